@@ -1,0 +1,29 @@
+"""rankmath: is a statement about attention and rank collapse true? With the proof.
+
+Names are loaded on first use, so that ``import rankmath`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from rankmath.version import __version__
+
+# name -> module that defines it; the public interface, in one place.
+_HOME: dict[str, str] = {}
+
+__all__ = ["__version__", *sorted(_HOME)]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'rankmath' has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

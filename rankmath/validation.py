@@ -1,0 +1,158 @@
+"""Bad input is refused by name: the argument, what was given, what is allowed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from array_api_compat import array_namespace, is_array_api_obj
+
+#: An array of any array-API library (NumPy, CuPy, array-api-strict, …).
+Array: TypeAlias = Any
+
+_BIGGEST_EXACT_INTEGER = 2**53
+
+
+def as_array(
+    name: str,
+    value: Any,
+    *,
+    ndim: int | None = None,
+    min_ndim: int = 0,
+    shape: Sequence[int | None] | None = None,
+    allow_empty: bool = False,
+    allow_infinite: bool = False,
+) -> Array:
+    """`value` as a float64 array of its own library, or a ValueError that names it.
+
+    Lists become NumPy arrays. Narrower real types widen exactly; anything a double
+    cannot hold exactly (complex, objects, integers beyond 2^53) is refused.
+
+    Parameters
+    ----------
+    name : the argument's name, as the caller's user typed it.
+    ndim, min_ndim : exact or least number of axes.
+    shape : required trailing shape; None stands for any length.
+
+    Examples
+    --------
+    >>> as_array("X", [[1, 2], [3, 4]], ndim=2).dtype
+    dtype('float64')
+    >>> as_array("X", [[1.0, float("nan")]], ndim=2)
+    Traceback (most recent call last):
+    ...
+    ValueError: X: entry (0, 1) is nan; every entry must be a finite number
+    """
+    if not is_array_api_obj(value):
+        value = _from_python(name, value)
+    xp = array_namespace(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "fiub":
+        raise ValueError(f"{name}: dtype {value.dtype} given; a real numeric array is needed")
+    if not (xp.isdtype(value.dtype, "real floating") or xp.isdtype(value.dtype, ("integral", "bool"))):
+        raise ValueError(f"{name}: dtype {value.dtype} given; a real numeric array is needed")
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.dtype.itemsize > 8:
+        raise ValueError(f"{name}: dtype {value.dtype} given; a double cannot hold it exactly, round it first")
+    dims = tuple(int(s) for s in value.shape)
+    if ndim is not None and len(dims) != ndim:
+        raise ValueError(f"{name}: shape {dims} given; it must have {ndim} {_axes(ndim)}")
+    if len(dims) < min_ndim:
+        raise ValueError(f"{name}: shape {dims} given; it must have at least {min_ndim} {_axes(min_ndim)}")
+    if shape is not None:
+        tail = dims[len(dims) - len(shape) :] if len(dims) >= len(shape) else ()
+        if len(tail) != len(shape) or any(w is not None and w != t for w, t in zip(shape, tail, strict=True)):
+            wanted = ", ".join("any" if s is None else str(s) for s in shape)
+            lead = "..., " if ndim is None else ""
+            raise ValueError(f"{name}: shape {dims} given; it must be ({lead}{wanted})")
+    if not allow_empty and 0 in dims:
+        raise ValueError(f"{name}: shape {dims} given; no axis may be empty")
+    if xp.isdtype(value.dtype, "integral") and value.size:
+        largest = max(abs(int(xp.max(value))), abs(int(xp.min(value))))
+        if largest > _BIGGEST_EXACT_INTEGER:
+            raise ValueError(f"{name}: integer of size {largest} given; a double holds integers up to 2**53 only")
+    array = value if value.dtype == xp.float64 else xp.astype(value, xp.float64)
+    if array.size:
+        bad = xp.isnan(array) if allow_infinite else ~xp.isfinite(array)
+        if bool(xp.any(bad)):
+            where = tuple(int(axis[0]) for axis in xp.nonzero(bad)) if dims else ()
+            kind = "a number" if allow_infinite else "a finite number"
+            given = float(array[where])
+            raise ValueError(f"{name}: entry {where} is {given}; every entry must be {kind}")
+    return array
+
+
+def _from_python(name: str, value: Any) -> np.ndarray[Any, Any]:
+    if value is None:
+        raise ValueError(f"{name}: None given; an array of numbers is needed")
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ValueError(f"{name}: {_short(value)} given; not a rectangular array of numbers ({error})") from None
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name}: {_short(value)} given; a rectangular array of real numbers is needed")
+    return array
+
+
+def _short(value: Any) -> str:
+    # repr of a huge integer raises, and a page-long error teaches nobody.
+    try:
+        text = repr(value)
+    except ValueError:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _axes(count: int) -> str:
+    return "axis" if count == 1 else "axes"
+
+
+def same_library(**arrays: Array) -> Any:
+    """The one array namespace of all arguments (None is passed over), or a ValueError naming two that differ."""
+    given = {name: array for name, array in arrays.items() if array is not None}
+    namespaces = {name: array_namespace(array) for name, array in given.items()}
+    first, *rest = namespaces
+    for other in rest:
+        if namespaces[other] is not namespaces[first]:
+            raise ValueError(
+                f"{other}: an array of {type(given[other]).__module__} given while {first} is one of "
+                f"{type(given[first]).__module__}; all arrays must come from one library"
+            )
+    return namespaces[first]
+
+
+def as_choice(name: str, value: Any, allowed: Sequence[Any]) -> Any:
+    """`value` if it is one of `allowed`, else a ValueError that lists them."""
+    if any(value is choice or (type(value) is type(choice) and value == choice) for choice in allowed):
+        return value
+    listed = ", ".join(repr(choice) for choice in allowed)
+    raise ValueError(f"{name}: {_short(value)} given; allowed are {listed}")
+
+
+def as_count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
+    """`value` as an int with least <= value <= most.
+
+    Examples
+    --------
+    >>> as_count("layers", 0)
+    Traceback (most recent call last):
+    ...
+    ValueError: layers: 0 given; a whole number of at least 1 is needed
+    """
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
+    if not whole or value < least or (most is not None and value > most):
+        upto = "" if most is None else f" and at most {most}"
+        raise ValueError(f"{name}: {_short(value)} given; a whole number of at least {least}{upto} is needed")
+    return int(value)
+
+
+def as_real(name: str, value: Any, *, positive: bool = False) -> float:
+    """`value` as a finite float (positive if asked)."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(value, (str, bytes)) or not math.isfinite(number) or (positive and number <= 0):
+        kind = "a positive finite number" if positive else "a finite number"
+        raise ValueError(f"{name}: {_short(value)} given; {kind} is needed")
+    return number
