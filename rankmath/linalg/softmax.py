@@ -1,0 +1,70 @@
+"""Masked row softmax: logits in, a row-stochastic matrix out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_array_api_obj
+
+from rankmath.linalg.masks import Mask
+from rankmath.validation import Array, as_array, same_library
+
+
+def row_softmax(logits: Array, mask: Mask | Array | None = None) -> Array:
+    """P_ij = e^{A_ij} / Σ_k e^{A_ik}, the sum over the k that row i may see; P_ij = 0 elsewhere.
+
+    Stable for every finite logit: a row enters only through A_ij − max_k A_ik, and that difference
+    cannot overflow because it is formed at half scale.
+
+    Parameters
+    ----------
+    logits : A of shape (..., n, m), an array of any array-API library.
+    mask : a `Mask`, or a boolean array that broadcasts against `logits`; True where i attends to j.
+
+    Returns
+    -------
+    P of the same shape and library, row-stochastic up to rounding.
+
+    Examples
+    --------
+    >>> row_softmax([[0.0, 0.0], [1e308, -1e308]])
+    array([[0.5, 0.5],
+           [1. , 0. ]])
+    >>> row_softmax([[5.0, 7.0], [1.0, 1.0]], mask=Mask.causal(2))
+    array([[1. , 0. ],
+           [0.5, 0.5]])
+    """
+    logits = as_array("logits", logits, min_ndim=2)
+    xp = array_namespace(logits)
+    if mask is not None:
+        logits = xp.where(_allowed(logits, mask), logits, xp.full_like(logits, -xp.inf))
+    half = logits / 2
+    # e^{-800} is zero in double precision, so the clip changes nothing but spares us inf − inf and overflow.
+    shifted = 2 * xp.clip(half - xp.max(half, axis=-1, keepdims=True), min=-400.0)
+    weights = xp.exp(shifted)
+    return weights / xp.sum(weights, axis=-1, keepdims=True)
+
+
+def _allowed(logits: Array, mask: Any) -> Array:
+    """The boolean array of `mask`, checked to broadcast against `logits` and to leave no row empty."""
+    if isinstance(mask, Mask):
+        allowed = array_namespace(logits).asarray(mask.allowed, device=device(logits))
+    else:
+        allowed = mask if is_array_api_obj(mask) else np.asarray(mask)
+        if isinstance(allowed, np.ndarray) and allowed.dtype.kind != "b":
+            raise ValueError(f"mask: dtype {allowed.dtype} given; a boolean array or a Mask is needed")
+        same_library(logits=logits, mask=allowed)
+    xp = array_namespace(logits)
+    if allowed.dtype != xp.bool:
+        raise ValueError(f"mask: dtype {allowed.dtype} given; a boolean array or a Mask is needed")
+    given, wanted = tuple(allowed.shape), tuple(logits.shape)
+    try:
+        allowed = xp.broadcast_to(allowed, wanted)
+    except ValueError:
+        raise ValueError(f"mask: shape {given} given; it must broadcast to the logits' {wanted}") from None
+    empty = ~xp.any(allowed, axis=-1)
+    if bool(xp.any(empty)):
+        row = tuple(int(axis[0]) for axis in xp.nonzero(empty))
+        raise ValueError(f"mask: row {row} allows no entry; every row needs at least one neighbour")
+    return allowed

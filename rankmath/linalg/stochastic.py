@@ -1,0 +1,176 @@
+"""Row-stochastic matrices, their exact products, and how strongly they mix."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from array_api_compat import array_namespace
+
+from rankmath.linalg.diameters import diameter
+from rankmath.linalg.rationals import exact_matrix, is_exact
+from rankmath.validation import Array, as_array, as_count, as_real, same_library
+
+# A probability vector whose sum is off by more than this is a slip of the caller, not rounding.
+_SUM_SLACK = 1e-8
+
+
+def is_row_stochastic(P: Any, *, tolerance: float | None = None) -> bool:
+    """Whether P_ij >= 0 and Σ_j P_ij = 1 for every row.
+
+    Parameters
+    ----------
+    P : a matrix of Fractions and integers, or a (..., n, m) array of floats of any array-API library.
+    tolerance : how far a row sum may lie from 1 and an entry below 0. Zero decides exactly (floats are dyadic
+        rationals). Default: zero for Fractions and integers, and for floats (m + 4)·2⁻⁵², what rounding can do
+        to a softmax.
+
+    Examples
+    --------
+    >>> third = Fraction(1, 3)
+    >>> is_row_stochastic([[third, third, third], [0, 1, 0]])
+    True
+    >>> is_row_stochastic([[0.1] * 10]), is_row_stochastic([[0.1] * 10], tolerance=0)
+    (True, False)
+    """
+    if tolerance is not None:
+        tolerance = as_real("tolerance", tolerance)
+        if tolerance < 0:
+            raise ValueError(f"tolerance: {tolerance} given; a number of at least 0 is needed")
+    if is_exact(P):
+        return _is_exactly_stochastic(exact_matrix("P", P), Fraction(tolerance or 0))
+    P = as_array("P", P, min_ndim=2)
+    xp = array_namespace(P)
+    m = P.shape[-1]
+    if tolerance == 0:
+        rows = xp.reshape(P, (-1, m))
+        exact = [[Fraction(float(rows[i, j])) for j in range(m)] for i in range(rows.shape[0])]
+        return _is_exactly_stochastic(exact, Fraction(0))
+    if tolerance is None:
+        tolerance = (m + 4) * 2.0**-52
+    return bool(xp.all(P + tolerance >= 0)) and bool(xp.all(xp.abs(xp.sum(P, axis=-1) - 1) <= tolerance))
+
+
+def exact_product(*matrices: Any) -> list[list[Fraction]]:
+    """A₁A₂⋯A_k in exact rationals; entries may be Fractions, integers or floats (read as the dyadics they are).
+
+    Examples
+    --------
+    >>> half = Fraction(1, 2)
+    >>> exact_product([[half, half], [0, 1]], [[1, 0], [half, half]])
+    [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 2), Fraction(1, 2)]]
+    """
+    if not matrices:
+        raise ValueError("matrices: none given; at least one matrix is needed")
+    product, *rest = (exact_matrix(f"matrices[{k}]", matrix) for k, matrix in enumerate(matrices))
+    for k, factor in enumerate(rest, start=1):
+        if len(product[0]) != len(factor):
+            raise ValueError(
+                f"matrices[{k}]: {len(factor)} rows given; the product before it has {len(product[0])} columns"
+            )
+        columns = list(zip(*factor, strict=True))
+        product = [
+            [sum((a * b for a, b in zip(row, column, strict=True)), Fraction(0)) for column in columns]
+            for row in product
+        ]
+    return product
+
+
+def oscillation(v: Array, *, axis: int = -1) -> Array:
+    """osc(v) = max v − min v along an axis.
+
+    Examples
+    --------
+    >>> float(oscillation([3, -1, 2]))
+    4.0
+    """
+    v = as_array("v", v, min_ndim=1)
+    axis = as_count("axis", axis, least=-v.ndim, most=v.ndim - 1)
+    xp = array_namespace(v)
+    return xp.max(v, axis=axis) - xp.min(v, axis=axis)
+
+
+def total_variation(p: Array, q: Array) -> Array:
+    """½ Σ_j |p_j − q_j| for probability vectors along the last axis.
+
+    Examples
+    --------
+    >>> float(total_variation([0.5, 0.5, 0], [0, 0.5, 0.5]))
+    0.5
+    """
+    p, q, xp = _pair(p, q)
+    for name, vector in (("p", p), ("q", q)):
+        _refuse_unless_stochastic(name, vector, xp)
+    return xp.sum(xp.abs(p - q), axis=-1) / 2
+
+
+def dobrushin(P: Array) -> Array:
+    """Dobrushin's coefficient max_{i,k} TV(P_i, P_k) of a row-stochastic (..., n, m) matrix.
+
+    It contracts: osc(Pv) <= dobrushin(P)·osc(v), and Δ(PX) <= dobrushin(P)·Δ(X) in every norm.
+
+    Examples
+    --------
+    >>> float(dobrushin([[1, 0], [0.25, 0.75]]))
+    0.75
+    """
+    P = as_array("P", P, min_ndim=2)
+    _refuse_unless_stochastic("P", P, array_namespace(P))
+    return diameter(P, 1) / 2
+
+
+def hilbert_distance(p: Array, q: Array) -> Array:
+    """Hilbert's projective distance log max_j(p_j/q_j) − log min_j(p_j/q_j) along the last axis.
+
+    Coordinates where both vanish do not count; if just one of the two vanishes somewhere the distance is
+    infinite. Scaling p or q changes nothing.
+
+    Examples
+    --------
+    >>> float(hilbert_distance([1, 2, 0], [3, 6, 0])), float(hilbert_distance([1, 0], [1, 1]))
+    (0.0, inf)
+    """
+    p, q, xp = _pair(p, q)
+    for name, vector in (("p", p), ("q", q)):
+        if bool(xp.any(vector < 0)):
+            raise ValueError(f"{name}: a negative entry given; every entry must be at least 0")
+        if not bool(xp.all(xp.any(vector > 0, axis=-1))):
+            raise ValueError(f"{name}: a zero vector given; it must have a positive entry")
+    support = (p > 0) & (q > 0)
+    same_support = xp.all((p > 0) == (q > 0), axis=-1)
+    one = xp.ones_like(p)
+    log_p, log_q = xp.log(xp.where(support, p, one)), xp.log(xp.where(support, q, one))
+    # The distance is projective, so both vectors may have largest entry 1 (and multiples of one vector coincide).
+    p_top, q_top = xp.max(p, axis=-1, keepdims=True), xp.max(q, axis=-1, keepdims=True)
+    p, q = p / p_top, q / q_top
+    # log p − log q cancels when p ≈ q; there p − q is exact and log1p keeps every digit (not of subnormals).
+    close = (p <= 2 * q) & (q <= 2 * p) & (p > 1e-300) & (q > 1e-300)
+    near = xp.log1p(xp.where(close, p - q, 0 * one) / xp.where(close, q, one))
+    log_ratio = xp.where(close, near, log_p - log_q - (xp.log(p_top) - xp.log(q_top)))
+    infinity = xp.inf * one
+    widest = xp.max(xp.where(support, log_ratio, -infinity), axis=-1)
+    narrowest = xp.min(xp.where(support, log_ratio, infinity), axis=-1)
+    return xp.where(same_support, widest - narrowest, infinity[..., 0])
+
+
+def _pair(p: Any, q: Any) -> tuple[Array, Array, Any]:
+    p, q = as_array("p", p, min_ndim=1), as_array("q", q, min_ndim=1)
+    xp = same_library(p=p, q=q)
+    if p.shape[-1] != q.shape[-1]:
+        raise ValueError(f"q: length {q.shape[-1]} given; it must be {p.shape[-1]} as in p")
+    try:
+        return *xp.broadcast_arrays(p, q), xp
+    except ValueError:
+        raise ValueError(f"q: shape {tuple(q.shape)} given; it must broadcast with p's {tuple(p.shape)}") from None
+
+
+def _is_exactly_stochastic(rows: list[list[Fraction]], slack: Fraction) -> bool:
+    return all(all(entry + slack >= 0 for entry in row) and abs(sum(row, Fraction(-1))) <= slack for row in rows)
+
+
+def _refuse_unless_stochastic(name: str, vectors: Array, xp: Any) -> None:
+    if bool(xp.any(vectors < -_SUM_SLACK)):
+        raise ValueError(f"{name}: entry {float(xp.min(vectors))} given; probabilities must be at least 0")
+    off = float(xp.max(xp.abs(xp.sum(vectors, axis=-1) - 1)))
+    if off > _SUM_SLACK:
+        raise ValueError(f"{name}: a row sum differs from 1 by {off:.3g}; every row must sum to 1")
