@@ -1,0 +1,152 @@
+"""Proofs that sympy carries out: every step is an equation or an inequality that can be run again.
+
+A step holds when its difference simplifies to zero (equations), or when sympy reads the sign of the
+difference off the assumptions on the symbols (inequalities). An inequality on an interval is first given
+a change of variables that turns the interval into a half-line, so that signs become visible:
+v in (0, 1) is v = 1/(1 + s) with s > 0. "Not proved" therefore means what it says: perhaps false,
+perhaps only out of reach, and never accepted.
+
+What a proof takes from elsewhere (a triangle inequality, a hypothesis of the theorem) stands in its
+premises, in words: sympy checks the steps, not the premises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import sympy as sp
+
+#: A sympy expression; sympy ships no types.
+Expr: TypeAlias = Any
+Relation: TypeAlias = Literal["=", "<=", "<"]
+
+_TEX = {"=": "=", "<=": r"\le", "<": "<"}
+
+
+class NotProved(ArithmeticError):
+    """A step of a proof that sympy could not confirm."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One checkable line: `left` relation `right`, for the reason given.
+
+    Derivatives, integrals and limits may stand unevaluated: they are carried out when the step is run.
+    `where` is the change of variables under which the sign is read off.
+
+    Examples
+    --------
+    >>> v = sp.Symbol("v", positive=True)
+    >>> Step("below one", v, "<", sp.Integer(1), where={v: 1 / (1 + sp.Symbol("s", positive=True))}).holds()
+    True
+    >>> Step("a wrong derivative", sp.Derivative(v**3, v), "=", 2 * v**2).holds()
+    False
+    """
+
+    reason: str
+    left: Expr
+    relation: Relation
+    right: Expr
+    where: Mapping[Expr, Expr] = field(default_factory=dict)
+
+    def holds(self) -> bool:
+        """Run the step."""
+        difference = (sp.sympify(self.right) - sp.sympify(self.left)).doit().subs(dict(self.where))
+        if self.relation == "=":
+            return is_zero(difference)
+        return has_sign(difference, strict=self.relation == "<")
+
+    def latex(self, names: Mapping[Expr, str] | None = None) -> str:
+        """The line as LaTeX mathematics."""
+        show = dict(names or {})
+        left, right = (sp.latex(side, symbol_names=show) for side in (self.left, self.right))
+        where = ", ".join(f"{sp.latex(k, symbol_names=show)} = {sp.latex(v)}" for k, v in self.where.items())
+        tail = rf" \quad \left({where}\right)" if where else ""
+        return f"{left} {_TEX[self.relation]} {right}{tail}"
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{k} = {v}" for k, v in self.where.items())
+        return f"{self.reason}: {self.left} {self.relation} {self.right}" + (f"   [{where}]" if where else "")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A claim, what it rests on, and the steps that sympy runs.
+
+    Examples
+    --------
+    >>> x = sp.Symbol("x", real=True)
+    >>> square = Proof("a square is its own absolute value", (), (Step("a square", 0, "<=", x**2),))
+    >>> square.proved
+    True
+    >>> print(square)
+    a square is its own absolute value
+      1. a square: 0 <= x**2
+    """
+
+    claim: str
+    premises: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+    def check(self) -> Proof:
+        """Run every step again; `NotProved` names the first that fails. Returns the proof itself."""
+        for number, step in enumerate(self.steps, start=1):
+            if not step.holds():
+                raise NotProved(f"{self.claim}: step {number} is not proved: {step}")
+        return self
+
+    @property
+    def proved(self) -> bool:
+        """Whether every step holds (they are run now)."""
+        return all(step.holds() for step in self.steps)
+
+    def latex(self, names: Mapping[Expr, str] | None = None) -> str:
+        """The proof as a LaTeX fragment: claim, premises, numbered steps."""
+        return "\n".join(self._latex_lines(names))
+
+    def _latex_lines(self, names: Mapping[Expr, str] | None) -> Iterator[str]:
+        yield rf"\paragraph{{{self.claim}}}"
+        if self.premises:
+            yield "Given: " + "; ".join(self.premises) + "."
+        yield r"\begin{enumerate}"
+        for step in self.steps:
+            yield rf"\item {step.reason}: \[ {step.latex(names)} \]"
+        yield r"\end{enumerate}"
+
+    def __str__(self) -> str:
+        given = [f"  given: {premise}" for premise in self.premises]
+        steps = [f"  {number}. {step}" for number, step in enumerate(self.steps, start=1)]
+        return "\n".join([self.claim, *given, *steps])
+
+
+def chain(claim: str, *proofs: Proof) -> Proof:
+    """One proof from several: premises (each once) and steps in order."""
+    premises = tuple(dict.fromkeys(premise for proof in proofs for premise in proof.premises))
+    return Proof(claim, premises, tuple(step for proof in proofs for step in proof.steps))
+
+
+def is_zero(expression: Expr) -> bool:
+    """Whether sympy reduces `expression` to the number 0 (False: not shown, not "differs from 0")."""
+    for reduce in _REDUCTIONS:
+        expression = reduce(expression)
+        if expression == 0:
+            return True
+    return False
+
+
+# From cheap to dear; hyperbolic functions meet exponentials last.
+_REDUCTIONS = (
+    lambda e: sp.expand(sp.powsimp(sp.expand_log(e))),
+    lambda e: sp.cancel(sp.together(e)) if e.is_rational_function() else e,
+    sp.simplify,
+    lambda e: sp.simplify(e.rewrite(sp.exp)),
+)
+
+
+def has_sign(expression: Expr, *, strict: bool = False) -> bool:
+    """Whether `expression` is seen to be >= 0 (> 0 if strict): as it stands, factored, or term by term."""
+    numerator, denominator = sp.fraction(sp.together(expression))
+    forms = (expression, sp.factor(expression), sp.expand(numerator) / sp.factor(denominator))
+    return any((form.is_positive if strict else form.is_nonnegative) is True for form in forms)
