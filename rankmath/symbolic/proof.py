@@ -138,8 +138,8 @@ def is_zero(expression: Expr) -> bool:
 
 # From cheap to dear; hyperbolic functions meet exponentials last.
 _REDUCTIONS = (
+    lambda e: sp.expand(sp.fraction(sp.together(e))[0]) if e.is_rational_function() else e,
     lambda e: sp.expand(sp.powsimp(sp.expand_log(e))),
-    lambda e: sp.cancel(sp.together(e)) if e.is_rational_function() else e,
     sp.simplify,
     lambda e: sp.simplify(e.rewrite(sp.exp)),
 )
