@@ -1,0 +1,1157 @@
+"""The independent checker: accepts a certificate only if its exact data show its claim.
+
+This file needs the standard library alone and may be copied out of the package:
+``python checker.py FILE...``. It shares no code with what issues certificates. A
+certificate is JSON with exact numbers (no decimal floats), a claim, and hints. Nothing
+stored is believed: hypotheses, both sides and the inequality are worked out again from
+the data, by the plain definitions, in exact fractions or in intervals whose ends are
+dyadic numbers rounded outward. A hint (a center, a dual point, a singular vector) only
+ever gives a one-sided bound that is valid whatever the hint says: a bad hint costs the
+certificate its acceptance, never the checker its soundness. Precision is raised until
+the inequality is decided, up to a cap; what stays undecided is rejected.
+
+In this order: intervals; reading; linear algebra; one small function for each family of
+statements; the table of families; check.
+"""
+
+from __future__ import annotations
+
+import decimal
+import hashlib
+import itertools
+import json
+import math
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias, TypeVar
+
+FORMAT = "rankmath-certificate/1"
+
+# Limits, so that no file can cost more than bounded time and memory.
+MAX_BYTES = 4_000_000  # of a file
+MAX_DEPTH = 12  # nested brackets
+MAX_DIGITS = 4_000  # decimal digits of one integer
+MAX_EXPONENT = 10_000  # |e| in "m*2^e"
+MAX_SIDE = 64  # rows or columns of a matrix
+MAX_LAYERS = 12
+MAX_HEADS = 16
+MAX_PATHS = 4_096
+MAX_LINES = 32  # supporting lines for one residual
+MAX_SIGNS = 10  # dimension up to which 2^d sign vectors are enumerated
+MAX_TEXT = 2_000  # characters of the free text
+MAX_EXACT_BITS = 2**16  # numerator or denominator of an exact intermediate result
+PRECISIONS = (128, 256, 512, 1024, 2048, 4096, 8192)  # bits, tried in this order
+SECONDS = 60.0  # time budget of one check
+ID_DIGITS = 32  # hex digits of SHA-256 kept in an id (128 bits)
+
+
+class Rejected(Exception):
+    """The certificate does not show its claim; the message says where."""
+
+
+class Undecided(Exception):
+    """The enclosures do not separate at this precision; the message gives them."""
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Intervals with dyadic ends
+# ---------------------------------------------------------------------------------------------------------
+
+
+class Interval:
+    """The reals from lo·2^scale to hi·2^scale; results are rounded outward to `bits` bits.
+
+    If x lies in A and y in B then x + y lies in A + B, and so on for every operation.
+    ``A <= B`` and ``A < B`` are true only when they hold for all members, so both
+    ``A <= B`` and ``B < A`` may be false.
+
+    >>> third = Interval.of(Fraction(1, 3), 64)
+    >>> third.lower() < Fraction(1, 3) < third.upper()
+    True
+    >>> third * 3 <= 1, third * 3 < 2
+    (False, True)
+    """
+
+    __slots__ = ("bits", "hi", "lo", "scale")
+
+    def __init__(self, lo: int, hi: int, scale: int, bits: int) -> None:
+        excess = max(lo.bit_length(), hi.bit_length()) - bits
+        if excess > 0:
+            lo >>= excess  # rounds down
+            hi = -(-hi >> excess)  # rounds up
+            scale += excess
+        self.lo, self.hi, self.scale, self.bits = lo, hi, scale, bits
+
+    @staticmethod
+    def of(value: Fraction | int, bits: int) -> Interval:
+        """A narrow interval around an exact number; the point itself if `bits` bits hold it."""
+        p, q = value.numerator, value.denominator
+        shift = max(0, bits + 2 + q.bit_length() - p.bit_length())
+        return Interval((p << shift) // q, -((-p << shift) // q), -shift, bits)
+
+    def _with(self, other: Interval | Fraction | int) -> Interval:
+        return other if isinstance(other, Interval) else Interval.of(other, self.bits)
+
+    def _common_scale(self, other: Interval) -> int:
+        # One scale for both. Bits more than 2·bits below the larger number are not worth shifting for:
+        # they are rounded outward in `_ends`. Zero has no size of its own.
+        if self.scale == other.scale or not (other.lo or other.hi):
+            return self.scale
+        if not (self.lo or self.hi):
+            return other.scale
+        return max(min(self.scale, other.scale), max(self.scale, other.scale) - 2 * self.bits)
+
+    def _ends(self, scale: int) -> tuple[int, int]:
+        shift = self.scale - scale
+        if not (self.lo or self.hi):
+            return 0, 0
+        if shift >= 0:
+            return self.lo << shift, self.hi << shift
+        return self.lo >> -shift, -(-self.hi >> -shift)
+
+    def __add__(self, other: Interval | Fraction | int) -> Interval:
+        other = self._with(other)
+        scale = self._common_scale(other)
+        (a, b), (c, d) = self._ends(scale), other._ends(scale)
+        return Interval(a + c, b + d, scale, self.bits)
+
+    def __neg__(self) -> Interval:
+        return Interval(-self.hi, -self.lo, self.scale, self.bits)
+
+    def __sub__(self, other: Interval | Fraction | int) -> Interval:
+        return self + (-self._with(other))
+
+    def __mul__(self, other: Interval | Fraction | int) -> Interval:
+        other = self._with(other)
+        a, b, c, d = self.lo, self.hi, other.lo, other.hi
+        if a >= 0 and c >= 0:
+            lo, hi = a * c, b * d
+        else:
+            products = (a * c, a * d, b * c, b * d)
+            lo, hi = min(products), max(products)
+        return Interval(lo, hi, self.scale + other.scale, self.bits)
+
+    def __truediv__(self, other: Interval | Fraction | int) -> Interval:
+        other = self._with(other)
+        if other.lo <= 0 <= other.hi:
+            raise Undecided(f"division by {other}, which may be zero")
+        widest = max(other.lo.bit_length(), other.hi.bit_length())
+        shift = max(0, self.bits + 2 + widest - max(self.lo.bit_length(), self.hi.bit_length()))
+        pairs = [(x << shift, y) for x in (self.lo, self.hi) for y in (other.lo, other.hi)]
+        lo, hi = min(x // y for x, y in pairs), max(-(-x // y) for x, y in pairs)
+        return Interval(lo, hi, self.scale - other.scale - shift, self.bits)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __rsub__(self, other: Fraction | int) -> Interval:
+        return self._with(other) - self
+
+    def __rtruediv__(self, other: Fraction | int) -> Interval:
+        return self._with(other) / self
+
+    def __abs__(self) -> Interval:
+        if self.lo >= 0:
+            return self
+        if self.hi <= 0:
+            return -self
+        return Interval(0, max(-self.lo, self.hi), self.scale, self.bits)
+
+    def __pow__(self, power: int) -> Interval:
+        """x^power for an integer power >= 0; an even power is never negative."""
+        result, square = Interval.of(1, self.bits), (abs(self) if power % 2 == 0 else self)
+        while power:
+            if power & 1:
+                result = result * square
+            square = square * square
+            power >>= 1
+        return result
+
+    def sqrt(self) -> Interval:
+        if self.lo < 0:
+            raise Undecided(f"square root of {self}, which may be negative")
+        shift = max(0, 2 * self.bits + 2 - self.hi.bit_length())
+        shift += (self.scale - shift) % 2  # the scale must be even
+        lo = math.isqrt(self.lo << shift)
+        hi = math.isqrt((self.hi << shift) - 1) + 1 if self.hi else 0  # rounds up
+        return Interval(lo, hi, (self.scale - shift) // 2, self.bits)
+
+    def exp(self) -> Interval:
+        """e^x, increasing: from below at the lower end to above at the upper end."""
+        low = _exp_of_point(self.lo, self.scale, self.bits)
+        return low if self.lo == self.hi else low.hull(_exp_of_point(self.hi, self.scale, self.bits))
+
+    def tanh(self) -> Interval:
+        """2/(1 + e^(-2x)) - 1, in which x occurs once, so nothing is widened twice."""
+        return 2 / (1 + (self * -2).exp()) - 1
+
+    def hull(self, other: Interval) -> Interval:
+        """The least interval around both."""
+        scale = self._common_scale(other)
+        (a, b), (c, d) = self._ends(scale), other._ends(scale)
+        return Interval(min(a, c), max(b, d), scale, self.bits)
+
+    def max(self, other: Interval) -> Interval:
+        scale = self._common_scale(other)
+        (a, b), (c, d) = self._ends(scale), other._ends(scale)
+        return Interval(max(a, c), max(b, d), scale, self.bits)
+
+    def __le__(self, other: Interval | Fraction | int) -> bool:
+        other = self._with(other)
+        scale = self._common_scale(other)
+        return self._ends(scale)[1] <= other._ends(scale)[0]
+
+    def __lt__(self, other: Interval | Fraction | int) -> bool:
+        other = self._with(other)
+        scale = self._common_scale(other)
+        return self._ends(scale)[1] < other._ends(scale)[0]
+
+    def _rounded(self, bits: int) -> Interval:
+        return Interval(self.lo, self.hi, self.scale, bits)
+
+    def lower(self) -> Fraction:
+        return _exact(self.lo, self.scale)
+
+    def upper(self) -> Fraction:
+        return _exact(self.hi, self.scale)
+
+    def at_upper(self) -> Interval:
+        """The upper end, as a point."""
+        return Interval(self.hi, self.hi, self.scale, self.bits)
+
+    def __repr__(self) -> str:
+        return f"[{_decimal(self.lo, self.scale)}, {_decimal(self.hi, self.scale)}]"
+
+
+def _exp_of_point(m: int, e: int, bits: int) -> Interval:
+    """An enclosure of e^x at the single point x = m·2^e.
+
+    e^(-x) = 1/e^x; e^x = (e^t)^(2^s) with t = x/2^s below 1/16; e^t by its Taylor sum,
+    once with every term rounded down and once with every term rounded up. Because
+    t < 1/2 each term is at most half the one before, so the tail after the last term
+    added is at most that term.
+    """
+    size = m.bit_length() + e  # |x| < 2^size, and |x| >= 2^(size - 1) unless x = 0
+    if m and size > 20:
+        if m < 0:
+            return Interval(0, 1, -(2**20), bits)  # 0 < e^x <= e^(-2^20) < 2^(-2^20)
+        raise Undecided("e^x is taken for x below 2^20 only")
+    if m < 0:
+        return 1 / _exp_of_point(-m, e, bits + 8)._rounded(bits)
+    halvings = max(0, size + 4 + math.isqrt(bits) // 2) if m else 0
+    work = bits + halvings + 16  # each squaring costs about one bit
+    shift = e - halvings + work
+    low, high = (m << shift, m << shift) if shift >= 0 else (m >> -shift, -(-m >> -shift))
+    term_low = term_high = sum_low = sum_high = 1 << work
+    k = 0
+    while term_high > 1:
+        k += 1
+        term_low = (term_low * low >> work) // k
+        term_high = -((-term_high * high >> work) // k)
+        sum_low += term_low
+        sum_high += term_high
+    power = Interval(sum_low, sum_high + term_high, -work, work)
+    for _ in range(halvings):
+        power = power * power
+    return power._rounded(bits)
+
+
+def _exact(m: int, e: int) -> Fraction:
+    if abs(e) > MAX_EXACT_BITS:
+        raise Rejected(f"a number near {_decimal(m, e)} is too small or too large to be taken exactly")
+    return m * Fraction(2) ** e
+
+
+def _decimal(m: int, e: int) -> str:
+    """m·2^e to six digits, for the reader only."""
+    context = decimal.Context(prec=6, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+    power = context.power(decimal.Decimal(2), abs(e))
+    value = context.multiply(decimal.Decimal(m), power) if e >= 0 else context.divide(decimal.Decimal(m), power)
+    return str(value.normalize(context))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Reading: exact numbers only, every field known, everything bounded
+# ---------------------------------------------------------------------------------------------------------
+
+_NUMBER = re.compile(r"(-?[0-9]+)(?:/([0-9]+)|\*2\^(-?[0-9]+))?")
+
+
+def demand(condition: bool, otherwise: str) -> None:
+    if not condition:
+        raise Rejected(otherwise)
+
+
+def parse(text: str) -> Any:
+    """JSON with integers, strings, lists and objects; floats, constants and repeated keys are refused."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        demand(len(result) == len(pairs), "an object has the same field twice")
+        return result
+
+    def refuse(literal: str) -> Any:
+        raise Rejected(f"the number {_short(literal)} is not exact; integers, 'p/q' and 'm*2^e' are")
+
+    _limit_depth(text)
+    hooks: Any = {"parse_int": _integer, "parse_float": refuse, "parse_constant": refuse}
+    try:
+        return json.loads(text, object_pairs_hook=unique, **hooks)
+    except (ValueError, RecursionError) as error:
+        raise Rejected(f"not JSON: {_short(str(error))}") from None
+
+
+def _limit_depth(text: str) -> None:
+    depth, in_string, escaped = 0, False, -1
+    for mark in re.finditer(r'["\\\[\]{}]', text):
+        if mark.start() == escaped:
+            continue
+        if mark[0] == '"':
+            in_string = not in_string
+        elif in_string:
+            escaped = mark.end() if mark[0] == "\\" else -1
+        else:
+            depth += 1 if mark[0] in "[{" else -1
+            demand(depth <= MAX_DEPTH, f"brackets are nested more than {MAX_DEPTH} deep")
+
+
+def _integer(digits: str) -> int:
+    demand(len(digits) <= MAX_DIGITS, f"an integer of {len(digits)} digits; {MAX_DIGITS} are allowed")
+    return int(digits)
+
+
+def _short(value: Any) -> str:
+    text = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def read(value: Any, shape: Any, where: str, sizes: dict[str, int]) -> Any:
+    """`value`, read as its shape demands.
+
+    A shape is a dict from fields to shapes (a field with "?" may be missing, any other field is refused);
+    a list [shape, most] of 1 to `most` members; a tuple of allowed words; "whole", an integer from 1;
+    "number"; or letters that name lengths: "d" a vector, "n d" a matrix. A letter stands for one length
+    throughout a certificate, but after "*" only within that matrix.
+    """
+    if isinstance(shape, dict):
+        demand(type(value) is dict, f"{where}: {_short(value)} given, an object is needed")
+        shapes = {name.rstrip("?"): inner for name, inner in shape.items()}
+        for name in value:
+            demand(name in shapes, f"{where} has a field {_short(name)} that is not known")
+        for name in shape:
+            demand(name.endswith("?") or name in value, f"{where}.{name} is missing")
+        return {name: read(value[name], shapes[name], f"{where}.{name}", sizes) for name in shapes if name in value}
+    if isinstance(shape, list):
+        inner, most = shape
+        return [read(item, inner, f"{where}[{i}]", sizes) for i, item in enumerate(_list(value, where, most))]
+    if isinstance(shape, tuple):
+        demand(type(value) is str and value in shape, f"{where}: {_short(value)} is none of {', '.join(shape)}")
+        return value
+    if shape == "whole":
+        demand(type(value) is int and 1 <= value <= 10**6, f"{where}: a whole number from 1 to 10^6 is needed")
+        return value
+    if shape == "number":
+        return _number(value, where)
+    return _array(value, shape.strip("*").split(), where, {} if shape.startswith("*") else sizes)
+
+
+def _list(value: Any, where: str, most: int) -> list[Any]:
+    demand(type(value) is list and 1 <= len(value) <= most, f"{where}: a list of 1 to {most} members is needed")
+    return list(value)
+
+
+def _array(value: Any, letters: list[str], where: str, sizes: dict[str, int]) -> Any:
+    if not letters:
+        return _number(value, where)
+    items = _list(value, where, MAX_SIDE)
+    length = sizes.setdefault(letters[0], len(items))
+    demand(len(items) == length, f"{where}: {len(items)} members given, {letters[0]} = {length} are needed")
+    return [_array(item, letters[1:], f"{where}[{i}]", sizes) for i, item in enumerate(items)]
+
+
+def _number(value: Any, where: str) -> Fraction:
+    """An integer, or a string "p", "p/q" with q > 0, or "m*2^e"."""
+    if type(value) is int:
+        return Fraction(value)
+    match = _NUMBER.fullmatch(value) if type(value) is str and len(value) <= 2 * MAX_DIGITS + 1 else None
+    if match is None:
+        raise Rejected(f"{where}: {_short(value)} is no integer, 'p/q' or 'm*2^e' within the limits")
+    numerator, denominator, exponent = _integer(match[1]), _integer(match[2] or "1"), _integer(match[3] or "0")
+    demand(abs(exponent) <= MAX_EXPONENT, f"{where}: the exponent of {_short(value)} is beyond {MAX_EXPONENT}")
+    demand(denominator > 0, f"{where}: {_short(value)} has denominator 0")
+    return Fraction(numerator, denominator) * Fraction(2) ** exponent
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Linear algebra, on fractions and on intervals alike
+# ---------------------------------------------------------------------------------------------------------
+
+T = TypeVar("T", Fraction, Interval)
+Exact: TypeAlias = list[list[Fraction]]
+Enclosed: TypeAlias = list[list[Interval]]
+
+
+class Work:
+    """The time left, the words said so far, and sums and products that watch time and size."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.deadline = seconds, time.monotonic() + seconds
+        self.words: list[str] = []
+
+    def watch(self, value: T) -> T:
+        if time.monotonic() > self.deadline:
+            raise Rejected(f"the time budget of {self.seconds:g} s is used up")
+        if isinstance(value, Fraction):
+            size = max(value.numerator.bit_length(), value.denominator.bit_length())
+            demand(size <= MAX_EXACT_BITS, f"an exact result has {size} bits; {MAX_EXACT_BITS} are allowed")
+        return value
+
+    def sum(self, values: Iterable[T]) -> T:
+        first, *rest = values
+        total = self.watch(first)
+        for value in rest:
+            total = self.watch(total + value)
+        return total
+
+    def dot(self, u: Sequence[T], v: Sequence[T]) -> T:
+        return self.sum(a * b for a, b in zip(u, v, strict=True))
+
+    def matmul(self, A: Sequence[Sequence[T]], B: Sequence[Sequence[T]]) -> list[list[T]]:
+        columns = transpose(B)
+        return [[self.dot(row, column) for column in columns] for row in A]
+
+    def settle(self, attempt: Callable[[int], list[str]]) -> None:
+        """Raise the precision until `attempt(bits)` is no longer Undecided, and keep the words it returns."""
+        reason = ""
+        for bits in PRECISIONS:
+            try:
+                self.words.extend(attempt(bits))
+                return
+            except Undecided as undecided:
+                reason = f"undecided at {bits} bits: {undecided}"
+        raise Rejected(reason)
+
+
+def transpose(A: Sequence[Sequence[T]]) -> list[list[T]]:
+    return [list(column) for column in zip(*A, strict=True)]
+
+
+def add(A: Sequence[Sequence[T]], B: Sequence[Sequence[T]]) -> list[list[T]]:
+    return [[a + b for a, b in zip(p, q, strict=True)] for p, q in zip(A, B, strict=True)]
+
+
+def scaled_identity(size: int, factor: Fraction | int) -> Exact:
+    return [[Fraction(factor) if i == j else Fraction(0) for j in range(size)] for i in range(size)]
+
+
+def lift(v: Sequence[Fraction], bits: int) -> list[Interval]:
+    return [Interval.of(x, bits) for x in v]
+
+
+def lift_rows(A: Exact, bits: int) -> Enclosed:
+    return [lift(row, bits) for row in A]
+
+
+def largest(values: Iterable[Interval]) -> Interval:
+    first, *rest = values
+    for value in rest:
+        first = first.max(value)
+    return first
+
+
+def one_norm(work: Work, A: Exact) -> Fraction:
+    """The largest column sum of absolute values."""
+    return max(work.sum(abs(x) for x in column) for column in transpose(A))
+
+
+def inf_norm(work: Work, A: Exact) -> Fraction:
+    """The largest row sum of absolute values."""
+    return max(work.sum(abs(x) for x in row) for row in A)
+
+
+def max_norm(A: Exact) -> Fraction:
+    return max(abs(x) for row in A for x in row)
+
+
+def token_norm(work: Work, v: Sequence[Interval], norm: str) -> Interval:
+    if norm == "linf":
+        return largest(abs(x) for x in v)
+    if norm == "l1":
+        return work.sum(abs(x) for x in v)
+    return work.sum(x**2 for x in v).sqrt()
+
+
+def normalise(work: Work, weights: Sequence[Interval]) -> list[Interval]:
+    total = work.sum(weights)
+    return [weight / total for weight in weights]
+
+
+def exponentials(work: Work, logits: Sequence[Interval]) -> list[Interval]:
+    """e^(logit - s), with one s for all that keeps the numbers small; normalising removes s again."""
+    s = largest(logits).at_upper()
+    return [work.watch((logit - s).exp()) for logit in logits]
+
+
+def apply_layer(work: Work, layer: Any, d_qk: int, X: Enclosed, bits: int) -> Enclosed:
+    """sum_h softmax((X W_QK X^T + 1 (X k)^T)/sqrt(d_qk)) X W_h + 1 b^T with key bias k, literally."""
+    root = Interval.of(d_qk, bits).sqrt()
+    result = [lift(layer["bias"], bits) for _ in X]
+    for head in layer["heads"]:
+        W_QK, W, k = lift_rows(head["W_QK"], bits), lift_rows(head["W"], bits), lift(head["key_bias"], bits)
+        keys = [work.dot(token, k) for token in X]
+        scores = work.matmul(work.matmul(X, W_QK), transpose(X))
+        logits = [[(s + key) / root for s, key in zip(row, keys, strict=True)] for row in scores]
+        P = [normalise(work, exponentials(work, row)) for row in logits]
+        result = add(result, work.matmul(work.matmul(P, X), W))
+    return result
+
+
+def san(work: Work, data: Any, bits: int) -> Enclosed:
+    """SAN(X): the layers one after another."""
+    X = lift_rows(data["X"], bits)
+    for layer in data["layers"]:
+        X = apply_layer(work, layer, data["d_qk"], X, bits)
+    return X
+
+
+def compare(kind: str, left: Interval, right: Interval, what: str) -> str:
+    """The words for left <= right (kind holds) or left > right (kind violates), once certain."""
+    holds, fails = left <= right, right < left
+    if not holds and not fails:
+        raise Undecided(f"{what}: left side in {left}, right side in {right}")
+    sentence = f"{what}: left side in {left}, right side in {right}, so it {'holds' if holds else 'fails'}"
+    demand(holds == (kind == "holds"), f"{sentence}, against the claim {kind!r}")
+    return sentence
+
+
+def _show(value: Fraction) -> str:
+    small = max(value.numerator.bit_length(), value.denominator.bit_length()) < 64
+    return str(value) if small else repr(Interval.of(value, 64))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Exact families
+# ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a certificate says: its kind (holds, violates, exists), its exact data, its hints."""
+
+    kind: str
+    data: Any
+    hints: Any
+
+
+def demand_stochastic(work: Work, P: Exact, where: str) -> None:
+    for i, row in enumerate(P):
+        for j, entry in enumerate(row):
+            demand(entry >= 0, f"{where}: entry ({i}, {j}) is negative")
+        total = work.sum(row)
+        demand(total == 1, f"{where}: row {i} sums to {_show(total)}, not to 1")
+
+
+def demand_equal(A: Exact, B: Exact, what: str) -> None:
+    demand(len(A) == len(B) and len(A[0]) == len(B[0]), f"{what}: the shapes differ")
+    for i, (p, q) in enumerate(zip(A, B, strict=True)):
+        for j, (a, b) in enumerate(zip(p, q, strict=True)):
+            demand(a == b, f"{what}: entry ({i}, {j}) is {_show(a)} against {_show(b)}")
+
+
+CLOSURE = {"factors": ["*r c", MAX_SIDE], "product?": "*r c"}
+
+
+def closure(claim: Claim, work: Work) -> None:
+    """A product of row-stochastic matrices is row-stochastic."""
+    factors = claim.data["factors"]
+    for k, factor in enumerate(factors):
+        demand_stochastic(work, factor, f"data.factors[{k}]")
+    product = factors[0]
+    for k, factor in enumerate(factors[1:], 1):
+        demand(
+            len(product[0]) == len(factor), f"data.factors[{k}] has {len(factor)} rows, {len(product[0])} needed"
+        )
+        product = work.matmul(product, factor)
+    demand_stochastic(work, product, "the product")
+    work.words.append(f"{len(factors)} factor(s) and their exact product are row-stochastic")
+    if "product" in claim.data:
+        demand_equal(product, claim.data["product"], "the product against data.product")
+        work.words.append("the stored product is the exact product")
+
+
+PATHS = {
+    "X": "n d",
+    "layers": [{"heads": [{"P": "n n", "W": "d d"}, MAX_HEADS], "bias": "d"}, MAX_LAYERS],
+    "output?": "n d",
+}
+PATHS_SKIP = {**PATHS, "skip": "number"}
+
+
+def path_decomposition(claim: Claim, work: Work) -> None:
+    """The layer recursion equals the sum over all paths of P_path X W_path, plus 1 b^T.
+
+    P_path multiplies the layers' matrices from the left, W_path from the right. With a skip factor s each
+    layer has the further head P = I, W = sI.
+    """
+    X = claim.data["X"]
+    n, d = len(X), len(X[0])
+    layers = [[(head["P"], head["W"]) for head in layer["heads"]] for layer in claim.data["layers"]]
+    for l, heads in enumerate(layers):
+        for h, (P, _) in enumerate(heads):
+            demand_stochastic(work, P, f"data.layers[{l}].heads[{h}].P")
+    if "skip" in claim.data:
+        layers = [[(scaled_identity(n, 1), scaled_identity(d, claim.data["skip"])), *heads] for heads in layers]
+    count = math.prod(len(heads) for heads in layers)
+    demand(count <= MAX_PATHS, f"{count} paths; {MAX_PATHS} are allowed")
+
+    recursion, b = X, [[Fraction(0)] * d]
+    for layer, heads in zip(claim.data["layers"], layers, strict=True):
+        tokens, b_next = [layer["bias"] for _ in X], [layer["bias"]]
+        for P, W in heads:
+            tokens = add(tokens, work.matmul(work.matmul(P, recursion), W))
+            b_next = add(b_next, work.matmul(b, W))  # because P 1 = 1
+        recursion, b = tokens, b_next
+    total = [b[0] for _ in X]
+    for path in itertools.product(*layers):
+        tokens, W_path = X, scaled_identity(d, 1)
+        for P, W in path:
+            tokens, W_path = work.matmul(P, tokens), work.matmul(W_path, W)
+        total = add(total, work.matmul(tokens, W_path))
+    demand_equal(recursion, total, "the layer recursion against the sum over paths")
+    work.words.append("every attention matrix is row-stochastic, exactly")
+    work.words.append(
+        f"{len(layers)} layer(s) applied to X give the sum over all {count} paths plus 1 b^T, exactly"
+    )
+    if "output" in claim.data:
+        demand_equal(recursion, claim.data["output"], "the output against data.output")
+        work.words.append("the stored output is the exact output")
+
+
+def triangle(claim: Claim, work: Work) -> None:
+    """sqrt(|A|_1 |A|_inf) breaks the triangle inequality on A, B."""
+    A, B = claim.data["A"], claim.data["B"]
+    p, q, r = (one_norm(work, M) * inf_norm(work, M) for M in (A, B, add(A, B)))
+    squares = f"the composite values squared are {_show(p)}, {_show(q)} and for A + B {_show(r)}"
+    # sqrt p + sqrt q < sqrt r if and only if 2 sqrt(pq) < r - p - q.
+    broken = r - p - q > 0 and 4 * p * q < (r - p - q) ** 2
+    demand(broken, f"{squares}: no violation")
+    work.words.append(f"{squares}: that of A + B exceeds the sum of the two, exactly")
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Softmax families
+# ---------------------------------------------------------------------------------------------------------
+
+
+def demand_below_threshold(D: Interval, what: str) -> None:
+    """D <= x*, the positive root of e^x = 1 + 2x, for a D >= 0, without a decimal of x*.
+
+    e^x - 1 - 2x is convex and zero at 0 and x*, so D <= x* if and only if e^D <= 1 + 2D. It is negative
+    at 1, so D <= 1 is enough.
+    """
+    top = D.at_upper()
+    if top <= 1 or top.exp() <= 1 + 2 * top:
+        return
+    demand(not D.exp() > 1 + 2 * D, f"{what} is in {D}: e^D > 1 + 2D, so the hypothesis D <= x* fails")
+    raise Undecided(f"{what} is in {D}, too near x*")
+
+
+SANDWICH = {"weights?": "m", "logits?": "m", "E": "n m"}
+
+
+def sandwich(claim: Claim, work: Work, *, hypothesis: bool) -> None:
+    """(1 - D_i) q_j <= P_ij <= (1 + 2 D_i) q_j.
+
+    q is proportional to the weights, or to e^logits; P_ij to q_j e^(E_ij); D_i = max_j E_ij - min_j E_ij.
+    """
+    demand(("weights" in claim.data) != ("logits" in claim.data), "data: either weights or logits are needed")
+    base, E = claim.data.get("weights") or claim.data["logits"], claim.data["E"]
+    demand("logits" in claim.data or min(base) > 0, "data.weights: every weight must be positive")
+    D = [max(row) - min(row) for row in E]
+
+    def attempt(bits: int) -> list[str]:
+        weights = lift(base, bits) if "weights" in claim.data else exponentials(work, lift(base, bits))
+        q = normalise(work, weights)
+        words, undecided = [], ""
+        if hypothesis:
+            for i, d in enumerate(D):
+                demand_below_threshold(Interval.of(d, bits), f"D of row {i}")
+            words = ["e^D <= 1 + 2D in every row, so D <= x*"]
+        for i, (row, d) in enumerate(zip(E, D, strict=True)):
+            if d == 0:
+                continue  # softmax ignores a constant: P_i = q, and both halves are equalities
+            factors = exponentials(work, lift(row, bits))
+            P = normalise(work, [w * f for w, f in zip(weights, factors, strict=True)])
+            for j, (p, s) in enumerate(zip(P, q, strict=True)):
+                low, high = (1 - d) * s, (1 + 2 * d) * s
+                numbers = f"entry ({i}, {j}), D = {_show(d)}: {low} <= {p} <= {high}"
+                if p < low or high < p:
+                    demand(claim.kind == "violates", f"{numbers} fails")
+                    return [*words, f"{numbers} fails, so the statement is violated"]
+                if not (low <= p and p <= high):
+                    undecided = numbers
+        if undecided:
+            raise Undecided(undecided)
+        demand(claim.kind == "holds", "no entry violates the inequality")
+        return [*words, f"both halves hold in all {len(E)} x {len(base)} entries; D is at most {_show(max(D))}"]
+
+    work.settle(attempt)
+
+
+def total_variation(claim: Claim, work: Work) -> None:
+    """Half the 1-norm of p - q is at most tanh(osc(g)/4), where p_j is proportional to q_j e^(g_j)."""
+    base, g = claim.data["weights"], claim.data["g"]
+    demand(min(base) > 0, "data.weights: every weight must be positive")
+
+    def attempt(bits: int) -> list[str]:
+        weights, factors = lift(base, bits), exponentials(work, lift(g, bits))
+        p, q = normalise(work, [w * f for w, f in zip(weights, factors, strict=True)]), normalise(work, weights)
+        left = work.sum(abs(a - b) for a, b in zip(p, q, strict=True)) / 2
+        right = Interval.of((max(g) - min(g)) / 4, bits).tanh()
+        return [compare("holds", left, right, "the total variation against tanh(osc(g)/4)")]
+
+    work.settle(attempt)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Network families
+# ---------------------------------------------------------------------------------------------------------
+
+NETWORK = {
+    "X": "n d",
+    "d_qk": "whole",
+    "layers": [
+        {"heads": [{"W_QK": "d d", "W": "d d", "key_bias": "d"}, MAX_HEADS], "bias": "d"},
+        MAX_LAYERS,
+    ],
+}
+Bound: TypeAlias = Callable[[int], Interval]  # an enclosure at any number of bits
+
+
+def network_in_words(data: Any, bits: int) -> str:
+    heads = "+".join(str(len(layer["heads"])) for layer in data["layers"])
+    size = (
+        f"{len(data['X'])} tokens of dimension {len(data['X'][0])}, {len(data['layers'])} layer(s), {heads} head(s)"
+    )
+    return f"{size}: SAN(X) by the plain definition, in intervals of {bits} bits"
+
+
+def cubic_bound(c: Interval, start: Interval, L: int) -> Interval:
+    """a_(l+1) = c a_l^3, solved: c^((3^L - 1)/2) start^(3^L)."""
+    bound: Interval = c ** ((3**L - 1) // 2) * start ** (3**L)
+    return bound
+
+
+def token_diameter(work: Work, X: Enclosed, norm: str) -> Interval:
+    """The largest distance of two tokens."""
+    distances = [Interval.of(0, X[0][0].bits)]
+    for u, v in itertools.combinations(X, 2):
+        distances.append(token_norm(work, [a - b for a, b in zip(u, v, strict=True)], norm))
+    return largest(distances)
+
+
+def spectral_norm(work: Work, W: Exact, hint: Any) -> Bound:
+    """From below |u W v|/(|u| |v|) at the hinted u, v; from above the less of Frobenius and sqrt(|W|_1 |W|_inf)."""
+    u, v = hint["u"], hint["v"]
+    size = work.dot(u, u) * work.dot(v, v)
+    demand(size > 0, "a singular vector of the hints is zero")
+    below = work.matmul(work.matmul([u], W), transpose([v]))[0][0] ** 2 / size
+    above = min(work.sum(x * x for row in W for x in row), one_norm(work, W) * inf_norm(work, W))
+    return lambda bits: Interval.of(below, bits).sqrt().hull(Interval.of(above, bits).sqrt())
+
+
+def sign_norm(work: Work, W: Exact) -> Fraction:
+    """sup u W v^T over |u|_inf, |v|_inf <= 1: attained at sign vectors; every u is tried, the best v is known."""
+    demand(len(W) <= MAX_SIGNS, f"linf tries all sign vectors, up to dimension {MAX_SIGNS}; {len(W)} given")
+    signs = itertools.product((Fraction(1), Fraction(-1)), repeat=len(W))
+    return max(work.sum(abs(x) for x in work.matmul([u], W)[0]) for u in signs)
+
+
+def head_norms(work: Work, head: Any, norm: str, hint: Any) -> tuple[Bound, Bound]:
+    """The norm of v -> v W, and sup |u W_QK v^T| over unit u, v, for tokens measured in `norm`."""
+    if norm == "l2":
+        return spectral_norm(work, head["W"], hint["W"]), spectral_norm(work, head["W_QK"], hint["W_QK"])
+    if norm == "l1":
+        of_map, of_form = inf_norm(work, head["W"]), max_norm(head["W_QK"])
+    else:
+        of_map, of_form = one_norm(work, head["W"]), sign_norm(work, head["W_QK"])
+    return (lambda bits: Interval.of(of_map, bits)), (lambda bits: Interval.of(of_form, bits))
+
+
+DIAMETER = {"norm": ("l1", "l2", "linf"), "form": ("tanh", "cubic"), **NETWORK}
+_SINGULAR = {"u": "d", "v": "d"}
+DIAMETER_HINTS = {"singular?": [[{"W": _SINGULAR, "W_QK": _SINGULAR}, MAX_HEADS], MAX_LAYERS]}
+
+
+def diameter(claim: Claim, work: Work) -> None:
+    """The diameter of SAN(X) against one of two bounds, with N = |W|, M = |W_QK|_* of each head.
+
+    tanh: b_0 = diameter of X, b_(l+1) = b_l sum_h N tanh(M b_l^2/(4 sqrt d_qk)).
+    cubic: c^((3^L-1)/2) b_0^(3^L) with c = the largest over layers of sum_h N M/(4 sqrt d_qk).
+    """
+    data, norm, form = claim.data, claim.data["norm"], claim.data["form"]
+    layers = [layer["heads"] for layer in data["layers"]]
+    demand(("singular" in claim.hints) == (norm == "l2"), "hints.singular is needed for l2, and only there")
+    hints = claim.hints.get("singular") or [[None for _ in heads] for heads in layers]
+    demand([len(row) for row in hints] == [len(heads) for heads in layers], "hints.singular: one for each head")
+    norms = [
+        [head_norms(work, head, norm, hint) for head, hint in zip(heads, row, strict=True)]
+        for heads, row in zip(layers, hints, strict=True)
+    ]
+
+    def attempt(bits: int) -> list[str]:
+        root = Interval.of(data["d_qk"], bits).sqrt()
+        start = token_diameter(work, lift_rows(data["X"], bits), norm)
+        if form == "tanh":
+            right = start
+            for heads in norms:
+                right = right * work.sum(N(bits) * (M(bits) * right**2 / (4 * root)).tanh() for N, M in heads)
+        else:
+            c = largest(work.sum(N(bits) * M(bits) for N, M in heads) for heads in norms) / (4 * root)
+            right = cubic_bound(c, start, len(layers))
+        left = token_diameter(work, san(work, data, bits), norm)
+        return [
+            network_in_words(data, bits),
+            f"the diameter of X in {norm} is in {start}",
+            compare(claim.kind, left, right, f"the diameter of SAN(X) in {norm} against the {form} bound"),
+        ]
+
+    work.settle(attempt)
+
+
+def demand_zero_columns(work: Work, Z: Exact, where: str) -> None:
+    for j, column in enumerate(transpose(Z)):
+        total = work.sum(column)
+        demand(total == 0, f"{where}: column {j} sums to {_show(total)}, not to 0")
+
+
+def subtract_center(X: Sequence[Sequence[T]], center: Sequence[T]) -> list[list[T]]:
+    return [[x - c for x, c in zip(row, center, strict=True)] for row in X]
+
+
+RESIDUAL_HINTS = {"dual": "n d", "center": "d", "output_center": "d"}
+
+
+def residual_inf(claim: Claim, work: Work) -> None:
+    """|res SAN(X)|_inf against c^((3^L-1)/2) |res X|_inf^(3^L), c = max_l sum_h |W_QK|_max |W|_inf/sqrt(d_qk).
+
+    |res X|_inf is the least |X - 1x^T|_inf. Any x bounds it from above; any Z whose columns sum to 0 bounds
+    it from below by <Z, X>/s with s the sum over rows of max_j |Z_ij|.
+    """
+    data, Z = claim.data, claim.hints["dual"]
+    demand_zero_columns(work, Z, "hints.dual")
+    s = work.sum(max(abs(x) for x in row) for row in Z)
+    demand(s > 0, "hints.dual is zero")
+    below = max(work.sum(map(work.dot, Z, data["X"])) / s, Fraction(0))
+    above = inf_norm(work, subtract_center(data["X"], claim.hints["center"]))
+    c = max(
+        work.sum(max_norm(head["W_QK"]) * inf_norm(work, head["W"]) for head in layer["heads"])
+        for layer in data["layers"]
+    )
+
+    def attempt(bits: int) -> list[str]:
+        start = Interval.of(below, bits).hull(Interval.of(above, bits))
+        right = cubic_bound(c / Interval.of(data["d_qk"], bits).sqrt(), start, len(data["layers"]))
+        R = subtract_center(san(work, data, bits), lift(claim.hints["output_center"], bits))
+        left = largest(token_norm(work, row, "l1") for row in R)
+        return [
+            network_in_words(data, bits),
+            f"|res X|_inf is in {start}, by the stored dual and center",
+            compare("holds", left, right, "|SAN(X) - 1x^T|_inf at the stored x against the bound"),
+        ]
+
+    work.settle(attempt)
+
+
+def composite(work: Work, A: Enclosed) -> Interval:
+    """sqrt(|A|_1 |A|_inf)."""
+    columns, rows = (largest(token_norm(work, v, "l1") for v in side) for side in (transpose(A), A))
+    return (columns * rows).sqrt()
+
+
+@dataclass(frozen=True)
+class Line:
+    """alpha |X - 1x^T|_1 + beta |X - 1x^T|_inf >= <Z, X> for all X and x.
+
+    Z = Z_one + Z_inf has columns that sum to 0, so <Z, X> = <Z, R> for R = X - 1x^T. And <Z_one, R> <=
+    alpha |R|_1 with alpha the sum over columns of max |entry|, <Z_inf, R> <= beta |R|_inf with beta over rows.
+    """
+
+    alpha: Fraction
+    beta: Fraction
+    Z: Exact
+
+
+def supporting_line(work: Work, hint: Any, where: str) -> Line:
+    Z = add(hint["one"], hint["inf"])
+    demand_zero_columns(work, Z, where)
+    sides = transpose(hint["one"]), hint["inf"]
+    alpha, beta = (work.sum(max(abs(x) for x in v) for v in side) for side in sides)
+    return Line(alpha, beta, Z)
+
+
+def least_composite(work: Work, lines: Sequence[Line], X: Enclosed, bits: int) -> Interval:
+    """A lower bound on sqrt(|X - 1x^T|_1 |X - 1x^T|_inf) for all x at once.
+
+    The two norms are a point (a, b) of the polygon a, b >= 0 and alpha a + beta b >= v for every line.
+    There ab is quasi-concave and increasing, so it is least at a vertex.
+    """
+    cuts = [(Fraction(1), Fraction(0), Fraction(0)), (Fraction(0), Fraction(1), Fraction(0))]
+    for line in lines:
+        v = work.sum(map(work.dot, lift_rows(line.Z, bits), X))
+        cuts.append((line.alpha, line.beta, v.lower()))
+    products = []
+    for (p, q, v1), (r, s, v2) in itertools.combinations(cuts, 2):
+        determinant = work.watch(p * s - q * r)
+        if determinant:
+            a, b = (v1 * s - q * v2) / determinant, (p * v2 - v1 * r) / determinant
+            if all(alpha * a + beta * b >= v for alpha, beta, v in cuts):
+                products.append(a * b)
+    return Interval.of(min(products), bits).sqrt()
+
+
+def attention_spread(
+    work: Work, head: Any, R: Enclosed, x: list[Interval], root: Interval
+) -> tuple[list[Interval], list[Interval]]:
+    """D_i = osc of row i of R W_QK R^T/sqrt(d_qk), and q = softmax of c_j = (R_j W_QK^T x + R_j k)/sqrt(d_qk)."""
+    W_QK, k = lift_rows(head["W_QK"], root.bits), lift(head["key_bias"], root.bits)
+    E = work.matmul(work.matmul(R, W_QK), transpose(R))
+    D = [(largest(row) + largest(-e for e in row)) / root for row in E]
+    towards = [a + b for a, b in zip(work.matmul([x], W_QK)[0], k, strict=True)]
+    c = [work.dot(row, towards) / root for row in R]
+    return D, normalise(work, exponentials(work, c))
+
+
+COMPOSITE_HINTS = {
+    "centers": ["d", MAX_LAYERS + 1],
+    "lines": [[{"one": "n d", "inf": "n d"}, MAX_LINES], MAX_LAYERS],
+}
+SLACK = 1 + Fraction(1, 2**20)
+
+
+def composite_decay(claim: Claim, work: Work) -> None:
+    """|res SAN(X)|_{1,inf} against (4 gamma beta H/sqrt(d_qk))^((3^L-1)/2) |res X|_{1,inf}^(3^L).
+
+    beta is the largest |W_QK|_1 |W|_{1,inf}, H the largest number of heads, gamma the largest
+    sqrt(sum_i D_i max_j q_j/max_i D_i) over layers and heads, with D and q of `attention_spread` at the
+    stored center x of each layer. Hypothesis: D_i <= x* everywhere. The stored center must minimise the
+    composite value up to a factor 1 + 2^-20; the stored lines prove that it does.
+    """
+    data, centers = claim.data, claim.hints["centers"]
+    L, H = len(data["layers"]), max(len(layer["heads"]) for layer in data["layers"])
+    demand(len(centers) == L + 1, f"hints.centers: {L + 1} are needed, one before each layer and one at the end")
+    demand(len(claim.hints["lines"]) == L, f"hints.lines: {L} lists are needed, one before each layer")
+    lines = [
+        [supporting_line(work, hint, f"hints.lines[{l}][{k}]") for k, hint in enumerate(row)]
+        for l, row in enumerate(claim.hints["lines"])
+    ]
+    beta_squared = max(
+        one_norm(work, head["W_QK"]) ** 2 * one_norm(work, head["W"]) * inf_norm(work, head["W"])
+        for layer in data["layers"]
+        for head in layer["heads"]
+    )
+
+    def attempt(bits: int) -> list[str]:
+        root, X = Interval.of(data["d_qk"], bits).sqrt(), lift_rows(data["X"], bits)
+        gamma = residual = Interval.of(0, bits)
+        for l, layer in enumerate(data["layers"]):
+            x = lift(centers[l], bits)
+            R = subtract_center(X, x)
+            here, least = composite(work, R), least_composite(work, lines[l], X, bits)
+            compare(
+                "holds", here, least * SLACK, f"layer {l}: the stored center against (1 + 2^-20) times the least"
+            )
+            if l == 0:
+                residual = least.hull(here)
+            for h, head in enumerate(layer["heads"]):
+                D, q = attention_spread(work, head, R, x, root)
+                for i, D_i in enumerate(D):
+                    demand_below_threshold(D_i, f"layer {l}, head {h}: D of row {i}")
+                if largest(D).hi > 0:  # a head with E = 0 adds nothing to the residual and has no ratio
+                    gamma = gamma.max((work.sum(D) * largest(q) / largest(D)).sqrt())
+            X = apply_layer(work, layer, data["d_qk"], X, bits)
+        left = composite(work, subtract_center(X, lift(centers[L], bits)))
+        beta = Interval.of(beta_squared, bits).sqrt()
+        right = cubic_bound(4 * H * gamma * beta / root, residual, L)
+        return [
+            network_in_words(data, bits),
+            f"every stored center is least up to a factor 1 + 2^-20; |res X|_{{1,inf}} is in {residual}",
+            f"D <= x* in every layer, head and row; gamma at these centers is in {gamma}, beta in {beta}",
+            compare("holds", left, right, "|SAN(X) - 1x^T|_{1,inf} at the stored x against the bound"),
+        ]
+
+    work.settle(attempt)
+
+
+def single_head_decay(claim: Claim, work: Work) -> None:
+    demand(all(len(layer["heads"]) == 1 for layer in claim.data["layers"]), "every layer must have one head")
+    composite_decay(claim, work)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The table of families
+# ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Family:
+    """A statement in words, the claims about it that can be checked, what a certificate holds, and the check."""
+
+    sentence: str
+    kinds: tuple[str, ...]
+    data: dict[str, Any]
+    hints: dict[str, Any]
+    decide: Callable[[Claim, Work], None]
+
+
+def sandwich_with_hypothesis(claim: Claim, work: Work) -> None:
+    sandwich(claim, work, hypothesis=True)
+
+
+def sandwich_without_hypothesis(claim: Claim, work: Work) -> None:
+    sandwich(claim, work, hypothesis=False)
+
+
+_BOTH = ("holds", "violates")
+_DECAY = "|res SAN(X)|_{1,inf} <= (4 gamma beta H/sqrt(d_qk))^((3^L-1)/2) |res X|_{1,inf}^(3^L) if D <= x*"
+_SUM = "SAN(X) is the sum over all paths of P_path X W_path, plus 1 b^T"
+
+FAMILIES: dict[str, Family] = {
+    "seed:closure": Family(
+        "a product of row-stochastic matrices is row-stochastic", ("holds",), CLOSURE, {}, closure
+    ),
+    "dong2021:2.1": Family(_SUM, ("holds",), PATHS, {}, path_decomposition),
+    "dong2021:2.1-skip": Family(f"with skips, {_SUM}", ("holds",), PATHS_SKIP, {}, path_decomposition),
+    "dong2021:A.3": Family(
+        "(1-D) q_j <= P_ij <= (1+2D) q_j if D <= x*", _BOTH, SANDWICH, {}, sandwich_with_hypothesis
+    ),
+    "dong2021v1:A.3": Family(
+        "(1-D) q_j <= P_ij <= (1+2D) q_j for all D", _BOTH, SANDWICH, {}, sandwich_without_hypothesis
+    ),
+    "dong2021:norm": Family(
+        "sqrt(|A|_1 |A|_inf) obeys the triangle inequality", ("violates",), {"A": "n d", "B": "n d"}, {}, triangle
+    ),
+    "dong2021:2.2": Family(f"one head: {_DECAY}", ("holds",), NETWORK, COMPOSITE_HINTS, single_head_decay),
+    "dong2021:2.3": Family(_DECAY, ("holds",), NETWORK, COMPOSITE_HINTS, composite_decay),
+    "own:tv": Family(
+        "p_j ~ q_j e^(g_j) is within tanh(osc(g)/4) of q in total variation",
+        ("holds",),
+        {"weights": "m", "g": "m"},
+        {},
+        total_variation,
+    ),
+    "own:diameter": Family(
+        "the diameter of the tokens obeys the tanh recursion and the cubic bound",
+        _BOTH,
+        DIAMETER,
+        DIAMETER_HINTS,
+        diameter,
+    ),
+    "own:residual-inf": Family(
+        "|res SAN(X)|_inf <= c^((3^L-1)/2) |res X|_inf^(3^L)", ("holds",), NETWORK, RESIDUAL_HINTS, residual_inf
+    ),
+}
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Checking one certificate
+# ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """Whether a certificate shows its claim, why or why not, what was checked in words, and its id."""
+
+    accepted: bool
+    reason: str
+    checked: tuple[str, ...]
+    id: str | None
+
+    def __bool__(self) -> bool:
+        return self.accepted
+
+
+def content_id(content: dict[str, Any]) -> str:
+    """rm- and the first hex digits of the SHA-256 of the canonical JSON of everything but the id."""
+    rest = {name: value for name, value in content.items() if name != "id"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return "rm-" + hashlib.sha256(text.encode("ascii")).hexdigest()[:ID_DIGITS]
+
+
+def check(path: str | os.PathLike[str], *, seconds: float = SECONDS) -> CheckResult:
+    """Check the certificate in a file; a file that cannot be read is rejected.
+
+    Parameters
+    ----------
+    path : a regular file of at most 4 MB.
+    seconds : time budget; a check that needs longer is a rejection.
+    """
+    try:
+        demand(os.path.isfile(path), "no regular file of that name")
+        with open(path, "rb") as file:
+            text = file.read(MAX_BYTES + 1)
+    except (Rejected, OSError, ValueError) as error:
+        return CheckResult(False, f"cannot be read: {error}", (), None)
+    return check_text(text, seconds=seconds)
+
+
+def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
+    """Check the certificate in a string.
+
+    >>> result = check_text('''{"format": "rankmath-certificate/1", "kind": "violates",
+    ...   "statement": "dong2021:norm", "data": {"A": [[1, 1], [0, 0]], "B": [[1, 0], [1, 0]]}, "hints": {}}''')
+    >>> result.accepted
+    True
+    >>> print(result.checked[-1])
+    the composite values squared are 2, 2 and for A + B 9: that of A + B exceeds the sum of the two, exactly
+    """
+    work, identifier = Work(seconds), None
+    try:
+        demand(len(text) <= MAX_BYTES, f"more than {MAX_BYTES} bytes")
+        try:
+            content = parse(text.decode("utf-8") if isinstance(text, bytes) else text)
+        except UnicodeDecodeError:
+            raise Rejected("not UTF-8") from None
+        demand(type(content) is dict, "a certificate is a JSON object")
+        identifier = content_id(content)
+        stored = content.get("id", identifier)
+        demand(stored == identifier, f"the stored id is not the hash of the content, which is {identifier}")
+        statement = read(content.get("statement"), tuple(FAMILIES), "statement", {})
+        family = FAMILIES[statement]
+        shape = {"format": (FORMAT,), "kind": family.kinds, "data": family.data, "hints": family.hints}
+        about = content.get("about", "")
+        demand(
+            type(about) is str and len(about) <= MAX_TEXT, f"about: a text up to {MAX_TEXT} characters is needed"
+        )
+        rest = {name: value for name, value in content.items() if name not in ("id", "statement", "about")}
+        fields = read(rest, shape, "certificate", {})
+        work.words.append(f"claim: this instance {fields['kind']} {statement}, {family.sentence}")
+        family.decide(Claim(fields["kind"], fields["data"], fields["hints"]), work)
+    except Rejected as rejected:
+        return CheckResult(False, str(rejected), tuple(work.words), identifier)
+    return CheckResult(True, "all of it was worked out again and found true", tuple(work.words), identifier)
+
+
+def main(paths: Sequence[str]) -> int:
+    """Check each file and say what was checked; 0 if all are accepted, 1 if not, 2 if none is given."""
+    if not paths:
+        print("usage: python checker.py FILE...")
+        return 2
+    everything = True
+    for path in paths:
+        result = check(path)
+        everything = everything and result.accepted
+        print(f"{path}: {'accepted' if result else 'REJECTED'} {result.id or ''}".rstrip())
+        for sentence in result.checked:
+            print(f"  {sentence}")
+        print(f"  {'so' if result else 'but'}: {result.reason}")
+    return 0 if everything else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
