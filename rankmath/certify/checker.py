@@ -45,7 +45,7 @@ MAX_LINES = 32  # supporting lines for one residual
 MAX_SIGNS = 10  # dimension up to which 2^d sign vectors are enumerated
 MAX_TEXT = 2_000  # characters of the free text
 MAX_EXACT_BITS = 2**16  # numerator or denominator of an exact intermediate result
-PRECISIONS = (128, 256, 512, 1024, 2048, 4096, 8192)  # bits, tried in this order
+PRECISIONS = (128, 256, 512, 1024, 2048, 4096)  # bits, tried in this order
 SECONDS = 60.0  # time budget of one check
 ID_DIGITS = 32  # hex digits of SHA-256 kept in an id (128 bits)
 
@@ -140,10 +140,11 @@ class Interval:
         other = self._with(other)
         if other.lo <= 0 <= other.hi:
             raise Undecided(f"division by {other}, which may be zero")
-        widest = max(other.lo.bit_length(), other.hi.bit_length())
-        shift = max(0, self.bits + 2 + widest - max(self.lo.bit_length(), self.hi.bit_length()))
-        pairs = [(x << shift, y) for x in (self.lo, self.hi) for y in (other.lo, other.hi)]
-        lo, hi = min(x // y for x, y in pairs), max(-(-x // y) for x, y in pairs)
+        if other.hi < 0:
+            return -self / -other
+        shift = max(0, self.bits + 2 + other.hi.bit_length() - max(self.lo.bit_length(), self.hi.bit_length()))
+        lo = (self.lo << shift) // (other.hi if self.lo >= 0 else other.lo)
+        hi = -((-self.hi << shift) // (other.lo if self.hi >= 0 else other.hi))
         return Interval(lo, hi, self.scale - other.scale - shift, self.bits)
 
     __radd__ = __add__
