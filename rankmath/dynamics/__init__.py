@@ -1,0 +1,1 @@
+"""How tokens move: the plain pass, the centred pass, paths, LayerNorm."""

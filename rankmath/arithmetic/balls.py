@@ -1,0 +1,174 @@
+"""Balls (python-flint's Arb): midpoint and radius, every result an enclosure, unbounded exponents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+from flint import arb, arb_mat, fmpq
+
+from rankmath.arithmetic.objects import ObjectArithmetic, entrywise
+from rankmath.validation import Array
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """python-flint's precision is global: set here, restored here, nowhere else."""
+    before = flint.ctx.prec
+    flint.ctx.prec = bits
+    try:
+        yield
+    finally:
+        flint.ctx.prec = before
+
+
+def ball(value: Any) -> arb:
+    """An int, float (exact dyadic), Fraction or ball as a ball.
+
+    Examples
+    --------
+    >>> ball(Fraction(1, 3)) * 3 == 1, (ball(Fraction(1, 3)) * 3).contains(1)
+    (False, True)
+    """
+    if isinstance(value, Fraction):
+        return arb(fmpq(value.numerator, value.denominator))
+    if isinstance(value, np.generic):
+        value = value.item()
+    return arb(value)
+
+
+def lower_float(x: arb) -> float:
+    """A double that is certainly ≤ every point of the ball."""
+    return _outward(x.lower(), -math.inf) if x.is_finite() else -math.inf
+
+
+def upper_float(x: arb) -> float:
+    """A double that is certainly ≥ every point of the ball."""
+    return _outward(x.upper(), math.inf) if x.is_finite() else math.inf
+
+
+def _outward(bound: arb, direction: float) -> float:
+    # float() of a ball is within an ulp or overflows; one step outward is then on the safe side.
+    value = float(bound)
+    if math.isinf(value):
+        return value if value == direction else math.copysign(1.7976931348623157e308, value)
+    if arb(value) == bound:
+        return value
+    return math.nextafter(value, direction)
+
+
+def _log(x: arb) -> arb:
+    return arb.neg_inf() if x.is_zero() else x.log()
+
+
+class Balls(ObjectArithmetic):
+    """Arrays of balls; run inside `precision(bits)`.
+
+    Examples
+    --------
+    >>> A = Balls()
+    >>> with precision(100):
+    ...     A.exp(A.asarray([[1.0]]))[0, 0].contains(arb.const_e())
+    True
+    """
+
+    name = "balls"
+
+    def __init__(self) -> None:
+        self.zero, self.one = arb(0), arb(1)
+        self.exp = entrywise(arb.exp)
+        self.log = entrywise(_log)
+        self.sqrt = entrywise(lambda x: x.nonnegative_part().sqrt())
+        self.abs = entrywise(abs)
+        self.tanh = entrywise(arb.tanh)
+        self.erfc = entrywise(arb.erfc)
+        self.cosh = entrywise(arb.cosh)
+        self.sinh = entrywise(arb.sinh)
+        self.expm1_of_temporary = entrywise(arb.expm1)
+        self.exp_of_temporary = self.exp
+        #: A factor "somewhere in [0, 1]".
+        self.between = arb(0.5, 0.5)
+
+    @property
+    def root_two(self) -> arb:
+        return arb(2).sqrt()
+
+    @property
+    def root_two_pi(self) -> arb:
+        return (2 * arb.pi()).sqrt()
+
+    def constant(self, value: Any) -> arb:
+        return ball(value)
+
+    def asarray(self, value: Array) -> Array:
+        return entrywise(ball)(np.asarray(value, dtype=object))
+
+    def product(self, a: Array, b: Array) -> Array:
+        rows, inner, columns = a.shape[0], a.shape[1], b.shape[1]
+        left = arb_mat(rows, inner, a.ravel().tolist())
+        right = arb_mat(inner, columns, b.ravel().tolist())
+        out = np.empty(rows * columns, dtype=object)
+        out[:] = (left * right).entries()
+        return out.reshape(rows, columns)
+
+    def max(self, a: Array, axis: int) -> Array:
+        # arb.max encloses the maximum of any two points of its operands.
+        return np.frompyfunc(arb.max, 2, 1).reduce(a, axis=axis, keepdims=True)
+
+    def maximum(self, a: Array, b: Array) -> Array:
+        return np.frompyfunc(arb.max, 2, 1)(a, b)
+
+    def choose(self, u: Array, if_positive: Array, otherwise: Array) -> Array:
+        """One of two where the sign of u is certain, the hull of both where it is not."""
+        hull: Array = np.frompyfunc(arb.union, 2, 1)(if_positive, otherwise)
+        positive, negative = np.asarray(u > 0, dtype=bool), np.asarray(u <= 0, dtype=bool)
+        return np.where(positive, if_positive, np.where(negative, otherwise, hull))
+
+    def middle(self, a: Array) -> np.ndarray[Any, Any]:
+        return self.scaled_floats(a)
+
+    def scaled_floats(self, a: Array) -> np.ndarray[Any, Any]:
+        """Midpoints divided by the largest magnitude, as doubles."""
+        middles = [x.mid() for x in a.flat]
+        largest = arb(0)
+        for x in middles:
+            largest = largest.max(abs(x))
+        if largest.is_zero() or not largest.is_finite():
+            return np.zeros(a.shape)
+        return np.asarray([float(x / largest) for x in middles]).reshape(a.shape)
+
+    def certainly_positive(self, a: Array) -> Array:
+        return np.asarray(a > 0, dtype=bool)
+
+    def bits(self) -> int:
+        return int(flint.ctx.prec)
+
+    def float_and_exponent(self, x: arb) -> tuple[float, int]:
+        """The midpoint as float · 2^exponent, with exponent 0 wherever a double holds it; nan for no enclosure."""
+        if not x.is_finite():
+            return (-math.inf if x == arb.neg_inf() else math.nan), 0
+        magnitude = self.upper_exponent(np.asarray([x], dtype=object))
+        if magnitude <= 1000:
+            return float(x.mid()), 0
+        return float(x.mid() * arb(2) ** (512 - magnitude)), magnitude - 512
+
+    def upper_exponent(self, a: Array) -> int:
+        """An integer b with every |entry| ≤ 2^b."""
+        largest = arb(0)
+        for x in a.flat:
+            largest = largest.max(x.abs_upper())
+        if largest.is_zero():
+            return -(10**18)
+        if not largest.is_finite():
+            return 10**18
+        mantissa, exponent = largest.upper().man_exp()
+        return int(mantissa.bit_length() + exponent)
+
+    def error_ball(self, exponent: int) -> arb:
+        """The ball 0 ± 2^exponent."""
+        return arb(0, arb(2) ** exponent)

@@ -1,0 +1,114 @@
+"""Double precision on any array-API library."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, is_cupy_array, is_numpy_array
+
+from rankmath.validation import Array
+
+
+class Float64:
+    """float64 arrays of one library; NumPy and CuPy may overwrite a temporary in place."""
+
+    name = "float64"
+    #: Exponents are bounded, so magnitudes travel apart from the arrays (`scales`).
+    unbounded = False
+    root_two = math.sqrt(2.0)
+    root_two_pi = math.sqrt(2.0 * math.pi)
+
+    def __init__(self, like: Array) -> None:
+        self.xp: Any = array_namespace(like)
+        self._native = is_numpy_array(like) or is_cupy_array(like)
+        self._device = None if self._native else like.device
+
+    def asarray(self, value: Array) -> Array:
+        return value
+
+    def constant(self, value: float) -> float:
+        return float(value)
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        return self.xp.matmul(a, b)
+
+    def transpose(self, a: Array) -> Array:
+        return self.xp.matrix_transpose(a)
+
+    def exp(self, a: Array) -> Array:
+        return self.xp.exp(a)
+
+    def expm1_of_temporary(self, a: Array) -> Array:
+        """expm1 of an array nobody else holds: in place where the library can."""
+        return self.xp.expm1(a, out=a) if self._native else self.xp.expm1(a)
+
+    def exp_of_temporary(self, a: Array) -> Array:
+        return self.xp.exp(a, out=a) if self._native else self.xp.exp(a)
+
+    def log(self, a: Array) -> Array:
+        """Natural logarithm, log 0 = −∞ without a warning."""
+        positive = a > 0
+        return self.xp.where(positive, self.xp.log(self.xp.where(positive, a, self.ones_like(a))), -self.xp.inf)
+
+    def ones_like(self, a: Array) -> Array:
+        return self.xp.ones_like(a)
+
+    def sqrt(self, a: Array) -> Array:
+        return self.xp.sqrt(a)
+
+    def abs(self, a: Array) -> Array:
+        return self.xp.abs(a)
+
+    def sum(self, a: Array, axis: int) -> Array:
+        return self.xp.sum(a, axis=axis, keepdims=True)
+
+    def max(self, a: Array, axis: int) -> Array:
+        return self.xp.max(a, axis=axis, keepdims=True)
+
+    def where(self, condition: Array, a: Array, b: Array) -> Array:
+        return self.xp.where(condition, a, b)
+
+    def concat(self, arrays: list[Array], axis: int) -> Array:
+        return self.xp.concat(arrays, axis=axis)
+
+    def maximum(self, a: Array, b: Array) -> Array:
+        return self.xp.maximum(a, b)
+
+    def tanh(self, a: Array) -> Array:
+        return self.xp.tanh(a)
+
+    def erfc(self, a: Array) -> Array:
+        if is_cupy_array(a):
+            from cupyx.scipy.special import erfc
+        else:
+            from scipy.special import erfc
+        return erfc(a)
+
+    def row_of_largest(self, scores: Array, rows: Array) -> Array:
+        """The row of `rows` at the first largest score: (..., n, 1), (..., n, d) -> (..., 1, d)."""
+        xp = self.xp
+        place = xp.argmax(scores, axis=-2, keepdims=True)
+        lead = scores.shape[:-2]
+        return xp.take_along_axis(
+            xp.broadcast_to(rows, (*lead, *rows.shape[-2:])),
+            xp.broadcast_to(place, (*lead, 1, rows.shape[-1])),
+            axis=-2,
+        )
+
+    def nonzero(self, a: Array) -> Array:
+        """`a` as a divisor: exact zeros become one."""
+        return self.xp.where(a != 0, a, self.xp.ones_like(a))
+
+    def certainly_positive(self, a: Array) -> Array:
+        return a > 0
+
+
+def to_numpy(array: Array) -> np.ndarray[Any, Any]:
+    """A host copy, asked for by name: the one way off a device."""
+    if is_cupy_array(array):
+        import cupy
+
+        return np.asarray(cupy.asnumpy(array))
+    return np.asarray(array)

@@ -1,0 +1,83 @@
+"""Logarithms too large for a double: σ = mantissa · 2^exponent.
+
+log‖R_L‖ shrinks like −3^L and leaves the range of a double near L = 640; its own logarithm never does.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from array_api_compat import array_namespace
+
+from rankmath.validation import Array
+
+# A mantissa beyond 2^1000 hands 2^512 to the exponent: until then σ is an ordinary double.
+_LARGE = 2.0**1000
+_STEP = 512.0
+
+
+@dataclass(frozen=True)
+class LogScale:
+    """A real array σ = mantissa · 2^exponent, with |σ| up to 2^(2^62).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> s = LogScale.of(np.asarray(-1.0))
+    >>> for _ in range(1000):
+    ...     s = s.times(3.0).plus(0.5)
+    >>> float(s.to_float()), round(float(s.log_minus()), 6)  # σ = -(3^1000·3/4 + 1/4)
+    (-inf, 1098.324607)
+    """
+
+    mantissa: Array
+    exponent: Array
+
+    @classmethod
+    def of(cls, value: Array) -> LogScale:
+        xp = array_namespace(value)
+        return cls(value, xp.zeros_like(value))
+
+    def times(self, factor: Array | float) -> LogScale:
+        return LogScale(self.mantissa * factor, self.exponent)._normalised()
+
+    def plus(self, term: Array | float) -> LogScale:
+        # 2^-exponent underflows to 0 exactly where the term no longer counts.
+        return LogScale(self.mantissa + term * self._shrink(), self.exponent)._normalised()
+
+    def to_float(self) -> Array:
+        """σ as a double; ±∞ beyond 2^1000."""
+        xp = self._xp
+        fits = self.exponent == 0
+        infinite = xp.where(self.mantissa > 0, xp.inf, -xp.inf)
+        return xp.where(fits, self.mantissa, infinite)
+
+    def log_minus(self) -> Array:
+        """log(−σ); nan where σ ≥ 0, +∞ where σ = −∞."""
+        xp = self._xp
+        negative = self.mantissa < 0
+        safe = xp.where(negative, -self.mantissa, xp.ones_like(self.mantissa))
+        return xp.where(negative, xp.log(safe) + self.exponent * math.log(2.0), xp.nan)
+
+    def ratio(self, other: LogScale) -> Array:
+        """σ/τ as a double, nan for 0/0 and ∞/∞."""
+        xp = self._xp
+        defined = (other.mantissa != 0) & xp.isfinite(self.mantissa) & xp.isfinite(other.mantissa)
+        below = xp.where(defined, other.mantissa, xp.ones_like(self.mantissa))
+        quotient = xp.where(defined, self.mantissa, xp.zeros_like(self.mantissa)) / below
+        return xp.where(defined, quotient * 2.0 ** (self.exponent - other.exponent), xp.nan)
+
+    @property
+    def _xp(self) -> Any:
+        return array_namespace(self.mantissa)
+
+    def _shrink(self) -> Array:
+        return 2.0 ** (-self.exponent)
+
+    def _normalised(self) -> LogScale:
+        xp = self._xp
+        large = (xp.abs(self.mantissa) > _LARGE) & xp.isfinite(self.mantissa)
+        shrink = xp.where(large, 2.0**-_STEP, 1.0)
+        return LogScale(self.mantissa * shrink, self.exponent + xp.where(large, _STEP, 0.0))

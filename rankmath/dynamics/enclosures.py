@@ -1,0 +1,64 @@
+"""Logarithms of residual and diameter over object arithmetics (mpmath, balls)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankmath.linalg.residuals import ResidualNorm
+from rankmath.validation import Array
+
+
+def log_residual(A: Any, R: Array, norm: ResidualNorm) -> Any:
+    """log‖res‖ of tokens with mean zero: a number, or an array over the batch (Frobenius)."""
+    if norm == "frobenius":
+        squares = np.add.reduce((R * R).reshape(*R.shape[:-2], -1), axis=-1)
+        return A.log(squares) / 2 if R.ndim > 2 else A.log(np.asarray([squares], dtype=object))[0] / 2
+    return _ball_log_residual(A, R, norm)
+
+
+def log_diameter(A: Any, R: Array) -> Any:
+    """log Δ₂ of the rows."""
+    n = R.shape[-2]
+    if n == 1:
+        pairs = 0 * R[..., :1, :1]
+    else:
+        first, second = np.triu_indices(n, 1)
+        difference = R[..., first, :] - R[..., second, :]
+        pairs = A.max(A.sum(difference * difference, axis=-1), axis=-2)
+    logs = A.log(pairs)[..., 0, 0] / 2
+    return logs if R.ndim > 2 else np.asarray(logs, dtype=object)[()]
+
+
+def _ball_log_residual(A: Any, R: Array, norm: ResidualNorm) -> Any:
+    """res(R) from the exact residual of nearby doubles F: norms move by at most ‖R/s − F‖.
+
+    For the composite value √(ab) with a ≥ a₀, b ≥ b₀ over all centers, moving a and b by ε₁ and ε_∞ multiplies the
+    minimum of ab by at least (1 − ε₁/a₀)(1 − ε_∞/b₀).
+    """
+    from flint import arb
+
+    from rankmath.arithmetic.balls import ball
+    from rankmath.linalg.exact_residuals import exact_residual_bounds, exact_upper_bound
+
+    exponent = A.upper_exponent(A.max(A.max(A.abs(R), axis=-1), axis=-2))
+    if all(x.is_zero() for x in R.flat):
+        return arb.neg_inf()
+    scaled = R * arb(2) ** (-exponent)
+    F = np.asarray([float(x.mid()) for x in scaled.flat]).reshape(R.shape)
+    error = A.abs(scaled - A.asarray(F))
+    moved = {"one": A.max(A.sum(error, axis=-2), axis=-1)[0, 0], "inf": A.max(A.sum(error, axis=-1), axis=-2)[0, 0]}
+    bounds = exact_residual_bounds(F, norm)
+    if norm == "composite":
+        least = {kind: ball(exact_residual_bounds(F, kind).lower) for kind in ("one", "inf")}
+        lower = ball(bounds.lower)
+        for kind in ("one", "inf"):
+            lower *= (1 - moved[kind] / least[kind]).nonnegative_part()
+        at_center = {kind: ball(exact_upper_bound(F, bounds.center, kind)) + moved[kind] for kind in ("one", "inf")}
+        upper = at_center["one"] * at_center["inf"]
+    else:
+        lower, upper = ball(bounds.lower) - moved[norm], ball(bounds.upper) + moved[norm]
+    if not lower > 0:
+        return arb.nan()
+    return lower.union(upper).log() / bounds.power + exponent * arb.const_log2()

@@ -1,0 +1,124 @@
+"""Path decomposition (dong2021:2.1): a network without MLP and LayerNorm is a sum over paths.
+
+    SAN(X) = Σ_path P_path X W_path + 1bᵀ,   P_path = P^L_{h_L} ⋯ P^1_{h_1},   W_path = W^1_{h_1} ⋯ W^L_{h_L}
+
+over all (h_1, …, h_L); head 0 is the skip (P_0 = I, W_0 = λI) and the P's are those of the whole network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+from rankmath.arithmetic.float64 import Float64
+from rankmath.dynamics.plain import check_input, layers_of
+from rankmath.linalg.residuals import ResidualNorm, residual
+from rankmath.network import Network
+from rankmath.validation import Array, as_choice, as_count
+
+
+@dataclass(frozen=True, eq=False)
+class PathSums:
+    """The exact sums of all paths of each length.
+
+    Attributes
+    ----------
+    terms : (L+1, n, d), entry k the sum of the C(L,k)·H^k paths through k heads.
+    bias : (d,), the common bias b.
+    """
+
+    terms: Array
+    bias: Array
+
+    def total(self) -> Array:
+        """The network's output, (n, d)."""
+        xp = Float64(self.terms).xp
+        return xp.sum(self.terms, axis=0) + self.bias
+
+    def residuals(self, norm: ResidualNorm = "frobenius") -> Array:
+        """‖res‖ of the sum of each length, (L+1,), in one of the norms of `rankmath.residual`."""
+        xp = Float64(self.terms).xp
+        return xp.asarray([float(residual(term, norm=norm).value) for term in self.terms])
+
+
+def path_sums(net: Network, X: Any) -> PathSums:
+    """Sum all (1+H)^L paths by length in O(L²H) layer products and O(L n d) memory.
+
+    With S^l_k the sum of the length-k paths through the first l layers,
+    S^{l+1}_k = λ S^l_k + Σ_h P_h S^l_{k−1} W_h.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankmath.dynamics.plain import forward
+    >>> from rankmath.network import Network
+    >>> net = Network.random(tokens=6, dim=4, heads=3, layers=5, seed=0, skip=True, biases=True)
+    >>> X = net.random_input(seed=1)
+    >>> bool(np.allclose(path_sums(net, X).total(), forward(net, X), rtol=1e-12))
+    True
+    """
+    X = _path_input(net, X)
+    A = Float64(X)
+    xp = A.xp
+    n, d = X.shape
+    bias = xp.zeros(d, dtype=xp.float64, device=X.device)
+    S = xp.stack([X])  # S^l_k for k = 0..l
+    for l, (matrices, _) in enumerate(layers_of(net, X)):
+        # All lengths side by side: one n × n product a head, however many lengths there are.
+        wide = xp.reshape(xp.permute_dims(S, (1, 0, 2)), (n, -1))
+        longer, through = 0.0, net.skip * bias
+        for h, P in enumerate(matrices):
+            seen = xp.permute_dims(xp.reshape(A.matmul(P, wide), (n, -1, d)), (1, 0, 2))
+            longer = longer + A.matmul(seen, net.W[l, h])
+            through = through + A.matmul(bias, net.W[l, h])
+        blank = xp.zeros((1, n, d), dtype=xp.float64, device=X.device)
+        S = xp.concat([net.skip * S, blank]) + xp.concat([blank, longer])
+        bias = through if net.bias is None else through + net.bias[l]
+    return PathSums(S, bias)
+
+
+def path_term(net: Network, X: Any, path: Sequence[int]) -> Array:
+    """P_path X W_path for one path (h_1, …, h_L), heads counted from 1, 0 for a skipped layer (times λ).
+
+    Examples
+    --------
+    >>> from rankmath.network import Network
+    >>> net = Network.random(tokens=3, dim=2, heads=2, layers=2, seed=0, skip=True)
+    >>> X = net.random_input(seed=1)
+    >>> bool((path_term(net, X, (0, 0)) == X).all())
+    True
+    """
+    X = _path_input(net, X)
+    if not isinstance(path, (list, tuple)) or len(path) != net.layers:
+        raise ValueError(f"path: {path!r} given; a sequence of {net.layers} heads, one a layer, is needed")
+    steps = [as_count("path", h, least=0, most=net.heads) for h in path]
+    A = Float64(X)
+    term = X
+    for l, (matrices, _) in enumerate(layers_of(net, X)):
+        h = steps[l]
+        term = net.skip * term if h == 0 else A.matmul(A.matmul(matrices[h - 1], term), net.W[l, h - 1])
+    return term
+
+
+def path_counts(L: int, H: int, skip: bool = True) -> list[int]:
+    """How many paths go through k = 0..L heads: C(L,k)·H^k, exact integers; without skips only the longest.
+
+    Examples
+    --------
+    >>> path_counts(3, 2), sum(path_counts(3, 2)) == 3**3
+    ([1, 6, 12, 8], True)
+    """
+    L, H = as_count("L", L, least=0), as_count("H", H)
+    as_choice("skip", skip, (False, True))
+    return [comb(L, k) * H**k if skip or k == L else 0 for k in range(L + 1)]
+
+
+def _path_input(net: Network, X: Any) -> Array:
+    X = check_input(net, X)
+    if X.ndim != 2:
+        raise ValueError(f"X: shape {tuple(X.shape)} given; paths take one sequence (n, d)")
+    if net.norm is not None or any(net.mlp):
+        raise ValueError("net: a network with an MLP or LayerNorm given; the path decomposition needs neither")
+    return X

@@ -1,0 +1,288 @@
+"""`trace`: one network, depth by depth, centred and in log scale, in a chosen arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.arithmetic.scales import LogScale
+from rankmath.dynamics.centred import Tokens, attention_step, centre, mlp_step, norm_step
+from rankmath.dynamics.plain import check_input
+from rankmath.linalg.diameters import diameter
+from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
+from rankmath.network import Network
+from rankmath.validation import Array, as_choice, as_count
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+#: With `bits=None` the precision is doubled until every log_residual is known this well, relative to max(1, |log|).
+BALL_TOLERANCE = 1e-12
+#: … and not beyond this.
+MOST_BITS = 16384
+
+
+class PrecisionError(ArithmeticError):
+    """No precision up to the cap gave tight enough enclosures."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """How the residual of every layer shrinks.
+
+    Attributes
+    ----------
+    log_residual : (L+1, ...) natural logarithms of ‖res(X^l)‖, entry 0 the input; −inf for an exact zero, and where
+        the logarithm itself leaves a double (then `log_log_residual` still holds it).
+    log_log_residual : log(−log‖res(X^l)‖); nan where ‖res‖ ≥ 1.
+    log_diameter : (L+1, ...) logarithms of Δ₂.
+    order : (L, ...) the ratios log‖res(X^{l+1})‖/log‖res(X^l)‖; 3 in the limit for attention alone (own:order).
+    log_residual_lower, log_residual_upper : rigorous bounds, rounded outward (balls only).
+    values : the logarithms of the residual in the arithmetic that ran: mpf or arb (None for float64).
+    diameters : likewise for the diameter.
+    center, log_center : the last layer's mean is e^{log_center}·center (float64), or center itself.
+    norm, arithmetic, bits : what it was measured in.
+    """
+
+    net: Network
+    norm: ResidualNorm
+    arithmetic: str
+    residual_scale: tuple[LogScale, ...] = field(repr=False)
+    diameter_scale: tuple[LogScale, ...] = field(repr=False)
+    center: Array = field(repr=False)
+    log_center: Array = field(repr=False, default=None)
+    values: tuple[Any, ...] | None = field(repr=False, default=None)
+    diameters: tuple[Any, ...] | None = field(repr=False, default=None)
+    bits: int = 53
+
+    @cached_property
+    def log_residual(self) -> Floats:
+        return np.stack([to_numpy(s.to_float()) for s in self.residual_scale])
+
+    @cached_property
+    def log_log_residual(self) -> Floats:
+        return np.stack([to_numpy(s.log_minus()) for s in self.residual_scale])
+
+    @cached_property
+    def log_diameter(self) -> Floats:
+        return np.stack([to_numpy(s.to_float()) for s in self.diameter_scale])
+
+    @cached_property
+    def order(self) -> Floats:
+        pairs = zip(self.residual_scale[1:], self.residual_scale[:-1], strict=True)
+        return np.stack([to_numpy(after.ratio(before)) for after, before in pairs])
+
+    @cached_property
+    def log_residual_lower(self) -> Floats:
+        from rankmath.arithmetic.balls import lower_float
+
+        return np.asarray([lower_float(x) for x in self._balls("log_residual_lower")])
+
+    @cached_property
+    def log_residual_upper(self) -> Floats:
+        from rankmath.arithmetic.balls import upper_float
+
+        return np.asarray([upper_float(x) for x in self._balls("log_residual_upper")])
+
+    def _balls(self, name: str) -> tuple[Any, ...]:
+        if self.arithmetic != "balls" or self.values is None:
+            raise AttributeError(
+                f"{name} is rigorous and needs arithmetic='balls'; this trace ran in {self.arithmetic}"
+            )
+        return self.values
+
+    @cached_property
+    def weight_norms(self) -> dict[str, Floats]:
+        """Norms of the weights that the bounds are made of, each (L, H), float64.
+
+        ``W_QK_one`` ‖W_QK‖₁, ``W_composite`` ‖W‖_{1,∞}, ``W_QK_max``, ``W_inf`` ‖W‖_∞, and the spectral norms
+        ``W_QK_two``, ``W_two``.
+        """
+        from rankmath.linalg.norms import composite, norm_inf, norm_max, norm_one, spectral
+
+        W_QK, W = self.net.W_QK, self.net.W
+        return {
+            "W_QK_one": to_numpy(norm_one(W_QK)),
+            "W_QK_max": to_numpy(norm_max(W_QK)),
+            "W_QK_two": to_numpy(spectral(W_QK)),
+            "W_composite": to_numpy(composite(W)),
+            "W_inf": to_numpy(norm_inf(W)),
+            "W_two": to_numpy(spectral(W)),
+        }
+
+    @cached_property
+    def beta(self) -> Floats:
+        """β of each layer: max over heads of ‖W_QK‖₁‖W‖_{1,∞} (dong2021:2.3)."""
+        product: Floats = self.weight_norms["W_QK_one"] * self.weight_norms["W_composite"]
+        best: Floats = product.max(axis=1)
+        return best
+
+
+def trace(
+    net: Network,
+    X: Any,
+    norm: ResidualNorm = "frobenius",
+    *,
+    arithmetic: Literal["float64", "mpmath", "balls"] = "float64",
+    dps: int | None = None,
+    bits: int | None = None,
+) -> Trace:
+    """Run the centred, log-scaled pass and record the residual of every layer.
+
+    Parameters
+    ----------
+    net : the network.
+    X : tokens, (..., n, d).
+    norm : "frobenius" (about the mean), or "one", "inf", "composite" (about the minimising center; no batch).
+    arithmetic : "float64", "mpmath" (`dps` digits, 50 unless given; Frobenius norm only) or "balls" (rigorous;
+        `bits` of precision, raised until every enclosure is tight unless given).
+
+    Notes
+    -----
+    In float64 the residual keeps full relative accuracy (a few units in the last place a layer, times the layer's
+    own condition number) for attention without a mask or with key padding, any number of heads, biases, skips,
+    MLPs and the column LayerNorm. Under any other mask a layer loses at most the factor ‖P R‖/‖res(P R)‖. Sphere
+    and standard LayerNorm lose at most the factor ‖R‖/‖R⊥‖, R⊥ the part of R across the mean. A mean that is
+    the difference of nearly equal terms (λ = −1, say) has the accuracy of that difference, and so have the
+    logits it makes. Balls show all of this in their radii.
+
+    Examples
+    --------
+    >>> from rankmath.network import Network
+    >>> net = Network.random(tokens=8, dim=4, heads=2, layers=40, seed=0)
+    >>> t = trace(net, net.random_input(seed=1))
+    >>> bool(t.log_residual[40] < -1e17), round(float(t.order[-1]), 12)
+    (True, 3.0)
+    >>> b = trace(net, net.random_input(seed=1), arithmetic="balls")
+    >>> bool(b.log_residual_upper[40] < -1e17)  # proved
+    True
+    """
+    X = check_input(net, X)
+    as_choice("norm", norm, RESIDUAL_NORMS)
+    as_choice("arithmetic", arithmetic, ("float64", "mpmath", "balls"))
+    if norm != "frobenius" and X.ndim != 2:
+        raise ValueError(
+            f"norm: {norm!r} given with a batch of shape {tuple(X.shape)}; a batch takes 'frobenius' only"
+        )
+    if dps is not None and arithmetic != "mpmath":
+        raise ValueError(f"dps: {dps} given with arithmetic {arithmetic!r}; only 'mpmath' takes it")
+    if bits is not None and arithmetic != "balls":
+        raise ValueError(f"bits: {bits} given with arithmetic {arithmetic!r}; only 'balls' takes it")
+    if arithmetic == "float64":
+        return _trace_float(net, X, norm)
+    X = to_numpy(X)
+    if arithmetic == "mpmath":
+        return _trace_mpmath(net, X, norm, as_count("dps", 50 if dps is None else dps, least=5))
+    if bits is not None:
+        return _trace_balls(net, X, norm, as_count("bits", bits, least=2))
+    return _trace_tight_balls(net, X, norm)
+
+
+def _trace_float(net: Network, X: Array, norm: ResidualNorm) -> Trace:
+    A = Float64(X)
+    residuals, diameters = [], []
+    for tokens in layers_centred(A, net, X):
+        residuals.append(_log_size(A, tokens, _residual_size(A, tokens.residual, norm)))
+        diameters.append(_log_size(A, tokens, diameter(tokens.residual)))
+    center, log_center = tokens.center[..., 0, :], tokens.log_center[..., 0, 0]
+    return Trace(net, norm, "float64", tuple(residuals), tuple(diameters), center, log_center)
+
+
+def _trace_mpmath(net: Network, X: Array, norm: ResidualNorm, dps: int) -> Trace:
+    from rankmath.arithmetic.multiprecision import Multiprecision
+
+    if norm != "frobenius":
+        raise ValueError(
+            f"norm: {norm!r} given with arithmetic 'mpmath'; it takes 'frobenius' only, balls take all"
+        )
+    A = Multiprecision(dps)
+    return _trace_objects(A, net, X, norm, A.bits())
+
+
+def _trace_balls(net: Network, X: Array, norm: ResidualNorm, bits: int) -> Trace:
+    from rankmath.arithmetic.balls import Balls, precision
+
+    with precision(bits):
+        return _trace_objects(Balls(), net, X, norm, bits)
+
+
+def _trace_tight_balls(net: Network, X: Array, norm: ResidualNorm) -> Trace:
+    # An LP vertex from float64 is good to 1e-9: no precision makes such an enclosure tighter.
+    tolerance = BALL_TOLERANCE if norm in ("frobenius", "one") else 1e-8
+    bits = 128 + 8 * net.layers
+    while True:
+        result = _trace_balls(net, X, norm, min(bits, MOST_BITS))
+        loose = next((l for l, x in enumerate(result.values or ()) if not _is_tight(x, tolerance)), None)
+        if loose is None:
+            return result
+        if bits >= MOST_BITS:
+            x = (result.values or ())[loose]
+            raise PrecisionError(
+                f"layer {loose}: {MOST_BITS} bits leave log_residual at {x}; pass bits= for the enclosure as it is"
+            )
+        bits *= 2
+
+
+def _is_tight(x: Any, tolerance: float) -> bool:
+    if not x.is_finite():
+        return bool(x == type(x).neg_inf())  # an exact zero residual is as tight as can be
+    return bool(x.rad() <= tolerance * (1 + abs(x)))
+
+
+def _trace_objects(A: Any, net: Network, X: Array, norm: ResidualNorm, bits: int) -> Trace:
+    from rankmath.dynamics.enclosures import log_diameter, log_residual
+
+    values, diameters = [], []
+    for tokens in layers_centred(A, net, X):
+        values.append(log_residual(A, tokens.residual, norm))
+        diameters.append(log_diameter(A, tokens.residual))
+    return Trace(
+        net,
+        norm,
+        A.name,
+        tuple(_as_scale(A, x) for x in values),
+        tuple(_as_scale(A, x) for x in diameters),
+        tokens.center[..., 0, :],
+        values=tuple(values),
+        diameters=tuple(diameters),
+        bits=bits,
+    )
+
+
+def _as_scale(A: Any, logs: Any) -> LogScale:
+    """The nearby doubles of mpf or arb logarithms, with an exponent where they leave the range."""
+    boxed = logs if isinstance(logs, np.ndarray) else np.asarray([logs], dtype=object)[0:1].reshape(())
+    pairs = [A.float_and_exponent(x) for x in boxed.flat]
+    mantissa = np.asarray([m for m, _ in pairs], dtype=float).reshape(boxed.shape)
+    exponent = np.asarray([float(e) for _, e in pairs], dtype=float).reshape(boxed.shape)
+    return LogScale(mantissa, exponent)
+
+
+def layers_centred(A: Any, net: Network, X: Array) -> Iterator[Tokens]:
+    """The tokens of every layer in centred form, the input first."""
+    mask = net.mask_for(int(X.shape[-2]))
+    tokens = centre(A, X)
+    yield tokens
+    for l in range(net.layers):
+        tokens = attention_step(A, net, l, tokens, mask)
+        f = net.mlp[l]
+        if f is not None:
+            tokens = mlp_step(A, f, tokens)
+        if net.norm is not None:
+            tokens = norm_step(A, net.norm, tokens)
+        yield tokens
+
+
+def _residual_size(A: Float64, R: Array, norm: ResidualNorm) -> Array:
+    if norm == "frobenius":
+        return A.xp.sqrt(A.xp.sum(R * R, axis=(-2, -1)))
+    return A.xp.asarray(residual(R, norm=norm).value)
+
+
+def _log_size(A: Float64, tokens: Tokens, size: Array) -> LogScale:
+    scale = tokens.log_residual
+    return LogScale(scale.mantissa[..., 0, 0], scale.exponent[..., 0, 0]).plus(A.log(size))
