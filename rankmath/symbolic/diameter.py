@@ -95,7 +95,7 @@ def prove_tanh_below_identity() -> Proof:
 
 
 def oscillation() -> Expr:
-    """osc_j of (X_i - X_k) W_QK X_jᵀ/√d_qk: at most ‖W_QK‖_* ‖X_i - X_k‖ ‖X_j - X_l‖/√d_qk, both differences <= Δ."""
+    """osc_j of (X_i - X_k) W_QK X_jᵀ/√d_qk: at most ‖W_QK‖_* Δ·Δ/√d_qk."""
     return W_QK * diameter * diameter / sp.sqrt(d_qk)
 
 
@@ -126,7 +126,7 @@ def prove_tanh_form(claim: Expr) -> Proof:
     proof = Proof(
         "diameter after one layer, tanh form",
         (
-            r"rows $i, k$ see logits that differ by $(X_i - X_k) W_{QK} X_j^\top/\sqrt{d_{qk}}$ up to a constant in $j$",
+            r"rows $i, k$ see logits differing by $(X_i - X_k) W_{QK} X_j^\top/\sqrt{d_{qk}}$, up to a constant",
             r"a zero-sum combination of tokens with total variation $\tau$ has norm at most $\tau\Delta$",
             "heads add by the triangle inequality",
         ),
