@@ -14,7 +14,7 @@ import math
 import os
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +25,9 @@ from rankmath.linalg.masks import Mask, as_mask
 from rankmath.validation import Array, as_array, as_choice, as_count, as_real, same_library
 
 Activation = Literal["relu", "tanh", "gelu"]
+
+# What `Network.stack` gives a batch axis, right before the matrix (for the bias: vector) axes.
+_STACKED = ("query", "key", "value", "output", "key_bias", "bias")
 
 #: sup |activation'|: for GELU, (xΦ(x))' = Φ(x) + xφ(x) at x = √2, rounded up.
 LIPSCHITZ: dict[str, float] = {"relu": 1.0, "tanh": 1.0, "gelu": 1.12890415}
@@ -322,6 +325,43 @@ class Network:
             mlp = [_random_mlp(rng, d, mlp, biases, draw) for _ in range(L)]
         return cls._assemble(query, key, value, output, width, key_bias, bias, skip, mlp, norm, mask, tokens=n)
 
+    @classmethod
+    def stack(cls, nets: Sequence[Network]) -> Network:
+        """Many networks of one shape as one: weights (L, H, batch, d, d), for inputs (batch, n, d).
+
+        Examples
+        --------
+        >>> nets = [Network.random(tokens=3, dim=2, layers=2, seed=s) for s in range(5)]
+        >>> both = Network.stack(nets)
+        >>> both.query.shape, bool((both.member(4).query == nets[4].query).all())
+        ((2, 1, 5, 2, 2), True)
+        """
+        if not nets or not all(isinstance(net, Network) for net in nets):
+            raise ValueError("nets: a non-empty sequence of networks is needed")
+        first = nets[0]
+        stacked = {}
+        for name in _STACKED:
+            arrays = [getattr(net, name) for net in nets]
+            shapes = {None if a is None else tuple(a.shape) for a in arrays}
+            if len(shapes) > 1:
+                raise ValueError(f"nets: {name} of different shapes given; all networks must have one shape")
+            axis = 1 if name == "bias" else 2
+            stacked[name] = None if arrays[0] is None else np.stack(arrays, axis=axis)
+        for net in nets:
+            switches = (net.d_qk, net.skip, net.mask, net.norm, net.mlp)
+            if switches != (first.d_qk, first.skip, first.mask, first.norm, first.mlp):
+                raise ValueError("nets: different d_qk, skip, mask, norm or mlp given; all must share them")
+        return replace(first, **stacked)
+
+    def member(self, index: int) -> Network:
+        """One network of a stack."""
+        picked = {}
+        for name in _STACKED:
+            array = getattr(self, name)
+            axis = 1 if name == "bias" else 2
+            picked[name] = None if array is None else array[(slice(None),) * axis + (index,)]
+        return replace(self, **picked)
+
     # -- what it is --------------------------------------------------------------------------------------
 
     @property
@@ -334,7 +374,7 @@ class Network:
 
     @property
     def dim(self) -> int:
-        return int(self.query.shape[2])
+        return int(self.query.shape[-2])
 
     @cached_property
     def W_QK(self) -> Array:

@@ -72,7 +72,7 @@ def heads_of(A: Any, net: Network, layer: int) -> list[Head]:
             pick(net.key, h),
             pick(net.value, h),
             pick(net.output, h),
-            None if net.key_bias is None else A.asarray(net.key_bias[layer, h][:, None]),
+            None if net.key_bias is None else A.asarray(net.key_bias[layer, h][..., None]),
         )
         for h in range(net.heads)
     ]
@@ -139,7 +139,7 @@ def attention_step(A: Any, net: Network, layer: int, tokens: Tokens, mask: Mask 
         mean_image = image if mean_image is None else mean_image + image
         moved = out if moved is None else moved + out
         seen = common if seen is None else seen + common
-    bias = None if net.bias is None else A.asarray(net.bias[layer][None, :])
+    bias = None if net.bias is None else A.asarray(net.bias[layer][..., None, :])
     if A.unbounded:
         x = mean_image + seen
         return _unbounded_tokens(A, x if bias is None else x + bias, moved + R * A.constant(lam) if lam else moved)
