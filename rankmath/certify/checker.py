@@ -335,7 +335,7 @@ def read(value: Any, shape: Any, where: str, sizes: dict[str, int]) -> Any:
     """`value`, read as its shape demands.
 
     A shape is a dict from fields to shapes (a field with "?" may be missing, any other field is refused);
-    a list [shape, most] of 1 to `most` members; a tuple of allowed words; "whole", an integer from 1;
+    a list [shape, most] of 1 to `most` members; a tuple of allowed words;
     "number"; or letters that name lengths: "d" a vector, "n d" a matrix. A letter stands for one length
     throughout a certificate, but after "*" only within that matrix.
     """
@@ -352,9 +352,6 @@ def read(value: Any, shape: Any, where: str, sizes: dict[str, int]) -> Any:
         return [read(item, inner, f"{where}[{i}]", sizes) for i, item in enumerate(_list(value, where, most))]
     if isinstance(shape, tuple):
         demand(type(value) is str and value in shape, f"{where}: {_short(value)} is none of {', '.join(shape)}")
-        return value
-    if shape == "whole":
-        demand(type(value) is int and 1 <= value <= 10**6, f"{where}: a whole number from 1 to 10^6 is needed")
         return value
     if shape == "number":
         return _number(value, where)
@@ -498,9 +495,14 @@ def exponentials(work: Work, logits: Sequence[Interval]) -> list[Interval]:
     return [work.watch((logit - s).exp()) for logit in logits]
 
 
-def apply_layer(work: Work, layer: Any, d_qk: int, X: Enclosed, bits: int) -> Enclosed:
+def root_of(d_qk: Fraction, bits: int) -> Interval:
+    demand(d_qk > 0, "data.d_qk must be positive")
+    return Interval.of(d_qk, bits).sqrt()
+
+
+def apply_layer(work: Work, layer: Any, d_qk: Fraction, X: Enclosed, bits: int) -> Enclosed:
     """sum_h softmax((X W_QK X^T + 1 (X k)^T)/sqrt(d_qk)) X W_h + 1 b^T with key bias k, literally."""
-    root = Interval.of(d_qk, bits).sqrt()
+    root = root_of(d_qk, bits)
     result = [lift(layer["bias"], bits) for _ in X]
     for head in layer["heads"]:
         W_QK, W, k = lift_rows(head["W_QK"], bits), lift_rows(head["W"], bits), lift(head["key_bias"], bits)
@@ -725,7 +727,7 @@ def total_variation(claim: Claim, work: Work) -> None:
 
 NETWORK = {
     "X": "n d",
-    "d_qk": "whole",
+    "d_qk": "number",
     "layers": [
         {"heads": [{"W_QK": "d d", "W": "d d", "key_bias": "d"}, MAX_HEADS], "bias": "d"},
         MAX_LAYERS,
@@ -806,7 +808,7 @@ def diameter(claim: Claim, work: Work) -> None:
     ]
 
     def attempt(bits: int) -> list[str]:
-        root = Interval.of(data["d_qk"], bits).sqrt()
+        root = root_of(data["d_qk"], bits)
         start = token_diameter(work, lift_rows(data["X"], bits), norm)
         if form == "tanh":
             right = start
@@ -825,95 +827,83 @@ def diameter(claim: Claim, work: Work) -> None:
     work.settle(attempt)
 
 
-def demand_zero_columns(work: Work, Z: Exact, where: str) -> None:
-    for j, column in enumerate(transpose(Z)):
-        total = work.sum(column)
-        demand(total == 0, f"{where}: column {j} sums to {_show(total)}, not to 0")
-
-
-def subtract_center(X: Sequence[Sequence[T]], center: Sequence[T]) -> list[list[T]]:
+def subtract_center(X: Enclosed, center: Sequence[Interval]) -> Enclosed:
     return [[x - c for x, c in zip(row, center, strict=True)] for row in X]
 
 
-RESIDUAL_HINTS = {"dual": "n d", "center": "d", "output_center": "d"}
+def supporting_line(work: Work, p: list[Fraction], q: list[Fraction], X: Enclosed) -> tuple[Fraction, ...]:
+    """alpha, beta, v with alpha |X - 1x^T|_1 + beta |X - 1x^T|_inf >= v for every x, from weights p, q >= 0.
+
+    alpha = sum p, beta = sum q; v = sum_k min_t sum_i (p_k + q_i) |X_ik - t|, because a norm that is the
+    largest of some sums is at least any mean of them. The least t is one of the X_mk, so all are tried.
+    """
+    demand(min(*p, *q) >= 0, "hints: a weight is negative")
+    bits, v = X[0][0].bits, []
+    for p_k, column in zip(p, transpose(X), strict=True):
+        weights = lift([p_k + q_i for q_i in q], bits)
+        sums = (work.sum(w * abs(x - t) for w, x in zip(weights, column, strict=True)) for t in column)
+        v.append(-largest(-total for total in sums))
+    return work.sum(p), work.sum(q), work.sum(v).lower()
+
+
+RESIDUAL_HINTS = {"center": "d", "rows": "n", "output_center": "d"}
 
 
 def residual_inf(claim: Claim, work: Work) -> None:
     """|res SAN(X)|_inf against c^((3^L-1)/2) |res X|_inf^(3^L), c = max_l sum_h |W_QK|_max |W|_inf/sqrt(d_qk).
 
-    |res X|_inf is the least |X - 1x^T|_inf. Any x bounds it from above; any Z whose columns sum to 0 bounds
-    it from below by <Z, X>/s with s the sum over rows of max_j |Z_ij|.
+    |res X|_inf is the least |X - 1x^T|_inf. Any x bounds it from above, any weights q on the rows from below.
     """
-    data, Z = claim.data, claim.hints["dual"]
-    demand_zero_columns(work, Z, "hints.dual")
-    s = work.sum(max(abs(x) for x in row) for row in Z)
-    demand(s > 0, "hints.dual is zero")
-    below = max(work.sum(map(work.dot, Z, data["X"])) / s, Fraction(0))
-    above = inf_norm(work, subtract_center(data["X"], claim.hints["center"]))
+    data, hints = claim.data, claim.hints
     c = max(
         work.sum(max_norm(head["W_QK"]) * inf_norm(work, head["W"]) for head in layer["heads"])
         for layer in data["layers"]
     )
+    demand(work.sum(hints["rows"]) > 0, "hints.rows: the weights must not all be zero")
 
     def attempt(bits: int) -> list[str]:
-        start = Interval.of(below, bits).hull(Interval.of(above, bits))
-        right = cubic_bound(c / Interval.of(data["d_qk"], bits).sqrt(), start, len(data["layers"]))
-        R = subtract_center(san(work, data, bits), lift(claim.hints["output_center"], bits))
-        left = largest(token_norm(work, row, "l1") for row in R)
+        X = lift_rows(data["X"], bits)
+        _, beta, v = supporting_line(work, [Fraction(0) for _ in X[0]], hints["rows"], X)
+        start = Interval.of(v / beta, bits).hull(
+            row_sum_norm(work, subtract_center(X, lift(hints["center"], bits)))
+        )
+        right = cubic_bound(c / root_of(data["d_qk"], bits), start, len(data["layers"]))
+        left = row_sum_norm(work, subtract_center(san(work, data, bits), lift(hints["output_center"], bits)))
         return [
             network_in_words(data, bits),
-            f"|res X|_inf is in {start}, by the stored dual and center",
+            f"|res X|_inf is in {start}, by the stored weights and center",
             compare("holds", left, right, "|SAN(X) - 1x^T|_inf at the stored x against the bound"),
         ]
 
     work.settle(attempt)
 
 
+def row_sum_norm(work: Work, A: Enclosed) -> Interval:
+    """|A|_inf."""
+    return largest(token_norm(work, row, "l1") for row in A)
+
+
 def composite(work: Work, A: Enclosed) -> Interval:
-    """sqrt(|A|_1 |A|_inf)."""
-    columns, rows = (largest(token_norm(work, v, "l1") for v in side) for side in (transpose(A), A))
-    return (columns * rows).sqrt()
+    """|A|_{1,inf} = sqrt(|A|_1 |A|_inf)."""
+    return (row_sum_norm(work, transpose(A)) * row_sum_norm(work, A)).sqrt()
 
 
-@dataclass(frozen=True)
-class Line:
-    """alpha |X - 1x^T|_1 + beta |X - 1x^T|_inf >= <Z, X> for all X and x.
-
-    Z = Z_one + Z_inf has columns that sum to 0, so <Z, X> = <Z, R> for R = X - 1x^T. And <Z_one, R> <=
-    alpha |R|_1 with alpha the sum over columns of max |entry|, <Z_inf, R> <= beta |R|_inf with beta over rows.
-    """
-
-    alpha: Fraction
-    beta: Fraction
-    Z: Exact
-
-
-def supporting_line(work: Work, hint: Any, where: str) -> Line:
-    Z = add(hint["one"], hint["inf"])
-    demand_zero_columns(work, Z, where)
-    sides = transpose(hint["one"]), hint["inf"]
-    alpha, beta = (work.sum(max(abs(x) for x in v) for v in side) for side in sides)
-    return Line(alpha, beta, Z)
-
-
-def least_composite(work: Work, lines: Sequence[Line], X: Enclosed, bits: int) -> Interval:
-    """A lower bound on sqrt(|X - 1x^T|_1 |X - 1x^T|_inf) for all x at once.
+def least_composite(work: Work, hints: Any, X: Enclosed) -> Interval:
+    """A lower bound on |X - 1x^T|_{1,inf} for all x at once.
 
     The two norms are a point (a, b) of the polygon a, b >= 0 and alpha a + beta b >= v for every line.
     There ab is quasi-concave and increasing, so it is least at a vertex.
     """
-    cuts = [(Fraction(1), Fraction(0), Fraction(0)), (Fraction(0), Fraction(1), Fraction(0))]
-    for line in lines:
-        v = work.sum(map(work.dot, lift_rows(line.Z, bits), X))
-        cuts.append((line.alpha, line.beta, v.lower()))
+    lines = [supporting_line(work, hint["columns"], hint["rows"], X) for hint in hints]
+    lines += [(Fraction(1), Fraction(0), Fraction(0)), (Fraction(0), Fraction(1), Fraction(0))]
     products = []
-    for (p, q, v1), (r, s, v2) in itertools.combinations(cuts, 2):
+    for (p, q, v), (r, s, w) in itertools.combinations(lines, 2):
         determinant = work.watch(p * s - q * r)
         if determinant:
-            a, b = (v1 * s - q * v2) / determinant, (p * v2 - v1 * r) / determinant
-            if all(alpha * a + beta * b >= v for alpha, beta, v in cuts):
+            a, b = (v * s - q * w) / determinant, (p * w - v * r) / determinant
+            if all(alpha * a + beta * b >= bound for alpha, beta, bound in lines):
                 products.append(a * b)
-    return Interval.of(min(products), bits).sqrt()
+    return Interval.of(min(products), X[0][0].bits).sqrt()
 
 
 def attention_spread(
@@ -930,7 +920,7 @@ def attention_spread(
 
 COMPOSITE_HINTS = {
     "centers": ["d", MAX_LAYERS + 1],
-    "lines": [[{"one": "n d", "inf": "n d"}, MAX_LINES], MAX_LAYERS],
+    "lines": [[{"columns": "d", "rows": "n"}, MAX_LINES], MAX_LAYERS],
 }
 SLACK = 1 + Fraction(1, 2**20)
 
@@ -947,10 +937,6 @@ def composite_decay(claim: Claim, work: Work) -> None:
     L, H = len(data["layers"]), max(len(layer["heads"]) for layer in data["layers"])
     demand(len(centers) == L + 1, f"hints.centers: {L + 1} are needed, one before each layer and one at the end")
     demand(len(claim.hints["lines"]) == L, f"hints.lines: {L} lists are needed, one before each layer")
-    lines = [
-        [supporting_line(work, hint, f"hints.lines[{l}][{k}]") for k, hint in enumerate(row)]
-        for l, row in enumerate(claim.hints["lines"])
-    ]
     beta_squared = max(
         one_norm(work, head["W_QK"]) ** 2 * one_norm(work, head["W"]) * inf_norm(work, head["W"])
         for layer in data["layers"]
@@ -958,12 +944,12 @@ def composite_decay(claim: Claim, work: Work) -> None:
     )
 
     def attempt(bits: int) -> list[str]:
-        root, X = Interval.of(data["d_qk"], bits).sqrt(), lift_rows(data["X"], bits)
+        root, X = root_of(data["d_qk"], bits), lift_rows(data["X"], bits)
         gamma = residual = Interval.of(0, bits)
         for l, layer in enumerate(data["layers"]):
             x = lift(centers[l], bits)
             R = subtract_center(X, x)
-            here, least = composite(work, R), least_composite(work, lines[l], X, bits)
+            here, least = composite(work, R), least_composite(work, claim.hints["lines"][l], X)
             compare(
                 "holds", here, least * SLACK, f"layer {l}: the stored center against (1 + 2^-20) times the least"
             )
@@ -1131,7 +1117,8 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
         )
         rest = {name: value for name, value in content.items() if name not in ("id", "statement", "about")}
         fields = read(rest, shape, "certificate", {})
-        work.words.append(f"claim: this instance {fields['kind']} {statement}, {family.sentence}")
+        verb = {"holds": "satisfies", "violates": "violates", "exists": "shows"}[fields["kind"]]
+        work.words.append(f"claim: this instance {verb} {statement}, {family.sentence}")
         family.decide(Claim(fields["kind"], fields["data"], fields["hints"]), work)
     except Rejected as rejected:
         return CheckResult(False, str(rejected), tuple(work.words), identifier)
