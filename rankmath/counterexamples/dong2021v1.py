@@ -254,19 +254,19 @@ def _best(others: int, start: tuple[float, ...], active: tuple[float, float]) ->
         at = _levels(m, 0.0, math.exp(sink), math.exp(guard), math.expm1(gain))
         return np.asarray(np.log(center_products(m, others - m, at)) - 2 * math.log(4 * gain))
 
+    def below_all(v: Floats) -> Floats:
+        return np.asarray(logs(v) - v[4])
+
+    def minus_height(v: Floats) -> float:
+        return -float(v[4])
+
     top = 2 * math.log(others) + 10
     bounds = Bounds(np.array([0.0, 0.0, 1.0, active[0], -np.inf]), np.array([top, top, top, active[1], np.inf]))
-    v = np.array([*start, 0.0])
+    constraint = NonlinearConstraint(below_all, 0.0, np.inf)
+    v: Floats = np.array([*start, 0.0])
     for _ in range(3):  # again from its own result: one pass may stop short of the kink
         v[4] = logs(v).min()
-        v = minimize(
-            lambda v: -float(v[4]),
-            v,
-            method="SLSQP",
-            bounds=bounds,
-            constraints=NonlinearConstraint(lambda v: logs(v) - v[4], 0.0, np.inf),
-            tol=1e-14,
-        ).x
+        v = minimize(minus_height, v, method="SLSQP", bounds=bounds, constraints=constraint, tol=1e-14).x
     return tuple(float(x) for x in v[:4])
 
 
