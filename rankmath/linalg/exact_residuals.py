@@ -1,0 +1,199 @@
+"""Rigorous bounds of a residual: the float center and dual point, read as rationals and evaluated exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rankmath.linalg.frontier import least_product
+from rankmath.linalg.rationals import exact_matrix
+from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, minimising_center, standardised
+from rankmath.validation import as_choice
+
+Rationals: TypeAlias = tuple[Fraction, ...]
+RationalMatrix: TypeAlias = Sequence[Sequence[Fraction]]
+
+#: The power of the residual that is rational for rational data: its square where the norm is a square root.
+RATIONAL_POWER: dict[ResidualNorm, int] = {"one": 1, "inf": 1, "composite": 2, "frobenius": 2}
+
+
+@dataclass(frozen=True)
+class ExactWeights:
+    """Rational weights >= 0 on the columns and rows of X: a dual point (see `rankmath.linalg.frontier`)."""
+
+    columns: Rationals
+    rows: Rationals
+
+
+#: Weights, or for "frobenius" the rows of a matrix with zero column sums.
+ExactDual: TypeAlias = tuple[ExactWeights, ...] | tuple[Rationals, ...]
+
+
+@dataclass(frozen=True)
+class ExactResidual:
+    """``lower <= ‖res(X)‖ ** power <= upper``, proved by `dual` and `center`, all in exact rationals.
+
+    `power` is 1 for "one" and "inf", 2 for "composite" and "frobenius". Re-check with `exact_lower_bound` and
+    `exact_upper_bound`, or by hand: `center` is any point, `dual` any weights that are not negative.
+    """
+
+    norm: ResidualNorm
+    power: int
+    lower: Fraction
+    upper: Fraction
+    center: Rationals
+    dual: ExactDual
+
+
+def exact_residual_bounds(X: Any, norm: ResidualNorm = "frobenius") -> ExactResidual:
+    """Certified bounds of the residual of X in one norm; equal for "one" and "frobenius", else close.
+
+    Parameters
+    ----------
+    X : tokens as rows, an (n, d) matrix of floats (read as dyadics), integers or Fractions.
+
+    Examples
+    --------
+    >>> bounds = exact_residual_bounds([[0.0, 0.0], [4.0, 2.0], [5.0, 7.0]], norm="one")
+    >>> bounds.lower, bounds.upper, bounds.power
+    (Fraction(7, 1), Fraction(7, 1), 1)
+    """
+    rows = exact_matrix("X", X)
+    norm = as_choice("norm", norm, RESIDUAL_NORMS)
+    if norm == "frobenius":
+        center, dual = _mean_and_direction(rows)
+    elif norm == "one":
+        center, dual = _medians_and_column(rows)
+    else:
+        center, dual = _program_points(rows, norm)
+    lower, upper = exact_lower_bound(rows, dual, norm), exact_upper_bound(rows, center, norm)
+    return ExactResidual(norm, RATIONAL_POWER[norm], lower, upper, center, dual)
+
+
+def exact_upper_bound(X: Any, center: Sequence[Fraction], norm: ResidualNorm) -> Fraction:
+    """‖X − 1xᵀ‖ (squared for "composite" and "frobenius") at the given center x, exactly.
+
+    Examples
+    --------
+    >>> exact_upper_bound([[0, 0], [2, 4]], (Fraction(1), Fraction(1)), "inf")
+    Fraction(4, 1)
+    """
+    rows = exact_matrix("X", X)
+    norm = as_choice("norm", norm, RESIDUAL_NORMS)
+    x = _vector("center", center, len(rows[0]))
+    distances = [[abs(entry - middle) for entry, middle in zip(row, x, strict=True)] for row in rows]
+    if norm == "frobenius":
+        return sum((entry**2 for row in distances for entry in row), Fraction(0))
+    one = max(sum(column, Fraction(0)) for column in zip(*distances, strict=True))
+    inf = max(sum(row, Fraction(0)) for row in distances)
+    return {"one": one, "inf": inf, "composite": one * inf}[norm]
+
+
+def exact_lower_bound(X: Any, dual: ExactDual, norm: ResidualNorm) -> Fraction:
+    """What the dual point proves about every center, exactly (a square for "composite" and "frobenius").
+
+    Examples
+    --------
+    >>> half, zero = Fraction(1, 2), Fraction(0)
+    >>> exact_lower_bound([[0, 0], [2, 4]], (ExactWeights((zero, zero), (half, half)),), "inf")
+    Fraction(3, 1)
+    """
+    rows = exact_matrix("X", X)
+    norm = as_choice("norm", norm, RESIDUAL_NORMS)
+    n, d = len(rows), len(rows[0])
+    if norm == "frobenius":
+        return _direction_bound_squared(rows, dual)
+    lines = []
+    for weights in dual:
+        if not isinstance(weights, ExactWeights):
+            raise ValueError(f"dual: a {type(weights).__name__} given; norm {norm!r} needs ExactWeights")
+        p, q = _vector("dual.columns", weights.columns, d), _vector("dual.rows", weights.rows, n)
+        if min(*p, *q) < 0:
+            raise ValueError("dual: a negative weight given; weights must be at least 0")
+        lines.append((sum(p, Fraction(0)), sum(q, Fraction(0)), _weighted_medians(rows, p, q)))
+    if norm == "composite":
+        return least_product(lines)
+    if any(inf if norm == "one" else one for one, inf, _ in lines):
+        where = "columns" if norm == "one" else "rows"
+        raise ValueError(f"dual: norm {norm!r} is bounded by weights on {where} alone; others given")
+    return max((bound / (one + inf) for one, inf, bound in lines if one + inf > 0), default=Fraction(0))
+
+
+def _mean_and_direction(rows: RationalMatrix) -> tuple[Rationals, ExactDual]:
+    mean = tuple(sum(column, Fraction(0)) / len(rows) for column in zip(*rows, strict=True))
+    return mean, tuple(tuple(entry - m for entry, m in zip(row, mean, strict=True)) for row in rows)
+
+
+def _medians_and_column(rows: RationalMatrix) -> tuple[Rationals, ExactDual]:
+    columns = [sorted(column) for column in zip(*rows, strict=True)]
+    n = len(rows)
+    medians = tuple((column[(n - 1) // 2] + column[n // 2]) / 2 for column in columns)
+    sums = [sum(abs(x - t) for x in column) for column, t in zip(columns, medians, strict=True)]
+    largest = sums.index(max(sums))
+    weights = tuple(Fraction(int(k == largest)) for k in range(len(columns)))
+    return medians, (ExactWeights(weights, (Fraction(0),) * n),)
+
+
+def _program_points(rows: RationalMatrix, norm: ResidualNorm) -> tuple[Rationals, ExactDual]:
+    """The float center and weights of the linear programs, read as the dyadics they are."""
+    shifted = [[entry - first for entry, first in zip(row, rows[0], strict=True)] for row in rows]
+    scale = _power_of_two(max(abs(entry) for row in shifted for entry in row))
+    Y, exponent = standardised(np.array([[float(entry / scale) for entry in row] for row in shifted]))
+    y, dual = minimising_center(Y, norm)
+    unit = scale * Fraction(2) ** exponent
+    center = tuple(first + unit * t for first, t in zip(rows[0], _rationals(y), strict=True))
+    return center, tuple(ExactWeights(_rationals(w.columns), _rationals(w.rows)) for w in dual)
+
+
+def _weighted_medians(rows: RationalMatrix, p: Rationals, q: Rationals) -> Fraction:
+    """Σ_k min_t Σ_i (p_k + q_i)|X_ik − t|."""
+    # Integers over one common denominator: Fraction arithmetic would spend its time on gcds.
+    entries, entry_unit = _integers([entry for row in rows for entry in row])
+    weights, weight_unit = _integers([*p, *q])
+    d = len(p)
+    total = 0
+    for k in range(d):
+        column = sorted((x, weights[k] + w) for x, w in zip(entries[k::d], weights[d:], strict=True))
+        heaped = list(accumulate(w for _, w in column))
+        median, _ = column[next(i for i, below in enumerate(heaped) if 2 * below >= heaped[-1])]
+        total += sum(w * abs(x - median) for x, w in column)
+    return Fraction(total, entry_unit * weight_unit)
+
+
+def _direction_bound_squared(rows: RationalMatrix, direction: Any) -> Fraction:
+    """max(0, ⟨Y, X⟩)² / ‖Y‖_F² for a matrix Y whose columns sum to zero."""
+    Y = exact_matrix("dual", direction)
+    if (len(Y), len(Y[0])) != (len(rows), len(rows[0])):
+        raise ValueError(f"dual: shape {len(Y), len(Y[0])} given; it must be {len(rows), len(rows[0])}")
+    if any(sum(column) for column in zip(*Y, strict=True)):
+        raise ValueError("dual: a column sum differs from 0; every column of a Frobenius dual must sum to 0")
+    inner = sum((y * x for ys, xs in zip(Y, rows, strict=True) for y, x in zip(ys, xs, strict=True)), Fraction(0))
+    size = sum((y * y for ys in Y for y in ys), Fraction(0))
+    return max(inner, Fraction(0)) ** 2 / size if size else Fraction(0)
+
+
+def _integers(values: Sequence[Fraction]) -> tuple[list[int], int]:
+    unit = math.lcm(*(value.denominator for value in values))
+    return [int(value * unit) for value in values], unit
+
+
+def _rationals(values: Any) -> Rationals:
+    return tuple(Fraction(float(value)) for value in values)
+
+
+def _power_of_two(size: Fraction) -> Fraction:
+    """A power of two near `size`, so that `size` over it is a comfortable float; 1 for size 0."""
+    return Fraction(2) ** (size.numerator.bit_length() - size.denominator.bit_length()) if size else Fraction(1)
+
+
+def _vector(name: str, values: Any, length: int) -> Rationals:
+    (vector,) = exact_matrix(name, [list(values)])
+    if len(vector) != length:
+        raise ValueError(f"{name}: length {len(vector)} given; it must be {length}")
+    return tuple(vector)
