@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rankmath.network import Network
 from rankmath.validation import as_count
 
 Floats = NDArray[np.float64]
@@ -30,7 +31,8 @@ Floats = NDArray[np.float64]
 GUARDS = 2
 _MOST_TOKENS = 10**9
 _LARGEST_LOGIT = 256
-_WIDEST_DENSE = 4096
+_WIDEST_FUSED = 4096
+_WIDEST_FACTOR = 1024
 
 
 def _exact(name: str, value: Any, *, positive: bool = False) -> Fraction:
@@ -41,16 +43,6 @@ def _exact(name: str, value: Any, *, positive: bool = False) -> Fraction:
         above = "a positive number" if positive else "a number of at least 0"
         raise ValueError(f"{name}: a number out of range given; {above} and at most {_LARGEST_LOGIT} is needed")
     return Fraction(value)
-
-
-class Dense(NamedTuple):
-    """A layer and its input as arrays: SA(X) = Σ_h P_h X W_h, P_h = softmax((X W_QK,h Xᵀ + 1 (X k_h)ᵀ)/√d_qk)."""
-
-    W_QK: Floats
-    W: Floats
-    key_bias: Floats
-    d_qk: int
-    X: Floats
 
 
 class Levels(NamedTuple):
@@ -160,38 +152,38 @@ class TokenKinds:
         mantissa, exponent = self.ratio_ball(bits=bits).lower().man_exp()
         return int(mantissa) * Fraction(2) ** int(exponent)
 
-    def dense(self) -> Dense:
-        """The instance written out, heads along the first axis; exactly, where its parameters are short dyadics.
+    def network(self) -> Network:
+        """The layer, exactly where its parameters are short dyadics; up to 4096 coordinates.
 
         d_qk is a power of 4 and at least d, so √d_qk is exact and W_QK factors through d_qk columns.
-        Rows of X: the sink, the active tokens, the guards, the idle tokens.
 
         Examples
         --------
+        >>> from rankmath.dynamics.plain import forward
         >>> kinds = TokenKinds(active=3, idle=5, gain=2, sink_logit=4, active_logit=2, guard_logit=3)
-        >>> layer = kinds.dense()
-        >>> layer.X.shape, layer.W.shape, layer.d_qk
-        ((11, 6), (1, 6, 6), 16)
+        >>> net, X = kinds.network(), kinds.input()
+        >>> bool(abs(forward(net, X)[-1, 0] - kinds.levels(math.exp).plain) < 1e-15)
+        True
         """
-        d = _narrow_enough(self.width)
-        root = 2 ** math.ceil(math.log2(d) / 2)
-        on_itself = np.full(d, root * float(self.gain))
+        if self.width > _WIDEST_FUSED:
+            raise ValueError(f"active: {self.active} given; weights are written out up to width {_WIDEST_FUSED}")
+        root = 2 ** math.ceil(math.log2(self.width) / 2)
+        on_itself = np.full(self.width, root * float(self.gain))
         on_itself[0] = 0.0
         logits = [self.sink_logit] + [self.active_logit] * self.active + [self.guard_logit] * GUARDS
         key_bias = root * np.array([float(c) for c in logits])
-        X = np.vstack([np.eye(d), np.zeros((self.idle, d))])
-        return Dense(np.diag(on_itself)[None], np.eye(d)[None], key_bias[None], root**2, X)
+        return Network.from_arrays(
+            np.diag(on_itself)[None, None], np.eye(self.width)[None, None], root**2, key_bias[None, None]
+        )
+
+    def input(self) -> Floats:
+        """X: the sink, the active tokens, the guards, the idle tokens, one a row."""
+        return np.eye(self.tokens, self.width)
 
     def data(self) -> dict[str, int | str]:
         """The instance as a certificate holds it: whole numbers and fractions."""
         exact = {name: str(getattr(self, name)) for name in ("gain", "sink_logit", "active_logit", "guard_logit")}
         return {"active": self.active, "guards": GUARDS, "idle": self.idle, **exact}
-
-
-def _narrow_enough(width: int) -> int:
-    if width > _WIDEST_DENSE:
-        raise ValueError(f"width: {width} coordinates; arrays are written out up to {_WIDEST_DENSE}")
-    return width
 
 
 def _levels(active: Any, all_idle: Any, sink: Any, guard: Any, surplus: Any) -> Levels:
@@ -362,31 +354,31 @@ class TwoHeads:
         root = Fraction(math.isqrt(self.side * 4**32 - 1) + 1, 2**32)
         return max(Fraction(0), Fraction(self.side + 1) / (16 * root) * (1 - self.logit**2 / 3))
 
-    def value_rows(self) -> tuple[Floats, Floats]:
-        """The first rows of W_1 and W_2; their other rows are 0."""
-        d = self.width
-        if d > 2**24:
-            raise ValueError(f"side: {self.side} given; rows are written out up to side 4096")
-        keep = np.zeros(d)
-        keep[0] = 1.0
-        return keep, np.full(d, 1 / self.side)
-
-    def dense(self) -> Dense:
-        """The instance written out, heads along the first axis, d_qk = 1.
+    def network(self) -> Network:
+        """The layer in factors, d_qk = 1; up to side 1024.
 
         Examples
         --------
-        >>> layer = TwoHeads(side=4, logit=Fraction(1, 2)).dense()
-        >>> layer.X.shape, layer.W.shape
-        ((2, 16), (2, 16, 16))
+        >>> from rankmath.dynamics.plain import forward
+        >>> heads = TwoHeads(side=4, logit=Fraction(1, 2))
+        >>> Y = forward(heads.network(), heads.input())
+        >>> bool(abs(Y[0, 1] - math.tanh(0.5) / 4) < 1e-15)
+        True
         """
-        d = _narrow_enough(self.width)
-        W_QK, W = np.zeros((2, d, d)), np.zeros((2, d, d))
-        W_QK[:, 0, 0] = float(self.logit)
-        W[:, 0] = self.value_rows()
-        X = np.zeros((2, d))
+        if self.side > _WIDEST_FACTOR:
+            raise ValueError(f"side: {self.side} given; weights are written out up to side {_WIDEST_FACTOR}")
+        first = np.zeros((1, 2, self.width, 1))
+        first[:, :, 0] = 1.0
+        W_O = np.zeros((1, 2, 1, self.width))
+        W_O[0, 0, 0, 0] = 1.0
+        W_O[0, 1] = 1 / self.side
+        return Network.from_qkvo(float(self.logit) * first, first, first, W_O)
+
+    def input(self) -> Floats:
+        """X = (e_1, −e_1)ᵀ."""
+        X = np.zeros((2, self.width))
         X[:, 0] = 1.0, -1.0
-        return Dense(W_QK, W, np.zeros((2, d)), 1, X)
+        return X
 
     def data(self) -> dict[str, int | str]:
         """The instance as a certificate holds it: a whole number and a fraction."""

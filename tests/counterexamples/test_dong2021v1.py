@@ -17,7 +17,6 @@ from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from rankmath.arithmetic.balls import ball, precision
 from rankmath.counterexamples.dong2021v1 import (
-    Dense,
     TokenKinds,
     TwoHeads,
     center_products,
@@ -26,6 +25,7 @@ from rankmath.counterexamples.dong2021v1 import (
     smallest_tokens,
     two_tokens,
 )
+from rankmath.dynamics.plain import forward
 
 eighths = st.integers(0, 64).map(lambda k: Fraction(k, 8))
 small_kinds = st.builds(
@@ -39,16 +39,24 @@ small_kinds = st.builds(
 )
 
 
-def attention(layer: Dense) -> np.ndarray:
-    X = layer.X
-    logits = X @ layer.W_QK @ X.T + (X @ layer.key_bias[:, :, None]).transpose(0, 2, 1)
-    logits = logits / math.sqrt(layer.d_qk)
+def dense(instance: TokenKinds | TwoHeads) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """X, the heads' W_QK/√d_qk and W, and SA(X), all by their definitions."""
+    net, X = instance.network(), instance.input()
+    root = math.sqrt(net.d_qk)
+    W_QK = net.query[0] if net.key is None else net.query[0] @ net.key[0].transpose(0, 2, 1)
+    W = net.value[0] if net.output is None else net.value[0] @ net.output[0]
+    logits = X @ W_QK @ X.T / root
+    if net.key_bias is not None:
+        logits = logits + (net.key_bias[0] @ X.T / root)[:, None, :]
     weights = np.exp(logits - logits.max(axis=2, keepdims=True))
-    return weights / weights.sum(axis=2, keepdims=True)
+    P = weights / weights.sum(axis=2, keepdims=True)
+    return X, W_QK / root, W, (P @ X @ W).sum(axis=0)
 
 
-def output(layer: Dense) -> np.ndarray:
-    return (attention(layer) @ layer.X @ layer.W).sum(axis=0)
+def bound(instance: TokenKinds | TwoHeads) -> float:
+    """(4βH/√d_qk) ‖X‖³_{1,∞}: the right-hand side of the 2021 form with the center 0."""
+    X, W_QK, W, _ = dense(instance)
+    return 4 * len(W) * max(one(A) * composite(B) for A, B in zip(W_QK, W, strict=True)) * composite(X) ** 3
 
 
 def one(A: np.ndarray) -> float:
@@ -87,7 +95,8 @@ def least_one(Y: np.ndarray, inf_at_most: float) -> float:
 
 
 def assert_closed_form(kinds: TokenKinds) -> None:
-    Y, m = output(kinds.dense()), kinds.active
+    (*_, Y), m = dense(kinds), kinds.active
+    np.testing.assert_allclose(forward(kinds.network(), kinds.input()), Y, rtol=1e-12)
     at = kinds.levels(math.exp)
     np.testing.assert_allclose(Y[0, 0], at.plain, rtol=1e-12)
     np.testing.assert_allclose(Y[m + 3 :, 0], at.plain, rtol=1e-12)
@@ -114,25 +123,24 @@ def test_closed_form_is_the_dense_layer_at_200_tokens():
 def test_200_tokens_reach_the_bound_over_centers():
     # The lower bound over every center is attained: here is the center.
     kinds = optimise(200)
-    layer, at = kinds.dense(), kinds.levels(math.exp)
-    Y = output(layer)
+    *_, Y = dense(kinds)
+    at = kinds.levels(math.exp)
     for x, product in zip((at.active, at.plain), center_products(kinds.active, kinds.idle, at)[1:], strict=True):
-        center = Y[-3 - kinds.idle + 1].copy()  # a guard's row
+        center = Y[kinds.active + 1].copy()  # a guard's row, but for f and the guards' coordinates
         center[0] = x
         center[-2:] = Y[0, -2:]
         assert one(Y - center) * inf(Y - center) == pytest.approx(product, rel=1e-12)
-    beta = one(layer.W_QK[0]) * composite(layer.W[0])
-    bound = 4 * beta / math.sqrt(layer.d_qk) * composite(layer.X) ** 3
-    assert bound == 4 * float(kinds.gain)
+    assert bound(kinds) == 4 * float(kinds.gain)
 
 
 @settings(max_examples=25)
 @given(small_kinds)
 def test_no_center_beats_the_lower_bound(kinds):
-    Y = output(kinds.dense())
-    bound = min(center_products(kinds.active, kinds.idle, kinds.levels(math.exp)))
-    for height in np.geomspace(0.05, 2.0, 7):
-        assert least_one(Y, height) * height >= bound * (1 - 1e-7)
+    *_, Y = dense(kinds)
+    least = min(center_products(kinds.active, kinds.idle, kinds.levels(math.exp)))
+    values = [least_one(Y, height) * height for height in np.geomspace(0.05, 2.0, 7)]
+    assert min(values) >= least * (1 - 1e-7)
+    assert values[-1] < math.inf
 
 
 @given(small_kinds, st.floats(-3, 3))
@@ -144,7 +152,7 @@ def test_the_product_is_least_at_a_breakpoint(kinds, x):
 
 
 def test_the_input_has_residual_one_in_either_norm():
-    X = TokenKinds(2, 3, 1, 1, 1, 1).dense().X
+    X = TokenKinds(2, 3, 1, 1, 1, 1).input()
     assert one(X) == inf(X) == 1
     assert least_one(X, 100.0) == pytest.approx(1, rel=1e-9)
     assert least_one(X, 0.99) == math.inf
@@ -209,11 +217,9 @@ def test_an_idle_token_more_never_lowers_the_ratio_of_weightless_idle_tokens(kin
 @pytest.mark.parametrize("logit", [Fraction(1, 16), Fraction(1), Fraction(9, 2)])
 def test_two_heads_ratio_is_the_dense_one(side, logit):
     heads = TwoHeads(side, logit)
-    layer = heads.dense()
-    beta = max(one(W_QK) * composite(W) for W_QK, W in zip(layer.W_QK, layer.W, strict=True))
-    assert beta == pytest.approx(float(logit), rel=1e-14)
-    bound = 4 * beta * 2 / math.sqrt(layer.d_qk) * composite(layer.X) ** 3
-    assert composite(output(layer)) / bound == pytest.approx(heads.ratio(), rel=1e-13)
+    *_, Y = dense(heads)
+    np.testing.assert_allclose(forward(heads.network(), heads.input()), Y, rtol=1e-13)
+    assert composite(Y) / bound(heads) == pytest.approx(heads.ratio(), rel=1e-13)
     assert heads.certified_ratio() <= Fraction(heads.ratio()) * (1 + Fraction(1, 10**13))
 
 
@@ -229,11 +235,13 @@ def test_two_tokens_violate_the_bound_at_full_width():
     heads = two_tokens()
     assert heads.tokens == 2
     assert heads.certified_ratio() == Fraction(257, 256) * Fraction(767, 768) > 1
-    x = float(heads.logit)
-    keep, spread = heads.value_rows()
-    assert composite(keep[None]) == composite(spread[None]) == 1
-    out = math.tanh(x) * np.outer([1, -1], keep + spread)
-    assert composite(out) / (8 * x * math.sqrt(2) ** 3) == pytest.approx(heads.ratio(), rel=1e-12)
+    net, X = heads.network(), heads.input()
+    assert X.shape == (2, 65536)
+    for rows in net.output[0]:  # W_h = e_1 times this row
+        assert composite(rows) == 1
+    rhs = 4 * float(heads.logit) * 2 * composite(X) ** 3
+    assert composite(forward(net, X)) / rhs == pytest.approx(heads.ratio(), rel=1e-12)
+    assert composite(forward(net, X)) > rhs
 
 
 def test_two_tokens_satisfy_the_hypothesis_of_the_2023_form_with_factor_one():
@@ -327,13 +335,11 @@ def test_searches_and_arrays_refuse():
         optimise(100, denominator=0)
     with pytest.raises(ValueError, match="bits: 8 given; a whole number of at least 32"):
         counterexample().ratio_ball(bits=8)
-    with pytest.raises(ValueError, match="width: 5003 coordinates; arrays are written out up to 4096"):
-        TokenKinds(5000, 1, 1, 1, 1, 1).dense()
+    with pytest.raises(ValueError, match="active: 5000 given; weights are written out up to width 4096"):
+        TokenKinds(5000, 1, 1, 1, 1, 1).network()
     with pytest.raises(ValueError, match="side: 0 given; a whole number of at least 1"):
         TwoHeads(0, Fraction(1))
     with pytest.raises(ValueError, match="logit: a float given; an exact number"):
         TwoHeads(4, 0.5)
-    with pytest.raises(ValueError, match="width: 65536 coordinates"):
-        two_tokens().dense()
-    with pytest.raises(ValueError, match="side: 5000 given; rows are written out up to side 4096"):
-        TwoHeads(5000, 1).value_rows()
+    with pytest.raises(ValueError, match="side: 1025 given; weights are written out up to side 1024"):
+        TwoHeads(1025, 1).network()
