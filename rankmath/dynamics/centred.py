@@ -309,7 +309,7 @@ def _float_average(
         moment = A.matmul(A.transpose(right), q * values)
         return A.matmul(left, moment) * xp.maximum(scale.double, A.ones_like(bound))
     # Where E is far below rounding its true size does not matter; where it overflows the softmax is saturated.
-    double = xp.minimum(xp.maximum(scale.double, 2.0**-60 / bound), 1e300 / bound)
+    double = xp.minimum(xp.maximum(scale.double, 2.0**-60 / bound), 1e300 / xp.maximum(bound, A.ones_like(bound)))
     per_unit = xp.where(
         size < 2.0**-54, xp.maximum(scale.double, A.ones_like(bound)) / double, 1.0 / scale.gain_or_one
     )
@@ -363,7 +363,7 @@ def _masked_head(A: Any, head: Head, x: Array, R: Array, root: Any, scale: Any, 
     xp = A.xp
     allowed = xp.asarray(mask.allowed)
     bound = xp.maximum(_logit_bound(A, left, right), xp.full_like(scale.sigma, _TINY))
-    left = left * xp.minimum(scale.double, 1e300 / bound)
+    left = left * xp.minimum(scale.double, 1e300 / xp.maximum(bound, A.ones_like(bound)))
     ones = xp.ones_like(values[..., :1])
     weights = A.concat([values, ones], axis=-1)
     hidden = xp.asarray(-xp.inf)

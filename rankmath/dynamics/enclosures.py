@@ -18,16 +18,20 @@ def log_residual(A: Any, R: Array, norm: ResidualNorm) -> Any:
     return _ball_log_residual(A, R, norm)
 
 
-def log_diameter(A: Any, R: Array) -> Any:
-    """log Δ₂ of the rows."""
+def log_diameter(A: Any, R: Array, p: float = 2) -> Any:
+    """log Δ_p of the rows, p = 1, 2 or ∞."""
     n = R.shape[-2]
     if n == 1:
         pairs = 0 * R[..., :1, :1]
     else:
         first, second = np.triu_indices(n, 1)
         difference = R[..., first, :] - R[..., second, :]
-        pairs = A.max(A.sum(difference * difference, axis=-1), axis=-2)
-    logs = A.log(pairs)[..., 0, 0] / 2
+        if p == 2:
+            pairs = A.max(A.sum(difference * difference, axis=-1), axis=-2)
+        else:
+            gather = A.sum if p == 1 else A.max
+            pairs = A.max(gather(A.abs(difference), axis=-1), axis=-2)
+    logs = A.log(pairs)[..., 0, 0] / (2 if p == 2 else 1)
     return logs if R.ndim > 2 else np.asarray(logs, dtype=object)[()]
 
 

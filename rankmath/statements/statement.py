@@ -1,0 +1,88 @@
+"""A statement is an object; nothing else in the library knows a theorem by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from rankmath.certify.certificate import Certificate
+from rankmath.statements.instance import Instance
+
+#: What is known: proved or an identity (every instance holds), refuted (an instance violates it, with certificate).
+Status = Literal["proved", "refuted"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One inequality lhs ≤ rhs in log scale: numbers of the arithmetic that ran, or arrays of them over a batch."""
+
+    log_lhs: Any
+    log_rhs: Any
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A named predicate in the form log_lhs ≤ log_rhs (strict or not), so that balls can decide it too."""
+
+    name: str
+    side: Side
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A statement on an instance: all hypotheses and all inequalities (every one must hold)."""
+
+    sides: Sequence[Side]
+    hypotheses: Sequence[Hypothesis] = ()
+
+
+@dataclass(frozen=True)
+class Exact:
+    """The outcome of a statement that exact arithmetic decides."""
+
+    holds: bool
+    reason: str
+
+
+Draw = Callable[[np.random.Generator, int], Instance]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One theorem, lemma or claim.
+
+    Attributes
+    ----------
+    key : what users type, e.g. ``own:diameter``.
+    claim : LaTeX of the claim.
+    source : who states it, and where.
+    status : what is registered as known.
+    truth : where the truth is shown: a file of proofs/, or the certificate that refutes.
+    evaluate : (arithmetic, instance) -> Evaluation, for inequalities; batches in float64.
+    decide : instance -> Exact, for identities in exact arithmetic.
+    instance : checks what a user hands over and makes an instance of it.
+    draws : generators of batches, (rng, size) -> instance: random and structured.
+    extremal : generators of single instances close to equality, from the statement's own analysis.
+    exhibit : builds the instance that refutes, or shows what is claimed to exist, with its certificate.
+    certificate : turns an instance into a certificate.
+    sharp : whether equality is approached (ratio → 1).
+    """
+
+    key: str
+    title: str
+    claim: str
+    source: str
+    status: Status
+    truth: str
+    instance: Callable[..., Any]
+    draws: tuple[Draw, ...] = ()
+    evaluate: Callable[[Any, Any], Evaluation] | None = None
+    decide: Callable[[Any], Exact] | None = None
+    extremal: Callable[[np.random.Generator], Iterator[Instance]] | None = None
+    exhibit: Callable[[], Certificate] | None = None
+    certificate: Callable[[Any], Certificate] | None = None
+    sharp: bool = False
+    notes: str = field(default="")

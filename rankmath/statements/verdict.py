@@ -1,0 +1,53 @@
+"""A verdict never lies: what was decided, by which arithmetic, with both sides."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NoReturn
+
+
+class Outcome(StrEnum):
+    HOLDS = "HOLDS"
+    VIOLATED = "VIOLATED"
+    UNDECIDED = "UNDECIDED"
+    NOT_APPLICABLE = "NOT_APPLICABLE"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known of one statement on one instance.
+
+    Attributes
+    ----------
+    outcome : HOLDS, VIOLATED, UNDECIDED (rounding could have decided), NOT_APPLICABLE (a hypothesis fails).
+    log_lhs, log_rhs : the two sides of the critical inequality, natural logarithms (nan where there are none).
+    certified : True only if balls or exact arithmetic decided.
+    reason : in words; for NOT_APPLICABLE the hypothesis that fails.
+    """
+
+    key: str
+    outcome: Outcome
+    log_lhs: float
+    log_rhs: float
+    certified: bool
+    arithmetic: str
+    reason: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """lhs/rhs, the tightness of the instance; at most 1 where the statement holds."""
+        if self.log_lhs == -math.inf:
+            return 0.0 if self.log_rhs > -math.inf else math.nan
+        difference = self.log_lhs - self.log_rhs
+        return math.exp(difference) if difference < 709 else math.inf
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a Verdict has four outcomes: compare verdict.outcome with Outcome.HOLDS, …")
+
+    def __str__(self) -> str:
+        kind = "certified" if self.certified else "numerically"
+        sides = "" if math.isnan(self.log_lhs) else f", lhs/rhs = {self.ratio:.6g}"
+        note = f" ({self.reason})" if self.reason else ""
+        return f"{self.key}: {self.outcome} {kind}{sides}{note}"
