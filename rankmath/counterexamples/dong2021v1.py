@@ -6,7 +6,7 @@ The claim, for L layers of H heads and without any hypothesis, is
 
 `TokenKinds` refutes it for L = H = 1 with a few thousand tokens of four kinds. `TwoHeads` refutes it for L = 1,
 H = 2 with two tokens; there the ratio of the two sides has no bound, so no factor γ that depends on the attention
-saves the form with several heads. The proofs, and the proof that one head and at most 316 tokens
+saves the form with several heads. The proofs, and the proof that one head and at most 512 tokens
 never violate the claim, are in proofs/dong2021v1.tex.
 """
 

@@ -276,34 +276,34 @@ def single_heads(draw):
 @given(single_heads())
 def test_attention_differs_from_its_reference_by_at_most_the_logits(head):
     R, W_QK, c = head
+    n, B = len(c), one(W_QK) * one(R) * inf(R)
     E = R @ W_QK @ R.T
-    B = one(W_QK) * one(R) * inf(R)
     q = np.exp(c - c.max())
     q /= q.sum()
     logits = c + E
     P = np.exp(logits - logits.max(axis=1, keepdims=True))
     P /= P.sum(axis=1, keepdims=True)
     Q = P - q
+    slack = 1e-14
     assert one(E) <= B * (1 + 1e-12)
-    if B < 30:
-        y = np.expm1(np.abs(E)) @ q
-        assert (np.abs(Q) <= (np.abs(E) + np.outer(y, q)) * (1 + 1e-12) + 1e-15).all()
-        assert one(Q) <= (B + math.expm1(B)) * (1 + 1e-12) + 1e-15
-    assert inf(Q) <= 2 * math.tanh(B / 2) * (1 + 1e-12) + 1e-15
-    # the two centers of the proof; one of them stays below the 2021 bound for so few tokens
-    median = np.median(P, axis=0)
-    assert one(P - median) <= len(c) / 2 + 1e-12
-    assert inf(P - median) <= 3 + 1e-12
-    least = min(composite(Q @ R), composite((P - median) @ R))
-    assert least <= 4 * B * composite(R) * (1 + 1e-12) + 1e-15
+    assert inf(Q) <= 2 * math.tanh(B / 2) + slack
+    # y overflows long after its part y/(1 + y) has reached 1
+    y = np.expm1(np.minimum(np.abs(E), 600)) @ q
+    u = math.expm1(min(B, 600))
+    eta = np.abs(E) @ q
+    entry = np.abs(E) + np.maximum(eta, 1 - 1 / (1 + y))[:, None]
+    assert (np.abs(Q) <= entry * (1 + 1e-12) + slack).all()
+    assert one(Q) <= min(B + u, 2 * B + n * u / (n + u)) * (1 + 1e-12) + slack
+    assert composite(Q @ R) <= 4 * B * composite(R) * (1 + 1e-12) + slack
 
 
 def test_the_constants_of_the_theorem():
-    # B + e^B − 1 ≤ 16B at B = 4 and ≤ 8B² at B = 1089/200; (3/2)·316 ≤ 16 B² there.
-    B = Fraction(1089, 200)
-    assert 4 + ball(4).exp() - 1 <= 64
-    assert ball(B) + ball(B).exp() - 1 <= ball(8 * B**2)
-    assert Fraction(3, 2) * 316 <= 16 * B**2
+    # (B + u)/B ≤ 16 at B = 4; then 1/(8B² − 2B) − 1/u ≤ 1/512 on every quarter, with u = e^B − 1.
+    assert (4 + ball(4).exp() - 1) / 4 <= 16
+    for quarter in range(16, 33):
+        b, later = Fraction(quarter, 4), Fraction(quarter + 1, 4)
+        assert ball(1 / (8 * b**2 - 2 * b)) - 1 / (ball(later).exp() - 1) <= ball(Fraction(1, 512))
+    assert 8 * later**2 - 2 * later >= 512
 
 
 @pytest.mark.parametrize(
