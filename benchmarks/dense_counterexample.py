@@ -2,9 +2,9 @@
 
     python benchmarks/dense_counterexample.py
 
-Evaluates the committed layers by the library's plain pass (n × n attention, about half a gigabyte), compares every entry the
-closed form speaks of, evaluates both sides of the bound from the arrays alone, and prints the best ratio found at
-other numbers of tokens. Exits with 1 if anything disagrees.
+Evaluates the committed layers by the library's plain pass (n × n attention, about half a gigabyte), compares every
+entry the closed form speaks of, evaluates both sides of the bound from the arrays alone, and prints the best ratio
+found at other numbers of tokens. Exits with 1 if anything disagrees.
 """
 
 from __future__ import annotations
