@@ -11,7 +11,27 @@ from typing import Any
 from rankmath.version import __version__
 
 # name -> module that defines it; the public interface, in one place.
-_HOME: dict[str, str] = {}
+_HOME: dict[str, str] = {
+    "LayerNorm": "rankmath.network",
+    "MLP": "rankmath.network",
+    "Mask": "rankmath.linalg.masks",
+    "Network": "rankmath.network",
+    "Outcome": "rankmath.statements.verdict",
+    "Statement": "rankmath.statements.statement",
+    "attention_matrices": "rankmath.dynamics.plain",
+    "check": "rankmath.certify.checker",
+    "diameter": "rankmath.linalg.diameters",
+    "exact_residual_bounds": "rankmath.linalg.exact_residuals",
+    "forward": "rankmath.dynamics.plain",
+    "path_counts": "rankmath.dynamics.paths",
+    "path_sums": "rankmath.dynamics.paths",
+    "path_term": "rankmath.dynamics.paths",
+    "residual": "rankmath.linalg.residuals",
+    "statements": "rankmath.statements.registry",
+    "trace": "rankmath.dynamics.trace",
+    "verify": "rankmath.statements.engine",
+    "verify_statement": "rankmath.statements.engine",
+}
 
 __all__ = ["__version__", *sorted(_HOME)]
 

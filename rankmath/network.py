@@ -339,7 +339,7 @@ class Network:
         if not nets or not all(isinstance(net, Network) for net in nets):
             raise ValueError("nets: a non-empty sequence of networks is needed")
         first = nets[0]
-        stacked = {}
+        stacked: dict[str, Any] = {}
         for name in _STACKED:
             arrays = [getattr(net, name) for net in nets]
             shapes = {None if a is None else tuple(a.shape) for a in arrays}
@@ -355,7 +355,7 @@ class Network:
 
     def member(self, index: int) -> Network:
         """One network of a stack."""
-        picked = {}
+        picked: dict[str, Any] = {}
         for name in _STACKED:
             array = getattr(self, name)
             axis = 1 if name == "bias" else 2

@@ -88,7 +88,7 @@ def networks(
         bias = rng.standard_normal((L, size, d)) if biases else None
         maps = tuple(_mlp(rng, d, mlp) if mlp else None for _ in range(L))
         base = Network.random(n, d, H, L, norm=norm, skip=skip)
-        stacked = {"query": W_QK, "value": W, "key_bias": key_bias, "bias": bias, "mlp": maps}
+        stacked: Any = {"query": W_QK, "value": W, "key_bias": key_bias, "bias": bias, "mlp": maps}
         label = tokens.__name__.replace("_", " ")
         return NetworkInstance(replace(base, **stacked), tokens(rng, size, n, d), label)
 

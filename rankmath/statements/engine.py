@@ -195,6 +195,7 @@ class Battery:
     violations: list[tuple[Instance, Verdict]] = field(default_factory=list)
     certificates: list[Certificate] = field(default_factory=list)
     ratios: list[float] = field(default_factory=list)
+    comparison: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
 
     @property
@@ -278,7 +279,7 @@ def verify_statement(
         _climb(statement, battery, seed, search)
     for instance, verdict in battery.violations[:3]:
         if statement.certificate is not None and verdict.certified:
-            battery.certificates.append(statement.certificate(instance))
+            battery.certificates.append(statement.certificate(instance, verdict))
     if statement.exhibit is not None:
         battery.certificates.append(statement.exhibit())
     battery.seconds = time.perf_counter() - began
@@ -323,7 +324,7 @@ def _climb(statement: Statement, battery: Battery, seed: int, steps: int) -> Non
     simplex = origin + np.vstack(
         [np.zeros(origin.size), np.diag(0.05 * np.abs(origin) + 0.01 * np.abs(origin).max())]
     )
-    options = {"maxfev": steps, "initial_simplex": simplex, "adaptive": True}
+    options: Any = {"maxfev": steps, "initial_simplex": simplex, "adaptive": True}
     found = minimize(height, origin, method="Nelder-Mead", options=options)
     peak = start.at(found.x)
     battery.take(peak, judge(statement, peak, "balls"))

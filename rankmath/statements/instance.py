@@ -22,7 +22,7 @@ class NetworkInstance:
 
     @property
     def is_batch(self) -> bool:
-        return self.X.ndim == 3
+        return bool(self.X.ndim == 3)
 
     def __len__(self) -> int:
         return len(self.X) if self.is_batch else 1

@@ -25,7 +25,7 @@ from rankmath.validation import Array
 
 P = Literal[1, 2] | float
 
-# Sign vectors are enumerated up to this dimension; beyond it the sum of absolute entries stands in (a larger bound).
+# Sign vectors are enumerated up to this dimension; beyond it Σ|W_ij|, which is larger, stands in.
 _MOST_SIGNS = 12
 
 

@@ -13,6 +13,7 @@ from rankmath.certify.issue import certify_closure
 from rankmath.linalg.stochastic import exact_product, is_row_stochastic
 from rankmath.statements.instance import ArrayInstance
 from rankmath.statements.statement import Exact, Statement
+from rankmath.statements.verdict import Verdict
 
 
 def closure_instance(*matrices: Any) -> ArrayInstance:
@@ -37,7 +38,7 @@ def decide_closure(instance: ArrayInstance) -> Exact:
 
 
 def draw_closure(rng: np.random.Generator, size: int) -> ArrayInstance:
-    """Products of 2 to 6 rational matrices, among them the extremes: identity, rank one, permutations, nearly reducible."""
+    """Products of 2 to 6 rational matrices, extremes included: identity, rank one, permutations, reducible."""
     n, length = int(rng.integers(1, 6)), int(rng.integers(2, 7))
     return ArrayInstance({"P": np.stack([_random_product(rng, n, length) for _ in range(size)])}, is_batch=True)
 
@@ -62,7 +63,7 @@ def rational_stochastic(rng: np.random.Generator, n: int) -> np.ndarray[Any, Any
     return np.asarray([[Fraction(int(w), int(row.sum())) for w in row] for row in weights], dtype=object)
 
 
-def certificate_of(instance: ArrayInstance) -> Certificate:
+def certificate_of(instance: ArrayInstance, verdict: Verdict) -> Certificate:
     return certify_closure([P.tolist() for P in instance["P"]])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankmath.certify.certificate import Certificate
 from rankmath.statements.instance import Instance
+from rankmath.statements.verdict import Verdict
 
 #: What is known: proved or an identity (every instance holds), refuted (an instance violates it, with certificate).
 Status = Literal["proved", "refuted"]
@@ -67,7 +68,7 @@ class Statement:
     draws : generators of batches, (rng, size) -> instance: random and structured.
     extremal : generators of single instances close to equality, from the statement's own analysis.
     exhibit : builds the instance that refutes, or shows what is claimed to exist, with its certificate.
-    certificate : turns an instance into a certificate.
+    certificate : turns an instance and its certified verdict into a certificate.
     sharp : whether equality is approached (ratio → 1).
     """
 
@@ -83,6 +84,12 @@ class Statement:
     decide: Callable[[Any], Exact] | None = None
     extremal: Callable[[np.random.Generator], Iterator[Instance]] | None = None
     exhibit: Callable[[], Certificate] | None = None
-    certificate: Callable[[Any], Certificate] | None = None
+    certificate: Callable[[Any, Verdict], Certificate] | None = None
     sharp: bool = False
     notes: str = field(default="")
+    #: The share of a battery's instances it takes: less than one where an instance costs linear programs.
+    share: float = 1.0
+    #: Rough relative cost of its battery, to start the long ones first.
+    cost: float = 1.0
+    #: Other bounds on the same instances, (arithmetic, instance) -> {name: log of how many times looser}.
+    compare: Callable[[Any, Any], dict[str, Any]] | None = None

@@ -1,0 +1,316 @@
+"""What people type. Exit codes: 0 as expected, 1 a verdict differs, 2 bad input."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rankmath.version import __version__
+
+
+class Tidy(click.Group):
+    """Lists commands in the order they are written here, and turns bad input into one line and exit code 2."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+def refuses_badly_formed(command: Callable[..., Any]) -> Callable[..., Any]:
+    """ValueErrors name the argument, what was given and what is allowed: show just that."""
+
+    @wraps(command)
+    def run(*args: Any, **named: Any) -> Any:
+        try:
+            return command(*args, **named)
+        except (ValueError, OSError) as error:
+            click.echo(f"rankmath: {error}", err=True)
+            sys.exit(2)
+
+    return run
+
+
+@click.group(cls=Tidy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="rankmath")
+def main() -> None:
+    """Decides whether a statement about attention and rank collapse is true, and hands over the proof."""
+
+
+@main.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@refuses_badly_formed
+def list_(as_json: bool) -> None:
+    """The statements, with source and status.
+
+    Example: rankmath list
+    """
+    from rankmath.statements.registry import statements
+
+    entries = list(statements().values())
+    if as_json:
+        fields = ("key", "title", "claim", "source", "status", "truth")
+        click.echo(json.dumps([{name: getattr(entry, name) for name in fields} for entry in entries], indent=1))
+        return
+    from rich.table import Table
+
+    table = Table("key", "statement", "status", "shown in", box=None, header_style="bold")
+    for entry in entries:
+        table.add_row(entry.key, entry.title, entry.status, entry.truth)
+    _console().print(table)
+
+
+@main.command()
+@click.argument("what", nargs=-1, metavar="[KEY|FILE.py]...")
+@click.option("--instances", type=int, default=400, show_default=True, help="Instances of each statement.")
+@click.option("--certify", type=int, default=8, show_default=True, help="How many of them balls decide at least.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--thorough", is_flag=True, help="Ten times the instances, certificates and search.")
+@click.option("--jobs", type=int, default=2, show_default=True, help="Worker processes.")
+@click.option("--output", type=click.Path(file_okay=False), default="rankmath-report", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the table.")
+@refuses_badly_formed
+def verify(
+    what: tuple[str, ...],
+    instances: int,
+    certify: int,
+    seed: int,
+    thorough: bool,
+    jobs: int,
+    output: str,
+    as_json: bool,
+) -> None:
+    """The main job: verify statements (all, or the KEYs and FILEs named), and leave a report folder.
+
+    Exit code 0 only if every verdict is the registered status.
+
+    Example: rankmath verify own:diameter dong2021v1:2.2 --instances 1000
+    """
+    from rankmath.report.results import Result, run, write_report
+    from rankmath.statements.registry import statement, statements, statements_in
+    from rankmath.validation import as_count
+
+    factor = 10 if thorough else 1
+    settings = {
+        "instances": as_count("--instances", instances) * factor,
+        "certify": as_count("--certify", certify, least=0) * factor,
+        "seed": as_count("--seed", seed, least=0),
+        "search": 300 * factor,
+        "jobs": as_count("--jobs", jobs, most=256),
+    }
+    entries: list[tuple[Any, str | None]] = []
+    for name in what:
+        if name.endswith(".py"):
+            entries += [(entry, name) for entry in statements_in(name)]
+        else:
+            entries.append((statement(name), None))
+    if not what:
+        entries = [(entry, None) for entry in statements().values()]
+    order = [entry.key for entry, _ in entries]
+    results: list[Result] = []
+    with _progress(len(entries), quiet=as_json) as step:
+        for result in run(entries, **settings):
+            results.append(result)
+            step(result.key)
+    results.sort(key=lambda result: order.index(result.key))
+    folder = write_report(output, results, settings)
+    if as_json:
+        click.echo((folder / "report.json").read_text(encoding="utf-8"))
+    else:
+        _print_results(results, folder)
+    sys.exit(0 if all(result.as_registered for result in results) else 1)
+
+
+def _print_results(results: list[Any], folder: Path) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold")
+    for name in ("key", "verdict", "known", "held on", "certified", "lhs/rhs ≤", "undecided", "n/a", "seconds"):
+        right = name in ("held on", "certified", "lhs/rhs ≤", "undecided", "n/a", "seconds")
+        table.add_column(name, justify="right" if right else "left", no_wrap=name == "key")
+    for r in results:
+        colour = "green" if r.as_registered else "bold red"
+        table.add_row(
+            r.key,
+            f"[{colour}]{r.outcome}[/]",
+            r.status,
+            str(r.holds),
+            str(r.certified),
+            _ratio(r.tightest) if r.ratios else "",
+            str(r.undecided or ""),
+            str(r.not_applicable or ""),
+            f"{r.seconds:.1f}",
+        )
+    console = _console()
+    console.print(table)
+    for r in results:
+        if r.outcome == "REFUTED":
+            console.print(f"{r.key}: {r.sentence}")
+        for name, factor in r.comparison.items():
+            console.print(f"{r.key}: {name}: {factor:.3g} times")
+    differing = [r.key for r in results if not r.as_registered]
+    console.print(f"report: {folder}/report.json")
+    console.print(
+        f"[bold red]differs from what is registered: {', '.join(differing)}" if differing else "all as registered"
+    )
+
+
+def _ratio(value: float) -> str:
+    """A tightness just below 1 must not be printed as 1."""
+    if 0.999 < value < 1:
+        return f"1 - {1 - value:.1e}"
+    return f"{value:.4g}"
+
+
+@main.command()
+@click.option("--file", "path", type=click.Path(dir_okay=False), help="A network saved with Network.save (npz).")
+@click.option("--tokens", type=int, default=16, show_default=True)
+@click.option("--dim", type=int, default=8, show_default=True)
+@click.option("--heads", type=int, default=1, show_default=True)
+@click.option("--layers", type=int, default=8, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the network; the input has seed + 1.")
+@click.option("--init", default="gaussian", show_default=True, help="gaussian, xavier or orthogonal.")
+@click.option("--skip", type=float, default=0.0, show_default=True, help="λ of the skip connection.")
+@click.option("--mlp", help="relu, tanh or gelu.")
+@click.option("--norm", help="sphere, standard or column.")
+@click.option("--mask", help="causal, window:1, …")
+@click.option("--biases", is_flag=True)
+@click.option("--residual", default="frobenius", show_default=True, help="frobenius, one, inf or composite.")
+@click.option("--arithmetic", default="float64", show_default=True, help="float64, mpmath or balls.")
+@click.option("--plot", type=click.Path(dir_okay=False), help="Write the decay as a picture (png, pdf, svg).")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@refuses_badly_formed
+def trace(
+    path: str | None,
+    tokens: int,
+    dim: int,
+    heads: int,
+    layers: int,
+    seed: int,
+    init: Any,
+    skip: float,
+    mlp: str | None,
+    norm: str | None,
+    mask: str | None,
+    biases: bool,
+    residual: Any,
+    arithmetic: Any,
+    plot: str | None,
+    as_json: bool,
+) -> None:
+    """One network, depth by depth: log of the residual and the diameter, and the order of decay.
+
+    Example: rankmath trace --tokens 32 --dim 16 --heads 4 --layers 10 --plot decay.png
+    """
+    from rankmath.dynamics.trace import trace as run_trace
+    from rankmath.network import Network
+
+    if path is None:
+        options: Any = {"skip": skip, "mlp": mlp, "norm": norm, "mask": mask, "biases": biases}
+        net = Network.random(tokens, dim, heads, layers, seed, init=init, **options)
+    else:
+        net = Network.load(path)
+    count = tokens if net.tokens is None else None
+    X = net.random_input(seed + 1, tokens=count)
+    result = run_trace(net, X, residual, arithmetic=arithmetic)
+    rows: list[dict[str, Any]] = [
+        {
+            "layer": l,
+            "log_residual": _number(result.log_residual[l]),
+            "log_log_residual": _number(result.log_log_residual[l]),
+            "log_diameter": _number(result.log_diameter[l]),
+            "order": None if l == 0 else _number(result.order[l - 1]),
+        }
+        for l in range(net.layers + 1)
+    ]
+    if arithmetic == "balls":
+        for row in rows:
+            row["log_residual_lower"] = _number(result.log_residual_lower[row["layer"]])
+            row["log_residual_upper"] = _number(result.log_residual_upper[row["layer"]])
+    if plot is not None:
+        from rankmath.report.plots import plot_decay
+
+        plot_decay(result, plot)
+    if as_json:
+        click.echo(json.dumps({"norm": result.norm, "arithmetic": arithmetic, "layers": rows}, indent=1))
+        return
+    from rich.table import Table
+
+    table = Table(*rows[0], box=None, header_style="bold")
+    for row in rows:
+        table.add_row(*("" if value is None else f"{value:.12g}" for value in row.values()))
+    _console().print(table)
+    if plot is not None:
+        _console().print(f"plot: {plot}")
+
+
+def _number(x: Any) -> float | None:
+    """JSON knows no infinities: None stands for what is not a finite double."""
+    value = float(x)
+    return value if math.isfinite(value) else None
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@refuses_badly_formed
+def check(files: tuple[str, ...], as_json: bool) -> None:
+    """The independent checker: accept or reject certificates, and say in words what was checked.
+
+    Exit code 1 if one is rejected.
+
+    Example: rankmath check proofs/certificates/*.json
+    """
+    from rankmath.certify.checker import check as run_check
+
+    outcomes = [(name, run_check(name)) for name in files]
+    if as_json:
+        rows = [
+            {"file": name, "accepted": r.accepted, "reason": r.reason, "id": r.id, "checked": list(r.checked)}
+            for name, r in outcomes
+        ]
+        click.echo(json.dumps(rows, indent=1))
+    else:
+        for name, result in outcomes:
+            click.echo(f"{name}: {'accepted' if result.accepted else 'REJECTED'} {result.id or ''}".rstrip())
+            for line in result.checked:
+                click.echo(f"  {line}")
+            if not result.accepted:
+                click.echo(f"  {result.reason}")
+    sys.exit(0 if all(result.accepted for _, result in outcomes) else 1)
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    # A pipe gets full lines, not the width of a terminal that is not there.
+    return Console() if sys.stdout.isatty() else Console(width=160)
+
+
+class _progress:
+    """A bar on a terminal, nothing elsewhere."""
+
+    def __init__(self, total: int, *, quiet: bool) -> None:
+        self.total, self.quiet = total, quiet or not sys.stderr.isatty()
+        self.bar: Any = None
+
+    def __enter__(self) -> Callable[[str], None]:
+        if self.quiet:
+            return lambda name: None
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self.bar.start()
+        task = self.bar.add_task("", total=self.total)
+        return lambda name: self.bar.update(task, advance=1, description=name)
+
+    def __exit__(self, *exception: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
