@@ -1,0 +1,286 @@
+"""The map X ↦ N(A(X) X W_V), its Jacobian and second derivative over boxes: enclosures of all true values.
+
+Differences of tokens are formed before anything is multiplied by them (x_k − Σ_j A_ij x_j = Σ_j A_ij (x_k − x_j)),
+and attention is 1/Σ exp(differences of logits): on a wide box this keeps the enclosures near the true ranges.
+The same formulas run on balls and on `Jet`s, balls with a derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat
+
+from rankmath.counterexamples.equilibrium_map import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Jet:
+    """A ball, or a matrix of balls, with its derivative along one direction: forward differentiation.
+
+    Examples
+    --------
+    >>> x = Jet(arb(2), arb(1))
+    >>> (x * x * x).slope
+    12.0000000000000
+    """
+
+    value: Any
+    slope: Any
+
+    def __add__(self, other: Any) -> Jet:
+        if isinstance(other, Jet):
+            return Jet(self.value + other.value, self.slope + other.slope)
+        return Jet(self.value + other, self.slope)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Jet:
+        return self.__add__(other * -1)
+
+    def __rsub__(self, other: Any) -> Jet:
+        return self.__mul__(-1).__add__(other)
+
+    def __mul__(self, other: Any) -> Jet:
+        if isinstance(other, Jet):
+            return Jet(self.value * other.value, self.slope * other.value + self.value * other.slope)
+        return Jet(self.value * other, self.slope * other)
+
+    def __rmul__(self, other: Any) -> Jet:
+        return Jet(other * self.value, other * self.slope)
+
+    def __truediv__(self, other: Any) -> Jet:
+        if isinstance(other, Jet):
+            return self * (1 / other)
+        return Jet(self.value / other, self.slope / other)
+
+    def __rtruediv__(self, other: Any) -> Jet:
+        return Jet(other / self.value, -other * self.slope / self.value**2)
+
+    def squared(self) -> Jet:
+        return Jet(self.value**2, 2 * self.value * self.slope)
+
+    def exp(self) -> Jet:
+        value = self.value.exp()
+        return Jet(value, value * self.slope)
+
+    def sqrt(self) -> Jet:
+        value = self.value.sqrt()
+        return Jet(value, self.slope / (2 * value))
+
+    def transpose(self) -> Jet:
+        return Jet(self.value.transpose(), self.slope.transpose())
+
+    def nrows(self) -> int:
+        return int(self.value.nrows())
+
+    def ncols(self) -> int:
+        return int(self.value.ncols())
+
+    def __getitem__(self, at: tuple[int, int]) -> Jet:
+        return Jet(self.value[at], self.slope[at])
+
+    def entries(self) -> list[Jet]:
+        return [Jet(v, s) for v, s in zip(self.value.entries(), self.slope.entries(), strict=True)]
+
+
+def _matrix(rows: int, columns: int, entries: Sequence[Any]) -> Any:
+    """A matrix of balls, or a jet of matrices if an entry is a jet."""
+    if not any(isinstance(x, Jet) for x in entries):
+        return arb_mat(rows, columns, list(entries))
+    jets = [x if isinstance(x, Jet) else Jet(x, arb(0)) for x in entries]
+    value = arb_mat(rows, columns, [x.value for x in jets])
+    return Jet(value, arb_mat(rows, columns, [x.slope for x in jets]))
+
+
+def _squared(x: Any) -> Any:
+    return x.squared() if isinstance(x, Jet) else x**2
+
+
+@dataclass(frozen=True, eq=False)
+class BallMap:
+    """F(X) = N(A(X) X W_V) with A_ij ∝ weights_ij exp(x_i W x_jᵀ), W = W_QK/√d_qk; run inside `precision(bits)`."""
+
+    W_V: arb_mat
+    W: arb_mat
+    weights: Sequence[Sequence[int]]
+    norm: str
+
+    def layer(self, X: Any) -> Any:
+        """An enclosure of F on the box X."""
+        rows = [row * scale for row, scale in self._rows(self._attention(X) * X * self.W_V)]
+        return _matrix(len(rows), X.ncols(), [x for row in rows for x in row.entries()])
+
+    def jacobian(self, X: Any) -> Any:
+        """An enclosure of DF on the box X, an nd × nd matrix on row-stacked tokens."""
+        n, d = X.nrows(), X.ncols()
+        A = self._attention(X)
+        out: list[Any] = [arb(0)] * (n * d) ** 2
+        for i, (row, scale) in enumerate(self._rows(A * X * self.W_V)):
+            # The derivative of y ↦ scale·y at the (centred) row is (I − n̂ᵀn̂)·scale, on the right.
+            unit = row * (scale / self._radius(d))
+            tangent = (self._centring(d) - unit.transpose() * unit) * scale
+            offsets = self._offsets(X, A, i)
+            spread = offsets * self.W_V
+            query = _row(X, i) * self.W
+            weighted = _matrix(n, d, [A[i, k] * spread[k, b] for k in range(n) for b in range(d)])
+            covariance = offsets.transpose() * weighted
+            for k in range(n):
+                if not self.weights[i][k] and k != i:
+                    continue
+                block = query.transpose() * _row(weighted, k) + self.W_V * A[i, k]
+                if k == i:
+                    block = block + self.W * covariance
+                entries = (block * tangent).entries()
+                for a in range(d):
+                    for b in range(d):
+                        out[(i * d + b) * n * d + k * d + a] = entries[a * d + b]
+        return _matrix(n * d, n * d, out)
+
+    def second_derivative(self, X: arb_mat, direction: arb_mat) -> arb_mat:
+        """An enclosure of D²F[direction] on the box X, as the derivative of DF along the direction."""
+        slope: arb_mat = self.jacobian(Jet(X, direction)).slope
+        return slope
+
+    def _attention(self, X: Any) -> Any:
+        n, d = X.nrows(), X.ncols()
+        queries = X * self.W
+        entries: list[Any] = [arb(0)] * n**2
+        for i in range(n):
+            seen = [j for j in range(n) if self.weights[i][j]]
+            query = _row(queries, i).transpose()
+            for j in seen:
+                gaps = _matrix(len(seen), d, [X[m, a] - X[j, a] for m in seen for a in range(d)]) * query
+                total = sum((self.weights[i][m] * gaps[s, 0].exp() for s, m in enumerate(seen)), arb(0))
+                entries[i * n + j] = self.weights[i][j] / total
+        return _matrix(n, n, entries)
+
+    def _offsets(self, X: Any, A: Any, i: int) -> Any:
+        """Row k: x_k − Σ_j A_ij x_j."""
+        n, d = X.nrows(), X.ncols()
+        seen = [j for j in range(n) if self.weights[i][j]]
+        weights = _matrix(1, len(seen), [A[i, j] for j in seen])
+        rows = [
+            (weights * _matrix(len(seen), d, [X[k, a] - X[j, a] for j in seen for a in range(d)])).entries()
+            for k in range(n)
+        ]
+        return _matrix(n, d, [x for row in rows for x in row])
+
+    def _rows(self, Y: Any) -> list[tuple[Any, Any]]:
+        """The (centred) rows of Y, each with the factor that normalises it."""
+        Y = Y * self._centring(Y.ncols())
+        rows = [_row(Y, i) for i in range(Y.nrows())]
+        return [
+            (row, self._radius(Y.ncols()) / sum((_squared(x) for x in row.entries()), arb(0)).sqrt())
+            for row in rows
+        ]
+
+    def _radius(self, d: int) -> arb:
+        return arb(d).sqrt() if self.norm == "standard" else arb(1)
+
+    def _centring(self, d: int) -> arb_mat:
+        if self.norm == "sphere":
+            return _diagonal([arb(1)] * d)
+        return arb_mat(d, d, [arb(int(a == b)) - arb(1) / d for a in range(d) for b in range(d)])
+
+
+def exact_matrix(values: Floats) -> arb_mat:
+    """A float64 matrix as exact balls of radius zero."""
+    rows, columns = values.shape
+    return arb_mat(rows, columns, [arb(float(v)) for v in values.ravel()])
+
+
+def middle_floats(M: arb_mat) -> Floats:
+    """Midpoints as doubles: for guidance only, never for a proof."""
+    return np.array([float(x.mid()) for x in M.entries()]).reshape(M.nrows(), M.ncols())
+
+
+def middle(M: arb_mat) -> arb_mat:
+    """The exact matrix of midpoints."""
+    return arb_mat(M.nrows(), M.ncols(), [x.mid() for x in M.entries()])
+
+
+def box(centre: arb_mat, radii: Sequence[arb]) -> arb_mat:
+    """The box centre ± radii, entry by entry."""
+    widened = [arb(x.mid(), r) for x, r in zip(centre.entries(), radii, strict=True)]
+    return arb_mat(centre.nrows(), centre.ncols(), widened)
+
+
+def identity(size: int) -> arb_mat:
+    """The identity matrix."""
+    return _diagonal([arb(1)] * size)
+
+
+def submatrix(M: arb_mat, rows: Sequence[int], columns: Sequence[int]) -> arb_mat:
+    """The rows and columns named, in that order."""
+    return arb_mat(len(rows), len(columns), [M[i, j] for i in rows for j in columns])
+
+
+def maximum(values: Sequence[arb]) -> arb:
+    """An upper bound of all |values|, exact zero for none."""
+    largest = arb(0)
+    for value in values:
+        largest = largest.max(value.abs_upper())
+    return largest
+
+
+def row_sum_norm(M: arb_mat) -> arb:
+    """An upper bound of ‖M‖_∞, the largest row sum of absolute values."""
+    width = M.ncols()
+    sizes = [x.abs_upper() for x in M.entries()]
+    return maximum([sum(sizes[i * width : (i + 1) * width], arb(0)) for i in range(M.nrows())])
+
+
+def euclidean(values: Sequence[arb]) -> arb:
+    """√Σ value², enclosed."""
+    return sum((x**2 for x in values), arb(0)).sqrt()
+
+
+def is_positive_definite(M: arb_mat) -> bool:
+    """Whether every symmetric matrix in the box is positive definite, proved by an LDLᵀ elimination in balls."""
+    rows = M.tolist()
+    for k in range(len(rows)):
+        pivot = rows[k][k]
+        if not pivot > 0:
+            return False
+        for i in range(k + 1, len(rows)):
+            factor = rows[i][k] / pivot
+            for j in range(i, len(rows)):
+                rows[j][i] = rows[j][i] - rows[j][k] * factor
+    return True
+
+
+def spectral_norm(M: arb_mat) -> arb:
+    """An upper bound of ‖M‖₂ over the box: t + √(‖Δ‖₁‖Δ‖_∞) where t² I − M₀ᵀM₀ is proved positive definite.
+
+    Examples
+    --------
+    >>> bound = spectral_norm(exact_matrix(np.array([[3.0, 0.0], [4.0, 0.0]])))
+    >>> bound >= 5 and bound < 5.01
+    True
+    """
+    if not all(x.is_finite() for x in M.entries()):
+        return arb.pos_inf()
+    centre = middle(M)
+    spread = arb_mat(M.nrows(), M.ncols(), [x.rad() for x in M.entries()])
+    slack = (row_sum_norm(spread) * row_sum_norm(spread.transpose())).sqrt()
+    guess = float(np.linalg.norm(middle_floats(centre), 2))
+    t = arb(guess * (1 + 1e-9) + 1e-30)
+    gram = centre.transpose() * centre
+    if not is_positive_definite(identity(M.ncols()) * t**2 - gram):
+        return arb.pos_inf()
+    return (t + slack).abs_upper()
+
+
+def _row(M: Any, i: int) -> Any:
+    return _matrix(1, M.ncols(), [M[i, a] for a in range(M.ncols())])
+
+
+def _diagonal(values: Sequence[arb]) -> arb_mat:
+    out = arb_mat(len(values), len(values))
+    for i, value in enumerate(values):
+        out[i, i] = value
+    return out

@@ -1,0 +1,149 @@
+"""The map X ↦ N(A(X) X W_V) and its Jacobian, in float64, batched, and analytic in every argument.
+
+Tokens are rows. ``weights[i, j]`` counts how many keys token j stands for in the eyes of token i: 0 and 1 for a
+mask, cluster sizes for a system of clusters. Complex arguments are allowed, so that derivatives with respect to
+parameters come from a complex step, which has no cancellation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[Any]
+
+
+def attention(X: Floats, W: Floats, weights: Floats) -> Floats:
+    """A_ij ∝ weights_ij exp(x_i W x_jᵀ), rows summing to one; W is W_QK/√d_qk.
+
+    Examples
+    --------
+    >>> attention(np.eye(2), np.zeros((2, 2)), np.tril(np.ones((2, 2))))
+    array([[1. , 0. ],
+           [0.5, 0.5]])
+    """
+    logits = X @ W @ np.swapaxes(X, -1, -2)
+    seen = np.where(weights > 0, logits.real, -np.inf)
+    E = weights * np.exp(np.where(weights > 0, logits - seen.max(axis=-1, keepdims=True), 0))
+    return np.asarray(E / E.sum(axis=-1, keepdims=True))
+
+
+def _centred(Y: Floats, norm: str) -> Floats:
+    return Y - Y.mean(axis=-1, keepdims=True) if norm == "standard" else Y
+
+
+def token_norm(dim: int, norm: str) -> float:
+    """The 2-norm of a normalised token: 1 on the sphere, √d under standard LayerNorm."""
+    return math.sqrt(dim) if norm == "standard" else 1.0
+
+
+def normalise(Y: Floats, norm: str) -> Floats:
+    """Rows divided by their 2-norm ("sphere"), or centred and divided by their deviation ("standard").
+
+    Examples
+    --------
+    >>> normalise(np.array([[3.0, 4.0]]), "sphere"), normalise(np.array([[3.0, 4.0]]), "standard")
+    (array([[0.6, 0.8]]), array([[-1.,  1.]]))
+    """
+    Y = _centred(Y, norm)
+    return np.asarray(Y * (token_norm(Y.shape[-1], norm) / np.sqrt((Y * Y).sum(axis=-1, keepdims=True))))
+
+
+def layer(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str) -> Floats:
+    """One layer F(X) = N(A(X) X W_V)."""
+    return normalise(attention(X, W, weights) @ X @ W_V, norm)
+
+
+def orbit(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str, steps: int) -> Iterator[Floats]:
+    """X, F(X), F(F(X)), …, ``steps`` layers deep."""
+    yield X
+    for _ in range(steps):
+        X = layer(X, W_V, W, weights, norm)
+        yield X
+
+
+def jacobian(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str) -> Floats:
+    """DF(X) as an (…, nd, nd) matrix on row-stacked tokens, by the formula and not by differences.
+
+    With V = X W_V, Y = A V, x_i ↦ y_i moves by
+    ∂y_i/∂x_k = A_ik [(x_i W)ᵀ(v_k − y_i) + W_V] + [i = k] W C_i, C_i = Σ_j A_ij x_jᵀ (v_j − y_i),
+    followed by the derivative of the normalisation, h ↦ (h − n̂⟨n̂, h⟩)/‖y_i‖ on the (centred) row.
+    The image of F is normalised, so at an equilibrium this matrix maps everything into the tangent spaces: its
+    spectrum is that of the Jacobian on the tangent spaces, and zeros.
+
+    Examples
+    --------
+    >>> J = jacobian(np.array([[0.0, 1.0], [-0.6, -0.8]]), np.array([[1, 5 / 3], [0, 1]]), np.zeros((2, 2)),
+    ...              np.tril(np.ones((2, 2))), "sphere")
+    >>> np.allclose(np.sort(np.abs(np.linalg.eigvals(J))), [0, 0, 0.2, 1])
+    True
+    """
+    n, d = X.shape[-2:]
+    A = attention(X, W, weights)
+    V = X @ W_V
+    Y = A @ V
+    rows = _centred(Y, norm)
+    length = np.sqrt((rows * rows).sum(axis=-1))
+    unit = rows / length[..., None]
+    spread = V[..., None, :, :] - Y[..., :, None, :]
+    # G[i, k, a, b] = ∂(y_i)_b / ∂(x_k)_a
+    G = A[..., None, None] * (
+        (X @ W)[..., :, None, :, None] * spread[..., :, :, None, :] + W_V[..., None, None, :, :]
+    )
+    token = np.arange(n)
+    C = np.einsum("...ij,...ja,...ijb->...iab", A, X, spread)
+    G[..., token, token, :, :] += W[..., None, :, :] @ C
+    G = _centred(G, norm)
+    G = G - (G @ unit[..., :, None, :, None]) * unit[..., :, None, None, :]
+    G = G * (token_norm(d, norm) / length)[..., :, None, None, None]
+    stacked = np.moveaxis(G, (-4, -1, -3, -2), (-4, -3, -2, -1))
+    return np.asarray(stacked.reshape(*G.shape[:-4], n * d, n * d))
+
+
+def spectral_radius(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str) -> float:
+    """Largest modulus of an eigenvalue of DF(X), at an equilibrium that of the tangent spaces."""
+    return float(np.abs(np.linalg.eigvals(jacobian(X, W_V, W, weights, norm))).max())
+
+
+def design(X: Floats, D: Floats, W: Floats, weights: Floats) -> Floats:
+    """W_V = (A X)⁺ D X, which makes the unit rows of X an equilibrium when A(X) X has full row rank.
+
+    Examples
+    --------
+    >>> X, ones = np.array([[1.0, 0.0], [0.6, 0.8]]), np.ones((2, 2))
+    >>> W_V = design(X, np.array([1.0, 2.0]), np.eye(2), ones)
+    >>> np.allclose(layer(X, W_V, np.eye(2), ones, "sphere"), X)
+    True
+    """
+    B = attention(X, W, weights) @ X
+    target = D[..., :, None] * X
+    if X.shape[-1] == X.shape[-2]:
+        return np.asarray(np.linalg.solve(B, target))
+    # Written without conjugation, so that it stays analytic under a complex step.
+    T = np.swapaxes(B, -1, -2)
+    return np.asarray(T @ np.linalg.solve(B @ T, target))
+
+
+def newton(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str, *, steps: int = 50) -> Floats | None:
+    """Newton's method for F(X) = X from X; None if it does not settle at rounding level.
+
+    F(X) = X puts X on the spheres by itself, so the iteration needs no constraint.
+    """
+    n, d = X.shape
+    for _ in range(steps):
+        residual = layer(X, W_V, W, weights, norm) - X
+        slope = jacobian(X, W_V, W, weights, norm) - np.eye(n * d)
+        try:
+            move = np.linalg.solve(slope, residual.ravel()).reshape(n, d)
+        except np.linalg.LinAlgError:
+            return None
+        X = X - move
+        if not np.all(np.isfinite(X)):
+            return None
+        if np.abs(move).max() <= 4e-15 * np.sqrt(d):
+            return X
+    return None
