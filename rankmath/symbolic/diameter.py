@@ -6,18 +6,16 @@ O2. Δ(SA(X)) ≤ Σ_h ‖W_h‖ Δ tanh(‖W_QK,h‖_* Δ²/(4√d_qk)) ≤ (Σ
 
 from __future__ import annotations
 
+from functools import cache
+
 import sympy as sp
 
+from rankmath.symbolic.letters import W_QK, W_V, D, d_qk, diameter, residual
 from rankmath.symbolic.proof import Expr, Proof, Step, chain
 from rankmath.symbolic.softmax_expansion import normalised
 
-#: osc(g), the oscillation of the change of logits.
-D = sp.Symbol("D", positive=True)
-#: Δ(X), ‖W_h‖ and ‖W_QK,h‖_* of one head, and the key dimension.
-diameter = sp.Symbol("diameter", positive=True)
-W_V = sp.Symbol("W_V", positive=True)
-W_QK = sp.Symbol("W_QK", positive=True)
-d_qk = sp.Symbol("d_qk", integer=True, positive=True)
+# The argument of tanh.
+_x = sp.Symbol("x", positive=True)
 
 
 def mass_gained(s: Expr, k: Expr) -> Expr:
@@ -32,6 +30,7 @@ def mass_gained(s: Expr, k: Expr) -> Expr:
     return sp.cancel(odds / (1 + odds) - s)
 
 
+@cache
 def total_variation() -> Expr:
     """O1: max over s of σ(logit s + D) - s, found by setting the derivative to zero.
 
@@ -94,9 +93,26 @@ def prove_tanh_below_identity() -> Proof:
     ).check()
 
 
-def oscillation() -> Expr:
-    """osc_j of (X_i - X_k) W_QK X_jᵀ/√d_qk: at most ‖W_QK‖_* Δ·Δ/√d_qk."""
-    return W_QK * diameter * diameter / sp.sqrt(d_qk)
+def oscillation_within(most: Expr) -> Expr:
+    """The largest oscillation of numbers in [-most, most].
+
+    Examples
+    --------
+    >>> oscillation_within(sp.Symbol("M"))
+    2*M
+    """
+    return most - (-most)
+
+
+def linearised(form: Expr) -> Expr:
+    """`form` with tanh x replaced by x.
+
+    Examples
+    --------
+    >>> linearised(total_variation())
+    D/4
+    """
+    return form.replace(sp.tanh, lambda x: x)
 
 
 def tanh_form() -> Expr:
@@ -107,7 +123,7 @@ def tanh_form() -> Expr:
     >>> tanh_form()
     W_V*diameter*tanh(W_QK*diameter**2/(4*sqrt(d_qk)))
     """
-    return W_V * diameter * total_variation().subs(D, oscillation())
+    return W_V * diameter * total_variation().subs(D, W_QK * diameter**2 / sp.sqrt(d_qk))
 
 
 def cubic_form() -> Expr:
@@ -118,49 +134,108 @@ def cubic_form() -> Expr:
     >>> cubic_form()
     W_QK*W_V*diameter**3/(4*sqrt(d_qk))
     """
-    return tanh_form().replace(sp.tanh, lambda x: x)
+    return linearised(tanh_form())
 
 
 def prove_tanh_form(claim: Expr) -> Proof:
-    """`claim` is the tanh form of O2 for one head; heads add by the triangle inequality."""
+    """`claim` is the tanh form of O2 for one head; heads add by the triangle inequality.
+
+    Examples
+    --------
+    >>> prove_tanh_form(tanh_form()).proved
+    True
+    """
+    tau = sp.Symbol("tau", positive=True)
     proof = Proof(
         "diameter after one layer, tanh form",
         (
             r"rows $i, k$ see logits differing by $(X_i - X_k) W_{QK} X_j^\top/\sqrt{d_{qk}}$, up to a constant",
+            r"whose oscillation in $j$ is at most $D = \|W_{QK}\|_* \Delta^2/\sqrt{d_{qk}}$",
             r"a zero-sum combination of tokens with total variation $\tau$ has norm at most $\tau\Delta$",
             "heads add by the triangle inequality",
         ),
         (
             Step(
-                "total variation at the oscillation of the logits, times the diameter, times the value weights",
+                "value weights, times total variation at that oscillation, times diameter",
                 claim,
                 "=",
-                W_V * diameter * sp.tanh(D / 4).subs(D, oscillation()),
+                W_V * tau * diameter,
+                where={tau: total_variation(), D: W_QK * diameter**2 / sp.sqrt(d_qk)},
             ),
         ),
     ).check()
-    return chain(proof.claim, prove_total_variation(sp.tanh(D / 4)), proof)
+    return chain(proof.claim, prove_total_variation(total_variation()), proof)
 
 
 def prove_cubic_form(claim: Expr) -> Proof:
-    """`claim` is the least multiple of Δ³ above the tanh form: their ratio is x/tanh x, x the argument of tanh.
+    """`claim` is the least multiple of Δ³ above the tanh form.
 
     Examples
     --------
     >>> prove_cubic_form(cubic_form()).proved
     True
     """
-    x = sp.Symbol("x", positive=True)
-    argument = {W_QK: 4 * sp.sqrt(d_qk) * x / diameter**2}
-    proof = Proof(
-        "diameter after one layer, cubic form",
-        (),
+    argument = {W_QK: 4 * sp.sqrt(d_qk) * _x / diameter**2}
+    title = "diameter after one layer, cubic form"
+    return chain(title, prove_tanh_form(tanh_form()), _prove_linearised(title, claim, tanh_form(), argument))
+
+
+def residual_tanh_form() -> Expr:
+    """O2 for r = ‖res‖_∞, one head: 2‖W‖_∞ r tanh(‖W_QK‖_max r²/(2√d_qk)).
+
+    Examples
+    --------
+    >>> residual_tanh_form()
+    2*W_V*residual*tanh(W_QK*residual**2/(2*sqrt(d_qk)))
+    """
+    logits = oscillation_within(W_QK * residual**2 / sp.sqrt(d_qk))
+    return 2 * total_variation().subs(D, logits) * residual * W_V
+
+
+def prove_residual_form(claim: Expr) -> Proof:
+    """`claim` = ‖W_QK‖_max ‖W‖_∞ r³/√d_qk, r = ‖res(X)‖_∞, is the least multiple of r³ above its tanh form.
+
+    Examples
+    --------
+    >>> prove_residual_form(linearised(residual_tanh_form())).proved
+    True
+    """
+    title = "residual in the infinity norm after one layer"
+    logits, tau = sp.symbols("M tau", positive=True)
+    tanh = Proof(
+        title,
         (
-            Step("its ratio to the tanh form", claim / tanh_form(), "=", x / sp.tanh(x), where=argument),
-            Step("tends to one, so no smaller multiple would do", sp.Limit(x / sp.tanh(x), x, 0, "+"), "=", 1),
+            r"logits $R_i W_{QK} R_j^\top/\sqrt{d_{qk}}$ are within $M = \|W_{QK}\|_{\max} r^2/\sqrt{d_{qk}}$",
+            r"$\sum_j |Q_{ij}| = 2\tau$, twice a total variation; $\|R_j W\|_1 \le r\|W\|_\infty$",
+            "heads add by the triangle inequality",
+        ),
+        (
+            Step(
+                "value weights, times twice the total variation, times the residual",
+                residual_tanh_form(),
+                "=",
+                W_V * 2 * tau * residual,
+                where={tau: total_variation(), D: logits + logits, logits: W_QK * residual**2 / sp.sqrt(d_qk)},
+            ),
         ),
     ).check()
-    return chain(proof.claim, prove_tanh_form(tanh_form()), prove_tanh_below_identity(), proof)
+    argument = {W_QK: 2 * sp.sqrt(d_qk) * _x / residual**2}
+    linear = _prove_linearised(title, claim, residual_tanh_form(), argument)
+    return chain(title, prove_total_variation(total_variation()), tanh, linear)
+
+
+def _prove_linearised(title: str, claim: Expr, form: Expr, argument: dict[Expr, Expr]) -> Proof:
+    """`claim`/`form` is x/tanh x, x the argument of tanh in `form`: at least one, and no less in the limit."""
+    ratio = _x / sp.tanh(_x)
+    proof = Proof(
+        title,
+        (),
+        (
+            Step("its ratio to the tanh form", claim / form, "=", ratio, where=argument),
+            Step("tends to one, so that no smaller multiple would do", sp.Limit(ratio, _x, 0, "+"), "=", 1),
+        ),
+    ).check()
+    return chain(title, prove_tanh_below_identity(), proof)
 
 
 def two_token_layer(a: Expr, w: Expr, v: Expr) -> list[Expr]:

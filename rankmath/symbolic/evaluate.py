@@ -20,6 +20,8 @@ from flint import arb, ctx, fmpq
 
 from rankmath.symbolic.proof import Expr
 
+#: A flint.arb; python-flint ships no types.
+Ball: TypeAlias = Any
 #: An exact number or a ball, given for a symbol.
 Value: TypeAlias = Any
 Values: TypeAlias = Mapping[Expr, Value]
@@ -175,7 +177,7 @@ class Walk:
         raise OutOfDomain(f"no case of {e} applies")
 
 
-def enclose(e: Expr, values: Values, *, bits: int, log: bool = True) -> tuple[int, Any, int]:
+def enclose(e: Expr, values: Values, *, bits: int, log: bool = True) -> tuple[int, Ball, int]:
     """Sign of `e`, a ball around log|e| accurate to `bits` bits (of the larger of it and 1), bits worked with.
 
     With log=False the accuracy is absolute, so that exp of the ball is accurate. Balls among the values may
@@ -206,7 +208,7 @@ def enclose(e: Expr, values: Values, *, bits: int, log: bool = True) -> tuple[in
     raise OutOfDomain(f"{e}: {working // 2} bits do not decide the sign of a part of it at these values")
 
 
-def _accuracy(ball: Any, *, absolute: bool) -> int:
+def _accuracy(ball: Ball, *, absolute: bool) -> int:
     if not absolute or not ball.is_finite():
         return int(ball.rel_one_accuracy_bits())
     radius = ball.rad()

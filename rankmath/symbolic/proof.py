@@ -34,7 +34,7 @@ class Step:
     """One checkable line: `left` relation `right`, for the reason given.
 
     Derivatives, integrals and limits may stand unevaluated: they are carried out when the step is run.
-    `where` is the change of variables under which the sign is read off.
+    `where` holds definitions and changes of variables, substituted in the order given.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Step:
 
     def holds(self) -> bool:
         """Run the step."""
-        difference = (sp.sympify(self.right) - sp.sympify(self.left)).doit().subs(dict(self.where))
+        difference = (sp.sympify(self.right) - sp.sympify(self.left)).doit().subs(list(self.where.items()))
         if self.relation == "=":
             return is_zero(difference)
         return has_sign(difference, strict=self.relation == "<")
@@ -129,17 +129,18 @@ def chain(claim: str, *proofs: Proof) -> Proof:
 
 def is_zero(expression: Expr) -> bool:
     """Whether sympy reduces `expression` to the number 0 (False: not shown, not "differs from 0")."""
-    for reduce in _REDUCTIONS:
-        expression = reduce(expression)
-        if expression == 0:
-            return True
-    return False
+    return any(reduce(expression) == 0 for reduce in _REDUCTIONS)
 
 
-# From cheap to dear; hyperbolic functions meet exponentials last.
+def _numerator(expression: Expr) -> Expr:
+    return sp.expand(sp.fraction(sp.together(expression))[0])
+
+
+# From cheap to dear.
 _REDUCTIONS = (
-    lambda e: sp.expand(sp.fraction(sp.together(e))[0]) if e.is_rational_function() else e,
+    _numerator,
     lambda e: sp.expand(sp.powsimp(sp.expand_log(e))),
+    lambda e: sp.powsimp(_numerator(e.rewrite(sp.exp))),
     sp.simplify,
     lambda e: sp.simplify(e.rewrite(sp.exp)),
 )

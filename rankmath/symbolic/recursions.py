@@ -11,15 +11,8 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from rankmath.symbolic.letters import L, a0, c, kappa, skip, u
 from rankmath.symbolic.proof import Expr, Proof, Step
-
-L = sp.Symbol("L", integer=True, nonnegative=True)
-c = sp.Symbol("c", positive=True)
-a0 = sp.Symbol("a0", positive=True)
-
-kappa = sp.Symbol("kappa", positive=True)
-skip = sp.Symbol("skip", positive=True)
-u = sp.Symbol("u", positive=True)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,400 @@
+"""One layer in the composite ‖·‖_{1,∞} = √(‖·‖₁‖·‖_∞): where 4γβH/√d_qk (D2.2, D2.3) and C(δ) (O3) come from.
+
+R = res(X), E = R W_QK Rᵀ/√d_qk, Q = P - 1qᵀ. Both arguments bound ‖QRW‖₁ and ‖QRW‖_∞ apart (the composite
+has no triangle inequality) and multiply; max|E_ij| <= ‖E‖₁ <= ‖W_QK‖₁ ‖R‖²_{1,∞}/√d_qk turns E into the square.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+
+import sympy as sp
+
+from rankmath.symbolic.constants import Root, chord_root, prove_chord_root, prove_sandwich_upper, sandwich_upper
+from rankmath.symbolic.diameter import (
+    linearised,
+    oscillation_within,
+    prove_tanh_below_identity,
+    prove_total_variation,
+    total_variation,
+)
+from rankmath.symbolic.letters import (
+    W_QK,
+    W_V,
+    D,
+    H,
+    W_inf_of,
+    W_one_of,
+    W_QK_of,
+    beta,
+    d_qk,
+    delta,
+    gamma,
+    h,
+    over_heads,
+    q,
+    q_of,
+    residual,
+    with_heads,
+)
+from rankmath.symbolic.proof import Expr, Proof, Step, chain
+from rankmath.symbolic.softmax_expansion import average, normalised
+from rankmath.validation import as_choice
+
+# Norms that only appear inside the proofs, δ > 0, and the number of tokens.
+_R1, _Rinf, _V1, _Vinf, _D1, _Dinf, _E1 = sp.symbols("R_1 R_inf V_1 V_inf D_1 D_inf E_1", positive=True)
+_s = sp.Symbol("s", positive=True)
+_n = sp.Symbol("n", integer=True, positive=True)
+_COMPOSITE = {_Rinf: residual**2 / _R1}
+
+_ENTRY = (
+    r"with $Z = \sum_k q_k e^{E_k}$: $\sum_k q_k E_k \le \log Z$, "
+    r"and $|E_k - E_j|$, $|E_j - \log Z|$ are at most $\delta$"
+)
+_HEADS = (
+    r"$\beta \ge \sqrt{\max_h \|W_{QK,h}\|_1\|W_h\|_1 \cdot \max_h \|W_{QK,h}\|_1\|W_h\|_\infty}$: the printed "
+    r"hypothesis for one head, a stronger one for several, because their 1- and $\infty$-bounds are summed apart"
+)
+
+
+def logits_bound() -> Expr:
+    """‖E‖₁ <= ‖R‖₁ ‖W_QK‖₁ ‖Rᵀ‖₁/√d_qk, ‖Rᵀ‖₁ = ‖R‖_∞."""
+    return _R1 * W_QK * _Rinf / sp.sqrt(d_qk)
+
+
+def _one_head_with_gamma() -> Expr:
+    """2γ ‖D1‖_∞ ‖R‖_{1,∞} ‖W‖_{1,∞}, the factor 2 from the sandwich."""
+    return (sandwich_upper() - 1) / D * gamma * _Dinf * residual * W_V
+
+
+def gamma_constant() -> Expr:
+    """The coefficient of ‖R‖³ for one head, ‖W_QK‖₁‖W‖_{1,∞} = β, as the argument of D2.2 gives it.
+
+    Examples
+    --------
+    >>> gamma_constant()
+    4*beta*gamma/sqrt(d_qk)
+    """
+    head = _one_head_with_gamma().subs(_Dinf, oscillation_within(logits_bound()))
+    return sp.simplify((head / residual**3).subs(_COMPOSITE).subs(W_V, beta / W_QK))
+
+
+def prove_gamma_constant(claim: Expr) -> Proof:
+    """`claim` · ‖R‖³_{1,∞}, `claim` = 4γβ/√d_qk, bounds one head of D2.2 (2023 form, γ = √(‖D1‖₁‖q‖_∞/‖D1‖_∞)).
+
+    Examples
+    --------
+    >>> prove_gamma_constant(gamma_constant()).proved
+    True
+    """
+    factor = (sandwich_upper() - 1) / D
+    columns, rows = factor * _D1 * q * _R1 * _V1, factor * _Dinf * _Rinf * _Vinf
+    head = _one_head_with_gamma()
+    proof = Proof(
+        "one layer in the composite norm, with gamma",
+        (
+            r"$D_{ii} \le x^*$, hence $|PR - \mathbf{1}q^\top R| \le 2D\mathbf{1}q^\top|R|$ by the sandwich",
+            r"columns: $\|QRW\|_1 \le 2\|D\mathbf{1}\|_1\|q\|_\infty\|R\|_1\|W\|_1$",
+            r"rows: $\|QRW\|_\infty \le 2\|D\mathbf{1}\|_\infty\|R\|_\infty\|W\|_\infty$",
+            r"$D_{ii}$ is an oscillation of numbers in $[-\|E\|_1, \|E\|_1]$",
+        ),
+        (
+            Step(
+                "columns times rows, with gamma by its definition",
+                sp.sqrt(columns * rows),
+                "=",
+                head,
+                where={_D1: gamma**2 * _Dinf / q, _Vinf: W_V**2 / _V1, **_COMPOSITE},
+            ),
+            Step(
+                "the oscillation in terms of the residual",
+                claim * residual**3,
+                "=",
+                head.subs(_Dinf, oscillation_within(logits_bound())),
+                where={**_COMPOSITE, W_V: beta / W_QK},
+            ),
+        ),
+    ).check()
+    return chain(proof.claim, prove_sandwich_upper(sandwich_upper()), proof)
+
+
+def prove_several_heads(claim: Expr, factor: Expr) -> Proof:
+    """`claim` = H · factor: the 1-bounds and the ∞-bounds of H heads are summed apart, then multiplied."""
+    column, row = sp.symbols("a b", positive=True)
+    return Proof(
+        "heads",
+        (_HEADS,),
+        (
+            Step(
+                "sums of H equal bounds", sp.sqrt(H * column * H * row), "=", claim / factor * sp.sqrt(column * row)
+            ),
+        ),
+    ).check()
+
+
+@cache
+def exponential_mean(x: Expr) -> Expr:
+    """A(x) = ∫₀¹ e^{tx} dt = (e^x - 1)/x for x > 0.
+
+    Examples
+    --------
+    >>> exponential_mean(delta)
+    (exp(delta) - 1)/delta
+    """
+    t = sp.Symbol("t", real=True)
+    return sp.simplify(sp.integrate(sp.exp(t * _s), (t, 0, 1))).subs(_s, x)
+
+
+def crude_square() -> Expr:
+    """A(δ) + A(2δ): what integrating P along E → tE gives for C(δ)².
+
+    Examples
+    --------
+    >>> crude_square()
+    (exp(delta) - 1)/delta + (exp(2*delta) - 1)/(2*delta)
+    """
+    return exponential_mean(delta) + exponential_mean(2 * delta)
+
+
+def gamma_free_square() -> Expr:
+    """2A(δ), the C(δ)² of O3: the two cases P > q and P < q taken apart.
+
+    Examples
+    --------
+    >>> gamma_free_square()
+    2*(exp(delta) - 1)/delta
+    """
+    return 2 * exponential_mean(delta)
+
+
+def one_head_square() -> Expr:
+    """2A(δ/2)², which is 2A(δ) tanh(δ/4)/(δ/4): with one head the total variation need not be linearised.
+
+    Examples
+    --------
+    >>> one_head_square()
+    8*(exp(delta/2) - 1)**2/delta**2
+    """
+    return 2 * exponential_mean(delta / 2) ** 2
+
+
+def constant(square: Expr) -> Expr:
+    """C(δ), the root of `square`, with its limit at δ = 0.
+
+    Examples
+    --------
+    >>> constant(gamma_free_square())
+    Piecewise((sqrt(2), Eq(delta, 0)), (sqrt(2)*sqrt((exp(delta) - 1)/delta), True))
+    """
+    at_zero = sp.sqrt(sp.limit(square.subs(delta, _s), _s, 0, "+"))
+    return sp.Piecewise((at_zero, sp.Eq(delta, 0)), (sp.sqrt(square), True))
+
+
+def one_head(square: Expr) -> Expr:
+    """O3 for one head: C(δ) ‖q‖_∞^{1/2} (‖W_QK‖₁‖W_V‖_{1,∞}/√d_qk) ‖R‖³_{1,∞}."""
+    return constant(square) * sp.sqrt(q) * W_QK * W_V / sp.sqrt(d_qk) * residual**3
+
+
+def several_heads() -> Expr:
+    """O3: C(δ)/√d_qk · (Σ_h ‖q_h‖_∞‖W_QK,h‖₁‖W_h‖₁)^{1/2} (Σ_h ‖W_QK,h‖₁‖W_h‖_∞)^{1/2} ‖R‖³_{1,∞}."""
+    columns = over_heads(q_of[h] * W_QK_of[h] * W_one_of[h])
+    rows = over_heads(W_QK_of[h] * W_inf_of[h])
+    return constant(gamma_free_square()) * sp.sqrt(columns) * sp.sqrt(rows) / sp.sqrt(d_qk) * residual**3
+
+
+def prove_crude(claim: Expr) -> Proof:
+    """`claim`: O3 for one head with C² = A(δ) + A(2δ).
+
+    Along E → tE the ratio ρ = P_ij/q_j obeys ρ' = ρ(E_ij - Σ_k p_k E_ik), and ρ, p_k/q_k <= e^{tδ}.
+
+    Examples
+    --------
+    >>> prove_crude(one_head(crude_square())).claim
+    'one layer in the composite norm, without gamma, crude'
+    """
+    t = sp.Symbol("t", real=True)
+    E, keys = sp.symbols("E0:3", real=True), sp.symbols("q0:3", positive=True)
+    parts = [qk * sp.exp(t * Ek) for qk, Ek in zip(keys, E, strict=True)]
+    ratio = sp.exp(t * E[0]) / sp.Add(*parts)
+    entry, mean = sp.symbols("a b", nonnegative=True)
+    most = sp.exp(t * _s)
+    column = exponential_mean(_s) * entry + exponential_mean(2 * _s) * mean
+    steps = (
+        Step("growth of the ratio", sp.Derivative(ratio, t), "=", ratio * (E[0] - average(normalised(parts), E))),
+        Step("integrated", sp.Integral(most * entry + most * most * mean, (t, 0, 1)), "=", column),
+    )
+    return _columns_times_rows(
+        "one layer in the composite norm, without gamma, crude",
+        r"$P_{ij}(tE)/q_j \le e^{t\delta}$, as in the sandwich; the growth is written for three keys",
+        steps,
+        column=column.subs({entry: _E1, mean: _E1}),
+        row=_row(),
+        claim=claim,
+    )
+
+
+def prove_gamma_free(claim: Expr) -> Proof:
+    """`claim`: O3 for any number of heads, C² = 2A(δ); never more than the crude constant, because A increases.
+
+    Examples
+    --------
+    >>> prove_gamma_free(several_heads()).claim
+    'one layer in the composite norm, without gamma'
+    """
+    title = "one layer in the composite norm, without gamma"
+    letters = {q_of[1]: q, W_QK_of[1]: W_QK, W_one_of[1]: _V1, W_inf_of[1]: _Vinf}
+    alone = with_heads(claim, 1).subs(letters)
+    column = 2 * exponential_mean(_s) * _E1
+    single = _columns_times_rows(title, _ENTRY, _entry_steps(), column=column, row=_row(), claim=alone)
+    columns = column / _E1 * with_heads(over_heads(q_of[h] * W_QK_of[h] * W_one_of[h]), 2)
+    rows = _row() / _E1 * with_heads(over_heads(W_QK_of[h] * W_inf_of[h]), 2)
+    pair = Step(
+        "two heads",
+        with_heads(claim, 2).subs(delta, _s),
+        "=",
+        sp.sqrt(columns) * sp.sqrt(rows) * residual**3 / sp.sqrt(d_qk),
+    )
+    premise = r"the 1-norms of the heads add, and so do their $\infty$-norms"
+    return chain(title, single, Proof(title, (premise,), (pair,)).check())
+
+
+def prove_one_head(claim: Expr) -> Proof:
+    """`claim`: O3 for one head with C = √2 A(δ/2), never larger than the C of several heads.
+
+    Examples
+    --------
+    >>> prove_one_head(one_head(one_head_square())).claim
+    'one layer in the composite norm, without gamma, one head'
+    """
+    # 2 tanh(δ/4) as a multiple of δ, and δ <= 2‖E‖₁.
+    row = 2 * total_variation().subs(D, _s) / _s * oscillation_within(_E1)
+    return _columns_times_rows(
+        "one layer in the composite norm, without gamma, one head",
+        _ENTRY,
+        _entry_steps(),
+        column=2 * exponential_mean(_s) * _E1,
+        row=row,
+        claim=claim,
+    )
+
+
+def _row() -> Expr:
+    """‖Q‖_∞ <= twice the total variation, linearised, for logits within ±‖E‖₁."""
+    return 2 * linearised(total_variation()).subs(D, oscillation_within(_E1))
+
+
+def _entry_steps() -> tuple[Step, ...]:
+    """|P_j/q_j - 1| <= A(δ)(|E_j| + Σ_k q_k|E_k|), and twice ‖E‖₁ when summed over rows."""
+    x, y = sp.symbols("x y", positive=True)
+    return (
+        Step("where P > q: x is the logarithm of the ratio", sp.exp(x) - 1, "=", exponential_mean(x) * x),
+        Step("where P < q: 1 + y is the ratio q/P", 1 - 1 / (1 + y), "<=", y),
+        *_increasing(),
+    )
+
+
+def _columns_times_rows(
+    title: str, premise: str, steps: tuple[Step, ...], *, column: Expr, row: Expr, claim: Expr
+) -> Proof:
+    """From ‖Q‖₁/‖q‖_∞ <= column and ‖Q‖_∞ <= row, both multiples of ‖E‖₁, to the composite norm."""
+    norms = {_E1: logits_bound()}
+    product = column.subs(norms) * q * _R1 * _V1 * row.subs(norms) * _Rinf * _Vinf
+    proof = Proof(
+        title,
+        (
+            premise,
+            r"$\sum_i |E_{ij}| \le \|E\|_1$ for every $j$, hence $\sum_i\sum_k q_k|E_{ik}| \le \|E\|_1$",
+            r"$\sum_j |Q_{ij}|$ is twice a total variation, and $|E_{ij}| \le \|E\|_1$",
+        ),
+        (
+            *steps,
+            Step(
+                "columns times rows",
+                claim.subs(delta, _s) ** 2,
+                "=",
+                product,
+                where={W_V: sp.sqrt(_V1 * _Vinf), residual: sp.sqrt(_R1 * _Rinf)},
+            ),
+            Step("and its limit at 0", claim.subs(delta, 0), "=", sp.Limit(claim.subs(delta, _s), _s, 0, "+")),
+        ),
+    ).check()
+    return chain(title, prove_total_variation(total_variation()), prove_tanh_below_identity(), proof)
+
+
+def _increasing() -> tuple[Step, Step]:
+    """A(x) increases: differentiate under the integral sign."""
+    x, t = sp.symbols("x t", positive=True)
+    slope = sp.Derivative(exponential_mean(x), x)
+    return (
+        Step("A has the derivative", slope, "=", sp.Integral(t * sp.exp(t * x), (t, 0, 1))),
+        Step("whose integrand is positive: A increases", 0, "<", t * sp.exp(t * x)),
+    )
+
+
+def threshold(center: str) -> Root:
+    """The δ up to which O3 gives the 2021 constant 4 with γ = 1: C = 4 about the argmin, C = 2 about the mean.
+
+    C² = 16 says e^δ = 1 + 8δ, and C² = 4 says e^δ = 1 + 2δ: about the mean the threshold is x* of the sandwich.
+
+    Examples
+    --------
+    >>> threshold("argmin").decimals(6), threshold("mean").decimals(6)
+    ('3.314877', '1.256431')
+    """
+    slope = _target(center) ** 2 / 2
+    closed = chord_root(slope)
+    return _root(gamma_free_square(), center, closed, prove_chord_root(closed, slope))
+
+
+def crude_threshold(center: str) -> Root:
+    """The same from A(δ) + A(2δ).
+
+    Examples
+    --------
+    >>> crude_threshold("argmin").decimals(6), crude_threshold("mean").decimals(6)
+    ('1.973273', '0.799352')
+    """
+    return _root(crude_square(), center)
+
+
+def one_head_threshold(center: str) -> Root:
+    """The same from √2 A(δ/2): x = δ/2 solves e^x = 1 + 2√2 x about the argmin, e^x = 1 + √2 x about the mean.
+
+    Examples
+    --------
+    >>> one_head_threshold("argmin").decimals(6), one_head_threshold("mean").decimals(6)
+    ('3.625473', '1.314550')
+    """
+    slope = _target(center) / sp.sqrt(2)
+    half = chord_root(slope)
+    return _root(one_head_square(), center, 2 * half, prove_chord_root(half, slope))
+
+
+def _root(square: Expr, center: str, closed: Expr | None = None, *further: Proof) -> Root:
+    """The δ with C(δ) = target; the bracket about a float root is verified when the root is enclosed."""
+    function = square - _target(center) ** 2
+    near = Fraction(float(sp.nsolve(function, delta, 2))).limit_denominator(1000)
+    title = f"how far the 2021 constant holds about the {center}"
+    basis = Proof(title, (r"$\|q\|_\infty \le 1$; $C$ increases",), (*_increasing(), *_about(center))).check()
+    width = Fraction(1, 16)
+    return Root(function, delta, (near - width, near + width), closed, chain(title, basis, *further))
+
+
+def _target(center: str) -> Expr:
+    """What C must not exceed: 4, or 4 over the norm of the projection that subtracts the mean."""
+    center = as_choice("center", center, ("argmin", "mean"))
+    printed = gamma_constant().subs(gamma, 1) * sp.sqrt(d_qk) / beta
+    return printed if center == "argmin" else printed / sp.limit(_projection(), _n, sp.oo)
+
+
+def _projection() -> Expr:
+    """Both norms of I - 11ᵀ/n: a column holds 1 - 1/n once and -1/n otherwise."""
+    return (1 - 1 / _n) + (_n - 1) / _n
+
+
+def _about(center: str) -> tuple[Step, ...]:
+    if center == "argmin":
+        return ()
+    most = sp.limit(_projection(), _n, sp.oo)
+    return (Step("the norm of the projection stays below its limit", _projection(), "<", most),)
