@@ -44,7 +44,7 @@ class Weights:
 
 
 @dataclass(frozen=True, eq=False)
-class _Vertex:
+class Vertex:
     """A center with its a and b, and a line that supports the polygon there."""
 
     center: Floats
@@ -90,6 +90,15 @@ def least_product(lines: Iterable[Line]) -> Fraction:
     return min(products)
 
 
+def median_vertex(X: Floats) -> Vertex:
+    """The least a: column medians, proved by all weight on the column whose sum is largest."""
+    n, d = X.shape
+    center = np.median(X, axis=0)
+    largest = np.zeros(d)
+    largest[np.argmax(np.abs(X - center).sum(axis=0))] = 1.0
+    return _vertex(X, center, Weights(largest, np.zeros(n)))
+
+
 class ResidualPrograms:
     """The linear programs min λ‖X − 1xᵀ‖₁ + μ‖X − 1xᵀ‖_∞ of one matrix X, whose entries should be of size 1.
 
@@ -111,7 +120,7 @@ class ResidualPrograms:
         ]
         self._sums: Any = sparse.block_array(sums, format="csc")
 
-    def minimise(self, one: float, inf: float) -> _Vertex:
+    def minimise(self, one: float, inf: float) -> Vertex:
         """A vertex where ``one``·a + ``inf``·b is least, with the weights that prove it."""
         from scipy.optimize import linprog
 
@@ -132,14 +141,8 @@ class ResidualPrograms:
             raise ArithmeticError(f"the linear program of the residual was not solved: {solution.message}")
         prices = np.maximum(-solution.ineqlin.marginals, 0.0)
         # A norm without cost has no price; what is left there is rounding.
-        return self.vertex(solution.x[:d] / _MAGNIFY, Weights(prices[:d] * (one > 0), prices[d:] * (inf > 0)))
-
-    def vertex(self, center: Floats, weights: Weights) -> _Vertex:
-        """The point of the polygon a center gives, and the line its weights prove."""
-        distances = np.abs(self.X - center)
-        a, b = float(distances.sum(axis=0).max()), float(distances.sum(axis=1).max())
-        line = float(weights.columns.sum()), float(weights.rows.sum()), weighted_median_bound(self.X, weights)
-        return _Vertex(center, a, b, weights, line)
+        weights = Weights(prices[:d] * (one > 0), prices[d:] * (inf > 0))
+        return _vertex(self.X, solution.x[:d] / _MAGNIFY, weights)
 
 
 def least_composite(X: Floats) -> tuple[Floats, tuple[Weights, ...]]:
@@ -151,7 +154,7 @@ def least_composite(X: Floats) -> tuple[Floats, tuple[Weights, ...]]:
     already has a product above the best vertex are never opened.
     """
     programs = ResidualPrograms(X)
-    left, right = median_vertex(programs), programs.minimise(0.0, 1.0)
+    left, right = median_vertex(X), programs.minimise(0.0, 1.0)
     best = min(left, right, key=lambda vertex: vertex.product)
     proofs = [left.weights, right.weights]
     triangles = [(left, right)]
@@ -172,16 +175,15 @@ def least_composite(X: Floats) -> tuple[Floats, tuple[Weights, ...]]:
     return best.center, tuple(proofs)
 
 
-def median_vertex(programs: ResidualPrograms) -> _Vertex:
-    """The least a: column medians, proved by all weight on the column whose sum is largest."""
-    center = np.median(programs.X, axis=0)
-    n, d = programs.X.shape
-    largest = np.zeros(d)
-    largest[np.argmax(np.abs(programs.X - center).sum(axis=0))] = 1.0
-    return programs.vertex(center, Weights(largest, np.zeros(n)))
+def _vertex(X: Floats, center: Floats, weights: Weights) -> Vertex:
+    """The point of the polygon a center gives, and the line its weights prove."""
+    distances = np.abs(X - center)
+    a, b = float(distances.sum(axis=0).max()), float(distances.sum(axis=1).max())
+    line = float(weights.columns.sum()), float(weights.rows.sum()), weighted_median_bound(X, weights)
+    return Vertex(center, a, b, weights, line)
 
 
-def _corner_product(left: _Vertex, right: _Vertex) -> float:
+def _corner_product(left: Vertex, right: Vertex) -> float:
     """The product at the point where the two supporting lines meet, the least in the triangle but for its ends."""
     (l1, m1, v1), (l2, m2, v2) = left.line, right.line
     determinant = l1 * m2 - l2 * m1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -132,8 +131,7 @@ def minimising_center(Y: Floats, norm: ResidualNorm) -> tuple[Floats, Dual]:
         return Y[0], ()
     if norm == "composite":
         return least_composite(Y)
-    programs = ResidualPrograms(Y)
-    vertex = median_vertex(programs) if norm == "one" else programs.minimise(0.0, 1.0)
+    vertex = median_vertex(Y) if norm == "one" else ResidualPrograms(Y).minimise(0.0, 1.0)
     return vertex.center, (vertex.weights,)
 
 
@@ -155,16 +153,22 @@ def _direction(dual: Any, shape: tuple[int, ...]) -> Floats:
     return direction
 
 
-def _weights(dual: Any, shape: tuple[int, ...], norm: str) -> Sequence[Weights]:
+def _weights(dual: Any, shape: tuple[int, ...], norm: str) -> list[Weights]:
     if not isinstance(dual, tuple) or not all(isinstance(weights, Weights) for weights in dual):
         raise ValueError(f"dual: a {type(dual).__name__} given; norm {norm!r} needs a tuple of Weights")
     n, d = shape
-    for weights in dual:
-        for name, values, length in (("columns", weights.columns, d), ("rows", weights.rows, n)):
-            if float(as_array(f"dual.{name}", values, ndim=1, shape=(length,)).min()) < 0:
-                raise ValueError(f"dual.{name}: a negative weight given; weights must be at least 0")
-        for foreign, allowed in ((weights.rows, "one"), (weights.columns, "inf")):
-            if norm == allowed and foreign.any():
-                where = "columns" if norm == "one" else "rows"
-                raise ValueError(f"dual: norm {norm!r} is bounded by weights on {where} alone; others given")
-    return dual
+    checked = [
+        Weights(
+            as_array("dual.columns", weights.columns, ndim=1, shape=(d,)),
+            as_array("dual.rows", weights.rows, ndim=1, shape=(n,)),
+        )
+        for weights in dual
+    ]
+    for weights in checked:
+        if min(weights.columns.min(), weights.rows.min()) < 0:
+            raise ValueError("dual: a negative weight given; weights must be at least 0")
+        if norm == "one" and weights.rows.any():
+            raise ValueError("dual: weights on rows given; norm 'one' is bounded by weights on columns alone")
+        if norm == "inf" and weights.columns.any():
+            raise ValueError("dual: weights on columns given; norm 'inf' is bounded by weights on rows alone")
+    return checked

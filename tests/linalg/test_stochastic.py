@@ -1,0 +1,223 @@
+"""Row-stochastic matrices: closure in exact rationals, contraction, and the distances between rows."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import array_api_strict
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from rankmath.linalg.diameters import diameter
+from rankmath.linalg.rationals import exact_matrix
+from rankmath.linalg.softmax import row_softmax
+from rankmath.linalg.stochastic import (
+    dobrushin,
+    exact_product,
+    hilbert_distance,
+    is_row_stochastic,
+    oscillation,
+    total_variation,
+)
+
+logit = st.floats(-20, 20)
+
+
+@st.composite
+def rational_stochastic(draw, n):
+    """Row-stochastic n × n matrices of Fractions, zeros and permutations included."""
+    rows = draw(st.lists(st.lists(st.integers(0, 9), min_size=n, max_size=n).filter(any), min_size=n, max_size=n))
+    return [[Fraction(entry, sum(row)) for entry in row] for row in rows]
+
+
+@st.composite
+def float_stochastic(draw, n, m):
+    return row_softmax(draw(arrays(np.float64, (n, m), elements=logit)))
+
+
+@given(st.integers(1, 4).flatmap(lambda n: st.lists(rational_stochastic(n), min_size=1, max_size=4)))
+def test_products_of_row_stochastic_matrices_are_row_stochastic_exactly(matrices):
+    assert all(is_row_stochastic(P) for P in matrices)
+    assert is_row_stochastic(exact_product(*matrices), tolerance=0)
+
+
+@given(arrays(np.int64, (3, 4), elements=st.integers(-9, 9)), arrays(np.int64, (4, 2), elements=st.integers(-9, 9)))
+def test_exact_product_is_the_matrix_product(A, B):
+    assert exact_product(A, B) == (A @ B).tolist()
+
+
+def test_exact_product_reads_floats_as_dyadics():
+    tenth = Fraction(0.1)
+    assert tenth != Fraction(1, 10)
+    assert exact_product([[0.1]], [[Fraction(3)]], np.array([[2]])) == [[6 * tenth]]
+
+
+def test_a_row_that_only_rounds_to_one_is_not_stochastic():
+    row = [Fraction(1, 3), Fraction(1, 3), Fraction(1, 3)]
+    assert is_row_stochastic([row])
+    assert not is_row_stochastic([[Fraction(1, 3) + Fraction(1, 10**40), *row[1:]]])
+    assert not is_row_stochastic([[Fraction(4, 3), Fraction(-1, 3)]])
+    floats = np.array([[0.1] * 10])
+    assert is_row_stochastic(floats)
+    assert not is_row_stochastic(floats, tolerance=0)
+    assert is_row_stochastic([[0.25, 0.75]], tolerance=0)
+
+
+def test_tolerance_is_the_distance_of_a_row_sum_from_one():
+    off = [[Fraction(1, 2), Fraction(1, 2) + Fraction(1, 1000)]]
+    assert is_row_stochastic(off, tolerance=1 / 512)
+    assert not is_row_stochastic(off, tolerance=1 / 1024)
+    assert is_row_stochastic(np.array([[0.5, 0.5 + 2.0**-20]]), tolerance=2.0**-20)
+    assert not is_row_stochastic(np.array([[0.5, 0.5 + 2.0**-20]]), tolerance=2.0**-21)
+    assert not is_row_stochastic(np.array([[-(2.0**-20), 1.0]]), tolerance=2.0**-21)
+
+
+@given(float_stochastic(4, 3), arrays(np.float64, 3, elements=st.floats(-100, 100)))
+def test_dobrushin_contracts_the_oscillation(P, v):
+    assert oscillation(P @ v) <= dobrushin(P) * oscillation(v) + 1e-12 * np.abs(v).max()
+
+
+@pytest.mark.parametrize("p", [1, 2, math.inf])
+@given(P=float_stochastic(4, 3), X=arrays(np.float64, (3, 2), elements=st.floats(-100, 100)))
+def test_dobrushin_contracts_the_diameter_in_every_norm(p, P, X):
+    assert diameter(P @ X, p) <= dobrushin(P) * diameter(X, p) + 1e-12 * np.abs(X).max()
+
+
+@given(float_stochastic(4, 3), float_stochastic(3, 5))
+def test_dobrushin_is_submultiplicative(P, Q):
+    assert dobrushin(P @ Q) <= dobrushin(P) * dobrushin(Q) + 1e-15
+
+
+@given(float_stochastic(5, 4))
+def test_dobrushin_is_the_largest_total_variation_and_one_minus_the_least_overlap(P):
+    pairs = [(P[i], P[k]) for i in range(5) for k in range(5)]
+    assert dobrushin(P) == max(total_variation(p, q) for p, q in pairs)
+    np.testing.assert_allclose(dobrushin(P), 1 - min(np.minimum(p, q).sum() for p, q in pairs), atol=1e-15)
+
+
+def test_dobrushin_at_its_ends():
+    assert dobrushin(np.eye(3)) == 1
+    assert dobrushin(np.full((3, 4), 0.25)) == 0
+    assert dobrushin([[1.0]]) == 0
+
+
+@given(float_stochastic(1, 5), float_stochastic(1, 5))
+def test_total_variation_is_the_largest_gap_on_an_event(p, q):
+    gap = (p - q)[0]
+    np.testing.assert_allclose(total_variation(p[0], q[0]), gap[gap > 0].sum(), atol=1e-15)
+
+
+@given(float_stochastic(1, 5), float_stochastic(1, 5))
+def test_total_variation_is_at_most_tanh_of_a_quarter_hilbert(p, q):
+    assert total_variation(p, q)[0] <= math.tanh(hilbert_distance(p, q)[0] / 4) + 1e-15
+
+
+def test_two_atoms_attain_the_tanh_bound():
+    p, q = np.array([0.75, 0.25]), np.array([0.25, 0.75])
+    assert math.isclose(hilbert_distance(p, q), 2 * math.log(3), rel_tol=1e-15)
+    assert math.isclose(math.tanh(hilbert_distance(p, q) / 4), total_variation(p, q), rel_tol=1e-15)
+
+
+positive = arrays(np.float64, 4, elements=st.floats(1e-3, 1e3))
+
+
+@given(positive, positive, positive)
+def test_hilbert_distance_is_a_projective_metric(p, q, r):
+    pq, qr, pr = hilbert_distance(p, q), hilbert_distance(q, r), hilbert_distance(p, r)
+    assert pr <= pq + qr + 1e-13
+    assert math.isclose(pq, hilbert_distance(q, p), rel_tol=1e-15, abs_tol=1e-15)
+    assert math.isclose(pq, hilbert_distance(4 * p, 0.1 * q), rel_tol=1e-14, abs_tol=1e-14)
+    assert hilbert_distance(p, p) == 0
+
+
+@given(arrays(np.float64, 4, elements=logit))
+def test_hilbert_distance_of_two_softmaxes_is_the_oscillation_of_their_logits(g):
+    p, q = row_softmax(g[None, :])[0], np.full(4, 0.25)
+    assert math.isclose(hilbert_distance(p, q), oscillation(g), rel_tol=1e-13, abs_tol=1e-14)
+
+
+def test_hilbert_distance_keeps_its_digits_when_the_vectors_nearly_agree():
+    p, q = np.array([1.0, 1.0]), np.array([1.0, 1.0 + 2.0**-40])
+    assert math.isclose(hilbert_distance(p, q), math.log1p(2.0**-40), rel_tol=1e-15)
+
+
+def test_hilbert_distance_at_zeros_and_at_the_ends_of_the_range():
+    assert hilbert_distance([1.0, 0.0, 2.0], [2.0, 0.0, 4.0]) == 0
+    assert hilbert_distance([1.0, 0.0], [1.0, 1.0]) == math.inf
+    assert hilbert_distance([1.0, 0.0], [0.0, 1.0]) == math.inf
+    widest = math.log(1e308) - math.log(5e-324)
+    assert math.isclose(hilbert_distance([5e-324, 1e308], [1.0, 1.0]), widest, rel_tol=1e-15)
+    assert hilbert_distance([[1.0, 0.0], [1.0, 3.0]], [1.0, 1.0]).tolist() == [math.inf, math.log(3)]
+
+
+@given(arrays(np.float64, (3, 4), elements=st.floats(-1e6, 1e6)), st.sampled_from([-2, -1, 0, 1]))
+def test_oscillation_vanishes_on_constants_only(v, axis):
+    widest = oscillation(v, axis=axis)
+    assert np.all(widest >= 0)
+    assert np.array_equal(widest == 0, np.all(v == np.take(v, [0], axis=axis), axis=axis))
+
+
+def test_passes_under_array_api_strict():
+    P = row_softmax(np.arange(24.0).reshape(2, 3, 4) % 7)
+    strict = array_api_strict.asarray(P)
+    assert is_row_stochastic(strict)
+    assert is_row_stochastic(array_api_strict.asarray([[0.5, 0.5]]), tolerance=0)
+    assert np.array_equal(np.asarray(dobrushin(strict)), dobrushin(P))
+    assert np.array_equal(np.asarray(oscillation(strict, axis=0)), oscillation(P, axis=0))
+    for distance in (total_variation, hilbert_distance):
+        assert np.array_equal(np.asarray(distance(strict, strict[:, :1, :])), distance(P, P[:, :1, :]))
+
+
+@given(st.lists(st.fractions(), min_size=1, max_size=4))
+def test_exact_matrix_keeps_every_rational(row):
+    assert exact_matrix("A", [row]) == [row]
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False, width=32))
+def test_exact_matrix_keeps_every_float(double, single):
+    assert exact_matrix("A", np.array([[double]])) == [[Fraction(double)]]
+    assert exact_matrix("A", [[double, np.float32(single)]]) == [[Fraction(double), Fraction(single)]]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: is_row_stochastic([[0.5, math.nan]]), r"P: entry \(0, 1\) is nan"),
+        (lambda: is_row_stochastic([]), "P: "),
+        (
+            lambda: is_row_stochastic([[Fraction(1)], [Fraction(1, 2), Fraction(1, 2)]]),
+            r"P: rows of lengths \[1, 2\]",
+        ),
+        (lambda: is_row_stochastic([[1]], tolerance=-1), "tolerance: -1"),
+        (lambda: is_row_stochastic([[1]], tolerance=math.nan), "tolerance: nan"),
+        (lambda: exact_product(), "matrices: none given"),
+        (lambda: exact_product([[1, 2]], [[1, 2]]), r"matrices\[1\]: 1 rows given; .* 2 columns"),
+        (lambda: exact_product([[1]], [[math.inf]]), r"matrices\[1\]: entry \(0, 0\) is inf"),
+        (lambda: exact_product([["1"]]), r"matrices\[0\]: entry \(0, 0\) is a str"),
+        (lambda: exact_product([[1], [1, 2]]), r"matrices\[0\]: rows of lengths"),
+        (lambda: exact_product([[]]), r"matrices\[0\]: an empty matrix"),
+        (lambda: exact_product(np.zeros(3)), r"matrices\[0\]: a ndarray given"),
+        (lambda: exact_product("ab"), r"matrices\[0\]: a str given"),
+        (lambda: exact_product([1, 2]), r"matrices\[0\]: a list given"),
+        (lambda: oscillation(3.0), r"v: shape \(\) given"),
+        (lambda: oscillation([1.0, math.inf]), r"v: entry \(1,\) is inf"),
+        (lambda: oscillation([1.0], axis=1), "axis: 1 given"),
+        (lambda: total_variation([0.5, 0.5], [1.0]), "q: length 1 given"),
+        (lambda: total_variation([0.5, 0.6], [0.5, 0.5]), "p: a row sum differs from 1 by 0.1"),
+        (lambda: total_variation([0.5, 0.5], [1.5, -0.5]), "q: entry -0.5 given"),
+        (lambda: total_variation(np.full((2, 1), 1.0), np.full((3, 1), 1.0)), r"q: shape \(3, 1\) given"),
+        (lambda: total_variation([1.0], array_api_strict.asarray([1.0])), "q: an array of"),
+        (lambda: dobrushin([[0.5, 0.6]]), "P: a row sum differs from 1"),
+        (lambda: dobrushin([0.5, 0.5]), r"P: shape \(2,\) given"),
+        (lambda: hilbert_distance([1.0, -1.0], [1.0, 1.0]), "p: a negative entry"),
+        (lambda: hilbert_distance([1.0, 1.0], [0.0, 0.0]), "q: a zero vector"),
+        (lambda: hilbert_distance([1.0, math.nan], [1.0, 1.0]), r"p: entry \(1,\) is nan"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
