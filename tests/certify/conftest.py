@@ -65,7 +65,7 @@ def broken_sandwich(rng: np.random.Generator) -> Certificate:
 def not_a_norm(rng: np.random.Generator) -> Certificate:
     n = int(rng.integers(2, 6))
     A = np.zeros((n, n), dtype=int)
-    A[0] = rng.integers(1, 3)
+    A[0] = rng.integers(1, 30)
     return certify_not_a_norm(A, A.T)
 
 
