@@ -11,8 +11,9 @@ from fractions import Fraction
 from itertools import pairwise
 
 import sympy as sp
-from flint import arb, ctx
+from flint import arb
 
+from rankmath.arithmetic.balls import precision
 from rankmath.symbolic.evaluate import BALLS, Ball, Walk
 from rankmath.symbolic.letters import D
 from rankmath.symbolic.proof import Expr, NotProved, Proof, Step, chain
@@ -50,7 +51,7 @@ class Root:
         places = as_count("places", places, least=1, most=10_000)
         bits = 4 * places + 32
         ball = self.enclosure(bits=bits)
-        with ctx.workprec(2 * bits):
+        with precision(2 * bits):
             scaled = (ball * arb(10) ** places).floor().unique_fmpz()
         if scaled is None:
             raise ArithmeticError(f"decimal {places} of {ball} is not certain")
@@ -78,7 +79,7 @@ def root_enclosure(function: Expr, variable: Expr, bracket: tuple[Fraction, Frac
     def at(e: Expr, x: Ball) -> Ball:
         return Walk(BALLS, {variable: x}).value(e)
 
-    with ctx.workprec(bits + 32):
+    with precision(bits + 32):
         low, high = bracket
         ends = [BALLS.exact(low + (high - low) * Fraction(k, _PIECES)) for k in range(_PIECES + 1)]
         pieces = [left.union(right) for left, right in pairwise(ends)]

@@ -16,11 +16,13 @@ from typing import Any, TypeAlias
 
 import mpmath
 import sympy as sp
-from flint import arb, ctx, fmpq
+from flint import arb
 
+from rankmath.arithmetic.balls import ball as to_ball
+from rankmath.arithmetic.balls import precision
 from rankmath.symbolic.proof import Expr
 
-#: A flint.arb; python-flint ships no types.
+#: A flint.arb, as it comes out of the walk.
 Ball: TypeAlias = Any
 #: An exact number or a ball, given for a symbol.
 Value: TypeAlias = Any
@@ -55,7 +57,7 @@ class Arithmetic:
 
 
 BALLS = Arithmetic(
-    lambda r: arb(fmpq(r.numerator, r.denominator)),
+    to_ball,
     {
         sp.exp: arb.exp,
         sp.log: arb.log,
@@ -193,7 +195,7 @@ def enclose(e: Expr, values: Values, *, bits: int, log: bool = True) -> tuple[in
     walk = Walk(BALLS, values)
     working, previous = bits + 32, -1
     while working <= (_MOST_BITS if exact else _MOST_BITS_FOR_BALLS):
-        with ctx.workprec(working):
+        with precision(working):
             try:
                 sign, ball = walk.log(e)
                 if sign == 0:

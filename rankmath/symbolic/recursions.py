@@ -1,8 +1,7 @@
 """What a one-layer bound becomes after L layers: closed forms, solved and then proved by induction.
 
-Without skips a_{l+1} = c a_l^3; logarithms make it linear, and sympy solves it. With skips the lower
-recursion a_{l+1} = λ a_l (1 - κ a_l^2/λ) becomes linear in 1/a_l^2, up to a remainder whose supremum is the
-best constant.
+Without skips a_{l+1} = c a_l^3; logarithms make it linear, and sympy solves it. With skips the recursion
+Δ_{l+1} = λΔ_l (1 ∓ κΔ_l²/λ) is linear in 1/Δ_l², up to a remainder whose supremum is the best constant.
 """
 
 from __future__ import annotations
@@ -11,8 +10,10 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from rankmath.symbolic.letters import L, a0, c, kappa, skip, u
+from rankmath.symbolic.letters import L, a0, c, diameter, kappa, skip, u
 from rankmath.symbolic.proof import Expr, Proof, Step
+
+_PHI = r"$\varphi_l \le v_l = \kappa\Delta_l^2/\lambda$"
 
 
 @dataclass(frozen=True)
@@ -147,15 +148,15 @@ def prove_skip_constant(claim: Expr, *, sign: int = -1) -> Proof:
 
 
 def skip_recursion(weight: Expr = skip, *, sign: int = -1) -> ClosedForm:
-    """Δ after L layers of a_{l+1} = λ a_l (1 ∓ v_l), v_l = κ a_l²/λ, bounded by the linear recursion of 1/v_l.
+    """Bound of Δ after L layers that multiply it by λ(1 ∓ φ_l), φ_l <= v_l = κΔ_l²/λ: linear in 1/v_l.
 
-    sign = -1 (lower bound, O4): λ^L a_0 / √(1 + K(u) v_0 S_L), provided v_l <= u < 1 **at every layer** l < L.
-    sign = +1 (upper bound): λ^L a_0 / √(1 - 2 v_0 S_L), provided 2 v_0 S_L < 1.
+    sign = -1 (lower bound, O4): λ^L Δ_0 / √(1 + K(u) v_0 S_L), provided φ_l <= u < 1 **at every layer** l < L.
+    sign = +1 (upper bound): λ^L Δ_0 / √(1 - 2 v_0 S_L), provided 2 v_0 S_L < 1.
     S_L = 1 + λ² + … + λ^{2L-2}: L for λ = 1 (polynomial); bounded for λ < 1 (geometric, at the rate λ); for λ > 1
-    the lower bound tends to Δ² = λ(λ² - 1)/(K κ), whatever a_0.
+    the lower bound tends to Δ² = λ(λ² - 1)/(K κ), whatever Δ_0.
 
-    v_0 <= u alone does not suffice for the lower bound: v may first grow past u and then fall to 0 in one layer.
-    By the upper bound, v_l <= 1/2 at every l < L is certain a priori for λ = 1 when 2 L v_0 <= 1.
+    v_0 <= u alone does not suffice for the lower bound: Δ may first grow and then fall to 0 in one layer. By the
+    upper bound, v_l <= 1/2 at every l < L is certain beforehand for λ = 1 when 2 L v_0 <= 1.
 
     Parameters
     ----------
@@ -164,46 +165,58 @@ def skip_recursion(weight: Expr = skip, *, sign: int = -1) -> ClosedForm:
     Examples
     --------
     >>> skip_recursion(sp.Integer(1)).expression
-    a0/sqrt(L*a0**2*kappa*(2 - u)/(1 - u)**2 + 1)
+    diameter/sqrt(L*diameter**2*kappa*(2 - u)/(1 - u)**2 + 1)
     """
     constant, start = sp.symbols("K y0", positive=True)
     solution = solve_linear(1 / weight**2, -sign * constant / weight**2, start)
     sums = sp.simplify((solution * weight ** (2 * L) - start) / (-sign * constant))
-    v0 = kappa * a0**2 / weight
-    expression = weight**L * a0 / sp.sqrt(1 - sign * best_skip_constant(sign) * v0 * sums)
+    v0 = kappa * diameter**2 / weight
+    expression = weight**L * diameter / sp.sqrt(1 - sign * best_skip_constant(sign) * v0 * sums)
     return ClosedForm(expression, prove_skip_recursion(expression, weight, sign=sign))
 
 
 def prove_skip_recursion(claim: Expr, weight: Expr = skip, *, sign: int = -1) -> Proof:
-    """Induction: `claim` (in L, a0, kappa, u and the weight) is below, or above, every a_L of `skip_recursion`."""
-    v, y, constant = sp.symbols("v y K", positive=True)
-    a = sp.sqrt(weight * v / kappa)
+    """Induction: `claim` (in L, Δ_0, κ, u and λ) is a bound of `skip_recursion`, from below or above by `sign`."""
+    v, y, constant, phi, s = sp.symbols("v y K phi s", positive=True)
+    slack = sp.Symbol("e", nonnegative=True)
     best = prove_skip_constant(best_skip_constant(sign), sign=sign)
     inverse = weight / (kappa * claim**2)
+    spread = sp.sqrt(weight * v / kappa)
+    moved = growth(phi, sign)
     if sign < 0:
         title = "lower bound of the diameter after L layers with skips"
-        premise = r"$a_{l+1} \ge \lambda a_l (1 - v_l)$, $v_l = \kappa a_l^2/\lambda \le u < 1$, for every $l < L$"
+        premises = (
+            r"$\Delta_{l+1} \ge \lambda\Delta_l(1 - \varphi_l)$ and $\varphi_l \le u < 1$ for every $l < L$",
+            _PHI,
+        )
+        inside = {v: phi + slack, phi: 1 / (1 + s)}
     else:
         title = "upper bound of the diameter after L layers with skips"
-        premise = r"$a_{l+1} \le \lambda a_l (1 + v_l)$, $v_l = \kappa a_l^2/\lambda$, and a positive radicand"
+        premises = (
+            r"$\Delta_{l+1} \le \lambda\Delta_l(1 + \varphi_l)$ for every $l < L$, and the radicand is positive",
+            _PHI,
+        )
+        inside = {v: phi + slack}
     return Proof(
         title,
-        (premise,),
+        premises,
         (
             Step(
                 "one layer, written in v",
-                kappa / weight * (weight * a * (1 + sign * v)) ** 2,
+                kappa / weight * (weight * spread * (1 + sign * phi)) ** 2,
                 "=",
-                weight**2 * v * (1 + sign * v) ** 2,
+                weight**2 * v * (1 + sign * phi) ** 2,
             ),
+            Step("so 1/v moves by", 1 / (v * (1 + sign * phi) ** 2), "=", 1 / v - sign * phi / v * moved),
+            Step("which is no further than from v = phi", phi / v * moved, "<=", moved, where=inside),
             *best.steps,
             Step(
-                "so 1/v obeys a linear recursion, whose right side increases with y = 1/v",
+                "y = 1/v then obeys a linear recursion, whose right side increases with y",
                 0,
                 "<",
                 sp.Derivative((y - sign * constant) / weight**2, y),
             ),
-            Step("base case, L = 0", claim.subs(L, 0), "=", a0),
+            Step("base case, L = 0", claim.subs(L, 0), "=", diameter),
             Step(
                 "induction step, in y",
                 inverse.subs(L, L + 1),
