@@ -270,10 +270,10 @@ def _exact(m: int, e: int) -> Fraction:
 
 def _decimal(m: int, e: int) -> str:
     """m·2^e to six digits, for the reader only."""
-    context = decimal.Context(prec=6, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-    power = context.power(decimal.Decimal(2), abs(e))
-    value = context.multiply(decimal.Decimal(m), power) if e >= 0 else context.divide(decimal.Decimal(m), power)
-    return str(value.normalize(context))
+    wide, narrow = (decimal.Context(p, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN) for p in (40, 6))
+    power = wide.power(decimal.Decimal(2), abs(e))
+    value = wide.multiply(decimal.Decimal(m), power) if e >= 0 else wide.divide(decimal.Decimal(m), power)
+    return format(narrow.plus(value).normalize(narrow), "g")
 
 
 # ---------------------------------------------------------------------------------------------------------
