@@ -193,6 +193,7 @@ class Battery:
     tightest: float = 0.0
     tightest_instance: Instance | None = None
     violations: list[tuple[Instance, Verdict]] = field(default_factory=list)
+    exhibit: Certificate | None = None
     certificates: list[Certificate] = field(default_factory=list)
     ratios: list[float] = field(default_factory=list)
     comparison: dict[str, float] = field(default_factory=dict)
@@ -201,11 +202,10 @@ class Battery:
     @property
     def outcome(self) -> str:
         """REFUTED, HOLDS or UNDECIDED, from what was seen."""
-        if self.violations or any(c.kind == "violates" for c in self.certificates):
+        shown = self.exhibit is not None
+        if self.violations or (shown and self.statement.exhibit_refutes):
             return "REFUTED"
-        if self.holds or any(c.kind == "exists" for c in self.certificates):
-            return "HOLDS"
-        return "UNDECIDED"
+        return "HOLDS" if self.holds or shown else "UNDECIDED"
 
     @property
     def as_registered(self) -> bool:
@@ -267,21 +267,33 @@ def verify_statement(
             if progress:
                 progress(battery.instances)
     elif statement.evaluate is not None:
+        comparisons: dict[str, list[float]] = {}
         every = max(1, instances // max(1, certify))
         for start, batch in _drawn(statement, instances, seed):
-            for i, verdict in enumerate(_float_stage(statement, batch)):
+            A = Float64(np.zeros(1))
+            evaluation = statement.evaluate(A, batch)
+            verdicts = _float_verdicts(statement.key, evaluation, len(batch))
+            if statement.compare is not None:
+                applies = np.asarray([verdict.outcome == Outcome.HOLDS for verdict in verdicts])
+                for name, logs in statement.compare(A, batch, evaluation).items():
+                    comparisons.setdefault(name, []).extend(np.broadcast_to(logs, applies.shape)[applies].tolist())
+            for i, verdict in enumerate(verdicts):
                 wanted = certify > 0 and (start + i) % every == 0
                 if wanted or verdict.outcome in (Outcome.VIOLATED, Outcome.UNDECIDED):
                     verdict = judge(statement, batch.select(i), "balls")
                 battery.take(batch.select(i), verdict)
             if progress:
                 progress(battery.instances)
+        battery.comparison = {
+            name: math.exp(min(700.0, float(np.median(logs)))) for name, logs in comparisons.items() if logs
+        }
         _climb(statement, battery, seed, search)
     for instance, verdict in battery.violations[:3]:
         if statement.certificate is not None and verdict.certified:
             battery.certificates.append(statement.certificate(instance, verdict))
     if statement.exhibit is not None:
-        battery.certificates.append(statement.exhibit())
+        battery.exhibit = statement.exhibit()
+        battery.certificates.append(battery.exhibit)
     battery.seconds = time.perf_counter() - began
     return battery
 
@@ -295,11 +307,6 @@ def _drawn(statement: Statement, count: int, seed: int) -> Iterator[tuple[int, I
         yield done, batch
         done += len(batch)
         index += 1
-
-
-def _float_stage(statement: Statement, batch: Instance) -> list[Verdict]:
-    assert statement.evaluate is not None
-    return _float_verdicts(statement.key, statement.evaluate(Float64(np.zeros(1)), batch), len(batch))
 
 
 def _climb(statement: Statement, battery: Battery, seed: int, steps: int) -> None:

@@ -6,6 +6,7 @@ Norms are (..., ) numbers over the batch; everything that shrinks doubly exponen
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any, Literal
@@ -109,6 +110,25 @@ def log_tanh_of_exp(A: Any, y: Any) -> Any:
     return np.where(y < -10.0, y + near, far)
 
 
+def log_expm1_ratio(A: Any, y: Any) -> Any:
+    """log((e^t − 1)/t) at t = e^y; 0 in the limit t → 0."""
+    if A.unbounded:
+        t = exp(A, y) if y.is_finite() else A.zero
+        return log(A, t.expm1() / t) if t > 0 else A.zero
+    t = np.exp(np.minimum(np.asarray(y, dtype=float), 300.0))
+    small = t < 1e-8
+    safe = np.where(small, 1.0, t)
+    # e^t − 1 = e^t(1 − e^−t), so that a large t does not overflow.
+    return np.where(small, t / 2, safe + np.log(-np.expm1(-safe)) - np.log(safe))
+
+
+def log_positive(A: Any, x: Any) -> Any:
+    """log max(x, 0)."""
+    if A.unbounded:
+        return log(A, A.zero if x <= 0 else x.nonnegative_part())
+    return log(A, np.maximum(x, 0.0))
+
+
 def induced_norm(A: Any, W: Array, p: P) -> Any:
     """Norm of v ↦ vW in ℓ_p."""
     if p == 2:
@@ -197,3 +217,116 @@ class Run:
 
     def heads(self) -> list[tuple[int, int]]:
         return [(l, h) for l in range(self.net.layers) for h in range(self.net.heads)]
+
+    def mean_attention(self, layer: int) -> tuple[Any, Any, Any]:
+        """log of the least and largest entry of q and δ = max_i osc(E_i) of the single head, about the mean."""
+        log_D, _, log_least, log_largest = self._softmax_about(layer, 0 * self.tokens[layer].center, 0)
+        return log_least, log_largest, exp(self.A, log_D)
+
+    def sandwich(self, layer: int) -> Sandwich:
+        """The oscillations D_ii and the largest entry of q of every head, about a center that minimises ‖·‖_{1,∞}.
+
+        The center comes from float64 linear programs: any center gives true bounds for the D and q taken there.
+        """
+        offset = self._composite_center(self.tokens[layer].residual)
+        heads = [self._softmax_about(layer, offset, h) for h in range(self.net.heads)]
+        return Sandwich([h[0] for h in heads], [h[1] for h in heads], [h[3] for h in heads])
+
+    def _softmax_about(self, layer: int, offset: Array, head: int) -> tuple[Any, Any, Any, Any]:
+        """log max_i D_ii, log Σ_i D_ii, and log of the least and largest entry of q, about mean + offset."""
+        A, net, tokens = self.A, self.net, self.tokens[layer]
+        R = tokens.residual - offset
+        W = self.weight(net.W_QK, layer, head)
+        root = self.root if A.unbounded else np.asarray(self.root)[..., None, None]
+        k = None if net.key_bias is None else A.matmul(R, A.asarray(net.key_bias[layer, head][..., None]))
+        shift: Any = 0
+        if A.unbounded:
+            c = A.matmul(R, A.transpose(A.matmul(tokens.center + offset, W)))
+        else:
+            sigma = np.maximum(tokens.log_residual.to_float(), -1e300)
+            unit = np.maximum(tokens.log_center, sigma)
+            x = tokens.center * np.exp(tokens.log_center - unit) + offset * np.exp(sigma - unit)
+            c = A.matmul(R, A.transpose(A.matmul(x, W))) * np.exp(np.minimum(sigma + unit, 600.0))
+            k = None if k is None else k * np.exp(sigma)
+            shift = 2.0 * sigma[..., 0, 0]
+        c = (c if k is None else c + k) / root
+        E = A.matmul(A.matmul(R, W), A.transpose(R)) / root
+        D = A.max(E, axis=-1) + A.max(-E, axis=-1)
+        c = c - A.row_of_largest(c, c)
+        log_total = log(A, unbox(A.sum(A.exp(c), axis=-2)))
+        log_largest, log_least = unbox(A.max(c, axis=-2)) - log_total, -unbox(A.max(-c, axis=-2)) - log_total
+        return (
+            log(A, unbox(A.max(D, axis=-2))) + shift,
+            log(A, unbox(A.sum(D, axis=-2))) + shift,
+            log_least,
+            log_largest,
+        )
+
+    def _composite_center(self, R: Array) -> Array:
+        if self.A.unbounded:
+            exponent = self.A.upper_exponent(R)
+            unit = self.A.constant(2) ** exponent
+            floats = np.asarray([float((x / unit).mid()) for x in R.flat]).reshape(R.shape)
+            return self.A.asarray(residual(floats, norm="composite").center[None, :]) * unit
+        flat = R.reshape(-1, *R.shape[-2:])
+        centers = [residual(r, norm="composite").center for r in flat]
+        return np.asarray(centers).reshape(*R.shape[:-2], 1, R.shape[-1])
+
+
+@dataclass(frozen=True)
+class Sandwich:
+    """One layer, a list over heads: log max_i D_ii, log Σ_i D_ii, log max_j q_j."""
+
+    log_D: list[Any]
+    log_sum_D: list[Any]
+    log_q: list[Any]
+
+    def log_gamma(self, A: Any) -> Any:
+        """log of the largest √(Σ D_ii · max q / max D_ii); −inf for attention that is constant."""
+        heads = zip(self.log_D, self.log_sum_D, self.log_q, strict=True)
+        return maximum(A, [finite_difference(A, total + q, D) / 2 for D, total, q in heads])
+
+
+def finite_difference(A: Any, a: Any, b: Any) -> Any:
+    """a − b, with −inf − (−inf) read as −inf."""
+    if A.unbounded:
+        return a if not a.is_finite() else a - b
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    return np.where(np.isfinite(a), a - np.where(np.isfinite(b), b, 0.0), -np.inf)
+
+
+def threshold(A: Any) -> Any:
+    """x* = 1.25643…, the positive root of eˣ = 1 + 2x: −½ − W₋₁(−e^{−1/2}/2)."""
+    if not A.unbounded:
+        return 1.2564312086261697
+    half = A.constant(1) / 2
+    return -half - (-((-half).exp()) / 2).lambertw(branch=-1)
+
+
+def symmetric_extremes(A: Any, S: Array) -> tuple[Any, Any]:
+    """The least and the largest eigenvalue of a symmetric matrix; in balls enclosures of relative width about 1e-15.
+
+    With V close to orthogonal, C = VᵀSV, ε = ‖VᵀV − I‖_∞: every eigenvalue of S is within the Gershgorin discs of C up to
+    a factor between 1/(1+ε) and 1/(1−ε).
+    """
+    if not A.unbounded:
+        values = np.linalg.eigvalsh(S)
+        return values[..., 0], values[..., -1]
+    floats = A.scaled_floats(S)
+    _, vectors = np.linalg.eigh((floats + floats.T) / 2)
+    V = A.asarray(vectors)
+    C = A.matmul(A.transpose(V), A.matmul(S, V))
+    n = len(vectors)
+    slack = norm_inf(A, A.matmul(A.transpose(V), V) - A.asarray(np.eye(n, dtype=int)))
+    radii = [sum((abs(C[i, j]) for j in range(n) if j != i), A.zero) for i in range(n)]
+    factor = (1 / (1 + slack)).union(1 / (1 - slack))
+    least, largest = C[0, 0] - radii[0], C[0, 0] + radii[0]
+    for i in range(1, n):
+        least, largest = least.min(C[i, i] - radii[i]), largest.max(C[i, i] + radii[i])
+    # The quotients at the outer columns of V are between the extremes: the other end of each enclosure.
+    gram = A.matmul(A.transpose(V), V)
+    inner = [C[i, i] / gram[i, i] for i in range(n)]
+    low, high = inner[0], inner[0]
+    for x in inner[1:]:
+        low, high = low.min(x), high.max(x)
+    return (least * factor).union(low), (largest * factor).union(high)

@@ -32,6 +32,12 @@ class Hypothesis:
     side: Side
 
 
+def fact(A: Any, name: str, true: bool) -> Hypothesis:
+    """A hypothesis that needs no rounding: True or False."""
+    low, high = A.constant(0), A.constant(1)
+    return Hypothesis(name, Side(low, high) if true else Side(high, low))
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """A statement on an instance: all hypotheses and all inequalities (every one must hold)."""
@@ -87,9 +93,11 @@ class Statement:
     certificate: Callable[[Any, Verdict], Certificate] | None = None
     sharp: bool = False
     notes: str = field(default="")
+    #: Whether the exhibit's certificate refutes the claim (or is what the claim says exists).
+    exhibit_refutes: bool = True
     #: The share of a battery's instances it takes: less than one where an instance costs linear programs.
     share: float = 1.0
     #: Rough relative cost of its battery, to start the long ones first.
     cost: float = 1.0
-    #: Other bounds on the same instances, (arithmetic, instance) -> {name: log of how many times looser}.
-    compare: Callable[[Any, Any], dict[str, Any]] | None = None
+    #: How another bound does on the same instances: (arithmetic, instance, evaluation) -> {words: log of a factor}.
+    compare: Callable[[Any, Any, Evaluation], dict[str, Any]] | None = None
