@@ -1,1 +1,1 @@
-"""The theorems, one object each: what is claimed, of what, under which hypotheses, and what is known of its truth."""
+"""The theorems, one object each: what is claimed, of what, under which hypotheses, what is known of it."""

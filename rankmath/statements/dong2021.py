@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 from rankmath.certify.certificate import Certificate
-from rankmath.certify.issue import certify_not_a_norm, certify_paths, stochastic_rationals
+from rankmath.certify.issue import Instance as ExactInstance
+from rankmath.certify.issue import (
+    certify_composite_decay,
+    certify_not_a_norm,
+    certify_paths,
+    certify_sandwich,
+    stochastic_rationals,
+)
 from rankmath.dynamics.paths import path_counts
 from rankmath.dynamics.plain import attention_matrices
 from rankmath.network import LIPSCHITZ, Network
@@ -32,13 +39,12 @@ from rankmath.statements.quantities import (
     maximum,
     norm_inf,
     norm_one,
-    sqrt,
     threshold,
     unbox,
 )
 from rankmath.statements.seed import rational_stochastic
 from rankmath.statements.statement import Evaluation, Exact, Hypothesis, Side, Statement, fact
-from rankmath.statements.verdict import Verdict
+from rankmath.statements.verdict import Outcome, Verdict
 from rankmath.validation import as_array
 
 PAPER = "Dong, Cordonnier and Loukas 2021 (arXiv 2103.03404)"
@@ -102,7 +108,9 @@ def decide_paths(instance: ArrayInstance, *, skips: bool) -> Exact:
 
 
 def _skip_of(instance: ArrayInstance) -> Fraction:
-    return Fraction(np.asarray(instance["skip"], dtype=object)[()])
+    skip: Any = instance["skip"]
+    number: Any = skip[()] if isinstance(skip, np.ndarray) else skip
+    return Fraction(number)
 
 
 def draw_paths(rng: Rng, size: int, *, skips: bool) -> ArrayInstance:
@@ -163,8 +171,15 @@ def draw_sandwich(rng: Rng, size: int, *, log_scale: tuple[float, float] = (-6.0
     return ArrayInstance({"c": c, "E": E}, "random", is_batch=True)
 
 
+def certify_sandwich_instance(instance: ArrayInstance, verdict: Verdict, *, hypothesis: bool) -> Certificate:
+    kind: Any = "holds" if verdict.outcome == Outcome.HOLDS else "violates"
+    return certify_sandwich(
+        instance["E"], logits=instance["c"], decided=verdict.certified, hypothesis=hypothesis, kind=kind
+    )
+
+
 def near_threshold(rng: Rng) -> Iterator[ArrayInstance]:
-    """Nearly all the weight on one key, the perturbation on another, D just below x*: the upper half nearly equal."""
+    """Nearly all the weight on one key, the perturbation on another, D just below x*: nearly an equality."""
     for gap in (1e-2, 1e-4, 1e-6):
         D = threshold(_FLOAT) - gap
         yield ArrayInstance({"c": np.asarray([0.0, -40.0]), "E": np.asarray([[0.0, D]])}, "near threshold")
@@ -250,6 +265,11 @@ def _log_mlp_constant(A: Any, f: Any) -> Any:
     return log(A, composite(A, product_))
 
 
+def certify_composite_instance(instance: NetworkInstance, verdict: Verdict, *, statement: Any) -> Certificate:
+    exact = ExactInstance.of(instance.net, instance.X)
+    return certify_composite_decay(exact, decided=verdict.certified, statement=statement)
+
+
 def compare_with_diameter(A: Any, instance: NetworkInstance, evaluation: Evaluation) -> dict[str, Any]:
     """log of (looseness of the 2023 bound)/(looseness of own:diameter in ℓ₁) on the same instance."""
     run = Run(A, instance.net, instance.X)
@@ -280,11 +300,11 @@ def antipodal_pair(rng: Rng) -> Iterator[NetworkInstance]:
 def evaluate_conserved_block(A: Any, instance: NetworkInstance) -> Evaluation:
     """‖res(X)‖_F ≤ ‖res(X^L)‖_F for skip networks whose heads write only into coordinates the input leaves zero."""
     net = instance.net
-    written = np.abs(np.asarray(net.W)).max(axis=tuple(range(net.W.ndim - 1))) > 0
+    written: Any = np.abs(np.asarray(net.W)).max(axis=tuple(range(net.W.ndim - 1))) > 0
     if net.bias is not None:
         written |= np.abs(np.asarray(net.bias)).max(axis=tuple(range(net.bias.ndim - 1))) > 0
     read = np.abs(np.asarray(net.W)).max(axis=(*range(net.W.ndim - 2), net.W.ndim - 1)) > 0
-    blank = ~np.asarray(instance.X).any(axis=tuple(range(instance.X.ndim - 1)))
+    blank: Any = ~np.asarray(instance.X).any(axis=tuple(range(instance.X.ndim - 1)))
     run = Run(A, net, instance.X)
     hypotheses = [
         fact(run.A, "λ = 1, no MLP, no LayerNorm", net.skip == 1 and net.norm is None and not any(net.mlp)),
@@ -382,7 +402,8 @@ STATEMENTS = (
     Statement(
         key="dong2021:2.1",
         title="Path decomposition",
-        claim=r"\mathrm{SAN}(X)=\sum_{h_1,\dots,h_L}P^L_{h_L}\cdots P^1_{h_1}X\,W^1_{h_1}\cdots W^L_{h_L}+\mathbf1b^{\mathsf T}",
+        claim=r"\mathrm{SAN}(X)=\sum_{h_1,\dots,h_L}P^L_{h_L}\cdots P^1_{h_1}X\,W^1_{h_1}\cdots W^L_{h_L}"
+        r"+\mathbf1b^{\mathsf T}",
         source=f"{PAPER}, Theorem 2.1",
         status="proved",
         truth="proofs/dong2021_2_1.tex",
@@ -395,8 +416,8 @@ STATEMENTS = (
     Statement(
         key="dong2021:2.1-skip",
         title="Path decomposition with skip connections, and the path counts",
-        claim=r"\mathrm{SAN}(X)=\sum_{k}\sum_{\text{paths of length }k}P_{\mathrm{path}}XW_{\mathrm{path}}+\mathbf1b^{\mathsf T},"
-        r"\quad\binom LkH^k\text{ paths of length }k",
+        claim=r"\mathrm{SAN}(X)=\sum_{k}\sum_{\text{paths of length }k}P_{\mathrm{path}}XW_{\mathrm{path}}"
+        r"+\mathbf1b^{\mathsf T},\quad\binom LkH^k\text{ paths of length }k",
         source=f"{PAPER}, section 3.1",
         status="proved",
         truth="proofs/dong2021_2_1.tex",
@@ -417,6 +438,7 @@ STATEMENTS = (
         evaluate=partial(evaluate_sandwich, hypothesis=True),
         draws=(draw_sandwich,),
         extremal=near_threshold,
+        certificate=partial(certify_sandwich_instance, hypothesis=True),
         sharp=True,
     ),
     Statement(
@@ -428,6 +450,7 @@ STATEMENTS = (
         truth="proofs/dong2021_2_3.tex",
         instance=network_instance,
         evaluate=partial(evaluate_composite, heads=1),
+        certificate=partial(certify_composite_instance, statement="dong2021:2.2"),
         draws=SINGLE_DRAWS,
         extremal=antipodal_pair,
         compare=compare_with_diameter,
@@ -437,7 +460,8 @@ STATEMENTS = (
     Statement(
         key="dong2021:2.3",
         title="Doubly exponential collapse, many heads (2023 form, heads summed norm by norm)",
-        claim=r"\|\mathrm{res}(X^L)\|_{1,\infty}\le(4\gamma_*B/\sqrt{d_{qk}})^{(3^L-1)/2}\|\mathrm{res}(X)\|_{1,\infty}^{3^L},\quad "
+        claim=r"\|\mathrm{res}(X^L)\|_{1,\infty}\le(4\gamma_*B/\sqrt{d_{qk}})^{(3^L-1)/2}"
+        r"\|\mathrm{res}(X)\|_{1,\infty}^{3^L},\quad "
         r"B=\max_l\bigl(\textstyle\sum_h\|W_{QK,h}\|_1\|W_h\|_1\bigr)^{1/2}"
         r"\bigl(\textstyle\sum_h\|W_{QK,h}\|_1\|W_h\|_\infty\bigr)^{1/2}",
         source=f"{PAPER}, Theorem 2.3, 2023 revision, repaired: B in place of βH",
@@ -445,6 +469,7 @@ STATEMENTS = (
         truth="proofs/dong2021_2_3.tex",
         instance=network_instance,
         evaluate=evaluate_composite,
+        certificate=partial(certify_composite_instance, statement="dong2021:2.3"),
         draws=COMPOSITE_DRAWS,
         extremal=antipodal_pair,
         compare=compare_with_diameter,
@@ -481,7 +506,8 @@ STATEMENTS = (
     Statement(
         key="dong2021:3.3",
         title="Column LayerNorm is a right multiplication",
-        claim=r"\mathrm{LN}(\mathrm{SA}(X))=\textstyle\sum_hP_hXW_hS^{-1}+\mathbf1\tilde b^{\mathsf T},\text{ and the layer bounds hold with }W_hS^{-1}",
+        claim=r"\mathrm{LN}(\mathrm{SA}(X))=\textstyle\sum_hP_hXW_hS^{-1}+\mathbf1\tilde b^{\mathsf T},"
+        r"\text{ and the layer bounds hold with }W_hS^{-1}",
         source=f"{PAPER}, section 3.3",
         status="proved",
         truth="proofs/dong2021_3.tex",
@@ -494,7 +520,8 @@ STATEMENTS = (
     Statement(
         key="dong2021:norm",
         title="The composite value is not a norm",
-        claim=r"\exists A,B:\ \|A\|_{1,\infty}+\|B\|_{1,\infty}<\|A+B\|_{1,\infty},\quad\|A\|_{1,\infty}=\sqrt{\|A\|_1\|A\|_\infty}",
+        claim=r"\exists A,B:\ \|A\|_{1,\infty}+\|B\|_{1,\infty}<\|A+B\|_{1,\infty},"
+        r"\quad\|A\|_{1,\infty}=\sqrt{\|A\|_1\|A\|_\infty}",
         source=f"{PAPER} uses it as one",
         status="proved",
         truth="proofs/dong2021_norm.tex",

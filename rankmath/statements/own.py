@@ -102,7 +102,7 @@ def log_diameter_bound(run: Run, p: Any, constant: float = 4) -> Any:
 
 
 def near_antipodal(rng: Rng) -> Iterator[NetworkInstance]:
-    """Two tokens ±a in one dimension: equality in O2. A slightly moved mean makes it strict, so that balls decide."""
+    """Two tokens ±a in one dimension: equality in O2. A slightly moved mean makes it strict, for balls to decide."""
     for _ in range(6):
         a = 10.0 ** rng.uniform(-2, 0.5)
         X = np.asarray([[a * (1 + 10.0 ** rng.uniform(-5, -4))], [-a]])
@@ -328,8 +328,8 @@ STATEMENTS = (
     Statement(
         key="own:skip-lower",
         title="With skips the diameter decays no faster than 1/√L",
-        claim=r"\Delta(X^L)\ge\Delta_0/\sqrt{1+K(\theta)\,\kappa\Delta_0^2L},\quad K(\theta)=\frac{2-\theta}{(1-\theta)^2},"
-        r"\ \varphi_l(\Delta_l)\le\theta<1",
+        claim=r"\Delta(X^L)\ge\Delta_0/\sqrt{1+K(\theta)\,\kappa\Delta_0^2L},\quad "
+        r"K(\theta)=\frac{2-\theta}{(1-\theta)^2},\ \varphi_l(\Delta_l)\le\theta<1",
         source="this library; answers a question left open by Dong, Cordonnier and Loukas 2021",
         status="proved",
         truth="proofs/own_skip_lower.tex",
