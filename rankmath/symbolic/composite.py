@@ -146,61 +146,61 @@ def exponential_mean(x: Expr) -> Expr:
     return sp.simplify(sp.integrate(sp.exp(t * _s), (t, 0, 1))).subs(_s, x)
 
 
-def crude_square() -> Expr:
-    """A(δ) + A(2δ): what integrating P along E → tE gives for C(δ)².
+def crude_constant() -> Expr:
+    """√(A(δ) + A(2δ)): what integrating P along E → tE gives for C(δ).
 
     Examples
     --------
-    >>> crude_square()
-    (exp(delta) - 1)/delta + (exp(2*delta) - 1)/(2*delta)
+    >>> crude_constant()
+    sqrt((exp(delta) - 1)/delta + (exp(2*delta) - 1)/(2*delta))
     """
-    return exponential_mean(delta) + exponential_mean(2 * delta)
+    return sp.sqrt(exponential_mean(delta) + exponential_mean(2 * delta))
 
 
-def gamma_free_square() -> Expr:
-    """2A(δ), the C(δ)² of O3: the two cases P > q and P < q taken apart.
+def gamma_free_constant() -> Expr:
+    """√(2A(δ)), the C(δ) of O3: the cases P > q and P < q taken apart.
 
     Examples
     --------
-    >>> gamma_free_square()
-    2*(exp(delta) - 1)/delta
+    >>> gamma_free_constant()
+    sqrt(2)*sqrt((exp(delta) - 1)/delta)
     """
-    return 2 * exponential_mean(delta)
+    return sp.sqrt(2 * exponential_mean(delta))
 
 
-def one_head_square() -> Expr:
-    """2A(δ/2)², which is 2A(δ) tanh(δ/4)/(δ/4): with one head the total variation need not be linearised.
+def one_head_constant() -> Expr:
+    """√2 A(δ/2), whose square is 2A(δ) tanh(δ/4)/(δ/4): with one head the total variation need not be linearised.
 
     Examples
     --------
-    >>> one_head_square()
-    8*(exp(delta/2) - 1)**2/delta**2
+    >>> one_head_constant()
+    2*sqrt(2)*(exp(delta/2) - 1)/delta
     """
-    return 2 * exponential_mean(delta / 2) ** 2
+    return sp.sqrt(2) * exponential_mean(delta / 2)
 
 
-def constant(square: Expr) -> Expr:
-    """C(δ), the root of `square`, with its limit at δ = 0.
+def with_limit(constant: Expr) -> Expr:
+    """C(δ) and its limit at δ = 0.
 
     Examples
     --------
-    >>> constant(gamma_free_square())
-    Piecewise((sqrt(2), Eq(delta, 0)), (sqrt(2)*sqrt((exp(delta) - 1)/delta), True))
+    >>> with_limit(one_head_constant())
+    Piecewise((sqrt(2), Eq(delta, 0)), (2*sqrt(2)*(exp(delta/2) - 1)/delta, True))
     """
-    at_zero = sp.sqrt(sp.limit(square.subs(delta, _s), _s, 0, "+"))
-    return sp.Piecewise((at_zero, sp.Eq(delta, 0)), (sp.sqrt(square), True))
+    at_zero = sp.limit(constant.subs(delta, _s), _s, 0, "+")
+    return sp.Piecewise((at_zero, sp.Eq(delta, 0)), (constant, True))
 
 
-def one_head(square: Expr) -> Expr:
+def one_head(constant: Expr) -> Expr:
     """O3 for one head: C(δ) ‖q‖_∞^{1/2} (‖W_QK‖₁‖W_V‖_{1,∞}/√d_qk) ‖R‖³_{1,∞}."""
-    return constant(square) * sp.sqrt(q) * W_QK * W_V / sp.sqrt(d_qk) * residual**3
+    return with_limit(constant) * sp.sqrt(q) * W_QK * W_V / sp.sqrt(d_qk) * residual**3
 
 
 def several_heads() -> Expr:
     """O3: C(δ)/√d_qk · (Σ_h ‖q_h‖_∞‖W_QK,h‖₁‖W_h‖₁)^{1/2} (Σ_h ‖W_QK,h‖₁‖W_h‖_∞)^{1/2} ‖R‖³_{1,∞}."""
     columns = over_heads(q_of[h] * W_QK_of[h] * W_one_of[h])
     rows = over_heads(W_QK_of[h] * W_inf_of[h])
-    return constant(gamma_free_square()) * sp.sqrt(columns) * sp.sqrt(rows) / sp.sqrt(d_qk) * residual**3
+    return with_limit(gamma_free_constant()) * sp.sqrt(columns) * sp.sqrt(rows) / sp.sqrt(d_qk) * residual**3
 
 
 def prove_crude(claim: Expr) -> Proof:
@@ -210,7 +210,7 @@ def prove_crude(claim: Expr) -> Proof:
 
     Examples
     --------
-    >>> prove_crude(one_head(crude_square())).claim
+    >>> prove_crude(one_head(crude_constant())).claim
     'one layer in the composite norm, without gamma, crude'
     """
     t = sp.Symbol("t", real=True)
@@ -264,7 +264,7 @@ def prove_one_head(claim: Expr) -> Proof:
 
     Examples
     --------
-    >>> prove_one_head(one_head(one_head_square())).claim
+    >>> prove_one_head(one_head(one_head_constant())).claim
     'one layer in the composite norm, without gamma, one head'
     """
     # 2 tanh(δ/4) as a multiple of δ, and δ <= 2‖E‖₁.
@@ -344,7 +344,7 @@ def threshold(center: str) -> Root:
     """
     slope = _target(center) ** 2 / 2
     closed = chord_root(slope)
-    return _root(gamma_free_square(), center, closed, prove_chord_root(closed, slope))
+    return _root(gamma_free_constant(), center, closed, prove_chord_root(closed, slope))
 
 
 def crude_threshold(center: str) -> Root:
@@ -355,7 +355,7 @@ def crude_threshold(center: str) -> Root:
     >>> crude_threshold("argmin").decimals(6), crude_threshold("mean").decimals(6)
     ('1.973273', '0.799352')
     """
-    return _root(crude_square(), center)
+    return _root(crude_constant(), center)
 
 
 def one_head_threshold(center: str) -> Root:
@@ -368,12 +368,12 @@ def one_head_threshold(center: str) -> Root:
     """
     slope = _target(center) / sp.sqrt(2)
     half = chord_root(slope)
-    return _root(one_head_square(), center, 2 * half, prove_chord_root(half, slope))
+    return _root(one_head_constant(), center, 2 * half, prove_chord_root(half, slope))
 
 
-def _root(square: Expr, center: str, closed: Expr | None = None, *further: Proof) -> Root:
+def _root(constant: Expr, center: str, closed: Expr | None = None, *further: Proof) -> Root:
     """The δ with C(δ) = target; the bracket about a float root is verified when the root is enclosed."""
-    function = square - _target(center) ** 2
+    function = constant**2 - _target(center) ** 2
     near = Fraction(float(sp.nsolve(function, delta, 2))).limit_denominator(1000)
     title = f"how far the 2021 constant holds about the {center}"
     basis = Proof(title, (r"$\|q\|_\infty \le 1$; $C$ increases",), (*_increasing(), *_about(center))).check()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -21,6 +20,7 @@ from rankmath.validation import as_count
 DEEPEST = 1_000_000
 
 NONNEGATIVE = sp.Interval(0, sp.oo)
+AT_LEAST_ONE = sp.Interval(1, sp.oo)
 POSITIVE = sp.Interval.open(0, sp.oo)
 FRACTION = sp.Interval(0, 1)
 BELOW_ONE = sp.Interval.Ropen(0, 1)
@@ -34,7 +34,7 @@ class Quantity:
     --------
     >>> from rankmath.symbolic.letters import u
     >>> Quantity(u, "a number", "u", BELOW_ONE).read(0.5)
-    Fraction(1, 2)
+    {u: Fraction(1, 2)}
     >>> Quantity(u, "a number", "u", BELOW_ONE).read(1)
     Traceback (most recent call last):
     ...
@@ -57,22 +57,16 @@ class Quantity:
         """Whether one number for each head is asked for."""
         return isinstance(self.symbol, sp.IndexedBase)
 
-    def read(self, value: Any) -> Value:
-        """`value` as a Fraction or a ball, or a ValueError."""
+    def read(self, value: Any) -> dict[Expr, Value]:
+        """`value` by symbol (one for each head, if `per_head`), as Fractions or balls; or a ValueError."""
         if self.integer:
-            least = int(self.domain.start)
-            return Fraction(as_count(self.name, value, least=least, most=DEEPEST))
-        return read_number(self.name, value, self.domain)
-
-    def read_heads(self, values: Any) -> tuple[Value, ...]:
-        """One value for each head."""
-        if not isinstance(values, (Sequence, np.ndarray)) or isinstance(values, (str, bytes)) or not len(values):
-            raise ValueError(
-                f"{self.name}: {_show(values)} given; a sequence with a number for each head is needed"
-            )
-        return tuple(
-            read_number(f"{self.name}[{k}]", value, self.domain) for k, value in enumerate(values, start=1)
-        )
+            return {self.symbol: Fraction(as_count(self.name, value, least=int(self.domain.start), most=DEEPEST))}
+        if not self.per_head:
+            return {self.symbol: read_number(self.name, value, self.domain)}
+        if not isinstance(value, (list, tuple, np.ndarray)) or np.ndim(value) != 1 or not len(value):
+            raise ValueError(f"{self.name}: {_show(value)} given; a list with a number for each head is needed")
+        numbered = enumerate(value, start=1)
+        return {self.symbol[k]: read_number(f"{self.name}[{k}]", v, self.domain) for k, v in numbered}
 
 
 def read_number(name: str, value: Any, domain: Expr = POSITIVE) -> Value:
@@ -132,6 +126,3 @@ def _show(value: Any) -> str:
     except ValueError:
         return f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-__all__ = ["BELOW_ONE", "FRACTION", "NONNEGATIVE", "POSITIVE", "Quantity", "read_number"]

@@ -95,8 +95,8 @@ def prove_cubic_order(tokens: int, claim: Expr | None = None) -> Proof:
 
     Examples
     --------
-    >>> prove_cubic_order(2).proved
-    True
+    >>> prove_cubic_order(2).claim
+    'attention moves the residual by its cube, 2 keys'
     """
     tokens = as_count("tokens", tokens, least=2, most=4)
     q, E, t, P = _row_along_ray(tokens)
