@@ -273,7 +273,8 @@ def _decimal(m: int, e: int) -> str:
     wide, narrow = (decimal.Context(p, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN) for p in (40, 6))
     power = wide.power(decimal.Decimal(2), abs(e))
     value = wide.multiply(decimal.Decimal(m), power) if e >= 0 else wide.divide(decimal.Decimal(m), power)
-    return format(narrow.plus(value).normalize(narrow), "g")
+    in_range = value == 0 or 1e-300 < abs(value) < 1e300
+    return format(float(value), ".6g") if in_range else format(narrow.plus(value), "g")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -323,7 +324,10 @@ def _limit_depth(text: str) -> None:
 
 def _integer(digits: str) -> int:
     demand(len(digits) <= MAX_DIGITS, f"an integer of {len(digits)} digits; {MAX_DIGITS} are allowed")
-    return int(digits)
+    try:
+        return int(digits)
+    except ValueError:  # the interpreter may have been started with a lower limit of its own
+        raise Rejected(f"an integer of {len(digits)} digits is beyond this interpreter's limit") from None
 
 
 def _short(value: Any) -> str:
@@ -335,9 +339,9 @@ def read(value: Any, shape: Any, where: str, sizes: dict[str, int]) -> Any:
     """`value`, read as its shape demands.
 
     A shape is a dict from fields to shapes (a field with "?" may be missing, any other field is refused);
-    a list [shape, most] of 1 to `most` members; a tuple of allowed words;
-    "number"; or letters that name lengths: "d" a vector, "n d" a matrix. A letter stands for one length
-    throughout a certificate, but after "*" only within that matrix.
+    a list [shape, most] of 1 to `most` members; a tuple of allowed words; "number"; or letters that name
+    lengths: "d" a vector, "n d" a matrix. A letter stands for one length throughout a certificate, but after
+    "*" only within that matrix.
     """
     if isinstance(shape, dict):
         demand(type(value) is dict, f"{where}: {_short(value)} given, an object is needed")
@@ -423,6 +427,9 @@ class Work:
         columns = transpose(B)
         return [[self.dot(row, column) for column in columns] for row in A]
 
+    def add(self, A: Sequence[Sequence[T]], B: Sequence[Sequence[T]]) -> list[list[T]]:
+        return [[self.watch(a + b) for a, b in zip(p, q, strict=True)] for p, q in zip(A, B, strict=True)]
+
     def settle(self, attempt: Callable[[int], list[str]]) -> None:
         """Raise the precision until `attempt(bits)` is no longer Undecided, and keep the words it returns."""
         reason = ""
@@ -437,10 +444,6 @@ class Work:
 
 def transpose(A: Sequence[Sequence[T]]) -> list[list[T]]:
     return [list(column) for column in zip(*A, strict=True)]
-
-
-def add(A: Sequence[Sequence[T]], B: Sequence[Sequence[T]]) -> list[list[T]]:
-    return [[a + b for a, b in zip(p, q, strict=True)] for p, q in zip(A, B, strict=True)]
 
 
 def scaled_identity(size: int, factor: Fraction | int) -> Exact:
@@ -510,7 +513,7 @@ def apply_layer(work: Work, layer: Any, d_qk: Fraction, X: Enclosed, bits: int) 
         scores = work.matmul(work.matmul(X, W_QK), transpose(X))
         logits = [[(s + key) / root for s, key in zip(row, keys, strict=True)] for row in scores]
         P = [normalise(work, exponentials(work, row)) for row in logits]
-        result = add(result, work.matmul(work.matmul(P, X), W))
+        result = work.add(result, work.matmul(work.matmul(P, X), W))
     return result
 
 
@@ -563,7 +566,8 @@ def demand_equal(A: Exact, B: Exact, what: str) -> None:
     demand(len(A) == len(B) and len(A[0]) == len(B[0]), f"{what}: the shapes differ")
     for i, (p, q) in enumerate(zip(A, B, strict=True)):
         for j, (a, b) in enumerate(zip(p, q, strict=True)):
-            demand(a == b, f"{what}: entry ({i}, {j}) is {_show(a)} against {_show(b)}")
+            if a != b:
+                raise Rejected(f"{what}: entry ({i}, {j}) is {_show(a)} against {_show(b)}")
 
 
 CLOSURE = {"factors": ["*r c", MAX_SIDE], "product?": "*r c"}
@@ -616,15 +620,15 @@ def path_decomposition(claim: Claim, work: Work) -> None:
     for layer, heads in zip(claim.data["layers"], layers, strict=True):
         tokens, b_next = [layer["bias"] for _ in X], [layer["bias"]]
         for P, W in heads:
-            tokens = add(tokens, work.matmul(work.matmul(P, recursion), W))
-            b_next = add(b_next, work.matmul(b, W))  # because P 1 = 1
+            tokens = work.add(tokens, work.matmul(work.matmul(P, recursion), W))
+            b_next = work.add(b_next, work.matmul(b, W))  # because P 1 = 1
         recursion, b = tokens, b_next
     total = [b[0] for _ in X]
     for path in itertools.product(*layers):
         tokens, W_path = X, scaled_identity(d, 1)
         for P, W in path:
             tokens, W_path = work.matmul(P, tokens), work.matmul(W_path, W)
-        total = add(total, work.matmul(tokens, W_path))
+        total = work.add(total, work.matmul(tokens, W_path))
     demand_equal(recursion, total, "the layer recursion against the sum over paths")
     work.words.append("every attention matrix is row-stochastic, exactly")
     work.words.append(
@@ -638,7 +642,7 @@ def path_decomposition(claim: Claim, work: Work) -> None:
 def triangle(claim: Claim, work: Work) -> None:
     """sqrt(|A|_1 |A|_inf) breaks the triangle inequality on A, B."""
     A, B = claim.data["A"], claim.data["B"]
-    p, q, r = (one_norm(work, M) * inf_norm(work, M) for M in (A, B, add(A, B)))
+    p, q, r = (one_norm(work, M) * inf_norm(work, M) for M in (A, B, work.add(A, B)))
     squares = f"the composite values squared are {_show(p)}, {_show(q)} and for A + B {_show(r)}"
     # sqrt p + sqrt q < sqrt r if and only if 2 sqrt(pq) < r - p - q.
     broken = r - p - q > 0 and 4 * p * q < (r - p - q) ** 2
@@ -692,12 +696,13 @@ def sandwich(claim: Claim, work: Work, *, hypothesis: bool) -> None:
             P = normalise(work, [w * f for w, f in zip(weights, factors, strict=True)])
             for j, (p, s) in enumerate(zip(P, q, strict=True)):
                 low, high = (1 - d) * s, (1 + 2 * d) * s
+                if low <= p and p <= high:
+                    continue
                 numbers = f"entry ({i}, {j}), D = {_show(d)}: {low} <= {p} <= {high}"
                 if p < low or high < p:
                     demand(claim.kind == "violates", f"{numbers} fails")
                     return [*words, f"{numbers} fails, so the statement is violated"]
-                if not (low <= p and p <= high):
-                    undecided = numbers
+                undecided = numbers
         if undecided:
             raise Undecided(undecided)
         demand(claim.kind == "holds", "no entry violates the inequality")
