@@ -142,30 +142,31 @@ def _float_verdicts(key: str, evaluation: Evaluation, size: int) -> list[Verdict
     def values(x: Any) -> np.ndarray[Any, Any]:
         return np.broadcast_to(np.asarray(to_numpy(x), dtype=float), (size,))
 
-    def compare(side: Side) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    def excess_of(side: Side) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """log lhs − log rhs, and the distance from equality that rounding could explain."""
         lhs, rhs = values(side.log_lhs), values(side.log_rhs)
         with np.errstate(invalid="ignore"):
             excess = np.where(lhs == -np.inf, -np.inf, lhs - rhs)
-        finite = np.maximum(np.abs(np.where(np.isfinite(lhs), lhs, 0)), np.abs(np.where(np.isfinite(rhs), rhs, 0)))
-        return lhs, rhs, excess / np.maximum(1.0, finite)
+        size = [np.abs(np.where(np.isfinite(x), x, 0.0)) for x in (lhs, rhs)]
+        return excess, FLOAT_MARGIN * np.maximum(1.0, np.maximum(*size))
 
     outcomes = np.full(size, Outcome.HOLDS, dtype=object)
     reasons = np.full(size, "", dtype=object)
     lhs, rhs = np.full(size, -np.inf), np.full(size, 0.0)
     worst = np.full(size, -np.inf)
     for side in evaluation.sides:
-        left, right, relative = compare(side)
-        excess = np.where(left == -np.inf, -np.inf, relative)
+        excess, margin = excess_of(side)
         critical = ~(excess <= worst)
-        lhs, rhs = np.where(critical, left, lhs), np.where(critical, right, rhs)
+        lhs = np.where(critical, values(side.log_lhs), lhs)
+        rhs = np.where(critical, values(side.log_rhs), rhs)
         worst = np.where(critical, excess, worst)
-    outcomes[~(worst <= -FLOAT_MARGIN)] = Outcome.UNDECIDED
-    outcomes[worst > FLOAT_MARGIN] = Outcome.VIOLATED
+        outcomes[~(excess <= -margin) & (outcomes == Outcome.HOLDS)] = Outcome.UNDECIDED
+        outcomes[excess > margin] = Outcome.VIOLATED
     for hypothesis in evaluation.hypotheses:
-        _, _, relative = compare(hypothesis.side)
-        close = ~(relative <= -FLOAT_MARGIN) & (outcomes != Outcome.NOT_APPLICABLE)
+        excess, margin = excess_of(hypothesis.side)
+        close = ~(excess <= -margin) & (outcomes != Outcome.NOT_APPLICABLE)
         outcomes[close], reasons[close] = Outcome.UNDECIDED, f"cannot tell whether {hypothesis.name}"
-        fails = relative > FLOAT_MARGIN
+        fails = excess > margin
         outcomes[fails], reasons[fails] = Outcome.NOT_APPLICABLE, hypothesis.name
     return [
         Verdict(key, outcomes[i], float(lhs[i]), float(rhs[i]), False, "float64", str(reasons[i]))
@@ -276,7 +277,8 @@ def verify_statement(
             if statement.compare is not None:
                 applies = np.asarray([verdict.outcome == Outcome.HOLDS for verdict in verdicts])
                 for name, logs in statement.compare(A, batch, evaluation).items():
-                    comparisons.setdefault(name, []).extend(np.broadcast_to(logs, applies.shape)[applies].tolist())
+                    factors = np.broadcast_to(logs, applies.shape)
+                    comparisons.setdefault(name, []).extend(factors[applies & np.isfinite(factors)].tolist())
             for i, verdict in enumerate(verdicts):
                 wanted = certify > 0 and (start + i) % every == 0
                 if wanted or verdict.outcome in (Outcome.VIOLATED, Outcome.UNDECIDED):
