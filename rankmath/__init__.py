@@ -19,6 +19,8 @@ _HOME: dict[str, str] = {
     "Outcome": "rankmath.statements.verdict",
     "Statement": "rankmath.statements.statement",
     "attention_matrices": "rankmath.dynamics.plain",
+    "Certificate": "rankmath.certify.certificate",
+    "certify": "rankmath.statements.engine",
     "check": "rankmath.certify.checker",
     "diameter": "rankmath.linalg.diameters",
     "exact_residual_bounds": "rankmath.linalg.exact_residuals",

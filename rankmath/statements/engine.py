@@ -17,7 +17,8 @@ from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.certify.certificate import Certificate
 from rankmath.statements.instance import Instance
 from rankmath.statements.registry import statement as registered
-from rankmath.statements.statement import Evaluation, Hypothesis, Side, Statement
+from rankmath.statements.registry import statements
+from rankmath.statements.statement import Evaluation, Side, Statement
 from rankmath.statements.verdict import Outcome, Verdict
 from rankmath.validation import as_choice, as_count
 
@@ -58,6 +59,29 @@ def verify(
     if len(instance) != 1 or instance.is_batch:
         raise ValueError(f"X: a batch of {len(instance)} given; verify takes one instance")
     return judge(statement, instance, arithmetic, as_count("bits", MOST_BITS if bits is None else bits, least=32))
+
+
+def certify(key: str | Statement, *given: Any, **named: Any) -> Certificate:
+    """A certificate of one statement on one instance: decided by balls, accepted by the independent checker.
+
+    Raises an ArithmeticError if balls cannot decide, or a hypothesis fails: nothing is issued on a float's word.
+
+    Examples
+    --------
+    >>> from rankmath.network import Network
+    >>> net = Network.random(tokens=3, dim=2, layers=2, seed=0)
+    >>> certificate = certify("own:diameter", net, net.random_input(seed=1))
+    >>> certificate.kind, certificate.check().accepted
+    ('holds', True)
+    """
+    statement = key if isinstance(key, Statement) else registered(key)
+    if statement.certificate is None:
+        having = ", ".join(k for k, entry in statements().items() if entry.certificate is not None)
+        raise ValueError(f"key: {statement.key!r} given; instances are certified for {having}")
+    verdict = verify(statement, *given, arithmetic="balls", **named)
+    if not verdict.certified or verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
+        raise ArithmeticError(f"nothing to certify: {verdict}")
+    return statement.certificate(statement.instance(*given, **named), verdict)
 
 
 def judge(statement: Statement, instance: Instance, arithmetic: str, most_bits: int = MOST_BITS) -> Verdict:
@@ -339,4 +363,4 @@ def _climb(statement: Statement, battery: Battery, seed: int, steps: int) -> Non
     battery.take(peak, judge(statement, peak, "balls"))
 
 
-__all__ = ["Battery", "Hypothesis", "judge", "verify", "verify_statement"]
+__all__ = ["Battery", "certify", "judge", "verify", "verify_statement"]

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from rankmath.certify.certificate import Certificate
+from rankmath.certify.issue import Instance as ExactInstance
+from rankmath.certify.issue import certify_diameter, certify_residual_inf
 from rankmath.network import Network
 from rankmath.statements.draws import ALL_TOKENS, Rng, networks
 from rankmath.statements.instance import ArrayInstance, NetworkInstance, network_instance
@@ -31,6 +34,7 @@ from rankmath.statements.quantities import (
     unbox,
 )
 from rankmath.statements.statement import Evaluation, Hypothesis, Side, Statement, fact
+from rankmath.statements.verdict import Verdict
 from rankmath.validation import as_array
 
 SMALL = ((2, 1, 1, 1), (2, 2, 1, 1), (3, 2, 2, 1), (5, 3, 1, 2), (6, 4, 2, 2), (8, 3, 1, 3))
@@ -101,8 +105,18 @@ def log_diameter_bound(run: Run, p: Any, constant: float = 4) -> Any:
     return log_b
 
 
+def certify_diameter_instance(instance: NetworkInstance, verdict: Verdict) -> Certificate:
+    """The chained tanh form in ℓ₂."""
+    exact = ExactInstance.of(instance.net, instance.X)
+    return certify_diameter(exact, decided=verdict.certified, norm="l2", form="tanh")
+
+
+def certify_residual_instance(instance: NetworkInstance, verdict: Verdict) -> Certificate:
+    return certify_residual_inf(ExactInstance.of(instance.net, instance.X), decided=verdict.certified)
+
+
 def near_antipodal(rng: Rng) -> Iterator[NetworkInstance]:
-    """Two tokens ±a in one dimension: equality in O2. A slightly moved mean makes it strict, for balls to decide."""
+    """Two tokens ±a in one dimension: equality in O2. A slightly moved mean makes it strict, and decidable."""
     for _ in range(6):
         a = 10.0 ** rng.uniform(-2, 0.5)
         X = np.asarray([[a * (1 + 10.0 ** rng.uniform(-5, -4))], [-a]])
@@ -288,6 +302,7 @@ STATEMENTS = (
         truth="proofs/own_diameter.tex",
         instance=network_instance,
         evaluate=evaluate_diameter,
+        certificate=certify_diameter_instance,
         draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
         extremal=near_antipodal,
         sharp=True,
@@ -302,6 +317,7 @@ STATEMENTS = (
         truth="proofs/own_residual_inf.tex",
         instance=network_instance,
         evaluate=evaluate_residual_inf,
+        certificate=certify_residual_instance,
         draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
         extremal=small_antipodal,
         sharp=True,

@@ -304,10 +304,10 @@ def threshold(A: Any) -> Any:
 
 
 def symmetric_extremes(A: Any, S: Array) -> tuple[Any, Any]:
-    """The least and the largest eigenvalue of a symmetric matrix; in balls enclosures of relative width about 1e-15.
+    """The least and the largest eigenvalue of a symmetric matrix; in balls enclosures about 1e-15 wide.
 
-    With V close to orthogonal, C = VᵀSV, ε = ‖VᵀV − I‖_∞: every eigenvalue of S is within the Gershgorin discs of C up to
-    a factor between 1/(1+ε) and 1/(1−ε).
+    With V close to orthogonal, C = VᵀSV and ε = ‖VᵀV − I‖_∞, the k-th eigenvalue of S is that of C over a number in
+    [1 − ε, 1 + ε] (Ostrowski); Gershgorin's discs of C bound one end, Rayleigh quotients of S the other.
     """
     if not A.unbounded:
         values = np.linalg.eigvalsh(S)
