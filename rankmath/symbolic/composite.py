@@ -68,6 +68,7 @@ def _one_head_with_gamma() -> Expr:
     return (sandwich_upper() - 1) / D * gamma * _Dinf * residual * W_V
 
 
+@cache
 def gamma_constant() -> Expr:
     """The coefficient of ‖R‖³ for one head, ‖W_QK‖₁‖W‖_{1,∞} = β, as the argument of D2.2 gives it.
 
@@ -80,6 +81,7 @@ def gamma_constant() -> Expr:
     return sp.simplify((head / residual**3).subs(_COMPOSITE).subs(W_V, beta / W_QK))
 
 
+@cache
 def prove_gamma_constant(claim: Expr) -> Proof:
     """`claim` · ‖R‖³_{1,∞}, `claim` = 4γβ/√d_qk, bounds one head of D2.2 (2023 form, γ = √(‖D1‖₁‖q‖_∞/‖D1‖_∞)).
 
@@ -213,25 +215,8 @@ def prove_crude(claim: Expr) -> Proof:
     >>> prove_crude(one_head(crude_constant())).claim
     'one layer in the composite norm, without gamma, crude'
     """
-    t = sp.Symbol("t", real=True)
-    E, keys = sp.symbols("E0:3", real=True), sp.symbols("q0:3", positive=True)
-    parts = [qk * sp.exp(t * Ek) for qk, Ek in zip(keys, E, strict=True)]
-    ratio = sp.exp(t * E[0]) / sp.Add(*parts)
-    entry, mean = sp.symbols("a b", nonnegative=True)
-    most = sp.exp(t * _s)
-    column = exponential_mean(_s) * entry + exponential_mean(2 * _s) * mean
-    steps = (
-        Step("growth of the ratio", sp.Derivative(ratio, t), "=", ratio * (E[0] - average(normalised(parts), E))),
-        Step("integrated", sp.Integral(most * entry + most * most * mean, (t, 0, 1)), "=", column),
-    )
-    return _columns_times_rows(
-        "one layer in the composite norm, without gamma, crude",
-        r"$P_{ij}(tE)/q_j \le e^{t\delta}$, as in the sandwich; the growth is written for three keys",
-        steps,
-        column=column.subs({entry: _E1, mean: _E1}),
-        row=_row(),
-        claim=claim,
-    )
+    columns, column = _crude_columns()
+    return _columns_times_rows(columns, column=column, row=_row(), claim=claim)
 
 
 def prove_gamma_free(claim: Expr) -> Proof:
@@ -242,21 +227,16 @@ def prove_gamma_free(claim: Expr) -> Proof:
     >>> prove_gamma_free(several_heads()).claim
     'one layer in the composite norm, without gamma'
     """
-    title = "one layer in the composite norm, without gamma"
-    letters = {q_of[1]: q, W_QK_of[1]: W_QK, W_one_of[1]: _V1, W_inf_of[1]: _Vinf}
-    alone = with_heads(claim, 1).subs(letters)
-    column = 2 * exponential_mean(_s) * _E1
-    single = _columns_times_rows(title, _ENTRY, _entry_steps(), column=column, row=_row(), claim=alone)
-    columns = column / _E1 * with_heads(over_heads(q_of[h] * W_QK_of[h] * W_one_of[h]), 2)
-    rows = _row() / _E1 * with_heads(over_heads(W_QK_of[h] * W_inf_of[h]), 2)
-    pair = Step(
-        "two heads",
-        with_heads(claim, 2).subs(delta, _s),
-        "=",
-        sp.sqrt(columns) * sp.sqrt(rows) * residual**3 / sp.sqrt(d_qk),
-    )
+    named = {q_of[1]: q, W_QK_of[1]: W_QK, W_one_of[1]: _V1, W_inf_of[1]: _Vinf}
+    columns, column = _columns("one layer in the composite norm, without gamma")
+    alone = with_heads(claim, 1).subs(named)
+    single = _columns_times_rows(columns, column=column, row=_row(), claim=alone)
+    both_columns = column / _E1 * with_heads(over_heads(q_of[h] * W_QK_of[h] * W_one_of[h]), 2)
+    both_rows = _row() / _E1 * with_heads(over_heads(W_QK_of[h] * W_inf_of[h]), 2)
+    product = both_columns * both_rows * residual**6 / d_qk
+    pair = Step("two heads", with_heads(claim, 2).subs(delta, _s) ** 2, "=", product)
     premise = r"the 1-norms of the heads add, and so do their $\infty$-norms"
-    return chain(title, single, Proof(title, (premise,), (pair,)).check())
+    return chain(single.claim, single, Proof(single.claim, (premise,), (pair,)).check())
 
 
 def prove_one_head(claim: Expr) -> Proof:
@@ -267,16 +247,10 @@ def prove_one_head(claim: Expr) -> Proof:
     >>> prove_one_head(one_head(one_head_constant())).claim
     'one layer in the composite norm, without gamma, one head'
     """
+    columns, column = _columns("one layer in the composite norm, without gamma, one head")
     # 2 tanh(δ/4) as a multiple of δ, and δ <= 2‖E‖₁.
     row = 2 * total_variation().subs(D, _s) / _s * oscillation_within(_E1)
-    return _columns_times_rows(
-        "one layer in the composite norm, without gamma, one head",
-        _ENTRY,
-        _entry_steps(),
-        column=2 * exponential_mean(_s) * _E1,
-        row=row,
-        claim=claim,
-    )
+    return _columns_times_rows(columns, column=column, row=row, claim=claim)
 
 
 def _row() -> Expr:
@@ -284,42 +258,64 @@ def _row() -> Expr:
     return 2 * linearised(total_variation()).subs(D, oscillation_within(_E1))
 
 
-def _entry_steps() -> tuple[Step, ...]:
-    """|P_j/q_j - 1| <= A(δ)(|E_j| + Σ_k q_k|E_k|), and twice ‖E‖₁ when summed over rows."""
+@cache
+def _crude_columns() -> tuple[Proof, Expr]:
+    """‖Q‖₁/‖q‖_∞ <= (A(δ) + A(2δ))‖E‖₁, by integrating along E → tE."""
+    t = sp.Symbol("t", real=True)
+    E, keys = sp.symbols("E0:3", real=True), sp.symbols("q0:3", positive=True)
+    parts = [qk * sp.exp(t * Ek) for qk, Ek in zip(keys, E, strict=True)]
+    ratio = sp.exp(t * E[0]) / sp.Add(*parts)
+    mean_logit = average(normalised(parts), E)
+    entry, mean = sp.symbols("a b", nonnegative=True)
+    most = sp.exp(t * _s)
+    column = exponential_mean(_s) * entry + exponential_mean(2 * _s) * mean
+    proof = Proof(
+        "one layer in the composite norm, without gamma, crude",
+        (r"$P_{ij}(tE)/q_j \le e^{t\delta}$, as in the sandwich; the growth is written for three keys",),
+        (
+            Step(
+                "growth of the ratio", sp.Derivative(ratio, t), "=", ratio * (E[0] - average(normalised(parts), E))
+            ),
+            Step("integrated", sp.Integral(most * entry + most * most * mean, (t, 0, 1)), "=", column),
+        ),
+    ).check()
+    return proof, column.subs({entry: _E1, mean: _E1})
+
+
+@cache
+def _columns(title: str) -> tuple[Proof, Expr]:
+    """‖Q‖₁/‖q‖_∞ <= 2A(δ)‖E‖₁, from |P_j/q_j - 1| <= A(δ)(|E_j| + Σ_k q_k|E_k|)."""
     x, y = sp.symbols("x y", positive=True)
-    return (
-        Step("where P > q: x is the logarithm of the ratio", sp.exp(x) - 1, "=", exponential_mean(x) * x),
-        Step("where P < q: 1 + y is the ratio q/P", 1 - 1 / (1 + y), "<=", y),
-        *_increasing(),
-    )
+    proof = Proof(
+        title,
+        (_ENTRY,),
+        (
+            Step("where P > q: x is the logarithm of the ratio", sp.exp(x) - 1, "=", exponential_mean(x) * x),
+            Step("where P < q: 1 + y is the ratio q/P", 1 - 1 / (1 + y), "<=", y),
+            *_increasing(),
+        ),
+    ).check()
+    return proof, exponential_mean(_s) * (_E1 + _E1)
 
 
-def _columns_times_rows(
-    title: str, premise: str, steps: tuple[Step, ...], *, column: Expr, row: Expr, claim: Expr
-) -> Proof:
+def _columns_times_rows(columns: Proof, *, column: Expr, row: Expr, claim: Expr) -> Proof:
     """From ‖Q‖₁/‖q‖_∞ <= column and ‖Q‖_∞ <= row, both multiples of ‖E‖₁, to the composite norm."""
     norms = {_E1: logits_bound()}
     product = column.subs(norms) * q * _R1 * _V1 * row.subs(norms) * _Rinf * _Vinf
+    roots = {W_V: sp.sqrt(_V1 * _Vinf), residual: sp.sqrt(_R1 * _Rinf)}
     proof = Proof(
-        title,
+        columns.claim,
         (
-            premise,
             r"$\sum_i |E_{ij}| \le \|E\|_1$ for every $j$, hence $\sum_i\sum_k q_k|E_{ik}| \le \|E\|_1$",
             r"$\sum_j |Q_{ij}|$ is twice a total variation, and $|E_{ij}| \le \|E\|_1$",
         ),
         (
-            *steps,
-            Step(
-                "columns times rows",
-                claim.subs(delta, _s) ** 2,
-                "=",
-                product,
-                where={W_V: sp.sqrt(_V1 * _Vinf), residual: sp.sqrt(_R1 * _Rinf)},
-            ),
+            Step("columns times rows", claim.subs(delta, _s) ** 2, "=", product, where=roots),
             Step("and its limit at 0", claim.subs(delta, 0), "=", sp.Limit(claim.subs(delta, _s), _s, 0, "+")),
         ),
     ).check()
-    return chain(title, prove_total_variation(total_variation()), prove_tanh_below_identity(), proof)
+    tv = prove_total_variation(total_variation())
+    return chain(columns.claim, tv, prove_tanh_below_identity(), columns, proof)
 
 
 def _increasing() -> tuple[Step, Step]:

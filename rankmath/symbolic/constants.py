@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 
 import sympy as sp
@@ -112,6 +113,7 @@ def chord_root(slope: Expr) -> Expr:
     return -1 / slope - sp.LambertW(-sp.exp(-1 / slope) / slope, -1)
 
 
+@cache
 def prove_chord_root(claim: Expr, slope: Expr) -> Proof:
     """`claim` is the only positive root of e^x = 1 + m x, for a number m > 1.
 
@@ -164,6 +166,7 @@ def sandwich_lower() -> Expr:
     return sp.series(sp.exp(-D), D, 0, 2).removeO()
 
 
+@cache
 def prove_sandwich_upper(claim: Expr) -> Proof:
     """P_ij <= `claim` · q_j for D <= x*, `claim` = 1 + 2D: a concave gap that vanishes at both ends of [0, x*].
 

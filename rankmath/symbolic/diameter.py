@@ -49,6 +49,7 @@ def total_variation() -> Expr:
     return height.subs(x, D / 4)
 
 
+@cache
 def prove_total_variation(claim: Expr) -> Proof:
     """`claim`, an expression in D, is the maximum of σ(logit s + D) - s over 0 < s < 1.
 
@@ -78,6 +79,7 @@ def prove_total_variation(claim: Expr) -> Proof:
     ).check()
 
 
+@cache
 def prove_tanh_below_identity() -> Proof:
     """tanh x <= x for x >= 0: equal at 0, and the difference has derivative tanh² x."""
     x = sp.Symbol("x", nonnegative=True)
@@ -137,6 +139,7 @@ def cubic_form() -> Expr:
     return linearised(tanh_form())
 
 
+@cache
 def prove_tanh_form(claim: Expr) -> Proof:
     """`claim` is the tanh form of O2 for one head; heads add by the triangle inequality.
 
@@ -167,6 +170,7 @@ def prove_tanh_form(claim: Expr) -> Proof:
     return chain(proof.claim, prove_total_variation(total_variation()), proof)
 
 
+@cache
 def prove_cubic_form(claim: Expr) -> Proof:
     """`claim` is the least multiple of Δ³ above the tanh form.
 
@@ -192,6 +196,7 @@ def residual_tanh_form() -> Expr:
     return 2 * total_variation().subs(D, logits) * residual * W_V
 
 
+@cache
 def prove_residual_form(claim: Expr) -> Proof:
     """`claim` = ‖W_QK‖_max ‖W‖_∞ r³/√d_qk, r = ‖res(X)‖_∞, is the least multiple of r³ above its tanh form.
 
@@ -251,6 +256,7 @@ def two_token_layer(a: Expr, w: Expr, v: Expr) -> list[Expr]:
     return [v * sp.Add(*(p * y for p, y in zip(row, X, strict=True))) for row in rows]
 
 
+@cache
 def prove_sharpness(claim: Expr) -> Proof:
     """For X = (a, -a) and all signs of w and v, Δ(SA(X)) **equals** `claim` at Δ = 2a, identically in a > 0.
 

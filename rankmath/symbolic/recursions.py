@@ -7,13 +7,12 @@ Without skips a_{l+1} = c a_l^3; logarithms make it linear, and sympy solves it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import sympy as sp
 
 from rankmath.symbolic.letters import L, a0, c, diameter, kappa, skip, u
-from rankmath.symbolic.proof import Expr, Proof, Step
-
-_PHI = r"$\varphi_l \le v_l = \kappa\Delta_l^2/\lambda$"
+from rankmath.symbolic.proof import Expr, Proof, Step, chain
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,7 @@ class ClosedForm:
     proof: Proof
 
 
+@cache
 def solve_linear(factor: Expr, term: Expr, start: Expr) -> Expr:
     """b_L with b_{l+1} = factor · b_l + term and b_0 = start.
 
@@ -39,6 +39,7 @@ def solve_linear(factor: Expr, term: Expr, start: Expr) -> Expr:
     return solution.subs({t: term, s: start}, simultaneous=True)
 
 
+@cache
 def power_recursion(coefficient: Expr = c, start: Expr = a0, *, order: int = 3) -> ClosedForm:
     """Closed form of a_{l+1} = c a_l^p, from the linear recursion of log a_l.
 
@@ -87,6 +88,7 @@ def prove_power_recursion(claim: Expr, coefficient: Expr = c, start: Expr = a0, 
     ).check()
 
 
+@cache
 def growth(v: Expr, sign: int) -> Expr:
     """φ(v) = ±(1/(v(1 ∓ v)²) - 1/v), how far 1/v moves in one layer of v' = v(1 ∓ v)²; sign = -1 shrinks v.
 
@@ -116,6 +118,7 @@ def best_skip_constant(sign: int = -1) -> Expr:
     return growth(u, -1) if sign < 0 else sp.limit(growth(u, +1), u, 0, "+")
 
 
+@cache
 def prove_skip_constant(claim: Expr, *, sign: int = -1) -> Proof:
     """`claim`, an expression in u, is the least K with ±(1/v - 1/v') <= K for every v in (0, u].
 
@@ -147,6 +150,7 @@ def prove_skip_constant(claim: Expr, *, sign: int = -1) -> Proof:
     return Proof(f"best constant of v' = v(1 {'-' if sign < 0 else '+'} v)^2", (), (identity, *steps)).check()
 
 
+@cache
 def skip_recursion(weight: Expr = skip, *, sign: int = -1) -> ClosedForm:
     """Bound of Δ after L layers that multiply it by λ(1 ∓ φ_l), φ_l <= v_l = κΔ_l²/λ: linear in 1/v_l.
 
@@ -177,51 +181,45 @@ def skip_recursion(weight: Expr = skip, *, sign: int = -1) -> ClosedForm:
 
 def prove_skip_recursion(claim: Expr, weight: Expr = skip, *, sign: int = -1) -> Proof:
     """Induction: `claim` (in L, Δ_0, κ, u and λ) is a bound of `skip_recursion`, from below or above by `sign`."""
+    inverse = weight / (kappa * claim**2)
+    after = (inverse - sign * best_skip_constant(sign)) / weight**2
+    layer = _prove_skip_layer(weight, sign)
+    induction = Proof(
+        layer.claim,
+        (),
+        (
+            Step("base case, L = 0", claim.subs(L, 0), "=", diameter),
+            Step("induction step, in y", inverse.subs(L, L + 1), "=", after),
+        ),
+    ).check()
+    return chain(layer.claim, layer, induction)
+
+
+@cache
+def _prove_skip_layer(weight: Expr, sign: int) -> Proof:
+    """In one layer y = 1/v, v = κΔ²/λ, obeys y' <= (y + K)/λ² (sign = -1), or y' >= (y - K)/λ² (sign = +1)."""
     v, y, constant, phi, s = sp.symbols("v y K phi s", positive=True)
     slack = sp.Symbol("e", nonnegative=True)
-    best = prove_skip_constant(best_skip_constant(sign), sign=sign)
-    inverse = weight / (kappa * claim**2)
     spread = sp.sqrt(weight * v / kappa)
+    squared = kappa / weight * (weight * spread * (1 + sign * phi)) ** 2
     moved = growth(phi, sign)
     if sign < 0:
         title = "lower bound of the diameter after L layers with skips"
-        premises = (
-            r"$\Delta_{l+1} \ge \lambda\Delta_l(1 - \varphi_l)$ and $\varphi_l \le u < 1$ for every $l < L$",
-            _PHI,
-        )
+        layer = r"$\Delta_{l+1} \ge \lambda\Delta_l(1 - \varphi_l)$ and $\varphi_l \le u < 1$ for every $l < L$"
         inside = {v: phi + slack, phi: 1 / (1 + s)}
     else:
         title = "upper bound of the diameter after L layers with skips"
-        premises = (
-            r"$\Delta_{l+1} \le \lambda\Delta_l(1 + \varphi_l)$ for every $l < L$, and the radicand is positive",
-            _PHI,
-        )
+        layer = r"$\Delta_{l+1} \le \lambda\Delta_l(1 + \varphi_l)$ for every $l < L$, and the radicand is positive"
         inside = {v: phi + slack}
+    linear = (y - sign * constant) / weight**2
     return Proof(
         title,
-        premises,
+        (layer, r"$\varphi_l \le v_l = \kappa\Delta_l^2/\lambda$"),
         (
-            Step(
-                "one layer, written in v",
-                kappa / weight * (weight * spread * (1 + sign * phi)) ** 2,
-                "=",
-                weight**2 * v * (1 + sign * phi) ** 2,
-            ),
+            Step("one layer, written in v", squared, "=", weight**2 * v * (1 + sign * phi) ** 2),
             Step("so 1/v moves by", 1 / (v * (1 + sign * phi) ** 2), "=", 1 / v - sign * phi / v * moved),
             Step("which is no further than from v = phi", phi / v * moved, "<=", moved, where=inside),
-            *best.steps,
-            Step(
-                "y = 1/v then obeys a linear recursion, whose right side increases with y",
-                0,
-                "<",
-                sp.Derivative((y - sign * constant) / weight**2, y),
-            ),
-            Step("base case, L = 0", claim.subs(L, 0), "=", diameter),
-            Step(
-                "induction step, in y",
-                inverse.subs(L, L + 1),
-                "=",
-                (inverse - sign * best_skip_constant(sign)) / weight**2,
-            ),
+            *prove_skip_constant(best_skip_constant(sign), sign=sign).steps,
+            Step("y = 1/v obeys a linear recursion that increases with y", 0, "<", sp.Derivative(linear, y)),
         ),
     ).check()
