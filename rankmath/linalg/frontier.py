@@ -139,7 +139,7 @@ class ResidualPrograms:
         )
         if solution.status != 0:
             raise ArithmeticError(f"the linear program of the residual was not solved: {solution.message}")
-        prices = np.maximum(-solution.ineqlin.marginals, 0.0)
+        prices = np.maximum(-solution.ineqlin.marginals / _MAGNIFY, 0.0)
         # A norm without cost has no price; what is left there is rounding.
         weights = Weights(prices[:d] * (one > 0), prices[d:] * (inf > 0))
         return _vertex(self.X, solution.x[:d] / _MAGNIFY, weights)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import array_api_strict
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -39,6 +39,7 @@ def float_stochastic(draw, n, m):
     return row_softmax(draw(arrays(np.float64, (n, m), elements=logit)))
 
 
+@settings(max_examples=40)
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(rational_stochastic(n), min_size=1, max_size=4)))
 def test_products_of_row_stochastic_matrices_are_row_stochastic_exactly(matrices):
     assert all(is_row_stochastic(P) for P in matrices)
@@ -92,6 +93,7 @@ def test_dobrushin_is_submultiplicative(P, Q):
     assert dobrushin(P @ Q) <= dobrushin(P) * dobrushin(Q) + 1e-15
 
 
+@settings(max_examples=40)
 @given(float_stochastic(5, 4))
 def test_dobrushin_is_the_largest_total_variation_and_one_minus_the_least_overlap(P):
     pairs = [(P[i], P[k]) for i in range(5) for k in range(5)]
