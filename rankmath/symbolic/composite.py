@@ -273,9 +273,7 @@ def _crude_columns() -> tuple[Proof, Expr]:
         "one layer in the composite norm, without gamma, crude",
         (r"$P_{ij}(tE)/q_j \le e^{t\delta}$, as in the sandwich; the growth is written for three keys",),
         (
-            Step(
-                "growth of the ratio", sp.Derivative(ratio, t), "=", ratio * (E[0] - average(normalised(parts), E))
-            ),
+            Step("growth of the ratio", sp.Derivative(ratio, t), "=", ratio * (E[0] - mean_logit)),
             Step("integrated", sp.Integral(most * entry + most * most * mean, (t, 0, 1)), "=", column),
         ),
     ).check()

@@ -13,6 +13,7 @@ import sympy as sp
 
 from rankmath.symbolic.letters import L, a0, c, diameter, kappa, skip, u
 from rankmath.symbolic.proof import Expr, Proof, Step, chain
+from rankmath.validation import as_choice, as_count
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ def power_recursion(coefficient: Expr = c, start: Expr = a0, *, order: int = 3) 
     >>> power_recursion().expression
     a0**(3**L)*c**((3**L - 1)/2)
     """
+    order = as_count("order", order, least=2, most=1000)
     log_c, log_a = sp.symbols("log_c log_a", real=True)
     solution = sp.collect(sp.expand(solve_linear(sp.Integer(order), log_c, log_a)), (log_c, log_a))
     exponent = sp.factor_terms(solution.coeff(log_c))
@@ -97,6 +99,7 @@ def growth(v: Expr, sign: int) -> Expr:
     >>> growth(u, -1), growth(u, +1)
     ((2 - u)/(1 - u)**2, (u + 2)/(u + 1)**2)
     """
+    sign = as_choice("sign", sign, (-1, 1))
     # Simplified in w = 1 ∓ v, where no sign is pulled out of the square.
     w = sp.Symbol("w", positive=True)
     z = sign * (w - 1)
