@@ -143,8 +143,9 @@ def test_hilbert_distance_of_two_softmaxes_is_the_oscillation_of_their_logits(g)
 
 
 def test_hilbert_distance_keeps_its_digits_when_the_vectors_nearly_agree():
-    p, q = np.array([1.0, 1.0]), np.array([1.0, 1.0 + 2.0**-40])
-    assert math.isclose(hilbert_distance(p, q), math.log1p(2.0**-40), rel_tol=1e-15)
+    p, q = np.array([0.3, 0.3]), np.array([0.3, 0.3 * (1 + 2.0**-40)])
+    excess = float(Fraction(q[1]) / Fraction(q[0]) - 1)
+    assert math.isclose(hilbert_distance(p, q), math.log1p(excess), rel_tol=1e-15)
 
 
 def test_hilbert_distance_at_zeros_and_at_the_ends_of_the_range():
