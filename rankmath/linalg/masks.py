@@ -41,13 +41,7 @@ class Mask:
     allowed: Bools
 
     def __post_init__(self) -> None:
-        matrix = _matrix_of(self.allowed)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
-            raise ValueError(f"allowed: shape {matrix.shape} given; a square, non-empty matrix is needed")
-        lonely = np.flatnonzero(~matrix.any(axis=1))
-        if lonely.size:
-            raise ValueError(f"allowed: row {lonely[0]} has no True entry; every token must attend to some token")
-        matrix = matrix.copy()
+        matrix = _adjacency("allowed", self.allowed).copy()
         matrix.flags.writeable = False
         object.__setattr__(self, "allowed", matrix)
 
@@ -253,7 +247,7 @@ def as_mask(value: Any, n: int) -> Mask:
     elif _is_graph(value):
         mask = Mask.from_networkx(value)
     else:
-        mask = Mask.from_matrix(value)
+        mask = Mask(_adjacency("mask", value))
     if mask.n != n:
         raise ValueError(f"mask: a graph on {mask.n} tokens given; it must have {n}")
     return mask
@@ -276,13 +270,19 @@ def _offsets(n: int) -> NDArray[np.int64]:
     return position[:, None] - position[None, :]
 
 
-def _matrix_of(value: Any) -> Bools:
+def _adjacency(name: str, value: Any) -> Bools:
+    """`value` as a square boolean matrix in which every row has a True entry, or a ValueError that names it."""
     try:
         matrix = np.asarray(value)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"allowed: not a rectangular matrix ({error})") from None
+        raise ValueError(f"{name}: not a rectangular matrix ({error})") from None
     if matrix.dtype.kind != "b":
-        raise ValueError(f"allowed: dtype {matrix.dtype} given; a boolean matrix is needed")
+        raise ValueError(f"{name}: dtype {matrix.dtype} given; a boolean matrix is needed")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
+        raise ValueError(f"{name}: shape {matrix.shape} given; a square, non-empty matrix is needed")
+    lonely = np.flatnonzero(~matrix.any(axis=1))
+    if lonely.size:
+        raise ValueError(f"{name}: row {lonely[0]} has no True entry; every token must attend to some token")
     return matrix
 
 

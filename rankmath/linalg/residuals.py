@@ -39,7 +39,7 @@ class Residual:
     center : the minimising x, rounded to doubles.
     matrix : X − 1xᵀ, formed before the center was rounded: accurate however large a mean the rows share.
     lower_bound : what `dual` proves; `residual_lower_bound` recomputes it.
-    dual : the dual point; empty where the residual is zero.
+    dual : the dual point; empty, or the zero matrix for "frobenius", where the residual is zero.
     norm : "one", "inf", "composite" or "frobenius".
     """
 
@@ -60,8 +60,8 @@ def residual(X: Any, norm: ResidualNorm = "frobenius") -> Residual:
 
     Parameters
     ----------
-    X : tokens as rows, a NumPy array or nested list of shape (n, d). The linear programs of "inf" and "composite"
-        take about a second each time nd reaches a few thousand.
+    X : tokens as rows, a NumPy array or nested list of shape (n, d). "inf" and "composite" solve linear programs:
+        about a second where nd is a few thousand.
 
     Examples
     --------

@@ -190,7 +190,9 @@ def test_as_mask_reads(value, mask):
         (lambda: as_mask(Mask.causal(4), 3), "mask: a graph on 4 tokens given; it must have 3"),
         (lambda: as_mask(np.ones((2, 2), dtype=bool), 3), "mask: a graph on 2 tokens given"),
         (lambda: as_mask(nx.path_graph(2), 3), "mask: a graph on 2 tokens given"),
-        (lambda: as_mask(3, 3), "allowed: dtype int64 given"),
+        (lambda: as_mask(3, 3), "mask: dtype int64 given"),
+        (lambda: as_mask(np.ones((3, 2), dtype=bool), 3), r"mask: shape \(3, 2\) given"),
+        (lambda: as_mask([[True, False], [False, False]], 2), "mask: row 1 has no True entry"),
         (lambda: as_mask(None, 0), "n: 0 given"),
     ],
 )
