@@ -676,13 +676,11 @@ def sandwich(claim: Claim, work: Work, *, hypothesis: bool) -> None:
 
     q is proportional to the weights, or to e^logits; P_ij to q_j e^(E_ij); D_i = max_j E_ij - min_j E_ij.
     """
-    demand(("weights" in claim.data) != ("logits" in claim.data), "data: either weights or logits are needed")
-    base, E = claim.data.get("weights") or claim.data["logits"], claim.data["E"]
-    demand("logits" in claim.data or min(base) > 0, "data.weights: every weight must be positive")
+    base, E = base_weights(claim, work), claim.data["E"]
     D = [max(row) - min(row) for row in E]
 
     def attempt(bits: int) -> list[str]:
-        weights = lift(base, bits) if "weights" in claim.data else exponentials(work, lift(base, bits))
+        weights = base(bits)
         q = normalise(work, weights)
         words, undecided = [], ""
         if hypothesis:
@@ -706,22 +704,38 @@ def sandwich(claim: Claim, work: Work, *, hypothesis: bool) -> None:
         if undecided:
             raise Undecided(undecided)
         demand(claim.kind == "holds", "no entry violates the inequality")
-        return [*words, f"both halves hold in all {len(E)} x {len(base)} entries; D is at most {_show(max(D))}"]
+        return [*words, f"both halves hold in all {len(E)} x {len(E[0])} entries; D is at most {_show(max(D))}"]
 
     work.settle(attempt)
 
 
+def base_weights(claim: Claim, work: Work) -> Callable[[int], list[Interval]]:
+    """Positive numbers in proportion to q: the weights themselves, or e^logits."""
+    demand(("weights" in claim.data) != ("logits" in claim.data), "data: either weights or logits are needed")
+    base = claim.data.get("weights") or claim.data["logits"]
+    demand("logits" in claim.data or min(base) > 0, "data.weights: every weight must be positive")
+    if "weights" in claim.data:
+        return lambda bits: lift(base, bits)
+    return lambda bits: exponentials(work, lift(base, bits))
+
+
+VARIATION = {"weights?": "m", "logits?": "m", "g": "m"}
+
+
 def total_variation(claim: Claim, work: Work) -> None:
-    """Half the 1-norm of p - q is at most tanh(osc(g)/4), where p_j is proportional to q_j e^(g_j)."""
-    base, g = claim.data["weights"], claim.data["g"]
-    demand(min(base) > 0, "data.weights: every weight must be positive")
+    """Half the 1-norm of p - q is at most tanh(osc(g)/4), where p_j is proportional to q_j e^(g_j).
+
+    A variant has another constant in place of 4.
+    """
+    base, g, constant = base_weights(claim, work), claim.data["g"], claim.data.get("constant", Fraction(4))
+    demand(constant > 0, "data.constant: a positive number is needed")
 
     def attempt(bits: int) -> list[str]:
-        weights, factors = lift(base, bits), exponentials(work, lift(g, bits))
+        weights, factors = base(bits), exponentials(work, lift(g, bits))
         p, q = normalise(work, [w * f for w, f in zip(weights, factors, strict=True)]), normalise(work, weights)
         left = work.sum(abs(a - b) for a, b in zip(p, q, strict=True)) / 2
-        right = Interval.of((max(g) - min(g)) / 4, bits).tanh()
-        return [compare("holds", left, right, "the total variation against tanh(osc(g)/4)")]
+        right = Interval.of((max(g) - min(g)) / constant, bits).tanh()
+        return [compare(claim.kind, left, right, f"the total variation against tanh(osc(g)/{_show(constant)})")]
 
     work.settle(attempt)
 
@@ -801,8 +815,14 @@ def diameter(claim: Claim, work: Work) -> None:
 
     tanh: b_0 = diameter of X, b_(l+1) = b_l sum_h N tanh(M b_l^2/(4 sqrt d_qk)).
     cubic: c^((3^L-1)/2) b_0^(3^L) with c = the largest over layers of sum_h N M/(4 sqrt d_qk).
+    A variant has another constant in place of 4, takes the largest head in place of the sum, or adds to 3^L.
     """
     data, norm, form = claim.data, claim.data["norm"], claim.data["form"]
+    constant, shift = data.get("constant", Fraction(4)), data.get("shift", Fraction(0))
+    demand(constant > 0, "data.constant: a positive number is needed")
+    demand(shift.denominator == 1 and 0 <= shift <= 9, "data.shift: a whole number from 0 to 9 is needed")
+    demand(not shift or form == "cubic", "data.shift: only the cubic form has an exponent")
+    together = largest if data.get("heads") == "largest" else work.sum
     layers = [layer["heads"] for layer in data["layers"]]
     demand(("singular" in claim.hints) == (norm == "l2"), "hints.singular is needed for l2, and only there")
     hints = claim.hints.get("singular") or [[None for _ in heads] for heads in layers]
@@ -818,10 +838,11 @@ def diameter(claim: Claim, work: Work) -> None:
         if form == "tanh":
             right = start
             for heads in norms:
-                right = right * work.sum(N(bits) * (M(bits) * right**2 / (4 * root)).tanh() for N, M in heads)
+                steps = (N(bits) * (M(bits) * right**2 / (constant * root)).tanh() for N, M in heads)
+                right = right * together(steps)
         else:
-            c = largest(work.sum(N(bits) * M(bits) for N, M in heads) for heads in norms) / (4 * root)
-            right = cubic_bound(c, start, len(layers))
+            c = largest(together(N(bits) * M(bits) for N, M in heads) for heads in norms) / (constant * root)
+            right = cubic_bound(c, start, len(layers)) * start ** int(shift)
         left = token_diameter(work, san(work, data, bits), norm)
         return [
             network_in_words(data, bits),
@@ -851,36 +872,44 @@ def supporting_line(work: Work, p: list[Fraction], q: list[Fraction], X: Enclose
     return work.sum(p), work.sum(q), work.sum(v).lower()
 
 
-RESIDUAL_HINTS = {"center": "d", "rows": "n", "output_center": "d"}
+RESIDUAL_HINTS = {"center": "d", "rows": "n", "output_center": "d", "output_rows?": "n"}
 
 
 def residual_inf(claim: Claim, work: Work) -> None:
     """|res SAN(X)|_inf against c^((3^L-1)/2) |res X|_inf^(3^L), c = max_l sum_h |W_QK|_max |W|_inf/sqrt(d_qk).
 
     |res X|_inf is the least |X - 1x^T|_inf. Any x bounds it from above, any weights q on the rows from below.
+    A variant has a constant in front of c.
     """
     data, hints = claim.data, claim.hints
-    c = max(
+    c = data.get("constant", Fraction(1)) * max(
         work.sum(max_norm(head["W_QK"]) * inf_norm(work, head["W"]) for head in layer["heads"])
         for layer in data["layers"]
     )
-    demand(work.sum(hints["rows"]) > 0, "hints.rows: the weights must not all be zero")
+    demand(c >= 0, "data.constant: a number of at least 0 is needed")
 
     def attempt(bits: int) -> list[str]:
         X = lift_rows(data["X"], bits)
-        _, beta, v = supporting_line(work, [Fraction(0) for _ in X[0]], hints["rows"], X)
-        start = Interval.of(v / beta, bits).hull(
-            row_sum_norm(work, subtract_center(X, lift(hints["center"], bits)))
-        )
+        start = least_row_sum(work, X, hints["center"], hints["rows"])
         right = cubic_bound(c / root_of(data["d_qk"], bits), start, len(data["layers"]))
-        left = row_sum_norm(work, subtract_center(san(work, data, bits), lift(hints["output_center"], bits)))
+        left = least_row_sum(work, san(work, data, bits), hints["output_center"], hints.get("output_rows"))
         return [
             network_in_words(data, bits),
             f"|res X|_inf is in {start}, by the stored weights and center",
-            compare("holds", left, right, "|SAN(X) - 1x^T|_inf at the stored x against the bound"),
+            compare(claim.kind, left, right, "|res SAN(X)|_inf against the bound"),
         ]
 
     work.settle(attempt)
+
+
+def least_row_sum(work: Work, X: Enclosed, center: list[Fraction], rows: list[Fraction] | None) -> Interval:
+    """The least |X - 1x^T|_inf: at most the value at the center, at least what weights on the rows prove (or 0)."""
+    bits, v = X[0][0].bits, Fraction(0)
+    if rows is not None:
+        demand(work.sum(rows) > 0, "hints: the weights on the rows must not all be zero")
+        _, beta, v = supporting_line(work, [Fraction(0) for _ in X[0]], rows, X)
+        v = v / beta
+    return Interval.of(v, bits).hull(row_sum_norm(work, subtract_center(X, lift(center, bits))))
 
 
 def row_sum_norm(work: Work, A: Enclosed) -> Interval:
@@ -931,21 +960,21 @@ SLACK = 1 + Fraction(1, 2**20)
 
 
 def composite_decay(claim: Claim, work: Work) -> None:
-    """|res SAN(X)|_{1,inf} against (4 gamma beta H/sqrt(d_qk))^((3^L-1)/2) |res X|_{1,inf}^(3^L).
+    """|res SAN(X)|_{1,inf} against (4 gamma B/sqrt(d_qk))^((3^L-1)/2) |res X|_{1,inf}^(3^L).
 
-    beta is the largest |W_QK|_1 |W|_{1,inf}, H the largest number of heads, gamma the largest
+    B is the largest over layers of sqrt(sum_h |W_QK|_1 |W|_1) sqrt(sum_h |W_QK|_1 |W|_inf), gamma the largest
     sqrt(sum_i D_i max_j q_j/max_i D_i) over layers and heads, with D and q of `attention_spread` at the
     stored center x of each layer. Hypothesis: D_i <= x* everywhere. The stored center must minimise the
     composite value up to a factor 1 + 2^-20; the stored lines prove that it does.
     """
     data, centers = claim.data, claim.hints["centers"]
-    L, H = len(data["layers"]), max(len(layer["heads"]) for layer in data["layers"])
+    L = len(data["layers"])
     demand(len(centers) == L + 1, f"hints.centers: {L + 1} are needed, one before each layer and one at the end")
     demand(len(claim.hints["lines"]) == L, f"hints.lines: {L} lists are needed, one before each layer")
-    beta_squared = max(
-        one_norm(work, head["W_QK"]) ** 2 * one_norm(work, head["W"]) * inf_norm(work, head["W"])
+    B_squared = max(
+        work.sum(one_norm(work, head["W_QK"]) * one_norm(work, head["W"]) for head in layer["heads"])
+        * work.sum(one_norm(work, head["W_QK"]) * inf_norm(work, head["W"]) for head in layer["heads"])
         for layer in data["layers"]
-        for head in layer["heads"]
     )
 
     def attempt(bits: int) -> list[str]:
@@ -968,12 +997,12 @@ def composite_decay(claim: Claim, work: Work) -> None:
                     gamma = gamma.max((work.sum(D) * largest(q) / largest(D)).sqrt())
             X = apply_layer(work, layer, data["d_qk"], X, bits)
         left = composite(work, subtract_center(X, lift(centers[L], bits)))
-        beta = Interval.of(beta_squared, bits).sqrt()
-        right = cubic_bound(4 * H * gamma * beta / root, residual, L)
+        B = Interval.of(B_squared, bits).sqrt()
+        right = cubic_bound(4 * gamma * B / root, residual, L)
         return [
             network_in_words(data, bits),
             f"every stored center is least up to a factor 1 + 2^-20; |res X|_{{1,inf}} is in {residual}",
-            f"D <= x* in every layer, head and row; gamma at these centers is in {gamma}, beta in {beta}",
+            f"D <= x* in every layer, head and row; gamma at these centers is in {gamma}, B in {B}",
             compare("holds", left, right, "|SAN(X) - 1x^T|_{1,inf} at the stored x against the bound"),
         ]
 
@@ -983,6 +1012,91 @@ def composite_decay(claim: Claim, work: Work) -> None:
 def single_head_decay(claim: Claim, work: Work) -> None:
     demand(all(len(layer["heads"]) == 1 for layer in claim.data["layers"]), "every layer must have one head")
     composite_decay(claim, work)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Closed forms that refute
+# ---------------------------------------------------------------------------------------------------------
+
+TOKEN_KINDS = {
+    "active": "number",
+    "idle": "number",
+    "guards": "number",
+    "gain": "number",
+    "sink_logit": "number",
+    "active_logit": "number",
+    "guard_logit": "number",
+}
+
+
+def demand_count(value: Fraction, least: int, where: str) -> int:
+    demand(
+        value.denominator == 1 and least <= value <= 10**12,
+        f"{where}: a whole number of at least {least} is needed",
+    )
+    return int(value)
+
+
+def token_kinds(claim: Claim, work: Work) -> None:
+    """One layer, one head: |res SA(X)|_{1,inf} > 4 beta/sqrt(d_qk) |res X|_{1,inf}^3, whatever the center.
+
+    f, e_1..e_m, g_1, g_2 are the unit vectors of R^(m+3); the tokens are f, the m active e_i, the two guards
+    g_k, and p idle zeros. W = I; W_QK/sqrt(d_qk) is w on the e_i and g_k, 0 on f; the key bias gives the
+    logits c_f, c_e, c_g to f, e_i, g_k. At the center 0 |X|_1 = |X|_inf = 1, so the right side is at most 4w.
+
+    With weights s, 1, g, z of f, e_i, g_k, 0 over that of e_i and u = e^w - 1, column f of the output holds b in
+    p+1 rows, a in m rows and o in the guards' rows. A center with f-entry x has |.|_1 >= h(x) from that
+    column, and |.|_inf >= |x - o| + k: the mean over the two guards, whose own entries differ by k. The product
+    of the two is least at a, b or o: between them both factors are affine, beyond them they grow.
+    """
+    data = claim.data
+    m, p = demand_count(data["active"], 1, "data.active"), demand_count(data["idle"], 0, "data.idle")
+    demand(data["guards"] == 2, "data.guards: 2 is needed")
+    w, c_f, c_e, c_g = (data[name] for name in ("gain", "sink_logit", "active_logit", "guard_logit"))
+    demand(w > 0, "data.gain: a positive number is needed")
+    demand(all(abs(c) <= 1000 for c in (w, c_f, c_e, c_g)), "data: logits up to 1000 are taken")
+
+    def attempt(bits: int) -> list[str]:
+        s, g, z, e_w = (Interval.of(t, bits).exp() for t in (c_f - c_e, c_g - c_e, -c_e, w))
+        u = e_w - 1
+        S = s + m + 2 * g + p * z
+        b, a, o, k = s / S, s / (S + u), s / (S + u * g), u * g / (S + u * g)
+
+        def product(x: Interval) -> Interval:
+            h = (p + 1) * abs(b - x) + m * abs(a - x) + 2 * abs(o - x)
+            return h * (abs(x - o) + k)
+
+        least = -largest(-product(x) for x in (a, b, o))
+        return [
+            f"{m} active tokens, 2 guards, 1 sink, {p} idle ones: n = {m + p + 3}; in intervals of {bits} bits",
+            f"for every center |.|_1 |.|_inf of the output is at least {least}, while (4w)^2 = {_show(16 * w * w)}",
+            compare("violates", least, Interval.of(16 * w * w, bits), "the two sides, squared"),
+        ]
+
+    work.settle(attempt)
+
+
+def two_heads(claim: Claim, work: Work) -> None:
+    """One layer, two heads, tokens +-e_1 of width r^2: |res SA(X)|_{1,inf} > (8 beta/sqrt(d_qk)) |res X|^3_{1,inf}.
+
+    W_QK/sqrt(d_qk) = t e_1 e_1^T for both heads, W_1 = e_1 e_1^T, W_2 = e_1 (1,..,1)/r, no biases. Then
+    |W_1|_1 = |W_1|_inf = 1, |W_2|_1 = 1/r, |W_2|_inf = r, so beta = t. Both heads attend with weights
+    (1 +- tanh t)/2, and the rows of the output are +-tanh(t) (1 + 1/r, 1/r, .., 1/r). For two opposite rows the
+    center 0 is best in both norms: |res SA(X)|^2 = 2 tanh(t)^2 (1 + 1/r)(1 + r), |res X|^2 = 2. With
+    tanh t >= t - t^3/3 the claim follows from (r+1)^2 (1 - t^2/3)^2 > 256 r. D = 2t in both rows and
+    q = (1/2, 1/2), so gamma = 1, and D <= 1 < x* where 2t <= 1: with gamma and its hypothesis it is the same.
+    """
+    r, t = demand_count(claim.data["side"], 1, "data.side"), claim.data["logit"]
+    demand(0 < 2 * t <= 1, "data.logit: a positive number of at most 1/2 is needed")
+    left, right = (r + 1) ** 2 * (1 - t * t / 3) ** 2, Fraction(256 * r)
+    demand(left > right, f"(r+1)^2 (1 - t^2/3)^2 = {_show(left)} is not more than 256 r = {right}")
+    work.words.append(
+        f"two tokens of width {r * r}, D = {_show(2 * t)} <= 1 < x* in both rows, gamma = 1, beta = {_show(t)}"
+    )
+    work.words.append(f"(r+1)^2 (1 - t^2/3)^2 = {_show(left)} > 256 r = {right}, exactly")
+
+
+TWO_HEADS = {"side": "number", "logit": "number"}
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -1010,7 +1124,8 @@ def sandwich_without_hypothesis(claim: Claim, work: Work) -> None:
 
 
 _BOTH = ("holds", "violates")
-_DECAY = "|res SAN(X)|_{1,inf} <= (4 gamma beta H/sqrt(d_qk))^((3^L-1)/2) |res X|_{1,inf}^(3^L) if D <= x*"
+_DECAY = "|res SAN(X)|_{1,inf} <= (4 gamma B/sqrt(d_qk))^((3^L-1)/2) |res X|_{1,inf}^(3^L) if D <= x*"
+_PRINTED = "|res SAN(X)|_{1,inf} <= (4 gamma beta H/sqrt(d_qk))^((3^L-1)/2) |res X|_{1,inf}^(3^L)"
 _SUM = "SAN(X) is the sum over all paths of P_path X W_path, plus 1 b^T"
 
 FAMILIES: dict[str, Family] = {
@@ -1033,7 +1148,14 @@ FAMILIES: dict[str, Family] = {
     "own:tv": Family(
         "p_j ~ q_j e^(g_j) is within tanh(osc(g)/4) of q in total variation",
         ("holds",),
-        {"weights": "m", "g": "m"},
+        VARIATION,
+        {},
+        total_variation,
+    ),
+    "own:tv-variant": Family(
+        "own:tv with another constant in place of 4",
+        ("violates",),
+        {**VARIATION, "constant": "number"},
         {},
         total_variation,
     ),
@@ -1047,6 +1169,25 @@ FAMILIES: dict[str, Family] = {
     "own:residual-inf": Family(
         "|res SAN(X)|_inf <= c^((3^L-1)/2) |res X|_inf^(3^L)", ("holds",), NETWORK, RESIDUAL_HINTS, residual_inf
     ),
+    "own:diameter-variant": Family(
+        "own:diameter with another constant, the largest head for the sum, or a larger exponent",
+        ("violates",),
+        {**DIAMETER, "constant": "number", "heads": ("sum", "largest"), "shift": "number"},
+        DIAMETER_HINTS,
+        diameter,
+    ),
+    "own:residual-inf-variant": Family(
+        "own:residual-inf with a constant in front of c",
+        ("violates",),
+        {**NETWORK, "constant": "number"},
+        RESIDUAL_HINTS,
+        residual_inf,
+    ),
+    "dong2021v1:2.2": Family(
+        f"one head: {_PRINTED} with gamma = 1, no hypothesis", ("violates",), TOKEN_KINDS, {}, token_kinds
+    ),
+    "dong2021v1:2.3": Family(f"{_PRINTED} with gamma = 1, no hypothesis", ("violates",), TWO_HEADS, {}, two_heads),
+    "dong2021:2.3-printed": Family(f"{_PRINTED} if D <= x*", ("violates",), TWO_HEADS, {}, two_heads),
 }
 
 

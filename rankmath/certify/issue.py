@@ -263,10 +263,7 @@ def certify_sandwich(
     E : (n, m) perturbation of the logits.
     weights, logits : one of the two, (m,): q in proportion, or q = softmax(logits).
     """
-    if (weights is None) == (logits is None):
-        raise ValueError("weights, logits: both or neither given; exactly one is needed")
-    name, base = ("weights", weights) if logits is None else ("logits", logits)
-    base = exact_array(name, base, (None,))
+    name, base = _weights_or_logits(weights, logits)
     data = {name: base, "E": exact_array("E", E, (None, base.size))}
     key = "dong2021:A.3" if as_choice("hypothesis", hypothesis, (False, True)) else "dong2021v1:A.3"
     return issue(Certificate(key, kind, data, about=about), decided=decided)
@@ -286,11 +283,39 @@ def certify_not_a_norm(A: Any, B: Any, *, about: str = "") -> Certificate:
     return issue(Certificate("dong2021:norm", "violates", data, about=about), decided=True)
 
 
-def certify_total_variation(weights: Any, g: Any, *, decided: bool, about: str = "") -> Certificate:
-    """own:tv: ½‖p − q‖₁ ≤ tanh(osc(g)/4) for q in proportion to the weights and p_j ∝ q_j e^{g_j}."""
-    weights = exact_array("weights", weights, (None,))
-    data = {"weights": weights, "g": exact_array("g", g, weights.shape)}
-    return issue(Certificate("own:tv", "holds", data, about=about), decided=decided)
+def certify_total_variation(
+    g: Any,
+    *,
+    decided: bool,
+    weights: Any = None,
+    logits: Any = None,
+    constant: Any = None,
+    about: str = "",
+) -> Certificate:
+    """own:tv: ½‖p − q‖₁ ≤ tanh(osc(g)/4) for q in proportion to weights or e^logits, and p_j ∝ q_j e^{g_j}.
+
+    With a `constant` in place of 4: that the instance violates this variant.
+    """
+    name, base = _weights_or_logits(weights, logits)
+    data: dict[str, Any] = {name: base, "g": exact_array("g", g, base.shape)}
+    return _issue_or_variant("own:tv", data, {}, {"constant": constant}, decided, about)
+
+
+def _weights_or_logits(weights: Any, logits: Any) -> tuple[str, np.ndarray[Any, Any]]:
+    if (weights is None) == (logits is None):
+        raise ValueError("weights, logits: both or neither given; exactly one is needed")
+    name, base = ("weights", weights) if logits is None else ("logits", logits)
+    return name, exact_array(name, base, (None,))
+
+
+def _issue_or_variant(
+    key: str, data: dict[str, Any], hints: dict[str, Any], changes: dict[str, Any], decided: bool, about: str
+) -> Certificate:
+    """`holds` for the statement itself, or `violates` for the variant with these changes."""
+    if changes.get("constant") is None:
+        return issue(Certificate(key, "holds", data, hints, about), decided=decided)
+    changes = {**changes, "constant": exact_array("constant", changes["constant"], ())[()]}
+    return issue(Certificate(f"{key}-variant", "violates", {**data, **changes}, hints, about), decided=decided)
 
 
 def certify_diameter(
@@ -299,10 +324,16 @@ def certify_diameter(
     decided: bool,
     norm: Literal["l1", "l2", "linf"] = "l2",
     form: Literal["tanh", "cubic"] = "cubic",
-    kind: Kind = "holds",
+    constant: Any = None,
+    heads: Literal["sum", "largest"] = "sum",
+    shift: int = 0,
     about: str = "",
 ) -> Certificate:
-    """own:diameter: the diameter of the output against the tanh recursion or the cubic bound, in ℓ₁, ℓ₂ or ℓ_∞."""
+    """own:diameter: the diameter of the output against the tanh recursion or the cubic bound, in ℓ₁, ℓ₂ or ℓ_∞.
+
+    With a `constant` in place of 4: that the instance violates the variant, in which `heads` may be the largest
+    instead of summed and `shift` be added to the exponent 3^L.
+    """
     as_choice("norm", norm, ("l1", "l2", "linf"))
     as_choice("form", form, ("tanh", "cubic"))
     data = {**instance.data(), "norm": norm, "form": form}
@@ -313,21 +344,29 @@ def certify_diameter(
             [{"W": _singular(W), "W_QK": _singular(W_QK)} for W, W_QK in zip(*layer, strict=True)]
             for layer in pairs
         ]
-    return issue(Certificate("own:diameter", kind, data, hints, about), decided=decided)
+    changes = {"constant": constant, "heads": heads, "shift": shift}
+    return _issue_or_variant("own:diameter", data, hints, changes, decided, about)
 
 
-def certify_residual_inf(instance: Instance, *, decided: bool, about: str = "") -> Certificate:
-    """own:residual-inf: the ∞-residual of the output against the cubic bound."""
+def certify_residual_inf(
+    instance: Instance, *, decided: bool, constant: Any = None, about: str = ""
+) -> Certificate:
+    """own:residual-inf: the ∞-residual of the output against the cubic bound.
+
+    With a `constant` in front of c: that the instance violates this variant.
+    """
     from rankmath.linalg.exact_residuals import exact_residual_bounds
 
     start, *_, end = _rational_tokens(instance)
-    bounds = exact_residual_bounds(start, "inf")
+    bounds, after = exact_residual_bounds(start, "inf"), exact_residual_bounds(end, "inf")
     hints = {
         "center": _near(bounds.center, start),
         "rows": _line(bounds.dual[0])["rows"],
-        "output_center": _near(exact_residual_bounds(end, "inf").center, end),
+        "output_center": _near(after.center, end),
     }
-    return issue(Certificate("own:residual-inf", "holds", instance.data(), hints, about), decided=decided)
+    if constant is not None:
+        hints["output_rows"] = _line(after.dual[0])["rows"]
+    return _issue_or_variant("own:residual-inf", instance.data(), hints, {"constant": constant}, decided, about)
 
 
 def certify_composite_decay(

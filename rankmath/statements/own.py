@@ -11,7 +11,7 @@ import numpy as np
 
 from rankmath.certify.certificate import Certificate
 from rankmath.certify.issue import Instance as ExactInstance
-from rankmath.certify.issue import certify_diameter, certify_residual_inf
+from rankmath.certify.issue import certify_diameter, certify_residual_inf, certify_total_variation
 from rankmath.network import Network
 from rankmath.statements.draws import ALL_TOKENS, Rng, networks
 from rankmath.statements.instance import ArrayInstance, NetworkInstance, network_instance
@@ -62,6 +62,10 @@ def evaluate_tv(A: Any, instance: ArrayInstance, constant: float = 4) -> Evaluat
     osc = A.max(g, axis=-2) + A.max(-g, axis=-2)
     rhs = log_tanh_of_exp(A, log(A, unbox(osc)) - log(A, A.constant(constant)))
     return Evaluation([Side(log(A, unbox(distance)), rhs)])
+
+
+def certify_tv_instance(instance: ArrayInstance, verdict: Verdict) -> Certificate:
+    return certify_total_variation(instance["g"], logits=instance["c"], decided=verdict.certified)
 
 
 def draw_tv(rng: Rng, size: int) -> ArrayInstance:
@@ -289,6 +293,7 @@ STATEMENTS = (
         truth="proofs/own_tv.tex",
         instance=tv_instance,
         evaluate=evaluate_tv,
+        certificate=certify_tv_instance,
         draws=(draw_tv, draw_two_atoms),
         sharp=True,
     ),

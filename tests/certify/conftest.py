@@ -71,7 +71,7 @@ def not_a_norm(rng: np.random.Generator) -> Certificate:
 
 def total_variation(rng: np.random.Generator) -> Certificate:
     m = int(rng.integers(2, 6))
-    return certify_total_variation(rng.integers(1, 30, m), rng.normal(size=m) * 2, decided=True)
+    return certify_total_variation(rng.normal(size=m) * 2, weights=rng.integers(1, 30, m), decided=True)
 
 
 def instance(
