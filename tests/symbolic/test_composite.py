@@ -1,0 +1,160 @@
+"""The constants of one layer in the composite norm: 4γ, C(δ), and how far the 2021 constant holds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from rankmath.symbolic.bounds import bound
+from rankmath.symbolic.composite import (
+    crude_constant,
+    crude_threshold,
+    exponential_mean,
+    gamma_constant,
+    gamma_free_constant,
+    one_head,
+    one_head_constant,
+    one_head_threshold,
+    prove_crude,
+    prove_gamma_constant,
+    prove_gamma_free,
+    prove_one_head,
+    prove_several_heads,
+    several_heads,
+    threshold,
+    with_limit,
+)
+from rankmath.symbolic.constants import sandwich_threshold
+from rankmath.symbolic.letters import H, beta, d_qk, delta, gamma
+from rankmath.symbolic.proof import NotProved
+
+NEAR = sp.Rational(99, 100)
+
+
+def test_the_constant_of_2023_is_four_gamma():
+    assert gamma_constant() == 4 * gamma * beta / sp.sqrt(d_qk)
+    assert prove_gamma_constant(gamma_constant()).proved
+    for broken in (NEAR * gamma_constant(), gamma_constant() / gamma, gamma_constant() * sp.sqrt(d_qk)):
+        with pytest.raises(NotProved, match="oscillation"):
+            prove_gamma_constant(broken)
+    assert prove_several_heads(H * gamma_constant(), gamma_constant()).proved
+    with pytest.raises(NotProved):
+        prove_several_heads(sp.sqrt(H) * gamma_constant(), gamma_constant())
+
+
+def test_constants_of_o3():
+    d = delta
+    assert sp.simplify(crude_constant() ** 2 - (sp.exp(d) - 1) / d - (sp.exp(2 * d) - 1) / (2 * d)) == 0
+    assert gamma_free_constant() ** 2 == 2 * exponential_mean(d)
+    tau = sp.tanh(d / 4) / (d / 4)
+    assert sp.simplify((one_head_constant() ** 2 - 2 * exponential_mean(d) * tau).rewrite(sp.exp)) == 0
+    for constant in (crude_constant(), gamma_free_constant(), one_head_constant()):
+        assert with_limit(constant).subs(d, 0) == sp.sqrt(2)
+
+
+@pytest.mark.parametrize("value", [0.01, 0.5, 1.0, 2.0, 4.0])
+def test_each_constant_improves_on_the_cruder_one(value):
+    crude, refined, single = (
+        constant.subs(delta, value).evalf(30)
+        for constant in (crude_constant(), gamma_free_constant(), one_head_constant())
+    )
+    assert sp.sqrt(2) < single < refined < crude
+
+
+@pytest.mark.parametrize(
+    ("prove", "claim"),
+    [
+        (prove_crude, one_head(crude_constant())),
+        (prove_gamma_free, several_heads()),
+        (prove_one_head, one_head(one_head_constant())),
+    ],
+)
+def test_o3_is_proved_and_no_multiple_of_it(prove, claim):
+    assert prove(claim).proved
+    for broken in (NEAR * claim, claim / NEAR):
+        with pytest.raises(NotProved, match="columns times rows"):
+            prove(broken)
+
+
+def test_the_constants_are_not_interchangeable():
+    with pytest.raises(NotProved):
+        prove_crude(one_head(gamma_free_constant()))
+    with pytest.raises(NotProved):
+        prove_one_head(one_head(gamma_free_constant()))
+
+
+def test_thresholds_of_the_2021_constant():
+    # Decimals cut off, each certain.
+    assert crude_threshold("argmin").decimals(12) == "1.973273877243"
+    assert crude_threshold("mean").decimals(12) == "0.799352009078"
+    assert threshold("argmin").decimals(12) == "3.314877361786"
+    assert one_head_threshold("argmin").decimals(12) == "3.625473918688"
+    assert one_head_threshold("mean").decimals(12) == "1.314550065658"
+    # About the mean, O3 ends where the sandwich lemma ends.
+    assert threshold("mean").decimals(30) == sandwich_threshold().decimals(30)
+
+
+@pytest.mark.parametrize("center", ["argmin", "mean"])
+@pytest.mark.parametrize(
+    ("root_of", "constant"),
+    [(crude_threshold, crude_constant), (threshold, gamma_free_constant), (one_head_threshold, one_head_constant)],
+)
+def test_thresholds_solve_their_equation(root_of, constant, center):
+    root = root_of(center)
+    assert root.proof.proved
+    value = sp.Float(root.decimals(40), 45)
+    target = 4 if center == "argmin" else 2
+    assert abs(constant().subs(delta, value).evalf(40) - target) < sp.Float("1e-35")
+    if root.closed_form is not None:
+        assert abs(root.closed_form.evalf(45) - value) < sp.Float("1e-39")
+
+
+def test_centers_are_checked():
+    with pytest.raises(ValueError, match="center: 'median' given; allowed are 'argmin', 'mean'"):
+        threshold("median")
+
+
+def _layer(rng, *, heads):
+    """A random layer about a random center: Q R W, and what O3 asks for."""
+    n, d = int(rng.integers(2, 7)), int(rng.integers(1, 5))
+    R = rng.normal(size=(n, d)) * 10 ** rng.uniform(-1, 0.3)
+    shared = float(d)
+    out, values = np.zeros((n, d)), {"q": [], "W_QK": [], "W_one": [], "W_inf": []}
+    largest = 0.0
+    for _ in range(heads):
+        A, W, c = rng.normal(size=(d, d)), rng.normal(size=(d, d)), rng.normal(size=n) * 3
+        E = R @ A @ R.T / np.sqrt(shared)
+        q = np.exp(c - c.max())
+        q /= q.sum()
+        P = q * np.exp(E - E.max(axis=1, keepdims=True))
+        P /= P.sum(axis=1, keepdims=True)
+        out += (P - q) @ R @ W
+        largest = max(largest, float(np.ptp(E, axis=1).max()))
+        for name, value in (("q", q.max()), ("W_QK", one(A)), ("W_one", one(W)), ("W_inf", inf(W))):
+            values[name].append(float(value))
+    return out, values | {"delta": largest, "residual": float(np.sqrt(one(R) * inf(R))), "d_qk": d}
+
+
+def one(A):
+    return np.abs(A).sum(axis=0).max()
+
+
+def inf(A):
+    return np.abs(A).sum(axis=1).max()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_o3_bounds_random_layers(seed):
+    rng = np.random.default_rng(seed)
+    out, values = _layer(rng, heads=int(rng.integers(1, 4)))
+    measured = 0.5 * np.log(one(out) * inf(out))
+    assert measured <= bound("own:gamma-free").evaluate(**values) + 1e-12
+    out, values = _layer(rng, heads=1)
+    measured = 0.5 * np.log(one(out) * inf(out))
+    single = {name: value[0] if isinstance(value, list) else value for name, value in values.items()}
+    single["W_V"] = float(np.sqrt(single.pop("W_one") * single.pop("W_inf")))
+    tight = bound("own:gamma-free-one-head").evaluate(**single)
+    crude = bound("own:gamma-free-crude").evaluate(**single)
+    assert measured <= tight + 1e-12
+    assert tight <= bound("own:gamma-free").evaluate(**values) + 1e-12 <= crude + 2e-12
