@@ -47,10 +47,13 @@ class Float64:
     def exp_of_temporary(self, a: Array) -> Array:
         return self.xp.exp(a, out=a) if self._native else self.xp.exp(a)
 
+    def tanh_of_temporary(self, a: Array) -> Array:
+        return self.xp.tanh(a, out=a) if self._native else self.xp.tanh(a)
+
     def log(self, a: Array) -> Array:
         """Natural logarithm, log 0 = −∞ without a warning."""
         positive = a > 0
-        return self.xp.where(positive, self.xp.log(self.xp.where(positive, a, self.ones_like(a))), -self.xp.inf)
+        return self.xp.where(positive, self.xp.log(self.xp.where(positive, a, 1.0)), -self.xp.inf)
 
     def ones_like(self, a: Array) -> Array:
         return self.xp.ones_like(a)
@@ -86,20 +89,35 @@ class Float64:
             from scipy.special import erfc
         return erfc(a)
 
+    def middle(self, a: Array) -> Array:
+        return a
+
+    def hide(self, allowed: np.ndarray[Any, Any], a: Array) -> Array:
+        """`a` where allowed, −∞ elsewhere."""
+        return self.xp.where(self.xp.asarray(allowed, device=self._device), a, -self.xp.inf)
+
+    def any(self, a: Array) -> bool:
+        return bool(self.xp.any(a))
+
     def row_of_largest(self, scores: Array, rows: Array) -> Array:
         """The row of `rows` at the first largest score: (..., n, 1), (..., n, d) -> (..., 1, d)."""
         xp = self.xp
-        place = xp.argmax(scores, axis=-2, keepdims=True)
+        if scores.ndim == rows.ndim == 2:
+            place = int(xp.argmax(scores))
+            return rows[place : place + 1, :]
         lead = scores.shape[:-2]
-        return xp.take_along_axis(
-            xp.broadcast_to(rows, (*lead, *rows.shape[-2:])),
-            xp.broadcast_to(place, (*lead, 1, rows.shape[-1])),
-            axis=-2,
-        )
+        index = xp.argmax(scores, axis=-2, keepdims=True)
+        rows = xp.broadcast_to(rows, (*lead, *rows.shape[-2:]))
+        return xp.take_along_axis(rows, xp.broadcast_to(index, (*lead, 1, rows.shape[-1])), axis=-2)
+
+    def relative_to_largest(self, scores: Array, rows: Array) -> tuple[Array, Array]:
+        """That row, and all rows minus it."""
+        row = self.row_of_largest(scores, rows)
+        return row, rows - row
 
     def nonzero(self, a: Array) -> Array:
         """`a` as a divisor: exact zeros become one."""
-        return self.xp.where(a != 0, a, self.xp.ones_like(a))
+        return self.xp.where(a != 0, a, 1.0)
 
     def certainly_positive(self, a: Array) -> Array:
         return a > 0

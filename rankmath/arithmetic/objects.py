@@ -70,9 +70,25 @@ class ObjectArithmetic:
         """`a` as a divisor: exact zeros become one."""
         return np.where(np.asarray(a == 0, dtype=bool), self.one, a)
 
+    def hide(self, allowed: np.ndarray[Any, Any], a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Doubles where allowed, −∞ elsewhere."""
+        return np.where(allowed, a, -np.inf)
+
+    def any(self, a: Array) -> bool:
+        return bool(np.any(a))
+
     def row_of_largest(self, scores: Array, rows: Array) -> Array:
         """The row of `rows` at the largest score: (..., n, 1), (..., n, d) -> (..., 1, d)."""
-        place = np.argmax(self.middle(scores), axis=-2, keepdims=True)
+        return self.relative_to_largest(self.middle(scores), rows)[0]
+
+    def relative_to_largest(self, scores: np.ndarray[Any, Any], rows: Array) -> tuple[Array, Array]:
+        """The row at the largest score (doubles, (..., n, 1)), and all rows minus it, that one an exact zero."""
+        place = np.argmax(scores, axis=-2, keepdims=True)
         lead = np.broadcast_shapes(place.shape[:-2], rows.shape[:-2])
         rows = np.broadcast_to(rows, lead + rows.shape[-2:])
-        return np.take_along_axis(rows, np.broadcast_to(place, (*lead, 1, rows.shape[-1])), axis=-2)
+        index = np.broadcast_to(place, (*lead, 1, rows.shape[-1]))
+        pivot = np.take_along_axis(rows, index, axis=-2)
+        difference = rows - pivot
+        # A ball minus itself is not zero, but the number it stands for is.
+        np.put_along_axis(difference, index, self.zero, axis=-2)
+        return pivot, difference

@@ -1,24 +1,28 @@
 """The centred layer step, written once for every arithmetic.
 
-Tokens are held as X = 1xᵀ + R and never added up. For a head with logits c_j + E_ij (row constants dropped),
+Tokens are held as X = 1xᵀ + R and never added up. Let j* be the most attended token and D = R − 1R_{j*}. Without
+what is constant along a row the logits are c_j + E_ij,
 
-    c = R (W_QKᵀ x + k)/√d_qk,   E = R W_QK R̃ᵀ/√d_qk,   q = softmax(c),   R̃ = R − 1 qᵀR,
+    c = D (W_QKᵀ x + k)/√d_qk,   E = R W_QK Dᵀ/√d_qk,
 
-R̃ has q-mean zero, so with m = expm1(E) and m̄ = m q
+and with q = softmax(c), R̃ = D − 1 qᵀD, m = expm1(E), m̄ = m q,
 
-    P R = 1 qᵀR + Q R,   (Q R)_i = Σ_j q_j m_ij R̃_j / (1 + m̄_i),   1 + m̄_i = Σ_j q_j e^{E_ij} ≥ 1 (Jensen).
+    P R = 1 qᵀR + Q R,   (Q R)_i = Σ_j q_j m_ij R̃_j / (1 + m̄_i),   1 + m̄_i = Σ_j q_j e^{E_ij} ≥ q_{j*} ≥ 1/n.
 
-Nothing is subtracted that could cancel: R' = λR + Σ_h Q_h R W_h is as accurate as R.
+The mean is never subtracted: R' = λR + Σ_h Q_h R W_h is as accurate as R. At j* both E and D are exact zeros, so
+even a saturated softmax (q_{j*} = 1 to the last bit) leaves the small q_j as factors, not as differences.
 
-Float64 keeps magnitudes apart, X = e^ξ 1x̂ᵀ + e^σ R̂ with R̂ and x̂ of size one: E is e^{2σ} times a matrix of
-moderate size, and Q R is e^{3σ} times one. Arithmetics with unbounded exponents run the same lines with σ = ξ = 0.
+Float64 keeps magnitudes apart: every array travels with the logarithm of its unit, X = e^ξ 1x̂ᵀ + e^σ R̂ with x̂ and R̂
+of size one. E is e^{2σ} times a matrix of moderate size, and Q R is e^{3σ} times one. Arithmetics with unbounded
+exponents run the same lines with all units 1.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from rankmath.arithmetic.scales import LogScale
 from rankmath.dynamics.activations import activate, activation_difference
@@ -26,12 +30,21 @@ from rankmath.linalg.masks import Mask
 from rankmath.network import MLP, LayerNorm, Network
 from rankmath.validation import Array
 
+#: An array and the logarithm of its unit, (..., 1, 1) or 0 (always 0 where exponents are unbounded).
+Scaled: TypeAlias = tuple[Array, Any]
+
 # A logarithm that stands for "zero" where e^{log} meets other factors; −inf would breed nan.
 _LOG_ZERO = -1e300
 # Beyond this an exponential is on the way out of a double's range.
 _SAFE_LOG = 300.0
+# Larger logits are shrunk to this, all alike: the softmax is saturated either way.
+_LARGEST_LOG = math.log(1e305)
 # In place of a zero that something is divided by.
 _TINY = 1e-290
+# |E| below this: expm1(E) is E to the last bit.
+_LINEAR_LOG = -54 * math.log(2.0)
+# Logarithm of the root-mean-square of E from which on e^E and e^E − 1 are summed with comparable errors.
+_LARGE_LOG_RMS = -4 * math.log(2.0)
 # Entries of one row block of an n × n matrix: 2 MiB of doubles stay in cache.
 _BLOCK_ENTRIES = 2**18
 
@@ -45,7 +58,7 @@ class Tokens:
 
     center: Array
     residual: Array
-    log_center: Array = None
+    log_center: Any = None
     log_residual: Any = None
 
 
@@ -57,25 +70,55 @@ class Head:
     key: Array | None
     value: Array
     output: Array | None
-    key_bias: Array | None
+    key_bias: Scaled | None
+    log_logits: Any  # logarithm of the unit of W_QK
+    log_value: Any  # … of W
 
 
-def heads_of(A: Any, net: Network, layer: int) -> list[Head]:
-    """The heads of one layer, converted to the arithmetic."""
+@dataclass(frozen=True)
+class LayerWeights:
+    heads: list[Head]
+    bias: Scaled | None
 
-    def pick(stack: Array, h: int) -> Array | None:
-        return None if stack is None else A.asarray(stack[layer, h])
 
-    return [
-        Head(
-            pick(net.query, h),
-            pick(net.key, h),
-            pick(net.value, h),
-            pick(net.output, h),
-            None if net.key_bias is None else A.asarray(net.key_bias[layer, h][..., None]),
-        )
-        for h in range(net.heads)
-    ]
+def weights_of(A: Any, net: Network) -> Iterator[LayerWeights]:
+    """The weights layer by layer, converted to the arithmetic."""
+    names = ("query", "key", "value", "output", "key_bias", "bias")
+    stacks = {name: getattr(net, name) for name in names if getattr(net, name) is not None}
+    if "key_bias" in stacks:
+        stacks["key_bias"] = stacks["key_bias"][..., None]
+    if "bias" in stacks:
+        stacks["bias"] = stacks["bias"][..., None, :]
+    scaled = {name: _tamed(A, stack) for name, stack in stacks.items()}
+
+    def pick(name: str, *place: int) -> Scaled:
+        if name not in scaled:
+            return None, 0
+        stack, log = scaled[name]
+        return A.asarray(stack[place]), log if isinstance(log, int) else log[place]
+
+    for layer in range(net.layers):
+        heads = []
+        for h in range(net.heads):
+            (query, a), (key, b) = pick("query", layer, h), pick("key", layer, h)
+            (value, c), (output, d) = pick("value", layer, h), pick("output", layer, h)
+            key_bias = pick("key_bias", layer, h) if "key_bias" in scaled else None
+            heads.append(Head(query, key, value, output, key_bias, a + b, c + d))
+        yield LayerWeights(heads, pick("bias", layer) if "bias" in scaled else None)
+
+
+def _tamed(A: Any, a: Array) -> Scaled:
+    """Matrices far from size one over a power of two near their largest entry: products of them stay in range."""
+    if A.unbounded:
+        return a, 0
+    xp = A.xp
+    largest = _largest(A, a)
+    wild = (largest > 1e60) | ((largest > 0) & (largest < 1e-60))
+    if not bool(xp.any(wild)):
+        return a, 0
+    exponent = xp.where(wild, xp.round(xp.log2(xp.where(wild, largest, 1.0))), 0.0)
+    half = xp.floor(exponent / 2)  # 2^exponent itself may overflow
+    return a * 2.0**-half * 2.0 ** (half - exponent), exponent * math.log(2.0)
 
 
 def centre(A: Any, X: Array) -> Tokens:
@@ -84,116 +127,102 @@ def centre(A: Any, X: Array) -> Tokens:
     Relative to the first token first: a difference of two tokens is rounded once, and equal tokens give exact
     zeros. A residual of 1e-6 under a mean of 1e8 keeps all the digits X has of it.
     """
-    X = A.asarray(X)
+    X, log = _tamed(A, A.asarray(X))
     first = X[..., :1, :]
-    if A.unbounded:
-        return _unbounded_tokens(A, first, X - first)
-    zero = A.xp.zeros_like(first[..., :1])
-    return _recentred(A, first, X - first, zero, LogScale.of(zero))
+    scale = None if A.unbounded else LogScale.of(log + A.xp.zeros_like(first[..., :1]))
+    return _recentred(A, (first, log), X - first, scale)
 
 
-def _recentred(A: Any, x: Array, R: Array, log_center: Array, log_residual: LogScale) -> Tokens:
+def _recentred(A: Any, x: Scaled, R: Array, log_residual: LogScale | None) -> Tokens:
     """Move the mean of R into x and bring both to size one."""
     shift = A.sum(R, axis=-2) / R.shape[-2]
     R = R - shift
-    sigma = _floored(A, log_residual.to_float())
-    common = A.xp.maximum(log_center, sigma)
-    x = x * A.exp(log_center - common) + shift * A.exp(sigma - common)
-    x, grown = _normalised(A, x)
+    if log_residual is None:
+        return Tokens(x[0] + shift, R)
+    center, log = _total(A, [x, (shift, _floored(A, log_residual.to_float()))])
+    center, grown = _normalised(A, center)
     R, shrunk = _normalised(A, R)
-    return Tokens(x, R, _floored(A, common + grown), log_residual.plus(shrunk))
+    return Tokens(center, R, _floored(A, log + grown), log_residual.plus(shrunk))
 
 
-def _normalised(A: Any, a: Array) -> tuple[Array, Array]:
+def _total(A: Any, terms: list[Scaled]) -> Scaled:
+    """The sum of arrays in different units, and its unit: the size of the largest term."""
+    if A.unbounded or len(terms) == 1:
+        total = terms[0][0]
+        for a, _ in terms[1:]:
+            total = total + a
+        return total, terms[0][1]
+    sizes = [_floored(A, log + A.log(_largest(A, a))) for a, log in terms]
+    common = sizes[0]
+    for size in sizes[1:]:
+        common = A.xp.maximum(common, size)
+    total = 0.0
+    for a, log in terms:
+        total = total + a * A.exp(A.xp.minimum(log - common, 2 * _SAFE_LOG))
+    return total, common
+
+
+def _normalised(A: Any, a: Array) -> Scaled:
     """`a` over its largest entry (over both last axes), and the logarithm of that entry (−inf for zero)."""
     largest = _largest(A, a)
-    log = A.log(largest)
-    return a / A.where(largest > 0, largest, A.ones_like(largest)), log
+    return a / A.nonzero(largest), A.log(largest)
+
+
+def _largest(A: Any, a: Array) -> Array:
+    return A.max(A.max(A.abs(a), axis=-1), axis=-2)
 
 
 def _floored(A: Any, log: Array) -> Array:
-    return A.xp.maximum(log, A.xp.full_like(log, _LOG_ZERO))
+    return A.xp.maximum(log, _LOG_ZERO)
+
+
+def _grown(A: Any, a: Array, log: Any) -> Array:
+    """`a` · e^log, held down where it would overflow; e^log alone may."""
+    half = A.exp(A.xp.minimum(log, _LARGEST_LOG - A.log(A.xp.maximum(_largest(A, a), _TINY))) / 2)
+    return a * half * half
 
 
 # -- one layer ---------------------------------------------------------------------------------------------
 
 
-def attention_step(A: Any, net: Network, layer: int, tokens: Tokens, mask: Mask | None) -> Tokens:
+def attention_step(A: Any, net: Network, layer: LayerWeights, tokens: Tokens, mask: Mask | None) -> Tokens:
     """λX + Σ_h P_h X W_h + 1bᵀ in centred form."""
-    x, R = tokens.center, tokens.residual
-    lam = net.skip
-    support = None
-    if mask is not None and mask.common_support is not None:
-        support, mask = mask.common_support, None
-    root = A.sqrt(A.asarray(A.constant(net.d_qk))) if A.unbounded else math.sqrt(net.d_qk)
-    scale = None if A.unbounded else _Scale.of(A, tokens)
-    moved: Any = None
-    seen: Any = None  # Σ_h of what moves the residual, and of the common vectors qᵀR W
-    mean_image = x * A.constant(lam) if lam else None
-    for head in heads_of(A, net, layer):
-        if mask is not None:
-            common, out = _masked_head(A, head, x, R, root, scale, mask)
-        else:
-            common, out = _head(A, head, x, R, root, scale, support)
-        image = _through(A, x, head)
-        mean_image = image if mean_image is None else mean_image + image
-        moved = out if moved is None else moved + out
-        seen = common if seen is None else seen + common
-    bias = None if net.bias is None else A.asarray(net.bias[layer][..., None, :])
-    if A.unbounded:
-        x = mean_image + seen
-        return _unbounded_tokens(A, x if bias is None else x + bias, moved + R * A.constant(lam) if lam else moved)
-    return _reassemble(A, tokens, scale, lam, moved, mean_image, seen, bias, cubic=mask is None)
-
-
-def _reassemble(
-    A: Any,
-    tokens: Tokens,
-    scale: Any,
-    lam: float,
-    moved: Array,
-    mean_image: Array,
-    seen: Array,
-    bias: Array | None,
-    *,
-    cubic: bool,
-) -> Tokens:
-    """Put the parts of a float64 layer, each in its own unit, back together."""
-    sigma, xi = scale.sigma, scale.xi
+    lam = A.constant(net.skip) if net.skip else None
+    scale = _Scale.of(A, tokens)
+    centers = [] if lam is None else [(tokens.center * lam, scale.xi)]
+    residuals = [] if lam is None else [(tokens.residual * lam, 0)]
+    for head in layer.heads:
+        view = view_of(A, net, head, tokens, mask)
+        seen, log_seen = _total(A, [(tokens.center, scale.xi), (view.common, scale.sigma)])
+        centers.append((_through(A, seen, head), log_seen + head.log_value))
+        out, log_out = view.deviation(A.matmul(view.spread, head.value))
+        out = out if head.output is None else A.matmul(out, head.output)
+        residuals.append((out, log_out + head.log_value + (0 if lam is None else view.log_unit)))
+    if layer.bias is not None:
+        centers.append(layer.bias)
+    R, log = _total(A, residuals)
     log_residual = tokens.log_residual
-    gain = scale.gain if cubic else 1.0
-    if lam:
-        R = lam * tokens.residual + gain * moved
-    else:
-        R = moved
-        if cubic:
-            # e^{3σ} where σ < 0: the cubic rate itself.
-            log_residual = log_residual.times(A.where(sigma < 0, 3.0 * A.ones_like(sigma), A.ones_like(sigma)))
-    common = A.xp.maximum(xi, sigma)
-    if bias is not None:
-        common = A.xp.maximum(common, A.xp.zeros_like(common))
-    x = mean_image * A.exp(xi - common) + seen * A.exp(sigma - common)
-    if bias is not None:
-        x = x + bias * A.exp(-common)
-    return _recentred(A, x, R, common, log_residual)
+    if log_residual is not None:
+        # A view's unit is e^{2σ} where σ < 0: 3σ in all, the cubic rate itself.
+        log_residual = (log_residual.times(view.order) if lam is None else log_residual).plus(log)
+    return _recentred(A, _total(A, centers), R, log_residual)
 
 
 @dataclass(frozen=True)
 class _Scale:
-    """e^{2σ} and friends of one layer, float64 only; all (..., 1, 1)."""
+    """The units of the tokens at one layer, as doubles; 0 where exponents are unbounded."""
 
-    sigma: Array  # σ, floored
-    xi: Array  # ξ
-    double: Array  # e^{2σ}, 0 on underflow
-    gain: Array  # min(1, e^{2σ}): the unit of Q R over that of R
-    gain_or_one: Array  # the same, with 1 for an underflowed 0: a divisor
+    sigma: Any  # σ, floored
+    xi: Any  # ξ
+    falling: Any  # min(2σ, 0)
+    rising: Any  # max(2σ, 0)
 
     @classmethod
     def of(cls, A: Any, tokens: Tokens) -> _Scale:
+        if A.unbounded:
+            return cls(0, 0, 0, 0)
         sigma = _floored(A, tokens.log_residual.to_float())
-        double = A.exp(A.xp.minimum(2.0 * sigma, A.xp.full_like(sigma, 2.0 * _SAFE_LOG)))
-        gain = A.xp.minimum(double, A.ones_like(double))
-        return cls(sigma, tokens.log_center, double, gain, A.where(gain > 0, gain, A.ones_like(gain)))
+        return cls(sigma, tokens.log_center, A.xp.minimum(2.0 * sigma, 0.0), A.xp.maximum(2.0 * sigma, 0.0))
 
 
 def _through(A: Any, v: Array, head: Head) -> Array:
@@ -202,76 +231,106 @@ def _through(A: Any, v: Array, head: Head) -> Array:
     return v if head.output is None else A.matmul(v, head.output)
 
 
-def _key_logits(A: Any, head: Head, x: Array, rows: Array, root: Any, scale: Any) -> Array:
-    """c for the given rows R_j: (x W_QK R_jᵀ + R_j k)/√d_qk, (..., n, 1); finite whatever the scales."""
-    u = A.matmul(x, head.query)
-    keys = rows if head.key is None else A.matmul(rows, head.key)
-    from_mean = A.matmul(keys, A.transpose(u)) / root
-    from_bias = None if head.key_bias is None else A.matmul(rows, head.key_bias) / root
-    if scale is None:
-        return from_mean if from_bias is None else from_mean + from_bias
-    c = from_mean * _clipped_exp(A, scale.sigma + scale.xi, from_mean)
-    return c if from_bias is None else c + from_bias * _clipped_exp(A, scale.sigma, from_bias)
-
-
-def _clipped_exp(A: Any, log: Array, factor: Array) -> Array:
-    """e^log, held down where its product with `factor` would overflow: such logits are saturated already."""
-    room = A.xp.minimum(2.0 * _SAFE_LOG - A.log(_largest(A, factor)), A.xp.full_like(log, 2.0 * _SAFE_LOG))
-    return A.exp(A.xp.minimum(log, room))
-
-
-def _pivoted(
-    A: Any, head: Head, x: Array, R: Array, root: Any, scale: Any, support: Any
-) -> tuple[Array, Array, Array, Array]:
-    """The rows relative to the most attended token, c there (0 at that token), and that token's row.
-
-    With q close to a unit vector, R − 1qᵀR would cancel at the attended token; R_j − R_{j*} is exact there.
-    """
-    scores = _key_logits(A, head, x, R, root, scale)
-    seen = None
+def view_of(A: Any, net: Network, head: Head, tokens: Tokens, mask: Mask | None) -> View:
+    """One head as the tokens see it."""
+    scale = _Scale.of(A, tokens)
+    x, R = tokens.center, tokens.residual
+    root = A.sqrt(A.asarray(A.constant(net.d_qk))) if A.unbounded else math.sqrt(net.d_qk)
+    g = A.matmul(x, head.query)
+    if head.key is not None:
+        g = A.matmul(g, A.transpose(head.key))
+    pull = [(g, scale.xi + head.log_logits)]
+    if head.key_bias is not None:
+        pull.append((A.transpose(head.key_bias[0]), head.key_bias[1]))
+    g, log_g = _total(A, pull)  # x W_QK + kᵀ
+    support = None if mask is None else mask.common_support
+    scores = A.middle(A.matmul(R, A.transpose(g)))
     if support is not None:
-        seen = A.asarray(_as_column(A, support))
-        scores = A.where(_as_column(A, support, boolean=True), scores, _least(A, scores))
-    pivot = A.row_of_largest(scores, R)
-    D = R - pivot
-    return pivot, D, _key_logits(A, head, x, D, root, scale), seen
-
-
-def _as_column(A: Any, support: Any, boolean: bool = False) -> Array:
-    if A.unbounded:
-        return support[:, None] if boolean else support[:, None].astype(int)
-    column = A.xp.asarray(support[:, None])
-    return column if boolean else A.xp.astype(column, A.xp.float64)
-
-
-def _least(A: Any, scores: Array) -> Any:
-    return A.constant(-(10**300)) if A.unbounded else -1e308
-
-
-def _head(A: Any, head: Head, x: Array, R: Array, root: Any, scale: Any, support: Any) -> tuple[Array, Array]:
-    """qᵀR W (1 × d, in units of e^σ) and Q R W (n × d, in units of e^σ·gain), all rows seeing the same keys."""
-    pivot, D, c, seen = _pivoted(A, head, x, R, root, scale, support)
-    e = A.exp(c if A.unbounded else A.xp.minimum(c, A.xp.full_like(c, 2 * _SAFE_LOG)))
-    if seen is not None:
-        e = e * seen
-    total = A.sum(e, axis=-2)
-    q = e / total
-    qD = A.matmul(A.transpose(q), D)
-    Rt = D - qD
-    if seen is not None:
-        Rt = Rt * seen
+        scores = A.hide(support[:, None], scores)
+    pivot, D = A.relative_to_largest(scores, R)
+    c = A.matmul(D, A.transpose(g)) / root
     left = A.matmul(R, head.query) / root
-    right = Rt if head.key is None else A.matmul(Rt, head.key)
-    values = A.matmul(Rt, head.value)
+    right = D if head.key is None else A.matmul(D, head.key)
+    log_logits = head.log_logits
+    if not A.unbounded:
+        c, excess = _logits_in_range(A, (c, scale.sigma + log_g), left, right, 2 * scale.sigma + log_logits)
+        log_logits = log_logits - excess
+    if mask is not None and support is None:
+        return View(A, scores, scale, left, right, log_logits, pivot, D, c, None, mask)
+    q, log_q = _softmax(A, c, support)
+    qD = A.matmul(A.transpose(q), D)
+    return View(A, scores, scale, left, right, log_logits, pivot + qD, D - qD, q, log_q, None)
+
+
+def _logits_in_range(A: Any, c: Scaled, left: Array, right: Array, log_E: Array) -> tuple[Array, Array]:
+    """c itself, and by which logarithm c and E must shrink, both alike, to stay in the range of a double."""
+    size_c, size_E = (
+        A.log(A.xp.maximum(size, _TINY)) for size in (_largest(A, c[0]), _logit_bound(A, left, right))
+    )
+    excess = A.xp.maximum(A.xp.maximum(c[1] + size_c, log_E + size_E) - _LARGEST_LOG, 0.0)
+    return _grown(A, c[0], c[1] - excess), excess
+
+
+def _softmax(A: Any, c: Array, support: Any) -> tuple[Array, Array | None]:
+    """The column q = softmax(c) over the support, and log q (float64 only)."""
     if A.unbounded:
-        out = _unbounded_average(A, left, right, q, values)
-    else:
-        log_q = c - A.log(total)
-        if seen is not None:
-            log_q = A.where(seen > 0, log_q, A.xp.full_like(log_q, -A.xp.inf))
-        out = _float_average(A, left, right, q, log_q, values, scale, seen)
-    common = _through(A, pivot + qD, head)
-    return common, out if head.output is None else A.matmul(out, head.output)
+        e = A.exp(c)
+        if support is not None:
+            e = e * support[:, None].astype(int)
+        return e / A.sum(e, axis=-2), None
+    if support is not None:
+        c = A.hide(support[:, None], c)
+    c = c - A.max(c, axis=-2)
+    e = A.exp(c)
+    total = A.sum(e, axis=-2)
+    return e / total, c - A.log(total)
+
+
+@dataclass(frozen=True)
+class View:
+    """P V = 1·common + deviation(spread of V) for one head, P never formed.
+
+    Where all rows see the same keys, common = qᵀV, spread = V − 1qᵀV and the deviation is Q V. Under any other mask
+    all is relative to the token j* instead: common = V_{j*}, spread = V − 1V_{j*}, deviation P·spread.
+    """
+
+    A: Any
+    scores: Array  # largest at j*
+    scale: _Scale
+    left: Array
+    right: Array  # E = e^{2σ + log_logits} left rightᵀ
+    log_logits: Any
+    common: Array  # of V = R
+    spread: Array
+    weights: Array  # q; under a mask c
+    log_q: Array | None
+    mask: Mask | None
+
+    @property
+    def log_E(self) -> Any:
+        return 2 * self.scale.sigma + self.log_logits
+
+    @property
+    def log_unit(self) -> Any:
+        """Deviations are in units of e^`log_unit`, times the unit they are returned with."""
+        return self.scale.falling if self.mask is None else 0
+
+    @property
+    def order(self) -> Any:
+        """The power of the residual that its next value is when deviations alone make it."""
+        ones = self.A.ones_like(self.scale.sigma)
+        return ones if self.mask is not None else self.A.where(self.scale.sigma < 0, 3 * ones, ones)
+
+    def spread_of(self, V: Array) -> Array:
+        """The spread of any V (..., n, m)."""
+        _, D = self.A.relative_to_largest(self.scores, V)
+        return D if self.mask is not None else D - self.A.matmul(self.A.transpose(self.weights), D)
+
+    def deviation(self, spread: Array) -> Scaled:
+        """The deviation for V, or for V W, from its spread."""
+        if self.mask is not None:
+            return _masked_deviation(self, self.mask, spread)
+        return _unbounded_deviation(self, spread) if self.A.unbounded else _float_deviation(self, spread)
 
 
 def _logit_bound(A: Any, left: Array, right: Array) -> Array:
@@ -279,65 +338,173 @@ def _logit_bound(A: Any, left: Array, right: Array) -> Array:
     return _largest(A, left) * _largest(A, right) * left.shape[-1]
 
 
-def _largest(A: Any, a: Array) -> Array:
-    return A.max(A.max(A.abs(a), axis=-1), axis=-2)
-
-
-def _unbounded_average(A: Any, left: Array, right: Array, q: Array, values: Array) -> Array:
-    """Σ_j q_j m_ij v_j/(1 + m̄_i) with m = expm1(left rightᵀ), exponents unbounded."""
+def _unbounded_deviation(view: View, values: Array) -> Scaled:
+    A, left, right, q = view.A, view.left, view.right, view.weights
     bound = A.upper_exponent(_logit_bound(A, left, right))
     if bound < -A.bits():
-        # expm1(E) = E + θE², |θ| ≤ 1 for |E| ≤ 1, and 0 ≤ m̄ ≤ max E²: the quadratic part is one error ball.
-        moment = A.matmul(A.transpose(right), q * values)
-        error = A.error_ball(2 * bound + 1)
-        largest = A.max(A.sum(A.abs(q * values), axis=-2), axis=-1)
-        return A.matmul(left, moment) * (1 + error) + largest * error
+        # |E| ≤ 2^b: m = E + θE² with |θ| ≤ 1, and |m̄| ≤ 2^{b+1}, so 1/(1 + m̄) is within 2^{b+2} of 1.
+        weighted = q * values
+        quadratic = A.max(A.sum(A.abs(weighted), axis=-2), axis=-1) * A.error_ball(2 * bound + 1)
+        linear = A.matmul(left, A.matmul(A.transpose(right), weighted))
+        return linear * (1 + A.error_ball(bound + 2)) + quadratic, 0
     m = A.expm1_of_temporary(A.matmul(left, A.transpose(right)))
     y = A.matmul(m, A.concat([q * values, q], axis=-1))
-    return y[..., :-1] / (1 + y[..., -1:])
+    return y[..., :-1] / (1 + y[..., -1:]), 0
 
 
-def _float_average(
-    A: Any, left: Array, right: Array, q: Array, log_q: Array, values: Array, scale: Any, seen: Array | None
-) -> Array:
-    """The same in float64, over the unit e^σ·gain, row block by row block."""
-    xp = A.xp
-    bound = xp.maximum(_logit_bound(A, left, right), xp.full_like(scale.sigma, _TINY))
-    size = bound * scale.double
-    if float(xp.max(size)) <= 2.0**-54:
-        # expm1(E) is E to the last bit, and E times anything is a product of thin matrices.
-        moment = A.matmul(A.transpose(right), q * values)
-        return A.matmul(left, moment) * xp.maximum(scale.double, A.ones_like(bound))
-    # Where E is far below rounding its true size does not matter; where it overflows the softmax is saturated.
-    double = xp.minimum(xp.maximum(scale.double, 2.0**-60 / bound), 1e300 / xp.maximum(bound, A.ones_like(bound)))
-    per_unit = xp.where(
-        size < 2.0**-54, xp.maximum(scale.double, A.ones_like(bound)) / double, 1.0 / scale.gain_or_one
-    )
-    left = left * double
-    rightT = A.transpose(right)
-    visible = log_q if seen is None else xp.where(seen > 0, log_q, xp.zeros_like(log_q))
-    if float(xp.max(size)) <= _SAFE_LOG and float(xp.min(visible)) >= -_SAFE_LOG:
-        weights = A.concat([q * values, q], axis=-1)
+def _float_deviation(view: View, values: Array) -> Scaled:
+    """Four ways to the same sum, by the size of E."""
+    A, xp, left, right, q, log_q = view.A, view.A.xp, view.left, view.right, view.weights, view.log_q
+    falling, rising = view.scale.falling, view.scale.rising
+    log_bound = A.log(xp.maximum(_logit_bound(A, left, right), _TINY))
+    log_size = log_bound + view.log_E
+    visible = xp.where(log_q > -xp.inf, log_q, 0.0)
+    saturated = float(xp.min(visible)) < -_SAFE_LOG
+    if float(xp.max(log_size)) <= _LINEAR_LOG:
+        # E times anything is a product of thin matrices.
+        unit: Any = 0.0
+        if saturated:
+            log_q = _moving(A, right, log_q)
+            unit = _floored(A, A.max(log_q, axis=-2))
+            q = A.exp(log_q - unit)
+        out = A.matmul(left, A.matmul(A.transpose(right), q * values))
+        return out, rising + view.log_logits + unit
+    # Where E is far below rounding (in a batch) its true size does not matter.
+    tiny = log_size <= _LINEAR_LOG
+    log_E = xp.where(tiny, _LINEAR_LOG - log_bound, view.log_E)
+    unit = xp.where(tiny, rising + view.log_logits - log_E, -falling)
+    safe = not saturated and float(xp.max(log_size)) <= math.log(_SAFE_LOG)
+    large = float(xp.min(_log_root_mean_square(A, left, right, q) + log_E)) >= _LARGE_LOG_RMS
+    left, right = _factors(A, left, right, log_E)
+    if large:
+        out = _direct(A, left, right, log_q, values)
+        if safe or bool(xp.all(_largest(A, out) >= 2.0**-6 * _largest(A, values))):
+            return out, unit
+    if safe:
+        return _by_expm1(A, left, right, q, values), unit
+    out, log_out = _with_row_units(A, left, right, log_q, values)
+    return out, unit + log_out
 
-        def average(rows: Array, start: int) -> Array:
-            y = A.matmul(A.expm1_of_temporary(A.matmul(rows, rightT)), weights)
-            return y[..., :-1] / (1.0 + y[..., -1:])
 
+def _factors(A: Any, left: Array, right: Array, log_E: Array) -> tuple[Array, Array]:
+    """Two matrices whose product, left rightᵀ, is E itself, neither out of range."""
+    right, log = _normalised(A, right)
+    return _grown(A, left, log_E + _floored(A, log)), right
+
+
+def _moving(A: Any, right: Array, log_q: Array) -> Array:
+    """log q, −∞ at the tokens that coincide with j*: they contribute nothing."""
+    return A.where(A.max(A.abs(right), axis=-1) > 0, log_q, -A.xp.inf)
+
+
+def _log_root_mean_square(A: Any, left: Array, right: Array, q: Array) -> Array:
+    """log √(mean_i Σ_j q_j (left rightᵀ)_ij²), (..., 1, 1), from two thin Gram matrices."""
+    gram = A.matmul(A.transpose(left), left / left.shape[-2]) * A.matmul(A.transpose(right), q * right)
+    return A.log(A.xp.maximum(A.sum(A.sum(gram, axis=-1), axis=-2), _TINY)) / 2
+
+
+def _direct(A: Any, left: Array, right: Array, log_q: Array, values: Array) -> Array:
+    """P·values: the values have q-mean zero, so this is Q·values, with errors of the size of P rather than Q."""
+    rightT, row_log_q = A.transpose(right), A.transpose(log_q)
+    weights = A.concat([values, A.xp.ones_like(values[..., :1])], axis=-1)
+
+    def average(rows: Array, start: int) -> Array:
+        logits = A.matmul(rows, rightT)
+        logits += row_log_q
+        logits -= A.max(logits, axis=-1)
+        y = A.matmul(A.exp_of_temporary(logits), weights)
+        return y[..., :-1] / y[..., -1:]
+
+    return in_row_blocks(A, average, left, right.shape[-2])
+
+
+def _by_expm1(A: Any, left: Array, right: Array, q: Array, values: Array) -> Array:
+    rightT, weights = A.transpose(right), A.concat([q * values, q], axis=-1)
+    lengths = [A.max(A.sum(a * a, axis=-1), axis=-2) for a in (left, right)]
+    if float(A.xp.max(lengths[0] * lengths[1])) <= 4.0:
+        # |E| ≤ 2: expm1(E) = 2t/(1 − t) with t = tanh(E/2), which most libraries compute faster.
+        left, weights = left / 2, weights * 2
+
+        def expm1(a: Array) -> Array:
+            t = A.tanh_of_temporary(a)
+            t /= 1.0 - t
+            return t
     else:
-        row_log_q = A.transpose(log_q)
+        expm1 = A.expm1_of_temporary
 
-        def average(rows: Array, start: int) -> Array:
-            E = A.matmul(rows, rightT)
-            up = row_log_q + xp.maximum(E, xp.zeros_like(E))
-            top = A.max(up, axis=-1)
-            weight = A.sum(A.exp(row_log_q + E - top), axis=-1)
-            w = xp.sign(E) * A.exp(up - top) * -xp.expm1(-xp.abs(E))
-            return A.matmul(w, values) / weight
+    def average(rows: Array, start: int) -> Array:
+        y = A.matmul(expm1(A.matmul(rows, rightT)), weights)
+        return y[..., :-1] / (1.0 + y[..., -1:])
 
-    return in_row_blocks(A, average, left, right.shape[-2]) * per_unit
+    return in_row_blocks(A, average, left, right.shape[-2])
 
 
-def in_row_blocks(A: Any, function: Any, rows: Array, columns: int) -> Array:
+def _with_row_units(A: Any, left: Array, right: Array, log_q: Array, values: Array) -> Scaled:
+    """Every row in a unit of its own: all may attend to j* alone, up to e^-1000 and less."""
+    xp, rightT, row_log_q = A.xp, A.transpose(right), A.transpose(log_q)
+    row_moving = A.transpose(_moving(A, right, log_q))
+
+    def average(rows: Array, start: int) -> Array:
+        E = A.matmul(rows, rightT)
+        total, log_total = _exp_sum(A, row_log_q + E)
+        up = row_moving + xp.maximum(E, 0.0)
+        top = _floored(A, A.max(up, axis=-1))
+        w = xp.sign(E) * A.exp(up - top) * -xp.expm1(-xp.abs(E))
+        return A.concat([A.matmul(w, values) / total, top - log_total], axis=-1)
+
+    return _in_one_unit(A, in_row_blocks(A, average, left, right.shape[-2]))
+
+
+def _exp_sum(A: Any, logits: Array) -> tuple[Array, Array]:
+    """Σ_j e^{logits_ij} as a number in [1, n] and a logarithm."""
+    top = A.max(logits, axis=-1)
+    return A.sum(A.exp_of_temporary(logits - top), axis=-1), top
+
+
+def _in_one_unit(A: Any, rows: Array) -> Scaled:
+    """Rows whose last entry is the logarithm of their unit, brought to the largest unit."""
+    logs = rows[..., -1:]
+    unit = A.max(logs, axis=-2)
+    return rows[..., :-1] * A.exp(logs - unit), unit
+
+
+def _masked_deviation(view: View, mask: Mask, values: Array) -> Scaled:
+    A, left, right, c = view.A, view.left, view.right, view.weights
+    rowc = A.transpose(c)
+    if A.unbounded:
+        a = A.exp(A.matmul(left, A.transpose(right)) + rowc) * mask.allowed.astype(int)
+        return A.matmul(a, values) / A.sum(a, axis=-1), 0
+    xp = A.xp
+    left, right = _factors(A, left, right, view.log_E)
+    rightT = A.transpose(right)
+    weights = A.concat([values, xp.ones_like(values[..., :1])], axis=-1)
+
+    def logits_of(rows: Array, start: int) -> Array:
+        return A.hide(mask.allowed[start : start + rows.shape[-2], :], A.matmul(rows, rightT) + rowc)
+
+    def average(rows: Array, start: int) -> Array:
+        logits = logits_of(rows, start)
+        y = A.matmul(A.exp_of_temporary(logits - A.max(logits, axis=-1)), weights)
+        return y[..., :-1] / y[..., -1:]
+
+    out = in_row_blocks(A, average, left, right.shape[-2])
+    if bool(xp.all(_largest(A, out) >= 1e-280 * _largest(A, values))):
+        return out, 0.0
+    # All rows attend to j* and to nothing else that a double can hold: a unit for every row.
+    row_moving = A.transpose(_moving(A, values, xp.zeros_like(c)))
+
+    def small_average(rows: Array, start: int) -> Array:
+        logits = logits_of(rows, start)
+        total, log_total = _exp_sum(A, logits)
+        logits = logits + row_moving
+        top = _floored(A, A.max(logits, axis=-1))
+        y = A.matmul(A.exp(logits - top), values)
+        return A.concat([y / total, top - log_total], axis=-1)
+
+    return _in_one_unit(A, in_row_blocks(A, small_average, left, right.shape[-2]))
+
+
+def in_row_blocks(A: Any, function: Callable[[Array, int], Array], rows: Array, columns: int) -> Array:
     """function(rows, index of the first), a block of rows at a time: no full n × n matrix is ever held."""
     n = rows.shape[-2]
     batch = math.prod(rows.shape[:-2])
@@ -348,73 +515,47 @@ def in_row_blocks(A: Any, function: Any, rows: Array, columns: int) -> Array:
     return A.concat(parts, axis=-2)
 
 
-def _masked_head(A: Any, head: Head, x: Array, R: Array, root: Any, scale: Any, mask: Mask) -> tuple[Array, Array]:
-    """The same when rows see different keys: P R relative to one token, in units of e^σ."""
-    pivot, D, c, _ = _pivoted(A, head, x, R, root, scale, None)
-    left = A.matmul(R, head.query) / root
-    right = D if head.key is None else A.matmul(D, head.key)
-    values = A.matmul(D, head.value)
-    rowc, rightT = A.transpose(c), A.transpose(right)
-    common = _through(A, pivot, head)
-    if A.unbounded:
-        a = A.exp(A.matmul(left, rightT) + rowc) * mask.allowed.astype(int)
-        out = A.matmul(a, values) / A.sum(a, axis=-1)
-        return common, out if head.output is None else A.matmul(out, head.output)
-    xp = A.xp
-    allowed = xp.asarray(mask.allowed)
-    bound = xp.maximum(_logit_bound(A, left, right), xp.full_like(scale.sigma, _TINY))
-    left = left * xp.minimum(scale.double, 1e300 / xp.maximum(bound, A.ones_like(bound)))
-    ones = xp.ones_like(values[..., :1])
-    weights = A.concat([values, ones], axis=-1)
-    hidden = xp.asarray(-xp.inf)
-
-    def average(rows: Array, start: int) -> Array:
-        logits = A.matmul(rows, rightT) + rowc
-        logits = xp.where(allowed[start : start + rows.shape[-2], :], logits, hidden)
-        y = A.matmul(A.exp_of_temporary(logits - A.max(logits, axis=-1)), weights)
-        return y[..., :-1] / y[..., -1:]
-
-    out = in_row_blocks(A, average, left, right.shape[-2])
-    return common, out if head.output is None else A.matmul(out, head.output)
-
-
 # -- maps applied token by token ---------------------------------------------------------------------------
 
 
 def mlp_step(A: Any, f: MLP, tokens: Tokens) -> Tokens:
     """f(x + R_i) − f(x), by divided differences of the activation."""
-    W_in, W_out = A.asarray(f.W_in), A.asarray(f.W_out)
+    scale = _Scale.of(A, tokens)
+    (W_in, log_in), (W_out, log_out) = _tamed(A, A.asarray(f.W_in)), _tamed(A, A.asarray(f.W_out))
     x, R = tokens.center, tokens.residual
     t = A.matmul(R, W_in)
-    if A.unbounded:
-        s: Any = 1
-        u = A.matmul(x, W_in)
-    else:
-        sigma = _floored(A, tokens.log_residual.to_float())
-        s = _clipped_exp(A, sigma, t)
-        u = A.matmul(x, W_in)
-        u = u * _clipped_exp(A, tokens.log_center, u)
+    hidden = [(A.matmul(x, W_in), scale.xi + log_in)]
     if f.b_in is not None:
-        u = u + A.asarray(f.b_in[None, :])
-    R_new = A.matmul(activation_difference(A, f.activation, u, t, s), W_out)
-    x_new = A.matmul(activate(A, f.activation, u), W_out)
+        hidden.append(_tamed(A, A.asarray(f.b_in[None, :])))
+    u, log_u = _total(A, hidden)
+    s: Any = 1
+    grow: Any = 1
+    log_hidden: Any = 0
+    if not A.unbounded:
+        u, s, grow, log_hidden = _hidden_units(A, (u, log_u), (t, scale.sigma + log_in))
+    difference = activation_difference(A, f.activation, u, t, s, grow)
+    value, log_value = activate(A, f.activation, u, grow), 0 if f.activation == "tanh" else log_hidden
+    residuals = [(A.matmul(difference, W_out), log_in + log_out)]
+    centers = [(A.matmul(value, W_out), log_value + log_out)]
     if f.b_out is not None:
-        x_new = x_new + A.asarray(f.b_out[None, :])
+        centers.append(_tamed(A, A.asarray(f.b_out[None, :])))
     if f.skip:
-        R_new = R_new + R
-    if A.unbounded:
-        return _unbounded_tokens(A, x_new + x if f.skip else x_new, R_new)
-    zero = A.xp.zeros_like(tokens.log_center)
-    log_center = zero
-    if f.skip:
-        log_center = A.xp.maximum(tokens.log_center, zero)
-        x_new = x * A.exp(tokens.log_center - log_center) + x_new * A.exp(-log_center)
-    return _recentred(A, x_new, R_new, log_center, tokens.log_residual)
+        residuals.append((R, 0))
+        centers.append((x, scale.xi))
+    R, log = _total(A, residuals)
+    log_residual = None if A.unbounded else tokens.log_residual.plus(log)
+    return _recentred(A, _total(A, centers), R, log_residual)
 
 
-def _unbounded_tokens(A: Any, x: Array, R: Array) -> Tokens:
-    shift = A.sum(R, axis=-2) / R.shape[-2]
-    return Tokens(x + shift, R - shift)
+def _hidden_units(A: Any, u: Scaled, t: Scaled) -> tuple[Array, Array, Array, Array]:
+    """u and s = e^σ over a common unit e^M, e^M itself (held down), and M: 0 unless hidden units near overflow."""
+    xp = A.xp
+    pre, grown = _normalised(A, u[0])
+    log_u = _floored(A, u[1] + grown)
+    size = xp.maximum(log_u, t[1] + A.log(xp.maximum(_largest(A, t[0]), _TINY)))
+    M = xp.maximum(size - 200.0, 0.0)
+    s = A.exp(xp.minimum(t[1] - M, 2 * _SAFE_LOG))
+    return pre * A.exp(log_u - M), s, A.exp(xp.minimum(M, 500.0)), M
 
 
 def norm_step(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
@@ -435,7 +576,7 @@ def _token_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
     """
     x, R = tokens.center, tokens.residual
     d = x.shape[-1]
-    floor = norm.floor * d if norm.kind == "standard" else 0.0
+    floor = A.constant(norm.floor) * d if norm.kind == "standard" else 0.0
     if norm.kind == "standard":
         x, R = x - A.sum(x, axis=-1) / d, R - A.sum(R, axis=-1) / d
     length = A.sqrt(A.sum(x * x, axis=-1))
@@ -443,18 +584,22 @@ def _token_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
     r, b, e, log_r = _norm_units(A, tokens, length, floor)
     p = A.sum(R * unit, axis=-1)
     w = R - p * unit
-    if not A.unbounded:
+    if norm.kind == "standard" and d == 2:
+        w = 0 * w  # centred tokens lie on a line
+    elif not A.unbounded:  # rounding must not leave anything along u, nor along 1 where v is centred
+        if norm.kind == "standard":
+            w = w - A.sum(w, axis=-1) / d
         w = w - A.sum(w * unit, axis=-1) * unit
     size = A.sum(w * w, axis=-1)
     along = b + r * p
     a = A.sqrt(along * along + r * r * size + e)
-    if bool(A.xp.any(a == 0)) if not A.unbounded else bool((a == 0).any()):
+    if not norm.floor and A.any(a == 0):
         raise ValueError(f"X: a token is exactly zero before LayerNorm {norm.kind!r}; its direction is not defined")
     beta = A.sqrt(b * b + e)
     stable = (e * p * (2 * b + r * p) - b * b * r * size) / A.nonzero(a * beta * (along * beta + b * a))
-    turned = (along / a - b / A.nonzero(beta)) / A.nonzero(r + 0 * b)
+    turned = (along / A.nonzero(a) - b / A.nonzero(beta)) / A.nonzero(r + 0 * b)
     kappa = A.where(A.certainly_positive(along), stable, turned)
-    R_new, x_new = w / a + unit * kappa, unit * (b / A.nonzero(beta))
+    R_new, x_new = w / A.nonzero(a) + unit * kappa, unit * (b / A.nonzero(beta))
     if norm.kind == "standard":
         radius: Any = A.sqrt(A.asarray(A.constant(d))) if A.unbounded else math.sqrt(d)
         R_new, x_new = R_new * radius, x_new * radius
@@ -463,19 +608,17 @@ def _token_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
             R_new, x_new = R_new * gain, x_new * gain
         if norm.offset is not None:
             x_new = x_new + A.asarray(norm.offset[None, :])
-    if A.unbounded:
-        return _unbounded_tokens(A, x_new, R_new)
-    return _recentred(A, x_new, R_new, A.xp.zeros_like(b), log_r)
+    return _recentred(A, (x_new, 0), R_new, log_r)
 
 
-def _norm_units(A: Any, tokens: Tokens, length: Array, floor: float) -> tuple[Any, Array, Any, Any]:
+def _norm_units(A: Any, tokens: Tokens, length: Array, floor: Any) -> tuple[Any, Array, Any, Any]:
     """r, b, e and log r of `_token_norm` in a unit that the largest of center, residual and √e does not leave."""
     if A.unbounded:
-        return 1, length, A.constant(floor), None
+        return 1, length, floor, None
     sigma = _floored(A, tokens.log_residual.to_float())
     unit = A.xp.maximum(tokens.log_center, sigma)
     if floor:
-        unit = A.xp.maximum(unit, A.xp.full_like(unit, 0.5 * math.log(floor)))
+        unit = A.xp.maximum(unit, 0.5 * math.log(floor))
     e = floor * A.exp(-2.0 * unit) if floor else 0.0
     return A.exp(sigma - unit), length * A.exp(tokens.log_center - unit), e, tokens.log_residual.plus(-unit)
 
@@ -487,16 +630,17 @@ def _column_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
     zero = 0 * tokens.center
     if A.unbounded:
         deviation = A.sqrt(A.sum(R * R, axis=-2) / n + A.constant(norm.floor))
-        return _unbounded_tokens(A, zero, R / A.nonzero(deviation))
-    sigma = _floored(A, tokens.log_residual.to_float())
-    unit = sigma
-    if norm.floor:
-        unit = A.xp.maximum(sigma, A.xp.full_like(sigma, 0.5 * math.log(norm.floor)))
+        return _recentred(A, (zero, 0), R / A.nonzero(deviation), None)
     # Columns of very different size: squares of the small ones must not underflow.
     column = A.nonzero(A.max(A.abs(R), axis=-2))
-    scaled = R / column
-    r = A.exp(sigma - unit)
-    floor = norm.floor * A.exp(-2.0 * unit) / (column * column) if norm.floor else 0.0
-    deviation = A.sqrt(r * r * A.sum(scaled * scaled, axis=-2) / n + floor)
-    log_r = tokens.log_residual.plus(-unit)
-    return _recentred(A, zero, scaled / A.nonzero(deviation), A.xp.full_like(sigma, _LOG_ZERO), log_r)
+    R = R / column
+    deviation = A.nonzero(A.sqrt(A.sum(R * R, axis=-2) / n))
+    sigma = _floored(A, tokens.log_residual.to_float())
+    if not norm.floor:
+        return _recentred(A, (zero, 0), R / deviation, LogScale.of(0 * sigma))
+    log_column = A.log(column)
+    log_deviation = (
+        A.xp.logaddexp(2 * (sigma + log_column + A.log(deviation)), math.log(norm.floor) + 0 * column) / 2
+    )
+    unit = A.max(log_column - log_deviation, axis=-1)
+    return _recentred(A, (zero, 0), R * A.exp(log_column - log_deviation - unit), tokens.log_residual.plus(unit))

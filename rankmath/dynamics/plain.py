@@ -111,13 +111,16 @@ def layer_norm(A: Any, norm: LayerNorm, Y: Array) -> Array:
     if norm.kind == "column":
         Y = Y - A.sum(Y, axis=-2) / Y.shape[-2]
         return Y / A.nonzero(A.sqrt(A.sum(Y * Y, axis=-2) / Y.shape[-2] + norm.floor))
-    if norm.kind == "standard":
-        d = Y.shape[-1]
-        Y = Y - A.sum(Y, axis=-1) / d
-        Y = Y / A.nonzero(A.sqrt(A.sum(Y * Y, axis=-1) / d + norm.floor))
-        Y = Y if norm.gain is None else Y * norm.gain
-        return Y if norm.offset is None else Y + norm.offset
-    length = A.sqrt(A.sum(Y * Y, axis=-1))
-    if bool(A.xp.any(length == 0)):
-        raise ValueError("X: a token is exactly zero before LayerNorm 'sphere'; its direction is not defined")
+    if norm.kind == "sphere":
+        return _divided(A, norm, Y, A.sqrt(A.sum(Y * Y, axis=-1)))
+    d = Y.shape[-1]
+    Y = Y - A.sum(Y, axis=-1) / d
+    Y = _divided(A, norm, Y, A.sqrt(A.sum(Y * Y, axis=-1) / d + norm.floor))
+    Y = Y if norm.gain is None else Y * norm.gain
+    return Y if norm.offset is None else Y + norm.offset
+
+
+def _divided(A: Any, norm: LayerNorm, Y: Array, length: Array) -> Array:
+    if A.any(length == 0):
+        raise ValueError(f"X: a token is exactly zero before LayerNorm {norm.kind!r}; its direction is not defined")
     return Y / length

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -11,7 +11,7 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.arithmetic.scales import LogScale
-from rankmath.dynamics.centred import Tokens, attention_step, centre, mlp_step, norm_step
+from rankmath.dynamics.centred import Tokens, attention_step, centre, mlp_step, norm_step, weights_of
 from rankmath.dynamics.plain import check_input
 from rankmath.linalg.diameters import diameter
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
@@ -40,6 +40,7 @@ class Trace:
         the logarithm itself leaves a double (then `log_log_residual` still holds it).
     log_log_residual : log(−log‖res(X^l)‖); nan where ‖res‖ ≥ 1.
     log_diameter : (L+1, ...) logarithms of Δ₂.
+    log_mean : (L+1, ...) logarithms of the mean token's 2-norm.
     order : (L, ...) the ratios log‖res(X^{l+1})‖/log‖res(X^l)‖; 3 in the limit for attention alone (own:order).
     log_residual_lower, log_residual_upper : rigorous bounds, rounded outward (balls only).
     values : the logarithms of the residual in the arithmetic that ran: mpf or arb (None for float64).
@@ -53,6 +54,7 @@ class Trace:
     arithmetic: str
     residual_scale: tuple[LogScale, ...] = field(repr=False)
     diameter_scale: tuple[LogScale, ...] = field(repr=False)
+    mean_scale: tuple[LogScale, ...] = field(repr=False)
     center: Array = field(repr=False)
     log_center: Array = field(repr=False, default=None)
     values: tuple[Any, ...] | None = field(repr=False, default=None)
@@ -72,6 +74,10 @@ class Trace:
         return np.stack([to_numpy(s.to_float()) for s in self.diameter_scale])
 
     @cached_property
+    def log_mean(self) -> Floats:
+        return np.stack([to_numpy(s.to_float()) for s in self.mean_scale])
+
+    @cached_property
     def order(self) -> Floats:
         pairs = zip(self.residual_scale[1:], self.residual_scale[:-1], strict=True)
         return np.stack([to_numpy(after.ratio(before)) for after, before in pairs])
@@ -80,13 +86,13 @@ class Trace:
     def log_residual_lower(self) -> Floats:
         from rankmath.arithmetic.balls import lower_float
 
-        return np.asarray([lower_float(x) for x in self._balls("log_residual_lower")])
+        return _per_ball(lower_float, self._balls("log_residual_lower"))
 
     @cached_property
     def log_residual_upper(self) -> Floats:
         from rankmath.arithmetic.balls import upper_float
 
-        return np.asarray([upper_float(x) for x in self._balls("log_residual_upper")])
+        return _per_ball(upper_float, self._balls("log_residual_upper"))
 
     def _balls(self, name: str) -> tuple[Any, ...]:
         if self.arithmetic != "balls" or self.values is None:
@@ -143,12 +149,14 @@ def trace(
 
     Notes
     -----
-    In float64 the residual keeps full relative accuracy (a few units in the last place a layer, times the layer's
-    own condition number) for attention without a mask or with key padding, any number of heads, biases, skips,
-    MLPs and the column LayerNorm. Under any other mask a layer loses at most the factor ‖P R‖/‖res(P R)‖. Sphere
-    and standard LayerNorm lose at most the factor ‖R‖/‖R⊥‖, R⊥ the part of R across the mean. A mean that is
-    the difference of nearly equal terms (λ = −1, say) has the accuracy of that difference, and so have the
-    logits it makes. Balls show all of this in their radii.
+    In float64 the residual keeps full relative accuracy (some units in the last place a layer, times its
+    condition number) for attention without a mask or with key padding, any number of heads, biases, skips, MLPs and
+    the column LayerNorm, whatever the scales of weights and tokens. Under any other mask a layer loses at most the
+    factor ‖P R‖/‖res(P R)‖. Sphere and standard LayerNorm lose at most the factor ‖R‖/‖R⊥‖, R⊥ the part of R across
+    the mean. A mean that is the difference of nearly equal terms (λ = −1, say) has the accuracy of that difference,
+    and so have the logits it makes. Logits beyond 1e305 count as 1e305. A tanh or GELU so far in its tail, or a
+    LayerNorm, that the residual shrinks by a factor below 1e-300 at once may leave −inf. Balls show all of this in
+    their radii, and have none of the limits of range.
 
     Examples
     --------
@@ -184,12 +192,13 @@ def trace(
 
 def _trace_float(net: Network, X: Array, norm: ResidualNorm) -> Trace:
     A = Float64(X)
-    residuals, diameters = [], []
+    residuals, diameters, means = [], [], []
     for tokens in layers_centred(A, net, X):
-        residuals.append(_log_size(A, tokens, _residual_size(A, tokens.residual, norm)))
-        diameters.append(_log_size(A, tokens, diameter(tokens.residual)))
+        residuals.append(_log_size(A, tokens.log_residual, _residual_size(A, tokens.residual, norm)))
+        diameters.append(_log_size(A, tokens.log_residual, diameter(tokens.residual)))
+        means.append(_log_size(A, LogScale.of(tokens.log_center), _residual_size(A, tokens.center, "frobenius")))
     center, log_center = tokens.center[..., 0, :], tokens.log_center[..., 0, 0]
-    return Trace(net, norm, "float64", tuple(residuals), tuple(diameters), center, log_center)
+    return Trace(net, norm, "float64", tuple(residuals), tuple(diameters), tuple(means), center, log_center)
 
 
 def _trace_mpmath(net: Network, X: Array, norm: ResidualNorm, dps: int) -> Trace:
@@ -216,11 +225,16 @@ def _trace_tight_balls(net: Network, X: Array, norm: ResidualNorm) -> Trace:
     bits = 128 + 8 * net.layers
     while True:
         result = _trace_balls(net, X, norm, min(bits, MOST_BITS))
-        loose = next((l for l, x in enumerate(result.values or ()) if not _is_tight(x, tolerance)), None)
-        if loose is None:
+        wide = [
+            (l, x)
+            for l, logs in enumerate(result.values or ())
+            for x in np.ravel(logs)
+            if not _is_tight(x, tolerance)
+        ]
+        if not wide:
             return result
         if bits >= MOST_BITS:
-            x = (result.values or ())[loose]
+            loose, x = wide[0]
             raise PrecisionError(
                 f"layer {loose}: {MOST_BITS} bits leave log_residual at {x}; pass bits= for the enclosure as it is"
             )
@@ -236,16 +250,18 @@ def _is_tight(x: Any, tolerance: float) -> bool:
 def _trace_objects(A: Any, net: Network, X: Array, norm: ResidualNorm, bits: int) -> Trace:
     from rankmath.dynamics.enclosures import log_diameter, log_residual
 
-    values, diameters = [], []
+    values, diameters, means = [], [], []
     for tokens in layers_centred(A, net, X):
         values.append(log_residual(A, tokens.residual, norm))
         diameters.append(log_diameter(A, tokens.residual))
+        means.append(log_residual(A, tokens.center, "frobenius"))
     return Trace(
         net,
         norm,
         A.name,
         tuple(_as_scale(A, x) for x in values),
         tuple(_as_scale(A, x) for x in diameters),
+        tuple(_as_scale(A, x) for x in means),
         tokens.center[..., 0, :],
         values=tuple(values),
         diameters=tuple(diameters),
@@ -267,9 +283,8 @@ def layers_centred(A: Any, net: Network, X: Array) -> Iterator[Tokens]:
     mask = net.mask_for(int(X.shape[-2]))
     tokens = centre(A, X)
     yield tokens
-    for l in range(net.layers):
-        tokens = attention_step(A, net, l, tokens, mask)
-        f = net.mlp[l]
+    for f, weights in zip(net.mlp, weights_of(A, net), strict=True):
+        tokens = attention_step(A, net, weights, tokens, mask)
         if f is not None:
             tokens = mlp_step(A, f, tokens)
         if net.norm is not None:
@@ -283,6 +298,9 @@ def _residual_size(A: Float64, R: Array, norm: ResidualNorm) -> Array:
     return A.xp.asarray(residual(R, norm=norm).value)
 
 
-def _log_size(A: Float64, tokens: Tokens, size: Array) -> LogScale:
-    scale = tokens.log_residual
+def _per_ball(bound: Callable[[Any], float], balls: tuple[Any, ...]) -> Floats:
+    return np.asarray(np.frompyfunc(bound, 1, 1)(np.asarray(balls, dtype=object)), dtype=float)
+
+
+def _log_size(A: Float64, scale: LogScale, size: Array) -> LogScale:
     return LogScale(scale.mantissa[..., 0, 0], scale.exponent[..., 0, 0]).plus(A.log(size))

@@ -1,0 +1,302 @@
+"""The plain, un-centred pass in mpmath: what a sceptic would write, with as many digits as the decay eats.
+
+Nothing here is shared with the centred pass but the prediction of how many digits are needed, and that is
+checked afterwards: a residual counts only if it stands clear of the rounding of the mean it is subtracted from.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from rankmath.arithmetic.float64 import to_numpy
+from rankmath.dynamics.plain import check_input
+from rankmath.dynamics.trace import trace
+from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
+from rankmath.network import MLP, LayerNorm, Network
+from rankmath.validation import Array, as_choice, as_count, as_real
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Rows = list[list[Any]]
+
+# Digits on top of those that the decay eats; a residual with fewer than half of them left is not resolved.
+_GUARD = 40
+# Costs are measured with this many digits and extrapolated: products grow like Karatsuba's, mpmath's
+# elementary functions like √digits products.
+_MEASURED_DIGITS = 400
+_PRODUCT_POWER, _FUNCTION_POWER = 1.6, 2.1
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceTrace:
+    """What the plain pass sees.
+
+    Attributes
+    ----------
+    log_residual : (L+1,) natural logarithms of ‖res(X^l)‖, entry 0 the input; −inf for an exact zero.
+    resolved : (L+1,) whether the residual stands clear of rounding; where not, it is the floor 10^−digits.
+    digits : decimal digits carried.
+    seconds : time taken.
+    """
+
+    log_residual: Floats
+    resolved: np.ndarray[Any, np.dtype[np.bool_]]
+    digits: int
+    seconds: float
+    norm: ResidualNorm = field(default="frobenius")
+
+
+def reference_trace(
+    net: Network,
+    X: Any,
+    norm: ResidualNorm = "frobenius",
+    digits: int | None = None,
+    budget_seconds: float = 60.0,
+) -> ReferenceTrace:
+    """Evaluate the network by its definition in mpmath and record the residual of every layer.
+
+    Parameters
+    ----------
+    X : tokens, (n, d).
+    digits : decimal digits; unless given, what the decay of the centred trace asks for and 40 more.
+    budget_seconds : longest time to spend. The cost is estimated first, and more is refused.
+
+    Raises
+    ------
+    ValueError : the digits needed (3^L times those of one layer, without skips) exceed memory or the budget.
+
+    Examples
+    --------
+    >>> net = Network.random(tokens=4, dim=3, layers=4, seed=0)
+    >>> X = net.random_input(seed=1)
+    >>> reference = reference_trace(net, X)
+    >>> float(abs(reference.log_residual - trace(net, X).log_residual).max()) < 1e-11
+    True
+    >>> deep = Network.random(tokens=4, dim=3, layers=40, seed=0)
+    >>> reference_trace(deep, X)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    ValueError: digits: about ... are needed to see the residual of layer 40; ...
+    """
+    X = to_numpy(check_input(net, X))
+    if X.ndim != 2 or net.query.ndim != 4:
+        raise ValueError(f"X: shape {X.shape} given; the reference takes one network and one sequence (n, d)")
+    as_choice("norm", norm, RESIDUAL_NORMS)
+    budget = as_real("budget_seconds", budget_seconds, positive=True)
+    if digits is None:
+        needed, layer = _digits_needed(net, X)
+        _refuse_beyond(net, X, needed, layer, budget)
+        digits = int(needed)
+    else:
+        digits = as_count("digits", digits, least=5)
+        _refuse_beyond(net, X, float(digits), None, budget)
+    began = time.perf_counter()
+    context = mpmath.mp.clone()
+    context.dps = digits
+    logs, resolved = [], []
+    for rows in _layers(context, net, X):
+        log, relative = _log_residual(context, rows, norm)
+        logs.append(log)
+        resolved.append(log == -math.inf or relative > -(digits - _GUARD / 2) * math.log(10))
+    return ReferenceTrace(np.asarray(logs), np.asarray(resolved), digits, time.perf_counter() - began, norm)
+
+
+# -- how many digits, and what they cost -------------------------------------------------------------------
+
+
+def _digits_needed(net: Network, X: Array) -> tuple[float, int]:
+    """Digits by which the deepest residual lies below its tokens, guard digits included, and its layer."""
+    decay = trace(net, X)
+    height = np.maximum(np.maximum(decay.log_mean, decay.log_residual), -1e6)
+    # log(−log‖R‖) is finite where log‖R‖ has left the doubles, and +inf for a residual that is exactly zero.
+    beyond = np.isinf(decay.log_residual)
+    below = np.where(beyond, np.exp(np.minimum(decay.log_log_residual, 700.0)), height - decay.log_residual)
+    below = np.where(np.isposinf(decay.log_log_residual), 0.0, below)
+    layer = int(np.argmax(below))
+    return float(below[layer]) / math.log(10) + _GUARD, layer
+
+
+def _refuse_beyond(net: Network, X: Array, digits: float, layer: int | None, budget: float) -> None:
+    why = "" if layer is None else f" to see the residual of layer {layer}"
+    memory = _numbers_held(net, X) * (digits * math.log2(10) / 8 + 200)
+    allowed = _memory_allowed()
+    if memory > allowed:
+        raise ValueError(
+            f"digits: about {digits:.3g} are needed{why}; {memory:.3g} bytes at least, allowed are {allowed:.3g}"
+        )
+    seconds = _seconds_needed(net, X, digits)
+    if seconds > budget:
+        raise ValueError(
+            f"digits: about {digits:.3g} are needed{why}; some {seconds:.3g} s, budget_seconds allows {budget:.3g}"
+        )
+
+
+def _numbers_held(net: Network, X: Array) -> int:
+    n, d = map(int, X.shape)
+    width = max((int(f.W_in.shape[1]) for f in net.mlp if f is not None), default=0)
+    return n * n + n * (4 * d + 2 * width)
+
+
+def _memory_allowed() -> float:
+    """A quarter of the machine's memory, in bytes."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 4
+
+
+def _seconds_needed(net: Network, X: Array, digits: float) -> float:
+    n, d = map(int, X.shape)
+    widths = [int(f.W_in.shape[1]) for f in net.mlp if f is not None]
+    k, v = int(net.query.shape[-1]), int(net.value.shape[-1])
+    factored = (0 if net.key is None else n * d * k) + (0 if net.output is None else n * v * d)
+    head = n * d * k + n * d * v + factored + n * n * (k + v + 2)
+    products = net.layers * (net.heads * head + n * d) + sum(2 * n * d * width for width in widths)
+    functions = net.layers * (net.heads * n * n + 2 * n) + 4 * sum(n * width for width in widths)
+    measured = mpmath.mp.clone()
+    measured.dps = int(min(digits, _MEASURED_DIGITS))
+    number = measured.sqrt(2)
+    ratio = digits / int(min(digits, _MEASURED_DIGITS))
+    in_products = products * _time(lambda: number * number) * math.pow(ratio, _PRODUCT_POWER)
+    return in_products + functions * _time(lambda: measured.exp(number)) * math.pow(ratio, _FUNCTION_POWER)
+
+
+def _time(operation: Any) -> float:
+    """Seconds of one call: the best of a few, after one to warm up."""
+    operation()
+    best = math.inf
+    for _ in range(5):
+        began = time.perf_counter()
+        operation()
+        best = min(best, time.perf_counter() - began)
+    return best
+
+
+# -- the plain pass ----------------------------------------------------------------------------------------
+
+
+def _layers(mp: Any, net: Network, X: Array) -> Iterator[Rows]:
+    """The tokens after every layer, the input first, by the definition."""
+    rows = _matrix(mp, X)
+    mask = net.mask_for(len(rows))
+    yield rows
+    for l in range(net.layers):
+        new = [[mp.mpf(net.skip) * a for a in row] for row in rows]
+        for h in range(net.heads):
+            P = _attention(mp, net, l, h, rows, mask)
+            V = _product(mp, P, _product(mp, rows, _matrix(mp, net.value[l, h])))
+            if net.output is not None:
+                V = _product(mp, V, _matrix(mp, net.output[l, h]))
+            new = _sum(new, V)
+        if net.bias is not None:
+            new = _add_row(new, _row(mp, net.bias[l]))
+        f = net.mlp[l]
+        if f is not None:
+            new = _mlp(mp, f, new)
+        if net.norm is not None:
+            new = _layer_norm(mp, net.norm, new)
+        rows = new
+        yield rows
+
+
+def _attention(mp: Any, net: Network, l: int, h: int, rows: Rows, mask: Any) -> Rows:
+    queries = _product(mp, rows, _matrix(mp, net.query[l, h]))
+    keys = rows if net.key is None else _product(mp, rows, _matrix(mp, net.key[l, h]))
+    bias = [mp.mpf(0)] * len(rows)
+    if net.key_bias is not None:
+        k = _row(mp, net.key_bias[l, h])
+        bias = [mp.fdot(row, k) for row in rows]
+    root = mp.sqrt(mp.mpf(net.d_qk))
+    P = []
+    for i, query in enumerate(queries):
+        seen = [j for j in range(len(rows)) if mask is None or mask.allowed[i, j]]
+        logits = {j: (mp.fdot(query, keys[j]) + bias[j]) / root for j in seen}
+        top = max(logits.values())
+        weights = {j: mp.exp(logit - top) for j, logit in logits.items()}
+        total = mp.fsum(weights.values())
+        P.append([weights[j] / total if j in weights else mp.mpf(0) for j in range(len(rows))])
+    return P
+
+
+def _mlp(mp: Any, f: MLP, rows: Rows) -> Rows:
+    hidden = _product(mp, rows, _matrix(mp, f.W_in))
+    if f.b_in is not None:
+        hidden = _add_row(hidden, _row(mp, f.b_in))
+    root = mp.sqrt(2)
+    act = {
+        "relu": lambda a: a if a > 0 else mp.mpf(0),
+        "tanh": mp.tanh,
+        "gelu": lambda a: a * mp.erfc(-a / root) / 2,
+    }[f.activation]
+    out = _product(mp, [[act(a) for a in row] for row in hidden], _matrix(mp, f.W_out))
+    if f.b_out is not None:
+        out = _add_row(out, _row(mp, f.b_out))
+    return _sum(out, rows) if f.skip else out
+
+
+def _layer_norm(mp: Any, norm: LayerNorm, rows: Rows) -> Rows:
+    if norm.kind == "column":
+        columns = [_standardised(mp, list(column), norm) for column in zip(*rows, strict=True)]
+        return [list(row) for row in zip(*columns, strict=True)]
+    if norm.kind == "sphere":
+        return [_divided(row, mp.sqrt(mp.fsum(a * a for a in row)), norm) for row in rows]
+    out = [_standardised(mp, row, norm) for row in rows]
+    if norm.gain is not None:
+        gain = _row(mp, norm.gain)
+        out = [[a * g for a, g in zip(row, gain, strict=True)] for row in out]
+    return out if norm.offset is None else _add_row(out, _row(mp, norm.offset))
+
+
+def _standardised(mp: Any, values: list[Any], norm: LayerNorm) -> list[Any]:
+    """(v − mean)/√(variance + eps). Relative to the first entry, so that equal entries give exact zeros."""
+    values = [a - values[0] for a in values]
+    mean = mp.fsum(values) / len(values)
+    values = [a - mean for a in values]
+    return _divided(values, mp.sqrt(mp.fsum(a * a for a in values) / len(values) + mp.mpf(norm.floor)), norm)
+
+
+def _divided(values: list[Any], size: Any, norm: LayerNorm) -> list[Any]:
+    if size:
+        return [a / size for a in values]
+    if norm.kind == "column":
+        return values
+    raise ValueError(f"X: a token is exactly zero before LayerNorm {norm.kind!r}; its direction is not defined")
+
+
+def _log_residual(mp: Any, rows: Rows, norm: ResidualNorm) -> tuple[float, float]:
+    """log‖res‖, and the logarithm of the residual's largest entry over that of the tokens."""
+    first = rows[0]
+    R = [[a - b for a, b in zip(row, first, strict=True)] for row in rows]
+    largest = max(abs(a) for row in R for a in row)
+    if not largest:
+        return -math.inf, -math.inf
+    height = max(abs(a) for row in rows for a in row)
+    # Over their largest entry the differences are doubles as good as any.
+    scaled = np.asarray([[float(a / largest) for a in row] for row in R])
+    log = float(mp.log(largest)) + math.log(residual(scaled, norm=norm).value)
+    return log, float(mp.log(largest / height))
+
+
+def _matrix(mp: Any, values: Array) -> Rows:
+    return [_row(mp, row) for row in to_numpy(values)]
+
+
+def _row(mp: Any, values: Array) -> list[Any]:
+    return [mp.mpf(float(a)) for a in to_numpy(values)]
+
+
+def _product(mp: Any, a: Rows, b: Rows) -> Rows:
+    columns = list(zip(*b, strict=True))
+    return [[mp.fdot(row, column) for column in columns] for row in a]
+
+
+def _sum(a: Rows, b: Rows) -> Rows:
+    return [[p + q for p, q in zip(r, s, strict=True)] for r, s in zip(a, b, strict=True)]
+
+
+def _add_row(a: Rows, row: list[Any]) -> Rows:
+    return [[p + q for p, q in zip(r, row, strict=True)] for r in a]
