@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.certify.certificate import Certificate
+from rankmath.certify.issue import Instance as ExactInstance
+from rankmath.certify.issue import certify_diameter, certify_residual_inf, certify_total_variation
 from rankmath.statements.engine import judge, verify, verify_statement
 from rankmath.statements.instance import ArrayInstance, NetworkInstance
 from rankmath.statements.own import evaluate_diameter, evaluate_residual_inf, evaluate_tv
+from rankmath.statements.quantities import Run, form_norm, induced_norm, log, log_sum, maximum
 from rankmath.statements.registry import statement, statements
 from rankmath.statements.statement import Evaluation, Side, Statement
 from rankmath.statements.verdict import Outcome, Verdict
@@ -113,25 +120,96 @@ def test_the_sharp_statements_are_seen_to_be_sharp(key: str) -> None:
     assert battery.certified > 0
 
 
-def broken(key: str, evaluate: object) -> Statement:
-    return replace(statement(key), evaluate=evaluate, certificate=None)  # type: ignore[arg-type]
+CONSTANT = Fraction(401, 100)
+NAMES = {1: "l1", 2: "l2", math.inf: "linf"}
+
+
+def tv_variant(instance: ArrayInstance, verdict: Verdict) -> Certificate:
+    return certify_total_variation(
+        instance["g"], logits=instance["c"], constant=CONSTANT, decided=verdict.certified
+    )
+
+
+def diameter_variant(p: float, instance: NetworkInstance, verdict: Verdict, **changes: Any) -> Certificate:
+    exact = ExactInstance.of(instance.net, instance.X)
+    options = {"form": "tanh", "constant": CONSTANT, **changes}
+    return certify_diameter(exact, norm=NAMES[p], decided=verdict.certified, **options)
+
+
+def residual_variant(instance: NetworkInstance, verdict: Verdict) -> Certificate:
+    exact = ExactInstance.of(instance.net, instance.X)
+    return certify_residual_inf(exact, constant=Fraction(99, 100), decided=verdict.certified)
+
+
+def cubic_diameter(A: Any, instance: NetworkInstance, *, shift: int, heads: str) -> Evaluation:
+    """Δ₁(X^L) ≤ c^{(3^L−1)/2} Δ₁(X)^{3^L + shift}, heads summed or only the largest."""
+    run = Run(A, instance.net, instance.X)
+    A, net = run.A, run.net
+    layers = []
+    for l in range(net.layers):
+        sizes = [
+            log(A, form_norm(A, run.weight(net.W_QK, l, h), 1))
+            + log(A, induced_norm(A, run.weight(net.W, l, h), 1))
+            for h in range(net.heads)
+        ]
+        layers.append((maximum if heads == "largest" else log_sum)(A, sizes))
+    log_c = maximum(A, layers) - log(A, A.constant(4)) - log(A, run.root)
+    power = 3**net.layers
+    rhs = log_c * ((power - 1) // 2) + run.log_diameter(0, 1) * (power + shift)
+    return Evaluation([Side(run.log_diameter(net.layers, 1), rhs)])
+
+
+def two_equal_heads(rng: np.random.Generator) -> Iterator[NetworkInstance]:
+    ones = np.ones((1, 2, 1, 1))
+    yield NetworkInstance(rm.Network.from_arrays(ones, ones), np.array([[0.1], [-0.1]]), "two heads alike")
+
+
+def broken(key: str, evaluate: Any, certificate: Any, **changes: Any) -> Statement:
+    return replace(statement(key), evaluate=evaluate, certificate=certificate, **changes)
 
 
 BROKEN = {
-    "tv with 4.01": broken("own:tv", partial(evaluate_tv, constant=4.01)),
-    "diameter with 4.01 in l1": broken("own:diameter", partial(evaluate_diameter, constant=4.01, ps=(1,))),
-    "diameter with 4.01 in l2": broken("own:diameter", partial(evaluate_diameter, constant=4.01, ps=(2,))),
-    "diameter with 4.01 in linf": broken("own:diameter", partial(evaluate_diameter, constant=4.01, ps=(math.inf,))),
-    "residual with 0.99": broken("own:residual-inf", partial(evaluate_residual_inf, constant=0.99)),
+    "tv with 4.01": broken("own:tv", partial(evaluate_tv, constant=CONSTANT), tv_variant),
+    **{
+        f"diameter with 4.01 in {NAMES[p]}": broken(
+            "own:diameter", partial(evaluate_diameter, constant=CONSTANT, ps=(p,)), partial(diameter_variant, p)
+        )
+        for p in NAMES
+    },
+    "residual with 0.99": broken(
+        "own:residual-inf", partial(evaluate_residual_inf, constant=Fraction(99, 100)), residual_variant
+    ),
+    "exponent 3^L + 1": broken(
+        "own:diameter",
+        partial(cubic_diameter, shift=1, heads="sum"),
+        partial(diameter_variant, 1, form="cubic", constant=4, shift=1),
+    ),
+    "heads not summed": broken(
+        "own:diameter",
+        partial(cubic_diameter, shift=0, heads="largest"),
+        partial(diameter_variant, 1, form="cubic", constant=4, heads="largest"),
+        extremal=two_equal_heads,
+    ),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_drill_a_broken_constant_is_found_and_confirmed_by_balls(name: str) -> None:
+def test_drill_a_broken_statement_is_found_and_certified_as_violated(name: str) -> None:
     entry = BROKEN[name]
     battery = verify_statement(entry, instances=int(400 * entry.share), certify=8, search=0)
     assert battery.outcome == "REFUTED"
     assert all(verdict.certified for _, verdict in battery.violations)
+    assert battery.certificates
+    for certificate in battery.certificates:
+        assert certificate.kind == "violates"
+        assert certificate.check().accepted
+
+
+def test_drill_the_statements_they_were_broken_from_are_not_refuted() -> None:
+    for evaluate in (partial(cubic_diameter, shift=0, heads="sum"), partial(evaluate_tv, constant=4)):
+        key = "own:tv" if evaluate.func is evaluate_tv else "own:diameter"
+        battery = verify_statement(broken(key, evaluate, None), instances=200, certify=4, search=0)
+        assert battery.outcome == "HOLDS"
 
 
 def test_batches_and_single_instances_agree() -> None:
