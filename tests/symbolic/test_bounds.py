@@ -1,0 +1,358 @@
+"""Bounds by key: derived, refused when any constant is moved, and the same number in three arithmetics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+import sympy as sp
+from flint import arb, ctx
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankmath.symbolic import letters
+from rankmath.symbolic.bounds import bound, bounds, prove
+from rankmath.symbolic.proof import NotProved
+
+KEYS = bounds()
+
+# One admissible point for every letter; lists where a letter has a value for each head.
+POINT = {
+    "L": 3,
+    "H": 2,
+    "d_qk": 5,
+    "residual": 0.3,
+    "diameter": 0.25,
+    "beta": 1.5,
+    "gamma": 1.25,
+    "lipschitz": 0.75,
+    "weights": 2.5,
+    "kappa": 0.625,
+    "skip": 1.125,
+    "u": 0.5,
+    "D": 0.7,
+    "delta": 0.9,
+    "q": 0.5,
+    "W_QK": 1.1,
+    "W_V": 0.9,
+}
+BY_HEAD = {"q": [0.5, 0.25], "W_QK": [1.1, 2.0], "W_V": [0.9, 0.1], "W_one": [0.8, 0.3], "W_inf": [1.2, 0.6]}
+
+
+def point(key, **changes):
+    per_head = {quantity.name for quantity in bound(key).quantities if quantity.per_head}
+    values = {name: BY_HEAD[name] if name in per_head else POINT[name] for name in bound(key).symbols}
+    return values | changes
+
+
+def mutants(expression: sp.Basic, *, in_limits: bool = False) -> Iterator[sp.Basic]:
+    """Every expression with one of its numbers moved by one percent (limits of sums: by one)."""
+    if getattr(expression, "is_Number", False):
+        moved = expression + 1 if in_limits else expression * sp.Rational(101, 100)
+        yield moved if moved != expression else sp.Rational(1, 100)
+        return
+    for place, part in enumerate(expression.args):
+        for mutant in mutants(part, in_limits=isinstance(expression, sp.Tuple)):
+            yield expression.func(*expression.args[:place], mutant, *expression.args[place + 1 :])
+
+
+def test_the_statements_are_there():
+    expected = {"dong2021:2.2", "dong2021:2.3", "dong2021:3.2", "dong2021:A.3", "dong2021:A.3-lower"}
+    expected |= {"dong2021v1:2.2", "dong2021v1:2.3", "own:tv", "own:diameter", "own:diameter-tanh"}
+    expected |= {"own:residual-inf", "own:gamma-free", "own:skip-lower"}
+    assert expected <= set(KEYS)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_derivation_runs_again(key):
+    b = bound(key)
+    assert b.derivation.proved
+    assert prove(key, b.expression).steps
+    assert r"\item" in b.derivation.latex()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_no_constant_can_be_moved(key):
+    found = list(mutants(bound(key).expression))
+    assert found
+    for mutant in found:
+        with pytest.raises(NotProved):
+            prove(key, mutant)
+
+
+def test_closed_forms_as_printed():
+    L, d, r = letters.L, sp.sqrt(letters.d_qk), letters.residual
+    cubic = {
+        "dong2021:2.2": 4 * letters.gamma * letters.beta / d,
+        "dong2021:2.3": 4 * letters.gamma * letters.beta * letters.H / d,
+        "dong2021:3.2": 4 * letters.gamma * letters.beta * letters.H * letters.lipschitz / d,
+        "dong2021v1:2.2": 4 * letters.beta / d,
+        "dong2021v1:2.3": 4 * letters.beta * letters.H / d,
+        "own:residual-inf": letters.weights / d,
+    }
+    for key, c in cubic.items():
+        assert sp.simplify(sp.log(bound(key).expression / (c ** ((3**L - 1) / 2) * r ** (3**L)))) == 0
+    c = letters.weights / (4 * d)
+    form = c ** ((3**L - 1) / 2) * letters.diameter ** (3**L)
+    assert sp.simplify(sp.log(bound("own:diameter").expression / form)) == 0
+    assert bound("dong2021:A.3").expression == 1 + 2 * letters.D
+    assert bound("dong2021:A.3-lower").expression == 1 - letters.D
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_letters_are_explained_and_complete(key):
+    b = bound(key)
+    names = {str(s) for s in b.expression.free_symbols if not isinstance(s, sp.Indexed)} - {"h"}
+    if any(quantity.per_head for quantity in b.quantities):
+        names -= {"H"}  # the number of values given
+    assert names == set(b.symbols)
+    assert all(meaning for meaning in b.symbols.values())
+    assert b.hypothesis
+    assert b.latex()
+    with pytest.raises(TypeError):
+        b.symbols["L"] = "something else"
+    with pytest.raises(FrozenInstanceError):
+        b.key = "other"
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("log", [True, False])
+def test_three_arithmetics_agree(key, log):
+    values = point(key)
+    as_float = bound(key).evaluate(log=log, **values)
+    as_mpf = bound(key).evaluate(arithmetic="mpmath", dps=60, log=log, **values)
+    ball = bound(key).evaluate(arithmetic="balls", bits=120, log=log, **values)
+    assert isinstance(as_float, float)
+    assert ball.rel_one_accuracy_bits() >= 118
+    assert ball.contains(arb(as_mpf)) or ball == arb(as_mpf)
+    with mpmath.workdps(60):
+        assert abs(as_mpf - as_float) <= abs(as_mpf) * mpmath.mpf(2) ** -52
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_sympy_itself_agrees(key):
+    # subs, then sympy's own numerical evaluation: neither the walk nor the balls.
+    values = point(key)
+    peer = bound(key).subs(**values).evalf(40)
+    found = bound(key).evaluate(arithmetic="mpmath", dps=50, log=False, **values)
+    with mpmath.workdps(50):
+        assert abs(found / mpmath.mpf(str(peer)) - 1) < mpmath.mpf("1e-35")
+
+
+CUBIC = (
+    "dong2021:2.2",
+    "dong2021:2.3",
+    "dong2021:3.2",
+    "dong2021v1:2.2",
+    "dong2021v1:2.3",
+    "own:diameter",
+    "own:residual-inf",
+)
+
+
+@pytest.mark.parametrize("key", CUBIC)
+def test_depth_600_is_finite_and_exact(key):
+    values = point(key, L=600)
+    found = bound(key).evaluate(**values)
+    assert math.isfinite(found)
+    assert abs(found) > 1e280
+    # Independently: 3^600 exactly, logarithms in mpmath.
+    with mpmath.workdps(400):
+        one = bound(key).evaluate(arithmetic="mpmath", dps=350, **(values | {"L": 1}))
+        start = mpmath.log(values.get("residual", values.get("diameter")))
+        log_c = one - 3 * start
+        expected = (3**600 - 1) // 2 * log_c + 3**600 * start
+        assert abs(found / expected - 1) < mpmath.mpf(2) ** -52
+
+
+def test_beyond_the_doubles():
+    down = {"beta": 1, "d_qk": 16, "residual": 0.5}
+    up = down | {"residual": 2}
+    v1 = bound("dong2021v1:2.2")
+    assert v1.evaluate(L=10_000, **down) == -math.inf
+    assert v1.evaluate(L=10_000, **up) == math.inf
+    deep = v1.evaluate(L=10_000, arithmetic="mpmath", dps=30, **down)
+    with mpmath.workdps(40):
+        assert abs(deep / (3**10_000 * mpmath.log(0.5)) - 1) < mpmath.mpf("1e-28")
+    ball = v1.evaluate(L=10_000, arithmetic="balls", bits=100, **down)
+    assert ball.contains(arb(v1.evaluate(L=10_000, arithmetic="mpmath", dps=60, **down)))
+    assert v1.evaluate(L=600, log=False, **down) == 0.0
+    assert v1.evaluate(L=600, log=False, **up) == math.inf
+
+
+@given(depth=st.integers(0, 646), shift=st.integers(-20, 20))
+def test_the_sign_near_the_threshold_is_right(depth, shift):
+    # c a² = (1 + shift 2^-40)²: the two terms of the logarithm cancel almost entirely.
+    residual = Fraction(1, 2) * (1 + Fraction(shift, 2**40))
+    value = bound("dong2021v1:2.2").evaluate(L=depth, beta=1, d_qk=1, residual=residual)
+    # log bound = 3^L log(1 + shift 2^-40) - log 2.
+    with mpmath.workdps(360):
+        expected = 3**depth * mpmath.log1p(mpmath.mpf(shift) / 2**40) - mpmath.log(2)
+        assert abs(value - expected) <= abs(expected) * mpmath.mpf(2) ** -52
+
+
+def test_zero_weights_and_zero_residuals():
+    b = bound("own:diameter")
+    values = point("own:diameter")
+    assert b.evaluate(**(values | {"weights": 0})) == -math.inf
+    assert b.evaluate(**(values | {"diameter": 0})) == -math.inf
+    assert b.evaluate(**(values | {"weights": 0}), log=False) == 0.0
+    # No layer, no weights: the bound is the diameter itself.
+    assert b.evaluate(**(values | {"weights": 0, "L": 0}), log=False) == 0.25
+    assert b.evaluate(**(values | {"weights": 0}), arithmetic="mpmath") == mpmath.mpf("-inf")
+    assert float(b.evaluate(**(values | {"weights": 0}), arithmetic="balls")) == -math.inf
+    assert bound("own:gamma-free").evaluate(**point("own:gamma-free", delta=0), log=False) > 0
+
+
+def test_the_limit_of_o3_at_zero_is_continuous():
+    for key in ("own:gamma-free", "own:gamma-free-one-head", "own:gamma-free-crude"):
+        at_zero = bound(key).evaluate(**point(key, delta=0))
+        for tiny in (1e-12, 1e-200, 5e-324):
+            assert bound(key).evaluate(**point(key, delta=tiny)) == pytest.approx(at_zero, abs=2 * tiny + 1e-15)
+
+
+def test_lambda_skip_is_continuous_at_one():
+    for side in ("lower", "upper"):
+        key = f"own:lambda-skip-{side}"
+        at_one = bound(key).evaluate(**point(key, skip=1))
+        plain = {name: value for name, value in point(key).items() if name != "skip"}
+        assert at_one == bound(f"own:skip-{side}").evaluate(**plain)
+        for near in (1 - 1e-12, 1 + 1e-12):
+            assert bound(key).evaluate(**point(key, skip=near)) == pytest.approx(at_one, abs=1e-10)
+
+
+def test_negative_bounds_have_no_logarithm():
+    lower = bound("dong2021:A.3-lower")
+    assert lower.evaluate(D=3, log=False) == -2.0
+    assert lower.evaluate(D=1) == -math.inf
+    with pytest.raises(ValueError, match="the bound is negative at these values"):
+        lower.evaluate(D=3)
+
+
+def test_a_bound_that_says_nothing_says_so():
+    with pytest.raises(ValueError, match=r"own:skip-upper: .* is negative at these values"):
+        bound("own:skip-upper").evaluate(L=100, diameter=1, kappa=1)
+
+
+def test_balls_as_values_are_carried_through():
+    key = "dong2021:2.3"
+    with ctx.workprec(100):
+        wide = arb(0.3, 1e-6)
+    ball = bound(key).evaluate(arithmetic="balls", **point(key, residual=wide))
+    for inside in (0.3, 0.3 + 9e-7, 0.3 - 9e-7):
+        exact = bound(key).evaluate(arithmetic="balls", bits=200, **point(key, residual=inside))
+        assert ball.contains(exact)
+    assert ball.rad() < 1e-3
+    with pytest.raises(ValueError, match="arithmetic='balls' is needed"):
+        bound(key).evaluate(**point(key, residual=wide))
+    with pytest.raises(ValueError, match="residual: a ball given"):
+        bound(key).subs(residual=wide)
+
+
+def test_numbers_of_many_kinds_are_read_exactly():
+    key = "own:tv"
+    expected = bound(key).evaluate(D=0.5)
+    for same in (Fraction(1, 2), np.float64(0.5), np.float32(0.5), sp.Rational(1, 2), mpmath.mpf(0.5)):
+        assert bound(key).evaluate(D=same) == expected
+    assert bound(key).evaluate(D=np.int64(2)) == bound(key).evaluate(D=2)
+    heads = point("own:diameter-tanh")
+    arrays = {name: np.array(value) if isinstance(value, list) else value for name, value in heads.items()}
+    assert bound("own:diameter-tanh").evaluate(**arrays) == bound("own:diameter-tanh").evaluate(**heads)
+
+
+@pytest.mark.parametrize(
+    ("key", "changes", "message"),
+    [
+        ("own:tv", {"D": -1}, r"D: -1 given; a number in \[0, inf\) is needed"),
+        ("own:tv", {"D": math.nan}, r"D: nan given; a number in \[0, inf\)"),
+        ("own:tv", {"D": math.inf}, r"D: inf given; a number in \[0, inf\)"),
+        ("own:tv", {"D": "1"}, r"D: '1' given"),
+        ("own:tv", {"D": True}, r"D: True given"),
+        ("own:tv", {"D": None}, r"D: None given"),
+        ("own:tv", {"D": 1 + 1j}, r"D: \(1\+1j\) given"),
+        ("own:tv", {"D": arb(0, 1)}, r"D: .* given; a number in \[0, inf\)"),
+        ("own:tv", {"E": 1}, r"E: no letter of own:tv; its letters are D"),
+        ("own:diameter", {"L": -1}, r"L: -1 given; a whole number of at least 0"),
+        ("own:diameter", {"L": 2.0}, r"L: 2.0 given; a whole number"),
+        ("own:diameter", {"L": 10**7}, r"L: 10000000 given; a whole number of at least 0 and at most 1000000"),
+        ("own:diameter", {"L": 10**5000}, r"L: .* given; a whole number"),
+        ("own:diameter", {"d_qk": 0}, r"d_qk: 0 given; a whole number of at least 1"),
+        ("own:diameter", {"weights": -0.5}, r"weights: -0.5 given; a number in \[0, inf\)"),
+        ("own:skip-lower", {"u": 1}, r"u: 1 given; a number in \[0, 1\)"),
+        ("own:lambda-skip-lower", {"skip": 0}, r"skip: 0 given; a number in \(0, inf\)"),
+        ("own:gamma-free-crude", {"q": 1.5}, r"q: 1.5 given; a number in \[0, 1\]"),
+        ("own:diameter-tanh", {"W_V": 0.5}, r"W_V: 0.5 given; a list with a number for each head"),
+        ("own:diameter-tanh", {"W_V": []}, r"W_V: \[\] given; a list"),
+        ("own:diameter-tanh", {"W_V": [1, -1]}, r"W_V\[2\]: -1 given"),
+        ("own:diameter-tanh", {"W_V": [1, 2, 3]}, r"one number for each head is needed, but W_V has 3, W_QK has 2"),
+    ],
+)
+def test_bad_values_are_refused_by_name(key, changes, message):
+    with pytest.raises(ValueError, match=message):
+        bound(key).evaluate(**point(key, **changes))
+
+
+def test_missing_values_are_named_with_their_meaning():
+    with pytest.raises(
+        ValueError, match=r"own:diameter: no value given for L \(the number of layers\); diameter \("
+    ):
+        bound("own:diameter").evaluate(weights=1, d_qk=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"arithmetic": "double"}, "arithmetic: 'double' given; allowed are 'float', 'mpmath', 'balls'"),
+        ({"dps": 0}, "dps: 0 given"),
+        ({"bits": 1.5}, "bits: 1.5 given"),
+        ({"log": 1}, "log: 1 given"),
+    ],
+)
+def test_bad_options_are_refused_by_name(options, message):
+    with pytest.raises(ValueError, match=message):
+        bound("own:tv").evaluate(D=1, **options)
+
+
+@pytest.mark.parametrize("key", ["own:nothing", None, 3, "OWN:TV"])
+def test_unknown_keys_are_refused_with_the_list(key):
+    with pytest.raises(ValueError, match=r"key: .* given; allowed are 'dong2021:2.2'"):
+        bound(key)
+    with pytest.raises(ValueError, match=r"key: .* given; allowed are"):
+        prove(key, letters.D)
+
+
+def test_subs_takes_numbers_and_expressions():
+    b = bound("own:diameter")
+    x = sp.Symbol("x", positive=True)
+    assert sp.simplify(b.subs(L=1, d_qk=4) - letters.weights * letters.diameter**3 / 8) == 0
+    assert sp.simplify(b.subs(L=1, d_qk=4, weights=2 * x) - x * letters.diameter**3 / 4) == 0
+    assert b.subs(L=0) == letters.diameter
+    tanh = bound("own:diameter-tanh").subs(W_V=[1, 2], W_QK=[4, 8], d_qk=1)
+    spread = letters.diameter
+    assert sp.simplify(tanh - spread * (sp.tanh(spread**2) + 2 * sp.tanh(2 * spread**2))) == 0
+    with pytest.raises(ValueError, match="L: 600 given; subs writes 3"):
+        b.subs(L=600)
+    with pytest.raises(ValueError, match="no letter"):
+        b.subs(M=1)
+
+
+def test_the_one_layer_forms_are_in_order():
+    # tanh form <= cubic form, with equal heads; and the chained form at L = 1 is the cubic form.
+    tanh = bound("own:diameter-tanh").evaluate(diameter=0.5, W_V=[1, 2], W_QK=[3, 4], d_qk=2)
+    cubic = bound("own:diameter").evaluate(L=1, diameter=0.5, weights=1 * 3 + 2 * 4, d_qk=2)
+    assert tanh < cubic
+    assert cubic == pytest.approx(math.log(11 / (4 * math.sqrt(2)) * 0.125), abs=1e-14)
+
+
+def test_precision_is_left_as_it_was():
+    before = ctx.prec, mpmath.mp.prec
+    for arithmetic in ("float", "mpmath", "balls"):
+        bound("dong2021:2.3").evaluate(arithmetic=arithmetic, **point("dong2021:2.3", L=200))
+        with pytest.raises(ValueError, match="negative"):
+            bound("own:skip-upper").evaluate(arithmetic=arithmetic, L=100, diameter=1, kappa=1)
+    assert (ctx.prec, mpmath.mp.prec) == before
