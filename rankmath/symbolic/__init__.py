@@ -1,0 +1,1 @@
+"""Bounds as sympy expressions, derived and proved; `bounds.bound` hands them out by key."""

@@ -149,9 +149,10 @@ class Bound:
         return (with_heads(self.expression, *set(heads.values())) if heads else self.expression), exact
 
     def _refuse_unknown(self, values: Mapping[str, Any]) -> None:
+        known = self.symbols
         for name in values:
-            if name not in self.symbols:
-                raise ValueError(f"{name}: no letter of {self.key}; its letters are {', '.join(self.symbols)}")
+            if name not in known:
+                raise ValueError(f"{name}: no letter of {self.key}; its letters are {', '.join(known)}")
 
     def _names(self) -> dict[Expr, str]:
         return {q.symbol.label if q.per_head else q.symbol: q.latex for q in self.quantities}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import sympy as sp
 
 L = sp.Symbol("L", integer=True, nonnegative=True)
@@ -52,6 +54,7 @@ def over_heads(term: sp.Expr) -> sp.Sum:
     return sp.Sum(term, (h, 1, H))
 
 
+@cache
 def with_heads(expression: sp.Expr, heads: int) -> sp.Expr:
     """`expression` with its sums over heads written out for `heads` of them.
 

@@ -19,11 +19,41 @@ from rankmath.validation import as_count
 #: Layers: 3^L is written out as an integer, so a limit there must be.
 DEEPEST = 1_000_000
 
-NONNEGATIVE = sp.Interval(0, sp.oo)
-AT_LEAST_ONE = sp.Interval(1, sp.oo)
-POSITIVE = sp.Interval.open(0, sp.oo)
-FRACTION = sp.Interval(0, 1)
-BELOW_ONE = sp.Interval.Ropen(0, 1)
+
+@dataclass(frozen=True)
+class Domain:
+    """An interval of numbers with whole ends; `end` None for the half-line.
+
+    Examples
+    --------
+    >>> print(Domain(0, 1, end_open=True))
+    [0, 1)
+    """
+
+    start: int
+    end: int | None = None
+    start_open: bool = False
+    end_open: bool = False
+
+    def contains(self, x: Value) -> bool:
+        """Whether `x` is certainly in it; a ball compares as true only where certain."""
+        if isinstance(x, arb) and not x.is_finite():
+            return False
+        above = x > self.start if self.start_open else x >= self.start
+        if self.end is None:
+            return bool(above)
+        return bool(above and (x < self.end if self.end_open else x <= self.end))
+
+    def __str__(self) -> str:
+        left, right = "(" if self.start_open else "[", ")" if self.end_open or self.end is None else "]"
+        return f"{left}{self.start}, {'inf' if self.end is None else self.end}{right}"
+
+
+NONNEGATIVE = Domain(0)
+AT_LEAST_ONE = Domain(1)
+POSITIVE = Domain(0, start_open=True)
+FRACTION = Domain(0, 1)
+BELOW_ONE = Domain(0, 1, end_open=True)
 
 
 @dataclass(frozen=True)
@@ -44,13 +74,13 @@ class Quantity:
     symbol: Expr
     meaning: str
     latex: str
-    domain: Expr = NONNEGATIVE
+    domain: Domain = NONNEGATIVE
     integer: bool = False
 
     @property
     def name(self) -> str:
         """The keyword under which a value is given."""
-        return str(self.symbol)
+        return str(self.symbol.name)
 
     @property
     def per_head(self) -> bool:
@@ -60,7 +90,7 @@ class Quantity:
     def read(self, value: Any) -> dict[Expr, Value]:
         """`value` by symbol (one for each head, if `per_head`), as Fractions or balls; or a ValueError."""
         if self.integer:
-            return {self.symbol: Fraction(as_count(self.name, value, least=int(self.domain.start), most=DEEPEST))}
+            return {self.symbol: Fraction(as_count(self.name, value, least=self.domain.start, most=DEEPEST))}
         if not self.per_head:
             return {self.symbol: read_number(self.name, value, self.domain)}
         if not isinstance(value, (list, tuple, np.ndarray)) or np.ndim(value) != 1 or not len(value):
@@ -69,7 +99,7 @@ class Quantity:
         return {self.symbol[k]: read_number(f"{self.name}[{k}]", v, self.domain) for k, v in numbered}
 
 
-def read_number(name: str, value: Any, domain: Expr = POSITIVE) -> Value:
+def read_number(name: str, value: Any, domain: Domain = POSITIVE) -> Value:
     """A real number as the Fraction it is, a ball as it is; refused unless certainly in `domain`.
 
     Examples
@@ -78,8 +108,8 @@ def read_number(name: str, value: Any, domain: Expr = POSITIVE) -> Value:
     Fraction(1, 4)
     """
     number = value if isinstance(value, arb) else _fraction(value)
-    if number is None or not _inside(number, domain):
-        raise ValueError(f"{name}: {_show(value)} given; a number in {_interval(domain)} is needed")
+    if number is None or not domain.contains(number):
+        raise ValueError(f"{name}: {_show(value)} given; a number in {domain} is needed")
     return number
 
 
@@ -95,28 +125,6 @@ def _fraction(value: Any) -> Fraction | None:
     if isinstance(value, sp.Rational):
         return Fraction(int(value.p), int(value.q))
     return value if isinstance(value, Fraction) else None
-
-
-def _inside(x: Value, domain: Expr) -> bool:
-    # A ball compares as true only where certain, and a ball that is not finite never does.
-    if isinstance(x, arb) and not x.is_finite():
-        return False
-    start, end = Fraction(int(domain.start)), domain.end
-    low = _ball(start, x)
-    above = x > low if domain.left_open else x >= low
-    if end == sp.oo or not above:
-        return bool(above)
-    high = _ball(Fraction(int(end)), x)
-    return bool(x < high if domain.right_open else x <= high)
-
-
-def _ball(end: Fraction, like: Value) -> Value:
-    return arb(int(end)) if isinstance(like, arb) else end
-
-
-def _interval(domain: Expr) -> str:
-    left, right = "(" if domain.left_open else "[", ")" if domain.right_open or domain.end == sp.oo else "]"
-    return f"{left}{domain.start}, {'inf' if domain.end == sp.oo else domain.end}{right}"
 
 
 def _show(value: Any) -> str:
