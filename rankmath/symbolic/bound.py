@@ -64,12 +64,15 @@ class Bound:
         tanh(1/2)
         """
         self._refuse_unknown(values)
+        letters = {q.name: q.symbol for q in self.quantities if not q.per_head}
         symbolic = {
-            name: value for name, value in values.items() if isinstance(value, sp.Expr) and not value.is_number
+            name: value
+            for name, value in values.items()
+            if name in letters and isinstance(value, sp.Expr) and not value.is_Rational
         }
         numbers = {name: value for name, value in values.items() if name not in symbolic}
         expression, exact = self._read(numbers)
-        replacements = {q.symbol: symbolic[q.name] for q in self.quantities if q.name in symbolic}
+        replacements = {letters[name]: value for name, value in symbolic.items()}
         for symbol, number in exact.items():
             if isinstance(number, arb):
                 raise ValueError(f"{symbol}: a ball given; subs takes exact numbers and sympy expressions")
@@ -85,7 +88,7 @@ class Bound:
     ) -> Any:
         """The logarithm of the bound (the bound itself with log=False) at the values given.
 
-        "float": a double, within an ulp of the truth; ±inf where that lies beyond the doubles (L over 600 or so).
+        "float": a double within an ulp of the truth (a logarithm near 0: within 1e-18); ±inf beyond the doubles.
         "mpmath": an mpf of `dps` digits. "balls": an arb that contains the truth, accurate to `bits` bits; there
         the values themselves may be balls. Values are otherwise exact: integers, fractions, doubles, mpf. A bound
         that is zero has the logarithm -inf.

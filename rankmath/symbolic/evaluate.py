@@ -193,21 +193,23 @@ def enclose(e: Expr, values: Values, *, bits: int, log: bool = True) -> tuple[in
     """
     exact = all(isinstance(value, Fraction) for value in values.values())
     walk = Walk(BALLS, values)
-    working, previous = bits + 32, -1
+    working: int = bits + 32
+    previous: int | None = None
     while working <= (_MOST_BITS if exact else _MOST_BITS_FOR_BALLS):
         with precision(working):
             try:
                 sign, ball = walk.log(e)
-                if sign == 0:
-                    return 0, None, working
-                reached = _accuracy(ball, absolute=not log)
             except Undecided:
-                reached = -1
-        if reached >= bits or (not exact and 0 <= reached <= previous + 1):
+                working *= 2
+                continue
+        if sign == 0:
+            return 0, None, working
+        reached = _accuracy(ball, absolute=not log)
+        if reached >= bits or (not exact and previous is not None and reached <= previous + 1):
             return sign, ball, working
         previous = reached
         working *= 2
-    raise OutOfDomain(f"{e}: {working // 2} bits do not decide the sign of a part of it at these values")
+    raise OutOfDomain(f"{e}: {working // 2} bits do not decide it")
 
 
 def _accuracy(ball: Ball, *, absolute: bool) -> int:

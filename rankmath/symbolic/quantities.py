@@ -90,6 +90,7 @@ class Quantity:
     def read(self, value: Any) -> dict[Expr, Value]:
         """`value` by symbol (one for each head, if `per_head`), as Fractions or balls; or a ValueError."""
         if self.integer:
+            value = int(value) if isinstance(value, sp.Integer) else value
             return {self.symbol: Fraction(as_count(self.name, value, least=self.domain.start, most=DEEPEST))}
         if not self.per_head:
             return {self.symbol: read_number(self.name, value, self.domain)}

@@ -248,6 +248,10 @@ def test_balls_as_values_are_carried_through():
         exact = bound(key).evaluate(arithmetic="balls", bits=200, **point(key, residual=inside))
         assert ball.contains(exact)
     assert ball.rad() < 1e-3
+    # At depth 20 the ball of the logarithm is wide, and still an enclosure.
+    deep = bound(key).evaluate(arithmetic="balls", **point(key, residual=wide, L=20))
+    assert deep.rad() > 1
+    assert deep.contains(bound(key).evaluate(arithmetic="balls", **point(key, L=20)))
     with pytest.raises(ValueError, match="arithmetic='balls' is needed"):
         bound(key).evaluate(**point(key, residual=wide))
     with pytest.raises(ValueError, match="residual: a ball given"):
@@ -332,6 +336,7 @@ def test_subs_takes_numbers_and_expressions():
     assert sp.simplify(b.subs(L=1, d_qk=4) - letters.weights * letters.diameter**3 / 8) == 0
     assert sp.simplify(b.subs(L=1, d_qk=4, weights=2 * x) - x * letters.diameter**3 / 4) == 0
     assert b.subs(L=0) == letters.diameter
+    assert sp.simplify(b.subs(L=sp.Integer(1), weights=sp.sqrt(2), d_qk=2) - letters.diameter**3 / 4) == 0
     tanh = bound("own:diameter-tanh").subs(W_V=[1, 2], W_QK=[4, 8], d_qk=1)
     spread = letters.diameter
     assert sp.simplify(tanh - spread * (sp.tanh(spread**2) + 2 * sp.tanh(2 * spread**2))) == 0
@@ -339,6 +344,8 @@ def test_subs_takes_numbers_and_expressions():
         b.subs(L=600)
     with pytest.raises(ValueError, match="no letter"):
         b.subs(M=1)
+    with pytest.raises(ValueError, match="W_V: x given; a list"):
+        bound("own:diameter-tanh").subs(W_V=x)
 
 
 def test_the_one_layer_forms_are_in_order():

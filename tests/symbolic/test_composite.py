@@ -43,6 +43,18 @@ def test_the_constant_of_2023_is_four_gamma():
         prove_several_heads(sp.sqrt(H) * gamma_constant(), gamma_constant())
 
 
+def test_the_printed_beta_does_not_cover_two_heads():
+    # Tokens ±e_1, W_QK = x e_1e_1ᵀ, W_1 = e_1e_1ᵀ, W_2 = e_1 1ᵀ/m of width m²: each |W_h|_{1,inf} is 1, so the
+    # printed beta is x; D_ii = 2x is small, gamma = sqrt(2 · 1/2) = 1. The output is ± tanh(x)(W_1 + W_2)'s first row.
+    x, m = 1 / 16, 256
+    rows, columns = (1 + 1 / m) + (m**2 - 1) / m, 2 * (1 + 1 / m)
+    measured = np.log(np.tanh(x)) + 0.5 * np.log(rows * columns)
+    values = {"L": 1, "H": 2, "gamma": 1, "d_qk": 1, "residual": np.sqrt(2)}
+    assert measured > bound("dong2021:2.3").evaluate(beta=x, **values) + 1e-3
+    # The beta of the derivation: the largest 1-norm, 1, and the largest infinity-norm, m, each over heads.
+    assert measured < bound("dong2021:2.3").evaluate(beta=x * np.sqrt(m), **values)
+
+
 def test_constants_of_o3():
     d = delta
     assert sp.simplify(crude_constant() ** 2 - (sp.exp(d) - 1) / d - (sp.exp(2 * d) - 1) / (2 * d)) == 0

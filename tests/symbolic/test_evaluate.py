@@ -98,7 +98,7 @@ def test_what_has_no_value_is_refused(expression, words):
 def test_a_sign_that_a_ball_does_not_show_is_not_guessed():
     with pytest.raises(Undecided):
         Walk(BALLS, {x: arb(0, 1)}).log(x)
-    with pytest.raises(OutOfDomain, match="do not decide the sign"):
+    with pytest.raises(OutOfDomain, match="bits do not decide it"):
         enclose(x - 1, {x: arb(1, 0.001)}, bits=60)
 
 
