@@ -45,7 +45,7 @@ def test_the_constant_of_2023_is_four_gamma():
 
 def test_the_printed_beta_does_not_cover_two_heads():
     # Tokens ±e_1, W_QK = x e_1e_1ᵀ, W_1 = e_1e_1ᵀ, W_2 = e_1 1ᵀ/m of width m²: each |W_h|_{1,inf} is 1, so the
-    # printed beta is x; D_ii = 2x is small, gamma = sqrt(2 · 1/2) = 1. The output is ± tanh(x)(W_1 + W_2)'s first row.
+    # printed beta is x; D_ii = 2x is small, gamma = sqrt(2 · 1/2) = 1. The output is ± tanh(x) e_1ᵀ(W_1 + W_2).
     x, m = 1 / 16, 256
     rows, columns = (1 + 1 / m) + (m**2 - 1) / m, 2 * (1 + 1 / m)
     measured = np.log(np.tanh(x)) + 0.5 * np.log(rows * columns)
