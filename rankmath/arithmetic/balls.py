@@ -145,6 +145,10 @@ class Balls(ObjectArithmetic):
     def certainly_positive(self, a: Array) -> Array:
         return np.asarray(a > 0, dtype=bool)
 
+    def vanishes(self, a: Array, size: Array) -> Array:
+        """Whether `a` is certainly zero: balls round nothing away."""
+        return self.certainly_zero(a)
+
     def bits(self) -> int:
         return int(flint.ctx.prec)
 

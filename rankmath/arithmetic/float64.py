@@ -22,8 +22,12 @@ class Float64:
 
     def __init__(self, like: Array) -> None:
         self.xp: Any = array_namespace(like)
-        self._native = is_numpy_array(like) or is_cupy_array(like)
+        self._numpy = is_numpy_array(like)
+        self._native = self._numpy or is_cupy_array(like)
         self._device = None if self._native else like.device
+        # NumPy's own names for these spend longer on their arguments than on a small array.
+        self._max: Any = np.maximum.reduce if self._numpy else self.xp.max
+        self._sum: Any = np.add.reduce if self._numpy else self.xp.sum
 
     def asarray(self, value: Array) -> Array:
         return value
@@ -52,6 +56,9 @@ class Float64:
 
     def log(self, a: Array) -> Array:
         """Natural logarithm, log 0 = −∞ without a warning."""
+        if self._numpy:
+            with np.errstate(divide="ignore"):
+                return np.log(a)
         positive = a > 0
         return self.xp.where(positive, self.xp.log(self.xp.where(positive, a, 1.0)), -self.xp.inf)
 
@@ -65,10 +72,14 @@ class Float64:
         return self.xp.abs(a)
 
     def sum(self, a: Array, axis: int) -> Array:
-        return self.xp.sum(a, axis=axis, keepdims=True)
+        return self._sum(a, axis=axis, keepdims=True)
 
     def max(self, a: Array, axis: int) -> Array:
-        return self.xp.max(a, axis=axis, keepdims=True)
+        return self._max(a, axis=axis, keepdims=True)
+
+    def largest(self, a: Array) -> Array:
+        """The largest |entry| of each matrix, (..., 1, 1)."""
+        return self._max(self.xp.abs(a), axis=(-2, -1), keepdims=True)
 
     def where(self, condition: Array, a: Array, b: Array) -> Array:
         return self.xp.where(condition, a, b)
@@ -121,6 +132,10 @@ class Float64:
 
     def certainly_positive(self, a: Array) -> Array:
         return a > 0
+
+    def vanishes(self, a: Array, size: Array) -> Array:
+        """Whether `a`, a difference of numbers of the given size, is zero to rounding."""
+        return a <= 2.0**-48 * size
 
 
 def to_numpy(array: Array) -> np.ndarray[Any, Any]:

@@ -76,6 +76,10 @@ class Multiprecision(ObjectArithmetic):
     def certainly_positive(self, a: Array) -> Array:
         return np.asarray(a > 0, dtype=bool)
 
+    def vanishes(self, a: Array, size: Array) -> Array:
+        """Whether `a`, a difference of numbers of the given size, is zero to rounding."""
+        return np.asarray(a <= size * self.context.ldexp(1, 8 - self.context.prec), dtype=bool)
+
     def bits(self) -> int:
         return int(self.context.prec)
 

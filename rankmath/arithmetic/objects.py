@@ -35,6 +35,8 @@ class ObjectArithmetic:
     #: 0 and 1 in this number system.
     zero: Any
     one: Any
+    #: |a|, entry by entry.
+    abs: Callable[[Array], Array]
 
     def middle(self, a: Array) -> np.ndarray[Any, Any]:
         """Nearby doubles up to one common factor: for choices to which any answer is valid."""
@@ -60,15 +62,25 @@ class ObjectArithmetic:
     def sum(self, a: Array, axis: int) -> Array:
         return np.add.reduce(a, axis=axis, keepdims=True)
 
+    def max(self, a: Array, axis: int) -> Array:
+        raise NotImplementedError
+
+    def largest(self, a: Array) -> Array:
+        """The largest |entry| of each matrix, (..., 1, 1)."""
+        return self.max(self.max(self.abs(a), axis=-1), axis=-2)
+
     def where(self, condition: Array, a: Array, b: Array) -> Array:
         return np.where(condition, a, b)
 
     def concat(self, arrays: list[Array], axis: int) -> Array:
         return np.concatenate(arrays, axis=axis)
 
+    def certainly_zero(self, a: Array) -> Array:
+        return np.asarray(a == 0, dtype=bool)
+
     def nonzero(self, a: Array) -> Array:
         """`a` as a divisor: exact zeros become one."""
-        return np.where(np.asarray(a == 0, dtype=bool), self.one, a)
+        return np.where(self.certainly_zero(a), self.one, a)
 
     def hide(self, allowed: np.ndarray[Any, Any], a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Doubles where allowed, −∞ elsewhere."""

@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import array_api_compat.numpy
+import numpy as np
 from array_api_compat import array_namespace
 
 from rankmath.validation import Array
@@ -41,11 +43,16 @@ class LogScale:
         return cls(value, xp.zeros_like(value))
 
     def times(self, factor: Array | float) -> LogScale:
-        return LogScale(self.mantissa * factor, self.exponent)._normalised()
+        """σ · factor, for |factor| up to 2^20."""
+        mantissa = self.mantissa * factor
+        large = (abs(mantissa) > _LARGE) & (abs(mantissa) < math.inf)
+        xp = self._xp
+        return LogScale(mantissa * xp.where(large, 2.0**-_STEP, 1.0), self.exponent + xp.where(large, _STEP, 0.0))
 
     def plus(self, term: Array | float) -> LogScale:
-        # 2^-exponent underflows to 0 exactly where the term no longer counts.
-        return LogScale(self.mantissa + term * self._shrink(), self.exponent)._normalised()
+        """σ + term, for |term| up to 2^1000."""
+        # Beyond 2^-1000 no finite term counts, and −∞ must not meet a zero.
+        return LogScale(self.mantissa + term * 2.0 ** -self._xp.minimum(self.exponent, 1000.0), self.exponent)
 
     def to_float(self) -> Array:
         """σ as a double; ±∞ beyond 2^1000."""
@@ -71,13 +78,5 @@ class LogScale:
 
     @property
     def _xp(self) -> Any:
-        return array_namespace(self.mantissa)
-
-    def _shrink(self) -> Array:
-        return 2.0 ** (-self.exponent)
-
-    def _normalised(self) -> LogScale:
-        xp = self._xp
-        large = (xp.abs(self.mantissa) > _LARGE) & xp.isfinite(self.mantissa)
-        shrink = xp.where(large, 2.0**-_STEP, 1.0)
-        return LogScale(self.mantissa * shrink, self.exponent + xp.where(large, _STEP, 0.0))
+        # array_namespace takes longer than the arithmetic on one number.
+        return array_api_compat.numpy if type(self.mantissa) is np.ndarray else array_namespace(self.mantissa)

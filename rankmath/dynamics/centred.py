@@ -34,7 +34,7 @@ from rankmath.validation import Array
 Scaled: TypeAlias = tuple[Array, Any]
 
 # A logarithm that stands for "zero" where e^{log} meets other factors; −inf would breed nan.
-_LOG_ZERO = -1e300
+LOG_ZERO = -1e300
 # Beyond this an exponential is on the way out of a double's range.
 _SAFE_LOG = 300.0
 # Larger logits are shrunk to this, all alike: the softmax is saturated either way.
@@ -112,7 +112,7 @@ def _tamed(A: Any, a: Array) -> Scaled:
     if A.unbounded:
         return a, 0
     xp = A.xp
-    largest = _largest(A, a)
+    largest = A.largest(a)
     wild = (largest > 1e60) | ((largest > 0) & (largest < 1e-60))
     if not bool(xp.any(wild)):
         return a, 0
@@ -139,20 +139,20 @@ def _recentred(A: Any, x: Scaled, R: Array, log_residual: LogScale | None) -> To
     R = R - shift
     if log_residual is None:
         return Tokens(x[0] + shift, R)
-    center, log = _total(A, [x, (shift, _floored(A, log_residual.to_float()))])
-    center, grown = _normalised(A, center)
-    R, shrunk = _normalised(A, R)
+    center, log = scaled_sum(A, [x, (shift, _floored(A, log_residual.to_float()))])
+    center, grown = normalised(A, center)
+    R, shrunk = normalised(A, R)
     return Tokens(center, R, _floored(A, log + grown), log_residual.plus(shrunk))
 
 
-def _total(A: Any, terms: list[Scaled]) -> Scaled:
+def scaled_sum(A: Any, terms: list[Scaled]) -> Scaled:
     """The sum of arrays in different units, and its unit: the size of the largest term."""
     if A.unbounded or len(terms) == 1:
         total = terms[0][0]
         for a, _ in terms[1:]:
             total = total + a
         return total, terms[0][1]
-    sizes = [_floored(A, log + A.log(_largest(A, a))) for a, log in terms]
+    sizes = [_floored(A, log + A.log(A.largest(a))) for a, log in terms]
     common = sizes[0]
     for size in sizes[1:]:
         common = A.xp.maximum(common, size)
@@ -162,23 +162,19 @@ def _total(A: Any, terms: list[Scaled]) -> Scaled:
     return total, common
 
 
-def _normalised(A: Any, a: Array) -> Scaled:
+def normalised(A: Any, a: Array) -> Scaled:
     """`a` over its largest entry (over both last axes), and the logarithm of that entry (−inf for zero)."""
-    largest = _largest(A, a)
+    largest = A.largest(a)
     return a / A.nonzero(largest), A.log(largest)
 
 
-def _largest(A: Any, a: Array) -> Array:
-    return A.max(A.max(A.abs(a), axis=-1), axis=-2)
-
-
 def _floored(A: Any, log: Array) -> Array:
-    return A.xp.maximum(log, _LOG_ZERO)
+    return A.xp.maximum(log, LOG_ZERO)
 
 
 def _grown(A: Any, a: Array, log: Any) -> Array:
     """`a` · e^log, held down where it would overflow; e^log alone may."""
-    half = A.exp(A.xp.minimum(log, _LARGEST_LOG - A.log(A.xp.maximum(_largest(A, a), _TINY))) / 2)
+    half = A.exp(A.xp.minimum(log, _LARGEST_LOG - A.log(A.xp.maximum(A.largest(a), _TINY))) / 2)
     return a * half * half
 
 
@@ -188,29 +184,29 @@ def _grown(A: Any, a: Array, log: Any) -> Array:
 def attention_step(A: Any, net: Network, layer: LayerWeights, tokens: Tokens, mask: Mask | None) -> Tokens:
     """λX + Σ_h P_h X W_h + 1bᵀ in centred form."""
     lam = A.constant(net.skip) if net.skip else None
-    scale = _Scale.of(A, tokens)
+    scale = Scale.of(A, tokens)
     centers = [] if lam is None else [(tokens.center * lam, scale.xi)]
     residuals = [] if lam is None else [(tokens.residual * lam, 0)]
     for head in layer.heads:
-        view = view_of(A, net, head, tokens, mask)
-        seen, log_seen = _total(A, [(tokens.center, scale.xi), (view.common, scale.sigma)])
+        view = view_of(A, net, head, tokens, scale, mask)
+        seen, log_seen = scaled_sum(A, [(tokens.center, scale.xi), (view.common, scale.sigma)])
         centers.append((_through(A, seen, head), log_seen + head.log_value))
         out, log_out = view.deviation(A.matmul(view.spread, head.value))
         out = out if head.output is None else A.matmul(out, head.output)
         residuals.append((out, log_out + head.log_value + (0 if lam is None else view.log_unit)))
     if layer.bias is not None:
         centers.append(layer.bias)
-    R, log = _total(A, residuals)
+    R, log = scaled_sum(A, residuals)
     log_residual = tokens.log_residual
     if log_residual is not None:
         # A view's unit is e^{2σ} where σ < 0: 3σ in all, the cubic rate itself.
         log_residual = (log_residual.times(view.order) if lam is None else log_residual).plus(log)
-    return _recentred(A, _total(A, centers), R, log_residual)
+    return _recentred(A, scaled_sum(A, centers), R, log_residual)
 
 
 @dataclass(frozen=True)
-class _Scale:
-    """The units of the tokens at one layer, as doubles; 0 where exponents are unbounded."""
+class Scale:
+    """The units of the tokens as doubles; 0 where exponents are unbounded."""
 
     sigma: Any  # σ, floored
     xi: Any  # ξ
@@ -218,7 +214,7 @@ class _Scale:
     rising: Any  # max(2σ, 0)
 
     @classmethod
-    def of(cls, A: Any, tokens: Tokens) -> _Scale:
+    def of(cls, A: Any, tokens: Tokens) -> Scale:
         if A.unbounded:
             return cls(0, 0, 0, 0)
         sigma = _floored(A, tokens.log_residual.to_float())
@@ -231,9 +227,8 @@ def _through(A: Any, v: Array, head: Head) -> Array:
     return v if head.output is None else A.matmul(v, head.output)
 
 
-def view_of(A: Any, net: Network, head: Head, tokens: Tokens, mask: Mask | None) -> View:
+def view_of(A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None) -> View:
     """One head as the tokens see it."""
-    scale = _Scale.of(A, tokens)
     x, R = tokens.center, tokens.residual
     root = A.sqrt(A.asarray(A.constant(net.d_qk))) if A.unbounded else math.sqrt(net.d_qk)
     g = A.matmul(x, head.query)
@@ -242,7 +237,7 @@ def view_of(A: Any, net: Network, head: Head, tokens: Tokens, mask: Mask | None)
     pull = [(g, scale.xi + head.log_logits)]
     if head.key_bias is not None:
         pull.append((A.transpose(head.key_bias[0]), head.key_bias[1]))
-    g, log_g = _total(A, pull)  # x W_QK + kᵀ
+    g, log_g = scaled_sum(A, pull)  # x W_QK + kᵀ
     support = None if mask is None else mask.common_support
     scores = A.middle(A.matmul(R, A.transpose(g)))
     if support is not None:
@@ -264,9 +259,7 @@ def view_of(A: Any, net: Network, head: Head, tokens: Tokens, mask: Mask | None)
 
 def _logits_in_range(A: Any, c: Scaled, left: Array, right: Array, log_E: Array) -> tuple[Array, Array]:
     """c itself, and by which logarithm c and E must shrink, both alike, to stay in the range of a double."""
-    size_c, size_E = (
-        A.log(A.xp.maximum(size, _TINY)) for size in (_largest(A, c[0]), _logit_bound(A, left, right))
-    )
+    size_c, size_E = (A.log(A.xp.maximum(size, _TINY)) for size in (A.largest(c[0]), _logit_bound(A, left, right)))
     excess = A.xp.maximum(A.xp.maximum(c[1] + size_c, log_E + size_E) - _LARGEST_LOG, 0.0)
     return _grown(A, c[0], c[1] - excess), excess
 
@@ -296,7 +289,7 @@ class View:
 
     A: Any
     scores: Array  # largest at j*
-    scale: _Scale
+    scale: Scale
     left: Array
     right: Array  # E = e^{2σ + log_logits} left rightᵀ
     log_logits: Any
@@ -335,18 +328,19 @@ class View:
 
 def _logit_bound(A: Any, left: Array, right: Array) -> Array:
     """At least every |(left rightᵀ)_ij|, (..., 1, 1), from the largest entries alone."""
-    return _largest(A, left) * _largest(A, right) * left.shape[-1]
+    return A.largest(left) * A.largest(right) * left.shape[-1]
 
 
 def _unbounded_deviation(view: View, values: Array) -> Scaled:
     A, left, right, q = view.A, view.left, view.right, view.weights
-    bound = A.upper_exponent(_logit_bound(A, left, right))
-    if bound < -A.bits():
+    bound = _logit_bound(A, left, right)
+    b = A.upper_exponent(bound)
+    if b < -A.bits():
         # |E| ≤ 2^b: m = E + θE² with |θ| ≤ 1, and |m̄| ≤ 2^{b+1}, so 1/(1 + m̄) is within 2^{b+2} of 1.
         weighted = q * values
-        quadratic = A.max(A.sum(A.abs(weighted), axis=-2), axis=-1) * A.error_ball(2 * bound + 1)
-        linear = A.matmul(left, A.matmul(A.transpose(right), weighted))
-        return linear * (1 + A.error_ball(bound + 2)) + quadratic, 0
+        quadratic = A.max(A.sum(A.abs(weighted), axis=-2), axis=-1) * A.error_ball(2 * b + 1)
+        linear = A.matmul(left, A.matmul(A.transpose(right), weighted)) * (1 + A.error_ball(b + 2))
+        return linear + A.where(A.certainly_zero(bound), A.zero, quadratic), 0
     m = A.expm1_of_temporary(A.matmul(left, A.transpose(right)))
     y = A.matmul(m, A.concat([q * values, q], axis=-1))
     return y[..., :-1] / (1 + y[..., -1:]), 0
@@ -378,7 +372,7 @@ def _float_deviation(view: View, values: Array) -> Scaled:
     left, right = _factors(A, left, right, log_E)
     if large:
         out = _direct(A, left, right, log_q, values)
-        if safe or bool(xp.all(_largest(A, out) >= 2.0**-6 * _largest(A, values))):
+        if safe or bool(xp.all(A.largest(out) >= 2.0**-6 * A.largest(values))):
             return out, unit
     if safe:
         return _by_expm1(A, left, right, q, values), unit
@@ -388,7 +382,7 @@ def _float_deviation(view: View, values: Array) -> Scaled:
 
 def _factors(A: Any, left: Array, right: Array, log_E: Array) -> tuple[Array, Array]:
     """Two matrices whose product, left rightᵀ, is E itself, neither out of range."""
-    right, log = _normalised(A, right)
+    right, log = normalised(A, right)
     return _grown(A, left, log_E + _floored(A, log)), right
 
 
@@ -488,7 +482,7 @@ def _masked_deviation(view: View, mask: Mask, values: Array) -> Scaled:
         return y[..., :-1] / y[..., -1:]
 
     out = in_row_blocks(A, average, left, right.shape[-2])
-    if bool(xp.all(_largest(A, out) >= 1e-280 * _largest(A, values))):
+    if bool(xp.all(A.largest(out) >= 1e-280 * A.largest(values))):
         return out, 0.0
     # All rows attend to j* and to nothing else that a double can hold: a unit for every row.
     row_moving = A.transpose(_moving(A, values, xp.zeros_like(c)))
@@ -520,14 +514,14 @@ def in_row_blocks(A: Any, function: Callable[[Array, int], Array], rows: Array, 
 
 def mlp_step(A: Any, f: MLP, tokens: Tokens) -> Tokens:
     """f(x + R_i) − f(x), by divided differences of the activation."""
-    scale = _Scale.of(A, tokens)
+    scale = Scale.of(A, tokens)
     (W_in, log_in), (W_out, log_out) = _tamed(A, A.asarray(f.W_in)), _tamed(A, A.asarray(f.W_out))
     x, R = tokens.center, tokens.residual
     t = A.matmul(R, W_in)
     hidden = [(A.matmul(x, W_in), scale.xi + log_in)]
     if f.b_in is not None:
         hidden.append(_tamed(A, A.asarray(f.b_in[None, :])))
-    u, log_u = _total(A, hidden)
+    u, log_u = scaled_sum(A, hidden)
     s: Any = 1
     grow: Any = 1
     log_hidden: Any = 0
@@ -542,17 +536,17 @@ def mlp_step(A: Any, f: MLP, tokens: Tokens) -> Tokens:
     if f.skip:
         residuals.append((R, 0))
         centers.append((x, scale.xi))
-    R, log = _total(A, residuals)
+    R, log = scaled_sum(A, residuals)
     log_residual = None if A.unbounded else tokens.log_residual.plus(log)
-    return _recentred(A, _total(A, centers), R, log_residual)
+    return _recentred(A, scaled_sum(A, centers), R, log_residual)
 
 
 def _hidden_units(A: Any, u: Scaled, t: Scaled) -> tuple[Array, Array, Array, Array]:
     """u and s = e^σ over a common unit e^M, e^M itself (held down), and M: 0 unless hidden units near overflow."""
     xp = A.xp
-    pre, grown = _normalised(A, u[0])
+    pre, grown = normalised(A, u[0])
     log_u = _floored(A, u[1] + grown)
-    size = xp.maximum(log_u, t[1] + A.log(xp.maximum(_largest(A, t[0]), _TINY)))
+    size = xp.maximum(log_u, t[1] + A.log(xp.maximum(A.largest(t[0]), _TINY)))
     M = xp.maximum(size - 200.0, 0.0)
     s = A.exp(xp.minimum(t[1] - M, 2 * _SAFE_LOG))
     return pre * A.exp(log_u - M), s, A.exp(xp.minimum(M, 500.0)), M
@@ -593,8 +587,10 @@ def _token_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
     size = A.sum(w * w, axis=-1)
     along = b + r * p
     a = A.sqrt(along * along + r * r * size + e)
-    if not norm.floor and A.any(a == 0):
-        raise ValueError(f"X: a token is exactly zero before LayerNorm {norm.kind!r}; its direction is not defined")
+    if not norm.floor and A.any(A.vanishes(a, b + r * A.sqrt(A.sum(R * R, axis=-1)))):
+        raise ValueError(
+            f"X: a token is zero before LayerNorm {norm.kind!r}, exactly or to rounding; it has no direction"
+        )
     beta = A.sqrt(b * b + e)
     stable = (e * p * (2 * b + r * p) - b * b * r * size) / A.nonzero(a * beta * (along * beta + b * a))
     turned = (along / A.nonzero(a) - b / A.nonzero(beta)) / A.nonzero(r + 0 * b)

@@ -8,13 +8,27 @@ over all (h_1, …, h_L); head 0 is the skip (P_0 = I, W_0 = λI) and the P's ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import comb
 from typing import Any
 
-from rankmath.arithmetic.float64 import Float64
+import numpy as np
+
+from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.dynamics.centred import (
+    LOG_ZERO,
+    Scale,
+    Scaled,
+    attention_step,
+    centre,
+    normalised,
+    scaled_sum,
+    view_of,
+    weights_of,
+)
 from rankmath.dynamics.plain import check_input, layers_of
-from rankmath.linalg.residuals import ResidualNorm, residual
+from rankmath.dynamics.trace import Floats, residual_size, trace
+from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm
 from rankmath.network import Network
 from rankmath.validation import Array, as_choice, as_count
 
@@ -31,16 +45,66 @@ class PathSums:
 
     terms: Array
     bias: Array
+    net: Network = field(repr=False)
+    X: Array = field(repr=False)
 
     def total(self) -> Array:
         """The network's output, (n, d)."""
         xp = Float64(self.terms).xp
         return xp.sum(self.terms, axis=0) + self.bias
 
-    def residuals(self, norm: ResidualNorm = "frobenius") -> Array:
-        """‖res‖ of the sum of each length, (L+1,), in one of the norms of `rankmath.residual`."""
-        xp = Float64(self.terms).xp
-        return xp.asarray([float(residual(term, norm=norm).value) for term in self.terms])
+    def log_residual(self, norm: ResidualNorm = "frobenius") -> Floats:
+        """log‖res‖ of the sum of each length, (L+1,), −inf for an exact zero.
+
+        Not from `terms`, which lose a residual once it is 1e-16 of the mean, but by the same recursion for the
+        residuals, T^{l+1}_k = λ T^l_k + Σ_h Q_h T^l_{k−1} W_h with P_h = 1q_hᵀ + Q_h in centred form and log scale.
+
+        Examples
+        --------
+        >>> net = Network.random(tokens=4, dim=3, layers=3, seed=0, skip=0.5)
+        >>> logs = path_sums(net, net.random_input(seed=1, scale=1e-3)).log_residual()
+        >>> [round(float(x), 2) for x in logs]
+        [-8.56, -25.36, -43.23, -61.73]
+        """
+        as_choice("norm", norm, RESIDUAL_NORMS)
+        if not self.net.skip:
+            # Only the paths through all layers are there, and they are the network.
+            last = trace(self.net, self.X, norm).log_residual[-1]
+            return np.concatenate([np.full(self.net.layers, -np.inf), [float(last)]])
+        T, logs = _residual_terms(self.net, self.X)
+        sizes = [float(residual_size(Float64(T), T[k, ...], norm)) for k in range(T.shape[0])]
+        with np.errstate(divide="ignore"):
+            result: Floats = np.log(sizes) + to_numpy(logs)[:, 0, 0]
+        return result
+
+
+def _residual_terms(net: Network, X: Array) -> Scaled:
+    """T^L_k, (L+1, n, d), each of size one and with mean zero, and the logarithms of their units, (L+1, 1, 1)."""
+    A = Float64(X)
+    xp = A.xp
+    n, d = X.shape
+    mask = net.mask_for(int(n))
+    tokens = centre(A, X)
+    T, logs = xp.stack([tokens.residual]), xp.stack([tokens.log_residual.to_float()])
+    for weights in weights_of(A, net):
+        scale = Scale.of(A, tokens)
+        blank, zero = xp.zeros_like(T[:1, ...]), xp.full_like(logs[:1, ...], LOG_ZERO)
+        terms = [(xp.concat([net.skip * T, blank]), xp.concat([logs, zero]))]
+        wide = xp.reshape(xp.permute_dims(T, (1, 0, 2)), (n, -1))
+        for head in weights.heads:
+            view = view_of(A, net, head, tokens, scale, mask)
+            spread = xp.reshape(view.spread_of(wide), (n, -1, d))
+            values = xp.reshape(A.matmul(spread, head.value), (n, -1))
+            out, unit = view.deviation(values)
+            out = xp.permute_dims(xp.reshape(out, (n, T.shape[0], -1)), (1, 0, 2))
+            out = out if head.output is None else A.matmul(out, head.output)
+            log = logs + view.log_unit + unit + head.log_value
+            terms.append((xp.concat([blank, out]), xp.concat([zero, log])))
+        T, logs = scaled_sum(A, terms)
+        T, grown = normalised(A, T - A.sum(T, axis=-2) / n)
+        logs = xp.maximum(logs + grown, LOG_ZERO)
+        tokens = attention_step(A, net, weights, tokens, mask)
+    return T, logs
 
 
 def path_sums(net: Network, X: Any) -> PathSums:
@@ -76,7 +140,7 @@ def path_sums(net: Network, X: Any) -> PathSums:
         blank = xp.zeros((1, n, d), dtype=xp.float64, device=X.device)
         S = xp.concat([net.skip * S, blank]) + xp.concat([blank, longer])
         bias = through if net.bias is None else through + net.bias[l]
-    return PathSums(S, bias)
+    return PathSums(S, bias, net, X)
 
 
 def path_term(net: Network, X: Any, path: Sequence[int]) -> Array:
@@ -117,8 +181,8 @@ def path_counts(L: int, H: int, skip: bool = True) -> list[int]:
 
 def _path_input(net: Network, X: Any) -> Array:
     X = check_input(net, X)
-    if X.ndim != 2:
-        raise ValueError(f"X: shape {tuple(X.shape)} given; paths take one sequence (n, d)")
+    if X.ndim != 2 or net.query.ndim != 4:
+        raise ValueError(f"X: shape {tuple(X.shape)} given; paths take one network and one sequence (n, d)")
     if net.norm is not None or any(net.mlp):
         raise ValueError("net: a network with an MLP or LayerNorm given; the path decomposition needs neither")
     return X

@@ -122,5 +122,5 @@ def layer_norm(A: Any, norm: LayerNorm, Y: Array) -> Array:
 
 def _divided(A: Any, norm: LayerNorm, Y: Array, length: Array) -> Array:
     if A.any(length == 0):
-        raise ValueError(f"X: a token is exactly zero before LayerNorm {norm.kind!r}; its direction is not defined")
+        raise ValueError(f"X: a token is zero before LayerNorm {norm.kind!r}; it has no direction")
     return Y / length

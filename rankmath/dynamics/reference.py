@@ -264,7 +264,7 @@ def _divided(values: list[Any], size: Any, norm: LayerNorm) -> list[Any]:
         return [a / size for a in values]
     if norm.kind == "column":
         return values
-    raise ValueError(f"X: a token is exactly zero before LayerNorm {norm.kind!r}; its direction is not defined")
+    raise ValueError(f"X: a token is zero before LayerNorm {norm.kind!r}; it has no direction")
 
 
 def _log_residual(mp: Any, rows: Rows, norm: ResidualNorm) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,6 +25,8 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 BALL_TOLERANCE = 1e-12
 #: … and not beyond this.
 MOST_BITS = 16384
+# Numbers that all pairs of few rows make.
+_FEW = 2**15
 
 
 class PrecisionError(ArithmeticError):
@@ -194,9 +197,9 @@ def _trace_float(net: Network, X: Array, norm: ResidualNorm) -> Trace:
     A = Float64(X)
     residuals, diameters, means = [], [], []
     for tokens in layers_centred(A, net, X):
-        residuals.append(_log_size(A, tokens.log_residual, _residual_size(A, tokens.residual, norm)))
-        diameters.append(_log_size(A, tokens.log_residual, diameter(tokens.residual)))
-        means.append(_log_size(A, LogScale.of(tokens.log_center), _residual_size(A, tokens.center, "frobenius")))
+        residuals.append(_log_size(A, tokens.log_residual, residual_size(A, tokens.residual, norm)))
+        diameters.append(_log_size(A, tokens.log_residual, _diameter(A, tokens.residual)))
+        means.append(_log_size(A, LogScale.of(tokens.log_center), residual_size(A, tokens.center, "frobenius")))
     center, log_center = tokens.center[..., 0, :], tokens.log_center[..., 0, 0]
     return Trace(net, norm, "float64", tuple(residuals), tuple(diameters), tuple(means), center, log_center)
 
@@ -292,10 +295,19 @@ def layers_centred(A: Any, net: Network, X: Array) -> Iterator[Tokens]:
         yield tokens
 
 
-def _residual_size(A: Float64, R: Array, norm: ResidualNorm) -> Array:
+def residual_size(A: Float64, R: Array, norm: ResidualNorm) -> Array:
+    """‖res(R)‖ for R with mean zero."""
     if norm == "frobenius":
         return A.xp.sqrt(A.xp.sum(R * R, axis=(-2, -1)))
     return A.xp.asarray(residual(R, norm=norm).value)
+
+
+def _diameter(A: Float64, R: Array) -> Array:
+    """Δ₂ of rows of size one: few rows are compared at once, which `diameter` is too careful for."""
+    if R.shape[-2] ** 2 * math.prod(R.shape) > _FEW:
+        return diameter(R)
+    gaps = R[..., :, None, :] - R[..., None, :, :]
+    return A.xp.sqrt(A.xp.max(A.xp.sum(gaps * gaps, axis=-1), axis=(-2, -1)))
 
 
 def _per_ball(bound: Callable[[Any], float], balls: tuple[Any, ...]) -> Floats:
