@@ -6,6 +6,7 @@ unless said otherwise, so row i of A is (1/i, …, 1/i, 0, …).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,16 +37,20 @@ class ExactEquilibrium:
     scales: tuple[sp.Expr, ...]
     minor_at: tuple[tuple[int, ...], tuple[int, ...]]
 
-    def attention(self) -> sp.ImmutableMatrix:
-        """A, as exact expressions."""
-        logits = self.X * self.W_QK * self.X.T
+    def attention(self, digits: int | None = None) -> sp.ImmutableMatrix:
+        """A, as exact expressions or to so many digits."""
+        X = self.X if digits is None else self.X.evalf(digits)
+        logits = X * self.W_QK * X.T
         n = self.mask.n
         E = sp.Matrix(n, n, lambda i, j: sp.exp(logits[i, j]) if self.mask.allowed[i, j] else 0)
         return sp.ImmutableMatrix(n, n, lambda i, j: E[i, j] / sum(E[i, :]))
 
-    def defect(self) -> sp.Matrix:
-        """A X W_V − D X, zero at an equilibrium."""
-        return self.attention() * self.X * self.W_V - sp.diag(*self.scales) * self.X
+    def defect(self, digits: int | None = None) -> sp.Matrix:
+        """A X W_V − D X, zero at an equilibrium; as exact expressions or to so many digits."""
+        X, D = self.X, sp.diag(*self.scales)
+        if digits is not None:
+            X, D = X.evalf(digits), D.evalf(digits)
+        return self.attention(digits) * X * self.W_V - D * X
 
     def is_equilibrium(self) -> bool:
         """Decided by exact algebra: A X W_V = D X, D > 0, unit rows. Meant for W_QK = 0."""
@@ -87,11 +92,11 @@ def exact_number(name: str, value: Any) -> sp.Expr:
         value = value.item()
     if isinstance(value, (bool, str)) or not isinstance(value, (int, float, Fraction, sp.Expr)):
         raise ValueError(f"{name}: a {type(value).__name__} given; a number is needed")
-    try:
-        number = sp.Rational(value) if isinstance(value, (int, float, Fraction)) else value
-    except (TypeError, ValueError):
-        number = sp.nan
-    if not (number.is_number and number.is_real and number.is_finite):
+    if isinstance(value, float):
+        number = sp.Rational(*value.as_integer_ratio()) if math.isfinite(value) else sp.nan
+    else:
+        number = sp.sympify(value)
+    if not (number.is_number and number.is_real):
         raise ValueError(f"{name}: {value} given; a finite real number is needed")
     return number
 
@@ -270,7 +275,7 @@ def complete_equilibrium(tokens: int, dim: int, rank: int) -> ExactEquilibrium:
     Examples
     --------
     >>> equilibrium = complete_equilibrium(3, 3, 3)
-    >>> max(abs(x) for x in equilibrium.defect().evalf(30)) < 1e-28
+    >>> max(abs(x) for x in equilibrium.defect(digits=30)) < 1e-28
     True
     """
     n, d, k = _sizes(tokens, dim, rank)
