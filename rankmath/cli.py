@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -91,7 +93,7 @@ def verify(
 
     Example: rankmath verify own:diameter dong2021v1:2.2 --instances 1000
     """
-    from rankmath.report.results import Result, run, write_report
+    from rankmath.report.results import Report, Result, run
     from rankmath.statements.registry import statement, statements, statements_in
     from rankmath.validation import as_count
 
@@ -118,15 +120,30 @@ def verify(
             results.append(result)
             step(result.key)
     results.sort(key=lambda result: order.index(result.key))
-    folder = write_report(output, results, settings)
+    report = Report.of(results, settings)
+    folder = report.save(output)
+    notes = _write_plots_and_appendix(folder, report)
     if as_json:
         click.echo((folder / "report.json").read_text(encoding="utf-8"))
     else:
-        _print_results(results, folder)
+        _print_results(results, [f"report: {folder}/report.json", *notes])
     sys.exit(0 if all(result.as_registered for result in results) else 1)
 
 
-def _print_results(results: list[Any], folder: Path) -> None:
+def _write_plots_and_appendix(folder: Path, report: Any) -> list[str]:
+    """Both into the report's folder; what was written, or what is missing for it, in words."""
+    from rankmath.report.appendix import appendix as assemble
+    from rankmath.report.plots import NoMatplotlib, write_plots
+
+    try:
+        plots = write_plots(folder, report)
+        notes = [f"plots: {plots}"]
+    except NoMatplotlib as missing:
+        plots, notes = None, [f"no plots: {missing}"]
+    return [*notes, f"appendix: {assemble(report, plots=plots).save(folder)}"]
+
+
+def _print_results(results: list[Any], notes: list[str]) -> None:
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
@@ -154,7 +171,8 @@ def _print_results(results: list[Any], folder: Path) -> None:
         for name, factor in r.comparison.items():
             console.print(f"{r.key}: {name}: {factor:.3g} times")
     differing = [r.key for r in results if not r.as_registered]
-    console.print(f"report: {folder}/report.json")
+    for note in notes:
+        console.print(note)
     console.print(
         f"[bold red]differs from what is registered: {', '.join(differing)}" if differing else "all as registered"
     )
@@ -256,6 +274,128 @@ def _number(x: Any) -> float | None:
 
 
 @main.command()
+@click.argument("key")
+@click.option(
+    "--set", "given", multiple=True, metavar="NAME=NUMBER", help="A letter's value; numbers of heads by commas."
+)
+@click.option("--latex", "as_latex", is_flag=True, help="LaTeX instead of plain text.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@refuses_badly_formed
+def bound(key: str, given: tuple[str, ...], as_latex: bool, as_json: bool) -> None:
+    """The bound of a statement: as text, as LaTeX, or as a number once every letter has a value.
+
+    Example: rankmath bound own:diameter --set L=6 --set diameter=0.1 --set weights=2 --set d_qk=16
+    """
+    import sympy
+
+    from rankmath.symbolic.bounds import bound as bound_of
+
+    found = bound_of(key)
+    values = dict(_setting(text) for text in given)
+    # A single number for a letter with one value a head is the case of one head.
+    per_head = {quantity.name for quantity in found.quantities if quantity.per_head}
+    arguments: dict[str, Any] = {}
+    for name, listed in values.items():
+        if name not in found.symbols:
+            raise ValueError(f"--set: {name} given; the letters of {key} are {', '.join(found.symbols)}")
+        arguments[name] = listed if name in per_head or len(listed) > 1 else listed[0]
+    complete = set(found.symbols) <= set(arguments)
+    numbers = {}
+    if complete:
+        numbers["log"] = found.evaluate(**arguments)
+        numbers["value"] = found.evaluate(log=False, **arguments)
+    expression = found.subs(**arguments) if arguments and not complete else found.expression
+    names = {q.symbol.label if q.per_head else q.symbol: q.latex for q in found.quantities}
+    tex = str(sympy.latex(expression, symbol_names=names))
+    if as_json:
+        plain: dict[str, Any] = {"key": key, "side": found.side, "expression": str(expression), "latex": tex}
+        plain |= {"symbols": dict(found.symbols), "hypothesis": found.hypothesis}
+        plain |= {name: _number(value) for name, value in numbers.items()}
+        click.echo(json.dumps(plain, indent=1))
+        return
+    if as_latex:
+        click.echo(tex)
+        return
+    click.echo(f"{key}, {'an upper' if found.side == 'upper' else 'a lower'} bound: {expression}")
+    for name, meaning in found.symbols.items():
+        value = f" = {', '.join(map(str, values[name]))}" if name in values else ""
+        click.echo(f"  {name}{value}: {meaning}")
+    click.echo(f"hypothesis: {found.hypothesis}")
+    if complete:
+        # A bound that shrinks doubly exponentially soon leaves the doubles; its logarithm stays.
+        in_range = numbers["value"] != 0 and math.isfinite(numbers["value"])
+        value = f"{numbers['value']:.12g} = " if in_range else ""
+        click.echo(f"bound: {value}exp({numbers['log']:.15g})")
+
+
+#: What --set reads: decimals and fractions of a sane length, so that 1e999999999 is refused, not computed.
+_NUMBER = re.compile(r"-?\d{1,60}(?:\.\d{1,60})?(?:[eE][+-]?\d{1,3})?|-?\d{1,60}/\d{1,60}")
+
+
+def _setting(text: str) -> tuple[str, list[Any]]:
+    """NAME=NUMBER, or NAME=NUMBER,NUMBER,… for one number a head; numbers are taken exactly."""
+    name, equals, listed = text.partition("=")
+    numbers = listed.split(",")
+    if not name or not equals or not all(_NUMBER.fullmatch(part) for part in numbers):
+        raise ValueError(f"--set: {text!r} given; NAME=NUMBER is needed, such as L=6, c=0.1, q=1/3 or W=1,2")
+    if any(re.fullmatch(r".*/0+", part) for part in numbers):
+        raise ValueError(f"--set: {text!r} given; a fraction needs a denominator that is not 0")
+    fractions = [Fraction(part) for part in numbers]
+    return name, [int(x) if x.denominator == 1 else x for x in fractions]
+
+
+@main.command()
+@click.argument("what", metavar="KEY|layernorm")
+@click.option("--tokens", type=int, help="layernorm: number of tokens.")
+@click.option("--dim", type=int, help="layernorm: dimension of a token.")
+@click.option("--rank", type=int, help="layernorm: rank of the equilibrium.")
+@click.option("--mask", help="layernorm: causal (default), complete, window:1, …")
+@click.option("--stable", is_flag=True, help="layernorm: an equilibrium that attracts, proved.")
+@click.option(
+    "--output", type=click.Path(file_okay=False), default=".", show_default=True, help="Folder for the file."
+)
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@refuses_badly_formed
+def counterexample(
+    what: str,
+    tokens: int | None,
+    dim: int | None,
+    rank: int | None,
+    mask: str | None,
+    stable: bool,
+    output: str,
+    as_json: bool,
+) -> None:
+    """A counterexample with its proof: to a refuted statement, or to collapse under LayerNorm.
+
+    For a KEY: its certificate as a file, what the checker finds in it, and its data as LaTeX. For layernorm:
+    an equilibrium of the rank asked for, what balls prove of it, and its data as LaTeX.
+
+    Example: rankmath counterexample dong2021v1:2.2
+
+    Example: rankmath counterexample layernorm --tokens 3 --dim 3 --rank 3 --mask complete --stable
+    """
+    from rankmath.report.counterexamples import equilibrium_shown, refutation_shown
+
+    options = {"--tokens": tokens, "--dim": dim, "--rank": rank, "--mask": mask, "--stable": stable or None}
+    if what == "layernorm":
+        for name in ("--tokens", "--dim", "--rank"):
+            if options[name] is None:
+                raise ValueError(f"{name}: not given; layernorm needs --tokens, --dim and --rank")
+        shown = equilibrium_shown(tokens, dim, rank, mask=mask or "causal", stable=stable)
+    else:
+        for name, value in options.items():
+            if value is not None:
+                raise ValueError(f"{name}: {value} given; it belongs to layernorm, not to a statement")
+        shown = refutation_shown(what, output)
+    if as_json:
+        click.echo(json.dumps(shown.plain(), indent=1))
+    else:
+        click.echo(shown.text())
+    sys.exit(0 if shown.proved else 1)
+
+
+@main.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @refuses_badly_formed
@@ -283,6 +423,58 @@ def check(files: tuple[str, ...], as_json: bool) -> None:
             if not result.accepted:
                 click.echo(f"  {result.reason}")
     sys.exit(0 if all(result.accepted for _, result in outcomes) else 1)
+
+
+@main.command()
+@click.argument("what", metavar="KEY|CERTIFICATE")
+@click.option("--format", "format_", default="latex", show_default=True, help="latex, bibtex or markdown.")
+@click.option("--json", "as_json", is_flag=True, help="All three formats, machine-readable.")
+@refuses_badly_formed
+def cite(what: str, format_: str, as_json: bool) -> None:
+    """How to cite a statement or a certificate: the claim, what is known of it, ids, and BibTeX of the sources.
+
+    Example: rankmath cite own:diameter --format bibtex
+    """
+    from rankmath.report.cite import FORMATS, citation
+
+    found = citation(what)
+    if as_json:
+        click.echo(json.dumps({name: found.text(name) for name in FORMATS}, indent=1))
+    else:
+        click.echo(found.text(format_))
+
+
+@main.command()
+@click.option(
+    "--output", type=click.Path(file_okay=False), default=".", show_default=True, help="Folder to write to."
+)
+@click.option(
+    "--report",
+    "report_path",
+    type=click.Path(),
+    help="report.json of `rankmath verify`, for what is measured; its plots are taken along.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@refuses_badly_formed
+def appendix(output: str, report_path: str | None, as_json: bool) -> None:
+    """The LaTeX appendix: statements, proofs, refutations, certificates; with --report also what was measured.
+
+    Writes appendix.tex and references.bib; pdflatex, bibtex, pdflatex, pdflatex makes the PDF.
+
+    Example: rankmath appendix --output paper --report rankmath-report/report.json
+    """
+    from rankmath.report.appendix import appendix as assemble
+    from rankmath.report.results import Report
+
+    report = None if report_path is None else Report.load(report_path)
+    plots = None if report_path is None else Path(report_path).parent / "plots"
+    path = assemble(report, plots=plots).save(output)
+    if as_json:
+        click.echo(json.dumps({"appendix": str(path), "bibliography": str(path.with_name("references.bib"))}))
+        return
+    click.echo(f"appendix: {path}")
+    if report is None:
+        click.echo("nothing measured is in it: run `rankmath verify` and pass --report rankmath-report/report.json")
 
 
 def _console() -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,12 @@ from rankmath.statements.registry import statement, statements_in
 from rankmath.statements.statement import Statement
 from rankmath.version import __version__
 
+FORMAT = "rankmath-report/1"
+
 
 @dataclass(frozen=True)
 class Result:
-    """One statement's battery, ready for JSON; certificates as their JSON texts by id."""
+    """One statement's battery, ready for JSON; certificates by id, `texts` holding them until they are written."""
 
     key: str
     title: str
@@ -42,15 +44,16 @@ class Result:
     tightest: float
     seconds: float
     ratios: list[float] = field(repr=False)
-    certificates: dict[str, str] = field(repr=False)
+    certificates: tuple[str, ...]
     comparison: dict[str, float] = field(default_factory=dict)
+    texts: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def sentence(self) -> str:
         """What may be said of it, no more: "for all" is never shown by sampling."""
         if self.outcome == "REFUTED":
             return f"refuted by {', '.join(self.certificates) or 'an instance balls confirm'}"
-        known = f"proved in {self.truth}; " if self.status == "proved" else ""
+        known = f"proved in {self.truth}; " if self.status == "proved" and self.truth else ""
         return f"{known}held on {self.holds} instances, {self.certified} certified"
 
 
@@ -99,8 +102,9 @@ def summary(battery: Battery) -> Result:
         tightest=battery.tightest,
         seconds=battery.seconds,
         ratios=battery.ratios,
-        certificates={c.id: c.text() for c in battery.certificates},
+        certificates=tuple(c.id for c in battery.certificates),
         comparison=dict(battery.comparison),
+        texts=tuple(c.text() for c in battery.certificates),
     )
 
 
@@ -113,7 +117,7 @@ def run(
     search: int,
     jobs: int,
 ) -> Iterator[Result]:
-    """Results as they finish; each battery depends on its own arguments alone, so `jobs` changes nothing but time."""
+    """Results as they finish; a battery depends on its own arguments alone, so `jobs` changes nothing but time."""
     tasks = [Task(entry.key, file, instances, certify, seed, search) for entry, file in entries]
     if jobs <= 1 or len(tasks) <= 1:
         yield from map(run_task, tasks)
@@ -125,35 +129,83 @@ def run(
             yield done.result()
 
 
-def write_report(folder: str | os.PathLike[str], results: Iterable[Result], settings: dict[str, Any]) -> Path:
-    """report.json and certificates/ under `folder`; returns the folder."""
-    results = list(results)
-    target = Path(folder)
-    (target / "certificates").mkdir(parents=True, exist_ok=True)
-    for result in results:
-        for name, text in result.certificates.items():
-            (target / "certificates" / f"{name}.json").write_text(text, encoding="utf-8")
-    content = {
-        "format": "rankmath-report/1",
-        "version": __version__,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "settings": settings,
-        "results": [_plain(result) for result in results],
-    }
-    partial = target / "report.json.part"
-    partial.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
-    partial.replace(target / "report.json")
-    return target
+@dataclass(frozen=True)
+class Report:
+    """A verification run: what ran, where, with which settings, and what it showed."""
+
+    version: str
+    date: str
+    python: str
+    numpy: str
+    settings: dict[str, Any]
+    results: tuple[Result, ...]
+
+    @classmethod
+    def of(cls, results: Iterable[Result], settings: dict[str, Any]) -> Report:
+        """The report of a run that has just ended here."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(__version__, now, platform.python_version(), np.__version__, dict(settings), tuple(results))
+
+    def result(self, key: str) -> Result | None:
+        """The result of one statement; None if it did not take part."""
+        return next((result for result in self.results if result.key == key), None)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """report.json and certificates/ under `folder`; returns the folder."""
+        target = Path(folder)
+        (target / "certificates").mkdir(parents=True, exist_ok=True)
+        for result in self.results:
+            for name, text in zip(result.certificates, result.texts, strict=True):
+                (target / "certificates" / f"{name}.json").write_text(text + "\n", encoding="ascii")
+        content = {"format": FORMAT, **vars(self), "results": [_plain(result) for result in self.results]}
+        partial = target / "report.json.part"
+        partial.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
+        partial.replace(target / "report.json")
+        return target
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Report:
+        """Read report.json back; a ValueError names what is wrong with it."""
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            if content["format"] != FORMAT:
+                raise ValueError(f"the format is {content['format']!r}")
+            results = tuple(Result(**_typed(Result, entry)) for entry in content["results"])
+            return cls(**_typed(cls, {**content, "results": results}))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"report: {os.fspath(path)} given; it is no report of `rankmath verify` ({FORMAT}): {error}"
+            ) from None
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "bool": (bool,),
+    "int": (int,),
+    "float": (float, int),
+    "list[float]": (list,),
+    "tuple[str, ...]": (list, tuple),
+    "tuple[Result, ...]": (tuple,),
+    "dict[str, float]": (dict,),
+    "dict[str, Any]": (dict,),
+}
+
+
+def _typed(kind: Any, entry: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a dataclass out of a JSON object, each of the type that is declared for it."""
+    found: dict[str, Any] = {}
+    for slot in fields(kind):
+        if slot.name == "texts":
+            continue
+        value = entry[slot.name]
+        if not isinstance(value, _TYPES[str(slot.type)]):
+            raise ValueError(f"{slot.name} is a {type(value).__name__}, not {slot.type}")
+        found[slot.name] = tuple(value) if isinstance(value, list) and "tuple" in str(slot.type) else value
+    return found
 
 
 def _plain(result: Result) -> dict[str, Any]:
-    plain = asdict(result)
-    plain["certificates"] = list(result.certificates)
-    plain["sentence"] = result.sentence
-    plain["ratios"] = [r for r in result.ratios if np.isfinite(r)]
-    return plain
-
-
-Reporter = Callable[[Result], None]
+    plain = {name: value for name, value in vars(result).items() if name != "texts"}
+    # JSON knows no infinities.
+    ratios = [r for r in result.ratios if np.isfinite(r)]
+    return {**plain, "ratios": ratios, "sentence": result.sentence}

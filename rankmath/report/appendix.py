@@ -1,0 +1,401 @@
+"""The appendix: statements, proofs, refutations and measurements as one LaTeX document.
+
+Every number in it is taken from a certificate, from a ball, or from the report of a verification run, and reaches
+the texts through the preamble's ``\\rmset``; a text that asks for a value nobody supplies is an error.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from rankmath.certify.certificate import Certificate
+from rankmath.counterexamples.dong2021v1 import TokenKinds, TwoHeads
+from rankmath.report.cite import TITLE, software_entry
+from rankmath.report.latex import at_least, code, escape, exact, grouped, identifier, measured, number
+from rankmath.report.plots import FIGURES
+from rankmath.report.results import Report, Result
+from rankmath.report.sources import (
+    cited_by,
+    committed_certificates,
+    label_of,
+    preamble,
+    proof_texts,
+    proofs_folder,
+)
+from rankmath.statements.registry import statements
+from rankmath.statements.statement import Statement
+from rankmath.version import __version__
+
+# -- values ------------------------------------------------------------------------------------------------
+
+
+def values(certificates: Mapping[str, Sequence[Certificate]], report: Report | None = None) -> dict[str, str]:
+    """Everything the texts may ask for, by the name they ask for it.
+
+    Examples
+    --------
+    >>> found = values(committed_certificates())
+    >>> found["dong2021v1:2.2:tokens"], found["dong2021v1:2.3:width"]
+    ('3684', '65\\\\,536')
+    """
+    found: dict[str, str] = {}
+    for key, describe in _DESCRIBED.items():
+        refuting = [certificate for certificate in certificates.get(key, ()) if certificate.kind == "violates"]
+        if refuting:
+            data = {name: number(value) for name, value in refuting[0].data.items()}
+            described = {**describe(data), "certificate": linked(refuting[0])}
+            found |= {f"{key}:{name}": text for name, text in described.items()}
+            found |= {f"certificate:{key}": described["certificate"], f"tokens:{key}": described["tokens"]}
+    for result in report.results if report is not None else ():
+        found[f"report:{result.key}"] = sentence(result, certificates.get(result.key, ()))
+    return found
+
+
+def _token_kinds(data: Mapping[str, Fraction]) -> dict[str, str]:
+    given = {name: value for name, value in data.items() if name != "guards"}
+    kinds = TokenKinds(**{**given, "active": int(given["active"]), "idle": int(given["idle"])})  # type: ignore[arg-type]
+    texts = {name: exact(value) for name, value in data.items()}
+    return {**texts, "tokens": exact(kinds.tokens), "ratio": at_least(kinds.certified_ratio())}
+
+
+def _two_heads(data: Mapping[str, Fraction]) -> dict[str, str]:
+    heads = TwoHeads(side=int(data["side"]), logit=data["logit"])
+    texts = {name: exact(value) for name, value in data.items()}
+    sizes = {"tokens": exact(heads.tokens), "width": exact(heads.width)}
+    return {**texts, **sizes, "ratio": at_least(heads.certified_ratio())}
+
+
+#: How the data of a refutation become the values its text asks for.
+_DESCRIBED: dict[str, Callable[[Mapping[str, Fraction]], dict[str, str]]] = {
+    "dong2021v1:2.2": _token_kinds,
+    "dong2021v1:2.3": _two_heads,
+    "dong2021:2.3-printed": _two_heads,
+}
+
+
+def linked(certificate: Certificate, *, digits: int | None = None) -> str:
+    """The id, linked to its line in the table of certificates."""
+    return rf"\hyperref[cert:{certificate.id}]{{{identifier(certificate.id, digits=digits)}}}"
+
+
+def sentence(result: Result, certificates: Sequence[Certificate] = ()) -> str:
+    """What a run showed of a statement, and no more: sampling never proves a "for all"."""
+    parts = [_outcome(result, certificates)]
+    if result.ratios and result.tightest > 0:
+        parts.append(rf"The largest quotient of its two sides was {measured(result.tightest)}.")
+    if result.not_applicable:
+        parts.append(f"A hypothesis failed in {grouped(result.not_applicable)} more, which count for nothing.")
+    if result.undecided:
+        parts.append(f"Undecided: {grouped(result.undecided)}.")
+    parts += [f"Compared: {escape(words)} {measured(factor)}." for words, factor in result.comparison.items()]
+    if not result.as_registered:
+        parts.append(rf"\textbf{{This differs from what is registered ({escape(result.status)}).}}")
+    return rf"\emph{{Measured}} ({code(result.key)}). " + " ".join(parts)
+
+
+def _outcome(result: Result, certificates: Sequence[Certificate]) -> str:
+    held = f"{grouped(result.holds)} of {grouped(result.instances)} instances"
+    if result.outcome == "REFUTED":
+        known = {certificate.id: certificate for certificate in certificates}
+        ids = [linked(known[name]) if name in known else identifier(name) for name in result.certificates]
+        shown = f" by {', '.join(ids)}" if ids else ""
+        return f"Refuted{shown}; it held on {held} drawn." if result.holds else f"Refuted{shown}."
+    if result.outcome == "UNDECIDED":
+        return "No instance decided it."
+    if result.certified == result.instances:
+        return f"Held on {held}, decided in exact or ball arithmetic throughout."
+    return f"Held on {held}, {grouped(result.certified)} of them decided in ball or exact arithmetic."
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+# -- the document ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Appendix:
+    """The document and its bibliography, as texts."""
+
+    tex: str
+    bib: str
+    figures: tuple[Path, ...] = ()
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """appendix.tex, references.bib and figures/ under `folder`; returns the document's path."""
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        (target / "references.bib").write_text(self.bib, encoding="utf-8")
+        for figure in self.figures:
+            (target / "plots").mkdir(exist_ok=True)
+            copy = target / "plots" / figure.name
+            if not copy.exists() or not copy.samefile(figure):
+                shutil.copyfile(figure, copy)
+        path = target / "appendix.tex"
+        path.write_text(self.tex, encoding="utf-8")
+        return path
+
+
+def appendix(report: Report | None = None, *, plots: str | os.PathLike[str] | None = None) -> Appendix:
+    """Assemble the appendix from the registry, proofs/, its certificates and, where given, a report with its plots.
+
+    Examples
+    --------
+    >>> appendix().tex.splitlines()[0]
+    '\\\\documentclass[11pt]{article}'
+    """
+    certificates = committed_certificates()
+    supplied = values(certificates, report)
+    texts = proof_texts()
+    _demand_supplied(texts, supplied)
+    figures = _figures(plots)
+    parts = [
+        r"\documentclass[11pt]{article}",
+        r"\usepackage[utf8]{inputenc}",
+        r"\usepackage[a4paper,margin=27mm]{geometry}",
+        r"\usepackage{array,longtable,graphicx}",
+        preamble().rstrip(),
+        _OWN_PREAMBLE,
+        *(rf"\rmset{{{name}}}{{{text}}}" for name, text in supplied.items()),
+        _title(),
+        r"\begin{document}",
+        r"\maketitle",
+        r"\tableofcontents",
+        r"\appendix",
+        _overview(report),
+        _summary_table(report, certificates, supplied),
+        _measurements(figures),
+        _claims(),
+        *(_with_reports(name, text, supplied) for name, text in texts.items()),
+        _further(report, supplied),
+        _certificate_table(certificates),
+        r"\bibliographystyle{plain}",
+        r"\bibliography{references}",
+        r"\end{document}",
+    ]
+    bib = (proofs_folder() / "references.bib").read_text(encoding="utf-8").rstrip()
+    return Appendix("\n".join(part for part in parts if part) + "\n", f"{bib}\n\n{software_entry()}\n", figures)
+
+
+_OWN_PREAMBLE = r"""\newcolumntype{L}[1]{>{\raggedright\arraybackslash}p{#1}}
+\setlength{\LTcapwidth}{\textwidth}
+% Long formulas of running text must not stick out; only lines that would are stretched.
+\emergencystretch=10em"""
+
+
+def _demand_supplied(texts: Mapping[str, str], supplied: Mapping[str, str]) -> None:
+    for file, text in texts.items():
+        for name in re.findall(r"\\rmvalue\{([^}]*)\}", text):
+            if name not in supplied:
+                raise ValueError(f"proofs: {file}.tex asks for the value {name!r}, which no certificate gives")
+
+
+def _title() -> str:
+    name, _, rest = TITLE.partition(":")
+    words = f"{_capital(rest.strip())}:\\\\ proofs, refutations, measurements"
+    return "\n".join((rf"\title{{{words}}}", rf"\author{{{name} {__version__}~\cite{{rankmath}}}}", r"\date{}"))
+
+
+def _overview(report: Report | None) -> str:
+    known = statements().values()
+    proved = sum(entry.status == "proved" for entry in known)
+    count = sum(len(group) for group in committed_certificates().values())
+    return rf"""\section{{Overview}}
+\label{{sec:overview}}
+Table~\ref{{tab:summary}} lists {len(known)} statements about self-attention networks.  Of these {proved} are proved
+in the sections named there and {len(known) - proved} are refuted.  A \emph{{proof}} is a written one.  A
+\emph{{refutation}} is an instance, given by exact numbers in a certificate, on which the claim fails.  Each of the
+{count} certificates of Table~\ref{{tab:certificates}} was checked again while this document was assembled, by a
+program that shares no code with the one that issued it, works with directed rounding on integers and with exact
+fractions, and trusts nothing in the file.  A certificate is named by the hash of its content.
+{_run_in_words(report)}"""
+
+
+def _run_in_words(report: Report | None) -> str:
+    if report is None:
+        return "No verification run was supplied, so nothing here is measured."
+    settings = ", ".join(f"{escape(str(name))} {escape(str(value))}" for name, value in report.settings.items())
+    return rf"""
+The last column of the table is \emph{{measured}}: the largest quotient of left- and right-hand side among the
+instances on which the statement held, whether drawn at random, built to be nearly extremal, or found by an
+adversary who climbs in that quotient.  Sampling proves nothing; it tells how much a bound gives away.  Whatever
+rounding could have decided was decided in ball arithmetic~\cite{{johansson2017arb}}.  The run was made by rankmath
+{escape(report.version)} on {escape(report.date[:10])} (Python {escape(report.python)}, NumPy
+{escape(report.numpy)}; {settings})."""
+
+
+def _where(entry: Statement) -> str:
+    label = label_of(entry.key, entry.truth)
+    return rf"\ref{{{label}}}" if label else code(entry.truth)
+
+
+def _summary_table(
+    report: Report | None, certificates: Mapping[str, Sequence[Certificate]], supplied: Mapping[str, str]
+) -> str:
+    rows: list[tuple[str, ...]] = []
+    for entry in statements().values():
+        shown = [c for c in certificates.get(entry.key, ()) if c.kind != "holds"]
+        where = _where(entry) + (rf", {linked(shown[0], digits=8)}" if shown else "")
+        tightness = _tightness(entry, report, supplied.get(f"{entry.key}:ratio"))
+        rows.append((code(entry.key), escape(entry.title), entry.status, where, tightness))
+    for result in _unregistered(report):
+        rows.append((code(result.key), escape(result.title), escape(result.status), "--", _quotient(result)))
+    header = ("statement", "claim", "status", "shown in", "tightness")
+    return _longtable(
+        r"@{}L{0.2\textwidth}L{0.33\textwidth}lL{0.14\textwidth}l@{}",
+        header,
+        rows,
+        caption="The statements: what is known, where it is shown (section, and the certificate that refutes or "
+        "exhibits), and the largest quotient of the two sides: measured where the statement holds, certified where "
+        "it is refuted.",
+        label="tab:summary",
+        size="footnotesize",
+    )
+
+
+def _tightness(entry: Statement, report: Report | None, certified_ratio: str | None) -> str:
+    """Of a refuted statement how far an instance exceeds the bound, for sure; of a proved one what was measured."""
+    if entry.status == "refuted":
+        return rf"\ensuremath{{\ge{certified_ratio}}}" if certified_ratio else r"\ensuremath{>1}"
+    return _quotient(report.result(entry.key)) if report is not None else "--"
+
+
+def _quotient(result: Result | None) -> str:
+    if result is None:
+        return "--"
+    if not result.ratios:
+        return "exact" if result.holds else "--"
+    return measured(result.tightest)
+
+
+def _longtable(
+    columns: str,
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    caption: str,
+    label: str,
+    size: str = "small",
+) -> str:
+    head = rf"\toprule {' & '.join(header)}\\ \midrule"
+    body = "\n".join(" & ".join(row) + r"\\" for row in rows)
+    return "\n".join(
+        (
+            rf"{{\{size}",
+            rf"\begin{{longtable}}{{{columns}}}",
+            rf"\caption{{{caption}}}\label{{{label}}}\\ {head}\endfirsthead",
+            rf"{head}\endhead \bottomrule\endfoot",
+            body,
+            r"\end{longtable}}",
+        )
+    )
+
+
+def _claims() -> str:
+    """Every registered claim as it stands, with its source."""
+    lines = [
+        r"\section{The claims}",
+        r"\label{sec:claims}",
+        "Each statement as it is registered, with who states it.  Notation of Section~\\ref{sec:setting}.",
+        r"\begin{description}\raggedright",
+    ]
+    for entry in statements().values():
+        cites = cited_by(entry.source)
+        cited = rf"~\cite{{{','.join(cites)}}}" if cites else ""
+        lines.append(rf"\item[{code(entry.key)}] \textit{{{escape(entry.title)}.}}\\[3pt]")
+        # A claim and what its letters stand for, on lines of their own.
+        parts = r"$,\\[3pt] $\displaystyle ".join(entry.claim.split(r",\quad"))
+        lines.append(rf"$\displaystyle {parts}$.\\[3pt]")
+        verb = "Proved" if entry.status == "proved" else "Refuted"
+        note = f" {escape(entry.notes)}" if entry.notes else ""
+        lines.append(rf"Source: {escape(entry.source)}{cited}.  {verb} in Section~{_where(entry)}.{note}")
+    return "\n".join((*lines, r"\end{description}"))
+
+
+def _with_reports(name: str, text: str, supplied: Mapping[str, str]) -> str:
+    """A proof section; reports of statements shown in it that it does not ask for by name follow at its end."""
+    asked = set(re.findall(r"\\rmreport\{([^}]*)\}", text))
+    shown = [s.key for s in statements().values() if Path(s.truth).stem == name and s.key not in asked]
+    extra = "".join(f"\\rmreport{{{key}}}\n" for key in shown if f"report:{key}" in supplied)
+    return f"\n{text.rstrip()}\n{extra}"
+
+
+def _unregistered(report: Report | None) -> list[Result]:
+    return [result for result in report.results if result.key not in statements()] if report is not None else []
+
+
+def _further(report: Report | None, supplied: Mapping[str, str]) -> str:
+    """Statements of the user's own that took part in the run; there is no proof of them here."""
+    found = _unregistered(report)
+    if not found:
+        return ""
+    lines = [r"\section{Further statements}", "Verified in the same run; no proof of them is given here."]
+    for result in found:
+        lines.append(rf"\paragraph{{{escape(result.title)}}} ${result.claim}$.")
+        lines.append(rf"\rmreport{{{result.key}}}")
+    return "\n".join(lines)
+
+
+def _certificate_table(certificates: Mapping[str, Sequence[Certificate]]) -> str:
+    rows: list[tuple[str, ...]] = []
+    for key, entry in statements().items():
+        group = certificates.get(key, ())
+        if group:
+            rows.append((rf"\multicolumn{{3}}{{@{{}}l}}{{{code(key)}, {escape(entry.title)}}}",))
+        for certificate in group:
+            result = certificate.check()
+            if not result.accepted:
+                raise ValueError(f"proofs: the checker rejects certificate {certificate.id}: {result.reason}")
+            name = rf"\phantomsection\label{{cert:{certificate.id}}}\texttt{{{certificate.id}}}"
+            rows.append((name, certificate.kind, escape(result.checked[-1])))
+        if group:
+            rows[-1] = (*rows[-1][:-1], rows[-1][-1] + r"\smallskip")
+    table = _longtable(
+        r"@{}llL{0.47\textwidth}@{}",
+        ("certificate", "kind", "what the checker concludes"),
+        rows,
+        caption="The certificates, each accepted by the checker while this document was assembled.",
+        label="tab:certificates",
+        size="footnotesize",
+    )
+    return f"\\section{{Certificates}}\n\\label{{sec:certificates}}\n{table}"
+
+
+# -- figures -----------------------------------------------------------------------------------------------
+
+
+def _figures(plots: str | os.PathLike[str] | None) -> tuple[Path, ...]:
+    if plots is None:
+        return ()
+    return tuple(path for name in FIGURES if (path := Path(plots) / f"{name}.pdf").is_file())
+
+
+def _measurements(figures: Sequence[Path]) -> str:
+    """A section with the figures of the run, each of them named in its text; nothing without figures."""
+    if not figures:
+        return ""
+    refs = [rf"Figure~\ref{{fig:{path.stem}}} shows {FIGURES[path.stem].shows}" for path in figures]
+    words = "The figures belong to the same run.  " + ".  ".join(refs) + "."
+    return "\n".join((r"\section{Measurements}", r"\label{sec:measurements}", words, *map(_figure, figures)))
+
+
+def _figure(path: Path) -> str:
+    caption = path.with_suffix(".txt")
+    words = escape(caption.read_text(encoding="utf-8").strip()) if caption.is_file() else ""
+    return "\n".join(
+        (
+            r"\begin{figure}[htbp]",
+            r"\centering",
+            rf"\includegraphics[width=\textwidth]{{plots/{path.name}}}",
+            rf"\caption{{{words}}}",
+            rf"\label{{fig:{path.stem}}}",
+            r"\end{figure}",
+        )
+    )

@@ -1,0 +1,153 @@
+"""The committed certificates: ``python -m rankmath.report.certificates FOLDER`` writes them, ``--check`` compares.
+
+One for every exhibit, and a few instances of every statement that can be certified: near-extremal and drawn ones,
+their numbers cut to a few bits, so that a certificate is short and does not hang on the last digit of a libm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from rankmath.certify.certificate import Certificate
+from rankmath.certify.issue import NotIssued
+from rankmath.network import Network
+from rankmath.report.sources import certificate_file
+from rankmath.statements.engine import judge
+from rankmath.statements.instance import ArrayInstance, Instance, NetworkInstance
+from rankmath.statements.registry import statements
+from rankmath.statements.statement import Statement
+from rankmath.statements.verdict import Outcome
+
+#: Certified instances of one statement, beside its exhibit.
+INSTANCES = 3
+#: Drawn instances looked at before a generator is given up.
+_TRIES = 12
+#: Significant bits that are kept of every number.
+_BITS = 20
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A certificate that should have been issued and was not."""
+
+    key: str
+    reason: str
+
+
+def build(*, instances: int = INSTANCES) -> Iterator[Certificate | Refusal]:
+    """Every certificate the registry can give, in its order; the same ones each time."""
+    for statement in statements().values():
+        if statement.exhibit is not None:
+            try:
+                yield statement.exhibit()
+            except NotIssued as refused:
+                yield Refusal(statement.key, str(refused))
+        if statement.certificate is not None:
+            yield from _instances(statement, instances)
+
+
+def _instances(statement: Statement, most: int) -> Iterator[Certificate | Refusal]:
+    issued: dict[str, Certificate] = {}
+    reason = "no instance of the registered status was drawn"
+    for source in _sources(statement):
+        for instance in source:
+            try:
+                certificate = _certify(statement, shortened(instance))
+            except NotIssued as refused:
+                reason = str(refused)
+                continue
+            if certificate is not None and certificate.id not in issued:
+                issued[certificate.id] = certificate
+                yield certificate
+                break
+        if len(issued) == most:
+            return
+    if not issued:
+        yield Refusal(statement.key, reason)
+
+
+def _certify(statement: Statement, instance: Instance) -> Certificate | None:
+    """The certificate of an instance that shows what is registered; None if it shows nothing of the kind."""
+    assert statement.certificate is not None
+    verdict = judge(statement, instance, "balls")
+    wanted = Outcome.HOLDS if statement.status == "proved" else Outcome.VIOLATED
+    return statement.certificate(instance, verdict) if verdict.certified and verdict.outcome == wanted else None
+
+
+def _sources(statement: Statement) -> Iterator[Iterator[Instance]]:
+    """The near-extremal instances, then the generators in turn, each with its own fixed seed."""
+    if statement.extremal is not None:
+        yield statement.extremal(np.random.default_rng(0))
+    for index in range(INSTANCES if statement.draws else 0):
+        yield _members(statement.draws[index % len(statement.draws)](np.random.default_rng([0, index]), _TRIES))
+
+
+def _members(batch: Instance) -> Iterator[Instance]:
+    return (batch.select(i) for i in range(len(batch)))
+
+
+def shortened(instance: Instance, bits: int = _BITS) -> Instance:
+    """The instance with every float cut to `bits` significant bits; exact numbers stay.
+
+    Examples
+    --------
+    >>> shortened(ArrayInstance({"c": np.asarray([0.1, -3.0])}), bits=4)["c"].tolist()
+    [0.1015625, -3.0]
+    """
+
+    def short(array: Any) -> Any:
+        if array is None or np.asarray(array).dtype == object:
+            return array
+        mantissa, exponent = np.frexp(np.asarray(array, dtype=float))
+        return np.ldexp(np.round(mantissa * 2.0**bits), exponent - bits)
+
+    if isinstance(instance, ArrayInstance):
+        return ArrayInstance({name: short(array) for name, array in instance.arrays.items()}, instance.label)
+    net = instance.net
+    weights = (short(net.W_QK), short(net.W), net.d_qk, short(net.key_bias), short(net.bias))
+    cut = Network.from_arrays(*weights, net.skip, net.mlp, net.norm, net.mask)
+    return NetworkInstance(cut, short(instance.X), instance.label)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--check", is_flag=True, help="Write nothing; exit code 1 if a file is missing, differs or is left over."
+)
+def main(folder: Path, check: bool) -> None:
+    """Write the certificates the proofs cite into FOLDER, and remove what is no longer issued.
+
+    Example: python -m rankmath.report.certificates proofs/certificates
+    """
+    refused, texts = [], {}
+    for certificate in build():
+        if isinstance(certificate, Refusal):
+            refused.append(certificate)
+            click.echo(f"not issued: {certificate.reason}", err=True)
+        else:
+            texts[certificate_file(certificate)] = certificate
+    present = {path.name for path in folder.glob("*.json")}
+    if check:
+        differing = sorted(present ^ texts.keys())
+        for name in differing:
+            click.echo(f"{'left over' if name in present else 'missing'}: {name}", err=True)
+        raise SystemExit(1 if differing or refused else 0)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, certificate in texts.items():
+        certificate.save(folder / name)
+        click.echo(name)
+    # What could not be issued this time is kept, not thrown away.
+    for name in sorted(present - texts.keys()) if not refused else ():
+        (folder / name).unlink()
+        click.echo(f"removed {name}")
+    raise SystemExit(1 if refused else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""How to cite a statement, a certificate, or rankmath itself: LaTeX, BibTeX, Markdown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankmath.certify.certificate import Certificate
+from rankmath.report.latex import code, escape, identifier
+from rankmath.report.sources import bibliography, cited_by, committed_certificates, field
+from rankmath.statements.registry import statement, statements
+from rankmath.statements.statement import Statement
+from rankmath.validation import as_choice
+from rankmath.version import __version__
+
+#: As in CITATION.cff, which an installed package does not carry; a test holds the two together.
+TITLE = "rankmath: verified statements about attention and rank collapse"
+AUTHORS = "The rankmath authors"
+LICENSE = "MIT"
+
+FORMATS = ("latex", "bibtex", "markdown")
+
+
+def software_entry() -> str:
+    """The BibTeX entry of this version of rankmath.
+
+    Examples
+    --------
+    >>> print(software_entry().splitlines()[0])
+    @misc{rankmath,
+    """
+    name, _, rest = TITLE.partition(":")
+    fields = {
+        "author": f"{{{AUTHORS}}}",
+        "title": f"{{{name}}}:{rest}",
+        "howpublished": "Python package",
+        "note": f"Version {__version__}, {LICENSE} license",
+    }
+    lines = "".join(f"  {key:<12} = {{{value}}},\n" for key, value in fields.items())
+    return f"@misc{{rankmath,\n{lines}}}"
+
+
+@dataclass(frozen=True)
+class Citation:
+    """What is cited: a statement's claim, what is known of it and where, the certificates, the sources."""
+
+    key: str
+    title: str
+    claim: str
+    source: str
+    truth: str
+    certificates: tuple[tuple[str, str], ...]
+    bibtex: tuple[str, ...]
+
+    def text(self, format: str) -> str:
+        """The citation as "latex", "bibtex" or "markdown"."""
+        write: dict[str, Callable[[], str]] = {
+            "latex": self._latex,
+            "bibtex": lambda: "\n\n".join((*(bibliography()[key] for key in self.bibtex), software_entry())),
+            "markdown": self._markdown,
+        }
+        return write[as_choice("format", format, FORMATS)]()
+
+    def _latex(self) -> str:
+        cites = ",".join((*self.bibtex, "rankmath"))
+        lines = [
+            f"{escape(self.title)} ({code(self.key)}, \\cite{{{cites}}}):",
+            f"\\[\n  {self.claim}\n\\]",
+            f"{escape(self.truth[0].upper() + self.truth[1:])}.",
+        ]
+        lines += [f"Certificate {identifier(name)}: {_SHOWS[kind]}." for name, kind in self.certificates]
+        lines.append(f"% Source: {self.source}")
+        return "\n".join(lines)
+
+    def _markdown(self) -> str:
+        lines = [
+            f"**{self.title}** (`{self.key}`)",
+            f"$$\n{self.claim}\n$$",
+            f"Source: {self.source}.",
+            f"{self.truth[0].upper() + self.truth[1:]}.",
+        ]
+        lines += [f"Certificate `{name}`: {_SHOWS[kind]}." for name, kind in self.certificates]
+        papers = [_in_words(bibliography()[key]) for key in self.bibtex]
+        own = f"{AUTHORS}. *{TITLE}*. Version {__version__}."
+        return "\n\n".join([*lines, "\n".join(f"- {line}" for line in (*papers, own))])
+
+
+#: What a certificate of each kind shows.
+_SHOWS = {
+    "holds": "an instance that satisfies it",
+    "violates": "an instance that refutes it",
+    "exists": "an instance of what it says exists",
+}
+
+
+def _in_words(entry: str) -> str:
+    """Authors, title, year and number of a BibTeX entry, as one line."""
+    authors, title, year, number = (field(entry, name) for name in ("author", "title", "year", "eprint"))
+    people = [" ".join(reversed(name.split(", "))) for name in (authors or "").split(" and ")]
+    listed = people[0] if len(people) == 1 else f"{', '.join(people[:-1])} and {people[-1]}"
+    plain = (title or "").replace("{", "").replace("}", "")
+    where = f" https://arxiv.org/abs/{number}" if number else ""
+    return f"{listed}. *{plain}*. {year}.{where}"
+
+
+def citation(what: str | os.PathLike[str]) -> Citation:
+    """The citation of a statement's key, or of a certificate's file, which must pass the checker.
+
+    Examples
+    --------
+    >>> citation("own:tv").bibtex
+    ()
+    >>> print(citation("own:tv").text("latex").splitlines()[-2])
+    Proved in proofs/own\\_tv.tex.
+    """
+    name = os.fspath(what)
+    if name in statements():
+        return _of_statement(name, tuple(c for c in committed_certificates().get(name, ()) if c.kind != "holds"))
+    if not Path(name).is_file():
+        raise ValueError(
+            f"what: {name!r} given; a certificate file or a statement is needed, one of {', '.join(statements())}"
+        )
+    certificate = Certificate.load(name)
+    result = certificate.check()
+    if not result.accepted:
+        raise ValueError(f"what: {name} given; the checker rejects it: {result.reason}")
+    return _of_statement(certificate.statement, (certificate,))
+
+
+def _of_statement(key: str, certificates: tuple[Certificate, ...]) -> Citation:
+    entry = statement(key)
+    known = "proved in" if entry.status == "proved" else "refuted in"
+    return Citation(
+        key=key,
+        title=entry.title,
+        claim=entry.claim,
+        source=entry.source,
+        truth=f"{known} {entry.truth}",
+        certificates=tuple((c.id, _shown_by(entry, c)) for c in certificates),
+        bibtex=cited_by(entry.source),
+    )
+
+
+def _shown_by(entry: Statement, certificate: Certificate) -> str:
+    """The kind, seen from the statement: what violates the triangle inequality exists, says dong2021:norm."""
+    return "exists" if certificate.kind == "violates" and entry.status == "proved" else certificate.kind

@@ -1,0 +1,72 @@
+"""A counterexample as people read it: what it shows, in words; its data, as LaTeX; its certificate, as a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rankmath.certify.certificate import exact as exact_notation
+from rankmath.report.latex import exact_data, identifier
+from rankmath.report.sources import certificate_file
+from rankmath.statements.registry import statement, statements
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is shown, line by line; whether all of it is proved; the data; where the certificate lies, if any."""
+
+    what: str
+    words: tuple[str, ...]
+    proved: bool
+    latex: str
+    file: str | None = None
+    id: str | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+    def text(self) -> str:
+        """For a terminal."""
+        where = [] if self.file is None else [f"certificate: {self.file}"]
+        lines = (f"  {line}" for line in self.words)
+        return "\n".join((*where, f"{self.what}:", *lines, "", self.latex))
+
+
+def refutation_shown(key: str, folder: str | os.PathLike[str]) -> Shown:
+    """Write the certificate that refutes (or exhibits) the statement `key`; what the checker finds in it."""
+    exhibit = statement(key).exhibit
+    if exhibit is None:
+        known = ", ".join(name for name, entry in statements().items() if entry.exhibit is not None)
+        raise ValueError(f"key: {key!r} given; no counterexample is known. There is one for {known}")
+    certificate = exhibit()
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    path = certificate.save(target / certificate_file(certificate))
+    result = certificate.check()
+    tex = f"{data_table(exact_data(certificate.data))}\nCertificate {identifier(certificate.id)}."
+    return Shown(key, result.checked, result.accepted, tex, str(path), certificate.id)
+
+
+def equilibrium_shown(tokens: Any, dim: Any, rank: Any, *, mask: str, stable: bool) -> Shown:
+    """An equilibrium of self-attention with LayerNorm, and what balls prove of it."""
+    from rankmath.counterexamples.equilibria import layernorm_equilibrium
+
+    equilibrium = layernorm_equilibrium(tokens, dim, rank, mask=mask, stable=stable)
+    proof = equilibrium.certify(stable=True if stable else None)
+    weights = {name: exact_notation(getattr(equilibrium, name)) for name in ("W_V", "W_QK")}
+    # The weights are exact; the tokens are the nearest doubles of a proved point, so a few decimals say enough.
+    rows = r"\\".join("&".join(f"{x:.6f}" for x in row) for row in equilibrium.X)
+    tokens_shown = rf"\mathtt{{X}}\approx\begin{{pmatrix}}{rows}\end{{pmatrix}}"
+    what = f"LayerNorm equilibrium, {tokens} tokens in dimension {dim}, rank {rank}, {mask} mask"
+    tex = data_table([*exact_data(weights), tokens_shown])
+    return Shown(what, tuple(map(str, proof.claims)), proof.proved, tex)
+
+
+def data_table(lines: Iterable[str]) -> str:
+    """Lines of mathematics, displayed."""
+    body = " \\\\\n".join(f"  &{line}" for line in lines)
+    return f"\\begin{{align*}}\n{body}\n\\end{{align*}}"

@@ -1,0 +1,241 @@
+"""Words and numbers as LaTeX: nothing a text holds can become a command, and no number gains a digit."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+    '"': "''",
+}
+_GREEK = {
+    "α": "alpha",
+    "β": "beta",
+    "γ": "gamma",
+    "δ": "delta",
+    "ε": "varepsilon",
+    "η": "eta",
+    "θ": "theta",
+    "κ": "kappa",
+    "λ": "lambda",
+    "μ": "mu",
+    "ξ": "xi",
+    "π": "pi",
+    "ρ": "rho",
+    "σ": "sigma",
+    "τ": "tau",
+    "φ": "varphi",
+    "ω": "omega",
+    "Δ": "Delta",
+    "Λ": "Lambda",
+    "Σ": "Sigma",
+    "≤": "le",
+    "≥": "ge",
+    "≠": "ne",
+    "≈": "approx",
+    "∞": "infty",
+    "×": "times",
+    "·": "cdot",
+    "→": "to",
+    "−": "",
+    "‖": "|",
+    "∈": "in",
+}
+_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”": "''", "‘": "`", "’": "'"}
+_PIECE = re.compile(r"√(\w)|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|(.)", re.DOTALL)
+
+
+def escape(text: str) -> str:
+    """Plain text as LaTeX; the mathematical signs in it become mathematics.
+
+    Examples
+    --------
+    >>> escape("decays no faster than 1/√L, for 50 % of β_1")
+    'decays no faster than 1/$\\\\sqrt{L}$, for 50 \\\\% of $\\\\beta$\\\\_1'
+    """
+
+    def piece(match: re.Match[str]) -> str:
+        root, below, above, sign = match.groups()
+        if root:
+            return rf"$\sqrt{{{root}}}$"
+        if below:
+            return f"$_{{{below.translate(_SUBSCRIPTS)}}}$"
+        if above:
+            return f"$^{{{above.translate(_SUPERSCRIPTS)}}}$"
+        if sign in _GREEK:
+            return rf"$\{_GREEK[sign]}$" if _GREEK[sign] else "$-$"
+        for table in (_SPECIAL, _TYPOGRAPHY):
+            if sign in table:
+                return table[sign]
+        # Latin letters with accents are known to pdflatex; what is not is named, never dropped.
+        return sign if sign in "\n\t" or 0x20 <= ord(sign) < 0x17F else f"[U+{ord(sign):04X}]"
+
+    return _PIECE.sub(piece, text)
+
+
+def code(text: str) -> str:
+    r"""In typewriter type, with line breaks allowed after ``:``, ``-``, ``/``, ``_``.
+
+    Examples
+    --------
+    >>> code("own:tv")
+    '\\texttt{own:\\allowbreak tv}'
+    """
+    broken = re.sub(r"([:/-]|\\_)(?=[\w])", r"\1\\allowbreak ", escape(text))
+    return rf"\texttt{{{broken}}}"
+
+
+def identifier(name: str, *, digits: int | None = None) -> str:
+    """A certificate's id in typewriter type, breakable every eight digits, or only its first `digits`.
+
+    Examples
+    --------
+    >>> identifier("rm-0123456789abcdef", digits=8)
+    '\\\\texttt{rm-01234567}'
+    """
+    shown = name.removeprefix("rm-")[:digits]
+    eights = r"\allowbreak ".join(shown[i : i + 8] for i in range(0, len(shown), 8))
+    return rf"\texttt{{rm-{eights}}}"
+
+
+def exact(number: Fraction | int) -> str:
+    """A whole number or a fraction, for mathematics and text alike.
+
+    Examples
+    --------
+    >>> exact(65536), exact(Fraction(-673, 64))
+    ('65\\\\,536', '\\\\ensuremath{-\\\\tfrac{673}{64}}')
+    """
+    math = exact_math(number)
+    return math if number >= 0 and Fraction(number).denominator == 1 else rf"\ensuremath{{{math}}}"
+
+
+def exact_math(number: Fraction | int) -> str:
+    """The same inside mathematics."""
+    number = Fraction(number)
+    if number.denominator == 1:
+        return grouped(number.numerator)
+    sign = "-" if number < 0 else ""
+    return rf"{sign}\tfrac{{{abs(number.numerator)}}}{{{number.denominator}}}"
+
+
+def grouped(number: int) -> str:
+    """Thousands set apart, from five digits on.
+
+    Examples
+    --------
+    >>> grouped(3684), grouped(1000000)
+    ('3684', '1\\\\,000\\\\,000')
+    """
+    return str(number) if abs(number) < 10_000 else f"{number:,}".replace(",", r"\,")
+
+
+def number(value: int | str) -> Fraction:
+    """An exact number in a certificate's notation.
+
+    Examples
+    --------
+    >>> number("3*2^-2"), number("-1/3"), number(7)
+    (Fraction(3, 4), Fraction(-1, 3), Fraction(7, 1))
+    """
+    mantissa, _, exponent = str(value).partition("*2^")
+    return Fraction(mantissa) * Fraction(2) ** int(exponent or 0)
+
+
+def exact_data(data: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """The data of a certificate, a line of mathematics for each field: numbers, row vectors, matrices, words.
+
+    Examples
+    --------
+    >>> print(*exact_data({"A": [[1, "1/2"]], "norm": "l2"}), sep="; ")
+    \\mathtt{A}=\\begin{pmatrix}1&\\tfrac{1}{2}\\end{pmatrix}; \\mathtt{norm}=\\text{l2}
+    """
+    for name, value in data.items():
+        shown = prefix + name
+        if isinstance(value, Mapping):
+            yield from exact_data(value, f"{shown}.")
+        elif _is_list(value) and value and _holds_mappings(value[0]):
+            for k, inner in enumerate(value, start=1):
+                yield from exact_data({f"{name}[{k}]": inner}, prefix)
+        else:
+            yield rf"\mathtt{{{escape(shown)}}}={_exact_value(value)}"
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _holds_mappings(value: Any) -> bool:
+    # A list of matrices is told apart, like a list of fields: pmatrix shows two axes at most.
+    if isinstance(value, Mapping):
+        return True
+    return _is_list(value) and bool(value) and _is_list(value[0]) and bool(value[0]) and _is_list(value[0][0])
+
+
+def _exact_value(value: Any) -> str:
+    if not _is_list(value):
+        try:
+            return exact_math(number(value))
+        except ValueError:
+            return rf"\text{{{escape(str(value))}}}"
+    rows = value if value and _is_list(value[0]) else [value]
+    body = r"\\".join("&".join(_exact_value(entry) for entry in row) for row in rows)
+    return rf"\begin{{pmatrix}}{body}\end{{pmatrix}}"
+
+
+def at_least(number: Fraction, places: int = 6) -> str:
+    """A decimal that the number certainly reaches: cut off, never rounded up.
+
+    Examples
+    --------
+    >>> at_least(Fraction(197119, 196608)), at_least(Fraction(1, 3), 2)
+    ('1.002599', '0.33')
+    """
+    scaled = number.numerator * 10**places // number.denominator
+    sign, scaled = ("-" if scaled < 0 else ""), abs(scaled)
+    return f"{sign}{scaled // 10**places}.{scaled % 10**places:0{places}d}"
+
+
+def measured(value: float) -> str:
+    """A measured number to four digits; just below 1 its distance from 1, which is what counts there.
+
+    Examples
+    --------
+    >>> measured(0.12634), measured(1 - 2.0**-31), measured(3e-7)
+    ('\\\\ensuremath{0.1263}', '\\\\ensuremath{1-4.7\\\\cdot10^{-10}}', '\\\\ensuremath{3\\\\cdot10^{-7}}')
+    """
+    if 0.999 < value < 1:
+        return rf"\ensuremath{{1-{_scientific(1 - value, 2)}}}"
+    return rf"\ensuremath{{{_scientific(value, 4)}}}"
+
+
+def _scientific(value: float, digits: int) -> str:
+    if not math.isfinite(value):
+        return r"\infty" if value > 0 else r"-\infty"
+    style = "g" if abs(value) >= 1e-3 or value == 0 else "e"
+    places = digits if style == "g" else digits - 1
+    mantissa, _, exponent = f"{value:.{places}{style}}".partition("e")
+    if exponent and "." in mantissa:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    if not exponent:
+        return mantissa
+    power = f"10^{{{int(exponent)}}}"
+    return power if mantissa == "1" else rf"{mantissa}\cdot{power}"

@@ -1,0 +1,164 @@
+"""The written proofs, the committed certificates and the bibliography: where they lie, and what is in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from rankmath.certify.certificate import Certificate
+
+#: Section order of the appendix; a text that is not named here follows, by name.
+ORDER = (
+    "centred_form",
+    "seed_closure",
+    "dong2021_2_1",
+    "dong2021_norm",
+    "dong2021_A_3",
+    "own_tv",
+    "own_diameter",
+    "own_residual_inf",
+    "own_gamma_free",
+    "dong2021_2_3",
+    "dong2021v1",
+    "dong2021_3",
+    "own_skip_lower",
+    "own_order",
+)
+
+
+def proofs_folder() -> Path:
+    """proofs/: inside the package when it is installed, beside it in a source tree.
+
+    Examples
+    --------
+    >>> (proofs_folder() / "preamble.tex").is_file()
+    True
+    """
+    package = Path(__file__).parents[1]
+    places = (package / "proofs", package.parent / "proofs")
+    for place in places:
+        if (place / "preamble.tex").is_file():
+            return place
+    raise ValueError(f"proofs: not found in {' or '.join(map(str, places))}; reinstall rankmath")
+
+
+def preamble() -> str:
+    """The shared LaTeX preamble."""
+    return (proofs_folder() / "preamble.tex").read_text(encoding="utf-8")
+
+
+def proof_texts() -> dict[str, str]:
+    """The proof sections by file name without its ending, in the order in which they are read.
+
+    Examples
+    --------
+    >>> next(iter(proof_texts()))
+    'centred_form'
+    """
+    found = {path.stem: path.read_text(encoding="utf-8") for path in sorted(proofs_folder().glob("*.tex"))}
+    del found["preamble"]
+    ordered = [name for name in ORDER if name in found]
+    return {name: found[name] for name in (*ordered, *(name for name in found if name not in ORDER))}
+
+
+def label_of(key: str, truth: str) -> str | None:
+    """The LaTeX label under which the statement `key`, shown in the file `truth`, is found; None if there is none.
+
+    Its own, or the first of the file that treats it.
+
+    Examples
+    --------
+    >>> label_of("own:tv", "proofs/own_tv.tex"), label_of("dong2021v1:A.3", "proofs/dong2021_A_3.tex")
+    ('stmt:own-tv', 'stmt:dong2021-A.3')
+    """
+    own = f"stmt:{slug(key)}"
+    texts = proof_texts()
+    if any(f"\\label{{{own}}}" in text for text in texts.values()):
+        return own
+    first = re.search(r"\\label\{(stmt:[^}]*)\}", texts.get(Path(truth).stem, ""))
+    return first[1] if first else None
+
+
+def slug(key: str) -> str:
+    """The key as it stands in labels and file names.
+
+    Examples
+    --------
+    >>> slug("dong2021v1:2.2")
+    'dong2021v1-2.2'
+    """
+    return key.replace(":", "-")
+
+
+@cache
+def committed_certificates() -> Mapping[str, tuple[Certificate, ...]]:
+    """The certificates of proofs/certificates by statement, those that refute or exhibit first, then by file name.
+
+    Examples
+    --------
+    >>> committed_certificates()["dong2021:norm"][0].kind
+    'violates'
+    """
+    found: dict[str, list[Certificate]] = {}
+    for path in sorted((proofs_folder() / "certificates").glob("*.json")):
+        certificate = Certificate.load(path)
+        found.setdefault(certificate.statement, []).append(certificate)
+    rank = {"violates": 0, "exists": 0, "holds": 1}
+    return {key: tuple(sorted(group, key=lambda c: rank[c.kind])) for key, group in found.items()}
+
+
+def certificate_file(certificate: Certificate) -> str:
+    """The name of a committed certificate's file: its statement and its id."""
+    return f"{slug(certificate.statement)}_{certificate.id}.json"
+
+
+# -- bibliography -------------------------------------------------------------------------------------------
+
+
+@cache
+def bibliography() -> Mapping[str, str]:
+    """The entries of references.bib by citation key, each as it is written there.
+
+    Examples
+    --------
+    >>> print(bibliography()["birkhoff1957extensions"].splitlines()[0])
+    @article{birkhoff1957extensions,
+    """
+    text = (proofs_folder() / "references.bib").read_text(encoding="utf-8")
+    entries = re.split(r"^(?=@)", text, flags=re.MULTILINE)
+    keyed = ((re.match(r"@\w+\{([^,\s]+),", entry), entry.strip()) for entry in entries)
+    return {match[1]: entry for match, entry in keyed if match}
+
+
+def field(entry: str, name: str) -> str | None:
+    """One field of a BibTeX entry, without its outer braces.
+
+    Examples
+    --------
+    >>> field(bibliography()["dong2021attention"], "eprint")
+    '2103.03404'
+    """
+    found = re.search(rf"^\s*{name}\s*=\s*\{{(.*)\}},?\s*$", entry, flags=re.MULTILINE)
+    return found[1] if found else None
+
+
+def cited_by(source: str) -> tuple[str, ...]:
+    """The citation keys of the papers a statement's `source` names, by arXiv number or by first author and year.
+
+    Examples
+    --------
+    >>> cited_by("folklore; used throughout Dong, Cordonnier and Loukas 2021")
+    ('dong2021attention',)
+    >>> cited_by("this library")
+    ()
+    """
+
+    def named(entry: str) -> bool:
+        number, author, year = (field(entry, name) for name in ("eprint", "author", "year"))
+        if number is not None and number in source:
+            return True
+        return author is not None and year is not None and author.split(",")[0] in source and year in source
+
+    return tuple(key for key, entry in bibliography().items() if named(entry))
