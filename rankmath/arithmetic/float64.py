@@ -94,10 +94,13 @@ class Float64:
         return self.xp.tanh(a)
 
     def erfc(self, a: Array) -> Array:
-        if is_cupy_array(a):
+        if self._numpy:
+            from scipy.special import erfc
+        elif is_cupy_array(a):
             from cupyx.scipy.special import erfc
         else:
-            from scipy.special import erfc
+            library = type(a).__module__.partition(".")[0]
+            raise ValueError(f"mlp: activation 'gelu' needs erfc, which {library} lacks; use NumPy or CuPy arrays")
         return erfc(a)
 
     def middle(self, a: Array) -> Array:

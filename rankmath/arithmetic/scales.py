@@ -47,7 +47,9 @@ class LogScale:
         mantissa = self.mantissa * factor
         large = (abs(mantissa) > _LARGE) & (abs(mantissa) < math.inf)
         xp = self._xp
-        return LogScale(mantissa * xp.where(large, 2.0**-_STEP, 1.0), self.exponent + xp.where(large, _STEP, 0.0))
+        return LogScale(
+            xp.where(large, mantissa * 2.0**-_STEP, mantissa), xp.where(large, self.exponent + _STEP, self.exponent)
+        )
 
     def plus(self, term: Array | float) -> LogScale:
         """σ + term, for |term| up to 2^1000."""
@@ -58,7 +60,7 @@ class LogScale:
         """σ as a double; ±∞ beyond 2^1000."""
         xp = self._xp
         fits = self.exponent == 0
-        infinite = xp.where(self.mantissa > 0, xp.inf, -xp.inf)
+        infinite = xp.where(self.mantissa > 0, xp.full_like(self.mantissa, xp.inf), -xp.inf)
         return xp.where(fits, self.mantissa, infinite)
 
     def log_minus(self) -> Array:

@@ -95,7 +95,7 @@ def weights_of(A: Any, net: Network) -> Iterator[LayerWeights]:
         if name not in scaled:
             return None, 0
         stack, log = scaled[name]
-        return A.asarray(stack[place]), log if isinstance(log, int) else log[place]
+        return A.asarray(stack[*place, ...]), log if isinstance(log, int) else log[*place, ...]
 
     for layer in range(net.layers):
         heads = []

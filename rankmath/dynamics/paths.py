@@ -135,11 +135,11 @@ def path_sums(net: Network, X: Any) -> PathSums:
         longer, through = 0.0, net.skip * bias
         for h, P in enumerate(matrices):
             seen = xp.permute_dims(xp.reshape(A.matmul(P, wide), (n, -1, d)), (1, 0, 2))
-            longer = longer + A.matmul(seen, net.W[l, h])
-            through = through + A.matmul(bias, net.W[l, h])
+            longer = longer + A.matmul(seen, net.W[l, h, ...])
+            through = through + A.matmul(bias, net.W[l, h, ...])
         blank = xp.zeros((1, n, d), dtype=xp.float64, device=X.device)
         S = xp.concat([net.skip * S, blank]) + xp.concat([blank, longer])
-        bias = through if net.bias is None else through + net.bias[l]
+        bias = through if net.bias is None else through + net.bias[l, ...]
     return PathSums(S, bias, net, X)
 
 
@@ -162,7 +162,7 @@ def path_term(net: Network, X: Any, path: Sequence[int]) -> Array:
     term = X
     for l, (matrices, _) in enumerate(layers_of(net, X)):
         h = steps[l]
-        term = net.skip * term if h == 0 else A.matmul(A.matmul(matrices[h - 1], term), net.W[l, h - 1])
+        term = net.skip * term if h == 0 else A.matmul(A.matmul(matrices[h - 1], term), net.W[l, h - 1, ...])
     return term
 
 

@@ -72,10 +72,10 @@ def layers_of(net: Network, X: Array) -> Iterator[tuple[list[Array], Array]]:
 
 def _attention(A: Float64, net: Network, l: int, h: int, X: Array, mask: Mask | None) -> Array:
     xp = A.xp
-    keys = X if net.key is None else A.matmul(X, net.key[l, h])
-    logits = A.matmul(A.matmul(X, net.query[l, h]), A.transpose(keys))
+    keys = X if net.key is None else A.matmul(X, net.key[l, h, ...])
+    logits = A.matmul(A.matmul(X, net.query[l, h, ...]), A.transpose(keys))
     if net.key_bias is not None:
-        logits = logits + A.transpose(A.matmul(X, net.key_bias[l, h][..., None]))
+        logits = logits + A.transpose(A.matmul(X, net.key_bias[l, h, ...][..., None]))
     logits = logits / math.sqrt(net.d_qk)
     if mask is not None:
         logits = xp.where(xp.asarray(mask.allowed), logits, -xp.inf)
@@ -86,10 +86,10 @@ def _attention(A: Float64, net: Network, l: int, h: int, X: Array, mask: Mask | 
 def _layer(A: Float64, net: Network, l: int, X: Array, matrices: Iterable[Array]) -> Array:
     Y = net.skip * X if net.skip else 0.0
     for h, P in enumerate(matrices):
-        V = A.matmul(P, A.matmul(X, net.value[l, h]))
-        Y = Y + (V if net.output is None else A.matmul(V, net.output[l, h]))
+        V = A.matmul(P, A.matmul(X, net.value[l, h, ...]))
+        Y = Y + (V if net.output is None else A.matmul(V, net.output[l, h, ...]))
     if net.bias is not None:
-        Y = Y + net.bias[l][..., None, :]
+        Y = Y + net.bias[l, ...][..., None, :]
     f = net.mlp[l]
     if f is not None:
         Y = _mlp(A, f, Y)
