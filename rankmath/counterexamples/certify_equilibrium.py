@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rankmath.arithmetic.balls import precision
+from rankmath.certify.certificate import Certificate
 from rankmath.counterexamples.equilibrium_map import Floats
 from rankmath.counterexamples.equilibrium_proofs import (
     Attraction,
@@ -90,6 +91,33 @@ class EquilibriumProof:
 
     def __str__(self) -> str:
         return "\n".join(str(claim) for claim in self.claims)
+
+    def certificate(self, statement: str = "own:layernorm-equilibrium") -> Certificate:
+        """The proof as a certificate of kind `exists`: exact weights and claims, auxiliary matrices as hints."""
+        if not self.proved or self.existence is None or self.minor is None:
+            raise ValueError(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
+        at, attraction = self.existence, self.attraction
+        data: dict[str, Any] = {
+            "W_V": self.W_V,
+            "W_QK": self.W_QK,
+            "mask": self.mask.allowed.astype(int),
+            "d_qk": self.d_qk,
+            "norm": self.norm,
+            "tokens": [at.centre[c] for c in at.clusters],
+            "radius": at.radius,
+            "rank": self.minor.at_most,
+        }
+        hints: dict[str, Any] = {
+            "bits": at.bits,
+            "clusters": at.clusters,
+            "support": [[int(a in row) for a in range(len(self.W_V))] for row in at.support],
+            "preconditioner": at.preconditioner,
+            "pivots": self.minor.pivots,
+        }
+        if attraction is not None:
+            data["attracting"] = {"R": attraction.R, "radius": attraction.radius}
+            hints["S"] = attraction.S
+        return Certificate(statement, "exists", data, hints, about=str(self))
 
 
 def certify_equilibrium(
@@ -194,7 +222,8 @@ def _existence_and_rank(problem: Problem, rank: int | None) -> tuple[Existence |
             break
     if existence is None or minor is None:
         return None, None, [Claim("existence", False, reason)]
-    reason = f"exactly one equilibrium within {float(existence.radius):.1e} (largest entry) of the centre"
+    alike = " with these clusters and zeros" if existence.is_reduced else ""
+    reason = f"exactly one equilibrium{alike} within {float(existence.radius):.1e} (largest entry) of the centre"
     return existence, minor, [Claim("existence", True, reason), _rank_claim(minor, rank, existence)]
 
 

@@ -2,7 +2,8 @@
 
 Differences of tokens are formed before anything is multiplied by them (x_k − Σ_j A_ij x_j = Σ_j A_ij (x_k − x_j)),
 and attention is 1/Σ exp(differences of logits): on a wide box this keeps the enclosures near the true ranges.
-The same formulas run on balls and on `Jet`s, balls with a derivative.
+The same formulas run on balls and on `Jet`s, balls with a derivative. Squares are written x * x: a power of a
+ball around zero is not a number in python-flint.
 """
 
 from __future__ import annotations
@@ -58,10 +59,8 @@ class Jet:
         return Jet(self.value / other, self.slope / other)
 
     def __rtruediv__(self, other: Any) -> Jet:
-        return Jet(other / self.value, -other * self.slope / self.value**2)
-
-    def squared(self) -> Jet:
-        return Jet(self.value**2, 2 * self.value * self.slope)
+        quotient = other / self.value
+        return Jet(quotient, -1 * quotient * self.slope / self.value)
 
     def exp(self) -> Jet:
         value = self.value.exp()
@@ -94,10 +93,6 @@ def _matrix(rows: int, columns: int, entries: Sequence[Any]) -> Any:
     jets = [x if isinstance(x, Jet) else Jet(x, arb(0)) for x in entries]
     value = arb_mat(rows, columns, [x.value for x in jets])
     return Jet(value, arb_mat(rows, columns, [x.slope for x in jets]))
-
-
-def _squared(x: Any) -> Any:
-    return x.squared() if isinstance(x, Jet) else x**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,10 +168,7 @@ class BallMap:
         """The (centred) rows of Y, each with the factor that normalises it."""
         Y = Y * self._centring(Y.ncols())
         rows = [_row(Y, i) for i in range(Y.nrows())]
-        return [
-            (row, self._radius(Y.ncols()) / sum((_squared(x) for x in row.entries()), arb(0)).sqrt())
-            for row in rows
-        ]
+        return [(row, self._radius(Y.ncols()) / sum((x * x for x in row.entries()), arb(0)).sqrt()) for row in rows]
 
     def _radius(self, d: int) -> arb:
         return arb(d).sqrt() if self.norm == "standard" else arb(1)
@@ -235,8 +227,8 @@ def row_sum_norm(M: arb_mat) -> arb:
 
 
 def euclidean(values: Sequence[arb]) -> arb:
-    """√Σ value², enclosed."""
-    return sum((x**2 for x in values), arb(0)).sqrt()
+    """An upper bound of √Σ value²."""
+    return sum((x.abs_upper() * x.abs_upper() for x in values), arb(0)).sqrt().abs_upper()
 
 
 def is_positive_definite(M: arb_mat) -> bool:
@@ -270,7 +262,7 @@ def spectral_norm(M: arb_mat) -> arb:
     guess = float(np.linalg.norm(middle_floats(centre), 2))
     t = arb(guess * (1 + 1e-9) + 1e-30)
     gram = centre.transpose() * centre
-    if not is_positive_definite(identity(M.ncols()) * t**2 - gram):
+    if not is_positive_definite(identity(M.ncols()) * (t * t) - gram):
         return arb.pos_inf()
     return (t + slack).abs_upper()
 

@@ -109,6 +109,25 @@ def spectral_radius(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: st
     return float(np.abs(np.linalg.eigvals(jacobian(X, W_V, W, weights, norm))).max())
 
 
+def power_sum(B: Floats) -> Floats:
+    """P = Σ_k (Bᵀ)ᵏ Bᵏ, which solves P = BᵀPB + I, by doubling; the spectral radius of B must be below 1.
+
+    Examples
+    --------
+    >>> power_sum(np.array([[0.5]]))
+    array([[1.33333333]])
+    """
+    P = np.eye(len(B))
+    # After m rounds 2^m terms are in: more than any stable matrix in doubles needs.
+    for _ in range(60):
+        more = B.T @ P @ B
+        P = P + more
+        B = B @ B
+        if np.abs(more).max() <= 1e-16 * np.abs(P).max():
+            break
+    return (P + P.T) / 2
+
+
 def design(X: Floats, D: Floats, W: Floats, weights: Floats) -> Floats:
     """W_V = (A X)⁺ D X, which makes the unit rows of X an equilibrium when A(X) X has full row rank.
 

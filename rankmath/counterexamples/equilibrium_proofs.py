@@ -13,8 +13,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-import scipy.linalg
-from flint import acb, acb_mat, arb, arb_mat
+from flint import acb, acb_mat, arb, arb_mat, fmpz_mat
 
 from rankmath.arithmetic.balls import ball, lower_float, upper_float
 from rankmath.counterexamples.equilibrium_balls import (
@@ -29,7 +28,7 @@ from rankmath.counterexamples.equilibrium_balls import (
     spectral_norm,
     submatrix,
 )
-from rankmath.counterexamples.equilibrium_map import Floats, jacobian
+from rankmath.counterexamples.equilibrium_map import Floats, jacobian, power_sum
 from rankmath.counterexamples.stable_search import cluster_weights
 from rankmath.linalg.masks import Mask
 
@@ -103,6 +102,12 @@ class Existence:
     centre: Dyadics
     radius: Fraction
     preconditioner: Dyadics
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether tokens were identified or zeros kept: the equilibrium is then unique among such tokens."""
+        full = range(len(self.centre[0]))
+        return len(self.weights) < len(self.clusters) or any(row != tuple(full) for row in self.support)
 
     def enclosure(self, *, tokens: bool = False) -> arb_mat:
         """The box around the equilibrium: one row a cluster, or one a token."""
@@ -270,8 +275,7 @@ def prove_minor(problem: Problem, existence: Existence) -> Minor:
     """The largest minor that elimination with full pivoting proves nonzero on the whole box."""
     rows = existence.enclosure().tolist()
     k, d = len(rows), len(rows[0])
-    used = {a for coordinates in existence.support for a in coordinates}
-    at_most = min(k, len(used), d - 1 if problem.norm == "standard" else d)
+    at_most = _rank_bound(problem, existence)
     free_rows, free_columns = set(range(k)), set(range(d))
     pivots: list[tuple[int, int]] = []
     minor = arb(1)
@@ -292,6 +296,17 @@ def prove_minor(problem: Problem, existence: Existence) -> Minor:
             for a in free_columns:
                 rows[other][a] = rows[other][a] - factor * rows[i][a]
     return Minor(pivots=tuple(pivots), least=max(lower_float(abs(minor)), 0.0), at_most=at_most)
+
+
+def _rank_bound(problem: Problem, existence: Existence) -> int:
+    """Clusters, coordinates in use, and D X = A X W_V (centred, if need be) each bound the rank of X."""
+    used = {a for coordinates in existence.support for a in coordinates}
+    d = len(problem.W_V)
+    # Doubles are dyadic: scaled by a power of two they are integers, whose rank is exact.
+    scale = max(Fraction(float(x)).denominator for x in problem.W_V.ravel())
+    integers = fmpz_mat(d, d, [int(Fraction(float(x)) * scale) for x in problem.W_V.ravel()])
+    centred = d - 1 if problem.norm == "standard" else d
+    return min(len(existence.weights), len(used), centred, integers.rank())
 
 
 # -- stability ------------------------------------------------------------------------------------------------
@@ -340,9 +355,8 @@ class _FloatFlow:
         The room is (1 − ‖SJS⁻¹‖₂)/‖D²F‖ in that norm: how far the contraction reaches, to second order.
         """
         size = len(self.J)
-        P = scipy.linalg.solve_discrete_lyapunov(self.J.T / rate, np.eye(size))
         try:
-            S = np.linalg.cholesky((P + P.T) / 2).T
+            S = np.linalg.cholesky(power_sum(self.J / rate)).T
         except np.linalg.LinAlgError:
             return None
         S = S / np.linalg.norm(S, 2)
@@ -352,7 +366,8 @@ class _FloatFlow:
             T = S @ self._jacobian(self.problem, self.X + 1e-30j * direction).imag @ R * 1e30
             gram += T.T @ T
         slack = 1 - float(np.linalg.norm(S @ self.J @ R, 2))
-        return slack / float(np.sqrt(np.linalg.norm(gram, 2)) + 1e-300), S
+        # Where the second derivative vanishes too, a radius of 1 is room enough.
+        return min(slack / max(float(np.sqrt(np.linalg.norm(gram, 2))), 1e-9), 1.0), S
 
 
 @dataclass(frozen=True, eq=False)

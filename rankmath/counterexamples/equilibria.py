@@ -1,0 +1,407 @@
+"""LayerNorm equilibria of any rank under any mask: constructions, their stability and their basins.
+
+Under X' = N(A(X) X W_V) with sphere or standard LayerNorm, tokens can rest at every rank from 1 to full: the exact
+family W3 under causal masks, the general design W_V = (A X)⁺ D X under all others, clusters for smaller ranks.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from rankmath.counterexamples.certify_equilibrium import EquilibriumProof, certify_equilibrium
+from rankmath.counterexamples.equilibrium_data import stable_complete_design
+from rankmath.counterexamples.equilibrium_map import (
+    Floats,
+    attention,
+    design,
+    layer,
+    newton,
+    normalise,
+    orbit,
+    spectral_radius,
+    token_norm,
+)
+from rankmath.counterexamples.stable_search import cluster_weights, stable_search
+from rankmath.counterexamples.wu2024 import ExactEquilibrium, complete_equilibrium, shift_equilibrium
+from rankmath.linalg.masks import Mask, as_mask
+from rankmath.validation import as_choice, as_count, as_real
+
+# Weights are rounded to multiples of this, so that certificates are short; the tokens follow.
+_GRID = 2.0**-20
+# Below this many tokens all partitions into clusters are tried.
+_ALL_PARTITIONS = 8
+
+
+@dataclass(frozen=True)
+class Basin:
+    """How many random starts reached the equilibrium; low and high bound the share (Clopper–Pearson)."""
+
+    hits: int
+    samples: int
+    confidence: float
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """The observed share."""
+        return self.hits / self.samples
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """Tokens X with N(A(X) X W_V) = X up to rounding, and what is claimed of them; `certify` proves it.
+
+    ``exact`` holds the tokens as exact numbers where a closed form is known.
+    """
+
+    X: Floats
+    W_V: Floats
+    W_QK: Floats
+    mask: Mask
+    rank: int
+    norm: str = "sphere"
+    d_qk: int = 1
+    exact: ExactEquilibrium | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.X, self.W_V, self.W_QK):
+            array.flags.writeable = False
+
+    @property
+    def _system(self) -> tuple[Floats, Floats, Floats, str]:
+        return self.W_V, self.W_QK / np.sqrt(self.d_qk), self.mask.allowed.astype(float), self.norm
+
+    @cached_property
+    def attention(self) -> Floats:
+        """A(X), row-stochastic."""
+        _, W, weights, _ = self._system
+        return attention(self.X, W, weights)
+
+    @cached_property
+    def scale_factors(self) -> Floats:
+        """The diagonal of D in A X W_V = D X (after centring, for standard LayerNorm)."""
+        Y = self.attention @ self.X @ self.W_V
+        return np.asarray((Y * self.X).sum(axis=1) / (self.X * self.X).sum(axis=1))
+
+    @cached_property
+    def residual(self) -> float:
+        """Largest entry of |F(X) − X|."""
+        return float(np.abs(layer(self.X, *self._system) - self.X).max())
+
+    @cached_property
+    def spectral_radius(self) -> float:
+        """Spectral radius of the Jacobian on the tangent spaces; below 1: asymptotically stable."""
+        return spectral_radius(self.X, *self._system)
+
+    def iterate(self, X: Any, steps: int) -> Iterator[Floats]:
+        """The orbit X, F(X), … of a batch of starts, ``steps`` layers deep."""
+        return orbit(np.asarray(X, dtype=float), *self._system, steps=as_count("steps", steps, least=0))
+
+    def basin(
+        self,
+        samples: int = 1000,
+        seed: int = 0,
+        *,
+        steps: int = 1000,
+        tolerance: float = 1e-2,
+        mirror: bool = False,
+        confidence: float = 0.95,
+    ) -> Basin:
+        """The share of random normalised starts within `tolerance` of X after `steps` layers.
+
+        F is odd, so −X is an equilibrium too; with `mirror` reaching it counts as well. The tolerance is coarse
+        because W3 converges like 1/t: its first token is not hyperbolic.
+        """
+        from scipy.stats import binomtest
+
+        samples = as_count("samples", samples)
+        if not 0 < as_real("confidence", confidence) < 1:
+            raise ValueError(f"confidence: {confidence} given; a number strictly between 0 and 1 is needed")
+        tolerance = as_real("tolerance", tolerance, positive=True)
+        rng = np.random.default_rng(as_count("seed", seed, least=0))
+        starts = normalise(rng.standard_normal((samples, *self.X.shape)), self.norm)
+        last = deque(self.iterate(starts, steps), maxlen=1).pop()
+        targets = (self.X, -self.X) if as_choice("mirror", mirror, (False, True)) else (self.X,)
+        reached = [np.abs(last - target).max(axis=(1, 2)) <= tolerance for target in targets]
+        hits = int(np.any(reached, axis=0).sum())
+        interval = binomtest(hits, samples).proportion_ci(confidence_level=confidence, method="exact")
+        return Basin(hits, samples, confidence, float(interval.low), float(interval.high))
+
+    def certify(self, *, stable: bool | None = None) -> EquilibriumProof:
+        """Prove existence and rank, and stability (True) or instability (False) if claimed.
+
+        By default whichever the spectral radius suggests, and neither when it is within 10⁻⁶ of 1.
+        """
+        if stable is None and abs(self.spectral_radius - 1) > 1e-6:
+            stable = self.spectral_radius < 1
+        return certify_equilibrium(
+            self.X, self.W_V, self.W_QK, self.mask, self.d_qk, self.norm, rank=self.rank, stable=stable
+        )
+
+
+def layernorm_equilibrium(
+    tokens: int,
+    dim: int,
+    rank: int,
+    mask: Any = "causal",
+    stable: bool = False,
+    norm: str = "sphere",
+    seed: int = 0,
+    *,
+    restarts: int = 60,
+    progress: Callable[[int, float], None] | None = None,
+) -> Equilibrium:
+    """An equilibrium of self-attention with LayerNorm of the given rank, 1 ≤ rank ≤ min(tokens, dim).
+
+    Causal masks on the sphere get the exact family W3; others the general design W_V = (A X)⁺ D X at random
+    tokens, with clusters of equal tokens where rank < tokens. With ``stable`` the spectral radius is minimised
+    first (O6). Standard LayerNorm carries the sphere into the mean-zero hyperplane, so rank ≤ dim − 1 there.
+
+    Parameters
+    ----------
+    mask : "causal", "complete", another name, a boolean matrix, a networkx graph, or a `Mask`.
+    seed : of the random design or search; the known stable designs under the complete mask do not depend on it.
+    progress : called with the restart's number and the smallest spectral radius so far.
+
+    Examples
+    --------
+    >>> equilibrium = layernorm_equilibrium(4, 4, 3)
+    >>> equilibrium.exact.is_equilibrium(), equilibrium.residual < 1e-15
+    (True, True)
+    >>> stable = layernorm_equilibrium(3, 3, 3, mask="complete", stable=True)
+    >>> stable.spectral_radius < 0.9, stable.certify().proved
+    (True, True)
+    """
+    n = as_count("tokens", tokens)
+    norm = as_choice("norm", norm, ("sphere", "standard"))
+    d = as_count("dim", dim, least=2 if norm == "standard" else 1)
+    room = d - 1 if norm == "standard" else d
+    try:
+        k = as_count("rank", rank, most=min(n, room))
+    except ValueError as refusal:
+        lost = "; mean-zero tokens span one dimension less" if norm == "standard" else ""
+        raise ValueError(f"{refusal} (tokens = {n}, dim = {d}, norm = {norm!r}{lost})") from None
+    graph = as_mask(mask, n)
+    stable = as_choice("stable", stable, (False, True))
+    seed = as_count("seed", seed, least=0)
+    if graph == Mask.causal(n) and norm == "sphere" and not stable:
+        return _from_exact(shift_equilibrium(n, d, k), k)
+    core = _stable_core(graph, k, seed, restarts, progress) if stable else _designed_core(graph, k, seed)
+    return _settled(*core, mask=graph, dim=d, rank=k, norm=norm)
+
+
+def all_ranks(tokens: int, dim: int, mask: str = "causal", *, w: Any = None) -> tuple[Equilibrium, ...]:
+    """Equilibria of every rank 1 … min(tokens, dim) under one W_V and one W_QK, in exact numbers.
+
+    Causal: W3, with W_V = I + wS and w > tokens − 1 (tokens + 1 unless given), W_QK = 0. Complete: W_V = I, or
+    diag(1, …, 1, ½) where rank = tokens is possible, and W_QK = βI; see `complete_equilibrium`.
+
+    Examples
+    --------
+    >>> [equilibrium.rank for equilibrium in all_ranks(6, 5)]
+    [1, 2, 3, 4, 5]
+    """
+    n, d = as_count("tokens", tokens), as_count("dim", dim)
+    mask = as_choice("mask", mask, ("causal", "complete"))
+    if mask == "complete" and w is not None:
+        raise ValueError("w: given with the complete mask; it belongs to the causal family W_V = I + wS")
+    ranks = range(1, min(n, d) + 1)
+    if mask == "causal":
+        return tuple(_from_exact(shift_equilibrium(n, d, k, w), k) for k in ranks)
+    return tuple(_from_exact(complete_equilibrium(n, d, k), k) for k in ranks)
+
+
+def sibling(equilibrium: Equilibrium, rank: int, seed: int = 0, *, starts: int = 200) -> Equilibrium:
+    """An equilibrium of another rank under the same weights and mask, by Newton's method from clustered starts.
+
+    Parameters
+    ----------
+    starts : random starts for each partition of the tokens into `rank` clusters.
+
+    Examples
+    --------
+    >>> stable = layernorm_equilibrium(3, 3, 3, mask="complete", stable=True)
+    >>> [sibling(stable, rank).certify().rank for rank in (1, 2)]
+    [1, 2]
+    """
+    n, d = equilibrium.X.shape
+    k = as_count("rank", rank, most=min(n, d))
+    rng = np.random.default_rng(as_count("seed", seed, least=0))
+    W_V, W, weights, norm = equilibrium._system
+    for clusters in _treated_alike(equilibrium.mask, k):
+        counts = cluster_weights(weights, clusters)
+        for _ in range(as_count("starts", starts)):
+            X = newton(normalise(rng.standard_normal((k, d)), norm), W_V, W, counts, norm)
+            if X is not None and np.linalg.svd(X, compute_uv=False)[-1] > 0.02:
+                return replace(equilibrium, X=X[clusters], rank=k, exact=None)
+    raise RuntimeError(f"no equilibrium of rank {k} found under these weights; more starts may find one")
+
+
+# -- the core: k distinct tokens in k dimensions on the sphere --------------------------------------------------
+
+# The cluster of every token, the tokens of the clusters, W_V and W = W_QK/√d_qk, all k-dimensional.
+_Core = tuple[list[int], Floats, Floats, Floats]
+
+
+def _stable_core(
+    mask: Mask, rank: int, seed: int, restarts: int, progress: Callable[[int, float], None] | None
+) -> _Core:
+    if mask.is_complete and rank == mask.n:
+        known = stable_complete_design(rank)
+        if known is not None:
+            return list(range(rank)), *known
+    clusters = find_clusters(mask, rank)
+    if clusters is None:
+        raise ValueError(
+            f"rank: {rank} given; this mask treats no partition of the {mask.n} tokens into {rank} clusters alike, "
+            "and stable equilibria of smaller rank are built from clusters"
+        )
+    found = stable_search(mask, clusters, seed=seed, restarts=restarts, progress=progress)
+    if not found.radius < 1:
+        raise RuntimeError(
+            f"no stable equilibrium found in {restarts} restarts; smallest spectral radius {found.radius:.4f}"
+        )
+    return clusters, found.X, found.W_V, found.W
+
+
+def _designed_core(mask: Mask, rank: int, seed: int) -> _Core:
+    """Random tokens that are an equilibrium by design, or, without clusters, tokens near eigenvectors of W_V."""
+    rng = np.random.default_rng(seed)
+    clusters = find_clusters(mask, rank)
+    if clusters is None:
+        return _newton_core(mask, rank)
+    weights = cluster_weights(mask.allowed, clusters)
+    for _ in range(100):
+        X = normalise(rng.standard_normal((rank, rank)), "sphere")
+        W = rng.standard_normal((rank, rank))
+        A = attention(X, W, weights)
+        if min(np.linalg.svd(X, compute_uv=False)[-1], np.linalg.svd(A, compute_uv=False)[-1]) > 0.1 / rank:
+            return clusters, X, design(X, np.ones(rank), W, weights), W
+    raise ValueError(
+        "mask: attention is singular for every choice tried; the general design needs a mask with an invertible A, "
+        "as one with self-loops has"
+    )
+
+
+def _newton_core(mask: Mask, rank: int) -> _Core:
+    """Distinct tokens near the k eigenvectors of W_V = diag(1, …, 2), each attending mostly to its own kind.
+
+    With W_QK = βI attention leaves a cluster at e_c only by e^{−β}, and the resting tokens of W_V are hyperbolic,
+    so for large β an equilibrium of rank k lies nearby whatever the mask, self-loops given.
+    """
+    weights = mask.allowed.astype(float)
+    W_V = np.diag(np.linspace(1, 2, rank))
+    start = np.eye(rank)[np.arange(mask.n) % rank]
+    for beta in (2, 4, 8, 16):
+        X = newton(start, W_V, beta * np.eye(rank), weights, "sphere")
+        if X is not None and np.abs(X - start).max() < 0.5 and np.linalg.svd(X, compute_uv=False)[-1] > 0.1:
+            return list(range(mask.n)), X, W_V, beta * np.eye(rank)
+    raise ValueError(
+        "mask: a token that does not see itself; without self-loops rank below the tokens needs clusters"
+    )
+
+
+def find_clusters(mask: Mask, count: int) -> list[int] | None:
+    """A partition of the tokens into `count` clusters whose members see the clusters alike, or None.
+
+    All singletons; the first tokens as one cluster (causal masks); tokens with equal rows of the mask merged; and
+    for up to 8 tokens any partition at all.
+
+    Examples
+    --------
+    >>> find_clusters(Mask.causal(4), 2), find_clusters(Mask.complete(4), 2), find_clusters(Mask.window(4, 1), 2)
+    ([0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 1, 0])
+    """
+    return next(_treated_alike(mask, count), None)
+
+
+def _treated_alike(mask: Mask, count: int) -> Iterator[list[int]]:
+    """The partitions that `find_clusters` speaks of, most natural first."""
+    n = mask.n
+    if mask.common_support is not None:
+        yield [i * count // n for i in range(n)]
+    candidates = [[max(0, i - (n - count)) for i in range(n)], *_merged_twins(mask, count)]
+    everything = _partitions(n, count) if n <= _ALL_PARTITIONS else iter(())
+    yield from (labels for labels in chain(candidates, everything) if _alike(mask, labels))
+
+
+def _alike(mask: Mask, labels: list[int]) -> bool:
+    try:
+        cluster_weights(mask.allowed, labels)
+    except ValueError:
+        return False
+    return True
+
+
+def _merged_twins(mask: Mask, count: int) -> list[list[int]]:
+    """Merge tokens with equal rows, one pair at a time, down to `count` clusters if that is possible."""
+    labels = list(range(mask.n))
+    rows = [row.tobytes() for row in mask.allowed]
+    for i in range(mask.n):
+        if len(set(labels)) == count:
+            break
+        twin = next((j for j in range(i) if rows[j] == rows[i]), None)
+        if twin is not None:
+            labels[i] = labels[twin]
+    names = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+    return [[names[label] for label in labels]] if len(names) == count else []
+
+
+def _partitions(n: int, count: int) -> Iterator[list[int]]:
+    """Every partition of n tokens into `count` clusters, as restricted growth strings."""
+
+    def grow(labels: list[int], used: int) -> Iterator[list[int]]:
+        if len(labels) == n:
+            if used == count:
+                yield labels
+            return
+        for label in range(min(used + 1, count)):
+            yield from grow([*labels, label], max(used, label + 1))
+
+    return grow([], 0)
+
+
+# -- from the core to what was asked ----------------------------------------------------------------------------
+
+
+def _from_exact(exact: ExactEquilibrium, rank: int) -> Equilibrium:
+    X, W_V, W_QK = exact.floats()
+    return Equilibrium(X=X, W_V=W_V, W_QK=W_QK, mask=exact.mask, rank=rank, exact=exact)
+
+
+def _settled(
+    clusters: list[int], X: Floats, W_V: Floats, W: Floats, *, mask: Mask, dim: int, rank: int, norm: str
+) -> Equilibrium:
+    """Carry the core into `dim` dimensions, round the weights to short dyadics and let the tokens follow."""
+    basis, lengths = _integer_frame(len(W_V), dim, norm)
+    radius = token_norm(dim, norm)
+    # Integers around the rounded core: the rank of W_V stays exactly that of the core.
+    W_V = basis.T @ _on_grid(W_V / np.outer(lengths, lengths)) @ basis
+    W_QK = basis.T @ _on_grid(W / np.outer(lengths, lengths) / radius**2) @ basis
+    start = radius * X @ (basis / lengths[:, None])
+    tokens = newton(start, W_V, W_QK, cluster_weights(mask.allowed, clusters), norm)
+    if tokens is None or np.abs(tokens - start).max() > 1e-2 * radius:
+        raise RuntimeError("the equilibrium does not survive rounding of the weights; try another seed")
+    return Equilibrium(X=tokens[clusters], W_V=W_V, W_QK=W_QK, mask=mask, rank=rank, norm=norm)
+
+
+def _on_grid(M: Floats) -> Floats:
+    return np.asarray(_GRID * np.round(M / _GRID))
+
+
+def _integer_frame(count: int, dim: int, norm: str) -> tuple[Floats, Floats]:
+    """Orthogonal integer rows and their lengths: coordinate vectors, or (1, …, 1, −k, 0, …) of mean zero."""
+    if norm == "sphere":
+        return np.eye(count, dim), np.ones(count)
+    k = np.arange(1, count + 1)[:, None]
+    column = np.arange(dim)[None, :]
+    basis = np.where(column < k, 1.0, np.where(column == k, -1.0 * k, 0.0))
+    return basis, np.linalg.norm(basis, axis=1)
