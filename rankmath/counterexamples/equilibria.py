@@ -194,8 +194,18 @@ def layernorm_equilibrium(
     seed = as_count("seed", seed, least=0)
     if graph == Mask.causal(n) and norm == "sphere" and not stable:
         return _from_exact(shift_equilibrium(n, d, k), k)
-    core = _stable_core(graph, k, seed, restarts, progress) if stable else _designed_core(graph, k, seed)
-    return _settled(*core, mask=graph, dim=d, rank=k, norm=norm)
+    if stable:
+        cores = iter([_stable_core(graph, k, seed, restarts, progress)])
+    else:
+        cores = _designed_cores(graph, k, np.random.default_rng(seed))
+    for core in cores:
+        settled = _settled(*core, mask=graph, dim=d, rank=k, norm=norm)
+        if settled is not None:
+            return settled
+    raise ValueError(
+        f"mask: no equilibrium of rank {k} found under it; the constructions need an attention matrix that can be "
+        "inverted, as self-loops make it"
+    )
 
 
 def all_ranks(tokens: int, dim: int, mask: str = "causal", *, w: Any = None) -> tuple[Equilibrium, ...]:
@@ -272,41 +282,44 @@ def _stable_core(
     return clusters, found.X, found.W_V, found.W
 
 
-def _designed_core(mask: Mask, rank: int, seed: int) -> _Core:
-    """Random tokens that are an equilibrium by design, or, without clusters, tokens near eigenvectors of W_V."""
-    rng = np.random.default_rng(seed)
+def _designed_cores(mask: Mask, rank: int, rng: np.random.Generator) -> Iterator[_Core]:
+    """Random tokens that rest by design, or, without clusters, tokens near the eigenvectors of a random W_V.
+
+    Most draws are hyperbolic; the caller takes the first that is.
+    """
     clusters = find_clusters(mask, rank)
-    if clusters is None:
-        return _newton_core(mask, rank)
-    weights = cluster_weights(mask.allowed, clusters)
     for _ in range(100):
-        X = normalise(rng.standard_normal((rank, rank)), "sphere")
-        W = rng.standard_normal((rank, rank))
-        A = attention(X, W, weights)
-        if min(np.linalg.svd(X, compute_uv=False)[-1], np.linalg.svd(A, compute_uv=False)[-1]) > 0.1 / rank:
-            return clusters, X, design(X, np.ones(rank), W, weights), W
-    raise ValueError(
-        "mask: attention is singular for every choice tried; the general design needs a mask with an invertible A, "
-        "as one with self-loops has"
-    )
+        core = _near_eigenvectors(mask, rank, rng) if clusters is None else _drawn(mask, clusters, rank, rng)
+        if core is not None:
+            yield core
 
 
-def _newton_core(mask: Mask, rank: int) -> _Core:
-    """Distinct tokens near the k eigenvectors of W_V = diag(1, …, 2), each attending mostly to its own kind.
+def _drawn(mask: Mask, clusters: list[int], rank: int, rng: np.random.Generator) -> _Core | None:
+    """The general design at random (X, W, D), if X and A are far from singular."""
+    weights = cluster_weights(mask.allowed, clusters)
+    X = normalise(rng.standard_normal((rank, rank)), "sphere")
+    W = rng.standard_normal((rank, rank))
+    A = attention(X, W, weights)
+    if min(np.linalg.svd(X, compute_uv=False)[-1], np.linalg.svd(A, compute_uv=False)[-1]) < 0.1 / rank:
+        return None
+    return clusters, X, design(X, rng.uniform(0.5, 2, rank), W, weights), W
 
-    With W_QK = βI attention leaves a cluster at e_c only by e^{−β}, and the resting tokens of W_V are hyperbolic,
-    so for large β an equilibrium of rank k lies nearby whatever the mask, self-loops given.
+
+def _near_eigenvectors(mask: Mask, rank: int, rng: np.random.Generator) -> _Core | None:
+    """Distinct tokens near the k eigenvectors of W_V = diag(w), each attending mostly to its own kind.
+
+    With W_QK = βI attention leaves a cluster at e_c only by e^{−β}, and for generic w the tokens resting there are
+    hyperbolic, so for large β an equilibrium of rank k lies nearby whatever the mask, self-loops given.
     """
     weights = mask.allowed.astype(float)
-    W_V = np.diag(np.linspace(1, 2, rank))
+    W_V = np.diag(rng.uniform(1, 2, rank))
     start = np.eye(rank)[np.arange(mask.n) % rank]
     for beta in (2, 4, 8, 16):
-        X = newton(start, W_V, beta * np.eye(rank), weights, "sphere")
+        W = beta * np.eye(rank)
+        X = newton(start, W_V, W, weights, "sphere")
         if X is not None and np.abs(X - start).max() < 0.5 and np.linalg.svd(X, compute_uv=False)[-1] > 0.1:
-            return list(range(mask.n)), X, W_V, beta * np.eye(rank)
-    raise ValueError(
-        "mask: a token that does not see itself; without self-loops rank below the tokens needs clusters"
-    )
+            return list(range(mask.n)), X, W_V, W
+    return None
 
 
 def find_clusters(mask: Mask, count: int) -> list[int] | None:
@@ -379,8 +392,11 @@ def _from_exact(exact: ExactEquilibrium, rank: int) -> Equilibrium:
 
 def _settled(
     clusters: list[int], X: Floats, W_V: Floats, W: Floats, *, mask: Mask, dim: int, rank: int, norm: str
-) -> Equilibrium:
-    """Carry the core into `dim` dimensions, round the weights to short dyadics and let the tokens follow."""
+) -> Equilibrium | None:
+    """Carry the core into `dim` dimensions, round the weights to short dyadics and let the tokens follow.
+
+    None if they do not: the core was not hyperbolic.
+    """
     basis, lengths = _integer_frame(len(W_V), dim, norm)
     radius = token_norm(dim, norm)
     # Integers around the rounded core: the rank of W_V stays exactly that of the core.
@@ -389,7 +405,7 @@ def _settled(
     start = radius * X @ (basis / lengths[:, None])
     tokens = newton(start, W_V, W_QK, cluster_weights(mask.allowed, clusters), norm)
     if tokens is None or np.abs(tokens - start).max() > 1e-2 * radius:
-        raise RuntimeError("the equilibrium does not survive rounding of the weights; try another seed")
+        return None
     return Equilibrium(X=tokens[clusters], W_V=W_V, W_QK=W_QK, mask=mask, rank=rank, norm=norm)
 
 

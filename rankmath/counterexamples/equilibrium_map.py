@@ -163,6 +163,6 @@ def newton(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str, *, ste
         X = X - move
         if not np.all(np.isfinite(X)):
             return None
-        if np.abs(move).max() <= 4e-15 * np.sqrt(d):
+        if np.abs(move).max() <= 1e-14 * np.sqrt(d):
             return X
     return None
