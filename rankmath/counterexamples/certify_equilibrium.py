@@ -115,7 +115,8 @@ class EquilibriumProof:
             "pivots": self.minor.pivots,
         }
         if attraction is not None:
-            data["attracting"] = {"R": attraction.R, "radius": attraction.radius}
+            # A quarter: so that a checker with plainer enclosures than ours can follow.
+            data["attracting"] = {"R": attraction.R, "radius": attraction.radius / 4}
             hints["S"] = attraction.S
         return Certificate(statement, "exists", data, hints, about=str(self))
 

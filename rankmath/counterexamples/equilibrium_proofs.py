@@ -324,7 +324,7 @@ def prove_attraction(problem: Problem, existence: Existence) -> Attraction:
     if room > 0:
         norm = _LyapunovNorm.of(problem, X, S)
         for halvings in range(1, 12):
-            found = norm.attraction(_short_fraction(room / 2**halvings))
+            found = norm.attraction(_short_fraction(room / 2**halvings), existence.radius)
             if found is not None:
                 return found
     raise Refused(f"no contraction proved, though the spectral radius of the Jacobian is about {flow.spectral:.6g}")
@@ -414,21 +414,24 @@ class _LyapunovNorm:
             gram += T.transpose() * T
         return spectral_norm(gram).sqrt()
 
-    def attraction(self, radius: Fraction) -> Attraction | None:
-        """The contraction on the ellipsoid of this radius, None if it is not proved."""
+    def attraction(self, radius: Fraction, box_radius: Fraction) -> Attraction | None:
+        """The contraction on the ellipsoid of this radius about the box of the equilibrium; None if not proved."""
         if not self.defect < 1:
             return None
         width = ball(radius)
         exact = 1 - self.defect
         rate = ((self.centre_rate + width * self.curvature_on(width)) / exact).abs_upper()
-        if not (rate < 1 and self.drift / exact <= (1 - rate) * width):
+        inner = width * exact / spectral_norm(self.S)
+        stays = rate < 1 and self.drift / exact <= (1 - rate) * width
+        # The limit of the orbits is the equilibrium of the box only if the box lies inside.
+        if not (stays and ball(box_radius) * arb(self.R.ncols()).sqrt() < inner):
             return None
         return Attraction(
             R=_dyadics(self.R),
             S=_dyadics(self.S),
             radius=radius,
             rate=upper_float(rate),
-            ball=lower_float(width * exact / spectral_norm(self.S)),
+            ball=lower_float(inner),
         )
 
 
