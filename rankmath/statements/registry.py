@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rankmath.statements.statement import Statement
 
-_MODULES = ("seed", "dong2021", "dong2021v1", "own")
+_MODULES = ("seed", "dong2021", "dong2021v1", "own", "wu2024")
 
 
 @cache
