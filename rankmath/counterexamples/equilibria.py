@@ -31,7 +31,7 @@ from rankmath.counterexamples.equilibrium_map import (
 from rankmath.counterexamples.stable_search import cluster_weights, stable_search
 from rankmath.counterexamples.wu2024 import ExactEquilibrium, complete_equilibrium, shift_equilibrium
 from rankmath.linalg.masks import Mask, as_mask
-from rankmath.validation import as_choice, as_count, as_real
+from rankmath.validation import as_array, as_choice, as_count, as_real
 
 # Weights are rounded to multiples of this, so that certificates are short; the tokens follow.
 _GRID = 2.0**-20
@@ -72,8 +72,11 @@ class Equilibrium:
     exact: ExactEquilibrium | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.X, self.W_V, self.W_QK):
+        d = np.shape(self.X)[-1] if np.ndim(self.X) == 2 else None
+        for name, shape in (("X", (self.mask.n, None)), ("W_V", (d, d)), ("W_QK", (d, d))):
+            array = np.array(as_array(name, getattr(self, name), ndim=2, shape=shape))
             array.flags.writeable = False
+            object.__setattr__(self, name, array)
 
     @property
     def _system(self) -> tuple[Floats, Floats, Floats, str]:
@@ -102,8 +105,9 @@ class Equilibrium:
         return spectral_radius(self.X, *self._system)
 
     def iterate(self, X: Any, steps: int) -> Iterator[Floats]:
-        """The orbit X, F(X), … of a batch of starts, ``steps`` layers deep."""
-        return orbit(np.asarray(X, dtype=float), *self._system, steps=as_count("steps", steps, least=0))
+        """The orbit X, F(X), … of one start or a batch, ``steps`` layers deep."""
+        starts = np.asarray(as_array("X", X, min_ndim=2, shape=self.X.shape))
+        return orbit(starts, *self._system, steps=as_count("steps", steps, least=0))
 
     def basin(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import networkx as nx
@@ -301,6 +302,10 @@ def test_other_arguments_are_named():
     with pytest.raises(ValueError, match=r"^least_singular_value: "):
         stable_search(Mask.complete(2), [0, 1], least_singular_value=2)
     equilibrium = all_ranks(2, 2)[1]
+    with pytest.raises(ValueError, match=r"^X: "):
+        equilibrium.iterate(np.ones((2, 3)), 1)
+    with pytest.raises(ValueError, match=r"^W_V: "):
+        replace(equilibrium, W_V=np.ones((3, 3)))
     with pytest.raises(ValueError, match=r"^samples: "):
         equilibrium.basin(0)
     with pytest.raises(ValueError, match=r"^confidence: "):
