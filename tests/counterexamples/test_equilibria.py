@@ -148,7 +148,6 @@ def test_designs_on_file_are_stable_and_far_from_singular(n):
     assert np.array_equal(equilibrium.W_V, stable_complete_design(n)[1])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [5, 6])
 def test_designs_on_file_are_proved_stable(n):
     assert layernorm_equilibrium(n, n, n, mask="complete", stable=True).certify(stable=True).proved
