@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -94,14 +95,11 @@ class Float64:
         return self.xp.tanh(a)
 
     def erfc(self, a: Array) -> Array:
-        if self._numpy:
-            from scipy.special import erfc
-        elif is_cupy_array(a):
-            from cupyx.scipy.special import erfc
-        else:
+        if not self._native:
             library = type(a).__module__.partition(".")[0]
             raise ValueError(f"mlp: activation 'gelu' needs erfc, which {library} lacks; use NumPy or CuPy arrays")
-        return erfc(a)
+        special: Any = import_module("scipy.special" if self._numpy else "cupyx.scipy.special")
+        return special.erfc(a)
 
     def middle(self, a: Array) -> Array:
         return a
@@ -123,6 +121,12 @@ class Float64:
         index = xp.argmax(scores, axis=-2, keepdims=True)
         rows = xp.broadcast_to(rows, (*lead, *rows.shape[-2:]))
         return xp.take_along_axis(rows, xp.broadcast_to(index, (*lead, 1, rows.shape[-1])), axis=-2)
+
+    def is_first_largest(self, scores: Array) -> Array:
+        """Where that row is, (..., n, 1)."""
+        xp = self.xp
+        place = xp.arange(scores.shape[-2], device=self._device)[:, None]
+        return place == xp.argmax(scores, axis=-2, keepdims=True)
 
     def relative_to_largest(self, scores: Array, rows: Array) -> tuple[Array, Array]:
         """That row, and all rows minus it."""

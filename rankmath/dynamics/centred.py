@@ -45,6 +45,9 @@ _TINY = 1e-290
 _LINEAR_LOG = -54 * math.log(2.0)
 # Logarithm of the root-mean-square of E from which on e^E and e^E − 1 are summed with comparable errors.
 _LARGE_LOG_RMS = -4 * math.log(2.0)
+# Attention below e^this is uneven: see `_common_doubt`.
+_UNEVEN_LOG = -20.0
+_EPSILON = 2.0**-53
 # Entries of one row block of an n × n matrix: 2 MiB of doubles stay in cache.
 _BLOCK_ENTRIES = 2**18
 
@@ -53,13 +56,15 @@ _BLOCK_ENTRIES = 2**18
 class Tokens:
     """X = e^ξ 1 center + e^σ residual: center (..., 1, d), residual (..., n, d), mean of the residual zero.
 
-    `log_center` (ξ) and `log_residual` (σ) are (..., 1, 1), or None where exponents are unbounded.
+    `log_center` (ξ) and `log_residual` (σ) are (..., 1, 1), or None where exponents are unbounded. `lost_bits`: how
+    many bits the rounding of what the residual was made of has cost it, the worst so far.
     """
 
     center: Array
     residual: Array
     log_center: Any = None
     log_residual: Any = None
+    lost_bits: Any = 0.0
 
 
 @dataclass(frozen=True)
@@ -133,16 +138,20 @@ def centre(A: Any, X: Array) -> Tokens:
     return _recentred(A, (first, log), X - first, scale)
 
 
-def _recentred(A: Any, x: Scaled, R: Array, log_residual: LogScale | None) -> Tokens:
-    """Move the mean of R into x and bring both to size one."""
+def _recentred(
+    A: Any, x: Scaled, R: Array, log_residual: LogScale | None, lost_bits: Any = 0.0, log_parts: Any = LOG_ZERO
+) -> Tokens:
+    """Move the mean of R into x and bring both to size one. R is the sum of parts of size e^log_parts."""
     shift = A.sum(R, axis=-2) / R.shape[-2]
-    R = R - shift
     if log_residual is None:
-        return Tokens(x[0] + shift, R)
+        return Tokens(x[0] + shift, R - shift)
+    log_parts = A.xp.maximum(A.log(A.largest(R)), log_parts)
+    R = R - shift
     center, log = scaled_sum(A, [x, (shift, _floored(A, log_residual.to_float()))])
     center, grown = normalised(A, center)
     R, shrunk = normalised(A, R)
-    return Tokens(center, R, _floored(A, log + grown), log_residual.plus(shrunk))
+    lost_bits = A.xp.maximum((log_parts - _floored(A, shrunk)) / math.log(2.0), lost_bits)
+    return Tokens(center, R, _floored(A, log + grown), log_residual.plus(shrunk), lost_bits)
 
 
 def scaled_sum(A: Any, terms: list[Scaled]) -> Scaled:
@@ -187,21 +196,27 @@ def attention_step(A: Any, net: Network, layer: LayerWeights, tokens: Tokens, ma
     scale = Scale.of(A, tokens)
     centers = [] if lam is None else [(tokens.center * lam, scale.xi)]
     residuals = [] if lam is None else [(tokens.residual * lam, 0)]
+    log_doubts = []
     for head in layer.heads:
         view = view_of(A, net, head, tokens, scale, mask)
         seen, log_seen = scaled_sum(A, [(tokens.center, scale.xi), (view.common, scale.sigma)])
         centers.append((_through(A, seen, head), log_seen + head.log_value))
-        out, log_out = view.deviation(A.matmul(view.spread, head.value))
-        out = out if head.output is None else A.matmul(out, head.output)
-        residuals.append((out, log_out + head.log_value + (0 if lam is None else view.log_unit)))
+        values = A.matmul(view.spread, head.value)
+        out, log_out = view.deviation(values)
+        unit = head.log_value + (0 if lam is None else view.log_unit)
+        log_doubts.append(view.log_doubt(values, out) + unit)
+        residuals.append((out if head.output is None else A.matmul(out, head.output), log_out + unit))
     if layer.bias is not None:
         centers.append(layer.bias)
     R, log = scaled_sum(A, residuals)
-    log_residual = tokens.log_residual
-    if log_residual is not None:
-        # A view's unit is e^{2σ} where σ < 0: 3σ in all, the cubic rate itself.
-        log_residual = (log_residual.times(view.order) if lam is None else log_residual).plus(log)
-    return _recentred(A, scaled_sum(A, centers), R, log_residual)
+    if A.unbounded:
+        return _recentred(A, scaled_sum(A, centers), R, None)
+    # A view's unit is e^{2σ} where σ < 0: 3σ in all, the cubic rate itself.
+    log_residual = tokens.log_residual if lam is not None else tokens.log_residual.times(view.order)
+    log_parts = LOG_ZERO if len(residuals) == 1 else 0.0
+    for log_doubt in log_doubts:
+        log_parts = A.xp.maximum(log_doubt - log, log_parts)
+    return _recentred(A, scaled_sum(A, centers), R, log_residual.plus(log), tokens.lost_bits, log_parts)
 
 
 @dataclass(frozen=True)
@@ -251,10 +266,13 @@ def view_of(A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask
         c, excess = _logits_in_range(A, (c, scale.sigma + log_g), left, right, 2 * scale.sigma + log_logits)
         log_logits = log_logits - excess
     if mask is not None and support is None:
-        return View(A, scores, scale, left, right, log_logits, pivot, D, c, None, mask)
+        return View(A, scores, scale, left, right, log_logits, pivot, D, c, None, 0.0, mask)
     q, log_q = _softmax(A, c, support)
     qD = A.matmul(A.transpose(q), D)
-    return View(A, scores, scale, left, right, log_logits, pivot + qD, D - qD, q, log_q, None)
+    least = 0.0
+    if log_q is not None:
+        least = float(A.xp.min(log_q if support is None else A.xp.where(log_q > -A.xp.inf, log_q, 0.0)))
+    return View(A, scores, scale, left, right, log_logits, pivot + qD, D - qD, q, log_q, least, None)
 
 
 def _logits_in_range(A: Any, c: Scaled, left: Array, right: Array, log_E: Array) -> tuple[Array, Array]:
@@ -297,6 +315,7 @@ class View:
     spread: Array
     weights: Array  # q; under a mask c
     log_q: Array | None
+    least_log_q: float  # over the keys that are seen
     mask: Mask | None
 
     @property
@@ -318,6 +337,15 @@ class View:
         """The spread of any V (..., n, m)."""
         _, D = self.A.relative_to_largest(self.scores, V)
         return D if self.mask is not None else D - self.A.matmul(self.A.transpose(self.weights), D)
+
+    def log_doubt(self, spread: Array, out: Array) -> Any:
+        """Logarithm of a size, in the units of `deviation`, whose last bit the rounding of the tokens may change.
+
+        Rounding may have made tokens equal that are not: where only they are attended to, all is lost.
+        """
+        if self.A.unbounded:
+            return 0
+        return _masked_doubt(self, self.mask, spread, out) if self.mask is not None else _common_doubt(self, spread)
 
     def deviation(self, spread: Array) -> Scaled:
         """The deviation for V, or for V W, from its spread."""
@@ -352,8 +380,7 @@ def _float_deviation(view: View, values: Array) -> Scaled:
     falling, rising = view.scale.falling, view.scale.rising
     log_bound = A.log(xp.maximum(_logit_bound(A, left, right), _TINY))
     log_size = log_bound + view.log_E
-    visible = xp.where(log_q > -xp.inf, log_q, 0.0)
-    saturated = float(xp.min(visible)) < -_SAFE_LOG
+    saturated = view.least_log_q < -_SAFE_LOG
     if float(xp.max(log_size)) <= _LINEAR_LOG:
         # E times anything is a product of thin matrices.
         unit: Any = 0.0
@@ -378,6 +405,42 @@ def _float_deviation(view: View, values: Array) -> Scaled:
         return _by_expm1(A, left, right, q, values), unit
     out, log_out = _with_row_units(A, left, right, log_q, values)
     return out, unit + log_out
+
+
+def _common_doubt(view: View, values: Array) -> Any:
+    """Tokens known to ε: Σ_{j≠j*} q_j ((μ_j + ε μ)|v| + μ |v_j|), μ_j = min(1, |E_·j|), |v| and μ the largest."""
+    A, xp = view.A, view.A.xp
+    if view.least_log_q > _UNEVEN_LOG:
+        return LOG_ZERO  # all tokens are attended to, so the residual is no smaller than theirs
+    keys, sizes = A.max(A.abs(view.right), axis=-1), A.max(A.abs(values), axis=-1)
+    key, size = A.nonzero(A.max(keys, axis=-2)), A.nonzero(A.max(sizes, axis=-2))
+    log_E = A.log(xp.maximum(_logit_bound(A, view.left, view.right), _TINY)) + view.log_E
+    grow = A.exp(xp.minimum(xp.maximum(log_E, 0.0), 2 * _SAFE_LOG))
+    moves, step = xp.minimum(grow * (keys / key), 1.0), xp.minimum(_EPSILON * grow, 1.0)
+    doubt = moves + step + step / _EPSILON * sizes / size
+    others = xp.where(A.is_first_largest(view.scores), -xp.inf, view.log_q)
+    unit = _floored(A, A.max(others, axis=-2))
+    total = A.sum(A.exp(others - unit) * doubt, axis=-2)
+    log_move = xp.where(log_E > 0, -view.scale.falling, view.scale.rising + view.log_logits + log_E - view.log_E)
+    return _floored(A, A.log(total) + unit + A.log(size) + log_move)
+
+
+def _masked_doubt(view: View, mask: Mask, values: Array, out: Array) -> Any:
+    """|v| times the largest attention that any row pays to other tokens than j* (1 where that hardly matters)."""
+    A = view.A
+    log_size = A.log(A.xp.maximum(A.largest(values), _TINY))
+    if bool(A.xp.all(A.largest(out) >= 2.0**-10 * A.largest(values))):
+        return log_size
+    left, right = _factors(A, view.left, view.right, view.log_E)
+    others = A.xp.where(A.is_first_largest(view.scores), -A.xp.inf, view.weights)
+    rightT, rowc, row_others = A.transpose(right), A.transpose(view.weights), A.transpose(others)
+
+    def attention(rows: Array, start: int) -> Array:
+        E, allowed = A.matmul(rows, rightT), mask.allowed[start : start + rows.shape[-2], :]
+        total, log_total = _exp_sum(A, A.hide(allowed, E + rowc))
+        return A.max(A.hide(allowed, E + row_others), axis=-1) - log_total - A.log(total)
+
+    return _floored(A, log_size + A.max(in_row_blocks(A, attention, left, right.shape[-2]), axis=-2))
 
 
 def _factors(A: Any, left: Array, right: Array, log_E: Array) -> tuple[Array, Array]:
@@ -538,7 +601,8 @@ def mlp_step(A: Any, f: MLP, tokens: Tokens) -> Tokens:
         centers.append((x, scale.xi))
     R, log = scaled_sum(A, residuals)
     log_residual = None if A.unbounded else tokens.log_residual.plus(log)
-    return _recentred(A, scaled_sum(A, centers), R, log_residual)
+    log_parts = 0.0 if f.skip else LOG_ZERO
+    return _recentred(A, scaled_sum(A, centers), R, log_residual, tokens.lost_bits, log_parts)
 
 
 def _hidden_units(A: Any, u: Scaled, t: Scaled) -> tuple[Array, Array, Array, Array]:
@@ -596,15 +660,21 @@ def _token_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
     turned = (along / A.nonzero(a) - b / A.nonzero(beta)) / A.nonzero(r + 0 * b)
     kappa = A.where(A.certainly_positive(along), stable, turned)
     R_new, x_new = w / A.nonzero(a) + unit * kappa, unit * (b / A.nonzero(beta))
+    stretch: Any = 1.0
     if norm.kind == "standard":
-        radius: Any = A.sqrt(A.asarray(A.constant(d))) if A.unbounded else math.sqrt(d)
-        R_new, x_new = R_new * radius, x_new * radius
+        stretch = A.sqrt(A.asarray(A.constant(d))) if A.unbounded else math.sqrt(d)
+        R_new, x_new = R_new * stretch, x_new * stretch
         if norm.gain is not None:
             gain = A.asarray(norm.gain[None, :])
             R_new, x_new = R_new * gain, x_new * gain
+            stretch = stretch * A.largest(gain)
         if norm.offset is not None:
             x_new = x_new + A.asarray(norm.offset[None, :])
-    return _recentred(A, (x_new, 0), R_new, log_r)
+    if A.unbounded:
+        return _recentred(A, (x_new, 0), R_new, None)
+    # What is left of R is its part across x, known to the last bit of R.
+    log_parts = A.log(A.xp.maximum(A.largest(R / A.nonzero(a)) * stretch, _TINY))
+    return _recentred(A, (x_new, 0), R_new, log_r, tokens.lost_bits, log_parts)
 
 
 def _norm_units(A: Any, tokens: Tokens, length: Array, floor: Any) -> tuple[Any, Array, Any, Any]:
@@ -633,10 +703,11 @@ def _column_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
     deviation = A.nonzero(A.sqrt(A.sum(R * R, axis=-2) / n))
     sigma = _floored(A, tokens.log_residual.to_float())
     if not norm.floor:
-        return _recentred(A, (zero, 0), R / deviation, LogScale.of(0 * sigma))
+        return _recentred(A, (zero, 0), R / deviation, LogScale.of(0 * sigma), tokens.lost_bits)
     log_column = A.log(column)
     log_deviation = (
         A.xp.logaddexp(2 * (sigma + log_column + A.log(deviation)), math.log(norm.floor) + 0 * column) / 2
     )
     unit = A.max(log_column - log_deviation, axis=-1)
-    return _recentred(A, (zero, 0), R * A.exp(log_column - log_deviation - unit), tokens.log_residual.plus(unit))
+    R = R * A.exp(log_column - log_deviation - unit)
+    return _recentred(A, (zero, 0), R, tokens.log_residual.plus(unit), tokens.lost_bits)

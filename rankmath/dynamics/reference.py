@@ -28,6 +28,8 @@ Rows = list[list[Any]]
 
 # Digits on top of those that the decay eats; a residual with fewer than half of them left is not resolved.
 _GUARD = 40
+# A float64 trace that lost more than this is no guide.
+_MOST_LOST_BITS = 30
 # Costs are measured with this many digits and extrapolated: products grow like Karatsuba's, mpmath's
 # elementary functions like √digits products.
 _MEASURED_DIGITS = 400
@@ -71,6 +73,7 @@ def reference_trace(
     Raises
     ------
     ValueError : the digits needed (3^L times those of one layer, without skips) exceed memory or the budget.
+    PrecisionError : neither float64 nor balls can predict the digits; give them.
 
     Examples
     --------
@@ -114,6 +117,8 @@ def reference_trace(
 def _digits_needed(net: Network, X: Array) -> tuple[float, int]:
     """Digits by which the deepest residual lies below its tokens, guard digits included, and its layer."""
     decay = trace(net, X)
+    if decay.lost_bits.max() > _MOST_LOST_BITS:
+        decay = trace(net, X, arithmetic="balls")
     height = np.maximum(np.maximum(decay.log_mean, decay.log_residual), -1e6)
     # log(−log‖R‖) is finite where log‖R‖ has left the doubles, and +inf for a residual that is exactly zero.
     beyond = np.isinf(decay.log_residual)

@@ -45,6 +45,9 @@ class Trace:
     log_diameter : (L+1, ...) logarithms of Δ₂.
     log_mean : (L+1, ...) logarithms of the mean token's 2-norm.
     order : (L, ...) the ratios log‖res(X^{l+1})‖/log‖res(X^l)‖; 3 in the limit for attention alone (own:order).
+    lost_bits : (L+1, ...) how many of a double's 53 bits the residual was seen to lose to cancellation by then
+        (float64; 0 otherwise). Where a saturated softmax attends only to tokens that are equal, exactly or to
+        rounding, all count as lost: float64 cannot tell which it is.
     log_residual_lower, log_residual_upper : rigorous bounds, rounded outward (balls only).
     values : the logarithms of the residual in the arithmetic that ran: mpf or arb (None for float64).
     diameters : likewise for the diameter.
@@ -59,6 +62,7 @@ class Trace:
     diameter_scale: tuple[LogScale, ...] = field(repr=False)
     mean_scale: tuple[LogScale, ...] = field(repr=False)
     center: Array = field(repr=False)
+    lost_bits: Floats = field(repr=False)
     log_center: Array = field(repr=False, default=None)
     values: tuple[Any, ...] | None = field(repr=False, default=None)
     diameters: tuple[Any, ...] | None = field(repr=False, default=None)
@@ -152,14 +156,16 @@ def trace(
 
     Notes
     -----
-    In float64 the residual keeps full relative accuracy (some units in the last place a layer, times its
-    condition number) for attention without a mask or with key padding, any number of heads, biases, skips, MLPs and
-    the column LayerNorm, whatever the scales of weights and tokens. Under any other mask a layer loses at most the
-    factor ‖P R‖/‖res(P R)‖. Sphere and standard LayerNorm lose at most the factor ‖R‖/‖R⊥‖, R⊥ the part of R across
-    the mean. A mean that is the difference of nearly equal terms (λ = −1, say) has the accuracy of that difference,
-    and so have the logits it makes. Logits beyond 1e305 count as 1e305. A tanh or GELU so far in its tail, or a
-    LayerNorm, that the residual shrinks by a factor below 1e-300 at once may leave −inf. Balls show all of this in
-    their radii, and have none of the limits of range.
+    In float64 the residual keeps full relative accuracy (some units in the last place a layer, times its condition
+    number) for attention without a mask or with key padding, any number of heads, biases, skips, MLPs and the
+    column LayerNorm, whatever the scales of weights and tokens, while it is a sum of parts no larger than itself.
+    `lost_bits` counts what is lost where it is not: when heads or skip cancel; under any other mask, at most the
+    factor ‖P R‖/‖res(P R)‖ a layer; in sphere and standard LayerNorm, at most ‖R‖/‖R⊥‖, R⊥ the part of R across the
+    mean; when saturated attention makes tokens equal to rounding and then looks at these alone. A mean that is the
+    difference of nearly equal terms (λ = −1, say) has the accuracy of that difference, and so have the logits it
+    makes. Logits beyond 1e305 count as 1e305. A tanh or GELU so far in its tail, or a LayerNorm, that the residual
+    shrinks by a factor below 1e-300 at once may leave −inf. Balls show all of this in their radii, and have none of
+    the limits of range.
 
     Examples
     --------
@@ -195,13 +201,24 @@ def trace(
 
 def _trace_float(net: Network, X: Array, norm: ResidualNorm) -> Trace:
     A = Float64(X)
-    residuals, diameters, means = [], [], []
+    residuals, diameters, means, lost = [], [], [], []
     for tokens in layers_centred(A, net, X):
+        lost.append(to_numpy(tokens.lost_bits)[..., 0, 0])
         residuals.append(_log_size(A, tokens.log_residual, residual_size(A, tokens.residual, norm)))
         diameters.append(_log_size(A, tokens.log_residual, _diameter(A, tokens.residual)))
         means.append(_log_size(A, LogScale.of(tokens.log_center), residual_size(A, tokens.center, "frobenius")))
     center, log_center = tokens.center[..., 0, :], tokens.log_center[..., 0, 0]
-    return Trace(net, norm, "float64", tuple(residuals), tuple(diameters), tuple(means), center, log_center)
+    return Trace(
+        net,
+        norm,
+        "float64",
+        tuple(residuals),
+        tuple(diameters),
+        tuple(means),
+        center,
+        np.stack(lost),
+        log_center=log_center,
+    )
 
 
 def _trace_mpmath(net: Network, X: Array, norm: ResidualNorm, dps: int) -> Trace:
@@ -266,6 +283,7 @@ def _trace_objects(A: Any, net: Network, X: Array, norm: ResidualNorm, bits: int
         tuple(_as_scale(A, x) for x in diameters),
         tuple(_as_scale(A, x) for x in means),
         tokens.center[..., 0, :],
+        np.zeros((len(values), *np.shape(values[0]))),
         values=tuple(values),
         diameters=tuple(diameters),
         bits=bits,

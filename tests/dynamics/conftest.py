@@ -14,26 +14,37 @@ Draw = Callable[..., tuple[Network, np.ndarray]]
 
 @pytest.fixture(scope="session")
 def draw_network() -> Draw:
-    """draw(seed, tokens, dim, heads, layers): a network of at most that size with random switches, and tokens."""
+    """draw(seed, tokens, dim, heads, layers): a network of at most that size with random switches, and tokens.
 
-    def draw(seed: int, tokens: int, dim: int, heads: int, layers: int) -> tuple[Network, np.ndarray]:
+    `pure` leaves attention and biases alone: the cubic decay.
+    """
+
+    def draw(
+        seed: int, tokens: int, dim: int, heads: int, layers: int, *, pure: bool = False
+    ) -> tuple[Network, np.ndarray]:
         rng = np.random.default_rng(seed)
 
         def pick(*values: object) -> object:
             return values[rng.integers(len(values))]
 
         n, d = int(rng.integers(2, tokens + 1)), int(rng.integers(2, dim + 1))
-        norm = pick(None, None, "sphere", "standard", "column")
+        switches = (
+            {}
+            if pure
+            else {
+                "skip": pick(False, True, 0.5, -0.3),
+                "mlp": pick(None, None, "relu", "tanh", "gelu"),
+                "norm": pick(None, None, "sphere", "standard", "column"),
+                "mask": pick(None, None, "causal", "window:1", "star"),
+            }
+        )
         net = Network.random(
             n,
             d,
             int(rng.integers(1, heads + 1)),
             int(rng.integers(1, layers + 1)),
             seed=seed,
-            skip=pick(False, True, 0.5, -0.3),
-            mlp=pick(None, None, "relu", "tanh", "gelu"),
-            norm=norm,
-            mask=pick(None, None, "causal", "window:1", "star"),
+            **switches,
             # Heads of width one send all tokens to one line, where sphere and standard LayerNorm leave nothing.
             head_dim=pick(None, max(2, d // 2)),
             biases=pick(False, True),
