@@ -172,7 +172,7 @@ def _print_results(results: list[Any], notes: list[str]) -> None:
             console.print(f"{r.key}: {name}: {factor:.3g} times")
     differing = [r.key for r in results if not r.as_registered]
     for note in notes:
-        console.print(note)
+        console.print(note, markup=False)
     console.print(
         f"[bold red]differs from what is registered: {', '.join(differing)}" if differing else "all as registered"
     )

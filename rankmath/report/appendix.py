@@ -228,7 +228,7 @@ instances on which the statement held, whether drawn at random, built to be near
 adversary who climbs in that quotient.  Sampling proves nothing; it tells how much a bound gives away.  Whatever
 rounding could have decided was decided in ball arithmetic~\cite{{johansson2017arb}}.  The run was made by rankmath
 {escape(report.version)} on {escape(report.date[:10])} (Python {escape(report.python)}, NumPy
-{escape(report.numpy)}; {settings})."""
+{escape(report.numpy)}; {settings}; instances and search are cut where an instance costs linear programs)."""
 
 
 def _where(entry: Statement) -> str:
@@ -309,10 +309,10 @@ def _claims() -> str:
     for entry in statements().values():
         cites = cited_by(entry.source)
         cited = rf"~\cite{{{','.join(cites)}}}" if cites else ""
-        lines.append(rf"\item[{code(entry.key)}] \textit{{{escape(entry.title)}.}}\\[3pt]")
+        lines.append(rf"\item[{code(entry.key)}] \textit{{{escape(entry.title)}.}}\\*[3pt]")
         # A claim and what its letters stand for, on lines of their own.
-        parts = r"$,\\[3pt] $\displaystyle ".join(entry.claim.split(r",\quad"))
-        lines.append(rf"$\displaystyle {parts}$.\\[3pt]")
+        parts = r"$,\\*[3pt] $\displaystyle ".join(entry.claim.split(r",\quad"))
+        lines.append(rf"$\displaystyle {parts}$.\\*[3pt]")
         verb = "Proved" if entry.status == "proved" else "Refuted"
         note = f" {escape(entry.notes)}" if entry.notes else ""
         lines.append(rf"Source: {escape(entry.source)}{cited}.  {verb} in Section~{_where(entry)}.{note}")

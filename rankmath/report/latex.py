@@ -172,7 +172,7 @@ def exact_data(data: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
         shown = prefix + name
         if isinstance(value, Mapping):
             yield from exact_data(value, f"{shown}.")
-        elif _is_list(value) and value and _holds_mappings(value[0]):
+        elif _is_list(value) and value and _is_told_apart(value[0]):
             for k, inner in enumerate(value, start=1):
                 yield from exact_data({f"{name}[{k}]": inner}, prefix)
         else:
@@ -183,11 +183,9 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def _holds_mappings(value: Any) -> bool:
-    # A list of matrices is told apart, like a list of fields: pmatrix shows two axes at most.
-    if isinstance(value, Mapping):
-        return True
-    return _is_list(value) and bool(value) and _is_list(value[0]) and bool(value[0]) and _is_list(value[0][0])
+def _is_told_apart(first: Any) -> bool:
+    """Whether a list of such things is shown one by one: fields, or matrices, of which pmatrix shows one only."""
+    return isinstance(first, Mapping) or (_is_list(first) and bool(first) and _is_list(first[0]))
 
 
 def _exact_value(value: Any) -> str:

@@ -48,13 +48,13 @@ def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
     allowed = sorted(figure.canvas.get_supported_filetypes())
     if Path(path).suffix.lstrip(".").lower() not in allowed:
         raise ValueError(f"plot: {os.fspath(path)!r} given; the name must end in one of {', '.join(allowed)}")
-    figure.savefig(path, bbox_inches="tight", dpi=150)
+    figure.savefig(path, dpi=150)
 
 
 def plot_decay(trace: Trace, path: str | os.PathLike[str]) -> None:
     """log(−log‖res‖) by depth: a line of slope log 3 is decay of order three."""
     plt = pyplot()
-    figure, axes = plt.subplots(figsize=(6, 4))
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     try:
         axes.plot(trace.log_log_residual, marker="o", markersize=3, color=BLUE, label="network")
         axes.set_xlabel("layer")
@@ -177,31 +177,47 @@ def _slope(x: Any, y: Any) -> float:
 
 @dataclass(frozen=True)
 class Kind:
-    """How a figure is drawn, and what it shows in a few words."""
+    """How a figure is drawn, what it shows in a few words, and the statements without which it is not drawn."""
 
     draw: Callable[[Any, Report], Figure]
     shows: str
+    about: frozenset[str] = frozenset()
 
 
 #: The figures of a report, in the order in which the appendix shows them.
 FIGURES = {
-    "regimes": Kind(regimes, "doubly exponential collapse without skip connections and a power law with them"),
-    "decay": Kind(decay, "one network against each of the bounds for depth"),
+    "regimes": Kind(
+        regimes,
+        "doubly exponential collapse without skip connections and a power law with them",
+        frozenset({"own:diameter", "own:skip-lower"}),
+    ),
+    "decay": Kind(
+        decay,
+        "one network against each of the bounds for depth",
+        frozenset({"own:diameter", "own:residual-inf", "dong2021:2.3"}),
+    ),
     "tightness": Kind(tightness, "how tight each bound is on the instances drawn"),
 }
 
 
 def write_plots(folder: str | os.PathLike[str], report: Report) -> Path:
-    """plots/ under `folder`: every figure as pdf and png, with its caption as txt."""
+    """plots/ under `folder`: each figure whose statements took part, as pdf and png, with its caption as txt."""
     plt = pyplot()
     target = Path(folder) / "plots"
     target.mkdir(parents=True, exist_ok=True)
+    verified = {result.key for result in report.results if result.ratios}
     for name, kind in FIGURES.items():
+        paths = [target / f"{name}.{ending}" for ending in ("pdf", "png", "txt")]
+        if not verified or not kind.about <= verified:
+            # A picture of an earlier run says nothing about this one.
+            for path in paths:
+                path.unlink(missing_ok=True)
+            continue
         figure = kind.draw(plt, report)
         try:
-            for ending in ("pdf", "png"):
-                save_figure(figure.drawing, target / f"{name}.{ending}")
-            (target / f"{name}.txt").write_text(figure.caption + "\n", encoding="utf-8")
+            for path in paths[:2]:
+                save_figure(figure.drawing, path)
+            paths[2].write_text(figure.caption + "\n", encoding="utf-8")
         finally:
             plt.close(figure.drawing)
     return target

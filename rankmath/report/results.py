@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 from collections.abc import Iterable, Iterator, Sequence
@@ -76,7 +77,9 @@ def run_task(task: Task) -> Result:
     else:
         entry = next(s for s in statements_in(task.file) if s.key == task.key)
     count = max(1, int(task.instances * entry.share))
-    battery = verify_statement(entry, instances=count, certify=task.certify, seed=task.seed, search=task.search)
+    # Where an instance is dear a step of the search is, too; it is cut by less, being what finds the tight ones.
+    search = int(task.search * math.sqrt(entry.share))
+    battery = verify_statement(entry, instances=count, certify=task.certify, seed=task.seed, search=search)
     return summary(battery)
 
 

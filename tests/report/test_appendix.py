@@ -1,0 +1,154 @@
+"""The appendix: every value supplied, every number from a certificate or the run, and pdflatex content with it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from rankmath.certify.certificate import Certificate
+from rankmath.counterexamples.dong2021v1 import counterexample, two_tokens
+from rankmath.report import appendix as module
+from rankmath.report.appendix import appendix, sentence, values
+from rankmath.report.results import Report
+from rankmath.report.sources import bibliography, committed_certificates, proof_texts
+from rankmath.statements.registry import statements
+
+
+def test_every_value_a_text_asks_for_is_supplied() -> None:
+    supplied = values(committed_certificates())
+    for text in proof_texts().values():
+        assert set(re.findall(r"\\rmvalue\{([^}]*)\}", text)) <= set(supplied)
+
+
+def test_the_values_are_those_of_the_certificates() -> None:
+    supplied = values(committed_certificates())
+    kinds, heads = counterexample(), two_tokens()
+    assert supplied["dong2021v1:2.2:active"] == str(kinds.active)
+    assert supplied["dong2021v1:2.2:tokens"] == str(kinds.tokens)
+    gain = kinds.gain
+    assert supplied["dong2021v1:2.2:gain"] == rf"\ensuremath{{\tfrac{{{gain.numerator}}}{{{gain.denominator}}}}}"
+    assert 1 < Fraction(supplied["dong2021v1:2.2:ratio"]) <= kinds.certified_ratio()
+    assert 1 < Fraction(supplied["dong2021v1:2.3:ratio"]) <= heads.certified_ratio()
+    certificate = committed_certificates()["dong2021v1:2.2"][0]
+    assert certificate.id in supplied["certificate:dong2021v1:2.2"].replace(r"\allowbreak ", "")
+
+
+def test_other_certificates_give_other_values() -> None:
+    kinds = replace(counterexample(), idle=4000)
+    certificate = Certificate("dong2021v1:2.2", "violates", kinds.data())
+    supplied = values({"dong2021v1:2.2": [certificate]})
+    assert supplied["dong2021v1:2.2:tokens"] == "5447"
+    assert certificate.id in supplied["dong2021v1:2.2:certificate"].replace(r"\allowbreak ", "")
+
+
+def test_a_value_nobody_supplies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "proof_texts", lambda: {"a": r"with $n=\rmvalue{tokens:own:new}$"})
+    with pytest.raises(ValueError, match=r"a\.tex asks for the value 'tokens:own:new'"):
+        appendix()
+
+
+def test_a_certificate_the_checker_rejects_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = committed_certificates()["dong2021:norm"][0].data["A"]
+    false = Certificate("dong2021:norm", "violates", {"A": A, "B": A})
+    known = {**committed_certificates(), "dong2021:norm": (false,)}
+    monkeypatch.setattr(module, "committed_certificates", lambda: known)
+    with pytest.raises(ValueError, match=f"the checker rejects certificate {false.id}"):
+        appendix()
+
+
+def test_all_statements_sections_and_certificates_are_in_it(report: Report) -> None:
+    built = appendix(report)
+    plain = built.tex.replace(r"\allowbreak ", "")
+    for key in statements():
+        assert rf"\texttt{{{key}}}" in plain
+    for name, text in proof_texts().items():
+        assert text.rstrip() in built.tex, name
+    for group in committed_certificates().values():
+        for certificate in group:
+            assert rf"\label{{cert:{certificate.id}}}" in plain
+    for cited in {key for keys in re.findall(r"\\cite\{([^}]*)\}", plain) for key in keys.split(",")}:
+        assert cited == "rankmath" or cited in bibliography()
+        assert f"{{{cited}," in built.bib
+
+
+def test_every_result_of_the_run_is_told_once_at_its_place(report: Report) -> None:
+    tex = appendix(report).tex
+    for result in report.results:
+        assert tex.count(rf"\rmset{{report:{result.key}}}") == 1
+        assert tex.count(rf"\rmreport{{{result.key}}}") == 1
+
+
+def test_without_a_run_nothing_is_said_to_be_measured() -> None:
+    tex = appendix().tex
+    assert r"\emph{Measured}" not in tex
+    assert "No verification run was supplied" in tex
+
+
+def test_a_sentence_says_no_more_than_was_seen(report: Report) -> None:
+    tv, refuted = report.result("own:tv"), report.result("dong2021v1:A.3")
+    assert tv is not None
+    assert refuted is not None
+    assert f"Held on {tv.holds} of {tv.instances} instances, {tv.certified} of them decided" in sentence(tv)
+    assert "proved" not in sentence(tv)
+    plain = sentence(refuted).replace(r"\allowbreak ", "")
+    assert all(name in plain for name in refuted.certificates)
+    surprising = replace(tv, outcome="REFUTED", as_registered=False, certificates=())
+    assert r"\textbf{This differs from what is registered (proved).}" in sentence(surprising)
+    assert "No instance decided it" in sentence(replace(tv, outcome="UNDECIDED", holds=0))
+    assert "A hypothesis failed in 7 more" in sentence(replace(tv, not_applicable=7))
+
+
+def test_a_statement_of_the_users_own_is_told_as_text(report: Report) -> None:
+    own = replace(report.results[0], key="mine:first", title=r"Mine & \yours", claim="1<2", source="me", truth="")
+    tex = appendix(replace(report, results=(*report.results, own))).tex
+    assert r"\section{Further statements}" in tex
+    assert r"Mine \& \textbackslash{}yours" in tex
+    assert r"\yours" not in tex.replace(r"\textbackslash{}yours", "")
+
+
+@pytest.mark.skipif(
+    shutil.which("pdflatex") is None or shutil.which("bibtex") is None, reason="no pdflatex and bibtex"
+)
+def test_pdflatex_compiles_it_without_a_missing_reference(report: Report, tmp_path: Path) -> None:
+    path = appendix(report).save(tmp_path)
+    assert path == tmp_path / "appendix.tex"
+
+    def tool(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
+
+    latex = ("pdflatex", "-interaction=nonstopmode", "-halt-on-error", "appendix.tex")
+    first = tool(*latex)
+    assert first.returncode == 0, first.stdout[-3000:]
+    assert tool("bibtex", "-terse", "appendix").returncode == 0
+    for _ in range(2):
+        assert tool(*latex).returncode == 0
+    log = (tmp_path / "appendix.log").read_text(encoding="latin-1").replace("\n", "")
+    assert "undefined" not in log
+    assert "multiply defined" not in log
+    assert "Rerun to get" not in log
+    # What \rmvalue prints while a value is missing.
+    assert not re.search(r"\\textsl\{\[", (tmp_path / "appendix.aux").read_text(encoding="utf-8"))
+    widths = [float(width) for width in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)]
+    assert max(widths, default=0.0) < 10
+    assert (tmp_path / "appendix.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_figures_are_taken_along_with_their_captions(report: Report, tmp_path: Path) -> None:
+    plots = tmp_path / "run" / "plots"
+    plots.mkdir(parents=True)
+    (plots / "decay.pdf").write_bytes(b"%PDF-1.4")
+    (plots / "decay.txt").write_text("Decay of 100 % by layer.\n")
+    built = appendix(report, plots=plots)
+    assert r"\caption{Decay of 100 \% by layer.}" in built.tex
+    assert r"Figure~\ref{fig:decay} shows" in built.tex
+    built.save(tmp_path / "paper")
+    assert (tmp_path / "paper" / "plots" / "decay.pdf").read_bytes() == b"%PDF-1.4"
+    # Into the run's own folder: the figures are there already.
+    built.save(tmp_path / "run")
+    assert (plots / "decay.pdf").read_bytes() == b"%PDF-1.4"

@@ -1,0 +1,86 @@
+"""The committed certificates: accepted, complete, and issued again from the registry as they stand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from rankmath.certify import checker
+from rankmath.certify.certificate import Certificate
+from rankmath.report.certificates import Refusal, build, main, shortened
+from rankmath.report.sources import certificate_file, committed_certificates, proofs_folder
+from rankmath.statements.instance import ArrayInstance, network_instance
+from rankmath.statements.registry import statements
+
+FILES = sorted((proofs_folder() / "certificates").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_checker_accepts_it_and_it_bears_its_own_name(path: Path) -> None:
+    result = checker.check(path)
+    assert result.accepted, result.reason
+    assert path.name == certificate_file(Certificate.load(path))
+    assert path.name.endswith(f"_{result.id}.json")
+
+
+def test_every_statement_that_can_be_certified_has_certificates() -> None:
+    committed = committed_certificates()
+    for key, entry in statements().items():
+        kinds = {certificate.kind for certificate in committed.get(key, ())}
+        if entry.exhibit is not None:
+            assert kinds & {"violates", "exists"}, key
+        if entry.certificate is not None:
+            assert {"proved": "holds", "refuted": "violates"}[entry.status] in kinds, key
+    assert set(committed) <= set(statements())
+
+
+def test_they_are_issued_again_with_the_same_data() -> None:
+    """The same claims about the same exact data; ids too, where no hint comes out of a LAPACK routine."""
+    issued = list(build())
+    assert not [entry for entry in issued if isinstance(entry, Refusal)]
+    committed = {c.id: c for group in committed_certificates().values() for c in group}
+
+    def claim(certificate: Certificate) -> tuple[str, str, object]:
+        return certificate.statement, certificate.kind, certificate.data
+
+    claims = [claim(certificate) for certificate in committed.values()]
+    assert len(issued) == len(committed)
+    for certificate in issued:
+        assert isinstance(certificate, Certificate)
+        assert certificate.hints or certificate.id in committed
+        assert claim(certificate) in claims
+
+
+def test_an_instance_keeps_its_leading_bits_and_its_shape() -> None:
+    from rankmath.network import Network
+
+    net = Network.random(tokens=4, dim=3, heads=2, layers=2, seed=0, biases=True)
+    instance = network_instance(net, net.random_input(seed=1))
+    cut = shortened(instance, bits=8)
+    for whole, part in (
+        (instance.X, cut.X),
+        (net.W, cut.net.W),
+        (net.bias, cut.net.bias),
+        (net.W_QK, cut.net.W_QK),
+    ):  # type: ignore[union-attr]
+        assert np.abs(part - whole).max() <= 2.0**-8 * np.abs(whole).max()
+        assert part.shape == whole.shape
+        mantissa, _ = np.frexp(part)
+        assert (mantissa * 2.0**8 == np.round(mantissa * 2.0**8)).all()
+    exact = ArrayInstance({"P": np.asarray([1, 2], dtype=object)})
+    assert shortened(exact)["P"] is exact["P"]  # type: ignore[index]
+
+
+def test_the_script_writes_them_and_sees_what_is_missing_or_left_over(tmp_path: Path) -> None:
+    written = CliRunner().invoke(main, [str(tmp_path)])
+    assert written.exit_code == 0, written.output
+    assert len(list(tmp_path.glob("*.json"))) == len(FILES)
+    first, *_ = sorted(tmp_path.glob("*.json"))
+    first.rename(tmp_path / "own-tv_rm-0.json")
+    checked = CliRunner().invoke(main, [str(tmp_path), "--check"])
+    assert checked.exit_code == 1
+    assert f"missing: {first.name}" in checked.output
+    assert "left over: own-tv_rm-0.json" in checked.output

@@ -1,0 +1,73 @@
+"""Citations say what is claimed, what is known, and whom to cite; and agree with CITATION.cff."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rankmath.report.cite import AUTHORS, FORMATS, LICENSE, TITLE, citation, software_entry
+from rankmath.report.sources import bibliography, certificate_file, committed_certificates, proofs_folder
+from rankmath.statements.registry import statements
+from rankmath.version import __version__
+
+CFF = Path(__file__).parents[2] / "CITATION.cff"
+
+
+def test_the_software_entry_says_what_citation_cff_says() -> None:
+    text = CFF.read_text(encoding="utf-8")
+    fields = dict(re.findall(r'^(\w[\w-]*): "?(.*?)"?$', text, flags=re.MULTILINE))
+    assert fields["title"] == TITLE
+    assert fields["version"] == __version__
+    assert fields["license"] == LICENSE
+    assert re.search(r'authors:\n  - name: "(.*)"', text)[1] == AUTHORS  # type: ignore[index]
+    for part in (AUTHORS, __version__, LICENSE):
+        assert part in software_entry()
+
+
+@pytest.mark.parametrize("key", statements())
+def test_a_statement_is_cited_with_claim_status_and_place(key: str) -> None:
+    entry = statements()[key]
+    verb = "Proved" if entry.status == "proved" else "Refuted"
+    tex, bib, markdown = (citation(key).text(name) for name in FORMATS)
+    for text in (tex, markdown):
+        assert entry.claim in text
+        assert f"{verb} in " in text
+        for certificate in committed_certificates().get(key, ()):
+            shown = certificate.id in text.replace(r"\allowbreak ", "")
+            assert shown == (certificate.kind != "holds")
+    assert entry.truth in markdown
+    assert bib.endswith(software_entry())
+    for cited in re.search(r"\\cite\{([^}]*)\}", tex)[1].split(","):  # type: ignore[index]
+        assert cited == "rankmath" or bibliography()[cited] in bib
+
+
+def test_a_certificate_is_cited_by_its_own_id() -> None:
+    certificate = next(c for c in committed_certificates()["own:tv"])
+    path = proofs_folder() / "certificates" / certificate_file(certificate)
+    text = citation(path).text("markdown")
+    assert f"`{certificate.id}`: an instance that satisfies it" in text
+    assert "own:tv" in text
+
+
+def test_what_violates_the_triangle_inequality_is_what_the_norm_statement_says_exists() -> None:
+    assert "an instance of what it says exists" in citation("dong2021:norm").text("latex")
+    assert "an instance that refutes it" in citation("dong2021v1:2.2").text("latex")
+
+
+def test_a_certificate_that_is_false_cannot_be_cited(tmp_path: Path) -> None:
+    certificate = committed_certificates()["dong2021:norm"][0]
+    from rankmath.certify.certificate import Certificate
+
+    false = Certificate("dong2021:norm", "violates", {"A": certificate.data["A"], "B": certificate.data["A"]})
+    path = false.save(tmp_path / "false.json")
+    with pytest.raises(ValueError, match="the checker rejects it"):
+        citation(path)
+
+
+def test_anything_else_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="what: 'own:nothing' given; a certificate file or a statement is needed"):
+        citation("own:nothing")
+    with pytest.raises(ValueError, match="format: 'html' given; allowed are 'latex', 'bibtex', 'markdown'"):
+        citation("own:tv").text("html")

@@ -1,0 +1,39 @@
+"""Counterexamples as people read them: accepted, in words, as LaTeX, as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rankmath.certify import checker
+from rankmath.report.counterexamples import equilibrium_shown, refutation_shown
+from rankmath.statements.registry import statements
+
+
+@pytest.mark.parametrize("key", [key for key, entry in statements().items() if entry.exhibit is not None])
+def test_the_file_is_accepted_and_its_numbers_are_in_the_latex(key: str, tmp_path: Path) -> None:
+    shown = refutation_shown(key, tmp_path / "new")
+    assert shown.proved
+    assert shown.file is not None
+    result = checker.check(shown.file)
+    assert (result.accepted, result.id, result.checked) == (True, shown.id, shown.words)
+    assert shown.latex.count(r"\begin{align*}") == shown.latex.count(r"\end{align*}") == 1
+    assert shown.id in shown.latex.replace(r"\allowbreak ", "")
+    assert shown.file in shown.text()
+
+
+def test_a_proved_statement_has_no_counterexample(tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match=r"key: .own:tv. given; no counterexample is known\. There is one for dong2021:norm"
+    ):
+        refutation_shown("own:tv", tmp_path)
+    with pytest.raises(ValueError, match="key: 'own:nothing' given; the statements are"):
+        refutation_shown("own:nothing", tmp_path)
+
+
+def test_an_attracting_equilibrium_of_full_rank_is_proved() -> None:
+    shown = equilibrium_shown(2, 2, 2, mask="complete", stable=True)
+    assert shown.proved
+    assert [line.split(":")[0] for line in shown.words] == ["existence", "rank", "stability"]
+    assert r"\mathtt{X}\approx" in shown.latex

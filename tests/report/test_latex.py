@@ -1,0 +1,98 @@
+"""Text stays text, and numbers keep their meaning on the way into LaTeX."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankmath.certify.certificate import exact as exact_notation
+from rankmath.report.latex import at_least, code, escape, exact, exact_data, grouped, identifier, measured, number
+
+# Everything `escape` may write that is not a letter of the text itself.
+_OURS = re.compile(
+    r"\\text(?:backslash|asciicircum|asciitilde)\{\}|\\dots\{\}|\\[{}$&#%_]|\$\\sqrt\{\w\}\$|\$[_^]\{\d+\}\$|"
+    r"\$\\[a-z|]+\$|\$\\Delta\$|\$\\Lambda\$|\$\\Sigma\$|\$[-<>|]\$"
+)
+
+
+@given(st.text())
+def test_nothing_in_a_text_can_become_a_command(text: str) -> None:
+    left = _OURS.sub("", escape(text))
+    assert not set(left) & set("\\{}$&#%_^~"), left
+    # pdflatex reads what is left: printable Latin letters, or a name in brackets.
+    assert all(c in "\n\t" or 0x20 <= ord(c) < 0x17F for c in left)
+
+
+@pytest.mark.parametrize(
+    ("text", "tex"),
+    [
+        (r"\input{/etc/passwd}", r"\textbackslash{}input\{/etc/passwd\}"),
+        ("no faster than 1/√L", r"no faster than 1/$\sqrt{L}$"),
+        ("‖W‖₁ ≤ β", r"$\|$W$\|$$_{1}$ $\le$ $\beta$"),
+        ("3² − 1", r"3$^{2}$ $-$ 1"),
+        ("漢", "[U+6F22]"),
+    ],
+)
+def test_signs_become_mathematics(text: str, tex: str) -> None:
+    assert escape(text) == tex
+
+
+def test_identifiers_break_but_lose_nothing() -> None:
+    name = "rm-0123456789abcdef0123456789abcdef"
+    assert identifier(name).replace(r"\allowbreak ", "") == rf"\texttt{{{name}}}"
+    assert code("dong2021:2.3-printed").replace(r"\allowbreak ", "") == r"\texttt{dong2021:2.3-printed}"
+
+
+@given(st.fractions(), st.integers(1, 12))
+def test_a_decimal_is_cut_off_never_rounded_up(x: Fraction, places: int) -> None:
+    shown = Fraction(at_least(x, places))
+    assert shown <= x < shown + Fraction(1, 10**places)
+
+
+@given(st.one_of(st.integers(), st.fractions(), st.floats(allow_nan=False, allow_infinity=False)))
+def test_a_certificate_number_is_read_back_exactly(x: float) -> None:
+    assert number(exact_notation(x)) == Fraction(x)
+
+
+@given(st.fractions())
+def test_an_exact_number_shows_its_numerator_and_denominator(x: Fraction) -> None:
+    shown = exact(x).replace(r"\,", "")
+    digits = [int(d) for d in re.findall(r"\d+", shown)]
+    assert digits == ([abs(x.numerator)] if x.denominator == 1 else [abs(x.numerator), x.denominator])
+    assert ("-" in shown) == (x < 0)
+
+
+@given(st.floats(1e-300, 1e300))
+def test_a_measured_number_is_right_to_its_last_digit(x: float) -> None:
+    shown = re.fullmatch(r"\\ensuremath\{(1-)?([\d.]+)?(?:\\cdot)?(?:10\^\{(-?\d+)\})?\}", measured(x))
+    assert shown, measured(x)
+    value = float(shown[2] or 1) * 10.0 ** int(shown[3] or 0)
+    if shown[1]:
+        assert 0.999 < x < 1
+        assert abs(value - (1 - x)) <= 0.051 * (1 - x)
+    else:
+        assert abs(value - x) <= 0.00051 * x
+
+
+def test_just_below_one_is_not_printed_as_one() -> None:
+    assert measured(1 - 2.0**-53) == r"\ensuremath{1-1.1\cdot10^{-16}}"
+    assert measured(1.0) == r"\ensuremath{1}"
+
+
+def test_nested_data_are_shown_field_by_field() -> None:
+    data = {"layers": [{"heads": [{"W": [[1, "1*2^-1"]]}], "bias": [0]}], "norm": "l2", "P": [[[1]], [[2]]]}
+    assert list(exact_data(data)) == [
+        r"\mathtt{layers[1].heads[1].W}=\begin{pmatrix}1&\tfrac{1}{2}\end{pmatrix}",
+        r"\mathtt{layers[1].bias}=\begin{pmatrix}0\end{pmatrix}",
+        r"\mathtt{norm}=\text{l2}",
+        r"\mathtt{P[1]}=\begin{pmatrix}1\end{pmatrix}",
+        r"\mathtt{P[2]}=\begin{pmatrix}2\end{pmatrix}",
+    ]
+
+
+def test_thousands_are_set_apart() -> None:
+    assert grouped(-1234567) == r"-1\,234\,567"

@@ -1,0 +1,115 @@
+"""The figures show true inequalities, and say in their captions what is in them."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankmath.network import Network
+from rankmath.report.curves import (
+    antipodal_skip,
+    collapsing_network,
+    first_layers,
+    log_minus_log,
+    random_skip,
+    sides_by_depth,
+)
+from rankmath.report.plots import FIGURES, NoMatplotlib, plot_decay, save_figure, write_plots
+from rankmath.report.results import Report
+
+
+@pytest.mark.parametrize("key", ["own:diameter", "own:residual-inf", "dong2021:2.3"])
+def test_every_bound_in_the_decay_figure_lies_above_and_decays_with_order_three(key: str) -> None:
+    net, X = collapsing_network()
+    curve = sides_by_depth(key, net, X, (1, 3, net.layers - 1, net.layers))
+    assert (curve.log_lhs < curve.log_rhs).all()
+    assert (curve.log_rhs < 0).all()
+    for logs in (curve.log_lhs, curve.log_rhs):
+        last = np.diff(log_minus_log(logs)[-2:])[0]
+        assert abs(last - math.log(3)) < 0.03
+
+
+def test_two_tokens_with_skips_follow_the_exact_recursion_and_the_square_root() -> None:
+    """a' = a(1 − tanh a²), and Δ_L √(κL) → 1/√2 with κ = 1/4 (proofs/own_skip_lower.tex)."""
+    net, X = antipodal_skip(400)
+    curve = sides_by_depth("own:skip-lower", net, X, (1, 40, 400))
+    a, seen = 0.5, {}
+    for l in range(1, 401):
+        a *= 1 - math.tanh(a * a)
+        seen[l] = 2 * a
+    assert np.allclose(np.exp(curve.log_rhs), [seen[1], seen[40], seen[400]], rtol=1e-12, atol=0)
+    assert (curve.log_lhs < curve.log_rhs).all()
+    assert abs(seen[400] * math.sqrt(400 / 4) - 1 / math.sqrt(2)) < 0.02
+
+
+def test_a_random_network_with_skips_stays_above_its_bound() -> None:
+    net, X = random_skip(30)
+    curve = sides_by_depth("own:skip-lower", net, X, (1, 10, 30))
+    assert (curve.log_lhs < curve.log_rhs).all()
+
+
+def test_the_first_layers_of_a_network_are_its_own() -> None:
+    net = Network.random(tokens=3, dim=2, heads=2, layers=4, biases=True, mlp="relu")
+    part = first_layers(net, 2)
+    assert part.layers == 2
+    assert len(part.mlp) == 2
+    assert (net.W[:2] == part.W).all()
+    assert (part.bias == net.bias[:2]).all()
+
+
+def test_a_statement_without_inequality_has_no_curve() -> None:
+    net, X = collapsing_network()
+    with pytest.raises(ValueError, match="key: 'seed:closure' given; it has no inequality"):
+        sides_by_depth("seed:closure", net, X, (1,))
+
+
+def test_only_figures_whose_statements_took_part_are_drawn(report: Report, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
+    (tmp_path / "plots").mkdir()
+    (tmp_path / "plots" / "regimes.pdf").write_text("of an earlier run")
+    folder = write_plots(tmp_path, report)
+    assert sorted(path.name for path in folder.iterdir()) == ["tightness.pdf", "tightness.png", "tightness.txt"]
+    shown = sum(bool(result.ratios) for result in report.results)
+    assert f"for {shown} statements" in (folder / "tightness.txt").read_text()
+    assert (folder / "tightness.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_captions_state_the_measured_orders(report: Report) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
+    from rankmath.report.plots import pyplot
+
+    plt = pyplot()
+    figure = FIGURES["regimes"].draw(plt, report)
+    plt.close(figure.drawing)
+    words = figure.caption.split()
+    order = float(words[words.index("multiplies") + 4].rstrip("."))
+    exponent = float(words[words.index("exponent") + 1])
+    assert abs(order - 3) < 0.02
+    assert abs(exponent + 0.5) < 0.03
+
+
+def test_without_matplotlib_it_says_what_to_install(
+    report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(NoMatplotlib, match=r"pip install 'rankmath\[report\]'"):
+        write_plots(tmp_path, report)
+
+
+def test_a_picture_needs_a_known_ending(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
+    from rankmath.dynamics.trace import trace
+    from rankmath.report.plots import pyplot
+
+    net, X = collapsing_network()
+    plot_decay(trace(net, X), tmp_path / "decay.svg")
+    assert "<svg" in (tmp_path / "decay.svg").read_text()
+    plt = pyplot()
+    figure = plt.figure()
+    with pytest.raises(ValueError, match=r"plot: .*decay\.doc' given; the name must end in one of"):
+        save_figure(figure, tmp_path / "decay.doc")
+    plt.close(figure)

@@ -1,0 +1,83 @@
+"""A report says what a run showed, survives being written, and does not depend on how many processes ran."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rankmath.certify import checker
+from rankmath.report.results import Report, Result, run
+from rankmath.statements.registry import statement
+
+
+def test_what_is_written_is_read_back(report: Report, tmp_path: Path) -> None:
+    folder = report.save(tmp_path / "run")
+    read = Report.load(folder / "report.json")
+    assert (read.version, read.settings, read.date) == (report.version, report.settings, report.date)
+    for before, after in zip(report.results, read.results, strict=True):
+        assert after == replace(before, texts=())
+
+
+def test_the_certificates_of_a_run_are_accepted(report: Report, tmp_path: Path) -> None:
+    folder = report.save(tmp_path)
+    named = [name for result in report.results for name in result.certificates]
+    assert named
+    assert {path.stem for path in (folder / "certificates").glob("*.json")} == set(named)
+    assert all(checker.check(path).accepted for path in (folder / "certificates").glob("*.json"))
+
+
+def test_refuted_statements_name_their_certificates_and_proved_ones_their_proof(report: Report) -> None:
+    refuted, proved = report.result("dong2021v1:A.3"), report.result("own:tv")
+    assert refuted is not None
+    assert proved is not None
+    assert refuted.sentence == f"refuted by {', '.join(refuted.certificates)}"
+    assert (
+        proved.sentence
+        == f"proved in proofs/own_tv.tex; held on {proved.holds} instances, {proved.certified} certified"
+    )
+    assert report.result("own:nothing") is None
+
+
+def test_two_processes_find_what_one_finds(report: Report) -> None:
+    entries = [(statement(result.key), None) for result in report.results[-2:]]
+    settings = {**report.settings, "jobs": 2}
+    again = {result.key: result for result in run(entries, **settings)}
+
+    def timeless(result: Result) -> Result:
+        return replace(result, seconds=0.0)
+
+    for result in report.results[-2:]:
+        assert timeless(again[result.key]) == timeless(result)
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda content: content.pop("settings"), "'settings'"),
+        (lambda content: content.update(format="other/1"), "the format is 'other/1'"),
+        (lambda content: content.update(results=5), "not iterable"),
+        (lambda content: content["results"][0].update(holds="many"), "holds is a str, not int"),
+        (lambda content: content["results"][0].pop("key"), "'key'"),
+    ],
+)
+def test_a_damaged_report_is_refused(damage: object, reason: str, report: Report, tmp_path: Path) -> None:
+    path = report.save(tmp_path) / "report.json"
+    content = json.loads(path.read_text())
+    damage(content)  # type: ignore[operator]
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=r"report: .*report\.json given; it is no report") as refused:
+        Report.load(path)
+    assert reason in str(refused.value)
+
+
+def test_what_is_no_json_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text("[1, 2")
+    with pytest.raises(ValueError, match="it is no report"):
+        Report.load(path)
+    path.write_text("[]")
+    with pytest.raises(ValueError, match="it is no report"):
+        Report.load(path)

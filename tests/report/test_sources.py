@@ -1,0 +1,86 @@
+"""The texts, the registry and the bibliography fit together."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import pytest
+
+from rankmath.report.sources import (
+    ORDER,
+    bibliography,
+    cited_by,
+    field,
+    label_of,
+    preamble,
+    proof_texts,
+    proofs_folder,
+)
+from rankmath.statements.registry import statements
+from rankmath.symbolic.composite import crude_threshold, one_head_threshold, threshold
+
+
+def test_the_setting_comes_first_and_every_named_text_exists() -> None:
+    names = list(proof_texts())
+    assert names[0] == "centred_form"
+    assert set(ORDER) <= set(names)
+    assert "preamble" not in names
+
+
+@pytest.mark.parametrize("entry", statements().values(), ids=lambda entry: entry.key)
+def test_every_statement_is_shown_where_it_says(entry: object) -> None:
+    key, truth = entry.key, entry.truth  # type: ignore[attr-defined]
+    assert (proofs_folder().parent / truth).is_file()
+    label = label_of(key, truth)
+    assert label is not None
+    assert f"\\label{{{label}}}" in (proofs_folder().parent / truth).read_text(encoding="utf-8")
+
+
+def test_labels_are_unique_and_every_reference_has_one() -> None:
+    text = "\n".join(proof_texts().values())
+    labels = re.findall(r"\\label\{([^}]*)\}", text)
+    assert len(labels) == len(set(labels))
+    assert set(re.findall(r"\\(?:eq)?ref\{([^}]*)\}", text)) <= set(labels)
+
+
+def test_every_citation_has_an_entry_with_author_and_title() -> None:
+    cited = {
+        key
+        for keys in re.findall(r"\\cite\{([^}]*)\}", "\n".join(proof_texts().values()))
+        for key in keys.split(",")
+    }
+    assert cited <= set(bibliography())
+    for entry in bibliography().values():
+        assert field(entry, "author")
+        assert field(entry, "title")
+        assert entry.count("{") == entry.count("}")
+
+
+def test_every_paper_a_statement_names_is_found() -> None:
+    for entry in statements().values():
+        papers = set(re.findall(r"(Dong|Wu|Noci|Geshkovski)\b", entry.source))
+        found = {field(bibliography()[key], "author").split(",")[0] for key in cited_by(entry.source)}  # type: ignore[union-attr]
+        assert papers == found
+
+
+def test_the_preamble_defines_what_the_assembly_uses() -> None:
+    for name in ("rmset", "rmvalue", "rmreport"):
+        assert rf"\newcommand{{\{name}}}" in preamble()
+
+
+@pytest.mark.parametrize(
+    ("root", "typed"),
+    [
+        (one_head_threshold("argmin"), "3.625"),
+        (crude_threshold("argmin"), "1.973"),
+        (one_head_threshold("mean"), "1.314"),
+        (crude_threshold("mean"), "0.799"),
+        (threshold("argmin"), "3.314"),
+        (threshold("mean"), "1.256"),
+    ],
+)
+def test_the_decimals_in_the_table_of_thresholds_are_those_of_the_enclosed_roots(root: object, typed: str) -> None:
+    assert typed in proof_texts()["own_gamma_free"]
+    assert root.decimals(3) == typed  # type: ignore[attr-defined]
+    assert root.enclosure() > float(Fraction(typed))  # type: ignore[attr-defined]

@@ -1,0 +1,254 @@
+"""What people type: output that reads or parses, errors that name the argument, exit codes 0, 1 and 2."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rankmath.cli import main
+from rankmath.report.sources import committed_certificates, proofs_folder
+from rankmath.statements.registry import statements
+from rankmath.symbolic.bounds import bound, bounds
+
+
+def rankmath(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def parsed(*arguments: object) -> Any:
+    done = rankmath(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", main.commands)
+def test_every_command_has_an_example_in_its_help(name: str) -> None:
+    done = rankmath(name, "--help")
+    assert done.exit_code == 0
+    assert f"Example: rankmath {name}" in done.output
+
+
+def test_the_list_is_the_registry() -> None:
+    rows = parsed("list")
+    assert [row["key"] for row in rows] == list(statements())
+    for key in statements():
+        assert key in rankmath("list").output
+
+
+# -- verify ------------------------------------------------------------------------------------------------
+
+SMALL = ("--instances", 10, "--certify", 1, "--jobs", 1)
+
+
+def test_verify_leaves_a_report_with_certificates_plots_and_appendix(tmp_path: Path) -> None:
+    done = rankmath("verify", "own:tv", "dong2021v1:A.3", "dong2021:norm", *SMALL, "--output", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert "all as registered" in done.output
+    report = json.loads((tmp_path / "report.json").read_text())
+    outcomes = {result["key"]: result["outcome"] for result in report["results"]}
+    assert outcomes == {"own:tv": "HOLDS", "dong2021v1:A.3": "REFUTED", "dong2021:norm": "HOLDS"}
+    named = {name for result in report["results"] for name in result["certificates"]}
+    assert {path.stem for path in (tmp_path / "certificates").glob("*.json")} == named
+    assert r"\rmset{report:own:tv}" in (tmp_path / "appendix.tex").read_text()
+    assert rankmath("check", *(tmp_path / "certificates").glob("*.json")).exit_code == 0
+
+
+def test_verify_without_matplotlib_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = rankmath("verify", "own:tv", *SMALL, "--output", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert "pip install 'rankmath[report]'" in done.output
+    assert (tmp_path / "appendix.tex").is_file()
+    assert not (tmp_path / "plots").exists()
+
+
+def test_verify_speaks_json_alone_when_asked(tmp_path: Path) -> None:
+    report = parsed("verify", "own:tv", *SMALL, "--output", tmp_path)
+    assert report == json.loads((tmp_path / "report.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("own:nothing",), "key: 'own:nothing' given; the statements are seed:closure"),
+        (("--instances", 0), "--instances: 0 given; a whole number of at least 1 is needed"),
+        (("--jobs", 1000), "--jobs: 1000 given"),
+        (("missing.py",), "path: 'missing.py' given; a Python file with Statement objects is needed"),
+    ],
+)
+def test_verify_refuses_by_name(arguments: tuple[object, ...], message: str) -> None:
+    done = rankmath("verify", *arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+# -- check -------------------------------------------------------------------------------------------------
+
+
+def test_check_accepts_what_is_committed_and_rejects_what_is_changed(tmp_path: Path) -> None:
+    path = next((proofs_folder() / "certificates").glob("dong2021-norm_*.json"))
+    rows = parsed("check", path)
+    assert rows[0]["accepted"] is True
+    assert rows[0]["id"] == committed_certificates()["dong2021:norm"][0].id
+    changed = tmp_path / "changed.json"
+    changed.write_text(path.read_text().replace("[1,1,1]", "[1,1,2]"))
+    done = rankmath("check", path, changed)
+    assert done.exit_code == 1
+    assert "REJECTED" in done.output
+    assert "id is not the hash" in done.output
+
+
+# -- bound -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", bounds())
+def test_every_bound_is_shown_with_the_meaning_of_its_letters(key: str) -> None:
+    shown = parsed("bound", key)
+    assert shown["expression"] == str(bound(key).expression)
+    assert shown["latex"] == bound(key).latex() == rankmath("bound", key, "--latex").output.strip()
+    for name, meaning in bound(key).symbols.items():
+        assert f"  {name}: {meaning}" in rankmath("bound", key).output
+
+
+def test_a_bound_with_every_letter_set_is_a_number_read_exactly() -> None:
+    letters = ("--set", "L=2", "--set", "diameter=0.1", "--set", "weights=8", "--set", "d_qk=4")
+    shown = parsed("bound", "own:diameter", *letters)
+    # (8/(4·2))⁴ · (1/10)⁹
+    assert shown["value"] == 1e-9
+    assert "bound: 1e-09 = exp(-20.7232658369464)" in rankmath("bound", "own:diameter", *letters).output
+
+
+def test_a_bound_beyond_the_doubles_is_shown_by_its_logarithm() -> None:
+    letters = ("--set", "L=9", "--set", "diameter=0.1", "--set", "weights=8", "--set", "d_qk=4")
+    assert "bound: exp(-" in rankmath("bound", "own:diameter", *letters).output
+
+
+def test_some_letters_set_leave_an_expression() -> None:
+    assert (
+        parsed("bound", "own:diameter", "--set", "L=1", "--set", "d_qk=4")["expression"] == "diameter**3*weights/8"
+    )
+
+
+def test_numbers_of_heads_are_given_by_commas() -> None:
+    heads = ("--set", "diameter=1", "--set", "W_V=1,1/2", "--set", "W_QK=2,0.5", "--set", "d_qk=1")
+    shown = parsed("bound", "own:diameter-tanh", *heads)
+    direct = bound("own:diameter-tanh").evaluate(log=False, diameter=1, W_V=[1, 0.5], W_QK=[2, 0.5], d_qk=1)
+    assert shown["value"] == direct
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("own:nothing",), "key: 'own:nothing' given"),
+        (("own:tv", "--set", "D"), "--set: 'D' given; NAME=NUMBER is needed"),
+        (("own:tv", "--set", "D=one"), "--set: 'D=one' given"),
+        (("own:tv", "--set", "D=nan"), "--set: 'D=nan' given"),
+        (("own:tv", "--set", "D=1/0"), "a denominator that is not 0"),
+        (("own:tv", "--set", "D=1e999999999"), "--set: 'D=1e999999999' given"),
+        (("own:tv", "--set", "bits=64"), "--set: bits given; the letters of own:tv are D"),
+        (("own:tv", "--set", "D=-1"), "D: -1 given; a number in [0, inf) is needed"),
+        (("own:tv", "--set", "D=1,2"), "D: [1, 2] given"),
+    ],
+)
+def test_bound_refuses_by_name(arguments: tuple[str, ...], message: str) -> None:
+    done = rankmath("bound", *arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+# -- counterexample ----------------------------------------------------------------------------------------
+
+
+def test_a_counterexample_is_a_certificate_and_its_words(tmp_path: Path) -> None:
+    done = rankmath("counterexample", "dong2021v1:2.3", "--output", tmp_path)
+    assert done.exit_code == 0, done.output
+    (path,) = tmp_path.glob("dong2021v1-2.3_rm-*.json")
+    assert str(path) in done.output
+    assert "claim: this instance violates dong2021v1:2.3" in done.output
+    assert rankmath("check", path).exit_code == 0
+    shown = parsed("counterexample", "dong2021v1:2.3", "--output", tmp_path)
+    assert shown["proved"] is True
+    assert shown["file"] == str(path)
+
+
+def test_a_layernorm_equilibrium_is_proved() -> None:
+    shown = parsed("counterexample", "layernorm", "--tokens", 3, "--dim", 3, "--rank", 2)
+    assert shown["proved"] is True
+    assert any(line.startswith("rank: proved; rank 2") for line in shown["words"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("own:tv",), "key: 'own:tv' given; no counterexample is known"),
+        (("dong2021:norm", "--rank", 2), "--rank: 2 given; it belongs to layernorm"),
+        (("dong2021:norm", "--stable"), "--stable: True given; it belongs to layernorm"),
+        (("layernorm", "--tokens", 3, "--dim", 3), "--rank: not given"),
+        (("layernorm", "--tokens", 3, "--dim", 3, "--rank", 4), "rank: 4 given"),
+        (("layernorm", "--tokens", 3, "--dim", 3, "--rank", 2, "--mask", "moon"), "'moon'"),
+    ],
+)
+def test_counterexample_refuses_by_name(arguments: tuple[object, ...], message: str) -> None:
+    done = rankmath("counterexample", *arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+# -- cite and appendix -------------------------------------------------------------------------------------
+
+
+def test_cite_writes_the_format_asked_for() -> None:
+    assert rankmath("cite", "own:tv", "--format", "bibtex").output.startswith("@misc{rankmath,")
+    assert rankmath("cite", "own:tv", "--format", "markdown").output.startswith("**Total variation")
+    assert set(parsed("cite", "dong2021v1:2.2")) == {"latex", "bibtex", "markdown"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("own:nothing",), "what: 'own:nothing' given"),
+        (("own:tv", "--format", "html"), "format: 'html' given; allowed are 'latex', 'bibtex', 'markdown'"),
+    ],
+)
+def test_cite_refuses_by_name(arguments: tuple[str, ...], message: str) -> None:
+    done = rankmath("cite", *arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_appendix_writes_document_and_bibliography(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert rankmath("verify", "own:tv", *SMALL, "--output", run).exit_code == 0
+    paper = tmp_path / "paper"
+    shown = parsed("appendix", "--output", paper, "--report", run / "report.json")
+    assert shown == {"appendix": str(paper / "appendix.tex"), "bibliography": str(paper / "references.bib")}
+    assert r"\rmset{report:own:tv}" in (paper / "appendix.tex").read_text()
+    alone = rankmath("appendix", "--output", tmp_path / "alone")
+    assert alone.exit_code == 0
+    assert "nothing measured is in it" in alone.output
+
+
+def test_appendix_refuses_what_is_no_report(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("{}")
+    for path in (wrong, tmp_path / "missing.json"):
+        done = rankmath("appendix", "--output", tmp_path, "--report", path)
+        assert done.exit_code == 2
+        assert path.name in done.stderr
+
+
+# -- trace -------------------------------------------------------------------------------------------------
+
+
+def test_trace_tells_each_layer_and_refuses_by_name() -> None:
+    rows = parsed("trace", "--tokens", 4, "--dim", 3, "--layers", 5)["layers"]
+    assert [row["layer"] for row in rows] == list(range(6))
+    assert abs(rows[-1]["order"] - 3) < 0.5
+    done = rankmath("trace", "--tokens", 0)
+    assert done.exit_code == 2
+    assert "tokens: 0 given" in done.stderr
