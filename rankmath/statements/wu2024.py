@@ -562,14 +562,14 @@ def uniform_instance(mask: Any, tokens: int) -> ArrayInstance:
 def decide_radius_rate(instance: ArrayInstance) -> Exact:
     """μ(X(t)) ≤ C(1 − nε^{2r})^{t/2r} from X = I: impossible where nε^{2r} ≥ 1 and A is invertible.
 
-    True where (n + 1)ε^r ≤ 2, by wu2024:2; an ArithmeticError in between.
+    True where (n + 1)ε^r < 2, by wu2024:2; an ArithmeticError in between.
     """
     mask = Mask(instance["allowed"])
     n, r = mask.n, int(mask.radius)
     degrees = [int(k) for k in mask.allowed.sum(axis=1)]
     least = Fraction(1, max(degrees)) ** r
-    if (n + 1) * least <= 2:
-        return Exact(True, f"(n + 1)ε^r = {(n + 1) * least} ≤ 2, so the rate of wu2024:2 is smaller")
+    if (n + 1) * least < 2:
+        return Exact(True, f"(n + 1)ε^r = {(n + 1) * least} < 2, so the rate of wu2024:2 is smaller")
     A = [[Fraction(int(seen), k) for seen in row] for row, k in zip(mask.allowed, degrees, strict=True)]
     if n * least**2 < 1 or _determinant(A) == 0:
         raise ArithmeticError("not decided: nε^{2r} < 1 or the attention is singular")
@@ -593,8 +593,8 @@ def _determinant(rows: list[list[Fraction]]) -> Fraction:
 
 
 def draw_hub_chains(rng: Rng, size: int) -> ArrayInstance:
-    """From nine tokens on nε² reaches 1."""
-    n = int(rng.integers(9, 14))
+    """From nine tokens on nε² reaches 1; for an odd number of them the attention is invertible."""
+    n = 2 * int(rng.integers(4, 8)) + 1
     return ArrayInstance({"allowed": hub_chain(n).allowed[None]}, "hub and chain", is_batch=True)
 
 
@@ -1071,7 +1071,7 @@ STATEMENTS = (
         decide=decide_radius_rate,
         draws=(draw_hub_chains,),
         share=0.01,
-        notes="True where (n + 1)ε^r ≤ 2, in particular for the star.",
+        notes="True where (n + 1)ε^r < 2, in particular for the star.",
     ),
     Statement(
         key="wu2024:cor1",
