@@ -13,6 +13,7 @@ import json
 import math
 import os
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -410,6 +411,8 @@ class Network:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an npz file that `load` reads back bit for bit; the old file stays until the new one is whole."""
+        if self.query.ndim != 4:
+            raise ValueError("net: a stack of networks given; save its members one by one")
         arrays: dict[str, Any] = {}
         for name in ("query", "key", "value", "output", "key_bias", "bias"):
             if getattr(self, name) is not None:
@@ -440,10 +443,12 @@ class Network:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Network:
         """Read what `save` wrote; a file that is not one is refused with the reason."""
+        # What zipfile, zlib and NumPy raise: damage, an encrypted member, a gigantic claimed shape.
+        damaged = (OSError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with open(path, "rb") as opened, np.lib.npyio.NpzFile(opened, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        except damaged as error:
             raise ValueError(f"path: {os.fspath(path)!r} given; not a readable npz file ({error})") from None
         try:
             header = json.loads(str(arrays["header"]))
@@ -487,7 +492,7 @@ class Network:
                 arrays.get("mask", header["mask"]),
                 tokens=tokens,
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             reason = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
             raise ValueError(f"path: {os.fspath(path)!r} given; not a rankmath network: {reason}") from None
 
@@ -503,8 +508,13 @@ def _square_stack(name: str, value: Any) -> Array:
 def _mask(mask: Any, tokens: int | None) -> Mask | str | None:
     """A name stays a name (it fits any number of tokens); everything else becomes a graph."""
     if mask is None or isinstance(mask, str):
-        if isinstance(mask, str) and (tokens is not None or ":" not in mask):
-            as_mask(mask, tokens or 2)
+        if isinstance(mask, str):
+            try:
+                as_mask(mask, tokens or 2)
+            except ValueError as error:
+                # A name with a number may ask for more than two tokens, which come later.
+                if tokens is not None or str(error).startswith("mask"):
+                    raise
         return mask
     if isinstance(mask, Mask):
         return mask if tokens is None else as_mask(mask, tokens)
