@@ -37,7 +37,7 @@ MAX_BYTES = 4_000_000  # of a file
 MAX_DEPTH = 12  # nested brackets
 MAX_DIGITS = 4_000  # decimal digits of one integer
 MAX_EXPONENT = 10_000  # |e| in "m*2^e"
-MAX_SIDE = 64  # rows or columns of a matrix
+MAX_SIDE = 256  # rows or columns of a matrix
 MAX_LAYERS = 12
 MAX_HEADS = 16
 MAX_PATHS = 4_096
@@ -212,6 +212,10 @@ class Interval:
         scale = self._common_scale(other)
         return self._ends(scale)[1] < other._ends(scale)[0]
 
+    def __bool__(self) -> bool:
+        """False for the point 0 alone."""
+        return bool(self.lo or self.hi)
+
     def _rounded(self, bits: int) -> Interval:
         return Interval(self.lo, self.hi, self.scale, bits)
 
@@ -224,6 +228,11 @@ class Interval:
     def at_upper(self) -> Interval:
         """The upper end, as a point."""
         return Interval(self.hi, self.hi, self.scale, self.bits)
+
+    def middle(self) -> Interval:
+        """A point near the middle."""
+        m = (self.lo + self.hi) >> 1
+        return Interval(m, m, self.scale, self.bits)
 
     def __repr__(self) -> str:
         return f"[{_decimal(self.lo, self.scale)}, {_decimal(self.hi, self.scale)}]"
@@ -421,7 +430,7 @@ class Work:
         return total
 
     def dot(self, u: Sequence[T], v: Sequence[T]) -> T:
-        return self.sum(a * b for a, b in zip(u, v, strict=True))
+        return self.sum([a * b for a, b in zip(u, v, strict=True) if a and b] or [u[0] * v[0]])
 
     def matmul(self, A: Sequence[Sequence[T]], B: Sequence[Sequence[T]]) -> list[list[T]]:
         columns = transpose(B)
@@ -430,13 +439,13 @@ class Work:
     def add(self, A: Sequence[Sequence[T]], B: Sequence[Sequence[T]]) -> list[list[T]]:
         return [[self.watch(a + b) for a, b in zip(p, q, strict=True)] for p, q in zip(A, B, strict=True)]
 
-    def settle(self, attempt: Callable[[int], list[str]]) -> None:
-        """Raise the precision until `attempt(bits)` is no longer Undecided, and keep the words it returns."""
+    def settle(self, attempt: Callable[[int], list[str]], precisions: Sequence[int] = PRECISIONS) -> int:
+        """Raise the precision until `attempt(bits)` is no longer Undecided; keep its words, return the bits."""
         reason = ""
-        for bits in PRECISIONS:
+        for bits in precisions:
             try:
                 self.words.extend(attempt(bits))
-                return
+                return bits
             except Undecided as undecided:
                 reason = f"undecided at {bits} bits: {undecided}"
         raise Rejected(reason)
@@ -533,6 +542,13 @@ def compare(kind: str, left: Interval, right: Interval, what: str) -> str:
     sentence = f"{what}: left side in {left}, right side in {right}, so it {'holds' if holds else 'fails'}"
     demand(holds == (kind == "holds"), f"{sentence}, against the claim {kind!r}")
     return sentence
+
+
+def demand_below(left: Interval, right: Interval, what: str) -> None:
+    """left < right, once certain."""
+    if not left < right:
+        demand(not right <= left, f"{what}: {left} is not less than {right}")
+        raise Undecided(f"{what}: {left} against {right}")
 
 
 def _show(value: Fraction) -> str:
@@ -1100,6 +1116,323 @@ TWO_HEADS = {"side": "number", "logit": "number"}
 
 
 # ---------------------------------------------------------------------------------------------------------
+# LayerNorm equilibria
+# ---------------------------------------------------------------------------------------------------------
+
+EQUILIBRIUM = {
+    "W_V": "d d",
+    "W_QK": "d d",
+    "d_qk": "number",
+    "mask": "n n",
+    "norm": ("sphere", "standard"),
+    "tokens": "n d",
+    "radius": "number",
+    "rank": "number",
+    "attracting?": {"R": "N N", "radius": "number", "rate": "number"},
+    "unstable?": {"growth": "number"},
+}
+EQUILIBRIUM_HINTS = {
+    "clusters": "n",
+    "support": "k d",
+    "preconditioner": "m m",
+    "pivots": ["*p", MAX_SIDE],
+    "S?": "N N",
+    "form?": "N N",
+    "direction?": "N",
+}
+
+
+def norm_layer(work: Work, data: Any, counts: Exact, X: Enclosed) -> tuple[list[Interval], Callable[[], Enclosed]]:
+    """F over the box X and, when called for, DF, for F(X) = N(A(X) X W_V); entries token by token.
+
+    A_ij is proportional to counts_ij e^(L_ij), L_ij = x_i W x_j^T, W = W_QK/sqrt(d_qk). With v_j = x_j W_V and
+    y_i = sum_j A_ij v_j, the rule dA_ij = A_ij (dL_ij - sum_m A_im dL_im) gives, for entry a of token k,
+    dy_i/dx_ka = A_ik ((x_i W)_a (v_k - y_i) + row a of W_V) + [i = k] sum_j A_ij (W x_j^T)_a (v_j - y_i).
+    N(y) = y/|y|; with u = y/|y| it moves by (dy - u <u, dy>)/|y|. Standard LayerNorm first takes the mean
+    from y and dy, and has the factor sqrt(d).
+    """
+    bits, d, standard = X[0][0].bits, len(X[0]), data["norm"] == "standard"
+    root, scale = root_of(data["d_qk"], bits), Interval.of(d if standard else 1, bits).sqrt()
+    W, W_V = [[w / root for w in row] for row in lift_rows(data["W_QK"], bits)], lift_rows(data["W_V"], bits)
+    queries, keys, V = work.matmul(X, W), work.matmul(X, transpose(W)), work.matmul(X, W_V)
+
+    def centre(y: list[Interval]) -> list[Interval]:
+        mean = work.sum(y) / d
+        return [entry - mean for entry in y] if standard else y
+
+    A, gaps, lengths, units = [], [], [], []
+    for query, row in zip(queries, counts, strict=True):
+        seen = [j for j, count in enumerate(row) if count]
+        weights = exponentials(work, [work.dot(query, X[j]) for j in seen])
+        attention = normalise(work, [row[j] * weight for j, weight in zip(seen, weights, strict=True)])
+        A.append(dict(zip(seen, attention, strict=True)))
+        y = [work.dot(attention, [V[j][b] for j in seen]) for b in range(d)]
+        gaps.append({j: [a - b for a, b in zip(V[j], y, strict=True)] for j in seen})
+        y = centre(y)
+        lengths.append(work.sum(entry**2 for entry in y).sqrt())
+        units.append([entry / lengths[-1] for entry in y])
+
+    def column(i: int, k: int, a: int) -> list[Interval]:
+        """The derivative of token i of F along entry a of token k."""
+        dy = [Interval.of(0, bits)] * d
+        if k in A[i]:
+            dy = [A[i][k] * (queries[i][a] * gap + w) for gap, w in zip(gaps[i][k], W_V[a], strict=True)]
+        if k == i:
+            for j, share in A[i].items():
+                dy = [entry + share * keys[j][a] * gap for entry, gap in zip(dy, gaps[i][j], strict=True)]
+        if not any(dy):
+            return dy
+        dy = centre(dy)
+        along = work.dot(units[i], dy)
+        return [(entry - u * along) * scale / lengths[i] for entry, u in zip(dy, units[i], strict=True)]
+
+    def slope() -> Enclosed:
+        entries, tokens = list(itertools.product(range(len(X)), range(d))), range(len(X))
+        return [row for i in tokens for row in transpose([column(i, k, a) for k, a in entries])]
+
+    return [scale * entry for unit in units for entry in unit], slope
+
+
+def around(X: Exact, radii: Exact, bits: int) -> Enclosed:
+    """All tokens within the radii of X, entry by entry."""
+    return [
+        [Interval.of(x - r, bits).hull(Interval.of(x + r, bits)) for x, r in zip(row, reach, strict=True)]
+        for row, reach in zip(X, radii, strict=True)
+    ]
+
+
+def subtract(A: Enclosed, B: Enclosed) -> Enclosed:
+    return [[a - b for a, b in zip(p, q, strict=True)] for p, q in zip(A, B, strict=True)]
+
+
+def frobenius(work: Work, A: Enclosed) -> Interval:
+    return token_norm(work, [entry for row in A for entry in row], "l2")
+
+
+def pivots(work: Work, A: Enclosed) -> list[Interval]:
+    """What elimination without exchanges divides by; products of the first ones are the leading minors."""
+    rows, result = [list(row) for row in A], []
+    for k, row in enumerate(rows):
+        result.append(row[k])
+        for other in rows[k + 1 :]:
+            if other[k]:
+                factor = other[k] / row[k]
+                other[k:] = [work.watch(x - factor * p) for x, p in zip(other[k:], row[k:], strict=True)]
+    return result
+
+
+def demand_definite(work: Work, A: Enclosed, what: str) -> None:
+    """Every symmetric matrix in A is positive definite: its leading minors are positive."""
+    for k, pivot in enumerate(pivots(work, A)):
+        demand_below(Interval.of(0, pivot.bits), pivot, f"{what}: pivot {k} of its elimination")
+
+
+def exact_rank(work: Work, A: Exact) -> int:
+    rank, rows = 0, A
+    for a in range(len(A[0])):
+        pivot = next((row for row in rows if row[a]), None)
+        if pivot is not None:
+            rank += 1
+            others = [(row, row[a] / pivot[a]) for row in rows if row is not pivot]
+            rows = [[work.watch(x - c * p) for x, p in zip(row, pivot, strict=True)] for row, c in others]
+    return rank
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """One token for each cluster of equal ones, and of its entries those that need not be zero.
+
+    Equal tokens stay equal if they give the same shares of their sight to the clusters: softmax ignores a common
+    factor. Entries outside the support stay zero if W_V sends all that a token sees into its support, unless a
+    mean is subtracted.
+    """
+
+    clusters: list[int]  # of each token
+    tokens: Exact
+    counts: Exact  # the shares, by cluster
+    support: Exact
+
+    @staticmethod
+    def of(claim: Claim, work: Work) -> Reduced:
+        data, clusters, support = claim.data, claim.hints["clusters"], claim.hints["support"]
+        X, mask, W_V, k, d = data["tokens"], data["mask"], data["W_V"], len(support), len(data["W_V"])
+        for where, A in (("data.mask", mask), ("hints.support", support)):
+            demand(all(x in (0, 1) for row in A for x in row), f"{where}: every entry must be 0 or 1")
+        demand(all(any(row) for row in mask), "data.mask: every token must see one")
+        demand(set(clusters) == set(range(k)), "hints.clusters: the rows of hints.support, by number, are needed")
+        leaders = [clusters.index(c) for c in range(k)]
+        members = [[Fraction(c == b) for b in range(k)] for c in clusters]
+        counts = work.matmul(mask, members)
+        shares = [[count / sum(row) for count in row] for row in counts]
+        for i, c in enumerate(clusters):
+            demand(X[i] == X[leaders[int(c)]], f"data.tokens: token {i} differs from others in its cluster")
+            demand(shares[i] == shares[leaders[int(c)]], f"data.mask: token {i} sees other shares than its cluster")
+        standard = data["norm"] == "standard"
+        demand(not standard or all(map(all, support)), "hints.support: standard LayerNorm keeps no zeros")
+        for c, leader in enumerate(leaders):
+            seen = [support[b] for b in range(k) if shares[leader][b]]
+            for a, inside in enumerate(support[c]):
+                kept = not X[leader][a] and not any(row[b] and W_V[b][a] for row in seen for b in range(d))
+                demand(bool(inside) or kept, f"hints.support: entry ({leader}, {a}) does not stay zero")
+        return Reduced([int(c) for c in clusters], [X[i] for i in leaders], [shares[i] for i in leaders], support)
+
+    def box(self, radius: Fraction, bits: int) -> Enclosed:
+        return around(self.tokens, [[radius * inside for inside in row] for row in self.support], bits)
+
+
+def equilibrium(claim: Claim, work: Work) -> None:
+    """Near the stored tokens F(X) = N(A(X) X W_V) has a fixed point of the stated rank, attracting or unstable.
+
+    Krawczyk: let G = F - id on the reduced system, x the tokens, B the box |. - x| <= r, and for any matrix Y let
+    |Y G(x)| + |I - Y DG(B)| r < r in every entry. Then z -> z - Y G(z) maps B into B and contracts the largest
+    entry, so it has one fixed point in B; and Y is invertible, so it is the one zero of G.
+    Rank: the minor on the stored pivots does not vanish on B. The rank is at most the number of clusters and of
+    coordinates in use; and of W_V, and with mean zero d - 1, because D X = A X W_V with a diagonal D > 0.
+    """
+    data, hints, reduced = claim.data, claim.hints, Reduced.of(claim, work)
+    X, W_V, r, rank = reduced.tokens, data["W_V"], data["radius"], data["rank"]
+    k, d = len(X), len(W_V)
+    unknowns = [d * c + a for c in range(k) for a in range(d) if reduced.support[c][a]]
+    demand(r > 0, "data.radius: a positive number is needed")
+    demand(len(hints["preconditioner"]) == len(unknowns), f"hints.preconditioner: {len(unknowns)} rows are needed")
+    used = sum(any(column) for column in transpose(reduced.support))
+    most = min(k, used, d - (data["norm"] == "standard"), exact_rank(work, W_V))
+    demand(rank == most, f"data.rank: {_show(rank)} stated, but only rank at most {most} follows from the data")
+    places = hints["pivots"]
+    demand(all(len(place) == 2 for place in places) and len(places) == rank, "hints.pivots: rank pairs are needed")
+    for chosen, sides in zip(transpose(places), (range(k), range(d)), strict=True):
+        demand(len(set(chosen) & set(sides)) == most, "hints.pivots: distinct clusters and coordinates are needed")
+
+    def attempt(bits: int) -> list[str]:
+        x, Y, radius = lift_rows(X, bits), lift_rows(hints["preconditioner"], bits), Interval.of(r, bits)
+        F, _ = norm_layer(work, data, reduced.counts, x)
+        G = [F[p] - x[p // d][p % d] for p in unknowns]
+        steps = [abs(work.dot(row, G)) for row in Y]
+        for p, step in zip(unknowns, steps, strict=True):
+            demand_below(step, radius, f"no equilibrium shown: |Y G(x)| in entry {divmod(p, d)} against the radius")
+        box = reduced.box(r, bits)
+        DF = norm_layer(work, data, reduced.counts, box)[1]()
+        identity = lift_rows(scaled_identity(len(unknowns), 1), bits)
+        DG = subtract([[DF[p][q] for q in unknowns] for p in unknowns], identity)
+        for p, step, row in zip(unknowns, steps, subtract(identity, work.matmul(Y, DG)), strict=True):
+            total = step + radius * work.sum(abs(entry) for entry in row)
+            demand_below(total, radius, f"no equilibrium shown: Krawczyk's test in entry {divmod(p, d)}")
+        minor = Interval.of(1, bits)
+        for pivot in pivots(work, [[box[int(i)][int(j)] for _, j in places] for i, _ in places]):
+            minor = minor * abs(pivot)
+            demand_below(Interval.of(0, bits), minor, "data.rank: a minor of the tokens")
+        alike = "" if len(unknowns) == len(data["tokens"]) * d else " with these clusters and zeros"
+        return [
+            f"{len(data['tokens'])} tokens of dimension {d}, {data['norm']} LayerNorm; in intervals of {bits} bits",
+            f"exactly one equilibrium{alike} within {_show(r)} of the stored tokens, by Krawczyk's test",
+            f"its rank is {most}: at most that from the data, and a minor of that order is in {minor}",
+        ]
+
+    bits = work.settle(attempt)
+    # The equilibrium is resolved at these bits: what fails now, fails for want of room.
+    if "attracting" in data:
+        work.settle(lambda bits: attraction(claim, work, bits), (bits, 2 * bits))
+    if "unstable" in data:
+        work.settle(lambda bits: instability(claim, work, reduced, bits), (bits, 2 * bits))
+
+
+def attraction(claim: Claim, work: Work, bits: int) -> list[str]:
+    """Every start in E = {X + R z: |z|_2 <= rho} converges to the equilibrium, X the stored tokens.
+
+    With e >= |I - S R| and |S DF R|_2 <= (1 - e) q over a box around E, R^-1 DF R = (S R)^-1 S DF R has norm at
+    most q: F contracts |R^-1 .|_2 on E. With |S (F(X) - X)| < (1 - e)(1 - q) rho it maps E into E, so all orbits
+    in E converge to one fixed point. The box of the equilibrium lies inside E if |S| r sqrt(nd) < (1 - e) rho.
+    |M| <= |M0| + |M - M0|_F, and |M0|_2 < t if t^2 I - M0^T M0 is positive definite.
+    """
+    data, mask = claim.data, claim.data["mask"]
+    demand("S" in claim.hints, "hints.S is needed for data.attracting")
+    rho, q, n, d = data["attracting"]["radius"], data["attracting"]["rate"], len(mask), len(data["W_V"])
+    demand(rho > 0 and 0 < q < 1, "data.attracting: a positive radius and a rate between 0 and 1 are needed")
+    demand(len(claim.hints["S"]) == n * d, f"data.attracting.R, hints.S: {n * d} rows are needed")
+    R, S, X = (lift_rows(A, bits) for A in (data["attracting"]["R"], claim.hints["S"], data["tokens"]))
+    identity = lift_rows(scaled_identity(n * d, 1), bits)
+    room = 1 - frobenius(work, subtract(identity, work.matmul(S, R))).at_upper()
+    reach = [(token_norm(work, row, "l2") * rho).upper() for row in R]
+    box = around(data["tokens"], [reach[d * i : d * i + d] for i in range(n)], bits)
+    M = work.matmul(work.matmul(S, norm_layer(work, data, mask, box)[1]()), R)
+    M0 = [[entry.middle() for entry in row] for row in M]
+    t = room * q - frobenius(work, subtract(M, M0)).at_upper()
+    demand_below(Interval.of(0, bits), t, "data.attracting: the set is too large, or hints.S no inverse of R")
+    gram, limit = work.matmul(transpose(M0), M0), [[t**2 * entry for entry in row] for row in identity]
+    demand_definite(work, subtract(limit, gram), "data.attracting: no contraction at this rate")
+    F, _ = norm_layer(work, data, mask, X)
+    drift = [f - x for f, x in zip(F, itertools.chain(*X), strict=True)]
+    drifted = token_norm(work, [work.dot(row, drift) for row in S], "l2")
+    demand_below(drifted, room * (1 - q) * rho, "data.attracting: the set is not mapped into itself")
+    ball = room * rho / frobenius(work, S)
+    width = Interval.of(n * d, bits).sqrt() * data["radius"]
+    demand_below(width, ball, "data.attracting: the equilibrium may lie outside")
+    return [
+        f"all starts X + R z, |z|_2 <= {_show(rho)}, converge to it: F contracts |R^-1 .|_2 by {_show(q)} there",
+        f"this includes every start at Frobenius distance at most {ball} from X",
+    ]
+
+
+def instability(claim: Claim, work: Work, reduced: Reduced, bits: int) -> list[str]:
+    """DF at the equilibrium has spectral radius above s >= 1.
+
+    J = DF; P is the stored symmetric form, V(h) = h^T P h. If J^T P J - s^2 P is positive definite, V(J h) >=
+    (s^2 + c) V(h) with some c > 0 where V(h) > 0; if there is such h, |J^t h| grows faster than s^t.
+    """
+    data, hints = claim.data, claim.hints
+    s, N = data["unstable"]["growth"], len(data["mask"]) * len(data["W_V"])
+    demand("form" in hints and "direction" in hints, "hints.form and hints.direction are needed for data.unstable")
+    P, h = hints["form"], hints["direction"]
+    demand(s >= 1, "data.unstable.growth: at least 1 is needed")
+    demand(len(P) == N and transpose(P) == P, f"hints.form: a symmetric matrix of side {N} is needed")
+    demand(work.dot(h, [work.dot(row, h) for row in P]) > 0, "hints.form: not positive at hints.direction")
+    box = reduced.box(data["radius"], bits)
+    J = norm_layer(work, data, data["mask"], [box[c] for c in reduced.clusters])[1]()
+    form = lift_rows(P, bits)
+    grown = work.matmul(work.matmul(transpose(J), form), J)
+    rest = subtract(grown, [[s**2 * entry for entry in row] for row in form])
+    demand_definite(work, rest, "data.unstable: J^T P J - s^2 P")
+    return [f"it is unstable: the spectral radius of DF there is more than {_show(s)}"]
+
+
+def demand_attracting_on_sphere(data: Any) -> None:
+    demand("attracting" in data, "data.attracting is needed for this statement")
+    demand(data["norm"] == "sphere", "data.norm: the statement is about the sphere")
+
+
+def demand_complete(mask: Exact) -> None:
+    demand(all(all(row) for row in mask), "data.mask: the statement has no mask, every entry must be 1")
+
+
+def stable_complete(claim: Claim, work: Work) -> None:
+    demand_attracting_on_sphere(claim.data)
+    demand_complete(claim.data["mask"])
+    full = min(len(claim.data["mask"]), len(claim.data["W_V"]))
+    demand(claim.data["rank"] == full, f"data.rank: full rank {full} is needed for this statement")
+    equilibrium(claim, work)
+
+
+def stays_apart(claim: Claim, work: Work) -> None:
+    """The limit has rank two or more, so the residual of these orbits does not tend to zero."""
+    demand_attracting_on_sphere(claim.data)
+    demand_complete(claim.data["mask"])
+    demand(claim.data["rank"] >= 2, "data.rank: at least 2 is needed for this statement")
+    equilibrium(claim, work)
+
+
+def undirected_equilibrium(claim: Claim, work: Work) -> None:
+    """In one piece: under a mask that falls apart tokens need not know of each other."""
+    demand_attracting_on_sphere(claim.data)
+    mask, reached = claim.data["mask"], {0}
+    demand(mask == transpose(mask) and all(row[i] for i, row in enumerate(mask)), "data.mask: undirected is needed")
+    for _ in mask:
+        reached |= {j for i in reached for j, see in enumerate(mask[i]) if see}
+    demand(len(reached) == len(mask), "data.mask: not connected")
+    demand(claim.data["rank"] >= 2, "data.rank: at least 2 is needed for this statement")
+    equilibrium(claim, work)
+
+
+# ---------------------------------------------------------------------------------------------------------
 # The table of families
 # ---------------------------------------------------------------------------------------------------------
 
@@ -1188,6 +1521,34 @@ FAMILIES: dict[str, Family] = {
     ),
     "dong2021v1:2.3": Family(f"{_PRINTED} with gamma = 1, no hypothesis", ("violates",), TWO_HEADS, {}, two_heads),
     "dong2021:2.3-printed": Family(f"{_PRINTED} if D <= x*", ("violates",), TWO_HEADS, {}, two_heads),
+    "own:layernorm-equilibrium": Family(
+        "self-attention with LayerNorm has an equilibrium as described",
+        ("exists",),
+        EQUILIBRIUM,
+        EQUILIBRIUM_HINTS,
+        equilibrium,
+    ),
+    "own:stable-complete": Family(
+        "without a mask, tokens on the sphere have an equilibrium of full rank that attracts",
+        ("exists",),
+        EQUILIBRIUM,
+        EQUILIBRIUM_HINTS,
+        stable_complete,
+    ),
+    "wu2024:conjecture": Family(
+        "under an undirected mask no equilibrium of tokens on the sphere with rank above one attracts",
+        ("violates",),
+        EQUILIBRIUM,
+        EQUILIBRIUM_HINTS,
+        undirected_equilibrium,
+    ),
+    "dong2021:ln-sphere": Family(
+        "without a mask, tokens that every layer divides by their norms collapse",
+        ("violates",),
+        EQUILIBRIUM,
+        EQUILIBRIUM_HINTS,
+        stays_apart,
+    ),
 }
 
 
