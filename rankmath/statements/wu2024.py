@@ -233,11 +233,11 @@ MASKS: dict[str, Callable[[Rng, int], Mask]] = {
 
 
 def draw_masked(kind: str, rng: Rng, size: int) -> NetworkInstance:
-    """One head under one mask, 2 to 12 layers, tokens of all kinds, temperatures √d_qk from 0.1 to 10."""
+    """One head under one mask, 2 to 12 layers, tokens of all kinds, temperatures √d_qk from 0.3 to 30."""
     n, d, L = int(rng.integers(2, 7)), int(rng.integers(1, 5)), int(rng.integers(2, 13))
     tokens = ALL_TOKENS[int(rng.integers(len(ALL_TOKENS)))]
-    batch = networks(tokens, shapes=((n, d, 1, L),))(rng, size)
-    net = replace(batch.net, mask=MASKS[kind](rng, n), d_qk=float(10.0 ** rng.uniform(-2, 2)))
+    batch = networks(tokens, shapes=((n, d, 1, L),), log_weights=(-1.0, 0.3))(rng, size)
+    net = replace(batch.net, mask=MASKS[kind](rng, n), d_qk=float(10.0 ** rng.uniform(-1, 3)))
     return NetworkInstance(net, batch.X, f"{kind}, {batch.label}")
 
 
