@@ -168,7 +168,6 @@ def appendix(report: Report | None = None, *, plots: str | os.PathLike[str] | No
         r"\begin{document}",
         r"\maketitle",
         r"\tableofcontents",
-        r"\appendix",
         _overview(report),
         _summary_table(report, certificates, supplied),
         _measurements(figures),
@@ -186,6 +185,12 @@ def appendix(report: Report | None = None, *, plots: str | os.PathLike[str] | No
 
 _OWN_PREAMBLE = r"""\newcolumntype{L}[1]{>{\raggedright\arraybackslash}p{#1}}
 \setlength{\LTcapwidth}{\textwidth}
+% Sections A.1, A.2, ...: letters alone end at Z.  The table of contents needs room for them.
+\renewcommand{\thesection}{A.\arabic{section}}
+\makeatletter
+\renewcommand*{\l@section}{\@dottedtocline{1}{0em}{2.8em}}
+\renewcommand*{\l@subsection}{\@dottedtocline{2}{2.8em}{3.6em}}
+\makeatother
 % Long formulas of running text must not stick out; only lines that would are stretched.
 \emergencystretch=10em"""
 
@@ -211,10 +216,11 @@ def _overview(report: Report | None) -> str:
 \label{{sec:overview}}
 Table~\ref{{tab:summary}} lists {len(known)} statements about self-attention networks.  Of these {proved} are proved
 in the sections named there and {len(known) - proved} are refuted.  A \emph{{proof}} is a written one.  A
-\emph{{refutation}} is an instance, given by exact numbers in a certificate, on which the claim fails.  Each of the
-{count} certificates of Table~\ref{{tab:certificates}} was checked again while this document was assembled, by a
-program that shares no code with the one that issued it, works with directed rounding on integers and with exact
-fractions, and trusts nothing in the file.  A certificate is named by the hash of its content.
+\emph{{refutation}} is an instance on which the claim fails, given by exact numbers in a certificate or in the
+section named.  Each of the {count} certificates of Table~\ref{{tab:certificates}} was checked again while this
+document was assembled, by a program that shares no code with the one that issued it, works with directed rounding
+on integers and with exact fractions, and trusts nothing in the file.  A certificate is named by the hash of its
+content.
 {_run_in_words(report)}"""
 
 
@@ -262,9 +268,12 @@ def _summary_table(
 
 def _tightness(entry: Statement, report: Report | None, certified_ratio: str | None) -> str:
     """Of a refuted statement how far an instance exceeds the bound, for sure; of a proved one what was measured."""
-    if entry.status == "refuted":
-        return rf"\ensuremath{{\ge{certified_ratio}}}" if certified_ratio else r"\ensuremath{>1}"
-    return _quotient(report.result(entry.key)) if report is not None else "--"
+    result = None if report is None else report.result(entry.key)
+    if entry.status == "proved":
+        return _quotient(result)
+    if certified_ratio is not None:
+        return rf"\ensuremath{{\ge{certified_ratio}}}"
+    return r"\ensuremath{>1}" if result is not None and result.outcome == "REFUTED" else "--"
 
 
 def _quotient(result: Result | None) -> str:

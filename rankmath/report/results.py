@@ -53,7 +53,8 @@ class Result:
     def sentence(self) -> str:
         """What may be said of it, no more: "for all" is never shown by sampling."""
         if self.outcome == "REFUTED":
-            return f"refuted by {', '.join(self.certificates) or 'an instance balls confirm'}"
+            shown = ", ".join(self.certificates) or "an instance that exact or ball arithmetic confirms"
+            return f"refuted by {shown}"
         known = f"proved in {self.truth}; " if self.status == "proved" and self.truth else ""
         return f"{known}held on {self.holds} instances, {self.certified} certified"
 

@@ -25,6 +25,14 @@ ORDER = (
     "dong2021_3",
     "own_skip_lower",
     "own_order",
+    "wu2024_1",
+    "wu2024_2",
+    "own_hemisphere",
+    "wu2024_3",
+    "wu2024_L13",
+    "wu2024_anisotropy",
+    "stable_causal",
+    "stable_complete",
 )
 
 

@@ -21,10 +21,12 @@ from rankmath.statements.registry import statements
 from rankmath.symbolic.composite import crude_threshold, one_head_threshold, threshold
 
 
-def test_the_setting_comes_first_and_every_named_text_exists() -> None:
+def test_the_setting_comes_first_and_texts_nobody_placed_come_last() -> None:
     names = list(proof_texts())
     assert names[0] == "centred_form"
-    assert set(ORDER) <= set(names)
+    placed = [name for name in ORDER if name in names]
+    assert names[: len(placed)] == placed
+    assert len(ORDER) == len(set(ORDER))
     assert "preamble" not in names
 
 
