@@ -44,22 +44,19 @@ def ball(value: Any) -> arb:
 
 def lower_float(x: arb) -> float:
     """A double that is certainly ≤ every point of the ball."""
-    return _outward(x.lower(), -math.inf) if x.is_finite() else -math.inf
+    if not x.is_finite():
+        return math.inf if x == arb.pos_inf() else -math.inf
+    bound = x.lower()
+    # float() rounds to nearest, or overflows.
+    value = float(bound)
+    if value == math.inf:
+        return 1.7976931348623157e308
+    return value if value == -math.inf or arb(value) <= bound else math.nextafter(value, -math.inf)
 
 
 def upper_float(x: arb) -> float:
     """A double that is certainly ≥ every point of the ball."""
-    return _outward(x.upper(), math.inf) if x.is_finite() else math.inf
-
-
-def _outward(bound: arb, direction: float) -> float:
-    # float() of a ball is within an ulp or overflows; one step outward is then on the safe side.
-    value = float(bound)
-    if math.isinf(value):
-        return value if value == direction else math.copysign(1.7976931348623157e308, value)
-    if arb(value) == bound:
-        return value
-    return math.nextafter(value, direction)
+    return -lower_float(-x)
 
 
 def _log(x: arb) -> arb:

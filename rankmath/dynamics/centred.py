@@ -48,8 +48,6 @@ _LARGE_LOG_RMS = -4 * math.log(2.0)
 # Attention below e^this is uneven: see `_common_doubt`.
 _UNEVEN_LOG = -20.0
 _EPSILON = 2.0**-53
-# Entries of one row block of an n × n matrix: 2 MiB of doubles stay in cache.
-_BLOCK_ENTRIES = 2**18
 
 
 @dataclass(frozen=True)
@@ -82,11 +80,14 @@ class Head:
 
 @dataclass(frozen=True)
 class LayerWeights:
+    """One layer: its heads one by one, or (`stacked`) all in one `Head` with a leading axis."""
+
     heads: list[Head]
     bias: Scaled | None
+    stacked: bool = False
 
 
-def weights_of(A: Any, net: Network) -> Iterator[LayerWeights]:
+def weights_of(A: Any, net: Network, *, stacked: bool = False) -> Iterator[LayerWeights]:
     """The weights layer by layer, converted to the arithmetic."""
     names = ("query", "key", "value", "output", "key_bias", "bias")
     stacks = {name: getattr(net, name) for name in names if getattr(net, name) is not None}
@@ -104,12 +105,20 @@ def weights_of(A: Any, net: Network) -> Iterator[LayerWeights]:
 
     for layer in range(net.layers):
         heads = []
-        for h in range(net.heads):
-            (query, a), (key, b) = pick("query", layer, h), pick("key", layer, h)
-            (value, c), (output, d) = pick("value", layer, h), pick("output", layer, h)
-            key_bias = pick("key_bias", layer, h) if "key_bias" in scaled else None
+        for place in [(layer,)] if stacked else [(layer, h) for h in range(net.heads)]:
+            (query, a), (key, b) = pick("query", *place), pick("key", *place)
+            (value, c), (output, d) = pick("value", *place), pick("output", *place)
+            key_bias = pick("key_bias", *place) if "key_bias" in scaled else None
             heads.append(Head(query, key, value, output, key_bias, a + b, c + d))
-        yield LayerWeights(heads, pick("bias", layer) if "bias" in scaled else None)
+        yield LayerWeights(heads, pick("bias", layer) if "bias" in scaled else None, stacked)
+
+
+def stacks_heads(A: Any, net: Network, X: Array) -> bool:
+    """Whether all heads go through a layer as one batch: always on a GPU, elsewhere while that fits the cache."""
+    if A.unbounded or net.heads == 1:
+        return False
+    entries = net.heads * X.shape[-2] * math.prod(X.shape[:-1])
+    return bool(A.on_gpu or entries <= A.block_entries)
 
 
 def _tamed(A: Any, a: Array) -> Scaled:
@@ -171,6 +180,14 @@ def scaled_sum(A: Any, terms: list[Scaled]) -> Scaled:
     return total, common
 
 
+def _over_heads(A: Any, term: Scaled) -> Scaled:
+    """`scaled_sum` over a leading axis."""
+    a, log = term
+    log = log + A.xp.zeros_like(a[..., :1, :1])
+    common = A.xp.max(_floored(A, log + A.log(A.largest(a))), axis=0)
+    return A.xp.sum(a * A.exp(A.xp.minimum(log - common, 2 * _SAFE_LOG)), axis=0), common
+
+
 def normalised(A: Any, a: Array) -> Scaled:
     """`a` over its largest entry (over both last axes), and the logarithm of that entry (−inf for zero)."""
     largest = A.largest(a)
@@ -206,6 +223,9 @@ def attention_step(A: Any, net: Network, layer: LayerWeights, tokens: Tokens, ma
         unit = head.log_value + (0 if lam is None else view.log_unit)
         log_doubts.append(view.log_doubt(values, out) + unit)
         residuals.append((out if head.output is None else A.matmul(out, head.output), log_out + unit))
+        if layer.stacked:
+            centers[-1], residuals[-1] = _over_heads(A, centers[-1]), _over_heads(A, residuals[-1])
+            log_doubts[-1] = A.xp.max(log_doubts[-1] + 0.0 * log_out, axis=0)
     if layer.bias is not None:
         centers.append(layer.bias)
     R, log = scaled_sum(A, residuals)
@@ -395,8 +415,11 @@ def _float_deviation(view: View, values: Array) -> Scaled:
     log_E = xp.where(tiny, _LINEAR_LOG - log_bound, view.log_E)
     unit = xp.where(tiny, rising + view.log_logits - log_E, -falling)
     safe = not saturated and float(xp.max(log_size)) <= math.log(_SAFE_LOG)
-    large = float(xp.min(_log_root_mean_square(A, left, right, q) + log_E)) >= _LARGE_LOG_RMS
+    fused = safe and A.fuses(left, values)
+    large = not fused and float(xp.min(_log_root_mean_square(A, left, right, q) + log_E)) >= _LARGE_LOG_RMS
     left, right = _factors(A, left, right, log_E)
+    if fused:
+        return A.fused_deviation(left, right, q, values), unit
     if large:
         out = _direct(A, left, right, log_q, values)
         if safe or bool(xp.all(A.largest(out) >= 2.0**-6 * A.largest(values))):
@@ -565,7 +588,7 @@ def in_row_blocks(A: Any, function: Callable[[Array, int], Array], rows: Array, 
     """function(rows, index of the first), a block of rows at a time: no full n × n matrix is ever held."""
     n = rows.shape[-2]
     batch = math.prod(rows.shape[:-2])
-    block = max(16, _BLOCK_ENTRIES // max(1, columns * batch))
+    block = max(1, A.block_entries // max(1, columns * batch))
     if block >= n:
         return function(rows, 0)
     parts = [function(rows[..., start : start + block, :], start) for start in range(0, n, block)]

@@ -46,9 +46,11 @@ def _ball_log_residual(A: Any, R: Array, norm: ResidualNorm) -> Any:
     from rankmath.arithmetic.balls import ball
     from rankmath.linalg.exact_residuals import exact_residual_bounds, exact_upper_bound
 
-    exponent = A.upper_exponent(A.max(A.max(A.abs(R), axis=-1), axis=-2))
     if all(x.is_zero() for x in R.flat):
         return arb.neg_inf()
+    if not all(x.is_finite() for x in R.flat):
+        return arb.nan()
+    exponent = A.upper_exponent(A.largest(R))
     scaled = R * arb(2) ** (-exponent)
     F = np.asarray([float(x.mid()) for x in scaled.flat]).reshape(R.shape)
     error = A.abs(scaled - A.asarray(F))

@@ -104,7 +104,7 @@ def reference_trace(
     context = mpmath.mp.clone()
     context.dps = digits
     logs, resolved = [], []
-    for rows in _layers(context, net, X):
+    for rows in plain_layers(context, net, X):
         log, relative = _log_residual(context, rows, norm)
         logs.append(log)
         resolved.append(log == -math.inf or relative > -(digits - _GUARD / 2) * math.log(10))
@@ -184,7 +184,7 @@ def _time(operation: Any) -> float:
 # -- the plain pass ----------------------------------------------------------------------------------------
 
 
-def _layers(mp: Any, net: Network, X: Array) -> Iterator[Rows]:
+def plain_layers(mp: Any, net: Network, X: Array) -> Iterator[Rows]:
     """The tokens after every layer, the input first, by the definition."""
     rows = _matrix(mp, X)
     mask = net.mask_for(len(rows))

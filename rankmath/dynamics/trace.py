@@ -12,7 +12,16 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.arithmetic.scales import LogScale
-from rankmath.dynamics.centred import Tokens, attention_step, centre, mlp_step, norm_step, weights_of
+from rankmath.dynamics.backend import Backend, on_backend
+from rankmath.dynamics.centred import (
+    Tokens,
+    attention_step,
+    centre,
+    mlp_step,
+    norm_step,
+    stacks_heads,
+    weights_of,
+)
 from rankmath.dynamics.plain import check_input
 from rankmath.linalg.diameters import diameter
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
@@ -143,6 +152,8 @@ def trace(
     arithmetic: Literal["float64", "mpmath", "balls"] = "float64",
     dps: int | None = None,
     bits: int | None = None,
+    backend: Backend | None = None,
+    memory: int | None = None,
 ) -> Trace:
     """Run the centred, log-scaled pass and record the residual of every layer.
 
@@ -153,6 +164,8 @@ def trace(
     norm : "frobenius" (about the mean), or "one", "inf", "composite" (about the minimising center; no batch).
     arithmetic : "float64", "mpmath" (`dps` digits, 50 unless given; Frobenius norm only) or "balls" (rigorous;
         `bits` of precision, raised until every enclosure is tight unless given).
+    backend : "numpy" or "cupy" copies the network and X there first; None runs where they are.
+    memory : bytes that blocks of the n × n logits may take (float64); chosen from what is free unless given.
 
     Notes
     -----
@@ -179,6 +192,8 @@ def trace(
     True
     """
     X = check_input(net, X)
+    if backend is not None:
+        net, X = on_backend(backend, net, X)
     as_choice("norm", norm, RESIDUAL_NORMS)
     as_choice("arithmetic", arithmetic, ("float64", "mpmath", "balls"))
     if norm != "frobenius" and X.ndim != 2:
@@ -190,8 +205,9 @@ def trace(
     if bits is not None and arithmetic != "balls":
         raise ValueError(f"bits: {bits} given with arithmetic {arithmetic!r}; only 'balls' takes it")
     if arithmetic == "float64":
-        return _trace_float(net, X, norm)
-    X = to_numpy(X)
+        return _trace_float(net, X, norm, None if memory is None else as_count("memory", memory))
+    if not isinstance(X, np.ndarray):
+        raise ValueError(f"arithmetic: {arithmetic!r} given with arrays on a device; pass backend='numpy'")
     if arithmetic == "mpmath":
         return _trace_mpmath(net, X, norm, as_count("dps", 50 if dps is None else dps, least=5))
     if bits is not None:
@@ -199,8 +215,8 @@ def trace(
     return _trace_tight_balls(net, X, norm)
 
 
-def _trace_float(net: Network, X: Array, norm: ResidualNorm) -> Trace:
-    A = Float64(X)
+def _trace_float(net: Network, X: Array, norm: ResidualNorm, memory: int | None) -> Trace:
+    A = Float64(X, memory=memory)
     residuals, diameters, means, lost = [], [], [], []
     for tokens in layers_centred(A, net, X):
         lost.append(to_numpy(tokens.lost_bits)[..., 0, 0])
@@ -304,7 +320,8 @@ def layers_centred(A: Any, net: Network, X: Array) -> Iterator[Tokens]:
     mask = net.mask_for(int(X.shape[-2]))
     tokens = centre(A, X)
     yield tokens
-    for f, weights in zip(net.mlp, weights_of(A, net), strict=True):
+    layers = weights_of(A, net, stacked=stacks_heads(A, net, X))
+    for f, weights in zip(net.mlp, layers, strict=True):
         tokens = attention_step(A, net, weights, tokens, mask)
         if f is not None:
             tokens = mlp_step(A, f, tokens)
@@ -317,6 +334,10 @@ def residual_size(A: Float64, R: Array, norm: ResidualNorm) -> Array:
     """‖res(R)‖ for R with mean zero."""
     if norm == "frobenius":
         return A.xp.sqrt(A.xp.sum(R * R, axis=(-2, -1)))
+    if norm == "one" and A.on_gpu:
+        # Any point between the two middle entries of a column is a median.
+        medians = A.xp.sort(R, axis=-2)[..., R.shape[-2] // 2, :][..., None, :]
+        return A.xp.max(A.xp.sum(A.xp.abs(R - medians), axis=-2), axis=-1)
     return A.xp.asarray(residual(R, norm=norm).value)
 
 
