@@ -855,24 +855,13 @@ def resting_scales(instance: ArrayInstance) -> list[Fraction] | None:
 
 
 def decide_sphere_collapse(instance: ArrayInstance) -> Exact:
-    """Tokens that rest and are not all one line never collapse."""
-    X = instance["X"]
-    scales = resting_scales(instance)
-    minor = next(
-        (
-            x[a] * y[b] - x[b] * y[a]
-            for i, x in enumerate(X)
-            for y in X[:i]
-            for a in range(len(x))
-            for b in range(a)
-            if x[a] * y[b] != x[b] * y[a]
-        ),
-        None,
-    )
-    if scales is None or minor is None:
-        return Exact(True, "tokens of rank one")
+    """Tokens that rest and are not all equal never collapse."""
+    X, scales = instance["X"], resting_scales(instance)
+    apart = next((i for i, x in enumerate(X) if (x != X[0]).any()), None)
+    if scales is None or apart is None:
+        return Exact(True, "all tokens are equal")
     factors = ", ".join(map(str, scales))
-    return Exact(False, f"an equilibrium with the minor {minor} of order 2, scale factors {factors}")
+    return Exact(False, f"an equilibrium, scale factors {factors}, in which tokens 0 and {apart} differ")
 
 
 def draw_resting(rng: Rng, size: int) -> ArrayInstance:
@@ -1114,7 +1103,7 @@ STATEMENTS = (
         r"\quad s=\sqrt{1-w^{-2}}",
         source=f"{PAPER}, section 4.3.1",
         status="proved",
-        truth="proofs/wu2024_L13.tex",
+        truth="proofs/wu2024_3.tex",
         instance=two_token_instance,
         decide=decide_two_tokens,
         draws=(draw_two_tokens,),
@@ -1127,7 +1116,7 @@ STATEMENTS = (
         r"\mathrm{LN}(AXW_V)=X,\ \operatorname{rank}X=k",
         source=f"{PAPER}, Theorem 3",
         status="proved",
-        truth="proofs/wu2024_anisotropy.tex",
+        truth="proofs/wu2024_3.tex",
         instance=shift_instance,
         decide=decide_all_ranks,
         draws=(draw_shifts,),
@@ -1141,7 +1130,7 @@ STATEMENTS = (
         r"x\mapsto\mathrm{LN}((x+e_d)(I+wS))",
         source=f"{PAPER}, Lemma 13",
         status="refuted",
-        truth="proofs/wu2024_L13.tex",
+        truth="proofs/wu2024_3.tex",
         instance=partial(cone_instance, log_concave=False),
         decide=partial(decide_invariance, log_concave=False),
         draws=(draw_leaving, partial(draw_cone, log_concave=False)),
@@ -1182,7 +1171,7 @@ STATEMENTS = (
         claim=r"\text{undirected mask, sphere LayerNorm}\implies\text{no equilibrium of rank}>1\text{ attracts}",
         source=f"{PAPER}, stated there as a conjecture",
         status="refuted",
-        truth="proofs/wu2024_anisotropy.tex",
+        truth="proofs/stable_complete.tex",
         instance=equilibrium_instance,
         decide=partial(decide_stable_equilibrium, claims_existence=False),
         draws=(partial(draw_stable_complete, tokens=2),),
@@ -1197,7 +1186,7 @@ STATEMENTS = (
         r"a,c,\tfrac{1+q}a,\tfrac ca",
         source="this library",
         status="proved",
-        truth="proofs/wu2024_anisotropy.tex",
+        truth="proofs/stable_causal.tex",
         instance=stable_causal_instance,
         decide=decide_stable_causal,
         draws=(draw_stable_causal,),
@@ -1210,7 +1199,7 @@ STATEMENTS = (
         r"\mathrm{LN}(A(X)XW_V)=X,\ \operatorname{rank}X=n,\ X\text{ attracts a neighbourhood}",
         source="this library",
         status="proved",
-        truth="proofs/wu2024_anisotropy.tex",
+        truth="proofs/stable_complete.tex",
         instance=equilibrium_instance,
         decide=partial(decide_stable_equilibrium, claims_existence=True),
         draws=tuple(partial(draw_stable_complete, tokens=n) for n in (2, 3, 4)),

@@ -76,7 +76,6 @@ def test_every_statement_is_registered_with_its_status_and_its_proof() -> None:
         assert entry.status == ("refuted" if key in REFUTED else "proved")
         text = (Path(__file__).parents[2] / entry.truth).read_text(encoding="utf-8")
         assert f"\\label{{stmt:{key.replace(':', '-')}}}" in text
-        assert f"\\rmreport{{{key}}}" in text
 
 
 @pytest.mark.parametrize("key", sorted(PROVED | REFUTED))
@@ -457,7 +456,7 @@ def test_layernorm_on_the_sphere_plays_a_role() -> None:
     X = [[0, 1], [Fraction(-3, 5), Fraction(-4, 5)]]
     verdict = verify("dong2021:ln-sphere", X, [[1, Fraction(5, 3)], [0, 1]])
     assert verdict.outcome == Outcome.VIOLATED
-    assert "scale factors 1, 1/2" in verdict.reason
+    assert "scale factors 1, 1/2, in which tokens 0 and 1 differ" in verdict.reason
     assert verify("dong2021:ln-sphere", [[0, 1], [0, 1]], [[1, 2], [0, 1]]).outcome == Outcome.HOLDS
 
 
