@@ -11,6 +11,12 @@ from array_api_compat import array_namespace, is_cupy_array, is_numpy_array
 
 from rankmath.validation import Array
 
+# A block of logits, its exponentials, and a temporary of the library.
+_BYTES_PER_ENTRY = 24
+# 2 MiB of doubles stay in the cache of a core.
+_CACHED_ENTRIES = 2**18
+_LARGEST_BLOCK_BYTES = 6 * 2**30
+
 
 class Float64:
     """float64 arrays of one library; NumPy and CuPy may overwrite a temporary in place."""
@@ -21,7 +27,7 @@ class Float64:
     root_two = math.sqrt(2.0)
     root_two_pi = math.sqrt(2.0 * math.pi)
 
-    def __init__(self, like: Array) -> None:
+    def __init__(self, like: Array, *, memory: int | None = None) -> None:
         self.xp: Any = array_namespace(like)
         self._numpy = is_numpy_array(like)
         self._native = self._numpy or is_cupy_array(like)
@@ -29,6 +35,19 @@ class Float64:
         # NumPy's own names for these spend longer on their arguments than on a small array.
         self._max: Any = np.maximum.reduce if self._numpy else self.xp.max
         self._sum: Any = np.add.reduce if self._numpy else self.xp.sum
+
+        self.on_gpu = is_cupy_array(like)
+        self.block_entries = self._budget() if memory is None else max(1, memory // _BYTES_PER_ENTRY)
+
+    def _budget(self) -> int:
+        """Entries of a row block: on the CPU what stays in cache, on a GPU a part of the memory that is free."""
+        if not self.on_gpu:
+            return _CACHED_ENTRIES
+        import cupy
+
+        free, _ = cupy.cuda.Device().mem_info
+        pooled = cupy.get_default_memory_pool().free_bytes()
+        return int(min((free + pooled) // 4, _LARGEST_BLOCK_BYTES) // _BYTES_PER_ENTRY)
 
     def asarray(self, value: Array) -> Array:
         return value
@@ -110,6 +129,20 @@ class Float64:
 
     def any(self, a: Array) -> bool:
         return bool(self.xp.any(a))
+
+    def fuses(self, left: Array, values: Array) -> bool:
+        """Whether one kernel does what `fused_deviation` says."""
+        if not self.on_gpu:
+            return False
+        from rankmath.arithmetic.cuda import fits
+
+        return fits(left, values)
+
+    def fused_deviation(self, left: Array, right: Array, q: Array, values: Array) -> Array:
+        """Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j) with m = expm1(left rightᵀ), no n × n matrix in memory."""
+        from rankmath.arithmetic.cuda import fused_deviation
+
+        return fused_deviation(left, right, q, values)
 
     def row_of_largest(self, scores: Array, rows: Array) -> Array:
         """The row of `rows` at the first largest score: (..., n, 1), (..., n, d) -> (..., 1, d)."""
