@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from rankmath.campaign.commands import campaign
 from rankmath.version import __version__
 
 
@@ -506,3 +507,6 @@ class _progress:
     def __exit__(self, *exception: object) -> None:
         if self.bar is not None:
             self.bar.stop()
+
+
+main.add_command(campaign)

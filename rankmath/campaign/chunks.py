@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
+import socket
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from traceback import format_exc
 from typing import Any
 
 import numpy as np
@@ -138,6 +142,19 @@ class Findings:
     records: tuple[Record, ...] = field(repr=False)
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """A chunk that came back: with findings, or with the error that every one of `attempts` attempts ended in."""
+
+    chunk: Chunk
+    findings: Findings | None
+    seconds: float
+    worker: str
+    attempts: int = 1
+    error: str = ""
+    traceback: str = ""
+
+
 @cache
 def load_statement(key: str, file: str | None, digest: str | None) -> Statement:
     """The registered statement, or the one of the user's file as it was when the campaign was planned."""
@@ -190,6 +207,18 @@ def run_chunk(chunk: Chunk) -> Findings:
         if chunk.recipe.search > 0 and statement.evaluate is not None:
             tally.climb(statement, chunk)
         return tally.findings(drawn)
+
+
+def attempt(chunk: Chunk) -> Attempt:
+    """Run a chunk wherever this is called; an error comes back as words, not as an exception."""
+    began = time.perf_counter()
+    worker = f"{socket.gethostname()}:{os.getpid()}"
+    try:
+        findings = run_chunk(chunk)
+    except Exception as error:
+        words = f"{type(error).__name__}: {error}"
+        return Attempt(chunk, None, time.perf_counter() - began, worker, error=words, traceback=format_exc())
+    return Attempt(chunk, findings, time.perf_counter() - began, worker)
 
 
 def draws_for(statement: Statement, sizes: Sequence[tuple[int, int, int, int]]) -> tuple[Draw, ...]:
@@ -331,4 +360,17 @@ def _record(position: int, why: list[str], batch: Instance, i: int, verdict: Ver
     )
 
 
-__all__ = ["HISTOGRAM_EDGES", "Chunk", "Findings", "Recipe", "Record", "check_scales", "draws_for", "run_chunk"]
+__all__ = [
+    "HISTOGRAM_EDGES",
+    "Attempt",
+    "Chunk",
+    "Findings",
+    "Recipe",
+    "Record",
+    "attempt",
+    "check_scales",
+    "draws_for",
+    "file_digest",
+    "load_statement",
+    "run_chunk",
+]

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from rankmath.campaign.chunks import Chunk, Findings, Record
+from rankmath.campaign.chunks import Attempt, Chunk, Record
 from rankmath.campaign.plan import Plan, Task
 from rankmath.version import __version__
 
@@ -126,19 +126,6 @@ _TROUBLE = {
 
 class LedgerError(ValueError):
     """The ledger cannot be used, and why."""
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """A chunk that came back: with findings, or with the error that every one of `attempts` attempts ended in."""
-
-    chunk: Chunk
-    findings: Findings | None
-    seconds: float
-    worker: str
-    attempts: int = 1
-    error: str = ""
-    traceback: str = ""
 
 
 @dataclass(frozen=True)
@@ -495,4 +482,4 @@ def _user() -> str:
         return str(os.getuid())
 
 
-__all__ = ["SCHEMA", "TABLES", "Attempt", "Ledger", "LedgerError", "Standing", "versions"]
+__all__ = ["SCHEMA", "TABLES", "Ledger", "LedgerError", "Standing", "versions"]

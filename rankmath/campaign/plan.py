@@ -87,11 +87,16 @@ class Plan:
         for key in keys:
             if keys.count(key) > 1:
                 raise ValueError(f"statements: {key!r} given twice; each may be given once")
-        options: dict[str, Any] = {"tasks": tasks}
+        return cls(tasks, **cls.options(content, folder))
+
+    @staticmethod
+    def options(content: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
+        """The keys of the campaign as a whole, checked."""
+        options: dict[str, Any] = {}
         if "seeds" in content:
             options["seeds"] = _seeds(content["seeds"])
         if "ledger" in content:
-            options["ledger"] = str(folder / _text("ledger", content["ledger"]))
+            options["ledger"] = str((folder or Path()) / _text("ledger", content["ledger"]))
         if "seconds" in content:
             options["seconds"] = as_real("seconds", content["seconds"], positive=True)
         if "workers" in content:
@@ -100,7 +105,7 @@ class Plan:
             options["attempts"] = as_count("attempts", content["attempts"], most=100)
         if "dask" in content:
             options["dask"] = _text("dask", content["dask"])
-        return cls(**options)
+        return options
 
     def chunks(self) -> Iterator[Chunk]:
         """Every chunk; statements and seeds take turns, so that a campaign cut short has seen something of each."""
@@ -129,7 +134,7 @@ def _task(table: Mapping[str, Any], folder: Path) -> Task:
     if "file" in table:
         path = folder / _text("file", table["file"])
         file, digest = str(path.resolve()), file_digest(path)
-        found = [entry.key for entry in statements_in(path)]
+        found = [entry.key for entry in _loaded(path)]
         if not key and len(found) > 1:
             raise ValueError(f"key: none given; {table['file']} defines {', '.join(found)}")
         key = key or found[0]
@@ -156,6 +161,16 @@ def _task(table: Mapping[str, Any], folder: Path) -> Task:
         scales=scales,
     )
     return Task(recipe, instances, entry.status, file)
+
+
+def _loaded(path: Path) -> list[Statement]:
+    """The statements of a user's file, whose own errors are bad input."""
+    try:
+        return statements_in(path)
+    except Exception as error:
+        raise ValueError(
+            f"file: {str(path)!r} given; it cannot be loaded ({type(error).__name__}: {error})"
+        ) from error
 
 
 def _named(given: Any) -> list[dict[str, Any]]:

@@ -1,0 +1,37 @@
+"""The other end of `crews.local_processes`: a process that runs one chunk after another until nobody listens."""
+
+from __future__ import annotations
+
+import os
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from threading import Thread
+
+from rankmath.campaign.chunks import Chunk, attempt
+from rankmath.statements.registry import statements
+
+
+def serve(handle: int) -> None:
+    """Answer chunks that arrive over the socket `handle`; the first word, None, says that the process is ready."""
+    connection = Connection(handle)
+    chunks: SimpleQueue[Chunk] = SimpleQueue()
+
+    def listen() -> None:
+        # The listener notices at once that the main process is gone, however long the chunk at hand would take.
+        try:
+            while True:
+                chunks.put(connection.recv())
+        except (EOFError, OSError):
+            os._exit(0)
+
+    Thread(target=listen, daemon=True).start()
+    statements()
+    try:
+        connection.send(None)
+        while True:
+            connection.send(attempt(chunks.get()))
+    except OSError:
+        os._exit(0)
+
+
+__all__ = ["serve"]
