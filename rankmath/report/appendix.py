@@ -58,8 +58,8 @@ def values(certificates: Mapping[str, Sequence[Certificate]], report: Report | N
 
 
 def _token_kinds(data: Mapping[str, Fraction]) -> dict[str, str]:
-    given = {name: value for name, value in data.items() if name != "guards"}
-    kinds = TokenKinds(**{**given, "active": int(given["active"]), "idle": int(given["idle"])})  # type: ignore[arg-type]
+    logits = (data[name] for name in ("gain", "sink_logit", "active_logit", "guard_logit"))
+    kinds = TokenKinds(int(data["active"]), int(data["idle"]), *logits)
     texts = {name: exact(value) for name, value in data.items()}
     return {**texts, "tokens": exact(kinds.tokens), "ratio": at_least(kinds.certified_ratio())}
 

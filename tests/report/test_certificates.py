@@ -10,9 +10,10 @@ from click.testing import CliRunner
 
 from rankmath.certify import checker
 from rankmath.certify.certificate import Certificate
+from rankmath.network import Network
 from rankmath.report.certificates import Refusal, build, main, shortened
 from rankmath.report.sources import certificate_file, committed_certificates, proofs_folder
-from rankmath.statements.instance import ArrayInstance, network_instance
+from rankmath.statements.instance import ArrayInstance, NetworkInstance, network_instance
 from rankmath.statements.registry import statements
 
 FILES = sorted((proofs_folder() / "certificates").glob("*.json"))
@@ -55,23 +56,24 @@ def test_they_are_issued_again_with_the_same_data() -> None:
 
 
 def test_an_instance_keeps_its_leading_bits_and_its_shape() -> None:
-    from rankmath.network import Network
-
     net = Network.random(tokens=4, dim=3, heads=2, layers=2, seed=0, biases=True)
     instance = network_instance(net, net.random_input(seed=1))
     cut = shortened(instance, bits=8)
+    assert isinstance(cut, NetworkInstance)
     for whole, part in (
         (instance.X, cut.X),
         (net.W, cut.net.W),
         (net.bias, cut.net.bias),
         (net.W_QK, cut.net.W_QK),
-    ):  # type: ignore[union-attr]
+    ):
         assert np.abs(part - whole).max() <= 2.0**-8 * np.abs(whole).max()
         assert part.shape == whole.shape
         mantissa, _ = np.frexp(part)
         assert (mantissa * 2.0**8 == np.round(mantissa * 2.0**8)).all()
     exact = ArrayInstance({"P": np.asarray([1, 2], dtype=object)})
-    assert shortened(exact)["P"] is exact["P"]  # type: ignore[index]
+    kept = shortened(exact)
+    assert isinstance(kept, ArrayInstance)
+    assert kept["P"] is exact["P"]
 
 
 def test_the_script_writes_them_and_sees_what_is_missing_or_left_over(tmp_path: Path) -> None:

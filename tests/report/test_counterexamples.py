@@ -16,6 +16,7 @@ def test_the_file_is_accepted_and_its_numbers_are_in_the_latex(key: str, tmp_pat
     shown = refutation_shown(key, tmp_path / "new")
     assert shown.proved
     assert shown.file is not None
+    assert shown.id is not None
     result = checker.check(shown.file)
     assert (result.accepted, result.id, result.checked) == (True, shown.id, shown.words)
     assert shown.latex.count(r"\begin{align*}") == shown.latex.count(r"\end{align*}") == 1

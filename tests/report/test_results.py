@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,10 +65,12 @@ def test_two_processes_find_what_one_finds(report: Report) -> None:
         (lambda content: content["results"][0].pop("key"), "'key'"),
     ],
 )
-def test_a_damaged_report_is_refused(damage: object, reason: str, report: Report, tmp_path: Path) -> None:
+def test_a_damaged_report_is_refused(
+    damage: Callable[[dict[str, Any]], None], reason: str, report: Report, tmp_path: Path
+) -> None:
     path = report.save(tmp_path) / "report.json"
     content = json.loads(path.read_text())
-    damage(content)  # type: ignore[operator]
+    damage(content)
     path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=r"report: .*report\.json given; it is no report") as refused:
         Report.load(path)

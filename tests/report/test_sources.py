@@ -18,7 +18,9 @@ from rankmath.report.sources import (
     proofs_folder,
 )
 from rankmath.statements.registry import statements
+from rankmath.statements.statement import Statement
 from rankmath.symbolic.composite import crude_threshold, one_head_threshold, threshold
+from rankmath.symbolic.constants import Root
 
 
 def test_the_setting_comes_first_and_texts_nobody_placed_come_last() -> None:
@@ -31,12 +33,12 @@ def test_the_setting_comes_first_and_texts_nobody_placed_come_last() -> None:
 
 
 @pytest.mark.parametrize("entry", statements().values(), ids=lambda entry: entry.key)
-def test_every_statement_is_shown_where_it_says(entry: object) -> None:
-    key, truth = entry.key, entry.truth  # type: ignore[attr-defined]
-    assert (proofs_folder().parent / truth).is_file()
-    label = label_of(key, truth)
+def test_every_statement_is_shown_where_it_says(entry: Statement) -> None:
+    file = proofs_folder().parent / entry.truth
+    assert file.is_file()
+    label = label_of(entry.key, entry.truth)
     assert label is not None
-    assert f"\\label{{{label}}}" in (proofs_folder().parent / truth).read_text(encoding="utf-8")
+    assert f"\\label{{{label}}}" in file.read_text(encoding="utf-8")
 
 
 def test_labels_are_unique_and_every_reference_has_one() -> None:
@@ -62,7 +64,8 @@ def test_every_citation_has_an_entry_with_author_and_title() -> None:
 def test_every_paper_a_statement_names_is_found() -> None:
     for entry in statements().values():
         papers = set(re.findall(r"(Dong|Wu|Noci|Geshkovski)\b", entry.source))
-        found = {field(bibliography()[key], "author").split(",")[0] for key in cited_by(entry.source)}  # type: ignore[union-attr]
+        authors = [field(bibliography()[key], "author") or "" for key in cited_by(entry.source)]
+        found = {author.split(",")[0] for author in authors}
         assert papers == found
 
 
@@ -82,7 +85,7 @@ def test_the_preamble_defines_what_the_assembly_uses() -> None:
         (threshold("mean"), "1.256"),
     ],
 )
-def test_the_decimals_in_the_table_of_thresholds_are_those_of_the_enclosed_roots(root: object, typed: str) -> None:
+def test_the_decimals_in_the_table_of_thresholds_are_those_of_the_enclosed_roots(root: Root, typed: str) -> None:
     assert typed in proof_texts()["own_gamma_free"]
-    assert root.decimals(3) == typed  # type: ignore[attr-defined]
-    assert root.enclosure() > float(Fraction(typed))  # type: ignore[attr-defined]
+    assert root.decimals(3) == typed
+    assert root.enclosure() > float(Fraction(typed))
