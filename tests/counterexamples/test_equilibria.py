@@ -139,16 +139,16 @@ def test_clusters_found_are_treated_alike(n, data):
 # -- stable
 
 
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7])
 def test_designs_on_file_are_stable_and_far_from_singular(n):
     equilibrium = layernorm_equilibrium(n, n, n, mask="complete", stable=True)
     assert_rests(equilibrium, n)
-    assert equilibrium.spectral_radius <= 0.9
+    assert equilibrium.spectral_radius <= (0.9 if n < 7 else 0.92)
     assert np.linalg.svd(equilibrium.X, compute_uv=False)[-1] >= 0.3
     assert np.array_equal(equilibrium.W_V, stable_complete_design(n)[1])
 
 
-@pytest.mark.parametrize("n", [5, 6])
+@pytest.mark.parametrize("n", [5, 6, pytest.param(7, marks=pytest.mark.slow)])
 def test_designs_on_file_are_proved_stable(n):
     assert layernorm_equilibrium(n, n, n, mask="complete", stable=True).certify(stable=True).proved
 
