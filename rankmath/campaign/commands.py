@@ -67,7 +67,7 @@ def run_(
     from rankmath.campaign.run import campaign as run_campaign
 
     # Batch systems say SIGTERM where a person types Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with Progress(quiet=quiet) as watch:
             summary = run_campaign(
@@ -76,6 +76,8 @@ def run_(
     except KeyboardInterrupt:
         click.echo("rankmath: interrupted; what is recorded is kept, go on with --resume", err=True)
         sys.exit(130)
+    finally:
+        signal.signal(signal.SIGTERM, before)
     content = {
         "ledger": str(summary.ledger),
         "outcome": summary.outcome,

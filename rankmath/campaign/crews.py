@@ -25,7 +25,7 @@ from rankmath.version import __version__
 #: So many processes may die before they are ready, one after the other, until we believe that none ever will be.
 STILLBORN = 10
 #: Seconds to wait for a Dask scheduler, and for its first worker.
-DASK_PATIENCE = 15
+DASK_PATIENCE = 10
 
 
 class _Job(NamedTuple):
@@ -209,8 +209,10 @@ def dask_cluster(chunks: Iterator[Chunk], *, cluster: Any, attempts: int) -> Ite
 
 def _client(address: str) -> Any:
     from distributed import Client
+    from distributed.comm.addressing import parse_address, parse_host_port
 
     try:
+        parse_host_port(parse_address(address)[1])
         return Client(address, timeout=DASK_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise ValueError(f"dask: {address!r} given; no scheduler answers there ({error})") from None

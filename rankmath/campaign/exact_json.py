@@ -12,14 +12,14 @@ import numpy as np
 
 
 def encode(value: Any) -> str:
-    """`value` (numbers, arrays, tuples, dicts and dataclasses of them) as canonical JSON.
+    """`value` (numbers, arrays, tuples, dicts and dataclasses of them) as JSON; dicts keep their order.
 
     Examples
     --------
     >>> encode({"x": np.asarray([0.1, 2.0])})
-    '{"dict":{"x":{"dtype":"float64","entries":["0x1.999999999999ap-4","0x1.0000000000000p+1"],"shape":[2]}}}'
+    '{"dict":{"x":{"shape":[2],"dtype":"float64","entries":["0x1.999999999999ap-4","0x1.0000000000000p+1"]}}}'
     """
-    return json.dumps(_node(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return json.dumps(_node(value), separators=(",", ":"), allow_nan=False)
 
 
 def decode(text: str) -> Any:
