@@ -369,8 +369,8 @@ def counterexample(
 ) -> None:
     """A counterexample with its proof: to a refuted statement, or to collapse under LayerNorm.
 
-    For a KEY: its certificate as a file, what the checker finds in it, and its data as LaTeX. For layernorm:
-    an equilibrium of the rank asked for, what balls prove of it, and its data as LaTeX.
+    Its certificate as a file, what the checker finds in it, and its data as LaTeX. Exit code 1 if not all that was
+    asked for is proved.
 
     Example: rankmath counterexample dong2021v1:2.2
 
@@ -383,7 +383,7 @@ def counterexample(
         for name in ("--tokens", "--dim", "--rank"):
             if options[name] is None:
                 raise ValueError(f"{name}: not given; layernorm needs --tokens, --dim and --rank")
-        shown = equilibrium_shown(tokens, dim, rank, mask=mask or "causal", stable=stable)
+        shown = equilibrium_shown(tokens, dim, rank, output, mask=mask or "causal", stable=stable)
     else:
         for name, value in options.items():
             if value is not None:

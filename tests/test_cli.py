@@ -176,10 +176,15 @@ def test_a_counterexample_is_a_certificate_and_its_words(tmp_path: Path) -> None
     assert shown["file"] == str(path)
 
 
-def test_a_layernorm_equilibrium_is_proved() -> None:
-    shown = parsed("counterexample", "layernorm", "--tokens", 3, "--dim", 3, "--rank", 2)
+def test_a_layernorm_equilibrium_is_a_certificate_too(tmp_path: Path) -> None:
+    sizes = ("--tokens", 3, "--dim", 3, "--rank", 2, "--output", tmp_path)
+    shown = parsed("counterexample", "layernorm", *sizes)
     assert shown["proved"] is True
-    assert any(line.startswith("rank: proved; rank 2") for line in shown["words"])
+    assert rankmath("check", shown["file"]).exit_code == 0
+    assert any("its rank is 2" in line for line in shown["words"])
+    cited = rankmath("cite", shown["file"], "--format", "markdown")
+    assert cited.exit_code == 0, cited.output
+    assert f"`{shown['id']}`" in cited.output
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankmath.certify import checker
 from rankmath.certify.certificate import Certificate
 from rankmath.report.latex import code, escape, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field
@@ -126,7 +127,23 @@ def citation(what: str | os.PathLike[str]) -> Citation:
     result = certificate.check()
     if not result.accepted:
         raise ValueError(f"what: {name} given; the checker rejects it: {result.reason}")
+    if certificate.statement not in statements():
+        return _of_family(certificate)
     return _of_statement(certificate.statement, (certificate,))
+
+
+def _of_family(certificate: Certificate) -> Citation:
+    """What the checker knows and no registered statement claims: the certificate is all there is to cite."""
+    sentence = checker.FAMILIES[certificate.statement].sentence
+    return Citation(
+        key=certificate.statement,
+        title=sentence[:1].upper() + sentence[1:],
+        claim=rf"\text{{{escape(sentence)}}}",
+        source="this library",
+        truth="shown by the certificate alone",
+        certificates=((certificate.id, certificate.kind),),
+        bibtex=(),
+    )
 
 
 def _of_statement(key: str, certificates: tuple[Certificate, ...]) -> Citation:

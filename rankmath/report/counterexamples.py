@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rankmath.certify.certificate import Certificate
 from rankmath.certify.certificate import exact as exact_notation
 from rankmath.report.latex import exact_data, identifier
 from rankmath.report.sources import certificate_file
@@ -43,27 +44,42 @@ def refutation_shown(key: str, folder: str | os.PathLike[str]) -> Shown:
         known = ", ".join(name for name, entry in statements().items() if entry.exhibit is not None)
         raise ValueError(f"key: {key!r} given; no counterexample is known. There is one for {known}")
     certificate = exhibit()
+    return _written(key, certificate, folder, data_table(exact_data(certificate.data)))
+
+
+def _written(what: str, certificate: Certificate, folder: str | os.PathLike[str], tex: str) -> Shown:
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     path = certificate.save(target / certificate_file(certificate))
     result = certificate.check()
-    tex = f"{data_table(exact_data(certificate.data))}\nCertificate {identifier(certificate.id)}."
-    return Shown(key, result.checked, result.accepted, tex, str(path), certificate.id)
+    words = result.checked if result.accepted else (*result.checked, f"REJECTED: {result.reason}")
+    tex = f"{tex}\nCertificate {identifier(certificate.id)}."
+    return Shown(what, words, result.accepted, tex, str(path), certificate.id)
 
 
-def equilibrium_shown(tokens: Any, dim: Any, rank: Any, *, mask: str, stable: bool) -> Shown:
-    """An equilibrium of self-attention with LayerNorm, and what balls prove of it."""
+def equilibrium_shown(
+    tokens: Any, dim: Any, rank: Any, folder: str | os.PathLike[str], *, mask: str, stable: bool
+) -> Shown:
+    """An equilibrium of self-attention with LayerNorm: its certificate, written, and what the checker finds in it.
+
+    Where balls do not prove all that was asked for there is no certificate, and the claims say why.
+    """
     from rankmath.counterexamples.equilibria import layernorm_equilibrium
 
-    equilibrium = layernorm_equilibrium(tokens, dim, rank, mask=mask, stable=stable)
+    what = f"LayerNorm equilibrium, {tokens} tokens in dimension {dim}, rank {rank}, {mask} mask"
+    try:
+        equilibrium = layernorm_equilibrium(tokens, dim, rank, mask=mask, stable=stable)
+    except RuntimeError as not_found:
+        return Shown(what, (str(not_found),), False, "")
     proof = equilibrium.certify(stable=True if stable else None)
     weights = {name: exact_notation(getattr(equilibrium, name)) for name in ("W_V", "W_QK")}
     # The weights are exact; the tokens are the nearest doubles of a proved point, so a few decimals say enough.
     rows = r"\\".join("&".join(f"{x:.6f}" for x in row) for row in equilibrium.X)
     tokens_shown = rf"\mathtt{{X}}\approx\begin{{pmatrix}}{rows}\end{{pmatrix}}"
-    what = f"LayerNorm equilibrium, {tokens} tokens in dimension {dim}, rank {rank}, {mask} mask"
     tex = data_table([*exact_data(weights), tokens_shown])
-    return Shown(what, tuple(map(str, proof.claims)), proof.proved, tex)
+    if not proof.proved:
+        return Shown(what, tuple(map(str, proof.claims)), False, tex)
+    return _written(what, proof.certificate(), folder, tex)
 
 
 def data_table(lines: Iterable[str]) -> str:

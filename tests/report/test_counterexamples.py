@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rankmath.certify import checker
+from rankmath.counterexamples import equilibria
+from rankmath.counterexamples.equilibria import layernorm_equilibrium
 from rankmath.report.counterexamples import equilibrium_shown, refutation_shown
 from rankmath.statements.registry import statements
 
@@ -33,8 +36,31 @@ def test_a_proved_statement_has_no_counterexample(tmp_path: Path) -> None:
         refutation_shown("own:nothing", tmp_path)
 
 
-def test_an_attracting_equilibrium_of_full_rank_is_proved() -> None:
-    shown = equilibrium_shown(2, 2, 2, mask="complete", stable=True)
+def test_an_attracting_equilibrium_of_full_rank_is_proved(tmp_path: Path) -> None:
+    shown = equilibrium_shown(2, 2, 2, tmp_path, mask="complete", stable=True)
     assert shown.proved
-    assert [line.split(":")[0] for line in shown.words] == ["existence", "rank", "stability"]
+    assert shown.file is not None
+    assert checker.check(shown.file).checked == shown.words
     assert r"\mathtt{X}\approx" in shown.latex
+
+
+def test_what_is_not_found_is_said_and_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def searched(*sizes: object, **options: object) -> None:
+        raise RuntimeError("no stable equilibrium found in 60 restarts")
+
+    monkeypatch.setattr(equilibria, "layernorm_equilibrium", searched)
+    shown = equilibrium_shown(2, 2, 2, tmp_path, mask="causal", stable=True)
+    assert (shown.proved, shown.words) == (False, ("no stable equilibrium found in 60 restarts",))
+
+
+def test_what_is_not_proved_has_no_certificate_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # An equilibrium of rank two, claimed to have rank one.
+    found = replace(layernorm_equilibrium(2, 2, 2), rank=1)
+    monkeypatch.setattr(equilibria, "layernorm_equilibrium", lambda *sizes, **options: found)
+    shown = equilibrium_shown(2, 2, 2, tmp_path, mask="causal", stable=False)
+    assert not shown.proved
+    assert shown.file is None
+    assert any(line.startswith("rank: REFUSED") for line in shown.words)
+    assert not list(tmp_path.iterdir())
