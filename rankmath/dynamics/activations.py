@@ -6,6 +6,7 @@ float64 u and s may be given over a unit `grow` = e^M, to be multiplied up only 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -63,7 +64,7 @@ def _gelu(A: Any, u: Array, t: Array, s: Any, grow: Any) -> Array:
     if A.unbounded:
         small = A.certainly_positive(A.constant(_GELU_SERIES) - A.abs(t))
         near, far = A.where(small, t, 0 * t), A.where(small, A.one, t)
-        order, place = 2 + A.bits() // max(3, -A.upper_exponent(near)), u
+        order, place = _gelu_order(A.bits(), -A.upper_exponent(near)), u
     else:
         delta = s * t
         small = A.abs(grow * delta) <= _GELU_SERIES
@@ -85,6 +86,15 @@ def _gelu(A: Any, u: Array, t: Array, s: Any, grow: Any) -> Array:
     upper = _normal_cdf(A, -below) - _normal_cdf(A, -above)
     gained = A.where(A.certainly_positive(u), upper, _normal_cdf(A, above) - _normal_cdf(A, below))
     return t * A.where(small, slope, _normal_cdf(A, below) + (u + far) * gained / far)
+
+
+def _gelu_order(bits: int, exponent: int) -> int:
+    """The number k of terms that leaves δ^k gelu^(k)/k! ~ δ^k/√k! below 2^−bits for |δ| ≤ 2^−exponent ≤ 1/8."""
+    k, left = 2, float(bits)
+    while left > 2 * max(3, exponent):
+        k += 1
+        left -= max(3, exponent) + math.log2(k) / 2
+    return k
 
 
 def gelu_polynomials(x: Any, order: int) -> Iterator[Any]:
