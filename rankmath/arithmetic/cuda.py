@@ -2,9 +2,9 @@
 
     out_i = Σ_j m_ij q_j v_j / (1 + Σ_j m_ij q_j),   m = expm1(left rightᵀ)
 
-A warp holds 16 rows of `left` and of `out` in registers and walks over the keys, 32 at a time, the next 32 copied to
-shared memory meanwhile. Both products run on the float64 tensor units (mma m16n8k8). The fragment a product leaves m
-in is the fragment the next one wants, up to a permutation of the keys, and a sum does not mind the order.
+A warp holds 16 rows of `left` and `out` in registers and walks over the keys, 32 at a time, the next 32 copied to
+shared memory meanwhile. Both products run on the float64 tensor units (mma m16n8k8). The fragment one leaves m
+in is the fragment the other wants, up to a permutation of the keys, and a sum does not mind the order.
 
 Its twin in arrays is `rankmath.dynamics.centred._by_expm1`; tests hold one to the other.
 """
@@ -153,6 +153,18 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
   }
 }
 """
+
+
+@cache
+def _largest_kernel() -> Any:
+    import cupy as cp
+
+    return cp.ReductionKernel("float64 x", "float64 y", "abs(x)", "max(a, b)", "y = a", "0", "largest_entry")
+
+
+def largest(a: Array) -> Array:
+    """The largest |entry| over the last two axes, kept as axes of length one."""
+    return _largest_kernel()(a, axis=(a.ndim - 2, a.ndim - 1), keepdims=True)
 
 
 def fits(left: Array, values: Array) -> bool:

@@ -30,13 +30,13 @@ class Float64:
     def __init__(self, like: Array, *, memory: int | None = None) -> None:
         self.xp: Any = array_namespace(like)
         self._numpy = is_numpy_array(like)
+        self.on_gpu = is_cupy_array(like)
         self._native = self._numpy or is_cupy_array(like)
         self._device = None if self._native else like.device
         # NumPy's own names for these spend longer on their arguments than on a small array.
         self._max: Any = np.maximum.reduce if self._numpy else self.xp.max
         self._sum: Any = np.add.reduce if self._numpy else self.xp.sum
 
-        self.on_gpu = is_cupy_array(like)
         self.block_entries = self._budget() if memory is None else max(1, memory // _BYTES_PER_ENTRY)
 
     def _budget(self) -> int:
@@ -79,6 +79,8 @@ class Float64:
         if self._numpy:
             with np.errstate(divide="ignore"):
                 return np.log(a)
+        if self.on_gpu:
+            return self.xp.log(a)  # no warnings there
         positive = a > 0
         return self.xp.where(positive, self.xp.log(self.xp.where(positive, a, 1.0)), -self.xp.inf)
 
@@ -99,7 +101,13 @@ class Float64:
 
     def largest(self, a: Array) -> Array:
         """The largest |entry| of each matrix, (..., 1, 1)."""
-        return self._max(self.xp.abs(a), axis=(-2, -1), keepdims=True)
+        if self._numpy:
+            return np.maximum.reduce(np.abs(a), axis=(-2, -1), keepdims=True)
+        if self.on_gpu:
+            from rankmath.arithmetic.cuda import largest
+
+            return largest(a)
+        return self.xp.max(self.xp.abs(a), axis=(-2, -1), keepdims=True)
 
     def where(self, condition: Array, a: Array, b: Array) -> Array:
         return self.xp.where(condition, a, b)

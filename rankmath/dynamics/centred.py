@@ -132,7 +132,7 @@ def _tamed(A: Any, a: Array) -> Scaled:
         return a, 0
     exponent = xp.where(wild, xp.round(xp.log2(xp.where(wild, largest, 1.0))), 0.0)
     half = xp.floor(exponent / 2)  # 2^exponent itself may overflow
-    return a * A.ready(2.0**-half) * A.ready(2.0 ** (half - exponent)), exponent * math.log(2.0)
+    return a * 2.0**-half * 2.0 ** (half - exponent), exponent * math.log(2.0)
 
 
 def centre(A: Any, X: Array) -> Tokens:
@@ -143,7 +143,7 @@ def centre(A: Any, X: Array) -> Tokens:
     """
     X, log = _tamed(A, A.asarray(X))
     first = X[..., :1, :]
-    scale = None if A.unbounded else LogScale.of(log + A.no_scale(first))
+    scale = None if A.unbounded else LogScale.of(log + A.xp.zeros_like(first[..., :1]))
     return _recentred(A, (first, log), X - first, scale)
 
 

@@ -1,0 +1,146 @@
+"""The GPU runs the same lines: it must agree with the CPU, keep its arrays, and refuse a mixture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankmath as rm
+from rankmath.arithmetic.float64 import Float64, to_numpy
+
+cupy: Any = pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'rankmath[gpu]'")
+
+
+def _device_count() -> int:
+    try:
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError:
+        return 0
+
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(_device_count() == 0, reason="no CUDA device")]
+
+KINDS: list[dict[str, Any]] = [
+    {},
+    {"biases": True},
+    {"skip": True},
+    {"skip": 0.5, "biases": True},
+    {"mask": "causal"},
+    {"mask": "window:2", "norm": "sphere"},
+    {"norm": "standard", "biases": True},
+    {"norm": "column"},
+    {"mlp": "relu", "biases": True},
+    {"mlp": "gelu"},
+    {"head_dim": 3, "biases": True},
+]
+
+
+def both(net: Any, X: Any) -> tuple[Any, Any]:
+    from rankmath.dynamics.backend import on_backend
+
+    return on_backend("cupy", net, X)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_cpu_and_gpu_agree_to_depth_200(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    kind = KINDS[seed % len(KINDS)]
+    n, d, H = int(rng.integers(2, 40)), int(rng.integers(3, 20)), int(rng.integers(1, 5))
+    net = rm.Network.random(n, d, H, 200, seed, **kind)
+    X = net.random_input(seed + 1, scale=10.0 ** rng.uniform(-2, 1))
+    cpu, gpu = rm.trace(net, X), rm.trace(net, X, backend="cupy")
+    finite = np.isfinite(cpu.log_residual)
+    assert (finite == np.isfinite(gpu.log_residual)).all()
+    apart = np.abs(cpu.log_residual - gpu.log_residual)[finite]
+    # Where the CPU reports lost bits, both have lost them.
+    slack = 2.0 ** np.clip(cpu.lost_bits[finite] - 20, 0.0, 60.0)
+    assert (apart <= 1e-9 * slack * np.maximum(1, np.abs(cpu.log_residual[finite]))).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plain_pass_attention_and_paths_agree_and_stay_on_the_device(kind: dict[str, Any]) -> None:
+    net = rm.Network.random(tokens=9, dim=5, heads=3, layers=3, seed=2, **kind)
+    X = net.random_input(seed=3)
+    gpu_net, gpu_X = both(net, X)
+    out = rm.forward(gpu_net, gpu_X)
+    assert isinstance(out, cupy.ndarray)
+    assert out.dtype == cupy.float64
+    np.testing.assert_allclose(to_numpy(out), rm.forward(net, X), rtol=1e-11, atol=1e-13)
+    P = rm.attention_matrices(gpu_net, gpu_X)
+    assert isinstance(P, cupy.ndarray)
+    np.testing.assert_allclose(to_numpy(P), rm.attention_matrices(net, X), rtol=1e-10, atol=1e-13)
+    if "mlp" not in kind and "norm" not in kind:
+        sums = rm.path_sums(gpu_net, gpu_X)
+        assert isinstance(sums.terms, cupy.ndarray)
+        np.testing.assert_allclose(to_numpy(sums.terms), rm.path_sums(net, X).terms, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "k", "v"), [(1, 1, 1, 1), (17, 33, 8, 8), (64, 64, 64, 64), (130, 77, 24, 40), (5, 200, 64, 3)]
+)
+@pytest.mark.parametrize("size", [1e-9, 0.1, 3.0, 20.0])
+def test_the_fused_kernel_equals_its_twin_in_arrays(n: int, m: int, k: int, v: int, size: float) -> None:
+    from rankmath.arithmetic.cuda import fits, fused_deviation
+
+    rng = cupy.random.default_rng(n + m)
+    left, right = rng.standard_normal((3, n, k)), rng.standard_normal((3, m, k))
+    left *= size / max(1e-30, float(abs(left @ right.transpose(0, 2, 1)).max()))
+    q = rng.random((3, m, 1))
+    q /= q.sum(axis=1, keepdims=True)
+    values = rng.standard_normal((3, m, v))
+    if not fits(left, values):
+        pytest.skip("the kernel needs compute capability 9.0")
+    m_ij = cupy.expm1(left @ right.transpose(0, 2, 1))
+    twin = (m_ij @ (q * values)) / (1 + m_ij @ q)
+    scale = (abs(m_ij) @ (q * abs(values))) / (1 + m_ij @ q)
+    assert float((abs(fused_deviation(left, right, q, values) - twin) / scale).max()) < 1e-13
+
+
+def test_diameters_and_mu_stay_on_the_device() -> None:
+    X = cupy.random.default_rng(1).standard_normal((300, 7))
+    for p in (1, 2, np.inf):
+        out = rm.diameter(X, p)
+        assert isinstance(out, cupy.ndarray)
+        np.testing.assert_allclose(to_numpy(out), rm.diameter(to_numpy(X), p), rtol=1e-13)
+    np.testing.assert_allclose(to_numpy(rm.mu(X)), rm.mu(to_numpy(X)), rtol=1e-13)
+
+
+def test_median_residuals_on_the_device() -> None:
+    net = rm.Network.random(tokens=12, dim=4, heads=2, layers=3, seed=5)
+    X = net.random_input(seed=6)
+    cpu, gpu = rm.trace(net, X, "one"), rm.trace(net, X, "one", backend="cupy")
+    np.testing.assert_allclose(gpu.log_residual, cpu.log_residual, rtol=1e-9)
+
+
+def test_mixing_libraries_is_refused() -> None:
+    net = rm.Network.random(tokens=4, dim=3, seed=0)
+    gpu_net, gpu_X = both(net, net.random_input())
+    for pair in ((net, gpu_X), (gpu_net, net.random_input())):
+        with pytest.raises(ValueError, match=r"^W: .*one library"):
+            rm.trace(*pair)
+    with pytest.raises(ValueError, match=r"^arithmetic: .*backend='numpy'"):
+        rm.trace(gpu_net, gpu_X, arithmetic="balls")
+
+
+def test_blocks_of_any_size_give_the_same_trace() -> None:
+    net = rm.Network.random(tokens=200, dim=70, heads=2, layers=3, seed=1)  # too wide for the fused kernel
+    X = net.random_input(seed=2)
+    whole = rm.trace(net, X, backend="cupy").log_residual
+    for memory in (24, 10**4, 10**6):
+        np.testing.assert_allclose(rm.trace(net, X, backend="cupy", memory=memory).log_residual, whole, rtol=1e-12)
+
+
+def test_a_batch_of_networks_is_its_members() -> None:
+    nets = [rm.Network.random(tokens=6, dim=4, heads=2, layers=5, seed=s) for s in range(20)]
+    X = np.stack([net.random_input(seed=50 + s) for s, net in enumerate(nets)])
+    gpu = rm.trace(rm.Network.stack(nets), X, backend="cupy").log_residual
+    for s, net in enumerate(nets):
+        np.testing.assert_allclose(gpu[:, s], rm.trace(net, X[s]).log_residual, rtol=1e-9)
+
+
+def test_memory_budget_is_taken_from_what_is_free() -> None:
+    A = Float64(cupy.zeros(1))
+    free, total = cupy.cuda.Device().mem_info
+    assert 0 < A.block_entries * 24 <= max(free, total)
