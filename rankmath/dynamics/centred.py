@@ -416,6 +416,11 @@ def _float_deviation(view: View, values: Array) -> Scaled:
     log_E = xp.where(tiny, _LINEAR_LOG - log_bound, view.log_E)
     unit = xp.where(tiny, rising + view.log_logits - log_E, -falling)
     safe = not saturated and float(xp.max(log_size)) <= math.log(_SAFE_LOG)
+    if not safe and not saturated:
+        # Cauchy–Schwarz: dearer than the bound by entries, and closer by up to a factor of the width.
+        lengths = [A.max(A.sum(a * a, axis=-1), axis=-2) for a in (left, right)]
+        log_lengths = A.log(xp.maximum(lengths[0] * lengths[1], _TINY)) / 2
+        safe = float(xp.max(log_lengths + log_E)) <= math.log(_SAFE_LOG)
     fused = safe and A.fuses(left, values)
     large = not fused and float(xp.min(_log_root_mean_square(A, left, right, q) + log_E)) >= _LARGE_LOG_RMS
     left, right = _factors(A, left, right, log_E)
