@@ -195,10 +195,11 @@ class Ledger:
         with _explained(target):
             connection = _connect(target, "mode=rwc")
             try:
-                if _identify(target, connection):
+                known = _identify(target, connection)
+                if known:
                     _check_soundness(target, connection)
                 ledger = cls(target, connection)
-                ledger._prepare()
+                ledger._prepare(new=not known)
             except BaseException:
                 connection.close()
                 raise
@@ -226,7 +227,7 @@ class Ledger:
             raise LedgerError(f"ledger: {target} given; it is empty")
         return cls(target, connection)
 
-    def _prepare(self) -> None:
+    def _prepare(self, *, new: bool) -> None:
         execute = self._connection.execute
         deadline = time.monotonic() + PATIENCE
         while True:
@@ -239,6 +240,9 @@ class Ledger:
                     raise
                 time.sleep(0.05)
         execute("PRAGMA synchronous = FULL")
+        if not new:
+            return
+        # Should two runs make one ledger at once, the second finds all of this there.
         with self.transaction():
             for command in _TABLES.split(";"):
                 execute(command)

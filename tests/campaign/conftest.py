@@ -22,23 +22,23 @@ attempts = 5
 
 [[statement]]
 key = "own:diameter"
-instances = 1230
-chunk = 60
-batch = 20
+instances = 615
+chunk = 30
+batch = 10
 certify = 0.03
-search = 5
+search = 2
 
 [[statement]]
 key = "seed:closure"
-instances = 48
-chunk = 8
+instances = 24
+chunk = 4
 certify = 0.25
 
 [[statement]]
 file = "{EXAMPLE}"
 key = "example:always-halves"
-instances = 200
-chunk = 50
+instances = 80
+chunk = 20
 certify = 0.02
 """
 
