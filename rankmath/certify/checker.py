@@ -417,7 +417,7 @@ class Work:
     def watch(self, value: T) -> T:
         if time.monotonic() > self.deadline:
             raise Rejected(f"the time budget of {self.seconds:g} s is used up")
-        if isinstance(value, Fraction):
+        if type(value) is Fraction:
             size = max(value.numerator.bit_length(), value.denominator.bit_length())
             demand(size <= MAX_EXACT_BITS, f"an exact result has {size} bits; {MAX_EXACT_BITS} are allowed")
         return value
@@ -1142,55 +1142,67 @@ EQUILIBRIUM_HINTS = {
 }
 
 
-def norm_layer(work: Work, data: Any, counts: Exact, X: Enclosed) -> tuple[list[Interval], Callable[[], Enclosed]]:
-    """F over the box X and, when called for, DF, for F(X) = N(A(X) X W_V); entries token by token.
+class NormLayer:
+    """F(X) = N(A(X) X W_V) over a box X, and its derivative, by the formulas.
 
-    A_ij is proportional to counts_ij e^(L_ij), L_ij = x_i W x_j^T, W = W_QK/sqrt(d_qk). With v_j = x_j W_V and
-    y_i = sum_j A_ij v_j, the rule dA_ij = A_ij (dL_ij - sum_m A_im dL_im) gives, for entry a of token k,
-    dy_i/dx_ka = A_ik ((x_i W)_a (v_k - y_i) + row a of W_V) + [i = k] sum_j A_ij (W x_j^T)_a (v_j - y_i).
-    N(y) = y/|y|; with u = y/|y| it moves by (dy - u <u, dy>)/|y|. Standard LayerNorm first takes the mean
-    from y and dy, and has the factor sqrt(d).
+    A_ij is proportional to counts_ij e^(L_ij), L_ij = x_i W x_j^T, W = W_QK/sqrt(d_qk); N divides a token by its
+    length; standard LayerNorm first subtracts the mean, and divides by the deviation, length/sqrt(d).
     """
-    bits, d, standard = X[0][0].bits, len(X[0]), data["norm"] == "standard"
-    root, scale = root_of(data["d_qk"], bits), Interval.of(d if standard else 1, bits).sqrt()
-    W, W_V = [[w / root for w in row] for row in lift_rows(data["W_QK"], bits)], lift_rows(data["W_V"], bits)
-    queries, keys, V = work.matmul(X, W), work.matmul(X, transpose(W)), work.matmul(X, W_V)
 
-    def centre(y: list[Interval]) -> list[Interval]:
-        mean = work.sum(y) / d
-        return [entry - mean for entry in y] if standard else y
+    def __init__(self, work: Work, data: Any, counts: Exact, X: Enclosed) -> None:
+        bits, d, standard = X[0][0].bits, len(X[0]), data["norm"] == "standard"
+        root, P = root_of(data["d_qk"], bits), scaled_identity(d, 1)
+        if standard:
+            P = [[entry - Fraction(1, d) for entry in row] for row in P]
+        W = [[w / root for w in row] for row in lift_rows(data["W_QK"], bits)]
+        self.work, self.W_V = work, lift_rows(work.matmul(data["W_V"], P), bits)
+        self.scale = Interval.of(d if standard else 1, bits).sqrt()
+        self.queries, self.keys = work.matmul(X, W), work.matmul(X, transpose(W))
+        V = work.matmul(X, self.W_V)
+        self.A, self.gaps, self.lengths, self.units = [], [], [], []
+        for query, row in zip(self.queries, counts, strict=True):
+            seen = [j for j, count in enumerate(row) if count]
+            shares, tokens = lift([row[j] for j in seen], bits), [X[j] for j in seen]
+            # 1/A_ij as a sum of e^(L_im - L_ij): the difference of tokens comes first, for narrower intervals.
+            A = {}
+            for j in seen:
+                ratios = [work.dot(query, gap).exp() for gap in subtract_center(tokens, X[j])]
+                A[j] = row[j] / work.dot(shares, ratios)
+            y = [work.sum(A[j] * V[j][b] for j in seen) for b in range(d)]
+            self.A.append(A)
+            self.gaps.append({j: [v - entry for v, entry in zip(V[j], y, strict=True)] for j in seen})
+            self.lengths.append(token_norm(work, y, "l2"))
+            self.units.append([entry / self.lengths[-1] for entry in y])
 
-    A, gaps, lengths, units = [], [], [], []
-    for query, row in zip(queries, counts, strict=True):
-        seen = [j for j, count in enumerate(row) if count]
-        weights = exponentials(work, [work.dot(query, X[j]) for j in seen])
-        attention = normalise(work, [row[j] * weight for j, weight in zip(seen, weights, strict=True)])
-        A.append(dict(zip(seen, attention, strict=True)))
-        y = [work.dot(attention, [V[j][b] for j in seen]) for b in range(d)]
-        gaps.append({j: [a - b for a, b in zip(V[j], y, strict=True)] for j in seen})
-        y = centre(y)
-        lengths.append(work.sum(entry**2 for entry in y).sqrt())
-        units.append([entry / lengths[-1] for entry in y])
+    def value(self) -> list[Interval]:
+        """F, token by token."""
+        return [self.scale * entry for unit in self.units for entry in unit]
 
-    def column(i: int, k: int, a: int) -> list[Interval]:
-        """The derivative of token i of F along entry a of token k."""
-        dy = [Interval.of(0, bits)] * d
-        if k in A[i]:
-            dy = [A[i][k] * (queries[i][a] * gap + w) for gap, w in zip(gaps[i][k], W_V[a], strict=True)]
-        if k == i:
-            for j, share in A[i].items():
-                dy = [entry + share * keys[j][a] * gap for entry, gap in zip(dy, gaps[i][j], strict=True)]
-        if not any(dy):
+    def derivative(self, i: int, k: int, a: int) -> list[Interval]:
+        """The derivative of token i of F along entry a of token k.
+
+        Let v_j = x_j W_V, y_i = sum_j A_ij v_j. Because dA_ij = A_ij (dL_ij - sum_m A_im dL_im),
+        dy_i/dx_ka = A_ik ((x_i W)_a (v_k - y_i) + row a of W_V) + [i = k] sum_j A_ij (W x_j^T)_a (v_j - y_i).
+        N(y) moves by (dy - u <u, dy>)/|y|, u = y/|y|. The mean is subtracted by a projection after W_V.
+        """
+        A, gaps, unit = self.A[i], self.gaps[i], self.units[i]
+        dy = [Interval.of(0, self.scale.bits) for _ in unit]
+        if k != i and k not in A:
             return dy
-        dy = centre(dy)
-        along = work.dot(units[i], dy)
-        return [(entry - u * along) * scale / lengths[i] for entry, u in zip(dy, units[i], strict=True)]
+        if k in A:
+            dy = [A[k] * (self.queries[i][a] * gap + w) for gap, w in zip(gaps[k], self.W_V[a], strict=True)]
+        if k == i:
+            for j, gap in gaps.items():
+                pull = A[j] * self.keys[j][a]
+                dy = [entry + pull * g for entry, g in zip(dy, gap, strict=True)]
+        along = self.work.dot(unit, dy)
+        return [(entry - u * along) * self.scale / self.lengths[i] for entry, u in zip(dy, unit, strict=True)]
 
-    def slope() -> Enclosed:
-        entries, tokens = list(itertools.product(range(len(X)), range(d))), range(len(X))
-        return [row for i in tokens for row in transpose([column(i, k, a) for k, a in entries])]
-
-    return [scale * entry for unit in units for entry in unit], slope
+    def jacobian(self, places: Sequence[int]) -> Enclosed:
+        """DF, its rows and columns at these places; place p is entry p % d of token p // d."""
+        d = len(self.W_V)
+        columns = [[self.derivative(i, *divmod(q, d)) for q in places] for i in range(len(self.units))]
+        return [[column[p % d] for column in columns[p // d]] for p in places]
 
 
 def around(X: Exact, radii: Exact, bits: int) -> Enclosed:
@@ -1255,7 +1267,7 @@ class Reduced:
     @staticmethod
     def of(claim: Claim, work: Work) -> Reduced:
         data, clusters, support = claim.data, claim.hints["clusters"], claim.hints["support"]
-        X, mask, W_V, k, d = data["tokens"], data["mask"], data["W_V"], len(support), len(data["W_V"])
+        X, mask, k = data["tokens"], data["mask"], len(support)
         for where, A in (("data.mask", mask), ("hints.support", support)):
             demand(all(x in (0, 1) for row in A for x in row), f"{where}: every entry must be 0 or 1")
         demand(all(any(row) for row in mask), "data.mask: every token must see one")
@@ -1267,13 +1279,15 @@ class Reduced:
         for i, c in enumerate(clusters):
             demand(X[i] == X[leaders[int(c)]], f"data.tokens: token {i} differs from others in its cluster")
             demand(shares[i] == shares[leaders[int(c)]], f"data.mask: token {i} sees other shares than its cluster")
-        standard = data["norm"] == "standard"
-        demand(not standard or all(map(all, support)), "hints.support: standard LayerNorm keeps no zeros")
+        demand(
+            data["norm"] == "sphere" or all(map(all, support)), "hints.support: standard LayerNorm keeps no zeros"
+        )
+        carries = [[Fraction(w != 0) for w in row] for row in data["W_V"]]
+        reached = work.matmul([shares[leader] for leader in leaders], work.matmul(support, carries))
         for c, leader in enumerate(leaders):
-            seen = [support[b] for b in range(k) if shares[leader][b]]
             for a, inside in enumerate(support[c]):
-                kept = not X[leader][a] and not any(row[b] and W_V[b][a] for row in seen for b in range(d))
-                demand(bool(inside) or kept, f"hints.support: entry ({leader}, {a}) does not stay zero")
+                zero = not X[leader][a] and not reached[c][a]
+                demand(bool(inside) or zero, f"hints.support: entry ({leader}, {a}) does not stay zero")
         return Reduced([int(c) for c in clusters], [X[i] for i in leaders], [shares[i] for i in leaders], support)
 
     def box(self, radius: Fraction, bits: int) -> Enclosed:
@@ -1305,15 +1319,14 @@ def equilibrium(claim: Claim, work: Work) -> None:
 
     def attempt(bits: int) -> list[str]:
         x, Y, radius = lift_rows(X, bits), lift_rows(hints["preconditioner"], bits), Interval.of(r, bits)
-        F, _ = norm_layer(work, data, reduced.counts, x)
+        F = NormLayer(work, data, reduced.counts, x).value()
         G = [F[p] - x[p // d][p % d] for p in unknowns]
         steps = [abs(work.dot(row, G)) for row in Y]
         for p, step in zip(unknowns, steps, strict=True):
             demand_below(step, radius, f"no equilibrium shown: |Y G(x)| in entry {divmod(p, d)} against the radius")
         box = reduced.box(r, bits)
-        DF = norm_layer(work, data, reduced.counts, box)[1]()
         identity = lift_rows(scaled_identity(len(unknowns), 1), bits)
-        DG = subtract([[DF[p][q] for q in unknowns] for p in unknowns], identity)
+        DG = subtract(NormLayer(work, data, reduced.counts, box).jacobian(unknowns), identity)
         for p, step, row in zip(unknowns, steps, subtract(identity, work.matmul(Y, DG)), strict=True):
             total = step + radius * work.sum(abs(entry) for entry in row)
             demand_below(total, radius, f"no equilibrium shown: Krawczyk's test in entry {divmod(p, d)}")
@@ -1354,13 +1367,13 @@ def attraction(claim: Claim, work: Work, bits: int) -> list[str]:
     room = 1 - frobenius(work, subtract(identity, work.matmul(S, R))).at_upper()
     reach = [(token_norm(work, row, "l2") * rho).upper() for row in R]
     box = around(data["tokens"], [reach[d * i : d * i + d] for i in range(n)], bits)
-    M = work.matmul(work.matmul(S, norm_layer(work, data, mask, box)[1]()), R)
+    M = work.matmul(work.matmul(S, NormLayer(work, data, mask, box).jacobian(range(n * d))), R)
     M0 = [[entry.middle() for entry in row] for row in M]
     t = room * q - frobenius(work, subtract(M, M0)).at_upper()
     demand_below(Interval.of(0, bits), t, "data.attracting: the set is too large, or hints.S no inverse of R")
     gram, limit = work.matmul(transpose(M0), M0), [[t**2 * entry for entry in row] for row in identity]
     demand_definite(work, subtract(limit, gram), "data.attracting: no contraction at this rate")
-    F, _ = norm_layer(work, data, mask, X)
+    F = NormLayer(work, data, mask, X).value()
     drift = [f - x for f, x in zip(F, itertools.chain(*X), strict=True)]
     drifted = token_norm(work, [work.dot(row, drift) for row in S], "l2")
     demand_below(drifted, room * (1 - q) * rho, "data.attracting: the set is not mapped into itself")
@@ -1369,7 +1382,7 @@ def attraction(claim: Claim, work: Work, bits: int) -> list[str]:
     demand_below(width, ball, "data.attracting: the equilibrium may lie outside")
     return [
         f"all starts X + R z, |z|_2 <= {_show(rho)}, converge to it: F contracts |R^-1 .|_2 by {_show(q)} there",
-        f"this includes every start at Frobenius distance at most {ball} from X",
+        f"among them every start within b of X in the Frobenius norm, b in {ball}",
     ]
 
 
@@ -1387,7 +1400,7 @@ def instability(claim: Claim, work: Work, reduced: Reduced, bits: int) -> list[s
     demand(len(P) == N and transpose(P) == P, f"hints.form: a symmetric matrix of side {N} is needed")
     demand(work.dot(h, [work.dot(row, h) for row in P]) > 0, "hints.form: not positive at hints.direction")
     box = reduced.box(data["radius"], bits)
-    J = norm_layer(work, data, data["mask"], [box[c] for c in reduced.clusters])[1]()
+    J = NormLayer(work, data, data["mask"], [box[c] for c in reduced.clusters]).jacobian(range(N))
     form = lift_rows(P, bits)
     grown = work.matmul(work.matmul(transpose(J), form), J)
     rest = subtract(grown, [[s**2 * entry for entry in row] for row in form])

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy.linalg
 
 from rankmath.arithmetic.balls import precision
 from rankmath.certify.certificate import Certificate
-from rankmath.counterexamples.equilibrium_map import Floats
+from rankmath.certify.issue import issue
+from rankmath.counterexamples.equilibrium_map import Floats, jacobian
 from rankmath.counterexamples.equilibrium_proofs import (
     Attraction,
     Escape,
@@ -27,12 +29,23 @@ from rankmath.counterexamples.equilibrium_proofs import (
     prove_escape,
     prove_existence,
     prove_minor,
+    short_fraction,
 )
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.validation import as_array, as_choice, as_count, as_real
 
+#: What a certificate of an equilibrium can be about, and its kind.
+STATEMENTS = {
+    "own:layernorm-equilibrium": "exists",
+    "own:stable-complete": "exists",
+    "wu2024:conjecture": "violates",
+    "dong2021:ln-sphere": "violates",
+}
+
 # Working precisions: the first that proves what is asked is kept.
 _LADDER = (96, 192, 384, 768, 1536)
+# The checker has not been seen to follow the contraction on a larger share of its set than 2^-5.
+_LEAST_HALVINGS = 5
 
 Witness = TypeVar("Witness")
 
@@ -93,10 +106,19 @@ class EquilibriumProof:
         return "\n".join(str(claim) for claim in self.claims)
 
     def certificate(self, statement: str = "own:layernorm-equilibrium") -> Certificate:
-        """The proof as a certificate of kind `exists`: exact weights and claims, auxiliary matrices as hints."""
+        """The proof as a certificate that the independent checker has accepted; NotIssued if it does not.
+
+        The checker encloses first derivatives only, so it follows the contraction on a smaller set than
+        `certify_equilibrium` with its second derivatives: the certificate claims the largest 2⁻ᵏ that is accepted.
+
+        Parameters
+        ----------
+        statement : the equilibrium as it is, or one of the statements that it shows or refutes.
+        """
+        as_choice("statement", statement, tuple(STATEMENTS))
         if not self.proved or self.existence is None or self.minor is None:
             raise ValueError(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
-        at, attraction = self.existence, self.attraction
+        at = self.existence
         data: dict[str, Any] = {
             "W_V": self.W_V,
             "W_QK": self.W_QK,
@@ -108,17 +130,54 @@ class EquilibriumProof:
             "rank": self.minor.at_most,
         }
         hints: dict[str, Any] = {
-            "bits": at.bits,
             "clusters": at.clusters,
             "support": [[int(a in row) for a in range(len(self.W_V))] for row in at.support],
             "preconditioner": at.preconditioner,
             "pivots": self.minor.pivots,
         }
-        if attraction is not None:
-            # A quarter: so that a checker with plainer enclosures than ours can follow.
-            data["attracting"] = {"R": attraction.R, "radius": attraction.radius / 4}
-            hints["S"] = attraction.S
-        return Certificate(statement, "exists", data, hints, about=str(self))
+        if self.escape is not None:
+            J = jacobian(
+                self.X, self.W_V, self.W_QK / np.sqrt(self.d_qk), self.mask.allowed.astype(float), self.norm
+            )
+            data["unstable"], form = growing_form(J)
+            hints |= form
+        if self.attraction is None:
+            return issue(Certificate(statement, STATEMENTS[statement], data, hints, str(self)), decided=True)
+        hints["S"] = self.attraction.S
+        # Between the proved rate and 1: a checker with wider enclosures needs the room.
+        rate = 1 - short_fraction((1 - self.attraction.rate) / 2)
+        for halvings in range(_LEAST_HALVINGS, _LEAST_HALVINGS + 10):
+            radius = self.attraction.radius / 2**halvings
+            data["attracting"] = {"R": self.attraction.R, "radius": radius, "rate": rate}
+            certificate = Certificate(statement, STATEMENTS[statement], data, hints, str(self))
+            result = certificate.check()
+            if result.accepted:
+                return certificate
+            if "attracting" not in result.reason:
+                break
+        return issue(certificate, decided=True)
+
+
+def growing_form(J: Floats) -> tuple[dict[str, Any], dict[str, Any]]:
+    """s ≥ 1 and a symmetric P with JᵀPJ − s²P ≻ 0 and hᵀPh > 0, so that ‖Jᵗh‖ grows faster than sᵗ.
+
+    P solves JᵀPJ − s²P = I, which needs s² away from all products of two eigenvalues; on the eigenvectors v of
+    |λ| > s it is positive, because (|λ|² − s²) v*Pv = ‖v‖².
+
+    Examples
+    --------
+    >>> claim, hints = growing_form(np.diag([2.0, 1.0]))
+    >>> 1 <= claim["growth"] < 2, np.sign(np.diag(hints["form"])).tolist()
+    (True, [1.0, -1.0])
+    """
+    top = float(np.abs(np.linalg.eigvals(J)).max())
+    forms = []
+    for share in np.linspace(0.1, 0.8, 8):
+        s = 1 + short_fraction(share * (top - 1))
+        forms.append((s, scipy.linalg.solve_discrete_lyapunov(J.T / float(s), -np.eye(len(J)) / float(s) ** 2)))
+    growth, P = min(forms, key=lambda pair: float(np.abs(pair[1]).max()))
+    P = (P + P.T) / 2
+    return {"growth": growth}, {"form": P, "direction": np.linalg.eigh(P)[1][:, -1]}
 
 
 def certify_equilibrium(

@@ -324,7 +324,7 @@ def prove_attraction(problem: Problem, existence: Existence) -> Attraction:
     if room > 0:
         norm = _LyapunovNorm.of(problem, X, S)
         for halvings in range(1, 12):
-            found = norm.attraction(_short_fraction(room / 2**halvings), existence.radius)
+            found = norm.attraction(short_fraction(room / 2**halvings), existence.radius)
             if found is not None:
                 return found
     raise Refused(f"no contraction proved, though the spectral radius of the Jacobian is about {flow.spectral:.6g}")
@@ -519,7 +519,7 @@ def _shortened(M: arb_mat, bits: int) -> arb_mat:
     return arb_mat(M.nrows(), M.ncols(), [short(x) for x in M.entries()])
 
 
-def _short_fraction(x: float) -> Fraction:
+def short_fraction(x: float) -> Fraction:
     """A dyadic number of few bits, at most x."""
     exponent = math.frexp(x)[1] - 4
     return Fraction(math.floor(math.ldexp(x, -exponent))) * Fraction(2) ** exponent

@@ -37,10 +37,11 @@ def with_changes(certificate: Certificate, **changes: Any) -> CheckResult:
 
 
 def test_twenty_random_instances_of_every_family_are_accepted(twenty_each: dict[str, list[Certificate]]) -> None:
-    # The others are single closed forms and variants, with tests of their own below.
+    # The others are single closed forms, variants and equilibria, with tests of their own below and in test_equilibria.
     closed = {"dong2021v1:2.2", "dong2021v1:2.3", "dong2021:2.3-printed"}
     variants = {"own:tv-variant", "own:diameter-variant", "own:residual-inf-variant"}
-    assert set(twenty_each) | closed | variants == set(FAMILIES)
+    equilibria = {"own:layernorm-equilibrium", "own:stable-complete", "wu2024:conjecture", "dong2021:ln-sphere"}
+    assert set(twenty_each) | closed | variants | equilibria == set(FAMILIES)
     for key, drawn in twenty_each.items():
         assert len({certificate.id for certificate in drawn}) > 10
         for certificate in drawn:
