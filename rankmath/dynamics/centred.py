@@ -87,8 +87,12 @@ class LayerWeights:
     stacked: bool = False
 
 
-def weights_of(A: Any, net: Network, *, stacked: bool = False) -> Iterator[LayerWeights]:
-    """The weights layer by layer, converted to the arithmetic."""
+def weights_of(A: Any, net: Network, *, stacked: bool = False, batch_axes: int = 0) -> Iterator[LayerWeights]:
+    """The weights layer by layer, converted to the arithmetic.
+
+    `stacked` heads have one leading axis, before as many as the tokens have for their batch.
+    """
+    missing = batch_axes - (net.query.ndim - 4) if stacked else 0
     names = ("query", "key", "value", "output", "key_bias", "bias")
     stacks = {name: getattr(net, name) for name in names if getattr(net, name) is not None}
     if "key_bias" in stacks:
@@ -101,7 +105,11 @@ def weights_of(A: Any, net: Network, *, stacked: bool = False) -> Iterator[Layer
         if name not in scaled:
             return None, 0
         stack, log = scaled[name]
-        return A.asarray(stack[*place, ...]), log if isinstance(log, int) else log[*place, ...]
+        part, unit = A.asarray(stack[*place, ...]), log if isinstance(log, int) else log[*place, ...]
+        if missing and len(place) == 1 and name != "bias":
+            part = part[:, *(None,) * missing, ...]
+            unit = unit if isinstance(unit, int) else unit[:, *(None,) * missing, ...]
+        return part, unit
 
     for layer in range(net.layers):
         heads = []

@@ -320,7 +320,7 @@ def layers_centred(A: Any, net: Network, X: Array) -> Iterator[Tokens]:
     mask = net.mask_for(int(X.shape[-2]))
     tokens = centre(A, X)
     yield tokens
-    layers = weights_of(A, net, stacked=stacks_heads(A, net, X))
+    layers = weights_of(A, net, stacked=stacks_heads(A, net, X), batch_axes=X.ndim - 2)
     for f, weights in zip(net.mlp, layers, strict=True):
         tokens = attention_step(A, net, weights, tokens, mask)
         if f is not None:
