@@ -23,7 +23,7 @@ from rankmath.certify.issue import (
 )
 from rankmath.dynamics.paths import path_counts
 from rankmath.dynamics.plain import attention_matrices
-from rankmath.network import LIPSCHITZ, Network
+from rankmath.network import LIPSCHITZ, MLP, Network
 from rankmath.statements.draws import ALL_TOKENS, Rng, moderate_tokens, networks, outlier_tokens
 from rankmath.statements.instance import ArrayInstance, NetworkInstance, network_instance
 from rankmath.statements.own import log_diameter_bound
@@ -295,6 +295,14 @@ def antipodal_pair(rng: Rng) -> Iterator[NetworkInstance]:
         yield NetworkInstance(Network.from_arrays(ones, ones), np.asarray([[a], [-a]]), "two tokens")
 
 
+def antipodal_pair_with_map(rng: Rng) -> Iterator[NetworkInstance]:
+    """The same pair, followed by tanh of small arguments: nearly the identity, of constant one."""
+    unit = np.ones((1, 1))
+    for instance in antipodal_pair(rng):
+        net = replace(instance.net, mlp=(MLP(unit / 64, unit * 64, activation="tanh"),))
+        yield NetworkInstance(net, instance.X, instance.label)
+
+
 # -- 3: skips, token-wise maps, column normalisation -------------------------------------------------------
 
 
@@ -501,6 +509,7 @@ STATEMENTS = (
         instance=network_instance,
         evaluate=evaluate_composite,
         draws=tuple(networks(small_tokens, shapes=COMPOSITE_SHAPES, mlp=f) for f in LIPSCHITZ),
+        extremal=antipodal_pair_with_map,
         share=0.1,
         cost=3,
     ),

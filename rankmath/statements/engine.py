@@ -206,7 +206,7 @@ class Battery:
     """What a battery of instances showed of one statement.
 
     `tightest` is the largest lhs/rhs among instances on which the statement holds; `violations` are confirmed by
-    balls or exact arithmetic, never by float64 alone.
+    balls or exact arithmetic, never by float64 alone; `trouble` says why an exhibit was not issued.
     """
 
     statement: Statement
@@ -219,6 +219,7 @@ class Battery:
     tightest_instance: Instance | None = None
     violations: list[tuple[Instance, Verdict]] = field(default_factory=list)
     exhibit: Certificate | None = None
+    trouble: str = ""
     certificates: list[Certificate] = field(default_factory=list)
     ratios: list[float] = field(default_factory=list)
     comparison: dict[str, float] = field(default_factory=dict)
@@ -318,8 +319,12 @@ def verify_statement(
         if statement.certificate is not None and verdict.certified:
             battery.certificates.append(statement.certificate(instance, verdict))
     if statement.exhibit is not None:
-        battery.exhibit = statement.exhibit()
-        battery.certificates.append(battery.exhibit)
+        try:
+            battery.exhibit = statement.exhibit()
+        except ArithmeticError as failure:  # not issued: the verdict then differs from what is registered
+            battery.trouble = str(failure)
+        else:
+            battery.certificates.append(battery.exhibit)
     battery.seconds = time.perf_counter() - began
     return battery
 

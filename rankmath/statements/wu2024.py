@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from rankmath.certify.certificate import Certificate
 from rankmath.dynamics.centred import Tokens, attention_step, centre, norm_step, weights_of
 from rankmath.dynamics.enclosures import log_diameter
 from rankmath.linalg.diameters import diameter
@@ -977,6 +978,14 @@ def stable_complete(tokens: int) -> ArrayInstance:
     return equilibrium_instance(found.X, found.W_V, found.W_QK, found.mask)
 
 
+def exhibit_equilibrium(key: str, *, tokens: int = 2) -> Certificate:
+    """The equilibrium that `key` says exists, or that refutes it, proved in balls and accepted by the checker."""
+    from rankmath.counterexamples.certify_equilibrium import certify_equilibrium
+
+    X, W_V, W_QK, allowed = stable_complete(tokens).arrays.values()
+    return certify_equilibrium(X, W_V, W_QK, Mask(allowed), stable=True).certificate(key)
+
+
 _SPHERE = r"X(t+1)=\mathrm{LN}(A(t)X(t)W_V(t)),\ W_V(t)^{\mathsf T}W_V(t)=I"
 
 STATEMENTS = (
@@ -1175,6 +1184,7 @@ STATEMENTS = (
         instance=equilibrium_instance,
         decide=partial(decide_stable_equilibrium, claims_existence=False),
         draws=(partial(draw_stable_complete, tokens=2),),
+        exhibit=partial(exhibit_equilibrium, "wu2024:conjecture"),
         share=0.0025,
         notes="Refuted by own:stable-complete: a stable equilibrium of full rank under the complete mask.",
     ),
@@ -1203,6 +1213,8 @@ STATEMENTS = (
         instance=equilibrium_instance,
         decide=partial(decide_stable_equilibrium, claims_existence=True),
         draws=tuple(partial(draw_stable_complete, tokens=n) for n in (2, 3, 4)),
+        exhibit=partial(exhibit_equilibrium, "own:stable-complete", tokens=3),
+        exhibit_refutes=False,
         share=0.0075,
         cost=3,
     ),
@@ -1218,7 +1230,9 @@ STATEMENTS = (
         instance=resting_instance,
         decide=decide_sphere_collapse,
         draws=(draw_resting,),
+        exhibit=partial(exhibit_equilibrium, "dong2021:ln-sphere"),
         share=0.05,
-        notes="With column means and deviations, as the section has it, the claim is right: dong2021:3.3.",
+        notes="Drawn: rational equilibria under causal masks; exhibited: a stable one under no mask. With column "
+        "means and deviations, as the section has it, the claim is right: dong2021:3.3.",
     ),
 )
