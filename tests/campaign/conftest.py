@@ -26,7 +26,6 @@ instances = 615
 chunk = 30
 batch = 10
 certify = 0.03
-search = 2
 
 [[statement]]
 key = "seed:closure"
@@ -40,6 +39,7 @@ key = "example:always-halves"
 instances = 80
 chunk = 20
 certify = 0.02
+search = 2
 """
 
 Rows = dict[str, list[Any]]
