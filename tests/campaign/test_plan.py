@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankmath.campaign.plan import Plan, default_chunk
+from rankmath.campaign.plan import OF_A_STATEMENT, OF_THE_CAMPAIGN, Plan, default_chunk
 from rankmath.campaign.run import campaign
 from rankmath.statements.registry import statements
 
@@ -169,3 +171,16 @@ def test_a_statement_without_draws_has_nothing_to_repeat(tmp_path: Path) -> None
     )
     with pytest.raises(ValueError, match="'mine:bare' given; it draws no instances"):
         Plan.of({"statement": [{"file": str(bare)}]})
+
+
+def test_the_plans_of_the_documentation_are_plans() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    blocks = re.findall(r"```toml\n(.*?)```", (docs / "campaigns.md").read_text(encoding="utf-8"), re.DOTALL)
+    plans = [Plan.of(tomllib.loads(block), folder=docs) for block in blocks]
+    assert [task.instances for plan in plans for task in plan.tasks] == [1_000_000, 100_000, 100_000]
+
+
+def test_every_key_of_a_plan_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "campaigns.md").read_text(encoding="utf-8")
+    assert [key for key in OF_A_STATEMENT + OF_THE_CAMPAIGN if f"| `{key}` |" not in text] == ["statement"]
+    assert "[[statement]]" in text
