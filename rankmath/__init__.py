@@ -5,23 +5,20 @@ Names are loaded on first use, so that ``import rankmath`` costs nothing.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from rankmath.version import __version__
 
 # name -> module that defines it; the public interface, in one place.
 _HOME: dict[str, str] = {
-    "LayerNorm": "rankmath.network",
-    "MLP": "rankmath.network",
-    "Mask": "rankmath.linalg.masks",
-    "Network": "rankmath.network",
-    "Outcome": "rankmath.statements.verdict",
-    "Statement": "rankmath.statements.statement",
     "all_ranks": "rankmath.counterexamples.equilibria",
     "attention_matrices": "rankmath.dynamics.plain",
-    "Certificate": "rankmath.certify.certificate",
     "bound": "rankmath.symbolic.bounds",
+    "campaign": "rankmath.campaign.run",
+    "Certificate": "rankmath.certify.certificate",
     "certify": "rankmath.statements.engine",
     "certify_equilibrium": "rankmath.counterexamples.certify_equilibrium",
     "check": "rankmath.certify.checker",
@@ -32,18 +29,24 @@ _HOME: dict[str, str] = {
     "exact_product": "rankmath.linalg.stochastic",
     "exact_residual_bounds": "rankmath.linalg.exact_residuals",
     "forward": "rankmath.dynamics.plain",
+    "hilbert_distance": "rankmath.linalg.stochastic",
+    "is_row_stochastic": "rankmath.linalg.stochastic",
+    "LayerNorm": "rankmath.network",
     "layernorm_equilibrium": "rankmath.counterexamples.equilibria",
+    "Mask": "rankmath.linalg.masks",
+    "MLP": "rankmath.network",
     "mu": "rankmath.linalg.diameters",
+    "Network": "rankmath.network",
+    "oscillation": "rankmath.linalg.stochastic",
+    "Outcome": "rankmath.statements.verdict",
     "path_counts": "rankmath.dynamics.paths",
     "path_sums": "rankmath.dynamics.paths",
     "path_term": "rankmath.dynamics.paths",
-    "hilbert_distance": "rankmath.linalg.stochastic",
-    "is_row_stochastic": "rankmath.linalg.stochastic",
-    "oscillation": "rankmath.linalg.stochastic",
     "reference_trace": "rankmath.dynamics.reference",
     "residual": "rankmath.linalg.residuals",
     "residual_lower_bound": "rankmath.linalg.residuals",
     "row_softmax": "rankmath.linalg.softmax",
+    "Statement": "rankmath.statements.statement",
     "statements": "rankmath.statements.registry",
     "total_variation": "rankmath.linalg.stochastic",
     "trace": "rankmath.dynamics.trace",
@@ -65,3 +68,14 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+class _Package(ModuleType):
+    """`rm.certify`, `rm.campaign`, `rm.statements` are functions, though rooms of the same names may be imported."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

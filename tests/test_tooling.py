@@ -36,6 +36,16 @@ def test_plain_import_is_light() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_functions_win_over_rooms_of_the_same_name() -> None:
+    """Importing rankmath.certify.… must not put the package in the place of the function rm.certify."""
+    code = (
+        "import rankmath.certify.checker, rankmath.campaign.ledger, rankmath as rm; "
+        "from rankmath.certify import checker; print(callable(rm.certify), callable(rm.campaign), checker.FORMAT)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True", "rankmath-certificate/1"]
+
+
 def test_every_public_name_loads() -> None:
     import rankmath
 
