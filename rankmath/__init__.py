@@ -71,7 +71,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """`rm.certify`, `rm.campaign`, `rm.statements` are functions, though rooms of the same names may be imported."""
+    """`rm.certify`, `rm.campaign` and `rm.statements` stay functions when rooms of these names are imported."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in _HOME and isinstance(value, ModuleType)):
