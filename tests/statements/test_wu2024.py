@@ -438,6 +438,22 @@ def test_the_conjecture_is_refuted_and_a_near_miss_decides_nothing() -> None:
         verify("wu2024:conjecture", found["X"] + [[1e-3, 0.0], [0.0, 0.0]], found["W_V"], found["W_QK"])
 
 
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [("wu2024:conjecture", "violates"), ("dong2021:ln-sphere", "violates"), ("own:stable-complete", "exists")],
+)
+def test_the_checker_accepts_the_equilibrium_and_not_a_larger_claim(key: str, kind: str) -> None:
+    exhibit = statement(key).exhibit
+    assert exhibit is not None
+    certificate = exhibit()
+    assert (certificate.statement, certificate.kind) == (key, kind)
+    assert certificate.check().accepted
+    wider = {**certificate.data["attracting"], "rate": Fraction(1, 100)}
+    result = replace(certificate, data={**certificate.data, "attracting": wider}).check()
+    assert not result.accepted
+    assert "attracting" in result.reason
+
+
 def test_equal_tokens_do_not_refute_the_conjecture() -> None:
     """Rank one attracts, and counts neither against the conjecture nor for existence."""
     X, W_V = np.array([[0.0, 1.0], [0.0, 1.0]]), np.diag([0.5, 1.0])
