@@ -89,7 +89,7 @@ def judge(statement: Statement, instance: Instance, arithmetic: str, most_bits: 
     if statement.decide is not None:
         exact = statement.decide(instance)
         outcome = Outcome.HOLDS if exact.holds else Outcome.VIOLATED
-        return Verdict(statement.key, outcome, math.nan, math.nan, True, "rationals", exact.reason)
+        return Verdict(statement.key, outcome, math.nan, math.nan, True, "exact", exact.reason)
     assert statement.evaluate is not None
     if arithmetic == "float64":
         evaluation = statement.evaluate(Float64(np.zeros(1)), instance)

@@ -92,7 +92,7 @@ def test_statements_that_exact_arithmetic_decides() -> None:
     assert sum(found.histogram) == 0
     assert len(found.records) == 4
     for record in found.records:
-        assert record.arithmetic == "rationals"
+        assert record.arithmetic == "exact"
         assert judge(statement("seed:closure"), decode(record.data), "exact").outcome == Outcome.HOLDS
 
 
