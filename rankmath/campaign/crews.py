@@ -6,6 +6,7 @@ somebody is free to run it. Closing a crew ends its work at once.
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import signal
@@ -171,7 +172,6 @@ def dask_cluster(chunks: Iterator[Chunk], *, cluster: Any, attempts: int) -> Ite
     """
     try:
         from distributed import CancelledError, Client, KilledWorker, as_completed
-        from distributed.comm import CommClosedError
     except ImportError:
         raise ValueError("dask: given, but distributed is not installed; pip install 'rankmath[scale]'") from None
 
@@ -196,10 +196,10 @@ def dask_cluster(chunks: Iterator[Chunk], *, cluster: Any, attempts: int) -> Ite
                 settled = jobs.settle(job, future.result())
             except KilledWorker as error:
                 settled = Attempt(job.chunk, None, 0.0, "", job.tried + 1, str(error))
-            except (CancelledError, CommClosedError, TimeoutError) as error:
-                raise OSError(f"dask: {client.scheduler} does not answer any more ({error})") from None
             if settled is not None:
                 yield settled
+    except (CancelledError, OSError) as error:
+        raise OSError(f"dask: the scheduler does not answer any more ({error}); resume when it does") from None
     finally:
         with suppress(Exception):
             client.cancel(list(pending))
@@ -211,6 +211,9 @@ def _client(address: str) -> Any:
     from distributed import Client
     from distributed.comm.addressing import parse_address, parse_host_port
 
+    # What it would log, with tracebacks, our own errors say in a line.
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         parse_host_port(parse_address(address)[1])
         return Client(address, timeout=DASK_PATIENCE, set_as_default=False)

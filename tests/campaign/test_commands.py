@@ -18,6 +18,7 @@ import psutil
 import pytest
 from click.testing import CliRunner, Result
 
+from rankmath.campaign import progress
 from rankmath.campaign.exact_json import decode
 from rankmath.campaign.ledger import TABLES, Ledger
 from rankmath.cli import main
@@ -243,7 +244,7 @@ def test_the_bars_on_a_terminal_show_rate_time_and_tightest_ratio(command: list[
 
 
 def test_a_line_now_and_then_where_there_is_no_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankmath.campaign.progress.PAUSE", -1.0)
+    monkeypatch.setattr(progress, "PAUSE", -1.0)
     plan = tmp_path / "tv.toml"
     plan.write_text('statements = ["own:tv"]\ninstances = 40\nchunk = 20\nworkers = 0\n')
     lines = typed("run", plan).stderr.splitlines()

@@ -169,21 +169,28 @@ def test_processes_that_never_come_up_are_given_up(plan: Path, monkeypatch: pyte
         list(local_processes(Plan.read(plan).chunks(), workers=2, attempts=1))
 
 
-def test_chunks_in_threads_of_one_process_do_not_disturb_each_other(plan: Path, undisturbed: Rows) -> None:
-    """The precision of balls belongs to the process: a Dask worker with threads must take turns."""
-    chunks = [chunk for chunk in Plan.read(plan).chunks() if chunk.key == "own:diameter"][:6]
-    alone = [attempt.findings for attempt in in_this_process(iter(chunks), attempts=1)]
-    together: dict[int, Any] = {}
-
-    def run(k: int) -> None:
-        together[k] = next(in_this_process(iter([chunks[k]]), attempts=1)).findings
-
-    threads = [threading.Thread(target=run, args=(k,)) for k in range(6)]
+def test_chunks_in_threads_of_one_process_take_turns(troubled: Callable[[str], dict[str, Any]]) -> None:
+    """The precision of balls belongs to the process, and a Dask worker may have threads."""
+    plan = troubled("pass")
+    path = Path(plan["statement"][0]["file"])
+    alone = (
+        "def decide(instance):",
+        "calls.append(1)",
+        "time.sleep(0.01)",
+        "assert len(calls) == 1",
+        "calls.clear()",
+    )
+    path.write_text(path.read_text().replace(alone[0], "\n    ".join(alone)))
+    came: list[Attempt] = []
+    threads = [
+        threading.Thread(target=lambda chunk=chunk: came.extend(in_this_process(iter([chunk]), attempts=1)))
+        for chunk in Plan.of(plan).chunks()
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [together[k] for k in range(6)] == alone
+    assert [attempt.error for attempt in came] == [""] * 10
 
 
 def test_joblib_runs_under_the_backend_that_is_set(

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from joblib import parallel_config
 
+from rankmath.campaign import crews
 from rankmath.campaign.chunks import Attempt
 from rankmath.campaign.ledger import Ledger
 from rankmath.campaign.plan import Plan
@@ -153,7 +154,7 @@ def test_a_chunk_that_kills_every_worker_is_reported(tmp_path: Path) -> None:
 def test_an_unreachable_scheduler(
     address: str, plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed_ledger: Path
 ) -> None:
-    monkeypatch.setattr("rankmath.campaign.crews.DASK_PATIENCE", 1)
+    monkeypatch.setattr(crews, "DASK_PATIENCE", 1)
     path = tmp_path / "a.db"
     path.write_bytes(undisturbed_ledger.read_bytes())
     options = ["--ledger", str(path), "--resume", "--dask", address, "--quiet"]
@@ -165,7 +166,7 @@ def test_an_unreachable_scheduler(
 
 
 def test_a_scheduler_without_workers(plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankmath.campaign.crews.DASK_PATIENCE", 1)
+    monkeypatch.setattr(crews, "DASK_PATIENCE", 1)
     cluster = Cluster(tmp_path)
     try:
         with pytest.raises(ValueError, match="has no workers; start some with `dask worker`"):

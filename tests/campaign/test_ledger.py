@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from rankmath.campaign import ledger as ledger_module
 from rankmath.campaign.chunks import Attempt, attempt
 from rankmath.campaign.ledger import APPLICATION, SCHEMA, Ledger, LedgerError
 from rankmath.campaign.plan import Plan
@@ -233,7 +234,7 @@ def test_a_folder_and_an_absent_file(tmp_path: Path) -> None:
 
 
 def test_another_writer_is_waited_for_but_not_forever(ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankmath.campaign.ledger.PATIENCE", 0.1)
+    monkeypatch.setattr(ledger_module, "PATIENCE", 0.1)
     blocker = sqlite3.connect(ledger, isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
     with pytest.raises(LedgerError, match="another process has been writing to it"):
