@@ -439,7 +439,9 @@ class Work:
     def add(self, A: Sequence[Sequence[T]], B: Sequence[Sequence[T]]) -> list[list[T]]:
         return [[self.watch(a + b) for a, b in zip(p, q, strict=True)] for p, q in zip(A, B, strict=True)]
 
-    def settle(self, attempt: Callable[[int], list[str]], precisions: Sequence[int] = PRECISIONS) -> int:
+    def settle(
+        self, attempt: Callable[[int], list[str]], precisions: Sequence[int] = PRECISIONS, what: str = ""
+    ) -> int:
         """Raise the precision until `attempt(bits)` is no longer Undecided; keep its words, return the bits."""
         reason = ""
         for bits in precisions:
@@ -447,7 +449,7 @@ class Work:
                 self.words.extend(attempt(bits))
                 return bits
             except Undecided as undecided:
-                reason = f"undecided at {bits} bits: {undecided}"
+                reason = f"{what}undecided at {bits} bits: {undecided}"
         raise Rejected(reason)
 
 
@@ -1344,9 +1346,9 @@ def equilibrium(claim: Claim, work: Work) -> None:
     bits = work.settle(attempt)
     # The equilibrium is resolved at these bits: what fails now, fails for want of room.
     if "attracting" in data:
-        work.settle(lambda bits: attraction(claim, work, bits), (bits, 2 * bits))
+        work.settle(lambda bits: attraction(claim, work, bits), (bits, 2 * bits), "data.attracting: ")
     if "unstable" in data:
-        work.settle(lambda bits: instability(claim, work, reduced, bits), (bits, 2 * bits))
+        work.settle(lambda bits: instability(claim, work, reduced, bits), (bits, 2 * bits), "data.unstable: ")
 
 
 def attraction(claim: Claim, work: Work, bits: int) -> list[str]:

@@ -543,10 +543,12 @@ def _column(M: arb_mat, places: Sequence[int]) -> arb_mat:
 
 
 def _inverse(M: arb_mat) -> arb_mat:
+    """An approximate inverse; what may be zero is zero, so that triangular matrices stay so in the certificate."""
     try:
-        return middle(M.inv())
+        inverse = M.inv()
     except ZeroDivisionError:
         raise Inconclusive("DF − I is singular to working precision: the equilibrium is not isolated") from None
+    return arb_mat(M.nrows(), M.ncols(), [arb(0) if x.contains(0) else x.mid() for x in inverse.entries()])
 
 
 def _centre_of(x: acb) -> acb:

@@ -37,7 +37,7 @@ def with_changes(certificate: Certificate, **changes: Any) -> CheckResult:
 
 
 def test_twenty_random_instances_of_every_family_are_accepted(twenty_each: dict[str, list[Certificate]]) -> None:
-    # The others are single closed forms, variants and equilibria, with tests of their own below and in test_equilibria.
+    # The others are closed forms, variants and equilibria, with tests of their own below and in test_equilibria.
     closed = {"dong2021v1:2.2", "dong2021v1:2.3", "dong2021:2.3-printed"}
     variants = {"own:tv-variant", "own:diameter-variant", "own:residual-inf-variant"}
     equilibria = {"own:layernorm-equilibrium", "own:stable-complete", "wu2024:conjecture", "dong2021:ln-sphere"}
