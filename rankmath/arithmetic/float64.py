@@ -13,8 +13,8 @@ from rankmath.validation import Array
 
 # A block of logits, its exponentials, and a temporary of the library.
 _BYTES_PER_ENTRY = 24
-# 2 MiB of doubles stay in the cache of a core.
-_CACHED_ENTRIES = 2**18
+# 1 MiB of doubles stays in the cache of a core.
+_CACHED_ENTRIES = 2**17
 _LARGEST_BLOCK_BYTES = 6 * 2**30
 
 
@@ -70,9 +70,6 @@ class Float64:
 
     def exp_of_temporary(self, a: Array) -> Array:
         return self.xp.exp(a, out=a) if self._native else self.xp.exp(a)
-
-    def tanh_of_temporary(self, a: Array) -> Array:
-        return self.xp.tanh(a, out=a) if self._native else self.xp.tanh(a)
 
     def log(self, a: Array) -> Array:
         """Natural logarithm, log 0 = −∞ without a warning."""

@@ -48,6 +48,8 @@ _LARGE_LOG_RMS = -4 * math.log(2.0)
 # Attention below e^this is uneven: see `_common_doubt`.
 _UNEVEN_LOG = -20.0
 _EPSILON = 2.0**-53
+# Ten bits: not worth finding out whether they are lost.
+_HARDLY = 10 * math.log(2.0)
 
 
 @dataclass(frozen=True)
@@ -221,31 +223,47 @@ def attention_step(A: Any, net: Network, layer: LayerWeights, tokens: Tokens, ma
     lam = A.constant(net.skip) if net.skip else None
     scale = Scale.of(A, tokens)
     centers = [] if lam is None else [(tokens.center * lam, scale.xi)]
-    residuals = [] if lam is None else [(tokens.residual * lam, 0)]
-    log_doubts = []
+    total: Scaled | None = None if lam is None else (tokens.residual * lam, 0)
+    log_parts: Any = LOG_ZERO if lam is None else math.log(abs(net.skip))
+    log_residual = tokens.log_residual
     for head in layer.heads:
-        view = view_of(A, net, head, tokens, scale, mask)
-        seen, log_seen = scaled_sum(A, [(tokens.center, scale.xi), (view.common, scale.sigma)])
-        centers.append((_through(A, seen, head), log_seen + head.log_value))
-        values = A.matmul(view.spread, head.value)
-        out, log_out = view.deviation(values)
-        unit = head.log_value + (0 if lam is None else view.log_unit)
-        log_doubts.append(view.log_doubt(values, out) + unit)
-        residuals.append((out if head.output is None else A.matmul(out, head.output), log_out + unit))
+        image, term, log_doubt, order = _head_terms(A, net, head, tokens, scale, mask, alone=lam is None)
         if layer.stacked:
-            centers[-1], residuals[-1] = _over_heads(A, centers[-1]), _over_heads(A, residuals[-1])
-            log_doubts[-1] = A.xp.max(log_doubts[-1] + 0.0 * log_out, axis=0)
+            image, term = _over_heads(A, image), _over_heads(A, term)
+            log_doubt = A.xp.max(log_doubt + 0.0 * term[1], axis=0)
+        if not A.unbounded:
+            log_parts = A.xp.maximum(A.xp.maximum(log_doubt, term[1] + A.log(A.largest(term[0]))), log_parts)
+        centers.append(image)
+        # One head's term at a time: no H n × d numbers are held.
+        total = term if total is None else scaled_sum(A, [total, term])
     if layer.bias is not None:
         centers.append(layer.bias)
-    R, log = scaled_sum(A, residuals)
+    assert total is not None
+    R, log = total
     if A.unbounded:
         return _recentred(A, scaled_sum(A, centers), R, None)
-    # A view's unit is e^{2σ} where σ < 0: 3σ in all, the cubic rate itself.
-    log_residual = tokens.log_residual if lam is not None else tokens.log_residual.times(view.order)
-    log_parts = LOG_ZERO if len(residuals) == 1 else 0.0
-    for log_doubt in log_doubts:
-        log_parts = A.xp.maximum(log_doubt - log, log_parts)
-    return _recentred(A, scaled_sum(A, centers), R, log_residual.plus(log), tokens.lost_bits, log_parts)
+    if lam is None:
+        # A view's unit is e^{2σ} where σ < 0: 3σ in all, the cubic rate itself.
+        log_residual = log_residual.times(order)
+    return _recentred(A, scaled_sum(A, centers), R, log_residual.plus(log), tokens.lost_bits, log_parts - log)
+
+
+def _head_terms(
+    A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None, *, alone: bool
+) -> tuple[Scaled, Scaled, Any, Any]:
+    """What one head adds to center and residual, how far rounding reaches, and the order of the residual.
+
+    `alone`: heads make the residual without a skip, and their common unit e^{2σ} is left out.
+    """
+    view = view_of(A, net, head, tokens, scale, mask)
+    seen, log_seen = scaled_sum(A, [(tokens.center, scale.xi), (view.common, scale.sigma)])
+    image = (_through(A, seen, head), log_seen + head.log_value)
+    values = A.matmul(view.spread, head.value)
+    out, log_out = view.deviation(values)
+    unit = head.log_value + (0 if alone else view.log_unit)
+    log_doubt = view.log_doubt(values, (out, log_out)) + unit
+    out = out if head.output is None else A.matmul(out, head.output)
+    return image, (out, log_out + unit), log_doubt, view.order
 
 
 @dataclass(frozen=True)
@@ -358,7 +376,9 @@ class View:
 
     @property
     def order(self) -> Any:
-        """The power of the residual that its next value is when deviations alone make it."""
+        """The power of the residual that its next value is when deviations alone make it (float64)."""
+        if self.A.unbounded:
+            return None
         ones = self.A.ones_like(self.scale.sigma)
         return ones if self.mask is not None else self.A.where(self.scale.sigma < 0, 3 * ones, ones)
 
@@ -367,14 +387,19 @@ class View:
         _, D = self.A.relative_to_largest(self.scores, V)
         return D if self.mask is not None else D - self.A.matmul(self.A.transpose(self.weights), D)
 
-    def log_doubt(self, spread: Array, out: Array) -> Any:
+    def log_doubt(self, spread: Array, out: Scaled) -> Any:
         """Logarithm of a size, in the units of `deviation`, whose last bit the rounding of the tokens may change.
 
         Rounding may have made tokens equal that are not: where only they are attended to, all is lost.
         """
         if self.A.unbounded:
             return 0
-        return _masked_doubt(self, self.mask, spread, out) if self.mask is not None else _common_doubt(self, spread)
+        if self.mask is None and self.least_log_q > _UNEVEN_LOG:
+            return LOG_ZERO  # all tokens are attended to, so the residual is no smaller than theirs
+        log_size = self.A.log(self.A.xp.maximum(self.A.largest(spread), _TINY)) - self.log_unit
+        if bool(self.A.xp.all(out[1] + self.A.log(self.A.largest(out[0])) >= log_size - _HARDLY)):
+            return log_size
+        return _common_doubt(self, spread) if self.mask is None else _masked_doubt(self, self.mask, log_size)
 
     def deviation(self, spread: Array) -> Scaled:
         """The deviation for V, or for V W, from its spread."""
@@ -404,7 +429,7 @@ def _unbounded_deviation(view: View, values: Array) -> Scaled:
 
 
 def _float_deviation(view: View, values: Array) -> Scaled:
-    """Four ways to the same sum, by the size of E."""
+    """Five ways to the same sum, by the size of E and the evenness of q."""
     A, xp, left, right, q, log_q = view.A, view.A.xp, view.left, view.right, view.weights, view.log_q
     falling, rising = view.scale.falling, view.scale.rising
     log_bound = A.log(xp.maximum(_logit_bound(A, left, right), _TINY))
@@ -434,12 +459,12 @@ def _float_deviation(view: View, values: Array) -> Scaled:
     left, right = _factors(A, left, right, log_E)
     if fused:
         return A.fused_deviation(left, right, q, values), unit
-    if large:
-        out = _direct(A, left, right, log_q, values)
-        if safe or bool(xp.all(A.largest(out) >= 2.0**-6 * A.largest(values))):
-            return out, unit
     if safe:
-        return _by_expm1(A, left, right, q, values), unit
+        return (_by_exp if large else _by_expm1)(A, left, right, q, values), unit
+    if large:
+        out = _by_softmax(A, left, right, log_q, values)
+        if bool(xp.all(A.largest(out) >= 2.0**-6 * A.largest(values))):
+            return out, unit
     out, log_out = _with_row_units(A, left, right, log_q, values)
     return out, unit + log_out
 
@@ -447,8 +472,6 @@ def _float_deviation(view: View, values: Array) -> Scaled:
 def _common_doubt(view: View, values: Array) -> Any:
     """Tokens known to ε: Σ_{j≠j*} q_j ((μ_j + ε μ)|v| + μ |v_j|), μ_j = min(1, |E_·j|), |v| and μ the largest."""
     A, xp = view.A, view.A.xp
-    if view.least_log_q > _UNEVEN_LOG:
-        return LOG_ZERO  # all tokens are attended to, so the residual is no smaller than theirs
     keys, sizes = A.max(A.abs(view.right), axis=-1), A.max(A.abs(values), axis=-1)
     key, size = A.nonzero(A.max(keys, axis=-2)), A.nonzero(A.max(sizes, axis=-2))
     log_E = A.log(xp.maximum(_logit_bound(A, view.left, view.right), _TINY)) + view.log_E
@@ -462,12 +485,9 @@ def _common_doubt(view: View, values: Array) -> Any:
     return _floored(A, A.log(total) + unit + A.log(size) + log_move)
 
 
-def _masked_doubt(view: View, mask: Mask, values: Array, out: Array) -> Any:
-    """|v| times the largest attention that any row pays to other tokens than j* (1 where that hardly matters)."""
+def _masked_doubt(view: View, mask: Mask, log_size: Array) -> Any:
+    """|v| times the largest attention that any row pays to other tokens than j*."""
     A = view.A
-    log_size = A.log(A.xp.maximum(A.largest(values), _TINY))
-    if bool(A.xp.all(A.largest(out) >= 2.0**-10 * A.largest(values))):
-        return log_size
     left, right = _factors(A, view.left, view.right, view.log_E)
     others = A.xp.where(A.is_first_largest(view.scores), -A.xp.inf, view.weights)
     rightT, rowc, row_others = A.transpose(right), A.transpose(view.weights), A.transpose(others)
@@ -492,45 +512,47 @@ def _moving(A: Any, right: Array, log_q: Array) -> Array:
 
 
 def _log_root_mean_square(A: Any, left: Array, right: Array, q: Array) -> Array:
-    """log √(mean_i Σ_j q_j (left rightᵀ)_ij²), (..., 1, 1), from two thin Gram matrices."""
-    gram = A.matmul(A.transpose(left), left / left.shape[-2]) * A.matmul(A.transpose(right), q * right)
-    return A.log(A.xp.maximum(A.sum(A.sum(gram, axis=-1), axis=-2), _TINY)) / 2
+    """log √(mean_i Σ_j q_j (left rightᵀ)_ij²), (..., 1, 1), over a few rows."""
+    E = A.matmul(left[..., :: max(1, left.shape[-2] // 16), :], A.transpose(right))
+    mean = A.sum(A.matmul(E * E, q), axis=-2) / E.shape[-2]
+    return A.log(A.xp.maximum(mean, _TINY)) / 2
 
 
-def _direct(A: Any, left: Array, right: Array, log_q: Array, values: Array) -> Array:
-    """P·values: the values have q-mean zero, so this is Q·values, with errors of the size of P rather than Q."""
-    rightT, row_log_q = A.transpose(right), A.transpose(log_q)
-    weights = A.concat([values, A.xp.ones_like(values[..., :1])], axis=-1)
+def _by_expm1(A: Any, left: Array, right: Array, q: Array, values: Array) -> Array:
+    """Σ_j q_j m_ij v_j / (1 + Σ_j q_j m_ij) for moderate E."""
+    rightT, weights = A.transpose(right), A.concat([q * values, q], axis=-1)
 
     def average(rows: Array, start: int) -> Array:
-        logits = A.matmul(rows, rightT)
-        logits += row_log_q
-        logits -= A.max(logits, axis=-1)
-        y = A.matmul(A.exp_of_temporary(logits), weights)
+        y = A.matmul(A.expm1_of_temporary(A.matmul(rows, rightT)), weights)
+        return y[..., :-1] / (1.0 + y[..., -1:])
+
+    return in_row_blocks(A, average, left, right.shape[-2])
+
+
+def _by_exp(A: Any, left: Array, right: Array, q: Array, values: Array) -> Array:
+    """The same with e^E for m: the values have q-mean zero, so that P and Q average them alike."""
+    rightT, weights = A.transpose(right), A.concat([q * values, q], axis=-1)
+
+    def average(rows: Array, start: int) -> Array:
+        y = A.matmul(A.exp_of_temporary(A.matmul(rows, rightT)), weights)
         return y[..., :-1] / y[..., -1:]
 
     return in_row_blocks(A, average, left, right.shape[-2])
 
 
-def _by_expm1(A: Any, left: Array, right: Array, q: Array, values: Array) -> Array:
-    rightT, weights = A.transpose(right), A.concat([q * values, q], axis=-1)
-    lengths = [A.max(A.sum(a * a, axis=-1), axis=-2) for a in (left, right)]
-    if float(A.xp.max(lengths[0] * lengths[1])) <= 4.0:
-        # |E| ≤ 2: expm1(E) = 2t/(1 − t) with t = tanh(E/2), which most libraries compute faster.
-        left, weights = left / 2, weights * 2
-
-        def expm1(a: Array) -> Array:
-            t = A.tanh_of_temporary(a)
-            t /= 1.0 - t
-            return t
-    else:
-        expm1 = A.expm1_of_temporary
+def _by_softmax(A: Any, left: Array, right: Array, log_q: Array, values: Array) -> Array:
+    """The same for any E, every row relative to its largest logit."""
+    ones = A.xp.ones_like(values[..., :1])
+    weights = A.concat([values, ones], axis=-1)
+    logitsT = A.transpose(A.concat([right, log_q], axis=-1))
 
     def average(rows: Array, start: int) -> Array:
-        y = A.matmul(expm1(A.matmul(rows, rightT)), weights)
-        return y[..., :-1] / (1.0 + y[..., -1:])
+        logits = A.matmul(rows, logitsT)
+        logits -= A.max(logits, axis=-1)
+        y = A.matmul(A.exp_of_temporary(logits), weights)
+        return y[..., :-1] / y[..., -1:]
 
-    return in_row_blocks(A, average, left, right.shape[-2])
+    return in_row_blocks(A, average, A.concat([left, ones], axis=-1), right.shape[-2])
 
 
 def _with_row_units(A: Any, left: Array, right: Array, log_q: Array, values: Array) -> Scaled:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,13 +16,13 @@ from rankmath.dynamics.centred import (
     Tokens,
     attention_step,
     centre,
+    in_row_blocks,
     mlp_step,
     norm_step,
     stacks_heads,
     weights_of,
 )
 from rankmath.dynamics.plain import check_input
-from rankmath.linalg.diameters import diameter
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
 from rankmath.network import Network
 from rankmath.validation import Array, as_choice, as_count
@@ -34,8 +33,6 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 BALL_TOLERANCE = 1e-12
 #: … and not beyond this.
 MOST_BITS = 16384
-# Numbers that all pairs of few rows make.
-_FEW = 2**15
 
 
 class PrecisionError(ArithmeticError):
@@ -342,11 +339,15 @@ def residual_size(A: Float64, R: Array, norm: ResidualNorm) -> Array:
 
 
 def _diameter(A: Float64, R: Array) -> Array:
-    """Δ₂ of rows of size one: few rows are compared at once, which `diameter` is too careful for."""
-    if R.shape[-2] ** 2 * math.prod(R.shape) > _FEW:
-        return diameter(R)
-    gaps = R[..., :, None, :] - R[..., None, :, :]
-    return A.xp.sqrt(A.xp.max(A.xp.sum(gaps * gaps, axis=-1), axis=(-2, -1)))
+    """Δ₂ of rows with mean zero. None of them is longer than Δ₂, so ‖R_i‖² + ‖R_j‖² − 2R_i·R_j hardly cancels."""
+    squares, ones = A.sum(R * R, axis=-1), A.xp.ones_like(R[..., :1])
+    left, right = A.concat([-2.0 * R, squares, ones], axis=-1), A.concat([R, ones, squares], axis=-1)
+
+    def farthest(rows: Array, start: int) -> Array:
+        return A.max(A.matmul(rows, A.transpose(right[..., start:, :])), axis=-1)
+
+    gaps = in_row_blocks(A, farthest, left, R.shape[-2])
+    return A.sqrt(A.xp.maximum(A.max(gaps, axis=-2), 0.0))[..., 0, 0]
 
 
 def _per_ball(bound: Callable[[Any], float], balls: tuple[Any, ...]) -> Floats:
