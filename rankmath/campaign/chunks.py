@@ -12,7 +12,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cache
@@ -244,7 +244,7 @@ def _sample(statement: Statement, name: str) -> NetworkInstance:
     return instance
 
 
-def _batches(chunk: Chunk, draws: Sequence[Draw]) -> Any:
+def _batches(chunk: Chunk, draws: Sequence[Draw]) -> Iterator[tuple[int, Instance]]:
     """(position, batch) pairs; kinds of draws and scales go round over all batches of the campaign."""
     recipe = chunk.recipe
     first = chunk.index * -(-recipe.chunk // recipe.batch)

@@ -184,7 +184,7 @@ def test_mistakes_are_exit_code_two(
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_ends_cleanly_and_the_next_run_goes_on(
+def test_an_interrupt_ends_cleanly(
     how: signal.Signals,
     command: list[str],
     plan: Path,
@@ -210,8 +210,6 @@ def test_an_interrupt_ends_cleanly_and_the_next_run_goes_on(
     with Ledger.read(ledger) as book:
         assert [row["outcome"] for row in book.rows("runs")] == ["interrupted"]
     assert set(rows_of(ledger)["records"]) <= set(undisturbed["records"])
-    assert subprocess.run(run, stdout=subprocess.DEVNULL, check=False).returncode == 0
-    assert rows_of(ledger) == undisturbed
 
 
 def rows_so_far(ledger: Path) -> int:

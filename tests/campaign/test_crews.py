@@ -193,14 +193,6 @@ def test_chunks_in_threads_of_one_process_take_turns(troubled: Callable[[str], d
     assert [attempt.error for attempt in came] == [""] * 10
 
 
-def test_joblib_runs_under_the_backend_that_is_set(
-    plan: Path, tmp_path: Path, undisturbed: Rows, rows_of: Callable[[Path], Rows]
-) -> None:
-    with parallel_config(backend="loky", n_jobs=2):
-        assert campaign(plan, ledger=tmp_path / "a.db", joblib=True).outcome == "complete"
-    assert rows_of(tmp_path / "a.db") == undisturbed
-
-
 def test_joblib_survives_the_death_of_a_worker(troubled: Callable[[str], dict[str, Any]], tmp_path: Path) -> None:
     once = "exec('''if not (HERE / \"once\").exists():\\n (HERE / \"once\").touch()\\n os._exit(9)''')"
     plan = Plan.of(troubled(once))

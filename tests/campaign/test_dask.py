@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -31,8 +32,8 @@ DASK = [sys.executable, "-m", "dask"]
 class Cluster:
     """`dask scheduler` and `dask worker`, each a process of its own."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.folder, self.settings = folder, settings
         self.log = folder / "scheduler.log"
         options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
         self.processes = [self._start(["scheduler", *options], self.log)]
@@ -41,7 +42,9 @@ class Cluster:
 
     def _start(self, words: list[str], log: Path) -> psutil.Popen:
         with open(log, "w") as file:
-            return psutil.Popen([*DASK, *words], stdout=file, stderr=file, cwd=self.folder)
+            return psutil.Popen(
+                [*DASK, *words], stdout=file, stderr=file, cwd=self.folder, env={**os.environ, **self.settings}
+            )
 
     def _wait_for(self, pattern: str, log: Path) -> str:
         deadline = time.monotonic() + 60
@@ -128,7 +131,9 @@ def test_through_joblib(
     assert workers <= {worker.pid for worker in cluster.workers}
 
 
-def test_a_chunk_that_kills_every_worker_is_reported(tmp_path: Path) -> None:
+def test_a_scheduler_without_workers_and_a_chunk_that_kills_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mine = tmp_path / "deadly.py"
     mine.write_text(
         "import os\n"
@@ -137,9 +142,14 @@ def test_a_chunk_that_kills_every_worker_is_reported(tmp_path: Path) -> None:
         "deadly = replace(statement('own:tv'), key='mine:deadly', evaluate=lambda A, instance: os._exit(9))\n"
     )
     plan = Plan.of({"statement": [{"file": str(mine), "instances": 1}], "statements": ["own:tv"], "instances": 20})
-    cluster = Cluster(tmp_path)
+    # How many workers a chunk may cost before the scheduler gives up on it is a setting of the scheduler.
+    cluster = Cluster(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
     try:
-        cluster.add_workers(5)
+        with monkeypatch.context() as patch:
+            patch.setattr(crews, "DASK_PATIENCE", 1)
+            with pytest.raises(ValueError, match="has no workers; start some with `dask worker`"):
+                campaign(plan, ledger=tmp_path / "a.db", dask=cluster.address)
+        cluster.add_workers(2)
         summary = campaign(plan, ledger=tmp_path / "a.db", dask=cluster.address)
     finally:
         cluster.stop()
@@ -163,16 +173,6 @@ def test_an_unreachable_scheduler(
     assert f"dask: '{address}' given; no scheduler answers there" in done.stderr
     with Ledger.read(path) as one, Ledger.read(undisturbed_ledger) as other:
         assert one.standings() == other.standings()
-
-
-def test_a_scheduler_without_workers(plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crews, "DASK_PATIENCE", 1)
-    cluster = Cluster(tmp_path)
-    try:
-        with pytest.raises(ValueError, match="has no workers; start some with `dask worker`"):
-            campaign(plan, ledger=tmp_path / "a.db", dask=cluster.address)
-    finally:
-        cluster.stop()
 
 
 def test_without_distributed_the_extra_is_named(
