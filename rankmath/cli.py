@@ -183,6 +183,8 @@ def _ratio(value: float) -> str:
     """A tightness just below 1 must not be printed as 1."""
     if 0.999 < value < 1:
         return f"1 - {1 - value:.1e}"
+    if value == 1:
+        return "1 - 1e-16"  # balls see it below 1; as a double it is not
     return f"{value:.4g}"
 
 
