@@ -308,24 +308,25 @@ def view_of(A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask
     c = A.matmul(D, A.transpose(g)) / root
     left = A.matmul(R, head.query) / root
     right = D if head.key is None else A.matmul(D, head.key)
-    log_logits = head.log_logits
+    log_logits, log_bound = head.log_logits, 0
     if not A.unbounded:
-        c, excess = _logits_in_range(A, (c, scale.sigma + log_g), left, right, 2 * scale.sigma + log_logits)
+        log_bound = A.log(A.xp.maximum(_logit_bound(A, left, right), _TINY))
+        c, excess = _logits_in_range(A, (c, scale.sigma + log_g), log_bound + 2 * scale.sigma + log_logits)
         log_logits = log_logits - excess
     if mask is not None and support is None:
-        return View(A, scores, scale, left, right, log_logits, pivot, D, c, None, 0.0, mask)
+        return View(A, scores, scale, left, right, log_logits, log_bound, pivot, D, c, None, 0.0, mask)
     q, log_q = _softmax(A, c, support)
     qD = A.matmul(A.transpose(q), D)
     least = 0.0
     if log_q is not None:
         least = float(A.xp.min(log_q if support is None else A.xp.where(log_q > -A.xp.inf, log_q, 0.0)))
-    return View(A, scores, scale, left, right, log_logits, pivot + qD, D - qD, q, log_q, least, None)
+    return View(A, scores, scale, left, right, log_logits, log_bound, pivot + qD, D - qD, q, log_q, least, None)
 
 
-def _logits_in_range(A: Any, c: Scaled, left: Array, right: Array, log_E: Array) -> tuple[Array, Array]:
+def _logits_in_range(A: Any, c: Scaled, log_size_E: Array) -> tuple[Array, Array]:
     """c itself, and by which logarithm c and E must shrink, both alike, to stay in the range of a double."""
-    size_c, size_E = (A.log(A.xp.maximum(size, _TINY)) for size in (A.largest(c[0]), _logit_bound(A, left, right)))
-    excess = A.xp.maximum(A.xp.maximum(c[1] + size_c, log_E + size_E) - _LARGEST_LOG, 0.0)
+    log_size_c = c[1] + A.log(A.xp.maximum(A.largest(c[0]), _TINY))
+    excess = A.xp.maximum(A.xp.maximum(log_size_c, log_size_E) - _LARGEST_LOG, 0.0)
     return _grown(A, c[0], c[1] - excess), excess
 
 
@@ -358,6 +359,7 @@ class View:
     left: Array
     right: Array  # E = e^{2σ + log_logits} left rightᵀ
     log_logits: Any
+    log_bound: Any  # of left rightᵀ
     common: Array  # of V = R
     spread: Array
     weights: Array  # q; under a mask c
@@ -432,8 +434,7 @@ def _float_deviation(view: View, values: Array) -> Scaled:
     """Five ways to the same sum, by the size of E and the evenness of q."""
     A, xp, left, right, q, log_q = view.A, view.A.xp, view.left, view.right, view.weights, view.log_q
     falling, rising = view.scale.falling, view.scale.rising
-    log_bound = A.log(xp.maximum(_logit_bound(A, left, right), _TINY))
-    log_size = log_bound + view.log_E
+    log_bound, log_size = view.log_bound, view.log_bound + view.log_E
     saturated = view.least_log_q < -_SAFE_LOG
     if float(xp.max(log_size)) <= _LINEAR_LOG:
         # E times anything is a product of thin matrices.
@@ -474,7 +475,7 @@ def _common_doubt(view: View, values: Array) -> Any:
     A, xp = view.A, view.A.xp
     keys, sizes = A.max(A.abs(view.right), axis=-1), A.max(A.abs(values), axis=-1)
     key, size = A.nonzero(A.max(keys, axis=-2)), A.nonzero(A.max(sizes, axis=-2))
-    log_E = A.log(xp.maximum(_logit_bound(A, view.left, view.right), _TINY)) + view.log_E
+    log_E = view.log_bound + view.log_E
     grow = A.exp(xp.minimum(xp.maximum(log_E, 0.0), 2 * _SAFE_LOG))
     moves, step = xp.minimum(grow * (keys / key), 1.0), xp.minimum(_EPSILON * grow, 1.0)
     doubt = moves + step + step / _EPSILON * sizes / size
@@ -502,6 +503,8 @@ def _masked_doubt(view: View, mask: Mask, log_size: Array) -> Any:
 
 def _factors(A: Any, left: Array, right: Array, log_E: Array) -> tuple[Array, Array]:
     """Two matrices whose product, left rightᵀ, is E itself, neither out of range."""
+    if float(A.xp.max(log_E)) <= _SAFE_LOG:
+        return left * A.exp(log_E), right
     right, log = normalised(A, right)
     return _grown(A, left, log_E + _floored(A, log)), right
 
