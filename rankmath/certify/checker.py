@@ -1164,12 +1164,12 @@ class NormLayer:
         self.A, self.gaps, self.lengths, self.units = [], [], [], []
         for query, row in zip(self.queries, counts, strict=True):
             seen = [j for j, count in enumerate(row) if count]
-            shares, tokens = lift([row[j] for j in seen], bits), [X[j] for j in seen]
-            # 1/A_ij as a sum of e^(L_im - L_ij): the difference of tokens comes first, for narrower intervals.
+            # A_ij = counts_ij/sum_m counts_im e^(L_im - L_ij), differences of tokens first: narrower intervals.
             A = {}
             for j in seen:
-                ratios = [work.dot(query, gap).exp() for gap in subtract_center(tokens, X[j])]
-                A[j] = row[j] / work.dot(shares, ratios)
+                gaps = zip(seen, subtract_center([X[m] for m in seen], X[j]), strict=True)
+                ratios = [row[m] * work.dot(query, gap).exp() for m, gap in gaps if m != j]
+                A[j] = row[j] / work.sum([Interval.of(row[j], bits), *ratios])
             y = [work.sum(A[j] * V[j][b] for j in seen) for b in range(d)]
             self.A.append(A)
             self.gaps.append({j: [v - entry for v, entry in zip(V[j], y, strict=True)] for j in seen})

@@ -44,8 +44,8 @@ STATEMENTS = {
 
 # Working precisions: the first that proves what is asked is kept.
 _LADDER = (96, 192, 384, 768, 1536)
-# The checker has not been seen to follow the contraction on a larger share of its set than 2^-5.
-_LEAST_HALVINGS = 5
+# The checker has not been seen to follow the contraction on a larger share of its set than 2^-3.
+_LEAST_HALVINGS = 3
 
 Witness = TypeVar("Witness")
 

@@ -25,7 +25,7 @@ from rankmath.counterexamples.equilibria import all_ranks, layernorm_equilibrium
 from rankmath.counterexamples.equilibrium_map import attention, jacobian, layer
 
 BITS = 128
-MUTATIONS = 150
+MUTATIONS = 300
 
 
 def number(value: int | str) -> Fraction:
@@ -283,6 +283,24 @@ def test_an_attracting_set_too_large_or_a_rate_too_small(triple: Certificate) ->
     ):
         assert "attracting" in changed(triple, data={"attracting": given | change}).reason
     assert changed(triple, data={"attracting": given | {"radius": radius / 8, "rate": rate}}).accepted
+
+
+def test_each_condition_of_attraction_is_needed_by_itself(triple: Certificate) -> None:
+    given = dict(triple.data["attracting"])
+    # The set is so small that the box around the equilibrium does not lie in it.
+    small = {"attracting": given | {"radius": Fraction(1, 2**60)}}
+    assert "may lie outside" in changed(triple, data=small).reason
+    # The center is so far from the equilibrium that at this rate the set could leave itself.
+    tokens = moved(triple.data["tokens"], (0, 0), Fraction(1, 2**32))
+    slow = {"attracting": given | {"rate": 1 - Fraction(1, 2**20)}, "tokens": tokens, "radius": Fraction(1, 2**28)}
+    assert "not mapped into itself" in changed(triple, data=slow).reason
+    assert changed(triple, data=slow | {"attracting": given}).accepted
+    # R and S must be nearly inverse, however well S DF R behaves.
+    tiny = floats(triple.hints["S"]) / 2**20
+    assert "no inverse" in changed(triple, hints={"S": tiny}).reason
+    # Nothing contracts on a set that large.
+    large = {"attracting": given | {"radius": 16 * number(given["radius"])}}
+    assert "too large" in changed(triple, data=large).reason
 
 
 def test_an_unstable_equilibrium_is_not_attracting_nor_a_stable_one_unstable(
