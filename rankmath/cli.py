@@ -484,7 +484,7 @@ def _console() -> Any:
     from rich.console import Console
 
     # A pipe gets full lines, not the width of a terminal that is not there.
-    return Console() if sys.stdout.isatty() else Console(width=160)
+    return Console(emoji=False) if sys.stdout.isatty() else Console(width=160, emoji=False)
 
 
 class _progress:

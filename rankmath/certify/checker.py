@@ -1601,6 +1601,7 @@ def check(path: str | os.PathLike[str], *, seconds: float = SECONDS) -> CheckRes
     seconds : time budget; a check that needs longer is a rejection.
     """
     try:
+        demand(isinstance(path, (str, os.PathLike)), "a path is needed")
         demand(os.path.isfile(path), "no regular file of that name")
         with open(path, "rb") as file:
             text = file.read(MAX_BYTES + 1)

@@ -174,7 +174,7 @@ def path_counts(L: int, H: int, skip: bool = True) -> list[int]:
     >>> path_counts(3, 2), sum(path_counts(3, 2)) == 3**3
     ([1, 6, 12, 8], True)
     """
-    L, H = as_count("L", L, least=0), as_count("H", H)
+    L, H = as_count("L", L, least=0, most=10**4), as_count("H", H)
     as_choice("skip", skip, (False, True))
     return [comb(L, k) * H**k if skip or k == L else 0 for k in range(L + 1)]
 

@@ -41,7 +41,13 @@ def forward(net: Network, X: Any) -> Array:
     for l in range(net.layers):
         # One head's matrix at a time: memory n², not H n².
         X = _layer(A, net, l, X, (_attention(A, net, l, h, X, mask) for h in range(net.heads)))
-    return X
+    return _in_range(A, X)
+
+
+def _in_range(A: Float64, out: Array) -> Array:
+    if not bool(A.xp.all(A.xp.isfinite(out))):
+        raise ValueError("X: too large for the plain pass, whose logits overflow a double; `trace` takes it")
+    return out
 
 
 def attention_matrices(net: Network, X: Any) -> Array:
@@ -57,7 +63,7 @@ def attention_matrices(net: Network, X: Any) -> Array:
     """
     X = check_input(net, X)
     A = Float64(X)
-    return A.xp.stack([A.xp.stack(matrices) for matrices, _ in layers_of(net, X)])
+    return _in_range(A, A.xp.stack([A.xp.stack(matrices) for matrices, _ in layers_of(net, X)]))
 
 
 def layers_of(net: Network, X: Array) -> Iterator[tuple[list[Array], Array]]:

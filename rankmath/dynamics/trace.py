@@ -206,9 +206,9 @@ def trace(
     if not isinstance(X, np.ndarray):
         raise ValueError(f"arithmetic: {arithmetic!r} given with arrays on a device; pass backend='numpy'")
     if arithmetic == "mpmath":
-        return _trace_mpmath(net, X, norm, as_count("dps", 50 if dps is None else dps, least=5))
+        return _trace_mpmath(net, X, norm, as_count("dps", 50 if dps is None else dps, least=5, most=10**6))
     if bits is not None:
-        return _trace_balls(net, X, norm, as_count("bits", bits, least=2))
+        return _trace_balls(net, X, norm, as_count("bits", bits, least=2, most=2**22))
     return _trace_tight_balls(net, X, norm)
 
 

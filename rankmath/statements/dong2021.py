@@ -43,7 +43,7 @@ from rankmath.statements.quantities import (
     unbox,
 )
 from rankmath.statements.seed import rational_stochastic
-from rankmath.statements.statement import Evaluation, Exact, Hypothesis, Side, Statement, fact
+from rankmath.statements.statement import Evaluation, Exact, Hypothesis, Side, Statement, attention_alone, fact
 from rankmath.statements.verdict import Outcome, Verdict
 from rankmath.validation import as_array
 
@@ -72,6 +72,13 @@ def path_instance(net: Any, X: Any) -> ArrayInstance:
     }
     exact = {name: _fractions(array) for name, array in arrays.items()}
     return ArrayInstance({**exact, "skip": _fractions(np.asarray(net.skip))})
+
+
+def plain_path_instance(net: Any, X: Any) -> ArrayInstance:
+    """The same for a network without skips: with them, `dong2021:2.1-skip` is the statement."""
+    if getattr(net, "skip", 0):
+        raise ValueError(f"net: a skip factor of {net.skip} given; dong2021:2.1 has none, use dong2021:2.1-skip")
+    return path_instance(net, X)
 
 
 def _fractions(array: Any) -> np.ndarray[Any, Any]:
@@ -201,6 +208,7 @@ def evaluate_composite(
     gamma: bool = True,
     printed: bool = False,
     heads: int | None = None,
+    maps: bool = False,
     exponent: int = 0,
     head_factor: bool = True,
 ) -> Evaluation:
@@ -213,15 +221,15 @@ def evaluate_composite(
     run = Run(A, instance.net, instance.X)
     A, net = run.A, run.net
     L = net.layers
-    hypotheses = []
+    hypotheses = [attention_alone(A, net, maps=maps, padding=False)]
     if heads is not None:
         hypotheses.append(fact(A, f"H = {heads}", net.heads == heads))
     log_B = maximum(A, [_log_printed(run, l, head_factor) if printed else _log_heads(run, l) for l in range(L)])
     log_c = log_B + log(A, A.constant(4)) - log(A, run.root)
-    maps = [_log_mlp_constant(A, f) for f in net.mlp if f is not None]
-    if maps:
+    constants = [_log_mlp_constant(A, f) for f in net.mlp if f is not None]
+    if constants:
         # A layer without a map has the identity, of constant one.
-        log_c = log_c + maximum(A, maps if len(maps) == L else [*maps, A.constant(0)])
+        log_c = log_c + maximum(A, constants if len(constants) == L else [*constants, A.constant(0)])
     if gamma:
         layers = [run.sandwich(l) for l in range(L)]
         log_c = log_c + maximum(A, [s.log_gamma(A) for s in layers])
@@ -416,7 +424,7 @@ STATEMENTS = (
         source=f"{PAPER}, Theorem 2.1",
         status="proved",
         truth="proofs/dong2021_2_1.tex",
-        instance=path_instance,
+        instance=plain_path_instance,
         decide=partial(decide_paths, skips=False),
         draws=(partial(draw_paths, skips=False),),
         certificate=partial(certify_path_instance, skips=False),
@@ -507,7 +515,7 @@ STATEMENTS = (
         status="proved",
         truth="proofs/dong2021_3.tex",
         instance=network_instance,
-        evaluate=evaluate_composite,
+        evaluate=partial(evaluate_composite, maps=True),
         draws=tuple(networks(small_tokens, shapes=COMPOSITE_SHAPES, mlp=f) for f in LIPSCHITZ),
         extremal=antipodal_pair_with_map,
         share=0.1,

@@ -193,7 +193,7 @@ def _float_verdicts(key: str, evaluation: Evaluation, size: int) -> list[Verdict
         fails = excess > margin
         outcomes[fails], reasons[fails] = Outcome.NOT_APPLICABLE, hypothesis.name
     return [
-        Verdict(key, outcomes[i], float(lhs[i]), float(rhs[i]), False, "float64", str(reasons[i]))
+        Verdict(key, Outcome(outcomes[i]), float(lhs[i]), float(rhs[i]), False, "float64", str(reasons[i]))
         for i in range(size)
     ]
 
@@ -317,7 +317,9 @@ def verify_statement(
         _climb(statement, battery, seed, search)
     for instance, verdict in battery.violations[:3]:
         if statement.certificate is not None and verdict.certified:
-            battery.certificates.append(statement.certificate(instance, verdict))
+            certificate = statement.certificate(instance, verdict)
+            if certificate.kind == "violates":  # one that says "holds" is about another statement than this one
+                battery.certificates.append(certificate)
     if statement.exhibit is not None:
         try:
             battery.exhibit = statement.exhibit()

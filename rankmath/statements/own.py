@@ -33,7 +33,7 @@ from rankmath.statements.quantities import (
     symmetric_extremes,
     unbox,
 )
-from rankmath.statements.statement import Evaluation, Hypothesis, Side, Statement, fact
+from rankmath.statements.statement import Evaluation, Hypothesis, Side, Statement, attention_alone, fact
 from rankmath.statements.verdict import Verdict
 from rankmath.validation import as_array
 
@@ -91,7 +91,8 @@ def evaluate_diameter(
 ) -> Evaluation:
     """Δ(X^L) ≤ b_L with b_0 = Δ(X), b_{l+1} = Σ_h ‖W_h‖ b_l tanh(‖W_QK,h‖_* b_l²/(4√d_qk)), in each norm."""
     run = Run(A, instance.net, instance.X)
-    return Evaluation([Side(run.log_diameter(run.net.layers, p), log_diameter_bound(run, p, constant)) for p in ps])
+    sides = [Side(run.log_diameter(run.net.layers, p), log_diameter_bound(run, p, constant)) for p in ps]
+    return Evaluation(sides, [attention_alone(run.A, run.net)])
 
 
 def log_diameter_bound(run: Run, p: Any, constant: float = 4) -> Any:
@@ -138,7 +139,7 @@ def evaluate_residual_inf(A: Any, instance: NetworkInstance, constant: float = 1
     A, L = run.A, run.net.layers
     log_c = maximum(A, [log(A, _residual_constant(run, l) * A.constant(constant)) for l in range(L)])
     rhs = log_c * ((3**L - 1) // 2) + run.log_residual(0, "inf") * 3**L
-    return Evaluation([Side(run.log_residual(L, "inf"), rhs)])
+    return Evaluation([Side(run.log_residual(L, "inf"), rhs)], [attention_alone(A, run.net)])
 
 
 def _residual_constant(run: Run, layer: int) -> Any:
@@ -182,12 +183,9 @@ def evaluate_gamma_free(A: Any, instance: NetworkInstance) -> Evaluation:
         log_C2 = log_C2 + finite_difference(A, log_tanh_of_exp(A, log_quarter), log_quarter)
     rhs = (log_C2 + log_sum(A, one) + log_sum(A, inf)) / 2 - log(A, run.root) + 3 * run.log_residual(0, "composite")
     return Evaluation(
-        [Side(run.log_residual(1, "composite"), rhs)], [fact(A, "one layer of attention alone", _bare(net))]
+        [Side(run.log_residual(1, "composite"), rhs)],
+        [fact(A, "one layer", net.layers == 1), attention_alone(A, net, padding=False)],
     )
-
-
-def _bare(net: Network) -> bool:
-    return net.layers == 1 and net.is_pure
 
 
 # -- O4: skips -------------------------------------------------------------------------------------------
@@ -220,7 +218,7 @@ def evaluate_skip_lower(A: Any, instance: NetworkInstance) -> Evaluation:
     start = run.log_diameter(0, 2)
     growth = exp(A, log(A, slack) + log_kappa + 2 * start + log(A, A.constant(L))) + 1
     hypotheses = [
-        fact(A, "λ = 1, no MLP, no LayerNorm", net.skip == 1 and net.norm is None and not any(net.mlp)),
+        attention_alone(A, net, skip=1.0),
         Hypothesis("φ_l(Δ_l) ≤ θ < 1 at every layer", Side(log_theta, A.constant(0))),
     ]
     return Evaluation([Side(start - log(A, growth) / 2, run.log_diameter(L, 2))], hypotheses)
@@ -268,7 +266,9 @@ def evaluate_order(A: Any, instance: NetworkInstance) -> Evaluation:
         bracket = m / max(1, min(n - 1, d)) * tilt - (exp(A, delta) - 1) * size
         lower = log(A, least) + log_q_min + log_positive(A, bracket) - log(A, run.root) + 3 * start
         sides.append(Side(lower, end))
-    return Evaluation(sides, [fact(A, "one head, attention alone", net.heads == 1 and net.is_pure), *definite])
+    return Evaluation(
+        sides, [fact(A, "one head", net.heads == 1), attention_alone(A, net, padding=False), *definite]
+    )
 
 
 def draw_definite(rng: Rng, size: int) -> NetworkInstance:

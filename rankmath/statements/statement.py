@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from rankmath.certify.certificate import Certificate
+from rankmath.linalg.masks import Mask
+from rankmath.network import Network
 from rankmath.statements.instance import Instance
 from rankmath.statements.verdict import Verdict
 
@@ -36,6 +38,20 @@ def fact(A: Any, name: str, true: bool) -> Hypothesis:
     """A hypothesis that needs no rounding: True or False."""
     low, high = A.constant(0), A.constant(1)
     return Hypothesis(name, Side(low, high) if true else Side(high, low))
+
+
+def attention_alone(
+    A: Any, net: Network, *, skip: float = 0.0, maps: bool = False, padding: bool = True
+) -> Hypothesis:
+    """What the layer theorems speak of: no LayerNorm, λ = `skip`, MLPs only if `maps`, no mask but key padding."""
+    mask = net.mask_for(net.mask.n) if isinstance(net.mask, Mask) else None
+    named = isinstance(net.mask, str) and net.mask != "complete"
+    seen = not named and (mask is None or (padding and mask.common_support is not None))
+    plain = net.norm is None and net.skip == skip and (maps or not any(net.mlp))
+    words = "attention alone" if skip == 0 else "attention with λ = 1"
+    return fact(
+        A, f"{words}{', MLPs' if maps else ''}, {'key padding at most' if padding else 'no mask'}", plain and seen
+    )
 
 
 @dataclass(frozen=True)

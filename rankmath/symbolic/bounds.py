@@ -138,6 +138,10 @@ _ONE_HEAD = (
     Quantity(letters.W_V, "|W_V|_{1,inf}", r"\|W_V\|_{1,\infty}"),
 )
 
+_BETA_APART = Quantity(
+    letters.beta, "a bound of sqrt(max_h |W_QK,h|_1 |W_h|_1 · max_h |W_QK,h|_1 |W_h|_inf) over layers", r"\beta"
+)
+
 _SMALL_LOGITS = "D_ii = osc(E_i) is at most x* = 1.2564... at every layer and head"
 _SEVERAL_HEADS = (
     "beta bounds sqrt(max_h |W_QK,h|_1 |W_h|_1 · max_h |W_QK,h|_1 |W_h|_inf), and not only each head's product"
@@ -179,7 +183,7 @@ def _with_heads() -> tuple[Expr, Proof]:
 @_registered("dong2021:2.3")
 def _(key: str, claim: Expr | None) -> Bound:
     coefficient, layer = _with_heads()
-    others = (_BETA, _GAMMA, _HEADS, _KEYS)
+    others = (_BETA_APART, _GAMMA, _HEADS, _KEYS)
     return _iterated(key, claim, coefficient, _RESIDUAL, layer, others, f"{_SMALL_LOGITS}; {_SEVERAL_HEADS}")
 
 
@@ -193,7 +197,7 @@ def _(key: str, claim: Expr | None) -> Bound:
         (r"$\|\mathrm{res}(f(Y))\| \le \lambda\|\mathrm{res}(Y)\|$",),
         (Step("attention, then the map", coefficient * a**3, "=", letters.lipschitz * (attention * a**3)),),
     ).check()
-    others = (_BETA, _GAMMA, _HEADS, _LIPSCHITZ, _KEYS)
+    others = (_BETA_APART, _GAMMA, _HEADS, _LIPSCHITZ, _KEYS)
     hypothesis = f"{_SMALL_LOGITS}; {_SEVERAL_HEADS}; the map is lipschitz-Lipschitz for the composite residual"
     return _iterated(key, claim, coefficient, _RESIDUAL, chain(mlp.claim, layer, mlp), others, hypothesis)
 

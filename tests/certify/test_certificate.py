@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
 from pathlib import Path
@@ -126,7 +127,7 @@ def test_a_failed_save_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypa
     def fail(*_: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("rankmath.certify.certificate.os.fsync", fail)
+    monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="disk full"):
         example(about="new").save(path)
     assert path.read_bytes() == before

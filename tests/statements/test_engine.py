@@ -268,3 +268,51 @@ def test_seeds_decide_everything() -> None:
 def test_bad_input_is_refused_by_name(call: object, named: str) -> None:
     with pytest.raises(ValueError, match=f"^{named}: "):
         call()  # type: ignore[operator]
+
+
+ONES = np.ones((1, 1, 1, 1))
+PADDED = np.array([[True, False], [True, False]])
+
+
+@pytest.mark.parametrize(
+    ("key", "net"),
+    [
+        *(
+            (key, rm.Network.from_arrays(ONES, 1e-3 * ONES, skip=True))
+            for key in ("own:diameter", "own:residual-inf")
+        ),
+        *((key, rm.Network.from_arrays(ONES, 1e-3 * ONES, skip=True)) for key in ("dong2021:2.2", "dong2021:2.3")),
+        *((key, rm.Network.from_arrays(ONES, ONES, mask="causal")) for key in ("own:diameter", "dong2021:3.2")),
+        *((key, rm.Network.from_arrays(ONES, ONES, norm="column")) for key in ("own:diameter", "own:gamma-free")),
+        *((key, rm.Network.from_arrays(ONES, ONES, mask=PADDED)) for key in ("own:order", "dong2021v1:2.2")),
+        ("own:skip-lower", rm.Network.from_arrays(1e-3 * ONES, -ONES, skip=True, mask="causal")),
+        ("own:skip-lower", rm.Network.from_arrays(ONES, ONES)),
+    ],
+)
+def test_a_network_the_theorem_does_not_speak_of_is_not_applicable(key: str, net: rm.Network) -> None:
+    for arithmetic in ("float64", "balls"):
+        verdict = judge(statement(key), NetworkInstance(net, np.array([[0.1], [-0.1]])), arithmetic)
+        assert verdict.outcome == Outcome.NOT_APPLICABLE
+        assert "attention" in verdict.reason
+
+
+def test_key_padding_is_within_the_diameter_bound() -> None:
+    net = rm.Network.from_arrays(ONES, ONES, mask=PADDED)
+    assert judge(statement("own:diameter"), NetworkInstance(net, TWO.X), "balls").outcome == Outcome.HOLDS
+
+
+def test_a_certificate_that_says_holds_is_not_given_for_a_violation() -> None:
+    """A broken copy of a statement inherits its certifier, which speaks of the true one: nothing is handed out."""
+    entry = replace(
+        statement("own:diameter"), key="my:diameter", evaluate=partial(evaluate_diameter, constant=4.01)
+    )
+    battery = verify_statement(entry, instances=100, certify=2, search=0)
+    assert battery.outcome == "REFUTED"
+    assert battery.certificates == []
+
+
+def test_paths_without_skips_refuse_a_network_with_them() -> None:
+    net = rm.Network.random(tokens=3, dim=2, layers=2, seed=0, skip=True)
+    with pytest.raises(ValueError, match=r"^net: .*2\.1-skip"):
+        verify("dong2021:2.1", net, net.random_input())
+    assert verify("dong2021:2.1-skip", net, net.random_input()).outcome == Outcome.HOLDS
