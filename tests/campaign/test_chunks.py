@@ -139,6 +139,16 @@ def test_sizes_and_scales_shape_what_is_drawn() -> None:
             np.testing.assert_array_equal(factor * decode(one.data).X, decode(other.data).X)
 
 
+def test_every_statement_can_be_part_of_a_campaign() -> None:
+    plan = Plan.of({"statements": "all", "instances": 2, "chunk": 2, "batch": 1, "certify": 0.5})
+    for chunk in plan.chunks():
+        came = attempt(chunk)
+        assert came.findings is not None, f"{chunk.key}: {came.error}"
+        found = came.findings
+        assert found.holds + found.violated + found.undecided + found.not_applicable == 2
+        assert any("certified" in record.why for record in found.records)
+
+
 def test_an_error_comes_back_as_words() -> None:
     came = attempt(Chunk(replace(DIAMETER, key="own:nonsense"), 0, 0, 10))
     assert came.findings is None
