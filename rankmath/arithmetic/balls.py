@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
@@ -63,6 +63,31 @@ def _log(x: arb) -> arb:
     return arb.neg_inf() if x.is_zero() else x.log()
 
 
+def _root(x: arb) -> arb:
+    """√x of a number that is known not to be negative."""
+    return x.nonnegative_part().sqrt()
+
+
+#: Functions of one ball.
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "exp": arb.exp,
+    "log": _log,
+    "sqrt": _root,
+    "abs": abs,
+    "tanh": arb.tanh,
+    "erfc": arb.erfc,
+    "cosh": arb.cosh,
+    "sinh": arb.sinh,
+    "expm1_of_temporary": arb.expm1,
+    "exp_of_temporary": arb.exp,
+}
+_MAXIMUM = np.frompyfunc(arb.max, 2, 1)
+
+
+def _matrix(a: Array) -> arb_mat:
+    return arb_mat(a.shape[0], a.shape[1], a.ravel().tolist())
+
+
 class Balls(ObjectArithmetic):
     """Arrays of balls; run inside `precision(bits)`.
 
@@ -78,16 +103,8 @@ class Balls(ObjectArithmetic):
 
     def __init__(self) -> None:
         self.zero, self.one = arb(0), arb(1)
-        self.exp = entrywise(arb.exp)
-        self.log = entrywise(_log)
-        self.sqrt = entrywise(lambda x: x.nonnegative_part().sqrt())
-        self.abs = entrywise(abs)
-        self.tanh = entrywise(arb.tanh)
-        self.erfc = entrywise(arb.erfc)
-        self.cosh = entrywise(arb.cosh)
-        self.sinh = entrywise(arb.sinh)
-        self.expm1_of_temporary = entrywise(arb.expm1)
-        self.exp_of_temporary = self.exp
+        for name, function in FUNCTIONS.items():
+            setattr(self, name, entrywise(function))
         #: A factor "somewhere in [0, 1]".
         self.between = arb(0.5, 0.5)
 
@@ -106,19 +123,15 @@ class Balls(ObjectArithmetic):
         return entrywise(ball)(np.asarray(value, dtype=object))
 
     def product(self, a: Array, b: Array) -> Array:
-        rows, inner, columns = a.shape[0], a.shape[1], b.shape[1]
-        left = arb_mat(rows, inner, a.ravel().tolist())
-        right = arb_mat(inner, columns, b.ravel().tolist())
-        out = np.empty(rows * columns, dtype=object)
-        out[:] = (left * right).entries()
-        return out.reshape(rows, columns)
+        entries = (_matrix(a) * _matrix(b)).entries()
+        return np.fromiter(entries, dtype=object, count=len(entries)).reshape(a.shape[0], b.shape[1])
 
     def max(self, a: Array, axis: int) -> Array:
         # arb.max encloses the maximum of any two points of its operands.
-        return np.frompyfunc(arb.max, 2, 1).reduce(a, axis=axis, keepdims=True)
+        return _MAXIMUM.reduce(a, axis=axis, keepdims=True)
 
     def maximum(self, a: Array, b: Array) -> Array:
-        return np.frompyfunc(arb.max, 2, 1)(a, b)
+        return _MAXIMUM(a, b)
 
     def choose(self, u: Array, if_positive: Array, otherwise: Array) -> Array:
         """One of two where the sign of u is certain, the hull of both where it is not."""
@@ -130,7 +143,10 @@ class Balls(ObjectArithmetic):
         return self.scaled_floats(a)
 
     def scaled_floats(self, a: Array) -> np.ndarray[Any, Any]:
-        """Midpoints divided by the largest magnitude, as doubles."""
+        """Midpoints as doubles, divided by the largest magnitude where doubles would not hold them."""
+        floats = np.fromiter(map(float, a.flat), dtype=float, count=a.size)
+        if 1e-150 < np.abs(floats).max() < 1e150:
+            return floats.reshape(a.shape)
         middles = [x.mid() for x in a.flat]
         largest = arb(0)
         for x in middles:

@@ -106,6 +106,9 @@ class Float64:
             return largest(a)
         return self.xp.max(self.xp.abs(a), axis=(-2, -1), keepdims=True)
 
+    def size_bound(self, a: Array) -> Array:
+        return self.largest(a)
+
     def where(self, condition: Array, a: Array, b: Array) -> Array:
         return self.xp.where(condition, a, b)
 

@@ -35,8 +35,21 @@ class ObjectArithmetic:
     #: 0 and 1 in this number system.
     zero: Any
     one: Any
-    #: |a|, entry by entry.
+    # Functions applied entry by entry.
+    exp: Callable[[Array], Array]
+    log: Callable[[Array], Array]
+    sqrt: Callable[[Array], Array]
     abs: Callable[[Array], Array]
+    expm1_of_temporary: Callable[[Array], Array]
+
+    @property
+    def on_arrays(self) -> ObjectArithmetic:
+        """The same arithmetic on NumPy object arrays."""
+        return self
+
+    def array(self, a: Array) -> Array:
+        """`a` as a NumPy object array."""
+        return a
 
     def middle(self, a: Array) -> np.ndarray[Any, Any]:
         """Nearby doubles up to one common factor: for choices to which any answer is valid."""
@@ -56,6 +69,23 @@ class ObjectArithmetic:
             out[place] = self.product(a[place], b[place])
         return out
 
+    def expm1_average(self, left: Array, right: Array, q: Array, values: Array) -> Array:
+        """Σ_j q_j m_ij v_j / (1 + Σ_j q_j m_ij) with m = expm1(left rightᵀ)."""
+        m = self.expm1_of_temporary(self.matmul(left, self.transpose(right)))
+        y = self.matmul(m, self.concat([q * values, q], axis=-1))
+        return y[..., :-1] * (1 / (1 + y[..., -1:]))
+
+    def bits(self) -> int:
+        """Precision in bits."""
+        raise NotImplementedError
+
+    def clearly_moderate(self, left: Array, right: Array) -> bool:
+        """Whether one look shows that left rightᵀ is not all below 2^−bits: saves bounding it."""
+        if left.ndim > 2 or right.ndim > 2:
+            return False
+        first, last = left[0, 0], right[0, 0] if right[0, 0] != 0 else right[-1, 0]
+        return bool(abs(first * last) * 2 ** self.bits() > 1)
+
     def transpose(self, a: Array) -> Array:
         return np.swapaxes(a, -1, -2)
 
@@ -64,6 +94,10 @@ class ObjectArithmetic:
 
     def max(self, a: Array, axis: int) -> Array:
         raise NotImplementedError
+
+    def size_bound(self, a: Array) -> Array:
+        """At least every |entry|, (..., 1, 1)."""
+        return self.largest(a)
 
     def largest(self, a: Array) -> Array:
         """The largest |entry| of each matrix, (..., 1, 1)."""
@@ -94,13 +128,21 @@ class ObjectArithmetic:
         return self.relative_to_largest(self.middle(scores), rows)[0]
 
     def relative_to_largest(self, scores: np.ndarray[Any, Any], rows: Array) -> tuple[Array, Array]:
-        """The row at the largest score (doubles, (..., n, 1)), and all rows minus it, that one an exact zero."""
+        """The row at the largest score (doubles, (..., n, 1)), and all rows minus it, that one an exact zero.
+
+        A ball minus itself is not zero, but the number it stands for is.
+        """
+        if scores.ndim == rows.ndim == 2:
+            row = int(np.argmax(scores))
+            pivot = rows[row : row + 1]
+            difference = rows - pivot
+            difference[row] = self.zero
+            return pivot, difference
         place = np.argmax(scores, axis=-2, keepdims=True)
         lead = np.broadcast_shapes(place.shape[:-2], rows.shape[:-2])
         rows = np.broadcast_to(rows, lead + rows.shape[-2:])
         index = np.broadcast_to(place, (*lead, 1, rows.shape[-1]))
         pivot = np.take_along_axis(rows, index, axis=-2)
         difference = rows - pivot
-        # A ball minus itself is not zero, but the number it stands for is.
         np.put_along_axis(difference, index, self.zero, axis=-2)
         return pivot, difference

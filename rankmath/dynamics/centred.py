@@ -211,7 +211,7 @@ def _floored(A: Any, log: Array) -> Array:
 
 def _grown(A: Any, a: Array, log: Any) -> Array:
     """`a` · e^log, held down where it would overflow; e^log alone may."""
-    half = A.exp(A.xp.minimum(log, _LARGEST_LOG - A.log(A.xp.maximum(A.largest(a), _TINY))) / 2)
+    half = A.exp(A.xp.minimum(log, _LARGEST_LOG - A.xp.log(A.xp.maximum(A.largest(a), _TINY))) / 2)
     return a * half * half
 
 
@@ -292,7 +292,7 @@ def _through(A: Any, v: Array, head: Head) -> Array:
 def view_of(A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None) -> View:
     """One head as the tokens see it."""
     x, R = tokens.center, tokens.residual
-    root = A.sqrt(A.asarray(A.constant(net.d_qk))) if A.unbounded else math.sqrt(net.d_qk)
+    per_root = 1 / A.sqrt(A.asarray(A.constant(net.d_qk))) if A.unbounded else 1 / math.sqrt(net.d_qk)
     g = A.matmul(x, head.query)
     if head.key is not None:
         g = A.matmul(g, A.transpose(head.key))
@@ -305,12 +305,12 @@ def view_of(A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask
     if support is not None:
         scores = A.hide(support[:, None], scores)
     pivot, D = A.relative_to_largest(scores, R)
-    c = A.matmul(D, A.transpose(g)) / root
-    left = A.matmul(R, head.query) / root
+    c = A.matmul(D, A.transpose(g)) * per_root
+    left = A.matmul(R, head.query) * per_root
     right = D if head.key is None else A.matmul(D, head.key)
     log_logits, log_bound = head.log_logits, 0
     if not A.unbounded:
-        log_bound = A.log(A.xp.maximum(_logit_bound(A, left, right), _TINY))
+        log_bound = A.xp.log(A.xp.maximum(_logit_bound(A, left, right), _TINY))
         c, excess = _logits_in_range(A, (c, scale.sigma + log_g), log_bound + 2 * scale.sigma + log_logits)
         log_logits = log_logits - excess
     if mask is not None and support is None:
@@ -325,7 +325,7 @@ def view_of(A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask
 
 def _logits_in_range(A: Any, c: Scaled, log_size_E: Array) -> tuple[Array, Array]:
     """c itself, and by which logarithm c and E must shrink, both alike, to stay in the range of a double."""
-    log_size_c = c[1] + A.log(A.xp.maximum(A.largest(c[0]), _TINY))
+    log_size_c = c[1] + A.xp.log(A.xp.maximum(A.largest(c[0]), _TINY))
     excess = A.xp.maximum(A.xp.maximum(log_size_c, log_size_E) - _LARGEST_LOG, 0.0)
     return _grown(A, c[0], c[1] - excess), excess
 
@@ -398,7 +398,7 @@ class View:
             return 0
         if self.mask is None and self.least_log_q > _UNEVEN_LOG:
             return LOG_ZERO  # all tokens are attended to, so the residual is no smaller than theirs
-        log_size = self.A.log(self.A.xp.maximum(self.A.largest(spread), _TINY)) - self.log_unit
+        log_size = self.A.xp.log(self.A.xp.maximum(self.A.largest(spread), _TINY)) - self.log_unit
         if bool(self.A.xp.all(out[1] + self.A.log(self.A.largest(out[0])) >= log_size - _HARDLY)):
             return log_size
         return _common_doubt(self, spread) if self.mask is None else _masked_doubt(self, self.mask, log_size)
@@ -411,23 +411,22 @@ class View:
 
 
 def _logit_bound(A: Any, left: Array, right: Array) -> Array:
-    """At least every |(left rightᵀ)_ij|, (..., 1, 1), from the largest entries alone."""
-    return A.largest(left) * A.largest(right) * left.shape[-1]
+    """At least every |(left rightᵀ)_ij|, (..., 1, 1), from the sizes of the factors alone."""
+    return A.size_bound(left) * A.size_bound(right) * left.shape[-1]
 
 
 def _unbounded_deviation(view: View, values: Array) -> Scaled:
     A, left, right, q = view.A, view.left, view.right, view.weights
-    bound = _logit_bound(A, left, right)
-    b = A.upper_exponent(bound)
-    if b < -A.bits():
-        # |E| ≤ 2^b: m = E + θE² with |θ| ≤ 1, and |m̄| ≤ 2^{b+1}, so 1/(1 + m̄) is within 2^{b+2} of 1.
+    if not A.clearly_moderate(left, right):
         weighted = q * values
-        quadratic = A.max(A.sum(A.abs(weighted), axis=-2), axis=-1) * A.error_ball(2 * b + 1)
-        linear = A.matmul(left, A.matmul(A.transpose(right), weighted)) * (1 + A.error_ball(b + 2))
-        return linear + A.where(A.certainly_zero(bound), A.zero, quadratic), 0
-    m = A.expm1_of_temporary(A.matmul(left, A.transpose(right)))
-    y = A.matmul(m, A.concat([q * values, q], axis=-1))
-    return y[..., :-1] / (1 + y[..., -1:]), 0
+        bound = _logit_bound(A, left, right)
+        b = A.upper_exponent(bound)
+        if b < -A.bits():
+            # |E| ≤ 2^b: m = E + θE² with |θ| ≤ 1, and |m̄| ≤ 2^{b+1}, so 1/(1 + m̄) is within 2^{b+2} of 1.
+            quadratic = A.max(A.sum(A.abs(weighted), axis=-2), axis=-1) * A.error_ball(2 * b + 1)
+            linear = A.matmul(left, A.matmul(A.transpose(right), weighted)) * (1 + A.error_ball(b + 2))
+            return linear + A.where(A.certainly_zero(bound), A.zero, quadratic), 0
+    return A.expm1_average(left, right, q, values), 0
 
 
 def _float_deviation(view: View, values: Array) -> Scaled:
@@ -453,7 +452,7 @@ def _float_deviation(view: View, values: Array) -> Scaled:
     if not safe and not saturated:
         # Cauchy–Schwarz: dearer than the bound by entries, and closer by up to a factor of the width.
         lengths = [A.max(A.sum(a * a, axis=-1), axis=-2) for a in (left, right)]
-        log_lengths = A.log(xp.maximum(lengths[0] * lengths[1], _TINY)) / 2
+        log_lengths = xp.log(xp.maximum(lengths[0] * lengths[1], _TINY)) / 2
         safe = float(xp.max(log_lengths + log_E)) <= math.log(_SAFE_LOG)
     fused = safe and A.fuses(left, values)
     large = not fused and float(xp.min(_log_root_mean_square(A, left, right, q) + log_E)) >= _LARGE_LOG_RMS
@@ -518,7 +517,7 @@ def _log_root_mean_square(A: Any, left: Array, right: Array, q: Array) -> Array:
     """log √(mean_i Σ_j q_j (left rightᵀ)_ij²), (..., 1, 1), over a few rows."""
     E = A.matmul(left[..., :: max(1, left.shape[-2] // 16), :], A.transpose(right))
     mean = A.sum(A.matmul(E * E, q), axis=-2) / E.shape[-2]
-    return A.log(A.xp.maximum(mean, _TINY)) / 2
+    return A.xp.log(A.xp.maximum(mean, _TINY)) / 2
 
 
 def _by_expm1(A: Any, left: Array, right: Array, q: Array, values: Array) -> Array:
@@ -672,7 +671,7 @@ def _hidden_units(A: Any, u: Scaled, t: Scaled) -> tuple[Array, Array, Array, Ar
     xp = A.xp
     pre, grown = normalised(A, u[0])
     log_u = _floored(A, u[1] + grown)
-    size = xp.maximum(log_u, t[1] + A.log(xp.maximum(A.largest(t[0]), _TINY)))
+    size = xp.maximum(log_u, t[1] + xp.log(xp.maximum(A.largest(t[0]), _TINY)))
     M = xp.maximum(size - 200.0, 0.0)
     s = A.exp(xp.minimum(t[1] - M, 2 * _SAFE_LOG))
     return pre * A.exp(log_u - M), s, A.exp(xp.minimum(M, 500.0)), M
@@ -735,7 +734,7 @@ def _token_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
     if A.unbounded:
         return _recentred(A, (x_new, 0), R_new, None)
     # What is left of R is its part across x, known to the last bit of R.
-    log_parts = A.log(A.xp.maximum(A.largest(R / A.nonzero(a)) * stretch, _TINY))
+    log_parts = A.xp.log(A.xp.maximum(A.largest(R / A.nonzero(a)) * stretch, _TINY))
     return _recentred(A, (x_new, 0), R_new, log_r, tokens.lost_bits, log_parts)
 
 

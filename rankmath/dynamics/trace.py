@@ -246,10 +246,12 @@ def _trace_mpmath(net: Network, X: Array, norm: ResidualNorm, dps: int) -> Trace
 
 
 def _trace_balls(net: Network, X: Array, norm: ResidualNorm, bits: int) -> Trace:
+    from rankmath.arithmetic.ball_matrices import MatrixBalls
     from rankmath.arithmetic.balls import Balls, precision
 
     with precision(bits):
-        return _trace_objects(Balls(), net, X, norm, bits)
+        A = MatrixBalls() if X.ndim == 2 and net.query.ndim == 4 else Balls()
+        return _trace_objects(A, net, X, norm, bits)
 
 
 def _trace_tight_balls(net: Network, X: Array, norm: ResidualNorm) -> Trace:
@@ -285,16 +287,17 @@ def _trace_objects(A: Any, net: Network, X: Array, norm: ResidualNorm, bits: int
 
     values, diameters, means = [], [], []
     for tokens in layers_centred(A, net, X):
-        values.append(log_residual(A, tokens.residual, norm))
-        diameters.append(log_diameter(A, tokens.residual))
-        means.append(log_residual(A, tokens.center, "frobenius"))
+        R = A.array(tokens.residual)
+        values.append(log_residual(A.on_arrays, R, norm))
+        diameters.append(log_diameter(A.on_arrays, R))
+        means.append(log_residual(A.on_arrays, A.array(tokens.center), "frobenius"))
     return Trace(
         net,
         norm,
         A.name,
-        tuple(_as_scale(A, x) for x in values),
-        tuple(_as_scale(A, x) for x in diameters),
-        tuple(_as_scale(A, x) for x in means),
+        tuple(_as_scale(A.on_arrays, x) for x in values),
+        tuple(_as_scale(A.on_arrays, x) for x in diameters),
+        tuple(_as_scale(A.on_arrays, x) for x in means),
         tokens.center[..., 0, :],
         np.zeros((len(values), *np.shape(values[0]))),
         values=tuple(values),

@@ -9,6 +9,7 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankmath.arithmetic.ball_matrices import MatrixBalls
 from rankmath.arithmetic.balls import Balls, ball, precision
 from rankmath.dynamics import trace as trace_module
 from rankmath.dynamics.activations import activate, activation_difference
@@ -80,7 +81,7 @@ def exactly(x: mpmath.mpf) -> arb:
     return arb(int(-mantissa if sign else mantissa)) * arb(2) ** int(exponent)
 
 
-class TruncatingBalls(Balls):
+class TruncatingBalls(MatrixBalls):
     """Balls that ask for a few bits of every series only: the bounds of what is cut off must do the rest."""
 
     def bits(self) -> int:
@@ -96,10 +97,11 @@ def plain_and_enclosed(seed: int, bits: int, arithmetic: type[Balls]) -> list:
         plain = list(plain_layers(mp, net, X))
         with precision(bits):
             A = arithmetic()
-            enclosed = [
-                (tokens, log_residual(A, tokens.residual, "frobenius"), log_diameter(A, tokens.residual))
-                for tokens in layers_centred(A, net, X)
-            ]
+            enclosed = []
+            for tokens in layers_centred(A, net, X):
+                center, R = A.array(tokens.center), A.array(tokens.residual)
+                logs = log_residual(A.on_arrays, R, "frobenius"), log_diameter(A.on_arrays, R)
+                enclosed.append((center, R, *logs))
     except ValueError as error:
         refusal = str(error)
     else:
@@ -112,19 +114,19 @@ def contains(ball: arb, value: arb, slack: arb) -> bool:
     return bool((ball + slack).contains(value))
 
 
-def count_layers_that_contain_the_plain_value(seed: int, bits: int, arithmetic=Balls) -> tuple[int, int]:
+def count_layers_that_contain_the_plain_value(seed: int, bits: int, arithmetic=MatrixBalls) -> tuple[int, int]:
     """Check every layer of one network; return how many there were, and how many had a tight log_residual."""
     layers = plain_and_enclosed(seed, bits, arithmetic)
     tight = 0
     with precision(8000):  # as good as exact
-        for rows, (tokens, log_size, log_gap) in layers:
+        for rows, (center, residual, log_size, log_gap) in layers:
             values = np.asarray([[exactly(a) for a in row] for row in rows], dtype=object)
             # The plain value is itself off in its last few of 1000 digits.
             slack = arb(0, arb(10) ** (30 - DIGITS)) * (1 + max(abs(a) for a in values.flat).upper())
-            X_ball = tokens.center + tokens.residual
+            X_ball = center + residual
             assert all(contains(b, v, slack) for b, v in zip(X_ball.flat, values.flat, strict=True))
             # Differences of tokens, in which the center plays no part.
-            gaps, exact_gaps = tokens.residual - tokens.residual[:1], values - values[:1]
+            gaps, exact_gaps = residual - residual[:1], values - values[:1]
             assert all(contains(b, v, slack) for b, v in zip(gaps.flat, exact_gaps.flat, strict=True))
             R = values - values.sum(axis=0, keepdims=True) / len(values)
             pairs = [np.sum((a - b) ** 2) for a in values for b in values]
@@ -139,14 +141,23 @@ def count_layers_that_contain_the_plain_value(seed: int, bits: int, arithmetic=B
 
 
 @settings(max_examples=100)
-@given(seed=st.integers(0, 2**40), bits=st.sampled_from([20, 53, 128, 300]))
-def test_enclosures_contain_the_plain_value(seed, bits):
-    count_layers_that_contain_the_plain_value(seed, bits)
+@given(
+    seed=st.integers(0, 2**40),
+    bits=st.sampled_from([20, 53, 128, 300]),
+    arithmetic=st.sampled_from([Balls, MatrixBalls]),
+)
+def test_enclosures_contain_the_plain_value(seed, bits, arithmetic):
+    count_layers_that_contain_the_plain_value(seed, bits, arithmetic)
 
 
 def test_enclosures_contain_the_plain_value_in_a_sweep():
     """… and are no excuses: most are tight."""
-    counts = np.asarray([count_layers_that_contain_the_plain_value(s, (53, 128)[s % 2]) for s in range(500)])
+    counts = np.asarray(
+        [
+            count_layers_that_contain_the_plain_value(s, (53, 128)[s % 2], (Balls, MatrixBalls)[s % 3 > 0])
+            for s in range(500)
+        ]
+    )
     layers, tight = counts.sum(axis=0)
     assert layers >= 700
     assert tight >= 0.7 * layers
@@ -264,7 +275,7 @@ def test_float64_lies_within_its_error_of_the_balls(seed, draw_network):
 
 
 @given(
-    arithmetic=st.sampled_from([Balls, TruncatingBalls]),
+    arithmetic=st.sampled_from([MatrixBalls, TruncatingBalls]),
     u=st.floats(-12, 12),
     t=st.one_of(st.floats(-0.2, 0.2), st.floats(-1e-8, 1e-8), st.floats(-40, 40)),
     bits=st.sampled_from([24, 53, 200, 700]),
@@ -272,7 +283,7 @@ def test_float64_lies_within_its_error_of_the_balls(seed, draw_network):
 def test_gelu_differences_are_enclosed(arithmetic, u, t, bits):
     with precision(bits):
         A = arithmetic()
-        enclosure = activation_difference(A, "gelu", A.asarray([[u]]), A.asarray([[t]]), 1)[0, 0]
+        enclosure = A.array(activation_difference(A, "gelu", A.asarray([[u]]), A.asarray([[t]]), 1))[0, 0]
     with precision(6000):
 
         def gelu(x):
@@ -281,7 +292,7 @@ def test_gelu_differences_are_enclosed(arithmetic, u, t, bits):
         exact = gelu(arb(u) + arb(t)) - gelu(arb(u))
         assert enclosure.overlaps(exact)
         assert t or enclosure.is_zero()
-        if bits >= 53 and arithmetic is Balls:
+        if bits >= 53 and arithmetic is MatrixBalls:
             assert enclosure.rad() <= abs(arb(t)) * arb(2) ** (30 - bits)
 
 
