@@ -43,7 +43,8 @@ class ReferenceTrace:
     Attributes
     ----------
     log_residual : (L+1,) natural logarithms of ‖res(X^l)‖, entry 0 the input; −inf for an exact zero.
-    resolved : (L+1,) whether the residual stands clear of rounding; where not, it is the floor 10^−digits.
+    resolved : (L+1,) whether the residual stands clear of rounding; where not, it is the floor 10^−digits, or a zero
+        that rounding may have made.
     digits : decimal digits carried.
     seconds : time taken.
     """
@@ -107,7 +108,9 @@ def reference_trace(
     for rows in plain_layers(context, net, X):
         log, relative = _log_residual(context, rows, norm)
         logs.append(log)
-        resolved.append(log == -math.inf or relative > -(digits - _GUARD / 2) * math.log(10))
+        # Tokens that become equal on the way may have been rounded to it.
+        started_equal = logs[0] == -math.inf
+        resolved.append(started_equal or relative > -(digits - _GUARD / 2) * math.log(10))
     return ReferenceTrace(np.asarray(logs), np.asarray(resolved), digits, time.perf_counter() - began, norm)
 
 
@@ -124,7 +127,7 @@ def _digits_needed(net: Network, X: Array) -> tuple[float, int]:
     beyond = np.isinf(decay.log_residual)
     below = np.where(beyond, np.exp(np.minimum(decay.log_log_residual, 700.0)), height - decay.log_residual)
     below = np.where(np.isposinf(decay.log_log_residual), 0.0, below)
-    layer = int(np.argmax(below))
+    layer = len(below) - 1 - int(np.argmax(below[::-1]))
     return float(below[layer]) / math.log(10) + _GUARD, layer
 
 
