@@ -43,8 +43,8 @@ class ReferenceTrace:
     Attributes
     ----------
     log_residual : (L+1,) natural logarithms of ‖res(X^l)‖, entry 0 the input; −inf for an exact zero.
-    resolved : (L+1,) whether the residual stands clear of rounding; where not, it is the floor 10^−digits, or a zero
-        that rounding may have made.
+    resolved : (L+1,) whether the residual stands clear of rounding; where not, it is the floor 10^−digits or a
+        zero that rounding may have made.
     digits : decimal digits carried.
     seconds : time taken.
     """
