@@ -84,6 +84,7 @@ def run_(
         "recorded": summary.recorded,
         "failed": summary.failed,
         "seconds": summary.seconds,
+        "versions": summary.versions,
     }
     if as_json:
         click.echo(json.dumps({**content, "statements": [_plain(s, None) for s in summary.standings]}, indent=1))
@@ -92,6 +93,10 @@ def run_(
         click.echo(
             f"{summary.outcome}: {summary.recorded} chunks in {summary.seconds:.1f} s, ledger {summary.ledger}"
         )
+        if summary.versions > 1:
+            click.echo(
+                f"note: {summary.versions} different versions have computed chunks of this ledger; see status"
+            )
         if summary.failed:
             click.echo(f"{summary.failed} chunks failed: rankmath campaign show {summary.ledger} --failures")
     sys.exit(0 if summary.as_registered and not summary.failed else 1)
@@ -119,7 +124,8 @@ def status(ledger: str, as_json: bool) -> None:
     _print_standings(standings, planned)
     for row in runs:
         ended = "has not ended" if row["ended"] is None else f"{row['outcome']} at {row['ended']}"
-        versions = f"rankmath {row['versions']['rankmath']}, numpy {row['versions']['numpy']}"
+        about = row["versions"]
+        versions = f"rankmath {about['rankmath']}, source {about['source']}, numpy {about['numpy']}"
         who = f"{row['user']}@{row['host']}"
         click.echo(f"run {row['run']}: began {row['began']} by {who} ({versions}), {ended}")
 

@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
 from rankmath.campaign.chunks import Attempt, Chunk, attempt
-from rankmath.version import __version__
+from rankmath.campaign.versions import source_digest
 
 #: So many processes may die before they are ready, one after the other, until we believe that none ever will be.
 STILLBORN = 10
@@ -115,6 +115,7 @@ def local_processes(chunks: Iterator[Chunk], *, workers: int, attempts: int) -> 
     """`workers` processes; the chunk of one that dies is tried again by another."""
     jobs = _Jobs(chunks, attempts)
     crew: dict[Connection, _Process] = {}
+    source = source_digest()
     stillborn = 0
     try:
         while True:
@@ -144,7 +145,9 @@ def local_processes(chunks: Iterator[Chunk], *, workers: int, attempts: int) -> 
                         ) from None
                     jobs.put_back(process.job)
                     continue
-                if came is None:
+                if isinstance(came, str):
+                    if came != source:
+                        raise OSError("workers: rankmath's own files have changed since this run began; resume it")
                     process.ready, stillborn = True, 0
                     continue
                 settled = jobs.settle(process.job, came)
@@ -222,7 +225,7 @@ def _client(address: str) -> Any:
 
 
 def _check_workers(client: Any) -> None:
-    """There are some, and they have this version of the library."""
+    """There are some, and they have this very library."""
     try:
         client.wait_for_workers(1, timeout=DASK_PATIENCE)
     except TimeoutError:
@@ -230,16 +233,14 @@ def _check_workers(client: Any) -> None:
             f"dask: {client.scheduler.address} has no workers; start some with `dask worker`"
         ) from None
     try:
-        found = client.run(_version)
+        found = client.run(source_digest)
     except Exception as error:
         raise ValueError(f"dask: a worker cannot run rankmath ({type(error).__name__}: {error})") from None
-    for worker, version in found.items():
-        if version != __version__:
-            raise ValueError(f"dask: the worker {worker} has rankmath {version}; this is {__version__}")
-
-
-def _version() -> str:
-    return __version__
+    for worker, source in found.items():
+        if source != source_digest():
+            raise ValueError(
+                f"dask: the worker {worker} has a rankmath with source {source}, not {source_digest()} as here"
+            )
 
 
 # -- joblib ------------------------------------------------------------------------------------------------

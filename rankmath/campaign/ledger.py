@@ -11,7 +11,6 @@ import getpass
 import json
 import math
 import os
-import platform
 import socket
 import sqlite3
 import time
@@ -19,14 +18,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from rankmath.campaign.chunks import Attempt, Chunk, Record
 from rankmath.campaign.plan import Plan, Task
-from rankmath.version import __version__
+from rankmath.campaign.versions import versions
 
 #: Of the tables below; a ledger with a larger number is refused.
 SCHEMA = 1
@@ -162,14 +160,6 @@ class Standing:
     def tightest(self) -> float | None:
         """The largest lhs/rhs among instances that hold."""
         return None if self.log_tightest is None else math.exp(self.log_tightest)
-
-
-def versions() -> dict[str, str]:
-    """What the numbers may depend on."""
-    found = {"rankmath": __version__, "python": platform.python_version(), "platform": platform.platform()}
-    for name in ("numpy", "scipy", "python-flint", "mpmath"):
-        found[name] = metadata.version(name)
-    return found
 
 
 def now() -> str:
@@ -390,6 +380,11 @@ class Ledger:
         plan = json.loads(latest[0][0])
         return {part["key"]: part["instances"] * len(plan["seeds"]) for part in plan["statements"]}
 
+    def versions(self) -> int:
+        """How many different sets of versions have computed chunks of this ledger."""
+        command = "SELECT COUNT(DISTINCT versions) FROM runs WHERE run IN (SELECT run FROM provenance)"
+        return int(self._value(command))
+
     def records(self, key: str | None = None, why: str | None = None, limit: int | None = None) -> list[Record]:
         """Instances kept whole, tightest first; `why` is a reason to keep one, such as "violated"."""
         return [Record(**_fields(row)) for row in self.rows("records", key=key, why=why, limit=limit)]
@@ -487,4 +482,4 @@ def _user() -> str:
         return str(os.getuid())
 
 
-__all__ = ["SCHEMA", "TABLES", "Ledger", "LedgerError", "Standing", "versions"]
+__all__ = ["SCHEMA", "TABLES", "Ledger", "LedgerError", "Standing"]

@@ -24,7 +24,8 @@ Watch = Callable[[Ledger, Attempt | None], None]
 class Summary:
     """What the ledger holds after a run.
 
-    `outcome` is "complete", "out of time" or "with failures"; `recorded` counts the chunks of this run.
+    `outcome` is "complete", "out of time" or "with failures"; `recorded` counts the chunks of this run; `versions`
+    counts the different versions (of the library, NumPy, …) that have computed chunks of the ledger.
     """
 
     ledger: Path
@@ -32,6 +33,7 @@ class Summary:
     recorded: int
     failed: int
     seconds: float
+    versions: int
     standings: tuple[Standing, ...]
 
     @property
@@ -97,7 +99,7 @@ def campaign(
                 for attempt in crew:
                     kept = book.record(run, attempt)
                     recorded += kept and attempt.findings is not None
-                    failed += attempt.findings is None
+                    failed += kept and attempt.findings is None
                     if watch is not None:
                         watch(book, attempt)
         except BaseException as error:
@@ -107,8 +109,15 @@ def campaign(
             raise
         outcome = "with failures" if failed else "out of time" if clock.ran_out else "complete"
         book.end(run, outcome)
-        standings = tuple(book.standings())
-    return Summary(Path(checked.ledger), outcome, recorded, failed, time.monotonic() - began, standings)
+        return Summary(
+            ledger=Path(checked.ledger),
+            outcome=outcome,
+            recorded=recorded,
+            failed=failed,
+            seconds=time.monotonic() - began,
+            versions=book.versions(),
+            standings=tuple(book.standings()),
+        )
 
 
 class _Clock:

@@ -8,11 +8,12 @@ from queue import SimpleQueue
 from threading import Thread
 
 from rankmath.campaign.chunks import Chunk, attempt
+from rankmath.campaign.versions import source_digest
 from rankmath.statements.registry import statements
 
 
 def serve(handle: int) -> None:
-    """Answer chunks that arrive over the socket `handle`; the first word, None, says that the process is ready."""
+    """Answer chunks that arrive over the socket `handle`; the first word is our source's digest: we are ready."""
     connection = Connection(handle)
     chunks: SimpleQueue[Chunk] = SimpleQueue()
 
@@ -27,7 +28,7 @@ def serve(handle: int) -> None:
     Thread(target=listen, daemon=True).start()
     statements()
     try:
-        connection.send(None)
+        connection.send(source_digest())
         while True:
             connection.send(attempt(chunks.get()))
     except OSError:

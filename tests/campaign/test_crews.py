@@ -169,6 +169,12 @@ def test_processes_that_never_come_up_are_given_up(plan: Path, monkeypatch: pyte
         list(local_processes(Plan.read(plan).chunks(), workers=2, attempts=1))
 
 
+def test_processes_of_another_library_are_refused(plan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crews, "source_digest", lambda: "as it was when the run began")
+    with pytest.raises(OSError, match="rankmath's own files have changed since this run began; resume it"):
+        list(local_processes(Plan.read(plan).chunks(), workers=1, attempts=1))
+
+
 def test_chunks_in_threads_of_one_process_take_turns(troubled: Callable[[str], dict[str, Any]]) -> None:
     """The precision of balls belongs to the process, and a Dask worker may have threads."""
     plan = troubled("pass")

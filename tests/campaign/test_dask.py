@@ -97,6 +97,15 @@ def test_three_worker_processes_give_the_same_ledger(
     assert workers == {worker.pid for worker in cluster.workers}
 
 
+def test_workers_of_another_library_are_refused(
+    cluster: Cluster, plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = os.getpid()
+    monkeypatch.setattr(crews, "source_digest", lambda: "here" if os.getpid() == here else "there")
+    with pytest.raises(ValueError, match="has a rankmath with source there, not here as here"):
+        campaign(plan, ledger=tmp_path / "a.db", dask=cluster.address)
+
+
 def test_a_killed_worker_costs_nothing_but_time(
     cluster: Cluster, plan: Path, tmp_path: Path, undisturbed: Rows, rows_of: Callable[[Path], Rows]
 ) -> None:

@@ -105,6 +105,14 @@ def test_a_run_says_who_what_when_and_with_which_versions(ledger: Path) -> None:
     assert '"key": "own:tv"' in run["plan"]
 
 
+def test_chunks_of_different_versions_are_noticed(ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    larger = {**SMALL, "instances": 80}
+    assert campaign(SMALL, ledger=ledger, workers=0, resume=True).versions == 1
+    monkeypatch.setattr(ledger_module, "versions", lambda: {"rankmath": "99"})
+    assert campaign(SMALL, ledger=ledger, workers=0, resume=True).versions == 1, "it computed nothing"
+    assert campaign(larger, ledger=ledger, workers=0, resume=True).versions == 2
+
+
 # -- going on ------------------------------------------------------------------------------------------------
 
 
