@@ -217,9 +217,6 @@ class MatrixBalls(Balls):
     def certainly_zero(self, a: Any) -> Array:
         return super().certainly_zero(a.array())
 
-    def any(self, a: Any) -> bool:
-        return bool(np.any(a))
-
 
 def _entrywise(function: Callable[[Any], Any], a: Any) -> Any:
     return a.map(function) if isinstance(a, BallMatrix) else function(a)
