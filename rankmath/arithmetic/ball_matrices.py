@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -30,13 +30,14 @@ class BallMatrix:
     True
     """
 
-    __slots__ = ("matrix",)
+    __slots__ = ("matrix", "shape")
     # NumPy arrays on the left leave the operation to us.
     __array_ufunc__ = None
     ndim = 2
 
     def __init__(self, matrix: arb_mat) -> None:
         self.matrix = matrix
+        self.shape: tuple[int, int] = (matrix.nrows(), matrix.ncols())
 
     @classmethod
     def of(cls, a: Any) -> BallMatrix:
@@ -46,10 +47,6 @@ class BallMatrix:
         if isinstance(a, np.ndarray) and a.ndim == 2:
             return cls(arb_mat(a.shape[0], a.shape[1], [ball(x) for x in a.ravel().tolist()]))
         return cls(arb_mat(1, 1, [ball(a if not isinstance(a, np.ndarray) else a[()])]))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.matrix.nrows(), self.matrix.ncols()
 
     def array(self) -> Array:
         """The same as an object array."""
@@ -62,7 +59,7 @@ class BallMatrix:
 
     def __getitem__(self, key: Any) -> Any:
         if key in ((0, 0), (-1, 0)):
-            return self.matrix[0 if key[0] == 0 else self.matrix.nrows() - 1, 0]
+            return self.matrix[0 if key[0] == 0 else self.shape[0] - 1, 0]
         part = self.array()[key]
         return BallMatrix.of(part) if isinstance(part, np.ndarray) and part.ndim == 2 else part
 
@@ -111,7 +108,7 @@ def _spread(a: BallMatrix, shape: tuple[int, int]) -> arb_mat:
 def _same_shape(a: BallMatrix, b: BallMatrix) -> tuple[arb_mat, arb_mat]:
     if a.shape == b.shape:
         return a.matrix, b.matrix
-    shape = np.broadcast_shapes(a.shape, b.shape)
+    shape = max(a.shape[0], b.shape[0]), max(a.shape[1], b.shape[1])
     return _spread(a, shape), _spread(b, shape)
 
 
@@ -130,6 +127,7 @@ def _times(a: BallMatrix, b: BallMatrix) -> BallMatrix:
     return BallMatrix(arb_mat(one.nrows(), one.ncols(), products))
 
 
+@cache
 def _ones(rows: int, columns: int) -> arb_mat:
     return arb_mat(rows, columns, [1] * (rows * columns))
 
