@@ -16,6 +16,7 @@ from rankmath.version import __version__
 _HOME: dict[str, str] = {
     "all_ranks": "rankmath.counterexamples.equilibria",
     "attention_matrices": "rankmath.dynamics.plain",
+    "basins": "rankmath.dynamics.limits",
     "bound": "rankmath.symbolic.bounds",
     "campaign": "rankmath.campaign.run",
     "Certificate": "rankmath.certify.certificate",
@@ -33,6 +34,7 @@ _HOME: dict[str, str] = {
     "is_row_stochastic": "rankmath.linalg.stochastic",
     "LayerNorm": "rankmath.network",
     "layernorm_equilibrium": "rankmath.counterexamples.equilibria",
+    "limit": "rankmath.dynamics.limits",
     "Mask": "rankmath.linalg.masks",
     "MLP": "rankmath.network",
     "mu": "rankmath.linalg.diameters",

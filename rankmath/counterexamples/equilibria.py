@@ -30,7 +30,9 @@ from rankmath.counterexamples.equilibrium_map import (
 )
 from rankmath.counterexamples.stable_search import cluster_weights, stable_search
 from rankmath.counterexamples.wu2024 import ExactEquilibrium, complete_equilibrium, shift_equilibrium
+from rankmath.dynamics.limits import Share, random_starts
 from rankmath.linalg.masks import Mask, as_mask
+from rankmath.network import LayerNorm, Network
 from rankmath.validation import as_array, as_choice, as_count, as_real
 
 # Weights are rounded to multiples of this, so that certificates are short; the tokens follow.
@@ -41,18 +43,11 @@ _ALL_PARTITIONS = 8
 
 @dataclass(frozen=True)
 class Basin:
-    """How many random starts reached the equilibrium; low and high bound the share (Clopper–Pearson)."""
+    """How many random starts ended at the equilibrium X, at its mirror image −X, and at neither."""
 
-    hits: int
-    samples: int
-    confidence: float
-    low: float
-    high: float
-
-    @property
-    def share(self) -> float:
-        """The observed share."""
-        return self.hits / self.samples
+    own: Share
+    mirror: Share
+    elsewhere: Share
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +99,18 @@ class Equilibrium:
         """Spectral radius of the Jacobian on the tangent spaces; below 1: asymptotically stable."""
         return spectral_radius(self.X, *self._system)
 
+    @cached_property
+    def network(self) -> Network:
+        """One layer of one head with these weights and this LayerNorm, for `limit`, `basins` and `forward`."""
+        W_QK, W_V = self.W_QK[None, None], self.W_V[None, None]
+        return Network.from_arrays(
+            W_QK,
+            W_V,
+            d_qk=self.d_qk,
+            norm=LayerNorm("standard" if self.norm == "standard" else "sphere", eps=0.0),
+            mask=self.mask,
+        )
+
     def iterate(self, X: Any, steps: int) -> Iterator[Floats]:
         """The orbit X, F(X), … of one start or a batch, ``steps`` layers deep."""
         starts = np.asarray(as_array("X", X, min_ndim=2, shape=self.X.shape))
@@ -116,28 +123,28 @@ class Equilibrium:
         *,
         steps: int = 1000,
         tolerance: float = 1e-2,
-        mirror: bool = False,
         confidence: float = 0.95,
     ) -> Basin:
-        """The share of random normalised starts within `tolerance` of X after `steps` layers.
+        """The share of random normalised starts within `tolerance` of X after `steps` layers, with its interval.
 
-        F is odd, so −X is an equilibrium too; with `mirror` reaching it counts as well. The tolerance is coarse
-        because W3 converges like 1/t: its first token is not hyperbolic.
+        F is odd, so −X is an equilibrium too, and is counted apart. The tolerance is coarse because W3 converges
+        like 1/t: its first token is not hyperbolic. For all limits of random starts, see `basins`.
+
+        Examples
+        --------
+        >>> from fractions import Fraction
+        >>> basin = all_ranks(2, 2, w=Fraction(5, 3))[1].basin(500)
+        >>> basin.own.low < 0.11 and basin.own.hits + basin.mirror.hits + basin.elsewhere.hits == 500
+        True
         """
-        from scipy.stats import binomtest
-
-        samples = as_count("samples", samples)
-        if not 0 < as_real("confidence", confidence) < 1:
-            raise ValueError(f"confidence: {confidence} given; a number strictly between 0 and 1 is needed")
         tolerance = as_real("tolerance", tolerance, positive=True)
-        rng = np.random.default_rng(as_count("seed", seed, least=0))
-        starts = normalise(rng.standard_normal((samples, *self.X.shape)), self.norm)
+        starts = random_starts(self.network, samples, seed)
         last = deque(self.iterate(starts, steps), maxlen=1).pop()
-        targets = (self.X, -self.X) if as_choice("mirror", mirror, (False, True)) else (self.X,)
-        reached = [np.abs(last - target).max(axis=(1, 2)) <= tolerance for target in targets]
-        hits = int(np.any(reached, axis=0).sum())
-        interval = binomtest(hits, samples).proportion_ci(confidence_level=confidence, method="exact")
-        return Basin(hits, samples, confidence, float(interval.low), float(interval.high))
+        own, mirror = (
+            int((np.abs(last - target).max(axis=(1, 2)) <= tolerance).sum()) for target in (self.X, -self.X)
+        )
+        counts = (own, mirror, len(starts) - own - mirror)
+        return Basin(*(Share.of(hits, len(starts), confidence) for hits in counts))
 
     def certify(self, *, stable: bool | None = None) -> EquilibriumProof:
         """Prove existence and rank, and stability (True) or instability (False) if claimed.

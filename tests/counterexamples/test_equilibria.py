@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 import networkx as nx
@@ -27,6 +28,7 @@ from rankmath.counterexamples.stable_search import (
     stable_search,
 )
 from rankmath.counterexamples.wu2024 import shift_equilibrium
+from rankmath.dynamics.limits import Share
 from rankmath.linalg.masks import Mask
 
 MASKS = ["causal", "complete", "window:1", "star", "unidirectional_window"]
@@ -213,22 +215,24 @@ def test_no_lyapunov_sum_beyond_the_rate():
 # -- basins
 
 
-def test_basin_of_two_tokens_lies_between_four_and_eleven_percent():
-    equilibrium = all_ranks(2, 2, w=4)[1]
-    basin = equilibrium.basin(600, seed=3, steps=400, mirror=True)
-    assert basin.low <= basin.share <= basin.high
-    assert basin.high > 0.04
-    assert basin.low < 0.11
-    alone = equilibrium.basin(600, seed=3, steps=400)
-    assert alone.hits < basin.hits
+@pytest.mark.parametrize("w", [Fraction(5, 3), 4])
+def test_basin_of_two_tokens_lies_between_four_and_eleven_percent(w):
+    # With its mirror image: the share of starts that W4.3.1 speaks of.
+    basin = all_ranks(2, 2, w=w)[1].basin(2000, seed=3, steps=400)
+    both = Share.of(basin.own.hits + basin.mirror.hits, 2000)
+    assert both.high > 0.04
+    assert both.low < 0.11
+    # F is odd: the basin of −X is the mirror image of that of X, so the two shares are equal.
+    assert max(basin.own.low, basin.mirror.low) < min(basin.own.high, basin.mirror.high)
+    assert basin.elsewhere.hits == 2000 - both.hits
 
 
 def test_basin_of_a_global_attractor_is_everything():
     # Rank 1 in one dimension: two mirror images, nothing else.
-    basin = layernorm_equilibrium(1, 1, 1).basin(50, mirror=True)
-    assert basin.hits == 50
-    assert basin.high == 1
-    assert np.isclose(basin.low, 0.025 ** (1 / 50))
+    basin = layernorm_equilibrium(1, 1, 1).basin(50)
+    assert basin.own.hits + basin.mirror.hits == 50
+    assert basin.elsewhere.hits == 0
+    assert np.isclose(basin.elsewhere.high, 1 - 0.025 ** (1 / 50))
 
 
 # -- standard LayerNorm is the frameworks'
