@@ -22,7 +22,7 @@ from rankmath.counterexamples.wu2024 import shift_equilibrium, star_example, two
 from rankmath.dynamics.plain import attention_matrices
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.stochastic import dobrushin
-from rankmath.statements import wu2024
+from rankmath.statements import wu2024, wu2024_equilibria, wu2024_masks, wu2024_shift, wu2024_sphere
 from rankmath.statements.engine import judge, verify, verify_statement
 from rankmath.statements.instance import NetworkInstance
 from rankmath.statements.quantities import Run
@@ -58,11 +58,11 @@ def masked(n: int, d: int, L: int, mask: Any, seed: int = 0, **options: Any) -> 
     return NetworkInstance(net, net.random_input(seed=seed + 1))
 
 
-def on_sphere(n: int, d: int, L: int, mask: Any, seed: int = 0) -> wu2024.SphereInstance:
+def on_sphere(n: int, d: int, L: int, mask: Any, seed: int = 0) -> wu2024_sphere.SphereInstance:
     rng = np.random.default_rng(seed)
     values = np.stack([np.eye(d)[rng.permutation(d)] * rng.choice([-1.0, 1.0], d) for _ in range(L)])[:, None]
     net = rm.Network.from_arrays(rng.standard_normal((L, 1, d, d)), values, norm="sphere", mask=mask)
-    return wu2024.SphereInstance(net, np.abs(rng.standard_normal((n, d))) + 0.1)
+    return wu2024_sphere.SphereInstance(net, np.abs(rng.standard_normal((n, d))) + 0.1)
 
 
 # -- the register ------------------------------------------------------------------------------------------
@@ -113,32 +113,32 @@ def test_batches_and_single_instances_agree(key: str) -> None:
 def test_attention_from_the_centred_pass_is_that_of_the_plain_pass(mask: str) -> None:
     instance = masked(5, 3, 4, mask)
     run = Run(FLOATS, instance.net, instance.X)
-    graph = wu2024.mask_of(run)
+    graph = wu2024_masks.mask_of(run)
     plain = attention_matrices(instance.net, instance.X)[:, 0]
     for layer in range(4):
-        assert np.allclose(wu2024.attention_matrix(run, layer, graph), plain[layer], rtol=1e-12, atol=1e-14)
-    least = wu2024.least_attention(run, graph)
+        assert np.allclose(wu2024_masks.attention_matrix(run, layer, graph), plain[layer], rtol=1e-12, atol=1e-14)
+    least = wu2024_masks.least_attention(run, graph)
     assert math.exp(least.attained) == pytest.approx(plain[:, graph.allowed].min(), rel=1e-12)
     assert least.explicit <= least.attained + 1e-12
 
 
-@given(seed=st.integers(0, 10**6), kind=st.sampled_from(sorted(wu2024.MASKS)))
+@given(seed=st.integers(0, 10**6), kind=st.sampled_from(sorted(wu2024_masks.MASKS)))
 def test_the_computed_contraction_lies_between_dobrushin_and_doeblin_with_the_least_weight(
     seed: int, kind: str
 ) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 6))
-    mask = wu2024.MASKS[kind](rng, n)
+    mask = wu2024_masks.MASKS[kind](rng, n)
     assert mask.has_self_loops
     assert mask.is_quasi_strongly_connected
-    r = wu2024.radius_of(mask)
+    r = wu2024_masks.radius_of(mask)
     instance = masked(n, 3, r, mask, seed, scale=0.7)
     run = Run(FLOATS, instance.net, instance.X)
     B = np.linalg.multi_dot([np.eye(n), *attention_matrices(instance.net, instance.X)[::-1, 0]])
-    contraction = math.exp(wu2024.log_contraction(run, mask, range(r)))
+    contraction = math.exp(wu2024_masks.log_contraction(run, mask, range(r)))
     assert contraction == pytest.approx(1 - B.min(axis=0).sum(), abs=1e-12)
     assert float(dobrushin(B)) <= contraction + 1e-12
-    assert contraction <= 1 - math.exp(r * float(wu2024.least_attention(run, mask).attained)) + 1e-12
+    assert contraction <= 1 - math.exp(r * float(wu2024_masks.least_attention(run, mask).attained)) + 1e-12
 
 
 def test_close_rows_keep_their_digits() -> None:
@@ -154,12 +154,15 @@ def test_close_rows_keep_their_digits() -> None:
 # -- wu2024:1 ----------------------------------------------------------------------------------------------
 
 
-def test_the_mask_bound_holds_on_every_kind_of_mask() -> None:
+@pytest.mark.parametrize("instances", [1400, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_the_mask_bound_holds_on_every_kind_of_mask(instances: int) -> None:
     entry = statement("wu2024:1")
     labels = [entry.draws[k](np.random.default_rng(k), 1).label for k in range(len(entry.draws))]
-    assert {label.partition(",")[0] for label in labels} == set(wu2024.MASKS)
-    battery = verify_statement(entry, instances=1400, certify=14, seed=1, search=0)
-    assert (battery.violations, battery.not_applicable, battery.undecided) == ([], 0, 0)
+    assert {label.partition(",")[0] for label in labels} == set(wu2024_masks.MASKS)
+    battery = verify_statement(entry, instances=instances, certify=instances // 100, seed=1, search=0)
+    # Two tokens that see nothing but themselves (ε = e^−40000) keep their distance to all 4096 bits: undecided.
+    assert (battery.violations, battery.not_applicable) == ([], 0)
+    assert battery.undecided <= instances // 2000
     assert battery.comparison.popitem()[1] > 1
 
 
@@ -179,7 +182,7 @@ def test_drill_a_smaller_constant_is_refuted_by_balls(factor: float) -> None:
     entry = statement("wu2024:1")
 
     def evaluate(A: Any, instance: NetworkInstance) -> Evaluation:
-        exact = wu2024.evaluate_masks(A, instance)
+        exact = wu2024_masks.evaluate_masks(A, instance)
         shift = math.log(factor)
         return Evaluation([Side(s.log_lhs, s.log_rhs + shift) for s in exact.sides], exact.hypotheses)
 
@@ -192,7 +195,7 @@ def test_half_of_epsilon_is_not_a_repair_but_a_loss() -> None:
     """The chain as printed gives 1 − ε^r/2; the true factor 1 − ε^r is attained, so that is a real loss."""
     net = rm.Network.from_arrays(np.zeros((1, 1, 1, 1)), np.ones((1, 1, 1, 1)), mask="causal")
     run = Run(FLOATS, net, np.array([[0.0], [1.0]]))
-    epsilon = math.exp(wu2024.least_attention(run, Mask.causal(2)).explicit)
+    epsilon = math.exp(wu2024_masks.least_attention(run, Mask.causal(2)).explicit)
     attained = math.exp(run.log_residual(1, "frobenius") - run.log_residual(0, "frobenius"))
     assert attained == pytest.approx(1 - epsilon, abs=1e-15)
     assert attained < 1 - epsilon / 2
@@ -226,7 +229,7 @@ def test_without_its_hypotheses_the_mask_bound_says_nothing(options: dict[str, A
 # -- orthogonal values under LayerNorm ---------------------------------------------------------------------
 
 
-def plain_sphere(instance: wu2024.SphereInstance) -> list[np.ndarray[Any, Any]]:
+def plain_sphere(instance: wu2024_sphere.SphereInstance) -> list[np.ndarray[Any, Any]]:
     """X(0), X(1), … by the definition."""
     net, X = instance.net, normalise(np.asarray(instance.X), "sphere")
     found = [X]
@@ -245,7 +248,7 @@ def spread(points: np.ndarray[Any, Any]) -> float:
 @pytest.mark.parametrize("mask", ["causal", "window:1", "star"])
 def test_the_hemisphere_run_is_the_plain_run(mask: str) -> None:
     instance = on_sphere(4, 3, 5, mask)
-    run = wu2024.SphereRun(FLOATS, instance.net, instance.X)
+    run = wu2024_sphere.SphereRun(FLOATS, instance.net, instance.X)
     v = (x := run.tokens[0].center) / np.linalg.norm(x)
     for t, X in enumerate(plain_sphere(instance)):
         assert math.exp(run.log_diameter(t, 2)) == pytest.approx(spread(X), rel=1e-12)
@@ -259,7 +262,7 @@ def test_the_hemisphere_run_is_the_plain_run(mask: str) -> None:
 @given(seed=st.integers(0, 10**6))
 def test_heights_never_fall_and_cosines_never_fall(seed: int) -> None:
     """min ⟨X_i, v_t⟩ and, from acute angles, the least cosine are monotone: what both proofs stand on."""
-    instance = on_sphere(4, 3, 4, wu2024.random_graph(np.random.default_rng(seed), 4), seed)
+    instance = on_sphere(4, 3, 4, wu2024_masks.random_graph(np.random.default_rng(seed), 4), seed)
     tokens = plain_sphere(instance)
     v = tokens[0].mean(axis=0)
     for t in range(4):
@@ -272,9 +275,9 @@ def test_heights_never_fall_and_cosines_never_fall(seed: int) -> None:
 def test_full_rank_tokens_have_equal_heights() -> None:
     """γ = (1ᵀ(XXᵀ)⁻¹1)^{−1/2} with v = γ 1ᵀ(XXᵀ)⁻¹X: a unit vector, ⟨X_i, v⟩ = γ for all i."""
     instance = on_sphere(3, 4, 1, "causal")
-    run = wu2024.SphereRun(FLOATS, instance.net, instance.X)
+    run = wu2024_sphere.SphereRun(FLOATS, instance.net, instance.X)
     [X, _] = plain_sphere(instance)
-    gamma = float(wu2024._inverse_sum(run)) ** -0.5
+    gamma = float(wu2024_sphere._inverse_sum(run)) ** -0.5
     v = gamma * np.linalg.solve(X @ X.T, np.ones(3)) @ X
     assert np.linalg.norm(v) == pytest.approx(1, abs=1e-13)
     assert np.allclose(X @ v, gamma, atol=1e-14)
@@ -313,7 +316,7 @@ def test_the_adversary_leaves_the_values_alone() -> None:
 
 
 def test_the_star_breaks_the_printed_step() -> None:
-    A = wu2024.star_attention(10, Fraction(1, 20))
+    A = wu2024_sphere.star_attention(10, Fraction(1, 20))
     assert A.tolist() == star_example(10, Fraction(1, 20)).attention.tolist()
     step = star_example()
     assert (step.after, step.claimed) == (Fraction(361, 362), Fraction(39, 40))
@@ -326,7 +329,7 @@ def test_the_star_breaks_the_printed_step() -> None:
 
 
 def test_a_hub_with_a_chain_breaks_the_printed_rate() -> None:
-    mask = wu2024.hub_chain(9)
+    mask = wu2024_sphere.hub_chain(9)
     assert mask.radius == 1
     assert mask.is_strongly_connected
     verdict = verify("wu2024:2-radius", mask, 9)
@@ -334,17 +337,17 @@ def test_a_hub_with_a_chain_breaks_the_printed_rate() -> None:
     assert verify("wu2024:2-radius", "complete", 9).outcome == Outcome.HOLDS
     assert verify("wu2024:2-radius", "star", 9).outcome == Outcome.HOLDS
     # With seven tokens 1 − nε² is positive and the claimed rate is still smaller than the true one.
-    A = wu2024.hub_chain(7).allowed / wu2024.hub_chain(7).allowed.sum(axis=1, keepdims=True)
+    A = wu2024_sphere.hub_chain(7).allowed / wu2024_sphere.hub_chain(7).allowed.sum(axis=1, keepdims=True)
     second = np.sort(np.abs(np.linalg.eigvals(A)))[-2]
     assert second > math.sqrt(1 - 7 / 9) + 0.1
     with pytest.raises(ArithmeticError, match="not decided"):
-        verify("wu2024:2-radius", wu2024.hub_chain(7), 7)
+        verify("wu2024:2-radius", wu2024_sphere.hub_chain(7), 7)
 
 
 def test_determinants_are_exact() -> None:
     rows = [[0, 2, 1], [1, 0, 3], [5, 1, 0]]
-    assert wu2024._determinant([[Fraction(x) for x in row] for row in rows]) == 31
-    assert wu2024._determinant([[Fraction(1), Fraction(2)], [Fraction(2), Fraction(4)]]) == 0
+    assert wu2024_sphere._determinant([[Fraction(x) for x in row] for row in rows]) == 31
+    assert wu2024_sphere._determinant([[Fraction(1), Fraction(2)], [Fraction(2), Fraction(4)]]) == 0
 
 
 # -- two tokens, all ranks, the invariant set, anisotropy ----------------------------------------------------
@@ -381,7 +384,7 @@ def test_lemma_13_fails_in_dimension_four_and_holds_in_three() -> None:
     verdict = verify("wu2024:L13", leaving, 4)
     assert (verdict.outcome, verdict.certified) == (Outcome.VIOLATED, True)
     assert "5.76 against ‖y‖² = 13.2" in verdict.reason
-    turned = wu2024.draw_leaving(np.random.default_rng(0), 1).select(0)
+    turned = wu2024_shift.draw_leaving(np.random.default_rng(0), 1).select(0)
     assert max(turned["x"][-4:]) < 0
     assert judge(statement("wu2024:L13"), turned, "exact").outcome == Outcome.VIOLATED
     with pytest.raises(ValueError, match="log-concave"):
@@ -403,17 +406,17 @@ def test_lemma_13_holds_in_dimensions_two_and_three(u: list[int], w: Fraction) -
 
 
 def test_log_concave_means_no_gaps() -> None:
-    assert wu2024._is_log_concave([Fraction(-k) for k in (1, 2, 3, 9)])
-    assert not wu2024._is_log_concave([Fraction(-k) for k in (2, 1, 2, 0)])
-    assert not wu2024._is_log_concave([Fraction(-k) for k in (1, 0, 0, 1, 0)])
+    assert wu2024_shift._is_log_concave([Fraction(-k) for k in (1, 2, 3, 9)])
+    assert not wu2024_shift._is_log_concave([Fraction(-k) for k in (2, 1, 2, 0)])
+    assert not wu2024_shift._is_log_concave([Fraction(-k) for k in (1, 0, 0, 1, 0)])
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 2), (4, 4), (5, 3), (6, 2)])
 def test_anisotropy_is_that_of_the_exact_equilibria(n: int, k: int) -> None:
     w = n + 0.5
     X = shift_equilibrium(n, k, k, w).floats()[0]
-    instance = wu2024.anisotropy_instance(n, k, w)
-    [side] = wu2024.evaluate_anisotropy(FLOATS, instance).sides
+    instance = wu2024_shift.anisotropy_instance(n, k, w)
+    [side] = wu2024_shift.evaluate_anisotropy(FLOATS, instance).sides
     assert math.exp(side.log_lhs) == pytest.approx(n - np.linalg.norm(X, 2) ** 2, rel=1e-10)
     assert verify("wu2024:anisotropy", n, k, w, arithmetic="balls").outcome == Outcome.HOLDS
 
@@ -429,7 +432,7 @@ def test_the_full_rank_bound_fails_below_full_rank() -> None:
 
 
 def test_the_conjecture_is_refuted_and_a_near_miss_decides_nothing() -> None:
-    found = wu2024.stable_complete(2)
+    found = wu2024_equilibria.stable_complete(2)
     verdict = verify("wu2024:conjecture", found["X"], found["W_V"], found["W_QK"])
     assert (verdict.outcome, verdict.certified) == (Outcome.VIOLATED, True)
     assert "rank 2" in verdict.reason
