@@ -6,6 +6,7 @@ import math
 from importlib import import_module
 from typing import Any
 
+import array_api_compat.numpy
 import numpy as np
 from array_api_compat import array_namespace, is_cupy_array, is_numpy_array
 
@@ -29,6 +30,8 @@ class Float64:
 
     def __init__(self, like: Array, *, memory: int | None = None) -> None:
         self.xp: Any = array_namespace(like)
+        # Units, one number a matrix, stay on the host: on a GPU each operation on them would be a launch.
+        self.units: Any = array_api_compat.numpy
         self._numpy = is_numpy_array(like)
         self.on_gpu = is_cupy_array(like)
         self._native = self._numpy or is_cupy_array(like)
@@ -61,8 +64,21 @@ class Float64:
     def transpose(self, a: Array) -> Array:
         return self.xp.matrix_transpose(a)
 
+    def _home(self, a: Array) -> Any:
+        return self.units if isinstance(a, np.ndarray) else self.xp
+
+    def unit_of(self, a: Array) -> np.ndarray[Any, Any]:
+        """An array of a few numbers, brought to the host."""
+        return a if self._numpy else to_numpy(a)
+
+    def factor(self, unit: Any) -> Any:
+        """Numbers of the host, to meet arrays."""
+        if self._numpy or not isinstance(unit, np.ndarray):
+            return unit
+        return float(unit[0, 0]) if unit.shape == (1, 1) else self.xp.asarray(unit, device=self._device)
+
     def exp(self, a: Array) -> Array:
-        return self.xp.exp(a)
+        return self._home(a).exp(a)
 
     def expm1_of_temporary(self, a: Array) -> Array:
         """expm1 of an array nobody else holds: in place where the library can."""
@@ -73,16 +89,13 @@ class Float64:
 
     def log(self, a: Array) -> Array:
         """Natural logarithm, log 0 = −∞ without a warning."""
-        if self._numpy:
+        if isinstance(a, np.ndarray):
             with np.errstate(divide="ignore"):
                 return np.log(a)
         if self.on_gpu:
             return self.xp.log(a)  # no warnings there
         positive = a > 0
         return self.xp.where(positive, self.xp.log(self.xp.where(positive, a, 1.0)), -self.xp.inf)
-
-    def ones_like(self, a: Array) -> Array:
-        return self.xp.ones_like(a)
 
     def sqrt(self, a: Array) -> Array:
         return self.xp.sqrt(a)
@@ -97,14 +110,14 @@ class Float64:
         return self._max(a, axis=axis, keepdims=True)
 
     def largest(self, a: Array) -> Array:
-        """The largest |entry| of each matrix, (..., 1, 1)."""
+        """The largest |entry| of each matrix, (..., 1, 1): a unit."""
         if self._numpy:
             return np.maximum.reduce(np.abs(a), axis=(-2, -1), keepdims=True)
         if self.on_gpu:
             from rankmath.arithmetic.cuda import largest
 
-            return largest(a)
-        return self.xp.max(self.xp.abs(a), axis=(-2, -1), keepdims=True)
+            return self.unit_of(largest(a))
+        return self.unit_of(self.xp.max(self.xp.abs(a), axis=(-2, -1), keepdims=True))
 
     def size_bound(self, a: Array) -> Array:
         return self.largest(a)
@@ -115,8 +128,8 @@ class Float64:
     def concat(self, arrays: list[Array], axis: int) -> Array:
         return self.xp.concat(arrays, axis=axis)
 
-    def maximum(self, a: Array, b: Array) -> Array:
-        return self.xp.maximum(a, b)
+    def maximum(self, a: Array, b: Array | float) -> Array:
+        return self._home(a).maximum(a, b)
 
     def tanh(self, a: Array) -> Array:
         return self.xp.tanh(a)
@@ -174,9 +187,11 @@ class Float64:
         row = self.row_of_largest(scores, rows)
         return row, rows - row
 
-    def nonzero(self, a: Array) -> Array:
+    def nonzero(self, a: Any) -> Any:
         """`a` as a divisor: exact zeros become one."""
-        return self.xp.where(a != 0, a, 1.0)
+        if isinstance(a, float):
+            return a or 1.0
+        return self._home(a).where(a != 0, a, 1.0)
 
     def certainly_positive(self, a: Array) -> Array:
         return a > 0

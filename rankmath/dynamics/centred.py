@@ -30,7 +30,7 @@ from rankmath.linalg.masks import Mask
 from rankmath.network import MLP, LayerNorm, Network
 from rankmath.validation import Array
 
-#: An array and the logarithm of its unit, (..., 1, 1) or 0 (always 0 where exponents are unbounded).
+#: An array and the logarithm of its unit, (..., 1, 1) on the host or 0 (always 0 where exponents are unbounded).
 Scaled: TypeAlias = tuple[Array, Any]
 
 # A logarithm that stands for "zero" where e^{log} meets other factors; −inf would breed nan.
@@ -135,14 +135,13 @@ def _tamed(A: Any, a: Array) -> Scaled:
     """Matrices far from size one over a power of two near their largest entry: products of them stay in range."""
     if A.unbounded:
         return a, 0
-    xp = A.xp
-    largest = A.largest(a)
+    xp, largest = A.units, A.largest(a)
     wild = (largest > 1e60) | ((largest > 0) & (largest < 1e-60))
-    if not bool(xp.any(wild)):
+    if not wild.any():
         return a, 0
     exponent = xp.where(wild, xp.round(xp.log2(xp.where(wild, largest, 1.0))), 0.0)
     half = xp.floor(exponent / 2)  # 2^exponent itself may overflow
-    return a * 2.0**-half * 2.0 ** (half - exponent), exponent * math.log(2.0)
+    return a * A.factor(2.0**-half) * A.factor(2.0 ** (half - exponent)), exponent * math.log(2.0)
 
 
 def centre(A: Any, X: Array) -> Tokens:
@@ -153,7 +152,7 @@ def centre(A: Any, X: Array) -> Tokens:
     """
     X, log = _tamed(A, A.asarray(X))
     first = X[..., :1, :]
-    scale = None if A.unbounded else LogScale.of(log + A.xp.zeros_like(first[..., :1]))
+    scale = None if A.unbounded else LogScale.of(log + A.units.zeros((*X.shape[:-2], 1, 1)))
     return _recentred(A, (first, log), X - first, scale)
 
 
@@ -164,12 +163,12 @@ def _recentred(
     shift = A.sum(R, axis=-2) / R.shape[-2]
     if log_residual is None:
         return Tokens(x[0] + shift, R - shift)
-    log_parts = A.xp.maximum(A.log(A.largest(R)), log_parts)
+    log_parts = A.units.maximum(A.log(A.largest(R)), log_parts)
     R = R - shift
     center, log = scaled_sum(A, [x, (shift, _floored(A, log_residual.to_float()))])
     center, grown = normalised(A, center)
     R, shrunk = normalised(A, R)
-    lost_bits = A.xp.maximum((log_parts - _floored(A, shrunk)) / math.log(2.0), lost_bits)
+    lost_bits = A.units.maximum((log_parts - _floored(A, shrunk)) / math.log(2.0), lost_bits)
     return Tokens(center, R, _floored(A, log + grown), log_residual.plus(shrunk), lost_bits)
 
 
@@ -183,10 +182,11 @@ def scaled_sum(A: Any, terms: list[Scaled]) -> Scaled:
     sizes = [_floored(A, log + A.log(A.largest(a))) for a, log in terms]
     common = sizes[0]
     for size in sizes[1:]:
-        common = A.xp.maximum(common, size)
-    total = 0.0
+        common = A.units.maximum(common, size)
+    total = None
     for a, log in terms:
-        total = total + a * A.exp(A.xp.minimum(log - common, 2 * _SAFE_LOG))
+        part = a * A.factor(A.exp(A.units.minimum(log - common, 2 * _SAFE_LOG)))
+        total = part if total is None else total + part
     return total, common
 
 
@@ -195,24 +195,30 @@ def _over_heads(A: Any, term: Scaled) -> Scaled:
     a, log = term
     size = A.largest(a)
     log = log + 0.0 * size
-    common = A.xp.max(_floored(A, log + A.log(size)), axis=0)
-    return A.xp.sum(a * A.exp(A.xp.minimum(log - common, 2 * _SAFE_LOG)), axis=0), common
+    common = A.units.max(_floored(A, log + A.log(size)), axis=0)
+    return A.xp.sum(a * A.factor(A.exp(A.units.minimum(log - common, 2 * _SAFE_LOG))), axis=0), common
 
 
 def normalised(A: Any, a: Array) -> Scaled:
     """`a` over its largest entry (over both last axes), and the logarithm of that entry (−inf for zero)."""
     largest = A.largest(a)
-    return a / A.nonzero(largest), A.log(largest)
+    return a / A.factor(A.nonzero(largest)), A.log(largest)
 
 
 def _floored(A: Any, log: Array) -> Array:
-    return A.xp.maximum(log, LOG_ZERO)
+    return A.maximum(log, LOG_ZERO)
 
 
 def _grown(A: Any, a: Array, log: Any) -> Array:
     """`a` · e^log, held down where it would overflow; e^log alone may."""
-    half = A.exp(A.xp.minimum(log, _LARGEST_LOG - A.xp.log(A.xp.maximum(A.largest(a), _TINY))) / 2)
+    size = _log_of(A, A.largest(a))
+    half = A.factor(A.exp(A.units.minimum(log, _LARGEST_LOG - size) / 2))
     return a * half * half
+
+
+def _log_of(A: Any, size: Array) -> Array:
+    """The logarithm of a unit that may be zero, then of something tiny."""
+    return A.units.log(A.units.maximum(size, _TINY))
 
 
 # -- one layer ---------------------------------------------------------------------------------------------
@@ -230,9 +236,10 @@ def attention_step(A: Any, net: Network, layer: LayerWeights, tokens: Tokens, ma
         image, term, log_doubt, order = _head_terms(A, net, head, tokens, scale, mask, alone=lam is None)
         if layer.stacked:
             image, term = _over_heads(A, image), _over_heads(A, term)
-            log_doubt = A.xp.max(log_doubt + 0.0 * term[1], axis=0)
+            log_doubt = A.units.max(log_doubt + 0.0 * term[1], axis=0)
         if not A.unbounded:
-            log_parts = A.xp.maximum(A.xp.maximum(log_doubt, term[1] + A.log(A.largest(term[0]))), log_parts)
+            log_part = term[1] + A.log(A.largest(term[0]))
+            log_parts = A.units.maximum(A.units.maximum(log_doubt, log_part), log_parts)
         centers.append(image)
         # One head's term at a time: no H n × d numbers are held.
         total = term if total is None else scaled_sum(A, [total, term])
@@ -280,7 +287,7 @@ class Scale:
         if A.unbounded:
             return cls(0, 0, 0, 0)
         sigma = _floored(A, tokens.log_residual.to_float())
-        return cls(sigma, tokens.log_center, A.xp.minimum(2.0 * sigma, 0.0), A.xp.maximum(2.0 * sigma, 0.0))
+        return cls(sigma, tokens.log_center, A.units.minimum(2.0 * sigma, 0.0), A.units.maximum(2.0 * sigma, 0.0))
 
 
 def _through(A: Any, v: Array, head: Head) -> Array:
@@ -306,11 +313,11 @@ def view_of(A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask
         scores = A.hide(support[:, None], scores)
     pivot, D = A.relative_to_largest(scores, R)
     c = A.matmul(D, A.transpose(g)) * per_root
-    left = A.matmul(R, head.query) * per_root
+    left = A.matmul(R, head.query * per_root)
     right = D if head.key is None else A.matmul(D, head.key)
     log_logits, log_bound = head.log_logits, 0
     if not A.unbounded:
-        log_bound = A.xp.log(A.xp.maximum(_logit_bound(A, left, right), _TINY))
+        log_bound = _log_of(A, _logit_bound(A, left, right))
         c, excess = _logits_in_range(A, (c, scale.sigma + log_g), log_bound + 2 * scale.sigma + log_logits)
         log_logits = log_logits - excess
     if mask is not None and support is None:
@@ -325,8 +332,8 @@ def view_of(A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask
 
 def _logits_in_range(A: Any, c: Scaled, log_size_E: Array) -> tuple[Array, Array]:
     """c itself, and by which logarithm c and E must shrink, both alike, to stay in the range of a double."""
-    log_size_c = c[1] + A.xp.log(A.xp.maximum(A.largest(c[0]), _TINY))
-    excess = A.xp.maximum(A.xp.maximum(log_size_c, log_size_E) - _LARGEST_LOG, 0.0)
+    log_size_c = c[1] + _log_of(A, A.largest(c[0]))
+    excess = A.units.maximum(A.units.maximum(log_size_c, log_size_E) - _LARGEST_LOG, 0.0)
     return _grown(A, c[0], c[1] - excess), excess
 
 
@@ -381,8 +388,9 @@ class View:
         """The power of the residual that its next value is when deviations alone make it (float64)."""
         if self.A.unbounded:
             return None
-        ones = self.A.ones_like(self.scale.sigma)
-        return ones if self.mask is not None else self.A.where(self.scale.sigma < 0, 3 * ones, ones)
+        units = self.A.units
+        ones = units.ones_like(self.scale.sigma)
+        return ones if self.mask is not None else units.where(self.scale.sigma < 0, 3 * ones, ones)
 
     def spread_of(self, V: Array) -> Array:
         """The spread of any V (..., n, m)."""
@@ -398,8 +406,8 @@ class View:
             return 0
         if self.mask is None and self.least_log_q > _UNEVEN_LOG:
             return LOG_ZERO  # all tokens are attended to, so the residual is no smaller than theirs
-        log_size = self.A.xp.log(self.A.xp.maximum(self.A.largest(spread), _TINY)) - self.log_unit
-        if bool(self.A.xp.all(out[1] + self.A.log(self.A.largest(out[0])) >= log_size - _HARDLY)):
+        log_size = _log_of(self.A, self.A.largest(spread)) - self.log_unit
+        if (out[1] + self.A.log(self.A.largest(out[0])) >= log_size - _HARDLY).all():
             return log_size
         return _common_doubt(self, spread) if self.mask is None else _masked_doubt(self, self.mask, log_size)
 
@@ -431,7 +439,7 @@ def _unbounded_deviation(view: View, values: Array) -> Scaled:
 
 def _float_deviation(view: View, values: Array) -> Scaled:
     """Five ways to the same sum, by the size of E and the evenness of q."""
-    A, xp, left, right, q, log_q = view.A, view.A.xp, view.left, view.right, view.weights, view.log_q
+    A, xp, left, right, q, log_q = view.A, view.A.units, view.left, view.right, view.weights, view.log_q
     falling, rising = view.scale.falling, view.scale.rising
     log_bound, log_size = view.log_bound, view.log_bound + view.log_E
     saturated = view.least_log_q < -_SAFE_LOG
@@ -440,8 +448,8 @@ def _float_deviation(view: View, values: Array) -> Scaled:
         unit: Any = 0.0
         if saturated:
             log_q = _moving(A, right, log_q)
-            unit = _floored(A, A.max(log_q, axis=-2))
-            q = A.exp(log_q - unit)
+            top = _floored(A, A.max(log_q, axis=-2))
+            q, unit = A.exp(log_q - top), A.unit_of(top)
         out = A.matmul(left, A.matmul(A.transpose(right), q * values))
         return out, rising + view.log_logits + unit
     # Where E is far below rounding (in a batch) its true size does not matter.
@@ -451,8 +459,8 @@ def _float_deviation(view: View, values: Array) -> Scaled:
     safe = not saturated and float(xp.max(log_size)) <= math.log(_SAFE_LOG)
     if not safe and not saturated:
         # Cauchy–Schwarz: dearer than the bound by entries, and closer by up to a factor of the width.
-        lengths = [A.max(A.sum(a * a, axis=-1), axis=-2) for a in (left, right)]
-        log_lengths = xp.log(xp.maximum(lengths[0] * lengths[1], _TINY)) / 2
+        lengths = [A.unit_of(A.max(A.sum(a * a, axis=-1), axis=-2)) for a in (left, right)]
+        log_lengths = _log_of(A, lengths[0] * lengths[1]) / 2
         safe = float(xp.max(log_lengths + log_E)) <= math.log(_SAFE_LOG)
     fused = safe and A.fuses(left, values)
     large = not fused and float(xp.min(_log_root_mean_square(A, left, right, q) + log_E)) >= _LARGE_LOG_RMS
@@ -463,7 +471,7 @@ def _float_deviation(view: View, values: Array) -> Scaled:
         return (_by_exp if large else _by_expm1)(A, left, right, q, values), unit
     if large:
         out = _by_softmax(A, left, right, log_q, values)
-        if bool(xp.all(A.largest(out) >= 2.0**-6 * A.largest(values))):
+        if (A.largest(out) >= 2.0**-6 * A.largest(values)).all():
             return out, unit
     out, log_out = _with_row_units(A, left, right, log_q, values)
     return out, unit + log_out
@@ -475,14 +483,15 @@ def _common_doubt(view: View, values: Array) -> Any:
     keys, sizes = A.max(A.abs(view.right), axis=-1), A.max(A.abs(values), axis=-1)
     key, size = A.nonzero(A.max(keys, axis=-2)), A.nonzero(A.max(sizes, axis=-2))
     log_E = view.log_bound + view.log_E
-    grow = A.exp(xp.minimum(xp.maximum(log_E, 0.0), 2 * _SAFE_LOG))
-    moves, step = xp.minimum(grow * (keys / key), 1.0), xp.minimum(_EPSILON * grow, 1.0)
-    doubt = moves + step + step / _EPSILON * sizes / size
+    grow = A.exp(A.units.minimum(A.units.maximum(log_E, 0.0), 2 * _SAFE_LOG))
+    step = A.units.minimum(_EPSILON * grow, 1.0)
+    moves = xp.minimum(A.factor(grow) * (keys / key), 1.0)
+    doubt = moves + A.factor(step) + A.factor(step / _EPSILON) * sizes / size
     others = xp.where(A.is_first_largest(view.scores), -xp.inf, view.log_q)
     unit = _floored(A, A.max(others, axis=-2))
-    total = A.sum(A.exp(others - unit) * doubt, axis=-2)
-    log_move = xp.where(log_E > 0, -view.scale.falling, view.scale.rising + view.log_logits + log_E - view.log_E)
-    return _floored(A, A.log(total) + unit + A.log(size) + log_move)
+    total = A.log(A.sum(A.exp(others - unit) * doubt, axis=-2)) + unit + A.log(size)
+    linear = view.scale.rising + view.log_logits + log_E - view.log_E
+    return _floored(A, A.unit_of(total) + A.units.where(log_E > 0, -view.scale.falling, linear))
 
 
 def _masked_doubt(view: View, mask: Mask, log_size: Array) -> Any:
@@ -497,13 +506,14 @@ def _masked_doubt(view: View, mask: Mask, log_size: Array) -> Any:
         total, log_total = _exp_sum(A, A.hide(allowed, E + rowc))
         return A.max(A.hide(allowed, E + row_others), axis=-1) - log_total - A.log(total)
 
-    return _floored(A, log_size + A.max(in_row_blocks(A, attention, left, right.shape[-2]), axis=-2))
+    largest = A.max(in_row_blocks(A, attention, left, right.shape[-2]), axis=-2)
+    return _floored(A, log_size + A.unit_of(largest))
 
 
 def _factors(A: Any, left: Array, right: Array, log_E: Array) -> tuple[Array, Array]:
     """Two matrices whose product, left rightᵀ, is E itself, neither out of range."""
-    if float(A.xp.max(log_E)) <= _SAFE_LOG:
-        return left * A.exp(log_E), right
+    if float(A.units.max(log_E)) <= _SAFE_LOG:
+        return left * A.factor(A.exp(log_E)), right
     right, log = normalised(A, right)
     return _grown(A, left, log_E + _floored(A, log)), right
 
@@ -517,7 +527,7 @@ def _log_root_mean_square(A: Any, left: Array, right: Array, q: Array) -> Array:
     """log √(mean_i Σ_j q_j (left rightᵀ)_ij²), (..., 1, 1), over a few rows."""
     E = A.matmul(left[..., :: max(1, left.shape[-2] // 16), :], A.transpose(right))
     mean = A.sum(A.matmul(E * E, q), axis=-2) / E.shape[-2]
-    return A.xp.log(A.xp.maximum(mean, _TINY)) / 2
+    return _log_of(A, A.unit_of(mean)) / 2
 
 
 def _by_expm1(A: Any, left: Array, right: Array, q: Array, values: Array) -> Array:
@@ -583,7 +593,7 @@ def _in_one_unit(A: Any, rows: Array) -> Scaled:
     """Rows whose last entry is the logarithm of their unit, brought to the largest unit."""
     logs = rows[..., -1:]
     unit = A.max(logs, axis=-2)
-    return rows[..., :-1] * A.exp(logs - unit), unit
+    return rows[..., :-1] * A.exp(logs - unit), A.unit_of(unit)
 
 
 def _masked_deviation(view: View, mask: Mask, values: Array) -> Scaled:
@@ -606,7 +616,7 @@ def _masked_deviation(view: View, mask: Mask, values: Array) -> Scaled:
         return y[..., :-1] / y[..., -1:]
 
     out = in_row_blocks(A, average, left, right.shape[-2])
-    if bool(xp.all(A.largest(out) >= 1e-280 * A.largest(values))):
+    if (A.largest(out) >= 1e-280 * A.largest(values)).all():
         return out, 0.0
     # All rows attend to j* and to nothing else that a double can hold: a unit for every row.
     row_moving = A.transpose(_moving(A, values, xp.zeros_like(c)))
@@ -668,13 +678,12 @@ def mlp_step(A: Any, f: MLP, tokens: Tokens) -> Tokens:
 
 def _hidden_units(A: Any, u: Scaled, t: Scaled) -> tuple[Array, Array, Array, Array]:
     """u and s = e^σ over a common unit e^M, e^M itself (held down), and M: 0 unless hidden units near overflow."""
-    xp = A.xp
     pre, grown = normalised(A, u[0])
     log_u = _floored(A, u[1] + grown)
-    size = xp.maximum(log_u, t[1] + xp.log(xp.maximum(A.largest(t[0]), _TINY)))
-    M = xp.maximum(size - 200.0, 0.0)
-    s = A.exp(xp.minimum(t[1] - M, 2 * _SAFE_LOG))
-    return pre * A.exp(log_u - M), s, A.exp(xp.minimum(M, 500.0)), M
+    size = A.units.maximum(log_u, t[1] + _log_of(A, A.largest(t[0])))
+    M = A.units.maximum(size - 200.0, 0.0)
+    s = A.exp(A.units.minimum(t[1] - M, 2 * _SAFE_LOG))
+    return pre * A.factor(A.exp(log_u - M)), A.factor(s), A.factor(A.exp(A.units.minimum(M, 500.0))), M
 
 
 def norm_step(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
@@ -734,7 +743,7 @@ def _token_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
     if A.unbounded:
         return _recentred(A, (x_new, 0), R_new, None)
     # What is left of R is its part across x, known to the last bit of R.
-    log_parts = A.xp.log(A.xp.maximum(A.largest(R / A.nonzero(a)) * stretch, _TINY))
+    log_parts = _log_of(A, A.largest(R / A.nonzero(a)) * stretch)
     return _recentred(A, (x_new, 0), R_new, log_r, tokens.lost_bits, log_parts)
 
 
@@ -743,11 +752,12 @@ def _norm_units(A: Any, tokens: Tokens, length: Array, floor: Any) -> tuple[Any,
     if A.unbounded:
         return 1, length, floor, None
     sigma = _floored(A, tokens.log_residual.to_float())
-    unit = A.xp.maximum(tokens.log_center, sigma)
+    unit = A.units.maximum(tokens.log_center, sigma)
     if floor:
-        unit = A.xp.maximum(unit, 0.5 * math.log(floor))
-    e = floor * A.exp(-2.0 * unit) if floor else 0.0
-    return A.exp(sigma - unit), length * A.exp(tokens.log_center - unit), e, tokens.log_residual.plus(-unit)
+        unit = A.units.maximum(unit, 0.5 * math.log(floor))
+    e = A.factor(floor * A.exp(-2.0 * unit)) if floor else 0.0
+    b = length * A.factor(A.exp(tokens.log_center - unit))
+    return A.factor(A.exp(sigma - unit)), b, e, tokens.log_residual.plus(-unit)
 
 
 def _column_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
@@ -766,9 +776,8 @@ def _column_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
     if not norm.floor:
         return _recentred(A, (zero, 0), R / deviation, LogScale.of(0 * sigma), tokens.lost_bits)
     log_column = A.log(column)
-    log_deviation = (
-        A.xp.logaddexp(2 * (sigma + log_column + A.log(deviation)), math.log(norm.floor) + 0 * column) / 2
-    )
+    log_size = A.factor(sigma) + log_column + A.log(deviation)
+    log_deviation = A.xp.logaddexp(2 * log_size, math.log(norm.floor) + 0 * column) / 2
     unit = A.max(log_column - log_deviation, axis=-1)
     R = R * A.exp(log_column - log_deviation - unit)
-    return _recentred(A, (zero, 0), R, tokens.log_residual.plus(unit), tokens.lost_bits)
+    return _recentred(A, (zero, 0), R, tokens.log_residual.plus(A.unit_of(unit)), tokens.lost_bits)

@@ -85,11 +85,11 @@ def _residual_terms(net: Network, X: Array) -> Scaled:
     n, d = X.shape
     mask = net.mask_for(int(n))
     tokens = centre(A, X)
-    T, logs = xp.stack([tokens.residual]), xp.stack([tokens.log_residual.to_float()])
+    T, logs = xp.stack([tokens.residual]), tokens.log_residual.to_float()[None]
     for weights in weights_of(A, net):
         scale = Scale.of(A, tokens)
-        blank, zero = xp.zeros_like(T[:1, ...]), xp.full_like(logs[:1, ...], LOG_ZERO)
-        terms = [(xp.concat([net.skip * T, blank]), xp.concat([logs, zero]))]
+        blank, zero = xp.zeros_like(T[:1, ...]), A.units.full_like(logs[:1], LOG_ZERO)
+        terms = [(xp.concat([net.skip * T, blank]), A.units.concat([logs, zero]))]
         wide = xp.reshape(xp.permute_dims(T, (1, 0, 2)), (n, -1))
         for head in weights.heads:
             view = view_of(A, net, head, tokens, scale, mask)
@@ -99,10 +99,10 @@ def _residual_terms(net: Network, X: Array) -> Scaled:
             out = xp.permute_dims(xp.reshape(out, (n, T.shape[0], -1)), (1, 0, 2))
             out = out if head.output is None else A.matmul(out, head.output)
             log = logs + view.log_unit + unit + head.log_value
-            terms.append((xp.concat([blank, out]), xp.concat([zero, log])))
+            terms.append((xp.concat([blank, out]), A.units.concat([zero, log])))
         T, logs = scaled_sum(A, terms)
         T, grown = normalised(A, T - A.sum(T, axis=-2) / n)
-        logs = xp.maximum(logs + grown, LOG_ZERO)
+        logs = A.units.maximum(logs + grown, LOG_ZERO)
         tokens = attention_step(A, net, weights, tokens, mask)
     return T, logs
 
