@@ -29,6 +29,7 @@ _HOME: dict[str, str] = {
     "dobrushin": "rankmath.linalg.stochastic",
     "exact_product": "rankmath.linalg.stochastic",
     "exact_residual_bounds": "rankmath.linalg.exact_residuals",
+    "find_equilibria": "rankmath.counterexamples.equilibria_search",
     "forward": "rankmath.dynamics.plain",
     "hilbert_distance": "rankmath.linalg.stochastic",
     "is_row_stochastic": "rankmath.linalg.stochastic",

@@ -74,13 +74,14 @@ class Equilibrium:
             object.__setattr__(self, name, array)
 
     @property
-    def _system(self) -> tuple[Floats, Floats, Floats, str]:
+    def system(self) -> tuple[Floats, Floats, Floats, str]:
+        """W_V, W_QK/√d_qk, the mask as weights and the norm: what the functions of `equilibrium_map` take."""
         return self.W_V, self.W_QK / np.sqrt(self.d_qk), self.mask.allowed.astype(float), self.norm
 
     @cached_property
     def attention(self) -> Floats:
         """A(X), row-stochastic."""
-        _, W, weights, _ = self._system
+        _, W, weights, _ = self.system
         return attention(self.X, W, weights)
 
     @cached_property
@@ -92,12 +93,12 @@ class Equilibrium:
     @cached_property
     def residual(self) -> float:
         """Largest entry of |F(X) − X|."""
-        return float(np.abs(layer(self.X, *self._system) - self.X).max())
+        return float(np.abs(layer(self.X, *self.system) - self.X).max())
 
     @cached_property
     def spectral_radius(self) -> float:
         """Spectral radius of the Jacobian on the tangent spaces; below 1: asymptotically stable."""
-        return spectral_radius(self.X, *self._system)
+        return spectral_radius(self.X, *self.system)
 
     @cached_property
     def network(self) -> Network:
@@ -114,7 +115,7 @@ class Equilibrium:
     def iterate(self, X: Any, steps: int) -> Iterator[Floats]:
         """The orbit X, F(X), … of one start or a batch, ``steps`` layers deep."""
         starts = np.asarray(as_array("X", X, min_ndim=2, shape=self.X.shape))
-        return orbit(starts, *self._system, steps=as_count("steps", steps, least=0))
+        return orbit(starts, *self.system, steps=as_count("steps", steps, least=0))
 
     def basin(
         self,
@@ -256,7 +257,7 @@ def sibling(equilibrium: Equilibrium, rank: int, seed: int = 0, *, starts: int =
     n, d = equilibrium.X.shape
     k = as_count("rank", rank, most=min(n, d))
     rng = np.random.default_rng(as_count("seed", seed, least=0))
-    W_V, W, weights, norm = equilibrium._system
+    W_V, W, weights, norm = equilibrium.system
     for clusters in _treated_alike(equilibrium.mask, k):
         counts = cluster_weights(weights, clusters)
         for _ in range(as_count("starts", starts)):
