@@ -1,0 +1,273 @@
+"""Pages written at build time: the theorem gallery, a page a statement, and the reference, a page a room."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from pictures import SEED, Sample, write
+from proof_text import theorem
+
+import rankmath
+from rankmath.arithmetic.float64 import Float64
+from rankmath.report.cite import citation
+from rankmath.report.sources import certificate_file, committed_certificates, label_of, proofs_folder, slug
+from rankmath.statements.registry import statements
+from rankmath.statements.statement import Statement
+
+ROOT = Path(rankmath.__file__).parents[1]
+PAPERS = {
+    "seed": "Before the papers",
+    "dong2021": "Dong, Cordonnier and Loukas 2021",
+    "dong2021v1": "The first version of 2021",
+    "wu2024": "Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024",
+    "own": "Theorems of this library",
+}
+
+
+def escaped(text: str) -> str:
+    """Plain words as Markdown: nothing in them means anything.
+
+    Examples
+    --------
+    >>> escaped("x* and W_QK <b>")
+    'x\\\\* and W\\\\_QK \\\\<b\\\\>'
+    """
+    return re.sub(r"([\\`*_{}\[\]<>#$|^~])", r"\\\1", text)
+
+
+# -- the gallery -------------------------------------------------------------------------------------------
+
+
+def hypotheses(entry: Statement) -> list[str]:
+    """The names of the predicates that an instance must pass, as the statement itself gives them."""
+    if entry.evaluate is None:
+        return []
+    names: dict[str, None] = {}
+    for index, draw in enumerate(entry.draws):
+        batch = draw(np.random.default_rng([SEED, index]), 1)
+        for hypothesis in entry.evaluate(Float64(np.zeros(1)), batch).hypotheses:
+            names[re.sub(r"_\d\d\b", "_ii", hypothesis.name)] = None
+    return list(names)
+
+
+def source_of(function: Any) -> tuple[str, int, str]:
+    """File, line and text of the function that decides a statement."""
+    while isinstance(function, partial):
+        function = function.func
+    lines, first = inspect.getsourcelines(function)
+    path = Path(inspect.getsourcefile(function) or "")
+    return path.relative_to(ROOT).as_posix(), first, "".join(lines).rstrip()
+
+
+def registered_at(entry: Statement) -> tuple[str, int]:
+    """File and line at which the statement is registered."""
+    for path in sorted((ROOT / "rankmath" / "statements").glob("*.py")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if line.strip() == f'key="{entry.key}",':
+                return path.relative_to(ROOT).as_posix(), number
+    raise ValueError(f"key: {entry.key!r} is registered by no line of rankmath/statements")
+
+
+def page(entry: Statement, found: Sample) -> str:
+    """One statement, from its claim to its BibTeX."""
+    name = slug(entry.key)
+    parts = [
+        f"({name})=",
+        f"# {escaped(entry.title)}",
+        f"`{entry.key}`, **{entry.status}**. {escaped(entry.source[:1].upper() + entry.source[1:])}.",
+        "## Claim",
+        *(f"$$\n{part}\n$$" for part in _lines_of(entry.claim)),
+    ]
+    if entry.notes:
+        parts.append(escaped(entry.notes))
+    demanded = hypotheses(entry)
+    parts += ["## Hypotheses", "None beyond the claim."] if not demanded else ["## Hypotheses", _list(demanded)]
+    parts += ["## " + ("Proof" if entry.status == "proved" else "Refutation"), *_shown(entry)]
+    parts += ["## Tightness", *_picture(entry, found)]
+    path, line = registered_at(entry)
+    code_path, code_line, text = source_of(entry.evaluate or entry.decide)
+    parts += [
+        "## Code",
+        f"Registered in `{path}`, line {line}. Decided by `{code_path}`, line {code_line}:",
+        f"```python\n{text}\n```",
+        "## Cite",
+        f"`rankmath cite {entry.key} --format bibtex`:",
+        f"```bibtex\n{citation(entry.key).text('bibtex')}\n```",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _lines_of(claim: str) -> list[str]:
+    r"""A claim and what its letters stand for, on lines of their own; a \text{…} is never cut."""
+    parts = claim.split(r",\quad")
+    return [part + ("," if k < len(parts) - 1 else "") for k, part in enumerate(parts)]
+
+
+def _list(names: list[str]) -> str:
+    return "\n".join(f"- `{name}`" for name in names)
+
+
+def _shown(entry: Statement) -> list[str]:
+    """Where it is shown: the written proof, and the certificates that refute or exhibit."""
+    parts = []
+    if (proofs_folder().parent / entry.truth).is_file():
+        label = label_of(entry.key, entry.truth)
+        under = f", under the label `{label}`" if label else ""
+        parts.append(
+            f"Written out in {{download}}`{entry.truth} <../../{entry.truth}>`{under}; "
+            "`rankmath appendix` sets it in type."
+        )
+        own = theorem(f"stmt:{slug(entry.key)}") if entry.status == "proved" else None
+        if own:
+            parts += [
+                "The first theorem of that text:",
+                "\n".join(f"> {line}".rstrip() for line in own.splitlines()),
+            ]
+    else:
+        parts.append(escaped(entry.truth[:1].upper() + entry.truth[1:]) + ".")
+    certificates = committed_certificates().get(entry.key, ())
+    if certificates:
+        rows = [
+            f"- `{c.id}` ({c.kind}): {{download}}`{name} <../../proofs/certificates/{name}>`"
+            for c, name in ((c, certificate_file(c)) for c in certificates)
+        ]
+        parts += ["Certificates, each checked by `rankmath check FILE`:", "\n".join(rows)]
+    return parts
+
+
+def _picture(entry: Statement, found: Sample) -> list[str]:
+    name = slug(entry.key)
+    parts = [f"```{{image}} pictures/{name}.svg\n:alt: {found.words()}\n:class: picture\n```"]
+    if found.outcomes:
+        words = f"Decided in exact or ball arithmetic on {_plural(found)}, by kind of instance."
+    else:
+        words = (
+            f"lhs/rhs on {_plural(found)}, in float64; whatever float64 cannot tell from equality, and every "
+            "seeming violation, is decided by balls."
+        )
+        words += " The claim is sharp: equality is approached." if entry.sharp else ""
+    if found.zero:
+        words += f" {found.zero} have a left side of zero and are not drawn."
+    if found.not_applicable:
+        words += f" A hypothesis fails on {found.not_applicable} more."
+    if found.undecided:
+        words += f" {found.undecided} more are equalities, or too close to tell."
+    if found.exceeds is not None:
+        words += f" The committed counterexample has lhs/rhs above {found.exceeds:.6g}."
+    words += f" Numbers: {{download}}`{name}.json <pictures/{name}.json>`."
+    words += f" Drawn by `python docs/_ext/pictures.py {entry.key}`. Sampling proves nothing."
+    return [*parts, words]
+
+
+def _plural(found: Sample) -> str:
+    return f"{found.count} seeded instance" + ("" if found.count == 1 else "s")
+
+
+def write_gallery(folder: Path) -> None:
+    """The pages, their pictures, and an overview."""
+    pictures = folder / "pictures"
+    rows: dict[str, list[str]] = {}
+    for key, entry in statements().items():
+        found = write(key, pictures)
+        (folder / f"{slug(key)}.md").write_text(page(entry, found), encoding="utf-8")
+        row = f"| [{escaped(entry.title)}]({slug(key)}.md) | `{key}` | {entry.status} |"
+        rows.setdefault(key.split(":")[0], []).append(row)
+    known = list(statements().values())
+    proved = sum(entry.status == "proved" for entry in known)
+    summary = (
+        f"{len(known)} statements, {proved} proved and {len(known) - proved} refuted; a page each, written when "
+        "this site was built, from the objects that `rankmath verify` runs."
+    )
+    parts = ["# Theorem gallery", summary]
+    for prefix, title in PAPERS.items():
+        parts += [f"## {title}", "\n".join(("| statement | key | status |", "|---|---|---|", *rows.pop(prefix)))]
+    if rows:
+        raise ValueError(f"gallery: no heading for {', '.join(rows)}")
+    names = "\n".join(slug(key) for key in statements())
+    parts.append(f"```{{toctree}}\n:hidden:\n:maxdepth: 1\n\n{names}\n```")
+    (folder / "index.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+# -- the reference -----------------------------------------------------------------------------------------
+
+ROOMS = (
+    "report",
+    "campaign",
+    "statements",
+    "counterexamples",
+    "certify",
+    "symbolic",
+    "dynamics",
+    "network",
+    "arithmetic",
+    "linalg",
+    "validation",
+)
+
+
+def modules(room: str) -> list[ModuleType]:
+    """A room's modules; a room that is one file is its own."""
+    package = importlib.import_module(f"rankmath.{room}")
+    if not hasattr(package, "__path__"):
+        return [package]
+    names = sorted(found.name for found in pkgutil.iter_modules(package.__path__))
+    return [importlib.import_module(f"rankmath.{room}.{name}") for name in names if not _needs_a_device(room, name)]
+
+
+def _needs_a_device(room: str, name: str) -> bool:
+    """CUDA kernels cannot be imported without CuPy."""
+    return (room, name) == ("arithmetic", "cuda")
+
+
+def write_reference(folder: Path) -> None:
+    """Every public name, and every room module by module."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [name for name in rankmath.__all__ if name != "__version__"]
+    directives = []
+    for name in names:
+        kind = "autoclass" if inspect.isclass(getattr(rankmath, name)) else "autofunction"
+        options = "\n   :members:" if kind == "autoclass" else ""
+        directives.append(f".. {kind}:: rankmath.{name}{options}\n")
+    directives.append(".. autodata:: rankmath.__version__\n   :no-value:\n")
+    body = "\n".join(directives)
+    (folder / "names.md").write_text(
+        "# Public names\n\n`import rankmath as rm`; each name is loaded on first use.\n\n"
+        f"```{{eval-rst}}\n{body}```\n",
+        encoding="utf-8",
+    )
+    for room in ROOMS:
+        found = modules(room)
+        entries = []
+        for module in found:
+            name = module.__name__
+            heading = f"{name}\n{'-' * len(name)}\n\n" if len(found) > 1 else ""
+            entries.append(f"{heading}.. automodule:: {name}\n   :members:\n")
+        listed = "\n".join(entries)
+        text = f"# rankmath.{room}\n\n```{{eval-rst}}\n{listed}```\n"
+        (folder / f"{room}.md").write_text(text, encoding="utf-8")
+    listing = "\n".join(("names", *ROOMS))
+    (folder / "index.md").write_text(
+        "# Reference\n\nWhat people use is on the first page. The rooms follow, from the top down: imports go "
+        "down only.\n\n"
+        f"```{{toctree}}\n:maxdepth: 1\n\n{listing}\n```\n",
+        encoding="utf-8",
+    )
+
+
+def write_pages(app: Any) -> None:
+    source = Path(app.srcdir)
+    write_gallery(source / "gallery")
+    write_reference(source / "reference")
+
+
+def setup(app: Any) -> dict[str, Any]:
+    app.connect("builder-inited", write_pages)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
