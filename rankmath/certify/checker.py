@@ -349,8 +349,8 @@ def read(value: Any, shape: Any, where: str, sizes: dict[str, int]) -> Any:
 
     A shape is a dict from fields to shapes (a field with "?" may be missing, any other field is refused);
     a list [shape, most] of 1 to `most` members; a tuple of allowed words; "number"; or letters that name
-    lengths: "d" a vector, "n d" a matrix. A letter stands for one length throughout a certificate, but after
-    "*" only within that matrix.
+    lengths: "d" a vector, "n d" a matrix. A letter stands for one length throughout a certificate; one that
+    first occurs in a member of a list, throughout that member.
     """
     if isinstance(shape, dict):
         demand(type(value) is dict, f"{where}: {_short(value)} given, an object is needed")
@@ -362,13 +362,13 @@ def read(value: Any, shape: Any, where: str, sizes: dict[str, int]) -> Any:
         return {name: read(value[name], shapes[name], f"{where}.{name}", sizes) for name in shapes if name in value}
     if isinstance(shape, list):
         inner, most = shape
-        return [read(item, inner, f"{where}[{i}]", sizes) for i, item in enumerate(_list(value, where, most))]
+        return [read(item, inner, f"{where}[{i}]", {**sizes}) for i, item in enumerate(_list(value, where, most))]
     if isinstance(shape, tuple):
         demand(type(value) is str and value in shape, f"{where}: {_short(value)} is none of {', '.join(shape)}")
         return value
     if shape == "number":
         return _number(value, where)
-    return _array(value, shape.strip("*").split(), where, {} if shape.startswith("*") else sizes)
+    return _array(value, shape.split(), where, sizes)
 
 
 def _list(value: Any, where: str, most: int) -> list[Any]:
@@ -588,7 +588,7 @@ def demand_equal(A: Exact, B: Exact, what: str) -> None:
                 raise Rejected(f"{what}: entry ({i}, {j}) is {_show(a)} against {_show(b)}")
 
 
-CLOSURE = {"factors": ["*r c", MAX_SIDE], "product?": "*r c"}
+CLOSURE = {"factors": ["r c", MAX_SIDE], "product?": "r c"}
 
 
 def closure(claim: Claim, work: Work) -> None:
@@ -666,6 +666,103 @@ def triangle(claim: Claim, work: Work) -> None:
     broken = r - p - q > 0 and 4 * p * q < (r - p - q) ** 2
     demand(broken, f"{squares}: no violation")
     work.words.append(f"{squares}: that of A + B exceeds the sum of the two, exactly")
+
+
+INVARIANT_SET = {"x": "d", "w": "number"}
+
+
+def invariant_set(claim: Claim, work: Work) -> None:
+    """The unit vectors x <= 0 with x_(d-1) <= -1/w stay so under x -> y/|y|, y = (x + e_d)(I + w S), w > 1.
+
+    S has ones on the superdiagonal: z (I + w S) has the entries z_b + w z_(b-1).
+    """
+    x, w = claim.data["x"], claim.data["w"]
+    demand(len(x) >= 2 and w > 1, "data: two coordinates or more and w > 1 are needed")
+    demand(work.dot(x, x) == 1, "data.x: not of norm 1")
+    demand(max(x) <= 0 and w * x[-2] <= -1, "data.x: not in the set x <= 0, x_(d-1) <= -1/w")
+    z = [*x[:-1], x[-1] + 1]
+    y = [b + w * a for a, b in zip([Fraction(0), *z[:-1]], z, strict=True)]
+    square, claimed = work.dot(y, y), w**2 * y[-2] ** 2
+    stays = max(y) <= 0 and square <= claimed
+    image = f"|y|^2 = {_show(square)}, w^2 y_(d-1)^2 = {_show(claimed)}, largest entry of y {_show(max(y))}"
+    demand(stays == (claim.kind == "holds"), f"{image}, against the claim {claim.kind!r}")
+    work.words.append(f"x is a vector of the set in dimension {len(x)}, w = {_show(w)}, exactly")
+    work.words.append(f"{image}: its image is {'in the set again' if stays else 'outside, exactly'}")
+
+
+def steps_to_all(graph: Exact, center: int) -> int:
+    """After how many steps all tokens have heard of the center; in a step i hears what j knows if graph_ij != 0."""
+    heard, news, steps = {center}, {center}, 0
+    while len(heard) < len(graph):
+        news = {i for i, row in enumerate(graph) if i not in heard and any(row[j] for j in news)}
+        demand(bool(news), f"data: the graph is not connected, token {center} does not reach all")
+        heard, steps = heard | news, steps + 1
+    return steps
+
+
+def strong_radius(graph: Exact) -> int:
+    """The radius of a strongly connected graph of two tokens or more that see themselves."""
+    demand(len(graph) >= 2 and all(row[i] for i, row in enumerate(graph)), "data: two tokens that see themselves")
+    return min(steps_to_all(graph, center) for center in range(len(graph)))
+
+
+def cosine_step(claim: Claim, work: Work) -> None:
+    """1 - phi(r) <= (1 - n eps^(2r)) (1 - phi(0)) for X(s+1) = N(A X(s) W_V), N dividing each token by its norm.
+
+    phi is the least cosine of two tokens, eps the least attention on an edge, r = 1 the radius. X(0) = W_V = I, so
+    phi(0) = 0, and A, any stochastic matrix, is the attention of X(0): let W_QK be its logarithm on the edges. Then
+    X(1) holds the rows of A over their norms, and the step says <A_i, A_j> >= n eps^2 |A_i| |A_j| for all i, j.
+    """
+    A = claim.data["A"]
+    demand_stochastic(work, A, "data.A")
+    demand(strong_radius(A) == 1, "data.A: its graph must have radius 1")
+    asked = len(A) * min(x for row in A for x in row if x) ** 2
+    G = work.matmul(A, transpose(A))
+    pairs = itertools.combinations(range(len(A)), 2)
+    least, i, j = min((work.watch(G[i][j] ** 2 / (G[i][i] * G[j][j])), i, j) for i, j in pairs)
+    found = f"the least cosine is that of tokens {i} and {j}, its square {_show(least)}"
+    holds = least >= asked**2
+    demand(holds == (claim.kind == "holds"), f"{found}, n eps^2 = {_show(asked)}, against the claim {claim.kind!r}")
+    work.words.append(
+        f"{len(A)} tokens, attention over a strongly connected graph of radius 1, n eps^2 = {_show(asked)}"
+    )
+    work.words.append(f"{found}: {'at least' if holds else 'less than'} (n eps^2)^2, exactly")
+
+
+def radius_rate(claim: Claim, work: Work) -> None:
+    """mu(X(t)) <= C (1 - n eps^(2r))^(t/2r) for X(s+1) = N(A X(s) W_V) from X(0) of full rank, r the radius.
+
+    W_QK = 0 and X(0) = W_V = I: A is uniform over the keys a token sees, eps = 1/(the most keys a token sees). If
+    n eps^(2r) >= 1, the bound at t = 2r is at most 0, whatever C > 0. But if A is invertible, X(t) = D A^t with a
+    diagonal D > 0 has rank n >= 2, its rows are not all equal, and mu(X(t)) > 0 for every t.
+    """
+    mask = claim.data["mask"]
+    demand(all(x in (0, 1) for row in mask for x in row), "data.mask: every entry must be 0 or 1")
+    n, r = len(mask), strong_radius(mask)
+    A = [[x / sum(row) for x in row] for row in mask]
+    rate = 1 - n * min(x for row in A for x in row if x) ** (2 * r)
+    demand(rate <= 0, f"1 - n eps^(2r) = {_show(rate)} is positive: no violation is shown")
+    demand(exact_rank(work, A) == n, "data.mask: uniform attention over it is not invertible")
+    work.words.append(f"{n} tokens, a strongly connected mask of radius {r}: 1 - n eps^(2r) = {_show(rate)} <= 0")
+    work.words.append("uniform attention over the mask is invertible, exactly, so the tokens never meet")
+
+
+def two_tokens(claim: Claim, work: Work) -> None:
+    """Causal, W_QK = 0, W_V = [[1, w], [0, 1]], token 1 at e_2; token 2 moves by x -> y/|y|, y = (e_2 + x) W_V.
+
+    It rests where y = c x, c > 0. As y_1 x_2 - y_2 x_1 = -x_1 (1 + w x_1), that needs x_1 = 0 or x_1 = -1/w: one of
+    the three points below, for (0, -1) has y = 0. Along the tangent t = (-x_2, x_1) the derivative is t W_V t^T/c.
+    """
+    w, s = claim.data["w"], claim.data["s"]
+    demand(w > 1 and s > 0 and s * s == 1 - 1 / w**2, "data: w > 1 and s = sqrt(1 - 1/w^2) are needed")
+    zero, one, half = Fraction(0), Fraction(1), Fraction(1, 2)
+    for x, multiplier in (((zero, one), half), ((-1 / w, s), 1 + s), ((-1 / w, -s), 1 - s)):
+        y, t = (x[0], w * x[0] + x[1] + 1), (-x[1], x[0])
+        c, stretched = work.dot(x, y), work.dot(t, (t[0], w * t[0] + t[1]))
+        where = f"at ({_show(x[0])}, {_show(x[1])}) with multiplier {_show(multiplier)}"
+        rests = work.dot(x, x) == 1 and c > 0 and y == (c * x[0], c * x[1])
+        demand(rests and stretched == multiplier * c, f"token 2 does not rest {where}")
+        work.words.append(f"token 2 rests {where}, exactly")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -1121,15 +1218,17 @@ TWO_HEADS = {"side": "number", "logit": "number"}
 # LayerNorm equilibria
 # ---------------------------------------------------------------------------------------------------------
 
-EQUILIBRIUM = {
+NORM_LAYER = {
     "W_V": "d d",
     "W_QK": "d d",
     "d_qk": "number",
     "mask": "n n",
     "norm": ("sphere", "standard"),
-    "tokens": "n d",
-    "radius": "number",
-    "rank": "number",
+}
+RESTING = {"tokens": "n d", "radius": "number", "rank": "number"}
+EQUILIBRIUM = {
+    **NORM_LAYER,
+    **RESTING,
     "attracting?": {"R": "N N", "radius": "number", "rate": "number"},
     "unstable?": {"growth": "number"},
 }
@@ -1137,7 +1236,7 @@ EQUILIBRIUM_HINTS = {
     "clusters": "n",
     "support": "k d",
     "preconditioner": "m m",
-    "pivots": ["*p", MAX_SIDE],
+    "pivots": ["p", MAX_SIDE],
     "S?": "N N",
     "form?": "N N",
     "direction?": "N",
@@ -1438,13 +1537,56 @@ def stays_apart(claim: Claim, work: Work) -> None:
 def undirected_equilibrium(claim: Claim, work: Work) -> None:
     """In one piece: under a mask that falls apart tokens need not know of each other."""
     demand_attracting_on_sphere(claim.data)
-    mask, reached = claim.data["mask"], {0}
+    mask = claim.data["mask"]
     demand(mask == transpose(mask) and all(row[i] for i, row in enumerate(mask)), "data.mask: undirected is needed")
-    for _ in mask:
-        reached |= {j for i in reached for j, see in enumerate(mask[i]) if see}
-    demand(len(reached) == len(mask), "data.mask: not connected")
+    steps_to_all(mask, 0)
     demand(claim.data["rank"] >= 2, "data.rank: at least 2 is needed for this statement")
     equilibrium(claim, work)
+
+
+def demand_causal_means(data: Any) -> None:
+    """Every token takes the plain mean of itself and those before it."""
+    causal = [[Fraction(j <= i) for j in range(len(data["mask"]))] for i in range(len(data["mask"]))]
+    demand(data["mask"] == causal, "data.mask: the causal mask is needed for this statement")
+    demand(max_norm(data["W_QK"]) == 0, "data.W_QK: 0 is needed for this statement")
+    demand(data["norm"] == "sphere", "data.norm: the statement is about the sphere")
+
+
+def stable_causal(claim: Claim, work: Work) -> None:
+    """Two tokens, W_V = c I + [[a, w], [0, 1]] (a direct sum), 0 < c < a < 1, w > 0, w^2 > a (2 - a)."""
+    data, W_V = claim.data, claim.data["W_V"]
+    d = len(W_V)
+    demand_attracting_on_sphere(data)
+    demand_causal_means(data)
+    demand(len(data["mask"]) == 2 and data["rank"] == 2 <= d, "data: two tokens of rank 2 are needed")
+    c, a, w = W_V[0][0] if d > 2 else W_V[-2][-2] / 2, W_V[-2][-2], W_V[-2][-1]
+    demand(
+        0 < c < a < 1 and w > 0 and w**2 > a * (2 - a), "data.W_V: 0 < c < a < 1, w > 0, w^2 > a(2 - a) are needed"
+    )
+    form = scaled_identity(d, c)
+    form[-2][-2:], form[-1][-1] = [a, w], Fraction(1)
+    demand_equal(W_V, form, "data.W_V against the form of the statement")
+    equilibrium(claim, work)
+
+
+EVERY_RANK = {**NORM_LAYER, "equilibria": [RESTING, MAX_SIDE]}
+
+
+def every_rank(claim: Claim, work: Work) -> None:
+    """W_V = I + w S, S the ones on the superdiagonal, w > n - 1: equilibria of the ranks 1, 2, .., min(n, d)."""
+    data, members = claim.data, claim.data["equilibria"]
+    n, d = len(data["mask"]), len(data["W_V"])
+    demand_causal_means(data)
+    form = scaled_identity(d, 1)
+    for b in range(1, d):
+        form[b - 1][b] = data["W_V"][0][1]
+    demand_equal(data["W_V"], form, "data.W_V against I + wS")
+    demand(d == 1 or form[0][1] > n - 1, f"data.W_V: w > {n - 1} is needed")
+    ranks = [member["rank"] for member in members]
+    demand(ranks == list(range(1, min(n, d) + 1)), "data.equilibria: the ranks 1, 2, .., min(n, d) are needed")
+    demand(len(claim.hints["equilibria"]) == len(members), "hints.equilibria: one for each equilibrium is needed")
+    for member, hints in zip(members, claim.hints["equilibria"], strict=True):
+        equilibrium(Claim(claim.kind, {**data, **member}, hints), work)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -1490,6 +1632,26 @@ FAMILIES: dict[str, Family] = {
     ),
     "dong2021:norm": Family(
         "sqrt(|A|_1 |A|_inf) obeys the triangle inequality", ("violates",), {"A": "n d", "B": "n d"}, {}, triangle
+    ),
+    "wu2024:L13": Family(
+        "unit vectors x <= 0 with x_(d-1) <= -1/w stay so under x -> (x + e_d)(I + wS)/|.|",
+        _BOTH,
+        INVARIANT_SET,
+        {},
+        invariant_set,
+    ),
+    "wu2024:2-step": Family(
+        "1 - phi(t+r) <= (1 - n eps^(2r))(1 - phi(t)) with r the radius", _BOTH, {"A": "n n"}, {}, cosine_step
+    ),
+    "wu2024:2-radius": Family(
+        "mu(X(t)) <= C (1 - n eps^(2r))^(t/2r) with r the radius", ("violates",), {"mask": "n n"}, {}, radius_rate
+    ),
+    "wu2024:4.3.1": Family(
+        "beside e_2 the second of two tokens rests at (0, 1), (-1/w, s), (-1/w, -s) and nowhere else",
+        ("holds",),
+        {"w": "number", "s": "number"},
+        {},
+        two_tokens,
     ),
     "dong2021:2.2": Family(f"one head: {_DECAY}", ("holds",), NETWORK, COMPOSITE_HINTS, single_head_decay),
     "dong2021:2.3": Family(_DECAY, ("holds",), NETWORK, COMPOSITE_HINTS, composite_decay),
@@ -1542,6 +1704,20 @@ FAMILIES: dict[str, Family] = {
         EQUILIBRIUM,
         EQUILIBRIUM_HINTS,
         equilibrium,
+    ),
+    "wu2024:3": Family(
+        "under the causal mask one W_V = I + wS has equilibria of every rank",
+        ("exists",),
+        EVERY_RANK,
+        {"equilibria": [EQUILIBRIUM_HINTS, MAX_SIDE]},
+        every_rank,
+    ),
+    "own:stable-causal": Family(
+        "two causal tokens on the sphere have an equilibrium of rank two that attracts",
+        ("exists",),
+        EQUILIBRIUM,
+        EQUILIBRIUM_HINTS,
+        stable_causal,
     ),
     "own:stable-complete": Family(
         "without a mask, tokens on the sphere have an equilibrium of full rank that attracts",

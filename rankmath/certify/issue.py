@@ -283,6 +283,57 @@ def certify_not_a_norm(A: Any, B: Any, *, about: str = "") -> Certificate:
     return issue(Certificate("dong2021:norm", "violates", data, about=about), decided=True)
 
 
+def certify_invariant_set(x: Any, w: Any, *, kind: Kind = "violates", about: str = "") -> Certificate:
+    """wu2024:L13: the exact unit vector x of the set {x ≤ 0, x_{d−1} ≤ −1/w} leaves it in one step, or stays.
+
+    Examples
+    --------
+    >>> certificate = certify_invariant_set([Fraction(-4, 5), 0, Fraction(-3, 5), 0], 4)
+    >>> print(certificate.check().checked[-1])
+    |y|^2 = 66/5, w^2 y_(d-1)^2 = 144/25, largest entry of y -3/5: its image is outside, exactly
+    """
+    data = {"x": exact_array("x", x, (None,)), "w": exact_array("w", w, ())[()]}
+    return issue(Certificate("wu2024:L13", kind, data, about=about), decided=True)
+
+
+def certify_cosine_step(A: Any, *, kind: Kind = "violates", about: str = "") -> Certificate:
+    """wu2024:2-step: 1 − φ(1) ≤ (1 − nε²)(1 − φ(0)) fails (or holds) from X = I under the exact attention A, r = 1.
+
+    Examples
+    --------
+    >>> third = Fraction(1, 3)
+    >>> star = certify_cosine_step([[third, third, third], [third, 2 * third, 0], [third, 0, 2 * third]])
+    >>> print(star.check().checked[-1])
+    the least cosine is that of tokens 1 and 2, its square 1/25: less than (n eps^2)^2, exactly
+    """
+    data = {"A": exact_array("A", A, (None, None))}
+    return issue(Certificate("wu2024:2-step", kind, data, about=about), decided=True)
+
+
+def certify_radius_rate(mask: Any, *, about: str = "") -> Certificate:
+    """wu2024:2-radius, violated: 1 − nε^{2r} ≤ 0, yet uniform attention over the mask (0, 1) is invertible."""
+    data = {"mask": exact_array("mask", np.asarray(mask, dtype=int), (None, None))}
+    return issue(Certificate("wu2024:2-radius", "violates", data, about=about), decided=True)
+
+
+def certify_two_tokens(w: Any, *, about: str = "") -> Certificate:
+    """wu2024:4.3.1: where token 2 rests beside (0, 1), and its multipliers, for w > 1 with a rational √(1 − 1/w²).
+
+    Examples
+    --------
+    >>> certify_two_tokens(Fraction(5, 3)).data["s"]
+    '4/5'
+    """
+    number = exact_array("w", w, ())[()]
+    if number <= 1:
+        raise ValueError(f"w: {w} given; a number greater than 1 is needed")
+    square = 1 - 1 / number**2
+    s = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+    if s**2 != square:
+        raise NotIssued(f"wu2024:4.3.1: sqrt(1 - 1/w^2) is not rational at w = {number}")
+    return issue(Certificate("wu2024:4.3.1", "holds", {"w": number, "s": s}, about=about), decided=True)
+
+
 def certify_total_variation(
     g: Any,
     *,

@@ -93,7 +93,7 @@ def _members(batch: Instance) -> Iterator[Instance]:
 
 
 def shortened(instance: Instance, bits: int = _BITS) -> Instance:
-    """The instance with every float cut to `bits` significant bits; exact numbers stay.
+    """The instance with every float cut to `bits` significant bits; exact numbers and masks stay.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def shortened(instance: Instance, bits: int = _BITS) -> Instance:
     """
 
     def short(array: Any) -> Any:
-        if array is None or np.asarray(array).dtype == object:
+        if array is None or np.asarray(array).dtype.kind != "f":
             return array
         mantissa, exponent = np.frexp(np.asarray(array, dtype=float))
         return np.ldexp(np.round(mantissa * 2.0**bits), exponent - bits)

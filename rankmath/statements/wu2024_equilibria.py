@@ -1,7 +1,8 @@
-"""Equilibria under sphere LayerNorm that do not collapse, some of them attracting: against the conjecture of 2024."""
+"""Equilibria under sphere LayerNorm that do not collapse, some of them attracting: against the conjecture."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.certify.certificate import Certificate
+from rankmath.certify.issue import issue
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.linalg.rationals import exact_matrix
 from rankmath.statements.draws import Rng
@@ -129,6 +131,16 @@ def draw_stable_causal(rng: Rng, size: int) -> ArrayInstance:
     )
 
 
+def exhibit_stable_causal() -> Certificate:
+    """a = ½, w = 1: (0, 1) and (−3/5, −4/5), eigenvalues ½ and 2/5, with a set of starts that it attracts."""
+    from rankmath.counterexamples.certify_equilibrium import certify_equilibrium
+    from rankmath.counterexamples.wu2024 import stable_causal_example
+
+    X, W_V, W_QK = stable_causal_example().equilibrium.floats()
+    proof = certify_equilibrium(X, W_V, W_QK, "causal", rank=2, stable=True).certificate()
+    return issue(replace(proof, statement="own:stable-causal"), decided=True)
+
+
 def equilibrium_instance(X: Any, W_V: Any, W_QK: Any, mask: Any = "complete") -> ArrayInstance:
     """Tokens near an equilibrium of sphere LayerNorm under an undirected mask, and exact weights."""
     X = as_array("X", X, ndim=2)
@@ -205,6 +217,8 @@ STATEMENTS = (
         instance=stable_causal_instance,
         decide=decide_stable_causal,
         draws=(draw_stable_causal,),
+        exhibit=exhibit_stable_causal,
+        exhibit_refutes=False,
         share=0.03,
     ),
     Statement(

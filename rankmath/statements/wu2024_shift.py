@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from rankmath.certify.certificate import Certificate
+from rankmath.certify.issue import certify_invariant_set, certify_two_tokens, issue
 from rankmath.linalg.rationals import exact_matrix
 from rankmath.statements.draws import Rng
 from rankmath.statements.instance import ArrayInstance
@@ -20,6 +22,7 @@ from rankmath.statements.quantities import (
     symmetric_extremes,
 )
 from rankmath.statements.statement import Evaluation, Exact, Hypothesis, Side, Statement
+from rankmath.statements.verdict import Outcome, Verdict
 from rankmath.statements.wu2024_masks import PAPER
 from rankmath.validation import as_array, as_count
 
@@ -82,6 +85,11 @@ def _is_second_token(W_V: Any, x: Any, multiplier: Any) -> bool:
     return bool(unit and (pulled - scale * x).expand().is_zero_matrix and scale.is_positive and derivative == 0)
 
 
+def certify_second_token(instance: ArrayInstance, verdict: Verdict) -> Certificate:
+    """The three equilibria and their multipliers, where s is rational."""
+    return certify_two_tokens(instance["w"])
+
+
 def draw_two_tokens(rng: Rng, size: int) -> ArrayInstance:
     """w = 5/3 first, then rationals, half of them with a rational s."""
     numbers = [Fraction(5, 3)]
@@ -113,6 +121,22 @@ def decide_all_ranks(instance: ArrayInstance) -> Exact:
         if not (equilibrium.is_equilibrium() and distinct == k and equilibrium.minor() != 0):
             return Exact(False, f"rank {k} fails for n = {n}, d = {d}, w = {w}")
     return Exact(True, f"ranks 1 to {min(n, d)} under one W_V, n = {n}, d = {d}, w = {w}, exact algebra")
+
+
+def exhibit_every_rank(tokens: int = 6, dim: int = 5, w: int = 7) -> Certificate:
+    """Equilibria of all ranks under one W_V, each proved in balls, in one certificate."""
+    from rankmath.counterexamples.certify_equilibrium import certify_equilibrium
+    from rankmath.counterexamples.wu2024 import shift_equilibrium
+
+    proofs = []
+    for k in range(1, min(tokens, dim) + 1):
+        X, W_V, W_QK = shift_equilibrium(tokens, dim, k, w).floats()
+        proofs.append(certify_equilibrium(X, W_V, W_QK, "causal", rank=k).certificate())
+    resting = ("tokens", "radius", "rank")
+    data = {name: value for name, value in proofs[0].data.items() if name not in resting}
+    data["equilibria"] = [{name: proof.data[name] for name in resting} for proof in proofs]
+    hints = {"equilibria": [proof.hints for proof in proofs]}
+    return issue(Certificate("wu2024:3", "exists", data, hints), decided=True)
 
 
 def draw_shifts(rng: Rng, size: int) -> ArrayInstance:
@@ -158,6 +182,17 @@ def decide_invariance(instance: ArrayInstance, *, log_concave: bool) -> Exact:
     kept = step.ends_inside and (not log_concave or _is_log_concave(y))
     left, right = float(w**2 * y[-2] ** 2), float(sum(v * v for v in y))
     return Exact(bool(kept), f"exact rationals: w²y_{{d−1}}² = {left:.6g} against ‖y‖² = {right:.6g}")
+
+
+def certify_invariance(instance: ArrayInstance, verdict: Verdict) -> Certificate:
+    """The verdict on one vector of the set, in the checker's hands."""
+    kind: Literal["holds", "violates"] = "holds" if verdict.outcome == Outcome.HOLDS else "violates"
+    return certify_invariant_set(instance["x"], instance["w"], kind=kind)
+
+
+def exhibit_leaving() -> Certificate:
+    """(−4/5, 0, −3/5, 0) with w = 4."""
+    return certify_invariant_set([Fraction(-4, 5), 0, Fraction(-3, 5), 0], 4)
 
 
 def rational_unit_vectors(rng: Rng, size: int, d: int, w: Fraction, *, log_concave: bool) -> np.ndarray[Any, Any]:
@@ -261,6 +296,7 @@ STATEMENTS = (
         instance=two_token_instance,
         decide=decide_two_tokens,
         draws=(draw_two_tokens,),
+        certificate=certify_second_token,
         share=0.03,
     ),
     Statement(
@@ -274,6 +310,8 @@ STATEMENTS = (
         instance=shift_instance,
         decide=decide_all_ranks,
         draws=(draw_shifts,),
+        exhibit=exhibit_every_rank,
+        exhibit_refutes=False,
         share=0.03,
         cost=2,
     ),
@@ -288,6 +326,8 @@ STATEMENTS = (
         instance=partial(cone_instance, log_concave=False),
         decide=partial(decide_invariance, log_concave=False),
         draws=(draw_leaving, partial(draw_cone, log_concave=False)),
+        certificate=certify_invariance,
+        exhibit=exhibit_leaving,
         share=0.05,
         notes="False from dimension 4 on; true in dimensions 2 and 3, and under wu2024:L13-repaired.",
     ),

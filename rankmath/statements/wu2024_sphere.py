@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from rankmath.certify.certificate import Certificate
+from rankmath.certify.issue import certify_cosine_step, certify_radius_rate
 from rankmath.dynamics.centred import Tokens, attention_step, centre, norm_step, weights_of
 from rankmath.dynamics.enclosures import log_diameter
 from rankmath.linalg.diameters import diameter
@@ -29,6 +31,7 @@ from rankmath.statements.quantities import (
     unbox,
 )
 from rankmath.statements.statement import Evaluation, Exact, Hypothesis, Side, Statement, fact
+from rankmath.statements.verdict import Outcome, Verdict
 from rankmath.statements.wu2024_masks import (
     MASKS,
     PAPER,
@@ -297,6 +300,16 @@ def star_attention(n: int, least: Fraction) -> np.ndarray[Any, Any]:
     return A
 
 
+def certify_step(instance: ArrayInstance, verdict: Verdict) -> Certificate:
+    """The verdict on the step from exact attention, in the checker's hands."""
+    return certify_cosine_step(instance["A"], kind="holds" if verdict.outcome == Outcome.HOLDS else "violates")
+
+
+def exhibit_star() -> Certificate:
+    """The smallest star that breaks the step: three tokens, ε = ⅓, two leaves at the cosine 1/5 < nε² = ⅓."""
+    return certify_cosine_step(star_attention(3, Fraction(1, 3)))
+
+
 def draw_stars(rng: Rng, size: int) -> ArrayInstance:
     """Stars with ε from 1/n down, the example of the text (n = 10, ε = 1/20) first."""
     n = 10
@@ -364,9 +377,19 @@ def _determinant(rows: list[list[Fraction]]) -> Fraction:
     return det
 
 
+def certify_rate(instance: ArrayInstance, verdict: Verdict) -> Certificate:
+    """The mask that breaks the rate; nothing is issued where the rate is right."""
+    return certify_radius_rate(instance["allowed"])
+
+
+def exhibit_hub_chain() -> Certificate:
+    """Nine tokens, the fewest for which nε² reaches 1 with three keys."""
+    return certify_radius_rate(hub_chain(9).allowed)
+
+
 def draw_hub_chains(rng: Rng, size: int) -> ArrayInstance:
-    """From nine tokens on nε² reaches 1; for an odd number of them the attention is invertible."""
-    n = 2 * int(rng.integers(4, 8)) + 1
+    """From nine tokens on, the exhibit, nε² reaches 1; for an odd number of them the attention is invertible."""
+    n = 2 * int(rng.integers(5, 8)) + 1
     return ArrayInstance({"allowed": hub_chain(n).allowed[None]}, "hub and chain", is_batch=True)
 
 
@@ -404,6 +427,8 @@ STATEMENTS = (
         instance=attention_instance,
         decide=decide_cosine_step,
         draws=(draw_stars, draw_complete_attention),
+        certificate=certify_step,
+        exhibit=exhibit_star,
         share=0.05,
         notes="Decided for r = 1 and orthonormal tokens, in exact rationals. With the diameter the step is right.",
     ),
@@ -418,6 +443,8 @@ STATEMENTS = (
         instance=uniform_instance,
         decide=decide_radius_rate,
         draws=(draw_hub_chains,),
+        certificate=certify_rate,
+        exhibit=exhibit_hub_chain,
         share=0.01,
         notes="True where (n + 1)ε^r < 2, in particular for the star.",
     ),

@@ -15,12 +15,16 @@ from rankmath.certify.issue import (
     Instance,
     certify_closure,
     certify_composite_decay,
+    certify_cosine_step,
     certify_diameter,
+    certify_invariant_set,
     certify_not_a_norm,
     certify_paths,
+    certify_radius_rate,
     certify_residual_inf,
     certify_sandwich,
     certify_total_variation,
+    certify_two_tokens,
     stochastic_rationals,
 )
 
@@ -100,6 +104,37 @@ def diameter(rng: np.random.Generator) -> Certificate:
     return certify_diameter(instance(rng, n=3, d=2), norm=norm, form=form, decided=True)  # type: ignore[arg-type]
 
 
+def leaving(rng: np.random.Generator) -> Certificate:
+    """A unit vector of the set near (-4/5, 0, -3/5, 0): by stereographic projection, w from 3 to 5."""
+    t = [Fraction(int(k), 100) for k in (40 + rng.integers(-2, 3), rng.integers(0, 2), 30 + rng.integers(-2, 3))]
+    square = sum(v * v for v in t)
+    x = [*(-2 * v / (1 + square) for v in t), -abs(1 - square) / (1 + square)]
+    w = Fraction(int(rng.integers(30, 51)), 10)
+    return certify_invariant_set([0] * int(rng.integers(0, 2)) + x, w)
+
+
+def star(rng: np.random.Generator) -> Certificate:
+    n = int(rng.integers(3, 6))
+    least = Fraction(1, int(rng.integers(n, 30)))
+    leaves = [[least, *(1 - least if j == i else Fraction(0) for j in range(1, n))] for i in range(1, n)]
+    return certify_cosine_step([[Fraction(1, n)] * n, *leaves])
+
+
+def hub_and_chain(rng: np.random.Generator) -> Certificate:
+    """All see the hub and themselves, each leaf the one before it, the hub the last leaf; tokens in any order."""
+    n = int(rng.choice([9, 11]))
+    mask = np.eye(n, dtype=int)
+    mask[:, 0] = mask[0, -1] = 1
+    mask[np.arange(2, n), np.arange(1, n - 1)] = 1
+    order = rng.permutation(n)
+    return certify_radius_rate(mask[np.ix_(order, order)])
+
+
+def second_token(rng: np.random.Generator) -> Certificate:
+    t = Fraction(int(rng.integers(11, 60)), 10)
+    return certify_two_tokens((t + 1 / t) / 2)
+
+
 FAMILIES: dict[str, Draw] = {
     "seed:closure": closure,
     "dong2021:2.1": lambda rng: paths(rng, skip=False),
@@ -112,6 +147,10 @@ FAMILIES: dict[str, Draw] = {
     "own:tv": total_variation,
     "own:diameter": diameter,
     "own:residual-inf": lambda rng: certify_residual_inf(instance(rng), decided=True),
+    "wu2024:L13": leaving,
+    "wu2024:2-step": star,
+    "wu2024:2-radius": hub_and_chain,
+    "wu2024:4.3.1": second_token,
 }
 
 

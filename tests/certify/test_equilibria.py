@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import random
@@ -23,6 +24,8 @@ from rankmath.certify.issue import NotIssued
 from rankmath.counterexamples.certify_equilibrium import EquilibriumProof, certify_equilibrium, growing_form
 from rankmath.counterexamples.equilibria import all_ranks, layernorm_equilibrium
 from rankmath.counterexamples.equilibrium_map import attention, jacobian, layer
+from rankmath.statements.wu2024_equilibria import exhibit_stable_causal
+from rankmath.statements.wu2024_shift import exhibit_every_rank
 
 BITS = 128
 MUTATIONS = 300
@@ -80,6 +83,18 @@ def clustered() -> Certificate:
     return all_ranks(4, 3)[1].certify().certificate()
 
 
+@pytest.fixture(scope="module")
+def causal() -> Certificate:
+    """O8 with a = 1/2, w = 1."""
+    return exhibit_stable_causal()
+
+
+@pytest.fixture(scope="module")
+def every_rank() -> Certificate:
+    """Three causal tokens, ranks 1, 2, 3 under one W_V."""
+    return exhibit_every_rank(3, 3, 4)
+
+
 # -- accepted -------------------------------------------------------------------------------------------------
 
 
@@ -102,6 +117,10 @@ def test_every_rank_of_six_causal_tokens_in_five_dimensions() -> None:
     assert [certificate.data["rank"] for certificate in family] == [1, 2, 3, 4, 5]
     assert len({certificate.data["W_V"] for certificate in family}) == 1
     assert ["unstable" in certificate.data for certificate in family] == [False, True, True, True, True]
+    together = exhibit_every_rank(6, 5, 7)
+    words = " ".join(together.check().checked)
+    assert all(f"its rank is {k}" in words for k in range(1, 6))
+    assert np.array_equal(together.data["W_V"], np.eye(5) + 7 * np.eye(5, k=1))
 
 
 def test_sixteen_causal_tokens_have_rank_sixteen() -> None:
@@ -127,6 +146,7 @@ def test_the_rational_stable_causal_equilibrium_and_its_eigenvalues() -> None:
     assert 0.5 < number(certificate.data["attracting"]["rate"]) < 1
     third = {"tokens": [[0, 1], [Fraction(-3, 5), Fraction(-4, 5)]]}
     assert changed(certificate, data=third).accepted
+    assert changed(certificate, data=third, statement="own:stable-causal").accepted
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -359,6 +379,52 @@ def test_each_statement_makes_its_demands(pair: Certificate) -> None:
     assert changed(pair, statement="wu2024:conjecture", kind="violates").accepted
 
 
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ({"attracting": None}, "attracting is needed"),
+        ({"norm": "standard"}, "about the sphere"),
+        ({"mask": [[1, 1], [1, 1]]}, "causal mask"),
+        ({"W_QK": [[0, 0], [1, 0]]}, r"W_QK: 0 is needed"),
+        ({"rank": 1}, "of rank 2"),
+        ({"W_V": [[1, 1], [0, 1]]}, "a < 1"),
+        ({"W_V": [["1/2", "1/2"], [0, 1]]}, "2 - a"),
+        ({"W_V": [["1/2", 1], [0, 2]]}, "form of the statement"),
+        ({"W_V": [["1/2", 1], ["1*2^-900", 1]]}, "form of the statement"),
+    ],
+)
+def test_the_stable_causal_statement_makes_its_demands(causal: Certificate, data: Any, reason: str) -> None:
+    assert reason in changed(causal, data=data).reason
+
+
+def test_one_token_or_one_dimension_are_no_stable_pair(causal: Certificate) -> None:
+    small = {
+        "W_V": [[1]],
+        "W_QK": [[0]],
+        "tokens": [[1], [1]],
+        "attracting": {"R": [[1]], "radius": 1, "rate": "1/2"},
+    }
+    assert "of rank 2" in changed(causal, data=small, hints={"support": [[1], [1]], "S": [[1]]}).reason
+
+
+def test_every_rank_means_every_rank_under_one_shift(every_rank: Certificate) -> None:
+    members, hints = every_rank.data["equilibria"], every_rank.hints["equilibria"]
+    for data, reason in [
+        ({"equilibria": members[:2]}, "the ranks 1, 2"),
+        ({"equilibria": [members[0], members[0], members[2]]}, "the ranks 1, 2"),
+        ({"equilibria": members[::-1]}, "the ranks 1, 2"),
+        ({"mask": [[1, 1, 1]] * 3}, "causal mask"),
+        ({"norm": "standard"}, "about the sphere"),
+        ({"W_V": [[1, 2, 0], [0, 1, 2], [0, 0, 1]]}, "w > 2"),
+        ({"W_V": [[1, 4, 0], [0, 1, 5], [0, 0, 1]]}, "I + wS"),
+        ({"W_V": [[1, 5, 0], [0, 1, 5], [0, 0, 1]]}, "no equilibrium shown"),
+        ({"W_QK": [[0, 0, 1], [0, 0, 0], [0, 0, 0]]}, "W_QK: 0 is needed"),
+    ]:
+        assert reason in changed(every_rank, data=data).reason, reason
+    assert "one for each" in changed(every_rank, hints={"equilibria": hints[:2]}).reason
+    assert not changed(every_rank, hints={"equilibria": [hints[1], hints[0], hints[2]]}).accepted
+
+
 def test_an_undirected_mask_that_is_not_complete() -> None:
     # On the path 0 - 1 - 2 the ends see the middle, and the middle sees both.
     path = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool)
@@ -509,7 +575,21 @@ def mutate(value: int | str, rng: random.Random) -> int | str:
 
 def is_true(content: Any) -> bool:
     """The claims of a certificate judged by Newton's method in mpmath, and by float64 orbits and eigenvalues."""
-    return judge(json.dumps(content["data"]))
+    data, statement = content["data"], content["statement"]
+    if statement in ("wu2024:3", "own:stable-causal"):
+        W_V, n = np.array(fractions(data["W_V"])), len(data["mask"])
+        causal = (floats(data["mask"]) == np.tril(np.ones((n, n)))).all() and not floats(data["W_QK"]).any()
+        if not causal or data["norm"] != "sphere":
+            return False
+    if statement == "own:stable-causal":
+        (a, w), last = W_V[0], W_V[1].tolist()
+        return bool(0 < a < 1 and w**2 > a * (2 - a) and last == [0, 1]) and judge(json.dumps(data))
+    if statement == "wu2024:3":
+        members = data.pop("equilibria")
+        shift = (np.eye(n, dtype=int) + W_V[0, 1] * np.eye(n, k=1, dtype=int) == W_V).all() and W_V[0, 1] > n - 1
+        ranks = [number(member["rank"]) for member in members] == list(range(1, n + 1))
+        return bool(shift and ranks and all(judge(json.dumps({**data, **member})) for member in members))
+    return judge(json.dumps(data))
 
 
 @functools.cache
@@ -589,10 +669,10 @@ def true_equilibrium(tokens: Any, W_V: Any, W_QK: Any, mask: Any, data: Any) -> 
         return X if near and rests else None
 
 
-@pytest.mark.parametrize("name", ["pair", "clustered"])
+@pytest.mark.parametrize("name", ["pair", "clustered", "causal", "every_rank"])
 def test_mutations_are_rejected_or_true(name: str, request: pytest.FixtureRequest) -> None:
     original = json.loads(request.getfixturevalue(name).text())
-    assert is_true(original)
+    assert is_true(copy.deepcopy(original))
     rng = random.Random(f"mutations of {name}")
     places = list(leaves({part: original[part] for part in ("data", "hints")}))
     accepted = 0

@@ -17,12 +17,16 @@ from rankmath.certify.issue import (
     NotIssued,
     certify_closure,
     certify_composite_decay,
+    certify_cosine_step,
     certify_diameter,
+    certify_invariant_set,
     certify_not_a_norm,
     certify_paths,
+    certify_radius_rate,
     certify_residual_inf,
     certify_sandwich,
     certify_total_variation,
+    certify_two_tokens,
     stochastic_rationals,
 )
 from rankmath.network import Network
@@ -41,6 +45,7 @@ def test_twenty_random_instances_of_every_family_are_accepted(twenty_each: dict[
     closed = {"dong2021v1:2.2", "dong2021v1:2.3", "dong2021:2.3-printed"}
     variants = {"own:tv-variant", "own:diameter-variant", "own:residual-inf-variant"}
     equilibria = {"own:layernorm-equilibrium", "own:stable-complete", "wu2024:conjecture", "dong2021:ln-sphere"}
+    equilibria |= {"own:stable-causal", "wu2024:3"}
     assert set(twenty_each) | closed | variants | equilibria == set(FAMILIES)
     for key, drawn in twenty_each.items():
         assert len({certificate.id for certificate in drawn}) > 10
@@ -151,6 +156,89 @@ def test_equality_in_the_triangle_inequality_is_no_violation() -> None:
     A = np.array([[1, 1], [0, 0]])
     with pytest.raises(NotIssued, match="squared are 2, 2 and for A \\+ B 8"):
         certify_not_a_norm(A, A)
+
+
+FIFTH = Fraction(1, 5)
+
+
+def test_a_vector_that_leaves_the_set_of_lemma_13_and_one_that_stays() -> None:
+    leaving = certify_invariant_set([-4 * FIFTH, 0, -3 * FIFTH, 0], 4)
+    assert "|y|^2 = 66/5, w^2 y_(d-1)^2 = 144/25" in leaving.check().checked[-1]
+    staying = certify_invariant_set([0, -4 * FIFTH, -3 * FIFTH, 0], 4, kind="holds")
+    assert "in the set again" in staying.check().checked[-1]
+    for certificate, kind in ((leaving, "holds"), (staying, "violates")):
+        assert "against the claim" in with_changes(certificate, kind=kind).reason
+    for data, reason in (
+        ({"x": [-4 * FIFTH, 0, -3 * FIFTH, Fraction(-1, 2**300)]}, "norm 1"),
+        ({"x": [4 * FIFTH, 0, -3 * FIFTH, 0]}, "not in the set"),
+        ({"x": [-3 * FIFTH, 0, 0, -4 * FIFTH]}, "not in the set"),
+        ({"w": Fraction(5, 3) - Fraction(1, 2**300)}, "not in the set"),
+        ({"w": 1}, "w > 1"),
+        ({"x": [-1]}, "two coordinates"),
+    ):
+        assert reason in with_changes(leaving, data=data).reason
+
+
+def star(n: int, least: Fraction) -> list[list[Any]]:
+    hub = [Fraction(1, n)] * n
+    return [hub, *([least, *(1 - least if j == i else 0 for j in range(1, n))] for i in range(1, n))]
+
+
+def test_the_step_of_theorem_2_on_stars_and_where_it_holds() -> None:
+    text = certify_cosine_step(star(10, Fraction(1, 20))).check().checked
+    assert "n eps^2 = 1/40" in text[1]
+    assert f"its square {Fraction(1, 362) ** 2}" in text[2]
+    even = [[FIFTH] * 5] * 5
+    assert certify_cosine_step(even, kind="holds").check()
+    with pytest.raises(NotIssued, match="against the claim 'violates'"):
+        certify_cosine_step(even)
+    half = Fraction(1, 2)
+    for A, reason in (
+        ([[half, half], [0, 1]], "not connected"),
+        ([[half, half, 0], [0, half, half], [half, 0, half]], "radius 1"),
+        ([[half, half], [half + Fraction(1, 2**300), half]], "sums to"),
+        ([[0, 1], [half, half]], "see themselves"),
+        ([[1]], "two tokens"),
+    ):
+        with pytest.raises(NotIssued, match=reason):
+            certify_cosine_step(A)
+
+
+def hub_and_chain(n: int) -> Any:
+    mask = np.eye(n, dtype=int)
+    mask[:, 0] = mask[0, -1] = 1
+    mask[np.arange(2, n), np.arange(1, n - 1)] = 1
+    return mask
+
+
+def test_the_rate_of_theorem_2_on_a_hub_with_a_chain_and_where_nothing_is_shown() -> None:
+    assert "1 - n eps^(2r) = 0 <= 0" in certify_radius_rate(hub_and_chain(9)).check().checked[1]
+    broken = hub_and_chain(9)
+    broken[0, -1] = 0
+    for mask, reason in (
+        (hub_and_chain(7), "2/9 is positive"),
+        (hub_and_chain(10), "not invertible"),
+        (np.ones((9, 9)), "is positive"),
+        (broken, "not connected"),
+        (2 * hub_and_chain(9), "0 or 1"),
+    ):
+        with pytest.raises(NotIssued, match=reason):
+            certify_radius_rate(mask)
+
+
+def test_two_tokens_rest_at_three_points_for_rational_roots_alone() -> None:
+    words = certify_two_tokens(Fraction(5, 3)).check().checked
+    assert [line.split("multiplier ")[1] for line in words[1:]] == ["1/2, exactly", "9/5, exactly", "1/5, exactly"]
+    with pytest.raises(NotIssued, match="not rational"):
+        certify_two_tokens(2)
+    with pytest.raises(ValueError, match=r"^w: "):
+        certify_two_tokens(1)
+    for data in (
+        {"w": 2, "s": FIFTH},
+        {"w": Fraction(-5, 3), "s": 4 * FIFTH},
+        {"w": Fraction(5, 3), "s": -4 * FIFTH},
+    ):
+        assert not Certificate("wu2024:4.3.1", "holds", data).check()
 
 
 # -- softmax families ------------------------------------------------------------------------------------------

@@ -18,14 +18,15 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
-from flint import arb, fmpq
+from flint import arb, fmpq, fmpq_mat
 
 from rankmath.certify.certificate import Certificate
 from rankmath.certify.checker import check_text
 from rankmath.linalg.exact_residuals import ExactResidual, exact_residual_bounds
+from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import ResidualNorm
 
-MUTATIONS = 5_000
+MUTATIONS = 7_000
 BITS = 500
 # Singular values and the like come from float64.
 FLOAT_SLACK = 1 + 1e-9
@@ -259,6 +260,61 @@ def decay_is_true(data: Any, centers: Any) -> bool:
     return bool(residual_bounds(every[-1], "composite")[1] <= bound * FLOAT_SLACK)
 
 
+def leaves_the_set(x: Any, w: Fraction) -> bool:
+    """By the matrix I + wS, and a quotient in balls in place of squares."""
+    y = (x + np.eye(len(x), dtype=int)[-1]) @ (np.eye(len(x), dtype=int) + w * np.eye(len(x), k=1, dtype=int))
+    quotient = ball(y[-2]) / token_norm(balls(y), "l2")
+    return bool(max(y) > 0 or quotient > -1 / ball(w))
+
+
+def invariance_is_true(data: Any, kind: str) -> bool:
+    x, w = data["x"], number(data["w"])
+    inside = len(x) > 1 and w > 1 and x @ x == 1 and max(x) <= 0 and x[-2] <= -1 / w
+    return bool(inside) and leaves_the_set(x, w) == (kind == "violates")
+
+
+def step_is_true(A: Any, kind: str) -> bool:
+    if len(A) < 2 or not is_stochastic(A):
+        return False
+    graph = Mask(A != 0)
+    if not (graph.has_self_loops and graph.is_strongly_connected and graph.radius == 1):
+        return False
+    units = [balls(row) / token_norm(balls(row), "l2") for row in A]
+    asked = ball(len(A) * min(x for x in A.flat if x) ** 2)
+    broken = any((u * v).sum() < asked for u, v in combinations(units, 2))
+    return broken == (kind == "violates")
+
+
+def rate_is_false(mask: Any) -> bool:
+    if not all(x in (0, 1) for x in mask.flat) or len(mask) < 2:
+        return False
+    graph = Mask(mask != 0)
+    if not (graph.has_self_loops and graph.is_strongly_connected):
+        return False
+    degrees = [int(k) for k in mask.sum(axis=1)]
+    entries = [fmpq(int(x), k) for row, k in zip(mask, degrees, strict=True) for x in row]
+    vanishes = len(mask) >= max(degrees) ** (2 * int(graph.radius))
+    return vanishes and fmpq_mat(len(mask), len(mask), entries).det() != 0
+
+
+def second_token_is_true(w: Fraction, s: Fraction) -> bool:
+    """At rest, and with the slope of the angle that a difference quotient shows."""
+    if not (w > 1 and s > 0 and s * s == 1 - 1 / (w * w)):
+        return False
+
+    def moved(angle: float) -> float:
+        x, y = np.cos(angle), np.sin(angle)
+        return float(np.arctan2(float(w) * x + y + 1, x))
+
+    for (x, y), slope in (((0, 1), 0.5), ((-1 / w, s), 1 + s), ((-1 / w, -s), 1 - s)):
+        angle = float(np.arctan2(float(y), float(x)))
+        if abs(moved(angle) - angle) > 1e-9:
+            return False
+        if abs((moved(angle + 1e-6) - moved(angle - 1e-6)) / 2e-6 - float(slope)) > 1e-5 * float(w):
+            return False
+    return True
+
+
 def is_true(content: Any) -> bool:
     statement, kind, data = content["statement"], content["kind"], exact(content["data"])
     if statement == "seed:closure":
@@ -275,6 +331,14 @@ def is_true(content: Any) -> bool:
         return diameter_is_true(data, kind)
     if statement == "own:residual-inf":
         return residual_is_true(data)
+    if statement == "wu2024:L13":
+        return invariance_is_true(data, kind)
+    if statement == "wu2024:2-step":
+        return step_is_true(data["A"], kind)
+    if statement == "wu2024:2-radius":
+        return rate_is_false(data["mask"])
+    if statement == "wu2024:4.3.1":
+        return second_token_is_true(number(data["w"]), number(data["s"]))
     one_head = all(len(layer["heads"]) == 1 for layer in data["layers"])
     return (one_head or statement == "dong2021:2.3") and decay_is_true(data, exact(content["hints"]["centers"]))
 
@@ -410,7 +474,7 @@ def test_no_mutation_is_accepted_unless_it_is_true(twenty_each: dict[str, list[C
 def test_the_judge_agrees_with_every_certificate_and_can_say_no(twenty_each: dict[str, list[Certificate]]) -> None:
     for drawn in twenty_each.values():
         assert all(is_true(json.loads(certificate.text())) for certificate in drawn[:5])
-    for key in ("dong2021:A.3", "dong2021v1:A.3", "own:diameter"):
+    for key in ("dong2021:A.3", "dong2021v1:A.3", "own:diameter", "wu2024:L13", "wu2024:2-step"):
         content = json.loads(twenty_each[key][0].text())
         content["kind"] = "holds" if content["kind"] == "violates" else "violates"
         assert not is_true(content)
