@@ -13,55 +13,14 @@ import argparse
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rankmath.arithmetic.float64 import Float64
 from rankmath.linalg.masks import Mask
-from rankmath.network import Network
-from rankmath.statements.quantities import Run
-from rankmath.statements.wu2024 import least_attention, log_contraction, log_one_minus_exp, radius_of, random_graph
-
-DIM = 8
-SEEDS = 10
-
-
-@dataclass(frozen=True)
-class Rates:
-    """Logarithms of factors per layer, and of the least attention weight."""
-
-    least: float
-    bound: float
-    computed: float
-    measured: float
-
-
-def rates(mask: Mask, temperature: float, *, blocks: int = 2, seeds: int = SEEDS) -> Rates:
-    """Over the first blocks · radius layers from random tokens: temperature acts until the tokens have met."""
-    r = radius_of(mask)
-    L = blocks * r
-    found = []
-    for seed in range(seeds):
-        rng = np.random.default_rng(seed)
-        W_QK = rng.standard_normal((L, 1, DIM, DIM)) / np.sqrt(DIM)
-        identity = np.broadcast_to(np.eye(DIM), (L, 1, DIM, DIM))
-        net = Network.from_arrays(W_QK, identity, d_qk=DIM * temperature**2, mask=mask)
-        run = Run(Float64(np.zeros(1)), net, rng.standard_normal((mask.n, DIM)))
-        least = float(least_attention(run, mask).attained)
-        bound = float(log_one_minus_exp(run.A, r * least)) / r
-        computed = sum(log_contraction(run, mask, range(k * r, k * r + r)) for k in range(blocks)) / L
-        measured = (run.log_residual(L, "frobenius") - run.log_residual(0, "frobenius")) / L
-        found.append((least, bound, float(computed), float(measured)))
-    return Rates(*np.mean(found, axis=0))
-
-
-def limit_rate(mask: Mask) -> float:
-    """The rate in the end: tokens that have nearly met attend uniformly, and |λ₂| of that matrix remains."""
-    uniform = mask.allowed / mask.allowed.sum(axis=1, keepdims=True)
-    return float(np.sort(np.abs(np.linalg.eigvals(uniform)))[-2])
+from rankmath.report.curves import limit_rate, mask_kinds, mask_rates
+from rankmath.statements.wu2024_masks import radius_of
 
 
 def factor(log: float) -> str:
@@ -71,7 +30,7 @@ def factor(log: float) -> str:
 
 
 def row(name: str, mask: Mask, temperature: float) -> list[str]:
-    at = rates(mask, temperature)
+    at = mask_rates(mask, temperature)
     degree = int(mask.allowed.sum(axis=1).max())
     limit = limit_rate(mask)
     return [
@@ -93,21 +52,7 @@ HEADER = ["mask", "n", "r", "keys", "τ", "ε", "(1 − ε^r)^{1/r}", "computed"
 
 def kinds() -> Iterator[list[str]]:
     """Every kind of mask on twelve tokens."""
-    n = 12
-    masks = {
-        "complete": Mask.complete(n),
-        "causal": Mask.causal(n),
-        "prefix 4": Mask.prefix(n, 4),
-        "star": Mask.star(n),
-        "window ±4": Mask.window(n, 4),
-        "window ±2": Mask.window(n, 2),
-        "window ±1": Mask.window(n, 1),
-        "causal window 4": Mask.causal_window(n, 4),
-        "causal window 2": Mask.causal_window(n, 2),
-        "random graph A": random_graph(np.random.default_rng(1), n),
-        "random graph B": random_graph(np.random.default_rng(2), n),
-    }
-    for name, mask in masks.items():
+    for name, mask in mask_kinds().items():
         yield row(name, mask, 1.0)
 
 

@@ -94,6 +94,7 @@ def verify(
 
     Example: rankmath verify own:diameter dong2021v1:2.2 --instances 1000
     """
+    from rankmath.report.html import writable
     from rankmath.report.results import Report, Result, run
     from rankmath.statements.registry import statement, statements, statements_in
     from rankmath.validation import as_count
@@ -115,6 +116,7 @@ def verify(
     if not what:
         entries = [(entry, None) for entry in statements().values()]
     order = [entry.key for entry, _ in entries]
+    writable(output)
     results: list[Result] = []
     with _progress(len(entries), quiet=as_json) as step:
         for result in run(entries, **settings):
@@ -123,7 +125,7 @@ def verify(
     results.sort(key=lambda result: order.index(result.key))
     report = Report.of(results, settings)
     folder = report.save(output)
-    notes = _write_plots_and_appendix(folder, report)
+    notes = _write_page_and_appendix(folder, report, quiet=as_json)
     if as_json:
         click.echo((folder / "report.json").read_text(encoding="utf-8"))
     else:
@@ -131,17 +133,19 @@ def verify(
     sys.exit(0 if all(result.as_registered for result in results) else 1)
 
 
-def _write_plots_and_appendix(folder: Path, report: Any) -> list[str]:
+def _write_page_and_appendix(folder: Path, report: Any, *, quiet: bool) -> list[str]:
     """Both into the report's folder; what was written, or what is missing for it, in words."""
     from rankmath.report.appendix import appendix as assemble
-    from rankmath.report.plots import NoMatplotlib, write_plots
+    from rankmath.report.html import STEPS, write
+    from rankmath.report.plots import NoMatplotlib
+    from rankmath.report.subject import subject_of_run
 
     try:
-        plots = write_plots(folder, report)
-        notes = [f"plots: {plots}"]
+        with _progress(STEPS, quiet=quiet) as step:
+            written = write(subject_of_run(report, folder), folder, step)
     except NoMatplotlib as missing:
-        plots, notes = None, [f"no plots: {missing}"]
-    return [*notes, f"appendix: {assemble(report, plots=plots).save(folder)}"]
+        return [f"no page and no figures: {missing}", f"appendix: {assemble(report).save(folder)}"]
+    return [f"{name}: {written[name]}" for name in ("page", "figures", "appendix")]
 
 
 def _print_results(results: list[Any], notes: list[str]) -> None:
@@ -186,6 +190,47 @@ def _ratio(value: float) -> str:
     if value == 1:
         return "1 - 1e-16"  # balls see it below 1; as a double it is not
     return f"{value:.4g}"
+
+
+@main.command()
+@click.argument("what", metavar="LEDGER|RUN", type=click.Path())
+@click.option(
+    "--output",
+    type=click.Path(),
+    help="Folder to write to; the run's own, or LEDGER-report in the current folder, if none is named.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the paths written, machine-readable.")
+@refuses_badly_formed
+def report(what: str, output: str | None, as_json: bool) -> None:
+    """A page to open, filter and show: of a campaign's ledger (.db), or of a run (its folder or report.json).
+
+    Writes index.html, which needs no network; beside it data (CSV), certificates, figures (PDF, PNG) and
+    appendix.tex. Certificates are checked on the way; exit code 1 if one is rejected or a verdict differs.
+
+    Example: rankmath report rankmath-report
+
+    Example: rankmath report diameter.db --output diameter-page
+    """
+    from rankmath.report.html import STEPS, write
+    from rankmath.report.subject import subject
+
+    with _progress(STEPS, quiet=as_json) as step:
+        about = subject(what)
+        given = Path(what)
+        if output is None and about.kind == "ledger":
+            output = f"{given.stem}-report"
+        elif output is None:
+            output = str(given if given.is_dir() else given.parent)
+        written = write(about, output, step)
+    if as_json:
+        click.echo(json.dumps({name: str(path) for name, path in written.items()}, indent=1))
+    else:
+        for sentence in about.words:
+            click.echo(sentence)
+        for name, path in written.items():
+            click.echo(f"{name}: {path}")
+    sound = all(row.as_registered for row in about.rows) and all(c.accepted for c in about.checks)
+    sys.exit(0 if sound else 1)
 
 
 @main.command()
@@ -455,7 +500,7 @@ def cite(what: str, format_: str, as_json: bool) -> None:
     "--report",
     "report_path",
     type=click.Path(),
-    help="report.json of `rankmath verify`, for what is measured; its plots are taken along.",
+    help="report.json of `rankmath verify`, for what is measured; its figures are taken along.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @refuses_badly_formed
@@ -470,7 +515,7 @@ def appendix(output: str, report_path: str | None, as_json: bool) -> None:
     from rankmath.report.results import Report
 
     report = None if report_path is None else Report.load(report_path)
-    plots = None if report_path is None else Path(report_path).parent / "plots"
+    plots = None if report_path is None else Path(report_path).parent / "figures"
     path = assemble(report, plots=plots).save(output)
     if as_json:
         click.echo(json.dumps({"appendix": str(path), "bibliography": str(path.with_name("references.bib"))}))

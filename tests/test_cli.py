@@ -64,7 +64,8 @@ def test_verify_without_matplotlib_says_what_to_install(tmp_path: Path, monkeypa
     assert done.exit_code == 0, done.output
     assert "pip install 'rankmath[report]'" in done.output
     assert (tmp_path / "appendix.tex").is_file()
-    assert not (tmp_path / "plots").exists()
+    assert not (tmp_path / "figures").exists()
+    assert not (tmp_path / "index.html").exists()
 
 
 def test_verify_speaks_json_alone_when_asked(tmp_path: Path) -> None:

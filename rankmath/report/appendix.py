@@ -17,8 +17,8 @@ from pathlib import Path
 from rankmath.certify.certificate import Certificate
 from rankmath.counterexamples.dong2021v1 import TokenKinds, TwoHeads
 from rankmath.report.cite import TITLE, software_entry
+from rankmath.report.figures import FIGURES
 from rankmath.report.latex import at_least, code, escape, exact, grouped, identifier, measured, number
-from rankmath.report.plots import FIGURES
 from rankmath.report.results import Report, Result
 from rankmath.report.sources import (
     cited_by,
@@ -134,8 +134,8 @@ class Appendix:
         target.mkdir(parents=True, exist_ok=True)
         (target / "references.bib").write_text(self.bib, encoding="utf-8")
         for figure in self.figures:
-            (target / "plots").mkdir(exist_ok=True)
-            copy = target / "plots" / figure.name
+            (target / "figures").mkdir(exist_ok=True)
+            copy = target / "figures" / figure.name
             if not copy.exists() or not copy.samefile(figure):
                 shutil.copyfile(figure, copy)
         path = target / "appendix.tex"
@@ -402,7 +402,7 @@ def _figure(path: Path) -> str:
         (
             r"\begin{figure}[htbp]",
             r"\centering",
-            rf"\includegraphics[width=\textwidth]{{plots/{path.name}}}",
+            rf"\includegraphics[width=\textwidth]{{figures/{path.name}}}",
             rf"\caption{{{words}}}",
             rf"\label{{fig:{path.stem}}}",
             r"\end{figure}",

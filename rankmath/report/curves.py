@@ -1,4 +1,4 @@
-"""What the figures show: the two sides of a statement after every layer of one network, as numbers."""
+"""What the figures show, as numbers: the sides of a statement by depth, sums of paths, rates under masks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ from typing import Any
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.dynamics.paths import path_counts, path_sums
+from rankmath.dynamics.trace import trace
+from rankmath.linalg.masks import Mask
 from rankmath.network import Network
 from rankmath.statements.instance import network_instance
+from rankmath.statements.quantities import Run
 from rankmath.statements.registry import statement
+from rankmath.statements.wu2024_masks import (
+    least_attention,
+    log_contraction,
+    log_one_minus_exp,
+    radius_of,
+    random_graph,
+)
 
 
 @dataclass(frozen=True)
@@ -80,6 +91,12 @@ def collapsing_network() -> tuple[Network, Any]:
     return net, net.random_input(seed=1, scale=0.004)
 
 
+def one_head_network() -> tuple[Network, Any]:
+    """Eight tokens and one head, for the bounds that know no more."""
+    net = Network.random(tokens=8, dim=8, heads=1, layers=6, seed=0)
+    return net, net.random_input(seed=1, scale=0.004)
+
+
 def antipodal_skip(layers: int) -> tuple[Network, Any]:
     """Two tokens ±1/2 with skips, W = −1 and W_QK = 1: as fast as skips allow, 1/√L."""
     ones = np.ones((layers, 1, 1, 1))
@@ -90,3 +107,105 @@ def random_skip(layers: int) -> tuple[Network, Any]:
     """Eight tokens, two heads, skips, and value maps small enough for own:skip-lower."""
     net = Network.random(tokens=8, dim=4, heads=2, layers=layers, seed=0, scale=0.4, skip=True)
     return net, net.random_input(seed=1, scale=0.2)
+
+
+# -- paths -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PathCurve:
+    """Of all paths through k = 0, …, L heads: how many there are, and log‖res‖ of their sum; and of the network."""
+
+    scale: float
+    counts: list[int]
+    log_residual: np.ndarray[Any, Any]
+    log_network: float
+
+
+def path_curve(scale: float) -> PathCurve:
+    """Sixteen tokens of size about `scale`, two heads, eight layers, skips; the exact sums of dong2021:2.1-skip.
+
+    Examples
+    --------
+    >>> curve = path_curve(0.01)
+    >>> sum(curve.counts) == 3**8, bool(curve.log_residual[0] > curve.log_residual[8])
+    (True, True)
+    """
+    net = Network.random(tokens=16, dim=8, heads=2, layers=8, seed=0, skip=True)
+    X = net.random_input(seed=1, scale=scale)
+    logs = path_sums(net, X).log_residual()
+    return PathCurve(scale, path_counts(net.layers, net.heads), logs, float(trace(net, X).log_residual[-1]))
+
+
+# -- masks -------------------------------------------------------------------------------------------------
+
+_MASK_DIM = 8
+_MASK_SEEDS = 10
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Logarithms of factors of μ per layer, and of the least attention weight."""
+
+    least: float
+    bound: float
+    computed: float
+    measured: float
+
+
+def mask_rates(mask: Mask, temperature: float = 1.0, *, blocks: int = 2, seeds: int = _MASK_SEEDS) -> Rates:
+    """Over the first blocks · radius layers from random tokens: temperature acts until the tokens have met.
+
+    The bound is (1 − ε^r)^{1/r} of wu2024:1 with the least attention weight as ε, the computed contraction that of
+    wu2024:1-doeblin; geometric means over the layers and over `seeds` networks of one head with W_V = I.
+
+    Examples
+    --------
+    >>> at = mask_rates(Mask.causal(6), seeds=2)
+    >>> at.measured < at.computed < at.bound < 0
+    True
+    """
+    r = radius_of(mask)
+    L = blocks * r
+    found = []
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        W_QK = rng.standard_normal((L, 1, _MASK_DIM, _MASK_DIM)) / np.sqrt(_MASK_DIM)
+        identity = np.broadcast_to(np.eye(_MASK_DIM), (L, 1, _MASK_DIM, _MASK_DIM))
+        net = Network.from_arrays(W_QK, identity, d_qk=_MASK_DIM * temperature**2, mask=mask)
+        run = Run(Float64(np.zeros(1)), net, rng.standard_normal((mask.n, _MASK_DIM)))
+        least = float(least_attention(run, mask).attained)
+        bound = float(log_one_minus_exp(run.A, r * least)) / r
+        computed = sum(log_contraction(run, mask, range(k * r, k * r + r)) for k in range(blocks)) / L
+        measured = (run.log_residual(L, "frobenius") - run.log_residual(0, "frobenius")) / L
+        found.append((least, bound, float(computed), float(measured)))
+    return Rates(*map(float, np.mean(found, axis=0)))
+
+
+def limit_rate(mask: Mask) -> float:
+    """The rate in the end: tokens that have nearly met attend uniformly, and |λ₂| of that matrix remains.
+
+    Examples
+    --------
+    >>> round(limit_rate(Mask.causal(6)), 6)
+    0.5
+    """
+    uniform = mask.allowed / mask.allowed.sum(axis=1, keepdims=True)
+    return float(np.sort(np.abs(np.linalg.eigvals(uniform)))[-2])
+
+
+def mask_kinds(n: int = 12) -> dict[str, Mask]:
+    """Every kind of mask on n tokens, by name."""
+    return {
+        "complete": Mask.complete(n),
+        "causal": Mask.causal(n),
+        "prefix 4": Mask.prefix(n, 4),
+        "star": Mask.star(n),
+        "window ±4": Mask.window(n, 4),
+        "window ±2": Mask.window(n, 2),
+        "window ±1": Mask.window(n, 1),
+        "causal window 4": Mask.causal_window(n, 4),
+        "causal window 2": Mask.causal_window(n, 2),
+        "random graph A": random_graph(np.random.default_rng(1), n),
+        "random graph B": random_graph(np.random.default_rng(2), n),
+    }

@@ -1,30 +1,66 @@
-"""Pictures (extra `report`): matplotlib is imported here and nowhere else.
+"""How pictures are made (extra `report`): matplotlib is imported here and nowhere else.
 
-Colours are Okabe and Ito's, told apart by all eyes; what is measured is drawn solid, what is proved dashed.
+Colours are Okabe and Ito's, told apart by all eyes; what is measured is drawn solid with markers, what is proved
+dashed, what is refuted dotted. A figure consists of panels: side by side they are one picture for print (PDF, PNG);
+one by one they are the pictures of a page (SVG), which fits a narrow screen and follows a light or dark theme.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rankmath.dynamics.trace import Trace
-from rankmath.report.curves import (
-    antipodal_skip,
-    collapsing_network,
-    log_minus_log,
-    random_skip,
-    sides_by_depth,
-)
-from rankmath.report.results import Report
 
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
+INK, PAPER, RULE = "#1A1A1A", "#FFFFFF", "#CFCFCF"
+
+#: The colours of a picture as a page knows them: its style sheet gives each a light and a dark value.
+THEME = {
+    BLUE: "--blue",
+    ORANGE: "--orange",
+    GREEN: "--green",
+    PURPLE: "--purple",
+    GREY: "--grey",
+    INK: "--ink",
+    PAPER: "--paper",
+    RULE: "--rule",
+}
+
+# Fixed ids and no date: the same figure is the same bytes.
+_STYLE: dict[str, Any] = {
+    "svg.hashsalt": "rankmath",
+    "svg.fonttype": "path",
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": RULE,
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 8,
+    "legend.facecolor": PAPER,
+    "legend.edgecolor": RULE,
+    "legend.framealpha": 1.0,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "pdf.fonttype": 42,
+}
 
 
 class NoMatplotlib(ValueError):
@@ -46,9 +82,11 @@ def pyplot() -> Any:
 def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
     """Write the figure; the ending of the name chooses the format."""
     allowed = sorted(figure.canvas.get_supported_filetypes())
-    if Path(path).suffix.lstrip(".").lower() not in allowed:
+    ending = Path(path).suffix.lstrip(".").lower()
+    if ending not in allowed:
         raise ValueError(f"plot: {os.fspath(path)!r} given; the name must end in one of {', '.join(allowed)}")
-    figure.savefig(path, dpi=150)
+    undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(ending)
+    figure.savefig(path, dpi=150, metadata=undated)
 
 
 def plot_decay(trace: Trace, path: str | os.PathLike[str]) -> None:
@@ -66,158 +104,141 @@ def plot_decay(trace: Trace, path: str | os.PathLike[str]) -> None:
         plt.close(figure)
 
 
-# -- the figures of a report -------------------------------------------------------------------------------
+# -- figures -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers and words by column: the data behind a figure.
+
+    Examples
+    --------
+    >>> print(Table(("depth", "log"), ((1, -0.5), (2, None))).csv())
+    depth,log
+    1,-0.5
+    2,
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def csv(self) -> str:
+        """Comma-separated, with a header; a float is the shortest text that reads back as the same double."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([repr(float(x)) if isinstance(x, float) else x for x in row] for row in self.rows)
+        return text.getvalue()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes: how it is drawn, and the words for those who do not see it."""
+
+    draw: Callable[[Any], None]
+    alt: str
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawn figure and the words that say what to see in it."""
+    """Panels of one size (inches), what to see in them, the data behind them, and how to make them again.
 
-    drawing: Any
+    With `margins` (left, bottom, right, top, in inches) every panel has these; without, each is laid out by what is
+    in it, which takes three times as long.
+    """
+
+    name: str
+    title: str
+    panels: tuple[Panel, ...]
     caption: str
+    data: Table
+    command: str
+    columns: int = 2
+    size: tuple[float, float] = (4.5, 3.4)
+    margins: tuple[float, float, float, float] | None = None
 
 
-def regimes(plt: Any, report: Report) -> Figure:
-    """Both regimes: doubly exponential without skips, 1/√L with them, each against its bound."""
-    drawing, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    net, X = collapsing_network()
-    alone = sides_by_depth("own:diameter", net, X, range(1, net.layers + 1), side=1)
-    left.plot(alone.depth, log_minus_log(alone.log_lhs), "o-", color=BLUE, markersize=4, label="measured")
-    left.plot(alone.depth, log_minus_log(alone.log_rhs), "--", color=ORANGE, label="upper bound, own:diameter")
-    left.set(title="attention alone: doubly exponential", xlabel="layers $L$")
-    left.set_ylabel(r"$\log(-\log\,\Delta(X^L))$")
-    deepest = 200
-    depths = np.unique(np.geomspace(1, deepest, 12).astype(int))
-    families = (("two tokens", antipodal_skip, BLUE, "o"), ("random network", random_skip, GREEN, "s"))
-    curves = {}
-    for name, family, colour, marker in families:
-        curve = curves[name] = sides_by_depth("own:skip-lower", *family(deepest), depths)
-        shown = np.exp(curve.log_rhs)
-        right.loglog(depths, shown, marker + "-", color=colour, markersize=4, label=f"measured, {name}")
-        right.loglog(depths, np.exp(curve.log_lhs), "--", color=colour, label="lower bound, own:skip-lower")
-    slope = _slope(np.log(depths[-4:]), curves["two tokens"].log_rhs[-4:])
-    through = np.exp(curves["two tokens"].log_rhs[-1]) * np.sqrt(deepest / depths)
-    right.loglog(depths, through, ":", color=GREY, label=r"slope $-1/2$")
-    right.set(title="with skip connections: polynomial", xlabel="layers $L$", ylabel=r"$\Delta(X^L)$")
-    for axes in (left, right):
-        axes.legend(fontsize=8)
-        axes.grid(alpha=0.3)
-    order = math.exp(_slope(alone.depth[-3:], log_minus_log(alone.log_lhs)[-3:]))
-    caption = (
-        "The diameter of the tokens by depth. Left: attention alone; the scale is doubly logarithmic and higher is "
-        "smaller, so a straight line is doubly exponential decay and an upper bound lies below; each of the last "
-        f"layers multiplies the logarithm by {order:.3f}. Right: with skip connections, on two logarithmic axes; "
-        f"the antipodal tokens follow a power of the depth, with exponent {slope:.3f} over the last depths, and no "
-        "network may fall below the dashed line of its colour."
-    )
-    return Figure(drawing, caption)
-
-
-def decay(plt: Any, report: Report) -> Figure:
-    """One network against each depth bound, each in the quantity it bounds."""
-    panels = (
-        ("own:diameter", 1, r"diameter $\Delta_2$", BLUE),
-        ("own:residual-inf", 0, r"residual $\|\cdot\|_\infty$", GREEN),
-        ("dong2021:2.3", 0, r"residual $\|\cdot\|_{1,\infty}$", PURPLE),
-    )
-    net, X = collapsing_network()
-    drawing, row = plt.subplots(1, len(panels), figsize=(9, 3.2), sharey=True, layout="constrained")
-    digits = []
-    for axes, (key, side, quantity, colour) in zip(row, panels, strict=True):
-        curve = sides_by_depth(key, net, X, range(1, net.layers + 1), side=side)
-        axes.plot(curve.depth, log_minus_log(curve.log_lhs), "o-", color=colour, markersize=4, label="measured")
-        axes.plot(curve.depth, log_minus_log(curve.log_rhs), "--", color=GREY, label=f"bound, {key}")
-        axes.set(title=quantity, xlabel="layers $L$")
-        axes.legend(fontsize=8)
-        axes.grid(alpha=0.3)
-        digits.append(f"{curve.log_rhs[-1] / curve.log_lhs[-1]:.2f} ({key})")
-    row[0].set_ylabel(r"$\log(-\log\,\cdot)$")
-    caption = (
-        f"One network of attention alone ({len(X)} tokens, {net.heads} heads) against each bound, in the quantity "
-        "that the bound is about. A line of slope log 3 is decay of order three; higher is smaller, so an upper "
-        "bound lies below. The logarithm a bound promises at the last layer is this share of the measured one: "
-        f"{', '.join(digits)}."
-    )
-    return Figure(drawing, caption)
-
-
-def tightness(plt: Any, report: Report) -> Figure:
-    """How much each bound gives away: a histogram of log₁₀(lhs/rhs) per statement."""
-    shown = [(r, logs) for r in report.results if len(logs := _log_ratios(r.ratios))]
-    columns = 4
-    lines = max(1, math.ceil(len(shown) / columns))
-    size = (9, 0.5 + 1.25 * lines)
-    drawing, grid = plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
-    for axes in grid.flat[len(shown) :]:
-        axes.set_axis_off()
-    for axes, (result, logs) in zip(grid.flat, shown, strict=False):
-        axes.hist(logs, bins=24, color=BLUE)
-        axes.axvline(0, color=ORANGE, linestyle="--", linewidth=1)
-        axes.set_title(result.key, fontsize=8)
-        axes.tick_params(labelsize=7)
-        axes.set_yticks([])
-        axes.locator_params(axis="x", nbins=4)
-    drawing.supxlabel(r"$\log_{10}(\mathrm{lhs}/\mathrm{rhs})$", fontsize=9)
-    caption = (
-        "How tight the bounds are on the instances of this run: the quotient of the two sides, on a logarithmic "
-        f"scale, for {len(shown)} statements. The dashed line is equality, which no true statement crosses; mass "
-        "close to it means that the bound cannot be improved there, mass far to the left that it gives much away "
-        "on such instances."
-    )
-    return Figure(drawing, caption)
-
-
-def _log_ratios(ratios: list[float]) -> np.ndarray[Any, Any]:
-    return np.log10([ratio for ratio in ratios if ratio > 0])
-
-
-def _slope(x: Any, y: Any) -> float:
-    return float(np.polyfit(x, y, 1)[0])
-
-
-@dataclass(frozen=True)
-class Kind:
-    """How a figure is drawn, what it shows in a few words, and the statements without which it is not drawn."""
-
-    draw: Callable[[Any, Report], Figure]
-    shows: str
-    about: frozenset[str] = frozenset()
-
-
-#: The figures of a report, in the order in which the appendix shows them.
-FIGURES = {
-    "regimes": Kind(
-        regimes,
-        "doubly exponential collapse without skip connections and a power law with them",
-        frozenset({"own:diameter", "own:skip-lower"}),
-    ),
-    "decay": Kind(
-        decay,
-        "one network against each of the bounds for depth",
-        frozenset({"own:diameter", "own:residual-inf", "dong2021:2.3"}),
-    ),
-    "tightness": Kind(tightness, "how tight each bound is on the instances drawn"),
-}
-
-
-def write_plots(folder: str | os.PathLike[str], report: Report) -> Path:
-    """plots/ under `folder`: each figure whose statements took part, as pdf and png, with its caption as txt."""
+def save_for_print(figure: Figure, folder: str | os.PathLike[str]) -> list[Path]:
+    """NAME.pdf and NAME.png of all panels together, and the caption as NAME.txt."""
     plt = pyplot()
-    target = Path(folder) / "plots"
+    target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    verified = {result.key for result in report.results if result.ratios}
-    for name, kind in FIGURES.items():
-        paths = [target / f"{name}.{ending}" for ending in ("pdf", "png", "txt")]
-        if not verified or not kind.about <= verified:
-            # A picture of an earlier run says nothing about this one.
-            for path in paths:
-                path.unlink(missing_ok=True)
-            continue
-        figure = kind.draw(plt, report)
+    columns = min(figure.columns, len(figure.panels))
+    lines = math.ceil(len(figure.panels) / columns)
+    # A page of print is 9 inches of figure wide, whatever a panel is on a screen.
+    shrink = min(1.0, 9 / (columns * figure.size[0]))
+    size = (figure.size[0] * columns * shrink, figure.size[1] * lines * shrink)
+    paths = [target / f"{figure.name}.{ending}" for ending in ("pdf", "png", "txt")]
+    with plt.rc_context(_STYLE):
+        drawing, grid = _axes(plt, figure, lines, columns, size)
         try:
+            for axes in grid.flat[len(figure.panels) :]:
+                axes.set_axis_off()
+            for axes, panel in zip(grid.flat, figure.panels, strict=False):
+                panel.draw(axes)
             for path in paths[:2]:
-                save_figure(figure.drawing, path)
-            paths[2].write_text(figure.caption + "\n", encoding="utf-8")
+                save_figure(drawing, path)
+                # Once laid out it stays so.
+                drawing.set_layout_engine("none")
         finally:
-            plt.close(figure.drawing)
-    return target
+            plt.close(drawing)
+    paths[2].write_text(figure.caption + "\n", encoding="utf-8")
+    return paths
+
+
+def panel_svgs(figure: Figure) -> list[str]:
+    """Each panel as an <svg> element for a page: colours by name, ids of its own, nothing spoken (see `Panel.alt`).
+
+    Examples
+    --------
+    >>> line = Panel(lambda axes: axes.plot([1, 2], color=BLUE), "A line.")
+    >>> svg = panel_svgs(Figure("line", "A line", (line,), "It rises.", Table((), ()), "draw"))[0]
+    >>> svg.startswith("<svg"), "var(--blue)" in svg, "#" + BLUE[1:].lower() in svg
+    (True, True, False)
+    """
+    plt = pyplot()
+    found = []
+    with plt.rc_context(_STYLE):
+        for index, panel in enumerate(figure.panels):
+            drawing, ((axes,),) = _axes(plt, figure, 1, 1, figure.size)
+            try:
+                panel.draw(axes)
+                text = io.StringIO()
+                drawing.savefig(text, format="svg", metadata={"Date": None})
+            finally:
+                plt.close(drawing)
+            found.append(_for_page(text.getvalue(), f"{figure.name}-{index}"))
+    return found
+
+
+def _axes(plt: Any, figure: Figure, lines: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any]:
+    """Lines and columns of axes for a figure's panels."""
+    if figure.margins is None:
+        return plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")  # type: ignore[no-any-return]
+    left, bottom, right, top = figure.margins
+    width, height = size[0] / columns - left - right, size[1] / lines - bottom - top
+    places = {
+        "left": left / size[0],
+        "bottom": bottom / size[1],
+        "right": 1 - right / size[0],
+        "top": 1 - top / size[1],
+        "wspace": (left + right) / width,
+        "hspace": (bottom + top) / height,
+    }
+    return plt.subplots(lines, columns, figsize=size, squeeze=False, gridspec_kw=places)  # type: ignore[no-any-return]
+
+
+def _for_page(svg: str, prefix: str) -> str:
+    """The <svg> element alone: no comments (they hold text of the figure), no metadata, no style."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
+    # Several pictures share one page: ids must differ, or one shows the clip paths and glyphs of another.
+    svg = re.sub(r'(\bid="|"#|url\(#)', rf"\g<1>{prefix}-", svg)
+    for colour, name in THEME.items():
+        svg = svg.replace(colour.lower(), f"var({name})")
+    # The page's style sheet decides how wide a picture is; the viewBox keeps its proportions.
+    head, rest = svg.split(">", 1)
+    head = re.sub(r'\s(?:width|height|xmlns:xlink|xmlns|version)="[^"]*"', "", head)
+    whole = f'{head} aria-hidden="true" focusable="false">{rest}'.replace("xlink:href", "href")
+    return re.sub(r"\s+", " ", whole).replace("> <", "><").strip()

@@ -140,7 +140,7 @@ def test_pdflatex_compiles_it_without_a_missing_reference(report: Report, tmp_pa
 
 
 def test_figures_are_taken_along_with_their_captions(report: Report, tmp_path: Path) -> None:
-    plots = tmp_path / "run" / "plots"
+    plots = tmp_path / "run" / "figures"
     plots.mkdir(parents=True)
     (plots / "decay.pdf").write_bytes(b"%PDF-1.4")
     (plots / "decay.txt").write_text("Decay of 100 % by layer.\n")
@@ -148,7 +148,7 @@ def test_figures_are_taken_along_with_their_captions(report: Report, tmp_path: P
     assert r"\caption{Decay of 100 \% by layer.}" in built.tex
     assert r"Figure~\ref{fig:decay} shows" in built.tex
     built.save(tmp_path / "paper")
-    assert (tmp_path / "paper" / "plots" / "decay.pdf").read_bytes() == b"%PDF-1.4"
+    assert (tmp_path / "paper" / "figures" / "decay.pdf").read_bytes() == b"%PDF-1.4"
     # Into the run's own folder: the figures are there already.
     built.save(tmp_path / "run")
     assert (plots / "decay.pdf").read_bytes() == b"%PDF-1.4"

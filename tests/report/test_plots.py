@@ -18,8 +18,10 @@ from rankmath.report.curves import (
     random_skip,
     sides_by_depth,
 )
-from rankmath.report.plots import FIGURES, NoMatplotlib, plot_decay, save_figure, write_plots
+from rankmath.report.figures import figures_of, regimes
+from rankmath.report.plots import NoMatplotlib, plot_decay, save_figure, save_for_print
 from rankmath.report.results import Report
+from rankmath.report.subject import Subject, subject_of_run
 
 
 @pytest.mark.parametrize("key", ["own:diameter", "own:residual-inf", "dong2021:2.3"])
@@ -67,24 +69,25 @@ def test_a_statement_without_inequality_has_no_curve() -> None:
         sides_by_depth("seed:closure", net, X, (1,))
 
 
-def test_only_figures_whose_statements_took_part_are_drawn(report: Report, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def run(report: Report, tmp_path_factory: pytest.TempPathFactory) -> Subject:
+    return subject_of_run(report, report.save(tmp_path_factory.mktemp("run")))
+
+
+def test_only_figures_whose_statements_took_part_are_drawn(run: Subject, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
-    (tmp_path / "plots").mkdir()
-    (tmp_path / "plots" / "regimes.pdf").write_text("of an earlier run")
-    folder = write_plots(tmp_path, report)
-    assert sorted(path.name for path in folder.iterdir()) == ["tightness.pdf", "tightness.png", "tightness.txt"]
-    shown = sum(bool(result.ratios) for result in report.results)
-    assert f"for {shown} statements" in (folder / "tightness.txt").read_text()
-    assert (folder / "tightness.pdf").read_bytes().startswith(b"%PDF")
+    figures, omitted = figures_of(run)
+    assert [figure.name for figure in figures] == ["decay", "tightness"]
+    assert [figure.panels[0].alt.split()[0] for figure in figures] == ["Line", "Histogram"]
+    assert any("needs own:diameter with own:skip-lower" in sentence for sentence in omitted)
+    paths = save_for_print(figures[1], tmp_path)
+    assert [path.name for path in paths] == ["tightness.pdf", "tightness.png", "tightness.txt"]
+    assert f"for {len(run.histograms)} statements" in (tmp_path / "tightness.txt").read_text()
+    assert (tmp_path / "tightness.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_the_captions_state_the_measured_orders(report: Report) -> None:
-    pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
-    from rankmath.report.plots import pyplot
-
-    plt = pyplot()
-    figure = FIGURES["regimes"].draw(plt, report)
-    plt.close(figure.drawing)
+def test_the_captions_state_the_measured_orders(run: Subject) -> None:
+    figure = regimes(run)
     words = figure.caption.split()
     order = float(words[words.index("multiplies") + 4].rstrip("."))
     exponent = float(words[words.index("exponent") + 1])
@@ -93,11 +96,12 @@ def test_the_captions_state_the_measured_orders(report: Report) -> None:
 
 
 def test_without_matplotlib_it_says_what_to_install(
-    report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    figures, _ = figures_of(run)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(NoMatplotlib, match=r"pip install 'rankmath\[report\]'"):
-        write_plots(tmp_path, report)
+        save_for_print(figures[0], tmp_path)
 
 
 def test_a_picture_needs_a_known_ending(tmp_path: Path) -> None:

@@ -1,0 +1,472 @@
+"""The figures of a report: which there are, what is drawn in them, and the words that say what to see."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankmath.report.curves import (
+    Curve,
+    PathCurve,
+    Rates,
+    antipodal_skip,
+    collapsing_network,
+    limit_rate,
+    log_minus_log,
+    mask_kinds,
+    mask_rates,
+    one_head_network,
+    path_curve,
+    random_skip,
+    sides_by_depth,
+)
+from rankmath.report.plots import BLUE, GREEN, GREY, ORANGE, PURPLE, Figure, Panel, Table
+from rankmath.report.subject import Histogram, Subject
+from rankmath.statements.registry import statement
+from rankmath.statements.wu2024_masks import radius_of
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a figure is made, what it shows in a few words, and the statements without which there is none.
+
+    `about` lists alternatives: the figure is there if all statements of one of them took part; none if the figure
+    is about whatever took part.
+    """
+
+    make: Callable[[Subject], Figure | None]
+    shows: str
+    about: tuple[frozenset[str], ...] = ()
+    kind: str | None = None
+
+    def wanted(self, subject: Subject) -> bool:
+        """Whether the statements of the figure took part."""
+        if self.kind is not None and self.kind != subject.kind:
+            return False
+        return not self.about or any(keys <= subject.verified for keys in self.about)
+
+
+def figures_of(subject: Subject, step: Callable[[str], None] = lambda name: None) -> tuple[list[Figure], list[str]]:
+    """The figures there is something to draw for, and a sentence for each of the others."""
+    found, omitted = [], []
+    for name, kind in FIGURES.items():
+        step(name)
+        figure = kind.make(subject) if kind.wanted(subject) else None
+        if figure is not None:
+            found.append(figure)
+        elif kind.kind in (None, subject.kind):
+            needs = " or ".join(" with ".join(sorted(keys)) for keys in kind.about)
+            reason = f"it needs {needs}" if needs else "no instance has two sides to compare"
+            omitted.append(f"{kind.shows[0].upper()}{kind.shows[1:]}: not drawn, {reason}.")
+    return found, omitted
+
+
+# -- decay -------------------------------------------------------------------------------------------------
+
+
+def regimes(subject: Subject) -> Figure:
+    """Both regimes: doubly exponential without skips, 1/√L with them, each against its bound."""
+    net, X = collapsing_network()
+    alone = sides_by_depth("own:diameter", net, X, range(1, net.layers + 1), side=1)
+    deepest = 200
+    depths = np.unique(np.geomspace(1, deepest, 12).astype(int))
+    families = (("two tokens", antipodal_skip, BLUE, "o"), ("random network", random_skip, GREEN, "s"))
+    curves = {name: sides_by_depth("own:skip-lower", *family(deepest), depths) for name, family, *_ in families}
+
+    def left(axes: Any) -> None:
+        axes.plot(alone.depth, log_minus_log(alone.log_lhs), "o-", color=BLUE, markersize=4, label="measured")
+        axes.plot(alone.depth, log_minus_log(alone.log_rhs), "--", color=ORANGE, label="upper bound, own:diameter")
+        axes.set(title="attention alone: doubly exponential", xlabel="layers $L$")
+        axes.set_ylabel(r"$\log(-\log\,\Delta(X^L))$")
+        axes.legend()
+
+    def right(axes: Any) -> None:
+        for name, _, colour, marker in families:
+            curve = curves[name]
+            shown = np.exp(curve.log_rhs)
+            axes.loglog(depths, shown, marker + "-", color=colour, markersize=4, label=f"measured, {name}")
+            axes.loglog(depths, np.exp(curve.log_lhs), "--", color=colour, label="its lower bound, own:skip-lower")
+        through = np.exp(curves["two tokens"].log_rhs[-1]) * np.sqrt(deepest / depths)
+        axes.loglog(depths, through, ":", color=GREY, label=r"slope $-1/2$")
+        axes.set(title="with skip connections: polynomial", xlabel="layers $L$", ylabel=r"$\Delta(X^L)$")
+        axes.legend(fontsize=7)
+
+    slope = _slope(np.log(depths[-4:]), curves["two tokens"].log_rhs[-4:])
+    order = math.exp(_slope(alone.depth[-3:], log_minus_log(alone.log_lhs)[-3:]))
+    caption = (
+        "The diameter of the tokens by depth. First: attention alone; the scale is doubly logarithmic and "
+        "higher is smaller, so a straight line is doubly exponential decay and an upper bound lies below; each "
+        f"of the last layers multiplies the logarithm by {order:.3f}. Second: with skip connections, on two "
+        f"logarithmic axes; the antipodal tokens follow a power of the depth, with exponent {slope:.3f} over the "
+        "last depths, and no network may fall below the dashed line of its colour."
+    )
+    rows = [("attention alone", *row) for row in _depth_rows(alone)]
+    for name, curve in curves.items():
+        rows += [(f"with skips, {name}", *row) for row in _depth_rows(curve)]
+    alt_first = (
+        "Line chart of log(−log diameter) against layers 1 to 6 for attention alone: the measured line rises "
+        f"straight, the logarithm growing {order:.2f}-fold a layer at the end, and the bound of own:diameter "
+        "stays below it."
+    )
+    alt_second = (
+        f"Chart with logarithmic axes of the diameter against 1 to {deepest} layers with skip connections: two "
+        f"measured lines stay above their lower bounds; that of two tokens falls with slope {slope:.2f}."
+    )
+    panels = (Panel(left, alt_first), Panel(right, alt_second))
+    data = Table(("network", "statement", "layers", "log_lhs", "log_rhs"), tuple(rows))
+    command = subject.command(("own:diameter", "own:skip-lower"))
+    return Figure("regimes", "Two regimes of collapse", panels, caption, data, command)
+
+
+@dataclass(frozen=True)
+class _Quantity:
+    """A measured quantity of one network and the bounds on it: (key, number of the inequality) each."""
+
+    title: str
+    plain: str
+    colour: str
+    heads: int
+    bounds: tuple[tuple[str, int], ...]
+
+
+_QUANTITIES = (
+    _Quantity(r"diameter $\Delta_2$, two heads", "diameter", BLUE, 2, (("own:diameter", 1),)),
+    _Quantity(r"residual $\|\cdot\|_\infty$, two heads", "residual inf", GREEN, 2, (("own:residual-inf", 0),)),
+    _Quantity(
+        r"residual $\|\cdot\|_{1,\infty}$, two heads",
+        "composite residual",
+        PURPLE,
+        2,
+        (("dong2021:2.3", 0), ("dong2021:2.3-printed", 0), ("dong2021v1:2.3", 0)),
+    ),
+    _Quantity(
+        r"residual $\|\cdot\|_{1,\infty}$, one head",
+        "composite residual",
+        PURPLE,
+        1,
+        (("dong2021:2.2", 0), ("dong2021v1:2.2", 0)),
+    ),
+    _Quantity(r"$\mu$, one head", "mu", BLUE, 1, (("wu2024:1", 0), ("wu2024:1-doeblin", 0))),
+)
+_DEPTH_KEYS = tuple(key for quantity in _QUANTITIES for key, _ in quantity.bounds)
+
+
+def decay(subject: Subject) -> Figure:
+    """Two networks against each depth bound that took part, each in the quantity it bounds."""
+    networks = {2: collapsing_network(), 1: one_head_network()}
+    panels, rows, shares, missing = [], [], [], []
+    for quantity in _QUANTITIES:
+        net, X = networks[quantity.heads]
+        curves = [
+            sides_by_depth(key, net, X, range(1, net.layers + 1), side=side)
+            for key, side in quantity.bounds
+            if key in subject.verified
+        ]
+        if not curves:
+            continue
+        panels.append(_decay_panel(quantity, curves))
+        for curve in curves:
+            rows += [(quantity.heads, quantity.plain, *row) for row in _depth_rows(curve)]
+            resolved = np.isfinite(curve.log_rhs)
+            if not resolved.all():
+                missing.append(f"{curve.key} beyond layer {int(curve.depth[resolved][-1])}")
+            last = int(np.flatnonzero(resolved)[-1])
+            shares.append(f"{curve.log_rhs[last] / curve.log_lhs[last]:.3g} ({curve.key})")
+    sizes = " or ".join(f"{len(X)} tokens with {net.heads} heads" for net, X in networks.values())
+    sizes = sizes.replace("1 heads", "one head").replace("2 heads", "two heads")
+    caption = (
+        f"Networks of attention alone ({sizes}) against every bound for depth that took part, each in the "
+        "quantity the bound is about. A line of slope log 3 is decay of order three; higher is smaller, so an "
+        "upper bound lies below. Dotted bounds are refuted: they happen to hold on these networks. The "
+        f"logarithm a bound promises at the last layer is this share of the measured one: {', '.join(shares)}."
+    )
+    if missing:
+        caption += f" Float64 cannot follow {', '.join(missing)}: attention is uniform there to all its digits."
+    data = Table(("heads", "quantity", "statement", "layers", "log_lhs", "log_rhs"), tuple(rows))
+    command = subject.command(key for key in _DEPTH_KEYS if key in subject.verified)
+    return Figure("decay", "Decay against every bound", tuple(panels), caption, data, command, 3, (3.6, 3.1))
+
+
+def _decay_panel(quantity: _Quantity, curves: Sequence[Curve]) -> Panel:
+    measured = curves[0]
+    bounds = (ORANGE, GREY, GREEN)
+
+    def draw(axes: Any) -> None:
+        axes.plot(
+            measured.depth,
+            log_minus_log(measured.log_lhs),
+            "o-",
+            color=quantity.colour,
+            markersize=4,
+            label="measured",
+        )
+        for curve, colour in zip(curves, bounds, strict=False):
+            refuted = statement(curve.key).status == "refuted"
+            style, word = (":", "refuted") if refuted else ("--", "bound")
+            shown = np.where(np.isfinite(curve.log_rhs), log_minus_log(curve.log_rhs), np.nan)
+            axes.plot(curve.depth, shown, style, color=colour, linewidth=1.8, label=f"{word}, {curve.key}")
+        axes.set(title=quantity.title, xlabel="layers $L$")
+        axes.set_ylabel(r"$\log(-\log\,\cdot)$")
+        axes.legend(fontsize=7, loc="upper left")
+
+    first, last = log_minus_log(measured.log_lhs)[[0, -1]]
+    names = ", ".join(curve.key for curve in curves)
+    heads = "two heads" if quantity.heads == 2 else "one head"
+    alt = (
+        f"Line chart of log(−log) of the {quantity.plain} with {heads} against layers 1 to {measured.depth[-1]}: "
+        f"measured rises from {first:.2f} to {last:.2f}; bounds below it: {names}."
+    )
+    return Panel(draw, alt)
+
+
+def _depth_rows(curve: Curve) -> list[tuple[str, int, float, float]]:
+    numbers = zip(curve.depth.tolist(), curve.log_lhs.tolist(), curve.log_rhs.tolist(), strict=True)
+    return [(curve.key, *row) for row in numbers]
+
+
+def _slope(x: Any, y: Any) -> float:
+    return float(np.polyfit(x, y, 1)[0])
+
+
+# -- tightness ---------------------------------------------------------------------------------------------
+
+
+def tightness(subject: Subject) -> Figure | None:
+    """How much each bound gives away: a histogram of log₁₀(lhs/rhs) per statement."""
+    shown = [histogram for histogram in subject.histograms if sum(histogram.counts)]
+    if not shown:
+        return None
+    tightest = {row.key: row.tightest for row in subject.rows}
+    panels = tuple(_tightness_panel(histogram, tightest.get(histogram.key, "")) for histogram in shown)
+    beyond = sum(histogram.beyond for histogram in subject.histograms)
+    left_out = "" if not beyond else f" {beyond} instances lie below the first bin, or have lhs = 0."
+    caption = (
+        f"How tight the bounds are on the instances of this {subject.kind}: the quotient of the two sides, on a "
+        f"logarithmic scale, for {len(shown)} statements. The dashed line is equality, which no true statement "
+        "crosses; mass close to it means that the bound cannot be improved there, mass far to the left that it "
+        f"gives much away on such instances.{left_out}"
+    )
+    rows = tuple(
+        (h.key, low, high, count)
+        for h in subject.histograms
+        for low, high, count in [(None, h.edges[0], h.beyond), *zip(h.edges, h.edges[1:], h.counts, strict=False)]
+        if count
+    )
+    data = Table(("statement", "log10_ratio_from", "log10_ratio_to", "instances"), rows)
+    command, margins = subject.command(tightest), (0.38, 0.4, 0.08, 0.22)
+    return Figure("tightness", "Tightness", panels, caption, data, command, 4, (2.6, 1.8), margins)
+
+
+def _tightness_panel(histogram: Histogram, tightest: str) -> Panel:
+    edges, counts = np.asarray(histogram.edges), np.asarray(histogram.counts)
+
+    def draw(axes: Any) -> None:
+        axes.bar(edges[:-1], counts, width=np.diff(edges), align="edge", color=BLUE)
+        axes.axvline(0, color=ORANGE, linestyle="--", linewidth=1.2)
+        # A user's key may hold a dollar: it is a name, no formula.
+        axes.set_title(histogram.key, fontsize=8, parse_math=False)
+        axes.set_xlabel("log₁₀(lhs/rhs)", fontsize=7)
+        axes.tick_params(labelsize=7)
+        axes.grid(visible=False)
+        axes.locator_params(axis="x", nbins=5)
+        axes.locator_params(axis="y", nbins=3, integer=True)
+
+    k = int(counts.argmax())
+    alt = (
+        f"Histogram of log10(lhs/rhs) for {histogram.key}: {counts.sum()} instances, most of them ({counts[k]}) "
+        f"between {edges[k]:.3g} and {edges[k + 1]:.3g}; largest lhs/rhs {tightest}."
+    )
+    return Panel(draw, alt)
+
+
+# -- paths -------------------------------------------------------------------------------------------------
+
+
+def paths(subject: Subject) -> Figure:
+    """What the paths of each length contribute, at three sizes of the tokens, and how many there are."""
+    styles = ((1.0, BLUE, "o"), (0.3, GREEN, "s"), (0.1, ORANGE, "^"))
+    curves = [(path_curve(scale), colour, marker) for scale, colour, marker in styles]
+    lengths = np.arange(len(curves[0][0].counts))
+    counts = curves[0][0].counts
+
+    def contributions(axes: Any) -> None:
+        for curve, colour, marker in curves:
+            axes.plot(
+                lengths,
+                curve.log_residual / math.log(10),
+                marker + "-",
+                color=colour,
+                markersize=4,
+                label=f"tokens of size {curve.scale:g}",
+            )
+            axes.axhline(curve.log_network / math.log(10), color=colour, linestyle=":", linewidth=1.2)
+        axes.set(title="residual of the sum of all paths", xlabel="heads on the path $k$")
+        axes.set_ylabel(r"$\log_{10}\,\|\mathrm{res}\|_F$")
+        axes.legend(loc="lower left")
+
+    def numbers(axes: Any) -> None:
+        axes.bar(lengths, counts, color=GREY, width=0.7)
+        axes.set_yscale("log")
+        axes.set(title=f"number of paths, {sum(counts)} in all", xlabel="heads on the path $k$")
+        axes.set_ylabel(r"$\binom{L}{k} H^k$")
+
+    small, large = curves[-1][0], curves[0][0]
+    k = int(np.argmax(large.log_residual))
+    caption = (
+        "An attention network with skip connections is the sum of its paths (dong2021:2.1-skip); here they are "
+        "summed exactly by the number of heads they pass, the rest of the layers being skipped. Few paths are "
+        "short, yet with small tokens the short ones are nearly all that remains: every head on the way "
+        f"multiplies the residual by a small factor ({_per_head(small):.1e} in the mean for size "
+        f"{small.scale:g}). With tokens of size 1 paths through {k} heads weigh most. Dotted: the residual of "
+        "the network, the sum of all."
+    )
+    rows = tuple(
+        (curve.scale, int(k), counts[k], float(curve.log_residual[k]), curve.log_network)
+        for curve, *_ in curves
+        for k in lengths
+    )
+    alt_first = (
+        f"Line chart of log10 of the residual of all paths through k heads, k from 0 to {lengths[-1]}: for small "
+        f"tokens it falls from {small.log_residual[0] / math.log(10):.1f} to "
+        f"{small.log_residual[-1] / math.log(10):.1f}."
+    )
+    alt_second = f"Bar chart of the number of paths through k heads, from {counts[0]} to at most {max(counts)}."
+    panels = (Panel(contributions, alt_first), Panel(numbers, alt_second))
+    data = Table(("token_size", "heads_on_path", "paths", "log_residual", "log_residual_network"), rows)
+    return Figure("paths", "Contributions by path length", panels, caption, data, subject.command(_PATHS))
+
+
+_PATHS = ("dong2021:2.1-skip",)
+
+
+def _per_head(curve: PathCurve) -> float:
+    return math.exp((curve.log_residual[-1] - curve.log_residual[0]) / (len(curve.counts) - 1))
+
+
+# -- masks -------------------------------------------------------------------------------------------------
+
+
+def masks(subject: Subject) -> Figure:
+    """Rates of collapse under masks: the bound, the computed contraction, what is measured, and the limit."""
+    from rankmath.linalg.masks import Mask
+
+    kinds = [(name, mask, mask_rates(mask)) for name, mask in mask_kinds().items()]
+    windows = [(n, mask, mask_rates(mask)) for n in (3, 5, 7, 9, 13, 17) for mask in (Mask.window(n, 1),)]
+    shown = (
+        (r"bound $(1-\varepsilon^r)^{1/r}$", "bound", ORANGE, "v", "--"),
+        ("computed contraction", "computed", GREEN, "s", "-."),
+        ("measured", "measured", BLUE, "o", "-"),
+    )
+
+    def by_kind(axes: Any) -> None:
+        height = np.arange(len(kinds))[::-1]
+        for label, name, colour, marker, _ in shown:
+            gaps = [_gap(getattr(rates, name)) for *_, rates in kinds]
+            axes.plot(gaps, height, marker, color=colour, markersize=5, label=label)
+        axes.set_xscale("log")
+        axes.set_yticks(height, [f"{name}, r = {radius_of(mask)}" for name, mask, _ in kinds])
+        axes.set(title="twelve tokens", xlabel="1 − factor of μ per layer")
+        axes.legend(fontsize=7, loc="upper left")
+
+    def by_radius(axes: Any) -> None:
+        radii = [radius_of(mask) for _, mask, _ in windows]
+        for label, name, colour, marker, line in shown:
+            gaps = [_gap(getattr(rates, name)) for *_, rates in windows]
+            axes.plot(radii, gaps, marker + line, color=colour, markersize=4, label=label)
+        limits = [1 - limit_rate(mask) for _, mask, _ in windows]
+        axes.plot(radii, limits, "x:", color=GREY, label="in the limit")
+        axes.set_yscale("log")
+        axes.set(title="windows ±1 of growing length", xlabel="radius $r$", ylabel="1 − factor of μ per layer")
+        axes.legend(fontsize=7, loc="lower left")
+
+    longest = windows[-1]
+    caption = (
+        "By what factor μ, the distance of the tokens from their mean, shrinks a layer under masks; to the "
+        "right, and higher, is faster collapse. The bound of wu2024:1 lies in the radius r and the least "
+        "attention weight ε alone; the computed contraction of wu2024:1-doeblin sees all columns that everybody "
+        "attends to. First: every kind of mask. Second: on windows ±1 the bound falls geometrically with the "
+        f"radius, to 1 − {_gap(longest[2].bound):.1e} at r = {radius_of(longest[1])}, while the measured factor "
+        f"is {math.exp(longest[2].measured):.3f}: a local mask slows collapse polynomially. Means over ten "
+        "networks with one head, W_V = I."
+    )
+    rows = [_mask_row(name, mask, rates) for name, mask, rates in kinds]
+    rows += [_mask_row("window ±1", mask, rates) for _, mask, rates in windows]
+    names = ("mask", "tokens", "radius", "least_attention", "bound", "computed", "measured", "limit")
+    alt_first = (
+        "Dot chart of one minus the rate per layer for eleven masks of twelve tokens: under every mask the "
+        "bound lies left of the computed contraction, which lies left of what is measured."
+    )
+    alt_second = (
+        f"Line chart of one minus the rate per layer against the radius, 1 to {radius_of(longest[1])}, for "
+        "windows ±1: the bound and the computed contraction fall by orders of magnitude, measured and limit "
+        "rates hardly."
+    )
+    panels = (Panel(by_kind, alt_first), Panel(by_radius, alt_second))
+    data = Table(names, tuple(rows))
+    return Figure("masks", "Collapse under masks", panels, caption, data, subject.command(_MASKS), 2, (4.8, 3.6))
+
+
+_MASKS = ("wu2024:1", "wu2024:1-doeblin")
+
+
+def _gap(log_rate: float) -> float:
+    return float(-np.expm1(log_rate))
+
+
+def _mask_row(name: str, mask: Any, rates: Rates) -> tuple[Any, ...]:
+    factors = (math.exp(x) for x in (rates.least, rates.bound, rates.computed, rates.measured))
+    return (name, mask.n, radius_of(mask), *factors, limit_rate(mask))
+
+
+# -- a campaign --------------------------------------------------------------------------------------------
+
+
+def throughput(subject: Subject) -> Figure | None:
+    """Instances a second of one process, by statement."""
+    listing = next((entry for entry in subject.listings if entry.name == "throughput"), None)
+    rates = [(row[0], row[4]) for row in listing.data.rows if row[4]] if listing is not None else []
+    if listing is None or not rates:
+        return None
+
+    def draw(axes: Any) -> None:
+        height = np.arange(len(rates))[::-1]
+        axes.barh(height, [rate for _, rate in rates], color=BLUE, height=0.6)
+        axes.set_xscale("log")
+        axes.set_yticks(height)
+        for tick, (key, _) in zip(axes.set_yticklabels([""] * len(rates)), rates, strict=True):
+            tick.set(text=key, parse_math=False)
+        axes.set(title="throughput", xlabel="instances per second of one process")
+
+    fastest, slowest = max(rates, key=lambda r: r[1]), min(rates, key=lambda r: r[1])
+    caption = (
+        "How fast instances were judged, certification included: seconds of one process, over all chunks of the "
+        f"ledger. Fastest {fastest[0]} ({fastest[1]:.4g} a second), slowest {slowest[0]} ({slowest[1]:.4g})."
+    )
+    alt = (
+        f"Bar chart of instances per second for {len(rates)} statements, from {slowest[1]:.4g} to {fastest[1]:.4g}."
+    )
+    size = (5.4, 1.2 + 0.28 * len(rates))
+    return Figure(
+        "throughput", "Throughput", (Panel(draw, alt),), caption, listing.data, subject.command(), 1, size
+    )
+
+
+#: The figures of a report, in the order in which page and appendix show them.
+FIGURES = {
+    "regimes": Kind(
+        regimes,
+        "doubly exponential collapse without skip connections and a power law with them",
+        (frozenset({"own:diameter", "own:skip-lower"}),),
+    ),
+    "decay": Kind(
+        decay, "two networks against each of the bounds for depth", tuple(frozenset({key}) for key in _DEPTH_KEYS)
+    ),
+    "tightness": Kind(tightness, "how tight each bound is on the instances drawn"),
+    "paths": Kind(paths, "what the paths of each length contribute", (frozenset(_PATHS),)),
+    "masks": Kind(masks, "how fast attention collapses under masks, and what the bounds say", (frozenset(_MASKS),)),
+    "throughput": Kind(throughput, "how many instances a second were judged", kind="ledger"),
+}

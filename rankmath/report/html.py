@@ -1,0 +1,218 @@
+"""The page of a report: one file that needs no network, and the folder of files around it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from string import ascii_letters, digits
+from typing import Any
+
+from rankmath.report.appendix import appendix
+from rankmath.report.figures import FIGURES, figures_of
+from rankmath.report.plots import Figure, NoMatplotlib, Table, panel_svgs, pyplot, save_for_print
+from rankmath.report.subject import Subject
+from rankmath.version import __version__
+
+_TEMPLATES = Path(__file__).parent / "templates"
+#: What marks an index.html as ours: another is not overwritten.
+_MARK = '<meta name="generator" content="rankmath'
+#: Lines of a table of data that the page itself shows; its file has all.
+_SHOWN = 400
+
+#: How often `write` says what it does.
+STEPS = len(FIGURES) + 3
+
+_VERDICTS = {"HOLDS": "holds", "REFUTED": "refuted", "UNDECIDED": "undecided"}
+
+
+def page(subject: Subject, figures: list[Figure], omitted: list[str]) -> str:
+    """The whole page as text; what it is made of alone decides every byte."""
+    environment = _jinja()
+    style, script = (_asset(name) for name in ("report.css", "report.js"))
+    drawn = [
+        (figure, list(zip(figure.panels, map(_trusted, panel_svgs(figure)), strict=True))) for figure in figures
+    ]
+    return str(
+        environment.get_template("report.html").render(
+            subject=subject,
+            figures=drawn,
+            omitted=[*omitted, *subject.omissions],
+            style=_trusted(style),
+            script=_trusted(script),
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            rows=subject.rows,
+            papers=sorted({row.paper for row in subject.rows}),
+            statuses=sorted({row.status for row in subject.rows}),
+            outcomes=sorted({row.outcome for row in subject.rows}),
+            accepted=sum(check.accepted for check in subject.checks),
+            verdicts=_VERDICTS,
+            shown=_SHOWN,
+            version=__version__,
+        )
+    )
+
+
+def write(
+    subject: Subject, folder: str | os.PathLike[str], step: Callable[[str], None] = lambda name: None
+) -> dict[str, Path]:
+    """The report's folder: index.html, data/, certificates/, figures/, appendix.tex and references.bib, by name."""
+    pyplot()
+    _jinja()
+    target = writable(folder)
+    figures, omitted = figures_of(subject, step)
+    step("page")
+    text = page(subject, figures, omitted)
+    places = {name: target / name for name in ("figures", "data", "certificates")}
+    for place in places.values():
+        place.mkdir(exist_ok=True)
+    step("figures")
+    _forget(places)
+    for figure in figures:
+        save_for_print(figure, places["figures"])
+    for name, data in _tables(subject, figures).items():
+        _write(places["data"] / f"{name}.csv", data.csv())
+    for check in subject.checks:
+        if check.text is not None:
+            (target / check.file).parent.mkdir(exist_ok=True)
+            _write(target / check.file, check.text + "\n")
+    step("appendix")
+    document = appendix(subject.report, plots=places["figures"] if subject.report is not None else None)
+    tex = document.save(target)
+    _write(target / "index.html", text)
+    return {"page": target / "index.html", **places, "appendix": tex, "bibliography": target / "references.bib"}
+
+
+def _tables(subject: Subject, figures: list[Figure]) -> dict[str, Table]:
+    """Everything in data/, by name."""
+    found = {"verdicts": verdict_table(subject)}
+    found |= {listing.name: listing.data for listing in subject.listings if listing.data.rows}
+    return found | {figure.name: figure.data for figure in figures}
+
+
+def verdict_table(subject: Subject) -> Table:
+    """The verdict table as data."""
+    names = (
+        *(
+            "key",
+            "title",
+            "source",
+            "status",
+            "truth",
+            "outcome",
+            "as_registered",
+            "instances",
+            "holds",
+            "certified",
+        ),
+        *("undecided", "not_applicable", "violations", "log_tightest", "seconds"),
+    )
+    rows = tuple((*(getattr(row, name) for name in names), " ".join(row.certificates)) for row in subject.rows)
+    return Table((*names, "certificates"), rows)
+
+
+# -- files -------------------------------------------------------------------------------------------------
+
+
+def writable(folder: str | os.PathLike[str]) -> Path:
+    """The folder, made if need be; refused, before anything is written, if a report cannot be written there."""
+    target = Path(folder)
+    for place in (target, *target.parents):
+        if place.exists():
+            if not place.is_dir():
+                raise ValueError(f"--output: {target} given; {place} is a file, a folder is needed")
+            break
+    index = target / "index.html"
+    if index.exists() and (index.is_dir() or _MARK not in index.read_text(encoding="utf-8", errors="replace")):
+        raise ValueError(f"--output: {target} given; {index} is not a report of rankmath's: it is not overwritten")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=target):
+            pass
+    except OSError as error:
+        raise ValueError(f"--output: {target} given; it cannot be written to: {error.strerror}") from None
+    return target
+
+
+def _forget(places: dict[str, Path]) -> None:
+    """A picture or table of an earlier report, of other statements, says nothing about this one."""
+    for name in FIGURES:
+        for ending in ("pdf", "png", "txt"):
+            (places["figures"] / f"{name}.{ending}").unlink(missing_ok=True)
+        (places["data"] / f"{name}.csv").unlink(missing_ok=True)
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.chmod(partial, 0o644)
+        os.replace(partial, path)
+    except BaseException:
+        os.unlink(partial)
+        raise
+
+
+# -- templates ---------------------------------------------------------------------------------------------
+
+
+def _jinja() -> Any:
+    try:
+        import jinja2
+    except ImportError:
+        raise NoMatplotlib("report: jinja2 is not installed; pip install 'rankmath[report]'") from None
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["number"] = _number
+    environment.filters["anchor"] = anchor
+    return environment
+
+
+def _trusted(text: str) -> Any:
+    """Our own style, script and pictures, which are not escaped."""
+    import markupsafe
+
+    return markupsafe.Markup(text)
+
+
+def _asset(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8").strip()
+
+
+def _number(x: Any) -> str:
+    """A number of a data table for people; its file has all digits.
+
+    Examples
+    --------
+    >>> _number(1 / 3), _number(7), _number(None), _number(-float('inf'))
+    ('0.333333', '7', '', '−inf')
+    """
+    if x is None:
+        return ""
+    return f"{x:.6g}".replace("-", "−") if isinstance(x, float) else str(x)
+
+
+def anchor(key: str) -> str:
+    """A statement's key as the id of its line: letters and digits stay, other characters become their numbers.
+
+    Examples
+    --------
+    >>> anchor("own:tv"), anchor('a" b')
+    ('s-own-tv', 's-a_22__20_b')
+    """
+    kept = set(ascii_letters + digits + ".-")
+    safe = "".join(c if c in kept else "-" if c == ":" else f"_{ord(c):x}_" for c in key)
+    return f"s-{safe}"
+
+
+__all__ = ["STEPS", "anchor", "page", "verdict_table", "writable", "write"]

@@ -1,0 +1,469 @@
+"""What a report is about: a run of `rankmath verify` or a campaign's ledger, as plain data for figures and page."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankmath.campaign.chunks import HISTOGRAM_EDGES
+from rankmath.campaign.ledger import Ledger, LedgerError, Standing
+from rankmath.campaign.progress import ratio_words
+from rankmath.certify import checker
+from rankmath.report.plots import Table
+from rankmath.report.results import Report, Result
+from rankmath.report.sources import committed_certificates
+from rankmath.statements.registry import statements
+
+#: Bins of the histogram of a run.
+_BINS = 24
+#: Of a ledger, the instances that are listed for each statement.
+_TIGHTEST = 3
+
+_SQLITE = b"SQLite format 3\0"
+
+_PAPERS = {
+    "dong2021": "Dong, Cordonnier, Loukas 2021 (version of 2023)",
+    "dong2021v1": "Dong, Cordonnier, Loukas 2021 (first version)",
+    "wu2024": "Wu et al. 2024",
+    "own": "this library",
+    "seed": "folklore",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the verdict table."""
+
+    key: str
+    title: str
+    claim: str
+    source: str
+    status: str
+    truth: str
+    outcome: str
+    as_registered: bool
+    sentence: str
+    instances: int
+    holds: int
+    certified: int
+    undecided: int
+    not_applicable: int
+    violations: int
+    log_tightest: float | None
+    seconds: float
+    certificates: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def paper(self) -> str:
+        """Who states it, in a few words: what a reader filters by."""
+        prefix = self.key.partition(":")[0]
+        return _PAPERS.get(prefix, prefix)
+
+    @property
+    def tightest(self) -> str:
+        """The largest lhs/rhs among instances that hold; never printed as 1."""
+        if self.log_tightest is not None and self.log_tightest > 0:
+            return f"{math.exp(self.log_tightest):.4g}"
+        return ratio_words(self.log_tightest)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How many instances have log₁₀(lhs/rhs) in each bin; `beyond` lie below the first edge."""
+
+    key: str
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    beyond: int
+
+    @classmethod
+    def of_ratios(cls, key: str, ratios: Sequence[float]) -> Histogram:
+        """Whole decades from the smallest positive ratio to 1; a ratio of zero has no logarithm and lies beyond.
+
+        Examples
+        --------
+        >>> found = Histogram.of_ratios("own:tv", [0.0, 0.02, 0.9])
+        >>> found.edges[0], found.edges[-1], sum(found.counts), found.beyond
+        (-2.0, 0.0, 2, 1)
+        """
+        logs = np.log10([r for r in ratios if r > 0])
+        least = min(math.floor(logs.min()), -1) if len(logs) else -1
+        edges = np.linspace(least, max(0, math.ceil(logs.max())) if len(logs) else 0, _BINS + 1)
+        counts, _ = np.histogram(logs, edges)
+        return cls(key, tuple(map(float, edges)), tuple(map(int, counts)), len(ratios) - len(logs))
+
+
+@dataclass(frozen=True)
+class Check:
+    """A certificate and what the checker says of it."""
+
+    id: str
+    statement: str
+    origin: str
+    text: str | None
+    accepted: bool
+    status: str
+    checked: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """Where it lies in the report's folder."""
+        return f"certificates/{'' if self.origin == 'this run' else 'proofs/'}{self.id}.json"
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A table of the page, with its words; its name is that of the CSV file."""
+
+    name: str
+    title: str
+    words: str
+    data: Table
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Everything the page, its figures and its files are made of."""
+
+    kind: str
+    title: str
+    words: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    rows: tuple[Row, ...]
+    histograms: tuple[Histogram, ...]
+    checks: tuple[Check, ...]
+    again: str
+    keys_in_command: bool
+    listings: tuple[Listing, ...] = ()
+    omissions: tuple[str, ...] = ()
+    report: Report | None = field(default=None, repr=False)
+
+    @property
+    def verified(self) -> frozenset[str]:
+        """The keys of the statements that took part."""
+        return frozenset(row.key for row in self.rows)
+
+    def command(self, keys: Iterable[str] = ()) -> str:
+        """What to type to get a report on these statements (all that took part, if none is named)."""
+        named = " ".join(map(shlex.quote, keys)) if self.keys_in_command else ""
+        return self.again.replace("KEYS", named).replace("  ", " ").strip()
+
+
+def subject(path: str | os.PathLike[str]) -> Subject:
+    """Read a ledger, a run's folder or its report.json; a ValueError says what else the path is."""
+    target = Path(path)
+    if target.is_dir():
+        if not (target / "report.json").is_file():
+            raise ValueError(
+                f"run: {target} given; there is no report.json in this folder: name a folder that `rankmath "
+                "verify` has written, its report.json, or a ledger (.db)"
+            )
+        target = target / "report.json"
+    if not target.exists():
+        raise ValueError(f"run: {target} given; there is no such file or folder")
+    with open(target, "rb") as file:
+        start = file.read(len(_SQLITE))
+    if start == _SQLITE or target.suffix == ".db":
+        return subject_of_ledger(target)
+    return subject_of_run(Report.load(target), target.parent)
+
+
+# -- a run -------------------------------------------------------------------------------------------------
+
+
+def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
+    """A verification run, whose certificates lie in certificates/ under `folder` unless it has just ended here."""
+    differing = [r.key for r in report.results if not r.as_registered]
+    counts = {name: sum(r.outcome == name for r in report.results) for name in ("HOLDS", "REFUTED", "UNDECIDED")}
+    counted = (
+        f"{_many(len(report.results), 'statement')} verified: {counts['HOLDS']} held on all instances, "
+        f"{counts['REFUTED']} refuted, {counts['UNDECIDED']} undecided."
+    )
+    words = (
+        counted,
+        f"Differs from what is registered: {', '.join(differing)}."
+        if differing
+        else "Every verdict is what is registered.",
+        "Holding on the instances drawn proves nothing; what is proved says where.",
+    )
+    settings = ", ".join(f"{name} {value}" for name, value in report.settings.items())
+    facts = (
+        ("made by", f"rankmath {report.version}, Python {report.python}, NumPy {report.numpy}"),
+        ("ended", _moment(report.date)),
+        ("settings", settings),
+        ("instances", f"{sum(r.instances for r in report.results):,}".replace(",", " ")),
+        ("computing time", f"{sum(r.seconds for r in report.results):.1f} s"),
+    )
+    rows = tuple(_row_of_result(result) for result in report.results)
+    histograms = tuple(Histogram.of_ratios(r.key, r.ratios) for r in report.results if r.ratios)
+    own = {c: t for r in report.results for c, t in zip(r.certificates, r.texts, strict=False)}
+    checks = []
+    for result in report.results:
+        for name in result.certificates:
+            text = own.get(name) or _text(Path(folder) / "certificates" / f"{name}.json")
+            checks.append(_check(name, result.key, "this run", text))
+    registered = set(statements())
+    every = registered == {row.key for row in rows}
+    return Subject(
+        kind="run",
+        title="Verification run",
+        words=words,
+        facts=facts,
+        rows=rows,
+        histograms=histograms,
+        checks=(*checks, *_committed(rows, {check.id for check in checks})),
+        again=_verify_command(report, FILE=any(row.key not in registered for row in rows)),
+        keys_in_command=not every,
+        report=report,
+    )
+
+
+def _row_of_result(r: Result) -> Row:
+    remarks = tuple(f"{name}: {factor:.3g} times" for name, factor in r.comparison.items())
+    # Every instance exact: there is no quotient to speak of.
+    log_tightest = math.log(r.tightest) if r.ratios and r.tightest > 0 else None
+    return Row(
+        key=r.key,
+        title=r.title,
+        claim=r.claim,
+        source=r.source,
+        status=r.status,
+        truth=r.truth,
+        outcome=r.outcome,
+        as_registered=r.as_registered,
+        sentence=r.sentence,
+        instances=r.instances,
+        holds=r.holds,
+        certified=r.certified,
+        undecided=r.undecided,
+        not_applicable=r.not_applicable,
+        violations=r.violations,
+        log_tightest=log_tightest,
+        seconds=r.seconds,
+        certificates=r.certificates,
+        remarks=remarks,
+    )
+
+
+def _verify_command(report: Report, *, FILE: bool) -> str:
+    """`rankmath verify` with the settings of the run; KEYS stands for statements."""
+    settings = report.settings
+    ten = settings.get("search") == 3000
+    parts = ["rankmath verify KEYS", "FILE.py" if FILE else "", "--thorough" if ten else ""]
+    for name in ("instances", "certify", "seed"):
+        value = settings.get(name)
+        if isinstance(value, int):
+            parts.append(f"--{name} {value // 10 if ten and name != 'seed' else value}")
+    return " ".join(part for part in parts if part)
+
+
+# -- a ledger ----------------------------------------------------------------------------------------------
+
+
+def subject_of_ledger(path: str | os.PathLike[str]) -> Subject:
+    """The ledger of a campaign, read without writing a byte."""
+    with Ledger.read(path) as book:
+        try:
+            standings, planned, several = book.standings(), book.planned(), book.versions()
+            runs = [{**row, "versions": json.loads(row["versions"])} for row in book.rows("runs")]
+            failures = list(book.rows("failures"))
+            provenance = list(book.rows("provenance"))
+            tightest = [row for s in standings for row in book.rows("records", key=s.statement, limit=_TIGHTEST)]
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, LedgerError):
+                raise
+            raise LedgerError(f"ledger: {os.fspath(path)} given; it is damaged: {error}") from None
+    rows = tuple(_row_of_standing(s, provenance) for s in standings)
+    differing = [s.statement for s in standings if not s.as_registered]
+    share = sum(s.instances for s in standings)
+    aim = sum(planned.values())
+    counted = (
+        f"{_many(len(standings), 'statement')}, {_many(share, 'instance')} of {aim} planned, "
+        f"{_many(sum(s.chunks for s in standings), 'chunk')}; {sum(s.violated for s in standings)} violations, "
+        f"all certified; {sum(s.undecided for s in standings)} undecided."
+    )
+    words = [
+        counted,
+        f"Contradicts what is registered: {', '.join(differing)}."
+        if differing
+        else "Nothing contradicts what is registered.",
+        "Holding on the instances drawn proves nothing; what is proved says where.",
+    ]
+    if failures:
+        words.append(f"{_many(len(failures), 'chunk')} failed and count for nothing; see below.")
+    if several > 1:
+        words.append(f"{several} different sets of versions have computed chunks of this ledger.")
+    name = Path(path).name
+    shown = [s for s in standings if s.histogram and sum(s.histogram)]
+    return Subject(
+        kind="ledger",
+        title=f"Campaign {name}",
+        words=tuple(words),
+        facts=_run_facts(runs),
+        rows=rows,
+        histograms=tuple(_histogram(s) for s in shown),
+        checks=_committed(rows, set()),
+        again=f"rankmath report {shlex.quote(name)}",
+        keys_in_command=False,
+        listings=(
+            _tightest(tightest),
+            _throughput(standings, provenance),
+            _failures(failures),
+            _runs(runs),
+        ),
+        omissions=("No instance of a ledger comes with a certificate: `rm.certify` issues one from its data.",),
+    )
+
+
+def _row_of_standing(s: Standing, provenance: Sequence[dict[str, Any]]) -> Row:
+    entry = statements().get(s.statement)
+    drawn = s.instances + s.extra
+    proved = f"proved in {entry.truth}; " if entry is not None and entry.status == "proved" else ""
+    held = f"held on {s.holds} of {drawn} instances, {s.certified} certified"
+    return Row(
+        key=s.statement,
+        title="" if entry is None else entry.title,
+        claim="" if entry is None else entry.claim,
+        source="a file of the user's" if entry is None else entry.source,
+        status=s.status,
+        truth="" if entry is None else entry.truth,
+        outcome=s.outcome,
+        as_registered=s.as_registered,
+        sentence=f"refuted by {_many(s.violated, 'instance')}; {held}" if s.violated else f"{proved}{held}",
+        instances=drawn,
+        holds=s.holds,
+        certified=s.certified,
+        undecided=s.undecided,
+        not_applicable=s.not_applicable,
+        violations=s.violated,
+        log_tightest=s.log_tightest,
+        seconds=sum(row["seconds"] for row in provenance if row["statement"] == s.statement),
+    )
+
+
+def _histogram(s: Standing) -> Histogram:
+    """The first count of a ledger's histogram is of all below its first edge."""
+    edges = (*map(float, HISTOGRAM_EDGES), 0.0)
+    return Histogram(s.statement, edges, s.histogram[1:], s.histogram[0])
+
+
+def _run_facts(runs: Sequence[dict[str, Any]]) -> tuple[tuple[str, str], ...]:
+    if not runs:
+        return (("runs", "none recorded"),)
+    last = runs[-1]
+    versions = ", ".join(f"{name} {version}" for name, version in last["versions"].items())
+    ended = (
+        "has not ended, or was killed" if last["ended"] is None else f"{last['outcome']}, {_moment(last['ended'])}"
+    )
+    return (
+        ("runs", str(len(runs))),
+        ("first began", _moment(runs[0]["began"])),
+        ("last ended", ended),
+        ("by", f"{last['user']} on {last['host']}"),
+        ("made by", versions),
+    )
+
+
+def _tightest(records: Sequence[dict[str, Any]]) -> Listing:
+    names = (
+        "statement",
+        "seed",
+        "chunk",
+        "position",
+        "why",
+        "outcome",
+        "arithmetic",
+        "log_lhs",
+        "log_rhs",
+        "label",
+    )
+    rows = tuple(tuple(record[name] for name in names) for record in records)
+    return Listing(
+        "tightest",
+        "Tightest instances",
+        f"The {_TIGHTEST} instances of each statement that are kept whole and have the largest lhs/rhs, or "
+        "exceed 1; logarithms are natural. `rankmath campaign show LEDGER --json` prints their exact data.",
+        Table(names, rows),
+    )
+
+
+def _throughput(standings: Sequence[Standing], provenance: Sequence[dict[str, Any]]) -> Listing:
+    rows = []
+    for s in standings:
+        mine = [row for row in provenance if row["statement"] == s.statement]
+        seconds = float(sum(row["seconds"] for row in mine))
+        drawn = s.instances + s.extra
+        rate = drawn / seconds if seconds else None
+        workers = len({row["worker"] for row in mine})
+        rows.append((s.statement, s.chunks, drawn, seconds, rate, workers))
+    names = ("statement", "chunks", "instances", "seconds", "instances_per_second", "workers")
+    words = "What the chunks cost: seconds of one process, over all workers."
+    return Listing("throughput", "Throughput", words, Table(names, tuple(rows)))
+
+
+def _failures(failures: Sequence[dict[str, Any]]) -> Listing:
+    names = ("statement", "seed", "chunk", "attempts", "error", "at", "traceback")
+    rows = tuple(tuple(row[name] for name in names) for row in failures)
+    words = "Chunks that always failed; `rankmath campaign run --resume` tries them once more."
+    return Listing("failures", "Failures", words, Table(names, rows))
+
+
+def _runs(runs: Sequence[dict[str, Any]]) -> Listing:
+    names = ("run", "began", "ended", "outcome", "user", "host", "versions")
+    rows = tuple(
+        (*(row[name] for name in names[:-1]), ", ".join(f"{k} {v}" for k, v in row["versions"].items()))
+        for row in runs
+    )
+    words = "Who ran it, when, and with which versions; `source` is a digest of rankmath's own files."
+    return Listing("runs", "Runs", words, Table(names, rows))
+
+
+# -- certificates ------------------------------------------------------------------------------------------
+
+
+def _committed(rows: Iterable[Row], known: set[str]) -> tuple[Check, ...]:
+    """The certificates that come with the proofs of these statements."""
+    found = committed_certificates()
+    return tuple(
+        _check(certificate.id, row.key, "the proofs", certificate.text())
+        for row in rows
+        for certificate in found.get(row.key, ())
+        if certificate.id not in known
+    )
+
+
+def _check(name: str, key: str, origin: str, text: str | None) -> Check:
+    if text is None:
+        return Check(name, key, origin, None, False, "not checked: its file is not in the run's folder")
+    result = checker.check_text(text)
+    if result.accepted and result.id != name:
+        return Check(name, key, origin, text, False, f"REJECTED: the file holds another certificate, {result.id}")
+    status = "accepted" if result.accepted else f"REJECTED: {result.reason}"
+    return Check(name, key, origin, text, result.accepted, status, tuple(result.checked))
+
+
+def _text(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    return path.read_bytes()[: checker.MAX_BYTES + 1].decode("utf-8", errors="replace").rstrip("\n")
+
+
+# -- words -------------------------------------------------------------------------------------------------
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _moment(iso: str) -> str:
+    """2026-01-31T12:00:00+00:00 for people."""
+    return f"{iso[:10]} {iso[11:16]} UTC" if iso[10:11] == "T" else iso
