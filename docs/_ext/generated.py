@@ -136,8 +136,8 @@ def _shown(entry: Statement) -> list[str]:
     certificates = committed_certificates().get(entry.key, ())
     if certificates:
         rows = [
-            f"- `{c.id}` ({c.kind}): {{download}}`{name} <../../proofs/certificates/{name}>`"
-            for c, name in ((c, certificate_file(c)) for c in certificates)
+            f"- {{download}}`{c.id} <../../proofs/certificates/{certificate_file(c)}>` ({c.kind})"
+            for c in certificates
         ]
         parts += ["Certificates, each checked by `rankmath check FILE`:", "\n".join(rows)]
     return parts

@@ -10,6 +10,8 @@ from latex2mathml.converter import convert
 _NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 # After \Bigl and the like the converter leaves these as they are typed.
 _FENCES = {r"\|": "‖", r"\{": "{", r"\}": "}"}
+_BARS = ("‖", "∥", "|", "∣")
+_UPRIGHT = tuple("ΓΔΘΛΞΠΣΥΦΨΩ")
 # Browsers know no `mathvariant` but "normal": the letters themselves must be those of the alphabet asked for.
 _ALPHABETS = {"bold": (0x1D400, 0x1D41A, 0x1D7CE), "sans-serif": (0x1D5A0, 0x1D5BA, 0x1D7E2)}
 
@@ -27,6 +29,11 @@ def mathml(tex: str, *, block: bool = False) -> str:
         element.text = _FENCES.get(element.text or "", element.text)
         if "\\" in (element.text or ""):
             raise ValueError(f"{element.text} is not understood")
+        name = element.tag.rpartition("}")[2]
+        if name == "mo" and element.text in _BARS and "stretchy" not in element.attrib:
+            element.set("stretchy", "false")  # only \left and \right stretch
+        if name == "mi" and element.text in _UPRIGHT:
+            element.set("mathvariant", "normal")
         alphabet = _ALPHABETS.get(element.get("mathvariant", ""))
         if alphabet and element.text:
             del element.attrib["mathvariant"]

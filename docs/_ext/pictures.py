@@ -156,13 +156,16 @@ def draw(found: Sample, path: Path) -> None:
             plt.close(figure)
 
 
+#: Smaller quotients share the first bar: doubly exponential decay has no scale that shows both ends.
+LEAST = -12.0
+
+
 def edges(found: Sample) -> np.ndarray[Any, Any]:
-    """Bins of the histogram: thirty between the smallest and the largest, and never less than a decade in all."""
+    """Bins of the histogram: thirty between the smallest and the largest, a decade in all at the least."""
     everything = [x for values in found.log_ratios.values() for x in values]
-    if not everything:
-        return np.linspace(-1.0, 0.0, 31)
-    low, high = min(everything), max(max(everything), 0.0)
-    return np.linspace(min(low, high - 1.0), high, 31)
+    high = max([*everything, 0.0])
+    low = min([*everything, high - 1.0])
+    return np.linspace(max(low, LEAST), high, 31)
 
 
 def bars(found: Sample) -> dict[str, list[int]]:
@@ -183,7 +186,8 @@ def _draw_ratios(axes: Any, found: Sample) -> None:
     axes.axvline(0, color=GREY, linestyle="--", linewidth=1, label="equality")
     if found.exceeds is not None:
         axes.axvline(math.log10(found.exceeds), color=ORANGE, linewidth=2, label="counterexample")
-    axes.set(xlabel="log₁₀(lhs/rhs)", ylabel="instances", title=found.key)
+    cut = " (first bar: −12 and below)" if bins[0] == LEAST else ""
+    axes.set(xlabel=f"log₁₀(lhs/rhs){cut}", ylabel="instances", title=found.key)
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.legend(fontsize=8, frameon=False)
 

@@ -25,8 +25,29 @@ def plain(line: str) -> str:
     return "".join(parts)
 
 
+_ENTRY = re.compile(r"([\w*, ]*[\w]) : (.+)")
+
+
+def entries_on_lines_of_their_own(lines: list[str]) -> list[str]:
+    """What stands after the colon of a parameter is prose, not a type: it begins the description.
+
+    Examples
+    --------
+    >>> entries_on_lines_of_their_own(["Parameters", "----------", "n : how many", "    there are"])
+    ['Parameters', '----------', 'n', '    how many', '    there are']
+    """
+    found, fields = [], False
+    for k, line in enumerate(lines):
+        if re.fullmatch(r"-{3,}", line):
+            fields = lines[k - 1] in ("Parameters", "Attributes")
+        match = _ENTRY.fullmatch(line) if fields else None
+        found += [line] if match is None else [match[1], f"    {match[2]}"]
+    return found
+
+
 def process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """In place, before NumPy's sections are read; examples are left as they are."""
+    lines[:] = entries_on_lines_of_their_own(lines)
     inside = False
     for k, line in enumerate(lines):
         inside = line.lstrip().startswith(">>>") or (inside and bool(line.strip()))
@@ -46,6 +67,11 @@ def setup(app: Any) -> dict[str, Any]:
         if what in ("property", "attribute", "data"):
             lines[:] = kept[name]
 
+    def signature(app: Any, what: str, name: str, obj: Any, options: Any, given: Any, returns: Any) -> Any:
+        # A dataclass's default factory is no Python; three dots are.
+        return (given.replace("<factory>", "...") if given else given), returns
+
+    app.connect("autodoc-process-signature", signature)
     app.connect("autodoc-process-docstring", before, priority=400)
     app.connect("autodoc-process-docstring", after, priority=600)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
