@@ -388,9 +388,12 @@ def exhibit_hub_chain() -> Certificate:
 
 
 def draw_hub_chains(rng: Rng, size: int) -> ArrayInstance:
-    """From nine tokens on, the exhibit, nε² reaches 1; for an odd number of them the attention is invertible."""
-    n = 2 * int(rng.integers(5, 8)) + 1
-    return ArrayInstance({"allowed": hub_chain(n).allowed[None]}, "hub and chain", is_batch=True)
+    """From nine tokens on nε² reaches 1; for an odd number of them the attention is invertible; in any order."""
+    n = 2 * int(rng.integers(4, 8)) + 1
+    order = rng.permutation(n)
+    return ArrayInstance(
+        {"allowed": hub_chain(n).allowed[np.ix_(order, order)][None]}, "hub and chain", is_batch=True
+    )
 
 
 _SPHERE = r"X(t+1)=\mathrm{LN}(A(t)X(t)W_V(t)),\ W_V(t)^{\mathsf T}W_V(t)=I"

@@ -76,7 +76,7 @@ class Bound:
         for symbol, number in exact.items():
             if isinstance(number, arb):
                 raise ValueError(f"{symbol}: a ball given; subs takes exact numbers and sympy expressions")
-            if symbol == L and number > _DEEPEST_WRITTEN:
+            if symbol == L and number > _DEEPEST_WRITTEN and expression.has(3**L):
                 raise ValueError(
                     f"L: {number} given; subs writes 3^L out, up to L = {_DEEPEST_WRITTEN}: use evaluate"
                 )

@@ -12,12 +12,12 @@ from typing import TypeAlias
 
 import sympy as sp
 
-from rankmath.symbolic import composite, constants, letters
+from rankmath.symbolic import composite, constants, letters, masks
 from rankmath.symbolic import diameter as diameters
 from rankmath.symbolic.bound import Bound
 from rankmath.symbolic.letters import h, over_heads, with_heads
 from rankmath.symbolic.proof import Expr, NotProved, Proof, Step, chain
-from rankmath.symbolic.quantities import AT_LEAST_ONE, BELOW_ONE, FRACTION, POSITIVE, Quantity
+from rankmath.symbolic.quantities import AT_LEAST_ONE, BELOW_ONE, FRACTION, POSITIVE, SHARE, Domain, Quantity
 from rankmath.symbolic.recursions import (
     power_recursion,
     prove_power_recursion,
@@ -141,6 +141,26 @@ _ONE_HEAD = (
 _BETA_APART = Quantity(
     letters.beta, "a bound of sqrt(max_h |W_QK,h|_1 |W_h|_1 · max_h |W_QK,h|_1 |W_h|_inf) over layers", r"\beta"
 )
+
+_TIME = Quantity(letters.L, "the number of layers", "t", integer=True)
+_TOKENS = Quantity(letters.n, "the number of tokens", "n", AT_LEAST_ONE, integer=True)
+_RADIUS = Quantity(letters.r, "the radius of the mask", "r", AT_LEAST_ONE, integer=True)
+_LEAST = Quantity(
+    letters.epsilon,
+    "the least attention on an edge, or 1/(1 + (keys - 1) exp(2c)), 2c the largest oscillation of a row of logits",
+    r"\varepsilon",
+    FRACTION,
+)
+_MU = Quantity(letters.mu, "the Frobenius norm of the input about its mean token", r"\mu(X(0))")
+_VALUES = Quantity(letters.W_V, "the spectral norm of the product of all W_V", r"\|\textstyle\prod W_V\|_2")
+_COSINE = Quantity(letters.phi, "the least cosine of two tokens of the input", r"\varphi(0)", FRACTION)
+_HEIGHT = Quantity(letters.height, "the least <X_i, v> of the input, v a unit vector", r"\gamma", SHARE)
+_HEIGHT_OF_ALL = Quantity(letters.height, "(1^T (X X^T)^-1 1)^(-1/2) of the input", r"\gamma", SHARE)
+_SECTION = Quantity(
+    letters.diameter, "the largest distance of two of the X_i/<X_i, v>, at the input", r"\operatorname{diam}y(0)"
+)
+_RANK = Quantity(letters.rank, "the rank of the equilibrium", "k", Domain(2), integer=True)
+_SHIFT = Quantity(letters.w, "the w of W_V = I + wS", "w", POSITIVE)
 
 _SMALL_LOGITS = "D_ii = osc(E_i) is at most x* = 1.2564... at every layer and head"
 _SEVERAL_HEADS = (
@@ -381,3 +401,46 @@ def _lambda_skip(key: str, claim: Expr | None, *, sign: int) -> Bound:
     return Bound(
         key, base.side, expression, (*base.quantities, _SKIP), hypothesis, chain(f"{key}: both cases", *proofs)
     )
+
+
+_MASK = "one head; every token sees itself; the mask is quasi-strongly connected"
+_SPHERE = f"{_MASK}; LayerNorm divides tokens by their norms; every W_V is orthogonal"
+
+
+@_registered("wu2024:1")
+def _(key: str, claim: Expr | None) -> Bound:
+    expression = masks.mask_bound() if claim is None else claim
+    quantities = (_TIME, _RADIUS, _LEAST, _TOKENS, _VALUES, _MU)
+    return Bound(key, "upper", expression, quantities, _MASK, masks.prove_mask_bound(expression))
+
+
+@_registered("wu2024:2")
+def _(key: str, claim: Expr | None) -> Bound:
+    expression = masks.full_rank_bound() if claim is None else claim
+    quantities = (_TIME, _RADIUS, _LEAST, _TOKENS, _HEIGHT_OF_ALL, _DIAMETER)
+    proof = masks.prove_hemisphere_bound(expression, masks.full_rank_start())
+    return Bound(key, "upper", expression, quantities, f"{_SPHERE}; the tokens are linearly independent", proof)
+
+
+@_registered("wu2024:cor1")
+def _(key: str, claim: Expr | None) -> Bound:
+    expression = masks.cosine_bound() if claim is None else claim
+    quantities = (_TIME, _RADIUS, _LEAST, _TOKENS, _COSINE)
+    hypothesis = f"{_SPHERE}; no two tokens are at an obtuse angle"
+    return Bound(key, "upper", expression, quantities, hypothesis, masks.prove_cosine_bound(expression))
+
+
+@_registered("own:hemisphere")
+def _(key: str, claim: Expr | None) -> Bound:
+    expression = masks.hemisphere_bound() if claim is None else claim
+    quantities = (_TIME, _RADIUS, _LEAST, _HEIGHT, _SECTION)
+    hypothesis = f"{_SPHERE}; all tokens lie in the open hemisphere of v"
+    return Bound(key, "upper", expression, quantities, hypothesis, masks.prove_hemisphere_bound(expression))
+
+
+@_registered("wu2024:anisotropy")
+def _(key: str, claim: Expr | None) -> Bound:
+    expression = masks.anisotropy_bound() if claim is None else claim
+    hypothesis = "the equilibrium of rank at least 2 of W_V = I + wS under the causal mask; w is above n - 1"
+    proof = masks.prove_anisotropy_bound(expression)
+    return Bound(key, "upper", expression, (_TOKENS, _RANK, _SHIFT), hypothesis, proof)

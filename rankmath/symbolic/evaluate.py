@@ -123,12 +123,15 @@ class Walk:
         return (sign, self.numbers.functions[sp.log](abs(x))) if sign else (0, None)
 
     def exact(self, e: Expr) -> Fraction | None:
-        """`e` as an exact number, if it is one built from integers by +, ×, integer powers and divisions."""
+        """`e` as an exact number, if it is one built from integers by +, ×, ⌊·⌋, integer powers and divisions."""
         if e.is_Rational:
             return Fraction(int(e.p), int(e.q))
         if e.is_Symbol and e.is_integer:
             given = self.values[e]
             return given if isinstance(given, Fraction) else None
+        if isinstance(e, sp.floor):
+            inner = self.exact(e.args[0])
+            return None if inner is None else Fraction(math.floor(inner))
         if not (e.is_Add or e.is_Mul or e.is_Pow):
             return None
         parts = [self.exact(a) for a in e.args]

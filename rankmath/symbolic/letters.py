@@ -30,6 +30,16 @@ gamma = sp.Symbol("gamma", positive=True)
 q = sp.Symbol("q", positive=True)
 u = sp.Symbol("u", positive=True)
 
+# Masks, LayerNorm and equilibria: sizes, the least attention, and what is measured of the tokens.
+n = sp.Symbol("n", integer=True, positive=True)
+r = sp.Symbol("r", integer=True, positive=True)
+rank = sp.Symbol("rank", integer=True, positive=True)
+epsilon = sp.Symbol("epsilon", positive=True)
+mu = sp.Symbol("mu", positive=True)
+phi = sp.Symbol("phi", nonnegative=True)
+height = sp.Symbol("height", positive=True)
+w = sp.Symbol("w", positive=True)
+
 # One number for each head h = 1, …, H.
 h = sp.Symbol("h", integer=True, positive=True)
 W_QK_of = sp.IndexedBase("W_QK", positive=True)

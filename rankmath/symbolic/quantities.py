@@ -54,6 +54,7 @@ AT_LEAST_ONE = Domain(1)
 POSITIVE = Domain(0, start_open=True)
 FRACTION = Domain(0, 1)
 BELOW_ONE = Domain(0, 1, end_open=True)
+SHARE = Domain(0, 1, start_open=True)
 
 
 @dataclass(frozen=True)

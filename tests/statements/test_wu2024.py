@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
@@ -348,6 +350,85 @@ def test_determinants_are_exact() -> None:
     rows = [[0, 2, 1], [1, 0, 3], [5, 1, 0]]
     assert wu2024_sphere._determinant([[Fraction(x) for x in row] for row in rows]) == 31
     assert wu2024_sphere._determinant([[Fraction(1), Fraction(2)], [Fraction(2), Fraction(4)]]) == 0
+
+
+# -- the sympy bounds --------------------------------------------------------------------------------------
+
+
+def on_every_mask(key: str) -> Iterator[Any]:
+    """A few instances of every generator of the statement, to which it applies."""
+    entry = statement(key)
+    for index, draw in enumerate(entry.draws):
+        batch = draw(np.random.default_rng(index), 4)
+        for i in range(len(batch)):
+            if judge(entry, batch.select(i), "float64").outcome == Outcome.HOLDS:
+                yield batch.select(i)
+
+
+def layers_and_radius(run: Run) -> dict[str, Any]:
+    mask = wu2024_masks.mask_of(run)
+    return {"L": run.net.layers, "r": wu2024_masks.radius_of(mask)}
+
+
+def test_the_sympy_bound_of_masks_is_the_right_hand_side() -> None:
+    """n, ‖ΠW_V‖₂ and μ from NumPy; ε by the formula and as attained; the bound itself by sympy's expression."""
+    for instance in on_every_mask("wu2024:1"):
+        run = Run(FLOATS, instance.net, instance.X)
+        product = np.eye(instance.net.dim)
+        for layer in range(instance.net.layers):
+            product = product @ instance.net.W[layer, 0]
+        known = {"n": len(instance.X), "W_V": np.linalg.norm(product, 2), "mu": float(rm.mu(instance.X))}
+        least = wu2024_masks.least_attention(run, wu2024_masks.mask_of(run))
+        sides = wu2024_masks.evaluate_masks(FLOATS, instance).sides
+        for log_epsilon, side in zip((least.explicit, least.attained), sides, strict=True):
+            found = rm.bound("wu2024:1").evaluate(epsilon=math.exp(log_epsilon), **layers_and_radius(run), **known)
+            assert found == pytest.approx(float(side.log_rhs), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("key", ["wu2024:2", "wu2024:cor1", "own:hemisphere"])
+def test_the_sympy_bound_on_the_sphere_is_the_right_hand_side(key: str) -> None:
+    """Cosines, heights and sections from the plain tokens."""
+    entry = statement(key)
+    assert entry.evaluate is not None
+    seen = 0
+    for instance in on_every_mask(key):
+        run = wu2024_sphere.SphereRun(FLOATS, instance.net, instance.X)
+        X = normalise(np.asarray(instance.X), "sphere")
+        if spread(X) < 1e-2:
+            continue  # nearly equal tokens: plain differences have no digits left
+        seen += 1
+        v = X.mean(axis=0) / np.linalg.norm(X.mean(axis=0))
+        known = {
+            "n": len(X),
+            "epsilon": math.exp(wu2024_masks.least_attention(run, wu2024_masks.mask_of(run)).attained),
+            "phi": (X @ X.T).min(),
+            "height": (X @ v).min(),
+            "diameter": spread(X / (X @ v)[:, None]),
+            **layers_and_radius(run),
+        }
+        if key == "wu2024:2":
+            known |= {"height": np.linalg.inv(X @ X.T).sum() ** -0.5, "diameter": spread(X)}
+        side = entry.evaluate(FLOATS, instance).sides[-1 if key == "wu2024:cor1" else 0]
+        found = rm.bound(key).evaluate(**{name: known[name] for name in rm.bound(key).symbols})
+        assert found == pytest.approx(float(side.log_rhs), abs=1e-8)
+    assert seen >= 3
+
+
+@pytest.mark.parametrize(("n", "k", "w"), [(2, 2, 1.5), (5, 3, 4.25), (6, 6, 7.0)])
+def test_the_sympy_bound_of_anisotropy(n: int, k: int, w: float) -> None:
+    [side] = wu2024_shift.evaluate_anisotropy(FLOATS, wu2024_shift.anisotropy_instance(n, k, w)).sides
+    found = rm.bound("wu2024:anisotropy").evaluate(n=n, rank=k, w=w, log=False)
+    assert found == pytest.approx(n / (n - math.exp(side.log_rhs)), rel=1e-13)
+    X = shift_equilibrium(n, k, k, w).floats()[0]
+    assert n / np.linalg.norm(X, 2) ** 2 <= found
+
+
+def test_the_printed_formula_of_epsilon_can_be_put_in() -> None:
+    b = rm.bound("wu2024:1")
+    keys, c = sp.symbols("Delta c", positive=True)
+    explicit = b.subs(epsilon=1 / (1 + (keys - 1) * sp.exp(2 * c)), L=200, r=1, n=2, W_V=1, mu=1)
+    assert explicit.subs({keys: 2, c: 0}) == sp.Rational(1, 2) ** 200
+    assert r"\varepsilon" in b.latex()
 
 
 # -- two tokens, all ranks, the invariant set, anisotropy ----------------------------------------------------

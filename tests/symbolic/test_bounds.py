@@ -40,6 +40,14 @@ POINT = {
     "q": 0.5,
     "W_QK": 1.1,
     "W_V": 0.9,
+    "n": 5,
+    "r": 2,
+    "rank": 3,
+    "epsilon": 0.25,
+    "mu": 1.5,
+    "phi": 0.125,
+    "height": 0.375,
+    "w": 4.5,
 }
 BY_HEAD = {"q": [0.5, 0.25], "W_QK": [1.1, 2.0], "W_V": [0.9, 0.1], "W_one": [0.8, 0.3], "W_inf": [1.2, 0.6]}
 
@@ -64,7 +72,8 @@ def mutants(expression: sp.Basic, *, in_limits: bool = False) -> Iterator[sp.Bas
 def test_the_statements_are_there():
     expected = {"dong2021:2.2", "dong2021:2.3", "dong2021:3.2", "dong2021:A.3", "dong2021:A.3-lower"}
     expected |= {"dong2021v1:2.2", "dong2021v1:2.3", "own:tv", "own:diameter", "own:diameter-tanh"}
-    expected |= {"own:residual-inf", "own:gamma-free", "own:skip-lower"}
+    expected |= {"own:residual-inf", "own:gamma-free", "own:skip-lower", "own:hemisphere"}
+    expected |= {"wu2024:1", "wu2024:2", "wu2024:cor1", "wu2024:anisotropy"}
     assert expected <= set(KEYS)
 
 
