@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,10 @@ def figures_of(subject: Subject, step: Callable[[str], None] = lambda name: None
     return found, omitted
 
 
+#: Left, bottom, right, top, in inches: room for a label and two digits.
+_MARGINS = (0.62, 0.5, 0.12, 0.3)
+
+
 # -- decay -------------------------------------------------------------------------------------------------
 
 
@@ -119,7 +124,7 @@ def regimes(subject: Subject) -> Figure:
     panels = (Panel(left, alt_first), Panel(right, alt_second))
     data = Table(("network", "statement", "layers", "log_lhs", "log_rhs"), tuple(rows))
     command = subject.command(("own:diameter", "own:skip-lower"))
-    return Figure("regimes", "Two regimes of collapse", panels, caption, data, command)
+    return Figure("regimes", "Two regimes of collapse", panels, caption, data, command, margins=_MARGINS)
 
 
 @dataclass(frozen=True)
@@ -188,7 +193,8 @@ def decay(subject: Subject) -> Figure:
         caption += f" Float64 cannot follow {', '.join(missing)}: attention is uniform there to all its digits."
     data = Table(("heads", "quantity", "statement", "layers", "log_lhs", "log_rhs"), tuple(rows))
     command = subject.command(key for key in _DEPTH_KEYS if key in subject.verified)
-    return Figure("decay", "Decay against every bound", tuple(panels), caption, data, command, 3, (3.6, 3.1))
+    size = (3.6, 3.1)
+    return Figure("decay", "Decay against every bound", tuple(panels), caption, data, command, 3, size, _MARGINS)
 
 
 def _decay_panel(quantity: _Quantity, curves: Sequence[Curve]) -> Panel:
@@ -257,7 +263,7 @@ def tightness(subject: Subject) -> Figure | None:
         if count
     )
     data = Table(("statement", "log10_ratio_from", "log10_ratio_to", "instances"), rows)
-    command, margins = subject.command(tightest), (0.38, 0.4, 0.08, 0.22)
+    command, margins = subject.command(), (0.38, 0.4, 0.08, 0.22)
     return Figure("tightness", "Tightness", panels, caption, data, command, 4, (2.6, 1.8), margins)
 
 
@@ -265,7 +271,7 @@ def _tightness_panel(histogram: Histogram, tightest: str) -> Panel:
     edges, counts = np.asarray(histogram.edges), np.asarray(histogram.counts)
 
     def draw(axes: Any) -> None:
-        axes.bar(edges[:-1], counts, width=np.diff(edges), align="edge", color=BLUE)
+        axes.stairs(counts, edges, fill=True, color=BLUE)
         axes.axvline(0, color=ORANGE, linestyle="--", linewidth=1.2)
         # A user's key may hold a dollar: it is a name, no formula.
         axes.set_title(histogram.key, fontsize=8, parse_math=False)
@@ -337,7 +343,8 @@ def paths(subject: Subject) -> Figure:
     alt_second = f"Bar chart of the number of paths through k heads, from {counts[0]} to at most {max(counts)}."
     panels = (Panel(contributions, alt_first), Panel(numbers, alt_second))
     data = Table(("token_size", "heads_on_path", "paths", "log_residual", "log_residual_network"), rows)
-    return Figure("paths", "Contributions by path length", panels, caption, data, subject.command(_PATHS))
+    command = subject.command(_PATHS)
+    return Figure("paths", "Contributions by path length", panels, caption, data, command, margins=_MARGINS)
 
 
 _PATHS = ("dong2021:2.1-skip",)
@@ -422,23 +429,45 @@ def _mask_row(name: str, mask: Any, rates: Rates) -> tuple[Any, ...]:
     return (name, mask.n, radius_of(mask), *factors, limit_rate(mask))
 
 
+# -- LayerNorm ---------------------------------------------------------------------------------------------
+
+
+def portrait(mask: str, key: str, subject: Subject) -> Figure:
+    """Two tokens in the plane under LayerNorm with an attracting equilibrium of rank two: basins and limits."""
+    from rankmath.counterexamples.equilibria import layernorm_equilibrium
+    from rankmath.report.portraits import portrait_data, portrait_figure
+
+    # A grid of 48 angles shows the basins; a finer one shows the same at four times the price.
+    data = portrait_data(layernorm_equilibrium(2, 2, 2, mask=mask, stable=True), grid=48)
+    figure = portrait_figure(data, f"portrait-{mask}")
+    # The basins are a picture of pale colours that no style sheet reaches: what is drawn on it must stay dark.
+    return replace(
+        figure,
+        title=f"LayerNorm equilibria, {mask} mask",
+        caption=f"{figure.caption} Limits whose tokens lie at different places are tokens that never collapse: "
+        f"{key} proves that such equilibria attract.",
+        command=subject.command((key,)),
+        themed=False,
+    )
+
+
 # -- a campaign --------------------------------------------------------------------------------------------
 
 
 def throughput(subject: Subject) -> Figure | None:
     """Instances a second of one process, by statement."""
-    listing = next((entry for entry in subject.listings if entry.name == "throughput"), None)
-    rates = [(row[0], row[4]) for row in listing.data.rows if row[4]] if listing is not None else []
-    if listing is None or not rates:
+    costs = subject.costs
+    rates = [(row[0], row[4]) for row in costs.rows if row[4]] if costs is not None else []
+    if costs is None or not rates:
         return None
 
     def draw(axes: Any) -> None:
         height = np.arange(len(rates))[::-1]
         axes.barh(height, [rate for _, rate in rates], color=BLUE, height=0.6)
         axes.set_xscale("log")
-        axes.set_yticks(height)
-        for tick, (key, _) in zip(axes.set_yticklabels([""] * len(rates)), rates, strict=True):
-            tick.set(text=key, parse_math=False)
+        # A dollar of a user's key is no formula.
+        axes.set_yticks(height, [key.replace("$", r"\$") for key, _ in rates])
+        axes.grid(visible=False, axis="y")
         axes.set(title="throughput", xlabel="instances per second of one process")
 
     fastest, slowest = max(rates, key=lambda r: r[1]), min(rates, key=lambda r: r[1])
@@ -450,9 +479,7 @@ def throughput(subject: Subject) -> Figure | None:
         f"Bar chart of instances per second for {len(rates)} statements, from {slowest[1]:.4g} to {fastest[1]:.4g}."
     )
     size = (5.4, 1.2 + 0.28 * len(rates))
-    return Figure(
-        "throughput", "Throughput", (Panel(draw, alt),), caption, listing.data, subject.command(), 1, size
-    )
+    return Figure("throughput", "Throughput", (Panel(draw, alt),), caption, costs, subject.command(), 1, size)
 
 
 #: The figures of a report, in the order in which page and appendix show them.
@@ -468,5 +495,15 @@ FIGURES = {
     "tightness": Kind(tightness, "how tight each bound is on the instances drawn"),
     "paths": Kind(paths, "what the paths of each length contribute", (frozenset(_PATHS),)),
     "masks": Kind(masks, "how fast attention collapses under masks, and what the bounds say", (frozenset(_MASKS),)),
+    "portrait-complete": Kind(
+        partial(portrait, "complete", "own:stable-complete"),
+        "where two tokens settle under LayerNorm and the complete mask",
+        (frozenset({"own:stable-complete"}),),
+    ),
+    "portrait-causal": Kind(
+        partial(portrait, "causal", "own:stable-causal"),
+        "where two tokens settle under LayerNorm and the causal mask",
+        (frozenset({"own:stable-causal"}),),
+    ),
     "throughput": Kind(throughput, "how many instances a second were judged", kind="ledger"),
 }

@@ -144,7 +144,7 @@ class Figure:
     """Panels of one size (inches), what to see in them, the data behind them, and how to make them again.
 
     With `margins` (left, bottom, right, top, in inches) every panel has these; without, each is laid out by what is
-    in it, which takes three times as long.
+    in it, which takes three times as long. Without `themed` the colours stay as they are on a dark page, on white.
     """
 
     name: str
@@ -156,6 +156,7 @@ class Figure:
     columns: int = 2
     size: tuple[float, float] = (4.5, 3.4)
     margins: tuple[float, float, float, float] | None = None
+    themed: bool = True
 
 
 def save_for_print(figure: Figure, folder: str | os.PathLike[str]) -> list[Path]:
@@ -207,7 +208,8 @@ def panel_svgs(figure: Figure) -> list[str]:
                 drawing.savefig(text, format="svg", metadata={"Date": None})
             finally:
                 plt.close(drawing)
-            found.append(_for_page(text.getvalue(), f"{figure.name}-{index}"))
+            svg = _for_page(text.getvalue(), f"{figure.name}-{index}")
+            found.append(_themed(svg) if figure.themed else svg)
     return found
 
 
@@ -235,10 +237,14 @@ def _for_page(svg: str, prefix: str) -> str:
     svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
     # Several pictures share one page: ids must differ, or one shows the clip paths and glyphs of another.
     svg = re.sub(r'(\bid="|"#|url\(#)', rf"\g<1>{prefix}-", svg)
-    for colour, name in THEME.items():
-        svg = svg.replace(colour.lower(), f"var({name})")
     # The page's style sheet decides how wide a picture is; the viewBox keeps its proportions.
     head, rest = svg.split(">", 1)
     head = re.sub(r'\s(?:width|height|xmlns:xlink|xmlns|version)="[^"]*"', "", head)
     whole = f'{head} aria-hidden="true" focusable="false">{rest}'.replace("xlink:href", "href")
     return re.sub(r"\s+", " ", whole).replace("> <", "><").strip()
+
+
+def _themed(svg: str) -> str:
+    for colour, name in THEME.items():
+        svg = svg.replace(colour.lower(), f"var({name})")
+    return svg

@@ -30,8 +30,8 @@ _TIGHTEST = 3
 _SQLITE = b"SQLite format 3\0"
 
 _PAPERS = {
-    "dong2021": "Dong, Cordonnier, Loukas 2021 (version of 2023)",
-    "dong2021v1": "Dong, Cordonnier, Loukas 2021 (first version)",
+    "dong2021": "Dong et al. 2021",
+    "dong2021v1": "Dong et al. 2021 v1",
     "wu2024": "Wu et al. 2024",
     "own": "this library",
     "seed": "folklore",
@@ -142,8 +142,9 @@ class Subject:
     histograms: tuple[Histogram, ...]
     checks: tuple[Check, ...]
     again: str
-    keys_in_command: bool
+    complete: bool = True
     listings: tuple[Listing, ...] = ()
+    costs: Table | None = None
     omissions: tuple[str, ...] = ()
     report: Report | None = field(default=None, repr=False)
 
@@ -153,9 +154,9 @@ class Subject:
         return frozenset(row.key for row in self.rows)
 
     def command(self, keys: Iterable[str] = ()) -> str:
-        """What to type to get a report on these statements (all that took part, if none is named)."""
-        named = " ".join(map(shlex.quote, keys)) if self.keys_in_command else ""
-        return self.again.replace("KEYS", named).replace("  ", " ").strip()
+        """What to type to get a report on these statements, or again on all that took part."""
+        named = tuple(keys) or (() if self.complete else tuple(row.key for row in self.rows))
+        return self.again.replace("KEYS", " ".join(map(shlex.quote, named))).replace("  ", " ")
 
 
 def subject(path: str | os.PathLike[str]) -> Subject:
@@ -222,7 +223,7 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
         histograms=histograms,
         checks=(*checks, *_committed(rows, {check.id for check in checks})),
         again=_verify_command(report, FILE=any(row.key not in registered for row in rows)),
-        keys_in_command=not every,
+        complete=every,
         report=report,
     )
 
@@ -313,14 +314,9 @@ def subject_of_ledger(path: str | os.PathLike[str]) -> Subject:
         histograms=tuple(_histogram(s) for s in shown),
         checks=_committed(rows, set()),
         again=f"rankmath report {shlex.quote(name)}",
-        keys_in_command=False,
-        listings=(
-            _tightest(tightest),
-            _throughput(standings, provenance),
-            _failures(failures),
-            _runs(runs),
-        ),
-        omissions=("No instance of a ledger comes with a certificate: `rm.certify` issues one from its data.",),
+        listings=(_tightest(tightest), _failures(failures), _runs(runs)),
+        costs=_costs(standings, provenance),
+        omissions=("No instance of a ledger comes with a certificate; rm.certify issues one from its data.",),
     )
 
 
@@ -391,12 +387,13 @@ def _tightest(records: Sequence[dict[str, Any]]) -> Listing:
         "tightest",
         "Tightest instances",
         f"The {_TIGHTEST} instances of each statement that are kept whole and have the largest lhs/rhs, or "
-        "exceed 1; logarithms are natural. `rankmath campaign show LEDGER --json` prints their exact data.",
+        "exceed 1; logarithms are natural. rankmath campaign show LEDGER --json prints their exact data.",
         Table(names, rows),
     )
 
 
-def _throughput(standings: Sequence[Standing], provenance: Sequence[dict[str, Any]]) -> Listing:
+def _costs(standings: Sequence[Standing], provenance: Sequence[dict[str, Any]]) -> Table:
+    """What the chunks of each statement cost, in seconds of one process."""
     rows = []
     for s in standings:
         mine = [row for row in provenance if row["statement"] == s.statement]
@@ -406,14 +403,13 @@ def _throughput(standings: Sequence[Standing], provenance: Sequence[dict[str, An
         workers = len({row["worker"] for row in mine})
         rows.append((s.statement, s.chunks, drawn, seconds, rate, workers))
     names = ("statement", "chunks", "instances", "seconds", "instances_per_second", "workers")
-    words = "What the chunks cost: seconds of one process, over all workers."
-    return Listing("throughput", "Throughput", words, Table(names, tuple(rows)))
+    return Table(names, tuple(rows))
 
 
 def _failures(failures: Sequence[dict[str, Any]]) -> Listing:
     names = ("statement", "seed", "chunk", "attempts", "error", "at", "traceback")
     rows = tuple(tuple(row[name] for name in names) for row in failures)
-    words = "Chunks that always failed; `rankmath campaign run --resume` tries them once more."
+    words = "Chunks that always failed; rankmath campaign run --resume tries them once more."
     return Listing("failures", "Failures", words, Table(names, rows))
 
 
@@ -423,7 +419,7 @@ def _runs(runs: Sequence[dict[str, Any]]) -> Listing:
         (*(row[name] for name in names[:-1]), ", ".join(f"{k} {v}" for k, v in row["versions"].items()))
         for row in runs
     )
-    words = "Who ran it, when, and with which versions; `source` is a digest of rankmath's own files."
+    words = "Who ran it, when, and with which versions; “source” is a digest of rankmath's own files."
     return Listing("runs", "Runs", words, Table(names, rows))
 
 
