@@ -142,20 +142,28 @@ def exhibit_stable_causal() -> Certificate:
 
 
 def equilibrium_instance(X: Any, W_V: Any, W_QK: Any, mask: Any = "complete") -> ArrayInstance:
-    """Tokens near an equilibrium of sphere LayerNorm under an undirected mask, and exact weights."""
+    """Tokens near an equilibrium of sphere LayerNorm under an undirected mask in one piece, and exact weights."""
     X = as_array("X", X, ndim=2)
     n, d = X.shape
     graph = as_mask(mask, n)
     if not np.array_equal(graph.allowed, graph.allowed.T):
         raise ValueError("mask: not symmetric; the conjecture is about undirected masks")
+    if not (graph.has_self_loops and graph.is_strongly_connected):
+        raise ValueError("mask: a token that does not see itself, or several pieces; neither is allowed")
     weights = {name: as_array(name, W, ndim=2, shape=(d, d)) for name, W in (("W_V", W_V), ("W_QK", W_QK))}
     return ArrayInstance({"X": X, **weights, "allowed": graph.allowed})
+
+
+def complete_instance(X: Any, W_V: Any, W_QK: Any) -> ArrayInstance:
+    """Tokens near an equilibrium of sphere LayerNorm without a mask, and exact weights."""
+    return equilibrium_instance(X, W_V, W_QK)
 
 
 def decide_stable_equilibrium(instance: ArrayInstance, *, claims_existence: bool) -> Exact:
     """A true equilibrium near X, its rank, and a ball of starts that converge to it, all proved in balls.
 
-    An ArithmeticError where a claim is not proved: nothing is decided then.
+    For existence the rank must be full, against it any rank above one will do. An ArithmeticError where a claim is
+    not proved: nothing is decided then.
     """
     from rankmath.counterexamples.certify_equilibrium import certify_equilibrium
 
@@ -163,8 +171,8 @@ def decide_stable_equilibrium(instance: ArrayInstance, *, claims_existence: bool
     proof = certify_equilibrium(X, W_V, W_QK, Mask(allowed), stable=True)
     if not proof.proved or proof.rank is None:
         raise ArithmeticError(f"not decided: {'; '.join(map(str, proof.refused))}")
-    if proof.rank == 1:
-        return Exact(not claims_existence, "the equilibrium has rank one")
+    if proof.rank < (min(X.shape) if claims_existence else 2):
+        return Exact(not claims_existence, f"the equilibrium has rank {proof.rank} only")
     return Exact(claims_existence, f"n = {len(X)}, in balls: " + "; ".join(claim.reason for claim in proof.claims))
 
 
@@ -193,8 +201,9 @@ def exhibit_equilibrium(key: str, *, tokens: int = 2) -> Certificate:
 STATEMENTS = (
     Statement(
         key="wu2024:conjecture",
-        title="No such equilibria under undirected masks",
-        claim=r"\text{undirected mask, sphere LayerNorm}\implies\text{no equilibrium of rank}>1\text{ attracts}",
+        title="No equilibria of rank above one under undirected masks, or none that attracts",
+        claim=r"\text{undirected mask in one piece, sphere LayerNorm}\implies"
+        r"\text{no equilibrium of rank}>1\text{ attracts}",
         source=f"{PAPER}, stated there as a conjecture",
         status="refuted",
         truth="proofs/stable_complete.tex",
@@ -203,7 +212,8 @@ STATEMENTS = (
         draws=(partial(draw_stable_complete, tokens=2),),
         exhibit=partial(exhibit_equilibrium, "wu2024:conjecture"),
         share=0.0025,
-        notes="Refuted by own:stable-complete: a stable equilibrium of full rank under the complete mask.",
+        notes="The paper conjectures that there are none. Registered, and refuted, is the weaker claim that none "
+        "attracts: see own:stable-complete.",
     ),
     Statement(
         key="own:stable-causal",
@@ -224,18 +234,20 @@ STATEMENTS = (
     Statement(
         key="own:stable-complete",
         title="Stable full-rank equilibria under the complete mask",
-        claim=r"n=d\in\{2,3,4\},\ \text{complete mask, sphere LayerNorm}:\ \exists W_V,W_{QK},X:\ "
+        claim=r"n=d\in\{2,\dots,7\},\ \text{complete mask, sphere LayerNorm}:\ \exists W_V,W_{QK},X:\ "
         r"\mathrm{LN}(A(X)XW_V)=X,\ \operatorname{rank}X=n,\ X\text{ attracts a neighbourhood}",
         source="this library",
         status="proved",
         truth="proofs/stable_complete.tex",
-        instance=equilibrium_instance,
+        instance=complete_instance,
         decide=partial(decide_stable_equilibrium, claims_existence=True),
-        draws=tuple(partial(draw_stable_complete, tokens=n) for n in (2, 3, 4)),
+        draws=tuple(partial(draw_stable_complete, tokens=n) for n in range(2, 8)),
         exhibit=partial(exhibit_equilibrium, "own:stable-complete", tokens=3),
         exhibit_refutes=False,
-        share=0.0075,
+        share=0.015,
         cost=3,
+        notes="For each of these n existence, rank and an attracting set are proved in balls, and again, with a "
+        "smaller set, by the checker. Exhibited: n = 3.",
     ),
     Statement(
         key="dong2021:ln-sphere",

@@ -402,7 +402,7 @@ _SPHERE = r"X(t+1)=\mathrm{LN}(A(t)X(t)W_V(t)),\ W_V(t)^{\mathsf T}W_V(t)=I"
 STATEMENTS = (
     Statement(
         key="wu2024:2",
-        title="Orthogonal values under sphere LayerNorm collapse from full rank",
+        title="Orthogonal values under sphere LayerNorm collapse from full rank, with our rate for the printed one",
         claim=_SPHERE + r",\ \operatorname{rank}X(0)=n\implies\mu(X(t))\le"
         r"\sqrt{\tfrac{n-1}2}\,\frac{\Delta(X(0))}\gamma(1-\gamma\varepsilon^r)^{\lfloor t/r\rfloor},"
         r"\quad\gamma^{-2}=\mathbf1^{\mathsf T}(X(0)X(0)^{\mathsf T})^{-1}\mathbf1,"

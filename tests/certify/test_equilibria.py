@@ -21,7 +21,7 @@ from rankmath.certify import checker
 from rankmath.certify.certificate import Certificate
 from rankmath.certify.checker import CheckResult, Interval, NormLayer, Rejected, Undecided, Work, check_text
 from rankmath.certify.issue import NotIssued
-from rankmath.counterexamples.certify_equilibrium import EquilibriumProof, certify_equilibrium, growing_form
+from rankmath.counterexamples.certify_equilibrium import EquilibriumProof, certify_equilibrium
 from rankmath.counterexamples.equilibria import all_ranks, layernorm_equilibrium
 from rankmath.counterexamples.equilibrium_map import attention, jacobian, layer
 from rankmath.statements.wu2024_equilibria import exhibit_stable_causal
@@ -98,13 +98,13 @@ def every_rank() -> Certificate:
 # -- accepted -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("n", [2, 3, 4, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 6, 7))])
 def test_stable_full_rank_equilibria_without_a_mask_refute_the_conjecture(n: int) -> None:
     proof = stable_proof(n)
     certificate = proof.certificate("wu2024:conjecture")
     assert certificate.kind == "violates"
     radius = number(certificate.data["attracting"]["radius"])
-    assert 0 < radius < proof.attraction.radius
+    assert radius == proof.attraction.radius > 0
     words = " ".join(certificate.check().checked)
     assert f"its rank is {n}" in words
     assert "converge to it" in words
@@ -319,7 +319,7 @@ def test_each_condition_of_attraction_is_needed_by_itself(triple: Certificate) -
     tiny = floats(triple.hints["S"]) / 2**20
     assert "no inverse" in changed(triple, hints={"S": tiny}).reason
     # Nothing contracts on a set that large.
-    large = {"attracting": given | {"radius": 16 * number(given["radius"])}}
+    large = {"attracting": given | {"radius": 256 * number(given["radius"])}}
     assert "too large" in changed(triple, data=large).reason
 
 
@@ -540,19 +540,6 @@ def test_the_middle_is_a_point_of_the_interval(lo: int, width: int, scale: int) 
     assert x.lower() <= middle.lower() <= x.upper()
     assert 2 * (middle.lower() - x.lower()) <= x.upper() - x.lower()
     assert bool(x) == (x.lower() != 0 or x.upper() != 0)
-
-
-@given(seed=st.integers(0, 2**32 - 1), size=st.integers(1, 6))
-@settings(max_examples=25)
-def test_a_growing_form_grows(seed: int, size: int) -> None:
-    J = np.random.default_rng(seed).standard_normal((size, size))
-    J *= 2 / np.abs(np.linalg.eigvals(J)).max()
-    claim, hints = growing_form(J)
-    s, P, h = float(claim["growth"]), hints["form"], hints["direction"]
-    assert 1 <= s < 2
-    assert np.array_equal(P, P.T)
-    assert h @ P @ h > 0
-    assert np.linalg.eigvalsh(J.T @ P @ J - s**2 * P).min() > 0.5
 
 
 # -- mutations: no accepted claim is false --------------------------------------------------------------------

@@ -442,16 +442,18 @@ def test_two_tokens_at_five_thirds() -> None:
     assert [e.multiplier for e in example.equilibria] == [Fraction(1, 2), Fraction(9, 5), Fraction(1, 5)]
 
 
-def test_the_coupled_basin_of_the_stable_token_is_four_to_eleven_percent() -> None:
-    """Random pairs of starts, both tokens moving: the share that ends at B or at its mirror image."""
+def test_the_coupled_basin_of_the_stable_token_is_four_to_eleven_percent_with_its_mirror_image() -> None:
+    """Random pairs of starts, both tokens moving: the share that ends at B or at −B; by symmetry B has half."""
     starts = normalise(np.random.default_rng(0).standard_normal((2000, 2, 2)), "sphere")
     W_V = np.array([[1.0, 5 / 3], [0.0, 1.0]])
     path = orbit(starts, W_V, np.zeros((2, 2)), np.tril(np.ones((2, 2))), "sphere", 500)
     last = deque(path, maxlen=1).pop()
     B = np.array([[0.0, 1.0], [-0.6, -0.8]])
-    hits = sum(int((np.abs(last - sign * B).max(axis=(1, 2)) < 1e-2).sum()) for sign in (1, -1))
-    interval = binomtest(hits, len(starts)).proportion_ci(confidence_level=0.99, method="exact")
+    own, mirror = (int((np.abs(last - sign * B).max(axis=(1, 2)) < 1e-2).sum()) for sign in (1, -1))
+    interval = binomtest(own + mirror, len(starts)).proportion_ci(confidence_level=0.99, method="exact")
     assert 0.04 < interval.low < interval.high < 0.11
+    assert binomtest(own, own + mirror).pvalue > 0.01
+    assert binomtest(own, len(starts)).proportion_ci(confidence_level=0.99, method="exact").high < 0.055
 
 
 def test_all_ranks_under_one_value_matrix() -> None:
@@ -542,7 +544,8 @@ def test_equal_tokens_do_not_refute_the_conjecture() -> None:
     """Rank one attracts, and counts neither against the conjecture nor for existence."""
     X, W_V = np.array([[0.0, 1.0], [0.0, 1.0]]), np.diag([0.5, 1.0])
     assert verify("wu2024:conjecture", X, W_V, np.zeros((2, 2))).outcome == Outcome.HOLDS
-    assert verify("own:stable-complete", X, W_V, np.zeros((2, 2))).outcome == Outcome.VIOLATED
+    verdict = verify("own:stable-complete", X, W_V, np.zeros((2, 2)))
+    assert (verdict.outcome, verdict.reason) == (Outcome.VIOLATED, "the equilibrium has rank 1 only")
 
 
 def test_the_rational_stable_causal_example() -> None:
@@ -584,6 +587,7 @@ IDENTITY = [[1, 0], [0, 1]]
         (lambda: verify("wu2024:anisotropy", 3, 3, math.inf), "w"),
         (lambda: verify("wu2024:conjecture", np.eye(2), np.eye(2), np.eye(2), mask="causal"), "mask"),
         (lambda: verify("wu2024:conjecture", np.eye(2), np.eye(3), np.eye(2)), "W_V"),
+        (lambda: verify("wu2024:conjecture", np.eye(2), np.eye(2), np.eye(2), mask=np.eye(2, dtype=bool)), "mask"),
         (lambda: verify("own:stable-causal", HALF, HALF), "w"),
         (lambda: verify("own:stable-causal", 2, 1), "a"),
         (lambda: verify("dong2021:ln-sphere", IDENTITY, [[1, 2], [0, 1]]), "X"),
