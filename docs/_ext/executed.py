@@ -2,14 +2,14 @@
 
     python docs/_ext/executed.py docs/tutorial.md
 
-- ``python`` blocks: ``>>>`` examples are compared; plain code is run; code that begins with ``# name.py`` is that file.
+- ``python`` blocks: ``>>>`` examples are compared; plain code is run; what begins with ``# name.py`` is that file.
 - ``toml`` blocks begin with ``# name.toml`` and are that file.
-- ``console`` blocks: each ``$ command`` is run and its output compared; ``# exit code 1`` at its end says what it ends with.
+- ``console`` blocks: each ``$ command`` is run and its output compared; ``# exit code 1`` at its end is checked.
 - ``sh`` blocks are run; what they print is not shown.
 - ``text``, ``bibtex``, ``tex`` and ``json`` blocks are shown, not run.
 
-Ellipses stand for anything, whitespace is white space. All blocks of a page run in order, in one folder, Python's in one
-namespace. A block that cannot run here is preceded by a line of its own, *Not run by the tests: why.*, or
+Ellipses stand for anything, white space is white space. All blocks of a page run in order, in one folder, Python's
+in one namespace. A block that cannot run here is preceded by a line of its own, *Not run by the tests: why.*, or
 *Needs `program`: why.*, if it is to run where that program is installed.
 """
 
@@ -82,7 +82,7 @@ def blocks(path: Path) -> Iterator[Block]:
 
 
 def run_page(path: Path, folder: Path) -> list[Block]:
-    """Run all blocks in `folder`; a Differs names the first that disagrees. Returns those that could not run here."""
+    """Run all blocks in `folder`; a Differs names the first that disagrees. Returns those that cannot run here."""
     for name in LINKED:
         if not (folder / name).exists():
             (folder / name).symlink_to(ROOT / name)
