@@ -7,16 +7,15 @@ exist by Krawczyk's test; every other claim is proved for that equilibrium, not 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.linalg
 
 from rankmath.arithmetic.balls import precision
 from rankmath.certify.certificate import Certificate
 from rankmath.certify.issue import issue
-from rankmath.counterexamples.equilibrium_map import Floats, jacobian
+from rankmath.counterexamples.equilibrium_map import Floats
 from rankmath.counterexamples.equilibrium_proofs import (
     Attraction,
     Escape,
@@ -29,7 +28,6 @@ from rankmath.counterexamples.equilibrium_proofs import (
     prove_escape,
     prove_existence,
     prove_minor,
-    short_fraction,
 )
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.validation import as_array, as_choice, as_count, as_real
@@ -44,8 +42,9 @@ STATEMENTS = {
 
 # Working precisions: the first that proves what is asked is kept.
 _LADDER = (96, 192, 384, 768, 1536)
-# The checker has not been seen to follow the contraction on a larger share of its set than 2^-3.
-_LEAST_HALVINGS = 3
+
+# How often an attracting set is made smaller until the checker follows.
+_SHRINKINGS = 30
 
 Witness = TypeVar("Witness")
 
@@ -64,7 +63,10 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class EquilibriumProof:
-    """What was claimed of an equilibrium and what of it is proved; the witnesses are exact."""
+    """What was claimed of an equilibrium and what of it is proved; the witnesses are exact.
+
+    ``undecided`` says what was tried without being claimed, and why it is not proved.
+    """
 
     W_V: Floats
     W_QK: Floats
@@ -76,6 +78,7 @@ class EquilibriumProof:
     minor: Minor | None
     attraction: Attraction | None
     escape: Escape | None
+    undecided: str = ""
 
     @property
     def proved(self) -> bool:
@@ -103,22 +106,28 @@ class EquilibriumProof:
         return np.array(rows)[list(self.existence.clusters)]
 
     def __str__(self) -> str:
-        return "\n".join(str(claim) for claim in self.claims)
+        tried = [f"undecided: {self.undecided}"] if self.undecided else []
+        return "\n".join([*map(str, self.claims), *tried])
 
     def certificate(self, statement: str = "own:layernorm-equilibrium") -> Certificate:
         """The proof as a certificate that the independent checker has accepted; NotIssued if it does not.
 
-        The checker encloses first derivatives only, so it follows the contraction on a smaller set than
-        `certify_equilibrium` with its second derivatives: the certificate claims the largest 2⁻ᵏ that is accepted.
+        What the proof says and no more: its box, its rank, its attracting set or its growth.
 
         Parameters
         ----------
         statement : the equilibrium as it is, or one of the statements that it shows or refutes.
         """
         as_choice("statement", statement, tuple(STATEMENTS))
-        if not self.proved or self.existence is None or self.minor is None:
+        if not self.proved:
             raise ValueError(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
+        return issue(self._draft(statement), decided=True)
+
+    def _draft(self, statement: str) -> Certificate:
+        """The certificate, before anybody has checked it."""
         at = self.existence
+        if at is None or self.minor is None:
+            raise ValueError(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
         data: dict[str, Any] = {
             "W_V": self.W_V,
             "W_QK": self.W_QK,
@@ -136,48 +145,12 @@ class EquilibriumProof:
             "pivots": self.minor.pivots,
         }
         if self.escape is not None:
-            J = jacobian(
-                self.X, self.W_V, self.W_QK / np.sqrt(self.d_qk), self.mask.allowed.astype(float), self.norm
-            )
-            data["unstable"], form = growing_form(J)
-            hints |= form
-        if self.attraction is None:
-            return issue(Certificate(statement, STATEMENTS[statement], data, hints, str(self)), decided=True)
-        hints["S"] = self.attraction.S
-        # Between the proved rate and 1: a checker with wider enclosures needs the room.
-        rate = 1 - short_fraction((1 - self.attraction.rate) / 2)
-        for halvings in range(_LEAST_HALVINGS, _LEAST_HALVINGS + 10):
-            radius = self.attraction.radius / 2**halvings
-            data["attracting"] = {"R": self.attraction.R, "radius": radius, "rate": rate}
-            certificate = Certificate(statement, STATEMENTS[statement], data, hints, str(self))
-            result = certificate.check()
-            if result.accepted:
-                return certificate
-            if "attracting" not in result.reason:
-                break
-        return issue(certificate, decided=True)
-
-
-def growing_form(J: Floats) -> tuple[dict[str, Any], dict[str, Any]]:
-    """s ≥ 1 and a symmetric P with JᵀPJ − s²P ≻ 0 and hᵀPh > 0, so that ‖Jᵗh‖ grows faster than sᵗ.
-
-    P solves JᵀPJ − s²P = I, which needs s² away from all products of two eigenvalues; on the eigenvectors v of
-    |λ| > s it is positive, because (|λ|² − s²) v*Pv = ‖v‖².
-
-    Examples
-    --------
-    >>> claim, hints = growing_form(np.diag([2.0, 1.0]))
-    >>> 1 <= claim["growth"] < 2, np.sign(np.diag(hints["form"])).tolist()
-    (True, [1.0, -1.0])
-    """
-    top = float(np.abs(np.linalg.eigvals(J)).max())
-    forms = []
-    for share in np.linspace(0.1, 0.8, 8):
-        s = 1 + short_fraction(share * (top - 1))
-        forms.append((s, scipy.linalg.solve_discrete_lyapunov(J.T / float(s), -np.eye(len(J)) / float(s) ** 2)))
-    growth, P = min(forms, key=lambda pair: float(np.abs(pair[1]).max()))
-    P = (P + P.T) / 2
-    return {"growth": growth}, {"form": P, "direction": np.linalg.eigh(P)[1][:, -1]}
+            data["unstable"] = {"growth": self.escape.growth}
+            hints |= {"form": self.escape.form, "direction": self.escape.direction}
+        if self.attraction is not None:
+            data["attracting"] = {name: getattr(self.attraction, name) for name in ("R", "radius", "rate")}
+            hints["S"] = self.attraction.S
+        return Certificate(statement, STATEMENTS[statement], data, hints, str(self))
 
 
 def certify_equilibrium(
@@ -195,8 +168,9 @@ def certify_equilibrium(
     """Prove that X' = N(A(X) X W_V) has an equilibrium near X, its rank, and its (in)stability (O6, W3).
 
     Existence and uniqueness in a box by Krawczyk's test; the rank from below by a minor that is never zero on the
-    box, from above by clusters and zeros that the map preserves; stability by a contraction in a Lyapunov norm over
-    a whole neighbourhood, whose radius is reported; instability by an enclosed eigenvalue outside the unit circle.
+    box, from above by clusters, zeros and subspaces that the map preserves; stability by a contraction in a
+    Lyapunov norm over a whole neighbourhood, whose radius is reported; instability by a quadratic form that the
+    Jacobian makes grow.
 
     Parameters
     ----------
@@ -237,17 +211,14 @@ def certify_equilibrium(
         if stable:
             attraction, reason = _attempt(prove_attraction, problem, existence)
             if attraction is not None:
-                reason = (
-                    f"every start within {attraction.ball:.3g} of the centre (Frobenius norm) converges to it, "
-                    f"so none collapses; the distance shrinks by {attraction.rate:.6f} a layer in a fixed norm"
-                )
+                reason = _attraction_words(attraction, rank)
         else:
             escape, reason = _attempt(prove_escape, problem, existence)
             if escape is not None:
-                reason = f"the Jacobian has an eigenvalue of modulus at least {escape.least:.12g}"
+                reason = f"the spectral radius of the Jacobian is more than {float(escape.growth):.6g}"
         proved = attraction is not None or escape is not None
         claims.append(Claim("stability" if stable else "instability", proved, reason))
-    return EquilibriumProof(
+    proof = EquilibriumProof(
         W_V=W_V,
         W_QK=W_QK,
         mask=mask,
@@ -258,6 +229,33 @@ def certify_equilibrium(
         minor=minor,
         attraction=attraction,
         escape=escape,
+    )
+    return proof if attraction is None or not proof.proved else _agreed(proof, attraction)
+
+
+def _agreed(proof: EquilibriumProof, attraction: Attraction) -> EquilibriumProof:
+    """The proof with an attracting set on which the independent checker agrees, so that both state one ball.
+
+    Its intervals are others than these balls, and wider where tokens coincide: the set is made smaller until it
+    follows. Every claim about the smaller set is then the checker's; if it never follows, the first set stays.
+    """
+    for times in range(_SHRINKINGS):
+        smaller = attraction.shrunk(times)
+        claims = (*proof.claims[:-1], Claim("stability", True, _attraction_words(smaller, proof.rank)))
+        candidate = replace(proof, claims=claims, attraction=smaller)
+        result = candidate._draft("own:layernorm-equilibrium").check()
+        if result.accepted:
+            return candidate
+        if "attracting" not in result.reason:
+            break
+    return proof
+
+
+def _attraction_words(attraction: Attraction, rank: int | None) -> str:
+    spared = ", so none collapses" if rank is not None and rank > 1 else ""
+    return (
+        f"every start within {attraction.ball:.3g} of the centre (Frobenius norm) converges to it{spared}; "
+        f"the distance shrinks by {float(attraction.rate):.6g} a layer in a fixed norm"
     )
 
 
@@ -277,8 +275,8 @@ def _existence_and_rank(problem: Problem, rank: int | None) -> tuple[Existence |
             except Refused as failure:
                 reason = str(failure)
                 break
-        wanted = minor.at_most if rank is None else min(rank, minor.at_most)
-        if len(minor.pivots) >= wanted:
+        shown = len(minor.pivots)
+        if shown == minor.at_most or (rank is not None and not shown <= rank <= minor.at_most):
             break
     if existence is None or minor is None:
         return None, None, [Claim("existence", False, reason)]

@@ -150,13 +150,31 @@ class Equilibrium:
     def certify(self, *, stable: bool | None = None) -> EquilibriumProof:
         """Prove existence and rank, and stability (True) or instability (False) if claimed.
 
-        By default whichever the spectral radius suggests, and neither when it is within 10⁻⁶ of 1.
+        By default whichever of the two the spectral radius suggests is tried; where it is not proved, the proof
+        says so in ``undecided`` and claims neither.
+
+        Examples
+        --------
+        >>> print(all_ranks(2, 2, w=4)[1].certify().undecided)
+        stable or unstable; the spectral radius of the Jacobian is 1 to six digits
         """
-        if stable is None and abs(self.spectral_radius - 1) > 1e-6:
-            stable = self.spectral_radius < 1
-        return certify_equilibrium(
-            self.X, self.W_V, self.W_QK, self.mask, self.d_qk, self.norm, rank=self.rank, stable=stable
+        radius = self.spectral_radius
+        near_one = abs(radius - 1) <= 1e-6
+        guess = (None if near_one else radius < 1) if stable is None else stable
+        proof = certify_equilibrium(
+            self.X, self.W_V, self.W_QK, self.mask, self.d_qk, self.norm, rank=self.rank, stable=guess
         )
+        if stable is not None:
+            return proof
+        if near_one:
+            return replace(
+                proof, undecided="stable or unstable; the spectral radius of the Jacobian is 1 to six digits"
+            )
+        refused = next((claim for claim in proof.refused if claim.name in ("stability", "instability")), None)
+        if refused is None:
+            return proof
+        kept = tuple(claim for claim in proof.claims if claim is not refused)
+        return replace(proof, claims=kept, undecided=f"stable or unstable; {refused.reason}")
 
 
 def layernorm_equilibrium(

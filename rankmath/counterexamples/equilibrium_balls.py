@@ -1,98 +1,19 @@
-"""The map X ↦ N(A(X) X W_V), its Jacobian and second derivative over boxes: enclosures of all true values.
+"""The map X ↦ N(A(X) X W_V) and its Jacobian over boxes: enclosures of all true values.
 
 Differences of tokens are formed before anything is multiplied by them (x_k − Σ_j A_ij x_j = Σ_j A_ij (x_k − x_j)),
 and attention is 1/Σ exp(differences of logits): on a wide box this keeps the enclosures near the true ranges.
-The same formulas run on balls and on `Jet`s, balls with a derivative. Squares are written x * x: a power of a
-ball around zero is not a number in python-flint.
+Squares are written x * x: a power of a ball around zero is not a number in python-flint.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat
 
 from rankmath.counterexamples.equilibrium_map import Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Jet:
-    """A ball, or a matrix of balls, with its derivative along one direction: forward differentiation.
-
-    Examples
-    --------
-    >>> x = Jet(arb(2), arb(1))
-    >>> (x * x * x).slope
-    12.0000000000000
-    """
-
-    value: Any
-    slope: Any
-
-    def __add__(self, other: Any) -> Jet:
-        if isinstance(other, Jet):
-            return Jet(self.value + other.value, self.slope + other.slope)
-        return Jet(self.value + other, self.slope)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Jet:
-        return self.__add__(other * -1)
-
-    def __rsub__(self, other: Any) -> Jet:
-        return self.__mul__(-1).__add__(other)
-
-    def __mul__(self, other: Any) -> Jet:
-        if isinstance(other, Jet):
-            return Jet(self.value * other.value, self.slope * other.value + self.value * other.slope)
-        return Jet(self.value * other, self.slope * other)
-
-    def __rmul__(self, other: Any) -> Jet:
-        return Jet(other * self.value, other * self.slope)
-
-    def __truediv__(self, other: Any) -> Jet:
-        if isinstance(other, Jet):
-            return self * (1 / other)
-        return Jet(self.value / other, self.slope / other)
-
-    def __rtruediv__(self, other: Any) -> Jet:
-        quotient = other / self.value
-        return Jet(quotient, -1 * quotient * self.slope / self.value)
-
-    def exp(self) -> Jet:
-        value = self.value.exp()
-        return Jet(value, value * self.slope)
-
-    def sqrt(self) -> Jet:
-        value = self.value.sqrt()
-        return Jet(value, self.slope / (2 * value))
-
-    def transpose(self) -> Jet:
-        return Jet(self.value.transpose(), self.slope.transpose())
-
-    def nrows(self) -> int:
-        return int(self.value.nrows())
-
-    def ncols(self) -> int:
-        return int(self.value.ncols())
-
-    def __getitem__(self, at: tuple[int, int]) -> Jet:
-        return Jet(self.value[at], self.slope[at])
-
-    def entries(self) -> list[Jet]:
-        return [Jet(v, s) for v, s in zip(self.value.entries(), self.slope.entries(), strict=True)]
-
-
-def _matrix(rows: int, columns: int, entries: Sequence[Any]) -> Any:
-    """A matrix of balls, or a jet of matrices if an entry is a jet."""
-    if not any(isinstance(x, Jet) for x in entries):
-        return arb_mat(rows, columns, list(entries))
-    jets = [x if isinstance(x, Jet) else Jet(x, arb(0)) for x in entries]
-    value = arb_mat(rows, columns, [x.value for x in jets])
-    return Jet(value, arb_mat(rows, columns, [x.slope for x in jets]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,16 +25,16 @@ class BallMap:
     weights: Sequence[Sequence[int]]
     norm: str
 
-    def layer(self, X: Any) -> Any:
+    def layer(self, X: arb_mat) -> arb_mat:
         """An enclosure of F on the box X."""
         rows = [row * scale for row, scale in self._rows(self._attention(X) * X * self.W_V)]
-        return _matrix(len(rows), X.ncols(), [x for row in rows for x in row.entries()])
+        return arb_mat(len(rows), X.ncols(), [x for row in rows for x in row.entries()])
 
-    def jacobian(self, X: Any) -> Any:
+    def jacobian(self, X: arb_mat) -> arb_mat:
         """An enclosure of DF on the box X, an nd × nd matrix on row-stacked tokens."""
         n, d = X.nrows(), X.ncols()
         A = self._attention(X)
-        out: list[Any] = [arb(0)] * (n * d) ** 2
+        out: list[arb] = [arb(0)] * (n * d) ** 2
         for i, (row, scale) in enumerate(self._rows(A * X * self.W_V)):
             # The derivative of y ↦ scale·y at the (centred) row is (I − n̂ᵀn̂)·scale, on the right.
             unit = row * (scale / self._radius(d))
@@ -121,7 +42,7 @@ class BallMap:
             offsets = self._offsets(X, A, i)
             spread = offsets * self.W_V
             query = _row(X, i) * self.W
-            weighted = _matrix(n, d, [A[i, k] * spread[k, b] for k in range(n) for b in range(d)])
+            weighted = arb_mat(n, d, [A[i, k] * spread[k, b] for k in range(n) for b in range(d)])
             covariance = offsets.transpose() * weighted
             for k in range(n):
                 if not self.weights[i][k] and k != i:
@@ -133,38 +54,37 @@ class BallMap:
                 for a in range(d):
                     for b in range(d):
                         out[(i * d + b) * n * d + k * d + a] = entries[a * d + b]
-        return _matrix(n * d, n * d, out)
+        return arb_mat(n * d, n * d, out)
 
-    def second_derivative(self, X: arb_mat, direction: arb_mat) -> arb_mat:
-        """An enclosure of D²F[direction] on the box X, as the derivative of DF along the direction."""
-        slope: arb_mat = self.jacobian(Jet(X, direction)).slope
-        return slope
+    def centred_values(self) -> arb_mat:
+        """W_V, followed by the centring under standard LayerNorm: F keeps a subspace that this matrix keeps."""
+        return self.W_V * self._centring(self.W_V.ncols())
 
-    def _attention(self, X: Any) -> Any:
+    def _attention(self, X: arb_mat) -> arb_mat:
         n, d = X.nrows(), X.ncols()
         queries = X * self.W
-        entries: list[Any] = [arb(0)] * n**2
+        entries: list[arb] = [arb(0)] * n**2
         for i in range(n):
             seen = [j for j in range(n) if self.weights[i][j]]
             query = _row(queries, i).transpose()
             for j in seen:
-                gaps = _matrix(len(seen), d, [X[m, a] - X[j, a] for m in seen for a in range(d)]) * query
+                gaps = arb_mat(len(seen), d, [_gap(X, m, j, a) for m in seen for a in range(d)]) * query
                 total = sum((self.weights[i][m] * gaps[s, 0].exp() for s, m in enumerate(seen)), arb(0))
                 entries[i * n + j] = self.weights[i][j] / total
-        return _matrix(n, n, entries)
+        return arb_mat(n, n, entries)
 
-    def _offsets(self, X: Any, A: Any, i: int) -> Any:
+    def _offsets(self, X: arb_mat, A: arb_mat, i: int) -> arb_mat:
         """Row k: x_k − Σ_j A_ij x_j."""
         n, d = X.nrows(), X.ncols()
         seen = [j for j in range(n) if self.weights[i][j]]
-        weights = _matrix(1, len(seen), [A[i, j] for j in seen])
+        weights = arb_mat(1, len(seen), [A[i, j] for j in seen])
         rows = [
-            (weights * _matrix(len(seen), d, [X[k, a] - X[j, a] for j in seen for a in range(d)])).entries()
+            (weights * arb_mat(len(seen), d, [_gap(X, k, j, a) for j in seen for a in range(d)])).entries()
             for k in range(n)
         ]
-        return _matrix(n, d, [x for row in rows for x in row])
+        return arb_mat(n, d, [x for row in rows for x in row])
 
-    def _rows(self, Y: Any) -> list[tuple[Any, Any]]:
+    def _rows(self, Y: arb_mat) -> list[tuple[arb_mat, arb]]:
         """The (centred) rows of Y, each with the factor that normalises it."""
         Y = Y * self._centring(Y.ncols())
         rows = [_row(Y, i) for i in range(Y.nrows())]
@@ -246,7 +166,7 @@ def is_positive_definite(M: arb_mat) -> bool:
 
 
 def spectral_norm(M: arb_mat) -> arb:
-    """An upper bound of ‖M‖₂ over the box: t + √(‖Δ‖₁‖Δ‖_∞) where t² I − M₀ᵀM₀ is proved positive definite.
+    """An upper bound of ‖M‖₂ over the box M₀ ± Δ: t + min(√(‖Δ‖₁‖Δ‖_∞), ‖Δ‖_F), where t² I − M₀ᵀM₀ ≻ 0 is proved.
 
     Examples
     --------
@@ -258,7 +178,7 @@ def spectral_norm(M: arb_mat) -> arb:
         return arb.pos_inf()
     centre = middle(M)
     spread = arb_mat(M.nrows(), M.ncols(), [x.rad() for x in M.entries()])
-    slack = (row_sum_norm(spread) * row_sum_norm(spread.transpose())).sqrt()
+    slack = (row_sum_norm(spread) * row_sum_norm(spread.transpose())).sqrt().min(euclidean(spread.entries()))
     guess = float(np.linalg.norm(middle_floats(centre), 2))
     t = arb(guess * (1 + 1e-9) + 1e-30)
     gram = centre.transpose() * centre
@@ -267,8 +187,13 @@ def spectral_norm(M: arb_mat) -> arb:
     return (t + slack).abs_upper()
 
 
-def _row(M: Any, i: int) -> Any:
-    return _matrix(1, M.ncols(), [M[i, a] for a in range(M.ncols())])
+def _gap(X: arb_mat, i: int, j: int, a: int) -> arb:
+    """x_i − x_j in coordinate a; a token's distance to itself is zero, which subtracting balls does not see."""
+    return arb(0) if i == j else X[i, a] - X[j, a]
+
+
+def _row(M: arb_mat, i: int) -> arb_mat:
+    return arb_mat(1, M.ncols(), [M[i, a] for a in range(M.ncols())])
 
 
 def _diagonal(values: Sequence[arb]) -> arb_mat:

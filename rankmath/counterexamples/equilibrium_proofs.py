@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from flint import acb, acb_mat, arb, arb_mat, fmpz_mat
+import scipy.linalg
+from flint import arb, arb_mat, fmpz_mat
 
 from rankmath.arithmetic.balls import ball, lower_float, upper_float
 from rankmath.counterexamples.equilibrium_balls import (
@@ -22,6 +24,7 @@ from rankmath.counterexamples.equilibrium_balls import (
     euclidean,
     exact_matrix,
     identity,
+    is_positive_definite,
     maximum,
     middle,
     middle_floats,
@@ -37,6 +40,10 @@ Dyadics: TypeAlias = tuple[tuple[Fraction, ...], ...]
 _SHORT = 32  # bits of the auxiliary matrices, which need not be accurate
 _SNAP = 1e-12
 _NEWTON_STEPS = 30
+# An attracting set is tried smaller by this factor, so often.
+_SHRINK = 0.75
+_SHRINKINGS = 40
+_LEAST_RATE = 0.01
 
 
 class Inconclusive(Exception):
@@ -140,25 +147,36 @@ class Minor:
 class Attraction:
     """A contraction: every start X = X₀ + R z, ‖z‖₂ ≤ radius, converges to the equilibrium.
 
-    With e = ‖I − SR‖₂ and τ ≥ ‖S D²F[R·] R‖₂ over that set, (‖S DF(X₀) R‖₂ + radius·τ)/(1 − e) ≤ rate < 1 bounds
-    the Lipschitz constant of F in the norm ‖R⁻¹·‖₂, and ‖S(F(X₀) − X₀)‖₂/(1 − e) ≤ (1 − rate)·radius keeps the set
-    in itself. ``ball`` is the radius of a Frobenius ball about X₀ inside it. R and S act on row-stacked tokens.
+    With e ≥ ‖I − SR‖_F and M = S DF R over a box around that set, ‖M‖₂ ≤ (1 − e)·rate makes F contract ‖R⁻¹·‖₂ by
+    rate < 1, and ‖S(F(X₀) − X₀)‖₂ < (1 − e)(1 − rate)·radius keeps the set in itself. ``ball`` is the radius of a
+    Frobenius ball about X₀ inside it, (1 − e)·radius/‖S‖_F. R and S act on row-stacked tokens.
     """
 
     R: Dyadics
     S: Dyadics
     radius: Fraction
-    rate: float
+    rate: Fraction
     ball: float
+
+    def shrunk(self, times: int) -> Attraction:
+        """The same on (3/4)^times of the set; that it still holds the equilibrium is for others to prove."""
+        if times == 0:
+            return self
+        factor = Fraction(3, 4) ** times
+        return replace(self, radius=self.radius * factor, ball=math.nextafter(self.ball * float(factor), 0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Escape:
-    """DF at the equilibrium has an eigenvalue within `error` of `eigenvalue`, of modulus at least `least` > 1."""
+    """DF =: J at the equilibrium has spectral radius above `growth` ≥ 1.
 
-    eigenvalue: complex
-    error: float
-    least: float
+    JᵀPJ − s²P is positive definite and hᵀPh > 0 for s = growth, P = form, h = direction: then V(h) = hᵀPh grows by
+    more than s² with each J where it is positive, so ‖Jᵗh‖ grows faster than sᵗ. No eigenvalue need be simple.
+    """
+
+    growth: Fraction
+    form: Dyadics
+    direction: tuple[Fraction, ...]
 
 
 # -- existence ------------------------------------------------------------------------------------------------
@@ -225,15 +243,7 @@ def _krawczyk(
     residual = _column(F.layer(centre) - centre, unknowns)
     for length in (_SHORT, bits):
         preconditioner = _shortened(Y, length)
-        correction = preconditioner * residual
-        contraction = identity(len(unknowns)) - preconditioner * slope
-        inside = all(
-            correction[i, 0].abs_upper()
-            + radius * sum((contraction[i, j].abs_upper() for j in range(len(unknowns))), arb(0))
-            < radius
-            for i in range(len(unknowns))
-        )
-        if inside:
+        if _closes(preconditioner, residual, slope, radius):
             return Existence(
                 bits=bits,
                 clusters=labels,
@@ -244,6 +254,16 @@ def _krawczyk(
                 preconditioner=_dyadics(preconditioner),
             )
     raise Inconclusive("Krawczyk's test does not close around the nearest approximate equilibrium")
+
+
+def _closes(Y: arb_mat, residual: arb_mat, slope: arb_mat, radius: arb) -> bool:
+    """Krawczyk's test |Y g(x₀)| + |I − Y Dg| r < r, entry by entry: exactly one zero of g in the box x₀ ± r."""
+    size = Y.nrows()
+    correction, rest = Y * residual, identity(size) - Y * slope
+    return all(
+        correction[i, 0].abs_upper() + radius * sum((rest[i, j].abs_upper() for j in range(size)), arb(0)) < radius
+        for i in range(size)
+    )
 
 
 def _newton(F: BallMap, X: arb_mat, unknowns: Sequence[int], bits: int) -> arb_mat:
@@ -272,7 +292,7 @@ def _newton(F: BallMap, X: arb_mat, unknowns: Sequence[int], bits: int) -> arb_m
 
 
 def prove_minor(problem: Problem, existence: Existence) -> Minor:
-    """The largest minor that elimination with full pivoting proves nonzero on the whole box."""
+    """The largest minor that elimination with full pivoting proves nonzero on the box, and a bound of the rank."""
     rows = existence.enclosure().tolist()
     k, d = len(rows), len(rows[0])
     at_most = _rank_bound(problem, existence)
@@ -295,6 +315,8 @@ def prove_minor(problem: Problem, existence: Existence) -> Minor:
             factor = rows[other][j] / pivot
             for a in free_columns:
                 rows[other][a] = rows[other][a] - factor * rows[i][a]
+    if len(pivots) < at_most and _lies_in_invariant_subspace(problem, existence, pivots):
+        at_most = len(pivots)
     return Minor(pivots=tuple(pivots), least=max(lower_float(abs(minor)), 0.0), at_most=at_most)
 
 
@@ -309,22 +331,109 @@ def _rank_bound(problem: Problem, existence: Existence) -> int:
     return min(len(existence.weights), len(used), centred, integers.rank())
 
 
+def _lies_in_invariant_subspace(problem: Problem, existence: Existence, pivots: Sequence[tuple[int, int]]) -> bool:
+    """Whether the tokens are proved to lie in an r-dimensional subspace that W_V keeps, r the number of pivots.
+
+    F keeps tokens of U = rowspan(B) in U if U W_V ⊂ U (W_V followed by the centring, under standard LayerNorm).
+    B is the identity on the pivots' coordinates. An equilibrium ZB of F on U, proved to exist inside the box, is
+    the only one of the box.
+    """
+    used = existence.support[0]
+    if not pivots or any(row != used for row in existence.support):
+        return False
+    chosen = [j for _, j in pivots]
+    order = chosen + [j for j in used if j not in chosen]
+    r, k, d = len(pivots), len(existence.centre), len(problem.W_V)
+    F = problem.ball_map(existence.weights)
+    centre = _matrix(existence.centre)
+    rows = middle_floats(centre)[[i for i, _ in pivots]]
+    try:
+        guess = np.linalg.solve(rows[:, chosen], rows[:, order[r:]])
+    except np.linalg.LinAlgError:
+        return False
+    C = _invariant_graph(submatrix(F.centred_values(), order, order), guess, existence.bits)
+    if C is None:
+        return False
+    B = arb_mat(r, d)
+    for b in range(r):
+        B[b, chosen[b]] = arb(1)
+        for column, j in enumerate(order[r:]):
+            B[b, j] = C[b, column]
+    # Krawczyk's test for Z ↦ F(ZB) − ZB on the pivots' coordinates.
+    places = [i * d + j for i in range(k) for j in chosen]
+    start = _column(centre, places).entries()
+    radius = ball(existence.radius) / 4
+    at = arb_mat(k, r, start) * B
+    wide = arb_mat(k, r, [arb(z.mid(), radius) for z in start]) * B
+    lift = arb_mat(k * d, k * r)
+    for i, b, j in itertools.product(range(k), range(r), range(d)):
+        lift[i * d + j, i * r + b] = B[b, j]
+    slope = submatrix(F.jacobian(wide) * lift, places, range(k * r)) - identity(k * r)
+    try:
+        Y = _inverse(middle(slope))
+    except Inconclusive:
+        return False
+    residual = _column(F.layer(at) - at, places)
+    inside = zip(existence.enclosure().entries(), wide.entries(), strict=True)
+    return _closes(Y, residual, slope, radius) and all(outer.contains(inner) for outer, inner in inside)
+
+
+def _invariant_graph(W: arb_mat, guess: Floats, bits: int) -> arb_mat | None:
+    """A ball around a C near the guess for which W keeps the rows' span of (I C); None if none is proved.
+
+    With W in blocks, (I C) W = M (I C) says g(C) = W₁₂ + C W₂₂ − (W₁₁ + C W₂₁) C = 0, a Riccati equation with the
+    derivative H ↦ H (W₂₂ − W₂₁ C) − (W₁₁ + C W₂₁) H.
+    """
+    r, rest = guess.shape
+    head, tail = range(r), range(r, r + rest)
+    W11, W12, W21, W22 = (submatrix(W, a, b) for a in (head, tail) for b in (head, tail))
+    C, size = exact_matrix(guess), r * rest
+    radius = arb(2) ** -(6 * bits // 10)
+
+    def slope_at(C: arb_mat) -> arb_mat:
+        left, right = W11 + C * W21, W22 - W21 * C
+        out = arb_mat(size, size)
+        for i, j, m in itertools.product(range(r), range(rest), range(rest)):
+            out[i * rest + j, i * rest + m] += right[m, j]
+        for i, m, j in itertools.product(range(r), range(r), range(rest)):
+            out[i * rest + j, m * rest + j] -= left[i, m]
+        return out
+
+    def defect(C: arb_mat) -> arb_mat:
+        return arb_mat(size, 1, (W12 + C * W22 - (W11 + C * W21) * C).entries())
+
+    try:
+        for _ in range(_NEWTON_STEPS):
+            move = middle(slope_at(C)).solve(middle(defect(C)))
+            C = middle(C - arb_mat(r, rest, move.entries()))
+            if maximum(move.entries()) < radius / 16:
+                break
+        wide = box(C, [radius] * size)
+        slope = slope_at(wide)
+        Y = _inverse(middle(slope))
+    except (Inconclusive, ZeroDivisionError):
+        return None
+    return wide if _closes(Y, defect(C), slope, radius) else None
+
+
 # -- stability ------------------------------------------------------------------------------------------------
 
 
 def prove_attraction(problem: Problem, existence: Existence) -> Attraction:
-    """A contraction in the norm of a Lyapunov matrix, on a neighbourhood as large as its curvature lets it be."""
+    """A contraction in the norm of a Lyapunov matrix, on as large a set as its first derivatives show it on."""
     X = existence.tokens()
     flow = _FloatFlow.of(problem, middle_floats(X))
     if not flow.spectral < 1:
         raise Refused(f"the spectral radius of the Jacobian is about {flow.spectral:.6g}, not below 1")
-    # Between the spectral radius and 1: a small rate bends the norm, a large one leaves no room to grow.
-    shares = [flow.lyapunov(flow.spectral + share * (1 - flow.spectral)) for share in np.linspace(0.1, 0.9, 9)]
+    # Between the spectral radius and 1: a small rate bends the norm, a large one leaves no room to grow. Where the
+    # Jacobian vanishes up to rounding, rounding must not bend it.
+    least = max(flow.spectral, _LEAST_RATE)
+    shares = [flow.lyapunov(least + share * (1 - least)) for share in np.linspace(0.1, 0.9, 9)]
     room, S = max((pair for pair in shares if pair is not None), key=lambda pair: pair[0], default=(0.0, np.eye(1)))
     if room > 0:
         norm = _LyapunovNorm.of(problem, X, S)
-        for halvings in range(1, 12):
-            found = norm.attraction(short_fraction(room / 2**halvings), existence.radius)
+        for shrinkings in range(_SHRINKINGS):
+            found = norm.attraction(short_fraction(room * _SHRINK**shrinkings), existence.radius)
             if found is not None:
                 return found
     raise Refused(f"no contraction proved, though the spectral radius of the Jacobian is about {flow.spectral:.6g}")
@@ -378,122 +487,85 @@ class _LyapunovNorm:
     X: arb_mat
     R: arb_mat
     S: arb_mat
-    defect: arb
-    centre_rate: arb
+    exact: arb
+    rate: Fraction
     drift: arb
 
     @classmethod
     def of(cls, problem: Problem, X: arb_mat, S: Floats) -> _LyapunovNorm:
         R_ball = _shortened(exact_matrix(np.linalg.inv(S)), _SHORT)
         S_ball = _shortened(exact_matrix(S), _SHORT)
-        defect = spectral_norm(identity(len(S)) - S_ball * R_ball)
         F = problem.whole_map()
+        at_centre = float(np.linalg.norm(middle_floats(S_ball * F.jacobian(X) * R_ball), 2))
         return cls(
             F=F,
             X=X,
             R=R_ball,
             S=S_ball,
-            defect=defect,
-            centre_rate=spectral_norm(S_ball * F.jacobian(X) * R_ball),
+            exact=1 - euclidean((identity(len(S)) - S_ball * R_ball).entries()),
+            # Most of what the rate at the centre leaves below 1 is for the neighbourhood.
+            rate=1 - short_fraction(max((1 - at_centre) / 8, 2.0**-40)),
             drift=euclidean((S_ball * _column(F.layer(X) - X, range(len(S)))).entries()),
         )
 
-    def curvature_on(self, radius: arb) -> arb:
-        """An upper bound of sup ‖Σ_m u_m S D²F[R e_m] R‖₂ over unit u and the ellipsoid of this radius.
-
-        It is the norm of the stacked matrices T_m = S D²F[R e_m] R, hence √λ_max(Σ T_mᵀ T_m).
-        """
-        size, (n, d) = self.R.ncols(), (self.X.nrows(), self.X.ncols())
-        entries = self.R.entries()
-        reach = [(euclidean(entries[i * size : (i + 1) * size]) * radius).abs_upper() for i in range(size)]
-        neighbourhood = box(self.X, reach)
-        gram = arb_mat(size, size)
-        for m in range(size):
-            direction = arb_mat(n, d, [entries[i * size + m] for i in range(size)])
-            T = self.S * self.F.second_derivative(neighbourhood, direction) * self.R
-            gram += T.transpose() * T
-        return spectral_norm(gram).sqrt()
-
     def attraction(self, radius: Fraction, box_radius: Fraction) -> Attraction | None:
         """The contraction on the ellipsoid of this radius about the box of the equilibrium; None if not proved."""
-        if not self.defect < 1:
-            return None
-        width = ball(radius)
-        exact = 1 - self.defect
-        rate = ((self.centre_rate + width * self.curvature_on(width)) / exact).abs_upper()
-        inner = width * exact / spectral_norm(self.S)
-        stays = rate < 1 and self.drift / exact <= (1 - rate) * width
+        size, width, rate = self.R.ncols(), ball(radius), ball(self.rate)
+        entries = self.R.entries()
+        reach = [(euclidean(entries[i * size : (i + 1) * size]) * width).abs_upper() for i in range(size)]
+        contracts = spectral_norm(self.S * self.F.jacobian(box(self.X, reach)) * self.R) < self.exact * rate
+        stays = self.drift < self.exact * (1 - rate) * width
+        inner = self.exact * width / euclidean(self.S.entries())
         # The limit of the orbits is the equilibrium of the box only if the box lies inside.
-        if not (stays and ball(box_radius) * arb(self.R.ncols()).sqrt() < inner):
+        if not (contracts and stays and ball(box_radius) * arb(size).sqrt() < inner):
             return None
         return Attraction(
-            R=_dyadics(self.R),
-            S=_dyadics(self.S),
-            radius=radius,
-            rate=upper_float(rate),
-            ball=lower_float(inner),
+            R=_dyadics(self.R), S=_dyadics(self.S), radius=radius, rate=self.rate, ball=lower_float(inner)
         )
 
 
 def prove_escape(problem: Problem, existence: Existence) -> Escape:
-    """An eigenvalue outside the unit circle, by Krawczyk's test on the pair (v, λ) with one entry of v fixed."""
+    """A form that grows along the orbits of the Jacobian, for every matrix in its enclosure at the equilibrium."""
     J = problem.whole_map().jacobian(existence.enclosure(tokens=True))
-    eigenvalues, vectors = np.linalg.eig(middle_floats(J))
-    top = int(np.abs(eigenvalues).argmax())
-    if not abs(eigenvalues[top]) > 1:
-        raise Refused(f"the spectral radius of the Jacobian is about {abs(eigenvalues[top]):.6g}, not above 1")
-    enclosed, error = _eigenvalue(acb_mat(J), complex(eigenvalues[top]), vectors[:, top])
-    modulus = abs(enclosed)
-    if not modulus > 1:
-        raise Inconclusive("the enclosure of the largest eigenvalue does not leave the unit circle")
-    middle_value = complex(float(enclosed.real.mid()), float(enclosed.imag.mid()))
-    return Escape(eigenvalue=middle_value, error=error, least=lower_float(modulus))
+    approximate = middle_floats(J)
+    top = float(np.abs(np.linalg.eigvals(approximate)).max())
+    if not top > 1:
+        raise Refused(f"the spectral radius of the Jacobian is about {top:.6g}, not above 1")
+    for growth, P in growing_forms(approximate, top):
+        form = _shortened(exact_matrix(P), _SHORT)
+        direction = _shortened(exact_matrix(np.linalg.eigh(P)[1][:, -1:]), _SHORT)
+        grows = J.transpose() * form * J - form * ball(growth * growth)
+        if (direction.transpose() * form * direction)[0, 0] > 0 and is_positive_definite(grows):
+            columns = _dyadics(direction)
+            return Escape(growth, _dyadics(form), tuple(row[0] for row in columns))
+    raise Refused(f"no growth proved, though the spectral radius of the Jacobian is about {top:.6g}")
 
 
-def _eigenvalue(J: acb_mat, guess: complex, vector: Floats) -> tuple[acb, float]:
-    """The ball of an eigenvalue that every matrix in the box J has, near the guess."""
-    size = J.nrows()
-    fixed = int(np.abs(vector).argmax())
-    v = [acb(x.real, x.imag) for x in vector / vector[fixed]]
-    eigenvalue = acb(guess.real, guess.imag)
-    others = [i for i in range(size) if i != fixed]
-    centre = acb_mat(size, size, [acb(x.real.mid(), x.imag.mid()) for x in J.entries()])
+def growing_forms(J: Floats, top: float) -> list[tuple[Fraction, Floats]]:
+    """Factors 1 ≤ s < top with the solutions P of JᵀPJ − s²P = I, the most moderate first.
 
-    def slope(matrix: acb_mat, at: acb, vec: Sequence[acb]) -> acb_mat:
-        # Columns: the free entries of v, then λ.
-        out = acb_mat(size, size)
-        for i in range(size):
-            for column, j in enumerate(others):
-                out[i, column] = matrix[i, j] - (at if i == j else 0)
-            out[i, size - 1] = -vec[i]
-        return out
+    P is positive on the eigenvectors v of |λ| > s, because (|λ|² − s²) v*Pv = ‖v‖²; s² must not be a product of two
+    eigenvalues, and P is large where it nearly is.
 
-    def defect(matrix: acb_mat) -> acb_mat:
-        return matrix * acb_mat(size, 1, v) - acb_mat(size, 1, [eigenvalue * x for x in v])
-
-    try:
-        for _ in range(_NEWTON_STEPS):
-            move = slope(centre, eigenvalue, v).solve(defect(centre)).entries()
-            for column, j in enumerate(others):
-                v[j] = _centre_of(v[j] - move[column])
-            eigenvalue = _centre_of(eigenvalue - move[-1])
-            if maximum([abs(x) for x in move]) < arb(2) ** -60:
-                break
-        Y = slope(centre, eigenvalue, v).inv()
-    except ZeroDivisionError:
-        raise Inconclusive("the largest eigenvalue is not simple to working precision") from None
-    Y = acb_mat(size, size, [_centre_of(x) for x in Y.entries()])
-    shift = [abs(x).abs_upper() for x in (Y * defect(J)).entries()]
-    radius = 4 * maximum(shift) + arb(2) ** -100
-    blob = acb(arb(0, radius), arb(0, radius))
-    wide = [x if i == fixed else x + blob for i, x in enumerate(v)]
-    contraction = Y * slope(J, eigenvalue + blob, wide)
-    for i in range(size):
-        row = [abs(contraction[i, j] - int(i == j)).abs_upper() for j in range(size)]
-        # Entries of the box have modulus up to √2 radius.
-        if not shift[i] + arb(2).sqrt() * radius * sum(row, arb(0)) < radius:
-            raise Inconclusive("Krawczyk's test on the largest eigenvalue does not close")
-    return eigenvalue + blob, upper_float(arb(2).sqrt() * radius)
+    Examples
+    --------
+    >>> s, P = growing_forms(np.diag([2.0, 1.0]), 2.0)[0]
+    >>> 1 <= s < 2, np.sign(np.diag(P)).tolist()
+    (True, [1.0, -1.0])
+    """
+    forms = []
+    for share in np.linspace(0.1, 0.8, 8):
+        s = 1 + short_fraction(share * (top - 1))
+        with warnings.catch_warnings():
+            # The solver warns where s² is nearly a product of eigenvalues: then another s is better.
+            warnings.simplefilter("error")
+            try:
+                P = scipy.linalg.solve_discrete_lyapunov(J.T / float(s), -np.eye(len(J)) / float(s) ** 2)
+            except (np.linalg.LinAlgError, Warning):
+                continue
+        if np.all(np.isfinite(P)):
+            forms.append((s, np.asarray(P + P.T) / 2))
+    return sorted(forms, key=lambda pair: float(np.abs(pair[1]).max()))
 
 
 # -- exact numbers --------------------------------------------------------------------------------------------
@@ -549,7 +621,3 @@ def _inverse(M: arb_mat) -> arb_mat:
     except ZeroDivisionError:
         raise Inconclusive("DF − I is singular to working precision: the equilibrium is not isolated") from None
     return arb_mat(M.nrows(), M.ncols(), [arb(0) if x.contains(0) else x.mid() for x in inverse.entries()])
-
-
-def _centre_of(x: acb) -> acb:
-    return acb(x.real.mid(), x.imag.mid())
