@@ -399,6 +399,9 @@ def _setting(text: str) -> tuple[str, list[Any]]:
 @click.option("--rank", type=int, help="layernorm: rank of the equilibrium.")
 @click.option("--mask", help="layernorm: causal (default), complete, window:1, …")
 @click.option("--stable", is_flag=True, help="layernorm: an equilibrium that attracts, proved.")
+@click.option("--norm", help="layernorm: sphere (default) or standard.")
+@click.option("--seed", type=int, help="layernorm: of the random design or search; 0 by default.")
+@click.option("--plot", is_flag=True, help="layernorm: a picture as well, with its numbers as CSV.")
 @click.option(
     "--output", type=click.Path(file_okay=False), default=".", show_default=True, help="Folder for the file."
 )
@@ -411,6 +414,9 @@ def counterexample(
     rank: int | None,
     mask: str | None,
     stable: bool,
+    norm: str | None,
+    seed: int | None,
+    plot: bool,
     output: str,
     as_json: bool,
 ) -> None:
@@ -421,16 +427,27 @@ def counterexample(
 
     Example: rankmath counterexample dong2021v1:2.2
 
-    Example: rankmath counterexample layernorm --tokens 3 --dim 3 --rank 3 --mask complete --stable
+    Example: rankmath counterexample layernorm --tokens 2 --dim 2 --rank 2 --mask complete --stable --plot
     """
     from rankmath.report.counterexamples import equilibrium_shown, refutation_shown
 
     options = {"--tokens": tokens, "--dim": dim, "--rank": rank, "--mask": mask, "--stable": stable or None}
+    options |= {"--norm": norm, "--seed": seed, "--plot": plot or None}
     if what == "layernorm":
         for name in ("--tokens", "--dim", "--rank"):
             if options[name] is None:
                 raise ValueError(f"{name}: not given; layernorm needs --tokens, --dim and --rank")
-        shown = equilibrium_shown(tokens, dim, rank, output, mask=mask or "causal", stable=stable)
+        shown = equilibrium_shown(
+            tokens,
+            dim,
+            rank,
+            output,
+            mask=mask or "causal",
+            stable=stable,
+            norm=norm or "sphere",
+            seed=seed or 0,
+            plot=plot,
+        )
     else:
         for name, value in options.items():
             if value is not None:

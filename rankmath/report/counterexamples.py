@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankmath.certify.certificate import Certificate
 from rankmath.certify.certificate import exact as exact_notation
@@ -14,10 +14,17 @@ from rankmath.report.latex import exact_data, identifier
 from rankmath.report.sources import certificate_file
 from rankmath.statements.registry import statement, statements
 
+if TYPE_CHECKING:
+    from rankmath.counterexamples.certify_equilibrium import EquilibriumProof
+    from rankmath.counterexamples.equilibria import Equilibrium
+
 
 @dataclass(frozen=True)
 class Shown:
-    """What is shown, line by line; whether all of it is proved; the data; where the certificate lies, if any."""
+    """What is shown, line by line; whether all of it is proved; the data; where the certificate lies, if any.
+
+    ``beside`` are the other files written with it: LaTeX, a picture, the numbers behind the picture.
+    """
 
     what: str
     words: tuple[str, ...]
@@ -25,6 +32,7 @@ class Shown:
     latex: str
     file: str | None = None
     id: str | None = None
+    beside: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """For JSON."""
@@ -33,6 +41,7 @@ class Shown:
     def text(self) -> str:
         """For a terminal."""
         where = [] if self.file is None else [f"certificate: {self.file}"]
+        where += [f"beside it: {name}" for name in self.beside]
         lines = (f"  {line}" for line in self.words)
         return "\n".join((*where, f"{self.what}:", *lines, "", self.latex))
 
@@ -58,17 +67,27 @@ def _written(what: str, certificate: Certificate, folder: str | os.PathLike[str]
 
 
 def equilibrium_shown(
-    tokens: Any, dim: Any, rank: Any, folder: str | os.PathLike[str], *, mask: str, stable: bool
+    tokens: Any,
+    dim: Any,
+    rank: Any,
+    folder: str | os.PathLike[str],
+    *,
+    mask: str,
+    stable: bool,
+    norm: str = "sphere",
+    seed: int = 0,
+    plot: bool = False,
 ) -> Shown:
     """An equilibrium of self-attention with LayerNorm: its certificate, written, and what the checker finds in it.
 
-    Where balls do not prove all that was asked for there is no certificate, and the claims say why.
+    Beside the certificate lie the matrices as LaTeX and, if asked for, a picture with its numbers (see
+    `portraits`). Where balls do not prove all that was asked for there is no certificate, and the claims say why.
     """
     from rankmath.counterexamples.equilibria import layernorm_equilibrium
 
-    what = f"LayerNorm equilibrium, {tokens} tokens in dimension {dim}, rank {rank}, {mask} mask"
+    what = f"LayerNorm equilibrium, {tokens} tokens in dimension {dim}, rank {rank}, {mask} mask, norm {norm}"
     try:
-        equilibrium = layernorm_equilibrium(tokens, dim, rank, mask=mask, stable=stable)
+        equilibrium = layernorm_equilibrium(tokens, dim, rank, mask=mask, stable=stable, norm=norm, seed=seed)
     except RuntimeError as not_found:
         return Shown(what, (str(not_found),), False, "")
     proof = equilibrium.certify(stable=True if stable else None)
@@ -79,7 +98,24 @@ def equilibrium_shown(
     tex = data_table([*exact_data(weights), tokens_shown])
     if not proof.proved:
         return Shown(what, tuple(map(str, proof.claims)), False, tex)
-    return _written(what, proof.certificate(), folder, tex)
+    shown = _written(what, proof.certificate(), folder, tex)
+    return replace(shown, beside=tuple(_beside(shown, equilibrium, proof, plot=plot)))
+
+
+def _beside(shown: Shown, equilibrium: Equilibrium, proof: EquilibriumProof, *, plot: bool) -> Iterator[str]:
+    """Write the LaTeX of the matrices and the picture next to the certificate; their names."""
+    assert shown.file is not None
+    tex = Path(shown.file).with_suffix(".tex")
+    tex.write_text(shown.latex + "\n", encoding="utf-8")
+    yield str(tex)
+    if plot:
+        from rankmath.report.portraits import plot_portrait, portrait_data, write_portrait
+
+        data = portrait_data(equilibrium, ball=None if proof.attraction is None else proof.attraction.ball)
+        picture = tex.with_suffix(".png")
+        plot_portrait(data, picture)
+        yield str(picture)
+        yield str(write_portrait(data, tex.with_suffix(".csv")))
 
 
 def data_table(lines: Iterable[str]) -> str:

@@ -44,6 +44,31 @@ def test_an_attracting_equilibrium_of_full_rank_is_proved(tmp_path: Path) -> Non
     assert r"\mathtt{X}\approx" in shown.latex
 
 
+@pytest.mark.parametrize("sizes", [(2, 2, 2), (3, 3, 3)])
+def test_latex_picture_and_numbers_lie_beside_the_certificate(sizes: tuple[int, int, int], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    shown = equilibrium_shown(*sizes, tmp_path, mask="complete", stable=True, plot=True)
+    assert shown.file is not None
+    assert {Path(name).suffix for name in shown.beside} == {".tex", ".png", ".csv"}
+    assert {Path(name).stem for name in shown.beside} == {Path(shown.file).stem}
+    texts = {Path(name).suffix: Path(name).read_bytes() for name in shown.beside}
+    assert texts[".tex"].decode().strip() == shown.latex
+    assert texts[".png"].startswith(b"\x89PNG")
+    assert texts[".csv"].startswith(b"angle_1," if sizes[1] == 2 else b"layer,")
+    assert all(name in shown.text() for name in shown.beside)
+
+
+def test_standard_layernorm_and_seeds_are_shown(tmp_path: Path) -> None:
+    first, other = (
+        equilibrium_shown(2, 3, 2, tmp_path, mask="complete", stable=False, norm="standard", seed=seed)
+        for seed in (1, 2)
+    )
+    assert first.proved
+    assert other.proved
+    assert first.id != other.id
+    assert "norm standard" in first.what
+
+
 def test_what_is_not_found_is_said_and_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def searched(*sizes: object, **options: object) -> None:
         raise RuntimeError("no stable equilibrium found in 60 restarts")
