@@ -203,16 +203,15 @@ def _number(x: Any) -> str:
 
 
 def anchor(key: str) -> str:
-    """A statement's key as the id of its line: letters and digits stay, other characters become their numbers.
+    """A statement's key as the id of its line; what may not stand there is replaced by its number.
 
     Examples
     --------
     >>> anchor("own:tv"), anchor('a" b')
-    ('s-own-tv', 's-a_22__20_b')
+    ('s-own:tv', 's-a_22__20_b')
     """
-    kept = set(ascii_letters + digits + ".-")
-    safe = "".join(c if c in kept else "-" if c == ":" else f"_{ord(c):x}_" for c in key)
-    return f"s-{safe}"
+    kept = set(ascii_letters + digits + ".:-")
+    return "s-" + "".join(c if c in kept else f"_{ord(c):x}_" for c in key)
 
 
 __all__ = ["STEPS", "anchor", "page", "verdict_table", "writable", "write"]

@@ -6,7 +6,9 @@ import json
 import math
 import os
 import platform
-from collections.abc import Iterable, Iterator, Sequence
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -173,10 +175,11 @@ class Report:
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             if content["format"] != FORMAT:
-                raise ValueError(f"the format is {content['format']!r}")
+                newer = re.fullmatch(r"rankmath-report/[1-9]\d{0,5}", str(content["format"]))
+                raise ValueError(f"the format is {content['format']!r}{', of a newer rankmath' if newer else ''}")
             results = tuple(Result(**_typed(Result, entry)) for entry in content["results"])
             return cls(**_typed(cls, {**content, "results": results}))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"report: {os.fspath(path)} given; it is no report of `rankmath verify` ({FORMAT}): {error}"
             ) from None
@@ -202,10 +205,34 @@ def _typed(kind: Any, entry: dict[str, Any]) -> dict[str, Any]:
         if slot.name == "texts":
             continue
         value = entry[slot.name]
-        if not isinstance(value, _TYPES[str(slot.type)]):
-            raise ValueError(f"{slot.name} is a {type(value).__name__}, not {slot.type}")
-        found[slot.name] = tuple(value) if isinstance(value, list) and "tuple" in str(slot.type) else value
+        declared = str(slot.type)
+        if not isinstance(value, _TYPES[declared]) or (isinstance(value, bool) and declared != "bool"):
+            raise ValueError(f"{slot.name} is a {type(value).__name__}, not {declared}")
+        if declared in _MEMBERS:
+            wanted, words = _MEMBERS[declared]
+            members: Any = value.values() if isinstance(value, dict) else value
+            if not all(wanted(member) for member in members):
+                raise ValueError(f"{slot.name} holds something else than {words}")
+        if declared == "float" and not _is_finite(value):
+            raise ValueError(f"{slot.name} is {value}, not a finite number")
+        found[slot.name] = tuple(value) if isinstance(value, list) and "tuple" in declared else value
+    # Certificates are files of this name: nothing else may be read or written by way of a report.
+    for name in found.get("certificates", ()):
+        if not re.fullmatch(r"rm-[0-9a-f]{32}", name):
+            raise ValueError(f"certificates holds {name!r}, which is no id of a certificate")
     return found
+
+
+def _is_finite(x: Any) -> bool:
+    return isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= sys.float_info.max
+
+
+#: What a list, or the values of an object, must consist of, by the declared type.
+_MEMBERS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "list[float]": (_is_finite, "finite numbers"),
+    "dict[str, float]": (_is_finite, "finite numbers"),
+    "tuple[str, ...]": (lambda x: isinstance(x, str), "words"),
+}
 
 
 def _plain(result: Result) -> dict[str, Any]:

@@ -274,15 +274,19 @@ def subject_of_ledger(path: str | os.PathLike[str]) -> Subject:
     """The ledger of a campaign, read without writing a byte."""
     with Ledger.read(path) as book:
         try:
-            standings, planned, several = book.standings(), book.planned(), book.versions()
-            runs = [{**row, "versions": json.loads(row["versions"])} for row in book.rows("runs")]
-            failures = list(book.rows("failures"))
-            provenance = list(book.rows("provenance"))
-            tightest = [row for s in standings for row in book.rows("records", key=s.statement, limit=_TIGHTEST)]
-        except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, LedgerError):
-                raise
+            return _subject_of(book)
+        except LedgerError:
+            raise
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise LedgerError(f"ledger: {os.fspath(path)} given; it is damaged: {error}") from None
+
+
+def _subject_of(book: Ledger) -> Subject:
+    standings, planned, several = book.standings(), book.planned(), book.versions()
+    runs = [{**row, "versions": json.loads(row["versions"])} for row in book.rows("runs")]
+    failures = list(book.rows("failures"))
+    provenance = list(book.rows("provenance"))
+    tightest = [row for s in standings for row in book.rows("records", key=s.statement, limit=_TIGHTEST)]
     rows = tuple(_row_of_standing(s, provenance) for s in standings)
     differing = [s.statement for s in standings if not s.as_registered]
     share = sum(s.instances for s in standings)
@@ -303,7 +307,7 @@ def subject_of_ledger(path: str | os.PathLike[str]) -> Subject:
         words.append(f"{_many(len(failures), 'chunk')} failed and count for nothing; see below.")
     if several > 1:
         words.append(f"{several} different sets of versions have computed chunks of this ledger.")
-    name = Path(path).name
+    name = book.path.name
     shown = [s for s in standings if s.histogram and sum(s.histogram)]
     return Subject(
         kind="ledger",
