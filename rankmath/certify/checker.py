@@ -11,7 +11,8 @@ certificate its acceptance, never the checker its soundness. Precision is raised
 the inequality is decided, up to a cap; what stays undecided is rejected.
 
 In this order: intervals; reading; linear algebra; one small function for each family of
-statements; the table of families; check.
+statements; the table of families; check. Each family stands by itself: to judge one, read up
+to the linear algebra, then its function and the few that it calls.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 FORMAT = "rankmath-certificate/1"
@@ -476,6 +478,14 @@ def largest(values: Iterable[Interval]) -> Interval:
     return first
 
 
+def subtract(A: Enclosed, B: Enclosed) -> Enclosed:
+    return [[a - b for a, b in zip(p, q, strict=True)] for p, q in zip(A, B, strict=True)]
+
+
+def subtract_center(X: Enclosed, center: Sequence[Interval]) -> Enclosed:
+    return subtract(X, [list(center)] * len(X))
+
+
 def one_norm(work: Work, A: Exact) -> Fraction:
     """The largest column sum of absolute values."""
     return max(work.sum(abs(x) for x in column) for column in transpose(A))
@@ -657,6 +667,9 @@ def path_decomposition(claim: Claim, work: Work) -> None:
         work.words.append("the stored output is the exact output")
 
 
+TRIANGLE = {"A": "n d", "B": "n d"}
+
+
 def triangle(claim: Claim, work: Work) -> None:
     """sqrt(|A|_1 |A|_inf) breaks the triangle inequality on A, B."""
     A, B = claim.data["A"], claim.data["B"]
@@ -666,9 +679,6 @@ def triangle(claim: Claim, work: Work) -> None:
     broken = r - p - q > 0 and 4 * p * q < (r - p - q) ** 2
     demand(broken, f"{squares}: no violation")
     work.words.append(f"{squares}: that of A + B exceeds the sum of the two, exactly")
-
-
-INVARIANT_SET = {"x": "d", "w": "number"}
 
 
 def invariant_set(claim: Claim, work: Work) -> None:
@@ -787,7 +797,7 @@ SANDWICH = {"weights?": "m", "logits?": "m", "E": "n m"}
 
 
 def sandwich(claim: Claim, work: Work, *, hypothesis: bool) -> None:
-    """(1 - D_i) q_j <= P_ij <= (1 + 2 D_i) q_j.
+    """(1 - D_i) q_j <= P_ij <= (1 + 2 D_i) q_j, with or without the hypothesis D_i <= x*.
 
     q is proportional to the weights, or to e^logits; P_ij to q_j e^(E_ij); D_i = max_j E_ij - min_j E_ij.
     """
@@ -921,6 +931,7 @@ def head_norms(work: Work, head: Any, norm: str, hint: Any) -> tuple[Bound, Boun
 
 
 DIAMETER = {"norm": ("l1", "l2", "linf"), "form": ("tanh", "cubic"), **NETWORK}
+DIAMETER_VARIANT = {**DIAMETER, "constant": "number", "heads": ("sum", "largest"), "shift": "number"}
 _SINGULAR = {"u": "d", "v": "d"}
 DIAMETER_HINTS = {"singular?": [[{"W": _SINGULAR, "W_QK": _SINGULAR}, MAX_HEADS], MAX_LAYERS]}
 
@@ -966,10 +977,6 @@ def diameter(claim: Claim, work: Work) -> None:
         ]
 
     work.settle(attempt)
-
-
-def subtract_center(X: Enclosed, center: Sequence[Interval]) -> Enclosed:
-    return [[x - c for x, c in zip(row, center, strict=True)] for row in X]
 
 
 def supporting_line(work: Work, p: list[Fraction], q: list[Fraction], X: Enclosed) -> tuple[Fraction, ...]:
@@ -1074,7 +1081,7 @@ COMPOSITE_HINTS = {
 SLACK = 1 + Fraction(1, 2**20)
 
 
-def composite_decay(claim: Claim, work: Work) -> None:
+def composite_decay(claim: Claim, work: Work, *, most_heads: int = MAX_HEADS) -> None:
     """|res SAN(X)|_{1,inf} against (4 gamma B/sqrt(d_qk))^((3^L-1)/2) |res X|_{1,inf}^(3^L).
 
     B is the largest over layers of sqrt(sum_h |W_QK|_1 |W|_1) sqrt(sum_h |W_QK|_1 |W|_inf), gamma the largest
@@ -1084,6 +1091,7 @@ def composite_decay(claim: Claim, work: Work) -> None:
     """
     data, centers = claim.data, claim.hints["centers"]
     L = len(data["layers"])
+    demand(all(len(layer["heads"]) <= most_heads for layer in data["layers"]), "every layer must have one head")
     demand(len(centers) == L + 1, f"hints.centers: {L + 1} are needed, one before each layer and one at the end")
     demand(len(claim.hints["lines"]) == L, f"hints.lines: {L} lists are needed, one before each layer")
     B_squared = max(
@@ -1122,11 +1130,6 @@ def composite_decay(claim: Claim, work: Work) -> None:
         ]
 
     work.settle(attempt)
-
-
-def single_head_decay(claim: Claim, work: Work) -> None:
-    demand(all(len(layer["heads"]) == 1 for layer in claim.data["layers"]), "every layer must have one head")
-    composite_decay(claim, work)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -1312,10 +1315,6 @@ def around(X: Exact, radii: Exact, bits: int) -> Enclosed:
         [Interval.of(x - r, bits).hull(Interval.of(x + r, bits)) for x, r in zip(row, reach, strict=True)]
         for row, reach in zip(X, radii, strict=True)
     ]
-
-
-def subtract(A: Enclosed, B: Enclosed) -> Enclosed:
-    return [[a - b for a, b in zip(p, q, strict=True)] for p, q in zip(A, B, strict=True)]
 
 
 def frobenius(work: Work, A: Enclosed) -> Interval:
@@ -1514,23 +1513,13 @@ def demand_attracting_on_sphere(data: Any) -> None:
     demand(data["norm"] == "sphere", "data.norm: the statement is about the sphere")
 
 
-def demand_complete(mask: Exact) -> None:
-    demand(all(all(row) for row in mask), "data.mask: the statement has no mask, every entry must be 1")
-
-
-def stable_complete(claim: Claim, work: Work) -> None:
+def unmasked_equilibrium(claim: Claim, work: Work, *, full_rank: bool) -> None:
+    """Attracting, of full rank or of rank at least two: then the residual of these orbits does not tend to zero."""
     demand_attracting_on_sphere(claim.data)
-    demand_complete(claim.data["mask"])
-    full = min(len(claim.data["mask"]), len(claim.data["W_V"]))
-    demand(claim.data["rank"] == full, f"data.rank: full rank {full} is needed for this statement")
-    equilibrium(claim, work)
-
-
-def stays_apart(claim: Claim, work: Work) -> None:
-    """The limit has rank two or more, so the residual of these orbits does not tend to zero."""
-    demand_attracting_on_sphere(claim.data)
-    demand_complete(claim.data["mask"])
-    demand(claim.data["rank"] >= 2, "data.rank: at least 2 is needed for this statement")
+    rank, full = claim.data["rank"], min(len(claim.data["mask"]), len(claim.data["W_V"]))
+    demand(all(map(all, claim.data["mask"])), "data.mask: the statement has no mask, every entry must be 1")
+    demand(rank == full or not full_rank, f"data.rank: full rank {full} is needed for this statement")
+    demand(rank >= 2 or full_rank, "data.rank: at least 2 is needed for this statement")
     equilibrium(claim, work)
 
 
@@ -1596,149 +1585,125 @@ def every_rank(claim: Claim, work: Work) -> None:
 
 @dataclass(frozen=True)
 class Family:
-    """A statement in words, the claims about it that can be checked, what a certificate holds, and the check."""
+    """A statement in words, the claims about it that can be checked, the check, and what a certificate holds."""
 
     sentence: str
     kinds: tuple[str, ...]
-    data: dict[str, Any]
-    hints: dict[str, Any]
     decide: Callable[[Claim, Work], None]
+    data: dict[str, Any]
+    hints: dict[str, Any] = field(default_factory=dict)
 
 
-def sandwich_with_hypothesis(claim: Claim, work: Work) -> None:
-    sandwich(claim, work, hypothesis=True)
-
-
-def sandwich_without_hypothesis(claim: Claim, work: Work) -> None:
-    sandwich(claim, work, hypothesis=False)
-
-
-_BOTH = ("holds", "violates")
+_HOLDS, _VIOLATES, _EXISTS, _BOTH = ("holds",), ("violates",), ("exists",), ("holds", "violates")
 _DECAY = "|res SAN(X)|_{1,inf} <= (4 gamma B/sqrt(d_qk))^((3^L-1)/2) |res X|_{1,inf}^(3^L) if D <= x*"
 _PRINTED = "|res SAN(X)|_{1,inf} <= (4 gamma beta H/sqrt(d_qk))^((3^L-1)/2) |res X|_{1,inf}^(3^L)"
 _SUM = "SAN(X) is the sum over all paths of P_path X W_path, plus 1 b^T"
+_RESTING = (EQUILIBRIUM, EQUILIBRIUM_HINTS)
 
 FAMILIES: dict[str, Family] = {
-    "seed:closure": Family(
-        "a product of row-stochastic matrices is row-stochastic", ("holds",), CLOSURE, {}, closure
-    ),
-    "dong2021:2.1": Family(_SUM, ("holds",), PATHS, {}, path_decomposition),
-    "dong2021:2.1-skip": Family(f"with skips, {_SUM}", ("holds",), PATHS_SKIP, {}, path_decomposition),
+    "seed:closure": Family("a product of row-stochastic matrices is row-stochastic", _HOLDS, closure, CLOSURE),
+    "dong2021:2.1": Family(_SUM, _HOLDS, path_decomposition, PATHS),
+    "dong2021:2.1-skip": Family(f"with skips, {_SUM}", _HOLDS, path_decomposition, PATHS_SKIP),
     "dong2021:A.3": Family(
-        "(1-D) q_j <= P_ij <= (1+2D) q_j if D <= x*", _BOTH, SANDWICH, {}, sandwich_with_hypothesis
+        "(1-D) q_j <= P_ij <= (1+2D) q_j if D <= x*", _BOTH, partial(sandwich, hypothesis=True), SANDWICH
     ),
     "dong2021v1:A.3": Family(
-        "(1-D) q_j <= P_ij <= (1+2D) q_j for all D", _BOTH, SANDWICH, {}, sandwich_without_hypothesis
+        "(1-D) q_j <= P_ij <= (1+2D) q_j for all D", _BOTH, partial(sandwich, hypothesis=False), SANDWICH
     ),
-    "dong2021:norm": Family(
-        "sqrt(|A|_1 |A|_inf) obeys the triangle inequality", ("violates",), {"A": "n d", "B": "n d"}, {}, triangle
+    "dong2021:norm": Family("sqrt(|A|_1 |A|_inf) obeys the triangle inequality", _VIOLATES, triangle, TRIANGLE),
+    "dong2021:2.2": Family(
+        f"one head: {_DECAY}", _HOLDS, partial(composite_decay, most_heads=1), NETWORK, COMPOSITE_HINTS
     ),
-    "wu2024:L13": Family(
-        "unit vectors x <= 0 with x_(d-1) <= -1/w stay so under x -> (x + e_d)(I + wS)/|.|",
-        _BOTH,
-        INVARIANT_SET,
-        {},
-        invariant_set,
+    "dong2021:2.3": Family(_DECAY, _HOLDS, composite_decay, NETWORK, COMPOSITE_HINTS),
+    "dong2021v1:2.2": Family(
+        f"one head: {_PRINTED} with gamma = 1, no hypothesis", _VIOLATES, token_kinds, TOKEN_KINDS
     ),
-    "wu2024:2-step": Family(
-        "1 - phi(t+r) <= (1 - n eps^(2r))(1 - phi(t)) with r the radius", _BOTH, {"A": "n n"}, {}, cosine_step
+    "dong2021v1:2.3": Family(f"{_PRINTED} with gamma = 1, no hypothesis", _VIOLATES, two_heads, TWO_HEADS),
+    "dong2021:2.3-printed": Family(f"{_PRINTED} if D <= x*", _VIOLATES, two_heads, TWO_HEADS),
+    "dong2021:ln-sphere": Family(
+        "without a mask, tokens that every layer divides by their norms collapse",
+        _VIOLATES,
+        partial(unmasked_equilibrium, full_rank=False),
+        *_RESTING,
     ),
-    "wu2024:2-radius": Family(
-        "mu(X(t)) <= C (1 - n eps^(2r))^(t/2r) with r the radius", ("violates",), {"mask": "n n"}, {}, radius_rate
-    ),
-    "wu2024:4.3.1": Family(
-        "beside e_2 the second of two tokens rests at (0, 1), (-1/w, s), (-1/w, -s) and nowhere else",
-        ("holds",),
-        {"w": "number", "s": "number"},
-        {},
-        two_tokens,
-    ),
-    "dong2021:2.2": Family(f"one head: {_DECAY}", ("holds",), NETWORK, COMPOSITE_HINTS, single_head_decay),
-    "dong2021:2.3": Family(_DECAY, ("holds",), NETWORK, COMPOSITE_HINTS, composite_decay),
     "own:tv": Family(
-        "p_j ~ q_j e^(g_j) is within tanh(osc(g)/4) of q in total variation",
-        ("holds",),
-        VARIATION,
-        {},
-        total_variation,
+        "p_j ~ q_j e^(g_j) is within tanh(osc(g)/4) of q in total variation", _HOLDS, total_variation, VARIATION
     ),
     "own:tv-variant": Family(
         "own:tv with another constant in place of 4",
-        ("violates",),
-        {**VARIATION, "constant": "number"},
-        {},
+        _VIOLATES,
         total_variation,
+        {**VARIATION, "constant": "number"},
     ),
     "own:diameter": Family(
         "the diameter of the tokens obeys the tanh recursion and the cubic bound",
         _BOTH,
+        diameter,
         DIAMETER,
         DIAMETER_HINTS,
-        diameter,
-    ),
-    "own:residual-inf": Family(
-        "|res SAN(X)|_inf <= c^((3^L-1)/2) |res X|_inf^(3^L)", ("holds",), NETWORK, RESIDUAL_HINTS, residual_inf
     ),
     "own:diameter-variant": Family(
         "own:diameter with another constant, the largest head for the sum, or a larger exponent",
-        ("violates",),
-        {**DIAMETER, "constant": "number", "heads": ("sum", "largest"), "shift": "number"},
-        DIAMETER_HINTS,
+        _VIOLATES,
         diameter,
+        DIAMETER_VARIANT,
+        DIAMETER_HINTS,
+    ),
+    "own:residual-inf": Family(
+        "|res SAN(X)|_inf <= c^((3^L-1)/2) |res X|_inf^(3^L)", _HOLDS, residual_inf, NETWORK, RESIDUAL_HINTS
     ),
     "own:residual-inf-variant": Family(
         "own:residual-inf with a constant in front of c",
-        ("violates",),
+        _VIOLATES,
+        residual_inf,
         {**NETWORK, "constant": "number"},
         RESIDUAL_HINTS,
-        residual_inf,
     ),
-    "dong2021v1:2.2": Family(
-        f"one head: {_PRINTED} with gamma = 1, no hypothesis", ("violates",), TOKEN_KINDS, {}, token_kinds
-    ),
-    "dong2021v1:2.3": Family(f"{_PRINTED} with gamma = 1, no hypothesis", ("violates",), TWO_HEADS, {}, two_heads),
-    "dong2021:2.3-printed": Family(f"{_PRINTED} if D <= x*", ("violates",), TWO_HEADS, {}, two_heads),
     "own:layernorm-equilibrium": Family(
-        "self-attention with LayerNorm has an equilibrium as described",
-        ("exists",),
-        EQUILIBRIUM,
-        EQUILIBRIUM_HINTS,
-        equilibrium,
-    ),
-    "wu2024:3": Family(
-        "under the causal mask one W_V = I + wS has equilibria of every rank",
-        ("exists",),
-        EVERY_RANK,
-        {"equilibria": [EQUILIBRIUM_HINTS, MAX_SIDE]},
-        every_rank,
-    ),
-    "own:stable-causal": Family(
-        "two causal tokens on the sphere have an equilibrium of rank two that attracts",
-        ("exists",),
-        EQUILIBRIUM,
-        EQUILIBRIUM_HINTS,
-        stable_causal,
+        "self-attention with LayerNorm has an equilibrium as described", _EXISTS, equilibrium, *_RESTING
     ),
     "own:stable-complete": Family(
         "without a mask, tokens on the sphere have an equilibrium of full rank that attracts",
-        ("exists",),
-        EQUILIBRIUM,
-        EQUILIBRIUM_HINTS,
-        stable_complete,
+        _EXISTS,
+        partial(unmasked_equilibrium, full_rank=True),
+        *_RESTING,
+    ),
+    "own:stable-causal": Family(
+        "two causal tokens on the sphere have an equilibrium of rank two that attracts",
+        _EXISTS,
+        stable_causal,
+        *_RESTING,
     ),
     "wu2024:conjecture": Family(
         "under an undirected mask no equilibrium of tokens on the sphere with rank above one attracts",
-        ("violates",),
-        EQUILIBRIUM,
-        EQUILIBRIUM_HINTS,
+        _VIOLATES,
         undirected_equilibrium,
+        *_RESTING,
     ),
-    "dong2021:ln-sphere": Family(
-        "without a mask, tokens that every layer divides by their norms collapse",
-        ("violates",),
-        EQUILIBRIUM,
-        EQUILIBRIUM_HINTS,
-        stays_apart,
+    "wu2024:3": Family(
+        "under the causal mask one W_V = I + wS has equilibria of every rank",
+        _EXISTS,
+        every_rank,
+        EVERY_RANK,
+        {"equilibria": [EQUILIBRIUM_HINTS, MAX_SIDE]},
+    ),
+    "wu2024:4.3.1": Family(
+        "beside e_2 the second of two tokens rests at (0, 1), (-1/w, s), (-1/w, -s) and nowhere else",
+        _HOLDS,
+        two_tokens,
+        {"w": "number", "s": "number"},
+    ),
+    "wu2024:L13": Family(
+        "unit vectors x <= 0 with x_(d-1) <= -1/w stay so under x -> (x + e_d)(I + wS)/|.|",
+        _BOTH,
+        invariant_set,
+        {"x": "d", "w": "number"},
+    ),
+    "wu2024:2-step": Family(
+        "1 - phi(t+r) <= (1 - n eps^(2r))(1 - phi(t)) with r the radius", _BOTH, cosine_step, {"A": "n n"}
+    ),
+    "wu2024:2-radius": Family(
+        "mu(X(t)) <= C (1 - n eps^(2r))^(t/2r) with r the radius", _VIOLATES, radius_rate, {"mask": "n n"}
     ),
 }
 

@@ -324,7 +324,7 @@ def certify_two_tokens(w: Any, *, about: str = "") -> Certificate:
     >>> certify_two_tokens(Fraction(5, 3)).data["s"]
     '4/5'
     """
-    number = exact_array("w", w, ())[()]
+    number: Any = exact_array("w", w, ())[()]
     if number <= 1:
         raise ValueError(f"w: {w} given; a number greater than 1 is needed")
     square = 1 - 1 / number**2

@@ -26,7 +26,7 @@ from rankmath.linalg.exact_residuals import ExactResidual, exact_residual_bounds
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import ResidualNorm
 
-MUTATIONS = 7_000
+MUTATIONS = 6_000
 BITS = 500
 # Singular values and the like come from float64.
 FLOAT_SLACK = 1 + 1e-9
