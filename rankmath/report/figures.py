@@ -446,7 +446,7 @@ def portrait(mask: str, key: str, subject: Subject) -> Figure:
         title=f"LayerNorm equilibria, {mask} mask",
         caption=f"{figure.caption} Limits whose tokens lie at different places are tokens that never collapse: "
         f"{key} proves that such equilibria attract.",
-        command=subject.command((key,)),
+        command=f"rankmath counterexample layernorm --tokens 2 --dim 2 --rank 2 --mask {mask} --stable --plot",
         themed=False,
     )
 

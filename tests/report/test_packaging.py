@@ -1,4 +1,4 @@
-"""A wheel carries the proofs, so that an installed rankmath can build the appendix far from any source tree."""
+"""A wheel carries proofs and templates: an installed rankmath writes appendix and page far from any source tree."""
 
 from __future__ import annotations
 
@@ -64,6 +64,9 @@ def test_the_wheel_holds_every_module_proof_and_certificate(installed: Path) -> 
     assert found(installed / "rankmath", ".py") == found(ROOT / "rankmath", ".py")
     texts = found(ROOT / "proofs", ".tex", ".bib", ".json")
     assert found(installed / "rankmath" / "proofs", ".tex", ".bib", ".json") == texts
+    templates = found(ROOT / "rankmath" / "report" / "templates", ".html", ".css", ".js")
+    assert len(templates) == 3
+    assert found(installed / "rankmath" / "report" / "templates", ".html", ".css", ".js") == templates
     assert (installed / "rankmath" / "py.typed").is_file()
 
 
@@ -74,3 +77,13 @@ def test_an_installed_package_builds_the_appendix(installed: Path, tmp_path: Pat
     assert done.returncode == 0, done.stdout + done.stderr
     assert r"\end{document}" in (tmp_path / "appendix.tex").read_text(encoding="utf-8")
     assert "@misc{rankmath," in (tmp_path / "references.bib").read_text(encoding="utf-8")
+
+
+def test_an_installed_package_writes_the_page(installed: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    options = ["verify", "own:tv", "--instances", "5", "--certify", "1", "--jobs", "1", "--output", str(tmp_path)]
+    command = [sys.executable, "-c", "from rankmath.cli import main; main()", *options]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "own:tv" in (tmp_path / "index.html").read_text(encoding="utf-8")

@@ -48,7 +48,8 @@
     }
     $("shown").textContent = `${count} of ${rows.length} statements shown`;
   };
-  form.addEventListener("input", filter);
+  // Some ways of choosing from a list change it without an input event.
+  for (const happens of ["input", "change"]) form.addEventListener(happens, filter);
   form.addEventListener("reset", () => window.setTimeout(filter));
   form.addEventListener("submit", (event) => event.preventDefault());
   form.hidden = false;
