@@ -50,6 +50,7 @@ _HOME: dict[str, str] = {
     "residual_lower_bound": "rankmath.linalg.residuals",
     "row_softmax": "rankmath.linalg.softmax",
     "Statement": "rankmath.statements.statement",
+    "stable_cycle": "rankmath.counterexamples.equilibria_cycles",
     "statements": "rankmath.statements.registry",
     "total_variation": "rankmath.linalg.stochastic",
     "trace": "rankmath.dynamics.trace",

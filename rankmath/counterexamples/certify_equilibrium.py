@@ -6,7 +6,7 @@ exist by Krawczyk's test; every other claim is proved for that equilibrium, not 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -79,6 +79,7 @@ class EquilibriumProof:
     attraction: Attraction | None
     escape: Escape | None
     undecided: str = ""
+    order: tuple[int, ...] | None = None
 
     @property
     def proved(self) -> bool:
@@ -121,6 +122,8 @@ class EquilibriumProof:
         as_choice("statement", statement, tuple(STATEMENTS))
         if not self.proved:
             raise ValueError(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
+        if self.order is not None:
+            raise ValueError("proof: tokens that exchange places; certificates are of equilibria only")
         return issue(self._draft(statement), decided=True)
 
     def _draft(self, statement: str) -> Certificate:
@@ -164,6 +167,7 @@ def certify_equilibrium(
     rank: int | None = None,
     stable: bool | None = None,
     tolerance: float = 1e-9,
+    order: Sequence[int] | None = None,
 ) -> EquilibriumProof:
     """Prove that X' = N(A(X) X W_V) has an equilibrium near X, its rank, and its (in)stability (O6, W3).
 
@@ -180,6 +184,9 @@ def certify_equilibrium(
     mask : a name, boolean matrix, networkx graph or `Mask`.
     rank : the rank claimed; None: whatever rank can be proved.
     stable : True claims that the equilibrium attracts, False that it is unstable, None claims neither.
+    order : claims F(X) = X[order] instead of F(X) = X. If the mask does not change under this permutation of the
+        tokens, which is demanded, then Fᵗ(X) = X[orderᵗ]: a periodic orbit on which tokens exchange places, stable
+        if X is a stable fixed point of F followed by the way back.
 
     Examples
     --------
@@ -203,7 +210,8 @@ def certify_equilibrium(
         rank = as_count("rank", rank)
     stable = as_choice("stable", stable, (None, True, False))
     tolerance = as_real("tolerance", tolerance, positive=True)
-    problem = Problem(X, W_V, W_QK, mask, d_qk, norm, tolerance)
+    places = None if order is None else as_order(order, mask)
+    problem = Problem(X, W_V, W_QK, mask, d_qk, norm, tolerance, places)
     existence, minor, claims = _existence_and_rank(problem, rank)
     attraction: Attraction | None = None
     escape: Escape | None = None
@@ -229,8 +237,21 @@ def certify_equilibrium(
         minor=minor,
         attraction=attraction,
         escape=escape,
+        order=places,
     )
-    return proof if attraction is None or not proof.proved else _agreed(proof, attraction)
+    # The checker reads equilibria, not cycles.
+    return proof if attraction is None or not proof.proved or places is not None else _agreed(proof, attraction)
+
+
+def as_order(order: Any, mask: Mask) -> tuple[int, ...]:
+    """A permutation of the tokens under which the mask does not change, or a ValueError."""
+    places = np.asarray(as_array("order", order, ndim=1, shape=(mask.n,)))
+    if sorted(places.tolist()) != list(range(mask.n)):
+        raise ValueError(f"order: {order} given; a permutation of 0 … {mask.n - 1} is needed")
+    chosen = places.astype(int)
+    if not np.array_equal(mask.allowed[np.ix_(chosen, chosen)], mask.allowed):
+        raise ValueError(f"order: {order} given; it must not change the mask")
+    return tuple(chosen.tolist())
 
 
 def _agreed(proof: EquilibriumProof, attraction: Attraction) -> EquilibriumProof:
@@ -281,7 +302,8 @@ def _existence_and_rank(problem: Problem, rank: int | None) -> tuple[Existence |
     if existence is None or minor is None:
         return None, None, [Claim("existence", False, reason)]
     alike = " with these clusters and zeros" if existence.is_reduced else ""
-    reason = f"exactly one equilibrium{alike} within {float(existence.radius):.1e} (largest entry) of the centre"
+    what = "equilibrium" if problem.order is None else "X with F(X) = X[order]"
+    reason = f"exactly one {what}{alike} within {float(existence.radius):.1e} (largest entry) of the centre"
     return existence, minor, [Claim("existence", True, reason), _rank_claim(minor, rank, existence)]
 
 

@@ -430,8 +430,8 @@ def _settled(
     basis, lengths = _integer_frame(len(W_V), dim, norm)
     radius = token_norm(dim, norm)
     # Integers around the rounded core: the rank of W_V stays exactly that of the core.
-    W_V = basis.T @ _on_grid(W_V / np.outer(lengths, lengths)) @ basis
-    W_QK = basis.T @ _on_grid(W / np.outer(lengths, lengths) / radius**2) @ basis
+    W_V = basis.T @ on_grid(W_V / np.outer(lengths, lengths)) @ basis
+    W_QK = basis.T @ on_grid(W / np.outer(lengths, lengths) / radius**2) @ basis
     start = radius * X @ (basis / lengths[:, None])
     tokens = newton(start, W_V, W_QK, cluster_weights(mask.allowed, clusters), norm)
     if tokens is None or np.abs(tokens - start).max() > 1e-2 * radius:
@@ -439,7 +439,8 @@ def _settled(
     return Equilibrium(X=tokens[clusters], W_V=W_V, W_QK=W_QK, mask=mask, rank=rank, norm=norm)
 
 
-def _on_grid(M: Floats) -> Floats:
+def on_grid(M: Floats) -> Floats:
+    """Entries rounded to multiples of 2⁻²⁰: short numbers, for weights that are then exact."""
     return np.asarray(_GRID * np.round(M / _GRID))
 
 

@@ -18,16 +18,23 @@ from rankmath.counterexamples.equilibrium_map import Floats
 
 @dataclass(frozen=True, eq=False)
 class BallMap:
-    """F(X) = N(A(X) X W_V) with A_ij ∝ weights_ij exp(x_i W x_jᵀ), W = W_QK/√d_qk; run inside `precision(bits)`."""
+    """F(X) = N(A(X) X W_V) with A_ij ∝ weights_ij exp(x_i W x_jᵀ), W = W_QK/√d_qk; run inside `precision(bits)`.
+
+    With an ``order`` it is G, where G(X)[order] = F(X): the fixed points of G are the X with F(X) = X[order].
+    """
 
     W_V: arb_mat
     W: arb_mat
     weights: Sequence[Sequence[int]]
     norm: str
+    order: tuple[int, ...] | None = None
 
     def layer(self, X: arb_mat) -> arb_mat:
         """An enclosure of F on the box X."""
-        rows = [row * scale for row, scale in self._rows(self._attention(X) * X * self.W_V)]
+        image = [row * scale for row, scale in self._rows(self._attention(X) * X * self.W_V)]
+        rows = [
+            row for _, row in sorted(zip(self._places(len(image)), image, strict=True), key=lambda pair: pair[0])
+        ]
         return arb_mat(len(rows), X.ncols(), [x for row in rows for x in row.entries()])
 
     def jacobian(self, X: arb_mat) -> arb_mat:
@@ -35,6 +42,7 @@ class BallMap:
         n, d = X.nrows(), X.ncols()
         A = self._attention(X)
         out: list[arb] = [arb(0)] * (n * d) ** 2
+        places = self._places(n)
         for i, (row, scale) in enumerate(self._rows(A * X * self.W_V)):
             # The derivative of y ↦ scale·y at the (centred) row is (I − n̂ᵀn̂)·scale, on the right.
             unit = row * (scale / self._radius(d))
@@ -53,12 +61,16 @@ class BallMap:
                 entries = (block * tangent).entries()
                 for a in range(d):
                     for b in range(d):
-                        out[(i * d + b) * n * d + k * d + a] = entries[a * d + b]
+                        out[(places[i] * d + b) * n * d + k * d + a] = entries[a * d + b]
         return arb_mat(n * d, n * d, out)
 
     def centred_values(self) -> arb_mat:
         """W_V, followed by the centring under standard LayerNorm: F keeps a subspace that this matrix keeps."""
         return self.W_V * self._centring(self.W_V.ncols())
+
+    def _places(self, n: int) -> Sequence[int]:
+        """Where the image of each token stands."""
+        return range(n) if self.order is None else self.order
 
     def _attention(self, X: arb_mat) -> arb_mat:
         n, d = X.nrows(), X.ncols()

@@ -104,6 +104,12 @@ def jacobian(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str) -> F
     return np.asarray(stacked.reshape(*G.shape[:-4], n * d, n * d))
 
 
+def reordered(J: Floats, order: Floats, dim: int) -> Floats:
+    """The Jacobian of G, where G(X)[order] = F(X), from that of F: its blocks of rows, moved."""
+    blocks = J.reshape(*J.shape[:-2], len(order), dim, J.shape[-1])
+    return np.asarray(blocks[..., np.argsort(order), :, :].reshape(J.shape))
+
+
 def spectral_radius(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str) -> float:
     """Largest modulus of an eigenvalue of DF(X), at an equilibrium that of the tangent spaces."""
     return float(np.abs(np.linalg.eigvals(jacobian(X, W_V, W, weights, norm))).max())
@@ -128,8 +134,10 @@ def power_sum(B: Floats) -> Floats:
     return (P + P.T) / 2
 
 
-def design(X: Floats, D: Floats, W: Floats, weights: Floats) -> Floats:
+def design(X: Floats, D: Floats, W: Floats, weights: Floats, *, order: Floats | None = None) -> Floats:
     """W_V = (A X)⁺ D X, which makes the unit rows of X an equilibrium when A(X) X has full row rank.
+
+    With an ``order``, W_V = (A X)⁺ D X[order], which makes F(X) = X[order].
 
     Examples
     --------
@@ -139,7 +147,7 @@ def design(X: Floats, D: Floats, W: Floats, weights: Floats) -> Floats:
     True
     """
     B = attention(X, W, weights) @ X
-    target = D[..., :, None] * X
+    target = D[..., :, None] * (X if order is None else X[..., order, :])
     if X.shape[-1] == X.shape[-2]:
         return np.asarray(np.linalg.solve(B, target))
     # Written without conjugation, so that it stays analytic under a complex step.
@@ -147,15 +155,25 @@ def design(X: Floats, D: Floats, W: Floats, weights: Floats) -> Floats:
     return np.asarray(T @ np.linalg.solve(B @ T, target))
 
 
-def newton(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str, *, steps: int = 50) -> Floats | None:
-    """Newton's method for F(X) = X from X; None if it does not settle at rounding level.
+def newton(
+    X: Floats,
+    W_V: Floats,
+    W: Floats,
+    weights: Floats,
+    norm: str,
+    *,
+    order: Floats | None = None,
+    steps: int = 50,
+) -> Floats | None:
+    """Newton's method for F(X) = X, or F(X) = X[order], from X; None if it does not settle at rounding level.
 
     F(X) = X puts X on the spheres by itself, so the iteration needs no constraint.
     """
     n, d = X.shape
+    places = np.arange(n) if order is None else np.asarray(order)
     for _ in range(steps):
-        residual = layer(X, W_V, W, weights, norm) - X
-        slope = jacobian(X, W_V, W, weights, norm) - np.eye(n * d)
+        residual = layer(X, W_V, W, weights, norm)[np.argsort(places)] - X
+        slope = reordered(jacobian(X, W_V, W, weights, norm), places, d) - np.eye(n * d)
         try:
             move = np.linalg.solve(slope, residual.ravel()).reshape(n, d)
         except np.linalg.LinAlgError:

@@ -31,7 +31,7 @@ from rankmath.counterexamples.equilibrium_balls import (
     spectral_norm,
     submatrix,
 )
-from rankmath.counterexamples.equilibrium_map import Floats, jacobian, power_sum
+from rankmath.counterexamples.equilibrium_map import Floats, jacobian, power_sum, reordered
 from rankmath.counterexamples.stable_search import cluster_weights
 from rankmath.linalg.masks import Mask
 
@@ -56,7 +56,10 @@ class Refused(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The data whose equilibrium is to be proved: weights taken as exact, tokens accurate to `tolerance`."""
+    """The data whose equilibrium is to be proved: weights taken as exact, tokens accurate to `tolerance`.
+
+    With an ``order``, F(X) = X[order] is to be proved, and every token is a cluster of its own.
+    """
 
     X: Floats
     W_V: Floats
@@ -65,11 +68,12 @@ class Problem:
     d_qk: int
     norm: str
     tolerance: float
+    order: tuple[int, ...] | None = None
 
     def ball_map(self, weights: Sequence[Sequence[int]]) -> BallMap:
         """The map in balls, on tokens that stand for `weights` keys."""
         W = exact_matrix(self.W_QK) * (1 / arb(self.d_qk).sqrt())
-        return BallMap(W_V=exact_matrix(self.W_V), W=W, weights=weights, norm=self.norm)
+        return BallMap(W_V=exact_matrix(self.W_V), W=W, weights=weights, norm=self.norm, order=self.order)
 
     def whole_map(self) -> BallMap:
         """The map in balls on all tokens."""
@@ -79,6 +83,8 @@ class Problem:
         """Labels of the tokens that coincide to the tolerance, and the counts they see; singletons if unlike."""
         labels: list[int] = []
         leaders: list[int] = []
+        if self.order is not None:
+            return tuple(range(len(self.X))), tuple(tuple(int(w) for w in row) for row in self.mask.allowed)
         for i, row in enumerate(self.X):
             near = [c for c, j in enumerate(leaders) if np.abs(row - self.X[j]).max() <= self.tolerance]
             if not near:
@@ -224,7 +230,8 @@ def _krawczyk(
 ) -> Existence:
     k, d = tokens.shape
     everywhere = np.ones((k, d), dtype=bool)
-    support = everywhere if problem.norm == "standard" else preserved_support(tokens != 0, problem.W_V, weights)
+    whole = problem.norm == "standard" or problem.order is not None
+    support = everywhere if whole else preserved_support(tokens != 0, problem.W_V, weights)
     unknowns = np.flatnonzero(support).tolist()
     F = problem.ball_map(weights)
     centre = _newton(F, exact_matrix(tokens), unknowns, bits)
@@ -456,7 +463,8 @@ class _FloatFlow:
     @staticmethod
     def _jacobian(problem: Problem, X: Floats) -> Floats:
         W = problem.W_QK / np.sqrt(problem.d_qk)
-        return jacobian(X, problem.W_V, W, problem.mask.allowed.astype(float), problem.norm)
+        J = jacobian(X, problem.W_V, W, problem.mask.allowed.astype(float), problem.norm)
+        return J if problem.order is None else reordered(J, np.array(problem.order), len(problem.W_V))
 
     def lyapunov(self, rate: float) -> tuple[float, Floats] | None:
         """S of norm 1 with ‖S J S⁻¹‖₂ < rate, from P = SᵀS = Σ (J/rate)ᵀᵏ (J/rate)ᵏ, and its room to 1.

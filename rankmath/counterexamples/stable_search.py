@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 
-from rankmath.counterexamples.equilibrium_map import Floats, design, jacobian, power_sum
+from rankmath.counterexamples.equilibrium_map import Floats, design, jacobian, power_sum, reordered
 from rankmath.linalg.masks import Mask
 from rankmath.validation import as_count, as_real
 
@@ -84,6 +84,7 @@ class _Family:
     labels: Floats
     k: int
     least_singular_value: float
+    order: Floats
 
     @property
     def size(self) -> int:
@@ -97,11 +98,13 @@ class _Family:
 
     def design(self, p: Floats) -> tuple[Floats, Floats, Floats]:
         X, W, D = self.parts(p)
-        return X, design(X, D, W, cluster_weights(self.allowed, self.labels.tolist())), W
+        weights = cluster_weights(self.allowed, self.labels.tolist())
+        return X, design(X, D, W, weights, order=self.order), W
 
     def jacobian(self, p: Floats) -> Floats:
         X, W_V, W = self.design(p)
-        return jacobian(X[..., self.labels, :], W_V, W, self.allowed, "sphere")
+        J = jacobian(X[..., self.labels, :], W_V, W, self.allowed, "sphere")
+        return J if len(self.labels) > self.k else reordered(J, self.order, self.k)
 
     def objective(self, p: Floats, measure: Measure, level: float) -> tuple[float, Floats]:
         """`measure` of the Jacobian with its gradient, a ridge on W and log D, and a floor on σ_min(X)."""
@@ -207,6 +210,7 @@ def stable_search(
     restarts: int = 60,
     target_radius: float = 0.9,
     least_singular_value: float = 0.3,
+    order: Sequence[int] | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> StableDesign:
     """k distinct tokens in k dimensions whose equilibrium attracts, if one is found (O6).
@@ -218,6 +222,8 @@ def stable_search(
     ----------
     mask : who sees whom, on all tokens.
     clusters : the cluster 0 … k−1 of every token; the mask must treat the members of a cluster alike.
+    order : a permutation of the tokens, each a cluster of its own; the search is then for F(X) = X[order], tokens
+        that exchange places, and the spectral radius is that of X ↦ F(X) followed by the way back.
     progress : called with the restart's number and the smallest radius so far.
 
     Examples
@@ -241,10 +247,14 @@ def stable_search(
     allowed = mask.allowed.astype(float)
     cluster_weights(allowed, labels.tolist())
     k = int(labels.max()) + 1
+    places = np.arange(k) if order is None else np.asarray(order)
+    if order is not None and (k < mask.n or sorted(places.tolist()) != list(range(k))):
+        raise ValueError(f"order: {order} given; a permutation of {mask.n} tokens, none in a cluster, is needed")
     if k == 1:
         return _single_token()
     # Aim a little above the floor: the penalty is soft.
-    family = _Family(allowed=allowed, labels=labels, k=k, least_singular_value=min(1.07 * floor, (1 + floor) / 2))
+    aim = min(1.07 * floor, (1 + floor) / 2)
+    family = _Family(allowed=allowed, labels=labels, k=k, least_singular_value=aim, order=places)
     rng = np.random.default_rng(as_count("seed", seed, least=0))
     best: tuple[float, Floats] | None = None
     for restart in range(restarts):
