@@ -346,6 +346,35 @@ def test_a_hub_with_a_chain_breaks_the_printed_rate() -> None:
         verify("wu2024:2-radius", wu2024_sphere.hub_chain(7), 7)
 
 
+def test_exact_verdicts_become_certificates() -> None:
+    leaving, staying = ([Fraction(-4, 5), 0, Fraction(-3, 5), 0], [0, Fraction(-4, 5), Fraction(-3, 5), 0])
+    chain, star = wu2024_sphere.hub_chain(9), wu2024_sphere.star_attention(10, Fraction(1, 20))
+    for key, instance, kind in (
+        ("wu2024:L13", (leaving, 4), "violates"),
+        ("wu2024:L13", (staying, 4), "holds"),
+        ("wu2024:2-step", (star,), "violates"),
+        ("wu2024:2-step", ([[Fraction(1, 3)] * 3] * 3,), "holds"),
+        ("wu2024:2-radius", (chain, 9), "violates"),
+        ("wu2024:4.3.1", (Fraction(5, 3),), "holds"),
+    ):
+        certificate = rm.certify(key, *instance)
+        assert (certificate.statement, certificate.kind) == (key, kind)
+        assert certificate.check().accepted
+    for key, instance, reason in (
+        ("wu2024:2-radius", ("star", 9), "no violation"),
+        ("wu2024:4.3.1", (2,), "rational"),
+    ):
+        with pytest.raises(ArithmeticError, match=reason):
+            rm.certify(key, *instance)
+
+
+def test_every_refuted_statement_lists_its_certificates() -> None:
+    for key in sorted(REFUTED):
+        battery = verify_statement(key, instances=1, certify=1, search=0)
+        assert battery.exhibit is not None
+        assert {certificate.kind for certificate in battery.certificates} == {"violates"}
+
+
 def test_determinants_are_exact() -> None:
     rows = [[0, 2, 1], [1, 0, 3], [5, 1, 0]]
     assert wu2024_sphere._determinant([[Fraction(x) for x in row] for row in rows]) == 31
