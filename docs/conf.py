@@ -23,6 +23,9 @@ extensions = [
 ]
 exclude_patterns = ["_ext", "examples"]
 
+# What a command prints is no shell; colours are all that is lost.
+suppress_warnings = ["misc.highlighting_failure"]
+
 html_theme = "furo"
 html_title = f"rankmath {__version__}"
 html_static_path = ["_static"]

@@ -66,6 +66,7 @@ class MLP:
 
     @property
     def dim(self) -> int:
+        """d, the length of a token."""
         return int(self.W_in.shape[0])
 
     def lipschitz(self, p: float = 2) -> float:
@@ -367,14 +368,17 @@ class Network:
 
     @property
     def layers(self) -> int:
+        """L."""
         return int(self.query.shape[0])
 
     @property
     def heads(self) -> int:
+        """H, the same in every layer."""
         return int(self.query.shape[1])
 
     @property
     def dim(self) -> int:
+        """d, the length of a token."""
         return int(self.query.shape[-2])
 
     @cached_property

@@ -25,7 +25,7 @@ from rankmath.statements.verdict import Outcome, Verdict
 
 SEED = 0
 #: Instances of a statement whose instances are cheap, over all its generators.
-SAMPLE = 120
+SAMPLE = 80
 
 # Okabe and Ito's colours, told apart by all eyes.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
@@ -112,7 +112,9 @@ def sample(entry: Statement) -> Sample:
 def _take(found: Sample, entry: Statement, instance: Any, series: str) -> None:
     verdict = judge(entry, instance, "float64")
     if not verdict.certified and verdict.outcome in (Outcome.VIOLATED, Outcome.UNDECIDED):
-        verdict = judge(entry, instance, "balls")  # rounding decides nothing, in pictures neither
+        seen, verdict = verdict, judge(entry, instance, "balls")  # rounding decides nothing, in pictures neither
+        if seen.outcome == verdict.outcome == Outcome.VIOLATED:
+            verdict = seen  # confirmed; balls name the first side that fails, float64 the one that fails most
     if verdict.outcome == Outcome.NOT_APPLICABLE:
         found.not_applicable += 1
     elif verdict.outcome == Outcome.UNDECIDED:
@@ -170,7 +172,10 @@ def edges(found: Sample) -> np.ndarray[Any, Any]:
 
 def bars(found: Sample) -> dict[str, list[int]]:
     """The heights of the histogram, series by series."""
-    return {name: np.histogram(values, bins=edges(found))[0].tolist() for name, values in found.log_ratios.items()}
+    return {
+        name: np.histogram(np.maximum(values, LEAST), bins=edges(found))[0].tolist()
+        for name, values in found.log_ratios.items()
+    }
 
 
 def _draw_ratios(axes: Any, found: Sample) -> None:

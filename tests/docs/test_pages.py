@@ -1,0 +1,80 @@
+"""Every code block of the README and of docs/ runs, and prints what its page says it prints."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+from executed import Block, Differs, blocks, run_page
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CLAIMS.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+#: What cannot run here, page by page, with the reason that the page gives.
+EXEMPT = {
+    "README.md": [
+        "they run where this has been done, and verify all statements elsewhere.",
+        "this is how they are run.",
+    ],
+    "campaigns.md": [
+        "it needs a cluster; tests/campaign/test_dask.py runs one on a single machine.",
+        "it needs a cluster.",
+    ],
+    "gpu.md": ["it needs a CUDA device.", "it needs a CUDA device."],
+    "tutorial.md": ["they run where this has been done."],
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_code_of_a_page_prints_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    left = run_page(page, tmp_path)
+    assert [block.exempt for block in left if block.exempt] == EXEMPT.get(page.name, [])
+    assert {block.needs for block in left if not block.exempt} <= {"pdflatex"}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("```python\n>>> 1 + 1\n3\n```\n", "Got:\n    2"),
+        ("```python\n>>> 1 / 0\n```\n", "ZeroDivisionError"),
+        ("```console\n$ echo one\ntwo\n```\n", "it prints\none"),
+        ("```console\n$ echo one\n```\n", "it prints\none"),
+        ("```console\n$ false\n```\n", "exit code 1"),
+        ("```console\n$ true  # exit code 1\n```\n", "exit code 0"),
+        ("```console\necho one\n```\n", "begins with"),
+        ("```sh\nfalse\ntrue\n```\n", "exit code 1"),
+        ("```\nrankmath list\n```\n", "must say what it is"),
+        ("```toml\nx = 1\n```\n", "must say what it is"),
+        ("    rankmath list\n", "must say what it is"),
+        ("*Not run by the tests: rain.*\n\nBut:\n\n```console\n$ false\n```\n", "exit code 1"),
+    ],
+)
+def test_a_page_that_is_wrong_is_caught(tmp_path: Path, text: str, why: str) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(text, encoding="utf-8")
+    with pytest.raises(Differs, match=why):
+        run_page(page, tmp_path)
+
+
+def test_blocks_share_a_folder_and_a_namespace_and_ellipses_stand_for_anything(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```toml\n# plan.toml\nx = 1\n```\n\n```python\ny = 2\n```\n\n```python\n>>> y\n2\n```\n\n"
+        "```console\n$ cat plan.toml; date\n# plan.toml\nx = 1\n...\n```\n\n"
+        "*Not run by the tests: rain.*\n\n```sh\nfalse\n```\n\n"
+        "*Needs `no-such-program`: sun.*\n\n```sh\nfalse\n```\n",
+        encoding="utf-8",
+    )
+    left = run_page(page, tmp_path)
+    assert [(block.exempt, block.needs) for block in left] == [("rain.", ""), ("", "no-such-program")]
+    assert [block.language for block in blocks(page)] == ["toml", "python", "python", "console", "sh", "sh"]
+    assert str(Block("a.md", 3, "sh", "")) == "a.md:3 (sh)"
+
+
+@pytest.mark.parametrize("name", ["mathml", "plain_docstrings", "proof_text", "generated"])
+def test_the_examples_of_the_sites_own_modules(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.attempted > 0
+    assert found.failed == 0

@@ -1,0 +1,109 @@
+"""The site builds without a warning, has a page for every statement, and documents every public name."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from site_build import Site, build
+from sphinx.util.inventory import InventoryFile
+
+import rankmath
+from rankmath.report.cite import citation
+from rankmath.report.sources import committed_certificates, slug
+from rankmath.statements.registry import statements
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_site_builds_without_a_warning(site: Site) -> None:
+    assert site.exit_code == 0, site.said
+    assert site.said.strip() == ""
+
+
+@pytest.mark.parametrize("key", list(statements()))
+def test_every_statement_has_a_page_with_all_it_needs(site: Site, key: str) -> None:
+    entry = statements()[key]
+    page = html.unescape((site.pages / "gallery" / f"{slug(key)}.html").read_text(encoding="utf-8"))
+    text = re.sub(r"<[^>]*>", "", page)
+    assert entry.title in text
+    assert f"{key}, {entry.status}." in text
+    claim, _, rest = page.partition('id="hypotheses"')
+    assert "<math" in claim
+    assert "<math" in claim.partition('id="claim"')[2], "the claim is shown as mathematics"
+    assert ('id="proof"' if entry.status == "proved" else 'id="refutation"') in rest
+    for certificate in committed_certificates().get(key, ()):
+        assert certificate.id in text
+    for line in citation(key).text("bibtex").splitlines():
+        assert line in text
+    # The line named is the line at which the statement stands.
+    path, line = re.search(r"Registered in (\S+), line (\d+)\.", text).groups()
+    assert (ROOT / path).read_text(encoding="utf-8").splitlines()[int(line) - 1].strip() == f'key="{key}",'
+    decided, line = re.search(r"Decided by (\S+), line (\d+):", text).groups()
+    function = entry.evaluate or entry.decide
+    function = getattr(function, "func", function)
+    code = (ROOT / decided).read_text(encoding="utf-8").splitlines()[int(line) - 1]
+    assert code.startswith((f"def {function.__name__}(", "    def ", "@"))
+
+
+@pytest.mark.parametrize("key", list(statements()))
+def test_every_page_shows_its_own_picture_and_says_it_in_words(site: Site, key: str) -> None:
+    page = (site.pages / "gallery" / f"{slug(key)}.html").read_text(encoding="utf-8")
+    (image,) = re.findall(r"<img [^>]*class=\"picture[^>]*>", page)
+    source = re.search(r'src="\.\./(_images/[^"]*)"', image)[1]
+    assert (site.pages / source).read_bytes() == (
+        site.source / "gallery/pictures" / f"{slug(key)}.svg"
+    ).read_bytes()
+    words = html.unescape(re.search(r'alt="([^"]*)"', image)[1])
+    assert words.startswith((f"{key}: ", f"{key} "))
+    assert re.search(r"\d+ instances?", words)
+
+
+def test_the_overview_links_every_page(site: Site) -> None:
+    page = (site.pages / "gallery/index.html").read_text(encoding="utf-8")
+    for key in statements():
+        assert f'href="{slug(key)}.html"' in page
+
+
+def test_every_public_name_is_documented(site: Site) -> None:
+    inventory = InventoryFile.loads((site.pages / "objects.inv").read_bytes(), uri="").data
+    documented = {name for kind, names in inventory.items() if kind.startswith("py:") for name in names}
+    assert {f"rankmath.{name}" for name in rankmath.__all__} <= documented
+
+
+@pytest.mark.parametrize("name", [name for name in rankmath.__all__ if name != "__version__"])
+def test_every_public_name_says_what_it_is(name: str) -> None:
+    thing = getattr(rankmath, name)
+    assert inspect.getdoc(thing)
+    if inspect.isclass(thing):
+        for member, value in vars(thing).items():
+            if not member.startswith("_") and (
+                inspect.isfunction(value) or isinstance(value, property | classmethod)
+            ):
+                assert inspect.getdoc(getattr(thing, member, value)), f"{name}.{member}"
+
+
+BROKEN = {
+    "[nowhere](missing.md)": "missing.md",
+    "{py:func}`rankmath.no_such_name`": "rankmath.no_such_name",
+    "$\\nosuchcommand{x}$": "formula not understood",
+    "```{image} missing.svg\n```": "missing.svg",
+}
+
+
+def test_what_is_broken_fails_the_build(tmp_path: Path) -> None:
+    conf = (ROOT / "docs/conf.py").read_text(encoding="utf-8")
+    conf = conf.replace("Path(__file__).parent", f"Path({str(ROOT / 'docs')!r})").replace('    "generated",\n', "")
+    conf = conf.replace('html_theme = "furo"', 'html_theme = "basic"').replace('["_static"]', "[]")
+    (tmp_path / "conf.py").write_text(conf.replace('["site.css"]', "[]"), encoding="utf-8")
+    (tmp_path / "index.md").write_text("# A\n\nAll is well: $x$.\n", encoding="utf-8")
+    sound = build(tmp_path, tmp_path / "pages")
+    assert sound.returncode == 0, sound.stderr
+    (tmp_path / "index.md").write_text("\n\n".join(["# A", *BROKEN]) + "\n", encoding="utf-8")
+    broken = build(tmp_path, tmp_path / "pages")
+    assert broken.returncode != 0
+    for words in BROKEN.values():
+        assert words in broken.stderr
