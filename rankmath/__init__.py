@@ -33,6 +33,7 @@ _HOME: dict[str, str] = {
     "forward": "rankmath.dynamics.plain",
     "hilbert_distance": "rankmath.linalg.stochastic",
     "is_row_stochastic": "rankmath.linalg.stochastic",
+    "isolated_ranks": "rankmath.counterexamples.equilibria",
     "LayerNorm": "rankmath.network",
     "layernorm_equilibrium": "rankmath.counterexamples.equilibria",
     "limit": "rankmath.dynamics.limits",

@@ -37,6 +37,8 @@ from rankmath.validation import as_array, as_choice, as_count, as_real
 
 # Weights are rounded to multiples of this, so that certificates are short; the tokens follow.
 _GRID = 2.0**-20
+# β in W_QK = βI, from mild attention to attention to one's own kind alone.
+_SHARPNESS = (2, 4, 8, 16, 32)
 # Below this many tokens all partitions into clusters are tried.
 _ALL_PARTITIONS = 8
 
@@ -259,6 +261,36 @@ def all_ranks(tokens: int, dim: int, mask: str = "causal", *, w: Any = None) -> 
     return tuple(_from_exact(complete_equilibrium(n, d, k), k) for k in ranks)
 
 
+def isolated_ranks(tokens: int, dim: int, mask: Any = "complete") -> tuple[Equilibrium, ...]:
+    """Isolated equilibria of every rank 1 … min(tokens, dim) under one W_V and one W_QK; any mask with self-loops.
+
+    W_V is diagonal with distinct entries and W_QK = βI: for large β every token attends mostly to its own kind, and
+    tokens near k of the eigenvectors of W_V rest at rank k. All are proved by `certify`, which those of `all_ranks`
+    under the complete mask are not: rotations move them.
+
+    Examples
+    --------
+    >>> family = isolated_ranks(4, 4)
+    >>> [equilibrium.certify().rank for equilibrium in family]
+    [1, 2, 3, 4]
+    """
+    n, d = as_count("tokens", tokens), as_count("dim", dim)
+    graph = as_mask(mask, n)
+    if not graph.has_self_loops:
+        raise ValueError("mask: a token that does not see itself; self-loops are needed")
+    weights = graph.allowed.astype(float)
+    W_V = np.diag(1 + on_grid(np.arange(d) / d))
+    for beta in _SHARPNESS:
+        W_QK = beta * np.eye(d)
+        found = [_of_own_kind(n, k, W_V, W_QK, weights) for k in range(1, min(n, d) + 1)]
+        settled = [X for X in found if X is not None]
+        if len(settled) == len(found):
+            return tuple(
+                Equilibrium(X=X, W_V=W_V, W_QK=W_QK, mask=graph, rank=k) for k, X in enumerate(settled, start=1)
+            )
+    raise RuntimeError(f"no equilibria of every rank found with W_QK = βI, β up to {_SHARPNESS[-1]}")
+
+
 def sibling(equilibrium: Equilibrium, rank: int, seed: int = 0, *, starts: int = 200) -> Equilibrium:
     """An equilibrium of another rank under the same weights and mask, by Newton's method from clustered starts.
 
@@ -341,15 +373,22 @@ def _near_eigenvectors(mask: Mask, rank: int, rng: np.random.Generator) -> _Core
     With W_QK = βI attention leaves a cluster at e_c only by e^{−β}, and for generic w the tokens resting there are
     hyperbolic, so for large β an equilibrium of rank k lies nearby whatever the mask, self-loops given.
     """
-    weights = mask.allowed.astype(float)
     W_V = np.diag(rng.uniform(1, 2, rank))
-    start = np.eye(rank)[np.arange(mask.n) % rank]
-    for beta in (2, 4, 8, 16):
+    for beta in _SHARPNESS:
         W = beta * np.eye(rank)
-        X = newton(start, W_V, W, weights, "sphere")
-        if X is not None and np.abs(X - start).max() < 0.5 and np.linalg.svd(X, compute_uv=False)[-1] > 0.1:
+        X = _of_own_kind(mask.n, rank, W_V, W, mask.allowed.astype(float))
+        if X is not None:
             return list(range(mask.n)), X, W_V, W
     return None
+
+
+def _of_own_kind(n: int, rank: int, W_V: Floats, W: Floats, weights: Floats) -> Floats | None:
+    """Tokens at rest near the first k coordinate vectors in turn, far from smaller rank; None if there are none."""
+    start = np.eye(len(W_V))[np.arange(n) % rank]
+    X = newton(start, W_V, W, weights, "sphere")
+    if X is None or np.abs(X - start).max() >= 0.5 or np.linalg.svd(X, compute_uv=False)[rank - 1] <= 0.1:
+        return None
+    return X
 
 
 def find_clusters(mask: Mask, count: int) -> list[int] | None:

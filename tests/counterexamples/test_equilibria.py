@@ -16,6 +16,7 @@ from rankmath.counterexamples.equilibria import (
     Equilibrium,
     all_ranks,
     find_clusters,
+    isolated_ranks,
     layernorm_equilibrium,
     sibling,
 )
@@ -101,6 +102,37 @@ def test_all_ranks_share_their_weights(mask, n, d):
     for equilibrium in family:
         assert np.array_equal(equilibrium.W_V, family[0].W_V)
         assert np.array_equal(equilibrium.W_QK, family[0].W_QK)
+        assert_rests(equilibrium, equilibrium.rank)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "mask"),
+    [
+        (1, 1, "complete"),
+        (2, 3, "complete"),
+        (5, 5, "complete"),
+        (6, 4, "complete"),
+        (4, 4, "star"),
+        (4, 5, "causal"),
+    ],
+)
+def test_isolated_equilibria_of_every_rank_share_their_weights_and_are_proved(n, d, mask):
+    family = isolated_ranks(n, d, mask)
+    assert [e.rank for e in family] == list(range(1, min(n, d) + 1))
+    for equilibrium in family:
+        assert np.array_equal(equilibrium.W_V, family[0].W_V)
+        assert np.array_equal(equilibrium.W_QK, family[0].W_QK)
+        assert_rests(equilibrium, equilibrium.rank)
+        proof = equilibrium.certify()
+        assert proof.proved, str(proof)
+        assert proof.rank == equilibrium.rank
+
+
+@given(seed=st.integers(0, 1000), n=st.integers(2, 6), d=st.integers(1, 6))
+@settings(max_examples=20)
+def test_random_masks_with_self_loops_have_isolated_equilibria_of_every_rank(seed, n, d):
+    allowed = np.random.default_rng(seed).random((n, n)) < 0.5
+    for equilibrium in isolated_ranks(n, d, allowed | np.eye(n, dtype=bool)):
         assert_rests(equilibrium, equilibrium.rank)
 
 
@@ -238,25 +270,40 @@ def test_basin_of_a_global_attractor_is_everything():
 # -- standard LayerNorm is the frameworks'
 
 
-def test_standard_layernorm_is_torchs():
+@pytest.mark.parametrize(
+    ("n", "d", "rank", "mask", "stable"),
+    [
+        (3, 4, 3, "complete", True),
+        (2, 3, 2, "complete", True),
+        (3, 4, 2, "causal", False),
+        (4, 5, 3, "star", False),
+        (4, 6, 2, "window:1", False),
+        (2, 2, 1, "complete", False),
+    ],
+)
+def test_standard_layernorm_is_torchs(n, d, rank, mask, stable):
     torch = pytest.importorskip("torch")
-    equilibrium = layernorm_equilibrium(3, 4, 3, mask="complete", stable=True, norm="standard")
+    equilibrium = layernorm_equilibrium(n, d, rank, mask=mask, stable=stable, norm="standard", seed=1)
     X, W_V, W_QK = (torch.tensor(M.copy()) for M in (equilibrium.X, equilibrium.W_V, equilibrium.W_QK))
-    start = torch.tensor(np.random.default_rng(0).standard_normal((3, 4)))
+    blocked = torch.tensor(~equilibrium.mask.allowed)
 
     def torch_layer(Z):
-        A = torch.softmax(Z @ W_QK @ Z.T, dim=-1)
-        return torch.nn.functional.layer_norm(A @ Z @ W_V, (4,), eps=0.0)
+        A = torch.softmax((Z @ W_QK @ Z.T).masked_fill(blocked, -torch.inf), dim=-1)
+        return torch.nn.functional.layer_norm(A @ Z @ W_V, (d,), eps=0.0)
 
-    assert np.abs((torch_layer(X) - X).numpy()).max() < 1e-13
+    assert np.abs((torch_layer(X) - X).numpy()).max() < 1e-12
+    start = torch.tensor(np.random.default_rng(0).standard_normal((n, d)))
     for ours in list(equilibrium.iterate(start.numpy(), 3))[1:]:
         start = torch_layer(start)
-        assert np.allclose(ours, start.numpy(), atol=1e-10)
-    # It attracts under torch's own arithmetic as well.
-    Z = X + 1e-5 * torch.tensor(np.random.default_rng(1).standard_normal((3, 4)))
-    for _ in range(300):
-        Z = torch_layer(Z)
-    assert np.abs((Z - X).numpy()).max() < 1e-12
+        assert np.allclose(ours, start.numpy(), atol=1e-9)
+    if stable:
+        # It attracts under torch's own arithmetic as well, from the boundary of the proved ball.
+        proof = equilibrium.certify(stable=True)
+        direction = np.random.default_rng(1).standard_normal((n, d))
+        Z = torch.tensor(proof.X + proof.attraction.ball * direction / np.linalg.norm(direction))
+        for _ in range(300):
+            Z = torch_layer(Z)
+        assert np.abs((Z - X).numpy()).max() < 1e-11
 
 
 # -- refusals
@@ -276,12 +323,38 @@ def test_standard_layernorm_is_torchs():
         ({"norm": "column"}, "norm"),
         ({"stable": "yes"}, "stable"),
         ({"seed": -1}, "seed"),
+        ({"seed": True}, "seed"),
+        ({"seed": 0.0}, "seed"),
+        ({"tokens": True}, "tokens"),
+        ({"tokens": "3"}, "tokens"),
+        ({"rank": None}, "rank"),
+        ({"rank": 2.0}, "rank"),
+        ({"dim": np.nan}, "dim"),
+        ({"mask": [[True, False], [True]]}, "mask"),
+        ({"mask": np.full((3, 3), np.nan)}, "mask"),
+        ({"stable": 1}, "stable"),
+        ({"norm": None}, "norm"),
+        ({"stable": True, "restarts": 0}, "restarts"),
         ({"mask": "window:1", "tokens": 4, "rank": 3, "stable": True}, "rank"),
     ],
 )
 def test_bad_input_is_named(arguments, name):
     with pytest.raises(ValueError, match=rf"^{name}: "):
         layernorm_equilibrium(**{"tokens": 3, "dim": 3, "rank": 2, **arguments})
+
+
+def test_numpy_integers_are_integers():
+    ours = layernorm_equilibrium(np.int64(3), np.int32(3), np.uint8(2), mask="complete", seed=np.int64(4))
+    assert np.array_equal(ours.X, layernorm_equilibrium(3, 3, 2, mask="complete", seed=4).X)
+
+
+@pytest.mark.parametrize("mask", ["causal", "complete", "star"])
+def test_one_token_or_one_dimension(mask):
+    for n, d in [(1, 1), (1, 4), (4, 1)]:
+        for stable in (False, True):
+            equilibrium = layernorm_equilibrium(n, d, 1, mask=mask, stable=stable)
+            assert_rests(equilibrium, 1)
+            assert equilibrium.certify(stable=True if stable else None).proved
 
 
 def test_the_error_says_what_is_allowed():
@@ -304,6 +377,8 @@ def test_other_arguments_are_named():
         stable_search(Mask.complete(3), [0, 2, 2])
     with pytest.raises(ValueError, match=r"^least_singular_value: "):
         stable_search(Mask.complete(2), [0, 1], least_singular_value=2)
+    with pytest.raises(ValueError, match=r"^mask: .*self-loops"):
+        isolated_ranks(2, 2, np.array([[True, False], [True, False]]))
     equilibrium = all_ranks(2, 2)[1]
     with pytest.raises(ValueError, match=r"^X: "):
         equilibrium.iterate(np.ones((2, 3)), 1)

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.optimize
 from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -186,6 +187,72 @@ def test_arrays_accurate_to_a_trillionth_are_certified(pair, seed):
     noise = 1e-12 * np.random.default_rng(seed).uniform(-1, 1, pair.X.shape)
     proof = certify_equilibrium(pair.X + noise, pair.W_V, pair.W_QK, "complete", rank=2, stable=True)
     assert proof.proved, str(proof)
+
+
+def outside_layer(X, W_V, W_QK, allowed, norm):
+    """The definition, written apart from the library."""
+    E = np.where(allowed, np.exp(X @ W_QK @ X.T), 0.0)
+    Y = E / E.sum(axis=1, keepdims=True) @ X @ W_V
+    if norm == "standard":
+        return np.array([(y - y.mean()) / y.std() for y in Y])
+    return np.array([y / np.sqrt(y @ y) for y in Y])
+
+
+def found_outside(seed, norm):
+    """An equilibrium of random weights under a random mask, by scipy's fsolve, and the spectral radius there."""
+    rng = np.random.default_rng(seed)
+    while True:
+        n, d = rng.integers(1, 6), rng.integers(2, 6)
+        allowed = (rng.random((n, n)) < rng.uniform(0.3, 1.3)) | np.eye(n, dtype=bool)
+        W_V, W_QK = rng.standard_normal((d, d)), rng.choice([0.3, 1.0, 2.0]) * rng.standard_normal((d, d))
+        weights = W_V, W_QK, allowed, norm
+
+        def gap(x, shape=(n, d), weights=weights):
+            X = x.reshape(shape)
+            # The solver may wander to where the exponentials overflow; it is told so and comes back, or is not used.
+            with np.errstate(all="ignore"):
+                return (outside_layer(X, *weights) - X).ravel()
+
+        start = outside_layer(rng.standard_normal((n, d)), *weights)
+        x, _, solved, _ = scipy.optimize.fsolve(gap, start.ravel(), full_output=True, xtol=1e-14)
+        if solved == 1 and np.abs(gap(x)).max() < 1e-13:
+            steps = 1e-6 * np.eye(n * d)
+            slope = np.array([(gap(x + h) - gap(x - h)) / 2e-6 for h in steps]).T + np.eye(n * d)
+            eigenvalues = np.linalg.eigvals(slope)
+            radius = np.abs(eigenvalues).max()
+            if np.abs(eigenvalues - 1).min() > 1e-2 and abs(radius - 1) > 1e-2:
+                return x.reshape(n, d), W_V, W_QK, allowed, radius
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("seed", range(6))
+def test_equilibria_that_others_found_are_certified_and_near_misses_refused(seed, norm):
+    X, W_V, W_QK, allowed, radius = found_outside(seed, norm)
+    rng = np.random.default_rng(seed)
+    X = X + 1e-12 * rng.uniform(-1, 1, X.shape)
+    rank = int((np.linalg.svd(X, compute_uv=False) > 1e-7).sum())
+    given = {"W_V": W_V, "W_QK": W_QK, "mask": allowed, "norm": norm}
+    proof = certify_equilibrium(X, **given, rank=rank, stable=bool(radius < 1))
+    assert proof.proved, str(proof)
+    assert proof.rank == rank
+    wrong = certify_equilibrium(X, **given, stable=bool(radius > 1))
+    assert [claim.name for claim in wrong.refused] == ["stability" if radius > 1 else "instability"]
+    beyond = certify_equilibrium(X, **given, rank=rank + 1)
+    assert [claim.name for claim in beyond.refused] == ["rank"]
+    X[rng.integers(len(X)), rng.integers(len(W_V))] += 1e-6
+    assert [claim.name for claim in certify_equilibrium(X, **given).refused] == ["existence"]
+
+
+def test_antipodal_tokens_on_an_eigenvector_have_rank_one():
+    # v W_V = 2v; the tokens v, v, −v attend to themselves, and nothing but the invariant line shows rank one.
+    rng = np.random.default_rng(4)
+    frame = rng.standard_normal((3, 3))
+    W_V = np.linalg.inv(frame) @ np.diag([2.0, 1.0, -0.5]) @ frame
+    v = frame[0] / np.linalg.norm(frame[0])
+    X = np.array([v, v, -v])
+    proof = certify_equilibrium(X, W_V, 6 * np.eye(3), "causal", rank=1)
+    assert proof.proved, str(proof)
+    assert proof.rank == 1
 
 
 @pytest.mark.parametrize("where", [(0, 0), (1, 1)])
@@ -370,6 +437,20 @@ def test_clusters_must_be_seen_alike():
         ({"rank": 0}, "rank"),
         ({"stable": 1}, "stable"),
         ({"tolerance": -1}, "tolerance"),
+        ({"tolerance": np.nan}, "tolerance"),
+        ({"tolerance": "small"}, "tolerance"),
+        ({"X": [[1.0, 0.0], [1.0]]}, "X"),
+        ({"X": np.ones((2, 2), dtype=complex)}, "X"),
+        ({"X": np.zeros((0, 2))}, "X"),
+        ({"W_V": np.full((2, 2), np.inf)}, "W_V"),
+        ({"W_QK": None}, "W_QK"),
+        ({"mask": [[1, 0], [1]]}, "mask"),
+        ({"d_qk": 2.0}, "d_qk"),
+        ({"d_qk": True}, "d_qk"),
+        ({"rank": 2.0}, "rank"),
+        ({"rank": True}, "rank"),
+        ({"stable": "yes"}, "stable"),
+        ({"norm": np.nan}, "norm"),
     ],
 )
 def test_bad_input_is_named(pair, change, name):
