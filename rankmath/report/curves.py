@@ -85,15 +85,9 @@ def log_minus_log(logs: Any) -> np.ndarray[Any, Any]:
     return np.where(logs < 0, np.log(np.where(logs < 0, -logs, 1.0)), np.nan)
 
 
-def collapsing_network() -> tuple[Network, Any]:
-    """Attention alone, sixteen tokens, two heads, at a scale at which every bound decays."""
-    net = Network.random(tokens=16, dim=8, heads=2, layers=6, seed=0)
-    return net, net.random_input(seed=1, scale=0.004)
-
-
-def one_head_network() -> tuple[Network, Any]:
-    """Eight tokens and one head, for the bounds that know no more."""
-    net = Network.random(tokens=8, dim=8, heads=1, layers=6, seed=0)
+def collapsing_network(heads: int = 2) -> tuple[Network, Any]:
+    """Attention alone, eight tokens, at a scale at which every bound decays."""
+    net = Network.random(tokens=8, dim=8, heads=heads, layers=6, seed=0)
     return net, net.random_input(seed=1, scale=0.004)
 
 

@@ -20,7 +20,6 @@ from rankmath.report.curves import (
     log_minus_log,
     mask_kinds,
     mask_rates,
-    one_head_network,
     path_curve,
     random_skip,
     sides_by_depth,
@@ -140,7 +139,13 @@ class _Quantity:
 
 _QUANTITIES = (
     _Quantity(r"diameter $\Delta_2$, two heads", "diameter", BLUE, 2, (("own:diameter", 1),)),
-    _Quantity(r"residual $\|\cdot\|_\infty$, two heads", "residual inf", GREEN, 2, (("own:residual-inf", 0),)),
+    _Quantity(
+        r"residual $\|\cdot\|_\infty$, two heads",
+        "residual in the infinity norm",
+        GREEN,
+        2,
+        (("own:residual-inf", 0),),
+    ),
     _Quantity(
         r"residual $\|\cdot\|_{1,\infty}$, two heads",
         "composite residual",
@@ -155,14 +160,16 @@ _QUANTITIES = (
         1,
         (("dong2021:2.2", 0), ("dong2021v1:2.2", 0)),
     ),
-    _Quantity(r"$\mu$, one head", "mu", BLUE, 1, (("wu2024:1", 0), ("wu2024:1-doeblin", 0))),
+    _Quantity(
+        r"$\mu$, one head", "distance μ from the mean token", BLUE, 1, (("wu2024:1", 0), ("wu2024:1-doeblin", 0))
+    ),
 )
 _DEPTH_KEYS = tuple(key for quantity in _QUANTITIES for key, _ in quantity.bounds)
 
 
 def decay(subject: Subject) -> Figure:
     """Two networks against each depth bound that took part, each in the quantity it bounds."""
-    networks = {2: collapsing_network(), 1: one_head_network()}
+    networks = {heads: collapsing_network(heads) for heads in (1, 2)}
     panels, rows, shares, missing = [], [], [], []
     for quantity in _QUANTITIES:
         net, X = networks[quantity.heads]
@@ -181,16 +188,20 @@ def decay(subject: Subject) -> Figure:
                 missing.append(f"{curve.key} beyond layer {int(curve.depth[resolved][-1])}")
             last = int(np.flatnonzero(resolved)[-1])
             shares.append(f"{curve.log_rhs[last] / curve.log_lhs[last]:.3g} ({curve.key})")
-    sizes = " or ".join(f"{len(X)} tokens with {net.heads} heads" for net, X in networks.values())
-    sizes = sizes.replace("1 heads", "one head").replace("2 heads", "two heads")
+    tokens = len(networks[1][1])
     caption = (
-        f"Networks of attention alone ({sizes}) against every bound for depth that took part, each in the "
-        "quantity the bound is about. A line of slope log 3 is decay of order three; higher is smaller, so an "
-        "upper bound lies below. Dotted bounds are refuted: they happen to hold on these networks. The "
-        f"logarithm a bound promises at the last layer is this share of the measured one: {', '.join(shares)}."
+        f"Networks of attention alone ({tokens} tokens, one or two heads) against every bound for depth that took "
+        "part, each in the quantity the bound is about. A line of slope log 3 is decay of order three; higher is "
+        "smaller, so an upper bound lies below. The logarithm a bound promises at the last layer is this share "
+        f"of the measured one: {', '.join(shares)}."
     )
+    if any(statement(row[2]).status == "refuted" for row in rows):
+        caption += " Dotted bounds are refuted: they happen to hold on these networks."
     if missing:
-        caption += f" Float64 cannot follow {', '.join(missing)}: attention is uniform there to all its digits."
+        caption += (
+            f" Float64 cannot follow {', '.join(missing)}, where attention is uniform to all its digits; the share "
+            "is that of the last layer it follows."
+        )
     data = Table(("heads", "quantity", "statement", "layers", "log_lhs", "log_rhs"), tuple(rows))
     command = subject.command(key for key in _DEPTH_KEYS if key in subject.verified)
     size = (3.6, 3.1)
@@ -217,7 +228,10 @@ def _decay_panel(quantity: _Quantity, curves: Sequence[Curve]) -> Panel:
             axes.plot(curve.depth, shown, style, color=colour, linewidth=1.8, label=f"{word}, {curve.key}")
         axes.set(title=quantity.title, xlabel="layers $L$")
         axes.set_ylabel(r"$\log(-\log\,\cdot)$")
-        axes.legend(fontsize=7, loc="upper left")
+        # All curves rise: below them, to the right, there is room for the words, with a line's height for each.
+        low, high = axes.get_ylim()
+        axes.set_ylim(low - 0.13 * (len(curves) + 1) * (high - low), high)
+        axes.legend(fontsize=7, loc="lower right")
 
     first, last = log_minus_log(measured.log_lhs)[[0, -1]]
     names = ", ".join(curve.key for curve in curves)

@@ -119,6 +119,8 @@ def verdict_table(subject: Subject) -> Table:
 
 def writable(folder: str | os.PathLike[str]) -> Path:
     """The folder, made if need be; refused, before anything is written, if a report cannot be written there."""
+    if not os.fspath(folder):
+        raise ValueError("--output: '' given; the name of a folder is needed")
     target = Path(folder)
     for place in (target, *target.parents):
         if place.exists():

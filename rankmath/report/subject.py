@@ -171,6 +171,8 @@ def subject(path: str | os.PathLike[str]) -> Subject:
         target = target / "report.json"
     if not target.exists():
         raise ValueError(f"run: {target} given; there is no such file or folder")
+    if not target.is_file():
+        raise ValueError(f"run: {target} given; it is neither a file nor a folder")
     with open(target, "rb") as file:
         start = file.read(len(_SQLITE))
     if start == _SQLITE or target.suffix == ".db":

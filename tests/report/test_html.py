@@ -385,6 +385,7 @@ def _damaged(report: Report, folder: Path) -> Iterator[tuple[str, Path, str]]:
     book.close()
     yield "nothing there", folder / "absent", "run: .*absent given; there is no such file"
     yield "a folder without a run", folder / "empty", r"run: .*empty given; there is no report\.json"
+    yield "a device", Path("/dev/zero"), "run: /dev/zero given; it is neither a file nor a folder"
     yield "not SQLite", folder / "text.db", r"ledger: .*text\.db given; it is no ledger"
     yield "another SQLite file", folder / "other.db", "it is an SQLite file of something else"
     yield "cut short", folder / "cut.json", r"report: .*cut\.json given; it is no report"
@@ -439,6 +440,9 @@ def test_what_is_not_ours_is_not_overwritten(run_folder: Path, tmp_path: Path) -
         assert says in done.output
     deeper = rankmath("report", run_folder, "--output", tmp_path / "file" / "deeper")
     assert deeper.exit_code == 2
+    nameless = rankmath("report", run_folder, "--output", "")
+    assert nameless.exit_code == 2
+    assert "--output: '' given" in nameless.output
     assert (tmp_path / "file").read_text() == "mine"
     assert [path.name for path in (tmp_path / "site").iterdir()] == ["index.html"]
     assert (tmp_path / "site" / "index.html").read_text() == "<p>mine</p>"
