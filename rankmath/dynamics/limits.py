@@ -23,6 +23,8 @@ Floats = NDArray[Any]
 
 # Steps of this size, relative to the largest entry, are rounding and not movement.
 _REST = 2.0**-40
+# States of an orbit that are not one differ by at least so many tolerances.
+_APART = 1000
 # Checks of convergence lie this many longest periods apart: far enough to see a rate.
 _PERIODS_APART = 2
 
@@ -139,7 +141,7 @@ def limit(net: Any, X: Any, *, steps: int = 10_000, tolerance: float = 1e-8, lon
     X : tokens, n × d.
     steps : applications at most; a limit not reached by then is "undecided".
     tolerance : how near the limit the tokens must be, by estimate, in every entry.
-    longest_period : periods up to this are recognised.
+    longest_period : periods up to this are recognised, if the states differ by 1000 tolerances.
 
     Examples
     --------
@@ -192,16 +194,14 @@ def limits(
         gaps = np.array([np.abs(window[p] - X).max(axis=(1, 2)) for p in range(1, longest + 1)])
         history = [*history[-2:], gaps]
         error = _errors(history, block, floor=_REST * np.abs(X).max())
-        near = error <= tolerance
+        near = (error <= tolerance) & _different(gaps, _APART * tolerance)
         settled = near.any(axis=0)
         time += block
         for place in np.flatnonzero(settled):
-            seen = int(near[:, place].argmax()) + 1
-            # A multiplier of −1/2 shrinks the gaps of period 2 first: states that agree to the tolerance are one.
-            p = next(p for p in range(1, seen + 1) if seen % p == 0 and gaps[p - 1, place] <= 2 * tolerance)
+            p = int(near[:, place].argmax()) + 1
             orbit = tuple(window[block - p + s][place] for s in range(1, p + 1))
             kind: Literal["fixed", "periodic"] = "fixed" if p == 1 else "periodic"
-            found[running[place]] = Limit(kind, orbit, time, float(error[seen - 1, place]), tolerance)
+            found[running[place]] = Limit(kind, orbit, time, float(error[p - 1, place]), tolerance)
         X, running = window[-1][~settled], running[~settled]
         history = [past[:, ~settled] for past in history]
     for last, index in zip(X, running, strict=True):
@@ -221,6 +221,22 @@ def _errors(history: list[Floats], block: int, *, floor: float) -> Floats:
             q = slower ** (period / block)
             error = np.where(q < 1, now / (1 - q), np.inf)
     return np.where(now <= floor, 0.0, error)
+
+
+def _different(gaps: Floats, least: float) -> Floats:
+    """Whether the states of an orbit of period p = 1, 2, … differ: no divisor of p is a period up to `least`.
+
+    Near a fixed point with a multiplier of −1/2 the gaps of period 2 shrink first, and one that spirals in returns
+    to its direction after several steps: neither is an orbit.
+    """
+    apart = gaps > least
+    rows = [
+        np.all(
+            [apart[p - 1] for p in range(1, period) if period % p == 0] or [np.ones(gaps.shape[1:], bool)], axis=0
+        )
+        for period in range(1, len(gaps) + 1)
+    ]
+    return np.array(rows)
 
 
 def _normalised(net: Any) -> Network:

@@ -209,7 +209,7 @@ def found_outside(seed, norm):
 
         def gap(x, shape=(n, d), weights=weights):
             X = x.reshape(shape)
-            # The solver may wander to where the exponentials overflow; it is told so and comes back, or is not used.
+            # The solver may wander to where the exponentials overflow; it comes back, or is not used.
             with np.errstate(all="ignore"):
                 return (outside_layer(X, *weights) - X).ravel()
 

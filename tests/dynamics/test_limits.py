@@ -78,6 +78,14 @@ def test_a_multiplier_minus_one_half_is_no_orbit_of_period_two():
     assert (found.kind, found.period) == ("fixed", 1)
 
 
+@pytest.mark.parametrize(("tokens", "dim", "scale", "seed"), [(4, 3, 3.0, 20), (3, 3, 1.0, 615)])
+def test_spiralling_into_a_point_is_no_orbit(tokens, dim, scale, seed):
+    # The multipliers are complex, so that every eleventh step points the same way.
+    net = Network.random(tokens=tokens, dim=dim, seed=seed, norm="sphere", scale=scale)
+    for found in limits(net, random_starts(net, 40, seed), steps=1000, longest_period=12):
+        assert found.period in (None, 1, 2)
+
+
 def test_slow_convergence_is_not_taken_for_rest():
     # W4.3.1: token 1 approaches (0, 1) like 1/t, so after T steps it is about 1/(wT) away.
     example = all_ranks(2, 2, w=4)[1]
