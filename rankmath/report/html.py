@@ -14,7 +14,7 @@ from typing import Any
 from rankmath.report.appendix import appendix
 from rankmath.report.figures import FIGURES, figures_of
 from rankmath.report.plots import Figure, NoMatplotlib, Table, panel_svgs, pyplot, save_for_print
-from rankmath.report.subject import Subject
+from rankmath.report.subject import LISTINGS, Subject
 from rankmath.version import __version__
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -74,15 +74,15 @@ def write(
     for figure in figures:
         save_for_print(figure, places["figures"])
     for name, data in _tables(subject, figures).items():
-        _write(places["data"] / f"{name}.csv", data.csv())
+        _write(places["data"] / f"{name}.csv", data.csv().encode())
     for check in subject.checks:
-        if check.text is not None:
+        if check.content is not None:
             (target / check.file).parent.mkdir(exist_ok=True)
-            _write(target / check.file, check.text + "\n")
+            _write(target / check.file, check.content)
     step("appendix")
     document = appendix(subject.report, plots=places["figures"] if subject.report is not None else None)
     tex = document.save(target)
-    _write(target / "index.html", text)
+    _write(target / "index.html", text.encode())
     return {"page": target / "index.html", **places, "appendix": tex, "bibliography": target / "references.bib"}
 
 
@@ -141,18 +141,20 @@ def writable(folder: str | os.PathLike[str]) -> Path:
 
 def _forget(places: dict[str, Path]) -> None:
     """A picture or table of an earlier report, of other statements, says nothing about this one."""
-    for name in FIGURES:
+    for name in (*FIGURES, *LISTINGS):
         for ending in ("pdf", "png", "txt"):
             (places["figures"] / f"{name}.{ending}").unlink(missing_ok=True)
         (places["data"] / f"{name}.csv").unlink(missing_ok=True)
 
 
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
+def _write(path: Path, content: bytes) -> None:
+    """Whole or not at all; a file that is already right is left alone."""
+    if path.is_file() and path.read_bytes() == content:
+        return
     handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         os.chmod(partial, 0o644)
         os.replace(partial, path)
     except BaseException:

@@ -27,6 +27,9 @@ _BINS = 24
 #: Of a ledger, the instances that are listed for each statement.
 _TIGHTEST = 3
 
+#: The tables a ledger's page may have beside its verdicts.
+LISTINGS = ("tightest", "failures", "runs")
+
 _SQLITE = b"SQLite format 3\0"
 
 _PAPERS = {
@@ -104,12 +107,12 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Check:
-    """A certificate and what the checker says of it."""
+    """A certificate and what the checker says of it: `content` is its bytes, None if there are none."""
 
     id: str
     statement: str
     origin: str
-    text: str | None
+    content: bytes | None
     accepted: bool
     status: str
     checked: tuple[str, ...] = ()
@@ -184,7 +187,7 @@ def subject(path: str | os.PathLike[str]) -> Subject:
 
 
 def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
-    """A verification run, whose certificates lie in certificates/ under `folder` unless it has just ended here."""
+    """A verification run, whose certificates lie in certificates/ under `folder`."""
     differing = [r.key for r in report.results if not r.as_registered]
     counts = {name: sum(r.outcome == name for r in report.results) for name in ("HOLDS", "REFUTED", "UNDECIDED")}
     counted = (
@@ -208,12 +211,11 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
     )
     rows = tuple(_row_of_result(result) for result in report.results)
     histograms = tuple(Histogram.of_ratios(r.key, r.ratios) for r in report.results if r.ratios)
-    own = {c: t for r in report.results for c, t in zip(r.certificates, r.texts, strict=False)}
     checks = []
     for result in report.results:
         for name in result.certificates:
-            text = own.get(name) or _text(Path(folder) / "certificates" / f"{name}.json")
-            checks.append(_check(name, result.key, "this run", text))
+            content = _content(Path(folder) / "certificates" / f"{name}.json")
+            checks.append(_check(name, result.key, "this run", content))
     registered = set(statements())
     every = registered == {row.key for row in rows}
     return Subject(
@@ -436,27 +438,30 @@ def _committed(rows: Iterable[Row], known: set[str]) -> tuple[Check, ...]:
     """The certificates that come with the proofs of these statements."""
     found = committed_certificates()
     return tuple(
-        _check(certificate.id, row.key, "the proofs", certificate.text())
+        _check(certificate.id, row.key, "the proofs", f"{certificate.text()}\n".encode())
         for row in rows
         for certificate in found.get(row.key, ())
         if certificate.id not in known
     )
 
 
-def _check(name: str, key: str, origin: str, text: str | None) -> Check:
-    if text is None:
+def _check(name: str, key: str, origin: str, content: bytes | None) -> Check:
+    if content is None:
         return Check(name, key, origin, None, False, "not checked: its file is not in the run's folder")
-    result = checker.check_text(text)
+    try:
+        result = checker.check_text(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        return Check(name, key, origin, content, False, "REJECTED: the file is not text")
     if result.accepted and result.id != name:
-        return Check(name, key, origin, text, False, f"REJECTED: the file holds another certificate, {result.id}")
+        return Check(
+            name, key, origin, content, False, f"REJECTED: the file holds another certificate, {result.id}"
+        )
     status = "accepted" if result.accepted else f"REJECTED: {result.reason}"
-    return Check(name, key, origin, text, result.accepted, status, tuple(result.checked))
+    return Check(name, key, origin, content, result.accepted, status, tuple(result.checked))
 
 
-def _text(path: Path) -> str | None:
-    if not path.is_file():
-        return None
-    return path.read_bytes()[: checker.MAX_BYTES + 1].decode("utf-8", errors="replace").rstrip("\n")
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
 
 
 # -- words -------------------------------------------------------------------------------------------------

@@ -183,6 +183,7 @@ def test_certificates_are_checked_and_linked(report: Report, written: Path, pars
     ("damage", "says"),
     [
         (lambda path: path.write_text("{}"), "REJECTED"),
+        (lambda path: path.write_bytes(b"\xff{}"), "REJECTED: the file is not text"),
         (lambda path: path.unlink(), "not checked: its file is not in the run"),
     ],
 )
@@ -196,7 +197,10 @@ def test_a_certificate_that_fails_is_said_so(
     bad = [check for check in subject(folder).checks if not check.accepted]
     assert [check.id for check in bad] == [first]
     assert says in page(subject(folder), [], [])
+    before = {path: path.read_bytes() for path in (folder / "certificates").glob("*.json")}
     assert rankmath("report", folder).exit_code == 1
+    # What is wrong with it stays to be looked at.
+    assert {path: path.read_bytes() for path in (folder / "certificates").glob("*.json")} == before
 
 
 def test_another_certificate_under_the_name_of_one_is_rejected(report: Report, tmp_path: Path) -> None:
@@ -467,12 +471,13 @@ def test_a_folder_that_cannot_be_written_to_is_named(
 
 def test_figures_of_an_earlier_report_are_not_left_behind(run_folder: Path, tmp_path: Path) -> None:
     about: Subject = subject(run_folder)
-    for place in ("figures/masks.pdf", "data/masks.csv"):
+    for place in ("figures/masks.pdf", "data/masks.csv", "data/failures.csv"):
         (tmp_path / place).parent.mkdir(exist_ok=True)
         (tmp_path / place).write_text("of an earlier run")
     write(about, tmp_path)
     assert not (tmp_path / "figures" / "masks.pdf").exists()
     assert not (tmp_path / "data" / "masks.csv").exists()
+    assert not (tmp_path / "data" / "failures.csv").exists()
 
 
 def test_keys_become_ids_that_differ() -> None:
