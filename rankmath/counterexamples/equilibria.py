@@ -69,7 +69,14 @@ class Equilibrium:
     exact: ExactEquilibrium | None = None
 
     def __post_init__(self) -> None:
-        d = np.shape(self.X)[-1] if np.ndim(self.X) == 2 else None
+        if not isinstance(self.mask, Mask):
+            raise ValueError(
+                f"mask: a {type(self.mask).__name__} given; a Mask is needed, see Mask.causal and others"
+            )
+        as_choice("norm", self.norm, ("sphere", "standard"))
+        as_count("rank", self.rank, least=0)
+        as_count("d_qk", self.d_qk)
+        d = as_array("X", self.X, ndim=2).shape[1]
         for name, shape in (("X", (self.mask.n, None)), ("W_V", (d, d)), ("W_QK", (d, d))):
             array = np.array(as_array(name, getattr(self, name), ndim=2, shape=shape))
             array.flags.writeable = False

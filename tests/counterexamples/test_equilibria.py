@@ -384,6 +384,15 @@ def test_other_arguments_are_named():
         equilibrium.iterate(np.ones((2, 3)), 1)
     with pytest.raises(ValueError, match=r"^W_V: "):
         replace(equilibrium, W_V=np.ones((3, 3)))
+    for name, value in [
+        ("mask", "causal"),
+        ("norm", "column"),
+        ("rank", 1.5),
+        ("d_qk", 0),
+        ("X", [[1.0], [2.0, 3.0]]),
+    ]:
+        with pytest.raises(ValueError, match=rf"^{name}: "):
+            replace(equilibrium, **{name: value})
     with pytest.raises(ValueError, match=r"^samples: "):
         equilibrium.basin(0)
     with pytest.raises(ValueError, match=r"^confidence: "):
