@@ -98,8 +98,10 @@ def readable(ratio: float) -> str:
 def sample(entry: Statement) -> Sample:
     """Every generator of instances, seeded by its index; then the near-extremal instances the statement names."""
     found = Sample(entry.key, exceeds=_exceeds(entry.key))
-    size = max(1, min(40, round(SAMPLE * entry.share / max(1, len(entry.draws)))))
-    for index, draw in enumerate(entry.draws):
+    # Where an instance is dear there are few, and not of every kind.
+    total = max(1, round(SAMPLE * entry.share))
+    size = max(1, min(40, total // max(1, len(entry.draws))))
+    for index, draw in enumerate(entry.draws[:total]):
         batch = draw(np.random.default_rng([SEED, index]), size)
         for i in range(len(batch)):
             _take(found, entry, batch.select(i), DRAWN)
@@ -148,7 +150,8 @@ def draw(found: Sample, path: Path) -> None:
 
     # The same picture from the same numbers, byte for byte.
     with matplotlib.rc_context({"svg.hashsalt": found.key, "font.size": 9}):
-        figure, axes = plt.subplots(figsize=(6, 2.4), layout="constrained")
+        figure, axes = plt.subplots(figsize=(6, 2.4))
+        figure.subplots_adjust(left=0.24 if found.outcomes else 0.1, right=0.98, bottom=0.2, top=0.88)
         try:
             _draw_outcomes(axes, found) if found.outcomes else _draw_ratios(axes, found)
             for side in ("top", "right"):

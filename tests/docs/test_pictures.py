@@ -40,9 +40,10 @@ def log_ratios(key: str) -> list[float]:
     """log₁₀ of the largest lhs/rhs of every instance that passes the hypotheses, straight from the two sides."""
     entry = statements()[key]
     assert entry.evaluate is not None
-    size = max(1, min(40, round(80 * entry.share / len(entry.draws))))
+    total = max(1, round(80 * entry.share))
+    size = max(1, min(40, total // len(entry.draws)))
     generators = [np.random.default_rng([SEED, index]) for index in range(len(entry.draws) + 1)]
-    batches = [generate(rng, size) for generate, rng in zip(entry.draws, generators, strict=False)]
+    batches = [generate(rng, size) for generate, rng in zip(entry.draws[:total], generators, strict=False)]
     values: list[float] = []
     for batch in [*batches, *(entry.extremal(generators[-1]) if entry.extremal else ())]:
         evaluation = entry.evaluate(Float64(np.zeros(1)), batch)
