@@ -1,19 +1,25 @@
-"""The one fused kernel: softmax averages relative to their center without an n × m matrix in memory.
+"""Kernels for what the profile of a layer asks for, each with a twin in arrays that tests hold it to.
 
-    out_i = Σ_j m_ij q_j v_j / (1 + Σ_j m_ij q_j),   m = expm1(left rightᵀ)
+The large one: softmax averages relative to their center without an n × m matrix in memory,
+
+    out_i = Σ_j m_ij q_j v_j / (1 + Σ_j m_ij q_j),   m = expm1(left rightᵀ).
 
 A warp holds 16 rows of `left` and `out` in registers and walks over the keys, 32 at a time, the next 32 copied to
 shared memory meanwhile. Both products run on the float64 tensor units (mma m16n8k8). The fragment one leaves m
 in is the fragment the other wants, up to a permutation of the keys, and a sum does not mind the order.
 
-Its twin in arrays is `rankmath.dynamics.centred._by_expm1`; tests hold one to the other.
+The small ones make one pass where CuPy would make several: sizes of matrices, rows relative to one of them, the
+softmax of a column. The twins: `rankmath.dynamics.centred._by_expm1`, and the methods of `Float64` that call these.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
+
+import numpy as np
 
 from rankmath.validation import Array
 
@@ -62,7 +68,8 @@ __device__ __forceinline__ void copy_row_part(double* to, const double* from, bo
 
 extern "C" __global__ void __launch_bounds__(WARPS * 32)
 deviation(const double* __restrict__ left, const double* __restrict__ right, const double* __restrict__ values,
-          const double* __restrict__ q, double* __restrict__ out, int n, int m, int row_blocks) {
+          const double* __restrict__ q, const double* __restrict__ scales, double scale, double* __restrict__ out,
+          int n, int m, int row_blocks) {
   extern __shared__ double shared[];
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
   const long long batch = blockIdx.x / row_blocks;
@@ -71,6 +78,7 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
   values += batch * m * V;
   q += batch * m;
   out += batch * n * V;
+  if (scales) scale = scales[batch];
   const int row = ((blockIdx.x % row_blocks) * WARPS + warp) * 16 + g;
   const bool first = row < n, second = row + 8 < n;
 
@@ -91,10 +99,10 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
 #pragma unroll
   for (int k = 0; k < K / 8; k++) {
     const double* p = left + (long long)row * K + 8 * k + t;
-    a[k][0] = first ? p[0] : 0.0;
-    a[k][1] = second ? p[8 * K] : 0.0;
-    a[k][2] = first ? p[4] : 0.0;
-    a[k][3] = second ? p[8 * K + 4] : 0.0;
+    a[k][0] = first ? scale * p[0] : 0.0;
+    a[k][1] = second ? scale * p[8 * K] : 0.0;
+    a[k][2] = first ? scale * p[4] : 0.0;
+    a[k][3] = second ? scale * p[8 * K + 4] : 0.0;
   }
   double o[V / 8][4];
 #pragma unroll
@@ -125,10 +133,9 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
 #pragma unroll
       for (int p = 0; p < PAIR; p++) {
 #pragma unroll
-        for (int e = 0; e < 4; e++) c[p][e] = expm1_of(c[p][e]);
-        double q0 = w[j + 8 * p + 2 * t], q1 = w[j + 8 * p + 2 * t + 1];
-        mean0 = fma(c[p][0], q0, fma(c[p][1], q1, mean0));
-        mean1 = fma(c[p][2], q0, fma(c[p][3], q1, mean1));
+        for (int e = 0; e < 4; e++) c[p][e] = expm1_of(c[p][e]) * w[j + 8 * p + 2 * t + (e & 1)];
+        mean0 += c[p][0] + c[p][1];
+        mean1 += c[p][2] + c[p][3];
       }
 #pragma unroll
       for (int p = 0; p < PAIR; p++) {
@@ -155,16 +162,185 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
 """
 
 
+# -- small kernels: a block (or a few) for each matrix of the batch ------------------------------------------
+
+_THREADS = 256
+
+_SMALL = r"""
+#define INFINITE __longlong_as_double(0x7ff0000000000000LL)
+
+template <typename Better>
+__device__ double over_block(double v, Better better) {
+  // Every thread gets what `better` leaves of all of them, in an order that does not change from run to run.
+  __shared__ double parts[32];
+  for (int o = 16; o; o >>= 1) v = better(v, __shfl_xor_sync(~0u, v, o));
+  __syncthreads();
+  if ((threadIdx.x & 31) == 0) parts[threadIdx.x >> 5] = v;
+  __syncthreads();
+  v = parts[0];
+  for (int w = 1; w < blockDim.x >> 5; w++) v = better(v, parts[w]);
+  return v;
+}
+
+extern "C" __global__ void largest(const double* a, long long size, int blocks, unsigned long long* out) {
+  // Bits of non-negative doubles are ordered as the doubles are; a nan is above them all.
+  __shared__ unsigned long long parts[32];
+  a += (blockIdx.x / blocks) * size;
+  unsigned long long v = 0;
+  for (long long i = (blockIdx.x % blocks) * blockDim.x + threadIdx.x; i < size; i += blocks * blockDim.x)
+    v = max(v, (unsigned long long)__double_as_longlong(fabs(a[i])));
+  for (int o = 16; o; o >>= 1) v = max(v, __shfl_xor_sync(~0u, v, o));
+  if ((threadIdx.x & 31) == 0) parts[threadIdx.x >> 5] = v;
+  __syncthreads();
+  if (threadIdx.x) return;
+  for (int w = 1; w < blockDim.x >> 5; w++) v = max(v, parts[w]);
+  out[blockIdx.x] = v;
+}
+
+extern "C" __global__ void first_largest(const double* scores, int n, int* place) {
+  scores += (long long)blockIdx.x * n;
+  double top = -INFINITE;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) top = fmax(top, scores[i]);
+  top = over_block(top, [](double a, double b) { return fmax(a, b); });
+  double first = n;
+  for (int i = threadIdx.x; i < n && first == n; i += blockDim.x) if (scores[i] == top) first = i;
+  first = over_block(first, [](double a, double b) { return fmin(a, b); });
+  if (threadIdx.x == 0) place[blockIdx.x] = first < n ? (int)first : 0;
+}
+
+extern "C" __global__ void relative(const double* rows, const int* place, int own, int n, int d, int blocks,
+                                    double* row, double* out) {
+  // Matrix b of the batch takes its rows from matrix b mod `own`.
+  const int matrix = blockIdx.x / blocks;
+  const long long size = (long long)n * d;
+  rows += (matrix % own) * size;
+  row += (long long)matrix * d;
+  out += matrix * size;
+  const double* pivot = rows + (long long)place[matrix] * d;
+  const int start = (blockIdx.x % blocks) * blockDim.x + threadIdx.x;
+  for (long long i = start; i < d; i += blocks * blockDim.x) row[i] = pivot[i];
+  for (long long i = start; i < size; i += blocks * blockDim.x) out[i] = rows[i] - pivot[i % d];
+}
+
+extern "C" __global__ void column_softmax(const double* c, const double* scales, double scale, int n, double* q,
+                                          double* log_q, double* least) {
+  const long long at = (long long)blockIdx.x * n;
+  if (scales) scale = scales[blockIdx.x];
+  double top = -INFINITE, total = 0.0, low = 0.0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) top = fmax(top, scale * c[at + i]);
+  top = over_block(top, [](double a, double b) { return fmax(a, b); });
+  for (int i = threadIdx.x; i < n; i += blockDim.x) total += exp(__dmul_rn(scale, c[at + i]) - top);
+  total = over_block(total, [](double a, double b) { return a + b; });
+  const double log_total = log(total);
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    double x = __dmul_rn(scale, c[at + i]) - top;
+    q[at + i] = exp(x) / total;
+    log_q[at + i] = x - log_total;
+    if (x > -INFINITE) low = fmin(low, x - log_total);
+  }
+  low = over_block(low, [](double a, double b) { return fmin(a, b); });
+  if (threadIdx.x == 0) least[blockIdx.x] = low;
+}
+"""
+
+
 @cache
-def _largest_kernel() -> Any:
+def _small(name: str, device: int) -> Any:
     import cupy as cp
 
-    return cp.ReductionKernel("float64 x", "float64 y", "abs(x)", "max(a, b)", "y = a", "0", "largest_entry")
+    return cp.RawModule(code=_SMALL, options=("-std=c++17",)).get_function(name)
 
 
-def largest(a: Array) -> Array:
-    """The largest |entry| over the last two axes, kept as axes of length one."""
-    return _largest_kernel()(a, axis=(a.ndim - 2, a.ndim - 1), keepdims=True)
+def _launch(name: str, blocks: int, *arguments: Any) -> None:
+    import cupy as cp
+
+    _small(name, cp.cuda.Device().id)((blocks,), (_THREADS,), arguments)
+
+
+def _blocks(size: int) -> int:
+    """Blocks for a matrix: every thread has some dozens of entries to look at."""
+    return max(1, min(64, size // (32 * _THREADS)))
+
+
+def largest(arrays: Sequence[Array]) -> list[np.ndarray[Any, Any]]:
+    """The largest |entry| of each matrix of each array, (..., 1, 1), on the host: one transfer for all arrays."""
+    import cupy as cp
+
+    plan = [(math.prod(a.shape[:-2]), _blocks(a.shape[-2] * a.shape[-1])) for a in arrays]
+    found = cp.empty(sum(count * blocks for count, blocks in plan), dtype=cp.uint64)
+    start = 0
+    for a, (count, blocks) in zip(arrays, plan, strict=True):
+        size = np.int64(a.shape[-2] * a.shape[-1])
+        if count:
+            _launch("largest", blocks * count, cp.ascontiguousarray(a), size, np.int32(blocks), found[start:])
+        start += count * blocks
+    host = found.get()  # a few numbers for each matrix: their maximum is taken here
+    sizes, start = [], 0
+    for a, (count, blocks) in zip(arrays, plan, strict=True):
+        part = host[start : start + count * blocks].reshape(*a.shape[:-2], blocks)
+        sizes.append(part.max(axis=-1).view(np.float64)[..., None, None])
+        start += count * blocks
+    return sizes
+
+
+def relative_to_largest(scores: Array, rows: Array) -> tuple[Array, Array]:
+    """The row at the first largest score, and all rows minus it.
+
+    (..., n, 1), (..., n, d) -> (..., 1, d), (..., n, d). Leading axes of `rows` are the last of those of `scores`.
+    """
+    import cupy as cp
+
+    lead, (n, d) = scores.shape[:-2], rows.shape[-2:]
+    count, own, blocks = math.prod(lead), math.prod(rows.shape[:-2]), _blocks(n * d)
+    place = cp.empty(count, dtype=cp.int32)
+    row, out = cp.empty((*lead, 1, d)), cp.empty((*lead, n, d))
+    _launch("first_largest", count, cp.ascontiguousarray(scores), np.int32(n), place)
+    sizes = (np.int32(own), np.int32(n), np.int32(d), np.int32(blocks))
+    _launch("relative", blocks * count, cp.ascontiguousarray(rows), place, *sizes, row, out)
+    return row, out
+
+
+def column_softmax(c: Array, scale: Any = 1.0) -> tuple[Array, Array, float]:
+    """q = softmax(scale · c) and log q for columns (..., n, 1), and the least finite log q of all."""
+    import cupy as cp
+
+    count, c = math.prod(c.shape[:-2]), cp.ascontiguousarray(c)
+    scales = (np.intp(0), scale) if isinstance(scale, float) else (_contiguous(scale, c.shape[:-2], 1), 1.0)
+    q, log_q, least = cp.empty_like(c), cp.empty_like(c), cp.empty(count)
+    _launch("column_softmax", count, c, *scales, np.int32(c.shape[-2]), q, log_q, least)
+    return q, log_q, float(cp.asnumpy(least).min())
+
+
+_ONE, _ZERO = np.ones(1), np.zeros(1)
+
+
+def product_with_each(a: Array, b: Array) -> Array:
+    """a b_h for one matrix a (n, k) and a stack b (H, k, m): CuPy's own product first spreads a out."""
+    import cupy as cp
+    from cupy.cuda import cublas, get_cublas_handle
+
+    (n, k), (H, _, m) = a.shape, b.shape
+    a, b, out = cp.ascontiguousarray(a), cp.ascontiguousarray(b), cp.empty((H, n, m))
+    as_it_is = cublas.CUBLAS_OP_N
+    # Rows of ours are columns of theirs: outᵀ = bᵀ aᵀ. Each matrix: pointer, leading dimension, stride.
+    factors = (b.data.ptr, m, k * m, a.data.ptr, k, 0)
+    product = (_ONE.ctypes.data, *factors, _ZERO.ctypes.data, out.data.ptr, m, n * m)
+    cublas.dgemmStridedBatched(get_cublas_handle(), as_it_is, as_it_is, m, n, k, *product, H)
+    return out
+
+
+def axpby(a: Array, x: Any, b: Array, y: Any) -> Array:
+    """a x + b y in one pass."""
+    return _axpby()(a, x, b, y)
+
+
+@cache
+def _axpby() -> Any:
+    import cupy as cp
+
+    return cp.ElementwiseKernel(
+        "float64 a, float64 x, float64 b, float64 y", "float64 z", "z = a * x + b * y", "axpby"
+    )
 
 
 def fits(left: Array, values: Array) -> bool:
@@ -176,21 +352,24 @@ def fits(left: Array, values: Array) -> bool:
     return int(cupy.cuda.Device().compute_capability) >= 90
 
 
-def fused_deviation(left: Array, right: Array, q: Array, values: Array) -> Array:
-    """The formula above for CuPy arrays: left (..., n, k), right (..., m, k), q (..., m, 1), values (..., m, v)."""
+def fused_deviation(left: Array, right: Array, q: Array, values: Array, scale: Any = 1.0) -> Array:
+    """The formula above for CuPy arrays: left (..., n, k), right (..., m, k), q (..., m, 1), values (..., m, v).
+
+    `left` counts times `scale`, a number or an array (..., 1, 1).
+    """
     import cupy as cp
-    import numpy as np
 
     lead = cp.broadcast_shapes(*(a.shape[:-2] for a in (left, right, q, values)))
     n, m, v = left.shape[-2], right.shape[-2], values.shape[-1]
     K, V = _padded(left.shape[-1]), _padded(v)
-    operands = [_contiguous(a, lead, width) for a, width in ((left, K), (right, K), (q * values, V), (q, 1))]
+    operands = [_contiguous(a, lead, width) for a, width in ((left, K), (right, K), (values, V), (q, 1))]
     out = cp.empty((*lead, n, V), dtype=cp.float64)
     kernel, memory = _kernel(K, V, cp.cuda.Device().id)
     row_blocks = -(-n // (16 * _WARPS))
     grid = (row_blocks * math.prod(lead),)
     sizes = (np.int32(n), np.int32(m), np.int32(row_blocks))
-    kernel(grid, (32 * _WARPS,), (*operands, out, *sizes), shared_mem=memory)
+    scales = (np.intp(0), scale) if isinstance(scale, float) else (_contiguous(scale, lead, 1), 1.0)
+    kernel(grid, (32 * _WARPS,), (*operands, *scales, out, *sizes), shared_mem=memory)
     return out if v == V else out[..., :v]
 
 

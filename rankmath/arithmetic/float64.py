@@ -59,7 +59,19 @@ class Float64:
         return float(value)
 
     def matmul(self, a: Array, b: Array) -> Array:
+        if self.on_gpu and a.ndim == 2 and b.ndim == 3:
+            from rankmath.arithmetic.cuda import product_with_each
+
+            return product_with_each(a, b)
         return self.xp.matmul(a, b)
+
+    def combined(self, a: Array, x: Any, b: Array, y: Any) -> Array:
+        """a x + b y for units x and y."""
+        if self.on_gpu:
+            from rankmath.arithmetic.cuda import axpby
+
+            return axpby(a, self.factor(x), b, self.factor(y))
+        return a * self.factor(x) + b * self.factor(y)
 
     def transpose(self, a: Array) -> Array:
         return self.xp.matrix_transpose(a)
@@ -72,10 +84,11 @@ class Float64:
         return a if self._numpy else to_numpy(a)
 
     def factor(self, unit: Any) -> Any:
-        """Numbers of the host, to meet arrays."""
+        """Numbers of the host, to meet arrays: one number where all are equal."""
         if self._numpy or not isinstance(unit, np.ndarray):
             return unit
-        return float(unit[0, 0]) if unit.shape == (1, 1) else self.xp.asarray(unit, device=self._device)
+        first = unit.flat[0]
+        return float(first) if (unit == first).all() else self.xp.asarray(unit, device=self._device)
 
     def exp(self, a: Array) -> Array:
         return self._home(a).exp(a)
@@ -106,6 +119,13 @@ class Float64:
     def sum(self, a: Array, axis: int) -> Array:
         return self._sum(a, axis=axis, keepdims=True)
 
+    def mean_row(self, a: Array) -> Array:
+        """The mean over the rows, (..., 1, d)."""
+        n = a.shape[-2]
+        if self.on_gpu and a.ndim <= 3:  # a product is faster than CuPy's sum over rows
+            return self.matmul(self.xp.full((1, n), 1 / n), a)
+        return self.sum(a, axis=-2) / n
+
     def max(self, a: Array, axis: int) -> Array:
         return self._max(a, axis=axis, keepdims=True)
 
@@ -113,11 +133,17 @@ class Float64:
         """The largest |entry| of each matrix, (..., 1, 1): a unit."""
         if self._numpy:
             return np.maximum.reduce(np.abs(a), axis=(-2, -1), keepdims=True)
+        return self.sizes([a])[0]
+
+    def sizes(self, arrays: list[Array]) -> list[Array]:
+        """`largest` of each: from a GPU all at once."""
         if self.on_gpu:
             from rankmath.arithmetic.cuda import largest
 
-            return self.unit_of(largest(a))
-        return self.unit_of(self.xp.max(self.xp.abs(a), axis=(-2, -1), keepdims=True))
+            return largest(arrays)
+        if self._numpy:
+            return [self.largest(a) for a in arrays]
+        return [self.unit_of(self.xp.max(self.xp.abs(a), axis=(-2, -1), keepdims=True)) for a in arrays]
 
     def size_bound(self, a: Array) -> Array:
         return self.largest(a)
@@ -159,11 +185,11 @@ class Float64:
 
         return fits(left, values)
 
-    def fused_deviation(self, left: Array, right: Array, q: Array, values: Array) -> Array:
-        """Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j) with m = expm1(left rightᵀ), no n × n matrix in memory."""
+    def fused_deviation(self, left: Array, right: Array, q: Array, values: Array, scale: Any) -> Array:
+        """Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j) with m = expm1(scale · left rightᵀ), no n × n matrix in memory."""
         from rankmath.arithmetic.cuda import fused_deviation
 
-        return fused_deviation(left, right, q, values)
+        return fused_deviation(left, right, q, values, self.factor(scale))
 
     def row_of_largest(self, scores: Array, rows: Array) -> Array:
         """The row of `rows` at the first largest score: (..., n, 1), (..., n, d) -> (..., 1, d)."""
@@ -184,8 +210,28 @@ class Float64:
 
     def relative_to_largest(self, scores: Array, rows: Array) -> tuple[Array, Array]:
         """That row, and all rows minus it."""
+        if self.on_gpu and scores.shape[scores.ndim - rows.ndim : -2] == rows.shape[:-2]:
+            from rankmath.arithmetic.cuda import relative_to_largest
+
+            return relative_to_largest(scores, rows)
         row = self.row_of_largest(scores, rows)
         return row, rows - row
+
+    def column_softmax(self, c: Array, unit: Any) -> tuple[Array, Array, float]:
+        """q = softmax(unit · c) and log q for a column (..., n, 1), and the least finite log q."""
+        if self.on_gpu:
+            from rankmath.arithmetic.cuda import column_softmax
+
+            return column_softmax(c, self.factor(unit))
+        c = c * self.factor(unit)
+        c = c - self.max(c, axis=-2)
+        e = self.exp(c)
+        total = self.sum(e, axis=-2)
+        log_q = c - self.log(total)
+        least = float(self.xp.min(log_q))
+        if least == -math.inf:
+            least = float(self.xp.min(self.xp.where(log_q > -math.inf, log_q, 0.0)))
+        return e / total, log_q, least
 
     def nonzero(self, a: Any) -> Any:
         """`a` as a divisor: exact zeros become one."""

@@ -92,6 +92,9 @@ class ObjectArithmetic:
     def sum(self, a: Array, axis: int) -> Array:
         return np.add.reduce(a, axis=axis, keepdims=True)
 
+    def mean_row(self, a: Array) -> Array:
+        return self.sum(a, axis=-2) / a.shape[-2]
+
     def max(self, a: Array, axis: int) -> Array:
         raise NotImplementedError
 

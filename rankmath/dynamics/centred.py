@@ -39,6 +39,8 @@ LOG_ZERO = -1e300
 _SAFE_LOG = 300.0
 # Larger logits are shrunk to this, all alike: the softmax is saturated either way.
 _LARGEST_LOG = math.log(1e305)
+# A sum of this size in a unit of its own, or smaller, is looked at again.
+_SUSPICIOUS = 1e-100
 # In place of a zero that something is divided by.
 _TINY = 1e-290
 # |E| below this: expm1(E) is E to the last bit.
@@ -157,19 +159,44 @@ def centre(A: Any, X: Array) -> Tokens:
 
 
 def _recentred(
-    A: Any, x: Scaled, R: Array, log_residual: LogScale | None, lost_bits: Any = 0.0, log_parts: Any = LOG_ZERO
+    A: Any,
+    x: Scaled,
+    R: Array,
+    log_residual: LogScale | None,
+    lost_bits: Any = 0.0,
+    log_parts: Any = LOG_ZERO,
+    stack: Scaled | None = None,
 ) -> Tokens:
-    """Move the mean of R into x and bring both to size one. R is the sum of parts of size e^log_parts."""
-    shift = A.sum(R, axis=-2) / R.shape[-2]
+    """Move the mean of R into x and bring both to size one.
+
+    R is the sum of parts of size e^log_parts, and of the matrices of the stack. Nothing is measured before all is
+    under way: on a GPU the first number asked for waits for all that was begun.
+    """
+    shift = A.mean_row(R)
     if log_residual is None:
         return Tokens(x[0] + shift, R - shift)
-    log_parts = A.units.maximum(A.log(A.largest(R)), log_parts)
-    R = R - shift
-    center, log = scaled_sum(A, [x, (shift, _floored(A, log_residual.to_float()))])
-    center, grown = normalised(A, center)
-    R, shrunk = normalised(A, R)
+    terms = [x, (shift, _floored(A, log_residual.to_float()))]
+    center, log = _sum_in_larger_unit(A, *terms)
+    parts, R = [R] if stack is None else [R, stack[0]], R - shift
+    of_center, of_residual, of_sum, *of_stack = A.sizes([center, R, *parts])
+    if not (of_center > _SUSPICIOUS).all():
+        center, log = scaled_sum(A, terms)
+        of_center = A.largest(center)
+    log_parts = A.units.maximum(A.log(of_sum), log_parts)
+    if stack is not None:
+        log_parts = A.units.maximum(A.units.max(stack[1] + A.log(of_stack[0]), axis=0), log_parts)
+    center, grown = normalised(A, center, of_center)
+    R, shrunk = normalised(A, R, of_residual)
     lost_bits = A.units.maximum((log_parts - _floored(A, shrunk)) / math.log(2.0), lost_bits)
     return Tokens(center, R, _floored(A, log + grown), log_residual.plus(shrunk), lost_bits)
+
+
+def _sum_in_larger_unit(A: Any, first: Scaled, second: Scaled) -> Scaled:
+    """The sum of two of unmeasured sizes: where it is small, what was smaller may have been lost."""
+    log = A.units.maximum(first[1], second[1])
+    if float(A.units.max(log - A.units.minimum(first[1], second[1]))) > _SAFE_LOG / 2:
+        return scaled_sum(A, [first, second])
+    return A.combined(first[0], A.exp(first[1] - log), second[0], A.exp(second[1] - log)), log
 
 
 def scaled_sum(A: Any, terms: list[Scaled]) -> Scaled:
@@ -179,29 +206,36 @@ def scaled_sum(A: Any, terms: list[Scaled]) -> Scaled:
         for a, _ in terms[1:]:
             total = total + a
         return total, terms[0][1]
-    sizes = [_floored(A, log + A.log(A.largest(a))) for a, log in terms]
+    logs = [A.log(size) for size in A.sizes([a for a, _ in terms])]
+    sizes = [_floored(A, unit + log) for (_, unit), log in zip(terms, logs, strict=True)]
     common = sizes[0]
     for size in sizes[1:]:
         common = A.units.maximum(common, size)
-    total = None
-    for a, log in terms:
-        part = a * A.factor(A.exp(A.units.minimum(log - common, 2 * _SAFE_LOG)))
-        total = part if total is None else total + part
+    (first, x), (second, y), *others = [(a, _to_unit(A, log, common)) for a, log in terms]
+    total = A.combined(first, x, second, y)
+    for a, x in others:
+        total = total + a * A.factor(x)
     return total, common
 
 
+def _to_unit(A: Any, log: Any, common: Array) -> Array:
+    return A.exp(A.units.minimum(log - common, 2 * _SAFE_LOG))
+
+
 def _over_heads(A: Any, term: Scaled) -> Scaled:
-    """`scaled_sum` over a leading axis."""
+    """`scaled_sum` over the leading axis."""
     a, log = term
-    size = A.largest(a)
-    log = log + 0.0 * size
-    common = A.units.max(_floored(A, log + A.log(size)), axis=0)
-    return A.xp.sum(a * A.factor(A.exp(A.units.minimum(log - common, 2 * _SAFE_LOG))), axis=0), common
+    if isinstance(log, int | float) or log.ndim < a.ndim:
+        return A.xp.sum(a, axis=0), log
+    if (log == log[:1]).all():
+        return A.xp.sum(a, axis=0), log[0]
+    common = A.units.max(_floored(A, log + A.log(A.largest(a))), axis=0)
+    return A.xp.sum(a * A.factor(_to_unit(A, log, common)), axis=0), common
 
 
-def normalised(A: Any, a: Array) -> Scaled:
+def normalised(A: Any, a: Array, largest: Array | None = None) -> Scaled:
     """`a` over its largest entry (over both last axes), and the logarithm of that entry (−inf for zero)."""
-    largest = A.largest(a)
+    largest = A.largest(a) if largest is None else largest
     return a / A.factor(A.nonzero(largest)), A.log(largest)
 
 
@@ -209,10 +243,9 @@ def _floored(A: Any, log: Array) -> Array:
     return A.maximum(log, LOG_ZERO)
 
 
-def _grown(A: Any, a: Array, log: Any) -> Array:
-    """`a` · e^log, held down where it would overflow; e^log alone may."""
-    size = _log_of(A, A.largest(a))
-    half = A.factor(A.exp(A.units.minimum(log, _LARGEST_LOG - size) / 2))
+def _grown(A: Any, a: Array, log: Any, log_size: Array) -> Array:
+    """`a`, of size e^log_size, times e^log, held down where that would overflow; e^log alone may."""
+    half = A.factor(A.exp(A.units.minimum(log, _LARGEST_LOG - log_size) / 2))
     return a * half * half
 
 
@@ -232,12 +265,18 @@ def attention_step(A: Any, net: Network, layer: LayerWeights, tokens: Tokens, ma
     total: Scaled | None = None if lam is None else (tokens.residual * lam, 0)
     log_parts: Any = LOG_ZERO if lam is None else math.log(abs(net.skip))
     log_residual = tokens.log_residual
+    stack: Scaled | None = None
     for head in layer.heads:
-        image, term, log_doubt, order = _head_terms(A, net, head, tokens, scale, mask, alone=lam is None)
+        view = view_of(A, net, head, tokens, scale, mask)
+        # The large product first: a GPU is busy with it while the rest is prepared.
+        term, log_doubt = _residual_term(A, head, view, alone=lam is None)
+        seen, log_seen = _seen(A, tokens.center, view.common, scale)
+        image = (_through(A, seen, head), log_seen + head.log_value)
         if layer.stacked:
+            stack = term
             image, term = _over_heads(A, image), _over_heads(A, term)
-            log_doubt = A.units.max(log_doubt + 0.0 * term[1], axis=0)
-        if not A.unbounded:
+            log_parts = A.units.maximum(A.units.max(log_doubt + 0.0 * stack[1], axis=0), log_parts)
+        elif not A.unbounded:
             log_part = term[1] + A.log(A.largest(term[0]))
             log_parts = A.units.maximum(A.units.maximum(log_doubt, log_part), log_parts)
         centers.append(image)
@@ -251,26 +290,30 @@ def attention_step(A: Any, net: Network, layer: LayerWeights, tokens: Tokens, ma
         return _recentred(A, scaled_sum(A, centers), R, None)
     if lam is None:
         # A view's unit is e^{2σ} where σ < 0: 3σ in all, the cubic rate itself.
-        log_residual = log_residual.times(order)
-    return _recentred(A, scaled_sum(A, centers), R, log_residual.plus(log), tokens.lost_bits, log_parts - log)
+        log_residual = log_residual.times(view.order)
+    if stack is not None:
+        stack = (stack[0], stack[1] - log)
+    center = scaled_sum(A, centers)
+    return _recentred(A, center, R, log_residual.plus(log), tokens.lost_bits, log_parts - log, stack)
 
 
-def _head_terms(
-    A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None, *, alone: bool
-) -> tuple[Scaled, Scaled, Any, Any]:
-    """What one head adds to center and residual, how far rounding reaches, and the order of the residual.
+def _seen(A: Any, x: Array, common: Array, scale: Scale) -> Scaled:
+    """e^ξ x + e^σ common, x of size one and common, an average of rows of the residual, no larger."""
+    terms = [(x, scale.xi), (common, scale.sigma)]
+    return scaled_sum(A, terms) if A.unbounded else _sum_in_larger_unit(A, *terms)
+
+
+def _residual_term(A: Any, head: Head, view: View, *, alone: bool) -> tuple[Scaled, Any]:
+    """What one head adds to the residual, and how far rounding reaches.
 
     `alone`: heads make the residual without a skip, and their common unit e^{2σ} is left out.
     """
-    view = view_of(A, net, head, tokens, scale, mask)
-    seen, log_seen = scaled_sum(A, [(tokens.center, scale.xi), (view.common, scale.sigma)])
-    image = (_through(A, seen, head), log_seen + head.log_value)
     values = A.matmul(view.spread, head.value)
     out, log_out = view.deviation(values)
     unit = head.log_value + (0 if alone else view.log_unit)
     log_doubt = view.log_doubt(values, (out, log_out)) + unit
     out = out if head.output is None else A.matmul(out, head.output)
-    return image, (out, log_out + unit), log_doubt, view.order
+    return (out, log_out + unit), log_doubt
 
 
 @dataclass(frozen=True)
@@ -299,7 +342,6 @@ def _through(A: Any, v: Array, head: Head) -> Array:
 def view_of(A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None) -> View:
     """One head as the tokens see it."""
     x, R = tokens.center, tokens.residual
-    per_root = 1 / A.sqrt(A.asarray(A.constant(net.d_qk))) if A.unbounded else 1 / math.sqrt(net.d_qk)
     g = A.matmul(x, head.query)
     if head.key is not None:
         g = A.matmul(g, A.transpose(head.key))
@@ -312,44 +354,46 @@ def view_of(A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask
     if support is not None:
         scores = A.hide(support[:, None], scores)
     pivot, D = A.relative_to_largest(scores, R)
-    c = A.matmul(D, A.transpose(g)) * per_root
-    left = A.matmul(R, head.query * per_root)
+    c = A.matmul(D, A.transpose(g))
+    query, log_logits, log_bound = head.query, head.log_logits, 0
+    if A.unbounded:
+        per_root = 1 / A.sqrt(A.asarray(A.constant(net.d_qk)))
+        c, query = c * per_root, query * per_root
+    left = A.matmul(R, query)
     right = D if head.key is None else A.matmul(D, head.key)
-    log_logits, log_bound = head.log_logits, 0
+    unit: Any = 1.0
     if not A.unbounded:
-        log_bound = _log_of(A, _logit_bound(A, left, right))
-        c, excess = _logits_in_range(A, (c, scale.sigma + log_g), log_bound + 2 * scale.sigma + log_logits)
-        log_logits = log_logits - excess
+        log_root = math.log(net.d_qk) / 2
+        log_logits = log_logits - log_root
+        log_c, log_left, log_right = (_log_of(A, size) for size in A.sizes([c, left, right]))
+        log_bound = log_left + log_right + math.log(left.shape[-1])
+        log_unit = scale.sigma + log_g - log_root
+        log_size = A.units.maximum(log_c + log_unit, log_bound + 2 * scale.sigma + log_logits)
+        # By which logarithm c and E must shrink, both alike, to stay in the range of a double.
+        excess = A.units.maximum(log_size - _LARGEST_LOG, 0.0)
+        log_unit, log_logits = log_unit - excess, log_logits - excess
+        if (mask is not None and support is None) or float(A.units.max(log_unit)) > _SAFE_LOG:
+            c = _grown(A, c, log_unit, log_c)
+        else:
+            unit = A.exp(log_unit)
     if mask is not None and support is None:
         return View(A, scores, scale, left, right, log_logits, log_bound, pivot, D, c, None, 0.0, mask)
-    q, log_q = _softmax(A, c, support)
+    q, log_q, least = _softmax(A, c, unit, support)
     qD = A.matmul(A.transpose(q), D)
-    least = 0.0
-    if log_q is not None:
-        least = float(A.xp.min(log_q if support is None else A.xp.where(log_q > -A.xp.inf, log_q, 0.0)))
     return View(A, scores, scale, left, right, log_logits, log_bound, pivot + qD, D - qD, q, log_q, least, None)
 
 
-def _logits_in_range(A: Any, c: Scaled, log_size_E: Array) -> tuple[Array, Array]:
-    """c itself, and by which logarithm c and E must shrink, both alike, to stay in the range of a double."""
-    log_size_c = c[1] + _log_of(A, A.largest(c[0]))
-    excess = A.units.maximum(A.units.maximum(log_size_c, log_size_E) - _LARGEST_LOG, 0.0)
-    return _grown(A, c[0], c[1] - excess), excess
-
-
-def _softmax(A: Any, c: Array, support: Any) -> tuple[Array, Array | None]:
-    """The column q = softmax(c) over the support, and log q (float64 only)."""
-    if A.unbounded:
-        e = A.exp(c)
+def _softmax(A: Any, c: Array, unit: Any, support: Any) -> tuple[Array, Array | None, float]:
+    """The column q = softmax(unit · c) over the support; in float64 log q and its least entry there too."""
+    if not A.unbounded:
         if support is not None:
-            e = e * support[:, None].astype(int)
-        return e / A.sum(e, axis=-2), None
-    if support is not None:
-        c = A.hide(support[:, None], c)
-    c = c - A.max(c, axis=-2)
+            c, unit = A.hide(support[:, None], c * A.factor(unit)), 1.0
+        q, log_q, least = A.column_softmax(c, unit)
+        return q, log_q, least
     e = A.exp(c)
-    total = A.sum(e, axis=-2)
-    return e / total, c - A.log(total)
+    if support is not None:
+        e = e * support[:, None].astype(int)
+    return e / A.sum(e, axis=-2), None, 0.0
 
 
 @dataclass(frozen=True)
@@ -462,11 +506,11 @@ def _float_deviation(view: View, values: Array) -> Scaled:
         lengths = [A.unit_of(A.max(A.sum(a * a, axis=-1), axis=-2)) for a in (left, right)]
         log_lengths = _log_of(A, lengths[0] * lengths[1]) / 2
         safe = float(xp.max(log_lengths + log_E)) <= math.log(_SAFE_LOG)
-    fused = safe and A.fuses(left, values)
+    fused = safe and A.fuses(left, values) and float(xp.max(log_E)) <= _SAFE_LOG
     large = not fused and float(xp.min(_log_root_mean_square(A, left, right, q) + log_E)) >= _LARGE_LOG_RMS
-    left, right = _factors(A, left, right, log_E)
     if fused:
-        return A.fused_deviation(left, right, q, values), unit
+        return A.fused_deviation(left, right, q, values, A.exp(log_E)), unit
+    left, right = _factors(A, left, right, log_E)
     if safe:
         return (_by_exp if large else _by_expm1)(A, left, right, q, values), unit
     if large:
@@ -515,7 +559,7 @@ def _factors(A: Any, left: Array, right: Array, log_E: Array) -> tuple[Array, Ar
     if float(A.units.max(log_E)) <= _SAFE_LOG:
         return left * A.factor(A.exp(log_E)), right
     right, log = normalised(A, right)
-    return _grown(A, left, log_E + _floored(A, log)), right
+    return _grown(A, left, log_E + _floored(A, log), _log_of(A, A.largest(left))), right
 
 
 def _moving(A: Any, right: Array, log_q: Array) -> Array:
