@@ -1,0 +1,138 @@
+"""What exists under LayerNorm, measured: the tables of docs/equilibria.md.
+
+python benchmarks/equilibria.py                             # print the tables
+python benchmarks/equilibria.py --write docs/equilibria.md  # put them between the markers of the page
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rankmath as rm
+from rankmath.counterexamples.equilibria import sibling
+from rankmath.counterexamples.equilibria_cycles import stable_cycle
+from rankmath.dynamics.limits import basins, limits, random_starts
+
+Rows = list[list[str]]
+STARTS = 2000
+
+
+def stable() -> Rows:
+    """Stable equilibria of full rank under the complete mask, n = d."""
+    rows = [["n = d", "spectral radius", "least singular value", "proved ball", "starts that reach it or −X"]]
+    for n in range(2, 8):
+        equilibrium = rm.layernorm_equilibrium(n, n, n, mask="complete", stable=True)
+        proof = equilibrium.certify(stable=True)
+        basin = equilibrium.basin(STARTS)
+        both = STARTS - basin.elsewhere.hits
+        ball = f"{proof.attraction.ball:.1e}" if proof.proved and proof.attraction else "not proved"
+        sigma = np.linalg.svd(equilibrium.X, compute_uv=False)[-1]
+        share = f"{both} of {STARTS} ({1 - basin.elsewhere.high:.2%} to {1 - basin.elsewhere.low:.2%})"
+        rows.append([str(n), f"{equilibrium.spectral_radius:.3f}", f"{sigma:.3f}", ball, share])
+    return rows
+
+
+def ranks() -> Rows:
+    """Ranks proved under one W_V and one W_QK."""
+    rows = [["mask", "n", "d", "W_V diagonal, W_QK = βI", "weights of the stable equilibrium of full rank"]]
+    for mask, n, d in [
+        ("complete", 3, 3),
+        ("complete", 4, 4),
+        ("complete", 5, 5),
+        ("complete", 8, 8),
+        ("star", 5, 5),
+    ]:
+        family = rm.isolated_ranks(n, d, mask)
+        proved = [str(proof.rank) for proof in (one.certify() for one in family) if proof.proved]
+        rows.append([mask, str(n), str(d), ", ".join(proved), _siblings(n) if mask == "complete" and n < 6 else ""])
+    return rows
+
+
+def _siblings(n: int) -> str:
+    top = rm.layernorm_equilibrium(n, n, n, mask="complete", stable=True)
+    found = []
+    for k in range(1, n):
+        try:
+            proof = sibling(top, k).certify()
+        except RuntimeError:
+            continue
+        found += [str(k)] if proof.proved and proof.rank == k else []
+    return ", ".join([*found, str(n)])
+
+
+def cycles() -> Rows:
+    """Stable orbits on which n tokens exchange places."""
+    rows = [
+        ["n = d", "period", "spectral radius", "least singular value", "proved ball", "starts that reach period n"]
+    ]
+    for n in range(2, 6):
+        cycle = stable_cycle(n)
+        proof = cycle.certify()
+        ball = f"{proof.attraction.ball:.1e}" if proof.proved and proof.attraction else "not proved"
+        sigma = np.linalg.svd(cycle.X, compute_uv=False)[-1]
+        share = basins(cycle, STARTS, steps=3000).share_of(lambda limit, n=n: limit.period == n and limit.rank == n)
+        rows.append([str(n), str(cycle.period), f"{cycle.spectral_radius:.3f}", f"{sigma:.3f}", ball, str(share)])
+    return rows
+
+
+def networks() -> Rows:
+    """What random networks settle on."""
+    rows = [
+        ["mask", "networks", "fixed, rank 1", "fixed, rank 2 or more", "period 2", "longer period", "undecided"]
+    ]
+    for mask in ("complete", "causal"):
+        seen: Counter[str] = Counter()
+        for seed in range(100):
+            net = rm.Network.random(tokens=3, dim=3, seed=seed, norm="sphere", mask=mask, scale=4.0)
+            ends = limits(net, random_starts(net, 20, seed), steps=1000, longest_period=12)
+            seen.update({_name(end.period, end.rank) for end in ends})
+        rows.append([mask, "100", *(str(seen[name]) for name in ("point", "thick", "pair", "long", "undecided"))])
+    return rows
+
+
+def _name(period: int | None, rank: int) -> str:
+    if period is None:
+        return "undecided"
+    if period > 1:
+        return "pair" if period == 2 else "long"
+    return "point" if rank == 1 else "thick"
+
+
+TABLES = {"stable": stable, "ranks": ranks, "cycles": cycles, "networks": networks}
+
+
+def markdown(rows: Rows) -> str:
+    """A table of Markdown."""
+    head, *body = (f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join([head, f"|{' --- |' * len(rows[0])}", *body])
+
+
+def main(arguments: Any = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the tables between the page's markers")
+    options = parser.parse_args(arguments)
+    page = options.write.read_text(encoding="utf-8") if options.write else ""
+    for name, rows in TABLES.items():
+        table = markdown(rows())
+        if not options.write:
+            print(f"{name}\n\n{table}\n", flush=True)
+            continue
+        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        page, count = re.subn(f"{begin}.*?{end}", f"{begin}\n{table}\n{end}", page, flags=re.DOTALL)
+        if count != 1:
+            print(f"{options.write}: the markers {begin} … {end} must stand there once", file=sys.stderr)
+            return 2
+    if options.write:
+        options.write.write_text(page, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
