@@ -91,7 +91,7 @@ def page(entry: Statement, found: Sample) -> str:
     demanded = hypotheses(entry)
     parts += ["## Hypotheses", "None beyond the claim."] if not demanded else ["## Hypotheses", _list(demanded)]
     parts += ["## " + ("Proof" if entry.status == "proved" else "Refutation"), *_shown(entry)]
-    parts += ["## Tightness", *_picture(entry, found)]
+    parts += ["## Instances" if found.outcomes else "## Tightness", *_picture(entry, found)]
     path, line = registered_at(entry)
     code_path, code_line, text = source_of(entry.evaluate or entry.decide)
     parts += [

@@ -30,7 +30,7 @@ SAMPLE = 80
 # Okabe and Ito's colours, told apart by all eyes.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
 
-DRAWN, NEAR, VIOLATED = "drawn", "near equality", "violated"
+DRAWN, NEAR, VIOLATED = "drawn", "built to be tight", "violated"
 HELD = "held"
 _COLOURS = {DRAWN: BLUE, NEAR: GREEN, VIOLATED: ORANGE, HELD: BLUE}
 
