@@ -36,7 +36,8 @@ def entries_on_lines_of_their_own(lines: list[str]) -> list[str]:
     >>> entries_on_lines_of_their_own(["Parameters", "----------", "n : how many", "    there are"])
     ['Parameters', '----------', 'n', '    how many', '    there are']
     """
-    found, fields = [], False
+    found: list[str] = []
+    fields = False
     for k, line in enumerate(lines):
         if re.fullmatch(r"-{3,}", line):
             fields = lines[k - 1] in ("Parameters", "Attributes")
