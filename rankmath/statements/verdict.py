@@ -9,6 +9,8 @@ from typing import NoReturn
 
 
 class Outcome(StrEnum):
+    """What is known of one statement on one instance; `Verdict` says by which arithmetic."""
+
     HOLDS = "HOLDS"
     VIOLATED = "VIOLATED"
     UNDECIDED = "UNDECIDED"

@@ -77,8 +77,9 @@ def test_every_public_name_is_documented(site: Site) -> None:
 @pytest.mark.parametrize("name", [name for name in rankmath.__all__ if name != "__version__"])
 def test_every_public_name_says_what_it_is(name: str) -> None:
     thing = getattr(rankmath, name)
-    assert inspect.getdoc(thing)
+    assert thing.__doc__
     if inspect.isclass(thing):
+        assert vars(thing)["__doc__"], "its own words, not those of a class it inherits from"
         for member, value in vars(thing).items():
             if not member.startswith("_") and (
                 inspect.isfunction(value) or isinstance(value, property | classmethod)
