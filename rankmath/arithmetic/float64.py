@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -16,6 +19,9 @@ from rankmath.validation import Array
 _BYTES_PER_ENTRY = 24
 # 1.5 MiB of doubles stay in the cache of a core.
 _CACHED_ENTRIES = 3 * 2**16
+_BATCHED_ENTRIES = 2**22
+# From so many exponentials on, threads of our own pay.
+_THREADED_ENTRIES = 2**18
 _LARGEST_BLOCK_BYTES = 6 * 2**30
 
 
@@ -41,6 +47,9 @@ class Float64:
         self._sum: Any = np.add.reduce if self._numpy else self.xp.sum
 
         self.block_entries = self._budget() if memory is None else max(1, memory // _BYTES_PER_ENTRY)
+        # Products of many small matrices gain less from the cache than they lose by being cut.
+        cut = memory is not None or self.on_gpu
+        self.batch_entries = self.block_entries if cut else max(self.block_entries, _BATCHED_ENTRIES)
 
     def _budget(self) -> int:
         """Entries of a row block: on the CPU what stays in cache, on a GPU a part of the memory that is free."""
@@ -51,6 +60,14 @@ class Float64:
         free, _ = cupy.cuda.Device().mem_info
         pooled = cupy.get_default_memory_pool().free_bytes()
         return int(min((free + pooled) // 4, _LARGEST_BLOCK_BYTES) // _BYTES_PER_ENTRY)
+
+    def results(self, tasks: list[Callable[[], Array]], entries: int) -> list[Array]:
+        """What the tasks return. NumPy's exponentials run on one core: large tasks share the threads BLAS has."""
+        threads = min(_blas_threads(), len(tasks)) if self._numpy and entries >= _THREADED_ENTRIES else 1
+        if threads == 1:
+            return [task() for task in tasks]
+        with _controller().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(lambda task: task(), tasks))
 
     def asarray(self, value: Array) -> Array:
         return value
@@ -245,6 +262,18 @@ class Float64:
     def vanishes(self, a: Array, size: Array) -> Array:
         """Whether `a`, a difference of numbers of the given size, is zero to rounding."""
         return a <= 2.0**-48 * size
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _blas_threads() -> int:
+    """As many as the user lets BLAS have."""
+    return max((lib.num_threads for lib in _controller().lib_controllers if lib.user_api == "blas"), default=1)
 
 
 def to_numpy(array: Array) -> np.ndarray[Any, Any]:

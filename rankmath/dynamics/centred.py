@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 from rankmath.arithmetic.scales import LogScale
@@ -680,11 +681,12 @@ def in_row_blocks(A: Any, function: Callable[[Array, int], Array], rows: Array, 
     """function(rows, index of the first), a block of rows at a time: no full n × n matrix is ever held."""
     n = rows.shape[-2]
     batch = math.prod(rows.shape[:-2])
-    block = max(1, A.block_entries // max(1, columns * batch))
+    entries = A.block_entries if batch == 1 else A.batch_entries
+    block = max(1, entries // max(1, columns * batch))
     if block >= n:
         return function(rows, 0)
-    parts = [function(rows[..., start : start + block, :], start) for start in range(0, n, block)]
-    return A.concat(parts, axis=-2)
+    tasks = [partial(function, rows[..., start : start + block, :], start) for start in range(0, n, block)]
+    return A.concat(A.results(tasks, n * columns * batch), axis=-2)
 
 
 # -- maps applied token by token ---------------------------------------------------------------------------
