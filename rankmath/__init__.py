@@ -68,6 +68,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'rankmath' has no attribute {name!r}")
     value = getattr(import_module(home), name)
     globals()[name] = value
+    for part, module in vars(sys.modules.get(f"rankmath.{name}", ModuleType(name))).items():
+        if isinstance(module, ModuleType):
+            setattr(value, part, module)
     return value
 
 
@@ -79,8 +82,20 @@ class _Package(ModuleType):
     """`rm.certify`, `rm.campaign` and `rm.statements` stay functions when rooms of these names are imported."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in _HOME and isinstance(value, ModuleType)):
+        if name in _HOME and isinstance(value, ModuleType):
+            value.__class__ = _Room
+        else:
             super().__setattr__(name, value)
+
+
+class _Room(ModuleType):
+    """A room that shares its name with a function: ``import rankmath.certify.checker as c`` asks the function."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        function = vars(sys.modules["rankmath"]).get(self.__name__.rpartition(".")[2])
+        if function is not None and isinstance(value, ModuleType):
+            setattr(function, name, value)
 
 
 sys.modules[__name__].__class__ = _Package

@@ -40,10 +40,13 @@ def test_functions_win_over_rooms_of_the_same_name() -> None:
     """Importing rankmath.certify.… must not put the package in the place of the function rm.certify."""
     code = (
         "import rankmath.certify.checker, rankmath.campaign.ledger, rankmath as rm; "
-        "from rankmath.certify import checker; print(callable(rm.certify), callable(rm.campaign), checker.FORMAT)"
+        "from rankmath.certify import checker; print(callable(rm.certify), callable(rm.campaign), checker.FORMAT); "
+        "import rankmath.certify.checker as c, rankmath.statements.engine as e, rankmath.certify.issue as i; "
+        "print(c is checker, e.__name__, i.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["True", "True", "rankmath-certificate/1"]
+    names = ["rankmath.statements.engine", "rankmath.certify.issue"]
+    assert done.stdout.split() == ["True", "True", "rankmath-certificate/1", "True", *names]
 
 
 def test_every_public_name_loads() -> None:

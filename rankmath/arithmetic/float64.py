@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
 
@@ -17,11 +20,13 @@ from rankmath.validation import Array
 
 # A block of logits, its exponentials, and a temporary of the library.
 _BYTES_PER_ENTRY = 24
-# 1.5 MiB of doubles stay in the cache of a core.
-_CACHED_ENTRIES = 3 * 2**16
+# 4 MiB of doubles: larger products are no faster.
+_CACHED_ENTRIES = 2**19
 _BATCHED_ENTRIES = 2**22
 # From so many exponentials on, threads of our own pay.
 _THREADED_ENTRIES = 2**18
+# From here on two passes take less than one and a copy.
+_LONG = 2**14
 _LARGEST_BLOCK_BYTES = 6 * 2**30
 
 
@@ -42,6 +47,9 @@ class Float64:
         self.on_gpu = is_cupy_array(like)
         self._native = self._numpy or is_cupy_array(like)
         self._device = None if self._native else like.device
+        self.log_power = math.log(math.log2(math.e)) if self._numpy else 0.0
+        self._shared = False  # the threads are taken
+        self._scratch = threading.local()
         # NumPy's own names for these spend longer on their arguments than on a small array.
         self._max: Any = np.maximum.reduce if self._numpy else self.xp.max
         self._sum: Any = np.add.reduce if self._numpy else self.xp.sum
@@ -61,13 +69,36 @@ class Float64:
         pooled = cupy.get_default_memory_pool().free_bytes()
         return int(min((free + pooled) // 4, _LARGEST_BLOCK_BYTES) // _BYTES_PER_ENTRY)
 
-    def results(self, tasks: list[Callable[[], Array]], entries: int) -> list[Array]:
-        """What the tasks return. NumPy's exponentials run on one core: large tasks share the threads BLAS has."""
-        threads = min(_blas_threads(), len(tasks)) if self._numpy and entries >= _THREADED_ENTRIES else 1
+    def in_turn(self, tasks: Sequence[Callable[[], Any]], entries: int) -> Iterator[Any]:
+        """What the tasks return, one after the other, each a matter of so many exponentials.
+
+        NumPy's exponentials run on one core. Large tasks therefore share the threads that BLAS has: as many at a
+        time as there are, or, if there are fewer tasks than threads, the parts of one (which come here as well).
+        """
+        threads = self._threads if self._numpy and not self._shared and entries >= _THREADED_ENTRIES else 1
         if threads == 1:
-            return [task() for task in tasks]
-        with _controller().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(lambda task: task(), tasks))
+            yield from (task() for task in tasks)
+            return
+        # BLAS on more threads would wait for work on the cores that ours run on.
+        with _controller().limit(limits=1, user_api="blas"):
+            if len(tasks) < threads:
+                yield from (task() for task in tasks)
+                return
+            self._shared = True
+            try:
+                pool = _pool(os.getpid(), threads)
+                ahead = deque(pool.submit(task) for task in tasks[: threads + 1])
+                for task in tasks[threads + 1 :]:
+                    yield ahead.popleft().result()
+                    ahead.append(pool.submit(task))
+                yield from (future.result() for future in ahead)
+            finally:
+                self._shared = False
+
+    @cached_property
+    def _threads(self) -> int:
+        """As many as the user lets BLAS have."""
+        return max((lib.num_threads for lib in _controller().lib_controllers if lib.user_api == "blas"), default=1)
 
     def asarray(self, value: Array) -> Array:
         return value
@@ -81,6 +112,16 @@ class Float64:
 
             return product_with_each(a, b)
         return self.xp.matmul(a, b)
+
+    def passing_product(self, a: Array, b: Array) -> Array:
+        """a b in memory that the thread's next such product takes: fresh pages cost more than they seem to."""
+        if not self._numpy or a.ndim != 2:
+            return self.matmul(a, b)
+        rows, columns = a.shape[0], b.shape[1]
+        flat: Any = getattr(self._scratch, "flat", None)
+        if flat is None or flat.size < rows * columns:
+            flat = self._scratch.flat = np.empty(rows * columns)
+        return np.matmul(a, b, out=flat[: rows * columns].reshape(rows, columns))
 
     def combined(self, a: Array, x: Any, b: Array, y: Any) -> Array:
         """a x + b y for units x and y."""
@@ -117,6 +158,10 @@ class Float64:
     def exp_of_temporary(self, a: Array) -> Array:
         return self.xp.exp(a, out=a) if self._native else self.xp.exp(a)
 
+    def power_of_temporary(self, a: Array) -> Array:
+        """e^(a/u), u = e^`log_power`: powers of two cost NumPy a tenth less than powers of e."""
+        return np.exp2(a, out=a) if self._numpy else self.exp_of_temporary(a)
+
     def log(self, a: Array) -> Array:
         """Natural logarithm, log 0 = −∞ without a warning."""
         if isinstance(a, np.ndarray):
@@ -148,9 +193,11 @@ class Float64:
 
     def largest(self, a: Array) -> Array:
         """The largest |entry| of each matrix, (..., 1, 1): a unit."""
-        if self._numpy:
-            return np.maximum.reduce(np.abs(a), axis=(-2, -1), keepdims=True)
-        return self.sizes([a])[0]
+        if not self._numpy:
+            return self.sizes([a])[0]
+        if a.ndim == 2 and a.size > _LONG:
+            return np.maximum(a.max(keepdims=True), -a.min(keepdims=True))
+        return np.maximum.reduce(np.abs(a), axis=(-2, -1), keepdims=True)
 
     def sizes(self, arrays: list[Array]) -> list[Array]:
         """`largest` of each: from a GPU all at once."""
@@ -265,15 +312,16 @@ class Float64:
 
 
 @cache
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """Threads that stay, since starting them takes time; a forked process has none of its parent's."""
+    return ThreadPoolExecutor(threads)
+
+
+@cache
 def _controller() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-def _blas_threads() -> int:
-    """As many as the user lets BLAS have."""
-    return max((lib.num_threads for lib in _controller().lib_controllers if lib.user_api == "blas"), default=1)
 
 
 def to_numpy(array: Array) -> np.ndarray[Any, Any]:

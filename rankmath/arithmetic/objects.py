@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,9 @@ class ObjectArithmetic:
 
     def sum(self, a: Array, axis: int) -> Array:
         return np.add.reduce(a, axis=axis, keepdims=True)
+
+    def in_turn(self, tasks: Sequence[Callable[[], Any]], entries: int) -> Iterator[Any]:
+        return (task() for task in tasks)
 
     def mean_row(self, a: Array) -> Array:
         return self.sum(a, axis=-2) / a.shape[-2]

@@ -25,7 +25,7 @@ import numpy as np
 from rankmath.arithmetic.float64 import Float64
 from rankmath.campaign.exact_json import encode
 from rankmath.statements.draws import ALL_TOKENS, networks
-from rankmath.statements.engine import Battery, _climb, _float_verdicts, judge
+from rankmath.statements.engine import Battery, climb, float_verdicts, judge
 from rankmath.statements.instance import Instance, NetworkInstance
 from rankmath.statements.registry import statement as registered
 from rankmath.statements.registry import statements_in
@@ -198,7 +198,7 @@ def run_chunk(chunk: Chunk) -> Findings:
                 continue
             assert statement.evaluate is not None
             evaluation = statement.evaluate(Float64(np.zeros(1)), batch)
-            for i, verdict in enumerate(_float_verdicts(statement.key, evaluation, len(batch))):
+            for i, verdict in enumerate(float_verdicts(statement.key, evaluation, len(batch))):
                 why = "certified" if start + i in wanted else ""
                 if why or verdict.outcome in (Outcome.VIOLATED, Outcome.UNDECIDED):
                     verdict = judge(statement, batch.select(i), "balls")
@@ -308,7 +308,7 @@ class _Tally:
         if self.tightest is not None:
             _, batch, i, verdict = self.tightest
             climbed.tightest, climbed.tightest_instance = verdict.ratio, batch.select(i)
-        _climb(statement, climbed, chunk.entropy, chunk.recipe.search)
+        climb(statement, climbed, chunk.entropy, chunk.recipe.search)
         for instance, verdict in climbed.taken:
             self.take(self.seen, instance, 0, verdict, "extremal")
 

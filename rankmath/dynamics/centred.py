@@ -267,22 +267,22 @@ def attention_step(A: Any, net: Network, layer: LayerWeights, tokens: Tokens, ma
     log_parts: Any = LOG_ZERO if lam is None else math.log(abs(net.skip))
     log_residual = tokens.log_residual
     stack: Scaled | None = None
-    for head in layer.heads:
-        view = view_of(A, net, head, tokens, scale, mask)
-        # The large product first: a GPU is busy with it while the rest is prepared.
-        term, log_doubt = _residual_term(A, head, view, alone=lam is None)
-        seen, log_seen = _seen(A, tokens.center, view.common, scale)
-        image = (_through(A, seen, head), log_seen + head.log_value)
+    tasks = [partial(_head_terms, A, net, head, tokens, scale, mask, lam is None) for head in layer.heads]
+    n, batch = tokens.residual.shape[-2], math.prod(tokens.residual.shape[:-2])
+    order: Any = None
+    for image, term, log_doubt, log_size, order in A.in_turn(tasks, n * n * batch):  # noqa: B007 (the heads share it)
         if layer.stacked:
             stack = term
             image, term = _over_heads(A, image), _over_heads(A, term)
             log_parts = A.units.maximum(A.units.max(log_doubt + 0.0 * stack[1], axis=0), log_parts)
         elif not A.unbounded:
-            log_part = term[1] + A.log(A.largest(term[0]))
-            log_parts = A.units.maximum(A.units.maximum(log_doubt, log_part), log_parts)
+            log_parts = A.units.maximum(A.units.maximum(log_doubt, log_size), log_parts)
         centers.append(image)
-        # One head's term at a time: no H n × d numbers are held.
-        total = term if total is None else scaled_sum(A, [total, term])
+        # One head's term at a time, or a few: no H n × d numbers are held.
+        if total is not None:
+            alike = not A.unbounded and A.units.all(total[1] == term[1])
+            term = (total[0] + term[0], term[1]) if alike else scaled_sum(A, [total, term])
+        total = term
     if layer.bias is not None:
         centers.append(layer.bias)
     assert total is not None
@@ -291,7 +291,7 @@ def attention_step(A: Any, net: Network, layer: LayerWeights, tokens: Tokens, ma
         return _recentred(A, scaled_sum(A, centers), R, None)
     if lam is None:
         # A view's unit is e^{2σ} where σ < 0: 3σ in all, the cubic rate itself.
-        log_residual = log_residual.times(view.order)
+        log_residual = log_residual.times(order)
     if stack is not None:
         stack = (stack[0], stack[1] - log)
     center = scaled_sum(A, centers)
@@ -304,17 +304,26 @@ def _seen(A: Any, x: Array, common: Array, scale: Scale) -> Scaled:
     return scaled_sum(A, terms) if A.unbounded else _sum_in_larger_unit(A, *terms)
 
 
-def _residual_term(A: Any, head: Head, view: View, *, alone: bool) -> tuple[Scaled, Any]:
-    """What one head adds to the residual, and how far rounding reaches.
+def _head_terms(
+    A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None, alone: bool
+) -> tuple[Scaled, Scaled, Any, Any, Any]:
+    """What one head adds to center and residual, how far rounding reaches, the size of the latter, and its order.
 
     `alone`: heads make the residual without a skip, and their common unit e^{2σ} is left out.
     """
+    view = view_of(A, net, head, tokens, scale, mask)
     values = A.matmul(view.spread, head.value)
+    # The large product first: a GPU is busy with it while the rest is prepared.
     out, log_out = view.deviation(values)
     unit = head.log_value + (0 if alone else view.log_unit)
     log_doubt = view.log_doubt(values, (out, log_out)) + unit
     out = out if head.output is None else A.matmul(out, head.output)
-    return (out, log_out + unit), log_doubt
+    seen, log_seen = _seen(A, tokens.center, view.common, scale)
+    image = (_through(A, seen, head), log_seen + head.log_value)
+    log_size: Any = LOG_ZERO
+    if not A.unbounded and out.ndim == tokens.residual.ndim:  # all heads at once are measured later
+        log_size = A.log(A.largest(out)) + log_out + unit
+    return image, (out, log_out + unit), log_doubt, log_size, view.order
 
 
 @dataclass(frozen=True)
@@ -511,7 +520,7 @@ def _float_deviation(view: View, values: Array) -> Scaled:
     large = not fused and float(xp.min(_log_root_mean_square(A, left, right, q) + log_E)) >= _LARGE_LOG_RMS
     if fused:
         return A.fused_deviation(left, right, q, values, A.exp(log_E)), unit
-    left, right = _factors(A, left, right, log_E)
+    left, right = _factors(A, left, right, log_E + A.log_power if safe and large else log_E)
     if safe:
         return (_by_exp if large else _by_expm1)(A, left, right, q, values), unit
     if large:
@@ -580,18 +589,18 @@ def _by_expm1(A: Any, left: Array, right: Array, q: Array, values: Array) -> Arr
     rightT, weights = A.transpose(right), A.concat([q * values, q], axis=-1)
 
     def average(rows: Array, start: int) -> Array:
-        y = A.matmul(A.expm1_of_temporary(A.matmul(rows, rightT)), weights)
+        y = A.matmul(A.expm1_of_temporary(A.passing_product(rows, rightT)), weights)
         return y[..., :-1] / (1.0 + y[..., -1:])
 
     return in_row_blocks(A, average, left, right.shape[-2])
 
 
 def _by_exp(A: Any, left: Array, right: Array, q: Array, values: Array) -> Array:
-    """The same with e^E for m: the values have q-mean zero, so that P and Q average them alike."""
+    """The same with e^E for m, E in units of `log_power`: with q-mean zero, P and Q average the values alike."""
     rightT, weights = A.transpose(right), A.concat([q * values, q], axis=-1)
 
     def average(rows: Array, start: int) -> Array:
-        y = A.matmul(A.exp_of_temporary(A.matmul(rows, rightT)), weights)
+        y = A.matmul(A.power_of_temporary(A.passing_product(rows, rightT)), weights)
         return y[..., :-1] / y[..., -1:]
 
     return in_row_blocks(A, average, left, right.shape[-2])
@@ -685,8 +694,9 @@ def in_row_blocks(A: Any, function: Callable[[Array, int], Array], rows: Array, 
     block = max(1, entries // max(1, columns * batch))
     if block >= n:
         return function(rows, 0)
+    block = -(-n // -(-n // block))  # as many, and alike
     tasks = [partial(function, rows[..., start : start + block, :], start) for start in range(0, n, block)]
-    return A.concat(A.results(tasks, n * columns * batch), axis=-2)
+    return A.concat(list(A.in_turn(tasks, n * columns * batch)), axis=-2)
 
 
 # -- maps applied token by token ---------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def judge(statement: Statement, instance: Instance, arithmetic: str, most_bits: 
     assert statement.evaluate is not None
     if arithmetic == "float64":
         evaluation = statement.evaluate(Float64(np.zeros(1)), instance)
-        return _float_verdicts(statement.key, evaluation, 1)[0]
+        return float_verdicts(statement.key, evaluation, 1)[0]
     return _ball_verdict(statement, instance, most_bits)
 
 
@@ -125,13 +125,17 @@ def _decide_balls(key: str, evaluation: Evaluation, bits: int) -> Verdict:
     for hypothesis in evaluation.hypotheses:
         if not _certainly_below(hypothesis.side):
             return verdict(Outcome.UNDECIDED, hypothesis.side, f"cannot tell whether {hypothesis.name}")
-    critical = max(evaluation.sides, key=lambda side: _excess(_middle(side.log_lhs), _middle(side.log_rhs)))
-    for side in evaluation.sides:
-        if _certainly_above(side):
-            return verdict(Outcome.VIOLATED, side)
+    critical = max(evaluation.sides, key=_middle_excess)
+    broken = [side for side in evaluation.sides if _certainly_above(side)]
+    if broken:
+        return verdict(Outcome.VIOLATED, max(broken, key=_middle_excess))
     if all(_certainly_below(side) for side in evaluation.sides):
         return verdict(Outcome.HOLDS, critical)
     return verdict(Outcome.UNDECIDED, critical, "the two sides are equal as far as these balls can tell")
+
+
+def _middle_excess(side: Side) -> float:
+    return _excess(_middle(side.log_lhs), _middle(side.log_rhs))
 
 
 def _certainly_below(side: Side) -> bool:
@@ -160,7 +164,7 @@ def _excess(log_lhs: float, log_rhs: float) -> float:
     return math.inf if math.isnan(difference) else difference
 
 
-def _float_verdicts(key: str, evaluation: Evaluation, size: int) -> list[Verdict]:
+def float_verdicts(key: str, evaluation: Evaluation, size: int) -> list[Verdict]:
     """Numerical verdicts over a batch: beyond the margin, or undecided."""
 
     def values(x: Any) -> np.ndarray[Any, Any]:
@@ -298,7 +302,7 @@ def verify_statement(
         for start, batch in _drawn(statement, instances, seed):
             A = Float64(np.zeros(1))
             evaluation = statement.evaluate(A, batch)
-            verdicts = _float_verdicts(statement.key, evaluation, len(batch))
+            verdicts = float_verdicts(statement.key, evaluation, len(batch))
             if statement.compare is not None:
                 applies = np.asarray([verdict.outcome == Outcome.HOLDS for verdict in verdicts])
                 for name, logs in statement.compare(A, batch, evaluation).items():
@@ -314,7 +318,7 @@ def verify_statement(
         battery.comparison = {
             name: math.exp(min(700.0, float(np.median(logs)))) for name, logs in comparisons.items() if logs
         }
-        _climb(statement, battery, seed, search)
+        climb(statement, battery, seed, search)
     for instance, verdict in battery.violations[:3]:
         if statement.certificate is not None and verdict.certified:
             certificate = statement.certificate(instance, verdict)
@@ -342,7 +346,7 @@ def _drawn(statement: Statement, count: int, seed: int) -> Iterator[tuple[int, I
         index += 1
 
 
-def _climb(statement: Statement, battery: Battery, seed: int, steps: int) -> None:
+def climb(statement: Statement, battery: Battery, seed: int, steps: int) -> None:
     """Near-extremal instances, then a simplex search uphill in log(lhs/rhs) from the tightest."""
     from scipy.optimize import minimize
 

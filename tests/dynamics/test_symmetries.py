@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import array_api_strict
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
+from rankmath.arithmetic.float64 import Float64
 from rankmath.dynamics.paths import path_sums
 from rankmath.dynamics.plain import attention_matrices, forward
 from rankmath.dynamics.trace import trace
@@ -262,3 +265,23 @@ def test_two_libraries_do_not_mix():
         trace(net, strict(np.ones((4, 3))))
     with pytest.raises(ValueError, match="all arrays must come from one library"):
         Network.from_arrays(strict(net.W_QK), net.W)
+
+
+@pytest.mark.parametrize("heads", [1, 5])
+def test_threads_change_nothing(heads):
+    net = Network.random(tokens=600, dim=8, heads=heads, layers=2, seed=0)
+    X = net.random_input(seed=1)
+    found = []
+    for limit in (1, 2, 3):
+        with threadpool_limits(limit):
+            found.append(trace(net, X).log_residual)
+    np.testing.assert_allclose(found[1:], [found[0]] * 2, rtol=1e-14)
+
+
+def test_an_error_in_a_thread_is_raised_and_the_threads_work_on():
+    A = Float64(np.zeros((2, 2)))
+    tasks = [partial(float, x) for x in ("1", "2", "three", "4", "5")]
+    with threadpool_limits(2):
+        with pytest.raises(ValueError, match="three"):
+            list(A.in_turn(tasks, 10**9))
+        assert list(A.in_turn(tasks[:2] + tasks[3:], 10**9)) == [1.0, 2.0, 4.0, 5.0]

@@ -1,0 +1,348 @@
+"""The tables of docs/performance.md. Every figure is a ratio of two things timed in one run, in turns, medians.
+
+    python benchmarks/performance.py run [TABLE…] --output cpu.json          a machine without a GPU
+    python benchmarks/performance.py run [TABLE…] --output gpu.json --gpu    a machine with one
+    python benchmarks/performance.py write cpu.json gpu.json                 docs/performance.md from the two
+
+Peers are what a user would write instead: explicit softmax attention and `scaled_dot_product_attention` of torch,
+both in float64; a loop over networks; all paths one by one; the definition in mpmath.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+import os
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from timing import side_by_side
+
+import rankmath as rm
+from rankmath.arithmetic.float64 import Float64
+from rankmath.dynamics.backend import on_backend
+from rankmath.dynamics.centred import attention_step, centre, stacks_heads, weights_of
+
+Row = dict[str, Any]
+
+
+class Machine:
+    """Where arrays live, and how to wait for them."""
+
+    def __init__(self, gpu: bool) -> None:
+        self.gpu = gpu
+        if gpu:
+            import cupy
+
+            self.cupy = cupy
+
+    def wait(self) -> None:
+        if self.gpu:
+            self.cupy.cuda.Device().synchronize()
+
+    def there(self, net: Any, X: Any) -> tuple[Any, Any]:
+        return on_backend("cupy", net, X) if self.gpu else (net, X)
+
+    def torch(self, a: Any) -> Any:
+        import torch
+
+        return torch.as_tensor(np.ascontiguousarray(a), device="cuda" if self.gpu else "cpu")
+
+    def times(self, candidates: dict[str, Callable[[], Any]], repeats: int = 15) -> dict[str, Any]:
+        def waiting(function: Callable[[], Any]) -> Callable[[], Any]:
+            def run() -> None:
+                function()
+                self.wait()  # one device: this waits for torch as well
+
+            return run
+
+        return side_by_side({name: waiting(f) for name, f in candidates.items()}, repeats)
+
+    def words(self) -> str:
+        if self.gpu:
+            name = self.cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+            return f"one {name}, CuPy {self.cupy.__version__}, CUDA {self.cupy.cuda.runtime.runtimeGetVersion()}"
+        return f"{len(os.sched_getaffinity(0))} cores ({platform.machine()}), NumPy {np.__version__}"
+
+
+def layer(machine: Machine) -> list[Row]:
+    """One centred layer against torch."""
+    import torch
+
+    shapes = [(4096, 64, 16), (1024, 64, 64), (2048, 32, 16), (8192, 64, 4)] if machine.gpu else [(1024, 64, 8)]
+    attend = torch.nn.functional.scaled_dot_product_attention
+    rows = []
+    for n, d, H in shapes:
+        net = rm.Network.random(n, d, H, 1, seed=0)
+        T, W_QK, W = (machine.torch(a) for a in (net.random_input(seed=1), net.query[0], net.value[0]))
+        net, X = machine.there(net, net.random_input(seed=1))
+        A = Float64(X)
+        tokens, (weights,) = centre(A, X), weights_of(A, net, stacked=stacks_heads(A, net, X))
+
+        def explicit(T: Any = T, W_QK: Any = W_QK, W: Any = W, root: float = math.sqrt(d)) -> Any:
+            return (torch.softmax((T @ W_QK) @ T.T / root, dim=-1) @ (T @ W)).sum(0)
+
+        def library(T: Any = T, W_QK: Any = W_QK, W: Any = W, shape: Any = (H, n, d)) -> Any:
+            return attend((T @ W_QK)[None], T.expand(shape)[None], (T @ W)[None]).sum(1)[0]
+
+        def centred(A: Any = A, net: Any = net, weights: Any = weights, tokens: Any = tokens) -> Any:
+            return attention_step(A, net, weights, tokens, None)
+
+        with torch.no_grad():
+            apart = float(abs(explicit() - library()).max() / abs(library()).max())
+            assert apart < 1e-12, f"torch's two answers differ by {apart}"
+            times = machine.times(
+                {
+                    "centred": centred,
+                    "torch explicit": explicit,
+                    "torch sdpa": library,
+                    "plain": lambda net=net, X=X: rm.forward(net, X),
+                },
+                repeats=31,
+            )
+        fastest = min(times["ratio"]["torch explicit"], times["ratio"]["torch sdpa"])
+        milliseconds = {f"{name}, ms": 1e3 * t for name, t in times["seconds"].items()}
+        row = {"n": n, "d": d, "H": H, **milliseconds, "explicit/centred": times["ratio"]["torch explicit"]}
+        rows.append({**row, "faster of torch/centred": fastest, "gflop": 4e-9 * H * n * n * d})
+    return rows
+
+
+def roofline(machine: Machine) -> list[Row]:
+    """How far a layer is from the rate of a float64 matrix product and from the bandwidth of a copy."""
+    xp: Any = machine.cupy if machine.gpu else np
+    size, length = (8192, 2**28) if machine.gpu else (2048, 2**26)
+    a, s = xp.asarray(np.random.default_rng(0).standard_normal((size, size))), xp.zeros(length)
+    t = xp.empty_like(s)
+    n, d, H = (4096, 64, 16) if machine.gpu else (1024, 64, 8)
+    net = rm.Network.random(n, d, H, 1, seed=0)
+    net, X = machine.there(net, net.random_input(seed=1))
+    A = Float64(X)
+    tokens, (weights,) = centre(A, X), weights_of(A, net, stacked=stacks_heads(A, net, X))
+    seconds = machine.times(
+        {
+            "layer": lambda: attention_step(A, net, weights, tokens, None),
+            "product": lambda: a @ a,
+            "copy": lambda: xp.copyto(t, s),
+        }
+    )["seconds"]
+    rate, bandwidth = 2e-9 * size**3 / seconds["product"], 16e-9 * length / seconds["copy"]
+    floor = 4e-9 * H * n * n * d / rate
+    row = {"n": n, "d": d, "H": H, "GFLOP/s of a product": rate, "GB/s of a copy": bandwidth}
+    taken = seconds["layer"]
+    return [{**row, "floor, ms": 1e3 * floor, "layer, ms": 1e3 * taken, "layer/floor": taken / floor}]
+
+
+def plain(machine: Machine) -> list[Row]:
+    """The centred pass (with its norms and diameters) against the plain one, by scale of the input."""
+    n, d, H = (4096, 64, 16) if machine.gpu else (1024, 64, 8)
+    rows = []
+    for scale in (1.0, 0.1, 1e-6):
+        net = rm.Network.random(n, d, H, 1, seed=0)
+        there = machine.there(net, net.random_input(seed=1, scale=scale))
+        times = machine.times(
+            {"plain": lambda there=there: rm.forward(*there), "centred": lambda there=there: rm.trace(*there)}, 9
+        )
+        rows.append({"n": n, "d": d, "H": H, "scale": scale, "centred/plain": times["ratio"]["centred"]})
+    return rows
+
+
+def mpmath(machine: Machine) -> list[Row]:
+    """Float64 centred against the definition in mpmath, with the digits that the same accuracy takes there."""
+    rows = []
+    for L in (2, 4, 6):
+        net = rm.Network.random(32, 16, 1, L, seed=0)
+        X = net.random_input(seed=1)
+        fast, slow = rm.trace(net, X).log_residual, rm.reference_trace(net, X)
+        # 13 digits of the residual where the trace has them: what it shrinks by, and 13 more.
+        digits = math.ceil(13 + float(slow.log_residual[0] - slow.log_residual[-1]) / math.log(10))
+        there = rm.reference_trace(net, X, digits=digits).log_residual
+        times = machine.times(
+            {
+                "centred": lambda net=net, X=X: rm.trace(net, X),
+                "mpmath": lambda net=net, X=X, digits=digits: rm.reference_trace(net, X, digits=digits),
+            },
+            3,
+        )
+        worst = [float(np.max(np.abs(np.expm1(a - slow.log_residual)))) for a in (fast, there)]
+        row = {"L": L, "digits of mpmath": digits, "mpmath/centred": times["ratio"]["mpmath"]}
+        rows.append({**row, "error of centred": worst[0], "error of mpmath": worst[1]})
+    return rows
+
+
+def paths(machine: Machine) -> list[Row]:
+    """All (1+H)^L paths summed by length against one by one."""
+    rows = []
+    for H, L in ((1, 8), (2, 5), (3, 4)):
+        net = rm.Network.random(16, 8, H, L, seed=0, skip=True)
+        X = net.random_input(seed=1)
+
+        def enumerate_all(net: Any = net, X: Any = X, H: int = H, L: int = L) -> Any:
+            sums = np.zeros((L + 1, *X.shape))
+            for path in itertools.product(range(H + 1), repeat=L):
+                sums[sum(h > 0 for h in path)] += rm.path_term(net, X, path)
+            return sums
+
+        sums = rm.path_sums(net, X).terms
+        assert np.allclose(sums, enumerate_all(), rtol=1e-10, atol=1e-10 * np.abs(sums).max())
+        times = machine.times({"sums": lambda net=net, X=X: rm.path_sums(net, X), "one by one": enumerate_all}, 3)
+        rows.append({"H": H, "L": L, "paths": (1 + H) ** L, "one by one/sums": times["ratio"]["one by one"]})
+    return rows
+
+
+def batch(machine: Machine) -> list[Row]:
+    """Thousands of small networks in one call against a loop over them."""
+    rows = []
+    for count, n, d, L in ((4096, 16, 8, 6),) if not machine.gpu else ((4096, 16, 8, 6), (4096, 32, 16, 6)):
+        nets = [rm.Network.random(n, d, 1, L, seed=s) for s in range(count)]
+        X = np.stack([net.random_input(seed=1 + s) for s, net in enumerate(nets)])
+        stack = machine.there(rm.Network.stack(nets), X)
+        pairs = list(zip(nets, X, strict=True))
+        candidates = {
+            "one call": lambda stack=stack: rm.trace(*stack),
+            "loop on the CPU": lambda pairs=pairs: [rm.trace(net, x) for net, x in pairs],
+        }
+        if machine.gpu:
+            cpu = rm.Network.stack(nets)
+            candidates["one call on the CPU"] = lambda cpu=cpu, X=X: rm.trace(cpu, X)
+        times = machine.times(candidates, 3)
+        ratios = {f"{name}/one call": r for name, r in times["ratio"].items() if name != "one call"}
+        rows.append(
+            {"networks": count, "n": n, "d": d, "L": L, "one call, s": times["seconds"]["one call"], **ratios}
+        )
+    return rows
+
+
+def devices(machine: Machine) -> list[Row]:
+    """`trace` on the CPU against `trace` on the GPU of one machine."""
+    if not machine.gpu:
+        return []
+    rows = []
+    for n, d, H in ((256, 64, 8), (1024, 64, 8), (2048, 64, 8)):
+        net = rm.Network.random(n, d, H, 1, seed=0)
+        X = net.random_input(seed=1)
+        gpu = machine.there(net, X)
+        times = machine.times(
+            {"gpu": lambda gpu=gpu: rm.trace(*gpu), "cpu": lambda net=net, X=X: rm.trace(net, X)}, 5
+        )
+        cores = len(os.sched_getaffinity(0))
+        rows.append({"n": n, "d": d, "H": H, "cores": cores, "cpu/gpu": times["ratio"]["cpu"]})
+    return rows
+
+
+def scaling(machine: Machine) -> list[Row]:
+    """Exponents p of time ~ size^p, fitted over a row of sizes, all timed in turns."""
+    start = {"n": 512, "H": 4, "L": 4, "batch": 256} if machine.gpu else {"n": 256, "H": 2, "L": 2, "batch": 64}
+    rows = []
+    for name in start:
+        sizes = [start[name] * 2**k for k in range(5 if machine.gpu else 4)]
+        candidates = {}
+        for size in sizes:
+            n, H, L = (size if name == x else start[x] for x in ("n", "H", "L"))
+            if name == "batch":
+                nets = [rm.Network.random(32, 16, 1, 2, seed=s) for s in range(size)]
+                net, X = rm.Network.stack(nets), np.stack([net.random_input(seed=1) for net in nets])
+            else:
+                net = rm.Network.random(n, 64, H, L, seed=0)
+                X = net.random_input(seed=1)
+            there = machine.there(net, X)
+            candidates[str(size)] = lambda there=there: rm.trace(*there)
+        seconds = machine.times(candidates, 5)["seconds"]
+        slope = float(np.polyfit(np.log(sizes), np.log([seconds[str(s)] for s in sizes]), 1)[0])
+        last = math.log2(seconds[str(sizes[-1])] / seconds[str(sizes[-2])])
+        row = {"in": name, "from": sizes[0], "to": sizes[-1], "exponent": slope, "of the last doubling": last}
+        rows.append({**row, "largest, s": seconds[str(sizes[-1])]})
+    return rows
+
+
+def large(machine: Machine) -> list[Row]:
+    """Depth 1000 with 64 heads in one call, and 65 536 tokens without an n × n matrix."""
+    if not machine.gpu:
+        return []
+    pool = machine.cupy.get_default_memory_pool()
+    rows = []
+    for n, H, L, limit in ((1024, 64, 1000, None), (65536, 1, 2, 8)):
+        pool.free_all_blocks()
+        net = rm.Network.random(n, 64, H, L, seed=0)
+        net, X = machine.there(net, net.random_input(seed=1))
+        pool.set_limit(size=0 if limit is None else limit * 2**30)
+        began = time.perf_counter()
+        run = rm.trace(net, X)
+        machine.wait()
+        row = {"n": n, "d": 64, "H": H, "L": L, "seconds": time.perf_counter() - began, "limit, GiB": limit}
+        last = [float(x[-1]) for x in (run.order, run.log_log_residual)]
+        rows.append(
+            {**row, "held, GiB": pool.total_bytes() / 2**30, "order": last[0], "log(-log residual)": last[1]}
+        )
+        del net, X, run
+        pool.set_limit(size=0)
+    return rows
+
+
+TABLES = {f.__name__: f for f in (layer, roofline, plain, mpmath, paths, batch, devices, scaling, large)}
+ON_GPU_TOO = ("layer", "roofline", "plain", "batch", "devices", "scaling", "large")
+
+
+def run(names: list[str], gpu: bool, output: str) -> None:
+    machine = Machine(gpu)
+    result: dict[str, Any] = {"machine": machine.words(), "tables": {}}
+    for name in names or (ON_GPU_TOO if gpu else TABLES):
+        result["tables"][name] = TABLES[name](machine)
+        print(json.dumps({name: result["tables"][name]}, indent=1), flush=True)
+        Path(output).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def table(rows: list[Row]) -> list[str]:
+    """Rows as Markdown."""
+
+    def cell(x: Any) -> str:
+        return "" if x is None else f"{x:.3g}" if isinstance(x, float) else str(x)
+
+    head = list(rows[0])
+    lines = [head, ["---"] * len(head), *([cell(row[key]) for key in head] for row in rows)]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def write(files: list[str], page: str) -> None:
+    """The part of the page below its marker, from the results."""
+    text = Path(page).read_text(encoding="utf-8")
+    above = text.partition("<!-- tables -->\n")[0]
+    lines = [above + "<!-- tables -->"]
+    for file in files:
+        result = json.loads(Path(file).read_text(encoding="utf-8"))
+        lines += ["", f"## On {result['machine']}"]
+        option = " --gpu" if "CuPy" in result["machine"] else ""
+        for name, rows in result["tables"].items():
+            if rows:
+                lines += ["", f"### {TABLES[name].__doc__}", ""]
+                lines += [f"`python benchmarks/performance.py run {name} --output FILE{option}`", "", *table(rows)]
+    Path(page).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    measure = commands.add_parser("run")
+    measure.add_argument("tables", nargs="*", help=", ".join(TABLES))
+    measure.add_argument("--gpu", action="store_true")
+    measure.add_argument("--output", required=True)
+    page = commands.add_parser("write")
+    page.add_argument("files", nargs="+")
+    page.add_argument("--page", default=str(Path(__file__).parent.parent / "docs" / "performance.md"))
+    chosen = parser.parse_args()
+    if chosen.command == "write":
+        write(chosen.files, chosen.page)
+        return
+    unknown = set(chosen.tables) - set(TABLES)
+    if unknown:
+        parser.error(f"tables: {', '.join(sorted(unknown))} given; there are {', '.join(TABLES)}")
+    run(chosen.tables, chosen.gpu, chosen.output)
+
+
+if __name__ == "__main__":
+    main()
