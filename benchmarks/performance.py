@@ -54,7 +54,9 @@ class Machine:
 
         return torch.as_tensor(np.ascontiguousarray(a), device="cuda" if self.gpu else "cpu")
 
-    def times(self, candidates: dict[str, Callable[[], Any]], repeats: int = 15) -> dict[str, Any]:
+    def times(
+        self, candidates: dict[str, Callable[[], Any]], repeats: int = 15, *, settle: bool = False
+    ) -> dict[str, Any]:
         def waiting(function: Callable[[], Any]) -> Callable[[], Any]:
             def run() -> None:
                 function()
@@ -62,7 +64,7 @@ class Machine:
 
             return run
 
-        return side_by_side({name: waiting(f) for name, f in candidates.items()}, repeats)
+        return side_by_side({name: waiting(f) for name, f in candidates.items()}, repeats, settle=settle)
 
     def words(self) -> str:
         if self.gpu:
@@ -105,6 +107,7 @@ def layer(machine: Machine) -> list[Row]:
                     "plain": lambda net=net, X=X: rm.forward(net, X),
                 },
                 repeats=31,
+                settle=True,
             )
         fastest = min(times["ratio"]["torch explicit"], times["ratio"]["torch sdpa"])
         milliseconds = {f"{name}, ms": 1e3 * t for name, t in times["seconds"].items()}

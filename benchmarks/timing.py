@@ -11,8 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 
-def side_by_side(candidates: dict[str, Callable[[], Any]], repeats: int = 9) -> dict[str, Any]:
+def side_by_side(
+    candidates: dict[str, Callable[[], Any]], repeats: int = 9, *, settle: bool = False
+) -> dict[str, Any]:
     """Median seconds of every candidate, and the median of its ratio to the first, round by round.
+
+    `settle`: each runs once untimed before its turn, while threads of the library before it still wait for work.
 
     Examples
     --------
@@ -25,6 +29,8 @@ def side_by_side(candidates: dict[str, Callable[[], Any]], repeats: int = 9) -> 
     rounds: dict[str, list[float]] = {name: [] for name in candidates}
     for _ in range(repeats):
         for name, function in candidates.items():
+            if settle:
+                function()
             began = time.perf_counter()
             function()
             rounds[name].append(time.perf_counter() - began)
