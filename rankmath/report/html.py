@@ -49,11 +49,18 @@ def page(subject: Subject, figures: list[Figure], omitted: list[str]) -> str:
             statuses=sorted({row.status for row in subject.rows}),
             outcomes=sorted({row.outcome for row in subject.rows}),
             accepted=sum(check.accepted for check in subject.checks),
+            check_again=_check_again(subject),
             verdicts=_VERDICTS,
             shown=_SHOWN,
             version=__version__,
         )
     )
+
+
+def _check_again(subject: Subject) -> str:
+    """The command, typed in the report's folder; a pattern that no file fits would be refused as a missing file."""
+    files = [Path(check.file) for check in subject.checks if check.content is not None]
+    return " ".join(["rankmath check", *sorted({f"{file.parent.as_posix()}/*.json" for file in files})])
 
 
 def write(

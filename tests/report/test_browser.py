@@ -257,6 +257,14 @@ def test_nothing_sticks_out(opened: Any, width: int) -> None:
     assert opened.execute_script(script, width) == []
 
 
+def test_verdicts_are_seen_on_a_narrow_screen_without_scrolling_sideways(opened: Any, report: Report) -> None:
+    _screen(opened, 360)
+    verdicts = [e for e in opened.find_elements(By.CLASS_NAME, "verdict") if e.is_displayed()]
+    assert len(verdicts) > len(report.results)
+    for verdict in verdicts:
+        assert verdict.location["x"] + verdict.size["width"] <= 360
+
+
 def test_without_scripts_the_page_still_shows_everything(chromium: Any, address: str, report: Report) -> None:
     chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:

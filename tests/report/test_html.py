@@ -116,6 +116,23 @@ def test_every_result_has_its_line_with_the_numbers_of_the_report(run_folder: Pa
         assert cells[12].split()[0] == str(len(result["certificates"]))
 
 
+def test_the_command_that_checks_again_names_files_that_are_there(
+    written: Path, ledger: Path, tmp_path: Path
+) -> None:
+    assert rankmath("report", ledger, "--output", tmp_path).exit_code == 0
+    for folder, patterns in (
+        (written, ["certificates/*.json", "certificates/proofs/*.json"]),
+        (tmp_path, ["certificates/proofs/*.json"]),
+    ):
+        read = Page((folder / "index.html").read_text(encoding="utf-8"))
+        (command,) = [e["text"] for e in read.all("code") if e["text"].startswith("rankmath check ")]
+        assert command.split()[2:] == patterns
+        for pattern in patterns:
+            files = list(folder.glob(pattern))
+            assert files
+            assert rankmath("check", *files).exit_code == 0
+
+
 def test_a_quotient_of_one_is_never_printed_as_one(report: Report, run_folder: Path) -> None:
     tight = replace(report.results[3], tightest=1.0)
     assert tight.ratios
