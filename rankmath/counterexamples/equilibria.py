@@ -29,7 +29,7 @@ from rankmath.counterexamples.equilibrium_map import (
     token_norm,
 )
 from rankmath.counterexamples.stable_search import cluster_weights, stable_search
-from rankmath.counterexamples.wu2024 import ExactEquilibrium, complete_equilibrium, shift_equilibrium
+from rankmath.counterexamples.wu2024 import LARGEST, ExactEquilibrium, complete_equilibrium, shift_equilibrium
 from rankmath.dynamics.limits import Share, random_starts
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.network import LayerNorm, Network
@@ -219,9 +219,9 @@ def layernorm_equilibrium(
     >>> stable.spectral_radius < 0.9, stable.certify().proved
     (True, True)
     """
-    n = as_count("tokens", tokens)
+    n = as_count("tokens", tokens, most=LARGEST)
     norm = as_choice("norm", norm, ("sphere", "standard"))
-    d = as_count("dim", dim, least=2 if norm == "standard" else 1)
+    d = as_count("dim", dim, least=2 if norm == "standard" else 1, most=LARGEST)
     room = d - 1 if norm == "standard" else d
     try:
         k = as_count("rank", rank, most=min(n, room))
@@ -242,8 +242,7 @@ def layernorm_equilibrium(
         if settled is not None:
             return settled
     raise ValueError(
-        f"mask: no equilibrium of rank {k} found under it; the constructions need an attention matrix that can be "
-        "inverted, as self-loops make it"
+        f"mask: no isolated equilibrium of rank {k} found under it; the constructions need tokens that see themselves"
     )
 
 
@@ -258,7 +257,7 @@ def all_ranks(tokens: int, dim: int, mask: str = "causal", *, w: Any = None) -> 
     >>> [equilibrium.rank for equilibrium in all_ranks(6, 5)]
     [1, 2, 3, 4, 5]
     """
-    n, d = as_count("tokens", tokens), as_count("dim", dim)
+    n, d = (as_count(name, size, most=LARGEST) for name, size in (("tokens", tokens), ("dim", dim)))
     mask = as_choice("mask", mask, ("causal", "complete"))
     if mask == "complete" and w is not None:
         raise ValueError("w: given with the complete mask; it belongs to the causal family W_V = I + wS")
@@ -281,7 +280,7 @@ def isolated_ranks(tokens: int, dim: int, mask: Any = "complete") -> tuple[Equil
     >>> [equilibrium.certify().rank for equilibrium in family]
     [1, 2, 3, 4]
     """
-    n, d = as_count("tokens", tokens), as_count("dim", dim)
+    n, d = (as_count(name, size, most=LARGEST) for name, size in (("tokens", tokens), ("dim", dim)))
     graph = as_mask(mask, n)
     if not graph.has_self_loops:
         raise ValueError("mask: a token that does not see itself; self-loops are needed")

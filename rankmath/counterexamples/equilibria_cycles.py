@@ -17,6 +17,7 @@ from rankmath.counterexamples.certify_equilibrium import EquilibriumProof, as_or
 from rankmath.counterexamples.equilibria import Equilibrium, on_grid
 from rankmath.counterexamples.equilibrium_map import Floats, jacobian, layer, newton, reordered
 from rankmath.counterexamples.stable_search import stable_search
+from rankmath.counterexamples.wu2024 import LARGEST
 from rankmath.linalg.masks import Mask
 from rankmath.network import Network
 from rankmath.validation import as_count
@@ -102,7 +103,7 @@ def stable_cycle(
     >>> cycle.certify().proved
     True
     """
-    n = as_count("tokens", tokens, least=2)
+    n = as_count("tokens", tokens, least=2, most=LARGEST)
     seed = as_count("seed", seed, least=0)
     mask = Mask.complete(n)
     places = as_order([*range(1, n), 0] if order is None else order, mask)

@@ -232,6 +232,9 @@ def _krawczyk(
     everywhere = np.ones((k, d), dtype=bool)
     whole = problem.norm == "standard" or problem.order is not None
     support = everywhere if whole else preserved_support(tokens != 0, problem.W_V, weights)
+    if not support.any(axis=1).all():
+        # Nothing would be left to prove of such a token, and nothing is true of it.
+        raise Refused("a token is zero, and stays so before LayerNorm, which divides by its norm")
     unknowns = np.flatnonzero(support).tolist()
     F = problem.ball_map(weights)
     centre = _newton(F, exact_matrix(tokens), unknowns, bits)

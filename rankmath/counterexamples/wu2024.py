@@ -18,6 +18,9 @@ import sympy as sp
 from rankmath.linalg.masks import Mask
 from rankmath.validation import as_count
 
+# Tokens and dimensions of a construction, as many as the checker reads.
+LARGEST = 256
+
 
 @dataclass(frozen=True)
 class ExactEquilibrium:
@@ -182,7 +185,7 @@ def shift_minor(tokens: int, rank: int, w: Any) -> sp.Expr:
     >>> shift_minor(16, 16, 17) == sp.Integer(17) ** -120
     True
     """
-    n = as_count("tokens", tokens)
+    n = as_count("tokens", tokens, most=LARGEST)
     k = as_count("rank", rank, most=n)
     return (n - k + 1) ** (k - 1) * exact_number("w", w) ** sp.Rational(-k * (k - 1), 2)
 
@@ -197,14 +200,14 @@ def rational_full_rank(tokens: int, dim: int, t: int | None = None) -> ExactEqui
     [   0,    1],
     [-3/5, -4/5]])
     """
-    n = as_count("tokens", tokens)
+    n = as_count("tokens", tokens, most=LARGEST)
     t = as_count("t", 2 * n if t is None else t, least=2)
     return shift_equilibrium(n, dim, n, sp.Rational(t * t + 1, 2 * t))
 
 
 def _sizes(tokens: int, dim: int, rank: int) -> tuple[int, int, int]:
-    n = as_count("tokens", tokens)
-    d = as_count("dim", dim)
+    n = as_count("tokens", tokens, most=LARGEST)
+    d = as_count("dim", dim, most=LARGEST)
     return n, d, as_count("rank", rank, most=min(n, d))
 
 
@@ -226,7 +229,7 @@ def balanced_tokens(tokens: int, rank: int) -> sp.ImmutableMatrix:
     [-1,  0],
     [ 0, -1]])
     """
-    n = as_count("tokens", tokens, least=3)
+    n = as_count("tokens", tokens, least=3, most=LARGEST)
     k = as_count("rank", rank, least=2, most=n - 1)
     if 2 * k <= n:
         corners = n - 2 * (k - 2)
@@ -414,7 +417,7 @@ def stable_causal_example(a: Any = 0.5, w: Any = 1, c: Any = None, dim: int = 2)
     >>> example.equilibrium.X.row(1), example.eigenvalues
     (Matrix([[-3/5, -4/5]]), (1/2, 2/5))
     """
-    d = as_count("dim", dim, least=2)
+    d = as_count("dim", dim, least=2, most=LARGEST)
     a, w = exact_number("a", a), exact_number("w", w)
     c = a / 2 if c is None else exact_number("c", c)
     if not (a.is_positive and (1 - a).is_positive):
@@ -469,7 +472,7 @@ def star_example(tokens: int = 10, epsilon: Any = Fraction(1, 20)) -> StarStep:
     >>> step.after, step.claimed, step.breaks
     (361/362, 39/40, True)
     """
-    n = as_count("tokens", tokens, least=3)
+    n = as_count("tokens", tokens, least=3, most=LARGEST)
     eps = exact_number("epsilon", epsilon)
     if not (eps.is_positive and (sp.Rational(1, n) - eps).is_nonnegative):
         raise ValueError(f"epsilon: {eps} given; a number in (0, 1/tokens] = (0, 1/{n}] is needed")
@@ -535,7 +538,7 @@ def lemma_thirteen_counterexample(dim: int = 4) -> LemmaThirteenStep:
     >>> step.starts_inside, step.ends_inside
     (True, False)
     """
-    d = as_count("dim", dim, least=4)
+    d = as_count("dim", dim, least=4, most=LARGEST)
 
     def turned(x: list[sp.Expr], axis: int, t: sp.Expr) -> list[sp.Expr]:
         cosine, sine = (1 - t**2) / (1 + t**2), 2 * t / (1 + t**2)

@@ -176,7 +176,7 @@ def test_a_statement_without_draws_has_nothing_to_repeat(tmp_path: Path) -> None
 def test_the_plans_of_the_documentation_are_plans() -> None:
     docs = Path(__file__).parents[2] / "docs"
     blocks = re.findall(r"```toml\n(.*?)```", (docs / "campaigns.md").read_text(encoding="utf-8"), re.DOTALL)
-    plans = [Plan.of(tomllib.loads(block), folder=docs) for block in blocks]
+    plans = [Plan.of(tomllib.loads(block), folder=docs.parent) for block in blocks]
     assert [task.instances for plan in plans for task in plan.tasks] == [1_000_000, 100_000, 100_000]
 
 

@@ -330,6 +330,8 @@ def test_standard_layernorm_is_torchs(n, d, rank, mask, stable):
         ({"rank": None}, "rank"),
         ({"rank": 2.0}, "rank"),
         ({"dim": np.nan}, "dim"),
+        ({"tokens": 10**20}, "tokens"),
+        ({"dim": 10**20}, "dim"),
         ({"mask": [[True, False], [True]]}, "mask"),
         ({"mask": np.full((3, 3), np.nan)}, "mask"),
         ({"stable": 1}, "stable"),
@@ -366,6 +368,25 @@ def test_a_mask_that_makes_attention_singular_is_refused():
     # Both tokens see only the first: two equal rows.
     with pytest.raises(ValueError, match=r"^mask: "):
         layernorm_equilibrium(2, 2, 2, mask=np.array([[True, False], [True, False]]))
+
+
+@pytest.mark.parametrize("tokens", [2, 3, 4])
+def test_tokens_that_do_not_see_themselves_rest_at_full_rank_under_special_weights_only(tokens):
+    # tr W_V⁻¹ = tr D⁻¹A = 0 for every full-rank X with A X W_V = D X: rounding the weights loses it.
+    blind = ~np.eye(tokens, dtype=bool)
+    X = normalise(np.random.default_rng(3).standard_normal((tokens, tokens)), "sphere")
+    W_V = design(X, np.linspace(1, 2, tokens), np.eye(tokens), blind.astype(float))
+    inverse = np.linalg.inv(W_V)
+    assert abs(np.trace(inverse)) <= 1e-12 * np.linalg.norm(inverse)
+    with pytest.raises(ValueError, match=r"^mask: no isolated equilibrium .* see themselves"):
+        layernorm_equilibrium(tokens, tokens, tokens, mask=blind)
+
+
+def test_sizes_beyond_all_use_are_refused():
+    for family in (all_ranks, isolated_ranks):
+        for name, sizes in [("tokens", (10**20, 2)), ("dim", (2, 10**20))]:
+            with pytest.raises(ValueError, match=rf"^{name}: .* at most 256"):
+                family(*sizes)
 
 
 def test_other_arguments_are_named():
