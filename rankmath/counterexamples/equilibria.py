@@ -242,7 +242,8 @@ def layernorm_equilibrium(
         if settled is not None:
             return settled
     raise ValueError(
-        f"mask: no isolated equilibrium of rank {k} found under it; the constructions need tokens that see themselves"
+        f"mask: no isolated equilibrium of rank {k} found under it; "
+        "the constructions need tokens that see themselves"
     )
 
 

@@ -457,3 +457,19 @@ def test_bad_input_is_named(pair, change, name):
     arguments = {"X": pair.X, "W_V": pair.W_V, "W_QK": pair.W_QK, "mask": "complete", **change}
     with pytest.raises(ValueError, match=rf"^{name}: "):
         certify_equilibrium(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("X", "W_V", "mask"),
+    [
+        ([[0.0]], [[1.0]], "complete"),
+        (np.zeros((2, 2)), np.eye(2), "complete"),
+        ([[1e-13, 0.0], [0.0, 1e-13]], [[1.0, 2.0], [3.0, 4.0]], "causal"),
+        # The first token rests; the second sees itself alone and has no direction.
+        ([[1.0, 0.0], [0.0, 0.0]], np.diag([1.0, 2.0]), np.eye(2, dtype=bool)),
+    ],
+)
+def test_a_zero_token_is_no_equilibrium(X, W_V, mask):
+    proof = certify_equilibrium(X, W_V, np.zeros_like(W_V), mask, stable=True)
+    assert [claim.name for claim in proof.refused] == ["existence"]
+    assert "zero" in proof.refused[0].reason
