@@ -41,6 +41,7 @@ _OWN, _MIRROR = 0.75, 0.4
 # No grid may meet a symmetry on which tokens cancel to zero: its two axes start at unrelated angles.
 _OFFSETS = (0.3819660112501051, 0.4142135623730951)
 _FINE = 720
+_FINEST_GRID = 2000
 # Tokens closer than this are drawn as one.
 _SAME_PLACE = 1e-2
 
@@ -136,7 +137,7 @@ def portrait_data(
     >>> portrait_data(rm.layernorm_equilibrium(3, 3, 3, mask="complete", stable=True)).distances.shape[0]
     24
     """
-    grid, steps = as_count("grid", grid), as_count("steps", steps)
+    grid, steps = as_count("grid", grid, most=_FINEST_GRID), as_count("steps", steps)
     known = net if isinstance(net, Equilibrium) else None
     frame = known if known is not None else frame_of(net, tokens=tokens)
     plane = _plane(frame)

@@ -108,6 +108,8 @@ def test_bad_orders_are_named() -> None:
             stable_cycle(2, order=order)
     with pytest.raises(ValueError, match=r"^tokens: "):
         stable_cycle(1)
+    with pytest.raises(ValueError, match=r"^tokens: "):
+        stable_cycle(10**20)
     with pytest.raises(ValueError, match=r"^order: .* must not change the mask"):
         certify_equilibrium(np.eye(2), np.eye(2), np.eye(2), "causal", order=[1, 0])
     with pytest.raises(ValueError, match=r"^order: "):

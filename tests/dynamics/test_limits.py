@@ -202,6 +202,7 @@ def test_random_starts_are_normalised():
         ({"tolerance": 0}, "tolerance"),
         ({"tolerance": np.nan}, "tolerance"),
         ({"longest_period": 1.5}, "longest_period"),
+        ({"longest_period": 10**20}, "longest_period"),
     ],
 )
 def test_bad_input_is_named(change, name):
@@ -214,6 +215,8 @@ def test_other_bad_input_is_named():
     net = Network.random(tokens=2, dim=2, norm="sphere")
     with pytest.raises(ValueError, match=r"^samples: "):
         basins(net, 0)
+    with pytest.raises(ValueError, match=r"^samples: "):
+        basins(net, 10**20)
     with pytest.raises(ValueError, match=r"^confidence: "):
         basins(net, 10, confidence=1)
     with pytest.raises(ValueError, match=r"^tokens: "):

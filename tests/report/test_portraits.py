@@ -141,7 +141,12 @@ def test_other_networks_are_refused(change: dict[str, object], name: str) -> Non
 
 
 def test_bad_arguments_are_named(pair: Equilibrium) -> None:
-    for change, name in [({"grid": 0}, "grid"), ({"steps": 1.5}, "steps"), ({"tolerance": -1}, "tolerance")]:
+    for change, name in [
+        ({"grid": 0}, "grid"),
+        ({"grid": 10**20}, "grid"),
+        ({"steps": 1.5}, "steps"),
+        ({"tolerance": -1}, "tolerance"),
+    ]:
         with pytest.raises(ValueError, match=rf"^{name}: "):
             portrait_data(pair, **change)
     with pytest.raises(ValueError, match=r"^net: a str"):
