@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 import array_api_compat.numpy
 import numpy as np
@@ -39,8 +39,11 @@ class Float64:
     root_two = math.sqrt(2.0)
     root_two_pi = math.sqrt(2.0 * math.pi)
 
-    def __init__(self, like: Array, *, memory: int | None = None) -> None:
+    def __init__(
+        self, like: Array, *, memory: int | None = None, backend: Literal["numpy", "cupy"] = "numpy"
+    ) -> None:
         self.xp: Any = array_namespace(like)
+        self.backend = backend  # where the layers of a statement's networks run
         # Units, one number a matrix, stay on the host: on a GPU each operation on them would be a launch.
         self.units: Any = array_api_compat.numpy
         self._numpy = is_numpy_array(like)

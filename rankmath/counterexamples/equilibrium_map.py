@@ -1,8 +1,8 @@
 """The map X ↦ N(A(X) X W_V) and its Jacobian, in float64, batched, and analytic in every argument.
 
 Tokens are rows. ``weights[i, j]`` counts how many keys token j stands for in the eyes of token i: 0 and 1 for a
-mask, cluster sizes for a system of clusters. Complex arguments are allowed, so that derivatives with respect to
-parameters come from a complex step, which has no cancellation.
+mask, cluster sizes for a system of clusters. Arrays may be CuPy's, all of them. Complex arguments are allowed, so
+that derivatives with respect to parameters come from a complex step, which has no cancellation.
 """
 
 from __future__ import annotations
@@ -17,6 +17,11 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[Any]
 
 
+def _floats(a: Any) -> Floats:
+    """For the type checker: NumPy's functions also run on CuPy's arrays, and return such."""
+    return a  # type: ignore[no-any-return]
+
+
 def attention(X: Floats, W: Floats, weights: Floats) -> Floats:
     """A_ij ∝ weights_ij exp(x_i W x_jᵀ), rows summing to one; W is W_QK/√d_qk.
 
@@ -29,7 +34,7 @@ def attention(X: Floats, W: Floats, weights: Floats) -> Floats:
     logits = X @ W @ np.swapaxes(X, -1, -2)
     seen = np.where(weights > 0, logits.real, -np.inf)
     E = weights * np.exp(np.where(weights > 0, logits - seen.max(axis=-1, keepdims=True), 0))
-    return np.asarray(E / E.sum(axis=-1, keepdims=True))
+    return _floats(E / E.sum(axis=-1, keepdims=True))
 
 
 def _centred(Y: Floats, norm: str) -> Floats:
@@ -50,7 +55,7 @@ def normalise(Y: Floats, norm: str) -> Floats:
     (array([[0.6, 0.8]]), array([[-1.,  1.]]))
     """
     Y = _centred(Y, norm)
-    return np.asarray(Y * (token_norm(Y.shape[-1], norm) / np.sqrt((Y * Y).sum(axis=-1, keepdims=True))))
+    return _floats(Y * (token_norm(Y.shape[-1], norm) / np.sqrt((Y * Y).sum(axis=-1, keepdims=True))))
 
 
 def layer(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str) -> Floats:
@@ -101,13 +106,13 @@ def jacobian(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str) -> F
     G = G - (G @ unit[..., :, None, :, None]) * unit[..., :, None, None, :]
     G = G * (token_norm(d, norm) / length)[..., :, None, None, None]
     stacked = np.moveaxis(G, (-4, -1, -3, -2), (-4, -3, -2, -1))
-    return np.asarray(stacked.reshape(*G.shape[:-4], n * d, n * d))
+    return _floats(stacked.reshape(*G.shape[:-4], n * d, n * d))
 
 
 def reordered(J: Floats, order: Floats, dim: int) -> Floats:
     """The Jacobian of G, where G(X)[order] = F(X), from that of F: its blocks of rows, moved."""
     blocks = J.reshape(*J.shape[:-2], len(order), dim, J.shape[-1])
-    return np.asarray(blocks[..., np.argsort(order), :, :].reshape(J.shape))
+    return _floats(blocks[..., np.argsort(order), :, :].reshape(J.shape))
 
 
 def spectral_radius(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str) -> float:
@@ -149,10 +154,10 @@ def design(X: Floats, D: Floats, W: Floats, weights: Floats, *, order: Floats | 
     B = attention(X, W, weights) @ X
     target = D[..., :, None] * (X if order is None else X[..., order, :])
     if X.shape[-1] == X.shape[-2]:
-        return np.asarray(np.linalg.solve(B, target))
+        return _floats(np.linalg.solve(B, target))
     # Written without conjugation, so that it stays analytic under a complex step.
     T = np.swapaxes(B, -1, -2)
-    return np.asarray(T @ np.linalg.solve(B @ T, target))
+    return _floats(T @ np.linalg.solve(B @ T, target))
 
 
 def newton(

@@ -14,8 +14,11 @@ from typing import TypeAlias
 import numpy as np
 import scipy.linalg
 import scipy.optimize
+from array_api_compat import array_namespace
 
+from rankmath.arithmetic.float64 import to_numpy
 from rankmath.counterexamples.equilibrium_map import Floats, design, jacobian, power_sum, reordered
+from rankmath.dynamics.backend import Backend, mover
 from rankmath.linalg.masks import Mask
 from rankmath.validation import as_count, as_real
 
@@ -85,6 +88,7 @@ class _Family:
     k: int
     least_singular_value: float
     order: Floats
+    move: Callable[[Floats], Floats]  # where the batches of Jacobians are computed
 
     @property
     def size(self) -> int:
@@ -98,12 +102,12 @@ class _Family:
 
     def design(self, p: Floats) -> tuple[Floats, Floats, Floats]:
         X, W, D = self.parts(p)
-        weights = cluster_weights(self.allowed, self.labels.tolist())
+        weights = _beside(p, cluster_weights(self.allowed, self.labels.tolist()))
         return X, design(X, D, W, weights, order=self.order), W
 
     def jacobian(self, p: Floats) -> Floats:
         X, W_V, W = self.design(p)
-        J = jacobian(X[..., self.labels, :], W_V, W, self.allowed, "sphere")
+        J = jacobian(X[..., self.labels, :], W_V, W, _beside(p, self.allowed), "sphere")
         return J if len(self.labels) > self.k else reordered(J, self.order, self.k)
 
     def objective(self, p: Floats, measure: Measure, level: float) -> tuple[float, Floats]:
@@ -130,11 +134,12 @@ class _Family:
     def _pull_back(self, p: Floats, slope: Floats) -> Floats:
         """Σ_ij slope_ij ∂J_ij/∂p."""
         chunk = max(1, _BATCH // slope.size)
+        there = self.move(slope)
         parts = [
-            np.einsum("pij,ij->p", self.jacobian(p + 1j * _COMPLEX_STEP * rows).imag, slope) / _COMPLEX_STEP
+            np.einsum("pij,ij->p", self.jacobian(self.move(p + 1j * _COMPLEX_STEP * rows)).imag, there)
             for rows in np.split(np.eye(self.size), range(chunk, self.size, chunk))
         ]
-        return np.concatenate(parts)
+        return np.concatenate([to_numpy(part) for part in parts]) / _COMPLEX_STEP
 
     def _thinness(self, p: Floats) -> tuple[float, Floats]:
         """A multiple of log²(floor/σ_min) where σ_min(X) is below the floor."""
@@ -151,6 +156,11 @@ class _Family:
         towards -= (towards * X).sum(axis=1, keepdims=True) * X
         gradient[: k * k] = (towards / length).ravel()
         return _THINNESS * lack**2, gradient
+
+
+def _beside(p: Floats, a: Floats) -> Floats:
+    """`a` where p is."""
+    return array_namespace(p).asarray(a)  # type: ignore[no-any-return]
 
 
 def log_modulus_mean(J: Floats, sharpness: float) -> tuple[float, Floats]:
@@ -211,6 +221,7 @@ def stable_search(
     target_radius: float = 0.9,
     least_singular_value: float = 0.3,
     order: Sequence[int] | None = None,
+    backend: Backend = "numpy",
     progress: Callable[[int, float], None] | None = None,
 ) -> StableDesign:
     """k distinct tokens in k dimensions whose equilibrium attracts, if one is found (O6).
@@ -224,6 +235,7 @@ def stable_search(
     clusters : the cluster 0 … k−1 of every token; the mask must treat the members of a cluster alike.
     order : a permutation of the tokens, each a cluster of its own; the search is then for F(X) = X[order], tokens
         that exchange places, and the spectral radius is that of X ↦ F(X) followed by the way back.
+    backend : "cupy" computes the gradients, batches of Jacobians, on a GPU; it pays for a dozen tokens or more.
     progress : called with the restart's number and the smallest radius so far.
 
     Examples
@@ -254,7 +266,7 @@ def stable_search(
         return _single_token()
     # Aim a little above the floor: the penalty is soft.
     aim = min(1.07 * floor, (1 + floor) / 2)
-    family = _Family(allowed=allowed, labels=labels, k=k, least_singular_value=aim, order=places)
+    family = _Family(allowed, labels, k, aim, places, mover(backend))
     rng = np.random.default_rng(as_count("seed", seed, least=0))
     best: tuple[float, Floats] | None = None
     for restart in range(restarts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -16,9 +17,8 @@ _WEIGHTS = ("query", "key", "value", "output", "key_bias", "bias")
 
 def on_backend(backend: Backend, net: Network, X: Array) -> tuple[Network, Array]:
     """Copies of the network and the input as arrays of `backend`."""
-    as_choice("backend", backend, ("numpy", "cupy"))
+    move = mover(backend)
     same_library(X=X, W=net.value)
-    move: Any = to_numpy if backend == "numpy" else _cupy().asarray
     norm = net.norm
     if norm is not None:
         norm = LayerNorm(norm.kind, norm.eps, *(_moved(move, a) for a in (norm.gain, norm.offset)))
@@ -28,6 +28,12 @@ def on_backend(backend: Backend, net: Network, X: Array) -> tuple[Network, Array
     )
     arrays: dict[str, Any] = {name: _moved(move, getattr(net, name)) for name in _WEIGHTS}
     return replace(net, **arrays, norm=norm, mlp=maps), move(X)
+
+
+def mover(backend: Backend) -> Callable[[Array], Array]:
+    """The function that copies an array there, or leaves it if it is there."""
+    as_choice("backend", backend, ("numpy", "cupy"))
+    return to_numpy if backend == "numpy" else _cupy().asarray
 
 
 _MLP_ARRAYS = ("W_in", "W_out", "b_in", "b_out")

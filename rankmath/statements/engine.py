@@ -15,6 +15,7 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.certify.certificate import Certificate
+from rankmath.dynamics.backend import Backend, mover
 from rankmath.statements.instance import Instance
 from rankmath.statements.registry import statement as registered
 from rankmath.statements.registry import statements
@@ -266,6 +267,7 @@ def verify_statement(
     certify: int = 10,
     seed: int = 0,
     search: int = 300,
+    backend: Backend = "numpy",
     progress: Callable[[int], None] | None = None,
 ) -> Battery:
     """A battery: random and structured instances, near-extremal ones, and an adversarial search.
@@ -275,6 +277,7 @@ def verify_statement(
     instances : how many to draw.
     certify : how many of them balls decide, beside all that float64 leaves open.
     search : steps of the adversary, who climbs in lhs/rhs from the tightest instances found.
+    backend : "cupy" runs the layers of the float64 stage on a GPU; balls decide on the CPU as ever.
     progress : called with the number of instances done, now and then.
 
     Examples
@@ -288,6 +291,7 @@ def verify_statement(
     certify = as_count("certify", certify, least=0)
     search = as_count("search", search, least=0)
     seed = as_count("seed", seed, least=0)
+    mover(backend)  # refused before anything runs
     began = time.perf_counter()
     battery = Battery(statement)
     if statement.decide is not None:
@@ -300,7 +304,7 @@ def verify_statement(
         comparisons: dict[str, list[float]] = {}
         every = max(1, instances // max(1, certify))
         for start, batch in _drawn(statement, instances, seed):
-            A = Float64(np.zeros(1))
+            A = Float64(np.zeros(1), backend=backend)
             evaluation = statement.evaluate(A, batch)
             verdicts = float_verdicts(statement.key, evaluation, len(batch))
             if statement.compare is not None:

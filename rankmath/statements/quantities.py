@@ -6,14 +6,15 @@ Norms are (..., ) numbers over the batch; everything that shrinks doubly exponen
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, Literal
 
 import numpy as np
 
-from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.dynamics.backend import Backend, on_backend
 from rankmath.dynamics.centred import Tokens
 from rankmath.dynamics.enclosures import log_diameter as log_diameter_objects
 from rankmath.dynamics.enclosures import log_residual as log_residual_objects
@@ -179,10 +180,16 @@ class Run:
         self.A, self.net, self.X = A, net, X
         # The arithmetic of a batch is that of its arrays.
         self.A = A if A.unbounded else Float64(X)
+        self._backend: Backend = "numpy" if A.unbounded else A.backend
 
     @cached_property
     def tokens(self) -> list[Tokens]:
-        return list(layers_centred(self.A, self.net, self.X))
+        if self._backend == "numpy":
+            return list(layers_centred(self.A, self.net, self.X))
+        # The layers run there; what is made of their tokens is made here.
+        net, X = on_backend(self._backend, self.net, self.X)
+        layers = layers_centred(Float64(X), net, X)
+        return [replace(t, center=to_numpy(t.center), residual=to_numpy(t.residual)) for t in layers]
 
     def weight(self, stack: Array, layer: int, head: int) -> Array:
         return self.A.asarray(stack[layer, head])

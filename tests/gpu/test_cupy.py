@@ -183,3 +183,35 @@ def test_memory_budget_is_taken_from_what_is_free() -> None:
     A = Float64(cupy.zeros(1))
     free, total = cupy.cuda.Device().mem_info
     assert 0 < A.block_entries * 24 <= max(free, total)
+
+
+@pytest.mark.parametrize("key", ["own:diameter", "dong2021:2.3", "wu2024:1"])
+def test_batteries_run_their_layers_on_the_device(key: str) -> None:
+    cpu, gpu = (
+        rm.verify_statement(key, instances=150, certify=2, search=0, backend=backend)
+        for backend in ("numpy", "cupy")
+    )
+    assert (gpu.outcome, gpu.holds, gpu.instances) == (cpu.outcome, cpu.holds, cpu.instances)
+    assert gpu.tightest == pytest.approx(cpu.tightest, rel=1e-8)
+
+
+def test_the_search_for_equilibria_takes_its_gradients_from_the_device() -> None:
+    from rankmath.counterexamples.stable_search import _Family, log_modulus_mean, stable_search
+    from rankmath.dynamics.backend import mover
+
+    mask = rm.Mask.complete(4)
+    labels = np.array([0, 1, 2, 3])
+    p = np.random.default_rng(0).standard_normal(2 * 16 + 4)
+    values, gradients = zip(
+        *(
+            _Family(mask.allowed.astype(float), labels, 4, 0.3, labels, mover(backend)).objective(
+                p, log_modulus_mean, 6
+            )
+            for backend in ("numpy", "cupy")
+        ),
+        strict=True,
+    )
+    assert values[0] == values[1]
+    np.testing.assert_allclose(gradients[1], gradients[0], rtol=1e-9, atol=1e-12)
+    found = stable_search(rm.Mask.complete(2), [0, 1], seed=1, backend="cupy")
+    assert found.radius < 0.95
