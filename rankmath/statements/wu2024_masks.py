@@ -30,6 +30,8 @@ PAPER = "Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024 (arXiv 2405.18781)"
 
 # Logarithms of logits beyond this are cut: the softmax is saturated either way.
 _LARGEST_LOG = 300.0
+# Below this, exponentials of doubles lose their digits.
+_LEAST_CONTRACTION = 1e-290
 
 # -- attention along a run ---------------------------------------------------------------------------------
 
@@ -120,8 +122,25 @@ def log_contraction(run: Run, mask: Mask, layers: range) -> Any:
         B = attention_matrix(run, layers[0], mask)
         for layer in layers[1:]:
             B = A.matmul(attention_matrix(run, layer, mask), B)
-        gaps = B[..., :1, :] - B
-    return log(A, unbox(A.sum(A.max(gaps, axis=-2), axis=-1)))
+        gaps = -_rows_minus_first(A, B)
+    contraction = unbox(A.sum(A.max(gaps, axis=-2), axis=-1))
+    if not A.unbounded:
+        # Underflow is no contraction to 0: doubles cannot tell, and balls can.
+        contraction = np.where(contraction > _LEAST_CONTRACTION, contraction, np.nan)
+    return log(A, contraction)
+
+
+def _rows_minus_first(A: Any, B: Array) -> Array:
+    """B_ij − B_0j for stochastic rows.
+
+    Doubles near 1 hide how far they differ: in the column where row 0 is largest the small weights tell, because
+    the differences of a row sum to zero.
+    """
+    difference = B - B[..., :1, :]
+    if A.unbounded:
+        return difference
+    largest = np.arange(B.shape[-1]) == B[..., :1, :].argmax(axis=-1)[..., None]
+    return np.where(largest, -np.where(largest, 0.0, difference).sum(axis=-1, keepdims=True), difference)
 
 
 def _difference_from_first(run: Run, layer: int, mask: Mask) -> Array:
@@ -139,7 +158,7 @@ def _difference_from_first(run: Run, layer: int, mask: Mask) -> Array:
     m = A.expm1_of_temporary(g + 0)
     mean = A.sum(q * m, axis=-1)
     close = q * (m - mean) / (1 + mean)
-    return close if A.unbounded else np.where(small, close, P - q)
+    return close if A.unbounded else np.where(small, close, _rows_minus_first(A, P))
 
 
 # -- 1: masks ----------------------------------------------------------------------------------------------

@@ -631,3 +631,15 @@ def test_bad_input_is_refused_by_name(call: Any, named: str) -> None:
 def test_anisotropy_needs_a_wide_shift() -> None:
     for arithmetic in ("float64", "balls"):
         assert verify("wu2024:anisotropy", 4, 4, 2.0, arithmetic=arithmetic).outcome == Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_saturated_rows_are_no_violation_of_doeblins_bound(seed):
+    """Rows that are equal to a double, and contractions that underflow: undecided at most."""
+    rng = np.random.default_rng(seed)
+    n, d, L = int(rng.integers(2, 6)), int(rng.integers(2, 5)), int(rng.integers(1, 7))
+    mask = ("causal", "complete", "window:1", "prefix:1", "star")[seed % 5]
+    W_QK = rng.standard_normal((L, 1, d, d)) * rng.choice([0.1, 1, 5])
+    net = rm.Network.from_arrays(W_QK, rng.standard_normal((L, 1, d, d)), d_qk=d, mask=mask)
+    X = rng.standard_normal((n, d)) * rng.choice([0.1, 1, 10])
+    assert verify("wu2024:1-doeblin", net, X).outcome != Outcome.VIOLATED
