@@ -146,13 +146,15 @@ def as_count(name: str, value: Any, *, least: int = 1, most: int | None = None) 
     return int(value)
 
 
-def as_real(name: str, value: Any, *, positive: bool = False) -> float:
-    """`value` as a finite float (positive if asked)."""
+def as_real(name: str, value: Any, *, positive: bool = False, most: float = math.inf) -> float:
+    """`value` as a finite float (positive if asked) of at most `most`."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if isinstance(value, (str, bytes)) or not math.isfinite(number) or (positive and number <= 0):
+    no_number = isinstance(value, (str, bytes, bool, np.bool_)) or not math.isfinite(number)
+    if no_number or (positive and number <= 0) or number > most:
         kind = "a positive finite number" if positive else "a finite number"
+        kind += "" if most == math.inf else f" of at most {most:g}"
         raise ValueError(f"{name}: {_short(value)} given; {kind} is needed")
     return number

@@ -120,7 +120,7 @@ def test_as_real_refuses_what_is_not_positive(value):
         as_real("x", value, positive=True)
 
 
-@pytest.mark.parametrize("value", [3, 0.5, np.float32(0.5), np.int64(3), Fraction(1, 2), True])
+@pytest.mark.parametrize("value", [3, 0.5, np.float32(0.5), np.int64(3), Fraction(1, 2)])
 def test_as_real_takes_numbers(value):
     assert as_real("x", value) == value
 
@@ -141,3 +141,11 @@ def test_same_library_names_the_stranger():
     assert same_library(x=x, y=None, z=x) is same_library(x=x)
     with pytest.raises(ValueError, match=r"y: an array of array_api_strict.* given while x is one of numpy"):
         same_library(x=x, y=y)
+
+
+@pytest.mark.parametrize("value", [True, np.True_, 0.2, 1.5, 0, -1, np.nan, "0.01", None, 10**400])
+def test_a_number_of_at_most(value):
+    with pytest.raises(
+        ValueError, match=r"^tolerance: .* given; a positive finite number of at most 0.1 is needed$"
+    ):
+        as_real("tolerance", value, positive=True, most=0.1)

@@ -178,7 +178,7 @@ def limits(
     X = np.asarray(as_array("starts", starts, ndim=3))
     check_input(network, X)
     steps = as_count("steps", steps)
-    tolerance = as_real("tolerance", tolerance, positive=True)
+    tolerance = as_real("tolerance", tolerance, positive=True, most=0.1)
     longest = as_count("longest_period", longest_period, most=_LONGEST_PERIOD)
     found: list[Limit | None] = [None] * len(X)
     running = np.arange(len(X))

@@ -150,7 +150,9 @@ def portrait_data(
         return _approach(known, ball, seed)
     if tolerance is None:
         tolerance = 1e-2 if known is not None and abs(known.spectral_radius - 1) <= 1e-6 else 1e-6
-    return _portrait(frame, plane, known, found, grid, steps, as_real("tolerance", tolerance, positive=True))
+    return _portrait(
+        frame, plane, known, found, grid, steps, as_real("tolerance", tolerance, positive=True, most=0.1)
+    )
 
 
 # -- tokens on a circle ---------------------------------------------------------------------------------------
@@ -474,10 +476,16 @@ def _draw_map(data: Portrait, axes: Any) -> None:
     for x, y in zip(pieces(before), pieces(after), strict=True):
         axes.plot(x, y, color=BLUE)
     axes.plot([0, 360], [0, 360], color=GREY, linewidth=0.8, linestyle=":")
+    below: list[float] = []
     for angle, slope in data.crossings.T.tolist():
         place = np.degrees(angle) % 360
+        # Multipliers of crossings that lie close together are written one below the other.
+        line = sum(abs(place - other) < 20 for other in below)
+        below.append(place)
         axes.plot(place, place, "o", color=INK, markerfacecolor=INK if abs(slope) < 1 else PAPER, markersize=5)
-        axes.annotate(f"{slope:.3g}", (place, place), textcoords="offset points", xytext=(6, -9), fontsize=7)
+        axes.annotate(
+            f"{slope:.3g}", (place, place), textcoords="offset points", xytext=(6, -9 - 8 * line), fontsize=7
+        )
     _degrees(axes, "x")
     _degrees(axes, "y")
     last = data.tokens

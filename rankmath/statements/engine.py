@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
@@ -56,7 +57,7 @@ def verify(
     """
     statement = key if isinstance(key, Statement) else registered(key)
     as_choice("arithmetic", arithmetic, ("float64", "balls"))
-    instance = statement.instance(*given, **named)
+    instance = _instance(statement, given, named)
     if len(instance) != 1 or instance.is_batch:
         raise ValueError(f"X: a batch of {len(instance)} given; verify takes one instance")
     return judge(statement, instance, arithmetic, as_count("bits", MOST_BITS if bits is None else bits, least=32))
@@ -82,7 +83,18 @@ def certify(key: str | Statement, *given: Any, **named: Any) -> Certificate:
     verdict = verify(statement, *given, arithmetic="balls", **named)
     if not verdict.certified or verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
         raise ArithmeticError(f"nothing to certify: {verdict}")
-    return statement.certificate(statement.instance(*given, **named), verdict)
+    return statement.certificate(_instance(statement, given, named), verdict)
+
+
+def _instance(statement: Statement, given: tuple[Any, ...], named: dict[str, Any]) -> Instance:
+    """The checked instance; too few or too many arguments are refused by name."""
+    wanted = signature(statement.instance)
+    try:
+        wanted.bind(*given, **named)
+    except TypeError as error:
+        raise ValueError(f"{statement.key}: {error}; it takes {', '.join(wanted.parameters)}") from None
+    instance: Instance = statement.instance(*given, **named)
+    return instance
 
 
 def judge(statement: Statement, instance: Instance, arithmetic: str, most_bits: int = MOST_BITS) -> Verdict:

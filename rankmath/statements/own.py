@@ -56,9 +56,10 @@ def evaluate_tv(A: Any, instance: ArrayInstance, constant: float = 4) -> Evaluat
     e = A.exp(rows[..., :1])
     q = e / A.sum(e, axis=-2)
     tilt = rows[..., 1:] - A.sum(q * rows[..., 1:], axis=-2)
-    m = A.expm1_of_temporary(tilt + 0)
-    mean = A.sum(q * m, axis=-2)
-    distance = A.sum(A.abs(q * (m - mean)), axis=-2) / (1 + mean) / 2
+    with np.errstate(over="ignore", invalid="ignore"):  # doubles may not tell; balls do
+        m = A.expm1_of_temporary(tilt + 0)
+        mean = A.sum(q * m, axis=-2)
+        distance = A.sum(A.abs(q * (m - mean)), axis=-2) / (1 + mean) / 2
     osc = A.max(g, axis=-2) + A.max(-g, axis=-2)
     rhs = log_tanh_of_exp(A, log(A, unbox(osc)) - log(A, A.constant(constant)))
     return Evaluation([Side(log(A, unbox(distance)), rhs)])

@@ -316,3 +316,17 @@ def test_paths_without_skips_refuse_a_network_with_them() -> None:
     with pytest.raises(ValueError, match=r"^net: .*2\.1-skip"):
         verify("dong2021:2.1", net, net.random_input())
     assert verify("dong2021:2.1-skip", net, net.random_input()).outcome == Outcome.HOLDS
+
+
+@pytest.mark.parametrize("function", [rm.verify, rm.certify])
+def test_too_few_and_too_many_arguments_are_named(function):
+    with pytest.raises(ValueError, match=r"^own:tv: missing a required argument: 'g'; it takes c, g$"):
+        function("own:tv", [0.0])
+    with pytest.raises(ValueError, match=r"^own:diameter: too many positional arguments; it takes net, X$"):
+        function("own:diameter", 1, 2, 3)
+
+
+def test_tilts_that_leave_a_double_are_undecided_there_and_decided_in_balls():
+    given = [0.0, -1e5], [0.0, 1e5]
+    assert rm.verify("own:tv", *given).outcome == Outcome.UNDECIDED
+    assert rm.verify("own:tv", *given, arithmetic="balls").certified
