@@ -161,6 +161,19 @@ class Float64:
     def exp_of_temporary(self, a: Array) -> Array:
         return self.xp.exp(a, out=a) if self._native else self.xp.exp(a)
 
+    def sum_with_temporary(self, a: Array, b: Array) -> Array:
+        """a + b in the place of a, which nobody else holds."""
+        if self._native and a.shape == b.shape:
+            a += b
+            return a
+        return a + b
+
+    def quotient_of_temporary(self, a: Array, b: Any) -> Array:
+        if self._numpy and np.broadcast_shapes(a.shape, np.shape(b)) == a.shape:
+            a /= b
+            return a
+        return a / b
+
     def power_of_temporary(self, a: Array) -> Array:
         """e^(a/u), u = e^`log_power`: powers of two cost NumPy a tenth less than powers of e."""
         return np.exp2(a, out=a) if self._numpy else self.exp_of_temporary(a)

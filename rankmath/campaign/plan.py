@@ -219,7 +219,7 @@ def _seeds(given: Any) -> tuple[int, ...]:
 
 def _share(given: Any) -> float:
     share = as_real("certify", given)
-    if isinstance(given, bool) or not 0 <= share <= 1:
+    if not 0 <= share <= 1:
         raise ValueError(f"certify: {given!r} given; a share of the instances between 0 and 1 is needed")
     return share
 

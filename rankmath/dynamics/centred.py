@@ -186,8 +186,9 @@ def _recentred(
     log_parts = A.units.maximum(A.log(of_sum), log_parts)
     if stack is not None:
         log_parts = A.units.maximum(A.units.max(stack[1] + A.log(of_stack[0]), axis=0), log_parts)
-    center, grown = normalised(A, center, of_center)
-    R, shrunk = normalised(A, R, of_residual)
+    grown, shrunk = A.log(of_center), A.log(of_residual)
+    center = A.quotient_of_temporary(center, A.factor(A.nonzero(of_center)))
+    R = A.quotient_of_temporary(R, A.factor(A.nonzero(of_residual)))
     lost_bits = A.units.maximum((log_parts - _floored(A, shrunk)) / math.log(2.0), lost_bits)
     return Tokens(center, R, _floored(A, log + grown), log_residual.plus(shrunk), lost_bits)
 
@@ -234,9 +235,9 @@ def _over_heads(A: Any, term: Scaled) -> Scaled:
     return A.xp.sum(a * A.factor(_to_unit(A, log, common)), axis=0), common
 
 
-def normalised(A: Any, a: Array, largest: Array | None = None) -> Scaled:
+def normalised(A: Any, a: Array) -> Scaled:
     """`a` over its largest entry (over both last axes), and the logarithm of that entry (−inf for zero)."""
-    largest = A.largest(a) if largest is None else largest
+    largest = A.largest(a)
     return a / A.factor(A.nonzero(largest)), A.log(largest)
 
 
@@ -281,7 +282,7 @@ def attention_step(A: Any, net: Network, layer: LayerWeights, tokens: Tokens, ma
         # One head's term at a time, or a few: no H n × d numbers are held.
         if total is not None:
             alike = not A.unbounded and A.units.all(total[1] == term[1])
-            term = (total[0] + term[0], term[1]) if alike else scaled_sum(A, [total, term])
+            term = (A.sum_with_temporary(total[0], term[0]), term[1]) if alike else scaled_sum(A, [total, term])
         total = term
     if layer.bias is not None:
         centers.append(layer.bias)

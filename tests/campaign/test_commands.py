@@ -9,7 +9,6 @@ import pty
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from rankmath.campaign.ledger import TABLES, Ledger
 from rankmath.cli import main
 from rankmath.statements.engine import verify
 
-Rows = dict[str, list[Any]]
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_statement.py"
 
 
@@ -184,15 +182,10 @@ def test_mistakes_are_exit_code_two(
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_ends_cleanly(
-    how: signal.Signals,
-    command: list[str],
-    plan: Path,
-    tmp_path: Path,
-    undisturbed: Rows,
-    rows_of: Callable[[Path], Rows],
-) -> None:
-    ledger = tmp_path / "a.db"
+def test_an_interrupt_ends_cleanly(how: signal.Signals, command: list[str], tmp_path: Path) -> None:
+    # Far more than is done before the signal.
+    plan, ledger = tmp_path / "long.toml", tmp_path / "a.db"
+    plan.write_text('statements = ["own:diameter"]\ninstances = 1_000_000\nchunk = 50\n')
     run = [*command, "run", str(plan), "--ledger", str(ledger), "--workers", "2", "--resume", "--quiet"]
     process = psutil.Popen(run, stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 60
@@ -209,7 +202,7 @@ def test_an_interrupt_ends_cleanly(
     assert not ledger.with_name("a.db-wal").exists(), "the ledger was closed"
     with Ledger.read(ledger) as book:
         assert [row["outcome"] for row in book.rows("runs")] == ["interrupted"]
-    assert set(rows_of(ledger)["records"]) <= set(undisturbed["records"])
+    assert rows_so_far(ledger) > 0
 
 
 def rows_so_far(ledger: Path) -> int:

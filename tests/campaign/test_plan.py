@@ -78,7 +78,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"statements": ["own:tv"], "instances": 1.5}, "instances: 1.5 given"),
     ({"statements": ["own:tv"], "instances": 10**13}, "instances: 10000000000000 given"),
     ({"statements": ["own:tv"], "certify": 2}, "certify: 2 given; a share"),
-    ({"statements": ["own:tv"], "certify": True}, "certify: True given; a share"),
+    ({"statements": ["own:tv"], "certify": True}, "certify: True given; a finite number"),
     ({"statements": ["own:tv"], "certify": float("nan")}, "certify: nan given"),
     ({"statements": ["own:tv"], "chunk": 0}, "chunk: 0 given"),
     ({"statements": ["own:tv"], "batch": -1}, "batch: -1 given"),
