@@ -6,14 +6,11 @@ python benchmarks/equilibria.py --write docs/equilibria.md  # put them between t
 
 from __future__ import annotations
 
-import argparse
-import re
 import sys
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import numpy as np
+from pages import write_tables
 
 import rankmath as rm
 from rankmath.counterexamples.equilibria import sibling
@@ -114,25 +111,5 @@ def markdown(rows: Rows) -> str:
     return "\n".join([head, f"|{' --- |' * len(rows[0])}", *body])
 
 
-def main(arguments: Any = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the tables between the page's markers")
-    options = parser.parse_args(arguments)
-    page = options.write.read_text(encoding="utf-8") if options.write else ""
-    for name, rows in TABLES.items():
-        table = markdown(rows())
-        if not options.write:
-            print(f"{name}\n\n{table}\n", flush=True)
-            continue
-        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        page, count = re.subn(f"{begin}.*?{end}", f"{begin}\n{table}\n{end}", page, flags=re.DOTALL)
-        if count != 1:
-            print(f"{options.write}: the markers {begin} … {end} must stand there once", file=sys.stderr)
-            return 2
-    if options.write:
-        options.write.write_text(page, encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_tables(__doc__, {name: lambda rows=rows: markdown(rows()) for name, rows in TABLES.items()}))

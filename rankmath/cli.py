@@ -8,13 +8,12 @@ import re
 import sys
 from collections.abc import Callable
 from fractions import Fraction
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
-from rankmath.campaign.commands import campaign
+from rankmath.campaign.commands import campaign, speaks_plainly
 from rankmath.version import __version__
 
 
@@ -25,20 +24,6 @@ class Tidy(click.Group):
         return list(self.commands)
 
 
-def refuses_badly_formed(command: Callable[..., Any]) -> Callable[..., Any]:
-    """ValueErrors name the argument, what was given and what is allowed: show just that."""
-
-    @wraps(command)
-    def run(*args: Any, **named: Any) -> Any:
-        try:
-            return command(*args, **named)
-        except (ValueError, OSError) as error:
-            click.echo(f"rankmath: {error}", err=True)
-            sys.exit(2)
-
-    return run
-
-
 @click.group(cls=Tidy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="rankmath")
 def main() -> None:
@@ -47,7 +32,7 @@ def main() -> None:
 
 @main.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@refuses_badly_formed
+@speaks_plainly
 def list_(as_json: bool) -> None:
     """The statements, with source and status.
 
@@ -77,7 +62,7 @@ def list_(as_json: bool) -> None:
 @click.option("--jobs", type=int, default=2, show_default=True, help="Worker processes.")
 @click.option("--output", type=click.Path(file_okay=False), default="rankmath-report", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the table.")
-@refuses_badly_formed
+@speaks_plainly
 def verify(
     what: tuple[str, ...],
     instances: int,
@@ -200,7 +185,7 @@ def _ratio(value: float) -> str:
     help="Folder to write to; the run's own, or LEDGER-report in the current folder, if none is named.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the paths written, machine-readable.")
-@refuses_badly_formed
+@speaks_plainly
 def report(what: str, output: str | None, as_json: bool) -> None:
     """A page to open, filter and show: of a campaign's ledger (.db), or of a run (its folder or report.json).
 
@@ -250,7 +235,7 @@ def report(what: str, output: str | None, as_json: bool) -> None:
 @click.option("--arithmetic", default="float64", show_default=True, help="float64, mpmath or balls.")
 @click.option("--plot", type=click.Path(dir_okay=False), help="Write the decay as a picture (png, pdf, svg).")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@refuses_badly_formed
+@speaks_plainly
 def trace(
     path: str | None,
     tokens: int,
@@ -328,7 +313,7 @@ def _number(x: Any) -> float | None:
 )
 @click.option("--latex", "as_latex", is_flag=True, help="LaTeX instead of plain text.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@refuses_badly_formed
+@speaks_plainly
 def bound(key: str, given: tuple[str, ...], as_latex: bool, as_json: bool) -> None:
     """The bound of a statement: as text, as LaTeX, or as a number once every letter has a value.
 
@@ -406,7 +391,7 @@ def _setting(text: str) -> tuple[str, list[Any]]:
     "--output", type=click.Path(file_okay=False), default=".", show_default=True, help="Folder for the file."
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@refuses_badly_formed
+@speaks_plainly
 def counterexample(
     what: str,
     tokens: int | None,
@@ -463,7 +448,7 @@ def counterexample(
 @main.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@refuses_badly_formed
+@speaks_plainly
 def check(files: tuple[str, ...], as_json: bool) -> None:
     """The independent checker: accept or reject certificates, and say in words what was checked.
 
@@ -494,7 +479,7 @@ def check(files: tuple[str, ...], as_json: bool) -> None:
 @click.argument("what", metavar="KEY|CERTIFICATE")
 @click.option("--format", "format_", default="latex", show_default=True, help="latex, bibtex or markdown.")
 @click.option("--json", "as_json", is_flag=True, help="All three formats, machine-readable.")
-@refuses_badly_formed
+@speaks_plainly
 def cite(what: str, format_: str, as_json: bool) -> None:
     """How to cite a statement or a certificate: the claim, what is known of it, ids, and BibTeX of the sources.
 
@@ -520,7 +505,7 @@ def cite(what: str, format_: str, as_json: bool) -> None:
     help="report.json of `rankmath verify`, for what is measured; its figures are taken along.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@refuses_badly_formed
+@speaks_plainly
 def appendix(output: str, report_path: str | None, as_json: bool) -> None:
     """The LaTeX appendix: statements, proofs, refutations, certificates; with --report also what was measured.
 

@@ -51,13 +51,14 @@ class Float64:
         self._native = self._numpy or is_cupy_array(like)
         self._device = None if self._native else like.device
         self.log_power = math.log(math.log2(math.e)) if self._numpy else 0.0
-        self._shared = False  # the threads are taken
         self._scratch = threading.local()
         # NumPy's own names for these spend longer on their arguments than on a small array.
         self._max: Any = np.maximum.reduce if self._numpy else self.xp.max
         self._sum: Any = np.add.reduce if self._numpy else self.xp.sum
 
-        self.block_entries = self._budget() if memory is None else max(1, memory // _BYTES_PER_ENTRY)
+        if memory is not None:  # of all threads together
+            memory //= _BYTES_PER_ENTRY * (self._threads if self._numpy else 1)
+        self.block_entries = self._budget() if memory is None else max(1, memory)
         # Products of many small matrices gain less from the cache than they lose by being cut.
         cut = memory is not None or self.on_gpu
         self.batch_entries = self.block_entries if cut else max(self.block_entries, _BATCHED_ENTRIES)
@@ -78,7 +79,9 @@ class Float64:
         NumPy's exponentials run on one core. Large tasks therefore share the threads that BLAS has: as many at a
         time as there are, or, if there are fewer tasks than threads, the parts of one (which come here as well).
         """
-        threads = self._threads if self._numpy and not self._shared and entries >= _THREADED_ENTRIES else 1
+        # Other threads, ours among them, work alone: they wait for none, and leave BLAS's threads as they are.
+        alone = threading.current_thread() is not threading.main_thread()
+        threads = 1 if alone or not self._numpy or entries < _THREADED_ENTRIES else self._threads
         if threads == 1:
             yield from (task() for task in tasks)
             return
@@ -87,16 +90,16 @@ class Float64:
             if len(tasks) < threads:
                 yield from (task() for task in tasks)
                 return
-            self._shared = True
+            pool = _pool(os.getpid(), threads)
+            ahead = deque(pool.submit(task) for task in tasks[: threads + 1])
             try:
-                pool = _pool(os.getpid(), threads)
-                ahead = deque(pool.submit(task) for task in tasks[: threads + 1])
                 for task in tasks[threads + 1 :]:
                     yield ahead.popleft().result()
                     ahead.append(pool.submit(task))
                 yield from (future.result() for future in ahead)
             finally:
-                self._shared = False
+                for future in ahead:
+                    future.cancel()
 
     @cached_property
     def _threads(self) -> int:
@@ -163,7 +166,7 @@ class Float64:
 
     def sum_with_temporary(self, a: Array, b: Array) -> Array:
         """a + b in the place of a, which nobody else holds."""
-        if self._native and a.shape == b.shape:
+        if self._numpy and a.shape == b.shape:
             a += b
             return a
         return a + b

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 
-def _speaks_plainly(command: Callable[..., Any]) -> Callable[..., Any]:
+def speaks_plainly(command: Callable[..., Any]) -> Callable[..., Any]:
     """One line and exit code 2 for what the user or the machine got wrong."""
 
     @wraps(command)
@@ -46,7 +46,7 @@ def campaign() -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.option("--quiet", is_flag=True, help="No progress.")
-@_speaks_plainly
+@speaks_plainly
 def run_(
     file: str,
     ledger: str | None,
@@ -105,7 +105,7 @@ def run_(
 @campaign.command()
 @click.argument("ledger", type=click.Path())
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@_speaks_plainly
+@speaks_plainly
 def status(ledger: str, as_json: bool) -> None:
     """How far a campaign is, and what it has shown.
 
@@ -137,7 +137,7 @@ def status(ledger: str, as_json: bool) -> None:
 @click.option("--limit", type=int, default=20, show_default=True, help="At most so many instances.")
 @click.option("--failures", is_flag=True, help="Chunks that failed, with their tracebacks, instead of instances.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output, with the instances' exact data.")
-@_speaks_plainly
+@speaks_plainly
 def show(ledger: str, key: str | None, why: str | None, limit: int, failures: bool, as_json: bool) -> None:
     """The instances kept whole, tightest first: certified, violated, undecided, and the tightest of every chunk.
 
@@ -171,7 +171,7 @@ def show(ledger: str, key: str | None, why: str | None, limit: int, failures: bo
 @click.argument("output", metavar="FILE.csv|.json|.parquet", type=click.Path(dir_okay=False))
 @click.option("--table", default="chunks", show_default=True, help="chunks, records, failures, provenance, runs, …")
 @click.option("--key", help="Of this statement alone.")
-@_speaks_plainly
+@speaks_plainly
 def export(ledger: str, output: str, table: str, key: str | None) -> None:
     """A table of the ledger as CSV, JSON or (with pyarrow) Parquet.
 

@@ -285,3 +285,16 @@ def test_an_error_in_a_thread_is_raised_and_the_threads_work_on():
         with pytest.raises(ValueError, match="three"):
             list(A.in_turn(tasks, 10**9))
         assert list(A.in_turn(tasks[:2] + tasks[3:], 10**9)) == [1.0, 2.0, 4.0, 5.0]
+
+
+def test_an_abandoned_row_of_tasks_leaves_the_threads_free():
+    """Ctrl-C between two heads: what runs ends, what waits is dropped, and the next trace has its threads."""
+    net = Network.random(tokens=600, dim=8, heads=6, seed=0)
+    X = net.random_input(seed=1)
+    expected = trace(net, X).log_residual
+    A = Float64(X)
+    with threadpool_limits(2):
+        row = A.in_turn([partial(trace, net, X)] * 8, 10**9)
+        next(row)
+        row.close()
+        np.testing.assert_allclose(trace(net, X).log_residual, expected, rtol=1e-14)
