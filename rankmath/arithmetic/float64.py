@@ -20,8 +20,8 @@ from rankmath.validation import Array
 
 # A block of logits, its exponentials, and a temporary of the library.
 _BYTES_PER_ENTRY = 24
-# 4 MiB of doubles: larger products are no faster.
-_CACHED_ENTRIES = 2**19
+# 8 MiB of doubles: larger products are no faster.
+_CACHED_ENTRIES = 2**20
 _BATCHED_ENTRIES = 2**22
 # From so many exponentials on, threads of our own pay.
 _THREADED_ENTRIES = 2**18
@@ -79,9 +79,7 @@ class Float64:
         NumPy's exponentials run on one core. Large tasks therefore share the threads that BLAS has: as many at a
         time as there are, or, if there are fewer tasks than threads, the parts of one (which come here as well).
         """
-        # Other threads, ours among them, work alone: they wait for none, and leave BLAS's threads as they are.
-        alone = threading.current_thread() is not threading.main_thread()
-        threads = 1 if alone or not self._numpy or entries < _THREADED_ENTRIES else self._threads
+        threads = self.threads_for(entries)
         if threads == 1:
             yield from (task() for task in tasks)
             return
@@ -101,6 +99,12 @@ class Float64:
                 for future in ahead:
                     future.cancel()
 
+    def threads_for(self, entries: int) -> int:
+        """How many threads `in_turn` shares so many exponentials among."""
+        # Other threads, ours among them, work alone: they wait for none, and leave BLAS's threads as they are.
+        alone = threading.current_thread() is not threading.main_thread()
+        return 1 if alone or not self._numpy or entries < _THREADED_ENTRIES else self._threads
+
     @cached_property
     def _threads(self) -> int:
         """As many as the user lets BLAS have."""
@@ -119,15 +123,29 @@ class Float64:
             return product_with_each(a, b)
         return self.xp.matmul(a, b)
 
+    def _passing(self, name: str, rows: int, columns: int) -> Array:
+        """Memory that the thread's next array of that name takes: fresh pages cost more than they seem to."""
+        flat: Any = getattr(self._scratch, name, None)
+        if flat is None or flat.size < rows * columns:
+            flat = np.empty(rows * columns)
+            setattr(self._scratch, name, flat)
+        return flat[: rows * columns].reshape(rows, columns)
+
     def passing_product(self, a: Array, b: Array) -> Array:
-        """a b in memory that the thread's next such product takes: fresh pages cost more than they seem to."""
+        """a b, until the thread's next such product."""
         if not self._numpy or a.ndim != 2:
             return self.matmul(a, b)
-        rows, columns = a.shape[0], b.shape[1]
-        flat: Any = getattr(self._scratch, "flat", None)
-        if flat is None or flat.size < rows * columns:
-            flat = self._scratch.flat = np.empty(rows * columns)
-        return np.matmul(a, b, out=flat[: rows * columns].reshape(rows, columns))
+        return np.matmul(a, b, out=self._passing("product", a.shape[0], b.shape[1]))
+
+    def weighted(self, q: Array, values: Array) -> Array:
+        """[q v, q] side by side: sums of the weighted values, and of the weights, in one product."""
+        if not self._numpy or values.ndim != 2 or q.ndim != 2:
+            return self.concat([q * values, q], axis=-1)
+        n, d = values.shape
+        both = np.empty((n, d + 1))
+        np.multiply(q, values, out=both[:, :d])
+        both[:, d:] = q
+        return both
 
     def combined(self, a: Array, x: Any, b: Array, y: Any) -> Array:
         """a x + b y for units x and y."""

@@ -131,7 +131,7 @@ def stacks_heads(A: Any, net: Network, X: Array) -> bool:
     if A.unbounded or net.heads == 1:
         return False
     entries = net.heads * X.shape[-2] * math.prod(X.shape[:-1])
-    return bool(A.on_gpu or entries <= A.block_entries)
+    return bool(A.on_gpu or 2 * entries <= A.block_entries)
 
 
 def _tamed(A: Any, a: Array) -> Scaled:
@@ -580,29 +580,29 @@ def _moving(A: Any, right: Array, log_q: Array) -> Array:
 
 def _log_root_mean_square(A: Any, left: Array, right: Array, q: Array) -> Array:
     """log √(mean_i Σ_j q_j (left rightᵀ)_ij²), (..., 1, 1), over a few rows."""
-    E = A.matmul(left[..., :: max(1, left.shape[-2] // 16), :], A.transpose(right))
+    E = A.matmul(left[..., :: max(1, left.shape[-2] // 8), :], A.transpose(right))
     mean = A.sum(A.matmul(E * E, q), axis=-2) / E.shape[-2]
     return _log_of(A, A.unit_of(mean)) / 2
 
 
 def _by_expm1(A: Any, left: Array, right: Array, q: Array, values: Array) -> Array:
     """Σ_j q_j m_ij v_j / (1 + Σ_j q_j m_ij) for moderate E."""
-    rightT, weights = A.transpose(right), A.concat([q * values, q], axis=-1)
+    rightT, weights = A.transpose(right), A.weighted(q, values)
 
     def average(rows: Array, start: int) -> Array:
         y = A.matmul(A.expm1_of_temporary(A.passing_product(rows, rightT)), weights)
-        return y[..., :-1] / (1.0 + y[..., -1:])
+        return y[..., :-1] * (1.0 / (1.0 + y[..., -1:]))
 
     return in_row_blocks(A, average, left, right.shape[-2])
 
 
 def _by_exp(A: Any, left: Array, right: Array, q: Array, values: Array) -> Array:
     """The same with e^E for m, E in units of `log_power`: with q-mean zero, P and Q average the values alike."""
-    rightT, weights = A.transpose(right), A.concat([q * values, q], axis=-1)
+    rightT, weights = A.transpose(right), A.weighted(q, values)
 
     def average(rows: Array, start: int) -> Array:
         y = A.matmul(A.power_of_temporary(A.passing_product(rows, rightT)), weights)
-        return y[..., :-1] / y[..., -1:]
+        return y[..., :-1] * (1.0 / y[..., -1:])  # a division an entry would take longer
 
     return in_row_blocks(A, average, left, right.shape[-2])
 
@@ -687,15 +687,23 @@ def _masked_deviation(view: View, mask: Mask, values: Array) -> Scaled:
     return _in_one_unit(A, in_row_blocks(A, small_average, left, right.shape[-2]))
 
 
-def in_row_blocks(A: Any, function: Callable[[Array, int], Array], rows: Array, columns: int) -> Array:
-    """function(rows, index of the first), a block of rows at a time: no full n × n matrix is ever held."""
+def in_row_blocks(
+    A: Any, function: Callable[[Array, int], Array], rows: Array, columns: int, least: int = 1
+) -> Array:
+    """function(rows, index of the first), a block of rows at a time: no full n × n matrix is ever held.
+
+    `least` blocks a thread, for work that is less the further down.
+    """
     n = rows.shape[-2]
     batch = math.prod(rows.shape[:-2])
     entries = A.block_entries if batch == 1 else A.batch_entries
-    block = max(1, entries // max(1, columns * batch))
-    if block >= n:
+    parts = -(-n // max(1, entries // max(1, columns * batch)))
+    threads = A.threads_for(n * columns) if batch == 1 else 1
+    if threads > 1:
+        parts = max(parts, threads * least)
+    if parts <= 1:
         return function(rows, 0)
-    block = -(-n // -(-n // block))  # as many, and alike
+    block = -(-n // parts)  # as many, and alike
     tasks = [partial(function, rows[..., start : start + block, :], start) for start in range(0, n, block)]
     return A.concat(list(A.in_turn(tasks, n * columns * batch)), axis=-2)
 

@@ -7,7 +7,7 @@ over all (h_1, …, h_L); head 0 is the skip (P_0 = I, W_0 = λI) and the P's ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import comb
 from typing import Any
@@ -26,8 +26,9 @@ from rankmath.dynamics.centred import (
     view_of,
     weights_of,
 )
-from rankmath.dynamics.plain import check_input, layers_of
+from rankmath.dynamics.plain import attend, check_input
 from rankmath.dynamics.trace import Floats, residual_size, trace
+from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm
 from rankmath.network import Network
 from rankmath.validation import Array, as_choice, as_count
@@ -107,11 +108,17 @@ def _residual_terms(net: Network, X: Array) -> Scaled:
     return T, logs
 
 
-def path_sums(net: Network, X: Any) -> PathSums:
+def path_sums(net: Network, X: Any, *, memory: int | None = None) -> PathSums:
     """Sum all (1+H)^L paths by length in O(L²H) layer products and O(L n d) memory.
 
     With S^l_k the sum of the length-k paths through the first l layers,
     S^{l+1}_k = λ S^l_k + Σ_h P_h S^l_{k−1} W_h.
+
+    Parameters
+    ----------
+    net : the network, without MLP and LayerNorm.
+    X : tokens, (n, d).
+    memory : bytes that blocks of the n × n logits may take; chosen from what is free unless given.
 
     Examples
     --------
@@ -123,24 +130,24 @@ def path_sums(net: Network, X: Any) -> PathSums:
     >>> bool(np.allclose(path_sums(net, X).total(), forward(net, X), rtol=1e-12))
     True
     """
-    X = _path_input(net, X)
-    A = Float64(X)
+    first = X = _path_input(net, X)
+    A = Float64(X, memory=None if memory is None else as_count("memory", memory))
     xp = A.xp
     n, d = X.shape
     bias = xp.zeros(d, dtype=xp.float64, device=X.device)
+    mask = net.mask_for(int(n))
     S = xp.stack([X])  # S^l_k for k = 0..l
-    for l, (matrices, _) in enumerate(layers_of(net, X)):
-        # All lengths side by side: one n × n product a head, however many lengths there are.
-        wide = xp.reshape(xp.permute_dims(S, (1, 0, 2)), (n, -1))
-        longer, through = 0.0, net.skip * bias
-        for h, P in enumerate(matrices):
-            seen = xp.permute_dims(xp.reshape(A.matmul(P, wide), (n, -1, d)), (1, 0, 2))
-            longer = longer + A.matmul(seen, net.W[l, h, ...])
+    for l in range(net.layers):
+        longer: Any = 0.0
+        through = net.skip * bias
+        for h, seen in enumerate(_through_heads(A, net, l, X, S, mask)):
+            longer = longer + seen
             through = through + A.matmul(bias, net.W[l, h, ...])
-        blank = xp.zeros((1, n, d), dtype=xp.float64, device=X.device)
-        S = xp.concat([net.skip * S, blank]) + xp.concat([blank, longer])
-        bias = through if net.bias is None else through + net.bias[l, ...]
-    return PathSums(S, bias, net, X)
+        blank, own = xp.zeros_like(S[:1, ...]), 0.0 if net.bias is None else net.bias[l, ...]
+        X = net.skip * X + longer[0, ...] + own
+        S = xp.concat([net.skip * S, blank]) + xp.concat([blank, longer[1:, ...]])
+        bias = through + own
+    return PathSums(S, bias, net, first)
 
 
 def path_term(net: Network, X: Any, path: Sequence[int]) -> Array:
@@ -159,11 +166,22 @@ def path_term(net: Network, X: Any, path: Sequence[int]) -> Array:
         raise ValueError(f"path: {path!r} given; a sequence of {net.layers} heads, one a layer, is needed")
     steps = [as_count("path", h, least=0, most=net.heads) for h in path]
     A = Float64(X)
-    term = X
-    for l, (matrices, _) in enumerate(layers_of(net, X)):
-        h = steps[l]
-        term = net.skip * term if h == 0 else A.matmul(A.matmul(matrices[h - 1], term), net.W[l, h - 1, ...])
+    term, mask = X, net.mask_for(int(X.shape[-2]))
+    for l, step in enumerate(steps):
+        images = list(_through_heads(A, net, l, X, term[None, ...], mask))
+        X = net.skip * X + sum(image[0, ...] for image in images)
+        X = X if net.bias is None else X + net.bias[l, ...]
+        term = net.skip * term if step == 0 else images[step - 1][1, ...]
     return term
+
+
+def _through_heads(A: Float64, net: Network, l: int, X: Array, S: Array, mask: Mask | None) -> Iterator[Array]:
+    """P_h V W_h of every head for V = X and each of S, (1 + len(S), n, d): one n × n product a head for all."""
+    xp, (n, d) = A.xp, X.shape
+    wide = xp.reshape(xp.permute_dims(xp.concat([X[None, ...], S]), (1, 0, 2)), (n, -1))
+    for h in range(net.heads):
+        seen = xp.reshape(attend(A, net, l, h, X, mask, wide), (n, -1, d))
+        yield A.matmul(xp.permute_dims(seen, (1, 0, 2)), net.W[l, h, ...])
 
 
 def path_counts(L: int, H: int, skip: bool = True) -> list[int]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.dynamics.activations import activate
+from rankmath.dynamics.backend import Backend, on_backend
 from rankmath.linalg.masks import Mask
 from rankmath.network import MLP, LayerNorm, Network
-from rankmath.validation import Array, as_array, same_library
+from rankmath.validation import Array, as_array, as_count, same_library
 
 
 def check_input(net: Network, X: Any) -> Array:
@@ -25,8 +26,15 @@ def check_input(net: Network, X: Any) -> Array:
     return X
 
 
-def forward(net: Network, X: Any) -> Array:
+def forward(net: Network, X: Any, *, backend: Backend | None = None, memory: int | None = None) -> Array:
     """The network's output by the definition, float64: loses the residual once it is 1e-16 of the mean.
+
+    Parameters
+    ----------
+    net : the network.
+    X : tokens, (..., n, d).
+    backend : "numpy" or "cupy" copies the network and X there first; None runs where they are.
+    memory : bytes that blocks of the n × n logits may take; chosen from what is free unless given.
 
     Examples
     --------
@@ -36,11 +44,14 @@ def forward(net: Network, X: Any) -> Array:
     (4, 3)
     """
     X = check_input(net, X)
-    A = Float64(X)
+    if backend is not None:
+        net, X = on_backend(backend, net, X)
+    A = Float64(X, memory=None if memory is None else as_count("memory", memory))
     mask = net.mask_for(int(X.shape[-2]))
     for l in range(net.layers):
-        # One head's matrix at a time: memory n², not H n².
-        X = _layer(A, net, l, X, (_attention(A, net, l, h, X, mask) for h in range(net.heads)))
+        # One head at a time: memory n² or less, not H n².
+        values = (A.matmul(X, net.value[l, h, ...]) for h in range(net.heads))
+        X = _layer(A, net, l, X, (attend(A, net, l, h, X, mask, V) for h, V in enumerate(values)))
     return _in_range(A, X)
 
 
@@ -63,36 +74,41 @@ def attention_matrices(net: Network, X: Any) -> Array:
     """
     X = check_input(net, X)
     A = Float64(X)
-    return _in_range(A, A.xp.stack([A.xp.stack(matrices) for matrices, _ in layers_of(net, X)]))
-
-
-def layers_of(net: Network, X: Array) -> Iterator[tuple[list[Array], Array]]:
-    """Per layer: the H attention matrices and the tokens that come out."""
-    A = Float64(X)
-    mask = net.mask_for(int(X.shape[-2]))
+    mask, layers = net.mask_for(int(X.shape[-2])), []
     for l in range(net.layers):
-        matrices = [_attention(A, net, l, h, X, mask) for h in range(net.heads)]
-        X = _layer(A, net, l, X, matrices)
-        yield matrices, X
+        layers.append([_attention(A, net, l, h, X, mask) for h in range(net.heads)])
+        X = _layer(A, net, l, X, (A.matmul(P, A.matmul(X, net.value[l, h, ...])) for h, P in enumerate(layers[l])))
+    return _in_range(A, A.xp.stack([A.xp.stack(matrices) for matrices in layers]))
 
 
-def _attention(A: Float64, net: Network, l: int, h: int, X: Array, mask: Mask | None) -> Array:
-    xp = A.xp
+def attend(A: Float64, net: Network, l: int, h: int, X: Array, mask: Mask | None, V: Array) -> Array:
+    """P^l_h V, in blocks of rows where P is larger than the arithmetic's budget."""
+    n = int(X.shape[-2])
+    rows = max(1, A.batch_entries // (n * math.prod(X.shape[:-2])))
+    blocks = [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
+    parts = [A.matmul(_attention(A, net, l, h, X, mask, block), V) for block in blocks]
+    return parts[0] if len(parts) == 1 else A.concat(parts, axis=-2)
+
+
+def _attention(
+    A: Float64, net: Network, l: int, h: int, X: Array, mask: Mask | None, block: slice = slice(None)
+) -> Array:
+    """The rows of P^l_h that `block` picks."""
     keys = X if net.key is None else A.matmul(X, net.key[l, h, ...])
-    logits = A.matmul(A.matmul(X, net.query[l, h, ...]), A.transpose(keys))
+    logits = A.matmul(A.matmul(X[..., block, :], net.query[l, h, ...]), A.transpose(keys))
     if net.key_bias is not None:
         logits = logits + A.transpose(A.matmul(X, net.key_bias[l, h, ...][..., None]))
     logits = logits / math.sqrt(net.d_qk)
     if mask is not None:
-        logits = xp.where(xp.asarray(mask.allowed), logits, -xp.inf)
+        logits = A.hide(mask.allowed[block, :], logits)
     weights = A.exp_of_temporary(logits - A.max(logits, axis=-1))
     return weights / A.sum(weights, axis=-1)
 
 
-def _layer(A: Float64, net: Network, l: int, X: Array, matrices: Iterable[Array]) -> Array:
+def _layer(A: Float64, net: Network, l: int, X: Array, averages: Iterable[Array]) -> Array:
+    """The layer from the averages P_h X value_h of its heads."""
     Y = net.skip * X if net.skip else 0.0
-    for h, P in enumerate(matrices):
-        V = A.matmul(P, A.matmul(X, net.value[l, h, ...]))
+    for h, V in enumerate(averages):
         Y = Y + (V if net.output is None else A.matmul(V, net.output[l, h, ...]))
     if net.bias is not None:
         Y = Y + net.bias[l, ...][..., None, :]

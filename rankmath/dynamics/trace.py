@@ -347,9 +347,9 @@ def _diameter(A: Float64, R: Array) -> Array:
     left, right = A.concat([-2.0 * R, squares, ones], axis=-1), A.concat([R, ones, squares], axis=-1)
 
     def farthest(rows: Array, start: int) -> Array:
-        return A.max(A.matmul(rows, A.transpose(right[..., start:, :])), axis=-1)
+        return A.max(A.passing_product(rows, A.transpose(right[..., start:, :])), axis=-1)
 
-    gaps = in_row_blocks(A, farthest, left, R.shape[-2])
+    gaps = in_row_blocks(A, farthest, left, R.shape[-2], least=4)
     return A.sqrt(A.xp.maximum(A.max(gaps, axis=-2), 0.0))[..., 0, 0]
 
 
