@@ -9,12 +9,15 @@ import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rankmath.campaign.commands import campaign, speaks_plainly
 from rankmath.version import __version__
+
+if TYPE_CHECKING:
+    from rankmath.dynamics.backend import Backend
 
 
 class Tidy(click.Group):
@@ -60,6 +63,13 @@ def list_(as_json: bool) -> None:
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--thorough", is_flag=True, help="Ten times the instances, certificates and search.")
 @click.option("--jobs", type=int, default=2, show_default=True, help="Worker processes.")
+@click.option(
+    "--backend",
+    type=click.Choice(["numpy", "cupy"]),
+    default="numpy",
+    show_default=True,
+    help="Where the float64 stage runs its layers; balls decide on the CPU as ever.",
+)
 @click.option("--output", type=click.Path(file_okay=False), default="rankmath-report", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the table.")
 @speaks_plainly
@@ -70,6 +80,7 @@ def verify(
     seed: int,
     thorough: bool,
     jobs: int,
+    backend: Backend,
     output: str,
     as_json: bool,
 ) -> None:
@@ -79,19 +90,22 @@ def verify(
 
     Example: rankmath verify own:diameter dong2021v1:2.2 --instances 1000
     """
+    from rankmath.dynamics.backend import mover
     from rankmath.report.html import writable
     from rankmath.report.results import Report, Result, run
     from rankmath.statements.registry import statement, statements, statements_in
     from rankmath.validation import as_count
 
     factor = 10 if thorough else 1
-    settings = {
+    settings: dict[str, Any] = {
         "instances": as_count("--instances", instances) * factor,
         "certify": as_count("--certify", certify, least=0) * factor,
         "seed": as_count("--seed", seed, least=0),
         "search": 300 * factor,
         "jobs": as_count("--jobs", jobs, most=256),
+        "backend": backend,
     }
+    mover(backend)  # refused before anything runs
     entries: list[tuple[Any, str | None]] = []
     for name in what:
         if name.endswith(".py"):

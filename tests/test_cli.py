@@ -68,6 +68,16 @@ def test_verify_without_matplotlib_says_what_to_install(tmp_path: Path, monkeypa
     assert not (tmp_path / "index.html").exists()
 
 
+def test_verify_on_a_gpu_without_cupy_is_refused_before_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    done = rankmath("verify", "own:tv", "--backend", "cupy", "--output", tmp_path / "report")
+    assert done.exit_code == 2
+    assert "pip install 'rankmath[gpu]'" in done.output
+    assert not (tmp_path / "report").exists()
+
+
 def test_verify_speaks_json_alone_when_asked(tmp_path: Path) -> None:
     report = parsed("verify", "own:tv", *SMALL, "--output", tmp_path)
     assert report == json.loads((tmp_path / "report.json").read_text())

@@ -30,6 +30,7 @@ from rankmath.counterexamples.equilibrium_map import (
 )
 from rankmath.counterexamples.stable_search import cluster_weights, stable_search
 from rankmath.counterexamples.wu2024 import LARGEST, ExactEquilibrium, complete_equilibrium, shift_equilibrium
+from rankmath.dynamics.backend import Backend, mover
 from rankmath.dynamics.limits import Share, random_starts
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.network import LayerNorm, Network
@@ -196,6 +197,7 @@ def layernorm_equilibrium(
     seed: int = 0,
     *,
     restarts: int = 60,
+    backend: Backend = "numpy",
     progress: Callable[[int, float], None] | None = None,
 ) -> Equilibrium:
     """An equilibrium of self-attention with LayerNorm of the given rank, 1 ≤ rank ≤ min(tokens, dim).
@@ -208,6 +210,7 @@ def layernorm_equilibrium(
     ----------
     mask : "causal", "complete", another name, a boolean matrix, a networkx graph, or a `Mask`.
     seed : of the random design or search; the known stable designs under the complete mask do not depend on it.
+    backend : "cupy" computes the gradients of the search for stable ones on a GPU.
     progress : called with the restart's number and the smallest spectral radius so far.
 
     Examples
@@ -231,10 +234,11 @@ def layernorm_equilibrium(
     graph = as_mask(mask, n)
     stable = as_choice("stable", stable, (False, True))
     seed = as_count("seed", seed, least=0)
+    mover(backend)  # refused before anything runs
     if graph == Mask.causal(n) and norm == "sphere" and not stable:
         return _from_exact(shift_equilibrium(n, d, k), k)
     if stable:
-        cores = iter([_stable_core(graph, k, seed, restarts, progress)])
+        cores = iter([_stable_core(graph, k, seed, restarts, backend, progress)])
     else:
         cores = _designed_cores(graph, k, np.random.default_rng(seed))
     for core in cores:
@@ -331,7 +335,12 @@ _Core = tuple[list[int], Floats, Floats, Floats]
 
 
 def _stable_core(
-    mask: Mask, rank: int, seed: int, restarts: int, progress: Callable[[int, float], None] | None
+    mask: Mask,
+    rank: int,
+    seed: int,
+    restarts: int,
+    backend: Backend,
+    progress: Callable[[int, float], None] | None,
 ) -> _Core:
     if mask.is_complete and rank == mask.n:
         known = stable_complete_design(rank)
@@ -343,7 +352,7 @@ def _stable_core(
             f"rank: {rank} given; this mask treats no partition of the {mask.n} tokens into {rank} clusters alike, "
             "and stable equilibria of smaller rank are built from clusters"
         )
-    found = stable_search(mask, clusters, seed=seed, restarts=restarts, progress=progress)
+    found = stable_search(mask, clusters, seed=seed, restarts=restarts, backend=backend, progress=progress)
     if not found.radius < 1:
         raise RuntimeError(
             f"no stable equilibrium found in {restarts} restarts; smallest spectral radius {found.radius:.4f}"

@@ -18,6 +18,7 @@ from rankmath.counterexamples.equilibria import Equilibrium, on_grid
 from rankmath.counterexamples.equilibrium_map import Floats, jacobian, layer, newton, reordered
 from rankmath.counterexamples.stable_search import stable_search
 from rankmath.counterexamples.wu2024 import LARGEST
+from rankmath.dynamics.backend import Backend
 from rankmath.linalg.masks import Mask
 from rankmath.network import Network
 from rankmath.validation import as_count
@@ -86,6 +87,7 @@ def stable_cycle(
     *,
     order: Sequence[int] | None = None,
     restarts: int = 60,
+    backend: Backend = "numpy",
     progress: Callable[[int, float], None] | None = None,
 ) -> Cycle:
     """A stable periodic orbit of n independent tokens in n dimensions under the complete mask.
@@ -93,6 +95,7 @@ def stable_cycle(
     Parameters
     ----------
     order : F(X) = X[order]; by default every token moves on to the place of the next, and the period is n.
+    backend : "cupy" computes the gradients of the search on a GPU.
     progress : called with the restart's number and the smallest spectral radius so far.
 
     Examples
@@ -116,6 +119,7 @@ def stable_cycle(
             restarts=restarts,
             least_singular_value=_LEAST_SINGULAR_VALUE,
             order=places,
+            backend=backend,
             progress=progress,
         )
         smallest = min(smallest, found.radius)

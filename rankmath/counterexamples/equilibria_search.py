@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from rankmath.arithmetic.float64 import to_numpy
 from rankmath.counterexamples.equilibria import Equilibrium
-from rankmath.counterexamples.equilibrium_map import Floats, jacobian, newton
+from rankmath.counterexamples.equilibrium_map import Floats, jacobian, newton_from
+from rankmath.dynamics.backend import Backend, mover
 from rankmath.dynamics.limits import random_starts
 from rankmath.linalg.masks import Mask
 from rankmath.network import Network
@@ -18,7 +20,9 @@ from rankmath.validation import as_array, as_count
 _RANK = 1e-9
 
 
-def find_equilibria(net: Any, starts: Any = 300, seed: int = 0, *, tokens: int | None = None) -> list[Equilibrium]:
+def find_equilibria(
+    net: Any, starts: Any = 300, seed: int = 0, *, tokens: int | None = None, backend: Backend = "numpy"
+) -> list[Equilibrium]:
     """Equilibria that Newton's method finds from many starts: no claim that these are all, nor a proof of any.
 
     Mirror images are listed apart; equilibria that are not isolated are mostly missed.
@@ -28,6 +32,7 @@ def find_equilibria(net: Any, starts: Any = 300, seed: int = 0, *, tokens: int |
     net : an `Equilibrium`, or a `Network` of one layer and one head with sphere or standard LayerNorm, and no more.
     starts : how many random normalised starts, or the starts themselves, (m, n, d).
     tokens : the number of tokens, where the network does not fix it.
+    backend : "cupy" runs Newton's method, all starts at once, on a GPU.
 
     Examples
     --------
@@ -43,11 +48,11 @@ def find_equilibria(net: Any, starts: Any = 300, seed: int = 0, *, tokens: int |
         beginnings = random_starts(frame.network, as_count("starts", starts), seed, tokens=len(frame.X))
     else:
         beginnings = np.asarray(as_array("starts", starts, ndim=3, shape=shape))
+    move = mover(backend)
+    W_V, W, weights, norm = frame.system
+    ends, settled = newton_from(move(beginnings), move(W_V), move(W), move(weights), norm)
     found: list[Floats] = []
-    for start in beginnings:
-        X = newton(start, *frame.system)
-        if X is None:
-            continue
+    for X in to_numpy(ends)[settled]:
         # F is odd: the mirror image rests as well.
         for one in (X, -X):
             if not any(np.abs(one - known).max() < 1e-7 for known in found):

@@ -12,9 +12,15 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from rankmath.arithmetic.float64 import to_numpy
+
 Floats: TypeAlias = NDArray[Any]
+
+# Entries of the Jacobians that are held at a time.
+_BATCH = 2**20
 
 
 def _floats(a: Any) -> Floats:
@@ -160,6 +166,11 @@ def design(X: Floats, D: Floats, W: Floats, weights: Floats, *, order: Floats | 
     return _floats(T @ np.linalg.solve(B @ T, target))
 
 
+def beside(there: Floats, a: Floats) -> Floats:
+    """`a` as an array of the library, and on the device, of `there`."""
+    return _floats(array_namespace(there).asarray(a))
+
+
 def newton(
     X: Floats,
     W_V: Floats,
@@ -174,18 +185,61 @@ def newton(
 
     F(X) = X puts X on the spheres by itself, so the iteration needs no constraint.
     """
-    n, d = X.shape
+    found, settled = newton_from(X[None, ...], W_V, W, weights, norm, order=order, steps=steps)
+    return found[0] if settled[0] else None
+
+
+def newton_from(
+    starts: Floats,
+    W_V: Floats,
+    W: Floats,
+    weights: Floats,
+    norm: str,
+    *,
+    order: Floats | None = None,
+    steps: int = 50,
+) -> tuple[Floats, Floats]:
+    """`newton` from many starts (m, n, d) at once: where each ends, and (on the host) which have settled.
+
+    Examples
+    --------
+    >>> W_V, ones = np.array([[0.0, 1.0], [-1.0, 0.0]]), np.ones((1, 1))
+    >>> newton_from(np.eye(2)[:, None, :], W_V, np.zeros((2, 2)), ones, "sphere")[1]  # a rotation rests nowhere
+    array([False, False])
+    >>> newton_from(np.eye(2)[:, None, :], np.diag([2.0, 1.0]), np.zeros((2, 2)), ones, "sphere")[1]
+    array([ True,  True])
+    """
+    _, n, d = starts.shape
     places = np.arange(n) if order is None else np.asarray(order)
+    identity = beside(starts, np.eye(n * d))
+    found, settled = starts.copy(), np.zeros(len(starts), dtype=bool)
+    active = np.arange(len(starts))
+    chunk = max(1, _BATCH // (n * d) ** 2)
     for _ in range(steps):
-        residual = layer(X, W_V, W, weights, norm)[np.argsort(places)] - X
-        slope = reordered(jacobian(X, W_V, W, weights, norm), places, d) - np.eye(n * d)
-        try:
-            move = np.linalg.solve(slope, residual.ravel()).reshape(n, d)
-        except np.linalg.LinAlgError:
-            return None
-        X = X - move
-        if not np.all(np.isfinite(X)):
-            return None
-        if np.abs(move).max() <= 1e-14 * np.sqrt(d):
-            return X
-    return None
+        going = []
+        for few in np.split(active, range(chunk, len(active), chunk)):
+            X = found[few]
+            # One that runs away is dropped below.
+            with np.errstate(all="ignore"):
+                residual = layer(X, W_V, W, weights, norm)[:, np.argsort(places)] - X
+                slope = reordered(jacobian(X, W_V, W, weights, norm), places, d) - identity
+                move = _solutions(slope, residual.reshape(len(few), n * d, 1)).reshape(X.shape)
+                found[few] = X - move
+            size = to_numpy(np.abs(move).max(axis=(-2, -1)))
+            settled[few] = size <= 1e-14 * np.sqrt(d)
+            going.append(few[np.isfinite(size) & ~settled[few]])
+        active = np.concatenate(going)
+        if not len(active):
+            break
+    return found, settled
+
+
+def _solutions(matrices: Floats, columns: Floats) -> Floats:
+    """matrix⁻¹ column for each, nan where a matrix is singular."""
+    try:
+        return _floats(np.linalg.solve(matrices, columns))
+    except np.linalg.LinAlgError:
+        if len(matrices) == 1:
+            return columns * np.nan
+        pairs = zip(matrices, columns, strict=True)
+        return np.concatenate([_solutions(matrix[None], column[None]) for matrix, column in pairs])

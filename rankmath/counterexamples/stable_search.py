@@ -14,10 +14,9 @@ from typing import TypeAlias
 import numpy as np
 import scipy.linalg
 import scipy.optimize
-from array_api_compat import array_namespace
 
 from rankmath.arithmetic.float64 import to_numpy
-from rankmath.counterexamples.equilibrium_map import Floats, design, jacobian, power_sum, reordered
+from rankmath.counterexamples.equilibrium_map import Floats, beside, design, jacobian, power_sum, reordered
 from rankmath.dynamics.backend import Backend, mover
 from rankmath.linalg.masks import Mask
 from rankmath.validation import as_count, as_real
@@ -102,12 +101,12 @@ class _Family:
 
     def design(self, p: Floats) -> tuple[Floats, Floats, Floats]:
         X, W, D = self.parts(p)
-        weights = _beside(p, cluster_weights(self.allowed, self.labels.tolist()))
+        weights = beside(p, cluster_weights(self.allowed, self.labels.tolist()))
         return X, design(X, D, W, weights, order=self.order), W
 
     def jacobian(self, p: Floats) -> Floats:
         X, W_V, W = self.design(p)
-        J = jacobian(X[..., self.labels, :], W_V, W, _beside(p, self.allowed), "sphere")
+        J = jacobian(X[..., self.labels, :], W_V, W, beside(p, self.allowed), "sphere")
         return J if len(self.labels) > self.k else reordered(J, self.order, self.k)
 
     def objective(self, p: Floats, measure: Measure, level: float) -> tuple[float, Floats]:
@@ -156,11 +155,6 @@ class _Family:
         towards -= (towards * X).sum(axis=1, keepdims=True) * X
         gradient[: k * k] = (towards / length).ravel()
         return _THINNESS * lack**2, gradient
-
-
-def _beside(p: Floats, a: Floats) -> Floats:
-    """`a` where p is."""
-    return array_namespace(p).asarray(a)  # type: ignore[no-any-return]
 
 
 def log_modulus_mean(J: Floats, sharpness: float) -> tuple[float, Floats]:

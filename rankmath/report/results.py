@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from rankmath.dynamics.backend import Backend
 from rankmath.statements.engine import Battery, verify_statement
 from rankmath.statements.registry import statement, statements_in
 from rankmath.statements.statement import Statement
@@ -71,6 +72,7 @@ class Task:
     certify: int
     seed: int
     search: int
+    backend: Backend
 
 
 def run_task(task: Task) -> Result:
@@ -82,7 +84,9 @@ def run_task(task: Task) -> Result:
     count = max(1, int(task.instances * entry.share))
     # Where an instance is dear a step of the search is, too; it is cut by less, being what finds the tight ones.
     search = int(task.search * math.sqrt(entry.share))
-    battery = verify_statement(entry, instances=count, certify=task.certify, seed=task.seed, search=search)
+    battery = verify_statement(
+        entry, instances=count, certify=task.certify, seed=task.seed, search=search, backend=task.backend
+    )
     return summary(battery)
 
 
@@ -122,9 +126,10 @@ def run(
     seed: int,
     search: int,
     jobs: int,
+    backend: Backend = "numpy",
 ) -> Iterator[Result]:
     """Results as they finish; a battery depends on its own arguments alone, so `jobs` changes nothing but time."""
-    tasks = [Task(entry.key, file, instances, certify, seed, search) for entry, file in entries]
+    tasks = [Task(entry.key, file, instances, certify, seed, search, backend) for entry, file in entries]
     if jobs <= 1 or len(tasks) <= 1:
         yield from map(run_task, tasks)
         return

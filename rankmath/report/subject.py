@@ -268,6 +268,8 @@ def _verify_command(report: Report, *, FILE: bool) -> str:
         value = settings.get(name)
         if isinstance(value, int):
             parts.append(f"--{name} {value // 10 if ten and name != 'seed' else value}")
+    if settings.get("backend") == "cupy":
+        parts.append("--backend cupy")
     return " ".join(part for part in parts if part)
 
 

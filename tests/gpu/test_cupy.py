@@ -169,6 +169,25 @@ def test_blocks_of_any_size_give_the_same_trace() -> None:
     whole = rm.trace(net, X, backend="cupy").log_residual
     for memory in (24, 10**4, 10**6):
         np.testing.assert_allclose(rm.trace(net, X, backend="cupy", memory=memory).log_residual, whole, rtol=1e-12)
+        Y = rm.forward(net, X, backend="cupy", memory=memory)
+        np.testing.assert_allclose(to_numpy(Y), rm.forward(net, X), rtol=1e-10, atol=1e-13)
+        sums = rm.path_sums(*both(net, X), memory=memory).terms
+        np.testing.assert_allclose(to_numpy(sums), rm.path_sums(net, X).terms, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("run", [rm.trace, rm.forward, rm.path_sums], ids=lambda f: f.__name__)
+def test_65536_tokens_within_8_gib(run: Any) -> None:
+    pool = cupy.get_default_memory_pool()
+    pool.free_all_blocks()
+    net = rm.Network.random(tokens=65536, dim=64, heads=1, layers=1, seed=0)
+    there = both(net, net.random_input(seed=1))
+    pool.set_limit(size=8 * 2**30)
+    try:
+        run(*there, memory=2 * 2**30)
+        assert pool.total_bytes() <= 8 * 2**30
+    finally:
+        pool.set_limit(size=0)
+        pool.free_all_blocks()
 
 
 def test_a_batch_of_networks_is_its_members() -> None:
@@ -187,10 +206,14 @@ def test_memory_budget_is_taken_from_what_is_free() -> None:
 
 @pytest.mark.parametrize("key", ["own:diameter", "dong2021:2.3", "wu2024:1"])
 def test_batteries_run_their_layers_on_the_device(key: str) -> None:
-    cpu, gpu = (
-        rm.verify_statement(key, instances=150, certify=2, search=0, backend=backend)
-        for backend in ("numpy", "cupy")
-    )
+    pool = cupy.get_default_memory_pool()
+    pool.free_all_blocks()
+    held, found = [pool.total_bytes()], []
+    for backend in ("numpy", "cupy"):
+        found.append(rm.verify_statement(key, instances=150, certify=2, search=0, backend=backend))
+        held.append(pool.total_bytes())
+    assert held[0] == held[1] < held[2]
+    cpu, gpu = found
     assert (gpu.outcome, gpu.holds, gpu.instances) == (cpu.outcome, cpu.holds, cpu.instances)
     assert gpu.tightest == pytest.approx(cpu.tightest, rel=1e-8)
 
@@ -215,3 +238,12 @@ def test_the_search_for_equilibria_takes_its_gradients_from_the_device() -> None
     np.testing.assert_allclose(gradients[1], gradients[0], rtol=1e-9, atol=1e-12)
     found = stable_search(rm.Mask.complete(2), [0, 1], seed=1, backend="cupy")
     assert found.radius < 0.95
+
+
+def test_newtons_method_finds_the_same_equilibria_on_the_device() -> None:
+    stable = rm.layernorm_equilibrium(3, 3, 3, mask="complete", stable=True)
+    cpu, gpu = (rm.find_equilibria(stable, 200, 1, backend=backend) for backend in ("numpy", "cupy"))
+    assert len(cpu) == len(gpu) > 2
+    for one in gpu:
+        assert isinstance(one.X, np.ndarray)
+        assert min(np.abs(one.X - other.X).max() for other in cpu) < 1e-9
