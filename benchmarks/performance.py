@@ -26,7 +26,9 @@ from timing import side_by_side
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
-from rankmath.dynamics.backend import on_backend
+from rankmath.counterexamples.equilibrium_map import newton, newton_from, normalise
+from rankmath.counterexamples.stable_search import _Family, log_modulus_mean
+from rankmath.dynamics.backend import mover, on_backend
 from rankmath.dynamics.centred import attention_step, centre, stacks_heads, weights_of
 
 Row = dict[str, Any]
@@ -74,7 +76,7 @@ class Machine:
 
 
 def layer(machine: Machine) -> list[Row]:
-    """One centred layer against torch."""
+    """One centred layer, and the whole `trace` of it with norms and diameters, against torch."""
     import torch
 
     shapes = [(4096, 64, 16), (1024, 64, 64), (2048, 32, 16), (8192, 64, 4)] if machine.gpu else [(1024, 64, 8)]
@@ -102,6 +104,7 @@ def layer(machine: Machine) -> list[Row]:
             times = machine.times(
                 {
                     "centred": centred,
+                    "trace": lambda net=net, X=X: rm.trace(net, X),
                     "torch explicit": explicit,
                     "torch sdpa": library,
                     "plain": lambda net=net, X=X: rm.forward(net, X),
@@ -112,6 +115,7 @@ def layer(machine: Machine) -> list[Row]:
         fastest = min(times["ratio"]["torch explicit"], times["ratio"]["torch sdpa"])
         milliseconds = {f"{name}, ms": 1e3 * t for name, t in times["seconds"].items()}
         row = {"n": n, "d": d, "H": H, **milliseconds, "explicit/centred": times["ratio"]["torch explicit"]}
+        row["explicit/trace"] = times["ratio"]["torch explicit"] / times["ratio"]["trace"]
         rows.append({**row, "faster of torch/centred": fastest, "gflop": 4e-9 * H * n * n * d})
     return rows
 
@@ -132,7 +136,8 @@ def roofline(machine: Machine) -> list[Row]:
             "layer": lambda: attention_step(A, net, weights, tokens, None),
             "product": lambda: a @ a,
             "copy": lambda: xp.copyto(t, s),
-        }
+        },
+        settle=True,
     )["seconds"]
     rate, bandwidth = 2e-9 * size**3 / seconds["product"], 16e-9 * length / seconds["copy"]
     floor = 4e-9 * H * n * n * d / rate
@@ -238,6 +243,40 @@ def devices(machine: Machine) -> list[Row]:
     return rows
 
 
+def searches(machine: Machine) -> list[Row]:
+    """Searches for equilibria: Newton's method from 1000 starts, and one gradient of the search for stable ones."""
+    rows = []
+    for n in (3, 6, 8, 12) if machine.gpu else (2, 3, 4):
+        mask, rng = rm.Mask.complete(n), np.random.default_rng(0)
+        W_V, W, start = (rng.standard_normal((n, n)) for _ in range(3))
+        starts = normalise(rng.standard_normal((1000, n, n)), "sphere")
+        arrays = (starts, W_V, W, mask.allowed.astype(float))
+        if not machine.gpu:
+            loop = lambda arrays=arrays: [newton(X, *arrays[1:], "sphere") for X in arrays[0]]  # noqa: E731
+            times = machine.times(
+                {"at once": lambda arrays=arrays: newton_from(*arrays, "sphere"), "one by one": loop}, 3
+            )
+            rows.append({"n = d": n, "Newton, one by one/at once": times["ratio"]["one by one"]})
+            continue
+        there = [machine.cupy.asarray(a) for a in arrays]
+        solve = {
+            "gpu": lambda there=there: newton_from(*there, "sphere"),
+            "cpu": lambda arrays=arrays: newton_from(*arrays, "sphere"),
+        }
+        p, labels = np.concatenate([start.ravel(), W.ravel(), np.zeros(n)]), np.arange(n)
+        families = {
+            name: _Family(arrays[3], labels, n, 0.3, labels, mover(backend))
+            for name, backend in (("gpu", "cupy"), ("cpu", "numpy"))
+        }
+        slope = {
+            name: lambda family=family, p=p: family.objective(p, log_modulus_mean, 6)
+            for name, family in families.items()
+        }
+        ratios = [machine.times(candidates, 3)["ratio"]["cpu"] for candidates in (solve, slope)]
+        rows.append({"n = d": n, "Newton, cpu/gpu": ratios[0], "gradient, cpu/gpu": ratios[1]})
+    return rows
+
+
 def scaling(machine: Machine) -> list[Row]:
     """Exponents p of time ~ size^p, fitted over a row of sizes, all timed in turns."""
     start = {"n": 512, "H": 4, "L": 4, "batch": 256} if machine.gpu else {"n": 256, "H": 2, "L": 2, "batch": 64}
@@ -287,8 +326,8 @@ def large(machine: Machine) -> list[Row]:
     return rows
 
 
-TABLES = {f.__name__: f for f in (layer, roofline, plain, mpmath, paths, batch, devices, scaling, large)}
-ON_GPU_TOO = ("layer", "roofline", "plain", "batch", "devices", "scaling", "large")
+TABLES = {f.__name__: f for f in (layer, roofline, plain, mpmath, paths, batch, devices, searches, scaling, large)}
+ON_GPU_TOO = ("layer", "roofline", "plain", "batch", "devices", "searches", "scaling", "large")
 
 
 def run(names: list[str], gpu: bool, output: str) -> None:

@@ -9,7 +9,8 @@ shared memory meanwhile. Both products run on the float64 tensor units (mma m16n
 in is the fragment the other wants, up to a permutation of the keys, and a sum does not mind the order.
 
 The small ones make one pass where CuPy would make several: sizes of matrices, rows relative to one of them, the
-softmax of a column. The twins: `rankmath.dynamics.centred._by_expm1`, and the methods of `Float64` that call these.
+softmax of a column, largest distances. The twins: `rankmath.dynamics.centred._by_expm1`, and the methods of
+`Float64` that call these.
 """
 
 from __future__ import annotations
@@ -241,6 +242,20 @@ extern "C" __global__ void column_softmax(const double* c, const double* scales,
   low = over_block(low, [](double a, double b) { return fmin(a, b); });
   if (threadIdx.x == 0) least[blockIdx.x] = low;
 }
+
+extern "C" __global__ void farthest(const double* products, const double* squares, int rows, int columns, int n,
+                                    double* out) {
+  // A block for each row. Rows and columns are the tokens n - columns, n - columns + 1, ...
+  products += (long long)blockIdx.x * columns;
+  squares += (long long)(blockIdx.x / rows) * n + n - columns;
+  double far = -INFINITE;
+  for (int j = threadIdx.x; j < columns; j += blockDim.x) {
+    double v = squares[j] - 2 * products[j];
+    far = v > far || v != v ? v : far;
+  }
+  far = over_block(far, [](double a, double b) { return a > b || a != a ? a : b; });
+  if (threadIdx.x == 0) out[blockIdx.x] = far + squares[blockIdx.x % rows];
+}
 """
 
 
@@ -309,6 +324,20 @@ def column_softmax(c: Array, scale: Any = 1.0) -> tuple[Array, Array, float]:
     q, log_q, least = cp.empty_like(c), cp.empty_like(c), cp.empty(count)
     _launch("column_softmax", count, c, *scales, np.int32(c.shape[-2]), q, log_q, least)
     return q, log_q, float(cp.asnumpy(least).min())
+
+
+def farthest(products: Array, squares: Array) -> Array:
+    """max_j |x_i − x_j|² = |x_i|² + max_j (|x_j|² − 2 x_i·x_j), (..., r, 1).
+
+    From the products (..., r, m) of r tokens with the last m of n, whose first they are, and squares (..., n, 1).
+    """
+    import cupy as cp
+
+    (rows, columns), n = products.shape[-2:], squares.shape[-2]
+    out = cp.empty((*products.shape[:-1], 1))
+    arrays = (cp.ascontiguousarray(products), cp.ascontiguousarray(squares))
+    _launch("farthest", out.size, *arrays, np.int32(rows), np.int32(columns), np.int32(n), out)
+    return out
 
 
 _ONE, _ZERO = np.ones(1), np.zeros(1)

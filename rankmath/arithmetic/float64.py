@@ -292,6 +292,15 @@ class Float64:
 
         return fused_deviation(left, right, q, values, self.factor(scale))
 
+    def farthest(self, products: Array, squares: Array) -> Array:
+        """max_j |x_i − x_j|², (..., r, 1), from the products of r tokens with themselves and all after them."""
+        if self.on_gpu:
+            from rankmath.arithmetic.cuda import farthest
+
+            return farthest(products, squares)
+        own = squares[..., squares.shape[-2] - products.shape[-1] :, :]
+        return own[..., : products.shape[-2], :] + self.max(self.transpose(own) - 2 * products, axis=-1)
+
     def row_of_largest(self, scores: Array, rows: Array) -> Array:
         """The row of `rows` at the first largest score: (..., n, 1), (..., n, d) -> (..., 1, d)."""
         xp = self.xp

@@ -214,12 +214,17 @@ def trace(
 
 def _trace_float(net: Network, X: Array, norm: ResidualNorm, memory: int | None) -> Trace:
     A = Float64(X, memory=memory)
-    residuals, diameters, means, lost = [], [], [], []
+    units: list[tuple[LogScale, ...]] = []
+    found, lost = [], []
     for tokens in layers_centred(A, net, X):
         lost.append(to_numpy(tokens.lost_bits)[..., 0, 0])
-        residuals.append(_log_size(A, tokens.log_residual, residual_size(A, tokens.residual, norm)))
-        diameters.append(_log_size(A, tokens.log_residual, _diameter(A, tokens.residual)))
-        means.append(_log_size(A, LogScale.of(tokens.log_center), residual_size(A, tokens.center, "frobenius")))
+        units.append((tokens.log_residual, tokens.log_residual, LogScale.of(tokens.log_center)))
+        found.append(_measured(A, tokens, norm))
+    # One transfer at the end: what is asked of a GPU on the way makes it wait.
+    sizes = A.unit_of(A.xp.stack(found))
+    residuals, diameters, means = (
+        [_log_size(A, scales[k], sizes[l, k, ...]) for l, scales in enumerate(units)] for k in range(3)
+    )
     center, log_center = tokens.center[..., 0, :], tokens.log_center[..., 0, 0]
     return Trace(
         net,
@@ -341,16 +346,31 @@ def residual_size(A: Float64, R: Array, norm: ResidualNorm) -> Array:
     return A.xp.asarray(residual(R, norm=norm).value)
 
 
-def _diameter(A: Float64, R: Array) -> Array:
-    """Δ₂ of rows with mean zero. None of them is longer than Δ₂, so ‖R_i‖² + ‖R_j‖² − 2R_i·R_j hardly cancels."""
-    squares, ones = A.sum(R * R, axis=-1), A.xp.ones_like(R[..., :1])
-    left, right = A.concat([-2.0 * R, squares, ones], axis=-1), A.concat([R, ones, squares], axis=-1)
+def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
+    """Residual, Δ₂ and the mean's 2-norm, each in the unit of what it is made of, (3, ...)."""
+    xp, R, x = A.xp, tokens.residual, tokens.center
+    squares = A.sum(R * R, axis=-1)
+    of_mean = xp.sum(x * x, axis=(-2, -1))
+    far = xp.maximum(_square_diameter(A, R, squares), 0.0)
+    if norm == "frobenius":
+        return xp.sqrt(xp.stack([xp.sum(squares, axis=(-2, -1)), far, of_mean]))
+    return xp.stack([residual_size(A, R, norm), xp.sqrt(far), xp.sqrt(of_mean)])
+
+
+def _square_diameter(A: Float64, R: Array, squares: Array) -> Array:
+    """Δ₂² of rows with mean zero. None of them is longer than Δ₂, so ‖R_i‖² + ‖R_j‖² − 2R_i·R_j hardly cancels."""
+    n = R.shape[-2]
+    if A.on_gpu:
+        left, right = R, R
+    else:  # the sum itself as a product: no pass over an n × n matrix but the last
+        ones = A.xp.ones_like(squares)
+        left, right = A.concat([-2.0 * R, squares, ones], axis=-1), A.concat([R, ones, squares], axis=-1)
 
     def farthest(rows: Array, start: int) -> Array:
-        return A.max(A.passing_product(rows, A.transpose(right[..., start:, :])), axis=-1)
+        products = A.passing_product(rows, A.transpose(right[..., start:, :]))
+        return A.farthest(products, squares) if A.on_gpu else A.max(products, axis=-1)
 
-    gaps = in_row_blocks(A, farthest, left, R.shape[-2], least=4)
-    return A.sqrt(A.xp.maximum(A.max(gaps, axis=-2), 0.0))[..., 0, 0]
+    return A.max(in_row_blocks(A, farthest, left, n, least=4), axis=-2)[..., 0, 0]
 
 
 def _per_ball(bound: Callable[[Any], float], balls: tuple[Any, ...]) -> Floats:

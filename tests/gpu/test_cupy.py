@@ -135,6 +135,15 @@ def test_the_small_kernels_equal_numpy(lead: tuple[int, ...], n: int, d: int) ->
     np.testing.assert_allclose(to_numpy(q), q_host, rtol=1e-13)
     np.testing.assert_allclose(to_numpy(log_q), log_q_host, rtol=1e-14, atol=1e-14)
     assert least == pytest.approx(least_host, rel=1e-14)
+    squares = (a * a).sum(axis=-1, keepdims=True)
+    for first, rows_too in ((0, min(n, 40)), (n // 2, 1), (n - 1, 1)):
+        products = a[..., first : first + rows_too, :] @ np.swapaxes(a[..., first:, :], -1, -2)
+        found = to_numpy(cuda.farthest(cupy.asarray(products), cupy.asarray(squares)))
+        np.testing.assert_allclose(found, host.farthest(products, squares), rtol=1e-14, atol=1e-14)
+        gaps = ((a[..., first : first + rows_too, None, :] - a[..., None, first:, :]) ** 2).sum(axis=-1)
+        np.testing.assert_allclose(found[..., 0], gaps.max(axis=-1), rtol=1e-12, atol=1e-12)
+    spoilt = cupy.asarray([[1.0, np.nan, 0.0]])
+    assert cupy.isnan(cuda.farthest(spoilt, cupy.ones((3, 1)))).all()
 
 
 def test_diameters_and_mu_stay_on_the_device() -> None:
