@@ -98,11 +98,14 @@ def _attention(
     logits = A.matmul(A.matmul(X[..., block, :], net.query[l, h, ...]), A.transpose(keys))
     if net.key_bias is not None:
         logits = logits + A.transpose(A.matmul(X, net.key_bias[l, h, ...][..., None]))
-    logits = logits / math.sqrt(net.d_qk)
+    # In place from here on: another n × n matrix costs more to fetch than to fill.
+    logits /= math.sqrt(net.d_qk)
     if mask is not None:
         logits = A.hide(mask.allowed[block, :], logits)
-    weights = A.exp_of_temporary(logits - A.max(logits, axis=-1))
-    return weights / A.sum(weights, axis=-1)
+    logits -= A.max(logits, axis=-1)
+    weights = A.exp_of_temporary(logits)
+    weights /= A.sum(weights, axis=-1)
+    return weights
 
 
 def _layer(A: Float64, net: Network, l: int, X: Array, averages: Iterable[Array]) -> Array:
