@@ -368,7 +368,7 @@ def write(files: list[str], page: str) -> None:
         option = " --gpu" if "CuPy" in result["machine"] else ""
         for name, rows in result["tables"].items():
             if rows:
-                lines += ["", f"### {TABLES[name].__doc__}", ""]
+                lines += ["", f"### {(TABLES[name].__doc__ or name).rstrip('.')}", ""]
                 lines += [f"`python benchmarks/performance.py run {name} --output FILE{option}`", "", *table(rows)]
     Path(page).write_text("\n".join(lines) + "\n", encoding="utf-8")
 

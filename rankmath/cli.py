@@ -58,7 +58,13 @@ def list_(as_json: bool) -> None:
 
 @main.command()
 @click.argument("what", nargs=-1, metavar="[KEY|FILE.py]...")
-@click.option("--instances", type=int, default=400, show_default=True, help="Instances of each statement.")
+@click.option(
+    "--instances",
+    type=int,
+    default=400,
+    show_default=True,
+    help="Instances of each statement; fewer where each costs linear programs.",
+)
 @click.option("--certify", type=int, default=8, show_default=True, help="How many of them balls decide at least.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--thorough", is_flag=True, help="Ten times the instances, certificates and search.")

@@ -259,7 +259,10 @@ def _named(text: str, n: int) -> Mask:
         return _NAMED[name](n)
     # int() would also take "1_0" and digits of other scripts, and refuses very long ones with an error of its own.
     if name in _NAMED_WITH_NUMBER and number.isascii() and number.isdigit() and len(number) <= 9:
-        return _NAMED_WITH_NUMBER[name](n, int(number))
+        try:
+            return _NAMED_WITH_NUMBER[name](n, int(number))
+        except ValueError as refusal:
+            raise ValueError(f"mask: {text!r} given for {n} tokens; {refusal}") from None
     as_choice("mask", text, (*_NAMED, *(f"{name}:NUMBER" for name in _NAMED_WITH_NUMBER)))
     raise ValueError(f"mask: {text!r} given; replace NUMBER by a whole number")
 

@@ -164,6 +164,8 @@ class Subject:
 
 def subject(path: str | os.PathLike[str]) -> Subject:
     """Read a ledger, a run's folder or its report.json; a ValueError says what else the path is."""
+    if not os.fspath(path):  # Path would make it the current folder
+        raise ValueError("run: '' given; the name of a file or folder is needed")
     target = Path(path)
     if target.is_dir():
         if not (target / "report.json").is_file():

@@ -177,6 +177,7 @@ def test_as_mask_reads(value, mask):
         (lambda: Mask.causal_window(3, 0), "width: 0 given"),
         (lambda: Mask.prefix(3, 4), "prefix: 4 given; .* at most 3"),
         (lambda: Mask.star(3, 3), "hub: 3 given; .* at most 2"),
+        (lambda: as_mask("star:3", 3), "^mask: 'star:3' given for 3 tokens; hub: 3 given; .* at most 2"),
         (lambda: Mask.key_padding(3, [True, False]), r"keep: dtype bool and shape \(2,\) given"),
         (lambda: Mask.key_padding(2, [1, 0]), "keep: dtype int64"),
         (lambda: Mask.key_padding(2, [False, False]), "keep: no True entry"),

@@ -387,7 +387,7 @@ def test_verify_ends_with_the_page(tmp_path: Path) -> None:
     assert (tmp_path / "index.html").read_bytes() == before
 
 
-def _damaged(report: Report, folder: Path) -> Iterator[tuple[str, Path, str]]:
+def _damaged(report: Report, folder: Path) -> Iterator[tuple[str, Path | str, str]]:
     run = report.save(folder / "run") / "report.json"
 
     def changed(name: str, change: Callable[[dict[str, Any]], object]) -> Path:
@@ -404,6 +404,7 @@ def _damaged(report: Report, folder: Path) -> Iterator[tuple[str, Path, str]]:
     with sqlite3.connect(folder / "other.db") as book:
         book.execute("CREATE TABLE t (x)")
     book.close()
+    yield "no name", "", "run: '' given; the name of a file or folder is needed"
     yield "nothing there", folder / "absent", "run: .*absent given; there is no such file"
     yield "a folder without a run", folder / "empty", r"run: .*empty given; there is no report\.json"
     yield "a device", Path("/dev/zero"), "run: /dev/zero given; it is neither a file nor a folder"
