@@ -144,7 +144,20 @@ def roofline(machine: Machine) -> list[Row]:
     floor = 4e-9 * H * n * n * d / rate
     row = {"n": n, "d": d, "H": H, "GFLOP/s of a product": rate, "GB/s of a copy": bandwidth}
     taken = seconds["layer"]
-    return [{**row, "floor, ms": 1e3 * floor, "layer, ms": 1e3 * taken, "layer/floor": taken / floor}]
+    row |= {"floor, ms": 1e3 * floor, "layer, ms": 1e3 * taken, "layer/floor": taken / floor}
+    return [row if machine.gpu else row | _exponentials(machine)]
+
+
+def _exponentials(machine: Machine) -> Row:
+    """What one exponential costs on one core, in NumPy and in torch."""
+    import torch
+
+    x = np.random.default_rng(0).standard_normal(2**18)
+    T, out, threads = torch.from_numpy(x), np.empty_like(x), torch.get_num_threads()
+    torch.set_num_threads(1)
+    seconds = machine.times({"NumPy": lambda: np.exp2(x, out=out), "torch": lambda: torch.exp(T)})["seconds"]
+    torch.set_num_threads(threads)
+    return {f"ns of an exponential, {name}": 1e9 * t / x.size for name, t in seconds.items()}
 
 
 def plain(machine: Machine) -> list[Row]:
@@ -187,14 +200,17 @@ def mpmath(machine: Machine) -> list[Row]:
 def paths(machine: Machine) -> list[Row]:
     """All (1+H)^L paths summed by length against one by one."""
     rows = []
-    for H, L in ((1, 8), (2, 5), (3, 4)):
+    for H, L in ((1, 12), (2, 7), (3, 6)):
         net = rm.Network.random(16, 8, H, L, seed=0, skip=True)
         X = net.random_input(seed=1)
 
         def enumerate_all(net: Any = net, X: Any = X, H: int = H, L: int = L) -> Any:
-            sums = np.zeros((L + 1, *X.shape))
+            sums, P = np.zeros((L + 1, *X.shape)), rm.attention_matrices(net, X)
             for path in itertools.product(range(H + 1), repeat=L):
-                sums[sum(h > 0 for h in path)] += rm.path_term(net, X, path)
+                term = X
+                for l, h in enumerate(path):
+                    term = net.skip * term if h == 0 else P[l, h - 1] @ term @ net.W[l, h - 1]
+                sums[sum(h > 0 for h in path)] += term
             return sums
 
         sums = rm.path_sums(net, X).terms

@@ -56,12 +56,14 @@ class Float64:
         self._max: Any = np.maximum.reduce if self._numpy else self.xp.max
         self._sum: Any = np.add.reduce if self._numpy else self.xp.sum
 
-        if memory is not None:  # of all threads together
-            memory //= _BYTES_PER_ENTRY * (self._threads if self._numpy else 1)
-        self.block_entries = self._budget() if memory is None else max(1, memory)
+        # One thread alone may hold all of the memory, each of many its part.
+        given = None if memory is None else max(1, memory // _BYTES_PER_ENTRY)
+        threads = self._threads if self._numpy and given is not None else 1
+        self.block_entries = self._budget() if given is None else max(1, given // threads)
         # Products of many small matrices gain less from the cache than they lose by being cut.
-        cut = memory is not None or self.on_gpu
+        cut = given is not None or self.on_gpu
         self.batch_entries = self.block_entries if cut else max(self.block_entries, _BATCHED_ENTRIES)
+        self.lone_entries = self.batch_entries if given is None else given
 
     def _budget(self) -> int:
         """Entries of a row block: on the CPU what stays in cache, on a GPU a part of the memory that is free."""
@@ -123,19 +125,15 @@ class Float64:
             return product_with_each(a, b)
         return self.xp.matmul(a, b)
 
-    def _passing(self, name: str, rows: int, columns: int) -> Array:
-        """Memory that the thread's next array of that name takes: fresh pages cost more than they seem to."""
-        flat: Any = getattr(self._scratch, name, None)
-        if flat is None or flat.size < rows * columns:
-            flat = np.empty(rows * columns)
-            setattr(self._scratch, name, flat)
-        return flat[: rows * columns].reshape(rows, columns)
-
     def passing_product(self, a: Array, b: Array) -> Array:
-        """a b, until the thread's next such product."""
+        """a b in memory that the thread's next such product takes: fresh pages cost more than they seem to."""
         if not self._numpy or a.ndim != 2:
             return self.matmul(a, b)
-        return np.matmul(a, b, out=self._passing("product", a.shape[0], b.shape[1]))
+        rows, columns = a.shape[0], b.shape[1]
+        flat: Any = getattr(self._scratch, "flat", None)
+        if flat is None or flat.size < rows * columns:
+            flat = self._scratch.flat = np.empty(rows * columns)
+        return np.matmul(a, b, out=flat[: rows * columns].reshape(rows, columns))
 
     def weighted(self, q: Array, values: Array) -> Array:
         """[q v, q] side by side: sums of the weighted values, and of the weights, in one product."""
@@ -188,6 +186,12 @@ class Float64:
             a += b
             return a
         return a + b
+
+    def difference_of_temporary(self, a: Array, b: Array) -> Array:
+        if self._numpy and np.broadcast_shapes(a.shape, b.shape) == a.shape:
+            a -= b
+            return a
+        return a - b
 
     def quotient_of_temporary(self, a: Array, b: Any) -> Array:
         if self._numpy and np.broadcast_shapes(a.shape, np.shape(b)) == a.shape:
@@ -273,7 +277,9 @@ class Float64:
 
     def hide(self, allowed: np.ndarray[Any, Any], a: Array) -> Array:
         """`a` where allowed, −∞ elsewhere."""
-        return self.xp.where(self.xp.asarray(allowed, device=self._device), a, -self.xp.inf)
+        # A mask's matrix is read-only, which some libraries warn about.
+        there = self.xp.asarray(allowed if self._native else allowed.copy(), device=self._device)
+        return self.xp.where(there, a, -self.xp.inf)
 
     def any(self, a: Array) -> bool:
         return bool(self.xp.any(a))

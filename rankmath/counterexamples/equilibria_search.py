@@ -11,6 +11,7 @@ from rankmath.arithmetic.float64 import to_numpy
 from rankmath.counterexamples.equilibria import Equilibrium
 from rankmath.counterexamples.equilibrium_map import Floats, jacobian, newton_from
 from rankmath.dynamics.backend import Backend, mover
+from rankmath.dynamics.limits import MOST_SAMPLES as MOST_STARTS
 from rankmath.dynamics.limits import random_starts
 from rankmath.linalg.masks import Mask
 from rankmath.network import Network
@@ -42,13 +43,15 @@ def find_equilibria(
     >>> any(np.allclose(one.X, stable.X) for one in found), any(np.allclose(one.X, -stable.X) for one in found)
     (True, True)
     """
+    move = mover(backend)
     frame = net if isinstance(net, Equilibrium) else frame_of(net, tokens=tokens)
     shape = frame.X.shape
     if isinstance(starts, (int, np.integer)) or np.ndim(starts) == 0:
-        beginnings = random_starts(frame.network, as_count("starts", starts), seed, tokens=len(frame.X))
+        beginnings = random_starts(
+            frame.network, as_count("starts", starts, most=MOST_STARTS), seed, tokens=len(frame.X)
+        )
     else:
         beginnings = np.asarray(as_array("starts", starts, ndim=3, shape=shape))
-    move = mover(backend)
     W_V, W, weights, norm = frame.system
     ends, settled = newton_from(move(beginnings), move(W_V), move(W), move(weights), norm)
     found: list[Floats] = []

@@ -229,7 +229,7 @@ def stable_search(
     clusters : the cluster 0 … k−1 of every token; the mask must treat the members of a cluster alike.
     order : a permutation of the tokens, each a cluster of its own; the search is then for F(X) = X[order], tokens
         that exchange places, and the spectral radius is that of X ↦ F(X) followed by the way back.
-    backend : "cupy" computes the gradients, batches of Jacobians, on a GPU; it pays from six tokens or so on.
+    backend : "cupy" computes the gradients, batches of Jacobians, on a GPU; it pays from eight tokens or so on.
     progress : called with the restart's number and the smallest radius so far.
 
     Examples

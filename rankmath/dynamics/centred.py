@@ -23,6 +23,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from rankmath.arithmetic.scales import LogScale
@@ -701,10 +702,11 @@ def in_row_blocks(
     threads = A.threads_for(n * columns) if batch == 1 else 1
     if threads > 1:
         parts = max(parts, threads * least)
+    parts = min(parts, n)
     if parts <= 1:
         return function(rows, 0)
-    block = -(-n // parts)  # as many, and alike
-    tasks = [partial(function, rows[..., start : start + block, :], start) for start in range(0, n, block)]
+    ends = [n * k // parts for k in range(parts + 1)]  # as many, and alike
+    tasks = [partial(function, rows[..., start:end, :], start) for start, end in pairwise(ends)]
     return A.concat(list(A.in_turn(tasks, n * columns * batch)), axis=-2)
 
 

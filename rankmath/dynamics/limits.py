@@ -28,7 +28,7 @@ _APART = 1000
 # Checks of convergence lie this many longest periods apart: far enough to see a rate.
 _PERIODS_APART = 2
 # More random starts than this are no estimate any more but a lack of memory; nor are longer periods looked for.
-_MOST_SAMPLES = 10**7
+MOST_SAMPLES = 10**7
 _LONGEST_PERIOD = 10**4
 
 
@@ -384,7 +384,7 @@ def random_starts(net: Any, samples: int, seed: int = 0, *, tokens: int | None =
     n = network.tokens if tokens is None else as_count("tokens", tokens)
     if n is None:
         raise ValueError("tokens: not given, and the network does not fix it; pass tokens=n")
-    samples = as_count("samples", samples, most=_MOST_SAMPLES)
+    samples = as_count("samples", samples, most=MOST_SAMPLES)
     rng = np.random.default_rng(as_count("seed", seed, least=0))
     Y = rng.standard_normal((samples, n, network.dim))
     assert network.norm is not None

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.dynamics.backend import Backend, on_backend
 from rankmath.dynamics.centred import (
     LOG_ZERO,
     Scale,
@@ -26,7 +27,7 @@ from rankmath.dynamics.centred import (
     view_of,
     weights_of,
 )
-from rankmath.dynamics.plain import attend, check_input
+from rankmath.dynamics.plain import attend, check_input, in_range
 from rankmath.dynamics.trace import Floats, residual_size, trace
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm
@@ -48,6 +49,7 @@ class PathSums:
     bias: Array
     net: Network = field(repr=False)
     X: Array = field(repr=False)
+    memory: int | None = field(repr=False, default=None)
 
     def total(self) -> Array:
         """The network's output, (n, d)."""
@@ -70,18 +72,18 @@ class PathSums:
         as_choice("norm", norm, RESIDUAL_NORMS)
         if not self.net.skip:
             # Only the paths through all layers are there, and they are the network.
-            last = trace(self.net, self.X, norm).log_residual[-1]
+            last = trace(self.net, self.X, norm, memory=self.memory).log_residual[-1]
             return np.concatenate([np.full(self.net.layers, -np.inf), [float(last)]])
-        T, logs = _residual_terms(self.net, self.X)
+        T, logs = _residual_terms(self.net, self.X, self.memory)
         sizes = [float(residual_size(Float64(T), T[k, ...], norm)) for k in range(T.shape[0])]
         with np.errstate(divide="ignore"):
             result: Floats = np.log(sizes) + to_numpy(logs)[:, 0, 0]
         return result
 
 
-def _residual_terms(net: Network, X: Array) -> Scaled:
+def _residual_terms(net: Network, X: Array, memory: int | None) -> Scaled:
     """T^L_k, (L+1, n, d), each of size one and with mean zero, and the logarithms of their units, (L+1, 1, 1)."""
-    A = Float64(X)
+    A = Float64(X, memory=memory)
     xp = A.xp
     n, d = X.shape
     mask = net.mask_for(int(n))
@@ -108,7 +110,7 @@ def _residual_terms(net: Network, X: Array) -> Scaled:
     return T, logs
 
 
-def path_sums(net: Network, X: Any, *, memory: int | None = None) -> PathSums:
+def path_sums(net: Network, X: Any, *, backend: Backend | None = None, memory: int | None = None) -> PathSums:
     """Sum all (1+H)^L paths by length in O(L²H) layer products and O(L n d) memory.
 
     With S^l_k the sum of the length-k paths through the first l layers,
@@ -118,7 +120,7 @@ def path_sums(net: Network, X: Any, *, memory: int | None = None) -> PathSums:
     ----------
     net : the network, without MLP and LayerNorm.
     X : tokens, (n, d).
-    memory : bytes that blocks of the n × n logits may take; chosen from what is free unless given.
+    backend, memory : as for `forward`.
 
     Examples
     --------
@@ -130,8 +132,11 @@ def path_sums(net: Network, X: Any, *, memory: int | None = None) -> PathSums:
     >>> bool(np.allclose(path_sums(net, X).total(), forward(net, X), rtol=1e-12))
     True
     """
-    first = X = _path_input(net, X)
-    A = Float64(X, memory=None if memory is None else as_count("memory", memory))
+    X = _path_input(net, X)
+    if backend is not None:
+        net, X = on_backend(backend, net, X)
+    memory = None if memory is None else as_count("memory", memory)
+    A, first = Float64(X, memory=memory), X
     xp = A.xp
     n, d = X.shape
     bias = xp.zeros(d, dtype=xp.float64, device=X.device)
@@ -147,7 +152,7 @@ def path_sums(net: Network, X: Any, *, memory: int | None = None) -> PathSums:
         X = net.skip * X + longer[0, ...] + own
         S = xp.concat([net.skip * S, blank]) + xp.concat([blank, longer[1:, ...]])
         bias = through + own
-    return PathSums(S, bias, net, first)
+    return PathSums(in_range(A, S), in_range(A, bias), net, first, memory)
 
 
 def path_term(net: Network, X: Any, path: Sequence[int]) -> Array:
@@ -172,7 +177,7 @@ def path_term(net: Network, X: Any, path: Sequence[int]) -> Array:
         X = net.skip * X + sum(image[0, ...] for image in images)
         X = X if net.bias is None else X + net.bias[l, ...]
         term = net.skip * term if step == 0 else images[step - 1][1, ...]
-    return term
+    return in_range(A, term)
 
 
 def _through_heads(A: Float64, net: Network, l: int, X: Array, S: Array, mask: Mask | None) -> Iterator[Array]:

@@ -6,6 +6,9 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+from array_api_compat import array_namespace
+
 from rankmath.arithmetic.float64 import Float64
 from rankmath.dynamics.activations import activate
 from rankmath.dynamics.backend import Backend, on_backend
@@ -23,7 +26,15 @@ def check_input(net: Network, X: Any) -> Array:
     n = int(X.shape[-2])
     if isinstance(net.mask, Mask) and net.mask.n != n:
         raise ValueError(f"X: {n} tokens given; the network's mask is for {net.mask.n}")
-    return X
+    # A stack of networks with fewer axes of tokens: each takes the same ones.
+    lead = net.query.shape[2:-2]
+    try:
+        shape = (*np.broadcast_shapes(lead, X.shape[:-2]), *X.shape[-2:])
+    except ValueError:
+        raise ValueError(
+            f"X: shape {tuple(X.shape)} given to a stack of networks of shape {tuple(lead)}; these do not match"
+        ) from None
+    return X if shape == X.shape else array_namespace(X).broadcast_to(X, shape)
 
 
 def forward(net: Network, X: Any, *, backend: Backend | None = None, memory: int | None = None) -> Array:
@@ -34,7 +45,8 @@ def forward(net: Network, X: Any, *, backend: Backend | None = None, memory: int
     net : the network.
     X : tokens, (..., n, d).
     backend : "numpy" or "cupy" copies the network and X there first; None runs where they are.
-    memory : bytes that blocks of the n × n logits may take; chosen from what is free unless given.
+    memory : bytes that blocks of the n × n logits may take; unless given, what suits the cache, or on a GPU a part
+        of what is free.
 
     Examples
     --------
@@ -52,16 +64,17 @@ def forward(net: Network, X: Any, *, backend: Backend | None = None, memory: int
         # One head at a time: memory n² or less, not H n².
         values = (A.matmul(X, net.value[l, h, ...]) for h in range(net.heads))
         X = _layer(A, net, l, X, (attend(A, net, l, h, X, mask, V) for h, V in enumerate(values)))
-    return _in_range(A, X)
+    return in_range(A, X)
 
 
-def _in_range(A: Float64, out: Array) -> Array:
+def in_range(A: Float64, out: Array) -> Array:
+    """`out`, or a ValueError if something has overflowed on the way to it."""
     if not bool(A.xp.all(A.xp.isfinite(out))):
         raise ValueError("X: too large for the plain pass, whose logits overflow a double; `trace` takes it")
     return out
 
 
-def attention_matrices(net: Network, X: Any) -> Array:
+def attention_matrices(net: Network, X: Any, *, backend: Backend | None = None) -> Array:
     """P^l_h of the whole network, (L, H, ..., n, n).
 
     Examples
@@ -73,39 +86,55 @@ def attention_matrices(net: Network, X: Any) -> Array:
     ((2, 2, 4, 4), True)
     """
     X = check_input(net, X)
+    if backend is not None:
+        net, X = on_backend(backend, net, X)
     A = Float64(X)
     mask, layers = net.mask_for(int(X.shape[-2])), []
     for l in range(net.layers):
-        layers.append([_attention(A, net, l, h, X, mask) for h in range(net.heads)])
-        X = _layer(A, net, l, X, (A.matmul(P, A.matmul(X, net.value[l, h, ...])) for h, P in enumerate(layers[l])))
-    return _in_range(A, A.xp.stack([A.xp.stack(matrices) for matrices in layers]))
+        layers.append([_attention(A, net, l, h, X, _keys(A, net, l, h, X), mask) for h in range(net.heads)])
+        values = (A.matmul(X, net.value[l, h, ...]) for h in range(net.heads))
+        X = _layer(A, net, l, X, (A.matmul(P, V) for P, V in zip(layers[l], values, strict=True)))
+    return in_range(A, A.xp.stack([A.xp.stack(matrices) for matrices in layers]))
 
 
 def attend(A: Float64, net: Network, l: int, h: int, X: Array, mask: Mask | None, V: Array) -> Array:
     """P^l_h V, in blocks of rows where P is larger than the arithmetic's budget."""
     n = int(X.shape[-2])
-    rows = max(1, A.batch_entries // (n * math.prod(X.shape[:-2])))
+    rows = max(1, A.lone_entries // (n * math.prod(X.shape[:-2])))
     blocks = [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
-    parts = [A.matmul(_attention(A, net, l, h, X, mask, block), V) for block in blocks]
+    keys = _keys(A, net, l, h, X)
+    parts = [A.matmul(_attention(A, net, l, h, X, keys, mask, block), V) for block in blocks]
     return parts[0] if len(parts) == 1 else A.concat(parts, axis=-2)
 
 
+def _keys(A: Float64, net: Network, l: int, h: int, X: Array) -> tuple[Array, Array | None]:
+    """What the queries are multiplied with, (..., d_qk, n), and what is added for each key, (..., 1, n)."""
+    keys = X if net.key is None else A.matmul(X, net.key[l, h, ...])
+    if net.key_bias is None:
+        return A.transpose(keys), None
+    return A.transpose(keys), A.transpose(A.matmul(X, net.key_bias[l, h, ...][..., None]))
+
+
 def _attention(
-    A: Float64, net: Network, l: int, h: int, X: Array, mask: Mask | None, block: slice = slice(None)
+    A: Float64,
+    net: Network,
+    l: int,
+    h: int,
+    X: Array,
+    keys: tuple[Array, Array | None],
+    mask: Mask | None,
+    block: slice = slice(None),
 ) -> Array:
     """The rows of P^l_h that `block` picks."""
-    keys = X if net.key is None else A.matmul(X, net.key[l, h, ...])
-    logits = A.matmul(A.matmul(X[..., block, :], net.query[l, h, ...]), A.transpose(keys))
-    if net.key_bias is not None:
-        logits = logits + A.transpose(A.matmul(X, net.key_bias[l, h, ...][..., None]))
+    logits = A.matmul(A.matmul(X[..., block, :], net.query[l, h, ...]), keys[0])
+    if keys[1] is not None:
+        logits = logits + keys[1]
     # In place from here on: another n × n matrix costs more to fetch than to fill.
-    logits /= math.sqrt(net.d_qk)
+    logits = A.quotient_of_temporary(logits, math.sqrt(net.d_qk))
     if mask is not None:
         logits = A.hide(mask.allowed[block, :], logits)
-    logits -= A.max(logits, axis=-1)
-    weights = A.exp_of_temporary(logits)
-    weights /= A.sum(weights, axis=-1)
-    return weights
+    weights = A.exp_of_temporary(A.difference_of_temporary(logits, A.max(logits, axis=-1)))
+    return A.quotient_of_temporary(weights, A.sum(weights, axis=-1))
 
 
 def _layer(A: Float64, net: Network, l: int, X: Array, averages: Iterable[Array]) -> Array:

@@ -162,7 +162,8 @@ def trace(
     arithmetic : "float64", "mpmath" (`dps` digits, 50 unless given; Frobenius norm only) or "balls" (rigorous;
         `bits` of precision, raised until every enclosure is tight unless given).
     backend : "numpy" or "cupy" copies the network and X there first; None runs where they are.
-    memory : bytes that blocks of the n × n logits may take (float64); chosen from what is free unless given.
+    memory : bytes that blocks of the n × n logits may take (float64); unless given, what suits the cache, or on a
+        GPU a part of what is free.
 
     Notes
     -----
@@ -201,6 +202,8 @@ def trace(
         raise ValueError(f"dps: {dps} given with arithmetic {arithmetic!r}; only 'mpmath' takes it")
     if bits is not None and arithmetic != "balls":
         raise ValueError(f"bits: {bits} given with arithmetic {arithmetic!r}; only 'balls' takes it")
+    if memory is not None and arithmetic != "float64":
+        raise ValueError(f"memory: {memory} given with arithmetic {arithmetic!r}; only 'float64' takes it")
     if arithmetic == "float64":
         return _trace_float(net, X, norm, None if memory is None else as_count("memory", memory))
     if not isinstance(X, np.ndarray):

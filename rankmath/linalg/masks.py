@@ -56,18 +56,18 @@ class Mask:
     @classmethod
     def causal(cls, n: int) -> Mask:
         """Token i sees j <= i."""
-        return cls(_offsets(n) >= 0)
+        return cls(_seen(n, behind=n))
 
     @classmethod
     def window(cls, n: int, width: int) -> Mask:
         """Token i sees j with |i − j| <= width."""
-        return cls(np.abs(_offsets(n)) <= as_count("width", width, least=0))
+        width = as_count("width", width, least=0)
+        return cls(_seen(n, behind=width, ahead=width))
 
     @classmethod
     def causal_window(cls, n: int, width: int) -> Mask:
         """Token i sees itself and the width − 1 tokens before it."""
-        behind = _offsets(n)
-        return cls((behind >= 0) & (behind < as_count("width", width)))
+        return cls(_seen(n, behind=as_count("width", width) - 1))
 
     @classmethod
     def unidirectional_window(cls, n: int) -> Mask:
@@ -77,9 +77,10 @@ class Mask:
     @classmethod
     def prefix(cls, n: int, prefix: int) -> Mask:
         """The first `prefix` tokens see each other; every later token sees all up to itself."""
-        behind = _offsets(n)
-        inside = np.arange(n) < as_count("prefix", prefix, least=0, most=n)
-        return cls((behind >= 0) | (inside[:, None] & inside[None, :]))
+        allowed = _seen(n, behind=n)
+        prefix = as_count("prefix", prefix, least=0, most=n)
+        allowed[:prefix, :prefix] = True
+        return cls(allowed)
 
     @classmethod
     def star(cls, n: int, hub: int = 0) -> Mask:
@@ -186,7 +187,8 @@ class Mask:
     def common_support(self) -> Bools | None:
         """The support shared by all rows (complete masks, key padding), or None if two rows differ."""
         first: Bools = self.allowed[0]
-        return first if bool((self.allowed == first).all()) else None
+        # Row by row: the first that differs ends it, and no second matrix is made.
+        return first if all(np.array_equal(row, first) for row in self.allowed) else None
 
     @cached_property
     def _flow(self) -> csr_array[Any, tuple[int, int]]:
@@ -267,10 +269,13 @@ def _named(text: str, n: int) -> Mask:
     raise ValueError(f"mask: {text!r} given; replace NUMBER by a whole number")
 
 
-def _offsets(n: int) -> NDArray[np.int64]:
-    """The matrix i − j: how far token j lies behind token i."""
-    position = np.arange(as_count("n", n))
-    return position[:, None] - position[None, :]
+def _seen(n: int, *, behind: int, ahead: int = 0) -> Bools:
+    """Token i sees the tokens i − behind … i + ahead: one byte a pair, and no more on the way."""
+    n = as_count("n", n)
+    allowed = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        allowed[i, max(0, i - behind) : i + ahead + 1] = True
+    return allowed
 
 
 def _adjacency(name: str, value: Any) -> Bools:

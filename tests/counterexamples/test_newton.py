@@ -6,18 +6,26 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.counterexamples import equilibrium_map
+from rankmath.counterexamples import equilibria, equilibria_cycles, equilibrium_map
 from rankmath.counterexamples.equilibrium_map import layer, newton, newton_from, normalise
 
 
 @pytest.mark.parametrize("norm", ["sphere", "standard"])
-@pytest.mark.parametrize("batch", [1, 10**6])
+@pytest.mark.parametrize("batch", [1, 7 * 12**2, 10**6])
 def test_many_starts_end_where_each_ends_alone(norm, batch, monkeypatch):
+    held, slopes = [], equilibrium_map.jacobian
+
+    def seen(X, *system):
+        held.append(len(X))
+        return slopes(X, *system)
+
     monkeypatch.setattr(equilibrium_map, "_BATCH", batch)
+    monkeypatch.setattr(equilibrium_map, "jacobian", seen)
     rng = np.random.default_rng(0)
     W_V, W, weights = rng.standard_normal((4, 4)), rng.standard_normal((4, 4)), np.tril(np.ones((3, 3)))
     starts = normalise(rng.standard_normal((40, 3, 4)), norm)
     ends, settled = newton_from(starts, W_V, W, weights, norm, steps=9)
+    assert max(held) == min(40, max(1, batch // 12**2))
     alone = [newton(start, W_V, W, weights, norm, steps=9) for start in starts]
     assert settled.tolist() == [X is not None for X in alone]
     assert 0 < settled.sum() < 40
@@ -27,7 +35,7 @@ def test_many_starts_end_where_each_ends_alone(norm, batch, monkeypatch):
 
 
 def test_a_singular_start_is_dropped_and_leaves_the_others():
-    """At W_V = I, W = 0 every unit token rests under the mask that sees itself alone: the slope is singular."""
+    """A zero token has no direction; at W_V = I every token rests, and the slope is singular."""
     W_V, W, weights = np.diag([2.0, 1.0]), np.zeros((2, 2)), np.ones((1, 1))
     starts = np.array([[[1.0, 0.0]], [[0.0, 0.0]], [[0.6, 0.8]]])
     _, settled = newton_from(starts, W_V, W, weights, "sphere")
@@ -66,3 +74,27 @@ def test_a_gpu_that_is_not_there_is_said_to_be_missing(search, monkeypatch):
 def test_an_unknown_backend_is_refused_by_name():
     with pytest.raises(ValueError, match=r"^backend: 'torch' given"):
         rm.find_equilibria(rm.layernorm_equilibrium(2, 2, 1), backend="torch")
+
+
+@pytest.mark.parametrize(
+    ("module", "search"),
+    [
+        (equilibria, lambda: rm.layernorm_equilibrium(3, 3, 2, mask="complete", stable=True, backend="numpy")),
+        (equilibria_cycles, lambda: rm.stable_cycle(2, backend="numpy")),
+    ],
+)
+def test_the_backend_reaches_the_search(module, search, monkeypatch):
+    class Reached(Exception):
+        pass
+
+    def stable_search(*_, backend, **__):
+        raise Reached(backend)
+
+    monkeypatch.setattr(module, "stable_search", stable_search)
+    with pytest.raises(Reached, match="numpy"):
+        search()
+
+
+def test_too_many_starts_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"^starts: 1000000000000000000000000000000 given"):
+        rm.find_equilibria(rm.layernorm_equilibrium(2, 2, 1), 10**30)

@@ -72,7 +72,7 @@ def test_every_length_is_the_sum_of_its_paths(heads, layers, skip):
 @pytest.mark.parametrize("skip", [True, 0.7])
 def test_one_path_is_the_product_of_its_matrices(skip):
     """P_path = P^L_{h_L} ⋯ P^1_{h_1} and W_path = W^1_{h_1} ⋯ W^L_{h_L}, formed apart."""
-    net = Network.random(4, 3, 2, 3, seed=0, skip=skip)
+    net = Network.random(4, 3, 2, 3, seed=0, skip=skip, biases=True)
     X = net.random_input(seed=1)
     P, W = attention_matrices(net, X), net.W
     for path in product(range(3), repeat=3):

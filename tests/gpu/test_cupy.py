@@ -179,6 +179,7 @@ def test_blocks_of_any_size_give_the_same_trace() -> None:
     for memory in (24, 10**4, 10**6):
         np.testing.assert_allclose(rm.trace(net, X, backend="cupy", memory=memory).log_residual, whole, rtol=1e-12)
         Y = rm.forward(net, X, backend="cupy", memory=memory)
+        assert isinstance(Y, cupy.ndarray)
         np.testing.assert_allclose(to_numpy(Y), rm.forward(net, X), rtol=1e-10, atol=1e-13)
         sums = rm.path_sums(*both(net, X), memory=memory).terms
         np.testing.assert_allclose(to_numpy(sums), rm.path_sums(net, X).terms, rtol=1e-9, atol=1e-12)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from rankmath.certify import checker
+from rankmath.report import results, subject
 from rankmath.report.results import Report, Result, run
 from rankmath.statements.registry import statement
 
@@ -21,6 +22,24 @@ def test_what_is_written_is_read_back(report: Report, tmp_path: Path) -> None:
     assert (read.version, read.settings, read.date) == (report.version, report.settings, report.date)
     for before, after in zip(report.results, read.results, strict=True):
         assert after == replace(before, texts=())
+
+
+def test_the_backend_reaches_the_battery_and_the_command_that_repeats_it(
+    report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Reached(Exception):
+        pass
+
+    def verify_statement(*_: Any, backend: str, **__: Any) -> None:
+        raise Reached(backend)
+
+    monkeypatch.setattr(results, "verify_statement", verify_statement)
+    entries = [(statement("own:tv"), None)]
+    with pytest.raises(Reached, match="cupy"):
+        list(run(entries, instances=1, certify=0, seed=0, search=0, jobs=1, backend="cupy"))
+    on_gpu = replace(report, settings={**report.settings, "backend": "cupy"})
+    assert subject._verify_command(on_gpu, FILE=False).endswith(" --backend cupy")
+    assert "--backend" not in subject._verify_command(report, FILE=False)
 
 
 def test_the_certificates_of_a_run_are_accepted(report: Report, tmp_path: Path) -> None:
