@@ -181,13 +181,20 @@ def test_mistakes_are_exit_code_two(
     assert sorted(tmp_path.iterdir()) == before
 
 
+def _heed_interrupts() -> None:
+    # A shell starts what runs in the background deaf to Ctrl-C, and so would be all that it starts.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_cleanly(how: signal.Signals, command: list[str], tmp_path: Path) -> None:
     # Far more than is done before the signal.
     plan, ledger = tmp_path / "long.toml", tmp_path / "a.db"
     plan.write_text('statements = ["own:diameter"]\ninstances = 1_000_000\nchunk = 50\n')
     run = [*command, "run", str(plan), "--ledger", str(ledger), "--workers", "2", "--resume", "--quiet"]
-    process = psutil.Popen(run, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = psutil.Popen(
+        run, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=_heed_interrupts
+    )
     deadline = time.monotonic() + 60
     while not (ledger.exists() and rows_so_far(ledger)) and time.monotonic() < deadline:
         time.sleep(0.01)
