@@ -269,10 +269,11 @@ def searches(machine: Machine) -> list[Row]:
         starts = normalise(rng.standard_normal((1000, n, n)), "sphere")
         arrays = (starts, W_V, W, mask.allowed.astype(float))
         if not machine.gpu:
-            loop = lambda arrays=arrays: [newton(X, *arrays[1:], "sphere") for X in arrays[0]]  # noqa: E731
-            times = machine.times(
-                {"at once": lambda arrays=arrays: newton_from(*arrays, "sphere"), "one by one": loop}, 3
-            )
+            candidates = {
+                "at once": lambda arrays=arrays: newton_from(*arrays, "sphere"),
+                "one by one": lambda arrays=arrays: [newton(X, *arrays[1:], "sphere") for X in arrays[0]],
+            }
+            times = machine.times(candidates, 3)
             rows.append({"n = d": n, "Newton, one by one/at once": times["ratio"]["one by one"]})
             continue
         there = [machine.cupy.asarray(a) for a in arrays]

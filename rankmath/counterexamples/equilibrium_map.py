@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -25,7 +25,7 @@ _BATCH = 2**20
 
 def _floats(a: Any) -> Floats:
     """For the type checker: NumPy's functions also run on CuPy's arrays, and return such."""
-    return a  # type: ignore[no-any-return]
+    return cast("Floats", a)
 
 
 def attention(X: Floats, W: Floats, weights: Floats) -> Floats:
@@ -171,21 +171,9 @@ def beside(there: Floats, a: Floats) -> Floats:
     return _floats(array_namespace(there).asarray(a))
 
 
-def newton(
-    X: Floats,
-    W_V: Floats,
-    W: Floats,
-    weights: Floats,
-    norm: str,
-    *,
-    order: Floats | None = None,
-    steps: int = 50,
-) -> Floats | None:
-    """Newton's method for F(X) = X, or F(X) = X[order], from X; None if it does not settle at rounding level.
-
-    F(X) = X puts X on the spheres by itself, so the iteration needs no constraint.
-    """
-    found, settled = newton_from(X[None, ...], W_V, W, weights, norm, order=order, steps=steps)
+def newton(X: Floats, W_V: Floats, W: Floats, weights: Floats, norm: str, **options: Any) -> Floats | None:
+    """`newton_from` one start X, (n, d); None if it does not settle."""
+    found, settled = newton_from(X[None, ...], W_V, W, weights, norm, **options)
     return found[0] if settled[0] else None
 
 
@@ -199,7 +187,10 @@ def newton_from(
     order: Floats | None = None,
     steps: int = 50,
 ) -> tuple[Floats, Floats]:
-    """`newton` from many starts (m, n, d) at once: where each ends, and (on the host) which have settled.
+    """Newton's method for F(X) = X, or F(X) = X[order], from many starts (m, n, d) at once.
+
+    Returns where each ends, and (on the host) which have settled at rounding level. F(X) = X puts X on the spheres
+    by itself, so the iteration needs no constraint.
 
     Examples
     --------

@@ -27,7 +27,7 @@ from rankmath.dynamics.centred import (
     view_of,
     weights_of,
 )
-from rankmath.dynamics.plain import attend, check_input, in_range
+from rankmath.dynamics.plain import attend, check_one_sequence, in_range
 from rankmath.dynamics.trace import Floats, residual_size, trace
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm
@@ -203,9 +203,7 @@ def path_counts(L: int, H: int, skip: bool = True) -> list[int]:
 
 
 def _path_input(net: Network, X: Any) -> Array:
-    X = check_input(net, X)
-    if X.ndim != 2 or net.query.ndim != 4:
-        raise ValueError(f"X: shape {tuple(X.shape)} given; paths take one network and one sequence (n, d)")
+    X = check_one_sequence(net, X, "the path decomposition")
     if net.norm is not None or any(net.mlp):
         raise ValueError("net: a network with an MLP or LayerNorm given; the path decomposition needs neither")
     return X

@@ -37,6 +37,16 @@ def check_input(net: Network, X: Any) -> Array:
     return X if shape == X.shape else array_namespace(X).broadcast_to(X, shape)
 
 
+def check_one_sequence(net: Network, X: Any, taker: str) -> Array:
+    """`check_input` for what takes one network and one sequence (n, d)."""
+    X = check_input(net, X)
+    if net.query.ndim != 4:
+        raise ValueError(f"net: a stack of networks given; {taker} takes one network")
+    if X.ndim != 2:
+        raise ValueError(f"X: shape {tuple(X.shape)} given; {taker} takes one sequence (n, d)")
+    return X
+
+
 def forward(net: Network, X: Any, *, backend: Backend | None = None, memory: int | None = None) -> Array:
     """The network's output by the definition, float64: loses the residual once it is 1e-16 of the mean.
 

@@ -17,7 +17,7 @@ import mpmath
 import numpy as np
 
 from rankmath.arithmetic.float64 import to_numpy
-from rankmath.dynamics.plain import check_input
+from rankmath.dynamics.plain import check_one_sequence
 from rankmath.dynamics.trace import trace
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
 from rankmath.network import MLP, LayerNorm, Network
@@ -89,9 +89,7 @@ def reference_trace(
     ...
     ValueError: digits: about ... are needed to see the residual of layer 40; ...
     """
-    X = to_numpy(check_input(net, X))
-    if X.ndim != 2 or net.query.ndim != 4:
-        raise ValueError(f"X: shape {X.shape} given; the reference takes one network and one sequence (n, d)")
+    X = to_numpy(check_one_sequence(net, X, "the reference"))
     as_choice("norm", norm, RESIDUAL_NORMS)
     budget = as_real("budget_seconds", budget_seconds, positive=True)
     if digits is None:

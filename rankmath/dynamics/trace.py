@@ -381,4 +381,4 @@ def _per_ball(bound: Callable[[Any], float], balls: tuple[Any, ...]) -> Floats:
 
 
 def _log_size(A: Float64, scale: LogScale, size: Array) -> LogScale:
-    return LogScale(scale.mantissa[..., 0, 0], scale.exponent[..., 0, 0]).plus(A.log(A.unit_of(size)))
+    return LogScale(scale.mantissa[..., 0, 0], scale.exponent[..., 0, 0]).plus(A.log(size))

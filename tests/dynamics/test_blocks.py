@@ -58,6 +58,11 @@ def test_one_input_for_a_stack_of_networks_is_given_to_each():
     np.testing.assert_allclose(rm.trace(stack, X).log_residual, alone, rtol=1e-12)
     with pytest.raises(ValueError, match=r"^X: shape \(4, 9, 4\) given to a stack of networks of shape \(5,\)"):
         rm.trace(stack, np.stack([X] * 4))
+    for single in (rm.path_sums, rm.reference_trace):
+        with pytest.raises(ValueError, match=r"^net: a stack of networks given; .* takes one network$"):
+            single(stack, X)
+        with pytest.raises(ValueError, match=r"^X: shape \(2, 9, 4\) given; .* takes one sequence \(n, d\)$"):
+            single(nets[0], np.stack([X] * 2))
 
 
 @pytest.mark.parametrize("run", [rm.forward, rm.trace, rm.path_sums], ids=lambda f: f.__name__)

@@ -153,7 +153,7 @@ def test_the_estimate_grows_with_digits_and_with_the_network(monkeypatch):
         ({"budget_seconds": 0}, "budget_seconds: 0 given"),
         ({"budget_seconds": math.nan}, "budget_seconds: nan given"),
         ({"net": None}, "net: a NoneType given"),
-        ({"net": Network.stack([Network.random(3, 2)] * 2), "X": np.zeros((2, 3, 2))}, "X: shape"),
+        ({"net": Network.stack([Network.random(3, 2)] * 2), "X": np.zeros((2, 3, 2))}, "net: a stack"),
     ],
 )
 def test_refusals(arguments, message):
