@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/balls_vs_mpmath.py
 
-Both run the centred layer step of `rankmath.dynamics.centred` from the same tokens, side by side: the first layer,
+Both run the centred layer step of `rankmath.attention.centred` from the same tokens, side by side: the first layer,
 whose logits are of moderate size, and one where the residual is small. The target is a ratio of at least 20. Depth
 60 in balls, with precision raised until every enclosure is tight, is timed beside it (target: under 10 s).
 """
@@ -17,9 +17,9 @@ from timing import report, side_by_side
 from rankmath.arithmetic.ball_matrices import MatrixBalls
 from rankmath.arithmetic.balls import precision
 from rankmath.arithmetic.multiprecision import Multiprecision
-from rankmath.dynamics.centred import attention_step, centre, weights_of
+from rankmath.attention.centred import attention_step, centre, weights_of
 from rankmath.dynamics.trace import trace
-from rankmath.network import Network
+from rankmath.model.network import Network
 
 TOKENS, DIM = 16, 8
 

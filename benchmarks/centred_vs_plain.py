@@ -14,9 +14,9 @@ from typing import Any
 
 from timing import report, side_by_side
 
-from rankmath.dynamics.plain import forward
+from rankmath.attention.plain import forward
 from rankmath.dynamics.trace import trace
-from rankmath.network import Network
+from rankmath.model.network import Network
 
 TOKENS, DIM, HEADS = 1024, 64, 8
 SCALES = (1.0, 0.3, 0.1, 1e-3, 1e-12, 10.0)

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.counterexamples.dong2021v1 import TokenKinds, center_products, counterexample, optimise, two_tokens
-from rankmath.dynamics.plain import forward
+from rankmath.attention.plain import forward
+from rankmath.claims.many_tokens import TokenKinds, center_products, counterexample, optimise, two_tokens
 
 
 def both_norms(A: np.ndarray[Any, Any]) -> tuple[float, float]:

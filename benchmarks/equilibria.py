@@ -13,9 +13,9 @@ import numpy as np
 from pages import write_tables
 
 import rankmath as rm
-from rankmath.counterexamples.equilibria import sibling
-from rankmath.counterexamples.equilibria_cycles import stable_cycle
 from rankmath.dynamics.limits import basins, limits, random_starts
+from rankmath.equilibria.equilibria import sibling
+from rankmath.equilibria.equilibria_cycles import stable_cycle
 
 Rows = list[list[str]]
 STARTS = 2000

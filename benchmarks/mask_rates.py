@@ -15,9 +15,9 @@ from collections.abc import Iterator
 import numpy as np
 from pages import write_tables
 
+from rankmath.claims.wu2024_masks import radius_of
 from rankmath.linalg.masks import Mask
 from rankmath.report.curves import limit_rate, mask_kinds, mask_rates
-from rankmath.statements.wu2024_masks import radius_of
 
 
 def factor(log: float) -> str:

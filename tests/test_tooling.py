@@ -37,15 +37,15 @@ def test_plain_import_is_light() -> None:
 
 
 def test_functions_win_over_rooms_of_the_same_name() -> None:
-    """Importing rankmath.certify.… must not put the package in the place of the function rm.certify."""
+    """Importing rankmath.certificates.… must not put the package in the place of the function rm.certify."""
     code = (
-        "import rankmath.certify.checker, rankmath.campaign.ledger, rankmath as rm; "
-        "from rankmath.certify import checker; print(callable(rm.certify), callable(rm.campaign), checker.FORMAT); "
-        "import rankmath.certify.checker as c, rankmath.statements.engine as e, rankmath.certify.issue as i; "
+        "import rankmath.checker.checker, rankmath.campaigns.ledger, rankmath as rm; "
+        "from rankmath.checker import checker; print(callable(rm.certify), callable(rm.campaign), checker.FORMAT); "
+        "import rankmath.checker.checker as c, rankmath.claims.engine as e, rankmath.certificates.issue as i; "
         "print(c is checker, e.__name__, i.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    names = ["rankmath.statements.engine", "rankmath.certify.issue"]
+    names = ["rankmath.claims.engine", "rankmath.certificates.issue"]
     assert done.stdout.split() == ["True", "True", "rankmath-certificate/1", "True", *names]
 
 

@@ -17,10 +17,10 @@ from proof_text import theorem
 
 import rankmath
 from rankmath.arithmetic.float64 import Float64
+from rankmath.claims.registry import statements
+from rankmath.claims.statement import Statement
 from rankmath.report.cite import citation
 from rankmath.report.sources import certificate_file, committed_certificates, label_of, proofs_folder, slug
-from rankmath.statements.registry import statements
-from rankmath.statements.statement import Statement
 
 ROOT = Path(rankmath.__file__).parents[1]
 PAPERS = {

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from rankmath.claims.engine import judge
+from rankmath.claims.registry import statement
+from rankmath.claims.statement import Statement
+from rankmath.claims.verdict import Outcome, Verdict
 from rankmath.report.plots import pyplot
 from rankmath.report.sources import committed_certificates, slug
-from rankmath.statements.engine import judge
-from rankmath.statements.registry import statement
-from rankmath.statements.statement import Statement
-from rankmath.statements.verdict import Outcome, Verdict
 
 SEED = 0
 #: Instances of a statement whose instances are cheap, over all its generators.

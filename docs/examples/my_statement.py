@@ -1,9 +1,9 @@
 """Two claims about one attention layer: run `rankmath verify docs/examples/my_statement.py`."""
 
-from rankmath.statements.draws import moderate_tokens, networks
-from rankmath.statements.instance import network_instance
-from rankmath.statements.quantities import Run, induced_norm, log
-from rankmath.statements.statement import Evaluation, Side, Statement
+from rankmath.claims.draws import moderate_tokens, networks
+from rankmath.claims.instance import network_instance
+from rankmath.claims.quantities import Run, induced_norm, log
+from rankmath.claims.statement import Evaluation, Side, Statement
 
 
 def shrinks_by(factor):

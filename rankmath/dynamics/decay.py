@@ -14,7 +14,7 @@ from rankmath.arithmetic.balls import ball, lower_float, precision, upper_float
 from rankmath.dynamics import trace as traces
 from rankmath.dynamics.trace import Floats, PrecisionError, Trace, trace
 from rankmath.linalg.residuals import ResidualNorm
-from rankmath.network import Network
+from rankmath.model.network import Network
 from rankmath.validation import as_count, as_real
 
 #: Unit roundoff of the arithmetics a plain pass may run in.

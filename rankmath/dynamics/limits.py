@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.dynamics.plain import check_input, forward, layer_norm
-from rankmath.network import Network
+from rankmath.attention.plain import check_input, forward, layer_norm
+from rankmath.model.network import Network
 from rankmath.validation import as_array, as_count, as_real
 
 Floats = NDArray[Any]

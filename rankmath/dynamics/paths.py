@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
-from rankmath.dynamics.backend import Backend, on_backend
-from rankmath.dynamics.centred import (
+from rankmath.attention.backend import Backend, on_backend
+from rankmath.attention.centred import (
     LOG_ZERO,
     Scale,
     Scaled,
@@ -27,11 +27,11 @@ from rankmath.dynamics.centred import (
     view_of,
     weights_of,
 )
-from rankmath.dynamics.plain import attend, check_one_sequence, in_range
+from rankmath.attention.plain import attend, check_one_sequence, in_range
 from rankmath.dynamics.trace import Floats, residual_size, trace
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm
-from rankmath.network import Network
+from rankmath.model.network import Network
 from rankmath.validation import Array, as_choice, as_count
 
 
@@ -125,8 +125,8 @@ def path_sums(net: Network, X: Any, *, backend: Backend | None = None, memory: i
     Examples
     --------
     >>> import numpy as np
-    >>> from rankmath.dynamics.plain import forward
-    >>> from rankmath.network import Network
+    >>> from rankmath.attention.plain import forward
+    >>> from rankmath.model.network import Network
     >>> net = Network.random(tokens=6, dim=4, heads=3, layers=5, seed=0, skip=True, biases=True)
     >>> X = net.random_input(seed=1)
     >>> bool(np.allclose(path_sums(net, X).total(), forward(net, X), rtol=1e-12))
@@ -160,7 +160,7 @@ def path_term(net: Network, X: Any, path: Sequence[int]) -> Array:
 
     Examples
     --------
-    >>> from rankmath.network import Network
+    >>> from rankmath.model.network import Network
     >>> net = Network.random(tokens=3, dim=2, heads=2, layers=2, seed=0, skip=True)
     >>> X = net.random_input(seed=1)
     >>> bool((path_term(net, X, (0, 0)) == X).all())

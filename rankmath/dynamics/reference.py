@@ -17,10 +17,10 @@ import mpmath
 import numpy as np
 
 from rankmath.arithmetic.float64 import to_numpy
-from rankmath.dynamics.plain import check_one_sequence
+from rankmath.attention.plain import check_one_sequence
 from rankmath.dynamics.trace import trace
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
-from rankmath.network import MLP, LayerNorm, Network
+from rankmath.model.network import MLP, LayerNorm, Network
 from rankmath.validation import Array, as_choice, as_count, as_real
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -11,8 +11,8 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.arithmetic.scales import LogScale
-from rankmath.dynamics.backend import Backend, on_backend
-from rankmath.dynamics.centred import (
+from rankmath.attention.backend import Backend, on_backend
+from rankmath.attention.centred import (
     Tokens,
     attention_step,
     centre,
@@ -22,9 +22,9 @@ from rankmath.dynamics.centred import (
     stacks_heads,
     weights_of,
 )
-from rankmath.dynamics.plain import check_input
+from rankmath.attention.plain import check_input
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
-from rankmath.network import Network
+from rankmath.model.network import Network
 from rankmath.validation import Array, as_choice, as_count
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -180,7 +180,7 @@ def trace(
 
     Examples
     --------
-    >>> from rankmath.network import Network
+    >>> from rankmath.model.network import Network
     >>> net = Network.random(tokens=8, dim=4, heads=2, layers=40, seed=0)
     >>> t = trace(net, net.random_input(seed=1))
     >>> bool(t.log_residual[40] < -1e17), round(float(t.order[-1]), 12)

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from rankmath.certify.certificate import Certificate
-from rankmath.counterexamples.dong2021v1 import TokenKinds, TwoHeads
+from rankmath.certificates.certificate import Certificate
+from rankmath.claims.many_tokens import TokenKinds, TwoHeads
+from rankmath.claims.registry import statements
+from rankmath.claims.statement import Statement
 from rankmath.report.cite import TITLE, software_entry
 from rankmath.report.figures import FIGURES
 from rankmath.report.latex import at_least, code, escape, exact, grouped, identifier, measured, number
@@ -28,8 +30,6 @@ from rankmath.report.sources import (
     proof_texts,
     proofs_folder,
 )
-from rankmath.statements.registry import statements
-from rankmath.statements.statement import Statement
 from rankmath.version import __version__
 
 # -- values ------------------------------------------------------------------------------------------------

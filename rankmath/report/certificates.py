@@ -14,15 +14,15 @@ from typing import Any
 import click
 import numpy as np
 
-from rankmath.certify.certificate import Certificate
-from rankmath.certify.issue import NotIssued
-from rankmath.network import Network
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import NotIssued
+from rankmath.claims.engine import judge
+from rankmath.claims.instance import ArrayInstance, Instance, NetworkInstance
+from rankmath.claims.registry import statements
+from rankmath.claims.statement import Statement
+from rankmath.claims.verdict import Outcome
+from rankmath.model.network import Network
 from rankmath.report.sources import certificate_file
-from rankmath.statements.engine import judge
-from rankmath.statements.instance import ArrayInstance, Instance, NetworkInstance
-from rankmath.statements.registry import statements
-from rankmath.statements.statement import Statement
-from rankmath.statements.verdict import Outcome
 
 #: Certified instances of one statement, beside its exhibit.
 INSTANCES = 3

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankmath.certify import checker
-from rankmath.certify.certificate import Certificate
+from rankmath.certificates.certificate import Certificate
+from rankmath.checker import checker
+from rankmath.claims.registry import statement, statements
+from rankmath.claims.statement import Statement
 from rankmath.report.latex import code, escape, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field
-from rankmath.statements.registry import statement, statements
-from rankmath.statements.statement import Statement
 from rankmath.validation import as_choice
 from rankmath.version import __version__
 

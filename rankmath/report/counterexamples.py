@@ -8,15 +8,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankmath.certify.certificate import Certificate
-from rankmath.certify.certificate import exact as exact_notation
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.certificate import exact as exact_notation
+from rankmath.claims.registry import statement, statements
 from rankmath.report.latex import exact_data, identifier
 from rankmath.report.sources import certificate_file
-from rankmath.statements.registry import statement, statements
 
 if TYPE_CHECKING:
-    from rankmath.counterexamples.certify_equilibrium import EquilibriumProof
-    from rankmath.counterexamples.equilibria import Equilibrium
+    from rankmath.equilibria.certify_equilibrium import EquilibriumProof
+    from rankmath.equilibria.equilibria import Equilibrium
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def equilibrium_shown(
     Beside the certificate lie the matrices as LaTeX and, if asked for, a picture with its numbers (see
     `portraits`). Where balls do not prove all that was asked for there is no certificate, and the claims say why.
     """
-    from rankmath.counterexamples.equilibria import layernorm_equilibrium
+    from rankmath.equilibria.equilibria import layernorm_equilibrium
 
     what = f"LayerNorm equilibrium, {tokens} tokens in dimension {dim}, rank {rank}, {mask} mask, norm {norm}"
     try:

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.dynamics.paths import path_counts, path_sums
-from rankmath.dynamics.trace import trace
-from rankmath.linalg.masks import Mask
-from rankmath.network import Network
-from rankmath.statements.instance import network_instance
-from rankmath.statements.quantities import Run
-from rankmath.statements.registry import statement
-from rankmath.statements.wu2024_masks import (
+from rankmath.claims.instance import network_instance
+from rankmath.claims.quantities import Run
+from rankmath.claims.registry import statement
+from rankmath.claims.wu2024_masks import (
     least_attention,
     log_contraction,
     log_one_minus_exp,
     radius_of,
     random_graph,
 )
+from rankmath.dynamics.paths import path_counts, path_sums
+from rankmath.dynamics.trace import trace
+from rankmath.linalg.masks import Mask
+from rankmath.model.network import Network
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from rankmath.claims.registry import statement
+from rankmath.claims.wu2024_masks import radius_of
 from rankmath.report.curves import (
     Curve,
     PathCurve,
@@ -26,8 +28,6 @@ from rankmath.report.curves import (
 )
 from rankmath.report.plots import BLUE, GREEN, GREY, ORANGE, PURPLE, Figure, Panel, Table
 from rankmath.report.subject import Histogram, Subject
-from rankmath.statements.registry import statement
-from rankmath.statements.wu2024_masks import radius_of
 
 
 @dataclass(frozen=True)
@@ -448,7 +448,7 @@ def _mask_row(name: str, mask: Any, rates: Rates) -> tuple[Any, ...]:
 
 def portrait(mask: str, key: str, subject: Subject) -> Figure:
     """Two tokens in the plane under LayerNorm with an attracting equilibrium of rank two: basins and limits."""
-    from rankmath.counterexamples.equilibria import layernorm_equilibrium
+    from rankmath.equilibria.equilibria import layernorm_equilibrium
     from rankmath.report.portraits import portrait_data, portrait_figure
 
     # A grid of 48 angles shows the basins; a finer one shows the same at four times the price.

@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rankmath.counterexamples.equilibria import Equilibrium
-from rankmath.counterexamples.equilibria_search import escaping, find_equilibria, frame_of
-from rankmath.counterexamples.equilibrium_map import Floats, layer, token_norm
 from rankmath.dynamics.limits import Limit, limits
+from rankmath.equilibria.equilibria import Equilibrium
+from rankmath.equilibria.equilibria_search import escaping, find_equilibria, frame_of
+from rankmath.equilibria.equilibrium_map import Floats, layer, token_norm
 from rankmath.report.plots import (
     BLUE,
     GREEN,

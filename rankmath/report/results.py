@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.dynamics.backend import Backend
-from rankmath.statements.engine import Battery, verify_statement
-from rankmath.statements.registry import statement, statements_in
-from rankmath.statements.statement import Statement
+from rankmath.attention.backend import Backend
+from rankmath.claims.engine import Battery, verify_statement
+from rankmath.claims.registry import statement, statements_in
+from rankmath.claims.statement import Statement
 from rankmath.version import __version__
 
 FORMAT = "rankmath-report/1"

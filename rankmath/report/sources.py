@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from rankmath.certify.certificate import Certificate
+from rankmath.certificates.certificate import Certificate
 
 #: Section order of the appendix; a text that is not named here follows, by name.
 ORDER = (

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.campaign.chunks import HISTOGRAM_EDGES
-from rankmath.campaign.ledger import Ledger, LedgerError, Standing
-from rankmath.campaign.progress import ratio_words
-from rankmath.certify import checker
+from rankmath.campaigns.chunks import HISTOGRAM_EDGES
+from rankmath.campaigns.ledger import Ledger, LedgerError, Standing
+from rankmath.campaigns.progress import ratio_words
+from rankmath.checker import checker
+from rankmath.claims.registry import statements
 from rankmath.report.plots import Table
 from rankmath.report.results import Report, Result
 from rankmath.report.sources import committed_certificates
-from rankmath.statements.registry import statements
 
 #: Bins of the histogram of a run.
 _BINS = 24

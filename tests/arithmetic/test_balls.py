@@ -117,7 +117,7 @@ def test_precision_is_restored_after_an_exception():
 
 def test_a_trace_that_fails_restores_the_precision(monkeypatch):
     from rankmath.dynamics import trace as module
-    from rankmath.network import LayerNorm, Network
+    from rankmath.model.network import LayerNorm, Network
 
     before = flint.ctx.prec
     zero = np.zeros((1, 1, 2, 2))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rankmath.arithmetic.multiprecision import Multiprecision
-from rankmath.dynamics.activations import activate, activation_difference
+from rankmath.attention.activations import activate, activation_difference
 from rankmath.dynamics.trace import trace
-from rankmath.network import Network
+from rankmath.model.network import Network
 
 
 def test_the_global_precision_is_left_alone():

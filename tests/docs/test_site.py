@@ -12,9 +12,9 @@ from site_build import Site, build
 from sphinx.util.inventory import InventoryFile
 
 import rankmath
+from rankmath.claims.registry import statements
 from rankmath.report.cite import citation
 from rankmath.report.sources import committed_certificates, slug
-from rankmath.statements.registry import statements
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from rankmath.network import Network
+from rankmath.model.network import Network
 
 Draw = Callable[..., tuple[Network, np.ndarray]]
 

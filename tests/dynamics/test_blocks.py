@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
-from rankmath.dynamics import plain
+from rankmath.attention import plain
 
 SHAPES = {
     "two heads": {"tokens": 37, "dim": 5, "heads": 2, "layers": 3, "seed": 0, "biases": True},

@@ -10,11 +10,11 @@ import pytest
 from flint import arb
 
 from rankmath.arithmetic.balls import precision
+from rankmath.attention.plain import forward
 from rankmath.dynamics import trace as trace_module
 from rankmath.dynamics.decay import UNIT_ROUNDOFF, decay
-from rankmath.dynamics.plain import forward
 from rankmath.dynamics.trace import PrecisionError, trace
-from rankmath.network import Network
+from rankmath.model.network import Network
 
 
 def two_tokens(layers: int, weight: float = 1.0) -> tuple[Network, np.ndarray]:

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from rankmath.counterexamples.equilibria import all_ranks, layernorm_equilibrium
+from rankmath.attention.plain import forward
 from rankmath.dynamics.limits import Share, basins, limit, limits, random_starts
-from rankmath.dynamics.plain import forward
-from rankmath.network import LayerNorm, Network
+from rankmath.equilibria.equilibria import all_ranks, layernorm_equilibrium
+from rankmath.model.network import LayerNorm, Network
 
 
 def layer(W_V, W_QK=None, mask="complete", norm="sphere"):

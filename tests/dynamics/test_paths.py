@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankmath.attention.plain import attention_matrices, forward
 from rankmath.dynamics.paths import path_counts, path_sums, path_term
-from rankmath.dynamics.plain import attention_matrices, forward
 from rankmath.dynamics.trace import trace
 from rankmath.linalg.residuals import residual
-from rankmath.network import Network
+from rankmath.model.network import Network
 
 
 def relative(difference: np.ndarray, size: np.ndarray) -> float:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankmath.attention.plain import forward
 from rankmath.dynamics import reference as module
-from rankmath.dynamics.plain import forward
 from rankmath.dynamics.reference import plain_layers, reference_trace
 from rankmath.dynamics.trace import trace
 from rankmath.linalg.masks import Mask
-from rankmath.network import MLP, LayerNorm, Network
+from rankmath.model.network import MLP, LayerNorm, Network
 
 
 @settings(max_examples=40)

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.attention.plain import attention_matrices, forward
 from rankmath.dynamics.paths import path_sums
-from rankmath.dynamics.plain import attention_matrices, forward
 from rankmath.dynamics.trace import trace
 from rankmath.linalg.masks import Mask
-from rankmath.network import MLP, LayerNorm, Network
+from rankmath.model.network import MLP, LayerNorm, Network
 
 seeds = st.integers(0, 10**6)
 

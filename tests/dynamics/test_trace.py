@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rankmath.dynamics.reference import reference_trace
 from rankmath.dynamics.trace import Trace, trace
-from rankmath.network import MLP, LayerNorm, Network
+from rankmath.model.network import MLP, LayerNorm, Network
 
 ACCURACY = 1e-10
 MOST_LOST_BITS = 15
@@ -333,7 +333,7 @@ def test_uniform_attention_without_skip_is_exactly_rank_one():
 
 
 def test_center_and_log_mean_are_those_of_the_plain_output():
-    from rankmath.dynamics.plain import forward
+    from rankmath.attention.plain import forward
 
     net = Network.random(5, 3, heads=2, layers=2, seed=0, skip=True, biases=True)
     X = net.random_input(seed=1)

@@ -38,7 +38,7 @@ KINDS: list[dict[str, Any]] = [
 
 
 def both(net: Any, X: Any) -> tuple[Any, Any]:
-    from rankmath.dynamics.backend import on_backend
+    from rankmath.attention.backend import on_backend
 
     return on_backend("cupy", net, X)
 
@@ -229,8 +229,8 @@ def test_batteries_run_their_layers_on_the_device(key: str) -> None:
 
 
 def test_the_search_for_equilibria_takes_its_gradients_from_the_device() -> None:
-    from rankmath.counterexamples.stable_search import _Family, log_modulus_mean, stable_search
-    from rankmath.dynamics.backend import mover
+    from rankmath.attention.backend import mover
+    from rankmath.equilibria.stable_search import _Family, log_modulus_mean, stable_search
 
     mask = rm.Mask.complete(4)
     labels = np.array([0, 1, 2, 3])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rankmath.claims.registry import statement
 from rankmath.report.results import Report, run
-from rankmath.statements.registry import statement
 
 KEYS = ("seed:closure", "dong2021:norm", "dong2021v1:A.3", "own:tv", "own:diameter")
 SETTINGS = {"instances": 20, "certify": 2, "seed": 0, "search": 10, "jobs": 1}

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from rankmath.certify.certificate import Certificate
-from rankmath.counterexamples.dong2021v1 import counterexample, two_tokens
+from rankmath.certificates.certificate import Certificate
+from rankmath.claims.many_tokens import counterexample, two_tokens
+from rankmath.claims.registry import statements
 from rankmath.report import appendix as module
 from rankmath.report.appendix import appendix, sentence, values
 from rankmath.report.results import Report
 from rankmath.report.sources import bibliography, committed_certificates, proof_texts
-from rankmath.statements.registry import statements
 
 
 def test_every_value_a_text_asks_for_is_supplied() -> None:

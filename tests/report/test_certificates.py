@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from rankmath.certify import checker
-from rankmath.certify.certificate import Certificate
-from rankmath.network import Network
+from rankmath.certificates.certificate import Certificate
+from rankmath.checker import checker
+from rankmath.claims.instance import ArrayInstance, NetworkInstance, network_instance
+from rankmath.claims.registry import statements
+from rankmath.model.network import Network
 from rankmath.report.certificates import Refusal, build, main, shortened
 from rankmath.report.sources import certificate_file, committed_certificates, proofs_folder
-from rankmath.statements.instance import ArrayInstance, NetworkInstance, network_instance
-from rankmath.statements.registry import statements
 
 FILES = sorted((proofs_folder() / "certificates").glob("*.json"))
 

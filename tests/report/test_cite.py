@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from rankmath.claims.registry import statements
 from rankmath.report.cite import AUTHORS, FORMATS, LICENSE, TITLE, citation, software_entry
 from rankmath.report.sources import bibliography, certificate_file, committed_certificates, proofs_folder
-from rankmath.statements.registry import statements
 from rankmath.version import __version__
 
 CFF = Path(__file__).parents[2] / "CITATION.cff"
@@ -59,7 +59,7 @@ def test_what_violates_the_triangle_inequality_is_what_the_norm_statement_says_e
 
 def test_a_certificate_that_is_false_cannot_be_cited(tmp_path: Path) -> None:
     certificate = committed_certificates()["dong2021:norm"][0]
-    from rankmath.certify.certificate import Certificate
+    from rankmath.certificates.certificate import Certificate
 
     false = Certificate("dong2021:norm", "violates", {"A": certificate.data["A"], "B": certificate.data["A"]})
     path = false.save(tmp_path / "false.json")

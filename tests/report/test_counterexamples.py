@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rankmath.certify import checker
-from rankmath.counterexamples import equilibria
-from rankmath.counterexamples.equilibria import layernorm_equilibrium
+from rankmath.checker import checker
+from rankmath.claims.registry import statements
+from rankmath.equilibria import equilibria
+from rankmath.equilibria.equilibria import layernorm_equilibrium
 from rankmath.report.counterexamples import equilibrium_shown, refutation_shown
-from rankmath.statements.registry import statements
 
 
 @pytest.mark.parametrize("key", [key for key, entry in statements().items() if entry.exhibit is not None])

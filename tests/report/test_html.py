@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
 pytest.importorskip("jinja2", reason="the extra `report` is not installed")
 
-from rankmath.campaign.run import campaign
+from rankmath.campaigns.run import campaign
 from rankmath.cli import main
 from rankmath.report.figures import FIGURES, figures_of
 from rankmath.report.html import anchor, page, write

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankmath.certify.certificate import exact as exact_notation
+from rankmath.certificates.certificate import exact as exact_notation
 from rankmath.report.latex import at_least, code, escape, exact, exact_data, grouped, identifier, measured, number
 
 # Everything `escape` may write that is not a letter of the text itself.

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankmath.network import Network
+from rankmath.model.network import Network
 from rankmath.report.curves import (
     antipodal_skip,
     collapsing_network,

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankmath.counterexamples.equilibria import Equilibrium, all_ranks, layernorm_equilibrium
-from rankmath.counterexamples.equilibria_search import escaping, find_equilibria
-from rankmath.counterexamples.equilibrium_map import layer
-from rankmath.dynamics.plain import forward
-from rankmath.network import LayerNorm, Network
+from rankmath.attention.plain import forward
+from rankmath.equilibria.equilibria import Equilibrium, all_ranks, layernorm_equilibrium
+from rankmath.equilibria.equilibria_search import escaping, find_equilibria
+from rankmath.equilibria.equilibrium_map import layer
+from rankmath.model.network import LayerNorm, Network
 from rankmath.report.portraits import (
     Approach,
     Portrait,

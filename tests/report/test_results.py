@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from rankmath.certify import checker
+from rankmath.checker import checker
+from rankmath.claims.registry import statement
 from rankmath.report import results, subject
 from rankmath.report.results import Report, Result, run
-from rankmath.statements.registry import statement
 
 
 def test_what_is_written_is_read_back(report: Report, tmp_path: Path) -> None:

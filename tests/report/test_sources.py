@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from rankmath.claims.registry import statements
+from rankmath.claims.statement import Statement
 from rankmath.report.sources import (
     ORDER,
     bibliography,
@@ -17,8 +19,6 @@ from rankmath.report.sources import (
     proof_texts,
     proofs_folder,
 )
-from rankmath.statements.registry import statements
-from rankmath.statements.statement import Statement
 from rankmath.symbolic.composite import crude_threshold, one_head_threshold, threshold
 from rankmath.symbolic.constants import Root
 

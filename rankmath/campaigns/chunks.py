@@ -1,0 +1,376 @@
+"""A chunk: the unit of work, of repetition after a crash, and of one transaction of the ledger.
+
+What a chunk finds depends on its recipe, its seed and its index, on nothing else: not on the other chunks, not on
+how many processes there are, not on the order in which they run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from traceback import format_exc
+from typing import Any
+
+import numpy as np
+
+from rankmath.arithmetic.float64 import Float64
+from rankmath.campaigns.exact_json import encode
+from rankmath.claims.draws import ALL_TOKENS, networks
+from rankmath.claims.engine import Battery, climb, float_verdicts, judge
+from rankmath.claims.instance import Instance, NetworkInstance
+from rankmath.claims.registry import statement as registered
+from rankmath.claims.registry import statements_in
+from rankmath.claims.statement import Draw, Statement
+from rankmath.claims.verdict import Outcome, Verdict
+
+#: Bins of log₁₀(lhs/rhs): below the first edge, half a decade each, and from the last edge up to 0.
+HISTOGRAM_EDGES: tuple[float, ...] = tuple(-12 + k / 2 for k in range(24))
+
+# The precision of balls is a setting of the whole process; a Dask worker may have several threads.
+_ONE_AT_A_TIME = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that determines the chunks of one statement, apart from seed and index.
+
+    Attributes
+    ----------
+    key : the statement.
+    digest : SHA-256 of the user's file that defines it; None for a registered statement.
+    chunk, batch : instances of a chunk, drawn and evaluated so many at a time.
+    certify : the share of the instances that balls decide, beside all that float64 leaves open.
+    search : steps of the adversary in every chunk; with any, near-extremal instances are tried too.
+    keep : violations and undecided instances of a chunk that are kept whole; all are counted.
+    sizes : (tokens, dim, heads, layers) to draw from, instead of the statement's own.
+    scales : the tokens of a batch are multiplied by one of these, in turn.
+    """
+
+    key: str
+    digest: str | None
+    chunk: int
+    batch: int
+    certify: float
+    search: int
+    keep: int
+    sizes: tuple[tuple[int, int, int, int], ...] = ()
+    scales: tuple[float, ...] = ()
+
+    def plain(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {**asdict(self), "sizes": [list(size) for size in self.sizes], "scales": list(self.scales)}
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Chunk `index` of a statement under one seed: `size` instances (the last one may be short)."""
+
+    recipe: Recipe
+    seed: int
+    index: int
+    size: int
+    file: str | None = None
+
+    @property
+    def key(self) -> str:
+        return self.recipe.key
+
+    @property
+    def entropy(self) -> int:
+        """128 bits from (seed, key, index) alone.
+
+        Examples
+        --------
+        >>> recipe = Recipe("own:tv", None, chunk=10, batch=5, certify=0.0, search=0, keep=1)
+        >>> Chunk(recipe, 0, 3, 10).entropy == Chunk(replace(recipe, batch=7), 0, 3, 8).entropy
+        True
+        """
+        words = f"{self.seed}\n{self.key}\n{self.index}".encode()
+        return int.from_bytes(hashlib.sha256(words).digest()[:16], "big")
+
+    def generator(self, number: int) -> np.random.Generator:
+        """The random numbers of one batch of the chunk."""
+        return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=(number,)))
+
+
+@dataclass(frozen=True)
+class Record:
+    """One instance worth keeping whole: exact data, and what was decided of it.
+
+    `why` lists the reasons: certified, violated, undecided, tightest, extremal (near equality, or found by search).
+    """
+
+    position: int
+    why: str
+    outcome: str
+    certified: bool
+    log_lhs: float
+    log_rhs: float
+    arithmetic: str
+    reason: str
+    label: str
+    data: str
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a chunk showed. `extra` instances came from near-extremal families and from search.
+
+    holds + violated + undecided + not_applicable = instances + extra. `log_tightest` is the largest
+    log(lhs/rhs) among instances that hold, None where there is none with two positive sides.
+    """
+
+    instances: int
+    extra: int
+    holds: int
+    violated: int
+    undecided: int
+    not_applicable: int
+    certified: int
+    log_tightest: float | None
+    tightest_position: int | None
+    histogram: tuple[int, ...]
+    records: tuple[Record, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A chunk that came back: with findings, or with the error that every one of `attempts` attempts ended in."""
+
+    chunk: Chunk
+    findings: Findings | None
+    seconds: float
+    worker: str
+    attempts: int = 1
+    error: str = ""
+    traceback: str = ""
+
+
+@cache
+def load_statement(key: str, file: str | None, digest: str | None) -> Statement:
+    """The registered statement, or the one of the user's file as it was when the campaign was planned."""
+    if file is None:
+        return registered(key)
+    if file_digest(file) != digest:
+        raise ValueError(f"file: {file} is not the file the campaign was planned with (SHA-256 {digest})")
+    found = {entry.key: entry for entry in statements_in(file)}
+    if key not in found:
+        raise ValueError(f"key: {key!r} given; {file} defines {', '.join(found)}")
+    return found[key]
+
+
+def file_digest(path: str | Path) -> str:
+    """SHA-256 of a file."""
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise ValueError(f"file: {str(path)!r} given; it cannot be read ({error.strerror})") from None
+
+
+def run_chunk(chunk: Chunk) -> Findings:
+    """Draw the chunk's instances, look at all in float64, decide in balls what needs it.
+
+    Examples
+    --------
+    >>> recipe = Recipe("own:tv", None, chunk=200, batch=50, certify=0.05, search=0, keep=5)
+    >>> found = run_chunk(Chunk(recipe, seed=0, index=0, size=200))
+    >>> found.holds, found.certified >= 10, found.log_tightest <= 0
+    (200, True, True)
+    """
+    with _ONE_AT_A_TIME:
+        statement = load_statement(chunk.key, chunk.file, chunk.recipe.digest)
+        tally = _Tally(chunk.recipe.keep)
+        wanted = _to_certify(chunk)
+        for start, batch in _batches(chunk, draws_for(statement, chunk.recipe.sizes)):
+            if statement.decide is not None:
+                for i in range(len(batch)):
+                    verdict = judge(statement, batch.select(i), "exact")
+                    tally.take(start + i, batch, i, verdict, "certified" if start + i in wanted else "")
+                continue
+            assert statement.evaluate is not None
+            evaluation = statement.evaluate(Float64(np.zeros(1)), batch)
+            for i, verdict in enumerate(float_verdicts(statement.key, evaluation, len(batch))):
+                why = "certified" if start + i in wanted else ""
+                if why or verdict.outcome in (Outcome.VIOLATED, Outcome.UNDECIDED):
+                    verdict = judge(statement, batch.select(i), "balls")
+                tally.take(start + i, batch, i, verdict, why)
+        drawn = tally.seen
+        if chunk.recipe.search > 0 and statement.evaluate is not None:
+            tally.climb(statement, chunk)
+        return tally.findings(drawn)
+
+
+def attempt(chunk: Chunk) -> Attempt:
+    """Run a chunk wherever this is called; an error comes back as words, not as an exception."""
+    began = time.perf_counter()
+    worker = f"{socket.gethostname()}:{os.getpid()}"
+    try:
+        findings = run_chunk(chunk)
+    except Exception as error:
+        words = f"{type(error).__name__}: {error}"
+        return Attempt(chunk, None, time.perf_counter() - began, worker, error=words, traceback=format_exc())
+    return Attempt(chunk, findings, time.perf_counter() - began, worker)
+
+
+def draws_for(statement: Statement, sizes: Sequence[tuple[int, int, int, int]]) -> tuple[Draw, ...]:
+    """The statement's own draws; with `sizes`, its networks in those sizes, tokens of every kind."""
+    if not sizes:
+        return statement.draws
+    net = _sample(statement, "sizes").net
+    if not (net.norm is None and net.mask is None and not any(net.mlp)):
+        raise ValueError(f"sizes: given for {statement.key}; its networks carry a mask, a norm or an MLP")
+    return tuple(networks(tokens, shapes=(size,), skip=net.skip) for size in sizes for tokens in ALL_TOKENS)
+
+
+def check_scales(statement: Statement, scales: Sequence[float]) -> None:
+    """Scales multiply tokens: refused for statements that do not speak of networks."""
+    if scales:
+        _sample(statement, "scales")
+
+
+def _sample(statement: Statement, name: str) -> NetworkInstance:
+    instance = statement.draws[0](np.random.default_rng(0), 1)
+    if not isinstance(instance, NetworkInstance):
+        raise ValueError(f"{name}: given for {statement.key}; only statements about networks take {name}")
+    return instance
+
+
+def _batches(chunk: Chunk, draws: Sequence[Draw]) -> Iterator[tuple[int, Instance]]:
+    """(position, batch) pairs; kinds of draws and scales go round over all batches of the campaign."""
+    recipe = chunk.recipe
+    first = chunk.index * -(-recipe.chunk // recipe.batch)
+    done = number = 0
+    while done < chunk.size:
+        turn = first + number
+        batch = draws[turn % len(draws)](chunk.generator(number), min(recipe.batch, chunk.size - done))
+        if not 0 < len(batch) <= chunk.size - done:
+            raise ValueError(f"draws: {chunk.key} drew {len(batch)} instances where {chunk.size - done} were left")
+        if recipe.scales and isinstance(batch, NetworkInstance):
+            scale = recipe.scales[turn // len(draws) % len(recipe.scales)]
+            batch = replace(batch, X=scale * batch.X)
+        yield done, batch
+        done += len(batch)
+        number += 1
+
+
+def _to_certify(chunk: Chunk) -> frozenset[int]:
+    """Positions for balls: ⌊Ns⌋ of the first N instances for every chunk end N, at random within the chunk."""
+    share = Fraction(str(chunk.recipe.certify))
+    start = chunk.index * chunk.recipe.chunk
+    count = math.floor((start + chunk.size) * share) - math.floor(start * share)
+    rng = np.random.default_rng([chunk.entropy, 1])
+    return frozenset(rng.choice(chunk.size, count, replace=False).tolist())
+
+
+class _Tally:
+    """Counts verdicts as they come, and keeps what is worth keeping."""
+
+    def __init__(self, keep: int) -> None:
+        self.keep = keep
+        self.seen = self.certified = 0
+        self.outcomes = dict.fromkeys(Outcome, 0)
+        self.kept = {Outcome.VIOLATED: 0, Outcome.UNDECIDED: 0}
+        self.excesses: list[float] = []
+        self.log_tightest = -math.inf
+        self.tightest: tuple[int, Instance, int, Verdict] | None = None
+        self.records: dict[int, tuple[list[str], Instance, int, Verdict]] = {}
+
+    def take(self, position: int, batch: Instance, i: int, verdict: Verdict, reason: str) -> None:
+        """Count instance `i` of a batch; `reason` is what it was chosen for ("" for most)."""
+        outcome = Outcome(verdict.outcome)
+        why = [] if not reason or (reason == "certified" and not verdict.certified) else [reason]
+        self.seen += 1
+        self.outcomes[outcome] += 1
+        self.certified += verdict.certified and outcome in (Outcome.HOLDS, Outcome.VIOLATED)
+        if outcome in self.kept and self.kept[outcome] < self.keep:
+            self.kept[outcome] += 1
+            why.append(outcome.lower())
+        if why:
+            self.records[position] = (why, batch, i, verdict)
+        if outcome == Outcome.HOLDS and not math.isnan(verdict.log_lhs):
+            excess = -math.inf if verdict.log_lhs == -math.inf else verdict.log_lhs - verdict.log_rhs
+            self.excesses.append(excess)
+            if excess > self.log_tightest:
+                self.log_tightest, self.tightest = excess, (position, batch, i, verdict)
+
+    def climb(self, statement: Statement, chunk: Chunk) -> None:
+        """The engine's near-extremal instances and its adversary, who starts from the tightest of this chunk."""
+        climbed = _Climbed(statement)
+        if self.tightest is not None:
+            _, batch, i, verdict = self.tightest
+            climbed.tightest, climbed.tightest_instance = verdict.ratio, batch.select(i)
+        climb(statement, climbed, chunk.entropy, chunk.recipe.search)
+        for instance, verdict in climbed.taken:
+            self.take(self.seen, instance, 0, verdict, "extremal")
+
+    def findings(self, drawn: int) -> Findings:
+        if self.tightest is not None:
+            position, batch, i, verdict = self.tightest
+            self.records.setdefault(position, ([], batch, i, verdict))[0].append("tightest")
+        bins = np.searchsorted(HISTOGRAM_EDGES, np.asarray(self.excesses) / math.log(10), side="right")
+        counts = np.bincount(bins, minlength=len(HISTOGRAM_EDGES) + 1)
+        return Findings(
+            instances=drawn,
+            extra=self.seen - drawn,
+            holds=self.outcomes[Outcome.HOLDS],
+            violated=self.outcomes[Outcome.VIOLATED],
+            undecided=self.outcomes[Outcome.UNDECIDED],
+            not_applicable=self.outcomes[Outcome.NOT_APPLICABLE],
+            certified=self.certified,
+            log_tightest=None if self.tightest is None else self.log_tightest,
+            tightest_position=None if self.tightest is None else self.tightest[0],
+            histogram=tuple(counts.tolist()),
+            records=tuple(_record(position, *kept) for position, kept in sorted(self.records.items())),
+        )
+
+
+@dataclass
+class _Climbed(Battery):
+    """A battery that remembers every instance it took."""
+
+    taken: list[tuple[Instance, Verdict]] = field(default_factory=list)
+
+    def take(self, instance: Instance, verdict: Verdict) -> None:
+        super().take(instance, verdict)
+        self.taken.append((instance, verdict))
+
+
+def _record(position: int, why: list[str], batch: Instance, i: int, verdict: Verdict) -> Record:
+    instance = batch.select(i)
+    return Record(
+        position=position,
+        why=",".join(why),
+        outcome=str(Outcome(verdict.outcome)),
+        certified=verdict.certified,
+        log_lhs=verdict.log_lhs,
+        log_rhs=verdict.log_rhs,
+        arithmetic=verdict.arithmetic,
+        reason=verdict.reason,
+        label=instance.label,
+        data=encode(instance),
+    )
+
+
+__all__ = [
+    "HISTOGRAM_EDGES",
+    "Attempt",
+    "Chunk",
+    "Findings",
+    "Recipe",
+    "Record",
+    "attempt",
+    "check_scales",
+    "draws_for",
+    "file_digest",
+    "load_statement",
+    "run_chunk",
+]

@@ -1,0 +1,290 @@
+"""Who runs the chunks: this process, processes of this machine, a Dask cluster, or whatever joblib is set to.
+
+Each crew takes an iterator of chunks and yields what became of them, in any order; it asks for a chunk only when
+somebody is free to run it. Closing a crew ends its work at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from typing import Any, NamedTuple
+
+from rankmath.campaigns.chunks import Attempt, Chunk, attempt
+from rankmath.campaigns.versions import source_digest
+
+#: So many processes may die before they are ready, one after the other, until we believe that none ever will be.
+STILLBORN = 10
+#: Seconds to wait for a Dask scheduler, and for its first worker.
+DASK_PATIENCE = 10
+
+
+class _Job(NamedTuple):
+    chunk: Chunk
+    tried: int
+
+
+class _Jobs:
+    """Chunks to be run: those to be tried again first."""
+
+    def __init__(self, chunks: Iterator[Chunk], attempts: int) -> None:
+        self._chunks, self._attempts = chunks, attempts
+        self._again: deque[_Job] = deque()
+
+    def next(self) -> _Job | None:
+        if self._again:
+            return self._again.popleft()
+        chunk = next(self._chunks, None)
+        return None if chunk is None else _Job(chunk, 0)
+
+    def put_back(self, job: _Job) -> None:
+        """Through no fault of its own."""
+        self._again.append(job)
+
+    def settle(self, job: _Job, came: Attempt) -> Attempt | None:
+        """What to report, or None if the chunk is to be tried again."""
+        tried = job.tried + 1
+        if came.findings is None and tried < self._attempts:
+            self._again.append(_Job(job.chunk, tried))
+            return None
+        return replace(came, attempts=tried)
+
+
+def in_this_process(chunks: Iterator[Chunk], *, attempts: int) -> Iterator[Attempt]:
+    """One chunk after the other, here."""
+    jobs = _Jobs(chunks, attempts)
+    while (job := jobs.next()) is not None:
+        settled = jobs.settle(job, attempt(job.chunk))
+        if settled is not None:
+            yield settled
+
+
+# -- processes of this machine -----------------------------------------------------------------------------
+
+
+class _Process:
+    """A worker process and the socket to it."""
+
+    def __init__(self, job: _Job) -> None:
+        self.connection, theirs = Pipe()
+        handle = theirs.fileno()
+        # One thread each: processes are the parallelism, and sums must not depend on the number of threads.
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        path = os.pathsep.join(part or os.getcwd() for part in sys.path)
+        self._popen = subprocess.Popen(
+            [sys.executable, "-P", "-c", f"from rankmath.campaigns.worker import serve; serve({handle})"],
+            pass_fds=[handle],
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, **threads, "PYTHONPATH": path},
+            # Ctrl-C is for the main process alone.
+            start_new_session=True,
+        )
+        theirs.close()
+        self.ready = False
+        self.give(job)
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    def give(self, job: _Job) -> None:
+        self.job = job
+        # If it is dead, its socket says so when we listen.
+        with suppress(OSError):
+            self.connection.send(job.chunk)
+
+    def end(self) -> str:
+        """Make sure it is gone; how it went, in words."""
+        self.connection.close()
+        self._popen.kill()
+        code = self._popen.wait()
+        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def local_processes(chunks: Iterator[Chunk], *, workers: int, attempts: int) -> Iterator[Attempt]:
+    """`workers` processes; the chunk of one that dies is tried again by another."""
+    jobs = _Jobs(chunks, attempts)
+    crew: dict[Connection, _Process] = {}
+    source = source_digest()
+    stillborn = 0
+    try:
+        while True:
+            while len(crew) < workers and (job := jobs.next()) is not None:
+                process = _Process(job)
+                crew[process.connection] = process
+            if not crew:
+                return
+            for connection in wait(list(crew)):
+                assert isinstance(connection, Connection)
+                process = crew[connection]
+                try:
+                    came = connection.recv()
+                except (EOFError, OSError, pickle.UnpicklingError):
+                    del crew[connection]
+                    manner = process.end()
+                    if process.ready:
+                        words = f"the worker process died ({manner})"
+                        settled = jobs.settle(process.job, Attempt(process.job.chunk, None, 0.0, "", error=words))
+                        if settled is not None:
+                            yield settled
+                        continue
+                    stillborn += 1
+                    if stillborn > STILLBORN:
+                        raise OSError(
+                            f"workers: {stillborn} processes died before they were ready ({manner})"
+                        ) from None
+                    jobs.put_back(process.job)
+                    continue
+                if isinstance(came, str):
+                    if came != source:
+                        raise OSError("workers: rankmath's own files have changed since this run began; resume it")
+                    process.ready, stillborn = True, 0
+                    continue
+                settled = jobs.settle(process.job, came)
+                following = jobs.next()
+                if following is None:
+                    del crew[connection]
+                    process.end()
+                else:
+                    process.give(following)
+                if settled is not None:
+                    yield settled
+    finally:
+        for process in crew.values():
+            process.end()
+
+
+# -- a Dask cluster ----------------------------------------------------------------------------------------
+
+
+def dask_cluster(chunks: Iterator[Chunk], *, cluster: Any, attempts: int) -> Iterator[Attempt]:
+    """The workers of a scheduler, given by its address or by a `distributed.Client`.
+
+    The scheduler itself gives a lost worker's chunks to the others, and gives up on a chunk that has cost it
+    several workers; such a chunk is reported as failed.
+    """
+    try:
+        from distributed import CancelledError, Client, KilledWorker, as_completed
+    except ImportError:
+        raise ValueError("dask: given, but distributed is not installed; pip install 'rankmath[scale]'") from None
+
+    client = cluster if isinstance(cluster, Client) else _client(cluster)
+    jobs = _Jobs(chunks, attempts)
+    pending: dict[Any, _Job] = {}
+    try:
+        _check_workers(client)
+        finished = as_completed(loop=client.loop)
+        while True:
+            # Two for each thread, so that none waits for us; workers come and go.
+            room = max(1, 2 * sum(client.nthreads().values()))
+            while len(pending) < room and (job := jobs.next()) is not None:
+                future = client.submit(attempt, job.chunk, pure=False)
+                pending[future] = job
+                finished.add(future)
+            if not pending:
+                return
+            future = next(finished)
+            job = pending.pop(future)
+            try:
+                settled = jobs.settle(job, future.result())
+            except KilledWorker as error:
+                settled = Attempt(job.chunk, None, 0.0, "", job.tried + 1, str(error))
+            if settled is not None:
+                yield settled
+    except (CancelledError, OSError) as error:
+        raise OSError(f"dask: the scheduler does not answer any more ({error}); resume when it does") from None
+    finally:
+        with suppress(Exception):
+            client.cancel(list(pending))
+        if client is not cluster:
+            client.close()
+
+
+def _client(address: str) -> Any:
+    from distributed import Client
+    from distributed.comm.addressing import parse_address, parse_host_port
+
+    # What it would log, with tracebacks, our own errors say in a line.
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        parse_host_port(parse_address(address)[1])
+        return Client(address, timeout=DASK_PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ValueError(f"dask: {address!r} given; no scheduler answers there ({error})") from None
+
+
+def _check_workers(client: Any) -> None:
+    """There are some, and they have this very library."""
+    try:
+        client.wait_for_workers(1, timeout=DASK_PATIENCE)
+    except TimeoutError:
+        raise ValueError(
+            f"dask: {client.scheduler.address} has no workers; start some with `dask worker`"
+        ) from None
+    try:
+        found = client.run(source_digest)
+    except Exception as error:
+        raise ValueError(f"dask: a worker cannot run rankmath ({type(error).__name__}: {error})") from None
+    for worker, source in found.items():
+        if source != source_digest():
+            raise ValueError(
+                f"dask: the worker {worker} has a rankmath with source {source}, not {source_digest()} as here"
+            )
+
+
+# -- joblib ------------------------------------------------------------------------------------------------
+
+
+def joblib_backend(chunks: Iterator[Chunk], *, attempts: int) -> Iterator[Attempt]:
+    """The backend of the `joblib.parallel_config` around the call: loky, dask, ray, …
+
+    joblib does not say whose chunk a dead worker had: all chunks at hand are tried again.
+    """
+    try:
+        from joblib import Parallel, delayed
+        from joblib.externals.loky.process_executor import BrokenProcessPool
+    except ImportError:
+        raise ValueError("joblib: asked for, but not installed; pip install 'rankmath[scale]'") from None
+
+    jobs = _Jobs(chunks, attempts)
+    at_hand: dict[Chunk, _Job] = {}
+
+    def dispatch() -> Iterator[Any]:
+        while (job := jobs.next()) is not None:
+            at_hand[job.chunk] = job
+            yield delayed(attempt)(job.chunk)
+
+    while True:
+        try:
+            for came in Parallel(return_as="generator_unordered")(dispatch()):
+                settled = jobs.settle(at_hand.pop(came.chunk), came)
+                if settled is not None:
+                    yield settled
+        except BrokenProcessPool as error:
+            lost = list(at_hand.values())
+            at_hand.clear()
+            for job in lost:
+                words = f"a worker process died ({str(error).splitlines()[0]})"
+                settled = jobs.settle(job, Attempt(job.chunk, None, 0.0, "", error=words))
+                if settled is not None:
+                    yield settled
+            continue
+        following = jobs.next()
+        if following is None:
+            return
+        # Settled for another attempt after joblib had drawn its last chunk.
+        jobs.put_back(following)
+
+
+__all__ = ["dask_cluster", "in_this_process", "joblib_backend", "local_processes"]

@@ -1,0 +1,185 @@
+"""The certificate: exact data, a claim, and an id that is the hash of both."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral, Rational
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from rankmath.checker import checker
+from rankmath.validation import as_choice
+
+FORMAT = "rankmath-certificate/1"
+KINDS = ("holds", "violates", "exists")
+
+# Larger integers are written as strings: many JSON readers keep 53 bits.
+_LARGEST_JSON_INTEGER = 2**53
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """A claim about one instance, with what is needed to check it, in exact numbers.
+
+    Parameters
+    ----------
+    statement : the statement's key, such as "own:diameter".
+    kind : "holds" (the instance satisfies it), "violates" (the instance refutes it) or "exists".
+    data : what the claim is about. Nested mappings, sequences and arrays of integers, Fractions and
+        floats (each float stands for the dyadic number it is); strings are words and kept.
+    hints : what makes the check easy but is never believed.
+    about : free text, not checked.
+
+    Examples
+    --------
+    >>> A = np.array([[1, 1], [0, 0]])
+    >>> certificate = Certificate("dong2021:norm", "violates", {"A": A, "B": A.T})
+    >>> certificate.id
+    'rm-e4995c6d0c972323c3e7a578f328bcdc'
+    >>> certificate.check().accepted
+    True
+    """
+
+    statement: str
+    kind: str
+    data: Mapping[str, Any]
+    hints: Mapping[str, Any] = field(default_factory=dict)
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        as_choice("kind", self.kind, KINDS)
+        for name in ("statement", "about"):
+            if not isinstance(getattr(self, name), str):
+                raise ValueError(f"{name}: {type(getattr(self, name)).__name__} given; a string is needed")
+        for name in ("data", "hints"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise ValueError(f"{name}: {type(getattr(self, name)).__name__} given; a mapping is needed")
+            object.__setattr__(self, name, exact(getattr(self, name), name=name))
+
+    @property
+    def id(self) -> str:
+        """rm- and 32 hex digits of the SHA-256 of the canonical JSON of everything else."""
+        return "rm-" + hashlib.sha256(_canonical(self._content()).encode("ascii")).hexdigest()[:32]
+
+    def _content(self) -> dict[str, Any]:
+        content = {
+            "format": FORMAT,
+            "statement": self.statement,
+            "kind": self.kind,
+            "data": self.data,
+            "hints": self.hints,
+        }
+        return {**content, "about": self.about} if self.about else content
+
+    def text(self) -> str:
+        """Canonical JSON: sorted keys, no spaces, ASCII; the id included."""
+        return _canonical({**self._content(), "id": self.id})
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the certificate to `path`, whole or not at all."""
+        target = Path(path)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(self.text() + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(name, 0o644)
+            os.replace(name, target)
+        except BaseException:
+            os.unlink(name)
+            raise
+        return target
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Certificate:
+        """Read a certificate back, under the checker's limits; nothing is checked but form and id."""
+        with open(path, "rb") as file:
+            raw = file.read(checker.MAX_BYTES + 1)
+        try:
+            if len(raw) > checker.MAX_BYTES:
+                raise checker.Rejected(f"more than {checker.MAX_BYTES} bytes")
+            content = checker.parse(raw.decode("utf-8"))
+        except (checker.Rejected, UnicodeDecodeError) as error:
+            raise ValueError(f"path: {os.fspath(path)} is not a certificate: {error}") from None
+        return cls._from_content(content, os.fspath(path))
+
+    @classmethod
+    def _from_content(cls, content: Any, where: str) -> Certificate:
+        needed = {"format", "statement", "kind", "data", "hints"}
+        if not isinstance(content, dict) or not needed <= set(content) <= needed | {"id", "about"}:
+            raise ValueError(f"path: {where} must be an object with the fields {', '.join(sorted(needed))}")
+        if content["format"] != FORMAT:
+            raise ValueError(f"path: {where} must have the format {FORMAT!r}")
+        rest = {name: value for name, value in content.items() if name not in ("format", "id")}
+        certificate = cls(**rest)
+        if content.get("id", certificate.id) != certificate.id:
+            raise ValueError(f"path: {where} carries an id that is not the hash of its content, {certificate.id}")
+        return certificate
+
+    def check(self, *, seconds: float = checker.SECONDS) -> checker.CheckResult:
+        """What the independent checker says about the certificate as it would be written."""
+        return checker.check_text(self.text(), seconds=seconds)
+
+    def __eq__(self, other: object) -> bool:
+        return self.text() == other.text() if isinstance(other, Certificate) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+
+def _canonical(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=dict)
+
+
+def exact(value: Any, *, name: str = "value") -> Any:
+    """`value` in the certificate's exact notation, read-only: integers, "p/q", "m*2^e", words, tuples, mappings.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> exact([0.75, Fraction(1, 3), 2**60, -7])
+    ('3*2^-2', '1/3', '1*2^60', -7)
+    """
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise ValueError(f"{name}: key {key!r} given; every key must be a string")
+        return MappingProxyType({key: exact(inner, name=f"{name}.{key}") for key, inner in value.items()})
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, np.ndarray):
+        return exact(value.tolist(), name=name)
+    if isinstance(value, Sequence):
+        return tuple(exact(item, name=f"{name}[{i}]") for i, item in enumerate(value))
+    return _exact_number(value, name)
+
+
+def _exact_number(value: Any, name: str) -> int | str:
+    if isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}: {value!r} given; a number is needed")
+    if isinstance(value, (float, np.floating)):
+        if not math.isfinite(value):
+            raise ValueError(f"{name}: {value!r} given; every number must be finite")
+        p, q = value.as_integer_ratio()
+    elif isinstance(value, (Integral, Rational)):
+        p, q = int(value.numerator), int(value.denominator)
+    else:
+        raise ValueError(f"{name}: {type(value).__name__} given; allowed are integers, Fractions and floats")
+    if max(abs(p), q) >= 10**checker.MAX_DIGITS:
+        raise ValueError(f"{name}: a number of more than {checker.MAX_DIGITS} digits given; that is the limit")
+    if q == 1 and abs(p) <= _LARGEST_JSON_INTEGER:
+        return p
+    if q & (q - 1) == 0:
+        twos = (p & -p).bit_length() - 1
+        return f"{p >> twos}*2^{twos - q.bit_length() + 1}"
+    return f"{p}/{q}"

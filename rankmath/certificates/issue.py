@@ -1,0 +1,499 @@
+"""Issuing: one function for each family of statements, from arrays to a certificate the checker accepts.
+
+Floats are read as the dyadic numbers they are, so a certificate is about exactly the arrays that were given. What
+softmax makes transcendental is decided by balls first: the caller passes that verdict as `decided`, and nothing is
+issued on a float's word. Every certificate is put before the independent checker before it is handed out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from itertools import pairwise
+from numbers import Rational
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.model.network import Network
+from rankmath.validation import Array, as_array, as_choice
+
+Kind: TypeAlias = Literal["holds", "violates"]
+Rows: TypeAlias = list[list[Fraction]]
+
+# Hints need not be exact: a relative 2^-40 is far below every slack the checker grants.
+_HINT_BITS = 40
+_MOST_BITS = 4096
+
+
+class NotIssued(ArithmeticError):
+    """No certificate: the claim was not decided, or the checker does not accept it."""
+
+
+def issue(certificate: Certificate, *, decided: bool) -> Certificate:
+    """The certificate itself, if balls have decided the claim and the checker accepts it.
+
+    Parameters
+    ----------
+    decided : the verdict of a rigorous evaluation: True only if balls or exact arithmetic settled the claim.
+    """
+    as_choice("decided", decided, (False, True))
+    if not decided:
+        raise NotIssued(f"{certificate.statement}: the claim {certificate.kind!r} has not been decided rigorously")
+    result = certificate.check()
+    if not result.accepted:
+        raise NotIssued(
+            f"{certificate.statement}: the checker rejects the claim {certificate.kind!r}: {result.reason}"
+        )
+    return certificate
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """Tokens and a self-attention network in exact numbers; floats are read as dyadics.
+
+    Parameters
+    ----------
+    X : tokens (n, d).
+    W_QK, W : (L, H, d, d).
+    key_bias : (L, H, d), the k of the logits' term 1 (X k)ᵀ; None for 0.
+    bias : (L, d); None for 0.
+    d_qk : positive; None for d.
+
+    Examples
+    --------
+    >>> one = np.ones((1, 1, 1, 1))
+    >>> certify_diameter(Instance([[1.0], [0.25], [-1.0]], one, one), norm="l1", form="cubic", decided=True).kind
+    'holds'
+    """
+
+    X: Array
+    W_QK: Array
+    W: Array
+    key_bias: Array = None
+    bias: Array = None
+    d_qk: Any = None
+
+    def __post_init__(self) -> None:
+        X = exact_array("X", self.X, (None, None))
+        d = X.shape[1]
+        W_QK = exact_array("W_QK", self.W_QK, (None, None, d, d))
+        L, H = W_QK.shape[:2]
+        zeros = np.full((L, H, d), Fraction(0), dtype=object)
+        d_qk = exact_array("d_qk", d if self.d_qk is None else self.d_qk, ())[()]
+        if d_qk <= 0:
+            raise ValueError(f"d_qk: {self.d_qk} given; a positive number is needed")
+        values = {
+            "X": X,
+            "W_QK": W_QK,
+            "W": exact_array("W", self.W, (L, H, d, d)),
+            "key_bias": zeros if self.key_bias is None else exact_array("key_bias", self.key_bias, (L, H, d)),
+            "bias": zeros[:, 0] if self.bias is None else exact_array("bias", self.bias, (L, d)),
+            "d_qk": d_qk,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, net: Network, X: Any) -> Instance:
+        """The instance (net, X), with W_QK and W multiplied out exactly; attention layers and biases only."""
+        if not isinstance(net, Network):
+            raise ValueError(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
+        extras = {
+            "skip": net.skip != 0,
+            "mlp": any(net.mlp),
+            "norm": net.norm is not None,
+            "mask": net.mask is not None,
+        }
+        for name, present in extras.items():
+            if present:
+                raise ValueError(f"net: a network with {name} given; certificates are about attention layers alone")
+        W_QK = _exact_product(net.query, None if net.key is None else np.swapaxes(net.key, -1, -2))
+        return cls(X, W_QK, _exact_product(net.value, net.output), net.key_bias, net.bias, net.d_qk)
+
+    def data(self) -> dict[str, Any]:
+        """The fields of a certificate about this instance."""
+        layers = [
+            {
+                "heads": [{"W_QK": W_QK, "W": W, "key_bias": k} for W_QK, W, k in zip(*heads, strict=True)],
+                "bias": bias,
+            }
+            for *heads, bias in zip(self.W_QK, self.W, self.key_bias, self.bias, strict=True)
+        ]
+        return {"X": self.X, "d_qk": self.d_qk, "layers": layers}
+
+    def tokens(self, bits: int) -> list[np.ndarray[Any, Any]]:
+        """X and the tokens after each layer, as balls, by the plain definition."""
+        from rankmath.arithmetic.balls import Balls, precision
+
+        with precision(bits):
+            A = Balls()
+            X = A.asarray(self.X)
+            root = A.sqrt(A.asarray(np.array([self.d_qk], dtype=object)))[0]
+            tokens = [X]
+            for l in range(len(self.W)):
+                after = A.asarray(self.bias[l])[None, :]
+                for W_QK, W, k in zip(self.W_QK[l], self.W[l], self.key_bias[l], strict=True):
+                    W_QK, W, k = A.asarray(W_QK), A.asarray(W), A.asarray(k)
+                    logits = (A.product(A.product(X, W_QK), X.T) + A.product(X, k[:, None]).T) / root
+                    weights = A.exp(logits)
+                    P = weights / weights.sum(axis=1, keepdims=True)
+                    after = after + A.product(A.product(P, X), W)
+                X = after
+                tokens.append(X)
+        return tokens
+
+
+def exact_array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray[Any, Any]:
+    """`value` as an array of Fractions of the given shape (None: any length), or a ValueError that names it.
+
+    Examples
+    --------
+    >>> exact_array("v", [0.5, Fraction(1, 3)], (2,))
+    array([Fraction(1, 2), Fraction(1, 3)], dtype=object)
+    """
+    try:
+        entries = np.array(value, dtype=object)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name}: a {type(value).__name__} given; not a rectangular array ({error})") from None
+    wanted = ", ".join("any" if length is None else str(length) for length in shape)
+    fits = entries.ndim == len(shape) and all(w in (None, s) for w, s in zip(shape, entries.shape, strict=True))
+    if not fits or 0 in entries.shape:
+        raise ValueError(f"{name}: shape {entries.shape} given; it must be ({wanted}), no axis empty")
+    result = np.empty(entries.shape, dtype=object)
+    for index, entry in np.ndenumerate(entries):
+        real = isinstance(entry, Rational) and not isinstance(entry, bool)
+        if not real and not (isinstance(entry, float) and math.isfinite(entry)):
+            shown = entry if isinstance(entry, float) else f"a {type(entry).__name__}"
+            raise ValueError(
+                f"{name}: entry {index} is {shown}; a Fraction, an integer or a finite float is needed"
+            )
+        result[index] = Fraction(entry)
+    return result
+
+
+def stochastic_rationals(P: Any) -> np.ndarray[Any, Any]:
+    """Dyadic matrices with rows that sum to 1 exactly, within 2^-40 n of the float matrices P (..., n, n).
+
+    Examples
+    --------
+    >>> stochastic_rationals([[0.25, 0.75], [1.0, 0.0]])[0]
+    array([Fraction(1, 4), Fraction(3, 4)], dtype=object)
+    """
+    P = as_array("P", P, min_ndim=2)
+    if (P < 0).any() or (abs(P.sum(axis=-1) - 1) > 1e-9).any():
+        raise ValueError("P: rows that are negative somewhere or do not sum to 1 given; P must be row-stochastic")
+    down = np.array(_rounded(P.ravel(), Fraction(1, 2**_HINT_BITS)), dtype=object).reshape(P.shape)
+    for row in down.reshape(-1, P.shape[-1]):
+        row[np.argmax(row)] += 1 - sum(row)
+    return down
+
+
+# ---------------------------------------------------------------------------------------------------------
+# One function for each family
+# ---------------------------------------------------------------------------------------------------------
+
+
+def certify_closure(factors: Sequence[Any], *, about: str = "") -> Certificate:
+    """seed:closure: the product of these row-stochastic matrices (exact rationals) is row-stochastic.
+
+    Examples
+    --------
+    >>> half = Fraction(1, 2)
+    >>> certify_closure([[[half, half], [0, 1]], [[1, 0], [half, half]]]).data["product"]
+    (('3*2^-2', '1*2^-2'), ('1*2^-1', '1*2^-1'))
+    """
+    exact = [exact_array(f"factors[{k}]", factor, (None, None)) for k, factor in enumerate(factors)]
+    for left, right in pairwise(exact):
+        if left.shape[1] != right.shape[0]:
+            raise ValueError(f"factors: shapes {left.shape} and {right.shape} given; they must be composable")
+    data = {"factors": exact, "product": reduce(np.matmul, exact)}
+    return issue(Certificate("seed:closure", "holds", data, about=about), decided=True)
+
+
+def certify_paths(X: Any, P: Any, W: Any, bias: Any = None, *, skip: Any = None, about: str = "") -> Certificate:
+    """dong2021:2.1, or dong2021:2.1-skip with a skip factor: the layers' output is the sum over all paths, exactly.
+
+    Parameters
+    ----------
+    X : tokens (n, d).
+    P : row-stochastic matrices (L, H, n, n) whose rows sum to 1 exactly; see `stochastic_rationals`.
+    W, bias : (L, H, d, d) and (L, d), None for 0.
+    """
+    X = exact_array("X", X, (None, None))
+    n, d = X.shape
+    P = exact_array("P", P, (None, None, n, n))
+    L, H = P.shape[:2]
+    W = exact_array("W", W, (L, H, d, d))
+    bias = exact_array("bias", np.zeros((L, d), dtype=int) if bias is None else bias, (L, d))
+    layers = [
+        {"heads": [{"P": P_h, "W": W_h} for P_h, W_h in zip(P_l, W_l, strict=True)], "bias": b}
+        for P_l, W_l, b in zip(P, W, bias, strict=True)
+    ]
+    data: dict[str, Any] = {"X": X, "layers": layers}
+    key = "dong2021:2.1"
+    if skip is not None:
+        key, data["skip"] = "dong2021:2.1-skip", exact_array("skip", skip, ())[()]
+    output = X
+    for P_l, W_l, b in zip(P, W, bias, strict=True):
+        output = sum(
+            (P_h @ output @ W_h for P_h, W_h in zip(P_l, W_l, strict=True)), b + data.get("skip", 0) * output
+        )
+    return issue(Certificate(key, "holds", {**data, "output": output}, about=about), decided=True)
+
+
+def certify_sandwich(
+    E: Any,
+    *,
+    decided: bool,
+    weights: Any = None,
+    logits: Any = None,
+    hypothesis: bool = True,
+    kind: Kind = "holds",
+    about: str = "",
+) -> Certificate:
+    """dong2021:A.3 (or dong2021v1:A.3 without its hypothesis): (1 − D_i) q_j ≤ P_ij ≤ (1 + 2 D_i) q_j.
+
+    Parameters
+    ----------
+    E : (n, m) perturbation of the logits.
+    weights, logits : one of the two, (m,): q in proportion, or q = softmax(logits).
+    """
+    name, base = _weights_or_logits(weights, logits)
+    data = {name: base, "E": exact_array("E", E, (None, base.size))}
+    key = "dong2021:A.3" if as_choice("hypothesis", hypothesis, (False, True)) else "dong2021v1:A.3"
+    return issue(Certificate(key, kind, data, about=about), decided=decided)
+
+
+def certify_not_a_norm(A: Any, B: Any, *, about: str = "") -> Certificate:
+    """dong2021:norm, violated: ‖A‖_{1,∞} + ‖B‖_{1,∞} < ‖A + B‖_{1,∞}.
+
+    Examples
+    --------
+    >>> A = np.array([[1, 1, 1], [0, 0, 0], [0, 0, 0]])
+    >>> certify_not_a_norm(A, A.T).kind
+    'violates'
+    """
+    A = exact_array("A", A, (None, None))
+    data = {"A": A, "B": exact_array("B", B, A.shape)}
+    return issue(Certificate("dong2021:norm", "violates", data, about=about), decided=True)
+
+
+def certify_invariant_set(x: Any, w: Any, *, kind: Kind = "violates", about: str = "") -> Certificate:
+    """wu2024:L13: the exact unit vector x of the set {x ≤ 0, x_{d−1} ≤ −1/w} leaves it in one step, or stays.
+
+    Examples
+    --------
+    >>> certificate = certify_invariant_set([Fraction(-4, 5), 0, Fraction(-3, 5), 0], 4)
+    >>> print(certificate.check().checked[-1])
+    |y|^2 = 66/5, w^2 y_(d-1)^2 = 144/25, largest entry of y -3/5: its image is outside, exactly
+    """
+    data = {"x": exact_array("x", x, (None,)), "w": exact_array("w", w, ())[()]}
+    return issue(Certificate("wu2024:L13", kind, data, about=about), decided=True)
+
+
+def certify_cosine_step(A: Any, *, kind: Kind = "violates", about: str = "") -> Certificate:
+    """wu2024:2-step: 1 − φ(1) ≤ (1 − nε²)(1 − φ(0)) fails (or holds) from X = I under the exact attention A, r = 1.
+
+    Examples
+    --------
+    >>> third = Fraction(1, 3)
+    >>> star = certify_cosine_step([[third, third, third], [third, 2 * third, 0], [third, 0, 2 * third]])
+    >>> print(star.check().checked[-1])
+    the least cosine is that of tokens 1 and 2, its square 1/25: less than (n eps^2)^2, exactly
+    """
+    data = {"A": exact_array("A", A, (None, None))}
+    return issue(Certificate("wu2024:2-step", kind, data, about=about), decided=True)
+
+
+def certify_radius_rate(mask: Any, *, about: str = "") -> Certificate:
+    """wu2024:2-radius, violated: 1 − nε^{2r} ≤ 0, yet uniform attention over the mask (0, 1) is invertible."""
+    data = {"mask": exact_array("mask", np.asarray(mask, dtype=int), (None, None))}
+    return issue(Certificate("wu2024:2-radius", "violates", data, about=about), decided=True)
+
+
+def certify_two_tokens(w: Any, *, about: str = "") -> Certificate:
+    """wu2024:4.3.1: where token 2 rests beside (0, 1), and its multipliers, for w > 1 with a rational √(1 − 1/w²).
+
+    Examples
+    --------
+    >>> certify_two_tokens(Fraction(5, 3)).data["s"]
+    '4/5'
+    """
+    number: Any = exact_array("w", w, ())[()]
+    if number <= 1:
+        raise ValueError(f"w: {w} given; a number greater than 1 is needed")
+    square = 1 - 1 / number**2
+    s = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+    if s**2 != square:
+        raise NotIssued(f"wu2024:4.3.1: sqrt(1 - 1/w^2) is not rational at w = {number}")
+    return issue(Certificate("wu2024:4.3.1", "holds", {"w": number, "s": s}, about=about), decided=True)
+
+
+def certify_total_variation(
+    g: Any,
+    *,
+    decided: bool,
+    weights: Any = None,
+    logits: Any = None,
+    constant: Any = None,
+    about: str = "",
+) -> Certificate:
+    """own:tv: ½‖p − q‖₁ ≤ tanh(osc(g)/4) for q in proportion to weights or e^logits, and p_j ∝ q_j e^{g_j}.
+
+    With a `constant` in place of 4: that the instance violates this variant.
+    """
+    name, base = _weights_or_logits(weights, logits)
+    data: dict[str, Any] = {name: base, "g": exact_array("g", g, base.shape)}
+    return _issue_or_variant("own:tv", data, {}, {"constant": constant}, decided, about)
+
+
+def _weights_or_logits(weights: Any, logits: Any) -> tuple[str, np.ndarray[Any, Any]]:
+    if (weights is None) == (logits is None):
+        raise ValueError("weights, logits: both or neither given; exactly one is needed")
+    name, base = ("weights", weights) if logits is None else ("logits", logits)
+    return name, exact_array(name, base, (None,))
+
+
+def _issue_or_variant(
+    key: str, data: dict[str, Any], hints: dict[str, Any], changes: dict[str, Any], decided: bool, about: str
+) -> Certificate:
+    """`holds` for the statement itself, or `violates` for the variant with these changes."""
+    if changes.get("constant") is None:
+        return issue(Certificate(key, "holds", data, hints, about), decided=decided)
+    changes = {**changes, "constant": exact_array("constant", changes["constant"], ())[()]}
+    return issue(Certificate(f"{key}-variant", "violates", {**data, **changes}, hints, about), decided=decided)
+
+
+def certify_diameter(
+    instance: Instance,
+    *,
+    decided: bool,
+    norm: Literal["l1", "l2", "linf"] = "l2",
+    form: Literal["tanh", "cubic"] = "cubic",
+    constant: Any = None,
+    heads: Literal["sum", "largest"] = "sum",
+    shift: int = 0,
+    about: str = "",
+) -> Certificate:
+    """own:diameter: the diameter of the output against the tanh recursion or the cubic bound, in ℓ₁, ℓ₂ or ℓ_∞.
+
+    With a `constant` in place of 4: that the instance violates the variant, in which `heads` may be the largest
+    instead of summed and `shift` be added to the exponent 3^L.
+    """
+    as_choice("norm", norm, ("l1", "l2", "linf"))
+    as_choice("form", form, ("tanh", "cubic"))
+    data = {**instance.data(), "norm": norm, "form": form}
+    hints = {}
+    if norm == "l2":
+        pairs = zip(instance.W, instance.W_QK, strict=True)
+        hints["singular"] = [
+            [{"W": _singular(W), "W_QK": _singular(W_QK)} for W, W_QK in zip(*layer, strict=True)]
+            for layer in pairs
+        ]
+    changes = {"constant": constant, "heads": heads, "shift": shift}
+    return _issue_or_variant("own:diameter", data, hints, changes, decided, about)
+
+
+def certify_residual_inf(
+    instance: Instance, *, decided: bool, constant: Any = None, about: str = ""
+) -> Certificate:
+    """own:residual-inf: the ∞-residual of the output against the cubic bound.
+
+    With a `constant` in front of c: that the instance violates this variant.
+    """
+    from rankmath.linalg.exact_residuals import exact_residual_bounds
+
+    start, *_, end = _rational_tokens(instance)
+    bounds, after = exact_residual_bounds(start, "inf"), exact_residual_bounds(end, "inf")
+    hints = {
+        "center": _near(bounds.center, start),
+        "rows": _line(bounds.dual[0])["rows"],
+        "output_center": _near(after.center, end),
+    }
+    if constant is not None:
+        hints["output_rows"] = _line(after.dual[0])["rows"]
+    return _issue_or_variant("own:residual-inf", instance.data(), hints, {"constant": constant}, decided, about)
+
+
+def certify_composite_decay(
+    instance: Instance,
+    *,
+    decided: bool,
+    statement: Literal["dong2021:2.2", "dong2021:2.3"] = "dong2021:2.3",
+    about: str = "",
+) -> Certificate:
+    """dong2021:2.2 or 2.3 (2023 form): the composite residual of the output against the bound with γ_*."""
+    from rankmath.linalg.exact_residuals import exact_residual_bounds
+
+    as_choice("statement", statement, ("dong2021:2.2", "dong2021:2.3"))
+    tokens = _rational_tokens(instance)
+    bounds = [exact_residual_bounds(X, "composite") for X in tokens]
+    hints = {
+        "centers": [_near(bound.center, X) for bound, X in zip(bounds, tokens, strict=True)],
+        "lines": [[_line(weights) for weights in bound.dual] for bound in bounds[:-1]],
+    }
+    return issue(Certificate(statement, "holds", instance.data(), hints, about), decided=decided)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Hints: good ones make the check succeed, bad ones could only make it fail
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _singular(W: Any) -> dict[str, Any]:
+    """The leading singular vectors: u W v = |W|₂ |u| |v|."""
+    left, _, right = np.linalg.svd(W.astype(float))
+    unit = Fraction(1, 2**_HINT_BITS)
+    return {"u": _rounded(left[:, 0], unit), "v": _rounded(right[0], unit)}
+
+
+def _line(weights: Any) -> dict[str, Any]:
+    """A dual point of `exact_residual_bounds`: any weights ≥ 0 prove a line, so rounding them is free."""
+    unit = Fraction(1, 2**_HINT_BITS)
+    return {"columns": _rounded(weights.columns, unit), "rows": _rounded(weights.rows, unit)}
+
+
+def _rational_tokens(instance: Instance) -> list[Rows]:
+    """X and the tokens after each layer, close enough to see their residuals to 60 bits."""
+    bits = 128
+    while bits <= _MOST_BITS:
+        tokens = instance.tokens(bits)
+        if all(_resolved(X) for X in tokens):
+            return [[[_middle(x) for x in row] for row in X] for X in tokens]
+        bits *= 2
+    raise NotIssued(f"the tokens of some layer do not differ as far as {_MOST_BITS} bits show")
+
+
+def _resolved(X: np.ndarray[Any, Any]) -> bool:
+    radius = max(_middle(x.rad()) for x in X.flat)
+    spread = max(abs(_middle(x) - _middle(first)) for row in X for x, first in zip(row, X[0], strict=True))
+    return radius <= spread / 2**60
+
+
+def _middle(x: Any) -> Fraction:
+    mantissa, exponent = x.mid().man_exp()
+    return int(mantissa) * Fraction(2) ** int(exponent)
+
+
+def _near(center: Sequence[Fraction], X: Rows) -> list[Fraction]:
+    """The center, rounded to a unit far below the spread of the tokens."""
+    spread = max(abs(x - first) for row in X for x, first in zip(row, X[0], strict=True))
+    if spread == 0:
+        return list(center)
+    size = spread.numerator.bit_length() - spread.denominator.bit_length()
+    return _rounded(center, Fraction(2) ** (size - _HINT_BITS))
+
+
+def _rounded(values: Iterable[Any], unit: Fraction) -> list[Fraction]:
+    return [(Fraction(value) / unit).__floor__() * unit for value in values]
+
+
+def _exact_product(left: Any, right: Any) -> np.ndarray[Any, Any]:
+    fractions = np.vectorize(Fraction, otypes=[object])
+    product: np.ndarray[Any, Any] = fractions(left) if right is None else fractions(left) @ fractions(right)
+    return product

@@ -1,0 +1,91 @@
+"""What a statement speaks about: exact data, drawn one by one or in batches of one shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankmath.attention.plain import check_input
+from rankmath.model.network import Network
+from rankmath.validation import Array
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkInstance:
+    """A network and tokens; as a batch, a stack of networks and X of shape (batch, n, d)."""
+
+    net: Network
+    X: Array
+    label: str = "given"
+
+    @property
+    def is_batch(self) -> bool:
+        return bool(self.X.ndim == 3)
+
+    def __len__(self) -> int:
+        return len(self.X) if self.is_batch else 1
+
+    def select(self, index: int) -> NetworkInstance:
+        """One instance of a batch."""
+        if not self.is_batch:
+            return self
+        return NetworkInstance(self.net.member(index), self.X[index], self.label)
+
+    def vector(self) -> np.ndarray[Any, Any]:
+        """X, W_QK, W and the key bias as one vector: what an adversary may turn."""
+        parts = [self.X, self.net.W_QK, self.net.W]
+        if self.net.key_bias is not None:
+            parts.append(self.net.key_bias)
+        return np.concatenate([np.asarray(part).ravel() for part in parts])
+
+    def at(self, vector: np.ndarray[Any, Any]) -> NetworkInstance:
+        """The instance of the same shape at another vector."""
+        net, taken, parts = self.net, 0, []
+        for like in (self.X, net.W_QK, net.W, net.key_bias):
+            size = 0 if like is None else like.size
+            parts.append(None if like is None else vector[taken : taken + size].reshape(like.shape))
+            taken += size
+        X, W_QK, W, key_bias = parts
+        moved = Network.from_arrays(W_QK, W, net.d_qk, key_bias, net.bias, net.skip, net.mlp, net.norm, net.mask)
+        return NetworkInstance(moved, X, self.label)
+
+
+def network_instance(net: Any, X: Any) -> NetworkInstance:
+    """Checked input of `verify(key, net, X)`."""
+    return NetworkInstance(net, check_input(net, X))
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayInstance:
+    """Named arrays; as a batch, each with one leading axis."""
+
+    arrays: dict[str, Array]
+    label: str = "given"
+    is_batch: bool = False
+
+    def __getitem__(self, name: str) -> Array:
+        return self.arrays[name]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.arrays.values()))) if self.is_batch else 1
+
+    def select(self, index: int) -> ArrayInstance:
+        if not self.is_batch:
+            return self
+        return ArrayInstance({name: array[index] for name, array in self.arrays.items()}, self.label)
+
+    def vector(self) -> np.ndarray[Any, Any]:
+        return np.concatenate([np.asarray(array, dtype=float).ravel() for array in self.arrays.values()])
+
+    def at(self, vector: np.ndarray[Any, Any]) -> ArrayInstance:
+        moved, taken = {}, 0
+        for name, array in self.arrays.items():
+            moved[name] = vector[taken : taken + array.size].reshape(array.shape)
+            taken += array.size
+        return ArrayInstance(moved, self.label)
+
+
+#: Whatever an instance is, it can be picked from a batch and turned by an adversary.
+Instance = NetworkInstance | ArrayInstance

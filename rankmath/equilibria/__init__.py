@@ -1,0 +1,1 @@
+"""LayerNorm equilibria: the map, constructions, searches, and proofs in balls."""

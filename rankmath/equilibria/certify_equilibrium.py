@@ -1,0 +1,333 @@
+"""Proofs about LayerNorm equilibria in balls: existence, exact rank, stability with a proved attracting ball.
+
+The weights are taken as the exact dyadic numbers they are. Near the given tokens a true equilibrium is proved to
+exist by Krawczyk's test; every other claim is proved for that equilibrium, not for the given approximation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rankmath.arithmetic.balls import precision
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import issue
+from rankmath.equilibria.equilibrium_map import Floats
+from rankmath.equilibria.equilibrium_proofs import (
+    Attraction,
+    Escape,
+    Existence,
+    Inconclusive,
+    Minor,
+    Problem,
+    Refused,
+    prove_attraction,
+    prove_escape,
+    prove_existence,
+    prove_minor,
+)
+from rankmath.linalg.masks import Mask, as_mask
+from rankmath.validation import as_array, as_choice, as_count, as_real
+
+#: What a certificate of an equilibrium can be about, and its kind.
+STATEMENTS = {
+    "own:layernorm-equilibrium": "exists",
+    "own:stable-complete": "exists",
+    "wu2024:conjecture": "violates",
+    "dong2021:ln-sphere": "violates",
+}
+
+# Working precisions: the first that proves what is asked is kept.
+_LADDER = (96, 192, 384, 768, 1536)
+
+# How often an attracting set is made smaller until the checker follows.
+_SHRINKINGS = 30
+
+Witness = TypeVar("Witness")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim about an equilibrium: proved, or refused with the reason."""
+
+    name: str
+    proved: bool
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {'proved' if self.proved else 'REFUSED'}; {self.reason}"
+
+
+@dataclass(frozen=True, eq=False)
+class EquilibriumProof:
+    """What was claimed of an equilibrium and what of it is proved; the witnesses are exact.
+
+    ``undecided`` says what was tried without being claimed, and why it is not proved.
+    """
+
+    W_V: Floats
+    W_QK: Floats
+    mask: Mask
+    d_qk: int
+    norm: str
+    claims: tuple[Claim, ...]
+    existence: Existence | None
+    minor: Minor | None
+    attraction: Attraction | None
+    escape: Escape | None
+    undecided: str = ""
+    order: tuple[int, ...] | None = None
+
+    @property
+    def proved(self) -> bool:
+        """Whether every claim is proved."""
+        return all(claim.proved for claim in self.claims)
+
+    @property
+    def refused(self) -> tuple[Claim, ...]:
+        """The claims that are not proved, each with its reason."""
+        return tuple(claim for claim in self.claims if not claim.proved)
+
+    @property
+    def rank(self) -> int | None:
+        """The proved rank, None if it is not pinned down."""
+        if self.minor is None or len(self.minor.pivots) != self.minor.at_most:
+            return None
+        return self.minor.at_most
+
+    @property
+    def X(self) -> Floats:
+        """The tokens, to the nearest double of the exact centre."""
+        if self.existence is None:
+            raise ValueError("X: no equilibrium is proved; see `claims`")
+        rows = [[float(x) for x in row] for row in self.existence.centre]
+        return np.array(rows)[list(self.existence.clusters)]
+
+    def __str__(self) -> str:
+        tried = [f"undecided: {self.undecided}"] if self.undecided else []
+        return "\n".join([*map(str, self.claims), *tried])
+
+    def certificate(self, statement: str = "own:layernorm-equilibrium") -> Certificate:
+        """The proof as a certificate that the independent checker has accepted; NotIssued if it does not.
+
+        What the proof says and no more: its box, its rank, its attracting set or its growth.
+
+        Parameters
+        ----------
+        statement : the equilibrium as it is, or one of the statements that it shows or refutes.
+        """
+        as_choice("statement", statement, tuple(STATEMENTS))
+        if not self.proved:
+            raise ValueError(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
+        if self.order is not None:
+            raise ValueError("proof: tokens that exchange places; certificates are of equilibria only")
+        return issue(self._draft(statement), decided=True)
+
+    def _draft(self, statement: str) -> Certificate:
+        """The certificate, before anybody has checked it."""
+        at = self.existence
+        if at is None or self.minor is None:
+            raise ValueError(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
+        data: dict[str, Any] = {
+            "W_V": self.W_V,
+            "W_QK": self.W_QK,
+            "mask": self.mask.allowed.astype(int),
+            "d_qk": self.d_qk,
+            "norm": self.norm,
+            "tokens": [at.centre[c] for c in at.clusters],
+            "radius": at.radius,
+            "rank": self.minor.at_most,
+        }
+        hints: dict[str, Any] = {
+            "clusters": at.clusters,
+            "support": [[int(a in row) for a in range(len(self.W_V))] for row in at.support],
+            "preconditioner": at.preconditioner,
+            "pivots": self.minor.pivots,
+        }
+        if self.escape is not None:
+            data["unstable"] = {"growth": self.escape.growth}
+            hints |= {"form": self.escape.form, "direction": self.escape.direction}
+        if self.attraction is not None:
+            data["attracting"] = {name: getattr(self.attraction, name) for name in ("R", "radius", "rate")}
+            hints["S"] = self.attraction.S
+        return Certificate(statement, STATEMENTS[statement], data, hints, str(self))
+
+
+def certify_equilibrium(
+    X: Any,
+    W_V: Any,
+    W_QK: Any,
+    mask: Any,
+    d_qk: int = 1,
+    norm: str = "sphere",
+    *,
+    rank: int | None = None,
+    stable: bool | None = None,
+    tolerance: float = 1e-9,
+    order: Sequence[int] | None = None,
+) -> EquilibriumProof:
+    """Prove that X' = N(A(X) X W_V) has an equilibrium near X, its rank, and its (in)stability (O6, W3).
+
+    Existence and uniqueness in a box by Krawczyk's test; the rank from below by a minor that is never zero on the
+    box, from above by clusters, zeros and subspaces that the map preserves; stability by a contraction in a
+    Lyapunov norm over a whole neighbourhood, whose radius is reported; instability by a quadratic form that the
+    Jacobian makes grow.
+
+    Parameters
+    ----------
+    X : the tokens, accurate to `tolerance` (largest entry); tokens that coincide to it are one cluster if the mask
+        treats them alike.
+    W_V, W_QK : the weights, taken as exact dyadic numbers.
+    mask : a name, boolean matrix, networkx graph or `Mask`.
+    rank : the rank claimed; None: whatever rank can be proved.
+    stable : True claims that the equilibrium attracts, False that it is unstable, None claims neither.
+    order : claims F(X) = X[order] instead of F(X) = X. If the mask does not change under this permutation of the
+        tokens, which is demanded, then Fᵗ(X) = X[orderᵗ]: a periodic orbit on which tokens exchange places, stable
+        if X is a stable fixed point of F followed by the way back.
+
+    Examples
+    --------
+    >>> W_V = [[1, 5 / 3], [0, 1]]
+    >>> proof = certify_equilibrium([[0, 1], [-0.6, -0.8]], W_V, np.zeros((2, 2)), "causal")
+    >>> proof.proved, proof.rank
+    (True, 2)
+    >>> print(certify_equilibrium([[0, 1], [-0.6, -0.8001]], W_V, np.zeros((2, 2)), "causal"))
+    existence: REFUSED; the nearest equilibrium found is 1.0e-04 away, more than the tolerance 1e-09
+    """
+    X = np.asarray(as_array("X", X, ndim=2))
+    n, d = X.shape
+    W_V = np.asarray(as_array("W_V", W_V, ndim=2, shape=(d, d)))
+    W_QK = np.asarray(as_array("W_QK", W_QK, ndim=2, shape=(d, d)))
+    mask = as_mask(mask, n)
+    d_qk = as_count("d_qk", d_qk)
+    norm = as_choice("norm", norm, ("sphere", "standard"))
+    if norm == "standard" and d < 2:
+        raise ValueError("X: one coordinate given; standard LayerNorm needs at least 2")
+    if rank is not None:
+        rank = as_count("rank", rank)
+    stable = as_choice("stable", stable, (None, True, False))
+    tolerance = as_real("tolerance", tolerance, positive=True)
+    places = None if order is None else as_order(order, mask)
+    problem = Problem(X, W_V, W_QK, mask, d_qk, norm, tolerance, places)
+    existence, minor, claims = _existence_and_rank(problem, rank)
+    attraction: Attraction | None = None
+    escape: Escape | None = None
+    if existence is not None and stable is not None:
+        if stable:
+            attraction, reason = _attempt(prove_attraction, problem, existence)
+            if attraction is not None:
+                reason = _attraction_words(attraction, rank)
+        else:
+            escape, reason = _attempt(prove_escape, problem, existence)
+            if escape is not None:
+                reason = f"the spectral radius of the Jacobian is more than {float(escape.growth):.6g}"
+        proved = attraction is not None or escape is not None
+        claims.append(Claim("stability" if stable else "instability", proved, reason))
+    proof = EquilibriumProof(
+        W_V=W_V,
+        W_QK=W_QK,
+        mask=mask,
+        d_qk=d_qk,
+        norm=norm,
+        claims=tuple(claims),
+        existence=existence,
+        minor=minor,
+        attraction=attraction,
+        escape=escape,
+        order=places,
+    )
+    # The checker reads equilibria, not cycles.
+    return proof if attraction is None or not proof.proved or places is not None else _agreed(proof, attraction)
+
+
+def as_order(order: Any, mask: Mask) -> tuple[int, ...]:
+    """A permutation of the tokens under which the mask does not change, or a ValueError."""
+    places = np.asarray(as_array("order", order, ndim=1, shape=(mask.n,)))
+    if sorted(places.tolist()) != list(range(mask.n)):
+        raise ValueError(f"order: {order} given; a permutation of 0 … {mask.n - 1} is needed")
+    chosen = places.astype(int)
+    if not np.array_equal(mask.allowed[np.ix_(chosen, chosen)], mask.allowed):
+        raise ValueError(f"order: {order} given; it must not change the mask")
+    return tuple(chosen.tolist())
+
+
+def _agreed(proof: EquilibriumProof, attraction: Attraction) -> EquilibriumProof:
+    """The proof with an attracting set on which the independent checker agrees, so that both state one ball.
+
+    Its intervals are others than these balls, and wider where tokens coincide: the set is made smaller until it
+    follows. Every claim about the smaller set is then the checker's; if it never follows, the first set stays.
+    """
+    for times in range(_SHRINKINGS):
+        smaller = attraction.shrunk(times)
+        claims = (*proof.claims[:-1], Claim("stability", True, _attraction_words(smaller, proof.rank)))
+        candidate = replace(proof, claims=claims, attraction=smaller)
+        result = candidate._draft("own:layernorm-equilibrium").check()
+        if result.accepted:
+            return candidate
+        if "attracting" not in result.reason:
+            break
+    return proof
+
+
+def _attraction_words(attraction: Attraction, rank: int | None) -> str:
+    spared = ", so none collapses" if rank is not None and rank > 1 else ""
+    return (
+        f"every start within {attraction.ball:.3g} of the centre (Frobenius norm) converges to it{spared}; "
+        f"the distance shrinks by {float(attraction.rate):.6g} a layer in a fixed norm"
+    )
+
+
+def _existence_and_rank(problem: Problem, rank: int | None) -> tuple[Existence | None, Minor | None, list[Claim]]:
+    """Climb the precisions until the equilibrium is proved and its rank, where provable, is too."""
+    existence: Existence | None = None
+    minor: Minor | None = None
+    reason = ""
+    for bits in _LADDER:
+        with precision(bits):
+            try:
+                existence = prove_existence(problem, bits)
+                minor = prove_minor(problem, existence)
+            except Inconclusive as failure:
+                reason = reason or str(failure)
+                continue
+            except Refused as failure:
+                reason = str(failure)
+                break
+        shown = len(minor.pivots)
+        if shown == minor.at_most or (rank is not None and not shown <= rank <= minor.at_most):
+            break
+    if existence is None or minor is None:
+        return None, None, [Claim("existence", False, reason)]
+    alike = " with these clusters and zeros" if existence.is_reduced else ""
+    what = "equilibrium" if problem.order is None else "X with F(X) = X[order]"
+    reason = f"exactly one {what}{alike} within {float(existence.radius):.1e} (largest entry) of the centre"
+    return existence, minor, [Claim("existence", True, reason), _rank_claim(minor, rank, existence)]
+
+
+def _rank_claim(minor: Minor, rank: int | None, existence: Existence) -> Claim:
+    shown, limit = len(minor.pivots), minor.at_most
+    clusters = len(existence.weights)
+    if rank is not None and rank > limit:
+        return Claim(
+            "rank", False, f"rank {rank} claimed, but {clusters} distinct tokens here have rank at most {limit}"
+        )
+    if rank is not None and shown > rank:
+        return Claim("rank", False, f"rank {rank} claimed, but a minor of order {shown} is not zero")
+    if rank is not None and shown < rank:
+        return Claim("rank", False, f"rank {rank} claimed, but only rank at least {shown} is proved")
+    if shown < limit:
+        return Claim("rank", False, f"proved only that the rank is at least {shown} and at most {limit}")
+    return Claim("rank", True, f"rank {limit}: a minor of that order is at least {minor.least:.3g} in modulus")
+
+
+def _attempt(
+    prove: Callable[[Problem, Existence], Witness], problem: Problem, existence: Existence
+) -> tuple[Witness | None, str]:
+    try:
+        with precision(existence.bits):
+            return prove(problem, existence), ""
+    except (Inconclusive, Refused) as failure:
+        return None, str(failure)

@@ -1,0 +1,509 @@
+"""LayerNorm equilibria of any rank under any mask: constructions, their stability and their basins.
+
+Under X' = N(A(X) X W_V) with sphere or standard LayerNorm, tokens can rest at every rank from 1 to full: the exact
+family W3 under causal masks, the general design W_V = (A X)⁺ D X under all others, clusters for smaller ranks.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from rankmath.attention.backend import Backend, mover
+from rankmath.dynamics.limits import Share, random_starts
+from rankmath.equilibria.certify_equilibrium import EquilibriumProof, certify_equilibrium
+from rankmath.equilibria.equilibrium_data import stable_complete_design
+from rankmath.equilibria.equilibrium_map import (
+    Floats,
+    attention,
+    design,
+    layer,
+    newton,
+    normalise,
+    orbit,
+    spectral_radius,
+    token_norm,
+)
+from rankmath.equilibria.stable_search import cluster_weights, stable_search
+from rankmath.equilibria.wu2024 import LARGEST, ExactEquilibrium, complete_equilibrium, shift_equilibrium
+from rankmath.linalg.masks import Mask, as_mask
+from rankmath.model.network import LayerNorm, Network
+from rankmath.validation import as_array, as_choice, as_count, as_real
+
+# Weights are rounded to multiples of this, so that certificates are short; the tokens follow.
+_GRID = 2.0**-20
+# β in W_QK = βI, from mild attention to attention to one's own kind alone.
+_SHARPNESS = (2, 4, 8, 16, 32)
+# Below this many tokens all partitions into clusters are tried.
+_ALL_PARTITIONS = 8
+
+
+@dataclass(frozen=True)
+class Basin:
+    """How many random starts ended at the equilibrium X, at its mirror image −X, and at neither."""
+
+    own: Share
+    mirror: Share
+    elsewhere: Share
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """Tokens X with N(A(X) X W_V) = X up to rounding, and what is claimed of them; `certify` proves it.
+
+    ``exact`` holds the tokens as exact numbers where a closed form is known.
+    """
+
+    X: Floats
+    W_V: Floats
+    W_QK: Floats
+    mask: Mask
+    rank: int
+    norm: str = "sphere"
+    d_qk: int = 1
+    exact: ExactEquilibrium | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mask, Mask):
+            raise ValueError(
+                f"mask: a {type(self.mask).__name__} given; a Mask is needed, see Mask.causal and others"
+            )
+        as_choice("norm", self.norm, ("sphere", "standard"))
+        as_count("rank", self.rank, least=0)
+        as_count("d_qk", self.d_qk)
+        d = as_array("X", self.X, ndim=2).shape[1]
+        for name, shape in (("X", (self.mask.n, None)), ("W_V", (d, d)), ("W_QK", (d, d))):
+            array = np.array(as_array(name, getattr(self, name), ndim=2, shape=shape))
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @property
+    def system(self) -> tuple[Floats, Floats, Floats, str]:
+        """W_V, W_QK/√d_qk, the mask as weights and the norm: what the functions of `equilibrium_map` take."""
+        return self.W_V, self.W_QK / np.sqrt(self.d_qk), self.mask.allowed.astype(float), self.norm
+
+    @cached_property
+    def attention(self) -> Floats:
+        """A(X), row-stochastic."""
+        _, W, weights, _ = self.system
+        return attention(self.X, W, weights)
+
+    @cached_property
+    def scale_factors(self) -> Floats:
+        """The diagonal of D in A X W_V = D X (after centring, for standard LayerNorm)."""
+        Y = self.attention @ self.X @ self.W_V
+        return np.asarray((Y * self.X).sum(axis=1) / (self.X * self.X).sum(axis=1))
+
+    @cached_property
+    def residual(self) -> float:
+        """Largest entry of |F(X) − X|."""
+        return float(np.abs(layer(self.X, *self.system) - self.X).max())
+
+    @cached_property
+    def spectral_radius(self) -> float:
+        """Spectral radius of the Jacobian on the tangent spaces; below 1: asymptotically stable."""
+        return spectral_radius(self.X, *self.system)
+
+    @cached_property
+    def network(self) -> Network:
+        """One layer of one head with these weights and this LayerNorm, for `limit`, `basins` and `forward`."""
+        W_QK, W_V = self.W_QK[None, None], self.W_V[None, None]
+        return Network.from_arrays(
+            W_QK,
+            W_V,
+            d_qk=self.d_qk,
+            norm=LayerNorm("standard" if self.norm == "standard" else "sphere", eps=0.0),
+            mask=self.mask,
+        )
+
+    def iterate(self, X: Any, steps: int) -> Iterator[Floats]:
+        """The orbit X, F(X), … of one start or a batch, ``steps`` layers deep."""
+        starts = np.asarray(as_array("X", X, min_ndim=2, shape=self.X.shape))
+        return orbit(starts, *self.system, steps=as_count("steps", steps, least=0))
+
+    def basin(
+        self,
+        samples: int = 1000,
+        seed: int = 0,
+        *,
+        steps: int = 1000,
+        tolerance: float = 1e-2,
+        confidence: float = 0.95,
+    ) -> Basin:
+        """The share of random normalised starts within `tolerance` of X after `steps` layers, with its interval.
+
+        F is odd, so −X is an equilibrium too, and is counted apart. The tolerance is coarse because W3 converges
+        like 1/t: its first token is not hyperbolic. For all limits of random starts, see `basins`.
+
+        Examples
+        --------
+        >>> from fractions import Fraction
+        >>> basin = all_ranks(2, 2, w=Fraction(5, 3))[1].basin(500)
+        >>> basin.own.low < 0.11 and basin.own.hits + basin.mirror.hits + basin.elsewhere.hits == 500
+        True
+        """
+        tolerance = as_real("tolerance", tolerance, positive=True)
+        starts = random_starts(self.network, samples, seed)
+        last = deque(self.iterate(starts, steps), maxlen=1).pop()
+        own, mirror = (
+            int((np.abs(last - target).max(axis=(1, 2)) <= tolerance).sum()) for target in (self.X, -self.X)
+        )
+        counts = (own, mirror, len(starts) - own - mirror)
+        return Basin(*(Share.of(hits, len(starts), confidence) for hits in counts))
+
+    def certify(self, *, stable: bool | None = None) -> EquilibriumProof:
+        """Prove existence and rank, and stability (True) or instability (False) if claimed.
+
+        By default whichever of the two the spectral radius suggests is tried; where it is not proved, the proof
+        says so in ``undecided`` and claims neither.
+
+        Examples
+        --------
+        >>> print(all_ranks(2, 2, w=4)[1].certify().undecided)
+        stable or unstable; the spectral radius of the Jacobian is 1 to six digits
+        """
+        radius = self.spectral_radius
+        near_one = abs(radius - 1) <= 1e-6
+        guess = (None if near_one else radius < 1) if stable is None else stable
+        proof = certify_equilibrium(
+            self.X, self.W_V, self.W_QK, self.mask, self.d_qk, self.norm, rank=self.rank, stable=guess
+        )
+        if stable is not None:
+            return proof
+        if near_one:
+            return replace(
+                proof, undecided="stable or unstable; the spectral radius of the Jacobian is 1 to six digits"
+            )
+        refused = next((claim for claim in proof.refused if claim.name in ("stability", "instability")), None)
+        if refused is None:
+            return proof
+        kept = tuple(claim for claim in proof.claims if claim is not refused)
+        return replace(proof, claims=kept, undecided=f"stable or unstable; {refused.reason}")
+
+
+def layernorm_equilibrium(
+    tokens: int,
+    dim: int,
+    rank: int,
+    mask: Any = "causal",
+    stable: bool = False,
+    norm: str = "sphere",
+    seed: int = 0,
+    *,
+    restarts: int = 60,
+    backend: Backend = "numpy",
+    progress: Callable[[int, float], None] | None = None,
+) -> Equilibrium:
+    """An equilibrium of self-attention with LayerNorm of the given rank, 1 ≤ rank ≤ min(tokens, dim).
+
+    Causal masks on the sphere get the exact family W3; others the general design W_V = (A X)⁺ D X at random
+    tokens, with clusters of equal tokens where rank < tokens. With ``stable`` the spectral radius is minimised
+    first (O6). Standard LayerNorm carries the sphere into the mean-zero hyperplane, so rank ≤ dim − 1 there.
+
+    Parameters
+    ----------
+    mask : "causal", "complete", another name, a boolean matrix, a networkx graph, or a `Mask`.
+    seed : of the random design or search; the known stable designs under the complete mask do not depend on it.
+    backend : "cupy" computes the gradients of the search for stable ones on a GPU.
+    progress : called with the restart's number and the smallest spectral radius so far.
+
+    Examples
+    --------
+    >>> equilibrium = layernorm_equilibrium(4, 4, 3)
+    >>> equilibrium.exact.is_equilibrium(), equilibrium.residual < 1e-15
+    (True, True)
+    >>> stable = layernorm_equilibrium(3, 3, 3, mask="complete", stable=True)
+    >>> stable.spectral_radius < 0.9, stable.certify().proved
+    (True, True)
+    """
+    n = as_count("tokens", tokens, most=LARGEST)
+    norm = as_choice("norm", norm, ("sphere", "standard"))
+    d = as_count("dim", dim, least=2 if norm == "standard" else 1, most=LARGEST)
+    room = d - 1 if norm == "standard" else d
+    try:
+        k = as_count("rank", rank, most=min(n, room))
+    except ValueError as refusal:
+        lost = "; mean-zero tokens span one dimension less" if norm == "standard" else ""
+        raise ValueError(f"{refusal} (tokens = {n}, dim = {d}, norm = {norm!r}{lost})") from None
+    graph = as_mask(mask, n)
+    stable = as_choice("stable", stable, (False, True))
+    seed = as_count("seed", seed, least=0)
+    mover(backend)  # refused before anything runs
+    if graph == Mask.causal(n) and norm == "sphere" and not stable:
+        return _from_exact(shift_equilibrium(n, d, k), k)
+    if stable:
+        cores = iter([_stable_core(graph, k, seed, restarts, backend, progress)])
+    else:
+        cores = _designed_cores(graph, k, np.random.default_rng(seed))
+    for core in cores:
+        settled = _settled(*core, mask=graph, dim=d, rank=k, norm=norm)
+        if settled is not None:
+            return settled
+    raise ValueError(
+        f"mask: no isolated equilibrium of rank {k} found under it; "
+        "the constructions need tokens that see themselves"
+    )
+
+
+def all_ranks(tokens: int, dim: int, mask: str = "causal", *, w: Any = None) -> tuple[Equilibrium, ...]:
+    """Equilibria of every rank 1 … min(tokens, dim) under one W_V and one W_QK, in exact numbers.
+
+    Causal: W3, with W_V = I + wS and w > tokens − 1 (tokens + 1 unless given), W_QK = 0. Complete: W_V = I, or
+    diag(1, …, 1, ½) where rank = tokens is possible, and W_QK = βI; see `complete_equilibrium`.
+
+    Examples
+    --------
+    >>> [equilibrium.rank for equilibrium in all_ranks(6, 5)]
+    [1, 2, 3, 4, 5]
+    """
+    n, d = (as_count(name, size, most=LARGEST) for name, size in (("tokens", tokens), ("dim", dim)))
+    mask = as_choice("mask", mask, ("causal", "complete"))
+    if mask == "complete" and w is not None:
+        raise ValueError("w: given with the complete mask; it belongs to the causal family W_V = I + wS")
+    ranks = range(1, min(n, d) + 1)
+    if mask == "causal":
+        return tuple(_from_exact(shift_equilibrium(n, d, k, w), k) for k in ranks)
+    return tuple(_from_exact(complete_equilibrium(n, d, k), k) for k in ranks)
+
+
+def isolated_ranks(tokens: int, dim: int, mask: Any = "complete") -> tuple[Equilibrium, ...]:
+    """Isolated equilibria of every rank 1 … min(tokens, dim) under one W_V and one W_QK; any mask with self-loops.
+
+    W_V is diagonal with distinct entries and W_QK = βI: for large β every token attends mostly to its own kind, and
+    tokens near k of the eigenvectors of W_V rest at rank k. All are proved by `certify`, which those of `all_ranks`
+    under the complete mask are not: rotations move them.
+
+    Examples
+    --------
+    >>> family = isolated_ranks(4, 4)
+    >>> [equilibrium.certify().rank for equilibrium in family]
+    [1, 2, 3, 4]
+    """
+    n, d = (as_count(name, size, most=LARGEST) for name, size in (("tokens", tokens), ("dim", dim)))
+    graph = as_mask(mask, n)
+    if not graph.has_self_loops:
+        raise ValueError("mask: a token that does not see itself; self-loops are needed")
+    weights = graph.allowed.astype(float)
+    W_V = np.diag(1 + on_grid(np.arange(d) / d))
+    for beta in _SHARPNESS:
+        W_QK = beta * np.eye(d)
+        found = [_of_own_kind(n, k, W_V, W_QK, weights) for k in range(1, min(n, d) + 1)]
+        settled = [X for X in found if X is not None]
+        if len(settled) == len(found):
+            return tuple(
+                Equilibrium(X=X, W_V=W_V, W_QK=W_QK, mask=graph, rank=k) for k, X in enumerate(settled, start=1)
+            )
+    raise RuntimeError(f"no equilibria of every rank found with W_QK = βI, β up to {_SHARPNESS[-1]}")
+
+
+def sibling(equilibrium: Equilibrium, rank: int, seed: int = 0, *, starts: int = 200) -> Equilibrium:
+    """An equilibrium of another rank under the same weights and mask, by Newton's method from clustered starts.
+
+    Parameters
+    ----------
+    starts : random starts for each partition of the tokens into `rank` clusters.
+
+    Examples
+    --------
+    >>> stable = layernorm_equilibrium(3, 3, 3, mask="complete", stable=True)
+    >>> [sibling(stable, rank).certify().rank for rank in (1, 2)]
+    [1, 2]
+    """
+    n, d = equilibrium.X.shape
+    k = as_count("rank", rank, most=min(n, d))
+    rng = np.random.default_rng(as_count("seed", seed, least=0))
+    W_V, W, weights, norm = equilibrium.system
+    for clusters in _treated_alike(equilibrium.mask, k):
+        counts = cluster_weights(weights, clusters)
+        for _ in range(as_count("starts", starts)):
+            X = newton(normalise(rng.standard_normal((k, d)), norm), W_V, W, counts, norm)
+            if X is not None and np.linalg.svd(X, compute_uv=False)[-1] > 0.02:
+                return replace(equilibrium, X=X[clusters], rank=k, exact=None)
+    raise RuntimeError(f"no equilibrium of rank {k} found under these weights; more starts may find one")
+
+
+# -- the core: k distinct tokens in k dimensions on the sphere --------------------------------------------------
+
+# The cluster of every token, the tokens of the clusters, W_V and W = W_QK/√d_qk, all k-dimensional.
+_Core = tuple[list[int], Floats, Floats, Floats]
+
+
+def _stable_core(
+    mask: Mask,
+    rank: int,
+    seed: int,
+    restarts: int,
+    backend: Backend,
+    progress: Callable[[int, float], None] | None,
+) -> _Core:
+    if mask.is_complete and rank == mask.n:
+        known = stable_complete_design(rank)
+        if known is not None:
+            return list(range(rank)), *known
+    clusters = find_clusters(mask, rank)
+    if clusters is None:
+        raise ValueError(
+            f"rank: {rank} given; this mask treats no partition of the {mask.n} tokens into {rank} clusters alike, "
+            "and stable equilibria of smaller rank are built from clusters"
+        )
+    found = stable_search(mask, clusters, seed=seed, restarts=restarts, backend=backend, progress=progress)
+    if not found.radius < 1:
+        raise RuntimeError(
+            f"no stable equilibrium found in {restarts} restarts; smallest spectral radius {found.radius:.4f}"
+        )
+    return clusters, found.X, found.W_V, found.W
+
+
+def _designed_cores(mask: Mask, rank: int, rng: np.random.Generator) -> Iterator[_Core]:
+    """Random tokens that rest by design, or, without clusters, tokens near the eigenvectors of a random W_V.
+
+    Most draws are hyperbolic; the caller takes the first that is.
+    """
+    clusters = find_clusters(mask, rank)
+    for _ in range(100):
+        core = _near_eigenvectors(mask, rank, rng) if clusters is None else _drawn(mask, clusters, rank, rng)
+        if core is not None:
+            yield core
+
+
+def _drawn(mask: Mask, clusters: list[int], rank: int, rng: np.random.Generator) -> _Core | None:
+    """The general design at random (X, W, D), if X and A are far from singular."""
+    weights = cluster_weights(mask.allowed, clusters)
+    X = normalise(rng.standard_normal((rank, rank)), "sphere")
+    W = rng.standard_normal((rank, rank))
+    A = attention(X, W, weights)
+    if min(np.linalg.svd(X, compute_uv=False)[-1], np.linalg.svd(A, compute_uv=False)[-1]) < 0.1 / rank:
+        return None
+    return clusters, X, design(X, rng.uniform(0.5, 2, rank), W, weights), W
+
+
+def _near_eigenvectors(mask: Mask, rank: int, rng: np.random.Generator) -> _Core | None:
+    """Distinct tokens near the k eigenvectors of W_V = diag(w), each attending mostly to its own kind.
+
+    With W_QK = βI attention leaves a cluster at e_c only by e^{−β}, and for generic w the tokens resting there are
+    hyperbolic, so for large β an equilibrium of rank k lies nearby whatever the mask, self-loops given.
+    """
+    W_V = np.diag(rng.uniform(1, 2, rank))
+    for beta in _SHARPNESS:
+        W = beta * np.eye(rank)
+        X = _of_own_kind(mask.n, rank, W_V, W, mask.allowed.astype(float))
+        if X is not None:
+            return list(range(mask.n)), X, W_V, W
+    return None
+
+
+def _of_own_kind(n: int, rank: int, W_V: Floats, W: Floats, weights: Floats) -> Floats | None:
+    """Tokens at rest near the first k coordinate vectors in turn, far from smaller rank; None if there are none."""
+    start = np.eye(len(W_V))[np.arange(n) % rank]
+    X = newton(start, W_V, W, weights, "sphere")
+    if X is None or np.abs(X - start).max() >= 0.5 or np.linalg.svd(X, compute_uv=False)[rank - 1] <= 0.1:
+        return None
+    return X
+
+
+def find_clusters(mask: Mask, count: int) -> list[int] | None:
+    """A partition of the tokens into `count` clusters whose members see the clusters alike, or None.
+
+    All singletons; the first tokens as one cluster (causal masks); tokens with equal rows of the mask merged; and
+    for up to 8 tokens any partition at all.
+
+    Examples
+    --------
+    >>> find_clusters(Mask.causal(4), 2), find_clusters(Mask.complete(4), 2), find_clusters(Mask.window(4, 1), 2)
+    ([0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 1, 0])
+    """
+    return next(_treated_alike(mask, count), None)
+
+
+def _treated_alike(mask: Mask, count: int) -> Iterator[list[int]]:
+    """The partitions that `find_clusters` speaks of, most natural first."""
+    n = mask.n
+    if mask.common_support is not None:
+        yield [i * count // n for i in range(n)]
+    candidates = [[max(0, i - (n - count)) for i in range(n)], *_merged_twins(mask, count)]
+    everything = _partitions(n, count) if n <= _ALL_PARTITIONS else iter(())
+    yield from (labels for labels in chain(candidates, everything) if _alike(mask, labels))
+
+
+def _alike(mask: Mask, labels: list[int]) -> bool:
+    try:
+        cluster_weights(mask.allowed, labels)
+    except ValueError:
+        return False
+    return True
+
+
+def _merged_twins(mask: Mask, count: int) -> list[list[int]]:
+    """Merge tokens with equal rows, one pair at a time, down to `count` clusters if that is possible."""
+    labels = list(range(mask.n))
+    rows = [row.tobytes() for row in mask.allowed]
+    for i in range(mask.n):
+        if len(set(labels)) == count:
+            break
+        twin = next((j for j in range(i) if rows[j] == rows[i]), None)
+        if twin is not None:
+            labels[i] = labels[twin]
+    names = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+    return [[names[label] for label in labels]] if len(names) == count else []
+
+
+def _partitions(n: int, count: int) -> Iterator[list[int]]:
+    """Every partition of n tokens into `count` clusters, as restricted growth strings."""
+
+    def grow(labels: list[int], used: int) -> Iterator[list[int]]:
+        if len(labels) == n:
+            if used == count:
+                yield labels
+            return
+        for label in range(min(used + 1, count)):
+            yield from grow([*labels, label], max(used, label + 1))
+
+    return grow([], 0)
+
+
+# -- from the core to what was asked ----------------------------------------------------------------------------
+
+
+def _from_exact(exact: ExactEquilibrium, rank: int) -> Equilibrium:
+    X, W_V, W_QK = exact.floats()
+    return Equilibrium(X=X, W_V=W_V, W_QK=W_QK, mask=exact.mask, rank=rank, exact=exact)
+
+
+def _settled(
+    clusters: list[int], X: Floats, W_V: Floats, W: Floats, *, mask: Mask, dim: int, rank: int, norm: str
+) -> Equilibrium | None:
+    """Carry the core into `dim` dimensions, round the weights to short dyadics and let the tokens follow.
+
+    None if they do not: the core was not hyperbolic.
+    """
+    basis, lengths = _integer_frame(len(W_V), dim, norm)
+    radius = token_norm(dim, norm)
+    # Integers around the rounded core: the rank of W_V stays exactly that of the core.
+    W_V = basis.T @ on_grid(W_V / np.outer(lengths, lengths)) @ basis
+    W_QK = basis.T @ on_grid(W / np.outer(lengths, lengths) / radius**2) @ basis
+    start = radius * X @ (basis / lengths[:, None])
+    tokens = newton(start, W_V, W_QK, cluster_weights(mask.allowed, clusters), norm)
+    if tokens is None or np.abs(tokens - start).max() > 1e-2 * radius:
+        return None
+    return Equilibrium(X=tokens[clusters], W_V=W_V, W_QK=W_QK, mask=mask, rank=rank, norm=norm)
+
+
+def on_grid(M: Floats) -> Floats:
+    """Entries rounded to multiples of 2⁻²⁰: short numbers, for weights that are then exact."""
+    return np.asarray(_GRID * np.round(M / _GRID))
+
+
+def _integer_frame(count: int, dim: int, norm: str) -> tuple[Floats, Floats]:
+    """Orthogonal integer rows and their lengths: coordinate vectors, or (1, …, 1, −k, 0, …) of mean zero."""
+    if norm == "sphere":
+        return np.eye(count, dim), np.ones(count)
+    k = np.arange(1, count + 1)[:, None]
+    column = np.arange(dim)[None, :]
+    basis = np.where(column < k, 1.0, np.where(column == k, -1.0 * k, 0.0))
+    return basis, np.linalg.norm(basis, axis=1)

@@ -1,0 +1,1 @@
+"""What a network is: layers, sampling, files."""

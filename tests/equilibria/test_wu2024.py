@@ -1,0 +1,265 @@
+"""Wu et al. 2024: what is exact is checked exactly, and against the Jacobian of the map in floats."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankmath.equilibria.certify_equilibrium import certify_equilibrium
+from rankmath.equilibria.equilibrium_map import jacobian, layer
+from rankmath.equilibria.wu2024 import (
+    balanced_tokens,
+    complete_equilibrium,
+    exact_number,
+    lemma_thirteen_counterexample,
+    lemma_thirteen_step,
+    rational_full_rank,
+    shift_equilibrium,
+    shift_minor,
+    simplex,
+    stable_causal_example,
+    star_example,
+    two_token_example,
+)
+
+
+def spectrum(equilibrium):
+    X, W_V, W_QK = equilibrium.floats()
+    J = jacobian(X, W_V, W_QK, equilibrium.mask.allowed.astype(float), "sphere")
+    return np.linalg.eigvals(J)
+
+
+# -- W4.3.1
+
+
+def test_two_tokens_at_five_thirds_is_rational():
+    example = two_token_example(Fraction(5, 3))
+    assert [tuple(e.x) for e in example.equilibria] == [
+        (0, 1),
+        (sp.Rational(-3, 5), sp.Rational(4, 5)),
+        (sp.Rational(-3, 5), sp.Rational(-4, 5)),
+    ]
+    assert [e.multiplier for e in example.equilibria] == [sp.Rational(1, 2), sp.Rational(9, 5), sp.Rational(1, 5)]
+    assert [e.is_stable for e in example.equilibria] == [True, False, True]
+
+
+@given(st.fractions(Fraction(51, 50), 20, max_denominator=50))
+def test_multipliers_are_one_plus_and_minus_s(w):
+    example = two_token_example(w)
+    s = sp.sqrt(1 - 1 / sp.Rational(w) ** 2)
+    assert sp.expand(example.unstable.multiplier - (1 + s)) == 0
+    assert sp.expand(example.stable.multiplier - (1 - s)) == 0
+    assert example.collapsed.multiplier == sp.Rational(1, 2)
+
+
+@pytest.mark.parametrize("w", [Fraction(5, 4), Fraction(5, 3), 4])
+def test_multipliers_are_eigenvalues_of_the_whole_jacobian(w):
+    # Token 1 has eigenvalue 1; the normalisation adds a zero for each token.
+    for second in two_token_example(w).equilibria:
+        X = np.array([[0.0, 1.0], [float(v) for v in second.x]])
+        W_V = np.array([[1.0, float(w)], [0.0, 1.0]])
+        J = jacobian(X, W_V, np.zeros((2, 2)), np.tril(np.ones((2, 2))), "sphere")
+        expected = sorted([0.0, 0.0, 1.0, float(second.multiplier)])
+        assert np.allclose(np.sort(np.linalg.eigvals(J).real), expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("w", [1, Fraction(1, 2), "2", float("nan"), None, True])
+def test_two_tokens_need_w_above_one(w):
+    with pytest.raises(ValueError, match=r"^w: "):
+        two_token_example(w)
+
+
+# -- W3
+
+
+@given(
+    st.integers(1, 5),
+    st.integers(1, 5),
+    st.data(),
+)
+def test_shift_family_is_exact_at_every_rank_and_sign(n, d, data):
+    k = data.draw(st.integers(1, min(n, d)))
+    w = data.draw(st.fractions(n - Fraction(6, 7), 3 * n + 1, max_denominator=7))
+    signs = data.draw(st.lists(st.sampled_from([1, -1]), min_size=k - 1, max_size=k - 1))
+    equilibrium = shift_equilibrium(n, d, k, w, signs)
+    assert equilibrium.is_equilibrium()
+    assert abs(equilibrium.minor()) == shift_minor(n, k, w)
+    # At most k: the first n − k + 1 tokens coincide.
+    assert all(equilibrium.X.row(i) == equilibrium.X.row(0) for i in range(n - k + 1))
+
+
+def test_an_entry_off_is_no_equilibrium():
+    good = shift_equilibrium(3, 3, 3, 5)
+    bad = sp.Matrix(good.X)
+    bad[2, 1] += sp.Rational(1, 10**6)
+    assert not replace(good, X=sp.ImmutableMatrix(bad)).is_equilibrium()
+
+
+def test_sixteen_tokens_have_a_minor_that_floats_cannot_see():
+    equilibrium = shift_equilibrium(16, 16, 16, 17)
+    X, _, _ = equilibrium.floats()
+    assert equilibrium.is_equilibrium()
+    assert abs(equilibrium.minor()) == sp.Integer(17) ** -120
+    assert np.linalg.matrix_rank(X) < 16
+
+
+@given(st.integers(1, 6), st.integers(0, 2), st.integers(2, 9))
+def test_full_rank_in_rationals(n, extra, factor):
+    equilibrium = rational_full_rank(n, n + extra, factor * n + 1)
+    assert all(x.is_rational for x in equilibrium.X)
+    assert equilibrium.is_equilibrium()
+    assert equilibrium.minor() != 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ((3, 3, 4), "rank"),
+        ((3, 2, 3), "rank"),
+        ((3, 3, 0), "rank"),
+        ((3, 3, 3, 2), "w"),
+        ((3, 3, 3, 5, [1]), "signs"),
+        ((3, 3, 3, 5, [1, 2]), "signs"),
+        ((0, 3, 1), "tokens"),
+    ],
+)
+def test_shift_family_refuses(arguments, name):
+    with pytest.raises(ValueError, match=f"^{name}: "):
+        shift_equilibrium(*arguments)
+
+
+# -- one W_V, every rank, complete mask
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (2, 2), (3, 4), (5, 3), (5, 5), (7, 4)])
+def test_complete_family_rests_at_every_rank_under_one_pair_of_weights(n, d):
+    family = [complete_equilibrium(n, d, k) for k in range(1, min(n, d) + 1)]
+    assert all(e.W_V == family[0].W_V and e.W_QK == family[0].W_QK for e in family)
+    for k, equilibrium in enumerate(family, start=1):
+        X = equilibrium.X.evalf(40)
+        assert max(abs(x) for x in equilibrium.defect(digits=40)) < 1e-36
+        assert min(scale.evalf(20) for scale in equilibrium.scales) > 0
+        assert max(abs(x - 1) for x in (X * X.T).diagonal()) < 1e-36
+        assert len(equilibrium.minor_at[0]) == len(equilibrium.minor_at[1]) == k
+        assert abs(equilibrium.minor().evalf(20)) > 0.1
+        assert np.linalg.matrix_rank(equilibrium.floats()[0]) == k
+
+
+@given(st.integers(3, 9), st.data())
+def test_balanced_tokens_are_parallel_to_their_weighted_sums_at_every_temperature(n, data):
+    k = data.draw(st.integers(2, n - 1))
+    beta = data.draw(st.floats(0.01, 20))
+    X = np.array(balanced_tokens(n, k).evalf(), dtype=float)
+    pulled = np.exp(beta * (X @ X.T - 1)) @ X
+    along = (pulled * X).sum(axis=1)
+    assert (along > 0).all()
+    assert np.allclose(pulled, along[:, None] * X, atol=1e-13)
+
+
+@given(st.integers(2, 8))
+def test_simplex_is_regular(m):
+    S = simplex(m)
+    G = (S * S.T).applyfunc(sp.simplify)
+    assert all(G[i, j] == (1 if i == j else sp.Rational(-1, m - 1)) for i in range(m) for j in range(m))
+
+
+# -- O8
+
+
+def test_rational_stable_causal_equilibrium():
+    example = stable_causal_example()
+    assert tuple(example.equilibrium.X.row(1)) == (sp.Rational(-3, 5), sp.Rational(-4, 5))
+    assert example.eigenvalues == (sp.Rational(1, 2), sp.Rational(2, 5))
+    assert example.equilibrium.is_equilibrium()
+
+
+@given(st.data(), st.integers(2, 4))
+def test_stable_causal_eigenvalues_are_those_of_the_jacobian(data, d):
+    a = data.draw(st.fractions(Fraction(1, 10), Fraction(9, 10), max_denominator=20))
+    c = a * data.draw(st.fractions(Fraction(1, 10), Fraction(9, 10), max_denominator=10))
+    w = data.draw(st.fractions(1, 5, max_denominator=10))
+    example = stable_causal_example(a, w, c, d)
+    assert example.equilibrium.is_equilibrium()
+    claimed = [float(x) for x in example.eigenvalues] + [0.0, 0.0]
+    assert np.allclose(np.sort(spectrum(example.equilibrium).real), np.sort(claimed), atol=1e-6)
+    assert float(example.spectral_radius) < 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"), [((1, 1), "a"), ((0.5, 0.5), "w"), ((0.5, 1, 0.5, 3), "c"), ((0.5, 1, None, 1), "dim")]
+)
+def test_stable_causal_refuses(arguments, name):
+    with pytest.raises(ValueError, match=f"^{name}: "):
+        stable_causal_example(*arguments)
+
+
+def test_stable_causal_equilibrium_is_proved_attracting():
+    X, W_V, W_QK = stable_causal_example(dim=3).equilibrium.floats()
+    proof = certify_equilibrium(X, W_V, W_QK, "causal", rank=2, stable=True)
+    assert proof.proved, str(proof)
+    assert proof.attraction.ball > 1e-4
+
+
+# -- steps that break
+
+
+def test_a_star_breaks_the_step():
+    step = star_example()
+    assert (step.before, step.after, step.claimed) == (1, sp.Rational(361, 362), sp.Rational(39, 40))
+    assert step.breaks
+    A = np.array(step.attention, dtype=float)
+    assert (A.sum(axis=1) == 1).all()
+    assert A[A > 0].min() == float(step.epsilon)
+    # The printed step, recomputed from the tokens after one layer with W_V = I.
+    X = A / np.linalg.norm(A, axis=1, keepdims=True)
+    assert np.isclose(1 - (X @ X.T).min(), float(step.after))
+
+
+def test_a_star_needs_an_attainable_epsilon():
+    with pytest.raises(ValueError, match=r"^epsilon: "):
+        star_example(10, Fraction(1, 5))
+
+
+@pytest.mark.parametrize("d", [4, 5, 7])
+def test_lemma_thirteen_fails_from_dimension_four(d):
+    step = lemma_thirteen_counterexample(d)
+    assert step.starts_inside
+    assert not step.ends_inside
+    assert all(v < 0 for v in step.x[-4:])
+    # The step is the layer on tokens (e_d, x).
+    tokens = np.vstack([np.eye(d)[-1], np.array(step.x, dtype=float)])
+    W_V = np.eye(d) + 4 * np.eye(d, k=1)
+    image = layer(tokens, W_V, np.zeros((d, d)), np.tril(np.ones((2, 2))), "sphere")[1]
+    y = np.array(step.y, dtype=float).ravel()
+    assert np.allclose(image, y / np.linalg.norm(y))
+    assert image[-2] > -1 / 4
+
+
+SLOPES = st.fractions(0, 3, max_denominator=40)
+
+
+@given(SLOPES, SLOPES, st.fractions(1, 6, max_denominator=9))
+def test_lemma_thirteen_holds_in_dimension_three(s, t, excess):
+    # Stereographic coordinates reach every rational point of the sphere.
+    square = s * s + t * t
+    x = [-2 * s / (1 + square), -2 * t / (1 + square), -abs(1 - square) / (1 + square)]
+    w = 1 + excess / 5
+    step = lemma_thirteen_step(x, w)
+    assert step.ends_inside or not step.starts_inside
+
+
+def test_lemma_thirteen_needs_a_unit_vector():
+    with pytest.raises(ValueError, match=r"^x: "):
+        lemma_thirteen_step([-0.8, -0.001, -0.6, 0], 4)
+
+
+@pytest.mark.parametrize("value", ["1", None, True, float("inf"), sp.I, sp.Symbol("x")])
+def test_exact_numbers_are_real_numbers(value):
+    with pytest.raises(ValueError, match=r"^w: "):
+        exact_number("w", value)
