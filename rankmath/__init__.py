@@ -1,6 +1,6 @@
 """rankmath: is a statement about attention and rank collapse true? With the proof.
 
-The public names are those of ``__init__.pyi``; each is loaded on first use, so that ``import rankmath`` costs nothing.
+The public names are those of ``__init__.pyi``; each is loaded on first use: ``import rankmath`` costs nothing.
 """
 
 from __future__ import annotations

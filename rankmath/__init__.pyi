@@ -43,4 +43,5 @@ from rankmath.model.network import LayerNorm as LayerNorm
 from rankmath.model.network import Network as Network
 from rankmath.symbolic.bounds import bound as bound
 from rankmath.symbolic.depth import depth_to_tolerance as depth_to_tolerance
+from rankmath.validation import InvalidArgument as InvalidArgument
 from rankmath.version import __version__ as __version__

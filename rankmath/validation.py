@@ -15,6 +15,13 @@ Array: TypeAlias = Any
 _BIGGEST_EXACT_INTEGER = 2**53
 
 
+class InvalidArgument(ValueError):
+    """Bad input: the argument, what was given, what is allowed. The command line turns it, and it alone, into
+    exit code 2; any other exception is a bug of ours or a failure of the machine."""
+
+    __module__ = "rankmath"  # the name users see and catch
+
+
 def as_array(
     name: str,
     value: Any,
@@ -25,7 +32,7 @@ def as_array(
     allow_empty: bool = False,
     allow_infinite: bool = False,
 ) -> Array:
-    """`value` as a float64 array of its own library, or a ValueError that names it.
+    """`value` as a float64 array of its own library, or an InvalidArgument that names it.
 
     Lists become NumPy arrays. Narrower real types widen exactly; anything a double
     cannot hold exactly (complex, objects, integers beyond 2^53) is refused.
@@ -43,34 +50,36 @@ def as_array(
     >>> as_array("X", [[1.0, float("nan")]], ndim=2)
     Traceback (most recent call last):
     ...
-    ValueError: X: entry (0, 1) is nan; every entry must be a finite number
+    rankmath.InvalidArgument: X: entry (0, 1) is nan; every entry must be a finite number
     """
     if not is_array_api_obj(value):
         value = _from_python(name, value)
     xp = array_namespace(value)
     if isinstance(value, np.ndarray) and value.dtype.kind not in "fiub":
-        raise ValueError(f"{name}: dtype {value.dtype} given; a real numeric array is needed")
+        raise InvalidArgument(f"{name}: dtype {value.dtype} given; a real numeric array is needed")
     if not (xp.isdtype(value.dtype, "real floating") or xp.isdtype(value.dtype, ("integral", "bool"))):
-        raise ValueError(f"{name}: dtype {value.dtype} given; a real numeric array is needed")
+        raise InvalidArgument(f"{name}: dtype {value.dtype} given; a real numeric array is needed")
     if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.dtype.itemsize > 8:
-        raise ValueError(f"{name}: dtype {value.dtype} given; a double cannot hold it exactly, round it first")
+        raise InvalidArgument(f"{name}: dtype {value.dtype} given; a double cannot hold it exactly, round it first")
     dims = tuple(int(s) for s in value.shape)
     if ndim is not None and len(dims) != ndim:
-        raise ValueError(f"{name}: shape {dims} given; it must have {ndim} {_axes(ndim)}")
+        raise InvalidArgument(f"{name}: shape {dims} given; it must have {ndim} {_axes(ndim)}")
     if len(dims) < min_ndim:
-        raise ValueError(f"{name}: shape {dims} given; it must have at least {min_ndim} {_axes(min_ndim)}")
+        raise InvalidArgument(f"{name}: shape {dims} given; it must have at least {min_ndim} {_axes(min_ndim)}")
     if shape is not None:
         tail = dims[len(dims) - len(shape) :] if len(dims) >= len(shape) else ()
         if len(tail) != len(shape) or any(w is not None and w != t for w, t in zip(shape, tail, strict=True)):
             wanted = ", ".join("any" if s is None else str(s) for s in shape)
             lead = "..., " if ndim is None else ""
-            raise ValueError(f"{name}: shape {dims} given; it must be ({lead}{wanted})")
+            raise InvalidArgument(f"{name}: shape {dims} given; it must be ({lead}{wanted})")
     if not allow_empty and 0 in dims:
-        raise ValueError(f"{name}: shape {dims} given; no axis may be empty")
+        raise InvalidArgument(f"{name}: shape {dims} given; no axis may be empty")
     if xp.isdtype(value.dtype, "integral") and value.size:
         largest = max(abs(int(xp.max(value))), abs(int(xp.min(value))))
         if largest > _BIGGEST_EXACT_INTEGER:
-            raise ValueError(f"{name}: integer of size {largest} given; a double holds integers up to 2**53 only")
+            raise InvalidArgument(
+                f"{name}: integer of size {largest} given; a double holds integers up to 2**53 only"
+            )
     array = value if value.dtype == xp.float64 else xp.astype(value, xp.float64)
     if array.size:
         bad = xp.isnan(array) if allow_infinite else ~xp.isfinite(array)
@@ -78,19 +87,21 @@ def as_array(
             where = tuple(int(axis[0]) for axis in xp.nonzero(bad)) if dims else ()
             kind = "a number" if allow_infinite else "a finite number"
             given = float(array[where])
-            raise ValueError(f"{name}: entry {where} is {given}; every entry must be {kind}")
+            raise InvalidArgument(f"{name}: entry {where} is {given}; every entry must be {kind}")
     return array
 
 
 def _from_python(name: str, value: Any) -> np.ndarray[Any, Any]:
     if value is None:
-        raise ValueError(f"{name}: None given; an array of numbers is needed")
+        raise InvalidArgument(f"{name}: None given; an array of numbers is needed")
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError) as error:
-        raise ValueError(f"{name}: {_short(value)} given; not a rectangular array of numbers ({error})") from None
+        raise InvalidArgument(
+            f"{name}: {_short(value)} given; not a rectangular array of numbers ({error})"
+        ) from None
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name}: {_short(value)} given; a rectangular array of real numbers is needed")
+        raise InvalidArgument(f"{name}: {_short(value)} given; a rectangular array of real numbers is needed")
     return array
 
 
@@ -108,13 +119,13 @@ def _axes(count: int) -> str:
 
 
 def same_library(**arrays: Array) -> Any:
-    """The one array namespace of all arguments (None is passed over), or a ValueError naming two that differ."""
+    """The one array namespace of all arguments (None is passed over), or an InvalidArgument that names two."""
     given = {name: array for name, array in arrays.items() if array is not None}
     namespaces = {name: array_namespace(array) for name, array in given.items()}
     first, *rest = namespaces
     for other in rest:
         if namespaces[other] is not namespaces[first]:
-            raise ValueError(
+            raise InvalidArgument(
                 f"{other}: an array of {type(given[other]).__module__} given while {first} is one of "
                 f"{type(given[first]).__module__}; all arrays must come from one library"
             )
@@ -122,11 +133,11 @@ def same_library(**arrays: Array) -> Any:
 
 
 def as_choice(name: str, value: Any, allowed: Sequence[Any]) -> Any:
-    """`value` if it is one of `allowed`, else a ValueError that lists them."""
+    """`value` if it is one of `allowed`, else an InvalidArgument that lists them."""
     if any(value is choice or (type(value) is type(choice) and value == choice) for choice in allowed):
         return value
     listed = ", ".join(repr(choice) for choice in allowed)
-    raise ValueError(f"{name}: {_short(value)} given; allowed are {listed}")
+    raise InvalidArgument(f"{name}: {_short(value)} given; allowed are {listed}")
 
 
 def as_count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
@@ -137,12 +148,12 @@ def as_count(name: str, value: Any, *, least: int = 1, most: int | None = None) 
     >>> as_count("layers", 0)
     Traceback (most recent call last):
     ...
-    ValueError: layers: 0 given; a whole number of at least 1 is needed
+    rankmath.InvalidArgument: layers: 0 given; a whole number of at least 1 is needed
     """
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
     if not whole or value < least or (most is not None and value > most):
         upto = "" if most is None else f" and at most {most}"
-        raise ValueError(f"{name}: {_short(value)} given; a whole number of at least {least}{upto} is needed")
+        raise InvalidArgument(f"{name}: {_short(value)} given; a whole number of at least {least}{upto} is needed")
     return int(value)
 
 
@@ -156,5 +167,5 @@ def as_real(name: str, value: Any, *, positive: bool = False, most: float = math
     if no_number or (positive and number <= 0) or number > most:
         kind = "a positive finite number" if positive else "a finite number"
         kind += "" if most == math.inf else f" of at most {most:g}"
-        raise ValueError(f"{name}: {_short(value)} given; {kind} is needed")
+        raise InvalidArgument(f"{name}: {_short(value)} given; {kind} is needed")
     return number

@@ -16,7 +16,7 @@ import array_api_compat.numpy
 import numpy as np
 from array_api_compat import array_namespace, is_cupy_array, is_numpy_array
 
-from rankmath.validation import Array
+from rankmath.validation import Array, InvalidArgument
 
 # A block of logits, its exponentials, and a temporary of the library.
 _BYTES_PER_ENTRY = 24
@@ -268,7 +268,9 @@ class Float64:
     def erfc(self, a: Array) -> Array:
         if not self._native:
             library = type(a).__module__.partition(".")[0]
-            raise ValueError(f"mlp: activation 'gelu' needs erfc, which {library} lacks; use NumPy or CuPy arrays")
+            raise InvalidArgument(
+                f"mlp: activation 'gelu' needs erfc, which {library} lacks; use NumPy or CuPy arrays"
+            )
         special: Any = import_module("scipy.special" if self._numpy else "cupyx.scipy.special")
         return special.erfc(a)
 

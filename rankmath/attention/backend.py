@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from rankmath.arithmetic.float64 import to_numpy
 from rankmath.model.network import LayerNorm, Network
-from rankmath.validation import Array, as_choice, same_library
+from rankmath.validation import Array, InvalidArgument, as_choice, same_library
 
 Backend = Literal["numpy", "cupy"]
 
@@ -47,5 +47,7 @@ def _cupy() -> Any:
     try:
         import cupy
     except ImportError:
-        raise ValueError("backend: 'cupy' given, but CuPy is not installed; pip install 'rankmath[gpu]'") from None
+        raise InvalidArgument(
+            "backend: 'cupy' given, but CuPy is not installed; pip install 'rankmath[gpu]'"
+        ) from None
     return cupy

@@ -30,7 +30,7 @@ from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.activations import activate, activation_difference
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, LayerNorm, Network
-from rankmath.validation import Array
+from rankmath.validation import Array, InvalidArgument
 
 #: An array and the logarithm of its unit, (..., 1, 1) on the host or 0 (always 0 where exponents are unbounded).
 Scaled: TypeAlias = tuple[Array, Any]
@@ -789,7 +789,7 @@ def _token_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
     along = b + r * p
     a = A.sqrt(along * along + r * r * size + e)
     if not norm.floor and A.any(A.vanishes(a, b + r * A.sqrt(A.sum(R * R, axis=-1)))):
-        raise ValueError(
+        raise InvalidArgument(
             f"X: a token is zero before LayerNorm {norm.kind!r}, exactly or to rounding; it has no direction"
         )
     beta = A.sqrt(b * b + e)

@@ -14,24 +14,24 @@ from rankmath.attention.activations import activate
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, LayerNorm, Network
-from rankmath.validation import Array, as_array, as_count, same_library
+from rankmath.validation import Array, InvalidArgument, as_array, as_count, same_library
 
 
 def check_input(net: Network, X: Any) -> Array:
     """X as a float64 array (..., n, d) that fits the network."""
     if not isinstance(net, Network):
-        raise ValueError(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
+        raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
     X = as_array("X", X, min_ndim=2, shape=(None, net.dim))
     same_library(X=X, W=net.value)
     n = int(X.shape[-2])
     if isinstance(net.mask, Mask) and net.mask.n != n:
-        raise ValueError(f"X: {n} tokens given; the network's mask is for {net.mask.n}")
+        raise InvalidArgument(f"X: {n} tokens given; the network's mask is for {net.mask.n}")
     # A stack of networks with fewer axes of tokens: each takes the same ones.
     lead = net.query.shape[2:-2]
     try:
         shape = (*np.broadcast_shapes(lead, X.shape[:-2]), *X.shape[-2:])
     except ValueError:
-        raise ValueError(
+        raise InvalidArgument(
             f"X: shape {tuple(X.shape)} given to a stack of networks of shape {tuple(lead)}; these do not match"
         ) from None
     return X if shape == X.shape else array_namespace(X).broadcast_to(X, shape)
@@ -41,9 +41,9 @@ def check_one_sequence(net: Network, X: Any, taker: str) -> Array:
     """`check_input` for what takes one network and one sequence (n, d)."""
     X = check_input(net, X)
     if net.query.ndim != 4:
-        raise ValueError(f"net: a stack of networks given; {taker} takes one network")
+        raise InvalidArgument(f"net: a stack of networks given; {taker} takes one network")
     if X.ndim != 2:
-        raise ValueError(f"X: shape {tuple(X.shape)} given; {taker} takes one sequence (n, d)")
+        raise InvalidArgument(f"X: shape {tuple(X.shape)} given; {taker} takes one sequence (n, d)")
     return X
 
 
@@ -80,7 +80,7 @@ def forward(net: Network, X: Any, *, backend: Backend | None = None, memory: int
 def in_range(A: Float64, out: Array) -> Array:
     """`out`, or a ValueError if something has overflowed on the way to it."""
     if not bool(A.xp.all(A.xp.isfinite(out))):
-        raise ValueError("X: too large for the plain pass, whose logits overflow a double; `trace` takes it")
+        raise InvalidArgument("X: too large for the plain pass, whose logits overflow a double; `trace` takes it")
     return out
 
 
@@ -186,5 +186,5 @@ def layer_norm(A: Any, norm: LayerNorm, Y: Array) -> Array:
 
 def _divided(A: Any, norm: LayerNorm, Y: Array, length: Array) -> Array:
     if A.any(length == 0):
-        raise ValueError(f"X: a token is zero before LayerNorm {norm.kind!r}; it has no direction")
+        raise InvalidArgument(f"X: a token is zero before LayerNorm {norm.kind!r}; it has no direction")
     return Y / length

@@ -31,6 +31,7 @@ from rankmath.claims.registry import statement as registered
 from rankmath.claims.registry import statements_in
 from rankmath.claims.statement import Draw, Statement
 from rankmath.claims.verdict import Outcome, Verdict
+from rankmath.validation import InvalidArgument
 
 #: Bins of log₁₀(lhs/rhs): below the first edge, half a decade each, and from the last edge up to 0.
 HISTOGRAM_EDGES: tuple[float, ...] = tuple(-12 + k / 2 for k in range(24))
@@ -161,10 +162,10 @@ def load_statement(key: str, file: str | None, digest: str | None) -> Statement:
     if file is None:
         return registered(key)
     if file_digest(file) != digest:
-        raise ValueError(f"file: {file} is not the file the campaign was planned with (SHA-256 {digest})")
+        raise InvalidArgument(f"file: {file} is not the file the campaign was planned with (SHA-256 {digest})")
     found = {entry.key: entry for entry in statements_in(file)}
     if key not in found:
-        raise ValueError(f"key: {key!r} given; {file} defines {', '.join(found)}")
+        raise InvalidArgument(f"key: {key!r} given; {file} defines {', '.join(found)}")
     return found[key]
 
 
@@ -173,7 +174,7 @@ def file_digest(path: str | Path) -> str:
     try:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
     except OSError as error:
-        raise ValueError(f"file: {str(path)!r} given; it cannot be read ({error.strerror})") from None
+        raise InvalidArgument(f"file: {str(path)!r} given; it cannot be read ({error.strerror})") from None
 
 
 def run_chunk(chunk: Chunk) -> Findings:
@@ -227,7 +228,7 @@ def draws_for(statement: Statement, sizes: Sequence[tuple[int, int, int, int]]) 
         return statement.draws
     net = _sample(statement, "sizes").net
     if not (net.norm is None and net.mask is None and not any(net.mlp)):
-        raise ValueError(f"sizes: given for {statement.key}; its networks carry a mask, a norm or an MLP")
+        raise InvalidArgument(f"sizes: given for {statement.key}; its networks carry a mask, a norm or an MLP")
     return tuple(networks(tokens, shapes=(size,), skip=net.skip) for size in sizes for tokens in ALL_TOKENS)
 
 
@@ -240,7 +241,7 @@ def check_scales(statement: Statement, scales: Sequence[float]) -> None:
 def _sample(statement: Statement, name: str) -> NetworkInstance:
     instance = statement.draws[0](np.random.default_rng(0), 1)
     if not isinstance(instance, NetworkInstance):
-        raise ValueError(f"{name}: given for {statement.key}; only statements about networks take {name}")
+        raise InvalidArgument(f"{name}: given for {statement.key}; only statements about networks take {name}")
     return instance
 
 
@@ -253,7 +254,9 @@ def _batches(chunk: Chunk, draws: Sequence[Draw]) -> Iterator[tuple[int, Instanc
         turn = first + number
         batch = draws[turn % len(draws)](chunk.generator(number), min(recipe.batch, chunk.size - done))
         if not 0 < len(batch) <= chunk.size - done:
-            raise ValueError(f"draws: {chunk.key} drew {len(batch)} instances where {chunk.size - done} were left")
+            raise InvalidArgument(
+                f"draws: {chunk.key} drew {len(batch)} instances where {chunk.size - done} were left"
+            )
         if recipe.scales and isinstance(batch, NetworkInstance):
             scale = recipe.scales[turn // len(draws) % len(recipe.scales)]
             batch = replace(batch, X=scale * batch.X)

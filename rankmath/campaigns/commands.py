@@ -145,7 +145,7 @@ def show(ledger: str, key: str | None, why: str | None, limit: int, failures: bo
     """
     from rankmath.campaigns.export import plain
     from rankmath.campaigns.ledger import Ledger
-    from rankmath.validation import as_choice, as_count
+    from rankmath.validation import InvalidArgument, as_choice, as_count
 
     limit = as_count("--limit", limit)
     if why is not None:
@@ -153,7 +153,7 @@ def show(ledger: str, key: str | None, why: str | None, limit: int, failures: bo
     with Ledger.read(ledger) as book:
         keys = [standing.statement for standing in book.standings()]
         if key is not None and key not in keys:
-            raise ValueError(f"key: {key!r} given; the ledger holds {', '.join(keys)}")
+            raise InvalidArgument(f"key: {key!r} given; the ledger holds {', '.join(keys)}")
         table = "failures" if failures else "records"
         rows = list(book.rows(table, key=key, why=None if failures else why, limit=limit))
     if as_json:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from rankmath.campaigns.chunks import Attempt, Chunk, attempt
 from rankmath.campaigns.versions import source_digest
+from rankmath.validation import InvalidArgument
 
 #: So many processes may die before they are ready, one after the other, until we believe that none ever will be.
 STILLBORN = 10
@@ -176,7 +177,9 @@ def dask_cluster(chunks: Iterator[Chunk], *, cluster: Any, attempts: int) -> Ite
     try:
         from distributed import CancelledError, Client, KilledWorker, as_completed
     except ImportError:
-        raise ValueError("dask: given, but distributed is not installed; pip install 'rankmath[scale]'") from None
+        raise InvalidArgument(
+            "dask: given, but distributed is not installed; pip install 'rankmath[scale]'"
+        ) from None
 
     client = cluster if isinstance(cluster, Client) else _client(cluster)
     jobs = _Jobs(chunks, attempts)
@@ -221,7 +224,7 @@ def _client(address: str) -> Any:
         parse_host_port(parse_address(address)[1])
         return Client(address, timeout=DASK_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
-        raise ValueError(f"dask: {address!r} given; no scheduler answers there ({error})") from None
+        raise InvalidArgument(f"dask: {address!r} given; no scheduler answers there ({error})") from None
 
 
 def _check_workers(client: Any) -> None:
@@ -229,16 +232,16 @@ def _check_workers(client: Any) -> None:
     try:
         client.wait_for_workers(1, timeout=DASK_PATIENCE)
     except TimeoutError:
-        raise ValueError(
+        raise InvalidArgument(
             f"dask: {client.scheduler.address} has no workers; start some with `dask worker`"
         ) from None
     try:
         found = client.run(source_digest)
     except Exception as error:
-        raise ValueError(f"dask: a worker cannot run rankmath ({type(error).__name__}: {error})") from None
+        raise InvalidArgument(f"dask: a worker cannot run rankmath ({type(error).__name__}: {error})") from None
     for worker, source in found.items():
         if source != source_digest():
-            raise ValueError(
+            raise InvalidArgument(
                 f"dask: the worker {worker} has a rankmath with source {source}, not {source_digest()} as here"
             )
 
@@ -255,7 +258,7 @@ def joblib_backend(chunks: Iterator[Chunk], *, attempts: int) -> Iterator[Attemp
         from joblib import Parallel, delayed
         from joblib.externals.loky.process_executor import BrokenProcessPool
     except ImportError:
-        raise ValueError("joblib: asked for, but not installed; pip install 'rankmath[scale]'") from None
+        raise InvalidArgument("joblib: asked for, but not installed; pip install 'rankmath[scale]'") from None
 
     jobs = _Jobs(chunks, attempts)
     at_hand: dict[Chunk, _Job] = {}

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from rankmath.validation import InvalidArgument
+
 
 def encode(value: Any) -> str:
     """`value` (numbers, arrays, tuples, dicts and dataclasses of them) as JSON; dicts keep their order.
@@ -33,7 +35,7 @@ def decode(text: str) -> Any:
     try:
         return _value(json.loads(text))
     except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
-        raise ValueError(f"text: no instance can be read from it ({error})") from None
+        raise InvalidArgument(f"text: no instance can be read from it ({error})") from None
 
 
 def _node(value: Any) -> Any:
@@ -104,7 +106,7 @@ def _class(name: str) -> Any:
     module, _, qualname = name.partition(":")
     found = getattr(import_module(module), qualname) if module.startswith("rankmath.") else None
     if not (isinstance(found, type) and dataclasses.is_dataclass(found)):
-        raise ValueError(f"the class {name} is none of this library's")
+        raise InvalidArgument(f"the class {name} is none of this library's")
     return found
 
 

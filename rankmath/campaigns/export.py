@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rankmath.campaigns.ledger import TABLES, Ledger
-from rankmath.validation import as_choice
+from rankmath.validation import InvalidArgument, as_choice
 
 #: Rows of a Parquet row group.
 _GROUP = 10_000
@@ -24,11 +24,11 @@ def export(ledger: Ledger, path: str | os.PathLike[str], table: str = "chunks", 
     as_choice("table", table, TABLES)
     write = _WRITERS.get(target.suffix)
     if write is None:
-        raise ValueError(f"output: {str(target)!r} given; its ending must be one of {', '.join(_WRITERS)}")
+        raise InvalidArgument(f"output: {str(target)!r} given; its ending must be one of {', '.join(_WRITERS)}")
     if key is not None and "statement" not in ledger.columns(table):
-        raise ValueError(f"key: {key!r} given; the table {table} is not by statement")
+        raise InvalidArgument(f"key: {key!r} given; the table {table} is not by statement")
     if not target.parent.is_dir():
-        raise ValueError(f"output: {str(target)!r} given; there is no folder {target.parent}")
+        raise InvalidArgument(f"output: {str(target)!r} given; there is no folder {target.parent}")
     handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     os.close(handle)
     try:
@@ -68,7 +68,7 @@ def _write_parquet(path: Path, columns: list[str], rows: Iterator[dict[str, Any]
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise ValueError(
+        raise InvalidArgument(
             "output: a .parquet file needs pyarrow; pip install pyarrow, or choose .csv or .json"
         ) from None
 

@@ -25,6 +25,7 @@ from urllib.parse import quote
 from rankmath.campaigns.chunks import Attempt, Chunk, Record
 from rankmath.campaigns.plan import Plan, Task
 from rankmath.campaigns.versions import versions
+from rankmath.validation import InvalidArgument
 
 #: Of the tables below; a ledger with a larger number is refused.
 SCHEMA = 1
@@ -122,7 +123,7 @@ _TROUBLE = {
 }
 
 
-class LedgerError(ValueError):
+class LedgerError(InvalidArgument):
     """The ledger cannot be used, and why."""
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from rankmath.campaigns.chunks import Chunk, Recipe, check_scales, draws_for, file_digest, load_statement
 from rankmath.claims.registry import statement, statements, statements_in
 from rankmath.claims.statement import Statement
-from rankmath.validation import as_count, as_real
+from rankmath.validation import InvalidArgument, as_count, as_real
 
 #: Keys that may stand at the top, for all statements, or in a [[statement]] table, for one.
 OF_A_STATEMENT = ("instances", "certify", "search", "chunk", "batch", "keep", "sizes", "scales")
@@ -67,9 +67,9 @@ class Plan:
         try:
             content = tomllib.loads(source.read_text(encoding="utf-8"))
         except OSError as error:
-            raise ValueError(f"plan: {str(source)!r} given; it cannot be read ({error.strerror})") from None
+            raise InvalidArgument(f"plan: {str(source)!r} given; it cannot be read ({error.strerror})") from None
         except ValueError as error:
-            raise ValueError(f"plan: {str(source)!r} given; it is no TOML file ({error})") from None
+            raise InvalidArgument(f"plan: {str(source)!r} given; it is no TOML file ({error})") from None
         content.setdefault("ledger", source.with_suffix(".db").name)
         return cls.of(content, folder=source.parent)
 
@@ -81,12 +81,12 @@ class Plan:
         defaults = {name: content[name] for name in OF_A_STATEMENT if name in content}
         tables = [*_named(content.get("statements", ())), *_tables(content.get("statement", ()))]
         if not tables:
-            raise ValueError("statements: none given; name some, or 'all', or write [[statement]] tables")
+            raise InvalidArgument("statements: none given; name some, or 'all', or write [[statement]] tables")
         tasks = tuple(_task({**defaults, **table}, folder) for table in tables)
         keys = [task.recipe.key for task in tasks]
         for key in keys:
             if keys.count(key) > 1:
-                raise ValueError(f"statements: {key!r} given twice; each may be given once")
+                raise InvalidArgument(f"statements: {key!r} given twice; each may be given once")
         return cls(tasks, **cls.options(content, folder))
 
     @staticmethod
@@ -136,13 +136,13 @@ def _task(table: Mapping[str, Any], folder: Path) -> Task:
         file, digest = str(path.resolve()), file_digest(path)
         found = [entry.key for entry in _loaded(path)]
         if not key and len(found) > 1:
-            raise ValueError(f"key: none given; {table['file']} defines {', '.join(found)}")
+            raise InvalidArgument(f"key: none given; {table['file']} defines {', '.join(found)}")
         key = key or found[0]
         entry = load_statement(key, file, digest)
     else:
         entry = statement(key)
     if not entry.draws:
-        raise ValueError(f"statements: {key!r} given; it draws no instances, so there is nothing to repeat")
+        raise InvalidArgument(f"statements: {key!r} given; it draws no instances, so there is nothing to repeat")
     instances = as_count("instances", table.get("instances", 10_000), most=_MOST)
     chunk = as_count("chunk", table.get("chunk", default_chunk(entry)), most=10**7)
     sizes = tuple(_size(size) for size in _listed("sizes", table.get("sizes", ())))
@@ -168,7 +168,7 @@ def _loaded(path: Path) -> list[Statement]:
     try:
         return statements_in(path)
     except Exception as error:
-        raise ValueError(
+        raise InvalidArgument(
             f"file: {str(path)!r} given; it cannot be loaded ({type(error).__name__}: {error})"
         ) from error
 
@@ -183,54 +183,54 @@ def _tables(given: Any) -> list[Mapping[str, Any]]:
     tables = _listed("statement", given)
     for table in tables:
         if not isinstance(table, Mapping):
-            raise ValueError(f"statement: {table!r} given; write it as a table, [[statement]]")
+            raise InvalidArgument(f"statement: {table!r} given; write it as a table, [[statement]]")
         _known("a [[statement]]", table, ("key", "file", *OF_A_STATEMENT))
         if "key" not in table and "file" not in table:
-            raise ValueError("key: none given; every [[statement]] needs one, or a file")
+            raise InvalidArgument("key: none given; every [[statement]] needs one, or a file")
     return tables
 
 
 def _known(where: str, given: Any, allowed: Sequence[str]) -> None:
     if not isinstance(given, Mapping):
-        raise ValueError(f"plan: a {type(given).__name__} given; a mapping of settings is needed")
+        raise InvalidArgument(f"plan: a {type(given).__name__} given; a mapping of settings is needed")
     for name in given:
         if name not in allowed:
-            raise ValueError(f"{name}: unknown key of {where}; allowed are {', '.join(allowed)}")
+            raise InvalidArgument(f"{name}: unknown key of {where}; allowed are {', '.join(allowed)}")
 
 
 def _listed(name: str, given: Any) -> list[Any]:
     if isinstance(given, str) or not isinstance(given, Sequence):
-        raise ValueError(f"{name}: {given!r} given; a list is needed")
+        raise InvalidArgument(f"{name}: {given!r} given; a list is needed")
     return list(given)
 
 
 def _text(name: str, given: Any) -> str:
     if not isinstance(given, (str, os.PathLike)) or not os.fspath(given):
-        raise ValueError(f"{name}: {given!r} given; a text is needed")
+        raise InvalidArgument(f"{name}: {given!r} given; a text is needed")
     return os.fspath(given)
 
 
 def _seeds(given: Any) -> tuple[int, ...]:
     seeds = tuple(as_count("seeds", seed, least=0, most=2**63 - 1) for seed in _listed("seeds", given))
     if not seeds or len(set(seeds)) < len(seeds):
-        raise ValueError(f"seeds: {given!r} given; at least one is needed, and each once")
+        raise InvalidArgument(f"seeds: {given!r} given; at least one is needed, and each once")
     return seeds
 
 
 def _share(given: Any) -> float:
     share = as_real("certify", given)
     if not 0 <= share <= 1:
-        raise ValueError(f"certify: {given!r} given; a share of the instances between 0 and 1 is needed")
+        raise InvalidArgument(f"certify: {given!r} given; a share of the instances between 0 and 1 is needed")
     return share
 
 
 def _size(given: Any) -> tuple[int, int, int, int]:
     numbers = _listed("sizes", given)
     if len(numbers) != 4:
-        raise ValueError(f"sizes: {given!r} given; each size is [tokens, dim, heads, layers]")
+        raise InvalidArgument(f"sizes: {given!r} given; each size is [tokens, dim, heads, layers]")
     n, d, H, L = (as_count("sizes", number, most=10**6) for number in numbers)
     if math.prod((n, n, H)) > 10**9 or math.prod((d, d, H, L)) > 10**9:
-        raise ValueError(f"sizes: {given!r} given; it does not fit into memory")
+        raise InvalidArgument(f"sizes: {given!r} given; it does not fit into memory")
     return n, d, H, L
 
 

@@ -14,7 +14,7 @@ from rankmath.campaigns.chunks import Attempt, Chunk
 from rankmath.campaigns.crews import dask_cluster, in_this_process, joblib_backend, local_processes
 from rankmath.campaigns.ledger import Ledger, LedgerError, Standing
 from rankmath.campaigns.plan import Plan
-from rankmath.validation import as_choice
+from rankmath.validation import InvalidArgument, as_choice
 
 #: Called with the ledger before the first chunk (None), and with every chunk that comes back.
 Watch = Callable[[Ledger, Attempt | None], None]
@@ -84,9 +84,9 @@ def campaign(
     as_choice("joblib", joblib, (False, True))
     cluster = checked.dask if dask is None else dask
     if joblib and cluster is not None:
-        raise ValueError("joblib: True given together with dask; choose one")
+        raise InvalidArgument("joblib: True given together with dask; choose one")
     if checked.ledger is None:
-        raise ValueError("ledger: none given; name the file to keep the results in")
+        raise InvalidArgument("ledger: none given; name the file to keep the results in")
     began = time.monotonic()
     with Ledger.open(checked.ledger) as book:
         run = book.begin(checked, resume=resume)
@@ -147,7 +147,9 @@ def _plan(given: Any, **instead: Any) -> Plan:
     elif isinstance(given, (str, os.PathLike)):
         plan = Plan.read(given)
     else:
-        raise ValueError(f"plan: a {type(given).__name__} given; a TOML file or a mapping of settings is needed")
+        raise InvalidArgument(
+            f"plan: a {type(given).__name__} given; a TOML file or a mapping of settings is needed"
+        )
     options = Plan.options({name: value for name, value in instead.items() if value is not None})
     return replace(plan, **options)
 

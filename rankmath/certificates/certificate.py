@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.checker import checker
-from rankmath.validation import as_choice
+from rankmath.validation import InvalidArgument, as_choice
 
 FORMAT = "rankmath-certificate/1"
 KINDS = ("holds", "violates", "exists")
@@ -59,10 +59,10 @@ class Certificate:
         as_choice("kind", self.kind, KINDS)
         for name in ("statement", "about"):
             if not isinstance(getattr(self, name), str):
-                raise ValueError(f"{name}: {type(getattr(self, name)).__name__} given; a string is needed")
+                raise InvalidArgument(f"{name}: {type(getattr(self, name)).__name__} given; a string is needed")
         for name in ("data", "hints"):
             if not isinstance(getattr(self, name), Mapping):
-                raise ValueError(f"{name}: {type(getattr(self, name)).__name__} given; a mapping is needed")
+                raise InvalidArgument(f"{name}: {type(getattr(self, name)).__name__} given; a mapping is needed")
             object.__setattr__(self, name, exact(getattr(self, name), name=name))
 
     @property
@@ -110,20 +110,22 @@ class Certificate:
                 raise checker.Rejected(f"more than {checker.MAX_BYTES} bytes")
             content = checker.parse(raw.decode("utf-8"))
         except (checker.Rejected, UnicodeDecodeError) as error:
-            raise ValueError(f"path: {os.fspath(path)} is not a certificate: {error}") from None
+            raise InvalidArgument(f"path: {os.fspath(path)} is not a certificate: {error}") from None
         return cls._from_content(content, os.fspath(path))
 
     @classmethod
     def _from_content(cls, content: Any, where: str) -> Certificate:
         needed = {"format", "statement", "kind", "data", "hints"}
         if not isinstance(content, dict) or not needed <= set(content) <= needed | {"id", "about"}:
-            raise ValueError(f"path: {where} must be an object with the fields {', '.join(sorted(needed))}")
+            raise InvalidArgument(f"path: {where} must be an object with the fields {', '.join(sorted(needed))}")
         if content["format"] != FORMAT:
-            raise ValueError(f"path: {where} must have the format {FORMAT!r}")
+            raise InvalidArgument(f"path: {where} must have the format {FORMAT!r}")
         rest = {name: value for name, value in content.items() if name not in ("format", "id")}
         certificate = cls(**rest)
         if content.get("id", certificate.id) != certificate.id:
-            raise ValueError(f"path: {where} carries an id that is not the hash of its content, {certificate.id}")
+            raise InvalidArgument(
+                f"path: {where} carries an id that is not the hash of its content, {certificate.id}"
+            )
         return certificate
 
     def check(self, *, seconds: float = checker.SECONDS) -> checker.CheckResult:
@@ -153,7 +155,7 @@ def exact(value: Any, *, name: str = "value") -> Any:
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
-                raise ValueError(f"{name}: key {key!r} given; every key must be a string")
+                raise InvalidArgument(f"{name}: key {key!r} given; every key must be a string")
         return MappingProxyType({key: exact(inner, name=f"{name}.{key}") for key, inner in value.items()})
     if isinstance(value, str):
         return str(value)
@@ -166,17 +168,17 @@ def exact(value: Any, *, name: str = "value") -> Any:
 
 def _exact_number(value: Any, name: str) -> int | str:
     if isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name}: {value!r} given; a number is needed")
+        raise InvalidArgument(f"{name}: {value!r} given; a number is needed")
     if isinstance(value, (float, np.floating)):
         if not math.isfinite(value):
-            raise ValueError(f"{name}: {value!r} given; every number must be finite")
+            raise InvalidArgument(f"{name}: {value!r} given; every number must be finite")
         p, q = value.as_integer_ratio()
     elif isinstance(value, (Integral, Rational)):
         p, q = int(value.numerator), int(value.denominator)
     else:
-        raise ValueError(f"{name}: {type(value).__name__} given; allowed are integers, Fractions and floats")
+        raise InvalidArgument(f"{name}: {type(value).__name__} given; allowed are integers, Fractions and floats")
     if max(abs(p), q) >= 10**checker.MAX_DIGITS:
-        raise ValueError(f"{name}: a number of more than {checker.MAX_DIGITS} digits given; that is the limit")
+        raise InvalidArgument(f"{name}: a number of more than {checker.MAX_DIGITS} digits given; that is the limit")
     if q == 1 and abs(p) <= _LARGEST_JSON_INTEGER:
         return p
     if q & (q - 1) == 0:

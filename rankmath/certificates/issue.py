@@ -20,7 +20,7 @@ import numpy as np
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.model.network import Network
-from rankmath.validation import Array, as_array, as_choice
+from rankmath.validation import Array, InvalidArgument, as_array, as_choice
 
 Kind: TypeAlias = Literal["holds", "violates"]
 Rows: TypeAlias = list[list[Fraction]]
@@ -86,7 +86,7 @@ class Instance:
         zeros = np.full((L, H, d), Fraction(0), dtype=object)
         d_qk = exact_array("d_qk", d if self.d_qk is None else self.d_qk, ())[()]
         if d_qk <= 0:
-            raise ValueError(f"d_qk: {self.d_qk} given; a positive number is needed")
+            raise InvalidArgument(f"d_qk: {self.d_qk} given; a positive number is needed")
         values = {
             "X": X,
             "W_QK": W_QK,
@@ -102,7 +102,7 @@ class Instance:
     def of(cls, net: Network, X: Any) -> Instance:
         """The instance (net, X), with W_QK and W multiplied out exactly; attention layers and biases only."""
         if not isinstance(net, Network):
-            raise ValueError(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
+            raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
         extras = {
             "skip": net.skip != 0,
             "mlp": any(net.mlp),
@@ -111,7 +111,9 @@ class Instance:
         }
         for name, present in extras.items():
             if present:
-                raise ValueError(f"net: a network with {name} given; certificates are about attention layers alone")
+                raise InvalidArgument(
+                    f"net: a network with {name} given; certificates are about attention layers alone"
+                )
         W_QK = _exact_product(net.query, None if net.key is None else np.swapaxes(net.key, -1, -2))
         return cls(X, W_QK, _exact_product(net.value, net.output), net.key_bias, net.bias, net.d_qk)
 
@@ -159,17 +161,19 @@ def exact_array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndar
     try:
         entries = np.array(value, dtype=object)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{name}: a {type(value).__name__} given; not a rectangular array ({error})") from None
+        raise InvalidArgument(
+            f"{name}: a {type(value).__name__} given; not a rectangular array ({error})"
+        ) from None
     wanted = ", ".join("any" if length is None else str(length) for length in shape)
     fits = entries.ndim == len(shape) and all(w in (None, s) for w, s in zip(shape, entries.shape, strict=True))
     if not fits or 0 in entries.shape:
-        raise ValueError(f"{name}: shape {entries.shape} given; it must be ({wanted}), no axis empty")
+        raise InvalidArgument(f"{name}: shape {entries.shape} given; it must be ({wanted}), no axis empty")
     result = np.empty(entries.shape, dtype=object)
     for index, entry in np.ndenumerate(entries):
         real = isinstance(entry, Rational) and not isinstance(entry, bool)
         if not real and not (isinstance(entry, float) and math.isfinite(entry)):
             shown = entry if isinstance(entry, float) else f"a {type(entry).__name__}"
-            raise ValueError(
+            raise InvalidArgument(
                 f"{name}: entry {index} is {shown}; a Fraction, an integer or a finite float is needed"
             )
         result[index] = Fraction(entry)
@@ -186,7 +190,9 @@ def stochastic_rationals(P: Any) -> np.ndarray[Any, Any]:
     """
     P = as_array("P", P, min_ndim=2)
     if (P < 0).any() or (abs(P.sum(axis=-1) - 1) > 1e-9).any():
-        raise ValueError("P: rows that are negative somewhere or do not sum to 1 given; P must be row-stochastic")
+        raise InvalidArgument(
+            "P: rows that are negative somewhere or do not sum to 1 given; P must be row-stochastic"
+        )
     down = np.array(_rounded(P.ravel(), Fraction(1, 2**_HINT_BITS)), dtype=object).reshape(P.shape)
     for row in down.reshape(-1, P.shape[-1]):
         row[np.argmax(row)] += 1 - sum(row)
@@ -210,7 +216,7 @@ def certify_closure(factors: Sequence[Any], *, about: str = "") -> Certificate:
     exact = [exact_array(f"factors[{k}]", factor, (None, None)) for k, factor in enumerate(factors)]
     for left, right in pairwise(exact):
         if left.shape[1] != right.shape[0]:
-            raise ValueError(f"factors: shapes {left.shape} and {right.shape} given; they must be composable")
+            raise InvalidArgument(f"factors: shapes {left.shape} and {right.shape} given; they must be composable")
     data = {"factors": exact, "product": reduce(np.matmul, exact)}
     return issue(Certificate("seed:closure", "holds", data, about=about), decided=True)
 
@@ -326,7 +332,7 @@ def certify_two_tokens(w: Any, *, about: str = "") -> Certificate:
     """
     number: Any = exact_array("w", w, ())[()]
     if number <= 1:
-        raise ValueError(f"w: {w} given; a number greater than 1 is needed")
+        raise InvalidArgument(f"w: {w} given; a number greater than 1 is needed")
     square = 1 - 1 / number**2
     s = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
     if s**2 != square:
@@ -354,7 +360,7 @@ def certify_total_variation(
 
 def _weights_or_logits(weights: Any, logits: Any) -> tuple[str, np.ndarray[Any, Any]]:
     if (weights is None) == (logits is None):
-        raise ValueError("weights, logits: both or neither given; exactly one is needed")
+        raise InvalidArgument("weights, logits: both or neither given; exactly one is needed")
     name, base = ("weights", weights) if logits is None else ("logits", logits)
     return name, exact_array(name, base, (None,))
 

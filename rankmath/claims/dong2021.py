@@ -45,7 +45,7 @@ from rankmath.claims.statement import Evaluation, Exact, Hypothesis, Side, State
 from rankmath.claims.verdict import Outcome, Verdict
 from rankmath.dynamics.paths import path_counts
 from rankmath.model.network import LIPSCHITZ, MLP, Network
-from rankmath.validation import as_array
+from rankmath.validation import InvalidArgument, as_array
 
 PAPER = "Dong, Cordonnier and Loukas 2021 (arXiv 2103.03404)"
 
@@ -59,10 +59,14 @@ def path_instance(net: Any, X: Any) -> ArrayInstance:
     """
     checked = network_instance(net, X)
     if checked.X.ndim != 2 or checked.net.norm is not None or any(checked.net.mlp):
-        raise ValueError("net: the path decomposition is for one sequence and a network without MLP and LayerNorm")
+        raise InvalidArgument(
+            "net: the path decomposition is for one sequence and a network without MLP and LayerNorm"
+        )
     net = checked.net
     if (net.heads + 1) ** net.layers > 4096:
-        raise ValueError(f"net: {net.heads + 1}^{net.layers} paths; enumeration in rationals takes 4096 at most")
+        raise InvalidArgument(
+            f"net: {net.heads + 1}^{net.layers} paths; enumeration in rationals takes 4096 at most"
+        )
     bias = np.zeros((net.layers, net.dim)) if net.bias is None else net.bias
     arrays = {
         "X": checked.X,
@@ -77,7 +81,9 @@ def path_instance(net: Any, X: Any) -> ArrayInstance:
 def plain_path_instance(net: Any, X: Any) -> ArrayInstance:
     """The same for a network without skips: with them, `dong2021:2.1-skip` is the statement."""
     if getattr(net, "skip", 0):
-        raise ValueError(f"net: a skip factor of {net.skip} given; dong2021:2.1 has none, use dong2021:2.1-skip")
+        raise InvalidArgument(
+            f"net: a skip factor of {net.skip} given; dong2021:2.1 has none, use dong2021:2.1-skip"
+        )
     return path_instance(net, X)
 
 

@@ -22,7 +22,7 @@ from rankmath.claims.registry import statement as registered
 from rankmath.claims.registry import statements
 from rankmath.claims.statement import Evaluation, Side, Statement
 from rankmath.claims.verdict import Outcome, Verdict
-from rankmath.validation import as_choice, as_count
+from rankmath.validation import InvalidArgument, as_choice, as_count
 
 #: Float64 says "holds" or "violated" only beyond this distance, relative to the larger of 1 and the logarithms.
 FLOAT_MARGIN = 1e-9
@@ -59,7 +59,7 @@ def verify(
     as_choice("arithmetic", arithmetic, ("float64", "balls"))
     instance = _instance(statement, given, named)
     if len(instance) != 1 or instance.is_batch:
-        raise ValueError(f"X: a batch of {len(instance)} given; verify takes one instance")
+        raise InvalidArgument(f"X: a batch of {len(instance)} given; verify takes one instance")
     return judge(statement, instance, arithmetic, as_count("bits", MOST_BITS if bits is None else bits, least=32))
 
 
@@ -79,7 +79,7 @@ def certify(key: str | Statement, *given: Any, **named: Any) -> Certificate:
     statement = key if isinstance(key, Statement) else registered(key)
     if statement.certificate is None:
         having = ", ".join(k for k, entry in statements().items() if entry.certificate is not None)
-        raise ValueError(f"key: {statement.key!r} given; instances are certified for {having}")
+        raise InvalidArgument(f"key: {statement.key!r} given; instances are certified for {having}")
     verdict = verify(statement, *given, arithmetic="balls", **named)
     if not verdict.certified or verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
         raise ArithmeticError(f"nothing to certify: {verdict}")
@@ -92,7 +92,7 @@ def _instance(statement: Statement, given: tuple[Any, ...], named: dict[str, Any
     try:
         wanted.bind(*given, **named)
     except TypeError as error:
-        raise ValueError(f"{statement.key}: {error}; it takes {', '.join(wanted.parameters)}") from None
+        raise InvalidArgument(f"{statement.key}: {error}; it takes {', '.join(wanted.parameters)}") from None
     instance: Instance = statement.instance(*given, **named)
     return instance
 

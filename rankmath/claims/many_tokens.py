@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankmath.model.network import Network
-from rankmath.validation import as_count
+from rankmath.validation import InvalidArgument, as_count
 
 Floats = NDArray[np.float64]
 
@@ -38,10 +38,14 @@ _WIDEST_FACTOR = 1024
 def _exact(name: str, value: Any, *, positive: bool = False) -> Fraction:
     """An int or Fraction as a Fraction from 0 to 256."""
     if isinstance(value, bool) or not isinstance(value, (int, Fraction)):
-        raise ValueError(f"{name}: a {type(value).__name__} given; an exact number (int or Fraction) is needed")
+        raise InvalidArgument(
+            f"{name}: a {type(value).__name__} given; an exact number (int or Fraction) is needed"
+        )
     if not 0 <= value <= _LARGEST_LOGIT or (positive and not value):
         above = "a positive number" if positive else "a number of at least 0"
-        raise ValueError(f"{name}: a number out of range given; {above} and at most {_LARGEST_LOGIT} is needed")
+        raise InvalidArgument(
+            f"{name}: a number out of range given; {above} and at most {_LARGEST_LOGIT} is needed"
+        )
     return Fraction(value)
 
 
@@ -166,7 +170,9 @@ class TokenKinds:
         True
         """
         if self.width > _WIDEST_FUSED:
-            raise ValueError(f"active: {self.active} given; weights are written out up to width {_WIDEST_FUSED}")
+            raise InvalidArgument(
+                f"active: {self.active} given; weights are written out up to width {_WIDEST_FUSED}"
+            )
         root = 2 ** math.ceil(math.log2(self.width) / 2)
         on_itself = np.full(self.width, root * float(self.gain))
         on_itself[0] = 0.0
@@ -271,7 +277,7 @@ def smallest_tokens(*, denominator: int = 256, most: int = 10**5) -> TokenKinds:
     high = as_count("most", most, least=8, most=10**7)
     found = optimise(high, denominator=denominator)
     if found.certified_ratio() <= 1:
-        raise ValueError(f"most: {high} given; no counterexample with so few tokens was found")
+        raise InvalidArgument(f"most: {high} given; no counterexample with so few tokens was found")
     low = 7
     while high - low > 1:
         middle = (low + high) // 2
@@ -366,7 +372,7 @@ class TwoHeads:
         True
         """
         if self.side > _WIDEST_FACTOR:
-            raise ValueError(f"side: {self.side} given; weights are written out up to side {_WIDEST_FACTOR}")
+            raise InvalidArgument(f"side: {self.side} given; weights are written out up to side {_WIDEST_FACTOR}")
         first = np.zeros((1, 2, self.width, 1))
         first[:, :, 0] = 1.0
         W_O = np.zeros((1, 2, 1, self.width))

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from rankmath.claims.statement import Statement
+from rankmath.validation import InvalidArgument
 
 _MODULES = ("seed", "dong2021", "dong2021v1", "own", "wu2024")
 
@@ -39,7 +40,7 @@ def statement(key: str) -> Statement:
     """
     known = statements()
     if not isinstance(key, str) or key not in known:
-        raise ValueError(f"key: {key!r} given; the statements are {', '.join(known)}")
+        raise InvalidArgument(f"key: {key!r} given; the statements are {', '.join(known)}")
     return known[key]
 
 
@@ -48,10 +49,10 @@ def statements_in(path: str | Path) -> list[Statement]:
     path = Path(path)
     spec = importlib.util.spec_from_file_location(f"rankmath_user_{path.stem}", path)
     if spec is None or spec.loader is None or not path.is_file():
-        raise ValueError(f"path: {str(path)!r} given; a Python file with Statement objects is needed")
+        raise InvalidArgument(f"path: {str(path)!r} given; a Python file with Statement objects is needed")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     found = [value for value in vars(module).values() if isinstance(value, Statement)]
     if not found:
-        raise ValueError(f"path: {str(path)!r} given; it defines no Statement at its top level")
+        raise InvalidArgument(f"path: {str(path)!r} given; it defines no Statement at its top level")
     return found

@@ -14,15 +14,18 @@ from rankmath.claims.instance import ArrayInstance
 from rankmath.claims.statement import Exact, Statement
 from rankmath.claims.verdict import Verdict
 from rankmath.linalg.stochastic import exact_product, is_row_stochastic
+from rankmath.validation import InvalidArgument
 
 
 def closure_instance(*matrices: Any) -> ArrayInstance:
     """Square row-stochastic matrices of one size, of Fractions, integers or floats that sum to one exactly."""
     if not matrices:
-        raise ValueError("matrices: none given; at least one row-stochastic matrix is needed")
+        raise InvalidArgument("matrices: none given; at least one row-stochastic matrix is needed")
     for k, P in enumerate(matrices):
         if not is_row_stochastic(P, tolerance=0):
-            raise ValueError(f"matrices: number {k} is not exactly row-stochastic; use Fractions or dyadic floats")
+            raise InvalidArgument(
+                f"matrices: number {k} is not exactly row-stochastic; use Fractions or dyadic floats"
+            )
     return ArrayInstance({"P": _boxed(matrices)})
 
 

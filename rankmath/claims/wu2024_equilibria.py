@@ -18,7 +18,7 @@ from rankmath.claims.wu2024_masks import PAPER
 from rankmath.claims.wu2024_shift import boxed, rational
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.linalg.rationals import exact_matrix
-from rankmath.validation import as_array, as_count
+from rankmath.validation import InvalidArgument, as_array, as_count
 
 
 def resting_instance(X: Any, W_V: Any, mask: Any = "causal") -> ArrayInstance:
@@ -26,13 +26,15 @@ def resting_instance(X: Any, W_V: Any, mask: Any = "causal") -> ArrayInstance:
     tokens, values = exact_matrix("X", X), exact_matrix("W_V", W_V)
     d = len(tokens[0])
     if len(values) != d or len(values[0]) != d:
-        raise ValueError(f"W_V: {len(values)} × {len(values[0])} given; it must be {d} × {d}, as X has {d} columns")
+        raise InvalidArgument(
+            f"W_V: {len(values)} × {len(values[0])} given; it must be {d} × {d}, as X has {d} columns"
+        )
     graph = as_mask(mask, len(tokens))
     instance = ArrayInstance(
         {"X": np.asarray(tokens, dtype=object), "W_V": np.asarray(values, dtype=object), "allowed": graph.allowed}
     )
     if resting_scales(instance) is None:
-        raise ValueError("X: not unit tokens at rest; X_i must be A X W_V up to a positive factor, exactly")
+        raise InvalidArgument("X: not unit tokens at rest; X_i must be A X W_V up to a positive factor, exactly")
     return instance
 
 
@@ -147,9 +149,9 @@ def equilibrium_instance(X: Any, W_V: Any, W_QK: Any, mask: Any = "complete") ->
     n, d = X.shape
     graph = as_mask(mask, n)
     if not np.array_equal(graph.allowed, graph.allowed.T):
-        raise ValueError("mask: not symmetric; the conjecture is about undirected masks")
+        raise InvalidArgument("mask: not symmetric; the conjecture is about undirected masks")
     if not (graph.has_self_loops and graph.is_strongly_connected):
-        raise ValueError("mask: a token that does not see itself, or several pieces; neither is allowed")
+        raise InvalidArgument("mask: a token that does not see itself, or several pieces; neither is allowed")
     weights = {name: as_array(name, W, ndim=2, shape=(d, d)) for name, W in (("W_V", W_V), ("W_QK", W_QK))}
     return ArrayInstance({"X": X, **weights, "allowed": graph.allowed})
 

@@ -24,7 +24,7 @@ from rankmath.claims.statement import Evaluation, Exact, Hypothesis, Side, State
 from rankmath.claims.verdict import Outcome, Verdict
 from rankmath.claims.wu2024_masks import PAPER
 from rankmath.linalg.rationals import exact_matrix
-from rankmath.validation import as_array, as_count
+from rankmath.validation import InvalidArgument, as_array, as_count
 
 # -- 4.3.1: two tokens -------------------------------------------------------------------------------------
 
@@ -34,7 +34,7 @@ def rational(name: str, value: Any) -> Fraction:
 
     number = exact_number(name, value)
     if not number.is_Rational:
-        raise ValueError(f"{name}: {number} given; a rational number is needed")
+        raise InvalidArgument(f"{name}: {number} given; a rational number is needed")
     return Fraction(int(number.p), int(number.q))
 
 
@@ -42,7 +42,7 @@ def two_token_instance(w: Any) -> ArrayInstance:
     """w > 1, rational."""
     number = rational("w", w)
     if number <= 1:
-        raise ValueError(f"w: {number} given; a number greater than 1 is needed")
+        raise InvalidArgument(f"w: {number} given; a number greater than 1 is needed")
     return ArrayInstance({"w": boxed([number])[0]})
 
 
@@ -106,7 +106,7 @@ def shift_instance(tokens: int, dim: int, w: Any) -> ArrayInstance:
     """n tokens, dimension d and w > n − 1, rational."""
     n, d, number = as_count("tokens", tokens), as_count("dim", dim), rational("w", w)
     if number <= n - 1:
-        raise ValueError(f"w: {number} given; a number greater than tokens − 1 = {n - 1} is needed")
+        raise InvalidArgument(f"w: {number} given; a number greater than tokens − 1 = {n - 1} is needed")
     return ArrayInstance({"sizes": np.asarray([n, d]), "w": boxed([number])[0]})
 
 
@@ -157,13 +157,15 @@ def cone_instance(x: Any, w: Any, *, log_concave: bool) -> ArrayInstance:
     [row] = exact_matrix("x", [list(x)])
     number = rational("w", w)
     if len(row) < 2 or number <= 1:
-        raise ValueError(f"x, w: {len(row)} coordinates and w = {number} given; at least 2 and w > 1 are needed")
+        raise InvalidArgument(
+            f"x, w: {len(row)} coordinates and w = {number} given; at least 2 and w > 1 are needed"
+        )
     if sum(v * v for v in row) != 1:
-        raise ValueError("x: not of norm 1; an exact unit vector is needed")
+        raise InvalidArgument("x: not of norm 1; an exact unit vector is needed")
     if max(row) > 0 or row[-2] > -1 / number:
-        raise ValueError("x: not in the set x ≤ 0, x_{d−1} ≤ −1/w of the lemma")
+        raise InvalidArgument("x: not in the set x ≤ 0, x_{d−1} ≤ −1/w of the lemma")
     if log_concave and not _is_log_concave(row):
-        raise ValueError("x: |x_1|, …, |x_{d−1}| is not log-concave without gaps")
+        raise InvalidArgument("x: |x_1|, …, |x_{d−1}| is not log-concave without gaps")
     return ArrayInstance({"x": boxed(row), "w": boxed([number])[0]})
 
 

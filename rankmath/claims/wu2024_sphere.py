@@ -41,7 +41,7 @@ from rankmath.linalg.diameters import diameter
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.linalg.rationals import exact_matrix
 from rankmath.model.network import LayerNorm, Network
-from rankmath.validation import Array, as_count
+from rankmath.validation import Array, InvalidArgument, as_count
 
 # -- sphere LayerNorm with orthogonal values: 2, Corollary 1, the hemisphere --------------------------------
 
@@ -68,7 +68,7 @@ def sphere_instance(net: Any, X: Any) -> SphereInstance:
     """Checked input: the tokens are normalised first, so none may be zero."""
     checked = network_instance(net, X)
     if not bool(np.all(np.any(np.asarray(checked.X) != 0, axis=-1))):
-        raise ValueError("X: a token is zero; sphere LayerNorm needs tokens with a direction")
+        raise InvalidArgument("X: a token is zero; sphere LayerNorm needs tokens with a direction")
     return SphereInstance(checked.net, checked.X)
 
 
@@ -270,10 +270,10 @@ def attention_instance(A: Any) -> ArrayInstance:
     """
     rows = exact_matrix("A", A)
     if any(len(row) != len(rows) or min(row) < 0 or sum(row) != 1 for row in rows):
-        raise ValueError("A: not a square row-stochastic matrix; use Fractions or dyadic floats")
+        raise InvalidArgument("A: not a square row-stochastic matrix; use Fractions or dyadic floats")
     mask = Mask(np.asarray([[x > 0 for x in row] for row in rows]))
     if not (mask.has_self_loops and mask.is_strongly_connected and mask.radius == 1):
-        raise ValueError("A: its graph must have self-loops, be strongly connected and have radius 1")
+        raise InvalidArgument("A: its graph must have self-loops, be strongly connected and have radius 1")
     return ArrayInstance({"A": np.asarray(rows, dtype=object)})
 
 
@@ -340,7 +340,7 @@ def uniform_instance(mask: Any, tokens: int) -> ArrayInstance:
     """A strongly connected mask with self-loops; W_QK = 0, W_V = I, X = I."""
     graph = as_mask(mask, as_count("tokens", tokens, least=2))
     if not (graph.has_self_loops and graph.is_strongly_connected):
-        raise ValueError("mask: self-loops and strong connectivity are needed")
+        raise InvalidArgument("mask: self-loops and strong connectivity are needed")
     return ArrayInstance({"allowed": graph.allowed})
 
 

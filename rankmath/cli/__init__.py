@@ -342,6 +342,7 @@ def bound(key: str, given: tuple[str, ...], as_latex: bool, as_json: bool) -> No
     import sympy
 
     from rankmath.symbolic.bounds import bound as bound_of
+    from rankmath.validation import InvalidArgument
 
     found = bound_of(key)
     values = dict(_setting(text) for text in given)
@@ -350,7 +351,7 @@ def bound(key: str, given: tuple[str, ...], as_latex: bool, as_json: bool) -> No
     arguments: dict[str, Any] = {}
     for name, listed in values.items():
         if name not in found.symbols:
-            raise ValueError(f"--set: {name} given; the letters of {key} are {', '.join(found.symbols)}")
+            raise InvalidArgument(f"--set: {name} given; the letters of {key} are {', '.join(found.symbols)}")
         arguments[name] = listed if name in per_head or len(listed) > 1 else listed[0]
     complete = set(found.symbols) <= set(arguments)
     numbers = {}
@@ -387,12 +388,14 @@ _NUMBER = re.compile(r"-?\d{1,60}(?:\.\d{1,60})?(?:[eE][+-]?\d{1,3})?|-?\d{1,60}
 
 def _setting(text: str) -> tuple[str, list[Any]]:
     """NAME=NUMBER, or NAME=NUMBER,NUMBER,… for one number a head; numbers are taken exactly."""
+    from rankmath.validation import InvalidArgument
+
     name, equals, listed = text.partition("=")
     numbers = listed.split(",")
     if not name or not equals or not all(_NUMBER.fullmatch(part) for part in numbers):
-        raise ValueError(f"--set: {text!r} given; NAME=NUMBER is needed, such as L=6, c=0.1, q=1/3 or W=1,2")
+        raise InvalidArgument(f"--set: {text!r} given; NAME=NUMBER is needed, such as L=6, c=0.1, q=1/3 or W=1,2")
     if any(re.fullmatch(r".*/0+", part) for part in numbers):
-        raise ValueError(f"--set: {text!r} given; a fraction needs a denominator that is not 0")
+        raise InvalidArgument(f"--set: {text!r} given; a fraction needs a denominator that is not 0")
     fractions = [Fraction(part) for part in numbers]
     return name, [int(x) if x.denominator == 1 else x for x in fractions]
 
@@ -435,13 +438,14 @@ def counterexample(
     Example: rankmath counterexample layernorm --tokens 2 --dim 2 --rank 2 --mask complete --stable --plot
     """
     from rankmath.report.counterexamples import equilibrium_shown, refutation_shown
+    from rankmath.validation import InvalidArgument
 
     options = {"--tokens": tokens, "--dim": dim, "--rank": rank, "--mask": mask, "--stable": stable or None}
     options |= {"--norm": norm, "--seed": seed, "--plot": plot or None}
     if what == "layernorm":
         for name in ("--tokens", "--dim", "--rank"):
             if options[name] is None:
-                raise ValueError(f"{name}: not given; layernorm needs --tokens, --dim and --rank")
+                raise InvalidArgument(f"{name}: not given; layernorm needs --tokens, --dim and --rank")
         shown = equilibrium_shown(
             tokens,
             dim,
@@ -456,7 +460,7 @@ def counterexample(
     else:
         for name, value in options.items():
             if value is not None:
-                raise ValueError(f"{name}: {value} given; it belongs to layernorm, not to a statement")
+                raise InvalidArgument(f"{name}: {value} given; it belongs to layernorm, not to a statement")
         shown = refutation_shown(what, output)
     if as_json:
         click.echo(json.dumps(shown.plain(), indent=1))

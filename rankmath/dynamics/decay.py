@@ -15,7 +15,7 @@ from rankmath.dynamics import trace as traces
 from rankmath.dynamics.trace import Floats, PrecisionError, Trace, trace
 from rankmath.linalg.residuals import ResidualNorm
 from rankmath.model.network import Network
-from rankmath.validation import as_count, as_real
+from rankmath.validation import InvalidArgument, as_count, as_real
 
 #: Unit roundoff of the arithmetics a plain pass may run in.
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "bfloat16": 2.0**-8}
@@ -107,7 +107,7 @@ class Decay:
         """
         low, high = as_real("log_ratio_lower", log_ratio_lower), as_real("log_ratio_upper", log_ratio_upper)
         if low > high:
-            raise ValueError(f"log_ratio_lower: {low} given; it must be at most log_ratio_upper, {high}")
+            raise InvalidArgument(f"log_ratio_lower: {low} given; it must be at most log_ratio_upper, {high}")
         with precision(self.trace.bits):
             tail = 1 / (2 * ball(3) ** (len(self._logs) - 1))
             return lower_float(self.constant_ball + low * tail), upper_float(self.constant_ball + high * tail)
@@ -150,7 +150,7 @@ def decay(net: Network, X: Any, norm: ResidualNorm = "frobenius", *, digits: int
     digits = as_count("digits", digits)
     result = trace(net, X, norm, arithmetic="balls")
     if result.values is not None and isinstance(result.values[0], np.ndarray):
-        raise ValueError(f"X: shape {np.shape(X)} given; the decay of one sequence (n, d) is certified")
+        raise InvalidArgument(f"X: shape {np.shape(X)} given; the decay of one sequence (n, d) is certified")
     fate = Decay(result, int(np.shape(X)[-2]))
     bits = result.bits
     while _digits_proved(fate.constant_ball) < digits:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.plain import check_input, forward, layer_norm
 from rankmath.model.network import Network
-from rankmath.validation import as_array, as_count, as_real
+from rankmath.validation import InvalidArgument, as_array, as_count, as_real
 
 Floats = NDArray[Any]
 
@@ -245,10 +245,10 @@ def _different(gaps: Floats, least: float) -> Floats:
 def _normalised(net: Any) -> Network:
     network = getattr(net, "network", net)
     if not isinstance(network, Network):
-        raise ValueError(f"net: a {type(net).__name__} given; a rankmath.Network or an equilibrium is needed")
+        raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network or an equilibrium is needed")
     if network.norm is None or network.norm.kind == "column" or network.query.ndim != 4:
         given = "a stack" if network.query.ndim != 4 else f"norm {network.norm and network.norm.kind!r}"
-        raise ValueError(f"net: {given} given; one network with norm 'sphere' or 'standard' is needed")
+        raise InvalidArgument(f"net: {given} given; one network with norm 'sphere' or 'standard' is needed")
     return network
 
 
@@ -283,7 +283,7 @@ class Share:
         samples = as_count("samples", samples)
         hits = as_count("hits", hits, least=0, most=samples)
         if not 0 < as_real("confidence", confidence) < 1:
-            raise ValueError(f"confidence: {confidence} given; a number strictly between 0 and 1 is needed")
+            raise InvalidArgument(f"confidence: {confidence} given; a number strictly between 0 and 1 is needed")
         tail = (1 - confidence) / 2
         low = float(betaincinv(hits, samples - hits + 1, tail)) if hits else 0.0
         high = float(betaincinv(hits + 1, samples - hits, 1 - tail)) if hits < samples else 1.0
@@ -383,7 +383,7 @@ def random_starts(net: Any, samples: int, seed: int = 0, *, tokens: int | None =
     network = _normalised(net)
     n = network.tokens if tokens is None else as_count("tokens", tokens)
     if n is None:
-        raise ValueError("tokens: not given, and the network does not fix it; pass tokens=n")
+        raise InvalidArgument("tokens: not given, and the network does not fix it; pass tokens=n")
     samples = as_count("samples", samples, most=MOST_SAMPLES)
     rng = np.random.default_rng(as_count("seed", seed, least=0))
     Y = rng.standard_normal((samples, n, network.dim))

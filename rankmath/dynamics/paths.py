@@ -32,7 +32,7 @@ from rankmath.dynamics.trace import Floats, residual_size, trace
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm
 from rankmath.model.network import Network
-from rankmath.validation import Array, as_choice, as_count
+from rankmath.validation import Array, InvalidArgument, as_choice, as_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,7 @@ def path_term(net: Network, X: Any, path: Sequence[int]) -> Array:
     """
     X = _path_input(net, X)
     if not isinstance(path, (list, tuple)) or len(path) != net.layers:
-        raise ValueError(f"path: {path!r} given; a sequence of {net.layers} heads, one a layer, is needed")
+        raise InvalidArgument(f"path: {path!r} given; a sequence of {net.layers} heads, one a layer, is needed")
     steps = [as_count("path", h, least=0, most=net.heads) for h in path]
     A = Float64(X)
     term, mask = X, net.mask_for(int(X.shape[-2]))
@@ -205,5 +205,5 @@ def path_counts(L: int, H: int, skip: bool = True) -> list[int]:
 def _path_input(net: Network, X: Any) -> Array:
     X = check_one_sequence(net, X, "the path decomposition")
     if net.norm is not None or any(net.mlp):
-        raise ValueError("net: a network with an MLP or LayerNorm given; the path decomposition needs neither")
+        raise InvalidArgument("net: a network with an MLP or LayerNorm given; the path decomposition needs neither")
     return X

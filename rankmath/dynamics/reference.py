@@ -21,7 +21,7 @@ from rankmath.attention.plain import check_one_sequence
 from rankmath.dynamics.trace import trace
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
 from rankmath.model.network import MLP, LayerNorm, Network
-from rankmath.validation import Array, as_choice, as_count, as_real
+from rankmath.validation import Array, InvalidArgument, as_choice, as_count, as_real
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Rows = list[list[Any]]
@@ -87,7 +87,7 @@ def reference_trace(
     >>> reference_trace(deep, X)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: digits: about ... are needed to see the residual of layer 40; ...
+    rankmath.InvalidArgument: digits: about ... are needed to see the residual of layer 40; ...
     """
     X = to_numpy(check_one_sequence(net, X, "the reference"))
     as_choice("norm", norm, RESIDUAL_NORMS)
@@ -134,12 +134,12 @@ def _refuse_beyond(net: Network, X: Array, digits: float, layer: int | None, bud
     memory = _numbers_held(net, X) * (digits * math.log2(10) / 8 + 200)
     allowed = _memory_allowed()
     if memory > allowed:
-        raise ValueError(
+        raise InvalidArgument(
             f"digits: about {digits:.3g} are needed{why}; {memory:.3g} bytes at least, allowed are {allowed:.3g}"
         )
     seconds = _seconds_needed(net, X, digits)
     if seconds > budget:
-        raise ValueError(
+        raise InvalidArgument(
             f"digits: about {digits:.3g} are needed{why}; some {seconds:.3g} s, budget_seconds allows {budget:.3g}"
         )
 
@@ -270,7 +270,7 @@ def _divided(values: list[Any], size: Any, norm: LayerNorm) -> list[Any]:
         return [a / size for a in values]
     if norm.kind == "column":
         return values
-    raise ValueError(f"X: a token is zero before LayerNorm {norm.kind!r}; it has no direction")
+    raise InvalidArgument(f"X: a token is zero before LayerNorm {norm.kind!r}; it has no direction")
 
 
 def _log_residual(mp: Any, rows: Rows, norm: ResidualNorm) -> tuple[float, float]:

@@ -25,7 +25,7 @@ from rankmath.attention.centred import (
 from rankmath.attention.plain import check_input
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
 from rankmath.model.network import Network
-from rankmath.validation import Array, as_choice, as_count
+from rankmath.validation import Array, InvalidArgument, as_choice, as_count
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -195,19 +195,19 @@ def trace(
     as_choice("norm", norm, RESIDUAL_NORMS)
     as_choice("arithmetic", arithmetic, ("float64", "mpmath", "balls"))
     if norm != "frobenius" and X.ndim != 2:
-        raise ValueError(
+        raise InvalidArgument(
             f"norm: {norm!r} given with a batch of shape {tuple(X.shape)}; a batch takes 'frobenius' only"
         )
     if dps is not None and arithmetic != "mpmath":
-        raise ValueError(f"dps: {dps} given with arithmetic {arithmetic!r}; only 'mpmath' takes it")
+        raise InvalidArgument(f"dps: {dps} given with arithmetic {arithmetic!r}; only 'mpmath' takes it")
     if bits is not None and arithmetic != "balls":
-        raise ValueError(f"bits: {bits} given with arithmetic {arithmetic!r}; only 'balls' takes it")
+        raise InvalidArgument(f"bits: {bits} given with arithmetic {arithmetic!r}; only 'balls' takes it")
     if memory is not None and arithmetic != "float64":
-        raise ValueError(f"memory: {memory} given with arithmetic {arithmetic!r}; only 'float64' takes it")
+        raise InvalidArgument(f"memory: {memory} given with arithmetic {arithmetic!r}; only 'float64' takes it")
     if arithmetic == "float64":
         return _trace_float(net, X, norm, None if memory is None else as_count("memory", memory))
     if not isinstance(X, np.ndarray):
-        raise ValueError(f"arithmetic: {arithmetic!r} given with arrays on a device; pass backend='numpy'")
+        raise InvalidArgument(f"arithmetic: {arithmetic!r} given with arrays on a device; pass backend='numpy'")
     if arithmetic == "mpmath":
         return _trace_mpmath(net, X, norm, as_count("dps", 50 if dps is None else dps, least=5, most=10**6))
     if bits is not None:
@@ -246,7 +246,7 @@ def _trace_mpmath(net: Network, X: Array, norm: ResidualNorm, dps: int) -> Trace
     from rankmath.arithmetic.multiprecision import Multiprecision
 
     if norm != "frobenius":
-        raise ValueError(
+        raise InvalidArgument(
             f"norm: {norm!r} given with arithmetic 'mpmath'; it takes 'frobenius' only, balls take all"
         )
     A = Multiprecision(dps)

@@ -30,7 +30,7 @@ from rankmath.equilibria.equilibrium_proofs import (
     prove_minor,
 )
 from rankmath.linalg.masks import Mask, as_mask
-from rankmath.validation import as_array, as_choice, as_count, as_real
+from rankmath.validation import InvalidArgument, as_array, as_choice, as_count, as_real
 
 #: What a certificate of an equilibrium can be about, and its kind.
 STATEMENTS = {
@@ -102,7 +102,7 @@ class EquilibriumProof:
     def X(self) -> Floats:
         """The tokens, to the nearest double of the exact centre."""
         if self.existence is None:
-            raise ValueError("X: no equilibrium is proved; see `claims`")
+            raise InvalidArgument("X: no equilibrium is proved; see `claims`")
         rows = [[float(x) for x in row] for row in self.existence.centre]
         return np.array(rows)[list(self.existence.clusters)]
 
@@ -121,16 +121,16 @@ class EquilibriumProof:
         """
         as_choice("statement", statement, tuple(STATEMENTS))
         if not self.proved:
-            raise ValueError(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
+            raise InvalidArgument(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
         if self.order is not None:
-            raise ValueError("proof: tokens that exchange places; certificates are of equilibria only")
+            raise InvalidArgument("proof: tokens that exchange places; certificates are of equilibria only")
         return issue(self._draft(statement), decided=True)
 
     def _draft(self, statement: str) -> Certificate:
         """The certificate, before anybody has checked it."""
         at = self.existence
         if at is None or self.minor is None:
-            raise ValueError(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
+            raise InvalidArgument(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
         data: dict[str, Any] = {
             "W_V": self.W_V,
             "W_QK": self.W_QK,
@@ -205,7 +205,7 @@ def certify_equilibrium(
     d_qk = as_count("d_qk", d_qk)
     norm = as_choice("norm", norm, ("sphere", "standard"))
     if norm == "standard" and d < 2:
-        raise ValueError("X: one coordinate given; standard LayerNorm needs at least 2")
+        raise InvalidArgument("X: one coordinate given; standard LayerNorm needs at least 2")
     if rank is not None:
         rank = as_count("rank", rank)
     stable = as_choice("stable", stable, (None, True, False))
@@ -247,10 +247,10 @@ def as_order(order: Any, mask: Mask) -> tuple[int, ...]:
     """A permutation of the tokens under which the mask does not change, or a ValueError."""
     places = np.asarray(as_array("order", order, ndim=1, shape=(mask.n,)))
     if sorted(places.tolist()) != list(range(mask.n)):
-        raise ValueError(f"order: {order} given; a permutation of 0 … {mask.n - 1} is needed")
+        raise InvalidArgument(f"order: {order} given; a permutation of 0 … {mask.n - 1} is needed")
     chosen = places.astype(int)
     if not np.array_equal(mask.allowed[np.ix_(chosen, chosen)], mask.allowed):
-        raise ValueError(f"order: {order} given; it must not change the mask")
+        raise InvalidArgument(f"order: {order} given; it must not change the mask")
     return tuple(chosen.tolist())
 
 

@@ -34,7 +34,7 @@ from rankmath.equilibria.stable_search import cluster_weights, stable_search
 from rankmath.equilibria.wu2024 import LARGEST, ExactEquilibrium, complete_equilibrium, shift_equilibrium
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.model.network import LayerNorm, Network
-from rankmath.validation import as_array, as_choice, as_count, as_real
+from rankmath.validation import InvalidArgument, as_array, as_choice, as_count, as_real
 
 # Weights are rounded to multiples of this, so that certificates are short; the tokens follow.
 _GRID = 2.0**-20
@@ -71,7 +71,7 @@ class Equilibrium:
 
     def __post_init__(self) -> None:
         if not isinstance(self.mask, Mask):
-            raise ValueError(
+            raise InvalidArgument(
                 f"mask: a {type(self.mask).__name__} given; a Mask is needed, see Mask.causal and others"
             )
         as_choice("norm", self.norm, ("sphere", "standard"))
@@ -230,7 +230,7 @@ def layernorm_equilibrium(
         k = as_count("rank", rank, most=min(n, room))
     except ValueError as refusal:
         lost = "; mean-zero tokens span one dimension less" if norm == "standard" else ""
-        raise ValueError(f"{refusal} (tokens = {n}, dim = {d}, norm = {norm!r}{lost})") from None
+        raise InvalidArgument(f"{refusal} (tokens = {n}, dim = {d}, norm = {norm!r}{lost})") from None
     graph = as_mask(mask, n)
     stable = as_choice("stable", stable, (False, True))
     seed = as_count("seed", seed, least=0)
@@ -245,7 +245,7 @@ def layernorm_equilibrium(
         settled = _settled(*core, mask=graph, dim=d, rank=k, norm=norm)
         if settled is not None:
             return settled
-    raise ValueError(
+    raise InvalidArgument(
         f"mask: no isolated equilibrium of rank {k} found under it; "
         "the constructions need tokens that see themselves"
     )
@@ -265,7 +265,7 @@ def all_ranks(tokens: int, dim: int, mask: str = "causal", *, w: Any = None) -> 
     n, d = (as_count(name, size, most=LARGEST) for name, size in (("tokens", tokens), ("dim", dim)))
     mask = as_choice("mask", mask, ("causal", "complete"))
     if mask == "complete" and w is not None:
-        raise ValueError("w: given with the complete mask; it belongs to the causal family W_V = I + wS")
+        raise InvalidArgument("w: given with the complete mask; it belongs to the causal family W_V = I + wS")
     ranks = range(1, min(n, d) + 1)
     if mask == "causal":
         return tuple(_from_exact(shift_equilibrium(n, d, k, w), k) for k in ranks)
@@ -288,7 +288,7 @@ def isolated_ranks(tokens: int, dim: int, mask: Any = "complete") -> tuple[Equil
     n, d = (as_count(name, size, most=LARGEST) for name, size in (("tokens", tokens), ("dim", dim)))
     graph = as_mask(mask, n)
     if not graph.has_self_loops:
-        raise ValueError("mask: a token that does not see itself; self-loops are needed")
+        raise InvalidArgument("mask: a token that does not see itself; self-loops are needed")
     weights = graph.allowed.astype(float)
     W_V = np.diag(1 + on_grid(np.arange(d) / d))
     for beta in _SHARPNESS:
@@ -348,7 +348,7 @@ def _stable_core(
             return list(range(rank)), *known
     clusters = find_clusters(mask, rank)
     if clusters is None:
-        raise ValueError(
+        raise InvalidArgument(
             f"rank: {rank} given; this mask treats no partition of the {mask.n} tokens into {rank} clusters alike, "
             "and stable equilibria of smaller rank are built from clusters"
         )

@@ -15,7 +15,7 @@ from rankmath.equilibria.equilibria import Equilibrium
 from rankmath.equilibria.equilibrium_map import Floats, jacobian, newton_from
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
-from rankmath.validation import as_array, as_count
+from rankmath.validation import InvalidArgument, as_array, as_count
 
 # Singular values up to this are taken for zero; Newton's method settles far below it.
 _RANK = 1e-9
@@ -66,7 +66,7 @@ def find_equilibria(
 def frame_of(net: Any, *, tokens: int | None = None) -> Equilibrium:
     """The weights, mask and norm of a network as an `Equilibrium` whose tokens are still to be found (zeros)."""
     if not isinstance(net, Network):
-        raise ValueError(f"net: a {type(net).__name__} given; a rankmath.Network or an equilibrium is needed")
+        raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network or an equilibrium is needed")
     extras = {
         "more than one layer": net.layers > 1,
         "more than one head": net.heads > 1,
@@ -83,12 +83,14 @@ def frame_of(net: Any, *, tokens: int | None = None) -> Equilibrium:
         )
     given = [what for what, present in extras.items() if present]
     if given or net.norm is None:
-        raise ValueError(f"net: {given[0]} given; one layer N(A X W_V) with norm 'sphere' or 'standard' is needed")
+        raise InvalidArgument(
+            f"net: {given[0]} given; one layer N(A X W_V) with norm 'sphere' or 'standard' is needed"
+        )
     if float(net.d_qk) != int(net.d_qk):
-        raise ValueError(f"net: d_qk = {net.d_qk} given; a whole number is needed")
+        raise InvalidArgument(f"net: d_qk = {net.d_qk} given; a whole number is needed")
     n = net.tokens if tokens is None else as_count("tokens", tokens)
     if n is None:
-        raise ValueError("tokens: not given, and the network does not fix it; pass tokens=n")
+        raise InvalidArgument("tokens: not given, and the network does not fix it; pass tokens=n")
     return Equilibrium(
         X=np.zeros((n, net.dim)),
         W_V=np.asarray(net.W[0, 0]),

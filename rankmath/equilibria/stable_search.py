@@ -19,7 +19,7 @@ from rankmath.arithmetic.float64 import to_numpy
 from rankmath.attention.backend import Backend, mover
 from rankmath.equilibria.equilibrium_map import Floats, beside, design, jacobian, power_sum, reordered
 from rankmath.linalg.masks import Mask
-from rankmath.validation import as_count, as_real
+from rankmath.validation import InvalidArgument, as_count, as_real
 
 # A smooth function of the Jacobian and a level, with its gradient in the entries.
 Measure: TypeAlias = Callable[[Floats, float], tuple[float, Floats]]
@@ -72,7 +72,7 @@ def cluster_weights(allowed: Floats, clusters: Sequence[int]) -> Floats:
     if not np.array_equal(
         counts * chosen[labels].sum(axis=1)[:, None], chosen[labels] * counts.sum(axis=1)[:, None]
     ):
-        raise ValueError(
+        raise InvalidArgument(
             f"clusters: {list(clusters)} given; the mask does not treat the members of a cluster alike"
         )
     return np.asarray(chosen)
@@ -242,20 +242,24 @@ def stable_search(
     target_radius = as_real("target_radius", target_radius, positive=True)
     floor = as_real("least_singular_value", least_singular_value, positive=True)
     if floor >= 1:
-        raise ValueError(f"least_singular_value: {floor} given; k unit tokens in k dimensions have σ_min ≤ 1")
+        raise InvalidArgument(f"least_singular_value: {floor} given; k unit tokens in k dimensions have σ_min ≤ 1")
     labels = np.asarray(clusters)
     if (
         labels.shape != (mask.n,)
         or labels.dtype.kind != "i"
         or set(labels.tolist()) != set(range(labels.max() + 1))
     ):
-        raise ValueError(f"clusters: {clusters} given; the cluster 0, 1, … of each of {mask.n} tokens is needed")
+        raise InvalidArgument(
+            f"clusters: {clusters} given; the cluster 0, 1, … of each of {mask.n} tokens is needed"
+        )
     allowed = mask.allowed.astype(float)
     cluster_weights(allowed, labels.tolist())
     k = int(labels.max()) + 1
     places = np.arange(k) if order is None else np.asarray(order)
     if order is not None and (k < mask.n or sorted(places.tolist()) != list(range(k))):
-        raise ValueError(f"order: {order} given; a permutation of {mask.n} tokens, none in a cluster, is needed")
+        raise InvalidArgument(
+            f"order: {order} given; a permutation of {mask.n} tokens, none in a cluster, is needed"
+        )
     if k == 1:
         return _single_token()
     # Aim a little above the floor: the penalty is soft.

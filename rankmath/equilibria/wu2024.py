@@ -16,7 +16,7 @@ import numpy as np
 import sympy as sp
 
 from rankmath.linalg.masks import Mask
-from rankmath.validation import as_count
+from rankmath.validation import InvalidArgument, as_count
 
 # Tokens and dimensions of a construction, as many as the checker reads.
 LARGEST = 256
@@ -58,7 +58,7 @@ class ExactEquilibrium:
     def is_equilibrium(self) -> bool:
         """Decided by exact algebra: A X W_V = D X, D > 0, unit rows. Meant for W_QK = 0."""
         if not self.W_QK.is_zero_matrix:
-            raise ValueError("W_QK: not zero; the exponentials of attention are not decided by algebra")
+            raise InvalidArgument("W_QK: not zero; the exponentials of attention are not decided by algebra")
         units = all(sp.expand(self.X.row(i).dot(self.X.row(i))) == 1 for i in range(self.X.rows))
         return units and self.defect().expand().is_zero_matrix and all(scale.is_positive for scale in self.scales)
 
@@ -94,20 +94,20 @@ def exact_number(name: str, value: Any) -> sp.Expr:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (bool, str)) or not isinstance(value, (int, float, Fraction, sp.Expr)):
-        raise ValueError(f"{name}: a {type(value).__name__} given; a number is needed")
+        raise InvalidArgument(f"{name}: a {type(value).__name__} given; a number is needed")
     if isinstance(value, float):
         number = sp.Rational(*value.as_integer_ratio()) if math.isfinite(value) else sp.nan
     else:
         number = sp.sympify(value)
     if not (number.is_number and number.is_real):
-        raise ValueError(f"{name}: {value} given; a finite real number is needed")
+        raise InvalidArgument(f"{name}: {value} given; a finite real number is needed")
     return number
 
 
 def _more_than(name: str, value: Any, least: sp.Expr | int) -> sp.Expr:
     number = exact_number(name, value)
     if not (number - least).is_positive:
-        raise ValueError(f"{name}: {number} given; a number greater than {least} is needed")
+        raise InvalidArgument(f"{name}: {number} given; a number greater than {least} is needed")
     return number
 
 
@@ -156,7 +156,7 @@ def shift_equilibrium(
     number = _more_than("w", n + 1 if w is None else w, n - 1)
     flips = [(-1) ** (i + 1) for i in range(k - 1)] if signs is None else list(signs)
     if len(flips) != k - 1 or any(sign not in (1, -1) for sign in flips):
-        raise ValueError(f"signs: {signs} given; {k - 1} entries 1 or -1 are needed")
+        raise InvalidArgument(f"signs: {signs} given; {k - 1} entries 1 or -1 are needed")
     m = n - k + 1
     last = [sp.Integer(0)] * (d - 1) + [sp.Integer(1)]
     rows = [list(last) for _ in range(m)]
@@ -421,11 +421,11 @@ def stable_causal_example(a: Any = 0.5, w: Any = 1, c: Any = None, dim: int = 2)
     a, w = exact_number("a", a), exact_number("w", w)
     c = a / 2 if c is None else exact_number("c", c)
     if not (a.is_positive and (1 - a).is_positive):
-        raise ValueError(f"a: {a} given; a number strictly between 0 and 1 is needed")
+        raise InvalidArgument(f"a: {a} given; a number strictly between 0 and 1 is needed")
     if not (c.is_positive and (a - c).is_positive):
-        raise ValueError(f"c: {c} given; a number strictly between 0 and a = {a} is needed")
+        raise InvalidArgument(f"c: {c} given; a number strictly between 0 and a = {a} is needed")
     if not (w.is_positive and (w**2 - a * (2 - a)).is_positive):
-        raise ValueError(f"w: {w} given; a positive number with w² > a(2 − a) = {a * (2 - a)} is needed")
+        raise InvalidArgument(f"w: {w} given; a positive number with w² > a(2 − a) = {a * (2 - a)} is needed")
     q = (-(1 - a) - w * sp.sqrt(w**2 - a * (2 - a))) / (w**2 + (1 - a) ** 2)
     p = -(1 + (1 - a) * q) / w
     rest = [sp.Integer(0)] * (d - 2)
@@ -475,7 +475,7 @@ def star_example(tokens: int = 10, epsilon: Any = Fraction(1, 20)) -> StarStep:
     n = as_count("tokens", tokens, least=3, most=LARGEST)
     eps = exact_number("epsilon", epsilon)
     if not (eps.is_positive and (sp.Rational(1, n) - eps).is_nonnegative):
-        raise ValueError(f"epsilon: {eps} given; a number in (0, 1/tokens] = (0, 1/{n}] is needed")
+        raise InvalidArgument(f"epsilon: {eps} given; a number in (0, 1/tokens] = (0, 1/{n}] is needed")
     hub = [sp.Rational(1, n)] * n
     leaves = [[eps if j == 0 else 1 - eps if j == i else sp.Integer(0) for j in range(n)] for i in range(1, n)]
     A = sp.ImmutableMatrix([hub, *leaves])
@@ -519,9 +519,9 @@ def lemma_thirteen_step(x: Sequence[Any], w: Any) -> LemmaThirteenStep:
     number = _more_than("w", w, 1)
     point = sp.ImmutableMatrix([[exact_number("x", v) for v in x]])
     if point.cols < 2:
-        raise ValueError(f"x: {point.cols} coordinates given; at least 2 are needed")
+        raise InvalidArgument(f"x: {point.cols} coordinates given; at least 2 are needed")
     if point.dot(point) != 1:
-        raise ValueError("x: not of norm 1; an exact unit vector is needed")
+        raise InvalidArgument("x: not of norm 1; an exact unit vector is needed")
     last = sp.Matrix([[0] * (point.cols - 1) + [1]])
     return LemmaThirteenStep(number, point, sp.ImmutableMatrix((point + last) * shift_matrix(point.cols, number)))
 

@@ -14,7 +14,7 @@ import numpy as np
 from rankmath.linalg.frontier import least_product
 from rankmath.linalg.rationals import exact_matrix
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, minimising_center, standardised
-from rankmath.validation import as_choice
+from rankmath.validation import InvalidArgument, as_choice
 
 Rationals: TypeAlias = tuple[Fraction, ...]
 RationalMatrix: TypeAlias = Sequence[Sequence[Fraction]]
@@ -112,16 +112,16 @@ def exact_lower_bound(X: Any, dual: ExactDual, norm: ResidualNorm) -> Fraction:
     lines = []
     for weights in dual:
         if not isinstance(weights, ExactWeights):
-            raise ValueError(f"dual: a {type(weights).__name__} given; norm {norm!r} needs ExactWeights")
+            raise InvalidArgument(f"dual: a {type(weights).__name__} given; norm {norm!r} needs ExactWeights")
         p, q = _vector("dual.columns", weights.columns, d), _vector("dual.rows", weights.rows, n)
         if min(*p, *q) < 0:
-            raise ValueError("dual: a negative weight given; weights must be at least 0")
+            raise InvalidArgument("dual: a negative weight given; weights must be at least 0")
         lines.append((sum(p, Fraction(0)), sum(q, Fraction(0)), _weighted_medians(rows, p, q)))
     if norm == "composite":
         return least_product(lines)
     if any(inf if norm == "one" else one for one, inf, _ in lines):
         where = "columns" if norm == "one" else "rows"
-        raise ValueError(f"dual: norm {norm!r} is bounded by weights on {where} alone; others given")
+        raise InvalidArgument(f"dual: norm {norm!r} is bounded by weights on {where} alone; others given")
     return max((bound / (one + inf) for one, inf, bound in lines if one + inf > 0), default=Fraction(0))
 
 
@@ -170,9 +170,9 @@ def _direction_bound_squared(rows: RationalMatrix, direction: Any) -> Fraction:
     """max(0, ⟨Y, X⟩)² / ‖Y‖_F² for a matrix Y whose columns sum to zero."""
     Y = exact_matrix("dual", direction)
     if (len(Y), len(Y[0])) != (len(rows), len(rows[0])):
-        raise ValueError(f"dual: shape {len(Y), len(Y[0])} given; it must be {len(rows), len(rows[0])}")
+        raise InvalidArgument(f"dual: shape {len(Y), len(Y[0])} given; it must be {len(rows), len(rows[0])}")
     if any(sum(column) for column in zip(*Y, strict=True)):
-        raise ValueError("dual: a column sum differs from 0; every column of a Frobenius dual must sum to 0")
+        raise InvalidArgument("dual: a column sum differs from 0; every column of a Frobenius dual must sum to 0")
     inner = sum((y * x for ys, xs in zip(Y, rows, strict=True) for y, x in zip(ys, xs, strict=True)), Fraction(0))
     size = sum((y * y for ys in Y for y in ys), Fraction(0))
     return max(inner, Fraction(0)) ** 2 / size if size else Fraction(0)
@@ -195,5 +195,5 @@ def _power_of_two(size: Fraction) -> Fraction:
 def _vector(name: str, values: Any, length: int) -> Rationals:
     (vector,) = exact_matrix(name, [list(values)])
     if len(vector) != length:
-        raise ValueError(f"{name}: length {len(vector)} given; it must be {length}")
+        raise InvalidArgument(f"{name}: length {len(vector)} given; it must be {length}")
     return tuple(vector)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rankmath.validation import as_choice, as_count
+from rankmath.validation import InvalidArgument, as_choice, as_count
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -97,11 +97,11 @@ class Mask:
         n = as_count("n", n)
         kept = np.asarray(keep)
         if kept.dtype.kind != "b" or kept.shape != (n,):
-            raise ValueError(
+            raise InvalidArgument(
                 f"keep: dtype {kept.dtype} and shape {kept.shape} given; a boolean vector of length {n} is needed"
             )
         if not kept.any():
-            raise ValueError("keep: no True entry; at least one token must be kept")
+            raise InvalidArgument("keep: no True entry; at least one token must be kept")
         return cls(np.broadcast_to(kept, (n, n)))
 
     @classmethod
@@ -117,7 +117,7 @@ class Mask:
         `self_loops` is False every token also sees itself, as the theorems on masks ask.
         """
         if not _is_graph(graph):
-            raise ValueError(f"graph: a {type(graph).__name__} given; a networkx graph is needed")
+            raise InvalidArgument(f"graph: a {type(graph).__name__} given; a networkx graph is needed")
         place = {node: k for k, node in enumerate(graph.nodes)}
         allowed = np.eye(len(place), dtype=bool) if self_loops else np.zeros((len(place), len(place)), dtype=bool)
         for source, target in graph.edges():
@@ -236,8 +236,8 @@ def as_mask(value: Any, n: int) -> Mask:
     >>> as_mask("diagonal", 5)
     Traceback (most recent call last):
     ...
-    ValueError: mask: 'diagonal' given; allowed are 'complete', 'causal', 'unidirectional_window', 'star',
-    'window:NUMBER', 'causal_window:NUMBER', 'prefix:NUMBER', 'star:NUMBER'
+    rankmath.InvalidArgument: mask: 'diagonal' given; allowed are 'complete', 'causal', 'unidirectional_window',
+    'star', 'window:NUMBER', 'causal_window:NUMBER', 'prefix:NUMBER', 'star:NUMBER'
     """
     n = as_count("n", n)
     if value is None:
@@ -251,7 +251,7 @@ def as_mask(value: Any, n: int) -> Mask:
     else:
         mask = Mask(_adjacency("mask", value))
     if mask.n != n:
-        raise ValueError(f"mask: a graph on {mask.n} tokens given; it must have {n}")
+        raise InvalidArgument(f"mask: a graph on {mask.n} tokens given; it must have {n}")
     return mask
 
 
@@ -264,9 +264,9 @@ def _named(text: str, n: int) -> Mask:
         try:
             return _NAMED_WITH_NUMBER[name](n, int(number))
         except ValueError as refusal:
-            raise ValueError(f"mask: {text!r} given for {n} tokens; {refusal}") from None
+            raise InvalidArgument(f"mask: {text!r} given for {n} tokens; {refusal}") from None
     as_choice("mask", text, (*_NAMED, *(f"{name}:NUMBER" for name in _NAMED_WITH_NUMBER)))
-    raise ValueError(f"mask: {text!r} given; replace NUMBER by a whole number")
+    raise InvalidArgument(f"mask: {text!r} given; replace NUMBER by a whole number")
 
 
 def _seen(n: int, *, behind: int, ahead: int = 0) -> Bools:
@@ -283,14 +283,14 @@ def _adjacency(name: str, value: Any) -> Bools:
     try:
         matrix = np.asarray(value)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{name}: not a rectangular matrix ({error})") from None
+        raise InvalidArgument(f"{name}: not a rectangular matrix ({error})") from None
     if matrix.dtype.kind != "b":
-        raise ValueError(f"{name}: dtype {matrix.dtype} given; a boolean matrix is needed")
+        raise InvalidArgument(f"{name}: dtype {matrix.dtype} given; a boolean matrix is needed")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
-        raise ValueError(f"{name}: shape {matrix.shape} given; a square, non-empty matrix is needed")
+        raise InvalidArgument(f"{name}: shape {matrix.shape} given; a square, non-empty matrix is needed")
     lonely = np.flatnonzero(~matrix.any(axis=1))
     if lonely.size:
-        raise ValueError(f"{name}: row {lonely[0]} has no True entry; every token must attend to some token")
+        raise InvalidArgument(f"{name}: row {lonely[0]} has no True entry; every token must attend to some token")
     return matrix
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from rankmath.validation import InvalidArgument
+
 
 def exact_matrix(name: str, value: Any) -> list[list[Fraction]]:
     """`value` as rows of Fractions, or a ValueError that names it; floats are read as the dyadics they are.
@@ -20,12 +22,14 @@ def exact_matrix(name: str, value: Any) -> list[list[Fraction]]:
     """
     rows = _rows(value)
     if rows is None:
-        raise ValueError(f"{name}: a {type(value).__name__} given; a list of rows of rationals is needed")
+        raise InvalidArgument(f"{name}: a {type(value).__name__} given; a list of rows of rationals is needed")
     lengths = {len(row) for row in rows}
     if not rows or lengths == {0}:
-        raise ValueError(f"{name}: an empty matrix given; at least one row and one column are needed")
+        raise InvalidArgument(f"{name}: an empty matrix given; at least one row and one column are needed")
     if len(lengths) > 1:
-        raise ValueError(f"{name}: rows of lengths {sorted(lengths)} given; all rows must have the same length")
+        raise InvalidArgument(
+            f"{name}: rows of lengths {sorted(lengths)} given; all rows must have the same length"
+        )
     return [[_fraction(name, i, j, entry) for j, entry in enumerate(row)] for i, row in enumerate(rows)]
 
 
@@ -53,4 +57,6 @@ def _fraction(name: str, i: int, j: int, entry: Any) -> Fraction:
     if isinstance(entry, Rational) or (isinstance(entry, float) and math.isfinite(entry)):
         return Fraction(entry)
     shown = entry if isinstance(entry, float) else f"a {type(entry).__name__}"
-    raise ValueError(f"{name}: entry ({i}, {j}) is {shown}; a Fraction, an integer or a finite float is needed")
+    raise InvalidArgument(
+        f"{name}: entry ({i}, {j}) is {shown}; a Fraction, an integer or a finite float is needed"
+    )

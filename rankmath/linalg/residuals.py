@@ -19,7 +19,7 @@ from rankmath.linalg.frontier import (
     weighted_median_bound,
 )
 from rankmath.linalg.norms import composite, frobenius, norm_inf, norm_one
-from rankmath.validation import as_array, as_choice
+from rankmath.validation import InvalidArgument, as_array, as_choice
 
 ResidualNorm: TypeAlias = Literal["one", "inf", "composite", "frobenius"]
 #: A dual point of a residual: weights on rows and columns, or for "frobenius" a matrix with zero column sums.
@@ -144,7 +144,9 @@ def _direction_bound(Y: Floats, direction: Floats) -> float:
 def _tokens(X: Any) -> Floats:
     array = as_array("X", X, ndim=2)
     if not isinstance(array, np.ndarray):
-        raise ValueError(f"X: an array of {type(array).__module__} given; residuals are computed on NumPy arrays")
+        raise InvalidArgument(
+            f"X: an array of {type(array).__module__} given; residuals are computed on NumPy arrays"
+        )
     return array
 
 
@@ -155,7 +157,7 @@ def _direction(dual: Any, shape: tuple[int, ...]) -> Floats:
 
 def _weights(dual: Any, shape: tuple[int, ...], norm: str) -> list[Weights]:
     if not isinstance(dual, tuple) or not all(isinstance(weights, Weights) for weights in dual):
-        raise ValueError(f"dual: a {type(dual).__name__} given; norm {norm!r} needs a tuple of Weights")
+        raise InvalidArgument(f"dual: a {type(dual).__name__} given; norm {norm!r} needs a tuple of Weights")
     n, d = shape
     checked = [
         Weights(
@@ -166,9 +168,9 @@ def _weights(dual: Any, shape: tuple[int, ...], norm: str) -> list[Weights]:
     ]
     for weights in checked:
         if min(weights.columns.min(), weights.rows.min()) < 0:
-            raise ValueError("dual: a negative weight given; weights must be at least 0")
+            raise InvalidArgument("dual: a negative weight given; weights must be at least 0")
         if norm == "one" and weights.rows.any():
-            raise ValueError("dual: weights on rows given; norm 'one' is bounded by weights on columns alone")
+            raise InvalidArgument("dual: weights on rows given; norm 'one' is bounded by weights on columns alone")
         if norm == "inf" and weights.columns.any():
-            raise ValueError("dual: weights on columns given; norm 'inf' is bounded by weights on rows alone")
+            raise InvalidArgument("dual: weights on columns given; norm 'inf' is bounded by weights on rows alone")
     return checked

@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 
 from rankmath.linalg.masks import Mask
-from rankmath.validation import Array, as_array, same_library
+from rankmath.validation import Array, InvalidArgument, as_array, same_library
 
 
 def row_softmax(logits: Array, mask: Mask | Array | None = None) -> Array:
@@ -53,18 +53,18 @@ def _allowed(logits: Array, mask: Any) -> Array:
     else:
         allowed = mask if is_array_api_obj(mask) else np.asarray(mask)
         if isinstance(allowed, np.ndarray) and allowed.dtype.kind != "b":
-            raise ValueError(f"mask: dtype {allowed.dtype} given; a boolean array or a Mask is needed")
+            raise InvalidArgument(f"mask: dtype {allowed.dtype} given; a boolean array or a Mask is needed")
         same_library(logits=logits, mask=allowed)
     xp = array_namespace(logits)
     if allowed.dtype != xp.bool:
-        raise ValueError(f"mask: dtype {allowed.dtype} given; a boolean array or a Mask is needed")
+        raise InvalidArgument(f"mask: dtype {allowed.dtype} given; a boolean array or a Mask is needed")
     given, wanted = tuple(allowed.shape), tuple(logits.shape)
     try:
         allowed = xp.broadcast_to(allowed, wanted)
     except ValueError:
-        raise ValueError(f"mask: shape {given} given; it must broadcast to the logits' {wanted}") from None
+        raise InvalidArgument(f"mask: shape {given} given; it must broadcast to the logits' {wanted}") from None
     empty = ~xp.any(allowed, axis=-1)
     if bool(xp.any(empty)):
         row = tuple(int(axis[0]) for axis in xp.nonzero(empty))
-        raise ValueError(f"mask: row {row} allows no entry; every row needs at least one neighbour")
+        raise InvalidArgument(f"mask: row {row} allows no entry; every row needs at least one neighbour")
     return allowed

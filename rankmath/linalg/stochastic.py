@@ -9,7 +9,7 @@ from array_api_compat import array_namespace
 
 from rankmath.linalg.diameters import diameter
 from rankmath.linalg.rationals import exact_matrix, is_exact
-from rankmath.validation import Array, as_array, as_count, as_real, same_library
+from rankmath.validation import Array, InvalidArgument, as_array, as_count, as_real, same_library
 
 # A probability vector whose sum is off by more than this is a slip of the caller, not rounding.
 _SUM_SLACK = 1e-8
@@ -36,7 +36,7 @@ def is_row_stochastic(P: Any, *, tolerance: float | None = None) -> bool:
     if tolerance is not None:
         tolerance = as_real("tolerance", tolerance)
         if tolerance < 0:
-            raise ValueError(f"tolerance: {tolerance} given; a number of at least 0 is needed")
+            raise InvalidArgument(f"tolerance: {tolerance} given; a number of at least 0 is needed")
     if is_exact(P):
         return _is_exactly_stochastic(exact_matrix("P", P), Fraction(tolerance or 0))
     P = as_array("P", P, min_ndim=2)
@@ -61,11 +61,11 @@ def exact_product(*matrices: Any) -> list[list[Fraction]]:
     [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 2), Fraction(1, 2)]]
     """
     if not matrices:
-        raise ValueError("matrices: none given; at least one matrix is needed")
+        raise InvalidArgument("matrices: none given; at least one matrix is needed")
     product, *rest = (exact_matrix(f"matrices[{k}]", matrix) for k, matrix in enumerate(matrices))
     for k, factor in enumerate(rest, start=1):
         if len(product[0]) != len(factor):
-            raise ValueError(
+            raise InvalidArgument(
                 f"matrices[{k}]: {len(factor)} rows given; the product before it has {len(product[0])} columns"
             )
         columns = list(zip(*factor, strict=True))
@@ -133,9 +133,9 @@ def hilbert_distance(p: Array, q: Array) -> Array:
     p, q, xp = _pair(p, q)
     for name, vector in (("p", p), ("q", q)):
         if bool(xp.any(vector < 0)):
-            raise ValueError(f"{name}: a negative entry given; every entry must be at least 0")
+            raise InvalidArgument(f"{name}: a negative entry given; every entry must be at least 0")
         if not bool(xp.all(xp.any(vector > 0, axis=-1))):
-            raise ValueError(f"{name}: a zero vector given; it must have a positive entry")
+            raise InvalidArgument(f"{name}: a zero vector given; it must have a positive entry")
     support = (p > 0) & (q > 0)
     same_support = xp.all((p > 0) == (q > 0), axis=-1)
     one = xp.ones_like(p)
@@ -153,11 +153,13 @@ def _pair(p: Any, q: Any) -> tuple[Array, Array, Any]:
     p, q = as_array("p", p, min_ndim=1), as_array("q", q, min_ndim=1)
     xp = same_library(p=p, q=q)
     if p.shape[-1] != q.shape[-1]:
-        raise ValueError(f"q: length {q.shape[-1]} given; it must be {p.shape[-1]} as in p")
+        raise InvalidArgument(f"q: length {q.shape[-1]} given; it must be {p.shape[-1]} as in p")
     try:
         return *xp.broadcast_arrays(p, q), xp
     except ValueError:
-        raise ValueError(f"q: shape {tuple(q.shape)} given; it must broadcast with p's {tuple(p.shape)}") from None
+        raise InvalidArgument(
+            f"q: shape {tuple(q.shape)} given; it must broadcast with p's {tuple(p.shape)}"
+        ) from None
 
 
 def _is_exactly_stochastic(rows: list[list[Fraction]], slack: Fraction) -> bool:
@@ -166,7 +168,7 @@ def _is_exactly_stochastic(rows: list[list[Fraction]], slack: Fraction) -> bool:
 
 def _refuse_unless_stochastic(name: str, vectors: Array, xp: Any) -> None:
     if bool(xp.any(vectors < -_SUM_SLACK)):
-        raise ValueError(f"{name}: entry {float(xp.min(vectors))} given; probabilities must be at least 0")
+        raise InvalidArgument(f"{name}: entry {float(xp.min(vectors))} given; probabilities must be at least 0")
     off = float(xp.max(xp.abs(xp.sum(vectors, axis=-1) - 1)))
     if off > _SUM_SLACK:
-        raise ValueError(f"{name}: a row sum differs from 1 by {off:.3g}; every row must sum to 1")
+        raise InvalidArgument(f"{name}: a row sum differs from 1 by {off:.3g}; every row must sum to 1")

@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rankmath.linalg.masks import Mask, as_mask
-from rankmath.validation import Array, as_array, as_choice, as_count, as_real, same_library
+from rankmath.validation import Array, InvalidArgument, as_array, as_choice, as_count, as_real, same_library
 
 Activation = Literal["relu", "tanh", "gelu"]
 
@@ -102,14 +102,14 @@ class LayerNorm:
         eps = (1e-5 if self.kind == "standard" else 0.0) if self.eps is None else as_real("eps", self.eps)
         if eps < 0 or (eps > 0 and self.kind == "sphere"):
             allowed = "0" if self.kind == "sphere" else "a number ≥ 0"
-            raise ValueError(f"eps: {eps} given; with norm {self.kind!r} it must be {allowed}")
+            raise InvalidArgument(f"eps: {eps} given; with norm {self.kind!r} it must be {allowed}")
         object.__setattr__(self, "eps", eps)
         for name in ("gain", "offset"):
             value = getattr(self, name)
             if value is None:
                 continue
             if self.kind != "standard":
-                raise ValueError(f"{name}: given with norm {self.kind!r}; only 'standard' takes one")
+                raise InvalidArgument(f"{name}: given with norm {self.kind!r}; only 'standard' takes one")
             object.__setattr__(self, name, as_array(name, value, ndim=1))
 
     @property
@@ -173,11 +173,12 @@ class Network:
         >>> Network.from_arrays(np.ones((2, 1, 3, 4)), np.ones((2, 1, 3, 3)))
         Traceback (most recent call last):
         ...
-        ValueError: W_QK: shape (2, 1, 3, 4) given; it must be (layers, heads, d, d) with square matrices
+        rankmath.InvalidArgument: W_QK: shape (2, 1, 3, 4) given; it must be (layers, heads, d, d) with square
+        matrices
         """
         W_QK, W = _square_stack("W_QK", W_QK), _square_stack("W", W)
         if W.shape != W_QK.shape:
-            raise ValueError(f"W: shape {tuple(W.shape)} given; it must be that of W_QK, {tuple(W_QK.shape)}")
+            raise InvalidArgument(f"W: shape {tuple(W.shape)} given; it must be that of W_QK, {tuple(W_QK.shape)}")
         width = W_QK.shape[-1] if d_qk is None else as_real("d_qk", d_qk, positive=True)
         return cls._assemble(W_QK, None, W, None, width, key_bias, bias, skip, mlp, norm, mask)
 
@@ -250,7 +251,7 @@ class Network:
         if isinstance(norm, str):
             norm = LayerNorm(as_choice("norm", norm, ("sphere", "standard", "column")))
         if not (norm is None or isinstance(norm, LayerNorm)):
-            raise ValueError(
+            raise InvalidArgument(
                 f"norm: {norm!r} given; allowed are None, 'sphere', 'standard', 'column' or a LayerNorm"
             )
         for name in ("gain", "offset"):
@@ -339,20 +340,20 @@ class Network:
         ((2, 1, 5, 2, 2), True)
         """
         if not nets or not all(isinstance(net, Network) for net in nets):
-            raise ValueError("nets: a non-empty sequence of networks is needed")
+            raise InvalidArgument("nets: a non-empty sequence of networks is needed")
         first = nets[0]
         stacked: dict[str, Any] = {}
         for name in _STACKED:
             arrays = [getattr(net, name) for net in nets]
             shapes = {None if a is None else tuple(a.shape) for a in arrays}
             if len(shapes) > 1:
-                raise ValueError(f"nets: {name} of different shapes given; all networks must have one shape")
+                raise InvalidArgument(f"nets: {name} of different shapes given; all networks must have one shape")
             axis = 1 if name == "bias" else 2
             stacked[name] = None if arrays[0] is None else np.stack(arrays, axis=axis)
         for net in nets:
             switches = (net.d_qk, net.skip, net.mask, net.norm, net.mlp)
             if switches != (first.d_qk, first.skip, first.mask, first.norm, first.mlp):
-                raise ValueError("nets: different d_qk, skip, mask, norm or mlp given; all must share them")
+                raise InvalidArgument("nets: different d_qk, skip, mask, norm or mlp given; all must share them")
         return replace(first, **stacked)
 
     def member(self, index: int) -> Network:
@@ -407,7 +408,7 @@ class Network:
         """Gaussian tokens, (n, d); n is the network's own unless given."""
         n = self.tokens if tokens is None else as_count("tokens", tokens)
         if n is None:
-            raise ValueError("tokens: not given, and the network does not fix it; pass tokens=n")
+            raise InvalidArgument("tokens: not given, and the network does not fix it; pass tokens=n")
         rng = np.random.default_rng(as_count("seed", seed, least=0))
         return as_real("scale", scale, positive=True) * rng.standard_normal((n, self.dim))
 
@@ -416,7 +417,7 @@ class Network:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an npz file that `load` reads back bit for bit; the old file stays until the new one is whole."""
         if self.query.ndim != 4:
-            raise ValueError("net: a stack of networks given; save its members one by one")
+            raise InvalidArgument("net: a stack of networks given; save its members one by one")
         arrays: dict[str, Any] = {}
         for name in ("query", "key", "value", "output", "key_bias", "bias"):
             if getattr(self, name) is not None:
@@ -453,11 +454,11 @@ class Network:
             with open(path, "rb") as opened, np.lib.npyio.NpzFile(opened, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
         except damaged as error:
-            raise ValueError(f"path: {os.fspath(path)!r} given; not a readable npz file ({error})") from None
+            raise InvalidArgument(f"path: {os.fspath(path)!r} given; not a readable npz file ({error})") from None
         try:
             header = json.loads(str(arrays["header"]))
             if header["format"] != 1:
-                raise ValueError(f"format {header['format']!r}; this version reads format 1")
+                raise InvalidArgument(f"format {header['format']!r}; this version reads format 1")
             maps = [
                 None
                 if entry is None
@@ -498,14 +499,14 @@ class Network:
             )
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             reason = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
-            raise ValueError(f"path: {os.fspath(path)!r} given; not a rankmath network: {reason}") from None
+            raise InvalidArgument(f"path: {os.fspath(path)!r} given; not a rankmath network: {reason}") from None
 
 
 def _square_stack(name: str, value: Any) -> Array:
     array = as_array(name, value)
     if array.ndim != 4 or array.shape[-1] != array.shape[-2]:
         given = tuple(int(s) for s in array.shape)
-        raise ValueError(f"{name}: shape {given} given; it must be (layers, heads, d, d) with square matrices")
+        raise InvalidArgument(f"{name}: shape {given} given; it must be (layers, heads, d, d) with square matrices")
     return array
 
 
@@ -527,7 +528,7 @@ def _mask(mask: Any, tokens: int | None) -> Mask | str | None:
             tokens = len(mask)
         except TypeError:
             given = type(mask).__name__
-            raise ValueError(
+            raise InvalidArgument(
                 f"mask: {given} given; allowed are a name, a boolean matrix, a Mask, a graph"
             ) from None
     return as_mask(mask, tokens)
@@ -541,12 +542,12 @@ def _mlps(mlp: Any, L: int, d: int, like: Array) -> tuple[MLP | None, ...]:
     maps = [mlp] * L if mlp is None or isinstance(mlp, MLP) else mlp
     if not isinstance(maps, Sequence) or isinstance(maps, str) or len(maps) != L:
         given = type(mlp).__name__
-        raise ValueError(f"mlp: {given} given; allowed are None, an MLP, or a sequence of {L}, one a layer")
+        raise InvalidArgument(f"mlp: {given} given; allowed are None, an MLP, or a sequence of {L}, one a layer")
     for f in maps:
         if not (f is None or isinstance(f, MLP)):
-            raise ValueError(f"mlp: an entry of type {type(f).__name__} given; each must be an MLP or None")
+            raise InvalidArgument(f"mlp: an entry of type {type(f).__name__} given; each must be an MLP or None")
         if f is not None and f.dim != d:
-            raise ValueError(f"mlp: a map of R^{f.dim} given; the tokens have dimension {d}")
+            raise InvalidArgument(f"mlp: a map of R^{f.dim} given; the tokens have dimension {d}")
         if f is not None:
             same_library(W=like, mlp=f.W_in)
     return tuple(maps)

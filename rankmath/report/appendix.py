@@ -30,6 +30,7 @@ from rankmath.report.sources import (
     proof_texts,
     proofs_folder,
 )
+from rankmath.validation import InvalidArgument
 from rankmath.version import __version__
 
 # -- values ------------------------------------------------------------------------------------------------
@@ -199,7 +200,7 @@ def _demand_supplied(texts: Mapping[str, str], supplied: Mapping[str, str]) -> N
     for file, text in texts.items():
         for name in re.findall(r"\\rmvalue\{([^}]*)\}", text):
             if name not in supplied:
-                raise ValueError(f"proofs: {file}.tex asks for the value {name!r}, which no certificate gives")
+                raise InvalidArgument(f"proofs: {file}.tex asks for the value {name!r}, which no certificate gives")
 
 
 def _title() -> str:
@@ -361,7 +362,7 @@ def _certificate_table(certificates: Mapping[str, Sequence[Certificate]]) -> str
         for certificate in group:
             result = certificate.check()
             if not result.accepted:
-                raise ValueError(f"proofs: the checker rejects certificate {certificate.id}: {result.reason}")
+                raise InvalidArgument(f"proofs: the checker rejects certificate {certificate.id}: {result.reason}")
             name = rf"\phantomsection\label{{cert:{certificate.id}}}\texttt{{{certificate.id}}}"
             rows.append((name, certificate.kind, escape(result.checked[-1])))
         if group:

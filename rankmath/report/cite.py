@@ -13,7 +13,7 @@ from rankmath.claims.registry import statement, statements
 from rankmath.claims.statement import Statement
 from rankmath.report.latex import code, escape, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field
-from rankmath.validation import as_choice
+from rankmath.validation import InvalidArgument, as_choice
 from rankmath.version import __version__
 
 #: As in CITATION.cff, which an installed package does not carry; a test holds the two together.
@@ -120,13 +120,13 @@ def citation(what: str | os.PathLike[str]) -> Citation:
     if name in statements():
         return _of_statement(name, tuple(c for c in committed_certificates().get(name, ()) if c.kind != "holds"))
     if not Path(name).is_file():
-        raise ValueError(
+        raise InvalidArgument(
             f"what: {name!r} given; a certificate file or a statement is needed, one of {', '.join(statements())}"
         )
     certificate = Certificate.load(name)
     result = certificate.check()
     if not result.accepted:
-        raise ValueError(f"what: {name} given; the checker rejects it: {result.reason}")
+        raise InvalidArgument(f"what: {name} given; the checker rejects it: {result.reason}")
     if certificate.statement not in statements():
         return _of_family(certificate)
     return _of_statement(certificate.statement, (certificate,))

@@ -13,6 +13,7 @@ from rankmath.certificates.certificate import exact as exact_notation
 from rankmath.claims.registry import statement, statements
 from rankmath.report.latex import exact_data, identifier
 from rankmath.report.sources import certificate_file
+from rankmath.validation import InvalidArgument
 
 if TYPE_CHECKING:
     from rankmath.equilibria.certify_equilibrium import EquilibriumProof
@@ -51,7 +52,7 @@ def refutation_shown(key: str, folder: str | os.PathLike[str]) -> Shown:
     exhibit = statement(key).exhibit
     if exhibit is None:
         known = ", ".join(name for name, entry in statements().items() if entry.exhibit is not None)
-        raise ValueError(f"key: {key!r} given; no counterexample is known. There is one for {known}")
+        raise InvalidArgument(f"key: {key!r} given; no counterexample is known. There is one for {known}")
     certificate = exhibit()
     return _written(key, certificate, folder, data_table(exact_data(certificate.data)))
 

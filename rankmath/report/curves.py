@@ -23,6 +23,7 @@ from rankmath.dynamics.paths import path_counts, path_sums
 from rankmath.dynamics.trace import trace
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
+from rankmath.validation import InvalidArgument
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def sides_by_depth(key: str, net: Network, X: Any, depths: Iterable[int], *, sid
     """
     evaluate = statement(key).evaluate
     if evaluate is None:
-        raise ValueError(f"key: {key!r} given; it has no inequality to follow through the layers")
+        raise InvalidArgument(f"key: {key!r} given; it has no inequality to follow through the layers")
     depth = np.asarray(list(depths))
     sides = []
     for l in depth:

@@ -15,6 +15,7 @@ from rankmath.report.appendix import appendix
 from rankmath.report.figures import FIGURES, figures_of
 from rankmath.report.plots import Figure, NoMatplotlib, Table, panel_svgs, pyplot, save_for_print
 from rankmath.report.subject import LISTINGS, Subject
+from rankmath.validation import InvalidArgument
 from rankmath.version import __version__
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -127,22 +128,24 @@ def verdict_table(subject: Subject) -> Table:
 def writable(folder: str | os.PathLike[str]) -> Path:
     """The folder, made if need be; refused, before anything is written, if a report cannot be written there."""
     if not os.fspath(folder):
-        raise ValueError("--output: '' given; the name of a folder is needed")
+        raise InvalidArgument("--output: '' given; the name of a folder is needed")
     target = Path(folder)
     for place in (target, *target.parents):
         if place.exists():
             if not place.is_dir():
-                raise ValueError(f"--output: {target} given; {place} is a file, a folder is needed")
+                raise InvalidArgument(f"--output: {target} given; {place} is a file, a folder is needed")
             break
     index = target / "index.html"
     if index.exists() and (index.is_dir() or _MARK not in index.read_text(encoding="utf-8", errors="replace")):
-        raise ValueError(f"--output: {target} given; {index} is not a report of rankmath's: it is not overwritten")
+        raise InvalidArgument(
+            f"--output: {target} given; {index} is not a report of rankmath's: it is not overwritten"
+        )
     try:
         target.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=target):
             pass
     except OSError as error:
-        raise ValueError(f"--output: {target} given; it cannot be written to: {error.strerror}") from None
+        raise InvalidArgument(f"--output: {target} given; it cannot be written to: {error.strerror}") from None
     return target
 
 

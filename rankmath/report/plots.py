@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from rankmath.dynamics.trace import Trace
+from rankmath.validation import InvalidArgument
 
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
 INK, PAPER, RULE = "#1A1A1A", "#FFFFFF", "#CFCFCF"
@@ -63,7 +64,7 @@ _STYLE: dict[str, Any] = {
 }
 
 
-class NoMatplotlib(ValueError):
+class NoMatplotlib(InvalidArgument):
     """The extra `report` is not installed."""
 
 
@@ -84,7 +85,7 @@ def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
     allowed = sorted(figure.canvas.get_supported_filetypes())
     ending = Path(path).suffix.lstrip(".").lower()
     if ending not in allowed:
-        raise ValueError(f"plot: {os.fspath(path)!r} given; the name must end in one of {', '.join(allowed)}")
+        raise InvalidArgument(f"plot: {os.fspath(path)!r} given; the name must end in one of {', '.join(allowed)}")
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(ending)
     figure.savefig(path, dpi=150, metadata=undated)
 

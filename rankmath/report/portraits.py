@@ -33,7 +33,7 @@ from rankmath.report.plots import (
     pyplot,
     save_figure,
 )
-from rankmath.validation import as_count, as_real
+from rankmath.validation import InvalidArgument, as_count, as_real
 
 # Okabe and Ito's colours, one for each limit and its mirror image; the mirror image is paler.
 _HUES = (BLUE, ORANGE, GREEN, PURPLE, "#56B4E9", "#E69F00", "#F0E442")
@@ -146,7 +146,7 @@ def portrait_data(
         known = min(found, key=lambda one: one.spectral_radius)
     if plane is None:
         if known is None:
-            raise ValueError("net: no equilibrium found; the distance to one is what would be drawn")
+            raise InvalidArgument("net: no equilibrium found; the distance to one is what would be drawn")
         return _approach(known, ball, seed)
     if tolerance is None:
         tolerance = 1e-2 if known is not None and abs(known.spectral_radius - 1) <= 1e-6 else 1e-6
@@ -194,7 +194,7 @@ def _portrait(
 ) -> Portrait:
     n = len(frame.X)
     if n > 2 and known is None:
-        raise ValueError("net: no equilibrium found; of more than two tokens all but two are held at one")
+        raise InvalidArgument("net: no equilibrium found; of more than two tokens all but two are held at one")
     moving = tuple(range(n))[-2:]
     rest = np.full(n, np.nan) if known is None else _angles(known.X, plane)
     axes = tuple(2 * np.pi * (np.arange(grid) + offset) / grid for offset in _OFFSETS[: len(moving)])

@@ -21,6 +21,7 @@ from rankmath.attention.backend import Backend
 from rankmath.claims.engine import Battery, verify_statement
 from rankmath.claims.registry import statement, statements_in
 from rankmath.claims.statement import Statement
+from rankmath.validation import InvalidArgument
 from rankmath.version import __version__
 
 FORMAT = "rankmath-report/1"
@@ -181,11 +182,13 @@ class Report:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             if content["format"] != FORMAT:
                 newer = re.fullmatch(r"rankmath-report/[1-9]\d{0,5}", str(content["format"]))
-                raise ValueError(f"the format is {content['format']!r}{', of a newer rankmath' if newer else ''}")
+                raise InvalidArgument(
+                    f"the format is {content['format']!r}{', of a newer rankmath' if newer else ''}"
+                )
             results = tuple(Result(**_typed(Result, entry)) for entry in content["results"])
             return cls(**_typed(cls, {**content, "results": results}))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise ValueError(
+            raise InvalidArgument(
                 f"report: {os.fspath(path)} given; it is no report of `rankmath verify` ({FORMAT}): {error}"
             ) from None
 
@@ -212,19 +215,19 @@ def _typed(kind: Any, entry: dict[str, Any]) -> dict[str, Any]:
         value = entry[slot.name]
         declared = str(slot.type)
         if not isinstance(value, _TYPES[declared]) or (isinstance(value, bool) and declared != "bool"):
-            raise ValueError(f"{slot.name} is a {type(value).__name__}, not {declared}")
+            raise InvalidArgument(f"{slot.name} is a {type(value).__name__}, not {declared}")
         if declared in _MEMBERS:
             wanted, words = _MEMBERS[declared]
             members: Any = value.values() if isinstance(value, dict) else value
             if not all(wanted(member) for member in members):
-                raise ValueError(f"{slot.name} holds something else than {words}")
+                raise InvalidArgument(f"{slot.name} holds something else than {words}")
         if declared == "float" and not _is_finite(value):
-            raise ValueError(f"{slot.name} is {value}, not a finite number")
+            raise InvalidArgument(f"{slot.name} is {value}, not a finite number")
         found[slot.name] = tuple(value) if isinstance(value, list) and "tuple" in declared else value
     # Certificates are files of this name: nothing else may be read or written by way of a report.
     for name in found.get("certificates", ()):
         if not re.fullmatch(r"rm-[0-9a-f]{32}", name):
-            raise ValueError(f"certificates holds {name!r}, which is no id of a certificate")
+            raise InvalidArgument(f"certificates holds {name!r}, which is no id of a certificate")
     return found
 
 

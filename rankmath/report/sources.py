@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from rankmath.certificates.certificate import Certificate
+from rankmath.validation import InvalidArgument
 
 #: Section order of the appendix; a text that is not named here follows, by name.
 ORDER = (
@@ -49,7 +50,7 @@ def proofs_folder() -> Path:
     for place in places:
         if (place / "preamble.tex").is_file():
             return place
-    raise ValueError(f"proofs: not found in {' or '.join(map(str, places))}; reinstall rankmath")
+    raise InvalidArgument(f"proofs: not found in {' or '.join(map(str, places))}; reinstall rankmath")
 
 
 def preamble() -> str:

@@ -21,6 +21,7 @@ from rankmath.claims.registry import statements
 from rankmath.report.plots import Table
 from rankmath.report.results import Report, Result
 from rankmath.report.sources import committed_certificates
+from rankmath.validation import InvalidArgument
 
 #: Bins of the histogram of a run.
 _BINS = 24
@@ -165,19 +166,19 @@ class Subject:
 def subject(path: str | os.PathLike[str]) -> Subject:
     """Read a ledger, a run's folder or its report.json; a ValueError says what else the path is."""
     if not os.fspath(path):  # Path would make it the current folder
-        raise ValueError("run: '' given; the name of a file or folder is needed")
+        raise InvalidArgument("run: '' given; the name of a file or folder is needed")
     target = Path(path)
     if target.is_dir():
         if not (target / "report.json").is_file():
-            raise ValueError(
+            raise InvalidArgument(
                 f"run: {target} given; there is no report.json in this folder: name a folder that `rankmath "
                 "verify` has written, its report.json, or a ledger (.db)"
             )
         target = target / "report.json"
     if not target.exists():
-        raise ValueError(f"run: {target} given; there is no such file or folder")
+        raise InvalidArgument(f"run: {target} given; there is no such file or folder")
     if not target.is_file():
-        raise ValueError(f"run: {target} given; it is neither a file nor a folder")
+        raise InvalidArgument(f"run: {target} given; it is neither a file nor a folder")
     with open(target, "rb") as file:
         start = file.read(len(_SQLITE))
     if start == _SQLITE or target.suffix == ".db":

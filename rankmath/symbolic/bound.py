@@ -16,7 +16,7 @@ from rankmath.symbolic.evaluate import OutOfDomain, Values, enclose, to_mpmath
 from rankmath.symbolic.letters import L, with_heads
 from rankmath.symbolic.proof import Expr, Proof
 from rankmath.symbolic.quantities import Quantity
-from rankmath.validation import as_choice, as_count
+from rankmath.validation import InvalidArgument, as_choice, as_count
 
 Side: TypeAlias = Literal["upper", "lower"]
 
@@ -75,9 +75,9 @@ class Bound:
         replacements = {letters[name]: value for name, value in symbolic.items()}
         for symbol, number in exact.items():
             if isinstance(number, arb):
-                raise ValueError(f"{symbol}: a ball given; subs takes exact numbers and sympy expressions")
+                raise InvalidArgument(f"{symbol}: a ball given; subs takes exact numbers and sympy expressions")
             if symbol == L and number > _DEEPEST_WRITTEN and expression.has(3**L):
-                raise ValueError(
+                raise InvalidArgument(
                     f"L: {number} given; subs writes 3^L out, up to L = {_DEEPEST_WRITTEN}: use evaluate"
                 )
             replacements[symbol] = sp.Rational(number.numerator, number.denominator)
@@ -103,7 +103,7 @@ class Bound:
         >>> bound("own:tv").evaluate(D=-1)
         Traceback (most recent call last):
         ...
-        ValueError: D: -1 given; a number in [0, inf) is needed
+        rankmath.InvalidArgument: D: -1 given; a number in [0, inf) is needed
         """
         arithmetic = as_choice("arithmetic", arithmetic, ("float", "mpmath", "balls"))
         log = as_choice("log", log, (True, False))
@@ -113,17 +113,17 @@ class Bound:
         missing = [quantity for quantity in self.quantities if quantity.name not in values]
         if missing:
             listed = "; ".join(f"{quantity.name} ({quantity.meaning})" for quantity in missing)
-            raise ValueError(f"{self.key}: no value given for {listed}")
+            raise InvalidArgument(f"{self.key}: no value given for {listed}")
         expression, exact = self._read(values)
         if arithmetic != "balls" and any(isinstance(value, arb) for value in exact.values()):
-            raise ValueError(f"{self.key}: balls given as values; arithmetic='balls' is needed for them")
+            raise InvalidArgument(f"{self.key}: balls given as values; arithmetic='balls' is needed for them")
         wanted = {"float": 60, "mpmath": 8 + dps * 10 // 3, "balls": bits}[arithmetic]
         try:
             sign, ball, working = enclose(expression, exact, bits=wanted, log=log)
         except OutOfDomain as error:
-            raise ValueError(f"{self.key}: {error} at these values") from None
+            raise InvalidArgument(f"{self.key}: {error} at these values") from None
         if log and sign < 0:
-            raise ValueError(
+            raise InvalidArgument(
                 f"{self.key}: the bound is negative at these values and has no logarithm; use log=False"
             )
         if arithmetic == "balls":
@@ -148,14 +148,14 @@ class Bound:
                     heads[quantity.name] = len(read)
         if len(set(heads.values())) > 1:
             lengths = ", ".join(f"{name} has {count}" for name, count in heads.items())
-            raise ValueError(f"{self.key}: one number for each head is needed, but {lengths}")
+            raise InvalidArgument(f"{self.key}: one number for each head is needed, but {lengths}")
         return (with_heads(self.expression, *set(heads.values())) if heads else self.expression), exact
 
     def _refuse_unknown(self, values: Mapping[str, Any]) -> None:
         known = self.symbols
         for name in values:
             if name not in known:
-                raise ValueError(f"{name}: no letter of {self.key}; its letters are {', '.join(known)}")
+                raise InvalidArgument(f"{name}: no letter of {self.key}; its letters are {', '.join(known)}")
 
     def _names(self) -> dict[Expr, str]:
         return {q.symbol.label if q.per_head else q.symbol: q.latex for q in self.quantities}

@@ -17,6 +17,7 @@ from rankmath.symbolic.letters import L, a0, c, diameter, kappa
 from rankmath.symbolic.proof import Expr, Proof, Step
 from rankmath.symbolic.quantities import POSITIVE, read_number
 from rankmath.symbolic.recursions import power_recursion
+from rankmath.validation import InvalidArgument
 
 tol = sp.Symbol("tolerance", positive=True)
 #: ‖W‖ of one head, where the tanh form is iterated.
@@ -179,7 +180,7 @@ def _about(x: Fraction, y: Fraction) -> int:
 def _exact(name: str, value: Any) -> Fraction:
     number = read_number(name, value, POSITIVE)
     if not isinstance(number, Fraction):
-        raise ValueError(f"{name}: a ball given; an exact number is needed")
+        raise InvalidArgument(f"{name}: a ball given; an exact number is needed")
     return number
 
 

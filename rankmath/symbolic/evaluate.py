@@ -21,6 +21,7 @@ from flint import arb
 from rankmath.arithmetic.balls import ball as to_ball
 from rankmath.arithmetic.balls import precision
 from rankmath.symbolic.proof import Expr
+from rankmath.validation import InvalidArgument
 
 #: A flint.arb, as it comes out of the walk.
 Ball: TypeAlias = Any
@@ -37,7 +38,7 @@ class Undecided(ArithmeticError):
     """A sign that this precision does not show."""
 
 
-class OutOfDomain(ValueError):
+class OutOfDomain(InvalidArgument):
     """An expression without a value at the numbers given: the root or logarithm of a negative number."""
 
 

@@ -14,7 +14,7 @@ from flint import arb
 
 from rankmath.symbolic.evaluate import Value
 from rankmath.symbolic.proof import Expr
-from rankmath.validation import as_count
+from rankmath.validation import InvalidArgument, as_count
 
 #: Layers: 3^L is written out as an integer, so a limit there must be.
 DEEPEST = 1_000_000
@@ -69,7 +69,7 @@ class Quantity:
     >>> Quantity(u, "a number", "u", BELOW_ONE).read(1)
     Traceback (most recent call last):
     ...
-    ValueError: u: 1 given; a number in [0, 1) is needed
+    rankmath.InvalidArgument: u: 1 given; a number in [0, 1) is needed
     """
 
     symbol: Expr
@@ -96,7 +96,9 @@ class Quantity:
         if not self.per_head:
             return {self.symbol: read_number(self.name, value, self.domain)}
         if not isinstance(value, (list, tuple, np.ndarray)) or np.ndim(value) != 1 or not len(value):
-            raise ValueError(f"{self.name}: {_show(value)} given; a list with a number for each head is needed")
+            raise InvalidArgument(
+                f"{self.name}: {_show(value)} given; a list with a number for each head is needed"
+            )
         numbered = enumerate(value, start=1)
         return {self.symbol[k]: read_number(f"{self.name}[{k}]", v, self.domain) for k, v in numbered}
 
@@ -111,7 +113,7 @@ def read_number(name: str, value: Any, domain: Domain = POSITIVE) -> Value:
     """
     number = value if isinstance(value, arb) else _fraction(value)
     if number is None or not domain.contains(number):
-        raise ValueError(f"{name}: {_show(value)} given; a number in {domain} is needed")
+        raise InvalidArgument(f"{name}: {_show(value)} given; a number in {domain} is needed")
     return number
 
 
