@@ -1,0 +1,98 @@
+(** exp, tanh: the few facts on them that several proofs need. *)
+Require Import Reals Lra Lia Psatz.
+From Coquelicot Require Import Coquelicot.
+Local Open Scope R_scope.
+
+Lemma exp_le x y : x <= y -> exp x <= exp y.
+Proof. intros [H|H]; [left; now apply exp_increasing|subst; lra]. Qed.
+
+Lemma exp_ge1 x : 0 <= x -> 1 <= exp x.
+Proof. intros H. rewrite <- exp_0. now apply exp_le. Qed.
+
+Lemma tanh_quarter D : tanh (D / 4) = (exp (D / 2) - 1) / (exp (D / 2) + 1).
+Proof.
+  unfold tanh, sinh, cosh.
+  assert (H : exp (D / 2) = exp (D / 4) * exp (D / 4)) by (rewrite <- exp_plus; f_equal; lra).
+  assert (P := exp_pos (D / 4)). assert (P' := exp_pos (- (D / 4))).
+  assert (E' : exp (- (D / 4)) = / exp (D / 4)) by apply exp_Ropp.
+  rewrite H, E'. field. split; nra.
+Qed.
+
+Lemma tanh_exp2 x : tanh x = 1 - 2 / (exp (2 * x) + 1).
+Proof.
+  replace x with (4 * x / 4) at 1 by lra. rewrite tanh_quarter.
+  replace (4 * x / 2) with (2 * x) by lra. assert (P := exp_pos (2 * x)). field. lra.
+Qed.
+
+Lemma tanh_le x y : x <= y -> tanh x <= tanh y.
+Proof.
+  intros H. rewrite !tanh_exp2.
+  assert (Px := exp_pos (2 * x)). assert (Py := exp_pos (2 * y)).
+  assert (E : exp (2 * x) <= exp (2 * y)) by (apply exp_le; lra).
+  assert (/ (exp (2 * y) + 1) <= / (exp (2 * x) + 1)) by (apply Rinv_le_contravar; lra).
+  unfold Rdiv. lra.
+Qed.
+
+Lemma tanh_lt x y : x < y -> tanh x < tanh y.
+Proof.
+  intros H. rewrite !tanh_exp2.
+  assert (Px := exp_pos (2 * x)). assert (Py := exp_pos (2 * y)).
+  assert (E : exp (2 * x) < exp (2 * y)) by (apply exp_increasing; lra).
+  assert (/ (exp (2 * y) + 1) < / (exp (2 * x) + 1)) by (apply Rinv_lt_contravar; nra).
+  unfold Rdiv. lra.
+Qed.
+
+Lemma tanh_00 : tanh 0 = 0.
+Proof. rewrite tanh_exp2, Rmult_0_r, exp_0. field. Qed.
+
+Lemma tanh_nonneg x : 0 <= x -> 0 <= tanh x.
+Proof. intros H. rewrite <- tanh_00. now apply tanh_le. Qed.
+
+Lemma tanh_lt1 x : tanh x < 1.
+Proof.
+  rewrite tanh_exp2. assert (P := exp_pos (2 * x)).
+  assert (0 < / (exp (2 * x) + 1)) by (apply Rinv_0_lt_compat; lra). unfold Rdiv. lra.
+Qed.
+
+Lemma tanh_le_id x : 0 <= x -> tanh x <= x.
+Proof.
+  intros Hx. rewrite tanh_exp2. assert (P := exp_pos (2 * x)).
+  set (f := fun t => t * (exp (2 * t) + 1) - exp (2 * t) + 1).
+  assert (Hf : f 0 <= f x).
+  { destruct Hx as [Hx|<-]; [|lra].
+    destruct (MVT_cor2 f (fun t => 1 + (2 * t - 1) * exp (2 * t)) 0 x Hx) as [c [Hc1 Hc2]].
+    - intros c Hc. apply is_derive_Reals. unfold f. auto_derive; [exact I|ring].
+    - assert (0 <= 1 + (2 * c - 1) * exp (2 * c)); [|nra].
+      assert (Pc := exp_pos (2 * c)). assert (I1 := exp_ineq1_le (- (2 * c))).
+      rewrite exp_Ropp in I1.
+      assert (/ exp (2 * c) * exp (2 * c) = 1) by (apply Rinv_l; lra). nra. }
+  unfold f in Hf. rewrite Rmult_0_r, exp_0 in Hf.
+  apply Rmult_le_reg_r with (exp (2 * x) + 1); [lra|].
+  replace ((1 - 2 / (exp (2 * x) + 1)) * (exp (2 * x) + 1)) with (exp (2 * x) - 1) by (field; lra). lra.
+Qed.
+
+(** The exponents of the depth bounds: (3^(L+1) - 1)/2 = 1 + 3 (3^L - 1)/2. *)
+Lemma three_pow L : ((3 ^ S L - 1) / 2 = 1 + 3 * ((3 ^ L - 1) / 2))%nat.
+Proof.
+  assert (G : forall L, exists e, (3 ^ L = 2 * e + 1)%nat).
+  { induction L0 as [|l [e He]]; [exists 0%nat; reflexivity|].
+    exists (3 * e + 1)%nat. rewrite Nat.pow_succ_r', He. lia. }
+  destruct (G L) as [e He]. rewrite Nat.pow_succ_r', He.
+  replace (3 * (2 * e + 1) - 1)%nat with ((3 * e + 1) * 2)%nat by lia.
+  replace (2 * e + 1 - 1)%nat with (e * 2)%nat by lia. rewrite !Nat.div_mul by lia. lia.
+Qed.
+
+(** r_{l+1} <= c r_l^3 gives r_L <= c^((3^L-1)/2) r_0^(3^L). *)
+Lemma cubic_chain (r : nat -> R) c L :
+  0 <= c -> (forall l, (l <= L)%nat -> 0 <= r l) ->
+  (forall l, (l < L)%nat -> r (S l) <= c * r l ^ 3) ->
+  r L <= c ^ ((3 ^ L - 1) / 2) * r 0%nat ^ (3 ^ L).
+Proof.
+  intros Hc. induction L as [|l IH]; intros H0 H.
+  - simpl. lra.
+  - assert (IH' := IH (fun k Hk => H0 k ltac:(lia)) (fun k Hk => H k ltac:(lia))).
+    eapply Rle_trans; [apply H; lia|].
+    eapply Rle_trans; [apply Rmult_le_compat_l; [exact Hc|apply pow_incr; split; [apply H0; lia|exact IH']]|].
+    right. rewrite three_pow, Nat.pow_succ_r', Rpow_mult_distr, <- !pow_mult, pow_add.
+    rewrite (Nat.mul_comm 3 (3 ^ l)), (Nat.mul_comm 3). simpl (c ^ 1). ring.
+Qed.
