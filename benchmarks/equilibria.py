@@ -14,8 +14,8 @@ from pages import write_tables
 
 import rankmath as rm
 from rankmath.dynamics.limits import basins, limits, random_starts
-from rankmath.equilibria.equilibria import sibling
-from rankmath.equilibria.equilibria_cycles import stable_cycle
+from rankmath.equilibria.constructions import sibling
+from rankmath.equilibria.cycles import stable_cycle
 
 Rows = list[list[str]]
 STARTS = 2000

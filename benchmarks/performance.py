@@ -29,8 +29,8 @@ import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.backend import mover, on_backend
 from rankmath.attention.centred import attention_step, centre, stacks_heads, weights_of
-from rankmath.equilibria.equilibrium_map import newton, newton_from, normalise
-from rankmath.equilibria.stable_search import _Family, log_modulus_mean
+from rankmath.equilibria.map import newton, newton_from, normalise
+from rankmath.equilibria.search import _Family, log_modulus_mean
 
 Row = dict[str, Any]
 

@@ -135,7 +135,7 @@ def draw_stable_causal(rng: Rng, size: int) -> ArrayInstance:
 
 def exhibit_stable_causal() -> Certificate:
     """a = ½, w = 1: (0, 1) and (−3/5, −4/5), eigenvalues ½ and 2/5, with a set of starts that it attracts."""
-    from rankmath.equilibria.certify_equilibrium import certify_equilibrium
+    from rankmath.equilibria.certify import certify_equilibrium
     from rankmath.equilibria.wu2024 import stable_causal_example
 
     X, W_V, W_QK = stable_causal_example().equilibrium.floats()
@@ -167,7 +167,7 @@ def decide_stable_equilibrium(instance: ArrayInstance, *, claims_existence: bool
     For existence the rank must be full, against it any rank above one will do. An ArithmeticError where a claim is
     not proved: nothing is decided then.
     """
-    from rankmath.equilibria.certify_equilibrium import certify_equilibrium
+    from rankmath.equilibria.certify import certify_equilibrium
 
     X, W_V, W_QK, allowed = (instance[name] for name in ("X", "W_V", "W_QK", "allowed"))
     proof = certify_equilibrium(X, W_V, W_QK, Mask(allowed), stable=True)
@@ -186,7 +186,7 @@ def draw_stable_complete(rng: Rng, size: int, *, tokens: int) -> ArrayInstance:
 
 @lru_cache(maxsize=8)
 def stable_complete(tokens: int) -> ArrayInstance:
-    from rankmath.equilibria.equilibria import layernorm_equilibrium
+    from rankmath.equilibria.constructions import layernorm_equilibrium
 
     found = layernorm_equilibrium(tokens, tokens, tokens, mask="complete", stable=True)
     return equilibrium_instance(found.X, found.W_V, found.W_QK, found.mask)
@@ -194,7 +194,7 @@ def stable_complete(tokens: int) -> ArrayInstance:
 
 def exhibit_equilibrium(key: str, *, tokens: int = 2) -> Certificate:
     """The equilibrium that `key` says exists, or that refutes it, proved in balls and accepted by the checker."""
-    from rankmath.equilibria.certify_equilibrium import certify_equilibrium
+    from rankmath.equilibria.certify import certify_equilibrium
 
     X, W_V, W_QK, allowed = stable_complete(tokens).arrays.values()
     return certify_equilibrium(X, W_V, W_QK, Mask(allowed), stable=True).certificate(key)

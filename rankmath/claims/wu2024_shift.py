@@ -125,7 +125,7 @@ def decide_all_ranks(instance: ArrayInstance) -> Exact:
 
 def exhibit_every_rank(tokens: int = 6, dim: int = 5, w: int = 7) -> Certificate:
     """Equilibria of all ranks under one W_V, each proved in balls, in one certificate."""
-    from rankmath.equilibria.certify_equilibrium import certify_equilibrium
+    from rankmath.equilibria.certify import certify_equilibrium
     from rankmath.equilibria.wu2024 import shift_equilibrium
 
     proofs = []

@@ -16,8 +16,8 @@ from rankmath.report.sources import certificate_file
 from rankmath.validation import InvalidArgument
 
 if TYPE_CHECKING:
-    from rankmath.equilibria.certify_equilibrium import EquilibriumProof
-    from rankmath.equilibria.equilibria import Equilibrium
+    from rankmath.equilibria.certify import EquilibriumProof
+    from rankmath.equilibria.constructions import Equilibrium
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def equilibrium_shown(
     Beside the certificate lie the matrices as LaTeX and, if asked for, a picture with its numbers (see
     `portraits`). Where balls do not prove all that was asked for there is no certificate, and the claims say why.
     """
-    from rankmath.equilibria.equilibria import layernorm_equilibrium
+    from rankmath.equilibria.constructions import layernorm_equilibrium
 
     what = f"LayerNorm equilibrium, {tokens} tokens in dimension {dim}, rank {rank}, {mask} mask, norm {norm}"
     try:

@@ -448,7 +448,7 @@ def _mask_row(name: str, mask: Any, rates: Rates) -> tuple[Any, ...]:
 
 def portrait(mask: str, key: str, subject: Subject) -> Figure:
     """Two tokens in the plane under LayerNorm with an attracting equilibrium of rank two: basins and limits."""
-    from rankmath.equilibria.equilibria import layernorm_equilibrium
+    from rankmath.equilibria.constructions import layernorm_equilibrium
     from rankmath.report.portraits import portrait_data, portrait_figure
 
     # A grid of 48 angles shows the basins; a finer one shows the same at four times the price.

@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rankmath.dynamics.limits import Limit, limits
-from rankmath.equilibria.equilibria import Equilibrium
-from rankmath.equilibria.equilibria_search import escaping, find_equilibria, frame_of
-from rankmath.equilibria.equilibrium_map import Floats, layer, token_norm
+from rankmath.equilibria.constructions import Equilibrium
+from rankmath.equilibria.find import escaping, find_equilibria, frame_of
+from rankmath.equilibria.map import Floats, layer, token_norm
 from rankmath.report.plots import (
     BLUE,
     GREEN,

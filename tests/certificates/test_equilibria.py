@@ -23,9 +23,9 @@ from rankmath.checker import checker
 from rankmath.checker.checker import CheckResult, Interval, NormLayer, Rejected, Undecided, Work, check_text
 from rankmath.claims.wu2024_equilibria import exhibit_stable_causal
 from rankmath.claims.wu2024_shift import exhibit_every_rank
-from rankmath.equilibria.certify_equilibrium import EquilibriumProof, certify_equilibrium
-from rankmath.equilibria.equilibria import all_ranks, layernorm_equilibrium
-from rankmath.equilibria.equilibrium_map import attention, jacobian, layer
+from rankmath.equilibria.certify import EquilibriumProof, certify_equilibrium
+from rankmath.equilibria.constructions import all_ranks, layernorm_equilibrium
+from rankmath.equilibria.map import attention, jacobian, layer
 
 BITS = 128
 MUTATIONS = 300

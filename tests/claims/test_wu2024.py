@@ -27,7 +27,7 @@ from rankmath.claims.quantities import Run
 from rankmath.claims.registry import statement, statements
 from rankmath.claims.statement import Evaluation, Side
 from rankmath.claims.verdict import Outcome
-from rankmath.equilibria.equilibrium_map import normalise, orbit
+from rankmath.equilibria.map import normalise, orbit
 from rankmath.equilibria.wu2024 import shift_equilibrium, star_example, two_token_example
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.stochastic import dobrushin

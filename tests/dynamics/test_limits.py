@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from rankmath.attention.plain import forward
 from rankmath.dynamics.limits import Share, basins, limit, limits, random_starts
-from rankmath.equilibria.equilibria import all_ranks, layernorm_equilibrium
+from rankmath.equilibria.constructions import all_ranks, layernorm_equilibrium
 from rankmath.model.network import LayerNorm, Network
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.equilibria import equilibria, equilibria_cycles, equilibrium_map
-from rankmath.equilibria.equilibrium_map import layer, newton, newton_from, normalise
+from rankmath.equilibria import constructions, cycles
+from rankmath.equilibria import map as equilibrium_map
+from rankmath.equilibria.map import layer, newton, newton_from, normalise
 
 
 @pytest.mark.parametrize("norm", ["sphere", "standard"])
@@ -79,8 +80,8 @@ def test_an_unknown_backend_is_refused_by_name():
 @pytest.mark.parametrize(
     ("module", "search"),
     [
-        (equilibria, lambda: rm.layernorm_equilibrium(3, 3, 2, mask="complete", stable=True, backend="numpy")),
-        (equilibria_cycles, lambda: rm.stable_cycle(2, backend="numpy")),
+        (constructions, lambda: rm.layernorm_equilibrium(3, 3, 2, mask="complete", stable=True, backend="numpy")),
+        (cycles, lambda: rm.stable_cycle(2, backend="numpy")),
     ],
 )
 def test_the_backend_reaches_the_search(module, search, monkeypatch):

@@ -11,8 +11,8 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankmath.equilibria.certify_equilibrium import certify_equilibrium
-from rankmath.equilibria.equilibrium_map import jacobian, layer
+from rankmath.equilibria.certify import certify_equilibrium
+from rankmath.equilibria.map import jacobian, layer
 from rankmath.equilibria.wu2024 import (
     balanced_tokens,
     complete_equilibrium,

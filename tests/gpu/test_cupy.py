@@ -230,7 +230,7 @@ def test_batteries_run_their_layers_on_the_device(key: str) -> None:
 
 def test_the_search_for_equilibria_takes_its_gradients_from_the_device() -> None:
     from rankmath.attention.backend import mover
-    from rankmath.equilibria.stable_search import _Family, log_modulus_mean, stable_search
+    from rankmath.equilibria.search import _Family, log_modulus_mean, stable_search
 
     mask = rm.Mask.complete(4)
     labels = np.array([0, 1, 2, 3])

@@ -10,7 +10,7 @@ import pytest
 from rankmath.checker import checker
 from rankmath.claims.registry import statements
 from rankmath.equilibria import equilibria
-from rankmath.equilibria.equilibria import layernorm_equilibrium
+from rankmath.equilibria.constructions import layernorm_equilibrium
 from rankmath.report.counterexamples import equilibrium_shown, refutation_shown
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rankmath.attention.plain import forward
-from rankmath.equilibria.equilibria import Equilibrium, all_ranks, layernorm_equilibrium
-from rankmath.equilibria.equilibria_search import escaping, find_equilibria
-from rankmath.equilibria.equilibrium_map import layer
+from rankmath.equilibria.constructions import Equilibrium, all_ranks, layernorm_equilibrium
+from rankmath.equilibria.find import escaping, find_equilibria
+from rankmath.equilibria.map import layer
 from rankmath.model.network import LayerNorm, Network
 from rankmath.report.portraits import (
     Approach,

@@ -18,7 +18,7 @@ import scipy.linalg
 from flint import arb, arb_mat, fmpz_mat
 
 from rankmath.arithmetic.balls import ball, lower_float, upper_float
-from rankmath.equilibria.equilibrium_balls import (
+from rankmath.equilibria.balls import (
     BallMap,
     box,
     euclidean,
@@ -31,8 +31,8 @@ from rankmath.equilibria.equilibrium_balls import (
     spectral_norm,
     submatrix,
 )
-from rankmath.equilibria.equilibrium_map import Floats, jacobian, power_sum, reordered
-from rankmath.equilibria.stable_search import cluster_weights
+from rankmath.equilibria.map import Floats, jacobian, power_sum, reordered
+from rankmath.equilibria.search import cluster_weights
 from rankmath.linalg.masks import Mask
 
 Dyadics: TypeAlias = tuple[tuple[Fraction, ...], ...]

@@ -14,10 +14,10 @@ from functools import cached_property
 import numpy as np
 
 from rankmath.attention.backend import Backend
-from rankmath.equilibria.certify_equilibrium import EquilibriumProof, as_order, certify_equilibrium
-from rankmath.equilibria.equilibria import Equilibrium, on_grid
-from rankmath.equilibria.equilibrium_map import Floats, jacobian, layer, newton, reordered
-from rankmath.equilibria.stable_search import stable_search
+from rankmath.equilibria.certify import EquilibriumProof, as_order, certify_equilibrium
+from rankmath.equilibria.constructions import Equilibrium, on_grid
+from rankmath.equilibria.map import Floats, jacobian, layer, newton, reordered
+from rankmath.equilibria.search import stable_search
 from rankmath.equilibria.wu2024 import LARGEST
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network

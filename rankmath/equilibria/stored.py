@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankmath.equilibria.equilibrium_map import Floats
+from rankmath.equilibria.map import Floats
 
 # Tokens, W_V and W_QK in units of 2^-14, by number of tokens: spectral radius at most 0.9 (0.92 for 7), singular
 # values at least 0.3. The weights are exact; the tokens are where Newton's method starts.

@@ -11,8 +11,8 @@ from rankmath.arithmetic.float64 import to_numpy
 from rankmath.attention.backend import Backend, mover
 from rankmath.dynamics.limits import MOST_SAMPLES as MOST_STARTS
 from rankmath.dynamics.limits import random_starts
-from rankmath.equilibria.equilibria import Equilibrium
-from rankmath.equilibria.equilibrium_map import Floats, jacobian, newton_from
+from rankmath.equilibria.constructions import Equilibrium
+from rankmath.equilibria.map import Floats, jacobian, newton_from
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import InvalidArgument, as_array, as_count

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb, arb_mat
 
-from rankmath.equilibria.equilibrium_map import Floats
+from rankmath.equilibria.map import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,8 @@ import numpy as np
 from rankmath.arithmetic.balls import precision
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
-from rankmath.equilibria.equilibrium_map import Floats
-from rankmath.equilibria.equilibrium_proofs import (
+from rankmath.equilibria.map import Floats
+from rankmath.equilibria.proofs import (
     Attraction,
     Escape,
     Existence,

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankmath.dynamics.limits import limit
-from rankmath.equilibria.certify_equilibrium import certify_equilibrium
-from rankmath.equilibria.equilibria_cycles import Cycle, stable_cycle
-from rankmath.equilibria.equilibrium_map import design, jacobian, layer, newton, normalise, reordered
-from rankmath.equilibria.stable_search import stable_search
+from rankmath.equilibria.certify import certify_equilibrium
+from rankmath.equilibria.cycles import Cycle, stable_cycle
+from rankmath.equilibria.map import design, jacobian, layer, newton, normalise, reordered
+from rankmath.equilibria.search import stable_search
 from rankmath.linalg.masks import Mask
 
 

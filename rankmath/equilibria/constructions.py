@@ -17,9 +17,8 @@ import numpy as np
 
 from rankmath.attention.backend import Backend, mover
 from rankmath.dynamics.limits import Share, random_starts
-from rankmath.equilibria.certify_equilibrium import EquilibriumProof, certify_equilibrium
-from rankmath.equilibria.equilibrium_data import stable_complete_design
-from rankmath.equilibria.equilibrium_map import (
+from rankmath.equilibria.certify import EquilibriumProof, certify_equilibrium
+from rankmath.equilibria.map import (
     Floats,
     attention,
     design,
@@ -30,7 +29,8 @@ from rankmath.equilibria.equilibrium_map import (
     spectral_radius,
     token_norm,
 )
-from rankmath.equilibria.stable_search import cluster_weights, stable_search
+from rankmath.equilibria.search import cluster_weights, stable_search
+from rankmath.equilibria.stored import stable_complete_design
 from rankmath.equilibria.wu2024 import LARGEST, ExactEquilibrium, complete_equilibrium, shift_equilibrium
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.model.network import LayerNorm, Network
@@ -85,7 +85,7 @@ class Equilibrium:
 
     @property
     def system(self) -> tuple[Floats, Floats, Floats, str]:
-        """W_V, W_QK/√d_qk, the mask as weights and the norm: what the functions of `equilibrium_map` take."""
+        """W_V, W_QK/√d_qk, the mask as weights and the norm: what the functions of `map` take."""
         return self.W_V, self.W_QK / np.sqrt(self.d_qk), self.mask.allowed.astype(float), self.norm
 
     @cached_property

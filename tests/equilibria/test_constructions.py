@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankmath.dynamics.limits import Share
-from rankmath.equilibria.equilibria import (
+from rankmath.equilibria.constructions import (
     Equilibrium,
     all_ranks,
     find_clusters,
@@ -21,14 +21,14 @@ from rankmath.equilibria.equilibria import (
     layernorm_equilibrium,
     sibling,
 )
-from rankmath.equilibria.equilibrium_data import stable_complete_design
-from rankmath.equilibria.equilibrium_map import design, layer, normalise, power_sum
-from rankmath.equilibria.stable_search import (
+from rankmath.equilibria.map import design, layer, normalise, power_sum
+from rankmath.equilibria.search import (
     cluster_weights,
     log_lyapunov_trace,
     log_modulus_mean,
     stable_search,
 )
+from rankmath.equilibria.stored import stable_complete_design
 from rankmath.equilibria.wu2024 import shift_equilibrium
 from rankmath.linalg.masks import Mask
 

@@ -17,7 +17,7 @@ import scipy.optimize
 
 from rankmath.arithmetic.float64 import to_numpy
 from rankmath.attention.backend import Backend, mover
-from rankmath.equilibria.equilibrium_map import Floats, beside, design, jacobian, power_sum, reordered
+from rankmath.equilibria.map import Floats, beside, design, jacobian, power_sum, reordered
 from rankmath.linalg.masks import Mask
 from rankmath.validation import InvalidArgument, as_count, as_real
 

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from rankmath.arithmetic.balls import precision
 from rankmath.certificates.certificate import exact
-from rankmath.equilibria.certify_equilibrium import certify_equilibrium
-from rankmath.equilibria.equilibria import all_ranks, layernorm_equilibrium, sibling
-from rankmath.equilibria.equilibrium_balls import (
+from rankmath.equilibria.balls import (
     BallMap,
     box,
     exact_matrix,
@@ -24,9 +22,11 @@ from rankmath.equilibria.equilibrium_balls import (
     middle_floats,
     spectral_norm,
 )
-from rankmath.equilibria.equilibrium_map import jacobian, layer
-from rankmath.equilibria.equilibrium_proofs import growing_forms, preserved_support
-from rankmath.equilibria.stable_search import cluster_weights
+from rankmath.equilibria.certify import certify_equilibrium
+from rankmath.equilibria.constructions import all_ranks, layernorm_equilibrium, sibling
+from rankmath.equilibria.map import jacobian, layer
+from rankmath.equilibria.proofs import growing_forms, preserved_support
+from rankmath.equilibria.search import cluster_weights
 from rankmath.equilibria.wu2024 import two_token_example
 
 NORMS = ["sphere", "standard"]
