@@ -60,11 +60,11 @@ Definition residual (N : mat -> R) (X : mat) (r : R) : Prop :=
 Definition mean (n : nat) (X : mat) : vec := fun a => sum n (fun i => X i a) / INR n.
 (** mu(X) = ||X - 1 mean^T||_F *)
 Definition mu (n d : nat) (X : mat) : R := frob n d (centred X (mean n X)).
-(** diam = max_{i,k} N(X_i - X_k), and max_i N(X_i - x). *)
+(** diam = max_{i,k} N(X_i - X_k). *)
 Definition diam (n : nat) (N : vec -> R) (X : mat) : R :=
   maxf n (fun i => maxf n (fun k => N (vsub (X i) (X k)))).
-Definition radius_about (n : nat) (N : vec -> R) (X : mat) (x : vec) : R :=
-  maxf n (fun i => N (vsub (X i) x)).
+(** max_i N(A_i): its residual is the radius of the smallest ball around the tokens. *)
+Definition rowmax (n : nat) (N : vec -> R) (A : mat) : R := maxf n (fun i => N (A i)).
 
 (* ---------- probability vectors, softmax ---------- *)
 (** Total variation of two vectors on 0, ..., n-1. *)
