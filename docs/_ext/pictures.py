@@ -20,6 +20,7 @@ from rankmath.claims.engine import judge
 from rankmath.claims.registry import statement
 from rankmath.claims.statement import Statement
 from rankmath.claims.verdict import Outcome, Verdict
+from rankmath.printing import log_of, quotient
 from rankmath.report.plots import pyplot
 from rankmath.report.sources import committed_certificates, slug
 
@@ -76,7 +77,7 @@ class Sample:
             return f"{self.key} decided exactly on {plural(self.count)}. {rows}."
         parts = [f"{self.key}: quotient of the two sides on {plural(self.count)}, on a logarithmic scale"]
         if self.tightest is not None:
-            parts.append(f"the largest that holds is {readable(self.tightest)}")
+            parts.append(f"the largest that holds is {quotient(log_of(self.tightest))}")
         if self.violated:
             parts.append(f"{self.violated} lie beyond equality")
         if self.exceeds is not None:
@@ -86,13 +87,6 @@ class Sample:
 
 def plural(count: int) -> str:
     return f"{count} instance" + ("" if count == 1 else "s")
-
-
-def readable(ratio: float) -> str:
-    """Four digits, and just below one the distance from it."""
-    if ratio >= 1:
-        return "1 − 10⁻¹⁶ or more"  # balls see it below one; the double does not
-    return f"1 − {1 - ratio:.1e}" if ratio > 0.999 else f"{ratio:.4g}"
 
 
 def sample(entry: Statement) -> Sample:

@@ -31,6 +31,7 @@ from rankmath.claims.registry import statement as registered
 from rankmath.claims.registry import statements_in
 from rankmath.claims.statement import Draw, Statement
 from rankmath.claims.verdict import Outcome, Verdict
+from rankmath.files import read
 from rankmath.validation import InvalidArgument
 
 #: Bins of log₁₀(lhs/rhs): below the first edge, half a decade each, and from the last edge up to 0.
@@ -171,10 +172,7 @@ def load_statement(key: str, file: str | None, digest: str | None) -> Statement:
 
 def file_digest(path: str | Path) -> str:
     """SHA-256 of a file."""
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError as error:
-        raise InvalidArgument(f"file: {str(path)!r} given; it cannot be read ({error.strerror})") from None
+    return hashlib.sha256(read(path, "file")).hexdigest()
 
 
 def run_chunk(chunk: Chunk) -> Findings:

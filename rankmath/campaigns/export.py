@@ -6,12 +6,12 @@ import csv
 import json
 import math
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from rankmath.campaigns.ledger import TABLES, Ledger
+from rankmath.files import replacing
 from rankmath.validation import InvalidArgument, as_choice
 
 #: Rows of a Parquet row group.
@@ -27,18 +27,8 @@ def export(ledger: Ledger, path: str | os.PathLike[str], table: str = "chunks", 
         raise InvalidArgument(f"output: {str(target)!r} given; its ending must be one of {', '.join(_WRITERS)}")
     if key is not None and "statement" not in ledger.columns(table):
         raise InvalidArgument(f"key: {key!r} given; the table {table} is not by statement")
-    if not target.parent.is_dir():
-        raise InvalidArgument(f"output: {str(target)!r} given; there is no folder {target.parent}")
-    handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    os.close(handle)
-    try:
-        count = write(Path(partial), ledger.columns(table), ledger.rows(table, key=key))
-        os.chmod(partial, 0o644)
-        os.replace(partial, target)
-    except BaseException:
-        os.unlink(partial)
-        raise
-    return count
+    with replacing(target, "output") as partial:
+        return write(partial, ledger.columns(table), ledger.rows(table, key=key))
 
 
 def _write_csv(path: Path, columns: list[str], rows: Iterator[dict[str, Any]]) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 from rankmath.campaigns.chunks import Chunk, Recipe, check_scales, draws_for, file_digest, load_statement
 from rankmath.claims.registry import statement, statements, statements_in
 from rankmath.claims.statement import Statement
+from rankmath.files import read
 from rankmath.validation import InvalidArgument, as_count, as_real
 
 #: Keys that may stand at the top, for all statements, or in a [[statement]] table, for one.
@@ -65,9 +66,9 @@ class Plan:
         """The plan of a TOML file; paths in it are relative to the file, its ledger is FILE.db by default."""
         source = Path(path)
         try:
-            content = tomllib.loads(source.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InvalidArgument(f"plan: {str(source)!r} given; it cannot be read ({error.strerror})") from None
+            content = tomllib.loads(read(source, "plan").decode())
+        except InvalidArgument:
+            raise
         except ValueError as error:
             raise InvalidArgument(f"plan: {str(source)!r} given; it is no TOML file ({error})") from None
         content.setdefault("ledger", source.with_suffix(".db").name)

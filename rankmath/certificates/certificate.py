@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Rational
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.checker import checker
+from rankmath.files import read, write
 from rankmath.validation import InvalidArgument, as_choice
 
 FORMAT = "rankmath-certificate/1"
@@ -86,25 +86,12 @@ class Certificate:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the certificate to `path`, whole or not at all."""
-        target = Path(path)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(self.text() + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(name, 0o644)
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
-        return target
+        return write(path, self.text() + "\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
         """Read a certificate back, under the checker's limits; nothing is checked but form and id."""
-        with open(path, "rb") as file:
-            raw = file.read(checker.MAX_BYTES + 1)
+        raw = read(path, most=checker.MAX_BYTES + 1)
         try:
             if len(raw) > checker.MAX_BYTES:
                 raise checker.Rejected(f"more than {checker.MAX_BYTES} bytes")

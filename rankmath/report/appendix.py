@@ -18,6 +18,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.claims.many_tokens import TokenKinds, TwoHeads
 from rankmath.claims.registry import statements
 from rankmath.claims.statement import Statement
+from rankmath.files import write
 from rankmath.report.cite import TITLE, software_entry
 from rankmath.report.figures import FIGURES
 from rankmath.report.latex import at_least, code, escape, exact, grouped, identifier, measured, number
@@ -133,14 +134,14 @@ class Appendix:
         """appendix.tex, references.bib and figures/ under `folder`; returns the document's path."""
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        (target / "references.bib").write_text(self.bib, encoding="utf-8")
+        write(target / "references.bib", self.bib)
         for figure in self.figures:
             (target / "figures").mkdir(exist_ok=True)
             copy = target / "figures" / figure.name
             if not copy.exists() or not copy.samefile(figure):
                 shutil.copyfile(figure, copy)
         path = target / "appendix.tex"
-        path.write_text(self.tex, encoding="utf-8")
+        write(path, self.tex)
         return path
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.certificate import exact as exact_notation
 from rankmath.claims.registry import statement, statements
+from rankmath.files import write
 from rankmath.report.latex import exact_data, identifier
 from rankmath.report.sources import certificate_file
 from rankmath.validation import InvalidArgument
@@ -107,7 +108,7 @@ def _beside(shown: Shown, equilibrium: Equilibrium, proof: EquilibriumProof, *, 
     """Write the LaTeX of the matrices and the picture next to the certificate; their names."""
     assert shown.file is not None
     tex = Path(shown.file).with_suffix(".tex")
-    tex.write_text(shown.latex + "\n", encoding="utf-8")
+    write(tex, shown.latex + "\n")
     yield str(tex)
     if plot:
         from rankmath.report.portraits import plot_portrait, portrait_data, write_portrait

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from string import ascii_letters, digits
 from typing import Any
 
+from rankmath.files import folder as make_folder
+from rankmath.files import write as write_file
 from rankmath.report.appendix import appendix
 from rankmath.report.figures import FIGURES, figures_of
 from rankmath.report.plots import Figure, NoMatplotlib, Table, panel_svgs, pyplot, save_for_print
@@ -82,15 +83,15 @@ def write(
     for figure in figures:
         save_for_print(figure, places["figures"])
     for name, data in _tables(subject, figures).items():
-        _write(places["data"] / f"{name}.csv", data.csv().encode())
+        write_file(places["data"] / f"{name}.csv", data.csv().encode())
     for check in subject.checks:
         if check.content is not None:
             (target / check.file).parent.mkdir(exist_ok=True)
-            _write(target / check.file, check.content)
+            write_file(target / check.file, check.content)
     step("appendix")
     document = appendix(subject.report, plots=places["figures"] if subject.report is not None else None)
     tex = document.save(target)
-    _write(target / "index.html", text.encode())
+    write_file(target / "index.html", text.encode())
     return {"page": target / "index.html", **places, "appendix": tex, "bibliography": target / "references.bib"}
 
 
@@ -127,25 +128,12 @@ def verdict_table(subject: Subject) -> Table:
 
 def writable(folder: str | os.PathLike[str]) -> Path:
     """The folder, made if need be; refused, before anything is written, if a report cannot be written there."""
-    if not os.fspath(folder):
-        raise InvalidArgument("--output: '' given; the name of a folder is needed")
-    target = Path(folder)
-    for place in (target, *target.parents):
-        if place.exists():
-            if not place.is_dir():
-                raise InvalidArgument(f"--output: {target} given; {place} is a file, a folder is needed")
-            break
+    target = make_folder(folder, "--output")
     index = target / "index.html"
     if index.exists() and (index.is_dir() or _MARK not in index.read_text(encoding="utf-8", errors="replace")):
         raise InvalidArgument(
             f"--output: {target} given; {index} is not a report of rankmath's: it is not overwritten"
         )
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=target):
-            pass
-    except OSError as error:
-        raise InvalidArgument(f"--output: {target} given; it cannot be written to: {error.strerror}") from None
     return target
 
 
@@ -155,21 +143,6 @@ def _forget(places: dict[str, Path]) -> None:
         for ending in ("pdf", "png", "txt"):
             (places["figures"] / f"{name}.{ending}").unlink(missing_ok=True)
         (places["data"] / f"{name}.csv").unlink(missing_ok=True)
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Whole or not at all; a file that is already right is left alone."""
-    if path.is_file() and path.read_bytes() == content:
-        return
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(partial, 0o644)
-        os.replace(partial, path)
-    except BaseException:
-        os.unlink(partial)
-        raise
 
 
 # -- templates ---------------------------------------------------------------------------------------------

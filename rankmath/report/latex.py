@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
+
+from rankmath.printing import log_of, quotient
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -213,27 +214,14 @@ def at_least(number: Fraction, places: int = 6) -> str:
 
 
 def measured(value: float) -> str:
-    """A measured number to four digits; just below 1 its distance from 1, which is what counts there.
+    """A measured quotient as `quotient` prints it, in LaTeX.
 
     Examples
     --------
     >>> measured(0.12634), measured(1 - 2.0**-31), measured(3e-7)
     ('\\\\ensuremath{0.1263}', '\\\\ensuremath{1-4.7\\\\cdot10^{-10}}', '\\\\ensuremath{3\\\\cdot10^{-7}}')
     """
-    if 0.999 < value < 1:
-        return rf"\ensuremath{{1-{_scientific(1 - value, 2)}}}"
-    return rf"\ensuremath{{{_scientific(value, 4)}}}"
-
-
-def _scientific(value: float, digits: int) -> str:
-    if not math.isfinite(value):
-        return r"\infty" if value > 0 else r"-\infty"
-    style = "g" if abs(value) >= 1e-3 or value == 0 else "e"
-    places = digits if style == "g" else digits - 1
-    mantissa, _, exponent = f"{value:.{places}{style}}".partition("e")
-    if exponent and "." in mantissa:
-        mantissa = mantissa.rstrip("0").rstrip(".")
-    if not exponent:
-        return mantissa
-    power = f"10^{{{int(exponent)}}}"
-    return power if mantissa == "1" else rf"{mantissa}\cdot{power}"
+    text = quotient(log_of(value)).replace("inf", r"\infty").replace(" to 15 digits", r"\text{ to 15 digits}")
+    text = re.sub(r" ([+-]) ", r"\1", text)
+    power = re.sub(r"(?:\.0)?e([+-])0*(\d+)", lambda e: rf"\cdot10^{{{e[1].strip('+')}{e[2]}}}", text)
+    return rf"\ensuremath{{{re.sub(r'(?<![.0-9])1.cdot10', '10', power)}}}"

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from rankmath.dynamics.trace import Trace
+from rankmath.files import replacing, write
 from rankmath.validation import InvalidArgument
 
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
@@ -87,7 +88,8 @@ def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
     if ending not in allowed:
         raise InvalidArgument(f"plot: {os.fspath(path)!r} given; the name must end in one of {', '.join(allowed)}")
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(ending)
-    figure.savefig(path, dpi=150, metadata=undated)
+    with replacing(path, "plot") as partial:
+        figure.savefig(partial, format=ending, dpi=150, metadata=undated)
 
 
 def plot_decay(trace: Trace, path: str | os.PathLike[str]) -> None:
@@ -184,7 +186,7 @@ def save_for_print(figure: Figure, folder: str | os.PathLike[str]) -> list[Path]
                 drawing.set_layout_engine("none")
         finally:
             plt.close(drawing)
-    paths[2].write_text(figure.caption + "\n", encoding="utf-8")
+    write(paths[2], figure.caption + "\n")
     return paths
 
 

@@ -19,6 +19,7 @@ from rankmath.dynamics.limits import Limit, limits
 from rankmath.equilibria.constructions import Equilibrium
 from rankmath.equilibria.find import escaping, find_equilibria, frame_of
 from rankmath.equilibria.map import Floats, layer, token_norm
+from rankmath.files import write
 from rankmath.report.plots import (
     BLUE,
     GREEN,
@@ -317,7 +318,7 @@ def plot_portrait(data: Picture, path: str | os.PathLike[str]) -> None:
 def write_portrait(data: Picture, path: str | os.PathLike[str]) -> Path:
     """The numbers behind the picture as CSV."""
     target = Path(path)
-    target.write_text(data.table().csv(), encoding="utf-8")
+    write(target, data.table().csv())
     return target
 
 

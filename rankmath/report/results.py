@@ -21,6 +21,7 @@ from rankmath.attention.backend import Backend
 from rankmath.claims.engine import Battery, verify_statement
 from rankmath.claims.registry import statement, statements_in
 from rankmath.claims.statement import Statement
+from rankmath.files import read, write
 from rankmath.validation import InvalidArgument
 from rankmath.version import __version__
 
@@ -168,18 +169,17 @@ class Report:
         (target / "certificates").mkdir(parents=True, exist_ok=True)
         for result in self.results:
             for name, text in zip(result.certificates, result.texts, strict=True):
-                (target / "certificates" / f"{name}.json").write_text(text + "\n", encoding="ascii")
+                write(target / "certificates" / f"{name}.json", text + "\n")
         content = {"format": FORMAT, **vars(self), "results": [_plain(result) for result in self.results]}
-        partial = target / "report.json.part"
-        partial.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
-        partial.replace(target / "report.json")
+        write(target / "report.json", json.dumps(content, indent=1, allow_nan=False))
         return target
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Report:
         """Read report.json back; a ValueError names what is wrong with it."""
+        raw = read(path, "report")
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            content = json.loads(raw.decode())
             if content["format"] != FORMAT:
                 newer = re.fullmatch(r"rankmath-report/[1-9]\d{0,5}", str(content["format"]))
                 raise InvalidArgument(

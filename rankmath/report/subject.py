@@ -15,9 +15,9 @@ import numpy as np
 
 from rankmath.campaigns.chunks import HISTOGRAM_EDGES
 from rankmath.campaigns.ledger import Ledger, LedgerError, Standing
-from rankmath.campaigns.progress import ratio_words
 from rankmath.checker import checker
 from rankmath.claims.registry import statements
+from rankmath.printing import quotient
 from rankmath.report.plots import Table
 from rankmath.report.results import Report, Result
 from rankmath.report.sources import committed_certificates
@@ -75,9 +75,7 @@ class Row:
     @property
     def tightest(self) -> str:
         """The largest lhs/rhs among instances that hold; never printed as 1."""
-        if self.log_tightest is not None and self.log_tightest > 0:
-            return f"{math.exp(self.log_tightest):.4g}"
-        return ratio_words(self.log_tightest)
+        return quotient(self.log_tightest)
 
 
 @dataclass(frozen=True)

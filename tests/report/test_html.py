@@ -137,7 +137,7 @@ def test_a_quotient_of_one_is_never_printed_as_one(report: Report, run_folder: P
     tight = replace(report.results[3], tightest=1.0)
     assert tight.ratios
     shown = subject_of_run(replace(report, results=(tight,)), run_folder).rows[0]
-    assert shown.tightest == "1 - <1e-15"
+    assert shown.tightest == "1 to 15 digits"
 
 
 def test_the_header_says_what_was_run_when_and_with_which_versions(report: Report, parsed: Page) -> None:
@@ -480,7 +480,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(
     def refuse(*args: object, **named: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("rankmath.report.html.tempfile.TemporaryFile", refuse)
+    monkeypatch.setattr("rankmath.files.tempfile.TemporaryFile", refuse)
     done = rankmath("report", run_folder, "--output", tmp_path)
     assert done.exit_code == 2
     assert f"--output: {tmp_path} given; it cannot be written to: Permission denied" in done.output

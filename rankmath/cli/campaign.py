@@ -1,35 +1,21 @@
-"""`rankmath campaign …`: what people type. Exit codes: 0 as expected, 1 a verdict differs or a chunk failed, 2 bad
-input or a ledger that cannot be used, 130 interrupted."""
+"""`rankmath campaign …`. Exit code 1 also if a chunk failed, 2 also for a ledger that cannot be used."""
 
 from __future__ import annotations
 
 import json
-import signal
 import sys
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 import click
 
-
-def speaks_plainly(command: Callable[..., Any]) -> Callable[..., Any]:
-    """One line and exit code 2 for what the user or the machine got wrong."""
-
-    @wraps(command)
-    def run(*args: Any, **named: Any) -> Any:
-        try:
-            return command(*args, **named)
-        except (ValueError, OSError) as error:
-            click.echo(f"rankmath: {error}", err=True)
-            sys.exit(2)
-
-    return run
+from rankmath.cli.app import App, as_json
 
 
-@click.group()
+@click.group(cls=App)
 def campaign() -> None:
-    """Many instances on many processes or a Dask cluster, with a ledger that survives a crash.
+    """Millions of instances, with a ledger that survives a crash.
+
+    On many processes or a Dask cluster.
 
     Example: rankmath campaign run diameter.toml
     """
@@ -44,9 +30,8 @@ def campaign() -> None:
 @click.option(
     "--dask", metavar="ADDRESS", help="Run on the workers of this scheduler, such as tcp://10.0.0.1:8786."
 )
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@as_json
 @click.option("--quiet", is_flag=True, help="No progress.")
-@speaks_plainly
 def run_(
     file: str,
     ledger: str | None,
@@ -63,21 +48,16 @@ def run_(
 
     Example: rankmath campaign run diameter.toml --workers 8 --resume
     """
-    from rankmath.campaigns.progress import Progress
+    from rankmath.campaigns.progress import Watcher
     from rankmath.campaigns.run import campaign as run_campaign
 
-    # Batch systems say SIGTERM where a person types Ctrl-C.
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with Progress(quiet=quiet) as watch:
+        with Watcher(quiet=quiet) as watch:
             summary = run_campaign(
                 file, ledger=ledger, resume=resume, workers=workers, seconds=seconds, dask=dask, watch=watch
             )
     except KeyboardInterrupt:
-        click.echo("rankmath: interrupted; what is recorded is kept, go on with --resume", err=True)
-        sys.exit(130)
-    finally:
-        signal.signal(signal.SIGTERM, before)
+        raise KeyboardInterrupt("what is recorded is kept, go on with --resume") from None
     content = {
         "ledger": str(summary.ledger),
         "outcome": summary.outcome,
@@ -104,8 +84,7 @@ def run_(
 
 @campaign.command()
 @click.argument("ledger", type=click.Path())
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@speaks_plainly
+@as_json
 def status(ledger: str, as_json: bool) -> None:
     """How far a campaign is, and what it has shown.
 
@@ -137,7 +116,6 @@ def status(ledger: str, as_json: bool) -> None:
 @click.option("--limit", type=int, default=20, show_default=True, help="At most so many instances.")
 @click.option("--failures", is_flag=True, help="Chunks that failed, with their tracebacks, instead of instances.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output, with the instances' exact data.")
-@speaks_plainly
 def show(ledger: str, key: str | None, why: str | None, limit: int, failures: bool, as_json: bool) -> None:
     """The instances kept whole, tightest first: certified, violated, undecided, and the tightest of every chunk.
 
@@ -171,7 +149,6 @@ def show(ledger: str, key: str | None, why: str | None, limit: int, failures: bo
 @click.argument("output", metavar="FILE.csv|.json|.parquet", type=click.Path(dir_okay=False))
 @click.option("--table", default="chunks", show_default=True, help="chunks, records, failures, provenance, runs, …")
 @click.option("--key", help="Of this statement alone.")
-@speaks_plainly
 def export(ledger: str, output: str, table: str, key: str | None) -> None:
     """A table of the ledger as CSV, JSON or (with pyarrow) Parquet.
 
@@ -194,45 +171,35 @@ def _plain(standing: Any, planned: int | None) -> dict[str, Any]:
 
 
 def _print_standings(standings: Any, planned: dict[str, int]) -> None:
-    from rich.table import Table
-
-    from rankmath.campaigns.progress import ratio_words
+    from rankmath.console import print_table
+    from rankmath.printing import quotient
 
     numbers = ("instances", "held on", "violated", "undecided", "n/a", "certified", "lhs/rhs ≤", "failed")
-    table = Table(box=None, header_style="bold")
-    for name in ("key", "verdict", "known", *numbers):
-        table.add_column(name, justify="right" if name in numbers else "left", no_wrap=name == "key")
+    rows = []
     for s in standings:
-        colour = "green" if s.as_registered else "bold red"
         share = f" ({100 * s.instances / planned[s.statement]:.0f} %)" if planned.get(s.statement) else ""
+        verdict = (s.outcome, "green" if s.as_registered else "bold red")
         counts = (s.holds, s.violated or "", s.undecided or "", s.not_applicable or "", s.certified)
-        last = (ratio_words(s.log_tightest), str(s.failures or ""))
-        verdict = f"[{colour}]{s.outcome}[/]"
-        table.add_row(s.statement, verdict, s.status, f"{s.instances}{share}", *map(str, counts), *last)
-    _console().print(table)
+        last = (quotient(s.log_tightest), str(s.failures or ""))
+        rows.append((s.statement, verdict, s.status, f"{s.instances}{share}", *map(str, counts), *last))
+    first = ("key", "verdict", "known")
+    optional = ("held on", "lhs/rhs ≤", "known", "certified", "undecided", "n/a")
+    print_table((*first, *numbers), rows, left=first, optional=optional)
 
 
 def _print_records(rows: list[dict[str, Any]]) -> None:
-    from rich.table import Table
+    from rankmath.console import print_table
 
-    table = Table("instance", "why", "verdict", "by", "log lhs", "log rhs", "kind", box=None, header_style="bold")
+    columns = ("instance", "why", "verdict", "by", "log lhs", "log rhs", "kind")
+    cells = []
     for row in rows:
         sides = ["" if row[name] is None else f"{row[name]:.17g}" for name in ("log_lhs", "log_rhs")]
         note = f"{row['label']}{': ' if row['reason'] else ''}{row['reason']}"
-        table.add_row(
-            f"{_place(row)}/{row['position']}", row["why"], row["outcome"], row["arithmetic"], *sides, note
-        )
-    _console().print(table)
+        place = f"{_place(row)}/{row['position']}"
+        cells.append((place, row["why"], row["outcome"], row["arithmetic"], *sides, note))
+    words = ("instance", "why", "verdict", "by")
+    print_table(columns, cells, left=words, optional=("why", "log rhs", "log lhs", "by"), wrapped="kind")
 
 
 def _place(row: dict[str, Any]) -> str:
     return f"{row['statement']} {row['seed']}/{row['chunk']}"
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    return Console() if sys.stdout.isatty() else Console(width=160)
-
-
-__all__ = ["campaign"]

@@ -1,0 +1,109 @@
+"""The program around the commands: how they are listed, and how it ends.
+
+Exit codes: 0 as expected, 1 a verdict differs or a certificate is rejected, 2 bad input, 3 a failure that is not
+the user's (a bug, a full disk), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from rankmath.console import prepare_streams
+
+
+class Interrupted(Exception):
+    """Ctrl-C, with what the command has to say about what is kept."""
+
+
+class App(click.Group):
+    """A group of commands in the order they were added; only `InvalidArgument` reads as the user's mistake."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Whole first sentences, wrapped, never cut off."""
+        rows = [(name, self.commands[name].get_short_help_str(limit=1000)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from rankmath.printing import did_you_mean
+
+            hint = did_you_mean(args[0], self.commands) if args else ""
+            raise click.UsageError(f"{error.message.rstrip('.')}{hint}", ctx) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            raise Interrupted(str(stop)) from None
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
+        run: Callable[..., Any] = super().main
+        if not extra.pop("standalone_mode", True):
+            return run(args, *rest, standalone_mode=False, **extra)
+        prepare_streams()
+        with _terminate_like_ctrl_c():
+            sys.exit(_exit_code(lambda: run(args, *rest, standalone_mode=False, **extra)))
+
+
+def _exit_code(run: Callable[[], Any]) -> int:
+    """Run to the end, say in one line what went wrong, and give the exit code."""
+    try:
+        code = run()
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (Interrupted, KeyboardInterrupt, click.Abort) as stop:
+        click.echo(f"rankmath: interrupted{f'; {stop}' if str(stop) else ''}", err=True)
+        return 130
+    except BrokenPipeError:
+        # The reader, such as `head`, has had enough; nothing more can be written, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except OSError as error:
+        click.echo(f"rankmath: {error}", err=True)
+        return 3
+    except Exception as error:
+        from rankmath.validation import InvalidArgument
+
+        if isinstance(error, InvalidArgument):
+            click.echo(f"rankmath: {error}", err=True)
+            return 2
+        traceback.print_exc()
+        click.echo("rankmath: internal error; this is a bug of rankmath's, please report the lines above", err=True)
+        return 3
+
+
+@contextmanager
+def _terminate_like_ctrl_c() -> Iterator[None]:
+    """Batch systems say SIGTERM where a person types Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+#: The option every command has whose answer a machine may read.
+as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+
+__all__ = ["App", "as_json"]

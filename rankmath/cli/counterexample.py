@@ -1,0 +1,78 @@
+"""`rankmath counterexample`."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from rankmath.cli.app import as_json
+
+
+@click.command()
+@click.argument("what", metavar="KEY|layernorm")
+@click.option("--tokens", type=int, help="layernorm: number of tokens.")
+@click.option("--dim", type=int, help="layernorm: dimension of a token.")
+@click.option("--rank", type=int, help="layernorm: rank of the equilibrium.")
+@click.option("--mask", help="layernorm: causal (default), complete, window:1, …")
+@click.option("--stable", is_flag=True, help="layernorm: an equilibrium that attracts, proved.")
+@click.option("--norm", help="layernorm: sphere (default) or standard.")
+@click.option("--seed", type=int, help="layernorm: of the random design or search; 0 by default.")
+@click.option("--plot", is_flag=True, help="layernorm: a picture as well, with its numbers as CSV.")
+@click.option(
+    "--output", type=click.Path(file_okay=False), default=".", show_default=True, help="Folder for the file."
+)
+@as_json
+def counterexample(
+    what: str,
+    tokens: int | None,
+    dim: int | None,
+    rank: int | None,
+    mask: str | None,
+    stable: bool,
+    norm: str | None,
+    seed: int | None,
+    plot: bool,
+    output: str,
+    as_json: bool,
+) -> None:
+    """A counterexample with its proof.
+
+    To a refuted statement, or to collapse under LayerNorm: its certificate as a file, what the checker finds in it,
+    and its data as LaTeX. Exit code 1 if not all that was asked for is proved.
+
+    Example: rankmath counterexample dong2021v1:2.2
+
+    Example: rankmath counterexample layernorm --tokens 2 --dim 2 --rank 2 --mask complete --stable --plot
+    """
+    from rankmath.report.counterexamples import equilibrium_shown, refutation_shown
+    from rankmath.validation import InvalidArgument
+
+    options = {"--tokens": tokens, "--dim": dim, "--rank": rank, "--mask": mask, "--stable": stable or None}
+    options |= {"--norm": norm, "--seed": seed, "--plot": plot or None}
+    if what == "layernorm":
+        for name in ("--tokens", "--dim", "--rank"):
+            if options[name] is None:
+                raise InvalidArgument(f"{name}: not given; layernorm needs --tokens, --dim and --rank")
+        shown = equilibrium_shown(
+            tokens,
+            dim,
+            rank,
+            output,
+            mask=mask or "causal",
+            stable=stable,
+            norm=norm or "sphere",
+            seed=seed or 0,
+            plot=plot,
+        )
+    else:
+        for name, value in options.items():
+            if value is not None:
+                raise InvalidArgument(f"{name}: {value} given; it belongs to layernorm, not to a statement")
+        shown = refutation_shown(what, output)
+    if as_json:
+        click.echo(json.dumps(shown.plain(), indent=1))
+    else:
+        click.echo(shown.text())
+    sys.exit(0 if shown.proved else 1)

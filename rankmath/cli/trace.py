@@ -1,0 +1,97 @@
+"""`rankmath trace`."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import click
+
+from rankmath.cli.app import as_json
+
+
+@click.command()
+@click.option("--file", "path", type=click.Path(dir_okay=False), help="A network saved with Network.save (npz).")
+@click.option("--tokens", type=int, default=16, show_default=True)
+@click.option("--dim", type=int, default=8, show_default=True)
+@click.option("--heads", type=int, default=1, show_default=True)
+@click.option("--layers", type=int, default=8, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the network; the input has seed + 1.")
+@click.option("--init", default="gaussian", show_default=True, help="gaussian, xavier or orthogonal.")
+@click.option("--skip", type=float, default=0.0, show_default=True, help="λ of the skip connection.")
+@click.option("--mlp", help="relu, tanh or gelu.")
+@click.option("--norm", help="sphere, standard or column.")
+@click.option("--mask", help="causal, window:1, …")
+@click.option("--biases", is_flag=True)
+@click.option("--residual", default="frobenius", show_default=True, help="frobenius, one, inf or composite.")
+@click.option("--arithmetic", default="float64", show_default=True, help="float64, mpmath or balls.")
+@click.option("--plot", type=click.Path(dir_okay=False), help="Write the decay as a picture (png, pdf, svg).")
+@as_json
+def trace(
+    path: str | None,
+    tokens: int,
+    dim: int,
+    heads: int,
+    layers: int,
+    seed: int,
+    init: Any,
+    skip: float,
+    mlp: str | None,
+    norm: str | None,
+    mask: str | None,
+    biases: bool,
+    residual: Any,
+    arithmetic: Any,
+    plot: str | None,
+    as_json: bool,
+) -> None:
+    """One network, depth by depth: residual, diameter, order of decay.
+
+    Logarithms are natural.
+
+    Example: rankmath trace --tokens 32 --dim 16 --heads 4 --layers 10 --plot decay.png
+    """
+    from rankmath.console import print_table
+    from rankmath.dynamics.trace import trace as run_trace
+    from rankmath.model.network import Network
+
+    if path is None:
+        options: Any = {"skip": skip, "mlp": mlp, "norm": norm, "mask": mask, "biases": biases}
+        net = Network.random(tokens, dim, heads, layers, seed, init=init, **options)
+    else:
+        net = Network.load(path)
+    count = tokens if net.tokens is None else None
+    X = net.random_input(seed + 1, tokens=count)
+    result = run_trace(net, X, residual, arithmetic=arithmetic)
+    rows: list[dict[str, Any]] = [
+        {
+            "layer": l,
+            "log_residual": number(result.log_residual[l]),
+            "log_log_residual": number(result.log_log_residual[l]),
+            "log_diameter": number(result.log_diameter[l]),
+            "order": None if l == 0 else number(result.order[l - 1]),
+        }
+        for l in range(net.layers + 1)
+    ]
+    if arithmetic == "balls":
+        for row in rows:
+            row["log_residual_lower"] = number(result.log_residual_lower[row["layer"]])
+            row["log_residual_upper"] = number(result.log_residual_upper[row["layer"]])
+    if plot is not None:
+        from rankmath.report.plots import plot_decay
+
+        plot_decay(result, plot)
+    if as_json:
+        click.echo(json.dumps({"norm": result.norm, "arithmetic": arithmetic, "layers": rows}, indent=1))
+        return
+    cells = [["" if value is None else f"{value:.12g}" for value in row.values()] for row in rows]
+    print_table(list(rows[0]), cells, optional=("order", "log_log_residual"))
+    if plot is not None:
+        click.echo(f"plot: {plot}")
+
+
+def number(x: Any) -> float | None:
+    """JSON knows no infinities: None stands for what is not a finite double."""
+    value = float(x)
+    return value if math.isfinite(value) else None

@@ -1,0 +1,145 @@
+"""`rankmath verify`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rankmath.attention.backend import Backend
+
+
+@click.command()
+@click.argument("what", nargs=-1, metavar="[KEY|FILE.py]...")
+@click.option(
+    "--instances",
+    type=int,
+    default=400,
+    show_default=True,
+    help="Instances of each statement; fewer where each costs linear programs.",
+)
+@click.option("--certify", type=int, default=8, show_default=True, help="How many of them balls decide at least.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--thorough", is_flag=True, help="Ten times the instances, certificates and search.")
+@click.option("--jobs", type=int, default=2, show_default=True, help="Worker processes.")
+@click.option(
+    "--backend",
+    type=click.Choice(["numpy", "cupy"]),
+    default="numpy",
+    show_default=True,
+    help="Where the float64 stage runs its layers; balls decide on the CPU as ever.",
+)
+@click.option("--output", type=click.Path(file_okay=False), default="rankmath-report", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the table.")
+def verify(
+    what: tuple[str, ...],
+    instances: int,
+    certify: int,
+    seed: int,
+    thorough: bool,
+    jobs: int,
+    backend: Backend,
+    output: str,
+    as_json: bool,
+) -> None:
+    """The main job: verify statements, and leave a report folder.
+
+    All of them, or the KEYs and FILEs named. Exit code 0 only if every verdict is the registered status.
+
+    Example: rankmath verify own:diameter dong2021v1:2.2 --instances 1000
+    """
+    from rankmath.attention.backend import mover
+    from rankmath.claims.registry import statement, statements, statements_in
+    from rankmath.console import Progress
+    from rankmath.report.html import writable
+    from rankmath.report.results import Report, Result, run
+    from rankmath.validation import as_count
+
+    factor = 10 if thorough else 1
+    settings: dict[str, Any] = {
+        "instances": as_count("--instances", instances) * factor,
+        "certify": as_count("--certify", certify, least=0) * factor,
+        "seed": as_count("--seed", seed, least=0),
+        "search": 300 * factor,
+        "jobs": as_count("--jobs", jobs, most=256),
+        "backend": backend,
+    }
+    mover(backend)  # refused before anything runs
+    entries: list[tuple[Any, str | None]] = []
+    for name in what:
+        if name.endswith(".py"):
+            entries += [(entry, name) for entry in statements_in(name)]
+        else:
+            entries.append((statement(name), None))
+    if not what:
+        entries = [(entry, None) for entry in statements().values()]
+    order = [entry.key for entry, _ in entries]
+    writable(output)
+    results: list[Result] = []
+    with Progress(len(entries), "statements", quiet=as_json) as progress:
+        for result in run(entries, **settings):
+            results.append(result)
+            progress.step(result.key)
+    results.sort(key=lambda result: order.index(result.key))
+    report = Report.of(results, settings)
+    folder = report.save(output)
+    notes = _write_page_and_appendix(folder, report, quiet=as_json)
+    if as_json:
+        click.echo((folder / "report.json").read_text(encoding="utf-8"))
+    else:
+        _print_results(results, [f"report: {folder}/report.json", *notes])
+    sys.exit(0 if all(result.as_registered for result in results) else 1)
+
+
+def _write_page_and_appendix(folder: Path, report: Any, *, quiet: bool) -> list[str]:
+    """Both into the report's folder; what was written, or what is missing for it, in words."""
+    from rankmath.console import Progress
+    from rankmath.report.appendix import appendix as assemble
+    from rankmath.report.html import STEPS, write
+    from rankmath.report.plots import NoMatplotlib
+    from rankmath.report.subject import subject_of_run
+
+    try:
+        with Progress(STEPS, "steps", quiet=quiet) as progress:
+            written = write(subject_of_run(report, folder), folder, progress.step)
+    except NoMatplotlib as missing:
+        return [f"no page and no figures: {missing}", f"appendix: {assemble(report).save(folder)}"]
+    return [f"{name}: {written[name]}" for name in ("page", "figures", "appendix")]
+
+
+def _print_results(results: list[Any], notes: list[str]) -> None:
+    from rankmath.console import print_table
+    from rankmath.printing import log_of, quotient
+
+    optional = ("held on", "lhs/rhs ≤", "known", "certified", "undecided", "n/a", "seconds")
+    columns = ("key", "verdict", "known", "held on", "certified", "lhs/rhs ≤", "undecided", "n/a", "seconds")
+    rows = [
+        (
+            r.key,
+            (r.outcome, "green" if r.as_registered else "bold red"),
+            r.status,
+            str(r.holds),
+            str(r.certified),
+            quotient(log_of(r.tightest)) if r.ratios else "",
+            str(r.undecided or ""),
+            str(r.not_applicable or ""),
+            f"{r.seconds:.1f}",
+        )
+        for r in results
+    ]
+    print_table(columns, rows, left=("key", "verdict", "known"), optional=optional)
+    for r in results:
+        if r.outcome == "REFUTED":
+            click.echo(f"{r.key}: {r.sentence}")
+        for name, factor in r.comparison.items():
+            click.echo(f"{r.key}: {name}: {factor:.3g} times")
+    for note in notes:
+        click.echo(note)
+    differing = [r.key for r in results if not r.as_registered]
+    if differing:
+        click.secho(f"differs from what is registered: {', '.join(differing)}", fg="red", bold=True)
+    else:
+        click.echo("all as registered")

@@ -1,0 +1,187 @@
+"""What people see at a terminal: tables, a bar that moves, and plain lines where the output is a pipe or a file."""
+
+from __future__ import annotations
+
+import codecs
+import math
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: Columns of a pipe or a file, which has no width of its own.
+PIPE_WIDTH = 160
+#: Seconds between two lines of progress where there is no terminal; and after the first minute.
+PAUSE, LATER_PAUSE = 5.0, 30.0
+
+# What a terminal without Unicode shows instead.
+_UNICODE = "≤ ≥ ∞ … ‖ − – → √ × · “ ” ’ λ μ γ ε ρ σ δ κ θ φ ᵀ ² ³ ⁻ Σ ₁ ₂ ℓ ≈ ± █"
+_ASCII = """<= >= inf ... || - - -> sqrt x * " " ' lambda mu gamma epsilon rho sigma delta kappa theta phi ^T ^2
+^3 ^- sum _1 _2 l ~ +- #"""
+_PLAIN = str.maketrans(dict(zip(_UNICODE.split(), _ASCII.split(), strict=True)))
+
+
+def _spell_out(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    text = error.object[error.start : error.end].translate(_PLAIN)
+    return text.encode(error.encoding, "replace").decode(error.encoding), error.end
+
+
+codecs.register_error("rankmath", _spell_out)
+
+
+def prepare_streams() -> None:
+    """A terminal or file with a narrow encoding gets letters it knows, not an error after all the work."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="rankmath")
+
+
+def console() -> Console:
+    """The terminal; a pipe gets long lines instead of the width of a terminal that is not there."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    return Console(width=width, emoji=False, markup=False, highlight=False)
+
+
+#: A cell: its text, or its text and a style.
+Cell = str | tuple[str, str]
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    *,
+    left: Sequence[str] = (),
+    optional: Sequence[str] = (),
+    wrapped: str | None = None,
+) -> None:
+    """A table; where the terminal is narrow the `optional` columns give way, the last of them first.
+
+    Parameters
+    ----------
+    left : columns of words; numbers stand on the right.
+    wrapped : the one column whose text may go over several lines.
+    """
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
+    screen = console()
+    texts = [[cell if isinstance(cell, str) else cell[0] for cell in row] for row in rows]
+    width = {
+        name: max([cell_len(name), *(cell_len(text[i]) for text in texts)]) + 2 for i, name in enumerate(columns)
+    }
+    if wrapped is not None:
+        width[wrapped] = min(width[wrapped], 30)
+    shown, dropped = list(columns), []
+    for name in reversed(optional):
+        if sum(width[kept] for kept in shown) <= screen.width:
+            break
+        shown.remove(name)
+        dropped.append(name)
+    table = Table(box=None, header_style="bold")
+    for name in shown:
+        table.add_column(
+            name,
+            justify="left" if name in left or name == wrapped else "right",
+            no_wrap=name != wrapped and sum(width[kept] for kept in shown) <= screen.width,
+            overflow="fold",
+        )
+    for row in rows:
+        cells = [row[columns.index(name)] for name in shown]
+        table.add_row(*(Text(cell) if isinstance(cell, str) else Text(cell[0], style=cell[1]) for cell in cells))
+    screen.print(table)
+    if dropped:
+        screen.print(f"left out for want of width: {', '.join(reversed(dropped))}")
+
+
+class Progress:
+    """How far the work is: a bar on a terminal, elsewhere a line every few seconds; both on stderr.
+
+    Both go on while nothing is reported, so that waiting never looks like hanging.
+    """
+
+    def __init__(self, total: float, unit: str = "", *, quiet: bool = False, stream: TextIO | None = None) -> None:
+        self.total, self.unit, self.quiet = total, unit, quiet
+        self._stream = sys.stderr if stream is None else stream
+        self._done, self._first, self._words = 0.0, 0.0, ""
+        self._began = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+        self._over = threading.Event()
+        self._speaker: threading.Thread | None = None
+
+    def __enter__(self) -> Progress:
+        if self.quiet:
+            return self
+        if self._stream.isatty():
+            self._start_bar()
+        else:
+            self._speaker = threading.Thread(target=self._speak, daemon=True)
+            self._speaker.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._over.set()
+        if self._bar is not None:
+            self._bar.stop()
+
+    def start_at(self, done: float) -> None:
+        """What was done before this run: it counts, but not for the speed."""
+        self._done = self._first = done
+
+    def at(self, done: float, words: str = "") -> None:
+        """So much is done, and `words` about the latest of it."""
+        self._done, self._words = done, words or self._words
+        if self._bar is not None:
+            self._bar.update(self._task, completed=min(done, self.total), words=self._words)
+
+    def step(self, words: str = "") -> None:
+        """One more is done."""
+        self.at(self._done + 1, words)
+
+    def line(self) -> str:
+        """The state in words."""
+        seconds = time.monotonic() - self._began
+        rate = (self._done - self._first) / seconds if seconds > 0 else 0.0
+        left = (self.total - self._done) / rate if rate > 0 else math.nan
+        parts = [f"{self._done:,.0f}/{self.total:,.0f} {self.unit}".rstrip(), f"{seconds:.0f} s"]
+        if math.isfinite(left) and 0 < self._done < self.total:
+            parts.append(f"about {_duration(left)} left")
+        return ", ".join(parts) + (f"; {self._words}" if self._words else "")
+
+    def _start_bar(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        columns = (
+            SpinnerColumn("line"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.completed:,.0f}/{task.total:,.0f} {task.fields[unit]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(compact=True, elapsed_when_finished=False),
+            TextColumn("{task.fields[words]}"),
+        )
+        screen = Console(file=self._stream, emoji=False, markup=False, highlight=False)
+        self._bar = Bars(*columns, console=screen, transient=True, speed_estimate_period=60)
+        self._task = self._bar.add_task("", total=self.total, unit=self.unit, words="", completed=self._done)
+        self._bar.start()
+
+    def _speak(self) -> None:
+        while not self._over.wait(PAUSE if time.monotonic() - self._began < 60 else LATER_PAUSE):
+            print(self.line(), file=self._stream, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+__all__ = ["PIPE_WIDTH", "Cell", "Progress", "console", "prepare_streams", "print_table"]

@@ -1,0 +1,97 @@
+"""The one way a file is written: whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rankmath.validation import InvalidArgument
+
+# A path that cannot be written is the user's mistake; a full disk is not.
+_MISTAKES = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str], name: str = "path") -> Iterator[Path]:
+    """A new file beside `path` to write to; it takes the place of `path` when the block ends without an error.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(f"{folder}/a.txt") as partial:
+    ...         _ = partial.write_text("whole")
+    ...     Path(f"{folder}/a.txt").read_text(), os.listdir(folder)
+    ('whole', ['a.txt'])
+    """
+    target = Path(path)
+    try:
+        handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        os.close(handle)
+    except OSError as error:
+        raise _refusal(error, target, name) from None
+    try:
+        yield Path(partial)
+        with open(partial, "rb") as written:
+            os.fsync(written.fileno())
+        os.chmod(partial, 0o644)
+        try:
+            os.replace(partial, target)
+        except OSError as error:
+            raise _refusal(error, target, name) from None
+    except BaseException:
+        os.unlink(partial)
+        raise
+
+
+def write(path: str | os.PathLike[str], content: str | bytes, name: str = "path") -> Path:
+    """Write text (UTF-8) or bytes; a file that holds them already is left alone."""
+    target, raw = Path(path), content.encode() if isinstance(content, str) else content
+    if not (target.is_file() and target.read_bytes() == raw):
+        with replacing(target, name) as partial:
+            partial.write_bytes(raw)
+    return target
+
+
+def read(path: str | os.PathLike[str], name: str = "path", most: int = -1) -> bytes:
+    """The first `most` bytes of a file (all by default); one that cannot be read is refused by name."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(most)
+    except OSError as error:
+        if error.errno not in _MISTAKES:
+            raise
+        raise InvalidArgument(f"{name}: {os.fspath(path)!r} given; it cannot be read: {error.strerror}") from None
+
+
+def folder(path: str | os.PathLike[str], name: str = "folder") -> Path:
+    """The folder, made if it is missing; refused by name if it cannot be made or written to."""
+    if not os.fspath(path):
+        raise InvalidArgument(f"{name}: '' given; the name of a folder is needed")
+    target = Path(path)
+    for place in (target, *target.parents):
+        if place.exists():
+            if not place.is_dir():
+                raise InvalidArgument(f"{name}: {target} given; {place} is a file, a folder is needed")
+            break
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=target):
+            pass
+    except OSError as error:
+        raise InvalidArgument(f"{name}: {target} given; it cannot be written to: {error.strerror}") from None
+    return target
+
+
+def _refusal(error: OSError, target: Path, name: str) -> OSError | InvalidArgument:
+    if error.errno not in _MISTAKES:
+        return error
+    if not target.parent.is_dir():
+        return InvalidArgument(f"{name}: {str(target)!r} given; there is no folder {target.parent}")
+    return InvalidArgument(f"{name}: {str(target)!r} given; it cannot be written: {error.strerror}")
+
+
+__all__ = ["folder", "read", "replacing", "write"]

@@ -1,0 +1,133 @@
+"""The program around the commands: how it ends, what narrow terminals and old encodings show, what is written."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from rankmath import console, files
+from rankmath.cli.app import App
+from rankmath.printing import quotient
+from rankmath.validation import InvalidArgument
+
+PROGRAM = [sys.executable, "-c", "from rankmath.cli import main; main()"]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (InvalidArgument("x: 1 given; 2 is needed"), 2, "rankmath: x: 1 given; 2 is needed\n"),
+        (ValueError("a bug that looks like bad input"), 3, "rankmath: internal error"),
+        (KeyError("status"), 3, "rankmath: internal error"),
+        (OSError(28, "No space left on device"), 3, "rankmath: [Errno 28] No space left on device\n"),
+        (KeyboardInterrupt("half is kept"), 130, "rankmath: interrupted; half is kept\n"),
+        (KeyboardInterrupt(), 130, "rankmath: interrupted\n"),
+    ],
+)
+def test_only_invalid_argument_reads_as_bad_input(error: BaseException, code: int, words: str) -> None:
+    @click.group(cls=App)
+    def program() -> None:
+        pass
+
+    @program.command()
+    def fail() -> None:
+        raise error
+
+    done = CliRunner().invoke(program, ["fail"])
+    assert done.exit_code == code
+    assert words in done.stderr
+    assert ("Traceback" in done.stderr) == (words == "rankmath: internal error")
+
+
+def test_invalid_argument_survives_the_way_from_a_worker() -> None:
+    import pickle
+
+    import rankmath as rm
+
+    again = pickle.loads(pickle.dumps(InvalidArgument("x: 1 given")))
+    assert type(again) is InvalidArgument is rm.InvalidArgument
+    assert str(again) == "x: 1 given"
+
+
+def test_a_reader_that_has_had_enough_is_no_error() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -c 'from rankmath.cli import main; main()' list --json | head -n 1",
+        shell=True,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("[\n", "")
+
+
+def test_an_encoding_without_mathematics_gets_words() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([*PROGRAM, "list"], capture_output=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+    done.stdout.decode("ascii")
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="cp1252", errors="rankmath")
+    stream.write("lhs/rhs ≤ 1 − 1e-9, λ → ∞, 漢")
+    stream.flush()
+    assert raw.getvalue().decode("cp1252") == "lhs/rhs <= 1 - 1e-9, lambda -> inf, ?"
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_no_width_cuts_a_key_or_a_verdict(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(console, "PIPE_WIDTH", width)
+    key = "dong2021v1:A.3-lower"
+    row = (key, ("UNDECIDED", "red"), "proved", "106", "12", "1 to 15 digits", "3.1")
+    columns = ("key", "verdict", "known", "held on", "certified", "lhs/rhs ≤", "seconds")
+    console.print_table(
+        columns, [row], left=columns[:3], optional=("held on", "known", "lhs/rhs ≤", "certified", "seconds")
+    )
+    shown = capsys.readouterr().out
+    assert all(len(line) <= width for line in shown.splitlines()[:2])
+    assert f"{key}  UNDECIDED" in shown
+    if width == 60:
+        assert "left out for want of width" in shown
+    if width == 200:
+        assert "3.1" in shown
+
+
+def test_a_quotient_near_one_is_never_printed_as_one() -> None:
+    for gap in (1e-3, 1e-6, 1e-9, 1e-12, 1e-14):
+        assert quotient(math.log1p(-gap)).startswith("1 - " if gap < 1e-3 else "0.99")
+        assert quotient(math.log1p(gap)).startswith("1 + ")
+    assert quotient(math.nextafter(0, -1)) == quotient(0.0) == "1 to 15 digits"
+
+
+# -- files -------------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
+    target = tmp_path / "a.txt"
+    files.write(target, "first")
+    with pytest.raises(TypeError), files.replacing(target) as partial:
+        partial.write_text(b"no text")  # type: ignore[arg-type]
+    assert target.read_text() == "first"
+    assert os.listdir(tmp_path) == ["a.txt"]
+    before = target.stat().st_ino
+    files.write(target, "first")
+    assert target.stat().st_ino == before, "what is right is left alone"
+    files.write(target, b"second")
+    assert target.read_bytes() == b"second"
+    assert target.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_place_that_cannot_be_written_or_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match=r"plot: '.*nowhere/a.png' given; there is no folder .*nowhere"):
+        files.write(tmp_path / "nowhere" / "a.png", "", "plot")
+    with pytest.raises(InvalidArgument, match=r"plot: .* it cannot be written: Is a directory"):
+        files.write(tmp_path, "", "plot")
+    with pytest.raises(InvalidArgument, match=r"report: .* it cannot be read: No such file"):
+        files.read(tmp_path / "a.json", "report")
