@@ -139,3 +139,57 @@ Definition rate (Ly : layer) (w m : nat -> R) (t : R) : R :=
   sum (nheads Ly) (fun h => w h * tanh (m h * t ^ 2 / (4 * sqrt (INR (dqk Ly))))).
 Definition kappa (Ly : layer) (w m : nat -> R) : R :=
   sum (nheads Ly) (fun h => w h * m h / (4 * sqrt (INR (dqk Ly)))).
+
+(* ---------- masks as graphs, products over layers ---------- *)
+(** A walk of k edges from token c to token i: every token on it sees the one before. *)
+Fixpoint walk (n : nat) (G : mat) (c k i : nat) : Prop :=
+  match k with
+  | O => i = c
+  | S l => exists j, (j < n)%nat /\ 0 < G i j /\ walk n G c l j
+  end.
+(** Every token is reached from c within r edges: the mask is quasi-strongly connected, its radius
+    at most r. *)
+Definition centre (n : nat) (G : mat) (c r : nat) : Prop :=
+  (c < n)%nat /\ forall i, (i < n)%nat -> exists k, (k <= r)%nat /\ walk n G c k i.
+(** A(s+k-1) ... A(s), n x n, later layers on the left; W(0) ... W(t-1), d x d. *)
+Fixpoint steps (n : nat) (A : nat -> mat) (s k : nat) : mat :=
+  match k with O => eye | S l => mmul n (A (s + l)%nat) (steps n A s l) end.
+Fixpoint values (d : nat) (W : nat -> mat) (t : nat) : mat :=
+  match t with O => eye | S s => mmul d (values d W s) (W s) end.
+(** The least of f 0, ..., f n; a product over 0, ..., n-1; sum_c min_i B_ic for an n x n matrix. *)
+Fixpoint minf (n : nat) (f : nat -> R) : R :=
+  match n with O => f 0%nat | S m => Rmin (minf m f) (f (S m)) end.
+Fixpoint prod (n : nat) (f : nat -> R) : R :=
+  match n with O => 1 | S m => prod m f * f m end.
+Definition doeblin (n : nat) (B : mat) : R := sum n (fun c => minf (n - 1) (fun i => B i c)).
+(** The rows of W are orthonormal. *)
+Definition orthogonal (d : nat) (W : mat) : Prop :=
+  forall a b, (a < d)%nat -> (b < d)%nat -> dot d (W a) (W b) = eye a b.
+
+(* ---------- one head with LayerNorm on the sphere, near an equilibrium ---------- *)
+(** The layer with logits x_i M x_j^T (M stands for W_QK/sqrt d_qk), values W_V = W, mask G, no bias. *)
+Definition onehead (d : nat) (M W G : mat) : layer := {| nheads := 1; dqk := d;
+  hd := fun _ => {| WQ := fun a c => sqrt (INR d) * M a c; WK := eye;
+    bQ := fun _ => 0; bK := fun _ => 0; WV := W; mask := G |};
+  bout := fun _ => 0 |}.
+(** X -> LayerNorm(SA(X)) *)
+Definition sphere_map (n d : nat) (M W G : mat) : mat -> mat :=
+  block_map n d (normalised d (onehead d M W G)).
+Definition fixed (n d : nat) (F : mat -> mat) (Z : mat) : Prop :=
+  forall i a, (i < n)%nat -> (a < d)%nat -> F Z i a = Z i a.
+(** All entries are at most r in modulus. *)
+Definition within (n d : nat) (r : R) (H : mat) : Prop :=
+  forall p q, (p < n)%nat -> (q < d)%nat -> Rabs (H p q) <= r.
+(** f(H) = a + sum_pq J_pq H_pq + O(|H|^2) near H = 0. *)
+Definition lin (n d : nat) (J H : mat) : R := sum n (fun p => sum d (fun q => J p q * H p q)).
+Definition jet (n d : nat) (f : mat -> R) (a : R) (J : mat) : Prop :=
+  exists K rho, 0 <= K /\ 0 < rho <= 1 /\ forall r H, 0 <= r <= rho -> within n d r H ->
+    Rabs (f H - a - lin n d J H) <= K * (r * r).
+(** J i a is the gradient of entry (i,a) of F at Z, with quadratic remainder: J is the derivative. *)
+Definition derivative (n d : nat) (F : mat -> mat) (Z : mat) (J : nat -> nat -> mat) : Prop :=
+  forall i a, (i < n)%nat -> (a < d)%nat -> jet n d (fun H => F (madd Z H) i a) (F Z i a) (J i a).
+(** Every start near Z converges to Z, exponentially. *)
+Definition attracts (n d : nat) (F : mat -> mat) (Z : mat) : Prop :=
+  exists eta C q, 0 < eta /\ 0 <= C /\ 0 <= q < 1 /\
+  forall X, within n d eta (fun i a => X i a - Z i a) ->
+  forall k, within n d (C * q ^ k) (fun i a => Nat.iter k F X i a - Z i a).
