@@ -5,6 +5,7 @@
     of two indices; its size is given where it matters, entries beyond it are never looked at.
     [sum n f] = f 0 + ... + f (n-1); [maxf n f] = the largest of 0, f 0, ..., f (n-1) (file Sums.v). *)
 Require Import Reals.
+From Coquelicot Require Import Complex.
 From Rankmath Require Export Sums.
 Local Open Scope R_scope.
 
@@ -159,8 +160,8 @@ Fixpoint values (d : nat) (W : nat -> mat) (t : nat) : mat :=
 (** The least of f 0, ..., f n; a product over 0, ..., n-1; sum_c min_i B_ic for an n x n matrix. *)
 Fixpoint minf (n : nat) (f : nat -> R) : R :=
   match n with O => f 0%nat | S m => Rmin (minf m f) (f (S m)) end.
-Fixpoint prod (n : nat) (f : nat -> R) : R :=
-  match n with O => 1 | S m => prod m f * f m end.
+Fixpoint prodf (n : nat) (f : nat -> R) : R :=
+  match n with O => 1 | S m => prodf m f * f m end.
 Definition doeblin (n : nat) (B : mat) : R := sum n (fun c => minf (n - 1) (fun i => B i c)).
 (** The rows of W are orthonormal. *)
 Definition orthogonal (d : nat) (W : mat) : Prop :=
@@ -188,6 +189,12 @@ Definition jet (n d : nat) (f : mat -> R) (a : R) (J : mat) : Prop :=
 (** J i a is the gradient of entry (i,a) of F at Z, with quadratic remainder: J is the derivative. *)
 Definition derivative (n d : nat) (F : mat -> mat) (Z : mat) (J : nat -> nat -> mat) : Prop :=
   forall i a, (i < n)%nat -> (a < d)%nat -> jet n d (fun H => F (madd Z H) i a) (F Z i a) (J i a).
+(** z is an eigenvalue of the linear map H -> (sum_pq (J i a)_pq H_pq)_ia on n x d matrices. *)
+Definition csum (n : nat) (f : nat -> C) : C := (sum n (fun j => fst (f j)), sum n (fun j => snd (f j))).
+Definition eigenvalue (n d : nat) (J : nat -> nat -> mat) (z : C) : Prop := exists v : nat -> nat -> C,
+  (exists i a, (i < n)%nat /\ (a < d)%nat /\ v i a <> 0%C) /\
+  forall i a, (i < n)%nat -> (a < d)%nat ->
+    csum n (fun p => csum d (fun q => RtoC (J i a p q) * v p q)%C) = (z * v i a)%C.
 (** Every start near Z converges to Z, exponentially. *)
 Definition attracts (n d : nat) (F : mat -> mat) (Z : mat) : Prop :=
   exists eta C q, 0 < eta /\ 0 <= C /\ 0 <= q < 1 /\

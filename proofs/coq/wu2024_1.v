@@ -115,7 +115,7 @@ Theorem masked_collapse_doeblin n d (Ly : nat -> layer) K m (T : nat -> nat) X :
   (forall s, (s < T m)%nat -> nheads (Ly s) = 1%nat /\ proper_mask n (mask (hd (Ly s) 0))) ->
   (forall v, l2 d (vmat d v (values d (value Ly) (T m))) <= K * l2 d v) ->
   mu n d (orbit n d Ly X (T m)) <= sqrt (INR n / 2) * K
-    * prod m (fun k => 1 - doeblin n (steps n (attention n d Ly X) (T k) (T (S k) - T k))) * mu n d X.
+    * prodf m (fun k => 1 - doeblin n (steps n (attention n d Ly X) (T k) (T (S k) - T k))) * mu n d X.
 Proof.
   intros Hn K0 T0 TS HL HK.
   assert (St : forall s, (s < T m)%nat -> row_stochastic n n (attention n d Ly X s)).
@@ -123,8 +123,8 @@ Proof.
   assert (TM : forall j k, (j <= k)%nat -> (k <= m)%nat -> (T j <= T k)%nat).
   { intros j k H. induction H as [|k H IH]; intros Hk; [lia|]. specialize (TS k ltac:(lia)). specialize (IH ltac:(lia)). lia. }
   assert (P : forall k, (k <= m)%nat ->
-    contracts n (steps n (attention n d Ly X) 0 (T k)) (prod k (fun k => 1 - doeblin n (steps n (attention n d Ly X) (T k) (T (S k) - T k)))) /\
-    0 <= prod k (fun k => 1 - doeblin n (steps n (attention n d Ly X) (T k) (T (S k) - T k)))).
+    contracts n (steps n (attention n d Ly X) 0 (T k)) (prodf k (fun k => 1 - doeblin n (steps n (attention n d Ly X) (T k) (T (S k) - T k)))) /\
+    0 <= prodf k (fun k => 1 - doeblin n (steps n (attention n d Ly X) (T k) (T (S k) - T k)))).
   { induction k; intros Hk.
     - rewrite T0. simpl. split; [|lra]. replace 1 with (1 - sum n (fun _ => 0)) by (rewrite sum_zero; ring).
       apply contracts_doeblin; [apply eye_stochastic|]. intros. destruct (eye_stochastic n); auto.
