@@ -3,6 +3,9 @@ Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 Local Open Scope R_scope.
 
+(** Products of non-negative factors. *)
+Ltac pos := lazymatch goal with |- 0 <= _ * _ => apply Rmult_le_pos; pos | _ => first [assumption|lra] end.
+
 Lemma exp_le x y : x <= y -> exp x <= exp y.
 Proof. intros [H|H]; [left; now apply exp_increasing|subst; lra]. Qed.
 
@@ -95,4 +98,67 @@ Proof.
     eapply Rle_trans; [apply Rmult_le_compat_l; [exact Hc|apply pow_incr; split; [apply H0; lia|exact IH']]|].
     right. rewrite three_pow, Nat.pow_succ_r', Rpow_mult_distr, <- !pow_mult, pow_add.
     rewrite (Nat.mul_comm 3 (3 ^ l)), (Nat.mul_comm 3). simpl (c ^ 1). ring.
+Qed.
+
+(** exp is convex: e^{t x} <= 1 - t + t e^x for 0 <= t <= 1; strictly for 0 < t < 1 and x <> 0. *)
+Lemma exp_convex t x : 0 <= t <= 1 -> exp (t * x) <= 1 - t + t * exp x.
+Proof.
+  intros Ht. set (z := t * x).
+  assert (Pz := exp_pos z). assert (A := exp_ineq1_le (- z)). assert (B := exp_ineq1_le (x - z)).
+  assert (EA : exp z * exp (- z) = 1) by (rewrite <- exp_plus, <- exp_0; f_equal; ring).
+  assert (EB : exp z * exp (x - z) = exp x) by (rewrite <- exp_plus; f_equal; ring).
+  assert (exp z * (1 - z) <= 1) by nra. assert (exp z * (1 + (x - z)) <= exp x) by nra.
+  unfold z in *. nra.
+Qed.
+
+Lemma exp_convex_strict t x : 0 < t < 1 -> x <> 0 -> exp (t * x) < 1 - t + t * exp x.
+Proof.
+  intros Ht Hx. set (z := t * x).
+  assert (Hz : x - z <> 0) by (unfold z; replace (x - t * x) with ((1 - t) * x) by ring; apply Rmult_integral_contrapositive; lra).
+  assert (Pz := exp_pos z). assert (A := exp_ineq1_le (- z)). assert (B := exp_ineq1 (x - z) Hz).
+  assert (EA : exp z * exp (- z) = 1) by (rewrite <- exp_plus, <- exp_0; f_equal; ring).
+  assert (EB : exp z * exp (x - z) = exp x) by (rewrite <- exp_plus; f_equal; ring).
+  assert (exp z * (1 - z) <= 1) by nra. assert (exp z * (1 + (x - z)) < exp x) by nra.
+  unfold z in *. nra.
+Qed.
+
+(** (e^x - 1)/x, continued by 1 at 0. *)
+Definition expc (x : R) : R := if Req_EM_T x 0 then 1 else (exp x - 1) / x.
+
+Lemma expc_ge1 x : 0 <= x -> 1 <= expc x.
+Proof.
+  intros H. unfold expc. destruct Req_EM_T as [|N]; [lra|]. assert (A := exp_ineq1_le x).
+  apply Rmult_le_reg_r with x; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by exact N. lra.
+Qed.
+
+(** e^t - 1 <= expc(delta) t on [0, delta]. *)
+Lemma exp_chord t delta : 0 <= t <= delta -> exp t - 1 <= expc delta * t.
+Proof.
+  intros H. unfold expc. destruct Req_EM_T as [->|N].
+  - replace t with 0 by lra. rewrite exp_0. lra.
+  - assert (C := exp_convex (t / delta) delta). replace (t / delta * delta) with t in C by (field; lra).
+    assert (T : 0 <= t / delta <= 1).
+    { split; [apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat; lra]|].
+      apply Rmult_le_reg_r with delta; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+    specialize (C T). replace ((exp delta - 1) / delta * t) with (t / delta * exp delta - t / delta) by (field; lra). lra.
+Qed.
+
+Lemma expc_mono x y : 0 <= x <= y -> expc x <= expc y.
+Proof.
+  intros H. destruct (Req_dec x 0) as [->|N].
+  - unfold expc at 1. destruct Req_EM_T; [|lra]. apply expc_ge1. lra.
+  - assert (C := exp_chord x y H). unfold expc at 1. destruct Req_EM_T; [lra|].
+    apply Rmult_le_reg_r with x; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra.
+Qed.
+
+(** tanh(x)/x, continued by 1 at 0. *)
+Definition tanhc (x : R) : R := if Req_EM_T x 0 then 1 else tanh x / x.
+
+Lemma tanhc_spec x : tanhc x * x = tanh x.
+Proof. unfold tanhc. destruct Req_EM_T as [->|N]; [rewrite tanh_00; ring|]. field. exact N. Qed.
+
+Lemma tanhc_nonneg x : 0 <= x -> 0 <= tanhc x.
+Proof.
+  intros H. unfold tanhc. destruct Req_EM_T as [|N]; [lra|].
+  apply Rmult_le_pos; [now apply tanh_nonneg|left; apply Rinv_0_lt_compat; lra].
 Qed.

@@ -92,3 +92,37 @@ Proof.
   rewrite <- sum_minus. apply sum_ext; intros h Hh. rewrite vmat_sub. apply vmat_ext. intros a _.
   unfold vsub at 1. rewrite (mix_centred n d (dqk Ly) (hd Ly h) X x (M h Hh) i a Hi). ring.
 Qed.
+
+(* ---------- the variation of attention about a centre ---------- *)
+(** max f - min f over the keys with q > 0. *)
+Definition osc (n : nat) (q f : vec) : R :=
+  maxf n (fun j => maxf n (fun k =>
+    if Rlt_dec 0 (q j) then if Rlt_dec 0 (q k) then f j - f k else 0 else 0)).
+(** D_ii = osc_j E_ij for head h about the centre x; the largest of them; the largest q_j. *)
+Definition D_of (n d dq : nat) (h : head) (X : mat) (x : vec) : vec := fun i =>
+  osc n (q_of n d dq h x (centred X x)) (E_of d dq h (centred X x) i).
+Definition delta_of (n d dq : nat) (h : head) (X : mat) (x : vec) : R := maxf n (D_of n d dq h X x).
+Definition qmax_of (n d dq : nat) (h : head) (X : mat) (x : vec) : R :=
+  maxf n (q_of n d dq h x (centred X x)).
+(** gamma_h = sqrt(sum_i D_ii * max_j q_j / max_i D_ii), and 0 when D = 0 (as 1/0 = 0 here). *)
+Definition gamma_of (n d dq : nat) (h : head) (X : mat) (x : vec) : R :=
+  sqrt (sum n (D_of n d dq h X x) * qmax_of n d dq h X x / delta_of n d dq h X x).
+
+Lemma osc_ub n q f j k : (j < n)%nat -> (k < n)%nat -> 0 < q j -> 0 < q k -> f j - f k <= osc n q f.
+Proof.
+  intros Hj Hk Qj Qk. unfold osc.
+  set (g := fun j k => if Rlt_dec 0 (q j) then if Rlt_dec 0 (q k) then f j - f k else 0 else 0).
+  apply Rle_trans with (g j k).
+  - unfold g. destruct (Rlt_dec 0 (q j)); [|lra]. destruct (Rlt_dec 0 (q k)); lra.
+  - eapply Rle_trans; [apply (maxf_ub n (g j) k Hk)|]. apply (maxf_ub n (fun j => maxf n (g j)) j Hj).
+Qed.
+
+Lemma osc_lub n q f D : 0 <= D ->
+  (forall j k, (j < n)%nat -> (k < n)%nat -> 0 < q j -> 0 < q k -> f j - f k <= D) -> osc n q f <= D.
+Proof.
+  intros D0 H. apply maxf_lub; [exact D0|]. intros j Hj. apply maxf_lub; [exact D0|]. intros k Hk.
+  destruct (Rlt_dec 0 (q j)); [|exact D0]. destruct (Rlt_dec 0 (q k)); [|exact D0]. now apply H.
+Qed.
+
+Lemma osc_nonneg n q f : 0 <= osc n q f.
+Proof. apply maxf_pos. Qed.
