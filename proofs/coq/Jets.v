@@ -310,3 +310,33 @@ Proof.
         { rewrite (sum_single d _ a Ha); [now rewrite Nat.eqb_refl|]. intros b _ Hb. destruct (Nat.eqb_spec b a); [lia|reflexivity]. }
         { apply sum_zero. }
 Qed.
+
+(** Only some entries of the derivative's rows are not zero: the others need not be counted. *)
+Theorem attraction_active n d F Z J (act : nat -> nat -> bool) q : fixed n d F Z -> derivative n d F Z J -> 0 <= q < 1 ->
+  (forall i a p b, (i < n)%nat -> (a < d)%nat -> (p < n)%nat -> (b < d)%nat -> act i a = false -> J i a p b = 0) ->
+  (forall i a, (i < n)%nat -> (a < d)%nat -> act i a = true ->
+     sum n (fun p => sum d (fun b => if act p b then Rabs (J i a p b) else 0)) <= q) ->
+  attracts n d F Z.
+Proof.
+  intros Fix HJ Hq Zero Sum. set (q' := (q + 1) / 2).
+  set (T := sum n (fun i => sum d (fun a => sumentries n d (J i a)))).
+  assert (T0 : forall i a, (i < n)%nat -> (a < d)%nat -> sumentries n d (J i a) <= T).
+  { intros i a Hi Ha. unfold T.
+    eapply Rle_trans; [apply (sum_term_le d (fun a => sumentries n d (J i a)) a); [intros; apply sumentries_pos|exact Ha]|].
+    apply (sum_term_le n (fun i => sum d (fun a => sumentries n d (J i a))) i); [intros; apply sum_nonneg; intros; apply sumentries_pos|exact Hi]. }
+  assert (Tp : 0 <= T) by (apply sum_nonneg; intros; apply sum_nonneg; intros; apply sumentries_pos).
+  set (dl := (q' - q) / (T + 1)). assert (Dp : 0 < dl) by (unfold dl, q'; apply Rdiv_lt_0_compat; lra).
+  assert (DT : dl * T <= q' - q).
+  { replace (q' - q) with (dl * (T + 1)) by (unfold dl; field; lra). nra. }
+  apply (attraction_weights n d F Z J (fun i a => if act i a then 1 else dl) q'); auto.
+  - unfold q'; lra.
+  - intros. destruct act; lra.
+  - intros i a Hi Ha. destruct (act i a) eqn:E.
+    + specialize (Sum i a Hi Ha E).
+      apply Rle_trans with (sum n (fun p => sum d (fun b => if act p b then Rabs (J i a p b) else 0)) + dl * sumentries n d (J i a)).
+      * unfold sumentries. rewrite <- sum_scal, <- sum_plus. apply sum_le; intros p Hp. rewrite <- sum_scal, <- sum_plus. apply sum_le; intros b Hb.
+        assert (P := Rabs_pos (J i a p b)). assert (0 <= dl * Rabs (J i a p b)) by (apply Rmult_le_pos; lra). destruct (act p b); lra.
+      * specialize (T0 i a Hi Ha). assert (dl * sumentries n d (J i a) <= dl * T) by (apply Rmult_le_compat_l; lra). lra.
+    + rewrite (sum_ext n _ (fun _ => 0)); [rewrite sum_zero; unfold q'; nra|]. intros p Hp.
+      rewrite (sum_ext d _ (fun _ => 0)); [apply sum_zero|]. intros b Hb. rewrite Zero by assumption. rewrite Rabs_R0. ring.
+Qed.
