@@ -15,7 +15,6 @@ from collections.abc import Iterator
 import numpy as np
 from pages import write_tables
 
-from rankmath.claims.wu2024_masks import radius_of
 from rankmath.linalg.masks import Mask
 from rankmath.report.curves import limit_rate, mask_kinds, mask_rates
 
@@ -33,7 +32,7 @@ def row(name: str, mask: Mask, temperature: float) -> list[str]:
     return [
         name,
         str(mask.n),
-        str(radius_of(mask)),
+        str(mask.steps),
         str(degree),
         f"{temperature:g}",
         f"{np.exp(at.least):.1e}",

@@ -2,15 +2,13 @@
 
 from rankmath.attention.plain import attention_matrices as attention_matrices
 from rankmath.attention.plain import forward as forward
+from rankmath.campaigns.battery import certify as certify
+from rankmath.campaigns.battery import verify as verify
+from rankmath.campaigns.battery import verify_statement as verify_statement
 from rankmath.campaigns.run import campaign as campaign
 from rankmath.certificates.certificate import Certificate as Certificate
 from rankmath.checker.checker import check as check
-from rankmath.claims.engine import certify as certify
-from rankmath.claims.engine import verify as verify
-from rankmath.claims.engine import verify_statement as verify_statement
-from rankmath.claims.registry import statements as statements
-from rankmath.claims.statement import Statement as Statement
-from rankmath.claims.verdict import Outcome as Outcome
+from rankmath.claims import statements as statements
 from rankmath.dynamics.decay import decay as decay
 from rankmath.dynamics.limits import basins as basins
 from rankmath.dynamics.limits import limit as limit
@@ -44,4 +42,6 @@ from rankmath.model.network import Network as Network
 from rankmath.symbolic.bounds import bound as bound
 from rankmath.symbolic.depth import depth_to_tolerance as depth_to_tolerance
 from rankmath.validation import InvalidArgument as InvalidArgument
+from rankmath.verification.statement import Statement as Statement
+from rankmath.verification.verdict import Outcome as Outcome
 from rankmath.version import __version__ as __version__

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from rankmath.claims.registry import statements
+from rankmath.claims import statements
 from rankmath.cli import main
 from rankmath.report.sources import committed_certificates, proofs_folder
 from rankmath.symbolic.bounds import bound, bounds

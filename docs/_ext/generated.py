@@ -6,21 +6,19 @@ import importlib
 import inspect
 import pkgutil
 import re
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-from pictures import SEED, Sample, write
+from pictures import Sample, write
 from proof_text import theorem
 
 import rankmath
-from rankmath.arithmetic.float64 import Float64
-from rankmath.claims.registry import statements
-from rankmath.claims.statement import Statement
+from rankmath.claims import statements
+from rankmath.formula.printing import words
 from rankmath.report.cite import citation
 from rankmath.report.sources import certificate_file, committed_certificates, label_of, proofs_folder, slug
+from rankmath.verification.statement import Statement
 
 ROOT = Path(rankmath.__file__).parents[1]
 PAPERS = {
@@ -48,32 +46,16 @@ def escaped(text: str) -> str:
 
 def hypotheses(entry: Statement) -> list[str]:
     """The names of the predicates that an instance must pass, as the statement itself gives them."""
-    if entry.evaluate is None:
-        return []
-    names: dict[str, None] = {}
-    for index, draw in enumerate(entry.draws):
-        batch = draw(np.random.default_rng([SEED, index]), 1)
-        for hypothesis in entry.evaluate(Float64(np.zeros(1)), batch).hypotheses:
-            names[re.sub(r"_\d\d\b", "_ii", hypothesis.name)] = None
-    return list(names)
-
-
-def source_of(function: Any) -> tuple[str, int, str]:
-    """File, line and text of the function that decides a statement."""
-    while isinstance(function, partial):
-        function = function.func
-    lines, first = inspect.getsourcelines(function)
-    path = Path(inspect.getsourcefile(function) or "")
-    return path.relative_to(ROOT).as_posix(), first, "".join(lines).rstrip()
+    return list(filter(None, (words(part) for part in entry.hypotheses)))
 
 
 def registered_at(entry: Statement) -> tuple[str, int]:
     """File and line at which the statement is registered."""
-    for path in sorted((ROOT / "rankmath" / "statements").glob("*.py")):
+    for path in sorted((ROOT / "rankmath" / "claims").glob("*.py")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            if line.strip() == f'key="{entry.key}",':
+            if line.strip() == f'"{entry.key}",':
                 return path.relative_to(ROOT).as_posix(), number
-    raise ValueError(f"key: {entry.key!r} is registered by no line of rankmath/statements")
+    raise ValueError(f"key: {entry.key!r} is registered by no line of rankmath/claims")
 
 
 def page(entry: Statement, found: Sample) -> str:
@@ -93,11 +75,10 @@ def page(entry: Statement, found: Sample) -> str:
     parts += ["## " + ("Proof" if entry.status == "proved" else "Refutation"), *_shown(entry)]
     parts += ["## Instances" if found.outcomes else "## Tightness", *_picture(entry, found)]
     path, line = registered_at(entry)
-    code_path, code_line, text = source_of(entry.evaluate or entry.decide)
     parts += [
-        "## Code",
-        f"Registered in `{path}`, line {line}. Decided by `{code_path}`, line {code_line}:",
-        f"```python\n{text}\n```",
+        "## Formula",
+        f"Registered in `{path}`, line {line}:",
+        f"```text\n{entry}\n```",
         "## Cite",
         f"`rankmath cite {entry.key} --format bibtex`:",
         f"```bibtex\n{citation(entry.key).text('bibtex')}\n```",
@@ -239,8 +220,8 @@ def write_reference(folder: Path) -> None:
     directives.append(".. autodata:: rankmath.__version__\n   :no-value:\n")
     body = "\n".join(directives)
     (folder / "names.md").write_text(
-        "# Public names\n\n`import rankmath as rm`; each name is loaded on first use.\n\n"
-        f"```{{eval-rst}}\n{body}```\n",
+        f"# Public names\n\n`import rankmath as rm`; each name is loaded on first "
+        f"use.\n\n```{{eval-rst}}\n{body}```\n",
         encoding="utf-8",
     )
     for room in ROOMS:

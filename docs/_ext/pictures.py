@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.claims.engine import judge
-from rankmath.claims.registry import statement
-from rankmath.claims.statement import Statement
-from rankmath.claims.verdict import Outcome, Verdict
+from rankmath.campaigns.battery import judge
+from rankmath.claims import statement
 from rankmath.printing import log_of, quotient
 from rankmath.report.plots import pyplot
 from rankmath.report.sources import committed_certificates, slug
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome, Verdict
 
 SEED = 0
 #: Instances of a statement whose instances are cheap, over all its generators.

@@ -1,9 +1,10 @@
 """Two claims about one attention layer: run `rankmath verify docs/examples/my_statement.py`."""
 
-from rankmath.claims.draws import moderate_tokens, networks
-from rankmath.claims.instance import network_instance
 from rankmath.claims.quantities import Run, induced_norm, log
-from rankmath.claims.statement import Evaluation, Side, Statement
+
+from rankmath.verification.draws import moderate_tokens, networks
+from rankmath.verification.instance import network_instance
+from rankmath.verification.statement import Evaluation, Side, Statement
 
 
 def shrinks_by(factor):

@@ -23,16 +23,17 @@ from typing import Any
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.campaigns.battery import Battery, climb
 from rankmath.campaigns.exact_json import encode
-from rankmath.claims.draws import ALL_TOKENS, networks
-from rankmath.claims.engine import Battery, climb, float_verdicts, judge
-from rankmath.claims.instance import Instance, NetworkInstance
-from rankmath.claims.registry import statement as registered
-from rankmath.claims.registry import statements_in
-from rankmath.claims.statement import Draw, Statement
-from rankmath.claims.verdict import Outcome, Verdict
+from rankmath.claims import statement as registered
+from rankmath.claims import statements_in
 from rankmath.files import read
 from rankmath.validation import InvalidArgument
+from rankmath.verification.draws import ALL_TOKENS, networks
+from rankmath.verification.instance import Instance, NetworkInstance
+from rankmath.verification.judge import judge, verdicts
+from rankmath.verification.statement import Draw, Statement
+from rankmath.verification.verdict import Outcome, Verdict
 
 #: Bins of log₁₀(lhs/rhs): below the first edge, half a decade each, and from the last edge up to 0.
 HISTOGRAM_EDGES: tuple[float, ...] = tuple(-12 + k / 2 for k in range(24))
@@ -190,20 +191,19 @@ def run_chunk(chunk: Chunk) -> Findings:
         tally = _Tally(chunk.recipe.keep)
         wanted = _to_certify(chunk)
         for start, batch in _batches(chunk, draws_for(statement, chunk.recipe.sizes)):
-            if statement.decide is not None:
+            if statement.exact:
                 for i in range(len(batch)):
                     verdict = judge(statement, batch.select(i), "exact")
                     tally.take(start + i, batch, i, verdict, "certified" if start + i in wanted else "")
                 continue
-            assert statement.evaluate is not None
-            evaluation = statement.evaluate(Float64(np.zeros(1)), batch)
-            for i, verdict in enumerate(float_verdicts(statement.key, evaluation, len(batch))):
+            found = verdicts(statement, Float64(np.zeros(1)), batch, len(batch), "float64")
+            for i, verdict in enumerate(found):
                 why = "certified" if start + i in wanted else ""
                 if why or verdict.outcome in (Outcome.VIOLATED, Outcome.UNDECIDED):
                     verdict = judge(statement, batch.select(i), "balls")
                 tally.take(start + i, batch, i, verdict, why)
         drawn = tally.seen
-        if chunk.recipe.search > 0 and statement.evaluate is not None:
+        if chunk.recipe.search > 0 and not statement.exact:
             tally.climb(statement, chunk)
         return tally.findings(drawn)
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from rankmath.campaigns.chunks import Chunk, Recipe, check_scales, draws_for, file_digest, load_statement
-from rankmath.claims.registry import statement, statements, statements_in
-from rankmath.claims.statement import Statement
+from rankmath.claims import statement, statements, statements_in
 from rankmath.files import read
 from rankmath.validation import InvalidArgument, as_count, as_real
+from rankmath.verification.statement import Statement
 
 #: Keys that may stand at the top, for all statements, or in a [[statement]] table, for one.
 OF_A_STATEMENT = ("instances", "certify", "search", "chunk", "batch", "keep", "sizes", "scales")
@@ -125,7 +125,7 @@ class Plan:
 
 def default_chunk(entry: Statement) -> int:
     """Seconds of work rather than minutes: fewer instances where one costs linear programs or exact arithmetic."""
-    most = 5000 if entry.decide is None else 500
+    most = 5000 if not entry.exact else 500
     return max(10, int(most * entry.share**2))
 
 

@@ -9,7 +9,7 @@ from threading import Thread
 
 from rankmath.campaigns.chunks import Chunk, attempt
 from rankmath.campaigns.versions import source_digest
-from rankmath.claims.registry import statements
+from rankmath.claims import statements
 
 
 def serve(handle: int) -> None:

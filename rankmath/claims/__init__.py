@@ -1,1 +1,79 @@
-"""The theorems, one object each: what is claimed, of what, under which hypotheses, what is known of it."""
+"""The statements, one file a claim: formula, draws, extremal families, exhibit.
+
+A claim's file, its proof (proofs/NAME.tex) and its test (tests/claims/test_NAME.py) bear one name. To add a
+statement, add
+a file with a `Statement` at its top level: it is found by itself.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+from functools import cache
+from pathlib import Path
+
+from rankmath.validation import InvalidArgument
+from rankmath.verification.statement import Statement
+
+# The order of the papers in lists; others follow by name.
+_PAPERS = ("seed", "dong2021", "dong2021v1", "own", "wu2024")
+
+
+@cache
+def statements() -> dict[str, Statement]:
+    """All registered statements by key, paper by paper.
+
+    Examples
+    --------
+    >>> "own:diameter" in statements()
+    True
+    """
+    found: dict[str, Statement] = {}
+    for info in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        for value in vars(module).values():
+            if isinstance(value, Statement):
+                found[value.key] = value
+    return dict(sorted(found.items(), key=lambda entry: _order(entry[0])))
+
+
+def _order(key: str) -> tuple[int, str, tuple[object, ...]]:
+    paper, _, number = key.partition(":")
+    place = _PAPERS.index(paper) if paper in _PAPERS else len(_PAPERS)
+    return place, paper, (number,)
+
+
+def statement(key: str) -> Statement:
+    """The statement with this key, or an InvalidArgument with the nearest keys.
+
+    Examples
+    --------
+    >>> statement("own:tv").status
+    'proved'
+    >>> statement("own:diametre")
+    Traceback (most recent call last):
+    ...
+    rankmath.InvalidArgument: key: 'own:diametre' given; did you mean 'own:diameter'?
+    """
+    known = statements()
+    if not isinstance(key, str) or key not in known:
+        near = difflib.get_close_matches(str(key), known, 3)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the statements are {', '.join(known)}"
+        raise InvalidArgument(f"key: {key!r} given; {hint}")
+    return known[key]
+
+
+def statements_in(path: str | Path) -> list[Statement]:
+    """The `Statement` objects at the top level of a Python file of the user's."""
+    path = Path(path)
+    spec = importlib.util.spec_from_file_location(f"rankmath_user_{path.stem}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise InvalidArgument(f"path: {str(path)!r} given; a Python file with Statement objects is needed")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = [value for value in vars(module).values() if isinstance(value, Statement)]
+    if not found:
+        raise InvalidArgument(f"path: {str(path)!r} given; it defines no Statement at its top level")
+    return found

@@ -16,7 +16,7 @@ def list_(as_json: bool) -> None:
 
     Example: rankmath list
     """
-    from rankmath.claims.registry import statements
+    from rankmath.claims import statements
     from rankmath.console import print_table
 
     entries = list(statements().values())

@@ -52,7 +52,7 @@ def verify(
     Example: rankmath verify own:diameter dong2021v1:2.2 --instances 1000
     """
     from rankmath.attention.backend import mover
-    from rankmath.claims.registry import statement, statements, statements_in
+    from rankmath.claims import statement, statements, statements_in
     from rankmath.console import Progress
     from rankmath.report.html import writable
     from rankmath.report.results import Report, Result, run

@@ -164,6 +164,11 @@ class Mask:
         return int(steps.max(axis=1).min())
 
     @property
+    def steps(self) -> int:
+        """The radius as a number of layers: at least 1, and 1 where there is no center."""
+        return max(1, int(self.radius)) if self.is_quasi_strongly_connected else 1
+
+    @property
     def is_quasi_strongly_connected(self) -> bool:
         """Some token reaches all."""
         return bool(self.centers)

@@ -15,9 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.claims.many_tokens import TokenKinds, TwoHeads
-from rankmath.claims.registry import statements
-from rankmath.claims.statement import Statement
+from rankmath.claims import statements
 from rankmath.files import write
 from rankmath.report.cite import TITLE, software_entry
 from rankmath.report.figures import FIGURES
@@ -32,6 +30,8 @@ from rankmath.report.sources import (
     proofs_folder,
 )
 from rankmath.validation import InvalidArgument
+from rankmath.verification.many_tokens import TokenKinds, TwoHeads
+from rankmath.verification.statement import Statement
 from rankmath.version import __version__
 
 # -- values ------------------------------------------------------------------------------------------------

@@ -14,15 +14,15 @@ from typing import Any
 import click
 import numpy as np
 
+from rankmath.campaigns.battery import judge
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import NotIssued
-from rankmath.claims.engine import judge
-from rankmath.claims.instance import ArrayInstance, Instance, NetworkInstance
-from rankmath.claims.registry import statements
-from rankmath.claims.statement import Statement
-from rankmath.claims.verdict import Outcome
+from rankmath.claims import statements
 from rankmath.model.network import Network
 from rankmath.report.sources import certificate_file
+from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome
 
 #: Certified instances of one statement, beside its exhibit.
 INSTANCES = 3

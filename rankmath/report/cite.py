@@ -9,11 +9,11 @@ from pathlib import Path
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
-from rankmath.claims.registry import statement, statements
-from rankmath.claims.statement import Statement
+from rankmath.claims import statement, statements
 from rankmath.report.latex import code, escape, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field
 from rankmath.validation import InvalidArgument, as_choice
+from rankmath.verification.statement import Statement
 from rankmath.version import __version__
 
 #: As in CITATION.cff, which an installed package does not carry; a test holds the two together.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.certificate import exact as exact_notation
-from rankmath.claims.registry import statement, statements
+from rankmath.claims import statement, statements
 from rankmath.files import write
 from rankmath.report.latex import exact_data, identifier
 from rankmath.report.sources import certificate_file

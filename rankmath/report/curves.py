@@ -9,21 +9,18 @@ from typing import Any
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.claims.instance import network_instance
-from rankmath.claims.quantities import Run
-from rankmath.claims.registry import statement
-from rankmath.claims.wu2024_masks import (
-    least_attention,
-    log_contraction,
-    log_one_minus_exp,
-    radius_of,
-    random_graph,
-)
+from rankmath.claims import statement
+from rankmath.claims.wu2024_1 import random_graph
 from rankmath.dynamics.paths import path_counts, path_sums
 from rankmath.dynamics.trace import trace
+from rankmath.formula.evaluate import sides, value
+from rankmath.formula.numbers import Signed
+from rankmath.formula.reader import read_term
+from rankmath.formula.run import Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import InvalidArgument
+from rankmath.verification.instance import network_instance
 
 
 @dataclass(frozen=True)
@@ -62,15 +59,18 @@ def sides_by_depth(key: str, net: Network, X: Any, depths: Iterable[int], *, sid
     >>> bool((curve.log_lhs < curve.log_rhs).all())
     True
     """
-    evaluate = statement(key).evaluate
-    if evaluate is None:
+    entry = statement(key)
+    if entry.arrays:
         raise InvalidArgument(f"key: {key!r} given; it has no inequality to follow through the layers")
     depth = np.asarray(list(depths))
-    sides = []
+    logs = []
     for l in depth:
-        instance = network_instance(first_layers(net, int(l)), X)
-        sides.append(evaluate(Float64(np.zeros(1)), instance).sides[side])
-    lhs, rhs = (np.asarray([float(getattr(s, name)) for s in sides]) for name in ("log_lhs", "log_rhs"))
+        subject = entry.run(Float64(np.zeros(1)), network_instance(first_layers(net, int(l)), X))
+        at = list(sides(entry.expanded, subject))[side]
+        assert isinstance(at.left, Signed)
+        assert isinstance(at.right, Signed)
+        logs.append((float(at.left.log), float(at.right.log)))
+    lhs, rhs = np.asarray(logs).T
     return Curve(key, depth, lhs, rhs)
 
 
@@ -134,6 +134,15 @@ def path_curve(scale: float) -> PathCurve:
 
 # -- masks -------------------------------------------------------------------------------------------------
 
+_RATES = tuple(
+    read_term(text)
+    for text in (
+        "min_l(epsilon(P[l,0]))",
+        "1 - min_l(epsilon(P[l,0]))**r",
+        "prod_k(contraction(k))",
+        "mu(X[L])/mu(X[0])",
+    )
+)
 _MASK_DIM = 8
 _MASK_SEEDS = 10
 
@@ -160,7 +169,7 @@ def mask_rates(mask: Mask, temperature: float = 1.0, *, blocks: int = 2, seeds: 
     >>> at.measured < at.computed < at.bound < 0
     True
     """
-    r = radius_of(mask)
+    r = mask.steps
     L = blocks * r
     found = []
     for seed in range(seeds):
@@ -169,11 +178,8 @@ def mask_rates(mask: Mask, temperature: float = 1.0, *, blocks: int = 2, seeds: 
         identity = np.broadcast_to(np.eye(_MASK_DIM), (L, 1, _MASK_DIM, _MASK_DIM))
         net = Network.from_arrays(W_QK, identity, d_qk=_MASK_DIM * temperature**2, mask=mask)
         run = Run(Float64(np.zeros(1)), net, rng.standard_normal((mask.n, _MASK_DIM)))
-        least = float(least_attention(run, mask).attained)
-        bound = float(log_one_minus_exp(run.A, r * least)) / r
-        computed = sum(log_contraction(run, mask, range(k * r, k * r + r)) for k in range(blocks)) / L
-        measured = (run.log_residual(L, "frobenius") - run.log_residual(0, "frobenius")) / L
-        found.append((least, bound, float(computed), float(measured)))
+        least, bound, computed, measured = (float(value(term, run, {}).log) for term in _RATES)
+        found.append((least, bound / r, computed / L, measured / L))
     return Rates(*map(float, np.mean(found, axis=0)))
 
 

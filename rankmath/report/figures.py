@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.claims.registry import statement
-from rankmath.claims.wu2024_masks import radius_of
+from rankmath.claims import statement
 from rankmath.report.curves import (
     Curve,
     PathCurve,
@@ -389,12 +388,12 @@ def masks(subject: Subject) -> Figure:
             gaps = [_gap(getattr(rates, name)) for *_, rates in kinds]
             axes.plot(gaps, height, marker, color=colour, markersize=5, label=label)
         axes.set_xscale("log")
-        axes.set_yticks(height, [f"{name}, r = {radius_of(mask)}" for name, mask, _ in kinds])
+        axes.set_yticks(height, [f"{name}, r = {mask.steps}" for name, mask, _ in kinds])
         axes.set(title="twelve tokens", xlabel="1 − factor of μ per layer")
         axes.legend(fontsize=7, loc="upper left")
 
     def by_radius(axes: Any) -> None:
-        radii = [radius_of(mask) for _, mask, _ in windows]
+        radii = [mask.steps for _, mask, _ in windows]
         for label, name, colour, marker, line in shown:
             gaps = [_gap(getattr(rates, name)) for *_, rates in windows]
             axes.plot(radii, gaps, marker + line, color=colour, markersize=4, label=label)
@@ -410,7 +409,7 @@ def masks(subject: Subject) -> Figure:
         "right, and higher, is faster collapse. The bound of wu2024:1 lies in the radius r and the least "
         "attention weight ε alone; the computed contraction of wu2024:1-doeblin sees all columns that everybody "
         "attends to. First: every kind of mask. Second: on windows ±1 the bound falls geometrically with the "
-        f"radius, to 1 − {_gap(longest[2].bound):.1e} at r = {radius_of(longest[1])}, while the measured factor "
+        f"radius, to 1 − {_gap(longest[2].bound):.1e} at r = {longest[1].steps}, while the measured factor "
         f"is {math.exp(longest[2].measured):.3f}: a local mask slows collapse polynomially. Means over ten "
         "networks with one head, W_V = I."
     )
@@ -422,7 +421,7 @@ def masks(subject: Subject) -> Figure:
         "bound lies left of the computed contraction, which lies left of what is measured."
     )
     alt_second = (
-        f"Line chart of one minus the rate per layer against the radius, 1 to {radius_of(longest[1])}, for "
+        f"Line chart of one minus the rate per layer against the radius, 1 to {longest[1].steps}, for "
         "windows ±1: the bound and the computed contraction fall by orders of magnitude, measured and limit "
         "rates hardly."
     )
@@ -440,7 +439,7 @@ def _gap(log_rate: float) -> float:
 
 def _mask_row(name: str, mask: Any, rates: Rates) -> tuple[Any, ...]:
     factors = (math.exp(x) for x in (rates.least, rates.bound, rates.computed, rates.measured))
-    return (name, mask.n, radius_of(mask), *factors, limit_rate(mask))
+    return (name, mask.n, mask.steps, *factors, limit_rate(mask))
 
 
 # -- LayerNorm ---------------------------------------------------------------------------------------------

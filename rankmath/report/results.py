@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from rankmath.attention.backend import Backend
-from rankmath.claims.engine import Battery, verify_statement
-from rankmath.claims.registry import statement, statements_in
-from rankmath.claims.statement import Statement
+from rankmath.campaigns.battery import Battery, verify_statement
+from rankmath.claims import statement, statements_in
 from rankmath.files import read, write
 from rankmath.validation import InvalidArgument
+from rankmath.verification.statement import Statement
 from rankmath.version import __version__
 
 FORMAT = "rankmath-report/1"

@@ -16,7 +16,7 @@ import numpy as np
 from rankmath.campaigns.chunks import HISTOGRAM_EDGES
 from rankmath.campaigns.ledger import Ledger, LedgerError, Standing
 from rankmath.checker import checker
-from rankmath.claims.registry import statements
+from rankmath.claims import statements
 from rankmath.printing import quotient
 from rankmath.report.plots import Table
 from rankmath.report.results import Report, Result

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from rankmath.campaigns.chunks import HISTOGRAM_EDGES, Chunk, Recipe, _to_certify, attempt, run_chunk
 from rankmath.campaigns.exact_json import decode
 from rankmath.campaigns.plan import Plan
-from rankmath.claims.engine import judge
-from rankmath.claims.registry import statement, statements_in
-from rankmath.claims.verdict import Outcome
+from rankmath.campaigns.battery import judge
+from rankmath.claims import statement, statements_in
+from rankmath.verification.verdict import Outcome
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_statement.py"
 DIAMETER = Recipe("own:diameter", None, chunk=300, batch=50, certify=0.05, search=0, keep=5)

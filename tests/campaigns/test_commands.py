@@ -20,7 +20,7 @@ from click.testing import CliRunner, Result
 from rankmath import console
 from rankmath.campaigns.exact_json import decode
 from rankmath.campaigns.ledger import TABLES, Ledger
-from rankmath.claims.engine import verify
+from rankmath.campaigns.battery import verify
 from rankmath.cli import main
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_statement.py"
@@ -98,7 +98,7 @@ def test_show_failures(tmp_path: Path) -> None:
     mine = tmp_path / "mine.py"
     mine.write_text(
         "from dataclasses import replace\n"
-        "from rankmath.claims.registry import statement\n"
+        "from rankmath.claims import statement\n"
         "mine = replace(statement('own:tv'), key='mine:broken', evaluate=lambda A, instance: 1 / 0)\n"
     )
     plan = tmp_path / "plan.toml"

@@ -30,8 +30,8 @@ TROUBLE = """
 import os, signal, time
 from pathlib import Path
 import numpy as np
-from rankmath.claims.instance import ArrayInstance
-from rankmath.claims.statement import Exact, Statement
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.statement import Exact, Statement
 
 HERE = Path(__file__).parent
 calls = []

@@ -147,7 +147,7 @@ def test_a_scheduler_without_workers_and_a_chunk_that_kills_them(
     mine.write_text(
         "import os\n"
         "from dataclasses import replace\n"
-        "from rankmath.claims.registry import statement\n"
+        "from rankmath.claims import statement\n"
         "deadly = replace(statement('own:tv'), key='mine:deadly', evaluate=lambda A, instance: os._exit(9))\n"
     )
     plan = Plan.of({"statement": [{"file": str(mine), "instances": 1}], "statements": ["own:tv"], "instances": 20})

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from rankmath.campaigns.exact_json import decode, encode
-from rankmath.claims.instance import ArrayInstance, NetworkInstance
-from rankmath.claims.registry import statements
+from rankmath.verification.instance import ArrayInstance, NetworkInstance
+from rankmath.claims import statements
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import LayerNorm, Network
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rankmath.campaigns.plan import OF_A_STATEMENT, OF_THE_CAMPAIGN, Plan, default_chunk
 from rankmath.campaigns.run import campaign
-from rankmath.claims.registry import statements
+from rankmath.claims import statements
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_statement.py"
 
@@ -166,7 +166,7 @@ def test_a_statement_without_draws_has_nothing_to_repeat(tmp_path: Path) -> None
     bare = tmp_path / "bare.py"
     bare.write_text(
         "from dataclasses import replace\n"
-        "from rankmath.claims.registry import statement\n"
+        "from rankmath.claims import statement\n"
         "bare = replace(statement('own:tv'), key='mine:bare', draws=())\n"
     )
     with pytest.raises(ValueError, match="'mine:bare' given; it draws no instances"):

@@ -16,13 +16,13 @@ import rankmath as rm
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import Instance as ExactInstance
 from rankmath.certificates.issue import certify_diameter, certify_residual_inf, certify_total_variation
-from rankmath.claims.engine import judge, verify, verify_statement
-from rankmath.claims.instance import ArrayInstance, NetworkInstance
+from rankmath.campaigns.battery import judge, verify, verify_statement
+from rankmath.verification.instance import ArrayInstance, NetworkInstance
 from rankmath.claims.own import evaluate_diameter, evaluate_residual_inf, evaluate_tv
 from rankmath.claims.quantities import Run, form_norm, induced_norm, log, log_sum, maximum
-from rankmath.claims.registry import statement, statements
-from rankmath.claims.statement import Evaluation, Side, Statement
-from rankmath.claims.verdict import Outcome, Verdict
+from rankmath.claims import statement, statements
+from rankmath.verification.statement import Evaluation, Side, Statement
+from rankmath.verification.verdict import Outcome, Verdict
 
 TWO = NetworkInstance(
     rm.Network.from_arrays(np.ones((1, 1, 1, 1)), np.ones((1, 1, 1, 1))), np.array([[0.5], [-0.5]])

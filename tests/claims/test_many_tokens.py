@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from rankmath.arithmetic.balls import ball, precision
 from rankmath.attention.plain import forward
-from rankmath.claims.many_tokens import (
+from rankmath.verification.many_tokens import (
     TokenKinds,
     TwoHeads,
     center_products,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rankmath.claims.registry import statements_in
+from rankmath.claims import statements_in
 from rankmath.cli import main
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_statement.py"

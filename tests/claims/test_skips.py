@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.claims.engine import judge
-from rankmath.claims.instance import NetworkInstance
-from rankmath.claims.registry import statement
-from rankmath.claims.verdict import Outcome
+from rankmath.campaigns.battery import judge
+from rankmath.verification.instance import NetworkInstance
+from rankmath.claims import statement
+from rankmath.verification.verdict import Outcome
 
 
 def two_tokens(L: int, a: float) -> NetworkInstance:

@@ -21,12 +21,12 @@ import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.plain import attention_matrices
 from rankmath.claims import wu2024, wu2024_equilibria, wu2024_masks, wu2024_shift, wu2024_sphere
-from rankmath.claims.engine import judge, verify, verify_statement
-from rankmath.claims.instance import NetworkInstance
+from rankmath.campaigns.battery import judge, verify, verify_statement
+from rankmath.verification.instance import NetworkInstance
 from rankmath.claims.quantities import Run
-from rankmath.claims.registry import statement, statements
-from rankmath.claims.statement import Evaluation, Side
-from rankmath.claims.verdict import Outcome
+from rankmath.claims import statement, statements
+from rankmath.verification.statement import Evaluation, Side
+from rankmath.verification.verdict import Outcome
 from rankmath.equilibria.map import normalise, orbit
 from rankmath.equilibria.wu2024 import shift_equilibrium, star_example, two_token_example
 from rankmath.linalg.masks import Mask

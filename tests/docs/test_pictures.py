@@ -16,7 +16,7 @@ from pictures import LEAST, SEED, VIOLATED, Sample, bars, draw, edges, sample
 from site_build import Site
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.claims.registry import statements
+from rankmath.claims import statements
 from rankmath.report.sources import slug
 
 KEYS = list(statements())

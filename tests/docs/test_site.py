@@ -12,7 +12,7 @@ from site_build import Site, build
 from sphinx.util.inventory import InventoryFile
 
 import rankmath
-from rankmath.claims.registry import statements
+from rankmath.claims import statements
 from rankmath.report.cite import citation
 from rankmath.report.sources import committed_certificates, slug
 

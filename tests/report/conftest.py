@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rankmath.claims.registry import statement
+from rankmath.claims import statement
 from rankmath.report.results import Report, run
 
 KEYS = ("seed:closure", "dong2021:norm", "dong2021v1:A.3", "own:tv", "own:diameter")

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.claims.many_tokens import counterexample, two_tokens
-from rankmath.claims.registry import statements
+from rankmath.verification.many_tokens import counterexample, two_tokens
+from rankmath.claims import statements
 from rankmath.report import appendix as module
 from rankmath.report.appendix import appendix, sentence, values
 from rankmath.report.results import Report

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rankmath.claims.registry import statements
+from rankmath.claims import statements
 from rankmath.report.cite import AUTHORS, FORMATS, LICENSE, TITLE, citation, software_entry
 from rankmath.report.sources import bibliography, certificate_file, committed_certificates, proofs_folder
 from rankmath.version import __version__

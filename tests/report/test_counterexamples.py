@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rankmath.checker import checker
-from rankmath.claims.registry import statements
+from rankmath.claims import statements
 from rankmath.equilibria import equilibria
 from rankmath.equilibria.constructions import layernorm_equilibrium
 from rankmath.report.counterexamples import equilibrium_shown, refutation_shown

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rankmath.checker import checker
-from rankmath.claims.registry import statement
+from rankmath.claims import statement
 from rankmath.report import results, subject
 from rankmath.report.results import Report, Result, run
 

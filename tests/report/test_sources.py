@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from rankmath.claims.registry import statements
-from rankmath.claims.statement import Statement
+from rankmath.claims import statements
+from rankmath.verification.statement import Statement
 from rankmath.report.sources import (
     ORDER,
     bibliography,

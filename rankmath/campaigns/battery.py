@@ -14,28 +14,26 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.backend import Backend, mover
 from rankmath.certificates.certificate import Certificate
-from rankmath.claims.instance import Instance
-from rankmath.claims.registry import statement as registered
-from rankmath.claims.registry import statements
-from rankmath.claims.statement import Evaluation, Side, Statement
-from rankmath.claims.verdict import Outcome, Verdict
+from rankmath.claims import statement as registered
+from rankmath.claims import statements
 from rankmath.validation import InvalidArgument, as_choice, as_count
-
-#: Float64 says "holds" or "violated" only beyond this distance, relative to the larger of 1 and the logarithms.
-FLOAT_MARGIN = 1e-9
-#: Balls are refined up to here before they give up.
-MOST_BITS = 4096
+from rankmath.verification.instance import Instance
+from rankmath.verification.judge import MOST_BITS, judge, verdicts
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome, Verdict
 
 _BATCH = 64
+# A simplex search in more dimensions than this gets nowhere.
+_MOST_PARAMETERS = 200
 
 
 def verify(
     key: str | Statement,
     *given: Any,
-    arithmetic: Literal["float64", "balls"] = "float64",
+    arithmetic: Literal["float64", "mpmath", "balls"] = "float64",
     bits: int | None = None,
     **named: Any,
 ) -> Verdict:
@@ -45,7 +43,8 @@ def verify(
     ----------
     key : a statement's key, or a `Statement` of your own.
     given : what the statement speaks about: ``net, X`` for networks (see `Statement.instance`).
-    arithmetic : "float64" (numerically) or "balls" (certified, precision raised until decided, at most `bits`).
+    arithmetic : "float64" or "mpmath" (numerically), or "balls" (certified, precision raised until decided, at
+    most `bits`).
 
     Examples
     --------
@@ -56,7 +55,7 @@ def verify(
     ('HOLDS', True, True)
     """
     statement = key if isinstance(key, Statement) else registered(key)
-    as_choice("arithmetic", arithmetic, ("float64", "balls"))
+    as_choice("arithmetic", arithmetic, ("float64", "mpmath", "balls"))
     instance = _instance(statement, given, named)
     if len(instance) != 1 or instance.is_batch:
         raise InvalidArgument(f"X: a batch of {len(instance)} given; verify takes one instance")
@@ -97,124 +96,6 @@ def _instance(statement: Statement, given: tuple[Any, ...], named: dict[str, Any
     return instance
 
 
-def judge(statement: Statement, instance: Instance, arithmetic: str, most_bits: int = MOST_BITS) -> Verdict:
-    """The verdict on one checked instance."""
-    if statement.decide is not None:
-        exact = statement.decide(instance)
-        outcome = Outcome.HOLDS if exact.holds else Outcome.VIOLATED
-        return Verdict(statement.key, outcome, math.nan, math.nan, True, "exact", exact.reason)
-    assert statement.evaluate is not None
-    if arithmetic == "float64":
-        evaluation = statement.evaluate(Float64(np.zeros(1)), instance)
-        return float_verdicts(statement.key, evaluation, 1)[0]
-    return _ball_verdict(statement, instance, most_bits)
-
-
-def _ball_verdict(statement: Statement, instance: Instance, most_bits: int) -> Verdict:
-    from rankmath.arithmetic.balls import Balls, precision
-
-    assert statement.evaluate is not None
-    bits = min(128, most_bits)
-    while True:
-        with precision(bits):
-            verdict = _decide_balls(statement.key, statement.evaluate(Balls(), instance), bits)
-        if verdict.outcome != Outcome.UNDECIDED or bits >= most_bits:
-            return verdict
-        bits = min(2 * bits, most_bits)
-
-
-def _decide_balls(key: str, evaluation: Evaluation, bits: int) -> Verdict:
-    """HOLDS, VIOLATED or NOT_APPLICABLE only where every point of the balls says so."""
-    name = f"balls at {bits} bits"
-
-    def verdict(outcome: Outcome, side: Side, reason: str = "") -> Verdict:
-        decided = outcome != Outcome.UNDECIDED
-        lhs, rhs = _middle(side.log_lhs), _middle(side.log_rhs)
-        return Verdict(key, outcome, lhs, rhs, decided, name, reason)
-
-    for hypothesis in evaluation.hypotheses:
-        if _certainly_above(hypothesis.side):
-            return verdict(Outcome.NOT_APPLICABLE, hypothesis.side, hypothesis.name)
-    for hypothesis in evaluation.hypotheses:
-        if not _certainly_below(hypothesis.side):
-            return verdict(Outcome.UNDECIDED, hypothesis.side, f"cannot tell whether {hypothesis.name}")
-    critical = max(evaluation.sides, key=_middle_excess)
-    broken = [side for side in evaluation.sides if _certainly_above(side)]
-    if broken:
-        return verdict(Outcome.VIOLATED, max(broken, key=_middle_excess))
-    if all(_certainly_below(side) for side in evaluation.sides):
-        return verdict(Outcome.HOLDS, critical)
-    return verdict(Outcome.UNDECIDED, critical, "the two sides are equal as far as these balls can tell")
-
-
-def _middle_excess(side: Side) -> float:
-    return _excess(_middle(side.log_lhs), _middle(side.log_rhs))
-
-
-def _certainly_below(side: Side) -> bool:
-    from flint import arb
-
-    if side.log_lhs == arb.neg_inf():
-        return True
-    return bool(side.log_lhs <= side.log_rhs)
-
-
-def _certainly_above(side: Side) -> bool:
-    return bool(side.log_lhs > side.log_rhs)
-
-
-def _middle(x: Any) -> float:
-    from rankmath.arithmetic.balls import Balls
-
-    mantissa, exponent = Balls().float_and_exponent(x)
-    return mantissa if exponent == 0 else math.copysign(math.inf, mantissa)
-
-
-def _excess(log_lhs: float, log_rhs: float) -> float:
-    if log_lhs == -math.inf:
-        return -math.inf
-    difference = log_lhs - log_rhs
-    return math.inf if math.isnan(difference) else difference
-
-
-def float_verdicts(key: str, evaluation: Evaluation, size: int) -> list[Verdict]:
-    """Numerical verdicts over a batch: beyond the margin, or undecided."""
-
-    def values(x: Any) -> np.ndarray[Any, Any]:
-        return np.broadcast_to(np.asarray(to_numpy(x), dtype=float), (size,))
-
-    def excess_of(side: Side) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """log lhs − log rhs, and the distance from equality that rounding could explain."""
-        lhs, rhs = values(side.log_lhs), values(side.log_rhs)
-        with np.errstate(invalid="ignore"):
-            excess = np.where(lhs == -np.inf, -np.inf, lhs - rhs)
-        size = [np.abs(np.where(np.isfinite(x), x, 0.0)) for x in (lhs, rhs)]
-        return excess, FLOAT_MARGIN * np.maximum(1.0, np.maximum(*size))
-
-    outcomes = np.full(size, Outcome.HOLDS, dtype=object)
-    reasons = np.full(size, "", dtype=object)
-    lhs, rhs = np.full(size, -np.inf), np.full(size, 0.0)
-    worst = np.full(size, -np.inf)
-    for side in evaluation.sides:
-        excess, margin = excess_of(side)
-        critical = ~(excess <= worst)
-        lhs = np.where(critical, values(side.log_lhs), lhs)
-        rhs = np.where(critical, values(side.log_rhs), rhs)
-        worst = np.where(critical, excess, worst)
-        outcomes[~(excess <= -margin) & (outcomes == Outcome.HOLDS)] = Outcome.UNDECIDED
-        outcomes[excess > margin] = Outcome.VIOLATED
-    for hypothesis in evaluation.hypotheses:
-        excess, margin = excess_of(hypothesis.side)
-        close = ~(excess <= -margin) & (outcomes != Outcome.NOT_APPLICABLE)
-        outcomes[close], reasons[close] = Outcome.UNDECIDED, f"cannot tell whether {hypothesis.name}"
-        fails = excess > margin
-        outcomes[fails], reasons[fails] = Outcome.NOT_APPLICABLE, hypothesis.name
-    return [
-        Verdict(key, Outcome(outcomes[i]), float(lhs[i]), float(rhs[i]), False, "float64", str(reasons[i]))
-        for i in range(size)
-    ]
-
-
 # -- batteries ---------------------------------------------------------------------------------------------
 
 
@@ -252,7 +133,9 @@ class Battery:
 
     @property
     def as_registered(self) -> bool:
-        return self.outcome == {"proved": "HOLDS", "refuted": "REFUTED"}[self.statement.status]
+        """Whether what was seen is what is registered; an open statement is as registered whatever was seen."""
+        known = {"proved": "HOLDS", "refuted": "REFUTED"}.get(self.statement.status)
+        return known is None or self.outcome == known
 
     def take(self, instance: Instance, verdict: Verdict) -> None:
         """Count one decided instance."""
@@ -306,25 +189,24 @@ def verify_statement(
     mover(backend)  # refused before anything runs
     began = time.perf_counter()
     battery = Battery(statement)
-    if statement.decide is not None:
+    if statement.exact:
         for _, batch in _drawn(statement, instances, seed):
             for i in range(len(batch)):
                 battery.take(batch.select(i), judge(statement, batch.select(i), "exact"))
             if progress:
                 progress(battery.instances)
-    elif statement.evaluate is not None:
+    else:
         comparisons: dict[str, list[float]] = {}
         every = max(1, instances // max(1, certify))
         for start, batch in _drawn(statement, instances, seed):
             A = Float64(np.zeros(1), backend=backend)
-            evaluation = statement.evaluate(A, batch)
-            verdicts = float_verdicts(statement.key, evaluation, len(batch))
+            found = verdicts(statement, A, batch, len(batch), "float64")
             if statement.compare is not None:
-                applies = np.asarray([verdict.outcome == Outcome.HOLDS for verdict in verdicts])
-                for name, logs in statement.compare(A, batch, evaluation).items():
+                applies = np.asarray([verdict.outcome == Outcome.HOLDS for verdict in found])
+                for name, logs in statement.compare(statement.run(A, batch)).items():
                     factors = np.broadcast_to(logs, applies.shape)
                     comparisons.setdefault(name, []).extend(factors[applies & np.isfinite(factors)].tolist())
-            for i, verdict in enumerate(verdicts):
+            for i, verdict in enumerate(found):
                 wanted = certify > 0 and (start + i) % every == 0
                 if wanted or verdict.outcome in (Outcome.VIOLATED, Outcome.UNDECIDED):
                     verdict = judge(statement, batch.select(i), "balls")
@@ -366,19 +248,17 @@ def climb(statement: Statement, battery: Battery, seed: int, steps: int) -> None
     """Near-extremal instances, then a simplex search uphill in log(lhs/rhs) from the tightest."""
     from scipy.optimize import minimize
 
-    assert statement.evaluate is not None
     rng = np.random.default_rng([seed, 2**32 - 1])
     for instance in statement.extremal(rng) if statement.extremal else ():
         battery.take(instance, judge(statement, instance, "balls"))
     start = battery.tightest_instance
-    if start is None or steps == 0 or battery.tightest > 1 - 1e-9:
+    if start is None or steps == 0 or battery.tightest > 1 - 1e-9 or start.vector().size > _MOST_PARAMETERS:
         return
 
     def height(vector: np.ndarray[Any, Any]) -> float:
         verdict = judge(statement, start.at(vector), "float64")
-        if verdict.outcome == Outcome.NOT_APPLICABLE or verdict.log_lhs == -math.inf:
-            return 1e6
-        return verdict.log_rhs - verdict.log_lhs
+        height = verdict.log_rhs - verdict.log_lhs
+        return height if verdict.outcome != Outcome.NOT_APPLICABLE and math.isfinite(height) else 1e6
 
     origin = start.vector()
     simplex = origin + np.vstack(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from rankmath.claims.instance import NetworkInstance
 from rankmath.model.network import MLP, Network
+from rankmath.verification.instance import NetworkInstance
 
 Rng = np.random.Generator
 Tokens = Callable[[Rng, int, int, int], np.ndarray[Any, Any]]
@@ -26,6 +27,11 @@ def random_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
 def moderate_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
     """Scales from 0.03 to 3, where a softmax is neither linear nor saturated."""
     return 10.0 ** rng.uniform(-1.5, 0.5, (size, 1, 1)) * rng.standard_normal((size, n, d))
+
+
+def small_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
+    """Scales from 0.001 to 0.3, where logits are small."""
+    return 10.0 ** rng.uniform(-3, -0.5, (size, 1, 1)) * rng.standard_normal((size, n, d))
 
 
 def clustered_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
@@ -63,6 +69,10 @@ ALL_TOKENS: tuple[Tokens, ...] = (
     low_rank_tokens,
     outlier_tokens,
 )
+
+
+#: Shapes (n, d, H, L) of small networks.
+SMALL = ((2, 1, 1, 1), (2, 2, 1, 1), (3, 2, 2, 1), (5, 3, 1, 2), (6, 4, 2, 2), (8, 3, 1, 3))
 
 
 def networks(
@@ -104,3 +114,20 @@ def _mlp(rng: Rng, d: int, activation: Any) -> MLP:
         0.3 * rng.standard_normal(d),
         activation=activation,
     )
+
+
+def rational_stochastic(rng: Rng, n: int) -> np.ndarray[Any, Any]:
+    """A random row-stochastic matrix of Fractions, extremes included: identity, rank one, permutation,
+    reducible."""
+    kind = rng.integers(5)
+    if kind == 0:
+        weights = np.eye(n, dtype=int)
+    elif kind == 1:
+        weights = np.tile(rng.integers(1, 20, n), (n, 1))
+    elif kind == 2:
+        weights = np.eye(n, dtype=int)[rng.permutation(n)]
+    elif kind == 3:
+        weights = 10**9 * np.eye(n, dtype=int) + rng.integers(0, 2, (n, n))
+    else:
+        weights = rng.integers(0, 100, (n, n)) + np.eye(n, dtype=int)
+    return np.asarray([[Fraction(int(w), int(row.sum())) for w in row] for row in weights], dtype=object)

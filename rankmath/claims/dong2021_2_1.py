@@ -1,0 +1,156 @@
+"""dong2021:2.1: the output as a sum over all paths through heads and, with skips, around them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from rankmath.attention.plain import attention_matrices
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_paths, stochastic_rationals
+from rankmath.dynamics.paths import path_counts
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import quantity
+from rankmath.validation import InvalidArgument
+from rankmath.verification.draws import Rng, rational_stochastic
+from rankmath.verification.instance import ArrayInstance, network_instance
+from rankmath.verification.papers import DONG
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Verdict
+
+_MOST_PATHS = 4096
+
+
+@quantity(
+    "sum_of_paths(X: array, P: array, W: array, bias: array, skip: array)",
+    latex=r"X^L=\sum_{{\text{{paths}}}}P_{{\mathrm{{path}}}}{0}W_{{\mathrm{{path}}}}+\mathbf1b^{{\mathsf T}}",
+    example="sum_of_paths(X, P, W, bias, skip)",
+    value="truth",
+)
+def sum_of_paths(run: ArrayRun, X: str, P: str, W: str, bias: str, skip: str) -> Truth:
+    """X^{l+1} = λX^l + Σ_h P^l_h X^l W^l_h + 1(b^l)ᵀ after L layers is the sum over all paths (h_1, …, h_L) of
+    P^L_{h_L} ⋯ P^1_{h_1} X W^1_{h_1} ⋯ W^L_{h_L} plus one row for all tokens, where h = 0 stands for the skip
+    connection
+    (P_0 = I, W_0 = λI), and C(L, k)H^k paths have length k; in exact rationals"""
+    tokens, Ps, Ws, biases = (run[name] for name in (X, P, W, bias))
+    lam = run.letter(skip)
+    L, H = Ps.shape[:2]
+    layered, common = tokens, np.zeros(tokens.shape[1], dtype=object)
+    for l in range(L):
+        layered = lam * layered + sum(Ps[l, h] @ layered @ Ws[l, h] for h in range(H)) + biases[l]
+        common = lam * common + sum(common @ Ws[l, h] for h in range(H)) + biases[l]
+    total = np.zeros(tokens.shape, dtype=object) + common
+    seen = [0] * (L + 1)
+    for path in product(range(0 if lam else 1, H + 1), repeat=L):
+        left: Any = np.eye(len(tokens), dtype=object)
+        right: Any = np.eye(tokens.shape[1], dtype=object)
+        for l, h in enumerate(path):
+            left = left if h == 0 else Ps[l, h - 1] @ left
+            right = lam * right if h == 0 else right @ Ws[l, h - 1]
+        total = total + left @ tokens @ right
+        seen[sum(h > 0 for h in path)] += 1
+    counted = seen == path_counts(L, H, skip=bool(lam))
+    reason = f"{sum(seen)} paths, exact rationals" + ("" if counted else f", but counts {seen}")
+    return Truth(bool((total == layered).all()) and counted, reason)
+
+
+def path_instance(net: Any, X: Any) -> ArrayInstance:
+    """The network's attention matrices, rounded to rationals whose rows sum to one exactly, and its other weights.
+
+    The identity holds for any row-stochastic matrices in the place of the P's, so rounding them changes nothing.
+    """
+    checked = network_instance(net, X)
+    net = checked.net
+    if checked.X.ndim != 2 or net.norm is not None or any(net.mlp):
+        raise InvalidArgument(
+            "net: the path decomposition is for one sequence and a network without MLP and LayerNorm"
+        )
+    if (net.heads + 1) ** net.layers > _MOST_PATHS:
+        raise InvalidArgument(
+            f"net: {net.heads + 1}^{net.layers} paths; enumeration in rationals takes {_MOST_PATHS} at most"
+        )
+    bias = np.zeros((net.layers, net.dim)) if net.bias is None else net.bias
+    P = stochastic_rationals(attention_matrices(net, checked.X))
+    arrays = {"X": checked.X, "P": P, "W": net.W, "bias": bias, "skip": np.asarray(net.skip)}
+    return ArrayInstance({name: _fractions(array) for name, array in arrays.items()})
+
+
+def plain_path_instance(net: Any, X: Any) -> ArrayInstance:
+    """The same for a network without skips: with them, `dong2021:2.1-skip` is the statement."""
+    if getattr(net, "skip", 0):
+        raise InvalidArgument(
+            f"net: a skip factor of {net.skip} given; dong2021:2.1 has none, use dong2021:2.1-skip"
+        )
+    return path_instance(net, X)
+
+
+def _fractions(array: Any) -> np.ndarray[Any, Any]:
+    boxed = np.empty(np.shape(array), dtype=object)
+    for place, entry in np.ndenumerate(np.asarray(array, dtype=object)):
+        boxed[place] = Fraction(entry)
+    return boxed
+
+
+def draw_paths(rng: Rng, size: int, *, skips: bool) -> ArrayInstance:
+    """Small integers and rational stochastic matrices; with skips λ = ±1/2, ±1, ±3/2."""
+    n, d, H, L = (int(k) for k in rng.integers(1, 4, 4))
+
+    def small(*shape: int) -> np.ndarray[Any, Any]:
+        return _fractions(rng.integers(-9, 10, (size, *shape)))
+
+    Ps = np.empty((size, L, H, n, n), dtype=object)
+    for place in np.ndindex(size, L, H):
+        Ps[place] = rational_stochastic(rng, n)
+    factors = rng.choice([-3, -2, -1, 1, 2, 3], size) if skips else np.zeros(size, dtype=int)
+    arrays = {
+        "X": small(n, d),
+        "P": Ps,
+        "W": small(L, H, d, d),
+        "bias": small(L, d),
+        "skip": _fractions(factors) / 2,
+    }
+    return ArrayInstance(arrays, "random", is_batch=True)
+
+
+def certify(instance: ArrayInstance, verdict: Verdict, *, skips: bool) -> Certificate:
+    skip = Fraction(np.asarray(instance["skip"])[()]) if skips else None
+    return certify_paths(instance["X"], instance["P"], instance["W"], instance["bias"], skip=skip)
+
+
+_ARRAYS = ("X", "P", "W", "bias", "skip")
+
+dong2021_2_1 = Statement(
+    "dong2021:2.1",
+    "sum_of_paths(X, P, W, bias, skip)",
+    given="skip == 0",
+    arrays=_ARRAYS,
+    exact=True,
+    title="Path decomposition",
+    source=f"{DONG}, Theorem 2.1",
+    status="proved",
+    truth="proofs/dong2021_2_1.tex",
+    instance=plain_path_instance,
+    draws=(partial(draw_paths, skips=False),),
+    certificate=partial(certify, skips=False),
+    share=0.25,
+)
+
+dong2021_2_1_skip = Statement(
+    "dong2021:2.1-skip",
+    "sum_of_paths(X, P, W, bias, skip)",
+    arrays=_ARRAYS,
+    exact=True,
+    title="Path decomposition with skip connections, and the path counts",
+    source=f"{DONG}, section 3.1; any factor λ of the skip connection is ours",
+    status="proved",
+    truth="proofs/dong2021_2_1.tex",
+    instance=path_instance,
+    draws=(partial(draw_paths, skips=True),),
+    certificate=partial(certify, skips=True),
+    share=0.25,
+)

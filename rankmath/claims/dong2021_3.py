@@ -1,0 +1,84 @@
+"""dong2021:3.1 and 3.3: skip connections can keep the residual; column LayerNorm is a right multiplication."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rankmath.formula import norms
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.formula.numbers import Signed
+from rankmath.formula.run import Run, exponent
+from rankmath.verification.draws import ALL_TOKENS, Rng, moderate_tokens, networks
+from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.papers import DONG
+from rankmath.verification.statement import Statement
+
+
+def draw_conserved_block(rng: Rng, size: int) -> NetworkInstance:
+    """d = d₁ + d₂: W reads the first block and writes the second, with β from 1e-6 up."""
+    d1, d2 = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    shape = (int(rng.integers(2, 6)), d1 + d2, int(rng.integers(1, 3)), int(rng.integers(1, 5)))
+    batch = networks(moderate_tokens, shapes=(shape,), log_weights=(-6.0, 0.5), skip=1.0)(rng, size)
+    W = np.array(batch.net.value)
+    W[..., d1:, :] = 0
+    W[..., :, :d1] = 0
+    bias = np.array(batch.net.bias)
+    bias[..., :d1] = 0
+    X = np.array(batch.X)
+    X[..., d1:] = 0
+    return NetworkInstance(replace(batch.net, value=W, bias=bias), X, "conserved block")
+
+
+dong2021_3_1 = Statement(
+    "dong2021:3.1",
+    "residual(X[L], frobenius) >= residual(X[0], frobenius)",
+    given=("skip == 1", "mask == any", "disjoint_blocks()"),
+    title="Skip connections can keep the residual, however small β",
+    source=f"{DONG}, section 3.1: infinitely many such networks exist; this family of them is ours",
+    status="proved",
+    truth="proofs/dong2021_3.tex",
+    draws=(draw_conserved_block,),
+    notes="The weights may be scaled by any factor, so β is as small as one likes.",
+)
+
+
+@quantity(
+    "normalised_norm(W: weight, p: word)",
+    words={"p": ("1", "2", "inf")},
+    latex=r"\|{0}S^{{-1}}\|_{{\ell_{{{1}}}}}",
+    example="normalised_norm(W[0, 0], 2) >= 0",
+)
+def normalised_norm(run: Run, W: tuple[str, int, int], p: str) -> Scalar:
+    """norm of v ↦ vWS⁻¹ in ℓ_p, S the diagonal of the column deviations of the first layer's output before
+    LayerNorm"""
+    A = run.A
+    before = run.memory.setdefault("without LayerNorm", Run(A, replace(run.net, norm=None), run.X))
+    tokens = before.tokens[1]
+    R = tokens.residual
+    deviation = A.sqrt(A.sum(R * R, axis=-2) / R.shape[-2])  # (..., 1, d), in units of e^σ
+    scaled = run.weight(*W) / A.nonzero(deviation)
+    size = {1: norms.norm_inf, 2: norms.spectral_norm, float("inf"): norms.norm_one}[exponent(p)](A, scaled)
+    if A.unbounded:
+        return size
+    log_unit = tokens.log_residual.to_float()[..., 0, 0]
+    # Where nothing is left to normalise any unit will do.
+    return Signed.of(size) / Signed.positive(np.where(np.isfinite(log_unit), log_unit, 0.0))
+
+
+dong2021_3_3 = Statement(
+    "dong2021:3.3",
+    "all_p(diameter(X[1], p) <= sum_h(normalised_norm(W[0,h], p)"
+    "*tanh(form_norm(W_QK[0,h], p)*diameter(X[0], p)**2/(4*sqrt(d_qk))))*diameter(X[0], p))",
+    given=("layernorm == column", "layers == 1"),
+    title="Column LayerNorm is a right multiplication",
+    source=f"{DONG}, section 3.3; the bound is ours",
+    status="proved",
+    truth="proofs/dong2021_3.tex",
+    draws=tuple(
+        networks(t, shapes=((2, 2, 1, 1), (4, 3, 2, 1), (6, 2, 1, 1)), norm="column") for t in ALL_TOKENS[:3]
+    ),
+    notes="LN(SA(X)) = Σ_h P_h X W_h S⁻¹ + 1b̃ᵀ, so the layer bounds hold with W_hS⁻¹ in place of W_h.",
+)

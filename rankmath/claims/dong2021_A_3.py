@@ -1,0 +1,135 @@
+"""dong2021:A.3: the sandwich lemma for two softmaxes, under its hypothesis and (first version) without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_sandwich
+from rankmath.formula.arrays import ArrayRun, column
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.formula.run import unbox
+from rankmath.validation import Array, as_array
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import DONG
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome, Verdict
+
+
+def _change(run: ArrayRun, c: str, E: tuple[str, int]) -> Array:
+    """P_ij/q_j − 1 for one row i, accurate however small E is; (..., 1, m)."""
+    A = run.A
+    logits = column(run, c)
+    logits = logits - A.row_of_largest(logits, logits)
+    e = A.exp(logits)
+    q = e / A.sum(e, axis=-2)
+    row = run.array(E)[..., None, :]
+    row = row - A.transpose(A.row_of_largest(logits, A.transpose(row)))
+    row = row - A.matmul(row, q)
+    m = A.expm1_of_temporary(row + 0)
+    mean = A.matmul(m, q)
+    return (m - mean) / (1 + mean)
+
+
+@quantity(
+    "relative_gain(c: array, E: array)",
+    latex=r"\max_j\frac{{P_{{ij}}}}{{q_j}}-1",
+    example="relative_gain(c, E[0]) >= 0",
+)
+def relative_gain(run: ArrayRun, c: str, E: tuple[str, int]) -> Scalar:
+    """largest P_ij/q_j − 1 over j, P_i = softmax(c + E_i) and q = softmax(c)"""
+    return run.number(unbox(run.A.max(_change(run, c, E), axis=-1)))
+
+
+@quantity(
+    "relative_loss(c: array, E: array)",
+    latex=r"1-\min_j\frac{{P_{{ij}}}}{{q_j}}",
+    example="relative_loss(c, E[0]) <= 1",
+)
+def relative_loss(run: ArrayRun, c: str, E: tuple[str, int]) -> Scalar:
+    """largest 1 − P_ij/q_j over j, P_i = softmax(c + E_i) and q = softmax(c)"""
+    return run.number(unbox(run.A.max(-_change(run, c, E), axis=-1)))
+
+
+def sandwich_instance(c: Any, E: Any) -> ArrayInstance:
+    """Logits c (m,) of q and the perturbation E (n, m)."""
+    c = as_array("c", c, ndim=1)
+    return ArrayInstance({"c": c, "E": as_array("E", E, ndim=2, shape=(None, c.shape[0]))})
+
+
+def draw_sandwich(rng: Rng, size: int, *, log_scale: tuple[float, float] = (-6.0, 0.3)) -> ArrayInstance:
+    """Any q, perturbations of the given range of scales."""
+    n, m = int(rng.integers(1, 4)), int(rng.integers(2, 7))
+    c = 10.0 ** rng.uniform(-1, 1, (size, 1)) * rng.standard_normal((size, m))
+    E = 10.0 ** rng.uniform(*log_scale, (size, 1, 1)) * rng.uniform(-1, 1, (size, n, m))
+    return ArrayInstance({"c": c, "E": E}, "random", is_batch=True)
+
+
+def _one_key(D: float, label: str) -> ArrayInstance:
+    return ArrayInstance({"c": np.asarray([0.0, -40.0]), "E": np.asarray([[0.0, D]])}, label)
+
+
+def near_threshold(rng: Rng) -> Iterator[ArrayInstance]:
+    """Nearly all the weight on one key, the perturbation on another, D just below x*: nearly an equality."""
+    for gap in (1e-2, 1e-4, 1e-6):
+        yield _one_key(1.2564312086261697 - gap, "near threshold")
+
+
+def beyond_threshold(rng: Rng) -> Iterator[ArrayInstance]:
+    """Nearly all the weight on one key, D beyond x*."""
+    for D in (1.2565, 2.0, 5.0):
+        yield _one_key(D, "beyond the threshold")
+
+
+def certify(instance: ArrayInstance, verdict: Verdict, *, hypothesis: bool) -> Certificate:
+    kind: Literal["holds", "violates"] = "holds" if verdict.outcome == Outcome.HOLDS else "violates"
+    return certify_sandwich(
+        instance["E"], logits=instance["c"], decided=verdict.certified, hypothesis=hypothesis, kind=kind
+    )
+
+
+def exhibit_saturated() -> Certificate:
+    """D = 3 and q_0 = 10⁻⁴: P_0/q_0 is 20.05, more than 1 + 2D = 7."""
+    return certify_sandwich(
+        np.asarray([[3, 0]]), weights=np.asarray([1, 9999]), hypothesis=False, kind="violates", decided=True
+    )
+
+
+_CLAIM = "all_i(relative_loss(c, E[i]) <= osc(E[i])) and all_i(relative_gain(c, E[i]) <= 2*osc(E[i]))"
+
+dong2021_A_3 = Statement(
+    "dong2021:A.3",
+    _CLAIM,
+    given="all_i(osc(E[i]) <= x_star)",
+    arrays=("c", "E"),
+    title="Sandwich lemma, under its hypothesis",
+    source=f"{DONG}, Lemma A.3 with the hypothesis of the 2023 revision",
+    status="proved",
+    truth="proofs/dong2021_A_3.tex",
+    instance=sandwich_instance,
+    draws=(draw_sandwich,),
+    extremal=near_threshold,
+    certificate=partial(certify, hypothesis=True),
+    sharp=True,
+)
+
+dong2021v1_A_3 = Statement(
+    "dong2021v1:A.3",
+    _CLAIM,
+    arrays=("c", "E"),
+    title="Sandwich lemma without a hypothesis",
+    source=f"{DONG}, Lemma A.3, first version; the authors added the hypothesis in 2023",
+    status="refuted",
+    truth="proofs/dong2021_A_3.tex",
+    instance=sandwich_instance,
+    draws=(partial(draw_sandwich, log_scale=(-1.0, 0.7)),),
+    extremal=beyond_threshold,
+    certificate=partial(certify, hypothesis=False),
+    exhibit=exhibit_saturated,
+)

@@ -1,0 +1,70 @@
+"""dong2021:norm: √(‖A‖₁‖A‖_∞) is not a norm, as the paper says itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_not_a_norm
+from rankmath.formula import norms
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.validation import as_array
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import DONG
+from rankmath.verification.statement import Statement
+
+
+@quantity("composite(A: array)", latex=r"\|{0}\|_{{1,\infty}}", example="composite(A) >= 0")
+def composite(run: ArrayRun, A: str) -> Scalar:
+    """√(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum"""
+    return run.number(norms.norm_composite(run.A, run.array(A)))
+
+
+@quantity(
+    "composite_sum(A: array, B: array)", latex=r"\|{0}+{1}\|_{{1,\infty}}", example="composite_sum(A, B) >= 0"
+)
+def composite_sum(run: ArrayRun, A: str, B: str) -> Scalar:
+    """the same of A + B"""
+    return run.number(norms.norm_composite(run.A, run.array(A) + run.array(B)))
+
+
+def norm_instance(A: Any, B: Any) -> ArrayInstance:
+    """Two matrices of one shape."""
+    A = as_array("A", A, ndim=2)
+    return ArrayInstance({"A": A, "B": as_array("B", B, ndim=2, shape=A.shape)})
+
+
+def draw_crosses(rng: Rng, size: int) -> ArrayInstance:
+    """e₁uᵀ and its transpose, positive u: the sum is a cross."""
+    n = int(rng.integers(3, 8))
+    u = 10.0 ** rng.uniform(-3, 3, (size, 1)) * rng.uniform(0.9, 1.1, (size, n))
+    A = np.zeros((size, n, n))
+    A[:, 0, :] = u
+    return ArrayInstance({"A": A, "B": np.swapaxes(A, -1, -2)}, "crosses", is_batch=True)
+
+
+def exhibit_not_a_norm() -> Certificate:
+    """A = e₁1ᵀ, B = Aᵀ for n = 3: 2√3 on the parts, 4 on the sum."""
+    A = np.asarray([[1, 1, 1], [0, 0, 0], [0, 0, 0]])
+    return certify_not_a_norm(A, A.T)
+
+
+dong2021_norm = Statement(
+    "dong2021:norm",
+    "composite(A) + composite(B) < composite_sum(A, B)",
+    arrays=("A", "B"),
+    quantifier="some",
+    title="The composite value is not a norm",
+    source=f"{DONG} say so themselves; the pair is ours",
+    status="proved",
+    truth="proofs/dong2021_norm.tex",
+    instance=norm_instance,
+    draws=(draw_crosses,),
+    exhibit=exhibit_not_a_norm,
+    exhibit_refutes=False,
+)

@@ -1,0 +1,37 @@
+"""own:residual-inf: the diameter bound for the residual in the norm of largest row sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rankmath.model.network import Network
+from rankmath.verification.draws import ALL_TOKENS, SMALL, Rng, networks
+from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.papers import OWN
+from rankmath.verification.statement import Statement
+
+
+def small_antipodal(rng: Rng) -> Iterator[NetworkInstance]:
+    """±a with a small: the cubic form is an equality in the limit."""
+    for a in (0.1, 0.03, 0.01):
+        ones = np.ones((1, 1, 1, 1))
+        yield NetworkInstance(Network.from_arrays(ones, ones), np.asarray([[a], [-a]]), "two tokens")
+
+
+own_residual_inf = Statement(
+    "own:residual-inf",
+    "residual(X[L], inf) <= (omega/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], inf)**(3**L)",
+    where={"omega": "max_l(sum_h(norm(W_QK[l,h], max)*norm(W[l,h], inf)))"},
+    given="mask == padding",
+    title="Residual form of the diameter collapse",
+    source=OWN,
+    status="proved",
+    truth="proofs/own_residual_inf.tex",
+    draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
+    extremal=small_antipodal,
+    sharp=True,
+    share=0.2,
+    cost=3,
+)

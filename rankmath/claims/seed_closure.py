@@ -1,0 +1,83 @@
+"""seed:closure: products of row-stochastic matrices are row-stochastic; what everything stands on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_closure
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import quantity
+from rankmath.linalg.stochastic import exact_product, is_row_stochastic
+from rankmath.validation import InvalidArgument
+from rankmath.verification.draws import Rng, rational_stochastic
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Verdict
+
+
+@quantity(
+    "row_stochastic(P: array)",
+    latex=r"\text{{every }}{0}^k\text{{ is row-stochastic}}",
+    example="row_stochastic(P)",
+    value="truth",
+)
+def row_stochastic(run: ArrayRun, P: str) -> Truth:
+    """every matrix of a sequence has entries ≥ 0 and row sums 1, in exact rationals"""
+    return Truth(all(is_row_stochastic(matrix, tolerance=0) for matrix in run[P]))
+
+
+@quantity(
+    "stochastic_product(P: array)",
+    latex=r"{0}^{{K}}\cdots {0}^{{1}}\text{{ is row-stochastic}}",
+    example="stochastic_product(P)",
+    value="truth",
+)
+def stochastic_product(run: ArrayRun, P: str) -> Truth:
+    """the product of a sequence of matrices is row-stochastic, in exact rationals"""
+    product = exact_product(*(matrix.tolist() for matrix in run[P]))
+    return Truth(is_row_stochastic(product, tolerance=0), f"product of {len(run[P])} matrices, in exact rationals")
+
+
+def closure_instance(*matrices: Any) -> ArrayInstance:
+    """Square row-stochastic matrices of one size, of Fractions, integers or floats that sum to one exactly."""
+    if not matrices:
+        raise InvalidArgument("matrices: none given; at least one row-stochastic matrix is needed")
+    for k, P in enumerate(matrices):
+        if not is_row_stochastic(P, tolerance=0):
+            raise InvalidArgument(
+                f"matrices: number {k} is not exactly row-stochastic; use Fractions or dyadic floats"
+            )
+    boxed = np.asarray([[[Fraction(x) for x in row] for row in P] for P in matrices], dtype=object)
+    return ArrayInstance({"P": boxed})
+
+
+def draw_closure(rng: Rng, size: int) -> ArrayInstance:
+    """Products of 2 to 6 rational matrices, extremes included: identity, rank one, permutations, reducible."""
+    n, length = int(rng.integers(1, 6)), int(rng.integers(2, 7))
+    products = [np.stack([rational_stochastic(rng, n) for _ in range(length)]) for _ in range(size)]
+    return ArrayInstance({"P": np.stack(products)}, is_batch=True)
+
+
+def certify(instance: ArrayInstance, verdict: Verdict) -> Certificate:
+    return certify_closure([P.tolist() for P in instance["P"]])
+
+
+seed_closure = Statement(
+    "seed:closure",
+    "stochastic_product(P)",
+    given="row_stochastic(P)",
+    arrays=("P",),
+    exact=True,
+    title="Row-stochastic matrices are closed under products",
+    source="folklore; used throughout Dong, Cordonnier and Loukas 2021",
+    status="proved",
+    truth="proofs/seed_closure.tex",
+    instance=closure_instance,
+    draws=(draw_closure,),
+    certificate=certify,
+)

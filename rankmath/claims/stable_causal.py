@@ -1,0 +1,124 @@
+"""own:stable-causal: an exponentially stable causal equilibrium of rank two, in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import issue
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import quantity
+from rankmath.validation import as_count
+from rankmath.verification.draws import Rng
+from rankmath.verification.exact import boxed, rational
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import OWN
+from rankmath.verification.statement import Statement
+
+
+@quantity(
+    "stable_pair(parameters: array, dim: array)",
+    latex=r"W_V=cI_{{d-2}}\oplus\begin{{pmatrix}}a&w\\0&1\end{{pmatrix}}\text{{ with the causal mask and "
+    r"}}W_{{QK}}=0\text{{ has the equilibrium }}"
+    r"X_1=e_d,\ X_2=pe_{{d-1}}+qe_d\text{{ of rank two, }}w^2(1-q^2)=(1+(1-a)q)^2,\ q<a-1,\ p=-(1+(1-a)q)/w,"
+    r"\text{{ with eigenvalues }}a,c,\tfrac{{1+q}}a,\tfrac ca\text{{, all below }}1",
+    example="stable_pair(parameters, dim)",
+    value="truth",
+)
+def stable_pair(run: ArrayRun, parameters: str, dim: str) -> Truth:
+    """W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium X_1 = e_d, X_2 =
+    pe_{d−1} + qe_d
+    of rank two, where w²(1 − q²) = (1 + (1 − a)q)², q < a − 1 and p = −(1 + (1 − a)q)/w; the eigenvalues of its
+    Jacobian on the tangent spaces are a, c, (1 + q)/a, c/a, all below 1; by exact algebra"""
+    import sympy as sp
+
+    from rankmath.equilibria.wu2024 import stable_causal_example
+
+    a, w, c = run[parameters].tolist()
+    d = int(run[dim])
+    example = stable_causal_example(a, w, c, d)
+    equilibrium = example.equilibrium
+    rests = equilibrium.is_equilibrium() and sp.expand(equilibrium.minor()) != 0
+    z = sp.Symbol("z")
+    eigenvalues = example.eigenvalues[: d - 1], example.eigenvalues[d - 1 :]
+    # With x fixed, token i moves by h ↦ h W_V(I − xᵀx)/(i·scale); causal, so the Jacobian is block triangular.
+    for i, claimed in enumerate(eigenvalues):
+        x = equilibrium.X.row(i)
+        block = equilibrium.W_V * (sp.eye(d) - x.T * x) / ((i + 1) * equilibrium.scales[i])
+        polynomial = block.charpoly(z).as_expr() - z * sp.prod(z - number for number in claimed)
+        rests = rests and sp.expand(polynomial) == 0
+    below = all(bool(abs(number) < 1) for number in example.eigenvalues)
+    values = ", ".join(str(number) for number in example.eigenvalues)
+    return Truth(bool(rests and below), f"a = {a}, w = {w}, c = {c}: eigenvalues {values}")
+
+
+@quantity(
+    "stable_range(parameters: array)",
+    latex=r"0<c<a<1,\ w^2>a(2-a)",
+    example="stable_range(parameters)",
+    value="truth",
+)
+def stable_range(run: ArrayRun, parameters: str) -> Truth:
+    """0 < c < a < 1 and w² > a(2 − a)"""
+    a, w, c = run[parameters].tolist()
+    return Truth(bool(0 < c < a < 1 and w**2 > a * (2 - a)))
+
+
+def stable_causal_instance(a: Any, w: Any, c: Any = None, dim: int = 2) -> ArrayInstance:
+    """The exact numbers 0 < c < a < 1 and w with w² > a(2 − a), all rational; c defaults to a/2."""
+    from rankmath.equilibria.wu2024 import stable_causal_example
+
+    a, w = rational("a", a), rational("w", w)
+    c = a / 2 if c is None else rational("c", c)
+    stable_causal_example(a, w, c, dim)
+    return ArrayInstance({"parameters": boxed([a, w, c]), "dim": np.asarray(as_count("dim", dim, least=2))})
+
+
+def draw_stable_causal(rng: Rng, size: int) -> ArrayInstance:
+    """a = ½, w = 1 first (eigenvalues ½ and 2/5); then rational points of the family."""
+    parameters, dims = [boxed([Fraction(1, 2), Fraction(1), Fraction(1, 4)])], [2]
+    while len(parameters) < size:
+        a = Fraction(int(rng.integers(1, 20)), 20)
+        t = Fraction(int(rng.integers(11, 80)), 10)
+        # q = −(t² − 1)/(t² + 1) makes √(1 − q²) = 2t/(t² + 1) rational, and with it w.
+        q, root = -(t * t - 1) / (t * t + 1), 2 * t / (t * t + 1)
+        if q < a - 1:
+            w = (1 + (1 - a) * q) / root
+            parameters.append(boxed([a, w, a * Fraction(int(rng.integers(1, 10)), 10)]))
+            dims.append(int(rng.integers(2, 5)))
+    return ArrayInstance(
+        {"parameters": np.stack(parameters[:size]), "dim": np.asarray(dims[:size])}, "rational", is_batch=True
+    )
+
+
+def exhibit_stable_causal() -> Certificate:
+    """a = ½, w = 1: (0, 1) and (−3/5, −4/5), eigenvalues ½ and 2/5, with a set of starts that it attracts."""
+    from rankmath.equilibria.certify import certify_equilibrium
+    from rankmath.equilibria.wu2024 import stable_causal_example
+
+    X, W_V, W_QK = stable_causal_example().equilibrium.floats()
+    proof = certify_equilibrium(X, W_V, W_QK, "causal", rank=2, stable=True).certificate()
+    return issue(replace(proof, statement="own:stable-causal"), decided=True)
+
+
+own_stable_causal = Statement(
+    "own:stable-causal",
+    "stable_pair(parameters, dim)",
+    given="stable_range(parameters)",
+    arrays=("parameters", "dim"),
+    exact=True,
+    title="An exponentially stable causal equilibrium of rank two",
+    source=OWN,
+    status="proved",
+    truth="proofs/stable_causal.tex",
+    instance=stable_causal_instance,
+    draws=(draw_stable_causal,),
+    exhibit=exhibit_stable_causal,
+    exhibit_refutes=False,
+    share=0.03,
+)

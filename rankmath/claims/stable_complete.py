@@ -1,0 +1,263 @@
+"""wu2024:conjecture and own:stable-complete: attracting equilibria of full rank without a mask;
+dong2021:ln-sphere."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import quantity
+from rankmath.linalg.masks import Mask, as_mask
+from rankmath.linalg.rationals import exact_matrix
+from rankmath.validation import InvalidArgument, as_array
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import DONG, OWN, WU
+from rankmath.verification.statement import Statement
+
+_DATA = ("X", "W_V", "W_QK", "allowed")
+_SIGNATURE = "(X: array, W_V: array, W_QK: array, allowed: array)"
+
+
+def _attracting_rank(run: ArrayRun) -> tuple[int | None, str]:
+    """The rank of a true equilibrium near X that attracts a neighbourhood, proved in balls; None where
+    nothing is proved."""
+    if "attracting rank" not in run.memory:
+        from rankmath.equilibria.certify import certify_equilibrium
+
+        X, W_V, W_QK, allowed = (run[name] for name in _DATA)
+        proof = certify_equilibrium(X, W_V, W_QK, Mask(np.asarray(allowed, dtype=bool)), stable=True)
+        if proof.proved and proof.rank is not None:
+            words = f"n = {len(X)}, in balls: " + "; ".join(claim.reason for claim in proof.claims)
+            run.memory["attracting rank"] = proof.rank, words
+        else:
+            run.memory["attracting rank"] = None, f"not decided: {'; '.join(map(str, proof.refused))}"
+    found: tuple[int | None, str] = run.memory["attracting rank"]
+    return found
+
+
+@quantity(
+    f"undirected{_SIGNATURE}",
+    latex=r"\text{{sphere LayerNorm under an undirected mask with self-loops, in one piece}}",
+    example="undirected(X, W_V, W_QK, allowed)",
+    value="truth",
+)
+def undirected(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
+    """the mask is symmetric, every token sees itself, and it is in one piece"""
+    mask = Mask(np.asarray(run[allowed], dtype=bool))
+    return Truth(
+        bool(np.array_equal(mask.allowed, mask.allowed.T)) and mask.has_self_loops and mask.is_strongly_connected
+    )
+
+
+@quantity(
+    f"no_mask{_SIGNATURE}",
+    latex=r"\text{{sphere LayerNorm, no mask, }}n=d",
+    example="no_mask(X, W_V, W_QK, allowed)",
+    value="truth",
+)
+def no_mask(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
+    """every token sees every token, and there are as many tokens as dimensions"""
+    n, d = np.shape(run[X])
+    return Truth(bool(np.all(run[allowed])) and n == d)
+
+
+@quantity(
+    f"attracts_at_full_rank{_SIGNATURE}",
+    latex=r"\text{{an equilibrium }}\mathrm{{LN}}(A(X)XW_V)=X\text{{ of rank }}n\text{{ attracts a neighbourhood}}",
+    example="attracts_at_full_rank(X, W_V, W_QK, allowed)",
+    value="truth",
+)
+def attracts_at_full_rank(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
+    """near X there is an equilibrium of full rank that attracts a neighbourhood; proved in balls"""
+    rank, words = _attracting_rank(run)
+    return Truth(None if rank is None else rank == min(np.shape(run[X])), words)
+
+
+@quantity(
+    f"none_attracts{_SIGNATURE}",
+    latex=r"\text{{no equilibrium }}\mathrm{{LN}}(A(X)XW_V)=X\text{{ of rank above one attracts}}",
+    example="none_attracts(X, W_V, W_QK, allowed)",
+    value="truth",
+)
+def none_attracts(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
+    """no equilibrium of rank above one attracts a neighbourhood: refuted by one, not decided by none"""
+    rank, words = _attracting_rank(run)
+    return Truth(False if rank is not None and rank > 1 else None, words)
+
+
+def equilibrium_instance(X: Any, W_V: Any, W_QK: Any, mask: Any = "complete") -> ArrayInstance:
+    """Tokens near an equilibrium of sphere LayerNorm under an undirected mask in one piece, and exact weights."""
+    X = as_array("X", X, ndim=2)
+    n, d = X.shape
+    graph = as_mask(mask, n)
+    if not np.array_equal(graph.allowed, graph.allowed.T):
+        raise InvalidArgument("mask: not symmetric; the conjecture is about undirected masks")
+    if not (graph.has_self_loops and graph.is_strongly_connected):
+        raise InvalidArgument("mask: a token that does not see itself, or several pieces; neither is allowed")
+    weights = {name: as_array(name, W, ndim=2, shape=(d, d)) for name, W in (("W_V", W_V), ("W_QK", W_QK))}
+    return ArrayInstance({"X": X, **weights, "allowed": graph.allowed})
+
+
+def complete_instance(X: Any, W_V: Any, W_QK: Any) -> ArrayInstance:
+    """Tokens near an equilibrium of sphere LayerNorm without a mask, and exact weights."""
+    return equilibrium_instance(X, W_V, W_QK)
+
+
+def draw_stable_complete(rng: Rng, size: int, *, tokens: int) -> ArrayInstance:
+    """The stable full-rank equilibrium of n tokens in n dimensions under the complete mask."""
+    found = stable_complete(tokens)
+    return ArrayInstance({name: array[None] for name, array in found.arrays.items()}, "complete", is_batch=True)
+
+
+@lru_cache(maxsize=8)
+def stable_complete(tokens: int) -> ArrayInstance:
+    from rankmath.equilibria.constructions import layernorm_equilibrium
+
+    found = layernorm_equilibrium(tokens, tokens, tokens, mask="complete", stable=True)
+    return equilibrium_instance(found.X, found.W_V, found.W_QK, found.mask)
+
+
+def exhibit_equilibrium(key: str, *, tokens: int = 2) -> Certificate:
+    """The equilibrium that `key` says exists, or that refutes it, proved in balls and accepted by the checker."""
+    from rankmath.equilibria.certify import certify_equilibrium
+
+    X, W_V, W_QK, allowed = stable_complete(tokens).arrays.values()
+    return certify_equilibrium(X, W_V, W_QK, Mask(allowed), stable=True).certificate(key)
+
+
+own_stable_complete = Statement(
+    "own:stable-complete",
+    "attracts_at_full_rank(X, W_V, W_QK, allowed)",
+    given="no_mask(X, W_V, W_QK, allowed)",
+    arrays=_DATA,
+    quantifier="some",
+    exact=True,
+    title="Stable full-rank equilibria under the complete mask",
+    source=OWN,
+    status="proved",
+    truth="proofs/stable_complete.tex",
+    instance=complete_instance,
+    draws=tuple(partial(draw_stable_complete, tokens=n) for n in range(2, 8)),
+    exhibit=partial(exhibit_equilibrium, "own:stable-complete", tokens=3),
+    exhibit_refutes=False,
+    share=0.015,
+    cost=3,
+    notes="Drawn and proved for n = d = 2, …, 7; exhibited: n = 3.",
+)
+
+wu2024_conjecture = Statement(
+    "wu2024:conjecture",
+    "none_attracts(X, W_V, W_QK, allowed)",
+    given="undirected(X, W_V, W_QK, allowed)",
+    arrays=_DATA,
+    exact=True,
+    title="Under undirected masks no equilibrium of rank above one attracts",
+    source=f"{WU}, stated there as a conjecture: that there are none; registered is the weaker claim that "
+    f"none attracts",
+    status="refuted",
+    truth="proofs/stable_complete.tex",
+    instance=equilibrium_instance,
+    draws=(partial(draw_stable_complete, tokens=2),),
+    exhibit=partial(exhibit_equilibrium, "wu2024:conjecture"),
+    share=0.0025,
+    notes="See own:stable-complete.",
+)
+
+
+@quantity(
+    "at_rest(X: array, W_V: array, allowed: array)",
+    latex=r"\text{{uniform attention }}A\text{{ over a mask, unit tokens with }}AXW_V=DX,\ D>0\text{{ diagonal}}",
+    example="at_rest(X, W_V, allowed)",
+    value="truth",
+)
+def at_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
+    """unit tokens that rest under uniform attention over the mask, values W_V and division by their norms;
+    in exact rationals"""
+    return Truth(resting_scales(run[X], run[W_V], run[allowed]) is not None)
+
+
+@quantity(
+    "collapses(X: array)",
+    latex=r"\mu(X(t))\to0",
+    example="collapses(X)",
+    value="truth",
+)
+def collapses(run: ArrayRun, X: str) -> Truth:
+    """tokens at rest collapse only if all are equal"""
+    rows = run[X]
+    apart = next((i for i, x in enumerate(rows) if (x != rows[0]).any()), None)
+    return Truth(
+        apart is None, "all tokens are equal" if apart is None else f"at rest, and tokens 0 and {apart} differ"
+    )
+
+
+def resting_scales(X: Any, W_V: Any, allowed: Any) -> list[Fraction] | None:
+    """The D > 0 of A X W_V = D X with unit rows X, in exact rationals, or None."""
+    scales = []
+    for x, row in zip(X, allowed, strict=True):
+        pulled = sum(X[j] for j in np.flatnonzero(row)) @ W_V / int(row.sum())
+        scale = Fraction(pulled @ x)
+        if x @ x != 1 or scale <= 0 or (pulled != scale * x).any():
+            return None
+        scales.append(scale)
+    return scales
+
+
+def resting_instance(X: Any, W_V: Any, mask: Any = "causal") -> ArrayInstance:
+    """Exact unit tokens that rest under uniform attention (W_QK = 0) over the mask and the exact W_V."""
+    tokens, values = (np.asarray(exact_matrix(name, M), dtype=object) for name, M in (("X", X), ("W_V", W_V)))
+    d = tokens.shape[1]
+    if values.shape != (d, d):
+        raise InvalidArgument(f"W_V: shape {values.shape} given; it must be {d} × {d}, as X has {d} columns")
+    allowed = as_mask(mask, len(tokens)).allowed
+    if resting_scales(tokens, values, allowed) is None:
+        raise InvalidArgument("X: not unit tokens at rest; X_i must be A X W_V up to a positive factor, exactly")
+    return ArrayInstance({"X": tokens, "W_V": values, "allowed": allowed})
+
+
+def draw_resting(rng: Rng, size: int) -> ArrayInstance:
+    """W3 of full rank in rationals."""
+    from rankmath.equilibria.wu2024 import rational_full_rank
+
+    n = int(rng.integers(2, 5))
+    found = [rational_full_rank(n, n, int(t)) for t in rng.integers(2 * n, 9 * n, size)]
+    return ArrayInstance(
+        {
+            "X": np.stack([_fractions(e.X) for e in found]),
+            "W_V": np.stack([_fractions(e.W_V) for e in found]),
+            "allowed": np.stack([e.mask.allowed for e in found]),
+        },
+        "shift",
+        is_batch=True,
+    )
+
+
+def _fractions(M: Any) -> np.ndarray[Any, Any]:
+    return np.asarray([[Fraction(int(x.p), int(x.q)) for x in row] for row in M.tolist()], dtype=object)
+
+
+dong2021_ln_sphere = Statement(
+    "dong2021:ln-sphere",
+    "collapses(X)",
+    given="at_rest(X, W_V, allowed)",
+    arrays=("X", "W_V", "allowed"),
+    exact=True,
+    title="LayerNorm plays no role, with the LayerNorm that divides each token by its norm",
+    source=f"{DONG}, section 3.3, read with the LayerNorm of Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024; "
+    f"the section "
+    "itself means column LayerNorm, for which it is right: dong2021:3.3",
+    status="refuted",
+    truth="proofs/wu2024_anisotropy.tex",
+    instance=resting_instance,
+    draws=(draw_resting,),
+    exhibit=partial(exhibit_equilibrium, "dong2021:ln-sphere"),
+    share=0.05,
+    notes="Drawn: rational equilibria under causal masks; exhibited: an attracting one under no mask.",
+)

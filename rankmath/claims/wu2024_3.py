@@ -1,0 +1,100 @@
+"""wu2024:3: one value matrix under the causal mask has equilibria of every rank."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import issue
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import quantity
+from rankmath.validation import InvalidArgument, as_count
+from rankmath.verification.draws import Rng
+from rankmath.verification.exact import boxed, rational
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import WU
+from rankmath.verification.statement import Statement
+
+
+@quantity(
+    "every_rank(sizes: array, w: array)",
+    latex=r"\text{{under the causal mask, }}W_{{QK}}=0,\ W_V=I+{1}S,\text{{ for every }}1\le k\le\min(n,d)"
+    r"\text{{ there is an }}X\text{{ of rank }}k\text{{ with }}\mathrm{{LN}}(AXW_V)=X",
+    example="every_rank(sizes, w)",
+    value="truth",
+)
+def every_rank(run: ArrayRun, sizes: str, w: str) -> Truth:
+    """under the causal mask, W_QK = 0 and W_V = I + wS (S with ones on the superdiagonal) there is for every
+    1 ≤ k ≤ min(n, d) an X of unit rows and rank k with AXW_V = DX, D > 0 diagonal; by exact algebra"""
+    from rankmath.equilibria.wu2024 import shift_equilibrium
+
+    (n, d), number = (int(k) for k in run[sizes]), run[w]
+    for k in range(1, min(n, d) + 1):
+        equilibrium = shift_equilibrium(n, d, k, number)
+        distinct = len({tuple(row) for row in equilibrium.X.tolist()})
+        if not (equilibrium.is_equilibrium() and distinct == k and equilibrium.minor() != 0):
+            return Truth(False, f"rank {k} fails for n = {n}, d = {d}, w = {number}")
+    return Truth(True, f"ranks 1 to {min(n, d)} under one W_V, n = {n}, d = {d}, w = {number}, exact algebra")
+
+
+@quantity("tokens_of(sizes: array)", latex=r"n", example="tokens_of(sizes) >= 1")
+def tokens_of(run: ArrayRun, sizes: str) -> Fraction:
+    """the number of tokens"""
+    return Fraction(int(run[sizes][0]))
+
+
+def shift_instance(tokens: int, dim: int, w: Any) -> ArrayInstance:
+    """n tokens, dimension d and w > n − 1, rational."""
+    n, d, number = as_count("tokens", tokens), as_count("dim", dim), rational("w", w)
+    if number <= n - 1:
+        raise InvalidArgument(f"w: {number} given; a number greater than tokens − 1 = {n - 1} is needed")
+    return ArrayInstance({"sizes": np.asarray([n, d]), "w": boxed([number])[0]})
+
+
+def exhibit_every_rank(tokens: int = 6, dim: int = 5, w: int = 7) -> Certificate:
+    """Equilibria of all ranks under one W_V, each proved in balls, in one certificate."""
+    from rankmath.equilibria.certify import certify_equilibrium
+    from rankmath.equilibria.wu2024 import shift_equilibrium
+
+    proofs = []
+    for k in range(1, min(tokens, dim) + 1):
+        X, W_V, W_QK = shift_equilibrium(tokens, dim, k, w).floats()
+        proofs.append(certify_equilibrium(X, W_V, W_QK, "causal", rank=k).certificate())
+    resting = ("tokens", "radius", "rank")
+    data = {name: value for name, value in proofs[0].data.items() if name not in resting}
+    data["equilibria"] = [{name: proof.data[name] for name in resting} for proof in proofs]
+    hints = {"equilibria": [proof.hints for proof in proofs]}
+    return issue(Certificate("wu2024:3", "exists", data, hints), decided=True)
+
+
+def draw_shifts(rng: Rng, size: int) -> ArrayInstance:
+    """n = 6, d = 5 first."""
+    sizes, numbers = [(6, 5)], [Fraction(7)]
+    while len(sizes) < size:
+        n = int(rng.integers(1, 7))
+        sizes.append((n, int(rng.integers(1, 7))))
+        numbers.append(n - 1 + Fraction(int(rng.integers(1, 50)), 10))
+    return ArrayInstance({"sizes": np.asarray(sizes[:size]), "w": boxed(numbers[:size])}, "shift", is_batch=True)
+
+
+wu2024_3 = Statement(
+    "wu2024:3",
+    "every_rank(sizes, w)",
+    given="w > tokens_of(sizes) - 1",
+    arrays=("sizes", "w"),
+    exact=True,
+    title="One value matrix with equilibria of every rank",
+    source=f"{WU}, Theorem 3, item 1",
+    status="proved",
+    truth="proofs/wu2024_3.tex",
+    instance=shift_instance,
+    draws=(draw_shifts,),
+    exhibit=exhibit_every_rank,
+    exhibit_refutes=False,
+    share=0.03,
+    cost=2,
+)

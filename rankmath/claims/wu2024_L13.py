@@ -1,0 +1,208 @@
+"""wu2024:L13: a set that is said to be invariant for the second token, as printed and repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_invariant_set
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import quantity
+from rankmath.linalg.rationals import exact_matrix
+from rankmath.validation import InvalidArgument
+from rankmath.verification.draws import Rng
+from rankmath.verification.exact import boxed, rational
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import OWN, WU
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome, Verdict
+
+
+def _vector(run: ArrayRun, x: str) -> list[Fraction]:
+    return [Fraction(v) for v in run[x]]
+
+
+def _image(x: list[Fraction], w: Fraction) -> list[Fraction]:
+    """y = (x + e_d)(I + wS), not normalised."""
+    moved = [*x[:-1], x[-1] + 1]
+    return [moved[0], *(moved[k] + w * moved[k - 1] for k in range(1, len(moved)))]
+
+
+def _is_log_concave(row: list[Fraction]) -> bool:
+    """u_b u_{c+1} ≤ u_{b+1} u_c for b < c < d − 1, u = |x|: no internal zeros."""
+    u = [abs(v) for v in row[:-1]]
+    return all(u[b] * u[c + 1] <= u[b + 1] * u[c] for c in range(len(u) - 1) for b in range(c))
+
+
+def _is_graded(row: list[Fraction], w: Fraction) -> bool:
+    """w|x_b| ≤ √(w² − 1)|x_{b+1}| for b ≤ d − 2, in squares."""
+    u = [abs(v) for v in row[:-1]]
+    return all(w * w * a * a <= (w * w - 1) * b * b for a, b in pairwise(u))
+
+
+def _far(y: list[Fraction], w: Fraction) -> bool:
+    """Whether the (d − 1)-th coordinate of y/‖y‖ is at most −1/w."""
+    return y[-2] < 0 and w * w * y[-2] ** 2 >= sum(v * v for v in y)
+
+
+@quantity("unit_vector(x: array)", latex=r"\|{0}\|_2=1", example="unit_vector(x)", value="truth")
+def unit_vector(run: ArrayRun, x: str) -> Truth:
+    """x has norm 1"""
+    return Truth(sum(v * v for v in _vector(run, x)) == 1)
+
+
+@quantity(
+    "in_printed_set(x: array, w: array)",
+    latex=r"x_i<0\ (i\le d-2),\ x_{{d-1}}\le-\tfrac1{1},\ \sum_{{i\le d-2}}(x_i/x_{{d-1}})^2\le\sqrt{{{1}^2-1}}",
+    example="in_printed_set(x, w)",
+    value="truth",
+)
+def in_printed_set(run: ArrayRun, x: str, w: str) -> Truth:
+    """x_i < 0 for i ≤ d − 2, x_{d−1} ≤ −1/w and Σ_{i≤d−2} (x_i/x_{d−1})² ≤ √(w² − 1); nothing on x_d"""
+    row, number = _vector(run, x), Fraction(run.letter(w))
+    if any(v >= 0 for v in row[:-2]) or row[-2] > -1 / number:
+        return Truth(False)
+    total = sum(((v / row[-2]) ** 2 for v in row[:-2]), Fraction(0))
+    return Truth(total**2 <= number**2 - 1)
+
+
+@quantity(
+    "in_repaired_set(x: array, w: array)",
+    latex=r"x_i\le0\ (i\le d-1),\ x_{{d-1}}\le-\tfrac1{1},\ |x_1|,\dots,|x_{{d-1}}|\text{{ log-concave "
+    r"without gaps, or }}"
+    r"{1}|x_b|\le\sqrt{{{1}^2-1}}\,|x_{{b+1}}|\ (b\le d-2)",
+    example="in_repaired_set(x, w)",
+    value="truth",
+)
+def in_repaired_set(run: ArrayRun, x: str, w: str) -> Truth:
+    """x_i ≤ 0 for i ≤ d − 1, x_{d−1} ≤ −1/w, and |x_1|, …, |x_{d−1}| log-concave without gaps, or
+    w|x_b| ≤ √(w² − 1)|x_{b+1}| for b ≤ d − 2; x_d has any sign"""
+    row, number = _vector(run, x), Fraction(run.letter(w))
+    inside = all(v <= 0 for v in row[:-1]) and row[-2] <= -1 / number
+    return Truth(inside and (_is_log_concave(row) or _is_graded(row, number)))
+
+
+@quantity(
+    "stays_far(x: array, w: array)",
+    latex=r"y=({0}+e_d)(I+{1}S)\text{{ has }}y_{{d-1}}/\|y\|_2\le-\tfrac1{1}",
+    example="stays_far(x, w)",
+    value="truth",
+)
+def stays_far(run: ArrayRun, x: str, w: str) -> Truth:
+    """y/‖y‖ with y = (x + e_d)(I + wS) has (d − 1)-th coordinate at most −1/w"""
+    number = Fraction(run.letter(w))
+    y = _image(_vector(run, x), number)
+    left, right = number**2 * y[-2] ** 2, sum(v * v for v in y)
+    return Truth(_far(y, number), f"exact rationals: w²y_{{d−1}}² = {left} against ‖y‖² = {right}")
+
+
+@quantity(
+    "stays_in_repaired_set(x: array, w: array)",
+    latex=r"y/\|y\|_2\text{{ with }}y=({0}+e_d)(I+{1}S)\text{{ is in the same set}}",
+    example="stays_in_repaired_set(x, w)",
+    value="truth",
+)
+def stays_in_repaired_set(run: ArrayRun, x: str, w: str) -> Truth:
+    """y/‖y‖ with y = (x + e_d)(I + wS) is in the set again: log-concave where x was, graded where x was"""
+    row, number = _vector(run, x), Fraction(run.letter(w))
+    y = _image(row, number)
+    kept = all(v <= 0 for v in y[:-1]) and _far(y, number)
+    kept = (
+        kept
+        and (not _is_log_concave(row) or _is_log_concave(y))
+        and (not _is_graded(row, number) or _is_graded(y, number))
+    )
+    left, right = number**2 * y[-2] ** 2, sum(v * v for v in y)
+    return Truth(kept, f"exact rationals: w²y_{{d−1}}² = {left} against ‖y‖² = {right}")
+
+
+def vector_instance(x: Any, w: Any) -> ArrayInstance:
+    """An exact unit vector of at least two coordinates, and w > 1."""
+    [row] = exact_matrix("x", [list(x)])
+    number = rational("w", w)
+    if len(row) < 2 or number <= 1:
+        raise InvalidArgument(
+            f"x, w: {len(row)} coordinates and w = {number} given; at least 2 and w > 1 are needed"
+        )
+    if sum(v * v for v in row) != 1:
+        raise InvalidArgument("x: not of norm 1; an exact unit vector is needed")
+    return ArrayInstance({"x": boxed(row), "w": boxed([number])[0]})
+
+
+def draw_vectors(rng: Rng, size: int, *, repaired: bool) -> ArrayInstance:
+    """Rational unit vectors with x_{d−1} ≤ −1/w, by inverse stereographic projection; about half in the set."""
+    d = int(rng.integers(2, 7)) if repaired else int(rng.integers(4, 7))
+    w = Fraction(int(rng.integers(15, 60)), 10)
+    found: list[np.ndarray[Any, Any]] = []
+    while len(found) < size:
+        u = np.sort(rng.integers(1, 60, d)) if rng.random() < 0.5 else rng.integers(1, 60, d)
+        t = [Fraction(int(v), 60) for v in u[:-1]]
+        square = sum((v * v for v in t), Fraction(0))
+        row = [-2 * v / (1 + square) for v in t] + [(1 - square) / (1 + square) * int(rng.choice([-1, 1]))]
+        if row[-2] <= -1 / w and (not repaired or _is_log_concave(row) or _is_graded(row, w)):
+            found.append(boxed(row))
+    return ArrayInstance({"x": np.stack(found), "w": boxed([w] * size)}, f"dimension {d}", is_batch=True)
+
+
+def leaving(rng: Rng) -> Iterator[ArrayInstance]:
+    """−(4, 1, 4, 4)/7 with w = 2: inside the printed set, its image is not."""
+    yield vector_instance([Fraction(-k, 7) for k in (4, 1, 4, 4)], 2)
+
+
+def draw_leaving(rng: Rng, size: int) -> ArrayInstance:
+    """The same point as a batch of one."""
+    [instance] = leaving(rng)
+    return ArrayInstance({"x": instance["x"][None], "w": boxed([instance["w"]])}, "leaving", is_batch=True)
+
+
+def certify(instance: ArrayInstance, verdict: Verdict) -> Certificate:
+    kind: Literal["holds", "violates"] = "holds" if verdict.outcome == Outcome.HOLDS else "violates"
+    return certify_invariant_set(instance["x"], instance["w"], kind=kind)
+
+
+def exhibit_leaving() -> Certificate:
+    """−(4, 1, 4, 4)/7 with w = 2."""
+    return certify_invariant_set([Fraction(-k, 7) for k in (4, 1, 4, 4)], 2)
+
+
+wu2024_L13 = Statement(
+    "wu2024:L13",
+    "stays_far(x, w)",
+    given=("w > 1", "unit_vector(x)", "in_printed_set(x, w)"),
+    arrays=("x", "w"),
+    exact=True,
+    title="An invariant set of the second token, as printed",
+    source=f"{WU}, Lemma 13, as we read it",
+    status="refuted",
+    truth="proofs/wu2024_L13.tex",
+    instance=vector_instance,
+    draws=(draw_leaving, partial(draw_vectors, repaired=False)),
+    certificate=certify,
+    exhibit=exhibit_leaving,
+    share=0.05,
+    notes="False from dimension 4 on; true in dimensions 2 and 3, and in the form of wu2024:L13-repaired.",
+)
+
+wu2024_L13_repaired = Statement(
+    "wu2024:L13-repaired",
+    "stays_in_repaired_set(x, w)",
+    given=("w > 1", "unit_vector(x)", "in_repaired_set(x, w)"),
+    arrays=("x", "w"),
+    exact=True,
+    title="Invariant sets of the second token: log-concave or graded coordinates",
+    source=f"{OWN}, after Lemma 13 of Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024",
+    status="proved",
+    truth="proofs/wu2024_L13.tex",
+    instance=vector_instance,
+    draws=(partial(draw_vectors, repaired=True),),
+    share=0.1,
+    notes="Two coordinates are always log-concave, so dimension 3 needs neither hypothesis, and x_3 may "
+    "be positive.",
+)

@@ -1,0 +1,82 @@
+"""A formula about named arrays: what is not about a network."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+
+from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar
+from rankmath.formula.language import quantity
+from rankmath.formula.numbers import Signed
+from rankmath.formula.run import threshold, unbox
+from rankmath.validation import Array
+
+
+class Arrays(Protocol):
+    """Named arrays, each with one leading axis where they are a batch."""
+
+    arrays: dict[str, Array]
+    is_batch: bool
+
+
+class ArrayRun:
+    """Named arrays in one arithmetic."""
+
+    def __init__(self, A: Any, instance: Arrays) -> None:
+        self.A, self.instance = A, instance
+        self.numbers: Numbers = NUMBERS[A.name]
+        self.memory: dict[Any, Any] = {}
+
+    def __getitem__(self, name: str) -> Array:
+        """The array as it was given."""
+        return self.instance.arrays[name]
+
+    def array(self, name: str | tuple[str, int]) -> Array:
+        """The array, or its row with an index, in the arithmetic."""
+        if isinstance(name, tuple):
+            stem, *index = name
+            raw = np.asarray(self[stem])
+            return self.A.asarray(raw[(slice(None), *index)] if self.instance.is_batch else raw[tuple(index)])
+        return self.A.asarray(np.asarray(self[name]))
+
+    def number(self, x: Any) -> Scalar:
+        """A value (over the batch, in float64) as a number."""
+        return x if self.A.unbounded else Signed.of(x)
+
+    def from_log(self, log: Any) -> Scalar:
+        return self.numbers.from_log(log)
+
+    def letter(self, name: str) -> Fraction | Scalar:
+        if name == "x_star":
+            return threshold(self.numbers)
+        if name == "n":
+            return Fraction(self.rows)
+        value = np.asarray(self[name])
+        entry = value[()]
+        if isinstance(entry, Fraction | int | np.integer):
+            return Fraction(int(entry)) if isinstance(entry, np.integer) else Fraction(entry)
+        return self.number(self.A.asarray(value)) if not self.A.unbounded else self.A.constant(float(entry))
+
+    @property
+    def rows(self) -> int:
+        """How many rows the first matrix among the arrays has: what an index i runs over."""
+        lead = 1 if self.instance.is_batch else 0
+        return next(np.shape(a)[lead] for a in self.instance.arrays.values() if np.ndim(a) - lead == 2)
+
+    def switch(self, name: str, word: str) -> bool:
+        raise KeyError(name)
+
+
+def column(run: ArrayRun, name: str) -> Array:
+    """A vector as a column, (..., m, 1)."""
+    return run.A.asarray(np.asarray(run[name])[..., :, None])
+
+
+@quantity("osc(v: array)", latex=r"\operatorname{{osc}}({0})", example="osc(v) >= 0")
+def osc(run: ArrayRun, v: str | tuple[str, int]) -> Scalar:
+    """largest minus least entry of a vector, or of a row of a matrix"""
+    A = run.A
+    row = run.array(v)[..., None, :]
+    return run.number(unbox(A.max(row, axis=-1) + A.max(-row, axis=-1)))

@@ -1,0 +1,427 @@
+"""Evaluation of a formula on one instance or a batch, in any arithmetic, and the verdict that follows from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, SWITCHES
+from rankmath.formula.numbers import Signed, ball_expc, ball_tanhc
+from rankmath.formula.terms import (
+    EXPONENTS,
+    INDICES,
+    Both,
+    Call,
+    Every,
+    Formula,
+    Item,
+    Letter,
+    Number,
+    Operation,
+    Relation,
+    Term,
+)
+
+#: Float64 decides only beyond this distance, relative to the largest summand (and to its logarithm, if that is
+#: large).
+FLOAT_MARGIN = 1e-9
+
+#: A number of the arithmetic that runs: exact wherever it can be, else Signed, a ball or an mpf.
+Scalar: TypeAlias = Any
+#: Values of indices, of exponents and of letters that a recursion binds.
+Names: TypeAlias = Mapping[str, Any]
+
+
+class Numbers(Protocol):
+    """One number system."""
+
+    name: str
+
+    def lift(self, value: Fraction) -> Scalar: ...
+    def from_log(self, log: Any) -> Scalar: ...
+    def power(self, base: Scalar, exponent: Fraction) -> Scalar: ...
+    def apply(self, function: str, x: Scalar) -> Scalar: ...
+    def larger(self, a: Scalar, b: Scalar) -> Scalar: ...
+    def smaller(self, a: Scalar, b: Scalar) -> Scalar: ...
+
+
+class FloatNumbers:
+    """Signed logarithms of doubles, over a batch."""
+
+    name = "float64"
+    _functions: Mapping[str, Callable[[Signed], Signed]] = {
+        "sqrt": Signed.sqrt,
+        "exp": Signed.exp,
+        "log": Signed.logarithm,
+        "tanh": Signed.tanh,
+        "abs": Signed.__abs__,
+        "floor": Signed.floor,
+        "expc": Signed.expc,
+        "tanhc": Signed.tanhc,
+    }
+
+    def lift(self, value: Fraction) -> Signed:
+        return Signed.exact(value)
+
+    def from_log(self, log: Any) -> Signed:
+        return Signed.positive(log)
+
+    def power(self, base: Signed, exponent: Fraction) -> Signed:
+        return base.power(exponent)
+
+    def apply(self, function: str, x: Signed) -> Signed:
+        return self._functions[function](x)
+
+    def larger(self, a: Signed, b: Signed) -> Signed:
+        return a.max(b)
+
+    def smaller(self, a: Signed, b: Signed) -> Signed:
+        return a.min(b)
+
+
+class BallNumbers:
+    """Arb's balls: every result an enclosure."""
+
+    name = "balls"
+
+    def lift(self, value: Fraction) -> Scalar:
+        from rankmath.arithmetic.balls import ball
+
+        return ball(value)
+
+    def from_log(self, log: Any) -> Scalar:
+        return log.exp()
+
+    def power(self, base: Scalar, exponent: Fraction) -> Scalar:
+        if exponent.denominator == 1:
+            # Halving keeps an even power of a wide ball from going below zero.
+            return base**exponent.numerator if exponent % 2 else (abs(base)) ** exponent.numerator
+        if exponent.denominator == 2:
+            return base.nonnegative_part().sqrt() ** exponent.numerator if not base < 0 else base.sqrt()
+        return base ** self.lift(exponent)
+
+    def apply(self, function: str, x: Scalar) -> Scalar:
+        match function:
+            case "sqrt":
+                return x.nonnegative_part().sqrt() if not x < 0 else x.sqrt()
+            case "expc":
+                return ball_expc(x)
+            case "tanhc":
+                return ball_tanhc(x)
+            case "log" if x.is_zero():
+                return x.neg_inf()
+            case "abs":
+                return abs(x)
+            case _:
+                return getattr(x, function)()
+
+    def larger(self, a: Scalar, b: Scalar) -> Scalar:
+        return a.max(b)
+
+    def smaller(self, a: Scalar, b: Scalar) -> Scalar:
+        return a.min(b)
+
+
+class MultiprecisionNumbers:
+    """mpmath at the precision of the context: not rigorous."""
+
+    name = "mpmath"
+
+    def lift(self, value: Fraction) -> Scalar:
+        import mpmath
+
+        return mpmath.mpf(value.numerator) / value.denominator
+
+    def from_log(self, log: Any) -> Scalar:
+        import mpmath
+
+        return mpmath.exp(log)
+
+    def power(self, base: Scalar, exponent: Fraction) -> Scalar:
+        return base**exponent.numerator if exponent.denominator == 1 else base ** self.lift(exponent)
+
+    def apply(self, function: str, x: Scalar) -> Scalar:
+        import mpmath
+
+        if function in ("expc", "tanhc"):
+            return mpmath.mpf(1) if x == 0 else (mpmath.expm1(x) if function == "expc" else mpmath.tanh(x)) / x
+        return abs(x) if function == "abs" else getattr(mpmath, function)(x)
+
+    def larger(self, a: Scalar, b: Scalar) -> Scalar:
+        return max(a, b)
+
+    def smaller(self, a: Scalar, b: Scalar) -> Scalar:
+        return min(a, b)
+
+
+NUMBERS: dict[str, Numbers] = {
+    system.name: system for system in (FloatNumbers(), BallNumbers(), MultiprecisionNumbers())
+}
+
+
+class Subject(Protocol):
+    """What a formula is about: an instance carried through one arithmetic."""
+
+    numbers: Numbers
+    #: Values of terms without free names, and of quantities by their arguments.
+    memory: dict[Any, Any]
+
+    def letter(self, name: str) -> Fraction | Scalar: ...
+    def switch(self, name: str, word: str) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What a predicate says: yes, no, or (None) not decided, one answer or one for each of a batch; and why."""
+
+    holds: bool | NDArray[np.bool_] | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One relation on one instance: left ≤ right (`strict`: <, `equal`: =), or the truth of a predicate."""
+
+    formula: Formula
+    left: Scalar = None
+    right: Scalar = None
+    strict: bool = False
+    equal: bool = False
+    truth: Truth | None = None
+
+
+def sides(formula: Formula, subject: Subject, names: Names | None = None) -> Iterator[Side]:
+    """The relations a formula consists of, evaluated; quantifiers are written out."""
+    names = names or {}
+    match formula:
+        case Both(formulas=formulas):
+            for part in formulas:
+                yield from sides(part, subject, names)
+        case Every(index=index, formula=inner):
+            places: Iterable[Any] = EXPONENTS if index == "p" else range(_end(subject, index))
+            for place in places:
+                yield from sides(inner, subject, {**names, index: place})
+        case Relation(operator="==", left=Letter(name=switch), right=Letter(name=word)) if switch in SWITCHES:
+            yield Side(formula, truth=Truth(subject.switch(switch, word)))
+        case Relation(operator=operator, left=left, right=right):
+            first, second = value(left, subject, names), value(right, subject, names)
+            if operator in (">=", ">"):
+                first, second = second, first
+            yield Side(formula, first, second, strict=operator in ("<", ">"), equal=operator == "==")
+        case Call():
+            yield Side(formula, truth=value(formula, subject, names))
+
+
+def _end(subject: Subject, index: str) -> int:
+    return int(subject.letter(INDICES[index]))
+
+
+def value(term: Term, subject: Subject, names: Names) -> Scalar:
+    """The value of a term: a Fraction wherever it is exact."""
+    match term:
+        case Number(value=number):
+            return number
+        case Letter(name=name):
+            return names[name] if name in names else subject.letter(ALIASES.get(name, name))
+        case Operation(operator="neg", terms=(inner,)):
+            return -value(inner, subject, names)
+        case Operation(operator=operator, terms=(left, right)):
+            return _operate(operator, value(left, subject, names), value(right, subject, names), subject.numbers)
+        case Call():
+            return _call(term, subject, names)
+        case Item(array=array, index=index):
+            return subject.letter(array)[tuple(int(value(part, subject, names)) for part in index)]
+    raise TypeError(f"{term} has no value")
+
+
+def _operate(operator: str, a: Scalar, b: Scalar, numbers: Numbers) -> Scalar:
+    a, b = (Fraction(x) if isinstance(x, int) else x for x in (a, b))
+    exact = isinstance(a, Fraction) and isinstance(b, Fraction)
+    if operator == "**":
+        return _power(a, b, numbers)
+    if not exact:
+        a, b = _lifted(a, numbers), _lifted(b, numbers)
+    match operator:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case _:
+            if exact and b == 0:
+                return numbers.lift(Fraction(1)) / numbers.lift(Fraction(0))
+            return a / b
+
+
+def _power(a: Scalar, b: Scalar, numbers: Numbers) -> Scalar:
+    if isinstance(b, Fraction):
+        if isinstance(a, Fraction) and b.denominator == 1 and abs(b) < 4096 and (a != 0 or b >= 0):
+            return a**b.numerator
+        return numbers.power(_lifted(a, numbers), b)
+    return numbers.apply("exp", numbers.apply("log", _lifted(a, numbers)) * b)
+
+
+def _lifted(x: Scalar, numbers: Numbers) -> Scalar:
+    return numbers.lift(x) if isinstance(x, Fraction) else x
+
+
+def _call(term: Call, subject: Subject, names: Names) -> Scalar:
+    function, terms = term.function, term.terms
+    numbers = subject.numbers
+    kind, _, index = function.partition("_")
+    if function == "recursion":
+        letter, start, step = terms
+        assert isinstance(letter, Letter)
+        found = value(start, subject, names)
+        for l in range(_end(subject, "l")):
+            found = value(step, subject, {**names, letter.name: found, "l": l})
+        return found
+    if index in INDICES and kind in ("sum", "prod", "max", "min"):
+        [body] = terms
+        parts = [value(body, subject, {**names, index: place}) for place in range(_end(subject, index))]
+        return _reduced(kind, parts, numbers)
+    if function in ("min", "max"):
+        return _reduced(function, [value(part, subject, names) for part in terms], numbers)
+    entry = FUNCTIONS[function]
+    if entry.evaluate is None:
+        x = value(terms[0], subject, names)
+        if isinstance(x, Fraction) and function in ("floor", "abs"):
+            return Fraction(math.floor(x)) if function == "floor" else abs(x)
+        return numbers.apply(function, _lifted(x, numbers))
+    arguments = tuple(
+        _argument(part, parameter.kind, subject, names)
+        for part, parameter in zip(terms, entry.parameters, strict=True)
+    )
+    place = (function, arguments)
+    try:
+        known = place in subject.memory
+    except TypeError:  # an argument that is a number of a batch has no hash
+        return entry.evaluate(subject, *arguments)
+    if not known:
+        subject.memory[place] = entry.evaluate(subject, *arguments)
+    return subject.memory[place]
+
+
+def _argument(term: Term, kind: str, subject: Subject, names: Names) -> Any:
+    if kind in ("word",):
+        assert isinstance(term, Letter | Number)
+        return names.get(term.name, term.name) if isinstance(term, Letter) else str(term.value)
+    if kind == "array":
+        if isinstance(term, Letter):
+            return term.name
+        assert isinstance(term, Item)
+        return (term.array, *(int(value(part, subject, names)) for part in term.index))
+    if isinstance(term, Item) and term.array in ARRAYS:
+        return (term.array, *(int(value(part, subject, names)) for part in term.index))
+    found = value(term, subject, names)
+    return int(found) if kind == "layer" else found
+
+
+def _reduced(kind: str, parts: list[Scalar], numbers: Numbers) -> Scalar:
+    if not all(isinstance(part, Fraction | int) for part in parts):
+        parts = [_lifted(Fraction(part) if isinstance(part, int) else part, numbers) for part in parts]
+        larger, smaller = numbers.larger, numbers.smaller
+    else:
+        larger, smaller = max, min
+    match kind:
+        case "sum":
+            return reduce(lambda a, b: a + b, parts)
+        case "prod":
+            return reduce(lambda a, b: a * b, parts)
+        case "max":
+            return reduce(larger, parts)
+        case _:
+            return reduce(smaller, parts)
+
+
+# -- verdicts ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is known of one relation over a batch: certainly below, certainly above, and both sides as
+    logarithms."""
+
+    below: NDArray[np.bool_]
+    above: NDArray[np.bool_]
+    log_left: NDArray[np.float64]
+    log_right: NDArray[np.float64]
+
+
+def judged(side: Side, size: int, numbers: Numbers) -> Judged:
+    """The relation over a batch of `size`: decided only where rounding cannot have decided it."""
+    if side.truth is not None:
+        holds, empty = side.truth.holds, np.full(size, np.nan)
+        if holds is None:
+            return Judged(np.full(size, False), np.full(size, False), empty, empty)
+        yes = np.broadcast_to(np.asarray(holds, dtype=bool), (size,))
+        return Judged(yes, ~yes, empty, empty)
+    left, right = side.left, side.right
+    if isinstance(left, Fraction | int) and isinstance(right, Fraction | int):
+        below = left == right if side.equal else (left < right if side.strict else left <= right)
+        logs = [np.full(size, float(Signed.exact(Fraction(x)).log) if x > 0 else np.nan) for x in (left, right)]
+        return Judged(np.full(size, below), np.full(size, not below), logs[0], logs[1])
+    left, right = (_lifted(Fraction(x) if isinstance(x, int) else x, numbers) for x in (left, right))
+    if isinstance(left, Signed):
+        return _judged_floats(left, right, side, size)
+    judge = _judged_ball if numbers.name == "balls" else _judged_multiprecision
+    below, above = judge(left, right, side)
+    logs = [np.full(size, _log_middle(x, numbers)) for x in (left, right)]
+    return Judged(np.full(size, below), np.full(size, above), logs[0], logs[1])
+
+
+def _judged_floats(left: Signed, right: Signed, side: Side, size: int) -> Judged:
+    difference = left - right
+    with np.errstate(invalid="ignore", divide="ignore"):
+        margin = difference.top + np.log(FLOAT_MARGIN * np.maximum(1.0, np.abs(difference.top)))
+        clear = difference.log > margin
+        below = clear & (difference.sign < 0)
+        above = clear & (difference.sign > 0)
+        if not side.strict and not side.equal:
+            below = below | ((left.sign == 0) & (right.sign >= 0) & ~np.isnan(right.log))
+        if side.equal:
+            below, above = np.zeros_like(below), below | above
+    logs = [np.where(x.sign > 0, x.log, np.where(x.sign == 0, -np.inf, np.nan)) for x in (left, right)]
+    shaped = [np.broadcast_to(x, (size,)) for x in (below, above, *logs)]
+    return Judged(*shaped)
+
+
+def _judged_ball(left: Scalar, right: Scalar, side: Side) -> tuple[bool, bool]:
+    if side.equal:
+        return bool(left == right), bool(left < right or left > right)
+    if side.strict:
+        return bool(left < right), bool(left >= right)
+    return bool(left <= right), bool(left > right)
+
+
+def _judged_multiprecision(left: Scalar, right: Scalar, side: Side) -> tuple[bool, bool]:
+    """Beyond half of the digits."""
+    import mpmath
+
+    size = max(abs(left), abs(right))
+    close = bool(abs(left - right) <= size * mpmath.mpf(2) ** (-mpmath.mp.prec // 2))
+    if left == 0 and right >= 0 and not side.strict and not side.equal:
+        return True, False
+    if close or mpmath.isnan(left) or mpmath.isnan(right):
+        return False, False
+    return bool(left < right) and not side.equal, bool(left > right) or side.equal
+
+
+def _log_middle(x: Scalar, numbers: Numbers) -> float:
+    """The logarithm of a number, for the reader."""
+    if numbers.name == "mpmath":
+        import mpmath
+
+        return float(mpmath.log(x)) if x > 0 else (-math.inf if x == 0 else math.nan)
+    if x.is_zero():
+        return -math.inf
+    middle = x.mid()
+    return float(middle.log().mid()) if x.is_finite() and middle > 0 else math.nan

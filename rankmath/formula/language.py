@@ -1,0 +1,178 @@
+"""The functions of the language of claims: name, arguments, notation, meaning, example; one entry each.
+
+Elementary functions and reductions stand here; `rankmath.formula.quantities` adds what is measured of a
+network, and a
+claim's own file may add what only it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rankmath.formula.terms import EXPONENTS, INDICES
+
+#: What an argument may be: a number, tokens X[i], weights W or W_QK [l, h], attention P[l, h], any of these three,
+#: a place (l, h), an array of the instance by its name, or one of some words.
+Kind = Literal["number", "tokens", "weight", "attention", "matrix", "layer", "array", "word"]
+Value = Literal["number", "truth", "array"]
+
+TOKENS, WEIGHTS, ATTENTION = ("X",), ("W", "W_QK"), ("P",)
+#: Arrays of a network and how many indices each takes.
+ARRAYS = {"X": 1, "W": 2, "W_QK": 2, "P": 2}
+LETTERS = {
+    "n": "number of tokens",
+    "d": "dimension of a token",
+    "H": "number of heads in a layer",
+    "L": "number of layers",
+    "d_qk": "dimension of queries and keys: logits are divided by its square root",
+    "skip": "factor λ of the skip connection, 0 without",
+    "x_star": "1.25643…, the positive root of eˣ = 1 + 2x",
+    "r": "radius of the mask: the least number of steps in which one token reaches all others, at least 1",
+    "in_degree": "largest number of tokens that a token sees, itself included",
+    "K": "number of blocks of r layers, the last of which may be shorter",
+}
+ALIASES = {"tokens": "n", "dim": "d", "heads": "H", "layers": "L"}
+#: Switches of a network and the words each may be compared with.
+SWITCHES = {
+    "mask": ("none", "causal", "complete", "any", "padding"),
+    "layernorm": ("none", "sphere", "column"),
+    "mlp": ("none", "any"),
+    "bias": ("none", "any"),
+    "key_bias": ("none", "any"),
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One argument: its name, what it may be, and the words allowed where it is a word."""
+
+    name: str
+    kind: Kind
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Function:
+    """One function of the language.
+
+    `latex` is a template over the printed arguments: ``{0}``, ``{1}``, …, or a function of them. `evaluate`
+    takes the
+    run and the arguments. `variadic` functions take any number of numbers.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    latex: str | Callable[..., str]
+    meaning: str
+    example: str
+    value: Value = "number"
+    evaluate: Callable[..., Any] | None = None
+    variadic: bool = False
+
+
+FUNCTIONS: dict[str, Function] = {}
+
+
+def _add(entry: Function) -> None:
+    FUNCTIONS[entry.name] = entry
+
+
+def quantity(
+    signature: str,
+    *,
+    latex: str | Callable[..., str],
+    example: str,
+    value: Value = "number",
+    words: dict[str, tuple[str, ...]] | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function of the language: its evaluation is the decorated function, its meaning the docstring.
+
+    `signature` lists the arguments, as in ``"diameter(X: tokens, p: word)"``; `words` the words each may be.
+    """
+    name, _, rest = signature.partition("(")
+    allowed = words or {}
+    parameters = []
+    for part in filter(None, (piece.strip() for piece in rest.rstrip(")").split(","))):
+        argument, _, kind = (piece.strip() for piece in part.partition(":"))
+        parameters.append(Parameter(argument, kind, allowed.get(argument, ())))  # type: ignore[arg-type]
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        meaning = " ".join((function.__doc__ or "").split())
+        _add(Function(name, tuple(parameters), latex, meaning, example, value, function))
+        return function
+
+    return register
+
+
+_ONE = (Parameter("x", "number"),)
+
+for _name, _latex, _meaning in (
+    ("sqrt", r"\sqrt{{{0}}}", "square root"),
+    ("exp", r"e^{{{0}}}", "exponential"),
+    ("log", r"\log({0})", "natural logarithm"),
+    ("tanh", r"\tanh\Bigl({0}\Bigr)", "hyperbolic tangent"),
+    ("abs", r"\bigl|{0}\bigr|", "absolute value"),
+    ("floor", r"\lfloor {0}\rfloor", "largest integer not above"),
+    ("expc", r"\frac{{e^{{{0}}}-1}}{{{0}}}", "(eˣ − 1)/x, 1 at x = 0"),
+    ("tanhc", r"\frac{{\tanh({0})}}{{{0}}}", "tanh(x)/x, 1 at x = 0"),
+):
+    _add(Function(_name, _ONE, _latex, _meaning, f"{_name}({'H' if _name != 'floor' else 'H/2'}) <= exp(H)"))
+for _name in ("min", "max"):
+    _add(
+        Function(
+            _name,
+            (),
+            lambda *parts, _name=_name: rf"\{_name}\bigl({', '.join(parts)}\bigr)",
+            f"the {'least' if _name == 'min' else 'largest'} of several numbers",
+            f"{_name}(n, d) >= 1",
+            variadic=True,
+        )
+    )
+_SIGNS = {"sum": r"\sum", "prod": r"\prod", "max": r"\max", "min": r"\min"}
+_VERBS = {"sum": "sum", "prod": "product", "max": "largest value", "min": "least value"}
+for _kind, _sign in _SIGNS.items():
+    for _index, _end in INDICES.items():
+        _add(
+            Function(
+                f"{_kind}_{_index}",
+                (Parameter("term", "number"),),
+                _sign + "_{{" + _index + "}} {0}",
+                f"{_VERBS[_kind]} over {_index} = 0, …, {_end} − 1",
+                f"{_kind}_{_index}({_index} + 1) >= 0",
+            )
+        )
+for _index in (*INDICES, "p"):
+    _range = f"{_index} = 0, …, {INDICES[_index]} − 1" if _index in INDICES else "p = 1, 2, inf"
+    _add(
+        Function(
+            f"all_{_index}",
+            (Parameter("formula", "number"),),
+            "{0}" + rf"\quad\forall {_index}",
+            f"the formula holds for every {_range}",
+            f"all_{_index}(n >= 1)",
+            "truth",
+        )
+    )
+_add(
+    Function(
+        "recursion",
+        (Parameter("b", "number"), Parameter("start", "number"), Parameter("step", "number")),
+        lambda b, start, step: rf"{b}_L,\quad {b}_0={start},\ {b}_{{l+1}}={step}",
+        "b after L steps: b = start, then b = step for l = 0, …, L − 1, where step may use b and l",
+        "recursion(b, diameter(X[0], 2), b/2) >= 0",
+    )
+)
+
+__all__ = [
+    "ALIASES",
+    "ARRAYS",
+    "EXPONENTS",
+    "FUNCTIONS",
+    "LETTERS",
+    "SWITCHES",
+    "Function",
+    "Parameter",
+    "quantity",
+]

@@ -1,0 +1,230 @@
+"""Numbers a formula is evaluated in: exact fractions, signed logarithms of doubles over a batch, mpmath, balls.
+
+Sizes that shrink doubly exponentially leave the range of a double, so a float64 number is a sign and a
+logarithm. That
+also keeps small differences: 1 − e^y and e^y − 1 are taken from y by expm1. Beside them travels `top`, the
+logarithm of
+the largest summand that went into the number: what rounding may have cost is a fraction of e^top.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from flint import arb
+
+Floats: TypeAlias = NDArray[np.float64]
+
+# Below this argument log tanh(e^y) = y − e^{2y}/3 to the last bit.
+_SMALL_LOG = -10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Signed:
+    """sign · e^log, entry by entry; zero has sign 0 and log −∞."""
+
+    sign: Floats
+    log: Floats
+    top: Floats
+
+    @classmethod
+    def positive(cls, log: object) -> Signed:
+        """e^log."""
+        exponent = np.asarray(log, dtype=float)
+        return cls(np.where(exponent == -np.inf, 0.0, 1.0), exponent, exponent)
+
+    @classmethod
+    def of(cls, value: object) -> Signed:
+        """Doubles as they are."""
+        x = np.asarray(value, dtype=float)
+        with np.errstate(divide="ignore"):
+            log = np.log(np.abs(x))
+        return cls(np.sign(x), log, log)
+
+    @classmethod
+    def exact(cls, value: Fraction) -> Signed:
+        """A rational number of any size."""
+        size = abs(value)
+        if size == 0:
+            return cls.of(0.0)
+        try:
+            log = math.log(float(size)) if 1e-300 < size < 1e300 else _long_log(size)
+        except OverflowError:
+            log = _long_log(size)
+        return cls(np.asarray(1.0 if value > 0 else -1.0), np.asarray(log), np.asarray(log))
+
+    def floats(self) -> Floats:
+        """The numbers as doubles; ±inf and 0 beyond their range."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.sign * np.exp(self.log))
+
+    def __neg__(self) -> Signed:
+        return Signed(-self.sign, self.log, self.top)
+
+    def __abs__(self) -> Signed:
+        return Signed(np.abs(self.sign), self.log, self.top)
+
+    def __add__(self, other: Signed) -> Signed:
+        top = np.maximum(self.top, other.top)
+        large = self.log >= other.log
+        high, low = np.where(large, self.log, other.log), np.where(large, other.log, self.log)
+        sign = np.where(large, self.sign, other.sign)
+        same = self.sign * other.sign
+        with np.errstate(invalid="ignore", divide="ignore"):
+            # A nan stays a nan: only the difference of −∞ and −∞ is meant to be 0.
+            gap = np.where((high == low) & (high == -np.inf), 0.0, low - high)
+            bent = np.where(same < 0, np.log(-np.expm1(gap)), np.log1p(np.exp(gap)))
+            log = high + np.where(same == 0, 0.0, bent)
+        return Signed(np.where(log == -np.inf, 0.0, sign), log, top)
+
+    def __sub__(self, other: Signed) -> Signed:
+        return self + -other
+
+    def __mul__(self, other: Signed) -> Signed:
+        with np.errstate(invalid="ignore"):
+            log = _sum_of_logs(self.log, other.log, self.sign * other.sign)
+            top = np.maximum(log, np.maximum(_sum(self.top, other.log), _sum(self.log, other.top)))
+        return Signed(self.sign * other.sign, log, top)
+
+    def __truediv__(self, other: Signed) -> Signed:
+        with np.errstate(invalid="ignore"):
+            zero = other.sign == 0
+            log = np.where(zero, np.nan, np.where(self.sign == 0, -np.inf, self.log - other.log))
+            loss = np.maximum(_gap(self), _gap(other))
+        return Signed(self.sign * other.sign, log, log + loss)
+
+    def power(self, exponent: Fraction) -> Signed:
+        """self^exponent; a whole exponent may be huge, another one takes a base that is not negative."""
+        k = float(exponent) if abs(exponent) < 2**1000 else math.copysign(math.inf, exponent)
+        if exponent == 0:
+            return Signed.exact(Fraction(1))
+        with np.errstate(invalid="ignore"):
+            log = np.where(self.sign == 0, -np.inf if k > 0 else np.nan, self.log * k)
+            if exponent.denominator != 1:
+                log = np.where(self.sign < 0, np.nan, log)
+            odd = exponent.denominator == 1 and exponent.numerator % 2 == 1
+            sign = self.sign if odd else np.abs(self.sign)
+            return Signed(sign, log, log + np.minimum(abs(k), 1e300) * _gap(self))
+
+    def sqrt(self) -> Signed:
+        return self.power(Fraction(1, 2))
+
+    def exp(self) -> Signed:
+        value = self.floats()
+        with np.errstate(over="ignore"):
+            # An error of e^top·ε in the exponent is a relative error of the result.
+            loss = np.maximum(0.0, self.top)
+        return Signed(np.ones_like(value), value, value + np.where(np.isfinite(loss), loss, 0.0))
+
+    def logarithm(self) -> Signed:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            value = np.where(self.sign > 0, self.log, np.where(self.sign == 0, -np.inf, np.nan))
+            size = np.log(np.abs(value))
+            return Signed(np.sign(value), size, np.maximum(size, np.maximum(_gap(self), 0.0)))
+
+    def tanh(self) -> Signed:
+        return Signed(self.sign, _log_tanh(self.log), _log_tanh(self.log) + _gap(self))
+
+    def tanhc(self) -> Signed:
+        """tanh(x)/x, 1 at 0."""
+        with np.errstate(invalid="ignore"):
+            log = np.where(self.sign == 0, 0.0, _log_tanh(self.log) - self.log)
+        return Signed(np.ones_like(log), log, log + np.where(self.sign == 0, 0.0, _gap(self)))
+
+    def expc(self) -> Signed:
+        """(e^x − 1)/x, 1 at 0, for x ≥ 0: e^x − 1 = e^x(1 − e^−x), so that a large x does not overflow."""
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            x = np.exp(np.minimum(self.log, 700.0))
+            small = x < 1e-8
+            safe = np.where(small, 1.0, x)
+            log = np.where(small, x / 2, safe + np.log(-np.expm1(-safe)) - np.log(safe))
+            log = np.where(self.sign < 0, np.nan, log)
+        return Signed(np.ones_like(log), log, log + np.maximum(0.0, self.top))
+
+    def floor(self) -> Signed:
+        return Signed.of(np.floor(self.floats()))
+
+    def max(self, other: Signed) -> Signed:
+        difference = self + -other
+        return _choose(difference.sign >= 0, self, other)
+
+    def min(self, other: Signed) -> Signed:
+        difference = self + -other
+        return _choose(difference.sign <= 0, self, other)
+
+
+def _choose(first: NDArray[np.bool_], a: Signed, b: Signed) -> Signed:
+    # Whichever is nan is kept.
+    first = (first | np.isnan(a.log)) & ~np.isnan(b.log)
+    sign, log = np.where(first, a.sign, b.sign), np.where(first, a.log, b.log)
+    return Signed(sign, log, np.where(first, a.top, b.top))
+
+
+def _gap(x: Signed) -> Floats:
+    """log of how much larger a summand of x was than x itself."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(x.sign == 0, 0.0, x.top - x.log))
+
+
+def _sum(a: Floats, b: Floats) -> Floats:
+    return np.asarray(np.where((a == -np.inf) | (b == -np.inf), -np.inf, a + b))
+
+
+def _sum_of_logs(a: Floats, b: Floats, sign: Floats) -> Floats:
+    """a + b, where a factor that is zero makes the product zero whatever the other is."""
+    return np.asarray(np.where((sign == 0) & ~np.isnan(a) & ~np.isnan(b), -np.inf, a + b))
+
+
+def _log_tanh(y: Floats) -> Floats:
+    """log tanh(e^y)."""
+    near = -np.exp(2.0 * np.minimum(y, _SMALL_LOG)) / 3.0
+    far = np.log(np.tanh(np.exp(np.clip(y, _SMALL_LOG, 20.0))))
+    return np.asarray(np.where(y < _SMALL_LOG, y + near, far))
+
+
+def _long_log(value: Fraction) -> float:
+    """log of a positive rational of any size."""
+    return _log_integer(value.numerator) - _log_integer(value.denominator)
+
+
+def _log_integer(n: int) -> float:
+    shift = max(0, n.bit_length() - 1000)
+    return math.log(n >> shift) + shift * math.log(2.0)
+
+
+class Arithmetic(Protocol):
+    """The functions of one number system on single numbers (or, for float64, batches of them)."""
+
+    name: str
+
+
+def ball_expc(x: arb) -> arb:
+    """(e^x − 1)/x, increasing; 1 at 0: from its value below the ball to its value above it."""
+    return _between(x, lambda t: t.expm1() / t, increasing=True)
+
+
+def ball_tanhc(x: arb) -> arb:
+    """tanh(x)/x for x ≥ 0, decreasing; 1 at 0."""
+    return _between(x.nonnegative_part() if not x < 0 else x, lambda t: t.tanh() / t, increasing=False)
+
+
+def _between(x: arb, function: object, *, increasing: bool) -> arb:
+    from flint import arb
+
+    assert callable(function)
+    if not x.is_finite():
+        return arb.nan()
+    ends = []
+    for end in (x.lower(), x.upper()):
+        point = arb(end)
+        ends.append(arb(1) if point.is_zero() else function(point))
+    if increasing or not x.contains(0):
+        return ends[0].union(ends[1])
+    return ends[0].union(ends[1]).union(arb(1))

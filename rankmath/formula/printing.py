@@ -1,0 +1,232 @@
+"""A formula as text (which reads back to the same formula), as LaTeX, and its hypotheses in words."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from rankmath.formula.language import FUNCTIONS
+from rankmath.formula.terms import (
+    Both,
+    Call,
+    Every,
+    Formula,
+    Item,
+    Letter,
+    Number,
+    Operation,
+    Relation,
+    Term,
+    replaced,
+)
+
+# How tightly each operator binds; a power binds its base tighter than its exponent.
+_SUM, _PRODUCT, _NEGATIVE, _POWER, _ATOM = 1, 2, 3, 4, 5
+_LEVELS = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "neg": _NEGATIVE, "**": _POWER}
+
+
+def _level(term: Term) -> int:
+    match term:
+        case Number(value=value):
+            if value.denominator != 1:
+                return _PRODUCT
+            return _NEGATIVE if value < 0 else _ATOM
+        case Operation(operator=operator):
+            return _LEVELS[operator]
+        case _:
+            return _ATOM
+
+
+def text(term: Term) -> str:
+    """The canonical text: `read_formula(text(f)) == f`.
+
+    Examples
+    --------
+    >>> from rankmath.formula.reader import read_formula
+    >>> text(read_formula("n-(d-1) <= 2**(L-1) and H==1"))
+    'n - (d - 1) <= 2**(L - 1) and H == 1'
+    """
+    match term:
+        case Number(value=value):
+            return str(value)
+        case Letter(name=name):
+            return name
+        case Item(array=array, index=index):
+            return f"{array}[{', '.join(map(text, index))}]"
+        case Call(function=function, terms=terms):
+            return f"{function}({', '.join(map(text, terms))})"
+        case Relation(operator=operator, left=left, right=right):
+            return f"{text(left)} {operator} {text(right)}"
+        case Both(formulas=formulas):
+            return " and ".join(map(text, formulas))
+        case Every(index=index, formula=formula):
+            return f"all_{index}({text(formula)})"
+        case Operation(operator="neg", terms=(inner,)):
+            return f"-{_inside(inner, _NEGATIVE)}"
+        case Operation(operator=operator, terms=(left, right)):
+            level = _LEVELS[operator]
+            if operator == "**":
+                return f"{_inside(left, _ATOM)}**{_inside(right, _ATOM)}"
+            space = " " if level == _SUM else ""
+            return f"{_inside(left, level)}{space}{operator}{space}{_inside(right, level + 1)}"
+    raise TypeError(f"{term!r} is no term")
+
+
+def _inside(term: Term, least: int) -> str:
+    return text(term) if _level(term) >= least else f"({text(term)})"
+
+
+_LETTERS = {
+    "d_qk": "d_{qk}",
+    "skip": r"\lambda",
+    "x_star": "x^*",
+    "inf": r"\infty",
+    "Delta": r"\Delta",
+    "epsilon": r"\varepsilon",
+    "phi": r"\varphi",
+}
+_GREEK = ("alpha", "beta", "gamma", "delta", "kappa", "theta", "rho", "mu", "nu", "omega", "sigma", "lambda")
+_SIGNS = {"<=": r"\le", "<": "<", ">=": r"\ge", ">": ">", "==": "="}
+
+
+def latex_letter(name: str) -> str:
+    """A letter in LaTeX.
+
+    Examples
+    --------
+    >>> latex_letter("gamma"), latex_letter("d_qk"), latex_letter("b_0")
+    ('\\\\gamma', 'd_{qk}', 'b_{0}')
+    """
+    if name in _LETTERS:
+        return _LETTERS[name]
+    stem, _, rest = name.partition("_")
+    shown = rf"\{stem}" if stem in _GREEK else _LETTERS.get(stem, stem)
+    if len(stem) > 1 and stem not in _GREEK and stem not in _LETTERS:
+        shown = rf"\mathrm{{{stem}}}"
+    if rest in ("star",):
+        return f"{shown}_*"
+    return f"{shown}_{{{rest}}}" if rest else shown
+
+
+def latex(term: Term) -> str:
+    """The formula in LaTeX.
+
+    Examples
+    --------
+    >>> from rankmath.formula.reader import read_formula
+    >>> print(latex(read_formula("sqrt(n/2) <= 3**L")))
+    \\sqrt{\\frac{n}{2}} \\le 3^{L}
+    """
+    match term:
+        case Number(value=value):
+            return _latex_number(value)
+        case Letter(name=name):
+            return latex_letter(name)
+        case Item(array="X", index=(index,)):
+            return f"X^{{{latex(index)}}}"
+        case Item(array="W_QK", index=(layer, head)):
+            return f"W_{{QK}}^{{{latex(layer)},{latex(head)}}}"
+        case Item(array=array, index=(layer, head)):
+            return f"{array}^{{{latex(layer)},{latex(head)}}}"
+        case Item(array=array, index=index):
+            return f"{latex_letter(array)}_{{{','.join(map(latex, index))}}}"
+        case Call(function=function, terms=terms):
+            return _latex_call(function, terms)
+        case Relation(operator=operator, left=left, right=right):
+            return f"{latex(left)} {_SIGNS[operator]} {latex(right)}"
+        case Both(formulas=formulas):
+            return r",\quad ".join(map(latex, formulas))
+        case Every(index="p", formula=formula):
+            return rf"{latex(formula)}\quad(p=1,2,\infty)"
+        case Every(index=index, formula=formula):
+            return rf"{latex(formula)}\quad\text{{for all }}{index}"
+        case Operation(operator="neg", terms=(inner,)):
+            return f"-{_latex_inside(inner, _NEGATIVE)}"
+        case Operation(operator="/", terms=(above, below)):
+            return rf"\frac{{{latex(above)}}}{{{latex(below)}}}"
+        case Operation(operator="**", terms=(base, exponent)):
+            return _latex_power(base, exponent)
+        case Operation(operator="*", terms=(left, right)):
+            first, second = _latex_inside(left, _PRODUCT), _latex_inside(right, _PRODUCT)
+            dot = r"\cdot " if second[:1].isdigit() else r"\,"
+            return f"{first}{dot}{second}"
+        case Operation(operator=operator, terms=(left, right)):
+            return f"{latex(left)} {operator} {_latex_inside(right, _SUM + 1)}"
+    raise TypeError(f"{term!r} is no term")
+
+
+def _latex_number(value: Fraction) -> str:
+    if value.denominator == 1:
+        return str(value)
+    sign = "-" if value < 0 else ""
+    return rf"{sign}\tfrac{{{abs(value.numerator)}}}{{{value.denominator}}}"
+
+
+def _latex_inside(term: Term, least: int) -> str:
+    shown = latex(term)
+    is_fraction = isinstance(term, Number) or (isinstance(term, Operation) and term.operator == "/")
+    is_sum = isinstance(term, Call) and term.function[:4] in ("sum_", "prod", "max_", "min_")
+    if is_sum:
+        return rf"\Bigl({shown}\Bigr)"
+    negative = isinstance(term, Number) and term.value < 0
+    return shown if (_level(term) >= least or is_fraction) and not negative else rf"\bigl({shown}\bigr)"
+
+
+def _latex_power(base: Term, exponent: Term) -> str:
+    if (isinstance(base, Call) and base.function in ("diameter", "residual", "mu", "norm")) or (
+        _level(base) == _ATOM and not isinstance(base, Call) and not isinstance(base, Item)
+    ):
+        shown = latex(base)
+    else:
+        shown = rf"\Bigl({latex(base)}\Bigr)"
+    if isinstance(exponent, Operation) and exponent.operator == "/":
+        above, below = exponent.terms
+        return f"{shown}^{{{_latex_inside(above, _PRODUCT)}/{_latex_inside(below, _POWER)}}}"
+    if isinstance(exponent, Number) and exponent.value.denominator != 1:
+        return f"{shown}^{{{exponent.value}}}"
+    return f"{shown}^{{{latex(exponent)}}}"
+
+
+def _latex_call(function: str, terms: tuple[Term, ...]) -> str:
+    entry = FUNCTIONS[function]
+    if function == "recursion" and isinstance(terms[0], Letter):
+        # b_{l+1} is a step from b_l.
+        letter, start, step = terms
+        terms = (letter, start, replaced(step, {letter.name: Letter(f"{letter.name}_l")}))
+    parts = [latex(part) for part in terms]
+    return entry.latex(*parts) if callable(entry.latex) else entry.latex.format(*parts)
+
+
+#: Hypotheses that read better in words.
+_WORDS = {
+    "H == 1": "one head",
+    "L == 1": "one layer",
+    "skip == 0": "no skip connections",
+    "skip == 1": "skip connections",
+    "mask == none": "no mask",
+    "mask == padding": "no mask but key padding",
+    "mask == any": "any mask",
+    "mask == causal": "the causal mask",
+    "mask == complete": "the complete mask",
+    "layernorm == none": "no LayerNorm",
+    "layernorm == sphere": "sphere LayerNorm, X^0 = LN(X)",
+    "layernorm == column": "column LayerNorm",
+    "mlp == none": "no MLP",
+    "mlp == any": "per-token MLPs",
+    "bias == any": "",
+    "key_bias == any": "",
+    "bias == none": "no biases",
+    "key_bias == none": "no key biases",
+}
+
+
+def words(formula: Formula) -> str:
+    """A hypothesis in words where it has some, as text otherwise; empty where it says nothing.
+
+    Examples
+    --------
+    >>> from rankmath.formula.reader import read_formula
+    >>> words(read_formula("heads == 1")), words(read_formula("n >= 2"))
+    ('one head', 'n >= 2')
+    """
+    shown = text(formula)
+    return _WORDS.get(shown, shown)

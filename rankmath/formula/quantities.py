@@ -1,0 +1,562 @@
+"""The quantities of the language of claims, each defined once, over any arithmetic.
+
+Sizes of tokens come as logarithms, because they shrink doubly exponentially; in balls every value is an
+enclosure, and a
+residual's enclosure runs from its dual to its primal bound, so that a verdict follows from the formula alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from rankmath.formula import norms
+from rankmath.formula.evaluate import Scalar, Truth
+from rankmath.formula.language import quantity
+from rankmath.formula.numbers import Signed
+from rankmath.formula.run import Run, exponent, scalar_function, unbox
+from rankmath.model.network import LIPSCHITZ
+from rankmath.validation import Array
+
+P = ("1", "2", "inf")
+RESIDUALS = ("one", "inf", "composite", "frobenius")
+NORMS = ("1", "2", "inf", "max", "frobenius", "composite")
+CENTERS = ("composite", "mean")
+Place = tuple[str, int, int]
+
+_SUBSCRIPTS = {"one": "1", "composite": r"1,\infty", "frobenius": "F", "max": r"\max", r"\infty": r"\infty"}
+
+
+def _sub(word: str) -> str:
+    plain = word.removeprefix(r"\mathrm{").removesuffix("}")
+    return _SUBSCRIPTS.get(plain, word)
+
+
+# -- tokens ------------------------------------------------------------------------------------------------
+
+
+@quantity(
+    "diameter(X: tokens, p: word)",
+    words={"p": P},
+    latex=r"\Delta_{{{1}}}({0})",
+    example="diameter(X[1], 2) <= diameter(X[0], 2)",
+)
+def diameter(run: Run, X: tuple[str, int], p: str) -> Scalar:
+    """largest ℓ_p distance of two tokens"""
+    return run.from_log(run.log_diameter(X[1], exponent(p)))
+
+
+@quantity(
+    "residual(X: tokens, norm: word)",
+    words={"norm": RESIDUALS},
+    latex=lambda X, norm: rf"\|\mathrm{{res}}({X})\|_{{{_sub(norm)}}}",
+    example="residual(X[L], inf) <= residual(X[0], inf)",
+)
+def residual(run: Run, X: tuple[str, int], norm: Any) -> Scalar:
+    """least norm of X − 1xᵀ over all x: one (largest column sum), inf (largest row sum), composite (the root
+    of their
+    product), frobenius"""
+    return run.from_log(run.log_residual(X[1], norm))
+
+
+@quantity("mu(X: tokens)", latex=r"\mu({0})", example="mu(X[L]) <= mu(X[0])")
+def mu(run: Run, X: tuple[str, int]) -> Scalar:
+    """Frobenius norm of the tokens about their mean"""
+    return run.from_log(run.log_residual(X[1], "frobenius"))
+
+
+@quantity("cosine(X: tokens)", latex=r"\varphi({0})", example="cosine(X[1]) >= -1")
+def cosine(run: Run, X: tuple[str, int]) -> Scalar:
+    """least cosine of the angle of two tokens"""
+    A, Y = run.A, run.plain_tokens(X[1])
+    unit = Y / A.nonzero(A.sqrt(A.sum(Y * Y, axis=-1)))
+    gram = A.matmul(unit, A.transpose(unit))
+    return run.number(-unbox(A.max(A.max(-gram, axis=-1), axis=-2)))
+
+
+@quantity("stable_rank(X: tokens)", latex=r"\operatorname{{srank}}({0})", example="stable_rank(X[1]) >= 1")
+def stable_rank(run: Run, X: tuple[str, int]) -> Scalar:
+    """‖X‖_F²/‖X‖₂²"""
+    A, Y = run.A, run.plain_tokens(X[1])
+    ratio = norms.norm_frobenius(A, Y) / norms.spectral_norm(A, Y)
+    return run.number(ratio * ratio)
+
+
+# -- weights -----------------------------------------------------------------------------------------------
+
+
+@quantity(
+    "norm(M: matrix, p: word)",
+    words={"p": NORMS},
+    latex=lambda M, p: rf"\|{M}\|_{{{_sub(p)}}}",
+    example="norm(W[0, 0], inf) <= d*norm(W[0, 0], max)",
+)
+def norm(run: Run, M: tuple[str, int, int], p: str) -> Scalar:
+    """norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum), max
+    (largest
+    absolute entry), frobenius, composite (the root of the product of 1 and inf)"""
+    A, matrix = run.A, _matrix(run, M)
+    measure = {
+        "1": norms.norm_one,
+        "2": norms.spectral_norm,
+        "inf": norms.norm_inf,
+        "max": norms.norm_max,
+        "frobenius": norms.norm_frobenius,
+        "composite": norms.norm_composite,
+    }[p]
+    return run.number(measure(A, matrix))
+
+
+def _matrix(run: Run, M: tuple[str, int, int]) -> Array:
+    match M:
+        case ("X", layer):
+            return run.plain_tokens(layer)
+        case ("P", layer, head):
+            return run.attention(layer, head)
+        case (array, layer, head):
+            return run.weight(array, layer, head)
+    raise TypeError(M)
+
+
+@quantity(
+    "operator_norm(W: weight, p: word)",
+    words={"p": P},
+    latex=r"\|{0}\|_{{\ell_{{{1}}}}}",
+    example="operator_norm(W[0, 0], 1) == norm(W[0, 0], inf)",
+)
+def operator_norm(run: Run, W: Place, p: str) -> Scalar:
+    """norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column
+    sum for
+    p = inf, the spectral norm for p = 2"""
+    return norm(run, W, {"1": "inf", "inf": "1", "2": "2"}[p])
+
+
+@quantity(
+    "form_norm(W: weight, p: word)",
+    words={"p": P},
+    latex=r"\|{0}\|_{{*,{1}}}",
+    example="form_norm(W_QK[0, 0], 1) == norm(W_QK[0, 0], max)",
+)
+def form_norm(run: Run, W: Place, p: str) -> Scalar:
+    """sup |uWvᵀ| over the unit ball of ℓ_p (p = inf and d > 12: the sum of |W_ij|, which is larger)"""
+    return run.number(norms.form_norm(run.A, run.weight(*W), exponent(p)))
+
+
+@quantity("least_singular(W: weight)", latex=r"\sigma_{{\min}}({0})", example="least_singular(W[0, 0]) >= 0")
+def least_singular(run: Run, W: Place) -> Scalar:
+    """least singular value"""
+    A, M = run.A, run.weight(*W)
+    least = norms.symmetric_extremes(A, A.matmul(A.transpose(M), M))[0]
+    return run.number(scalar_function(A, A.sqrt, least if A.unbounded else np.maximum(least, 0.0)))
+
+
+@quantity(
+    "definiteness(W: weight)",
+    latex=r"m({0})",
+    example="definiteness(W_QK[0, 0]) <= norm(W_QK[0, 0], 2)",
+)
+def definiteness(run: Run, W: Place) -> Scalar:
+    """least |eigenvalue| of the symmetric part where that is definite; not positive where it is not"""
+    A, M = run.A, run.weight(*W)
+    low, high = norms.symmetric_extremes(A, (M + A.transpose(M)) / 2)
+    return run.number(np.maximum(low, -high) if not A.unbounded else _larger(run, low, -high))
+
+
+def _larger(run: Run, a: Any, b: Any) -> Any:
+    return run.numbers.larger(a, b)
+
+
+@quantity(
+    "product_norm(p: word)",
+    words={"p": ("2",)},
+    latex=r"\Bigl\|\prod_l W^{{l,0}}\Bigr\|_{{{0}}}",
+    example="product_norm(2) <= prod_l(norm(W[l, 0], 2))",
+)
+def product_norm(run: Run, p: str) -> Scalar:
+    """spectral norm of the product W[0, 0] W[1, 0] ⋯ W[L − 1, 0] of the values of the first heads"""
+    A = run.A
+    product = run.weight("W", 0, 0)
+    for layer in range(1, run.net.layers):
+        product = A.matmul(product, run.weight("W", layer, 0))
+    return run.number(norms.spectral_norm(A, product))
+
+
+@quantity("lipschitz(l: layer)", latex=r"\lambda_{{{0}}}", example="lipschitz(0) >= 0")
+def lipschitz(run: Run, layer: int) -> Scalar:
+    """composite Lipschitz constant of the map after layer l: ‖|W₁||W₂|‖_{1,∞}·sup|φ'| for an MLP x ↦ φ(xW₁ +
+    b₁)W₂ + b₂
+    (plus the identity inside the bars where the map has a skip of its own), 1 where there is none"""
+    f, A = run.net.mlp[layer], run.A
+    if f is None:
+        return Fraction(1)
+    product = A.matmul(A.abs(A.asarray(f.W_in)), A.abs(A.asarray(f.W_out))) * A.constant(LIPSCHITZ[f.activation])
+    if f.skip:
+        product = product + A.asarray(np.eye(f.dim))
+    return run.number(norms.norm_composite(A, product))
+
+
+# -- attention ---------------------------------------------------------------------------------------------
+
+
+@quantity(
+    "delta(P: attention, center: word)",
+    words={"center": CENTERS},
+    latex=r"\delta({0})",
+    example="delta(P[0, 0], mean) >= 0",
+)
+def delta(run: Run, P: Place, center: str) -> Scalar:
+    """largest oscillation (largest minus least entry) of a row of E = RW_QKRᵀ/√d_qk, R the tokens about the
+    center that
+    minimises ‖R‖_{1,∞} (composite), or about their mean"""
+    return run.from_log(run.about(P[1], P[2], center).log_D)
+
+
+@quantity(
+    "gamma(P: attention)",
+    latex=r"\gamma_*({0})",
+    example="gamma(P[0, 0]) <= sqrt(n)",
+)
+def gamma(run: Run, P: Place) -> Scalar:
+    """√(Σ_i D_ii · max_j q_j / max_i D_ii) with D_ii = osc(E_i) and q = softmax(c) about the composite center;
+    0 where all
+    D_ii are 0"""
+    at = run.about(P[1], P[2], "composite")
+    D = run.from_log(at.log_D)
+    total = run.from_log(at.log_sum_D) * run.from_log(at.log_q_max)
+    if isinstance(D, Signed):
+        log = np.where(D.sign == 0, -np.inf, (total.log - np.where(D.sign == 0, 0.0, D.log)) / 2)
+        return Signed.positive(log)
+    if D == 0:
+        return run.numbers.lift(Fraction(0))
+    return run.numbers.apply("sqrt", total / D)
+
+
+@quantity(
+    "q_max(P: attention, center: word)",
+    words={"center": CENTERS},
+    latex=r"\|q({0})\|_\infty",
+    example="q_max(P[0, 0], mean) >= 1/n",
+)
+def q_max(run: Run, P: Place, center: str) -> Scalar:
+    """largest entry of q = softmax(c), c_j = R_jW_QKᵀx/√d_qk plus the key bias's term, x the center"""
+    return run.from_log(run.about(P[1], P[2], center).log_q_max)
+
+
+@quantity(
+    "q_min(P: attention, center: word)",
+    words={"center": CENTERS},
+    latex=r"\min_j q_j({0})",
+    example="q_min(P[0, 0], mean) <= 1/n",
+)
+def q_min(run: Run, P: Place, center: str) -> Scalar:
+    """least entry of q = softmax(c)"""
+    return run.from_log(run.about(P[1], P[2], center).log_q_min)
+
+
+def _row_logits(run: Run, P: Place) -> tuple[Any, Any]:
+    """The largest oscillation of a row of logits over its edges, and −log of the least attention on an edge."""
+    key = ("row logits", P)
+    if key not in run.memory:
+        A = run.A
+        c, E = run.logit_parts(P[1], P[2])
+        logits, opposite = run.on_edges(c + E), run.on_edges(-(c + E))
+        high, low = A.max(logits, axis=-1), -A.max(opposite, axis=-1)
+        # The least weight of a row is 1/Σ_j e^{l_j − low}.
+        inverse = high - low + A.log(A.sum(A.exp(logits - high), axis=-1))
+        run.memory[key] = unbox(A.max(high - low, axis=-2)), unbox(A.max(inverse, axis=-2))
+    return run.memory[key]
+
+
+@quantity("epsilon(P: attention)", latex=r"\varepsilon({0})", example="epsilon(P[0, 0]) <= 1/in_degree + 1")
+def epsilon(run: Run, P: Place) -> Scalar:
+    """least attention on an edge of the mask"""
+    return run.from_log(-_row_logits(run, P)[1])
+
+
+@quantity("logit_range(P: attention)", latex=r"\rho({0})", example="logit_range(P[0, 0]) >= 0")
+def logit_range(run: Run, P: Place) -> Scalar:
+    """largest oscillation of a row of logits over the edges of the mask"""
+    return run.number(_row_logits(run, P)[0])
+
+
+@quantity("dobrushin(P: attention)", latex=r"\tau({0})", example="dobrushin(P[0, 0]) <= 1")
+def dobrushin(run: Run, P: Place) -> Scalar:
+    """largest total variation of two rows of the attention"""
+    A, rows = run.A, run.attention(P[1], P[2])
+    n = rows.shape[-1]
+    first, second = np.triu_indices(n, 1)
+    if first.size == 0:
+        return Fraction(0)
+    gaps = A.sum(A.abs(rows[..., first, :] - rows[..., second, :]), axis=-1) / 2
+    return run.number(unbox(A.max(gaps, axis=-2)))
+
+
+@quantity("entropy(P: attention)", latex=r"\operatorname{{Ent}}({0})", example="entropy(P[0, 0]) <= log(n)")
+def entropy(run: Run, P: Place) -> Scalar:
+    """least entropy −Σ_j P_ij log P_ij of a row of the attention"""
+    A, rows = run.A, run.attention(P[1], P[2])
+    logs = A.where(run.mask.allowed, A.log(A.where(run.mask.allowed, rows, 1 + 0 * rows)), 0 * rows)
+    return run.number(-unbox(A.max(A.sum(rows * logs, axis=-1), axis=-2)))
+
+
+# Below this, exponentials of doubles lose their digits.
+_LEAST_CONTRACTION = 1e-290
+
+
+@quantity(
+    "contraction(k: layer)",
+    latex=r"\Bigl(1-\sum_c\min_i(B_{{{0}}})_{{ic}}\Bigr)",
+    example="contraction(0) <= 1",
+)
+def contraction(run: Run, k: int) -> Scalar:
+    """1 − Σ_c min_i (B_k)_ic, B_k = P[rk + r − 1, 0] ⋯ P[rk, 0] the product of the attention of r layers, r
+    the radius of
+    the mask (the last product may be shorter): Doeblin's contraction"""
+    A, r = run.A, run.radius
+    layers = range(k * r, min(run.net.layers, k * r + r))
+    if run.mask.is_complete and len(layers) == 1:
+        gaps = -_difference_from_first(run, layers[0])
+    else:
+        B = run.attention(layers[0], 0)
+        for layer in layers[1:]:
+            B = A.matmul(run.attention(layer, 0), B)
+        gaps = -_rows_minus_first(A, B)
+    found = unbox(A.sum(A.max(gaps, axis=-2), axis=-1))
+    if not A.unbounded:
+        # Underflow is no contraction to 0: doubles cannot tell, and balls can.
+        found = np.where(found > _LEAST_CONTRACTION, found, np.nan)
+    return run.number(found)
+
+
+def _rows_minus_first(A: Any, B: Array) -> Array:
+    """B_ij − B_0j for stochastic rows.
+
+    Doubles near 1 hide how far they differ: in the column where row 0 is largest the small weights tell, because
+    the differences of a row sum to zero.
+    """
+    difference = B - B[..., :1, :]
+    if A.unbounded:
+        return difference
+    largest = np.arange(B.shape[-1]) == B[..., :1, :].argmax(axis=-1)[..., None]
+    return np.where(largest, -np.where(largest, 0.0, difference).sum(axis=-1, keepdims=True), difference)
+
+
+def _difference_from_first(run: Run, layer: int) -> Array:
+    """P_ij − P_0j where every row sees every key, accurate however close the rows are.
+
+    With g_ij = E_ij − E_0j, m = e^g − 1 and m̄_i = Σ_j P_0j m_ij it is P_0j (m_ij − m̄_i)/(1 + m̄_i).
+    """
+    A = run.A
+    rows = run.attention(layer, 0)
+    _, E = run.logit_parts(layer, 0)
+    q, g = rows[..., :1, :], E - E[..., :1, :]
+    if not A.unbounded:
+        small = np.abs(g).max(axis=(-2, -1), keepdims=True) < 1
+        g = np.where(small, g, 0.0)
+    m = A.expm1_of_temporary(g + 0)
+    mean = A.sum(q * m, axis=-1)
+    close = q * (m - mean) / (1 + mean)
+    return close if A.unbounded else np.where(small, close, _rows_minus_first(A, rows))
+
+
+# -- sphere LayerNorm --------------------------------------------------------------------------------------
+
+
+@quantity("height()", latex=r"\gamma", example="height() <= 1")
+def height(run: Run) -> Scalar:
+    """min_i ⟨X_i, v⟩ of the input, v the direction of its mean token"""
+    A = run.A
+    return run.number(-unbox(A.max(-run.heights(0, run.pole(0)), axis=-2)))
+
+
+@quantity("section(X: tokens)", latex=r"\operatorname{{diam}}\,y({0})", example="section(X[L]) <= section(X[0])")
+def section(run: Run, X: tuple[str, int]) -> Scalar:
+    """ℓ₂ diameter of y_i = X_i/⟨X_i, v_t⟩, v_t = vW[0, 0] ⋯ W[t − 1, 0] and v the direction of the input's
+    mean token"""
+    return run.from_log(run.log_section(X[1]))
+
+
+@quantity("gram_height(X: tokens)", latex=r"\gamma({0})", example="gram_height(X[0]) <= 1")
+def gram_height(run: Run, X: tuple[str, int]) -> Scalar:
+    """(1ᵀ(XXᵀ)⁻¹1)^{−1/2}, positive for tokens of full row rank"""
+    A, Y = run.A, run.plain_tokens(X[1])
+    gram = A.matmul(Y, A.transpose(Y))
+    if not A.unbounded:
+        try:
+            total = np.linalg.inv(gram).sum(axis=(-2, -1))
+        except np.linalg.LinAlgError:
+            total = np.full(gram.shape[:-2], np.nan)
+        with np.errstate(invalid="ignore"):
+            return run.number(np.where(total > 0, total, np.nan) ** -0.5)
+    if A.name == "mpmath":
+        import mpmath
+
+        solved = mpmath.lu_solve(mpmath.matrix(gram.tolist()), mpmath.ones(len(gram), 1))
+        return 1 / mpmath.sqrt(sum(solved))
+    from flint import arb, arb_mat
+
+    n = len(gram)
+    try:
+        found = arb_mat(n, n, gram.ravel().tolist()).solve(arb_mat(n, 1, [1] * n))
+    except ZeroDivisionError:
+        return arb.nan()
+    return 1 / sum(found.entries(), arb(0)).sqrt()
+
+
+# -- predicates --------------------------------------------------------------------------------------------
+
+
+@quantity("self_loops()", latex=r"\text{{every token sees itself}}", example="self_loops()", value="truth")
+def self_loops(run: Run) -> Truth:
+    """every token sees itself"""
+    return Truth(run.mask.has_self_loops)
+
+
+@quantity(
+    "quasi_strongly_connected()",
+    latex=r"\text{{the mask is quasi-strongly connected}}",
+    example="quasi_strongly_connected()",
+    value="truth",
+)
+def quasi_strongly_connected(run: Run) -> Truth:
+    """the mask is quasi-strongly connected: some token reaches every other along its edges"""
+    return Truth(run.mask.is_quasi_strongly_connected)
+
+
+@quantity(
+    "strongly_connected()",
+    latex=r"\text{{the mask is strongly connected}}",
+    example="strongly_connected()",
+    value="truth",
+)
+def strongly_connected(run: Run) -> Truth:
+    """the mask is strongly connected"""
+    return Truth(run.mask.is_strongly_connected)
+
+
+@quantity(
+    "orthogonal_values()",
+    latex=r"\text{{every }}W^{{l,h}}\text{{ is orthogonal}}",
+    example="orthogonal_values()",
+    value="truth",
+)
+def orthogonal_values(run: Run) -> Truth:
+    """every W[l, h] is exactly orthogonal"""
+    d = run.net.dim
+    stack = np.ascontiguousarray(run.net.W, dtype=float)
+    return Truth(
+        _exactly(lambda W: _is_orthogonal(W, d), np.moveaxis(stack, (0, 1), (-4, -3)) if stack.ndim > 4 else stack)
+    )
+
+
+def _exactly(predicate: Callable[[bytes], bool], stack: Array) -> Any:
+    """Whether it holds of all matrices of an instance: one answer, or one for each instance of a batch."""
+    d = stack.shape[-1]
+    if stack.ndim <= 4:
+        return all(predicate(matrix.tobytes()) for matrix in np.ascontiguousarray(stack).reshape(-1, d * d))
+    return np.asarray([_exactly(predicate, part) for part in stack])
+
+
+def _one_by_one(predicate: Callable[[bytes], bool], matrices: Array) -> Any:
+    """The same for a single matrix, or a batch of them."""
+    d = matrices.shape[-1]
+    found = [
+        predicate(matrix.tobytes()) for matrix in np.ascontiguousarray(matrices, dtype=float).reshape(-1, d * d)
+    ]
+    return found[0] if matrices.ndim == 2 else np.asarray(found)
+
+
+@quantity(
+    "definite(W: weight)",
+    latex=r"\operatorname{{sym}}{0}\text{{ is definite}}",
+    example="definite(W_QK[0, 0])",
+    value="truth",
+)
+def definite(run: Run, W: Place) -> Truth:
+    """the symmetric part of W is positive or negative definite, decided in exact rationals"""
+    array, layer, head = W
+    stack = run.net.W_QK if array == "W_QK" else run.net.W
+    return Truth(_one_by_one(lambda data: _is_definite(data, run.net.dim), np.asarray(stack[layer, head])))
+
+
+@quantity(
+    "invertible(W: weight)", latex=r"{0}\text{{ is invertible}}", example="invertible(W[0, 0])", value="truth"
+)
+def invertible(run: Run, W: Place) -> Truth:
+    """W is invertible, decided in exact rationals"""
+    array, layer, head = W
+    stack = run.net.W_QK if array == "W_QK" else run.net.W
+    return Truth(_one_by_one(lambda data: _is_invertible(data, run.net.dim), np.asarray(stack[layer, head])))
+
+
+def _rationals(data: bytes, d: int) -> list[list[Fraction]]:
+    return [[Fraction(x) for x in row] for row in np.frombuffer(data).reshape(d, d).tolist()]
+
+
+@lru_cache(maxsize=4096)
+def _is_definite(data: bytes, d: int) -> bool:
+    """All pivots of the symmetric part have one sign."""
+    W = _rationals(data, d)
+    S = [[W[i][j] + W[j][i] for j in range(d)] for i in range(d)]
+    sign = 1 if S[0][0] > 0 else -1
+    for k in range(d):
+        if S[k][k] * sign <= 0:
+            return False
+        for i in range(k + 1, d):
+            factor = S[i][k] / S[k][k]
+            S[i] = [a - factor * b for a, b in zip(S[i], S[k], strict=True)]
+    return True
+
+
+@lru_cache(maxsize=4096)
+def _is_invertible(data: bytes, d: int) -> bool:
+    """By elimination."""
+    M = _rationals(data, d)
+    for k in range(d):
+        pivot = next((i for i in range(k, d) if M[i][k] != 0), None)
+        if pivot is None:
+            return False
+        M[k], M[pivot] = M[pivot], M[k]
+        for i in range(k + 1, d):
+            factor = M[i][k] / M[k][k]
+            M[i] = [a - factor * b for a, b in zip(M[i], M[k], strict=True)]
+    return True
+
+
+@lru_cache(maxsize=4096)
+def _is_orthogonal(data: bytes, d: int) -> bool:
+    """W Wᵀ = I, in exact rationals."""
+    W = _rationals(data, d)
+    return all(
+        sum(a * b for a, b in zip(W[i], W[j], strict=True)) == (i == j) for i in range(d) for j in range(i + 1)
+    )
+
+
+@quantity(
+    "disjoint_blocks()",
+    latex=r"\text{{heads read and write disjoint coordinates, and the input is zero where they write}}",
+    example="disjoint_blocks()",
+    value="truth",
+)
+def disjoint_blocks(run: Run) -> Truth:
+    """heads read and write disjoint coordinates, and the input is zero where heads and biases write"""
+    net, X = run.net, np.asarray(run.X)
+    bias = None if net.bias is None else np.asarray(net.bias)
+    if X.ndim == 2:
+        return Truth(_disjoint(np.asarray(net.W), bias, X))
+    found = [
+        _disjoint(np.asarray(net.W)[:, :, i], None if bias is None else bias[:, i], x) for i, x in enumerate(X)
+    ]
+    return Truth(np.asarray(found))
+
+
+def _disjoint(W: Array, bias: Array | None, X: Array) -> bool:
+    written = (W != 0).any(axis=(0, 1, 2))
+    if bias is not None:
+        written = written | (bias != 0).any(axis=0)
+    read = (W != 0).any(axis=(0, 1, 3))
+    return not bool((written & read).any()) and not bool(X[:, written].any())

@@ -1,0 +1,328 @@
+"""From text to a formula: parsed with Python's grammar of expressions, never evaluated.
+
+What is not in the language is refused with its position, the nearest names and the allowed ones.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import NoReturn, TypeVar
+
+from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, SWITCHES, Function, Parameter
+from rankmath.formula.terms import (
+    EXPONENTS,
+    INDICES,
+    Call,
+    Every,
+    Formula,
+    Item,
+    Letter,
+    Number,
+    Operation,
+    Relation,
+    Term,
+    both,
+    negative,
+    quotient,
+)
+from rankmath.validation import InvalidArgument
+
+#: Longer claims, deeper ones and longer numbers are refused.
+MOST_CHARACTERS = 20_000
+_MOST_DEPTH = 100
+_MOST_DIGITS = 400
+
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.Pow: "**",
+}
+_RELATIONS: dict[type[ast.cmpop], str] = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
+T = TypeVar("T")
+
+
+def read_formula(text: str, letters: Iterable[str] = ()) -> Formula:
+    """The formula that `text` says; `letters` are names defined beside it (arrays and letters of a claim's own).
+
+    Examples
+    --------
+    >>> print(read_formula("diameter(X[1], p=1) <= norm(W[0,0], inf) * diameter(X[0], 1) / 2"))
+    diameter(X[1], 1) <= norm(W[0, 0], inf)*diameter(X[0], 1)/2
+    >>> read_formula("diametre(X[1], 1) <= 1")
+    Traceback (most recent call last):
+    ...
+    rankmath.InvalidArgument: claim, column 1: no function 'diametre' in the language; did you mean 'diameter'?
+    """
+    reader = _Reader(text, letters)
+    return reader.formula(reader.tree)
+
+
+def read_term(text: str, letters: Iterable[str] = (), *, free: Iterable[str] = ()) -> Term:
+    """The term that `text` says; `free` indices may stand in it unbound, for a formula that binds them.
+
+    Examples
+    --------
+    >>> print(read_term("max_l(sum_h(norm(W[l,h], 2)))"))
+    max_l(sum_h(norm(W[l, h], 2)))
+    """
+    reader = _Reader(text, letters)
+    reader.free = frozenset(free)
+    return reader.term(reader.tree, "number")
+
+
+class _Reader:
+    def __init__(self, text: str, letters: Iterable[str]) -> None:
+        if not isinstance(text, str):
+            raise InvalidArgument(f"claim: a {type(text).__name__} given; a line of text is needed")
+        self.text, self.letters = text, frozenset(letters)
+        self.bound: list[str] = []
+        self.free: frozenset[str] = frozenset()
+        self.depth = 0
+        if len(text) > MOST_CHARACTERS:
+            raise InvalidArgument(f"claim: {len(text)} characters given; at most {MOST_CHARACTERS} are read")
+        if not text.strip():
+            raise InvalidArgument("claim: empty; a relation such as 'mu(X[1]) <= mu(X[0])' is needed")
+        try:
+            self.tree = ast.parse(" ".join(text.split()), mode="eval").body
+        except SyntaxError as error:
+            raise InvalidArgument(
+                f"claim, column {error.offset}: {error.msg}; a relation between terms is needed"
+            ) from None
+        except (ValueError, RecursionError, MemoryError):
+            raise InvalidArgument("claim: not readable; a relation between terms is needed") from None
+        self.text = " ".join(text.split())
+
+    def refuse(self, node: ast.AST, words: str) -> NoReturn:
+        column = getattr(node, "col_offset", 0) + 1
+        raise InvalidArgument(f"claim, column {column}: {words}")
+
+    def unknown(self, node: ast.AST, what: str, name: str, allowed: Iterable[str]) -> NoReturn:
+        choices = sorted(allowed)
+        near = difflib.get_close_matches(name, choices, 3)
+        hint = f"did you mean {' or '.join(repr(x) for x in near)}?" if near else f"there are {', '.join(choices)}"
+        self.refuse(node, f"no {what} {name!r} in the language; {hint}")
+
+    # -- formulas ------------------------------------------------------------------------------------------
+
+    def formula(self, node: ast.expr) -> Formula:
+        match node:
+            case ast.BoolOp(op=ast.And(), values=values):
+                return both(*(self.formula(part) for part in values))
+            case ast.Compare(left=left, ops=ops, comparators=rights):
+                return self.comparison(node, [left, *rights], ops)
+            case ast.Call(func=ast.Name(id=name)) if name.startswith("all_") and name in FUNCTIONS:
+                return self.every(node, name.removeprefix("all_"))
+            case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS and FUNCTIONS[name].value == "truth":
+                found = self.call(node)
+                assert isinstance(found, Call)
+                return found
+            case _:
+                self.refuse(
+                    node, f"{self.source(node)!r} is no relation; two terms with <=, <, >=, > or == are needed"
+                )
+
+    def every(self, node: ast.Call, index: str) -> Formula:
+        if len(node.args) != 1 or node.keywords:
+            self.refuse(node, f"all_{index} takes one formula")
+        return Every(index, self.bind(node, index, lambda: self.formula(node.args[0])))
+
+    def comparison(self, node: ast.AST, terms: list[ast.expr], ops: list[ast.cmpop]) -> Formula:
+        relations: list[Formula] = []
+        for left, op, right in zip(terms, ops, terms[1:], strict=False):
+            symbol = _RELATIONS.get(type(op))
+            if symbol is None:
+                self.refuse(node, "only <=, <, >=, > and == relate two terms")
+            switch = left.id if isinstance(left, ast.Name) and left.id in SWITCHES else None
+            if switch is not None:
+                word = self.word(right, SWITCHES[switch])
+                if symbol != "==":
+                    self.refuse(node, f"{switch} is compared by == with {', '.join(SWITCHES[switch])}")
+                relations.append(Relation("==", Letter(switch), Letter(word)))
+            else:
+                relations.append(Relation(symbol, self.term(left, "number"), self.term(right, "number")))
+        return both(*relations)
+
+    # -- terms ---------------------------------------------------------------------------------------------
+
+    def term(self, node: ast.expr, kind: str, words: tuple[str, ...] = ()) -> Term:
+        self.depth += 1
+        if self.depth > _MOST_DEPTH:
+            self.refuse(node, f"nested more than {_MOST_DEPTH} deep")
+        try:
+            return self._term(node, kind, words)
+        finally:
+            self.depth -= 1
+
+    def _term(self, node: ast.expr, kind: str, words: tuple[str, ...]) -> Term:
+        if kind == "word":
+            found = self.word(node, words)
+            return Number(Fraction(found)) if found.isdigit() else Letter(found)
+        if kind in ("tokens", "weight", "attention", "matrix"):
+            return self.array(node, kind)
+        match node:
+            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+                return self.number(node)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return negative(self.term(operand, kind))
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+                first, second = self.term(left, kind), self.term(right, kind)
+                symbol = _OPERATORS[type(op)]
+                if symbol == "/" and second == Number(Fraction(0)):
+                    self.refuse(node, "division by zero")
+                return quotient(first, second) if symbol == "/" else Operation(symbol, (first, second))
+            case ast.Name(id=name):
+                return self.letter(node, name)
+            case ast.Call():
+                return self.call(node)
+            case ast.Subscript():
+                if isinstance(node.value, ast.Name) and node.value.id in self.letters:
+                    return self.item(node)
+                self.refuse(
+                    node, f"{self.source(node)!r} is an array; a number is needed here, such as a norm of it"
+                )
+            case _:
+                self.refuse(node, f"{self.source(node)!r} is not in the language")
+
+    def source(self, node: ast.AST) -> str:
+        found = ast.get_source_segment(self.text, node) or ""
+        return found if len(found) <= 60 else found[:57] + "..."
+
+    def number(self, node: ast.Constant) -> Number:
+        digits = (ast.get_source_segment(self.text, node) or str(node.value)).replace("_", "")
+        if len(digits) > _MOST_DIGITS:
+            self.refuse(node, f"a number of {len(digits)} characters; {_MOST_DIGITS} are allowed")
+        try:
+            value = Fraction(digits)
+        except ValueError:
+            self.refuse(node, f"{digits!r} is no number of the language; write 12, 0.5, 1e-3 or 1/3")
+        if max(len(str(value.numerator)), len(str(value.denominator))) > _MOST_DIGITS:
+            self.refuse(node, f"a number of more than {_MOST_DIGITS} digits")
+        return Number(value)
+
+    def letter(self, node: ast.AST, name: str) -> Term:
+        name = ALIASES.get(name, name)
+        if name in self.bound or name in self.free or name in self.letters or name in LETTERS:
+            return Letter(name)
+        if name in INDICES or name == "p":
+            reduction = "all_p(…)" if name == "p" else f"sum_{name}(…), max_{name}(…) or all_{name}(…)"
+            self.refuse(node, f"the index {name} is free; it is bound by {reduction}")
+        if name in ARRAYS:
+            self.refuse(
+                node, f"{name} is an array; write {name}[{', '.join(['l', 'h'][: ARRAYS[name]])}] inside a quantity"
+            )
+        self.unknown(node, "letter", name, {*LETTERS, *ALIASES, *self.letters, *self.bound})
+
+    def word(self, node: ast.expr, allowed: tuple[str, ...]) -> str:
+        match node:
+            case ast.Name(id=name):
+                found = name
+            case ast.Constant(value=str() as value):
+                found = value
+            case ast.Constant(value=int() as value) if not isinstance(value, bool):
+                found = str(value)
+            case _:
+                found = self.source(node)
+        if found in allowed or (
+            found == "p" and "p" in (*self.bound, *self.free) and set(EXPONENTS) <= set(allowed)
+        ):
+            return found
+        self.refuse(node, f"{found!r} given; allowed are {', '.join(allowed)}")
+
+    def array(self, node: ast.expr, kind: str) -> Item:
+        wanted = {"tokens": ("X",), "weight": ("W", "W_QK"), "attention": ("P",)}.get(kind, tuple(ARRAYS))
+        name = node.value.id if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) else None
+        if name not in wanted:
+            examples = " or ".join(f"{a}[{', '.join(['l', 'h'][: ARRAYS[a]])}]" for a in wanted)
+            self.refuse(node, f"{self.source(node)!r} given; {examples} is needed here")
+        assert isinstance(node, ast.Subscript)
+        return self.item(node)
+
+    def item(self, node: ast.Subscript) -> Item:
+        assert isinstance(node.value, ast.Name)
+        name = node.value.id
+        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if name in ARRAYS and len(indices) != ARRAYS[name]:
+            self.refuse(node, f"{name} takes {ARRAYS[name]} indices, {len(indices)} given")
+        return Item(name, tuple(self.term(index, "number") for index in indices))
+
+    # -- functions -----------------------------------------------------------------------------------------
+
+    def call(self, node: ast.Call) -> Call:
+        if not isinstance(node.func, ast.Name):
+            self.refuse(node, f"{self.source(node.func)!r} is no function of the language")
+        name = node.func.id
+        entry = FUNCTIONS.get(name)
+        if entry is None:
+            self.unknown(node, "function", name, FUNCTIONS)
+        if name == "recursion":
+            return self.recursion(node)
+        if entry.variadic:
+            if not node.args or node.keywords:
+                self.refuse(node, f"{name} takes one number or more")
+            return Call(name, tuple(self.term(argument, "number") for argument in node.args))
+        index = name.partition("_")[2]
+        if index in INDICES and name.partition("_")[0] in ("sum", "prod", "max", "min"):
+            [body] = self.arguments(node, entry)
+            return Call(name, (self.bind(node, index, lambda: self.term(body, "number")),))
+        given = self.arguments(node, entry)
+        return Call(
+            name,
+            tuple(
+                self.argument(argument, parameter)
+                for argument, parameter in zip(given, entry.parameters, strict=True)
+            ),
+        )
+
+    def argument(self, node: ast.expr, parameter: Parameter) -> Term:
+        if parameter.kind == "array":
+            if isinstance(node, ast.Name) and node.id in self.letters:
+                return Letter(node.id)
+            if (
+                isinstance(node, ast.Subscript)
+                and isinstance(node.value, ast.Name)
+                and node.value.id in self.letters
+            ):
+                return self.item(node)
+            self.refuse(node, f"{self.source(node)!r} given; an array of the instance is needed here")
+        return self.term(node, parameter.kind, parameter.words)
+
+    def arguments(self, node: ast.Call, entry: Function) -> list[ast.expr]:
+        """Positional and named arguments, in order."""
+        names = [parameter.name for parameter in entry.parameters]
+        found = dict(zip(names, node.args, strict=False))
+        if len(node.args) > len(names):
+            self.refuse(node, f"{entry.name}({', '.join(names)}): {len(node.args)} arguments given")
+        for keyword in node.keywords:
+            if keyword.arg not in names or keyword.arg in found:
+                self.refuse(node, f"{entry.name}({', '.join(names)}): {keyword.arg!r} is not expected")
+            found[keyword.arg] = keyword.value
+        missing = [name for name in names if name not in found]
+        if missing:
+            self.refuse(node, f"{entry.name}({', '.join(names)}): {', '.join(missing)} missing")
+        return [found[name] for name in names]
+
+    def recursion(self, node: ast.Call) -> Call:
+        if len(node.args) != 3 or node.keywords or not isinstance(node.args[0], ast.Name):
+            self.refuse(node, "recursion(b, start, step) takes a new letter and two terms")
+        name = node.args[0].id
+        if name in LETTERS or name in ARRAYS or name in INDICES:
+            self.refuse(node.args[0], f"{name!r} has a meaning of its own; take another letter")
+        start = self.term(node.args[1], "number")
+        self.bound.append(name)
+        step = self.bind(node, "l", lambda: self.term(node.args[2], "number"))
+        self.bound.pop()
+        return Call("recursion", (Letter(name), start, step))
+
+    def bind(self, node: ast.AST, index: str, read: Callable[[], T]) -> T:
+        if index in self.bound:
+            self.refuse(node, f"the index {index} is bound twice")
+        self.bound.append(index)
+        try:
+            return read()
+        finally:
+            self.bound.remove(index)

@@ -1,0 +1,365 @@
+"""A network instance carried through one arithmetic: what the quantities of a claim are measured on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.attention.backend import Backend, on_backend
+from rankmath.attention.centred import Tokens, attention_step, centre, norm_step, weights_of
+from rankmath.dynamics.enclosures import log_diameter as log_diameter_objects
+from rankmath.dynamics.enclosures import log_residual as log_residual_objects
+from rankmath.dynamics.trace import layers_centred
+from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar
+from rankmath.formula.numbers import Signed
+from rankmath.linalg.diameters import diameter
+from rankmath.linalg.masks import Mask
+from rankmath.linalg.residuals import ResidualNorm, residual
+from rankmath.model.network import LayerNorm, Network
+from rankmath.validation import Array
+
+# Logarithms of logits beyond this are cut: the softmax is saturated either way.
+_LARGEST_LOG = 300.0
+
+
+class Run:
+    """A network and its input in one arithmetic, layer by layer; float64 takes batches.
+
+    Under sphere LayerNorm the input is normalised first: X[0] = LN(X).
+    """
+
+    def __init__(self, A: Any, net: Network, X: Array) -> None:
+        # The arithmetic of a batch is that of its arrays.
+        self.A: Any = A if A.unbounded else Float64(X)
+        self.net, self.X = net, X
+        self.numbers: Numbers = NUMBERS[A.name]
+        self.memory: dict[Any, Any] = {}
+        self._backend: Backend = "numpy" if A.unbounded else A.backend
+
+    # -- numbers -------------------------------------------------------------------------------------------
+
+    def from_log(self, log: Any) -> Scalar:
+        """e^log as a number of the arithmetic."""
+        return self.numbers.from_log(log)
+
+    def number(self, x: Any) -> Scalar:
+        """A value (over the batch, in float64) as a number."""
+        return x if self.A.unbounded else Signed.of(x)
+
+    # -- letters and switches ------------------------------------------------------------------------------
+
+    def letter(self, name: str) -> Fraction | Scalar:
+        net = self.net
+        match name:
+            case "n":
+                return Fraction(int(self.X.shape[-2]))
+            case "d":
+                return Fraction(net.dim)
+            case "H":
+                return Fraction(net.heads)
+            case "L":
+                return Fraction(net.layers)
+            case "d_qk":
+                return Fraction(net.d_qk)
+            case "skip":
+                return Fraction(net.skip)
+            case "r":
+                return Fraction(self.radius)
+            case "K":
+                return Fraction(-(-net.layers // self.radius))
+            case "in_degree":
+                return Fraction(int(self.mask.allowed.sum(axis=1).max()))
+            case "x_star":
+                return threshold(self.numbers)
+        raise KeyError(name)
+
+    def switch(self, name: str, word: str) -> bool:
+        net = self.net
+        if word == "any":
+            return True
+        match name:
+            case "mask":
+                return self._masked_as(word)
+            case "layernorm":
+                return (net.norm is None) if word == "none" else (net.norm is not None and net.norm.kind == word)
+            case "mlp":
+                return not any(net.mlp)
+            case "bias":
+                return net.bias is None or not np.asarray(to_numpy(net.bias)).any()
+            case "key_bias":
+                return net.key_bias is None or not np.asarray(to_numpy(net.key_bias)).any()
+        raise KeyError(name)
+
+    def _masked_as(self, word: str) -> bool:
+        n = int(self.X.shape[-2])
+        mask = self.net.mask_for(n)
+        if mask is None or mask.is_complete:
+            return word in ("none", "complete", "padding")
+        if word == "padding":
+            return mask.common_support is not None
+        return word == "causal" and mask == Mask.causal(n)
+
+    @cached_property
+    def mask(self) -> Mask:
+        """The mask as a graph on the tokens."""
+        n = int(self.X.shape[-2])
+        return self.net.mask_for(n) or Mask.complete(n)
+
+    @property
+    def radius(self) -> int:
+        """The radius of the mask, at least 1; 1 where there is none."""
+        return self.mask.steps
+
+    # -- tokens --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tokens(self) -> list[Tokens]:
+        norm = self.net.norm
+        if norm is not None and norm.kind == "sphere":
+            return self._sphere_tokens(norm)
+        if self._backend == "numpy":
+            return list(layers_centred(self.A, self.net, self.X))
+        # The layers run there; what is measured of their tokens is measured here.
+        net, X = on_backend(self._backend, self.net, self.X)
+        layers = layers_centred(Float64(X), net, X)
+        return [replace(t, center=to_numpy(t.center), residual=to_numpy(t.residual)) for t in layers]
+
+    def _sphere_tokens(self, norm: LayerNorm) -> list[Tokens]:
+        A, net = self.A, self.net
+        mask = net.mask_for(int(self.X.shape[-2]))
+        found = [norm_step(A, norm, centre(A, self.X))]
+        for weights in weights_of(A, net):
+            found.append(norm_step(A, norm, attention_step(A, net, weights, found[-1], mask)))
+        return found
+
+    def weight(self, array: str, layer: int, head: int) -> Array:
+        """W or W_QK of one head, in the arithmetic; factors are multiplied there, so that balls see no rounding."""
+        A, net = self.A, self.net
+        left, right = (net.query, net.key) if array == "W_QK" else (net.value, net.output)
+        if not A.unbounded:
+            return A.asarray((net.W_QK if array == "W_QK" else net.W)[layer, head])
+        first = A.asarray(left[layer, head])
+        if right is None:
+            return first
+        second = A.asarray(right[layer, head])
+        return A.matmul(first, A.transpose(second) if array == "W_QK" else second)
+
+    @property
+    def root(self) -> Any:
+        """√d_qk."""
+        return scalar_function(self.A, self.A.sqrt, self.A.constant(self.net.d_qk))
+
+    def log_diameter(self, layer: int, p: float) -> Any:
+        """log Δ_p of the tokens after `layer` layers."""
+        tokens = self.tokens[layer]
+        if self.A.unbounded:
+            return log_diameter_objects(self.A, tokens.residual, p)
+        return self.scaled(tokens, diameter(tokens.residual, p))
+
+    def log_residual(self, layer: int, norm: ResidualNorm) -> Any:
+        """log‖res‖ of the tokens after `layer` layers."""
+        tokens = self.tokens[layer]
+        if self.A.unbounded:
+            return log_residual_objects(self.A, tokens.residual, norm)
+        R = tokens.residual
+        if norm == "frobenius":
+            size = np.sqrt((R * R).sum(axis=(-2, -1)))
+        else:
+            flat = R.reshape(-1, *R.shape[-2:])
+            size = np.asarray([residual(r, norm=norm).value for r in flat]).reshape(R.shape[:-2])
+        return self.scaled(tokens, size)
+
+    def scaled(self, tokens: Tokens, size: Any) -> Any:
+        """log of a size measured in the residual's unit."""
+        return tokens.log_residual.to_float()[..., 0, 0] + self.A.log(np.asarray(size, dtype=float))
+
+    def units(self, layer: int) -> tuple[Any, Any]:
+        """The units of mean and residual as numbers: 1 where exponents are unbounded."""
+        if self.A.unbounded:
+            return 1, 1
+        tokens = self.tokens[layer]
+        return np.exp(tokens.log_center), np.exp(np.maximum(tokens.log_residual.to_float(), -1e300))
+
+    def plain_tokens(self, layer: int) -> Array:
+        """X itself, mean and residual added up."""
+        tokens = self.tokens[layer]
+        mean, spread = self.units(layer)
+        return tokens.center * mean + tokens.residual * spread
+
+    # -- attention -----------------------------------------------------------------------------------------
+
+    def logit_parts(self, layer: int, head: int) -> tuple[Array, Array]:
+        """c (..., 1, n) and E (..., n, n), quadratic in res(X): the logits are c_j + E_ij up to constants
+        of a row."""
+        A, net, tokens = self.A, self.net, self.tokens[layer]
+        W, R = self.weight("W_QK", layer, head), tokens.residual
+        c = A.matmul(A.matmul(tokens.center, W), A.transpose(R))
+        E = A.matmul(A.matmul(R, W), A.transpose(R))
+        bias: Any = None
+        if net.key_bias is not None:
+            bias = A.transpose(A.matmul(R, A.asarray(net.key_bias[layer, head][..., None])))
+        if A.unbounded:
+            return (c if bias is None else c + bias) / self.root, E / self.root
+        sigma = np.maximum(tokens.log_residual.to_float(), -1e300)
+        c = c * np.exp(np.minimum(sigma + tokens.log_center, _LARGEST_LOG))
+        c = c if bias is None else c + bias * np.exp(np.minimum(sigma, _LARGEST_LOG))
+        root = np.asarray(self.root)[..., None, None]
+        return c / root, E * np.exp(np.minimum(2 * sigma, _LARGEST_LOG)) / root
+
+    def on_edges(self, values: Array) -> Array:
+        """`values` (..., n, n) where the mask allows, −∞ elsewhere."""
+        nothing = scalar_function(self.A, self.A.log, self.A.constant(0))
+        return self.A.where(self.mask.allowed, values, nothing)
+
+    def attention(self, layer: int, head: int) -> Array:
+        """P of one head, (..., n, n)."""
+        key = ("attention matrix", layer, head)
+        if key not in self.memory:
+            A = self.A
+            c, E = self.logit_parts(layer, head)
+            logits = self.on_edges(c + E)
+            weights = A.exp(logits - A.max(logits, axis=-1))
+            self.memory[key] = weights / A.sum(weights, axis=-1)
+        return self.memory[key]
+
+    def about(self, layer: int, head: int, center: str) -> SoftmaxParts:
+        """Oscillations D_ii and q = softmax(c) of one head, with R taken about a center.
+
+        "composite" minimises ‖R‖_{1,∞} (found by float64 linear programs: any center gives true bounds for the
+        D and
+        q taken there), "mean" is the mean token.
+        """
+        key = ("softmax about", layer, head, center)
+        if key not in self.memory:
+            self.memory[key] = self._softmax_about(layer, self._offset(layer, center), head)
+        return self.memory[key]
+
+    def _offset(self, layer: int, center: str) -> Array:
+        key = ("center", layer, center)
+        if key not in self.memory:
+            tokens = self.tokens[layer]
+            mean = center == "mean"
+            self.memory[key] = 0 * tokens.center if mean else self._composite_center(tokens.residual)
+        return self.memory[key]
+
+    def _softmax_about(self, layer: int, offset: Array, head: int) -> SoftmaxParts:
+        A, net, tokens = self.A, self.net, self.tokens[layer]
+        R = tokens.residual - offset
+        W = self.weight("W_QK", layer, head)
+        root = self.root if A.unbounded else np.asarray(self.root)[..., None, None]
+        k = None if net.key_bias is None else A.matmul(R, A.asarray(net.key_bias[layer, head][..., None]))
+        shift: Any = 0
+        if A.unbounded:
+            c = A.matmul(R, A.transpose(A.matmul(tokens.center + offset, W)))
+        else:
+            sigma = np.maximum(tokens.log_residual.to_float(), -1e300)
+            unit = np.maximum(tokens.log_center, sigma)
+            x = tokens.center * np.exp(tokens.log_center - unit) + offset * np.exp(sigma - unit)
+            c = A.matmul(R, A.transpose(A.matmul(x, W))) * np.exp(np.minimum(sigma + unit, 600.0))
+            k = None if k is None else k * np.exp(sigma)
+            shift = 2.0 * sigma[..., 0, 0]
+        c = (c if k is None else c + k) / root
+        E = A.matmul(A.matmul(R, W), A.transpose(R)) / root
+        D = A.max(E, axis=-1) + A.max(-E, axis=-1)
+        c = c - A.row_of_largest(c, c)
+        log_total = scalar_function(A, A.log, unbox(A.sum(A.exp(c), axis=-2)))
+        return SoftmaxParts(
+            scalar_function(A, A.log, unbox(A.max(D, axis=-2))) + shift,
+            scalar_function(A, A.log, unbox(A.sum(D, axis=-2))) + shift,
+            -unbox(A.max(-c, axis=-2)) - log_total,
+            unbox(A.max(c, axis=-2)) - log_total,
+        )
+
+    def _composite_center(self, R: Array) -> Array:
+        if self.A.unbounded:
+            exponent = self.A.upper_exponent(R)
+            unit = self.A.constant(2) ** exponent
+            scaled = (x / unit for x in R.flat)
+            middles = [float(x.mid()) if self.A.name == "balls" else float(x) for x in scaled]
+            floats = np.asarray(middles).reshape(R.shape)
+            return self.A.asarray(residual(floats, norm="composite").center[None, :]) * unit
+        flat = R.reshape(-1, *R.shape[-2:])
+        centers = [residual(r, norm="composite").center for r in flat]
+        return np.asarray(centers).reshape(*R.shape[:-2], 1, R.shape[-1])
+
+    # -- sphere LayerNorm ----------------------------------------------------------------------------------
+
+    def heights(self, layer: int, v: Array) -> Array:
+        """⟨X_i, v⟩ for a row v, (..., n, 1)."""
+        A, tokens = self.A, self.tokens[layer]
+        mean, spread = self.units(layer)
+        column = A.transpose(v)
+        return A.matmul(tokens.center, column) * mean + A.matmul(tokens.residual, column) * spread
+
+    def pole(self, layer: int) -> Array:
+        """The direction v of the mean token of the input, carried by the values of `layer` layers: v W^0 ⋯
+        W^{layer−1}."""
+        A = self.A
+        x = self.tokens[0].center
+        v = x / A.nonzero(A.sqrt(A.sum(x * x, axis=-1)))
+        for l in range(layer):
+            v = A.matmul(v, self.weight("W", l, 0))
+        return v
+
+    def log_section(self, layer: int) -> Any:
+        """log of the ℓ₂ diameter of the y_i = X_i/⟨X_i, v⟩, v the pole.
+
+        About the mean x: y_i − x/⟨x, v⟩ = (R_i − x⟨R_i, v⟩/⟨x, v⟩)/⟨X_i, v⟩, so collapsed tokens lose no digits.
+        """
+        A, tokens, v = self.A, self.tokens[layer], self.pole(layer)
+        column = A.transpose(v)
+        along = A.matmul(tokens.residual, column) / A.nonzero(A.matmul(tokens.center, column))
+        offsets = (tokens.residual - along * tokens.center) / A.nonzero(self.heights(layer, v))
+        if A.unbounded:
+            return log_diameter_objects(A, offsets, 2)
+        return self.scaled(tokens, diameter(offsets, 2))
+
+
+@dataclass(frozen=True)
+class SoftmaxParts:
+    """One head: log max_i D_ii, log Σ_i D_ii, and log of the least and largest entry of q."""
+
+    log_D: Any
+    log_sum_D: Any
+    log_q_min: Any
+    log_q_max: Any
+
+
+def threshold(numbers: Numbers) -> Scalar:
+    """x* = −½ − W₋₁(−e^{−1/2}/2), the positive root of eˣ = 1 + 2x."""
+    if numbers.name == "float64":
+        return Signed.of(1.2564312086261697)
+    half = numbers.lift(Fraction(1, 2))
+    argument = -numbers.apply("exp", -half) / 2
+    if numbers.name == "balls":
+        return -half - argument.lambertw(branch=-1)
+    import mpmath
+
+    return -half - mpmath.lambertw(argument, -1).real
+
+
+def scalar_function(A: Any, function: Any, x: Any) -> Any:
+    """A function of arrays on one number (or, in float64, on a batch of them)."""
+    if not A.unbounded:
+        return function(np.asarray(x, dtype=float))
+    if isinstance(x, np.ndarray):
+        return function(x)
+    box = np.empty(1, dtype=object)
+    box[0] = x
+    return function(box)[0]
+
+
+def unbox(a: Array) -> Any:
+    """(..., 1, 1) -> (...): the number itself where there is no batch."""
+    return a[..., 0, 0][()]
+
+
+def exponent(word: str) -> float:
+    """p as a number."""
+    return math.inf if word == "inf" else int(word)

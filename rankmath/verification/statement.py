@@ -1,0 +1,246 @@
+"""A statement is a formula with its hypotheses; nothing else in the library knows a theorem by name.
+
+From the formula come the printed claim, its evaluation in every arithmetic, the sympy bound, and what a certificate
+carries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.formula import both, read_formula, read_term
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Side, Subject, sides
+from rankmath.formula.language import LETTERS
+from rankmath.formula.printing import latex, latex_letter, text, words
+from rankmath.formula.run import Run
+from rankmath.formula.terms import INDICES, Both, Call, Formula, Letter, Relation, Term, as_term, replaced, walk
+from rankmath.validation import InvalidArgument, as_choice
+from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
+
+#: What is known: proved (every instance holds), refuted (an instance violates it), open (nothing yet).
+Status = Literal["proved", "refuted", "open"]
+STATUSES = ("proved", "refuted", "open")
+#: "all": the formula holds for every instance; "some": there is an instance for which it holds.
+Quantifier = Literal["all", "some"]
+
+Draw = Callable[[np.random.Generator, int], Instance]
+Formulas: TypeAlias = Formula | str
+
+# What is meant where a claim about networks says nothing: attention alone; biases are allowed.
+_DEFAULTS = {
+    "mask": "mask == none",
+    "layernorm": "layernorm == none",
+    "mlp": "mlp == none",
+    "skip": "skip == 0",
+}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A statement on an instance: all hypotheses and all relations of the conclusion (every one must hold)."""
+
+    sides: Sequence[Side]
+    hypotheses: Sequence[Side] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """One theorem, lemma, claim or conjecture.
+
+    Parameters
+    ----------
+    key : what users type, e.g. ``own:diameter``.
+    formula : the conclusion, as a formula or its text.
+    given : the hypotheses, one or several. What networks have beside attention is said here (``mask == causal``,
+        ``skip == 1``); without a word they are attention alone, with biases.
+    where : letters of the formula's own, each a term.
+    quantifier : "some" where the claim is that an instance exists.
+    title, source, notes : words: what it says in short, who states it and where, what else is known.
+    status : what is known: "proved", "refuted" or "open".
+    truth : where that is shown: a file of proofs/.
+    arrays : the names of the data, where the statement is not about a network.
+    instance : checks what a user hands over and makes an instance of it.
+    draws : generators of batches, (rng, size) -> instance: random and structured.
+    extremal : generators of single instances close to equality, from the statement's own analysis.
+    exhibit : builds the instance that refutes, or shows what is claimed to exist, with its certificate.
+    certificate : makes a certificate of an instance, where the general way does not serve.
+    sharp : whether equality is approached (ratio → 1).
+    exact : whether exact arithmetic decides every instance, one by one.
+    share, cost : the share of a battery's instances it takes, and its rough relative cost.
+    compare : how another bound does on the same instances: {words: log of a factor}.
+
+    Examples
+    --------
+    >>> from rankmath.formula import W, X, diameter, norm
+    >>> halves = Statement(
+    ...     "mine:halves", diameter(X[1], 1) <= norm(W[0, 0], "inf") * diameter(X[0], 1) / 2, given="heads == 1"
+    ... )
+    >>> print(halves)
+    mine:halves (open): diameter(X[1], 1) <= norm(W[0, 0], inf)*diameter(X[0], 1)/2
+      given: one head, no mask, no LayerNorm, no MLP, no skip connections
+    """
+
+    key: str
+    formula: Formulas
+    given: Formulas | Sequence[Formulas] = ()
+    where: Mapping[str, Term | str] = field(default_factory=dict)
+    quantifier: Quantifier = "all"
+    title: str = ""
+    source: str = ""
+    status: Status = "open"
+    truth: str = ""
+    arrays: tuple[str, ...] = ()
+    instance: Callable[..., Instance] = network_instance
+    draws: tuple[Draw, ...] = ()
+    extremal: Callable[[np.random.Generator], Iterator[Instance]] | None = None
+    exhibit: Callable[[], Certificate] | None = None
+    certificate: Callable[..., Certificate] | None = None
+    sharp: bool = False
+    exact: bool = False
+    notes: str = ""
+    #: Whether the exhibit's certificate refutes the claim (or is what the claim says exists).
+    exhibit_refutes: bool = True
+    share: float = 1.0
+    cost: float = 1.0
+    compare: Callable[[Any], dict[str, Any]] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.key, str) or not self.key.strip():
+            raise InvalidArgument(f"key: {self.key!r} given; a name such as 'mine:halves' is needed")
+        as_choice("status", self.status, STATUSES)
+        as_choice("quantifier", self.quantifier, ("all", "some"))
+        if not isinstance(self.where, Mapping):
+            raise InvalidArgument(
+                f"where: a {type(self.where).__name__} given; a mapping of letters to terms is needed"
+            )
+        where: dict[str, Term] = {}
+        for name, meaning in self.where.items():
+            if not isinstance(name, str) or not name.isidentifier() or name in LETTERS:
+                raise InvalidArgument(f"where: the letter {name!r} given; a new name is needed")
+            free = (*INDICES, "p")
+            term = (
+                read_term(meaning, (*self.arrays, *where), free=free)
+                if isinstance(meaning, str)
+                else as_term(meaning)
+            )
+            where[name] = term
+        names = (*self.arrays, *where)
+        given = (self.given,) if isinstance(self.given, str | Term) else tuple(self.given)
+        read = [read_formula(part, names) if isinstance(part, str) else part for part in given]
+        formula = read_formula(self.formula, names) if isinstance(self.formula, str) else self.formula
+        for part in (formula, *read):
+            if not isinstance(part, Formula):
+                raise InvalidArgument(
+                    f"{self.key}: {part!r} is no formula; two terms with <=, <, >=, > or == are needed"
+                )
+        object.__setattr__(self, "formula", formula)
+        object.__setattr__(self, "given", tuple(read))
+        object.__setattr__(self, "where", where)
+
+    # -- what it says --------------------------------------------------------------------------------------
+
+    @cached_property
+    def hypotheses(self) -> tuple[Formula, ...]:
+        """All hypotheses: those given, and for networks what is meant where nothing is said."""
+        given = tuple(
+            part for whole in self.given for part in (whole.formulas if isinstance(whole, Both) else (whole,))
+        )
+        if self.arrays:
+            return given
+        said = {term.name for part in given for term in walk(part) if isinstance(term, Letter)}
+        # The factor of the skip connection is said by the claim itself where it occurs in it.
+        said |= {term.name for term in walk(self.expanded) if isinstance(term, Letter)}
+        return (*given, *(read_formula(meant) for name, meant in _DEFAULTS.items() if name not in said))
+
+    @cached_property
+    def expanded(self) -> Formula:
+        """The formula with its own letters written out: what is evaluated and certified."""
+        return self._written_out(self.formula)
+
+    def _written_out(self, formula: Any) -> Any:
+        for name, meaning in reversed(self.where.items()):
+            formula = replaced(formula, {name: meaning})
+        return formula
+
+    @cached_property
+    def given_texts(self) -> tuple[str, ...]:
+        """The hypotheses as text, one by one: what a certificate carries."""
+        return tuple(text(self._written_out(part)) for part in self.hypotheses)
+
+    @property
+    def claim_text(self) -> str:
+        """The conclusion as text, letters written out: what a certificate carries."""
+        return text(self.expanded)
+
+    @property
+    def hypotheses_in_words(self) -> str:
+        """The hypotheses in words where they have some."""
+        return ", ".join(filter(None, (words(part) for part in self.hypotheses)))
+
+    @cached_property
+    def claim(self) -> str:
+        """LaTeX of the whole claim: hypotheses, conclusion, and what its letters mean."""
+        conclusion = latex(self.formula)
+        if self.quantifier == "some":
+            conclusion = r"\text{there is an instance with }" + conclusion
+        for name, meaning in self.where.items():
+            conclusion += rf",\quad {latex_letter(name)}={latex(meaning)}"
+        premises = r",\ ".join(filter(None, (_latex_hypothesis(part) for part in self.hypotheses)))
+        return rf"{premises}\implies {conclusion}" if premises else conclusion
+
+    def __str__(self) -> str:
+        some = "some instance has " if self.quantifier == "some" else ""
+        lines = [f"{self.key} ({self.status}): {some}{text(self.formula)}"]
+        if self.where:
+            lines.append(
+                "  where: " + ", ".join(f"{name} = {text(meaning)}" for name, meaning in self.where.items())
+            )
+        if self.hypotheses:
+            lines.append(f"  given: {self.hypotheses_in_words}")
+        return "\n".join(lines)
+
+    def _repr_latex_(self) -> str:
+        return f"${self.claim}$"
+
+    # -- what it is evaluated to ---------------------------------------------------------------------------
+
+    def run(self, A: Any, instance: Instance) -> Subject:
+        """The instance carried through one arithmetic."""
+        if isinstance(instance, NetworkInstance):
+            return Run(A, instance.net, instance.X)
+        assert isinstance(instance, ArrayInstance)
+        return ArrayRun(A, instance)
+
+    def evaluate(self, A: Any, instance: Instance) -> Evaluation:
+        """Hypotheses and conclusion on an instance, or on a batch in float64."""
+        subject = self.run(A, instance)
+        hypotheses = [side for part in self.hypotheses for side in sides(self._written_out(part), subject)]
+        # Where a hypothesis certainly fails the conclusion may have no meaning.
+        if any(
+            side.truth is not None and not np.any(side.truth.holds) and side.truth.holds is not None
+            for side in hypotheses
+        ):
+            return Evaluation((), hypotheses)
+        return Evaluation(list(sides(self.expanded, subject)), hypotheses)
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """The functions of the language it uses."""
+        whole = both(self.expanded, *(self._written_out(part) for part in self.hypotheses))
+        return frozenset(term.function for term in walk(whole) if isinstance(term, Call))
+
+
+def _latex_hypothesis(formula: Formula) -> str:
+    shown = words(formula)
+    if shown != text(formula):
+        return rf"\text{{{shown}}}" if shown else ""
+    if isinstance(formula, Relation) and isinstance(formula.left, Letter) and formula.left.name == "skip":
+        return latex(formula)
+    return latex(formula)
