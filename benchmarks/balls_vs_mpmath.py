@@ -30,12 +30,12 @@ def step_times(digits: int, scale: float) -> dict[str, Any]:
     bits = math.ceil(digits * math.log2(10))
     B, M = MatrixBalls(), Multiprecision(digits)
     with precision(bits):
-        ball_tokens, ball_weights = centre(B, X), next(weights_of(B, net))
-        tokens, weights = centre(M, X), next(weights_of(M, net))
+        ball_tokens, ball_weights = centre(B, X), weights_of(B, net.attentions[0])
+        tokens, weights = centre(M, X), weights_of(M, net.attentions[0])
         return side_by_side(
             {
-                "balls": lambda: attention_step(B, net, ball_weights, ball_tokens, None),
-                "mpmath": lambda: attention_step(M, net, weights, tokens, None),
+                "balls": lambda: attention_step(B, ball_weights, ball_tokens, None),
+                "mpmath": lambda: attention_step(M, weights, tokens, None),
             },
             repeats=11,
         )

@@ -88,7 +88,8 @@ def layer(machine: Machine) -> list[Row]:
         T, W_QK, W = (machine.torch(a) for a in (net.random_input(seed=1), net.query[0], net.value[0]))
         net, X = machine.there(net, net.random_input(seed=1))
         A = Float64(X)
-        tokens, (weights,) = centre(A, X), weights_of(A, net, stacked=stacks_heads(A, net, X))
+        tokens, (attention,) = centre(A, X), net.attentions
+        weights = weights_of(A, attention, stacked=stacks_heads(A, attention, X))
 
         def explicit(T: Any = T, W_QK: Any = W_QK, W: Any = W, root: float = math.sqrt(d)) -> Any:
             return (torch.softmax((T @ W_QK) @ T.T / root, dim=-1) @ (T @ W)).sum(0)
@@ -96,8 +97,8 @@ def layer(machine: Machine) -> list[Row]:
         def library(T: Any = T, W_QK: Any = W_QK, W: Any = W, shape: Any = (H, n, d)) -> Any:
             return attend((T @ W_QK)[None], T.expand(shape)[None], (T @ W)[None]).sum(1)[0]
 
-        def centred(A: Any = A, net: Any = net, weights: Any = weights, tokens: Any = tokens) -> Any:
-            return attention_step(A, net, weights, tokens, None)
+        def centred(A: Any = A, weights: Any = weights, tokens: Any = tokens) -> Any:
+            return attention_step(A, weights, tokens, None)
 
         with torch.no_grad():
             apart = float(abs(explicit() - library()).max() / abs(library()).max())
@@ -131,10 +132,11 @@ def roofline(machine: Machine) -> list[Row]:
     net = rm.Network.random(n, d, H, 1, seed=0)
     net, X = machine.there(net, net.random_input(seed=1))
     A = Float64(X)
-    tokens, (weights,) = centre(A, X), weights_of(A, net, stacked=stacks_heads(A, net, X))
+    tokens, (attention,) = centre(A, X), net.attentions
+    weights = weights_of(A, attention, stacked=stacks_heads(A, attention, X))
     seconds = machine.times(
         {
-            "layer": lambda: attention_step(A, net, weights, tokens, None),
+            "layer": lambda: attention_step(A, weights, tokens, None),
             "product": lambda: a @ a,
             "copy": lambda: xp.copyto(t, s),
         },

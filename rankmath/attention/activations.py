@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 from rankmath.validation import Array
 
 # GELU's Taylor series runs while |δ| is below this; beyond, tails that differ lose at most a few bits.
 _GELU_SERIES = 0.125
-# The normal density is zero in float64 beyond this.
+# The normal density, and 1 − tanh g for the gates below, are zero in float64 beyond this.
 _FAR = 40.0
+_FAR_GATE = 800.0
+# The gated activations x(1 + tanh g(x))/2 with g(x) = a x + b x³: a and b, as fractions times √(2/π) or 1.
+_GATES: dict[str, tuple[Fraction, Fraction, bool]] = {
+    "gelu_tanh": (Fraction(1), Fraction(44715, 10**6), True),
+    "silu": (Fraction(1, 2), Fraction(0), False),
+    "quick_gelu": (Fraction(851, 1000), Fraction(0), False),
+}
 
 
 def activate(A: Any, activation: str, u: Array, grow: Any = 1) -> Array:
@@ -24,11 +32,15 @@ def activate(A: Any, activation: str, u: Array, grow: Any = 1) -> Array:
         return A.maximum(u, 0 * u)
     if activation == "tanh":
         return A.tanh(grow * u)
+    if activation in _GATES:
+        return u * _open(A, _gate(A, activation, _held(A, grow * u)))
     return u * _normal_cdf(A, grow * u)
 
 
 def activation_difference(A: Any, activation: str, u: Array, t: Array, s: Any, grow: Any = 1) -> Array:
     """(act(u + s t) − act(u))/s, entry by entry."""
+    if activation in _GATES:
+        return _gated(A, activation, u + 0 * t, t, s, grow)
     return {"relu": _relu, "tanh": _tanh, "gelu": _gelu}[activation](A, u + 0 * t, t, s, grow)
 
 
@@ -57,6 +69,56 @@ def _tanh(A: Any, u: Array, t: Array, s: Any, grow: Any) -> Array:
     tiny = size < 1e-300
     sinhc = xp.where(tiny, 1.0, -xp.expm1(-2.0 * size) / xp.where(tiny, 1.0, 2.0 * size))
     return 4.0 * t * sinhc * decay / ((1.0 + A.exp(-2.0 * size_a)) * (1.0 + A.exp(-2.0 * size_b)))
+
+
+def _gated(A: Any, activation: str, u: Array, t: Array, s: Any, grow: Any) -> Array:
+    """With σ(x) = (1 + tanh g(x))/2, a = u + s t and b = u: aσ(a) − bσ(b) = s t σ(b) + a (σ(a) − σ(b)).
+
+    σ(a) − σ(b) = sinh(g(a) − g(b))/(2 cosh g(a) cosh g(b)), and g(a) − g(b) is a − b times a polynomial.
+    """
+    a, b = _held(A, grow * (u + s * t)), _held(A, grow * u)
+    slope_a, slope_b = _gate_slopes(A, activation)
+    between = (a * a + a * b + b * b) * slope_b + slope_a  # (g(a) − g(b))/(a − b)
+    p, q = _gate(A, activation, a), _gate(A, activation, b)
+    if A.unbounded:
+        return t * _open(A, q) + a * A.sinh(t * between) / (2 * A.cosh(p) * A.cosh(q))
+    # A held place is so far out that the gate is open or shut; there the difference of the held places counts.
+    xp = A.xp
+    step, inside = grow * s * t, (xp.abs(a) < _FAR_GATE) & (xp.abs(b) < _FAR_GATE)
+    delta = xp.abs(xp.where(inside, step, a - b) * between)
+    tiny = delta < 1e-300
+    sinhc = xp.where(tiny, 1.0, -xp.expm1(-2.0 * delta) / xp.where(tiny, 1.0, 2.0 * delta))  # e^{−δ} sinh(δ)/δ
+    # sinh(δ)/(2 cosh p cosh q) = δ sinhc 2e^{δ − |p| − |q|}/…: exponent −2 min(|p|, |q|) for one sign, 0 for two.
+    same = (p > 0) == (q > 0)
+    decay = xp.where(same, A.exp(-2.0 * xp.minimum(xp.abs(p), xp.abs(q))), 1.0)
+    rate = 2.0 * between * sinhc * decay / ((1.0 + A.exp(-2.0 * xp.abs(p))) * (1.0 + A.exp(-2.0 * xp.abs(q))))
+    # (σ(a) − σ(b))/(s t), over `grow` like everything here.
+    share = xp.where(inside, 1.0, (a - b) / xp.where(inside, 1.0, step))
+    return t * (_open(A, q) + grow * (u + s * t) * rate * share)
+
+
+def _gate_slopes(A: Any, activation: str) -> tuple[Any, Any]:
+    """a and b of g(x) = a x + b x³."""
+    first, third, scaled = _GATES[activation]
+    if not A.unbounded:
+        scale = math.sqrt(2.0 / math.pi) if scaled else 1.0
+        return float(first) * scale, float(third) * scale
+    scale = 2 / A.root_two_pi if scaled else A.one
+    return tuple(scale * A.constant(part.numerator) / part.denominator for part in (first, third))
+
+
+def _gate(A: Any, activation: str, x: Array) -> Array:
+    slope, cubic = _gate_slopes(A, activation)
+    return x * (x * x * cubic + slope)
+
+
+def _open(A: Any, gate: Array) -> Array:
+    """(1 + tanh g)/2 = 1/(1 + e^{−2g})."""
+    return 1 / (1 + A.exp(-2 * gate)) if A.unbounded else A.exp(gate - A.abs(gate)) / (1 + A.exp(-2 * A.abs(gate)))
+
+
+def _held(A: Any, x: Array) -> Array:
+    return x if A.unbounded else A.xp.clip(x, min=-_FAR_GATE, max=_FAR_GATE)
 
 
 def _gelu(A: Any, u: Array, t: Array, s: Any, grow: Any) -> Array:

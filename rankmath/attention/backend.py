@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal
 
+from array_api_compat import is_array_api_obj
+
 from rankmath.arithmetic.float64 import to_numpy
-from rankmath.model.network import LayerNorm, Network
+from rankmath.linalg.masks import Mask
+from rankmath.model.network import Network
 from rankmath.validation import Array, InvalidArgument, as_choice, same_library
 
 Backend = Literal["numpy", "cupy"]
-
-_WEIGHTS = ("query", "key", "value", "output", "key_bias", "bias")
 
 
 def on_backend(backend: Backend, net: Network, X: Array) -> tuple[Network, Array]:
     """Copies of the network and the input as arrays of `backend`."""
     move = mover(backend)
-    same_library(X=X, W=net.value)
-    norm = net.norm
-    if norm is not None:
-        norm = LayerNorm(norm.kind, norm.eps, *(_moved(move, a) for a in (norm.gain, norm.offset)))
-    maps = tuple(
-        f if f is None else replace(f, **{name: _moved(move, getattr(f, name)) for name in _MLP_ARRAYS})
-        for f in net.mlp
-    )
-    arrays: dict[str, Any] = {name: _moved(move, getattr(net, name)) for name in _WEIGHTS}
-    return replace(net, **arrays, norm=norm, mlp=maps), move(X)
+    same_library(X=X, W=net.weights)
+    return Network(_moved(move, net.sublayers), net.tokens), move(X)
 
 
 def mover(backend: Backend) -> Callable[[Array], Array]:
@@ -36,11 +29,15 @@ def mover(backend: Backend) -> Callable[[Array], Array]:
     return to_numpy if backend == "numpy" else _cupy().asarray
 
 
-_MLP_ARRAYS = ("W_in", "W_out", "b_in", "b_out")
-
-
-def _moved(move: Any, array: Array) -> Array:
-    return None if array is None else move(array)
+def _moved(move: Callable[[Array], Array], part: Any) -> Any:
+    """`part` of a network with all its arrays moved; masks are read on the host."""
+    if is_array_api_obj(part):
+        return move(part)
+    if isinstance(part, tuple):
+        return tuple(_moved(move, one) for one in part)
+    if is_dataclass(part) and not isinstance(part, (type, Mask)):
+        return replace(part, **{f.name: _moved(move, getattr(part, f.name)) for f in fields(part)})
+    return part
 
 
 def _cupy() -> Any:

@@ -20,7 +20,7 @@ exponents run the same lines with all units 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -29,7 +29,7 @@ from typing import Any, TypeAlias
 from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.activations import activate, activation_difference
 from rankmath.linalg.masks import Mask
-from rankmath.model.network import MLP, LayerNorm, Network
+from rankmath.model.network import MLP, Attention, LayerNorm, Sublayer
 from rankmath.validation import Array, InvalidArgument
 
 #: An array and the logarithm of its unit, (..., 1, 1) on the host or 0 (always 0 where exponents are unbounded).
@@ -75,6 +75,8 @@ class Tokens:
 class Head:
     """One head's weights in the arithmetic that runs: W_QK = query keyᵀ, W = value output (None: identity)."""
 
+    attention: Attention
+    place: int | slice  # which head, or all
     query: Array
     key: Array | None
     value: Array
@@ -85,53 +87,54 @@ class Head:
 
 
 @dataclass(frozen=True)
-class LayerWeights:
-    """One layer: its heads one by one, or (`stacked`) all in one `Head` with a leading axis."""
+class Weights:
+    """One attention's weights: its heads one by one, or (`stacked`) all in one `Head` with a leading axis."""
 
+    attention: Attention
     heads: list[Head]
     bias: Scaled | None
     stacked: bool = False
 
 
-def weights_of(A: Any, net: Network, *, stacked: bool = False, batch_axes: int = 0) -> Iterator[LayerWeights]:
-    """The weights layer by layer, converted to the arithmetic.
+def weights_of(A: Any, attention: Attention, *, stacked: bool = False, batch_axes: int = 0) -> Weights:
+    """The weights of one attention, converted to the arithmetic.
 
     `stacked` heads have one leading axis, before as many as the tokens have for their batch.
     """
-    missing = batch_axes - (net.query.ndim - 4) if stacked else 0
+    missing = batch_axes - (attention.query.ndim - 3) if stacked else 0
     names = ("query", "key", "value", "output", "key_bias", "bias")
-    stacks = {name: getattr(net, name) for name in names if getattr(net, name) is not None}
-    if "key_bias" in stacks:
-        stacks["key_bias"] = stacks["key_bias"][..., None]
-    if "bias" in stacks:
-        stacks["bias"] = stacks["bias"][..., None, :]
-    scaled = {name: _tamed(A, stack) for name, stack in stacks.items()}
+    arrays = {name: getattr(attention, name) for name in names if getattr(attention, name) is not None}
+    if "key_bias" in arrays:
+        arrays["key_bias"] = arrays["key_bias"][..., None]
+    if "bias" in arrays:
+        arrays["bias"] = arrays["bias"][..., None, :]
+    scaled = {name: _tamed(A, array) for name, array in arrays.items()}
 
-    def pick(name: str, *place: int) -> Scaled:
+    def pick(name: str, *head: int) -> Scaled:
         if name not in scaled:
             return None, 0
-        stack, log = scaled[name]
-        part, unit = A.asarray(stack[*place, ...]), log if isinstance(log, int) else log[*place, ...]
-        if missing and len(place) == 1 and name != "bias":
+        array, log = scaled[name]
+        part, unit = A.asarray(array[*head, ...]), log if isinstance(log, int) else log[*head, ...]
+        if missing and not head and name != "bias":
             part = part[:, *(None,) * missing, ...]
             unit = unit if isinstance(unit, int) else unit[:, *(None,) * missing, ...]
         return part, unit
 
-    for layer in range(net.layers):
-        heads = []
-        for place in [(layer,)] if stacked else [(layer, h) for h in range(net.heads)]:
-            (query, a), (key, b) = pick("query", *place), pick("key", *place)
-            (value, c), (output, d) = pick("value", *place), pick("output", *place)
-            key_bias = pick("key_bias", *place) if "key_bias" in scaled else None
-            heads.append(Head(query, key, value, output, key_bias, a + b, c + d))
-        yield LayerWeights(heads, pick("bias", layer) if "bias" in scaled else None, stacked)
+    heads = []
+    for head in [()] if stacked else [(h,) for h in range(attention.heads)]:
+        (query, a), (key, b) = pick("query", *head), pick("key", *head)
+        (value, c), (output, d) = pick("value", *head), pick("output", *head)
+        key_bias = pick("key_bias", *head) if "key_bias" in scaled else None
+        place = head[0] if head else slice(None)
+        heads.append(Head(attention, place, query, key, value, output, key_bias, a + b, c + d))
+    return Weights(attention, heads, pick("bias") if "bias" in scaled else None, stacked)
 
 
-def stacks_heads(A: Any, net: Network, X: Array) -> bool:
+def stacks_heads(A: Any, attention: Attention, X: Array) -> bool:
     """Whether all heads go through a layer as one batch: always on a GPU, elsewhere while that fits the cache."""
-    if A.unbounded or net.heads == 1:
+    if A.unbounded or attention.heads == 1:
         return False
-    entries = net.heads * X.shape[-2] * math.prod(X.shape[:-1])
+    entries = attention.heads * X.shape[-2] * math.prod(X.shape[:-1])
     return bool(A.on_gpu or 2 * entries <= A.block_entries)
 
 
@@ -260,20 +263,72 @@ def _log_of(A: Any, size: Array) -> Array:
 # -- one layer ---------------------------------------------------------------------------------------------
 
 
-def attention_step(A: Any, net: Network, layer: LayerWeights, tokens: Tokens, mask: Mask | None) -> Tokens:
-    """λX + Σ_h P_h X W_h + 1bᵀ in centred form."""
-    lam = A.constant(net.skip) if net.skip else None
-    scale = Scale.of(A, tokens)
-    centers = [] if lam is None else [(tokens.center * lam, scale.xi)]
-    total: Scaled | None = None if lam is None else (tokens.residual * lam, 0)
-    log_parts: Any = LOG_ZERO if lam is None else math.log(abs(net.skip))
-    log_residual = tokens.log_residual
+@dataclass(frozen=True)
+class Carried:
+    """λX, what a skip adds to the image of other tokens: of LayerNorm(X), or of X itself (`apart` zero)."""
+
+    factor: float
+    tokens: Tokens
+    apart: Any = 0  # σ of what is mapped minus σ of X
+
+    def terms(self, A: Any) -> tuple[Scaled, Scaled]:
+        """Center and residual; the latter in units of e^σ of X."""
+        lam, xi = A.constant(self.factor), 0 if A.unbounded else self.tokens.log_center
+        return (self.tokens.center * lam, xi), (self.tokens.residual * lam, 0)
+
+    @property
+    def log_parts(self) -> float:
+        return math.log(abs(self.factor))
+
+
+def sublayer_step(A: Any, sublayer: Sublayer, tokens: Tokens, masks: dict[int, Mask | None]) -> Tokens:
+    """after(skip·X + map(before(X))) in centred form."""
+    inner = tokens if sublayer.before is None else norm_step(A, sublayer.before, tokens)
+    carried = None if not sublayer.skip else _carried(A, sublayer.skip, tokens, inner)
+    if isinstance(sublayer.map, Attention):
+        attention, R = sublayer.map, tokens.residual
+        weights = weights_of(A, attention, stacked=stacks_heads(A, attention, R), batch_axes=R.ndim - 2)
+        out = attention_step(A, weights, inner, masks[id(attention)], carried)
+    elif sublayer.map is not None:
+        out = mlp_step(A, sublayer.map, inner, carried)
+    elif sublayer.skip == 1:
+        out = tokens
+    else:
+        lam = A.constant(sublayer.skip)
+        scale = None if A.unbounded else tokens.log_residual
+        xi = 0 if A.unbounded else tokens.log_center
+        out = _recentred(A, (tokens.center * lam, xi), tokens.residual * lam, scale, tokens.lost_bits)
+    return out if sublayer.after is None else norm_step(A, sublayer.after, out)
+
+
+def _carried(A: Any, factor: float, tokens: Tokens, inner: Tokens) -> Carried:
+    if A.unbounded or inner is tokens:
+        return Carried(factor, tokens)
+    mapped, own = (_floored(A, t.log_residual.to_float()) for t in (inner, tokens))
+    # Tokens that are all equal stay so: nothing is mapped to anything.
+    return Carried(factor, tokens, A.units.where(own > LOG_ZERO, mapped - own, 0.0))
+
+
+def attention_step(
+    A: Any, weights: Weights, tokens: Tokens, mask: Mask | None, carried: Carried | None = None
+) -> Tokens:
+    """Σ_h P_h X W_h + 1bᵀ, and what a skip carries past it, in centred form."""
+    scale, alone = Scale.of(A, tokens), carried is None
+    centers: list[Scaled] = []
+    total: Scaled | None = None
+    log_parts, apart, lost_bits, log_residual = LOG_ZERO, 0, tokens.lost_bits, tokens.log_residual
+    if carried is not None:
+        center, total = carried.terms(A)
+        centers, log_parts, apart = [center], carried.log_parts, carried.apart
+        log_residual = carried.tokens.log_residual
+    if carried is not None and not A.unbounded:
+        lost_bits = A.units.maximum(lost_bits, carried.tokens.lost_bits)
     stack: Scaled | None = None
-    tasks = [partial(_head_terms, A, net, head, tokens, scale, mask, lam is None) for head in layer.heads]
+    tasks = [partial(_head_terms, A, head, tokens, scale, mask, alone, apart) for head in weights.heads]
     n, batch = tokens.residual.shape[-2], math.prod(tokens.residual.shape[:-2])
     order: Any = None
     for image, term, log_doubt, log_size, order in A.in_turn(tasks, n * n * batch):  # noqa: B007 (the heads share it)
-        if layer.stacked:
+        if weights.stacked:
             stack = term
             image, term = _over_heads(A, image), _over_heads(A, term)
             log_parts = A.units.maximum(A.units.max(log_doubt + 0.0 * stack[1], axis=0), log_parts)
@@ -285,19 +340,19 @@ def attention_step(A: Any, net: Network, layer: LayerWeights, tokens: Tokens, ma
             alike = not A.unbounded and A.units.all(total[1] == term[1])
             term = (A.sum_with_temporary(total[0], term[0]), term[1]) if alike else scaled_sum(A, [total, term])
         total = term
-    if layer.bias is not None:
-        centers.append(layer.bias)
+    if weights.bias is not None:
+        centers.append(weights.bias)
     assert total is not None
     R, log = total
     if A.unbounded:
         return _recentred(A, scaled_sum(A, centers), R, None)
-    if lam is None:
+    if alone:
         # A view's unit is e^{2σ} where σ < 0: 3σ in all, the cubic rate itself.
         log_residual = log_residual.times(order)
     if stack is not None:
         stack = (stack[0], stack[1] - log)
     center = scaled_sum(A, centers)
-    return _recentred(A, center, R, log_residual.plus(log), tokens.lost_bits, log_parts - log, stack)
+    return _recentred(A, center, R, log_residual.plus(log), lost_bits, log_parts - log, stack)
 
 
 def _seen(A: Any, x: Array, common: Array, scale: Scale) -> Scaled:
@@ -307,17 +362,18 @@ def _seen(A: Any, x: Array, common: Array, scale: Scale) -> Scaled:
 
 
 def _head_terms(
-    A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None, alone: bool
+    A: Any, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None, alone: bool, apart: Any
 ) -> tuple[Scaled, Scaled, Any, Any, Any]:
     """What one head adds to center and residual, how far rounding reaches, the size of the latter, and its order.
 
-    `alone`: heads make the residual without a skip, and their common unit e^{2σ} is left out.
+    `alone`: heads make the residual without a skip, and their common unit e^{2σ} is left out; otherwise the unit of
+    the residual is that of what a skip carries, e^−apart times the tokens' own.
     """
-    view = view_of(A, net, head, tokens, scale, mask)
+    view = view_of(A, head, tokens, scale, mask)
     values = A.matmul(view.spread, head.value)
     # The large product first: a GPU is busy with it while the rest is prepared.
     out, log_out = view.deviation(values)
-    unit = head.log_value + (0 if alone else view.log_unit)
+    unit = head.log_value + (0 if alone else view.log_unit + apart)
     log_doubt = view.log_doubt(values, (out, log_out)) + unit
     out = out if head.output is None else A.matmul(out, head.output)
     seen, log_seen = _seen(A, tokens.center, view.common, scale)
@@ -351,9 +407,9 @@ def _through(A: Any, v: Array, head: Head) -> Array:
     return v if head.output is None else A.matmul(v, head.output)
 
 
-def view_of(A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None) -> View:
+def view_of(A: Any, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None) -> View:
     """One head as the tokens see it."""
-    x, R = tokens.center, tokens.residual
+    x, R, d_qk = tokens.center, tokens.residual, head.attention.d_qk
     g = A.matmul(x, head.query)
     if head.key is not None:
         g = A.matmul(g, A.transpose(head.key))
@@ -361,7 +417,8 @@ def view_of(A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask
     if head.key_bias is not None:
         pull.append((A.transpose(head.key_bias[0]), head.key_bias[1]))
     g, log_g = scaled_sum(A, pull)  # x W_QK + kᵀ
-    support = None if mask is None else mask.common_support
+    hidden = Hidden.of(A, head, mask, R.shape[-2])
+    support = None if mask is None or hidden is not None else mask.common_support
     scores = A.middle(A.matmul(R, A.transpose(g)))
     if support is not None:
         scores = A.hide(support[:, None], scores)
@@ -369,13 +426,13 @@ def view_of(A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask
     c = A.matmul(D, A.transpose(g))
     query, log_logits, log_bound = head.query, head.log_logits, 0
     if A.unbounded:
-        per_root = 1 / A.sqrt(A.asarray(A.constant(net.d_qk)))
+        per_root = 1 / A.sqrt(A.asarray(A.constant(d_qk)))
         c, query = c * per_root, query * per_root
     left = A.matmul(R, query)
     right = D if head.key is None else A.matmul(D, head.key)
     unit: Any = 1.0
     if not A.unbounded:
-        log_root = math.log(net.d_qk) / 2
+        log_root = math.log(d_qk) / 2
         log_logits = log_logits - log_root
         log_c, log_left, log_right = (_log_of(A, size) for size in A.sizes([c, left, right]))
         log_bound = log_left + log_right + math.log(left.shape[-1])
@@ -384,12 +441,12 @@ def view_of(A: Any, net: Network, head: Head, tokens: Tokens, scale: Scale, mask
         # By which logarithm c and E must shrink, both alike, to stay in the range of a double.
         excess = A.units.maximum(log_size - _LARGEST_LOG, 0.0)
         log_unit, log_logits = log_unit - excess, log_logits - excess
-        if (mask is not None and support is None) or float(A.units.max(log_unit)) > _SAFE_LOG:
+        if hidden is not None or float(A.units.max(log_unit)) > _SAFE_LOG:
             c = _grown(A, c, log_unit, log_c)
         else:
             unit = A.exp(log_unit)
-    if mask is not None and support is None:
-        return View(A, scores, scale, left, right, log_logits, log_bound, pivot, D, c, None, 0.0, mask)
+    if hidden is not None:
+        return View(A, scores, scale, left, right, log_logits, log_bound, pivot, D, c, None, 0.0, hidden)
     q, log_q, least = _softmax(A, c, unit, support)
     qD = A.matmul(A.transpose(q), D)
     return View(A, scores, scale, left, right, log_logits, log_bound, pivot + qD, D - qD, q, log_q, least, None)
@@ -406,6 +463,42 @@ def _softmax(A: Any, c: Array, unit: Any, support: Any) -> tuple[Array, Array | 
     if support is not None:
         e = e * support[:, None].astype(int)
     return e / A.sum(e, axis=-2), None, 0.0
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """What is added to the logits by the places of the tokens: a position term, and −∞ where the mask hides."""
+
+    A: Any
+    head: Head
+    mask: Mask | None
+    n: int
+
+    @classmethod
+    def of(cls, A: Any, head: Head, mask: Mask | None, n: int) -> Hidden | None:
+        """None where all rows see the same keys in the same way."""
+        if head.attention.position is None and (mask is None or mask.common_support is not None):
+            return None
+        return cls(A, head, mask, n)
+
+    def added(self, logits: Array, start: int) -> Array:
+        """Float64 logits of the rows from `start` on, with the term."""
+        A, stop = self.A, start + logits.shape[-2]
+        if self.head.attention.position is not None:
+            logits = logits + self._position(start, stop, logits.ndim)
+        return logits if self.mask is None else A.hide(self.mask.allowed[start:stop, :], logits)
+
+    def exponentials(self, logits: Array) -> Array:
+        """e^logits of all rows with the term, unbounded exponents."""
+        if self.head.attention.position is not None:
+            logits = logits + self.A.asarray(self._position(0, self.n, logits.ndim))
+        e = self.A.exp(logits)
+        return e if self.mask is None else e * self.mask.allowed.astype(int)
+
+    def _position(self, start: int, stop: int, ndim: int) -> Array:
+        assert self.head.attention.position is not None
+        block = self.head.attention.position.block(self.head.place, start, stop, self.n)
+        return block if block.ndim == 2 else block[:, *(None,) * (ndim - 3), ...]
 
 
 @dataclass(frozen=True)
@@ -428,7 +521,7 @@ class View:
     weights: Array  # q; under a mask c
     log_q: Array | None
     least_log_q: float  # over the keys that are seen
-    mask: Mask | None
+    hidden: Hidden | None
 
     @property
     def log_E(self) -> Any:
@@ -437,7 +530,7 @@ class View:
     @property
     def log_unit(self) -> Any:
         """Deviations are in units of e^`log_unit`, times the unit they are returned with."""
-        return self.scale.falling if self.mask is None else 0
+        return self.scale.falling if self.hidden is None else 0
 
     @property
     def order(self) -> Any:
@@ -446,12 +539,12 @@ class View:
             return None
         units = self.A.units
         ones = units.ones_like(self.scale.sigma)
-        return ones if self.mask is not None else units.where(self.scale.sigma < 0, 3 * ones, ones)
+        return ones if self.hidden is not None else units.where(self.scale.sigma < 0, 3 * ones, ones)
 
     def spread_of(self, V: Array) -> Array:
         """The spread of any V (..., n, m)."""
         _, D = self.A.relative_to_largest(self.scores, V)
-        return D if self.mask is not None else D - self.A.matmul(self.A.transpose(self.weights), D)
+        return D if self.hidden is not None else D - self.A.matmul(self.A.transpose(self.weights), D)
 
     def log_doubt(self, spread: Array, out: Scaled) -> Any:
         """Logarithm of a size, in the units of `deviation`, whose last bit the rounding of the tokens may change.
@@ -460,17 +553,17 @@ class View:
         """
         if self.A.unbounded:
             return 0
-        if self.mask is None and self.least_log_q > _UNEVEN_LOG:
+        if self.hidden is None and self.least_log_q > _UNEVEN_LOG:
             return LOG_ZERO  # all tokens are attended to, so the residual is no smaller than theirs
         log_size = _log_of(self.A, self.A.largest(spread)) - self.log_unit
         if (out[1] + self.A.log(self.A.largest(out[0])) >= log_size - _HARDLY).all():
             return log_size
-        return _common_doubt(self, spread) if self.mask is None else _masked_doubt(self, self.mask, log_size)
+        return _common_doubt(self, spread) if self.hidden is None else _masked_doubt(self, self.hidden, log_size)
 
     def deviation(self, spread: Array) -> Scaled:
         """The deviation for V, or for V W, from its spread."""
-        if self.mask is not None:
-            return _masked_deviation(self, self.mask, spread)
+        if self.hidden is not None:
+            return _masked_deviation(self, self.hidden, spread)
         return _unbounded_deviation(self, spread) if self.A.unbounded else _float_deviation(self, spread)
 
 
@@ -550,7 +643,7 @@ def _common_doubt(view: View, values: Array) -> Any:
     return _floored(A, A.unit_of(total) + A.units.where(log_E > 0, -view.scale.falling, linear))
 
 
-def _masked_doubt(view: View, mask: Mask, log_size: Array) -> Any:
+def _masked_doubt(view: View, hidden: Hidden, log_size: Array) -> Any:
     """|v| times the largest attention that any row pays to other tokens than j*."""
     A = view.A
     left, right = _factors(A, view.left, view.right, view.log_E)
@@ -558,9 +651,9 @@ def _masked_doubt(view: View, mask: Mask, log_size: Array) -> Any:
     rightT, rowc, row_others = A.transpose(right), A.transpose(view.weights), A.transpose(others)
 
     def attention(rows: Array, start: int) -> Array:
-        E, allowed = A.matmul(rows, rightT), mask.allowed[start : start + rows.shape[-2], :]
-        total, log_total = _exp_sum(A, A.hide(allowed, E + rowc))
-        return A.max(A.hide(allowed, E + row_others), axis=-1) - log_total - A.log(total)
+        E = A.matmul(rows, rightT)
+        total, log_total = _exp_sum(A, hidden.added(E + rowc, start))
+        return A.max(hidden.added(E + row_others, start), axis=-1) - log_total - A.log(total)
 
     largest = A.max(in_row_blocks(A, attention, left, right.shape[-2]), axis=-2)
     return _floored(A, log_size + A.unit_of(largest))
@@ -652,11 +745,11 @@ def _in_one_unit(A: Any, rows: Array) -> Scaled:
     return rows[..., :-1] * A.exp(logs - unit), A.unit_of(unit)
 
 
-def _masked_deviation(view: View, mask: Mask, values: Array) -> Scaled:
+def _masked_deviation(view: View, hidden: Hidden, values: Array) -> Scaled:
     A, left, right, c = view.A, view.left, view.right, view.weights
     rowc = A.transpose(c)
     if A.unbounded:
-        a = A.exp(A.matmul(left, A.transpose(right)) + rowc) * mask.allowed.astype(int)
+        a = hidden.exponentials(A.matmul(left, A.transpose(right)) + rowc)
         return A.matmul(a, values) / A.sum(a, axis=-1), 0
     xp = A.xp
     left, right = _factors(A, left, right, view.log_E)
@@ -664,7 +757,7 @@ def _masked_deviation(view: View, mask: Mask, values: Array) -> Scaled:
     weights = A.concat([values, xp.ones_like(values[..., :1])], axis=-1)
 
     def logits_of(rows: Array, start: int) -> Array:
-        return A.hide(mask.allowed[start : start + rows.shape[-2], :], A.matmul(rows, rightT) + rowc)
+        return hidden.added(A.matmul(rows, rightT) + rowc, start)
 
     def average(rows: Array, start: int) -> Array:
         logits = logits_of(rows, start)
@@ -713,8 +806,8 @@ def in_row_blocks(
 # -- maps applied token by token ---------------------------------------------------------------------------
 
 
-def mlp_step(A: Any, f: MLP, tokens: Tokens) -> Tokens:
-    """f(x + R_i) − f(x), by divided differences of the activation."""
+def mlp_step(A: Any, f: MLP, tokens: Tokens, carried: Carried | None = None) -> Tokens:
+    """f(x + R_i) − f(x), by divided differences of the activation, and what a skip carries past it."""
     scale = Scale.of(A, tokens)
     (W_in, log_in), (W_out, log_out) = _tamed(A, A.asarray(f.W_in)), _tamed(A, A.asarray(f.W_out))
     x, R = tokens.center, tokens.residual
@@ -737,10 +830,19 @@ def mlp_step(A: Any, f: MLP, tokens: Tokens) -> Tokens:
     if f.skip:
         residuals.append((R, 0))
         centers.append((x, scale.xi))
+    log_residual, lost_bits = tokens.log_residual, tokens.lost_bits
+    if carried is not None:
+        center, residual = carried.terms(A)
+        centers.append(center)
+        residuals = [*((a, unit + carried.apart) for a, unit in residuals), residual]
+        log_residual = carried.tokens.log_residual
+        lost_bits = lost_bits if A.unbounded else A.units.maximum(carried.tokens.lost_bits, lost_bits)
     R, log = scaled_sum(A, residuals)
-    log_residual = None if A.unbounded else tokens.log_residual.plus(log)
-    log_parts = 0.0 if f.skip else LOG_ZERO
-    return _recentred(A, scaled_sum(A, centers), R, log_residual, tokens.lost_bits, log_parts)
+    if A.unbounded:
+        return _recentred(A, scaled_sum(A, centers), R, None)
+    # The unit of a sum is the size of its largest part.
+    log_parts = 0.0 if len(residuals) > 1 else LOG_ZERO
+    return _recentred(A, scaled_sum(A, centers), R, log_residual.plus(log), lost_bits, log_parts)
 
 
 def _hidden_units(A: Any, u: Scaled, t: Scaled) -> tuple[Array, Array, Array, Array]:
@@ -761,7 +863,7 @@ def norm_step(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
 
 
 def _token_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
-    """v ↦ ϱ v/√(‖v‖² + e): sphere with ϱ = 1, e = 0; standard with v centred, ϱ = √d, e = d·eps.
+    """v ↦ ϱ v/√(‖v‖² + e): sphere with ϱ = 1, e = 0; rms with ϱ = √d, e = d·eps; standard too, v centred first.
 
     With x = b·u (‖u‖ = 1), R_i = r(p u + w), w ⟂ u, a² = (b + rp)² + r²‖w‖² + e and β² = b² + e, token i lands at
 
@@ -771,7 +873,7 @@ def _token_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
     """
     x, R = tokens.center, tokens.residual
     d = x.shape[-1]
-    floor = A.constant(norm.floor) * d if norm.kind == "standard" else 0.0
+    floor = A.constant(norm.floor) * d if norm.floor else 0.0
     if norm.kind == "standard":
         x, R = x - A.sum(x, axis=-1) / d, R - A.sum(R, axis=-1) / d
     length = A.sqrt(A.sum(x * x, axis=-1))
@@ -798,7 +900,7 @@ def _token_norm(A: Any, norm: LayerNorm, tokens: Tokens) -> Tokens:
     kappa = A.where(A.certainly_positive(along), stable, turned)
     R_new, x_new = w / A.nonzero(a) + unit * kappa, unit * (b / A.nonzero(beta))
     stretch: Any = 1.0
-    if norm.kind == "standard":
+    if norm.kind != "sphere":
         stretch = A.sqrt(A.asarray(A.constant(d))) if A.unbounded else math.sqrt(d)
         R_new, x_new = R_new * stretch, x_new * stretch
         if norm.gain is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.activations import activate
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.linalg.masks import Mask
-from rankmath.model.network import MLP, LayerNorm, Network
+from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.validation import Array, InvalidArgument, as_array, as_count, same_library
 
 
@@ -22,12 +21,15 @@ def check_input(net: Network, X: Any) -> Array:
     if not isinstance(net, Network):
         raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
     X = as_array("X", X, min_ndim=2, shape=(None, net.dim))
-    same_library(X=X, W=net.value)
+    same_library(X=X, W=net.weights)
     n = int(X.shape[-2])
-    if isinstance(net.mask, Mask) and net.mask.n != n:
-        raise InvalidArgument(f"X: {n} tokens given; the network's mask is for {net.mask.n}")
+    for attention in net.attentions:
+        for what, fixed in (("mask", attention.mask), ("position term", attention.position)):
+            tokens = fixed.n if isinstance(fixed, Mask) else getattr(fixed, "tokens", None)
+            if tokens is not None and tokens != n:
+                raise InvalidArgument(f"X: {n} tokens given; the network's {what} is for {tokens}")
     # A stack of networks with fewer axes of tokens: each takes the same ones.
-    lead = net.query.shape[2:-2]
+    lead = net.batch_shape
     try:
         shape = (*np.broadcast_shapes(lead, X.shape[:-2]), *X.shape[-2:])
     except ValueError:
@@ -40,7 +42,7 @@ def check_input(net: Network, X: Any) -> Array:
 def check_one_sequence(net: Network, X: Any, taker: str) -> Array:
     """`check_input` for what takes one network and one sequence (n, d)."""
     X = check_input(net, X)
-    if net.query.ndim != 4:
+    if net.batch_shape:
         raise InvalidArgument(f"net: a stack of networks given; {taker} takes one network")
     if X.ndim != 2:
         raise InvalidArgument(f"X: shape {tuple(X.shape)} given; {taker} takes one sequence (n, d)")
@@ -69,11 +71,9 @@ def forward(net: Network, X: Any, *, backend: Backend | None = None, memory: int
     if backend is not None:
         net, X = on_backend(backend, net, X)
     A = Float64(X, memory=None if memory is None else as_count("memory", memory))
-    mask = net.mask_for(int(X.shape[-2]))
-    for l in range(net.layers):
-        # One head at a time: memory n² or less, not H n².
-        values = (A.matmul(X, net.value[l, h, ...]) for h in range(net.heads))
-        X = _layer(A, net, l, X, (attend(A, net, l, h, X, mask, V) for h, V in enumerate(values)))
+    masks = net.masks_for(int(X.shape[-2]))
+    for sublayer in (s for layer in net.sublayers for s in layer):
+        X = apply_sublayer(A, sublayer, X, masks)
     return in_range(A, X)
 
 
@@ -99,65 +99,82 @@ def attention_matrices(net: Network, X: Any, *, backend: Backend | None = None) 
     if backend is not None:
         net, X = on_backend(backend, net, X)
     A = Float64(X)
-    mask, layers = net.mask_for(int(X.shape[-2])), []
-    for l in range(net.layers):
-        layers.append([_attention(A, net, l, h, X, _keys(A, net, l, h, X), mask) for h in range(net.heads)])
-        values = (A.matmul(X, net.value[l, h, ...]) for h in range(net.heads))
-        X = _layer(A, net, l, X, (A.matmul(P, V) for P, V in zip(layers[l], values, strict=True)))
-    return in_range(A, A.xp.stack([A.xp.stack(matrices) for matrices in layers]))
+    masks, layers = net.masks_for(int(X.shape[-2])), []
+    for sublayer in (s for layer in net.sublayers for s in layer):
+        attention = sublayer.map
+        if isinstance(attention, Attention):
+            Y = _normed(A, sublayer.before, X)
+            heads = range(attention.heads)
+            keys = [_keys(A, attention, h, Y) for h in heads]
+            found = [_weights(A, attention, h, Y, keys[h], masks[id(attention)]) for h in heads]
+            layers.append(A.xp.stack(found))
+        X = apply_sublayer(A, sublayer, X, masks)
+    if len({matrices.shape for matrices in layers}) != 1:
+        raise InvalidArgument(
+            "net: attentions of different shapes given, or none; the matrices of all are one array"
+        )
+    return in_range(A, A.xp.stack(layers))
 
 
-def attend(A: Float64, net: Network, l: int, h: int, X: Array, mask: Mask | None, V: Array) -> Array:
-    """P^l_h V, in blocks of rows where P is larger than the arithmetic's budget."""
+def apply_sublayer(A: Float64, sublayer: Sublayer, X: Array, masks: dict[int, Mask | None]) -> Array:
+    """after(skip·X + map(before(X))), by the definition."""
+    Y, out = _normed(A, sublayer.before, X), sublayer.skip * X if sublayer.skip else 0.0
+    if isinstance(sublayer.map, Attention):
+        attention = sublayer.map
+        for h in range(attention.heads):  # one head at a time: memory n² or less, not H n²
+            V = attend(A, attention, h, Y, masks[id(attention)], A.matmul(Y, attention.value[h, ...]))
+            out = out + (V if attention.output is None else A.matmul(V, attention.output[h, ...]))
+        if attention.bias is not None:
+            out = out + attention.bias[..., None, :]
+    elif sublayer.map is not None:
+        out = out + _mlp(A, sublayer.map, Y)
+    return _normed(A, sublayer.after, out + 0.0 * X if isinstance(out, float) else out)
+
+
+def _normed(A: Float64, norm: LayerNorm | None, X: Array) -> Array:
+    return X if norm is None else layer_norm(A, norm, X)
+
+
+def attend(A: Float64, attention: Attention, h: int, X: Array, mask: Mask | None, V: Array) -> Array:
+    """P_h V, in blocks of rows where P is larger than the arithmetic's budget."""
     n = int(X.shape[-2])
     rows = max(1, A.lone_entries // (n * math.prod(X.shape[:-2])))
     blocks = [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
-    keys = _keys(A, net, l, h, X)
-    parts = [A.matmul(_attention(A, net, l, h, X, keys, mask, block), V) for block in blocks]
+    keys = _keys(A, attention, h, X)
+    parts = [A.matmul(_weights(A, attention, h, X, keys, mask, block), V) for block in blocks]
     return parts[0] if len(parts) == 1 else A.concat(parts, axis=-2)
 
 
-def _keys(A: Float64, net: Network, l: int, h: int, X: Array) -> tuple[Array, Array | None]:
+def _keys(A: Float64, attention: Attention, h: int, X: Array) -> tuple[Array, Array | None]:
     """What the queries are multiplied with, (..., d_qk, n), and what is added for each key, (..., 1, n)."""
-    keys = X if net.key is None else A.matmul(X, net.key[l, h, ...])
-    if net.key_bias is None:
+    keys = X if attention.key is None else A.matmul(X, attention.key[h, ...])
+    if attention.key_bias is None:
         return A.transpose(keys), None
-    return A.transpose(keys), A.transpose(A.matmul(X, net.key_bias[l, h, ...][..., None]))
+    return A.transpose(keys), A.transpose(A.matmul(X, attention.key_bias[h, ...][..., None]))
 
 
-def _attention(
+def _weights(
     A: Float64,
-    net: Network,
-    l: int,
+    attention: Attention,
     h: int,
     X: Array,
     keys: tuple[Array, Array | None],
     mask: Mask | None,
     block: slice = slice(None),
 ) -> Array:
-    """The rows of P^l_h that `block` picks."""
-    logits = A.matmul(A.matmul(X[..., block, :], net.query[l, h, ...]), keys[0])
+    """The rows of P_h that `block` picks."""
+    logits = A.matmul(A.matmul(X[..., block, :], attention.query[h, ...]), keys[0])
     if keys[1] is not None:
         logits = logits + keys[1]
     # In place from here on: another n × n matrix costs more to fetch than to fill.
-    logits = A.quotient_of_temporary(logits, math.sqrt(net.d_qk))
+    logits = A.quotient_of_temporary(logits, math.sqrt(attention.d_qk))
+    if attention.position is not None:
+        start, stop, _ = block.indices(X.shape[-2])
+        logits = logits + attention.position.block(h, start, stop, X.shape[-2])
     if mask is not None:
         logits = A.hide(mask.allowed[block, :], logits)
     weights = A.exp_of_temporary(A.difference_of_temporary(logits, A.max(logits, axis=-1)))
     return A.quotient_of_temporary(weights, A.sum(weights, axis=-1))
-
-
-def _layer(A: Float64, net: Network, l: int, X: Array, averages: Iterable[Array]) -> Array:
-    """The layer from the averages P_h X value_h of its heads."""
-    Y = net.skip * X if net.skip else 0.0
-    for h, V in enumerate(averages):
-        Y = Y + (V if net.output is None else A.matmul(V, net.output[l, h, ...]))
-    if net.bias is not None:
-        Y = Y + net.bias[l, ...][..., None, :]
-    f = net.mlp[l]
-    if f is not None:
-        Y = _mlp(A, f, Y)
-    return Y if net.norm is None else layer_norm(A, net.norm, Y)
 
 
 def _mlp(A: Float64, f: MLP, Y: Array) -> Array:
@@ -171,20 +188,17 @@ def _mlp(A: Float64, f: MLP, Y: Array) -> Array:
 
 
 def layer_norm(A: Any, norm: LayerNorm, Y: Array) -> Array:
-    """One of the three LayerNorms, by the definition."""
+    """One of the LayerNorms, by the definition."""
     if norm.kind == "column":
         Y = Y - A.sum(Y, axis=-2) / Y.shape[-2]
         return Y / A.nonzero(A.sqrt(A.sum(Y * Y, axis=-2) / Y.shape[-2] + norm.floor))
-    if norm.kind == "sphere":
-        return _divided(A, norm, Y, A.sqrt(A.sum(Y * Y, axis=-1)))
     d = Y.shape[-1]
-    Y = Y - A.sum(Y, axis=-1) / d
-    Y = _divided(A, norm, Y, A.sqrt(A.sum(Y * Y, axis=-1) / d + norm.floor))
-    Y = Y if norm.gain is None else Y * norm.gain
-    return Y if norm.offset is None else Y + norm.offset
-
-
-def _divided(A: Any, norm: LayerNorm, Y: Array, length: Array) -> Array:
+    if norm.kind == "standard":
+        Y = Y - A.sum(Y, axis=-1) / d
+    squares = A.sum(Y * Y, axis=-1)
+    length = A.sqrt(squares if norm.kind == "sphere" else squares / d + norm.floor)
     if A.any(length == 0):
         raise InvalidArgument(f"X: a token is zero before LayerNorm {norm.kind!r}; it has no direction")
-    return Y / length
+    Y = Y / length
+    Y = Y if norm.gain is None else Y * norm.gain
+    return Y if norm.offset is None else Y + norm.offset

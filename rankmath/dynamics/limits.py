@@ -246,8 +246,8 @@ def _normalised(net: Any) -> Network:
     network = getattr(net, "network", net)
     if not isinstance(network, Network):
         raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network or an equilibrium is needed")
-    if network.norm is None or network.norm.kind == "column" or network.query.ndim != 4:
-        given = "a stack" if network.query.ndim != 4 else f"norm {network.norm and network.norm.kind!r}"
+    if network.norm is None or network.norm.kind == "column" or network.batch_shape:
+        given = "a stack" if network.batch_shape else f"norm {network.norm and network.norm.kind!r}"
         raise InvalidArgument(f"net: {given} given; one network with norm 'sphere' or 'standard' is needed")
     return network
 

@@ -20,18 +20,18 @@ from rankmath.attention.centred import (
     LOG_ZERO,
     Scale,
     Scaled,
-    attention_step,
     centre,
     normalised,
     scaled_sum,
+    sublayer_step,
     view_of,
     weights_of,
 )
-from rankmath.attention.plain import attend, check_one_sequence, in_range
+from rankmath.attention.plain import apply_sublayer, attend, check_one_sequence, in_range
 from rankmath.dynamics.trace import Floats, residual_size, trace
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm
-from rankmath.model.network import Network
+from rankmath.model.network import Attention, Network, Sublayer
 from rankmath.validation import Array, InvalidArgument, as_choice, as_count
 
 
@@ -70,10 +70,10 @@ class PathSums:
         [-8.56, -25.36, -43.23, -61.73]
         """
         as_choice("norm", norm, RESIDUAL_NORMS)
-        if not self.net.skip:
+        if not any(sublayer.skip for sublayer in _steps(self.net)):
             # Only the paths through all layers are there, and they are the network.
             last = trace(self.net, self.X, norm, memory=self.memory).log_residual[-1]
-            return np.concatenate([np.full(self.net.layers, -np.inf), [float(last)]])
+            return np.concatenate([np.full(len(_steps(self.net)), -np.inf), [float(last)]])
         T, logs = _residual_terms(self.net, self.X, self.memory)
         sizes = [float(residual_size(Float64(T), T[k, ...], norm)) for k in range(T.shape[0])]
         with np.errstate(divide="ignore"):
@@ -86,16 +86,16 @@ def _residual_terms(net: Network, X: Array, memory: int | None) -> Scaled:
     A = Float64(X, memory=memory)
     xp = A.xp
     n, d = X.shape
-    mask = net.mask_for(int(n))
+    masks = net.masks_for(int(n))
     tokens = centre(A, X)
     T, logs = xp.stack([tokens.residual]), tokens.log_residual.to_float()[None]
-    for weights in weights_of(A, net):
-        scale = Scale.of(A, tokens)
+    for sublayer in _steps(net):
+        attention, scale = _attention(sublayer), Scale.of(A, tokens)
         blank, zero = xp.zeros_like(T[:1, ...]), A.units.full_like(logs[:1], LOG_ZERO)
-        terms = [(xp.concat([net.skip * T, blank]), A.units.concat([logs, zero]))]
+        terms = [(xp.concat([sublayer.skip * T, blank]), A.units.concat([logs, zero]))]
         wide = xp.reshape(xp.permute_dims(T, (1, 0, 2)), (n, -1))
-        for head in weights.heads:
-            view = view_of(A, net, head, tokens, scale, mask)
+        for head in weights_of(A, attention).heads:
+            view = view_of(A, head, tokens, scale, masks[id(attention)])
             spread = xp.reshape(view.spread_of(wide), (n, -1, d))
             values = xp.reshape(A.matmul(spread, head.value), (n, -1))
             out, unit = view.deviation(values)
@@ -106,7 +106,7 @@ def _residual_terms(net: Network, X: Array, memory: int | None) -> Scaled:
         T, logs = scaled_sum(A, terms)
         T, grown = normalised(A, T - A.sum(T, axis=-2) / n)
         logs = A.units.maximum(logs + grown, LOG_ZERO)
-        tokens = attention_step(A, net, weights, tokens, mask)
+        tokens = sublayer_step(A, sublayer, tokens, masks)
     return T, logs
 
 
@@ -140,17 +140,18 @@ def path_sums(net: Network, X: Any, *, backend: Backend | None = None, memory: i
     xp = A.xp
     n, d = X.shape
     bias = xp.zeros(d, dtype=xp.float64, device=X.device)
-    mask = net.mask_for(int(n))
+    masks = net.masks_for(int(n))
     S = xp.stack([X])  # S^l_k for k = 0..l
-    for l in range(net.layers):
+    for sublayer in _steps(net):
         longer: Any = 0.0
-        through = net.skip * bias
-        for h, seen in enumerate(_through_heads(A, net, l, X, S, mask)):
+        attention, skip = _attention(sublayer), sublayer.skip
+        through = skip * bias
+        for h, seen in enumerate(_through_heads(A, attention, X, S, masks[id(attention)])):
             longer = longer + seen
-            through = through + A.matmul(bias, net.W[l, h, ...])
-        blank, own = xp.zeros_like(S[:1, ...]), 0.0 if net.bias is None else net.bias[l, ...]
-        X = net.skip * X + longer[0, ...] + own
-        S = xp.concat([net.skip * S, blank]) + xp.concat([blank, longer[1:, ...]])
+            through = through + A.matmul(bias, _value_map(attention, h))
+        blank, own = xp.zeros_like(S[:1, ...]), 0.0 if attention.bias is None else attention.bias
+        X = skip * X + longer[0, ...] + own
+        S = xp.concat([skip * S, blank]) + xp.concat([blank, longer[1:, ...]])
         bias = through + own
     return PathSums(in_range(A, S), in_range(A, bias), net, first, memory)
 
@@ -167,26 +168,46 @@ def path_term(net: Network, X: Any, path: Sequence[int]) -> Array:
     True
     """
     X = _path_input(net, X)
-    if not isinstance(path, (list, tuple)) or len(path) != net.layers:
-        raise InvalidArgument(f"path: {path!r} given; a sequence of {net.layers} heads, one a layer, is needed")
-    steps = [as_count("path", h, least=0, most=net.heads) for h in path]
+    layers = _steps(net)
+    if not isinstance(path, (list, tuple)) or len(path) != len(layers):
+        raise InvalidArgument(f"path: {path!r} given; a sequence of {len(layers)} heads, one a layer, is needed")
+    steps = [as_count("path", h, least=0, most=_attention(s).heads) for h, s in zip(path, layers, strict=True)]
     A = Float64(X)
-    term, mask = X, net.mask_for(int(X.shape[-2]))
-    for l, step in enumerate(steps):
-        images = list(_through_heads(A, net, l, X, term[None, ...], mask))
-        X = net.skip * X + sum(image[0, ...] for image in images)
-        X = X if net.bias is None else X + net.bias[l, ...]
-        term = net.skip * term if step == 0 else images[step - 1][1, ...]
+    term, masks = X, net.masks_for(int(X.shape[-2]))
+    for step, sublayer in zip(steps, layers, strict=True):
+        attention = _attention(sublayer)
+        if step == 0:
+            term = sublayer.skip * term
+        else:
+            seen = attend(A, attention, step - 1, X, masks[id(attention)], term)
+            term = A.matmul(seen, _value_map(attention, step - 1))
+        X = apply_sublayer(A, sublayer, X, masks)
     return in_range(A, term)
 
 
-def _through_heads(A: Float64, net: Network, l: int, X: Array, S: Array, mask: Mask | None) -> Iterator[Array]:
+def _through_heads(A: Float64, attention: Attention, X: Array, S: Array, mask: Mask | None) -> Iterator[Array]:
     """P_h V W_h of every head for V = X and each of S, (1 + len(S), n, d): one n × n product a head for all."""
     xp, (n, d) = A.xp, X.shape
     wide = xp.reshape(xp.permute_dims(xp.concat([X[None, ...], S]), (1, 0, 2)), (n, -1))
-    for h in range(net.heads):
-        seen = xp.reshape(attend(A, net, l, h, X, mask, wide), (n, -1, d))
-        yield A.matmul(xp.permute_dims(seen, (1, 0, 2)), net.W[l, h, ...])
+    for h in range(attention.heads):
+        seen = xp.reshape(attend(A, attention, h, X, mask, wide), (n, -1, d))
+        yield A.matmul(xp.permute_dims(seen, (1, 0, 2)), _value_map(attention, h))
+
+
+def _value_map(attention: Attention, h: int) -> Array:
+    """W_h."""
+    value = attention.value[h, ...]
+    return value if attention.output is None else value @ attention.output[h, ...]
+
+
+def _steps(net: Network) -> tuple[Sublayer, ...]:
+    """The sublayers a path goes through, one after the other."""
+    return tuple(sublayer for layer in net.sublayers for sublayer in layer)
+
+
+def _attention(sublayer: Sublayer) -> Attention:
+    assert isinstance(sublayer.map, Attention)
+    return sublayer.map
 
 
 def path_counts(L: int, H: int, skip: bool = True) -> list[int]:
@@ -204,6 +225,6 @@ def path_counts(L: int, H: int, skip: bool = True) -> list[int]:
 
 def _path_input(net: Network, X: Any) -> Array:
     X = check_one_sequence(net, X, "the path decomposition")
-    if net.norm is not None or any(net.mlp):
+    if not all(isinstance(s.map, Attention) and s.before is None and s.after is None for s in _steps(net)):
         raise InvalidArgument("net: a network with an MLP or LayerNorm given; the path decomposition needs neither")
     return X

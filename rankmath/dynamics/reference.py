@@ -19,8 +19,9 @@ import numpy as np
 from rankmath.arithmetic.float64 import to_numpy
 from rankmath.attention.plain import check_one_sequence
 from rankmath.dynamics.trace import trace
+from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
-from rankmath.model.network import MLP, LayerNorm, Network
+from rankmath.model.network import MLP, Attention, LayerNorm, Network
 from rankmath.validation import Array, InvalidArgument, as_choice, as_count, as_real
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -146,8 +147,12 @@ def _refuse_beyond(net: Network, X: Array, digits: float, layer: int | None, bud
 
 def _numbers_held(net: Network, X: Array) -> int:
     n, d = map(int, X.shape)
-    width = max((int(f.W_in.shape[1]) for f in net.mlp if f is not None), default=0)
+    width = max(_hidden_widths(net), default=0)
     return n * n + n * (4 * d + 2 * width)
+
+
+def _hidden_widths(net: Network) -> list[int]:
+    return [int(s.map.W_in.shape[1]) for layer in net.sublayers for s in layer if isinstance(s.map, MLP)]
 
 
 def _memory_allowed() -> float:
@@ -157,12 +162,13 @@ def _memory_allowed() -> float:
 
 def _seconds_needed(net: Network, X: Array, digits: float) -> float:
     n, d = map(int, X.shape)
-    widths = [int(f.W_in.shape[1]) for f in net.mlp if f is not None]
-    k, v = int(net.query.shape[-1]), int(net.value.shape[-1])
-    factored = (0 if net.key is None else n * d * k) + (0 if net.output is None else n * v * d)
-    head = n * d * k + n * d * v + factored + n * n * (k + v + 2)
-    products = net.layers * (net.heads * head + n * d) + sum(2 * n * d * width for width in widths)
-    functions = net.layers * (net.heads * n * n + 2 * n) + 4 * sum(n * width for width in widths)
+    widths = _hidden_widths(net)
+    products, functions = sum(2 * n * d * width for width in widths), 4 * sum(n * width for width in widths)
+    for a in net.attentions:
+        k, v = int(a.query.shape[-1]), int(a.value.shape[-1])
+        factored = (0 if a.key is None else n * d * k) + (0 if a.output is None else n * v * d)
+        products += a.heads * (n * d * k + n * d * v + factored + n * n * (k + v + 2)) + n * d
+        functions += a.heads * n * n + 2 * n
     measured = mpmath.mp.clone()
     measured.dps = int(min(digits, _MEASURED_DIGITS))
     number = measured.sqrt(2)
@@ -188,43 +194,52 @@ def _time(operation: Any) -> float:
 def plain_layers(mp: Any, net: Network, X: Array) -> Iterator[Rows]:
     """The tokens after every layer, the input first, by the definition."""
     rows = _matrix(mp, X)
-    mask = net.mask_for(len(rows))
+    masks = net.masks_for(len(rows))
     yield rows
-    for l in range(net.layers):
-        new = [[mp.mpf(net.skip) * a for a in row] for row in rows]
-        for h in range(net.heads):
-            P = _attention(mp, net, l, h, rows, mask)
-            V = _product(mp, P, _product(mp, rows, _matrix(mp, net.value[l, h])))
-            if net.output is not None:
-                V = _product(mp, V, _matrix(mp, net.output[l, h]))
-            new = _sum(new, V)
-        if net.bias is not None:
-            new = _add_row(new, _row(mp, net.bias[l]))
-        f = net.mlp[l]
-        if f is not None:
-            new = _mlp(mp, f, new)
-        if net.norm is not None:
-            new = _layer_norm(mp, net.norm, new)
-        rows = new
+    for layer in net.sublayers:
+        for sublayer in layer:
+            inner = rows if sublayer.before is None else _layer_norm(mp, sublayer.before, rows)
+            new = [[mp.mpf(sublayer.skip) * a for a in row] for row in rows]
+            if isinstance(sublayer.map, Attention):
+                new = _sum(new, _attended(mp, sublayer.map, inner, masks[id(sublayer.map)]))
+            elif sublayer.map is not None:
+                new = _sum(new, _mlp(mp, sublayer.map, inner))
+            rows = new if sublayer.after is None else _layer_norm(mp, sublayer.after, new)
         yield rows
 
 
-def _attention(mp: Any, net: Network, l: int, h: int, rows: Rows, mask: Any) -> Rows:
-    queries = _product(mp, rows, _matrix(mp, net.query[l, h]))
-    keys = rows if net.key is None else _product(mp, rows, _matrix(mp, net.key[l, h]))
-    bias = [mp.mpf(0)] * len(rows)
-    if net.key_bias is not None:
-        k = _row(mp, net.key_bias[l, h])
+def _attended(mp: Any, attention: Attention, rows: Rows, mask: Mask | None) -> Rows:
+    """Σ_h P_h X W_h + 1bᵀ."""
+    new = [[mp.mpf(0)] * len(rows[0]) for _ in rows]
+    for h in range(attention.heads):
+        P = _weights(mp, attention, h, rows, mask)
+        V = _product(mp, P, _product(mp, rows, _matrix(mp, attention.value[h])))
+        if attention.output is not None:
+            V = _product(mp, V, _matrix(mp, attention.output[h]))
+        new = _sum(new, V)
+    return new if attention.bias is None else _add_row(new, _row(mp, attention.bias))
+
+
+def _weights(mp: Any, attention: Attention, h: int, rows: Rows, mask: Mask | None) -> Rows:
+    n = len(rows)
+    queries = _product(mp, rows, _matrix(mp, attention.query[h]))
+    keys = rows if attention.key is None else _product(mp, rows, _matrix(mp, attention.key[h]))
+    bias = [mp.mpf(0)] * n
+    if attention.key_bias is not None:
+        k = _row(mp, attention.key_bias[h])
         bias = [mp.fdot(row, k) for row in rows]
-    root = mp.sqrt(mp.mpf(net.d_qk))
+    root = mp.sqrt(mp.mpf(attention.d_qk))
+    position = None if attention.position is None else _matrix(mp, attention.position.block(h, 0, n, n))
     P = []
     for i, query in enumerate(queries):
-        seen = [j for j in range(len(rows)) if mask is None or mask.allowed[i, j]]
+        seen = [j for j in range(n) if mask is None or mask.allowed[i, j]]
         logits = {j: (mp.fdot(query, keys[j]) + bias[j]) / root for j in seen}
+        if position is not None:
+            logits = {j: logit + position[i][j] for j, logit in logits.items()}
         top = max(logits.values())
         weights = {j: mp.exp(logit - top) for j, logit in logits.items()}
         total = mp.fsum(weights.values())
-        P.append([weights[j] / total if j in weights else mp.mpf(0) for j in range(len(rows))])
+        P.append([weights[j] / total if j in weights else mp.mpf(0) for j in range(n)])
     return P
 
 
@@ -237,6 +252,9 @@ def _mlp(mp: Any, f: MLP, rows: Rows) -> Rows:
         "relu": lambda a: a if a > 0 else mp.mpf(0),
         "tanh": mp.tanh,
         "gelu": lambda a: a * mp.erfc(-a / root) / 2,
+        "gelu_tanh": lambda a: a * (1 + mp.tanh(mp.sqrt(2 / mp.pi) * (a + mp.mpf(44715) / 10**6 * a**3))) / 2,
+        "silu": lambda a: a / (1 + mp.exp(-a)),
+        "quick_gelu": lambda a: a / (1 + mp.exp(-a * mp.mpf(1702) / 1000)),
     }[f.activation]
     out = _product(mp, [[act(a) for a in row] for row in hidden], _matrix(mp, f.W_out))
     if f.b_out is not None:
@@ -250,7 +268,11 @@ def _layer_norm(mp: Any, norm: LayerNorm, rows: Rows) -> Rows:
         return [list(row) for row in zip(*columns, strict=True)]
     if norm.kind == "sphere":
         return [_divided(row, mp.sqrt(mp.fsum(a * a for a in row)), norm) for row in rows]
-    out = [_standardised(mp, row, norm) for row in rows]
+    if norm.kind == "rms":
+        sizes = [mp.sqrt(mp.fsum(a * a for a in row) / len(row) + mp.mpf(norm.floor)) for row in rows]
+        out = [_divided(row, size, norm) for row, size in zip(rows, sizes, strict=True)]
+    else:
+        out = [_standardised(mp, row, norm) for row in rows]
     if norm.gain is not None:
         gain = _row(mp, norm.gain)
         out = [[a * g for a, g in zip(row, gain, strict=True)] for row in out]

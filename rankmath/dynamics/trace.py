@@ -12,16 +12,7 @@ import numpy as np
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.backend import Backend, on_backend
-from rankmath.attention.centred import (
-    Tokens,
-    attention_step,
-    centre,
-    in_row_blocks,
-    mlp_step,
-    norm_step,
-    stacks_heads,
-    weights_of,
-)
+from rankmath.attention.centred import Tokens, centre, in_row_blocks, sublayer_step
 from rankmath.attention.plain import check_input
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
 from rankmath.model.network import Network
@@ -258,7 +249,7 @@ def _trace_balls(net: Network, X: Array, norm: ResidualNorm, bits: int) -> Trace
     from rankmath.arithmetic.balls import Balls, precision
 
     with precision(bits):
-        A = MatrixBalls() if X.ndim == 2 and net.query.ndim == 4 else Balls()
+        A = MatrixBalls() if X.ndim == 2 and not net.batch_shape else Balls()
         return _trace_objects(A, net, X, norm, bits)
 
 
@@ -323,18 +314,14 @@ def _as_scale(A: Any, logs: Any) -> LogScale:
     return LogScale(mantissa, exponent)
 
 
-def layers_centred(A: Any, net: Network, X: Array) -> Iterator[Tokens]:
-    """The tokens of every layer in centred form, the input first."""
-    mask = net.mask_for(int(X.shape[-2]))
-    tokens = centre(A, X)
+def layers_centred(A: Any, net: Network, X: Array, first: Tokens | None = None) -> Iterator[Tokens]:
+    """The tokens of every layer in centred form, the input (or `first`, what was made of it) before all."""
+    masks = net.masks_for(int(X.shape[-2]))
+    tokens = centre(A, X) if first is None else first
     yield tokens
-    layers = weights_of(A, net, stacked=stacks_heads(A, net, X), batch_axes=X.ndim - 2)
-    for f, weights in zip(net.mlp, layers, strict=True):
-        tokens = attention_step(A, net, weights, tokens, mask)
-        if f is not None:
-            tokens = mlp_step(A, f, tokens)
-        if net.norm is not None:
-            tokens = norm_step(A, net.norm, tokens)
+    for layer in net.sublayers:
+        for sublayer in layer:
+            tokens = sublayer_step(A, sublayer, tokens, masks)
         yield tokens
 
 

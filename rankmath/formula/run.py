@@ -12,7 +12,7 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.attention.backend import Backend, on_backend
-from rankmath.attention.centred import Tokens, attention_step, centre, norm_step, weights_of
+from rankmath.attention.centred import Tokens, centre, norm_step
 from rankmath.dynamics.enclosures import log_diameter as log_diameter_objects
 from rankmath.dynamics.enclosures import log_residual as log_residual_objects
 from rankmath.dynamics.trace import layers_centred
@@ -21,7 +21,7 @@ from rankmath.formula.numbers import Signed
 from rankmath.linalg.diameters import diameter
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import ResidualNorm, residual
-from rankmath.model.network import LayerNorm, Network
+from rankmath.model.network import Network
 from rankmath.validation import Array
 
 # Logarithms of logits beyond this are cut: the softmax is saturated either way.
@@ -122,21 +122,14 @@ class Run:
     def tokens(self) -> list[Tokens]:
         norm = self.net.norm
         if norm is not None and norm.kind == "sphere":
-            return self._sphere_tokens(norm)
+            first = norm_step(self.A, norm, centre(self.A, self.X))
+            return list(layers_centred(self.A, self.net, self.X, first))
         if self._backend == "numpy":
             return list(layers_centred(self.A, self.net, self.X))
         # The layers run there; what is measured of their tokens is measured here.
         net, X = on_backend(self._backend, self.net, self.X)
         layers = layers_centred(Float64(X), net, X)
         return [replace(t, center=to_numpy(t.center), residual=to_numpy(t.residual)) for t in layers]
-
-    def _sphere_tokens(self, norm: LayerNorm) -> list[Tokens]:
-        A, net = self.A, self.net
-        mask = net.mask_for(int(self.X.shape[-2]))
-        found = [norm_step(A, norm, centre(A, self.X))]
-        for weights in weights_of(A, net):
-            found.append(norm_step(A, norm, attention_step(A, net, weights, found[-1], mask)))
-        return found
 
     def weight(self, array: str, layer: int, head: int) -> Array:
         """W or W_QK of one head, in the arithmetic; factors are multiplied there, so that balls see no rounding."""

@@ -1,153 +1,122 @@
-"""What a network is: weights and switches, no behaviour.
+"""What a network is: layers of sublayers, no behaviour.
 
-One layer maps tokens X (n × d, rows) to
+Every pass runs on `Network.sublayers`. The one-line form, the subject of most theorems, is the special case
 
     norm( f( λX + Σ_h P_h X W_h + 1bᵀ ) ),   P_h = softmax((X W_QK,h Xᵀ + 1 (X k_h)ᵀ)/√d_qk)
 
-with the skip factor λ, an optional map f applied to every token alike, and an optional LayerNorm.
+of a layer, with the same skip factor λ, LayerNorm, mask and d_qk in all of them.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import zipfile
-import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from array_api_compat import array_namespace
 
-from rankmath.linalg.masks import Mask, as_mask
+from rankmath.linalg.masks import Mask
+from rankmath.model.sublayers import (
+    LIPSCHITZ,
+    MLP,
+    Attention,
+    LayerNorm,
+    Sublayer,
+    as_norm,
+    checked_mask,
+    fused_biases,
+    skip_factor,
+)
 from rankmath.validation import Array, InvalidArgument, as_array, as_choice, as_count, as_real, same_library
 
-Activation = Literal["relu", "tanh", "gelu"]
+__all__ = ["LIPSCHITZ", "MLP", "Attention", "LayerNorm", "Network", "Sublayer"]
 
-# What `Network.stack` gives a batch axis, right before the matrix (for the bias: vector) axes.
-_STACKED = ("query", "key", "value", "output", "key_bias", "bias")
-
-#: sup |activation'|: for GELU, (xΦ(x))' = Φ(x) + xφ(x) at x = √2, rounded up.
-LIPSCHITZ: dict[str, float] = {"relu": 1.0, "tanh": 1.0, "gelu": 1.12890415}
+# Arrays stacked over the layers; `Network.stack` gives them a batch axis before their matrix or vector axes.
+_STACKS = ("query", "key", "value", "output", "key_bias", "bias")
 
 
-@dataclass(frozen=True, eq=False)
-class MLP:
-    """f(v) = act(v W₁ + b₁) W₂ + b₂ (+ v if `skip`), the same for every token.
-
-    Examples
-    --------
-    >>> f = MLP([[1.0, 0.0]], [[2.0], [1.0]], activation="tanh")
-    >>> f.dim, f.lipschitz(2) >= 2
-    (1, True)
-    """
-
-    W_in: Array
-    W_out: Array
-    b_in: Array = None
-    b_out: Array = None
-    activation: Activation = "relu"
-    skip: bool = False
-
-    def __post_init__(self) -> None:
-        W_in = as_array("W_in", self.W_in, ndim=2)
-        d, width = W_in.shape
-        W_out = as_array("W_out", self.W_out, ndim=2, shape=(width, d))
-        b_in = None if self.b_in is None else as_array("b_in", self.b_in, ndim=1, shape=(width,))
-        b_out = None if self.b_out is None else as_array("b_out", self.b_out, ndim=1, shape=(d,))
-        same_library(W_in=W_in, W_out=W_out, b_in=b_in, b_out=b_out)
-        as_choice("activation", self.activation, tuple(LIPSCHITZ))
-        as_choice("skip", self.skip, (False, True))
-        for name, value in (("W_in", W_in), ("W_out", W_out), ("b_in", b_in), ("b_out", b_out)):
-            object.__setattr__(self, name, value)
-
-    @property
-    def dim(self) -> int:
-        """d, the length of a token."""
-        return int(self.W_in.shape[0])
-
-    def lipschitz(self, p: float = 2) -> float:
-        """An upper bound on the Lipschitz constant in ℓ_p (p = 1, 2, ∞): ‖W₁‖ · sup|act'| · ‖W₂‖ (+ 1).
-
-        Float64; a few units in the last place are added, so that rounding does not make it too small.
-        """
-        from rankmath.linalg.norms import induced_norm
-
-        product = (
-            float(induced_norm(self.W_in, p)) * LIPSCHITZ[self.activation] * float(induced_norm(self.W_out, p))
-        )
-        return (product + float(self.skip)) * (1 + 2**-40)
-
-
-@dataclass(frozen=True, eq=False)
-class LayerNorm:
-    """One of the three maps this literature calls LayerNorm.
-
-    - ``"sphere"`` (Wu et al. 2024): each token divided by its 2-norm;
-    - ``"standard"`` (what frameworks compute): subtract the token's mean, divide by √(variance + eps),
-      then `gain` and `offset`;
-    - ``"column"`` (Dong et al. 2021, section 3.3): column means and column deviations over the tokens.
-    """
-
-    kind: Literal["sphere", "standard", "column"]
-    eps: float | None = None
-    gain: Array = None
-    offset: Array = None
-
-    def __post_init__(self) -> None:
-        as_choice("norm", self.kind, ("sphere", "standard", "column"))
-        eps = (1e-5 if self.kind == "standard" else 0.0) if self.eps is None else as_real("eps", self.eps)
-        if eps < 0 or (eps > 0 and self.kind == "sphere"):
-            allowed = "0" if self.kind == "sphere" else "a number ≥ 0"
-            raise InvalidArgument(f"eps: {eps} given; with norm {self.kind!r} it must be {allowed}")
-        object.__setattr__(self, "eps", eps)
-        for name in ("gain", "offset"):
-            value = getattr(self, name)
-            if value is None:
-                continue
-            if self.kind != "standard":
-                raise InvalidArgument(f"{name}: given with norm {self.kind!r}; only 'standard' takes one")
-            object.__setattr__(self, name, as_array(name, value, ndim=1))
-
-    @property
-    def floor(self) -> float:
-        """eps as a number (0 where the kind has none)."""
-        return float(self.eps or 0.0)
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Network:
-    """L layers of H heads; build it with `from_arrays`, `from_qkvo`, `random` or `load`.
+    """Layers of sublayers; build it with `from_layers`, `from_arrays`, `from_qkvo`, `random` or `load`.
 
     Attributes
     ----------
+    sublayers : for each layer the `Sublayer`s it applies one after the other.
+    tokens : their number, where the network fixes it.
+
+    Where every layer has one attention and all are of one shape:
+
     query, key : (L, H, d, k) with W_QK = query keyᵀ; `key` is None when W_QK is held fused in `query`.
     value, output : (L, H, d, v), (L, H, v, d) with W = value output; `output` is None when W is fused in `value`.
     key_bias : (L, H, d) or None, the k of the logits' term 1 (X k)ᵀ.
     bias : (L, d) or None.
+
+    In the one-line form alone (another network refuses to name them):
+
     d_qk : the softmax divides by √d_qk.
     skip : the number λ (0 without a skip connection).
     mlp : one map or None for each layer.
+    norm : the LayerNorm at the end of each layer, or None.
     mask : a graph on the tokens, the name of one (any number of tokens), or None.
+
+    ``dataclasses.replace`` takes any of these names.
     """
 
-    query: Array
-    value: Array
-    d_qk: float
-    key: Array = None
-    output: Array = None
-    key_bias: Array = None
-    bias: Array = None
-    skip: float = 0.0
-    mlp: tuple[MLP | None, ...] = ()
-    norm: LayerNorm | None = None
-    mask: Mask | str | None = None
-    tokens: int | None = field(default=None)
+    sublayers: tuple[tuple[Sublayer, ...], ...]
+    tokens: int | None
+
+    def __init__(
+        self,
+        sublayers: tuple[tuple[Sublayer, ...], ...] | None = None,
+        tokens: int | None = None,
+        **one_line: Any,
+    ) -> None:
+        if one_line:
+            given = {} if sublayers is None else Network(sublayers, tokens)._one_line()
+            sublayers, stacks = _one_line_layers(**(given | one_line))
+            self.__dict__.update(stacks)
+        assert sublayers is not None
+        object.__setattr__(self, "sublayers", sublayers)
+        object.__setattr__(self, "tokens", tokens)
 
     # -- construction ------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_layers(cls, layers: Sequence[Sequence[Sublayer]], tokens: int | None = None) -> Network:
+        """A network from its sublayers, any number of them a layer.
+
+        Examples
+        --------
+        >>> net = Network.random(tokens=4, dim=3, layers=2, seed=0, skip=True)
+        >>> (attention,), _ = net.sublayers
+        >>> norm, f = LayerNorm("standard"), MLP(np.eye(3), np.eye(3), activation="gelu")
+        >>> before = [Sublayer(attention.map, 1.0, before=norm), Sublayer(f, 1.0, before=norm)]
+        >>> Network.from_layers([before, [*before, Sublayer(None, 1.0, after=norm)]]).layers
+        2
+        """
+        for l, layer in enumerate(layers):
+            if not isinstance(layer, Sequence) or not layer or not all(isinstance(s, Sublayer) for s in layer):
+                raise InvalidArgument(f"layers: layer {l} is no non-empty sequence of Sublayers")
+        net = cls(tuple(tuple(layer) for layer in layers), None if tokens is None else as_count("tokens", tokens))
+        maps = [s.map for layer in net.sublayers for s in layer if s.map is not None]
+        if not maps:
+            raise InvalidArgument("layers: no attention and no MLP given; a network needs at least one")
+        if len({f.dim for f in maps}) > 1:
+            raise InvalidArgument(
+                f"layers: maps of dimensions {sorted({f.dim for f in maps})} given; all must agree"
+            )
+        same_library(**{f"sublayer {k}": s.weights for k, s in enumerate(sum(net.sublayers, ())) if s.map})
+        fixed = {
+            n for a in net.attentions for n in (getattr(a.mask, "n", None), getattr(a.position, "tokens", None))
+        }
+        fixed = (fixed | {net.tokens}) - {None}
+        if len(fixed) > 1:
+            raise InvalidArgument(f"layers: masks or positions for {sorted(fixed)} tokens given; all must agree")
+        return cls(net.sublayers, min(fixed, default=None))
 
     @classmethod
     def from_arrays(
@@ -204,28 +173,8 @@ class Network:
         n²·d_qk. Terms constant along a row leave the softmax alone, so b_K changes nothing and b_Q acts
         as the key bias k = W_K b_Q; rows of P sum to one, so b_V acts as the bias Σ_h b_V W_O.
         """
-        W_Q = as_array("W_Q", W_Q, ndim=4)
-        L, H, d, k = W_Q.shape
-        W_K = as_array("W_K", W_K, ndim=4, shape=(L, H, d, k))
-        W_V = as_array("W_V", W_V, ndim=4, shape=(L, H, d, None))
-        v = W_V.shape[-1]
-        W_O = as_array("W_O", W_O, ndim=4, shape=(L, H, v, d))
-        xp = same_library(W_Q=W_Q, W_K=W_K, W_V=W_V, W_O=W_O)
-        key_bias = bias = None
-        if b_Q is not None:
-            b_Q = as_array("b_Q", b_Q, ndim=3, shape=(L, H, k))
-            same_library(W_Q=W_Q, b_Q=b_Q)
-            key_bias = xp.matmul(W_K, b_Q[..., None])[..., 0]
-        if b_K is not None:
-            as_array("b_K", b_K, ndim=3, shape=(L, H, k))
-        if b_V is not None:
-            b_V = as_array("b_V", b_V, ndim=3, shape=(L, H, v))
-            same_library(W_Q=W_Q, b_V=b_V)
-            bias = xp.sum(xp.matmul(b_V[..., None, :], W_O)[..., 0, :], axis=1)
-        if b_O is not None:
-            b_O = as_array("b_O", b_O, ndim=2, shape=(L, d))
-            same_library(W_Q=W_Q, b_O=b_O)
-            bias = b_O if bias is None else bias + b_O
+        W_Q, W_K, W_V, W_O, key_bias, bias = fused_biases(W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O)
+        k = int(W_Q.shape[-1])
         return cls._assemble(W_Q, W_K, W_V, W_O, k, key_bias, bias, skip, mlp, norm, mask)
 
     @classmethod
@@ -248,18 +197,13 @@ class Network:
         key_bias = None if key_bias is None else as_array("key_bias", key_bias, ndim=3, shape=(L, H, d))
         bias = None if bias is None else as_array("bias", bias, ndim=2, shape=(L, d))
         same_library(W_QK=query, W=value, key_bias=key_bias, bias=bias)
-        if isinstance(norm, str):
-            norm = LayerNorm(as_choice("norm", norm, ("sphere", "standard", "column")))
-        if not (norm is None or isinstance(norm, LayerNorm)):
-            raise InvalidArgument(
-                f"norm: {norm!r} given; allowed are None, 'sphere', 'standard', 'column' or a LayerNorm"
-            )
+        norm = as_norm(norm)
         for name in ("gain", "offset"):
             vector = getattr(norm, name, None)
             if vector is not None:
                 as_array(name, vector, ndim=1, shape=(d,))
                 same_library(W=value, **{name: vector})
-        mask = _mask(mask, tokens)
+        mask = checked_mask(mask, tokens)
         return cls(
             query=query,
             key=key,
@@ -268,7 +212,7 @@ class Network:
             d_qk=d_qk,
             key_bias=key_bias,
             bias=bias,
-            skip=_skip_factor(skip),
+            skip=skip_factor(skip),
             mlp=_mlps(mlp, L, d, value),
             norm=norm,
             mask=mask,
@@ -343,7 +287,7 @@ class Network:
             raise InvalidArgument("nets: a non-empty sequence of networks is needed")
         first = nets[0]
         stacked: dict[str, Any] = {}
-        for name in _STACKED:
+        for name in _STACKS:
             arrays = [getattr(net, name) for net in nets]
             shapes = {None if a is None else tuple(a.shape) for a in arrays}
             if len(shapes) > 1:
@@ -359,7 +303,7 @@ class Network:
     def member(self, index: int) -> Network:
         """One network of a stack."""
         picked: dict[str, Any] = {}
-        for name in _STACKED:
+        for name in _STACKS:
             array = getattr(self, name)
             axis = 1 if name == "bias" else 2
             picked[name] = None if array is None else array[(slice(None),) * axis + (index,)]
@@ -370,17 +314,113 @@ class Network:
     @property
     def layers(self) -> int:
         """L."""
-        return int(self.query.shape[0])
+        return len(self.sublayers)
+
+    @cached_property
+    def attentions(self) -> tuple[Attention, ...]:
+        """All attentions, in the order they are applied."""
+        return tuple(s.map for layer in self.sublayers for s in layer if isinstance(s.map, Attention))
 
     @property
     def heads(self) -> int:
         """H, the same in every layer."""
-        return int(self.query.shape[1])
+        (H,) = _same("heads", [a.heads for a in self.attentions])
+        return int(H)
 
-    @property
+    @cached_property
     def dim(self) -> int:
         """d, the length of a token."""
-        return int(self.query.shape[-2])
+        return next(s.map.dim for layer in self.sublayers for s in layer if s.map is not None)
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """Leading axes of a stack of networks; () for one."""
+        return tuple(self.attentions[0].query.shape[1:-2]) if self.attentions else ()
+
+    @property
+    def weights(self) -> Array:
+        """Some array of the network, to tell its library."""
+        return next(s.weights for layer in self.sublayers for s in layer if s.map is not None)
+
+    @cached_property
+    def query(self) -> Array:
+        return self._stacked("query")
+
+    @cached_property
+    def key(self) -> Array:
+        return self._stacked("key")
+
+    @cached_property
+    def value(self) -> Array:
+        return self._stacked("value")
+
+    @cached_property
+    def output(self) -> Array:
+        return self._stacked("output")
+
+    @cached_property
+    def key_bias(self) -> Array:
+        return self._stacked("key_bias")
+
+    @cached_property
+    def bias(self) -> Array:
+        return self._stacked("bias")
+
+    def _stacked(self, name: str) -> Array:
+        if any(sum(isinstance(s.map, Attention) for s in layer) != 1 for layer in self.sublayers):
+            raise InvalidArgument(f"net: {name} asked for; a network with one attention in every layer has one")
+        arrays = [getattr(attention, name) for attention in self.attentions]
+        _same(name, [None if a is None else tuple(a.shape) for a in arrays])
+        return None if arrays[0] is None else array_namespace(*arrays).stack(arrays)
+
+    @property
+    def d_qk(self) -> float:
+        (value,) = _same("d_qk", [a.d_qk for a in self._simple("d_qk").attentions])
+        return float(value)
+
+    @property
+    def skip(self) -> float:
+        (value,) = _same("skip", [layer[0].skip for layer in self._simple("skip").sublayers])
+        return float(value)
+
+    @cached_property
+    def mlp(self) -> tuple[MLP | None, ...]:
+        maps = (layer[1].map if len(layer) == 2 else None for layer in self._simple("mlp").sublayers)
+        return tuple(f if isinstance(f, MLP) else None for f in maps)
+
+    @property
+    def norm(self) -> LayerNorm | None:
+        (norm,) = _same("norm", [layer[-1].after for layer in self._simple("norm").sublayers])
+        return norm
+
+    @property
+    def mask(self) -> Mask | str | None:
+        (mask,) = _same("mask", [a.mask for a in self._simple("mask").attentions])
+        return mask
+
+    @cached_property
+    def is_one_line(self) -> bool:
+        """Whether each layer is norm(f(λX + attention)), without position terms."""
+        return all(
+            isinstance(layer[0].map, Attention)
+            and layer[0].map.position is None
+            and all(s.before is None for s in layer)
+            and (len(layer) == 1 or (len(layer) == 2 and isinstance(layer[1].map, MLP) and not layer[1].skip))
+            and (len(layer) == 1 or layer[0].after is None)
+            for layer in self.sublayers
+        )
+
+    def _simple(self, name: str) -> Network:
+        if not self.is_one_line:
+            raise InvalidArgument(
+                f"net: {name} asked for; only networks whose layers are all norm(f(skip X + attention)), without "
+                "position terms, have one"
+            )
+        return self
+
+    def _one_line(self) -> dict[str, Any]:
+        names = (*_STACKS, "d_qk", "skip", "mlp", "norm", "mask")
+        return {name: getattr(self, name) for name in names}
 
     @cached_property
     def W_QK(self) -> Array:
@@ -393,16 +433,26 @@ class Network:
         return self.value if self.output is None else self.value @ self.output
 
     def mask_for(self, n: int) -> Mask | None:
-        """The mask on n tokens; None where every token sees every token."""
-        if self.mask is None or self.mask == "complete":
-            return None
-        mask = as_mask(self.mask, n)
-        return None if mask.is_complete else mask
+        """The mask of the one-line form on n tokens; None where every token sees every token."""
+        return None if self.mask is None else self.attentions[0].mask_for(n)
+
+    def masks_for(self, n: int) -> dict[int, Mask | None]:
+        """The mask of each attention on n tokens, by the id of the attention; equal names are built once."""
+        built: dict[int | str, Mask | None] = {}
+        found = {}
+        for attention in self.attentions:
+            name = attention.mask if isinstance(attention.mask, str) else id(attention.mask)
+            if name not in built:
+                built[name] = attention.mask_for(n)
+            found[id(attention)] = built[name]
+        return found
 
     @property
     def is_pure(self) -> bool:
-        """Attention alone: no skip, no MLP, no LayerNorm."""
-        return self.skip == 0 and self.norm is None and not any(self.mlp)
+        """Attention alone: no skip, no MLP, no LayerNorm, no position term."""
+        return self.is_one_line and all(
+            len(layer) == 1 and not layer[0].skip and layer[0].after is None for layer in self.sublayers
+        )
 
     def random_input(self, seed: int = 0, *, tokens: int | None = None, scale: float = 1.0) -> Array:
         """Gaussian tokens, (n, d); n is the network's own unless given."""
@@ -416,90 +466,50 @@ class Network:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an npz file that `load` reads back bit for bit; the old file stays until the new one is whole."""
-        if self.query.ndim != 4:
-            raise InvalidArgument("net: a stack of networks given; save its members one by one")
-        arrays: dict[str, Any] = {}
-        for name in ("query", "key", "value", "output", "key_bias", "bias"):
-            if getattr(self, name) is not None:
-                arrays[name] = np.asarray(getattr(self, name))
-        maps = []
-        for l, f in enumerate(self.mlp):
-            maps.append(None if f is None else {"activation": f.activation, "skip": f.skip})
-            for name in ("W_in", "W_out", "b_in", "b_out"):
-                if f is not None and getattr(f, name) is not None:
-                    arrays[f"mlp{l}_{name}"] = np.asarray(getattr(f, name))
-        norm = None
-        if self.norm is not None:
-            norm = {"kind": self.norm.kind, "eps": self.norm.eps}
-            for name in ("gain", "offset"):
-                if getattr(self.norm, name) is not None:
-                    arrays[f"norm_{name}"] = np.asarray(getattr(self.norm, name))
-        if isinstance(self.mask, Mask):
-            arrays["mask"] = self.mask.allowed
-        header: dict[str, Any] = {"format": 1, "d_qk": self.d_qk, "skip": self.skip, "mlp": maps, "norm": norm}
-        header |= {"tokens": self.tokens, "mask": self.mask if isinstance(self.mask, str) else None}
-        arrays["header"] = np.asarray(json.dumps(header))
-        target = Path(path)
-        partial = target.with_name(target.name + ".part")
-        with open(partial, "wb") as file:
-            np.savez_compressed(file, **arrays)
-        partial.replace(target)
+        from rankmath.model.files import save
+
+        save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Network:
         """Read what `save` wrote; a file that is not one is refused with the reason."""
-        # What zipfile, zlib and NumPy raise: damage, an encrypted member, a gigantic claimed shape.
-        damaged = (OSError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
-        try:
-            with open(path, "rb") as opened, np.lib.npyio.NpzFile(opened, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-        except damaged as error:
-            raise InvalidArgument(f"path: {os.fspath(path)!r} given; not a readable npz file ({error})") from None
-        try:
-            header = json.loads(str(arrays["header"]))
-            if header["format"] != 1:
-                raise InvalidArgument(f"format {header['format']!r}; this version reads format 1")
-            maps = [
-                None
-                if entry is None
-                else MLP(
-                    **{name: arrays.get(f"mlp{l}_{name}") for name in ("W_in", "W_out", "b_in", "b_out")},
-                    activation=entry["activation"],
-                    skip=entry["skip"],
-                )
-                for l, entry in enumerate(header["mlp"])
-            ]
-            norm = header["norm"]
-            if norm is not None:
-                norm = LayerNorm(norm["kind"], norm["eps"], arrays.get("norm_gain"), arrays.get("norm_offset"))
-            query = as_array("query", arrays["query"], ndim=4)
-            value = as_array("value", arrays["value"], ndim=4)
-            L, H, d, k = query.shape
-            v = value.shape[-1]
-            key, output = arrays.get("key"), arrays.get("output")
-            key = None if key is None else as_array("key", key, ndim=4, shape=(L, H, d, k))
-            as_array("value", value, ndim=4, shape=(L, H, d, d if output is None else v))
-            output = None if output is None else as_array("output", output, ndim=4, shape=(L, H, v, d))
-            if key is None:
-                _square_stack("query", query)
-            tokens = None if header["tokens"] is None else as_count("tokens", header["tokens"])
-            return cls._assemble(
-                query,
-                key,
-                value,
-                output,
-                as_real("d_qk", header["d_qk"], positive=True),
-                arrays.get("key_bias"),
-                arrays.get("bias"),
-                header["skip"],
-                maps,
-                norm,
-                arrays.get("mask", header["mask"]),
-                tokens=tokens,
-            )
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
-            reason = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
-            raise InvalidArgument(f"path: {os.fspath(path)!r} given; not a rankmath network: {reason}") from None
+        from rankmath.model.files import load
+
+        return load(path)
+
+
+def _one_line_layers(
+    query: Array,
+    value: Array,
+    d_qk: float,
+    key: Array = None,
+    output: Array = None,
+    key_bias: Array = None,
+    bias: Array = None,
+    skip: float = 0.0,
+    mlp: tuple[MLP | None, ...] = (),
+    norm: LayerNorm | None = None,
+    mask: Mask | str | None = None,
+) -> tuple[tuple[tuple[Sublayer, ...], ...], dict[str, Array]]:
+    """The sublayers of the one-line form, and the stacks that their arrays are views of."""
+    stacks = dict(zip(_STACKS, (query, key, value, output, key_bias, bias), strict=True))
+    layers: list[tuple[Sublayer, ...]] = []
+    for l, f in enumerate(mlp or (None,) * int(query.shape[0])):
+        arrays = {name: None if stack is None else stack[l, ...] for name, stack in stacks.items()}
+        attention = Attention(**arrays, d_qk=float(d_qk), mask=mask)
+        if f is None:
+            layers.append((Sublayer(attention, skip, after=norm),))
+        else:
+            layers.append((Sublayer(attention, skip), Sublayer(f, after=norm)))
+    return tuple(layers), stacks
+
+
+def _same(name: str, values: list[Any]) -> tuple[Any]:
+    """The one value that all layers share."""
+    first = values[0] if values else None
+    if not values or any(not (value is first or value == first) for value in values[1:]):
+        raise InvalidArgument(f"net: {name} asked for; it differs from layer to layer")
+    return (first,)
 
 
 def _square_stack(name: str, value: Any) -> Array:
@@ -508,34 +518,6 @@ def _square_stack(name: str, value: Any) -> Array:
         given = tuple(int(s) for s in array.shape)
         raise InvalidArgument(f"{name}: shape {given} given; it must be (layers, heads, d, d) with square matrices")
     return array
-
-
-def _mask(mask: Any, tokens: int | None) -> Mask | str | None:
-    """A name stays a name (it fits any number of tokens); everything else becomes a graph."""
-    if mask is None or isinstance(mask, str):
-        if isinstance(mask, str):
-            try:
-                as_mask(mask, tokens or 2)
-            except ValueError as error:
-                # A name with a number may ask for more than two tokens, which come later.
-                if tokens is not None or str(error).startswith("mask"):
-                    raise
-        return mask
-    if isinstance(mask, Mask):
-        return mask if tokens is None else as_mask(mask, tokens)
-    if tokens is None:
-        try:
-            tokens = len(mask)
-        except TypeError:
-            given = type(mask).__name__
-            raise InvalidArgument(
-                f"mask: {given} given; allowed are a name, a boolean matrix, a Mask, a graph"
-            ) from None
-    return as_mask(mask, tokens)
-
-
-def _skip_factor(skip: Any) -> float:
-    return float(skip) if isinstance(skip, (bool, np.bool_)) else as_real("skip", skip)
 
 
 def _mlps(mlp: Any, L: int, d: int, like: Array) -> tuple[MLP | None, ...]:

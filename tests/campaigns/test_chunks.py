@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankmath.campaigns.battery import judge
 from rankmath.campaigns.chunks import HISTOGRAM_EDGES, Chunk, Recipe, _to_certify, attempt, run_chunk
 from rankmath.campaigns.exact_json import decode
 from rankmath.campaigns.plan import Plan
-from rankmath.campaigns.battery import judge
 from rankmath.claims import statement, statements_in
 from rankmath.verification.verdict import Outcome
 

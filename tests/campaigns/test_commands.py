@@ -18,9 +18,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rankmath import console
+from rankmath.campaigns.battery import verify
 from rankmath.campaigns.exact_json import decode
 from rankmath.campaigns.ledger import TABLES, Ledger
-from rankmath.campaigns.battery import verify
 from rankmath.cli import main
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_statement.py"

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from rankmath.campaigns.exact_json import decode, encode
-from rankmath.verification.instance import ArrayInstance, NetworkInstance
 from rankmath.claims import statements
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import LayerNorm, Network
+from rankmath.verification.instance import ArrayInstance, NetworkInstance
 
 DRAWN = [key for key, entry in statements().items() if entry.draws]
 

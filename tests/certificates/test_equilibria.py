@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from rankmath.claims.wu2024_equilibria import exhibit_stable_causal
+from rankmath.claims.wu2024_shift import exhibit_every_rank
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import NotIssued
 from rankmath.checker import checker
 from rankmath.checker.checker import CheckResult, Interval, NormLayer, Rejected, Undecided, Work, check_text
-from rankmath.claims.wu2024_equilibria import exhibit_stable_causal
-from rankmath.claims.wu2024_shift import exhibit_every_rank
 from rankmath.equilibria.certify import EquilibriumProof, certify_equilibrium
 from rankmath.equilibria.constructions import all_ranks, layernorm_equilibrium
 from rankmath.equilibria.map import attention, jacobian, layer

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rankmath.claims.own import evaluate_diameter, evaluate_residual_inf, evaluate_tv
+from rankmath.claims.quantities import Run, form_norm, induced_norm, log, log_sum, maximum
 
 import rankmath as rm
+from rankmath.campaigns.battery import judge, verify, verify_statement
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import Instance as ExactInstance
 from rankmath.certificates.issue import certify_diameter, certify_residual_inf, certify_total_variation
-from rankmath.campaigns.battery import judge, verify, verify_statement
-from rankmath.verification.instance import ArrayInstance, NetworkInstance
-from rankmath.claims.own import evaluate_diameter, evaluate_residual_inf, evaluate_tv
-from rankmath.claims.quantities import Run, form_norm, induced_norm, log, log_sum, maximum
 from rankmath.claims import statement, statements
+from rankmath.verification.instance import ArrayInstance, NetworkInstance
 from rankmath.verification.statement import Evaluation, Side, Statement
 from rankmath.verification.verdict import Outcome, Verdict
 

@@ -9,8 +9,8 @@ import pytest
 
 import rankmath as rm
 from rankmath.campaigns.battery import judge
-from rankmath.verification.instance import NetworkInstance
 from rankmath.claims import statement
+from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.verdict import Outcome
 
 

@@ -15,22 +15,29 @@ import pytest
 import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from rankmath.claims.quantities import Run
 from scipy.stats import binomtest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.plain import attention_matrices
-from rankmath.claims import wu2024, wu2024_equilibria, wu2024_masks, wu2024_shift, wu2024_sphere
 from rankmath.campaigns.battery import judge, verify, verify_statement
-from rankmath.verification.instance import NetworkInstance
-from rankmath.claims.quantities import Run
-from rankmath.claims import statement, statements
-from rankmath.verification.statement import Evaluation, Side
-from rankmath.verification.verdict import Outcome
+from rankmath.claims import (
+    statement,
+    statements,
+    wu2024,
+    wu2024_equilibria,
+    wu2024_masks,
+    wu2024_shift,
+    wu2024_sphere,
+)
 from rankmath.equilibria.map import normalise, orbit
 from rankmath.equilibria.wu2024 import shift_equilibrium, star_example, two_token_example
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.stochastic import dobrushin
+from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.statement import Evaluation, Side
+from rankmath.verification.verdict import Outcome
 
 FLOATS = Float64(np.zeros(1))
 REFUTED = {

@@ -41,8 +41,8 @@ def test_a_batch_is_cut_along_its_rows_as_well(monkeypatch):
         sizes.append(attention(*arguments))
         return sizes[-1]
 
-    attention = plain._attention
-    monkeypatch.setattr(plain, "_attention", seen)
+    attention = plain._weights
+    monkeypatch.setattr(plain, "_weights", seen)
     for rows in (1, 2, 4, 9):
         sizes.clear()
         np.testing.assert_allclose(rm.forward(stack, X, memory=24 * 9 * 6 * rows), whole, rtol=1e-13)

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.verification.many_tokens import counterexample, two_tokens
 from rankmath.claims import statements
 from rankmath.report import appendix as module
 from rankmath.report.appendix import appendix, sentence, values
 from rankmath.report.results import Report
 from rankmath.report.sources import bibliography, committed_certificates, proof_texts
+from rankmath.verification.many_tokens import counterexample, two_tokens
 
 
 def test_every_value_a_text_asks_for_is_supplied() -> None:

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
-from rankmath.verification.instance import ArrayInstance, NetworkInstance, network_instance
 from rankmath.claims import statements
 from rankmath.model.network import Network
 from rankmath.report.certificates import Refusal, build, main, shortened
 from rankmath.report.sources import certificate_file, committed_certificates, proofs_folder
+from rankmath.verification.instance import ArrayInstance, NetworkInstance, network_instance
 
 FILES = sorted((proofs_folder() / "certificates").glob("*.json"))
 

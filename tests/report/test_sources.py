@@ -8,7 +8,6 @@ from fractions import Fraction
 import pytest
 
 from rankmath.claims import statements
-from rankmath.verification.statement import Statement
 from rankmath.report.sources import (
     ORDER,
     bibliography,
@@ -21,6 +20,7 @@ from rankmath.report.sources import (
 )
 from rankmath.symbolic.composite import crude_threshold, one_head_threshold, threshold
 from rankmath.symbolic.constants import Root
+from rankmath.verification.statement import Statement
 
 
 def test_the_setting_comes_first_and_texts_nobody_placed_come_last() -> None:

@@ -1,0 +1,111 @@
+"""Networks in npz files: a JSON header that describes the sublayers, and one member an array."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+import zlib
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from array_api_compat import is_array_api_obj
+
+from rankmath.linalg.masks import Mask
+from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
+from rankmath.model.positions import ALiBi, PositionTable, RelativeBuckets, as_position
+from rankmath.model.sublayers import checked_mask
+from rankmath.validation import Array, InvalidArgument, as_array, as_real
+
+FORMAT = 2
+Arrays: TypeAlias = dict[str, np.ndarray[Any, Any]]
+
+_PARTS: dict[str, Any] = {
+    part.__name__: part for part in (Sublayer, Attention, MLP, LayerNorm, ALiBi, RelativeBuckets, PositionTable)
+}
+
+
+def save(net: Network, path: str | os.PathLike[str]) -> None:
+    """Write the network; the old file stays until the new one is whole."""
+    if net.batch_shape:
+        raise InvalidArgument("net: a stack of networks given; save its members one by one")
+    arrays: Arrays = {}
+    layers = [
+        [_packed(sublayer, f"layer{l}.{k}", arrays) for k, sublayer in enumerate(layer)]
+        for l, layer in enumerate(net.sublayers)
+    ]
+    arrays["header"] = np.asarray(json.dumps({"format": FORMAT, "tokens": net.tokens, "layers": layers}))
+    target = Path(path)
+    partial = target.with_name(target.name + ".part")
+    with open(partial, "wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    partial.replace(target)
+
+
+def load(path: str | os.PathLike[str]) -> Network:
+    """Read what `save` wrote; a file that is not one is refused with the reason."""
+    # What zipfile, zlib and NumPy raise: damage, an encrypted member, a gigantic claimed shape.
+    damaged = (OSError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
+    try:
+        with open(path, "rb") as opened, np.lib.npyio.NpzFile(opened, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except damaged as error:
+        raise InvalidArgument(f"path: {os.fspath(path)!r} given; not a readable npz file ({error})") from None
+    try:
+        header = json.loads(str(arrays["header"]))
+        if header["format"] != FORMAT:
+            raise InvalidArgument(f"format {header['format']!r}; this version reads format {FORMAT}")
+        layers = [[_unpacked(entry, arrays) for entry in layer] for layer in header["layers"]]
+        return Network.from_layers(layers, header["tokens"])
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        reason = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
+        raise InvalidArgument(f"path: {os.fspath(path)!r} given; not a rankmath network: {reason}") from None
+
+
+def _packed(value: Any, name: str, arrays: Arrays) -> Any:
+    """`value` as JSON, its arrays put into `arrays` under names that begin with `name`."""
+    if isinstance(value, Mask):
+        # One mask of all layers is written once.
+        known = (other for other, array in arrays.items() if array is value.allowed)
+        name = next(known, name)
+        arrays[name] = value.allowed
+    elif is_array_api_obj(value):
+        arrays[name] = np.asarray(value)
+    elif is_dataclass(value):
+        entries = {f.name: _packed(getattr(value, f.name), f"{name}.{f.name}", arrays) for f in fields(value)}
+        return {"part": type(value).__name__, **entries}
+    else:
+        return value
+    return {"array": name}
+
+
+def _unpacked(entry: Any, arrays: Arrays) -> Any:
+    if not isinstance(entry, dict):
+        return entry
+    if "array" in entry:
+        return arrays[entry["array"]]
+    given = {name: _unpacked(part, arrays) for name, part in entry.items() if name != "part"}
+    kind = _PARTS.get(entry["part"])
+    if kind is None:
+        raise InvalidArgument(f"a part {entry['part']!r}; this version knows {', '.join(_PARTS)}")
+    return _attention(**given) if kind is Attention else kind(**given)
+
+
+def _attention(
+    query: Any, value: Any, d_qk: Any, key: Any, output: Any, key_bias: Any, bias: Any, mask: Any, position: Any
+) -> Attention:
+    """An attention of checked arrays: a file may say anything."""
+
+    def checked(name: str, array: Any, *shape: int | None) -> Array:
+        return None if array is None else as_array(name, array, ndim=len(shape), shape=shape)
+
+    query, value = as_array("query", query, ndim=3), as_array("value", value, ndim=3)
+    H, d, k = query.shape
+    query = checked("query", query, H, d, d if key is None else k)
+    value = checked("value", value, H, d, d if output is None else value.shape[-1])
+    key, output = checked("key", key, H, d, k), checked("output", output, H, value.shape[-1], d)
+    key_bias, bias = checked("key_bias", key_bias, H, d), checked("bias", bias, d)
+    width, position = as_real("d_qk", d_qk, positive=True), as_position(position, H)
+    return Attention(query, value, width, key, output, key_bias, bias, checked_mask(mask), position)
