@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import importlib
 import inspect
 import pkgutil
@@ -51,9 +52,9 @@ def hypotheses(entry: Statement) -> list[str]:
 
 def registered_at(entry: Statement) -> tuple[str, int]:
     """File and line at which the statement is registered."""
-    for path in sorted((ROOT / "rankmath" / "claims").glob("*.py")):
+    for path in sorted((ROOT / "rankmath" / "claims").rglob("*.py")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            if line.strip() == f'"{entry.key}",':
+            if re.match(rf'(key=|Statement\()?"{re.escape(entry.key)}",', line.strip()):
                 return path.relative_to(ROOT).as_posix(), number
     raise ValueError(f"key: {entry.key!r} is registered by no line of rankmath/claims")
 
@@ -179,19 +180,17 @@ def write_gallery(folder: Path) -> None:
 
 # -- the reference -----------------------------------------------------------------------------------------
 
-ROOMS = (
-    "report",
-    "campaign",
-    "statements",
-    "counterexamples",
-    "certify",
-    "symbolic",
-    "dynamics",
-    "network",
-    "arithmetic",
-    "linalg",
-    "validation",
-)
+
+
+def _rooms() -> tuple[str, ...]:
+    """The rooms from the top down, as the import contract lists them; commands are not for calling."""
+    contract = configparser.ConfigParser()
+    contract.read(ROOT / "setup.cfg", encoding="utf-8")
+    names = contract["importlinter:contract:rooms"]["layers"].split()
+    return tuple(name.removeprefix("rankmath.") for name in names if name != "rankmath.cli")
+
+
+ROOMS = _rooms()
 
 
 def modules(room: str) -> list[ModuleType]:
@@ -199,13 +198,9 @@ def modules(room: str) -> list[ModuleType]:
     package = importlib.import_module(f"rankmath.{room}")
     if not hasattr(package, "__path__"):
         return [package]
-    names = sorted(found.name for found in pkgutil.iter_modules(package.__path__))
-    return [importlib.import_module(f"rankmath.{room}.{name}") for name in names if not _needs_a_device(room, name)]
-
-
-def _needs_a_device(room: str, name: str) -> bool:
-    """CUDA kernels cannot be imported without CuPy."""
-    return (room, name) == ("arithmetic", "cuda")
+    names = sorted(found.name for found in pkgutil.walk_packages(package.__path__, f"rankmath.{room}."))
+    # CUDA kernels cannot be imported without CuPy.
+    return [importlib.import_module(name) for name in names if name != "rankmath.arithmetic.cuda"]
 
 
 def write_reference(folder: Path) -> None:
