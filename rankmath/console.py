@@ -105,7 +105,8 @@ def print_table(
 class Progress:
     """How far the work is: a bar on a terminal, elsewhere a line every few seconds; both on stderr.
 
-    Both go on while nothing is reported, so that waiting never looks like hanging.
+    With "%" as unit only the share that is done is shown. Both go on while nothing is reported, so that waiting
+    never looks like hanging.
     """
 
     def __init__(self, total: float, unit: str = "", *, quiet: bool = False, stream: TextIO | None = None) -> None:
@@ -141,7 +142,7 @@ class Progress:
         """So much is done, and `words` about the latest of it."""
         self._done, self._words = done, words or self._words
         if self._bar is not None:
-            self._bar.update(self._task, completed=min(done, self.total), words=self._words)
+            self._bar.update(self._task, completed=min(done, self.total), count=self._count(), words=self._words)
 
     def step(self, words: str = "") -> None:
         """One more is done."""
@@ -152,10 +153,15 @@ class Progress:
         seconds = time.monotonic() - self._began
         rate = (self._done - self._first) / seconds if seconds > 0 else 0.0
         left = (self.total - self._done) / rate if rate > 0 else math.nan
-        parts = [f"{self._done:,.0f}/{self.total:,.0f} {self.unit}".rstrip(), f"{seconds:.0f} s"]
+        parts = [self._count(), f"{seconds:.0f} s"]
         if math.isfinite(left) and 0 < self._done < self.total:
             parts.append(f"about {_duration(left)} left")
         return ", ".join(parts) + (f"; {self._words}" if self._words else "")
+
+    def _count(self) -> str:
+        if self.unit == "%":
+            return f"{100 * min(1.0, self._done / self.total) if self.total else 0:.0f} %"
+        return f"{self._done:,.0f}/{self.total:,.0f} {self.unit}".rstrip()
 
     def _start_bar(self) -> None:
         from rich.console import Console
@@ -165,14 +171,14 @@ class Progress:
         columns = (
             SpinnerColumn("line"),
             BarColumn(bar_width=24),
-            TextColumn("{task.completed:,.0f}/{task.total:,.0f} {task.fields[unit]}"),
+            TextColumn("{task.fields[count]}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(compact=True, elapsed_when_finished=False),
             TextColumn("{task.fields[words]}"),
         )
         screen = Console(file=self._stream, emoji=False, markup=False, highlight=False)
         self._bar = Bars(*columns, console=screen, transient=True, speed_estimate_period=60)
-        self._task = self._bar.add_task("", total=self.total, unit=self.unit, words="", completed=self._done)
+        self._task = self._bar.add_task("", total=self.total, count=self._count(), words="", completed=self._done)
         self._bar.start()
 
     def _speak(self) -> None:

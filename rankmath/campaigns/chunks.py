@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
-import socket
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from traceback import format_exc
 from typing import Any
 
 import numpy as np
@@ -25,6 +21,7 @@ import numpy as np
 from rankmath.arithmetic.float64 import Float64
 from rankmath.campaigns.battery import Battery, climb
 from rankmath.campaigns.exact_json import encode
+from rankmath.campaigns.work import Tell
 from rankmath.claims import statement as registered
 from rankmath.claims import statements_in
 from rankmath.files import read
@@ -100,6 +97,10 @@ class Chunk:
         words = f"{self.seed}\n{self.key}\n{self.index}".encode()
         return int.from_bytes(hashlib.sha256(words).digest()[:16], "big")
 
+    def run(self, tell: Tell) -> Findings:
+        """Its findings; `tell` hears how many instances are done."""
+        return run_chunk(self)
+
     def generator(self, number: int) -> np.random.Generator:
         """The random numbers of one batch of the chunk."""
         return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=(number,)))
@@ -143,19 +144,6 @@ class Findings:
     tightest_position: int | None
     histogram: tuple[int, ...]
     records: tuple[Record, ...] = field(repr=False)
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """A chunk that came back: with findings, or with the error that every one of `attempts` attempts ended in."""
-
-    chunk: Chunk
-    findings: Findings | None
-    seconds: float
-    worker: str
-    attempts: int = 1
-    error: str = ""
-    traceback: str = ""
 
 
 @cache
@@ -206,18 +194,6 @@ def run_chunk(chunk: Chunk) -> Findings:
         if chunk.recipe.search > 0 and not statement.exact:
             tally.climb(statement, chunk)
         return tally.findings(drawn)
-
-
-def attempt(chunk: Chunk) -> Attempt:
-    """Run a chunk wherever this is called; an error comes back as words, not as an exception."""
-    began = time.perf_counter()
-    worker = f"{socket.gethostname()}:{os.getpid()}"
-    try:
-        findings = run_chunk(chunk)
-    except Exception as error:
-        words = f"{type(error).__name__}: {error}"
-        return Attempt(chunk, None, time.perf_counter() - began, worker, error=words, traceback=format_exc())
-    return Attempt(chunk, findings, time.perf_counter() - began, worker)
 
 
 def draws_for(statement: Statement, sizes: Sequence[tuple[int, int, int, int]]) -> tuple[Draw, ...]:
@@ -363,12 +339,10 @@ def _record(position: int, why: list[str], batch: Instance, i: int, verdict: Ver
 
 __all__ = [
     "HISTOGRAM_EDGES",
-    "Attempt",
     "Chunk",
     "Findings",
     "Recipe",
     "Record",
-    "attempt",
     "check_scales",
     "draws_for",
     "file_digest",

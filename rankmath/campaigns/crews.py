@@ -1,7 +1,7 @@
-"""Who runs the chunks: this process, processes of this machine, a Dask cluster, or whatever joblib is set to.
+"""The one executor: this process, processes of this machine, a Dask cluster, or whatever joblib is set to.
 
-Each crew takes an iterator of chunks and yields what became of them, in any order; it asks for a chunk only when
-somebody is free to run it. Closing a crew ends its work at once.
+Each crew takes an iterator of work (chunks of a campaign, batteries of `rankmath verify`) and yields what became of
+it, in any order; it asks for more only when somebody is free to run it. Closing a crew ends its work at once.
 """
 
 from __future__ import annotations
@@ -13,32 +13,33 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
-from rankmath.campaigns.chunks import Attempt, Chunk, attempt
 from rankmath.campaigns.versions import source_digest
+from rankmath.campaigns.work import Attempt, Work, attempt
 from rankmath.validation import InvalidArgument
 
-#: So many processes may die before they are ready, one after the other, until we believe that none ever will be.
+#: Give up after this many consecutive start-up deaths.
 STILLBORN = 10
 #: Seconds to wait for a Dask scheduler, and for its first worker.
 DASK_PATIENCE = 10
 
 
 class _Job(NamedTuple):
-    chunk: Chunk
+    chunk: Work
     tried: int
 
 
 class _Jobs:
     """Chunks to be run: those to be tried again first."""
 
-    def __init__(self, chunks: Iterator[Chunk], attempts: int) -> None:
+    def __init__(self, chunks: Iterator[Work], attempts: int) -> None:
         self._chunks, self._attempts = chunks, attempts
         self._again: deque[_Job] = deque()
 
@@ -49,7 +50,7 @@ class _Jobs:
         return None if chunk is None else _Job(chunk, 0)
 
     def put_back(self, job: _Job) -> None:
-        """Through no fault of its own."""
+        """Requeue without counting an attempt."""
         self._again.append(job)
 
     def settle(self, job: _Job, came: Attempt) -> Attempt | None:
@@ -61,11 +62,21 @@ class _Jobs:
         return replace(came, attempts=tried)
 
 
-def in_this_process(chunks: Iterator[Chunk], *, attempts: int) -> Iterator[Attempt]:
+#: What became of the work, in any order; `close` ends all of it at once.
+Crew = Generator[Attempt, None, None]
+#: Hears how far a piece of work is: the work, and how many of its instances are done.
+Hear = Callable[[Work, int], None]
+
+
+def _deaf(work: Work, done: int) -> None:
+    """Nobody wants to know."""
+
+
+def in_this_process(chunks: Iterator[Work], *, attempts: int, hear: Hear = _deaf) -> Crew:
     """One chunk after the other, here."""
     jobs = _Jobs(chunks, attempts)
     while (job := jobs.next()) is not None:
-        settled = jobs.settle(job, attempt(job.chunk))
+        settled = jobs.settle(job, attempt(job.chunk, partial(hear, job.chunk)))
         if settled is not None:
             yield settled
 
@@ -112,7 +123,7 @@ class _Process:
         return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
-def local_processes(chunks: Iterator[Chunk], *, workers: int, attempts: int) -> Iterator[Attempt]:
+def local_processes(chunks: Iterator[Work], *, workers: int, attempts: int, hear: Hear = _deaf) -> Crew:
     """`workers` processes; the chunk of one that dies is tried again by another."""
     jobs = _Jobs(chunks, attempts)
     crew: dict[Connection, _Process] = {}
@@ -151,6 +162,9 @@ def local_processes(chunks: Iterator[Chunk], *, workers: int, attempts: int) -> 
                         raise OSError("workers: rankmath's own files have changed since this run began; resume it")
                     process.ready, stillborn = True, 0
                     continue
+                if isinstance(came, int):
+                    hear(process.job.chunk, came)
+                    continue
                 settled = jobs.settle(process.job, came)
                 following = jobs.next()
                 if following is None:
@@ -168,7 +182,7 @@ def local_processes(chunks: Iterator[Chunk], *, workers: int, attempts: int) -> 
 # -- a Dask cluster ----------------------------------------------------------------------------------------
 
 
-def dask_cluster(chunks: Iterator[Chunk], *, cluster: Any, attempts: int) -> Iterator[Attempt]:
+def dask_cluster(chunks: Iterator[Work], *, cluster: Any, attempts: int) -> Crew:
     """The workers of a scheduler, given by its address or by a `distributed.Client`.
 
     The scheduler itself gives a lost worker's chunks to the others, and gives up on a chunk that has cost it
@@ -249,7 +263,7 @@ def _check_workers(client: Any) -> None:
 # -- joblib ------------------------------------------------------------------------------------------------
 
 
-def joblib_backend(chunks: Iterator[Chunk], *, attempts: int) -> Iterator[Attempt]:
+def joblib_backend(chunks: Iterator[Work], *, attempts: int) -> Crew:
     """The backend of the `joblib.parallel_config` around the call: loky, dask, ray, …
 
     joblib does not say whose chunk a dead worker had: all chunks at hand are tried again.
@@ -261,7 +275,7 @@ def joblib_backend(chunks: Iterator[Chunk], *, attempts: int) -> Iterator[Attemp
         raise InvalidArgument("joblib: asked for, but not installed; pip install 'rankmath[scale]'") from None
 
     jobs = _Jobs(chunks, attempts)
-    at_hand: dict[Chunk, _Job] = {}
+    at_hand: dict[Work, _Job] = {}
 
     def dispatch() -> Iterator[Any]:
         while (job := jobs.next()) is not None:

@@ -22,9 +22,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from rankmath.campaigns.chunks import Attempt, Chunk, Record
+from rankmath.campaigns.chunks import Chunk, Record
 from rankmath.campaigns.plan import Plan, Task
 from rankmath.campaigns.versions import versions
+from rankmath.campaigns.work import Attempt
 from rankmath.validation import InvalidArgument
 
 #: Of the tables below; a ledger with a larger number is refused.

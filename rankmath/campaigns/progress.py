@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankmath.campaigns.chunks import Attempt
 from rankmath.campaigns.ledger import Ledger
+from rankmath.campaigns.work import Attempt
 from rankmath.console import Progress
 from rankmath.printing import quotient
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rankmath.campaigns.chunks import Attempt, Chunk
+from rankmath.campaigns.chunks import Chunk
 from rankmath.campaigns.crews import dask_cluster, in_this_process, joblib_backend, local_processes
 from rankmath.campaigns.ledger import Ledger, LedgerError, Standing
 from rankmath.campaigns.plan import Plan
+from rankmath.campaigns.work import Attempt
 from rankmath.validation import InvalidArgument, as_choice
 
 #: Called with the ledger before the first chunk (None), and with every chunk that comes back.

@@ -1,21 +1,25 @@
-"""The other end of `crews.local_processes`: a process that runs one chunk after another until nobody listens."""
+"""The other end of `crews.local_processes`: runs one piece of work after another until nobody listens.
+
+What is sent back: the source's digest once (we are ready), then whole numbers (instances done) and Attempts.
+"""
 
 from __future__ import annotations
 
 import os
+import time
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Thread
 
-from rankmath.campaigns.chunks import Chunk, attempt
 from rankmath.campaigns.versions import source_digest
+from rankmath.campaigns.work import Work, attempt
 from rankmath.claims import statements
 
 
 def serve(handle: int) -> None:
-    """Answer chunks that arrive over the socket `handle`; the first word is our source's digest: we are ready."""
+    """Answer the work that arrives over the socket `handle`."""
     connection = Connection(handle)
-    chunks: SimpleQueue[Chunk] = SimpleQueue()
+    chunks: SimpleQueue[Work] = SimpleQueue()
 
     def listen() -> None:
         # The listener notices at once that the main process is gone, however long the chunk at hand would take.
@@ -25,12 +29,20 @@ def serve(handle: int) -> None:
         except (EOFError, OSError):
             os._exit(0)
 
+    told = time.monotonic()
+
+    def tell(done: int) -> None:
+        nonlocal told
+        if time.monotonic() - told > 0.2:
+            told = time.monotonic()
+            connection.send(done)
+
     Thread(target=listen, daemon=True).start()
     statements()
     try:
         connection.send(source_digest())
         while True:
-            connection.send(attempt(chunks.get()))
+            connection.send(attempt(chunks.get(), tell))
     except OSError:
         os._exit(0)
 

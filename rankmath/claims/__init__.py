@@ -7,13 +7,15 @@ a file with a `Statement` at its top level: it is found by itself.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import pkgutil
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from traceback import extract_tb
 
+from rankmath.printing import did_you_mean
 from rankmath.validation import InvalidArgument
 from rankmath.verification.statement import Statement
 
@@ -59,10 +61,25 @@ def statement(key: str) -> Statement:
     """
     known = statements()
     if not isinstance(key, str) or key not in known:
-        near = difflib.get_close_matches(str(key), known, 3)
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the statements are {', '.join(known)}"
-        raise InvalidArgument(f"key: {key!r} given; {hint}")
+        hint = did_you_mean(str(key), known) or f"; the statements are {', '.join(known)}"
+        raise InvalidArgument(f"key: {key!r} given{hint}")
     return known[key]
+
+
+def statements_like(pattern: str) -> list[Statement]:
+    """The statement with this key, or all that fit a pattern such as ``own:*``.
+
+    Examples
+    --------
+    >>> [entry.key for entry in statements_like("own:t*")]
+    ['own:tv']
+    """
+    if not any(sign in pattern for sign in "*?["):
+        return [statement(pattern)]
+    found = [entry for key, entry in statements().items() if fnmatchcase(key, pattern)]
+    if not found:
+        raise InvalidArgument(f"key: {pattern!r} given; no statement fits it (`rankmath list` shows all)")
+    return found
 
 
 def statements_in(path: str | Path) -> list[Statement]:
@@ -72,7 +89,15 @@ def statements_in(path: str | Path) -> list[Statement]:
     if spec is None or spec.loader is None or not path.is_file():
         raise InvalidArgument(f"path: {str(path)!r} given; a Python file with Statement objects is needed")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise InvalidArgument(f"{error.filename}, line {error.lineno}: SyntaxError: {error.msg}") from None
+    except Exception as error:
+        # The user's mistake, or one of a library they call: name the last line of their file that ran.
+        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(path)]
+        where = f"{path}, line {lines[-1]}" if lines else str(path)
+        raise InvalidArgument(f"{where}: {type(error).__name__}: {error}") from None
     found = [value for value in vars(module).values() if isinstance(value, Statement)]
     if not found:
         raise InvalidArgument(f"path: {str(path)!r} given; it defines no Statement at its top level")

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankmath.attention.backend import Backend
+    from rankmath.campaigns.in_memory import Result
+    from rankmath.campaigns.work import Work
+    from rankmath.verification.statement import Statement
 
 
 @click.command()
-@click.argument("what", nargs=-1, metavar="[KEY|FILE.py]...")
+@click.argument("what", nargs=-1, metavar="[KEY|PATTERN|FILE.py]...")
 @click.option(
     "--instances",
     type=int,
@@ -47,15 +52,17 @@ def verify(
 ) -> None:
     """The main job: verify statements, and leave a report folder.
 
-    All of them, or the KEYs and FILEs named. Exit code 0 only if every verdict is the registered status.
+    All of them, or the KEYs, PATTERNs such as 'own:*', and FILEs named. Exit code 0 only if every verdict is the
+    registered status. Beside the instances drawn there are a few near-extremal ones and those that a search finds.
 
-    Example: rankmath verify own:diameter dong2021v1:2.2 --instances 1000
+    Example: rankmath verify own:diameter 'dong2021v1:*' --instances 1000
     """
     from rankmath.attention.backend import mover
-    from rankmath.claims import statement, statements, statements_in
+    from rankmath.campaigns.in_memory import run_all, works
+    from rankmath.claims import statements, statements_in, statements_like
     from rankmath.console import Progress
     from rankmath.report.html import writable
-    from rankmath.report.results import Report, Result, run
+    from rankmath.report.results import Report
     from rankmath.validation import as_count
 
     factor = 10 if thorough else 1
@@ -64,34 +71,58 @@ def verify(
         "certify": as_count("--certify", certify, least=0) * factor,
         "seed": as_count("--seed", seed, least=0),
         "search": 300 * factor,
-        "jobs": as_count("--jobs", jobs, most=256),
         "backend": backend,
     }
+    jobs = as_count("--jobs", jobs, most=256)
     mover(backend)  # refused before anything runs
-    entries: list[tuple[Any, str | None]] = []
-    for name in what:
+    entries: dict[str, tuple[Statement, str | None]] = {}
+    for name in what or ("*",):
         if name.endswith(".py"):
-            entries += [(entry, name) for entry in statements_in(name)]
+            entries |= {entry.key: (entry, name) for entry in statements_in(name)}
+        elif name == "*":
+            entries |= {entry.key: (entry, None) for entry in statements().values()}
         else:
-            entries.append((statement(name), None))
-    if not what:
-        entries = [(entry, None) for entry in statements().values()]
-    order = [entry.key for entry, _ in entries]
+            entries |= {entry.key: (entry, None) for entry in statements_like(name)}
     writable(output)
-    results: list[Result] = []
-    with Progress(len(entries), "statements", quiet=as_json) as progress:
-        for result in run(entries, **settings):
-            results.append(result)
-            progress.step(result.key)
-    results.sort(key=lambda result: order.index(result.key))
-    report = Report.of(results, settings)
+    batteries = works(list(entries.values()), **settings)
+    results: dict[str, Result] = {}
+    done: dict[str, int] = {}
+
+    def report_of() -> Report:
+        return Report.of([results[key] for key in entries if key in results], {**settings, "jobs": jobs})
+
+    whole = {work.key: work for work in batteries}
+    with Progress(sum(work.cost for work in batteries), "%", quiet=as_json) as progress:
+
+        def show() -> None:
+            at_hand = [key for key in done if key not in results]
+            # Drawing is most of the work, not all of it: near-extremal instances, search and certificates follow.
+            shares = (0.8 * min(1.0, done[key] / whole[key].instances) * whole[key].cost for key in at_hand)
+            told = f"{len(results)}/{len(entries)} statements{', at ' if at_hand else ''}{', '.join(at_hand)}"
+            progress.at(sum(whole[key].cost for key in results) + sum(shares), told)
+
+        def hear(work: Work, count: int) -> None:
+            done[work.key] = count
+            show()
+
+        try:
+            for result in run_all(batteries, jobs=jobs, hear=hear):
+                results[result.key] = result
+                show()
+        except KeyboardInterrupt:
+            if not results:
+                raise KeyboardInterrupt("no statement was done yet, nothing is kept") from None
+            folder = report_of().save(output)
+            kept = f"{len(results)} of {len(entries)} statements are in {folder}/report.json"
+            raise KeyboardInterrupt(f"{kept}; `rankmath report {folder}` makes their page") from None
+    report = report_of()
     folder = report.save(output)
     notes = _write_page_and_appendix(folder, report, quiet=as_json)
     if as_json:
         click.echo((folder / "report.json").read_text(encoding="utf-8"))
     else:
-        _print_results(results, [f"report: {folder}/report.json", *notes])
-    sys.exit(0 if all(result.as_registered for result in results) else 1)
+        _print_results(report.results, folder, [f"report: {folder}/report.json", *notes])
+    sys.exit(0 if all(result.as_registered for result in report.results) else 1)
 
 
 def _write_page_and_appendix(folder: Path, report: Any, *, quiet: bool) -> list[str]:
@@ -110,20 +141,22 @@ def _write_page_and_appendix(folder: Path, report: Any, *, quiet: bool) -> list[
     return [f"{name}: {written[name]}" for name in ("page", "figures", "appendix")]
 
 
-def _print_results(results: list[Any], notes: list[str]) -> None:
+def _print_results(results: Sequence[Result], folder: Path, notes: list[str]) -> None:
     from rankmath.console import print_table
     from rankmath.printing import log_of, quotient
+    from rankmath.report.sources import slug
 
-    optional = ("held on", "lhs/rhs ≤", "known", "certified", "undecided", "n/a", "seconds")
-    columns = ("key", "verdict", "known", "held on", "certified", "lhs/rhs ≤", "undecided", "n/a", "seconds")
+    optional = ("held on", "violated", "lhs/rhs ≤", "known", "certified", "undecided", "n/a", "seconds")
+    columns = ("key", "verdict", "known", "held on", "violated", "certified", "lhs/rhs ≤", *optional[-3:])
     rows = [
         (
             r.key,
             (r.outcome, "green" if r.as_registered else "bold red"),
             r.status,
             str(r.holds),
+            str(r.violations or ""),
             str(r.certified),
-            quotient(log_of(r.tightest)) if r.ratios else "",
+            quotient(r.log_worst) if r.log_worst is not None else quotient(log_of(r.tightest)) if r.ratios else "",
             str(r.undecided or ""),
             str(r.not_applicable or ""),
             f"{r.seconds:.1f}",
@@ -134,6 +167,8 @@ def _print_results(results: list[Any], notes: list[str]) -> None:
     for r in results:
         if r.outcome == "REFUTED":
             click.echo(f"{r.key}: {r.sentence}")
+            if r.counterexample:
+                click.echo(f"  counterexample: {folder}/counterexamples/{slug(r.key)}.json")
         for name, factor in r.comparison.items():
             click.echo(f"{r.key}: {name}: {factor:.3g} times")
     for note in notes:

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from rankmath.campaigns.in_memory import Result
 from rankmath.certificates.certificate import Certificate
 from rankmath.claims import statements
 from rankmath.files import write
 from rankmath.report.cite import TITLE, software_entry
 from rankmath.report.figures import FIGURES
 from rankmath.report.latex import at_least, code, escape, exact, grouped, identifier, measured, number
-from rankmath.report.results import Report, Result
+from rankmath.report.results import Report
 from rankmath.report.sources import (
     cited_by,
     committed_certificates,

@@ -138,11 +138,13 @@ def writable(folder: str | os.PathLike[str]) -> Path:
 
 
 def _forget(places: dict[str, Path]) -> None:
-    """A picture or table of an earlier report, of other statements, says nothing about this one."""
+    """A picture, table or certificate of an earlier report, of other statements, says nothing about this one."""
     for name in (*FIGURES, *LISTINGS):
         for ending in ("pdf", "png", "txt"):
             (places["figures"] / f"{name}.{ending}").unlink(missing_ok=True)
         (places["data"] / f"{name}.csv").unlink(missing_ok=True)
+    for old in places["certificates"].glob("proofs/rm-*.json"):
+        old.unlink()
 
 
 # -- templates ---------------------------------------------------------------------------------------------

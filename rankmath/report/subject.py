@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from rankmath.campaigns.chunks import HISTOGRAM_EDGES
+from rankmath.campaigns.in_memory import Result
 from rankmath.campaigns.ledger import Ledger, LedgerError, Standing
 from rankmath.checker import checker
 from rankmath.claims import statements
 from rankmath.printing import quotient
 from rankmath.report.plots import Table
-from rankmath.report.results import Report, Result
+from rankmath.report.results import Report
 from rankmath.report.sources import committed_certificates
 from rankmath.validation import InvalidArgument
 

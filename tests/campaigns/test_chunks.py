@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankmath.campaigns.battery import judge
-from rankmath.campaigns.chunks import HISTOGRAM_EDGES, Chunk, Recipe, _to_certify, attempt, run_chunk
+from rankmath.campaigns.chunks import HISTOGRAM_EDGES, Chunk, Recipe, _to_certify, run_chunk
 from rankmath.campaigns.exact_json import decode
 from rankmath.campaigns.plan import Plan
+from rankmath.campaigns.work import attempt
 from rankmath.claims import statement, statements_in
 from rankmath.verification.verdict import Outcome
 
@@ -152,5 +153,5 @@ def test_every_statement_can_be_part_of_a_campaign() -> None:
 def test_an_error_comes_back_as_words() -> None:
     came = attempt(Chunk(replace(DIAMETER, key="own:nonsense"), 0, 0, 10))
     assert came.findings is None
-    assert came.error.startswith("ValueError: key: 'own:nonsense' given; the statements are")
+    assert came.error.startswith("key: 'own:nonsense' given; the statements are")
     assert "Traceback" in came.traceback

@@ -50,7 +50,7 @@ def test_a_campaign_as_the_documentation_tells_it(tmp_path: Path) -> None:
 
 def test_a_violation_of_what_is_registered_as_proved_is_exit_code_one(tmp_path: Path) -> None:
     mine = tmp_path / "mine.py"
-    mine.write_text(EXAMPLE.read_text().replace('0.5, "refuted"', '0.5, "proved"'))
+    mine.write_text(EXAMPLE.read_text().replace("bound / 2,", "bound / 2, status='proved',"))
     plan = tmp_path / "plan.toml"
     table = '[[statement]]\nfile = "mine.py"\nkey = "example:always-halves"\n'
     plan.write_text(f"instances = 50\nworkers = 0\n{table}")

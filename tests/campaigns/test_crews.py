@@ -17,11 +17,12 @@ import pytest
 from joblib import parallel_config
 
 from rankmath.campaigns import crews
-from rankmath.campaigns.chunks import Attempt, Chunk
+from rankmath.campaigns.chunks import Chunk
 from rankmath.campaigns.crews import in_this_process, joblib_backend, local_processes
 from rankmath.campaigns.ledger import Ledger
 from rankmath.campaigns.plan import Plan
 from rankmath.campaigns.run import campaign
+from rankmath.campaigns.work import Attempt
 
 Rows = dict[str, list[Any]]
 

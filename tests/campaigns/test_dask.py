@@ -17,10 +17,10 @@ from click.testing import CliRunner
 from joblib import parallel_config
 
 from rankmath.campaigns import crews
-from rankmath.campaigns.chunks import Attempt
 from rankmath.campaigns.ledger import Ledger
 from rankmath.campaigns.plan import Plan
 from rankmath.campaigns.run import campaign
+from rankmath.campaigns.work import Attempt
 from rankmath.cli import main
 
 distributed = pytest.importorskip("distributed")

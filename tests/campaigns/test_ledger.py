@@ -17,10 +17,10 @@ import pytest
 from click.testing import CliRunner
 
 from rankmath.campaigns import ledger as ledger_module
-from rankmath.campaigns.chunks import Attempt, attempt
 from rankmath.campaigns.ledger import APPLICATION, SCHEMA, Ledger, LedgerError
 from rankmath.campaigns.plan import Plan
 from rankmath.campaigns.run import campaign
+from rankmath.campaigns.work import Attempt, attempt
 from rankmath.cli import main
 
 Rows = dict[str, list[Any]]

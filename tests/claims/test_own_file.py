@@ -23,7 +23,7 @@ def test_the_example_of_the_docs_is_verified_and_its_false_claim_refuted(tmp_pat
 
 def test_a_false_claim_registered_as_proved_is_an_exit_code_of_one(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
-    wrong.write_text(EXAMPLE.read_text().replace('0.5, "refuted"', '0.5, "proved"'))
+    wrong.write_text(EXAMPLE.read_text().replace("bound / 2,", "bound / 2, status='proved',"))
     run = CliRunner().invoke(main, ["verify", str(wrong), "--jobs", "1", "--output", str(tmp_path / "report")])
     assert run.exit_code == 1
     assert "example:always-halves" in run.output

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from rankmath.campaigns import in_memory
+from rankmath.campaigns.in_memory import Result, run_all, works
 from rankmath.checker import checker
 from rankmath.claims import statement
-from rankmath.report import results, subject
-from rankmath.report.results import Report, Result, run
+from rankmath.report import subject
+from rankmath.report.results import Report
 
 
 def test_what_is_written_is_read_back(report: Report, tmp_path: Path) -> None:
@@ -21,7 +23,7 @@ def test_what_is_written_is_read_back(report: Report, tmp_path: Path) -> None:
     read = Report.load(folder / "report.json")
     assert (read.version, read.settings, read.date) == (report.version, report.settings, report.date)
     for before, after in zip(report.results, read.results, strict=True):
-        assert after == replace(before, texts=())
+        assert after == replace(before, texts=(), counterexample="")
 
 
 def test_the_backend_reaches_the_battery_and_the_command_that_repeats_it(
@@ -33,10 +35,10 @@ def test_the_backend_reaches_the_battery_and_the_command_that_repeats_it(
     def verify_statement(*_: Any, backend: str, **__: Any) -> None:
         raise Reached(backend)
 
-    monkeypatch.setattr(results, "verify_statement", verify_statement)
-    entries = [(statement("own:tv"), None)]
+    monkeypatch.setattr(in_memory, "verify_statement", verify_statement)
+    (work,) = works([(statement("own:tv"), None)], instances=1, certify=0, seed=0, search=0, backend="cupy")
     with pytest.raises(Reached, match="cupy"):
-        list(run(entries, instances=1, certify=0, seed=0, search=0, jobs=1, backend="cupy"))
+        work.run(lambda done: None)
     on_gpu = replace(report, settings={**report.settings, "backend": "cupy"})
     assert subject._verify_command(on_gpu, FILE=False).endswith(" --backend cupy")
     assert "--backend" not in subject._verify_command(report, FILE=False)
@@ -54,18 +56,20 @@ def test_refuted_statements_name_their_certificates_and_proved_ones_their_proof(
     refuted, proved = report.result("dong2021v1:A.3"), report.result("own:tv")
     assert refuted is not None
     assert proved is not None
-    assert refuted.sentence == f"refuted by {', '.join(refuted.certificates)}"
-    assert (
-        proved.sentence
-        == f"proved in proofs/own_tv.tex; held on {proved.holds} instances, {proved.certified} certified"
+    # Both were drawn 20 times; near-extremal instances and the search come on top, and are said to.
+    assert refuted.sentence.endswith(f"certificates {', '.join(refuted.certificates)}")
+    assert f"refuted by {refuted.violations} of {refuted.instances} instances" in refuted.sentence
+    assert proved.extra == proved.instances - 20 > 0
+    drawn = f"{proved.instances} instances (20 drawn, {proved.extra} near-extremal or searched)"
+    assert proved.sentence == f"proved in proofs/own_tv.tex; held on {drawn}, {proved.certified} certified".replace(
+        "held on", f"held on {proved.holds} of"
     )
     assert report.result("own:nothing") is None
 
 
 def test_two_processes_find_what_one_finds(report: Report) -> None:
     entries = [(statement(result.key), None) for result in report.results[-2:]]
-    settings = {**report.settings, "jobs": 2}
-    again = {result.key: result for result in run(entries, **settings)}
+    again = {result.key: result for result in run_all(works(entries, **report.settings), jobs=2)}
 
     def timeless(result: Result) -> Result:
         return replace(result, seconds=0.0)

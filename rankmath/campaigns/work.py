@@ -1,0 +1,63 @@
+"""What a crew runs: a piece of work, and what became of it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from traceback import format_exc
+from typing import Any, Protocol
+
+from rankmath.validation import InvalidArgument
+
+#: Hears how many instances of a piece of work are done.
+Tell = Callable[[int], None]
+
+
+class Work(Protocol):
+    """A chunk of a campaign or a battery of `rankmath verify`: pickled, sent to whoever is free, and run there."""
+
+    @property
+    def key(self) -> str: ...
+
+    def run(self, tell: Tell) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Work that came back: with findings, or with the error that every one of `attempts` attempts ended in.
+
+    `users_mistake` says that the error is an InvalidArgument, such as one in a user's own file.
+    """
+
+    chunk: Any
+    findings: Any
+    seconds: float
+    worker: str
+    attempts: int = 1
+    error: str = ""
+    traceback: str = ""
+    users_mistake: bool = False
+
+
+def silent(done: int) -> None:
+    """Nobody listens."""
+
+
+def attempt(work: Work, tell: Tell = silent) -> Attempt:
+    """Run it wherever this is called; an error comes back as words, not as an exception."""
+    began = time.perf_counter()
+    worker = f"{socket.gethostname()}:{os.getpid()}"
+    try:
+        findings = work.run(tell)
+    except Exception as error:
+        mistake = isinstance(error, InvalidArgument)
+        words = str(error) if mistake else f"{type(error).__name__}: {error}"
+        seconds = time.perf_counter() - began
+        return Attempt(work, None, seconds, worker, 1, words, format_exc(), mistake)
+    return Attempt(work, findings, time.perf_counter() - began, worker)
+
+
+__all__ = ["Attempt", "Tell", "Work", "attempt", "silent"]

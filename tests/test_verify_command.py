@@ -1,0 +1,140 @@
+"""`rankmath verify` under Ctrl-C, with mistakes in one's own file, with patterns, and into a folder used before."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from click.testing import CliRunner, Result
+
+from rankmath.cli import main
+
+EXAMPLE = (Path(__file__).parents[1] / "docs" / "examples" / "my_statement.py").read_text()
+SMALL = ("--instances", "10", "--certify", "1", "--jobs", "1")
+
+
+def rankmath(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def test_an_interrupt_ends_at_once_and_keeps_what_is_done(tmp_path: Path) -> None:
+    # One statement is done at once, the other never: it draws forever.
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "from dataclasses import replace\nfrom rankmath.claims import statement\nimport time\n"
+        "def slow(rng, size):\n    open('drawing', 'w').close()\n    time.sleep(600)\n"
+        "quick = replace(statement('own:tv'), key='mine:quick', cost=2.0)\n"
+        "endless = replace(statement('own:tv'), key='mine:endless', draws=(slow,))\n"
+    )
+    program = [sys.executable, "-c", "from rankmath.cli import main; main()", "verify", "mine.py"]
+    process = psutil.Popen(
+        [*program, "--instances", "5", "--output", "out", "--jobs", "2"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # A shell starts what runs in the background deaf to Ctrl-C, and so would be all that it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    lines = []
+    for line in process.stderr:
+        lines.append(line)
+        if "1/2 statements" in line and (tmp_path / "drawing").exists():
+            break
+    workers = process.children()
+    assert workers
+    os.killpg(process.pid, signal.SIGINT)
+    began = time.monotonic()
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert out == ""
+    last = errors.splitlines()[-1]
+    assert last == (
+        "rankmath: interrupted; 1 of 2 statements are in out/report.json; `rankmath report out` makes their page"
+    )
+    assert "Traceback" not in errors
+    assert time.monotonic() - began < 30, "far less than what was left to do"
+    assert not psutil.wait_procs(workers, timeout=30)[1]
+    assert [r["key"] for r in json.loads((tmp_path / "out/report.json").read_text())["results"]] == ["mine:quick"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("bound = norm(", "bound = = norm(", "line 9: SyntaxError: invalid syntax"),
+        ("import moderate_tokens", "import tokens_of_mine", "line 5: ImportError: cannot import name"),
+        ("diameter(X[0], 1)", "perimeter(X[0], 1)", "line 9: NameError: name 'perimeter' is not defined"),
+        ('"heads == 1"', '"heads = 1"', "line 11: InvalidArgument: "),
+        ('"proved"', '"conjecture"', "line 11: InvalidArgument: status: 'conjecture' given; allowed are"),
+        (
+            "    draws=one_layer,",
+            "    draws=(lambda rng, size: rng.nonsense(),),",
+            "line 19: example:never-grows: AttributeError",
+        ),
+    ],
+)
+def test_a_mistake_in_ones_own_file_is_one_line_that_names_it(
+    old: str, new: str, words: str, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(EXAMPLE.replace(old, new, 1))
+    for jobs in ("1", "2") if "draws" in old else ("1",):
+        done = rankmath("verify", mine, "--instances", 5, "--jobs", jobs, "--output", tmp_path / "out")
+        assert done.exit_code == 2, done.output
+        assert done.stderr.splitlines()[-1].startswith(f"rankmath: {mine}, {words}")
+        assert "Traceback" not in done.stderr
+
+
+def test_a_key_that_is_nearly_right_gets_the_right_one() -> None:
+    done = rankmath("verify", "own:diametre")
+    assert done.exit_code == 2
+    assert "key: 'own:diametre' given; did you mean 'own:diameter'" in done.stderr
+
+
+def test_a_pattern_stands_for_all_that_fit_it(tmp_path: Path) -> None:
+    report = json.loads(rankmath("verify", "dong2021:n*", "own:t?", *SMALL, "--output", tmp_path, "--json").stdout)
+    assert [result["key"] for result in report["results"]] == ["dong2021:norm", "own:tv"]
+    done = rankmath("verify", "theirs:*")
+    assert (done.exit_code, "no statement fits it" in done.stderr) == (2, True)
+
+
+def test_a_folder_used_again_holds_what_is_of_this_run(tmp_path: Path) -> None:
+    assert rankmath("verify", "dong2021v1:A.3", *SMALL, "--output", tmp_path).exit_code == 0
+    first = set(tmp_path.glob("certificates/*.json"))
+    assert set(tmp_path.glob("counterexamples/*.json")) == {tmp_path / "counterexamples/dong2021v1-A.3.json"}
+    assert rankmath("verify", "dong2021:norm", *SMALL, "--output", tmp_path).exit_code == 0
+    second = set(tmp_path.glob("certificates/*.json"))
+    assert first
+    assert second
+    assert not first & second
+    assert not list(tmp_path.glob("counterexamples/*.json"))
+    (result,) = json.loads((tmp_path / "report.json").read_text())["results"]
+    assert {path.stem for path in second} == set(result["certificates"])
+
+
+def test_the_counterexample_is_handed_over_and_violates(tmp_path: Path) -> None:
+    from rankmath.campaigns.exact_json import decode
+    from rankmath.claims import statements_in
+
+    mine = tmp_path / "mine.py"
+    mine.write_text(EXAMPLE)
+    done = rankmath("verify", mine, "--instances", 50, "--jobs", 1, "--output", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "example:always-halves: refuted by " in done.output
+    assert "lhs/rhs = 1." in done.output
+    file = tmp_path / "out/counterexamples/example-always-halves.json"
+    assert f"counterexample: {file}" in done.output
+    from rankmath.campaigns.battery import verify
+
+    instance = decode(file.read_text())
+    false_claim = next(entry for entry in statements_in(mine) if entry.key == "example:always-halves")
+    verdict = verify(false_claim, instance.net, instance.X, arithmetic="balls")
+    assert (verdict.outcome, verdict.certified) == ("VIOLATED", True)
