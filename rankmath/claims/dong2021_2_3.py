@@ -4,7 +4,6 @@ after each layer."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ def antipodal_pair_with_map(rng: Rng) -> Iterator[NetworkInstance]:
     unit = np.ones((1, 1))
     for a in (0.3, 0.1):
         ones = np.ones((1, 1, 1, 1))
-        net = replace(Network.from_arrays(ones, ones), mlp=(MLP(unit / 64, unit * 64, activation="tanh"),))
+        net = Network.from_arrays(ones, ones, mlp=MLP(unit / 64, unit * 64, activation="tanh"))
         yield NetworkInstance(net, np.asarray([[a], [-a]]), "two tokens and a map")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from rankmath.formula import norms
@@ -29,7 +27,7 @@ def draw_conserved_block(rng: Rng, size: int) -> NetworkInstance:
     bias[..., :d1] = 0
     X = np.array(batch.X)
     X[..., d1:] = 0
-    return NetworkInstance(replace(batch.net, value=W, bias=bias), X, "conserved block")
+    return NetworkInstance(batch.net.replace(value=W, bias=bias), X, "conserved block")
 
 
 dong2021_3_1 = Statement(
@@ -55,7 +53,7 @@ def normalised_norm(run: Run, W: tuple[str, int, int], p: str) -> Scalar:
     """norm of v ↦ vWS⁻¹ in ℓ_p, S the diagonal of the column deviations of the first layer's output before
     LayerNorm"""
     A = run.A
-    before = run.memory.setdefault("without LayerNorm", Run(A, replace(run.net, norm=None), run.X))
+    before = run.memory.setdefault("without LayerNorm", Run(A, run.net.replace(norm=None), run.X))
     tokens = before.tokens[1]
     R = tokens.residual
     deviation = A.sqrt(A.sum(R * R, axis=-2) / R.shape[-2])  # (..., 1, d), in units of e^σ

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from rankmath.verification.draws import Rng, networks, small_tokens
@@ -19,7 +17,7 @@ def draw_definite(rng: Rng, size: int) -> NetworkInstance:
     upper = np.triu(np.array(batch.net.query), 1)
     sign = np.where(rng.random((L, 1, size, 1, 1)) < 0.5, -1.0, 1.0)
     diagonal = sign * rng.uniform(0.5, 2.0, (L, 1, size, 1, d)) * np.eye(d)
-    net = replace(batch.net, query=upper - np.swapaxes(upper, -1, -2) + diagonal)
+    net = batch.net.replace(query=upper - np.swapaxes(upper, -1, -2) + diagonal)
     return NetworkInstance(net, batch.X * 0.03, "definite")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -45,7 +44,7 @@ def draw_masked(kind: str, rng: Rng, size: int) -> NetworkInstance:
     n, d, L = int(rng.integers(2, 7)), int(rng.integers(1, 5)), int(rng.integers(2, 13))
     tokens = ALL_TOKENS[int(rng.integers(len(ALL_TOKENS)))]
     batch = networks(tokens, shapes=((n, d, 1, L),), log_weights=(-1.0, 0.3))(rng, size)
-    net = replace(batch.net, mask=MASKS[kind](rng, n), d_qk=float(10.0 ** rng.uniform(-1, 3)))
+    net = batch.net.replace(mask=MASKS[kind](rng, n), d_qk=float(10.0 ** rng.uniform(-1, 3)))
     return NetworkInstance(net, batch.X, f"{kind}, {batch.label}")
 
 
@@ -55,7 +54,7 @@ def draw_unsaturated(kind: str, rng: Rng, size: int) -> NetworkInstance:
     mask = MASKS[kind](rng, n)
     L = int(rng.integers(1, 3 if mask.is_complete else 8))
     batch = networks(moderate_tokens, shapes=((n, d, 1, L),), log_weights=(-1.0, 0.0))(rng, size)
-    net = replace(batch.net, mask=mask, d_qk=float(10.0 ** rng.uniform(0, 2)))
+    net = batch.net.replace(mask=mask, d_qk=float(10.0 ** rng.uniform(0, 2)))
     return NetworkInstance(net, batch.X, kind)
 
 

@@ -4,7 +4,7 @@ that fails."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -34,7 +34,7 @@ class SphereInstance(NetworkInstance):
 
     def at(self, vector: np.ndarray[Any, Any]) -> SphereInstance:
         X, query = np.split(vector, [self.X.size])
-        net = replace(self.net, query=query.reshape(self.net.W_QK.shape), key=None)
+        net = self.net.replace(query=query.reshape(self.net.W_QK.shape), key=None)
         return SphereInstance(net, X.reshape(self.X.shape), self.label)
 
 
@@ -58,7 +58,7 @@ def draw_sphere(
     for place in np.ndindex(L, 1, size):
         W[place][np.arange(d), rng.permutation(d)] = rng.choice([-1.0, 1.0], d)
     stacked: Any = {"value": W, "norm": LayerNorm("sphere"), "mask": MASKS[kind](rng, n)}
-    net = replace(batch.net, d_qk=float(10.0 ** rng.uniform(-1, 2)), **stacked)
+    net = batch.net.replace(d_qk=float(10.0 ** rng.uniform(-1, 2)), **stacked)
     return SphereInstance(net, tokens(rng, size, n, d), kind)
 
 

@@ -14,7 +14,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -35,6 +35,7 @@ from rankmath.validation import Array, InvalidArgument, as_array, as_choice, as_
 
 __all__ = ["LIPSCHITZ", "MLP", "Attention", "LayerNorm", "Network", "Sublayer"]
 
+T = TypeVar("T")
 # Arrays stacked over the layers; `Network.stack` gives them a batch axis before their matrix or vector axes.
 _STACKS = ("query", "key", "value", "output", "key_bias", "bias")
 
@@ -63,7 +64,7 @@ class Network:
     norm : the LayerNorm at the end of each layer, or None.
     mask : a graph on the tokens, the name of one (any number of tokens), or None.
 
-    ``dataclasses.replace`` takes any of these names.
+    `replace` takes any of these names.
     """
 
     sublayers: tuple[tuple[Sublayer, ...], ...]
@@ -82,6 +83,21 @@ class Network:
         assert sublayers is not None
         object.__setattr__(self, "sublayers", sublayers)
         object.__setattr__(self, "tokens", tokens)
+
+    def replace(self, **changes: Any) -> Network:
+        """The network with other parts, by the names above (those of the one-line form for such a network alone).
+
+        Examples
+        --------
+        >>> net = Network.random(tokens=4, dim=3, layers=2)
+        >>> net.replace(skip=0.5, mask="causal").skip
+        0.5
+        """
+        return replace(self, **changes)
+
+    def __repr__(self) -> str:
+        parts = "" if self.is_one_line else f", sublayers={sum(map(len, self.sublayers))}"
+        return f"Network(tokens={self.tokens}, dim={self.dim}, layers={self.layers}{parts})"
 
     # -- construction ------------------------------------------------------------------------------------
 
@@ -110,10 +126,10 @@ class Network:
                 f"layers: maps of dimensions {sorted({f.dim for f in maps})} given; all must agree"
             )
         same_library(**{f"sublayer {k}": s.weights for k, s in enumerate(sum(net.sublayers, ())) if s.map})
-        fixed = {
-            n for a in net.attentions for n in (getattr(a.mask, "n", None), getattr(a.position, "tokens", None))
-        }
-        fixed = (fixed | {net.tokens}) - {None}
+        fixed = {net.tokens} if net.tokens else set()
+        for a in net.attentions:
+            fixed |= {a.mask.n} if isinstance(a.mask, Mask) else set()
+            fixed |= {a.position.tokens} if a.position and a.position.tokens else set()
         if len(fixed) > 1:
             raise InvalidArgument(f"layers: masks or positions for {sorted(fixed)} tokens given; all must agree")
         return cls(net.sublayers, min(fixed, default=None))
@@ -324,8 +340,7 @@ class Network:
     @property
     def heads(self) -> int:
         """H, the same in every layer."""
-        (H,) = _same("heads", [a.heads for a in self.attentions])
-        return int(H)
+        return _same("heads", [a.heads for a in self.attentions])
 
     @cached_property
     def dim(self) -> int:
@@ -375,13 +390,11 @@ class Network:
 
     @property
     def d_qk(self) -> float:
-        (value,) = _same("d_qk", [a.d_qk for a in self._simple("d_qk").attentions])
-        return float(value)
+        return _same("d_qk", [a.d_qk for a in self._simple("d_qk").attentions])
 
     @property
     def skip(self) -> float:
-        (value,) = _same("skip", [layer[0].skip for layer in self._simple("skip").sublayers])
-        return float(value)
+        return _same("skip", [layer[0].skip for layer in self._simple("skip").sublayers])
 
     @cached_property
     def mlp(self) -> tuple[MLP | None, ...]:
@@ -390,13 +403,11 @@ class Network:
 
     @property
     def norm(self) -> LayerNorm | None:
-        (norm,) = _same("norm", [layer[-1].after for layer in self._simple("norm").sublayers])
-        return norm
+        return _same("norm", [layer[-1].after for layer in self._simple("norm").sublayers])
 
     @property
     def mask(self) -> Mask | str | None:
-        (mask,) = _same("mask", [a.mask for a in self._simple("mask").attentions])
-        return mask
+        return _same("mask", [a.mask for a in self._simple("mask").attentions])
 
     @cached_property
     def is_one_line(self) -> bool:
@@ -504,12 +515,11 @@ def _one_line_layers(
     return tuple(layers), stacks
 
 
-def _same(name: str, values: list[Any]) -> tuple[Any]:
+def _same(name: str, values: list[T]) -> T:
     """The one value that all layers share."""
-    first = values[0] if values else None
-    if not values or any(not (value is first or value == first) for value in values[1:]):
+    if not values or any(not (value is values[0] or value == values[0]) for value in values[1:]):
         raise InvalidArgument(f"net: {name} asked for; it differs from layer to layer")
-    return (first,)
+    return values[0]
 
 
 def _square_stack(name: str, value: Any) -> Array:

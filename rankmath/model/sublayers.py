@@ -217,13 +217,11 @@ class Attention:
         >>> att.heads, att.dim, att.d_qk, att.bias
         (2, 4, 3.0, array([6., 6., 6., 6.]))
         """
-        W_Q = as_array("W_Q", W_Q, ndim=3)
-        given = [None if a is None else as_array(name, a)[None, ...] for name, a in (("b_Q", b_Q), ("b_K", b_K))]
-        b_V = None if b_V is None else as_array("b_V", b_V)[None, ...]
-        b_O = None if b_O is None else as_array("b_O", b_O)[None, ...]
-        factors = [as_array(name, a)[None, ...] for name, a in (("W_K", W_K), ("W_V", W_V), ("W_O", W_O))]
-        arrays = fused_biases(W_Q[None, ...], *factors, *given, b_V, b_O)
+        names = ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K", "b_V", "b_O")
+        given = zip(names, (W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O), strict=True)
+        arrays = fused_biases(*(None if a is None else as_array(name, a)[None, ...] for name, a in given))
         query, key, value, output, key_bias, bias = (None if a is None else a[0, ...] for a in arrays)
+        assert query is not None
         width = float(query.shape[-1]) if d_qk is None else as_real("d_qk", d_qk, positive=True)
         position = as_position(position, int(query.shape[0]))
         return cls(query, value, width, key, output, key_bias, bias, checked_mask(mask), position)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ def first_layers(net: Network, count: int) -> Network:
     2
     """
     names = ("query", "key", "value", "output", "key_bias", "bias", "mlp")
-    return replace(net, **{name: _head(getattr(net, name), count) for name in names})
+    return net.replace(**{name: _head(getattr(net, name), count) for name in names})
 
 
 def _head(stack: Any, count: int) -> Any:
