@@ -3,6 +3,9 @@ Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Rankmath Require Import Definitions Norms Softmax own_tv.
 Local Open Scope R_scope.
 
+Lemma pow_01 x k : 0 <= x <= 1 -> 0 <= x ^ k <= 1.
+Proof. intros H. split; [now apply pow_le|]. rewrite <- (pow1 k). now apply pow_incr. Qed.
+
 Lemma minf_le n f i : (i <= n)%nat -> minf n f <= f i.
 Proof.
   induction n; intros H; simpl; [replace i with 0%nat by lia; lra|].

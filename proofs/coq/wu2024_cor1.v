@@ -14,9 +14,6 @@ Proof. intros Hp Hx Hy. assert (p <= y * p) by nra. assert (0 <= y * p) by nra. 
 Lemma one_minus x y : 0 <= x <= 1 -> 0 <= y <= 1 -> 0 <= 1 - x * y.
 Proof. intros Hx Hy. nra. Qed.
 
-Lemma pow_01 x k : 0 <= x <= 1 -> 0 <= x ^ k <= 1.
-Proof. intros H. split; [now apply pow_le|]. rewrite <- (pow1 k). now apply pow_incr. Qed.
-
 Section Acute.
 Variables (n d : nat) (A W : nat -> mat) (X : nat -> mat) (t : nat) (phi : R) (G : mat) (c r : nat) (eps : R).
 Hypothesis n_pos : (0 < n)%nat.
