@@ -91,7 +91,7 @@ def draw_anisotropy(rng: Rng, size: int) -> ShiftInstance:
 
 def barely_wide(rng: Rng) -> Iterator[ShiftInstance]:
     """Two tokens with w near 1: nearly orthogonal, and the bound nearly attained."""
-    for w in (1.1, 1.0001):
+    for w in (1.1, 1 + 1e-8):
         yield ShiftInstance({"w": np.asarray(w)}, "two tokens", tokens=2, rank=2)
 
 

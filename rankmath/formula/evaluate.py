@@ -403,11 +403,11 @@ def _judged_ball(left: Scalar, right: Scalar, side: Side) -> tuple[bool, bool]:
 
 
 def _judged_multiprecision(left: Scalar, right: Scalar, side: Side) -> tuple[bool, bool]:
-    """Beyond half of the digits."""
+    """Beyond the margin of doubles: linear programs are solved in them."""
     import mpmath
 
     size = max(abs(left), abs(right))
-    close = bool(abs(left - right) <= size * mpmath.mpf(2) ** (-mpmath.mp.prec // 2))
+    close = bool(abs(left - right) <= size * FLOAT_MARGIN)
     if left == 0 and right >= 0 and not side.strict and not side.equal:
         return True, False
     if close or mpmath.isnan(left) or mpmath.isnan(right):

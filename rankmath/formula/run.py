@@ -158,6 +158,8 @@ class Run:
     def log_residual(self, layer: int, norm: ResidualNorm) -> Any:
         """log‖res‖ of the tokens after `layer` layers."""
         tokens = self.tokens[layer]
+        if self.A.name == "mpmath" and norm != "frobenius":
+            return self._log_residual_of_doubles(tokens.residual, norm)
         if self.A.unbounded:
             return log_residual_objects(self.A, tokens.residual, norm)
         R = tokens.residual
@@ -167,6 +169,16 @@ class Run:
             flat = R.reshape(-1, *R.shape[-2:])
             size = np.asarray([residual(r, norm=norm).value for r in flat]).reshape(R.shape[:-2])
         return self.scaled(tokens, size)
+
+    def _log_residual_of_doubles(self, R: Array, norm: ResidualNorm) -> Any:
+        """Linear programs see doubles, scaled to size one: right to their sixteen digits."""
+        import mpmath
+
+        largest = max((abs(x) for x in R.flat), default=mpmath.mpf(0))
+        if largest == 0:
+            return mpmath.mpf("-inf")
+        floats = np.asarray([float(x / largest) for x in R.flat]).reshape(R.shape)
+        return mpmath.log(largest) + mpmath.log(residual(floats, norm=norm).value)
 
     def scaled(self, tokens: Tokens, size: Any) -> Any:
         """log of a size measured in the residual's unit."""

@@ -43,7 +43,7 @@ class Verdict:
         if self.log_lhs == -math.inf:
             return 0.0 if self.log_rhs > -math.inf else math.nan
         difference = self.log_lhs - self.log_rhs
-        return math.exp(difference) if difference < 709 else math.inf
+        return math.inf if difference >= 709 else math.exp(difference)
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a Verdict has four outcomes: compare verdict.outcome with Outcome.HOLDS, …")

@@ -1,0 +1,189 @@
+"""The language of claims: text and formula are one, everything printed reads back, nothing is evaluated as code."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankmath as rm
+from rankmath.claims import statements
+from rankmath.formula import read_formula
+from rankmath.formula.language import ARRAYS, FUNCTIONS, LETTERS
+from rankmath.formula.printing import latex, text, words
+from rankmath.formula.terms import Both, Call, Every, Item, Letter, Number, Operation, Relation, Term, walk
+
+ARRAY_NAMES = sorted({name for entry in statements().values() for name in entry.arrays} | {"v"})
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_every_function_has_an_example_that_reads_back(name: str) -> None:
+    entry = FUNCTIONS[name]
+    formula = read_formula(entry.example, ARRAY_NAMES)
+    assert read_formula(text(formula), ARRAY_NAMES) == formula
+    assert name in {term.function for term in walk(formula) if isinstance(term, Call)} or name.startswith("all_")
+    assert latex(formula)
+    assert entry.meaning
+
+
+@pytest.mark.parametrize("key", statements())
+def test_a_printed_claim_read_again_is_the_formula_it_came_from(key: str) -> None:
+    entry = statements()[key]
+    assert read_formula(entry.claim_text, entry.arrays) == entry.expanded
+    for part, whole in zip(entry.given_texts, entry.hypotheses, strict=True):
+        assert read_formula(part, entry.arrays) == entry._written_out(whole)
+
+
+@pytest.mark.parametrize("key", statements())
+def test_every_hypothesis_that_is_evaluated_is_printed_with_the_claim(key: str) -> None:
+    """The printed claim and the hypotheses cannot part: each one stands in the LaTeX and in the text."""
+    entry = statements()[key]
+    for part in entry.hypotheses:
+        shown = words(part)
+        if shown:
+            assert shown in str(entry)
+            inside = rf"\text{{{shown}}}" if shown != text(part) else latex(part)
+            assert inside in entry.claim
+    for name in entry.where:
+        assert f"{name} = " in str(entry)
+
+
+def test_the_collapse_theorems_are_printed_with_their_smallness() -> None:
+    for key in ("dong2021:2.2", "dong2021:2.3", "dong2021:3.2", "dong2021:2.3-printed", "own:composite"):
+        assert r"\delta(P^{l,h}) \le x^*" in statements()[key].claim, key
+
+
+numbers = st.fractions(min_value=-50, max_value=50, max_denominator=20).map(Number)
+leaves = numbers | st.sampled_from(["n", "d", "H", "L", "d_qk"]).map(Letter)
+quantities = st.builds(
+    lambda l, h, p: Call("norm", (Item("W", (Number(Fraction(l)), Number(Fraction(h)))), p)),
+    st.integers(0, 3),
+    st.integers(0, 3),
+    st.sampled_from([Number(Fraction(1)), Number(Fraction(2)), Letter("inf"), Letter("max")]),
+)
+
+
+def terms() -> st.SearchStrategy[Term]:
+    def extend(inner: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:
+        pairs = st.tuples(inner, inner)
+        return (
+            pairs.map(lambda p: p[0] + p[1])
+            | pairs.map(lambda p: p[0] - p[1])
+            | pairs.map(lambda p: p[0] * p[1])
+            | st.tuples(inner, inner.filter(lambda t: t != Number(Fraction(0)))).map(lambda p: p[0] / p[1])
+            | pairs.map(lambda p: p[0] ** p[1])
+            | inner.map(lambda t: -t)
+            | inner.map(lambda t: Call("sqrt", (t,)))
+            | pairs.map(lambda p: Call("max", p))
+        )
+
+    return st.recursive(leaves | quantities, extend, max_leaves=12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(left=terms(), right=terms(), operator=st.sampled_from(["<=", "<", ">=", ">", "=="]))
+def test_any_formula_reads_back_from_its_text(left: Term, right: Term, operator: str) -> None:
+    formula = Relation(operator, left, right)
+    assert read_formula(text(formula)) == formula
+    latex(formula)
+
+
+@pytest.mark.parametrize(
+    ("claim", "says"),
+    [
+        ("diametre(X[1], 1) <= 1", "column 1: no function 'diametre' in the language; did you mean 'diameter'"),
+        ("diameter(X[1], 3) <= 1", "'3' given; allowed are 1, 2, inf"),
+        ("diameter(X[1]) <= 1", r"p missing"),
+        ("diameter(X[1], 1, 2) <= 1", "3 arguments given"),
+        ("diameter(W[0,0], 1) <= 1", r"X\[l\] is needed"),
+        ("norm(W[0], 1) <= 1", "W takes 2 indices"),
+        ("mu(X[0])", "is no relation"),
+        ("mu(X[0]) != 1", "only <=, <"),
+        ("mu(X[l]) <= 1", "the index l is free"),
+        ("X[0] <= 1", "is an array"),
+        ("q <= 1", "no letter 'q'"),
+        ("__import__('os').system('true') <= 1", "is no function of the language"),
+        ("(lambda: 1)() <= 1", "is no function of the language"),
+        ("[1 for x in n] <= 1", "is not in the language"),
+        ("n if n else d <= 1", "is no relation"),
+        ("mu(X[0]) <= 'a'", "is not in the language"),
+        ("mu(X[0]) <= True", "is not in the language"),
+        ("mu(X[0]) <= 1/0", "division by zero"),
+        ("mu(X[0]) <=", "claim, column"),
+        ("", "empty"),
+        ("mask == diagonal", "'diagonal' given; allowed are none"),
+        ("mask <= causal", "compared by =="),
+        ("sum_h(sum_h(1)) <= 1", "bound twice"),
+        ("sum_h(1, 2) <= 1", "2 arguments given"),
+        ("mu(X[0]) <= 1j", "is not in the language"),
+        ("mu(X[0]) <= " + "9" * 500, "characters"),
+        ("mu(X[0]) <= " + "(" * 500 + "1" + ")" * 500, "claim"),
+        ("mu(X[0]) <= " + "-" * 500 + "1", "nested"),
+        ("1 <= " + "+".join(["n"] * 9000), "claim"),
+    ],
+)
+def test_what_is_not_in_the_language_is_refused_with_its_place(claim: str, says: str) -> None:
+    with pytest.raises(rm.InvalidArgument, match=says):
+        read_formula(claim)
+
+
+def test_names_and_words_of_arguments_are_interchangeable() -> None:
+    from rankmath.formula import W, X, diameter, norm  # type: ignore[attr-defined]
+
+    one = read_formula("diameter(X[1], p=1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2")
+    assert one == (diameter(X[1], p=1) <= norm(W[0, 0], "inf") * diameter(X[0], 1) / 2)
+    assert one == read_formula('diameter(X = X[1], p = 1) <= norm(W[0, 0], "inf")*diameter(X[0], p="1")/2')
+    assert read_formula("heads == 1") == read_formula("H == 1")
+
+
+def test_decimals_are_exact() -> None:
+    assert (
+        read_formula("n <= 0.1")
+        == read_formula("n <= 1/10")
+        != read_formula("n <= 0.1000000000000000055511151231257827")
+    )
+
+
+def test_indices_range_over_layers_and_heads() -> None:
+    """Sums, products and maxima against numpy on a network of three layers and two heads."""
+    from rankmath.arithmetic.float64 import Float64
+    from rankmath.formula.evaluate import value
+    from rankmath.formula.reader import read_term
+    from rankmath.formula.run import Run
+
+    net = rm.Network.random(tokens=3, dim=2, heads=2, layers=3, seed=4)
+    run = Run(Float64(np.zeros(1)), net, net.random_input(seed=1))
+    rows = np.abs(np.asarray(net.W)).sum(axis=-1).max(axis=-1)  # (L, H): the largest row sums
+    for term, expected in {
+        "sum_l(sum_h(norm(W[l,h], inf)))": rows.sum(),
+        "max_l(sum_h(norm(W[l,h], inf)))": rows.sum(axis=1).max(),
+        "prod_l(min_h(norm(W[l,h], inf)))": rows.min(axis=1).prod(),
+        "sum_h(norm(W[L-1,h], inf))": rows[2].sum(),
+        "recursion(b, 1, b*norm(W[l,0], inf) + l)": _recursed(rows[:, 0]),
+    }.items():
+        assert float(value(read_term(term), run, {}).floats()) == pytest.approx(expected, rel=1e-13), term
+
+
+def _recursed(sizes: np.ndarray) -> float:
+    b = 1.0
+    for l, size in enumerate(sizes):
+        b = b * size + l
+    return b
+
+
+def test_letters_arrays_and_functions_do_not_share_names_by_accident() -> None:
+    assert not set(LETTERS) & set(ARRAYS)
+    assert not set(ARRAYS) & set(FUNCTIONS)
+    assert all(re.fullmatch(r"[a-z_][a-z_0-9]*", name, re.I) for name in FUNCTIONS)
+
+
+def test_formulas_have_no_truth_value() -> None:
+    with pytest.raises(TypeError, match="no truth value"):
+        bool(read_formula("n >= 2"))
+    assert isinstance(read_formula("n >= 2 and d >= 2"), Both)
+    assert isinstance(read_formula("all_l(mu(X[l]) >= 0)"), Every)
+    assert isinstance(read_formula("-n <= 2").left, Operation)
