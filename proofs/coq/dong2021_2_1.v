@@ -1,4 +1,4 @@
-(** dong2021:2.1, with skip connections X -> lambda X + SA(X), any lambda in each layer, and biases.
+(** dong2021:2.1 and dong2021:2.1-skip, with skip connections X -> lambda X + SA(X), any lambda in each layer, and biases.
     The output of L layers is the sum over all paths (one head, or the skip, in each layer) of
     P_path X W_path, plus a constant matrix 1 b^T.  The attention matrices are those of the whole
     network; every P_path is row-stochastic. *)

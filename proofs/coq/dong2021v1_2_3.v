@@ -1,7 +1,8 @@
 (** dong2021v1:2.3 and dong2021:2.3-printed, refuted with two tokens, two heads and one layer.
     [v1_claim K H] is the bound of 2021 at L = 1 with K in place of 4: for every layer with H heads, no mask,
     and beta >= norm1 W_QK,h comp W_h for all heads,
-        comp(res SA(X)) <= (K beta H / sqrt d_qk) comp(res X)^3.
+        comp(res SA(X)) <= (K beta H / sqrt d_qk) comp(res X)^3,
+    that is, some centre y has comp(SA(X) - 1 y^T) below the right-hand side.
     [printed_claim K H] is the form of 2023, read with gamma_*: under D_ii <= x_star about the minimiser, and
     gamma >= gamma_h for all heads, the same with K gamma beta H.
     No constant K saves either: [two_heads_refuted].  The layer: tokens +-e_1 in R^(r^2), W_QK = xi e_1 e_1^T,
@@ -12,21 +13,21 @@ From Rankmath Require Import Definitions Functions Norms Softmax dong2021_A_3 ce
 Local Open Scope R_scope.
 
 Definition v1_claim (K : R) (H : nat) : Prop :=
-  forall (n d : nat) (Ly : layer) (X : mat) (beta r r' : R),
+  forall (n d : nat) (Ly : layer) (X : mat) (beta r : R),
   nheads Ly = H -> (0 < dqk Ly)%nat -> (forall h, mask (hd Ly h) = nomask) ->
   (forall h, (h < H)%nat -> norm1 d d (WQK (dqk Ly) (hd Ly h)) * comp d d (WV (hd Ly h)) <= beta) ->
-  residual (comp n d) X r -> residual (comp n d) (SA n d Ly X) r' ->
-  r' <= K * beta * INR H / sqrt (INR (dqk Ly)) * r ^ 3.
+  residual (comp n d) X r ->
+  exists y, comp n d (centred (SA n d Ly X) y) <= K * beta * INR H / sqrt (INR (dqk Ly)) * r ^ 3.
 
 Definition printed_claim (K : R) (H : nat) : Prop :=
-  forall (n d : nat) (Ly : layer) (X : mat) (x : vec) (beta g xs r' : R),
+  forall (n d : nat) (Ly : layer) (X : mat) (x : vec) (beta g xs : R),
   nheads Ly = H -> (0 < dqk Ly)%nat -> (forall h, mask (hd Ly h) = nomask) ->
   (forall h, (h < H)%nat -> norm1 d d (WQK (dqk Ly) (hd Ly h)) * comp d d (WV (hd Ly h)) <= beta) ->
   minimiser (comp n d) X x -> x_star_is xs ->
   (forall h, (h < H)%nat -> delta_of n d (dqk Ly) (hd Ly h) X x <= xs) ->
   (forall h, (h < H)%nat -> gamma_of n d (dqk Ly) (hd Ly h) X x <= g) ->
-  residual (comp n d) (SA n d Ly X) r' ->
-  r' <= K * g * beta * INR H / sqrt (INR (dqk Ly)) * comp n d (centred X x) ^ 3.
+  exists y, comp n d (centred (SA n d Ly X) y) <=
+            K * g * beta * INR H / sqrt (INR (dqk Ly)) * comp n d (centred X x) ^ 3.
 
 (** Two rows +-v with |v_a| <= v_0: 0 is a composite minimiser. *)
 Lemma pm_res d (X : mat) (v : vec) : (0 < d)%nat ->
@@ -257,13 +258,15 @@ Proof.
   destruct (two_heads_example (k * k) xi Hr Hxi) as [Bd [Mi [Rh Res]]].
   assert (Mk : forall h, mask (hd (layer_ex (k * k) xi) h) = nomask) by (intros [|h]; reflexivity).
   split.
-  - intro C. assert (Q := C _ _ (layer_ex (k * k) xi) _ _ _ _ eq_refl (le_n 1) Mk Bd (ex_intro _ _ (conj Mi Rh)) Res).
-    apply numbers in Q; [lra|assumption|assumption].
+  - intro C. destruct (C _ _ (layer_ex (k * k) xi) _ _ _ eq_refl (le_n 1) Mk Bd (ex_intro _ _ (conj Mi Rh))) as [y Q].
+    destruct Res as [z [Hz Ez]]. specialize (Hz y). rewrite Ez in Hz. assert (Q' := Rle_trans _ _ _ Hz Q).
+    apply numbers in Q'; [lra|assumption|assumption].
   - intros Hx C. destruct x_star_spec as [xs [XS [Hxs _]]].
     assert (Q : tanh xi * (1 + INR (k * k)) * sqrt (2 / INR (k * k))
       <= K * 1 * xi * INR 2 / sqrt (INR 1) * comp 2 (k * k * (k * k)) (centred X_ex (fun _ => 0)) ^ 3).
-    { apply (C 2%nat (k * k * (k * k))%nat (layer_ex (k * k) xi) X_ex (fun _ => 0) xi 1 xs);
-        [reflexivity|apply le_n|exact Mk|exact Bd|exact Mi|exact XS| | |exact Res].
+    { destruct Res as [z [Hz Ez]].
+      destruct (C 2%nat (k * k * (k * k))%nat (layer_ex (k * k) xi) X_ex (fun _ => 0) xi 1 xs) as [y Q];
+        [reflexivity|apply le_n|exact Mk|exact Bd|exact Mi|exact XS| | |rewrite <- Ez; exact (Rle_trans _ _ _ (Hz y) Q)].
       - intros h Hh. eapply Rle_trans; [|apply Rlt_le, Hxs].
         eapply Rle_trans with (2 * xi); [|lra]. destruct h as [|[|h]]; [| |lia]; now apply delta_ex.
       - intros h Hh. destruct h as [|[|h]]; [| |lia]; now apply gamma_ex. }
