@@ -200,3 +200,8 @@ Definition attracts (n d : nat) (F : mat -> mat) (Z : mat) : Prop :=
   exists eta C q, 0 < eta /\ 0 <= C /\ 0 <= q < 1 /\
   forall X, within n d eta (fun i a => X i a - Z i a) ->
   forall k, within n d (C * q ^ k) (fun i a => Nat.iter k F X i a - Z i a).
+(** k rows of X are independent, and every row is a combination of them. *)
+Definition has_rank (n d : nat) (X : mat) (k : nat) : Prop := exists f : nat -> nat,
+  (forall j, (j < k)%nat -> (f j < n)%nat) /\
+  (forall c : vec, (forall a, (a < d)%nat -> sum k (fun j => c j * X (f j) a) = 0) -> forall j, (j < k)%nat -> c j = 0) /\
+  (forall i, (i < n)%nat -> exists c : vec, forall a, (a < d)%nat -> X i a = sum k (fun j => c j * X (f j) a)).
