@@ -2,6 +2,7 @@
 
 from rankmath.attention.plain import attention_matrices as attention_matrices
 from rankmath.attention.plain import forward as forward
+from rankmath.attention.states import hidden_states as hidden_states
 from rankmath.campaigns.battery import certify as certify
 from rankmath.campaigns.battery import verify as verify
 from rankmath.campaigns.battery import verify_statement as verify_statement
@@ -9,6 +10,7 @@ from rankmath.campaigns.run import campaign as campaign
 from rankmath.certificates.certificate import Certificate as Certificate
 from rankmath.checker.checker import check as check
 from rankmath.claims import statements as statements
+from rankmath.dynamics.columns import measure as measure
 from rankmath.dynamics.decay import decay as decay
 from rankmath.dynamics.limits import basins as basins
 from rankmath.dynamics.limits import limit as limit
@@ -36,6 +38,8 @@ from rankmath.linalg.stochastic import hilbert_distance as hilbert_distance
 from rankmath.linalg.stochastic import is_row_stochastic as is_row_stochastic
 from rankmath.linalg.stochastic import oscillation as oscillation
 from rankmath.linalg.stochastic import total_variation as total_variation
+from rankmath.model.checkpoint import Model as Model
+from rankmath.model.checkpoint import load_model as load_model
 from rankmath.model.network import MLP as MLP
 from rankmath.model.network import LayerNorm as LayerNorm
 from rankmath.model.network import Network as Network

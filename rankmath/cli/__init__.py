@@ -11,7 +11,9 @@ from rankmath.cli.campaign import campaign
 from rankmath.cli.check import check
 from rankmath.cli.cite import cite
 from rankmath.cli.counterexample import counterexample
+from rankmath.cli.experiment import experiment
 from rankmath.cli.list import list_
+from rankmath.cli.model import model
 from rankmath.cli.report import report
 from rankmath.cli.trace import trace
 from rankmath.cli.verify import verify
@@ -24,7 +26,20 @@ def main() -> None:
     """Decides whether a statement about attention and rank collapse is true, and hands over the proof."""
 
 
-for _command in (list_, verify, report, trace, bound, counterexample, check, cite, appendix, campaign):
+for _command in (
+    list_,
+    verify,
+    report,
+    trace,
+    model,
+    experiment,
+    bound,
+    counterexample,
+    check,
+    cite,
+    appendix,
+    campaign,
+):
     main.add_command(_command)
 
 __all__ = ["main"]

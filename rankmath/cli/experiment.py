@@ -1,0 +1,61 @@
+"""`rankmath experiment`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rankmath.cli.app import as_json
+
+
+@click.command()
+@click.argument("name", metavar="NAME")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--model", "folder", type=click.Path(), help="A checkpoint (dong-fig2, dong-paths); else none is needed."
+)
+@click.option("--text", type=click.Path(exists=True, dir_okay=False), help="What the checkpoint reads.")
+@click.option("--set", "changes", multiple=True, metavar="NAME=VALUE", help="Another size, such as layers=12.")
+@click.option("--plot", type=click.Path(dir_okay=False), help="Write the figure (png, pdf, svg).")
+@as_json
+def experiment(
+    name: str,
+    seed: int,
+    folder: str | None,
+    text: str | None,
+    changes: tuple[str, ...],
+    plot: str | None,
+    as_json: bool,
+) -> None:
+    """An experiment of the papers, run again.
+
+    NAME is dong-fig2, dong-circle, dong-paths, dong-effectiveness, wu-fig2, wu-temperature or wu-ranks. Each takes
+    minutes at its default size, and writes what it found in sentences; --plot draws it, --json has every number.
+
+    Example: rankmath experiment wu-fig2 --set layers=32 --plot masks.png
+    """
+    from rankmath.console import Progress
+    from rankmath.experiments.registry import EXPERIMENTS, run
+
+    options: dict[str, Any] = {"seed": seed}
+    if folder is not None:
+        options["model"] = folder
+    if text is not None:
+        options["text"] = Path(text).read_text(encoding="utf-8")
+    steps = EXPERIMENTS[name].steps if name in EXPERIMENTS else 1
+    with Progress(steps, "steps", quiet=as_json) as progress:
+        outcome = run(name, changes, progress=progress.step, **options)
+    if plot is not None:
+        from rankmath.report.panels import plot_curves
+
+        plot_curves(outcome.curves, outcome.axes, plot)
+    if as_json:
+        click.echo(json.dumps(outcome.as_json(), indent=1))
+        return
+    for sentence in outcome.findings:
+        click.echo(sentence)
+    if plot is not None:
+        click.echo(f"plot: {plot}")

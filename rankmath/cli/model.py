@@ -1,0 +1,187 @@
+"""`rankmath model`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rankmath.cli.app import as_json
+from rankmath.cli.trace import number
+
+
+@click.command()
+@click.argument("folder", type=click.Path())
+@click.option("--text", type=click.Path(exists=True, dir_okay=False), help="A file with the text to read.")
+@click.option("--ids", help="Token ids, separated by commas, instead of a text.")
+@click.option("--tokens", type=int, default=64, show_default=True, help="How many; random ones without a text.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of random tokens, and of weights drawn anew.")
+@click.option(
+    "--variant", default="san", show_default=True, help="Ablations, separated by commas; 'help' lists them."
+)
+@click.option("--metric", default="relative-residual", show_default=True, help="Columns; 'help' lists them.")
+@click.option("--mask", default="own", show_default=True, help="complete, causal, window:4, …")
+@click.option("--d-qk", type=float, help="The logits are divided by its root; the model's own unless given.")
+@click.option(
+    "--weights", type=click.Choice(["trained", "redrawn", "initial"]), default="trained", show_default=True
+)
+@click.option("--layers", type=int, help="Only so many of the first layers.")
+@click.option("--part", type=click.Choice(["encoder", "decoder"]), help="Of Whisper.")
+@click.option(
+    "--arithmetic",
+    type=click.Choice(["float64", "balls"]),
+    default="float64",
+    show_default=True,
+    help="balls: a certified enclosure at every layer.",
+)
+@click.option("--bounds", is_flag=True, help="How much of the collapse each theorem says, layer by layer.")
+@click.option("--plot", type=click.Path(dir_okay=False), help="Write a picture (png, pdf, svg).")
+@as_json
+def model(
+    folder: str,
+    text: str | None,
+    ids: str | None,
+    tokens: int,
+    seed: int,
+    variant: str,
+    metric: str,
+    mask: str,
+    d_qk: float | None,
+    weights: Any,
+    layers: int | None,
+    part: str | None,
+    arithmetic: Any,
+    bounds: bool,
+    plot: str | None,
+    as_json: bool,
+) -> None:
+    """A real checkpoint, depth by depth, in any ablation.
+
+    FOLDER holds config.json and weights (safetensors or PyTorch's), or is a file of weights. Nothing in it is run.
+    Logarithms are natural.
+
+    Example: rankmath model minilm --text story.txt --variant san,full --metric relative-residual,effective-rank
+    """
+    from rankmath.console import Progress
+    from rankmath.dynamics.columns import METRICS, measure
+    from rankmath.dynamics.trace import trace
+    from rankmath.experiments.layer_bounds import layer_bounds
+    from rankmath.experiments.outcome import Curve
+    from rankmath.model.blocks import VARIANTS
+    from rankmath.model.checkpoint import load_model
+
+    if "help" in (variant, metric):
+        click.echo("\n".join(VARIANTS if variant == "help" else METRICS))
+        return
+    names, metrics = variant.split(","), metric.split(",")
+    whole = load_model(folder, layers=layers, part=part)
+    results: list[dict[str, Any]] = []
+    curves: list[Curve] = []
+    with Progress(len(names), "variants", quiet=as_json) as progress:
+        for name in names:
+            chosen = whole.variant(name, mask=mask, d_qk=d_qk, weights=weights, seed=seed)
+            X = _input(chosen, text, ids, tokens, seed)
+            net = chosen.network
+            run = trace(net, X, arithmetic=arithmetic)
+            columns = measure(net, X, metrics, arithmetic=arithmetic)
+            rows = []
+            for l in range(net.layers + 1):
+                row: dict[str, Any] = {"layer": l, "log_residual": number(run.log_residual[l])}
+                if arithmetic == "balls":
+                    row["log_residual_lower"] = number(run.log_residual_lower[l])
+                    row["log_residual_upper"] = number(run.log_residual_upper[l])
+                row |= {"log_diameter": number(run.log_diameter[l])}
+                row["order"] = None if l == 0 else number(run.order[l - 1])
+                for key in metrics:
+                    row[key] = number(columns.values[key][l])
+                    if key in columns.logs:
+                        row[f"log {key}"] = number(columns.logs[key][l])
+                    if arithmetic == "balls":
+                        row[f"{key} enclosure"] = _enclosure(columns.balls[key][l])
+                rows.append(row)
+            result: dict[str, Any] = {"variant": name, "layers": rows}
+            curves.append(Curve.of("log of the residual", name, range(net.layers + 1), run.log_residual))
+            for key in metrics:
+                logs = key in columns.logs
+                values = (columns.logs if logs else columns.values)[key]
+                curves.append(Curve.of(f"log of {key}" if logs else key, name, range(net.layers + 1), values))
+            if bounds:
+                result["bounds"] = [
+                    {
+                        "key": bound.key,
+                        "measured": [number(x) for x in bound.measured],
+                        "step": [number(x) for x in bound.step],
+                        "whole": [number(x) for x in bound.whole],
+                        "share": [number(x) for x in bound.share],
+                        "vacuous": list(bound.vacuous),
+                    }
+                    for bound in layer_bounds(net, X)
+                ]
+            results.append(result)
+            progress.step(name)
+    if plot is not None:
+        from rankmath.report.panels import plot_curves
+
+        plot_curves(curves, {c.panel: ("layer", c.panel, "linear", "linear") for c in curves}, plot)
+    if as_json:
+        about = {
+            "model": whole.kind,
+            "tokens": len(X),
+            "dim": whole.dim,
+            "weights": weights,
+            "arithmetic": arithmetic,
+        }
+        click.echo(json.dumps(about | {"variants": results}, indent=1))
+        return
+    _print(results)
+    if plot is not None:
+        click.echo(f"plot: {plot}")
+
+
+def _input(chosen: Any, text: str | None, ids: str | None, tokens: int, seed: int) -> Any:
+    from rankmath.validation import InvalidArgument
+
+    if text is not None and ids is not None:
+        raise InvalidArgument("--text, --ids: both given; one of them is the input")
+    if text is not None:
+        rows = Path(text).read_text(encoding="utf-8")
+        found = chosen.tokenizer.ids(rows)[:tokens] if chosen.tokenizer is not None else None
+        return chosen.embed(rows if found is None else found)
+    if ids is not None:
+        try:
+            return chosen.embed([int(token) for token in ids.split(",")])
+        except ValueError as error:
+            if isinstance(error, InvalidArgument):
+                raise
+            raise InvalidArgument(
+                f"--ids: {ids[:60]!r} given; whole numbers separated by commas are needed"
+            ) from None
+    return chosen.embed(chosen.random_ids(tokens, seed))
+
+
+def _enclosure(ball: Any) -> str | None:
+    return None if ball is None else str(ball.str(20))
+
+
+def _print(results: list[dict[str, Any]]) -> None:
+    from rankmath.console import print_table
+
+    for result in results:
+        click.echo(f"{result['variant']}:")
+        rows = result["layers"]
+        cells = [[_cell(value) for value in row.values()] for row in rows]
+        print_table(list(rows[0]), cells, optional=("order", "log_diameter"))
+        for bound in result.get("bounds", ()):
+            steps = [
+                "vacuous" if empty else "" if share is None else f"{share:.3f}"
+                for share, empty in zip(bound["share"], bound["vacuous"], strict=True)
+            ]
+            click.echo(f"  {bound['key']} says of the fall of the logarithm, layer by layer: {', '.join(steps)}")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else f"{value:.10g}"

@@ -1,0 +1,452 @@
+"""What people measure on tokens and attention, each with its formula and its convention named.
+
+Every function takes doubles, (n, d) or a batch (..., n, d), or one matrix of balls (an object array of
+python-flint's
+arb); of balls it returns a ball that contains the value. Spectra of balls are enclosed by Ostrowski's and Weyl's
+theorems around an approximate eigenbasis; an enclosure may be wide, never wrong. No metric of tokens but the
+residuals, the Dirichlet energy and the isometry of the Gram matrix sees the scale of X.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cmp_to_key
+from typing import Any, Literal
+
+import numpy as np
+
+from rankmath.linalg.masks import as_mask
+from rankmath.validation import InvalidArgument, as_array, as_choice, as_count
+
+Numbers = np.ndarray[Any, Any]
+
+# -- residuals ---------------------------------------------------------------------------------------------
+
+
+def relative_residual(X: Any, norm: Literal["composite", "frobenius"] = "composite") -> Any:
+    """‖X − 1x̄ᵀ‖/‖X‖ about the token mean x̄.
+
+    "composite" is ‖·‖_{1,∞} = √(‖·‖₁‖·‖_∞), what Dong et al. 2021 plot; "frobenius" is μ(X)/‖X‖_F of Wu et "
+    "al. 2024.
+
+    Examples
+    --------
+    >>> float(relative_residual([[1.0, 0.0], [-1.0, 0.0]]))
+    1.0
+    """
+    X = _tokens(X)
+    as_choice("norm", norm, ("composite", "frobenius"))
+    size = _frobenius if norm == "frobenius" else _composite
+    return size(_centred(X)) / size(X)
+
+
+def high_low_ratio(X: Any) -> Any:
+    """‖HC[X]‖_F/‖DC[X]‖_F: what varies over the tokens against their mean, DC[X] = 11ᵀX/n (Wang et al. 2022).
+
+    Examples
+    --------
+    >>> float(high_low_ratio([[2.0], [0.0]]))
+    1.0
+    """
+    X = _tokens(X)
+    return _frobenius(_centred(X)) / _frobenius(X - _centred(X))
+
+
+# -- pairs of tokens ---------------------------------------------------------------------------------------
+
+
+def cosines(X: Any) -> Any:
+    """The matrix of ⟨x_i, x_j⟩/(‖x_i‖‖x_j‖)."""
+    unit = _unit_rows(_tokens(X))
+    return _product(unit, np.swapaxes(unit, -1, -2))
+
+
+def mean_cosine(X: Any) -> Any:
+    """Mean cosine of two different tokens, (‖Σ x̂_i‖² − n)/(n(n−1)).
+
+    Examples
+    --------
+    >>> float(mean_cosine([[1.0, 0.0], [0.0, 2.0]])), float(mean_cosine([[1.0, 0.0], [2.0, 0.0]]))
+    (0.0, 1.0)
+    """
+    unit = _unit_rows(_tokens(X, least=2))
+    n, total = unit.shape[-2], _sum(unit, -2)
+    return (_sum(total * total, -1) - n) / (n * (n - 1))
+
+
+def largest_cosine(X: Any) -> Any:
+    """Largest cosine of two different tokens."""
+    return _extreme(X, +1)
+
+
+def least_cosine(X: Any) -> Any:
+    """Least cosine of two tokens."""
+    return _extreme(X, -1)
+
+
+def dirichlet_energy(X: Any, mask: Any = None) -> Any:
+    """½ Σ_{i,j} A_ij ‖x_i − x_j‖² over the mask's graph, A_ij = 1 where i attends to j; no weights by degree.
+
+    Examples
+    --------
+    >>> float(dirichlet_energy([[0.0], [1.0], [3.0]])), float(dirichlet_energy([[0.0], [1.0], [3.0]], "causal"))
+    (14.0, 7.0)
+    """
+    X = _tokens(X)
+    A = _graph(mask, X.shape[-2])
+    degree = A.sum(axis=1) + A.sum(axis=0)
+    # ½ Σ A_ij(‖x_i‖² + ‖x_j‖²) − Σ A_ij⟨x_i, x_j⟩ cancels; on centred tokens it cancels least.
+    X = _centred(X)
+    squares = _sum(X * X, -1)
+    mixed = _sum(_sum(_product(_like(A, X), X) * X, -1), -1)
+    return _sum(squares * _like(degree, X), -1) / 2 - mixed
+
+
+def mean_average_distance(X: Any, mask: Any = None) -> Any:
+    """MAD: the mean over tokens of the mean of 1 − cos(x_i, x_j) over the other tokens j that i attends to.
+
+    Tokens that see only themselves do not count (Chen et al. 2020).
+
+    Examples
+    --------
+    >>> float(mean_average_distance([[1.0, 0.0], [0.0, 1.0]]))
+    1.0
+    """
+    X = _tokens(X, least=2)
+    A = _graph(mask, X.shape[-2]) * (1 - np.eye(X.shape[-2]))
+    seen = A.sum(axis=1)
+    if not seen.any():
+        raise InvalidArgument("mask: no token sees another one; the mean of their distances needs one that does")
+    weights = A / np.where(seen > 0, seen, 1)[:, None] / np.count_nonzero(seen)
+    unit = _unit_rows(X)
+    # Weights sum to one; 1 − cos = ½‖x̂_i − x̂_j‖² keeps the digits of tokens that almost agree.
+    middle = unit - _sum(unit, -2)[..., None, :] / unit.shape[-2]
+    squares = _sum(middle * middle, -1)
+    own = _sum(squares * _like(weights.sum(axis=1) + weights.sum(axis=0), X), -1) / 2
+    return own - _sum(_sum(_product(_like(weights, X), middle) * middle, -1), -1)
+
+
+# -- spectra -----------------------------------------------------------------------------------------------
+
+
+def singular_squares(X: Any, *, centred: bool = False) -> Any:
+    """σ₁² ≥ σ₂² ≥ …, the min(n, d) squared singular values of X, or of X − 1x̄ᵀ; balls enclose each."""
+    X = _tokens(X)
+    X = _centred(X) if centred else X
+    if not _of_balls(X):
+        return np.linalg.svd(X, compute_uv=False) ** 2
+    short = X if X.shape[0] <= X.shape[1] else X.T
+    return _eigenvalues(_product(short, short.T))
+
+
+def stable_rank(X: Any) -> Any:
+    """‖X‖_F²/‖X‖₂².
+
+    Examples
+    --------
+    >>> float(stable_rank([[2.0, 0.0], [0.0, 1.0]]))
+    1.25
+    """
+    squares = singular_squares(X)
+    return _sum(squares, -1) / squares[..., 0]
+
+
+def participation_ratio(X: Any, *, centred: bool = True) -> Any:
+    """(Σλ)²/Σλ² of the eigenvalues λ = σ² of XᵀX; of the covariance if `centred`.
+
+    Examples
+    --------
+    >>> float(participation_ratio([[1.0, 0.0], [0.0, 1.0]], centred=False))
+    2.0
+    """
+    squares = singular_squares(X, centred=centred)
+    total = _sum(squares, -1)
+    return total * total / _sum(squares * squares, -1)
+
+
+def effective_rank(X: Any, of: Literal["singular", "eigen"] = "singular", *, centred: bool = False) -> Any:
+    """exp of the entropy of p_i = σ_i/Σσ ("singular", Roy and Vetterli 2007) or p_i = σ_i²/Σσ² ("eigen").
+
+    Three conventions are in use, all under one name: singular values, eigenvalues, and either of centred tokens.
+
+    Examples
+    --------
+    >>> X = [[1.4, 0.0], [0.0, 0.5]]
+    >>> round(float(effective_rank(X)), 4), round(float(effective_rank(X, "eigen")), 4)
+    (1.7795, 1.4233)
+    """
+    as_choice("of", of, ("singular", "eigen"))
+    values = singular_squares(X, centred=centred)
+    if of == "singular":
+        values = _root(values)
+    return _exp(_entropy(values / np.add.reduce(values, axis=-1, keepdims=True)))
+
+
+def isometry_gap(X: Any) -> Any:
+    """−log of det(G)^{1/n}/(tr G/n), G = XXᵀ: 0 for orthogonal tokens of one length (Joudaki et al. 2023); n ≤ d.
+
+    Examples
+    --------
+    >>> float(isometry_gap([[3.0, 0.0], [0.0, 3.0]]))
+    0.0
+    """
+    X = _tokens(X)
+    n, d = X.shape[-2:]
+    if n > d:
+        raise InvalidArgument(
+            f"X: {n} tokens of dimension {d} given; the determinant is 0 unless tokens ≤ dimension"
+        )
+    squares = singular_squares(X)
+    with np.errstate(divide="ignore"):
+        return _log(_sum(squares, -1) / n) - _sum(_log(squares), -1) / n
+
+
+# -- attention ---------------------------------------------------------------------------------------------
+
+
+def attention_entropy(P: Any, of: Literal["mean", "least"] = "mean") -> Any:
+    """Entropy −Σ_j P_ij log P_ij of the rows, in nats: their mean, or the least of them.
+
+    Examples
+    --------
+    >>> round(float(attention_entropy([[0.5, 0.5], [1.0, 0.0]])), 4)
+    0.3466
+    """
+    P = _tokens(P, "P")
+    as_choice("of", of, ("mean", "least"))
+    rows = _entropy(P)
+    return _sum(rows, -1) / rows.shape[-1] if of == "mean" else _least(rows)
+
+
+def spectral_gap(P: Any) -> Any:
+    """σ₁/σ₂ of an attention matrix; ∞ where it has rank one.
+
+    Examples
+    --------
+    >>> float(spectral_gap([[1.0, 0.0], [0.0, 1.0]]))
+    1.0
+    """
+    squares = singular_squares(_tokens(P, "P", least=2))
+    with np.errstate(divide="ignore"):
+        return _root(squares[..., 0] / squares[..., 1])
+
+
+def attention_rollout(P: Any, *, skip: float = 0.5) -> Any:
+    """∏_l (skip·I + (1 − skip)·mean_h P^l_h), last layer leftmost (Abnar and Zuidema 2020), (n, n).
+
+    Parameters
+    ----------
+    P : (layers, heads, n, n), as `attention_matrices` returns it.
+
+    Examples
+    --------
+    >>> attention_rollout([[[[0.5, 0.5], [0.0, 1.0]]]], skip=0.0)
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+    """
+    P = as_array("P", P, ndim=4)
+    if not 0 <= skip <= 1:
+        raise InvalidArgument(f"skip: {skip} given; a number from 0 to 1 is needed")
+    n = P.shape[-1]
+    whole = np.eye(n)
+    for layer in P.mean(axis=1):
+        whole = (skip * np.eye(n) + (1 - skip) * layer) @ whole
+    return whole
+
+
+#: Metrics of tokens by the name the command line knows; each a column of a trace.
+TOKEN_METRICS: dict[str, Callable[[Any], Any]] = {
+    "relative-residual": relative_residual,
+    "mu-ratio": lambda X: relative_residual(X, "frobenius"),
+    "high-low-ratio": high_low_ratio,
+    "mean-cosine": mean_cosine,
+    "largest-cosine": largest_cosine,
+    "least-cosine": least_cosine,
+    "stable-rank": stable_rank,
+    "effective-rank": effective_rank,
+    "effective-rank-eigen": lambda X: effective_rank(X, "eigen"),
+    "effective-rank-centred": lambda X: effective_rank(X, centred=True),
+    "participation-ratio": participation_ratio,
+    "dirichlet-energy": dirichlet_energy,
+    "mean-average-distance": mean_average_distance,
+    "isometry-gap": isometry_gap,
+}
+
+#: Metrics of a layer's attention matrices, averaged over its heads.
+ATTENTION_METRICS: dict[str, Callable[[Any], Any]] = {
+    "attention-entropy": attention_entropy,
+    "attention-entropy-least": lambda P: attention_entropy(P, "least"),
+    "spectral-gap": spectral_gap,
+}
+
+
+# -- doubles and balls alike -------------------------------------------------------------------------------
+
+
+def _tokens(X: Any, name: str = "X", *, least: int = 1) -> Numbers:
+    if isinstance(X, np.ndarray) and X.dtype == object:
+        if X.ndim != 2 or 0 in X.shape:
+            raise InvalidArgument(f"{name}: shape {X.shape} given; balls are measured as one matrix (n, d)")
+        array = X
+    else:
+        array = as_array(name, X, min_ndim=2)
+    as_count(f"tokens of {name}", int(array.shape[-2]), least=least)
+    return array
+
+
+def _of_balls(X: Numbers) -> bool:
+    return bool(X.dtype == object)
+
+
+def _like(A: Numbers, X: Numbers) -> Numbers:
+    """Doubles as numbers of X's kind: each is exact as a ball."""
+    if not _of_balls(X):
+        return A
+    from flint import arb
+
+    exact: Numbers = np.frompyfunc(lambda a: arb(float(a)), 1, 1)(A)
+    return exact
+
+
+def _by_entry(name: str, a: Any) -> Any:
+    """√, log or exp of every entry; of balls, √ of what is known not to be negative."""
+    if not _of_balls(np.asarray(a)):
+        return {"sqrt": np.sqrt, "log": np.log, "exp": np.exp}[name](a)
+
+    def one(x: Any) -> Any:
+        if name == "sqrt":
+            return x.nonnegative_part().sqrt()
+        return x.log() if name == "log" else x.exp()
+
+    return np.frompyfunc(one, 1, 1)(a)
+
+
+def _root(a: Any) -> Any:
+    return _by_entry("sqrt", a)
+
+
+def _log(a: Any) -> Any:
+    return _by_entry("log", a)
+
+
+def _exp(a: Any) -> Any:
+    return _by_entry("exp", a)
+
+
+def _sum(a: Numbers, axis: int) -> Any:
+    return np.add.reduce(a, axis=axis)
+
+
+def _product(a: Numbers, b: Numbers) -> Numbers:
+    if not (_of_balls(a) or _of_balls(b)):
+        return a @ b
+    from flint import arb_mat
+
+    left = arb_mat(a.shape[0], a.shape[1], a.ravel().tolist())
+    right = arb_mat(b.shape[0], b.shape[1], b.ravel().tolist())
+    return np.asarray((left * right).entries(), dtype=object).reshape(a.shape[0], b.shape[1])
+
+
+def _centred(X: Numbers) -> Numbers:
+    centred: Numbers = X - _sum(X, -2)[..., None, :] / X.shape[-2]
+    return centred
+
+
+def _frobenius(X: Numbers) -> Any:
+    return _root(_sum(_sum(X * X, -1), -1))
+
+
+def _composite(X: Numbers) -> Any:
+    sizes = abs(X)
+    return _root(_largest(_sum(sizes, -2)) * _largest(_sum(sizes, -1)))
+
+
+def _largest(a: Numbers) -> Any:
+    if not _of_balls(a):
+        return np.max(a, axis=-1)
+    out = a[0]
+    for x in a[1:]:
+        out = out.max(x)
+    return out
+
+
+def _least(a: Numbers) -> Any:
+    return -_largest(-a)
+
+
+def _unit_rows(X: Numbers) -> Numbers:
+    if not _of_balls(X):
+        size = np.abs(X).max(axis=-1, keepdims=True)
+        if not size.all():
+            raise InvalidArgument("X: a token is zero; it has no direction")
+        X = X / size  # squares neither overflow nor underflow
+    unit: Numbers = X / _root(_sum(X * X, -1))[..., None]
+    return unit
+
+
+def _extreme(X: Any, sign: int) -> Any:
+    cos = cosines(_tokens(X, least=2))
+    first, second = np.triu_indices(cos.shape[-1], 1)
+    return sign * _largest(sign * cos[..., first, second])
+
+
+def _graph(mask: Any, n: int) -> Numbers:
+    return np.ones((n, n)) if mask is None else np.asarray(as_mask(mask, n).allowed, dtype=float)
+
+
+def _entropy(p: Numbers) -> Any:
+    """−Σ p log p along the last axis, 0 log 0 = 0."""
+    if not _of_balls(p):
+        return -_sum(p * np.log(np.where(p > 0, p, 1.0)), -1)
+    return _sum(np.frompyfunc(_surprise, 1, 1)(p), -1)
+
+
+def _surprise(p: Any) -> Any:
+    """−p log p of a ball inside [0, 1]; where it reaches 0, all of [0, −u log u] for the upper end u ≤ 1/e."""
+    if p > 0:
+        return -p * p.log()
+    from flint import arb
+
+    u = p.abs_upper().min(arb(1))
+    if u.is_zero():
+        return arb(0)
+    peak = (-u * u.log()) if u < 0.36 else (-arb(1)).exp()
+    return arb(0).union(peak).union(-u * u.log() if u < 1 else arb(0))
+
+
+def _compared(a: Any, b: Any) -> int:
+    """Exact numbers, in order."""
+    return int(a > b) - int(a < b)
+
+
+def _eigenvalues(G: Numbers) -> Numbers:
+    """Balls around the eigenvalues of a symmetric positive semidefinite matrix of balls, largest first.
+
+    With any V, E = VᵀV − I and ‖E‖_F < 1, λ_i(VᵀGV) = θ_iλ_i(G) for some 1 − ‖E‖ ≤ θ_i ≤ 1 + ‖E‖ (Ostrowski), and
+    λ_i(VᵀGV) is its i-th largest diagonal entry up to the Frobenius norm of the rest (Weyl).
+    """
+    from flint import arb
+
+    n = G.shape[0]
+    size = _largest(abs(G).ravel()).abs_upper()
+    if not all(x.is_finite() for x in G.flat):
+        return np.asarray([arb.nan()] * n, dtype=object)
+    if size.is_zero():
+        return np.asarray([arb(0)] * n, dtype=object)
+    middle = np.asarray([float((x / size).mid()) for x in G.flat]).reshape(n, n)
+    V = _like(np.linalg.eigh((middle + middle.T) / 2)[1][:, ::-1], G)
+    A, E = _product(V.T, _product(G, V)), _product(V.T, V)
+    off, diagonal = A.copy(), [A[i, i] for i in range(n)]
+    for i in range(n):
+        off[i, i] = arb(0)
+        E[i, i] = E[i, i] - 1
+    spread, defect = _frobenius(off).abs_upper(), _frobenius(E).abs_upper()
+    if not defect < 1:
+        return np.asarray([arb.nan()] * n, dtype=object)
+    stretch = arb(1, defect)
+    # The i-th largest of numbers in balls lies between the i-th largest lower and upper ends.
+    exactly = cmp_to_key(_compared)
+    lower = sorted((x.lower() for x in diagonal), key=exactly, reverse=True)
+    upper = sorted((x.upper() for x in diagonal), key=exactly, reverse=True)
+    values = [(low.union(high) + arb(0, spread)) / stretch for low, high in zip(lower, upper, strict=True)]
+    return np.asarray([x.nonnegative_part() for x in values], dtype=object)

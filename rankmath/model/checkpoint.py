@@ -1,0 +1,289 @@
+"""`load_model`: a trained transformer from its files, ready for every pass of this library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from rankmath.model.arrays import Floats
+from rankmath.model.blocks import VARIANTS, Block, Heads, Source, fresh, redrawn, sublayers
+from rankmath.model.checkpoint_files import checkpoint_files
+from rankmath.model.embedding import (
+    AudioEmbedding,
+    Embedding,
+    PatchEmbedding,
+    WordEmbedding,
+    equal_lengths,
+)
+from rankmath.model.layouts import ACTIVATIONS, Layout, Weights, layout_of
+from rankmath.model.network import MLP, LayerNorm, Network, Sublayer
+from rankmath.model.positions import RelativeBuckets
+from rankmath.model.text import Tokenizer, tokenizer_beside
+from rankmath.validation import InvalidArgument, as_choice, as_count, as_real
+
+#: More layers, or wider ones, than any model has: a damaged config.json.
+_MOST = 10**5
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A transformer with its weights; `load_model` makes one.
+
+    Attributes
+    ----------
+    kind : "bert", "roberta", "mpnet", "albert", "distilbert", "gpt2", "vit", "whisper-encoder" or
+        "whisper-decoder".
+    blocks : attention, per-token map and LayerNorms of every layer.
+    order : "post" if LayerNorm follows the skip connection, "pre" if it precedes the map.
+    name : the ablation `network` is: a key of `VARIANTS`, "full" as loaded.
+    mask : of the attention; None where every token sees every token.
+    d_qk : logits are divided by its root; None for the model's own.
+    spread : standard deviation of the weights before training, from config.json.
+    """
+
+    kind: str
+    blocks: tuple[Block, ...]
+    order: Literal["pre", "post"]
+    embedding: Embedding
+    final_norm: LayerNorm | None = None
+    tokenizer: Tokenizer | None = field(default=None, repr=False)
+    position: Any = None
+    mask: Any = None
+    d_qk: float | None = None
+    name: str = "full"
+    spread: float = 0.02
+
+    @cached_property
+    def network(self) -> Network:
+        """The layers as one network: `rm.trace(model.network, X)`."""
+        kept = VARIANTS[self.name]
+        layers = [
+            sublayers(block, self.order, kept, mask=self.mask, position=self.position, d_qk=self.d_qk)
+            for block in self.blocks
+        ]
+        if self.final_norm is not None and kept.norm:
+            layers[-1].append(Sublayer(None, 1.0, after=self.final_norm))
+        return Network.from_layers(layers)
+
+    @property
+    def dim(self) -> int:
+        """d, the length of a token."""
+        return int(self.blocks[0].heads.query.shape[0])
+
+    def embed(self, what: Any, *, types: Any = None, tokens: int | None = None) -> Floats:
+        """X of layer 0, (n, d): of a text or of token ids; of pixels (ViT) or a spectrogram (Whisper's encoder).
+
+        A list of texts, or of lists of ids, gives a batch (batch, n, d); `tokens` keeps the first so many of each.
+        """
+        if not isinstance(self.embedding, WordEmbedding):
+            if types is not None or tokens is not None:
+                raise InvalidArgument(f"types, tokens: given; the input of {self.kind} is no text")
+            return self.embedding(what)
+        texts = isinstance(what, (list, tuple)) and bool(what) and all(isinstance(text, str) for text in what)
+        if isinstance(what, str) or texts:
+            if self.tokenizer is None:
+                raise InvalidArgument(
+                    "text: given, but there is no tokenizer.json beside the weights; pass token ids"
+                )
+            rows = [self.tokenizer.ids(text) for text in ([what] if isinstance(what, str) else what)]
+            rows = equal_lengths("text", rows, tokens)
+            what = rows[0] if isinstance(what, str) else rows
+        elif tokens is not None:
+            what = np.asarray(what)[..., : as_count("tokens", tokens)]
+        return self.embedding(what, types)
+
+    def random_ids(self, tokens: int, seed: int = 0) -> Floats:
+        """Token ids drawn uniformly from the vocabulary."""
+        if not isinstance(self.embedding, WordEmbedding):
+            raise InvalidArgument(f"ids: the input of {self.kind} is no text")
+        n = as_count("tokens", tokens, most=self.embedding.room)
+        rng = np.random.default_rng(as_count("seed", seed, least=0))
+        return rng.integers(0, self.embedding.vocabulary, n)
+
+    def variant(
+        self,
+        name: str = "full",
+        *,
+        mask: Any = "own",
+        d_qk: float | None = None,
+        weights: Source = "trained",
+        seed: int = 0,
+    ) -> Model:
+        """An ablation by name, with another mask, temperature or other weights where asked.
+
+        Parameters
+        ----------
+        name : "san" (attention alone), "san+mlp", "san+skip", "san+norm", …, "full"; "dong:san", … are those of
+            Dong et al.'s code, which keep LayerNorm and the map's own skip connection. `VARIANTS` has all of them.
+        mask : "own" keeps the model's; otherwise "complete", "causal", "window:4", "uni-window", a Mask, ….
+        d_qk : the logits are divided by its root; the model's own unless given.
+        weights : "trained"; "redrawn", Gaussian at the scale of each trained matrix; "initial", as before training
+            (Gaussian with the config's standard deviation, no biases, LayerNorms 1 and 0, embedding redrawn too).
+        seed : of the weights that are drawn.
+        """
+        as_choice("variant", name, tuple(VARIANTS))
+        as_choice("weights", weights, ("trained", "redrawn", "initial"))
+        changes: dict[str, Any] = {"name": name}
+        if not (isinstance(mask, str) and mask == "own"):
+            changes["mask"] = mask
+        if d_qk is not None:
+            changes["d_qk"] = as_real("d_qk", d_qk, positive=True)
+        if weights != "trained":
+            rng = np.random.default_rng(as_count("seed", seed, least=0))
+            changes["blocks"] = tuple(redrawn(block, weights, rng, self.spread) for block in self.blocks)
+            if weights == "initial":
+                changes["embedding"] = self.embedding.redrawn(rng, self.spread)
+                changes["final_norm"] = None if self.final_norm is None else fresh(self.final_norm)
+        return replace(self, **changes)
+
+
+def load_model(
+    path: str | os.PathLike[str], *, layers: int | Sequence[int] | None = None, part: str | None = None
+) -> Model:
+    """A transformer from a folder with config.json and weights, or from a file of weights.
+
+    BERT, ALBERT, RoBERTa, MPNet, DistilBERT, GPT-2, ViT and Whisper, from safetensors or PyTorch files; nothing in
+    a file is run. All numbers are widened to float64, which changes none of them.
+
+    Parameters
+    ----------
+    layers : how many of the first layers, or which ones; all unless given.
+    part : "encoder" or "decoder" of Whisper (the decoder without its attention to the encoder).
+    """
+    config, tensors = checkpoint_files(path)
+    # A Whisper file keeps its sizes beside its tensors.
+    config = config | tensors.extra.get("dims", {})
+    kind, layout = layout_of(config, tensors, part)
+    weights = Weights(tensors, layout)
+    embedding = _embedding(weights, layout, config)
+    d = _dim(embedding)
+    depth = as_count(layout.layers[0], config.get(*layout.layers), most=_MOST)
+    heads = as_count(layout.heads[0], config.get(*layout.heads), most=_MOST)
+    if d % heads:
+        raise InvalidArgument(f"path: {layout.heads[0]} {heads} in config.json; it must divide the width {d}")
+    eps = _eps(layout, config)
+    position = None
+    if layout.buckets is not None:
+        table = weights.tensor(f"{layout.buckets}.weight", (None, heads))
+        position = RelativeBuckets(table, 128)
+    final = None
+    if layout.final_norm is not None:
+        final = LayerNorm("standard", eps, *weights.norm(layout.final_norm, d))
+    mask = "causal" if config.get("is_decoder") is True else layout.mask
+    folder = Path(path) if Path(path).is_dir() else Path(path).parent
+    shared: dict[tuple[str, float], Block] = {}
+    blocks = tuple(_block(weights, layout, config, l, d, heads, eps, shared) for l in _chosen(layers, depth))
+    return Model(
+        kind,
+        blocks,
+        layout.order,
+        embedding,
+        final,
+        tokenizer_beside(folder),
+        position,
+        mask,
+        spread=as_real("initializer_range", config.get("initializer_range", 0.02), positive=True),
+    )
+
+
+def _chosen(layers: int | Sequence[int] | None, depth: int) -> list[int]:
+    if layers is None:
+        return list(range(depth))
+    if isinstance(layers, Sequence):
+        if not layers:
+            raise InvalidArgument("layers: none given; a number of layers, or a sequence of them, is needed")
+        return [as_count("layers", l, least=0, most=depth - 1) for l in layers]
+    return list(range(as_count("layers", layers, most=depth)))
+
+
+def _eps(layout: Layout, config: Mapping[str, Any]) -> float:
+    key, usual = layout.eps
+    return usual if key is None else as_real(key, config.get(key, usual), positive=True)
+
+
+def _dim(embedding: Embedding) -> int:
+    if isinstance(embedding, WordEmbedding) and embedding.projection is not None:
+        return int(embedding.projection[0].shape[1])
+    return int(embedding.positions.shape[1])
+
+
+def _block(
+    weights: Weights,
+    layout: Layout,
+    config: Mapping[str, Any],
+    l: int,
+    d: int,
+    heads: int,
+    eps: float,
+    shared: dict[tuple[str, float], Block],
+) -> Block:
+    def name(template: str) -> str:
+        return layout.layer_name(template, l, config)
+
+    # GPT-2 may switch the division by √d_qk off, or divide layer l by l + 1 as well.
+    d_qk = float(d // heads) if config.get("scale_attn_weights") is not False else 1.0
+    if config.get("scale_attn_by_inverse_layer_idx") is True:
+        d_qk *= (l + 1) ** 2
+    place = (name(layout.output), d_qk)
+    if place in shared:  # ALBERT: one set of weights for many layers
+        return shared[place]
+    if layout.fused is not None:
+        whole, bias = weights.linear(name(layout.fused), d, 3 * d)
+        pieces = [None] * 3 if bias is None else np.split(bias, 3)
+        maps = list(zip(np.split(whole, 3, axis=1), pieces, strict=True))
+    else:
+        maps = [weights.linear(name(key), d, d) for key in (layout.query, layout.key, layout.value)]
+    (Q, b_Q), (K, b_K), (V, b_V) = maps
+    O, b_O = weights.linear(name(layout.output), d, d)
+    W_in, b_in = weights.linear(name(layout.inner), d, None)
+    W_out, b_out = weights.linear(name(layout.outer), W_in.shape[1], d)
+    act = config.get(*layout.act)
+    if not isinstance(act, str) or act not in ACTIVATIONS:
+        raise InvalidArgument(
+            f"path: {layout.act[0]} {str(act)[:40]!r} in config.json; allowed are {', '.join(ACTIVATIONS)}"
+        )
+    block = shared[place] = Block(
+        Heads(Q, K, V, O, b_Q, b_K, b_V, b_O, heads),
+        MLP(W_in, W_out, b_in, b_out, activation=ACTIVATIONS[act]),  # type: ignore[arg-type]
+        LayerNorm("standard", eps, *weights.norm(name(layout.attention_norm), d)),
+        LayerNorm("standard", eps, *weights.norm(name(layout.mlp_norm), d)),
+        d_qk,
+    )
+    return block
+
+
+def _embedding(weights: Weights, layout: Layout, config: Mapping[str, Any]) -> Embedding:
+    table = layout.positions if layout.positions + ".weight" not in weights else layout.positions + ".weight"
+    if layout.input == "pixels":
+        positions = weights.tensor(table, (1, None, None))[0]
+        d = positions.shape[1]
+        kernel = weights.tensor("embeddings.patch_embeddings.projection.weight", (d, None, None, None))
+        bias = "embeddings.patch_embeddings.projection.bias"
+        first = weights.tensor("embeddings.cls_token", (1, 1, d))[0]
+        return PatchEmbedding(kernel, weights.tensor(bias, (d,)) if bias in weights else None, first, positions)
+    positions = weights.tensor(table, (None, None))
+    e = positions.shape[1]
+    if layout.input == "audio":
+        first, second = (
+            (weights.tensor(f"encoder.conv{k}.weight", (e, None, 3)), weights.tensor(f"encoder.conv{k}.bias", (e,)))
+            for k in (1, 2)
+        )
+        return AudioEmbedding(first, second, positions)
+    return WordEmbedding(
+        weights.tensor(f"{layout.words}.weight", (None, e)),
+        positions,
+        None if layout.types is None else weights.tensor(f"{layout.types}.weight", (None, e)),
+        None
+        if layout.embedding_norm is None
+        else LayerNorm("standard", _eps(layout, config), *weights.norm(layout.embedding_norm, e)),
+        None if layout.projection is None else weights.linear(layout.projection, e, None),
+        as_count("pad_token_id", config.get("pad_token_id", layout.padding), least=0)
+        if layout.first_position == "after padding"
+        else None,
+    )

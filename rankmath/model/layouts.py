@@ -1,0 +1,341 @@
+"""Where each architecture keeps its weights: one table a layout, from config.json to names of tensors.
+
+Every layout here is a stack of blocks: attention, then a map applied to every token alike, each with a skip
+connection and a LayerNorm after it (BERT, ALBERT, RoBERTa, MPNet, DistilBERT) or before it (GPT-2, ViT, Whisper).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rankmath.model.arrays import Floats
+from rankmath.validation import InvalidArgument, as_count
+
+#: Names of activations in a config.json, and ours.
+ACTIVATIONS = {
+    "gelu": "gelu",
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "quick_gelu": "quick_gelu",
+    "relu": "relu",
+    "silu": "silu",
+    "swish": "silu",
+    "tanh": "tanh",
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One architecture. In names of tensors ``{}`` is the layer; a linear map has .weight and maybe .bias.
+
+    Attributes
+    ----------
+    prefixes : what may stand before every name, tried in this order.
+    query, key, value, output, inner, outer : the linear maps of a block; `fused` names query, key and value in one.
+    attention_norm, mlp_norm, final_norm : LayerNorms; `final_norm` is None where there is none.
+    order : "post" if LayerNorm follows the skip connection, "pre" if it precedes the map.
+    transposed : linear maps are stored (out, in), as PyTorch's Linear does, or (in, out).
+    layers, heads, act, eps : keys of config.json, each with the value it has if the file leaves it out.
+    words, positions, types, embedding_norm, projection : of the embedding.
+    first_position : the position of the first token; "after padding" counts from the padding id + 1, as RoBERTa
+        does.
+    """
+
+    prefixes: tuple[str, ...]
+    query: str
+    key: str
+    value: str
+    output: str
+    inner: str
+    outer: str
+    attention_norm: str
+    mlp_norm: str
+    order: Literal["pre", "post"]
+    layers: tuple[str, int]
+    heads: tuple[str, int]
+    act: tuple[str, str]
+    eps: tuple[str | None, float]
+    words: str
+    positions: str
+    types: str | None = None
+    embedding_norm: str | None = None
+    projection: str | None = None
+    final_norm: str | None = None
+    fused: str | None = None
+    mask: str | None = None
+    transposed: bool = True
+    first_position: Literal["zero", "after padding"] = "zero"
+    padding: int = 0
+    input: Literal["ids", "pixels", "audio"] = "ids"
+    buckets: str | None = None
+    refused: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def layer_name(self, name: str, l: int, config: Mapping[str, Any]) -> str:
+        """The name of a tensor of layer l."""
+        return name.format(l)
+
+
+def _bert(prefixes: tuple[str, ...], **changes: Any) -> Layout:
+    layer = "encoder.layer.{}."
+    entries: dict[str, Any] = {
+        "prefixes": prefixes,
+        "query": layer + "attention.self.query",
+        "key": layer + "attention.self.key",
+        "value": layer + "attention.self.value",
+        "output": layer + "attention.output.dense",
+        "inner": layer + "intermediate.dense",
+        "outer": layer + "output.dense",
+        "attention_norm": layer + "attention.output.LayerNorm",
+        "mlp_norm": layer + "output.LayerNorm",
+        "order": "post",
+        "layers": ("num_hidden_layers", 12),
+        "heads": ("num_attention_heads", 12),
+        "act": ("hidden_act", "gelu"),
+        "eps": ("layer_norm_eps", 1e-12),
+        "words": "embeddings.word_embeddings",
+        "positions": "embeddings.position_embeddings",
+        "types": "embeddings.token_type_embeddings",
+        "embedding_norm": "embeddings.LayerNorm",
+        # Present in these files with these values only; anything else changes the function.
+        "refused": {"position_embedding_type": ("absolute", None), "add_cross_attention": (False, None)},
+    }
+    return Layout(**(entries | changes))
+
+
+_ALBERT_LAYER = "encoder.albert_layer_groups.{}.albert_layers.0."
+
+
+class _Albert(Layout):
+    """Layers share their weights in groups: layer l of L belongs to group ⌊l·groups/L⌋."""
+
+    def layer_name(self, name: str, l: int, config: Mapping[str, Any]) -> str:
+        groups = as_count("num_hidden_groups", config.get("num_hidden_groups", 1))
+        depth = as_count("num_hidden_layers", config.get(*self.layers))
+        return name.format(l * groups // depth)
+
+
+def _whisper(part: str, prefixes: tuple[str, ...], openai: bool, **changes: Any) -> Layout:
+    if openai:
+        layer, text = f"{part}.blocks.{{}}.", part == "decoder"
+        names = {
+            "query": layer + "attn.query",
+            "key": layer + "attn.key",
+            "value": layer + "attn.value",
+            "output": layer + "attn.out",
+            "inner": layer + "mlp.0",
+            "outer": layer + "mlp.2",
+            "attention_norm": layer + "attn_ln",
+            "mlp_norm": layer + "mlp_ln",
+            "final_norm": "decoder.ln" if text else "encoder.ln_post",
+            "words": "decoder.token_embedding" if text else "encoder",
+            "positions": f"{part}.positional_embedding",
+            "layers": ("n_text_layer" if text else "n_audio_layer", 4),
+            "heads": ("n_text_head" if text else "n_audio_head", 6),
+        }
+    else:
+        layer = f"{part}.layers.{{}}."
+        names = {
+            "query": layer + "self_attn.q_proj",
+            "key": layer + "self_attn.k_proj",
+            "value": layer + "self_attn.v_proj",
+            "output": layer + "self_attn.out_proj",
+            "inner": layer + "fc1",
+            "outer": layer + "fc2",
+            "attention_norm": layer + "self_attn_layer_norm",
+            "mlp_norm": layer + "final_layer_norm",
+            "final_norm": f"{part}.layer_norm",
+            "words": "decoder.embed_tokens" if part == "decoder" else "encoder",
+            "positions": f"{part}.embed_positions.weight",
+            "layers": (f"{part}_layers", 4),
+            "heads": (f"{part}_attention_heads", 6),
+        }
+    return Layout(
+        prefixes=prefixes,
+        order="pre",
+        act=("activation_function", "gelu"),
+        eps=(None, 1e-5),
+        mask="causal" if part == "decoder" else None,
+        input="ids" if part == "decoder" else "audio",
+        **names,  # type: ignore[arg-type]
+    )
+
+
+LAYOUTS: dict[str, Layout] = {
+    "bert": _bert(("", "bert.")),
+    "roberta": _bert(("", "roberta."), first_position="after padding", padding=1),
+    "mpnet": _bert(
+        ("", "mpnet."),
+        query="encoder.layer.{}.attention.attn.q",
+        key="encoder.layer.{}.attention.attn.k",
+        value="encoder.layer.{}.attention.attn.v",
+        output="encoder.layer.{}.attention.attn.o",
+        attention_norm="encoder.layer.{}.attention.LayerNorm",
+        types=None,
+        first_position="after padding",
+        padding=1,
+        buckets="encoder.relative_attention_bias",
+        refused={},
+    ),
+    "albert": _Albert(
+        prefixes=("", "albert."),
+        query=_ALBERT_LAYER + "attention.query",
+        key=_ALBERT_LAYER + "attention.key",
+        value=_ALBERT_LAYER + "attention.value",
+        output=_ALBERT_LAYER + "attention.dense",
+        inner=_ALBERT_LAYER + "ffn",
+        outer=_ALBERT_LAYER + "ffn_output",
+        attention_norm=_ALBERT_LAYER + "attention.LayerNorm",
+        mlp_norm=_ALBERT_LAYER + "full_layer_layer_norm",
+        order="post",
+        layers=("num_hidden_layers", 12),
+        heads=("num_attention_heads", 64),
+        act=("hidden_act", "gelu_new"),
+        eps=("layer_norm_eps", 1e-12),
+        words="embeddings.word_embeddings",
+        positions="embeddings.position_embeddings",
+        types="embeddings.token_type_embeddings",
+        embedding_norm="embeddings.LayerNorm",
+        projection="encoder.embedding_hidden_mapping_in",
+        refused={"position_embedding_type": ("absolute", None), "inner_group_num": (1, None)},
+    ),
+    "distilbert": Layout(
+        prefixes=("", "distilbert."),
+        query="transformer.layer.{}.attention.q_lin",
+        key="transformer.layer.{}.attention.k_lin",
+        value="transformer.layer.{}.attention.v_lin",
+        output="transformer.layer.{}.attention.out_lin",
+        inner="transformer.layer.{}.ffn.lin1",
+        outer="transformer.layer.{}.ffn.lin2",
+        attention_norm="transformer.layer.{}.sa_layer_norm",
+        mlp_norm="transformer.layer.{}.output_layer_norm",
+        order="post",
+        layers=("n_layers", 6),
+        heads=("n_heads", 12),
+        act=("activation", "gelu"),
+        eps=(None, 1e-12),
+        words="embeddings.word_embeddings",
+        positions="embeddings.position_embeddings",
+        embedding_norm="embeddings.LayerNorm",
+    ),
+    "gpt2": Layout(
+        prefixes=("", "transformer."),
+        query="",
+        key="",
+        value="",
+        fused="h.{}.attn.c_attn",
+        output="h.{}.attn.c_proj",
+        inner="h.{}.mlp.c_fc",
+        outer="h.{}.mlp.c_proj",
+        attention_norm="h.{}.ln_1",
+        mlp_norm="h.{}.ln_2",
+        final_norm="ln_f",
+        order="pre",
+        layers=("n_layer", 12),
+        heads=("n_head", 12),
+        act=("activation_function", "gelu_new"),
+        eps=("layer_norm_epsilon", 1e-5),
+        words="wte",
+        positions="wpe",
+        mask="causal",
+        transposed=False,
+        refused={"add_cross_attention": (False, None)},
+    ),
+    "vit": Layout(
+        prefixes=("", "vit."),
+        query="encoder.layer.{}.attention.attention.query",
+        key="encoder.layer.{}.attention.attention.key",
+        value="encoder.layer.{}.attention.attention.value",
+        output="encoder.layer.{}.attention.output.dense",
+        inner="encoder.layer.{}.intermediate.dense",
+        outer="encoder.layer.{}.output.dense",
+        attention_norm="encoder.layer.{}.layernorm_before",
+        mlp_norm="encoder.layer.{}.layernorm_after",
+        final_norm="layernorm",
+        order="pre",
+        layers=("num_hidden_layers", 12),
+        heads=("num_attention_heads", 12),
+        act=("hidden_act", "gelu"),
+        eps=("layer_norm_eps", 1e-12),
+        words="embeddings",
+        positions="embeddings.position_embeddings",
+        input="pixels",
+    ),
+    "whisper-encoder": _whisper("encoder", ("model.", ""), openai=False),
+    "whisper-decoder": _whisper("decoder", ("model.", ""), openai=False),
+    "whisper-openai-encoder": _whisper("encoder", ("model_state_dict.", ""), openai=True),
+    "whisper-openai-decoder": _whisper("decoder", ("model_state_dict.", ""), openai=True),
+}
+
+#: What `load_model` calls architectures; the part of Whisper is chosen by `part`.
+ARCHITECTURES = ("bert", "roberta", "mpnet", "albert", "distilbert", "gpt2", "vit", "whisper")
+#: Names some families give to a layout that is one of ours.
+ALIASES = {"camembert": "roberta", "xlm-roberta": "roberta", "deit": "vit"}
+
+
+def layout_of(config: Mapping[str, Any], tensors: Mapping[str, Floats], part: str | None) -> tuple[str, Layout]:
+    """The architecture a config.json names (a lone Whisper file tells it by its sizes), and its table."""
+    kind = config.get("model_type")
+    if kind is None and "n_text_layer" in config:
+        kind = "whisper-openai"
+    kind = ALIASES.get(str(kind), kind)
+    if kind not in (*ARCHITECTURES, "whisper-openai"):
+        given = "no model_type" if kind is None else f"model_type {str(kind)[:60]!r}"
+        rotary = "; rotary positions are not read" if config.get("rope_theta") or config.get("rope_scaling") else ""
+        raise InvalidArgument(f"path: {given} in config.json; allowed are {', '.join(ARCHITECTURES)}{rotary}")
+    if str(kind).startswith("whisper"):
+        if part not in ("encoder", "decoder"):
+            raise InvalidArgument(f"part: {part!r} given; for Whisper allowed are 'encoder', 'decoder'")
+        layout = LAYOUTS[f"{kind}-{part}"]
+        return f"whisper-{part}", layout
+    if part is not None:
+        raise InvalidArgument(f"part: {part!r} given; only Whisper has parts, this is {kind!r}")
+    layout = LAYOUTS[str(kind)]
+    for key, allowed in layout.refused.items():
+        if config.get(key) not in allowed:
+            raise InvalidArgument(f"path: {key} {config[key]!r} in config.json; only {allowed[0]!r} is read")
+    return str(kind), layout
+
+
+class Weights:
+    """The tensors of one checkpoint under the names of its layout, with shapes checked."""
+
+    def __init__(self, tensors: Mapping[str, Floats], layout: Layout) -> None:
+        self.tensors, self.layout = tensors, layout
+        first = layout.layer_name(layout.fused or layout.query, 0, {}) + ".weight"
+        found = [prefix for prefix in layout.prefixes if prefix + first in tensors]
+        if not found:
+            raise InvalidArgument(
+                f"path: tensor {layout.prefixes[-1] + first!r} is missing; this is another architecture"
+            )
+        self.prefix = found[0]
+
+    def __contains__(self, name: str) -> bool:
+        return self.prefix + name in self.tensors
+
+    def tensor(self, name: str, shape: tuple[int | None, ...]) -> Floats:
+        """A tensor of the shape asked for (None: any length)."""
+        full = self.prefix + name
+        if full not in self.tensors:
+            raise InvalidArgument(f"path: tensor {full!r} is missing")
+        array = self.tensors[full]
+        fits = array.ndim == len(shape) and all(w in (None, s) for w, s in zip(shape, array.shape, strict=True))
+        if not fits or 0 in array.shape:
+            wanted = ", ".join("any" if s is None else str(s) for s in shape)
+            raise InvalidArgument(f"path: tensor {full!r} has shape {array.shape}; it must be ({wanted})")
+        return array
+
+    def linear(self, name: str, d_in: int, d_out: int | None) -> tuple[Floats, Floats | None]:
+        """A linear map as (in, out), for tokens that are rows, and its bias if it has one."""
+        if self.layout.transposed:
+            weight = self.tensor(f"{name}.weight", (d_out, d_in)).T
+        else:
+            weight = self.tensor(f"{name}.weight", (d_in, d_out))
+        bias = f"{name}.bias"
+        return weight, self.tensor(bias, (weight.shape[1],)) if bias in self else None
+
+    def norm(self, name: str, d: int) -> tuple[Floats, Floats]:
+        """Gain and offset of a LayerNorm; files of before 2019 call them gamma and beta."""
+        gain, offset = ("weight", "bias") if f"{name}.weight" in self else ("gamma", "beta")
+        return self.tensor(f"{name}.{gain}", (d,)), self.tensor(f"{name}.{offset}", (d,))

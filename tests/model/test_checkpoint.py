@@ -1,0 +1,350 @@
+"""Checkpoints: hidden states agree with an independent implementation, and what cannot be read is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tiny import CONFIGS, checkpoint, given, tensors, tree, write_zip
+
+import rankmath as rm
+from rankmath.attention.states import hidden_states
+from rankmath.model.blocks import VARIANTS
+from rankmath.model.checkpoint_files import Tensors
+
+KINDS = [kind for kind in CONFIGS if kind != "whisper"] + ["whisper-encoder", "whisper-decoder"]
+DIGITS = json.loads((Path(__file__).parent / "peer_digits.json").read_text(encoding="utf-8"))["states"]
+
+
+def loaded(folder: Path, kind: str, form: str = "safetensors", **options: Any) -> rm.Model:
+    family, _, part = kind.partition("-")
+    return rm.load_model(checkpoint(folder, family, form), part=part or None, **options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hidden_states_are_those_of_an_independent_implementation(tmp_path: Path, kind: str) -> None:
+    model = loaded(tmp_path, kind)
+    ours, theirs = hidden_states(model.network, model.embed(given(kind))), DIGITS[kind]
+    assert len(ours) == len(theirs) == model.network.layers + 1
+    for state, digits in zip(ours, theirs, strict=True):
+        assert np.abs(state - np.asarray(digits)).max() < 1e-12
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_centred_pass_agrees_with_the_plain_one(tmp_path: Path, kind: str) -> None:
+    model = loaded(tmp_path, kind)
+    X = model.embed(given(kind))
+    for name in VARIANTS:
+        net = model.variant(name).network
+        plain = np.asarray([float(rm.mu(state)) for state in hidden_states(net, X)])
+        traced = rm.trace(net, X).log_residual
+        seen = plain > 1e-4  # below, the plain pass loses its digits
+        assert seen.sum() >= 2
+        assert traced[seen] == pytest.approx(np.log(plain[seen]), abs=1e-9), name
+
+
+@pytest.mark.parametrize("form", ["zip", "legacy"])
+def test_pytorch_files_give_the_same_model(tmp_path: Path, form: str) -> None:
+    ours, other = loaded(tmp_path / "a", "bert"), loaded(tmp_path / "b", "bert", form)
+    for first, second in zip(ours.blocks, other.blocks, strict=True):
+        assert (first.heads.query == second.heads.query).all()
+        assert (first.mlp.W_out == second.mlp.W_out).all()
+
+
+def test_layers_can_be_chosen(tmp_path: Path) -> None:
+    whole = loaded(tmp_path, "bert")
+    X = whole.embed(given("bert"))
+    states = hidden_states(whole.network, X)
+    assert (rm.forward(loaded(tmp_path, "bert", layers=2).network, X) == states[2]).all()
+    last = loaded(tmp_path, "bert", layers=[2]).network
+    assert np.allclose(rm.forward(last, states[2]), states[3], rtol=1e-13)
+    with pytest.raises(rm.InvalidArgument, match="layers: 4 given"):
+        loaded(tmp_path, "bert", layers=4)
+
+
+def test_albert_shares_its_weights_by_groups(tmp_path: Path) -> None:
+    blocks = loaded(tmp_path, "albert").blocks
+    assert [block is blocks[0] for block in blocks] == [True, True, False, False]
+
+
+def test_a_batch_is_its_sequences(tmp_path: Path) -> None:
+    model = loaded(tmp_path, "gpt2")
+    batch = [[1, 2, 3], [4, 5, 6]]
+    X = model.embed(batch)
+    assert X.shape == (2, 3, model.dim)
+    assert np.allclose(
+        rm.forward(model.network, X)[1], rm.forward(model.network, model.embed(batch[1])), rtol=1e-13
+    )
+
+
+# -- ablations ---------------------------------------------------------------------------------------------
+
+
+def attention_by_hand(model: rm.Model, l: int, X: Any) -> Any:
+    """Softmax attention of a block, written once more."""
+    h = model.blocks[l].heads
+    Q, K, V = X @ h.query + h.query_bias, X @ h.key + h.key_bias, X @ h.value + h.value_bias
+    k, out = X.shape[1] // h.count, []
+    for head in range(h.count):
+        part = slice(head * k, (head + 1) * k)
+        logits = Q[:, part] @ K[:, part].T / np.sqrt(k)
+        P = np.exp(logits - logits.max(axis=1, keepdims=True))
+        out.append(P / P.sum(axis=1, keepdims=True) @ V[:, part])
+    return np.concatenate(out, axis=1) @ h.output + h.output_bias
+
+
+def norm_by_hand(norm: rm.LayerNorm, X: Any) -> Any:
+    X = X - X.mean(axis=1, keepdims=True)
+    return X / np.sqrt(X.var(axis=1, keepdims=True) + norm.floor) * norm.gain + norm.offset
+
+
+def test_ablations_are_what_their_names_say(tmp_path: Path) -> None:
+    model = loaded(tmp_path, "distilbert")  # ReLU: the map is one line
+    X = model.embed(given("distilbert"))
+    block, attended = model.blocks[0], attention_by_hand(model, 0, X)
+
+    def mapped(Y: Any) -> Any:
+        return np.maximum(Y @ block.mlp.W_in + block.mlp.b_in, 0) @ block.mlp.W_out + block.mlp.b_out
+
+    normed = norm_by_hand(block.attention_norm, attended)
+    skipped = norm_by_hand(block.attention_norm, X + attended)
+    expected = {
+        "san": attended,
+        "san+mlp": mapped(attended),
+        "san+skip": X + attended,
+        "san+norm": normed,
+        "dong:san": normed,
+        "dong:san+mlp": norm_by_hand(block.mlp_norm, normed + mapped(normed)),
+        "dong:san+skip": skipped,
+        "full": norm_by_hand(block.mlp_norm, skipped + mapped(skipped)),
+    }
+    for name, Y in expected.items():
+        assert np.abs(hidden_states(model.variant(name).network, X)[1] - Y).max() < 1e-12, name
+
+
+def test_masks_and_temperature_can_be_changed(tmp_path: Path) -> None:
+    model = loaded(tmp_path, "bert")
+    X = model.embed(given("bert"))
+    causal = model.variant("san", mask="causal").network
+    # The first token sees itself alone: its image does not depend on the others.
+    assert np.allclose(rm.forward(causal, X)[0], rm.forward(causal, X[:1])[0], rtol=1e-12)
+    P = rm.attention_matrices(model.variant("san", d_qk=1e12).network, X)
+    assert np.abs(P[0] - 1 / len(X)).max() < 1e-4
+    with pytest.raises(rm.InvalidArgument, match=r"variant: 'sans' given; allowed are 'full', 'san'"):
+        model.variant("sans")
+
+
+def test_weights_drawn_anew_have_the_scale_asked_for(tmp_path: Path) -> None:
+    model = loaded(tmp_path, "bert")
+    again, other = (model.variant("san", weights="redrawn", seed=seed) for seed in (1, 2))
+    trained, drawn = model.blocks[0].heads.query, again.blocks[0].heads.query
+    assert not np.allclose(drawn, other.blocks[0].heads.query)
+    assert np.std(drawn) == pytest.approx(np.sqrt(np.mean(trained**2)), rel=0.2)
+    first = model.variant("full", weights="initial", seed=0)
+    assert np.std(first.blocks[1].mlp.W_in) == pytest.approx(0.02, rel=0.2)
+    assert not first.blocks[0].heads.query_bias.any()
+    assert (first.blocks[0].attention_norm.gain == 1).all()
+    assert np.std(first.embedding.words) == pytest.approx(0.02, rel=0.2)
+
+
+# -- refusals: one line each -------------------------------------------------------------------------------
+
+
+def refused(path: Path, words: str, **options: Any) -> None:
+    with pytest.raises(rm.InvalidArgument, match=words) as caught:
+        rm.load_model(path, **options)
+    assert "\n" not in str(caught.value)
+
+
+def changed(folder: Path, **config: Any) -> Path:
+    place = checkpoint(folder, "bert")
+    (place / "config.json").write_text(json.dumps(CONFIGS["bert"] | config), encoding="utf-8")
+    return place
+
+
+def test_missing_and_damaged_folders(tmp_path: Path) -> None:
+    refused(tmp_path / "nothing", "there is no such file or folder")
+    refused(tmp_path, "the folder has no config.json")
+    (tmp_path / "config.json").write_text("{", encoding="utf-8")
+    refused(tmp_path, "not readable as JSON")
+    (tmp_path / "config.json").write_text("[" * 100_000, encoding="utf-8")
+    refused(tmp_path, "not readable as JSON")
+    (tmp_path / "config.json").write_text("[1]", encoding="utf-8")
+    refused(tmp_path, "a JSON object is needed")
+    (tmp_path / "config.json").write_text(json.dumps(CONFIGS["bert"]), encoding="utf-8")
+    refused(tmp_path, "no weights in it")
+    (tmp_path / "notes.txt").write_text("hello", encoding="utf-8")
+    refused(tmp_path / "notes.txt", "a folder or a file ending in")
+
+
+def test_unknown_architectures_and_settings(tmp_path: Path) -> None:
+    refused(
+        changed(tmp_path / "a", model_type="llama", rope_theta=1e4), "allowed are bert, .*rotary positions are not"
+    )
+    refused(changed(tmp_path / "b", model_type=None), "no model_type")
+    refused(changed(tmp_path / "c", position_embedding_type="relative_key"), "only 'absolute' is read")
+    refused(changed(tmp_path / "d", hidden_act="mish"), "hidden_act 'mish' in config.json; allowed are gelu")
+    refused(changed(tmp_path / "e", num_attention_heads=5), "must divide the width 12")
+    refused(changed(tmp_path / "f", num_hidden_layers=10**9), "num_hidden_layers: 1000000000 given")
+    refused(changed(tmp_path / "g", num_hidden_layers=4), r"tensor 'encoder.layer.3.* is missing")
+    refused(changed(tmp_path / "h", layer_norm_eps="small"), "layer_norm_eps: 'small' given")
+    refused(changed(tmp_path / "i", model_type="gpt2"), "this is another architecture")
+    refused(checkpoint(tmp_path / "j", "bert"), "only Whisper has parts", part="encoder")
+    refused(checkpoint(tmp_path / "k", "whisper"), "for Whisper allowed are 'encoder', 'decoder'")
+
+
+def test_wrong_shapes_and_numbers(tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    arrays = tensors("bert")
+    name = "encoder.layer.1.attention.self.key.weight"
+    place = checkpoint(tmp_path, "bert")
+    save_file(arrays | {name: arrays[name][:-1]}, place / "model.safetensors")
+    refused(place, r"layer.1.attention.self.key.weight' has shape \(11, 12\); it must be \(12, 12\)")
+    broken = arrays[name].copy()
+    broken[3, 4] = np.nan
+    save_file(arrays | {name: broken}, place / "model.safetensors")
+    refused(place, "has an entry that is not finite")
+
+
+def test_damaged_safetensors(tmp_path: Path) -> None:
+    place = checkpoint(tmp_path, "bert")
+    file = place / "model.safetensors"
+    data = file.read_bytes()
+    for bad in (data[: len(data) // 2], b"", data[:4], struct.pack("<Q", 2**60) + data[8:], b"\0" * 100):
+        file.write_bytes(bad)
+        refused(place, "not a safetensors file")
+
+
+def test_brain_floats_are_read(tmp_path: Path) -> None:
+    header = json.dumps({"a": {"dtype": "BF16", "shape": [2, 1], "data_offsets": [0, 4]}}).encode()
+    file = tmp_path / "half.safetensors"
+    file.write_bytes(struct.pack("<Q", len(header)) + header + b"\x80\x3f\x20\xc0")
+    assert Tensors(file)["a"].tolist() == [[1.0], [-2.5]]
+
+
+def hostile(*opcodes: bytes) -> bytes:
+    return b"\x80\x02" + b"".join(opcodes) + b"."
+
+
+HOSTILE = {
+    "names os.system": hostile(b"cos\nsystem\n", b"(X\x02\x00\x00\x00ls", b"tR"),
+    "names builtins.eval": hostile(b"cbuiltins\neval\n", b"(X\x01\x00\x00\x001", b"tR"),
+    "names torch.load": hostile(b"ctorch\nload\n", b")R"),
+    "names collections.defaultdict": hostile(b"ccollections\ndefaultdict\n)R"),
+    "the instruction INST": hostile(b"(ios\nsystem\n"),
+    "the instruction OBJ": hostile(b"(]o"),
+    "the instruction NEWOBJ": hostile(b"ccollections\nOrderedDict\n)\x81"),
+    "the instruction EXT1": hostile(b"\x82\x01"),
+    "pickle is damaged": hostile(b"R"),
+    "pickle exhausted before seeing STOP": b"\x80\x02}",
+    "holds no tensors": hostile(b"}"),
+    "a dictionary of tensors is needed": hostile(b"]"),
+}
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+def test_hostile_pickles_run_nothing(tmp_path: Path, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("something was run")
+
+    monkeypatch.setattr(os, "system", never)
+    place = checkpoint(tmp_path, "bert", "zip")
+    write_zip(place / "pytorch_model.bin", {}, HOSTILE[words])
+    refused(place, words)
+
+
+def test_hostile_archives(tmp_path: Path) -> None:
+    place = checkpoint(tmp_path, "bert", "zip")
+    file = place / "pytorch_model.bin"
+    arrays = tensors("bert")
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    refused(place, "not a PyTorch file of weights")
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:  # what may unpack to any size
+        archive.writestr("archive/data.pkl", tree(arrays))
+    refused(place, "is compressed")
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("archive/data.pkl", tree(arrays))
+    refused(place, "member 'archive/data/.* is missing")
+    write_zip(file, {name: array[:1] for name, array in arrays.items()}, tree(arrays))
+    refused(place, "bytes; its .* numbers take")
+
+
+def test_a_stride_of_zero_makes_no_numbers(tmp_path: Path) -> None:
+    place = checkpoint(tmp_path, "bert", "zip")
+    small = np.zeros(4, dtype="<f4")
+    pickle = tree({"a": small}).replace(
+        b"(J\x04\x00\x00\x00t(J\x01\x00\x00\x00t", b"(J\xff\xff\xff\x7ft(J\x00\x00\x00\x00t"
+    )
+    write_zip(place / "pytorch_model.bin", {"a": small}, pickle)
+    refused(place, "does not fit its 4 stored numbers")
+
+
+def test_a_legacy_file_is_cut_anywhere(tmp_path: Path) -> None:
+    place = checkpoint(tmp_path, "bert", "legacy")
+    file = place / "pytorch_model.bin"
+    data = file.read_bytes()
+    for length in (0, 5, 20, 60, len(data) // 3, len(data) - 1):
+        file.write_bytes(data[:length])
+        refused(place, "not a PyTorch file of weights")
+
+
+def test_an_index_may_not_leave_its_folder(tmp_path: Path) -> None:
+    place = checkpoint(tmp_path, "bert")
+    (place / "model.safetensors").rename(place / "part.safetensors")
+    index = place / "model.safetensors.index.json"
+    index.write_text(
+        json.dumps({"weight_map": dict.fromkeys(tensors("bert"), "part.safetensors")}), encoding="utf-8"
+    )
+    assert rm.load_model(place).network.layers == 3
+    for name, words in (("../part.safetensors", "no file of this folder"), ("other.safetensors", "is missing")):
+        index.write_text(json.dumps({"weight_map": {"a": name}}), encoding="utf-8")
+        refused(place, words)
+
+
+def test_inputs_are_refused_by_name(tmp_path: Path) -> None:
+    model = loaded(tmp_path / "a", "bert")
+    for what, words in (
+        ([], "ids: "),
+        ([1.5], "ids: "),
+        ([23], "ids: 23 given; a whole number from 0 to 22"),
+        ([1] * 17, "ids: 17 tokens given; the model has positions for 16"),
+        ("text", "no tokenizer.json"),
+        ([[1, 2], [3]], "ids: sequences of different lengths"),
+    ):
+        with pytest.raises(rm.InvalidArgument, match=words):
+            model.embed(what)
+    with pytest.raises(rm.InvalidArgument, match="pixels: shape"):
+        loaded(tmp_path / "b", "vit").embed(np.zeros((3, 4, 4)))
+    with pytest.raises(rm.InvalidArgument, match="types: given"):
+        loaded(tmp_path / "c", "gpt2").embed([1], types=[0])
+
+
+def test_texts_are_read_by_the_tokenizer_beside_the_weights(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers", reason="the extra `models` is not installed")
+    words = {"[UNK]": 0, "one": 5, "two": 7}
+    tool = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
+    tool.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tool.enable_padding(length=9)
+    place = checkpoint(tmp_path, "bert")
+    tool.save(str(place / "tokenizer.json"))
+    model = rm.load_model(place)
+    assert (model.embed("one two three") == model.embed([5, 7, 0])).all()
+    assert (model.embed(["one two", "two one two"], tokens=2) == model.embed([[5, 7], [7, 5]])).all()
+    for what, options, said in (
+        ("", {}, "text: no tokens in it"),
+        (["one", "two two"], {}, "a batch needs one length: pass tokens="),
+        ("one", {"tokens": 2}, "tokens=2 needs at least as many"),
+    ):
+        with pytest.raises(rm.InvalidArgument, match=said):
+            model.embed(what, **options)
+    (place / "tokenizer.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(rm.InvalidArgument, match="not a tokenizer"):
+        rm.load_model(place).embed("one")
