@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from difflib import get_close_matches
+from html import escape
 
 
 def quotient(log_ratio: float | None) -> str:
@@ -55,4 +57,87 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
-__all__ = ["did_you_mean", "log_of", "quotient"]
+#: Lines that a public object takes when it is printed.
+MOST_LINES = 10
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What a public object says of itself: a line, facts, and a table of which the middle may be left out."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...] = ()
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+    def text(self, most: int = MOST_LINES) -> str:
+        """At most `most` lines.
+
+        Examples
+        --------
+        >>> print(Sheet("squares", (), ("n", "n^2"), tuple((str(n), str(n * n)) for n in range(100))).text(6))
+        squares
+         n   n^2
+         0     0
+         1     1
+         …     …
+        99  9801
+        """
+        lines = [self.title, *(f"  {name}: {value}" for name, value in self.facts)]
+        if self.rows:
+            shown = _middle_out(self.rows, max(3, most - len(lines) - 1))
+            table = (self.columns, *shown)
+            width = [max(len(row[i]) for row in table) for i in range(len(self.columns))]
+            lines += ["  ".join(cell.rjust(w) for cell, w in zip(row, width, strict=True)) for row in table]
+        return "\n".join(lines[:most])
+
+    def html(self) -> str:
+        """For a notebook: the same, with more of the table."""
+        parts = [f"<strong>{escape(self.title)}</strong>"]
+        if self.facts:
+            facts = "".join(f"<tr><td>{escape(name)}</td><td>{escape(v)}</td></tr>" for name, v in self.facts)
+            parts.append(f"<table>{facts}</table>")
+        if self.rows:
+            head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+            body = "".join(
+                "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+                for row in _middle_out(self.rows, 25)
+            )
+            parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+        return "".join(parts)
+
+
+def _middle_out(rows: tuple[tuple[str, ...], ...], most: int) -> tuple[tuple[str, ...], ...]:
+    if len(rows) <= most:
+        return rows
+    first = most // 2
+    dots = tuple("…" for _ in rows[0])
+    return (*rows[:first], dots, *rows[len(rows) - (most - first - 1) :])
+
+
+class Shows:
+    """Prints as its `sheet`, in a terminal and in a notebook."""
+
+    def sheet(self) -> Sheet:
+        """What it says of itself."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self.sheet().text()
+
+    def _repr_html_(self) -> str:
+        return self.sheet().html()
+
+
+def digits(x: float, count: int = 6) -> str:
+    """A number for a table; nothing where there is none.
+
+    Examples
+    --------
+    >>> digits(-12.3456789), digits(float("nan")), digits(float("-inf"))
+    ('-12.3457', '', '-inf')
+    """
+    return "" if math.isnan(x) else f"{x:.{count}g}"
+
+
+__all__ = ["MOST_LINES", "Sheet", "Shows", "did_you_mean", "digits", "log_of", "quotient"]

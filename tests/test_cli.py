@@ -268,3 +268,40 @@ def test_trace_tells_each_layer_and_refuses_by_name() -> None:
     done = rankmath("trace", "--tokens", 0)
     assert done.exit_code == 2
     assert "tokens: 0 given" in done.stderr
+
+
+# -- doctor and completion ---------------------------------------------------------------------------------
+
+
+def test_the_doctor_names_what_is_missing_and_for_what(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    parts = {part["name"]: part for part in parsed("doctor")["parts"]}
+    assert parts["numpy"]["version"] == __import__("numpy").__version__
+    assert parts["pdflatex"] == {
+        "name": "pdflatex",
+        "version": "missing",
+        "for": "the appendix as PDF",
+        "get it": "the program pdflatex, from your system's packages",
+    }
+    monkeypatch.setattr(sys.modules["rankmath.cli.doctor"], "_package", lambda name: "")
+    done = rankmath("doctor")
+    assert done.exit_code == 1
+    assert "pip install 'rankmath[report]'" in done.output
+
+
+def test_the_shell_completes_commands_and_keys() -> None:
+    import os
+    import subprocess
+
+    script = rankmath("completion", "bash").output
+    assert "_RANKMATH_COMPLETE=bash_complete" in script
+    program = [sys.executable, "-c", "from rankmath.cli import main; main(prog_name='rankmath')"]
+    for words, place, wanted in (("rankmath ver", 1, "plain,verify"), ("rankmath cite own:t", 2, "plain,own:tv")):
+        environment = {
+            **os.environ,
+            "_RANKMATH_COMPLETE": "bash_complete",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(place),
+        }
+        done = subprocess.run(program, env=environment, capture_output=True, text=True)
+        assert done.stdout.split() == [wanted], done.stderr

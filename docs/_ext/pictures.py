@@ -18,8 +18,8 @@ import numpy as np
 
 from rankmath.campaigns.battery import judge
 from rankmath.claims import statement
+from rankmath.drawing import pyplot
 from rankmath.printing import log_of, quotient
-from rankmath.report.plots import pyplot
 from rankmath.report.sources import committed_certificates, slug
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict
@@ -139,7 +139,7 @@ def _exceeds(key: str) -> float | None:
 
 def draw(found: Sample, path: Path) -> None:
     """The picture as SVG: every bar carries the name of its series and its place, so that it can be read back."""
-    plt = pyplot()
+    plt = pyplot(screen=False)
     import matplotlib
 
     # The same picture from the same numbers, byte for byte.

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import rankmath as rm
+from rankmath.drawing import pyplot
 from rankmath.report.curves import antipodal_skip, first_layers, sides_by_depth
-from rankmath.report.plots import pyplot
 
 TARGET = Path(__file__).parents[1] / "collapse.svg"
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
@@ -59,7 +59,7 @@ _LINES = {
 
 def draw(found: Curves, path: Path) -> None:
     """The picture; every line carries its name."""
-    plt = pyplot()
+    plt = pyplot(screen=False)
     import matplotlib
 
     with matplotlib.rc_context({"svg.hashsalt": "rankmath", "font.size": 9, "figure.facecolor": "white"}):

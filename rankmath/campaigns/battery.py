@@ -19,6 +19,8 @@ from rankmath.attention.backend import Backend, mover
 from rankmath.certificates.certificate import Certificate
 from rankmath.claims import statement as registered
 from rankmath.claims import statements
+from rankmath.drawing import draw_ratios
+from rankmath.printing import Sheet, Shows, log_of, quotient
 from rankmath.validation import InvalidArgument, as_choice, as_count
 from rankmath.verification.instance import Instance
 from rankmath.verification.judge import MOST_BITS, judge, verdicts
@@ -99,8 +101,8 @@ def _instance(statement: Statement, given: tuple[Any, ...], named: dict[str, Any
 # -- batteries ---------------------------------------------------------------------------------------------
 
 
-@dataclass
-class Battery:
+@dataclass(repr=False)
+class Battery(Shows):
     """What a battery of instances showed of one statement.
 
     `tightest` is the largest lhs/rhs among instances on which the statement holds; `violations` are confirmed by
@@ -136,6 +138,37 @@ class Battery:
         """Whether what was seen is what is registered; an open statement is as registered whatever was seen."""
         known = {"proved": "HOLDS", "refuted": "REFUTED"}.get(self.statement.status)
         return known is None or self.outcome == known
+
+    def to_dict(self) -> dict[str, Any]:
+        """Verdict and counts as plain data."""
+        names = ("instances", "holds", "certified", "not_applicable", "undecided", "tightest", "seconds")
+        about = {"key": self.statement.key, "status": self.statement.status, "outcome": self.outcome}
+        counts = {name: getattr(self, name) for name in names}
+        return (
+            about | counts | {"violations": len(self.violations), "certificates": [c.id for c in self.certificates]}
+        )
+
+    def sheet(self) -> Sheet:
+        facts = [
+            ("instances", f"{self.instances}: held on {self.holds}, {len(self.violations)} violations"),
+            ("certified", f"{self.certified}; undecided {self.undecided}, not applicable {self.not_applicable}"),
+        ]
+        if self.ratios:
+            facts.append(("lhs/rhs where it holds", f"≤ {quotient(log_of(self.tightest))}"))
+        if self.violations:
+            instance, verdict = min(self.violations, key=lambda found: found[0].vector().size)
+            worst = quotient(verdict.log_lhs - verdict.log_rhs)
+            facts.append(("smallest counterexample", f"{instance.label}, lhs/rhs = {worst}; in `violations`"))
+        if self.certificates:
+            facts.append(("certificates", ", ".join(c.id for c in self.certificates[:2])))
+        if self.trouble:
+            facts.append(("not issued", self.trouble))
+        return Sheet(f"Battery of {self.statement.key} ({self.statement.status}): {self.outcome}", tuple(facts))
+
+    def plot(self, ax: Any = None) -> Any:
+        """How tight the instances were, as matplotlib axes."""
+        worst = [v.log_lhs - v.log_rhs for _, v in self.violations if math.isfinite(v.log_lhs - v.log_rhs)]
+        return draw_ratios(self.ratios, f"{self.statement.key}: {self.outcome}", max(worst, default=None), ax)
 
     def take(self, instance: Instance, verdict: Verdict) -> None:
         """Count one decided instance."""

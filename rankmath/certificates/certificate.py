@@ -17,6 +17,7 @@ import numpy as np
 
 from rankmath.checker import checker
 from rankmath.files import read, write
+from rankmath.printing import Sheet, Shows
 from rankmath.validation import InvalidArgument, as_choice
 
 FORMAT = "rankmath-certificate/1"
@@ -26,8 +27,8 @@ KINDS = ("holds", "violates", "exists")
 _LARGEST_JSON_INTEGER = 2**53
 
 
-@dataclass(frozen=True, eq=False)
-class Certificate:
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(Shows):
     """A claim about one instance, with what is needed to check it, in exact numbers.
 
     Parameters
@@ -79,6 +80,12 @@ class Certificate:
             "hints": self.hints,
         }
         return {**content, "about": self.about} if self.about else content
+
+    def sheet(self) -> Sheet:
+        data = ", ".join(self.data)
+        size = f"{len(self.text())} characters; `check()` re-derives the claim"
+        facts = (("exact data", data if len(data) < 90 else data[:87] + "…"), ("size", size))
+        return Sheet(f"Certificate {self.id}: {self.statement}, {self.kind}", facts)
 
     def text(self) -> str:
         """Canonical JSON: sorted keys, no spaces, ASCII; the id included."""

@@ -10,7 +10,9 @@ from rankmath.cli.bound import bound
 from rankmath.cli.campaign import campaign
 from rankmath.cli.check import check
 from rankmath.cli.cite import cite
+from rankmath.cli.completion import completion
 from rankmath.cli.counterexample import counterexample
+from rankmath.cli.doctor import doctor
 from rankmath.cli.experiment import experiment
 from rankmath.cli.list import list_
 from rankmath.cli.model import model
@@ -39,6 +41,8 @@ for _command in (
     cite,
     appendix,
     campaign,
+    doctor,
+    completion,
 ):
     main.add_command(_command)
 

@@ -103,7 +103,16 @@ def _terminate_like_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+def complete_keys(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
+    """The statements' keys, for the shell's completion."""
+    from click.shell_completion import CompletionItem
+
+    from rankmath.claims import statements
+
+    return [CompletionItem(key, help=entry.title) for key, entry in statements().items() if key.startswith(begun)]
+
+
 #: The option every command has whose answer a machine may read.
 as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 
-__all__ = ["App", "as_json"]
+__all__ = ["App", "as_json", "complete_keys"]

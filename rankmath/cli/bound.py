@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
-from rankmath.cli.app import as_json
+from rankmath.cli.app import as_json, complete_keys
 from rankmath.cli.trace import number
 
 
 @click.command()
-@click.argument("key")
+@click.argument("key", shell_complete=complete_keys)
 @click.option(
     "--set", "given", multiple=True, metavar="NAME=NUMBER", help="A letter's value; numbers of heads by commas."
 )

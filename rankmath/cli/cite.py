@@ -6,9 +6,11 @@ import json
 
 import click
 
+from rankmath.cli.app import complete_keys
+
 
 @click.command()
-@click.argument("what", metavar="KEY|CERTIFICATE")
+@click.argument("what", metavar="KEY|CERTIFICATE", shell_complete=complete_keys)
 @click.option("--format", "format_", default="latex", show_default=True, help="latex, bibtex or markdown.")
 @click.option("--json", "as_json", is_flag=True, help="All three formats, machine-readable.")
 def cite(what: str, format_: str, as_json: bool) -> None:

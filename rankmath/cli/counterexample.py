@@ -7,11 +7,11 @@ import sys
 
 import click
 
-from rankmath.cli.app import as_json
+from rankmath.cli.app import as_json, complete_keys
 
 
 @click.command()
-@click.argument("what", metavar="KEY|layernorm")
+@click.argument("what", metavar="KEY|layernorm", shell_complete=complete_keys)
 @click.option("--tokens", type=int, help="layernorm: number of tokens.")
 @click.option("--dim", type=int, help="layernorm: dimension of a token.")
 @click.option("--rank", type=int, help="layernorm: rank of the equilibrium.")

@@ -64,29 +64,21 @@ def trace(
     count = tokens if net.tokens is None else None
     X = net.random_input(seed + 1, tokens=count)
     result = run_trace(net, X, residual, arithmetic=arithmetic)
-    rows: list[dict[str, Any]] = [
-        {
-            "layer": l,
-            "log_residual": number(result.log_residual[l]),
-            "log_log_residual": number(result.log_log_residual[l]),
-            "log_diameter": number(result.log_diameter[l]),
-            "order": None if l == 0 else number(result.order[l - 1]),
-        }
-        for l in range(net.layers + 1)
-    ]
-    if arithmetic == "balls":
-        for row in rows:
-            row["log_residual_lower"] = number(result.log_residual_lower[row["layer"]])
-            row["log_residual_upper"] = number(result.log_residual_upper[row["layer"]])
+    found = result.to_dict()
+    rows = found["layers"]
     if plot is not None:
         from rankmath.report.plots import plot_decay
 
         plot_decay(result, plot)
     if as_json:
-        click.echo(json.dumps({"norm": result.norm, "arithmetic": arithmetic, "layers": rows}, indent=1))
+        click.echo(json.dumps(found, indent=1))
         return
+    empty = {name for name in ("order", "log_log_residual") if all(row[name] is None for row in rows)}
+    rows = [{name: value for name, value in row.items() if name not in empty} for row in rows]
     cells = [["" if value is None else f"{value:.12g}" for value in row.values()] for row in rows]
-    print_table(list(rows[0]), cells, optional=("order", "log_log_residual"))
+    print_table(list(rows[0]), cells, optional=[name for name in ("order", "log_log_residual") if name in rows[0]])
+    if "order" in empty:
+        click.echo("no orders of decay: they need a residual below 1 that shrinks at every layer")
     if plot is not None:
         click.echo(f"plot: {plot}")
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankmath.cli.app import complete_keys
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("what", nargs=-1, metavar="[KEY|PATTERN|FILE.py]...")
+@click.argument("what", nargs=-1, metavar="[KEY|PATTERN|FILE.py]...", shell_complete=complete_keys)
 @click.option(
     "--instances",
     type=int,
@@ -128,9 +130,9 @@ def verify(
 def _write_page_and_appendix(folder: Path, report: Any, *, quiet: bool) -> list[str]:
     """Both into the report's folder; what was written, or what is missing for it, in words."""
     from rankmath.console import Progress
+    from rankmath.drawing import NoMatplotlib
     from rankmath.report.appendix import appendix as assemble
     from rankmath.report.html import STEPS, write
-    from rankmath.report.plots import NoMatplotlib
     from rankmath.report.subject import subject_of_run
 
     try:

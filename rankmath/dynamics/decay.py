@@ -15,14 +15,15 @@ from rankmath.dynamics import trace as traces
 from rankmath.dynamics.trace import Floats, PrecisionError, Trace, trace
 from rankmath.linalg.residuals import ResidualNorm
 from rankmath.model.network import Network
+from rankmath.printing import Sheet, Shows, digits
 from rankmath.validation import InvalidArgument, as_count, as_real
 
 #: Unit roundoff of the arithmetics a plain pass may run in.
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "bfloat16": 2.0**-8}
 
 
-@dataclass(frozen=True, eq=False)
-class Decay:
+@dataclass(frozen=True, eq=False, repr=False)
+class Decay(Shows):
     """The decay of a_l = ‖res(X^l)‖ along the layers of one network, read from a trace in balls.
 
     Attributes
@@ -44,6 +45,19 @@ class Decay:
 
     trace: Trace
     tokens: int
+
+    def sheet(self) -> Sheet:
+        rows = tuple(
+            (str(l + 1), digits(float(low), 8), digits(float(high), 8))
+            for l, (low, high) in enumerate(zip(self.order_lower, self.order_upper, strict=True))
+        )
+        facts = (("3^-L log a_L", digits(self.constant, 10)), ("fitted order", digits(self.fitted_order, 5)))
+        title = f"Decay: {self.trace.net.layers} layers, {self.tokens} tokens, orders between proved bounds"
+        return Sheet(title, facts, ("layer", "order ≥", "order ≤"), rows)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The residual by depth as matplotlib axes."""
+        return self.trace.plot(ax)
 
     @cached_property
     def order(self) -> Floats:

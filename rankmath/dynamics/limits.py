@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.plain import check_input, forward, layer_norm
+from rankmath.drawing import draw_tokens
 from rankmath.model.network import Network
+from rankmath.printing import Sheet, Shows
 from rankmath.validation import InvalidArgument, as_array, as_count, as_real
 
 Floats = NDArray[Any]
@@ -32,8 +34,8 @@ MOST_SAMPLES = 10**7
 _LONGEST_PERIOD = 10**4
 
 
-@dataclass(frozen=True, eq=False)
-class Limit:
+@dataclass(frozen=True, eq=False, repr=False)
+class Limit(Shows):
     """What an orbit has settled on, up to `tolerance` in every entry.
 
     Attributes
@@ -56,6 +58,24 @@ class Limit:
     steps: int
     error: float
     tolerance: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """What it is, as plain data."""
+        error = self.error if self.kind != "undecided" else None
+        about = {"kind": self.kind, "steps": self.steps, "error": error, "tolerance": self.tolerance}
+        return about | {"orbit": [state.tolist() for state in self.orbit], "rank": self.rank}
+
+    def sheet(self) -> Sheet:
+        facts = (
+            ("after", f"{self.steps} applications, estimated distance {self.error:.2g}"),
+            ("rank", f"{self.rank}, tokens in clusters {self.clusters}"),
+        )
+        n, d = self.X.shape
+        return Sheet(f"Limit: {self.kind}, {len(self.orbit)} state(s) of {n} tokens, dimension {d}", facts)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The first state's tokens as matplotlib axes."""
+        return draw_tokens(self.X, f"Limit: {self.kind}", ax)
 
     @property
     def X(self) -> Floats:

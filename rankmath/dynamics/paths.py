@@ -28,15 +28,17 @@ from rankmath.attention.centred import (
     weights_of,
 )
 from rankmath.attention.plain import apply_sublayer, attend, check_one_sequence, in_range
+from rankmath.drawing import draw_path_sums
 from rankmath.dynamics.trace import Floats, residual_size, trace
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm
 from rankmath.model.network import Attention, Network, Sublayer
+from rankmath.printing import Sheet, Shows, digits
 from rankmath.validation import Array, InvalidArgument, as_choice, as_count
 
 
-@dataclass(frozen=True, eq=False)
-class PathSums:
+@dataclass(frozen=True, eq=False, repr=False)
+class PathSums(Shows):
     """The exact sums of all paths of each length.
 
     Attributes
@@ -50,6 +52,23 @@ class PathSums:
     net: Network = field(repr=False)
     X: Array = field(repr=False)
     memory: int | None = field(repr=False, default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """By length: how many paths, and log of the residual of their sum (None for an exact zero)."""
+        return {"lengths": _path_rows(self)}
+
+    def sheet(self) -> Sheet:
+        rows = tuple(
+            (str(r["length"]), str(r["paths"]), "" if r["log_residual"] is None else digits(r["log_residual"], 8))
+            for r in _path_rows(self)
+        )
+        n, d = self.terms.shape[-2:]
+        title = f"PathSums: {n} tokens of dimension {d}, paths by length, natural logarithms"
+        return Sheet(title, (), ("length", "paths", "log residual of their sum"), rows)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The residual of the paths of each length as matplotlib axes."""
+        return draw_path_sums(self.log_residual(), ax)
 
     def total(self) -> Array:
         """The network's output, (n, d)."""
@@ -79,6 +98,16 @@ class PathSums:
         with np.errstate(divide="ignore"):
             result: Floats = np.log(sizes) + to_numpy(logs)[:, 0, 0]
         return result
+
+
+def _path_rows(sums: PathSums) -> list[dict[str, Any]]:
+    logs = sums.log_residual()
+    steps = _steps(sums.net)
+    counts = path_counts(len(steps), sums.net.heads, any(s.skip for s in steps))
+    return [
+        {"length": k, "paths": counts[k], "log_residual": float(x) if np.isfinite(x) else None}
+        for k, x in enumerate(logs)
+    ]
 
 
 def _residual_terms(net: Network, X: Array, memory: int | None) -> Scaled:

@@ -14,8 +14,10 @@ from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.centred import Tokens, centre, in_row_blocks, sublayer_step
 from rankmath.attention.plain import check_input
+from rankmath.drawing import draw_decay
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
 from rankmath.model.network import Network
+from rankmath.printing import Sheet, Shows, digits
 from rankmath.validation import Array, InvalidArgument, as_choice, as_count
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -30,8 +32,8 @@ class PrecisionError(ArithmeticError):
     """No precision up to the cap gave tight enough enclosures."""
 
 
-@dataclass(frozen=True, eq=False)
-class Trace:
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace(Shows):
     """How the residual of every layer shrinks.
 
     Attributes
@@ -104,6 +106,48 @@ class Trace:
                 f"{name} is rigorous and needs arithmetic='balls'; this trace ran in {self.arithmetic}"
             )
         return self.values
+
+    def to_dict(self) -> dict[str, Any]:
+        """The logarithms by layer as plain data; None stands for what is not a finite number."""
+        columns = {"log_residual": self.log_residual, "log_log_residual": self.log_log_residual}
+        columns |= {"log_diameter": self.log_diameter}
+        if self.arithmetic == "balls":
+            columns |= {
+                "log_residual_lower": self.log_residual_lower,
+                "log_residual_upper": self.log_residual_upper,
+            }
+        rows: list[dict[str, Any]] = []
+        for l in range(len(self.log_residual)):
+            row: dict[str, Any] = {"layer": l}
+            row |= {name: _plain(values[l]) for name, values in columns.items()}
+            row["order"] = _plain(self.order[l - 1]) if l and self.decays[l - 1].all() else None
+            rows.append(row)
+        return {"norm": self.norm, "arithmetic": self.arithmetic, "layers": rows}
+
+    @cached_property
+    def decays(self) -> np.ndarray[Any, Any]:
+        """(L, ...) where an order of decay means something: the residual is below 1, and shrinks."""
+        logs = self.log_residual
+        return (logs[:-1] < 0) & (logs[1:] < logs[:-1])
+
+    def sheet(self) -> Sheet:
+        shape = self.log_residual.shape[1:]
+        title = f"Trace: {self.net.layers} layers, {self.norm} residual, {self.arithmetic}, natural logarithms"
+        if shape:
+            return Sheet(f"{title}; a batch of {' × '.join(map(str, shape))}")
+        ordered = bool(self.decays.any())
+        names = ("layer", "log residual", "log diameter", *(("order",) if ordered else ()))
+        rows = []
+        for l in range(len(self.log_residual)):
+            row = [str(l), digits(float(self.log_residual[l]), 8), digits(float(self.log_diameter[l]), 8)]
+            if ordered:
+                row.append(digits(float(self.order[l - 1]), 5) if l and self.decays[l - 1] else "")
+            rows.append(tuple(row))
+        return Sheet(title, (), names, tuple(rows))
+
+    def plot(self, ax: Any = None) -> Any:
+        """The residual by depth as matplotlib axes; doubly logarithmic where it collapses that fast."""
+        return draw_decay(self.log_residual, self.log_log_residual, ax)
 
     @cached_property
     def weight_norms(self) -> dict[str, Floats]:
@@ -361,6 +405,14 @@ def _square_diameter(A: Float64, R: Array, squares: Array) -> Array:
         return A.farthest(products, squares) if A.on_gpu else A.max(products, axis=-1)
 
     return A.max(in_row_blocks(A, farthest, left, n, least=4), axis=-2)[..., 0, 0]
+
+
+def _plain(x: Any) -> Any:
+    """A number or list for JSON, which knows no infinities."""
+    values = np.asarray(x, dtype=float)
+    if values.ndim:
+        return [_plain(value) for value in values]
+    return float(values) if np.isfinite(values) else None
 
 
 def _per_ball(bound: Callable[[Any], float], balls: tuple[Any, ...]) -> Floats:

@@ -61,7 +61,7 @@ class Claim:
         return f"{self.name}: {'proved' if self.proved else 'REFUSED'}; {self.reason}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EquilibriumProof:
     """What was claimed of an equilibrium and what of it is proved; the witnesses are exact.
 
@@ -105,6 +105,10 @@ class EquilibriumProof:
             raise InvalidArgument("X: no equilibrium is proved; see `claims`")
         rows = [[float(x) for x in row] for row in self.existence.centre]
         return np.array(rows)[list(self.existence.clusters)]
+
+    def __repr__(self) -> str:
+        lines = str(self).splitlines()
+        return "\n".join([f"EquilibriumProof: {len(self.claims)} claims, proved: {self.proved}", *lines[:9]])
 
     def __str__(self) -> str:
         tried = [f"undecided: {self.undecided}"] if self.undecided else []

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.attention.backend import Backend, mover
+from rankmath.drawing import draw_tokens
 from rankmath.dynamics.limits import Share, random_starts
 from rankmath.equilibria.certify import EquilibriumProof, certify_equilibrium
 from rankmath.equilibria.map import (
@@ -34,6 +35,7 @@ from rankmath.equilibria.stored import stable_complete_design
 from rankmath.equilibria.wu2024 import LARGEST, ExactEquilibrium, complete_equilibrium, shift_equilibrium
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.model.network import LayerNorm, Network
+from rankmath.printing import Sheet, Shows
 from rankmath.validation import InvalidArgument, as_array, as_choice, as_count, as_real
 
 # Weights are rounded to multiples of this, so that certificates are short; the tokens follow.
@@ -53,8 +55,8 @@ class Basin:
     elsewhere: Share
 
 
-@dataclass(frozen=True, eq=False)
-class Equilibrium:
+@dataclass(frozen=True, eq=False, repr=False)
+class Equilibrium(Shows):
     """Tokens X with N(A(X) X W_V) = X up to rounding, and what is claimed of them; `certify` proves it.
 
     ``exact`` holds the tokens as exact numbers where a closed form is known.
@@ -82,6 +84,38 @@ class Equilibrium:
             array = np.array(as_array(name, getattr(self, name), ndim=2, shape=shape))
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Tokens, weights and what is claimed, as plain data."""
+        return {
+            "X": self.X.tolist(),
+            "W_V": self.W_V.tolist(),
+            "W_QK": self.W_QK.tolist(),
+            "mask": self.mask.allowed.astype(int).tolist(),
+            "rank": self.rank,
+            "norm": self.norm,
+            "d_qk": self.d_qk,
+            "residual": self.residual,
+            "spectral_radius": self.spectral_radius,
+        }
+
+    def sheet(self) -> Sheet:
+        n, d = self.X.shape
+        stable = "attracts" if self.spectral_radius < 1 - 1e-6 else "does not attract, as far as floats can tell"
+        facts = (
+            ("spectral radius", f"{self.spectral_radius:.6g} ({stable})"),
+            ("|F(X) − X|", f"{self.residual:.2g}; `certify()` proves it"),
+        )
+        columns = ("token", *(f"x_{j + 1}" for j in range(min(d, 6))), *(("…",) if d > 6 else ()))
+        rows = tuple(
+            (str(i), *(f"{x:.4f}" for x in row[:6]), *(("…",) if d > 6 else ())) for i, row in enumerate(self.X)
+        )
+        title = f"Equilibrium: {n} tokens of dimension {d}, rank {self.rank}, {self.norm} LayerNorm"
+        return Sheet(title, facts, columns, rows)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The tokens as matplotlib axes."""
+        return draw_tokens(self.X, f"Equilibrium of rank {self.rank}", ax)
 
     @property
     def system(self) -> tuple[Floats, Floats, Floats, str]:

@@ -31,6 +31,7 @@ from rankmath.model.sublayers import (
     fused_biases,
     skip_factor,
 )
+from rankmath.printing import Sheet, Shows
 from rankmath.validation import Array, InvalidArgument, as_array, as_choice, as_count, as_real, same_library
 
 __all__ = ["LIPSCHITZ", "MLP", "Attention", "LayerNorm", "Network", "Sublayer"]
@@ -40,8 +41,8 @@ T = TypeVar("T")
 _STACKS = ("query", "key", "value", "output", "key_bias", "bias")
 
 
-@dataclass(frozen=True, eq=False, init=False)
-class Network:
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Network(Shows):
     """Layers of sublayers; build it with `from_layers`, `from_arrays`, `from_qkvo`, `random` or `load`.
 
     Attributes
@@ -327,6 +328,48 @@ class Network:
 
     # -- what it is --------------------------------------------------------------------------------------
 
+    def to_dict(self) -> dict[str, Any]:
+        """Shapes and switches, and the largest norms of the weights, as plain data.
+
+        Examples
+        --------
+        >>> print(Network.random(tokens=8, dim=4, heads=2, layers=3, seed=0, mask="causal"))
+        Network: 3 layers, 2 heads, dimension 4, 8 tokens
+          each layer: attention (causal mask, d_qk = 4)
+          ‖W_QK‖₂ ≤ 1.729, ‖W‖₂ ≤ 1.714
+        """
+        found: dict[str, Any] = {"layers": self.layers, "dim": self.dim, "tokens": self.tokens}
+        found["heads"] = sorted({a.heads for a in self.attentions})
+        if self.batch_shape:
+            found["stack"] = list(self.batch_shape)
+        found["layer"] = [[_in_words(s) for s in layer] for layer in self.sublayers]
+        if self.attentions and not self.batch_shape and isinstance(self.weights, np.ndarray):
+            for name, left, right in (("norm_W_QK", "query", "key"), ("norm_W", "value", "output")):
+                found[name] = max(_spectral(getattr(a, left), getattr(a, right), left) for a in self.attentions)
+        return found
+
+    def sheet(self) -> Sheet:
+        about = self.to_dict()
+        heads = about["heads"]
+        parts = [f"{self.layers} layer{'' if self.layers == 1 else 's'}"]
+        if heads:
+            parts.append(f"{heads[0] if len(heads) == 1 else heads} head{'' if heads == [1] else 's'}")
+        parts.append(f"dimension {self.dim}")
+        parts.append("any number of tokens" if self.tokens is None else f"{self.tokens} tokens")
+        stack = f"; a stack of {' × '.join(map(str, self.batch_shape))}" if self.batch_shape else ""
+        kinds: dict[str, list[int]] = {}
+        for l, layer in enumerate(about["layer"]):
+            kinds.setdefault(", then ".join(layer), []).append(l)
+        lines = [
+            f"  {'each layer' if len(kinds) == 1 else f'layers {_ranges(where)}'}: {words}"
+            for words, where in list(kinds.items())[:6]
+        ]
+        if len(kinds) > 6:
+            lines.append(f"  … and {len(kinds) - 6} more kinds of layers")
+        if "norm_W" in about:
+            lines.append(f"  ‖W_QK‖₂ ≤ {about['norm_W_QK']:.4g}, ‖W‖₂ ≤ {about['norm_W']:.4g}")
+        return Sheet("\n".join([f"Network: {', '.join(parts)}{stack}", *lines]))
+
     @property
     def layers(self) -> int:
         """L."""
@@ -564,3 +607,41 @@ def _random_mlp(rng: np.random.Generator, d: int, activation: Any, biases: bool,
     b_in = rng.standard_normal(width) / math.sqrt(d) if biases else None
     b_out = rng.standard_normal(d) / math.sqrt(d) if biases else None
     return MLP(draw(d, width), draw(width, d), b_in, b_out, activation=activation)
+
+
+def _in_words(sublayer: Sublayer) -> str:
+    """What a sublayer does, in a few words."""
+    words = [] if sublayer.before is None else [f"{sublayer.before.kind} LayerNorm"]
+    if isinstance(sublayer.map, Attention):
+        a = sublayer.map
+        about = [f"{a.mask if isinstance(a.mask, str) else 'given'} mask"] if a.mask is not None else []
+        about.append(f"d_qk = {a.d_qk:g}")
+        if a.key_bias is not None or a.bias is not None:
+            about.append("biases")
+        if a.position is not None:
+            about.append(f"{type(a.position).__name__} positions")
+        words.append(f"attention ({', '.join(about)})")
+    elif sublayer.map is not None:
+        words.append(f"{getattr(sublayer.map, 'activation', '')} {type(sublayer.map).__name__}".strip())
+    if sublayer.skip:
+        words.append("skip" if sublayer.skip == 1 else f"skip × {sublayer.skip:g}")
+    if sublayer.after is not None:
+        words.append(f"{sublayer.after.kind} LayerNorm")
+    return " + ".join(words)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """0, 1, 2, 5 as 0–2, 5."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and parts[-1][-1] == number - 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(str(part[0]) if len(part) == 1 else f"{part[0]}–{part[-1]}" for part in parts)
+
+
+def _spectral(left: Array, right: Array | None, name: str) -> float:
+    """The largest spectral norm of the heads' products: query keyᵀ, or value output."""
+    product = left if right is None else left @ (np.swapaxes(right, -1, -2) if name == "query" else right)
+    return float(np.linalg.norm(product, 2, (-2, -1)).max())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.claims import statement
+from rankmath.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE
 from rankmath.report.curves import (
     Curve,
     PathCurve,
@@ -25,7 +26,7 @@ from rankmath.report.curves import (
     random_skip,
     sides_by_depth,
 )
-from rankmath.report.plots import BLUE, GREEN, GREY, ORANGE, PURPLE, Figure, Panel, Table
+from rankmath.report.plots import Figure, Panel, Table
 from rankmath.report.subject import Histogram, Subject
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from string import ascii_letters, digits
 from typing import Any
 
+from rankmath.drawing import NoMatplotlib, pyplot
 from rankmath.files import folder as make_folder
 from rankmath.files import write as write_file
 from rankmath.report.appendix import appendix
 from rankmath.report.figures import FIGURES, figures_of
-from rankmath.report.plots import Figure, NoMatplotlib, Table, panel_svgs, pyplot, save_for_print
+from rankmath.report.plots import Figure, Table, panel_svgs, save_for_print
 from rankmath.report.subject import LISTINGS, Subject
 from rankmath.validation import InvalidArgument
 from rankmath.version import __version__
@@ -69,7 +70,7 @@ def write(
     subject: Subject, folder: str | os.PathLike[str], step: Callable[[str], None] = lambda name: None
 ) -> dict[str, Path]:
     """The report's folder: index.html, data/, certificates/, figures/, appendix.tex and references.bib, by name."""
-    pyplot()
+    pyplot(screen=False)
     _jinja()
     target = writable(folder)
     figures, omitted = figures_of(subject, step)

@@ -1,6 +1,6 @@
-"""How pictures are made (extra `report`): matplotlib is imported here and nowhere else.
+"""How a report's pictures are made (extra `report`).
 
-Colours are Okabe and Ito's, told apart by all eyes; what is measured is drawn solid with markers, what is proved
+Colours are those of `drawing`; what is measured is drawn solid with markers, what is proved
 dashed, what is refuted dotted. A figure consists of panels: side by side they are one picture for print (PDF, PNG);
 one by one they are the pictures of a page (SVG), which fits a narrow screen and follows a light or dark theme.
 """
@@ -17,12 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PURPLE, RULE, pyplot
 from rankmath.dynamics.trace import Trace
 from rankmath.files import replacing, write
 from rankmath.validation import InvalidArgument
-
-BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
-INK, PAPER, RULE = "#1A1A1A", "#FFFFFF", "#CFCFCF"
 
 #: The colours of a picture as a page knows them: its style sheet gives each a light and a dark value.
 THEME = {
@@ -65,22 +63,6 @@ _STYLE: dict[str, Any] = {
 }
 
 
-class NoMatplotlib(InvalidArgument):
-    """The extra `report` is not installed."""
-
-
-def pyplot() -> Any:
-    """matplotlib without a screen, or a sentence that says what to install."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise NoMatplotlib("plot: matplotlib is not installed; pip install 'rankmath[report]'") from None
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    return plt
-
-
 def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
     """Write the figure; the ending of the name chooses the format."""
     allowed = sorted(figure.canvas.get_supported_filetypes())
@@ -93,15 +75,11 @@ def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
 
 
 def plot_decay(trace: Trace, path: str | os.PathLike[str]) -> None:
-    """log(−log‖res‖) by depth: a line of slope log 3 is decay of order three."""
-    plt = pyplot()
+    """The residual by depth, as a file."""
+    plt = pyplot(screen=False)
     figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     try:
-        axes.plot(trace.log_log_residual, marker="o", markersize=3, color=BLUE, label="network")
-        axes.set_xlabel("layer")
-        axes.set_ylabel(r"$\log(-\log\,\|\mathrm{res}(X^l)\|)$")
-        axes.set_title("Residual by depth (slope log 3: order three)")
-        axes.legend()
+        trace.plot(axes)
         save_figure(figure, path)
     finally:
         plt.close(figure)
@@ -164,7 +142,7 @@ class Figure:
 
 def save_for_print(figure: Figure, folder: str | os.PathLike[str]) -> list[Path]:
     """NAME.pdf and NAME.png of all panels together, and the caption as NAME.txt."""
-    plt = pyplot()
+    plt = pyplot(screen=False)
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     columns = min(figure.columns, len(figure.panels))
@@ -200,7 +178,7 @@ def panel_svgs(figure: Figure) -> list[str]:
     >>> svg.startswith("<svg"), "var(--blue)" in svg, "#" + BLUE[1:].lower() in svg
     (True, True, False)
     """
-    plt = pyplot()
+    plt = pyplot(screen=False)
     found = []
     with plt.rc_context(_STYLE):
         for index, panel in enumerate(figure.panels):

@@ -15,25 +15,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PURPLE, pyplot
 from rankmath.dynamics.limits import Limit, limits
 from rankmath.equilibria.constructions import Equilibrium
 from rankmath.equilibria.find import escaping, find_equilibria, frame_of
 from rankmath.equilibria.map import Floats, layer, token_norm
 from rankmath.files import write
-from rankmath.report.plots import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    PAPER,
-    PURPLE,
-    Figure,
-    Panel,
-    Table,
-    pyplot,
-    save_figure,
-)
+from rankmath.report.plots import Figure, Panel, Table, save_figure
 from rankmath.validation import InvalidArgument, as_count, as_real
 
 # Okabe and Ito's colours, one for each limit and its mirror image; the mirror image is paler.
@@ -301,7 +289,7 @@ def _approach(equilibrium: Equilibrium, ball: float | None, seed: int, starts: i
 
 def plot_portrait(data: Picture, path: str | os.PathLike[str]) -> None:
     """Draw what `portrait_data` has computed; the ending of the name chooses the format."""
-    plt = pyplot()
+    plt = pyplot(screen=False)
     figure = portrait_figure(data)
     width, height = figure.size
     drawing, row = plt.subplots(

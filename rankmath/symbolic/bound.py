@@ -12,6 +12,7 @@ import sympy as sp
 from flint import arb
 
 from rankmath.arithmetic.balls import precision
+from rankmath.printing import Sheet, Shows
 from rankmath.symbolic.evaluate import OutOfDomain, Values, enclose, to_mpmath
 from rankmath.symbolic.letters import L, with_heads
 from rankmath.symbolic.proof import Expr, Proof
@@ -24,8 +25,8 @@ Side: TypeAlias = Literal["upper", "lower"]
 _DEEPEST_WRITTEN = 12
 
 
-@dataclass(frozen=True)
-class Bound:
+@dataclass(frozen=True, repr=False)
+class Bound(Shows):
     """A bound: `expression`, what its letters mean, under which hypothesis it holds, and the proof sympy ran.
 
     Examples
@@ -44,6 +45,19 @@ class Bound:
     quantities: tuple[Quantity, ...]
     hypothesis: str
     derivation: Proof
+
+    def sheet(self) -> Sheet:
+        sign = "≤" if self.side == "upper" else "≥"
+        letters = tuple((name, meaning) for name, meaning in list(self.symbols.items())[:7])
+        return Sheet(f"Bound of {self.key}: {sign} {self.expression}", (("under", self.hypothesis), *letters))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Expression, LaTeX, letters and hypothesis as plain data."""
+        about = {"key": self.key, "side": self.side, "expression": str(self.expression), "latex": self.latex()}
+        return about | {"symbols": dict(self.symbols), "hypothesis": self.hypothesis}
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex()}$"
 
     @property
     def symbols(self) -> Mapping[str, str]:

@@ -50,7 +50,7 @@ class Evaluation:
     hypotheses: Sequence[Side] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Statement:
     """One theorem, lemma, claim or conjecture.
 
@@ -205,6 +205,9 @@ class Statement:
         if self.hypotheses:
             lines.append(f"  given: {self.hypotheses_in_words}")
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_latex_(self) -> str:
         return f"${self.claim}$"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from rankmath.printing import quotient
 
 
 class Outcome(StrEnum):
@@ -48,8 +50,15 @@ class Verdict:
     def __bool__(self) -> NoReturn:
         raise TypeError("a Verdict has four outcomes: compare verdict.outcome with Outcome.HOLDS, …")
 
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as plain data; None where there are no sides."""
+        sides = {name: getattr(self, name) for name in ("log_lhs", "log_rhs", "ratio")}
+        plain = {name: x if math.isfinite(x) else None for name, x in sides.items()}
+        about = {"key": self.key, "outcome": str(self.outcome), "certified": self.certified}
+        return about | plain | {"arithmetic": self.arithmetic, "reason": self.reason}
+
     def __str__(self) -> str:
         kind = "certified" if self.certified else "numerically"
-        sides = "" if math.isnan(self.log_lhs) else f", lhs/rhs = {self.ratio:.6g}"
+        sides = "" if math.isnan(self.log_lhs) else f", lhs/rhs = {quotient(self.log_lhs - self.log_rhs)}"
         note = f" ({self.reason})" if self.reason else ""
         return f"{self.key}: {self.outcome} {kind}{sides}{note}"

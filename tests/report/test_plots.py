@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankmath.drawing import NoMatplotlib
 from rankmath.model.network import Network
 from rankmath.report.curves import (
     antipodal_skip,
@@ -19,7 +20,7 @@ from rankmath.report.curves import (
     sides_by_depth,
 )
 from rankmath.report.figures import figures_of, regimes
-from rankmath.report.plots import NoMatplotlib, plot_decay, save_figure, save_for_print
+from rankmath.report.plots import plot_decay, save_figure, save_for_print
 from rankmath.report.results import Report
 from rankmath.report.subject import Subject, subject_of_run
 
@@ -106,13 +107,13 @@ def test_without_matplotlib_it_says_what_to_install(
 
 def test_a_picture_needs_a_known_ending(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
+    from rankmath.drawing import pyplot
     from rankmath.dynamics.trace import trace
-    from rankmath.report.plots import pyplot
 
     net, X = collapsing_network()
     plot_decay(trace(net, X), tmp_path / "decay.svg")
     assert "<svg" in (tmp_path / "decay.svg").read_text()
-    plt = pyplot()
+    plt = pyplot(screen=False)
     figure = plt.figure()
     with pytest.raises(ValueError, match=r"plot: .*decay\.doc' given; the name must end in one of"):
         save_figure(figure, tmp_path / "decay.doc")

@@ -1,0 +1,115 @@
+"""`rankmath doctor`."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import platform
+import shutil
+import subprocess
+import sys
+
+import click
+
+from rankmath.cli.app import as_json
+
+#: What is installed with pip: name, what it is for, and the extra that brings it ("" for the core).
+PACKAGES = (
+    ("numpy", "everything", ""),
+    ("scipy", "residuals by linear programs, searches", ""),
+    ("sympy", "bounds as formulas", ""),
+    ("mpmath", "any precision", ""),
+    ("python-flint", "ball arithmetic: every certified verdict", ""),
+    ("array-api-compat", "arrays of other libraries", ""),
+    ("matplotlib", "figures, plots", "report"),
+    ("jinja2", "the report's page", "report"),
+    ("dask", "campaigns on a cluster", "scale"),
+    ("joblib", "campaigns under joblib", "scale"),
+    ("cupy-cuda13x", "layers on a GPU", "gpu"),
+    ("safetensors", "checkpoints of real models", "models"),
+    ("tokenizers", "texts for real models", "models"),
+)
+#: Programs: name, the option that prints a version, what it is for.
+PROGRAMS = (
+    ("pdflatex", "--version", "the appendix as PDF"),
+    ("bibtex", "--version", "its bibliography"),
+    ("coqc", "--version", "the machine-checked proofs in proofs/coq"),
+    ("git", "--version", "installing from the source tree"),
+)
+
+
+def diagnosis() -> list[dict[str, str]]:
+    """One row for everything rankmath can use: its version, what it is for, and how to get what is missing."""
+    rows = [_row("python", platform.python_version(), "everything", "")]
+    for name, purpose, extra in PACKAGES:
+        missing = f"pip install 'rankmath[{extra}]'" if extra else "pip install rankmath"
+        rows.append(_row(name, _package(name), purpose, missing))
+    rows.append(_row("BLAS", _blas(), "matrix products", ""))
+    device = _device()
+    rows.append(_row("CUDA device", device, "layers on a GPU", "an NVIDIA GPU with its driver"))
+    for name, option, purpose in PROGRAMS:
+        rows.append(_row(name, _program(name, option), purpose, f"the program {name}, from your system's packages"))
+    return rows
+
+
+def _row(name: str, version: str, purpose: str, missing: str) -> dict[str, str]:
+    return {"name": name, "version": version or "missing", "for": purpose, "get it": "" if version else missing}
+
+
+def _package(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _blas() -> str:
+    import numpy  # noqa: F401  (its BLAS is what is asked about)
+    from threadpoolctl import threadpool_info
+
+    found = [part for part in threadpool_info() if part["user_api"] == "blas"]
+    return ", ".join(f"{part['internal_api']} {part['version']}, {part['num_threads']} threads" for part in found)
+
+
+def _device() -> str:
+    try:
+        import cupy
+
+        return str(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
+    except Exception:  # no CuPy, no driver, no device: all mean that there is none to use
+        return ""
+
+
+def _program(name: str, option: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        return ""
+    said = subprocess.run([path, option], capture_output=True, text=True, timeout=20, check=False).stdout
+    return said.strip().splitlines()[0][:60] if said.strip() else "found"
+
+
+@click.command()
+@as_json
+def doctor(as_json: bool) -> None:
+    """What is installed, and what is missing for what.
+
+    Exit code 1 if something is missing that every command needs.
+
+    Example: rankmath doctor
+    """
+    from rankmath.console import print_table
+    from rankmath.version import __version__
+
+    rows = diagnosis()
+    if as_json:
+        click.echo(json.dumps({"rankmath": __version__, "parts": rows}, indent=1))
+    else:
+        click.echo(f"rankmath {__version__} on {platform.platform()}, {sys.executable}")
+        columns = ("name", "version", "for", "get it")
+        cells = [
+            (row["name"], (row["version"], "red" if row["get it"] else "green"), row["for"], row["get it"])
+            for row in rows
+        ]
+        print_table(columns, cells, left=columns, optional=("get it",), wrapped="for")
+    core = {name for name, _, extra in PACKAGES if not extra}
+    sys.exit(1 if any(row["name"] in core and row["get it"] for row in rows) else 0)
