@@ -7,7 +7,7 @@ Squares are written x * x: a power of a ball around zero is not a number in pyth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +63,47 @@ class BallMap:
                     for b in range(d):
                         out[(places[i] * d + b) * n * d + k * d + a] = entries[a * d + b]
         return arb_mat(n * d, n * d, out)
+
+    def layer_at(self, X: arb_mat) -> arb_mat:
+        """`layer` with one exponential a pair: for points and narrow boxes."""
+        rows = [unit * self._radius(X.ncols()) for _, _, unit, _ in self._attended(X)]
+        return arb_mat(X.nrows(), X.ncols(), [x for row in rows for x in row.entries()])
+
+    def blocks(self, X: arb_mat) -> Iterator[tuple[int, int, arb_mat]]:
+        """Enclosures of ∂F_i/∂x_k over a narrow box X, d × d (entry of x_k, entry of F_i), zeros left out.
+
+        The formula of `jacobian`, with one exponential a pair and one product a block.
+        """
+        d = X.ncols()
+        queries, keys, V = X * self.W, X * self.W.transpose(), X * self.centred_values()
+        for i, (seen, A, unit, length) in enumerate(self._attended(X)):
+            tangent = (self._centring(d) - unit.transpose() * unit) * (self._radius(d) / length)
+            mean = [sum((a * V[j, b] for a, j in zip(A, seen, strict=True)), arb(0)) for b in range(d)]
+            spread = arb_mat(len(seen), d, [V[j, b] - mean[b] for j in seen for b in range(d)]) * tangent
+            weighted = arb_mat(len(seen), d, [a * spread[s, b] for s, a in enumerate(A) for b in range(d)])
+            values = self.W_V * tangent
+            query = _row(queries, i).transpose()
+            own = submatrix(keys, seen, range(d)).transpose() * weighted
+            for s, k in enumerate(seen):
+                block = query * _row(weighted, s) + values * A[s]
+                yield i, k, block + own if k == i else block
+            if i not in seen:
+                yield i, i, own
+
+    def _attended(self, X: arb_mat) -> Iterator[tuple[list[int], list[arb], arb_mat, arb]]:
+        """For each token: whom it sees, with which attention, and its (centred) image as unit row and length."""
+        n = X.nrows()
+        queries, V = X * self.W, X * self.centred_values()
+        for i in range(n):
+            seen = [j for j in range(n) if self.weights[i][j]]
+            logits = (submatrix(X, seen, range(X.ncols())) * _row(queries, i).transpose()).entries()
+            top = max(logits, key=lambda x: x.mid()).mid()
+            powers = [self.weights[i][j] * (x - top).exp() for j, x in zip(seen, logits, strict=True)]
+            total = sum(powers, arb(0))
+            A = [x / total for x in powers]
+            y = arb_mat(1, len(seen), A) * submatrix(V, seen, range(X.ncols()))
+            length = sum((x * x for x in y.entries()), arb(0)).sqrt()
+            yield seen, A, y * (1 / length), length
 
     def centred_values(self) -> arb_mat:
         """W_V, followed by the centring under standard LayerNorm: F keeps a subspace that this matrix keeps."""
