@@ -23,6 +23,7 @@ from rankmath.equilibria.certify import certify_equilibrium as certify_equilibri
 from rankmath.equilibria.constructions import all_ranks as all_ranks
 from rankmath.equilibria.constructions import isolated_ranks as isolated_ranks
 from rankmath.equilibria.constructions import layernorm_equilibrium as layernorm_equilibrium
+from rankmath.equilibria.constructions import stable_ranks as stable_ranks
 from rankmath.equilibria.cycles import stable_cycle as stable_cycle
 from rankmath.equilibria.find import find_equilibria as find_equilibria
 from rankmath.linalg.diameters import diameter as diameter

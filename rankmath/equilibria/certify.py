@@ -15,6 +15,8 @@ import numpy as np
 from rankmath.arithmetic.balls import precision
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
+from rankmath.equilibria.contraction import Contraction, NotContracting, log10, prove_contraction
+from rankmath.equilibria.designs import Design
 from rankmath.equilibria.map import Floats
 from rankmath.equilibria.proofs import (
     Attraction,
@@ -42,6 +44,9 @@ STATEMENTS = {
 
 # Working precisions: the first that proves what is asked is kept.
 _LADDER = (96, 192, 384, 768, 1536)
+
+# Bits that the checker's fixed-point numbers need beyond balls.
+_FIXED_BITS = 64
 
 # How often an attracting set is made smaller until the checker follows.
 _SHRINKINGS = 30
@@ -80,6 +85,8 @@ class EquilibriumProof:
     escape: Escape | None
     undecided: str = ""
     order: tuple[int, ...] | None = None
+    contraction: Contraction | None = None
+    centre: Floats | None = None
 
     @property
     def proved(self) -> bool:
@@ -94,6 +101,8 @@ class EquilibriumProof:
     @property
     def rank(self) -> int | None:
         """The proved rank, None if it is not pinned down."""
+        if self.contraction is not None:
+            return self.contraction.rank
         if self.minor is None or len(self.minor.pivots) != self.minor.at_most:
             return None
         return self.minor.at_most
@@ -101,6 +110,8 @@ class EquilibriumProof:
     @property
     def X(self) -> Floats:
         """The tokens, to the nearest double of the exact centre."""
+        if self.centre is not None:
+            return self.centre
         if self.existence is None:
             raise InvalidArgument("X: no equilibrium is proved; see `claims`")
         rows = [[float(x) for x in row] for row in self.existence.centre]
@@ -132,6 +143,8 @@ class EquilibriumProof:
 
     def _draft(self, statement: str) -> Certificate:
         """The certificate, before anybody has checked it."""
+        if self.contraction is not None:
+            return self._contracting(statement, self.contraction)
         at = self.existence
         if at is None or self.minor is None:
             raise InvalidArgument(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
@@ -158,6 +171,73 @@ class EquilibriumProof:
             data["attracting"] = {name: getattr(self.attraction, name) for name in ("R", "radius", "rate")}
             hints["S"] = self.attraction.S
         return Certificate(statement, STATEMENTS[statement], data, hints, str(self))
+
+    def _contracting(self, statement: str, at: Contraction) -> Certificate:
+        data: dict[str, Any] = {
+            "W_V": self.W_V,
+            "W_QK": self.W_QK,
+            "mask": self.mask.allowed.astype(int),
+            "d_qk": self.d_qk,
+            "norm": self.norm,
+            "tokens": self.X,
+            "rank": at.rank,
+            "attracting": {"radius": at.radius, "rate": at.rate},
+        }
+        hints: dict[str, Any] = {
+            "clusters": list(range(self.mask.n)),
+            "support": at.support,
+            "pivots": at.pivots,
+            "weights": at.weights,
+            "size": at.size,
+            "core": at.core,
+            "bits": at.bits + _FIXED_BITS,
+        }
+        if at.spectrum is not None:
+            data["spectrum"] = {"values": at.spectrum.values, "within": at.spectrum.within}
+            hints["spectral_weights"] = at.spectrum.weights
+        return Certificate(statement, STATEMENTS[statement], data, hints, str(self))
+
+
+def certify_design(design: Design) -> EquilibriumProof:
+    """Prove what a closed form claims, by a contraction in a weighted maximum norm.
+
+    Examples
+    --------
+    >>> from rankmath.equilibria.designs import causal_design
+    >>> proof = certify_design(causal_design(2))
+    >>> print(proof.claims[1])
+    rank: proved; rank 2: a minor of that order dominates on the box; the zeros stay
+    >>> print(proof.claims[3])
+    spectrum: proved; every eigenvalue is within 6e-08 of those of the limit
+    """
+    try:
+        proof: Contraction | None = prove_contraction(design)
+    except NotContracting as failure:
+        proof, claims = None, [Claim("stability", False, str(failure))]
+    if proof is not None:
+        near = "at the centre" if proof.core == 0 else f"within 10^{log10(proof.core):.1f}·w of the centre"
+        claims = [
+            Claim("existence", True, f"exactly one equilibrium in the box, {near}"),
+            Claim("rank", True, f"rank {proof.rank}: a minor of that order dominates on the box; the zeros stay"),
+            Claim("stability", True, str(proof)),
+        ]
+        if proof.spectrum is not None:
+            within = f"every eigenvalue is within {float(proof.spectrum.within):.0e} of those of the limit"
+            claims.append(Claim("spectrum", True, within))
+    return EquilibriumProof(
+        W_V=design.W_V,
+        W_QK=design.W_QK,
+        mask=design.mask,
+        d_qk=1,
+        norm="sphere",
+        claims=tuple(claims),
+        existence=None,
+        minor=None,
+        attraction=None,
+        escape=None,
+        contraction=proof,
+        centre=design.X,
+    )
 
 
 def certify_equilibrium(

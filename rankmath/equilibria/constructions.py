@@ -6,37 +6,29 @@ family W3 under causal masks, the general design W_V = (A X)⁺ D X under all ot
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from rankmath.attention.backend import Backend, mover
-from rankmath.drawing import draw_tokens
-from rankmath.dynamics.limits import Share, random_starts
-from rankmath.equilibria.certify import EquilibriumProof, certify_equilibrium
+from rankmath.equilibria.designs import Design, hamiltonian_order, path_design, stable_design
+from rankmath.equilibria.equilibrium import Equilibrium
 from rankmath.equilibria.map import (
     Floats,
     attention,
     design,
-    layer,
     newton,
     normalise,
-    orbit,
-    spectral_radius,
     token_norm,
 )
 from rankmath.equilibria.search import cluster_weights, stable_search
 from rankmath.equilibria.stored import stable_complete_design
 from rankmath.equilibria.wu2024 import LARGEST, ExactEquilibrium, complete_equilibrium, shift_equilibrium
 from rankmath.linalg.masks import Mask, as_mask
-from rankmath.model.network import LayerNorm, Network
-from rankmath.printing import Sheet, Shows
-from rankmath.validation import InvalidArgument, as_array, as_choice, as_count, as_real
+from rankmath.validation import InvalidArgument, as_choice, as_count, as_real
 
 # Weights are rounded to multiples of this, so that certificates are short; the tokens follow.
 _GRID = 2.0**-20
@@ -44,181 +36,6 @@ _GRID = 2.0**-20
 _SHARPNESS = (2, 4, 8, 16, 32)
 # Below this many tokens all partitions into clusters are tried.
 _ALL_PARTITIONS = 8
-
-
-@dataclass(frozen=True)
-class Basin:
-    """How many random starts ended at the equilibrium X, at its mirror image −X, and at neither."""
-
-    own: Share
-    mirror: Share
-    elsewhere: Share
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Equilibrium(Shows):
-    """Tokens X with N(A(X) X W_V) = X up to rounding, and what is claimed of them; `certify` proves it.
-
-    ``exact`` holds the tokens as exact numbers where a closed form is known.
-    """
-
-    X: Floats
-    W_V: Floats
-    W_QK: Floats
-    mask: Mask
-    rank: int
-    norm: str = "sphere"
-    d_qk: int = 1
-    exact: ExactEquilibrium | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.mask, Mask):
-            raise InvalidArgument(
-                f"mask: a {type(self.mask).__name__} given; a Mask is needed, see Mask.causal and others"
-            )
-        as_choice("norm", self.norm, ("sphere", "standard"))
-        as_count("rank", self.rank, least=0)
-        as_count("d_qk", self.d_qk)
-        d = as_array("X", self.X, ndim=2).shape[1]
-        for name, shape in (("X", (self.mask.n, None)), ("W_V", (d, d)), ("W_QK", (d, d))):
-            array = np.array(as_array(name, getattr(self, name), ndim=2, shape=shape))
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Tokens, weights and what is claimed, as plain data."""
-        return {
-            "X": self.X.tolist(),
-            "W_V": self.W_V.tolist(),
-            "W_QK": self.W_QK.tolist(),
-            "mask": self.mask.allowed.astype(int).tolist(),
-            "rank": self.rank,
-            "norm": self.norm,
-            "d_qk": self.d_qk,
-            "residual": self.residual,
-            "spectral_radius": self.spectral_radius,
-        }
-
-    def sheet(self) -> Sheet:
-        n, d = self.X.shape
-        stable = "attracts" if self.spectral_radius < 1 - 1e-6 else "does not attract, as far as floats can tell"
-        facts = (
-            ("spectral radius", f"{self.spectral_radius:.6g} ({stable})"),
-            ("|F(X) − X|", f"{self.residual:.2g}; `certify()` proves it"),
-        )
-        columns = ("token", *(f"x_{j + 1}" for j in range(min(d, 6))), *(("…",) if d > 6 else ()))
-        rows = tuple(
-            (str(i), *(f"{x:.4f}" for x in row[:6]), *(("…",) if d > 6 else ())) for i, row in enumerate(self.X)
-        )
-        title = f"Equilibrium: {n} tokens of dimension {d}, rank {self.rank}, {self.norm} LayerNorm"
-        return Sheet(title, facts, columns, rows)
-
-    def plot(self, ax: Any = None) -> Any:
-        """The tokens as matplotlib axes."""
-        return draw_tokens(self.X, f"Equilibrium of rank {self.rank}", ax)
-
-    @property
-    def system(self) -> tuple[Floats, Floats, Floats, str]:
-        """W_V, W_QK/√d_qk, the mask as weights and the norm: what the functions of `map` take."""
-        return self.W_V, self.W_QK / np.sqrt(self.d_qk), self.mask.allowed.astype(float), self.norm
-
-    @cached_property
-    def attention(self) -> Floats:
-        """A(X), row-stochastic."""
-        _, W, weights, _ = self.system
-        return attention(self.X, W, weights)
-
-    @cached_property
-    def scale_factors(self) -> Floats:
-        """The diagonal of D in A X W_V = D X (after centring, for standard LayerNorm)."""
-        Y = self.attention @ self.X @ self.W_V
-        return np.asarray((Y * self.X).sum(axis=1) / (self.X * self.X).sum(axis=1))
-
-    @cached_property
-    def residual(self) -> float:
-        """Largest entry of |F(X) − X|."""
-        return float(np.abs(layer(self.X, *self.system) - self.X).max())
-
-    @cached_property
-    def spectral_radius(self) -> float:
-        """Spectral radius of the Jacobian on the tangent spaces; below 1: asymptotically stable."""
-        return spectral_radius(self.X, *self.system)
-
-    @cached_property
-    def network(self) -> Network:
-        """One layer of one head with these weights and this LayerNorm, for `limit`, `basins` and `forward`."""
-        W_QK, W_V = self.W_QK[None, None], self.W_V[None, None]
-        return Network.from_arrays(
-            W_QK,
-            W_V,
-            d_qk=self.d_qk,
-            norm=LayerNorm("standard" if self.norm == "standard" else "sphere", eps=0.0),
-            mask=self.mask,
-        )
-
-    def iterate(self, X: Any, steps: int) -> Iterator[Floats]:
-        """The orbit X, F(X), … of one start or a batch, ``steps`` layers deep."""
-        starts = np.asarray(as_array("X", X, min_ndim=2, shape=self.X.shape))
-        return orbit(starts, *self.system, steps=as_count("steps", steps, least=0))
-
-    def basin(
-        self,
-        samples: int = 1000,
-        seed: int = 0,
-        *,
-        steps: int = 1000,
-        tolerance: float = 1e-2,
-        confidence: float = 0.95,
-    ) -> Basin:
-        """The share of random normalised starts within `tolerance` of X after `steps` layers, with its interval.
-
-        F is odd, so −X is an equilibrium too, and is counted apart. The tolerance is coarse because W3 converges
-        like 1/t: its first token is not hyperbolic. For all limits of random starts, see `basins`.
-
-        Examples
-        --------
-        >>> from fractions import Fraction
-        >>> basin = all_ranks(2, 2, w=Fraction(5, 3))[1].basin(500)
-        >>> basin.own.low < 0.11 and basin.own.hits + basin.mirror.hits + basin.elsewhere.hits == 500
-        True
-        """
-        tolerance = as_real("tolerance", tolerance, positive=True)
-        starts = random_starts(self.network, samples, seed)
-        last = deque(self.iterate(starts, steps), maxlen=1).pop()
-        own, mirror = (
-            int((np.abs(last - target).max(axis=(1, 2)) <= tolerance).sum()) for target in (self.X, -self.X)
-        )
-        counts = (own, mirror, len(starts) - own - mirror)
-        return Basin(*(Share.of(hits, len(starts), confidence) for hits in counts))
-
-    def certify(self, *, stable: bool | None = None) -> EquilibriumProof:
-        """Prove existence and rank, and stability (True) or instability (False) if claimed.
-
-        By default whichever of the two the spectral radius suggests is tried; where it is not proved, the proof
-        says so in ``undecided`` and claims neither.
-
-        Examples
-        --------
-        >>> print(all_ranks(2, 2, w=4)[1].certify().undecided)
-        stable or unstable; the spectral radius of the Jacobian is 1 to six digits
-        """
-        radius = self.spectral_radius
-        near_one = abs(radius - 1) <= 1e-6
-        guess = (None if near_one else radius < 1) if stable is None else stable
-        proof = certify_equilibrium(
-            self.X, self.W_V, self.W_QK, self.mask, self.d_qk, self.norm, rank=self.rank, stable=guess
-        )
-        if stable is not None:
-            return proof
-        if near_one:
-            return replace(
-                proof, undecided="stable or unstable; the spectral radius of the Jacobian is 1 to six digits"
-            )
-        refused = next((claim for claim in proof.refused if claim.name in ("stability", "instability")), None)
-        if refused is None:
-            return proof
-        kept = tuple(claim for claim in proof.claims if claim is not refused)
-        return replace(proof, claims=kept, undecided=f"stable or unstable; {refused.reason}")
 
 
 def layernorm_equilibrium(
@@ -230,6 +47,7 @@ def layernorm_equilibrium(
     norm: str = "sphere",
     seed: int = 0,
     *,
+    radius: Any = None,
     restarts: int = 60,
     backend: Backend = "numpy",
     progress: Callable[[int, float], None] | None = None,
@@ -237,13 +55,18 @@ def layernorm_equilibrium(
     """An equilibrium of self-attention with LayerNorm of the given rank, 1 ≤ rank ≤ min(tokens, dim).
 
     Causal masks on the sphere get the exact family W3; others the general design W_V = (A X)⁺ D X at random
-    tokens, with clusters of equal tokens where rank < tokens. With ``stable`` the spectral radius is minimised
-    first (O6). Standard LayerNorm carries the sphere into the mean-zero hyperplane, so rank ≤ dim − 1 there.
+    tokens, with clusters of equal tokens where rank < tokens. With ``stable`` the equilibrium attracts: closed
+    forms for any number of tokens where the mask has a Hamiltonian path (see `designs`), else a search that
+    minimises the spectral radius. Standard LayerNorm carries the sphere into the mean-zero hyperplane, so
+    rank ≤ dim − 1 there.
 
     Parameters
     ----------
     mask : "causal", "complete", another name, a boolean matrix, a networkx graph, or a `Mask`.
-    seed : of the random design or search; the known stable designs under the complete mask do not depend on it.
+    seed : of the random design or search; closed forms and stored designs do not depend on it.
+    radius : the spectral radius wanted of a stable one, between 0 and 1: the closed form with this ratio. By
+        default the stored design with the largest proved ball where there is one (complete mask, up to 7 tokens),
+        else ½.
     backend : "cupy" computes the gradients of the search for stable ones on a GPU.
     progress : called with the restart's number and the smallest spectral radius so far.
 
@@ -255,6 +78,8 @@ def layernorm_equilibrium(
     >>> stable = layernorm_equilibrium(3, 3, 3, mask="complete", stable=True)
     >>> stable.spectral_radius < 0.9, stable.certify().proved
     (True, True)
+    >>> layernorm_equilibrium(9, 9, 9, mask="complete", stable=True, radius=0.25).certify().rank
+    9
     """
     n = as_count("tokens", tokens, most=LARGEST)
     norm = as_choice("norm", norm, ("sphere", "standard"))
@@ -267,10 +92,28 @@ def layernorm_equilibrium(
         raise InvalidArgument(f"{refusal} (tokens = {n}, dim = {d}, norm = {norm!r}{lost})") from None
     graph = as_mask(mask, n)
     stable = as_choice("stable", stable, (False, True))
-    seed = as_count("seed", seed, least=0)
+    seed, restarts = as_count("seed", seed, least=0), as_count("restarts", restarts)
     mover(backend)  # refused before anything runs
     if graph == Mask.causal(n) and norm == "sphere" and not stable:
         return _from_exact(shift_equilibrium(n, d, k), k)
+    if radius is not None:
+        ratio = as_real("radius", radius, positive=True)
+        if not stable or norm != "sphere" or not ratio < 1:
+            raise InvalidArgument(
+                f"radius: {radius} given; a number between 0 and 1, with stable=True and norm='sphere', is needed"
+            )
+        closed = stable_design(graph, d, k, ratio)
+        if closed is None:
+            raise InvalidArgument(
+                f"radius: {radius} given; no closed form for this mask and rank {k}: a Hamiltonian path, loops "
+                "and dim ≥ tokens are needed"
+            )
+        return from_design(closed)
+    stored = graph.is_complete and k == n and stable_complete_design(n) is not None
+    if stable and norm == "sphere" and not stored:
+        closed = stable_design(graph, d, k)
+        if closed is not None:
+            return from_design(closed)
     if stable:
         cores = iter([_stable_core(graph, k, seed, restarts, backend, progress)])
     else:
@@ -283,6 +126,35 @@ def layernorm_equilibrium(
         f"mask: no isolated equilibrium of rank {k} found under it; "
         "the constructions need tokens that see themselves"
     )
+
+
+def from_design(design: Design) -> Equilibrium:
+    """The design's unit vectors, which the equilibrium is within rounding of, with its weights."""
+    return Equilibrium(
+        X=design.X, W_V=design.W_V, W_QK=design.W_QK, mask=design.mask, rank=design.rank, design=design
+    )
+
+
+def stable_ranks(tokens: int, mask: Any = "complete", ratio: Any = 0.5) -> tuple[Equilibrium, ...]:
+    """Attracting equilibria of every rank 1 … n under one W_V and one W_QK, in n dimensions (Theorem B).
+
+    Tokens 0 … k − 1 rest near the coordinate vectors and all others near −e_0. The mask needs self-loops and a
+    Hamiltonian path.
+
+    Examples
+    --------
+    >>> family = stable_ranks(4)
+    >>> [one.certify().rank for one in family], all((one.W_QK == family[0].W_QK).all() for one in family)
+    ([1, 2, 3, 4], True)
+    """
+    n = as_count("tokens", tokens, least=2, most=LARGEST)
+    graph = as_mask(mask, n)
+    order = hamiltonian_order(graph) if graph.has_self_loops else None
+    if order is None:
+        raise InvalidArgument("mask: self-loops and a Hamiltonian path are needed, and none was found")
+    along = Mask(graph.allowed[np.ix_(order, order)])
+    designs = [path_design(n, ratio=ratio, rank=k, mask=along).relabelled(order, graph) for k in range(1, n + 1)]
+    return tuple(from_design(one) for one in designs)
 
 
 def all_ranks(tokens: int, dim: int, mask: str = "causal", *, w: Any = None) -> tuple[Equilibrium, ...]:
@@ -358,7 +230,7 @@ def sibling(equilibrium: Equilibrium, rank: int, seed: int = 0, *, starts: int =
         for _ in range(as_count("starts", starts)):
             X = newton(normalise(rng.standard_normal((k, d)), norm), W_V, W, counts, norm)
             if X is not None and np.linalg.svd(X, compute_uv=False)[-1] > 0.02:
-                return replace(equilibrium, X=X[clusters], rank=k, exact=None)
+                return replace(equilibrium, X=X[clusters], rank=k, exact=None, design=None)
     raise RuntimeError(f"no equilibrium of rank {k} found under these weights; more starts may find one")
 
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from rankmath.attention.backend import Backend
 from rankmath.equilibria.certify import EquilibriumProof, as_order, certify_equilibrium
-from rankmath.equilibria.constructions import Equilibrium, on_grid
+from rankmath.equilibria.constructions import on_grid
+from rankmath.equilibria.equilibrium import Equilibrium
 from rankmath.equilibria.map import Floats, jacobian, layer, newton, reordered
 from rankmath.equilibria.search import stable_search
 from rankmath.equilibria.wu2024 import LARGEST

@@ -12,7 +12,8 @@ and becomes triangular when its rows and columns are sorted.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -101,6 +102,23 @@ class Design:
                     least = max(least, top + math.log2(float(np.exp2(terms - top).sum()) / (rate - own)))
             logs[list(group)] = least
         return logs.reshape(n, d)
+
+    def relabelled(self, order: Sequence[int], mask: Mask) -> Design:
+        """The same with token t called order[t]; `mask` is the mask under the new names."""
+        d = self.X.shape[1]
+        back = np.argsort(order)
+        groups = tuple(tuple(order[p // d] * d + p % d for p in group) for group in self.order)
+        attended = self.attended[np.ix_(back, back)]
+        return replace(self, X=self.X[back], mask=mask, attended=attended, order=groups)
+
+    def padded(self, dim: int) -> Design:
+        """The same in `dim` ≥ d dimensions: entries that are zero, and are forgotten if they are not."""
+        n, d = self.X.shape
+        more = ((0, dim - d), (0, dim - d))
+        groups = tuple((i * dim + a,) for i in range(n) for a in range(d, dim))
+        kept = tuple(tuple((p // d) * dim + p % d for p in group) for group in self.order)
+        X, W_V, W_QK = np.pad(self.X, ((0, 0), more[1])), np.pad(self.W_V, more), np.pad(self.W_QK, more)
+        return replace(self, X=X, W_V=W_V, W_QK=W_QK, order=groups + kept)
 
 
 def scale_factors(count: int, ratio: Any) -> Floats:
@@ -226,7 +244,7 @@ def path_design(
     attended = graph.allowed & along
     attended[k:] = False
     attended[k:, k:] = graph.allowed[k:, k:]
-    groups = [(i * n + b,) for i in range(k) for b in (i, *range(n - 1, i, -1), *range(i))]
+    groups: list[tuple[int, ...]] = [(i * n + b,) for i in range(k) for b in (i, *range(n - 1, i, -1), *range(i))]
     if k < n:
         groups += [tuple(i * n + b for i in range(k, n)) for b in reversed(range(n))]
     return Design(
@@ -329,3 +347,29 @@ def sharp_gap(
             break
         gap = needed
     return gap
+
+
+def stable_design(mask: Mask, dim: int, rank: int, ratio: Any = Fraction(1, 2)) -> Design | None:
+    """The closed form for this mask and rank with spectral radius `ratio` in the limit, None where there is none.
+
+    Causal masks of full rank: Theorem A. Masks with a Hamiltonian path, dim ≥ tokens: Theorem B, any rank.
+    Complete masks of rank two in any dimension: `rank_two_design`, whose spectral radius is its own.
+
+    Examples
+    --------
+    >>> stable_design(as_mask("window:1", 5), 6, 3).X.shape
+    (5, 6)
+    >>> stable_design(as_mask("star", 5), 5, 5) is None
+    True
+    """
+    n = mask.n
+    if dim >= n > 1:
+        if mask == Mask.causal(n) and rank == n:
+            return causal_design(n, ratio).padded(dim)
+        order = hamiltonian_order(mask) if mask.has_self_loops else None
+        if order is not None:
+            along = Mask(mask.allowed[np.ix_(order, order)])
+            return path_design(n, ratio=ratio, rank=rank, mask=along).relabelled(order, mask).padded(dim)
+    if mask.is_complete and rank == 2 and dim >= 2 <= n:
+        return rank_two_design(n).padded(dim)
+    return None

@@ -11,7 +11,7 @@ from rankmath.arithmetic.float64 import to_numpy
 from rankmath.attention.backend import Backend, mover
 from rankmath.dynamics.limits import MOST_SAMPLES as MOST_STARTS
 from rankmath.dynamics.limits import random_starts
-from rankmath.equilibria.constructions import Equilibrium
+from rankmath.equilibria.equilibrium import Equilibrium
 from rankmath.equilibria.map import Floats, jacobian, newton_from
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
@@ -60,7 +60,7 @@ def find_equilibria(
         for one in (X, -X):
             if not any(np.abs(one - known).max() < 1e-7 for known in found):
                 found.append(one)
-    return [replace(frame, X=X, rank=_numerical_rank(X), exact=None) for X in found]
+    return [replace(frame, X=X, rank=_numerical_rank(X), exact=None, design=None) for X in found]
 
 
 def frame_of(net: Any, *, tokens: int | None = None) -> Equilibrium:

@@ -18,7 +18,7 @@ from rankmath.validation import InvalidArgument
 
 if TYPE_CHECKING:
     from rankmath.equilibria.certify import EquilibriumProof
-    from rankmath.equilibria.constructions import Equilibrium
+    from rankmath.equilibria.equilibrium import Equilibrium
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 
 from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PURPLE, pyplot
 from rankmath.dynamics.limits import Limit, limits
-from rankmath.equilibria.constructions import Equilibrium
+from rankmath.equilibria.equilibrium import Equilibrium
 from rankmath.equilibria.find import escaping, find_equilibria, frame_of
 from rankmath.equilibria.map import Floats, layer, token_norm
 from rankmath.files import write

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from rankmath.attention.plain import forward
-from rankmath.equilibria.constructions import Equilibrium, all_ranks, layernorm_equilibrium
+from rankmath.equilibria.constructions import all_ranks, layernorm_equilibrium
+from rankmath.equilibria.equilibrium import Equilibrium
 from rankmath.equilibria.find import escaping, find_equilibria
 from rankmath.equilibria.map import layer
 from rankmath.model.network import LayerNorm, Network

@@ -1,0 +1,209 @@
+"""One LayerNorm equilibrium: its weights and tokens, what can be measured of it, and its proof."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rankmath.drawing import draw_tokens
+from rankmath.dynamics.limits import Share, random_starts
+from rankmath.equilibria.certify import EquilibriumProof, certify_design, certify_equilibrium
+from rankmath.equilibria.designs import Design
+from rankmath.equilibria.map import Floats, attention, layer, orbit, spectral_radius
+from rankmath.equilibria.wu2024 import ExactEquilibrium
+from rankmath.linalg.masks import Mask
+from rankmath.model.network import LayerNorm, Network
+from rankmath.printing import Sheet, Shows
+from rankmath.validation import InvalidArgument, as_array, as_choice, as_count, as_real
+
+
+@dataclass(frozen=True)
+class Basin:
+    """How many random starts ended at the equilibrium X, at its mirror image −X, and at neither."""
+
+    own: Share
+    mirror: Share
+    elsewhere: Share
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Equilibrium(Shows):
+    """Tokens X with N(A(X) X W_V) = X up to rounding, and what is claimed of them; `certify` proves it.
+
+    ``exact`` holds the tokens as exact numbers where a closed form is known; ``design`` the limit of sharp
+    attention that the tokens are near to, for closed forms that attract.
+    """
+
+    X: Floats
+    W_V: Floats
+    W_QK: Floats
+    mask: Mask
+    rank: int
+    norm: str = "sphere"
+    d_qk: int = 1
+    exact: ExactEquilibrium | None = None
+    design: Design | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mask, Mask):
+            raise InvalidArgument(
+                f"mask: a {type(self.mask).__name__} given; a Mask is needed, see Mask.causal and others"
+            )
+        as_choice("norm", self.norm, ("sphere", "standard"))
+        as_count("rank", self.rank, least=0)
+        as_count("d_qk", self.d_qk)
+        d = as_array("X", self.X, ndim=2).shape[1]
+        for name, shape in (("X", (self.mask.n, None)), ("W_V", (d, d)), ("W_QK", (d, d))):
+            array = np.array(as_array(name, getattr(self, name), ndim=2, shape=shape))
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Tokens, weights and what is claimed, as plain data."""
+        return {
+            "X": self.X.tolist(),
+            "W_V": self.W_V.tolist(),
+            "W_QK": self.W_QK.tolist(),
+            "mask": self.mask.allowed.astype(int).tolist(),
+            "rank": self.rank,
+            "norm": self.norm,
+            "d_qk": self.d_qk,
+            "residual": self.residual,
+            "spectral_radius": self.spectral_radius,
+        }
+
+    def sheet(self) -> Sheet:
+        n, d = self.X.shape
+        stable = "attracts" if self.spectral_radius < 1 - 1e-6 else "does not attract, as far as floats can tell"
+        facts = (
+            ("spectral radius", f"{self.spectral_radius:.6g} ({stable})"),
+            ("|F(X) − X|", f"{self.residual:.2g}; `certify()` proves it"),
+        )
+        columns = ("token", *(f"x_{j + 1}" for j in range(min(d, 6))), *(("…",) if d > 6 else ()))
+        rows = tuple(
+            (str(i), *(f"{x:.4f}" for x in row[:6]), *(("…",) if d > 6 else ())) for i, row in enumerate(self.X)
+        )
+        title = f"Equilibrium: {n} tokens of dimension {d}, rank {self.rank}, {self.norm} LayerNorm"
+        return Sheet(title, facts, columns, rows)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The tokens as matplotlib axes."""
+        return draw_tokens(self.X, f"Equilibrium of rank {self.rank}", ax)
+
+    @property
+    def system(self) -> tuple[Floats, Floats, Floats, str]:
+        """W_V, W_QK/√d_qk, the mask as weights and the norm: what the functions of `map` take."""
+        return self.W_V, self.W_QK / np.sqrt(self.d_qk), self.mask.allowed.astype(float), self.norm
+
+    @cached_property
+    def attention(self) -> Floats:
+        """A(X), row-stochastic."""
+        _, W, weights, _ = self.system
+        return attention(self.X, W, weights)
+
+    @cached_property
+    def scale_factors(self) -> Floats:
+        """The diagonal of D in A X W_V = D X (after centring, for standard LayerNorm)."""
+        Y = self.attention @ self.X @ self.W_V
+        return np.asarray((Y * self.X).sum(axis=1) / (self.X * self.X).sum(axis=1))
+
+    @cached_property
+    def residual(self) -> float:
+        """Largest entry of |F(X) − X|."""
+        return float(np.abs(layer(self.X, *self.system) - self.X).max())
+
+    @cached_property
+    def spectral_radius(self) -> float:
+        """Spectral radius of the Jacobian on the tangent spaces; below 1: asymptotically stable.
+
+        Of closed forms that attract, that of the limit, or a bound of it: their Jacobians are too far from normal
+        for eigenvalues in doubles.
+        """
+        if self.design is not None:
+            return self.design.limit_rate
+        return spectral_radius(self.X, *self.system)
+
+    @cached_property
+    def network(self) -> Network:
+        """One layer of one head with these weights and this LayerNorm, for `limit`, `basins` and `forward`."""
+        W_QK, W_V = self.W_QK[None, None], self.W_V[None, None]
+        return Network.from_arrays(
+            W_QK,
+            W_V,
+            d_qk=self.d_qk,
+            norm=LayerNorm("standard" if self.norm == "standard" else "sphere", eps=0.0),
+            mask=self.mask,
+        )
+
+    def iterate(self, X: Any, steps: int) -> Iterator[Floats]:
+        """The orbit X, F(X), … of one start or a batch, ``steps`` layers deep."""
+        starts = np.asarray(as_array("X", X, min_ndim=2, shape=self.X.shape))
+        return orbit(starts, *self.system, steps=as_count("steps", steps, least=0))
+
+    def basin(
+        self,
+        samples: int = 1000,
+        seed: int = 0,
+        *,
+        steps: int = 1000,
+        tolerance: float = 1e-2,
+        confidence: float = 0.95,
+    ) -> Basin:
+        """The share of random normalised starts within `tolerance` of X after `steps` layers, with its interval.
+
+        F is odd, so −X is an equilibrium too, and is counted apart. The tolerance is coarse because W3 converges
+        like 1/t: its first token is not hyperbolic. For all limits of random starts, see `basins`.
+
+        Examples
+        --------
+        >>> from fractions import Fraction
+        >>> import rankmath as rm
+        >>> basin = rm.all_ranks(2, 2, w=Fraction(5, 3))[1].basin(500)
+        >>> basin.own.low < 0.11 and basin.own.hits + basin.mirror.hits + basin.elsewhere.hits == 500
+        True
+        """
+        tolerance = as_real("tolerance", tolerance, positive=True)
+        starts = random_starts(self.network, samples, seed)
+        last = deque(self.iterate(starts, steps), maxlen=1).pop()
+        own, mirror = (
+            int((np.abs(last - target).max(axis=(1, 2)) <= tolerance).sum()) for target in (self.X, -self.X)
+        )
+        counts = (own, mirror, len(starts) - own - mirror)
+        return Basin(*(Share.of(hits, len(starts), confidence) for hits in counts))
+
+    def certify(self, *, stable: bool | None = None) -> EquilibriumProof:
+        """Prove existence and rank, and stability (True) or instability (False) if claimed.
+
+        By default whichever of the two the spectral radius suggests is tried; where it is not proved, the proof
+        says so in ``undecided`` and claims neither.
+
+        Examples
+        --------
+        >>> import rankmath as rm
+        >>> print(rm.all_ranks(2, 2, w=4)[1].certify().undecided)
+        stable or unstable; the spectral radius of the Jacobian is 1 to six digits
+        """
+        if self.design is not None and stable is not False:
+            return certify_design(self.design)
+        radius = self.spectral_radius
+        near_one = abs(radius - 1) <= 1e-6
+        guess = (None if near_one else radius < 1) if stable is None else stable
+        proof = certify_equilibrium(
+            self.X, self.W_V, self.W_QK, self.mask, self.d_qk, self.norm, rank=self.rank, stable=guess
+        )
+        if stable is not None:
+            return proof
+        if near_one:
+            return replace(
+                proof, undecided="stable or unstable; the spectral radius of the Jacobian is 1 to six digits"
+            )
+        refused = next((claim for claim in proof.refused if claim.name in ("stability", "instability")), None)
+        if refused is None:
+            return proof
+        kept = tuple(claim for claim in proof.claims if claim is not refused)
+        return replace(proof, claims=kept, undecided=f"stable or unstable; {refused.reason}")
