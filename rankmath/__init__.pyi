@@ -9,6 +9,7 @@ from rankmath.campaigns.battery import verify_statement as verify_statement
 from rankmath.campaigns.run import campaign as campaign
 from rankmath.certificates.certificate import Certificate as Certificate
 from rankmath.checker.checker import check as check
+from rankmath.claims import bound as bound
 from rankmath.claims import statements as statements
 from rankmath.dynamics.columns import measure as measure
 from rankmath.dynamics.decay import decay as decay
@@ -44,7 +45,6 @@ from rankmath.model.checkpoint import load_model as load_model
 from rankmath.model.network import MLP as MLP
 from rankmath.model.network import LayerNorm as LayerNorm
 from rankmath.model.network import Network as Network
-from rankmath.symbolic.bounds import bound as bound
 from rankmath.symbolic.depth import depth_to_tolerance as depth_to_tolerance
 from rankmath.validation import InvalidArgument as InvalidArgument
 from rankmath.verification.statement import Statement as Statement

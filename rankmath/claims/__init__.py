@@ -1,8 +1,7 @@
 """The statements, one file a claim: formula, draws, extremal families, exhibit.
 
-A claim's file, its proof (proofs/NAME.tex) and its test (tests/claims/test_NAME.py) bear one name. To add a
-statement, add
-a file with a `Statement` at its top level: it is found by itself.
+A claim's file, its proof (proofs/NAME.tex) and its test (tests/claims/test_NAME.py) bear one name. To add
+a statement, add a file with a `Statement` at its top level: it is found by itself.
 """
 
 from __future__ import annotations
@@ -14,10 +13,14 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from traceback import extract_tb
+from typing import TYPE_CHECKING
 
 from rankmath.printing import did_you_mean
 from rankmath.validation import InvalidArgument
 from rankmath.verification.statement import Statement
+
+if TYPE_CHECKING:
+    from rankmath.symbolic.bound import Bound
 
 # The order of the papers in lists; others follow by name.
 _PAPERS = ("seed", "dong2021", "dong2021v1", "own", "wu2024")
@@ -54,10 +57,10 @@ def statement(key: str) -> Statement:
     --------
     >>> statement("own:tv").status
     'proved'
-    >>> statement("own:diametre")
+    >>> statement("own:hemishpere")
     Traceback (most recent call last):
     ...
-    rankmath.InvalidArgument: key: 'own:diametre' given; did you mean 'own:diameter'?
+    rankmath.InvalidArgument: key: 'own:hemishpere' given; did you mean 'own:hemisphere'?
     """
     known = statements()
     if not isinstance(key, str) or key not in known:
@@ -102,3 +105,18 @@ def statements_in(path: str | Path) -> list[Statement]:
     if not found:
         raise InvalidArgument(f"path: {str(path)!r} given; it defines no Statement at its top level")
     return found
+
+
+@cache
+def bound(key: str, part: int = 0) -> Bound:
+    """The bound of the statement `key` in sympy: the right side of inequality number `part` of its conclusion.
+
+    Examples
+    --------
+    >>> bound("own:tv").expression
+    tanh(osc/4)
+    >>> bound("own:tv").symbols["osc"]
+    'osc(g): largest minus least entry of a vector, or of a row of a matrix'
+    """
+    entry = statement(key)
+    return (statement(entry.closed) if entry.closed else entry).bound(part)

@@ -101,7 +101,7 @@ def exhibit_saturated() -> Certificate:
     )
 
 
-_CLAIM = "all_i(relative_loss(c, E[i]) <= osc(E[i])) and all_i(relative_gain(c, E[i]) <= 2*osc(E[i]))"
+_CLAIM = "all_i(relative_gain(c, E[i]) <= 2*osc(E[i])) and all_i(relative_loss(c, E[i]) <= osc(E[i]))"
 
 dong2021_A_3 = Statement(
     "dong2021:A.3",
@@ -110,6 +110,7 @@ dong2021_A_3 = Statement(
     arrays=("c", "E"),
     title="Sandwich lemma, under its hypothesis",
     source=f"{DONG}, Lemma A.3 with the hypothesis of the 2023 revision",
+    derivation="sandwich_upper",
     status="proved",
     truth="proofs/dong2021_A_3.tex",
     instance=sandwich_instance,

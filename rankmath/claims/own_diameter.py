@@ -29,6 +29,7 @@ own_diameter = Statement(
     "all_p(diameter(X[L], p) <= recursion(b, diameter(X[0], p),"
     " sum_h(operator_norm(W[l,h], p)*b*tanh(form_norm(W_QK[l,h], p)*b**2/(4*sqrt(d_qk))))))",
     given="mask == padding",
+    closed="own:diameter-cubic",
     title="Sharp diameter collapse",
     source=OWN,
     status="proved",
@@ -45,6 +46,7 @@ own_diameter_cubic = Statement(
     given="mask == padding",
     title="Diameter collapse, in closed form",
     source=OWN,
+    derivation="diameter_cubic",
     status="proved",
     truth="proofs/own_diameter.tex",
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),

@@ -27,6 +27,7 @@ own_residual_inf = Statement(
     given="mask == padding",
     title="Residual form of the diameter collapse",
     source=OWN,
+    derivation="residual_inf",
     status="proved",
     truth="proofs/own_residual_inf.tex",
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),

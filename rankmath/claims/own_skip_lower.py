@@ -31,6 +31,7 @@ own_skip_lower = Statement(
     given=("skip == 1", "mask == padding", "theta < 1"),
     title="With skips the diameter decays no faster than 1/√L",
     source="this library; answers a question left open by Dong, Cordonnier and Loukas 2021",
+    derivation="skip_lower",
     status="proved",
     truth="proofs/own_skip_lower.tex",
     draws=tuple(

@@ -72,6 +72,7 @@ own_tv = Statement(
     arrays=("c", "g"),
     title="Total variation of two softmaxes",
     source="this library; classical for Hilbert's metric",
+    derivation="total_variation",
     status="proved",
     truth="proofs/own_tv.tex",
     instance=tv_instance,

@@ -99,6 +99,7 @@ wu2024_1 = Statement(
     given=_GIVEN,
     title="Masked attention collapses exponentially, in explicit form",
     source=f"{WU}, Theorem 1; the constants are ours",
+    derivation="masked",
     status="proved",
     truth="proofs/wu2024_1.tex",
     draws=tuple(partial(draw_masked, kind) for kind in MASKS),

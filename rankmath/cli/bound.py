@@ -26,11 +26,11 @@ def bound(key: str, given: tuple[str, ...], as_latex: bool, as_json: bool) -> No
 
     A number once every letter has a value.
 
-    Example: rankmath bound own:diameter --set L=6 --set diameter=0.1 --set weights=2 --set d_qk=16
+    Example: rankmath bound own:diameter --set L=6 --set diameter=0.1 --set omega=2 --set d_qk=16
     """
     import sympy
 
-    from rankmath.symbolic.bounds import bound as bound_of
+    from rankmath.claims import bound as bound_of
     from rankmath.validation import InvalidArgument
 
     found = bound_of(key)

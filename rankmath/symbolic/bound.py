@@ -31,10 +31,10 @@ class Bound(Shows):
 
     Examples
     --------
-    >>> from rankmath.symbolic.bounds import bound
+    >>> from rankmath.claims import bound
     >>> b = bound("dong2021v1:2.2")
     >>> b.expression
-    residual**(3**L)*(4*beta/sqrt(d_qk))**((3**L - 1)/2)
+    residual**(3**L)*(4*beta/sqrt(d_qk))**(3**L/2 - 1/2)
     >>> b.evaluate(L=600, beta=1, d_qk=16, residual=0.5)  # the logarithm
     -1.298907704520917e+286
     """
@@ -44,7 +44,7 @@ class Bound(Shows):
     expression: Expr
     quantities: tuple[Quantity, ...]
     hypothesis: str
-    derivation: Proof
+    derivation: Proof | None = None
 
     def sheet(self) -> Sheet:
         sign = "≤" if self.side == "upper" else "≥"
@@ -73,8 +73,8 @@ class Bound(Shows):
 
         Examples
         --------
-        >>> from rankmath.symbolic.bounds import bound
-        >>> bound("own:tv").subs(D=2)
+        >>> from rankmath.claims import bound
+        >>> bound("own:tv").subs(osc=2)
         tanh(1/2)
         """
         self._refuse_unknown(values)
@@ -109,15 +109,15 @@ class Bound(Shows):
 
         Examples
         --------
-        >>> from rankmath.symbolic.bounds import bound
-        >>> bound("own:tv").evaluate(D=2, log=False)
+        >>> from rankmath.claims import bound
+        >>> bound("own:tv").evaluate(osc=2, log=False)
         0.46211715726000974
-        >>> bound("own:tv").evaluate(D=2, arithmetic="balls", bits=53)
+        >>> bound("own:tv").evaluate(osc=2, arithmetic="balls", bits=53)
         [-0.771936832905305 +/- 2.75e-16]
-        >>> bound("own:tv").evaluate(D=-1)
+        >>> bound("own:tv").evaluate(osc=-1)
         Traceback (most recent call last):
         ...
-        rankmath.InvalidArgument: D: -1 given; a number in [0, inf) is needed
+        rankmath.InvalidArgument: osc: -1 given; a number in [0, inf) is needed
         """
         arithmetic = as_choice("arithmetic", arithmetic, ("float", "mpmath", "balls"))
         log = as_choice("log", log, (True, False))

@@ -7,9 +7,9 @@ carries.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from rankmath.formula.run import Run
 from rankmath.formula.terms import INDICES, Both, Call, Formula, Letter, Relation, Term, as_term, replaced, walk
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
+
+if TYPE_CHECKING:
+    from rankmath.symbolic.bound import Bound
 
 #: What is known: proved (every instance holds), refuted (an instance violates it), open (nothing yet).
 Status = Literal["proved", "refuted", "open"]
@@ -73,6 +76,8 @@ class Statement:
     certificate : makes a certificate of an instance, where the general way does not serve.
     sharp : whether equality is approached (ratio → 1).
     exact : whether exact arithmetic decides every instance, one by one.
+    derivation : the function of `rankmath.symbolic.derivations` that proves the bound, if there is one.
+    closed : the key of the statement that has the closed form, where this one is a recursion.
     share, cost : the share of a battery's instances it takes, and its rough relative cost.
     compare : how another bound does on the same instances: {words: log of a factor}.
 
@@ -104,6 +109,8 @@ class Statement:
     certificate: Callable[..., Certificate] | None = None
     sharp: bool = False
     exact: bool = False
+    derivation: str = ""
+    closed: str = ""
     notes: str = ""
     #: Whether the exhibit's certificate refutes the claim (or is what the claim says exists).
     exhibit_refutes: bool = True
@@ -232,6 +239,22 @@ class Statement:
         ):
             return Evaluation((), hypotheses)
         return Evaluation(list(sides(self.expanded, subject)), hypotheses)
+
+    def bound(self, part: int = 0) -> Bound:
+        """The right side of inequality number `part` of the conclusion in sympy, with its derivation if any.
+
+        Examples
+        --------
+        >>> Statement("mine:x", "mu(X[L]) <= 2**L*mu(X[0])").bound().expression
+        2**L*mu
+        """
+        from rankmath.symbolic import derivations
+        from rankmath.symbolic.from_formula import bound_of
+
+        found = bound_of(self, part)
+        if not self.derivation or part:
+            return found
+        return replace(found, derivation=getattr(derivations, self.derivation)(found.expression))
 
     @property
     def functions(self) -> frozenset[str]:

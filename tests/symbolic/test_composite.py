@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from rankmath.symbolic.bounds import bound
+from rankmath.claims import bound
 from rankmath.symbolic.composite import (
     crude_constant,
     crude_threshold,
@@ -49,10 +49,10 @@ def test_the_printed_beta_does_not_cover_two_heads():
     x, m = 1 / 16, 256
     rows, columns = (1 + 1 / m) + (m**2 - 1) / m, 2 * (1 + 1 / m)
     measured = np.log(np.tanh(x)) + 0.5 * np.log(rows * columns)
-    values = {"L": 1, "H": 2, "gamma": 1, "d_qk": 1, "residual": np.sqrt(2)}
-    assert measured > bound("dong2021:2.3").evaluate(beta=x, **values) + 1e-3
-    # The beta of the derivation: the largest 1-norm, 1, and the largest infinity-norm, m, each over heads.
-    assert measured < bound("dong2021:2.3").evaluate(beta=x * np.sqrt(m), **values)
+    values = {"L": 1, "gamma_star": 1, "d_qk": 1, "residual": np.sqrt(2)}
+    assert measured > bound("dong2021:2.3-printed").evaluate(beta=x, H=2, **values) + 1e-3
+    # The B of the repaired form sums the 1-norms, 1 + 1/m, and the infinity-norms, 1 + m, over heads.
+    assert measured < bound("dong2021:2.3").evaluate(B=x * np.sqrt((1 + 1 / m) * (1 + m)), **values)
 
 
 def test_constants_of_o3():
@@ -161,12 +161,19 @@ def test_o3_bounds_random_layers(seed):
     rng = np.random.default_rng(seed)
     out, values = _layer(rng, heads=int(rng.integers(1, 4)))
     measured = 0.5 * np.log(one(out) * inf(out))
-    assert measured <= bound("own:gamma-free").evaluate(**values) + 1e-12
+    assert measured <= bound("own:gamma-free").evaluate(**_summed(values)) + 1e-12
     out, values = _layer(rng, heads=1)
     measured = 0.5 * np.log(one(out) * inf(out))
     single = {name: value[0] if isinstance(value, list) else value for name, value in values.items()}
-    single["W_V"] = float(np.sqrt(single.pop("W_one") * single.pop("W_inf")))
+    single["norm_W_composite"] = float(np.sqrt(single.pop("W_one") * single.pop("W_inf")))
+    single |= {"q_max": single.pop("q"), "norm_W_QK_1": single.pop("W_QK")}
     tight = bound("own:gamma-free-one-head").evaluate(**single)
-    crude = bound("own:gamma-free-crude").evaluate(**single)
     assert measured <= tight + 1e-12
-    assert tight <= bound("own:gamma-free").evaluate(**values) + 1e-12 <= crude + 2e-12
+    assert tight <= bound("own:gamma-free").evaluate(**_summed(values)) + 1e-12
+
+
+def _summed(values):
+    """The sums over heads that the bound is made of."""
+    q, W_QK, W_one, W_inf = (np.asarray(values[name]) for name in ("q", "W_QK", "W_one", "W_inf"))
+    rest = {name: values[name] for name in ("delta", "residual", "d_qk")}
+    return {"columns": float((q * W_QK * W_one).sum()), "rows": float((W_QK * W_inf).sum()), **rest}
