@@ -111,7 +111,7 @@ class Kinds(ABC):
             value = as_count(name, getattr(self, name), least=fewest, most=_MOST_TOKENS)
             object.__setattr__(self, name, value)
         for name in numbers:
-            object.__setattr__(self, name, _exact(name, getattr(self, name), positive=name in ("gain", "entry")))
+            object.__setattr__(self, name, _exact(name, getattr(self, name), positive=name in ("gain", "logit", "entry")))
 
     def _written(self, widest: int = _WIDEST) -> None:
         if max(self.width, self.tokens) > widest:

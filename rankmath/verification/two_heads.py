@@ -25,23 +25,23 @@ _WIDEST_FACTOR = 1024
 
 @dataclass(frozen=True)
 class TwoHeads(Kinds):
-    """Two heads, two tokens ±e_1 of width d = side²; both heads have W_QK/√d_qk = `gain` · e_1e_1ᵀ and no bias.
+    """Two heads, two tokens ±e_1 of width d = side²; both heads have W_QK/√d_qk = `logit` · e_1e_1ᵀ and no bias.
 
     W_1 = e_1e_1ᵀ keeps e_1, W_2 = e_1(1, …, 1)/side spreads it: ‖W_1‖_{1,∞} = ‖W_2‖_{1,∞} = 1, but
-    ‖W_1 + W_2‖_{1,∞} = (side + 1)/√side. D_ii = 2 gain, q = (½, ½), γ_* = 1.
+    ‖W_1 + W_2‖_{1,∞} = (side + 1)/√side. D_ii = 2 logit, q = (½, ½), γ_* = 1.
 
     Examples
     --------
-    >>> heads = TwoHeads(side=4, gain=Fraction(1, 2))
+    >>> heads = TwoHeads(side=4, logit=Fraction(1, 2))
     >>> heads.tokens, heads.width
     (2, 16)
     """
 
     side: int
-    gain: Fraction
+    logit: Fraction
 
     def __post_init__(self) -> None:
-        self._check({"side": 1}, ("gain",))
+        self._check({"side": 1}, ("logit",))
 
     @property
     def tokens(self) -> int:
@@ -53,8 +53,8 @@ class TwoHeads(Kinds):
 
     def square(self, number: Callable[[Any], Any], exp: Callable[[Any], Any]) -> Any:
         """(side + 1)²/(256 side) · (tanh(w)/w)², exactly the square of the ratio: the center 0 is best on both sides."""
-        w = number(self.gain)
-        tanh = (exp(self.gain) - exp(-self.gain)) / (exp(self.gain) + exp(-self.gain))
+        w = number(self.logit)
+        tanh = (exp(self.logit) - exp(-self.logit)) / (exp(self.logit) + exp(-self.logit))
         return (tanh / w) ** 2 * (self.side + 1) ** 2 / (256 * self.side)
 
     def network(self) -> Network:
@@ -63,7 +63,7 @@ class TwoHeads(Kinds):
         Examples
         --------
         >>> from rankmath.attention.plain import forward
-        >>> heads = TwoHeads(side=4, gain=Fraction(1, 2))
+        >>> heads = TwoHeads(side=4, logit=Fraction(1, 2))
         >>> bool(abs(forward(heads.network(), heads.input())[0, 1] - math.tanh(0.5) / 4) < 1e-15)
         True
         """
@@ -74,7 +74,7 @@ class TwoHeads(Kinds):
         W_O = np.zeros((1, 2, 1, self.width))
         W_O[0, 0, 0, 0] = 1.0
         W_O[0, 1] = 1 / self.side
-        return Network.from_qkvo(float(self.gain) * first, first, first, W_O)
+        return Network.from_qkvo(float(self.logit) * first, first, first, W_O)
 
     def input(self) -> Floats:
         """X = (e_1, −e_1)ᵀ."""
@@ -91,7 +91,7 @@ def two_tokens() -> TwoHeads:
     >>> two_tokens().width, two_tokens().certified_ratio() > 1
     (65536, True)
     """
-    return TwoHeads(side=256, gain=Fraction(1, 16))
+    return TwoHeads(side=256, logit=Fraction(1, 16))
 
 
 @dataclass(frozen=True)
