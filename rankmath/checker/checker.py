@@ -1137,14 +1137,19 @@ def composite_decay(claim: Claim, work: Work, *, most_heads: int = MAX_HEADS) ->
 # ---------------------------------------------------------------------------------------------------------
 
 TOKEN_KINDS = {
-    "active": "number",
+    "active": "m pair",
     "idle": "number",
-    "guards": "number",
     "gain": "number",
     "sink_logit": "number",
-    "active_logit": "number",
     "guard_logit": "number",
 }
+MEAN_KINDS = {
+    **{name: TOKEN_KINDS[name] for name in ("idle", "gain", "sink_logit", "guard_logit")},
+    "active": "number",
+}
+MEAN_KINDS["active_logit"] = "number"
+LONE_QUERY = {"idle": "number", "gain": "number"}
+FOUR_KEYS = dict.fromkeys(("columns", "entry", "idle", "gain", "key_logit"), "number")
 
 
 def demand_count(value: Fraction, least: int, where: str) -> int:
@@ -1158,37 +1163,135 @@ def demand_count(value: Fraction, least: int, where: str) -> int:
 def token_kinds(claim: Claim, work: Work) -> None:
     """One layer, one head: |res SA(X)|_{1,inf} > 4 beta/sqrt(d_qk) |res X|_{1,inf}^3, whatever the center.
 
-    f, e_1..e_m, g_1, g_2 are the unit vectors of R^(m+3); the tokens are f, the m active e_i, the two guards
-    g_k, and p idle zeros. W = I; W_QK/sqrt(d_qk) is w on the e_i and g_k, 0 on f; the key bias gives the
-    logits c_f, c_e, c_g to f, e_i, g_k. At the center 0 |X|_1 = |X|_inf = 1, so the right side is at most 4w.
+    Tokens f (sink), e_i (active), g_1, g_2 (guards), unit vectors, and idle zeros. W = I; W_QK/sqrt(d_qk) is w on
+    the diagonal but at f, and -w/2 at (g_k, f); the key bias gives logits. At the center 0 |X|_1 = |X|_inf = 1,
+    so the right side is at most 4w. Column f of the output holds b in idle + 1 rows, v_i in that of e_i and o in
+    the guards'. A center with f-entry x has |.|_1 >= h(x) from that column, and |.|_inf >= |x - o| + k, the mean
+    over the guards, whose own entries differ by k. Between those values both factors are affine, beyond them they
+    grow.
+    """
+    data = claim.data
+    p, w, c_f, c_g = (
+        demand_count(data["idle"], 0, "data.idle"),
+        *(data[n] for n in ("gain", "sink_logit", "guard_logit")),
+    )
+    demand(all(len(pair) == 2 for pair in data["active"]), "data.active: pairs of a count and a logit are needed")
+    kinds = [(demand_count(m, 1, "data.active"), c) for m, c in data["active"]]
+    demand(w > 0, "data.gain: a positive number is needed")
+    demand(all(abs(c) <= 1000 for c in (w, c_f, c_g, *(c for _, c in kinds))), "data: logits up to 1000 are taken")
 
-    With weights s, 1, g, z of f, e_i, g_k, 0 over that of e_i and u = e^w - 1, column f of the output holds b in
-    p+1 rows, a in m rows and o in the guards' rows. A center with f-entry x has |.|_1 >= h(x) from that
-    column, and |.|_inf >= |x - o| + k: the mean over the two guards, whose own entries differ by k. The product
-    of the two is least at a, b or o: between them both factors are affine, beyond them they grow.
+    def attempt(bits: int) -> list[str]:
+        s, g, u, fall = (Interval.of(t, bits).exp() for t in (c_f, c_g, w, -w / 2))
+        u, weights = u - 1, [(m, Interval.of(c, bits).exp()) for m, c in kinds]
+        S = s + 2 * g + p + work.sum(m * z for m, z in weights)
+        G = S + u * g - (1 - fall) * s
+        b, o, k = s / S, fall * s / G, u * g / G
+        values = [(m, s / (S + u * z)) for m, z in weights] + [(p + 1, b), (2, o)]
+
+        def product(x: Interval) -> Interval:
+            return work.sum(m * abs(v - x) for m, v in values) * (abs(x - o) + k)
+
+        least = -largest(-product(x) for _, x in values)
+        m = sum(m for m, _ in kinds)
+        return [
+            f"{m} active tokens of {len(kinds)} kinds, 2 guards, 1 sink, {p} idle ones: n = {m + p + 3}",
+            f"for every center |.|_1 |.|_inf of the output is at least {least}, while (4w)^2 = {_show(16 * w * w)}",
+            compare("violates", least, Interval.of(16 * w * w, bits), "the two sides, squared"),
+        ]
+
+    work.settle(attempt)
+
+
+def mean_kinds(claim: Claim, work: Work) -> None:
+    """One layer, one head: |SA(X) - mean|_{1,inf} > 4 beta/sqrt(d_qk) |X - mean|_{1,inf}^3.
+
+    Tokens +-f, +-e_i, +-g and idle zeros, of mean 0: |X|_1 = 2, |X|_inf = 1. W = I; W_QK/sqrt(d_qk) is w on the
+    diagonal but at f, and -w at (g, f). The product of the sums of column f and of the row of g is compared with
+    16 w^2 2^3.
     """
     data = claim.data
     m, p = demand_count(data["active"], 1, "data.active"), demand_count(data["idle"], 0, "data.idle")
-    demand(data["guards"] == 2, "data.guards: 2 is needed")
-    w, c_f, c_e, c_g = (data[name] for name in ("gain", "sink_logit", "active_logit", "guard_logit"))
-    demand(w > 0, "data.gain: a positive number is needed")
-    demand(all(abs(c) <= 1000 for c in (w, c_f, c_e, c_g)), "data: logits up to 1000 are taken")
+    w, *logits = (data[name] for name in ("gain", "sink_logit", "active_logit", "guard_logit"))
+    demand(
+        w > 0 and all(abs(c) <= 1000 for c in (w, *logits)), "data: logits up to 1000 and a positive gain are taken"
+    )
 
     def attempt(bits: int) -> list[str]:
-        s, g, z, e_w = (Interval.of(t, bits).exp() for t in (c_f - c_e, c_g - c_e, -c_e, w))
-        u = e_w - 1
-        S = s + m + 2 * g + p * z
-        b, a, o, k = s / S, s / (S + u), s / (S + u * g), u * g / (S + u * g)
+        rise, fall = Interval.of(w, bits).exp(), Interval.of(-w, bits).exp()
+        s, a, g = ((Interval.of(c, bits).exp(), Interval.of(-c, bits).exp()) for c in logits)
 
-        def product(x: Interval) -> Interval:
-            h = (p + 1) * abs(b - x) + m * abs(a - x) + 2 * abs(o - x)
-            return h * (abs(x - o) + k)
+        def moved(v: tuple[Interval, Interval]) -> Interval:
+            return (rise - 1) * v[0] + (fall - 1) * v[1]
 
-        least = -largest(-product(x) for x in (a, b, o))
+        def back(v: tuple[Interval, Interval]) -> Interval:
+            return (fall - 1) * v[0] + (rise - 1) * v[1]
+
+        S = s[0] + s[1] + m * (a[0] + a[1]) + g[0] + g[1] + p
+        totals = [S, S + moved(a), S + back(a), S + moved(g) + back(s), S + back(g) + moved(s)]
+        counts, n = [p + 2, m, m, 1, 1], 2 * m + p + 4
+        f, e, o = ([(v[0] - v[1]) / T for T in totals] for v in (s, a, g))
+        own = (rise * a[0] - fall * a[1]) / totals[1] - e[1] + (fall * a[0] - rise * a[1]) / totals[2] - e[2]
+        f[3], f[4] = (fall * s[0] - rise * s[1]) / totals[3], (rise * s[0] - fall * s[1]) / totals[4]
+        o[3], o[4] = (rise * g[0] - fall * g[1]) / totals[3], (fall * g[0] - rise * g[1]) / totals[4]
+        f_mean, e_mean, o_mean = (work.sum(c * y for c, y in zip(counts, v, strict=True)) / n for v in (f, e, o))
+        e_mean = e_mean + own / n
+        column = work.sum(c * abs(y - f_mean) for c, y in zip(counts, f, strict=True))
+        row = abs(f[3] - f_mean) + m * abs(e[3] - e_mean) + abs(o[3] - o_mean)
         return [
-            f"{m} active tokens, 2 guards, 1 sink, {p} idle ones: n = {m + p + 3}; in intervals of {bits} bits",
-            f"for every center |.|_1 |.|_inf of the output is at least {least}, while (4w)^2 = {_show(16 * w * w)}",
-            compare("violates", least, Interval.of(16 * w * w, bits), "the two sides, squared"),
+            f"{n} tokens of mean 0; in intervals of {bits} bits",
+            compare("violates", column * row, Interval.of(128 * w * w, bits), "the two sides, squared"),
+        ]
+
+    work.settle(attempt)
+
+
+def lone_query(claim: Claim, work: Work) -> None:
+    """One layer, one head, gamma but no hypothesis: |res SA(X)|_{1,inf} > 4 gamma beta |res X|_{1,inf}^3.
+
+    Tokens e_0, e_1 and zeros in R^2, d_qk = 1, W = I, W_QK = w e_0 e_1^T: gamma = n^(-1/2), beta = w, |res X| =
+    1. One row of the output differs from n - 1 >= 3 equal ones by D in column 1, so |res SA(X)| >= D.
+    """
+    n, w = demand_count(claim.data["idle"], 2, "data.idle") + 2, claim.data["gain"]
+    demand(0 < w <= 1000, "data.gain: a positive number of at most 1000 is needed")
+
+    def attempt(bits: int) -> list[str]:
+        e = Interval.of(w, bits).exp()
+        moved = e / (n - 1 + e) - Fraction(1, n)
+        return [
+            f"{n} tokens of width 2, gamma^2 = 1/{n}, beta = {_show(w)}; in intervals of {bits} bits",
+            compare(
+                "violates", n * moved * moved, Interval.of(16 * w * w, bits), "the two sides, squared, times n"
+            ),
+        ]
+
+    work.settle(attempt)
+
+
+def four_keys(claim: Claim, work: Work) -> None:
+    """One layer, two heads, gamma and D <= x*: |res SA(X)|_{1,inf} > 8 gamma beta |res X|_{1,inf}^3.
+
+    Tokens e_0, e_1, e_2, -e_3, -e_4 and zeros in R^(4c), d_qk = 1, W_QK = w e_0 (e_1 + .. + e_4)^T and a key bias
+    t on the four keys for both heads; W_1 sends each key to c coordinates of its own with entries x, c x^2 <= 1,
+    W_2 all to e_0 with entries 1/2. See proofs/dong2021_2_3.tex, Proposition four-keys.
+    """
+    data = claim.data
+    c, p = demand_count(data["columns"], 2, "data.columns"), demand_count(data["idle"], 0, "data.idle")
+    x, w, t = data["entry"], data["gain"], data["key_logit"]
+    demand(x > 0 and c * x * x <= 1, "data.entry: a positive number of at most 1/sqrt(columns) is needed")
+    demand(0 < 2 * w <= Fraction(5, 4), "data.gain: a positive number of at most 5/8 is needed")
+    demand(abs(t) <= 1000, "data.key_logit: at most 1000 is taken")
+    n, M, A, row = p + 5, 4 * c, x + 2, 4 * c * x + 2
+    product = (
+        min(A * (row - (M * A - row) / (n - 2)), row**2 * n / (4 * M)) if n * row >= 2 * M * A else A * row / 2
+    )
+
+    def attempt(bits: int) -> list[str]:
+        z, rise, fall = (Interval.of(v, bits).exp() for v in (t, w, -w))
+        q, Z = z / (4 * z + p + 1), 2 * z * (rise + fall) + p + 1
+        change = -largest([q - z * rise / Z, z * fall / Z - q])
+        return [
+            f"{n} tokens of width {M}, D <= 5/4 < x*, gamma^2 in {q}, beta = {_show(w)}",
+            compare("violates", change * change * product, 64 * w * w * q, "the two sides, squared"),
         ]
 
     work.settle(attempt)
@@ -1619,7 +1722,11 @@ FAMILIES: dict[str, Family] = {
         f"one head: {_PRINTED} with gamma = 1, no hypothesis", _VIOLATES, token_kinds, TOKEN_KINDS
     ),
     "dong2021v1:2.3": Family(f"{_PRINTED} with gamma = 1, no hypothesis", _VIOLATES, two_heads, TWO_HEADS),
-    "dong2021:2.3-printed": Family(f"{_PRINTED} if D <= x*", _VIOLATES, two_heads, TWO_HEADS),
+    "dong2021v1:2.2-mean": Family(
+        f"one head: {_PRINTED} with gamma = 1, res about the mean", _VIOLATES, mean_kinds, MEAN_KINDS
+    ),
+    "dong2021:2.2-unhedged": Family(f"one head: {_PRINTED}, no hypothesis", _VIOLATES, lone_query, LONE_QUERY),
+    "dong2021:2.3-printed": Family(f"{_PRINTED} if D <= x*", _VIOLATES, four_keys, FOUR_KEYS),
     "dong2021:ln-sphere": Family(
         "without a mask, tokens that every layer divides by their norms collapse",
         _VIOLATES,

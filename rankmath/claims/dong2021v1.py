@@ -1,28 +1,43 @@
-"""The first version of Dong et al. 2021, Theorems 2.2 and 2.3 without γ and hypotheses, and readings of
-the revision: refuted."""
+"""Dong et al. 2021, Theorems 2.2 and 2.3 as first printed, and readings of the revision: refuted."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
 from rankmath.claims.dong2021_2_3 import BETA, DRAWS, GAMMA, READING, SINGLE_DRAWS, SMALL_LOGITS, antipodal_pair
-from rankmath.verification.many_tokens import counterexample, two_tokens
-from rankmath.verification.papers import DONG
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.formula.norms import norm_composite
+from rankmath.formula.run import Run, scalar_function
+from rankmath.verification.many_tokens import Kinds, about_the_mean, counterexample, lone_query
+from rankmath.verification.papers import DONG, OWN
 from rankmath.verification.statement import Statement
+from rankmath.verification.two_heads import four_keys, two_tokens
 
 
-def exhibit_token_kinds() -> Certificate:
-    """One head, a few thousand tokens of four kinds; the numbers of proofs/dong2021v1.tex."""
-    kinds = counterexample()
-    return issue(Certificate("dong2021v1:2.2", "violates", kinds.data()), decided=kinds.certified_ratio() > 1)
+def exhibit(key: str, make: Callable[[], Kinds]) -> Callable[[], Certificate]:
+    """The certificate of a layer given by a few numbers, decided in balls first."""
+
+    def build() -> Certificate:
+        kinds = make()
+        return issue(Certificate(key, "violates", kinds.data()), decided=kinds.certified_ratio() > 1)
+
+    return build
 
 
-def exhibit_two_heads(key: str) -> Certificate:
-    """Two heads, two tokens ±e₁, integers decide."""
-    heads = two_tokens()
-    return issue(Certificate(key, "violates", heads.data()), decided=heads.certified_ratio() > 1)
+@quantity(
+    "about_mean(X: tokens)",
+    latex=r"\|{0}-\tfrac1n\mathbf1\mathbf1^{{\mathsf T}}{0}\|_{{1,\infty}}",
+    example="about_mean(X[1]) >= residual(X[1], composite)",
+)
+def about_mean(run: Run, X: tuple[str, int]) -> Scalar:
+    """‖·‖_{1,∞} (the root of largest column sum times largest row sum) of the tokens about their mean"""
+    A, tokens = run.A, run.tokens[X[1]]
+    R = tokens.residual - A.sum(tokens.residual, axis=-2) / tokens.residual.shape[-2]
+    size = norm_composite(A, R)
+    return run.from_log(scalar_function(A, A.log, size) if A.unbounded else run.scaled(tokens, size))
 
 
 _START = "residual(X[0], composite)**(3**L)"
@@ -33,14 +48,31 @@ dong2021v1_2_2 = Statement(
     where={"beta": BETA},
     given="heads == 1",
     title="Doubly exponential collapse, one head (2021 form)",
-    source=f"{DONG}, Theorem 2.2, first version: γ = 1, no hypothesis",
+    source=f"{DONG}, Theorem 2.2, first version: γ = 1, no hypothesis; revised by the authors in 2023",
     status="refuted",
     truth="proofs/dong2021v1.tex",
     draws=SINGLE_DRAWS,
     extremal=antipodal_pair,
-    exhibit=exhibit_token_kinds,
+    exhibit=exhibit("dong2021v1:2.2", counterexample),
     share=0.1,
     cost=3,
+    notes="The layer that refutes it has 3568 tokens and does so for the center that is least in the 1-, the ∞- or "
+    "the composite norm; about the mean see dong2021v1:2.2-mean. True up to 3534 tokens.",
+)
+
+dong2021v1_2_2_mean = Statement(
+    "dong2021v1:2.2-mean",
+    "about_mean(X[L]) <= (4*beta/sqrt(d_qk))**((3**L - 1)/2)*about_mean(X[0])**(3**L)",
+    where={"beta": BETA},
+    given="heads == 1",
+    title="Doubly exponential collapse about the mean, one head (2021 form)",
+    source=f"{DONG}, Theorem 2.2, first version, with the residual about the mean, as in the authors' code",
+    status="refuted",
+    truth="proofs/dong2021v1.tex",
+    draws=SINGLE_DRAWS,
+    extremal=antipodal_pair,
+    exhibit=exhibit("dong2021v1:2.2-mean", about_the_mean),
+    share=0.1,
 )
 
 dong2021v1_2_3 = Statement(
@@ -48,14 +80,33 @@ dong2021v1_2_3 = Statement(
     f"residual(X[L], composite) <= (4*beta*H/sqrt(d_qk))**((3**L - 1)/2)*{_START}",
     where={"beta": BETA},
     title="Doubly exponential collapse, many heads (2021 form)",
-    source=f"{DONG}, Theorem 2.3, first version: γ = 1, no hypothesis",
+    source=f"{DONG}, Theorem 2.3, first version: γ = 1, no hypothesis; revised by the authors in 2023",
     status="refuted",
     truth="proofs/dong2021v1.tex",
     draws=DRAWS,
     extremal=antipodal_pair,
-    exhibit=partial(exhibit_two_heads, "dong2021v1:2.3"),
+    exhibit=exhibit("dong2021v1:2.3", two_tokens),
     share=0.1,
     cost=3,
+    notes="Two heads and two tokens refute it, about every center.",
+)
+
+dong2021_2_2_unhedged = Statement(
+    "dong2021:2.2-unhedged",
+    f"residual(X[L], composite) <= (4*gamma_star*beta/sqrt(d_qk))**((3**L - 1)/2)*{_START}",
+    where={"gamma_star": GAMMA, "beta": BETA},
+    given="heads == 1",
+    title="Doubly exponential collapse, one head, without small logits",
+    source=f"{OWN}; nobody states this: Theorem 2.2 of the 2023 revision without D_ii ≤ x*, the hypothesis of its "
+    "Lemma A.3",
+    status="refuted",
+    truth="proofs/dong2021_2_3.tex",
+    draws=SINGLE_DRAWS,
+    extremal=antipodal_pair,
+    exhibit=exhibit("dong2021:2.2-unhedged", lone_query),
+    share=0.1,
+    cost=3,
+    notes=f"So the hypothesis of the lemma is one of the theorem. {READING}",
 )
 
 dong2021_2_3_printed = Statement(
@@ -69,7 +120,7 @@ dong2021_2_3_printed = Statement(
     truth="proofs/dong2021_2_3.tex",
     draws=DRAWS,
     extremal=antipodal_pair,
-    exhibit=partial(exhibit_two_heads, "dong2021:2.3-printed"),
+    exhibit=exhibit("dong2021:2.3-printed", four_keys),
     share=0.1,
     cost=3,
     notes=f"False for every γ that depends on the attention alone. {READING}",

@@ -32,7 +32,7 @@ def three_keys(idle: int, w: float, push: float = 40.0) -> NetworkInstance:
 def tight(rng: Rng) -> Iterator[NetworkInstance]:
     """Few tokens first, then many idle ones."""
     yield from small_antipodal(rng)
-    for idle, w in ((10, 2.0**-10), (60, 2.0**-12)):
+    for idle, w in ((10, 2.0**-10), (60, 2.0**-12), (200, 2.0**-14)):
         yield three_keys(idle, w)
 
 
@@ -75,4 +75,22 @@ own_gamma_free_one_head = Statement(
     share=0.1,
     cost=3,
     notes="On the family three_keys the ratio of the two sides tends to √(16/27).",
+)
+
+own_gamma_free_sharp = Statement(
+    "own:gamma-free-sharp",
+    "residual(X[1], composite) <= sqrt(kappa*(32/27*kappa + 2*(kappa - 1))*q_max(P[0,0], composite)/d_qk)"
+    "*norm(W_QK[0,0], 1)*norm(W[0,0], composite)*residual(X[0], composite)**3",
+    where={"kappa": "expc(delta(P[0,0], composite))"},
+    given=("heads == 1", "layers == 1"),
+    title="The constant √(32/27), sharp as the attention flattens, one head",
+    source=OWN,
+    status="proved",
+    truth="proofs/own_gamma_free.tex",
+    draws=_SINGLE,
+    extremal=tight,
+    sharp=True,
+    share=0.1,
+    cost=3,
+    notes="On the family three_keys the ratio of the two sides tends to 1.",
 )

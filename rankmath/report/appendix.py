@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from rankmath.campaigns.in_memory import Result
 from rankmath.certificates.certificate import Certificate
@@ -31,8 +31,9 @@ from rankmath.report.sources import (
     proofs_folder,
 )
 from rankmath.validation import InvalidArgument
-from rankmath.verification.many_tokens import TokenKinds, TwoHeads
+from rankmath.verification.many_tokens import Kinds, LoneQuery, MeanKinds, TokenKinds
 from rankmath.verification.statement import Statement
+from rankmath.verification.two_heads import FourKeys, TwoHeads
 from rankmath.version import __version__
 
 # -- values ------------------------------------------------------------------------------------------------
@@ -45,41 +46,43 @@ def values(certificates: Mapping[str, Sequence[Certificate]], report: Report | N
     --------
     >>> found = values(committed_certificates())
     >>> found["dong2021v1:2.2:tokens"], found["dong2021v1:2.3:width"]
-    ('3684', '65\\\\,536')
+    ('3568', '65\\\\,536')
     """
     found: dict[str, str] = {}
-    for key, describe in _DESCRIBED.items():
+    for key, family in _DESCRIBED.items():
         refuting = [certificate for certificate in certificates.get(key, ()) if certificate.kind == "violates"]
         if refuting:
-            data = {name: number(value) for name, value in refuting[0].data.items()}
-            described = {**describe(data), "certificate": linked(refuting[0])}
+            described = {**_described(family, refuting[0].data), "certificate": linked(refuting[0])}
             found |= {f"{key}:{name}": text for name, text in described.items()}
-            found |= {f"certificate:{key}": described["certificate"], f"tokens:{key}": described["tokens"]}
     for result in report.results if report is not None else ():
         found[f"report:{result.key}"] = sentence(result, certificates.get(result.key, ()))
     return found
 
 
-def _token_kinds(data: Mapping[str, Fraction]) -> dict[str, str]:
-    logits = (data[name] for name in ("gain", "sink_logit", "active_logit", "guard_logit"))
-    kinds = TokenKinds(int(data["active"]), int(data["idle"]), *logits)
-    texts = {name: exact(value) for name, value in data.items()}
-    return {**texts, "tokens": exact(kinds.tokens), "ratio": at_least(kinds.certified_ratio())}
-
-
-def _two_heads(data: Mapping[str, Fraction]) -> dict[str, str]:
-    heads = TwoHeads(side=int(data["side"]), logit=data["logit"])
-    texts = {name: exact(value) for name, value in data.items()}
-    sizes = {"tokens": exact(heads.tokens), "width": exact(heads.width)}
-    return {**texts, **sizes, "ratio": at_least(heads.certified_ratio())}
-
-
-#: How the data of a refutation become the values its text asks for.
-_DESCRIBED: dict[str, Callable[[Mapping[str, Fraction]], dict[str, str]]] = {
-    "dong2021v1:2.2": _token_kinds,
-    "dong2021v1:2.3": _two_heads,
-    "dong2021:2.3-printed": _two_heads,
+#: The refutations given by a few numbers, and what these numbers are.
+_DESCRIBED: dict[str, type[Kinds]] = {
+    "dong2021v1:2.2": TokenKinds,
+    "dong2021v1:2.2-mean": MeanKinds,
+    "dong2021v1:2.3": TwoHeads,
+    "dong2021:2.2-unhedged": LoneQuery,
+    "dong2021:2.3-printed": FourKeys,
 }
+
+
+def _described(family: type[Kinds], data: Mapping[str, Any]) -> dict[str, str]:
+    """The values a text may ask for: the data, tokens, width, and what the ratio certainly reaches."""
+    kinds = family(**{name: _numbers(value) for name, value in data.items()})
+    texts = {name: exact(number(value)) for name, value in data.items() if not isinstance(value, list | tuple)}
+    sizes = {"tokens": exact(kinds.tokens), "width": exact(kinds.width)}
+    return {**texts, **sizes, "ratio": at_least(kinds.certified_ratio())}
+
+
+def _numbers(value: Any) -> Any:
+    """Exact numbers as the families take them: whole ones as int, lists as tuples."""
+    if isinstance(value, list | tuple):
+        return tuple(_numbers(item) for item in value)
+    found = number(value)
+    return int(found) if found.denominator == 1 else found
 
 
 def linked(certificate: Certificate, *, digits: int | None = None) -> str:

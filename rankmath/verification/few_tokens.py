@@ -88,12 +88,16 @@ def _infeasible(n: int, B: Any, q: Any, slop: float, lone: bool) -> bool:
 
 
 def _needed(n: int, B: Any, q: Any, slop: float, lam: Any, lone: bool) -> Any:
-    """J = g(1) + ∫_λ^1 t⁻³(g(t) + g(1) − n(1 − t))dt, g(t) = (16B²/(1 + ρt) − slop·B)/q, ρ = q if `lone`, else 1."""
+    """J = g(1) + ∫_λ^1 t⁻³(g(t) + g(1) − n(1 − t))dt, g(t) = (16B²/(1 + ρt) − slop·B)/q; ρ = q or 1."""
     C, rho = 16 * B * B, q if lone else q * 0 + 1
     top = (C / (1 + rho) - slop * B) / q
     # t⁻³/(1 + ρt) = t⁻³ − ρt⁻² + ρ²t⁻¹ − ρ³/(1 + ρt)
     inverse = 1 / lam
-    integral = (inverse**2 - 1) / 2 - rho * (inverse - 1) + rho * rho * ((1 + rho * lam).log() - (1 + rho).log() - lam.log())
+    integral = (
+        (inverse**2 - 1) / 2
+        - rho * (inverse - 1)
+        + rho * rho * ((1 + rho * lam).log() - (1 + rho).log() - lam.log())
+    )
     return top + C * integral / q + (top - slop * B / q - n) * ((inverse**2 - 1) / 2) + n * (inverse - 1)
 
 

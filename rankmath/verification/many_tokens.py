@@ -40,10 +40,14 @@ _WIDEST = 4096
 def _exact(name: str, value: Any, *, positive: bool = False) -> Fraction:
     """An int or Fraction as a Fraction from 0 to 256."""
     if isinstance(value, bool) or not isinstance(value, (int, Fraction)):
-        raise InvalidArgument(f"{name}: a {type(value).__name__} given; an exact number (int or Fraction) is needed")
+        raise InvalidArgument(
+            f"{name}: a {type(value).__name__} given; an exact number (int or Fraction) is needed"
+        )
     if not 0 <= value <= _LARGEST_LOGIT or (positive and not value):
         above = "a positive number" if positive else "a number of at least 0"
-        raise InvalidArgument(f"{name}: a number out of range given; {above} and at most {_LARGEST_LOGIT} is needed")
+        raise InvalidArgument(
+            f"{name}: a number out of range given; {above} and at most {_LARGEST_LOGIT} is needed"
+        )
     return Fraction(value)
 
 
@@ -111,7 +115,9 @@ class Kinds(ABC):
             value = as_count(name, getattr(self, name), least=fewest, most=_MOST_TOKENS)
             object.__setattr__(self, name, value)
         for name in numbers:
-            object.__setattr__(self, name, _exact(name, getattr(self, name), positive=name in ("gain", "logit", "entry")))
+            object.__setattr__(
+                self, name, _exact(name, getattr(self, name), positive=name in ("gain", "logit", "entry"))
+            )
 
     def _written(self, widest: int = _WIDEST) -> None:
         if max(self.width, self.tokens) > widest:
@@ -135,7 +141,7 @@ def _layer(logits: Floats, W: Floats, key_bias: Floats) -> Network:
 
 @dataclass(frozen=True)
 class TokenKinds(Kinds):
-    """One head and W = I: one *sink* f, *active* tokens e_i of several kinds, two *guards* g_1, g_2, `idle` tokens 0.
+    """One head, W = I: one *sink* f, *active* tokens e_i of several kinds, two *guards* g_1, g_2, `idle` tokens 0.
 
     f, the e_i, g_1, g_2 are the unit vectors of ℝ^d. W_QK/√d_qk is `gain` = w on the diagonal, but 0 at f, and −w/2
     at (g_k, f): an active token adds w to its own logit; a guard does, and takes w/2 from the sink's. The
@@ -170,11 +176,11 @@ class TokenKinds(Kinds):
         return 3 + sum(count for count, _ in self.active)
 
     def square(self, number: Callable[[Any], Any], exp: Callable[[Any], Any]) -> Any:
-        """min F/(16w²), F(x) = h(x)(|x − φ| + κ) at the values x of column f; ≤ ‖·‖₁‖·‖_∞/(16w²) about every center.
+        """min F/(16w²), F(x) = h(x)(|x − φ| + κ) at the values of column f; ≤ ‖·‖₁‖·‖_∞/(16w²) about every center.
 
-        h(x) sums |value − x| over column f: β for idle tokens and the sink, v_a for active ones, φ for the guards, whose
-        rows are on average at least |x − φ| + κ away from a center with f-entry x. Both factors are affine
-        between those values, so F is least at one of them.
+        h(x) sums |value − x| over column f: β for idle tokens and the sink, v_a for active ones, φ for the
+        guards, whose rows are on average at least |x − φ| + κ away from a center with f-entry x. Both factors are
+        affine between those values, so F is least at one of them.
         """
         s, g, u, fall = exp(self.sink_logit), exp(self.guard_logit), exp(self.gain) - 1, exp(-self.gain / 2)
         weights = [exp(logit) for _, logit in self.active]
@@ -195,8 +201,8 @@ class TokenKinds(Kinds):
         >>> from rankmath.attention.plain import forward
         >>> kinds = TokenKinds(active=((3, 2),), idle=5, gain=2, sink_logit=4, guard_logit=3)
         >>> e = math.exp
-        >>> bool(abs(forward(kinds.network(), kinds.input())[-1, 0] - e(4) / (e(4) + 3 * e(2) + 2 * e(3) + 5)) < 1e-15)
-        True
+        >>> bool(abs(forward(kinds.network(), kinds.input())[-1, 0] - e(4) / (e(4) + 3 * e(2) + 2 * e(3) + 5)) <
+        1e-15) True
         """
         self._written()
         logits = float(self.gain) * np.eye(self.width)
@@ -213,7 +219,8 @@ class TokenKinds(Kinds):
 def counterexample() -> TokenKinds:
     """The committed layer with the fewest tokens: violates `dong2021v1:2.2` about every center.
 
-    The counts solve a linear program: h(x)(x + κ) ≥ 16w² at every value x of column f, with as few tokens as possible.
+    The counts solve a linear program: h(x)(x + κ) ≥ 16w² at every value x of column f, with as few tokens as
+    possible.
 
     Examples
     --------
@@ -286,7 +293,7 @@ class MeanKinds(Kinds):
         counts = (self.idle + 2, m, m, 1, 1)
 
         def deviation(plain: Any, own: dict[int, Any], single: bool) -> tuple[list[Any], Any]:
-            """A coordinate in each kind of row, and its mean; `own`: rows whose logits at this coordinate differ."""
+            """A coordinate in each kind of row, and its mean; `own`: rows whose logits there differ."""
             entries = [own[kind] if kind in own and not single else plain / T for kind, T in enumerate(totals)]
             amount = sum(c * y for c, y in zip(counts, entries, strict=True))
             if single:

@@ -3,7 +3,8 @@
 `TwoHeads`    γ = 1 and γ_* alike: two tokens of width 65 536.
 `FourKeys`    γ_* with D_ii ≤ x*: five tokens of width 15 876, 400 of width 5952, 6000 of width 3928.
 
-The bounds and γ_* are those of `rankmath.verification.many_tokens`; proofs in proofs/dong2021v1.tex and proofs/dong2021_2_3.tex.
+The bounds and γ_* are those of `rankmath.verification.many_tokens`; proofs in proofs/dong2021v1.tex and
+proofs/dong2021_2_3.tex.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.verification.many_tokens import Floats, Kinds, least
 from rankmath.model.network import Network
 from rankmath.validation import InvalidArgument
+from rankmath.verification.many_tokens import Floats, Kinds, least
 
 _WIDEST_FACTOR = 1024
 
@@ -52,7 +53,7 @@ class TwoHeads(Kinds):
         return self.side**2
 
     def square(self, number: Callable[[Any], Any], exp: Callable[[Any], Any]) -> Any:
-        """(side + 1)²/(256 side) · (tanh(w)/w)², exactly the square of the ratio: the center 0 is best on both sides."""
+        """(side + 1)²/(256 side) · (tanh(w)/w)², the square of the ratio: 0 is the best center on both sides."""
         w = number(self.logit)
         tanh = (exp(self.logit) - exp(-self.logit)) / (exp(self.logit) + exp(-self.logit))
         return (tanh / w) ** 2 * (self.side + 1) ** 2 / (256 * self.side)
@@ -84,7 +85,7 @@ class TwoHeads(Kinds):
 
 
 def two_tokens() -> TwoHeads:
-    """The committed layer with the fewest tokens for two heads: violates `dong2021v1:2.3` and `dong2021:2.3-printed`.
+    """The layer with the fewest tokens for two heads: violates `dong2021v1:2.3` and `dong2021:2.3-printed`.
 
     Examples
     --------
@@ -98,9 +99,10 @@ def two_tokens() -> TwoHeads:
 class FourKeys(Kinds):
     """Two heads: a query e_0, keys e_1, e_2, −e_3, −e_4 and `idle` zeros in ℝ^d, d = 4 `columns`, d_qk = 1.
 
-    Both heads have W_QK = `gain` · e_0(e_1 + … + e_4)ᵀ and a key bias that adds `key_logit` to the four keys. W_1 sends
-    each of e_1, …, e_4 to `columns` coordinates of its own with entries `entry` = x, columns · x² ≤ 1; W_2 sends all
-    four to one coordinate with entries ½. So ‖W_1‖_{1,∞} ≤ 1 = ‖W_2‖_{1,∞}, D_00 = 2 gain, γ_*² = max q.
+    Both heads have W_QK = `gain` · e_0(e_1 + … + e_4)ᵀ and a key bias that adds `key_logit` to the four keys. W_1
+    sends each of e_1, …, e_4 to `columns` coordinates of its own with entries `entry` = x, columns · x² ≤ 1; W_2
+    sends all four to one coordinate with entries ½. So ‖W_1‖_{1,∞} ≤ 1 = ‖W_2‖_{1,∞}, D_00 = 2 gain, γ_*² = max
+    q.
 
     Examples
     --------
@@ -118,7 +120,9 @@ class FourKeys(Kinds):
     def __post_init__(self) -> None:
         self._check({"columns": 2, "idle": 0}, ("entry", "gain", "key_logit"))
         if self.columns * self.entry**2 > 1:
-            raise InvalidArgument(f"entry: {self.entry} given; at most 1/√columns is needed, columns = {self.columns}")
+            raise InvalidArgument(
+                f"entry: {self.entry} given; at most 1/√columns is needed, columns = {self.columns}"
+            )
         if self.gain > Fraction(5, 8):
             raise InvalidArgument(f"gain: {self.gain} given; at most 5/8 is needed, so that D = 2 gain ≤ 5/4 < x*")
 

@@ -30,6 +30,9 @@ from rankmath.certificates.issue import (
 )
 from rankmath.checker.checker import FAMILIES, CheckResult, check_text, read
 from rankmath.model.network import Network
+from rankmath.verification.many_tokens import Kinds, about_the_mean, counterexample, lone_query
+from rankmath.verification.two_heads import four_keys
+from rankmath.verification.two_heads import two_tokens as two_tokens_of_two_heads
 
 
 def with_changes(certificate: Certificate, **changes: Any) -> CheckResult:
@@ -42,7 +45,8 @@ def with_changes(certificate: Certificate, **changes: Any) -> CheckResult:
 
 def test_twenty_random_instances_of_every_family_are_accepted(twenty_each: dict[str, list[Certificate]]) -> None:
     # The others are closed forms, variants and equilibria, with tests of their own below and in test_equilibria.
-    closed = {"dong2021v1:2.2", "dong2021v1:2.3", "dong2021:2.3-printed"}
+    closed = {"dong2021v1:2.2", "dong2021v1:2.2-mean", "dong2021v1:2.3", "dong2021:2.2-unhedged"}
+    closed |= {"dong2021:2.3-printed"}
     variants = {"own:tv-variant", "own:diameter-variant", "own:residual-inf-variant"}
     equilibria = {"own:layernorm-equilibrium", "own:stable-complete", "wu2024:conjecture", "dong2021:ln-sphere"}
     equilibria |= {"own:stable-causal", "wu2024:3"}
@@ -317,15 +321,23 @@ def test_variants_of_the_sharp_statements_are_refuted_and_the_statements_are_not
 
 
 def test_closed_forms_that_refute_and_their_neighbours_that_do_not() -> None:
-    kinds = {"active": 1444, "idle": 2237, "guards": 2, "gain": "673/64", "sink_logit": "10565/256"}
-    kinds |= {"active_logit": 32, "guard_logit": "4571/128"}
-    assert Certificate("dong2021v1:2.2", "violates", kinds).check()
-    for change in ({"active": 1443, "idle": 2000}, {"gain": 11}, {"guards": 3}, {"idle": -1}, {"active": "1/2"}):
-        assert not Certificate("dong2021v1:2.2", "violates", {**kinds, **change}).check()
-    for key in ("dong2021v1:2.3", "dong2021:2.3-printed"):
-        assert Certificate(key, "violates", {"side": 256, "logit": "1/16"}).check()
-        for side, logit in ((250, "1/16"), (253, "1/1000"), (10**6, "2/3"), (256, 0), (256, "1/4")):
-            assert not Certificate(key, "violates", {"side": side, "logit": logit}).check(), (side, logit)
+    neighbours: dict[str, tuple[Kinds, list[dict[str, Any]]]] = {
+        "dong2021v1:2.2": (
+            counterexample(),
+            [{"idle": 2037}, {"gain": 11}, {"idle": -1}, {"active": [["1/2", 30]]}, {"active": [[1, 2, 3]]}],
+        ),
+        "dong2021v1:2.2-mean": (about_the_mean(), [{"idle": 3000}, {"gain": 0}, {"active": "1/2"}]),
+        "dong2021:2.2-unhedged": (lone_query(), [{"idle": 1700}, {"gain": 9}, {"idle": 1}, {"gain": 0}]),
+        "dong2021:2.3-printed": (four_keys(), [{"columns": 900}, {"entry": 1}, {"gain": 1}, {"idle": 395}]),
+        "dong2021v1:2.3": (
+            two_tokens_of_two_heads(),
+            [{"side": 250}, {"logit": "2/3"}, {"logit": 0}, {"logit": "1/4"}],
+        ),
+    }
+    for key, (kinds, changes) in neighbours.items():
+        assert Certificate(key, "violates", kinds.data()).check()
+        for change in changes:
+            assert not Certificate(key, "violates", {**kinds.data(), **change}).check(), (key, change)
 
 
 # -- network families ------------------------------------------------------------------------------------------

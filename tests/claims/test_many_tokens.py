@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from rankmath.attention.plain import forward
+from rankmath.linalg.residuals import residual
 from rankmath.verification.many_tokens import (
     Kinds,
     LoneQuery,
@@ -24,7 +25,6 @@ from rankmath.verification.many_tokens import (
     lone_query,
 )
 from rankmath.verification.two_heads import FourKeys, TwoHeads, four_keys, two_tokens
-from rankmath.linalg.residuals import residual
 
 eighths = st.integers(0, 64).map(lambda k: Fraction(k, 8))
 gains = eighths.map(lambda x: x + Fraction(1, 8))
@@ -86,7 +86,11 @@ def bound(kinds: Kinds, *, gamma: bool = False) -> float:
     factor = 1.0
     if gamma:
         net = kinds.network()
-        common = np.zeros((len(W), kinds.tokens)) if net.key_bias is None else net.key_bias[0] @ X.T / math.sqrt(net.d_qk)
+        common = (
+            np.zeros((len(W), kinds.tokens))
+            if net.key_bias is None
+            else net.key_bias[0] @ X.T / math.sqrt(net.d_qk)
+        )
         q = np.exp(common - common.max(axis=1, keepdims=True))
         q /= q.sum(axis=1, keepdims=True)
         D = E.max(axis=2) - E.min(axis=2)

@@ -17,7 +17,8 @@ from rankmath.report import appendix as module
 from rankmath.report.appendix import appendix, sentence, values
 from rankmath.report.results import Report
 from rankmath.report.sources import bibliography, committed_certificates, proof_texts
-from rankmath.verification.many_tokens import counterexample, two_tokens
+from rankmath.verification.many_tokens import about_the_mean, counterexample
+from rankmath.verification.two_heads import four_keys, two_tokens
 
 
 def test_every_value_a_text_asks_for_is_supplied() -> None:
@@ -28,22 +29,27 @@ def test_every_value_a_text_asks_for_is_supplied() -> None:
 
 def test_the_values_are_those_of_the_certificates() -> None:
     supplied = values(committed_certificates())
-    kinds, heads = counterexample(), two_tokens()
-    assert supplied["dong2021v1:2.2:active"] == str(kinds.active)
-    assert supplied["dong2021v1:2.2:tokens"] == str(kinds.tokens)
-    gain = kinds.gain
+    families = {
+        "dong2021v1:2.2": counterexample(),
+        "dong2021v1:2.2-mean": about_the_mean(),
+        "dong2021v1:2.3": two_tokens(),
+        "dong2021:2.3-printed": four_keys(),
+    }
+    for key, kinds in families.items():
+        assert supplied[f"{key}:tokens"].replace(r"\,", "") == str(kinds.tokens)
+        assert supplied[f"{key}:width"].replace(r"\,", "") == str(kinds.width)
+        assert 1 < Fraction(supplied[f"{key}:ratio"]) <= kinds.certified_ratio()
+        certificate = committed_certificates()[key][0]
+        assert certificate.id in supplied[f"{key}:certificate"].replace(r"\allowbreak ", "")
+    gain = counterexample().gain
     assert supplied["dong2021v1:2.2:gain"] == rf"\ensuremath{{\tfrac{{{gain.numerator}}}{{{gain.denominator}}}}}"
-    assert 1 < Fraction(supplied["dong2021v1:2.2:ratio"]) <= kinds.certified_ratio()
-    assert 1 < Fraction(supplied["dong2021v1:2.3:ratio"]) <= heads.certified_ratio()
-    certificate = committed_certificates()["dong2021v1:2.2"][0]
-    assert certificate.id in supplied["certificate:dong2021v1:2.2"].replace(r"\allowbreak ", "")
 
 
 def test_other_certificates_give_other_values() -> None:
     kinds = replace(counterexample(), idle=4000)
     certificate = Certificate("dong2021v1:2.2", "violates", kinds.data())
     supplied = values({"dong2021v1:2.2": [certificate]})
-    assert supplied["dong2021v1:2.2:tokens"] == "5447"
+    assert supplied["dong2021v1:2.2:tokens"] == "5530"
     assert certificate.id in supplied["dong2021v1:2.2:certificate"].replace(r"\allowbreak ", "")
 
 
