@@ -14,6 +14,7 @@ from rankmath.cli.completion import completion
 from rankmath.cli.counterexample import counterexample
 from rankmath.cli.doctor import doctor
 from rankmath.cli.experiment import experiment
+from rankmath.cli.explore import explore
 from rankmath.cli.list import list_
 from rankmath.cli.model import model
 from rankmath.cli.report import report
@@ -41,6 +42,7 @@ for _command in (
     cite,
     appendix,
     campaign,
+    explore,
     doctor,
     completion,
 ):

@@ -1,0 +1,99 @@
+"""A state of the page as an equilibrium, and its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.equilibria.certify import certify_equilibrium
+from rankmath.equilibria.constructions import Equilibrium
+from rankmath.equilibria.map import newton
+from rankmath.files import folder as make_folder
+from rankmath.linalg.masks import as_mask
+from rankmath.validation import InvalidArgument, as_array, as_choice, as_real
+
+MASKS = ("complete", "causal", "window:1", "star")
+_MOST_TOKENS = 8
+# Layers applied before Newton's method takes over.
+_LAYERS = 2000
+
+
+def equilibrium_near(state: Mapping[str, Any]) -> Equilibrium:
+    """The equilibrium that the tokens of the page run into, polished by Newton's method.
+
+    Parameters
+    ----------
+    state : "X" (n × d unit vectors), "W_V", "W_QK", "beta", "mask", "skip" and "norm", as the page sends them.
+    """
+    if not isinstance(state, Mapping):
+        raise InvalidArgument(f"state: a {type(state).__name__} given; an object is needed")
+    for name in ("X", "W_V", "W_QK", "beta", "mask", "skip", "norm"):
+        if name not in state:
+            raise InvalidArgument(f"{name}: missing from the state")
+    if as_choice("norm", state["norm"], ("sphere", "none")) == "none":
+        raise InvalidArgument("norm: none; equilibria are certified for LayerNorm on the sphere")
+    if as_real("skip", state["skip"]) != 0:
+        raise InvalidArgument(f"skip: {state['skip']} given; equilibria are certified without a skip connection")
+    X = as_array("X", state["X"], ndim=2)
+    n, d = X.shape
+    if not 2 <= n <= _MOST_TOKENS or d not in (2, 3):
+        raise InvalidArgument(f"X: {n} tokens of dimension {d} given; 2 to {_MOST_TOKENS} of dimension 2 or 3 fit")
+    W_V = as_array("W_V", state["W_V"], ndim=2, shape=(d, d))
+    W_QK = as_real("beta", state["beta"], most=1e6) * as_array("W_QK", state["W_QK"], ndim=2, shape=(d, d))
+    mask = as_mask(as_choice("mask", state["mask"], MASKS), n)
+    frame = Equilibrium(X, W_V, W_QK, mask, rank=0)
+    *_, last = frame.iterate(X, _LAYERS)
+    polished = newton(last, *frame.system)
+    # Newton's method may leave for another equilibrium; the page shows where the layers lead.
+    near = polished is not None and np.abs(polished - last).max() < 1e-3
+    X = polished if near and polished is not None else last
+    values = np.linalg.svd(X, compute_uv=False)
+    found = Equilibrium(X, W_V, W_QK, mask, rank=int((values > 1e-9 * values[0]).sum()))
+    if found.residual > 1e-6:
+        raise InvalidArgument(
+            f"X: the tokens move by {found.residual:.2g} a layer after {_LAYERS} layers: no equilibrium is near"
+        )
+    return found
+
+
+def certificate_of(state: Mapping[str, Any], output: str | Path) -> dict[str, Any]:
+    """Certify the equilibrium the page shows: the certificate, its file, what is proved, and the Python for it."""
+    found = equilibrium_near(state)
+    stable = None if abs(found.spectral_radius - 1) < 1e-6 else found.spectral_radius < 1
+    proof = certify_equilibrium(
+        found.X, found.W_V, found.W_QK, found.mask, found.d_qk, found.norm, rank=found.rank, stable=stable
+    )
+    answer: dict[str, Any] = {"claims": [str(claim) for claim in proof.claims], "python": python_of(found, stable)}
+    if not proof.proved:
+        return {**answer, "proved": False}
+    certificate: Certificate = proof.certificate()
+    path = certificate.save(make_folder(output) / f"{certificate.id}.json")
+    checked = certificate.check()
+    return {
+        **answer,
+        "proved": checked.accepted,
+        "id": certificate.id,
+        "file": str(path),
+        "checked": list(checked.checked),
+        "text": certificate.text(),
+    }
+
+
+def python_of(found: Equilibrium, stable: bool | None) -> str:
+    """The lines of Python that make the certificate again."""
+    allowed = found.mask.allowed.tolist()
+    return (
+        "import rankmath as rm\n"
+        f"X = {found.X.tolist()}\n"
+        f"W_V, W_QK = {found.W_V.tolist()}, {found.W_QK.tolist()}\n"
+        f"mask = rm.Mask({allowed})\n"
+        f"proof = rm.certify_equilibrium(X, W_V, W_QK, mask, rank={found.rank}, stable={stable})\n"
+        'proof.certificate().save("equilibrium.json")\n'
+    )
+
+
+__all__ = ["MASKS", "certificate_of", "equilibrium_near", "python_of"]
