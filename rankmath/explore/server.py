@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import socket
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -83,11 +84,14 @@ def server(explorer: Explorer, port: int = 0) -> tuple[Any, str]:
         raise InvalidArgument(
             "explore: waitress is not installed; pip install 'rankmath[explore]', or use --export FILE"
         ) from None
+    listening = socket.socket()
     try:
-        ready = waitress.create_server(explorer, host=HOST, port=port, threads=2, ident=None)
+        listening.bind((HOST, port))
     except OSError as error:
+        listening.close()
         raise InvalidArgument(f"--port: {port} given; it cannot be used ({error.strerror})") from None
-    return ready, f"http://{HOST}:{ready.effective_port}/{explorer.token}/"
+    ready = waitress.create_server(explorer, sockets=[listening], threads=2, ident=None)
+    return ready, f"http://{HOST}:{listening.getsockname()[1]}/{explorer.token}/"
 
 
 __all__ = ["HOST", "Explorer", "server"]

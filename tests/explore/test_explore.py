@@ -110,10 +110,12 @@ def test_what_is_posted_is_limited_and_read_with_care(tmp_path: Path) -> None:
 
 
 def test_a_port_in_use_is_named(tmp_path: Path) -> None:
-    ready, _ = server(Explorer(tmp_path))
+    ready, address = server(Explorer(tmp_path))
+    port = int(address.split(":")[2].split("/")[0])
+    assert address.startswith("http://127.0.0.1:")
     try:
-        with pytest.raises(rm.InvalidArgument, match=f"--port: {ready.effective_port} given; it cannot be used"):
-            server(Explorer(tmp_path), ready.effective_port)
+        with pytest.raises(rm.InvalidArgument, match=f"--port: {port} given; it cannot be used"):
+            server(Explorer(tmp_path), port)
     finally:
         ready.close()
 

@@ -242,7 +242,7 @@ function look() {
 }
 
 function chart() {
-  const svg = $("chart"), left = 44, right = 470, top = 12, bottom = 210;
+  const svg = $("chart"), left = 56, right = 470, top = 12, bottom = 210;
   const log = (v) => (v > 1e-16 ? Math.log10(v) : null);
   const lines = { residual: history.map((X) => log(residual(X))), diameter: history.map((X) => log(diameter(X))) };
   const bound = bounds(history[0], state, Math.max(history.length - 1, 1));
@@ -260,8 +260,8 @@ function chart() {
     const points = line.map((v, l) => (v === null || v < low ? null : `${x(l).toFixed(1)},${y(v).toFixed(1)}`)).filter(Boolean);
     make("polyline", { points: points.join(" "), class: `line ${name}` }, svg);
   }
-  say("residual", right - 150, bottom + 28, "end"); make("line", { x1: right - 146, x2: right - 126, y1: bottom + 24, y2: bottom + 24, class: "line residual" }, svg);
-  say("diameter", right - 76, bottom + 28, "end"); make("line", { x1: right - 72, x2: right - 52, y1: bottom + 24, y2: bottom + 24, class: "line diameter" }, svg);
+  say("residual", right - 176, bottom + 28, "end"); make("line", { x1: right - 172, x2: right - 152, y1: bottom + 24, y2: bottom + 24, class: "line residual" }, svg);
+  say("diameter", right - 88, bottom + 28, "end"); make("line", { x1: right - 84, x2: right - 64, y1: bottom + 24, y2: bottom + 24, class: "line diameter" }, svg);
   if (bound) { say("bound", right - 18, bottom + 28, "end"); make("line", { x1: right - 15, x2: right, y1: bottom + 24, y2: bottom + 24, class: "line bound" }, svg); }
   const fails = [state.norm !== "none" && "LayerNorm", state.skip !== 0 && "a skip connection", state.mask !== "complete" && "a mask"].filter(Boolean);
   $("bound").textContent = bound ? "Dashed: own:diameter bounds the diameter, Δ′ ≤ ‖W_V‖ Δ tanh(β‖W_QK‖Δ²/4)." : `own:diameter does not apply: there is ${fails.join(" and ")}.`;
