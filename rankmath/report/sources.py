@@ -34,6 +34,7 @@ ORDER = (
     "wu2024_anisotropy",
     "stable_causal",
     "stable_complete",
+    "stable_every_n",
 )
 
 
