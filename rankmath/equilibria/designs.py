@@ -94,6 +94,8 @@ class Design:
             for place in group:
                 row = self.moduli[place // d][place % d].copy()
                 own = float(row[list(group)].sum()) if diagonal else 0.0
+                if own >= rate:
+                    raise InvalidArgument(f"rate: {rate} given; more than {own:.6g} is needed, entry {place}")
                 row[list(group)] = 0
                 used = np.flatnonzero(row)
                 if len(used):
@@ -323,13 +325,12 @@ def hamiltonian_order(mask: Mask, *, most: int = 200_000) -> tuple[int, ...] | N
     return None
 
 
-def sharp_gap(
-    tokens: int, ratio: Any = Fraction(1, 2), *, rate: float = 0.75, disc: float | None = 2.0**-24
-) -> int:
+def sharp_gap(tokens: int, ratio: Any = Fraction(1, 2), *, disc: float | None = 2.0**-24) -> int:
     """A gap L for which `prove_contraction` finds room, and resolves the spectrum into discs of that radius.
 
     Attention outside of S_i is at most e^{−L}, and the proof needs it below 1/w² and below 1/(w·w'), where w and w'
-    are the ranges of `log_weights` for the rate and the discs. They grow with L only like a power of it.
+    are the ranges of `log_weights` for the rate of `prove_contraction` and for the discs. They grow with L only like
+    a power of it.
 
     Examples
     --------
@@ -340,7 +341,7 @@ def sharp_gap(
     gap = 1
     for _ in range(20):
         design = path_design(n, gap, ratio)
-        logs = float(design.log_weights(rate).max())
+        logs = float(design.log_weights((1 + design.limit_rate) / 2).max())
         fine = logs if disc is None else float(design.log_weights(disc / 2, diagonal=False).max())
         needed = math.ceil(math.log(2) * (max(fine, logs) + 2 * logs)) + 40 + 12 * n
         if needed <= gap:

@@ -1,0 +1,424 @@
+"""Attracting equilibria for every number of tokens: Theorem A (causal), Theorem B (any mask with a Hamiltonian
+path, every rank under one weight pair), rank two in two dimensions; Theorem 3, item 2 of Wu et al.; orthogonal
+values."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import quantity
+from rankmath.linalg.masks import Mask, as_mask
+from rankmath.linalg.rationals import exact_matrix
+from rankmath.validation import InvalidArgument, as_count
+from rankmath.verification.draws import Rng
+from rankmath.verification.exact import boxed, rational
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import OWN, WU
+from rankmath.verification.statement import Statement
+
+_PROOF = "proofs/stable_every_n.tex"
+
+
+# -- Theorem A ---------------------------------------------------------------------------------------------------
+
+
+@quantity(
+    "decreasing(mu: array)",
+    latex=r"\mu_1>\dots>\mu_n>0,\ n\ge2",
+    example="decreasing(mu)",
+    value="truth",
+)
+def decreasing(run: ArrayRun, mu: str) -> Truth:
+    """at least two numbers, all positive, each smaller than the one before"""
+    values = run[mu].tolist()
+    return Truth(len(values) >= 2 and all(a > b > 0 for a, b in pairwise(values)))
+
+
+@quantity(
+    "causal_identity_attracts(mu: array)",
+    latex=r"\text{{causal mask, }}W_{{QK}}/\sqrt{{d_{{qk}}}}=([j>i])_{{ij}},\ e_iW_V=\mu_ie_i-\mu_{{i-1}}e_{{i-1}}:"
+    r"\ \mathrm{{LN}}(A(I)W_V)=I\text{{, and its Jacobian has the eigenvalues }}\mu_k/\mu_i\ (i<k)\text{{ and }}0",
+    example="causal_identity_attracts(mu)",
+    value="truth",
+)
+def causal_identity_attracts(run: ArrayRun, mu: str) -> Truth:
+    """under the causal mask with W_QK/√d_qk the ones above the diagonal and rows μ_i e_i − μ_{i−1} e_{i−1} of W_V,
+    X = I rests, and the characteristic polynomial of its Jacobian is that of μ_k/μ_i, i < k, and zeros: by exact
+    algebra"""
+    from rankmath.equilibria.rational import Polynomial, resting_polynomial
+
+    values = run[mu].tolist()
+    n = len(values)
+    W_V = [[Fraction(0)] * n for _ in range(n)]
+    for i, value in enumerate(values):
+        W_V[i][i] = value
+        if i:
+            W_V[i][i - 1] = -values[i - 1]
+    M = [[Fraction(j > i) for j in range(n)] for i in range(n)]
+    eigenvalues = [values[k] / values[i] for i in range(n) for k in range(i + 1, n)]
+    found = resting_polynomial(np.eye(n, dtype=int).tolist(), W_V, M, Mask.causal(n).allowed.tolist())
+    if found is None:
+        return Truth(False, f"n = {n}: the identity does not rest")
+    claimed = Polynomial.with_roots([*eigenvalues, *[Fraction(0)] * (n * n - len(eigenvalues))])
+    return Truth(found == claimed, f"n = {n}: spectral radius {max(eigenvalues)}, exact algebra")
+
+
+def causal_instance(mu: Any) -> ArrayInstance:
+    """Exact numbers μ_1 > … > μ_n > 0."""
+    return ArrayInstance({"mu": boxed([rational("mu", value) for value in mu])})
+
+
+def draw_causal(rng: Rng, size: int) -> ArrayInstance:
+    """μ_k = 2^{1−k} first, then ratios drawn at random; 2 to 5 tokens in a batch."""
+    n = int(rng.integers(2, 6))
+    rows = [boxed([Fraction(1, 2**k) for k in range(n)])]
+    while len(rows) < size:
+        ratios = [Fraction(int(rng.integers(1, 40)), 40) for _ in range(n)]
+        values = [Fraction(1)]
+        for ratio in ratios[1:]:
+            values.append(values[-1] * min(ratio, Fraction(39, 40)))
+        rows.append(boxed(values))
+    return ArrayInstance({"mu": np.stack(rows[:size])}, "ratios", is_batch=True)
+
+
+own_stable_causal_every_n = Statement(
+    "own:stable-causal-every-n",
+    "causal_identity_attracts(mu)",
+    given="decreasing(mu)",
+    arrays=("mu",),
+    exact=True,
+    title="An attracting causal equilibrium of full rank for every number of tokens, its spectrum known exactly",
+    source=OWN,
+    status="proved",
+    truth=_PROOF,
+    instance=causal_instance,
+    draws=(draw_causal,),
+    exhibit_refutes=False,
+    share=0.01,
+    cost=2,
+    notes="All eigenvalues are below 1; their largest is max μ_{k+1}/μ_k, which may be any number in (0, 1).",
+)
+
+
+# -- Theorem B ---------------------------------------------------------------------------------------------------
+
+
+@quantity(
+    "sees_predecessor(allowed: array, ratio: array)",
+    latex=r"\text{{sphere LayerNorm, }}n=d\ge2,\text{{ token }}i\text{{ sees itself and }}i-1,\ 0<g<1",
+    example="sees_predecessor(allowed, ratio)",
+    value="truth",
+)
+def sees_predecessor(run: ArrayRun, allowed: str, ratio: str) -> Truth:
+    """at least two tokens, each of which sees itself and its predecessor, and a number g between 0 and 1"""
+    mask, g = np.asarray(run[allowed], dtype=bool), _number(run[ratio])
+    n = len(mask)
+    return Truth(n >= 2 and bool(mask.diagonal().all() and mask.diagonal(-1).all()) and 0 < g < 1)
+
+
+@quantity(
+    "path_attracts(allowed: array, ratio: array)",
+    latex=r"\text{{integer logits and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}g^{{j-1}}e_j\text{{ have an "
+    r"equilibrium of rank }}n\text{{ that attracts, near }}I\text{{, eigenvalues near }}g^{{k}}\text{{ and }}0",
+    example="path_attracts(allowed, ratio)",
+    value="truth",
+)
+def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
+    """the weights of Theorem B, integers and rounded powers of g, have near X = I an equilibrium of rank n that
+    attracts a ball of starts, with every eigenvalue of the Jacobian within 2⁻²⁴ of the limit's; proved in balls"""
+    mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
+    return _proved([_path(mask, g, mask.n)])
+
+
+@quantity(
+    "every_rank_attracts(allowed: array, ratio: array)",
+    latex=r"\text{{integer logits and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}g^{{j-1}}e_j\text{{ have "
+    r"attracting equilibria of all ranks }}1,\dots,n",
+    example="every_rank_attracts(allowed, ratio)",
+    value="truth",
+)
+def every_rank_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
+    """one weight pair, that of Theorem B, has for every k = 1, …, n an equilibrium of rank k that attracts a ball
+    of starts: near e_1, …, e_k and n − k times −e_1; proved in balls"""
+    mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
+    return _proved([_path(mask, g, k) for k in range(1, mask.n + 1)])
+
+
+def _number(value: Any) -> Fraction:
+    return Fraction(value.item() if isinstance(value, np.ndarray) else value)
+
+
+def _path(mask: Mask, ratio: Fraction, rank: int) -> Any:
+    from rankmath.equilibria.designs import path_design
+
+    return path_design(mask.n, ratio=ratio, rank=rank, mask=mask)
+
+
+def _proved(designs: list[Any]) -> Truth:
+    """Whether each design is proved to attract at its rank; never false, for a failed proof shows nothing."""
+    from rankmath.equilibria.contraction import NotContracting, log10, prove_contraction
+
+    try:
+        proofs = [prove_contraction(design) for design in designs]
+    except NotContracting as failure:
+        return Truth(None, f"not decided: {failure}")
+    ranks = ", ".join(str(proof.rank) for proof in proofs)
+    least = min(log10(proof.radius) for proof in proofs)
+    shown = all(proof.rank == design.rank for proof, design in zip(proofs, designs, strict=True))
+    return Truth(
+        shown or None, f"n = {len(designs[0].X)}, in balls: rank {ranks}, every start within 10^{least:.1f}"
+    )
+
+
+def path_instance(mask: Any, tokens: int, ratio: Any = Fraction(1, 2)) -> ArrayInstance:
+    """A mask in which every token sees itself and its predecessor, and 0 < ratio < 1."""
+    graph, g = as_mask(mask, as_count("tokens", tokens, least=2)), rational("ratio", ratio)
+    if not (graph.has_self_loops and graph.allowed.diagonal(-1).all()):
+        raise InvalidArgument("mask: a token that does not see itself and its predecessor; both are needed")
+    if not 0 < g < 1:
+        raise InvalidArgument(f"ratio: {g} given; a number between 0 and 1 is needed")
+    return ArrayInstance({"allowed": graph.allowed, "ratio": boxed([g])[0]})
+
+
+def draw_paths(rng: Rng, size: int) -> ArrayInstance:
+    """The complete mask first, the causal one, the path, the cycle, then random ones that contain the path."""
+    n = int(rng.integers(2, 6))
+    path = np.eye(n, dtype=bool) | np.eye(n, k=-1, dtype=bool)
+    ring = path | path.T
+    ring[0, -1] = ring[-1, 0] = True
+    masks = [np.ones((n, n), dtype=bool), np.tril(np.ones((n, n), dtype=bool)), path | path.T, ring]
+    ratios = [Fraction(1, 2)] * len(masks)
+    while len(masks) < size:
+        masks.append(path | (rng.random((n, n)) < 0.5))
+        ratios.append(Fraction(int(rng.integers(8, 57)), 64))
+    return ArrayInstance({"allowed": np.stack(masks[:size]), "ratio": boxed(ratios[:size])}, "path", is_batch=True)
+
+
+own_stable_complete_every_n = Statement(
+    "own:stable-complete-every-n",
+    "path_attracts(allowed, ratio)",
+    given="sees_predecessor(allowed, ratio)",
+    arrays=("allowed", "ratio"),
+    exact=True,
+    title="An attracting equilibrium of full rank for every number of tokens: any mask with a Hamiltonian path",
+    source=OWN,
+    status="proved",
+    truth=_PROOF,
+    instance=path_instance,
+    draws=(draw_paths,),
+    exhibit_refutes=False,
+    share=0.005,
+    cost=3,
+    notes="Answers the open question of Wu et al. for every n, with any spectral radius; the gap of the logits is "
+    "explicit in the proof.",
+)
+
+own_stable_every_rank = Statement(
+    "own:stable-every-rank",
+    "every_rank_attracts(allowed, ratio)",
+    given="sees_predecessor(allowed, ratio)",
+    arrays=("allowed", "ratio"),
+    exact=True,
+    title="One weight pair with attracting equilibria of every rank",
+    source=OWN,
+    status="proved",
+    truth=_PROOF,
+    instance=path_instance,
+    draws=(draw_paths,),
+    exhibit_refutes=False,
+    share=0.004,
+    cost=6,
+)
+
+
+# -- rank two in two dimensions ------------------------------------------------------------------------------------
+
+
+@quantity("token_count(tokens: array)", latex=r"n", example="token_count(tokens) >= 2")
+def token_count(run: ArrayRun, tokens: str) -> Fraction:
+    """the number of tokens"""
+    return Fraction(int(run[tokens]))
+
+
+@quantity(
+    "rank_two_attracts(tokens: array)",
+    latex=r"\text{{no mask, }}d=2:\ n-1\text{{ tokens }}e_1\text{{ and one }}e_2\text{{ attract, for the closed "
+    r"form of }}W_{{QK}},W_V",
+    example="rank_two_attracts(tokens)",
+    value="truth",
+)
+def rank_two_attracts(run: ArrayRun, tokens: str) -> Truth:
+    """without a mask, in two dimensions, the closed form in doubles has near n − 1 tokens e_1 and one e_2 an
+    equilibrium of rank two that attracts a ball of starts; proved in balls"""
+    from rankmath.equilibria.designs import rank_two_design
+
+    return _proved([rank_two_design(int(run[tokens]))])
+
+
+def count_instance(tokens: int) -> ArrayInstance:
+    """The number of tokens, at least two."""
+    return ArrayInstance({"tokens": np.asarray(as_count("tokens", tokens, least=2, most=64))})
+
+
+def draw_counts(rng: Rng, size: int) -> ArrayInstance:
+    """2, 3, 4, …, then random numbers to 12."""
+    counts = [min(2 + i, 12) if i < 5 else int(rng.integers(2, 13)) for i in range(size)]
+    return ArrayInstance({"tokens": np.asarray(counts)}, "counts", is_batch=True)
+
+
+own_stable_rank_two_every_n = Statement(
+    "own:stable-rank-two-every-n",
+    "rank_two_attracts(tokens)",
+    given="token_count(tokens) >= 2",
+    arrays=("tokens",),
+    exact=True,
+    title="An attracting equilibrium of rank two in two dimensions for every number of tokens, no mask",
+    source=OWN,
+    status="proved",
+    truth=_PROOF,
+    instance=count_instance,
+    draws=(draw_counts,),
+    exhibit_refutes=False,
+    share=0.005,
+    cost=2,
+    notes="Proved in Coq for every n (wu_all_n).",
+)
+
+
+# -- Wu et al., Theorem 3, item 2 ----------------------------------------------------------------------------------
+
+
+@quantity(
+    "spares_an_open_set(tokens: array)",
+    latex=r"\text{{causal mask, sphere LayerNorm: for some weights the }}X(0)\in(S^{{n-1}})^n\text{{ whose orbits "
+    r"do not converge to rank one have positive measure}}",
+    example="spares_an_open_set(tokens)",
+    value="truth",
+)
+def spares_an_open_set(run: ArrayRun, tokens: str) -> Truth:
+    """under the causal mask there are weights, those of Theorem A, and a ball of starts that all converge to an
+    equilibrium of rank n ≥ 2; proved in balls"""
+    from rankmath.equilibria.designs import causal_design
+
+    return _proved([causal_design(int(run[tokens]))])
+
+
+wu2024_3_measure = Statement(
+    "wu2024:3-measure",
+    "spares_an_open_set(tokens)",
+    given="token_count(tokens) >= 2",
+    arrays=("tokens",),
+    exact=True,
+    title="Under the causal mask a set of positive measure does not collapse",
+    source=f"{WU}, Theorem 3, item 2, read as: for every number of tokens there are such weights",
+    status="proved",
+    truth=_PROOF,
+    instance=count_instance,
+    draws=(draw_counts,),
+    exhibit_refutes=False,
+    share=0.005,
+    cost=2,
+    notes="The printed proof rests on Lemma 13, which is false for d ≥ 4; own:stable-causal-every-n proves it.",
+)
+
+
+# -- orthogonal values ---------------------------------------------------------------------------------------------
+
+
+@quantity(
+    "orthogonal_rest(X: array, W_V: array, allowed: array)",
+    latex=r"\text{{sphere LayerNorm, }}W_V\text{{ orthogonal, }}n\le d,\text{{ self-loops, quasi-strongly "
+    r"connected, unit tokens not all equal}}",
+    example="orthogonal_rest(X, W_V, allowed)",
+    value="truth",
+)
+def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
+    """W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that
+    reaches all, and the unit tokens are not all equal; in exact rationals"""
+    x, w = np.asarray(run[X]), np.asarray(run[W_V])
+    mask = Mask(np.asarray(run[allowed], dtype=bool))
+    orthogonal = (w @ w.T == np.eye(len(w), dtype=int)).all()
+    units = all(row @ row == 1 for row in x)
+    apart = any((row != x[0]).any() for row in x)
+    reached = mask.has_self_loops and mask.is_quasi_strongly_connected
+    return Truth(bool(orthogonal and units and apart and reached and x.shape[0] <= x.shape[1]))
+
+
+@quantity(
+    "collapsing_neighbours(X: array)",
+    latex=r"\text{{arbitrarily near }}X\text{{ there are starts with }}\mu(X(t))\to0",
+    example="collapsing_neighbours(X)",
+    value="truth",
+)
+def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
+    """arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere): det of the Gram matrix
+    of X + t(B − X) is a polynomial in t that is not zero at t = 1, so not zero for small t but at finitely many"""
+    from flint import fmpq, fmpq_mat
+
+    x = np.asarray(run[X])
+    n, d = x.shape
+    start = fmpq_mat(n, d, [fmpq(Fraction(v).numerator, Fraction(v).denominator) for v in x.ravel()])
+    end = fmpq_mat(n, d, [fmpq(int(i == a)) for i in range(n) for a in range(d)])
+    full = (end * end.transpose()).det() != 0
+    nearest = next(
+        (
+            k
+            for k in range(8, 64)
+            if ((start + (end - start) * fmpq(1, 2**k)) * (start + (end - start) * fmpq(1, 2**k)).transpose()).det()
+            != 0
+        ),
+        None,
+    )
+    return Truth(bool(full and nearest is not None), f"full rank at distance 2^-{nearest} along a segment, exactly")
+
+
+def orthogonal_instance(X: Any, W_V: Any, mask: Any = "complete") -> ArrayInstance:
+    """Exact unit tokens, an exact orthogonal W_V, and a mask."""
+    tokens, values = (np.asarray(exact_matrix(name, M), dtype=object) for name, M in (("X", X), ("W_V", W_V)))
+    return ArrayInstance({"X": tokens, "W_V": values, "allowed": as_mask(mask, len(tokens)).allowed})
+
+
+def draw_orthogonal(rng: Rng, size: int) -> ArrayInstance:
+    """Antipodal pairs, at rest under W_V = I and W_QK = βI, turned by a rational reflection."""
+    pairs = int(rng.integers(1, 3))
+    n = d = 2 * pairs
+    tokens = []
+    for _ in range(size):
+        v = np.array([Fraction(int(x)) for x in rng.integers(1, 9, d)], dtype=object)
+        turn = np.array([[Fraction(int(i == j)) for j in range(d)] for i in range(d)], dtype=object)
+        turn = turn - 2 * np.outer(v, v) / (v @ v)
+        axes = turn[:pairs]
+        tokens.append(np.stack([row for axis in axes for row in (axis, -axis)]))
+    identity = np.array([[Fraction(int(i == j)) for j in range(d)] for i in range(d)], dtype=object)
+    return ArrayInstance(
+        {
+            "X": np.stack(tokens),
+            "W_V": np.stack([identity] * size),
+            "allowed": np.ones((size, n, n), dtype=bool),
+        },
+        "pairs",
+        is_batch=True,
+    )
+
+
+own_no_stable_orthogonal = Statement(
+    "own:no-stable-orthogonal",
+    "collapsing_neighbours(X)",
+    given="orthogonal_rest(X, W_V, allowed)",
+    arrays=("X", "W_V", "allowed"),
+    exact=True,
+    title="With orthogonal values and no more tokens than dimensions only equal tokens attract",
+    source=OWN,
+    status="proved",
+    truth=_PROOF,
+    instance=orthogonal_instance,
+    draws=(draw_orthogonal,),
+    share=0.01,
+    notes="So no equilibrium of rank above one attracts a neighbourhood there; see own:hemisphere, own:full-rank.",
+)

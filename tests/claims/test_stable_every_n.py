@@ -1,0 +1,52 @@
+"""The statements for every number of tokens: they hold on their draws, and errors planted in them are seen."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import rankmath as rm
+from rankmath.campaigns.battery import verify_statement
+from rankmath.claims import stable_every_n as here
+from rankmath.verification.judge import judge
+from rankmath.verification.verdict import Outcome
+
+KEYS = (
+    "own:stable-causal-every-n",
+    "own:stable-complete-every-n",
+    "own:stable-every-rank",
+    "own:stable-rank-two-every-n",
+    "wu2024:3-measure",
+    "own:no-stable-orthogonal",
+)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_holds_on_its_draws(key):
+    battery = verify_statement(key, instances=5, certify=1, search=0)
+    assert battery.outcome == "HOLDS"
+    assert (battery.instances, battery.undecided, len(battery.violations)) == (5, 0, 0)
+
+
+def test_outside_of_the_hypotheses_nothing_is_said():
+    rising = here.causal_instance([1, 2])
+    assert judge(here.own_stable_causal_every_n, rising, "exact").outcome == Outcome.NOT_APPLICABLE
+    turned = here.orthogonal_instance([[1, 0], [0, 1]], [[1, 1], [0, 1]])
+    assert judge(here.own_no_stable_orthogonal, turned, "exact").outcome == Outcome.NOT_APPLICABLE
+    equal = here.orthogonal_instance([[1, 0], [1, 0]], [[1, 0], [0, 1]])
+    assert judge(here.own_no_stable_orthogonal, equal, "exact").outcome == Outcome.NOT_APPLICABLE
+    with pytest.raises(rm.InvalidArgument, match=r"^mask: "):
+        here.path_instance(np.eye(3, dtype=bool), 3)
+    with pytest.raises(rm.InvalidArgument, match=r"^ratio: "):
+        here.path_instance("complete", 3, Fraction(3, 2))
+
+
+def test_growing_scales_do_not_attract():
+    """The same weights with μ rising have an eigenvalue above one: the hypothesis is what makes it true."""
+    from rankmath.equilibria.rational import Polynomial, resting_polynomial
+
+    mu = [Fraction(1), Fraction(2)]
+    found = resting_polynomial([[1, 0], [0, 1]], [[mu[0], 0], [-mu[0], mu[1]]], [[0, 1], [0, 0]], [[1, 0], [1, 1]])
+    assert found == Polynomial.with_roots([Fraction(2), 0, 0, 0])
