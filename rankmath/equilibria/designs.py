@@ -329,8 +329,8 @@ def sharp_gap(tokens: int, ratio: Any = Fraction(1, 2), *, disc: float | None = 
     """A gap L for which `prove_contraction` finds room, and resolves the spectrum into discs of that radius.
 
     Attention outside of S_i is at most e^{−L}, and the proof needs it below 1/w² and below 1/(w·w'), where w and w'
-    are the ranges of `log_weights` for the rate of `prove_contraction` and for the discs. They grow with L only like
-    a power of it.
+    are the ranges of `log_weights` for the rate of `prove_contraction` and for the discs. They grow with L only
+    like a power of it.
 
     Examples
     --------
