@@ -1,0 +1,160 @@
+"""wu2024:2, its step and corollary, own:full-rank, own:hemisphere: orthogonal values under sphere LayerNorm."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankmath as rm
+from rankmath.campaigns.battery import verify
+from rankmath.claims.wu2024_2 import SphereInstance, star_network
+from rankmath.equilibria.map import normalise
+from rankmath.linalg.masks import Mask
+from rankmath.verification.verdict import Outcome
+
+SPHERE = ["wu2024:2", "own:full-rank", "wu2024:cor1", "own:hemisphere"]
+
+
+def on_sphere(n: int, d: int, L: int, mask: Any, seed: int = 0) -> SphereInstance:
+    rng = np.random.default_rng(seed)
+    values = np.stack([np.eye(d)[rng.permutation(d)] * rng.choice([-1.0, 1.0], d) for _ in range(L)])[:, None]
+    net = rm.Network.from_arrays(rng.standard_normal((L, 1, d, d)), values, norm="sphere", mask=mask)
+    return SphereInstance(net, np.abs(rng.standard_normal((n, d))) + 0.1)
+
+
+def plain(instance: SphereInstance) -> list[np.ndarray[Any, Any]]:
+    """X(0), X(1), … by the definition."""
+    net, X = instance.net, normalise(np.asarray(instance.X), "sphere")
+    found = [X]
+    for layer in range(net.layers):
+        logits = X @ net.W_QK[layer, 0] @ X.T / math.sqrt(net.d_qk)
+        weights = np.where(net.mask_for(len(X)).allowed, np.exp(logits), 0.0)
+        X = normalise(weights / weights.sum(axis=1, keepdims=True) @ X @ net.W[layer, 0], "sphere")
+        found.append(X)
+    return found
+
+
+# -- the printed step and the printed theorem ------------------------------------------------------------------
+
+
+def test_a_star_with_n_epsilon_below_one_breaks_the_step_and_not_the_theorem() -> None:
+    star = star_network(3, 1.125)
+    epsilon = 1 / (1 + math.exp(1.125))
+    assert 3 * epsilon < 1
+    verdict = verify("wu2024:2-step", star.net, star.X, arithmetic="balls")
+    assert (verdict.outcome, verdict.certified) == (Outcome.VIOLATED, True)
+    # two leaves meet at the hub only
+    assert epsilon**2 / ((1 - epsilon) ** 2 + epsilon**2) < 3 * epsilon**2
+    for key in SPHERE:
+        assert verify(key, star.net, star.X, arithmetic="balls").outcome == Outcome.HOLDS
+
+
+def test_where_n_epsilon_is_one_nothing_is_said() -> None:
+    """Uniform attention over three tokens: ε = 1/3. The printed theorem excludes it, and so do we."""
+    net = rm.Network.from_arrays(np.zeros((1, 1, 3, 3)), np.eye(3)[None, None], 1, norm="sphere")
+    for key in ("wu2024:2-step", "wu2024:2"):
+        assert verify(key, net, np.eye(3) + 2.0**-30).outcome in (Outcome.NOT_APPLICABLE, Outcome.UNDECIDED)
+    sharper = rm.Network.from_arrays(np.eye(3)[None, None] / 8, np.eye(3)[None, None], 1, norm="sphere")
+    for key in ("wu2024:2-step", "wu2024:2"):
+        assert verify(key, sharper, np.eye(3) + 2.0**-30).outcome == Outcome.HOLDS
+
+
+def test_the_step_is_right_where_radius_and_diameter_agree() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        net = rm.Network.from_arrays(rng.standard_normal((1, 1, 4, 4)), np.eye(4)[None, None], 1, norm="sphere")
+        assert verify("wu2024:2-step", net, np.abs(rng.standard_normal((4, 4)))).outcome == Outcome.HOLDS
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+@pytest.mark.parametrize("r", [1, 2, 5])
+def test_the_printed_rate_follows_from_ours(n: int, r: int) -> None:
+    """(1 − ε^r)² < 1 − nε^{2r} where nε < 1."""
+    for epsilon in np.linspace(0.05 / n, (1 - 1e-9) / n, 50):
+        assert (1 - epsilon**r) ** 2 < 1 - n * epsilon ** (2 * r)
+
+
+def test_a_hub_with_a_chain_keeps_its_rank_where_the_expression_vanishes() -> None:
+    """Without nε < 1 the expression is no rate: nine tokens, ε = 1/3, 1 − nε² = 0, and X(2) = D₂AD₁A has rank nine."""
+    n = 9
+    allowed = np.eye(n, dtype=bool)
+    allowed[:, 0] = True
+    allowed[np.arange(2, n), np.arange(1, n - 1)] = True
+    allowed[0, n - 1] = True
+    mask = Mask(allowed)
+    assert mask.is_strongly_connected
+    assert mask.radius == 1
+    L = 3
+    identity = np.broadcast_to(np.eye(n), (L, 1, n, n))
+    net = rm.Network.from_arrays(0 * identity, identity, norm="sphere", mask=mask)
+    tokens = plain(SphereInstance(net, np.eye(n)))
+    assert all(np.linalg.matrix_rank(X) == n for X in tokens)
+    A = allowed / allowed.sum(axis=1, keepdims=True)
+    D1 = np.diag(1 / np.linalg.norm(A, axis=1))
+    Y = A @ D1 @ A
+    D2 = np.diag(1 / np.linalg.norm(Y, axis=1))
+    np.testing.assert_allclose(tokens[2], D2 @ A @ D1 @ A, atol=1e-15)
+    assert verify("wu2024:2", net, np.eye(n)).outcome == Outcome.NOT_APPLICABLE
+
+
+# -- what both proofs stand on ---------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 10**6))
+def test_heights_never_fall_and_cosines_never_fall(seed: int) -> None:
+    instance = on_sphere(4, 3, 4, "causal", seed)
+    tokens = plain(instance)
+    v = tokens[0].mean(axis=0)
+    for t in range(4):
+        carried = v @ instance.net.W[t, 0]
+        assert (tokens[t + 1] @ carried).min() >= (tokens[t] @ v).min() - 1e-14
+        assert (tokens[t + 1] @ tokens[t + 1].T).min() >= (tokens[t] @ tokens[t].T).min() - 1e-14
+        v = carried
+
+
+@pytest.mark.parametrize("mask", ["causal", "window:1", "star"])
+def test_the_sides_are_those_of_the_plain_tokens(mask: str) -> None:
+    instance = on_sphere(3, 4, 5, mask)
+    tokens = plain(instance)
+    found = verify("own:full-rank", instance.net, instance.X)
+    assert math.exp(found.log_lhs) == pytest.approx(float(rm.mu(tokens[-1])), rel=1e-10)
+
+
+def test_full_rank_tokens_have_equal_heights() -> None:
+    """γ = (1ᵀ(XXᵀ)⁻¹1)^{−1/2} with v = γ 1ᵀ(XXᵀ)⁻¹X: a unit vector, ⟨X_i, v⟩ = γ for all i."""
+    X = plain(on_sphere(3, 4, 1, "causal"))[0]
+    gamma = float(np.linalg.inv(X @ X.T).sum()) ** -0.5
+    v = gamma * np.linalg.solve(X @ X.T, np.ones(3)) @ X
+    assert np.linalg.norm(v) == pytest.approx(1, abs=1e-13)
+    assert np.allclose(X @ v, gamma, atol=1e-14)
+
+
+@pytest.mark.parametrize("key", SPHERE)
+def test_rounded_orthogonal_values_are_not_orthogonal(key: str) -> None:
+    net = rm.Network.random(tokens=2, dim=3, layers=2, init="orthogonal", norm="sphere", mask="complete")
+    verdict = verify(key, net, np.eye(2, 3) + 0.1)
+    assert verdict.outcome == Outcome.NOT_APPLICABLE
+    assert "orthogonal" in verdict.reason
+
+
+def test_what_the_sphere_statements_do_not_speak_about() -> None:
+    net = on_sphere(2, 2, 1, "causal").net
+    for key, X in (
+        ("wu2024:cor1", [[1.0, 0.0], [-0.5, 1.0]]),  # obtuse
+        ("own:hemisphere", [[1.0, 0.0], [-1.0, 0.1], [-1.0, -0.3]]),  # no hemisphere about the mean
+        ("own:full-rank", [[1.0, 0.0], [0.5, 1.0], [0.2, 1.0]]),  # n > d
+        ("wu2024:2", [[1.0, 0.0], [0.5, 1.0]]),  # the causal mask is not strongly connected
+        ("own:full-rank", [[1.0, 0.5]]),  # one token
+    ):
+        for arithmetic in ("float64", "balls"):
+            assert verify(key, net, X, arithmetic=arithmetic).outcome == Outcome.NOT_APPLICABLE, (key, X)
+
+
+def test_a_zero_token_has_no_direction() -> None:
+    with pytest.raises(ValueError, match="^X: a token is zero"):
+        verify("wu2024:cor1", on_sphere(2, 2, 1, "causal").net, [[0.0, 0.0], [1.0, 0.0]])
