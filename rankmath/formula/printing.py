@@ -208,7 +208,7 @@ _WORDS = {
     "mask == causal": "the causal mask",
     "mask == complete": "the complete mask",
     "layernorm == none": "no LayerNorm",
-    "layernorm == sphere": "sphere LayerNorm, X^0 = LN(X)",
+    "layernorm == sphere": "sphere LayerNorm (every token is divided by its norm, the input's too)",
     "layernorm == column": "column LayerNorm",
     "mlp == none": "no MLP",
     "mlp == any": "per-token MLPs",
