@@ -14,7 +14,13 @@ from rankmath.verification.many_tokens import LoneQuery, MeanKinds, lone_query
 from rankmath.verification.two_heads import FourKeys, TwoHeads
 from rankmath.verification.verdict import Outcome
 
-REFUTED = ["dong2021v1:2.2", "dong2021v1:2.2-mean", "dong2021v1:2.3", "dong2021:2.2-unhedged", "dong2021:2.3-printed"]
+REFUTED = [
+    "dong2021v1:2.2",
+    "dong2021v1:2.2-mean",
+    "dong2021v1:2.3",
+    "dong2021:2.2-unhedged",
+    "dong2021:2.3-printed",
+]
 
 
 @pytest.mark.parametrize("key", REFUTED)

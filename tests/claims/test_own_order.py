@@ -42,7 +42,9 @@ DEGENERATE = {
 def test_layers_whose_order_is_not_three_are_not_spoken_about(name: str, arithmetic: str) -> None:
     verdict = verify("own:order", *DEGENERATE[name], arithmetic=arithmetic)
     # Doubles cannot tell equal tokens from nearly equal ones; balls can.
-    honest = {Outcome.NOT_APPLICABLE} | ({Outcome.UNDECIDED} if (name, arithmetic) == ("equal tokens", "float64") else set())
+    honest = {Outcome.NOT_APPLICABLE} | (
+        {Outcome.UNDECIDED} if (name, arithmetic) == ("equal tokens", "float64") else set()
+    )
     assert verdict.outcome in honest, (name, verdict)
 
 
