@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
-from rankmath.cli.app import as_json
+from rankmath.cli.app import as_json, complete_keys
 
 
 @click.command()
+@click.argument("what", nargs=-1, metavar="[KEY|CERTIFICATE]...", shell_complete=complete_keys)
 @click.option(
     "--output", type=click.Path(file_okay=False), default=".", show_default=True, help="Folder to write to."
 )
@@ -21,20 +22,38 @@ from rankmath.cli.app import as_json
     help="report.json of `rankmath verify`, for what is measured; its figures are taken along.",
 )
 @as_json
-def appendix(output: str, report_path: str | None, as_json: bool) -> None:
+def appendix(what: tuple[str, ...], output: str, report_path: str | None, as_json: bool) -> None:
     """The LaTeX appendix: statements, proofs, refutations, certificates.
 
-    With --report also what was measured. Writes appendix.tex and references.bib; pdflatex, bibtex, pdflatex,
+    All of them; or only the KEYs named, with their proofs, and the CERTIFICATEs named, each as a theorem. With
+    --report also what was measured. Writes appendix.tex and references.bib; pdflatex, bibtex, pdflatex,
     pdflatex makes the PDF.
 
     Example: rankmath appendix --output paper --report rankmath-report/report.json
+
+    Example: rankmath appendix own:diameter equilibrium.json --output paper
     """
+    from rankmath.certificates.certificate import Certificate
+    from rankmath.claims import statements
+    from rankmath.printing import did_you_mean
     from rankmath.report.appendix import appendix as assemble
     from rankmath.report.results import Report
+    from rankmath.validation import InvalidArgument
 
     report = None if report_path is None else Report.load(report_path)
     plots = None if report_path is None else Path(report_path).parent / "figures"
-    path = assemble(report, plots=plots).save(output)
+    keys, certificates = [], []
+    for name in what:
+        if name in statements():
+            keys.append(name)
+        elif Path(name).is_file():
+            certificates.append(Certificate.load(name))
+        else:
+            raise InvalidArgument(
+                f"what: {name!r} given; a statement's key or a certificate's file is needed"
+                f"{did_you_mean(name, statements())}"
+            )
+    path = assemble(report, plots=plots, keys=keys if what else None, theorems=certificates).save(output)
     if as_json:
         click.echo(json.dumps({"appendix": str(path), "bibliography": str(path.with_name("references.bib"))}))
         return

@@ -16,7 +16,7 @@ from typing import Any
 
 from rankmath.campaigns.in_memory import Result
 from rankmath.certificates.certificate import Certificate
-from rankmath.claims import statements
+from rankmath.claims import statement, statements
 from rankmath.files import write
 from rankmath.report.cite import TITLE, software_entry
 from rankmath.report.figures import FIGURES
@@ -30,6 +30,7 @@ from rankmath.report.sources import (
     proof_texts,
     proofs_folder,
 )
+from rankmath.report.theorems import theorem
 from rankmath.validation import InvalidArgument
 from rankmath.verification.many_tokens import Kinds, LoneQuery, MeanKinds, TokenKinds
 from rankmath.verification.statement import Statement
@@ -149,17 +150,27 @@ class Appendix:
         return path
 
 
-def appendix(report: Report | None = None, *, plots: str | os.PathLike[str] | None = None) -> Appendix:
+def appendix(
+    report: Report | None = None,
+    *,
+    plots: str | os.PathLike[str] | None = None,
+    keys: Sequence[str] | None = None,
+    theorems: Sequence[Certificate] = (),
+) -> Appendix:
     """Assemble the appendix from the registry, proofs/, its certificates and, where given, a report with its plots.
+
+    With `keys` only these statements, their proofs and what those refer to; `theorems` are certificates that become
+    theorems of a section of their own.
 
     Examples
     --------
     >>> appendix().tex.splitlines()[0]
     '\\\\documentclass[11pt]{article}'
     """
+    chosen = statements() if keys is None else {key: statement(key) for key in keys}
     certificates = committed_certificates()
     supplied = values(certificates, report)
-    texts = proof_texts()
+    texts = proof_texts() if keys is None else _needed(chosen)
     _demand_supplied(texts, supplied)
     figures = _figures(plots)
     parts = [
@@ -174,13 +185,13 @@ def appendix(report: Report | None = None, *, plots: str | os.PathLike[str] | No
         r"\begin{document}",
         r"\maketitle",
         r"\tableofcontents",
-        _overview(report),
-        _summary_table(report, certificates, supplied),
+        *((_overview(report, chosen), _summary_table(report, certificates, supplied, chosen)) if chosen else ()),
+        _theorems(theorems),
         _measurements(figures),
-        _claims(),
+        _claims(chosen) if chosen else "",
         *(_with_reports(name, text, supplied) for name, text in texts.items()),
         _further(report, supplied),
-        _certificate_table(certificates),
+        _certificate_table(certificates, chosen) if chosen else "",
         r"\bibliographystyle{plain}",
         r"\bibliography{references}",
         r"\end{document}",
@@ -214,14 +225,41 @@ def _title() -> str:
     return "\n".join((rf"\title{{{words}}}", rf"\author{{{name} {__version__}~\cite{{rankmath}}}}", r"\date{}"))
 
 
-def _overview(report: Report | None) -> str:
-    known = statements().values()
+def _needed(chosen: Mapping[str, Statement]) -> dict[str, str]:
+    """The texts that show these statements, and all that they refer to, in the order of the whole appendix."""
+    texts = proof_texts()
+    home = {label: name for name, text in texts.items() for label in re.findall(r"\\label\{([^}]*)\}", text)}
+    todo = [Path(entry.truth).stem for entry in chosen.values()]
+    todo += [home["sec:setting"]] if chosen and "sec:setting" in home else []
+    wanted: set[str] = set()
+    while todo:
+        name = todo.pop()
+        if name in texts and name not in wanted:
+            wanted.add(name)
+            cited = re.findall(r"\\(?:ref|eqref|autoref|pageref)\{([^}]*)\}", texts[name])
+            todo += [home[label] for label in cited if label in home]
+    return {name: text for name, text in texts.items() if name in wanted}
+
+
+def _theorems(certificates: Sequence[Certificate]) -> str:
+    """A section with one theorem for each certificate."""
+    if not certificates:
+        return ""
+    body = "\n\n".join(theorem(certificate) for certificate in certificates)
+    return f"\\section{{Certified instances}}\n\\label{{sec:certified}}\n{body}"
+
+
+def _overview(report: Report | None, chosen: Mapping[str, Statement]) -> str:
+    known = chosen.values()
     proved = sum(entry.status == "proved" for entry in known)
-    count = sum(len(group) for group in committed_certificates().values())
+    refuted = sum(entry.status == "refuted" for entry in known)
+    undecided = len(known) - proved - refuted
+    rest = f", {undecided} open" if undecided else ""
+    count = sum(len(group) for key, group in committed_certificates().items() if key in chosen)
     return rf"""\section{{Overview}}
 \label{{sec:overview}}
 Table~\ref{{tab:summary}} lists {len(known)} statements about self-attention networks.  Of these {proved} are proved
-in the sections named there and {len(known) - proved} are refuted.  A \emph{{proof}} is a written one.  A
+in the sections named there and {refuted} are refuted{rest}.  A \emph{{proof}} is a written one.  A
 \emph{{refutation}} is an instance on which the claim fails, given by exact numbers in a certificate or in the
 section named.  Each of the {count} certificates of Table~\ref{{tab:certificates}} was checked again while this
 document was assembled, by a program that shares no code with the one that issued it, works with directed rounding
@@ -249,10 +287,13 @@ def _where(entry: Statement) -> str:
 
 
 def _summary_table(
-    report: Report | None, certificates: Mapping[str, Sequence[Certificate]], supplied: Mapping[str, str]
+    report: Report | None,
+    certificates: Mapping[str, Sequence[Certificate]],
+    supplied: Mapping[str, str],
+    chosen: Mapping[str, Statement],
 ) -> str:
     rows: list[tuple[str, ...]] = []
-    for entry in statements().values():
+    for entry in chosen.values():
         shown = [c for c in certificates.get(entry.key, ()) if c.kind != "holds"]
         where = _where(entry) + (rf", {linked(shown[0], digits=8)}" if shown else "")
         tightness = _tightness(entry, report, supplied.get(f"{entry.key}:ratio"))
@@ -313,7 +354,7 @@ def _longtable(
     )
 
 
-def _claims() -> str:
+def _claims(chosen: Mapping[str, Statement]) -> str:
     """Every registered claim as it stands, with its source."""
     lines = [
         r"\section{The claims}",
@@ -321,14 +362,14 @@ def _claims() -> str:
         "Each statement as it is registered, with who states it.  Notation of Section~\\ref{sec:setting}.",
         r"\begin{description}\raggedright",
     ]
-    for entry in statements().values():
+    for entry in chosen.values():
         cites = cited_by(entry.source)
         cited = rf"~\cite{{{','.join(cites)}}}" if cites else ""
         lines.append(rf"\item[{code(entry.key)}] \textit{{{escape(entry.title)}.}}\\*[3pt]")
         # A claim and what its letters stand for, on lines of their own.
         parts = r"$,\\*[3pt] $\displaystyle ".join(entry.claim.split(r",\quad"))
         lines.append(rf"$\displaystyle {parts}$.\\*[3pt]")
-        verb = "Proved" if entry.status == "proved" else "Refuted"
+        verb = entry.status.capitalize()
         note = f" {escape(entry.notes)}" if entry.notes else ""
         lines.append(rf"Source: {escape(entry.source)}{cited}.  {verb} in Section~{_where(entry)}.{note}")
     return "\n".join((*lines, r"\end{description}"))
@@ -358,9 +399,9 @@ def _further(report: Report | None, supplied: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def _certificate_table(certificates: Mapping[str, Sequence[Certificate]]) -> str:
+def _certificate_table(certificates: Mapping[str, Sequence[Certificate]], chosen: Mapping[str, Statement]) -> str:
     rows: list[tuple[str, ...]] = []
-    for key, entry in statements().items():
+    for key, entry in chosen.items():
         group = certificates.get(key, ())
         if group:
             rows.append((rf"\multicolumn{{3}}{{@{{}}l}}{{{code(key)}, {escape(entry.title)}}}",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from rankmath.checker import checker
 from rankmath.claims import statement, statements
 from rankmath.report.latex import code, escape, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field
+from rankmath.report.theorems import EQUILIBRIUM, equilibrium_statement
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.statement import Statement
 from rankmath.version import __version__
@@ -54,6 +56,8 @@ class Citation:
     truth: str
     certificates: tuple[tuple[str, str], ...]
     bibtex: tuple[str, ...]
+    #: Whether the claim is one formula, to be displayed; else it is a text with formulas in it.
+    displayed: bool = True
 
     def text(self, format: str) -> str:
         """The citation as "latex", "bibtex" or "markdown"."""
@@ -68,7 +72,7 @@ class Citation:
         cites = ",".join((*self.bibtex, "rankmath"))
         lines = [
             f"{escape(self.title)} ({code(self.key)}, \\cite{{{cites}}}):",
-            f"\\[\n  {self.claim}\n\\]",
+            f"\\[\n  {self.claim}\n\\]" if self.displayed else self.claim,
             f"{escape(self.truth[0].upper() + self.truth[1:])}.",
         ]
         lines += [f"Certificate {identifier(name)}: {_SHOWS[kind]}." for name, kind in self.certificates]
@@ -78,7 +82,7 @@ class Citation:
     def _markdown(self) -> str:
         lines = [
             f"**{self.title}** (`{self.key}`)",
-            f"$$\n{self.claim}\n$$",
+            f"$$\n{self.claim}\n$$" if self.displayed else _as_markdown(self.claim),
             f"Source: {self.source}.",
             f"{self.truth[0].upper() + self.truth[1:]}.",
         ]
@@ -94,6 +98,15 @@ _SHOWS = {
     "violates": "an instance that refutes it",
     "exists": "an instance of what it says exists",
 }
+
+
+def _as_markdown(tex: str) -> str:
+    """A text with formulas: displays between dollar signs, our own commands written out."""
+    display = r"\n\n$$\n\\begin{aligned}\1\\end{aligned}\n$$\n\n"
+    tex = re.sub(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", display, tex, flags=re.S)
+    for command, meaning in ((r"\WQK", "W_{QK}"), (r"\tp", "^{T}"), (r"\one", r"\mathbf{1}")):
+        tex = re.sub(re.escape(command) + r"(?![A-Za-z])", meaning.replace("\\", r"\\"), tex)
+    return re.sub(r"\\norm\{((?:[^{}]|\{[^{}]*\})*)\}", r"\\lVert \1\\rVert", tex)
 
 
 def _in_words(entry: str) -> str:
@@ -127,9 +140,28 @@ def citation(what: str | os.PathLike[str]) -> Citation:
     result = certificate.check()
     if not result.accepted:
         raise InvalidArgument(f"what: {name} given; the checker rejects it: {result.reason}")
+    if certificate.statement == EQUILIBRIUM:
+        return _of_equilibrium(certificate)
     if certificate.statement not in statements():
         return _of_family(certificate)
     return _of_statement(certificate.statement, (certificate,))
+
+
+def _of_equilibrium(certificate: Certificate) -> Citation:
+    """What the certificate says, in full: the map, the ball, the rank, the attraction."""
+    data = certificate.data
+    n, d = len(data["tokens"]), len(data["tokens"][0])
+    attracts = ", attracting" if data.get("attracting") else ""
+    return Citation(
+        key=certificate.statement,
+        title=f"LayerNorm equilibrium: {n} tokens of dimension {d}, rank {data.get('rank')}{attracts}",
+        claim=equilibrium_statement(certificate),
+        source="this library",
+        truth="proved by the certificate, which `rankmath check` checks",
+        certificates=((certificate.id, certificate.kind),),
+        bibtex=(),
+        displayed=False,
+    )
 
 
 def _of_family(certificate: Certificate) -> Citation:

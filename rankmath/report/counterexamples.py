@@ -14,6 +14,7 @@ from rankmath.claims import statement, statements
 from rankmath.files import write
 from rankmath.report.latex import exact_data, identifier
 from rankmath.report.sources import certificate_file
+from rankmath.report.theorems import document
 from rankmath.validation import InvalidArgument
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def refutation_shown(key: str, folder: str | os.PathLike[str]) -> Shown:
         known = ", ".join(name for name, entry in statements().items() if entry.exhibit is not None)
         raise InvalidArgument(f"key: {key!r} given; no counterexample is known. There is one for {known}")
     certificate = exhibit()
-    return _written(key, certificate, folder, data_table(exact_data(certificate.data)))
+    shown = _written(key, certificate, folder, data_table(exact_data(certificate.data)))
+    return replace(shown, beside=(_theorem_beside(shown, certificate),))
 
 
 def _written(what: str, certificate: Certificate, folder: str | os.PathLike[str], tex: str) -> Shown:
@@ -82,8 +84,9 @@ def equilibrium_shown(
 ) -> Shown:
     """An equilibrium of self-attention with LayerNorm: its certificate, written, and what the checker finds in it.
 
-    Beside the certificate lie the matrices as LaTeX and, if asked for, a picture with its numbers (see
-    `portraits`). Where balls do not prove all that was asked for there is no certificate, and the claims say why.
+    Beside the certificate lie the theorem as LaTeX, which compiles alone, and, if asked for, a picture with its
+    numbers (see `portraits`). Where balls do not prove all that was asked for there is no
+    certificate, and the claims say why.
     """
     from rankmath.equilibria.constructions import layernorm_equilibrium
 
@@ -100,19 +103,27 @@ def equilibrium_shown(
     tex = data_table([*exact_data(weights), tokens_shown])
     if not proof.proved:
         return Shown(what, tuple(map(str, proof.claims)), False, tex)
-    shown = _written(what, proof.certificate(), folder, tex)
-    return replace(shown, beside=tuple(_beside(shown, equilibrium, proof, plot=plot)))
+    certificate = proof.certificate()
+    shown = _written(what, certificate, folder, tex)
+    beside = (_theorem_beside(shown, certificate), *_picture_beside(shown, equilibrium, proof, plot=plot))
+    return replace(shown, beside=beside)
 
 
-def _beside(shown: Shown, equilibrium: Equilibrium, proof: EquilibriumProof, *, plot: bool) -> Iterator[str]:
-    """Write the LaTeX of the matrices and the picture next to the certificate; their names."""
+def _theorem_beside(shown: Shown, certificate: Certificate) -> str:
+    """Write the theorem, a document that compiles alone, next to the certificate; its name."""
     assert shown.file is not None
-    tex = Path(shown.file).with_suffix(".tex")
-    write(tex, shown.latex + "\n")
-    yield str(tex)
+    return str(write(Path(shown.file).with_suffix(".tex"), document([certificate])))
+
+
+def _picture_beside(
+    shown: Shown, equilibrium: Equilibrium, proof: EquilibriumProof, *, plot: bool
+) -> Iterator[str]:
+    """Draw the picture next to the certificate, if asked for; its name, and that of its numbers."""
     if plot:
         from rankmath.report.portraits import plot_portrait, portrait_data, write_portrait
 
+        assert shown.file is not None
+        tex = Path(shown.file).with_suffix(".tex")
         data = portrait_data(equilibrium, ball=None if proof.attraction is None else proof.attraction.ball)
         picture = tex.with_suffix(".png")
         plot_portrait(data, picture)

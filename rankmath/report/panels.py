@@ -6,8 +6,9 @@ import math
 import os
 from collections.abc import Sequence
 
+from rankmath.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, pyplot
 from rankmath.experiments.outcome import Curve
-from rankmath.report.plots import BLUE, GREEN, GREY, ORANGE, PURPLE, pyplot, save_figure
+from rankmath.report.plots import save_figure
 
 _COLOURS = (BLUE, ORANGE, GREEN, PURPLE, GREY, "#E69F00", "#56B4E9", "#1A1A1A")
 
@@ -16,7 +17,7 @@ def plot_curves(
     curves: Sequence[Curve], axes: dict[str, tuple[str, str, str, str]], path: str | os.PathLike[str]
 ) -> None:
     """One panel for each name, at most three beside each other."""
-    plt = pyplot()
+    plt = pyplot(screen=False)
     panels = list(dict.fromkeys(curve.panel for curve in curves))
     columns = min(3, len(panels))
     lines = math.ceil(len(panels) / columns)

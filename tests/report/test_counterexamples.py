@@ -9,7 +9,7 @@ import pytest
 
 from rankmath.checker import checker
 from rankmath.claims import statements
-from rankmath.equilibria import equilibria
+from rankmath.equilibria import constructions
 from rankmath.equilibria.constructions import layernorm_equilibrium
 from rankmath.report.counterexamples import equilibrium_shown, refutation_shown
 
@@ -73,7 +73,7 @@ def test_what_is_not_found_is_said_and_not_an_error(tmp_path: Path, monkeypatch:
     def searched(*sizes: object, **options: object) -> None:
         raise RuntimeError("no stable equilibrium found in 60 restarts")
 
-    monkeypatch.setattr(equilibria, "layernorm_equilibrium", searched)
+    monkeypatch.setattr(constructions, "layernorm_equilibrium", searched)
     shown = equilibrium_shown(2, 2, 2, tmp_path, mask="causal", stable=True)
     assert (shown.proved, shown.words) == (False, ("no stable equilibrium found in 60 restarts",))
 
@@ -83,7 +83,7 @@ def test_what_is_not_proved_has_no_certificate_and_says_why(
 ) -> None:
     # An equilibrium of rank two, claimed to have rank one.
     found = replace(layernorm_equilibrium(2, 2, 2), rank=1)
-    monkeypatch.setattr(equilibria, "layernorm_equilibrium", lambda *sizes, **options: found)
+    monkeypatch.setattr(constructions, "layernorm_equilibrium", lambda *sizes, **options: found)
     shown = equilibrium_shown(2, 2, 2, tmp_path, mask="causal", stable=False)
     assert not shown.proved
     assert shown.file is None

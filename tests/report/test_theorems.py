@@ -1,0 +1,95 @@
+"""A certificate as a theorem: it says what the checker checked, with its numbers, and compiles alone."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import rankmath as rm
+from rankmath.certificates.certificate import Certificate
+from rankmath.cli import main
+from rankmath.report.cite import citation
+from rankmath.report.latex import identifier
+from rankmath.report.sources import committed_certificates
+from rankmath.report.theorems import document, equilibrium_statement, theorem
+
+
+@pytest.fixture(scope="module")
+def stable() -> Certificate:
+    found = rm.layernorm_equilibrium(2, 2, 2, mask="complete", stable=True)
+    return found.certify(stable=True).certificate()
+
+
+def test_the_theorem_names_map_weights_ball_rank_and_rate(stable: Certificate) -> None:
+    said = equilibrium_statement(stable)
+    printed = [
+        Fraction(int(sign + top), int(bottom))
+        for sign, top, bottom in re.findall(r"(-?)\\tfrac\{(\d+)\}\{(\d+)\}", said)
+    ]
+    from rankmath.report.latex import number
+
+    weights = [number(x) for name in ("W_V", "W_QK") for row in stable.data[name] for x in row]
+    assert printed[: len(weights)] == weights, "the weights, exactly"
+    assert number(stable.data["attracting"]["rate"]) in printed
+    radius = number(stable.data["radius"])
+    assert f"2^{{-{radius.denominator.bit_length() - 1}}}" in said
+    assert "Its rank is $2$: the tokens do not collapse." in said
+    shown = re.findall(r"-?\d\.\d{6}", said)
+    tokens = [float(number(x)) for row in stable.data["tokens"] for x in row]
+    assert np.allclose([float(x) for x in shown], tokens, atol=1e-6)
+
+
+def test_what_the_checker_finds_is_the_proof(stable: Certificate) -> None:
+    text = theorem(stable)
+    assert identifier(stable.id) in text
+    assert text.count(r"\item") == len(stable.check().checked)
+
+
+def test_a_rejected_certificate_is_no_theorem(stable: Certificate) -> None:
+    wrong = Certificate(stable.statement, stable.kind, {**stable.data, "rank": 1}, stable.hints)
+    with pytest.raises(rm.InvalidArgument, match="the checker rejects it"):
+        theorem(wrong)
+
+
+def test_a_citation_of_a_file_says_what_it_shows(stable: Certificate, tmp_path: Path) -> None:
+    path = stable.save(tmp_path / "eq.json")
+    for format in ("latex", "markdown"):
+        text = citation(path).text(format)
+        assert "as described" not in text
+        assert "Its rank is $2$" in text
+    assert r"\WQK" not in citation(path).text("markdown")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_the_documents_compile_alone(stable: Certificate, tmp_path: Path) -> None:
+    masked = rm.layernorm_equilibrium(3, 3, 2, mask="causal").certify().certificate()
+    standard = rm.layernorm_equilibrium(3, 4, 2, norm="standard").certify().certificate()
+    committed = [group[0] for group in committed_certificates().values()]
+    (tmp_path / "all.tex").write_text(document([stable, masked, standard, *committed]), encoding="utf-8")
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "all.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+    assert "undefined" not in (tmp_path / "all.log").read_text(errors="replace")
+
+
+def test_an_appendix_of_what_is_named_holds_that_alone(stable: Certificate, tmp_path: Path) -> None:
+    path = stable.save(tmp_path / "eq.json")
+    done = CliRunner().invoke(main, ["appendix", "own:tv", str(path), "--output", str(tmp_path / "paper")])
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "paper/appendix.tex").read_text()
+    assert rf"\label{{{stable.id}}}" in text
+    assert r"\label{stmt:own-tv}" in text
+    assert "stmt:wu2024" not in text
+    labels = set(re.findall(r"\\label\{([^}]*)\}", text))
+    for name in re.findall(r"\\(?:ref|eqref)\{([^}]*)\}", text):
+        assert name in labels, "what is referred to is there"
+    wrong = CliRunner().invoke(main, ["appendix", "own:tw", "--output", str(tmp_path)])
+    assert wrong.exit_code == 2
+    assert "did you mean 'own:tv'" in wrong.stderr
