@@ -78,13 +78,24 @@ def certify(key: str | Statement, *given: Any, **named: Any) -> Certificate:
     ('holds', True)
     """
     statement = key if isinstance(key, Statement) else registered(key)
-    if statement.certificate is None:
-        having = ", ".join(k for k, entry in statements().items() if entry.certificate is not None)
+    if statement.certificate is None and (statement.arrays or statement.quantifier == "some"):
+        having = ", ".join(k for k, s in statements().items() if s.certificate is not None or not s.arrays)
         raise InvalidArgument(f"key: {statement.key!r} given; instances are certified for {having}")
     verdict = verify(statement, *given, arithmetic="balls", **named)
     if not verdict.certified or verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
         raise ArithmeticError(f"nothing to certify: {verdict}")
-    return statement.certificate(_instance(statement, given, named), verdict)
+    instance = _instance(statement, given, named)
+    if statement.certificate is not None:
+        return statement.certificate(instance, verdict)
+    return certificate_of(statement, instance, verdict)
+
+
+def certificate_of(statement: Statement, instance: Any, verdict: Verdict) -> Certificate:
+    """The certificate of a claim about a network on one instance, as the verdict decides it."""
+    from rankmath.certificates.issue import certify_claim
+
+    kind: Literal["holds", "violates"] = "holds" if verdict.outcome == Outcome.HOLDS else "violates"
+    return certify_claim(statement.key, statement.claim_text, statement.given_texts, instance.net, instance.X, kind)
 
 
 def _instance(statement: Statement, given: tuple[Any, ...], named: dict[str, Any]) -> Instance:

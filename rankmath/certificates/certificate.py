@@ -20,7 +20,7 @@ from rankmath.files import read, write
 from rankmath.printing import Sheet, Shows
 from rankmath.validation import InvalidArgument, as_choice
 
-FORMAT = "rankmath-certificate/1"
+FORMAT = "rankmath-certificate/2"
 KINDS = ("holds", "violates", "exists")
 
 # Larger integers are written as strings: many JSON readers keep 53 bits.
@@ -39,13 +39,16 @@ class Certificate(Shows):
         floats (each float stands for the dyadic number it is); strings are words and kept.
     hints : what makes the check easy but is never believed.
     about : free text, not checked.
+    claim, given : the claim and its hypotheses in the language of claims; those of the checker's table for a key
+    that
+        it knows. They are part of what the id names.
 
     Examples
     --------
     >>> A = np.array([[1, 1], [0, 0]])
     >>> certificate = Certificate("dong2021:norm", "violates", {"A": A, "B": A.T})
     >>> certificate.id
-    'rm-e4995c6d0c972323c3e7a578f328bcdc'
+    'rm-333424c78decb2ecc011f00516a6aecb'
     >>> certificate.check().accepted
     True
     """
@@ -55,6 +58,8 @@ class Certificate(Shows):
     data: Mapping[str, Any]
     hints: Mapping[str, Any] = field(default_factory=dict)
     about: str = ""
+    claim: str = ""
+    given: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         as_choice("kind", self.kind, KINDS)
@@ -65,6 +70,15 @@ class Certificate(Shows):
             if not isinstance(getattr(self, name), Mapping):
                 raise InvalidArgument(f"{name}: {type(getattr(self, name)).__name__} given; a mapping is needed")
             object.__setattr__(self, name, exact(getattr(self, name), name=name))
+        if not self.claim:
+            wording = checker.wording(self.statement, self.data)
+            if wording is None:
+                raise InvalidArgument(f"claim: none given, and {self.statement!r} is not in the checker's table")
+            object.__setattr__(self, "claim", wording[0])
+            object.__setattr__(self, "given", wording[1])
+        object.__setattr__(self, "given", tuple(self.given))
+        if not isinstance(self.claim, str) or not all(isinstance(text, str) for text in self.given):
+            raise InvalidArgument("claim, given: a formula and a list of formulas are needed, each as text")
 
     @property
     def id(self) -> str:
@@ -75,6 +89,8 @@ class Certificate(Shows):
         content = {
             "format": FORMAT,
             "statement": self.statement,
+            "claim": self.claim,
+            "given": list(self.given),
             "kind": self.kind,
             "data": self.data,
             "hints": self.hints,
@@ -109,7 +125,7 @@ class Certificate(Shows):
 
     @classmethod
     def _from_content(cls, content: Any, where: str) -> Certificate:
-        needed = {"format", "statement", "kind", "data", "hints"}
+        needed = {"format", "statement", "claim", "given", "kind", "data", "hints"}
         if not isinstance(content, dict) or not needed <= set(content) <= needed | {"id", "about"}:
             raise InvalidArgument(f"path: {where} must be an object with the fields {', '.join(sorted(needed))}")
         if content["format"] != FORMAT:

@@ -1,13 +1,18 @@
-"""Issuing: one function for each family of statements, from arrays to a certificate the checker accepts.
+"""Issuing: from arrays to a certificate the checker accepts.
 
-Floats are read as the dyadic numbers they are, so a certificate is about exactly the arrays that were given. What
-softmax makes transcendental is decided by balls first: the caller passes that verdict as `decided`, and nothing is
-issued on a float's word. Every certificate is put before the independent checker before it is handed out.
+`certify_claim` is for every claim about a network, registered or a user's own; the other functions are for
+statements
+about data of another kind. Floats are read as the dyadic numbers they are, so a certificate is about exactly the
+arrays
+that were given. Every certificate is put before the independent checker before it is handed out, and nothing is
+issued
+on a float's word.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +24,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
+from rankmath.checker import checker
 from rankmath.model.network import Network
 from rankmath.validation import Array, InvalidArgument, as_array, as_choice
 
@@ -34,12 +40,12 @@ class NotIssued(ArithmeticError):
     """No certificate: the claim was not decided, or the checker does not accept it."""
 
 
-def issue(certificate: Certificate, *, decided: bool) -> Certificate:
-    """The certificate itself, if balls have decided the claim and the checker accepts it.
+def issue(certificate: Certificate, *, decided: bool = True) -> Certificate:
+    """The certificate itself, if the checker accepts it, and if balls had decided the claim where they were asked.
 
     Parameters
     ----------
-    decided : the verdict of a rigorous evaluation: True only if balls or exact arithmetic settled the claim.
+    decided : False if a rigorous evaluation, made before, did not settle the claim.
     """
     as_choice("decided", decided, (False, True))
     if not decided:
@@ -54,7 +60,7 @@ def issue(certificate: Certificate, *, decided: bool) -> Certificate:
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Tokens and a self-attention network in exact numbers; floats are read as dyadics.
+    """Tokens and a network in exact numbers; floats are read as dyadics.
 
     Parameters
     ----------
@@ -63,11 +69,14 @@ class Instance:
     key_bias : (L, H, d), the k of the logits' term 1 (X k)ᵀ; None for 0.
     bias : (L, d); None for 0.
     d_qk : positive; None for d.
+    skip : the factor of the skip connection.
+    mask : (n, n) of 0 and 1; None for none.
+    layernorm : "none" or "sphere".
 
     Examples
     --------
     >>> one = np.ones((1, 1, 1, 1))
-    >>> certify_diameter(Instance([[1.0], [0.25], [-1.0]], one, one), norm="l1", form="cubic", decided=True).kind
+    >>> certify_diameter(Instance([[1.0], [0.25], [-1.0]], one, one)).kind
     'holds'
     """
 
@@ -77,6 +86,9 @@ class Instance:
     key_bias: Array = None
     bias: Array = None
     d_qk: Any = None
+    skip: Any = 0
+    mask: Any = None
+    layernorm: str = "none"
 
     def __post_init__(self) -> None:
         X = exact_array("X", self.X, (None, None))
@@ -94,28 +106,38 @@ class Instance:
             "key_bias": zeros if self.key_bias is None else exact_array("key_bias", self.key_bias, (L, H, d)),
             "bias": zeros[:, 0] if self.bias is None else exact_array("bias", self.bias, (L, d)),
             "d_qk": d_qk,
+            "skip": exact_array("skip", self.skip, ())[()],
+            "mask": None if self.mask is None else exact_array("mask", self.mask, (len(X), len(X))),
         }
+        as_choice("layernorm", self.layernorm, ("none", "sphere"))
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     @classmethod
     def of(cls, net: Network, X: Any) -> Instance:
-        """The instance (net, X), with W_QK and W multiplied out exactly; attention layers and biases only."""
+        """The instance (net, X), with W_QK and W multiplied out exactly; no MLP, and no LayerNorm but the
+        sphere's."""
         if not isinstance(net, Network):
             raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
-        extras = {
-            "skip": net.skip != 0,
-            "mlp": any(net.mlp),
-            "norm": net.norm is not None,
-            "mask": net.mask is not None,
-        }
-        for name, present in extras.items():
+        kind = "none" if net.norm is None else net.norm.kind
+        for name, present in (("mlp", any(net.mlp)), (f"norm {kind}", kind not in ("none", "sphere"))):
             if present:
                 raise InvalidArgument(
-                    f"net: a network with {name} given; certificates are about attention layers alone"
+                    f"net: a network with {name} given; certificates are about attention, skips and the sphere's "
+                    f"LayerNorm"
                 )
-        W_QK = _exact_product(net.query, None if net.key is None else np.swapaxes(net.key, -1, -2))
-        return cls(X, W_QK, _exact_product(net.value, net.output), net.key_bias, net.bias, net.d_qk)
+        mask = net.mask_for(len(X))
+        return cls(
+            X,
+            _exact_product(net.query, None if net.key is None else np.swapaxes(net.key, -1, -2)),
+            _exact_product(net.value, net.output),
+            net.key_bias,
+            net.bias,
+            net.d_qk,
+            net.skip,
+            None if mask is None or mask.is_complete else np.asarray(mask.allowed, dtype=int),
+            kind,
+        )
 
     def data(self) -> dict[str, Any]:
         """The fields of a certificate about this instance."""
@@ -126,7 +148,14 @@ class Instance:
             }
             for *heads, bias in zip(self.W_QK, self.W, self.key_bias, self.bias, strict=True)
         ]
-        return {"X": self.X, "d_qk": self.d_qk, "layers": layers}
+        return {
+            "X": self.X,
+            "d_qk": self.d_qk,
+            "skip": self.skip,
+            "mask": "complete" if self.mask is None else self.mask,
+            "layernorm": self.layernorm,
+            "layers": layers,
+        }
 
     def tokens(self, bits: int) -> list[np.ndarray[Any, Any]]:
         """X and the tokens after each layer, as balls, by the plain definition."""
@@ -135,19 +164,79 @@ class Instance:
         with precision(bits):
             A = Balls()
             X = A.asarray(self.X)
-            root = A.sqrt(A.asarray(np.array([self.d_qk], dtype=object)))[0]
-            tokens = [X]
+            root, skip = (
+                A.sqrt(A.asarray(np.array([self.d_qk], dtype=object)))[0],
+                A.asarray(np.array([self.skip]))[0],
+            )
+            edges = A.asarray(np.full((len(X), len(X)), Fraction(1)) if self.mask is None else self.mask)
+            tokens = [self._normed(A, X)]
             for l in range(len(self.W)):
-                after = A.asarray(self.bias[l])[None, :]
+                X = tokens[-1]
+                after = A.asarray(self.bias[l])[None, :] + skip * X
                 for W_QK, W, k in zip(self.W_QK[l], self.W[l], self.key_bias[l], strict=True):
                     W_QK, W, k = A.asarray(W_QK), A.asarray(W), A.asarray(k)
                     logits = (A.product(A.product(X, W_QK), X.T) + A.product(X, k[:, None]).T) / root
-                    weights = A.exp(logits)
+                    weights = A.exp(logits) * edges
                     P = weights / weights.sum(axis=1, keepdims=True)
                     after = after + A.product(A.product(P, X), W)
-                X = after
-                tokens.append(X)
+                tokens.append(self._normed(A, after))
         return tokens
+
+    def _normed(self, A: Any, X: Any) -> Any:
+        return X if self.layernorm == "none" else X / A.sqrt((X * X).sum(axis=1, keepdims=True))
+
+
+def certify_claim(
+    statement: str,
+    claim: str,
+    given: Sequence[str],
+    net: Network | Instance,
+    X: Any = None,
+    kind: Kind = "holds",
+    *,
+    about: str = "",
+) -> Certificate:
+    """A certificate of any claim about a network, in the language of claims: that it holds of (net, X), or not.
+
+    Parameters
+    ----------
+    statement : a registered key, whose text the checker knows, or a name of your own.
+    claim, given : the claim and its hypotheses, as text.
+    net, X : the network and its input, or an `Instance` of exact numbers alone.
+
+    Examples
+    --------
+    >>> net = Network.random(tokens=3, dim=2, layers=1, seed=0)
+    >>> claim = "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)"
+    >>> certify_claim("mine", claim, ["H == 1", "L == 1"], net, net.random_input(seed=1)).kind
+    'holds'
+    """
+    instance = net if isinstance(net, Instance) else Instance.of(net, X)
+    given = [given] if isinstance(given, str) else list(given)
+    hints = residual_hints(instance, [claim, *given])
+    return issue(Certificate(statement, kind, instance.data(), hints, about, claim, given))
+
+
+def residual_hints(instance: Instance, texts: Iterable[str]) -> dict[str, Any]:
+    """Centers and dual weights for the residuals that the formulas speak of, after each layer.
+
+    inf- and composite residuals are least values of linear programs; the checker needs a point from each side.
+    """
+    from rankmath.linalg.exact_residuals import exact_residual_bounds
+
+    text = " ".join(texts)
+    wanted = [norm for norm in ("inf", "composite") if re.search(rf"residual\([^()]*, {norm}\)", text)]
+    if re.search(r"gamma\(|(delta|q_max|q_min)\([^()]*, composite\)", text) and "composite" not in wanted:
+        wanted.append("composite")
+    hints: dict[str, Any] = {}
+    for layer, X in enumerate(_rational_tokens(instance) if wanted else []):
+        for norm in wanted:
+            bounds = exact_residual_bounds(X, norm)  # type: ignore[arg-type]
+            hint: dict[str, Any] = {"center": _near(bounds.center, X)}
+            if bounds.dual:
+                hint["lines"] = [_line(weights) for weights in bounds.dual]
+            hints[f"X[{layer}] {norm}"] = hint
+    return hints
 
 
 def exact_array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray[Any, Any]:
@@ -317,9 +406,9 @@ def certify_cosine_step(A: Any, *, kind: Kind = "violates", about: str = "") -> 
 
 
 def certify_radius_rate(mask: Any, *, about: str = "") -> Certificate:
-    """wu2024:2-radius, violated: 1 − nε^{2r} ≤ 0, yet uniform attention over the mask (0, 1) is invertible."""
+    """own:rate-needs-small-epsilon: 1 − nε^{2r} ≤ 0, yet uniform attention over the mask (0, 1) is invertible."""
     data = {"mask": exact_array("mask", np.asarray(mask, dtype=int), (None, None))}
-    return issue(Certificate("wu2024:2-radius", "violates", data, about=about), decided=True)
+    return issue(Certificate("own:rate-needs-small-epsilon", "violates", data, about=about))
 
 
 def certify_two_tokens(w: Any, *, about: str = "") -> Certificate:
@@ -355,7 +444,10 @@ def certify_total_variation(
     """
     name, base = _weights_or_logits(weights, logits)
     data: dict[str, Any] = {name: base, "g": exact_array("g", g, base.shape)}
-    return _issue_or_variant("own:tv", data, {}, {"constant": constant}, decided, about)
+    if constant is None:
+        return issue(Certificate("own:tv", "holds", data, about=about), decided=decided)
+    data["constant"] = exact_array("constant", constant, ())[()]
+    return issue(Certificate("own:tv-variant", "violates", data, about=about), decided=decided)
 
 
 def _weights_or_logits(weights: Any, logits: Any) -> tuple[str, np.ndarray[Any, Any]]:
@@ -365,97 +457,40 @@ def _weights_or_logits(weights: Any, logits: Any) -> tuple[str, np.ndarray[Any, 
     return name, exact_array(name, base, (None,))
 
 
-def _issue_or_variant(
-    key: str, data: dict[str, Any], hints: dict[str, Any], changes: dict[str, Any], decided: bool, about: str
-) -> Certificate:
-    """`holds` for the statement itself, or `violates` for the variant with these changes."""
-    if changes.get("constant") is None:
-        return issue(Certificate(key, "holds", data, hints, about), decided=decided)
-    changes = {**changes, "constant": exact_array("constant", changes["constant"], ())[()]}
-    return issue(Certificate(f"{key}-variant", "violates", {**data, **changes}, hints, about), decided=decided)
+def certify_diameter(instance: Instance, *, decided: bool = True, about: str = "") -> Certificate:
+    """own:diameter: the diameter of the output against the tanh recursion, in ℓ₁, ℓ₂ and ℓ_∞."""
+    return _registered("own:diameter", instance, decided, about)
 
 
-def certify_diameter(
-    instance: Instance,
-    *,
-    decided: bool,
-    norm: Literal["l1", "l2", "linf"] = "l2",
-    form: Literal["tanh", "cubic"] = "cubic",
-    constant: Any = None,
-    heads: Literal["sum", "largest"] = "sum",
-    shift: int = 0,
-    about: str = "",
-) -> Certificate:
-    """own:diameter: the diameter of the output against the tanh recursion or the cubic bound, in ℓ₁, ℓ₂ or ℓ_∞.
-
-    With a `constant` in place of 4: that the instance violates the variant, in which `heads` may be the largest
-    instead of summed and `shift` be added to the exponent 3^L.
-    """
-    as_choice("norm", norm, ("l1", "l2", "linf"))
-    as_choice("form", form, ("tanh", "cubic"))
-    data = {**instance.data(), "norm": norm, "form": form}
-    hints = {}
-    if norm == "l2":
-        pairs = zip(instance.W, instance.W_QK, strict=True)
-        hints["singular"] = [
-            [{"W": _singular(W), "W_QK": _singular(W_QK)} for W, W_QK in zip(*layer, strict=True)]
-            for layer in pairs
-        ]
-    changes = {"constant": constant, "heads": heads, "shift": shift}
-    return _issue_or_variant("own:diameter", data, hints, changes, decided, about)
-
-
-def certify_residual_inf(
-    instance: Instance, *, decided: bool, constant: Any = None, about: str = ""
-) -> Certificate:
-    """own:residual-inf: the ∞-residual of the output against the cubic bound.
-
-    With a `constant` in front of c: that the instance violates this variant.
-    """
-    from rankmath.linalg.exact_residuals import exact_residual_bounds
-
-    start, *_, end = _rational_tokens(instance)
-    bounds, after = exact_residual_bounds(start, "inf"), exact_residual_bounds(end, "inf")
-    hints = {
-        "center": _near(bounds.center, start),
-        "rows": _line(bounds.dual[0])["rows"],
-        "output_center": _near(after.center, end),
-    }
-    if constant is not None:
-        hints["output_rows"] = _line(after.dual[0])["rows"]
-    return _issue_or_variant("own:residual-inf", instance.data(), hints, {"constant": constant}, decided, about)
+def certify_residual_inf(instance: Instance, *, decided: bool = True, about: str = "") -> Certificate:
+    """own:residual-inf: the ∞-residual of the output against the cubic bound."""
+    return _registered("own:residual-inf", instance, decided, about)
 
 
 def certify_composite_decay(
     instance: Instance,
     *,
-    decided: bool,
+    decided: bool = True,
     statement: Literal["dong2021:2.2", "dong2021:2.3"] = "dong2021:2.3",
     about: str = "",
 ) -> Certificate:
     """dong2021:2.2 or 2.3 (2023 form): the composite residual of the output against the bound with γ_*."""
-    from rankmath.linalg.exact_residuals import exact_residual_bounds
-
     as_choice("statement", statement, ("dong2021:2.2", "dong2021:2.3"))
-    tokens = _rational_tokens(instance)
-    bounds = [exact_residual_bounds(X, "composite") for X in tokens]
-    hints = {
-        "centers": [_near(bound.center, X) for bound, X in zip(bounds, tokens, strict=True)],
-        "lines": [[_line(weights) for weights in bound.dual] for bound in bounds[:-1]],
-    }
-    return issue(Certificate(statement, "holds", instance.data(), hints, about), decided=decided)
+    return _registered(statement, instance, decided, about)
+
+
+def _registered(key: str, instance: Instance, decided: bool, about: str) -> Certificate:
+    wording = checker.wording(key)
+    if wording is None:
+        raise InvalidArgument(f"statement: {key!r} given; it is not in the checker's table")
+    if not as_choice("decided", decided, (False, True)):
+        raise NotIssued(f"{key}: the claim has not been decided rigorously")
+    return certify_claim(key, *wording, instance, about=about)
 
 
 # ---------------------------------------------------------------------------------------------------------
 # Hints: good ones make the check succeed, bad ones could only make it fail
 # ---------------------------------------------------------------------------------------------------------
-
-
-def _singular(W: Any) -> dict[str, Any]:
-    """The leading singular vectors: u W v = |W|₂ |u| |v|."""
-    left, _, right = np.linalg.svd(W.astype(float))
-    unit = Fraction(1, 2**_HINT_BITS)
-    return {"u": _rounded(left[:, 0], unit), "v": _rounded(right[0], unit)}
 
 
 def _line(weights: Any) -> dict[str, Any]:
@@ -466,13 +501,13 @@ def _line(weights: Any) -> dict[str, Any]:
 
 def _rational_tokens(instance: Instance) -> list[Rows]:
     """X and the tokens after each layer, close enough to see their residuals to 60 bits."""
-    bits = 128
-    while bits <= _MOST_BITS:
+    bits, tokens = 128, instance.tokens(128)
+    while bits <= _MOST_BITS and any(tokens[0][0][k] != row[k] for row in tokens[0] for k in range(len(row))):
         tokens = instance.tokens(bits)
         if all(_resolved(X) for X in tokens):
             return [[[_middle(x) for x in row] for row in X] for X in tokens]
         bits *= 2
-    raise NotIssued(f"the tokens of some layer do not differ as far as {_MOST_BITS} bits show")
+    return [[[_middle(x) for x in row] for row in X] for X in tokens]  # equal tokens need no good hint
 
 
 def _resolved(X: np.ndarray[Any, Any]) -> bool:

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
 
 from rankmath.cli.app import as_json
+from rankmath.files import write
+from rankmath.validation import InvalidArgument
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path())
+@click.argument("files", nargs=-1, type=click.Path())
+@click.option(
+    "--export", type=click.Path(dir_okay=False), help="Write the checker itself, as one file that runs alone."
+)
 @as_json
-def check(files: tuple[str, ...], as_json: bool) -> None:
+def check(files: tuple[str, ...], export: str | None, as_json: bool) -> None:
     """The independent checker: accept or reject certificates.
 
     Says in words what was checked. Exit code 1 if one is rejected.
 
     Example: rankmath check proofs/certificates/*.json
     """
-    from rankmath.checker.checker import check as run_check
+    from rankmath.checker import checker
+    from rankmath.checker.export import standalone
 
-    outcomes = [(name, run_check(name)) for name in files]
-    if as_json:
-        rows = [
-            {"file": name, "accepted": r.accepted, "reason": r.reason, "id": r.id, "checked": list(r.checked)}
-            for name, r in outcomes
-        ]
-        click.echo(json.dumps(rows, indent=1))
-    else:
-        for name, result in outcomes:
-            click.echo(f"{name}: {'accepted' if result.accepted else 'REJECTED'} {result.id or ''}".rstrip())
-            for line in result.checked:
-                click.echo(f"  {line}")
-            if not result.accepted:
-                click.echo(f"  {result.reason}")
-    sys.exit(0 if all(result.accepted for _, result in outcomes) else 1)
+    if export is not None:
+        write(export, standalone(), name="export")
+        click.echo(f"{export}: the checker in one file; run it with python -I {export} FILE...")
+    elif not files:
+        raise InvalidArgument("files: none given; name certificates to check, or --export FILE")
+    sys.exit(checker.run(files, as_json=as_json, say=click.echo))

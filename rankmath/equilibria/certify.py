@@ -351,7 +351,7 @@ def _agreed(proof: EquilibriumProof, attraction: Attraction) -> EquilibriumProof
         result = candidate._draft("own:layernorm-equilibrium").check()
         if result.accepted:
             return candidate
-        if "attracting" not in result.reason:
+        if result.verdict != "undecided":
             break
     return proof
 

@@ -166,7 +166,7 @@ def _of_equilibrium(certificate: Certificate) -> Citation:
 
 def _of_family(certificate: Certificate) -> Citation:
     """What the checker knows and no registered statement claims: the certificate is all there is to cite."""
-    sentence = checker.FAMILIES[certificate.statement].sentence
+    sentence = checker.says(certificate.statement) or certificate.claim
     return Citation(
         key=certificate.statement,
         title=sentence[:1].upper() + sentence[1:],

@@ -1,0 +1,39 @@
+"""The checker as one file: its modules one after the other, without the imports of each other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+PARTS = ("intervals", "kernel", "statements", "network_claims", "words", "checker")
+_HEAD = '''"""The independent checker of rankmath's certificates, as one file: python -I FILE certificate.json...
+
+Written by `rankmath check --export`. It needs Python 3.11 or later and the standard library alone.
+"""
+
+from __future__ import annotations
+
+import sys
+
+if sys.version_info < (3, 11):
+    sys.exit("this checker needs Python 3.11 or later; this is Python %d.%d" % sys.version_info[:2])
+'''
+_TAIL = """
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
+"""
+_OWN_IMPORT = re.compile(r"^from rankmath\.checker\.\w+ import (?:\([^)]*\)|[^\n]*)\n", re.MULTILINE)
+_IMPORT = re.compile(r"^(?:import \w+|from [\w.]+ import [^\n(]+)\n", re.MULTILINE)
+
+
+def standalone() -> str:
+    """The text of the one file."""
+    imports: set[str] = set()
+    bodies = []
+    for part in PARTS:
+        text = (Path(__file__).parent / f"{part}.py").read_text(encoding="utf-8")
+        text = _OWN_IMPORT.sub("", text).replace("from __future__ import annotations\n", "")
+        text = text.split('\nif __name__ == "__main__":')[0]
+        imports |= set(_IMPORT.findall(text))
+        bodies.append(f"# == {part} {'=' * (100 - len(part))}\n\n{_IMPORT.sub('', text).strip()}\n")
+    return "\n\n".join([_HEAD, "".join(sorted(imports - {"import sys\n"})), *bodies, _TAIL.lstrip()])

@@ -1,0 +1,349 @@
+"""Exact intervals: the numbers of the checker. Ends are dyadic, every operation rounds outward.
+
+A number that is rational stays a `Fraction` as long as it is short; everything else is an `Interval`, or a `Dual`:
+an
+interval with its partial derivatives. Needs the standard library alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import TypeAlias
+
+
+class Rejected(Exception):
+    """The certificate does not show its claim; the message says where."""
+
+
+class Undecided(Exception):
+    """The enclosures are too wide to tell; more bits may help."""
+
+
+class Interval:
+    """The reals from lo·2^scale to hi·2^scale; results are rounded outward to `bits` bits.
+
+    If x lies in A and y in B then x + y lies in A + B, and so on for every operation.
+
+    >>> third = Interval.of(Fraction(1, 3), 64)
+    >>> third.lower() < Fraction(1, 3) < third.upper()
+    True
+    >>> compare("<=", third * 3, Fraction(1)), compare("<", third, Fraction(1)), compare("<", Fraction(1), third)
+    (None, True, False)
+    """
+
+    __slots__ = ("bits", "hi", "lo", "scale")
+
+    def __init__(self, lo: int, hi: int, scale: int, bits: int) -> None:
+        excess = max(lo.bit_length(), hi.bit_length()) - bits
+        if excess > 0:
+            lo >>= excess  # rounds down
+            hi = -(-hi >> excess)  # rounds up
+            scale += excess
+        self.lo, self.hi, self.scale, self.bits = lo, hi, scale, bits
+
+    @staticmethod
+    def of(value: Fraction | int, bits: int) -> Interval:
+        """A narrow interval around an exact number; the point itself if `bits` bits hold it."""
+        p, q = value.numerator, value.denominator
+        shift = max(0, bits + 2 + q.bit_length() - p.bit_length())
+        return Interval((p << shift) // q, -((-p << shift) // q), -shift, bits)
+
+    def _with(self, other: Interval | Fraction | int) -> Interval:
+        return other if isinstance(other, Interval) else Interval.of(other, self.bits)
+
+    def common_scale(self, other: Interval) -> int:
+        """One scale for both. What lies 2·bits below the larger number is rounded outward by `ends`."""
+        if self.scale == other.scale or not (other.lo or other.hi):
+            return self.scale
+        if not (self.lo or self.hi):
+            return other.scale
+        return max(min(self.scale, other.scale), max(self.scale, other.scale) - 2 * self.bits)
+
+    def ends(self, scale: int) -> tuple[int, int]:
+        """The two ends in units of 2^scale, rounded outward."""
+        shift = self.scale - scale
+        if not (self.lo or self.hi):
+            return 0, 0
+        if shift >= 0:
+            return self.lo << shift, self.hi << shift
+        return self.lo >> -shift, -(-self.hi >> -shift)
+
+    def __add__(self, other: Interval | Fraction | int) -> Interval:
+        if isinstance(other, Dual):
+            return NotImplemented
+        other = self._with(other)
+        scale = self.common_scale(other)
+        (a, b), (c, d) = self.ends(scale), other.ends(scale)
+        return Interval(a + c, b + d, scale, self.bits)
+
+    def __neg__(self) -> Interval:
+        return Interval(-self.hi, -self.lo, self.scale, self.bits)
+
+    def __sub__(self, other: Interval | Fraction | int) -> Interval:
+        return NotImplemented if isinstance(other, Dual) else self + (-self._with(other))
+
+    def __mul__(self, other: Interval | Fraction | int) -> Interval:
+        if isinstance(other, Dual):
+            return NotImplemented
+        other = self._with(other)
+        a, b, c, d = self.lo, self.hi, other.lo, other.hi
+        if a >= 0 and c >= 0:
+            lo, hi = a * c, b * d
+        else:
+            products = (a * c, a * d, b * c, b * d)
+            lo, hi = min(products), max(products)
+        return Interval(lo, hi, self.scale + other.scale, self.bits)
+
+    def __truediv__(self, other: Interval | Fraction | int) -> Interval:
+        if isinstance(other, Dual):
+            return NotImplemented
+        other = self._with(other)
+        if other.lo <= 0 <= other.hi:
+            raise Undecided("a division by what may be zero")
+        if other.hi < 0:
+            return -self / -other
+        shift = max(0, self.bits + 2 + other.hi.bit_length() - max(self.lo.bit_length(), self.hi.bit_length()))
+        lo = (self.lo << shift) // (other.hi if self.lo >= 0 else other.lo)
+        hi = -((-self.hi << shift) // (other.lo if self.hi >= 0 else other.hi))
+        return Interval(lo, hi, self.scale - other.scale - shift, self.bits)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __rsub__(self, other: Fraction | int) -> Interval:
+        return self._with(other) - self
+
+    def __rtruediv__(self, other: Fraction | int) -> Interval:
+        return self._with(other) / self
+
+    def __abs__(self) -> Interval:
+        if self.lo >= 0:
+            return self
+        return -self if self.hi <= 0 else Interval(0, max(-self.lo, self.hi), self.scale, self.bits)
+
+    def power(self, exponent: int) -> Interval:
+        """x^exponent for an integer exponent; an even power is never negative."""
+        if exponent < 0:
+            return 1 / self.power(-exponent)
+        result, square = Interval.of(1, self.bits), (abs(self) if exponent % 2 == 0 else self)
+        while exponent:
+            if exponent & 1:
+                result = result * square
+            square = square * square if exponent > 1 else square
+            exponent >>= 1
+        return result
+
+    def sqrt(self) -> Interval:
+        if self.lo < 0:
+            if self.hi < 0:
+                raise Rejected("the square root of a negative number")
+            raise Undecided("the square root of what may be negative")
+        shift = max(0, 2 * self.bits + 2 - self.hi.bit_length())
+        shift += (self.scale - shift) % 2  # the scale must be even
+        lo = math.isqrt(self.lo << shift)
+        hi = math.isqrt((self.hi << shift) - 1) + 1 if self.hi else 0  # rounds up
+        return Interval(lo, hi, (self.scale - shift) // 2, self.bits)
+
+    def exp(self) -> Interval:
+        return self.increasing(_exp_at)
+
+    def log(self) -> Interval:
+        if self.lo <= 0:
+            raise Rejected("the logarithm of what is not positive") if self.hi <= 0 else Undecided("log near 0")
+        return self.increasing(_log_at)
+
+    def tanh(self) -> Interval:
+        """2/(1 + e^(-2x)) - 1, in which x occurs once, so nothing is widened twice."""
+        return 2 / (1 + (self * -2).exp()) - 1
+
+    def increasing(self, at: Callable[[int, int, int], Interval]) -> Interval:
+        """An increasing function: from below at the lower end to above at the upper end."""
+        low = at(self.lo, self.scale, self.bits)
+        return low if self.lo == self.hi else low.hull(at(self.hi, self.scale, self.bits))
+
+    def _merged(self, other: Interval, low: Callable[..., int], high: Callable[..., int]) -> Interval:
+        scale = self.common_scale(other)
+        (a, b), (c, d) = self.ends(scale), other.ends(scale)
+        return Interval(low(a, c), high(b, d), scale, self.bits)
+
+    def hull(self, other: Interval) -> Interval:
+        """The least interval around both."""
+        return self._merged(other, min, max)
+
+    def max(self, other: Interval | Fraction) -> Interval:
+        return self._merged(self._with(other), max, max)
+
+    def min(self, other: Interval | Fraction) -> Interval:
+        return self._merged(self._with(other), min, min)
+
+    def at_upper(self) -> Interval:
+        """The upper end, as a point."""
+        return Interval(self.hi, self.hi, self.scale, self.bits)
+
+    def at_lower(self) -> Interval:
+        return Interval(self.lo, self.lo, self.scale, self.bits)
+
+    def middle(self) -> Interval:
+        """A point near the middle."""
+        m = (self.lo + self.hi) >> 1
+        return Interval(m, m, self.scale, self.bits)
+
+    def radius(self) -> Interval:
+        """A point r with |x - middle| <= r for every member x."""
+        r = (self.hi - self.lo + 1) >> 1
+        return Interval(r, r, self.scale, max(self.bits, r.bit_length()))
+
+    def lower(self) -> Fraction:
+        return _exact(self.lo, self.scale)
+
+    def upper(self) -> Fraction:
+        return _exact(self.hi, self.scale)
+
+
+def _exact(m: int, e: int) -> Fraction:
+    if abs(e) > 2**17:
+        raise Rejected("a number is too small or too large to be taken exactly")
+    return m * Fraction(2) ** e
+
+
+def _exp_at(m: int, e: int, bits: int) -> Interval:
+    """An enclosure of e^x at the single point x = m·2^e.
+
+    e^(-x) = 1/e^x; e^x = (e^t)^(2^s) with t = x/2^s below 1/16; e^t by its Taylor sum, once with every term rounded
+    down and once with every term rounded up. As t < 1/2 each term is at most half the one before, so the tail after
+    the last term added is at most that term.
+    """
+    size = m.bit_length() + e  # |x| < 2^size, and |x| >= 2^(size - 1) unless x = 0
+    if m and size > 20:
+        if m < 0:
+            return Interval(0, 1, -(2**20), bits)  # 0 < e^x <= e^(-2^20) < 2^(-2^20)
+        raise Undecided("e^x is taken for x below 2^20 only")
+    if m < 0:
+        power = 1 / _exp_at(-m, e, bits + 8)
+        return Interval(power.lo, power.hi, power.scale, bits)
+    halvings = max(0, size + 4 + math.isqrt(bits) // 2) if m else 0
+    work = bits + halvings + 16  # each squaring costs about one bit
+    shift = e - halvings + work
+    low, high = (m << shift, m << shift) if shift >= 0 else (m >> -shift, -(-m >> -shift))
+    term_low = term_high = sum_low = sum_high = 1 << work
+    k = 0
+    while term_high > 1:
+        k += 1
+        term_low = (term_low * low >> work) // k
+        term_high = -((-term_high * high >> work) // k)
+        sum_low += term_low
+        sum_high += term_high
+    power = Interval(sum_low, sum_high + term_high, -work, work)
+    for _ in range(halvings):
+        power = power * power
+    return Interval(power.lo, power.hi, power.scale, bits)
+
+
+def _log_at(m: int, e: int, bits: int) -> Interval:
+    """log x at the point x = m·2^e > 0: a guess y by Newton's method, then e^(y-t) <= x <= e^(y+t) is checked."""
+    x, size = Interval(m, m, e, max(bits, m.bit_length()) + 8), m.bit_length()
+    guess = math.log((m << 60 >> size) / 2**60) + (size + e) * math.log(2)
+    return bracketed(lambda y: y.exp(), lambda y: y + x / y.exp() - 1, x, Fraction(guess), bits)
+
+
+def bracketed(
+    f: Callable[[Interval], Interval],
+    newton: Callable[[Interval], Interval],
+    value: Interval | Fraction,
+    guess: Fraction,
+    bits: int,
+) -> Interval:
+    """The y with f(y) = value for an f that increases near it: guessed by Newton's method, then proved by two
+    signs."""
+    y = Interval.of(guess, bits + 16)
+    for _ in range((bits // 32).bit_length()):
+        y = newton(y).middle()
+    slack = (abs(y) + 1) * Interval(1, 1, 8 - bits, bits + 16)
+    low, high = (y - slack).at_lower(), (y + slack).at_upper()
+    if not (compare("<=", f(low), value) and compare("<=", value, f(high))):
+        raise Undecided("a root is not resolved")
+    hull = low.hull(high)
+    return Interval(hull.lo, hull.hi, hull.scale, bits)
+
+
+def threshold(bits: int) -> Interval:
+    """x*, the positive root of e^x = 1 + 2x; e^x - 2x increases from log 2 on."""
+    newton: Callable[[Interval], Interval] = lambda x: x - (x.exp() - 2 * x - 1) / (x.exp() - 2)  # noqa: E731
+    return bracketed(lambda x: x.exp() - 2 * x, newton, Fraction(1), Fraction("1.2564312086261697"), bits)
+
+
+class Dual:
+    """An interval and its partial derivatives by the number of the variable; those not listed are zero."""
+
+    __slots__ = ("grad", "value")
+
+    def __init__(self, value: Number, grad: Mapping[int, Number]) -> None:
+        self.value, self.grad = value, grad
+
+    def along(self, value: Number, factor: Number) -> Dual:
+        """The chain rule: `value` in place of x, whose derivative by x is `factor`."""
+        return Dual(value, {k: factor * g for k, g in self.grad.items()})
+
+    def __add__(self, other: Dual | Number) -> Dual:
+        if not isinstance(other, Dual):
+            return Dual(self.value + other, self.grad)
+        grad = dict(self.grad)
+        for k, g in other.grad.items():
+            grad[k] = grad[k] + g if k in grad else g
+        return Dual(self.value + other.value, grad)
+
+    def __neg__(self) -> Dual:
+        return self.along(-self.value, Fraction(-1))
+
+    def __sub__(self, other: Dual | Number) -> Dual:
+        return self + (-other)
+
+    def __rsub__(self, other: Number) -> Dual:
+        return -self + other
+
+    def __mul__(self, other: Dual | Number) -> Dual:
+        if not isinstance(other, Dual):
+            return self.along(self.value * other, other) if other else Dual(Fraction(0), {})
+        left, right = self.along(self.value, other.value), other.along(other.value, self.value)
+        return Dual(self.value * other.value, (left + right).grad)
+
+    def __truediv__(self, other: Dual | Number) -> Dual:
+        if not isinstance(other, Dual):
+            return self.along(self.value / other, 1 / other)
+        quotient = self.value / other.value  # d(a/b) = (da - (a/b) db)/b: narrower than the product rule
+        moved = self - other.along(other.value, quotient)
+        return moved.along(quotient, 1 / other.value)
+
+    def __rtruediv__(self, other: Number) -> Dual:
+        return Dual(other, {}) / self
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+Number: TypeAlias = Fraction | Interval
+Scalar: TypeAlias = Fraction | Interval | Dual
+
+
+def compare(relation: str, a: Number, b: Number) -> bool | None:
+    """Whether a < b (or <=, >, >=, ==) for all members: True, False, or None where the enclosures cannot tell."""
+    if relation in (">", ">="):
+        return compare(relation.replace(">", "<"), b, a)
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        return {"<": a < b, "<=": a <= b, "==": a == b}[relation]
+    if not isinstance(a, Interval):
+        assert isinstance(b, Interval)
+        a = Interval.of(a, b.bits)
+    elif not isinstance(b, Interval):
+        b = Interval.of(b, a.bits)
+    scale = a.common_scale(b)
+    (a_low, a_high), (b_low, b_high) = a.ends(scale), b.ends(scale)
+    if relation == "<":
+        return True if a_high < b_low else False if b_high <= a_low else None
+    if relation == "<=":
+        return True if a_high <= b_low else False if b_high < a_low else None
+    if a_high < b_low or b_high < a_low:
+        return False
+    return True if a_low == a_high == b_low == b_high else None  # two points that were not rounded

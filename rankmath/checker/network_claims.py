@@ -1,0 +1,418 @@
+"""Registered claims about networks: key -> what it says, the claim, its hypotheses, as text of the language of
+claims.
+
+The library writes the same claims as formulas; a test holds the two against each other, so that neither can drift
+alone.
+"""
+
+from __future__ import annotations
+
+NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "dong2021:2.2": (
+        "Doubly exponential collapse, one head (2023 form)",
+        (
+            "residual(X[L], composite) <= (4*max_l(max_h(gamma(P[l, h])))*max_l(max_h(norm(W_QK[l, h], "
+            "1)*norm(W[l, h], composite)))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
+        ),
+        (
+            "H == 1",
+            "all_l(max_h(delta(P[l, h], composite)) <= x_star)",
+            "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "dong2021:2.3": (
+        "Doubly exponential collapse, many heads (2023 form, heads summed norm by norm)",
+        (
+            "residual(X[L], composite) <= (4*max_l(max_h(gamma(P[l, h])))*max_l(sqrt(sum_h(norm(W_QK[l, "
+            "h], 1)*norm(W[l, h], 1))*sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], inf))))/sqrt(d_qk))**((3**"
+            "L - 1)/2)*residual(X[0], composite)**(3**L)"
+        ),
+        (
+            "all_l(max_h(delta(P[l, h], composite)) <= x_star)",
+            "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "dong2021:2.3-printed": (
+        "Doubly exponential collapse, many heads (2023 form with βH)",
+        (
+            "residual(X[L], composite) <= (4*max_l(max_h(gamma(P[l, h])))*max_l(max_h(norm(W_QK[l, h], "
+            "1)*norm(W[l, h], composite)))*H/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**"
+            "L)"
+        ),
+        (
+            "all_l(max_h(delta(P[l, h], composite)) <= x_star)",
+            "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "dong2021:3.1": (
+        "Skip connections can keep the residual, however small β",
+        "residual(X[L], frobenius) >= residual(X[0], frobenius)",
+        (
+            "skip == 1",
+            "mask == any",
+            "disjoint_blocks()",
+            "layernorm == none",
+            "mlp == none",
+        ),
+    ),
+    "dong2021:3.2": (
+        "A Lipschitz map after every layer",
+        (
+            "residual(X[L], composite) <= (4*max_l(max_h(gamma(P[l, h])))*max_l(sqrt(sum_h(norm(W_QK[l, "
+            "h], 1)*norm(W[l, h], 1))*sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], inf))))*"
+            "max_l(lipschitz(l))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
+        ),
+        (
+            "mlp == any",
+            "all_l(max_h(delta(P[l, h], composite)) <= x_star)",
+            "mask == none",
+            "layernorm == none",
+            "skip == 0",
+        ),
+    ),
+    "dong2021v1:2.2": (
+        "Doubly exponential collapse, one head (2021 form)",
+        (
+            "residual(X[L], composite) <= (4*max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], "
+            "composite)))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
+        ),
+        (
+            "H == 1",
+            "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "dong2021v1:2.3": (
+        "Doubly exponential collapse, many heads (2021 form)",
+        (
+            "residual(X[L], composite) <= (4*max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite)))*"
+            "H/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
+        ),
+        (
+            "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:composite": (
+        "Doubly exponential collapse with half of the constant of 2023, any number of heads",
+        (
+            "residual(X[L], composite) <= (2*max_l(max_h(gamma(P[l, h])))*max_l(sqrt(sum_h(norm(W_QK[l, "
+            "h], 1)*norm(W[l, h], 1))*sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], inf))))/sqrt(d_qk))**((3**"
+            "L - 1)/2)*residual(X[0], composite)**(3**L)"
+        ),
+        (
+            "all_l(max_h(delta(P[l, h], composite)) <= x_star)",
+            "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:diameter": (
+        "Sharp diameter collapse",
+        (
+            "all_p(diameter(X[L], p) <= recursion(b, diameter(X[0], p), sum_h(operator_norm(W[l, h], p)*"
+            "b*tanh(form_norm(W_QK[l, h], p)*b**2/(4*sqrt(d_qk))))))"
+        ),
+        (
+            "mask == padding",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:diameter-cubic": (
+        "Diameter collapse, in closed form",
+        (
+            "all_p(diameter(X[L], p) <= (max_l(sum_h(operator_norm(W[l, h], p)*form_norm(W_QK[l, h], "
+            "p)))/(4*sqrt(d_qk)))**((3**L - 1)/2)*diameter(X[0], p)**(3**L))"
+        ),
+        (
+            "mask == padding",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:full-rank": (
+        "Orthogonal values under sphere LayerNorm collapse from full rank, with a rate of ours",
+        (
+            "mu(X[L]) <= sqrt((n - 1)/2)*diameter(X[0], 2)/gram_height(X[0])*(1 - gram_height(X[0])*"
+            "min_l(epsilon(P[l, 0]))**r)**floor(L/r)"
+        ),
+        (
+            "H == 1",
+            "mask == any",
+            "layernorm == sphere",
+            "bias == none",
+            "orthogonal_values()",
+            "self_loops()",
+            "n >= 2",
+            "quasi_strongly_connected()",
+            "n <= d",
+            "gram_height(X[0]) > 0",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:gamma-free": (
+        "A composite bound free of γ",
+        (
+            "residual(X[1], composite) <= sqrt(2*expc(max_h(delta(P[0, h], composite)))/d_qk*"
+            "sum_h(q_max(P[0, h], composite)*norm(W_QK[0, h], 1)*norm(W[0, h], 1))*sum_h(norm(W_QK[0, "
+            "h], 1)*norm(W[0, h], inf)))*residual(X[0], composite)**3"
+        ),
+        (
+            "L == 1",
+            "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:gamma-free-one-head": (
+        "A composite bound free of γ, one head",
+        (
+            "residual(X[1], composite) <= sqrt(2*expc(delta(P[0, 0], composite))*tanhc(delta(P[0, 0], "
+            "composite)/4)*q_max(P[0, 0], composite)/d_qk)*norm(W_QK[0, 0], 1)*norm(W[0, 0], composite)*"
+            "residual(X[0], composite)**3"
+        ),
+        (
+            "H == 1",
+            "L == 1",
+            "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:hemisphere": (
+        "Orthogonal values under sphere LayerNorm collapse from any open hemisphere",
+        (
+            "section(X[L]) <= (1 - height()*min_l(epsilon(P[l, 0]))**r)**floor(L/r)*section(X[0]) and "
+            "mu(X[L]) <= sqrt((n - 1)/2)*(1 - height()*min_l(epsilon(P[l, 0]))**r)**floor(L/r)*"
+            "section(X[0])"
+        ),
+        (
+            "H == 1",
+            "mask == any",
+            "layernorm == sphere",
+            "bias == none",
+            "orthogonal_values()",
+            "self_loops()",
+            "n >= 2",
+            "quasi_strongly_connected()",
+            "height() > 0",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:lambda-skip-lower": (
+        "A λ-skip keeps a share of the diameter at every layer",
+        (
+            "diameter(X[L], 2) >= diameter(X[0], 2)*prod_l(abs(skip) - sum_h(norm(W[l, h], 2)*"
+            "tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))"
+        ),
+        (
+            "mask == padding",
+            (
+                "all_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*"
+                "sqrt(d_qk)))) < abs(skip))"
+            ),
+            "layernorm == none",
+            "mlp == none",
+        ),
+    ),
+    "own:lambda-skip-upper": (
+        "A λ-skip lets the diameter grow by a factor at most",
+        (
+            "diameter(X[L], 2) <= diameter(X[0], 2)*prod_l(abs(skip) + sum_h(norm(W[l, h], 2)*"
+            "tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))"
+        ),
+        (
+            "mask == padding",
+            "layernorm == none",
+            "mlp == none",
+        ),
+    ),
+    "own:order": (
+        "Collapse is exactly cubic, layer by layer",
+        (
+            "all_l(least_singular(W[l, 0])*q_min(P[l, 0], mean)/sqrt(d_qk)*(definiteness(W_QK[l, "
+            "0])/min(n - 1, d)*sqrt(q_min(P[l, 0], mean)/q_max(P[l, 0], mean)) - (exp(delta(P[l, 0], "
+            "mean)) - 1)*norm(W_QK[l, 0], 2))*mu(X[l])**3 <= mu(X[l + 1])) and all_l(mu(X[l + 1]) <= "
+            "norm(W[l, 0], 2)*q_max(P[l, 0], mean)*exp(delta(P[l, 0], mean))*norm(W_QK[l, 0], "
+            "2)/sqrt(d_qk)*mu(X[l])**3)"
+        ),
+        (
+            "H == 1",
+            "n >= 2",
+            "d_qk >= d",
+            "diameter(X[0], 2) > 0",
+            "all_l(definite(W_QK[l, 0]))",
+            "all_l(invertible(W[l, 0]))",
+            "max_l(norm(W[l, 0], 2)*norm(W_QK[l, 0], 2))*diameter(X[0], 2)**2/(4*sqrt(d_qk)) < 1",
+            (
+                "all_l(definiteness(W_QK[l, 0])/min(n - 1, d)*sqrt(q_min(P[l, 0], mean)/q_max(P[l, 0], "
+                "mean)) - (exp(delta(P[l, 0], mean)) - 1)*norm(W_QK[l, 0], 2) > 0)"
+            ),
+            "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:residual-inf": (
+        "Residual form of the diameter collapse",
+        (
+            "residual(X[L], inf) <= (max_l(sum_h(norm(W_QK[l, h], max)*norm(W[l, h], inf)))/sqrt(d_qk))**"
+            "((3**L - 1)/2)*residual(X[0], inf)**(3**L)"
+        ),
+        (
+            "mask == padding",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:skip-lower": (
+        "With skips the diameter decays no faster than 1/√L",
+        (
+            "diameter(X[L], 2) >= diameter(X[0], 2)/sqrt(1 + (2 - max_l(sum_h(norm(W[l, h], 2)*"
+            "tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))))/(1 - max_l(sum_h(norm(W[l, "
+            "h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))))**2*"
+            "(max_l(sum_h(norm(W[l, h], 2)*norm(W_QK[l, h], 2)))/(4*sqrt(d_qk)))*diameter(X[0], 2)**2*L)"
+        ),
+        (
+            "skip == 1",
+            "mask == padding",
+            ("max_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))) < 1"),
+            "layernorm == none",
+            "mlp == none",
+        ),
+    ),
+    "wu2024:1": (
+        "Masked attention collapses exponentially, in explicit form",
+        (
+            "mu(X[L]) <= sqrt(n/2)*product_norm(2)*mu(X[0])*(1 - (1/(1 + (in_degree - 1)*"
+            "exp(max_l(logit_range(P[l, 0])))))**r)**floor(L/r) and mu(X[L]) <= sqrt(n/2)*"
+            "product_norm(2)*mu(X[0])*(1 - min_l(epsilon(P[l, 0]))**r)**floor(L/r)"
+        ),
+        (
+            "H == 1",
+            "mask == any",
+            "self_loops()",
+            "quasi_strongly_connected()",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "wu2024:1-doeblin": (
+        "Masked attention collapses exponentially, with the computed contraction",
+        "mu(X[L]) <= sqrt(n/2)*product_norm(2)*mu(X[0])*prod_k(contraction(k))",
+        (
+            "H == 1",
+            "mask == any",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "wu2024:2": (
+        "Orthogonal values under sphere LayerNorm collapse from full rank, at the printed rate",
+        (
+            "mu(X[L]) <= sqrt(2*n)*max(1, sqrt(((1 - sqrt(1 - n*min_l(epsilon(P[l, 0]))**(2*"
+            "r)))/min_l(epsilon(P[l, 0]))**r)**(-2) - 1))*(1 - n*min_l(epsilon(P[l, 0]))**(2*r))**"
+            "(-(max(0, log(diameter(X[0], 2)/gram_height(X[0])/sqrt(2*(1 - (1 - sqrt(1 - n*"
+            "min_l(epsilon(P[l, 0]))**(2*r)))/min_l(epsilon(P[l, 0]))**r)))/-log(1 - gram_height(X[0])*"
+            "min_l(epsilon(P[l, 0]))**r)) + 2)/2)*(1 - n*min_l(epsilon(P[l, 0]))**(2*r))**(L/(2*r))"
+        ),
+        (
+            "H == 1",
+            "mask == any",
+            "layernorm == sphere",
+            "bias == none",
+            "orthogonal_values()",
+            "self_loops()",
+            "n >= 2",
+            "strongly_connected()",
+            "n <= d",
+            "gram_height(X[0]) > 0",
+            "n*min_l(epsilon(P[l, 0])) < 1",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "wu2024:2-step": (
+        "A step of the printed proof of Theorem 2, with the radius",
+        "1 - cosine(X[1]) <= (1 - n*epsilon(P[0, 0])**2)*(1 - cosine(X[0]))",
+        (
+            "H == 1",
+            "mask == any",
+            "layernorm == sphere",
+            "bias == none",
+            "orthogonal_values()",
+            "self_loops()",
+            "n >= 2",
+            "L == 1",
+            "strongly_connected()",
+            "r == 1",
+            "cosine(X[0]) >= 0",
+            "n*epsilon(P[0, 0]) < 1",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "wu2024:cor1": (
+        "Orthogonal values under sphere LayerNorm collapse from acute angles",
+        (
+            "mu(X[L]) <= sqrt((n - 1)*(1 - (1 - diameter(X[0], 2)**2/2)))*(1 - min_l(epsilon(P[l, 0]))**"
+            "(2*r))**(floor(L/r)/2)"
+        ),
+        (
+            "H == 1",
+            "mask == any",
+            "layernorm == sphere",
+            "bias == none",
+            "orthogonal_values()",
+            "self_loops()",
+            "n >= 2",
+            "quasi_strongly_connected()",
+            "diameter(X[0], 2)**2 <= 2",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "wu2024:cor1-step": (
+        "In r layers the least cosine gains a share of what is missing to one",
+        "diameter(X[r], 2)**2 <= (1 - min_l(epsilon(P[l, 0]))**(2*r))*diameter(X[0], 2)**2",
+        (
+            "H == 1",
+            "mask == any",
+            "layernorm == sphere",
+            "bias == none",
+            "orthogonal_values()",
+            "self_loops()",
+            "n >= 2",
+            "quasi_strongly_connected()",
+            "diameter(X[0], 2)**2 <= 2",
+            "L >= r",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+}

@@ -1,0 +1,639 @@
+"""Statements as data: for every key the hypotheses and the conclusion, and the definitions they rest on.
+
+All of it is text in the language of `rankmath.checker.kernel`: Python's arithmetic and relations, conditions and
+loops,
+`@` for the matrix product, and the primitives of the kernel. Definitions are frozen under the format's version: a
+changed definition needs a new one. Tokens are the rows of a matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rankmath.checker.kernel import MAX_SIDE, definitions
+
+MAX_LAYERS = 128
+MAX_HEADS = 64
+MAX_LINES = 32  # supporting lines for one residual
+
+# What every definition may use: norms of vectors and matrices, stochastic matrices, graphs.
+COMMON = """
+length(v, p) = sum(abs(v)) if p == 1 else sqrt(sum(v**2)) if p == 2 else max(abs(v)) if p == inf else
+    undefined
+norm(M, p) = max(sum(abs(c)) for c in T(M)) if p == 1 else max(sum(abs(r)) for r in M) if p == inf
+    else max(max(abs(r)) for r in M) if p == max else sqrt(sum(sum(r**2) for r in M)) if p == frobenius
+    else sqrt(norm(M, 1) * norm(M, inf)) if p == composite else spectral(M) if p == 2 else undefined
+stochastic(P) = all(all(p >= 0 for p in row) and sum(row) == 1 for row in P)
+binary(M) = all(x == 0 or x == 1 for row in M for x in row)
+support_of(M) = [[1 if x > 0 else 0 for x in row] for row in M]
+within(M, k) = support_of(M) if k == 0 else support_of(within(M, k - 1) @ within(M, k - 1))
+connected(M) = all(M[i][i] > 0 for i in range(len(M))) and all(x > 0 for row in within(M, 8) for x in row)
+steps(M, k) = support_of(M) if k <= 1 else support_of(steps(M, k - 1) @ M)
+reached(M, k) = any(all(steps(M, k)[i][c] > 0 for i in range(len(M))) for c in range(len(M)))
+radius_of(M) = min(k for k in range(1, len(M) + 1) if reached(M, k))
+"""
+
+# A self-attention network: X[i] tokens after i layers (X[0] the input, on the sphere if LayerNorm is), P[l, h]
+# attention.
+NETWORK = """
+X[i] = after_norm(input) if i == 0 else after_norm(skip * X[i - 1]
+    + sum(P[i - 1, h] @ X[i - 1] @ W[i - 1, h] for h in range(H)) + [bias[i - 1] for j in range(n)])
+P[l, h] = softmax(logits[l, h], edges)
+logits[l, h] = (X[l] @ W_QK[l, h] @ T(X[l]) + [X[l] @ key_bias[l, h] for j in range(n)]) / sqrt(d_qk)
+after_norm(Y) = Y if layernorm == none else [y / length(y, 2) for y in Y]
+in_degree = max(sum(row) for row in edges)
+r = radius_of(edges) if quasi_strongly_connected() else 1
+K = -floor(-L / r)
+diameter(Y, p) = max(length(Y[i] - Y[j], p) for i in range(n) for j in range(i))
+residual(Y, p) = max(min(sum(abs(c - t)) for t in c) for c in T(Y)) if p == one
+    else residual_of(Y, p) if p == inf or p == composite else norm(Y - [mean_of(Y) for j in range(n)],
+    frobenius) if p == frobenius else undefined
+mean_of(Y) = sum(Y) / n
+mu(Y) = residual(Y, frobenius)
+cosine(Y) = min(Y[i] @ Y[j] / (length(Y[i], 2) * length(Y[j], 2)) for i in range(n) for j in range(i))
+stable_rank(Y) = norm(Y, frobenius)**2 / norm(Y, 2)**2
+operator_norm(M, p) = norm(M, inf) if p == 1 else norm(M, 1) if p == inf else norm(M, 2) if p == 2 else
+    undefined
+form_norm(M, p) = norm(M, max) if p == 1 else norm(M, 2) if p == 2 else form_inf(M) if p == inf else undefined
+form_inf(M) = max(sum(abs(u @ M)) for u in signs(d)) if d <= 12 else sum(sum(abs(row)) for row in M)
+least_singular(M) = sqrt(max(0, least_eigenvalue(T(M) @ M)))
+definiteness(M) = max(least_eigenvalue((M + T(M)) / 2), least_eigenvalue((M + T(M)) / (0 - 2)))
+definite(M) = positive_definite(M + T(M)) or positive_definite(0 - M - T(M))
+invertible(M) = matrix_rank(M) == d
+product_norm(p) = norm(chain([W[l, 0] for l in range(L)]), p)
+lipschitz(l) = 1
+spread(l, at) = X[l] - [about(l, at) for j in range(n)]
+about(l, at) = mean_of(X[l]) if at == mean else center(X[l], composite) if at == composite else undefined
+tilts(l, h, at) = spread(l, at) @ W_QK[l, h] @ T(spread(l, at)) / sqrt(d_qk)
+oscillations(l, h, at) = [max(row) - min(row) for row in tilts(l, h, at)]
+shares(l, h, at) = softmax(spread(l, at) @ (about(l, at) @ W_QK[l, h] + key_bias[l, h]) / sqrt(d_qk), [1
+    for j in range(n)])
+delta(l, h, at) = max(oscillations(l, h, at))
+q_max(l, h, at) = max(shares(l, h, at))
+q_min(l, h, at) = min(shares(l, h, at))
+gamma(l, h) = 0 if delta(l, h, composite) == 0
+    else sqrt(sum(oscillations(l, h, composite)) * q_max(l, h, composite) / delta(l, h, composite))
+epsilon(A) = min(A[i][j] for i in range(n) for j in range(n) if edges[i][j] > 0)
+logit_range(l, h) = max(max(logits[l, h][i][j] for j in range(n) if edges[i][j] > 0)
+    - min(logits[l, h][i][j] for j in range(n) if edges[i][j] > 0) for i in range(n))
+dobrushin(A) = max(sum(abs(A[i] - A[j])) / 2 for i in range(n) for j in range(i))
+entropy(A) = min(0 - sum(A[i][j] * log(A[i][j]) for j in range(n) if edges[i][j] > 0) for i in range(n))
+contraction(k) = 1 - sum(min(c) for c in T(chain([P[min(L, k * r + r) - 1 - t, 0] for t in range(min(L, k *
+    r + r) - k * r)])))
+pole(t) = mean_of(X[0]) / length(mean_of(X[0]), 2) if t == 0 else pole(t - 1) @ W[t - 1, 0]
+height() = min(X[0] @ pole(0))
+section(t) = diameter([x / (x @ pole(t)) for x in X[t]], 2)
+gram_height(Y) = 1 / sqrt(sum(solve(Y @ T(Y), [1 for j in range(n)])))
+self_loops() = all(edges[i][i] == 1 for i in range(n))
+quasi_strongly_connected() = any(all(within(edges_and_loops, 8)[i][c] > 0 for i in range(n)) for c in
+    range(n))
+strongly_connected() = all(x > 0 for row in within(edges_and_loops, 8) for x in row)
+edges_and_loops = edges + identity(n)
+orthogonal_values() = all(T(W[l, h]) @ W[l, h] == identity(d) for l in range(L) for h in range(H))
+written(j) = any(abs(W[l, h][i][j]) > 0 for l in range(L) for h in range(H) for i in range(d)) or
+    any(abs(bias[l][j]) > 0 for l in range(L))
+untouched(j) = all(W[l, h][j][i] == 0 for l in range(L) for h in range(H) for i in range(d)) and
+    all(input[i][j] == 0 for i in range(n))
+disjoint_blocks() = all(untouched(j) for j in range(d) if written(j))
+"""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement: its claim and hypotheses as text, what may be shown of it, and what a certificate must
+    hold."""
+
+    says: str
+    claim: str
+    given: tuple[str, ...]
+    kinds: tuple[str, ...]
+    data: dict[str, Any]
+    define: str = ""
+    hints: dict[str, Any] = field(default_factory=dict)
+    # Conditions on the hints: what the method needs, no part of the statement.
+    method: tuple[str, ...] = ()
+    # Fields of the data that may be there, and what each adds to the claim and to the conditions.
+    extra: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    # What is proved on paper and not computed here.
+    relies: tuple[str, ...] = ()
+
+
+_ROW = {"columns": "d", "rows": "n"}
+NETWORK_DATA = {
+    "X": "n d",
+    "d_qk": "number",
+    "skip": "number",
+    "mask": ("complete", "n n"),
+    "layernorm": ("none", "sphere"),
+    "layers": [{"heads": [{"W_QK": "d d", "W": "d d", "key_bias": "d"}, MAX_HEADS], "bias": "d"}, MAX_LAYERS],
+}
+# A residual's hint is named "X[l] inf" or "X[l] composite": a center, and weights on columns and rows.
+NETWORK_HINTS = {"*": {"center?": "d", "lines?": [_ROW, MAX_LINES]}}
+_BOTH, _HOLDS, _VIOLATES, _EXISTS = ("holds", "violates"), ("holds",), ("violates",), ("exists",)
+
+
+# -- statements with data of their own -----------------------------------------------------------------------
+
+_TILTED = """
+q = softmax(logits, weights)
+"""
+_SANDWICH = """
+q = softmax(logits, weights)
+P(i) = softmax(logits + E[i], weights)
+D(i) = max(E[i]) - min(E[i])
+"""
+_SANDWICH_CLAIM = (
+    "all(D(i) == 0 or (1 - D(i))*q[j] <= P(i)[j] and P(i)[j] <= (1 + 2*D(i))*q[j]"
+    " for i in range(n) for j in range(m))"
+)
+_SANDWICH_GIVEN = ("m >= 2", "all(w > 0 for w in weights)", "max(D(i) for i in range(n)) > 0")
+_SANDWICH_DATA = {"weights?": "m", "logits?": "m", "E": "n m"}
+_TV_DATA = {"weights?": "m", "logits?": "m", "g": "m"}
+_TV_GIVEN = ("m >= 2", "all(w > 0 for w in weights)", "max(g) - min(g) > 0")
+_TV = """
+q = softmax(logits, weights)
+p = softmax(logits + g, weights)
+"""
+_PATHS = """
+A(l, h) = P[l, h] if h < H else identity(n)
+V(l, h) = W[l, h] if h < H else skip * identity(d)
+Y[i] = X if i == 0 else sum(A(i - 1, h) @ Y[i - 1] @ V(i - 1, h) for h in range(F)) + [bias[i - 1] for j in
+    range(n)]
+head(t, l) = floor(t / F**l) - F*floor(t / F**(l + 1))
+path(t) = chain([A(L - 1 - l, head(t, L - 1 - l)) for l in range(L)]) @ X @ chain([V(l, head(t, l)) for l
+    in range(L)])
+values(l) = sum(V(l, h) for h in range(F))
+drift = sum(bias[l] @ chain([identity(d) if k == l else values(k) for k in range(l, L)]) for l in range(L))
+"""
+_PATHS_GIVEN = ("n >= 2", "all(stochastic(P[l, h]) for l in range(L) for h in range(H))", "F**L <= 4096")
+_PATHS_CLAIM = "Y[L] == sum(path(t) for t in range(F**L)) + [drift for j in range(n)] and Y[L] == output"
+_PATHS_DATA = {
+    "X": "n d",
+    "layers": [{"heads": [{"P": "n n", "W": "d d"}, MAX_HEADS], "bias": "d"}, MAX_LAYERS],
+    "output": "n d",
+}
+_STEP = """
+eps = min(a for row in A for a in row if a > 0)
+G = A @ T(A)
+"""
+_SHIFT = """
+z = [x[i] + (1 if i == d - 1 else 0) for i in range(d)]
+y = [z[i] + (w*z[i - 1] if i > 0 else 0) for i in range(d)]
+"""
+_TWO_TOKENS = """
+V = [[1, w], [0, 1]]
+points = [[0, 1], [0 - 1/w, s], [0 - 1/w, 0 - s]]
+multipliers = [1/2, 1 + s, 1 - s]
+y(x) = ([0, 1] + x) @ V
+c(x) = x @ y(x)
+tangent(x) = [0 - x[1], x[0]]
+"""
+_KINDS = """
+s = exp(sink_logit)
+g = exp(guard_logit)
+u = exp(gain) - 1
+fall = exp(0 - gain/2)
+S = s + 2*g + idle + sum(a[0]*exp(a[1]) for a in active)
+G = S + u*g - (1 - fall)*s
+o = fall*s/G
+k = u*g/G
+count(i) = active[i][0] if i < m else idle + 1 if i == m else 2
+value(i) = s/(S + u*exp(active[i][1])) if i < m else s/S if i == m else o
+columns(x) = sum(count(i)*abs(value(i) - x) for i in range(m + 2))
+rows(x) = abs(x - o) + k
+"""
+# Tokens +-f, +-e_i, +-g and zeros, of mean 0; pairs are e^c and e^-c.
+_MEAN_KINDS = """
+rise = exp(gain)
+fall = exp(0 - gain)
+s = [exp(sink_logit), exp(0 - sink_logit)]
+a = [exp(active_logit), exp(0 - active_logit)]
+g = [exp(guard_logit), exp(0 - guard_logit)]
+moved(v) = (rise - 1)*v[0] + (fall - 1)*v[1]
+back(v) = (fall - 1)*v[0] + (rise - 1)*v[1]
+S = s[0] + s[1] + active*(a[0] + a[1]) + g[0] + g[1] + idle
+totals = [S, S + moved(a), S + back(a), S + moved(g) + back(s), S + back(g) + moved(s)]
+counts = [idle + 2, active, active, 1, 1]
+n = 2*active + idle + 4
+plain(v, i) = (v[0] - v[1])/totals[i]
+up(v, i) = (rise*v[0] - fall*v[1])/totals[i]
+down(v, i) = (fall*v[0] - rise*v[1])/totals[i]
+f(i) = plain(s, i) if i < 3 else down(s, 3) if i == 3 else up(s, 4)
+e(i) = plain(a, i)
+o(i) = plain(g, i) if i < 3 else up(g, 3) if i == 3 else down(g, 4)
+own = up(a, 1) - e(1) + down(a, 2) - e(2)
+f_mean = sum(counts[i]*f(i) for i in range(5))/n
+e_mean = sum(counts[i]*e(i) for i in range(5))/n + own/n
+o_mean = sum(counts[i]*o(i) for i in range(5))/n
+column = sum(counts[i]*abs(f(i) - f_mean) for i in range(5))
+row = abs(f(3) - f_mean) + active*abs(e(3) - e_mean) + abs(o(3) - o_mean)
+"""
+_LONE_QUERY = """
+n = idle + 2
+moved = exp(gain)/(n - 1 + exp(gain)) - 1/n
+"""
+_FOUR_KEYS = """
+n = idle + 5
+width = 4*columns
+A = entry + 2
+row = 4*columns*entry + 2
+product = min(A*(row - (width*A - row)/(n - 2)), row**2*n/(4*width)) if n*row >= 2*width*A else A*row/2
+z = exp(key_logit)
+q = z/(4*z + idle + 1)
+Z = 2*z*(exp(gain) + exp(0 - gain)) + idle + 1
+change = min(z*exp(gain)/Z - q, q - z*exp(0 - gain)/Z)
+"""
+_COUNT = "floor({0}) == {0}"
+
+STATEMENTS: dict[str, Statement] = {
+    "seed:closure": Statement(
+        "a product of two or more row-stochastic matrices is row-stochastic",
+        "stochastic(chain(factors)) and chain(factors) == product",
+        ("len(factors) >= 2", "all(stochastic(F) for F in factors)"),
+        _HOLDS,
+        {"factors": ["r c", MAX_SIDE], "product": "r c"},
+    ),
+    "dong2021:2.1": Statement(
+        "the layers' output Y[L] is the sum of P_path X W_path over all paths (one head a layer), plus 1 b^T",
+        _PATHS_CLAIM,
+        _PATHS_GIVEN,
+        _HOLDS,
+        _PATHS_DATA,
+        _PATHS + "F = H",
+    ),
+    "dong2021:2.1-skip": Statement(
+        "with a skip of factor skip, one head P = I, W = skip I more in every layer, Y[L] is the sum over all "
+        "paths, plus 1 b^T",
+        _PATHS_CLAIM,
+        (*_PATHS_GIVEN, "abs(skip) > 0"),
+        _HOLDS,
+        {**_PATHS_DATA, "skip": "number"},
+        _PATHS + "F = H + 1",
+    ),
+    "dong2021:A.3": Statement(
+        "(1 - D_i) q_j <= P_ij <= (1 + 2 D_i) q_j, where D_i = max E_i - min E_i <= x* in every row",
+        _SANDWICH_CLAIM,
+        (*_SANDWICH_GIVEN, "all(D(i) <= x_star for i in range(n))"),
+        _BOTH,
+        _SANDWICH_DATA,
+        _SANDWICH,
+    ),
+    "dong2021v1:A.3": Statement(
+        "(1 - D_i) q_j <= P_ij <= (1 + 2 D_i) q_j, whatever D_i = max E_i - min E_i",
+        _SANDWICH_CLAIM,
+        _SANDWICH_GIVEN,
+        _BOTH,
+        _SANDWICH_DATA,
+        _SANDWICH,
+    ),
+    "dong2021:norm": Statement(
+        "sqrt(|A|_1 |A|_inf) obeys the triangle inequality",
+        "norm(A + B, composite) <= norm(A, composite) + norm(B, composite)",
+        (),
+        _VIOLATES,
+        {"A": "n d", "B": "n d"},
+    ),
+    "dong2021v1:2.2": Statement(
+        "one layer, one head, no smallness: |res SA(X)|_{1,inf} <= (4 |W_QK|_1 |W|_{1,inf}/sqrt(d_qk)) |res X|_{1,inf}^3,"
+        " res about a center that is least in the 1-, the inf- or the composite norm",
+        "any(columns(value(i)) * rows(value(i)) <= 16*gain**2 for i in range(m + 2))",
+        (
+            "all(len(a) == 2 for a in active)",
+            "all(floor(a[0]) == a[0] and a[0] >= 1 and abs(a[1]) <= 1000 for a in active)",
+            _COUNT.format("idle") + " and idle >= 0",
+            "gain > 0",
+            "max(abs(gain), abs(sink_logit), abs(guard_logit)) <= 1000",
+        ),
+        _VIOLATES,
+        {"active": "m pair", **dict.fromkeys(("idle", "gain", "sink_logit", "guard_logit"), "number")},
+        _KINDS,
+        relies=(
+            (
+                "that these numbers decide it for 1 sink, 2 guard, `idle` idle and the active tokens, for every center: "
+                "proofs/dong2021v1.tex, Theorem v1-kinds"
+            ),
+        ),
+    ),
+    "dong2021v1:2.2-mean": Statement(
+        "one layer, one head, no smallness: |SA(X) - mean|_{1,inf} <= (4 |W_QK|_1 |W|_{1,inf}/sqrt(d_qk))"
+        " |X - mean|_{1,inf}^3, both about the mean of the tokens",
+        "column*row <= 128*gain**2",
+        (
+            _COUNT.format("active") + " and active >= 1",
+            _COUNT.format("idle") + " and idle >= 0",
+            "gain > 0",
+            "max(abs(gain), abs(sink_logit), abs(active_logit), abs(guard_logit)) <= 1000",
+        ),
+        _VIOLATES,
+        dict.fromkeys(("active", "idle", "gain", "sink_logit", "active_logit", "guard_logit"), "number"),
+        _MEAN_KINDS,
+        relies=("that these numbers decide it for tokens +-f, +-e_i, +-g and zeros: proofs/dong2021v1.tex",),
+    ),
+    "dong2021:2.2-unhedged": Statement(
+        "one layer, one head, gamma but no smallness: |res SA(X)|_{1,inf} <= (4 gamma beta/sqrt(d_qk)) |res X|_{1,inf}^3",
+        "n*moved**2 <= 16*gain**2",
+        (_COUNT.format("idle") + " and idle >= 2", "gain > 0", "gain <= 1000"),
+        _VIOLATES,
+        {"idle": "number", "gain": "number"},
+        _LONE_QUERY,
+        relies=("that these numbers decide it for the tokens e_0, e_1 and zeros: proofs/dong2021_2_3.tex",),
+    ),
+    "dong2021:2.3-printed": Statement(
+        "one layer, two heads, D <= x*: |res SA(X)|_{1,inf} <= (4 gamma beta H/sqrt(d_qk)) |res X|_{1,inf}^3 with H = 2"
+        " and beta = max_h |W_QK,h|_1 |W_h|_{1,inf}",
+        "change**2*product <= 64*gain**2*q",
+        (
+            _COUNT.format("columns") + " and columns >= 2",
+            _COUNT.format("idle") + " and idle >= 0",
+            "entry > 0 and columns*entry**2 <= 1",
+            "gain > 0 and 2*gain <= 5/4",
+            "abs(key_logit) <= 1000",
+        ),
+        _VIOLATES,
+        dict.fromkeys(("columns", "entry", "idle", "gain", "key_logit"), "number"),
+        _FOUR_KEYS,
+        method=("change > 0",),
+        relies=("that these numbers decide it for five tokens and zeros: proofs/dong2021_2_3.tex, Proposition four-keys",),
+    ),
+}
+_HEADS = Statement(
+    "one layer, two heads: |res SA(X)|_{1,inf} <= (4 beta H/sqrt(d_qk)) |res X|_{1,inf}^3 with H = 2 and"
+    " beta = max_h |W_QK,h|_1 |W_h|_{1,inf}",
+    "(side + 1)**2 * (1 - logit**2/3)**2 <= 256*side",
+    (_COUNT.format("side") + " and side >= 1", "logit > 0", "2*logit <= 1"),
+    _VIOLATES,
+    {"side": "number", "logit": "number"},
+    relies=(
+        (
+            "that this inequality decides it for two tokens of width side^2: proofs/dong2021v1.tex, Theorem "
+            "v1-heads, and "
+            "proofs/dong2021_2_3.tex, Proposition two-heads"
+        ),
+    ),
+)
+STATEMENTS["dong2021v1:2.3"] = _HEADS
+STATEMENTS |= {
+    "own:tv": Statement(
+        "p_j ~ q_j e^(g_j) is within tanh(osc(g)/4) of q in total variation",
+        "sum(abs(p - q))/2 <= tanh((max(g) - min(g))/4)",
+        _TV_GIVEN,
+        _BOTH,
+        _TV_DATA,
+        _TV,
+    ),
+    "own:tv-variant": Statement(
+        "p_j ~ q_j e^(g_j) is within tanh(osc(g)/constant) of q in total variation",
+        "sum(abs(p - q))/2 <= tanh((max(g) - min(g))/constant)",
+        (*_TV_GIVEN, "constant > 0"),
+        _VIOLATES,
+        {**_TV_DATA, "constant": "number"},
+        _TV,
+    ),
+    "wu2024:4.3.1": Statement(
+        "beside X_1 = (0, 1) the second of two causal tokens, W_QK = 0, W_V = [[1, w], [0, 1]], rests at (0, 1), "
+        "(-1/w, s),"
+        " (-1/w, -s) with multipliers 1/2, 1 + s, 1 - s",
+        "all(x @ x == 1 and c(x) > 0 and y(x) == c(x)*x for x in points) and all(tangent(points[i]) @ V @ "
+        "tangent(points[i])"
+        " == multipliers[i]*c(points[i]) for i in range(3))",
+        ("w > 1", "s > 0", "s**2 == 1 - 1/w**2"),
+        _HOLDS,
+        {"w": "number", "s": "number"},
+        _TWO_TOKENS,
+        relies=("that it rests nowhere else: proofs/wu2024_3.tex",),
+    ),
+    "wu2024:L13": Statement(
+        "unit vectors x with x_i < 0 for i <= d-2, x_(d-1) <= -1/w, sum_(i<=d-2) (x_i/x_(d-1))^2 <= sqrt(w^2-1) "
+        "keep"
+        " x_(d-1) <= -1/w under x -> y/|y|, y = (x + e_d)(I + wS)",
+        "y[d - 2] < 0 and w**2 * y[d - 2]**2 >= y @ y",
+        (
+            "d >= 3",
+            "w > 1",
+            "x @ x == 1",
+            "all(x[i] < 0 for i in range(d - 2))",
+            "w*x[d - 2] <= -1",
+            "sum((x[i]/x[d - 2])**2 for i in range(d - 2)) <= sqrt(w**2 - 1)",
+        ),
+        _BOTH,
+        {"x": "d", "w": "number"},
+        _SHIFT,
+    ),
+    "wu2024:2-step": Statement(
+        "1 - phi(1) <= (1 - n eps^2)(1 - phi(0)) with n eps < 1, phi the least cosine of two tokens, eps the "
+        "least attention"
+        " on an edge, the mask strongly connected of radius 1, X(0) = W_V = I, A the attention",
+        "all(G[i][j]**2 >= n**2 * eps**4 * G[i][i] * G[j][j] for i in range(n) for j in range(i))",
+        ("n >= 2", "stochastic(A)", "connected(A)", "reached(A, 1)", "n*eps < 1"),
+        _BOTH,
+        {"A": "n n"},
+        _STEP,
+    ),
+    "own:rate-needs-small-epsilon": Statement(
+        "without n eps < 1: mu(X(t)) <= C (1 - n eps^(2r))^(t/2r) for tokens divided by their norms, eps the "
+        "least attention"
+        " on an edge, the mask strongly connected of radius r, X(0) of full rank",
+        "not (1 - n*eps**(2*r) <= 0 and matrix_rank(A) == n)",
+        ("n >= 2", "binary(mask)", "connected(mask)"),
+        _VIOLATES,
+        {"mask": "n n"},
+        "A = [row/sum(row) for row in mask]\neps = 1/max(sum(row) for row in mask)\nr = radius_of(mask)",
+        relies=("that tokens of full rank under invertible attention never meet: proofs/wu2024_2.tex",),
+    ),
+}
+
+# -- LayerNorm equilibria ------------------------------------------------------------------------------------
+
+_LAYER = {"W_V": "d d", "W_QK": "d d", "d_qk": "number", "mask": "n n", "norm": ("sphere", "standard")}
+_RESTING = {"tokens": "n d", "radius": "number", "rank": "number"}
+_RESTING_DATA = {
+    **_LAYER,
+    **_RESTING,
+    "attracting?": {"R": "N N", "radius": "number", "rate": "number"},
+    "unstable?": {"growth": "number"},
+}
+_RESTING_HINTS = {
+    "clusters": "n",
+    "support": "k d",
+    "preconditioner": "m m",
+    "pivots": ["p", MAX_SIDE],
+    "S?": "N N",
+    "form?": "N N",
+    "direction?": "N",
+}
+# F(X) = N(A(X) X W_V): N divides a token by its length; standard LayerNorm first subtracts the mean (a projection
+# after
+# W_V) and divides by the deviation, length/sqrt(d). With clusters of equal tokens one token of each is kept, of
+# whose
+# entries those in the support are the unknowns. `anchor` is subtracted and added again, as attention sums to 1: it
+# only
+# narrows the intervals.
+_RESTING_DEFINED = """
+k = len(support)
+sent = W_V if norm_kind == sphere else W_V @ (identity(d) - [[1/d for j in range(d)] for i in range(d)])
+scale = 1 if norm_kind == sphere else sqrt(d)
+anchor = sum(tokens @ sent) / n
+layer(X, shares) = [scale * y / length(y, 2) for y in seen(X, shares)]
+seen(X, shares) = [p @ (X @ sent - [anchor for j in range(len(X))]) + anchor for p in softmax(X @ (W_QK /
+    sqrt(d_qk)) @ T(X), shares)]
+leader(c) = min(i for i in range(n) if clusters[i] == c)
+share(i) = [sum(mask[i][j] for j in range(n) if clusters[j] == c) / sum(mask[i]) for c in range(k)]
+start = [tokens[leader(c)] for c in range(k)]
+shares = [share(leader(c)) for c in range(k)]
+carried = [[1 if abs(w) > 0 else 0 for w in row] for row in W_V]
+fed = shares @ support @ carried
+places = [[c, a] for c in range(k) for a in range(d) if support[c][a] == 1]
+number(c, a) = sum(sum(support[b]) for b in range(c)) + sum(support[c][b] for b in range(a))
+unknowns = [start[p[0]][p[1]] for p in places]
+filled(v) = [[v[number(c, a)] if support[c][a] == 1 else 0 for a in range(d)] for c in range(k)]
+moved(v) = layer(filled(v), shares)
+displacement(v) = [moved(v)[p[0]][p[1]] - v[number(p[0], p[1])] for p in places]
+box = around(start, radius * support)
+minor = [[box[p[0]][q[1]] for q in pivots] for p in pivots]
+most = min(k, sum(max(c) for c in T(support)), d if norm_kind == sphere else d - 1, matrix_rank(W_V))
+N = n * d
+map(X) = layer(X, mask)
+room = 1 - norm(identity(N) - S @ R, frobenius)
+basin = around(tokens, [[rho * length(R[d*i + a], 2) for a in range(d)] for i in range(n)])
+slope = S @ jacobian(map, basin) @ R
+middle_slope = middle(slope)
+target = lower(room * rate - norm(slope - middle_slope, frobenius))
+drift = length(S @ (flat(map(tokens)) - flat(tokens)), 2)
+everywhere = [box[clusters[i]] for i in range(n)]
+J = jacobian(map, everywhere)
+"""
+_RESTING_METHOD = (
+    "binary(support)",
+    (
+        "all(any(clusters[i] == c for i in range(n)) for c in range(k)) and all(any(clusters[i] == c for c in "
+        "range(k)) for i in range(n))"
+    ),
+    "all(tokens[i] == tokens[leader(clusters[i])] and share(i) == share(leader(clusters[i])) for i in range(n))",
+    "norm_kind == sphere or all(s == 1 for row in support for s in row)",
+    "all(support[c][a] == 1 or start[c][a] == 0 and fed[c][a] == 0 for c in range(k) for a in range(d))",
+    "len(pivots) == rank and all(len(p) == 2 for p in pivots)",
+    "all(any(p[0] == c for c in range(k)) and any(p[1] == a for a in range(d)) for p in pivots)",
+    "all(pivots[i][0] < pivots[j][0] or pivots[i][0] > pivots[j][0] for i in range(len(pivots)) for j in range(i))",
+    "all(pivots[i][1] < pivots[j][1] or pivots[i][1] > pivots[j][1] for i in range(len(pivots)) for j in range(i))",
+)
+_RESTING_GIVEN = ("n >= 2", "d >= 2", "d_qk > 0", "binary(mask)", "all(sum(row) > 0 for row in mask)", "radius > 0")
+_RESTING_CLAIM = (
+    "unique_zero(displacement, unknowns, radius, preconditioner) and shown(rank == most) and nonsingular(minor)"
+)
+_ATTRACTING = (
+    (
+        "shown(room > 0 and target > 0 and positive_definite(target**2 * identity(N) - T(middle_slope) @ "
+        "middle_slope)"
+        " and drift < room*(1 - rate)*rho and sqrt(N) * radius * norm(S, frobenius) < room * rho)"
+    ),
+    ("len(R) == N", "len(S) == N", "rho > 0", "rate > 0", "rate < 1"),
+)
+_UNSTABLE = (
+    "shown(positive_definite(T(J) @ form @ J - growth**2 * form))",
+    ("growth >= 1", "len(form) == N", "form == T(form)", "direction @ form @ direction > 0"),
+)
+_RELIES_RESTING = (
+    (
+        "that equal tokens with equal shares, and zeros that nothing feeds, stay so, and that a fixed point has "
+        "rank "
+        "at most "
+        "`most`: docs/certificates.md, Reduction"
+    ),
+)
+_RELIES_ATTRACTING = (
+    "that a contraction of |R^-1 .| on the set X + R z, |z| <= rho, that maps it into itself draws every start in "
+    "it: Banach's fixed point theorem"
+)
+
+
+def _resting(says: str, kinds: tuple[str, ...], *more: str, attracts: bool = True) -> Statement:
+    """An equilibrium statement: existence and rank; attraction, if the statement says so or the data do."""
+    extra = {"unstable": _UNSTABLE} if attracts else {"attracting": _ATTRACTING, "unstable": _UNSTABLE}
+    claim = f"{_RESTING_CLAIM} and {_ATTRACTING[0]}" if attracts else _RESTING_CLAIM
+    denied = kinds == _VIOLATES
+    return Statement(
+        says,
+        f"not ({claim})" if denied else claim,
+        (*_RESTING_GIVEN, *more),
+        kinds,
+        {name.rstrip("?") if attracts and name == "attracting?" else name: v for name, v in _RESTING_DATA.items()},
+        _RESTING_DEFINED,
+        _RESTING_HINTS,
+        (*_RESTING_METHOD, *_ATTRACTING[1]) if attracts else _RESTING_METHOD,
+        {} if denied else extra,
+        (*_RELIES_RESTING, _RELIES_ATTRACTING) if attracts else _RELIES_RESTING,
+    )
+
+
+_SPHERE, _UNMASKED = "norm_kind == sphere", "all(m == 1 for row in mask for m in row)"
+_CAUSAL = (
+    "all(mask[i][j] == (1 if j <= i else 0) for i in range(n) for j in range(n))",
+    "all(w == 0 for row in W_QK for w in row)",
+    _SPHERE,
+)
+STATEMENTS |= {
+    "own:layernorm-equilibrium": _resting(
+        "self-attention with LayerNorm has exactly one equilibrium, with these clusters and zeros, within "
+        "`radius` of the tokens,"
+        " and its rank is `rank`",
+        _EXISTS,
+        attracts=False,
+    ),
+    "own:stable-complete": _resting(
+        "without a mask, tokens on the sphere have an equilibrium of full rank that attracts every start X + R "
+        "z, |z| <= rho",
+        _EXISTS,
+        _SPHERE,
+        _UNMASKED,
+        "rank == min(n, d)",
+    ),
+    "own:stable-causal": _resting(
+        "two causal tokens on the sphere, W_QK = 0, W_V = c I + [[a, w], [0, 1]] (a direct sum), 0 < c < a < 1, "
+        "w > 0,"
+        " w^2 > a(2 - a), have an equilibrium of rank two that attracts every start X + R z, |z| <= rho",
+        _EXISTS,
+        *_CAUSAL,
+        "n == 2 and rank == 2",
+        "W_V[d-2][d-2] > 0 and W_V[d-2][d-2] < 1 and W_V[d-2][d-1] > 0",
+        "W_V[d-2][d-1]**2 > W_V[d-2][d-2] * (2 - W_V[d-2][d-2])",
+        "d == 2 or W_V[0][0] > 0 and W_V[0][0] < W_V[d-2][d-2]",
+        "all(W_V[i][j] == (1 if i == d - 1 else W_V[0][0] if i < d - 2 else W_V[i][j]) if i == j else"
+        " i == d - 2 and j == d - 1 or W_V[i][j] == 0 for i in range(d) for j in range(d))",
+    ),
+    "wu2024:conjecture": _resting(
+        "under a connected undirected mask with self-loops no equilibrium of tokens on the sphere with rank "
+        "above one attracts",
+        _VIOLATES,
+        _SPHERE,
+        "mask == T(mask) and connected(mask)",
+        "rank >= 2",
+    ),
+    "dong2021:ln-sphere": _resting(
+        "without a mask, tokens that every layer divides by their norms collapse, from every start in some "
+        "neighbourhood",
+        _VIOLATES,
+        _SPHERE,
+        _UNMASKED,
+        "rank >= 2",
+    ),
+}
+# One W_V for all ranks: the members are equilibria of one layer, each checked as own:layernorm-equilibrium.
+STATEMENTS["wu2024:3"] = replace(
+    STATEMENTS["own:layernorm-equilibrium"],
+    says="under the causal mask, on the sphere, W_QK = 0, one W_V = I + wS with w > n - 1 has equilibria of every"
+    " rank 1, .., min(n, d)",
+    given=(
+        *_RESTING_GIVEN,
+        *_CAUSAL,
+        "W_V[0][1] > n - 1",
+        "all(W_V[i][j] == (1 if i == j else W_V[0][1] if j == i + 1 else 0) for i in range(d) for j in range(d))",
+        "ranks == [i + 1 for i in range(min(n, d))]",
+    ),
+    data={**_LAYER, "equilibria": [_RESTING, MAX_SIDE]},
+    hints={"equilibria": [_RESTING_HINTS, MAX_SIDE]},
+    extra={},
+)
+
+DEFINED = {key: definitions(f"{COMMON}\n{statement.define}") for key, statement in STATEMENTS.items()}
+DEFINED_NETWORK = definitions(COMMON + NETWORK)

@@ -1,0 +1,60 @@
+"""What was found, in words. Nothing here decides anything: the kernel has, and this only reports.
+
+Numbers are exact, or rounded outward, so that every printed interval holds the true value.
+"""
+
+from __future__ import annotations
+
+import decimal
+from fractions import Fraction
+from typing import Any
+
+from rankmath.checker.intervals import Interval
+from rankmath.checker.kernel import Record
+
+DIGITS = 6
+
+
+def number(value: Any) -> str:
+    """An exact number, or an interval with ends of six digits rounded outward.
+
+    >>> number(Fraction(9, 5)), number(Interval.of(Fraction(1, 3), 64)), number(Interval.of(2, 64))
+    ('9/5', '[0.333333, 0.333334]', '2')
+    """
+    if isinstance(value, Interval):
+        if value.lo == value.hi and abs(value.scale) < 64 and value.lo.bit_length() < 64:
+            return str(value.lower())
+        low = _decimal(value.lo, value.scale, decimal.ROUND_FLOOR)
+        return f"[{low}, {_decimal(value.hi, value.scale, decimal.ROUND_CEILING)}]"
+    if isinstance(value, Fraction):
+        if max(value.numerator.bit_length(), value.denominator.bit_length()) < 64:
+            return str(value)
+        return number(Interval.of(value, 128))
+    return str(value)
+
+
+def _decimal(m: int, e: int, rounding: str) -> str:
+    """m·2^e to six digits, rounded down or up."""
+    context = decimal.Context(40, rounding, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+    opposite = decimal.ROUND_CEILING if rounding == decimal.ROUND_FLOOR else decimal.ROUND_FLOOR
+    away = rounding if (m >= 0) == (e >= 0) else opposite
+    power = decimal.Context(40, away, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN).power(2, abs(e))
+    # `power` is right to one unit whatever the rounding: move it by two units in the safe direction.
+    unit = decimal.Decimal((0, (1,), power.adjusted() - 38))
+    power = context.add(power, unit if away == decimal.ROUND_CEILING else -unit) if abs(e) > 120 else power
+    value = context.multiply(decimal.Decimal(m), power) if e >= 0 else context.divide(decimal.Decimal(m), power)
+    narrow = decimal.Context(DIGITS, rounding, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+    return format(narrow.plus(value).normalize(narrow), "g") if value else "0"
+
+
+def relation(record: Record) -> str:
+    """One relation with both sides, and where it was taken."""
+    at = f" at {record.indices}" if record.indices else ""
+    outcome = {True: "holds", False: "fails", None: "is undecided"}[record.truth]
+    return f"{record.relation}{at}: {number(record.left)} against {number(record.right)}, so it {outcome}"
+
+
+def escaped(name: str) -> str:
+    """A file's name on one line: control characters, and what a terminal would obey, are escaped."""
+    printable = name.isprintable() and not name.startswith(" ") and name == name.strip()
+    return name if printable and name.isascii() else ascii(name)

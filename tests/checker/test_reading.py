@@ -1,0 +1,231 @@
+"""Hostile and broken files: rejected, in bounded time and memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import Instance, certify_not_a_norm, certify_residual_inf
+from rankmath.checker import checker
+from rankmath.checker.checker import check, check_text
+from rankmath.checker.export import standalone
+
+
+def plain(data: Any, *, statement: str = "dong2021:norm", kind: str = "violates", **more: Any) -> dict[str, Any]:
+    claim, given = checker.wording(statement, data) or ("", ())
+    wording = {"claim": claim, "given": list(given)}
+    return {
+        "format": checker.FORMAT,
+        "statement": statement,
+        **wording,
+        "kind": kind,
+        "data": data,
+        "hints": {},
+        **more,
+    }
+
+
+GOOD = plain({"A": [[1, 1], [0, 0]], "B": [[1, 0], [1, 0]]})
+TEXT = json.dumps(GOOD)
+
+
+def with_entry(entry: str) -> str:
+    """The good certificate with one entry of A replaced by raw JSON."""
+    return TEXT.replace("[[1, 1]", f"[[{entry}, 1]")
+
+
+def test_the_certificate_the_others_are_made_from_is_good() -> None:
+    assert check_text(TEXT)
+    assert check_text(with_entry('"1"'))
+    assert check_text(with_entry('"2/2"'))
+    assert check_text(with_entry('"1*2^0"'))
+    assert check_text(TEXT.encode())
+
+
+HOSTILE = {
+    "empty": "",
+    "not an object": "[]",
+    "null": "null",
+    "trailing text": TEXT + "x",
+    "byte order mark": "\ufeff" + TEXT,
+    "deep lists": "[" * 1_000_000,
+    "deep objects": '{"a":' * 500_000,
+    "deep and closed": "[" * 100_000 + "]" * 100_000,
+    "deep inside": with_entry("[" * 50 + "1" + "]" * 50),
+    "brackets after an escaped quote": TEXT.replace('"hints": {}', '"hints": {"\\"": ' + "[" * 99 + "]" * 99 + "}"),
+    "float": with_entry("1.0"),
+    "exponent": with_entry("1e999999999"),
+    "exponent in a string": with_entry('"1e999999999"'),
+    "huge exponent": with_entry('"1*2^999999999"'),
+    "huge negative exponent": with_entry('"1*2^-999999999"'),
+    "exponent just beyond": with_entry('"1*2^10001"'),
+    "million digits": with_entry("1" * 1_000_000),
+    "million digits in a string": with_entry('"' + "1" * 1_000_000 + '"'),
+    "million digits below": with_entry('"1/' + "1" * 1_000_000 + '"'),
+    "million digits in an exponent": with_entry('"1*2^' + "1" * 1_000_000 + '"'),
+    "one digit too many": with_entry("1" * 4001),
+    "NaN": with_entry("NaN"),
+    "Infinity": with_entry("Infinity"),
+    "minus Infinity": with_entry("-Infinity"),
+    "division by zero": with_entry('"1/0"'),
+    "negative denominator": with_entry('"1/-1"'),
+    "underscores": with_entry('"1_0"'),
+    "spaces": with_entry('" 1"'),
+    "other digits": with_entry('"١"'),
+    "newline at the end of a number": with_entry('"1\\n"'),
+    "true": with_entry("true"),
+    "null entry": with_entry("null"),
+    "object entry": with_entry("{}"),
+    "ragged": with_entry("1, 1"),
+    "empty matrix": json.dumps(plain({"A": [], "B": []})),
+    "empty rows": json.dumps(plain({"A": [[]], "B": [[]]})),
+    "wide matrix": json.dumps(plain({"A": [[1] * 257], "B": [[1] * 257]})),
+    "million entries": json.dumps(plain({"A": [[1] * 1_000_000], "B": [[1]]})),
+    "object for a list": json.dumps(plain({"A": {"0": 1}, "B": [[1]]})),
+    "repeated field": TEXT.replace('"kind"', '"kind": "holds", "kind"'),
+    "repeated field inside": TEXT.replace('"A"', '"A": [[9]], "A"'),
+    "repeated equal field": TEXT.replace('"hints": {}', '"hints": {}, "hints": {}'),
+    "unknown field": json.dumps({**GOOD, "trust": 1}),
+    "unknown field inside": json.dumps(plain({**GOOD["data"], "C": [[1]]})),
+    "unknown hint": json.dumps({**GOOD, "hints": {"answer": 1}}),
+    "missing field": json.dumps({name: value for name, value in GOOD.items() if name != "hints"}),
+    "missing statement": json.dumps({name: value for name, value in GOOD.items() if name != "statement"}),
+    "unknown statement": json.dumps({**GOOD, "statement": "../../etc/passwd"}),
+    "statement of another type": json.dumps({**GOOD, "statement": ["dong2021:norm"]}),
+    "old format": json.dumps({**GOOD, "format": "rankmath-certificate/1"}),
+    "format to come": json.dumps({**GOOD, "format": "rankmath-certificate/3"}),
+    "format of another type": json.dumps({**GOOD, "format": 2}),
+    "another claim": json.dumps(
+        {**GOOD, "claim": "norm(A + B, composite) < norm(A, composite) + norm(B, composite)"}
+    ),
+    "another hypothesis": json.dumps({**GOOD, "given": ["n >= 2"]}),
+    "claim of another type": json.dumps({**GOOD, "claim": 7}),
+    "hypotheses of another type": json.dumps({**GOOD, "given": "n >= 2"}),
+    "a thousand hypotheses": json.dumps({**GOOD, "given": ["n >= 2"] * 1000}),
+    "a key of the table's authors": json.dumps({**GOOD, "statement": "dong2021:2.9"}),
+    "wrong id": json.dumps({**GOOD, "id": "rm-" + "0" * 32}),
+    "id of another type": json.dumps({**GOOD, "id": 7}),
+    "long text": json.dumps({**GOOD, "about": "x" * 2001}),
+    "text of another type": json.dumps({**GOOD, "about": 7}),
+    "too long": " " * checker.MAX_BYTES + TEXT,
+    "unclosed string full of quotes": '"' + '\\"' * 500_000,
+    "many objects": "[" + "{}," * 300_000 + "{}]",
+    "too many paths": json.dumps(
+        plain(
+            {
+                "X": [[1], [1]],
+                "layers": [{"heads": [{"P": [[1, 0], [0, 1]], "W": [[1]]}] * 16, "bias": [1]}] * 12,
+                "output": [[1], [1]],
+            },
+            statement="dong2021:2.1",
+            kind="holds",
+        )
+    ),
+    "denominators that explode": json.dumps(
+        plain(
+            {
+                "factors": [[[f"1/{10**3000 + 64 * i + j}" for j in range(40)] for i in range(2)]] * 2,
+                "product": [[1]],
+            },
+            statement="seed:closure",
+            kind="holds",
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_is_rejected(name: str) -> None:
+    result = check_text(HOSTILE[name])
+    assert not result.accepted
+    assert 0 < len(result.reason) < 600
+    assert "\n" not in result.reason
+
+
+def limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (300 * 2**20, 300 * 2**20))
+
+
+def test_hostile_files_need_no_more_than_300_megabytes(tmp_path: Path) -> None:
+    """One process with a hard limit reads them all and says REJECTED to each."""
+    for number, text in enumerate(HOSTILE.values()):
+        (tmp_path / f"{number}.json").write_text(text, encoding="utf-8")
+    (tmp_path / "binary.json").write_bytes(bytes(range(256)))
+    (tmp_path / "billion.json").write_bytes(b"[" + b"1" * 50_000_000 + b"]")
+    files = sorted(map(str, tmp_path.iterdir()))
+    alone = tmp_path / "alone.py"
+    alone.write_text(standalone())
+    run = subprocess.run(
+        [sys.executable, "-I", str(alone), *files], preexec_fn=limit_memory, capture_output=True, text=True
+    )
+    assert run.returncode == 1, run.stderr
+    assert run.stdout.count(".json: REJECTED") == len(files), run.stdout
+    assert "accepted" not in run.stdout
+
+
+def test_every_truncation_is_rejected() -> None:
+    for length in range(len(TEXT)):
+        assert not check_text(TEXT[:length])
+
+
+def test_what_is_not_a_regular_file_is_rejected(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (tmp_path, tmp_path / "absent", pipe, "/dev/zero", "nul\0byte", ""):
+        result = check(path)
+        assert not result.accepted
+        assert "cannot be read" in result.reason
+    assert not check_text(b"\xff\xfe" + TEXT.encode())
+
+
+def test_a_file_just_over_the_limit_is_not_read_further(tmp_path: Path) -> None:
+    path = tmp_path / "long.json"
+    path.write_text(TEXT + " " * (checker.MAX_BYTES - len(TEXT)))
+    assert check(path)
+    path.write_text(TEXT + " " * (checker.MAX_BYTES - len(TEXT) + 1))
+    assert f"more than {checker.MAX_BYTES}" in check(path).reason
+
+
+def test_work_beyond_the_time_budget_is_a_rejection(draw_instance: Callable[..., Instance]) -> None:
+    certificate = certify_residual_inf(draw_instance(np.random.default_rng(0)))
+    result = certificate.check(seconds=0.0)
+    assert not result.accepted
+    assert "the time allowed is used up" in result.reason
+
+
+def test_logits_out_of_all_proportion_are_no_danger() -> None:
+    """p is (1, 0) up to e^(-2^9001): total variation 1/2 against tanh of something huge."""
+    data = {"weights": [1, 1], "g": ["1*2^9000", "-1*2^9000"]}
+    result = check_text(json.dumps(plain(data, statement="own:tv", kind="holds")))
+    assert result.accepted
+    # 1/2 up to e^(-2^20), and tanh up to as much, each rounded outward.
+    assert "[0.499999, 0.500001]" in result.checked[-1]
+    assert "[0.999999, " in result.checked[-1]
+
+
+def test_a_bracket_in_the_free_text_is_only_text() -> None:
+    assert check_text(json.dumps({**GOOD, "about": "[" * 1000 + '\\"{' * 9}))
+
+
+def test_the_command_line_says_what_it_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    A = np.array([[1, 1], [0, 0]])
+    good = certify_not_a_norm(A, A.T).save(tmp_path / "good.json")
+    bad = tmp_path / "bad.json"
+    bad.write_text(good.read_text().replace("violates", "holds"))
+    assert checker.main([str(good)]) == 0
+    assert checker.main([str(good), str(bad)]) == 1
+    assert checker.main([]) == 2
+    out = capsys.readouterr().out
+    assert f"{good}: accepted {Certificate.load(good).id}" in out
+    assert "3 against [2.82842, 2.82843], so it fails" in out
+    assert f"{bad}: REJECTED" in out

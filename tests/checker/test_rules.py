@@ -1,0 +1,461 @@
+"""The five rules: what each concludes is true whatever the hint says, and the best hint makes it sharp."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankmath.certificates.issue import exact_array
+from rankmath.checker import kernel
+from rankmath.checker.intervals import Dual, Interval, Rejected
+from rankmath.checker.kernel import Evaluator, definitions, formula
+from rankmath.checker.statements import COMMON, DEFINED_NETWORK
+from rankmath.linalg.exact_residuals import exact_residual_bounds
+
+BITS = 128
+seeds = st.integers(0, 2**32 - 1)
+
+
+def work(text: str = "", bits: int = BITS, hints: Mapping[str, Any] | None = None, **data: Any) -> Evaluator:
+    return Evaluator(definitions(f"{COMMON}\n{text}"), data, hints or {}, bits, time.monotonic() + 60)
+
+
+def rows(A: Any) -> list[list[Fraction]]:
+    return [list(row) for row in exact_array("A", A, (None, None))]
+
+
+def vector(v: Any) -> list[Fraction]:
+    return list(exact_array("v", v, (None,)))
+
+
+def boxed(A: Any, width: float = 0.0) -> list[list[Interval]]:
+    w = Fraction(width)
+    return [[Interval.of(x - w, BITS).hull(Interval.of(x + w, BITS)) for x in row] for row in rows(A)]
+
+
+def holds(x: Any, value: float, slack: float = 1e-9) -> bool:
+    low, high = (x, x) if isinstance(x, Fraction) else (x.lower(), x.upper())
+    return bool(low - Fraction(slack) <= Fraction(value) <= high + Fraction(slack))
+
+
+# -- 3: dual lower bounds -----------------------------------------------------------------------------------
+
+
+def composite_at(X: Any, x: Any) -> tuple[Fraction, Fraction]:
+    distances = abs(np.array(rows(X)) - np.array(vector(x))[None, :])
+    return distances.sum(axis=0).max(), distances.sum(axis=1).max()
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("enclosed", [False, True])
+def test_any_weights_prove_a_true_line_and_any_lines_a_true_bound(seed: int, enclosed: bool) -> None:
+    """At random centers, at the best center known, and at the best center of either norm."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 6)), int(rng.integers(1, 4))
+    X = rng.integers(-9, 10, (n, d))
+    tokens: Any = boxed(X) if enclosed else rows(X)
+    lines = [
+        {"columns": vector(rng.integers(0, 5, d)), "rows": vector(rng.integers(0, 5, n) * rng.integers(0, 2))}
+        for _ in range(int(rng.integers(1, 5)))
+    ]
+    w = work(hints={" composite": {"lines": lines}, " inf": {"lines": lines}})
+    proved = [kernel._line(w, line["columns"], line["rows"], tokens) for line in lines]
+    bounds = {norm: exact_residual_bounds(X, norm) for norm in ("one", "inf", "composite")}
+    centers = [*rng.integers(-9, 10, (20, d)), *(b.center for b in bounds.values())]
+    least = {norm: kernel._residual(w, tokens, norm) for norm in ("composite", "inf")}
+    for x in centers:
+        a, b = composite_at(X, x)
+        assert all(alpha * a + beta * b >= v for alpha, beta, v in proved)
+        assert kernel.compare("<=", w.lift(least["composite"]).at_lower().power(2), a * b) is True
+        assert kernel.compare("<=", w.lift(least["inf"]).at_lower(), b) is True
+    for norm, bound in (("inf", bounds["inf"]), ("composite", bounds["composite"])):
+        value = float(bound.upper) ** (1 / bound.power)
+        assert holds(least[norm], value)
+        proof = [{"columns": vector(p.columns), "rows": vector(p.rows)} for p in bound.dual]
+        sharp = work(hints={f" {norm}": {"lines": proof, "center": list(bound.center)}})
+        enclosure = sharp.lift(kernel._residual(sharp, tokens, norm))
+        assert float(enclosure.lower()) == pytest.approx(value, rel=1e-9)
+        assert float(enclosure.upper()) == pytest.approx(value, rel=1e-9)
+
+
+def test_negative_weights_prove_nothing() -> None:
+    """With a weight of -1 the line would claim more than is true: it is refused, wherever it stands."""
+    X = rows([[0, 0], [4, 0], [0, 4]])
+    for columns, weights in (([-1, 0], [1, 1, 1]), ([0, 0], [-1, 3, 3]), ([1, 1], [1, 1, Fraction(-1, 2**300)])):
+        with pytest.raises(Rejected, match="negative"):
+            kernel._line(work(), vector(columns), vector(weights), X)
+    for norm in ("inf", "composite"):
+        bad = {f" {norm}": {"lines": [{"columns": vector([0, 0]), "rows": vector([-1, 3, 3])}]}}
+        with pytest.raises(Rejected, match="negative"):
+            kernel._residual(work(hints=bad), X, norm)
+
+
+def test_weights_all_zero_prove_the_bound_zero() -> None:
+    nothing = {" inf": {"lines": [{"columns": vector([0, 0]), "rows": vector([0, 0, 0])}]}}
+    enclosure = work().lift(kernel._residual(work(hints=nothing), rows([[0, 0], [4, 0], [0, 4]]), "inf"))
+    assert enclosure.lower() == 0
+    assert enclosure.upper() >= 4
+
+
+def test_without_hints_the_residual_is_still_enclosed() -> None:
+    X = rows([[0, 0], [4, 0], [0, 4]])
+    for norm in ("inf", "composite"):
+        true = exact_residual_bounds(X, norm)  # type: ignore[arg-type]
+        assert holds(kernel._residual(work(), X, norm), float(true.upper) ** (1 / true.power))
+
+
+def test_a_center_must_be_least_up_to_a_small_factor() -> None:
+    X = rows([[0], [2]])
+    line = [{"columns": vector([1]), "rows": vector([0, 0])}, {"columns": vector([0]), "rows": vector([1, 1])}]
+    for center, good in ((Fraction(1), True), (1 + Fraction(1, 2**22), True), (1 + Fraction(1, 2**18), False)):
+        w = work(hints={" composite": {"center": [center], "lines": line}})
+        if good:
+            assert kernel._center(w, X, "composite") == [center]
+        else:
+            with pytest.raises(kernel.Undecided, match="not shown to be least"):
+                kernel._center(w, X, "composite")
+
+
+# -- 5: definiteness ---------------------------------------------------------------------------------------
+
+
+@given(seed=seeds, size=st.integers(1, 5))
+@settings(max_examples=60)
+def test_definiteness_is_told_as_exact_minors_tell_it(seed: int, size: int) -> None:
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-5, 6, (size, size))
+    S = A + A.T
+    minors = [int(flint.fmpz_mat(S[:k, :k].tolist()).det()) for k in range(1, size + 1)]
+    truth = kernel.definite(work(), rows(S))
+    if all(minors):
+        assert truth is (min(minors) > 0)
+    elif truth is not None:
+        assert truth is False
+    G = A @ A.T
+    regular = int(flint.fmpz_mat(A.tolist()).rank()) == size
+    assert (kernel.definite(work(), rows(G)) is True) == regular
+    assert kernel.definite(work(), rows(G - (int(np.trace(G)) + 1) * np.eye(size, dtype=int))) is False
+
+
+@pytest.mark.parametrize(("width", "truth"), [(0.0, True), (0.2, True), (0.6, None), (1.5, None)])
+def test_definiteness_over_a_box(width: float, truth: bool | None) -> None:
+    """[[2, 1], [1, 2]] has least eigenvalue 1; a box of half-width w reaches eigenvalue 1 - 2w."""
+    assert kernel.definite(work(), boxed([[2, 1], [1, 2]], width)) is truth
+
+
+def test_a_box_around_the_singular_is_undecided_and_the_indefinite_is_false() -> None:
+    assert kernel.definite(work(), boxed([[1, 1], [1, 1]])) is None
+    assert kernel.definite(work(), boxed([[1, 2], [2, 1]], 0.1)) is False
+    assert kernel.definite(work(), boxed([[-1, 0], [0, 5]], 0.25)) is False
+    # Inside the box around the identity's border there are matrices of both kinds.
+    assert kernel.definite(work(), boxed([[1, 0], [0, 0]], 0.25)) is None
+
+
+@given(seed=seeds, size=st.integers(1, 5))
+@settings(max_examples=40)
+def test_least_eigenvalues_and_spectral_norms_are_enclosed_tightly(seed: int, size: int) -> None:
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-9, 10, (size, size))
+    least = kernel.least_eigenvalue(work(), rows(A + A.T))
+    true = float(np.linalg.eigvalsh(A + A.T)[0])
+    assert holds(least, true)
+    assert float(least.upper() - least.lower()) < 1e-9
+    norm = kernel._spectral(work(), rows(A))
+    assert holds(norm, float(np.linalg.norm(A, 2)))
+    assert float(work().lift(norm).upper() - work().lift(norm).lower()) < 1e-6
+
+
+def test_spectral_norms_that_simple_bounds_settle_are_exact() -> None:
+    assert kernel._spectral(work(), rows([[0, 3], [3, 0]])) == 3
+    assert kernel._spectral(work(), rows([[1, 0], [0, 1]])) == 1
+    assert kernel._spectral(work(), rows([[0, 0], [0, 0]])) == 0
+
+
+@given(seed=seeds, size=st.integers(1, 5))
+@settings(max_examples=40)
+def test_ranks_and_singularity_are_exact(seed: int, size: int) -> None:
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-2, 3, (size, size))
+    exact = flint.fmpz_mat(A.tolist())
+    assert kernel._rank(work(), rows(A)) == exact.rank()
+    if kernel._nonsingular(work(), rows(A)) is True:
+        assert exact.det() != 0
+    solved = exact.det() != 0 and all(flint.fmpz_mat(A[:k, :k].tolist()).det() for k in range(1, size + 1))
+    if solved:
+        x = kernel._solve(work(), rows(A), vector(np.ones(size, int)))
+        assert all(holds(total, 1.0, 1e-20) for total in work().product(rows(A), x))
+
+
+# -- 4: a unique zero ---------------------------------------------------------------------------------------
+
+ROOT = "f(v) = [v[0]**2 + v[1]**2 - 2, v[0] - v[1]]"
+CENTER, INVERSE = vector([1, 1]), rows([[0.25, 0.5], [0.25, -0.5]])
+
+
+def test_a_zero_is_found_where_there_is_one() -> None:
+    """x² + y² = 2, x = y has the zero (1, 1) and the Jacobian [[2, 2], [1, -1]] there."""
+    for radius in (Fraction(1, 10**30), Fraction(1, 10), Fraction(1, 4)):
+        assert kernel.unique_zero(work(ROOT), "f", CENTER, radius, INVERSE) is True
+    near = vector([Fraction(101, 100), 1])
+    assert kernel.unique_zero(work(ROOT), "f", near, Fraction(1, 10), INVERSE) is True
+    assert kernel.unique_zero(work(ROOT), "f", near, Fraction(1, 1000), INVERSE) is None  # it lies outside
+
+
+def test_a_box_with_two_zeros_or_a_double_one_or_none_is_refused() -> None:
+    for text, center, radius in (
+        (ROOT, [0, 0], 2),  # (1, 1) and (-1, -1)
+        ("f(v) = [v[0]**2, v[1]]", [0, 0], Fraction(1, 10)),  # double
+        ("f(v) = [v[0]**2 + 1, v[1]]", [0, 0], Fraction(1, 10)),  # none
+    ):
+        for Y in (INVERSE, rows(np.eye(2, dtype=int)), rows([[0, 0], [0, 0]])):
+            assert kernel.unique_zero(work(text), "f", vector(center), Fraction(radius), Y) is None
+
+
+def test_the_derivative_is_taken_over_the_whole_box_and_not_at_its_center() -> None:
+    """x³ - x on [-1.5, 1.5] has three zeros, though at the center 0 its derivative -1 is as good as any."""
+    cubic = "f(v) = [v[0]**3 - v[0]]"
+    assert kernel.unique_zero(work(cubic), "f", vector([0]), Fraction(3, 2), rows([[-1]])) is None
+    assert kernel.unique_zero(work(cubic), "f", vector([0]), Fraction(1, 4), rows([[-1]])) is True
+    # The radius bounds the growth of |I - Y Df| too: on [-0.6, 0.6] the slope turns over.
+    assert kernel.unique_zero(work(cubic), "f", vector([0]), Fraction(7, 10), rows([[-1]])) is None
+
+
+def test_a_singular_preconditioner_shows_nothing() -> None:
+    assert kernel.unique_zero(work(ROOT), "f", CENTER, Fraction(1, 10), rows([[0.25, 0.5], [0.25, 0.5]])) is None
+    with pytest.raises(Rejected, match="preconditioner"):
+        kernel.unique_zero(work(ROOT), "f", CENTER, Fraction(1, 10), rows([[1]]))
+
+
+# -- derivatives --------------------------------------------------------------------------------------------
+
+MAP = """
+f(X) = [y/length(y, 2) for y in softmax(X @ W @ T(X), M) @ X @ V]
+g(v) = [exp(v[0])*v[1], sqrt(v[0]*v[0] + v[1]**2), v[0]/v[1], 3/v[1] - v[0]]
+"""
+
+
+@given(seed=seeds)
+@settings(max_examples=25)
+def test_derivatives_enclose_difference_quotients(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 4)), 2
+    X, W, V = rng.normal(size=(n, d)), rng.normal(size=(d, d)), rng.normal(size=(d, d)) + 2 * np.eye(d)
+    M = np.tril(rng.integers(1, 3, (n, n)))
+
+    def f(Z: Any) -> Any:
+        e = M * np.exp(Z @ W @ Z.T)
+        Y = e / e.sum(axis=1, keepdims=True) @ Z @ V
+        return (Y / np.linalg.norm(Y, axis=1, keepdims=True)).ravel()
+
+    w = work(MAP, W=rows(W), V=rows(V), M=rows(M))
+    try:
+        J = kernel.jacobian(w, "f", boxed(X, 2.0**-20))
+    except kernel.Undecided:
+        return  # a token is sent too near to zero to be divided by its length
+    h = 1e-6
+    for k in range(n * d):
+        E = np.zeros(n * d)
+        E[k] = h
+        slope = (f(X + E.reshape(n, d)) - f(X - E.reshape(n, d))) / (2 * h)
+        size = max(1.0, float(abs(slope).max()))
+        assert all(holds(row[k], s, 1e-4 * size) for row, s in zip(J, slope.tolist(), strict=True))
+    assert all(float(x.upper() - x.lower()) < 1 for row in J for x in row if isinstance(x, Interval))
+
+
+def test_every_rule_of_differentiation_at_a_point() -> None:
+    J = kernel.jacobian(work(MAP), "g", vector([2, 3]))
+    e, r = float(np.exp(2)), float(np.sqrt(13))
+    expected = [[3 * e, e], [2 / r, 3 / r], [1 / 3, -2 / 9], [-1, -1 / 3]]
+    for row, values in zip(J, expected, strict=True):
+        for x, value in zip(row, values, strict=True):
+            assert holds(x, value, 1e-12)
+
+
+def test_a_box_of_derivatives_holds_those_at_every_point_of_it() -> None:
+    J = kernel.jacobian(work("f(v) = [v[0]**3]"), "f", [Interval.of(-1, BITS).hull(Interval.of(2, BITS))])
+    assert J[0][0].lower() <= 0
+    assert J[0][0].upper() >= 12
+    assert isinstance(Dual(Fraction(1), {}), Dual)
+
+
+# -- products ------------------------------------------------------------------------------------------------
+
+
+@given(seed=seeds, width=st.sampled_from([0.0, 2.0**-30, 0.5]))
+@settings(max_examples=40)
+def test_a_product_of_boxes_holds_every_product_of_members(seed: int, width: float) -> None:
+    rng = np.random.default_rng(seed)
+    n, m, k = (int(x) for x in rng.integers(1, 5, 3))
+    A, B = rng.normal(size=(n, m)) * 10.0 ** rng.integers(-30, 30, (n, m)), rng.normal(size=(m, k))
+    C = work(bits=53).product(boxed(A, width), boxed(B, width))
+    for _ in range(5):
+        signs = [rng.choice([-1, 0, 1], size=M.shape) for M in (A, B)]
+        P, Q = (np.array(rows(M)) + Fraction(width) * s for M, s in zip((A, B), signs, strict=True))
+        for row, exact in zip(C, (P @ Q).tolist(), strict=True):
+            for x, value in zip(row, exact, strict=True):
+                assert x.lower() <= value <= x.upper()
+
+
+def test_fractions_are_multiplied_exactly_as_long_as_they_are_short() -> None:
+    A = rows([[Fraction(1, 3), Fraction(1, 7)], [2, Fraction(-5, 11)]])
+    assert work().product(A, A) == (np.array(A) @ np.array(A)).tolist()
+    long = [[Fraction(1, 3**12_000), Fraction(1)]]
+    enclosure = work().product(long, [[Fraction(1)], [Fraction(1)]])[0][0]
+    assert isinstance(enclosure, Interval)
+    assert enclosure.lower() <= 1 + long[0][0] <= enclosure.upper()
+
+
+# -- the evaluator -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1/2 + 0.25*3 - 2**3", Fraction(-27, 4)),
+        ("sqrt(9/4)**3", Fraction(27, 8)),
+        ("4**(1/2) + 8**(0 - 1)", Fraction(17, 8)),
+        ("max(1, 2, 3/2) - min(4, 5)", Fraction(-2)),
+        ("floor(7/2) + floor(-7/2)", Fraction(-1)),
+        ("exp(0) + tanh(0) + log(1) + expc(0) + tanhc(0)", Fraction(3)),
+        ("sum(i*i for i in range(4)) + prod([2, 3])", Fraction(20)),
+        ("[1, 2] @ [[1, 0], [0, 3]] @ [1, 1]", Fraction(7)),
+        ("0**(1/3)", Fraction(0)),
+    ],
+)
+def test_exact_terms_have_exact_values(text: str, value: Fraction) -> None:
+    assert work().value(formula(text, own=True), {}) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("exp(1)", np.e),
+        ("log(10)", np.log(10)),
+        ("tanh(3/4)", np.tanh(0.75)),
+        ("2**(1/3)", 2 ** (1 / 3)),
+        ("2**sqrt(2)", 2 ** np.sqrt(2)),
+        ("expc(-2)", (1 - np.exp(-2)) / 2),
+        ("tanhc(2)", np.tanh(2) / 2),
+        ("x_star", 1.2564312086261697),
+        ("exp(-3)**5", np.exp(-15)),
+        ("sqrt(2)**(-3)", 2**-1.5),
+    ],
+)
+def test_other_terms_are_enclosed_to_thirty_digits(text: str, value: float) -> None:
+    enclosure = work().value(formula(text, own=True), {})
+    assert holds(enclosure, float(value), 1e-12 * value)
+    assert enclosure.upper() - enclosure.lower() <= enclosure.upper() * Fraction(1, 10**30)
+
+
+@pytest.mark.parametrize(
+    ("text", "truth"),
+    [
+        ("exp(1) < 3", True),
+        ("exp(1) >= 3", False),
+        ("exp(1) - exp(1) == 0", None),
+        ("1 < 2 <= 2 < 3", True),
+        ("1 < 2 and exp(1) < 2", False),
+        ("exp(1) <= exp(1) and 2 < 1", False),
+        ("exp(1) <= exp(1) or 1 < 2", True),
+        ("exp(1) <= exp(1) and 1 < 2", None),
+        ("not exp(1) < 2", True),
+        ("not exp(1) <= exp(1)", None),
+        ("all(i < 3 for i in range(3)) and any(i == 2 for i in range(3))", True),
+        ("[1, 2] == [1, 2]", True),
+        ("[1, 2] == [1, 3]", False),
+    ],
+)
+def test_truth_has_three_values(text: str, truth: bool | None) -> None:
+    assert work().truth(formula(text, own=True), text) is truth
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1/0",
+        "0**(-1)",
+        "sqrt(-1) < 0",
+        "log(0) < 0",
+        "2**(10**9)",
+        "[1, 2] + [1, 2, 3]",
+        "1 + inf",
+        "nothing",
+        "max(inf)",
+        "f(1)",
+        "len(3)",
+        "[[1, 2]] @ [[1]]",
+        "[1][5]",
+        "[1][-1]",
+        "range(10**9)",
+        "sqrt(1, 2)",
+        "1 < [1]",
+        "inf < 2",
+        "1 and 2",
+    ],
+)
+def test_terms_without_meaning_are_rejected(text: str) -> None:
+    with pytest.raises(Rejected):
+        work().value(formula(text, own=True), {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os')",
+        "(1).real < 2",
+        "lambda: 1",
+        "[x for x in X]",
+        "x if 1 < 2 else 3",
+        "a := 1",
+        "1 if 2",
+        "",
+        "X[0:1] < 1",
+        "f'{1}' < 1",
+        "1 < 2 < ",
+        "not 1 < 2",
+        "1 < 2 or 2 < 3",
+        "[1] == [1]",
+        "1e5 < 2",
+        "1j < 2",
+        "'a' == 'a'",
+        "True",
+        "X.T < 1",
+        "f(x=1) < 2",
+        "f(*X) < 2",
+        "f()()",
+        "1 is 2",
+        "1 in X",
+        "1 != 2",
+        "~1 < 2",
+        "+1 < 2",
+        "1 % 2 < 1",
+        "1 // 2 < 1",
+        "ä < 1",
+    ],
+)
+def test_what_a_claim_may_not_contain_is_rejected(text: str) -> None:
+    with pytest.raises(Rejected):
+        work().truth(formula(text), text)
+
+
+def test_formulas_are_bounded_in_length_and_depth() -> None:
+    for text in (
+        "1 < 2" + " " * 10**6,
+        "-" * 3000 + "1 < 2",
+        "(" * 300 + "1" + ")" * 300 + " < 2",
+        "1+" * 1500 + "1 < 2",
+    ):
+        with pytest.raises(Rejected):
+            formula(text)
+
+
+def test_the_definitions_of_a_network_name_every_quantity_once() -> None:
+    assert {"X", "P", "diameter", "residual", "norm", "gamma", "delta", "epsilon"} <= set(DEFINED_NETWORK)

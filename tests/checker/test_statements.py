@@ -1,0 +1,453 @@
+"""What each statement with data of its own accepts and, more important, what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import (
+    Instance,
+    NotIssued,
+    certify_closure,
+    certify_composite_decay,
+    certify_cosine_step,
+    certify_diameter,
+    certify_invariant_set,
+    certify_not_a_norm,
+    certify_paths,
+    certify_radius_rate,
+    certify_residual_inf,
+    certify_sandwich,
+    certify_total_variation,
+    certify_two_tokens,
+    stochastic_rationals,
+)
+from rankmath.checker.checker import CheckResult
+from rankmath.checker.network_claims import NETWORK_CLAIMS
+from rankmath.checker.statements import STATEMENTS
+from rankmath.model.network import Network
+from rankmath.verification.many_tokens import Kinds, about_the_mean, counterexample, lone_query
+from rankmath.verification.two_heads import four_keys
+from rankmath.verification.two_heads import two_tokens as two_tokens_of_two_heads
+
+
+def with_changes(certificate: Certificate, **changes: Any) -> CheckResult:
+    """The checker's word on the certificate with some of data, hints, kind, statement replaced."""
+    fields = {name: getattr(certificate, name) for name in ("statement", "kind", "data", "hints", "claim", "given")}
+    if "statement" in changes:
+        del fields["claim"], fields["given"]
+    for name in ("data", "hints"):
+        fields[name] = {**fields[name], **changes.pop(name, {})}
+    return Certificate(**{**fields, **changes}).check()
+
+
+def test_twenty_random_instances_of_every_statement_are_accepted(twenty_each: dict[str, list[Certificate]]) -> None:
+    # The others are closed forms, a variant and equilibria, with tests of their own below and in test_equilibria.
+    others = {
+        "dong2021v1:2.2",
+        "dong2021v1:2.3",
+        "dong2021:2.3-printed",
+        "own:tv-variant",
+        "own:layernorm-equilibrium",
+    }
+    others |= {"dong2021v1:2.2-mean", "dong2021:2.2-unhedged", "own:stable-complete", "wu2024:conjecture", "dong2021:ln-sphere", "own:stable-causal", "wu2024:3"}
+    assert set(twenty_each) - set(NETWORK_CLAIMS) - {"mine:step"} | {"wu2024:2-step"} | others == set(STATEMENTS)
+    for key, drawn in twenty_each.items():
+        assert len({certificate.id for certificate in drawn}) > 10
+        for certificate in drawn:
+            result = certificate.check()
+            assert result.accepted, (key, result.reason)
+            assert result.id == certificate.id
+            assert key in result.checked[0]
+            assert len(result.checked) > 1
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_largest_instances_promised_are_accepted(seed: int, draw_instance: Callable[..., Instance]) -> None:
+    """n = 8, d = 4, L = 3, two heads: the 2023 bound, the residual form and the diameter in three norms."""
+    instance = draw_instance(np.random.default_rng(seed), n=8, d=4, L=3, H=2)
+    for certify in (certify_composite_decay, certify_residual_inf, certify_diameter):
+        certify(instance)
+
+
+# -- exact families --------------------------------------------------------------------------------------------
+
+
+def test_closure_refuses_what_is_not_stochastic_by_any_amount() -> None:
+    half, tiny = Fraction(1, 2), Fraction(1, 2**300)
+    certificate = certify_closure([[[half, half], [0, 1]], [[1, 0], [half, half]]])
+    one = [[1, 0], [0, 1]]
+    for first in ([[half + tiny, half], [0, 1]], [[1 + tiny, -tiny], [0, 1]], [[half - tiny, half], [0, 1]]):
+        refused = with_changes(certificate, data={"factors": [first, one], "product": first})
+        assert refused.reason == "a condition fails: all(stochastic(F) for F in factors)"
+    assert not with_changes(certificate, data={"product": [[half, half], [half, half]]})
+    assert not with_changes(certificate, data={"factors": [[[half, half]], [[1, 0]]]})
+    assert "len(factors) >= 2" in with_changes(certificate, data={"factors": [one], "product": one}).reason
+
+
+def two_layers() -> dict[str, Any]:
+    rng = np.random.default_rng(5)
+    return {
+        "X": rng.integers(-4, 5, (3, 2)),
+        "P": stochastic_rationals(rng.dirichlet(np.ones(3), (2, 2, 3))),
+        "W": rng.integers(-4, 5, (2, 2, 2, 2)),
+        "bias": rng.integers(-4, 5, (2, 2)),
+    }
+
+
+@pytest.mark.parametrize("skip", [None, 1, Fraction(-1, 2)])
+def test_paths_refuse_the_three_usual_mistakes(skip: Any) -> None:
+    """P's in the wrong layer order, W's in the wrong order, a bias not carried through later layers."""
+    net = two_layers()
+    certificate = certify_paths(**net, skip=skip)
+    X, P, W, bias = (np.vectorize(Fraction, otypes=[object])(net[name]) for name in ("X", "P", "W", "bias"))
+    identity, factor = np.eye(3, dtype=int), skip or 0
+    layers = [
+        [(identity, factor * np.eye(2, dtype=int)), *zip(P_l, W_l, strict=True)]
+        for P_l, W_l in zip(P, W, strict=True)
+    ]
+    carried = bias[1] + bias[0] @ sum(W_h for _, W_h in layers[1])
+
+    def output(*, late_first: bool = False, reversed_weights: bool = False, b: Any = carried) -> Any:
+        total = np.tile(b, (3, 1))
+        for P_1, W_1 in layers[0]:
+            for P_2, W_2 in layers[1]:
+                left, right = (
+                    (P_1 @ P_2 if late_first else P_2 @ P_1),
+                    (W_2 @ W_1 if reversed_weights else W_1 @ W_2),
+                )
+                total = total + left @ X @ right
+        return total
+
+    assert with_changes(certificate, data={"output": output()})
+    for wrong in (output(late_first=True), output(reversed_weights=True), output(b=bias[1])):
+        assert with_changes(certificate, data={"output": wrong}).reason.startswith("the claim is false")
+
+
+def test_paths_refuse_attention_that_is_not_stochastic_too_many_paths_and_vacuous_skips() -> None:
+    net = two_layers()
+    with pytest.raises(NotIssued, match="stochastic"):
+        certify_paths(net["X"], net["P"] / 2, net["W"])
+    P, W = np.tile(np.eye(2, dtype=int), (6, 5, 1, 1)), np.full((6, 5, 1, 1), 1)
+    with pytest.raises(NotIssued, match=r"F\*\*L <= 4096"):
+        certify_paths([[1], [2]], P, W)
+    with pytest.raises(NotIssued, match=r"abs\(skip\) > 0"):
+        certify_paths(**net, skip=0)
+    with pytest.raises(NotIssued, match="n >= 2"):
+        certify_paths([[1]], np.ones((1, 1, 1, 1), dtype=int), np.ones((1, 1, 1, 1), dtype=int))
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 40])
+def test_the_composite_value_is_not_a_norm(n: int) -> None:
+    """A = e₁1ᵀ and B = Aᵀ: 2√n on the parts, n + 1 on the sum."""
+    A = np.zeros((n, n), dtype=int)
+    A[0] = 1
+    result = certify_not_a_norm(A, A.T).check()
+    assert f"{n + 1} against" in result.checked[-1]
+
+
+def test_equality_in_the_triangle_inequality_is_no_violation() -> None:
+    one = np.array([[1]])
+    with pytest.raises(NotIssued, match="the claim is true"):
+        certify_not_a_norm(one, one)
+    # sqrt(p) + sqrt(q) = sqrt(r) with p, q, r = 2, 2, 8: an equality that intervals cannot tell.
+    A = np.array([[1, 1], [0, 0]])
+    with pytest.raises(NotIssued, match="undecided"):
+        certify_not_a_norm(A, A)
+
+
+FIFTH = Fraction(1, 5)
+
+
+def test_a_vector_that_leaves_the_set_of_lemma_13_and_one_that_stays() -> None:
+    leaving = certify_invariant_set([Fraction(-k, 7) for k in (4, 1, 4, 4)], 2)
+    assert "144/49 against 158/49" in leaving.check().checked[-1]
+    staying = certify_invariant_set([Fraction(-k, 3) for k in (1, 2, 2)], 2, kind="holds")
+    for certificate, kind in ((leaving, "holds"), (staying, "violates")):
+        assert "against the kind" in with_changes(certificate, kind=kind).reason
+    for data, reason in (
+        (
+            {"x": [Fraction(-4, 7), Fraction(-1, 7), Fraction(-4, 7), Fraction(-4, 7) - Fraction(1, 2**300)]},
+            "x @ x == 1",
+        ),
+        ({"x": [Fraction(4, 7), Fraction(-1, 7), Fraction(-4, 7), Fraction(-4, 7)]}, "x[i] < 0"),
+        ({"x": [0, Fraction(-3, 5), Fraction(-4, 5), 0]}, "x[i] < 0"),
+        ({"w": Fraction(7, 4) - Fraction(1, 2**300)}, "w*x[d - 2] <= -1"),
+        ({"w": 1}, "w > 1"),
+        ({"x": [-1]}, "d >= 3"),
+        ({"x": [Fraction(-3, 5), Fraction(-4, 5)]}, "d >= 3"),
+        ({"x": [Fraction(-7, 9), Fraction(-4, 9), Fraction(-4, 9)], "w": Fraction(9, 4)}, "sqrt(w**2 - 1)"),
+    ):
+        assert reason in with_changes(leaving, data=data).reason, reason
+
+
+def star(n: int, least: Fraction) -> list[list[Any]]:
+    hub = [Fraction(1, n)] * n
+    return [hub, *([least, *(1 - least if j == i else 0 for j in range(1, n))] for i in range(1, n))]
+
+
+def test_the_step_of_theorem_2_on_stars_and_where_it_holds() -> None:
+    text = certify_cosine_step(star(10, Fraction(1, 20))).check().checked
+    assert "so it fails" in text[-1]
+    seven = Fraction(1, 7)
+    held = [[3 * seven, 4 * seven], [4 * seven, 3 * seven]]
+    assert certify_cosine_step(held, kind="holds").check()
+    with pytest.raises(NotIssued, match="against the kind 'violates'"):
+        certify_cosine_step(held)
+    half, tenth = Fraction(1, 2), Fraction(1, 10)
+    for A, reason in (
+        ([[half, half], [0, 1]], "connected"),
+        ([[half, half, 0], [0, half, half], [half, 0, half]], "reached"),
+        ([[half, half], [half + Fraction(1, 2**300), half]], "stochastic"),
+        ([[0, 1], [half, half]], "connected"),
+        ([[1]], "n >= 2"),
+        ([[FIFTH] * 5] * 5, "n\\*eps < 1"),
+        (star(3, Fraction(1, 3)), "n\\*eps < 1"),
+    ):
+        with pytest.raises(NotIssued, match=reason):
+            certify_cosine_step(A)
+    assert certify_cosine_step(star(3, tenth)).check()
+
+
+def hub_and_chain(n: int) -> Any:
+    mask = np.eye(n, dtype=int)
+    mask[:, 0] = mask[0, -1] = 1
+    mask[np.arange(2, n), np.arange(1, n - 1)] = 1
+    return mask
+
+
+def test_the_rate_on_a_hub_with_a_chain_and_where_nothing_is_shown() -> None:
+    assert certify_radius_rate(hub_and_chain(9)).check()
+    broken = hub_and_chain(9)
+    broken[0, -1] = 0
+    for mask, reason in (
+        (hub_and_chain(7), "the claim is true"),  # 1 - n eps^(2r) = 2/9
+        (hub_and_chain(10), "the claim is true"),  # not invertible
+        (np.ones((9, 9)), "the claim is true"),
+        (broken, "connected"),
+        (2 * hub_and_chain(9), "binary"),
+    ):
+        with pytest.raises(NotIssued, match=reason):
+            certify_radius_rate(mask)
+
+
+def test_two_tokens_rest_at_three_points_for_rational_roots_alone() -> None:
+    words = certify_two_tokens(Fraction(5, 3)).check().checked
+    assert "nowhere else: proofs/" in words[1]
+    with pytest.raises(NotIssued, match="not rational"):
+        certify_two_tokens(2)
+    with pytest.raises(ValueError, match=r"^w: "):
+        certify_two_tokens(1)
+    for data in (
+        {"w": 2, "s": FIFTH},
+        {"w": Fraction(-5, 3), "s": 4 * FIFTH},
+        {"w": Fraction(5, 3), "s": -4 * FIFTH},
+    ):
+        assert not Certificate("wu2024:4.3.1", "holds", data).check()
+
+
+# -- softmax families ------------------------------------------------------------------------------------------
+
+
+def rare_token(D: Fraction) -> dict[str, Any]:
+    """One token of weight 10^-9 whose logit rises by D."""
+    return {"E": [[D, 0]], "weights": [Fraction(1, 10**9), 1]}
+
+
+def test_the_sandwich_holds_at_1_2564_and_breaks_at_1_2565() -> None:
+    """x* = 1.25643… lies between; the checker needs no decimal of it."""
+    below, above = rare_token(Fraction("1.2564")), rare_token(Fraction("1.2565"))
+    assert certify_sandwich(**below, decided=True).check()
+    assert certify_sandwich(**below, hypothesis=False, decided=True).check()
+    broken = certify_sandwich(**above, hypothesis=False, kind="violates", decided=True)
+    assert "at i = 0, j = 0" in broken.check().checked[-1]
+    for kind in ("holds", "violates"):  # outside the hypothesis nothing is shown of A.3, its violation least of all
+        with pytest.raises(NotIssued, match="D\\(i\\) <= x_star"):
+            certify_sandwich(**above, kind=kind, decided=True)
+    with pytest.raises(NotIssued, match="the claim is true"):
+        certify_sandwich(**below, hypothesis=False, kind="violates", decided=True)
+    with pytest.raises(NotIssued, match="the claim is false"):
+        certify_sandwich(**above, hypothesis=False, decided=True)
+    # Below x* both halves hold however rare the token is; D is looked at in every row.
+    later = {"E": [[0, 1], [2, 0]], "weights": [1, 1]}
+    with pytest.raises(NotIssued, match="D\\(i\\) <= x_star"):
+        certify_sandwich(**later, decided=True)
+
+
+def test_the_sandwich_example_of_the_paper_at_three() -> None:
+    """D = 3, q₀ = 10⁻⁴: P₀/q₀ is 20.05, the claimed bound 7."""
+    example = {"E": [[3, 0]], "weights": [1, 9999]}
+    result = certify_sandwich(**example, hypothesis=False, kind="violates", decided=True).check()
+    assert "0.0020047" in result.checked[-1]
+
+
+def test_a_constant_row_is_an_equality_and_holds_and_constant_rows_alone_say_nothing() -> None:
+    assert certify_sandwich([[7, 7], [0, 1]], weights=[1, 2], decided=True).check()
+    with pytest.raises(NotIssued, match="> 0"):
+        certify_sandwich([[7, 7], [1, 1]], weights=[1, 2], decided=True)
+    with pytest.raises(NotIssued, match="m >= 2"):
+        certify_sandwich([[7]], weights=[1], decided=True)
+
+
+def test_weights_must_be_positive_and_given_once() -> None:
+    for data in (
+        {"E": [[1, 0]], "weights": [0, 1]},
+        {"E": [[1, 0]]},
+        {"E": [[1, 0]], "weights": [1, 1], "logits": [1, 1]},
+    ):
+        assert not Certificate("dong2021:A.3", "holds", data).check()
+    assert not Certificate("own:tv", "holds", {"weights": [1, -1], "g": [1, 0]}).check()
+
+
+def test_total_variation_near_equality_is_decided_and_equality_is_not() -> None:
+    """Two atoms at odds e^(-D/2) attain the bound; rational odds miss it by about their distance squared."""
+    D = 2
+    odds = Fraction(np.exp(-D / 2))
+    assert certify_total_variation([D, 0], weights=[odds, 1], decided=True).check()
+    assert certify_total_variation([D, 0], logits=[-D / 2 * (1 + 2**-30), 0], decided=True).check()
+    with pytest.raises(NotIssued, match=r"max\(g\) - min\(g\) > 0"):
+        certify_total_variation([3, 3], weights=[1, 2], decided=True)
+    with pytest.raises(NotIssued, match="undecided at 4096 bits"):
+        certify_total_variation([2, 0], logits=[-1, 0], decided=True)
+
+
+def test_the_constant_of_total_variation_is_sharp() -> None:
+    """4.01 for 4 has its instance, and 3.99 none; what holds of the statement is no violation."""
+    constant = Fraction(401, 100)
+    variant = certify_total_variation([2, 0], logits=[-1, 0], constant=constant, decided=True)
+    assert (variant.statement, variant.kind) == ("own:tv-variant", "violates")
+    with pytest.raises(NotIssued, match="undecided"):
+        certify_total_variation([2, 0], logits=[-1, 0], constant=4, decided=True)
+    with pytest.raises(NotIssued, match="the claim is true"):
+        certify_total_variation([2, 0], logits=[-1, 0], constant=Fraction(399, 100), decided=True)
+    with pytest.raises(NotIssued, match="constant > 0"):
+        certify_total_variation([2, 0], logits=[-1, 0], constant=-4, decided=True)
+
+
+def test_closed_forms_that_refute_and_their_neighbours_that_do_not() -> None:
+    neighbours: dict[str, tuple[Kinds, list[dict[str, Any]]]] = {
+        "dong2021v1:2.2": (
+            counterexample(),
+            [{"idle": 2037}, {"gain": 11}, {"idle": -1}, {"active": [["1/2", 30]]}, {"active": [[1, 2, 3]]}],
+        ),
+        "dong2021v1:2.2-mean": (about_the_mean(), [{"idle": 3000}, {"gain": 0}, {"active": "1/2"}]),
+        "dong2021:2.2-unhedged": (lone_query(), [{"idle": 1700}, {"gain": 9}, {"idle": 1}, {"gain": 0}]),
+        "dong2021:2.3-printed": (four_keys(), [{"columns": 900}, {"entry": 1}, {"gain": 1}, {"idle": 395}]),
+        "dong2021v1:2.3": (
+            two_tokens_of_two_heads(),
+            [{"side": 250}, {"logit": "2/3"}, {"logit": 0}, {"logit": "1/4"}],
+        ),
+    }
+    for key, (kinds, changes) in neighbours.items():
+        assert Certificate(key, "violates", kinds.data()).check(), key
+        for change in changes:
+            assert not Certificate(key, "violates", {**kinds.data(), **change}).check(), (key, change)
+
+
+# -- networks ----------------------------------------------------------------------------------------------------
+
+
+def two_tokens(a: Fraction, b: Fraction) -> Instance:
+    one = np.ones((1, 1, 1, 1), dtype=int)
+    return Instance([[a], [-b]], one, one)
+
+
+def test_a_center_far_from_least_is_refused(draw_instance: Callable[..., Instance]) -> None:
+    """Gamma is taken at the stored centers, so they must be what the statement means."""
+    instance = draw_instance(np.random.default_rng(2), n=4, d=2, L=2, H=1)
+    certificate = certify_composite_decay(instance, decided=True)
+    for layer in (0, 1):
+        name = f"X[{layer}] composite"
+        hint = certificate.hints[name]
+        for change in ({"center": [1000, 1000]}, {"lines": hint["lines"][:1]}):
+            result = with_changes(certificate, hints={name: {**hint, **change}})
+            assert "not shown to be least" in result.reason
+
+
+def test_decay_needs_its_hypothesis_and_its_number_of_heads(draw_instance: Callable[..., Instance]) -> None:
+    instance = draw_instance(np.random.default_rng(3), n=3, d=2, L=1, H=2)
+    with pytest.raises(NotIssued, match="H == 1"):
+        certify_composite_decay(instance, statement="dong2021:2.2", decided=True)
+    loud = Instance(instance.X, 100 * instance.W_QK, instance.W)
+    with pytest.raises(NotIssued, match="x_star"):
+        certify_composite_decay(loud, decided=True)
+
+
+def test_heads_that_do_nothing_are_no_obstacle() -> None:
+    rng = np.random.default_rng(4)
+    W = rng.normal(size=(1, 2, 2, 2))
+    W_QK = W.copy()
+    W_QK[0, 1] = 0
+    instance = Instance(rng.normal(size=(3, 2)) / 4, W_QK, W)
+    assert certify_composite_decay(instance, decided=True).check()
+    silent = Instance(instance.X, instance.W_QK, 0 * instance.W)
+    assert certify_diameter(silent).check()
+
+
+def test_nothing_is_issued_undecided(draw_instance: Callable[..., Instance]) -> None:
+    instance = draw_instance(np.random.default_rng(6))
+    with pytest.raises(NotIssued, match="not been decided"):
+        certify_diameter(instance, decided=False)
+    with pytest.raises(ValueError, match="decided"):
+        certify_diameter(instance, decided=1)  # type: ignore[arg-type]
+
+
+def test_claims_of_a_kind_the_family_does_not_have_are_refused(twenty_each: dict[str, list[Certificate]]) -> None:
+    for key, drawn in twenty_each.items():
+        known = STATEMENTS[key].kinds if key in STATEMENTS else ("holds", "violates")
+        for kind in {"holds", "violates", "exists"} - set(known):
+            assert "kind" in with_changes(drawn[0], kind=kind).reason
+
+
+def test_a_network_is_certified_with_its_weights_multiplied_out_exactly() -> None:
+    rng = np.random.default_rng(8)
+    W_Q, W_K = rng.normal(size=(2, 1, 2, 3, 2)) / 2
+    W_V, W_O = rng.normal(size=(1, 2, 3, 2)), rng.normal(size=(1, 2, 2, 3))
+    net = Network.from_qkvo(W_Q, W_K, W_V, W_O)
+    instance = Instance.of(net, rng.normal(size=(4, 3)))
+    fractions = np.vectorize(Fraction, otypes=[object])
+    assert (instance.W_QK[0, 1] == fractions(W_Q[0, 1]) @ fractions(W_K[0, 1]).T).all()
+    assert (instance.W[0, 0] == fractions(W_V[0, 0]) @ fractions(W_O[0, 0])).all()
+    assert certify_diameter(instance).check()
+    skipping = Network.from_arrays(np.ones((1, 1, 1, 1)), np.ones((1, 1, 1, 1)), skip=True)
+    assert Instance.of(skipping, [[1.0]]).skip == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"X": [[1.0, float("nan")]]}, "X: entry \\(0, 1\\) is nan"),
+        ({"X": [[]]}, "X: shape"),
+        ({"X": [[1.0, 2.0], [3.0]]}, "X: "),
+        ({"X": [["a", 1]]}, "X: entry \\(0, 0\\) is a str"),
+        ({"X": [[True, 1]]}, "X: entry \\(0, 0\\) is a bool"),
+        ({"W": np.ones((1, 1, 3, 3))}, "W: shape"),
+        ({"key_bias": np.ones((1, 2))}, "key_bias: shape"),
+        ({"bias": np.ones(2)}, "bias: shape"),
+        ({"d_qk": 0}, "d_qk: 0 given"),
+        ({"d_qk": float("inf")}, "d_qk: entry"),
+    ],
+)
+def test_bad_instances_are_refused_by_name(changes: dict[str, Any], message: str) -> None:
+    good = {"X": [[1.0, 2.0]], "W_QK": np.ones((1, 1, 2, 2)), "W": np.ones((1, 1, 2, 2))}
+    with pytest.raises(ValueError, match=message):
+        Instance(**{**good, **changes})
+
+
+def test_bad_arguments_of_the_builders_are_refused_by_name() -> None:
+    instance = two_tokens(Fraction(1), Fraction(2))
+    with pytest.raises(ValueError, match="statement"):
+        certify_composite_decay(instance, statement="dong2021:2.4", decided=True)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="exactly one"):
+        certify_sandwich([[1, 0]], decided=True)
+    with pytest.raises(ValueError, match="composable"):
+        certify_closure([[[1]], [[1], [1]]])
+    with pytest.raises(ValueError, match="row-stochastic"):
+        stochastic_rationals([[0.5, 0.6]])
+    with pytest.raises(NotIssued, match="all tokens are equal"):
+        certify_residual_inf(Instance([[1.0], [1.0]], instance.W_QK, instance.W), decided=True)
