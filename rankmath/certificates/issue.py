@@ -405,12 +405,6 @@ def certify_cosine_step(A: Any, *, kind: Kind = "violates", about: str = "") -> 
     return issue(Certificate("wu2024:2-step", kind, data, about=about), decided=True)
 
 
-def certify_radius_rate(mask: Any, *, about: str = "") -> Certificate:
-    """own:rate-needs-small-epsilon: 1 − nε^{2r} ≤ 0, yet uniform attention over the mask (0, 1) is invertible."""
-    data = {"mask": exact_array("mask", np.asarray(mask, dtype=int), (None, None))}
-    return issue(Certificate("own:rate-needs-small-epsilon", "violates", data, about=about))
-
-
 def certify_two_tokens(w: Any, *, about: str = "") -> Certificate:
     """wu2024:4.3.1: where token 2 rests beside (0, 1), and its multipliers, for w > 1 with a rational √(1 − 1/w²).
 

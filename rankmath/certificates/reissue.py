@@ -23,7 +23,6 @@ from rankmath.files import write
 
 OLD_FORMAT = "rankmath-certificate/1"
 TABLE = "renamed.txt"
-_MOVED = {"wu2024:2-radius": "own:rate-needs-small-epsilon"}
 
 
 def reissued(content: dict[str, Any]) -> Certificate:
@@ -36,7 +35,7 @@ def reissued(content: dict[str, Any]) -> Certificate:
     >>> reissued(old).claim
     'norm(A + B, composite) <= norm(A, composite) + norm(B, composite)'
     """
-    key = _MOVED.get(content["statement"], content["statement"])
+    key = content["statement"]
     data, about = _exact(content["data"]), content.get("about", "")
     if "d_qk" in data and "layers" in data:
         layers = data["layers"]

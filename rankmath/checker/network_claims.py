@@ -1,5 +1,4 @@
-"""Registered claims about networks: key -> what it says, the claim, its hypotheses, as text of the language of
-claims.
+"""Registered claims about networks: key -> what it says, the claim, its hypotheses, in the language of claims.
 
 The library writes the same claims as formulas; a test holds the two against each other, so that neither can drift
 alone.
@@ -17,6 +16,20 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         (
             "H == 1",
             "all_l(max_h(delta(P[l, h], composite)) <= x_star)",
+            "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "dong2021:2.2-unhedged": (
+        "Doubly exponential collapse, one head, without small logits",
+        (
+            "residual(X[L], composite) <= (4*max_l(max_h(gamma(P[l, h])))*max_l(max_h(norm(W_QK[l, h], "
+            "1)*norm(W[l, h], composite)))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
+        ),
+        (
+            "H == 1",
             "mask == none",
             "layernorm == none",
             "mlp == none",
@@ -84,6 +97,20 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         (
             "residual(X[L], composite) <= (4*max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], "
             "composite)))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
+        ),
+        (
+            "H == 1",
+            "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "dong2021v1:2.2-mean": (
+        "Doubly exponential collapse about the mean, one head (2021 form)",
+        (
+            "about_mean(X[L]) <= (4*max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], "
+            "composite)))/sqrt(d_qk))**((3**L - 1)/2)*about_mean(X[0])**(3**L)"
         ),
         (
             "H == 1",
@@ -189,6 +216,22 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "residual(X[1], composite) <= sqrt(2*expc(delta(P[0, 0], composite))*tanhc(delta(P[0, 0], "
             "composite)/4)*q_max(P[0, 0], composite)/d_qk)*norm(W_QK[0, 0], 1)*norm(W[0, 0], composite)*"
             "residual(X[0], composite)**3"
+        ),
+        (
+            "H == 1",
+            "L == 1",
+            "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:gamma-free-sharp": (
+        "The constant √(32/27), sharp as the attention flattens, one head",
+        (
+            "residual(X[1], composite) <= sqrt(expc(delta(P[0, 0], composite))*(32/27*expc(delta(P[0, "
+            "0], composite)) + 2*(expc(delta(P[0, 0], composite)) - 1))*q_max(P[0, 0], composite)/d_qk)*"
+            "norm(W_QK[0, 0], 1)*norm(W[0, 0], composite)*residual(X[0], composite)**3"
         ),
         (
             "H == 1",

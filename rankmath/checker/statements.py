@@ -51,6 +51,7 @@ residual(Y, p) = max(min(sum(abs(c - t)) for t in c) for c in T(Y)) if p == one
     frobenius) if p == frobenius else undefined
 mean_of(Y) = sum(Y) / n
 mu(Y) = residual(Y, frobenius)
+about_mean(Y) = norm(Y - [mean_of(Y) for j in range(n)], composite)
 cosine(Y) = min(Y[i] @ Y[j] / (length(Y[i], 2) * length(Y[j], 2)) for i in range(n) for j in range(i))
 stable_rank(Y) = norm(Y, frobenius)**2 / norm(Y, 2)**2
 operator_norm(M, p) = norm(M, inf) if p == 1 else norm(M, 1) if p == inf else norm(M, 2) if p == 2 else
@@ -295,7 +296,8 @@ STATEMENTS: dict[str, Statement] = {
         {"A": "n d", "B": "n d"},
     ),
     "dong2021v1:2.2": Statement(
-        "one layer, one head, no smallness: |res SA(X)|_{1,inf} <= (4 |W_QK|_1 |W|_{1,inf}/sqrt(d_qk)) |res X|_{1,inf}^3,"
+        "one layer, one head, no smallness: |res SA(X)|_{1,inf} <= (4 |W_QK|_1 |W|_{1,inf}/sqrt(d_qk)) |res "
+        "X|_{1,inf}^3,"
         " res about a center that is least in the 1-, the inf- or the composite norm",
         "any(columns(value(i)) * rows(value(i)) <= 16*gain**2 for i in range(m + 2))",
         (
@@ -310,7 +312,8 @@ STATEMENTS: dict[str, Statement] = {
         _KINDS,
         relies=(
             (
-                "that these numbers decide it for 1 sink, 2 guard, `idle` idle and the active tokens, for every center: "
+                "that these numbers decide it for 1 sink, 2 guard, `idle` idle and the active tokens, for every "
+                "center: "
                 "proofs/dong2021v1.tex, Theorem v1-kinds"
             ),
         ),
@@ -331,7 +334,8 @@ STATEMENTS: dict[str, Statement] = {
         relies=("that these numbers decide it for tokens +-f, +-e_i, +-g and zeros: proofs/dong2021v1.tex",),
     ),
     "dong2021:2.2-unhedged": Statement(
-        "one layer, one head, gamma but no smallness: |res SA(X)|_{1,inf} <= (4 gamma beta/sqrt(d_qk)) |res X|_{1,inf}^3",
+        "one layer, one head, gamma but no smallness: |res SA(X)|_{1,inf} <= (4 gamma beta/sqrt(d_qk)) |res "
+        "X|_{1,inf}^3",
         "n*moved**2 <= 16*gain**2",
         (_COUNT.format("idle") + " and idle >= 2", "gain > 0", "gain <= 1000"),
         _VIOLATES,
@@ -340,7 +344,8 @@ STATEMENTS: dict[str, Statement] = {
         relies=("that these numbers decide it for the tokens e_0, e_1 and zeros: proofs/dong2021_2_3.tex",),
     ),
     "dong2021:2.3-printed": Statement(
-        "one layer, two heads, D <= x*: |res SA(X)|_{1,inf} <= (4 gamma beta H/sqrt(d_qk)) |res X|_{1,inf}^3 with H = 2"
+        "one layer, two heads, D <= x*: |res SA(X)|_{1,inf} <= (4 gamma beta H/sqrt(d_qk)) |res X|_{1,inf}^3 "
+        "with H = 2"
         " and beta = max_h |W_QK,h|_1 |W_h|_{1,inf}",
         "change**2*product <= 64*gain**2*q",
         (
@@ -354,7 +359,9 @@ STATEMENTS: dict[str, Statement] = {
         dict.fromkeys(("columns", "entry", "idle", "gain", "key_logit"), "number"),
         _FOUR_KEYS,
         method=("change > 0",),
-        relies=("that these numbers decide it for five tokens and zeros: proofs/dong2021_2_3.tex, Proposition four-keys",),
+        relies=(
+            "that these numbers decide it for five tokens and zeros: proofs/dong2021_2_3.tex, Proposition four-keys",
+        ),
     ),
 }
 _HEADS = Statement(
@@ -429,17 +436,6 @@ STATEMENTS |= {
         _BOTH,
         {"A": "n n"},
         _STEP,
-    ),
-    "own:rate-needs-small-epsilon": Statement(
-        "without n eps < 1: mu(X(t)) <= C (1 - n eps^(2r))^(t/2r) for tokens divided by their norms, eps the "
-        "least attention"
-        " on an edge, the mask strongly connected of radius r, X(0) of full rank",
-        "not (1 - n*eps**(2*r) <= 0 and matrix_rank(A) == n)",
-        ("n >= 2", "binary(mask)", "connected(mask)"),
-        _VIOLATES,
-        {"mask": "n n"},
-        "A = [row/sum(row) for row in mask]\neps = 1/max(sum(row) for row in mask)\nr = radius_of(mask)",
-        relies=("that tokens of full rank under invertible attention never meet: proofs/wu2024_2.tex",),
     ),
 }
 

@@ -21,7 +21,6 @@ from rankmath.certificates.issue import (
     certify_invariant_set,
     certify_not_a_norm,
     certify_paths,
-    certify_radius_rate,
     certify_residual_inf,
     certify_sandwich,
     certify_total_variation,
@@ -126,16 +125,6 @@ def star(rng: np.random.Generator) -> Certificate:
     return certify_cosine_step([[Fraction(1, n)] * n, *leaves])
 
 
-def hub_and_chain(rng: np.random.Generator) -> Certificate:
-    """All see the hub and themselves, each leaf the one before it, the hub the last leaf; tokens in any order."""
-    n = int(rng.choice([9, 11]))
-    mask = np.eye(n, dtype=int)
-    mask[:, 0] = mask[0, -1] = 1
-    mask[np.arange(2, n), np.arange(1, n - 1)] = 1
-    order = rng.permutation(n)
-    return certify_radius_rate(mask[np.ix_(order, order)])
-
-
 def second_token(rng: np.random.Generator) -> Certificate:
     t = Fraction(int(rng.integers(11, 60)), 10)
     return certify_two_tokens((t + 1 / t) / 2)
@@ -155,7 +144,6 @@ FAMILIES: dict[str, Draw] = {
     "own:residual-inf": lambda rng: certify_residual_inf(instance(rng), decided=True),
     "wu2024:L13": leaving,
     "wu2024:2-step": star,
-    "own:rate-needs-small-epsilon": hub_and_chain,
     "wu2024:4.3.1": second_token,
     "mine:step": own_words,
 }

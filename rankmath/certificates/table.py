@@ -1,0 +1,58 @@
+"""The checker's table of claims about networks, written out: ``python -m rankmath.certificates.table``.
+
+The checker shares no code with the library, so it has the text of every claim about networks in a file of its own.
+This
+writes that file anew after statements were added or changed; what is written is to be read before it is committed,
+for
+it is what the checker will believe a key to mean. A test holds the file against the formulas.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rankmath.checker import network_claims
+from rankmath.files import write
+
+_HEAD = '''"""Registered claims about networks: key -> what it says, the claim, its hypotheses, in the language of claims.
+
+The library writes the same claims as formulas; a test holds the two against each other, so that neither can drift
+alone.
+"""
+
+from __future__ import annotations
+
+NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+'''
+
+
+def table() -> str:
+    """The text of `rankmath/checker/network_claims.py` for the statements as they are."""
+    from rankmath.claims import statements
+
+    parts = [_HEAD]
+    for key, entry in statements().items():
+        # The format has no LayerNorm over columns.
+        if not entry.arrays and "layernorm == column" not in entry.given_texts:
+            given = "".join(f"            {_literal(text, 12)},\n" for text in entry.given_texts)
+            claim = f"        {_literal(entry.title, 8)},\n        {_literal(entry.claim_text, 8)},\n"
+            parts.append(f'    "{key}": (\n{claim}        (\n{given}        ),\n    ),\n')
+    return "".join([*parts, "}\n"])
+
+
+def _literal(text: str, indent: int) -> str:
+    """A string, in parts of a line each where it is long."""
+    lines, room = [], 100 - indent
+    while len(text) > room:
+        cut = 1 + max(text.rfind(mark, 0, room) for mark in " *+")
+        lines.append(text[:cut])
+        text = text[cut:]
+    lines.append(text)
+    if len(lines) == 1:
+        return f'"{text}"'
+    pad = " " * indent
+    return "(\n" + "".join(f'{pad}    "{line}"\n' for line in lines) + f"{pad})"
+
+
+if __name__ == "__main__":
+    print(write(Path(network_claims.__file__), table()))
