@@ -1,7 +1,6 @@
-"""Registered claims about networks: key -> what it says, the claim, its hypotheses, in the language of claims.
+"""Registered claims about networks: key -> what it says, the claim, its hypotheses, as text.
 
-The library writes the same claims as formulas; a test holds the two against each other, so that neither can drift
-alone.
+The library writes the same claims as formulas; a test holds the two against each other.
 """
 
 from __future__ import annotations

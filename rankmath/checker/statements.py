@@ -359,9 +359,7 @@ STATEMENTS: dict[str, Statement] = {
         dict.fromkeys(("columns", "entry", "idle", "gain", "key_logit"), "number"),
         _FOUR_KEYS,
         method=("change > 0",),
-        relies=(
-            "that these numbers decide it for five tokens and zeros: proofs/dong2021_2_3.tex, Proposition four-keys",
-        ),
+        relies=("that these numbers decide it for these tokens: proofs/dong2021_2_3.tex, Proposition four-keys",),
     ),
 }
 _HEADS = Statement(

@@ -151,5 +151,5 @@ def test_files_that_are_no_certificates_are_not_loaded(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(ValueError, match=message):
             Certificate.load(path)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(ValueError, match="cannot be read"):
         Certificate.load(tmp_path / "absent.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -44,7 +45,7 @@ def test_spread_values_cost_the_integral(b, lam):
     edges = np.sort(np.concatenate([b[b > lam], [lam, 1.0]]))
     integral = sum(
         quad(lambda t: (np.abs(b - t).sum() + S - len(b) * (1 - t)) / t**3, low, high)[0]
-        for low, high in zip(edges, edges[1:], strict=False)
+        for low, high in itertools.pairwise(edges)
     )
     assert S + integral <= (1 / b - 1).sum() * (1 + 1e-9) + 1e-9
 
