@@ -1,4 +1,4 @@
-"""The checker's table of claims about networks, written out: ``python -m rankmath.certificates.table``.
+"""The checker's table of claims about networks, written out: ``python -m rankmath.report.checker_table``.
 
 The checker shares no code with the library, so it has the text of every claim about networks in a file of its own.
 This
