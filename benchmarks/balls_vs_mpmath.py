@@ -17,7 +17,9 @@ from timing import report, side_by_side
 from rankmath.arithmetic.ball_matrices import MatrixBalls
 from rankmath.arithmetic.balls import precision
 from rankmath.arithmetic.multiprecision import Multiprecision
-from rankmath.attention.centred import attention_step, centre, weights_of
+from rankmath.attention.centred import attention_step
+from rankmath.attention.tokens import centre
+from rankmath.attention.weights import weights_of
 from rankmath.dynamics.trace import trace
 from rankmath.model.network import Network
 

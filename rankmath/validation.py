@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from types import ModuleType
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
 
-#: An array of any array-API library (NumPy, CuPy, array-api-strict, …).
+T = TypeVar("T")
+#: An array of any array-API library (NumPy, CuPy, array-api-strict, …) or of an object arithmetic.
 Array: TypeAlias = Any
+#: A number of any arithmetic: a float, an mpf, a ball.
+Number: TypeAlias = Any
+#: NumPy arrays of doubles and of truth values.
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Bools: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 
 _BIGGEST_EXACT_INTEGER = 2**53
 
@@ -24,7 +31,7 @@ class InvalidArgument(ValueError):
 
 def as_array(
     name: str,
-    value: Any,
+    value: Array,
     *,
     ndim: int | None = None,
     min_ndim: int = 0,
@@ -91,7 +98,7 @@ def as_array(
     return array
 
 
-def _from_python(name: str, value: Any) -> np.ndarray[Any, Any]:
+def _from_python(name: str, value: object) -> Array:
     if value is None:
         raise InvalidArgument(f"{name}: None given; an array of numbers is needed")
     try:
@@ -105,7 +112,7 @@ def _from_python(name: str, value: Any) -> np.ndarray[Any, Any]:
     return array
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     # repr of a huge integer raises, and a page-long error teaches nobody.
     try:
         text = repr(value)
@@ -118,7 +125,7 @@ def _axes(count: int) -> str:
     return "axis" if count == 1 else "axes"
 
 
-def same_library(**arrays: Array) -> Any:
+def same_library(**arrays: Array) -> ModuleType:
     """The one array namespace of all arguments (None is passed over), or an InvalidArgument that names two."""
     given = {name: array for name, array in arrays.items() if array is not None}
     namespaces = {name: array_namespace(array) for name, array in given.items()}
@@ -132,15 +139,16 @@ def same_library(**arrays: Array) -> Any:
     return namespaces[first]
 
 
-def as_choice(name: str, value: Any, allowed: Sequence[Any]) -> Any:
+def as_choice(name: str, value: object, allowed: Sequence[T]) -> T:
     """`value` if it is one of `allowed`, else an InvalidArgument that lists them."""
-    if any(value is choice or (type(value) is type(choice) and value == choice) for choice in allowed):
-        return value
+    for choice in allowed:
+        if value is choice or (type(value) is type(choice) and value == choice):
+            return choice
     listed = ", ".join(repr(choice) for choice in allowed)
     raise InvalidArgument(f"{name}: {_short(value)} given; allowed are {listed}")
 
 
-def as_count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
+def as_count(name: str, value: object, *, least: int = 1, most: int | None = None) -> int:
     """`value` as an int with least <= value <= most.
 
     Examples
@@ -150,14 +158,15 @@ def as_count(name: str, value: Any, *, least: int = 1, most: int | None = None) 
     ...
     rankmath.InvalidArgument: layers: 0 given; a whole number of at least 1 is needed
     """
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
-    if not whole or value < least or (most is not None and value > most):
-        upto = "" if most is None else f" and at most {most}"
-        raise InvalidArgument(f"{name}: {_short(value)} given; a whole number of at least {least}{upto} is needed")
-    return int(value)
+    if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)):
+        count = int(value)
+        if count >= least and (most is None or count <= most):
+            return count
+    upto = "" if most is None else f" and at most {most}"
+    raise InvalidArgument(f"{name}: {_short(value)} given; a whole number of at least {least}{upto} is needed")
 
 
-def as_real(name: str, value: Any, *, positive: bool = False, most: float = math.inf) -> float:
+def as_real(name: str, value: Number, *, positive: bool = False, most: float = math.inf) -> float:
     """`value` as a finite float (positive if asked) of at most `most`."""
     try:
         number = float(value)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat
 
 from rankmath.arithmetic.balls import FUNCTIONS, Balls, ball
-from rankmath.validation import Array
+from rankmath.validation import Array, Number
 
 # Diagonal matrices scale rows and columns faster than loops do, up to this many products.
 _MOST_PRODUCTS = 2**16
@@ -40,7 +39,7 @@ class BallMatrix:
         self.shape: tuple[int, int] = (matrix.nrows(), matrix.ncols())
 
     @classmethod
-    def of(cls, a: Any) -> BallMatrix:
+    def of(cls, a: Array) -> BallMatrix:
         """A matrix, an array of two axes, or a number (1 × 1) as a `BallMatrix`."""
         if isinstance(a, BallMatrix):
             return a
@@ -53,11 +52,11 @@ class BallMatrix:
         rows, columns = self.shape
         return np.fromiter(self.matrix.entries(), dtype=object, count=rows * columns).reshape(rows, columns)
 
-    def map(self, function: Callable[[Any], Any]) -> BallMatrix:
+    def map(self, function: Callable[[Number], Number]) -> BallMatrix:
         """`function` of every entry."""
         return BallMatrix(arb_mat(*self.shape, list(map(function, self.matrix.entries()))))
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Array) -> Array:
         if key in ((0, 0), (-1, 0)):
             return self.matrix[0 if key[0] == 0 else self.shape[0] - 1, 0]
         part = self.array()[key]
@@ -66,28 +65,28 @@ class BallMatrix:
     def __neg__(self) -> BallMatrix:
         return BallMatrix(-self.matrix)
 
-    def __add__(self, other: Any) -> BallMatrix:
+    def __add__(self, other: Array) -> BallMatrix:
         a, b = _same_shape(self, BallMatrix.of(other))
         return BallMatrix(a + b)
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> BallMatrix:
+    def __sub__(self, other: Array) -> BallMatrix:
         a, b = _same_shape(self, BallMatrix.of(other))
         return BallMatrix(a - b)
 
-    def __rsub__(self, other: Any) -> BallMatrix:
+    def __rsub__(self, other: Array) -> BallMatrix:
         return BallMatrix.of(other) - self
 
-    def __mul__(self, other: Any) -> BallMatrix:
+    def __mul__(self, other: Array) -> BallMatrix:
         return _times(self, BallMatrix.of(other))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> BallMatrix:
+    def __truediv__(self, other: Array) -> BallMatrix:
         return _times(self, BallMatrix.of(other).map(_reciprocal))
 
-    def __rtruediv__(self, other: Any) -> BallMatrix:
+    def __rtruediv__(self, other: Array) -> BallMatrix:
         return _times(BallMatrix.of(other), self.map(_reciprocal))
 
 
@@ -148,7 +147,7 @@ class MatrixBalls(Balls):
         for name, function in FUNCTIONS.items():
             setattr(self, name, partial(_entrywise, function))
 
-    def asarray(self, value: Any) -> Any:
+    def asarray(self, value: Array) -> Array:
         if isinstance(value, BallMatrix):
             return value
         return BallMatrix.of(np.asarray(value, dtype=object)) if np.ndim(value) == 2 else ball(value)
@@ -157,24 +156,24 @@ class MatrixBalls(Balls):
     def on_arrays(self) -> Balls:
         return Balls()
 
-    def array(self, a: Any) -> Array:
+    def array(self, a: Array) -> Array:
         return a.array()
 
-    def matmul(self, a: Any, b: Any) -> BallMatrix:
+    def matmul(self, a: Array, b: Array) -> BallMatrix:
         return BallMatrix(a.matrix * b.matrix)
 
-    def transpose(self, a: Any) -> BallMatrix:
+    def transpose(self, a: Array) -> BallMatrix:
         return BallMatrix(a.matrix.transpose())
 
-    def sum(self, a: Any, axis: int) -> BallMatrix:
+    def sum(self, a: Array, axis: int) -> BallMatrix:
         rows, columns = a.shape
         return BallMatrix(_ones(1, rows) * a.matrix if axis == -2 else a.matrix * _ones(columns, 1))
 
-    def size_bound(self, a: Any) -> BallMatrix:
+    def size_bound(self, a: Array) -> BallMatrix:
         """Frobenius' norm: one small product instead of a walk over all entries."""
         return BallMatrix.of((a.matrix.transpose() * a.matrix).trace().nonnegative_part().sqrt())
 
-    def relative_to_largest(self, scores: np.ndarray[Any, Any], rows: Any) -> tuple[BallMatrix, BallMatrix]:
+    def relative_to_largest(self, scores: Array, rows: Array) -> tuple[BallMatrix, BallMatrix]:
         place = int(np.argmax(scores))
         width = rows.shape[1]
         pivot = BallMatrix(arb_mat(1, width, [rows.matrix[place, k] for k in range(width)]))
@@ -183,38 +182,38 @@ class MatrixBalls(Balls):
             difference.matrix[place, k] = self.zero
         return pivot, difference
 
-    def expm1_average(self, left: Any, right: Any, q: Any, values: Any) -> BallMatrix:
+    def expm1_average(self, left: Array, right: Array, q: Array, values: Array) -> BallMatrix:
         E = BallMatrix(left.matrix * right.matrix.transpose())
         m = E.map(arb.expm1).matrix
         return BallMatrix(m * _times(values, q).matrix) / (1 + BallMatrix(m * q.matrix))
 
-    def middle(self, a: Any) -> np.ndarray[Any, Any]:
+    def middle(self, a: Array) -> Array:
         return self.scaled_floats(a.array())
 
-    def upper_exponent(self, a: Any) -> int:
+    def upper_exponent(self, a: Array) -> int:
         return super().upper_exponent(a.array())
 
-    def max(self, a: Any, axis: int) -> BallMatrix:
+    def max(self, a: Array, axis: int) -> BallMatrix:
         return BallMatrix.of(super().max(a.array(), axis))
 
-    def maximum(self, a: Any, b: Any) -> BallMatrix:
+    def maximum(self, a: Array, b: Array) -> BallMatrix:
         return BallMatrix.of(super().maximum(a.array(), b.array()))
 
-    def choose(self, u: Any, if_positive: Any, otherwise: Any) -> BallMatrix:
+    def choose(self, u: Array, if_positive: Array, otherwise: Array) -> BallMatrix:
         return BallMatrix.of(super().choose(u.array(), if_positive.array(), otherwise.array()))
 
-    def where(self, condition: Array, a: Any, b: Any) -> BallMatrix:
+    def where(self, condition: Array, a: Array, b: Array) -> BallMatrix:
         return BallMatrix.of(np.where(condition, *(x.array() if isinstance(x, BallMatrix) else x for x in (a, b))))
 
-    def nonzero(self, a: Any) -> BallMatrix:
+    def nonzero(self, a: Array) -> BallMatrix:
         return a.map(lambda x: self.one if x.is_zero() else x) if isinstance(a, BallMatrix) else a
 
-    def certainly_positive(self, a: Any) -> Array:
+    def certainly_positive(self, a: Array) -> Array:
         return super().certainly_positive(a.array())
 
-    def certainly_zero(self, a: Any) -> Array:
+    def certainly_zero(self, a: Array) -> Array:
         return super().certainly_zero(a.array())
 
 
-def _entrywise(function: Callable[[Any], Any], a: Any) -> Any:
+def _entrywise(function: Callable[[Number], Number], a: Array) -> Array:
     return a.map(function) if isinstance(a, BallMatrix) else function(a)

@@ -6,14 +6,13 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any
 
 import flint
 import numpy as np
 from flint import arb, arb_mat, fmpq
 
 from rankmath.arithmetic.objects import ObjectArithmetic, entrywise
-from rankmath.validation import Array
+from rankmath.validation import Array, Floats, Number
 
 
 @contextmanager
@@ -27,7 +26,7 @@ def precision(bits: int) -> Iterator[None]:
         flint.ctx.prec = before
 
 
-def ball(value: Any) -> arb:
+def ball(value: Number) -> arb:
     """An int, float (exact dyadic), Fraction or ball as a ball.
 
     Examples
@@ -69,7 +68,7 @@ def _root(x: arb) -> arb:
 
 
 #: Functions of one ball.
-FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+FUNCTIONS: dict[str, Callable[[Number], Number]] = {
     "exp": arb.exp,
     "log": _log,
     "sqrt": _root,
@@ -116,7 +115,7 @@ class Balls(ObjectArithmetic):
     def root_two_pi(self) -> arb:
         return (2 * arb.pi()).sqrt()
 
-    def constant(self, value: Any) -> arb:
+    def constant(self, value: Number) -> arb:
         return ball(value)
 
     def asarray(self, value: Array) -> Array:
@@ -139,10 +138,7 @@ class Balls(ObjectArithmetic):
         positive, negative = np.asarray(u > 0, dtype=bool), np.asarray(u <= 0, dtype=bool)
         return np.where(positive, if_positive, np.where(negative, otherwise, hull))
 
-    def middle(self, a: Array) -> np.ndarray[Any, Any]:
-        return self.scaled_floats(a)
-
-    def scaled_floats(self, a: Array) -> np.ndarray[Any, Any]:
+    def scaled_floats(self, a: Array) -> Floats:
         """Midpoints as doubles, divided by the largest magnitude where doubles would not hold them."""
         floats = np.fromiter(map(float, a.flat), dtype=float, count=a.size)
         if 1e-150 < np.abs(floats).max() < 1e150:

@@ -9,20 +9,23 @@ shared memory meanwhile. Both products run on the float64 tensor units (mma m16n
 in is the fragment the other wants, up to a permutation of the keys, and a sum does not mind the order.
 
 The small ones make one pass where CuPy would make several: sizes of matrices, rows relative to one of them, the
-softmax of a column, largest distances. The twins: `rankmath.attention.centred._by_expm1`, and the methods of
+softmax of a column, largest distances. The twins: `rankmath.attention.close.by_expm1`, and the methods of
 `Float64` that call these.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
-from rankmath.validation import Array
+from rankmath.validation import Array, Floats
+
+#: A compiled kernel, called with grid, block and arguments (or, elementwise, with arrays).
+Kernel: TypeAlias = Callable[..., Array]
 
 #: Wider factors would not fit the registers of a warp.
 WIDEST = 64
@@ -260,13 +263,14 @@ extern "C" __global__ void farthest(const double* products, const double* square
 
 
 @cache
-def _small(name: str, device: int) -> Any:
+def _small(name: str, device: int) -> Kernel:
     import cupy as cp
 
-    return cp.RawModule(code=_SMALL, options=("-std=c++17",)).get_function(name)
+    kernel: Kernel = cp.RawModule(code=_SMALL, options=("-std=c++17",)).get_function(name)
+    return kernel
 
 
-def _launch(name: str, blocks: int, *arguments: Any) -> None:
+def _launch(name: str, blocks: int, *arguments: Array) -> None:
     import cupy as cp
 
     _small(name, cp.cuda.Device().id)((blocks,), (_THREADS,), arguments)
@@ -277,7 +281,7 @@ def _blocks(size: int) -> int:
     return max(1, min(64, size // (32 * _THREADS)))
 
 
-def largest(arrays: Sequence[Array]) -> list[np.ndarray[Any, Any]]:
+def largest(arrays: Sequence[Array]) -> list[Floats]:
     """The largest |entry| of each matrix of each array, (..., 1, 1), on the host: one transfer for all arrays."""
     import cupy as cp
 
@@ -315,7 +319,7 @@ def relative_to_largest(scores: Array, rows: Array) -> tuple[Array, Array]:
     return row, out
 
 
-def column_softmax(c: Array, scale: Any = 1.0) -> tuple[Array, Array, float]:
+def column_softmax(c: Array, scale: Array = 1.0) -> tuple[Array, Array, float]:
     """q = softmax(scale · c) and log q for columns (..., n, 1), and the least finite log q of all."""
     import cupy as cp
 
@@ -358,18 +362,18 @@ def product_with_each(a: Array, b: Array) -> Array:
     return out
 
 
-def axpby(a: Array, x: Any, b: Array, y: Any) -> Array:
+def axpby(a: Array, x: Array, b: Array, y: Array) -> Array:
     """a x + b y in one pass."""
     return _axpby()(a, x, b, y)
 
 
 @cache
-def _axpby() -> Any:
+def _axpby() -> Kernel:
     import cupy as cp
 
-    return cp.ElementwiseKernel(
-        "float64 a, float64 x, float64 b, float64 y", "float64 z", "z = a * x + b * y", "axpby"
-    )
+    arguments = "float64 a, float64 x, float64 b, float64 y", "float64 z"
+    kernel: Kernel = cp.ElementwiseKernel(*arguments, "z = a * x + b * y", "axpby")
+    return kernel
 
 
 def fits(left: Array, values: Array) -> bool:
@@ -381,7 +385,7 @@ def fits(left: Array, values: Array) -> bool:
     return int(cupy.cuda.Device().compute_capability) >= 90
 
 
-def fused_deviation(left: Array, right: Array, q: Array, values: Array, scale: Any = 1.0) -> Array:
+def fused_deviation(left: Array, right: Array, q: Array, values: Array, scale: Array = 1.0) -> Array:
     """The formula above for CuPy arrays: left (..., n, k), right (..., m, k), q (..., m, 1), values (..., m, v).
 
     `left` counts times `scale`, a number or an array (..., 1, 1).
@@ -417,7 +421,7 @@ def _contiguous(a: Array, lead: tuple[int, ...], width: int) -> Array:
 
 
 @cache
-def _kernel(K: int, V: int, device: int) -> tuple[Any, int]:
+def _kernel(K: int, V: int, device: int) -> tuple[Kernel, int]:
     """The compiled kernel for these widths on this device, and its shared memory in bytes."""
     import cupy as cp
 

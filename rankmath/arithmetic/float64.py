@@ -10,22 +10,28 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from importlib import import_module
-from typing import Any, Literal
+from types import ModuleType
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import array_api_compat.numpy
 import numpy as np
 from array_api_compat import array_namespace, is_cupy_array, is_numpy_array
 
-from rankmath.validation import Array, InvalidArgument
+from rankmath.validation import Array, Bools, Floats, InvalidArgument
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
 
 # A block of logits, its exponentials, and a temporary of the library.
 _BYTES_PER_ENTRY = 24
 # 8 MiB of doubles: larger products are no faster.
 _CACHED_ENTRIES = 2**20
 _BATCHED_ENTRIES = 2**22
-# From so many exponentials on, threads of our own pay.
+# Use our thread pool from this many exponentials.
 _THREADED_ENTRIES = 2**18
-# From here on two passes take less than one and a copy.
+# Above this size max and −min beat max of a temporary abs(a).
 _LONG = 2**14
 _LARGEST_BLOCK_BYTES = 6 * 2**30
 
@@ -35,17 +41,17 @@ class Float64:
 
     name = "float64"
     #: Exponents are bounded, so magnitudes travel apart from the arrays (`scales`).
-    unbounded = False
+    unbounded: Literal[False] = False
     root_two = math.sqrt(2.0)
     root_two_pi = math.sqrt(2.0 * math.pi)
 
     def __init__(
         self, like: Array, *, memory: int | None = None, backend: Literal["numpy", "cupy"] = "numpy"
     ) -> None:
-        self.xp: Any = array_namespace(like)
+        self.xp: ModuleType = array_namespace(like)
         self.backend = backend  # where the layers of a statement's networks run
         # Units, one number a matrix, stay on the host: on a GPU each operation on them would be a launch.
-        self.units: Any = array_api_compat.numpy
+        self.units: ModuleType = array_api_compat.numpy
         self._numpy = is_numpy_array(like)
         self.on_gpu = is_cupy_array(like)
         self._native = self._numpy or is_cupy_array(like)
@@ -53,8 +59,8 @@ class Float64:
         self.log_power = math.log(math.log2(math.e)) if self._numpy else 0.0
         self._scratch = threading.local()
         # NumPy's own names for these spend longer on their arguments than on a small array.
-        self._max: Any = np.maximum.reduce if self._numpy else self.xp.max
-        self._sum: Any = np.add.reduce if self._numpy else self.xp.sum
+        self._max: Callable[..., Array] = np.maximum.reduce if self._numpy else self.xp.max
+        self._sum: Callable[..., Array] = np.add.reduce if self._numpy else self.xp.sum
 
         # One thread alone may hold all of the memory, each of many its part.
         given = None if memory is None else max(1, memory // _BYTES_PER_ENTRY)
@@ -75,8 +81,8 @@ class Float64:
         pooled = cupy.get_default_memory_pool().free_bytes()
         return int(min((free + pooled) // 4, _LARGEST_BLOCK_BYTES) // _BYTES_PER_ENTRY)
 
-    def in_turn(self, tasks: Sequence[Callable[[], Any]], entries: int) -> Iterator[Any]:
-        """What the tasks return, one after the other, each a matter of so many exponentials.
+    def in_turn(self, tasks: Sequence[Callable[[], T]], entries: int) -> Iterator[T]:
+        """Yield results in order; `entries`, the exponentials of all tasks, decides whether to thread.
 
         NumPy's exponentials run on one core. Large tasks therefore share the threads that BLAS has: as many at a
         time as there are, or, if there are fewer tasks than threads, the parts of one (which come here as well).
@@ -126,11 +132,11 @@ class Float64:
         return self.xp.matmul(a, b)
 
     def passing_product(self, a: Array, b: Array) -> Array:
-        """a b in memory that the thread's next such product takes: fresh pages cost more than they seem to."""
+        """a b in a per-thread buffer, valid until the next call: fresh pages cost more than they seem to."""
         if not self._numpy or a.ndim != 2:
             return self.matmul(a, b)
         rows, columns = a.shape[0], b.shape[1]
-        flat: Any = getattr(self._scratch, "flat", None)
+        flat: Array = getattr(self._scratch, "flat", None)
         if flat is None or flat.size < rows * columns:
             flat = self._scratch.flat = np.empty(rows * columns)
         return np.matmul(a, b, out=flat[: rows * columns].reshape(rows, columns))
@@ -145,7 +151,7 @@ class Float64:
         both[:, d:] = q
         return both
 
-    def combined(self, a: Array, x: Any, b: Array, y: Any) -> Array:
+    def combined(self, a: Array, x: Array, b: Array, y: Array) -> Array:
         """a x + b y for units x and y."""
         if self.on_gpu:
             from rankmath.arithmetic.cuda import axpby
@@ -156,14 +162,14 @@ class Float64:
     def transpose(self, a: Array) -> Array:
         return self.xp.matrix_transpose(a)
 
-    def _home(self, a: Array) -> Any:
+    def _home(self, a: Array) -> ModuleType:
         return self.units if isinstance(a, np.ndarray) else self.xp
 
-    def unit_of(self, a: Array) -> np.ndarray[Any, Any]:
+    def unit_of(self, a: Array) -> Floats:
         """An array of a few numbers, brought to the host."""
         return a if self._numpy else to_numpy(a)
 
-    def factor(self, unit: Any) -> Any:
+    def factor(self, unit: Array) -> Array:
         """Numbers of the host, to meet arrays: one number where all are equal."""
         if self._numpy or not isinstance(unit, np.ndarray):
             return unit
@@ -193,7 +199,7 @@ class Float64:
             return a
         return a - b
 
-    def quotient_of_temporary(self, a: Array, b: Any) -> Array:
+    def quotient_of_temporary(self, a: Array, b: Array) -> Array:
         if self._numpy and np.broadcast_shapes(a.shape, np.shape(b)) == a.shape:
             a /= b
             return a
@@ -271,13 +277,13 @@ class Float64:
             raise InvalidArgument(
                 f"mlp: activation 'gelu' needs erfc, which {library} lacks; use NumPy or CuPy arrays"
             )
-        special: Any = import_module("scipy.special" if self._numpy else "cupyx.scipy.special")
+        special = import_module("scipy.special" if self._numpy else "cupyx.scipy.special")
         return special.erfc(a)
 
     def middle(self, a: Array) -> Array:
         return a
 
-    def hide(self, allowed: np.ndarray[Any, Any], a: Array) -> Array:
+    def hide(self, allowed: Bools, a: Array) -> Array:
         """`a` where allowed, −∞ elsewhere."""
         # A mask's matrix is read-only, which some libraries warn about.
         there = self.xp.asarray(allowed if self._native else allowed.copy(), device=self._device)
@@ -294,7 +300,7 @@ class Float64:
 
         return fits(left, values)
 
-    def fused_deviation(self, left: Array, right: Array, q: Array, values: Array, scale: Any) -> Array:
+    def fused_deviation(self, left: Array, right: Array, q: Array, values: Array, scale: Array) -> Array:
         """Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j) with m = expm1(scale · left rightᵀ), no n × n matrix in memory."""
         from rankmath.arithmetic.cuda import fused_deviation
 
@@ -335,7 +341,7 @@ class Float64:
         row = self.row_of_largest(scores, rows)
         return row, rows - row
 
-    def column_softmax(self, c: Array, unit: Any) -> tuple[Array, Array, float]:
+    def column_softmax(self, c: Array, unit: Array) -> tuple[Array, Array, float]:
         """q = softmax(unit · c) and log q for a column (..., n, 1), and the least finite log q."""
         if self.on_gpu:
             from rankmath.arithmetic.cuda import column_softmax
@@ -351,7 +357,7 @@ class Float64:
             least = float(self.xp.min(self.xp.where(log_q > -math.inf, log_q, 0.0)))
         return e / total, log_q, least
 
-    def nonzero(self, a: Any) -> Any:
+    def nonzero(self, a: Array) -> Array:
         """`a` as a divisor: exact zeros become one."""
         if isinstance(a, float):
             return a or 1.0
@@ -372,13 +378,13 @@ def _pool(process: int, threads: int) -> ThreadPoolExecutor:
 
 
 @cache
-def _controller() -> Any:
+def _controller() -> ThreadpoolController:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
-def to_numpy(array: Array) -> np.ndarray[Any, Any]:
+def to_numpy(array: Array) -> Floats:
     """A host copy, asked for by name: the one way off a device."""
     if is_cupy_array(array):
         import cupy

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import mpmath
 import numpy as np
 
 from rankmath.arithmetic.objects import ObjectArithmetic, entrywise
-from rankmath.validation import Array
+from rankmath.validation import Array, Floats, Number
 
 
 class Multiprecision(ObjectArithmetic):
@@ -27,7 +25,6 @@ class Multiprecision(ObjectArithmetic):
         self.context = context = mpmath.mp.clone()
         context.dps = dps
         self.zero, self.one = context.mpf(0), context.mpf(1)
-        self.root_two, self.root_two_pi = context.sqrt(2), context.sqrt(2 * context.pi)
         #: A factor "somewhere in [0, 1]": mpmath takes one.
         self.between = self.zero
         self.exp = entrywise(context.exp)
@@ -41,7 +38,15 @@ class Multiprecision(ObjectArithmetic):
         self.expm1_of_temporary = entrywise(self._expm1)
         self.exp_of_temporary = self.exp
 
-    def constant(self, value: Any) -> Any:
+    @property
+    def root_two(self) -> Number:
+        return self.context.sqrt(2)
+
+    @property
+    def root_two_pi(self) -> Number:
+        return self.context.sqrt(2 * self.context.pi)
+
+    def constant(self, value: Number) -> Number:
         return self.context.mpf(value)
 
     def asarray(self, value: Array) -> Array:
@@ -63,10 +68,7 @@ class Multiprecision(ObjectArithmetic):
     def choose(self, u: Array, if_positive: Array, otherwise: Array) -> Array:
         return np.where(self.certainly_positive(u), if_positive, otherwise)
 
-    def middle(self, a: Array) -> np.ndarray[Any, Any]:
-        return self.scaled_floats(a)
-
-    def scaled_floats(self, a: Array) -> np.ndarray[Any, Any]:
+    def scaled_floats(self, a: Array) -> Floats:
         """`a` divided by its largest magnitude, as doubles."""
         largest = max((abs(x) for x in a.flat), default=self.zero)
         if largest == 0:
@@ -83,7 +85,7 @@ class Multiprecision(ObjectArithmetic):
     def bits(self) -> int:
         return int(self.context.prec)
 
-    def float_and_exponent(self, x: Any) -> tuple[float, int]:
+    def float_and_exponent(self, x: Number) -> tuple[float, int]:
         """x as float · 2^exponent, with exponent 0 wherever a double holds x."""
         if not self.context.isfinite(x) or not x or self.context.mag(x) <= 1000:
             return float(x), 0
@@ -94,11 +96,11 @@ class Multiprecision(ObjectArithmetic):
         """An integer b with every |entry| ≤ 2^b."""
         return max(int(self.context.mag(x)) if x else -(10**18) for x in a.flat)
 
-    def error_ball(self, exponent: int) -> Any:
+    def error_ball(self, exponent: int) -> Number:
         """What a ball would add for an error of up to 2^exponent: nothing, mpmath rounds it away."""
         return self.zero
 
-    def _expm1(self, x: Any) -> Any:
+    def _expm1(self, x: Number) -> Number:
         # mpmath's own expm1 works by raising precision to meet the cancellation; a tiny x needs none of it.
         if x and self.context.mag(x) < -self.context.prec:
             return x

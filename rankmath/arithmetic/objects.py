@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Literal, TypeVar
 
 import numpy as np
 
-from rankmath.validation import Array
+from rankmath.validation import Array, Floats, Number
+
+T = TypeVar("T")
 
 
-def entrywise(function: Callable[[Any], Any]) -> Callable[[Array], Array]:
+def entrywise(function: Callable[[Number], Number]) -> Callable[[Array], Array]:
     """`function` applied to every entry of an object array."""
     ufunc = np.frompyfunc(function, 1, 1)
 
@@ -21,7 +23,7 @@ def entrywise(function: Callable[[Any], Any]) -> Callable[[Array], Array]:
     return apply
 
 
-def _box(number: Any) -> Array:
+def _box(number: Number) -> Array:
     box = np.empty((), dtype=object)
     box[()] = number
     return box
@@ -31,16 +33,66 @@ class ObjectArithmetic:
     """Arrays of numbers whose exponents never overflow, so no scale travels beside them."""
 
     name: str
-    unbounded = True
-    #: 0 and 1 in this number system.
-    zero: Any
-    one: Any
+    unbounded: Literal[True] = True
+    #: 0, 1, √2 and √(2π) in this number system, and a factor "somewhere in [0, 1]".
+    zero: Number
+    one: Number
+    between: Number
     # Functions applied entry by entry.
     exp: Callable[[Array], Array]
     log: Callable[[Array], Array]
     sqrt: Callable[[Array], Array]
     abs: Callable[[Array], Array]
+    tanh: Callable[[Array], Array]
+    erfc: Callable[[Array], Array]
+    cosh: Callable[[Array], Array]
+    sinh: Callable[[Array], Array]
     expm1_of_temporary: Callable[[Array], Array]
+    exp_of_temporary: Callable[[Array], Array]
+
+    @property
+    def root_two(self) -> Number:
+        raise NotImplementedError
+
+    @property
+    def root_two_pi(self) -> Number:
+        raise NotImplementedError
+
+    def constant(self, value: Number) -> Number:
+        raise NotImplementedError
+
+    def asarray(self, value: Array) -> Array:
+        raise NotImplementedError
+
+    def maximum(self, a: Array, b: Array) -> Array:
+        raise NotImplementedError
+
+    def choose(self, u: Array, if_positive: Array, otherwise: Array) -> Array:
+        """One of two by the sign of u; the hull of both where the sign is not certain."""
+        raise NotImplementedError
+
+    def certainly_positive(self, a: Array) -> Array:
+        raise NotImplementedError
+
+    def vanishes(self, a: Array, size: Array) -> Array:
+        """Whether `a`, a difference of numbers of the given size, is zero (to rounding, where there is any)."""
+        raise NotImplementedError
+
+    def scaled_floats(self, a: Array) -> Floats:
+        """Nearby doubles, over the largest magnitude where doubles would not hold them."""
+        raise NotImplementedError
+
+    def float_and_exponent(self, x: Number) -> tuple[float, int]:
+        """x as float · 2^exponent, with exponent 0 wherever a double holds x."""
+        raise NotImplementedError
+
+    def upper_exponent(self, a: Array) -> int:
+        """An integer b with every |entry| ≤ 2^b."""
+        raise NotImplementedError
+
+    def error_ball(self, exponent: int) -> Number:
+        """What stands for an error of up to 2^exponent."""
+        raise NotImplementedError
 
     @property
     def on_arrays(self) -> ObjectArithmetic:
@@ -51,9 +103,9 @@ class ObjectArithmetic:
         """`a` as a NumPy object array."""
         return a
 
-    def middle(self, a: Array) -> np.ndarray[Any, Any]:
+    def middle(self, a: Array) -> Floats:
         """Nearby doubles up to one common factor: for choices to which any answer is valid."""
-        raise NotImplementedError
+        return self.scaled_floats(a)
 
     def product(self, a: Array, b: Array) -> Array:
         """The product of two matrices."""
@@ -92,7 +144,7 @@ class ObjectArithmetic:
     def sum(self, a: Array, axis: int) -> Array:
         return np.add.reduce(a, axis=axis, keepdims=True)
 
-    def in_turn(self, tasks: Sequence[Callable[[], Any]], entries: int) -> Iterator[Any]:
+    def in_turn(self, tasks: Sequence[Callable[[], T]], entries: int) -> Iterator[T]:
         return (task() for task in tasks)
 
     def mean_row(self, a: Array) -> Array:
@@ -122,7 +174,7 @@ class ObjectArithmetic:
         """`a` as a divisor: exact zeros become one."""
         return np.where(self.certainly_zero(a), self.one, a)
 
-    def hide(self, allowed: np.ndarray[Any, Any], a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def hide(self, allowed: Array, a: Array) -> Array:
         """Doubles where allowed, −∞ elsewhere."""
         return np.where(allowed, a, -np.inf)
 
@@ -133,7 +185,7 @@ class ObjectArithmetic:
         """The row of `rows` at the largest score: (..., n, 1), (..., n, d) -> (..., 1, d)."""
         return self.relative_to_largest(self.middle(scores), rows)[0]
 
-    def relative_to_largest(self, scores: np.ndarray[Any, Any], rows: Array) -> tuple[Array, Array]:
+    def relative_to_largest(self, scores: Array, rows: Array) -> tuple[Array, Array]:
         """The row at the largest score (doubles, (..., n, 1)), and all rows minus it, that one an exact zero.
 
         A ball minus itself is not zero, but the number it stands for is.

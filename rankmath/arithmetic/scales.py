@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
 
 import array_api_compat.numpy
 import numpy as np
@@ -79,6 +79,6 @@ class LogScale:
         return xp.where(defined, quotient * 2.0 ** (self.exponent - other.exponent), xp.nan)
 
     @property
-    def _xp(self) -> Any:
+    def _xp(self) -> ModuleType:
         # array_namespace takes longer than the arithmetic on one number.
         return array_api_compat.numpy if type(self.mantissa) is np.ndarray else array_namespace(self.mantissa)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
-from rankmath.validation import Array
+from rankmath.arithmetic.protocol import System
+from rankmath.validation import Array, Number
 
 # GELU's Taylor series runs while |δ| is below this; beyond, tails that differ lose at most a few bits.
 _GELU_SERIES = 0.125
@@ -26,7 +26,7 @@ _GATES: dict[str, tuple[Fraction, Fraction, bool]] = {
 }
 
 
-def activate(A: Any, activation: str, u: Array, grow: Any = 1) -> Array:
+def activate(A: System, activation: str, u: Array, grow: Array = 1) -> Array:
     """act(grow·u), for relu and gelu over grow."""
     if activation == "relu":
         return A.maximum(u, 0 * u)
@@ -37,14 +37,14 @@ def activate(A: Any, activation: str, u: Array, grow: Any = 1) -> Array:
     return u * _normal_cdf(A, grow * u)
 
 
-def activation_difference(A: Any, activation: str, u: Array, t: Array, s: Any, grow: Any = 1) -> Array:
+def activation_difference(A: System, activation: str, u: Array, t: Array, s: Array, grow: Array = 1) -> Array:
     """(act(u + s t) − act(u))/s, entry by entry."""
     if activation in _GATES:
         return _gated(A, activation, u + 0 * t, t, s, grow)
     return {"relu": _relu, "tanh": _tanh, "gelu": _gelu}[activation](A, u + 0 * t, t, s, grow)
 
 
-def _relu(A: Any, u: Array, t: Array, s: Any, grow: Any) -> Array:
+def _relu(A: System, u: Array, t: Array, s: Array, grow: Array) -> Array:
     """u > 0: max(t, −u/s);  u ≤ 0: max(t + u/s, 0)."""
     if A.unbounded:
         return A.choose(u, A.maximum(t, -u), A.maximum(u + t, 0 * u))
@@ -56,7 +56,7 @@ def _relu(A: Any, u: Array, t: Array, s: Any, grow: Any) -> Array:
     return xp.where(u > 0, xp.where(crosses, -ratio, t), below)
 
 
-def _tanh(A: Any, u: Array, t: Array, s: Any, grow: Any) -> Array:
+def _tanh(A: System, u: Array, t: Array, s: Array, grow: Array) -> Array:
     """tanh(a) − tanh(b) = sinh(a − b)/(cosh a cosh b)."""
     if A.unbounded:
         return A.sinh(t) / (A.cosh(u) * A.cosh(u + t))
@@ -71,7 +71,7 @@ def _tanh(A: Any, u: Array, t: Array, s: Any, grow: Any) -> Array:
     return 4.0 * t * sinhc * decay / ((1.0 + A.exp(-2.0 * size_a)) * (1.0 + A.exp(-2.0 * size_b)))
 
 
-def _gated(A: Any, activation: str, u: Array, t: Array, s: Any, grow: Any) -> Array:
+def _gated(A: System, activation: str, u: Array, t: Array, s: Array, grow: Array) -> Array:
     """With σ(x) = (1 + tanh g(x))/2, a = u + s t and b = u: aσ(a) − bσ(b) = s t σ(b) + a (σ(a) − σ(b)).
 
     σ(a) − σ(b) = sinh(g(a) − g(b))/(2 cosh g(a) cosh g(b)), and g(a) − g(b) is a − b times a polynomial.
@@ -97,7 +97,7 @@ def _gated(A: Any, activation: str, u: Array, t: Array, s: Any, grow: Any) -> Ar
     return t * (_open(A, q) + grow * (u + s * t) * rate * share)
 
 
-def _gate_slopes(A: Any, activation: str) -> tuple[Any, Any]:
+def _gate_slopes(A: System, activation: str) -> tuple[Number, Number]:
     """a and b of g(x) = a x + b x³."""
     first, third, scaled = _GATES[activation]
     if not A.unbounded:
@@ -107,21 +107,21 @@ def _gate_slopes(A: Any, activation: str) -> tuple[Any, Any]:
     return tuple(scale * A.constant(part.numerator) / part.denominator for part in (first, third))
 
 
-def _gate(A: Any, activation: str, x: Array) -> Array:
+def _gate(A: System, activation: str, x: Array) -> Array:
     slope, cubic = _gate_slopes(A, activation)
     return x * (x * x * cubic + slope)
 
 
-def _open(A: Any, gate: Array) -> Array:
+def _open(A: System, gate: Array) -> Array:
     """(1 + tanh g)/2 = 1/(1 + e^{−2g})."""
     return 1 / (1 + A.exp(-2 * gate)) if A.unbounded else A.exp(gate - A.abs(gate)) / (1 + A.exp(-2 * A.abs(gate)))
 
 
-def _held(A: Any, x: Array) -> Array:
+def _held(A: System, x: Array) -> Array:
     return x if A.unbounded else A.xp.clip(x, min=-_FAR_GATE, max=_FAR_GATE)
 
 
-def _gelu(A: Any, u: Array, t: Array, s: Any, grow: Any) -> Array:
+def _gelu(A: System, u: Array, t: Array, s: Array, grow: Array) -> Array:
     """t Σ_k gelu^(k)(u) δ^(k−1)/k! for small δ = s t, else a difference of tails."""
     if A.unbounded:
         small = A.certainly_positive(A.constant(_GELU_SERIES) - A.abs(t))
@@ -134,7 +134,7 @@ def _gelu(A: Any, u: Array, t: Array, s: Any, grow: Any) -> Array:
         order, place = 13, A.xp.clip(grow * u, min=-_FAR, max=_FAR)
     density = _normal_density(A, place)
     slope = _normal_cdf(A, place) + place * density
-    power: Any = 1
+    power: Array = 1
     for k, p in enumerate(gelu_polynomials(place, order - 1), start=2):
         power = power * near / k
         slope = slope + density * power * p
@@ -159,7 +159,7 @@ def _gelu_order(bits: int, exponent: int) -> int:
     return k
 
 
-def gelu_polynomials(x: Any, order: int) -> Iterator[Any]:
+def gelu_polynomials(x: Array, order: int) -> Iterator[Array]:
     """p_2(x), …, p_order(x) with gelu^(k) = φ p_k: p_k = (−1)^k (k He_{k−2} − x He_{k−1}), Hermite's He.
 
     Examples
@@ -173,9 +173,9 @@ def gelu_polynomials(x: Any, order: int) -> Iterator[Any]:
         before, hermite = hermite, x * hermite - (k - 1) * before
 
 
-def _normal_density(A: Any, u: Array) -> Array:
+def _normal_density(A: System, u: Array) -> Array:
     return A.exp(u * u / -2) / A.root_two_pi
 
 
-def _normal_cdf(A: Any, u: Array) -> Array:
+def _normal_cdf(A: System, u: Array) -> Array:
     return A.erfc(-u / A.root_two) / 2

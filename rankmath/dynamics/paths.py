@@ -16,18 +16,10 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.attention.backend import Backend, on_backend
-from rankmath.attention.centred import (
-    LOG_ZERO,
-    Scale,
-    Scaled,
-    centre,
-    normalised,
-    scaled_sum,
-    sublayer_step,
-    view_of,
-    weights_of,
-)
+from rankmath.attention.centred import sublayer_step, view_of
 from rankmath.attention.plain import apply_sublayer, attend, check_one_sequence, in_range
+from rankmath.attention.tokens import LOG_ZERO, Scale, Scaled, centre, normalised, scaled_sum
+from rankmath.attention.weights import weights_of
 from rankmath.drawing import draw_path_sums
 from rankmath.dynamics.trace import Floats, residual_size, trace
 from rankmath.linalg.masks import Mask

@@ -12,8 +12,10 @@ import numpy as np
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.backend import Backend, on_backend
-from rankmath.attention.centred import Tokens, centre, in_row_blocks, sublayer_step
+from rankmath.attention.blocks import in_row_blocks
+from rankmath.attention.centred import sublayer_step
 from rankmath.attention.plain import check_input
+from rankmath.attention.tokens import Tokens, centre
 from rankmath.drawing import draw_decay
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
 from rankmath.model.network import Network

@@ -12,7 +12,8 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.attention.backend import Backend, on_backend
-from rankmath.attention.centred import Tokens, centre, norm_step
+from rankmath.attention.maps import norm_step
+from rankmath.attention.tokens import Tokens, centre
 from rankmath.dynamics.enclosures import log_diameter as log_diameter_objects
 from rankmath.dynamics.enclosures import log_residual as log_residual_objects
 from rankmath.dynamics.trace import layers_centred

@@ -1,0 +1,78 @@
+"""The weights of one attention in the arithmetic that runs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rankmath.arithmetic.protocol import System
+from rankmath.attention.tokens import Scaled, tamed
+from rankmath.model.network import Attention
+from rankmath.validation import Array
+
+
+@dataclass(frozen=True)
+class Head:
+    """One head's weights in the arithmetic that runs: W_QK = query keyᵀ, W = value output (None: identity)."""
+
+    attention: Attention
+    place: int | slice  # which head, or all
+    query: Array
+    key: Array | None
+    value: Array
+    output: Array | None
+    key_bias: Scaled | None
+    log_logits: Array  # logarithm of the unit of W_QK
+    log_value: Array  # … of W
+
+
+@dataclass(frozen=True)
+class Weights:
+    """One attention's weights: its heads one by one, or (`stacked`) all in one `Head` with a leading axis."""
+
+    attention: Attention
+    heads: list[Head]
+    bias: Scaled | None
+    stacked: bool = False
+
+
+def weights_of(A: System, attention: Attention, *, stacked: bool = False, batch_axes: int = 0) -> Weights:
+    """The weights of one attention, converted to the arithmetic.
+
+    `stacked` heads have one leading axis, before as many as the tokens have for their batch.
+    """
+    missing = batch_axes - (attention.query.ndim - 3) if stacked else 0
+    names = ("query", "key", "value", "output", "key_bias", "bias")
+    arrays = {name: getattr(attention, name) for name in names if getattr(attention, name) is not None}
+    if "key_bias" in arrays:
+        arrays["key_bias"] = arrays["key_bias"][..., None]
+    if "bias" in arrays:
+        arrays["bias"] = arrays["bias"][..., None, :]
+    scaled = {name: tamed(A, array) for name, array in arrays.items()}
+
+    def pick(name: str, *head: int) -> Scaled:
+        if name not in scaled:
+            return None, 0
+        array, log = scaled[name]
+        part, unit = A.asarray(array[*head, ...]), log if isinstance(log, int) else log[*head, ...]
+        if missing and not head and name != "bias":
+            part = part[:, *(None,) * missing, ...]
+            unit = unit if isinstance(unit, int) else unit[:, *(None,) * missing, ...]
+        return part, unit
+
+    heads = []
+    for head in [()] if stacked else [(h,) for h in range(attention.heads)]:
+        (query, a), (key, b) = pick("query", *head), pick("key", *head)
+        (value, c), (output, d) = pick("value", *head), pick("output", *head)
+        key_bias = pick("key_bias", *head) if "key_bias" in scaled else None
+        place = head[0] if head else slice(None)
+        heads.append(Head(attention, place, query, key, value, output, key_bias, a + b, c + d))
+    return Weights(attention, heads, pick("bias") if "bias" in scaled else None, stacked)
+
+
+def stacks_heads(A: System, attention: Attention, X: Array) -> bool:
+    """Whether all heads go through a layer as one batch: always on a GPU, elsewhere while that fits the cache."""
+    if A.unbounded or attention.heads == 1:
+        return False
+    entries = attention.heads * X.shape[-2] * math.prod(X.shape[:-1])
+    return bool(A.on_gpu or 2 * entries <= A.block_entries)
