@@ -2,6 +2,7 @@
 
 from rankmath.attention.plain import attention_matrices as attention_matrices
 from rankmath.attention.plain import forward as forward
+from rankmath.attention.softmax import row_softmax as row_softmax
 from rankmath.attention.states import hidden_states as hidden_states
 from rankmath.campaigns.battery import certify as certify
 from rankmath.campaigns.battery import verify as verify
@@ -33,7 +34,6 @@ from rankmath.linalg.exact_residuals import exact_residual_bounds as exact_resid
 from rankmath.linalg.masks import Mask as Mask
 from rankmath.linalg.residuals import residual as residual
 from rankmath.linalg.residuals import residual_lower_bound as residual_lower_bound
-from rankmath.linalg.softmax import row_softmax as row_softmax
 from rankmath.linalg.stochastic import dobrushin as dobrushin
 from rankmath.linalg.stochastic import exact_product as exact_product
 from rankmath.linalg.stochastic import hilbert_distance as hilbert_distance

@@ -13,6 +13,8 @@ from array_api_compat import array_namespace, is_array_api_obj
 T = TypeVar("T")
 #: An array of any array-API library (NumPy, CuPy, array-api-strict, …) or of an object arithmetic.
 Array: TypeAlias = Any
+#: What `as_array` takes: such an array, or nested lists of numbers.
+ArrayLike: TypeAlias = Any
 #: A number of any arithmetic: a float, an mpf, a ball.
 Number: TypeAlias = Any
 #: NumPy arrays of doubles and of truth values.

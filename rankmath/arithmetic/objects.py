@@ -144,6 +144,12 @@ class ObjectArithmetic:
     def sum(self, a: Array, axis: int) -> Array:
         return np.add.reduce(a, axis=axis, keepdims=True)
 
+    def difference_of_temporary(self, a: Array, b: Array) -> Array:
+        return a - b
+
+    def quotient_of_temporary(self, a: Array, b: Array) -> Array:
+        return a / b
+
     def in_turn(self, tasks: Sequence[Callable[[], T]], entries: int) -> Iterator[T]:
         return (task() for task in tasks)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, Literal
+from types import ModuleType
+from typing import Literal, TypeAlias
 
 from array_api_compat import is_array_api_obj
 
@@ -14,6 +15,8 @@ from rankmath.model.network import Network
 from rankmath.validation import Array, InvalidArgument, as_choice, same_library
 
 Backend = Literal["numpy", "cupy"]
+#: A tuple, a dataclass or an array of a network, or what they are made of.
+Part: TypeAlias = Array
 
 
 def on_backend(backend: Backend, net: Network, X: Array) -> tuple[Network, Array]:
@@ -29,7 +32,7 @@ def mover(backend: Backend) -> Callable[[Array], Array]:
     return to_numpy if backend == "numpy" else _cupy().asarray
 
 
-def _moved(move: Callable[[Array], Array], part: Any) -> Any:
+def _moved(move: Callable[[Array], Array], part: Part) -> Part:
     """`part` of a network with all its arrays moved; masks are read on the host."""
     if is_array_api_obj(part):
         return move(part)
@@ -40,11 +43,12 @@ def _moved(move: Callable[[Array], Array], part: Any) -> Any:
     return part
 
 
-def _cupy() -> Any:
+def _cupy() -> ModuleType:
     try:
         import cupy
     except ImportError:
         raise InvalidArgument(
             "backend: 'cupy' given, but CuPy is not installed; pip install 'rankmath[gpu]'"
         ) from None
-    return cupy
+    module: ModuleType = cupy
+    return module

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.protocol import Arithmetic
 from rankmath.attention.activations import activate
 from rankmath.attention.backend import Backend, on_backend
+from rankmath.attention.softmax import softmax
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
-from rankmath.validation import Array, InvalidArgument, as_array, as_count, same_library
+from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count, same_library
 
 
-def check_input(net: Network, X: Any) -> Array:
+def check_input(net: Network, X: ArrayLike) -> Array:
     """X as a float64 array (..., n, d) that fits the network."""
     if not isinstance(net, Network):
         raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
@@ -39,7 +40,7 @@ def check_input(net: Network, X: Any) -> Array:
     return X if shape == X.shape else array_namespace(X).broadcast_to(X, shape)
 
 
-def check_one_sequence(net: Network, X: Any, taker: str) -> Array:
+def check_one_sequence(net: Network, X: ArrayLike, taker: str) -> Array:
     """`check_input` for what takes one network and one sequence (n, d)."""
     X = check_input(net, X)
     if net.batch_shape:
@@ -49,7 +50,7 @@ def check_one_sequence(net: Network, X: Any, taker: str) -> Array:
     return X
 
 
-def forward(net: Network, X: Any, *, backend: Backend | None = None, memory: int | None = None) -> Array:
+def forward(net: Network, X: ArrayLike, *, backend: Backend | None = None, memory: int | None = None) -> Array:
     """The network's output by the definition, float64: loses the residual once it is 1e-16 of the mean.
 
     Parameters
@@ -84,7 +85,7 @@ def in_range(A: Float64, out: Array) -> Array:
     return out
 
 
-def attention_matrices(net: Network, X: Any, *, backend: Backend | None = None) -> Array:
+def attention_matrices(net: Network, X: ArrayLike, *, backend: Backend | None = None) -> Array:
     """P^l_h of the whole network, (L, H, ..., n, n).
 
     Examples
@@ -173,8 +174,7 @@ def _weights(
         logits = logits + attention.position.block(h, start, stop, X.shape[-2])
     if mask is not None:
         logits = A.hide(mask.allowed[block, :], logits)
-    weights = A.exp_of_temporary(A.difference_of_temporary(logits, A.max(logits, axis=-1)))
-    return A.quotient_of_temporary(weights, A.sum(weights, axis=-1))
+    return softmax(A, logits)
 
 
 def _mlp(A: Float64, f: MLP, Y: Array) -> Array:
@@ -187,7 +187,7 @@ def _mlp(A: Float64, f: MLP, Y: Array) -> Array:
     return out + Y if f.skip else out
 
 
-def layer_norm(A: Any, norm: LayerNorm, Y: Array) -> Array:
+def layer_norm(A: Arithmetic, norm: LayerNorm, Y: Array) -> Array:
     """One of the LayerNorms, by the definition."""
     if norm.kind == "column":
         Y = Y - A.sum(Y, axis=-2) / Y.shape[-2]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankmath.formula import norms
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run, exponent
+from rankmath.linalg import norms
 from rankmath.verification.draws import ALL_TOKENS, Rng, moderate_tokens, networks
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.papers import DONG
@@ -58,7 +58,7 @@ def normalised_norm(run: Run, W: tuple[str, int, int], p: str) -> Scalar:
     R = tokens.residual
     deviation = A.sqrt(A.sum(R * R, axis=-2) / R.shape[-2])  # (..., 1, d), in units of e^σ
     scaled = run.weight(*W) / A.nonzero(deviation)
-    size = {1: norms.norm_inf, 2: norms.spectral_norm, float("inf"): norms.norm_one}[exponent(p)](A, scaled)
+    size = norms.induced_norm(scaled, exponent(p), A)
     if A.unbounded:
         return size
     log_unit = tokens.log_residual.to_float()[..., 0, 0]

@@ -8,10 +8,10 @@ import numpy as np
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_not_a_norm
-from rankmath.formula import norms
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
+from rankmath.linalg import norms
 from rankmath.validation import as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
@@ -22,7 +22,7 @@ from rankmath.verification.statement import Statement
 @quantity("composite(A: array)", latex=r"\|{0}\|_{{1,\infty}}", example="composite(A) >= 0")
 def composite(run: ArrayRun, A: str) -> Scalar:
     """√(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum"""
-    return run.number(norms.norm_composite(run.A, run.array(A)))
+    return run.number(norms.composite(run.array(A), run.A))
 
 
 @quantity(
@@ -30,7 +30,7 @@ def composite(run: ArrayRun, A: str) -> Scalar:
 )
 def composite_sum(run: ArrayRun, A: str, B: str) -> Scalar:
     """the same of A + B"""
-    return run.number(norms.norm_composite(run.A, run.array(A) + run.array(B)))
+    return run.number(norms.composite(run.array(A) + run.array(B), run.A))
 
 
 def norm_instance(A: Any, B: Any) -> ArrayInstance:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.formula import norms
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import scalar_function
+from rankmath.linalg import norms
 from rankmath.validation import as_array, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
@@ -64,7 +64,7 @@ def spectral_gap(run: ArrayRun, w: str) -> Scalar:
         row = [*(-x * pull / number for x in row[1:]), -last if shift.alternating and step % 2 == 0 else last]
         rows.append(row)
     gram = np.asarray([[sum(x * y for x, y in zip(p, q, strict=True)) for q in rows] for p in rows])
-    largest = norms.symmetric_extremes(A, gram if A.unbounded else np.moveaxis(gram, (0, 1), (-2, -1)))[1]
+    largest = norms.symmetric_extremes(gram if A.unbounded else np.moveaxis(gram, (0, 1), (-2, -1)), A)[1]
     return run.number(n - largest)
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from rankmath.arithmetic.balls import ball, lower_float, precision, upper_float
 from rankmath.dynamics import trace as traces
-from rankmath.dynamics.trace import Floats, PrecisionError, Trace, trace
+from rankmath.dynamics.trace import PrecisionError, Trace, trace
 from rankmath.linalg.residuals import ResidualNorm
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows, digits
-from rankmath.validation import InvalidArgument, as_count, as_real
+from rankmath.validation import ArrayLike, Floats, InvalidArgument, Number, as_count, as_real
 
 #: Unit roundoff of the arithmetics a plain pass may run in.
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "bfloat16": 2.0**-8}
@@ -96,7 +96,7 @@ class Decay(Shows):
         return upper_float(self.constant_ball)
 
     @cached_property
-    def constant_ball(self) -> Any:
+    def constant_ball(self) -> Number:
         with precision(self.trace.bits):
             return self._logs[-1] / ball(3) ** (len(self._logs) - 1)
 
@@ -133,17 +133,17 @@ class Decay(Shows):
         return {name: int(layers[0]) if layers.size else None for name, layers in blind.items()}
 
     @property
-    def _logs(self) -> tuple[Any, ...]:
+    def _logs(self) -> tuple[Number, ...]:
         return self.trace.values or ()
 
     @cached_property
-    def _orders(self) -> list[Any]:
+    def _orders(self) -> list[Number]:
         with precision(self.trace.bits):
             steps = [after - before for before, after in pairwise(self._logs)]
             return [after / before for before, after in pairwise(steps)]
 
 
-def decay(net: Network, X: Any, norm: ResidualNorm = "frobenius", *, digits: int = 12) -> Decay:
+def decay(net: Network, X: ArrayLike, norm: ResidualNorm = "frobenius", *, digits: int = 12) -> Decay:
     """Certify how fast the residual of a network decays.
 
     Parameters
@@ -177,10 +177,10 @@ def decay(net: Network, X: Any, norm: ResidualNorm = "frobenius", *, digits: int
     return fate
 
 
-def _digits_proved(x: Any) -> float:
+def _digits_proved(x: Number) -> float:
     # An exact zero residual has the exact constant −∞.
     return math.inf if x.is_exact() else float(x.rel_accuracy_bits()) * math.log10(2)
 
 
-def _floats(values: Any) -> Floats:
+def _floats(values: Iterable[float]) -> Floats:
     return np.asarray(list(values), dtype=float)

@@ -9,19 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.plain import check_input, forward, layer_norm
 from rankmath.drawing import draw_tokens
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows
-from rankmath.validation import InvalidArgument, as_array, as_count, as_real
+from rankmath.validation import ArrayLike, Bools, Floats, InvalidArgument, as_array, as_count, as_real
 
-Floats = NDArray[Any]
+
+class HasNetwork(Protocol):
+    """An equilibrium, or whatever else carries its network."""
+
+    @property
+    def network(self) -> Network: ...
+
+
+Normed: TypeAlias = Network | HasNetwork
 
 # Steps of this size, relative to the largest entry, are rounding and not movement.
 _REST = 2.0**-40
@@ -155,7 +162,9 @@ class Limit(Shows):
         return f"{what} of rank {self.rank}, {tokens}, after {self.steps} steps"
 
 
-def limit(net: Any, X: Any, *, steps: int = 10_000, tolerance: float = 1e-8, longest_period: int = 8) -> Limit:
+def limit(
+    net: Normed, X: ArrayLike, *, steps: int = 10_000, tolerance: float = 1e-8, longest_period: int = 8
+) -> Limit:
     """Apply a network with LayerNorm again and again: where the tokens X settle.
 
     Parameters
@@ -183,7 +192,7 @@ def limit(net: Any, X: Any, *, steps: int = 10_000, tolerance: float = 1e-8, lon
 
 
 def limits(
-    net: Any, starts: Any, *, steps: int = 10_000, tolerance: float = 1e-8, longest_period: int = 8
+    net: Normed, starts: ArrayLike, *, steps: int = 10_000, tolerance: float = 1e-8, longest_period: int = 8
 ) -> tuple[Limit, ...]:
     """`limit` of many starts at once, (m, n, d).
 
@@ -246,7 +255,7 @@ def _errors(history: list[Floats], block: int, *, floor: float) -> Floats:
     return np.where(now <= floor, 0.0, error)
 
 
-def _different(gaps: Floats, least: float) -> Floats:
+def _different(gaps: Floats, least: float) -> Bools:
     """Whether the states of an orbit of period p = 1, 2, … differ: no divisor of p is a period up to `least`.
 
     Near a fixed point with a multiplier of −1/2 the gaps of period 2 shrink first, and one that spirals in returns
@@ -262,7 +271,7 @@ def _different(gaps: Floats, least: float) -> Floats:
     return np.array(rows)
 
 
-def _normalised(net: Any) -> Network:
+def _normalised(net: Normed) -> Network:
     network = getattr(net, "network", net)
     if not isinstance(network, Network):
         raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network or an equilibrium is needed")
@@ -344,7 +353,7 @@ class Basins:
 
 
 def basins(
-    net: Any,
+    net: Normed,
     samples: int = 1000,
     seed: int = 0,
     *,
@@ -390,7 +399,7 @@ def basins(
     )
 
 
-def random_starts(net: Any, samples: int, seed: int = 0, *, tokens: int | None = None) -> Floats:
+def random_starts(net: Normed, samples: int, seed: int = 0, *, tokens: int | None = None) -> Floats:
     """Independent tokens, uniform on the network's sphere, (samples, n, d).
 
     Examples

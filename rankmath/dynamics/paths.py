@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import comb
-from typing import Any
 
 import numpy as np
 
@@ -21,12 +20,12 @@ from rankmath.attention.plain import apply_sublayer, attend, check_one_sequence,
 from rankmath.attention.tokens import LOG_ZERO, Scale, Scaled, centre, normalised, scaled_sum
 from rankmath.attention.weights import weights_of
 from rankmath.drawing import draw_path_sums
-from rankmath.dynamics.trace import Floats, residual_size, trace
+from rankmath.dynamics.trace import residual_size, trace
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm
 from rankmath.model.network import Attention, Network, Sublayer
 from rankmath.printing import Sheet, Shows, digits
-from rankmath.validation import Array, InvalidArgument, as_choice, as_count
+from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument, as_choice, as_count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,7 +130,7 @@ def _residual_terms(net: Network, X: Array, memory: int | None) -> Scaled:
     return T, logs
 
 
-def path_sums(net: Network, X: Any, *, backend: Backend | None = None, memory: int | None = None) -> PathSums:
+def path_sums(net: Network, X: ArrayLike, *, backend: Backend | None = None, memory: int | None = None) -> PathSums:
     """Sum all (1+H)^L paths by length in O(L²H) layer products and O(L n d) memory.
 
     With S^l_k the sum of the length-k paths through the first l layers,
@@ -164,7 +163,7 @@ def path_sums(net: Network, X: Any, *, backend: Backend | None = None, memory: i
     masks = net.masks_for(int(n))
     S = xp.stack([X])  # S^l_k for k = 0..l
     for sublayer in _steps(net):
-        longer: Any = 0.0
+        longer: Array = 0.0
         attention, skip = _attention(sublayer), sublayer.skip
         through = skip * bias
         for h, seen in enumerate(_through_heads(A, attention, X, S, masks[id(attention)])):
@@ -177,7 +176,7 @@ def path_sums(net: Network, X: Any, *, backend: Backend | None = None, memory: i
     return PathSums(in_range(A, S), in_range(A, bias), net, first, memory)
 
 
-def path_term(net: Network, X: Any, path: Sequence[int]) -> Array:
+def path_term(net: Network, X: ArrayLike, path: Sequence[int]) -> Array:
     """P_path X W_path for one path (h_1, …, h_L), heads counted from 1, 0 for a skipped layer (times λ).
 
     Examples
@@ -244,7 +243,7 @@ def path_counts(L: int, H: int, skip: bool = True) -> list[int]:
     return [comb(L, k) * H**k if skip or k == L else 0 for k in range(L + 1)]
 
 
-def _path_input(net: Network, X: Any) -> Array:
+def _path_input(net: Network, X: ArrayLike) -> Array:
     X = check_one_sequence(net, X, "the path decomposition")
     if not all(isinstance(s.map, Attention) and s.before is None and s.after is None for s in _steps(net)):
         raise InvalidArgument("net: a network with an MLP or LayerNorm given; the path decomposition needs neither")

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeAlias
 
 import mpmath
 import numpy as np
@@ -22,10 +22,22 @@ from rankmath.dynamics.trace import trace
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
 from rankmath.model.network import MLP, Attention, LayerNorm, Network
-from rankmath.validation import Array, InvalidArgument, as_choice, as_count, as_real
+from rankmath.validation import (
+    Array,
+    ArrayLike,
+    Bools,
+    Floats,
+    InvalidArgument,
+    Number,
+    as_choice,
+    as_count,
+    as_real,
+)
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Rows = list[list[Any]]
+#: mpmath's numbers and contexts are untyped.
+Row: TypeAlias = list[Number]
+Rows: TypeAlias = list[Row]
+Context: TypeAlias = Number
 
 # Digits on top of those that the decay eats; a residual with fewer than half of them left is not resolved.
 _GUARD = 40
@@ -51,7 +63,7 @@ class ReferenceTrace:
     """
 
     log_residual: Floats
-    resolved: np.ndarray[Any, np.dtype[np.bool_]]
+    resolved: Bools
     digits: int
     seconds: float
     norm: ResidualNorm = field(default="frobenius")
@@ -59,7 +71,7 @@ class ReferenceTrace:
 
 def reference_trace(
     net: Network,
-    X: Any,
+    X: ArrayLike,
     norm: ResidualNorm = "frobenius",
     digits: int | None = None,
     budget_seconds: float = 60.0,
@@ -177,7 +189,7 @@ def _seconds_needed(net: Network, X: Array, digits: float) -> float:
     return in_products + functions * _time(lambda: measured.exp(number)) * math.pow(ratio, _FUNCTION_POWER)
 
 
-def _time(operation: Any) -> float:
+def _time(operation: Callable[[], Number]) -> float:
     """Seconds of one call: the best of a few, after one to warm up."""
     operation()
     best = math.inf
@@ -191,7 +203,7 @@ def _time(operation: Any) -> float:
 # -- the plain pass ----------------------------------------------------------------------------------------
 
 
-def plain_layers(mp: Any, net: Network, X: Array) -> Iterator[Rows]:
+def plain_layers(mp: Context, net: Network, X: Array) -> Iterator[Rows]:
     """The tokens after every layer, the input first, by the definition."""
     rows = _matrix(mp, X)
     masks = net.masks_for(len(rows))
@@ -208,7 +220,7 @@ def plain_layers(mp: Any, net: Network, X: Array) -> Iterator[Rows]:
         yield rows
 
 
-def _attended(mp: Any, attention: Attention, rows: Rows, mask: Mask | None) -> Rows:
+def _attended(mp: Context, attention: Attention, rows: Rows, mask: Mask | None) -> Rows:
     """Σ_h P_h X W_h + 1bᵀ."""
     new = [[mp.mpf(0)] * len(rows[0]) for _ in rows]
     for h in range(attention.heads):
@@ -220,7 +232,7 @@ def _attended(mp: Any, attention: Attention, rows: Rows, mask: Mask | None) -> R
     return new if attention.bias is None else _add_row(new, _row(mp, attention.bias))
 
 
-def _weights(mp: Any, attention: Attention, h: int, rows: Rows, mask: Mask | None) -> Rows:
+def _weights(mp: Context, attention: Attention, h: int, rows: Rows, mask: Mask | None) -> Rows:
     n = len(rows)
     queries = _product(mp, rows, _matrix(mp, attention.query[h]))
     keys = rows if attention.key is None else _product(mp, rows, _matrix(mp, attention.key[h]))
@@ -243,7 +255,7 @@ def _weights(mp: Any, attention: Attention, h: int, rows: Rows, mask: Mask | Non
     return P
 
 
-def _mlp(mp: Any, f: MLP, rows: Rows) -> Rows:
+def _mlp(mp: Context, f: MLP, rows: Rows) -> Rows:
     hidden = _product(mp, rows, _matrix(mp, f.W_in))
     if f.b_in is not None:
         hidden = _add_row(hidden, _row(mp, f.b_in))
@@ -262,7 +274,7 @@ def _mlp(mp: Any, f: MLP, rows: Rows) -> Rows:
     return _sum(out, rows) if f.skip else out
 
 
-def _layer_norm(mp: Any, norm: LayerNorm, rows: Rows) -> Rows:
+def _layer_norm(mp: Context, norm: LayerNorm, rows: Rows) -> Rows:
     if norm.kind == "column":
         columns = [_standardised(mp, list(column), norm) for column in zip(*rows, strict=True)]
         return [list(row) for row in zip(*columns, strict=True)]
@@ -279,7 +291,7 @@ def _layer_norm(mp: Any, norm: LayerNorm, rows: Rows) -> Rows:
     return out if norm.offset is None else _add_row(out, _row(mp, norm.offset))
 
 
-def _standardised(mp: Any, values: list[Any], norm: LayerNorm) -> list[Any]:
+def _standardised(mp: Context, values: Row, norm: LayerNorm) -> Row:
     """(v − mean)/√(variance + eps). Relative to the first entry, so that equal entries give exact zeros."""
     values = [a - values[0] for a in values]
     mean = mp.fsum(values) / len(values)
@@ -287,7 +299,7 @@ def _standardised(mp: Any, values: list[Any], norm: LayerNorm) -> list[Any]:
     return _divided(values, mp.sqrt(mp.fsum(a * a for a in values) / len(values) + mp.mpf(norm.floor)), norm)
 
 
-def _divided(values: list[Any], size: Any, norm: LayerNorm) -> list[Any]:
+def _divided(values: Row, size: Number, norm: LayerNorm) -> Row:
     if size:
         return [a / size for a in values]
     if norm.kind == "column":
@@ -295,7 +307,7 @@ def _divided(values: list[Any], size: Any, norm: LayerNorm) -> list[Any]:
     raise InvalidArgument(f"X: a token is zero before LayerNorm {norm.kind!r}; it has no direction")
 
 
-def _log_residual(mp: Any, rows: Rows, norm: ResidualNorm) -> tuple[float, float]:
+def _log_residual(mp: Context, rows: Rows, norm: ResidualNorm) -> tuple[float, float]:
     """log‖res‖, and the logarithm of the residual's largest entry over that of the tokens."""
     first = rows[0]
     R = [[a - b for a, b in zip(row, first, strict=True)] for row in rows]
@@ -309,15 +321,15 @@ def _log_residual(mp: Any, rows: Rows, norm: ResidualNorm) -> tuple[float, float
     return log, float(mp.log(largest / height))
 
 
-def _matrix(mp: Any, values: Array) -> Rows:
+def _matrix(mp: Context, values: Array) -> Rows:
     return [_row(mp, row) for row in to_numpy(values)]
 
 
-def _row(mp: Any, values: Array) -> list[Any]:
+def _row(mp: Context, values: Array) -> Row:
     return [mp.mpf(float(a)) for a in to_numpy(values)]
 
 
-def _product(mp: Any, a: Rows, b: Rows) -> Rows:
+def _product(mp: Context, a: Rows, b: Rows) -> Rows:
     columns = list(zip(*b, strict=True))
     return [[mp.fdot(row, column) for column in columns] for row in a]
 
@@ -326,5 +338,5 @@ def _sum(a: Rows, b: Rows) -> Rows:
     return [[p + q for p, q in zip(r, s, strict=True)] for r, s in zip(a, b, strict=True)]
 
 
-def _add_row(a: Rows, row: list[Any]) -> Rows:
+def _add_row(a: Rows, row: Row) -> Rows:
     return [[p + q for p, q in zip(r, row, strict=True)] for r in a]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.arithmetic.objects import ObjectArithmetic
+from rankmath.arithmetic.protocol import System
 from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.blocks import in_row_blocks
@@ -20,9 +22,7 @@ from rankmath.drawing import draw_decay
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows, digits
-from rankmath.validation import Array, InvalidArgument, as_choice, as_count
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument, Number, as_choice, as_count
 
 #: With `bits=None` the precision is doubled until every log_residual is known this well, relative to max(1, |log|).
 BALL_TOLERANCE = 1e-12
@@ -65,8 +65,8 @@ class Trace(Shows):
     center: Array = field(repr=False)
     lost_bits: Floats = field(repr=False)
     log_center: Array = field(repr=False, default=None)
-    values: tuple[Any, ...] | None = field(repr=False, default=None)
-    diameters: tuple[Any, ...] | None = field(repr=False, default=None)
+    values: tuple[Number, ...] | None = field(repr=False, default=None)
+    diameters: tuple[Number, ...] | None = field(repr=False, default=None)
     bits: int = 53
 
     @cached_property
@@ -102,7 +102,7 @@ class Trace(Shows):
 
         return _per_ball(upper_float, self._balls("log_residual_upper"))
 
-    def _balls(self, name: str) -> tuple[Any, ...]:
+    def _balls(self, name: str) -> tuple[Number, ...]:
         if self.arithmetic != "balls" or self.values is None:
             raise AttributeError(
                 f"{name} is rigorous and needs arithmetic='balls'; this trace ran in {self.arithmetic}"
@@ -180,7 +180,7 @@ class Trace(Shows):
 
 def trace(
     net: Network,
-    X: Any,
+    X: ArrayLike,
     norm: ResidualNorm = "frobenius",
     *,
     arithmetic: Literal["float64", "mpmath", "balls"] = "float64",
@@ -321,14 +321,14 @@ def _trace_tight_balls(net: Network, X: Array, norm: ResidualNorm) -> Trace:
         bits *= 2
 
 
-def _is_tight(x: Any, tolerance: float) -> bool:
+def _is_tight(x: Number, tolerance: float) -> bool:
     if not x.is_finite():
         return bool(x == type(x).neg_inf())  # an exact zero residual is as tight as can be
     return bool(x.rad() <= tolerance * (1 + abs(x)))
 
 
-def _trace_objects(A: Any, net: Network, X: Array, norm: ResidualNorm, bits: int) -> Trace:
-    from rankmath.dynamics.enclosures import log_diameter, log_residual
+def _trace_objects(A: ObjectArithmetic, net: Network, X: Array, norm: ResidualNorm, bits: int) -> Trace:
+    from rankmath.linalg.enclosures import log_diameter, log_residual
 
     values, diameters, means = [], [], []
     for tokens in layers_centred(A, net, X):
@@ -351,7 +351,7 @@ def _trace_objects(A: Any, net: Network, X: Array, norm: ResidualNorm, bits: int
     )
 
 
-def _as_scale(A: Any, logs: Any) -> LogScale:
+def _as_scale(A: ObjectArithmetic, logs: Number) -> LogScale:
     """The nearby doubles of mpf or arb logarithms, with an exponent where they leave the range."""
     boxed = logs if isinstance(logs, np.ndarray) else np.asarray([logs], dtype=object)[0:1].reshape(())
     pairs = [A.float_and_exponent(x) for x in boxed.flat]
@@ -360,7 +360,7 @@ def _as_scale(A: Any, logs: Any) -> LogScale:
     return LogScale(mantissa, exponent)
 
 
-def layers_centred(A: Any, net: Network, X: Array, first: Tokens | None = None) -> Iterator[Tokens]:
+def layers_centred(A: System, net: Network, X: Array, first: Tokens | None = None) -> Iterator[Tokens]:
     """The tokens of every layer in centred form, the input (or `first`, what was made of it) before all."""
     masks = net.masks_for(int(X.shape[-2]))
     tokens = centre(A, X) if first is None else first
@@ -376,7 +376,7 @@ def residual_size(A: Float64, R: Array, norm: ResidualNorm) -> Array:
     if norm == "frobenius":
         return A.xp.sqrt(A.xp.sum(R * R, axis=(-2, -1)))
     if norm == "one" and A.on_gpu:
-        # Any point between the two middle entries of a column is a median.
+        # Each point between the two middle entries of a column is a median.
         medians = A.xp.sort(R, axis=-2)[..., R.shape[-2] // 2, :][..., None, :]
         return A.xp.max(A.xp.sum(A.xp.abs(R - medians), axis=-2), axis=-1)
     return A.xp.asarray(residual(R, norm=norm).value)
@@ -409,7 +409,7 @@ def _square_diameter(A: Float64, R: Array, squares: Array) -> Array:
     return A.max(in_row_blocks(A, farthest, left, n, least=4), axis=-2)[..., 0, 0]
 
 
-def _plain(x: Any) -> Any:
+def _plain(x: Number) -> Number:
     """A number or list for JSON, which knows no infinities."""
     values = np.asarray(x, dtype=float)
     if values.ndim:
@@ -417,7 +417,7 @@ def _plain(x: Any) -> Any:
     return float(values) if np.isfinite(values) else None
 
 
-def _per_ball(bound: Callable[[Any], float], balls: tuple[Any, ...]) -> Floats:
+def _per_ball(bound: Callable[[Number], float], balls: tuple[Number, ...]) -> Floats:
     return np.asarray(np.frompyfunc(bound, 1, 1)(np.asarray(balls, dtype=object)), dtype=float)
 
 

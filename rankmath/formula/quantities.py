@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.formula import norms
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import quantity
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run, exponent, scalar_function, unbox
+from rankmath.linalg import norms
 from rankmath.model.network import LIPSCHITZ
 from rankmath.validation import Array
 
@@ -82,7 +82,7 @@ def cosine(run: Run, X: tuple[str, int]) -> Scalar:
 def stable_rank(run: Run, X: tuple[str, int]) -> Scalar:
     """‖X‖_F²/‖X‖₂²"""
     A, Y = run.A, run.plain_tokens(X[1])
-    ratio = norms.norm_frobenius(A, Y) / norms.spectral_norm(A, Y)
+    ratio = norms.frobenius(Y, A) / norms.spectral(Y, A)
     return run.number(ratio * ratio)
 
 
@@ -102,13 +102,13 @@ def norm(run: Run, M: tuple[str, int, int], p: str) -> Scalar:
     A, matrix = run.A, _matrix(run, M)
     measure = {
         "1": norms.norm_one,
-        "2": norms.spectral_norm,
+        "2": norms.spectral,
         "inf": norms.norm_inf,
         "max": norms.norm_max,
-        "frobenius": norms.norm_frobenius,
-        "composite": norms.norm_composite,
+        "frobenius": norms.frobenius,
+        "composite": norms.composite,
     }[p]
-    return run.number(measure(A, matrix))
+    return run.number(measure(matrix, A))
 
 
 def _matrix(run: Run, M: tuple[str, int, int]) -> Array:
@@ -143,14 +143,14 @@ def operator_norm(run: Run, W: Place, p: str) -> Scalar:
 )
 def form_norm(run: Run, W: Place, p: str) -> Scalar:
     """sup |uWvᵀ| over the unit ball of ℓ_p (p = inf and d > 12: the sum of |W_ij|, which is larger)"""
-    return run.number(norms.form_norm(run.A, run.weight(*W), exponent(p)))
+    return run.number(norms.bilinear_norm(run.weight(*W), exponent(p), run.A).value)
 
 
 @quantity("least_singular(W: weight)", latex=r"\sigma_{{\min}}({0})", example="least_singular(W[0, 0]) >= 0")
 def least_singular(run: Run, W: Place) -> Scalar:
     """least singular value"""
     A, M = run.A, run.weight(*W)
-    least = norms.symmetric_extremes(A, A.matmul(A.transpose(M), M))[0]
+    least = norms.symmetric_extremes(A.matmul(A.transpose(M), M), A)[0]
     return run.number(scalar_function(A, A.sqrt, least if A.unbounded else np.maximum(least, 0.0)))
 
 
@@ -162,7 +162,7 @@ def least_singular(run: Run, W: Place) -> Scalar:
 def definiteness(run: Run, W: Place) -> Scalar:
     """least |eigenvalue| of the symmetric part where that is definite; not positive where it is not"""
     A, M = run.A, run.weight(*W)
-    low, high = norms.symmetric_extremes(A, (M + A.transpose(M)) / 2)
+    low, high = norms.symmetric_extremes((M + A.transpose(M)) / 2, A)
     return run.number(np.maximum(low, -high) if not A.unbounded else _larger(run, low, -high))
 
 
@@ -182,7 +182,7 @@ def product_norm(run: Run, p: str) -> Scalar:
     product = run.weight("W", 0, 0)
     for layer in range(1, run.net.layers):
         product = A.matmul(product, run.weight("W", layer, 0))
-    return run.number(norms.spectral_norm(A, product))
+    return run.number(norms.spectral(product, A))
 
 
 @quantity("lipschitz(l: layer)", latex=r"\lambda_{{{0}}}", example="lipschitz(0) >= 0")
@@ -196,7 +196,7 @@ def lipschitz(run: Run, layer: int) -> Scalar:
     product = A.matmul(A.abs(A.asarray(f.W_in)), A.abs(A.asarray(f.W_out))) * A.constant(LIPSCHITZ[f.activation])
     if f.skip:
         product = product + A.asarray(np.eye(f.dim))
-    return run.number(norms.norm_composite(A, product))
+    return run.number(norms.composite(product, A))
 
 
 # -- attention ---------------------------------------------------------------------------------------------

@@ -13,13 +13,14 @@ import numpy as np
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.maps import norm_step
+from rankmath.attention.softmax import softmax
 from rankmath.attention.tokens import Tokens, centre
-from rankmath.dynamics.enclosures import log_diameter as log_diameter_objects
-from rankmath.dynamics.enclosures import log_residual as log_residual_objects
 from rankmath.dynamics.trace import layers_centred
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar
 from rankmath.formula.numbers import Signed
 from rankmath.linalg.diameters import diameter
+from rankmath.linalg.enclosures import log_diameter as log_diameter_objects
+from rankmath.linalg.enclosures import log_residual as log_residual_objects
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import ResidualNorm, residual
 from rankmath.model.network import Network
@@ -229,9 +230,7 @@ class Run:
         if key not in self.memory:
             A = self.A
             c, E = self.logit_parts(layer, head)
-            logits = self.on_edges(c + E)
-            weights = A.exp(logits - A.max(logits, axis=-1))
-            self.memory[key] = weights / A.sum(weights, axis=-1)
+            self.memory[key] = softmax(A, self.on_edges(c + E))
         return self.memory[key]
 
     def about(self, layer: int, head: int, center: str) -> SoftmaxParts:

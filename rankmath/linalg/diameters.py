@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from types import ModuleType
 
 from array_api_compat import array_namespace, device
 
@@ -60,7 +60,7 @@ def mu(X: Array) -> Array:
     return frobenius(from_first - xp.mean(from_first, axis=-2, keepdims=True))
 
 
-def _diameter_one(X: Array, xp: Any) -> Array:
+def _diameter_one(X: Array, xp: ModuleType) -> Array:
     batch, n, d = X.shape
     best = xp.zeros_like(X[:, 0, 0])
     for start, stop in _blocks(n, batch * n * d):
@@ -69,7 +69,7 @@ def _diameter_one(X: Array, xp: Any) -> Array:
     return best
 
 
-def _diameter_two(X: Array, xp: Any) -> Array:
+def _diameter_two(X: Array, xp: ModuleType) -> Array:
     """The farthest pair from inner products, its distance from the rows themselves.
 
     Relative to the first row all vectors are no longer than Δ, so ‖x‖² + ‖y‖² − 2⟨x, y⟩ is off by a few

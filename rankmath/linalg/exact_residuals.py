@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from rankmath.linalg.frontier import least_product
 from rankmath.linalg.rationals import exact_matrix
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, minimising_center, standardised
-from rankmath.validation import InvalidArgument, as_choice
+from rankmath.validation import ArrayLike, InvalidArgument, as_choice
 
 Rationals: TypeAlias = tuple[Fraction, ...]
 RationalMatrix: TypeAlias = Sequence[Sequence[Fraction]]
@@ -51,7 +51,7 @@ class ExactResidual:
     dual: ExactDual
 
 
-def exact_residual_bounds(X: Any, norm: ResidualNorm = "frobenius") -> ExactResidual:
+def exact_residual_bounds(X: ArrayLike, norm: ResidualNorm = "frobenius") -> ExactResidual:
     """Certified bounds of the residual of X in one norm; equal for "one" and "frobenius", else close.
 
     Parameters
@@ -76,7 +76,7 @@ def exact_residual_bounds(X: Any, norm: ResidualNorm = "frobenius") -> ExactResi
     return ExactResidual(norm, RATIONAL_POWER[norm], lower, upper, center, dual)
 
 
-def exact_upper_bound(X: Any, center: Sequence[Fraction], norm: ResidualNorm) -> Fraction:
+def exact_upper_bound(X: ArrayLike, center: Sequence[Fraction], norm: ResidualNorm) -> Fraction:
     """‖X − 1xᵀ‖ (squared for "composite" and "frobenius") at the given center x, exactly.
 
     Examples
@@ -95,7 +95,7 @@ def exact_upper_bound(X: Any, center: Sequence[Fraction], norm: ResidualNorm) ->
     return {"one": one, "inf": inf, "composite": one * inf}[norm]
 
 
-def exact_lower_bound(X: Any, dual: ExactDual, norm: ResidualNorm) -> Fraction:
+def exact_lower_bound(X: ArrayLike, dual: ExactDual, norm: ResidualNorm) -> Fraction:
     """What the dual point proves about every center, exactly (a square for "composite" and "frobenius").
 
     Examples
@@ -166,7 +166,7 @@ def _weighted_medians(rows: RationalMatrix, p: Rationals, q: Rationals) -> Fract
     return Fraction(total, entry_unit * weight_unit)
 
 
-def _direction_bound_squared(rows: RationalMatrix, direction: Any) -> Fraction:
+def _direction_bound_squared(rows: RationalMatrix, direction: ArrayLike) -> Fraction:
     """max(0, ⟨Y, X⟩)² / ‖Y‖_F² for a matrix Y whose columns sum to zero."""
     Y = exact_matrix("dual", direction)
     if (len(Y), len(Y[0])) != (len(rows), len(rows[0])):
@@ -183,7 +183,7 @@ def _integers(values: Sequence[Fraction]) -> tuple[list[int], int]:
     return [int(value * unit) for value in values], unit
 
 
-def _rationals(values: Any) -> Rationals:
+def _rationals(values: ArrayLike) -> Rationals:
     return tuple(Fraction(float(value)) for value in values)
 
 
@@ -192,7 +192,7 @@ def _power_of_two(size: Fraction) -> Fraction:
     return Fraction(2) ** (size.numerator.bit_length() - size.denominator.bit_length()) if size else Fraction(1)
 
 
-def _vector(name: str, values: Any, length: int) -> Rationals:
+def _vector(name: str, values: ArrayLike, length: int) -> Rationals:
     (vector,) = exact_matrix(name, [list(values)])
     if len(vector) != length:
         raise InvalidArgument(f"{name}: length {len(vector)} given; it must be {length}")

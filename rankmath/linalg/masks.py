@@ -6,17 +6,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rankmath.validation import InvalidArgument, as_choice, as_count
+from rankmath.validation import ArrayLike, Bools, InvalidArgument, as_choice, as_count
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-Bools: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,7 +89,7 @@ class Mask:
         return cls(allowed)
 
     @classmethod
-    def key_padding(cls, n: int, keep: Any) -> Mask:
+    def key_padding(cls, n: int, keep: ArrayLike) -> Mask:
         """Every token sees exactly the tokens j with ``keep[j]``; the rest is padding."""
         n = as_count("n", n)
         kept = np.asarray(keep)
@@ -105,12 +102,12 @@ class Mask:
         return cls(np.broadcast_to(kept, (n, n)))
 
     @classmethod
-    def from_matrix(cls, allowed: Any) -> Mask:
+    def from_matrix(cls, allowed: ArrayLike) -> Mask:
         """The mask of a boolean matrix (or nested list), row i marking what token i sees."""
         return cls(allowed)
 
     @classmethod
-    def from_networkx(cls, graph: Any, *, self_loops: bool = True) -> Mask:
+    def from_networkx(cls, graph: MaskLike, *, self_loops: bool = True) -> Mask:
         """The mask of a networkx graph whose edge (j, i) means: i attends to j.
 
         Tokens are the nodes in the graph's own order; an undirected edge counts both ways. Unless
@@ -196,7 +193,7 @@ class Mask:
         return first if all(np.array_equal(row, first) for row in self.allowed) else None
 
     @cached_property
-    def _flow(self) -> csr_array[Any, tuple[int, int]]:
+    def _flow(self) -> csr_array[np.float64, tuple[int, int]]:
         from scipy.sparse import csr_array
 
         return csr_array(self.allowed.T.astype(np.float64))
@@ -210,6 +207,9 @@ class Mask:
     def __repr__(self) -> str:
         return f"Mask(n={self.n}, edges={int(self.allowed.sum())})"
 
+
+#: A Mask, the name of one, a boolean matrix, a networkx graph, or None.
+MaskLike: TypeAlias = ArrayLike
 
 _NAMED: dict[str, Callable[[int], Mask]] = {
     "complete": Mask.complete,
@@ -225,7 +225,7 @@ _NAMED_WITH_NUMBER: dict[str, Callable[[int, int], Mask]] = {
 }
 
 
-def as_mask(value: Any, n: int) -> Mask:
+def as_mask(value: MaskLike, n: int) -> Mask:
     """`value` as a `Mask` on n tokens.
 
     Parameters
@@ -283,7 +283,7 @@ def _seen(n: int, *, behind: int, ahead: int = 0) -> Bools:
     return allowed
 
 
-def _adjacency(name: str, value: Any) -> Bools:
+def _adjacency(name: str, value: MaskLike) -> Bools:
     """`value` as a square boolean matrix in which every row has a True entry, or a ValueError that names it."""
     try:
         matrix = np.asarray(value)
@@ -299,5 +299,5 @@ def _adjacency(name: str, value: Any) -> Bools:
     return matrix
 
 
-def _is_graph(value: Any) -> bool:
+def _is_graph(value: MaskLike) -> bool:
     return all(hasattr(value, name) for name in ("nodes", "edges", "is_directed"))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from numbers import Rational
-from typing import Any
 
 import numpy as np
 
-from rankmath.validation import InvalidArgument
+from rankmath.validation import ArrayLike, InvalidArgument, Number
 
 
-def exact_matrix(name: str, value: Any) -> list[list[Fraction]]:
+def exact_matrix(name: str, value: ArrayLike) -> list[list[Fraction]]:
     """`value` as rows of Fractions, or a ValueError that names it; floats are read as the dyadics they are.
 
     Examples
@@ -33,7 +32,7 @@ def exact_matrix(name: str, value: Any) -> list[list[Fraction]]:
     return [[_fraction(name, i, j, entry) for j, entry in enumerate(row)] for i, row in enumerate(rows)]
 
 
-def is_exact(value: Any) -> bool:
+def is_exact(value: ArrayLike) -> bool:
     """Whether `value` is a matrix of Fractions and integers only, so that no rounding has touched it."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         return False
@@ -41,7 +40,7 @@ def is_exact(value: Any) -> bool:
     return rows is not None and all(isinstance(entry, Rational) for row in rows for entry in row)
 
 
-def _rows(value: Any) -> list[list[Any]] | None:
+def _rows(value: ArrayLike) -> list[list[Number]] | None:
     """Nested lists of Python scalars, or None when `value` is not a matrix."""
     if isinstance(value, np.ndarray):
         return value.tolist() if value.ndim == 2 else None
@@ -53,7 +52,7 @@ def _rows(value: Any) -> list[list[Any]] | None:
     return [[entry.item() if isinstance(entry, np.generic) else entry for entry in row] for row in rows]
 
 
-def _fraction(name: str, i: int, j: int, entry: Any) -> Fraction:
+def _fraction(name: str, i: int, j: int, entry: Number) -> Fraction:
     if isinstance(entry, Rational) or (isinstance(entry, float) and math.isfinite(entry)):
         return Fraction(entry)
     shown = entry if isinstance(entry, float) else f"a {type(entry).__name__}"

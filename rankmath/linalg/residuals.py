@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from rankmath.linalg.frontier import (
     weighted_median_bound,
 )
 from rankmath.linalg.norms import composite, frobenius, norm_inf, norm_one
-from rankmath.validation import InvalidArgument, as_array, as_choice
+from rankmath.validation import ArrayLike, InvalidArgument, as_array, as_choice
 
 ResidualNorm: TypeAlias = Literal["one", "inf", "composite", "frobenius"]
 #: A dual point of a residual: weights on rows and columns, or for "frobenius" a matrix with zero column sums.
@@ -51,7 +51,7 @@ class Residual:
     norm: ResidualNorm
 
 
-def residual(X: Any, norm: ResidualNorm = "frobenius") -> Residual:
+def residual(X: ArrayLike, norm: ResidualNorm = "frobenius") -> Residual:
     """The smallest ‖X − 1xᵀ‖ over all centers x, with a dual point that bounds it from below.
 
     "one": column medians. "frobenius": column means. "inf": a linear program. "composite": the exact minimum of
@@ -82,7 +82,7 @@ def residual(X: Any, norm: ResidualNorm = "frobenius") -> Residual:
     return Residual(value, X[0] + np.ldexp(center, exponent), matrix, bound, dual, norm)
 
 
-def residual_lower_bound(X: Any, dual: Dual, norm: ResidualNorm) -> float:
+def residual_lower_bound(X: ArrayLike, dual: Dual, norm: ResidualNorm) -> float:
     """The lower bound of the residual of X that a dual point proves, recomputed from X and the point alone.
 
     Weights p on columns and q on rows prove (Σp)‖X − 1xᵀ‖₁ + (Σq)‖X − 1xᵀ‖_∞ >= Σ_k min_t Σ_i (p_k + q_i)|X_ik − t|
@@ -141,7 +141,7 @@ def _direction_bound(Y: Floats, direction: Floats) -> float:
     return max(0.0, float(np.sum(direction / size * Y))) if size > 0 else 0.0
 
 
-def _tokens(X: Any) -> Floats:
+def _tokens(X: ArrayLike) -> Floats:
     array = as_array("X", X, ndim=2)
     if not isinstance(array, np.ndarray):
         raise InvalidArgument(
@@ -150,12 +150,12 @@ def _tokens(X: Any) -> Floats:
     return array
 
 
-def _direction(dual: Any, shape: tuple[int, ...]) -> Floats:
+def _direction(dual: ArrayLike, shape: tuple[int, ...]) -> Floats:
     direction: Floats = as_array("dual", dual, ndim=2, shape=shape)
     return direction
 
 
-def _weights(dual: Any, shape: tuple[int, ...], norm: str) -> list[Weights]:
+def _weights(dual: ArrayLike, shape: tuple[int, ...], norm: str) -> list[Weights]:
     if not isinstance(dual, tuple) or not all(isinstance(weights, Weights) for weights in dual):
         raise InvalidArgument(f"dual: a {type(dual).__name__} given; norm {norm!r} needs a tuple of Weights")
     n, d = shape

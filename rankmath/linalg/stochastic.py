@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from types import ModuleType
 
 from array_api_compat import array_namespace
 
 from rankmath.linalg.diameters import diameter
 from rankmath.linalg.rationals import exact_matrix, is_exact
-from rankmath.validation import Array, InvalidArgument, as_array, as_count, as_real, same_library
+from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count, as_real, same_library
 
 # A probability vector whose sum is off by more than this is a slip of the caller, not rounding.
 _SUM_SLACK = 1e-8
 
 
-def is_row_stochastic(P: Any, *, tolerance: float | None = None) -> bool:
+def is_row_stochastic(P: ArrayLike, *, tolerance: float | None = None) -> bool:
     """Whether P_ij >= 0 and Σ_j P_ij = 1 for every row.
 
     Parameters
@@ -51,7 +51,7 @@ def is_row_stochastic(P: Any, *, tolerance: float | None = None) -> bool:
     return bool(xp.all(P + tolerance >= 0)) and bool(xp.all(xp.abs(xp.sum(P, axis=-1) - 1) <= tolerance))
 
 
-def exact_product(*matrices: Any) -> list[list[Fraction]]:
+def exact_product(*matrices: ArrayLike) -> list[list[Fraction]]:
     """A₁A₂⋯A_k in exact rationals; entries may be Fractions, integers or floats (read as the dyadics they are).
 
     Examples
@@ -149,7 +149,7 @@ def hilbert_distance(p: Array, q: Array) -> Array:
     return xp.where(same_support, widest - narrowest, infinity[..., 0])
 
 
-def _pair(p: Any, q: Any) -> tuple[Array, Array, Any]:
+def _pair(p: ArrayLike, q: ArrayLike) -> tuple[Array, Array, ModuleType]:
     p, q = as_array("p", p, min_ndim=1), as_array("q", q, min_ndim=1)
     xp = same_library(p=p, q=q)
     if p.shape[-1] != q.shape[-1]:
@@ -166,7 +166,7 @@ def _is_exactly_stochastic(rows: list[list[Fraction]], slack: Fraction) -> bool:
     return all(all(entry + slack >= 0 for entry in row) and abs(sum(row, Fraction(-1))) <= slack for row in rows)
 
 
-def _refuse_unless_stochastic(name: str, vectors: Array, xp: Any) -> None:
+def _refuse_unless_stochastic(name: str, vectors: Array, xp: ModuleType) -> None:
     if bool(xp.any(vectors < -_SUM_SLACK)):
         raise InvalidArgument(f"{name}: entry {float(xp.min(vectors))} given; probabilities must be at least 0")
     off = float(xp.max(xp.abs(xp.sum(vectors, axis=-1) - 1)))

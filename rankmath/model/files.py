@@ -6,6 +6,7 @@ import json
 import os
 import zipfile
 import zlib
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -20,9 +21,11 @@ from rankmath.model.sublayers import checked_mask
 from rankmath.validation import Array, InvalidArgument, as_array, as_real
 
 FORMAT = 2
-Arrays: TypeAlias = dict[str, np.ndarray[Any, Any]]
+#: What a file may say, until it is checked.
+Json: TypeAlias = Any
+Arrays: TypeAlias = dict[str, Array]
 
-_PARTS: dict[str, Any] = {
+_PARTS: dict[str, Callable[..., object]] = {
     part.__name__: part for part in (Sublayer, Attention, MLP, LayerNorm, ALiBi, RelativeBuckets, PositionTable)
 }
 
@@ -40,7 +43,7 @@ def save(net: Network, path: str | os.PathLike[str]) -> None:
     target = Path(path)
     partial = target.with_name(target.name + ".part")
     with open(partial, "wb") as file:
-        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        np.savez_compressed(file, **arrays)
     partial.replace(target)
 
 
@@ -64,7 +67,7 @@ def load(path: str | os.PathLike[str]) -> Network:
         raise InvalidArgument(f"path: {os.fspath(path)!r} given; not a rankmath network: {reason}") from None
 
 
-def _packed(value: Any, name: str, arrays: Arrays) -> Any:
+def _packed(value: object, name: str, arrays: Arrays) -> Json:
     """`value` as JSON, its arrays put into `arrays` under names that begin with `name`."""
     if isinstance(value, Mask):
         # One mask of all layers is written once.
@@ -81,7 +84,7 @@ def _packed(value: Any, name: str, arrays: Arrays) -> Any:
     return {"array": name}
 
 
-def _unpacked(entry: Any, arrays: Arrays) -> Any:
+def _unpacked(entry: Json, arrays: Arrays) -> Json:
     if not isinstance(entry, dict):
         return entry
     if "array" in entry:
@@ -94,11 +97,19 @@ def _unpacked(entry: Any, arrays: Arrays) -> Any:
 
 
 def _attention(
-    query: Any, value: Any, d_qk: Any, key: Any, output: Any, key_bias: Any, bias: Any, mask: Any, position: Any
+    query: Json,
+    value: Json,
+    d_qk: Json,
+    key: Json,
+    output: Json,
+    key_bias: Json,
+    bias: Json,
+    mask: Json,
+    position: Json,
 ) -> Attention:
     """An attention of checked arrays: a file may say anything."""
 
-    def checked(name: str, array: Any, *shape: int | None) -> Array:
+    def checked(name: str, array: Json, *shape: int | None) -> Array:
         return None if array is None else as_array(name, array, ndim=len(shape), shape=shape)
 
     query, value = as_array("query", query, ndim=3), as_array("value", value, ndim=3)

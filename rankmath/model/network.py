@@ -11,20 +11,22 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from rankmath.linalg.masks import Mask
+from rankmath.linalg.masks import Mask, MaskLike
 from rankmath.model.sublayers import (
     LIPSCHITZ,
     MLP,
+    Activation,
     Attention,
     LayerNorm,
+    NormLike,
     Sublayer,
     as_norm,
     checked_mask,
@@ -32,11 +34,21 @@ from rankmath.model.sublayers import (
     skip_factor,
 )
 from rankmath.printing import Sheet, Shows
-from rankmath.validation import Array, InvalidArgument, as_array, as_choice, as_count, as_real, same_library
+from rankmath.validation import (
+    Array,
+    ArrayLike,
+    InvalidArgument,
+    as_array,
+    as_choice,
+    as_count,
+    as_real,
+    same_library,
+)
 
 __all__ = ["LIPSCHITZ", "MLP", "Attention", "LayerNorm", "Network", "Sublayer"]
 
 T = TypeVar("T")
+MapLike: TypeAlias = MLP | Sequence[MLP | None] | Activation | None
 # Arrays stacked over the layers; `Network.stack` gives them a batch axis before their matrix or vector axes.
 _STACKS = ("query", "key", "value", "output", "key_bias", "bias")
 
@@ -75,7 +87,7 @@ class Network(Shows):
         self,
         sublayers: tuple[tuple[Sublayer, ...], ...] | None = None,
         tokens: int | None = None,
-        **one_line: Any,
+        **one_line: object,
     ) -> None:
         if one_line:
             given = {} if sublayers is None else Network(sublayers, tokens)._one_line()
@@ -85,7 +97,7 @@ class Network(Shows):
         object.__setattr__(self, "sublayers", sublayers)
         object.__setattr__(self, "tokens", tokens)
 
-    def replace(self, **changes: Any) -> Network:
+    def replace(self, **changes: Array) -> Network:
         """The network with other parts, by the names above (those of the one-line form for such a network alone).
 
         Examples
@@ -138,15 +150,15 @@ class Network(Shows):
     @classmethod
     def from_arrays(
         cls,
-        W_QK: Any,
-        W: Any,
+        W_QK: ArrayLike,
+        W: ArrayLike,
         d_qk: float | None = None,
-        key_bias: Any = None,
-        bias: Any = None,
+        key_bias: ArrayLike = None,
+        bias: ArrayLike = None,
         skip: bool | float = False,
-        mlp: Any = None,
-        norm: Any = None,
-        mask: Any = None,
+        mlp: MapLike = None,
+        norm: NormLike = None,
+        mask: MaskLike = None,
     ) -> Network:
         """A network from fused weights W_QK and W, both (L, H, d, d).
 
@@ -171,18 +183,18 @@ class Network(Shows):
     @classmethod
     def from_qkvo(
         cls,
-        W_Q: Any,
-        W_K: Any,
-        W_V: Any,
-        W_O: Any,
-        b_Q: Any = None,
-        b_K: Any = None,
-        b_V: Any = None,
-        b_O: Any = None,
+        W_Q: ArrayLike,
+        W_K: ArrayLike,
+        W_V: ArrayLike,
+        W_O: ArrayLike,
+        b_Q: ArrayLike = None,
+        b_K: ArrayLike = None,
+        b_V: ArrayLike = None,
+        b_O: ArrayLike = None,
         skip: bool | float = False,
-        mlp: Any = None,
-        norm: Any = None,
-        mask: Any = None,
+        mlp: MapLike = None,
+        norm: NormLike = None,
+        mask: MaskLike = None,
     ) -> Network:
         """A network from factored weights: W_Q, W_K (L, H, d, d_qk), W_V (L, H, d, d_v), W_O (L, H, d_v, d).
 
@@ -202,12 +214,12 @@ class Network(Shows):
         value: Array,
         output: Array,
         d_qk: float,
-        key_bias: Any,
-        bias: Any,
-        skip: Any,
-        mlp: Any,
-        norm: Any,
-        mask: Any,
+        key_bias: ArrayLike,
+        bias: ArrayLike,
+        skip: bool | float,
+        mlp: MapLike,
+        norm: NormLike,
+        mask: MaskLike,
         tokens: int | None = None,
     ) -> Network:
         L, H, d = (int(s) for s in query.shape[:3])
@@ -250,9 +262,9 @@ class Network(Shows):
         head_dim: int | None = None,
         biases: bool = False,
         skip: bool | float = False,
-        mlp: Any = None,
-        norm: Any = None,
-        mask: Any = None,
+        mlp: MapLike = None,
+        norm: NormLike = None,
+        mask: MaskLike = None,
     ) -> Network:
         """Random weights: Gaussian with variance 1/d, Xavier uniform, or orthogonal, all times `scale`.
 
@@ -303,7 +315,7 @@ class Network(Shows):
         if not nets or not all(isinstance(net, Network) for net in nets):
             raise InvalidArgument("nets: a non-empty sequence of networks is needed")
         first = nets[0]
-        stacked: dict[str, Any] = {}
+        stacked: dict[str, Array] = {}
         for name in _STACKS:
             arrays = [getattr(net, name) for net in nets]
             shapes = {None if a is None else tuple(a.shape) for a in arrays}
@@ -319,7 +331,7 @@ class Network(Shows):
 
     def member(self, index: int) -> Network:
         """One network of a stack."""
-        picked: dict[str, Any] = {}
+        picked: dict[str, Array] = {}
         for name in _STACKS:
             array = getattr(self, name)
             axis = 1 if name == "bias" else 2
@@ -472,7 +484,7 @@ class Network(Shows):
             )
         return self
 
-    def _one_line(self) -> dict[str, Any]:
+    def _one_line(self) -> dict[str, Array]:
         names = (*_STACKS, "d_qk", "skip", "mlp", "norm", "mask")
         return {name: getattr(self, name) for name in names}
 
@@ -565,7 +577,7 @@ def _same(name: str, values: list[T]) -> T:
     return values[0]
 
 
-def _square_stack(name: str, value: Any) -> Array:
+def _square_stack(name: str, value: ArrayLike) -> Array:
     array = as_array(name, value)
     if array.ndim != 4 or array.shape[-1] != array.shape[-2]:
         given = tuple(int(s) for s in array.shape)
@@ -573,7 +585,7 @@ def _square_stack(name: str, value: Any) -> Array:
     return array
 
 
-def _mlps(mlp: Any, L: int, d: int, like: Array) -> tuple[MLP | None, ...]:
+def _mlps(mlp: MapLike, L: int, d: int, like: Array) -> tuple[MLP | None, ...]:
     maps = [mlp] * L if mlp is None or isinstance(mlp, MLP) else mlp
     if not isinstance(maps, Sequence) or isinstance(maps, str) or len(maps) != L:
         given = type(mlp).__name__
@@ -602,7 +614,9 @@ def _draw(rng: np.random.Generator, init: str, shape: tuple[int, ...]) -> Array:
     return q if rows >= columns else np.swapaxes(q, -1, -2)
 
 
-def _random_mlp(rng: np.random.Generator, d: int, activation: Any, biases: bool, draw: Any) -> MLP:
+def _random_mlp(
+    rng: np.random.Generator, d: int, activation: Activation, biases: bool, draw: Callable[..., Array]
+) -> MLP:
     width = 4 * d
     b_in = rng.standard_normal(width) / math.sqrt(d) if biases else None
     b_out = rng.standard_normal(d) / math.sqrt(d) if biases else None

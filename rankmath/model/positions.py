@@ -6,7 +6,7 @@ A mask is the special case B ∈ {0, −∞}. Rotary positions multiply queries 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -141,7 +141,7 @@ class PositionTable:
         return self.values[head, start:stop, :]
 
 
-def as_position(position: Any, heads: int) -> Position | None:
+def as_position(position: object, heads: int) -> Position | None:
     """`position` if it is one for so many heads (or None), else a ValueError that says what is allowed."""
     if position is None:
         return None
@@ -159,6 +159,6 @@ def as_position(position: Any, heads: int) -> Position | None:
     return position
 
 
-def _offsets(start: int, stop: int, n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _offsets(start: int, stop: int, n: int) -> Array:
     """j − i for the rows start … stop − 1."""
     return np.arange(n)[None, :] - np.arange(start, stop)[:, None]

@@ -10,13 +10,13 @@ with an optional position term B_h and a mask (B_h = −∞ where j is hidden fr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from rankmath.linalg.masks import Mask, as_mask
+from rankmath.linalg.masks import Mask, MaskLike, as_mask
 from rankmath.model.positions import Position, as_position
-from rankmath.validation import Array, InvalidArgument, as_array, as_choice, as_real, same_library
+from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_choice, as_real, same_library
 
 Activation = Literal["relu", "tanh", "gelu", "gelu_tanh", "silu", "quick_gelu"]
 NormKind = Literal["sphere", "standard", "rms", "column"]
@@ -129,7 +129,10 @@ class LayerNorm:
         return hash((self.kind, self.eps))
 
 
-def as_norm(norm: Any, name: str = "norm") -> LayerNorm | None:
+NormLike: TypeAlias = LayerNorm | NormKind | None
+
+
+def as_norm(norm: object, name: str = "norm") -> LayerNorm | None:
     """None, a LayerNorm, or the name of a kind."""
     if isinstance(norm, str):
         return LayerNorm(as_choice(name, norm, NORM_KINDS))
@@ -169,14 +172,14 @@ class Attention:
     @classmethod
     def from_arrays(
         cls,
-        W_QK: Any,
-        W: Any,
+        W_QK: ArrayLike,
+        W: ArrayLike,
         d_qk: float | None = None,
-        key_bias: Any = None,
-        bias: Any = None,
+        key_bias: ArrayLike = None,
+        bias: ArrayLike = None,
         *,
-        mask: Any = None,
-        position: Any = None,
+        mask: MaskLike = None,
+        position: Position | None = None,
     ) -> Attention:
         """From fused weights W_QK and W, both (H, d, d)."""
         W_QK = as_array("W_QK", W_QK, ndim=3)
@@ -191,18 +194,18 @@ class Attention:
     @classmethod
     def from_qkvo(
         cls,
-        W_Q: Any,
-        W_K: Any,
-        W_V: Any,
-        W_O: Any,
-        b_Q: Any = None,
-        b_K: Any = None,
-        b_V: Any = None,
-        b_O: Any = None,
+        W_Q: ArrayLike,
+        W_K: ArrayLike,
+        W_V: ArrayLike,
+        W_O: ArrayLike,
+        b_Q: ArrayLike = None,
+        b_K: ArrayLike = None,
+        b_V: ArrayLike = None,
+        b_O: ArrayLike = None,
         *,
         d_qk: float | None = None,
-        mask: Any = None,
-        position: Any = None,
+        mask: MaskLike = None,
+        position: Position | None = None,
     ) -> Attention:
         """From factors: W_Q, W_K (H, d, k), W_V (H, d, v), W_O (H, v, d); biases (H, k), (H, k), (H, v), (d,).
 
@@ -245,7 +248,14 @@ class Attention:
 
 
 def fused_biases(
-    W_Q: Any, W_K: Any, W_V: Any, W_O: Any, b_Q: Any, b_K: Any, b_V: Any, b_O: Any
+    W_Q: ArrayLike,
+    W_K: ArrayLike,
+    W_V: ArrayLike,
+    W_O: ArrayLike,
+    b_Q: ArrayLike,
+    b_K: ArrayLike,
+    b_V: ArrayLike,
+    b_O: ArrayLike,
 ) -> tuple[Array, Array, Array, Array, Array | None, Array | None]:
     """Checked factors (L, H, ., .), and the biases as the key bias (L, H, d) and the bias (L, d) they act as."""
     W_Q = as_array("W_Q", W_Q, ndim=4)
@@ -310,12 +320,12 @@ class Sublayer:
         return self.map.value if isinstance(self.map, Attention) else None if self.map is None else self.map.W_in
 
 
-def skip_factor(skip: Any) -> float:
+def skip_factor(skip: float) -> float:
     """λ of a truth value or a number."""
     return float(skip) if isinstance(skip, (bool, np.bool_)) else as_real("skip", skip)
 
 
-def checked_mask(mask: Any, tokens: int | None = None) -> Mask | str | None:
+def checked_mask(mask: MaskLike, tokens: int | None = None) -> Mask | str | None:
     """A name stays a name (it fits any number of tokens); everything else becomes a graph."""
     if mask is None or isinstance(mask, str):
         if isinstance(mask, str):

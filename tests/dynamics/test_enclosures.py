@@ -13,9 +13,9 @@ from rankmath.arithmetic.ball_matrices import MatrixBalls
 from rankmath.arithmetic.balls import Balls, ball, precision
 from rankmath.attention.activations import activate, activation_difference
 from rankmath.dynamics import trace as trace_module
-from rankmath.dynamics.enclosures import log_diameter, log_residual
 from rankmath.dynamics.reference import plain_layers, reference_trace
 from rankmath.dynamics.trace import PrecisionError, layers_centred, trace
+from rankmath.linalg.enclosures import log_diameter, log_residual
 from rankmath.linalg.exact_residuals import exact_residual_bounds
 from rankmath.linalg.residuals import RESIDUAL_NORMS
 from rankmath.model.network import MLP, LayerNorm, Network

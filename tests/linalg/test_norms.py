@@ -112,8 +112,8 @@ def test_the_infinity_bilinear_norm_is_attained_at_signs(W):
     assert math.isclose(bilinear_norm(W, math.inf).value, brute, rel_tol=1e-13)
 
 
-@pytest.mark.parametrize("d", [12, 13, SIGN_ENUMERATION_LIMIT])
-def test_sign_enumeration_beyond_one_block(d):
+@pytest.mark.parametrize("d", [2, 7, SIGN_ENUMERATION_LIMIT])
+def test_sign_enumeration_up_to_the_limit(d):
     # Planted maximum: |W| = uvᵀ with the signs s_i t_j, attained at (s, t) and equal to the sum of |W|.
     rng = np.random.default_rng(d)
     s, t = rng.choice([-1.0, 1.0], size=(2, d))

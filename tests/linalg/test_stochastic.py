@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from rankmath.attention.softmax import row_softmax
 from rankmath.linalg.diameters import diameter
 from rankmath.linalg.rationals import exact_matrix
-from rankmath.linalg.softmax import row_softmax
 from rankmath.linalg.stochastic import (
     dobrushin,
     exact_product,

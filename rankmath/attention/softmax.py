@@ -1,14 +1,20 @@
-"""Masked row softmax: logits in, a row-stochastic matrix out."""
+"""The softmax: its only definition for matrices of logits."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 
-from rankmath.linalg.masks import Mask
+from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.protocol import Arithmetic
+from rankmath.linalg.masks import Mask, MaskLike
 from rankmath.validation import Array, InvalidArgument, as_array, same_library
+
+
+def softmax(A: Arithmetic, logits: Array) -> Array:
+    """e^{a_ij}/Σ_k e^{a_ik} of logits (−∞ where hidden) nobody else holds, relative to the largest of a row."""
+    weights = A.exp_of_temporary(A.difference_of_temporary(logits, A.max(logits, axis=-1)))
+    return A.quotient_of_temporary(weights, A.sum(weights, axis=-1))
 
 
 def row_softmax(logits: Array, mask: Mask | Array | None = None) -> Array:
@@ -41,12 +47,10 @@ def row_softmax(logits: Array, mask: Mask | Array | None = None) -> Array:
         logits = xp.where(_allowed(logits, mask), logits, xp.full_like(logits, -xp.inf))
     half = logits / 2
     # e^{-800} is zero in double precision, so the clip changes nothing but spares us inf − inf and overflow.
-    shifted = 2 * xp.clip(half - xp.max(half, axis=-1, keepdims=True), min=-400.0)
-    weights = xp.exp(shifted)
-    return weights / xp.sum(weights, axis=-1, keepdims=True)
+    return softmax(Float64(logits), 2 * xp.clip(half - xp.max(half, axis=-1, keepdims=True), min=-400.0))
 
 
-def _allowed(logits: Array, mask: Any) -> Array:
+def _allowed(logits: Array, mask: MaskLike) -> Array:
     """The boolean array of `mask`, checked to broadcast against `logits` and to leave no row empty."""
     if isinstance(mask, Mask):
         allowed = array_namespace(logits).asarray(mask.allowed, device=device(logits))

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from rankmath.attention.softmax import row_softmax
 from rankmath.linalg.masks import Mask
-from rankmath.linalg.softmax import row_softmax
 from rankmath.linalg.stochastic import is_row_stochastic
 
 shapes = array_shapes(min_dims=2, max_dims=4, max_side=6)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from rankmath.arithmetic.objects import ObjectArithmetic
 from rankmath.linalg.residuals import ResidualNorm
-from rankmath.validation import Array
+from rankmath.validation import Array, Number
 
 
-def log_residual(A: Any, R: Array, norm: ResidualNorm) -> Any:
+def log_residual(A: ObjectArithmetic, R: Array, norm: ResidualNorm) -> Number:
     """log‖res‖ of tokens with mean zero: a number, or an array over the batch (Frobenius)."""
     if norm == "frobenius":
         squares = np.add.reduce((R * R).reshape(*R.shape[:-2], -1), axis=-1)
@@ -18,7 +17,7 @@ def log_residual(A: Any, R: Array, norm: ResidualNorm) -> Any:
     return _ball_log_residual(A, R, norm)
 
 
-def log_diameter(A: Any, R: Array, p: float = 2) -> Any:
+def log_diameter(A: ObjectArithmetic, R: Array, p: float = 2) -> Number:
     """log Δ_p of the rows, p = 1, 2 or ∞."""
     n = R.shape[-2]
     if n == 1:
@@ -35,7 +34,7 @@ def log_diameter(A: Any, R: Array, p: float = 2) -> Any:
     return logs if R.ndim > 2 else np.asarray(logs, dtype=object)[()]
 
 
-def _ball_log_residual(A: Any, R: Array, norm: ResidualNorm) -> Any:
+def _ball_log_residual(A: ObjectArithmetic, R: Array, norm: ResidualNorm) -> Number:
     """res(R) from the exact residual of nearby doubles F: norms move by at most ‖R/s − F‖.
 
     For the composite value √(ab) with a ≥ a₀, b ≥ b₀ over all centers, moving a and b by ε₁ and ε_∞ multiplies the
