@@ -17,6 +17,9 @@ Array: TypeAlias = Any
 ArrayLike: TypeAlias = Any
 #: A number of any arithmetic: a float, an mpf, a ball.
 Number: TypeAlias = Any
+#: Plain data for JSON, and matplotlib's axes (an optional library).
+Json: TypeAlias = Any
+Axes: TypeAlias = Any
 #: NumPy arrays of doubles and of truth values.
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Bools: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]

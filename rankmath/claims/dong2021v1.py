@@ -9,8 +9,8 @@ from rankmath.certificates.issue import issue
 from rankmath.claims.dong2021_2_3 import BETA, DRAWS, GAMMA, READING, SINGLE_DRAWS, SMALL_LOGITS, antipodal_pair
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
-from rankmath.formula.norms import norm_composite
 from rankmath.formula.run import Run, scalar_function
+from rankmath.linalg.norms import composite
 from rankmath.verification.many_tokens import Kinds, about_the_mean, counterexample, lone_query
 from rankmath.verification.papers import DONG, OWN
 from rankmath.verification.statement import Statement
@@ -36,7 +36,7 @@ def about_mean(run: Run, X: tuple[str, int]) -> Scalar:
     """‖·‖_{1,∞} (the root of largest column sum times largest row sum) of the tokens about their mean"""
     A, tokens = run.A, run.tokens[X[1]]
     R = tokens.residual - A.sum(tokens.residual, axis=-2) / tokens.residual.shape[-2]
-    size = norm_composite(A, R)
+    size = composite(R, A)
     return run.from_log(scalar_function(A, A.log, size) if A.unbounded else run.scaled(tokens, size))
 
 

@@ -16,13 +16,14 @@ from typing import Any, Literal
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
-from rankmath.attention.centred import Tokens, norm_step
+from rankmath.attention.maps import norm_step
 from rankmath.attention.plain import check_one_sequence
-from rankmath.dynamics.trace import Floats, layers_centred
+from rankmath.attention.tokens import Tokens
+from rankmath.dynamics.trace import layers_centred
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.metrics import ATTENTION_METRICS, TOKEN_METRICS, dirichlet_energy
 from rankmath.model.network import Attention, LayerNorm, Network
-from rankmath.validation import Array, InvalidArgument, as_choice, as_count
+from rankmath.validation import Array, Floats, InvalidArgument, as_choice, as_count
 
 #: Columns by name: metrics of tokens, then of the attention that leads to them (nan at the input).
 METRICS = (*TOKEN_METRICS, "cosine-gap", *ATTENTION_METRICS)

@@ -16,7 +16,7 @@ from rankmath.dynamics.trace import PrecisionError, Trace, trace
 from rankmath.linalg.residuals import ResidualNorm
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows, digits
-from rankmath.validation import ArrayLike, Floats, InvalidArgument, Number, as_count, as_real
+from rankmath.validation import ArrayLike, Axes, Floats, InvalidArgument, Number, as_count, as_real
 
 #: Unit roundoff of the arithmetics a plain pass may run in.
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "bfloat16": 2.0**-8}
@@ -55,7 +55,7 @@ class Decay(Shows):
         title = f"Decay: {self.trace.net.layers} layers, {self.tokens} tokens, orders between proved bounds"
         return Sheet(title, facts, ("layer", "order ≥", "order ≤"), rows)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes = None) -> Axes:
         """The residual by depth as matplotlib axes."""
         return self.trace.plot(ax)
 

@@ -18,7 +18,7 @@ from rankmath.attention.plain import check_input, forward, layer_norm
 from rankmath.drawing import draw_tokens
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows
-from rankmath.validation import ArrayLike, Bools, Floats, InvalidArgument, as_array, as_count, as_real
+from rankmath.validation import ArrayLike, Axes, Bools, Floats, InvalidArgument, Json, as_array, as_count, as_real
 
 
 class HasNetwork(Protocol):
@@ -66,7 +66,7 @@ class Limit(Shows):
     error: float
     tolerance: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """What it is, as plain data."""
         error = self.error if self.kind != "undecided" else None
         about = {"kind": self.kind, "steps": self.steps, "error": error, "tolerance": self.tolerance}
@@ -80,7 +80,7 @@ class Limit(Shows):
         n, d = self.X.shape
         return Sheet(f"Limit: {self.kind}, {len(self.orbit)} state(s) of {n} tokens, dimension {d}", facts)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes = None) -> Axes:
         """The first state's tokens as matplotlib axes."""
         return draw_tokens(self.X, f"Limit: {self.kind}", ax)
 

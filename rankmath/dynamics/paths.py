@@ -25,7 +25,7 @@ from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm
 from rankmath.model.network import Attention, Network, Sublayer
 from rankmath.printing import Sheet, Shows, digits
-from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument, as_choice, as_count
+from rankmath.validation import Array, ArrayLike, Axes, Floats, InvalidArgument, Json, as_choice, as_count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +44,7 @@ class PathSums(Shows):
     X: Array = field(repr=False)
     memory: int | None = field(repr=False, default=None)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """By length: how many paths, and log of the residual of their sum (None for an exact zero)."""
         return {"lengths": _path_rows(self)}
 
@@ -57,7 +57,7 @@ class PathSums(Shows):
         title = f"PathSums: {n} tokens of dimension {d}, paths by length, natural logarithms"
         return Sheet(title, (), ("length", "paths", "log residual of their sum"), rows)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes = None) -> Axes:
         """The residual of the paths of each length as matplotlib axes."""
         return draw_path_sums(self.log_residual(), ax)
 
@@ -91,7 +91,7 @@ class PathSums(Shows):
         return result
 
 
-def _path_rows(sums: PathSums) -> list[dict[str, Any]]:
+def _path_rows(sums: PathSums) -> list[dict[str, Json]]:
     logs = sums.log_residual()
     steps = _steps(sums.net)
     counts = path_counts(len(steps), sums.net.heads, any(s.skip for s in steps))

@@ -22,7 +22,18 @@ from rankmath.drawing import draw_decay
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows, digits
-from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument, Number, as_choice, as_count
+from rankmath.validation import (
+    Array,
+    ArrayLike,
+    Axes,
+    Bools,
+    Floats,
+    InvalidArgument,
+    Json,
+    Number,
+    as_choice,
+    as_count,
+)
 
 #: With `bits=None` the precision is doubled until every log_residual is known this well, relative to max(1, |log|).
 BALL_TOLERANCE = 1e-12
@@ -109,7 +120,7 @@ class Trace(Shows):
             )
         return self.values
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """The logarithms by layer as plain data; None stands for what is not a finite number."""
         columns = {"log_residual": self.log_residual, "log_log_residual": self.log_log_residual}
         columns |= {"log_diameter": self.log_diameter}
@@ -118,16 +129,16 @@ class Trace(Shows):
                 "log_residual_lower": self.log_residual_lower,
                 "log_residual_upper": self.log_residual_upper,
             }
-        rows: list[dict[str, Any]] = []
+        rows: list[dict[str, Json]] = []
         for l in range(len(self.log_residual)):
-            row: dict[str, Any] = {"layer": l}
+            row: dict[str, Json] = {"layer": l}
             row |= {name: _plain(values[l]) for name, values in columns.items()}
             row["order"] = _plain(self.order[l - 1]) if l and self.decays[l - 1].all() else None
             rows.append(row)
         return {"norm": self.norm, "arithmetic": self.arithmetic, "layers": rows}
 
     @cached_property
-    def decays(self) -> np.ndarray[Any, Any]:
+    def decays(self) -> Bools:
         """(L, ...) where an order of decay means something: the residual is below 1, and shrinks."""
         logs = self.log_residual
         return (logs[:-1] < 0) & (logs[1:] < logs[:-1])
@@ -147,7 +158,7 @@ class Trace(Shows):
             rows.append(tuple(row))
         return Sheet(title, (), names, tuple(rows))
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes = None) -> Axes:
         """The residual by depth as matplotlib axes; doubly logarithmic where it collapses that fast."""
         return draw_decay(self.log_residual, self.log_log_residual, ax)
 

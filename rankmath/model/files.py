@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from array_api_compat import is_array_api_obj
@@ -18,11 +18,9 @@ from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.model.positions import ALiBi, PositionTable, RelativeBuckets, as_position
 from rankmath.model.sublayers import checked_mask
-from rankmath.validation import Array, InvalidArgument, as_array, as_real
+from rankmath.validation import Array, InvalidArgument, Json, as_array, as_real
 
 FORMAT = 2
-#: What a file may say, until it is checked.
-Json: TypeAlias = Any
 Arrays: TypeAlias = dict[str, Array]
 
 _PARTS: dict[str, Callable[..., object]] = {

@@ -38,6 +38,7 @@ from rankmath.validation import (
     Array,
     ArrayLike,
     InvalidArgument,
+    Json,
     as_array,
     as_choice,
     as_count,
@@ -340,7 +341,7 @@ class Network(Shows):
 
     # -- what it is --------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Shapes and switches, and the largest norms of the weights, as plain data.
 
         Examples
@@ -350,7 +351,7 @@ class Network(Shows):
           each layer: attention (causal mask, d_qk = 4)
           ‖W_QK‖₂ ≤ 1.729, ‖W‖₂ ≤ 1.714
         """
-        found: dict[str, Any] = {"layers": self.layers, "dim": self.dim, "tokens": self.tokens}
+        found: dict[str, Json] = {"layers": self.layers, "dim": self.dim, "tokens": self.tokens}
         found["heads"] = sorted({a.heads for a in self.attentions})
         if self.batch_shape:
             found["stack"] = list(self.batch_shape)
