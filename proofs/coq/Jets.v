@@ -7,6 +7,8 @@ Local Open Scope R_scope.
 
 Lemma lin_ext n d J J' H : (forall p q, (p < n)%nat -> (q < d)%nat -> J p q = J' p q) -> lin n d J H = lin n d J' H.
 Proof. intros E. unfold lin. apply sum_ext; intros; apply sum_ext; intros. now rewrite E. Qed.
+Lemma lin_ext_r n d J H H' : (forall p q, H p q = H' p q) -> lin n d J H = lin n d J H'.
+Proof. intros E. unfold lin. apply sum_ext; intros; apply sum_ext; intros. now rewrite E. Qed.
 Lemma lin_plus n d J J' H : lin n d (fun p q => J p q + J' p q) H = lin n d J H + lin n d J' H.
 Proof.
   unfold lin. rewrite <- sum_plus. apply sum_ext; intros. rewrite <- sum_plus. apply sum_ext; intros; ring.
@@ -339,4 +341,63 @@ Proof.
       * specialize (T0 i a Hi Ha). assert (dl * sumentries n d (J i a) <= dl * T) by (apply Rmult_le_compat_l; lra). lra.
     + rewrite (sum_ext n _ (fun _ => 0)); [rewrite sum_zero; unfold q'; nra|]. intros p Hp.
       rewrite (sum_ext d _ (fun _ => 0)); [apply sum_zero|]. intros b Hb. rewrite Zero by assumption. rewrite Rabs_R0. ring.
+Qed.
+
+(** The same in other linear coordinates: finitely many functionals S i a with weights w i a bound H, and the derivative
+    shrinks the box |S i a H| <= rho w i a by q. *)
+Lemma lin_plus_r n d J H H' : lin n d J (fun p b => H p b + H' p b) = lin n d J H + lin n d J H'.
+Proof.
+  unfold lin. rewrite <- sum_plus. apply sum_ext; intros. rewrite <- sum_plus. apply sum_ext; intros; ring.
+Qed.
+
+Theorem attraction_functionals n d F Z J (S : nat -> nat -> mat) (w : mat) q C :
+  fixed n d F Z -> derivative n d F Z J -> 0 <= q < 1 -> 0 <= C -> (forall i a, (i < n)%nat -> (a < d)%nat -> 0 < w i a) ->
+  (forall rho H, 0 <= rho -> (forall i a, (i < n)%nat -> (a < d)%nat -> Rabs (lin n d (S i a) H) <= rho * w i a) -> within n d (C * rho) H) ->
+  (forall rho H, 0 <= rho -> (forall i a, (i < n)%nat -> (a < d)%nat -> Rabs (lin n d (S i a) H) <= rho * w i a) ->
+     forall i a, (i < n)%nat -> (a < d)%nat -> Rabs (lin n d (S i a) (fun p b => lin n d (J p b) H)) <= q * rho * w i a) ->
+  attracts n d F Z.
+Proof.
+  intros Fix HJ Hq C0 Hw HB HC. set (q' := (q + 1) / 2).
+  (* theta: how small the remainder must be *)
+  destruct (common_delta2 n d (fun i a th => 0 <= th -> sumentries n d (S i a) * th <= (q' - q) * w i a)) as [th [Tp Th]].
+  { intros i a Hi Ha. set (s := sumentries n d (S i a)). assert (s0 : 0 <= s) by apply sumentries_pos. assert (wp := Hw i a Hi Ha).
+    assert (D : 0 < (q' - q) * w i a / (s + 1)) by (apply Rdiv_lt_0_compat; [unfold q'; apply Rmult_lt_0_compat|]; lra).
+    exists ((q' - q) * w i a / (s + 1)). split; [exact D|]. intros r Hr r0. apply (Rmult_le_compat_r (s + 1)) in Hr; [|lra].
+    replace ((q' - q) * w i a / (s + 1) * (s + 1)) with ((q' - q) * w i a) in Hr by (field; lra). nra. }
+  destruct (common_delta2 n d (fun p b rho => 0 <= rho -> forall H, within n d (C * rho) H ->
+    Rabs (F (madd Z H) p b - Z p b - lin n d (J p b) H) <= th * rho)) as [d1 [D1p D1]].
+  { intros p b Hp Hb. destruct (HJ p b Hp Hb) as [K [rho [K0 [R0 HK]]]]. rewrite (Fix p b Hp Hb) in HK.
+    assert (KC : 0 <= K * (C * C)) by (apply Rmult_le_pos; nra).
+    set (e1 := th / (K * (C * C) + 1)). set (e2 := rho / (C + 1)).
+    assert (e1p : 0 < e1) by (apply Rdiv_lt_0_compat; lra). assert (e2p : 0 < e2) by (apply Rdiv_lt_0_compat; lra).
+    assert (M1 := Rmin_l e1 e2). assert (M2 := Rmin_r e1 e2). exists (Rmin e1 e2). split; [now apply Rmin_glb_lt|].
+    intros r Hr r0 H HH. assert (Cr : C * r <= rho).
+    { assert (Q : r <= e2) by lra. apply (Rmult_le_compat_r (C + 1)) in Q; [|lra]. unfold e2 in Q. replace (rho / (C + 1) * (C + 1)) with rho in Q by (field; lra). nra. }
+    specialize (HK (C * r) H ltac:(split; [nra|exact Cr]) HH). eapply Rle_trans; [exact HK|].
+    assert (Q : r * (K * (C * C)) <= th).
+    { assert (Q : r <= e1) by lra. apply (Rmult_le_compat_r (K * (C * C) + 1)) in Q; [|lra]. unfold e1 in Q. replace (th / (K * (C * C) + 1) * (K * (C * C) + 1)) with th in Q by (field; lra). nra. }
+    replace (K * (C * r * (C * r))) with (r * (K * (C * C)) * r) by ring. now apply Rmult_le_compat_r. }
+  assert (Step : forall rho H, 0 <= rho <= d1 -> (forall i a, (i < n)%nat -> (a < d)%nat -> Rabs (lin n d (S i a) H) <= rho * w i a) ->
+    forall i a, (i < n)%nat -> (a < d)%nat -> Rabs (lin n d (S i a) (fun p b => F (madd Z H) p b - Z p b)) <= q' * rho * w i a).
+  { intros rho H Hr HH i a Hi Ha. assert (Wi := HB rho H ltac:(lra) HH).
+    rewrite (lin_ext_r n d (S i a) _ (fun p b => lin n d (J p b) H + (F (madd Z H) p b - Z p b - lin n d (J p b) H))) by (intros; ring).
+    rewrite lin_plus_r. eapply Rle_trans; [apply Rabs_triang|]. assert (A := HC rho H ltac:(lra) HH i a Hi Ha).
+    assert (B := lin_abs n d (S i a) (fun p b => F (madd Z H) p b - Z p b - lin n d (J p b) H) (th * rho) (fun p b Hp Hb => D1 p b rho Hp Hb ltac:(lra) ltac:(lra) H Wi)).
+    specialize (Th i a th Hi Ha ltac:(lra) ltac:(lra)).
+    assert (sumentries n d (S i a) * (th * rho) <= (q' - q) * w i a * rho) by (rewrite <- Rmult_assoc; apply Rmult_le_compat_r; lra). lra. }
+  destruct (common_delta2 n d (fun i a r => 0 <= r -> sumentries n d (S i a) * r <= d1 * w i a)) as [eta [Ep E]].
+  { intros i a Hi Ha. set (s := sumentries n d (S i a)). assert (s0 : 0 <= s) by apply sumentries_pos. assert (wp := Hw i a Hi Ha).
+    assert (D : 0 < d1 * w i a / (s + 1)) by (apply Rdiv_lt_0_compat; [apply Rmult_lt_0_compat|]; lra).
+    exists (d1 * w i a / (s + 1)). split; [exact D|]. intros r Hr r0. apply (Rmult_le_compat_r (s + 1)) in Hr; [|lra].
+    replace (d1 * w i a / (s + 1) * (s + 1)) with (d1 * w i a) in Hr by (field; lra). nra. }
+  assert (q'b : 0 <= q' < 1) by (unfold q'; lra).
+  exists eta, (C * d1), q'. split; [exact Ep|split; [nra|split; [exact q'b|]]]. intros X HX.
+  assert (P : forall k, 0 <= q' ^ k <= 1) by (intro k; split; [apply pow_le; lra|rewrite <- (pow1 k); apply pow_incr; lra]).
+  assert (Inv : forall k i a, (i < n)%nat -> (a < d)%nat -> Rabs (lin n d (S i a) (fun p b => Nat.iter k F X p b - Z p b)) <= d1 * q' ^ k * w i a).
+  { induction k as [|k IH]; intros i a Hi Ha.
+    - simpl Nat.iter. simpl pow. rewrite Rmult_1_r. eapply Rle_trans; [apply (lin_abs n d (S i a) _ eta HX)|]. apply E; auto; lra.
+    - simpl Nat.iter. set (Y := Nat.iter k F X) in *. specialize (P k).
+      replace Y with (madd Z (fun i a => Y i a - Z i a)) by (apply functional_extensionality; intro; apply functional_extensionality; intro; unfold madd; ring).
+      eapply Rle_trans; [apply (Step (d1 * q' ^ k)); auto; nra|]. simpl. right. ring. }
+  intros k. replace (C * d1 * q' ^ k) with (C * (d1 * q' ^ k)) by ring. apply HB; [specialize (P k); nra|exact (Inv k)].
 Qed.
