@@ -7,6 +7,7 @@ from rankmath.attention.states import hidden_states as hidden_states
 from rankmath.campaigns.battery import certify as certify
 from rankmath.campaigns.battery import verify as verify
 from rankmath.campaigns.battery import verify_statement as verify_statement
+from rankmath.campaigns.bounds_for import bounds_for as bounds_for
 from rankmath.campaigns.run import campaign as campaign
 from rankmath.certificates.certificate import Certificate as Certificate
 from rankmath.checker.checker import check as check

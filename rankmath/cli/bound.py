@@ -15,24 +15,46 @@ from rankmath.cli.trace import number
 
 
 @click.command()
-@click.argument("key", shell_complete=complete_keys)
+@click.argument("keys", nargs=-1, metavar="[KEY]...", shell_complete=complete_keys)
 @click.option(
     "--set", "given", multiple=True, metavar="NAME=NUMBER", help="A letter's value; numbers of heads by commas."
 )
 @click.option("--latex", "as_latex", is_flag=True, help="LaTeX instead of plain text.")
+@click.option("--network", type=click.Path(), help="A network saved with Network.save: which bounds apply to it?")
+@click.option("--input", "tokens", type=click.Path(), help="Its input, saved by numpy.save; random if none.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of a random input.")
+@click.option("--plot", type=click.Path(dir_okay=False), help="With --network: both sides by depth, as a picture.")
 @as_json
-def bound(key: str, given: tuple[str, ...], as_latex: bool, as_json: bool) -> None:
-    """The bound of a statement: as text, LaTeX, or a number.
+def bound(
+    keys: tuple[str, ...],
+    given: tuple[str, ...],
+    as_latex: bool,
+    network: str | None,
+    tokens: str | None,
+    seed: int,
+    plot: str | None,
+    as_json: bool,
+) -> None:
+    """The bound of a statement; or which bounds apply to a network.
 
-    A number once every letter has a value.
+    As text, as LaTeX, or as a number once every letter has a value. With --network every statement (or those named,
+    patterns such as 'own:*' among them): whether it applies, which hypothesis fails, and both sides by depth.
+
+    Example: rankmath bound --network net.npz --plot bounds.png
 
     Example: rankmath bound own:diameter --set L=6 --set diameter=0.1 --set omega=2 --set d_qk=16
     """
+    if network is not None:
+        _of_network(network, tokens, seed, keys, plot, as_json)
+        return
     import sympy
 
     from rankmath.claims import bound as bound_of
     from rankmath.validation import InvalidArgument
 
+    if len(keys) != 1:
+        raise InvalidArgument(f"key: {len(keys)} given; one is needed, or --network FILE")
+    (key,) = keys
     found = bound_of(key)
     values = dict(_setting(text) for text in given)
     # A single number for a letter with one value a head is the case of one head.
@@ -59,7 +81,10 @@ def bound(key: str, given: tuple[str, ...], as_latex: bool, as_json: bool) -> No
     if as_latex:
         click.echo(tex)
         return
-    click.echo(f"{key}, {'an upper' if found.side == 'upper' else 'a lower'} bound: {expression}")
+    shown = str(expression)
+    if len(shown) > _MOST_DIGITS:
+        shown = f"{sympy.N(expression, 6)} (six digits; --json has all {len(shown)} characters)"
+    click.echo(f"{key}, {'an upper' if found.side == 'upper' else 'a lower'} bound: {shown}")
     for name, meaning in found.symbols.items():
         value = f" = {', '.join(map(str, values[name]))}" if name in values else ""
         click.echo(f"  {name}{value}: {meaning}")
@@ -69,6 +94,55 @@ def bound(key: str, given: tuple[str, ...], as_latex: bool, as_json: bool) -> No
         in_range = numbers["value"] != 0 and math.isfinite(numbers["value"])
         value = f"{numbers['value']:.12g} = " if in_range else ""
         click.echo(f"bound: {value}exp({numbers['log']:.15g})")
+
+
+#: An expression longer than this, such as a power of a fraction written out, is shown in decimals.
+_MOST_DIGITS = 300
+
+
+def _of_network(
+    path: str, tokens: str | None, seed: int, keys: tuple[str, ...], plot: str | None, as_json: bool
+) -> None:
+    import io
+
+    import numpy as np
+
+    from rankmath.campaigns.bounds_for import bounds_for
+    from rankmath.claims import statements
+    from rankmath.console import Progress, print_table
+    from rankmath.files import read
+    from rankmath.model.network import Network
+    from rankmath.validation import InvalidArgument
+
+    net = Network.load(path)
+    if tokens is None:
+        X = net.random_input(seed, tokens=None if net.tokens is not None else 16)
+    else:
+        try:
+            X = np.load(io.BytesIO(read(tokens, "--input")), allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise InvalidArgument(f"--input: {tokens!r} given; it is no .npy file ({error})") from None
+    with Progress(len(keys) or len(statements()), "statements", quiet=as_json) as progress:
+        found = bounds_for(net, X, keys, progress=progress.step)
+    if plot is not None:
+        from rankmath.drawing import pyplot
+        from rankmath.report.plots import save_figure
+
+        plt = pyplot(screen=False)
+        figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
+        found.plot(axes)
+        save_figure(figure, plot)
+        plt.close(figure)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), indent=1))
+        return
+    rows = sorted(found.rows(), key=lambda row: row[6] != "")
+    print_table(
+        found.COLUMNS, rows, left=("key", "known"), optional=("log lhs", "log rhs", "layers"), wrapped="needs"
+    )
+    click.echo(f"{len(found.applicable)} of {len(found.applied)} statements apply; logarithms are natural")
+    if plot is not None:
+        click.echo(f"plot: {plot}")
 
 
 #: What --set reads: decimals and fractions of a sane length, so that 1e999999999 is refused, not computed.

@@ -1,0 +1,176 @@
+"""Which bound applies to a given network, and where it lies: every registered statement, depth by depth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankmath.attention.plain import check_input
+from rankmath.claims import statements, statements_like
+from rankmath.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, axes_for
+from rankmath.model.network import Network
+from rankmath.printing import Sheet, Shows, digits, quotient
+from rankmath.validation import InvalidArgument
+from rankmath.verification.instance import NetworkInstance, network_instance
+from rankmath.verification.judge import judge
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome
+
+
+@dataclass(frozen=True)
+class Applied:
+    """One statement on one network.
+
+    `why_not` is the hypothesis that fails, "" where the statement applies. `log_lhs` and `log_rhs` are its two
+    sides on the network of the first l layers, l = 1, …, L (nan where it does not apply there), natural logarithms.
+    """
+
+    key: str
+    title: str
+    status: str
+    why_not: str
+    log_lhs: tuple[float, ...]
+    log_rhs: tuple[float, ...]
+
+    @property
+    def applies(self) -> bool:
+        """Whether it says something about this network at some depth."""
+        return not self.why_not
+
+
+@dataclass(frozen=True, repr=False)
+class BoundsFor(Shows):
+    """All statements on one network; `applied` is in the order of the registry."""
+
+    layers: int
+    applied: tuple[Applied, ...]
+
+    def __getitem__(self, key: str) -> Applied:
+        for one in self.applied:
+            if one.key == key:
+                return one
+        raise KeyError(key)
+
+    @property
+    def applicable(self) -> tuple[Applied, ...]:
+        """Those whose hypotheses hold at some depth."""
+        return tuple(one for one in self.applied if one.applies)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data; None where there is no number."""
+
+        def plain(values: Sequence[float]) -> list[float | None]:
+            return [x if math.isfinite(x) else None for x in values]
+
+        rows = [{**vars(one), "log_lhs": plain(one.log_lhs), "log_rhs": plain(one.log_rhs)} for one in self.applied]
+        return {"layers": self.layers, "statements": rows}
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Key, what is known, the depth at which it is read, both sides, lhs/rhs; or the hypothesis that fails."""
+        found: list[tuple[str, ...]] = []
+        for one in self.applied:
+            if not one.applies:
+                found.append((one.key, one.status, "", "", "", "", one.why_not))
+                continue
+            depth = max(l for l, x in enumerate(one.log_rhs, start=1) if not math.isnan(x))
+            lhs, rhs = one.log_lhs[depth - 1], one.log_rhs[depth - 1]
+            ratio = quotient(lhs - rhs) if not math.isnan(lhs - rhs) else ""
+            found.append((one.key, one.status, str(depth), digits(lhs), digits(rhs), ratio, ""))
+        return found
+
+    COLUMNS = ("key", "known", "layers", "log lhs", "log rhs", "lhs/rhs", "needs")
+
+    def sheet(self) -> Sheet:
+        count = f"{len(self.applicable)} of {len(self.applied)} statements"
+        title = f"{count} apply to this network of {self.layers} layers, natural logarithms"
+        rows = tuple(row[:6] for row in self.rows() if not row[6])
+        return Sheet(title, (), self.COLUMNS[:6], rows)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Measured sides (solid) and bounds (dashed) by depth, of the statements with more than one depth."""
+        ax = axes_for(ax)
+        colours = (BLUE, ORANGE, GREEN, PURPLE, GREY)
+        depths = np.arange(1, self.layers + 1)
+        drawn = 0
+        for one in self.applicable:
+            lhs, rhs = np.array(one.log_lhs) / math.log(10), np.array(one.log_rhs) / math.log(10)
+            if np.isfinite(rhs).sum() < 2 or one.status == "refuted":
+                continue
+            colour = colours[drawn % len(colours)]
+            ax.plot(depths, lhs, color=colour, marker="o", markersize=3, label=one.key)
+            ax.plot(depths, rhs, color=colour, linestyle="--")
+            drawn += 1
+        ax.set_xlabel("layers")
+        ax.set_ylabel(r"$\log_{10}$ of both sides (dashed: the right one)")
+        ax.set_title("Bounds by depth" if drawn else "Bounds by depth: none applies at two depths")
+        if drawn:
+            ax.legend(fontsize=7)
+        return ax
+
+
+def bounds_for(
+    net: Network,
+    X: Any,
+    keys: Sequence[str] = (),
+    *,
+    progress: Callable[[str], None] | None = None,
+) -> BoundsFor:
+    """Which statements apply to this network and input, and both sides of each, depth by depth, in float64.
+
+    Parameters
+    ----------
+    keys : statements or patterns such as ``own:*``; all that speak of networks if none is given.
+    progress : called with each key that is done.
+
+    Examples
+    --------
+    >>> net = Network.random(tokens=4, dim=3, layers=2, seed=0)
+    >>> found = bounds_for(net, net.random_input(seed=1), ["own:diameter", "own:skip-lower"])
+    >>> found["own:diameter"].applies, found["own:skip-lower"].applies
+    (True, False)
+    """
+    X = check_input(net, X)
+    if X.ndim != 2:
+        raise InvalidArgument(
+            f"X: a batch of shape {tuple(X.shape)} given; one input is needed, tokens × dimension"
+        )
+    named = [entry for pattern in keys for entry in statements_like(pattern)] if keys else statements().values()
+    entries = [entry for entry in named if _speaks_of_networks(entry)]
+    if keys and not entries:
+        raise InvalidArgument(f"keys: {', '.join(keys)} given; none of them is an inequality about networks")
+    depths = [Network.from_layers(net.sublayers[:l], net.tokens) for l in range(1, net.layers + 1)]
+    found = []
+    for entry in entries:
+        found.append(_applied(entry, depths, X))
+        if progress is not None:
+            progress(entry.key)
+    return BoundsFor(net.layers, tuple(found))
+
+
+def _speaks_of_networks(entry: Statement) -> bool:
+    return entry.instance is network_instance and not entry.exact and entry.quantifier == "all"
+
+
+def _applied(entry: Statement, depths: Sequence[Network], X: Any) -> Applied:
+    lhs, rhs, why = [], [], ""
+    for net in depths:
+        try:
+            verdict = judge(entry, NetworkInstance(net, X), "float64")
+        except InvalidArgument as refusal:
+            why = why or str(refusal)
+            lhs.append(math.nan)
+            rhs.append(math.nan)
+            continue
+        if verdict.outcome == Outcome.NOT_APPLICABLE:
+            why = why or verdict.reason.removesuffix(" fails")
+        lhs.append(verdict.log_lhs)
+        rhs.append(verdict.log_rhs)
+    applies = any(not math.isnan(x) for x in rhs)
+    return Applied(entry.key, entry.title, entry.status, "" if applies else why, tuple(lhs), tuple(rhs))
+
+
+__all__ = ["Applied", "BoundsFor", "bounds_for"]
