@@ -36,6 +36,11 @@ def _sub(word: str) -> str:
     return _SUBSCRIPTS.get(plain, word)
 
 
+def _barred(letter: str, center: str) -> str:
+    """About the mean letters have a bar."""
+    return rf"\bar{{{letter}}}" if "mean" in center else letter
+
+
 # -- tokens ------------------------------------------------------------------------------------------------
 
 
@@ -57,9 +62,8 @@ def diameter(run: Run, X: tuple[str, int], p: str) -> Scalar:
     example="residual(X[L], inf) <= residual(X[0], inf)",
 )
 def residual(run: Run, X: tuple[str, int], norm: Any) -> Scalar:
-    """least norm of X − 1xᵀ over all x: one (largest column sum), inf (largest row sum), composite (the root
-    of their
-    product), frobenius"""
+    """least norm of X − 1xᵀ over all x: 1 (largest column sum of absolute values), ∞ (largest row sum), 1,∞ (the
+    root of the product of these two) or F (Frobenius)"""
     return run.from_log(run.log_residual(X[1], norm))
 
 
@@ -97,8 +101,7 @@ def stable_rank(run: Run, X: tuple[str, int]) -> Scalar:
 )
 def norm(run: Run, M: tuple[str, int, int], p: str) -> Scalar:
     """norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum), max
-    (largest
-    absolute entry), frobenius, composite (the root of the product of 1 and inf)"""
+    (largest absolute entry), frobenius, composite (printed 1,∞: the root of the product of 1 and inf)"""
     A, matrix = run.A, _matrix(run, M)
     measure = {
         "1": norms.norm_one,
@@ -205,25 +208,23 @@ def lipschitz(run: Run, layer: int) -> Scalar:
 @quantity(
     "delta(P: attention, center: word)",
     words={"center": CENTERS},
-    latex=r"\delta({0})",
+    latex=lambda P, center: _barred(r"\delta", center) + f"({P})",
     example="delta(P[0, 0], mean) >= 0",
 )
 def delta(run: Run, P: Place, center: str) -> Scalar:
-    """largest oscillation (largest minus least entry) of a row of E = RW_QKRᵀ/√d_qk, R the tokens about the
-    center that
-    minimises ‖R‖_{1,∞} (composite), or about their mean"""
+    """largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk, R the tokens about the center that minimises
+    ‖R‖_{1,∞} (composite), or about their mean (mean, with a bar)"""
     return run.from_log(run.about(P[1], P[2], center).log_D)
 
 
 @quantity(
     "gamma(P: attention)",
-    latex=r"\gamma_*({0})",
+    latex=r"\gamma({0})",
     example="gamma(P[0, 0]) <= sqrt(n)",
 )
 def gamma(run: Run, P: Place) -> Scalar:
-    """√(Σ_i D_ii · max_j q_j / max_i D_ii) with D_ii = osc(E_i) and q = softmax(c) about the composite center;
-    0 where all
-    D_ii are 0"""
+    """√(Σ_i D_ii · max_j q_j / max_i D_ii), D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk and q the softmax
+    of the logits' part that all rows share, about the center that minimises ‖R‖_{1,∞}; 0 where all D_ii are 0"""
     at = run.about(P[1], P[2], "composite")
     D = run.from_log(at.log_D)
     total = run.from_log(at.log_sum_D) * run.from_log(at.log_q_max)
@@ -238,22 +239,23 @@ def gamma(run: Run, P: Place) -> Scalar:
 @quantity(
     "q_max(P: attention, center: word)",
     words={"center": CENTERS},
-    latex=r"\|q({0})\|_\infty",
+    latex=lambda P, center: rf"\|{_barred('q', center)}({P})\|_\infty",
     example="q_max(P[0, 0], mean) >= 1/n",
 )
 def q_max(run: Run, P: Place, center: str) -> Scalar:
-    """largest entry of q = softmax(c), c_j = R_jW_QKᵀx/√d_qk plus the key bias's term, x the center"""
+    """largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus the key bias's term, x the center, R the
+    tokens about it (composite: x minimises ‖R‖_{1,∞}; mean, with a bar: x is their mean)"""
     return run.from_log(run.about(P[1], P[2], center).log_q_max)
 
 
 @quantity(
     "q_min(P: attention, center: word)",
     words={"center": CENTERS},
-    latex=r"\min_j q_j({0})",
+    latex=lambda P, center: rf"\min_j {_barred('q', center)}_j({P})",
     example="q_min(P[0, 0], mean) <= 1/n",
 )
 def q_min(run: Run, P: Place, center: str) -> Scalar:
-    """least entry of q = softmax(c)"""
+    """least entry of q = softmax(c), c as for the largest"""
     return run.from_log(run.about(P[1], P[2], center).log_q_min)
 
 

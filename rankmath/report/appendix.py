@@ -366,8 +366,10 @@ def _claims(chosen: Mapping[str, Statement]) -> str:
         cites = cited_by(entry.source)
         cited = rf"~\cite{{{','.join(cites)}}}" if cites else ""
         lines.append(rf"\item[{code(entry.key)}] \textit{{{escape(entry.title)}.}}\\*[3pt]")
-        # A claim and what its letters stand for, on lines of their own.
-        parts = r"$,\\*[3pt] $\displaystyle ".join(entry.claim.split(r",\quad"))
+        given = "; ".join(part if part.startswith("$") else escape(part) for part in entry.premises)
+        if given:
+            lines.append(rf"Suppose: {given}.  Then\\*[3pt]")
+        parts = r"$,\\*[3pt] $\displaystyle ".join((*entry.conclusion, *entry.letters))
         lines.append(rf"$\displaystyle {parts}$.\\*[3pt]")
         verb = entry.status.capitalize()
         note = f" {escape(entry.notes)}" if entry.notes else ""

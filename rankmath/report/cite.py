@@ -11,7 +11,7 @@ from pathlib import Path
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
 from rankmath.claims import statement, statements
-from rankmath.report.latex import code, escape, identifier
+from rankmath.report.latex import code, escape, formulas, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field
 from rankmath.report.theorems import EQUILIBRIUM, equilibrium_statement
 from rankmath.validation import InvalidArgument, as_choice
@@ -51,12 +51,17 @@ class Citation:
 
     key: str
     title: str
-    claim: str
+    claim: tuple[str, ...]
     source: str
     truth: str
     certificates: tuple[tuple[str, str], ...]
     bibtex: tuple[str, ...]
-    #: Whether the claim is one formula, to be displayed; else it is a text with formulas in it.
+    #: Hypotheses, letters of its own, quantities in words, and what else is known.
+    premises: tuple[str, ...] = ()
+    letters: tuple[str, ...] = ()
+    meanings: tuple[tuple[str, str], ...] = ()
+    notes: str = ""
+    #: Whether the claim is formulas, to be displayed; else it is a text with formulas in it.
     displayed: bool = True
 
     def text(self, format: str) -> str:
@@ -71,20 +76,35 @@ class Citation:
     def _latex(self) -> str:
         cites = ",".join((*self.bibtex, "rankmath"))
         lines = [
-            f"{escape(self.title)} ({code(self.key)}, \\cite{{{cites}}}):",
-            f"\\[\n  {self.claim}\n\\]" if self.displayed else self.claim,
+            f"{formulas(self.title)} ({code(self.key)}, \\cite{{{cites}}}).",
+            *self._statement(formulas),
             f"{escape(self.truth[0].upper() + self.truth[1:])}.",
+            *((formulas(self.notes),) if self.notes else ()),
         ]
         lines += [f"Certificate {identifier(name)}: {_SHOWS[kind]}." for name, kind in self.certificates]
         lines.append(f"% Source: {self.source}")
         return "\n".join(lines)
 
+    def _statement(self, plain: Callable[[str], str]) -> list[str]:
+        """Hypotheses, conclusion, letters, and what the quantities are; `plain` writes words."""
+        if not self.displayed:
+            return [part if plain is formulas else _as_markdown(part) for part in self.claim]
+        lines = []
+        if self.premises:
+            given = "; ".join(part if part.startswith("$") else plain(part) for part in self.premises)
+            lines.append(f"Suppose: {given}. Then")
+        lines += [f"\\[\n  {part}\n\\]" if plain is formulas else f"$$\n{part}\n$$" for part in self.claim]
+        if self.letters:
+            lines.append(f"where {', '.join(f'${letter}$' for letter in self.letters)}.")
+        lines += [f"Here ${shown}$: {plain(meaning)}." for shown, meaning in self.meanings]
+        return lines
+
     def _markdown(self) -> str:
         lines = [
             f"**{self.title}** (`{self.key}`)",
-            f"$$\n{self.claim}\n$$" if self.displayed else _as_markdown(self.claim),
+            "\n".join(self._statement(str)),
             f"Source: {self.source}.",
-            f"{self.truth[0].upper() + self.truth[1:]}.",
+            f"{self.truth[0].upper() + self.truth[1:]}." + (f" {self.notes}" if self.notes else ""),
         ]
         lines += [f"Certificate `{name}`: {_SHOWS[kind]}." for name, kind in self.certificates]
         papers = [_in_words(bibliography()[key]) for key in self.bibtex]
@@ -155,7 +175,7 @@ def _of_equilibrium(certificate: Certificate) -> Citation:
     return Citation(
         key=certificate.statement,
         title=f"LayerNorm equilibrium: {n} tokens of dimension {d}, rank {data.get('rank')}{attracts}",
-        claim=equilibrium_statement(certificate),
+        claim=(equilibrium_statement(certificate),),
         source="this library",
         truth="proved by the certificate, which `rankmath check` checks",
         certificates=((certificate.id, certificate.kind),),
@@ -170,7 +190,7 @@ def _of_family(certificate: Certificate) -> Citation:
     return Citation(
         key=certificate.statement,
         title=sentence[:1].upper() + sentence[1:],
-        claim=rf"\text{{{escape(sentence)}}}",
+        claim=(rf"\text{{{escape(sentence)}}}",),
         source="this library",
         truth="shown by the certificate alone",
         certificates=((certificate.id, certificate.kind),),
@@ -184,7 +204,11 @@ def _of_statement(key: str, certificates: tuple[Certificate, ...]) -> Citation:
     return Citation(
         key=key,
         title=entry.title,
-        claim=entry.claim,
+        premises=entry.premises,
+        claim=entry.conclusion,
+        letters=entry.letters,
+        meanings=entry.meanings,
+        notes=entry.notes,
         source=entry.source,
         truth=f"{known} {entry.truth}",
         certificates=tuple((c.id, _shown_by(entry, c)) for c in certificates),

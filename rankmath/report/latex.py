@@ -64,6 +64,47 @@ _TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”":
 _PIECE = re.compile(r"√(\w)|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|(.)", re.DOTALL)
 
 
+_SIGNS = {
+    "ᵀ": r"^{\mathsf T}",
+    "ˣ": "^{x}",
+    "⁻": "^{-}",
+    "ℓ": r"\ell",
+    "⟨": r"\langle",
+    "⟩": r"\rangle",
+    "↦": r"\mapsto",
+    "⋯": r"\cdots",
+    "∫": r"\int",
+    "Σ": r"\sum",
+}
+_FORMULA = re.compile(
+    r"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]])([_^])(\{[^{}]*\}|[A-Za-z0-9]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫Σ])|⁻([⁰¹²³⁴-⁹]+)", re.DOTALL
+)
+
+
+def formulas(text: str) -> str:
+    """Words with formulas in them as LaTeX: subscripts, roots and signs become mathematics.
+
+    Examples
+    --------
+    >>> print(formulas("E = R W_QK Rᵀ/√d_qk"))
+    E = R W$_{QK}$ R$^{\\mathsf T}$/$\\sqrt{d_{qk}}$
+    """
+    written, end = [], 0
+    for match in _FORMULA.finditer(text):
+        written.append(escape(text[end : match.start()]))
+        end = match.end()
+        root, place, index, sign, _ = match.groups()
+        if root:
+            letter, _, below = root.partition("_")
+            written.append(rf"$\sqrt{{{letter}{f'_{{{below}}}' if below else ''}}}$")
+        elif place:
+            inner = index.strip("{}").replace("∞", r"\infty ").replace("−", "-")
+            written.append(f"${place}{{{inner}}}$")
+        else:
+            written.append(f"${_SIGNS[sign]}$" if sign else r"$\surd$")
+    return "".join((*written, escape(text[end:])))
+
+
 def escape(text: str) -> str:
     """Plain text as LaTeX; the mathematical signs in it become mathematics.
 

@@ -17,7 +17,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.formula import both, read_formula, read_term
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Side, Subject, sides
-from rankmath.formula.language import LETTERS
+from rankmath.formula.language import FUNCTIONS, LETTERS
 from rankmath.formula.printing import latex, latex_letter, text, words
 from rankmath.formula.run import Run
 from rankmath.formula.terms import INDICES, Both, Call, Formula, Letter, Relation, Term, as_term, replaced, walk
@@ -35,6 +35,9 @@ Quantifier = Literal["all", "some"]
 
 Draw = Callable[[np.random.Generator, int], Instance]
 Formulas: TypeAlias = Formula | str
+
+# Letters that are explained where a claim is printed; the others are common.
+_EXPLAINED = ("x_star", "r", "in_degree", "K")
 
 # What is meant where a claim about networks says nothing: attention alone; biases are allowed.
 _DEFAULTS = {
@@ -201,6 +204,37 @@ class Statement:
             conclusion += rf",\quad {latex_letter(name)}={latex(meaning)}"
         premises = r",\ ".join(filter(None, (_latex_hypothesis(part) for part in self.hypotheses)))
         return rf"{premises}\implies {conclusion}" if premises else conclusion
+
+    @cached_property
+    def premises(self) -> tuple[str, ...]:
+        """The hypotheses one by one: words, or mathematics between dollar signs."""
+        shown = ((part, words(part)) for part in self.hypotheses)
+        return tuple(said if said != text(part) else f"${latex(part)}$" for part, said in shown if said)
+
+    @cached_property
+    def conclusion(self) -> tuple[str, ...]:
+        """LaTeX of the conclusion, relation by relation."""
+        parts = self.formula.formulas if isinstance(self.formula, Both) else (self.formula,)
+        some = r"\text{there is an instance with }" if self.quantifier == "some" else ""
+        return tuple(some + latex(part) for part in parts)
+
+    @cached_property
+    def letters(self) -> tuple[str, ...]:
+        """LaTeX of what the letters of its own stand for."""
+        return tuple(f"{latex_letter(name)}={latex(meaning)}" for name, meaning in self.where.items())
+
+    @cached_property
+    def meanings(self) -> tuple[tuple[str, str], ...]:
+        """Every quantity in it: how it is printed, and what it is in words."""
+        found: dict[str, tuple[str, str]] = {}
+        for part in (self.formula, *self.hypotheses, *self.where.values()):
+            for term in walk(part) if isinstance(part, Term) else ():
+                entry = FUNCTIONS.get(term.function) if isinstance(term, Call) else None
+                if entry is not None and entry.evaluate is not None and entry.value == "number":
+                    found.setdefault(entry.name, (latex(term), entry.meaning))
+                if isinstance(term, Letter) and term.name in _EXPLAINED:
+                    found.setdefault(term.name, (latex(term), LETTERS[term.name]))
+        return tuple(found.values())
 
     def __str__(self) -> str:
         some = "some instance has " if self.quantifier == "some" else ""

@@ -32,7 +32,11 @@ def test_a_statement_is_cited_with_claim_status_and_place(key: str) -> None:
     verb = "Proved" if entry.status == "proved" else "Refuted"
     tex, bib, markdown = (citation(key).text(name) for name in FORMATS)
     for text in (tex, markdown):
-        assert entry.claim in text
+        for part in (*entry.conclusion, *entry.letters, *(p for p in entry.premises if p.startswith("$"))):
+            assert part in text
+        assert len(entry.premises) == 0 or "Suppose: " in text
+        assert "[U+" not in text
+        assert all(f"Here ${shown}$: " in text for shown, _ in entry.meanings)
         assert f"{verb} in " in text
         for certificate in committed_certificates().get(key, ()):
             shown = certificate.id in text.replace(r"\allowbreak ", "")
