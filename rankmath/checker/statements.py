@@ -353,7 +353,7 @@ STATEMENTS: dict[str, Statement] = {
             _COUNT.format("idle") + " and idle >= 0",
             "entry > 0 and columns*entry**2 <= 1",
             "gain > 0 and 2*gain <= 5/4",
-            "abs(key_logit) <= 1000",
+            "key_logit >= 0 and key_logit <= 1000",
         ),
         _VIOLATES,
         dict.fromkeys(("columns", "entry", "idle", "gain", "key_logit"), "number"),
