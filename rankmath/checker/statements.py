@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rankmath.checker.kernel import MAX_SIDE, definitions
+from rankmath.checker.kernel import definitions
+from rankmath.checker.reading import MAX_SIDE
 
 MAX_LAYERS = 128
 MAX_HEADS = 64
@@ -130,6 +131,22 @@ NETWORK_DATA = {
     "layers": [{"heads": [{"W_QK": "d d", "W": "d d", "key_bias": "d"}, MAX_HEADS], "bias": "d"}, MAX_LAYERS],
 }
 # A residual's hint is named "X[l] inf" or "X[l] composite": a center, and weights on columns and rows.
+# What a claim about networks may name: the language of claims. The other definitions are the checker's own business.
+CLAIM_FUNCTIONS = {
+    *("sqrt", "exp", "log", "tanh", "abs", "floor", "expc", "tanhc", "min", "max", "recursion"),
+    *("diameter", "residual", "mu", "about_mean", "cosine", "stable_rank", "norm", "operator_norm", "form_norm"),
+    *("least_singular", "definiteness", "definite", "invertible", "product_norm", "lipschitz", "delta", "gamma"),
+    *("q_max", "q_min", "epsilon", "logit_range", "dobrushin", "entropy", "contraction", "height", "section"),
+    *("gram_height", "self_loops", "quasi_strongly_connected", "strongly_connected", "orthogonal_values"),
+    *("disjoint_blocks",),
+    *(f"{verb}_{index}" for verb in ("sum", "prod", "max", "min", "all") for index in "lhik"),
+    "all_p",
+}
+CLAIM_NAMES = {
+    *("n", "d", "H", "L", "d_qk", "skip", "x_star", "r", "in_degree", "K", "tokens", "dim", "heads", "layers"),
+    *("X", "W", "W_QK", "P", "l", "h", "i", "k", "p"),
+    *("inf", "one", "composite", "frobenius", "max", "mean"),
+}
 NETWORK_HINTS = {"*": {"center?": "d", "lines?": [_ROW, MAX_LINES]}}
 _BOTH, _HOLDS, _VIOLATES, _EXISTS = ("holds", "violates"), ("holds",), ("violates",), ("exists",)
 
