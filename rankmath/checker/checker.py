@@ -204,6 +204,8 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
         return CheckResult(False, "it is nested too deep", tuple(words), found or None)
     except MemoryError:
         return CheckResult(False, "it needs more memory than there is", tuple(words), found or None)
+    except Exception as error:  # a bug of ours is no acceptance, and the batch goes on
+        return CheckResult(False, f"the checker itself failed: {type(error).__name__}", tuple(words), found or None)
     if outcome.verdict == "accept":
         return CheckResult(True, "all of it was worked out again and found true", tuple(words), found, "accepted")
     return CheckResult(

@@ -445,10 +445,8 @@ class Evaluator:
         long = length > MAX_EXACT_BITS or length * len(A) * len(columns) > 8 * MAX_HELD
         if not long and all(r[1] for r in itertools.chain(left, right)):
             exact = self.ticking(left)
-            return [
-                [self.short(Fraction(sum(map(operator.mul, u, v)), p * q)) for v, q, _ in right]
-                for u, p, _ in exact
-            ]
+            sums = [[(sum(map(operator.mul, u, v)), p * q) for v, q, _ in right] for u, p, _ in exact]
+            return [[self.short(Fraction(*pair)) for pair in row] for row in self.ticking(sums)]
         rows, cols = [self.aligned(row) for row in A], [self.aligned(column) for column in columns]
         return [[self.dot(u, v) for v in cols] for u in self.ticking(rows)]
 

@@ -131,7 +131,7 @@ NETWORK_DATA = {
     "layers": [{"heads": [{"W_QK": "d d", "W": "d d", "key_bias": "d"}, MAX_HEADS], "bias": "d"}, MAX_LAYERS],
 }
 # A residual's hint is named "X[l] inf" or "X[l] composite": a center, and weights on columns and rows.
-# What a claim about networks may name: the language of claims. The other definitions are the checker's own business.
+# What a claim about networks may name. The other definitions are the checker's own business.
 CLAIM_FUNCTIONS = {
     *("sqrt", "exp", "log", "tanh", "abs", "floor", "expc", "tanhc", "min", "max", "recursion"),
     *("diameter", "residual", "mu", "about_mean", "cosine", "stable_rank", "norm", "operator_norm", "form_norm"),
