@@ -1,4 +1,4 @@
-(** Theorem B.  Every mask in which each token sees itself and its predecessor (the causal and the complete mask among them), every n:
+(** own:stable-complete-every-n (Theorem B), which refutes wu2024:conjecture and contains own:stable-complete.  Every mask in which each token sees itself and its predecessor (the causal and the complete mask among them), every n:
     an attracting equilibrium of full rank, with eigenvalues as small as one likes.
 
     n tokens in R^n, LayerNorm on the sphere, any delta > 0.  M = W_QK/sqrt(d_qk) has the logits s on the diagonal and below it, 1 further
