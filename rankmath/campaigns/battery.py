@@ -21,8 +21,12 @@ from rankmath.claims import statement as registered
 from rankmath.claims import statements
 from rankmath.drawing import draw_ratios
 from rankmath.printing import Sheet, Shows, log_of, quotient
+from rankmath.search import adversary
+from rankmath.search.adversary import Tell
+from rankmath.search.shrink import shrink
+from rankmath.search.space import with_draws
 from rankmath.validation import InvalidArgument, as_choice, as_count
-from rankmath.verification.instance import Instance
+from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import MOST_BITS, judge, verdicts
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict
@@ -145,6 +149,19 @@ class Battery(Shows):
         return "HOLDS" if self.holds or shown else "UNDECIDED"
 
     @property
+    def counterexample(self) -> Instance | None:
+        """The first violating instance: of an open claim about networks, the smallest that was found."""
+        return self.violations[0][0] if self.violations else None
+
+    def certificate(self) -> Certificate:
+        """A certificate that the claim is violated, or of what it says exists, accepted by the checker."""
+        if self.certificates:
+            return self.certificates[0]
+        if not self.violations:
+            raise ArithmeticError(f"{self.statement.key}: nothing to certify; no instance violated it")
+        return certificate_of(self.statement, *self.violations[0])
+
+    @property
     def as_registered(self) -> bool:
         """Whether what was seen is what is registered; an open statement is as registered whatever was seen."""
         known = {"proved": "HOLDS", "refuted": "REFUTED"}.get(self.statement.status)
@@ -208,6 +225,8 @@ def verify_statement(
     search: int = 300,
     backend: Backend = "numpy",
     progress: Callable[[int], None] | None = None,
+    seconds: float | None = None,
+    tell: Tell | None = None,
 ) -> Battery:
     """A battery: random and structured instances, near-extremal ones, and an adversarial search.
 
@@ -218,6 +237,9 @@ def verify_statement(
     search : steps of the adversary, who climbs in lhs/rhs from the tightest instances found.
     backend : "cupy" runs the layers of the float64 stage on a GPU; balls decide on the CPU as ever.
     progress : called with the number of instances done, now and then.
+    seconds : how long to search for a counterexample of a claim about networks whose status is open (30 unless
+        given), over all shapes that the claim allows; what is found is shrunk.
+    tell : called with the evaluations of that search and the largest log(lhs/rhs) so far.
 
     Examples
     --------
@@ -225,7 +247,7 @@ def verify_statement(
     >>> battery.outcome, len(battery.violations), battery.tightest > 0.999999
     ('HOLDS', 0, True)
     """
-    statement = key if isinstance(key, Statement) else registered(key)
+    statement = with_draws(key if isinstance(key, Statement) else registered(key))
     instances = as_count("instances", instances, least=0)
     certify = as_count("certify", certify, least=0)
     search = as_count("search", search, least=0)
@@ -261,6 +283,8 @@ def verify_statement(
             name: math.exp(min(700.0, float(np.median(logs)))) for name, logs in comparisons.items() if logs
         }
         climb(statement, battery, seed, search)
+    if statement.status == "open" and not statement.arrays:
+        _hunt(statement, battery, seed, 30.0 if seconds is None else seconds, tell)
     for instance, verdict in battery.violations[:3]:
         if statement.certificate is not None and verdict.certified:
             certificate = statement.certificate(instance, verdict)
@@ -275,6 +299,23 @@ def verify_statement(
             battery.certificates.append(battery.exhibit)
     battery.seconds = time.perf_counter() - began
     return battery
+
+
+def _hunt(statement: Statement, battery: Battery, seed: int, seconds: float, tell: Tell | None) -> None:
+    """Search for a counterexample, smaller than any that was drawn; shrink the smallest, and put it first."""
+    began = time.perf_counter()
+    if seconds > 0:
+        # What was drawn refutes already: then the search is for a smaller one, and need not be long.
+        limit = min(seconds, 10.0) if battery.violations else seconds
+        found = adversary.search(statement, seconds=limit, seed=seed, tell=tell)
+        if found.instance is not None and (found.refutes or not battery.violations):
+            verdict = judge(statement, found.instance, "balls", 1024) if found.verdict is None else found.verdict
+            battery.take(found.instance, verdict)
+    if battery.violations:
+        instance, _ = min(battery.violations, key=lambda found: found[0].vector().size)
+        assert isinstance(instance, NetworkInstance)
+        left = max(10.0, seconds - (time.perf_counter() - began))
+        battery.violations.insert(0, shrink(statement, instance, seconds=min(30.0, left)))
 
 
 def _drawn(statement: Statement, count: int, seed: int) -> Iterator[tuple[int, Instance]]:

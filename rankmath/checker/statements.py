@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rankmath.checker.kernel import definitions
-from rankmath.checker.reading import MAX_SIDE
+from rankmath.checker.kernel import MAX_SIDE, definitions
 
 MAX_LAYERS = 128
 MAX_HEADS = 64
@@ -131,22 +130,6 @@ NETWORK_DATA = {
     "layers": [{"heads": [{"W_QK": "d d", "W": "d d", "key_bias": "d"}, MAX_HEADS], "bias": "d"}, MAX_LAYERS],
 }
 # A residual's hint is named "X[l] inf" or "X[l] composite": a center, and weights on columns and rows.
-# What a claim about networks may name. The other definitions are the checker's own business.
-CLAIM_FUNCTIONS = {
-    *("sqrt", "exp", "log", "tanh", "abs", "floor", "expc", "tanhc", "min", "max", "recursion"),
-    *("diameter", "residual", "mu", "about_mean", "cosine", "stable_rank", "norm", "operator_norm", "form_norm"),
-    *("least_singular", "definiteness", "definite", "invertible", "product_norm", "lipschitz", "delta", "gamma"),
-    *("q_max", "q_min", "epsilon", "logit_range", "dobrushin", "entropy", "contraction", "height", "section"),
-    *("gram_height", "self_loops", "quasi_strongly_connected", "strongly_connected", "orthogonal_values"),
-    *("disjoint_blocks",),
-    *(f"{verb}_{index}" for verb in ("sum", "prod", "max", "min", "all") for index in "lhik"),
-    "all_p",
-}
-CLAIM_NAMES = {
-    *("n", "d", "H", "L", "d_qk", "skip", "x_star", "r", "in_degree", "K", "tokens", "dim", "heads", "layers"),
-    *("X", "W", "W_QK", "P", "l", "h", "i", "k", "p"),
-    *("inf", "one", "composite", "frobenius", "max", "mean"),
-}
 NETWORK_HINTS = {"*": {"center?": "d", "lines?": [_ROW, MAX_LINES]}}
 _BOTH, _HOLDS, _VIOLATES, _EXISTS = ("holds", "violates"), ("holds",), ("violates",), ("exists",)
 
@@ -370,7 +353,7 @@ STATEMENTS: dict[str, Statement] = {
             _COUNT.format("idle") + " and idle >= 0",
             "entry > 0 and columns*entry**2 <= 1",
             "gain > 0 and 2*gain <= 5/4",
-            "key_logit >= 0 and key_logit <= 1000",
+            "abs(key_logit) <= 1000",
         ),
         _VIOLATES,
         dict.fromkeys(("columns", "entry", "idle", "gain", "key_logit"), "number"),

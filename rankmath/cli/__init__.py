@@ -17,6 +17,7 @@ from rankmath.cli.experiment import experiment
 from rankmath.cli.explore import explore
 from rankmath.cli.list import list_
 from rankmath.cli.model import model
+from rankmath.cli.quantities import quantities
 from rankmath.cli.report import report
 from rankmath.cli.trace import trace
 from rankmath.cli.verify import verify
@@ -32,6 +33,7 @@ def main() -> None:
 for _command in (
     list_,
     verify,
+    quantities,
     report,
     trace,
     model,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("what", nargs=-1, metavar="[KEY|PATTERN|FILE.py]...", shell_complete=complete_keys)
+@click.argument("what", nargs=-1, metavar="[KEY|PATTERN|FILE]...", shell_complete=complete_keys)
 @click.option(
     "--instances",
     type=int,
@@ -39,6 +40,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Where the float64 stage runs its layers; balls decide on the CPU as ever.",
 )
+@click.option("--claim", help="A claim of your own, in the language of `rankmath quantities`: is it true?")
+@click.option("--given", multiple=True, help="A hypothesis of the claim; may be repeated.")
+@click.option(
+    "--sharpen", metavar="LETTER", help="Find the best constant seen in the place of a letter of the claim."
+)
+@click.option("--seconds", type=float, default=60.0, show_default=True, help="How long to search, for a claim.")
 @click.option("--output", type=click.Path(file_okay=False), default="rankmath-report", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the table.")
 def verify(
@@ -49,6 +56,10 @@ def verify(
     thorough: bool,
     jobs: int,
     backend: Backend,
+    claim: str | None,
+    given: tuple[str, ...],
+    sharpen: str | None,
+    seconds: float,
     output: str,
     as_json: bool,
 ) -> None:
@@ -57,15 +68,21 @@ def verify(
     All of them, or the KEYs, PATTERNs such as 'own:*', and FILEs named. Exit code 0 only if every verdict is the
     registered status. Beside the instances drawn there are a few near-extremal ones and those that a search finds.
 
+    With --claim, or a file of claims (.toml, .txt), a claim of your own is examined: refuted with the smallest
+    counterexample found and its certificate, or how well it held.
+
     Example: rankmath verify own:diameter 'dong2021v1:*' --instances 1000
+
+    Example: rankmath verify --claim "mu(X[1]) <= norm(W[0,0], 2)*mu(X[0])" --given "heads == 1"
     """
     from rankmath.attention.backend import mover
     from rankmath.campaigns.in_memory import run_all, works
     from rankmath.claims import statements, statements_in, statements_like
+    from rankmath.cli.conjecture import answer_all, statements_of
     from rankmath.console import Progress
     from rankmath.report.html import writable
     from rankmath.report.results import Report
-    from rankmath.validation import as_count
+    from rankmath.validation import InvalidArgument, as_count
 
     factor = 10 if thorough else 1
     settings: dict[str, Any] = {
@@ -77,8 +94,14 @@ def verify(
     }
     jobs = as_count("--jobs", jobs, most=256)
     mover(backend)  # refused before anything runs
+    if not math.isfinite(seconds) or not 0 < seconds <= 1e6:
+        raise InvalidArgument(f"--seconds: {seconds} given; a positive number is needed")
+    files = [name for name in what if name.endswith((".toml", ".txt"))]
+    mine = statements_of(claim, given, files, sharpen)
+    if mine and len(files) < len(what):
+        raise InvalidArgument("KEY, --claim: both given; examine claims of your own in a run of their own")
     entries: dict[str, tuple[Statement, str | None]] = {}
-    for name in what or ("*",):
+    for name in () if mine else what or ("*",):
         if name.endswith(".py"):
             entries |= {entry.key: (entry, name) for entry in statements_in(name)}
         elif name == "*":
@@ -86,6 +109,11 @@ def verify(
         else:
             entries |= {entry.key: (entry, None) for entry in statements_like(name)}
     writable(output)
+    if mine:
+        answer_all(
+            mine, letter=sharpen, seconds=seconds, seed=seed, instances=instances, output=output, as_json=as_json
+        )
+        return
     batteries = works(list(entries.values()), **settings)
     results: dict[str, Result] = {}
     done: dict[str, int] = {}

@@ -79,7 +79,7 @@ def cosine(run: Run, X: tuple[str, int]) -> Scalar:
     A, Y = run.A, run.plain_tokens(X[1])
     unit = Y / A.nonzero(A.sqrt(A.sum(Y * Y, axis=-1)))
     gram = A.matmul(unit, A.transpose(unit))
-    return run.number(-unbox(A.max(A.max(-gram, axis=-1), axis=-2)))
+    return _of_order_one(run, -unbox(A.max(A.max(-gram, axis=-1), axis=-2)))
 
 
 @quantity("stable_rank(X: tokens)", latex=r"\operatorname{{srank}}({0})", example="stable_rank(X[1]) >= 1")
@@ -294,7 +294,15 @@ def dobrushin(run: Run, P: Place) -> Scalar:
     if first.size == 0:
         return Fraction(0)
     gaps = A.sum(A.abs(rows[..., first, :] - rows[..., second, :]), axis=-1) / 2
-    return run.number(unbox(A.max(gaps, axis=-2)))
+    return _of_order_one(run, unbox(A.max(gaps, axis=-2)))
+
+
+def _of_order_one(run: Run, x: Any) -> Scalar:
+    """A number made of summands of size one: where it is small, doubles have lost digits, and it says so."""
+    if run.A.unbounded:
+        return x
+    found = Signed.of(x)
+    return Signed(found.sign, found.log, np.maximum(found.top, 0.0))
 
 
 @quantity("entropy(P: attention)", latex=r"\operatorname{{Ent}}({0})", example="entropy(P[0, 0]) <= log(n)")
@@ -302,7 +310,7 @@ def entropy(run: Run, P: Place) -> Scalar:
     """least entropy −Σ_j P_ij log P_ij of a row of the attention"""
     A, rows = run.A, run.attention(P[1], P[2])
     logs = A.where(run.mask.allowed, A.log(A.where(run.mask.allowed, rows, 1 + 0 * rows)), 0 * rows)
-    return run.number(-unbox(A.max(A.sum(rows * logs, axis=-1), axis=-2)))
+    return _of_order_one(run, -unbox(A.max(A.sum(rows * logs, axis=-1), axis=-2)))
 
 
 # Below this, exponentials of doubles lose their digits.

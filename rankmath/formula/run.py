@@ -22,6 +22,12 @@ from rankmath.linalg.diameters import diameter
 from rankmath.linalg.enclosures import log_diameter as log_diameter_objects
 from rankmath.linalg.enclosures import log_residual as log_residual_objects
 from rankmath.linalg.masks import Mask
+from rankmath.linalg.residual_values import (
+    MOST_DIMENSIONS,
+    residual_composite_above,
+    residual_inf,
+    residual_one,
+)
 from rankmath.linalg.residuals import ResidualNorm, residual
 from rankmath.model.network import Network
 from rankmath.validation import Array
@@ -42,6 +48,8 @@ class Run:
         self.net, self.X = net, X
         self.numbers: Numbers = NUMBERS[A.name]
         self.memory: dict[Any, Any] = {}
+        #: For searches: composite residuals from above, without linear programs.
+        self.quick = False
         self._backend: Backend = "numpy" if A.unbounded else A.backend
 
     # -- numbers -------------------------------------------------------------------------------------------
@@ -167,6 +175,12 @@ class Run:
         R = tokens.residual
         if norm == "frobenius":
             size = np.sqrt((R * R).sum(axis=(-2, -1)))
+        elif norm == "one":
+            size = residual_one(R)
+        elif norm == "inf" and R.shape[-1] <= MOST_DIMENSIONS:
+            size = residual_inf(R)
+        elif norm == "composite" and self.quick:
+            size = residual_composite_above(R)
         else:
             flat = R.reshape(-1, *R.shape[-2:])
             size = np.asarray([residual(r, norm=norm).value for r in flat]).reshape(R.shape[:-2])
@@ -289,6 +303,9 @@ class Run:
             middles = [float(x.mid()) if self.A.name == "balls" else float(x) for x in scaled]
             floats = np.asarray(middles).reshape(R.shape)
             return self.A.asarray(residual(floats, norm="composite").center[None, :]) * unit
+        if self.quick:
+            ordered = np.sort(R, axis=-2)
+            return ordered[..., R.shape[-2] // 2, :][..., None, :]
         flat = R.reshape(-1, *R.shape[-2:])
         centers = [residual(r, norm="composite").center for r in flat]
         return np.asarray(centers).reshape(*R.shape[:-2], 1, R.shape[-1])

@@ -292,3 +292,23 @@ def replaced(term: Term, letters: dict[str, Term]) -> Term:
 def _formula(term: Term) -> Formula:
     assert isinstance(term, Relation | Both | Every | Call)
     return term
+
+
+def relations(formula: Formula) -> list[Relation]:
+    """The inequalities of a formula, quantifiers stripped.
+
+    Examples
+    --------
+    >>> from rankmath.formula import read_formula
+    >>> [str(part) for part in relations(read_formula("all_l(mu(X[l]) <= 1) and n >= 2"))]
+    ['mu(X[l]) <= 1', 'n >= 2']
+    """
+    match formula:
+        case Relation():
+            return [formula]
+        case Both(formulas=formulas):
+            return [found for part in formulas for found in relations(part)]
+        case Every(formula=inner):
+            return relations(inner)
+        case _:
+            return []

@@ -14,16 +14,14 @@ import sympy as sp
 from rankmath.formula.language import FUNCTIONS, LETTERS
 from rankmath.formula.printing import latex, latex_letter, text, words
 from rankmath.formula.terms import (
-    Both,
     Call,
-    Every,
     Formula,
     Item,
     Letter,
     Number,
     Operation,
-    Relation,
     Term,
+    relations,
     walk,
 )
 from rankmath.symbolic.bound import Bound
@@ -54,26 +52,6 @@ class Stated(Protocol):
     def where(self) -> Mapping[str, Term | str]: ...
     @property
     def hypotheses(self) -> tuple[Formula, ...]: ...
-
-
-def relations(formula: Formula) -> list[Relation]:
-    """The inequalities of a formula, quantifiers stripped.
-
-    Examples
-    --------
-    >>> from rankmath.formula import read_formula
-    >>> [str(part) for part in relations(read_formula("all_l(mu(X[l]) <= 1) and n >= 2"))]
-    ['mu(X[l]) <= 1', 'n >= 2']
-    """
-    match formula:
-        case Relation():
-            return [formula]
-        case Both(formulas=formulas):
-            return [found for part in formulas for found in relations(part)]
-        case Every(formula=inner):
-            return relations(inner)
-        case _:
-            return []
 
 
 def bound_of(statement: Stated, part: int = 0, proof: Proof | None = None) -> Bound:

@@ -35,7 +35,6 @@ EXEMPT = {
         "it needs a cluster.",
     ],
     "gpu.md": ["it needs a CUDA device.", "it needs a CUDA device."],
-    "models.md": ["it needs weights, which are not committed.", "it needs weights, which are not committed."],
     "tutorial.md": ["they run where this has been done."],
 }
 

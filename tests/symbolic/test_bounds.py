@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankmath.claims import bound, statement, statements
+from rankmath.formula.terms import relations
 from rankmath.symbolic import derivations, letters
-from rankmath.symbolic.from_formula import relations, symbol
+from rankmath.symbolic.from_formula import symbol
 from rankmath.symbolic.proof import NotProved
 
 #: Statements whose bound is an expression in letters of its own.

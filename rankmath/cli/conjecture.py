@@ -1,0 +1,112 @@
+"""`rankmath verify --claim`: is a claim of one's own true?"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rankmath.campaigns.conjecture import Answer
+    from rankmath.verification.statement import Statement
+
+
+def statements_of(
+    claim: str | None, given: tuple[str, ...], files: list[str], letter: str | None
+) -> list[Statement]:
+    """The claims typed and those in files."""
+    from rankmath.campaigns.conjecture import claims_in
+    from rankmath.validation import InvalidArgument
+    from rankmath.verification.statement import Statement
+
+    found = []
+    if claim is not None:
+        where = {letter: "1"} if letter else {}
+        found.append(Statement("mine:claim", claim, given, where))
+    elif given or letter:
+        raise InvalidArgument("--given, --sharpen: given without --claim; they belong to one")
+    for name in files:
+        try:
+            content = Path(name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidArgument(f"path: {name!r} given; not readable ({error})") from None
+        found += claims_in(name, content)
+    return found
+
+
+def answer_all(
+    entries: list[Statement],
+    *,
+    letter: str | None,
+    seconds: float,
+    seed: int,
+    instances: int,
+    output: str,
+    as_json: bool,
+) -> None:
+    """Examine each claim, say what was found, and leave the counterexample with its certificate in the folder."""
+    from rankmath.campaigns import conjecture
+    from rankmath.console import Progress
+
+    answers = []
+    for entry in entries:
+        with Progress(seconds, "s", quiet=as_json) as progress:
+            if letter:
+                answer = conjecture.sharpen(entry, letter, seconds=seconds, seed=seed)
+            else:
+                import time
+
+                began = time.monotonic()
+
+                def tell(count: int, score: float, began: float = began, progress: Any = progress) -> None:
+                    progress.at(time.monotonic() - began, f"{count} evaluations, log(lhs/rhs) <= {score:.3g}")
+
+                answer = conjecture.examine(entry, seconds=seconds, seed=seed, instances=instances, tell=tell)
+        answers.append(answer)
+        if not as_json:
+            for line in answer.lines():
+                click.echo(line)
+            for line in saved(answer, output):
+                click.echo(line)
+    if as_json:
+        click.echo(json.dumps([plain(answer, output) for answer in answers], indent=1))
+
+
+def saved(answer: Answer, output: str) -> list[str]:
+    """Certificate, Python and LaTeX of the counterexample, written; where they are, in words."""
+    from rankmath.campaigns.conjecture import in_latex, in_python
+    from rankmath.files import folder as make_folder
+    from rankmath.files import write
+    from rankmath.verification.instance import NetworkInstance
+
+    instance = answer.battery.counterexample
+    if not answer.refuted or not isinstance(instance, NetworkInstance):
+        return []
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", answer.battery.statement.key)
+    folder = make_folder(Path(output) / "claims")
+    write(folder / f"{name}.py", in_python(instance))
+    write(folder / f"{name}.tex", in_latex(instance) + "\n")
+    lines = [f"python: {folder}/{name}.py", f"latex: {folder}/{name}.tex"]
+    try:
+        certificate = answer.battery.certificate()
+    except ArithmeticError as refusal:
+        return [*lines, f"no certificate: {refusal}"]
+    path = certificate.save(folder / f"{name}.json")
+    return [*lines, f"certificate: {path} ({certificate.id}, accepted by the checker)"]
+
+
+def plain(answer: Answer, output: str) -> dict[str, Any]:
+    """The answer as plain data."""
+    battery = answer.battery
+    return {
+        **battery.to_dict(),
+        "claim": battery.statement.claim_text,
+        "given": list(battery.statement.given_texts),
+        "answer": answer.lines(),
+        "implied_by": list(answer.implied_by),
+        "constant": None if answer.letter == "" else answer.constant,
+        "files": saved(answer, output),
+    }

@@ -1,0 +1,171 @@
+"""From a counterexample to the smallest one: fewer tokens, layers, heads and dimensions, no biases, short numbers.
+
+Every step is kept only if balls still say that the claim is violated.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rankmath.linalg.masks import Mask
+from rankmath.model.network import Network
+from rankmath.validation import InvalidArgument
+from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.judge import judge
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome, Verdict
+
+# Bits that balls may take for one step: a step that needs more is not taken.
+_BITS = 512
+
+
+def shrink(
+    statement: Statement, instance: NetworkInstance, *, seconds: float = 20.0
+) -> tuple[NetworkInstance, Verdict]:
+    """A smaller instance that violates the claim too, with its verdict.
+
+    Examples
+    --------
+    >>> net = Network.random(tokens=3, dim=2, seed=1)
+    >>> claim = Statement("mine:none", "diameter(X[0], 2) <= 0")
+    >>> small, verdict = shrink(claim, NetworkInstance(net, net.random_input(seed=2)))
+    >>> small.X.shape, verdict.outcome.value
+    ((2, 1), 'VIOLATED')
+    """
+    until = time.perf_counter() + seconds
+    verdict = judge(statement, instance, "balls", _BITS)
+    if verdict.outcome != Outcome.VIOLATED:
+        raise InvalidArgument(f"instance: {verdict.outcome} given; an instance that violates the claim is needed")
+    again = True
+    while again and time.perf_counter() < until:
+        again = False
+        for smaller in _smaller(instance):
+            if time.perf_counter() > until:
+                break
+            try:
+                found = judge(statement, smaller, "balls", _BITS)
+            except (ValueError, IndexError, KeyError, ArithmeticError):
+                continue  # the claim does not speak of so small a network
+            if found.outcome == Outcome.VIOLATED and found.certified:
+                instance, verdict, again = smaller, found, True
+                break
+    return replace(instance, label="shrunk"), verdict
+
+
+def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
+    """Simpler instances, the greatest simplification first."""
+    net, X = instance.net, np.asarray(instance.X)
+    n, d = X.shape
+    W_QK, W = np.asarray(net.W_QK), np.asarray(net.W)
+    L, H = W.shape[:2]
+    named = isinstance(net.mask, str)
+
+    def made(**changes: Any) -> NetworkInstance:
+        parts: dict[str, Any] = {
+            "W_QK": W_QK,
+            "W": W,
+            "d_qk": net.d_qk,
+            "key_bias": net.key_bias,
+            "bias": net.bias,
+            "skip": net.skip,
+            "mlp": net.mlp if any(net.mlp) else None,
+            "norm": net.norm,
+            "mask": net.mask,
+        }
+        tokens = changes.pop("X", X)
+        return NetworkInstance(Network.from_arrays(**(parts | changes)), tokens, instance.label)
+
+    for l in range(L if L > 1 and not any(net.mlp) else 0):
+        keep = [k for k in range(L) if k != l]
+        yield made(W_QK=W_QK[keep], W=W[keep], key_bias=_at(net.key_bias, keep), bias=_at(net.bias, keep))
+    for h in range(H if H > 1 else 0):
+        keep = [k for k in range(H) if k != h]
+        biases = None if net.key_bias is None else np.asarray(net.key_bias)[:, keep]
+        yield made(W_QK=W_QK[:, keep], W=W[:, keep], key_bias=biases)
+    for i in range(n if n > 2 else 0):
+        keep = [k for k in range(n) if k != i]
+        mask = net.mask
+        if isinstance(mask, Mask):
+            allowed = mask.allowed[np.ix_(keep, keep)]
+            if not allowed.any(axis=1).all():
+                continue
+            mask = Mask(allowed)
+        if named or mask is None or isinstance(mask, Mask):
+            yield made(X=X[keep], mask=mask)
+    for k in range(d if d > 1 and not any(net.mlp) else 0):
+        keep = [j for j in range(d) if j != k]
+        square = np.ix_(range(L), range(H), keep, keep)
+        biases = None if net.key_bias is None else np.asarray(net.key_bias)[..., keep]
+        bias = None if net.bias is None else np.asarray(net.bias)[..., keep]
+        d_qk = net.d_qk if net.d_qk != d else float(d - 1)
+        yield made(X=X[:, keep], W_QK=W_QK[square], W=W[square], key_bias=biases, bias=bias, d_qk=d_qk)
+    if net.bias is not None:
+        yield made(bias=None)
+    if net.key_bias is not None:
+        yield made(key_bias=None)
+    if net.d_qk != 1:
+        yield made(d_qk=1.0)
+    arrays = {"X": X, "W_QK": W_QK, "W": W}
+    if net.key_bias is not None:
+        arrays["key_bias"] = np.asarray(net.key_bias)
+    if net.bias is not None:
+        arrays["bias"] = np.asarray(net.bias)
+    for bits in (1, 2, 3, 4, 6, 8, 11, 15, 20, 26):
+        rounded = {name: _short(array, bits) for name, array in arrays.items()}
+        if _simpler(rounded, arrays):
+            yield made(**rounded)
+            for name, value in rounded.items():
+                if _simpler({name: value}, arrays):
+                    yield made(**{name: value})
+    yield from (made(**{name: value}) for name, array in arrays.items() for value in _entrywise(array))
+
+
+def _at(array: Any, keep: list[int]) -> Any:
+    return None if array is None else np.asarray(array)[keep]
+
+
+def _short(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
+    """Every number to so many significant bits of the largest one; whole numbers where that is exact enough."""
+    largest = float(np.abs(array).max(initial=0.0))
+    if largest == 0.0:
+        return array
+    unit = 2.0 ** (math.floor(math.log2(largest)) - bits + 1)
+    return np.asarray(np.round(array / unit) * unit)
+
+
+def _cost(array: np.ndarray[Any, Any]) -> int:
+    """How long the numbers are: significant bits, and the exponent of what is not whole or not small."""
+    total = 0
+    for value in array.ravel().tolist():
+        if value == 0.0:
+            continue
+        mantissa, exponent = math.frexp(abs(value))
+        bits = len(bin(int(mantissa * 2**53)).rstrip("0")) - 2
+        total += 2 + bits + (abs(exponent - bits) if exponent < bits else max(0, exponent - 4))
+    return total
+
+
+def _simpler(new: dict[str, np.ndarray[Any, Any]], old: dict[str, np.ndarray[Any, Any]]) -> bool:
+    return sum(map(_cost, new.values())) < sum(_cost(old[name]) for name in new)
+
+
+def _entrywise(array: np.ndarray[Any, Any]) -> Iterator[np.ndarray[Any, Any]]:
+    """One entry replaced by a shorter number: zero, one, a power of two, a whole number, fewer bits."""
+    for place, value in np.ndenumerate(array):
+        if value == 0.0:
+            continue
+        sign = math.copysign(1.0, value)
+        near = 2.0 ** round(math.log2(abs(value)))
+        mantissa, exponent = math.frexp(value)
+        fewer = (math.ldexp(round(mantissa * 2**bits) / 2**bits, exponent) for bits in (1, 2, 3, 5, 8, 12))
+        for candidate in (0.0, sign, sign * near, float(round(value)), *fewer):
+            moved = np.array(array)
+            moved[place] = candidate
+            if _cost(moved) < _cost(array):
+                yield moved

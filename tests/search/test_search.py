@@ -1,0 +1,176 @@
+"""The adversary finds what exists, refutes nothing that is true, and the shrinker leaves the smallest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rankmath as rm
+from rankmath.campaigns.conjecture import claims_in, examine, in_python, in_words, sharpen, short
+from rankmath.search.adversary import search
+from rankmath.search.shrink import shrink
+from rankmath.search.space import rooms, scores, starts
+from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.judge import judge
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome
+
+#: False claims, hypotheses, and how many tokens suffice to refute them.
+FALSE = {
+    "half": ("diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2", ["heads == 1"], 2),
+    "false by 1.2 %": (
+        (
+            "diameter(X[1], 2) <= 0.988*norm(W[0,0], 2)*tanh(norm(W_QK[0,0], 2)*diameter(X[0], 2)**2/(4*sqrt(d_qk)))"
+            "*diameter(X[0], 2)"
+        ),
+        ["heads == 1", "n >= 3", "d >= 2"],
+        3,
+    ),
+    "false by 1 % as tokens shrink": (
+        "diameter(X[1], 1) <= norm(W[0,0], inf)*norm(W_QK[0,0], max)*diameter(X[0], 1)**3/(4.04*sqrt(d_qk))",
+        ["heads == 1"],
+        2,
+    ),
+    "skips never spread": ("diameter(X[1], 2) <= diameter(X[0], 2)", ["skip == 1"], 2),
+    "causal, mean square": ("mu(X[1]) <= norm(W[0,0], 2)*mu(X[0])", ["heads == 1", "mask == causal"], 3),
+    "mean square": ("mu(X[1]) <= norm(W[0,0], 2)*mu(X[0])", ["heads == 1"], 3),
+    "the largest head": ("diameter(X[1], 1) <= max_h(norm(W[0,h], inf))*diameter(X[0], 1)", ["heads == 2"], 2),
+    "two layers": ("diameter(X[2], 1) <= diameter(X[1], 1)", ["layers == 2"], 2),
+    "Jung": ("residual(X[0], inf) <= 0.6*diameter(X[0], 1)", [], 4),
+    "entropy": ("entropy(P[0,0]) >= log(n)/2", ["heads == 1"], 2),
+    "sphere": ("cosine(X[1]) >= cosine(X[0])", ["heads == 1", "layernorm == sphere"], 2),
+}
+TRUE = {
+    "own:diameter": (
+        (
+            "diameter(X[1], 2) <= sum_h(norm(W[0,h], 2)*tanh(norm(W_QK[0,h], 2)*diameter(X[0], 2)**2/(4*sqrt(d_qk))))"
+            "*diameter(X[0], 2)"
+        ),
+        [],
+    ),
+    "Dobrushin": ("diameter(X[1], 1) <= dobrushin(P[0,0])*norm(W[0,0], inf)*diameter(X[0], 1)", ["heads == 1"]),
+    "half the diameter at least": ("residual(X[1], inf) >= diameter(X[1], 1)/2", []),
+    "least attention": ("epsilon(P[0,0]) <= 1/n", []),
+}
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_a_false_claim_is_refuted_by_few_tokens_with_a_certificate_that_is_accepted(name: str) -> None:
+    claim, given, tokens = FALSE[name]
+    entry = Statement("mine:claim", claim, given)
+    battery = rm.verify_statement(entry, instances=20, certify=0, search=0, seconds=90)
+    assert battery.outcome == "REFUTED"
+    instance = battery.counterexample
+    assert isinstance(instance, NetworkInstance)
+    assert len(instance.X) <= tokens
+    assert judge(entry, instance, "balls").outcome == Outcome.VIOLATED
+    assert battery.certificate().check().accepted
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_a_true_claim_is_not_refuted(name: str) -> None:
+    claim, given = TRUE[name]
+    found = search(Statement("mine:claim", claim, given), evaluations=30_000, seconds=120)
+    assert not found.refutes
+    assert found.instance is not None
+
+
+def test_a_search_improves_on_its_starts() -> None:
+    entry = Statement("mine:claim", "residual(X[0], inf) <= diameter(X[0], 1)", ["n >= 4", "d >= 3"])
+    first = search(entry, evaluations=1, seconds=60)
+    later = search(entry, evaluations=30_000, seconds=120)
+    # The quotient is 1/2 for tokens on a line and 3/4 at the corners of a tetrahedron in a cube.
+    assert first.score < later.score <= np.log(0.8)
+
+
+def test_rooms_obey_the_hypotheses() -> None:
+    entry = Statement(
+        "mine:claim", "mu(X[2]) <= 1", ["heads == 2", "n >= 3", "mask == causal", "skip == 1", "d == 2"]
+    )
+    found = rooms(entry)
+    assert found
+    for room in found:
+        assert (room.H, room.d, room.mask, room.skip) == (2, 2, "causal", 1.0)
+        assert room.n >= 3
+        assert room.L == 2
+    assert [room.size for room in found] == sorted(room.size for room in found)
+
+
+def test_scores_are_the_logarithm_of_the_quotient_and_exclude_what_a_hypothesis_excludes() -> None:
+    entry = Statement("mine:claim", "diameter(X[0], 2) <= 1", "diameter(X[0], 1) <= 100")
+    room = rooms(entry)[0]
+    batch = room.instance(starts(np.random.default_rng(0), room, 32))
+    sizes = np.abs(np.asarray(batch.X)[:, 0] - np.asarray(batch.X)[:, 1])[:, 0]
+    found = scores(entry, batch)
+    inside = sizes < 99
+    assert np.allclose(found[inside & (sizes > 0)], np.log(sizes[inside & (sizes > 0)]), atol=1e-9)
+    assert (found[sizes > 101] < -1e4).all()
+
+
+def test_the_shrinker_keeps_only_what_violates() -> None:
+    net = rm.Network.random(tokens=6, dim=4, heads=3, layers=1, seed=3)
+    entry = Statement("mine:claim", "diameter(X[1], 2) <= diameter(X[0], 2)/100")
+    instance = NetworkInstance(net, net.random_input(seed=1))
+    assert judge(entry, instance, "balls").outcome == Outcome.VIOLATED
+    small, verdict = shrink(entry, instance)
+    assert verdict.outcome == Outcome.VIOLATED
+    assert judge(entry, small, "balls").outcome == Outcome.VIOLATED
+    assert small.X.shape == (2, 1)
+    assert small.net.heads == 1
+    with pytest.raises(rm.InvalidArgument, match="violates the claim"):
+        shrink(Statement("mine:claim", "diameter(X[0], 2) >= 0"), instance)
+
+
+def test_sharpening_finds_the_constant_of_own_diameter() -> None:
+    """Among c in Δ₁ ≤ c‖W‖_∞‖W_QK‖_max Δ³/√d_qk the best is 1/4."""
+    claim = "diameter(X[1], 1) <= c*norm(W[0,0], inf)*norm(W_QK[0,0], max)*diameter(X[0], 1)**3/sqrt(d_qk)"
+    answer = sharpen(Statement("mine:claim", claim, "heads == 1", where={"c": "1"}), "c", seconds=30)
+    assert 0.24 <= answer.constant <= 0.25 * (1 + 1e-9)
+    with pytest.raises(rm.InvalidArgument, match=r"^letter: 'b' given"):
+        sharpen(Statement("mine:claim", claim, "heads == 1", where={"c": "1"}), "b")
+
+
+def test_an_answer_names_the_theorem_that_implies_the_claim() -> None:
+    claim = "diameter(X[1], 1) <= norm(W[0,0], inf)*norm(W_QK[0,0], max)*diameter(X[0], 1)**3/(4*sqrt(d_qk))"
+    answer = examine(Statement("mine:claim", claim, ["heads == 1", "layers == 1"]), seconds=5, instances=20)
+    assert not answer.refuted
+    assert "own:diameter-cubic" in answer.implied_by or "own:diameter" in answer.implied_by
+    said = "\n".join(answer.lines())
+    assert "not proved" in said
+    assert "true" not in said
+
+
+def test_what_is_handed_over_builds_the_same_instance() -> None:
+    net = rm.Network.random(tokens=3, dim=2, heads=2, layers=2, seed=0, biases=True, mask="causal", skip=0.5)
+    instance = NetworkInstance(net, net.random_input(seed=1))
+    names: dict[str, object] = {}
+    exec(in_python(instance), names)
+    again = names["net"]
+    assert isinstance(again, rm.Network)
+    assert np.array_equal(rm.forward(again, names["X"]), rm.forward(net, instance.X))
+    assert any("mask" in line for line in in_words(instance))
+    assert short(0.1).endswith("*2^-55")
+
+
+def test_files_of_claims() -> None:
+    text = "# mine\none: mu(X[1]) <= mu(X[0]) given heads == 1, norm(W[0,0], 2) <= 1\nmu(X[0]) >= 0\n"
+    first, second = claims_in("claims.txt", text)
+    assert first.key == "mine:one"
+    assert [str(part) for part in first.given] == ["H == 1", "norm(W[0, 0], 2) <= 1"]
+    assert second.key == "mine:3"
+    [third] = claims_in(
+        "claims.toml", '[a]\nclaim = "mu(X[1]) <= c*mu(X[0])"\ngiven = ["heads == 1"]\nwhere = {c = "2"}\n'
+    )
+    assert third.key == "mine:a"
+    for content, says in (
+        ("[a]\ngiven = 1\n", "needs a line claim"),
+        ('[a]\nclaim = "mu(X[1]) <= 1"\nstatus = "proved"\n', "has status"),
+        ("[a\n", "is not TOML"),
+        ('[a]\nclaim = "mu(Y[1]) <= 1"\n', r"\[a\]: claim, column"),
+    ):
+        with pytest.raises(rm.InvalidArgument, match=says):
+            claims_in("claims.toml", content)
+    with pytest.raises(rm.InvalidArgument, match="line 2: claim, column"):
+        claims_in("claims.txt", "mu(X[0]) >= 0\nmu(X[0]) >=\n")
+    with pytest.raises(rm.InvalidArgument, match="holds no claim"):
+        claims_in("claims.txt", "# nothing\n")
