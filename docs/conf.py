@@ -21,7 +21,7 @@ extensions = [
     "plain_docstrings",
     "generated",
 ]
-exclude_patterns = ["_ext", "examples"]
+exclude_patterns = ["_ext", "examples", "notebooks/*.ipynb"]
 
 # What a command prints is no shell; colours are all that is lost.
 suppress_warnings = ["misc.highlighting_failure"]

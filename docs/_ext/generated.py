@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from notebooks import write_pages as write_notebooks
 from pictures import Sample, write
 from proof_text import theorem
 
@@ -242,6 +243,7 @@ def write_pages(app: Any) -> None:
     source = Path(app.srcdir)
     write_gallery(source / "gallery")
     write_reference(source / "reference")
+    write_notebooks(source / "notebooks")
 
 
 def setup(app: Any) -> dict[str, Any]:

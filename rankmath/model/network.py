@@ -109,10 +109,6 @@ class Network(Shows):
         """
         return replace(self, **changes)
 
-    def __repr__(self) -> str:
-        parts = "" if self.is_one_line else f", sublayers={sum(map(len, self.sublayers))}"
-        return f"Network(tokens={self.tokens}, dim={self.dim}, layers={self.layers}{parts})"
-
     # -- construction ------------------------------------------------------------------------------------
 
     @classmethod

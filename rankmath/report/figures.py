@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.claims import statement
-from rankmath.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE
+from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RULE
 from rankmath.report.curves import (
     Curve,
     PathCurve,
@@ -27,7 +27,7 @@ from rankmath.report.curves import (
     sides_by_depth,
 )
 from rankmath.report.plots import Figure, Panel, Table
-from rankmath.report.subject import Histogram, Subject
+from rankmath.report.subject import Histogram, Row, Subject
 
 
 @dataclass(frozen=True)
@@ -281,6 +281,58 @@ def tightness(subject: Subject) -> Figure | None:
     return Figure("tightness", "Tightness", panels, caption, data, command, 4, (2.6, 1.8), margins)
 
 
+def ranked(subject: Subject) -> Figure | None:
+    """All statements in one picture, ranked by how close they come to equality; the refuted ones beyond it."""
+    rows = [row for row in subject.rows if row.log_tightest is not None or row.log_worst is not None]
+    if not rows:
+        return None
+
+    def place(row: Row) -> float:
+        """Digits in which lhs and rhs agree at best, 0 to 15; beyond equality for what is violated."""
+        if row.outcome == "REFUTED" and row.log_worst is not None:
+            return 17.0
+        gap = -math.expm1(row.log_tightest) if row.log_tightest is not None else 1.0
+        return min(15.0, -math.log10(max(gap, 1e-15)))
+
+    ordered = sorted(rows, key=lambda row: (place(row), row.key))
+    places = [place(row) for row in ordered]
+    kinds = (
+        ("holds", BLUE, "o", lambda row: row.outcome == "HOLDS"),
+        ("refuted", ORANGE, "X", lambda row: row.outcome == "REFUTED"),
+        ("undecided", GREY, "s", lambda row: row.outcome not in ("HOLDS", "REFUTED")),
+    )
+
+    def draw(axes: Any) -> None:
+        axes.hlines(range(len(ordered)), 0, places, color=RULE, linewidth=1)
+        for name, colour, marker, belongs in kinds:
+            chosen = [k for k, row in enumerate(ordered) if belongs(row)]
+            if chosen:
+                axes.plot([places[k] for k in chosen], chosen, marker, color=colour, markersize=5, label=name)
+        axes.axvline(15.5, color=INK, linewidth=0.8)
+        axes.set_yticks(range(len(ordered)), [row.key for row in ordered], fontsize=7, parse_math=False)
+        axes.set_ylim(-0.8, len(ordered) - 0.2)
+        axes.set_xlim(-0.4, 18)
+        axes.set_xticks([0, 3, 6, 9, 12, 15, 17], ["0", "3", "6", "9", "12", "15", "beyond"])
+        axes.set_xlabel("digits in which lhs and rhs agree at best")
+        axes.legend(loc="lower right")
+
+    listed = "; ".join(f"{row.key}: {row.tightest or 'violated'}" for row in reversed(ordered))
+    alt = f"{len(ordered)} statements ranked by tightness, from the tightest: {listed}."
+    caption = (
+        "All statements with two sides, ranked: how many digits of the smaller side and the larger agree on the "
+        "tightest instance. At 15 a double sees equality: the bound is sharp there. Beyond the line an instance "
+        "violates the statement."
+    )
+    table = Table(
+        ("statement", "outcome", "log_tightest", "log_worst"),
+        tuple((row.key, row.outcome, row.log_tightest, row.log_worst) for row in reversed(ordered)),
+    )
+    height = max(1.6, 0.7 + 0.17 * len(ordered))
+    return Figure(
+        "ranked", "All at a glance", (Panel(draw, alt),), caption, table, subject.command(), 1, (6.5, height)
+    )
+
+
 def _tightness_panel(histogram: Histogram, tightest: str) -> Panel:
     edges, counts = np.asarray(histogram.edges), np.asarray(histogram.counts)
 
@@ -497,6 +549,7 @@ def throughput(subject: Subject) -> Figure | None:
 
 #: The figures of a report, in the order in which page and appendix show them.
 FIGURES = {
+    "ranked": Kind(ranked, "all statements, ranked by tightness"),
     "regimes": Kind(
         regimes,
         "doubly exponential collapse without skip connections and a power law with them",

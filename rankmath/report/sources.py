@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -52,6 +53,26 @@ def proofs_folder() -> Path:
         if (place / "preamble.tex").is_file():
             return place
     raise InvalidArgument(f"proofs: not found in {' or '.join(map(str, places))}; reinstall rankmath")
+
+
+@cache
+def machine_checked() -> dict[str, tuple[tuple[str, str], ...]]:
+    """For each statement the theorems of proofs/coq that prove or refute it: their names, and what they say.
+
+    Examples
+    --------
+    >>> machine_checked()["own:tv"][0][0]
+    'Rankmath.own_tv.tv_tanh'
+    """
+    path = proofs_folder() / "coq" / "theorems.toml"
+    if not path.is_file():
+        return {}
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("theorem", ()):
+        if entry["key"]:
+            pair = (str(entry["name"]), str(entry.get("scope", "")))
+            found[entry["key"]] = (*found.get(entry["key"], ()), pair)
+    return found
 
 
 def preamble() -> str:

@@ -21,7 +21,7 @@ from rankmath.claims import statements
 from rankmath.printing import quotient
 from rankmath.report.plots import Table
 from rankmath.report.results import Report
-from rankmath.report.sources import committed_certificates
+from rankmath.report.sources import committed_certificates, machine_checked
 from rankmath.validation import InvalidArgument
 
 #: Bins of the histogram of a run.
@@ -66,6 +66,18 @@ class Row:
     seconds: float
     certificates: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    log_worst: float | None = None
+
+    @property
+    def sharp(self) -> bool:
+        """Whether equality is approached, by what is registered."""
+        entry = statements().get(self.key)
+        return entry is not None and entry.sharp
+
+    @property
+    def machine(self) -> tuple[tuple[str, str], ...]:
+        """The Coq theorems that prove or refute it."""
+        return machine_checked().get(self.key, ())
 
     @property
     def paper(self) -> str:
@@ -201,7 +213,7 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
         f"Differs from what is registered: {', '.join(differing)}."
         if differing
         else "Every verdict is what is registered.",
-        "Holding on the instances drawn proves nothing; what is proved says where.",
+        "“Held” proves nothing; a proof is named where there is one.",
     )
     settings = ", ".join(f"{name} {value}" for name, value in report.settings.items())
     facts = (
@@ -258,6 +270,7 @@ def _row_of_result(r: Result) -> Row:
         seconds=r.seconds,
         certificates=r.certificates,
         remarks=remarks,
+        log_worst=r.log_worst,
     )
 
 
@@ -309,7 +322,7 @@ def _subject_of(book: Ledger) -> Subject:
         f"Contradicts what is registered: {', '.join(differing)}."
         if differing
         else "Nothing contradicts what is registered.",
-        "Holding on the instances drawn proves nothing; what is proved says where.",
+        "“Held” proves nothing; a proof is named where there is one.",
     ]
     if failures:
         words.append(f"{_many(len(failures), 'chunk')} failed and count for nothing; see below.")
