@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import math
+import os
 import sys
 import threading
 import time
@@ -105,12 +106,13 @@ def print_table(
 class Progress:
     """How far the work is: a bar on a terminal, elsewhere a line every few seconds; both on stderr.
 
-    With "%" as unit only the share that is done is shown. Both go on while nothing is reported, so that waiting
-    never looks like hanging.
+    RANKMATH_PROGRESS=off in the environment silences it. With "%" as unit only the share that is done is shown.
+    Both go on while nothing is reported, so that waiting never looks like hanging.
     """
 
     def __init__(self, total: float, unit: str = "", *, quiet: bool = False, stream: TextIO | None = None) -> None:
-        self.total, self.unit, self.quiet = total, unit, quiet
+        self.total, self.unit = total, unit
+        self.quiet = quiet or os.environ.get("RANKMATH_PROGRESS") == "off"
         self._stream = sys.stderr if stream is None else stream
         self._done, self._first, self._words = 0.0, 0.0, ""
         self._began = time.monotonic()

@@ -105,6 +105,9 @@ def equilibrium_shown(
         return Shown(what, tuple(map(str, proof.claims)), False, tex)
     certificate = proof.certificate()
     shown = _written(what, certificate, folder, tex)
+    shown = replace(
+        shown, words=(*map(str, proof.claims), "and by the checker, from the file alone:", *shown.words)
+    )
     beside = (_theorem_beside(shown, certificate), *_picture_beside(shown, equilibrium, proof, plot=plot))
     return replace(shown, beside=beside)
 

@@ -38,7 +38,7 @@ def test_what_the_page_shows_is_certified_and_checked(tmp_path: Path) -> None:
     assert found["proved"], found
     assert rm.check(found["file"]).accepted
     assert [path.name for path in (tmp_path / "out").iterdir()] == [f"{found['id']}.json"]
-    assert any("converge" in line for line in found["checked"])
+    assert any("converge" in line for line in found["claims"])
 
 
 def test_the_python_it_hands_over_makes_the_same_certificate(

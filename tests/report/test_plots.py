@@ -78,10 +78,14 @@ def run(report: Report, tmp_path_factory: pytest.TempPathFactory) -> Subject:
 def test_only_figures_whose_statements_took_part_are_drawn(run: Subject, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
     figures, omitted = figures_of(run)
-    assert [figure.name for figure in figures] == ["decay", "tightness"]
-    assert [figure.panels[0].alt.split()[0] for figure in figures] == ["Line", "Histogram"]
+    assert [figure.name for figure in figures] == ["ranked", "decay", "tightness"]
+    assert [figure.panels[0].alt.split()[0] for figure in figures] == [
+        f"{len(run.histograms)}",
+        "Line",
+        "Histogram",
+    ]
     assert any("needs own:diameter with own:skip-lower" in sentence for sentence in omitted)
-    paths = save_for_print(figures[1], tmp_path)
+    paths = save_for_print(figures[2], tmp_path)
     assert [path.name for path in paths] == ["tightness.pdf", "tightness.png", "tightness.txt"]
     assert f"for {len(run.histograms)} statements" in (tmp_path / "tightness.txt").read_text()
     assert (tmp_path / "tightness.pdf").read_bytes().startswith(b"%PDF")
