@@ -42,6 +42,15 @@ STATEMENTS = {
     "dong2021:ln-sphere": "violates",
 }
 
+#: What a contraction in a weighted maximum norm can be a certificate of; all exist.
+CONTRACTING = (
+    "own:stable-equilibrium",
+    "own:stable-causal-every-n",
+    "own:stable-complete-every-n",
+    "own:stable-rank-two-every-n",
+    "wu2024:3-measure",
+)
+
 # Working precisions: the first that proves what is asked is kept.
 _LADDER = (96, 192, 384, 768, 1536)
 
@@ -125,16 +134,17 @@ class EquilibriumProof:
         tried = [f"undecided: {self.undecided}"] if self.undecided else []
         return "\n".join([*map(str, self.claims), *tried])
 
-    def certificate(self, statement: str = "own:layernorm-equilibrium") -> Certificate:
+    def certificate(self, statement: str | None = None) -> Certificate:
         """The proof as a certificate that the independent checker has accepted; NotIssued if it does not.
 
         What the proof says and no more: its box, its rank, its attracting set or its growth.
 
         Parameters
         ----------
-        statement : the equilibrium as it is, or one of the statements that it shows or refutes.
+        statement : one of the statements that the equilibrium shows or refutes; None: the equilibrium as it is.
         """
-        as_choice("statement", statement, tuple(STATEMENTS))
+        keys = tuple(STATEMENTS) if self.contraction is None else CONTRACTING
+        statement = as_choice("statement", keys[0] if statement is None else statement, keys)
         if not self.proved:
             raise InvalidArgument(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
         if self.order is not None:
@@ -181,21 +191,21 @@ class EquilibriumProof:
             "norm": self.norm,
             "tokens": self.X,
             "rank": at.rank,
-            "attracting": {"radius": at.radius, "rate": at.rate},
+            "ball": at.radius,
+            "rate": at.rate,
         }
         hints: dict[str, Any] = {
-            "clusters": list(range(self.mask.n)),
             "support": at.support,
             "pivots": at.pivots,
             "weights": at.weights,
             "size": at.size,
-            "core": at.core,
             "bits": at.bits + _FIXED_BITS,
         }
         if at.spectrum is not None:
             data["spectrum"] = {"values": at.spectrum.values, "within": at.spectrum.within}
+            hints["core"], hints["spectral_bits"] = at.core, at.spectral_bits + _FIXED_BITS
             hints["spectral_weights"] = at.spectrum.weights
-        return Certificate(statement, STATEMENTS[statement], data, hints, str(self))
+        return Certificate(statement, "exists", data, hints, str(self))
 
 
 def certify_design(design: Design) -> EquilibriumProof:
@@ -215,7 +225,7 @@ def certify_design(design: Design) -> EquilibriumProof:
     except NotContracting as failure:
         proof, claims = None, [Claim("stability", False, str(failure))]
     if proof is not None:
-        near = "at the centre" if proof.core == 0 else f"within 10^{log10(proof.core):.1f}·w of the centre"
+        near = f"within 10^{log10(proof.core):.1f}·w of the centre"
         claims = [
             Claim("existence", True, f"exactly one equilibrium in the box, {near}"),
             Claim("rank", True, f"rank {proof.rank}: a minor of that order dominates on the box; the zeros stay"),

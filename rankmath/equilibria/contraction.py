@@ -64,6 +64,7 @@ class Contraction:
     support: tuple[tuple[int, ...], ...]
     spectrum: Spectrum | None
     bits: int
+    spectral_bits: int
 
     @property
     def rank(self) -> int:
@@ -97,12 +98,14 @@ def prove_contraction(design: Design, *, room: Fraction = Fraction(1, 2)) -> Con
     rate = 1 - (1 - slope) * room / 2
     logs = design.log_weights(float(1 - (1 - slope) * room))
     fine = design.log_weights(float(DISC) / 2, diagonal=False) if design.resolved else logs
+    coarse = int(3 * logs.max()) + _SPARE_BITS + 8 * len(design.X)
     bits = int(2 * logs.max() + fine.max()) + _SPARE_BITS + 8 * len(design.X)
     weights = dyadic_weights(logs)
     with precision(bits):
         F = ball_map(design)
         X = exact_matrix(design.X)
-        core = _above(_excess(F.layer_at(X) - X, weights) / (1 - ball(rate)))
+        # Never zero: where the tokens rest exactly, the checker's numbers still round.
+        core = max(_above(_excess(F.layer_at(X) - X, weights) / (1 - ball(rate))), Fraction(1, 2**bits))
         size = _largest(F, X, weights, rate, core, float(logs.max()))
         found = None
         if design.resolved:
@@ -110,7 +113,7 @@ def prove_contraction(design: Design, *, room: Fraction = Fraction(1, 2)) -> Con
             demand_discs(F, box_around(X, weights, core), found)
     pivots, support = _rank_data(design, weights, size)
     radius = size * min(min(row) for row in weights)
-    return Contraction(weights, size, core, rate, radius, pivots, support, found, bits)
+    return Contraction(weights, size, core, rate, radius, pivots, support, found, coarse, bits)
 
 
 def _rank_data(

@@ -197,7 +197,7 @@ def test_a_wrong_spectrum_is_refused():
 
     design = path_design(3)
     proof = prove_contraction(design)
-    with precision(proof.bits):
+    with precision(proof.spectral_bits):
         F, X = ball_map(design), exact_matrix(design.X)
         box = box_around(X, proof.weights, proof.core)
         demand_discs(F, box, proof.spectrum)
