@@ -25,20 +25,13 @@ from fractions import Fraction
 from typing import Any
 
 from rankmath.checker.intervals import Interval, Rejected
-from rankmath.checker.kernel import (
-    MAX_BYTES,
-    MAX_DIGITS,
-    Outcome,
-    Record,
-    decide,
-    demand,
-    formula,
-    parse,
-    read,
-    short,
-)
+from rankmath.checker.kernel import Definitions, Record, formula
 from rankmath.checker.network_claims import NETWORK_CLAIMS
+from rankmath.checker.reading import MAX_BYTES, MAX_DIGITS, demand, parse, read, short
+from rankmath.checker.rules import Outcome, decide
 from rankmath.checker.statements import (
+    CLAIM_FUNCTIONS,
+    CLAIM_NAMES,
     DEFINED,
     DEFINED_NETWORK,
     NETWORK_DATA,
@@ -211,6 +204,8 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
         return CheckResult(False, "it is nested too deep", tuple(words), found or None)
     except MemoryError:
         return CheckResult(False, "it needs more memory than there is", tuple(words), found or None)
+    except Exception as error:  # a bug of ours is no acceptance, and the batch goes on
+        return CheckResult(False, f"the checker itself failed: {type(error).__name__}", tuple(words), found or None)
     if outcome.verdict == "accept":
         return CheckResult(True, "all of it was worked out again and found true", tuple(words), found, "accepted")
     return CheckResult(
@@ -248,11 +243,7 @@ def _decided(content: dict[str, Any], words: list[str], deadline: float) -> Outc
         own = key in STATEMENTS and not _is_network(key, content["data"])
         stored, known = ([claim, *given] for claim, given in ((content["claim"], content["given"]), registered))
         same = len(stored) == len(known) and all(_same(a, b, own) for a, b in zip(stored, known, strict=True))
-        demand(
-            same,
-            f"claim, given: not those of {key}, which are {registered[0]}, given "
-            f"{'; '.join(registered[1]) or 'nothing'}",
-        )
+        demand(same, f"claim, given: not those of {key} in this checker's table")
     if registered is not None and own:
         return _own_statement(key, STATEMENTS[key], content, words, deadline)
     demand(kind in ("holds", "violates"), f"kind: {short(kind)} is none of holds, violates")
@@ -285,14 +276,20 @@ def _own_statement(
         demand(wanted not in fields["data"] or name in hints, f"hints.{name} is needed for data.{wanted}")
     conditions = (*statement.given, *statement.method, *(c for texts in extra for c in texts))
     if "equilibria" in data:
-        return _members(statement, content["claim"], kind, data, hints, words, deadline)
+        return _members(statement, content["claim"], DEFINED[key], data, hints, words, deadline)
     outcome = decide(conditions, content["claim"], kind, DEFINED[key], data, hints, deadline, own=True)
     _describe(outcome, conditions, statement.given, words)
     return outcome
 
 
 def _members(
-    statement: Statement, claim: str, kind: str, data: dict[str, Any], hints: Any, words: list[str], deadline: float
+    statement: Statement,
+    claim: str,
+    defined: Definitions,
+    data: dict[str, Any],
+    hints: Any,
+    words: list[str],
+    deadline: float,
 ) -> Outcome:
     """A list of equilibria of one layer: each is checked by itself."""
     members, guides = data.pop("equilibria"), hints["equilibria"]
@@ -302,7 +299,7 @@ def _members(
     for member, guide in zip(members, guides, strict=True):
         whole = {**data, **member, "ranks": ranks}
         conditions = (*statement.given, *statement.method)
-        outcome = decide(conditions, claim, kind, DEFINED["wu2024:3"], whole, guide, deadline, own=True)
+        outcome = decide(conditions, claim, "exists", defined, whole, guide, deadline, own=True)
         words.append(f"rank {number(member['rank'])}:")
         _describe(outcome, conditions, statement.given, words)
         if outcome.verdict != "accept":
@@ -325,6 +322,8 @@ def _arranged(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
     if "attracting" in data:
         inner = result.pop("attracting")
         result |= {"R": inner["R"], "rho": inner["radius"], "rate": inner["rate"]}
+    if "spectrum" in data:
+        result |= result.pop("spectrum")
     if "unstable" in data:
         result |= result.pop("unstable")
     if "norm" in data:
@@ -395,6 +394,8 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
         f"skip = {number(data['skip'])}, mask {data['mask']}, LayerNorm {data['layernorm']}"
     )
     conditions = _hypotheses(claim, given, data)
+    for text in (claim, *conditions):
+        _demand_language(text)
     mentioned = set(re.findall(r"[A-Za-z_]\w*", claim))
     demand(bool(mentioned & {"X", "W", "W_QK", "P"}), "claim: it says nothing of the network")
     demand(sizes["n"] >= 2, "data.X: one token alone; two are needed")
@@ -405,6 +406,17 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     outcome = decide(conditions, claim, kind, DEFINED_NETWORK, data, fields["hints"], deadline, own=False)
     _describe(outcome, conditions, given, words)
     return outcome
+
+
+def _demand_language(text: str) -> None:
+    """Only names of the language of claims, and letters that a recursion introduces."""
+    nodes = list(ast.walk(formula(text)))
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    called = {node.func.id for node in calls}  # type: ignore[attr-defined]
+    bound = {a.id for node in calls for a in node.args[:1] if isinstance(a, ast.Name)} & set("abcstuvxyz")
+    names = {node.id for node in nodes if isinstance(node, ast.Name)} - called - bound
+    for unknown in sorted(called - CLAIM_FUNCTIONS) + sorted(names - CLAIM_NAMES):
+        raise Rejected(f"{short(unknown)} is not in the language of claims: {short(text)}")
 
 
 def _network(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:

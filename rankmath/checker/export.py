@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-PARTS = ("intervals", "kernel", "statements", "network_claims", "words", "checker")
+PARTS = (
+    "intervals",
+    "contraction",
+    "reading",
+    "kernel",
+    "rules",
+    "statements",
+    "network_claims",
+    "words",
+    "checker",
+)
 _HEAD = '''"""The independent checker of rankmath's certificates, as one file: python -I FILE certificate.json...
 
 Written by `rankmath check --export`. It needs Python 3.11 or later and the standard library alone.

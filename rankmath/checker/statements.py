@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rankmath.checker.kernel import MAX_SIDE, definitions
+from rankmath.checker.kernel import definitions
+from rankmath.checker.reading import MAX_SIDE
 
 MAX_LAYERS = 128
 MAX_HEADS = 64
@@ -130,6 +131,22 @@ NETWORK_DATA = {
     "layers": [{"heads": [{"W_QK": "d d", "W": "d d", "key_bias": "d"}, MAX_HEADS], "bias": "d"}, MAX_LAYERS],
 }
 # A residual's hint is named "X[l] inf" or "X[l] composite": a center, and weights on columns and rows.
+# What a claim about networks may name. The other definitions are the checker's own business.
+CLAIM_FUNCTIONS = {
+    *("sqrt", "exp", "log", "tanh", "abs", "floor", "expc", "tanhc", "min", "max", "recursion"),
+    *("diameter", "residual", "mu", "about_mean", "cosine", "stable_rank", "norm", "operator_norm", "form_norm"),
+    *("least_singular", "definiteness", "definite", "invertible", "product_norm", "lipschitz", "delta", "gamma"),
+    *("q_max", "q_min", "epsilon", "logit_range", "dobrushin", "entropy", "contraction", "height", "section"),
+    *("gram_height", "self_loops", "quasi_strongly_connected", "strongly_connected", "orthogonal_values"),
+    *("disjoint_blocks",),
+    *(f"{verb}_{index}" for verb in ("sum", "prod", "max", "min", "all") for index in "lhik"),
+    "all_p",
+}
+CLAIM_NAMES = {
+    *("n", "d", "H", "L", "d_qk", "skip", "x_star", "r", "in_degree", "K", "tokens", "dim", "heads", "layers"),
+    *("X", "W", "W_QK", "P", "l", "h", "i", "k", "p"),
+    *("inf", "one", "composite", "frobenius", "max", "mean"),
+}
 NETWORK_HINTS = {"*": {"center?": "d", "lines?": [_ROW, MAX_LINES]}}
 _BOTH, _HOLDS, _VIOLATES, _EXISTS = ("holds", "violates"), ("holds",), ("violates",), ("exists",)
 
@@ -353,7 +370,7 @@ STATEMENTS: dict[str, Statement] = {
             _COUNT.format("idle") + " and idle >= 0",
             "entry > 0 and columns*entry**2 <= 1",
             "gain > 0 and 2*gain <= 5/4",
-            "abs(key_logit) <= 1000",
+            "key_logit >= 0 and key_logit <= 1000",
         ),
         _VIOLATES,
         dict.fromkeys(("columns", "entry", "idle", "gain", "key_logit"), "number"),
@@ -626,6 +643,129 @@ STATEMENTS["wu2024:3"] = replace(
     ),
     data={**_LAYER, "equilibria": [_RESTING, MAX_SIDE]},
     hints={"equilibria": [_RESTING_HINTS, MAX_SIDE]},
+    extra={},
+)
+
+# -- attraction in a weighted maximum norm (rule 6) ------------------------------------------------------------
+
+_CONTRACTING_DATA = {
+    **_LAYER,
+    "tokens": "n d",
+    "rank": "number",
+    "ball": "number",
+    "rate": "number",
+    "spectrum?": {"values": "n d", "within": "number"},
+}
+_CONTRACTING_HINTS = {
+    "weights": "n d",
+    "size": "number",
+    "bits": "number",
+    "support": "n d",
+    "pivots": ["p", MAX_SIDE],
+    "spectral_weights?": "n d",
+    "spectral_bits?": "number",
+    "core?": "number",
+}
+_CONTRACTING_DEFINED = """
+carried = [[1 if abs(w) > 0 else 0 for w in row] for row in W_V]
+fed = mask @ support @ carried
+used = sum(max(c) for c in T(support))
+box = around(tokens, size * weights)
+minor = [[box[p[0]][q[1]] for q in pivots] for p in pivots]
+"""
+_CONTRACTING_GIVEN = (
+    "n >= 2",
+    "d_qk == 1",
+    "norm_kind == sphere",
+    "binary(mask)",
+    "all(sum(row) > 0 for row in mask)",
+    "ball > 0",
+)
+_CONTRACTING_METHOD = (
+    "binary(support)",
+    "all(support[i][a] == 1 or tokens[i][a] == 0 and fed[i][a] == 0 for i in range(n) for a in range(d))",
+    "len(pivots) == rank and all(len(p) == 2 for p in pivots)",
+    "all(any(p[0] == i for i in range(n)) and any(p[1] == a for a in range(d)) for p in pivots)",
+    "all(pivots[i][0] < pivots[j][0] or pivots[i][0] > pivots[j][0] for i in range(len(pivots)) for j in range(i))",
+    "all(pivots[i][1] < pivots[j][1] or pivots[i][1] > pivots[j][1] for i in range(len(pivots)) for j in range(i))",
+    "all(ball <= size * w for row in weights for w in row)",
+)
+_CONTRACTING_CLAIM = (
+    "rank == used and nonsingular(minor) and contracts(tokens, W_QK, W_V, mask, weights, size, rate, bits)"
+)
+_RESOLVED = (
+    "resolves(tokens, W_QK, W_V, mask, weights, core, rate, values, within, spectral_weights, spectral_bits)",
+    ("within > 0", "core >= 0 and core <= size"),
+)
+_RELIES_CONTRACTING = (
+    (
+        "that a contraction of a box into itself draws every start in it to one fixed point (Banach), that discs "
+        "of row sums hold the eigenvalues (Gershgorin), and that zeros that nothing feeds stay so: "
+        "proofs/stable_every_n.tex"
+    ),
+)
+
+
+def _contracting(says: str, *more: str) -> Statement:
+    return Statement(
+        says,
+        _CONTRACTING_CLAIM,
+        (*_CONTRACTING_GIVEN, *more),
+        _EXISTS,
+        _CONTRACTING_DATA,
+        _CONTRACTING_DEFINED,
+        _CONTRACTING_HINTS,
+        _CONTRACTING_METHOD,
+        {"spectrum": _RESOLVED},
+        _RELIES_CONTRACTING,
+    )
+
+
+_ATTRACTS = (
+    "attracts every start within `ball` of the tokens in every entry, at the rate `rate` in a weighted maximum norm"
+)
+_IS_CAUSAL = "all(mask[i][j] == (1 if j <= i else 0) for i in range(n) for j in range(n))"
+STATEMENTS |= {
+    "own:stable-equilibrium": _contracting(
+        f"tokens on the sphere have exactly one equilibrium near the stored ones, of rank `rank`; it {_ATTRACTS}"
+    ),
+    "own:stable-causal-every-n": _contracting(
+        "under the causal mask, with W_QK the ones above the diagonal and row i of W_V mu_i e_i - mu_{i-1} e_{i-1},"
+        f" mu decreasing, tokens rest at the identity, of rank n, which {_ATTRACTS}",
+        _IS_CAUSAL,
+        "n == d and rank == n",
+        "all(W_QK[i][j] == (1 if j > i else 0) for i in range(n) for j in range(n))",
+        "all(W_V[i][j] == (W_V[i][i] if j == i else 0 - W_V[j][j] if j == i - 1 else 0)"
+        " for i in range(n) for j in range(n))",
+        "all(W_V[i][i] > 0 and (i == 0 or W_V[i][i] < W_V[i - 1][i - 1]) for i in range(n))",
+        "tokens == identity(n)",
+    ),
+    "own:stable-complete-every-n": _contracting(
+        "where every token sees itself and its predecessor, tokens have an equilibrium of full rank that "
+        f"{_ATTRACTS}",
+        "n == d and rank == n",
+        "all(mask[i][i] == 1 and (i == 0 or mask[i][i - 1] == 1) for i in range(n))",
+    ),
+    "own:stable-rank-two-every-n": _contracting(
+        f"without a mask tokens have an equilibrium of rank two that {_ATTRACTS}", _UNMASKED, "rank == 2"
+    ),
+    "wu2024:3-measure": _contracting(
+        "under the causal mask a set of starts of positive measure, all within `ball` of the tokens, does not "
+        "collapse: they converge to an equilibrium of rank above one",
+        _IS_CAUSAL,
+        "rank >= 2",
+    ),
+}
+# One weight pair for all ranks: each member is checked as own:stable-equilibrium.
+STATEMENTS["own:stable-every-rank"] = replace(
+    STATEMENTS["own:stable-equilibrium"],
+    says=f"one weight pair has equilibria of every rank 1, .., n, each of which {_ATTRACTS}",
+    given=(*_CONTRACTING_GIVEN, "n == d", "ranks == [i + 1 for i in range(n)]"),
+    data={
+        **_LAYER,
+        "equilibria": [{name: _CONTRACTING_DATA[name] for name in ("tokens", "rank", "ball", "rate")}, MAX_SIDE],
+    },
+    hints={"equilibria": [{k: v for k, v in _CONTRACTING_HINTS.items() if not k.endswith("?")}, MAX_SIDE]},
     extra={},
 )
 

@@ -34,7 +34,11 @@ def number(value: Any) -> str:
 
 
 def _decimal(m: int, e: int, rounding: str) -> str:
-    """m·2^e to six digits, rounded down or up."""
+    """m·2^e to six digits, rounded down or up; a power of two where the exponent is beyond all decimals."""
+    if abs(e) > 10**6:
+        size = m.bit_length() + e  # 2^(size - 1) <= |m 2^e| < 2^size
+        outward = size if (m > 0) == (rounding == decimal.ROUND_CEILING) else size - 1
+        return f"{'-' * (m < 0)}2^{outward}" if m else "0"
     context = decimal.Context(40, rounding, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
     opposite = decimal.ROUND_CEILING if rounding == decimal.ROUND_FLOOR else decimal.ROUND_FLOOR
     away = rounding if (m >= 0) == (e >= 0) else opposite

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import issue
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
@@ -23,6 +25,13 @@ from rankmath.verification.papers import OWN, WU
 from rankmath.verification.statement import Statement
 
 _PROOF = "proofs/stable_every_n.tex"
+
+
+def _shown(design: Any, key: str) -> Certificate:
+    """The design's proof as a certificate of the statement, accepted by the checker."""
+    from rankmath.equilibria.certify import certify_design
+
+    return certify_design(design).certificate(key)
 
 
 # -- Theorem A ---------------------------------------------------------------------------------------------------
@@ -87,6 +96,13 @@ def draw_causal(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"mu": np.stack(rows[:size])}, "ratios", is_batch=True)
 
 
+def exhibit_causal(tokens: int = 4) -> Certificate:
+    """μ_k = 2^{1−k}: the identity attracts a ball of starts, and its spectrum is 2^{−k}."""
+    from rankmath.equilibria.designs import causal_design
+
+    return _shown(causal_design(tokens), "own:stable-causal-every-n")
+
+
 own_stable_causal_every_n = Statement(
     "own:stable-causal-every-n",
     "causal_identity_attracts(mu)",
@@ -99,6 +115,7 @@ own_stable_causal_every_n = Statement(
     truth=_PROOF,
     instance=causal_instance,
     draws=(draw_causal,),
+    exhibit=exhibit_causal,
     exhibit_refutes=False,
     share=0.01,
     cost=2,
@@ -200,6 +217,26 @@ def draw_paths(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"allowed": np.stack(masks[:size]), "ratio": boxed(ratios[:size])}, "path", is_batch=True)
 
 
+def exhibit_path(tokens: int = 8) -> Certificate:
+    """No mask, ν_k = 2^{1−k}."""
+    from rankmath.equilibria.designs import path_design
+
+    return _shown(path_design(tokens), "own:stable-complete-every-n")
+
+
+def exhibit_every_rank(tokens: int = 4) -> Certificate:
+    """No mask, ν_k = 2^{1−k}: equilibria of all ranks under one weight pair, in one certificate."""
+    from rankmath.equilibria.designs import path_design
+
+    shown = [_shown(path_design(tokens, rank=k), "own:stable-equilibrium") for k in range(1, tokens + 1)]
+    resting = ("tokens", "rank", "ball", "rate")
+    spectral = ("core", "spectral_weights", "spectral_bits")
+    data = {name: value for name, value in shown[0].data.items() if name not in (*resting, "spectrum")}
+    data["equilibria"] = [{name: one.data[name] for name in resting} for one in shown]
+    hints = [{name: value for name, value in one.hints.items() if name not in spectral} for one in shown]
+    return issue(Certificate("own:stable-every-rank", "exists", data, {"equilibria": hints}), decided=True)
+
+
 own_stable_complete_every_n = Statement(
     "own:stable-complete-every-n",
     "path_attracts(allowed, ratio)",
@@ -212,6 +249,7 @@ own_stable_complete_every_n = Statement(
     truth=_PROOF,
     instance=path_instance,
     draws=(draw_paths,),
+    exhibit=exhibit_path,
     exhibit_refutes=False,
     share=0.005,
     cost=3,
@@ -231,6 +269,7 @@ own_stable_every_rank = Statement(
     truth=_PROOF,
     instance=path_instance,
     draws=(draw_paths,),
+    exhibit=exhibit_every_rank,
     exhibit_refutes=False,
     share=0.004,
     cost=6,
@@ -272,6 +311,13 @@ def draw_counts(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"tokens": np.asarray(counts)}, "counts", is_batch=True)
 
 
+def exhibit_rank_two(tokens: int = 5) -> Certificate:
+    """Four tokens near e_1 and one near e_2."""
+    from rankmath.equilibria.designs import rank_two_design
+
+    return _shown(rank_two_design(tokens), "own:stable-rank-two-every-n")
+
+
 own_stable_rank_two_every_n = Statement(
     "own:stable-rank-two-every-n",
     "rank_two_attracts(tokens)",
@@ -284,6 +330,7 @@ own_stable_rank_two_every_n = Statement(
     truth=_PROOF,
     instance=count_instance,
     draws=(draw_counts,),
+    exhibit=exhibit_rank_two,
     exhibit_refutes=False,
     share=0.005,
     cost=2,
@@ -309,6 +356,13 @@ def spares_an_open_set(run: ArrayRun, tokens: str) -> Truth:
     return _proved([causal_design(int(run[tokens]))])
 
 
+def exhibit_measure(tokens: int = 3) -> Certificate:
+    """Theorem A for three tokens."""
+    from rankmath.equilibria.designs import causal_design
+
+    return _shown(causal_design(tokens), "wu2024:3-measure")
+
+
 wu2024_3_measure = Statement(
     "wu2024:3-measure",
     "spares_an_open_set(tokens)",
@@ -321,6 +375,7 @@ wu2024_3_measure = Statement(
     truth=_PROOF,
     instance=count_instance,
     draws=(draw_counts,),
+    exhibit=exhibit_measure,
     exhibit_refutes=False,
     share=0.005,
     cost=2,

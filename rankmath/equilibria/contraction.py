@@ -175,7 +175,7 @@ def _largest(F: BallMap, X: arb_mat, weights: Rows, rate: Fraction, core: Fracti
             break
         sums = row_sums(F, box_around(X, weights, size), weights)
         if all(total <= most for total, most in zip(sums, limit, strict=True)):
-            return size
+            return max(size / 4, core)  # room for the checker, whose numbers are a little wider
         size /= 2
     raise NotContracting("no box around the tokens is mapped into itself: attention is not sharp enough")
 

@@ -22,7 +22,7 @@ from rankmath.certificates.issue import NotIssued
 from rankmath.checker.checker import CheckResult, check_text
 from rankmath.checker.intervals import Interval
 from rankmath.checker.kernel import Evaluator
-from rankmath.checker.kernel import jacobian as interval_jacobian
+from rankmath.checker.rules import jacobian as interval_jacobian
 from rankmath.checker.statements import DEFINED
 from rankmath.claims.stable_causal import exhibit_stable_causal
 from rankmath.claims.wu2024_3 import exhibit_every_rank

@@ -23,8 +23,9 @@ from rankmath.certificates.issue import Instance, NotIssued, certify_claim
 from rankmath.checker import checker
 from rankmath.checker.checker import check_text, wording
 from rankmath.checker.intervals import Interval
-from rankmath.checker.kernel import Evaluator, formula, read
+from rankmath.checker.kernel import Evaluator, formula
 from rankmath.checker.network_claims import NETWORK_CLAIMS
+from rankmath.checker.reading import read
 from rankmath.checker.statements import DEFINED_NETWORK, NETWORK_DATA, STATEMENTS
 from rankmath.linalg.residuals import residual
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankmath.certificates.issue import exact_array
-from rankmath.checker import kernel
-from rankmath.checker.intervals import Dual, Interval, Rejected
+from rankmath.checker import rules
+from rankmath.checker.intervals import Dual, Interval, Rejected, Undecided, compare
 from rankmath.checker.kernel import Evaluator, definitions, formula
 from rankmath.checker.statements import COMMON, DEFINED_NETWORK
 from rankmath.linalg.exact_residuals import exact_residual_bounds
@@ -67,21 +67,21 @@ def test_any_weights_prove_a_true_line_and_any_lines_a_true_bound(seed: int, enc
         for _ in range(int(rng.integers(1, 5)))
     ]
     w = work(hints={" composite": {"lines": lines}, " inf": {"lines": lines}})
-    proved = [kernel._line(w, line["columns"], line["rows"], tokens) for line in lines]
+    proved = [rules._line(w, line["columns"], line["rows"], tokens) for line in lines]
     bounds = {norm: exact_residual_bounds(X, norm) for norm in ("one", "inf", "composite")}
     centers = [*rng.integers(-9, 10, (20, d)), *(b.center for b in bounds.values())]
-    least = {norm: kernel._residual(w, tokens, norm) for norm in ("composite", "inf")}
+    least = {norm: rules._residual(w, tokens, norm) for norm in ("composite", "inf")}
     for x in centers:
         a, b = composite_at(X, x)
         assert all(alpha * a + beta * b >= v for alpha, beta, v in proved)
-        assert kernel.compare("<=", w.lift(least["composite"]).at_lower().power(2), a * b) is True
-        assert kernel.compare("<=", w.lift(least["inf"]).at_lower(), b) is True
+        assert compare("<=", w.lift(least["composite"]).at_lower().power(2), a * b) is True
+        assert compare("<=", w.lift(least["inf"]).at_lower(), b) is True
     for norm, bound in (("inf", bounds["inf"]), ("composite", bounds["composite"])):
         value = float(bound.upper) ** (1 / bound.power)
         assert holds(least[norm], value)
         proof = [{"columns": vector(p.columns), "rows": vector(p.rows)} for p in bound.dual]
         sharp = work(hints={f" {norm}": {"lines": proof, "center": list(bound.center)}})
-        enclosure = sharp.lift(kernel._residual(sharp, tokens, norm))
+        enclosure = sharp.lift(rules._residual(sharp, tokens, norm))
         assert float(enclosure.lower()) == pytest.approx(value, rel=1e-9)
         assert float(enclosure.upper()) == pytest.approx(value, rel=1e-9)
 
@@ -91,16 +91,16 @@ def test_negative_weights_prove_nothing() -> None:
     X = rows([[0, 0], [4, 0], [0, 4]])
     for columns, weights in (([-1, 0], [1, 1, 1]), ([0, 0], [-1, 3, 3]), ([1, 1], [1, 1, Fraction(-1, 2**300)])):
         with pytest.raises(Rejected, match="negative"):
-            kernel._line(work(), vector(columns), vector(weights), X)
+            rules._line(work(), vector(columns), vector(weights), X)
     for norm in ("inf", "composite"):
         bad = {f" {norm}": {"lines": [{"columns": vector([0, 0]), "rows": vector([-1, 3, 3])}]}}
         with pytest.raises(Rejected, match="negative"):
-            kernel._residual(work(hints=bad), X, norm)
+            rules._residual(work(hints=bad), X, norm)
 
 
 def test_weights_all_zero_prove_the_bound_zero() -> None:
     nothing = {" inf": {"lines": [{"columns": vector([0, 0]), "rows": vector([0, 0, 0])}]}}
-    enclosure = work().lift(kernel._residual(work(hints=nothing), rows([[0, 0], [4, 0], [0, 4]]), "inf"))
+    enclosure = work().lift(rules._residual(work(hints=nothing), rows([[0, 0], [4, 0], [0, 4]]), "inf"))
     assert enclosure.lower() == 0
     assert enclosure.upper() >= 4
 
@@ -109,7 +109,7 @@ def test_without_hints_the_residual_is_still_enclosed() -> None:
     X = rows([[0, 0], [4, 0], [0, 4]])
     for norm in ("inf", "composite"):
         true = exact_residual_bounds(X, norm)  # type: ignore[arg-type]
-        assert holds(kernel._residual(work(), X, norm), float(true.upper) ** (1 / true.power))
+        assert holds(rules._residual(work(), X, norm), float(true.upper) ** (1 / true.power))
 
 
 def test_a_center_must_be_least_up_to_a_small_factor() -> None:
@@ -118,10 +118,10 @@ def test_a_center_must_be_least_up_to_a_small_factor() -> None:
     for center, good in ((Fraction(1), True), (1 + Fraction(1, 2**22), True), (1 + Fraction(1, 2**18), False)):
         w = work(hints={" composite": {"center": [center], "lines": line}})
         if good:
-            assert kernel._center(w, X, "composite") == [center]
+            assert rules._center(w, X, "composite") == [center]
         else:
-            with pytest.raises(kernel.Undecided, match="not shown to be least"):
-                kernel._center(w, X, "composite")
+            with pytest.raises(Undecided, match="not shown to be least"):
+                rules._center(w, X, "composite")
 
 
 # -- 5: definiteness ---------------------------------------------------------------------------------------
@@ -134,29 +134,29 @@ def test_definiteness_is_told_as_exact_minors_tell_it(seed: int, size: int) -> N
     A = rng.integers(-5, 6, (size, size))
     S = A + A.T
     minors = [int(flint.fmpz_mat(S[:k, :k].tolist()).det()) for k in range(1, size + 1)]
-    truth = kernel.definite(work(), rows(S))
+    truth = rules.definite(work(), rows(S))
     if all(minors):
         assert truth is (min(minors) > 0)
     elif truth is not None:
         assert truth is False
     G = A @ A.T
     regular = int(flint.fmpz_mat(A.tolist()).rank()) == size
-    assert (kernel.definite(work(), rows(G)) is True) == regular
-    assert kernel.definite(work(), rows(G - (int(np.trace(G)) + 1) * np.eye(size, dtype=int))) is False
+    assert (rules.definite(work(), rows(G)) is True) == regular
+    assert rules.definite(work(), rows(G - (int(np.trace(G)) + 1) * np.eye(size, dtype=int))) is False
 
 
 @pytest.mark.parametrize(("width", "truth"), [(0.0, True), (0.2, True), (0.6, None), (1.5, None)])
 def test_definiteness_over_a_box(width: float, truth: bool | None) -> None:
     """[[2, 1], [1, 2]] has least eigenvalue 1; a box of half-width w reaches eigenvalue 1 - 2w."""
-    assert kernel.definite(work(), boxed([[2, 1], [1, 2]], width)) is truth
+    assert rules.definite(work(), boxed([[2, 1], [1, 2]], width)) is truth
 
 
 def test_a_box_around_the_singular_is_undecided_and_the_indefinite_is_false() -> None:
-    assert kernel.definite(work(), boxed([[1, 1], [1, 1]])) is None
-    assert kernel.definite(work(), boxed([[1, 2], [2, 1]], 0.1)) is False
-    assert kernel.definite(work(), boxed([[-1, 0], [0, 5]], 0.25)) is False
+    assert rules.definite(work(), boxed([[1, 1], [1, 1]])) is None
+    assert rules.definite(work(), boxed([[1, 2], [2, 1]], 0.1)) is False
+    assert rules.definite(work(), boxed([[-1, 0], [0, 5]], 0.25)) is False
     # Inside the box around the identity's border there are matrices of both kinds.
-    assert kernel.definite(work(), boxed([[1, 0], [0, 0]], 0.25)) is None
+    assert rules.definite(work(), boxed([[1, 0], [0, 0]], 0.25)) is None
 
 
 @given(seed=seeds, size=st.integers(1, 5))
@@ -164,19 +164,19 @@ def test_a_box_around_the_singular_is_undecided_and_the_indefinite_is_false() ->
 def test_least_eigenvalues_and_spectral_norms_are_enclosed_tightly(seed: int, size: int) -> None:
     rng = np.random.default_rng(seed)
     A = rng.integers(-9, 10, (size, size))
-    least = kernel.least_eigenvalue(work(), rows(A + A.T))
+    least = rules.least_eigenvalue(work(), rows(A + A.T))
     true = float(np.linalg.eigvalsh(A + A.T)[0])
     assert holds(least, true)
     assert float(least.upper() - least.lower()) < 1e-9
-    norm = kernel._spectral(work(), rows(A))
+    norm = rules._spectral(work(), rows(A))
     assert holds(norm, float(np.linalg.norm(A, 2)))
     assert float(work().lift(norm).upper() - work().lift(norm).lower()) < 1e-6
 
 
 def test_spectral_norms_that_simple_bounds_settle_are_exact() -> None:
-    assert kernel._spectral(work(), rows([[0, 3], [3, 0]])) == 3
-    assert kernel._spectral(work(), rows([[1, 0], [0, 1]])) == 1
-    assert kernel._spectral(work(), rows([[0, 0], [0, 0]])) == 0
+    assert rules._spectral(work(), rows([[0, 3], [3, 0]])) == 3
+    assert rules._spectral(work(), rows([[1, 0], [0, 1]])) == 1
+    assert rules._spectral(work(), rows([[0, 0], [0, 0]])) == 0
 
 
 @given(seed=seeds, size=st.integers(1, 5))
@@ -185,12 +185,12 @@ def test_ranks_and_singularity_are_exact(seed: int, size: int) -> None:
     rng = np.random.default_rng(seed)
     A = rng.integers(-2, 3, (size, size))
     exact = flint.fmpz_mat(A.tolist())
-    assert kernel._rank(work(), rows(A)) == exact.rank()
-    if kernel._nonsingular(work(), rows(A)) is True:
+    assert rules._rank(work(), rows(A)) == exact.rank()
+    if rules._nonsingular(work(), rows(A)) is True:
         assert exact.det() != 0
     solved = exact.det() != 0 and all(flint.fmpz_mat(A[:k, :k].tolist()).det() for k in range(1, size + 1))
     if solved:
-        x = kernel._solve(work(), rows(A), vector(np.ones(size, int)))
+        x = rules._solve(work(), rows(A), vector(np.ones(size, int)))
         assert all(holds(total, 1.0, 1e-20) for total in work().product(rows(A), x))
 
 
@@ -203,10 +203,10 @@ CENTER, INVERSE = vector([1, 1]), rows([[0.25, 0.5], [0.25, -0.5]])
 def test_a_zero_is_found_where_there_is_one() -> None:
     """x² + y² = 2, x = y has the zero (1, 1) and the Jacobian [[2, 2], [1, -1]] there."""
     for radius in (Fraction(1, 10**30), Fraction(1, 10), Fraction(1, 4)):
-        assert kernel.unique_zero(work(ROOT), "f", CENTER, radius, INVERSE) is True
+        assert rules.unique_zero(work(ROOT), "f", CENTER, radius, INVERSE) is True
     near = vector([Fraction(101, 100), 1])
-    assert kernel.unique_zero(work(ROOT), "f", near, Fraction(1, 10), INVERSE) is True
-    assert kernel.unique_zero(work(ROOT), "f", near, Fraction(1, 1000), INVERSE) is None  # it lies outside
+    assert rules.unique_zero(work(ROOT), "f", near, Fraction(1, 10), INVERSE) is True
+    assert rules.unique_zero(work(ROOT), "f", near, Fraction(1, 1000), INVERSE) is None  # it lies outside
 
 
 def test_a_box_with_two_zeros_or_a_double_one_or_none_is_refused() -> None:
@@ -216,22 +216,22 @@ def test_a_box_with_two_zeros_or_a_double_one_or_none_is_refused() -> None:
         ("f(v) = [v[0]**2 + 1, v[1]]", [0, 0], Fraction(1, 10)),  # none
     ):
         for Y in (INVERSE, rows(np.eye(2, dtype=int)), rows([[0, 0], [0, 0]])):
-            assert kernel.unique_zero(work(text), "f", vector(center), Fraction(radius), Y) is None
+            assert rules.unique_zero(work(text), "f", vector(center), Fraction(radius), Y) is None
 
 
 def test_the_derivative_is_taken_over_the_whole_box_and_not_at_its_center() -> None:
     """x³ - x on [-1.5, 1.5] has three zeros, though at the center 0 its derivative -1 is as good as any."""
     cubic = "f(v) = [v[0]**3 - v[0]]"
-    assert kernel.unique_zero(work(cubic), "f", vector([0]), Fraction(3, 2), rows([[-1]])) is None
-    assert kernel.unique_zero(work(cubic), "f", vector([0]), Fraction(1, 4), rows([[-1]])) is True
+    assert rules.unique_zero(work(cubic), "f", vector([0]), Fraction(3, 2), rows([[-1]])) is None
+    assert rules.unique_zero(work(cubic), "f", vector([0]), Fraction(1, 4), rows([[-1]])) is True
     # The radius bounds the growth of |I - Y Df| too: on [-0.6, 0.6] the slope turns over.
-    assert kernel.unique_zero(work(cubic), "f", vector([0]), Fraction(7, 10), rows([[-1]])) is None
+    assert rules.unique_zero(work(cubic), "f", vector([0]), Fraction(7, 10), rows([[-1]])) is None
 
 
 def test_a_singular_preconditioner_shows_nothing() -> None:
-    assert kernel.unique_zero(work(ROOT), "f", CENTER, Fraction(1, 10), rows([[0.25, 0.5], [0.25, 0.5]])) is None
+    assert rules.unique_zero(work(ROOT), "f", CENTER, Fraction(1, 10), rows([[0.25, 0.5], [0.25, 0.5]])) is None
     with pytest.raises(Rejected, match="preconditioner"):
-        kernel.unique_zero(work(ROOT), "f", CENTER, Fraction(1, 10), rows([[1]]))
+        rules.unique_zero(work(ROOT), "f", CENTER, Fraction(1, 10), rows([[1]]))
 
 
 # -- derivatives --------------------------------------------------------------------------------------------
@@ -257,8 +257,8 @@ def test_derivatives_enclose_difference_quotients(seed: int) -> None:
 
     w = work(MAP, W=rows(W), V=rows(V), M=rows(M))
     try:
-        J = kernel.jacobian(w, "f", boxed(X, 2.0**-20))
-    except kernel.Undecided:
+        J = rules.jacobian(w, "f", boxed(X, 2.0**-20))
+    except Undecided:
         return  # a token is sent too near to zero to be divided by its length
     h = 1e-6
     for k in range(n * d):
@@ -271,7 +271,7 @@ def test_derivatives_enclose_difference_quotients(seed: int) -> None:
 
 
 def test_every_rule_of_differentiation_at_a_point() -> None:
-    J = kernel.jacobian(work(MAP), "g", vector([2, 3]))
+    J = rules.jacobian(work(MAP), "g", vector([2, 3]))
     e, r = float(np.exp(2)), float(np.sqrt(13))
     expected = [[3 * e, e], [2 / r, 3 / r], [1 / 3, -2 / 9], [-1, -1 / 3]]
     for row, values in zip(J, expected, strict=True):
@@ -280,7 +280,7 @@ def test_every_rule_of_differentiation_at_a_point() -> None:
 
 
 def test_a_box_of_derivatives_holds_those_at_every_point_of_it() -> None:
-    J = kernel.jacobian(work("f(v) = [v[0]**3]"), "f", [Interval.of(-1, BITS).hull(Interval.of(2, BITS))])
+    J = rules.jacobian(work("f(v) = [v[0]**3]"), "f", [Interval.of(-1, BITS).hull(Interval.of(2, BITS))])
     assert J[0][0].lower() <= 0
     assert J[0][0].upper() >= 12
     assert isinstance(Dual(Fraction(1), {}), Dual)

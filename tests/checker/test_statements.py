@@ -63,6 +63,15 @@ def test_twenty_random_instances_of_every_statement_are_accepted(twenty_each: di
         "own:stable-causal",
         "wu2024:3",
     }
+    # Attraction in a weighted maximum norm: tests/claims/test_stable_every_n.py.
+    others |= {
+        "own:stable-equilibrium",
+        "own:stable-causal-every-n",
+        "own:stable-complete-every-n",
+        "own:stable-every-rank",
+        "own:stable-rank-two-every-n",
+        "wu2024:3-measure",
+    }
     assert set(twenty_each) - set(NETWORK_CLAIMS) - {"mine:step"} | {"wu2024:2-step"} | others == set(STATEMENTS)
     for key, drawn in twenty_each.items():
         assert len({certificate.id for certificate in drawn}) > 10

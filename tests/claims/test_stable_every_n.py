@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -28,6 +29,33 @@ def test_holds_on_its_draws(key):
     battery = verify_statement(key, instances=5, certify=1, search=0)
     assert battery.outcome == "HOLDS"
     assert (battery.instances, battery.undecided, len(battery.violations)) == (5, 0, 0)
+
+
+@pytest.mark.parametrize("key", KEYS[:-1])
+def test_its_certificate_is_accepted_and_says_what_it_shows(key):
+    certificate = rm.statements()[key].exhibit()
+    result = certificate.check()
+    assert result.accepted
+    assert certificate.statement == key
+    # A ball a thousand times larger, a better rate, another rank: none of them is what was shown.
+    members = certificate.data.get("equilibria", (certificate.data,))
+    for change in ({"ball": 1}, {"rate": Fraction(1, 4)}, {"rank": 1 if members[0]["rank"] != 1 else 2}):
+        first = {**members[0], **change}
+        data = {**certificate.data, **change}
+        if "equilibria" in certificate.data:
+            data = {**certificate.data, "equilibria": [first, *members[1:]]}
+        forged = replace(certificate, data=data)
+        assert not forged.check().accepted
+
+
+def test_a_spectrum_off_by_a_millionth_is_refused():
+    certificate = here.exhibit_path(4)
+    values = [list(row) for row in certificate.data["spectrum"]["values"]]
+    values[0][1] = Fraction(1, 2) + Fraction(1, 10**6)
+    spectrum = {**certificate.data["spectrum"], "values": values}
+    result = replace(certificate, data={**certificate.data, "spectrum": spectrum}).check()
+    assert not result.accepted
+    assert "spectrum" in result.reason
 
 
 def test_outside_of_the_hypotheses_nothing_is_said():
