@@ -1,4 +1,4 @@
-"""The kernel: reads bounded text, evaluates terms in exact numbers and intervals, and applies five rules.
+"""The kernel: reads bounded text, evaluates terms in exact numbers and intervals, and applies six rules.
 
 A statement is text: hypotheses and a conclusion, written in a few of Python's expressions and never executed. A
 term
@@ -6,15 +6,16 @@ is evaluated by the one function `Evaluator.value`, over the definitions of `ran
 exact
 data of a certificate. A truth value is True, False or None: None is "these intervals cannot tell", and more bits
 are
-tried. Five rules decide:
+tried. Six rules decide:
 
 1. exact predicate: a relation between fractions (`compare`);
 2. interval comparison: a relation that holds for all members of two intervals (`compare`);
 3. dual lower bound: weights >= 0 bound the least norm of X - 1x^T from below, a center from above (`least`);
 4. unique zero: Krawczyk's test over a box (`unique_zero`), with derivatives carried along in intervals;
-5. definiteness: the pivots of an elimination are positive (`definite`).
+5. definiteness: the pivots of an elimination are positive (`definite`);
+6. contraction in a weighted maximum norm: row sums of a Jacobian over a box (`rankmath.checker.contraction`).
 
-Hints enter only through rules 3 to 5, each of which is valid whatever the hint. The kernel prints nothing.
+Hints enter only through rules 3 to 6, each of which is valid whatever the hint. The kernel prints nothing.
 """
 
 from __future__ import annotations

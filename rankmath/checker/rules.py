@@ -1,4 +1,4 @@
-"""The primitives of the kernel: functions, reductions, and the five rules.
+"""The primitives of the kernel: functions, reductions, and the six rules.
 
 Each rule is valid whatever the hints say: a bad hint costs a certificate its acceptance, never the checker its
 soundness.
