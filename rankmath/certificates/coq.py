@@ -1,218 +1,40 @@
 """Certificates as Coq theorems: a self-contained file that states the instance and proves it by computation.
 
 `to_coq` reads a certificate and writes the text of a .v file that needs Coq and coq-interval alone. The file defines
-softmax, the layers and the norms over the reals, gives the exact data, states what the certificate claims (or, of a
-kind "violates", its negation) and proves it: every number that is not rational is enclosed by the tactic `interval`,
-layer by layer, and the enclosures decide. Balls choose the enclosures here; Coq proves them, so nothing written here is
-believed. What cannot be written is refused with the reason.
+softmax, the layers and the norms over the reals, gives the exact data, states what the certificate claims (or its
+negation, for the kind "violates") and proves it: `interval` encloses every number that is not rational, layer by
+layer, and the enclosures decide. Balls choose the enclosures here and Coq proves them, so nothing here is believed.
+What cannot be written is refused with the reason.
 """
 
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from flint import arb
 
 from rankmath.arithmetic.balls import ball, precision
-from rankmath.validation import InvalidArgument
+from rankmath.certificates.coq_terms import (
+    BITS,
+    PREAMBLE,
+    Term,
+    Untranslatable,
+    Writer,
+    constant,
+    exact,
+    literal,
+    relation,
+)
 
-#: Bits of Coq's intervals, and how wide an enclosure is stated: relative to its size, 2^-TIGHT.
-BITS, TIGHT = 90, 60
 MOST_ENTRIES = 4096  # of all layers' tokens and attention together: Coq's time grows with it
 
 Matrix: TypeAlias = list[list[Fraction]]
-
-PREAMBLE = """Require Import Reals List Lra Lia ZArith.
-From Interval Require Import Specific_stdz Specific_ops.
-From Interval Require Export Tactic.
-Module SFZ := SpecificFloat StdZRadix2.
-Module ITZ := Interval.Tactic.IntervalTactic SFZ.
-Export ITZ.
-Import ListNotations.
-Local Open Scope R_scope.
-
-(* ---------- definitions ---------- *)
-Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S k => sum k f + f k end.
-(* the largest of 0 and f 0 ... f (n-1); of non-negative f only *)
-Fixpoint maxf (n : nat) (f : nat -> R) : R := match n with O => 0 | S k => Rmax (maxf k f) (f k) end.
-(* a matrix by its rows, a vector by its entries *)
-Definition entries (l : list R) (j : nat) : R := nth j l 0.
-Definition rows (l : list (list R)) (i j : nat) : R := nth j (nth i l nil) 0.
-(* softmax over the keys with weight m j > 0 *)
-Definition softmax (n : nat) (m l : nat -> R) (j : nat) : R := m j * exp (l j) / sum n (fun k => m k * exp (l k)).
-(* (X_i M X_j^T + k . X_j) / sqrt d_qk *)
-Definition logit (d : nat) (dqk : R) (M : nat -> nat -> R) (k : nat -> R) (X : nat -> nat -> R) (i j : nat) : R :=
-  (sum d (fun a => sum d (fun b => X i a * M a b * X j b)) + sum d (fun a => k a * X j a)) / sqrt dqk.
-(* row i of P X W, column b *)
-Definition head (n d : nat) (dqk : R) (mask M : nat -> nat -> R) (k : nat -> R) (W X : nat -> nat -> R) (i b : nat) : R :=
-  sum d (fun a => sum n (fun j => softmax n (mask i) (logit d dqk M k X i) j * X j a) * W a b).
-Definition l1 (d : nat) (u : nat -> R) : R := sum d (fun a => Rabs (u a)).
-Definition l2 (d : nat) (u : nat -> R) : R := sqrt (sum d (fun a => u a * u a)).
-Definition linf (d : nat) (u : nat -> R) : R := maxf d (fun a => Rabs (u a)).
-Definition diam (n : nat) (N : (nat -> R) -> R) (X : nat -> nat -> R) : R :=
-  maxf n (fun i => maxf n (fun k => N (fun a => X i a - X k a))).
-Definition norm1 (n d : nat) (A : nat -> nat -> R) : R := maxf d (fun a => sum n (fun i => Rabs (A i a))).
-Definition norminf (n d : nat) (A : nat -> nat -> R) : R := maxf n (fun i => sum d (fun a => Rabs (A i a))).
-Definition normmax (n d : nat) (A : nat -> nat -> R) : R := maxf n (fun i => maxf d (fun a => Rabs (A i a))).
-Definition frob (n d : nat) (A : nat -> nat -> R) : R := sqrt (sum n (fun i => sum d (fun a => A i a * A i a))).
-Definition comp (n d : nat) (A : nat -> nat -> R) : R := sqrt (norm1 n d A * norminf n d A).
-
-(* ---------- tactics: the known enclosures are variables in bounds; a maximum is bounded from above by bounding all,
-   from below by finding one ---------- *)
-Ltac known t H := generalize H; generalize t; intros ? ?.
-Ltac unfolded := cbv [sum maxf entries rows nth softmax logit head l1 l2 linf diam norm1 norminf normmax frob comp].
-Ltac num := interval with (i_prec %d).
-Ltac less := first [apply Rminus_le | apply Rminus_lt]; num.
-Ltac below := lazymatch goal with
-  | |- _ <= Rmax ?a ?b => first [apply Rle_trans with a; [below | apply Rmax_l] | apply Rle_trans with b; [below | apply Rmax_r]]
-  | _ => solve [num] end.
-Ltac above := lazymatch goal with |- Rmax _ _ <= _ => apply Rmax_lub; above | _ => num end.
-""" % BITS
+Found: TypeAlias = list[tuple[str, str]]  # statements and their proofs
 
 
-class Untranslatable(InvalidArgument):
-    """A certificate that no Coq file is written for, with the reason."""
-
-
-@dataclass(frozen=True)
-class Term:
-    """A real number: how Coq writes it, a ball that contains it, and the enclosures that Coq needs for it."""
-
-    coq: str
-    ball: arb
-    uses: frozenset[tuple[str, str]] = frozenset()
-
-    def __add__(self, other: Term) -> Term:
-        return Term(f"({self.coq} + {other.coq})", self.ball + other.ball, self.uses | other.uses)
-
-    def __sub__(self, other: Term) -> Term:
-        return Term(f"({self.coq} - {other.coq})", self.ball - other.ball, self.uses | other.uses)
-
-    def __mul__(self, other: Term) -> Term:
-        return Term(f"({self.coq} * {other.coq})", self.ball * other.ball, self.uses | other.uses)
-
-    def __truediv__(self, other: Term) -> Term:
-        return Term(f"({self.coq} / {other.coq})", self.ball / other.ball, self.uses | other.uses)
-
-    def __pow__(self, power: int) -> Term:
-        return Term(f"({self.coq} ^ {power})", self.ball**power, self.uses)
-
-    def call(self, name: str, value: Callable[[arb], arb]) -> Term:
-        return Term(f"({name} {self.coq})", value(self.ball), self.uses)
-
-
-def constant(value: Fraction | int) -> Term:
-    """A rational number."""
-    value = Fraction(value)
-    text = str(value.numerator) if value.denominator == 1 else f"{value.numerator} / {value.denominator}"
-    return Term(f"({text})", ball(value))
-
-
-def literal(value: Any) -> str:
-    """Nested lists of rationals as Coq lists."""
-    if isinstance(value, list):
-        return f"[{'; '.join(literal(x) for x in value)}]"
-    return constant(value).coq
-
-
-def exact(value: Any, where: str) -> Any:
-    """Numbers and nested lists of a certificate as fractions: integers, "p/q", "m*2^e"."""
-    if isinstance(value, list):
-        return [exact(x, where) for x in value]
-    if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise Untranslatable(f"{where}: {value!r} given; an integer, 'p/q' or 'm*2^e' is needed")
-    try:
-        mantissa, _, exponent = str(value).partition("*2^")
-        return Fraction(mantissa) * Fraction(2) ** int(exponent or 0)
-    except (ValueError, ZeroDivisionError):
-        raise Untranslatable(f"{where}: {value!r} given; an integer, 'p/q' or 'm*2^e' is needed") from None
-
-
-def bounds(x: arb) -> tuple[str, str]:
-    """Two rationals around a ball, wide enough for Coq's intervals to prove them."""
-    if not x.is_finite():
-        raise Untranslatable("a quantity has no finite enclosure")
-    size = abs(x).upper()
-    slack = Fraction(1, 2**TIGHT) * max(_fraction(size), Fraction(1, 2**TIGHT))
-    return tuple(  # type: ignore[return-value]
-        constant(_dyadic(_fraction(end) + sign * slack, sign)).coq for end, sign in ((x.lower(), -1), (x.upper(), 1))
-    )
-
-
-def _fraction(x: arb) -> Fraction:
-    mantissa, exponent = x.man_exp()
-    return int(mantissa) * Fraction(2) ** int(exponent)
-
-
-def _dyadic(x: Fraction, towards: int) -> Fraction:
-    """A nearby fraction with a short denominator, not nearer to zero error than `towards` allows."""
-    scale = 2 ** (TIGHT + 40)
-    return Fraction((math.floor if towards < 0 else math.ceil)(x * scale), scale)
-
-
-class Writer:
-    """Collects definitions and lemmas; every enclosure it hands out has a lemma before it."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.names: dict[str, Term] = {}
-        self.matrices: list[str] = []
-
-    def define(self, name: str, body: str) -> str:
-        self.lines.append(f"Definition {name} := {body}.")
-        self.matrices.append(name)
-        return name
-
-    def enclose(self, coq: str, value: arb, uses: frozenset[tuple[str, str]], *, opened: Sequence[str] = ()) -> Term:
-        """The term as a number of its own, with a proved enclosure."""
-        if coq in self.names:
-            return self.names[coq]
-        lemma = f"bound_{len(self.names)}"
-        low, high = bounds(value)
-        known = "".join(f" known ({term}) {name}." for term, name in sorted(uses))
-        unfold = f" cbv [{' '.join(dict.fromkeys(opened))}]." if opened else ""
-        self.lines.append(
-            f"Lemma {lemma} : {low} <= {coq} <= {high}.\n"
-            f"Proof.{unfold} unfolded.{known} unfold tanh, sinh, cosh; split; [below | above]. Qed."
-        )
-        self.names[coq] = Term(coq, value, frozenset({(coq, lemma)}))
-        return self.names[coq]
-
-    def largest(self, terms: Sequence[Term]) -> Term:
-        """The maximum of non-negative terms as a number of its own."""
-        text, value = terms[0].coq, terms[0].ball
-        for term in terms[1:]:
-            text, value = f"(Rmax {text} {term.coq})", value.max(term.ball)
-        if len(terms) == 1:
-            return terms[0]
-        return self.enclose(text, value, frozenset().union(*(t.uses for t in terms)))
-
-
-def relation(left: Term, sign: str, right: Term, *, holds: bool) -> tuple[str, str]:
-    """A relation (or its negation) and its proof."""
-    words = {"<=": "<=", "<": "<", ">=": ">=", ">": ">"}
-    if sign not in words:
-        raise Untranslatable(f"the relation {sign}: equality of numbers that are not rational is not decided by intervals")
-    known = "".join(f" known ({term}) {name}." for term, name in sorted(left.uses | right.uses))
-    swapped = sign in (">=", ">")
-    small, large = (right, left) if swapped else (left, right)
-    certain = small.ball < large.ball if holds else large.ball < small.ball
-    if not certain:
-        raise Untranslatable(f"{left.coq} {sign} {right.coq} is too near to equality for intervals")
-    statement = f"({left.coq} {words[sign]} {right.coq})"
-    turn = "apply Rle_ge. " if sign == ">=" else "apply Rlt_gt. " if sign == ">" else ""
-    if holds:
-        return statement, f"{turn}{known} unfold tanh, sinh, cosh; less."
-    refute = {"<=": "Rlt_not_le", "<": "Rle_not_lt", ">=": "Rlt_not_ge", ">": "Rle_not_gt"}[sign]
-    return f"~ {statement}", f"apply {refute}.{known} unfold tanh, sinh, cosh; less."
-
-
-# ---------- networks ----------
 class Network:
     """The layers of a certificate, their tokens enclosed one after the other."""
 
@@ -231,9 +53,8 @@ class Network:
         seen = [[Fraction(1)] * self.n for _ in X] if mask == "complete" else exact(mask, "mask")
         if self.n * (self.n + self.d) * self.L * max(self.H) > MOST_ENTRIES:
             raise Untranslatable(f"too large: at most {MOST_ENTRIES} entries of tokens and attention are written")
-        rows_of = lambda name, value: out.define(name, f"rows {literal(value)}")  # noqa: E731
-        rows_of("mask", seen)
-        rows_of("X_0", X)
+        out.define("mask", f"rows {literal(seen)}")
+        out.define("X_0", f"rows {literal(X)}")
         self.values: list[list[list[Term]]] = [
             [[Term(f"X_0 {i}%nat {a}%nat", ball(x)) for a, x in enumerate(row)] for i, row in enumerate(X)]
         ]
@@ -260,7 +81,8 @@ class Network:
             for h in range(len(heads))
         )
         out.lines.append(
-            f"Definition X_{index + 1} (i b : nat) : R :=\n  {constant(self.skip).coq} * X_{index} i b + ({sums}) + b_{index} b."
+            f"Definition X_{index + 1} (i b : nat) : R :=\n"
+            f"  {constant(self.skip).coq} * X_{index} i b + ({sums}) + b_{index} b."
         )
         opened = ["mask", *names, f"b_{index}", f"X_{index + 1}", *(["X_0"] if index == 0 else [])]
         x = [[t.ball for t in row] for row in self.values[-1]]
@@ -292,10 +114,16 @@ class Network:
         norm = {"1": "l1", "2": "l2", "inf": "linf"}[p]
         entries = self.values[index]
         uses = frozenset().union(*(t.uses for row in entries for t in row))
-        gaps = [[abs(u.ball - v.ball) for u, v in zip(r, s, strict=True)] for r in entries for s in entries]
+        gaps = [
+            [abs(u.ball - v.ball) for u, v in zip(r, s, strict=True)]
+            for i, r in enumerate(entries)
+            for s in entries[:i]
+        ]
         size = {"1": lambda g: sum(g, arb(0)), "2": _euclid, "inf": _most}[p]
         coq = f"(diam {self.n} ({norm} {self.d}) X_{index})"
-        return self.out.enclose(coq, _most([size(g) for g in gaps]), uses, opened=["X_0"] if index == 0 else [])
+        return self.out.enclose(
+            coq, _most([size(g) for g in gaps] or [arb(0)]), uses, opened=["X_0"] if index == 0 else []
+        )
 
     def norm(self, name: str, value: Matrix, kind: str) -> Term:
         absolute = [[abs(x) for x in row] for row in value]
@@ -370,11 +198,13 @@ class Claim:
                 return int(value[name])
             case ast.BinOp(left=a, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Pow() | ast.Div() as op, right=b):
                 x, y = self.index(a, at), self.index(b, at)
-                result = {ast.Add: x + y, ast.Sub: x - y, ast.Mult: x * y}.get(type(op))
-                if result is None:
-                    result = x**y if isinstance(op, ast.Pow) else Fraction(x, y)
-                if result == int(result):
-                    return int(result)
+                if isinstance(op, ast.Pow) and 0 <= y <= 64:
+                    return int(x**y)
+                if isinstance(op, ast.Div) and y and x % y == 0:
+                    return x // y
+                whole = {ast.Add: x + y, ast.Sub: x - y, ast.Mult: x * y}
+                if type(op) in whole:
+                    return whole[type(op)]
         raise Untranslatable(f"{ast.unparse(node)}: no whole number")
 
     def word(self, node: ast.expr, at: Mapping[str, Any]) -> str:
@@ -424,19 +254,19 @@ class Claim:
             case "norm", [M, kind]:
                 return self.net.norm(*self.matrix(M, at), self.word(kind, at))
             case "operator_norm", [M, p]:
-                kind = {"1": "inf", "inf": "1"}.get(self.word(p, at), "max" if self.net.d == 1 else "2")
-                return self.net.norm(*self.matrix(M, at), kind)
+                other = "max" if self.net.d == 1 else "2"
+                return self.net.norm(*self.matrix(M, at), {"1": "inf", "inf": "1"}.get(self.word(p, at), other))
             case "form_norm", [M, p]:
                 if self.word(p, at) != "1" and self.net.d > 1:
                     raise Untranslatable(f"form_norm(…, {self.word(p, at)}) is not written for d > 1")
                 return self.net.norm(*self.matrix(M, at), "max")
-            case ("sum_h" | "sum_l" | "prod_h" | "prod_l"), [body]:
+            case (("sum_h" | "sum_l" | "prod_h" | "prod_l"), [body]):
                 terms = [self.term(body, here) for here in (over_h if name.endswith("h") else over_l)]
                 result = terms[0]
                 for term in terms[1:]:
                     result = result + term if name.startswith("sum") else result * term
                 return result
-            case ("max_h" | "max_l"), [body]:
+            case (("max_h" | "max_l"), [body]):
                 return self.out.largest([self.term(body, here) for here in (over_h if name == "max_h" else over_l)])
             case "max", several:
                 return self.out.largest([self.term(one, at) for one in several])
@@ -446,7 +276,7 @@ class Claim:
                     step = self.term(body, {**here, letter: value})
                     value = self.out.enclose(step.coq, step.ball, step.uses)
                 return value
-            case ("sqrt" | "exp" | "tanh"), [x]:
+            case (("sqrt" | "exp" | "tanh"), [x]):
                 return self.term(x, at).call(name, lambda b: getattr(b, name)())
             case "log", [x]:
                 return self.term(x, at).call("ln", lambda b: b.log())
@@ -455,7 +285,7 @@ class Claim:
         raise Untranslatable(f"{name}(…) is not written in Coq")
 
 
-def _network(content: Mapping[str, Any], out: Writer) -> tuple[list[tuple[str, str]], list[str]]:
+def _network(content: Mapping[str, Any], out: Writer) -> tuple[Found, list[str]]:
     claim = Claim(Network(content["data"], out))
     holds = content["kind"] == "holds"
     found = []
@@ -491,7 +321,7 @@ def _softmax_terms(name: str, weights: list[Fraction], logits: str, values: list
     return [Term(f"(softmax {n} {name} {logits} {j}%nat)", e[j] / sum(e, arb(0))) for j in range(n)]
 
 
-def _tv(content: Mapping[str, Any], out: Writer) -> tuple[list[tuple[str, str]], list[str]]:
+def _tv(content: Mapping[str, Any], out: Writer) -> tuple[Found, list[str]]:
     data = content["data"]
     g, logits = exact(data["g"], "g"), exact(data.get("logits", [0] * len(data["g"])), "logits")
     weights = exact(data.get("weights", [1] * len(g)), "weights")
@@ -511,7 +341,7 @@ def _tv(content: Mapping[str, Any], out: Writer) -> tuple[list[tuple[str, str]],
     return [relation(left, "<=", width.call("tanh", lambda b: b.tanh()), holds=content["kind"] == "holds")], []
 
 
-def _sandwich(content: Mapping[str, Any], out: Writer) -> tuple[list[tuple[str, str]], list[str]]:
+def _sandwich(content: Mapping[str, Any], out: Writer) -> tuple[Found, list[str]]:
     data, holds = content["data"], content["kind"] == "holds"
     E = exact(data["E"], "E")
     m = len(E[0])
@@ -545,7 +375,7 @@ def _sandwich(content: Mapping[str, Any], out: Writer) -> tuple[list[tuple[str, 
     return found, []
 
 
-def _not_a_norm(content: Mapping[str, Any], out: Writer) -> tuple[list[tuple[str, str]], list[str]]:
+def _not_a_norm(content: Mapping[str, Any], out: Writer) -> tuple[Found, list[str]]:
     A, B = exact(content["data"]["A"], "A"), exact(content["data"]["B"], "B")
     n, d = len(A), len(A[0])
     out.define("A", f"rows {literal(A)}")
@@ -566,7 +396,7 @@ def _not_a_norm(content: Mapping[str, Any], out: Writer) -> tuple[list[tuple[str
     return [relation(sides[0], "<=", sides[1], holds=content["kind"] == "holds")], []
 
 
-def _closure(content: Mapping[str, Any], out: Writer) -> tuple[list[tuple[str, str]], list[str]]:
+def _closure(content: Mapping[str, Any], out: Writer) -> tuple[Found, list[str]]:
     factors, product = exact(content["data"]["factors"], "factors"), exact(content["data"]["product"], "product")
     if content["kind"] != "holds":
         raise Untranslatable("seed:closure: only certificates that it holds are written")
@@ -575,13 +405,14 @@ def _closure(content: Mapping[str, Any], out: Writer) -> tuple[list[tuple[str, s
     text = f"{names[0]} i j"
     for k, name in enumerate(names[1:], 1):
         inner = text.replace(" i j", " i a", 1) if k == 1 else f"Q_{k - 1} i a"
-        out.lines.append(f"Definition Q_{k} (i j : nat) : R := sum {len(factors[k])} (fun a => {inner} * {name} a j).")
+        out.lines.append(
+            f"Definition Q_{k} (i j : nat) : R := sum {len(factors[k])} (fun a => {inner} * {name} a j)."
+        )
     last = f"Q_{len(names) - 1}" if len(names) > 1 else names[0]
     opened = " ".join([*names, *(f"Q_{k}" for k in range(1, len(names))), "product"])
     proof = f"cbv [{opened}]. unfolded. repeat split; lra."
     found = []
     for i, row in enumerate(product):
-        entries = " /\\ ".join(f"0 <= {last} {i}%nat {j}%nat = product {i}%nat {j}%nat" for j in range(len(row)))
         entries = " /\\ ".join(
             f"(0 <= {last} {i}%nat {j}%nat /\\ {last} {i}%nat {j}%nat = product {i}%nat {j}%nat)"
             for j in range(len(row))
@@ -590,7 +421,7 @@ def _closure(content: Mapping[str, Any], out: Writer) -> tuple[list[tuple[str, s
     return found, []
 
 
-FAMILIES: dict[str, Callable[[Mapping[str, Any], Writer], tuple[list[tuple[str, str]], list[str]]]] = {
+FAMILIES: dict[str, Callable[[Mapping[str, Any], Writer], tuple[Found, list[str]]]] = {
     "own:tv": _tv,
     "dong2021:A.3": _sandwich,
     "dong2021v1:A.3": _sandwich,
@@ -627,9 +458,9 @@ def to_coq(content: Mapping[str, Any]) -> tuple[str, list[str]]:
     proofs = "\n".join(f"  {'- ' if len(found) > 1 else ''}{proof}" for _, proof in found)
     split = f"  refine ({_conjunction(len(found))}).\n" if len(found) > 1 else ""
     theorem = f"Theorem certified :\n  {statement}.\nProof.\n{split}{proofs}\nQed.\n"
-    title = f"(* Certificate {content.get('id', '')} ({kind}), as a theorem about real numbers.\n{header} *)\n"
-    body = "\n".join(out.lines)
-    return f"{title}{PREAMBLE}\n(* ---------- the instance ---------- *)\n{body}\n\n(* ---------- what is certified ---------- *)\n{theorem}", left_out
+    title = f"(* Certificate {content.get('id', '')} ({kind}), as a theorem about real numbers.\n{header} *)"
+    parts = [title, PREAMBLE, "(* ---------- the instance ---------- *)", *out.lines, ""]
+    return "\n".join([*parts, "(* ---------- what is certified ---------- *)", theorem]), left_out
 
 
 def _conjunction(count: int) -> str:

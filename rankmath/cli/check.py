@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import click
 
 from rankmath.cli.app import as_json
-from rankmath.files import write
+from rankmath.files import read, write
 from rankmath.validation import InvalidArgument
 
 
@@ -16,8 +17,11 @@ from rankmath.validation import InvalidArgument
 @click.option(
     "--export", type=click.Path(dir_okay=False), help="Write the checker itself, as one file that runs alone."
 )
+@click.option(
+    "--coq", is_flag=True, help="Also write each certificate that is accepted as a Coq theorem, a .v file here."
+)
 @as_json
-def check(files: tuple[str, ...], export: str | None, as_json: bool) -> None:
+def check(files: tuple[str, ...], export: str | None, coq: bool, as_json: bool) -> None:
     """The independent checker: accept or reject certificates.
 
     Says in words what was checked. Exit code 1 if one is rejected.
@@ -32,4 +36,27 @@ def check(files: tuple[str, ...], export: str | None, as_json: bool) -> None:
         click.echo(f"{export}: the checker in one file; run it with python -I {export} FILE...")
     elif not files:
         raise InvalidArgument("files: none given; name certificates to check, or --export FILE")
-    sys.exit(checker.run(files, as_json=as_json, say=click.echo))
+    code = checker.run(files, as_json=as_json, say=click.echo)
+    sys.exit(max(code, *(_write_coq(name) for name in files)) if coq else code)
+
+
+def _write_coq(name: str) -> int:
+    """Write the certificate as rm_ID.v, or say why not: 0 or 1."""
+    from rankmath.certificates.coq import to_coq
+    from rankmath.certificates.coq_terms import Untranslatable
+    from rankmath.checker import checker
+
+    if not checker.check(name).accepted:
+        return 1
+    try:
+        content = json.loads(read(name, name="files"))
+        text, left_out = to_coq(content)
+    except Untranslatable as why:
+        click.echo(f"{name}: no Coq file: {why}")
+        return 1
+    target = f"{content['id'].replace('-', '_')}.v"
+    write(target, text, name="coq")
+    click.echo(f"{name}: {target} states it as a theorem; coqc {target} checks it")
+    for line in left_out:
+        click.echo(f"  left out: {line}")
+    return 0
