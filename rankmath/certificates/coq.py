@@ -1,8 +1,8 @@
 """Certificates as Coq theorems: a self-contained file that states the instance and proves it by computation.
 
 `to_coq` reads a certificate and writes the text of a .v file that needs Coq and coq-interval alone. The file has
-the definitions of softmax, the layers and the norms over the reals, gives the exact data, states what the certificate claims (or its
-negation, for the kind "violates") and proves it: `interval` encloses every number that is not rational, layer by
+softmax, the layers and the norms over the reals, the exact data, and what the certificate claims (or its negation,
+for the kind "violates") with a proof: `interval` encloses every number that is not rational, layer by
 layer, and the enclosures decide. Balls choose the enclosures here and Coq proves them, so nothing here is believed.
 What cannot be written is refused with the reason.
 """
