@@ -17,7 +17,6 @@ from proof_text import theorem
 
 import rankmath
 from rankmath.claims import statements
-from rankmath.formula.printing import words
 from rankmath.report.cite import citation
 from rankmath.report.sources import certificate_file, committed_certificates, label_of, proofs_folder, slug
 from rankmath.verification.statement import Statement
@@ -46,11 +45,6 @@ def escaped(text: str) -> str:
 # -- the gallery -------------------------------------------------------------------------------------------
 
 
-def hypotheses(entry: Statement) -> list[str]:
-    """The names of the predicates that an instance must pass, as the statement itself gives them."""
-    return list(filter(None, (words(part) for part in entry.hypotheses)))
-
-
 def registered_at(entry: Statement) -> tuple[str, int]:
     """File and line at which the statement is registered."""
     for path in sorted((ROOT / "rankmath" / "claims").rglob("*.py")):
@@ -68,12 +62,18 @@ def page(entry: Statement, found: Sample) -> str:
         f"# {escaped(entry.title)}",
         f"`{entry.key}`, **{entry.status}**. {escaped(entry.source[:1].upper() + entry.source[1:])}.",
         "## Claim",
-        *(f"$$\n{part}\n$$" for part in _lines_of(entry.claim)),
+        *(f"$$\n{part}\n$$" for part in (*entry.conclusion, *entry.letters)),
     ]
     if entry.notes:
         parts.append(escaped(entry.notes))
-    demanded = hypotheses(entry)
-    parts += ["## Hypotheses", "None beyond the claim."] if not demanded else ["## Hypotheses", _list(demanded)]
+    demanded = [part if part.startswith("$") else escaped(part) for part in entry.premises]
+    parts += [
+        "## Hypotheses",
+        "\n".join(f"- {part}" for part in demanded) if demanded else "None beyond the claim.",
+    ]
+    if entry.meanings:
+        quantities = (f"- ${shown}$: {escaped(said)}." for shown, said in entry.meanings)
+        parts += ["## Quantities", "\n".join(quantities)]
     parts += ["## " + ("Proof" if entry.status == "proved" else "Refutation"), *_shown(entry)]
     parts += ["## Instances" if found.outcomes else "## Tightness", *_picture(entry, found)]
     path, line = registered_at(entry)
@@ -86,16 +86,6 @@ def page(entry: Statement, found: Sample) -> str:
         f"```bibtex\n{citation(entry.key).text('bibtex')}\n```",
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _lines_of(claim: str) -> list[str]:
-    r"""A claim and what its letters stand for, on lines of their own; a \text{…} is never cut."""
-    parts = claim.split(r",\quad")
-    return [part + ("," if k < len(parts) - 1 else "") for k, part in enumerate(parts)]
-
-
-def _list(names: list[str]) -> str:
-    return "\n".join(f"- `{name}`" for name in names)
 
 
 def _shown(entry: Statement) -> list[str]:
@@ -111,7 +101,7 @@ def _shown(entry: Statement) -> list[str]:
         own = theorem(f"stmt:{slug(entry.key)}") if entry.status == "proved" else None
         if own:
             parts += [
-                "The first theorem of that text:",
+                "Its theorem there:",
                 "\n".join(f"> {line}".rstrip() for line in own.splitlines()),
             ]
     else:
@@ -180,7 +170,6 @@ def write_gallery(folder: Path) -> None:
 
 
 # -- the reference -----------------------------------------------------------------------------------------
-
 
 
 def _rooms() -> tuple[str, ...]:

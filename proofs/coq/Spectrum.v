@@ -9,6 +9,13 @@ Proof.
   intros H. unfold csum. f_equal; apply sum_ext; intros j Hj; now rewrite H.
 Qed.
 
+Lemma csum_mod n (f : nat -> C) : Cmod (csum n f) <= sum n (fun j => Cmod (f j)).
+Proof.
+  induction n as [|n IH]; [change (Cmod (RtoC 0) <= 0); rewrite Cmod_0; lra|].
+  replace (csum (S n) f) with (csum n f + f n)%C by (unfold csum, Cplus; simpl; reflexivity).
+  eapply Rle_trans; [apply Cmod_triangle|]. cbn [sum]. lra.
+Qed.
+
 (** The real and the imaginary part of J v. *)
 Lemma apply_parts n d (K : mat) (v : nat -> nat -> C) :
   csum n (fun p => csum d (fun b => RtoC (K p b) * v p b)%C)

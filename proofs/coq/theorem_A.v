@@ -1,4 +1,4 @@
-(** Theorem A.  Causal mask, every n: an attracting equilibrium of full rank, with its spectrum.
+(** own:stable-causal-every-n (Theorem A).  Causal mask, every n: an attracting equilibrium of full rank, with its spectrum.
 
     n tokens in R^n, causal mask, LayerNorm on the sphere.  M = W_QK/sqrt(d_qk) has ones strictly above the
     diagonal and zeros elsewhere; row i of W_V is mu_i e_i - mu_{i-1} e_{i-1} (row 0: mu_0 e_0), where

@@ -1,4 +1,4 @@
-(** wu2024:cor1.  Corollary 1 of Wu et al.: tokens at acute angles meet, at an explicit rate.
+(** wu2024:cor1 and wu2024:cor1-step.  Corollary 1 of Wu et al.: tokens at acute angles meet, at an explicit rate.
 
     Setting of own:hemisphere (one head, orthogonal values, LayerNorm on the sphere, a mask with self-loops and a centre that reaches
     all tokens within r edges, A_ij(s) >= eps on the edges), unit tokens with all cosines at least phi >= 0 at the start.  Then
@@ -225,4 +225,59 @@ Proof.
     { unfold dot, vsub. rewrite <- sum_scal, <- sum_minus, <- sum_plus. apply sum_ext; intros; ring. }
     rewrite E. rewrite <- !l2_sq, !Ut by assumption. specialize (Main i j Hi Hj). lra.
   - right. rewrite <- !sqrt_mult_alt by (try apply Rmult_le_pos; lra). f_equal. field.
+Qed.
+
+(** Tokens stay unit vectors, with cosines at least phi. *)
+Lemma hemisphere_units n d (Ly : nat -> layer) (G : mat) c r eps t X :
+  (0 < n)%nat ->
+  (forall s, (s < t)%nat -> nheads (Ly s) = 1%nat /\ mask (hd (Ly s) 0) = G /\
+     (forall a, bout (Ly s) a = 0) /\ orthogonal d (WV (hd (Ly s) 0))) ->
+  (forall i j, (i < n)%nat -> (j < n)%nat -> 0 <= G i j) -> (forall i, (i < n)%nat -> 0 < G i i) -> centre n G c r ->
+  (forall s i j, (s < t)%nat -> (i < n)%nat -> (j < n)%nat -> 0 < G i j -> eps <= sphere_attention n d Ly X s i j) ->
+  (forall i, (i < n)%nat -> l2 d (X i) = 1) -> forall phi, 0 <= phi -> 0 < eps ->
+  (forall i k, (i < n)%nat -> (k < n)%nat -> phi <= dot d (X i) (X k)) ->
+  (forall i, (i < n)%nat -> l2 d (sphere_orbit n d Ly X t i) = 1) /\
+  (forall i k, (i < n)%nat -> (k < n)%nat -> phi <= dot d (sphere_orbit n d Ly X t i) (sphere_orbit n d Ly X t k)).
+Proof.
+  intros Hn HL G0 G1 Hc HA U0 phi P0 E0 Ac.
+  set (A := sphere_attention n d Ly X). set (W := fun s => WV (hd (Ly s) 0)). set (Z := sphere_orbit n d Ly X).
+  assert (St : forall s, (s < t)%nat -> row_stochastic n n (A s)).
+  { intros s Hs. apply attn_stochastic. destruct (HL s Hs) as [_ [-> _]]. split; [exact G0|]. intros i Hi. exists i. auto. }
+  assert (Or : forall s, (s < t)%nat -> orthogonal d (W s)) by (intros; now apply HL).
+  assert (HZ : forall s i a, (s < t)%nat -> (i < n)%nat -> (a < d)%nat -> Z (S s) i a = sphere d (vmat d (vmat n (A s i) (Z s)) (W s)) a).
+  { intros s i a Hs _ _. unfold Z at 1. rewrite sphere_orbit_step by now apply HL. reflexivity. }
+  destruct (acute_run n d A W Z t G c r eps Hn St Or HZ E0 G1 Hc HA 0 phi P0 U0 Ac t ltac:(lia)) as [Ut [_ [_ [_ [_ Dt]]]]].
+  split; assumption.
+Qed.
+
+(** wu2024:cor1-step.  In r layers the squared diameter shrinks by 1 - eps^{2r}, if it is at most two. *)
+Theorem wu_cor1_step n d (Ly : nat -> layer) (G : mat) c r eps X :
+  (0 < n)%nat -> (0 < r)%nat -> 0 < eps ->
+  (forall s, (s < r)%nat -> nheads (Ly s) = 1%nat /\ mask (hd (Ly s) 0) = G /\
+     (forall a, bout (Ly s) a = 0) /\ orthogonal d (WV (hd (Ly s) 0))) ->
+  (forall i j, (i < n)%nat -> (j < n)%nat -> 0 <= G i j) ->
+  (forall i, (i < n)%nat -> 0 < G i i) ->
+  centre n G c r ->
+  (forall s i j, (s < r)%nat -> (i < n)%nat -> (j < n)%nat -> 0 < G i j -> eps <= sphere_attention n d Ly X s i j) ->
+  (forall i, (i < n)%nat -> l2 d (X i) = 1) -> diam n (l2 d) X ^ 2 <= 2 ->
+  diam n (l2 d) (sphere_orbit n d Ly X r) ^ 2 <= (1 - eps ^ (2 * r)) * diam n (l2 d) X ^ 2.
+Proof.
+  intros Hn Hr E0 HL G0 G1 Hc HA U0 D2. set (D := diam n (l2 d) X) in *. assert (Dp : 0 <= D) by apply diam_nonneg.
+  assert (Sq : forall (Y : mat) i k, l2 d (Y i) = 1 -> l2 d (Y k) = 1 -> l2 d (vsub (Y i) (Y k)) ^ 2 = 2 * (1 - dot d (Y i) (Y k))).
+  { intros Y i k Hi Hk. replace (l2 d (vsub (Y i) (Y k)) ^ 2) with (l2 d (vsub (Y i) (Y k)) * l2 d (vsub (Y i) (Y k))) by ring. rewrite l2_sq.
+    replace (dot d (vsub (Y i) (Y k)) (vsub (Y i) (Y k))) with (dot d (Y i) (Y i) - 2 * dot d (Y i) (Y k) + dot d (Y k) (Y k)).
+    - rewrite <- !l2_sq, Hi, Hk. ring.
+    - unfold dot, vsub. rewrite <- sum_scal, <- sum_minus, <- sum_plus. apply sum_ext; intros; ring. }
+  assert (Ac : forall i k, (i < n)%nat -> (k < n)%nat -> 1 - D ^ 2 / 2 <= dot d (X i) (X k)).
+  { intros i k Hi Hk. assert (Q := Sq X i k (U0 i Hi) (U0 k Hk)). assert (L := diam_ub n (l2 d) X i k Hi Hk). fold D in L.
+    assert (P := l2_pos d (vsub (X i) (X k))). assert (l2 d (vsub (X i) (X k)) ^ 2 <= D ^ 2) by (apply pow_incr; lra). lra. }
+  destruct (wu_cor1 n d Ly G c r eps (1 - D ^ 2 / 2) r X Hn Hr E0 ltac:(lra) HL G0 G1 Hc HA U0 Ac) as [Main _].
+  rewrite Nat.div_same, pow_1 in Main by lia. replace (1 - (1 - D ^ 2 / 2)) with (D ^ 2 / 2) in Main by ring.
+  destruct (hemisphere_units n d Ly G c r eps r X Hn HL G0 G1 Hc HA U0 (1 - D ^ 2 / 2) ltac:(lra) E0 Ac) as [U1 _].
+  assert (q0 : 0 <= (1 - eps ^ (2 * r)) * D ^ 2).
+  { destruct Hc as [Hc _]. specialize (Main c c Hc Hc). rewrite <- l2_sq, U1 in Main by exact Hc. lra. }
+  replace ((1 - eps ^ (2 * r)) * D ^ 2) with (sqrt ((1 - eps ^ (2 * r)) * D ^ 2) ^ 2) by (rewrite <- Rsqr_pow2; now apply Rsqr_sqrt).
+  apply pow_incr. split; [apply diam_nonneg|]. apply diam_lub; [apply sqrt_pos|]. intros i k Hi Hk.
+  assert (Q := Sq (sphere_orbit n d Ly X r) i k (U1 i Hi) (U1 k Hk)). specialize (Main i k Hi Hk).
+  rewrite <- (sqrt_pow2 (l2 d _)) by apply l2_pos. apply sqrt_le_1_alt. rewrite Q. lra.
 Qed.

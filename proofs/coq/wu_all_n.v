@@ -1,4 +1,4 @@
-(** wu2024:conjecture refuted for every number n >= 2 of tokens and every dimension d >= 2.
+(** wu2024:conjecture refuted, own:stable-rank-two-every-n, for every number n >= 2 of tokens and every dimension d >= 2.
 
     Complete mask, LayerNorm on the sphere.  There are M = W_QK/sqrt(d_qk) and W_V, zero outside their first two rows
     and columns, such that X* with n-1 tokens at e_0 and the last at e_1, of rank two, is an exact equilibrium that attracts

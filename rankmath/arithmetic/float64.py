@@ -31,6 +31,8 @@ _CACHED_ENTRIES = 2**20
 _BATCHED_ENTRIES = 2**22
 # Use our thread pool from this many exponentials.
 _THREADED_ENTRIES = 2**18
+# Use the compiled kernel from this many pairs of tokens.
+_COMPILED_ENTRIES = 2**14
 # Above this size max and −min beat max of a temporary abs(a).
 _LONG = 2**14
 _LARGEST_BLOCK_BYTES = 6 * 2**30
@@ -294,6 +296,10 @@ class Float64:
 
     def fuses(self, left: Array, values: Array) -> bool:
         """Whether one kernel does what `fused_deviation` says."""
+        if self._numpy:
+            from rankmath.arithmetic import compiled
+
+            return left.shape[-2] * values.shape[-2] >= _COMPILED_ENTRIES and compiled.kernel() is not None
         if not self.on_gpu:
             return False
         from rankmath.arithmetic.cuda import fits
@@ -302,9 +308,28 @@ class Float64:
 
     def fused_deviation(self, left: Array, right: Array, q: Array, values: Array, scale: Array) -> Array:
         """Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j) with m = expm1(scale · left rightᵀ), no n × n matrix in memory."""
+        if self._numpy:
+            return self._compiled_deviation(left * scale, right, q, values)
         from rankmath.arithmetic.cuda import fused_deviation
 
         return fused_deviation(left, right, q, values, self.factor(scale))
+
+    def _compiled_deviation(self, left: Array, right: Array, q: Array, values: Array) -> Array:
+        from rankmath.arithmetic import compiled
+
+        kernel = compiled.kernel()
+        assert kernel is not None
+        if left.ndim > 2:
+            lead = np.broadcast_shapes(*(a.shape[:-2] for a in (left, right, q, values)))
+            many = [np.broadcast_to(a, (*lead, *a.shape[-2:])) for a in (left, right, q, values)]
+            out = np.empty((*lead, left.shape[-2], values.shape[-1]))
+            for place in np.ndindex(*lead):
+                out[place] = self._compiled_deviation(*(a[place] for a in many))
+            return out
+        entries = left.shape[0] * right.shape[0]
+        out, tasks = compiled.fused_deviation(kernel, left, right, q, values, self.threads_for(entries))
+        list(self.in_turn(tasks, entries))
+        return out
 
     def farthest(self, products: Array, squares: Array) -> Array:
         """max_j |x_i − x_j|², (..., r, 1), from the products of r tokens with themselves and all after them."""

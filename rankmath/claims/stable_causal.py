@@ -103,7 +103,7 @@ def exhibit_stable_causal() -> Certificate:
 
     X, W_V, W_QK = stable_causal_example().equilibrium.floats()
     proof = certify_equilibrium(X, W_V, W_QK, "causal", rank=2, stable=True).certificate()
-    return issue(replace(proof, statement="own:stable-causal"), decided=True)
+    return issue(replace(proof, statement="own:stable-causal", claim="", given=()))
 
 
 own_stable_causal = Statement(

@@ -277,8 +277,8 @@ ALIASES = {"camembert": "roberta", "xlm-roberta": "roberta", "deit": "vit"}
 def layout_of(config: Mapping[str, Any], tensors: Mapping[str, Floats], part: str | None) -> tuple[str, Layout]:
     """The architecture a config.json names (a lone Whisper file tells it by its sizes), and its table."""
     kind = config.get("model_type")
-    if kind is None and "n_text_layer" in config:
-        kind = "whisper-openai"
+    if kind is None:
+        kind = "whisper-openai" if "n_text_layer" in config else _named_by_tensors(tensors)
     kind = ALIASES.get(str(kind), kind)
     if kind not in (*ARCHITECTURES, "whisper-openai"):
         given = "no model_type" if kind is None else f"model_type {str(kind)[:60]!r}"
@@ -296,6 +296,22 @@ def layout_of(config: Mapping[str, Any], tensors: Mapping[str, Floats], part: st
         if config.get(key) not in allowed:
             raise InvalidArgument(f"path: {key} {config[key]!r} in config.json; only {allowed[0]!r} is read")
     return str(kind), layout
+
+
+def _named_by_tensors(tensors: Mapping[str, Floats]) -> str | None:
+    """The architecture of files older than model_type, where the names of its tensors leave one.
+
+    BERT and RoBERTa share theirs; BERT has two types of tokens, RoBERTa one.
+    """
+    found = []
+    for kind, layout in LAYOUTS.items():
+        name = layout.layer_name(layout.fused or layout.query, 0, {}) + ".weight"
+        if kind in ARCHITECTURES and any(prefix + name in tensors for prefix in layout.prefixes):
+            found.append(kind)
+    if found == ["bert", "roberta"]:
+        types = tensors.get("embeddings.token_type_embeddings.weight")
+        found = [] if types is None else ["bert" if len(types) == 2 else "roberta"]
+    return found[0] if len(found) == 1 else None
 
 
 class Weights:

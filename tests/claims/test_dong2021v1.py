@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -30,6 +31,15 @@ def test_the_exhibit_is_accepted_by_the_checker(key: str) -> None:
     certificate = exhibit()
     assert (certificate.statement, certificate.kind) == (key, "violates")
     assert certificate.check().accepted
+
+
+def test_a_negative_key_bias_is_refused() -> None:
+    """There the idle tokens are the heaviest, γ_* is larger than the data say, and nothing is violated."""
+    exhibit = statement("dong2021:2.3-printed").exhibit
+    assert exhibit is not None
+    certificate = exhibit()
+    data = {**certificate.data, "key_logit": -8, "columns": 10**9, "entry": Fraction(1, 31623)}
+    assert not replace(certificate, data=data).check().accepted
 
 
 def test_without_small_logits_the_formula_is_violated_and_with_them_it_does_not_apply() -> None:

@@ -80,7 +80,7 @@ def test_the_printed_rate_follows_from_ours(n: int, r: int) -> None:
 
 
 def test_a_hub_with_a_chain_keeps_its_rank_where_the_expression_vanishes() -> None:
-    """Without nε < 1 the expression is no rate: nine tokens, ε = 1/3, 1 − nε² = 0, and X(2) = D₂AD₁A has rank nine."""
+    """Without nε < 1 the expression is no rate: nine tokens, ε = 1/3, 1 − nε² = 0, and D₂AD₁A has rank nine."""
     n = 9
     allowed = np.eye(n, dtype=bool)
     allowed[:, 0] = True
@@ -156,5 +156,5 @@ def test_what_the_sphere_statements_do_not_speak_about() -> None:
 
 
 def test_a_zero_token_has_no_direction() -> None:
-    with pytest.raises(ValueError, match="^X: a token is zero"):
+    with pytest.raises(ValueError, match=r"^X: a token is zero"):
         verify("wu2024:cor1", on_sphere(2, 2, 1, "causal").net, [[0.0, 0.0], [1.0, 0.0]])

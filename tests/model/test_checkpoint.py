@@ -57,6 +57,14 @@ def test_pytorch_files_give_the_same_model(tmp_path: Path, form: str) -> None:
         assert (first.mlp.W_out == second.mlp.W_out).all()
 
 
+@pytest.mark.parametrize("kind", ["bert", "albert", "distilbert", "gpt2", "mpnet", "vit"])
+def test_files_older_than_model_type_are_told_by_their_tensors(tmp_path: Path, kind: str) -> None:
+    place = checkpoint(tmp_path, kind)
+    config = {name: value for name, value in CONFIGS[kind].items() if name != "model_type"}
+    (place / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    assert rm.load_model(place).kind == kind
+
+
 def test_layers_can_be_chosen(tmp_path: Path) -> None:
     whole = loaded(tmp_path, "bert")
     X = whole.embed(given("bert"))
@@ -187,7 +195,9 @@ def test_unknown_architectures_and_settings(tmp_path: Path) -> None:
     refused(
         changed(tmp_path / "a", model_type="llama", rope_theta=1e4), "allowed are bert, .*rotary positions are not"
     )
-    refused(changed(tmp_path / "b", model_type=None), "no model_type")
+    whisper = checkpoint(tmp_path / "b", "whisper")
+    (whisper / "config.json").write_text("{}", encoding="utf-8")
+    refused(whisper, "no model_type")
     refused(changed(tmp_path / "c", position_embedding_type="relative_key"), "only 'absolute' is read")
     refused(changed(tmp_path / "d", hidden_act="mish"), "hidden_act 'mish' in config.json; allowed are gelu")
     refused(changed(tmp_path / "e", num_attention_heads=5), "must divide the width 12")

@@ -1,0 +1,85 @@
+"""`rankmath model` and `rankmath experiment` from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tiny import checkpoint
+
+import rankmath as rm
+from rankmath.cli import main
+
+
+def typed(*words: str) -> str:
+    result = CliRunner().invoke(main, list(words), standalone_mode=False)
+    if result.exception is not None:
+        raise result.exception
+    return result.output
+
+
+def test_the_table_is_the_trace(tmp_path: Path) -> None:
+    place = checkpoint(tmp_path, "bert")
+    asked = ("model", str(place), "--ids", "5,0,22,7", "--variant", "san,full", "--json")
+    found = json.loads(
+        typed(*asked, "--metric", "relative-residual,effective-rank", "--plot", str(tmp_path / "a.png"))
+    )
+    model = rm.load_model(place)
+    X = model.embed([5, 0, 22, 7])
+    for entry in found["variants"]:
+        net = model.variant(entry["variant"]).network
+        logs = [row["log_residual"] for row in entry["layers"]]
+        assert logs == pytest.approx(rm.trace(net, X).log_residual.tolist())
+        columns = rm.measure(net, X, ["relative-residual", "effective-rank"])
+        assert [row["effective-rank"] for row in entry["layers"]] == columns.values["effective-rank"].tolist()
+        assert [row["log relative-residual"] for row in entry["layers"]] == columns.logs[
+            "relative-residual"
+        ].tolist()
+    assert (tmp_path / "a.png").stat().st_size > 1000
+
+
+def test_balls_and_bounds(tmp_path: Path) -> None:
+    place = checkpoint(tmp_path, "distilbert")
+    asked = (
+        "model",
+        str(place),
+        "--ids",
+        "5,0,22",
+        "--metric",
+        "effective-rank",
+        "--arithmetic",
+        "balls",
+        "--bounds",
+    )
+    found = json.loads(typed(*asked, "--json"))["variants"][0]
+    for row in found["layers"]:
+        assert row["log_residual_lower"] <= row["log_residual"] <= row["log_residual_upper"]
+        assert row["effective-rank enclosure"].startswith("[")
+    assert [bound["key"] for bound in found["bounds"]] == ["own:diameter", "dong2021:2.3", "wu2024:1"]
+    assert "own:diameter says of the fall" in typed(*asked)
+
+
+def test_names_are_listed_and_bad_ones_refused(tmp_path: Path) -> None:
+    place = str(checkpoint(tmp_path, "gpt2"))
+    assert "dong:san+mlp" in typed("model", place, "--variant", "help")
+    assert "effective-rank-centred" in typed("model", place, "--metric", "help")
+    text = tmp_path / "text.txt"
+    text.write_text("hello", encoding="utf-8")
+    for words, said in (
+        (("--ids", "1,x"), "--ids: '1,x' given; whole numbers"),
+        (("--ids", "1", "--text", str(text)), "--text, --ids: both given"),
+        (("--text", str(text)), "no tokenizer.json"),
+        (("--ids", "1,2", "--metric", "rank"), "metric: 'rank' given"),
+        (("--ids", "1,2", "--variant", "san", "--bounds"), "only attention alone, without mask"),
+    ):
+        with pytest.raises(rm.InvalidArgument, match=said):
+            typed("model", place, *words)
+
+
+def test_an_experiment_on_a_checkpoint(tmp_path: Path) -> None:
+    place = str(checkpoint(tmp_path, "bert"))
+    found = json.loads(typed("experiment", "dong-fig2", "--model", place, "--set", "tokens=5", "--json"))
+    assert {curve["panel"] for curve in found["curves"]} == {"trained", "at initialisation"}
+    assert "paths" in typed("experiment", "dong-paths", "--model", place, "--set", "tokens=5", "--set", "samples=2")
