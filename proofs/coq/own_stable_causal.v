@@ -4,9 +4,10 @@
     There is exactly one q in (-1, a-1) with w^2(1-q^2) = (1+(1-a)q)^2, namely
         q = -((1-a) + w sqrt(w^2 - a(2-a))) / (w^2 + (1-a)^2).
     With p = -(1+(1-a)q)/w the tokens X_1 = e_d, X_2 = p e_{d-1} + q e_d are an equilibrium of rank two, and it attracts every start near it
-    at an exponential rate.  (a and (1+q)/a, c and c/a are the multipliers; p, q are a unit vector and p is not zero.) *)
-Require Import Reals Lra Lia Psatz.
-From Rankmath Require Import Definitions Norms Softmax Jets SphereLayer.
+    at an exponential rate.  The eigenvalues of the derivative are a, (1+q)/a and 0, and for d > 2 also c and c/a. *)
+Require Import Reals Lra Lia Psatz Classical.
+From Coquelicot Require Import Coquelicot.
+From Rankmath Require Import Definitions Norms Softmax Jets SphereLayer Spectrum.
 Local Open Scope R_scope.
 
 (** d = e+2; the plane is spanned by the coordinates e and e+1. *)
@@ -299,6 +300,179 @@ Proof.
         rewrite N, Kv. replace ((p * (a * u e) + q * (u (S e) + w * u e) - 1 * (p * (a * u e) + q * (u (S e) + w * u e))) / a) with 0 by (field; lra).
         rewrite Rabs_R0. assert (0 <= rho * small) by nra. nra.
 Qed.
+
+(* ---------- the eigenvalues ---------- *)
+Lemma J_first y H : (y < d)%nat -> lin 2 d (J 0%nat y) H = if Nat.ltb y e then c * H 0%nat y else if Nat.eqb y e then a * H 0%nat y else 0.
+Proof.
+  intros Hy. rewrite (J_apply 0 y H ltac:(lia) Hy). set (u := fun b => H 0%nat b).
+  assert (K : dot d (vmat d u W) (Z 0%nat) = vmat d u W (S e)).
+  { unfold dot, stable_tokens. rewrite (sum_ext d _ (fun b => eye (S e) b * vmat d u W b)) by (intros; ring). apply (sum_eye_l d (vmat d u W)). lia. }
+  rewrite K. unfold stable_tokens. destruct (Nat.ltb_spec y e) as [L|L]; [|destruct (Nat.eqb_spec y e) as [->|N]].
+  - rewrite vmat_W by exact Hy. destruct (Nat.ltb_spec y e); [|lia]. rewrite (eye_diff (S e) y), (eye_diff y (S e)) by lia. unfold u. field.
+  - rewrite vmat_W by exact Hy. destruct (Nat.ltb_spec e e); [lia|]. rewrite Nat.eqb_refl, (eye_diff (S e) e), (eye_diff e (S e)) by lia. unfold u. field.
+  - replace y with (S e) by lia. rewrite eye_same. field.
+Qed.
+
+Lemma J_second H : 
+  (forall y, (y < e)%nat -> lin 2 d (J 1%nat y) H = c / a * (H 0%nat y + H 1%nat y)) /\
+  - q * lin 2 d (J 1%nat e) H + p * lin 2 d (J 1%nat (S e)) H
+    = ((1 + q) * (- q * H 1%nat e + p * H 1%nat (S e)) - p * (p * H 1%nat e + q * H 1%nat (S e)) - (1 + q) * H 0%nat e + p * H 0%nat (S e)) / a /\
+  p * lin 2 d (J 1%nat e) H + q * lin 2 d (J 1%nat (S e)) H = 0.
+Proof.
+  assert (Hw := wp). assert (N := pq). set (u := fun b => H 0%nat b + H 1%nat b). set (k := dot d (vmat d u W) (Z 1%nat)).
+  assert (JA : forall z, (z < d)%nat -> lin 2 d (J 1%nat z) H = (vmat d u W z - Z 1%nat z * k) / a) by (intros z Hz; rewrite (J_apply 1 z H ltac:(lia) Hz); reflexivity).
+  assert (Ve : vmat d u W e = a * u e) by (rewrite vmat_W by lia; destruct (Nat.ltb_spec e e); [lia|]; rewrite Nat.eqb_refl, eye_diff by lia; ring).
+  assert (Vs : vmat d u W (S e) = u (S e) + w * u e) by (rewrite vmat_W by lia; destruct (Nat.ltb_spec (S e) e); [lia|]; destruct (Nat.eqb_spec (S e) e); [lia|]; rewrite eye_same; ring).
+  assert (Ze : Z 1%nat e = p) by (unfold stable_tokens; rewrite eye_same, (eye_diff (S e) e) by lia; ring).
+  assert (Zs : Z 1%nat (S e) = q) by (unfold stable_tokens; rewrite eye_same, (eye_diff e (S e)) by lia; ring).
+  assert (Kv : k = p * (a * u e) + q * (u (S e) + w * u e)).
+  { unfold k, dot, stable_tokens. rewrite (sum_ext d _ (fun b => eye e b * (p * vmat d u W b) + eye (S e) b * (q * vmat d u W b))) by (intros; ring).
+    rewrite sum_plus, (sum_eye_l d (fun b => p * vmat d u W b) e), (sum_eye_l d (fun b => q * vmat d u W b) (S e)) by lia. now rewrite Ve, Vs. }
+  split; [|split].
+  - intros y Hy. rewrite JA by lia. rewrite vmat_W by lia. destruct (Nat.ltb_spec y e); [|lia].
+    unfold stable_tokens. rewrite (eye_diff y (S e)), (eye_diff e y), (eye_diff (S e) y) by lia. unfold u. field. lra.
+  - rewrite !JA by lia. rewrite Ve, Vs, Ze, Zs.
+    replace (- q * ((a * u e - p * k) / a) + p * ((u (S e) + w * u e - q * k) / a)) with ((- q * (a * u e) + p * u (S e) + (w * p) * u e) / a) by (field; lra).
+    replace ((1 + q) * (- q * H 1%nat e + p * H 1%nat (S e)) - p * (p * H 1%nat e + q * H 1%nat (S e))) with (- q * H 1%nat e - (p * p + q * q) * H 1%nat e + p * H 1%nat (S e)) by ring.
+    rewrite Hw, N. unfold u. field. lra.
+  - rewrite !JA by lia. rewrite Ve, Vs, Ze, Zs.
+    replace (p * ((a * u e - p * k) / a) + q * ((u (S e) + w * u e - q * k) / a)) with ((p * (a * u e) + q * (u (S e) + w * u e) - (p * p + q * q) * k) / a) by (field; lra).
+    rewrite N, Kv. field. lra.
+Qed.
+
+(** l x = Re(z (x + iy)), l y = Im(z (x + iy)): z = l or x = y = 0. *)
+Lemma real_pair l zr zi x y : l * x = zr * x - zi * y -> l * y = zr * y + zi * x -> (zr, zi) <> (l, 0) -> x = 0 /\ y = 0.
+Proof.
+  intros E1 E2 N. assert (S : ((l - zr) * (l - zr) + zi * zi) * (x * x + y * y) = 0).
+  { replace (((l - zr) * (l - zr) + zi * zi) * (x * x + y * y)) with (((l - zr) * x + zi * y) * ((l - zr) * x + zi * y) + ((l - zr) * y - zi * x) * ((l - zr) * y - zi * x)) by ring.
+    replace ((l - zr) * x + zi * y) with 0 by lra. replace ((l - zr) * y - zi * x) with 0 by lra. ring. }
+  assert (S1 := Rle_0_sqr (l - zr)). assert (S2 := Rle_0_sqr zi). assert (S3 := Rle_0_sqr x). assert (S4 := Rle_0_sqr y). unfold Rsqr in *.
+  assert (P : (l - zr) * (l - zr) + zi * zi <> 0).
+  { intro Q. apply N. assert (l - zr = 0) by (apply Rsqr_0_uniq; unfold Rsqr; lra). assert (zi = 0) by (apply Rsqr_0_uniq; unfold Rsqr; lra). f_equal; lra. }
+  apply Rmult_integral in S. destruct S as [S|S]; [lra|]. split; apply Rsqr_0_uniq; unfold Rsqr; lra.
+Qed.
+
+(** An eigenvector with real entries. *)
+Lemma real_eigen l (v : mat) i0 y0 : (i0 < 2)%nat -> (y0 < d)%nat -> v i0 y0 <> 0 ->
+  (forall i y, (i < 2)%nat -> (y < d)%nat -> lin 2 d (J i y) v = l * v i y) -> eigenvalue 2 d J (RtoC l).
+Proof.
+  intros Hi Hy N H. exists (fun i y => RtoC (v i y)). split; [exists i0, y0; repeat split; auto; intro Q; apply N; injection Q; auto|].
+  intros i y Hi' Hy'. rewrite apply_parts. change (fun p0 b => fst (RtoC (v p0 b))) with v. rewrite H by assumption.
+  replace (lin 2 d (J i y) (fun p0 b => snd (RtoC (v p0 b)))) with 0; [unfold RtoC, Cmult; simpl; f_equal; ring|].
+  unfold lin. rewrite (sum_ext 2 _ (fun _ => 0)); [now rewrite sum_zero|]. intros. rewrite (sum_ext d _ (fun _ => 0)); [apply sum_zero|]. intros; simpl; ring.
+Qed.
+
+(** Token 2 from its coordinates along t and along itself. *)
+Lemma from_plane x y l A B : - q * x + p * y = l * (- q * A + p * B) -> p * x + q * y = l * (p * A + q * B) -> x = l * A /\ y = l * B.
+Proof.
+  intros E1 E2. assert (N := pq). split.
+  - replace x with ((p * p + q * q) * x) by (rewrite N; ring). replace ((p * p + q * q) * x) with (- q * (- q * x + p * y) + p * (p * x + q * y)) by ring.
+    rewrite E1, E2. replace (- q * (l * (- q * A + p * B)) + p * (l * (p * A + q * B))) with (l * ((p * p + q * q) * A)) by ring. rewrite N. ring.
+  - replace y with ((p * p + q * q) * y) by (rewrite N; ring). replace ((p * p + q * q) * y) with (p * (- q * x + p * y) + q * (p * x + q * y)) by ring.
+    rewrite E1, E2. replace (p * (l * (- q * A + p * B)) + q * (l * (p * A + q * B))) with (l * ((p * p + q * q) * B)) by ring. rewrite N. ring.
+Qed.
+
+Theorem spectrum_S (z : C) : eigenvalue 2 d J z <->
+  z = RtoC 0 \/ z = RtoC a \/ z = RtoC ((1 + q) / a) \/ ((0 < e)%nat /\ (z = RtoC c \/ z = RtoC (c / a))).
+Proof.
+  assert (N := pq). split.
+  - intros [v [[i0 [y0 [Hi0 [Hy0 Nv]]]] Hv]]. destruct z as [zr zi]. apply NNPP. intro No. unfold RtoC in No.
+    set (X := fun i y => fst (v i y)). set (Y := fun i y => snd (v i y)).
+    assert (R : forall i y, (i < 2)%nat -> (y < d)%nat -> lin 2 d (J i y) X = zr * X i y - zi * Y i y /\ lin 2 d (J i y) Y = zr * Y i y + zi * X i y).
+    { intros i y Hi Hy. assert (E := Hv i y Hi Hy). rewrite apply_parts in E. fold X Y in E. unfold Cmult in E. injection E. intros. split; assumption. }
+    assert (T1 : forall y, (y < d)%nat -> X 0%nat y = 0 /\ Y 0%nat y = 0).
+    { intros y Hy. destruct (R 0%nat y ltac:(lia) Hy) as [E1 E2]. rewrite J_first in E1, E2 by exact Hy.
+      destruct (Nat.ltb_spec y e) as [L|L]; [|destruct (Nat.eqb_spec y e)].
+      - apply (real_pair c zr zi); [exact E1|exact E2|intro Q; apply No; right; right; right; split; [lia|left; exact Q]].
+      - apply (real_pair a zr zi); [exact E1|exact E2|intro Q; apply No; right; left; exact Q].
+      - apply (real_pair 0 zr zi); [lra|lra|intro Q; apply No; left; exact Q]. }
+    destruct (J_second X) as [XA [XB XC]]. destruct (J_second Y) as [YA [YB YC]].
+    assert (T2 : forall y, (y < d)%nat -> X 1%nat y = 0 /\ Y 1%nat y = 0).
+    { assert (Low : forall y, (y < e)%nat -> X 1%nat y = 0 /\ Y 1%nat y = 0).
+      { intros y Hy. destruct (R 1%nat y ltac:(lia) ltac:(lia)) as [E1 E2]. rewrite XA in E1 by exact Hy. rewrite YA in E2 by exact Hy.
+        destruct (T1 y ltac:(lia)) as [Z1 Z2]. rewrite Z1 in E1. rewrite Z2 in E2. apply (real_pair (c / a) zr zi); [lra|lra|intro Q; apply No; right; right; right; split; [lia|right; exact Q]]. }
+      destruct (R 1%nat e ltac:(lia) ltac:(lia)) as [E1 E2]. destruct (R 1%nat (S e) ltac:(lia) ltac:(lia)) as [E3 E4].
+      destruct (T1 e ltac:(lia)) as [Z1 Z2]. destruct (T1 (S e) ltac:(lia)) as [Z3 Z4].
+      rewrite E1, E3, Z1, Z3 in XB. rewrite E2, E4, Z2, Z4 in YB. rewrite E1, E3 in XC. rewrite E2, E4 in YC.
+      set (xb := p * X 1%nat e + q * X 1%nat (S e)) in *. set (yb := p * Y 1%nat e + q * Y 1%nat (S e)) in *.
+      set (xa := - q * X 1%nat e + p * X 1%nat (S e)) in *. set (ya := - q * Y 1%nat e + p * Y 1%nat (S e)) in *.
+      assert (B0 : xb = 0 /\ yb = 0).
+      { apply (real_pair 0 zr zi); [unfold xb, yb; lra|unfold xb, yb; lra|]. intro Q. apply No. left. exact Q. }
+      destruct B0 as [xb0 yb0]. rewrite xb0 in XB. rewrite yb0 in YB.
+      assert (A0 : xa = 0 /\ ya = 0).
+      { apply (real_pair ((1 + q) / a) zr zi).
+        - transitivity (((1 + q) * xa - p * 0 - (1 + q) * 0 + p * 0) / a); [field; lra|]. rewrite <- XB. unfold xa, ya. ring.
+        - transitivity (((1 + q) * ya - p * 0 - (1 + q) * 0 + p * 0) / a); [field; lra|]. rewrite <- YB. unfold xa, ya. ring.
+        - intro Q. apply No. right; right; left. exact Q. }
+      destruct A0 as [xa0 ya0].
+      destruct (from_plane (X 1%nat e) (X 1%nat (S e)) 0 0 0) as [P1 P2]; [unfold xa in xa0; lra|unfold xb in xb0; lra|].
+      destruct (from_plane (Y 1%nat e) (Y 1%nat (S e)) 0 0 0) as [P3 P4]; [unfold ya in ya0; lra|unfold yb in yb0; lra|].
+      intros y Hy. destruct (Nat.lt_ge_cases y e) as [L|L]; [now apply Low|]. destruct (Nat.eq_dec y e) as [->|]; [split; lra|]. replace y with (S e) by lia. split; lra. }
+    apply Nv. rewrite (surjective_pairing (v i0 y0)). destruct i0 as [|[|i0]]; try lia.
+    + destruct (T1 y0 Hy0) as [A1 A2]. unfold X, Y in A1, A2. rewrite A1, A2. reflexivity.
+    + destruct (T2 y0 Hy0) as [A1 A2]. unfold X, Y in A1, A2. rewrite A1, A2. reflexivity.
+  - (* eigenvectors *)
+    assert (Build : forall l (v : mat) i0 y0, (i0 < 2)%nat -> (y0 < d)%nat -> v i0 y0 <> 0 ->
+      (forall y, (y < e)%nat -> c * v 0%nat y = l * v 0%nat y) -> a * v 0%nat e = l * v 0%nat e -> 0 = l * v 0%nat (S e) ->
+      (forall y, (y < e)%nat -> c / a * (v 0%nat y + v 1%nat y) = l * v 1%nat y) ->
+      ((1 + q) * (- q * v 1%nat e + p * v 1%nat (S e)) - p * (p * v 1%nat e + q * v 1%nat (S e)) - (1 + q) * v 0%nat e + p * v 0%nat (S e)) / a = l * (- q * v 1%nat e + p * v 1%nat (S e)) ->
+      0 = l * (p * v 1%nat e + q * v 1%nat (S e)) -> eigenvalue 2 d J (RtoC l)).
+    { intros l v i0 y0 Hi Hy Nv A1 A2 A3 B1 B2 B3. apply (real_eigen l v i0 y0); auto. destruct (J_second v) as [XA [XB XC]].
+      assert (PL := from_plane (lin 2 d (J 1%nat e) v) (lin 2 d (J 1%nat (S e)) v) l (v 1%nat e) (v 1%nat (S e)) ltac:(lra) ltac:(lra)). destruct PL as [P1 P2].
+      intros i y Hi' Hy'. destruct i as [|[|i]]; try lia.
+      - rewrite J_first by exact Hy'. destruct (Nat.ltb_spec y e); [now apply A1|]. destruct (Nat.eqb_spec y e) as [->|]; [exact A2|]. replace y with (S e) by lia. lra.
+      - destruct (Nat.lt_ge_cases y e); [rewrite XA by assumption; now apply B1|]. destruct (Nat.eq_dec y e) as [->|]; [exact P1|]. replace y with (S e) by lia. exact P2. }
+    assert (Tq : eigenvalue 2 d J (RtoC ((1 + q) / a))).
+    { assert (Nt : q <> 0) by lra.
+      apply (Build ((1 + q) / a) (fun i y => match i with O => 0 | _ => - q * eye y e + p * eye y (S e) end) 1%nat e ltac:(lia) ltac:(lia)).
+      - rewrite eye_same, eye_diff by lia. lra.
+      - intros; ring.
+      - ring.
+      - ring.
+      - intros y Hy. rewrite !eye_diff by lia. ring.
+      - rewrite !eye_same, (eye_diff e (S e)), (eye_diff (S e) e) by lia.
+        replace (- q * (- q * 1 + p * 0) + p * (- q * 0 + p * 1)) with (p * p + q * q) by ring. replace (p * (- q * 1 + p * 0) + q * (- q * 0 + p * 1)) with 0 by ring. rewrite N. field. lra.
+      - rewrite !eye_same, (eye_diff e (S e)), (eye_diff (S e) e) by lia. ring. }
+    intros [->|[->|[->|[He [->| ->]]]]].
+    + apply (Build 0 (fun i y => match i with O => eye y (S e) | _ => - eye y (S e) end) 0%nat (S e) ltac:(lia) ltac:(lia)).
+      * rewrite eye_same. lra.
+      * intros y Hy. rewrite eye_diff by lia. ring.
+      * rewrite eye_diff by lia. ring.
+      * ring.
+      * intros y Hy. rewrite eye_diff by lia. ring.
+      * rewrite eye_same, eye_diff by lia. field. lra.
+      * ring.
+    + destruct (Req_dec (a * a) (1 + q)) as [Q|Q].
+      { replace a with ((1 + q) / a) by (rewrite <- Q; field; lra). exact Tq. }
+      set (k := (1 + q) / (1 + q - a * a)). assert (Dk : 1 + q - a * a <> 0) by lra.
+      apply (Build a (fun i y => match i with O => eye y e | _ => k * (- q * eye y e + p * eye y (S e)) end) 0%nat e ltac:(lia) ltac:(lia)).
+      * rewrite eye_same. lra.
+      * intros y Hy. rewrite eye_diff by lia. ring.
+      * ring.
+      * rewrite eye_diff by lia. ring.
+      * intros y Hy. rewrite !eye_diff by lia. ring.
+      * rewrite !eye_same, (eye_diff e (S e)), (eye_diff (S e) e) by lia.
+        replace (- q * (k * (- q * 1 + p * 0)) + p * (k * (- q * 0 + p * 1))) with (k * (p * p + q * q)) by ring.
+        replace (p * (k * (- q * 1 + p * 0)) + q * (k * (- q * 0 + p * 1))) with 0 by ring. rewrite N. unfold k. field. split; lra.
+      * rewrite !eye_same, (eye_diff e (S e)), (eye_diff (S e) e) by lia. ring.
+    + exact Tq.
+    + apply (Build c (fun i y => match i with O => eye y 0%nat | _ => / (a - 1) * eye y 0%nat end) 0%nat 0%nat ltac:(lia) ltac:(lia)).
+      * rewrite eye_same. lra.
+      * intros; ring.
+      * rewrite eye_diff by lia. ring.
+      * rewrite eye_diff by lia. ring.
+      * intros y Hy. field. split; lra.
+      * rewrite !(eye_diff e 0), !(eye_diff (S e) 0) by lia. field. split; lra.
+      * rewrite !(eye_diff e 0), !(eye_diff (S e) 0) by lia. ring.
+    + apply (Build (c / a) (fun i y => match i with O => 0 | _ => eye y 0%nat end) 1%nat 0%nat ltac:(lia) ltac:(lia)).
+      * rewrite eye_same. lra.
+      * intros; ring.
+      * ring.
+      * ring.
+      * intros; ring.
+      * rewrite !(eye_diff e 0), !(eye_diff (S e) 0) by lia. field. lra.
+      * rewrite !(eye_diff e 0), !(eye_diff (S e) 0) by lia. ring.
+Qed.
 End Stable.
 
 Theorem stable_causal d a c w : (2 <= d)%nat -> 0 < c < a -> a < 1 -> 0 < w -> a * (2 - a) < w ^ 2 -> exists q,
@@ -307,7 +481,9 @@ Theorem stable_causal d a c w : (2 <= d)%nat -> 0 < c < a -> a < 1 -> 0 < w -> a
   q = - ((1 - a) + w * sqrt (w ^ 2 - a * (2 - a))) / (w ^ 2 + (1 - a) ^ 2) /\
   let p := - (1 + (1 - a) * q) / w in let Z := stable_tokens (d - 2) p q in
   let F := sphere_map 2 d nulls (stable_values (d - 2) a c w) causal in
-  p <> 0 /\ p ^ 2 + q ^ 2 = 1 /\ fixed 2 d F Z /\ attracts 2 d F Z.
+  p <> 0 /\ p ^ 2 + q ^ 2 = 1 /\ fixed 2 d F Z /\ attracts 2 d F Z /\
+  exists J, derivative 2 d F Z J /\ forall z : C, eigenvalue 2 d J z <->
+    z = RtoC 0 \/ z = RtoC a \/ z = RtoC ((1 + q) / a) \/ ((2 < d)%nat /\ (z = RtoC c \/ z = RtoC (c / a))).
 Proof.
   intros Hd Hc Ha Hw H. destruct (root_exists a w ltac:(lra) Hw H) as [B E]. exists (q_root a w).
   split; [split; assumption|]. split; [intros q' B' E'; apply (root_unique a w); auto; lra|]. split; [reflexivity|].
@@ -315,5 +491,7 @@ Proof.
   assert (N : p a w (q_root a w) < 0) by (first [apply p_neg with (c := c)|apply p_neg]; auto; lra).
   split; [change (p a w (q_root a w) <> 0); lra|]. split.
   - assert (P : p a w (q_root a w) * p a w (q_root a w) + q_root a w * q_root a w = 1) by (first [apply pq with (c := c)|apply pq]; auto; lra). fold (p a w (q_root a w)) in p0. unfold p0. simpl. lra.
-  - split; [apply fixed_S|apply attracts_S]; auto; lra.
+  - split; [apply fixed_S; auto; lra|]. split; [apply attracts_S; auto; lra|]. exists (J e a c w (q_root a w)).
+    split; [apply derivative_S; auto; lra|]. intro z. rewrite (spectrum_S e a c w (q_root a w)) by (auto; lra).
+    assert (Q : (2 < S (S e))%nat <-> (0 < e)%nat) by lia. rewrite Q. reflexivity.
 Qed.

@@ -1,7 +1,9 @@
-(** Three of the theorems with their definitions unfolded to the standard library's reals: nothing below
+(** Four of the theorems with their definitions unfolded to the standard library's reals: nothing below
     mentions a definition of this library before its proof. *)
-Require Import Reals Lra Lia.
+Require Import Reals Lra Lia FunctionalExtensionality.
+From Coquelicot Require Import Lim_seq.
 From Rankmath Require Import Definitions Functions Norms Softmax own_tv own_diameter seed_closure.
+From Rankmath Require Import SphereLayer wu2024_3_measure theorem_B.
 Local Open Scope R_scope.
 
 (** own:tv, with [sum_f_R0] (n + 1 terms). *)
@@ -57,4 +59,32 @@ Proof.
   rewrite !E in T. change (X 0%nat 0%nat) with x0 in T. change (X 1%nat 0%nat) with x1 in T.
   eapply Rle_trans; [exact T|]. rewrite <- Rmult_assoc, (Rmult_comm (Rabs (x0 - x1)) (Rabs v)).
   right. f_equal. f_equal. simpl. field.
+Qed.
+
+(** own:stable-complete-every-n: n + 1 tokens in n + 1 dimensions, no mask; W_QK/sqrt d_qk = M, values W, every token divided by its
+    norm.  For some M and W the identity rests, and every start near it converges to it: no collapse. *)
+Goal forall n : nat, exists M W : nat -> nat -> R,
+  let l (X : nat -> nat -> R) i j := sum_f_R0 (fun a => sum_f_R0 (fun c => X i a * M a c * X j c) n) n in
+  let y (X : nat -> nat -> R) i b := sum_f_R0 (fun a =>
+    sum_f_R0 (fun j => exp (l X i j) / sum_f_R0 (fun k => exp (l X i k)) n * X j a) n * W a b) n in
+  let F (X : nat -> nat -> R) i b := y X i b / sqrt (sum_f_R0 (fun c => y X i c * y X i c) n) in
+  let I (i a : nat) := if Nat.eqb i a then 1 else 0 in
+  (forall i a, (i <= n)%nat -> (a <= n)%nat -> F I i a = I i a) /\
+  exists eta, 0 < eta /\ forall X : nat -> nat -> R,
+    (forall i a, (i <= n)%nat -> (a <= n)%nat -> Rabs (X i a - I i a) <= eta) ->
+    forall i a, (i <= n)%nat -> (a <= n)%nat -> Un_cv (fun k => Nat.iter k F X i a) (I i a).
+Proof.
+  intro n. destruct (theorem_B_complete (S n) 1 ltac:(lia) ltac:(lra)) as [M [W [Fx [At _]]]]. exists M, W. intros l y F I.
+  assert (E : F = sphere_map (S n) (S n) M W nomask).
+  { assert (Y : forall X i b, y X i b = 0 * X i b + SA (S n) (S n) (onehead (S n) M W nomask) X i b).
+    { intros X i b. unfold SA, y. cbn [onehead nheads bout dqk]. rewrite <- sum_reals.
+      assert (L : forall j, logit (S n) (S n) (hd (onehead (S n) M W nomask) 0) X i j = l X i j).
+      { intro j. rewrite logit_onehead by lia. unfold bil, l. rewrite <- sum_reals. apply sum_ext. intros. now rewrite <- sum_reals. }
+      change (sum 1 ?f) with (0 + f 0%nat). cbv beta. rewrite Rmult_0_l, !Rplus_0_l, Rplus_0_r. unfold vmat at 1. apply sum_ext. intros a _. f_equal.
+      rewrite <- sum_reals. unfold vmat, attn, softmax, tilt. apply sum_ext. intros j _. f_equal.
+      change (mask (hd (onehead (S n) M W nomask) 0) i) with (nomask i). unfold nomask. rewrite L, Rmult_1_l. f_equal. rewrite <- sum_reals. apply sum_ext. intros k _. rewrite L. ring. }
+    apply functional_extensionality; intro X. apply functional_extensionality; intro i. apply functional_extensionality; intro b.
+    unfold F, sphere_map, block_map. cbn [normalised tok skip att]. unfold sphere, l2, dot. rewrite Y. f_equal. f_equal. rewrite <- sum_reals. apply sum_ext. intros c _. now rewrite Y. }
+  rewrite E. split; [intros; apply Fx; lia|]. destruct (attracts_limit _ _ _ _ At) as [eta [Ep Lim]]. exists eta. split; [exact Ep|].
+  intros X HX i a Hi Ha. apply is_lim_seq_Reals. apply Lim; [|lia|lia]. intros p q Hp Hq. apply HX; lia.
 Qed.
