@@ -107,7 +107,7 @@ class Kinds(ABC):
         return int(mantissa) * Fraction(2) ** int(exponent)
 
     def data(self) -> dict[str, Any]:
-        """The instance as a certificate holds it: whole numbers and fractions."""
+        """The instance as a certificate holds it: whole numbers and Fractions."""
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
 
     def _check(self, counts: dict[str, int], numbers: tuple[str, ...]) -> None:
@@ -127,7 +127,7 @@ class Kinds(ABC):
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    return value if isinstance(value, int) else str(value)
+    return int(value) if value == int(value) else value
 
 
 def _layer(logits: Floats, W: Floats, key_bias: Floats) -> Network:

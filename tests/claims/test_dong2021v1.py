@@ -11,6 +11,7 @@ import pytest
 import rankmath as rm
 from rankmath.campaigns.battery import verify
 from rankmath.claims import statement
+from rankmath.report.sources import committed_certificates
 from rankmath.verification.many_tokens import LoneQuery, MeanKinds, lone_query
 from rankmath.verification.two_heads import FourKeys, TwoHeads
 from rankmath.verification.verdict import Outcome
@@ -31,6 +32,7 @@ def test_the_exhibit_is_accepted_by_the_checker(key: str) -> None:
     certificate = exhibit()
     assert (certificate.statement, certificate.kind) == (key, "violates")
     assert certificate.check().accepted
+    assert certificate.id in {committed.id for committed in committed_certificates()[key]}
 
 
 def test_a_negative_key_bias_is_refused() -> None:
