@@ -69,7 +69,7 @@ def run(folder: str) -> dict[str, Any]:
     model = rm.load_model(folder)
     X = model.embed(ids())
     net = model.variant("san").network
-    trace = rm.trace(net, X)
+    trace, proved = rm.trace(net, X), rm.trace(net, X, arithmetic="balls")
     bound = next(b for b in layer_bounds(net, X) if b.key == "own:diameter")
     plain = [float(np.log(np.linalg.norm(Y - Y.mean(axis=0)))) for Y in rm.hidden_states(net, X)]
     relative = {
@@ -83,6 +83,8 @@ def run(folder: str) -> dict[str, Any]:
         "ids": f"numpy.random.default_rng({SEED}).integers(1000, 20000, {TOKENS})",
         "rankmath": rm.__version__,
         "centred": trace.log_residual.tolist(),
+        "proved_lower": proved.log_residual_lower.tolist(),
+        "proved_upper": proved.log_residual_upper.tolist(),
         "order": trace.order.tolist(),
         "bound": [None, *steps],
         "float64": plain,
@@ -129,5 +131,6 @@ if __name__ == "__main__":
         made = run(sys.argv[sys.argv.index("--run") + 1])
         SOURCE.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
     stored = json.loads(SOURCE.read_text(encoding="utf-8"))
-    draw(stored, TARGET)
+    if "--print" not in sys.argv:
+        draw(stored, TARGET)
     print("log of the residual, layer by layer:", ", ".join(f"{x:.3f}" for x in stored["centred"]))
