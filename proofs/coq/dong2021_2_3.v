@@ -1,4 +1,4 @@
-(** dong2021:2.2, dong2021:2.3 (repaired), dong2021:3.2, and the sharper constant 2 in place of 4.
+(** dong2021:2.2, dong2021:2.3 (repaired), dong2021:3.2, and own:composite: the sharper constant 2 in place of 4.
     L layers, any number of heads, biases, key padding; x^l minimises comp(X^l - 1 x^T) and D_ii <= x_star
     (e^x_star = 1 + 2 x_star) at every layer and head for that centre.  With
         B_l = (sum_h norm1 W_QK norm1 W_h)^(1/2) (sum_h norm1 W_QK norminf W_h)^(1/2)

@@ -1,4 +1,4 @@
-(** own:diameter.  Tokens in any seminorm N; a layer with any number of heads, biases, key padding.
+(** own:diameter, own:diameter-cubic.  Tokens in any seminorm N; a layer with any number of heads, biases, key padding.
     If N(v W_h) <= w_h N(v) and |u W_QK,h v^T| <= m_h N(u) N(v), then with D = diam X
         diam SA(X) <= sum_h w_h D tanh(m_h D^2 / (4 sqrt d_qk)) <= kappa D^3,
     kappa = sum_h w_h m_h / (4 sqrt d_qk)  [diameter_layer].  For X^{l+1} = f_l(SA_l(X^l)) with

@@ -1,4 +1,4 @@
-(** own:gamma-free.  Any centre x, R = X - 1 x^T; E, q of the centred form; delta >= osc_j E_ij for all
+(** own:gamma-free, own:gamma-free-one-head.  Any centre x, R = X - 1 x^T; E, q of the centred form; delta >= osc_j E_ij for all
     rows and heads; alpha_h = norm1 W_QK,h.  Then
         comp(res SA(X)) <= C(delta)/sqrt d_qk (sum_h |q_h|_inf alpha_h norm1 W_h)^(1/2)
                            (sum_h alpha_h norminf W_h)^(1/2) comp(R)^3,   C(delta)^2 = 2 (e^delta - 1)/delta

@@ -3,7 +3,9 @@
         (|s| - phi(D)) D <= diam X' <= (|s| + phi(D)) D   [skip_layer].
     L layers with s = 1, kappa_l <= kappa and phi_l(D_l) <= theta < 1 along the way:
         1/D_L^2 <= 1/D_0^2 + K(theta) kappa L   and   D_L >= D_0 / sqrt(1 + K(theta) kappa D_0^2 L),
-    K(theta) = (2 - theta)/(1 - theta)^2   [skip_lower]. *)
+    K(theta) = (2 - theta)/(1 - theta)^2   [skip_lower].
+    own:lambda-skip-lower, own:lambda-skip-upper.  L layers with any skips s_l, D_l = diam X^l, phi_l(D_l) <= |s_l|:
+        D_0 prod_l (|s_l| - phi_l(D_l)) <= D_L <= D_0 prod_l (|s_l| + phi_l(D_l))   [lambda_skip]. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Functions Norms Softmax own_diameter.
 Local Open Scope R_scope.
@@ -86,6 +88,30 @@ Proof.
     rewrite (sn_ext N _ (fun a => skip B * vsub (X i) (X k) a + vsub (Y i) (Y k) a)) by (intro; apply Ed).
     eapply Rle_trans; [apply sn_add|]. rewrite sn_scal.
     assert (S1 := diam_ub n N X i k Hi Hk). assert (S2 := diam_ub n N Y i k Hi Hk). assert (A := Rabs_pos (skip B)). nra.
+Qed.
+
+(** f 0 * ... * f (L-1) *)
+Fixpoint prod (L : nat) (f : nat -> R) : R := match L with O => 1 | S l => prod l f * f l end.
+
+Theorem lambda_skip (B : nat -> block) (w m : nat -> nat -> R) L X :
+  (forall l, layer_bounds d N (att (B l)) (w l) (m l)) ->
+  (forall l h, (h < nheads (att (B l)))%nat -> key_padding n (mask (hd (att (B l)) h))) ->
+  (forall l v, tok (B l) v = v) ->
+  let D l := diam n N (net n d B l X) in
+  let phi l := rate (att (B l)) (w l) (m l) (D l) in
+  D L <= D 0%nat * prod L (fun l => Rabs (skip (B l)) + phi l) /\
+  ((forall l, (l < L)%nat -> phi l <= Rabs (skip (B l))) -> D 0%nat * prod L (fun l => Rabs (skip (B l)) - phi l) <= D L).
+Proof.
+  intros HB HM Ht D phi.
+  assert (Step : forall l, D l * (Rabs (skip (B l)) - phi l) <= D (S l) <= D l * (Rabs (skip (B l)) + phi l)).
+  { intro l. destruct (skip_layer (B l) (w l) (m l) (net n d B l X) (HB l) (HM l) (Ht l)) as [A1 [A2 _]]. now split. }
+  assert (Pos : forall l, 0 <= phi l) by (intro; apply (rate_nonneg d N _ _ _ (HB l))).
+  split.
+  - induction L as [|l IH]; [simpl; lra|]. simpl. destruct (Step l) as [_ S2]. eapply Rle_trans; [exact S2|].
+    rewrite <- Rmult_assoc. apply Rmult_le_compat_r; [|exact IH].
+    assert (A := Rabs_pos (skip (B l))). specialize (Pos l). lra.
+  - induction L as [|l IH]; intros Hs; [simpl; lra|]. simpl. destruct (Step l) as [S1 _]. eapply Rle_trans; [|exact S1].
+    rewrite <- Rmult_assoc. apply Rmult_le_compat_r; [specialize (Hs l ltac:(lia)); lra|]. apply IH. intros; apply Hs; lia.
 Qed.
 
 Variables (Ly : nat -> layer) (w m : nat -> nat -> R).
