@@ -14,8 +14,14 @@ from pages import write_tables
 
 import rankmath as rm
 from rankmath.dynamics.limits import basins, limits, random_starts
+from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.constructions import sibling
+from rankmath.equilibria.contraction import log10
 from rankmath.equilibria.cycles import stable_cycle
+from rankmath.equilibria.designs import causal_design, path_design
+from rankmath.equilibria.equilibrium import Equilibrium
+from rankmath.equilibria.stored import LARGE_BASINS
+from rankmath.linalg.masks import Mask, as_mask
 
 Rows = list[list[str]]
 STARTS = 2000
@@ -33,6 +39,66 @@ def stable() -> Rows:
         sigma = np.linalg.svd(equilibrium.X, compute_uv=False)[-1]
         share = f"{both} of {STARTS} ({1 - basin.elsewhere.high:.2%} to {1 - basin.elsewhere.low:.2%})"
         rows.append([str(n), f"{equilibrium.spectral_radius:.3f}", f"{sigma:.3f}", ball, share])
+    return rows
+
+
+def every_n() -> Rows:
+    """The closed forms: generated, proved in balls, checked."""
+    rows = [["n = d", "mask", "largest logit", "spectral radius", "proved ball (largest entry)", "certificate"]]
+    for n in range(2, 17):
+        for mask, key, design in (
+            ("complete", "own:stable-complete-every-n", path_design),
+            ("causal", "own:stable-causal-every-n", causal_design),
+        ):
+            proof = certify_design(design(n))
+            largest = f"{np.abs(proof.W_QK).max():.0f}"
+            ball = f"10^{log10(proof.contraction.radius):.1f}"
+            rows.append([str(n), mask, largest, "0.5 ± 2⁻²⁴", ball, proof.certificate(key).id])
+    return rows
+
+
+def masks() -> Rows:
+    """Connected undirected masks with self-loops, full rank."""
+    rng = np.random.default_rng(0)
+    drawn = np.triu(rng.random((7, 7)) < 0.5, 1)
+    named = {
+        "path": np.eye(6, k=1),
+        "cycle": np.eye(6, k=1) + np.eye(6, k=5),
+        "grid 2 × 3": np.kron(np.eye(2), np.eye(3, k=1)) + np.eye(6, k=3),
+        "random, edges with probability ½": drawn,
+        "star": np.eye(4)[:, :1] @ np.ones((1, 4)),
+        "star, five tokens": np.eye(5)[:, :1] @ np.ones((1, 5)),
+    }
+    rows = [["mask", "n = d", "found by", "spectral radius", "proved ball", "certificate"]]
+    for name, edges in named.items():
+        n = len(edges)
+        mask = Mask((edges + edges.T + np.eye(n)) > 0)
+        found = rm.layernorm_equilibrium(n, n, n, mask, stable=True)
+        proof = found.certify(stable=True)
+        closed = proof.contraction is not None
+        ball = f"10^{log10(proof.contraction.radius):.1f}" if closed else f"{proof.attraction.ball:.1e}"
+        certificate = proof.certificate(None if closed else "wu2024:conjecture").id
+        how = "Theorem B" if closed else "search"
+        rows.append([name, str(n), how, f"{found.spectral_radius:.3f}", ball, certificate])
+    return rows
+
+
+def basins_found() -> Rows:
+    """Weights with large basins: the share of random starts that settle at rank two or more, and what attracts."""
+    rows = [
+        ["weights", "starts that settle at rank ≥ 2", "limits seen, proved", "smallest and largest proved ball"]
+    ]
+    for name, (mask, W_V, W_QK) in LARGE_BASINS.items():
+        n = len(W_V)
+        frame = Equilibrium(X=np.eye(n), W_V=W_V, W_QK=W_QK, mask=as_mask(mask, n), rank=n)
+        counted = basins(frame.network, STARTS, tokens=n, steps=600)
+        share = counted.share_of(lambda limit: limit.period == 1 and limit.rank >= 2)
+        balls = []
+        for limit, _ in counted.reached:
+            if limit.period == 1 and limit.rank >= 2:
+                proof = rm.certify_equilibrium(limit.orbit[0], W_V, W_QK, mask, stable=True, tolerance=1e-6)
+                balls += [proof.attraction.ball] if proof.proved else []
+        rows.append([name, str(share), str(len(balls)), f"{min(balls):.1e}, {max(balls):.1e}"])
     return rows
 
 
@@ -102,7 +168,15 @@ def _name(period: int | None, rank: int) -> str:
     return "point" if rank == 1 else "thick"
 
 
-TABLES = {"stable": stable, "ranks": ranks, "cycles": cycles, "networks": networks}
+TABLES = {
+    "every-n": every_n,
+    "masks": masks,
+    "basins": basins_found,
+    "stable": stable,
+    "ranks": ranks,
+    "cycles": cycles,
+    "networks": networks,
+}
 
 
 def markdown(rows: Rows) -> str:

@@ -25,7 +25,7 @@ from rankmath.equilibria.map import (
     token_norm,
 )
 from rankmath.equilibria.search import cluster_weights, stable_search
-from rankmath.equilibria.stored import stable_complete_design
+from rankmath.equilibria.stored import stored_design
 from rankmath.equilibria.wu2024 import LARGEST, ExactEquilibrium, complete_equilibrium, shift_equilibrium
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.validation import InvalidArgument, as_choice, as_count, as_real
@@ -65,8 +65,8 @@ def layernorm_equilibrium(
     mask : "causal", "complete", another name, a boolean matrix, a networkx graph, or a `Mask`.
     seed : of the random design or search; closed forms and stored designs do not depend on it.
     radius : the spectral radius wanted of a stable one, between 0 and 1: the closed form with this ratio. By
-        default the stored design with the largest proved ball where there is one (complete mask, up to 7 tokens),
-        else ½.
+        default a stored design where there is one (complete mask up to 7 tokens, stars of 4 and 5: larger proved
+        balls), else ½.
     backend : "cupy" computes the gradients of the search for stable ones on a GPU.
     progress : called with the restart's number and the smallest spectral radius so far.
 
@@ -109,7 +109,7 @@ def layernorm_equilibrium(
                 "and dim ≥ tokens are needed"
             )
         return from_design(closed)
-    stored = graph.is_complete and k == n and stable_complete_design(n) is not None
+    stored = k == n and stored_design(graph) is not None
     if stable and norm == "sphere" and not stored:
         closed = stable_design(graph, d, k)
         if closed is not None:
@@ -248,8 +248,8 @@ def _stable_core(
     backend: Backend,
     progress: Callable[[int, float], None] | None,
 ) -> _Core:
-    if mask.is_complete and rank == mask.n:
-        known = stable_complete_design(rank)
+    if rank == mask.n:
+        known = stored_design(mask)
         if known is not None:
             return list(range(rank)), *known
     clusters = find_clusters(mask, rank)

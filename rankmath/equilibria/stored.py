@@ -1,4 +1,4 @@
-"""Stable full-rank equilibria under the complete mask that `stable_search` has found, as short dyadic numbers.
+"""Stable full-rank equilibria that `stable_search` has found, complete mask and stars, as short dyadic numbers.
 
 Under the weights for 2, 3 and 4 tokens there are equilibria of every smaller rank as well; see `sibling`.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankmath.equilibria.map import Floats
+from rankmath.linalg.masks import Mask, as_mask
 
 # Tokens, W_V and W_QK in units of 2^-14, by number of tokens: spectral radius at most 0.9 (0.92 for 7), singular
 # values at least 0.3. The weights are exact; the tokens are where Newton's method starts.
@@ -145,16 +146,88 @@ _FOUND: dict[int, tuple[list[list[int]], list[list[int]], list[list[int]]]] = {
 }
 
 
-def stable_complete_design(tokens: int) -> tuple[Floats, Floats, Floats] | None:
-    """X, W_V and W_QK of a stable equilibrium of full rank n = d, None where none is kept.
+# The same under the star, whose centre is token 0: no Hamiltonian path, so no closed form.
+_STARS: dict[int, tuple[list[list[int]], list[list[int]], list[list[int]]]] = {
+    4: (
+        [
+            [5727, -15295, -983, 863],
+            [-5661, 13928, 2869, -5844],
+            [906, -14755, -6440, 2904],
+            [-810, 16102, -105, -2913],
+        ],
+        [
+            [-49494, 138276, -13677, -7424],
+            [8848, 836, 3310, 222],
+            [-59447, 134815, 8030, -10024],
+            [42104, -80548, 11738, 18304],
+        ],
+        [
+            [49379, 59181, -180305, -46460],
+            [55416, 21721, 26292, 36325],
+            [-140293, -14044, 33788, 116363],
+            [-3189, -10884, 152454, 326593],
+        ],
+    ),
+    5: (
+        [
+            [-4339, 939, -5327, -1010, 14810],
+            [5832, 6179, 10859, -6243, -6272],
+            [-7339, -12878, -9, 3347, -6126],
+            [9184, -2759, 2687, 12844, 2072],
+            [-7644, 10049, -2067, 7023, -7444],
+        ],
+        [
+            [16572, 4255, 3164, -810, -2725],
+            [988, 7042, 6861, 1624, -16509],
+            [-2347, -3489, 12313, -389, 222],
+            [317, 1445, -1431, 12624, 2741],
+            [-3960, -14288, 4827, 4002, -6141],
+        ],
+        [
+            [31403, -7840, -17757, -79587, 26449],
+            [38238, -53152, 21576, -159995, -69618],
+            [570, -77708, 35126, -94069, -46225],
+            [19584, 38129, 13450, 44523, -21300],
+            [19426, -64663, 35547, -40665, -93408],
+        ],
+    ),
+}
+
+# Weights found by climbing in the share of random starts that do not collapse: mask, W_V and W_QK, n = d.
+LARGE_BASINS: dict[str, tuple[str, list[list[float]], list[list[float]]]] = {
+    "two tokens, no mask": (
+        "complete",
+        [[-0.5625, 0.390625], [1.0, -0.41796875]],
+        [[3.0625, 5.125], [-2.1875, -5.0]],
+    ),
+    "two tokens, causal": (
+        "causal",
+        [[1.0, 0.04296875], [0.203125, 0.8359375]],
+        [[0.9375, 1.4375], [-5.6875, 12.8125]],
+    ),
+    "three tokens, no mask": (
+        "complete",
+        [[1.0, 0.07421875, -0.3125], [-0.46484375, 0.40234375, 0.21484375], [-0.1015625, -0.08984375, 0.046875]],
+        [[1.3125, -4.0, -0.75], [0.1875, 8.0, -1.6875], [3.125, 2.4375, 6.9375]],
+    ),
+}
+
+
+def stored_design(mask: Mask) -> tuple[Floats, Floats, Floats] | None:
+    """X, W_V and W_QK of a stable equilibrium of full rank n = d under this mask, None where none is kept.
 
     Examples
     --------
-    >>> X, W_V, W_QK = stable_complete_design(3)
-    >>> X.shape, stable_complete_design(100)
-    ((3, 3), None)
+    >>> X, W_V, W_QK = stored_design(Mask.complete(3))
+    >>> X.shape, stored_design(as_mask("star", 4))[0].shape, stored_design(Mask.complete(100))
+    ((3, 3), (4, 4), None)
     """
-    if tokens not in _FOUND:
+    n = mask.n
+    if mask.is_complete and n in _FOUND:
+        found = _FOUND[n]
+    elif n in _STARS and mask == as_mask("star", n):
+        found = _STARS[n]
+    else:
         return None
-    X, W_V, W_QK = (_UNIT * np.array(part, dtype=float) for part in _FOUND[tokens])
+    X, W_V, W_QK = (_UNIT * np.array(part, dtype=float) for part in found)
     return X, W_V, W_QK

@@ -28,7 +28,7 @@ from rankmath.equilibria.search import (
     log_modulus_mean,
     stable_search,
 )
-from rankmath.equilibria.stored import stable_complete_design
+from rankmath.equilibria.stored import stored_design
 from rankmath.equilibria.wu2024 import shift_equilibrium
 from rankmath.linalg.masks import Mask
 
@@ -179,7 +179,7 @@ def test_designs_on_file_are_stable_and_far_from_singular(n):
     assert_rests(equilibrium, n)
     assert equilibrium.spectral_radius <= (0.9 if n < 7 else 0.92)
     assert np.linalg.svd(equilibrium.X, compute_uv=False)[-1] >= 0.3
-    assert np.array_equal(equilibrium.W_V, stable_complete_design(n)[1])
+    assert np.array_equal(equilibrium.W_V, stored_design(Mask.complete(n))[1])
 
 
 @pytest.mark.parametrize("n", [5, 6, pytest.param(7, marks=pytest.mark.slow)])

@@ -80,7 +80,7 @@ def test_an_unknown_backend_is_refused_by_name():
 @pytest.mark.parametrize(
     ("module", "search"),
     [
-        (constructions, lambda: rm.layernorm_equilibrium(4, 4, 4, mask="star", stable=True, backend="numpy")),
+        (constructions, lambda: rm.layernorm_equilibrium(6, 6, 6, mask="star", stable=True, backend="numpy")),
         (cycles, lambda: rm.stable_cycle(2, backend="numpy")),
     ],
 )
