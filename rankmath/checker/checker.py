@@ -279,7 +279,14 @@ def _own_statement(
         return _members(statement, content["claim"], DEFINED[key], data, hints, words, deadline)
     outcome = decide(conditions, content["claim"], kind, DEFINED[key], data, hints, deadline, own=True)
     _describe(outcome, conditions, statement.given, words)
+    _show(outcome, statement, data, words)
     return outcome
+
+
+def _show(outcome: Outcome, statement: Statement, data: Mapping[str, Any], words: list[str]) -> None:
+    if outcome.verdict == "accept":
+        numbers = {name: number(value) for name, value in data.items() if isinstance(value, (Fraction, str))}
+        words.extend(sentence.format(**numbers) for name, sentence in statement.shows.items() if name in data)
 
 
 def _members(
@@ -300,8 +307,7 @@ def _members(
         whole = {**data, **member, "ranks": ranks}
         conditions = (*statement.given, *statement.method)
         outcome = decide(conditions, claim, "exists", defined, whole, guide, deadline, own=True)
-        words.append(f"rank {number(member['rank'])}:")
-        _describe(outcome, conditions, statement.given, words)
+        _show(outcome, statement, whole, words)
         if outcome.verdict != "accept":
             return outcome
     return outcome
@@ -352,7 +358,9 @@ def _describe(outcome: Outcome, conditions: Sequence[str], given: Sequence[str],
         words.append(f"hypotheses that hold: {'; '.join(held)}")
     if len(outcome.trace) <= len(conditions) and outcome.trace and outcome.trace[-1].truth is not True:
         words.append(f"hypothesis: {relation(outcome.trace[-1])}")
-    elif len(outcome.trace) > len(conditions):
+    elif len(outcome.trace) > len(conditions) and (
+        outcome.trace[-1].left is not None or outcome.verdict != "accept"
+    ):
         bits = f" (in intervals of {outcome.bits} bits)" if _enclosed(outcome.trace[-1]) else ""
         words.append(f"claim: {relation(outcome.trace[-1])}{bits}")
 

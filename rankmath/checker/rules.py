@@ -455,7 +455,7 @@ def decide(
 
 
 def _deciding(work: Evaluator, truth: Truth, text: str) -> Record:
-    return work.records.get(truth, Record(text, Fraction(0), Fraction(0), truth))
+    return work.records.get(truth, Record(text, None, None, truth))
 
 
 def _width(record: Record) -> float:

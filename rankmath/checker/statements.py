@@ -119,6 +119,8 @@ class Statement:
     extra: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     # What is proved on paper and not computed here.
     relies: tuple[str, ...] = ()
+    # Sentences about numbers of the data, said of a certificate that was accepted and has them.
+    shows: dict[str, str] = field(default_factory=dict)
 
 
 _ROW = {"columns": "d", "rows": "n"}
@@ -558,6 +560,14 @@ _RELIES_ATTRACTING = (
 )
 
 
+_SHOWS = {
+    "radius": "{norm_kind} LayerNorm: exactly one equilibrium, with these clusters and zeros, within {radius} of"
+    " the tokens, entry by entry; its rank is {rank}",
+    "rho": "all starts X + R z, |z|_2 <= {rho}, converge to it: a layer contracts |R^-1 .|_2 by {rate} there",
+    "growth": "it is unstable: the spectral radius of the layer's derivative there is more than {growth}",
+}
+
+
 def _resting(says: str, kinds: tuple[str, ...], *more: str, attracts: bool = True) -> Statement:
     """An equilibrium statement: existence and rank; attraction, if the statement says so or the data do."""
     extra = {"unstable": _UNSTABLE} if attracts else {"attracting": _ATTRACTING, "unstable": _UNSTABLE}
@@ -574,6 +584,7 @@ def _resting(says: str, kinds: tuple[str, ...], *more: str, attracts: bool = Tru
         (*_RESTING_METHOD, *_ATTRACTING[1]) if attracts else _RESTING_METHOD,
         {} if denied else extra,
         (*_RELIES_RESTING, _RELIES_ATTRACTING) if attracts else _RELIES_RESTING,
+        _SHOWS,
     )
 
 

@@ -55,6 +55,8 @@ def relation(record: Record) -> str:
     """One relation with both sides, and where it was taken."""
     at = f" at {record.indices}" if record.indices else ""
     outcome = {True: "holds", False: "fails", None: "is undecided"}[record.truth]
+    if record.left is None:
+        return f"{record.relation}: {outcome}"
     return f"{record.relation}{at}: {number(record.left)} against {number(record.right)}, so it {outcome}"
 
 
