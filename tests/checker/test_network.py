@@ -341,6 +341,12 @@ def test_every_hypothesis_is_checked(given: list[str], instance: dict[str, Any],
     ) == accepted
 
 
+def test_an_undecided_hypothesis_does_not_pass() -> None:
+    """mu(X[1]) <= mu(X[1]) is true, and intervals cannot tell: nothing is shown under it, neither kind."""
+    for claim, kind in (("mu(X[1]) > -1", "holds"), ("mu(X[1]) < -1", "violates")):
+        assert verdict(claim=claim, given=["mu(X[1]) <= mu(X[1])"], kind=kind) == "undecided"
+
+
 @pytest.mark.parametrize("claim", ["1 <= 2", "n >= 2", "d_qk > 0 and 1 < 2"])
 def test_a_claim_that_says_nothing_of_the_network_is_refused(claim: str) -> None:
     assert "says nothing" in check_text(json.dumps(content(claim=claim))).reason

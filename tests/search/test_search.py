@@ -20,7 +20,8 @@ FALSE = {
     "half": ("diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2", ["heads == 1"], 2),
     "false by 1.2 %": (
         (
-            "diameter(X[1], 2) <= 0.988*norm(W[0,0], 2)*tanh(norm(W_QK[0,0], 2)*diameter(X[0], 2)**2/(4*sqrt(d_qk)))"
+            "diameter(X[1], 2) <= 0.988*norm(W[0,0], 2)"
+            "*tanh(norm(W_QK[0,0], 2)*diameter(X[0], 2)**2/(4*sqrt(d_qk)))"
             "*diameter(X[0], 2)"
         ),
         ["heads == 1", "n >= 3", "d >= 2"],
@@ -43,7 +44,8 @@ FALSE = {
 TRUE = {
     "own:diameter": (
         (
-            "diameter(X[1], 2) <= sum_h(norm(W[0,h], 2)*tanh(norm(W_QK[0,h], 2)*diameter(X[0], 2)**2/(4*sqrt(d_qk))))"
+            "diameter(X[1], 2) <= sum_h(norm(W[0,h], 2)"
+            "*tanh(norm(W_QK[0,h], 2)*diameter(X[0], 2)**2/(4*sqrt(d_qk))))"
             "*diameter(X[0], 2)"
         ),
         [],

@@ -1,0 +1,41 @@
+"""The gate of planted errors: its plants fit the code, and a sample of them is killed."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def gate() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("planted", ROOT / "tests/planted.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["planted"] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_every_plant_changes_one_place_of_the_code_as_it_is(gate: ModuleType) -> None:
+    for plant in gate.PLANTS:
+        text = (ROOT / plant.file).read_text(encoding="utf-8")
+        assert plant.planted(text) != text
+        for test in plant.tests:
+            path, _, name = test.partition("::")
+            assert (ROOT / path).exists(), plant.name
+            assert not name or f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), plant.name
+    assert len({plant.name for plant in gate.PLANTS}) == len(gate.PLANTS)
+
+
+def test_a_sample_is_killed(gate: ModuleType) -> None:
+    names = {"alignment rounds the upper end down", "negative dual weights", "undecided counts as true"}
+    sample = tuple(plant for plant in gate.PLANTS if plant.name in names)
+    assert len(sample) == 3
+    assert gate.survivors(sample) == []
