@@ -13,7 +13,7 @@ from typing import Any
 
 from notebooks import write_pages as write_notebooks
 from pictures import Sample, write
-from proof_text import theorem
+from proof_text import proof, theorem
 
 import rankmath
 from rankmath.claims import statements
@@ -104,6 +104,9 @@ def _shown(entry: Statement) -> list[str]:
                 "Its theorem there:",
                 "\n".join(f"> {line}".rstrip() for line in own.splitlines()),
             ]
+            written = proof(f"stmt:{slug(entry.key)}")
+            if written:
+                parts += [written, "Names in quotes are labels of the text above. □"]
     else:
         parts.append(escaped(entry.truth[:1].upper() + entry.truth[1:]) + ".")
     certificates = committed_certificates().get(entry.key, ())

@@ -1,7 +1,7 @@
 """The notebooks of docs/notebooks: run them, and show them as pages.
 
-    python docs/_ext/notebooks.py              runs all and keeps what they print
-    python docs/_ext/notebooks.py --check      runs all, and says which prints something else than is kept
+python docs/_ext/notebooks.py              runs all and keeps what they print
+python docs/_ext/notebooks.py --check      runs all, and says which prints something else than is kept
 """
 
 from __future__ import annotations

@@ -87,8 +87,52 @@ def theorem(label: str) -> str | None:
         found = next((match for match in _THEOREM.finditer(text) if match.end() > at >= 0), None)
         if found is not None:
             between = text[at + len(label) : found.start()]
-            return None if r"\label{stmt:" in between else _markdown(found[1], found[2], found[3])
+            return (
+                None if r"\label{stmt:" in between else _markdown(found[1], found[2], _without_references(found[3]))
+            )
     return None
+
+
+_PROOF = re.compile(r"\\begin\{proof\}(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?(.*?)\\end\{proof\}", re.DOTALL)
+
+
+def proof(label: str) -> str | None:
+    """The proof that follows the theorem under this label, in Markdown; None where it is too much for a page."""
+    for text in proof_texts().values():
+        at = text.find(f"\\label{{{label}}}")
+        if at < 0:
+            continue
+        stated = next((match for match in _THEOREM.finditer(text) if match.end() > at), None)
+        if stated is None:
+            return None
+        written = _PROOF.search(text, stated.end())
+        another = _THEOREM.search(text, stated.end())
+        if written is None or (another is not None and another.start() < written.start()):
+            return None
+        return _markdown("proof", written[1], _without_references(written[2]))
+    return None
+
+
+def _without_references(body: str) -> str:
+    """References by their names: an equation that is referred to carries its name before it."""
+    asked = set(re.findall(r"\\eqref\{([^}]*)\}", body))
+
+    def named(match: re.Match[str]) -> str:
+        labels = [name for name in re.findall(r"\\label\{([^}]*)\}", match[0]) if name in asked]
+        return "".join(f" ({_short(name)}) " for name in labels) + match[0]
+
+    body = re.sub(r"\\begin\{(equation|align|gather)\}.*?\\end\{\1\}", named, body, flags=re.DOTALL)
+    body = re.sub(r"\\eqref\{([^}]*)\}", lambda match: f"({_short(match[1])})", body)
+    body = re.sub(
+        r"(Theorem|Lemma|Proposition|Corollary|Section|Remark|Example|Table|Definition)s?~\\ref\{([^}]*)\}",
+        lambda match: f"{match[1]} “{_short(match[2])}”",
+        body,
+    )
+    return re.sub(r"\\ref\{([^}]*)\}", lambda match: f"“{_short(match[1])}”", body)
+
+
+def _short(label: str) -> str:
+    return label.partition(":")[2].replace("_", "-") or label
 
 
 def _markdown(kind: str, name: str | None, body: str) -> str | None:

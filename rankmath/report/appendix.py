@@ -30,11 +30,10 @@ from rankmath.report.sources import (
     proof_texts,
     proofs_folder,
 )
-from rankmath.report.theorems import theorem
+from rankmath.report.theorems import FAMILIES, theorem
 from rankmath.validation import InvalidArgument
-from rankmath.verification.many_tokens import Kinds, LoneQuery, MeanKinds, TokenKinds
+from rankmath.verification.many_tokens import Kinds
 from rankmath.verification.statement import Statement
-from rankmath.verification.two_heads import FourKeys, TwoHeads
 from rankmath.version import __version__
 
 # -- values ------------------------------------------------------------------------------------------------
@@ -50,7 +49,7 @@ def values(certificates: Mapping[str, Sequence[Certificate]], report: Report | N
     ('3568', '65\\\\,536')
     """
     found: dict[str, str] = {}
-    for key, family in _DESCRIBED.items():
+    for key, family in FAMILIES.items():
         refuting = [certificate for certificate in certificates.get(key, ()) if certificate.kind == "violates"]
         if refuting:
             described = {**_described(family, refuting[0].data), "certificate": linked(refuting[0])}
@@ -58,16 +57,6 @@ def values(certificates: Mapping[str, Sequence[Certificate]], report: Report | N
     for result in report.results if report is not None else ():
         found[f"report:{result.key}"] = sentence(result, certificates.get(result.key, ()))
     return found
-
-
-#: The refutations given by a few numbers, and what these numbers are.
-_DESCRIBED: dict[str, type[Kinds]] = {
-    "dong2021v1:2.2": TokenKinds,
-    "dong2021v1:2.2-mean": MeanKinds,
-    "dong2021v1:2.3": TwoHeads,
-    "dong2021:2.2-unhedged": LoneQuery,
-    "dong2021:2.3-printed": FourKeys,
-}
 
 
 def _described(family: type[Kinds], data: Mapping[str, Any]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from rankmath.claims import statement, statements
 from rankmath.files import write
 from rankmath.report.latex import exact_data, identifier
 from rankmath.report.sources import certificate_file
-from rankmath.report.theorems import document
+from rankmath.report.theorems import document, letters
 from rankmath.validation import InvalidArgument
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def refutation_shown(key: str, folder: str | os.PathLike[str]) -> Shown:
         raise InvalidArgument(f"key: {key!r} given; no counterexample is known. There is one for {known}")
     certificate = exhibit()
     shown = _written(key, certificate, folder, data_table(exact_data(certificate.data)))
-    return replace(shown, beside=(_theorem_beside(shown, certificate),))
+    words = (*shown.words, *letters(key))
+    return replace(shown, words=words, beside=(_theorem_beside(shown, certificate),))
 
 
 def _written(what: str, certificate: Certificate, folder: str | os.PathLike[str], tex: str) -> Shown:

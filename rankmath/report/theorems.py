@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -11,9 +12,33 @@ from rankmath.claims import statements
 from rankmath.report.latex import code, escape, exact_data, exact_math, identifier, number
 from rankmath.report.sources import cited_by, preamble
 from rankmath.validation import InvalidArgument
+from rankmath.verification.many_tokens import Kinds, LoneQuery, MeanKinds, TokenKinds
+from rankmath.verification.two_heads import FourKeys, TwoHeads
 
 #: Certificates of equilibria of self-attention with LayerNorm.
 EQUILIBRIUM = "own:layernorm-equilibrium"
+
+#: The refutations given by a few numbers, and what these numbers are.
+FAMILIES: dict[str, type[Kinds]] = {
+    "dong2021v1:2.2": TokenKinds,
+    "dong2021v1:2.2-mean": MeanKinds,
+    "dong2021v1:2.3": TwoHeads,
+    "dong2021:2.2-unhedged": LoneQuery,
+    "dong2021:2.3-printed": FourKeys,
+}
+
+
+def letters(key: str) -> tuple[str, ...]:
+    """What the letters of a certificate's few numbers stand for, line by line; none where there are no letters.
+
+    Examples
+    --------
+    >>> letters("dong2021v1:2.3")[0]
+    'Two heads, two tokens ±e_1 of width d = side²; both heads have W_QK/√d_qk = `logit` · e_1e_1ᵀ and no bias.'
+    """
+    family = FAMILIES.get(key)
+    said = "" if family is None else (inspect.getdoc(family) or "").partition("Examples\n")[0]
+    return tuple(line for line in said.splitlines() if line.strip())
 
 
 def theorem(certificate: Certificate) -> str:
@@ -165,7 +190,9 @@ def _instance_statement(certificate: Certificate) -> str:
         parts = r"$,\\* $\displaystyle ".join(entry.claim.replace(r"\implies", r"$\\* $\implies").split(r",\quad"))
         claim = f"the claim{source}\n\\begin{{flushleft}}\n$\\displaystyle {parts}$\n\\end{{flushleft}}\n"
     verb = _VERBS[certificate.kind]
-    return f"The following instance {verb} {claim}{_data(certificate.data)}"
+    meaning = letters(certificate.statement)
+    explained = f"\n{escape(' '.join(meaning))}\n" if meaning else ""
+    return f"The following instance {verb} {claim}{explained}{_data(certificate.data)}"
 
 
 def _data(data: Mapping[str, Any]) -> str:
