@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from mathml import mathml
+
 from rankmath.report.sources import preamble, proof_texts
 
 _THEOREM = re.compile(
@@ -87,9 +89,10 @@ def theorem(label: str) -> str | None:
         found = next((match for match in _THEOREM.finditer(text) if match.end() > at >= 0), None)
         if found is not None:
             between = text[at + len(label) : found.start()]
-            return (
-                None if r"\label{stmt:" in between else _markdown(found[1], found[2], _without_references(found[3]))
-            )
+            if r"\label{stmt:" in between:
+                return None
+            shown = _markdown(found[1], found[2], _without_references(found[3]))
+            return shown if shown and _understood(shown) else None
     return None
 
 
@@ -109,8 +112,19 @@ def proof(label: str) -> str | None:
         another = _THEOREM.search(text, stated.end())
         if written is None or (another is not None and another.start() < written.start()):
             return None
-        return _markdown("proof", written[1], _without_references(written[2]))
+        shown = _markdown("proof", written[1], _without_references(written[2]))
+        return shown if shown and _understood(shown) else None
     return None
+
+
+def _understood(markdown: str) -> bool:
+    """Whether every formula of it can be shown on a page."""
+    for display, inline in re.findall(r"\$\$\n(.*?)\n\$\$|\$([^$]+)\$", markdown, re.DOTALL):
+        try:
+            mathml(display or inline, block=bool(display))
+        except Exception:  # whatever a converter of TeX may meet: the page then names the file instead
+            return False
+    return True
 
 
 def _without_references(body: str) -> str:
