@@ -72,7 +72,10 @@ def page(entry: Statement, found: Sample) -> str:
         "\n".join(f"- {part}" for part in demanded) if demanded else "None beyond the claim.",
     ]
     if entry.meanings:
-        quantities = (f"- ${shown}$: {escaped(said)}." for shown, said in entry.meanings)
+        quantities = (
+            f"- {escaped(said)}." if shown in entry.conclusion else f"- ${shown}$: {escaped(said)}."
+            for shown, said in entry.meanings
+        )
         parts += ["## Quantities", "\n".join(quantities)]
     parts += ["## " + ("Proof" if entry.status == "proved" else "Refutation"), *_shown(entry)]
     parts += ["## Instances" if found.outcomes else "## Tightness", *_picture(entry, found)]

@@ -52,5 +52,5 @@ own_diameter_cubic = Statement(
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
     extremal=near_antipodal,
     sharp=True,
-    notes="Follows from own:diameter by tanh x <= x; sharp as the tokens close up.",
+    notes="Follows from own:diameter by tanh x ≤ x; sharp as the tokens close up.",
 )

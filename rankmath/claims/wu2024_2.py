@@ -226,9 +226,9 @@ wu2024_cor1_step = Statement(
 
 own_hemisphere = Statement(
     "own:hemisphere",
-    "section(X[L]) <= (1 - gamma*least**r)**floor(L/r)*section(X[0])"
-    " and mu(X[L]) <= sqrt((n - 1)/2)*(1 - gamma*least**r)**floor(L/r)*section(X[0])",
-    where={"gamma": "height()", "least": "min_l(epsilon(P[l,0]))"},
+    "section(X[L]) <= (1 - height()*least**r)**floor(L/r)*section(X[0])"
+    " and mu(X[L]) <= sqrt((n - 1)/2)*(1 - height()*least**r)**floor(L/r)*section(X[0])",
+    where={"least": "min_l(epsilon(P[l,0]))"},
     given=(*_CONNECTED, "height() > 0"),
     title="Orthogonal values under sphere LayerNorm collapse from any open hemisphere",
     source=OWN,

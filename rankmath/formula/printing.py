@@ -78,6 +78,7 @@ def _inside(term: Term, least: int) -> str:
 _LETTERS = {
     "d_qk": "d_{qk}",
     "skip": r"\lambda",
+    "in_degree": r"\Delta_{\mathrm{in}}",
     "x_star": "x^*",
     "inf": r"\infty",
     "Delta": r"\Delta",
@@ -150,7 +151,8 @@ def latex(term: Term) -> str:
             dot = r"\cdot " if second[:1].isdigit() else r"\,"
             return f"{first}{dot}{second}"
         case Operation(operator=operator, terms=(left, right)):
-            return f"{latex(left)} {operator} {_latex_inside(right, _SUM + 1)}"
+            first = _latex_inside(left, _SUM) if _is_reduction(left) else latex(left)
+            return f"{first} {operator} {_latex_inside(right, _SUM + 1)}"
     raise TypeError(f"{term!r} is no term")
 
 
@@ -161,11 +163,15 @@ def _latex_number(value: Fraction) -> str:
     return rf"{sign}\tfrac{{{abs(value.numerator)}}}{{{value.denominator}}}"
 
 
+def _is_reduction(term: Term) -> bool:
+    """Σ, Π, max or min over an index: what follows belongs to it, so it is set apart."""
+    return isinstance(term, Call) and term.function[:4] in ("sum_", "prod", "max_", "min_")
+
+
 def _latex_inside(term: Term, least: int) -> str:
     shown = latex(term)
     is_fraction = isinstance(term, Number) or (isinstance(term, Operation) and term.operator == "/")
-    is_sum = isinstance(term, Call) and term.function[:4] in ("sum_", "prod", "max_", "min_")
-    if is_sum:
+    if _is_reduction(term):
         return rf"\Bigl({shown}\Bigr)"
     negative = isinstance(term, Number) and term.value < 0
     return shown if (_level(term) >= least or is_fraction) and not negative else rf"\bigl({shown}\bigr)"
@@ -192,7 +198,8 @@ def _latex_call(function: str, terms: tuple[Term, ...]) -> str:
         # b_{l+1} is a step from b_l.
         letter, start, step = terms
         terms = (letter, start, replaced(step, {letter.name: Letter(f"{letter.name}_l")}))
-    parts = [latex(part) for part in terms]
+    over = _is_reduction(Call(function, terms))
+    parts = [_latex_inside(part, _PRODUCT) if over and _level(part) < _PRODUCT else latex(part) for part in terms]
     return entry.latex(*parts) if callable(entry.latex) else entry.latex.format(*parts)
 
 

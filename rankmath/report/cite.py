@@ -96,7 +96,10 @@ class Citation:
         lines += [f"\\[\n  {part}\n\\]" if plain is formulas else f"$$\n{part}\n$$" for part in self.claim]
         if self.letters:
             lines.append(f"where {', '.join(f'${letter}$' for letter in self.letters)}.")
-        lines += [f"Here ${shown}$: {plain(meaning)}." for shown, meaning in self.meanings]
+        for shown, meaning in self.meanings:
+            lines.append(
+                f"In words: {plain(meaning)}." if shown in self.claim else f"Here ${shown}$: {plain(meaning)}."
+            )
         return lines
 
     def _markdown(self) -> str:

@@ -74,10 +74,11 @@ _SIGNS = {
     "↦": r"\mapsto",
     "⋯": r"\cdots",
     "∫": r"\int",
+    "⊕": r"\oplus",
     "Σ": r"\sum",
 }
 _FORMULA = re.compile(
-    r"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]])([_^])(\{[^{}]*\}|[A-Za-z0-9]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫Σ])|⁻([⁰¹²³⁴-⁹]+)", re.DOTALL
+    r"√(\w(?:_\w+)?)|√|(?<=[\w‖|)\]])([_^])(\{[^{}]*\}|[A-Za-z0-9]+)|([ᵀˣ⁻ℓ⟨⟩↦⋯∫⊕Σ])|⁻([⁰¹²³⁴-⁹]+)", re.DOTALL
 )
 
 
@@ -91,9 +92,13 @@ def formulas(text: str) -> str:
     """
     written, end = [], 0
     for match in _FORMULA.finditer(text):
+        root, place, index, sign, _ = match.groups()
+        base = re.search(r"\w*$", text[: match.start()])
+        follows = place == "_" and text[match.end() :][:1] == "_"
+        if place and base is not None and (len(base[0]) > 3 or "_" in base[0] or follows):
+            continue  # a name in code, not a letter with an index
         written.append(escape(text[end : match.start()]))
         end = match.end()
-        root, place, index, sign, _ = match.groups()
         if root:
             letter, _, below = root.partition("_")
             written.append(rf"$\sqrt{{{letter}{f'_{{{below}}}' if below else ''}}}$")

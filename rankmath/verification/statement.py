@@ -230,7 +230,8 @@ class Statement:
         for part in (self.formula, *self.hypotheses, *self.where.values()):
             for term in walk(part) if isinstance(part, Term) else ():
                 entry = FUNCTIONS.get(term.function) if isinstance(term, Call) else None
-                if entry is not None and entry.evaluate is not None and entry.value == "number":
+                wanted = entry is not None and (entry.value == "number" or part is self.formula)
+                if entry is not None and entry.evaluate is not None and wanted:
                     found.setdefault(entry.name, (latex(term), entry.meaning))
                 if isinstance(term, Letter) and term.name in _EXPLAINED:
                     found.setdefault(term.name, (latex(term), LETTERS[term.name]))

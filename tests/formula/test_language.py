@@ -187,3 +187,9 @@ def test_formulas_have_no_truth_value() -> None:
     assert isinstance(read_formula("n >= 2 and d >= 2"), Both)
     assert isinstance(read_formula("all_l(mu(X[l]) >= 0)"), Every)
     assert isinstance(read_formula("-n <= 2").left, Operation)
+
+
+def test_what_is_under_a_product_or_a_maximum_stands_in_parentheses() -> None:
+    """∏_l (|λ| − x) is not (∏_l |λ|) − x, and (Σ_h a) − b is not Σ_h (a − b)."""
+    product = latex(read_formula("prod_l(abs(skip) - l) >= sum_h(h) - n"))
+    assert product == r"\prod_{l} \bigl(\bigl|\lambda\bigr| - l\bigr) \ge \Bigl(\sum_{h} h\Bigr) - n"
