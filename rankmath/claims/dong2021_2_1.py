@@ -118,7 +118,7 @@ def draw_paths(rng: Rng, size: int, *, skips: bool) -> ArrayInstance:
 
 
 def certify(instance: ArrayInstance, verdict: Verdict, *, skips: bool) -> Certificate:
-    skip = Fraction(np.asarray(instance["skip"])[()]) if skips else None
+    skip = Fraction(np.asarray(instance["skip"]).item()) if skips else None
     return certify_paths(instance["X"], instance["P"], instance["W"], instance["bias"], skip=skip)
 
 

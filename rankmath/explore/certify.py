@@ -10,7 +10,7 @@ import numpy as np
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.equilibria.certify import certify_equilibrium
-from rankmath.equilibria.constructions import Equilibrium
+from rankmath.equilibria.equilibrium import Equilibrium
 from rankmath.equilibria.map import newton
 from rankmath.files import folder as make_folder
 from rankmath.linalg.masks import as_mask

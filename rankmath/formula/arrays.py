@@ -17,8 +17,10 @@ from rankmath.validation import Array
 class Arrays(Protocol):
     """Named arrays, each with one leading axis where they are a batch."""
 
-    arrays: dict[str, Array]
-    is_batch: bool
+    @property
+    def arrays(self) -> dict[str, Array]: ...
+    @property
+    def is_batch(self) -> bool: ...
 
 
 class ArrayRun:
@@ -38,7 +40,8 @@ class ArrayRun:
         if isinstance(name, tuple):
             stem, *index = name
             raw = np.asarray(self[stem])
-            return self.A.asarray(raw[(slice(None), *index)] if self.instance.is_batch else raw[tuple(index)])
+            row: Any = (slice(None), *index) if self.instance.is_batch else tuple(index)
+            return self.A.asarray(raw[row])
         return self.A.asarray(np.asarray(self[name]))
 
     def number(self, x: Any) -> Scalar:
@@ -54,16 +57,16 @@ class ArrayRun:
         if name == "n":
             return Fraction(self.rows)
         value = np.asarray(self[name])
-        entry = value[()]
+        entry: object = value[()]
         if isinstance(entry, Fraction | int | np.integer):
             return Fraction(int(entry)) if isinstance(entry, np.integer) else Fraction(entry)
-        return self.number(self.A.asarray(value)) if not self.A.unbounded else self.A.constant(float(entry))
+        return self.number(self.A.asarray(value)) if not self.A.unbounded else self.A.constant(float(value))
 
     @property
     def rows(self) -> int:
         """How many rows the first matrix among the arrays has: what an index i runs over."""
         lead = 1 if self.instance.is_batch else 0
-        return next(np.shape(a)[lead] for a in self.instance.arrays.values() if np.ndim(a) - lead == 2)
+        return int(next(np.shape(a)[lead] for a in self.instance.arrays.values() if np.ndim(a) - lead == 2))
 
     def switch(self, name: str, word: str) -> bool:
         raise KeyError(name)

@@ -237,7 +237,8 @@ def value(term: Term, subject: Subject, names: Names) -> Scalar:
         case Call():
             return _call(term, subject, names)
         case Item(array=array, index=index):
-            return subject.letter(array)[tuple(int(value(part, subject, names)) for part in index)]
+            whole: Any = subject.letter(array)
+            return whole[tuple(int(value(part, subject, names)) for part in index)]
     raise TypeError(f"{term} has no value")
 
 
@@ -328,18 +329,16 @@ def _argument(term: Term, kind: str, subject: Subject, names: Names) -> Any:
 def _reduced(kind: str, parts: list[Scalar], numbers: Numbers) -> Scalar:
     if not all(isinstance(part, Fraction | int) for part in parts):
         parts = [_lifted(Fraction(part) if isinstance(part, int) else part, numbers) for part in parts]
-        larger, smaller = numbers.larger, numbers.smaller
+        pick = {"max": numbers.larger, "min": numbers.smaller}
     else:
-        larger, smaller = max, min
+        pick = {"max": lambda a, b: max(a, b), "min": lambda a, b: min(a, b)}
     match kind:
         case "sum":
             return reduce(lambda a, b: a + b, parts)
         case "prod":
             return reduce(lambda a, b: a * b, parts)
-        case "max":
-            return reduce(larger, parts)
         case _:
-            return reduce(smaller, parts)
+            return reduce(pick[kind], parts)
 
 
 # -- verdicts ----------------------------------------------------------------------------------------------

@@ -196,7 +196,7 @@ def _latex_call(function: str, terms: tuple[Term, ...]) -> str:
     entry = FUNCTIONS[function]
     if function == "recursion" and isinstance(terms[0], Letter):
         # b_{l+1} is a step from b_l.
-        letter, start, step = terms
+        letter, (_, start, step) = terms[0], terms
         terms = (letter, start, replaced(step, {letter.name: Letter(f"{letter.name}_l")}))
     over = _is_reduction(Call(function, terms))
     parts = [_latex_inside(part, _PRODUCT) if over and _level(part) < _PRODUCT else latex(part) for part in terms]

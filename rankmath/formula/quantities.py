@@ -114,9 +114,9 @@ def norm(run: Run, M: tuple[str, int, int], p: str) -> Scalar:
     return run.number(measure(matrix, A))
 
 
-def _matrix(run: Run, M: tuple[str, int, int]) -> Array:
+def _matrix(run: Run, M: tuple[str, int, int] | tuple[str, int]) -> Array:
     match M:
-        case ("X", layer):
+        case (_, layer):
             return run.plain_tokens(layer)
         case ("P", layer, head):
             return run.attention(layer, head)
@@ -270,7 +270,8 @@ def _row_logits(run: Run, P: Place) -> tuple[Any, Any]:
         # The least weight of a row is 1/Σ_j e^{l_j − low}.
         inverse = high - low + A.log(A.sum(A.exp(logits - high), axis=-1))
         run.memory[key] = unbox(A.max(high - low, axis=-2)), unbox(A.max(inverse, axis=-2))
-    return run.memory[key]
+    spread, inverse_least = run.memory[key]
+    return spread, inverse_least
 
 
 @quantity("epsilon(P: attention)", latex=r"\varepsilon({0})", example="epsilon(P[0, 0]) <= 1/in_degree + 1")

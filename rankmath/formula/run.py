@@ -251,13 +251,13 @@ class Run:
         """Oscillations D_ii and q = softmax(c) of one head, with R taken about a center.
 
         "composite" minimises ‖R‖_{1,∞} (found by float64 linear programs: any center gives true bounds for the
-        D and
-        q taken there), "mean" is the mean token.
+        D and q taken there), "mean" is the mean token.
         """
         key = ("softmax about", layer, head, center)
         if key not in self.memory:
             self.memory[key] = self._softmax_about(layer, self._offset(layer, center), head)
-        return self.memory[key]
+        found: SoftmaxParts = self.memory[key]
+        return found
 
     def _offset(self, layer: int, center: str) -> Array:
         key = ("center", layer, center)

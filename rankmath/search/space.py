@@ -108,10 +108,10 @@ def rooms(statement: Statement) -> list[Room]:
     free_d_qk = any(isinstance(term, Letter) and term.name == "d_qk" for term in walk(statement.expanded))
     found = []
     # Layers after the last one that is mentioned change nothing, nor do heads where only the input is.
-    layers = sorted({max(l, least_layers) for l in (_LAYERS if _mentions(statement, "l", "L") else (1,))})
+    depths = sorted({max(l, least_layers) for l in (_LAYERS if _mentions(statement, "l", "L") else (1,))})
     only_input = not _mentions(statement, "l", "L", "h", "H") and _last_tokens(statement) == 0
-    heads = sorted({max(h, least_heads) for h in (_HEADS if not only_input else (1,))})
-    for n, d, H, L, skip, mask in product(_TOKENS, _DIMS, heads, layers, skips, masks):
+    widths = sorted({max(h, least_heads) for h in (_HEADS if not only_input else (1,))})
+    for n, d, H, L, skip, mask in product(_TOKENS, _DIMS, widths, depths, skips, masks):
         if norms[0] == "sphere" and d < 2:
             continue
         for with_bias in (False, True) if not no_key_bias else (False,):

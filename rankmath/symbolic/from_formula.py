@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Literal, Protocol
 
 import sympy as sp
 
@@ -67,7 +67,7 @@ def bound_of(statement: Stated, part: int = 0, proof: Proof | None = None) -> Bo
     expression = to_sympy(relation.right)
     quantities = _quantities(relation.right, statement.where)
     hypothesis = ", ".join(filter(None, (words(given) for given in statement.hypotheses))) or "none"
-    side = "upper" if relation.operator in ("<=", "<") else "lower"
+    side: Literal["upper", "lower"] = "upper" if relation.operator in ("<=", "<") else "lower"
     return Bound(statement.key, side, expression, quantities, hypothesis, proof)
 
 

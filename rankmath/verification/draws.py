@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.model.network import MLP, Network
+from rankmath.model.sublayers import NormKind
 from rankmath.verification.instance import NetworkInstance
 
 Rng = np.random.Generator
@@ -83,7 +84,7 @@ def networks(
     biases: bool = True,
     skip: float = 0.0,
     mlp: str | None = None,
-    norm: str | None = None,
+    norm: NormKind | None = None,
 ) -> Callable[[Rng, int], NetworkInstance]:
     """A generator of batches of networks: shapes (n, d, H, L), weights scaled by 10^uniform(log_weights)."""
 

@@ -20,7 +20,7 @@ from rankmath.formula.evaluate import Side, Subject, sides
 from rankmath.formula.language import FUNCTIONS, LETTERS
 from rankmath.formula.printing import latex, latex_letter, text, words
 from rankmath.formula.run import Run
-from rankmath.formula.terms import INDICES, Both, Call, Formula, Letter, Relation, Term, as_term, replaced, walk
+from rankmath.formula.terms import INDICES, Both, Call, Formula, Letter, Term, as_term, replaced, walk
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
 
@@ -156,12 +156,23 @@ class Statement:
 
     # -- what it says --------------------------------------------------------------------------------------
 
+    @property
+    def claimed(self) -> Formula:
+        """The conclusion as a formula, with its own letters."""
+        assert not isinstance(self.formula, str)
+        return self.formula
+
+    @property
+    def defined(self) -> dict[str, Term]:
+        """The letters of its own and the terms they stand for."""
+        return {name: meaning for name, meaning in self.where.items() if isinstance(meaning, Term)}
+
     @cached_property
     def hypotheses(self) -> tuple[Formula, ...]:
         """All hypotheses: those given, and for networks what is meant where nothing is said."""
-        given = tuple(
-            part for whole in self.given for part in (whole.formulas if isinstance(whole, Both) else (whole,))
-        )
+        assert isinstance(self.given, tuple)
+        whole = both(*self.given) if self.given else Both(())
+        given = whole.formulas if isinstance(whole, Both) else (whole,)
         if self.arrays:
             return given
         said = {term.name for part in given for term in walk(part) if isinstance(term, Letter)}
@@ -172,12 +183,14 @@ class Statement:
     @cached_property
     def expanded(self) -> Formula:
         """The formula with its own letters written out: what is evaluated and certified."""
-        return self._written_out(self.formula)
+        return self._written_out(self.claimed)
 
-    def _written_out(self, formula: Any) -> Any:
-        for name, meaning in reversed(self.where.items()):
-            formula = replaced(formula, {name: meaning})
-        return formula
+    def _written_out(self, formula: Formula) -> Formula:
+        whole: Term = formula
+        for name, meaning in reversed(self.defined.items()):
+            whole = replaced(whole, {name: meaning})
+        assert isinstance(whole, Formula)
+        return whole
 
     @cached_property
     def given_texts(self) -> tuple[str, ...]:
@@ -197,10 +210,10 @@ class Statement:
     @cached_property
     def claim(self) -> str:
         """LaTeX of the whole claim: hypotheses, conclusion, and what its letters mean."""
-        conclusion = latex(self.formula)
+        conclusion = latex(self.claimed)
         if self.quantifier == "some":
             conclusion = r"\text{there is an instance with }" + conclusion
-        for name, meaning in self.where.items():
+        for name, meaning in self.defined.items():
             conclusion += rf",\quad {latex_letter(name)}={latex(meaning)}"
         premises = r",\ ".join(filter(None, (_latex_hypothesis(part) for part in self.hypotheses)))
         return rf"{premises}\implies {conclusion}" if premises else conclusion
@@ -214,14 +227,14 @@ class Statement:
     @cached_property
     def conclusion(self) -> tuple[str, ...]:
         """LaTeX of the conclusion, relation by relation."""
-        parts = self.formula.formulas if isinstance(self.formula, Both) else (self.formula,)
+        parts = self.claimed.formulas if isinstance(self.claimed, Both) else (self.claimed,)
         some = r"\text{there is an instance with }" if self.quantifier == "some" else ""
         return tuple(some + latex(part) for part in parts)
 
     @cached_property
     def letters(self) -> tuple[str, ...]:
         """LaTeX of what the letters of its own stand for."""
-        return tuple(f"{latex_letter(name)}={latex(meaning)}" for name, meaning in self.where.items())
+        return tuple(f"{latex_letter(name)}={latex(meaning)}" for name, meaning in self.defined.items())
 
     @cached_property
     def meanings(self) -> tuple[tuple[str, str], ...]:
@@ -239,10 +252,10 @@ class Statement:
 
     def __str__(self) -> str:
         some = "some instance has " if self.quantifier == "some" else ""
-        lines = [f"{self.key} ({self.status}): {some}{text(self.formula)}"]
+        lines = [f"{self.key} ({self.status}): {some}{text(self.claimed)}"]
         if self.where:
             lines.append(
-                "  where: " + ", ".join(f"{name} = {text(meaning)}" for name, meaning in self.where.items())
+                "  where: " + ", ".join(f"{name} = {text(meaning)}" for name, meaning in self.defined.items())
             )
         if self.hypotheses:
             lines.append(f"  given: {self.hypotheses_in_words}")
@@ -302,6 +315,4 @@ def _latex_hypothesis(formula: Formula) -> str:
     shown = words(formula)
     if shown != text(formula):
         return rf"\text{{{shown}}}" if shown else ""
-    if isinstance(formula, Relation) and isinstance(formula.left, Letter) and formula.left.name == "skip":
-        return latex(formula)
     return latex(formula)
