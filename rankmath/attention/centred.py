@@ -32,7 +32,7 @@ from rankmath.attention.tokens import (
     sum_in_larger_unit,
 )
 from rankmath.attention.views import Logits
-from rankmath.attention.weights import Head, Weights, stacks_heads, weights_of
+from rankmath.attention.weights import Head, Sizes, Weights, stacks_heads, weights_of
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Attention, Sublayer
 from rankmath.validation import Array
@@ -40,13 +40,16 @@ from rankmath.validation import Array
 View: TypeAlias = CommonView | PlacedView
 
 
-def sublayer_step(A: System, sublayer: Sublayer, tokens: Tokens, masks: dict[int, Mask | None]) -> Tokens:
-    """after(skip·X + map(before(X))) in centred form."""
+def sublayer_step(
+    A: System, sublayer: Sublayer, tokens: Tokens, masks: dict[int, Mask | None], sizes: Sizes | None = None
+) -> Tokens:
+    """after(skip·X + map(before(X))) in centred form; `sizes` of the weights where they are known."""
     inner = tokens if sublayer.before is None else norm_step(A, sublayer.before, tokens)
     carried = None if not sublayer.skip else carried_past(A, sublayer.skip, tokens, inner)
     if isinstance(sublayer.map, Attention):
         attention, R = sublayer.map, tokens.residual
-        weights = weights_of(A, attention, stacked=stacks_heads(A, attention, R), batch_axes=R.ndim - 2)
+        stacked = stacks_heads(A, attention, R)
+        weights = weights_of(A, attention, stacked=stacked, batch_axes=R.ndim - 2, sizes=sizes)
         out = attention_step(A, weights, inner, masks[id(attention)], carried)
     elif sublayer.map is not None:
         out = mlp_step(A, sublayer.map, inner, carried)

@@ -177,11 +177,11 @@ def log_of(A: Float64, size: Array) -> Array:
     return A.units.log(A.units.maximum(size, _TINY))
 
 
-def tamed(A: System, a: Array) -> Scaled:
+def tamed(A: System, a: Array, largest: Array = None) -> Scaled:
     """Matrices far from size one over a power of two near their largest entry: products of them stay in range."""
     if A.unbounded:
         return a, 0
-    xp, largest = A.units, A.largest(a)
+    xp, largest = A.units, A.largest(a) if largest is None else largest
     wild = (largest > 1e60) | ((largest > 0) & (largest < 1e-60))
     if not wild.any():
         return a, 0

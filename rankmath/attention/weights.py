@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.tokens import Scaled, tamed
-from rankmath.model.network import Attention
+from rankmath.model.network import Attention, Network
 from rankmath.validation import Array
 
 
@@ -36,19 +37,37 @@ class Weights:
     stacked: bool = False
 
 
-def weights_of(A: System, attention: Attention, *, stacked: bool = False, batch_axes: int = 0) -> Weights:
-    """The weights of one attention, converted to the arithmetic.
+#: The largest entries of each array of each attention, by its id and the array's name.
+Sizes: TypeAlias = dict[tuple[int, str], Array]
 
-    `stacked` heads have one leading axis, before as many as the tokens have for their batch.
-    """
-    missing = batch_axes - (attention.query.ndim - 3) if stacked else 0
+
+def sizes_of(A: System, net: Network) -> Sizes:
+    """The sizes of all weights of a network: from a GPU in one transfer."""
+    named = {(id(a), name): array for a in net.attentions for name, array in _arrays(a).items()}
+    return {} if A.unbounded else dict(zip(named, A.sizes(list(named.values())), strict=True))
+
+
+def _arrays(attention: Attention) -> dict[str, Array]:
+    """All arrays as matrices: biases are columns and rows."""
     names = ("query", "key", "value", "output", "key_bias", "bias")
     arrays = {name: getattr(attention, name) for name in names if getattr(attention, name) is not None}
     if "key_bias" in arrays:
         arrays["key_bias"] = arrays["key_bias"][..., None]
     if "bias" in arrays:
         arrays["bias"] = arrays["bias"][..., None, :]
-    scaled = {name: tamed(A, array) for name, array in arrays.items()}
+    return arrays
+
+
+def weights_of(
+    A: System, attention: Attention, *, stacked: bool = False, batch_axes: int = 0, sizes: Sizes | None = None
+) -> Weights:
+    """The weights of one attention, converted to the arithmetic; `sizes` saves measuring them.
+
+    `stacked` heads have one leading axis, before as many as the tokens have for their batch.
+    """
+    missing = batch_axes - (attention.query.ndim - 3) if stacked else 0
+    known: Sizes = sizes or {}
+    scaled = {name: tamed(A, array, known.get((id(attention), name))) for name, array in _arrays(attention).items()}
 
     def pick(name: str, *head: int) -> Scaled:
         if name not in scaled:

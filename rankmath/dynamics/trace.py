@@ -18,6 +18,7 @@ from rankmath.attention.blocks import in_row_blocks
 from rankmath.attention.centred import sublayer_step
 from rankmath.attention.plain import check_input
 from rankmath.attention.tokens import Tokens, centre
+from rankmath.attention.weights import sizes_of
 from rankmath.drawing import draw_decay
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
 from rankmath.model.network import Network
@@ -373,12 +374,12 @@ def _as_scale(A: ObjectArithmetic, logs: Number) -> LogScale:
 
 def layers_centred(A: System, net: Network, X: Array, first: Tokens | None = None) -> Iterator[Tokens]:
     """The tokens of every layer in centred form, the input (or `first`, what was made of it) before all."""
-    masks = net.masks_for(int(X.shape[-2]))
+    masks, sizes = net.masks_for(int(X.shape[-2])), sizes_of(A, net)
     tokens = centre(A, X) if first is None else first
     yield tokens
     for layer in net.sublayers:
         for sublayer in layer:
-            tokens = sublayer_step(A, sublayer, tokens, masks)
+            tokens = sublayer_step(A, sublayer, tokens, masks, sizes)
         yield tokens
 
 

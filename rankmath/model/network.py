@@ -52,6 +52,8 @@ T = TypeVar("T")
 MapLike: TypeAlias = MLP | Sequence[MLP | None] | Activation | None
 # Arrays stacked over the layers; `Network.stack` gives them a batch axis before their matrix or vector axes.
 _STACKS = ("query", "key", "value", "output", "key_bias", "bias")
+# The names of the one-line form beside d_qk, and what they are unless given.
+_ABSENT: dict[str, Json] = {**dict.fromkeys(_STACKS), "skip": 0.0, "mlp": (), "norm": None, "mask": None}
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -91,12 +93,24 @@ class Network(Shows):
         **one_line: object,
     ) -> None:
         if one_line:
-            given = {} if sublayers is None else Network(sublayers, tokens)._one_line()
-            sublayers, stacks = _one_line_layers(**(given | one_line))
-            self.__dict__.update(stacks)
-        assert sublayers is not None
-        object.__setattr__(self, "sublayers", sublayers)
+            # The names of the one-line form are known at once, its sublayers when a pass asks for them.
+            given = _ABSENT if sublayers is None else Network(sublayers, tokens)._one_line()
+            self.__dict__.update(given, **one_line, is_one_line=True)
+            L, H, *batch, d, _ = self.query.shape
+            self.__dict__.update(
+                heads=int(H), dim=int(d), batch_shape=tuple(batch), mlp=self.mlp or (None,) * int(L)
+            )
+        else:
+            assert sublayers is not None
+            object.__setattr__(self, "sublayers", sublayers)
         object.__setattr__(self, "tokens", tokens)
+
+    def __getattr__(self, name: str) -> Json:
+        if name != "sublayers" or "query" not in self.__dict__:
+            raise AttributeError(f"a Network has no {name!r}")
+        layers = _one_line_layers(**self._one_line())
+        object.__setattr__(self, "sublayers", layers)
+        return layers
 
     def replace(self, **changes: Array) -> Network:
         """The network with other parts, by the names above (those of the one-line form for such a network alone).
@@ -107,6 +121,8 @@ class Network(Shows):
         >>> net.replace(skip=0.5, mask="causal").skip
         0.5
         """
+        if self.is_one_line and "sublayers" not in changes:
+            return Network(**{"tokens": self.tokens, **self._one_line(), **changes})
         return replace(self, **changes)
 
     # -- construction ------------------------------------------------------------------------------------
@@ -324,7 +340,7 @@ class Network(Shows):
             switches = (net.d_qk, net.skip, net.mask, net.norm, net.mlp)
             if switches != (first.d_qk, first.skip, first.mask, first.norm, first.mlp):
                 raise InvalidArgument("nets: different d_qk, skip, mask, norm or mlp given; all must share them")
-        return replace(first, **stacked)
+        return first.replace(**stacked)
 
     def member(self, index: int) -> Network:
         """One network of a stack."""
@@ -333,7 +349,7 @@ class Network(Shows):
             array = getattr(self, name)
             axis = 1 if name == "bias" else 2
             picked[name] = None if array is None else array[(slice(None),) * axis + (index,)]
-        return replace(self, **picked)
+        return self.replace(**picked)
 
     # -- what it is --------------------------------------------------------------------------------------
 
@@ -382,14 +398,14 @@ class Network(Shows):
     @property
     def layers(self) -> int:
         """L."""
-        return len(self.sublayers)
+        return len(self.mlp) if "mlp" in self.__dict__ else len(self.sublayers)
 
     @cached_property
     def attentions(self) -> tuple[Attention, ...]:
         """All attentions, in the order they are applied."""
         return tuple(s.map for layer in self.sublayers for s in layer if isinstance(s.map, Attention))
 
-    @property
+    @cached_property
     def heads(self) -> int:
         """H, the same in every layer."""
         return _same("heads", [a.heads for a in self.attentions])
@@ -399,7 +415,7 @@ class Network(Shows):
         """d, the length of a token."""
         return next(s.map.dim for layer in self.sublayers for s in layer if s.map is not None)
 
-    @property
+    @cached_property
     def batch_shape(self) -> tuple[int, ...]:
         """Leading axes of a stack of networks; () for one."""
         return tuple(self.attentions[0].query.shape[1:-2]) if self.attentions else ()
@@ -407,6 +423,8 @@ class Network(Shows):
     @property
     def weights(self) -> Array:
         """Some array of the network, to tell its library."""
+        if "value" in self.__dict__:
+            return self.value
         return next(s.weights for layer in self.sublayers for s in layer if s.map is not None)
 
     @cached_property
@@ -440,11 +458,11 @@ class Network(Shows):
         _same(name, [None if a is None else tuple(a.shape) for a in arrays])
         return None if arrays[0] is None else array_namespace(*arrays).stack(arrays)
 
-    @property
+    @cached_property
     def d_qk(self) -> float:
         return _same("d_qk", [a.d_qk for a in self._simple("d_qk").attentions])
 
-    @property
+    @cached_property
     def skip(self) -> float:
         return _same("skip", [layer[0].skip for layer in self._simple("skip").sublayers])
 
@@ -453,11 +471,11 @@ class Network(Shows):
         maps = (layer[1].map if len(layer) == 2 else None for layer in self._simple("mlp").sublayers)
         return tuple(f if isinstance(f, MLP) else None for f in maps)
 
-    @property
+    @cached_property
     def norm(self) -> LayerNorm | None:
         return _same("norm", [layer[-1].after for layer in self._simple("norm").sublayers])
 
-    @property
+    @cached_property
     def mask(self) -> Mask | str | None:
         return _same("mask", [a.mask for a in self._simple("mask").attentions])
 
@@ -482,8 +500,7 @@ class Network(Shows):
         return self
 
     def _one_line(self) -> dict[str, Array]:
-        names = (*_STACKS, "d_qk", "skip", "mlp", "norm", "mask")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in (*_ABSENT, "d_qk")}
 
     @cached_property
     def W_QK(self) -> Array:
@@ -542,29 +559,23 @@ class Network(Shows):
 
 
 def _one_line_layers(
-    query: Array,
-    value: Array,
     d_qk: float,
-    key: Array = None,
-    output: Array = None,
-    key_bias: Array = None,
-    bias: Array = None,
-    skip: float = 0.0,
-    mlp: tuple[MLP | None, ...] = (),
-    norm: LayerNorm | None = None,
-    mask: Mask | str | None = None,
-) -> tuple[tuple[tuple[Sublayer, ...], ...], dict[str, Array]]:
-    """The sublayers of the one-line form, and the stacks that their arrays are views of."""
-    stacks = dict(zip(_STACKS, (query, key, value, output, key_bias, bias), strict=True))
+    skip: float,
+    mlp: tuple[MLP | None, ...],
+    norm: LayerNorm | None,
+    mask: Mask | str | None,
+    **stacks: Array,
+) -> tuple[tuple[Sublayer, ...], ...]:
+    """The sublayers of the one-line form; their arrays are views of the stacks."""
     layers: list[tuple[Sublayer, ...]] = []
-    for l, f in enumerate(mlp or (None,) * int(query.shape[0])):
+    for l, f in enumerate(mlp):
         arrays = {name: None if stack is None else stack[l, ...] for name, stack in stacks.items()}
         attention = Attention(**arrays, d_qk=float(d_qk), mask=mask)
         if f is None:
             layers.append((Sublayer(attention, skip, after=norm),))
         else:
             layers.append((Sublayer(attention, skip), Sublayer(f, after=norm)))
-    return tuple(layers), stacks
+    return tuple(layers)
 
 
 def _same(name: str, values: list[T]) -> T:
