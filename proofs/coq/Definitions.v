@@ -167,12 +167,32 @@ Definition doeblin (n : nat) (B : mat) : R := sum n (fun c => minf (n - 1) (fun 
 Definition orthogonal (d : nat) (W : mat) : Prop :=
   forall a b, (a < d)%nat -> (b < d)%nat -> dot d (W a) (W b) = eye a b.
 
+(* ---------- networks of one-head layers in time ---------- *)
+(** X(s), its attention matrix and the value matrix of layer s: without skip or LayerNorm, and with LayerNorm on
+    the sphere. *)
+Definition layer_value (Ly : nat -> layer) (s : nat) : mat := WV (hd (Ly s) 0).
+Definition plain_orbit (n d : nat) (Ly : nat -> layer) (X : mat) (s : nat) : mat :=
+  net n d (fun l => plain (Ly l)) s X.
+Definition plain_attention (n d : nat) (Ly : nat -> layer) (X : mat) (s : nat) : mat :=
+  attn n d (dqk (Ly s)) (hd (Ly s) 0) (plain_orbit n d Ly X s).
+Definition sphere_orbit (n d : nat) (Ly : nat -> layer) (X : mat) (s : nat) : mat :=
+  net n d (fun l => normalised d (Ly l)) s X.
+Definition sphere_attention (n d : nat) (Ly : nat -> layer) (X : mat) (s : nat) : mat :=
+  attn n d (dqk (Ly s)) (hd (Ly s) 0) (sphere_orbit n d Ly X s).
+(** v_t = v W(0)...W(t-1) and y_i(t) = X_i(t)/<X_i(t), v_t> *)
+Definition carried (d : nat) (Ly : nat -> layer) (v : vec) (t : nat) : vec :=
+  vmat d v (values d (layer_value Ly) t).
+Definition gnomonic (n d : nat) (Ly : nat -> layer) (X : mat) (v : vec) (t : nat) : mat := fun i a =>
+  sphere_orbit n d Ly X t i a / dot d (sphere_orbit n d Ly X t i) (carried d Ly v t).
+
 (* ---------- one head with LayerNorm on the sphere, near an equilibrium ---------- *)
 (** The layer with logits x_i M x_j^T (M stands for W_QK/sqrt d_qk), values W_V = W, mask G, no bias. *)
 Definition onehead (d : nat) (M W G : mat) : layer := {| nheads := 1; dqk := d;
   hd := fun _ => {| WQ := fun a c => sqrt (INR d) * M a c; WK := eye;
     bQ := fun _ => 0; bK := fun _ => 0; WV := W; mask := G |};
   bout := fun _ => 0 |}.
+(** M = 0: every token attends evenly to what it sees. *)
+Definition no_logits : mat := fun _ _ => 0.
 (** X -> LayerNorm(SA(X)) *)
 Definition sphere_map (n d : nat) (M W G : mat) : mat -> mat :=
   block_map n d (normalised d (onehead d M W G)).

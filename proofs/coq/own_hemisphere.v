@@ -318,17 +318,6 @@ Proof.
 Qed.
 End Hemisphere.
 
-(** The network of one-head layers with LayerNorm on the sphere. *)
-Definition sphere_orbit (n d : nat) (Ly : nat -> layer) (X : mat) (s : nat) : mat :=
-  net n d (fun l => normalised d (Ly l)) s X.
-Definition sphere_attention (n d : nat) (Ly : nat -> layer) (X : mat) (s : nat) : mat :=
-  attn n d (dqk (Ly s)) (hd (Ly s) 0) (sphere_orbit n d Ly X s).
-(** v_t = v W(0)...W(t-1) and y_i(t) = X_i(t)/<X_i(t), v_t> *)
-Definition carried (d : nat) (Ly : nat -> layer) (v : vec) (t : nat) : vec :=
-  vmat d v (values d (fun s => WV (hd (Ly s) 0)) t).
-Definition gnomonic (n d : nat) (Ly : nat -> layer) (X : mat) (v : vec) (t : nat) : mat := fun i a =>
-  sphere_orbit n d Ly X t i a / dot d (sphere_orbit n d Ly X t i) (carried d Ly v t).
-
 Lemma sphere_orbit_step n d Ly X s i : nheads (Ly s) = 1%nat -> (forall a, bout (Ly s) a = 0) ->
   sphere_orbit n d Ly X (S s) i = sphere d (vmat d (vmat n (sphere_attention n d Ly X s i) (sphere_orbit n d Ly X s)) (WV (hd (Ly s) 0))).
 Proof.
@@ -353,7 +342,7 @@ Theorem hemisphere n d (Ly : nat -> layer) (G : mat) c r eps v gamma t X :
   diam n (l2 d) (gnomonic n d Ly X v 0) <= 2 * sqrt (/ gamma ^ 2 - 1).
 Proof.
   intros Hn Hr E0 HL G0 G1 Hc HA U0 V1 Gp Hv.
-  set (A := sphere_attention n d Ly X). set (W := fun s => WV (hd (Ly s) 0)). set (Z := sphere_orbit n d Ly X).
+  set (A := sphere_attention n d Ly X). set (W := layer_value Ly). set (Z := sphere_orbit n d Ly X).
   assert (St : forall s, (s < t)%nat -> row_stochastic n n (A s)).
   { intros s Hs. apply attn_stochastic. destruct (HL s Hs) as [_ [-> _]]. split; [exact G0|]. intros i Hi. exists i. auto. }
   assert (Or : forall s, (s < t)%nat -> orthogonal d (W s)) by (intros; now apply HL).

@@ -15,7 +15,6 @@ Definition stable_values (e : nat) (a c w : R) : mat := fun x y =>
   eye x y * (if Nat.ltb x e then c else if Nat.eqb x e then a else 1) + w * (eye x e * eye y (S e)).
 Definition stable_tokens (e : nat) (p q : R) : mat := fun i =>
   match i with O => eye (S e) | _ => fun y => p * eye e y + q * eye (S e) y end.
-Definition nulls : mat := fun _ _ => 0.
 
 (** The root q. *)
 Lemma root_unique a w q1 q2 : 0 < a < 1 -> 0 < w -> a * (2 - a) < w ^ 2 -> -1 < q1 < a - 1 -> -1 < q2 < a - 1 ->
@@ -77,8 +76,8 @@ Notation d := (S (S e)).
 Definition p : R := - (1 + (1 - a) * q) / w.
 Notation W := (stable_values e a c w).
 Notation Z := (stable_tokens e p q).
-Notation F := (sphere_map 2 d nulls W causal).
-Notation U := (Ux 2 d nulls W causal).
+Notation F := (sphere_map 2 d no_logits W causal).
+Notation U := (Ux 2 d no_logits W causal).
 
 Lemma wp : w * p = - (1 + (1 - a) * q).
 Proof. unfold p. field. lra. Qed.
@@ -99,9 +98,9 @@ Proof.
   rewrite sum_plus, (sum_eye_r d (fun b => x b * (if Nat.ltb b e then c else if Nat.eqb b e then a else 1)) y Hy), (sum_eye_r d (fun b => w * (x b * eye y (S e))) e) by lia. reflexivity.
 Qed.
 
-Lemma E_null X i j : Ex d nulls causal X i j = causal i j.
+Lemma E_null X i j : Ex d no_logits causal X i j = causal i j.
 Proof.
-  unfold Ex. replace (bil d (X i) nulls (X j)) with 0; [rewrite exp_0; ring|]. unfold bil, nulls.
+  unfold Ex. replace (bil d (X i) no_logits (X j)) with 0; [rewrite exp_0; ring|]. unfold bil, no_logits.
   rewrite (sum_ext d _ (fun _ => 0)); [now rewrite sum_zero|]. intros. rewrite (sum_ext d _ (fun _ => 0)); [apply sum_zero|]. intros; ring.
 Qed.
 
@@ -140,15 +139,15 @@ Proof.
   intros i y Hi Hy. rewrite sphere_form by (try apply causal_proper; lia). rewrite l2_U, U_Z by assumption. destruct i; field; lra.
 Qed.
 
-Definition J := dF 2 d nulls W causal Z.
+Definition J := dF 2 d no_logits W causal Z.
 Lemma derivative_S : derivative 2 d F Z J.
 Proof.
   apply layer_derivative; [lia|apply causal_proper|]. intros i Hi. rewrite l2_U by exact Hi. destruct i; lra.
 Qed.
 
-Lemma dU_S i y r b : (r < 2)%nat -> dU 2 d nulls W causal Z i y r b = causal i r * W b y.
+Lemma dU_S i y r b : (r < 2)%nat -> dU 2 d no_logits W causal Z i y r b = causal i r * W b y.
 Proof.
-  intros Hr. unfold dU, dlogit, nulls. rewrite (sum_ext 2 _ (fun j => eye r j * (causal i j * W b y))).
+  intros Hr. unfold dU, dlogit, no_logits. rewrite (sum_ext 2 _ (fun j => eye r j * (causal i j * W b y))).
   - apply (sum_eye_l 2 (fun j => causal i j * W b y) r Hr).
   - intros j Hj. rewrite E_null. rewrite (sum_ext d (fun c0 => 0 * Z j c0) (fun _ => 0)) by (intros; ring). rewrite (sum_ext d (fun a0 => Z i a0 * 0) (fun _ => 0)) by (intros; ring). rewrite sum_zero. ring.
 Qed.
@@ -480,7 +479,7 @@ Theorem stable_causal d a c w : (2 <= d)%nat -> 0 < c < a -> a < 1 -> 0 < w -> a
   (forall q', -1 < q' < a - 1 -> w ^ 2 * (1 - q' ^ 2) = (1 + (1 - a) * q') ^ 2 -> q' = q) /\
   q = - ((1 - a) + w * sqrt (w ^ 2 - a * (2 - a))) / (w ^ 2 + (1 - a) ^ 2) /\
   let p := - (1 + (1 - a) * q) / w in let Z := stable_tokens (d - 2) p q in
-  let F := sphere_map 2 d nulls (stable_values (d - 2) a c w) causal in
+  let F := sphere_map 2 d no_logits (stable_values (d - 2) a c w) causal in
   p <> 0 /\ p ^ 2 + q ^ 2 = 1 /\ fixed 2 d F Z /\ attracts 2 d F Z /\
   exists J, derivative 2 d F Z J /\ forall z : C, eigenvalue 2 d J z <->
     z = RtoC 0 \/ z = RtoC a \/ z = RtoC ((1 + q) / a) \/ ((2 < d)%nat /\ (z = RtoC c \/ z = RtoC (c / a))).

@@ -13,19 +13,12 @@ Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Functions Norms Softmax Masks.
 Local Open Scope R_scope.
 
-(** The network of one-head layers, the attention matrix and the value matrix of layer s. *)
-Definition orbit (n d : nat) (Ly : nat -> layer) (X : mat) (s : nat) : mat :=
-  net n d (fun l => plain (Ly l)) s X.
-Definition attention (n d : nat) (Ly : nat -> layer) (X : mat) (s : nat) : mat :=
-  attn n d (dqk (Ly s)) (hd (Ly s) 0) (orbit n d Ly X s).
-Definition value (Ly : nat -> layer) (s : nat) : mat := WV (hd (Ly s) 0).
-
 Lemma orbit_step n d Ly X s i a : nheads (Ly s) = 1%nat ->
-  orbit n d Ly X (S s) i a
-  = vmat d (vmat n (attention n d Ly X s i) (orbit n d Ly X s)) (value Ly s) a + bout (Ly s) a.
+  plain_orbit n d Ly X (S s) i a
+  = vmat d (vmat n (plain_attention n d Ly X s i) (plain_orbit n d Ly X s)) (layer_value Ly s) a + bout (Ly s) a.
 Proof.
-  intros H. unfold orbit. simpl. unfold block_map. cbn [plain tok skip att]. unfold SA. rewrite H.
-  cbn [sum]. unfold attention, value, orbit. ring.
+  intros H. unfold plain_orbit. simpl. unfold block_map. cbn [plain tok skip att]. unfold SA. rewrite H.
+  cbn [sum]. unfold plain_attention, layer_value, plain_orbit. ring.
 Qed.
 
 Theorem masked_collapse n d (Ly : nat -> layer) (G : mat) c r eps K t X :
@@ -34,18 +27,18 @@ Theorem masked_collapse n d (Ly : nat -> layer) (G : mat) c r eps K t X :
   (forall i j, (i < n)%nat -> (j < n)%nat -> 0 <= G i j) ->
   (forall i, (i < n)%nat -> 0 < G i i) ->
   centre n G c r ->
-  (forall s i j, (s < t)%nat -> (i < n)%nat -> (j < n)%nat -> 0 < G i j -> eps <= attention n d Ly X s i j) ->
-  (forall v, l2 d (vmat d v (values d (value Ly) t)) <= K * l2 d v) ->
-  mu n d (orbit n d Ly X t) <= sqrt (INR n / 2) * K * (1 - eps ^ r) ^ (t / r) * mu n d X.
+  (forall s i j, (s < t)%nat -> (i < n)%nat -> (j < n)%nat -> 0 < G i j -> eps <= plain_attention n d Ly X s i j) ->
+  (forall v, l2 d (vmat d v (values d (layer_value Ly) t)) <= K * l2 d v) ->
+  mu n d (plain_orbit n d Ly X t) <= sqrt (INR n / 2) * K * (1 - eps ^ r) ^ (t / r) * mu n d X.
 Proof.
   intros Hn Hr E0 K0 HL G0 G1 Hc HA HK.
-  assert (St : forall s, (s < t)%nat -> row_stochastic n n (attention n d Ly X s)).
+  assert (St : forall s, (s < t)%nat -> row_stochastic n n (plain_attention n d Ly X s)).
   { intros s Hs. apply attn_stochastic. destruct (HL s Hs) as [_ ->]. split; [exact G0|]. intros i Hi. exists i. auto. }
   assert (E1 : (0 < t)%nat -> eps <= 1).
   { intros Ht. destruct (St 0%nat Ht) as [P0 P1]. destruct Hc as [Hc _]. rewrite <- (P1 c Hc).
-    eapply Rle_trans; [apply (HA 0%nat c c); auto|]. apply (sum_term_le n (attention n d Ly X 0 c) c); auto. }
-  change X with (orbit n d Ly X 0) at 2.
-  apply (mu_contracts n d (attention n d Ly X) (value Ly) (fun s => bout (Ly s)) (orbit n d Ly X) t K _ Hn K0); auto.
+    eapply Rle_trans; [apply (HA 0%nat c c); auto|]. apply (sum_term_le n (plain_attention n d Ly X 0 c) c); auto. }
+  change X with (plain_orbit n d Ly X 0) at 2.
+  apply (mu_contracts n d (plain_attention n d Ly X) (layer_value Ly) (fun s => bout (Ly s)) (plain_orbit n d Ly X) t K _ Hn K0); auto.
   - destruct t as [|t]; [rewrite Nat.div_0_l by lia; simpl; lra|]. apply pow_le.
     assert (eps ^ r <= 1) by (rewrite <- (pow1 r); apply pow_incr; specialize (E1 ltac:(lia)); lra). lra.
   - intros s i a Hs _ _. apply orbit_step. now apply HL.
@@ -92,10 +85,10 @@ Theorem masked_collapse_explicit n d (Ly : nat -> layer) (G : mat) z r (Delta : 
   (forall i, (i < n)%nat -> G i i = 1) -> (forall i, (i < n)%nat -> sum n (G i) <= INR Delta) ->
   centre n G z r ->
   (forall s i j k, (s < t)%nat -> (i < n)%nat -> (j < n)%nat -> (k < n)%nat -> G i j = 1 -> G i k = 1 ->
-     logit d (dqk (Ly s)) (hd (Ly s) 0) (orbit n d Ly X s) i k
-     - logit d (dqk (Ly s)) (hd (Ly s) 0) (orbit n d Ly X s) i j <= 2 * c) ->
-  (forall v, l2 d (vmat d v (values d (value Ly) t)) <= K * l2 d v) ->
-  mu n d (orbit n d Ly X t)
+     logit d (dqk (Ly s)) (hd (Ly s) 0) (plain_orbit n d Ly X s) i k
+     - logit d (dqk (Ly s)) (hd (Ly s) 0) (plain_orbit n d Ly X s) i j <= 2 * c) ->
+  (forall v, l2 d (vmat d v (values d (layer_value Ly) t)) <= K * l2 d v) ->
+  mu n d (plain_orbit n d Ly X t)
   <= sqrt (INR n / 2) * K * (1 - (1 / (1 + (INR Delta - 1) * exp (2 * c))) ^ r) ^ (t / r) * mu n d X.
 Proof.
   intros Hn Hr Hc K0 HL G0 G1 GD Hz HA HK.
@@ -107,28 +100,28 @@ Proof.
   - intros i j Hi Hj. destruct (G0 i j Hi Hj); lra.
   - intros i Hi. rewrite (G1 i Hi). lra.
   - intros s i j Hs Hi Hj Gp. assert (Gj : G i j = 1) by (destruct (G0 i j Hi Hj); lra).
-    unfold attention, attn. destruct (HL s Hs) as [_ ->]. apply softmax_floor; auto.
+    unfold plain_attention, attn. destruct (HL s Hs) as [_ ->]. apply softmax_floor; auto.
 Qed.
 
 Theorem masked_collapse_doeblin n d (Ly : nat -> layer) K m (T : nat -> nat) X :
   (0 < n)%nat -> 0 <= K -> T 0%nat = 0%nat -> (forall k, (k < m)%nat -> (T k <= T (S k))%nat) ->
   (forall s, (s < T m)%nat -> nheads (Ly s) = 1%nat /\ proper_mask n (mask (hd (Ly s) 0))) ->
-  (forall v, l2 d (vmat d v (values d (value Ly) (T m))) <= K * l2 d v) ->
-  mu n d (orbit n d Ly X (T m)) <= sqrt (INR n / 2) * K
-    * prodf m (fun k => 1 - doeblin n (steps n (attention n d Ly X) (T k) (T (S k) - T k))) * mu n d X.
+  (forall v, l2 d (vmat d v (values d (layer_value Ly) (T m))) <= K * l2 d v) ->
+  mu n d (plain_orbit n d Ly X (T m)) <= sqrt (INR n / 2) * K
+    * prodf m (fun k => 1 - doeblin n (steps n (plain_attention n d Ly X) (T k) (T (S k) - T k))) * mu n d X.
 Proof.
   intros Hn K0 T0 TS HL HK.
-  assert (St : forall s, (s < T m)%nat -> row_stochastic n n (attention n d Ly X s)).
+  assert (St : forall s, (s < T m)%nat -> row_stochastic n n (plain_attention n d Ly X s)).
   { intros s Hs. apply attn_stochastic. now apply HL. }
   assert (TM : forall j k, (j <= k)%nat -> (k <= m)%nat -> (T j <= T k)%nat).
   { intros j k H. induction H as [|k H IH]; intros Hk; [lia|]. specialize (TS k ltac:(lia)). specialize (IH ltac:(lia)). lia. }
   assert (P : forall k, (k <= m)%nat ->
-    contracts n (steps n (attention n d Ly X) 0 (T k)) (prodf k (fun k => 1 - doeblin n (steps n (attention n d Ly X) (T k) (T (S k) - T k)))) /\
-    0 <= prodf k (fun k => 1 - doeblin n (steps n (attention n d Ly X) (T k) (T (S k) - T k)))).
+    contracts n (steps n (plain_attention n d Ly X) 0 (T k)) (prodf k (fun k => 1 - doeblin n (steps n (plain_attention n d Ly X) (T k) (T (S k) - T k)))) /\
+    0 <= prodf k (fun k => 1 - doeblin n (steps n (plain_attention n d Ly X) (T k) (T (S k) - T k)))).
   { induction k; intros Hk.
     - rewrite T0. simpl. split; [|lra]. replace 1 with (1 - sum n (fun _ => 0)) by (rewrite sum_zero; ring).
       apply contracts_doeblin; [apply eye_stochastic|]. intros. destruct (eye_stochastic n); auto.
-    - destruct IHk as [C C0]; [lia|]. simpl. set (B := steps n (attention n d Ly X) (T k) (T (S k) - T k)).
+    - destruct IHk as [C C0]; [lia|]. simpl. set (B := steps n (plain_attention n d Ly X) (T k) (T (S k) - T k)).
       assert (SB : row_stochastic n n B).
       { apply (steps_stochastic n _ (T k) (T (S k))); [|specialize (TS k ltac:(lia)); lia].
         intros u Hu. apply St. specialize (TM (S k) m ltac:(lia) ltac:(lia)). lia. }
@@ -137,11 +130,11 @@ Proof.
       assert (D1 : doeblin n B <= 1).
       { destruct SB as [_ B1]. rewrite <- (B1 0%nat Hn). apply sum_le; intros; now apply Mn. }
       split; [|apply Rmult_le_pos; lra]. rewrite Rmult_comm.
-      apply (contracts_ext n (mmul n (steps n (attention n d Ly X) (0 + T k) (T (S k) - T k)) (steps n (attention n d Ly X) 0 (T k)))).
+      apply (contracts_ext n (mmul n (steps n (plain_attention n d Ly X) (0 + T k) (T (S k) - T k)) (steps n (plain_attention n d Ly X) 0 (T k)))).
       + intros i j Hi Hj. rewrite steps_split by assumption. f_equal. specialize (TS k ltac:(lia)). lia.
       + apply contracts_mul; [exact C0| |exact C]. simpl. fold B. now apply (contracts_doeblin n B (fun c => minf (n - 1) (fun i => B i c))). }
   destruct (P m (le_n m)) as [C C0].
-  change X with (orbit n d Ly X 0) at 3.
-  apply (mu_contracts n d (attention n d Ly X) (value Ly) (fun s => bout (Ly s)) (orbit n d Ly X) (T m) K _ Hn K0); auto.
+  change X with (plain_orbit n d Ly X 0) at 3.
+  apply (mu_contracts n d (plain_attention n d Ly X) (layer_value Ly) (fun s => bout (Ly s)) (plain_orbit n d Ly X) (T m) K _ Hn K0); auto.
   intros s i a Hs _ _. apply orbit_step. now apply HL.
 Qed.

@@ -10,7 +10,6 @@ Local Open Scope R_scope.
 
 (** I + wS *)
 Definition shift_values (w : R) : mat := fun a b => eye a b + w * eye (S a) b.
-Definition zero : mat := fun _ _ => 0.
 
 Section Shift.
 Variables (n d k : nat) (w : R) (sgn : nat -> R).
@@ -33,7 +32,7 @@ Definition every_rank : mat := fun i => tok_at (i - (first_tokens - 1)).
 Notation m := first_tokens.
 Notation X := every_rank.
 Notation W := (shift_values w).
-Notation F := (sphere_map n d zero W causal).
+Notation F := (sphere_map n d no_logits W causal).
 
 Lemma tok_S l a : tok_at (S l) a = if Nat.ltb (S a) d then - (scale l / w) * tok_at l (S a) else sgn l * sqrt (1 - (scale l / w) ^ 2).
 Proof. reflexivity. Qed.
@@ -132,8 +131,8 @@ Qed.
 Lemma fixed_shift : fixed n d F X.
 Proof.
   intros i b Hi Hb.
-  assert (U : forall b, (b < d)%nat -> Ux n d zero W causal X i b = multiple i * X i b).
-  { intros e He. rewrite <- telescoped by assumption. unfold Ux, Ex, zero.
+  assert (U : forall b, (b < d)%nat -> Ux n d no_logits W causal X i b = multiple i * X i b).
+  { intros e He. rewrite <- telescoped by assumption. unfold Ux, Ex, no_logits.
     replace n with (S i + (n - S i))%nat at 1 by lia. rewrite sum_split.
     rewrite (sum_ext (n - S i) _ (fun _ => 0)) by (intros j _; unfold causal; destruct (Nat.leb_spec (S i + j) i); [lia|ring]).
     rewrite sum_zero, Rplus_0_r. apply sum_ext; intros j Hj. unfold causal. destruct (Nat.leb_spec j i); [|lia].
@@ -141,7 +140,7 @@ Proof.
     unfold bil. rewrite (sum_ext d _ (fun _ => 0)); [now rewrite sum_zero|]. intros. rewrite (sum_ext d _ (fun _ => 0)); [apply sum_zero|]. intros; ring. }
   assert (P : 0 < multiple i) by (unfold multiple; destruct Nat.ltb; [apply lt_0_INR; lia|lra]).
   rewrite sphere_form by (try apply causal_proper; lia). rewrite U by exact Hb.
-  replace (l2 d (Ux n d zero W causal X i)) with (multiple i); [field; lra|].
+  replace (l2 d (Ux n d no_logits W causal X i)) with (multiple i); [field; lra|].
   transitivity (L2 d (fun a => multiple i * X i a)).
   - rewrite (sn_scal (L2 d)). change (L2 d (X i)) with (l2 d (X i)). rewrite unit_rows, Rabs_right by (auto; lra). ring.
   - unfold L2, l2, dot; simpl. f_equal. apply sum_ext; intros a Ha. now rewrite U.
@@ -161,7 +160,7 @@ End Shift.
 Theorem wu_3 n d w : (1 <= n)%nat -> INR n - 1 < w -> 0 < w -> exists W : mat,
   forall k, (1 <= k)%nat -> (k <= n)%nat -> (k <= d)%nat -> forall sgn : nat -> R, (forall j, sgn j = 1 \/ sgn j = -1) ->
   let X := every_rank n d k w sgn in
-  (forall i, (i < n)%nat -> l2 d (X i) = 1) /\ fixed n d (sphere_map n d zero W causal) X /\ has_rank n d X k.
+  (forall i, (i < n)%nat -> l2 d (X i) = 1) /\ fixed n d (sphere_map n d no_logits W causal) X /\ has_rank n d X k.
 Proof.
   intros Hn Hw w0. exists (shift_values w). intros k k1 kn kd sgn Hs X. split; [|split].
   - intros; now apply unit_rows.

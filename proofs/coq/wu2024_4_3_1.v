@@ -10,14 +10,14 @@ Section Two.
 Variable w : R.
 Hypothesis w1 : 1 < w.
 Notation W := (shift_values w).
-Notation F := (sphere_map 2 2 zero W causal).
-Notation U := (Ux 2 2 zero W causal).
+Notation F := (sphere_map 2 2 no_logits W causal).
+Notation U := (Ux 2 2 no_logits W causal).
 
 Lemma U_two X : U X 0%nat 0%nat = X 0%nat 0%nat /\ U X 0%nat 1%nat = w * X 0%nat 0%nat + X 0%nat 1%nat /\
   U X 1%nat 0%nat = X 0%nat 0%nat + X 1%nat 0%nat /\
   U X 1%nat 1%nat = w * (X 0%nat 0%nat + X 1%nat 0%nat) + (X 0%nat 1%nat + X 1%nat 1%nat).
 Proof.
-  assert (B : forall u v, bil 2 u zero v = 0) by (intros; unfold bil, zero; cbn [sum]; ring).
+  assert (B : forall u v, bil 2 u no_logits v = 0) by (intros; unfold bil, no_logits; cbn [sum]; ring).
   unfold Ux, Ex, vmat, causal, shift_values, eye. cbn [sum Nat.leb Nat.eqb]. rewrite !B, exp_0. repeat split; ring.
 Qed.
 
@@ -107,11 +107,11 @@ Proof.
   set (x0 := X 1%nat 0%nat) in *. set (x1 := X 1%nat 1%nat) in *.
   destruct (undirection (U X 1%nat 0%nat) (U X 1%nat 1%nat) x0 x1 L H P ltac:(rewrite E0; lra) ltac:(rewrite E1; lra)) as [EL [B0 B1]].
   assert (LL : l2 2 (U X 1%nat) = L) by (rewrite <- EL; unfold l2, dot; cbn [sum]; now rewrite Rplus_0_l).
-  exists (dF 2 2 zero W causal X). split.
+  exists (dF 2 2 no_logits W causal X). split.
   - apply layer_derivative; [lia|apply causal_proper|]. intros i Hi. destruct i as [|[|i]]; try lia; [|rewrite LL; exact P].
     unfold l2, dot. cbn [sum]. rewrite A0, A1. apply sqrt_lt_R0. lra.
-  - assert (D : forall b q, (q < 2)%nat -> dU 2 2 zero W causal X 1%nat b 1%nat q = W q b).
-    { intros b q Hq. unfold dU, dlogit, Ex, causal, zero. cbn [sum Nat.leb]. rewrite (eye_diff 1 0), (eye_same 1) by lia.
+  - assert (D : forall b q, (q < 2)%nat -> dU 2 2 no_logits W causal X 1%nat b 1%nat q = W q b).
+    { intros b q Hq. unfold dU, dlogit, Ex, causal, no_logits. cbn [sum Nat.leb]. rewrite (eye_diff 1 0), (eye_same 1) by lia.
       replace (bil 2 (X 1%nat) (fun _ _ => 0) (X 1%nat)) with 0 by (unfold bil; cbn [sum]; ring). rewrite exp_0. ring. }
     unfold dF. rewrite LL. cbn [sum]. rewrite !D by lia. rewrite !F_two by lia. rewrite B0, B1.
     unfold shift_values, eye. cbn [Nat.eqb].
@@ -130,7 +130,7 @@ Proof.
 Qed.
 End Two.
 
-Theorem wu_4_3_1 w : 1 < w -> let F := sphere_map 2 2 zero (shift_values w) causal in
+Theorem wu_4_3_1 w : 1 < w -> let F := sphere_map 2 2 no_logits (shift_values w) causal in
   (forall X, l2 2 (X 0%nat) = 1 ->
      ((forall a, (a < 2)%nat -> F X 0%nat a = X 0%nat a) <-> X 0%nat 0%nat = 0 /\ (X 0%nat 1%nat = 1 \/ X 0%nat 1%nat = -1))) /\
   (forall X, X 0%nat 0%nat = 0 -> X 0%nat 1%nat = 1 -> l2 2 (X 1%nat) = 1 ->
