@@ -358,7 +358,9 @@ def _claims(chosen: Mapping[str, Statement]) -> str:
         given = "; ".join(part if part.startswith("$") else escape(part) for part in entry.premises)
         if given:
             lines.append(rf"Suppose: {given}.  Then\\*[3pt]")
-        parts = r"$,\\*[3pt] $\displaystyle ".join((*entry.conclusion, *entry.letters))
+        # Words within a formula may be broken apart.
+        shown = (part.replace(r"\text{", r"\allowbreak\text{") for part in (*entry.conclusion, *entry.letters))
+        parts = r"$,\\*[3pt] $\displaystyle ".join(shown)
         lines.append(rf"$\displaystyle {parts}$.\\*[3pt]")
         verb = entry.status.capitalize()
         note = f" {escape(entry.notes)}" if entry.notes else ""
