@@ -3,9 +3,10 @@
     second; queries, keys, their biases and the masks are arbitrary.  With skips the first block never changes, and the
     residual in norm1, norminf, comp or Frobenius never falls below that of X^0   [skip_conserves].
     dong2021:3.3.  A layer followed by the normalisation of columns, (y - m_b)/s_b in column b, is a layer: with
-    W_h diag(1/s) in place of W_h and (b - m)/s in place of b; the attention is the same   [column_norm]. *)
-Require Import Reals Lra Lia Psatz.
-From Rankmath Require Import Definitions Functions Norms Softmax.
+    W_h diag(1/s) in place of W_h and (b - m)/s in place of b; the attention is the same   [column_norm];
+    so the diameter bound holds with W_h diag(1/s)   [column_norm_diameter]. *)
+Require Import Reals Lra Lia Psatz FunctionalExtensionality.
+From Rankmath Require Import Definitions Functions Norms Softmax own_diameter.
 Local Open Scope R_scope.
 
 (** N does not fall when entries grow in absolute value. *)
@@ -76,4 +77,16 @@ Proof.
     change (attn n d (dqk Ly) {| WQ := WQ (hd Ly h); WK := WK (hd Ly h); bQ := bQ (hd Ly h); bK := bK (hd Ly h);
        WV := fun a b => WV (hd Ly h) a b / s b; mask := mask (hd Ly h) |} X i) with (attn n d (dqk Ly) (hd Ly h) X i).
     unfold Rdiv. ring.
+Qed.
+
+(** So the diameter bound holds for it, with the norms of W_h diag(1/s). *)
+Theorem column_norm_diameter n d (N : seminorm) Ly (w k : nat -> R) X m s :
+  (forall b, s b <> 0) -> layer_bounds d N (column_scaled Ly m s) w k ->
+  (forall h, (h < nheads Ly)%nat -> key_padding n (mask (hd Ly h))) ->
+  diam n N (fun i b => (SA n d Ly X i b - m b) / s b) <= diam n N X * rate (column_scaled Ly m s) w k (diam n N X).
+Proof.
+  intros Hs HB HM.
+  replace (fun i b => (SA n d Ly X i b - m b) / s b) with (SA n d (column_scaled Ly m s) X).
+  - apply (diameter_layer n d N (column_scaled Ly m s) w k HB HM).
+  - apply functional_extensionality; intro i. apply functional_extensionality; intro b. symmetry. now apply column_norm.
 Qed.
