@@ -48,7 +48,8 @@ class Tensors(Mapping[str, Floats]):
 
     def __getitem__(self, name: str) -> Floats:
         raw = self._read[name] if name in self._read else _safetensor(self._home[name], name)
-        array: Floats = np.asarray(raw, dtype=np.float64)
+        with np.errstate(invalid="ignore"):  # a signalling nan; refused below
+            array: Floats = np.asarray(raw, dtype=np.float64)
         if not np.isfinite(array).all():
             raise InvalidArgument(
                 f"path: {str(self.path)!r} given; tensor {name!r} has an entry that is not finite"

@@ -12,6 +12,7 @@ import math
 import pickletools
 import struct
 import sys
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -264,11 +265,12 @@ def _run(data: bytes) -> tuple[Any, int]:
     stack: list[Any] = []
     memo: dict[int, Any] = {}
     try:
-        for opcode, argument, place in pickletools.genops(data):
-            name = opcode.name
-            if name == "STOP":
-                return stack.pop(), int(place or 0) + 1
-            _step(name, argument, stack, memo)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of old string literals, which are refused right after
+            for opcode, argument, place in pickletools.genops(data):
+                if opcode.name == "STOP":
+                    return stack.pop(), int(place or 0) + 1
+                _step(opcode.name, argument, stack, memo)
     except Refused:
         raise
     # pickletools: ValueError; a stack too short: IndexError; a wrong operand: TypeError, AttributeError, KeyError.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny import CONFIGS, checkpoint, given, tensors, tree, write_zip
+from tiny import CONFIGS, checkpoint, given, tensors, tree, write_legacy, write_zip
 
 import rankmath as rm
 from rankmath.attention.states import hidden_states
@@ -304,6 +304,45 @@ def test_a_legacy_file_is_cut_anywhere(tmp_path: Path) -> None:
     for length in (0, 5, 20, 60, len(data) // 3, len(data) - 1):
         file.write_bytes(data[:length])
         refused(place, "not a PyTorch file of weights")
+
+
+@pytest.mark.parametrize("form", ["zip", "legacy"])
+def test_damage_anywhere_is_read_or_refused(tmp_path: Path, form: str) -> None:
+    """Bytes changed at random: a model comes out, or one line; never another error."""
+    rng = np.random.default_rng(0)
+    file, few = tmp_path / "weights.bin", dict(list(tensors("bert").items())[:3])
+    read, said = 0, []
+    for _ in range(300):
+        if form == "zip":
+            pickle = np.frombuffer(tree(few), dtype=np.uint8).copy()
+            pickle[rng.integers(len(pickle), size=2)] = rng.integers(256, size=2)
+            write_zip(file, few, pickle.tobytes())
+        else:
+            write_legacy(file, few)
+            data = np.frombuffer(file.read_bytes(), dtype=np.uint8).copy()
+            data[rng.integers(900, size=2)] = rng.integers(256, size=2)
+            file.write_bytes(data.tobytes())
+        try:
+            stored = Tensors(file)
+            assert all(np.isfinite(stored[name]).all() for name in stored)
+            read += 1
+        except rm.InvalidArgument as error:
+            said.append(str(error))
+    assert read > 0
+    assert len(said) > 100
+    assert not any("\n" in line for line in said)
+
+
+@pytest.mark.parametrize("value", [None, True, -1, 0, "x", [], {}, 1.5, 10**30])
+def test_any_value_of_a_setting_is_read_or_refused(tmp_path: Path, value: object) -> None:
+    said = []
+    for key in ("num_hidden_layers", "num_attention_heads", "layer_norm_eps", "hidden_act", "initializer_range"):
+        try:
+            rm.load_model(changed(tmp_path, **{key: value}))
+        except rm.InvalidArgument as error:
+            said.append(str(error))
+    assert said
+    assert not any("\n" in line for line in said)
 
 
 def test_an_index_may_not_leave_its_folder(tmp_path: Path) -> None:
