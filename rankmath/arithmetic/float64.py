@@ -31,8 +31,9 @@ _CACHED_ENTRIES = 2**20
 _BATCHED_ENTRIES = 2**22
 # Use our thread pool from this many exponentials.
 _THREADED_ENTRIES = 2**18
-# Use the compiled kernel from this many pairs of tokens.
+# Use the compiled kernel from this many pairs of tokens, and for values at least this wide: it pads them to 32.
 _COMPILED_ENTRIES = 2**14
+_COMPILED_WIDTH = 16
 # Above this size max and −min beat max of a temporary abs(a).
 _LONG = 2**14
 _LARGEST_BLOCK_BYTES = 6 * 2**30
@@ -299,7 +300,8 @@ class Float64:
         if self._numpy:
             from rankmath.arithmetic import compiled
 
-            return left.shape[-2] * values.shape[-2] >= _COMPILED_ENTRIES and compiled.kernel() is not None
+            large = left.shape[-2] * values.shape[-2] >= _COMPILED_ENTRIES and values.shape[-1] >= _COMPILED_WIDTH
+            return large and compiled.kernel() is not None
         if not self.on_gpu:
             return False
         from rankmath.arithmetic.cuda import fits

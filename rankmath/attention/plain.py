@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -12,9 +13,13 @@ from rankmath.arithmetic.protocol import Arithmetic
 from rankmath.attention.activations import activate
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.softmax import softmax
+from rankmath.attention.weights import stacks_heads
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count, same_library
+
+#: One head, or a slice of all.
+Head: TypeAlias = int | slice
 
 
 def check_input(net: Network, X: ArrayLike) -> Array:
@@ -121,10 +126,14 @@ def apply_sublayer(A: Float64, sublayer: Sublayer, X: Array, masks: dict[int, Ma
     """after(skip·X + map(before(X))), by the definition."""
     Y, out = _normed(A, sublayer.before, X), sublayer.skip * X if sublayer.skip else 0.0
     if isinstance(sublayer.map, Attention):
-        attention = sublayer.map
-        for h in range(attention.heads):  # one head at a time: memory n² or less, not H n²
-            V = attend(A, attention, h, Y, masks[id(attention)], A.matmul(Y, attention.value[h, ...]))
-            out = out + (V if attention.output is None else A.matmul(V, attention.output[h, ...]))
+        attention, mask = sublayer.map, masks[id(sublayer.map)]
+        if Y.ndim == 2 and stacks_heads(A, attention, Y):  # few calls: on a GPU each costs more than it does
+            V = attend(A, attention, slice(None), Y, mask, A.matmul(Y, attention.value))
+            out = out + A.xp.sum(V if attention.output is None else A.matmul(V, attention.output), axis=0)
+        else:
+            for h in range(attention.heads):  # one head at a time: memory n² or less, not H n²
+                V = attend(A, attention, h, Y, mask, A.matmul(Y, attention.value[h, ...]))
+                out = out + (V if attention.output is None else A.matmul(V, attention.output[h, ...]))
         if attention.bias is not None:
             out = out + attention.bias[..., None, :]
     elif sublayer.map is not None:
@@ -136,17 +145,17 @@ def _normed(A: Float64, norm: LayerNorm | None, X: Array) -> Array:
     return X if norm is None else layer_norm(A, norm, X)
 
 
-def attend(A: Float64, attention: Attention, h: int, X: Array, mask: Mask | None, V: Array) -> Array:
-    """P_h V, in blocks of rows where P is larger than the arithmetic's budget."""
-    n = int(X.shape[-2])
-    rows = max(1, A.lone_entries // (n * math.prod(X.shape[:-2])))
+def attend(A: Float64, attention: Attention, h: Head, X: Array, mask: Mask | None, V: Array) -> Array:
+    """P_h V, in blocks of rows where P is larger than the arithmetic's budget; (H, n, v) for all heads."""
+    n, heads = int(X.shape[-2]), 1 if isinstance(h, int) else attention.heads
+    rows = max(1, A.lone_entries // (heads * n * math.prod(X.shape[:-2])))
     blocks = [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
     keys = _keys(A, attention, h, X)
     parts = [A.matmul(_weights(A, attention, h, X, keys, mask, block), V) for block in blocks]
     return parts[0] if len(parts) == 1 else A.concat(parts, axis=-2)
 
 
-def _keys(A: Float64, attention: Attention, h: int, X: Array) -> tuple[Array, Array | None]:
+def _keys(A: Float64, attention: Attention, h: Head, X: Array) -> tuple[Array, Array | None]:
     """What the queries are multiplied with, (..., d_qk, n), and what is added for each key, (..., 1, n)."""
     keys = X if attention.key is None else A.matmul(X, attention.key[h, ...])
     if attention.key_bias is None:
@@ -157,7 +166,7 @@ def _keys(A: Float64, attention: Attention, h: int, X: Array) -> tuple[Array, Ar
 def _weights(
     A: Float64,
     attention: Attention,
-    h: int,
+    h: Head,
     X: Array,
     keys: tuple[Array, Array | None],
     mask: Mask | None,

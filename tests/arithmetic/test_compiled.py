@@ -63,9 +63,9 @@ def test_expm1_to_the_last_bits(kernel, x):
 
 def networks():
     return [
-        rm.Network.random(160, 8, 2, 3, seed=0, biases=True),
-        rm.Network.random(150, 12, 1, 2, seed=1, head_dim=5, skip=0.5),
-        rm.Network.random(130, 6, 3, 2, seed=2, mask="prefix:130"),
+        rm.Network.random(160, 16, 2, 3, seed=0, biases=True),
+        rm.Network.random(150, 20, 1, 2, seed=1, head_dim=17, skip=0.5),
+        rm.Network.random(130, 33, 3, 2, seed=2, mask="prefix:130"),
     ]
 
 
@@ -84,8 +84,15 @@ def test_traces_with_and_without_the_kernel(net, scale, monkeypatch):
     np.testing.assert_allclose(fast.log_diameter, pure.log_diameter, rtol=1e-13, atol=1e-12)
 
 
-def test_the_kernel_agrees_with_balls(monkeypatch):
-    monkeypatch.setattr("rankmath.arithmetic.float64._COMPILED_ENTRIES", 1)
+@pytest.fixture
+def always(monkeypatch):
+    """The kernel for small networks as well."""
+    for name in ("_COMPILED_ENTRIES", "_COMPILED_WIDTH"):
+        monkeypatch.setattr(f"rankmath.arithmetic.float64.{name}", 1)
+
+
+@pytest.mark.usefixtures("always")
+def test_the_kernel_agrees_with_balls():
     for seed in range(4):
         net = rm.Network.random(9, 5, 2, 3, seed=seed, biases=True)
         X = net.random_input(seed=seed)
@@ -93,8 +100,8 @@ def test_the_kernel_agrees_with_balls(monkeypatch):
         np.testing.assert_allclose(rm.trace(net, X).log_residual, balls.log_residual, rtol=1e-12, atol=1e-12)
 
 
-def test_a_batch_goes_matrix_by_matrix(monkeypatch):
-    monkeypatch.setattr("rankmath.arithmetic.float64._COMPILED_ENTRIES", 1)
+@pytest.mark.usefixtures("always")
+def test_a_batch_goes_matrix_by_matrix():
     nets = [rm.Network.random(9, 5, 2, 2, seed=s) for s in range(3)]
     stack, X = rm.Network.stack(nets), np.stack([net.random_input(seed=7) for net in nets])
     alone = np.stack([rm.trace(net, x).log_residual for net, x in zip(nets, X, strict=True)], axis=-1)
