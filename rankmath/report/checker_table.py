@@ -53,5 +53,36 @@ def _literal(text: str, indent: int) -> str:
     return "(\n" + "".join(f'{pad}    "{line}"\n' for line in lines) + f"{pad})"
 
 
+def reference() -> str:
+    """What every key means to the checker, in Markdown: generated from its tables."""
+    from rankmath.checker import checker, statements
+
+    lines = ["### Claims about networks", "", "| key | claim | given |", "|---|---|---|"]
+    for key, (_, claim, given) in network_claims.NETWORK_CLAIMS.items():
+        hypotheses = ", ".join(f"`{text}`" for text in given)
+        lines.append(f"| `{key}` | `{claim}` | {hypotheses} |")
+    lines += ["", "### Statements with data of their own", ""]
+    for key, entry in statements.STATEMENTS.items():
+        kinds, fields = ", ".join(entry.kinds), ", ".join(f"`{name}`" for name in entry.data)
+        lines += [f"**`{key}`** ({kinds}): {entry.says}.", "", f"Data: {fields}. Claim: `{entry.claim}`."]
+        lines += [f"Given: {'; '.join(f'`{text}`' for text in entry.given)}."] if entry.given else []
+        lines += [f"Relied on, not computed: {text}." for text in entry.relies] + [""]
+    lines += ["### Definitions", "", "Of norms and graphs, and of a network:", ""]
+    lines += ["```text", statements.COMMON.strip(), statements.NETWORK.strip(), "```", ""]
+    lines += [f"The format is `{checker.FORMAT}`; a changed definition needs a new one.", ""]
+    return "\n".join(lines)
+
+
+_MARK = "<!-- generated: python -m rankmath.report.checker_table -->\n"
+
+
+def documented(page: str) -> str:
+    """The page of the docs with its generated part made anew."""
+    return page.split(_MARK)[0] + _MARK + "\n" + reference()
+
+
 if __name__ == "__main__":
     print(write(Path(network_claims.__file__), table()))
+    docs = Path(__file__).parents[2] / "docs" / "certificates.md"
+    if docs.exists():
+        print(write(docs, documented(docs.read_text(encoding="utf-8"))))

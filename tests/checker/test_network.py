@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import read
 from rankmath.checker.statements import DEFINED_NETWORK, NETWORK_DATA, STATEMENTS
 from rankmath.linalg.residuals import residual
+from rankmath.report.checker_table import documented
 
 DEFAULTS = {"n": 4, "d": 3, "L": 2, "H": 2}
 
@@ -248,11 +250,16 @@ def test_the_table_says_what_the_library_says() -> None:
         assert all(same(a, b) for a, b in zip(given, entry.given_texts, strict=True)), key
 
 
+def test_the_docs_say_what_the_table_says() -> None:
+    page = (Path(checker.__file__).parents[2] / "docs/certificates.md").read_text(encoding="utf-8")
+    assert documented(page) == page, "run python -m rankmath.report.checker_table"
+
+
 def test_every_registered_key_is_known_to_the_library_or_says_why_not() -> None:
     """Statements with data of their own; what has no statement of the same name is a variant or a warning of
     ours."""
     alone = set(STATEMENTS) - set(rm.statements())
-    assert alone == {"own:tv-variant", "own:layernorm-equilibrium"}
+    assert alone == {"own:tv-variant", "own:layernorm-equilibrium", "own:stable-equilibrium"}
 
 
 @pytest.mark.parametrize("key", sorted(set(NETWORK_CLAIMS) - {"dong2021:3.2", "own:lambda-skip-upper", "wu2024:2"}))
