@@ -39,15 +39,15 @@ def reissued(content: dict[str, Any]) -> Certificate:
     data, about = _exact(content["data"]), content.get("about", "")
     if "d_qk" in data and "layers" in data:
         layers = data["layers"]
-        arrays = [
+        W_QK, W, key_bias = (
             np.array([[head[name] for head in layer["heads"]] for layer in layers])
             for name in ("W_QK", "W", "key_bias")
-        ]
+        )
         bias = np.array([layer["bias"] for layer in layers])
         wording = checker.wording(key)
         if wording is None:
             raise NotIssued(f"{key}: not in the checker's table")
-        instance = Instance(np.array(data["X"]), *arrays, bias, data["d_qk"])
+        instance = Instance(np.array(data["X"]), W_QK, W, key_bias, bias, data["d_qk"])
         return certify_claim(key, *wording, instance, kind=content["kind"], about=about)
     return issue(Certificate(key, content["kind"], data, _exact(content.get("hints", {})), about))
 

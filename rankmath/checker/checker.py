@@ -183,7 +183,8 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
     claim: norm(A + B, composite) <= norm(A, composite) + norm(B, composite): 3 against [2.82842, 2.82843], so it
     fails
     """
-    deadline, words, found = time.monotonic() + seconds, [], ""
+    words: list[str] = []
+    deadline, found = time.monotonic() + seconds, ""
     try:
         demand(len(text) <= MAX_BYTES, f"more than {MAX_BYTES} bytes")
         try:

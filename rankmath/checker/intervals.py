@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 
 class Rejected(Exception):
@@ -70,7 +70,7 @@ class Interval:
             return self.lo << shift, self.hi << shift
         return self.lo >> -shift, -(-self.hi >> -shift)
 
-    def __add__(self, other: Interval | Fraction | int) -> Interval:
+    def __add__(self, other: Any) -> Any:
         if isinstance(other, Dual):
             return NotImplemented
         other = self._with(other)
@@ -81,10 +81,10 @@ class Interval:
     def __neg__(self) -> Interval:
         return Interval(-self.hi, -self.lo, self.scale, self.bits)
 
-    def __sub__(self, other: Interval | Fraction | int) -> Interval:
+    def __sub__(self, other: Any) -> Any:
         return NotImplemented if isinstance(other, Dual) else self + (-self._with(other))
 
-    def __mul__(self, other: Interval | Fraction | int) -> Interval:
+    def __mul__(self, other: Any) -> Any:
         if isinstance(other, Dual):
             return NotImplemented
         other = self._with(other)
@@ -96,7 +96,7 @@ class Interval:
             lo, hi = min(products), max(products)
         return Interval(lo, hi, self.scale + other.scale, self.bits)
 
-    def __truediv__(self, other: Interval | Fraction | int) -> Interval:
+    def __truediv__(self, other: Any) -> Any:
         if isinstance(other, Dual):
             return NotImplemented
         other = self._with(other)

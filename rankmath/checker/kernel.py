@@ -65,8 +65,11 @@ _CLAIM = (
     ast.Name,
     ast.Load,
     ast.Call,
+    ast.Subscript,
+    ast.Tuple,
+    ast.operator,
+    ast.cmpop,
 )
-_CLAIM += (ast.Subscript, ast.Tuple, ast.operator, ast.cmpop)
 _STATEMENT = (
     *_CLAIM,
     ast.Or,
@@ -90,7 +93,8 @@ def formula(text: str, *, own: bool = False) -> ast.expr:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise Rejected(f"no formula: {short(text)}") from None
-    level, depth = [tree], 0
+    level: list[ast.AST] = [tree]
+    depth = 0
     while level:
         depth += 1
         demand(depth <= MAX_NESTING, f"a formula nested more than {MAX_NESTING} deep")
@@ -149,7 +153,7 @@ _ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.Div: _divide,
 }
-_RELATIONS = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
+_RELATIONS: dict[type, str] = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
 
 
 # What the language knows by name; `rankmath.checker.rules` fills these.
@@ -280,9 +284,9 @@ class Evaluator:
                 arguments = [*(place.elts if isinstance(place, ast.Tuple) else [place]), *arguments[1:]]
             return self.apply(name, [self.value(argument, env) for argument in arguments])
         if name in ("jacobian", "unique_zero"):  # the first argument is the name of a definition
+            first: Any
             first, *rest = arguments
             demand(isinstance(first, ast.Name) and first.id in self.defined, f"{name} needs the name of a map")
-            # type: ignore[attr-defined]
             return RULES[name](self, first.id, *(self.value(argument, env) for argument in rest))
         if name in ("all", "any") and len(arguments) == 1 and isinstance(arguments[0], ast.GeneratorExp):
             return self.joined(

@@ -197,7 +197,7 @@ def _least(work: Evaluator, X: list[list[Number]], kind: str) -> tuple[list[Any]
             a, b = (v * s - q * w) / determinant, (p * w - v * r) / determinant
             if all(alpha * a + beta * b >= bound for alpha, beta, bound in lines):
                 products.append(a * b)
-    return center, _sqrt(work, one * inf), _sqrt(work, min(products))  # type: ignore[return-value, operator]
+    return center, _sqrt(work, one * inf), _sqrt(work, min(products))  # type: ignore[return-value]
 
 
 def _residual(work: Evaluator, X: list[list[Number]], kind: str) -> Number:

@@ -570,7 +570,9 @@ _SHOWS = {
 
 def _resting(says: str, kinds: tuple[str, ...], *more: str, attracts: bool = True) -> Statement:
     """An equilibrium statement: existence and rank; attraction, if the statement says so or the data do."""
-    extra = {"unstable": _UNSTABLE} if attracts else {"attracting": _ATTRACTING, "unstable": _UNSTABLE}
+    extra: dict[str, tuple[str, tuple[str, ...]]] = (
+        {"unstable": _UNSTABLE} if attracts else {"attracting": _ATTRACTING, "unstable": _UNSTABLE}
+    )
     claim = f"{_RESTING_CLAIM} and {_ATTRACTING[0]}" if attracts else _RESTING_CLAIM
     denied = kinds == _VIOLATES
     return Statement(
