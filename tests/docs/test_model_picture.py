@@ -49,6 +49,8 @@ def test_what_is_drawn_was_proved() -> None:
     for measured, low, high in zip(FOUND["centred"], FOUND["proved_lower"], FOUND["proved_upper"], strict=True):
         assert high - low < 1e-12 * max(1, abs(low))
         assert low - 1e-12 * abs(low) <= measured <= high + 1e-12 * abs(high)
+    # A third way: the plain pass with 222 digits.
+    assert FOUND["mpmath_222_digits"] == pytest.approx(FOUND["centred"], rel=1e-13)
 
 
 def test_the_readme_begins_with_it() -> None:
