@@ -68,7 +68,8 @@ def _blas() -> str:
     from threadpoolctl import threadpool_info
 
     found = [part for part in threadpool_info() if part["user_api"] == "blas"]
-    return ", ".join(f"{part['internal_api']} {part['version']}, {part['num_threads']} threads" for part in found)
+    words = (f"{part['internal_api']} {part['version']}, {part['num_threads']} threads" for part in found)
+    return "; ".join(dict.fromkeys(words))[:60]
 
 
 def _device() -> str:
@@ -110,6 +111,6 @@ def doctor(as_json: bool) -> None:
             (row["name"], (row["version"], "red" if row["get it"] else "green"), row["for"], row["get it"])
             for row in rows
         ]
-        print_table(columns, cells, left=columns, optional=("get it",), wrapped="for")
+        print_table(columns, cells, left=columns, wrapped="for")
     core = {name for name, _, extra in PACKAGES if not extra}
     sys.exit(1 if any(row["name"] in core and row["get it"] for row in rows) else 0)
