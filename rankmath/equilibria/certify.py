@@ -199,11 +199,11 @@ class EquilibriumProof:
             "pivots": at.pivots,
             "weights": at.weights,
             "size": at.size,
-            "bits": at.bits + _FIXED_BITS,
+            "bits": at.bits + max(_FIXED_BITS, 4 * self.mask.n),
         }
         if at.spectrum is not None:
             data["spectrum"] = {"values": at.spectrum.values, "within": at.spectrum.within}
-            hints["core"], hints["spectral_bits"] = at.core, at.spectral_bits + _FIXED_BITS
+            hints["core"], hints["spectral_bits"] = at.core, at.spectral_bits + max(_FIXED_BITS, 4 * self.mask.n)
             hints["spectral_weights"] = at.spectrum.weights
         return Certificate(statement, "exists", data, hints, str(self))
 

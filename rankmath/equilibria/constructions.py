@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from itertools import chain
 from typing import Any
 
@@ -34,6 +35,8 @@ from rankmath.validation import InvalidArgument, as_choice, as_count, as_real
 _GRID = 2.0**-20
 # β in W_QK = βI, from mild attention to attention to one's own kind alone.
 _SHARPNESS = (2, 4, 8, 16, 32)
+# Up to so many tokens the closed forms have spectral radius ½ by default, beyond 31/32.
+_MODERATE = 24
 # Below this many tokens all partitions into clusters are tried.
 _ALL_PARTITIONS = 8
 
@@ -66,7 +69,7 @@ def layernorm_equilibrium(
     seed : of the random design or search; closed forms and stored designs do not depend on it.
     radius : the spectral radius wanted of a stable one, between 0 and 1: the closed form with this ratio. By
         default a stored design where there is one (complete mask up to 7 tokens, stars of 4 and 5: larger proved
-        balls), else ½.
+        balls), else ½ for up to 24 tokens and 31/32 beyond.
     backend : "cupy" computes the gradients of the search for stable ones on a GPU.
     progress : called with the restart's number and the smallest spectral radius so far.
 
@@ -111,7 +114,8 @@ def layernorm_equilibrium(
         return from_design(closed)
     stored = k == n and stored_design(graph) is not None
     if stable and norm == "sphere" and not stored:
-        closed = stable_design(graph, d, k)
+        # Beyond so many tokens a ratio near one keeps the Jacobian nearer to normal, and the proof short.
+        closed = stable_design(graph, d, k, Fraction(1, 2) if n <= _MODERATE else Fraction(31, 32))
         if closed is not None:
             return from_design(closed)
     if stable:
