@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.plain import apply_sublayer, check_input, in_range
 from rankmath.model.network import Network
-from rankmath.validation import Array
+from rankmath.validation import Array, ArrayLike
 
 
-def hidden_states(net: Network, X: Any, *, backend: Backend | None = None) -> list[Array]:
+def hidden_states(net: Network, X: ArrayLike, *, backend: Backend | None = None) -> list[Array]:
     """X^0, X^1, …, X^L, each (..., n, d); the last one is `forward`'s.
 
     Examples

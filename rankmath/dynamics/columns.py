@@ -11,11 +11,12 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.arithmetic.objects import ObjectArithmetic
 from rankmath.attention.maps import norm_step
 from rankmath.attention.plain import check_one_sequence
 from rankmath.attention.tokens import Tokens
@@ -23,7 +24,7 @@ from rankmath.dynamics.trace import layers_centred
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.metrics import ATTENTION_METRICS, TOKEN_METRICS, dirichlet_energy
 from rankmath.model.network import Attention, LayerNorm, Network
-from rankmath.validation import Array, Floats, InvalidArgument, as_choice, as_count
+from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument, Number, as_choice, as_count
 
 #: Columns by name: metrics of tokens, then of the attention that leads to them (nan at the input).
 METRICS = (*TOKEN_METRICS, "cosine-gap", *ATTENTION_METRICS)
@@ -54,12 +55,12 @@ class Columns:
     values: dict[str, Floats]
     logs: dict[str, Floats]
     arithmetic: str
-    balls: dict[str, tuple[Any, ...]] = field(default_factory=dict, repr=False)
+    balls: dict[str, tuple[Number, ...]] = field(default_factory=dict, repr=False)
 
 
 def measure(
     net: Network,
-    X: Any,
+    X: ArrayLike,
     metrics: Sequence[str] = ("relative-residual", "effective-rank"),
     *,
     arithmetic: Literal["float64", "balls"] = "float64",
@@ -183,7 +184,7 @@ def _measured_balls(net: Network, X: Array, metrics: Sequence[str], bits: int) -
     from rankmath.arithmetic.ball_matrices import MatrixBalls
     from rankmath.arithmetic.balls import precision
 
-    found: dict[str, list[Any]] = {name: [] for name in metrics}
+    found: dict[str, list[Number]] = {name: [] for name in metrics}
     with precision(bits):
         A = MatrixBalls()
         masks = net.masks_for(int(X.shape[-2]))
@@ -206,17 +207,17 @@ def _measured_balls(net: Network, X: Array, metrics: Sequence[str], bits: int) -
     return Columns(values, logs, "balls", {name: tuple(column) for name, column in found.items()})
 
 
-def _frobenius(R: Array) -> Any:
+def _frobenius(R: Array) -> Number:
     return sum((x * x for x in R.flat), 0 * R.flat[0]).nonnegative_part().sqrt()
 
 
-def _ball_composite(R: Array) -> Any:
+def _ball_composite(R: Array) -> Number:
     sizes, largest = np.abs(R), np.frompyfunc(lambda a, b: a.max(b), 2, 1)
     product = largest.reduce(np.add.reduce(sizes, axis=0)) * largest.reduce(np.add.reduce(sizes, axis=1))
     return product.sqrt()
 
 
-def _ball_gap(X: Array, center: Array, R: Array) -> Any:
+def _ball_gap(X: Array, center: Array, R: Array) -> Number:
     """1 − mean cosine = Σ_{i<j} ‖û_i − û_j‖²/(n(n−1)), from the residual where tokens are nearly parallel.
 
     With v = ⟨x_i, x_j⟩ and a, b the squared lengths, 1 − cos = (ab − v²)/(√(ab)(√(ab) + v)) and
@@ -224,7 +225,7 @@ def _ball_gap(X: Array, center: Array, R: Array) -> Any:
     """
     n = len(X)
     squares = [sum((x * x for x in row[1:]), row[0] * row[0]) for row in X]
-    total: Any = 0
+    total: Number = 0
     for i in range(n):
         for j in range(i + 1, n):
             step = R[i] - R[j]
@@ -237,15 +238,15 @@ def _ball_gap(X: Array, center: Array, R: Array) -> Any:
     return total * 2 / (n * (n - 1))
 
 
-def _of_tokens(metric: Callable[[Array], Any], X: Array, center: Array, R: Array) -> Any:
+def _of_tokens(metric: Callable[[Array], Number], X: Array, center: Array, R: Array) -> Number:
     return metric(X)
 
 
-def _of_residual(metric: Callable[[Array], Any], X: Array, center: Array, R: Array) -> Any:
+def _of_residual(metric: Callable[[Array], Number], X: Array, center: Array, R: Array) -> Number:
     return metric(R)
 
 
-_BALL_METRICS: dict[str, Callable[[Array, Array, Array], Any]] = {
+_BALL_METRICS: dict[str, Callable[[Array, Array, Array], Number]] = {
     **{name: partial(_of_tokens, f) for name, f in TOKEN_METRICS.items()},
     "relative-residual": lambda X, c, R: _ball_composite(R) / _ball_composite(X),
     "mu-ratio": lambda X, c, R: _frobenius(R) / _frobenius(X),
@@ -256,7 +257,9 @@ _BALL_METRICS: dict[str, Callable[[Array, Array, Array], Any]] = {
 }
 
 
-def _ball_attentions(A: Any, net: Network, l: int, X: Array, masks: dict[int, Mask | None]) -> Iterator[Array]:
+def _ball_attentions(
+    A: ObjectArithmetic, net: Network, l: int, X: Array, masks: dict[int, Mask | None]
+) -> Iterator[Array]:
     """Enclosures of the attention matrices of layer l, by the definition."""
     from flint import arb
 
@@ -265,7 +268,8 @@ def _ball_attentions(A: Any, net: Network, l: int, X: Array, masks: dict[int, Ma
     first = next((s for s in net.sublayers[l] if isinstance(s.map, Attention)), None)
     if first is None or first is not net.sublayers[l][0]:
         raise InvalidArgument("metric: attention in balls needs layers that begin with it")
-    attention: Any = first.map
+    attention = first.map
+    assert isinstance(attention, Attention)
     Y = A.asarray(X)
     if first.before is not None:
         Y = layer_norm(A, first.before, Y)
@@ -294,11 +298,11 @@ def _row_maxima(logits: Array) -> Array:
     return np.asarray(rows, dtype=object)[:, None]
 
 
-def _middle(x: Any) -> float:
+def _middle(x: Number) -> float:
     return math.nan if x is None else float(x.mid())
 
 
-def _log_middle(x: Any) -> float:
+def _log_middle(x: Number) -> float:
     if x is None:
         return math.nan
     if x.is_zero():
@@ -306,5 +310,5 @@ def _log_middle(x: Any) -> float:
     return float(x.log().mid()) if x > 0 else math.nan
 
 
-def _floats(column: list[Any], reader: Callable[[Any], float]) -> Floats:
+def _floats(column: list[Number], reader: Callable[[Number], float]) -> Floats:
     return np.asarray([reader(x) for x in column])

@@ -11,19 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cmp_to_key
-from typing import Any, Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from rankmath.linalg.masks import as_mask
-from rankmath.validation import InvalidArgument, as_array, as_choice, as_count
+from rankmath.linalg.masks import MaskLike, as_mask
+from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array, as_choice, as_count
 
-Numbers = np.ndarray[Any, Any]
+Numbers: TypeAlias = Array
 
 # -- residuals ---------------------------------------------------------------------------------------------
 
 
-def relative_residual(X: Any, norm: Literal["composite", "frobenius"] = "composite") -> Any:
+def relative_residual(X: ArrayLike, norm: Literal["composite", "frobenius"] = "composite") -> Number:
     """‖X − 1x̄ᵀ‖/‖X‖ about the token mean x̄.
 
     "composite" is ‖·‖_{1,∞} = √(‖·‖₁‖·‖_∞), what Dong et al. 2021 plot; "frobenius" is μ(X)/‖X‖_F of Wu et "
@@ -40,7 +40,7 @@ def relative_residual(X: Any, norm: Literal["composite", "frobenius"] = "composi
     return size(_centred(X)) / size(X)
 
 
-def high_low_ratio(X: Any) -> Any:
+def high_low_ratio(X: ArrayLike) -> Number:
     """‖HC[X]‖_F/‖DC[X]‖_F: what varies over the tokens against their mean, DC[X] = 11ᵀX/n (Wang et al. 2022).
 
     Examples
@@ -55,13 +55,13 @@ def high_low_ratio(X: Any) -> Any:
 # -- pairs of tokens ---------------------------------------------------------------------------------------
 
 
-def cosines(X: Any) -> Any:
+def cosines(X: ArrayLike) -> Number:
     """The matrix of ⟨x_i, x_j⟩/(‖x_i‖‖x_j‖)."""
     unit = _unit_rows(_tokens(X))
     return _product(unit, np.swapaxes(unit, -1, -2))
 
 
-def mean_cosine(X: Any) -> Any:
+def mean_cosine(X: ArrayLike) -> Number:
     """Mean cosine of two different tokens, (‖Σ x̂_i‖² − n)/(n(n−1)).
 
     Examples
@@ -74,17 +74,17 @@ def mean_cosine(X: Any) -> Any:
     return (_sum(total * total, -1) - n) / (n * (n - 1))
 
 
-def largest_cosine(X: Any) -> Any:
+def largest_cosine(X: ArrayLike) -> Number:
     """Largest cosine of two different tokens."""
     return _extreme(X, +1)
 
 
-def least_cosine(X: Any) -> Any:
+def least_cosine(X: ArrayLike) -> Number:
     """Least cosine of two tokens."""
     return _extreme(X, -1)
 
 
-def dirichlet_energy(X: Any, mask: Any = None) -> Any:
+def dirichlet_energy(X: ArrayLike, mask: MaskLike = None) -> Number:
     """½ Σ_{i,j} A_ij ‖x_i − x_j‖² over the mask's graph, A_ij = 1 where i attends to j; no weights by degree.
 
     Examples
@@ -102,7 +102,7 @@ def dirichlet_energy(X: Any, mask: Any = None) -> Any:
     return _sum(squares * _like(degree, X), -1) / 2 - mixed
 
 
-def mean_average_distance(X: Any, mask: Any = None) -> Any:
+def mean_average_distance(X: ArrayLike, mask: MaskLike = None) -> Number:
     """MAD: the mean over tokens of the mean of 1 − cos(x_i, x_j) over the other tokens j that i attends to.
 
     Tokens that see only themselves do not count (Chen et al. 2020).
@@ -129,7 +129,7 @@ def mean_average_distance(X: Any, mask: Any = None) -> Any:
 # -- spectra -----------------------------------------------------------------------------------------------
 
 
-def singular_squares(X: Any, *, centred: bool = False) -> Any:
+def singular_squares(X: ArrayLike, *, centred: bool = False) -> Number:
     """σ₁² ≥ σ₂² ≥ …, the min(n, d) squared singular values of X, or of X − 1x̄ᵀ; balls enclose each."""
     X = _tokens(X)
     X = _centred(X) if centred else X
@@ -139,7 +139,7 @@ def singular_squares(X: Any, *, centred: bool = False) -> Any:
     return _eigenvalues(_product(short, short.T))
 
 
-def stable_rank(X: Any) -> Any:
+def stable_rank(X: ArrayLike) -> Number:
     """‖X‖_F²/‖X‖₂².
 
     Examples
@@ -151,7 +151,7 @@ def stable_rank(X: Any) -> Any:
     return _sum(squares, -1) / squares[..., 0]
 
 
-def participation_ratio(X: Any, *, centred: bool = True) -> Any:
+def participation_ratio(X: ArrayLike, *, centred: bool = True) -> Number:
     """(Σλ)²/Σλ² of the eigenvalues λ = σ² of XᵀX; of the covariance if `centred`.
 
     Examples
@@ -164,7 +164,7 @@ def participation_ratio(X: Any, *, centred: bool = True) -> Any:
     return total * total / _sum(squares * squares, -1)
 
 
-def effective_rank(X: Any, of: Literal["singular", "eigen"] = "singular", *, centred: bool = False) -> Any:
+def effective_rank(X: ArrayLike, of: Literal["singular", "eigen"] = "singular", *, centred: bool = False) -> Number:
     """exp of the entropy of p_i = σ_i/Σσ ("singular", Roy and Vetterli 2007) or p_i = σ_i²/Σσ² ("eigen").
 
     Three conventions are in use, all under one name: singular values, eigenvalues, and either of centred tokens.
@@ -182,7 +182,7 @@ def effective_rank(X: Any, of: Literal["singular", "eigen"] = "singular", *, cen
     return _exp(_entropy(values / np.add.reduce(values, axis=-1, keepdims=True)))
 
 
-def isometry_gap(X: Any) -> Any:
+def isometry_gap(X: ArrayLike) -> Number:
     """−log of det(G)^{1/n}/(tr G/n), G = XXᵀ: 0 for orthogonal tokens of one length (Joudaki et al. 2023); n ≤ d.
 
     Examples
@@ -204,7 +204,7 @@ def isometry_gap(X: Any) -> Any:
 # -- attention ---------------------------------------------------------------------------------------------
 
 
-def attention_entropy(P: Any, of: Literal["mean", "least"] = "mean") -> Any:
+def attention_entropy(P: ArrayLike, of: Literal["mean", "least"] = "mean") -> Number:
     """Entropy −Σ_j P_ij log P_ij of the rows, in nats: their mean, or the least of them.
 
     Examples
@@ -218,7 +218,7 @@ def attention_entropy(P: Any, of: Literal["mean", "least"] = "mean") -> Any:
     return _sum(rows, -1) / rows.shape[-1] if of == "mean" else _least(rows)
 
 
-def spectral_gap(P: Any) -> Any:
+def spectral_gap(P: ArrayLike) -> Number:
     """σ₁/σ₂ of an attention matrix; ∞ where it has rank one.
 
     Examples
@@ -231,7 +231,7 @@ def spectral_gap(P: Any) -> Any:
         return _root(squares[..., 0] / squares[..., 1])
 
 
-def attention_rollout(P: Any, *, skip: float = 0.5) -> Any:
+def attention_rollout(P: ArrayLike, *, skip: float = 0.5) -> Number:
     """∏_l (skip·I + (1 − skip)·mean_h P^l_h), last layer leftmost (Abnar and Zuidema 2020), (n, n).
 
     Parameters
@@ -255,7 +255,7 @@ def attention_rollout(P: Any, *, skip: float = 0.5) -> Any:
 
 
 #: Metrics of tokens by the name the command line knows; each a column of a trace.
-TOKEN_METRICS: dict[str, Callable[[Any], Any]] = {
+TOKEN_METRICS: dict[str, Callable[[ArrayLike], Number]] = {
     "relative-residual": relative_residual,
     "mu-ratio": lambda X: relative_residual(X, "frobenius"),
     "high-low-ratio": high_low_ratio,
@@ -273,7 +273,7 @@ TOKEN_METRICS: dict[str, Callable[[Any], Any]] = {
 }
 
 #: Metrics of a layer's attention matrices, averaged over its heads.
-ATTENTION_METRICS: dict[str, Callable[[Any], Any]] = {
+ATTENTION_METRICS: dict[str, Callable[[ArrayLike], Number]] = {
     "attention-entropy": attention_entropy,
     "attention-entropy-least": lambda P: attention_entropy(P, "least"),
     "spectral-gap": spectral_gap,
@@ -283,7 +283,7 @@ ATTENTION_METRICS: dict[str, Callable[[Any], Any]] = {
 # -- doubles and balls alike -------------------------------------------------------------------------------
 
 
-def _tokens(X: Any, name: str = "X", *, least: int = 1) -> Numbers:
+def _tokens(X: ArrayLike, name: str = "X", *, least: int = 1) -> Numbers:
     if isinstance(X, np.ndarray) and X.dtype == object:
         if X.ndim != 2 or 0 in X.shape:
             raise InvalidArgument(f"{name}: shape {X.shape} given; balls are measured as one matrix (n, d)")
@@ -308,12 +308,12 @@ def _like(A: Numbers, X: Numbers) -> Numbers:
     return exact
 
 
-def _by_entry(name: str, a: Any) -> Any:
+def _by_entry(name: str, a: Number) -> Number:
     """√, log or exp of every entry; of balls, √ of what is known not to be negative."""
     if not _of_balls(np.asarray(a)):
         return {"sqrt": np.sqrt, "log": np.log, "exp": np.exp}[name](a)
 
-    def one(x: Any) -> Any:
+    def one(x: Number) -> Number:
         if name == "sqrt":
             return x.nonnegative_part().sqrt()
         return x.log() if name == "log" else x.exp()
@@ -321,19 +321,19 @@ def _by_entry(name: str, a: Any) -> Any:
     return np.frompyfunc(one, 1, 1)(a)
 
 
-def _root(a: Any) -> Any:
+def _root(a: Number) -> Number:
     return _by_entry("sqrt", a)
 
 
-def _log(a: Any) -> Any:
+def _log(a: Number) -> Number:
     return _by_entry("log", a)
 
 
-def _exp(a: Any) -> Any:
+def _exp(a: Number) -> Number:
     return _by_entry("exp", a)
 
 
-def _sum(a: Numbers, axis: int) -> Any:
+def _sum(a: Numbers, axis: int) -> Number:
     return np.add.reduce(a, axis=axis)
 
 
@@ -352,16 +352,16 @@ def _centred(X: Numbers) -> Numbers:
     return centred
 
 
-def _frobenius(X: Numbers) -> Any:
+def _frobenius(X: Numbers) -> Number:
     return _root(_sum(_sum(X * X, -1), -1))
 
 
-def _composite(X: Numbers) -> Any:
+def _composite(X: Numbers) -> Number:
     sizes = abs(X)
     return _root(_largest(_sum(sizes, -2)) * _largest(_sum(sizes, -1)))
 
 
-def _largest(a: Numbers) -> Any:
+def _largest(a: Numbers) -> Number:
     if not _of_balls(a):
         return np.max(a, axis=-1)
     out = a[0]
@@ -370,7 +370,7 @@ def _largest(a: Numbers) -> Any:
     return out
 
 
-def _least(a: Numbers) -> Any:
+def _least(a: Numbers) -> Number:
     return -_largest(-a)
 
 
@@ -384,24 +384,24 @@ def _unit_rows(X: Numbers) -> Numbers:
     return unit
 
 
-def _extreme(X: Any, sign: int) -> Any:
+def _extreme(X: ArrayLike, sign: int) -> Number:
     cos = cosines(_tokens(X, least=2))
     first, second = np.triu_indices(cos.shape[-1], 1)
     return sign * _largest(sign * cos[..., first, second])
 
 
-def _graph(mask: Any, n: int) -> Numbers:
+def _graph(mask: MaskLike, n: int) -> Numbers:
     return np.ones((n, n)) if mask is None else np.asarray(as_mask(mask, n).allowed, dtype=float)
 
 
-def _entropy(p: Numbers) -> Any:
+def _entropy(p: Numbers) -> Number:
     """−Σ p log p along the last axis, 0 log 0 = 0."""
     if not _of_balls(p):
         return -_sum(p * np.log(np.where(p > 0, p, 1.0)), -1)
     return _sum(np.frompyfunc(_surprise, 1, 1)(p), -1)
 
 
-def _surprise(p: Any) -> Any:
+def _surprise(p: Number) -> Number:
     """−p log p of a ball inside [0, 1]; where it reaches 0, all of [0, −u log u] for the upper end u ≤ 1/e."""
     if p > 0:
         return -p * p.log()
@@ -414,7 +414,7 @@ def _surprise(p: Any) -> Any:
     return arb(0).union(peak).union(-u * u.log() if u < 1 else arb(0))
 
 
-def _compared(a: Any, b: Any) -> int:
+def _compared(a: Number, b: Number) -> int:
     """Exact numbers, in order."""
     return int(a > b) - int(a < b)
 
