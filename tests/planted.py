@@ -209,7 +209,7 @@ PLANTS = (
         "statements",
         "a skip of nothing",
         ', "abs(skip) > 0")',
-        ")",
+        ",)",
         f"{_STATEMENTS}::test_paths_refuse_attention_that_is_not_stochastic_too_many_paths_and_vacuous_skips",
     ),
     _checker(
