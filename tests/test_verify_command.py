@@ -129,7 +129,7 @@ def test_the_counterexample_is_handed_over_and_violates(tmp_path: Path) -> None:
     done = rankmath("verify", mine, "--instances", 50, "--jobs", 1, "--output", tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert "example:always-halves: refuted by " in done.output
-    assert "lhs/rhs = 1." in done.output
+    assert "lhs/rhs = " in done.output
     file = tmp_path / "out/counterexamples/example-always-halves.json"
     assert f"counterexample: {file}" in done.output
     from rankmath.campaigns.battery import verify
