@@ -13,7 +13,6 @@ from rankmath.arithmetic.protocol import Arithmetic
 from rankmath.attention.activations import activate
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.softmax import softmax
-from rankmath.attention.weights import stacks_heads
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count, same_library
@@ -127,7 +126,7 @@ def apply_sublayer(A: Float64, sublayer: Sublayer, X: Array, masks: dict[int, Ma
     Y, out = _normed(A, sublayer.before, X), sublayer.skip * X if sublayer.skip else 0.0
     if isinstance(sublayer.map, Attention):
         attention, mask = sublayer.map, masks[id(sublayer.map)]
-        if Y.ndim == 2 and stacks_heads(A, attention, Y):  # few calls: on a GPU each costs more than it does
+        if A.on_gpu and Y.ndim == 2:  # few calls: there each costs more than it does
             V = attend(A, attention, slice(None), Y, mask, A.matmul(Y, attention.value))
             out = out + A.xp.sum(V if attention.output is None else A.matmul(V, attention.output), axis=0)
         else:
