@@ -49,4 +49,4 @@ napoleon_use_param = napoleon_use_rtype = False
 
 nitpicky = True
 # Types of other libraries, and the letters of our own generic code, have no page here; every name of rankmath must.
-nitpick_ignore_regex = [(r"py:.*", r"(?!rankmath\b).*")]
+nitpick_ignore_regex = [(r"py:.*", r"(?!rankmath\b).*"), (r"py:class", r"rankmath\..*\.T")]
