@@ -18,12 +18,27 @@ def list_(as_json: bool) -> None:
     """
     from rankmath.claims import statements
     from rankmath.console import print_table
+    from rankmath.report.sources import machine_checked
 
     entries = list(statements().values())
+    theorems = machine_checked()
     if as_json:
         fields = ("key", "title", "claim", "source", "status", "truth")
-        click.echo(json.dumps([{name: getattr(entry, name) for name in fields} for entry in entries], indent=1))
+        plain = [
+            {name: getattr(entry, name) for name in fields}
+            | {"machine_checked": [name for name, _ in theorems.get(entry.key, ())]}
+            for entry in entries
+        ]
+        click.echo(json.dumps(plain, indent=1))
         return
-    columns = ("key", "status", "statement", "shown in")
-    rows = [(entry.key, entry.status, entry.title, entry.truth) for entry in entries]
-    print_table(columns, rows, left=columns, optional=("shown in",), wrapped="statement")
+    columns = ("key", "status", "statement", "shown in", "Coq theorem")
+    rows = [
+        (entry.key, entry.status, entry.title, entry.truth, _names(theorems.get(entry.key, ())))
+        for entry in entries
+    ]
+    print_table(columns, rows, left=columns, optional=("Coq theorem", "shown in"), wrapped="statement")
+
+
+def _names(theorems: tuple[tuple[str, str], ...]) -> str:
+    """The theorems by their own names."""
+    return ", ".join(name.rpartition(".")[2] for name, _ in theorems)

@@ -213,7 +213,7 @@ def _of_statement(key: str, certificates: tuple[Certificate, ...]) -> Citation:
         meanings=entry.meanings,
         notes=entry.notes,
         source=entry.source,
-        truth=f"{known} {entry.truth}",
+        truth=f"{known} {entry.truth}{_machine_checked(entry.key)}",
         certificates=tuple((c.id, _shown_by(entry, c)) for c in certificates),
         bibtex=cited_by(entry.source),
     )
@@ -222,3 +222,12 @@ def _of_statement(key: str, certificates: tuple[Certificate, ...]) -> Citation:
 def _shown_by(entry: Statement, certificate: Certificate) -> str:
     """The kind, seen from the statement: what violates the triangle inequality exists, says dong2021:norm."""
     return "exists" if certificate.kind == "violates" and entry.status == "proved" else certificate.kind
+
+
+def _machine_checked(key: str) -> str:
+    """The Coq theorems that prove or refute the statement, each with what it covers."""
+    from rankmath.report.sources import machine_checked
+
+    theorems = machine_checked().get(key, ())
+    parts = [f"{name.removeprefix('Rankmath.')}{f' ({scope})' if scope else ''}" for name, scope in theorems]
+    return f"; machine-checked in proofs/coq: {'; '.join(parts)}" if parts else ""
