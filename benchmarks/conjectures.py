@@ -1,4 +1,4 @@
-"""Ten natural claims about attention, true and false, examined from one line each: the table of docs/conjectures.md.
+"""Ten natural claims about attention, true and false, examined from a line each: the table of docs/conjectures.md.
 
 python benchmarks/conjectures.py [--seconds 20]
 """
