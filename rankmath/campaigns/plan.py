@@ -135,7 +135,7 @@ def _task(table: Mapping[str, Any], folder: Path) -> Task:
     if "file" in table:
         path = folder / _text("file", table["file"])
         file, digest = str(path.resolve()), file_digest(path)
-        found = [entry.key for entry in _loaded(path)]
+        found = [entry.key for entry in statements_in(path)]
         if not key and len(found) > 1:
             raise InvalidArgument(f"key: none given; {table['file']} defines {', '.join(found)}")
         key = key or found[0]
@@ -162,16 +162,6 @@ def _task(table: Mapping[str, Any], folder: Path) -> Task:
         scales=scales,
     )
     return Task(recipe, instances, entry.status, file)
-
-
-def _loaded(path: Path) -> list[Statement]:
-    """The statements of a user's file, whose own errors are bad input."""
-    try:
-        return statements_in(path)
-    except Exception as error:
-        raise InvalidArgument(
-            f"file: {str(path)!r} given; it cannot be loaded ({type(error).__name__}: {error})"
-        ) from error
 
 
 def _named(given: Any) -> list[dict[str, Any]]:

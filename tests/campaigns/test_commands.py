@@ -99,7 +99,7 @@ def test_show_failures(tmp_path: Path) -> None:
     mine.write_text(
         "from dataclasses import replace\n"
         "from rankmath.claims import statement\n"
-        "mine = replace(statement('own:tv'), key='mine:broken', evaluate=lambda A, instance: 1 / 0)\n"
+        "mine = replace(statement('own:tv'), key='mine:broken', draws=(lambda rng, size: 1 / 0,))\n"
     )
     plan = tmp_path / "plan.toml"
     plan.write_text('instances = 10\nworkers = 0\nattempts = 2\n[[statement]]\nfile = "mine.py"\n')
@@ -108,7 +108,7 @@ def test_show_failures(tmp_path: Path) -> None:
     assert "1 chunks failed: rankmath campaign show" in done.output
     text = typed("show", tmp_path / "plan.db", "--failures").output
     assert "mine:broken 0/0: ZeroDivisionError: division by zero (2 attempts)" in text
-    assert "lambda A, instance: 1 / 0" in text
+    assert "lambda rng, size: 1 / 0" in text
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -31,8 +31,10 @@ TROUBLE = """
 import os, signal, time
 from pathlib import Path
 import numpy as np
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import quantity
 from rankmath.verification.instance import ArrayInstance
-from rankmath.verification.statement import Exact, Statement
+from rankmath.verification.statement import Statement
 
 HERE = Path(__file__).parent
 calls = []
@@ -40,13 +42,14 @@ calls = []
 def draw(rng, size):
     return ArrayInstance({"x": rng.integers(0, 2**62, size)}, "random", is_batch=True)
 
-def decide(instance):
-    if int(instance["x"]) == int((HERE / "marked").read_text()):
+@quantity("untroubled(x: array)", latex="x", example="untroubled(x)", value="truth")
+def untroubled(run, x):
+    "nothing happens"
+    if int(run[x]) == int((HERE / "marked").read_text()):
         TROUBLE
-    return Exact(True, "")
+    return Truth(True)
 
-words = dict.fromkeys(("title", "claim", "source", "truth"), "")
-mine = Statement(key="mine:trouble", status="proved", instance=lambda: None, draws=(draw,), decide=decide, **words)
+mine = Statement("mine:trouble", "untroubled(x)", arrays=("x",), exact=True, status="proved", draws=(draw,))
 """
 
 

@@ -135,7 +135,7 @@ def test_files_that_are_no_plans_are_refused(tmp_path: Path) -> None:
         Plan.read(path)
     broken = tmp_path / "broken.py"
     broken.write_text("1 +")
-    with pytest.raises(ValueError, match=r"cannot be loaded \(SyntaxError"):
+    with pytest.raises(ValueError, match=r"broken\.py, line 1: SyntaxError"):
         Plan.of({"statement": [{"file": str(broken)}]})
 
 
