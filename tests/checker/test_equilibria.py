@@ -415,8 +415,10 @@ def test_one_token_or_one_dimension_are_no_stable_pair(causal: Certificate) -> N
 
 def test_every_rank_means_every_rank_under_one_shift(every_rank: Certificate) -> None:
     members, hints = every_rank.data["equilibria"], every_rank.hints["equilibria"]
+    fewer = changed(every_rank, data={"equilibria": members[:2]}, hints={"equilibria": hints[:2]})
+    assert "ranks == " in fewer.reason
     for data, reason in [
-        ({"equilibria": members[:2]}, "ranks == "),
+        ({"equilibria": members[:2]}, "hints.equilibria: one for each equilibrium is needed"),
         ({"equilibria": [members[0], members[0], members[2]]}, "ranks == "),
         ({"equilibria": members[::-1]}, "ranks == "),
         ({"mask": [[1, 1, 1]] * 3}, "mask[i][j] == (1 if j <= i else 0)"),
@@ -437,7 +439,7 @@ def test_an_undirected_mask_that_is_not_complete() -> None:
     proof = layernorm_equilibrium(3, 3, 3, mask=path, stable=True, seed=0).certify()
     assert proof.certificate("own:stable-equilibrium").check().accepted
     for statement in ("own:stable-complete", "dong2021:ln-sphere"):
-        with pytest.raises((NotIssued, ValueError), match="m == 1 for row in mask|statement"):
+        with pytest.raises((NotIssued, ValueError), match=r"m == 1 for row in mask|statement"):
             proof.certificate(statement)
 
 
