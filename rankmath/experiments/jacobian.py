@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, svds
+from scipy.sparse import linalg
 
 from rankmath.attention.plain import check_one_sequence
 from rankmath.attention.states import hidden_states
@@ -57,11 +57,11 @@ def _norm(layer: tuple[Sublayer, ...], X: Floats, masks: dict[int, Mask | None],
     size = X.size
     if size == 1:
         return abs(float(forward(np.ones(1))[0]))
-    operator = LinearOperator((size, size), matvec=forward, rmatvec=back, dtype=float)
+    operator = linalg.LinearOperator((size, size), matvec=forward, rmatvec=back, dtype=float)
     if size <= 8:  # Lanczos needs room
         return float(np.linalg.norm(operator @ np.eye(size), 2))
     start = np.random.default_rng(seed).standard_normal(size)
-    return float(svds(operator, k=1, v0=start, return_singular_vectors=False, tol=1e-12)[0])
+    return float(linalg.svds(operator, k=1, v0=start, return_singular_vectors=False, tol=1e-12)[0])
 
 
 def _applied(sublayer: Sublayer, X: Var, masks: dict[int, Mask | None]) -> Var:
