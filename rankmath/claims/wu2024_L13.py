@@ -181,7 +181,7 @@ wu2024_L13 = Statement(
     title="An invariant set of the second token, as printed",
     source=f"{WU}, Lemma 13, as we read it",
     status="refuted",
-    truth="proofs/wu2024_L13.tex",
+    truth="proofs/wu2024_3.tex",
     instance=vector_instance,
     draws=(draw_leaving, partial(draw_vectors, repaired=False)),
     certificate=certify,

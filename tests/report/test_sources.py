@@ -18,7 +18,7 @@ from rankmath.report.sources import (
     proof_texts,
     proofs_folder,
 )
-from rankmath.symbolic.composite import crude_threshold, one_head_threshold, threshold
+from rankmath.symbolic.composite import one_head_threshold, threshold
 from rankmath.symbolic.constants import Root
 from rankmath.verification.statement import Statement
 
@@ -78,9 +78,7 @@ def test_the_preamble_defines_what_the_assembly_uses() -> None:
     ("root", "typed"),
     [
         (one_head_threshold("argmin"), "3.625"),
-        (crude_threshold("argmin"), "1.973"),
         (one_head_threshold("mean"), "1.314"),
-        (crude_threshold("mean"), "0.799"),
         (threshold("argmin"), "3.314"),
         (threshold("mean"), "1.256"),
     ],
