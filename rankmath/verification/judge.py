@@ -64,17 +64,17 @@ def verdicts(statement: Statement, A: Any, instance: Instance, size: int, name: 
     outcomes = np.full(size, Outcome.HOLDS, dtype=object)
     reasons = np.full(size, "", dtype=object)
     lefts, rights, worst = np.full(size, np.nan), np.full(size, np.nan), np.full(size, -np.inf)
+    levels = np.zeros(size, dtype=int)
     for side in evaluation.sides:
         known = judged(side, size, numbers)
         with np.errstate(invalid="ignore"):
             excess = np.where(known.log_left == -np.inf, -np.inf, known.log_left - known.log_right)
         # The side that is reported: one that is violated, else one that is undecided, else the tightest.
-        rank = np.where(known.above, 2e300, np.where(known.below, 0.0, 1e300)) + np.clip(
-            np.nan_to_num(excess), -1e299, 1e299
-        )
-        critical = (rank > worst) | np.isnan(lefts)
+        level = np.where(known.above, 2, np.where(known.below, 0, 1))
+        excess = np.nan_to_num(excess)
+        critical = (level > levels) | ((level == levels) & (excess > worst)) | np.isnan(lefts)
         lefts, rights = np.where(critical, known.log_left, lefts), np.where(critical, known.log_right, rights)
-        worst = np.where(critical, rank, worst)
+        levels, worst = np.where(critical, level, levels), np.where(critical, excess, worst)
         open_ = ~known.below & ~known.above & (outcomes == Outcome.HOLDS)
         outcomes[open_] = Outcome.UNDECIDED
         outcomes[known.above] = Outcome.VIOLATED
