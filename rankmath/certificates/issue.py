@@ -379,13 +379,12 @@ def certify_not_a_norm(A: Any, B: Any, *, about: str = "") -> Certificate:
 
 
 def certify_invariant_set(x: Any, w: Any, *, kind: Kind = "violates", about: str = "") -> Certificate:
-    """wu2024:L13: the exact unit vector x of the set {x ≤ 0, x_{d−1} ≤ −1/w} leaves it in one step, or stays.
+    """wu2024:L13: the exact unit vector x of the printed set leaves it in one step, or stays.
 
     Examples
     --------
-    >>> certificate = certify_invariant_set([Fraction(-4, 5), 0, Fraction(-3, 5), 0], 4)
-    >>> print(certificate.check().checked[-1])
-    |y|^2 = 66/5, w^2 y_(d-1)^2 = 144/25, largest entry of y -3/5: its image is outside, exactly
+    >>> certify_invariant_set([Fraction(-k, 7) for k in (4, 1, 4, 4)], 2).check().accepted
+    True
     """
     data = {"x": exact_array("x", x, (None,)), "w": exact_array("w", w, ())[()]}
     return issue(Certificate("wu2024:L13", kind, data, about=about), decided=True)
@@ -396,10 +395,9 @@ def certify_cosine_step(A: Any, *, kind: Kind = "violates", about: str = "") -> 
 
     Examples
     --------
-    >>> third = Fraction(1, 3)
-    >>> star = certify_cosine_step([[third, third, third], [third, 2 * third, 0], [third, 0, 2 * third]])
-    >>> print(star.check().checked[-1])
-    the least cosine is that of tokens 1 and 2, its square 1/25: less than (n eps^2)^2, exactly
+    >>> third, least = Fraction(1, 3), Fraction(1, 4)
+    >>> certify_cosine_step([[third] * 3, [least, 1 - least, 0], [least, 0, 1 - least]]).check().accepted
+    True
     """
     data = {"A": exact_array("A", A, (None, None))}
     return issue(Certificate("wu2024:2-step", kind, data, about=about), decided=True)

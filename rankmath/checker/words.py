@@ -22,7 +22,11 @@ def number(value: Any) -> str:
     ('9/5', '[0.333333, 0.333334]', '2')
     """
     if isinstance(value, Interval):
-        if value.lo == value.hi and abs(value.scale) < 64 and value.lo.bit_length() < 64:
+        if (
+            value.lo == value.hi
+            and abs(value.scale) <= 256
+            and max(map(int.bit_length, value.lower().as_integer_ratio())) < 64
+        ):
             return str(value.lower())
         low = _decimal(value.lo, value.scale, decimal.ROUND_FLOOR)
         return f"[{low}, {_decimal(value.hi, value.scale, decimal.ROUND_CEILING)}]"

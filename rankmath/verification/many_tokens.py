@@ -201,8 +201,9 @@ class TokenKinds(Kinds):
         >>> from rankmath.attention.plain import forward
         >>> kinds = TokenKinds(active=((3, 2),), idle=5, gain=2, sink_logit=4, guard_logit=3)
         >>> e = math.exp
-        >>> bool(abs(forward(kinds.network(), kinds.input())[-1, 0] - e(4) / (e(4) + 3 * e(2) + 2 * e(3) + 5)) <
-        1e-15) True
+        >>> expected = e(4) / (e(4) + 3 * e(2) + 2 * e(3) + 5)
+        >>> bool(abs(forward(kinds.network(), kinds.input())[-1, 0] - expected) < 1e-15)
+        True
         """
         self._written()
         logits = float(self.gain) * np.eye(self.width)
