@@ -46,7 +46,7 @@ def test_functions_win_over_rooms_of_the_same_name() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     names = ["rankmath.campaigns.battery", "rankmath.certificates.issue"]
-    assert done.stdout.split() == ["True", "True", "rankmath-certificate/1", "True", *names]
+    assert done.stdout.split() == ["True", "True", "rankmath-certificate/2", "True", *names]
 
 
 def test_every_public_name_loads() -> None:

@@ -113,10 +113,12 @@ class Interval:
     __rmul__ = __mul__
 
     def __rsub__(self, other: Fraction | int) -> Interval:
-        return self._with(other) - self
+        difference: Interval = self._with(other) - self
+        return difference
 
     def __rtruediv__(self, other: Fraction | int) -> Interval:
-        return self._with(other) / self
+        quotient: Interval = self._with(other) / self
+        return quotient
 
     def __abs__(self) -> Interval:
         if self.lo >= 0:
@@ -156,7 +158,8 @@ class Interval:
 
     def tanh(self) -> Interval:
         """2/(1 + e^(-2x)) - 1, in which x occurs once, so nothing is widened twice."""
-        return 2 / (1 + (self * -2).exp()) - 1
+        found: Interval = 2 / (1 + (self * -2).exp()) - 1
+        return found
 
     def increasing(self, at: Callable[[int, int, int], Interval]) -> Interval:
         """An increasing function: from below at the lower end to above at the upper end."""

@@ -57,7 +57,8 @@ def _quotient(work: Evaluator, x: Number, name: str) -> Number:
     if x == 0:
         return Fraction(1)
     enclosed = work.lift(x)
-    return (enclosed.exp() - 1) / enclosed if name == "expc" else enclosed.tanh() / enclosed
+    found: Number = (enclosed.exp() - 1) / enclosed if name == "expc" else enclosed.tanh() / enclosed
+    return found
 
 
 FUNCTIONS |= {
