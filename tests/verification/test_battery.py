@@ -96,7 +96,7 @@ def test_a_float_violation_is_not_a_refutation_until_balls_confirm_it(monkeypatc
     monkeypatch.setitem(FUNCTIONS, "mu", replace(FUNCTIONS["mu"], evaluate=wrong))
     entry = Statement("t:wrong", "mu(X[0]) <= sqrt(1/2) + 1/10000", draws=(lambda rng, size: TWO,))
     assert judge(entry, TWO, "float64").outcome == Outcome.VIOLATED
-    battery = verify_statement(entry, instances=3, certify=0, search=0)
+    battery = verify_statement(entry, instances=3, certify=0, search=0, seconds=0)
     assert (battery.outcome, battery.violations, battery.certified) == ("HOLDS", [], 3)
 
 
@@ -161,7 +161,7 @@ def test_a_claim_made_a_little_stronger_is_refuted_by_its_own_battery(key: str) 
     entry = replace(
         statement(key), key="broken", formula=BROKEN[key], status="open", certificate=None, compare=None
     )
-    battery = verify_statement(entry, instances=int(300 * entry.share), certify=4, search=0)
+    battery = verify_statement(entry, instances=int(300 * entry.share), certify=4, search=0, seconds=0)
     assert battery.outcome == "REFUTED"
     assert all(verdict.certified for _, verdict in battery.violations)
 
@@ -180,7 +180,7 @@ def test_heads_are_summed() -> None:
         extremal=two_equal_heads,
         status="open",
     )
-    assert verify_statement(entry, instances=4, certify=0, search=0).outcome == "REFUTED"
+    assert verify_statement(entry, instances=4, certify=0, search=0, seconds=0).outcome == "REFUTED"
 
 
 def test_the_search_climbs() -> None:
