@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[2]
 #: What a page may refer to by its path in the source tree.
 LINKED = ("docs", "proofs", "benchmarks", "rankmath", "README.md", "CITATION.cff")
 
-SHOWN = ("text", "bibtex", "tex", "json")
+SHOWN = ("text", "bibtex", "tex", "json", "coq")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 _NOT_RUN = re.compile(r"\*Not run by the tests: (.+)\*", re.DOTALL)
