@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -291,6 +291,21 @@ def stochastic_rationals(P: Any) -> np.ndarray[Any, Any]:
 # ---------------------------------------------------------------------------------------------------------
 # One function for each family
 # ---------------------------------------------------------------------------------------------------------
+
+
+def certify_arrays(
+    key: str, arrays: Mapping[str, Any], *, kind: Kind = "holds", decided: bool = True, about: str = ""
+) -> Certificate:
+    """A statement about named arrays, whose data are these arrays and no more, each read exactly.
+
+    Examples
+    --------
+    >>> one = [[1]]
+    >>> certify_arrays("own:zero-grad", {"Z": [[1], [0]], "M": one, "V": one, "G": one}).check().accepted
+    True
+    """
+    data = {name: exact_array(name, value, (None,) * np.ndim(value))[()] for name, value in arrays.items()}
+    return issue(Certificate(key, kind, data, about=about), decided=decided)
 
 
 def certify_closure(factors: Sequence[Any], *, about: str = "") -> Certificate:

@@ -197,6 +197,13 @@ _STEP = """
 eps = min(a for row in A for a in row if a > 0)
 G = A @ T(A)
 """
+_MOVED = """
+P = softmax(Z @ M @ T(Z), [[1 for j in range(n)] for i in range(n)])
+tilt(i) = Z[i] @ G @ T(Z)
+mean(i) = P[i] @ tilt(i)
+moved(i) = sum(P[i][j]*(tilt(i)[j] - mean(i))*(Z[j] @ V) for j in range(n))
+spread = max(length((Z[i] - Z[j]) @ V, 2) for i in range(n) for j in range(i))
+"""
 _SHIFT = """
 z = [x[i] + (1 if i == d - 1 else 0) for i in range(d)]
 y = [z[i] + (w*z[i - 1] if i > 0 else 0) for i in range(d)]
@@ -453,6 +460,19 @@ STATEMENTS |= {
         _BOTH,
         {"A": "n n"},
         _STEP,
+    ),
+}
+
+# -- neighbours ----------------------------------------------------------------------------------------------
+
+STATEMENTS |= {
+    "own:zero-grad": Statement(
+        "token i of softmax(Z M Z^T) Z V moves along G by at most diam(Z V) osc_j(z_i G z_j^T)/4",
+        "all(length(moved(i), 2) <= spread*(max(tilt(i)) - min(tilt(i)))/4 for i in range(n))",
+        ("n >= 2", "spread > 0"),
+        _BOTH,
+        {"Z": "n d", "M": "d d", "V": "d m", "G": "d d"},
+        _MOVED,
     ),
 }
 

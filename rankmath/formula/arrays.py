@@ -77,6 +77,15 @@ def column(run: ArrayRun, name: str) -> Array:
     return run.A.asarray(np.asarray(run[name])[..., :, None])
 
 
+def farthest(A: Any, rows: Array) -> Any:
+    """The largest ℓ₂ distance of two rows, a number (or one for each of a batch)."""
+    first, second = np.triu_indices(rows.shape[-2], 1)
+    if first.size == 0:
+        return unbox(A.sum(A.sum(0 * rows, axis=-1), axis=-2))
+    gaps = rows[..., first, :] - rows[..., second, :]
+    return unbox(A.sqrt(A.max(A.sum(gaps * gaps, axis=-1), axis=-2)))
+
+
 @quantity("osc(v: array)", latex=r"\operatorname{{osc}}({0})", example="osc(v) >= 0")
 def osc(run: ArrayRun, v: str | tuple[str, int]) -> Scalar:
     """largest minus least entry of a vector, or of a row of a matrix"""

@@ -81,6 +81,8 @@ POINT = {
     "composite_sum": 2.0,
     "mu_l+1": 0.5,
     "norm_W_1": 0.75,
+    "value_spread": 0.5,
+    "logit_shift": 0.25,
 }
 BY_HEAD = {"normalised_norm_W": [0.9, 0.1], "form_norm_W_QK": [1.1, 2.0]}
 

@@ -1,0 +1,154 @@
+"""noci2022:zero-grad: attention moves with its queries and keys only as far as tokens differ; Grüss's constant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rankmath.attention.softmax import softmax
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_arrays
+from rankmath.formula.arrays import ArrayRun, farthest
+from rankmath.formula.evaluate import Scalar, Truth
+from rankmath.formula.language import quantity
+from rankmath.formula.run import unbox
+from rankmath.validation import as_array
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import NOCI, OWN
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Verdict
+
+
+def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[Any, Any, Any]:
+    """Tokens about the first one, attention, and the change x_i G x_jᵀ of its logits (up to constants of a row)."""
+    key = ("moved logits", Z, M, G)
+    if key not in run.memory:
+        A, X = run.A, run.array(Z)
+        R = X - X[..., :1, :]
+        across = A.transpose(R)
+        P = softmax(A, A.matmul(A.matmul(X, run.array(M)), across))
+        run.memory[key] = R, P, A.matmul(A.matmul(X, run.array(G)), across)
+    found: tuple[Any, Any, Any] = run.memory[key]
+    return found
+
+
+@quantity(
+    "weight_gradient(Z: array, M: array, V: array, G: array, i: layer)",
+    latex=r"\bigl\|\mathrm d\,\mathrm{{SA}}({0})_{{{4}}}[{3}]\bigr\|_2",
+    example="weight_gradient(Z, M, V, G, 0) >= 0",
+)
+def weight_gradient(run: ArrayRun, Z: str, M: str, V: str, G: str, i: int) -> Scalar:
+    """ℓ₂ norm of the derivative of token i of softmax(ZMZᵀ)ZV when M moves along G"""
+    A = run.A
+    R, P, tilt = _parts(run, Z, M, G)
+    p, f = P[..., i : i + 1, :], tilt[..., i : i + 1, :]
+    centred = p * (f - A.sum(p * f, axis=-1))
+    moved = A.matmul(centred, A.matmul(R, run.array(V)))
+    return run.number(unbox(A.sqrt(A.sum(moved * moved, axis=-1))))
+
+
+@quantity(
+    "logit_shift(Z: array, M: array, G: array, i: layer)",
+    latex=r"\operatorname{{osc}}_j\bigl({0}_{{{3}}}{2}{0}_j^{{\top}}\bigr)",
+    example="logit_shift(Z, M, G, 0) >= 0",
+)
+def logit_shift(run: ArrayRun, Z: str, M: str, G: str, i: int) -> Scalar:
+    """largest minus least z_i G z_jᵀ over j: how far row i of the logits moves along G"""
+    A = run.A
+    row = _parts(run, Z, M, G)[2][..., i : i + 1, :]
+    return run.number(unbox(A.max(row, axis=-1) + A.max(-row, axis=-1)))
+
+
+@quantity("value_spread(Z: array, V: array)", latex=r"\Delta_2({0}{1})", example="value_spread(Z, V) >= 0")
+def value_spread(run: ArrayRun, Z: str, V: str) -> Scalar:
+    """largest ℓ₂ distance of two rows of ZV"""
+    X = run.array(Z)
+    return run.number(farthest(run.A, run.A.matmul(X - X[..., :1, :], run.array(V))))
+
+
+@quantity("equal_tokens(Z: array)", latex=r"{0}_1=\dots={0}_n", example="equal_tokens(Z)", value="truth")
+def equal_tokens(run: ArrayRun, Z: str) -> Truth:
+    """all rows are equal"""
+    return Truth(bool((run[Z] == run[Z][:1]).all()))
+
+
+@quantity(
+    "no_gradient(Z: array, V: array, G: array)",
+    latex=r"\mathrm d\,\mathrm{{SA}}({0})[{2}]=0",
+    example="no_gradient(Z, V, G)",
+    value="truth",
+)
+def no_gradient(run: ArrayRun, Z: str, V: str, G: str) -> Truth:
+    """Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ, in exact rationals: attention on equal tokens is 1/n"""
+    X, values, direction = (np.vectorize(Fraction, otypes=[object])(run[name]) for name in (Z, V, G))
+    tilt = X @ direction @ X.T
+    moved = (tilt - tilt.sum(axis=1, keepdims=True) / len(X)) @ (X @ values)
+    return Truth(not moved.any(), f"{moved.size} entries of the derivative, in exact rationals")
+
+
+def gradient_instance(Z: Any, M: Any, V: Any, G: Any) -> ArrayInstance:
+    """Tokens Z (n, d), M = W_Q W_Kᵀ/√d_qk and its direction G (d, d), values V (d, m)."""
+    Z = as_array("Z", Z, ndim=2)
+    d = Z.shape[1]
+    M, G = (as_array(name, value, ndim=2, shape=(d, d)) for name, value in (("M", M), ("G", G)))
+    return ArrayInstance({"Z": Z, "M": M, "V": as_array("V", V, ndim=2, shape=(d, None)), "G": G})
+
+
+def draw_gradients(rng: Rng, size: int, *, equal: bool = False) -> ArrayInstance:
+    """Tokens of any spread (none where equal) about a mean, weights and directions of any scale."""
+    n, d = int(rng.integers(2, 7)), int(rng.integers(1, 4))
+    spread = 0.0 if equal else 10.0 ** rng.uniform(-4, 0.7, (size, 1, 1))
+    Z = rng.standard_normal((size, 1, d)) + spread * rng.standard_normal((size, n, d))
+    M, V, G = (10.0 ** rng.uniform(-1, 0.7, (size, 1, 1)) * rng.standard_normal((size, d, d)) for _ in range(3))
+    return ArrayInstance({"Z": Z, "M": M, "V": V, "G": G}, "equal" if equal else "random", is_batch=True)
+
+
+def two_sides(rng: Rng) -> Iterator[ArrayInstance]:
+    """Half of the tokens at a + 1 and half at a − 1 with logits nearly even: Grüss's equality."""
+    one = np.ones((1, 1))
+    for off in (1e-1, 1e-4):
+        Z = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+        yield ArrayInstance({"Z": Z, "M": off * one, "V": one, "G": one}, "two sides")
+
+
+def certify(instance: ArrayInstance, verdict: Verdict) -> Certificate:
+    return certify_arrays("own:zero-grad", instance.arrays, decided=verdict.certified)
+
+
+noci2022_zero_grad = Statement(
+    "noci2022:zero-grad",
+    "no_gradient(Z, V, G)",
+    given="equal_tokens(Z)",
+    arrays=("Z", "M", "V", "G"),
+    exact=True,
+    title="Equal tokens: no gradient reaches queries and keys",
+    source=f"{NOCI}, on vanishing gradients under rank collapse, as we read it: X = 1xᵀ makes the derivative of "
+    "self-attention in W_Q and in W_K vanish (M = W_Q W_Kᵀ/√d_qk moves along G = dW_Q W_Kᵀ/√d_qk or "
+    "W_Q dW_Kᵀ/√d_qk)",
+    status="proved",
+    truth="proofs/noci2022.tex",
+    instance=gradient_instance,
+    draws=(partial(draw_gradients, equal=True),),
+    share=0.1,
+)
+
+own_zero_grad = Statement(
+    "own:zero-grad",
+    "all_i(weight_gradient(Z, M, V, G, i) <= value_spread(Z, V)*logit_shift(Z, M, G, i)/4)",
+    arrays=("Z", "M", "V", "G"),
+    title="How far attention moves with queries and keys: a quarter of what tokens differ, twice",
+    source=f"{OWN}, by Grüss's inequality",
+    status="proved",
+    truth="proofs/noci2022.tex",
+    instance=gradient_instance,
+    draws=(draw_gradients,),
+    extremal=two_sides,
+    certificate=certify,
+    sharp=True,
+    share=0.5,
+)
