@@ -32,7 +32,7 @@ def three_keys(idle: int, w: float, push: float = 40.0) -> NetworkInstance:
 def tight(rng: Rng) -> Iterator[NetworkInstance]:
     """Few tokens first, then many idle ones."""
     yield from small_antipodal(rng)
-    for idle, w in ((10, 2.0**-10), (60, 2.0**-12), (200, 2.0**-14)):
+    for idle, w in ((10, 2.0**-10), (60, 2.0**-12), (400, 2.0**-16)):
         yield three_keys(idle, w)
 
 

@@ -14,9 +14,10 @@ from typing import Any
 import click
 import numpy as np
 
-from rankmath.campaigns.battery import judge
+from rankmath.campaigns.battery import certificate_of, judge
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import NotIssued
+from rankmath.certificates.reissue import TABLE
 from rankmath.claims import statements
 from rankmath.model.network import Network
 from rankmath.report.sources import certificate_file
@@ -48,7 +49,7 @@ def build(*, instances: int = INSTANCES) -> Iterator[Certificate | Refusal]:
                 yield statement.exhibit()
             except NotIssued as refused:
                 yield Refusal(statement.key, str(refused))
-        if statement.certificate is not None:
+        if statement.certificate is not None or (statement.exhibit is None and not statement.arrays):
             yield from _instances(statement, instances)
 
 
@@ -57,6 +58,9 @@ def _instances(statement: Statement, most: int) -> Iterator[Certificate | Refusa
     reason = "no instance of the registered status was drawn"
     for source in _sources(statement):
         for instance in source:
+            if not _carried(instance):
+                reason = ""
+                continue
             try:
                 certificate = _certify(statement, shortened(instance))
             except NotIssued as refused:
@@ -68,16 +72,27 @@ def _instances(statement: Statement, most: int) -> Iterator[Certificate | Refusa
                 break
         if len(issued) == most:
             return
-    if not issued:
+    if not issued and reason:
         yield Refusal(statement.key, reason)
 
 
 def _certify(statement: Statement, instance: Instance) -> Certificate | None:
     """The certificate of an instance that shows what is registered; None if it shows nothing of the kind."""
-    assert statement.certificate is not None
     verdict = judge(statement, instance, "balls")
-    wanted = Outcome.HOLDS if statement.status == "proved" else Outcome.VIOLATED
-    return statement.certificate(instance, verdict) if verdict.certified and verdict.outcome == wanted else None
+    wanted = Outcome.VIOLATED if statement.status == "refuted" else Outcome.HOLDS
+    if not verdict.certified or verdict.outcome != wanted:
+        return None
+    if statement.certificate is not None:
+        return statement.certificate(instance, verdict)
+    return certificate_of(statement, instance, verdict)
+
+
+def _carried(instance: Instance) -> bool:
+    """Whether a certificate can carry the instance: no token map, no LayerNorm over columns."""
+    if isinstance(instance, ArrayInstance):
+        return True
+    net = instance.net
+    return not any(net.mlp) and (net.norm is None or net.norm.kind == "sphere")
 
 
 def _sources(statement: Statement) -> Iterator[Iterator[Instance]]:
@@ -133,6 +148,10 @@ def main(folder: Path, check: bool) -> None:
         else:
             texts[certificate_file(certificate)] = certificate
     present = {path.name for path in folder.glob("*.json")}
+    # What an id of the first format was renamed to stays, whatever is issued today.
+    table = folder / TABLE
+    renamed = set(table.read_text(encoding="utf-8").split()) if table.is_file() else set()
+    present = {name for name in present if name in texts or Path(name).stem.rpartition("_")[2] not in renamed}
     if check:
         differing = sorted(present ^ texts.keys())
         for name in differing:

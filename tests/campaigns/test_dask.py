@@ -146,9 +146,8 @@ def test_a_scheduler_without_workers_and_a_chunk_that_kills_them(
     mine = tmp_path / "deadly.py"
     mine.write_text(
         "import os\n"
-        "from dataclasses import replace\n"
-        "from rankmath.claims import statement\n"
-        "deadly = replace(statement('own:tv'), key='mine:deadly', evaluate=lambda A, instance: os._exit(9))\n"
+        "import rankmath as rm\n"
+        "deadly = rm.Statement('mine:deadly', 'diameter(X[1], 1) <= 1', draws=(lambda rng, size: os._exit(9),))\n"
     )
     plan = Plan.of({"statement": [{"file": str(mine), "instances": 1}], "statements": ["own:tv"], "instances": 20})
     # How many workers a chunk may cost before the scheduler gives up on it is a setting of the scheduler.
