@@ -19,6 +19,7 @@ import rankmath
 from rankmath.claims import statements
 from rankmath.report.cite import citation
 from rankmath.report.sources import certificate_file, committed_certificates, label_of, proofs_folder, slug
+from rankmath.verification.papers import FIELD
 from rankmath.verification.statement import Statement
 
 ROOT = Path(rankmath.__file__).parents[1]
@@ -28,6 +29,8 @@ PAPERS = {
     "dong2021v1": "The first version of 2021",
     "wu2024": "Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024",
     "own": "Theorems of this library",
+    **{prefix: name.partition(" (")[0] for prefix, name in FIELD.items()},
+    "folk": "Often said",
 }
 
 
@@ -167,12 +170,32 @@ def write_gallery(folder: Path) -> None:
     )
     parts = ["# Theorem gallery", summary]
     for prefix, title in PAPERS.items():
-        parts += [f"## {title}", "\n".join(("| statement | key | status |", "|---|---|---|", *rows.pop(prefix)))]
+        if prefix in rows:
+            parts += [
+                f"## {title}",
+                "\n".join(("| statement | key | status |", "|---|---|---|", *rows.pop(prefix))),
+            ]
     if rows:
         raise ValueError(f"gallery: no heading for {', '.join(rows)}")
     names = "\n".join(slug(key) for key in statements())
     parts.append(f"```{{toctree}}\n:hidden:\n:maxdepth: 1\n\n{names}\n```")
     (folder / "index.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def write_field(file: Path) -> None:
+    """The table of the page on neighbouring papers: what each says, what is known of it, and our own form of it.
+
+    A row belongs to the paper after which the file of its proof is named; what is only often said names no paper.
+    """
+    rows = ["| paper | statement | verdict | sharp | key |", "|---|---|---|---|---|"]
+    for prefix in (*FIELD, "folk"):
+        paper = escaped(FIELD[prefix]) if prefix in FIELD else "often said"
+        for key, entry in statements().items():
+            if Path(entry.truth).stem.split("_")[0] == prefix:
+                title = f"[{escaped(entry.title)}](gallery/{slug(key)}.md)"
+                whose = "ours, beside " * (key.startswith("own:") and prefix in FIELD) + paper
+                rows.append(f"| {whose} | {title} | {entry.status} | {'yes' if entry.sharp else ''} | `{key}` |")
+    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
 # -- the reference -----------------------------------------------------------------------------------------
@@ -237,6 +260,7 @@ def write_reference(folder: Path) -> None:
 def write_pages(app: Any) -> None:
     source = Path(app.srcdir)
     write_gallery(source / "gallery")
+    write_field(source / "gallery" / "field.inc")
     write_reference(source / "reference")
     write_notebooks(source / "notebooks")
 

@@ -1,8 +1,8 @@
 (** Two statements that are often read, refuted by exact rationals.
 
-    folk_softmax_gradient: "the Jacobian of softmax at temperature T has norm at most min(1/(4T), sqrt 2)".  At equal logits of two keys the
+    folk:softmax-gradient: "the Jacobian of softmax at temperature T has norm at most min(1/(4T), sqrt 2)".  At equal logits of two keys the
     derivative in the direction (1,-1) is (1,-1)/(2T): its norm is 1/(2T), twice the claim.  (1/(2T) is the right constant.)
-    folk_spectrum_real: "a positive row-stochastic matrix has its eigenvalues in (-1, 1]".  circulant(1/10, 8/10, 1/10) has
+    folk:spectrum-real: "a positive row-stochastic matrix has its eigenvalues in (-1, 1]".  circulant(1/10, 8/10, 1/10) has
     the eigenvalues (-7 +- 7 sqrt(3) i)/20. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.

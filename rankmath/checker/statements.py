@@ -802,5 +802,43 @@ STATEMENTS["own:stable-every-rank"] = replace(
     extra={},
 )
 
+# -- neighbouring papers, and what is often said ---------------------------------------------------------------
+
+STATEMENTS |= {
+    "wang2022:1": Statement(
+        "for a positive row-stochastic A with stationary distribution pi and z with A^t z never 0, the part of A^t"
+        " z off the constants vanishes against its mean",
+        "abs(pi @ z) > 0",
+        (
+            "n >= 2",
+            "stochastic(A) and all(a > 0 for row in A for a in row)",
+            "pi @ A == pi and sum(pi) == 1",
+            "any(abs(x) > 0 for x in chain([A for i in range(n)]) @ z)",
+        ),
+        _VIOLATES,
+        {"A": "n n", "z": "n", "pi": "n"},
+        relies=("that the ratio tends to 0 only where pi z is not 0: proofs/wang2022.tex",),
+    ),
+    "contranorm2023:2": Statement(
+        "H with singular values sigma, not all equal, has a smaller effective rank than (1 + s) H - s H H^T H if"
+        " 1 + (1 - max(sigma)^2) s > 0",
+        "erank(sigma) < erank(moved)",
+        ("s > 0", "min(sigma) > 0", "min(sigma) < max(sigma)", "1 + (1 - max(sigma)**2)*s > 0"),
+        _VIOLATES,
+        {"sigma": "m", "s": "number"},
+        "moved = abs(sigma*(1 + s - s*sigma**2))\nerank(v) = exp(0 - sum(x/sum(v)*log(x/sum(v)) for x in v))\n",
+        relies=("that these are the singular values after the step: proofs/contranorm2023.tex",),
+    ),
+    "folk:softmax-gradient": Statement(
+        "the derivative of c -> p = softmax(c/T) has spectral norm at most min(1/(4T), sqrt(2))",
+        "norm(J, 2) <= min(1/(4*T), sqrt(2))",
+        ("m >= 2", "T > 0"),
+        _VIOLATES,
+        {"c": "m", "T": "number"},
+        "p = softmax(c/T, [1 for j in range(m)])\n"
+        "J = [[p[i]*((1 if i == j else 0) - p[j])/T for j in range(m)] for i in range(m)]\n",
+    ),
+}
+
 DEFINED = {key: definitions(f"{COMMON}\n{statement.define}") for key, statement in STATEMENTS.items()}
 DEFINED_NETWORK = definitions(COMMON + NETWORK)

@@ -64,9 +64,9 @@ class ArrayRun:
 
     @property
     def rows(self) -> int:
-        """How many rows the first matrix among the arrays has: what an index i runs over."""
+        """Rows of the first matrix (or sequence of matrices) among the arrays: what an index i runs over."""
         lead = 1 if self.instance.is_batch else 0
-        return int(next(np.shape(a)[lead] for a in self.instance.arrays.values() if np.ndim(a) - lead == 2))
+        return int(next(np.shape(a)[-2] for a in self.instance.arrays.values() if np.ndim(a) - lead >= 2))
 
     def switch(self, name: str, word: str) -> bool:
         raise KeyError(name)

@@ -366,7 +366,7 @@ def judged(side: Side, size: int, numbers: Numbers) -> Judged:
     left, right = side.left, side.right
     if isinstance(left, Fraction | int) and isinstance(right, Fraction | int):
         below = left == right if side.equal else (left < right if side.strict else left <= right)
-        logs = [np.full(size, float(Signed.exact(Fraction(x)).log) if x > 0 else np.nan) for x in (left, right)]
+        logs = [np.full(size, float(Signed.exact(Fraction(x)).log) if x >= 0 else np.nan) for x in (left, right)]
         return Judged(np.full(size, below), np.full(size, not below), logs[0], logs[1])
     left, right = (_lifted(Fraction(x) if isinstance(x, int) else x, numbers) for x in (left, right))
     if isinstance(left, Signed):

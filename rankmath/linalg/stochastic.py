@@ -76,6 +76,28 @@ def exact_product(*matrices: ArrayLike) -> list[list[Fraction]]:
     return product
 
 
+def stationary(A: ArrayLike) -> list[Fraction]:
+    """π with πA = π and Σπ = 1, in exact rationals; A is row-stochastic with one such π (all positive ones are).
+
+    Examples
+    --------
+    >>> stationary([[Fraction(2, 3), Fraction(1, 3)], [Fraction(1, 2), Fraction(1, 2)]])
+    [Fraction(3, 5), Fraction(2, 5)]
+    """
+    from flint import fmpq, fmpq_mat
+
+    rows = exact_matrix("A", A)
+    n = len(rows)
+    # πA = π has one equation too many; Σπ = 1 takes its place.
+    entries = [[rows[j][i] - (i == j) for j in range(n)] for i in range(n - 1)] + [[Fraction(1)] * n]
+    system = fmpq_mat(n, n, [fmpq(x.numerator, x.denominator) for row in entries for x in row])
+    try:
+        found = system.solve(fmpq_mat(n, 1, [fmpq(0)] * (n - 1) + [fmpq(1)]))
+    except ZeroDivisionError:
+        raise InvalidArgument("A: a matrix with several stationary distributions given; one is needed") from None
+    return [Fraction(int(found[i, 0].p), int(found[i, 0].q)) for i in range(n)]
+
+
 def oscillation(v: Array, *, axis: int = -1) -> Array:
     """osc(v) = max v − min v along an axis.
 

@@ -190,6 +190,7 @@ def cited_by(source: str) -> tuple[str, ...]:
         number, author, year = (field(entry, name) for name in ("eprint", "author", "year"))
         if number is not None and number in source:
             return True
-        return author is not None and year is not None and author.split(",")[0] in source and year in source
+        first = re.escape((author or " ").split(",")[0])
+        return year is not None and year in source and re.search(rf"(?<!, )\b{first}\b", source) is not None
 
     return tuple(key for key, entry in bibliography().items() if named(entry))

@@ -5,6 +5,14 @@ from __future__ import annotations
 DONG = "Dong, Cordonnier and Loukas 2021 (arXiv 2103.03404)"
 WU = "Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024 (arXiv 2405.18781)"
 OWN = "this library"
+WANG = "Wang, Zheng, Chen and Wang 2022 (arXiv 2203.05962)"
+GUO = "Guo, Wang, Du and Wang 2023 (arXiv 2303.06562)"
+WU_BIAS = "Wu, Wang, Jegelka and Jadbabaie 2025 (arXiv 2502.01951)"
+ZHAI = "Zhai and others 2023, Stabilizing transformer training (arXiv 2303.06296)"
+BHOJANAPALLI = "Bhojanapalli, Yun, Rawat, Reddi and Kumar 2020 (arXiv 2002.07028)"
+JOUDAKI = "Joudaki, Daneshmand and Bach 2023 (arXiv 2305.18399)"
+HE = "He and others 2023, Deep transformers without shortcuts (arXiv 2302.10322)"
+VELICKOVIC = "Veličković, Perivolaropoulos, Barbero and Pascanu 2024 (arXiv 2410.01104)"
 NOCI = "Noci, Anagnostidis, Biggio, Orvieto, Singh and Lucchi 2022 (arXiv 2206.03126)"
 BARBERO = "Barbero and others 2024, Transformers need glasses (arXiv 2406.04267)"
 CASTIN = "Castin, Ablin and Peyré 2024 (arXiv 2312.14820)"
@@ -12,3 +20,22 @@ GESHKOVSKI = "Geshkovski, Letrouit, Polyanskiy and Rigollet 2023 (arXiv 2312.107
 KIM = "Kim, Papamakarios and Mnih 2021 (arXiv 2006.04710)"
 JOSEPH = "Joseph, Sieber, Zeilinger and Amo Alonso 2024 (arXiv 2410.10609)"
 SHI = "Shi and others 2022, Revisiting over-smoothing in BERT (arXiv 2202.08625)"
+
+#: Neighbouring papers by the prefix of their keys: the page docs/field.md has a row for each statement near them.
+FIELD = {
+    "wang2022": WANG,
+    "contranorm2023": GUO,
+    "wu2025": WU_BIAS,
+    "castin2024": CASTIN,
+    "zhai2023": ZHAI,
+    "noci2022": NOCI,
+    "barbero2024": BARBERO,
+    "geshkovski2023": GESHKOVSKI,
+    "kim2021": KIM,
+    "bhojanapalli2020": BHOJANAPALLI,
+    "joudaki2023": JOUDAKI,
+    "joseph2024": JOSEPH,
+    "he2023": HE,
+    "shi2022": SHI,
+    "velickovic2024": VELICKOVIC,
+}

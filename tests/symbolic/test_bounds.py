@@ -83,6 +83,8 @@ POINT = {
     "norm_W_1": 0.75,
     "value_spread": 0.5,
     "logit_shift": 0.25,
+    "T": 2.0,
+    "erank_after": 1.5,
 }
 BY_HEAD = {"normalised_norm_W": [0.9, 0.1], "form_norm_W_QK": [1.1, 2.0]}
 

@@ -151,6 +151,9 @@ BROKEN = {
     "own:hemisphere": "section(X[L]) <= 0.999*(1 - height()*least**r)**floor(L/r)*section(X[0])",
     "own:gamma-free-one-head": "residual(X[1], composite) <= 0.76*sqrt(2*expc(delta)*tanhc(delta/4)"
     "*q_max(P[0,0], composite)/d_qk)*norm(W_QK[0,0], 1)*norm(W[0,0], composite)*residual(X[0], composite)**3",
+    "wang2022:1-repaired": "4*high_square(A, z, t)*(abs(stationary_mean(A, z)) - beta*(n - 1)/n)**2"
+    " <= 0.999*beta**2*low_square(A, z, t)",
+    "own:softmax-gradient": "softmax_slope(c, T) <= 0.999/(2*T)",
     "own:composite": "residual(X[L], composite) <= (1.07*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)"
     "*residual(X[0], composite)**(3**L)",
 }

@@ -1,0 +1,152 @@
+"""contranorm2023:2: when a step of ContraNorm raises the effective rank: as we read it, and repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_arrays
+from rankmath.formula.arrays import ArrayRun, column
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.formula.run import unbox
+from rankmath.validation import Array, InvalidArgument, as_array
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import GUO, OWN
+from rankmath.verification.statement import Draw, Statement
+
+
+def _effective_rank(run: ArrayRun, values: Array) -> Scalar:
+    """exp of the entropy of values/Σ values; values (..., m, 1), positive."""
+    A = run.A
+    p = values / A.sum(values, axis=-2)
+    return run.from_log(unbox(-A.sum(p * A.log(p), axis=-2)))
+
+
+def _moved(run: ArrayRun, sigma: str, s: str) -> Array:
+    x = column(run, sigma)
+    step = run.A.asarray(np.asarray(run[s])[..., None, None])
+    return x * (1 + step - step * x * x)
+
+
+@quantity("erank(sigma: array)", latex=r"\operatorname{{erank}}(H)", example="erank(sigma) >= 1")
+def erank(run: ArrayRun, sigma: str) -> Scalar:
+    """exp of the entropy of σ/Σσ, σ the singular values of H (Roy and Vetterli 2007)"""
+    return _effective_rank(run, column(run, sigma))
+
+
+@quantity(
+    "erank_after(sigma: array, s: array)",
+    latex=r"\operatorname{{erank}}\bigl((1+{1})H-{1}HH^{{\mathsf T}}H\bigr)",
+    example="erank_after(sigma, s) >= 1",
+)
+def erank_after(run: ArrayRun, sigma: str, s: str) -> Scalar:
+    """the same after the step, whose singular values are |σ(1 + s − sσ²)|"""
+    return _effective_rank(run, run.A.abs(_moved(run, sigma, s)))
+
+
+@quantity("top(v: array)", latex=r"\max {0}", example="top(sigma) >= 0")
+def top(run: ArrayRun, v: str) -> Scalar:
+    """the largest entry"""
+    return run.number(unbox(run.A.max(column(run, v), axis=-2)))
+
+
+@quantity("bottom(v: array)", latex=r"\min {0}", example="bottom(sigma) >= 0")
+def bottom(run: ArrayRun, v: str) -> Scalar:
+    """the least entry"""
+    return run.number(unbox(-run.A.max(-column(run, v), axis=-2)))
+
+
+@quantity("count(v: array)", latex=r"\#{0}", example="count(sigma) >= 1")
+def count(run: ArrayRun, v: str) -> int:
+    """how many entries a vector has"""
+    return int(np.shape(run[v])[-1])
+
+
+def spectrum_instance(sigma: Any, s: Any) -> ArrayInstance:
+    """The positive singular values of H, and the strength s of the step."""
+    sigma, s = as_array("sigma", sigma, ndim=1), as_array("s", s, ndim=0)
+    if not (sigma > 0).all():
+        raise InvalidArgument(f"sigma: a least entry of {sigma.min()} given; positive singular values are needed")
+    return ArrayInstance({"sigma": sigma, "s": s})
+
+
+def draw_spectra(factor: int, most: int) -> Draw:
+    """Singular values and strengths with 1 + (1 − factor·σ_max²)s ≥ 0, up to the boundary."""
+
+    def draw(rng: Rng, size: int) -> ArrayInstance:
+        sigma = rng.uniform(0.05, 1.0, (size, int(rng.integers(2, most + 1))))
+        sigma *= 10.0 ** rng.uniform(-0.3, 0.5, (size, 1)) / sigma.max(axis=1, keepdims=True)
+        # s(factor·σ_max² − 1) ≤ 1 leaves s free where σ_max is small.
+        limit = 1 / np.maximum(factor * sigma.max(axis=1) ** 2 - 1, 0.1)
+        share = np.where(rng.random(size) < 0.5, rng.uniform(0.98, 0.9999, size), rng.uniform(0.01, 1.0, size))
+        return ArrayInstance({"sigma": sigma, "s": limit * share}, f"1 + (1 - {factor}x²)s > 0", is_batch=True)
+
+    return draw
+
+
+def nearly_killed(rng: Rng) -> Iterator[ArrayInstance]:
+    """The largest singular value is sent almost to 0."""
+    yield spectrum_instance([1.4, 0.5], 1.0)
+
+
+def exhibit_falling() -> Certificate:
+    """H = diag(7/5, 1/2), s = 1: the effective rank falls from 1.78 to 1.26."""
+    return certify_arrays("contranorm2023:2", {"sigma": [Fraction(7, 5), Fraction(1, 2)], "s": 1}, kind="violates")
+
+
+_STEP = "erank(sigma) < erank_after(sigma, s)"
+_GIVEN = ("s > 0", "bottom(sigma) > 0", "bottom(sigma) < top(sigma)")
+_NOTE = "erank and the step depend on the singular values of H alone; those that are 0 stay 0."
+
+contranorm2023_2 = Statement(
+    "contranorm2023:2",
+    _STEP,
+    given=(*_GIVEN, "1 + (1 - top(sigma)**2)*s > 0"),
+    arrays=("sigma", "s"),
+    title="A step of ContraNorm raises the effective rank, as we read it",
+    source=f"{GUO}, Proposition 2, from third-party text; that the singular values are not all "
+    "equal is our addition",
+    status="refuted",
+    truth="proofs/contranorm2023.tex",
+    instance=spectrum_instance,
+    draws=(draw_spectra(1, 5),),
+    extremal=nearly_killed,
+    exhibit=exhibit_falling,
+    notes=f"{_NOTE} True with 3σ_max² in place of σ_max² (own:contranorm), for rank two with 2σ_max² "
+    "(own:contranorm-rank-two).",
+)
+
+own_contranorm_rank_two = Statement(
+    "own:contranorm-rank-two",
+    _STEP,
+    given=(*_GIVEN, "count(sigma) == 2", "1 + (1 - 2*top(sigma)**2)*s >= 0"),
+    arrays=("sigma", "s"),
+    title="A step of ContraNorm raises the effective rank of matrices of rank two",
+    source=f"{OWN}, after Proposition 2 of {GUO}",
+    status="proved",
+    truth="proofs/contranorm2023.tex",
+    instance=spectrum_instance,
+    draws=(draw_spectra(2, 2),),
+    notes=f"{_NOTE} The condition is necessary as the two singular values approach each other. Above rank two it "
+    "is not known to suffice; no failure was found.",
+)
+
+own_contranorm = Statement(
+    "own:contranorm",
+    _STEP,
+    given=(*_GIVEN, "1 + (1 - 3*top(sigma)**2)*s >= 0"),
+    arrays=("sigma", "s"),
+    title="A step of ContraNorm raises the effective rank, for every rank",
+    source=f"{OWN}, after Proposition 2 of {GUO}",
+    status="proved",
+    truth="proofs/contranorm2023.tex",
+    instance=spectrum_instance,
+    draws=(draw_spectra(3, 6),),
+    notes=f"{_NOTE} Under this condition the step keeps the order of the singular values.",
+)

@@ -1,0 +1,97 @@
+"""folk:softmax-gradient: the norm of the derivative of softmax at a temperature, as often given, and sharp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_arrays
+from rankmath.formula.arrays import ArrayRun, column
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.linalg import norms
+from rankmath.validation import InvalidArgument, as_array
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import OWN
+from rankmath.verification.statement import Statement
+
+
+@quantity(
+    "softmax_slope(c: array, T: array)",
+    latex=r"\bigl\|\nabla\operatorname{{softmax}}({0}/{1})\bigr\|_2",
+    example="softmax_slope(c, T) >= 0",
+)
+def softmax_slope(run: ArrayRun, c: str, T: str) -> Scalar:
+    """spectral norm of the derivative (diag p − ppᵀ)/T of c ↦ p = softmax(c/T)"""
+    A = run.A
+    heat = A.asarray(np.asarray(run[T])[..., None, None])
+    logits = column(run, c) / heat
+    e = A.exp(logits - A.row_of_largest(logits, logits))
+    p = e / A.sum(e, axis=-2)
+    eye = A.asarray(np.eye(p.shape[-2], dtype=int))
+    J = p * (eye - A.transpose(p)) / heat
+    return run.number(norms.symmetric_extremes(J, A)[1])
+
+
+def gradient_instance(c: Any, T: Any) -> ArrayInstance:
+    """At least two logits, and a temperature T > 0."""
+    c, T = as_array("c", c, ndim=1), as_array("T", T, ndim=0)
+    if len(c) < 2 or not T > 0:
+        raise InvalidArgument(f"c, T: {len(c)} logits and T = {T} given; at least 2 and T > 0 are needed")
+    return ArrayInstance({"c": c, "T": T})
+
+
+def draw_logits(rng: Rng, size: int) -> ArrayInstance:
+    """Logits and temperatures of any size."""
+    T = 10.0 ** rng.uniform(-1, 1, size)
+    c = T[:, None] * 10.0 ** rng.uniform(-2, 0.7, (size, 1)) * rng.standard_normal((size, int(rng.integers(2, 7))))
+    return ArrayInstance({"c": c, "T": T}, "random", is_batch=True)
+
+
+def two_alike(rng: Rng) -> Iterator[ArrayInstance]:
+    """Two logits that nearly agree, the others far below: nearly 1/(2T)."""
+    for T in (0.5, 3.0):
+        yield gradient_instance([T / 2048, 0.0], T)
+        yield gradient_instance([T / 2048, 0.0, -40 * T], T)
+
+
+def exhibit_two_equal() -> Certificate:
+    """Two equal logits at T = 1: the norm is 1/2."""
+    return certify_arrays("folk:softmax-gradient", {"c": [0, 0], "T": 1}, kind="violates")
+
+
+folk_softmax_gradient = Statement(
+    "folk:softmax-gradient",
+    "softmax_slope(c, T) <= 1/(4*T) and softmax_slope(c, T) <= sqrt(2)",
+    given="T > 0",
+    arrays=("c", "T"),
+    title="The derivative of softmax is at most 1/(4T), as it is often given",
+    source="often read, with no one source; 1/4 is the slope of one entry in its own logit",
+    status="refuted",
+    truth="proofs/folk_softmax_gradient.tex",
+    instance=gradient_instance,
+    draws=(draw_logits,),
+    extremal=two_alike,
+    exhibit=exhibit_two_equal,
+    notes="Two equal logits give 1/(2T), and that is the largest value: own:softmax-gradient.",
+)
+
+own_softmax_gradient = Statement(
+    "own:softmax-gradient",
+    "softmax_slope(c, T) <= 1/(2*T)",
+    given="T > 0",
+    arrays=("c", "T"),
+    title="The derivative of softmax is at most 1/(2T)",
+    source=f"{OWN}; well known for T = 1",
+    status="proved",
+    truth="proofs/folk_softmax_gradient.tex",
+    instance=gradient_instance,
+    draws=(draw_logits,),
+    extremal=two_alike,
+    sharp=True,
+    notes="Attained by two equal logits.",
+)

@@ -1,0 +1,176 @@
+"""wang2022:1: attention as a low-pass filter: as it is read, for all signals, and where it is one, with a rate."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_arrays, exact_array
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import quantity
+from rankmath.linalg.stochastic import stationary
+from rankmath.validation import as_count
+from rankmath.verification.draws import Rng
+from rankmath.verification.exact import boxed, exact_stochastic, stacked
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import OWN, WANG
+from rankmath.verification.statement import Statement
+
+
+def _after(run: ArrayRun, A: str, z: str, t: str) -> Any:
+    y = run[z]
+    for _ in range(int(run.letter(t))):
+        y = run[A] @ y
+    return y
+
+
+@quantity("positive_entries(A: array)", latex=r"{0}>0", example="positive_entries(A)", value="truth")
+def positive_entries(run: ArrayRun, A: str) -> Truth:
+    """every entry is positive"""
+    return Truth(bool((run[A] > 0).all()))
+
+
+@quantity(
+    "never_zero(A: array, z: array)",
+    latex=r"{0}^t{1}\ne0\text{{ for all }}t",
+    example="never_zero(A, z)",
+    value="truth",
+)
+def never_zero(run: ArrayRun, A: str, z: str) -> Truth:
+    """A^t z is never 0: it is not 0 at t = n"""
+    y = run[z]
+    for _ in range(len(y)):
+        y = run[A] @ y
+    return Truth(bool((y != 0).any()))
+
+
+@quantity(
+    "low_pass(A: array, z: array)",
+    latex=r"\frac{{\|\mathrm{{HC}}[{0}^t{1}]\|_2}}{{\|\mathrm{{DC}}[{0}^t{1}]\|_2}}\to0\quad(t\to\infty)",
+    example="low_pass(A, z)",
+    value="truth",
+)
+def low_pass(run: ArrayRun, A: str, z: str) -> Truth:
+    """‖HC[A^t z]‖/‖DC[A^t z]‖ → 0, DC the part along 1 and HC the rest: so it is exactly where πᵀz ≠ 0, π the
+    stationary distribution"""
+    mean = stationary_mean(run, A, z)
+    return Truth(mean != 0, f"πᵀz = {mean}")
+
+
+@quantity("stationary_mean(A: array, z: array)", latex=r"\pi^{{\mathsf T}}{1}", example="stationary_mean(A, z) > 0")
+def stationary_mean(run: ArrayRun, A: str, z: str) -> Fraction:
+    """πᵀz, π the stationary distribution of A"""
+    return Fraction(sum(p * x for p, x in zip(stationary(run[A]), run[z], strict=True)))
+
+
+@quantity(
+    "high_square(A: array, z: array, t: array)",
+    latex=r"\|\mathrm{{HC}}[{0}^{2}{1}]\|_2^2",
+    example="high_square(A, z, t) >= 0",
+)
+def high_square(run: ArrayRun, A: str, z: str, t: str) -> Fraction:
+    """squared norm of A^t z minus its mean"""
+    y = _after(run, A, z, t)
+    return Fraction(sum((x - sum(y) / len(y)) ** 2 for x in y))
+
+
+@quantity(
+    "low_square(A: array, z: array, t: array)",
+    latex=r"\|\mathrm{{DC}}[{0}^{2}{1}]\|_2^2",
+    example="low_square(A, z, t) >= 0",
+)
+def low_square(run: ArrayRun, A: str, z: str, t: str) -> Fraction:
+    """squared norm of the mean of A^t z, as a constant vector"""
+    y = _after(run, A, z, t)
+    return Fraction(sum(y)) ** 2 / len(y)
+
+
+@quantity("dobrushin_of(A: array)", latex=r"\delta({0})", example="dobrushin_of(A) <= 1")
+def dobrushin_of(run: ArrayRun, A: str) -> Fraction:
+    """Dobrushin's coefficient: the largest total variation ½‖A_i − A_j‖₁ of two rows"""
+    rows = run[A]
+    return max((Fraction(abs(p - q).sum()) / 2 for p in rows for q in rows), default=Fraction(0))
+
+
+@quantity("range_of(z: array)", latex=r"\operatorname{{osc}}({0})", example="range_of(z) >= 0")
+def range_of(run: ArrayRun, z: str) -> Fraction:
+    """largest minus least entry, exactly"""
+    return Fraction(max(run[z]) - min(run[z]))
+
+
+def filter_instance(A: Any, z: Any, t: int = 1) -> ArrayInstance:
+    """A positive row-stochastic matrix, a signal z, and a number of steps t."""
+    A = exact_stochastic("A", A, positive=True)
+    z = exact_array("z", z, (len(A),))
+    return ArrayInstance({"A": A, "z": z, "t": boxed([Fraction(as_count("t", t, least=0))])[0]})
+
+
+def draw_signals(rng: Rng, size: int, *, blind: bool) -> ArrayInstance:
+    """Positive rational matrices and signals; `blind`: signals with πᵀz = 0."""
+    n = int(rng.integers(2, 6))
+    found = []
+    for _ in range(size):
+        A = exact_array("A", rng.integers(1, 30, (n, n)), (n, n))
+        A = A / A.sum(axis=1, keepdims=True)
+        z = exact_array("z", rng.integers(-20, 21, n) + np.eye(n, dtype=int)[0] * 50, (n,))
+        if blind:
+            z = z - sum(p * x for p, x in zip(stationary(A), z, strict=True))
+        found.append(filter_instance(A, z, int(rng.integers(0, 6))))
+    return stacked(found, "stationary mean 0" if blind else "random")
+
+
+def draw_near_absorbing(rng: Rng, size: int) -> ArrayInstance:
+    """Two tokens, the first of which hardly looks at the second: nearly an equality."""
+    found = []
+    for _ in range(size):
+        a, b = Fraction(1, 10 ** int(rng.integers(7, 12))), Fraction(int(rng.integers(1, 9)), 10)
+        found.append(
+            filter_instance([[1 - a, a], [b, 1 - b]], [3, int(rng.integers(1, 3))], int(rng.integers(1, 4)))
+        )
+    return stacked(found, "nearly absorbing")
+
+
+def exhibit_constant_ratio() -> Certificate:
+    """A = [[2/3, 1/3], [1/2, 1/2]] and z = (2, −3): Az = z/6, and the ratio is 5 at every step."""
+    A = [[Fraction(2, 3), Fraction(1, 3)], [Fraction(1, 2), Fraction(1, 2)]]
+    return certify_arrays("wang2022:1", {"A": A, "z": [2, -3], "pi": stationary(A)}, kind="violates")
+
+
+wang2022_1 = Statement(
+    "wang2022:1",
+    "low_pass(A, z)",
+    given=("positive_entries(A)", "never_zero(A, z)"),
+    arrays=("A", "z"),
+    exact=True,
+    title="Attention is a low-pass filter for every signal, as we read it",
+    source=f"{WANG}, Theorem 1, as later papers quote it: for all z; the original was not before us",
+    status="refuted",
+    truth="proofs/wang2022.tex",
+    instance=filter_instance,
+    draws=(partial(draw_signals, blind=True), partial(draw_signals, blind=False)),
+    exhibit=exhibit_constant_ratio,
+    notes="True for every z outside the hyperplane of stationary mean 0: wang2022:1-repaired. A positive "
+    "row-stochastic matrix is the softmax of its logarithm.",
+)
+
+wang2022_1_repaired = Statement(
+    "wang2022:1-repaired",
+    "4*high_square(A, z, t)*(abs(stationary_mean(A, z)) - beta*(n - 1)/n)**2 <= beta**2*low_square(A, z, t)",
+    given=("positive_entries(A)", "beta*(n - 1)/n < abs(stationary_mean(A, z))"),
+    where={"beta": "dobrushin_of(A)**t*range_of(z)"},
+    arrays=("A", "z", "t"),
+    exact=True,
+    title="Attention is a low-pass filter for signals of stationary mean not 0, with a rate",
+    source=f"{OWN}, after Theorem 1 of {WANG}",
+    status="proved",
+    truth="proofs/wang2022.tex",
+    instance=filter_instance,
+    draws=(draw_near_absorbing, partial(draw_signals, blind=False)),
+    sharp=True,
+    notes="‖HC[A^t z]‖/‖DC[A^t z]‖ ≤ β/(2(|πᵀz| − (1 − 1/n)β)), β = δ(A)^t osc(z) → 0: so the ratio tends to 0.",
+)
