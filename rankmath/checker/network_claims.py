@@ -341,10 +341,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         (
             "skip == 1",
             "mask == padding",
-            (
-                "max_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*"
-                "sqrt(d_qk))))) < 1"
-            ),
+            ("max_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))) < 1"),
             "layernorm == none",
             "mlp == none",
         ),
