@@ -191,7 +191,7 @@ def _draw_ratios(axes: Any, found: Sample) -> None:
     cut = " (first bar: −12 and below)" if bins[0] == LEAST else ""
     axes.set(xlabel=f"log₁₀(lhs/rhs){cut}", ylabel="instances", title=found.key)
     axes.yaxis.get_major_locator().set_params(integer=True)
-    axes.legend(fontsize=8, frameon=False)
+    axes.legend(fontsize=8, loc="upper left", frameon=False)
 
 
 def _draw_outcomes(axes: Any, found: Sample) -> None:
@@ -206,7 +206,7 @@ def _draw_outcomes(axes: Any, found: Sample) -> None:
     axes.set(xlabel="instances", title=found.key)
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.margins(y=0.4)
-    axes.legend(fontsize=8, frameon=False)
+    axes.legend(fontsize=8, loc="upper left", frameon=False)
 
 
 def write(key: str, folder: Path) -> Sample:

@@ -35,7 +35,7 @@ Matrix: TypeAlias = list[list[Fraction]]
 Found: TypeAlias = list[tuple[str, str]]  # statements and their proofs
 
 
-class _Layers:
+class Layers:
     """The layers of a certificate, their tokens enclosed one after the other."""
 
     def __init__(self, data: Mapping[str, Any], out: Writer) -> None:
@@ -162,7 +162,7 @@ SWITCHES = ("mask", "layernorm", "mlp", "skip", "bias", "key_bias")
 class Claim:
     """A claim in the language of claims, for one network: its relations with their proofs."""
 
-    def __init__(self, network: _Layers) -> None:
+    def __init__(self, network: Layers) -> None:
         self.net, self.out = network, network.out
         self.left_out: list[str] = []
 
@@ -286,7 +286,7 @@ class Claim:
 
 
 def _network(content: Mapping[str, Any], out: Writer) -> tuple[Found, list[str]]:
-    claim = Claim(_Layers(content["data"], out))
+    claim = Claim(Layers(content["data"], out))
     holds = content["kind"] == "holds"
     found = []
     for text in content.get("given", []):

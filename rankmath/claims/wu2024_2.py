@@ -4,7 +4,6 @@ that fails."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,7 +19,6 @@ from rankmath.verification.papers import OWN, WU
 from rankmath.verification.statement import Statement
 
 
-@dataclass(frozen=True, eq=False)
 class SphereInstance(NetworkInstance):
     """A network with sphere LayerNorm; an adversary turns X and W_QK and leaves the values alone."""
 

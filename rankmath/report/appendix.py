@@ -397,7 +397,7 @@ def _certificate_table(certificates: Mapping[str, Sequence[Certificate]], chosen
     for key, entry in chosen.items():
         group = certificates.get(key, ())
         if group:
-            rows.append((rf"\multicolumn{{3}}{{@{{}}l}}{{{code(key)}, {escape(entry.title)}}}",))
+            rows.append((rf"\multicolumn{{3}}{{@{{}}L{{\textwidth}}@{{}}}}{{{code(key)}, {escape(entry.title)}}}",))
         for certificate in group:
             result = certificate.check()
             if not result.accepted:
