@@ -204,6 +204,12 @@ mean(i) = P[i] @ tilt(i)
 moved(i) = sum(P[i][j]*(tilt(i)[j] - mean(i))*(Z[j] @ V) for j in range(n))
 spread = max(length((Z[i] - Z[j]) @ V, 2) for i in range(n) for j in range(i))
 """
+_FLOW = """
+alpha = min(min(row) for row in C)
+rho = exp(0 - beta*(1 - alpha))
+P = softmax(beta*C, [[1 for j in range(n)] for i in range(n)])
+closing(i, j) = sum(P[i][k]*(C[k][j] - alpha*C[k][i]) + P[j][k]*(C[k][i] - alpha*C[k][j]) for k in range(n))
+"""
 _SHIFT = """
 z = [x[i] + (1 if i == d - 1 else 0) for i in range(d)]
 y = [z[i] + (w*z[i - 1] if i > 0 else 0) for i in range(d)]
@@ -473,6 +479,22 @@ STATEMENTS |= {
         _BOTH,
         {"Z": "n d", "M": "d d", "V": "d m", "G": "d d"},
         _MOVED,
+    ),
+    "own:flow-step": Statement(
+        "tokens with cosines C flow on the sphere, x_i' = sum_k P_ik (x_k - <x_k, x_i> x_i), P = softmax(beta C):"
+        " the least cosine alpha grows at least as fast as in two clusters of one size or with all cosines alike",
+        "all(C[i][j] > alpha or closing(i, j) >= 2*rho*(1 - alpha)*min((1 + alpha)/(1 + rho),"
+        " (1 + (n - 1)*alpha)/(1 + (n - 1)*rho)) for i in range(n) for j in range(i))",
+        (
+            "n >= 2",
+            "C == T(C)",
+            "all(C[i][i] == 1 and all(abs(c) <= 1 for c in C[i]) for i in range(n))",
+            "alpha >= 0 and alpha < 1",
+            "beta >= 0",
+        ),
+        _BOTH,
+        {"C": "n n", "beta": "number"},
+        _FLOW,
     ),
 }
 

@@ -27,7 +27,7 @@ KEYS = [
     for key, entry in statements().items()
     if not entry.exact
     and relations(entry.formula)
-    and not set(entry.functions) & {"prod_l", "prod_k", "max", "recursion"}
+    and not set(entry.functions) & {"prod_l", "prod_k", "max", "min", "recursion"}
 ]
 DERIVED = [key for key in KEYS if statement(key).derivation]
 
@@ -85,6 +85,8 @@ POINT = {
     "logit_shift": 0.25,
     "T": 2.0,
     "erank_after": 1.5,
+    "alpha": 0.625,
+    "rho": 0.375,
 }
 BY_HEAD = {"normalised_norm_W": [0.9, 0.1], "form_norm_W_QK": [1.1, 2.0]}
 

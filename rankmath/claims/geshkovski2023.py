@@ -1,0 +1,203 @@
+"""geshkovski2023: tokens that flow on the sphere; the sharp rate at which the least cosine grows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rankmath.attention.softmax import softmax
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_arrays
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Scalar, Truth
+from rankmath.formula.language import quantity
+from rankmath.formula.run import unbox
+from rankmath.validation import as_array, as_count
+from rankmath.verification.draws import Rng
+from rankmath.verification.exact import boxed, rational
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import GESHKOVSKI, OWN
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Verdict
+
+
+@quantity(
+    "cosines(C: array)",
+    latex=r"{0}={0}^{{\top}},\ {0}_{{ii}}=1,\ |{0}_{{ij}}|\le1",
+    example="cosines(C)",
+    value="truth",
+)
+def cosines(run: ArrayRun, C: str) -> Truth:
+    """C is symmetric with ones on its diagonal and no entry beyond ±1, as the cosines ⟨x_i, x_j⟩ of tokens are"""
+    M = np.asarray(run[C])
+    unit = (np.diagonal(M, axis1=-2, axis2=-1) == 1).all(axis=-1)
+    return Truth(unit & ((np.swapaxes(M, -1, -2) == M) & (abs(M) <= 1)).all(axis=(-2, -1)))
+
+
+@quantity("least_cosine(C: array)", latex=r"\min_{{ij}}{0}_{{ij}}", example="least_cosine(C) <= 1")
+def least_cosine(run: ArrayRun, C: str) -> Scalar:
+    """least entry"""
+    least = run.A.asarray(np.asarray(run[C]).min(axis=(-2, -1), keepdims=True))
+    return run.number(unbox(least))
+
+
+@quantity(
+    "closing(C: array, beta: array)",
+    latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\min_{{ij}}{0}_{{ij}}",
+    example="closing(C, beta) >= 0",
+)
+def closing(run: ArrayRun, C: str, beta: str) -> Scalar:
+    """least d⟨x_i, x_j⟩/dt over the pairs with the least cosine, for tokens with the cosines C on the sphere that
+    follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P = softmax(βC)"""
+    A, raw = run.A, np.asarray(run[C])
+    least = raw.min(axis=(-2, -1), keepdims=True)
+    M, alpha = run.array(C), A.asarray(least)
+    P = softmax(A, A.asarray(np.asarray(run[beta])[..., None, None]) * M)
+    # On such a pair c_kj − αc_ki = (c_kj − α) + α(1 − c_ki), summands of one sign: no digits are lost.
+    pull = A.matmul(P, M - alpha) + alpha * A.sum(P * (1 - M), axis=-1)
+    speed = pull + A.transpose(pull)
+    if not A.unbounded:
+        return run.number(np.where(raw == least, speed, np.inf).min(axis=(-2, -1)))
+    rows = np.asarray(speed[raw == least], dtype=object)[None, :]
+    return run.number(-unbox(A.max(-rows, axis=-1)))
+
+
+@quantity(
+    "equiangular_flow(gamma: array, rho: array, m: array)",
+    latex=r"\dot\gamma=\frac{{2{1}(1-{0})(({2}-1){0}+1)}}{{1+({2}-1){1}}}\text{{ for all pairs}}",
+    example="equiangular_flow(gamma, rho, m)",
+    value="truth",
+)
+def equiangular_flow(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
+    """m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ), where
+    ρ = e^{−β(1 − γ)} stands for any positive number, in exact rationals"""
+    c, y, n = (Fraction(run.letter(name)) for name in (gamma, rho, m))
+    size = int(n)
+    C = [[Fraction(1) if i == j else c for j in range(size)] for i in range(size)]
+    P = [[(1 if i == j else y) / (1 + (n - 1) * y) for j in range(size)] for i in range(size)]
+
+    def speed(i: int, j: int) -> Fraction:
+        half = [P[a][k] * (C[k][b] - C[k][a] * c) for a, b in ((i, j), (j, i)) for k in range(size)]
+        return sum(half, Fraction(0))
+
+    said = 2 * y * (1 - c) * ((n - 1) * c + 1) / (1 + (n - 1) * y)
+    pairs = [(i, j) for i in range(size) for j in range(i)]
+    return Truth(all(speed(i, j) == said for i, j in pairs), f"{len(pairs)} pairs, in exact rationals")
+
+
+# -- instances ---------------------------------------------------------------------------------------------
+
+
+def flow_instance(C: Any, beta: Any) -> ArrayInstance:
+    """The cosines C = XXᵀ (n, n) of tokens on the sphere, ones on the diagonal, and the inverse temperature β."""
+    C = as_array("C", C, ndim=2)
+    n = C.shape[0]
+    return ArrayInstance({"C": as_array("C", C, shape=(n, n)), "beta": as_array("beta", beta, ndim=0)})
+
+
+def orthogonal_instance(gamma: Any, rho: Any, m: int) -> ArrayInstance:
+    """The common cosine γ, ρ = e^{−β(1 − γ)} and the number of tokens."""
+    tokens = Fraction(as_count("m", m, least=2, most=64))
+    return ArrayInstance(
+        {
+            "gamma": boxed([rational("gamma", gamma)])[0],
+            "rho": boxed([rational("rho", rho)])[0],
+            "m": boxed([tokens])[0],
+        }
+    )
+
+
+def draw_flow(rng: Rng, size: int) -> ArrayInstance:
+    """Tokens in a cap, or in clusters there, of any temperature."""
+    n, d = int(rng.integers(3, 8)), int(rng.integers(2, 5))
+    X = 10.0 ** rng.uniform(-2, 0.2, (size, 1, 1)) * rng.standard_normal((size, n, d))
+    if rng.random() < 0.5:
+        X = X[:, rng.integers(0, n, n)] + 10.0 ** rng.uniform(-4, -2) * rng.standard_normal((size, n, d))
+    X[..., 0] += 1.0
+    X /= np.linalg.norm(X, axis=-1, keepdims=True)
+    C = np.clip(X @ np.swapaxes(X, -1, -2), -1, 1)
+    C = np.where(np.eye(n, dtype=bool), 1.0, (C + np.swapaxes(C, -1, -2)) / 2)
+    return ArrayInstance({"C": C, "beta": 10.0 ** rng.uniform(-2, 1, size)}, "in a cap", is_batch=True)
+
+
+def draw_orthogonal(rng: Rng, size: int) -> ArrayInstance:
+    gamma = boxed([Fraction(int(k), 20) for k in rng.integers(0, 20, size)])
+    rho = boxed([Fraction(int(k), 30) for k in rng.integers(1, 31, size)])
+    return ArrayInstance(
+        {"gamma": gamma, "rho": rho, "m": boxed([Fraction(int(rng.integers(2, 7)))] * size)}, "", True
+    )
+
+
+def slowest(rng: Rng) -> Iterator[ArrayInstance]:
+    """All cosines alike while α < ρ, and two clusters of one size beyond: the two slowest, moved by 2⁻²⁴."""
+    off = 2.0**-24
+    for alpha, beta in ((0.25, 0.5), (0.5, 0.25), (0.125, 1.0)):
+        C = np.full((4, 4), alpha + off)
+        C[0, 1] = C[1, 0] = alpha
+        np.fill_diagonal(C, 1.0)
+        yield ArrayInstance({"C": C, "beta": np.asarray(beta)}, "all alike")
+    for alpha, beta in ((0.5, 4.0), (0.75, 8.0), (0.25, 3.0)):
+        C = np.kron(np.asarray([[1.0, alpha], [alpha, 1.0]]), np.ones((2, 2)))
+        C[0, 1] = C[1, 0] = C[2, 3] = C[3, 2] = 1 - off
+        yield ArrayInstance({"C": C, "beta": np.asarray(beta)}, "two clusters")
+
+
+def certify(instance: ArrayInstance, verdict: Verdict) -> Certificate:
+    return certify_arrays("own:flow-step", instance.arrays, decided=verdict.certified)
+
+
+_READ = "as we read it: pre-LayerNorm flow of tokens on the sphere with Q = K = V = I and attention normalised"
+
+geshkovski2023_step = Statement(
+    "geshkovski2023:step",
+    "closing(C, beta) >= (1 - alpha)/(2*n*exp(2*beta))",
+    where={"alpha": "least_cosine(C)"},
+    given=("cosines(C)", "alpha >= 1/2", "beta >= 0"),
+    arrays=("C", "beta"),
+    title="Tokens whose cosines are at least one half close up exponentially",
+    source=f"{GESHKOVSKI}, the step of the clustering theorem for a hemisphere, {_READ}",
+    status="proved",
+    truth="proofs/geshkovski2023.tex",
+    instance=flow_instance,
+    draws=(draw_flow,),
+    share=0.5,
+    notes="Loose: own:flow-step has the best constant, which does not shrink with the number of tokens.",
+)
+
+geshkovski2023_orthogonal = Statement(
+    "geshkovski2023:orthogonal",
+    "equiangular_flow(gamma, rho, m)",
+    given="rho > 0",
+    arrays=("gamma", "rho", "m"),
+    exact=True,
+    title="From an orthogonal start all cosines follow one equation",
+    source=f"{GESHKOVSKI}, the equation for orthogonal initial tokens, {_READ}",
+    status="proved",
+    truth="proofs/geshkovski2023.tex",
+    instance=orthogonal_instance,
+    draws=(draw_orthogonal,),
+    share=0.1,
+)
+
+own_flow_step = Statement(
+    "own:flow-step",
+    "closing(C, beta) >= 2*rho*(1 - alpha)*min((1 + alpha)/(1 + rho), (1 + (n - 1)*alpha)/(1 + (n - 1)*rho))",
+    where={"alpha": "least_cosine(C)", "rho": "exp(-beta*(1 - alpha))"},
+    given=("cosines(C)", "alpha >= 0", "beta >= 0"),
+    arrays=("C", "beta"),
+    title="The slowest flow on the sphere: all cosines alike, or two clusters of one size",
+    source=OWN,
+    status="proved",
+    truth="proofs/geshkovski2023.tex",
+    instance=flow_instance,
+    draws=(draw_flow,),
+    extremal=slowest,
+    certificate=certify,
+    sharp=True,
+    share=0.5,
+    notes="The bound is the smaller of 2ρ(1 − α²)/(1 + ρ), the rate of two clusters of n/2 tokens, and "
+    "2ρ(1 − α)(1 + (n − 1)α)/(1 + (n − 1)ρ), that of tokens whose cosines are all α.",
+)

@@ -1,0 +1,77 @@
+"""geshkovski2023 and own:flow-step: the speed against the flow itself, the slowest tokens, the constant."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import rankmath as rm
+from rankmath.arithmetic.float64 import Float64
+from rankmath.campaigns.battery import verify_statement
+from rankmath.claims import statement
+from rankmath.claims.geshkovski2023 import slowest
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.judge import judge
+from rankmath.verification.verdict import Outcome
+
+STEP = statement("own:flow-step")
+
+
+def flow(X: np.ndarray, beta: float) -> np.ndarray:
+    C = X @ X.T
+    P = np.exp(beta * C)
+    pull = P / P.sum(axis=1, keepdims=True) @ X
+    return pull - (pull * X).sum(axis=1, keepdims=True) * X
+
+
+def test_the_speed_is_that_of_the_flow() -> None:
+    """d⟨x_i, x_j⟩/dt of the least pair from the vector field itself."""
+    rng = np.random.default_rng(1)
+    for n, d in ((3, 2), (5, 3), (7, 4)):
+        X = 0.4 * rng.standard_normal((n, d)) + np.eye(d)[0]
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        V, C = flow(X, 1.5), X @ X.T
+        C = np.where(np.eye(n), 1.0, (C + C.T) / 2)
+        i, j = np.unravel_index(C.argmin(), C.shape)
+        expected = V[i] @ X[j] + X[i] @ V[j]
+        [side] = STEP.evaluate(Float64(np.zeros(1)), ArrayInstance({"C": C, "beta": np.asarray(1.5)})).sides
+        assert math.exp(float(side.right.log)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_both_families_are_slowest_and_a_better_constant_is_refuted() -> None:
+    for instance in slowest(np.random.default_rng(0)):
+        verdict = judge(STEP, instance, "balls")
+        assert verdict.outcome == Outcome.HOLDS
+        assert 1 - 1e-6 < verdict.ratio < 1
+        assert rm.certify("own:flow-step", instance["C"], instance["beta"]).check().accepted
+    formula = "closing(C, beta) >= 2.0001*rho*(1 - alpha)*{}"
+    for part in ("(1 + alpha)/(1 + rho)", "(1 + (n - 1)*alpha)/(1 + (n - 1)*rho)"):
+        stronger = replace(STEP, key="broken", formula=formula.format(part), status="open", certificate=None)
+        assert verify_statement(stronger, instances=4, certify=0, search=0).outcome == "REFUTED"
+
+
+def test_the_larger_of_the_two_rates_is_no_bound() -> None:
+    """Each family is slower than the other's rate where its own is the smaller one."""
+    formula = (
+        "closing(C, beta) >= 2*rho*(1 - alpha)*max((1 + alpha)/(1 + rho), (1 + (n - 1)*alpha)/(1 + (n - 1)*rho))"
+    )
+    larger = replace(STEP, key="broken", formula=formula, status="open")
+    found = [judge(larger, instance, "balls").outcome for instance in slowest(np.random.default_rng(0))]
+    assert found == [Outcome.VIOLATED] * 6
+
+
+def test_what_are_no_cosines_is_not_spoken_about() -> None:
+    skew = np.array([[1.0, 0.5], [0.25, 1.0]])
+    assert rm.verify("own:flow-step", skew, 1.0).outcome == Outcome.NOT_APPLICABLE
+    apart = np.array([[1.0, -0.5], [-0.5, 1.0]])
+    assert rm.verify("own:flow-step", apart, 1.0, arithmetic="balls").outcome == Outcome.NOT_APPLICABLE
+
+
+def test_the_equation_of_an_orthogonal_start_is_exact() -> None:
+    assert rm.verify("geshkovski2023:orthogonal", 0, Fraction(1, 3), 5).outcome == Outcome.HOLDS
+    with pytest.raises(rm.InvalidArgument, match=r"^m: "):
+        rm.verify("geshkovski2023:orthogonal", 0, Fraction(1, 3), 1)
