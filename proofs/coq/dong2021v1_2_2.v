@@ -7,11 +7,20 @@
     every centre y has, with x = y_f,
         norm1 (SA(X) - 1 y^T) >= (p+1)|beta - x| + m|alpha - x| + 2|phi - x|,
         norminf (SA(X) - 1 y^T) >= |phi - x| + kap                       [kinds_lower],
-    so four exponentials decide about any number of tokens [kinds_refute]. *)
+    so four exponentials decide about any number of tokens [kinds_refute].
+    dong2021v1:2.2-mean, refuted: with both residuals about the mean of the tokens (mean_claim 4) 400003 tokens of these kinds do
+    [many_tokens_mean_refuted]. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import IntervalZ.
 From Rankmath Require Import Definitions Functions Norms Softmax seed_closure dong2021v1_2_3.
 Local Open Scope R_scope.
+
+(** The bound with K in place of 4, both residuals about the mean of the tokens. *)
+Definition mean_claim (K : R) : Prop :=
+  forall (n d : nat) (Ly : layer) (X : mat) (beta : R),
+  nheads Ly = 1%nat -> (0 < dqk Ly)%nat -> mask (hd Ly 0) = nomask ->
+  norm1 d d (WQK (dqk Ly) (hd Ly 0)) * comp d d (WV (hd Ly 0)) <= beta ->
+  comp n d (centred (SA n d Ly X) (mean n (SA n d Ly X))) <= K * beta / sqrt (INR (dqk Ly)) * comp n d (centred X (mean n X)) ^ 3.
 
 (** The reduction by kinds: a sum over tokens of a function of the kind. *)
 Lemma sum_kinds m p (f : nat -> R) A B C :
@@ -312,31 +321,78 @@ Proof.
     intros. unfold eye. destruct Nat.eqb; [rewrite Rabs_R1|rewrite Rabs_R0]; ring.
 Qed.
 
+(** Three products bound the composite value about every centre from below. *)
+Lemma kinds_centres G y : 0 <= G -> ph_k < al_k -> al_k < be_k ->
+  G <= ((INR p + 1) * (be_k - ph_k) + INR m * (al_k - ph_k)) * ka_k ->
+  G <= ((INR p + 1) * (be_k - al_k) + 2 * (al_k - ph_k)) * (al_k - ph_k + ka_k) ->
+  G <= (INR m * (be_k - al_k) + 2 * (be_k - ph_k)) * (be_k - ph_k + ka_k) ->
+  G <= comp n d (centred (SA n d layer_k eye) y) ^ 2.
+Proof.
+  intros G0 O1 O2 H1 H2 H3. assert (P0 := pos_INR p). assert (M0 := pos_INR m).
+  assert (Ka : 0 <= ka_k).
+  { unfold ka_k. assert (A := S_pos). assert (B := u_pos). assert (E := exp_pos cg).
+    apply Rmult_le_pos; [nra|]. left. apply Rinv_0_lt_compat. nra. }
+  destruct (kinds_lower y) as [L1 L2].
+  assert (F := F_least (INR p + 1) (INR m) be_k al_k ph_k ka_k G (y 0%nat) ltac:(lra) M0 Ka G0 O1 O2 H1 H2 H3).
+  replace (comp n d (centred (SA n d layer_k eye) y) ^ 2) with (norm1 n d (centred (SA n d layer_k eye) y) * norminf n d (centred (SA n d layer_k eye) y))
+    by (rewrite <- comp_sq; ring).
+  eapply Rle_trans; [exact F|]. assert (D := Rabs_pos (ph_k - y 0%nat)). apply Rmult_le_compat; [|lra|exact L1|exact L2].
+  assert (A := Rmult_le_pos _ _ (Rlt_le _ _ (Rle_lt_0_plus_1 _ P0)) (Rabs_pos (be_k - y 0%nat))). assert (B := Rmult_le_pos _ _ M0 (Rabs_pos (al_k - y 0%nat))). lra.
+Qed.
+
 Theorem kinds_refute K G : 0 <= K -> (K * w) ^ 2 < G -> ph_k < al_k -> al_k < be_k ->
   G <= ((INR p + 1) * (be_k - ph_k) + INR m * (al_k - ph_k)) * ka_k ->
   G <= ((INR p + 1) * (be_k - al_k) + 2 * (al_k - ph_k)) * (al_k - ph_k + ka_k) ->
   G <= (INR m * (be_k - al_k) + 2 * (be_k - ph_k)) * (be_k - ph_k + ka_k) ->
   ~ v1_claim K 1.
 Proof.
-  intros K0 HK O1 O2 H1 H2 H3 C. assert (S := sd_pos).
-  assert (P0 := pos_INR p). assert (M0 := pos_INR m).
-  assert (Ka : 0 <= ka_k).
-  { unfold ka_k. assert (A := S_pos). assert (B := u_pos). assert (E := exp_pos cg).
-    apply Rmult_le_pos; [nra|]. left. apply Rinv_0_lt_compat. nra. }
+  intros K0 HK O1 O2 H1 H2 H3 C. assert (S := sd_pos). assert (Sq := pow2_ge_0 (K * w)).
   destruct (C n d layer_k eye (sd * w) 1 eq_refl d_pos_k (fun _ => eq_refl)) as [y Q].
   - intros h Hh. exact beta_k.
   - exact input_residual.
   - cbn [layer_k dqk] in Q. fold sd in Q. simpl (INR 1) in Q.
     replace (K * (sd * w) * 1 / sd * 1 ^ 3) with (K * w) in Q by (field; lra).
-    destruct (kinds_lower y) as [L1 L2].
-    assert (F := F_least (INR p + 1) (INR m) be_k al_k ph_k ka_k G (y 0%nat) ltac:(lra) M0 Ka ltac:(nra) O1 O2 H1 H2 H3).
-    assert (Cs := comp_sq n d (centred (SA n d layer_k eye) y)). assert (Cp := comp_pos n d (centred (SA n d layer_k eye) y)).
-    assert (Gc : G <= norm1 n d (centred (SA n d layer_k eye) y) * norminf n d (centred (SA n d layer_k eye) y)).
-    { eapply Rle_trans; [exact F|]. apply Rmult_le_compat; [| |exact L1|exact L2].
-      - assert (A := Rabs_pos (be_k - y 0%nat)). assert (B := Rabs_pos (al_k - y 0%nat)). assert (D := Rabs_pos (ph_k - y 0%nat)). nra.
-      - assert (D := Rabs_pos (ph_k - y 0%nat)). lra. }
-    rewrite <- Cs in Gc. assert (comp n d (centred (SA n d layer_k eye) y) * comp n d (centred (SA n d layer_k eye) y) <= (K * w) ^ 2); [|lra].
-    simpl. rewrite Rmult_1_r. apply Rmult_le_compat; assumption.
+    assert (F := kinds_centres G y ltac:(lra) O1 O2 H1 H2 H3).
+    assert (comp n d (centred (SA n d layer_k eye) y) ^ 2 <= (K * w) ^ 2) by (apply pow_incr; split; [apply comp_pos|exact Q]). lra.
+Qed.
+
+(* ---------- residuals about the mean ---------- *)
+(** Columns of the identity about their mean have sums at most 2, rows at most 1 + d/n. *)
+Lemma input_mean : comp n d (centred eye (mean n eye)) ^ 2 <= 2 * (1 + INR d / INR n).
+Proof.
+  assert (Hnd : (d <= n)%nat) by (unfold n; lia). assert (Dp := d_pos_k). assert (Np : 0 < INR n) by (apply lt_0_INR; lia). assert (In : 0 < / INR n) by (now apply Rinv_0_lt_compat).
+  assert (Mn : forall a, (a < d)%nat -> mean n eye a = / INR n).
+  { intros a Ha. unfold mean. rewrite (sum_ext n _ (fun i => 1 * eye i a)) by (intros; ring). rewrite sum_eye_r by lia. field. lra. }
+  assert (Ab : forall i a, (a < d)%nat -> Rabs (centred eye (mean n eye) i a) <= eye i a + / INR n).
+  { intros i a Ha. unfold centred, vsub. rewrite Mn by exact Ha. unfold Rminus. eapply Rle_trans; [apply Rabs_triang|]. rewrite Rabs_Ropp, (Rabs_right (/ INR n)) by lra.
+    unfold eye. destruct Nat.eqb; rewrite ?Rabs_R1, ?Rabs_R0; lra. }
+  assert (DN : 0 <= INR d / INR n) by (apply Rmult_le_pos; [apply pos_INR|lra]).
+  replace (comp n d (centred eye (mean n eye)) ^ 2) with (norm1 n d (centred eye (mean n eye)) * norminf n d (centred eye (mean n eye))) by (rewrite <- comp_sq; ring).
+  apply Rmult_le_compat; [apply maxf_pos|apply maxf_pos| |]; (apply maxf_lub; [lra|]); intros k Hk.
+  - apply Rle_trans with (sum n (fun i => 1 * eye i k + / INR n)).
+    + apply sum_le; intros i _. assert (T := Ab i k Hk). lra.
+    + rewrite sum_plus, sum_const, sum_eye_r by lia. right. field. lra.
+  - apply Rle_trans with (sum d (fun a => eye k a + / INR n)); [apply sum_le; intros; now apply Ab|].
+    rewrite sum_plus, sum_const. unfold Rdiv. apply Rplus_le_compat_r. destruct (Nat.lt_ge_cases k d) as [H|H].
+    + rewrite (sum_ext d _ (fun a => eye k a * 1)) by (intros; ring). rewrite sum_eye by exact H. lra.
+    + rewrite (sum_ext d _ (fun _ => 0)); [rewrite sum_zero; lra|]. intros a Ha. apply eye_other. lia.
+Qed.
+
+Theorem kinds_refute_mean K G : 0 <= K -> (K * w) ^ 2 * (2 * (1 + INR d / INR n)) ^ 3 < G -> ph_k < al_k -> al_k < be_k ->
+  G <= ((INR p + 1) * (be_k - ph_k) + INR m * (al_k - ph_k)) * ka_k ->
+  G <= ((INR p + 1) * (be_k - al_k) + 2 * (al_k - ph_k)) * (al_k - ph_k + ka_k) ->
+  G <= (INR m * (be_k - al_k) + 2 * (be_k - ph_k)) * (be_k - ph_k + ka_k) ->
+  ~ mean_claim K.
+Proof.
+  intros K0 HK O1 O2 H1 H2 H3 C. assert (S := sd_pos). assert (I := input_mean). set (c := comp n d (centred eye (mean n eye))) in *.
+  assert (c0 : 0 <= c) by apply comp_pos. assert (c2 := pow2_ge_0 c).
+  assert (Q := C n d layer_k eye (sd * w) eq_refl d_pos_k eq_refl beta_k). fold c in Q. cbn [layer_k dqk] in Q. fold sd in Q.
+  replace (K * (sd * w) / sd * c ^ 3) with (K * w * c ^ 3) in Q by (field; lra).
+  assert (P3 : (c ^ 2) ^ 3 <= (2 * (1 + INR d / INR n)) ^ 3) by (apply pow_incr; lra).
+  assert (Sq := pow2_ge_0 (K * w)). assert (G0 : 0 <= G) by (assert (0 <= (c ^ 2) ^ 3) by (now apply pow_le); nra).
+  assert (F := kinds_centres G (mean n (SA n d layer_k eye)) G0 O1 O2 H1 H2 H3).
+  assert (U : comp n d (centred (SA n d layer_k eye) (mean n (SA n d layer_k eye))) ^ 2 <= (K * w * c ^ 3) ^ 2) by (apply pow_incr; split; [apply comp_pos|exact Q]).
+  replace ((K * w * c ^ 3) ^ 2) with ((K * w) ^ 2 * (c ^ 2) ^ 3) in U by ring. assert (V := Rmult_le_compat_l _ _ _ Sq P3). lra.
 Qed.
 End Kinds.
 
@@ -347,4 +403,13 @@ Proof.
   assert (Ep : INR 2237 = 2237) by (rewrite INR_IZR_INZ; reflexivity).
   apply (kinds_refute 1444 2237 (673/64) (10565/256) 32 (4571/128) ltac:(lra) 4 (17693/10)); try lra;
     unfold be_k, al_k, ph_k, ka_k, S_k, u_k; rewrite ?Em, ?Ep; interval with (i_prec 80).
+Qed.
+
+(** About the mean: m = 150000 active, p = 250000 idle, w = 16. *)
+Theorem many_tokens_mean_refuted : ~ mean_claim 4.
+Proof.
+  assert (Em : INR (Z.to_nat 150000) = 150000) by (rewrite INR_IZR_INZ, Z2Nat.id by lia; reflexivity).
+  assert (Ep : INR (Z.to_nat 250000) = 250000) by (rewrite INR_IZR_INZ, Z2Nat.id by lia; reflexivity).
+  apply (kinds_refute_mean (Z.to_nat 150000) (Z.to_nat 250000) 16 44 30 (71/2) ltac:(lra) 4 90000); try lra;
+    unfold be_k, al_k, ph_k, ka_k, S_k, u_k; rewrite ?plus_INR, ?Em, ?Ep; simpl INR; interval with (i_prec 80).
 Qed.

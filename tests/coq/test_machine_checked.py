@@ -138,7 +138,7 @@ def test_the_page_prints_the_definitions_as_they_are() -> None:
 
 @needs_coq
 def test_assumptions(compiled: Path, tmp_path: Path) -> None:
-    """All theorems of the table, and their unfolded forms, rest together on the reals' axioms and on nothing else."""
+    """All theorems of the table, and their unfolded forms, rest on the reals' axioms and on nothing else."""
     names = {row["name"] for row in TABLE} | {f"Rankmath.unfolded.{name}" for name, _ in UNFOLDED}
     modules = sorted({name.split(".")[1] for name in names})
     together = ", ".join(f"@{name}" for name in sorted(names))
@@ -150,7 +150,7 @@ def test_assumptions(compiled: Path, tmp_path: Path) -> None:
 
 
 PLANTED = [
-    # the 4 of tanh(D/4), made stronger (false) and weaker (true, and another statement), for the bound and for its equality case
+    # the 4 of tanh(D/4), made stronger (false) and weaker (another statement), in the bound and its equality case
     ("own_tv.v", "Theorem tv_tanh : tv n (tilt n q g) q <= tanh (D / 4).", "D / 4)", "D / 4.01)"),
     ("own_tv.v", "Theorem tv_tanh : tv n (tilt n q g) q <= tanh (D / 4).", "D / 4)", "D / 3.99)"),
     ("own_tv.v", "  tv n (tilt n q (fun j => if S j then c + D else c)) q = tanh (D / 4).", "D / 4)", "D / 4.01)"),
@@ -174,7 +174,8 @@ def test_a_changed_statement_is_refused(
     planted = text[:start] + text[start:end].replace(old, new, 1)
     done = coqc(tmp_path, "Planted", planted)
     line = re.search(r"line (\d+), characters", done.stderr)
-    assert done.returncode != 0 and line, done.stderr
+    assert done.returncode != 0
+    assert line, done.stderr
     assert int(line[1]) > text[:start].count("\n"), done.stderr
 
 
