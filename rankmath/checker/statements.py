@@ -851,6 +851,13 @@ STATEMENTS |= {
         "moved = abs(sigma*(1 + s - s*sigma**2))\nerank(v) = exp(0 - sum(x/sum(v)*log(x/sum(v)) for x in v))\n",
         relies=("that these are the singular values after the step: proofs/contranorm2023.tex",),
     ),
+    "folk:alibi-theta": Statement(
+        "two causal tokens with equal logits and decay a = e^(-m): the second keeps c of itself over t + 1 layers",
+        "(1/(1 + a))**(t + 1) >= c",
+        ("a > 0 and a < 1", "c > 0", "t >= 0 and floor(t) == t"),
+        _VIOLATES,
+        dict.fromkeys(("a", "c", "t"), "number"),
+    ),
     "folk:softmax-gradient": Statement(
         "the derivative of c -> p = softmax(c/T) has spectral norm at most min(1/(4T), sqrt(2))",
         "norm(J, 2) <= min(1/(4*T), sqrt(2))",

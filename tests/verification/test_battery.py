@@ -153,6 +153,9 @@ BROKEN = {
     "*q_max(P[0,0], composite)/d_qk)*norm(W_QK[0,0], 1)*norm(W[0,0], composite)*residual(X[0], composite)**3",
     "wang2022:1-repaired": "4*high_square(A, z, t)*(abs(stationary_mean(A, z)) - beta*(n - 1)/n)**2"
     " <= 0.999*beta**2*low_square(A, z, t)",
+    "own:position-bias": "all_i(tail(P, i + 1) <= 0.999*(1 - (i + 1)*eps**reach)**floor(steps(P)/reach))",
+    "own:position-bias-prefix": "all_i(tail(P, prefix + i) <= 0.999*max(0, 1 - (prefix + i)*eps)**steps(P))",
+    "own:alibi-decay": "decay_tightness(E, a) <= 0.999",
     "own:softmax-gradient": "softmax_slope(c, T) <= 0.999/(2*T)",
     "own:composite": "residual(X[L], composite) <= (1.07*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)"
     "*residual(X[0], composite)**(3**L)",

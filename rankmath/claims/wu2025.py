@@ -1,0 +1,412 @@
+"""wu2025:4.1 to 4.4: where attention goes under causal, window, prefix and decay masks; and our sharper forms."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_arrays, exact_array
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import quantity
+from rankmath.validation import InvalidArgument, as_count
+from rankmath.verification.draws import Rng
+from rankmath.verification.exact import boxed, exact_stochastic, rational, stacked
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import OWN, WU_BIAS
+from rankmath.verification.statement import Statement
+
+# -- rollouts ----------------------------------------------------------------------------------------------
+
+
+def _rollout(run: ArrayRun, P: str) -> Any:
+    """A^(t)⋯A^(0): the last layer stands on the left."""
+    if ("rollout", P) not in run.memory:
+        run.memory["rollout", P] = reduce(lambda product, layer: layer @ product, run[P])
+    return run.memory["rollout", P]
+
+
+def _window(n: int, w: int) -> np.ndarray[Any, Any]:
+    i, j = np.indices((n, n))
+    return (j <= i) & (i - j < w)
+
+
+def _prefix(n: int, k: int) -> np.ndarray[Any, Any]:
+    i, j = np.indices((n, n))
+    return j < np.maximum(k, i + 1)
+
+
+@quantity("steps(P: array)", latex="(t+1)", example="steps(P) >= 1")
+def steps(run: ArrayRun, P: str) -> Fraction:
+    """the number t + 1 of layers"""
+    return Fraction(len(run[P]))
+
+
+@quantity(
+    "share(P: array, j: number)",
+    latex=r"\max_m ({0}^{{(t)}}\cdots {0}^{{(0)}})_{{m,\,{1}}}",
+    example="share(P, 1) <= 1",
+)
+def share(run: ArrayRun, P: str, j: Fraction) -> Fraction:
+    """largest weight of a token on token j over all layers; the first token has number 0"""
+    return Fraction(max(_rollout(run, P)[:, int(j)])) if j < run.rows else Fraction(0)
+
+
+@quantity(
+    "tail(P: array, j: number)",
+    latex=r"\max_m\sum_{{k\ge {1}}} ({0}^{{(t)}}\cdots {0}^{{(0)}})_{{mk}}",
+    example="tail(P, 1) <= 1",
+)
+def tail(run: ArrayRun, P: str, j: Fraction) -> Fraction:
+    """largest weight of a token on all tokens from j on, over all layers; the first token has number 0"""
+    return Fraction(max(_rollout(run, P)[:, int(j) :].sum(axis=1))) if j < run.rows else Fraction(0)
+
+
+@quantity(
+    "windowed(P: array, w: number)",
+    latex=r"{0}^{{(s)}}_{{ij}}>0\text{{ where }}0\le i-j<{1}\text{{, else }}0",
+    example="windowed(P, 2)",
+    value="truth",
+)
+def windowed(run: ArrayRun, P: str, w: Fraction) -> Truth:
+    """every token sees itself and the w − 1 before it, and no other; w = n is the causal mask"""
+    return Truth(bool(((run[P] > 0) == _window(run.rows, int(w))).all()))
+
+
+@quantity(
+    "least_within(P: array, w: number)",
+    latex=r"\min_{{s,\,0\le i-j<{1}}} {0}^{{(s)}}_{{ij}}",
+    example="least_within(P, 2) > 0",
+)
+def least_within(run: ArrayRun, P: str, w: Fraction) -> Fraction:
+    """least attention within the window, over all layers"""
+    return Fraction(run[P][:, _window(run.rows, int(w))].min())
+
+
+@quantity(
+    "prefixed(P: array, k: number)",
+    latex=r"{0}^{{(s)}}_{{ij}}>0\text{{ where }}j\le\max(i,{1})\text{{, else }}0",
+    example="prefixed(P, 2)",
+    value="truth",
+)
+def prefixed(run: ArrayRun, P: str, k: Fraction) -> Truth:
+    """every token sees the first k tokens and those before it, and no other"""
+    return Truth(bool(((run[P] > 0) == _prefix(run.rows, int(k))).all()))
+
+
+@quantity(
+    "least_prefixed(P: array, k: number)",
+    latex=r"\min_{{s,\,j\le\max(i,{1})}} {0}^{{(s)}}_{{ij}}",
+    example="least_prefixed(P, 2) > 0",
+)
+def least_prefixed(run: ArrayRun, P: str, k: Fraction) -> Fraction:
+    """least attention that the mask with prefix k allows, over all layers"""
+    return Fraction(run[P][:, _prefix(run.rows, int(k))].min())
+
+
+@quantity(
+    "prefix_floor(P: array, k: number)",
+    latex=r"\min_{{i,\,j\le {1}}} ({0}^{{(t)}}\cdots {0}^{{(0)}})_{{ij}}",
+    example="prefix_floor(P, 1) > 0",
+)
+def prefix_floor(run: ArrayRun, P: str, k: Fraction) -> Fraction:
+    """least weight on one of the first k tokens over all layers"""
+    return Fraction(_rollout(run, P)[:, : int(k)].min())
+
+
+def causal_instance(P: Any) -> ArrayInstance:
+    """A sequence of row-stochastic matrices, the first layer first."""
+    return ArrayInstance({"P": exact_stochastic("P", P)})
+
+
+def window_instance(P: Any, w: int) -> ArrayInstance:
+    """The same, and the width w ≥ 2 of the window."""
+    layers = exact_stochastic("P", P)
+    return ArrayInstance({"P": layers, "w": boxed([Fraction(as_count("w", w, least=2))])[0]})
+
+
+def prefix_instance(P: Any, prefix: int) -> ArrayInstance:
+    """The same, and the length of the prefix, at least 1 and at most n."""
+    layers = exact_stochastic("P", P)
+    length = as_count("prefix", prefix, least=1, most=layers.shape[-1])
+    return ArrayInstance({"P": layers, "prefix": boxed([Fraction(length)])[0]})
+
+
+def draw_layers(rng: Rng, size: int, *, mask: str, extreme: bool = False) -> ArrayInstance:
+    """Layers of rationals on a mask; `extreme`: ε on all that is seen, the rest of every row on its own token."""
+    n, length = int(rng.integers(2, 6)), int(rng.integers(1, 7))
+    w = int(rng.integers(2, n + 1)) if mask == "window" and not extreme else n
+    k = int(rng.integers(1, n)) if mask == "prefix" else 1
+    allowed = _prefix(n, k) if mask == "prefix" else _window(n, w)
+    found = []
+    for _ in range(size):
+        if extreme:
+            layers = np.full((length, n, n), Fraction(1, int(rng.integers(n + 1, 4 * n)))) * allowed
+            layers = layers + np.eye(n, dtype=int) * (1 - layers.sum(axis=-1, keepdims=True))
+        else:
+            layers = exact_array("P", rng.integers(1, 30, (length, n, n)) * allowed, (length, n, n))
+            layers = layers / layers.sum(axis=-1, keepdims=True)
+        found.append(
+            causal_instance(layers)
+            if mask == "causal"
+            else prefix_instance(layers, k)
+            if mask == "prefix"
+            else window_instance(layers, w)
+        )
+    return stacked(found, "extreme" if extreme else "random")
+
+
+_DRAWS = {
+    mask: (partial(draw_layers, mask=mask, extreme=True), partial(draw_layers, mask=mask))
+    for mask in ("causal", "window", "prefix")
+}
+_REACH = {"eps": "least_within(P, w)", "reach": "-floor(-(n - 1)/(w - 1))"}
+_READ = "from third-party text, with tokens counted from 0 here"
+
+wu2025_4_1 = Statement(
+    "wu2025:4.1",
+    "all_i(share(P, i + 1) <= (1 - (i + 1)*eps)**(steps(P) - 1))",
+    given=("n >= 2", "windowed(P, n)"),
+    where={"eps": "least_within(P, n)"},
+    arrays=("P",),
+    exact=True,
+    title="Under the causal mask attention goes to the first token, as we read it",
+    source=f"{WU_BIAS}, Theorem 4.1, {_READ}: C(1 - (j - 1)ε)^t; that C = 1 will do is ours",
+    status="proved",
+    truth="proofs/wu2025.tex",
+    instance=causal_instance,
+    draws=_DRAWS["causal"][::-1],
+    share=0.5,
+)
+
+wu2025_4_2 = Statement(
+    "wu2025:4.2",
+    "all_i(share(P, i + 1)**(2*reach)*(1 - (i + 1)*eps**reach)**reach <= (1 - (i + 1)*eps**reach)**(steps(P) - 1))",
+    given=("n >= 2", "windowed(P, w)"),
+    where=_REACH,
+    arrays=("P", "w"),
+    exact=True,
+    title="Under a sliding window attention goes to the first token, as we read it",
+    source=f"{WU_BIAS}, Theorem 4.2, {_READ}: C(1 - (j - 1)ε^r)^(t/2r); that C = (1 - (j - 1)ε^r)^(-1/2) will do "
+    "is ours",
+    status="proved",
+    truth="proofs/wu2025.tex",
+    instance=window_instance,
+    draws=_DRAWS["window"][::-1],
+    share=0.5,
+    notes="C = 1 will not do where there are fewer layers than the window needs to reach the first token.",
+)
+
+own_position_bias = Statement(
+    "own:position-bias",
+    "all_i(tail(P, i + 1) <= (1 - (i + 1)*eps**reach)**floor(steps(P)/reach))",
+    given=("n >= 2", "windowed(P, w)"),
+    where=_REACH,
+    arrays=("P", "w"),
+    exact=True,
+    title="How fast attention goes to the first token, under a window of any width",
+    source=f"{OWN}, after Theorems 4.1 and 4.2 of {WU_BIAS}",
+    status="proved",
+    truth="proofs/wu2025.tex",
+    instance=window_instance,
+    draws=_DRAWS["window"],
+    sharp=True,
+    share=0.6,
+    notes="The weight on all tokens from j on, not on one alone; w = n is the causal mask, where it is attained.",
+)
+
+wu2025_4_3 = Statement(
+    "wu2025:4.3",
+    "all_i(share(P, prefix + i) <= max(0, 1 - (i + 1)*eps)**(steps(P) - 1)) and prefix_floor(P, prefix) > 0",
+    given="prefixed(P, prefix)",
+    where={"eps": "least_prefixed(P, prefix)"},
+    arrays=("P", "prefix"),
+    exact=True,
+    title="Under a prefix mask attention goes to the prefix, as we read it",
+    source=f"{WU_BIAS}, Theorem 4.3, {_READ}: C(1 - (j - K)ε)^t beyond the prefix, a positive limit inferior on it",
+    status="proved",
+    truth="proofs/wu2025.tex",
+    instance=prefix_instance,
+    draws=_DRAWS["prefix"][::-1],
+    share=0.5,
+)
+
+own_position_bias_prefix = Statement(
+    "own:position-bias-prefix",
+    "all_i(tail(P, prefix + i) <= max(0, 1 - (prefix + i)*eps)**steps(P)) and prefix_floor(P, prefix) >= eps",
+    given="prefixed(P, prefix)",
+    where={"eps": "least_prefixed(P, prefix)"},
+    arrays=("P", "prefix"),
+    exact=True,
+    title="How fast attention goes to the prefix, and how much every token of it keeps",
+    source=f"{OWN}, after Theorem 4.3 of {WU_BIAS}",
+    status="proved",
+    truth="proofs/wu2025.tex",
+    instance=prefix_instance,
+    draws=_DRAWS["prefix"],
+    sharp=True,
+    share=0.6,
+    notes="All tokens before j count, not only those after the prefix; and every token of the prefix keeps ε at "
+    "every depth.",
+)
+
+# -- decay with distance (ALiBi) ---------------------------------------------------------------------------
+
+
+def _decayed(run: ArrayRun, E: str, a: str) -> list[list[Fraction]]:
+    """A_ij = e_ij a^(i−j)/Σ_k e_ik a^(i−k), row by row."""
+    e, decay = run[E], Fraction(run.letter(a))
+    rows = [[e[i, j] * decay ** (i - j) for j in range(i + 1)] for i in range(len(e))]
+    return [[x / sum(row) for x in row] for row in rows]
+
+
+@quantity("spread(E: array)", latex=r"e^{{I_{{\max}}-I_{{\min}}}}", example="spread(E) >= 1")
+def spread(run: ArrayRun, E: str) -> Fraction:
+    """largest over least of e^I on the causal mask, I the logits without decay"""
+    seen = [run[E][i, j] for i in range(run.rows) for j in range(i + 1)]
+    return Fraction(max(seen) / min(seen))
+
+
+@quantity(
+    "decay_constant(E: array, a: array)",
+    latex=r"\max_{{j\le i,\,i\ge2}}A_{{ij}}e^{{(i-j)m}}",
+    example="decay_constant(E, a) > 0",
+)
+def decay_constant(run: ArrayRun, E: str, a: str) -> Fraction:
+    """least C with A_ij ≤ C e^(−(i−j)m) for all tokens after the first, A = softmax(I_ij − (i − j)m), a = e^(−m)"""
+    decay, A = Fraction(run.letter(a)), _decayed(run, E, a)
+    return max(A[i][j] / decay ** (i - j) for i in range(1, len(A)) for j in range(i + 1))
+
+
+@quantity(
+    "decay_tightness(E: array, a: array)",
+    latex=r"\max_{{j\le i}}A_{{ij}}\Bigl(1+e^{{I_{{\min}}-I_{{\max}}}}\sum_{{k\ne j}}e^{{(k-j)m}}\Bigr)",
+    example="decay_tightness(E, a) > 0",
+)
+def decay_tightness(run: ArrayRun, E: str, a: str) -> Fraction:
+    """largest A_ij(1 + e^(I_min − I_max) Σ_{k≠j, k≤i} e^((k−j)m))"""
+    decay, A, R = Fraction(run.letter(a)), _decayed(run, E, a), spread(run, E)
+    largest: Fraction = max(
+        A[i][j] * (1 + sum((decay ** (j - k) for k in range(i + 1) if k != j), Fraction(0)) / R)
+        for i in range(len(A))
+        for j in range(i + 1)
+    )
+    return largest
+
+
+def decay_instance(E: Any, a: Any) -> ArrayInstance:
+    """Positive e^I (n, n), of which the causal part counts, and a = e^(−m) between 0 and 1."""
+    E, decay = exact_array("E", E, (None, None)), rational("a", a)
+    if E.shape[0] != E.shape[1] or len(E) < 2 or not (E > 0).all() or not 0 < decay < 1:
+        raise InvalidArgument("E, a: a square positive matrix of 2 rows or more and 0 < a < 1 are needed")
+    return ArrayInstance({"E": E, "a": boxed([decay])[0]})
+
+
+def draw_decay(rng: Rng, size: int) -> ArrayInstance:
+    """Random logits of a given range, and one large logit among least ones."""
+    n = int(rng.integers(2, 6))
+    found = []
+    for k in range(size):
+        E = rng.integers(1, 20, (n, n))
+        if k % 2:
+            E = np.ones((n, n), dtype=int)
+            i = int(rng.integers(0, n))
+            E[i, int(rng.integers(0, i + 1))] = int(rng.integers(1, 20))
+        found.append(decay_instance(E, Fraction(int(rng.integers(1, 20)), 20)))
+    return stacked(found, "decay")
+
+
+wu2025_4_4 = Statement(
+    "wu2025:4.4",
+    "decay_constant(E, a) <= spread(E)/(1 + a)",
+    arrays=("E", "a"),
+    exact=True,
+    title="Attention with a decay mask decays with distance, as we read it",
+    source=f"{WU_BIAS}, Lemma 4.4 on ALiBi, {_READ}; for all tokens but the first, which sees itself alone",
+    status="proved",
+    truth="proofs/wu2025.tex",
+    instance=decay_instance,
+    draws=(draw_decay,),
+    share=0.5,
+    notes="For the first token the constant would have to be 1.",
+)
+
+own_decay = Statement(
+    "own:alibi-decay",
+    "decay_tightness(E, a) <= 1",
+    arrays=("E", "a"),
+    exact=True,
+    title="Attention with a decay mask: the largest weight for a range of logits",
+    source=f"{OWN}, after Lemma 4.4 of {WU_BIAS}",
+    status="proved",
+    truth="proofs/wu2025.tex",
+    instance=decay_instance,
+    draws=(draw_decay,),
+    share=0.5,
+    sharp=True,
+    notes="Attained for every i and j; the first token is no exception.",
+)
+
+
+@quantity(
+    "kept(a: array, c: array)",
+    latex=r"(1+{0})^{{-(t+1)}}\ge {1}\text{{ for all }}t\ge0",
+    example="kept(a, c)",
+    value="truth",
+)
+def kept(run: ArrayRun, a: str, c: str) -> Truth:
+    """the second of two tokens with equal logits and decay a = e^(−m) keeps at least c of itself at every depth"""
+    depth = _too_deep(Fraction(run.letter(a)), Fraction(run.letter(c)))
+    return Truth(False, f"not after {depth + 1} layers")
+
+
+def _too_deep(a: Fraction, c: Fraction) -> int:
+    """The first t with (1 + a)^−(t+1) < c."""
+    t, weight = 0, 1 / (1 + a)
+    while weight >= c:
+        t, weight = t + 1, weight / (1 + a)
+    return t
+
+
+def theta_instance(a: Any, c: Any) -> ArrayInstance:
+    """The decay 0 < a < 1, and a constant c > 0."""
+    decay, constant = rational("a", a), rational("c", c)
+    if not 0 < decay < 1 or constant <= 0:
+        raise InvalidArgument(f"a, c: {decay} and {constant} given; 0 < a < 1 and c > 0 are needed")
+    return ArrayInstance({"a": boxed([decay])[0], "c": boxed([constant])[0]})
+
+
+def draw_constants(rng: Rng, size: int) -> ArrayInstance:
+    """Any decay, and constants down to 10⁻⁸."""
+    pairs = zip(rng.integers(2, 19, size), rng.integers(0, 9, size), strict=True)
+    found = [theta_instance(Fraction(int(a), 20), Fraction(1, 10 ** int(c))) for a, c in pairs]
+    return stacked(found, "constants")
+
+
+def exhibit_forgetting() -> Certificate:
+    """a = 1/2 and c = 10⁻⁹: too little is left after 52 layers."""
+    a, c = Fraction(1, 2), Fraction(1, 10**9)
+    return certify_arrays("folk:alibi-theta", {"a": a, "c": c, "t": _too_deep(a, c)}, kind="violates")
+
+
+folk_alibi_theta = Statement(
+    "folk:alibi-theta",
+    "kept(a, c)",
+    given=("a > 0", "a < 1", "c > 0"),
+    arrays=("a", "c"),
+    exact=True,
+    title="Rollouts under a decay mask are of the order of a binomial times an exponential, uniformly in depth",
+    source="often read, with no one source; where constants may depend on depth nothing is said here",
+    status="refuted",
+    truth="proofs/wu2025.tex",
+    instance=theta_instance,
+    draws=(draw_constants,),
+    share=0.2,
+    exhibit=exhibit_forgetting,
+    notes="At distance 0 the order would be that of 1, but every constant c fails from some depth on. How fast "
+    "attention leaves is own:position-bias.",
+)
