@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from coq_statements import page as coq_page
 from notebooks import write_pages as write_notebooks
 from pictures import Sample, write
 from proof_text import proof, theorem
@@ -166,7 +167,8 @@ def write_gallery(folder: Path) -> None:
     proved = sum(entry.status == "proved" for entry in known)
     summary = (
         f"{len(known)} statements, {proved} proved and {len(known) - proved} refuted; a page each, written when "
-        "this site was built, from the objects that `rankmath verify` runs."
+        "this site was built, from the objects that `rankmath verify` runs. "
+        "[Formula and Coq theorem, side by side](coq.md)."
     )
     parts = ["# Theorem gallery", summary]
     for prefix, title in PAPERS.items():
@@ -177,7 +179,8 @@ def write_gallery(folder: Path) -> None:
             ]
     if rows:
         raise ValueError(f"gallery: no heading for {', '.join(rows)}")
-    names = "\n".join(slug(key) for key in statements())
+    (folder / "coq.md").write_text(coq_page(statements()), encoding="utf-8")
+    names = "\n".join(("coq", *(slug(key) for key in statements())))
     parts.append(f"```{{toctree}}\n:hidden:\n:maxdepth: 1\n\n{names}\n```")
     (folder / "index.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
