@@ -192,11 +192,13 @@ def write_field(file: Path) -> None:
     """
     rows = ["| paper | statement | verdict | sharp | key |", "|---|---|---|---|---|"]
     for prefix in (*FIELD, "folk"):
-        paper = escaped(FIELD[prefix]) if prefix in FIELD else "often said"
         for key, entry in statements().items():
             if Path(entry.truth).stem.split("_")[0] == prefix:
                 title = f"[{escaped(entry.title)}](gallery/{slug(key)}.md)"
-                whose = "ours, beside " * (key.startswith("own:") and prefix in FIELD) + paper
+                near = f", beside {escaped(FIELD[prefix])}" if prefix in FIELD else ""
+                whose = {"own": f"ours{near}", "folk": "often said"}.get(key.split(":")[0]) or escaped(
+                    FIELD[prefix]
+                )
                 rows.append(f"| {whose} | {title} | {entry.status} | {'yes' if entry.sharp else ''} | `{key}` |")
     file.write_text("\n".join(rows) + "\n", encoding="utf-8")
 

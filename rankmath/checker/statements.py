@@ -858,6 +858,27 @@ STATEMENTS |= {
         _VIOLATES,
         dict.fromkeys(("a", "c", "t"), "number"),
     ),
+    "folk:spectrum-real": Statement(
+        "a positive row-stochastic A has real eigenvalues: where A^2 u + p A u + q u = 0, u not 0, x^2 + p x + q"
+        " has a real root",
+        "p**2 >= 4*q",
+        (
+            "stochastic(A) and all(a > 0 for row in A for a in row)",
+            "any(abs(x) > 0 for x in u)",
+            "A @ (A @ u) + p*(A @ u) + q*u == [0 for i in range(n)]",
+        ),
+        _VIOLATES,
+        {"A": "n n", "u": "n", "p": "number", "q": "number"},
+        relies=("that A has eigenvalues among the roots of x^2 + p x + q: proofs/folk_spectrum.tex",),
+    ),
+    "folk:softmax-rank": Statement(
+        "attention with one-dimensional queries q and keys log x has rank at most 1",
+        "matrix_rank(P) <= 1",
+        ("n >= 2", "all(t > 0 for t in x)", "all(floor(t) == t for t in q)"),
+        _VIOLATES,
+        {"q": "n", "x": "n"},
+        "P = [[x[j]**q[i]/sum(x[k]**q[i] for k in range(n)) for j in range(n)] for i in range(n)]\n",
+    ),
     "folk:softmax-gradient": Statement(
         "the derivative of c -> p = softmax(c/T) has spectral norm at most min(1/(4T), sqrt(2))",
         "norm(J, 2) <= min(1/(4*T), sqrt(2))",

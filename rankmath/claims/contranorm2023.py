@@ -62,12 +62,6 @@ def bottom(run: ArrayRun, v: str) -> Scalar:
     return run.number(unbox(-run.A.max(-column(run, v), axis=-2)))
 
 
-@quantity("count(v: array)", latex=r"\#{0}", example="count(sigma) >= 1")
-def count(run: ArrayRun, v: str) -> int:
-    """how many entries a vector has"""
-    return int(np.shape(run[v])[-1])
-
-
 def spectrum_instance(sigma: Any, s: Any) -> ArrayInstance:
     """The positive singular values of H, and the strength s of the step."""
     sigma, s = as_array("sigma", sigma, ndim=1), as_array("s", s, ndim=0)

@@ -29,12 +29,6 @@ def _after(run: ArrayRun, A: str, z: str, t: str) -> Any:
     return y
 
 
-@quantity("positive_entries(A: array)", latex=r"{0}>0", example="positive_entries(A)", value="truth")
-def positive_entries(run: ArrayRun, A: str) -> Truth:
-    """every entry is positive"""
-    return Truth(bool((run[A] > 0).all()))
-
-
 @quantity(
     "never_zero(A: array, z: array)",
     latex=r"{0}^t{1}\ne0\text{{ for all }}t",

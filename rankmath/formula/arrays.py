@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar
+from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar, Truth
 from rankmath.formula.language import quantity
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import threshold, unbox
@@ -92,3 +92,15 @@ def osc(run: ArrayRun, v: str | tuple[str, int]) -> Scalar:
     A = run.A
     row = run.array(v)[..., None, :]
     return run.number(unbox(A.max(row, axis=-1) + A.max(-row, axis=-1)))
+
+
+@quantity("count(v: array)", latex=r"\#{0}", example="count(v) >= 1")
+def count(run: ArrayRun, v: str) -> int:
+    """how many entries a vector has"""
+    return int(np.shape(run[v])[-1])
+
+
+@quantity("positive_entries(A: array)", latex=r"{0}>0", example="positive_entries(A)", value="truth")
+def positive_entries(run: ArrayRun, A: str) -> Truth:
+    """every entry is positive"""
+    return Truth(bool((run[A] > 0).all()))

@@ -85,6 +85,9 @@ POINT = {
     "logit_shift": 0.25,
     "T": 2.0,
     "erank_after": 1.5,
+    "mixing": 0.5,
+    "count": 4,
+    "least_share": 0.1,
     "alpha": 0.625,
     "rho": 0.375,
 }

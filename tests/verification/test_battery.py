@@ -156,6 +156,8 @@ BROKEN = {
     "own:position-bias": "all_i(tail(P, i + 1) <= 0.999*(1 - (i + 1)*eps**reach)**floor(steps(P)/reach))",
     "own:position-bias-prefix": "all_i(tail(P, prefix + i) <= 0.999*max(0, 1 - (prefix + i)*eps)**steps(P))",
     "own:alibi-decay": "decay_tightness(E, a) <= 0.999",
+    "own:spectrum": "subdominant(L) <= 0.999*mixing(L)",
+    "own:dispersion": "largest_share(c) <= 0.999*exp(osc(c))/(exp(osc(c)) + count(c) - 1)",
     "own:softmax-gradient": "softmax_slope(c, T) <= 0.999/(2*T)",
     "own:composite": "residual(X[L], composite) <= (1.07*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)"
     "*residual(X[0], composite)**(3**L)",

@@ -1,0 +1,223 @@
+"""bhojanapalli2020:1: which attention matrices tokens can have; and what the head size says of their rank."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_arrays, exact_array
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import quantity
+from rankmath.validation import InvalidArgument
+from rankmath.verification.draws import Rng
+from rankmath.verification.exact import stacked
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import BHOJANAPALLI, OWN
+from rankmath.verification.statement import Statement
+
+
+def _reduced(M: Any) -> tuple[list[list[Fraction]], int]:
+    """The row echelon form of a rational matrix, and its rank."""
+    from flint import fmpq, fmpq_mat
+
+    rows, columns = np.shape(M)
+    form, rank = fmpq_mat(rows, columns, [fmpq(x.numerator, x.denominator) for x in np.ravel(M)]).rref()
+    return [[Fraction(int(x.p), int(x.q)) for x in row] for row in form.tolist()], rank
+
+
+def _left_null(X: Any) -> Any:
+    """Rows v with vX = 0 that span all of them."""
+    form, rank = _reduced(X.T)
+    n = len(X)
+    pivots = [next(j for j in range(n) if row[j]) for row in form[:rank]]
+    found = []
+    for free in (j for j in range(n) if j not in pivots):
+        v = np.full(n, Fraction(0), dtype=object)
+        v[free] = Fraction(1)
+        for row, pivot in zip(form, pivots, strict=False):
+            v[pivot] = -row[free]
+        found.append(v)
+    return np.asarray(found, dtype=object).reshape(-1, n)
+
+
+def _reachable(X: Any, L: Any) -> bool:
+    """Whether XWXᵀ = L + c1ᵀ for some W and c: so it is if vX = 0 implies v(L + c1ᵀ) = 0 and (L + c1ᵀ)vᵀ = 0."""
+    n = len(X)
+    left, right = [], []
+    for v in _left_null(X):
+        for k in range(n):
+            left += [v, np.eye(n, dtype=int)[k] * sum(v)]
+            right += [-(v @ L)[k], -(L @ v)[k]]
+    if not left:
+        return True
+    system = np.asarray(left, dtype=object) + Fraction(0)
+    whole = np.concatenate([system, np.asarray(right, dtype=object)[:, None]], axis=1)
+    return _reduced(system)[1] == _reduced(whole)[1]
+
+
+@quantity("independent(X: array)", latex=r"\operatorname{{rank}}{0}=n", example="independent(X)", value="truth")
+def independent(run: ArrayRun, X: str) -> Truth:
+    """the rows are linearly independent"""
+    return Truth(_reduced(run[X])[1] == len(run[X]))
+
+
+@quantity("dependent(X: array)", latex=r"\operatorname{{rank}}{0}<n", example="dependent(X)", value="truth")
+def dependent(run: ArrayRun, X: str) -> Truth:
+    """the rows are linearly dependent, as they are where d < n"""
+    return Truth(_reduced(run[X])[1] < len(run[X]))
+
+
+@quantity(
+    "reachable(X: array, L: array)",
+    latex=r"\text{{there is }}W\text{{ with }}\operatorname{{softmax}}({0}W{0}^{{\mathsf T}})"
+    r"=\operatorname{{softmax}}({1})",
+    example="reachable(X, L)",
+    value="truth",
+)
+def reachable(run: ArrayRun, X: str, L: str) -> Truth:
+    """some W_QK gives the tokens X the attention softmax(L), exactly: a linear system has a solution"""
+    return Truth(_reachable(run[X], run[L]), "by exact elimination")
+
+
+@quantity(
+    "some_unreachable(X: array)",
+    latex=r"\text{{there is a positive row-stochastic }}P\text{{ with }}"
+    r"\operatorname{{softmax}}({0}W{0}^{{\mathsf T}})\ne P\text{{ for all }}W",
+    example="some_unreachable(X)",
+    value="truth",
+)
+def some_unreachable(run: ArrayRun, X: str) -> Truth:
+    """the attention with logits v e₁ᵀ, vX = 0, v not 0, is that of no W_QK"""
+    v = _left_null(run[X])[0]
+    return Truth(not _reachable(run[X], np.outer(v, np.eye(len(v), dtype=int)[0])), "by exact elimination")
+
+
+@quantity(
+    "softmax_rank(q: array, x: array)",
+    latex=r"\operatorname{{rank}}\operatorname{{softmax}}({0}\,(\log {1})^{{\mathsf T}})",
+    example="softmax_rank(q, x) >= 1",
+)
+def softmax_rank(run: ArrayRun, q: str, x: str) -> Fraction:
+    """rank of the attention with queries q and keys log x, one number each: d_k = 1"""
+    return Fraction(_reduced([[base ** int(power) for base in run[x]] for power in run[q]])[1])
+
+
+@quantity("distinct(v: array)", latex=r"{0}\text{{ has distinct entries}}", example="distinct(v)", value="truth")
+def distinct(run: ArrayRun, v: str) -> Truth:
+    """no two entries are equal"""
+    return Truth(len(set(run[v].tolist())) == len(run[v]))
+
+
+def tokens_instance(X: Any, L: Any = None) -> ArrayInstance:
+    """Tokens X (n, d) and logits L (n, n), exact; L may be left out where it plays no part."""
+    X = exact_array("X", X, (None, None))
+    if len(X) < 2:
+        raise InvalidArgument("X: one token given; at least 2 are needed")
+    L = np.zeros((len(X), len(X)), dtype=int) if L is None else L
+    return ArrayInstance({"X": X, "L": exact_array("L", L, (len(X), len(X)))})
+
+
+def queries_instance(q: Any, x: Any) -> ArrayInstance:
+    """Whole queries q and positive x = e^k, k the keys, as many."""
+    q = exact_array("q", q, (None,))
+    x = exact_array("x", x, q.shape)
+    if any(v.denominator != 1 for v in q) or not (x > 0).all():
+        raise InvalidArgument("q, x: whole numbers q and positive x are needed")
+    return ArrayInstance({"q": q, "x": x})
+
+
+def draw_wide(rng: Rng, size: int) -> ArrayInstance:
+    """Tokens of dimension at least their number, and any logits."""
+    n = int(rng.integers(2, 5))
+    d = n + int(rng.integers(0, 2))
+    pairs = zip(rng.integers(-9, 10, (size, n, d)), rng.integers(-9, 10, (size, n, n)), strict=True)
+    return stacked([tokens_instance(X, L) for X, L in pairs], "dimension at least n")
+
+
+def draw_narrow(rng: Rng, size: int) -> ArrayInstance:
+    """More tokens than dimensions."""
+    n = int(rng.integers(2, 6))
+    return stacked([tokens_instance(X) for X in rng.integers(-9, 10, (size, n, int(rng.integers(1, n))))], "d < n")
+
+
+def draw_queries(rng: Rng, size: int) -> ArrayInstance:
+    """Distinct queries and keys."""
+    n = int(rng.integers(2, 6))
+    found = []
+    for _ in range(size):
+        x = [Fraction(int(k), 12) for k in rng.choice(np.arange(1, 40), n, replace=False)]
+        found.append(queries_instance(rng.choice(np.arange(-5, 6), n, replace=False), x))
+    return stacked(found, "head size 1")
+
+
+def exhibit_full_rank() -> Certificate:
+    """Queries 0, 1 and keys 0, log 2: rows (1/2, 1/2) and (1/3, 2/3), rank 2 from head size 1."""
+    return certify_arrays("folk:softmax-rank", {"q": [0, 1], "x": [1, 2]}, kind="violates")
+
+
+bhojanapalli2020_1 = Statement(
+    "bhojanapalli2020:1",
+    "reachable(X, L)",
+    given="independent(X)",
+    arrays=("X", "L"),
+    exact=True,
+    title="Independent tokens can have every positive attention matrix, as we read it",
+    source=f"{BHOJANAPALLI}, Theorem 1, first half, from third-party text",
+    status="proved",
+    truth="proofs/bhojanapalli2020.tex",
+    instance=tokens_instance,
+    draws=(draw_wide,),
+    share=0.3,
+    notes="Every positive row-stochastic P is softmax(log P), and √d_qk is part of W. The second half, that for d "
+    "< n some X and P have no W, is true of every X: own:low-rank-every-input.",
+)
+
+own_low_rank = Statement(
+    "own:low-rank-every-input",
+    "some_unreachable(X)",
+    given="dependent(X)",
+    arrays=("X",),
+    exact=True,
+    title="Dependent tokens miss some attention matrix, whatever the tokens",
+    source=f"{OWN}, after Theorem 1 of {BHOJANAPALLI}",
+    status="proved",
+    truth="proofs/bhojanapalli2020.tex",
+    instance=tokens_instance,
+    draws=(draw_narrow,),
+    share=0.3,
+)
+
+folk_softmax_rank = Statement(
+    "folk:softmax-rank",
+    "softmax_rank(q, x) <= 1",
+    arrays=("q", "x"),
+    exact=True,
+    title="Attention has at most the rank of its head size, as it is often said",
+    source="often read, with no one source: that is the rank of the logits",
+    status="refuted",
+    truth="proofs/bhojanapalli2020.tex",
+    instance=queries_instance,
+    draws=(draw_queries,),
+    exhibit=exhibit_full_rank,
+    share=0.3,
+    notes="Here for head size 1, where the rank is n as soon as queries and keys are distinct: own:softmax-rank.",
+)
+
+own_softmax_rank = Statement(
+    "own:softmax-rank",
+    "softmax_rank(q, x) == count(q)",
+    given=("distinct(q)", "distinct(x)"),
+    arrays=("q", "x"),
+    exact=True,
+    title="Attention of head size one has full rank where queries and keys are distinct",
+    source=f"{OWN}; Vandermonde with real exponents",
+    status="proved",
+    truth="proofs/bhojanapalli2020.tex",
+    instance=queries_instance,
+    draws=(draw_queries,),
+    share=0.3,
+)

@@ -1,0 +1,206 @@
+"""folk:spectrum-real: eigenvalues of attention are not real in general; how large, and when real."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_arrays, exact_array
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Scalar, Truth
+from rankmath.formula.language import quantity
+from rankmath.formula.run import unbox
+from rankmath.validation import Array, InvalidArgument, as_array
+from rankmath.verification.draws import Rng
+from rankmath.verification.exact import exact_stochastic, stacked
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import OWN
+from rankmath.verification.statement import Statement
+
+
+def _all_real(A: Any) -> Truth:
+    """Whether all eigenvalues of a rational matrix are real: real roots are counted exactly."""
+    from flint import fmpq, fmpq_mat
+
+    n = len(A)
+    found = fmpq_mat(n, n, [fmpq(x.numerator, x.denominator) for x in A.flat]).charpoly()
+    # Roots are isolated; real ones come with an imaginary part that is 0 exactly.
+    roots: Any = found.numer().complex_roots()
+    real = [root.imag.is_zero() for root, _ in roots]
+    return Truth(all(real), f"{sum(real)} of {len(real)} different eigenvalues are real")
+
+
+@quantity("real_spectrum(A: array)", latex=r"\sigma({0})\subset(-1,1]", example="real_spectrum(A)", value="truth")
+def real_spectrum(run: ArrayRun, A: str) -> Truth:
+    """all eigenvalues are real (and then in (−1, 1], for positive row-stochastic matrices)"""
+    return _all_real(run[A])
+
+
+@quantity(
+    "real_attention(K: array)",
+    latex=r"\sigma\bigl(\operatorname{{diag}}({0}\mathbf 1)^{{-1}}{0}\bigr)\subset(-1,1]",
+    example="real_attention(K)",
+    value="truth",
+)
+def real_attention(run: ArrayRun, K: str) -> Truth:
+    """all eigenvalues of K with its rows divided by their sums are real"""
+    return _all_real(run[K] / run[K].sum(axis=1, keepdims=True))
+
+
+@quantity("symmetric(K: array)", latex=r"{0}={0}^{{\mathsf T}}", example="symmetric(K)", value="truth")
+def symmetric(run: ArrayRun, K: str) -> Truth:
+    """the matrix is symmetric"""
+    return Truth(bool((run[K] == run[K].T).all()))
+
+
+def _attention(run: ArrayRun, L: str) -> Array:
+    A = run.A
+    logits = A.asarray(np.asarray(run[L]))
+    e = A.exp(logits - A.max(logits, axis=-1))
+    return e / A.sum(e, axis=-1)
+
+
+@quantity(
+    "subdominant(L: array)",
+    latex=r"\max\{{|\lambda|:\lambda\in\sigma(\operatorname{{softmax}}{0})\setminus\{{1\}}\}}",
+    example="subdominant(L) <= 1",
+)
+def subdominant(run: ArrayRun, L: str) -> Scalar:
+    """largest modulus of an eigenvalue of softmax(L), row by row, besides the simple eigenvalue 1"""
+    P = _attention(run, L)
+    if not run.A.unbounded:
+        return run.number(np.sort(np.abs(np.linalg.eigvals(P)), axis=-1)[..., -2])
+    if run.A.name == "mpmath":
+        import mpmath
+
+        return sorted(abs(x) for x in mpmath.eig(mpmath.matrix(P.tolist()), left=False, right=False))[-2]
+    from flint import acb_mat
+
+    values = acb_mat(P.tolist()).eig(multiple=True)
+    [first, *_] = [k for k, x in enumerate(values) if x.contains(1)]
+    moduli = [abs(x) for k, x in enumerate(values) if k != first]
+    largest = moduli[0]
+    for x in moduli[1:]:
+        largest = largest.max(x)
+    return largest
+
+
+@quantity("mixing(L: array)", latex=r"\delta(\operatorname{{softmax}}{0})", example="mixing(L) <= 1")
+def mixing(run: ArrayRun, L: str) -> Scalar:
+    """Dobrushin's coefficient of softmax(L): the largest total variation of two rows"""
+    P, A = _attention(run, L), run.A
+    first, second = np.triu_indices(P.shape[-1], 1)
+    gaps = A.sum(A.abs(P[..., first, :] - P[..., second, :]), axis=-1) / 2
+    return run.number(unbox(A.max(gaps, axis=-2)))
+
+
+def positive_instance(A: Any) -> ArrayInstance:
+    """A positive row-stochastic matrix of exact numbers."""
+    return ArrayInstance({"A": exact_stochastic("A", A, positive=True)})
+
+
+def kernel_instance(K: Any) -> ArrayInstance:
+    """A square positive matrix of exact numbers: e to the logits."""
+    K = exact_array("K", K, (None, None))
+    if K.shape[0] != K.shape[1] or not (K > 0).all():
+        raise InvalidArgument("K: a square positive matrix is needed")
+    return ArrayInstance({"K": K})
+
+
+def logits_instance(L: Any) -> ArrayInstance:
+    """The logits of one attention matrix, at least two tokens."""
+    L = as_array("L", L, ndim=2)
+    if L.shape[0] != L.shape[1] or len(L) < 2:
+        raise InvalidArgument(f"L: shape {L.shape} given; a square matrix of at least 2 rows is needed")
+    return ArrayInstance({"L": L})
+
+
+def draw_positive(rng: Rng, size: int) -> ArrayInstance:
+    """Random positive matrices, and blurred cyclic shifts."""
+    n = int(rng.integers(3, 6))
+    found = []
+    for k in range(size):
+        weights = rng.integers(1, 20, (n, n)) + (40 * np.roll(np.eye(n, dtype=int), 1, axis=1) if k % 2 else 0)
+        A = exact_array("A", weights, (n, n))
+        found.append(positive_instance(A / A.sum(axis=1, keepdims=True)))
+    return stacked(found, "random and cyclic")
+
+
+def draw_symmetric(rng: Rng, size: int) -> ArrayInstance:
+    n = int(rng.integers(2, 6))
+    weights = rng.integers(1, 30, (size, n, n))
+    return stacked([kernel_instance(np.tril(w) + np.tril(w, -1).T) for w in weights], "symmetric")
+
+
+def draw_logit_matrices(rng: Rng, size: int) -> ArrayInstance:
+    n = int(rng.integers(3, 7))
+    scale = 10.0 ** rng.uniform(-1, 0.7, (size, 1, 1))
+    return ArrayInstance({"L": scale * rng.standard_normal((size, n, n))}, "random", is_batch=True)
+
+
+def nearly_two_tokens(rng: Rng) -> Iterator[ArrayInstance]:
+    """A third token that nobody looks at and that looks like the mean of the others: nearly an equality."""
+    for a in (0.5, 2.0):
+        yield logits_instance([[a, 0.0, -25.0], [0.0, 1.0, -25.0], [0.0, 0.0, -25.0]])
+
+
+def exhibit_cyclic() -> Certificate:
+    """circulant(1/10, 8/10, 1/10): −7/20 ± 7√3/20 i; on vectors of mean 0 it satisfies A² + 7/10 A + 49/100 = 0."""
+    A = [[Fraction(k, 10) for k in row] for row in ([1, 8, 1], [1, 1, 8], [8, 1, 1])]
+    data = {"A": A, "u": [1, -1, 0], "p": Fraction(7, 10), "q": Fraction(49, 100)}
+    return certify_arrays("folk:spectrum-real", data, kind="violates")
+
+
+folk_spectrum_real = Statement(
+    "folk:spectrum-real",
+    "real_spectrum(A)",
+    given="positive_entries(A)",
+    arrays=("A",),
+    exact=True,
+    title="Attention has its eigenvalues in (−1, 1], as it is often said",
+    source="often read, with no one source",
+    status="refuted",
+    truth="proofs/folk_spectrum.tex",
+    instance=positive_instance,
+    draws=(draw_positive,),
+    exhibit=exhibit_cyclic,
+    share=0.3,
+    notes="True for two tokens and for symmetric logits (own:spectrum-symmetric); in general the eigenvalues lie "
+    "in a disc of radius δ(A) < 1, besides 1 itself (own:spectrum).",
+)
+
+own_spectrum = Statement(
+    "own:spectrum",
+    "subdominant(L) <= mixing(L)",
+    arrays=("L",),
+    title="Every eigenvalue of attention besides 1 is at most Dobrushin's coefficient",
+    source=f"{OWN}; classical",
+    status="proved",
+    truth="proofs/folk_spectrum.tex",
+    instance=logits_instance,
+    draws=(draw_logit_matrices,),
+    extremal=nearly_two_tokens,
+    sharp=True,
+    share=0.5,
+    notes="For two tokens it is an equality.",
+)
+
+own_spectrum_symmetric = Statement(
+    "own:spectrum-symmetric",
+    "real_attention(K)",
+    given="symmetric(K)",
+    arrays=("K",),
+    exact=True,
+    title="Attention with symmetric logits has its eigenvalues in (−1, 1]",
+    source=f"{OWN}; classical for reversible chains",
+    status="proved",
+    truth="proofs/folk_spectrum.tex",
+    instance=kernel_instance,
+    draws=(draw_symmetric,),
+    share=0.3,
+    notes="W_QK symmetric, no key bias and no mask, or an undirected one with self-loops: K = e to the logits.",
+)

@@ -1,0 +1,89 @@
+"""velickovic2024:2.2: logits of a bounded range give attention that disperses; and the sharp form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rankmath.formula.arrays import ArrayRun, column
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.formula.run import unbox
+from rankmath.validation import Array, InvalidArgument, as_array
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import OWN, VELICKOVIC
+from rankmath.verification.statement import Statement
+
+
+def _shares(run: ArrayRun, c: str) -> Array:
+    A, logits = run.A, column(run, c)
+    e = A.exp(logits - A.row_of_largest(logits, logits))
+    return e / A.sum(e, axis=-2)
+
+
+@quantity(
+    "largest_share(c: array)", latex=r"\max_j\operatorname{{softmax}}({0})_j", example="largest_share(c) <= 1"
+)
+def largest_share(run: ArrayRun, c: str) -> Scalar:
+    """the largest entry of softmax(c)"""
+    return run.number(unbox(run.A.max(_shares(run, c), axis=-2)))
+
+
+@quantity("least_share(c: array)", latex=r"\min_j\operatorname{{softmax}}({0})_j", example="least_share(c) >= 0")
+def least_share(run: ArrayRun, c: str) -> Scalar:
+    """the least entry of softmax(c)"""
+    return run.number(-unbox(run.A.max(-_shares(run, c), axis=-2)))
+
+
+def row_instance(c: Any) -> ArrayInstance:
+    """The logits of one row, at least two."""
+    c = as_array("c", c, ndim=1)
+    if len(c) < 2:
+        raise InvalidArgument(f"c: {len(c)} logits given; at least 2 are needed")
+    return ArrayInstance({"c": c})
+
+
+def draw_rows(rng: Rng, size: int) -> ArrayInstance:
+    """Rows of 2 to 40 logits of any range."""
+    scale = 10.0 ** rng.uniform(-2, 0.7, (size, 1))
+    return ArrayInstance(
+        {"c": scale * rng.standard_normal((size, int(rng.integers(2, 41))))}, "random", is_batch=True
+    )
+
+
+def one_apart(rng: Rng) -> Iterator[ArrayInstance]:
+    """All logits nearly equal but one, above or below: nearly equalities."""
+    for delta in (-3.0, 0.5, 4.0):
+        yield row_instance([delta, *np.linspace(0, np.sign(delta) * 1e-9, 7)])
+
+
+velickovic2024_2_2 = Statement(
+    "velickovic2024:2.2",
+    "largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c)",
+    arrays=("c",),
+    title="Attention disperses: at most e^δ/n, as we read it",
+    source=f"{VELICKOVIC}, Theorem 2.2, from memory: coefficients of order 1/n for logits of a range δ",
+    status="proved",
+    truth="proofs/velickovic2024.tex",
+    instance=row_instance,
+    draws=(draw_rows,),
+)
+
+own_dispersion = Statement(
+    "own:dispersion",
+    "largest_share(c) <= exp(osc(c))/(exp(osc(c)) + count(c) - 1)"
+    " and 1/(1 + (count(c) - 1)*exp(osc(c))) <= least_share(c)",
+    arrays=("c",),
+    title="Attention disperses: the largest and the least weight for a range of logits",
+    source=f"{OWN}, after Theorem 2.2 of {VELICKOVIC}",
+    status="proved",
+    truth="proofs/velickovic2024.tex",
+    instance=row_instance,
+    draws=(draw_rows,),
+    extremal=one_apart,
+    sharp=True,
+    notes="Attained where all logits but one are equal. At temperature T the range is δ/T.",
+)
