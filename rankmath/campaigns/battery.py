@@ -23,7 +23,7 @@ from rankmath.drawing import draw_ratios
 from rankmath.printing import Sheet, Shows, log_of, quotient
 from rankmath.search import adversary
 from rankmath.search.adversary import Tell
-from rankmath.search.shrink import shrink
+from rankmath.search.shrink import shrinking
 from rankmath.search.space import with_draws
 from rankmath.validation import InvalidArgument, as_choice, as_count
 from rankmath.verification.instance import Instance, NetworkInstance
@@ -121,7 +121,8 @@ class Battery(Shows):
     """What a battery of instances showed of one statement.
 
     `tightest` is the largest lhs/rhs among instances on which the statement holds; `violations` are confirmed by
-    balls or exact arithmetic, never by float64 alone; `trouble` says why an exhibit was not issued.
+    balls or exact arithmetic, never by float64 alone; `trouble` says why an exhibit was not issued;
+    `interrupted` that Ctrl-C ended it before its time.
     """
 
     statement: Statement
@@ -139,6 +140,7 @@ class Battery(Shows):
     ratios: list[float] = field(default_factory=list)
     comparison: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
+    interrupted: bool = False
 
     @property
     def outcome(self) -> str:
@@ -255,6 +257,42 @@ def verify_statement(
     mover(backend)  # refused before anything runs
     began = time.perf_counter()
     battery = Battery(statement)
+    try:
+        _draw_all(statement, battery, instances, certify, seed, search, backend, progress)
+    except KeyboardInterrupt:
+        # A claim of one's own keeps what was seen.
+        if statement.status != "open" or battery.instances == 0:
+            raise
+        battery.interrupted = True
+    if statement.status == "open" and not statement.arrays and seconds != 0:
+        _hunt(statement, battery, seed, 30.0 if seconds is None else seconds, tell)
+    for instance, verdict in battery.violations[:3]:
+        if statement.certificate is not None and verdict.certified:
+            certificate = statement.certificate(instance, verdict)
+            if certificate.kind == "violates":  # one that says "holds" is about another statement than this one
+                battery.certificates.append(certificate)
+    if statement.exhibit is not None:
+        try:
+            battery.exhibit = statement.exhibit()
+        except ArithmeticError as failure:  # not issued: the verdict then differs from what is registered
+            battery.trouble = str(failure)
+        else:
+            battery.certificates.append(battery.exhibit)
+    battery.seconds = time.perf_counter() - began
+    return battery
+
+
+def _draw_all(
+    statement: Statement,
+    battery: Battery,
+    instances: int,
+    certify: int,
+    seed: int,
+    search: int,
+    backend: Backend,
+    progress: Callable[[int], None] | None,
+) -> None:
+    """The drawn instances, the near-extremal ones, and those to which they climb."""
     if statement.exact:
         for _, batch in _drawn(statement, instances, seed):
             for i in range(len(batch)):
@@ -283,39 +321,37 @@ def verify_statement(
             name: math.exp(min(700.0, float(np.median(logs)))) for name, logs in comparisons.items() if logs
         }
         climb(statement, battery, seed, search)
-    if statement.status == "open" and not statement.arrays and seconds != 0:
-        _hunt(statement, battery, seed, 30.0 if seconds is None else seconds, tell)
-    for instance, verdict in battery.violations[:3]:
-        if statement.certificate is not None and verdict.certified:
-            certificate = statement.certificate(instance, verdict)
-            if certificate.kind == "violates":  # one that says "holds" is about another statement than this one
-                battery.certificates.append(certificate)
-    if statement.exhibit is not None:
-        try:
-            battery.exhibit = statement.exhibit()
-        except ArithmeticError as failure:  # not issued: the verdict then differs from what is registered
-            battery.trouble = str(failure)
-        else:
-            battery.certificates.append(battery.exhibit)
-    battery.seconds = time.perf_counter() - began
-    return battery
 
 
 def _hunt(statement: Statement, battery: Battery, seed: int, seconds: float, tell: Tell | None) -> None:
     """Search for a counterexample, smaller than any that was drawn; shrink the smallest, and put it first."""
     began = time.perf_counter()
-    if seconds > 0:
+    if seconds > 0 and not battery.interrupted:
         # What was drawn refutes already: then the search is for a smaller one, and need not be long.
-        limit = min(seconds, 10.0) if battery.violations else seconds
-        found = adversary.search(statement, seconds=limit, seed=seed, tell=tell)
+        limit, known = (min(seconds, 10.0), None) if battery.violations else (seconds, lambda: _near_extremal(seed))
+        found = adversary.search(statement, seconds=limit, seed=seed, tell=tell, known=known)
+        battery.interrupted = found.interrupted
         if found.instance is not None and (found.refutes or not battery.violations):
-            verdict = judge(statement, found.instance, "balls", 1024) if found.verdict is None else found.verdict
+            bits = 128 if found.interrupted else 1024
+            verdict = judge(statement, found.instance, "balls", bits) if found.verdict is None else found.verdict
             battery.take(found.instance, verdict)
     if battery.violations:
-        instance, _ = min(battery.violations, key=lambda found: found[0].vector().size)
+        instance, verdict = min(battery.violations, key=lambda found: found[0].vector().size)
         assert isinstance(instance, NetworkInstance)
+        battery.violations.insert(0, (instance, verdict))
         left = max(10.0, seconds - (time.perf_counter() - began))
-        battery.violations.insert(0, shrink(statement, instance, seconds=min(30.0, left)))
+        try:
+            for smaller in shrinking(statement, instance, seconds=0 if battery.interrupted else min(30.0, left)):
+                battery.violations[0] = smaller
+        except KeyboardInterrupt:
+            battery.interrupted = True
+
+
+def _near_extremal(seed: int) -> Iterator[Instance]:
+    """The instances on which the registered statements about networks are tight, by their own analysis."""
+    for entry in statements().values():
+        if entry.extremal is not None and not entry.arrays:
+            yield from entry.extremal(np.random.default_rng([seed, 2**32 - 1]))
 
 
 def _drawn(statement: Statement, count: int, seed: int) -> Iterator[tuple[int, Instance]]:

@@ -109,8 +109,10 @@ def examine(
     """
     began = time.perf_counter()
     battery = verify_statement(statement, instances=instances, certify=6, seed=seed, seconds=seconds, tell=tell)
-    if battery.outcome == "REFUTED" or statement.arrays:
-        return Answer(battery, seconds=time.perf_counter() - began)
+    if battery.outcome == "REFUTED" or battery.interrupted or statement.arrays:
+        near = battery.tightest_instance if battery.outcome != "REFUTED" else None
+        near = near if isinstance(near, NetworkInstance) else None
+        return Answer(battery, near, seconds=time.perf_counter() - began)
     near = battery.tightest_instance
     shrinking = _as_tokens_shrink(statement, near) if isinstance(near, NetworkInstance) else ()
     return Answer(

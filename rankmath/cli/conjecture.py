@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,22 +59,25 @@ def answer_all(
             if letter:
                 answer = conjecture.sharpen(entry, letter, seconds=seconds, seed=seed)
             else:
-                import time
-
                 began = time.monotonic()
 
                 def tell(count: int, score: float, began: float = began, progress: Any = progress) -> None:
-                    progress.at(time.monotonic() - began, f"{count} evaluations, log(lhs/rhs) <= {score:.3g}")
+                    best = f"lhs/rhs <= {math.exp(score):.6g}" if score > -700 else "none near yet"
+                    progress.at(time.monotonic() - began, f"{count} evaluations, {best}")
 
                 answer = conjecture.examine(entry, seconds=seconds, seed=seed, instances=instances, tell=tell)
         answers.append(answer)
         if not as_json:
-            for line in answer.lines():
+            for line in (*answer.lines(), *saved(answer, output)):
                 click.echo(line)
-            for line in saved(answer, output):
-                click.echo(line)
+        if answer.battery.interrupted:
+            break
     if as_json:
         click.echo(json.dumps([plain(answer, output) for answer in answers], indent=1))
+    if answers[-1].battery.interrupted:
+        left = len(entries) - len(answers)
+        rest = f"; {left} claims were not reached" if left else ""
+        raise KeyboardInterrupt(f"what was found by then is above{rest}")
 
 
 def saved(answer: Answer, output: str) -> list[str]:

@@ -24,7 +24,7 @@ from rankmath.linalg.enclosures import log_residual as log_residual_objects
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residual_values import (
     MOST_DIMENSIONS,
-    residual_composite_above,
+    residual_above,
     residual_inf,
     residual_one,
 )
@@ -48,7 +48,7 @@ class Run:
         self.net, self.X = net, X
         self.numbers: Numbers = NUMBERS[A.name]
         self.memory: dict[Any, Any] = {}
-        #: For searches: composite residuals from above, without linear programs.
+        #: For searches: residuals from above where they need linear programs.
         self.quick = False
         self._backend: Backend = "numpy" if A.unbounded else A.backend
 
@@ -179,8 +179,8 @@ class Run:
             size = residual_one(R)
         elif norm == "inf" and R.shape[-1] <= MOST_DIMENSIONS:
             size = residual_inf(R)
-        elif norm == "composite" and self.quick:
-            size = residual_composite_above(R)
+        elif self.quick:
+            size = residual_above(R, norm)
         else:
             flat = R.reshape(-1, *R.shape[-2:])
             size = np.asarray([residual(r, norm=norm).value for r in flat]).reshape(R.shape[:-2])

@@ -68,8 +68,9 @@ def _vertices(d: int) -> tuple[Floats, Floats]:
     return signs, np.stack(list(found.values()))
 
 
-def residual_composite_above(R: Floats) -> Floats:
-    """An upper bound of min_x √(‖R − 1xᵀ‖₁ ‖R − 1xᵀ‖_∞), from a few centers; for searches, not for verdicts."""
+def residual_above(R: Floats, norm: str) -> Floats:
+    """An upper bound of min_x ‖R − 1xᵀ‖ in the norm "inf" or "composite", from a few centers; for searches, not for
+    verdicts."""
     n = R.shape[-2]
     ordered = np.sort(R, axis=-2)
     median, mean = ordered[..., n // 2, :], R.mean(axis=-2)
@@ -85,5 +86,7 @@ def residual_composite_above(R: Floats) -> Floats:
     best = np.full(R.shape[:-2], np.inf)
     for center in centers:
         distance = np.abs(R - center[..., None, :])
-        best = np.minimum(best, distance.sum(axis=-2).max(axis=-1) * distance.sum(axis=-1).max(axis=-1))
-    return np.asarray(np.sqrt(best))
+        rows = distance.sum(axis=-1).max(axis=-1)
+        size = rows if norm == "inf" else np.sqrt(rows * distance.sum(axis=-2).max(axis=-1))
+        best = np.minimum(best, size)
+    return np.asarray(best)

@@ -1,24 +1,24 @@
-"""The adversary: many starts in small rooms first, a population that climbs all at once, and a simplex at the end.
+"""The adversary: many starts in small rooms first, populations that climb all at once, evolution at the end.
 
-Every room is entered with structured starts; the best of them climb by random moves that are kept where they
-help, a
-batch of networks at a time. Float64 only searches: what it finds is put before balls.
+Every room is entered with structured starts; the best of them climb by random moves that are kept where they help,
+then by an evolution strategy that learns the shape of the slope (CMA-ES), a batch of networks at a time. A room
+that no longer rewards is entered anew. Float64 only searches: what it finds is put before balls.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankmath.search.space import Room, rooms, scores, starts
+from rankmath.search.space import Room, rooms, score_of, scores, starts
 from rankmath.verification.draws import Rng
-from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict
@@ -27,14 +27,18 @@ Floats: TypeAlias = NDArray[np.float64]
 #: Told now and then: evaluations so far and the largest log(lhs/rhs).
 Tell: TypeAlias = Callable[[int, float], None]
 
-_STARTS = 192
+# Starts in a small room; larger rooms have fewer.
+_STARTS = 512
 # So many rooms are entered before any of them is searched.
 _FIRST_ROOMS = 48
-_POPULATION = 48
-_ROUNDS = 24
+_POPULATION = 96
+_ROUNDS = 16
+# Visits without a better score after which a room is entered anew.
+_PATIENCE = 2
 # A float score above this is put before balls.
 _SUSPECT = 1e-10
-_SIMPLEX_STEPS = 400
+# The evolution strategy: offspring in a generation, generations in a visit, numbers it may turn.
+_OFFSPRING, _GENERATIONS, _MOST_NUMBERS = 48, 40, 90
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Found:
     verdict: Verdict | None
     evaluations: int
     seconds: float
+    interrupted: bool = False
 
     @property
     def refutes(self) -> bool:
@@ -61,10 +66,15 @@ class _Camp:
     score: Floats
     step: Floats
     visits: int = 0
+    #: Visits since the best score rose last.
+    idle: int = 0
 
     @property
     def best(self) -> float:
         return float(self.score.max())
+
+    def instance(self, index: int) -> NetworkInstance:
+        return self.room.instance({name: array[index] for name, array in self.arrays.items()})
 
 
 def search(
@@ -74,8 +84,11 @@ def search(
     evaluations: int | None = None,
     seed: int = 0,
     tell: Tell | None = None,
+    known: Callable[[], Iterable[Instance]] | None = None,
 ) -> Found:
     """Look for an instance that breaks a claim about networks, within a budget of seconds or evaluations.
+
+    `known` makes instances on which other claims are tight; they are tried when half of the time is spent.
 
     Examples
     --------
@@ -87,54 +100,67 @@ def search(
     began = time.perf_counter()
     spent, best = 0, Found(None, -math.inf, None, 0, 0.0)
     camps: list[_Camp] = []
-    waiting = rooms(statement)
-    suspects_refused = 0
 
-    def out_of_budget() -> bool:
-        over = evaluations is not None and spent >= evaluations
-        return over or time.perf_counter() - began > seconds
-
-    def done(found: Found) -> Found:
-        return Found(found.instance, found.score, found.verdict, spent, time.perf_counter() - began)
+    def done(found: Found, interrupted: bool = False) -> Found:
+        return replace(found, evaluations=spent, seconds=time.perf_counter() - began, interrupted=interrupted)
 
     try:
-        while not out_of_budget() and (waiting or camps):
+        waiting = rooms(statement)
+        while (waiting or camps) and time.perf_counter() - began <= seconds:
+            if evaluations is not None and spent >= evaluations:
+                break
+            if known is not None and time.perf_counter() - began > seconds / 2:
+                for instance in known():
+                    if score_of(statement, instance) <= _SUSPECT:
+                        continue
+                    if (verdict := _violation(statement, instance)) is not None:
+                        return done(Found(cast(NetworkInstance, instance), math.nan, verdict, 0, 0.0))
+                known = None
             # Open new rooms at first, then return to the promising ones.
             if waiting and (len(camps) < _FIRST_ROOMS or rng.random() < 0.3):
-                camp = _pitched(statement, waiting.pop(0), rng)
-                spent += _STARTS
+                camp, cost = _pitched(statement, waiting.pop(0), rng)
                 camps.append(camp)
             else:
                 camp = _promising(camps, rng)
-                _climb(statement, camp, rng)
-                spent += _POPULATION * _ROUNDS
-                if camp.visits % 3 == 0:
-                    spent += _polish(statement, camp)
-            # Of instances that are equally near, the first is the smallest.
-            if camp.best > best.score + 1e-9:
-                index = int(camp.score.argmax())
-                instance = camp.room.instance({name: array[index] for name, array in camp.arrays.items()})
-                best = Found(instance, camp.best, None, spent, 0.0)
+                cost = _visited(statement, camp, rng)
+            spent += cost
+            if camp.best > _SUSPECT and (refuting := _confirmed(statement, camp)) is not None:
+                return done(refuting)
+            # Of instances that are equally near, the first is the smallest. What balls do not confirm is none.
+            if min(camp.best, 0.0) > best.score + 1e-9:
+                best = Found(camp.instance(int(camp.score.argmax())), min(camp.best, 0.0), None, spent, 0.0)
             if tell:
                 tell(spent, best.score)
-            if camp.best > _SUSPECT:
-                refuting, refused = _confirmed(statement, camp)
-                suspects_refused += refused
-                if refuting is not None:
-                    return done(refuting)
     except KeyboardInterrupt:
-        if best.instance is None:
-            raise
+        return done(best, interrupted=True)
     return done(best)
 
 
-def _pitched(statement: Statement, room: Room, rng: Rng) -> _Camp:
-    """The best of many starts in a room."""
-    arrays = starts(rng, room, _STARTS)
-    found = scores(statement, room.instance(arrays))
+def _pitched(statement: Statement, room: Room, rng: Rng) -> tuple[_Camp, int]:
+    """The best of many starts in a room, and how many there were."""
+    count = max(_POPULATION, min(_STARTS, 40_000 // room.size))
+    arrays = starts(rng, room, count)
+    found = scores(statement, room, arrays)
     order = np.argsort(-found)[:_POPULATION]
     picked = {name: array[order] for name, array in arrays.items()}
-    return _Camp(room, picked, found[order], np.full(len(order), 0.3))
+    return _Camp(room, picked, found[order], np.full(len(order), 0.3)), count
+
+
+def _visited(statement: Statement, camp: _Camp, rng: Rng) -> int:
+    """One visit: random moves, then evolution; where visits no longer help, new starts beside the best member."""
+    before = camp.best
+    if camp.idle >= _PATIENCE:
+        again, cost = _pitched(statement, camp.room, rng)
+        index = int(camp.score.argmax())
+        for name, array in camp.arrays.items():
+            again.arrays[name][-1] = array[index]
+        again.score[-1] = before
+        camp.arrays, camp.score, camp.step, camp.idle = again.arrays, again.score, again.step, 0
+        return cost
+    _climb(statement, camp, rng)
+    cost = _POPULATION * _ROUNDS + _evolve(statement, camp, rng)
+    camp.idle = 0 if camp.best > before + 1e-9 * max(1.0, abs(before)) else camp.idle + 1
+    return cost
 
 
 def _promising(camps: list[_Camp], rng: Rng) -> _Camp:
@@ -150,12 +176,11 @@ def _climb(statement: Statement, camp: _Camp, rng: Rng) -> None:
     """Random moves, each kept where it helps; steps grow with success and shrink with failure."""
     for _ in range(_ROUNDS):
         moved = _moved(camp, rng)
-        score = scores(statement, camp.room.instance(moved))
+        score = scores(statement, camp.room, moved)
         better = score > camp.score
         camp.step = np.clip(camp.step * np.where(better, 1.6, 0.85), 1e-9, 3.0)
         for name, array in camp.arrays.items():
-            shape = (-1, *(1 for _ in array.shape[1:]))
-            camp.arrays[name] = np.where(better.reshape(shape), moved[name], array)
+            camp.arrays[name] = np.where(_wide(better, array), moved[name], array)
         camp.score = np.where(better, score, camp.score)
     # The worst quarter starts again from the best, a little moved, with steps of all sizes.
     order = np.argsort(-camp.score)
@@ -167,26 +192,34 @@ def _climb(statement: Statement, camp: _Camp, rng: Rng) -> None:
     camp.step[order[-quarter:]] = 10.0 ** rng.uniform(-6, -0.3, quarter)
 
 
+def _wide(values: NDArray[Any], array: Floats) -> NDArray[Any]:
+    """One value for each member of a batch, shaped so that it meets the batch's arrays."""
+    return values.reshape(-1, *(1 for _ in array.shape[1:]))
+
+
 def _moved(camp: _Camp, rng: Rng) -> dict[str, Floats]:
-    """One proposal for every member: a step, a change of scale, a sparse step, a copied token, a zero, a
-    crossing."""
+    """One proposal for every member: a step, a sparse step, a change of scale, a copied token, zeros, a crossing,
+    few digits."""
     size = len(camp.score)
-    kind = rng.integers(8, size=size)
+    kind, partners = rng.integers(9, size=size), rng.integers(size, size=size)
     moved = {}
     for name, array in camp.arrays.items():
-        wide = (size, *(1 for _ in array.shape[1:]))
-        step = camp.step.reshape(wide)
+        pick, partner = _wide(kind, array), array[partners]
+        if name in camp.room.fixed:
+            moved[name] = np.where(pick == 6, partner, array)
+            continue
+        wide = pick.shape
+        step = _wide(camp.step, array)
         largest = np.abs(array).max(axis=tuple(range(1, array.ndim)), keepdims=True)
-        noise = rng.standard_normal(array.shape)
-        local = array + step * noise * np.maximum(np.abs(array), 0.1 * largest + 1e-3)
+        local = array + step * rng.standard_normal(array.shape) * np.maximum(np.abs(array), 0.1 * largest + 1e-3)
         few = np.where(rng.random(array.shape) < 0.3, local, array)
         scaled = array * np.exp(step * rng.standard_normal(wide) * 2)
         zeroed = np.where(rng.random(array.shape) < 0.15, 0.0, array)
-        partner = camp.arrays[name][rng.integers(size, size=size)]
         mixed = array + rng.uniform(-0.5, 1.0, wide) * (partner - array)
-        chosen = [local, local, few, few, scaled, zeroed, mixed, few]
-        pick = kind.reshape(wide)
-        moved[name] = np.select([pick == k for k in range(8)], chosen)
+        unit = 2.0 ** np.ceil(np.log2(largest + 1e-300)) / rng.choice([1.0, 2.0, 4.0, 16.0], wide)
+        short = np.round(array / unit) * unit
+        chosen = [local, local, few, few, scaled, zeroed, mixed, few, short]
+        moved[name] = np.select([pick == k for k in range(9)], chosen)
         if name == "X" and array.shape[1] > 2:
             source, target = rng.integers(array.shape[1], size=(2, size))
             copied = array.copy()
@@ -196,45 +229,89 @@ def _moved(camp: _Camp, rng: Rng) -> dict[str, Floats]:
     return moved
 
 
-def _polish(statement: Statement, camp: _Camp) -> int:
-    """A simplex from the best member; returns how often the claim was evaluated."""
-    from scipy.optimize import minimize
+def _evolve(statement: Statement, camp: _Camp, rng: Rng) -> int:
+    """CMA-ES from one of the best members, over its numbers and the logarithm of each array's scale; returns the
+    evaluations.
 
-    index = int(camp.score.argmax())
-    names = list(camp.arrays)
-    shapes = [camp.arrays[name].shape[1:] for name in names]
-    sizes = [math.prod(shape) for shape in shapes]
-    if sum(sizes) > 60 or camp.score[index] < -1e4:
+    Hansen's constants (The CMA evolution strategy: a tutorial, 2016).
+    """
+    index = int(np.argsort(-camp.score)[int(rng.integers(8)) if rng.random() < 0.3 else 0])
+    names = [name for name in camp.arrays if name not in camp.room.fixed]
+    origin = {name: camp.arrays[name][index] for name in names}
+    sizes = [origin[name].size for name in names]
+    N = sum(sizes) + len(names)
+    if N > _MOST_NUMBERS or camp.score[index] <= -1e5 - 1e3:
         return 0
+    units = {name: np.maximum(np.abs(x), 0.1 * np.abs(x).max() + 1e-3) for name, x in origin.items()}
+    ends = np.cumsum(sizes)
 
-    def unpacked(vector: Floats) -> dict[str, Floats]:
-        parts = np.split(vector, np.cumsum(sizes)[:-1])
-        return {name: part.reshape(shape) for name, part, shape in zip(names, parts, shapes, strict=True)}
+    def placed(z: Floats) -> dict[str, Floats]:
+        batch = {name: np.repeat(array[index][None], len(z), axis=0) for name, array in camp.arrays.items()}
+        for k, (name, part) in enumerate(zip(names, np.split(z[:, : ends[-1]], ends[:-1], axis=1), strict=True)):
+            moved = origin[name] + units[name] * part.reshape(-1, *origin[name].shape)
+            batch[name] = np.clip(moved * _wide(np.exp(np.clip(z[:, ends[-1] + k], -20, 20)), moved), -1e8, 1e8)
+        return batch
 
-    def depth(vector: Floats) -> float:
-        return -float(scores(statement, camp.room.instance(unpacked(vector)))[0])
+    half = _OFFSPRING // 2
+    weights = np.log(half + 0.5) - np.log(np.arange(1, half + 1))
+    weights /= weights.sum()
+    effective = 1 / (weights**2).sum()
+    c_sigma = (effective + 2) / (N + effective + 5)
+    damping = 1 + c_sigma + 2 * max(0.0, math.sqrt((effective - 1) / (N + 1)) - 1)
+    c_c = (4 + effective / N) / (N + 4 + 2 * effective / N)
+    c_1 = 2 / ((N + 1.3) ** 2 + effective)
+    c_mu = min(1 - c_1, 2 * (effective - 2 + 1 / effective) / ((N + 2) ** 2 + effective))
+    expected = math.sqrt(N) * (1 - 1 / (4 * N) + 1 / (21 * N * N))
+    mean, C, path_sigma, path_c = np.zeros(N), np.eye(N), np.zeros(N), np.zeros(N)
+    sigma = 10.0 ** rng.uniform(-3, -0.3)
+    axes, lengths, spent = np.eye(N), np.ones(N), 0
+    for generation in range(_GENERATIONS):
+        if generation % 4 == 0:
+            values, axes = np.linalg.eigh((C + C.T) / 2)
+            lengths = np.sqrt(np.maximum(values, 1e-20))
+        y = (rng.standard_normal((_OFFSPRING, N)) * lengths) @ axes.T
+        z = mean + sigma * y
+        batch = placed(z)
+        score = scores(statement, camp.room, batch)
+        spent += len(z)
+        order = np.argsort(-score)
+        if score[order[0]] > camp.score[index]:
+            camp.score[index] = score[order[0]]
+            for name in names:
+                camp.arrays[name][index] = batch[name][order[0]]
+            if score[order[0]] > 1e-6:  # clear enough for balls
+                break
+        step = weights @ y[order[:half]]
+        mean = mean + sigma * step
+        path_sigma = (1 - c_sigma) * path_sigma + math.sqrt(c_sigma * (2 - c_sigma) * effective) * (
+            axes @ ((axes.T @ step) / lengths)
+        )
+        path_c = (1 - c_c) * path_c + math.sqrt(c_c * (2 - c_c) * effective) * step
+        C = (1 - c_1 - c_mu) * C + c_1 * np.outer(path_c, path_c)
+        C += c_mu * (y[order[:half]].T * weights) @ y[order[:half]]
+        sigma *= math.exp(min(1.0, c_sigma / damping * (float(np.linalg.norm(path_sigma)) / expected - 1)))
+        if not 1e-12 < sigma < 1e6:
+            break
+    return spent
 
-    origin = np.concatenate([camp.arrays[name][index].ravel() for name in names])
-    found = minimize(
-        depth, origin, method="Nelder-Mead", options={"maxfev": _SIMPLEX_STEPS, "adaptive": True, "xatol": 1e-12}
-    )
-    if -found.fun > camp.score[index]:
-        camp.score[index] = -found.fun
-        for name, part in unpacked(np.asarray(found.x)).items():
-            camp.arrays[name][index] = part
-    return int(found.nfev)
 
-
-def _confirmed(statement: Statement, camp: _Camp) -> tuple[Found | None, int]:
-    """The first of the best members that balls confirm as a violation, and how many they did not."""
-    order = np.argsort(-camp.score)
-    for count, index in enumerate(order[:3]):
+def _confirmed(statement: Statement, camp: _Camp) -> Found | None:
+    """The first of the best members that balls confirm as a violation."""
+    for index in np.argsort(-camp.score)[:3]:
         if camp.score[index] <= _SUSPECT:
-            return None, count
-        instance = camp.room.instance({name: array[index] for name, array in camp.arrays.items()})
-        verdict = judge(statement, instance, "balls", 512)
-        if verdict.outcome == Outcome.VIOLATED and verdict.certified:
-            return Found(instance, float(camp.score[index]), verdict, 0, 0.0), count
-        # Not to be looked at again.
-        camp.score[index] = min(camp.score[index], 0.0)
-    return None, 3
+            break
+        # First without the shortcuts of a search.
+        one = {name: array[index : index + 1] for name, array in camp.arrays.items()}
+        camp.score[index] = scores(statement, camp.room, one, quick=False)[0]
+        if camp.score[index] > _SUSPECT:
+            if (verdict := _violation(statement, camp.instance(index))) is not None:
+                return Found(camp.instance(index), float(camp.score[index]), verdict, 0, 0.0)
+            # Not to be looked at again.
+            camp.score[index] = 0.0
+    return None
+
+
+def _violation(statement: Statement, instance: Instance) -> Verdict | None:
+    """The verdict of balls, if it is that the claim is violated."""
+    verdict = judge(statement, instance, "balls", 512)
+    return verdict if verdict.outcome == Outcome.VIOLATED and verdict.certified else None

@@ -38,12 +38,21 @@ def shrink(
     >>> small.X.shape, verdict.outcome.value
     ((2, 1), 'VIOLATED')
     """
+    *_, smallest = shrinking(statement, instance, seconds=seconds)
+    return smallest
+
+
+def shrinking(
+    statement: Statement, instance: NetworkInstance, *, seconds: float = 20.0
+) -> Iterator[tuple[NetworkInstance, Verdict]]:
+    """The instance, then smaller and smaller ones, each with the verdict that it violates the claim."""
     until = time.perf_counter() + seconds
     verdict = judge(statement, instance, "balls", _BITS)
     if verdict.outcome != Outcome.VIOLATED:
         raise InvalidArgument(f"instance: {verdict.outcome} given; an instance that violates the claim is needed")
     again = True
-    while again and time.perf_counter() < until:
+    while again:
+        yield replace(instance, label="shrunk"), verdict
         again = False
         for smaller in _smaller(instance):
             if time.perf_counter() > until:
@@ -55,7 +64,6 @@ def shrink(
             if found.outcome == Outcome.VIOLATED and found.certified:
                 instance, verdict, again = smaller, found, True
                 break
-    return replace(instance, label="shrunk"), verdict
 
 
 def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:

@@ -6,28 +6,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankmath.formula.evaluate import judged, sides
-from rankmath.formula.language import FUNCTIONS
+from rankmath.formula.language import ALIASES, FUNCTIONS
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run
 from rankmath.formula.terms import Call, Every, Formula, Item, Letter, Number, Relation, walk
-from rankmath.linalg.masks import Mask
+from rankmath.linalg.masks import Mask, as_mask
 from rankmath.model.network import LayerNorm, Network
 from rankmath.validation import InvalidArgument
 from rankmath.verification.draws import ALL_TOKENS, Rng
-from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.statement import Statement
 
 Floats = NDArray[np.float64]
 
-_TOKENS, _DIMS, _HEADS, _LAYERS = (2, 3, 4, 6, 8, 12), (1, 2, 3, 4, 6), (1, 2, 3), (1, 2, 3)
+# Sizes that are tried unless the hypotheses name others, and the largest of each.
+_SIZES = {"n": (2, 3, 4, 6, 8, 16, 32), "d": (1, 2, 3, 4, 6), "H": (1, 2, 3), "L": (1, 2, 3)}
+_MOST = {"n": 64, "d": 24, "H": 16, "L": 16}
 _MASKS = ("none", "causal", "window:1", "star:0", "prefix:1")
-_SKIPS = (1.0, 0.5, -1.0, 2.0)
+_SKIPS = (1.0, 0.5, -1.0, 2.0, 0.0)
 _TRIVIAL = -50.0
 
 
@@ -45,12 +48,20 @@ class Room:
     norm: str = "none"
     key_bias: bool = False
     bias: bool = False
+    #: Whether every W is a signed permutation, exactly orthogonal.
+    orthogonal: bool = False
 
     @property
     def size(self) -> int:
-        """Numbers that make an instance: the order in which rooms are searched."""
-        extra = 1.5 if self.key_bias or self.bias else 1.0
-        return int((self.n * self.d + 2 * self.L * self.H * self.d**2) * extra * (1 + (self.mask != "none")))
+        """About the numbers that make an instance, more for many tokens: the order in which rooms are searched."""
+        extra = (1.5 if self.key_bias or self.bias else 1.0) * (1 + (self.mask != "none"))
+        extra *= 1.5 if self.d_qk not in (1.0, float(self.d)) else 1.0
+        return int((self.n * (self.d + self.n / 2) + 2 * self.L * self.H * self.d**2) * extra)
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """The arrays that no small step may move."""
+        return ("W",) if self.orthogonal else ()
 
     def parts(self) -> dict[str, tuple[int, ...]]:
         """The arrays of an instance and their shapes."""
@@ -75,8 +86,8 @@ class Room:
             np.zeros((self.L, self.H, self.d, self.d)),
             self.d_qk,
             skip=self.skip,
-            norm=None if self.norm == "none" else LayerNorm("sphere" if self.norm == "sphere" else "column"),
-            mask=None if self.mask == "none" else self.mask_graph(),
+            norm=self.layernorm,
+            mask=self.mask_graph(),
         )
         net = one.replace(
             query=stacked("W_QK", 2),
@@ -86,47 +97,84 @@ class Room:
         )
         return NetworkInstance(net, arrays["X"], label)
 
-    def mask_graph(self) -> Mask:
-        """The mask on n tokens."""
-        from rankmath.linalg.masks import as_mask
+    @property
+    def layernorm(self) -> LayerNorm | None:
+        return None if self.norm == "none" else LayerNorm("sphere" if self.norm == "sphere" else "column")
 
-        return as_mask(self.mask, self.n)
+    def mask_graph(self) -> Mask | None:
+        """The mask on n tokens."""
+        return None if self.mask == "none" else as_mask(self.mask, self.n)
 
 
 def rooms(statement: Statement) -> list[Room]:
     """All rooms that the claim's hypotheses on letters and switches allow, small ones first."""
-    least_layers, least_heads = _least(statement.expanded)
-    for part in statement.hypotheses:
-        layers, heads = _least(part)
-        least_layers, least_heads = max(least_layers, layers), max(least_heads, heads)
+    parts = (statement.expanded, *statement.hypotheses)
+    least_layers, least_heads = (max(sizes) for sizes in zip(*map(_least, parts), strict=True))
+    for what, needed, most in (("layers", least_layers, _MOST["L"]), ("heads", least_heads, _MOST["H"])):
+        if needed > most:
+            raise InvalidArgument(f"claim: it speaks of {needed} {what}; networks of at most {most} are searched")
     said = {word for part in statement.hypotheses for word in _switch(part)}
-    skips = _allowed_skips(statement)
     masks = _MASKS if ("mask", "any") in said else tuple(word for name, word in said if name == "mask") or ("none",)
     masks = tuple("none" if word in ("complete", "padding") else word for word in masks)
     norms = tuple(word for name, word in said if name == "layernorm") or ("none",)
     no_key_bias, no_bias = ("key_bias", "none") in said, ("bias", "none") in said
-    free_d_qk = any(isinstance(term, Letter) and term.name == "d_qk" for term in walk(statement.expanded))
-    found = []
+    orthogonal = any(
+        isinstance(term, Call) and term.function == "orthogonal_values" for p in parts for term in walk(p)
+    )
     # Layers after the last one that is mentioned change nothing, nor do heads where only the input is.
-    depths = sorted({max(l, least_layers) for l in (_LAYERS if _mentions(statement, "l", "L") else (1,))})
     only_input = not _mentions(statement, "l", "L", "h", "H") and _last_tokens(statement) == 0
-    widths = sorted({max(h, least_heads) for h in (_HEADS if not only_input else (1,))})
-    for n, d, H, L, skip, mask in product(_TOKENS, _DIMS, widths, depths, skips, masks):
-        if norms[0] == "sphere" and d < 2:
-            continue
-        for with_bias in (False, True) if not no_key_bias else (False,):
+    layers = _sizes(statement, "L") if _mentions(statement, "l", "L") else [1]
+    heads = _sizes(statement, "H") if not only_input else [1]
+    shapes = product(
+        _sizes(statement, "n"),
+        _sizes(statement, "d"),
+        sorted({max(h, least_heads) for h in heads}),
+        sorted({max(l, least_layers) for l in layers}),
+    )
+    # The scale of W_QK stands for d_qk, unless the claim speaks of it.
+    scales = _numbers(statement, "d_qk") | {1.0, 4.0} if _mentions(statement, "d_qk") else {0.0}
+    # A bias moves all tokens alike: one layer shows it only where that can be seen.
+    seen = any(
+        isinstance(t, Call) and t.function in ("norm", "cosine", "stable_rank") for p in parts for t in walk(p)
+    )
+    found = set()
+    for (n, d, H, L), skip, mask, d_qk in product(shapes, _skips(statement), masks, sorted(scales)):
+        for with_bias in (False, True):
             room = Room(
                 *(n, d, H, L),
-                d_qk=1.0 if free_d_qk or d == 1 else float(d),
+                d_qk=d_qk or float(d),
                 skip=skip,
                 mask=mask,
                 norm=norms[0],
-                key_bias=with_bias,
-                bias=with_bias and not no_bias and L > 1,
+                key_bias=with_bias and not no_key_bias,
+                bias=with_bias and not no_bias and (L > 1 or seen),
+                orthogonal=orthogonal,
             )
-            if _lawful(statement, room):
-                found.append(room)
-    return sorted(set(found), key=lambda room: (room.size, room.n, room.L, room.key_bias))
+            if not (norms[0] == "sphere" and d < 2) and room not in found and _lawful(statement, room):
+                found.add(room)
+    if not found:
+        most = ", ".join(f"{letter} <= {number}" for letter, number in _MOST.items())
+        given = ", ".join(statement.given_texts)
+        raise InvalidArgument(f"given: {given} given; no network that is searched (n >= 2, {most}) is so")
+    return sorted(found, key=lambda room: (room.size, room.n, room.L, room.key_bias, str(room)))
+
+
+def _numbers(statement: Statement, letter: str) -> set[float]:
+    """The numbers that stand beside a letter in a hypothesis of the sizes alone."""
+    return {
+        float(term.value)
+        for part in statement.hypotheses
+        if any(isinstance(term, Letter) and ALIASES.get(term.name, term.name) == letter for term in walk(part))
+        and not any(isinstance(term, Item) for term in walk(part))
+        for term in walk(part)
+        if isinstance(term, Number) and abs(term.value) < 10**9
+    }
+
+
+def _sizes(statement: Statement, letter: str) -> list[int]:
+    """The usual values of a letter, and those at and beside the numbers it is compared with."""
+    beside = {int(number) + step for number in _numbers(statement, letter) for step in (-1, 0, 1)}
+    return sorted(k for k in beside | set(_SIZES[letter]) if (2 if letter == "n" else 1) <= k <= _MOST[letter])
 
 
 def _mentions(statement: Statement, *names: str) -> bool:
@@ -175,22 +223,30 @@ def _switch(formula: Formula) -> Iterator[tuple[str, str]]:
             yield name, word
 
 
-def _allowed_skips(statement: Statement) -> tuple[float, ...]:
+def _skips(statement: Statement) -> tuple[float, ...]:
     """The factors of the skip connection to try."""
-    for part in statement.hypotheses:
-        match part:
-            case Relation(operator="==", left=Letter(name="skip"), right=Number(value=value)):
-                return (float(value),)
-    return (*_SKIPS, 0.0)
+    beside = {factor * number for number in _numbers(statement, "skip") for factor in (1.0, -1.0, 0.5, 2.0)}
+    return tuple(sorted(beside | set(_SKIPS)))
 
 
 def _lawful(statement: Statement, room: Room) -> bool:
     """Whether every hypothesis that only letters and switches decide holds in the room."""
-    zeros = {name: np.zeros(shape) for name, shape in room.parts().items()}
-    subject = statement.run(_FLOATS, room.instance(zeros))
+    # Sizes and switches without weights: a network of zeros would say the same, more slowly.
+    bare: Any = SimpleNamespace(
+        dim=room.d,
+        heads=room.H,
+        layers=room.L,
+        d_qk=room.d_qk,
+        skip=room.skip,
+        mlp=(),
+        bias=None,
+        key_bias=None,
+        norm=room.layernorm,
+        mask_for=lambda n: room.mask_graph(),
+    )
+    subject = Run(_FLOATS, bare, np.empty((room.n, room.d)))
     for part in statement.hypotheses:
-        names = {type(term) for term in walk(part)}
-        if Item in names or _measures(part):
+        if any(isinstance(term, Item) for term in walk(part)) or _measures(part):
             continue
         for side in sides(part, subject):
             if bool(judged(side, 1, subject.numbers).above[0]):
@@ -203,21 +259,31 @@ def _measures(formula: Formula) -> bool:
 
 
 def starts(rng: Rng, room: Room, size: int) -> dict[str, Floats]:
-    """A batch of structured instances: scales over decades, sparse, signed, repeated, idle, one-hot,
-    rank-one parts."""
+    """A batch of structured instances: scales over decades; sparse, signed, repeated, idle, one-hot and two-valued
+    tokens; rank-one, skew, diagonal and permuting weights; small integers throughout."""
     shapes = room.parts()
     arrays = {name: _weights(rng, size, shape) for name, shape in shapes.items() if name != "X"}
     n, d = shapes["X"]
+    signs = rng.choice([-1.0, 1.0], (size, n, d))
     kinds = [tokens(rng, size, n, d) for tokens in ALL_TOKENS]
-    kinds.append(np.where(rng.random((size, n, d)) < 0.5, 0.0, rng.choice([-1.0, 1.0], (size, n, d))))
+    kinds.append(np.where(rng.random((size, n, d)) < 0.5, 0.0, signs))
+    kinds.append(signs)
     kinds.append(_one_hot(rng, size, n, d))
-    kinds.append(rng.choice([-1.0, 1.0], (size, n, 1)) * rng.standard_normal((size, 1, d)))
+    kinds.append(signs[..., :1] * rng.standard_normal((size, 1, d)))
+    kinds.append(rng.integers(-3, 4, (size, n, d)).astype(float))
+    # Idle tokens: all but two or three nearly zero, on either side of it.
+    active = np.arange(n) < rng.integers(1, 4, (size, 1))
+    kinds.append(np.where(active[..., None], signs, signs * 10.0 ** rng.uniform(-6, -1, (size, 1, 1))))
     which = rng.integers(len(kinds), size=size)
-    X = np.stack(kinds)[which, np.arange(size)]
-    # Idle tokens: copies of one.
+    X = np.stack(kinds)[which, np.arange(size)] * np.where(
+        rng.random((size, 1, 1)) < 0.2, _decades(rng, size, 3), 1.0
+    )
+    # Repeated tokens: copies of one.
     copies = rng.random((size, n)) < rng.choice([0.0, 0.0, 0.5], (size, 1))
     X = np.where(copies[..., None], X[:, :1], X)
     arrays["X"] = np.clip(X, -1e6, 1e6)
+    if room.orthogonal:
+        arrays["W"] = _permutations(rng, (size, *shapes["W"]))
     if room.norm == "sphere":
         # A zero token has no direction.
         zero = ~arrays["X"].any(axis=-1, keepdims=True)
@@ -225,9 +291,24 @@ def starts(rng: Rng, room: Room, size: int) -> dict[str, Floats]:
     return arrays
 
 
+def _decades(rng: Rng, size: int, most: float) -> Floats:
+    return np.asarray(10.0 ** rng.uniform(-most, most, (size, 1, 1)))
+
+
+def _permutations(rng: Rng, shape: tuple[int, ...]) -> Floats:
+    """Signed permutation matrices, half of them plus or minus the identity."""
+    d = shape[-1]
+    order = np.where(rng.random((*shape[:-2], 1)) < 0.5, np.arange(d), rng.random(shape[:-1]).argsort(axis=-1))
+    one = rng.choice([-1.0, 1.0], (*shape[:-2], 1))
+    signs = np.where(rng.random((*shape[:-2], 1)) < 0.5, one, rng.choice([-1.0, 1.0], shape[:-1]))
+    return np.asarray(np.eye(d)[order] * signs[..., None])
+
+
 def _weights(rng: Rng, size: int, shape: tuple[int, ...]) -> Floats:
     wide = (size, *(1 for _ in shape))
     scale = 10.0 ** rng.uniform(-1.5, 1.5, wide)
+    scale = np.where(rng.random(wide) < 0.2, 10.0 ** rng.uniform(-4, 4, wide), scale)
+    scale = np.where(rng.random(wide) < 0.2, 1.0, scale)
     dense = rng.standard_normal((size, *shape))
     whole = rng.integers(-2, 3, (size, *shape)).astype(float)
     sparse = dense * (rng.random((size, *shape)) < 0.4)
@@ -235,9 +316,9 @@ def _weights(rng: Rng, size: int, shape: tuple[int, ...]) -> Floats:
         d = shape[-1]
         left, right = rng.standard_normal((size, *shape[:-1], 1)), rng.standard_normal((size, *shape[:-2], 1, d))
         rank_one = left * right
-        signed_identity = rng.choice([-1.0, 1.0], wide) * np.broadcast_to(np.eye(d), (size, *shape))
+        unit = np.eye(d)[rng.integers(d, size=(size, *shape[:-2]))][..., None, :] * left
         skew = dense - np.swapaxes(dense, -1, -2)
-        kinds = np.stack([dense, whole, sparse, rank_one, signed_identity, skew])
+        kinds = np.stack([dense, whole, sparse, rank_one, unit, _permutations(rng, (size, *shape)), skew])
     else:
         kinds = np.stack([dense, whole, sparse, np.zeros_like(dense)])
     which = rng.integers(len(kinds), size=size)
@@ -252,45 +333,50 @@ def _one_hot(rng: Rng, size: int, n: int, d: int) -> Floats:
     return X
 
 
-def draw(statement: Statement, rng: Rng, size: int) -> NetworkInstance:
-    """A batch for a statement that brings no draws of its own."""
-    allowed = rooms(statement)[:40]
-    room = allowed[int(rng.integers(len(allowed)))]
-    return replace(room.instance(starts(rng, room, size)), label="structured")
-
-
 def with_draws(statement: Statement) -> Statement:
     """The statement itself, or (about networks, without draws) one that draws from its rooms."""
     if statement.draws or statement.arrays:
         return statement
+    small = rooms(statement)[:40]
 
     def structured(rng: Rng, size: int) -> NetworkInstance:
-        return draw(statement, rng, size)
+        room = small[int(rng.integers(len(small)))]
+        return replace(room.instance(starts(rng, room, size)), label="structured")
 
     return replace(statement, draws=(structured,))
 
 
-def scores(statement: Statement, instance: NetworkInstance) -> Floats:
+def scores(statement: Statement, room: Room, arrays: dict[str, Floats], *, quick: bool = True) -> Floats:
     """How near each instance of a batch is to breaking the claim: log lhs − log rhs of the worst relation.
 
     Where a side is not positive, the difference relative to the largest summand. Instances that a hypothesis
-    excludes
-    score by how far they are from it, far below all others.
+    excludes score by how far they are from it, far below all others.
     """
     try:
-        return _scores(statement, instance)
+        return _scores(statement, room.instance(arrays), quick)
     except InvalidArgument:  # one of them has no meaning, such as a zero token under LayerNorm
-        if len(instance) == 1:
+        size = len(arrays["X"])
+        if size == 1:
             return np.full(1, -1e6)
-        return np.concatenate([scores(statement, instance.select(i)) for i in range(len(instance))])
+        halves = (slice(0, size // 2), slice(size // 2, size))
+        parts = [{name: array[half] for name, array in arrays.items()} for half in halves]
+        return np.concatenate([scores(statement, room, part, quick=quick) for part in parts])
 
 
-def _scores(statement: Statement, instance: NetworkInstance) -> Floats:
+def score_of(statement: Statement, instance: Instance) -> float:
+    """The score of one instance of any kind; −∞ where the claim does not speak of such a one."""
+    try:
+        return float(_scores(statement, instance, quick=False)[0])
+    except (ValueError, KeyError, IndexError, AttributeError, ArithmeticError):
+        return -np.inf
+
+
+def _scores(statement: Statement, instance: Instance, quick: bool) -> Floats:
     size = len(instance)
     with np.errstate(all="ignore"):
         subject = statement.run(_FLOATS, instance)
         if isinstance(subject, Run):
-            subject.quick = True
+            subject.quick = quick
         found = np.full(size, -np.inf)
         excluded = np.zeros(size)
         for part in statement.hypotheses:
@@ -298,16 +384,17 @@ def _scores(statement: Statement, instance: NetworkInstance) -> Floats:
                 known = judged(side, size, subject.numbers)
                 if side.truth is not None:
                     excluded = np.where(known.above, 1e3, excluded)
-                else:
-                    excluded = np.maximum(excluded, np.where(known.below, 0.0, 1e-3 + np.maximum(0.0, _gap(side))))
+                    continue
+                # Doubles never tell equality: near enough is let through, and balls decide.
+                obeyed = ~known.above if side.equal else known.below
+                excluded = np.maximum(excluded, np.where(obeyed, 0.0, 1e-3 + np.maximum(0.0, _gap(side))))
         for side in sides(statement.expanded, subject):
+            known = judged(side, size, subject.numbers)
             if side.truth is not None:
-                found = np.maximum(found, np.where(judged(side, size, subject.numbers).above, 1.0, -1.0))
+                found = np.maximum(found, np.where(known.above, 1.0, -1.0))
             else:
                 # What doubles cannot tell from equality is none.
-                clear = judged(side, size, subject.numbers).above
-                gap = _gap(side)
-                found = np.fmax(found, np.where(clear, gap, np.minimum(gap, 0.0)))
+                found = np.fmax(found, np.where(known.above, _gap(side), np.minimum(_gap(side), 0.0)))
     found = np.where(np.isnan(found), -1e4, np.clip(found, -1e4, 1e4))
     return np.asarray(np.where(excluded > 0, -1e5 - excluded, found))
 
@@ -319,7 +406,8 @@ def _gap(side: Any) -> Floats:
     relative = difference.sign * np.exp(np.minimum(difference.log - difference.top, 0.0))
     # Equal tokens and the like: 0 ≤ 0 is no near miss.
     relative = np.where(difference.sign == 0, np.where(left.sign == 0, _TRIVIAL, 0.0), relative)
-    return np.asarray(np.where(both, left.log - right.log, relative))
+    gap = np.where(both, left.log - right.log, relative)
+    return np.asarray(np.abs(gap) if side.equal else gap)
 
 
 def _floats() -> Any:
