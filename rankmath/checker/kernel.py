@@ -44,7 +44,10 @@ PRECISIONS = (128, 256, 512, 1024, 2048, 4096)  # bits, tried in this order
 
 # Indices of reductions and how far each runs; quantities that want the place of P[l, h] or X[l], not its value.
 INDICES = {"_l": "L", "_h": "H", "_i": "n", "_k": "K", "_p": ""}
-PLACED = ("delta", "gamma", "q_max", "q_min", "logit_range", "section")
+PLACED = (
+    *("delta", "gamma", "q_max", "q_min", "logit_range", "section"),
+    *("repeat_gap", "repeat_share", "repeat_reach"),
+)
 WORDS = {"inf", "one", "composite", "frobenius", "max", "mean", "none", "sphere", "standard"}
 
 T = TypeVar("T")

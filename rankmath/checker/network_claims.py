@@ -262,6 +262,22 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "skip == 0",
         ),
     ),
+    "own:influence": (
+        ("The last token sees of another one what it attends to it, up to a constant, though attention moves"),
+        (
+            "all_i(influence(i) <= norm(W[0, 0], 2)*(1 + norm(W_QK[0, 0], 2)/sqrt(d_qk)*longest(X[0])*"
+            "diameter(X[0], 2))*last_share(i) + is_last(i)*(abs(skip) + norm(W[0, 0], 2)*(norm(W_QK[0, "
+            "0], 2)/sqrt(d_qk))*diameter(X[0], 2)**2/4))"
+        ),
+        (
+            "mask == causal",
+            "H == 1",
+            "L == 1",
+            "key_bias == none",
+            "layernorm == none",
+            "mlp == none",
+        ),
+    ),
     "own:lambda-skip-lower": (
         "A λ-skip keeps a share of the diameter at every layer",
         (
@@ -290,6 +306,23 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "mlp == none",
         ),
     ),
+    "own:lipschitz": (
+        "How much attention stretches a change of its tokens, by their diameter and by the attention",
+        (
+            "jacobian_norm() <= norm(W[0, 0], 2)*(sqrt(norm(P[0, 0], 1)*(1 + (norm(W_QK[0, 0], "
+            "2)/sqrt(d_qk)*longest(X[0])*diameter(X[0], 2)/2)**2)) + norm(W_QK[0, 0], 2)/sqrt(d_qk)*"
+            "diameter(X[0], 2)**2/4)"
+        ),
+        (
+            "H == 1",
+            "L == 1",
+            "key_bias == none",
+            "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
     "own:order": (
         "Collapse is exactly cubic, layer by layer",
         (
@@ -312,6 +345,22 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
                 "mean)) - (exp(delta(P[l, 0], mean)) - 1)*norm(W_QK[l, 0], 2) > 0)"
             ),
             "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:repeat": (
+        "A repeated last token moves by a sixth of the diameter at most",
+        (
+            "repeat_gap(X[1]) <= norm(W[0, 0], 2)*diameter(X[0], 2)*last_share(n - 1)*(1 - last_share(n "
+            "- 1))/(1 + last_share(n - 1)) and repeat_gap(X[1]) <= (3 - 2*sqrt(2))*norm(W[0, 0], 2)*"
+            "diameter(X[0], 2)"
+        ),
+        (
+            "mask == causal",
+            "H == 1",
+            "L == 1",
             "layernorm == none",
             "mlp == none",
             "skip == 0",
@@ -455,6 +504,46 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "L >= r",
             "mlp == none",
             "skip == 0",
+        ),
+    ),
+    "barbero2024:4.2": (
+        "A repeated last token: the two last tokens come together as the input grows, explicitly",
+        (
+            "repeat_gap(X[L]) <= recursion(b, 0, b*(abs(skip) + sum_h(norm(W[l, h], 2)*norm(W_QK[l, h], "
+            "2))*diameter(X[l], 2)**2/(4*sqrt(d_qk))) + sum_h(norm(W[l, h], 2)*repeat_share(P[l, h]))*"
+            "repeat_reach(X[l]))"
+        ),
+        (
+            "mask == causal",
+            "layernorm == none",
+            "mlp == none",
+        ),
+    ),
+    "castin2024:3.3": (
+        "Attention on a ball is Lipschitz, with a constant of order √n",
+        (
+            "jacobian_norm() <= sqrt(3)*norm(W[0, 0], 2)*sqrt((norm(W_QK[0, 0], 2)/sqrt(d_qk))**2*"
+            "longest(X[0])**4*(4*n + 1) + n)"
+        ),
+        (
+            "H == 1",
+            "L == 1",
+            "key_bias == none",
+            "mask == none",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "folk:influence": (
+        "The last token sees of another one no more than it attends to it (attention not frozen)",
+        "all_i(influence(i) <= norm(W[0, 0], 2)*last_share(i) + abs(skip)*is_last(i))",
+        (
+            "mask == causal",
+            "H == 1",
+            "L == 1",
+            "layernorm == none",
+            "mlp == none",
         ),
     ),
 }

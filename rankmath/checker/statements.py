@@ -98,6 +98,22 @@ written(j) = any(abs(W[l, h][i][j]) > 0 for l in range(L) for h in range(H) for 
 untouched(j) = all(W[l, h][j][i] == 0 for l in range(L) for h in range(H) for i in range(d)) and
     all(input[i][j] == 0 for i in range(n))
 disjoint_blocks() = all(untouched(j) for j in range(d) if written(j))
+longest(Y) = max(length(y, 2) for y in Y)
+first(Y) = skip * Y + sum(softmax((Y @ W_QK[0, h] @ T(Y) + [Y @ key_bias[0, h] for j in range(n)]) / sqrt(d_qk),
+    edges) @ Y @ W[0, h] for h in range(H))
+slopes = jacobian(first, X[0])
+jacobian_norm() = norm(slopes, 2)
+last_share(k) = P[0, 0][n - 1][k]
+is_last(k) = 1 if k == n - 1 else 0
+repeated[l] = input[n - 1] if l == 0 else skip * repeated[l - 1] + bias[l - 1]
+    + sum(again[l - 1, h] @ longer(l - 1) @ W[l - 1, h] for h in range(H))
+longer(l) = [X[l][i] if i < n else repeated[l] for i in range(n + 1)]
+again[l, h] = softmax(longer(l) @ (repeated[l] @ W_QK[l, h] + key_bias[l, h]) / sqrt(d_qk), [1 for i in
+    range(n + 1)])
+repeat_gap(l) = length(repeated[l] - X[l][n - 1], 2)
+repeat_share(l, h) = again[l, h][n]
+repeat_reach(l) = max(length(x - repeated[l], 2) for x in X[l])
+influence(k) = norm([[slopes[(n - 1)*d + b][k*d + a] for a in range(d)] for b in range(d)], 2)
 """
 
 
@@ -140,7 +156,8 @@ CLAIM_FUNCTIONS = {
     *("least_singular", "definiteness", "definite", "invertible", "product_norm", "lipschitz", "delta", "gamma"),
     *("q_max", "q_min", "epsilon", "logit_range", "dobrushin", "entropy", "contraction", "height", "section"),
     *("gram_height", "self_loops", "quasi_strongly_connected", "strongly_connected", "orthogonal_values"),
-    *("disjoint_blocks",),
+    *("disjoint_blocks", "longest", "jacobian_norm", "influence", "last_share", "is_last"),
+    *("repeat_gap", "repeat_share", "repeat_reach"),
     *(f"{verb}_{index}" for verb in ("sum", "prod", "max", "min", "all") for index in "lhik"),
     "all_p",
 }

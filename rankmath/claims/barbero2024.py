@@ -1,0 +1,199 @@
+"""barbero2024:4.2: a repeated last token comes close, explicitly; and what the last token sees of another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from rankmath.attention.softmax import softmax
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_claim
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.formula.numbers import Signed
+from rankmath.formula.run import Run, unbox
+from rankmath.linalg.masks import Mask
+from rankmath.model.network import Network
+from rankmath.validation import Array
+from rankmath.verification.draws import Rng, Tokens, clustered_tokens, moderate_tokens, networks, outlier_tokens
+from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.papers import BARBERO, OWN
+from rankmath.verification.statement import Statement
+
+
+def _repeated(run: Run, layer: int) -> tuple[Array, list[Array]]:
+    """The repeated last token after `layer` layers, (..., 1, d), and its attention in that layer, head by head.
+
+    Under the causal mask the tokens before it do not see it, and stay what they are.
+    """
+    key = ("repeated", layer)
+    if key not in run.memory:
+        A, net = run.A, run.net
+        if layer == 0:
+            z = run.plain_tokens(0)[..., -1:, :]
+        else:
+            before, rows = _repeated(run, layer - 1)
+            keys = A.concat([run.plain_tokens(layer - 1), before], axis=-2)
+            z = A.asarray(np.asarray(float(net.skip))) * before
+            for h, row in enumerate(rows):
+                z = z + A.matmul(A.matmul(row, keys), run.weight("W", layer - 1, h))
+            if net.bias is not None:
+                z = z + A.asarray(net.bias[layer - 1][..., None, :])
+        rows = []
+        if layer < net.layers:
+            keys = A.concat([run.plain_tokens(layer), z], axis=-2)
+            root = run.root if A.unbounded else np.asarray(run.root)[..., None, None]
+            for h in range(net.heads):
+                query = A.matmul(z, run.weight("W_QK", layer, h))
+                if net.key_bias is not None:
+                    query = query + A.asarray(net.key_bias[layer, h][..., None, :])
+                rows.append(softmax(A, A.matmul(query, A.transpose(keys)) / root))
+        run.memory[key] = z, rows
+    found: tuple[Array, list[Array]] = run.memory[key]
+    return found
+
+
+def _distances(run: Run, layer: int) -> Array:
+    """ℓ₂ distances of the repeated token from the tokens after `layer` layers, (..., n, 1)."""
+    gaps = run.plain_tokens(layer) - _repeated(run, layer)[0]
+    return run.A.sqrt(run.A.sum(gaps * gaps, axis=-1))
+
+
+@quantity("repeat_gap(X: tokens)", latex=r"\|{0}_n-{0}_{{n+1}}\|_2", example="repeat_gap(X[1]) >= 0")
+def repeat_gap(run: Run, X: tuple[str, int]) -> Scalar:
+    """ℓ₂ distance of the last token and of the last token of the input in which it is repeated"""
+    found = run.number(unbox(_distances(run, X[1])[..., -1:, :]))
+    if run.A.unbounded:
+        return found
+    # A difference of tokens: it is known to a fraction of their size.
+    with np.errstate(divide="ignore"):
+        size = np.log(np.abs(run.plain_tokens(X[1])).max(axis=(-2, -1)))
+    return Signed(found.sign, found.log, np.maximum(found.top, size))
+
+
+@quantity("repeat_reach(X: tokens)", latex=r"\max_i\|{0}_i-{0}_{{n+1}}\|_2", example="repeat_reach(X[0]) >= 0")
+def repeat_reach(run: Run, X: tuple[str, int]) -> Scalar:
+    """largest ℓ₂ distance of the repeated last token from another token"""
+    return run.number(unbox(run.A.max(_distances(run, X[1]), axis=-2)))
+
+
+@quantity("repeat_share(P: attention)", latex=r"{0}_{{n+1,n+1}}", example="repeat_share(P[0, 0]) <= 1")
+def repeat_share(run: Run, P: tuple[str, int, int]) -> Scalar:
+    """what the repeated last token attends to itself"""
+    return run.number(unbox(_repeated(run, P[1])[1][P[2]][..., -1:]))
+
+
+@quantity("last_share(k: layer)", latex=r"P^{{0,0}}_{{n,{0}}}", example="last_share(0) <= 1")
+def last_share(run: Run, k: int) -> Scalar:
+    """what the last token attends to token k in the first layer"""
+    return run.number(unbox(run.attention(0, 0)[..., -1:, k : k + 1]))
+
+
+@quantity("is_last(k: layer)", latex=r"[{0}=n]", example="is_last(0) <= 1")
+def is_last(run: Run, k: int) -> Scalar:
+    """1 where token k is the last one, else 0"""
+    return run.number(run.A.constant(1) * int(k == int(run.X.shape[-2]) - 1))
+
+
+def draw_causal(tokens: Tokens, rng: Rng, size: int, *, layers: int = 1, skip: float = 0.0) -> NetworkInstance:
+    """Causal networks of 3 to 5 tokens: with two, own:repeat may be an equality."""
+    n, d, L = int(rng.integers(3, 6)), int(rng.integers(1, 4)), int(rng.integers(1, layers + 1))
+    heads = 1 if layers == 1 else int(rng.integers(1, 3))
+    draw = networks(tokens, shapes=((n, d, heads, L),), log_weights=(-1.0, 0.3), biases=layers > 1, skip=skip)
+    batch = draw(rng, size)
+    return NetworkInstance(batch.net.replace(mask=Mask.causal(n)), batch.X, batch.label)
+
+
+def two_places(rng: Rng) -> Iterator[NetworkInstance]:
+    """The others in nearly one place, the last token with the share √2 − 1: the longest step of all."""
+    for off in (1e-3, 1e-7):
+        X = np.asarray([[0.0, off], [0.0, -off], [1.0, 0.0]])
+        logit = float(np.log(2 * (np.sqrt(2.0) - 1) / (2 - np.sqrt(2.0))))
+        W_QK = np.asarray([[logit, 0.0], [0.0, 0.0]])[None, None]
+        net = Network.from_arrays(W_QK, np.eye(2)[None, None], d_qk=1, mask=Mask.causal(3))
+        yield NetworkInstance(net, X, "two places")
+
+
+def loud_query(rng: Rng | None = None) -> Iterator[NetworkInstance]:
+    """Two tokens ±1 and a logit of 4: the last token's view of the other moves more than its share of it."""
+    net = Network.from_arrays(np.full((1, 1, 1, 1), 4.0), np.ones((1, 1, 1, 1)), mask=Mask.causal(2))
+    yield NetworkInstance(net, np.asarray([[-1.0], [1.0]]), "loud query")
+
+
+def exhibit() -> Certificate:
+    """Two tokens ±1, W_QK = 4, W = 1."""
+    [found] = loud_query()
+    return certify_claim(folk.key, folk.claim_text, folk.given_texts, found.net, found.X, "violates")
+
+
+_ONE = ("mask == causal", "heads == 1", "layers == 1")
+
+barbero2024_4_2 = Statement(
+    "barbero2024:4.2",
+    "repeat_gap(X[L]) <= recursion(b, 0, b*(abs(skip) + sum_h(norm(W[l,h], 2)*norm(W_QK[l,h], 2))"
+    "*diameter(X[l], 2)**2/(4*sqrt(d_qk))) + sum_h(norm(W[l,h], 2)*repeat_share(P[l,h]))*repeat_reach(X[l]))",
+    given="mask == causal",
+    title="A repeated last token: the two last tokens come together as the input grows, explicitly",
+    source=f"{BARBERO}, Theorem 4.2, as we read it: without positions, of causal attention with skips and biases; "
+    "the paper has a limit, the explicit bound is ours",
+    status="proved",
+    truth="proofs/barbero2024.tex",
+    draws=(
+        partial(draw_causal, moderate_tokens, layers=3),
+        partial(draw_causal, clustered_tokens, layers=2, skip=1.0),
+        partial(draw_causal, outlier_tokens, layers=2, skip=0.5),
+    ),
+    share=0.4,
+)
+
+own_repeat = Statement(
+    "own:repeat",
+    "repeat_gap(X[1]) <= norm(W[0,0], 2)*diameter(X[0], 2)*p*(1 - p)/(1 + p)"
+    " and repeat_gap(X[1]) <= (3 - 2*sqrt(2))*norm(W[0,0], 2)*diameter(X[0], 2)",
+    given=_ONE,
+    where={"p": "last_share(n - 1)"},
+    title="A repeated last token moves by a sixth of the diameter at most",
+    source=f"{OWN}, after Theorem 4.2 of {BARBERO}",
+    status="proved",
+    truth="proofs/barbero2024.tex",
+    draws=tuple(partial(draw_causal, tokens) for tokens in (moderate_tokens, clustered_tokens)),
+    extremal=two_places,
+    sharp=True,
+    share=0.4,
+)
+
+folk = Statement(
+    "folk:influence",
+    "all_i(influence(i) <= norm(W[0,0], 2)*last_share(i) + abs(skip)*is_last(i))",
+    given=_ONE,
+    title="The last token sees of another one no more than it attends to it (attention not frozen)",
+    source=f"often read so; see also Theorem 5.1 of {BARBERO}, which, as we read it, takes attention as "
+    "independent of the tokens, and is right",
+    status="refuted",
+    truth="proofs/barbero2024.tex",
+    draws=(partial(draw_causal, moderate_tokens),),
+    extremal=loud_query,
+    exhibit=exhibit,
+    share=0.4,
+    notes="With the factor 1 + aRΔ and, for the token itself, a term aΔ²/4 it is true: own:influence.",
+)
+
+own_influence = Statement(
+    "own:influence",
+    "all_i(influence(i) <= norm(W[0,0], 2)*(1 + a*longest(X[0])*diameter(X[0], 2))*last_share(i)"
+    " + is_last(i)*(abs(skip) + norm(W[0,0], 2)*a*diameter(X[0], 2)**2/4))",
+    given=(*_ONE, "key_bias == none"),
+    where={"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)"},
+    title="The last token sees of another one what it attends to it, up to a constant, though attention moves",
+    source=f"{OWN}, after Theorem 5.1 of {BARBERO}",
+    status="proved",
+    truth="proofs/barbero2024.tex",
+    draws=(
+        partial(draw_causal, moderate_tokens),
+        partial(draw_causal, outlier_tokens, skip=1.0),
+        partial(draw_causal, clustered_tokens, skip=0.5),
+    ),
+    share=0.4,
+)

@@ -1,0 +1,69 @@
+"""castin2024:3.3: how much attention can stretch a change of its tokens, as printed and closer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rankmath.model.network import Network
+from rankmath.verification.draws import (
+    Rng,
+    antipodal_tokens,
+    clustered_tokens,
+    moderate_tokens,
+    networks,
+    outlier_tokens,
+)
+from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.papers import CASTIN, OWN
+from rankmath.verification.statement import Statement
+
+#: Shapes (n, d, H, L) of one layer whose derivative has few rows.
+LAYERS = ((2, 1, 1, 1), (3, 1, 1, 1), (3, 2, 1, 1), (4, 2, 1, 1), (2, 3, 1, 1))
+_DRAWS = tuple(
+    networks(tokens, shapes=LAYERS, log_weights=(-1.0, 0.5), biases=False)
+    for tokens in (moderate_tokens, antipodal_tokens, clustered_tokens, outlier_tokens)
+)
+
+
+def close_tokens(rng: Rng) -> Iterator[NetworkInstance]:
+    """Tokens that come together: the derivative tends to the mean of the tokens, times W."""
+    for spread in (1e-2, 1e-4):
+        X = 1.0 + spread * rng.standard_normal((3, 1))
+        yield NetworkInstance(Network.from_arrays(np.ones((1, 1, 1, 1)), np.ones((1, 1, 1, 1))), X, "close tokens")
+
+
+_GIVEN = ("heads == 1", "layers == 1", "key_bias == none")
+_LETTERS = {"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)", "R": "longest(X[0])"}
+
+castin2024_3_3 = Statement(
+    "castin2024:3.3",
+    "jacobian_norm() <= sqrt(3)*norm(W[0,0], 2)*sqrt(a**2*R**4*(4*n + 1) + n)",
+    given=_GIVEN,
+    where=_LETTERS,
+    title="Attention on a ball is Lipschitz, with a constant of order √n",
+    source=f"{CASTIN}, Theorem 3.3, wording from memory: on tokens of norm at most R, whose largest derivative it "
+    "bounds",
+    status="proved",
+    truth="proofs/castin2024.tex",
+    draws=_DRAWS,
+    share=0.4,
+)
+
+own_lipschitz = Statement(
+    "own:lipschitz",
+    "jacobian_norm() <= norm(W[0,0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2)) + a*diameter(X[0], 2)**2/4)",
+    given=_GIVEN,
+    where={**_LETTERS, "c": "norm(P[0,0], 1)"},
+    title="How much attention stretches a change of its tokens, by their diameter and by the attention",
+    source=OWN,
+    status="proved",
+    truth="proofs/castin2024.tex",
+    draws=_DRAWS,
+    extremal=close_tokens,
+    sharp=True,
+    share=0.4,
+    notes="On the ball of radius R it gives ‖W‖₂(√(c(1 + a²R⁴)) + aR²) with c ≤ ne^{2aR²}/(e^{2aR²} + n − 1), "
+    "never more than castin2024:3.3. Equality is approached as tokens come together.",
+)

@@ -1,0 +1,68 @@
+"""barbero2024: the repeated token against the network itself, the longest step, and what is refuted."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import rankmath as rm
+from rankmath.arithmetic.float64 import Float64
+from rankmath.claims import statement
+from rankmath.claims.barbero2024 import loud_query, two_places
+from rankmath.linalg.masks import Mask
+from rankmath.verification.judge import judge
+from rankmath.verification.verdict import Outcome
+
+
+def gaps(net: rm.Network, X: np.ndarray) -> float:
+    """‖x_n − x_{n+1}‖ from two forward passes."""
+    n = len(X)
+    short = rm.forward(net.replace(mask=Mask.causal(n)), X)
+    longer = rm.forward(net.replace(mask=Mask.causal(n + 1)), np.concatenate([X, X[-1:]]))
+    return float(np.linalg.norm(short[-1] - longer[-1]))
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_the_repeated_token_is_that_of_the_longer_input(layers: int) -> None:
+    net = rm.Network.random(tokens=4, dim=3, heads=2, layers=layers, seed=layers, biases=True, skip=True)
+    X = np.asarray(net.random_input(seed=7))
+    causal = net.replace(mask=Mask.causal(4))
+    [side] = statement("barbero2024:4.2").evaluate(Float64(np.zeros(1)), _instance(causal, X)).sides
+    assert math.exp(float(side.left.log)) == pytest.approx(gaps(net, X), rel=1e-9)
+    assert float(side.left.log) < float(side.right.log)
+
+
+def _instance(net: rm.Network, X: np.ndarray) -> object:
+    return statement("barbero2024:4.2").instance(net, X)
+
+
+def test_the_gap_shrinks_like_one_over_n() -> None:
+    """Tokens ±1 in turn: the bound itself is O(1/n)."""
+    entry, bounds = statement("barbero2024:4.2"), []
+    for n in (8, 64):
+        net = rm.Network.from_arrays(np.full((2, 1, 1, 1), 0.5), np.ones((2, 1, 1, 1)), mask=Mask.causal(n))
+        X = np.where(np.arange(n)[:, None] % 2 == 0, 1.0, -1.0)
+        [side] = entry.evaluate(Float64(np.zeros(1)), entry.instance(net, X)).sides
+        assert float(side.left.log) < float(side.right.log)
+        bounds.append(math.exp(float(side.right.log)))
+    assert bounds[1] < bounds[0] / 6
+
+
+def test_the_longest_step_is_reached() -> None:
+    *_, last = two_places(np.random.default_rng(0))
+    verdict = judge(statement("own:repeat"), last, "balls")
+    assert verdict.outcome == Outcome.HOLDS
+    assert 1 - 1e-6 < verdict.ratio < 1
+    assert math.exp(verdict.log_lhs) == pytest.approx(3 - 2 * math.sqrt(2), rel=1e-6)
+
+
+def test_a_loud_query_refutes_the_reading_and_not_the_repair() -> None:
+    [found] = loud_query()
+    assert rm.verify("folk:influence", found.net, found.X, arithmetic="balls").outcome == Outcome.VIOLATED
+    assert rm.verify("own:influence", found.net, found.X, arithmetic="balls").outcome == Outcome.HOLDS
+    exhibit = statement("folk:influence").exhibit
+    assert exhibit is not None
+    certificate = exhibit()
+    assert (certificate.kind, certificate.check().accepted) == ("violates", True)

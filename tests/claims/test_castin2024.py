@@ -1,0 +1,65 @@
+"""castin2024:3.3 and own:lipschitz: the derivative against differences, and the order of the bounds."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+
+import rankmath as rm
+from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.multiprecision import Multiprecision
+from rankmath.claims import statement
+from rankmath.experiments.jacobian import jacobian_norms
+from rankmath.formula.derivatives import jacobian
+from rankmath.formula.run import Run
+from rankmath.verification.judge import judge
+
+
+def network(seed: int, **options: object) -> tuple[rm.Network, np.ndarray]:
+    net = rm.Network.random(tokens=3, dim=2, heads=2, layers=1, seed=seed, biases=True, **options)
+    return net, np.asarray(net.random_input(seed=seed + 1))
+
+
+@pytest.mark.parametrize("options", [{}, {"skip": True}, {"mask": "causal"}])
+def test_the_derivative_is_the_limit_of_differences(options: dict[str, object]) -> None:
+    """Central differences with 60 digits and a step of 1e-20 agree to 1e-35, entry by entry."""
+    net, X = network(2, **options)
+    with mpmath.workdps(60):
+        A = Multiprecision(60)
+        exact = jacobian(Run(A, net, A.asarray(X)))
+        step = mpmath.mpf(10) ** -20
+        for entry in range(X.size):
+            ends = []
+            for sign in (1, -1):
+                moved = A.asarray(X)
+                moved.flat[entry] += sign * step
+                ends.append(Run(A, net, moved).plain_tokens(1))
+            difference = (ends[0] - ends[1]).ravel() / (2 * step)
+            assert max(abs(a - b) for a, b in zip(exact[entry], difference, strict=True)) < 1e-35
+
+
+def test_its_norm_is_that_of_the_derivative_that_is_never_formed() -> None:
+    for seed in range(3):
+        net, X = network(seed, skip=True)
+        found = np.linalg.norm(jacobian(Run(Float64(np.zeros(1)), net, X)), 2)
+        assert found == pytest.approx(jacobian_norms(net, X)[0], rel=1e-9)
+
+
+def test_our_bound_is_never_the_larger_one() -> None:
+    printed, ours = statement("castin2024:3.3"), statement("own:lipschitz")
+    for seed, draw in enumerate(ours.draws):
+        batch = draw(np.random.default_rng(seed), 8)
+        for k in range(8):
+            first, second = (judge(entry, batch.select(k), "float64") for entry in (printed, ours))
+            assert first.log_lhs == second.log_lhs
+            assert second.log_rhs <= first.log_rhs
+
+
+def test_without_its_second_summand_the_bound_fails() -> None:
+    """Two tokens ±1 stretch a change by more than √2."""
+    net = rm.Network.from_arrays(np.full((1, 1, 1, 1), 1.0), np.ones((1, 1, 1, 1)))
+    X = np.asarray([[1.0], [-1.0]])
+    verdict = rm.verify("own:lipschitz", net, X, arithmetic="balls")
+    assert verdict.certified
+    assert np.exp(verdict.log_lhs) > np.sqrt(2.0)  # c = 1: the first summand alone
