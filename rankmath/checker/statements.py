@@ -896,6 +896,15 @@ STATEMENTS |= {
         {"q": "n", "x": "n"},
         "P = [[x[j]**q[i]/sum(x[k]**q[i] for k in range(n)) for j in range(n)] for i in range(n)]\n",
     ),
+    "folk:entropy-order": Statement(
+        "T logits of norm at most sigma give attention of entropy at least c T sigma e^(-sigma)",
+        "c*T*sigma*exp(0 - sigma) <= log(1 + (T - 1)*beta) + sigma*sqrt(T*(T - 1))*beta/(1 + (T - 1)*beta)",
+        ("T >= 2 and floor(T) == T", "sigma > 0 and sigma <= 1000", "c > 0"),
+        _VIOLATES,
+        dict.fromkeys(("T", "sigma", "c"), "number"),
+        "beta = exp(0 - sigma*sqrt(T/(T - 1)))\n",
+        relies=("that the right side is the least entropy, and attained: proofs/zhai2023.tex",),
+    ),
     "folk:softmax-gradient": Statement(
         "the derivative of c -> p = softmax(c/T) has spectral norm at most min(1/(4T), sqrt(2))",
         "norm(J, 2) <= min(1/(4*T), sqrt(2))",

@@ -158,6 +158,8 @@ BROKEN = {
     "own:alibi-decay": "decay_tightness(E, a) <= 0.999",
     "own:spectrum": "subdominant(L) <= 0.999*mixing(L)",
     "own:dispersion": "largest_share(c) <= 0.999*exp(osc(c))/(exp(osc(c)) + count(c) - 1)",
+    "zhai2023:3.1": "1.001*(log(1 + (n - 1)*beta) + sigma*sqrt(n*(n - 1))*beta/(1 + (n - 1)*beta))"
+    " <= row_entropy(X, W)",
     "own:softmax-gradient": "softmax_slope(c, T) <= 0.999/(2*T)",
     "own:composite": "residual(X[L], composite) <= (1.07*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)"
     "*residual(X[0], composite)**(3**L)",

@@ -1,0 +1,135 @@
+"""he2023:u-spa, he2023:e-spa: attention matrices that carry one kernel into the next are non-negative."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import quantity
+from rankmath.validation import InvalidArgument, as_count
+from rankmath.verification.draws import Rng
+from rankmath.verification.exact import boxed, rational, stacked
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import HE
+from rankmath.verification.statement import Statement
+
+# Enough for kernels of a few dozen tokens; what they leave open is said to be open.
+_BITS = 512
+
+
+def _factor(kernel: Any) -> Any:
+    """The lower triangular L with LLᵀ = kernel, in balls."""
+    n = len(kernel)
+    L = np.full((n, n), 0 * kernel[0][0], dtype=object)
+    for i in range(n):
+        for j in range(i + 1):
+            rest = kernel[i][j] - sum((L[i, k] * L[j, k] for k in range(j)), 0 * kernel[0][0])
+            L[i, j] = rest.sqrt() if i == j else rest / L[j, j]
+    return L
+
+
+def _carries(before: Any, after: Any) -> Truth:
+    """Whether L′L⁻¹ ≥ 0 entrywise, L and L′ the factors of two kernels, by elimination in balls."""
+    from rankmath.arithmetic.balls import ball, precision
+
+    with precision(_BITS):
+        first, second = (_factor([[ball(x) for x in row] for row in kernel]) for kernel in (before, after))
+        n = len(first)
+        answer: bool | None = True
+        for i in range(n):
+            # Row i of A = L′L⁻¹ from the right: A L = L′.
+            row: list[Any] = [None] * n
+            for j in range(i, -1, -1):
+                total = sum((row[k] * first[k, j] for k in range(j + 1, i + 1)), 0 * first[0, 0])
+                row[j] = (second[i, j] - total) / first[j, j]
+                if row[j] < 0:
+                    return Truth(False, f"entry ({i}, {j}) is {row[j].str(5)}")
+                if not row[j] >= 0:
+                    answer = None
+    return Truth(answer, f"all {n * (n + 1) // 2} entries in balls of {_BITS} bits")
+
+
+def _uniform(n: int, rho: Fraction) -> list[list[Fraction]]:
+    return [[Fraction(1) if i == j else rho for j in range(n)] for i in range(n)]
+
+
+def _exponential(n: int, a: Fraction) -> list[list[Fraction]]:
+    return [[a ** abs(i - j) for j in range(n)] for i in range(n)]
+
+
+@quantity(
+    "carries_uniform(a: array, b: array, size: array)",
+    latex=r"L_{1}L_{0}^{{-1}}\ge0,\quad L_xL_x^{{\mathsf T}}=(1-x)I_{{{2}}}+x\mathbf 1\mathbf 1^{{\mathsf T}}",
+    example="carries_uniform(a, b, size)",
+    value="truth",
+)
+def carries_uniform(run: ArrayRun, a: str, b: str, size: str) -> Truth:
+    """the factor of the uniform kernel with correlation b, times the inverse of that with a, is non-negative"""
+    n, first, second = (Fraction(run.letter(name)) for name in (size, a, b))
+    return _carries(_uniform(int(n), first), _uniform(int(n), second))
+
+
+@quantity(
+    "carries_exponential(a: array, b: array, size: array)",
+    latex=r"L_{1}L_{0}^{{-1}}\ge0,\quad L_xL_x^{{\mathsf T}}=(x^{{|i-j|}})_{{i,j\le {2}}}",
+    example="carries_exponential(a, b, size)",
+    value="truth",
+)
+def carries_exponential(run: ArrayRun, a: str, b: str, size: str) -> Truth:
+    """the factor of the kernel b to the |i − j|, times the inverse of that with a, is non-negative"""
+    n, first, second = (Fraction(run.letter(name)) for name in (size, a, b))
+    return _carries(_exponential(int(n), first), _exponential(int(n), second))
+
+
+def kernels_instance(a: Any, b: Any, size: int) -> ArrayInstance:
+    """Two correlations between 0 and 1, and a number of tokens."""
+    first, second, n = rational("a", a), rational("b", b), as_count("size", size, least=2, most=40)
+    if not (0 < first < 1 and 0 < second < 1):
+        raise InvalidArgument(f"a, b: {first} and {second} given; numbers between 0 and 1 are needed")
+    return ArrayInstance({"a": boxed([first])[0], "b": boxed([second])[0], "size": boxed([Fraction(n)])[0]})
+
+
+def draw_kernels(rng: Rng, size: int, *, most: int) -> ArrayInstance:
+    """Correlations that grow, by much or by little."""
+    found = []
+    for _ in range(size):
+        first, second = sorted(rng.choice(np.arange(1, 1000), 2, replace=False))
+        found.append(
+            kernels_instance(Fraction(int(first), 1000), Fraction(int(second), 1000), int(rng.integers(2, most)))
+        )
+    return stacked(found, "growing correlation")
+
+
+_FIELDS: dict[str, Any] = {
+    "given": "a < b",
+    "arrays": ("a", "b", "size"),
+    "exact": True,
+    "status": "proved",
+    "truth": "proofs/he2023.tex",
+    "instance": kernels_instance,
+    "draws": (partial(draw_kernels, most=8),),
+    "share": 0.2,
+}
+
+he2023_u_spa = Statement(
+    "he2023:u-spa",
+    "carries_uniform(a, b, size)",
+    title="Uniform kernels are carried into one another by non-negative attention, as we read it",
+    source=f"{HE}, on U-SPA, from memory",
+    notes="Correlations that grow from layer to layer; where they fall some entry is negative.",
+    **_FIELDS,
+)
+
+he2023_e_spa = Statement(
+    "he2023:e-spa",
+    "carries_exponential(a, b, size)",
+    title="Exponential kernels are carried into one another by non-negative attention, as we read it",
+    source=f"{HE}, on E-SPA, from memory",
+    notes="The kernel is e^(−γ|i − j|) with γ falling from layer to layer; a and b are e^(−γ).",
+    **_FIELDS,
+)

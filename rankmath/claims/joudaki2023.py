@@ -1,0 +1,100 @@
+"""joudaki2023:isometry: dividing tokens by their lengths makes them more isometric; and by how much exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.formula.run import unbox
+from rankmath.validation import Array, InvalidArgument, as_array
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import JOUDAKI
+from rankmath.verification.statement import Statement
+
+
+def _lengths(run: ArrayRun, X: str) -> Array:
+    A, rows = run.A, run.array(X)
+    return A.sqrt(A.sum(rows * rows, axis=-1))
+
+
+def _isometry(run: ArrayRun, rows: Array) -> Scalar:
+    """det(G)^{1/n}/(tr G/n), G = XXᵀ, from the pivots of an elimination: G is positive definite."""
+    A = run.A
+    G = A.matmul(rows, A.transpose(rows))
+    n = G.shape[-1]
+    trace, logs = 0, 0
+    for k in range(n):
+        trace = trace + G[..., k : k + 1, k : k + 1]
+    for _ in range(n):
+        pivot, column = G[..., :1, :1], G[..., 1:, :1]
+        logs = logs + A.log(pivot)
+        G = G[..., 1:, 1:] - column * A.transpose(column) / pivot
+    return run.from_log(unbox(logs / n - A.log(trace / n)))
+
+
+@quantity("isometry(X: array)", latex=r"\mathcal I({0})", example="isometry(X) <= 1")
+def isometry(run: ArrayRun, X: str) -> Scalar:
+    """det(XXᵀ)^(1/n) over the mean squared length of a token: 1 where tokens are orthogonal and of one length"""
+    return _isometry(run, run.array(X))
+
+
+@quantity("unit_isometry(X: array)", latex=r"\mathcal I(\tilde {0})", example="unit_isometry(X) <= 1")
+def unit_isometry(run: ArrayRun, X: str) -> Scalar:
+    """the same of the tokens divided by their lengths"""
+    return _isometry(run, run.array(X) / _lengths(run, X))
+
+
+@quantity(
+    "length_spread(X: array)",
+    latex=r"\Bigl(1+\frac{{\operatorname{{Var}}\|x_i\|}}{{(\operatorname{{mean}}\|x_i\|)^2}}\Bigr)",
+    example="length_spread(X) >= 1",
+)
+def length_spread(run: ArrayRun, X: str) -> Scalar:
+    """1 + variance over squared mean of the lengths of tokens"""
+    A, lengths = run.A, _lengths(run, X)
+    total, n = A.sum(lengths, axis=-2), lengths.shape[-2]
+    return run.number(unbox(n * A.sum(lengths * lengths, axis=-2) / (total * total)))
+
+
+def independent_tokens(X: Any) -> ArrayInstance:
+    """Linearly independent tokens, the rows of X; at most as many as dimensions."""
+    X = as_array("X", X, ndim=2)
+    if X.shape[0] > X.shape[1] or np.linalg.matrix_rank(X) < len(X):
+        raise InvalidArgument(f"X: shape {X.shape} given; linearly independent rows are needed")
+    return ArrayInstance({"X": X})
+
+
+def draw_tokens(rng: Rng, size: int) -> ArrayInstance:
+    """Random directions, lengths over several orders of magnitude."""
+    n = int(rng.integers(2, 6))
+    X = rng.standard_normal((size, n, n + int(rng.integers(1, 3))))
+    X *= 10.0 ** (rng.uniform(0, 1, (size, 1, 1)) * rng.standard_normal((size, n, 1)))
+    return ArrayInstance({"X": X}, "random", is_batch=True)
+
+
+def nearly_one_length(rng: Rng) -> Iterator[ArrayInstance]:
+    """Lengths that nearly agree: nearly an equality."""
+    yield independent_tokens([[1.0, 0.0, 0.0], [0.5, 0.866, 0.0]])
+
+
+joudaki2023_isometry = Statement(
+    "joudaki2023:isometry",
+    "isometry(X)*length_spread(X) <= unit_isometry(X)",
+    arrays=("X",),
+    title="Tokens divided by their lengths are more isometric, as we read it",
+    source=f"{JOUDAKI}, on normalisation and isometry, from memory",
+    status="proved",
+    truth="proofs/joudaki2023.tex",
+    instance=independent_tokens,
+    draws=(draw_tokens,),
+    extremal=nearly_one_length,
+    share=0.5,
+    notes="The gain is exactly mean‖x‖² over the squared geometric mean of the lengths: about twice as much "
+    "where lengths differ little.",
+)

@@ -1,0 +1,153 @@
+"""zhai2023:3.1: the least entropy that attention can have, given the norms of weights and tokens: attained."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_arrays
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.formula.run import unbox
+from rankmath.linalg import norms
+from rankmath.validation import InvalidArgument, as_array
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import OWN, ZHAI
+from rankmath.verification.statement import Statement
+
+
+@quantity(
+    "row_entropy(X: array, W: array)",
+    latex=r"\min_i\operatorname{{Ent}}\bigl(\operatorname{{softmax}}({0}{1}{0}^{{\mathsf T}})_i\bigr)",
+    example="row_entropy(X, W) >= 0",
+)
+def row_entropy(run: ArrayRun, X: str, W: str) -> Scalar:
+    """least entropy of a row of softmax(XWXᵀ), in nats"""
+    A, tokens = run.A, run.array(X)
+    logits = A.matmul(A.matmul(tokens, run.array(W)), A.transpose(tokens))
+    logits = logits - A.max(logits, axis=-1)
+    e = A.exp(logits)
+    total = A.sum(e, axis=-1)
+    # log Σe − Σ e·logit/Σe has no logarithm of a small number.
+    found = A.log(total) - A.sum(e * logits, axis=-1) / total
+    return run.number(-unbox(A.max(-found, axis=-2)))
+
+
+@quantity(
+    "logit_size(X: array, W: array)",
+    latex=r"\|{1}\|_2\,\|{0}{0}^{{\mathsf T}}\|_2",
+    example="logit_size(X, W) >= 0",
+)
+def logit_size(run: ArrayRun, X: str, W: str) -> Scalar:
+    """spectral norm of W times that of XXᵀ"""
+    size = norms.spectral(run.array(X), run.A)
+    return run.number(norms.spectral(run.array(W), run.A) * size * size)
+
+
+def entropy_instance(X: Any, W: Any) -> ArrayInstance:
+    """At least two tokens X (n, d), and W (d, d) = W_QK over √d_qk."""
+    X = as_array("X", X, ndim=2)
+    if len(X) < 2:
+        raise InvalidArgument("X: one token given; at least 2 are needed")
+    return ArrayInstance({"X": X, "W": as_array("W", W, ndim=2, shape=(X.shape[1], X.shape[1]))})
+
+
+def draw_entropies(rng: Rng, size: int) -> ArrayInstance:
+    """Random tokens and weights, with logits of moderate size."""
+    n, d = int(rng.integers(2, 7)), int(rng.integers(1, 5))
+    scale = 10.0 ** rng.uniform(-1, 0.4, (size, 1, 1))
+    X, W = rng.standard_normal((size, n, d)), scale * rng.standard_normal((size, d, d))
+    return ArrayInstance({"X": X, "W": W}, "random", is_batch=True)
+
+
+def one_token_apart(rng: Rng) -> Iterator[ArrayInstance]:
+    """Token 1 is e, the others f/√(T − 1), and W turns e nearly into the direction that separates them most."""
+    for n, strength in ((2, 0.5), (3, 2.0), (6, 5.0)):
+        X = np.zeros((n, 2))
+        X[0, 0], X[1:, 1] = 1.0, 1 / math.sqrt(n - 1)
+        angle = math.atan2(-math.sqrt(1 / n), math.sqrt(1 - 1 / n)) + 2.0**-14
+        # Row i of XWXᵀ is x_i W Xᵀ: the query e sees the keys along the angle.
+        W = strength * np.asarray([[math.cos(angle), math.sin(angle)], [0.0, 0.0]])
+        yield ArrayInstance({"X": X, "W": W}, "one token apart")
+
+
+_FLOOR = "log(1 + ({n} - 1)*{b}) + {s}*sqrt({n}*({n} - 1))*{b}/(1 + ({n} - 1)*{b})"
+
+zhai2023_3_1 = Statement(
+    "zhai2023:3.1",
+    f"{_FLOOR.format(n='n', b='beta', s='sigma')} <= row_entropy(X, W)",
+    where={"sigma": "logit_size(X, W)", "beta": "exp(-sigma*sqrt(n/(n - 1)))"},
+    arrays=("X", "W"),
+    title="The entropy of attention is at least a function of the norms, as we read it",
+    source=f"{ZHAI}, Theorem 3.1, from third-party text",
+    status="proved",
+    truth="proofs/zhai2023.tex",
+    instance=entropy_instance,
+    draws=(draw_entropies,),
+    extremal=one_token_apart,
+    sharp=True,
+    notes="Attained for every number of tokens and every σ; that it is, and the proof, are ours.",
+)
+
+
+def order_instance(T: Any, sigma: Any, c: Any = 1) -> ArrayInstance:
+    """A number T ≥ 2 of tokens, a size σ > 0 of the logits, and a constant c > 0."""
+    T, sigma, c = (as_array(name, value, ndim=0) for name, value in (("T", T), ("sigma", sigma), ("c", c)))
+    if not (T >= 2 and sigma > 0 and c > 0):
+        raise InvalidArgument(f"T, sigma, c: {T}, {sigma} and {c} given; T ≥ 2, σ > 0 and c > 0 are needed")
+    return ArrayInstance({"T": T, "sigma": sigma, "c": c})
+
+
+def draw_orders(rng: Rng, size: int) -> ArrayInstance:
+    """Few tokens, larger and larger logits."""
+    arrays = {
+        "T": rng.integers(2, 6, size).astype(float),
+        "sigma": 10.0 ** rng.uniform(0, 2.5, size),
+        "c": 10.0 ** rng.uniform(-6, 0, size),
+    }
+    return ArrayInstance(arrays, "few tokens", is_batch=True)
+
+
+def exhibit_order() -> Certificate:
+    """Two tokens, σ = 60: below a ten-thousand-millionth of Tσe^(−σ)."""
+    return certify_arrays("folk:entropy-order", {"T": 2, "sigma": 60, "c": Fraction(1, 10**10)}, kind="violates")
+
+
+folk_entropy_order = Statement(
+    "folk:entropy-order",
+    f"c*T*sigma*exp(-sigma) <= {_FLOOR.format(n='T', b='beta', s='sigma')}",
+    given=("T >= 2", "sigma > 0", "c > 0"),
+    where={"beta": "exp(-sigma*sqrt(T/(T - 1)))"},
+    arrays=("T", "sigma", "c"),
+    title="The least entropy is of the order of Tσe^(−σ), as it may be read",
+    source="often read, with no one source",
+    status="refuted",
+    truth="proofs/zhai2023.tex",
+    instance=order_instance,
+    draws=(draw_orders,),
+    exhibit=exhibit_order,
+    notes="Where the number T of tokens is fixed every constant c fails from some σ on: the exponent is "
+    "σ√(T/(T − 1)), not σ. Nothing is said where T grows with σ.",
+)
+
+own_entropy_order = Statement(
+    "own:entropy-order",
+    f"sigma*sqrt(T*(T - 1))*beta/(1 + (T - 1)*beta) <= {_FLOOR.format(n='T', b='beta', s='sigma')}"
+    f" and {_FLOOR.format(n='T', b='beta', s='sigma')} <= (T - 1)*beta*(1 + sigma*sqrt(T/(T - 1)))",
+    given=("T >= 2", "sigma > 0"),
+    where={"beta": "exp(-sigma*sqrt(T/(T - 1)))"},
+    arrays=("T", "sigma"),
+    title="The order of the least entropy for a fixed number of tokens",
+    source=f"{OWN}, after Theorem 3.1 of {ZHAI}",
+    status="proved",
+    truth="proofs/zhai2023.tex",
+    instance=order_instance,
+    draws=(draw_orders,),
+)
