@@ -85,7 +85,7 @@ _LETTERS = {
     "epsilon": r"\varepsilon",
     "phi": r"\varphi",
 }
-_GREEK = ("alpha", "beta", "gamma", "delta", "kappa", "theta", "rho", "mu", "nu", "omega", "sigma", "lambda")
+_GREEK = ("alpha", "beta", "gamma", "delta", "kappa", "theta", "rho", "tau", "mu", "nu", "omega", "sigma", "lambda")
 _SIGNS = {"<=": r"\le", "<": "<", ">=": r"\ge", ">": ">", "==": "="}
 
 

@@ -102,6 +102,11 @@ POINT = {
     "last_share": 0.125,
     "is_last": 1,
     "alpha": 0.625,
+    "tau": 0.28125,
+    "row_mu": 1.25,
+    "length_mu": 0.5,
+    "r_1": 0.5,
+    "r_2": 0.75,
     "rho": 0.375,
 }
 BY_HEAD = {"normalised_norm_W": [0.9, 0.1], "form_norm_W_QK": [1.1, 2.0]}

@@ -1,0 +1,123 @@
+"""kim2021:3.2: attention by distances is Lipschitz on all of space; the printed constant and a smaller one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rankmath.attention.softmax import softmax
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.formula.numbers import Signed
+from rankmath.linalg import norms
+from rankmath.validation import Array, as_array
+from rankmath.verification.draws import Rng, clustered_tokens, low_rank_tokens, moderate_tokens
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import KIM, OWN
+from rankmath.verification.statement import Statement
+
+
+@quantity("inverse_phi(x: number)", latex=r"W\Bigl(\frac{{{0}}}{{e}}\Bigr)", example="inverse_phi(1) <= 1")
+def inverse_phi(run: ArrayRun, x: Fraction) -> Scalar:
+    """the y ≥ 0 with y e^{y+1} = x: Lambert's W(x/e)"""
+    if run.A.name == "balls":
+        one = run.numbers.lift(Fraction(1))
+        return (run.numbers.lift(x) / one.exp()).lambertw()
+    if run.A.name == "mpmath":
+        import mpmath
+
+        return mpmath.lambertw(run.numbers.lift(x) / mpmath.e).real
+    from scipy.special import lambertw
+
+    return Signed.of(lambertw(float(x) / np.e).real)
+
+
+def distance_jacobian(run: ArrayRun, Z: str) -> Array:
+    """The derivative of f(Z)_i = Σ_j P_ij z_j, P_ij ∝ e^{−‖z_i − z_j‖²}, (..., nd, nd), rows the input.
+
+    With q_k = z_k − z_i and m_i = Σ_j P_ij q_j its block (k, i) is P_ik (I − 2 q_kᵀ(q_k − m_i)); block (i, i) is
+    P_ii I plus twice the covariance of the q_j.
+    """
+    A, X = run.A, run.array(Z)
+    n, d = X.shape[-2:]
+    eye = A.asarray(np.eye(d))
+    columns = []
+    for i in range(n):
+        q = X - X[..., i : i + 1, :]
+        p = softmax(A, -A.transpose(A.sum(q * q, axis=-1)))
+        centred = q - A.matmul(p, q)
+        blocks = []
+        for k in range(n):
+            weight = p[..., :, k : k + 1]
+            if k == i:
+                blocks.append(weight * eye + 2 * A.matmul(A.transpose(q), A.transpose(p) * centred))
+            else:
+                outer = A.matmul(A.transpose(q[..., k : k + 1, :]), centred[..., k : k + 1, :])
+                blocks.append(weight * (eye - 2 * outer))
+        columns.append(A.concat(blocks, axis=-2))
+    return A.concat(columns, axis=-1)
+
+
+@quantity(
+    "distance_jacobian_norm(Z: array)", latex=r"\|\mathrm df({0})\|_2", example="distance_jacobian_norm(Z) >= 0"
+)
+def distance_jacobian_norm(run: ArrayRun, Z: str) -> Scalar:
+    """spectral norm of the derivative of f(Z)_i = Σ_j P_ij z_j, P_ij in proportion to e^{−‖z_i − z_j‖²}"""
+    return run.number(norms.spectral(distance_jacobian(run, Z), run.A))
+
+
+def distance_instance(Z: Any) -> ArrayInstance:
+    """Tokens Z (n, d)."""
+    return ArrayInstance({"Z": as_array("Z", Z, ndim=2)})
+
+
+def draw_tokens(rng: Rng, size: int) -> ArrayInstance:
+    """Tokens of every kind, their distances about one."""
+    n, d = int(rng.integers(2, 6)), int(rng.integers(1, 4))
+    tokens = (moderate_tokens, clustered_tokens, low_rank_tokens)[int(rng.integers(3))]
+    return ArrayInstance({"Z": tokens(rng, size, n, d)}, tokens.__name__.replace("_", " "), is_batch=True)
+
+
+def draw_star(rng: Rng, size: int) -> ArrayInstance:
+    """One token in the middle of many, where a change of it moves all the others."""
+    n, d = int(rng.integers(4, 8)), 2
+    radius = rng.uniform(0.8, 1.8, (size, 1, 1))
+    angle = np.linspace(0, rng.uniform(0.5, 2 * np.pi), n - 1)
+    ring = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    Z = np.concatenate([np.zeros((size, 1, d)), radius * ring], axis=-2)
+    return ArrayInstance({"Z": Z + 1e-3 * rng.standard_normal(Z.shape)}, "star", is_batch=True)
+
+
+kim2021_3_2 = Statement(
+    "kim2021:3.2",
+    "distance_jacobian_norm(Z) <= sqrt(n)*(4*phi + 1)",
+    where={"phi": "inverse_phi(n - 1)"},
+    arrays=("Z",),
+    title="Attention by distances is Lipschitz in ℓ₂",
+    source=f"{KIM}, Theorem 3.2, the bound on Lip₂, wording from memory, as we read it: one head with W_Q = W_K in "
+    "the tokens z = xW_Q/(D/H)^{1/4}; the linear maps before and after contribute their norms",
+    status="proved",
+    truth="proofs/kim2021.tex",
+    instance=distance_instance,
+    draws=(draw_tokens, draw_star),
+    share=0.4,
+    notes="The bound on Lip_∞ is not registered: we have no wording we are sure of.",
+)
+
+own_l2_lipschitz = Statement(
+    "own:l2-lipschitz",
+    "distance_jacobian_norm(Z) <= sqrt((n + 1)/2) + 2*phi + 2*sqrt((n - 1)*tau*phi)",
+    where={"phi": "inverse_phi(n - 1)", "tau": "inverse_phi(1)"},
+    arrays=("Z",),
+    title="Attention by distances is Lipschitz in ℓ₂ with a constant of order √(n log n)",
+    source=OWN,
+    status="proved",
+    truth="proofs/kim2021.tex",
+    instance=distance_instance,
+    draws=(draw_tokens, draw_star),
+    share=0.4,
+    notes="Never more than kim2021:3.2, which grows like √n log n.",
+)

@@ -1,0 +1,129 @@
+"""shi2022:layernorm: what LayerNorm does to the spread of tokens, as printed and closer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.formula.run import unbox
+from rankmath.validation import Array, InvalidArgument, as_array
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import OWN, SHI
+from rankmath.verification.statement import Statement
+
+
+def _lengths(run: ArrayRun, Y: str) -> Array:
+    """ℓ₂ norms of the rows, (..., n, 1)."""
+    X = run.array(Y)
+    return run.A.sqrt(run.A.sum(X * X, axis=-1))
+
+
+def _about_mean(run: ArrayRun, rows: Array) -> Scalar:
+    R = rows - run.A.mean_row(rows)
+    return run.number(unbox(run.A.sqrt(run.A.sum(run.A.sum(R * R, axis=-1), axis=-2))))
+
+
+@quantity("normed_mu(Y: array)", latex=r"\mu(\mathrm{{LN}}({0}))", example="normed_mu(Y) >= 0")
+def normed_mu(run: ArrayRun, Y: str) -> Scalar:
+    """Frobenius norm about their mean of the rows, each divided by its ℓ₂ norm"""
+    return _about_mean(run, run.array(Y) / _lengths(run, Y))
+
+
+@quantity("row_mu(Y: array)", latex=r"\mu({0})", example="row_mu(Y) >= 0")
+def row_mu(run: ArrayRun, Y: str) -> Scalar:
+    """Frobenius norm of the rows about their mean"""
+    return _about_mean(run, run.array(Y))
+
+
+@quantity("length_mu(Y: array)", latex=r"\mu(\|{0}_i\|)", example="length_mu(Y) <= row_mu(Y)")
+def length_mu(run: ArrayRun, Y: str) -> Scalar:
+    """root of the sum of the squares of the rows' ℓ₂ norms about their mean"""
+    return _about_mean(run, _lengths(run, Y))
+
+
+@quantity(
+    "least_length(Y: array, k: layer)",
+    latex=r"r_{{{1}}}({0})",
+    example="least_length(Y, 0) >= 0",
+)
+def least_length(run: ArrayRun, Y: str, k: int) -> Scalar:
+    """the least ℓ₂ norm of a row (k = 0), or the least but one (k = 1), and so on"""
+    sizes = _lengths(run, Y)
+    if not run.A.unbounded:
+        return run.number(np.sort(sizes[..., 0], axis=-1)[..., k])
+    ordered = list(sizes[:, 0])
+    for last in range(len(ordered) - 1, 0, -1):  # exchanges, each an enclosure of the smaller and the larger one
+        for place in range(last):
+            a, b = ordered[place], ordered[place + 1]
+            ordered[place], ordered[place + 1] = run.numbers.smaller(a, b), run.numbers.larger(a, b)
+    return run.number(ordered[k])
+
+
+def rows_instance(Y: Any) -> ArrayInstance:
+    """Two tokens or more, none of them zero."""
+    Y = as_array("Y", Y, ndim=2)
+    if len(Y) < 2 or not Y.any(axis=1).all():
+        raise InvalidArgument(
+            f"Y: shape {Y.shape} given, or a zero row; two or more rows that are not zero are needed"
+        )
+    return ArrayInstance({"Y": Y})
+
+
+def draw_rows(rng: Rng, size: int) -> ArrayInstance:
+    """Tokens of lengths that differ much or little, in a cap or all around."""
+    n, d = int(rng.integers(3, 7)), int(rng.integers(2, 5))
+    Y = 10.0 ** rng.uniform(-2, 0.5, (size, 1, 1)) * rng.standard_normal((size, n, d)) + rng.standard_normal(
+        (size, 1, d)
+    )
+    return ArrayInstance({"Y": Y * 10.0 ** rng.uniform(-0.5, 0.5, (size, n, 1))}, "random", is_batch=True)
+
+
+def one_length(rng: Rng) -> Iterator[ArrayInstance]:
+    """Tokens of nearly one length: LayerNorm divides them all by it."""
+    for off in (1e-2, 1e-7):
+        angles = np.asarray([0.0, 0.5, 1.25, 2.0])
+        scale = 3.0 * (1 + off * np.asarray([0.0, 0.3, -0.2, 1.0]))
+        yield ArrayInstance(
+            {"Y": scale[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)}, "one length"
+        )
+
+
+shi2022_layernorm = Statement(
+    "shi2022:layernorm",
+    "normed_mu(Y) <= row_mu(Y)/r_1",
+    where={"r_1": "least_length(Y, 0)"},
+    arrays=("Y",),
+    title="LayerNorm spreads tokens by no more than one over the least length",
+    source=f"{SHI}, the factor of LayerNorm, as we read it: the distance to tokens that are all equal grows by at "
+    "most 1/σ, σ the least length of a token (its deviation, where LayerNorm also subtracts each token's mean)",
+    status="proved",
+    truth="proofs/shi2022.tex",
+    instance=rows_instance,
+    draws=(draw_rows,),
+    extremal=one_length,
+    sharp=True,
+    share=0.5,
+)
+
+own_layernorm = Statement(
+    "own:layernorm",
+    "normed_mu(Y)**2 <= (row_mu(Y)**2 - length_mu(Y)**2)/(r_1*r_2)",
+    where={"r_1": "least_length(Y, 0)", "r_2": "least_length(Y, 1)"},
+    arrays=("Y",),
+    title="LayerNorm forgets how lengths differ, and spreads the rest",
+    source=OWN,
+    status="proved",
+    truth="proofs/shi2022.tex",
+    instance=rows_instance,
+    draws=(draw_rows,),
+    extremal=one_length,
+    sharp=True,
+    share=0.5,
+    notes="An equality for two tokens, and for tokens of one length.",
+)

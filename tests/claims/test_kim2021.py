@@ -1,0 +1,66 @@
+"""kim2021:3.2 and own:l2-lipschitz: derivative, Lambert's function, the order of the bounds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from rankmath.arithmetic.float64 import Float64
+from rankmath.claims import statement
+from rankmath.claims.kim2021 import distance_jacobian
+from rankmath.formula.arrays import ArrayRun
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.judge import judge
+
+PRINTED, OURS = statement("kim2021:3.2"), statement("own:l2-lipschitz")
+
+
+def attended(Z: np.ndarray) -> np.ndarray:
+    gaps = Z[:, None] - Z[None]
+    weights = np.exp(-(gaps * gaps).sum(axis=-1))
+    return weights / weights.sum(axis=1, keepdims=True) @ Z
+
+
+def test_the_derivative_is_the_complex_step() -> None:
+    rng = np.random.default_rng(0)
+    for n, d in ((2, 1), (3, 2), (5, 3)):
+        Z = rng.standard_normal((n, d))
+        found = distance_jacobian(ArrayRun(Float64(np.zeros(1)), ArrayInstance({"Z": Z})), "Z")
+        for entry in range(Z.size):
+            step = np.zeros(Z.size, dtype=complex)
+            step[entry] = 1e-30j
+            assert found[entry] == pytest.approx(
+                attended(Z + step.reshape(Z.shape)).imag.ravel() / 1e-30, abs=1e-12
+            )
+
+
+def test_the_constant_solves_its_equation() -> None:
+    for n in (2, 5, 40):
+        Z = np.linspace(0, 1, n)[:, None]
+        found = [judge(PRINTED, ArrayInstance({"Z": Z}), arithmetic).log_rhs for arithmetic in ("float64", "balls")]
+        assert found[0] == pytest.approx(found[1], abs=1e-12)
+        phi = (math.exp(found[0]) / math.sqrt(n) - 1) / 4
+        assert phi * math.exp(phi + 1) == pytest.approx(n - 1, rel=1e-9)
+
+
+def test_our_bound_is_never_the_larger_one_and_its_advantage_grows() -> None:
+    advantage = []
+    for n in (2, 3, 8, 30):
+        instance = ArrayInstance({"Z": np.linspace(0, 2, n)[:, None]})
+        printed, ours = (judge(entry, instance, "float64") for entry in (PRINTED, OURS))
+        assert printed.log_lhs == ours.log_lhs
+        advantage.append(printed.log_rhs - ours.log_rhs)
+    assert advantage[0] > 0
+    assert advantage == sorted(advantage)
+
+
+def test_the_lemma_is_attained() -> None:
+    """n − 1 tokens at the squared distance 1 + φ: the mean squared distance is φ itself."""
+    n = 7
+    phi = 1.0
+    for _ in range(60):  # y ← log((n − 1)/y) − 1 has the fixed point y e^{y+1} = n − 1; damped
+        phi = (phi + math.log((n - 1) / phi) - 1) / 2
+    d = 1 + phi
+    assert (n - 1) * d * math.exp(-d) / (1 + (n - 1) * math.exp(-d)) == pytest.approx(phi, rel=1e-12)
