@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -132,9 +133,17 @@ def test_the_counterexample_is_handed_over_and_violates(tmp_path: Path) -> None:
     assert "lhs/rhs = " in done.output
     file = tmp_path / "out/counterexamples/example-always-halves.json"
     assert f"counterexample: {file}" in done.output
+    (certificate,) = (tmp_path / "out/certificates").glob("*.json")
+    assert f"certificate: {certificate} (accepted by the checker)" in done.output
+    assert rankmath("check", certificate).exit_code == 0
+    assert certificate.stem in file.with_suffix(".tex").read_text(), "the theorem is that of the certificate"
+    made: dict[str, Any] = {}
+    exec(file.with_suffix(".py").read_text(), made)
     from rankmath.campaigns.battery import verify
 
     instance = decode(file.read_text())
+    assert (made["X"] == instance.X).all()
+    assert (made["net"].W_QK == instance.net.W_QK).all()
     false_claim = next(entry for entry in statements_in(mine) if entry.key == "example:always-halves")
     verdict = verify(false_claim, instance.net, instance.X, arithmetic="balls")
     assert (verdict.outcome, verdict.certified) == ("VIOLATED", True)

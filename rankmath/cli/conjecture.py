@@ -82,23 +82,19 @@ def answer_all(
 
 def saved(answer: Answer, output: str) -> list[str]:
     """Certificate, Python and LaTeX of the counterexample, written; where they are, in words."""
-    from rankmath.campaigns.conjecture import in_latex, in_python
-    from rankmath.files import folder as make_folder
-    from rankmath.files import write
+    from rankmath.report.counterexamples import handed_over
     from rankmath.verification.instance import NetworkInstance
 
     instance = answer.battery.counterexample
     if not answer.refuted or not isinstance(instance, NetworkInstance):
         return []
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", answer.battery.statement.key)
-    folder = make_folder(Path(output) / "claims")
-    write(folder / f"{name}.py", in_python(instance))
-    write(folder / f"{name}.tex", in_latex(instance) + "\n")
-    lines = [f"python: {folder}/{name}.py", f"latex: {folder}/{name}.tex"]
+    folder = Path(output) / "claims"
     try:
         certificate = answer.battery.certificate()
     except ArithmeticError as refusal:
-        return [*lines, f"no certificate: {refusal}"]
+        return [*handed_over(instance, None, folder, name), f"no certificate: {refusal}"]
+    lines = handed_over(instance, certificate, folder, name)
     path = certificate.save(folder / f"{name}.json")
     return [*lines, f"certificate: {path} ({certificate.id}, accepted by the checker)"]
 

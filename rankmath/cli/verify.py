@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from rankmath.verification.statement import Statement
 
 
+#: At most so many numbers of a counterexample are printed.
+_FEW = 60
+
+
 @click.command()
 @click.argument("what", nargs=-1, metavar="[KEY|PATTERN|FILE]...", shell_complete=complete_keys)
 @click.option(
@@ -171,6 +175,25 @@ def _write_page_and_appendix(folder: Path, report: Any, *, quiet: bool) -> list[
     return [f"{name}: {written[name]}" for name in ("page", "figures", "appendix")]
 
 
+def _handed_over(result: Result, folder: Path) -> list[str]:
+    """The counterexample to a claim of the user's own: in numbers, as Python and LaTeX, and its certificate."""
+    from rankmath.campaigns.conjecture import in_words
+    from rankmath.campaigns.exact_json import decode
+    from rankmath.certificates.certificate import Certificate
+    from rankmath.report.counterexamples import handed_over
+    from rankmath.report.sources import slug
+    from rankmath.verification.instance import NetworkInstance
+
+    instance = decode(result.counterexample) if result.counterexample and result.status == "open" else None
+    if not isinstance(instance, NetworkInstance):
+        return []
+    paths = [folder / "certificates" / f"{name}.json" for name in result.certificates[:1]]
+    certificate = Certificate.load(paths[0]) if paths else None
+    lines = in_words(instance) if instance.vector().size <= _FEW else in_words(instance)[:1]
+    lines += handed_over(instance, certificate, folder / "counterexamples", slug(result.key))
+    return [*lines, *(f"certificate: {path} (accepted by the checker)" for path in paths)]
+
+
 def _print_results(results: Sequence[Result], folder: Path, notes: list[str]) -> None:
     from rankmath.console import print_table
     from rankmath.printing import log_of, quotient
@@ -199,6 +222,8 @@ def _print_results(results: Sequence[Result], folder: Path, notes: list[str]) ->
             click.echo(f"{r.key}: {r.sentence}")
             if r.counterexample:
                 click.echo(f"  counterexample: {folder}/counterexamples/{slug(r.key)}.json")
+            for line in _handed_over(r, folder):
+                click.echo(f"  {line}")
         for name, factor in r.comparison.items():
             click.echo(f"{r.key}: {name}: {factor:.3g} times")
     for note in notes:

@@ -30,7 +30,7 @@ from rankmath.report.sources import (
     proof_texts,
     proofs_folder,
 )
-from rankmath.report.theorems import FAMILIES, theorem
+from rankmath.report.theorems import FAMILIES, stated, theorem
 from rankmath.validation import InvalidArgument
 from rankmath.verification.many_tokens import Kinds
 from rankmath.verification.statement import Statement
@@ -355,13 +355,8 @@ def _claims(chosen: Mapping[str, Statement]) -> str:
         cites = cited_by(entry.source)
         cited = rf"~\cite{{{','.join(cites)}}}" if cites else ""
         lines.append(rf"\item[{code(entry.key)}] \textit{{{escape(entry.title)}.}}\\*[3pt]")
-        given = "; ".join(part if part.startswith("$") else escape(part) for part in entry.premises)
-        if given:
-            lines.append(rf"Suppose: {given}.  Then\\*[3pt]")
-        # Words within a formula may be broken apart.
-        shown = (part.replace(r"\text{", r"\allowbreak\text{") for part in (*entry.conclusion, *entry.letters))
-        parts = r"$,\\*[3pt] $\displaystyle ".join(shown)
-        lines.append(rf"$\displaystyle {parts}$.\\*[3pt]")
+        lines += stated(entry)
+        lines[-1] += r"\\*[3pt]"
         verb = entry.status.capitalize()
         note = f" {escape(entry.notes)}" if entry.notes else ""
         lines.append(rf"Source: {escape(entry.source)}{cited}.  {verb} in Section~{_where(entry)}.{note}")

@@ -13,7 +13,7 @@ from rankmath.checker import checker
 from rankmath.claims import statement, statements
 from rankmath.report.latex import code, escape, formulas, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field
-from rankmath.report.theorems import EQUILIBRIUM, equilibrium_statement
+from rankmath.report.theorems import EQUILIBRIUM, equilibrium_statement, in_words, stated
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.statement import Statement
 from rankmath.version import __version__
@@ -77,7 +77,7 @@ class Citation:
         cites = ",".join((*self.bibtex, "rankmath"))
         lines = [
             f"{formulas(self.title)} ({code(self.key)}, \\cite{{{cites}}}).",
-            *self._statement(formulas),
+            *self._quoted(),
             f"{escape(self.truth[0].upper() + self.truth[1:])}.",
             *((formulas(self.notes),) if self.notes else ()),
         ]
@@ -85,27 +85,32 @@ class Citation:
         lines.append(f"% Source: {self.source}")
         return "\n".join(lines)
 
-    def _statement(self, plain: Callable[[str], str]) -> list[str]:
-        """Hypotheses, conclusion, letters, and what the quantities are; `plain` writes words."""
+    def _quoted(self) -> tuple[str, ...]:
+        """The same in LaTeX, whose lines may be broken: a formula wider than a column is no display."""
         if not self.displayed:
-            return [part if plain is formulas else _as_markdown(part) for part in self.claim]
-        lines = []
-        if self.premises:
-            given = "; ".join(part if part.startswith("$") else plain(part) for part in self.premises)
-            lines.append(f"Suppose: {given}. Then")
-        lines += [f"\\[\n  {part}\n\\]" if plain is formulas else f"$$\n{part}\n$$" for part in self.claim]
+            return self.claim
+        return (r"\begin{quote}\raggedright", *stated(self), r"\end{quote}", *in_words(self))
+
+    @property
+    def conclusion(self) -> tuple[str, ...]:
+        return self.claim
+
+    def _statement(self) -> list[str]:
+        """Hypotheses, conclusion, letters, and what the quantities are, in Markdown."""
+        if not self.displayed:
+            return [_as_markdown(part) for part in self.claim]
+        lines = [f"Suppose: {'; '.join(self.premises)}. Then"] if self.premises else []
+        lines += [f"$$\n{part}\n$$" for part in self.claim]
         if self.letters:
             lines.append(f"where {', '.join(f'${letter}$' for letter in self.letters)}.")
         for shown, meaning in self.meanings:
-            lines.append(
-                f"In words: {plain(meaning)}." if shown in self.claim else f"Here ${shown}$: {plain(meaning)}."
-            )
+            lines.append(f"In words: {meaning}." if shown in self.claim else f"Here ${shown}$: {meaning}.")
         return lines
 
     def _markdown(self) -> str:
         lines = [
             f"**{self.title}** (`{self.key}`)",
-            "\n".join(self._statement(str)),
+            "\n".join(self._statement()),
             f"Source: {self.source}.",
             f"{self.truth[0].upper() + self.truth[1:]}." + (f" {self.notes}" if self.notes else ""),
         ]

@@ -8,14 +8,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankmath.campaigns.conjecture import in_latex, in_python
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.certificate import exact as exact_notation
 from rankmath.claims import statement, statements
+from rankmath.files import folder as make_folder
 from rankmath.files import write
 from rankmath.report.latex import exact_data, identifier
 from rankmath.report.sources import certificate_file
 from rankmath.report.theorems import document, letters
 from rankmath.validation import InvalidArgument
+from rankmath.verification.instance import NetworkInstance
 
 if TYPE_CHECKING:
     from rankmath.equilibria.certify import EquilibriumProof
@@ -111,6 +114,16 @@ def equilibrium_shown(
     )
     beside = (_theorem_beside(shown, certificate), *_picture_beside(shown, equilibrium, proof, plot=plot))
     return replace(shown, beside=beside)
+
+
+def handed_over(
+    instance: NetworkInstance, certificate: Certificate | None, folder: str | os.PathLike[str], name: str
+) -> list[str]:
+    """Write the instance as Python and LaTeX, with a certificate as a theorem that compiles alone; their places."""
+    target = make_folder(folder)
+    tex = in_latex(instance) + "\n" if certificate is None else document([certificate])
+    python = write(target / f"{name}.py", in_python(instance))
+    return [f"python: {python}", f"latex: {write(target / f'{name}.tex', tex)}"]
 
 
 def _theorem_beside(shown: Shown, certificate: Certificate) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from string import ascii_letters, digits
 from typing import Any
 
+from rankmath.claims import statements
 from rankmath.drawing import NoMatplotlib, pyplot
 from rankmath.files import folder as make_folder
 from rankmath.files import write as write_file
@@ -90,7 +91,10 @@ def write(
             (target / check.file).parent.mkdir(exist_ok=True)
             write_file(target / check.file, check.content)
     step("appendix")
-    document = appendix(subject.report, plots=places["figures"] if subject.report is not None else None)
+    report = subject.report
+    # Of a run of some statements, these; of a campaign, which has no such report, all.
+    keys = None if report is None else [result.key for result in report.results if result.key in statements()]
+    document = appendix(report, plots=None if report is None else places["figures"], keys=keys)
     tex = document.save(target)
     write_file(target / "index.html", text.encode())
     return {"page": target / "index.html", **places, "appendix": tex, "bibliography": target / "references.bib"}

@@ -207,8 +207,49 @@ def number(value: int | str) -> Fraction:
     return Fraction(mantissa) * Fraction(2) ** int(exponent or 0)
 
 
+def breakable(math: str) -> str:
+    """Mathematics for running text that goes over as many lines as it needs: its words stand outside the dollar
+    signs, and a product may be broken as well as a sum.
+
+    Examples
+    --------
+    >>> print(breakable(r"\\mu\\,n \\le 1\\text{ for all }l"))
+    $\\displaystyle \\mu\\,\\allowbreak n \\le 1$ for all $\\displaystyle l$
+    """
+    depth, written = 0, ""
+    for piece in re.findall(r"\\text\{[^{}$]*\}|\\[A-Za-z]+|\\.|.", math, re.DOTALL):
+        depth += (piece == "{") - (piece == "}")
+        if piece.startswith(r"\text{") and depth == 0:
+            piece = f"$ {piece[6:-1]}".replace("$  ", "$ ") + r"$\displaystyle "
+        elif depth == 0 and piece in (r"\,", r"\ ", r"\quad"):
+            piece += r"\allowbreak "
+        written += piece
+    found = rf"$\displaystyle {written}$"
+    return re.sub(r"\$\\displaystyle\s*\$", "", found).replace("$ ,", "$,").strip()
+
+
+def exact_scalar(x: Fraction) -> str:
+    """A small power of two as such; anything else as it is.
+
+    Examples
+    --------
+    >>> exact_scalar(Fraction(1, 2**48)), exact_scalar(Fraction(1, 3))
+    ('2^{-48}', '\\\\tfrac{1}{3}')
+    """
+    bits = x.denominator.bit_length() - 1
+    power = x.numerator == 1 and x.denominator == 1 << bits and bits > 10
+    return f"2^{{-{bits}}}" if power else exact_math(x)
+
+
+#: A line of a page, in points, and what is taken of it: by a digit, a digit of a fraction, a sign, a column's gap,
+#: a letter of a name, and parentheses with the sign of equality.
+_LINE, _DIGIT, _SMALL_DIGIT, _SIGN, _GAP, _LETTER, _AROUND = 440.0, 5.5, 4.3, 8.5, 10.0, 5.8, 40.0
+
+
 def exact_data(data: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     """The data of a certificate, a line of mathematics for each field: numbers, row vectors, matrices, words.
+
+    A matrix too wide for a page is shown to six digits, and one too wide for that only named.
 
     Examples
     --------
@@ -220,10 +261,10 @@ def exact_data(data: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
         if isinstance(value, Mapping):
             yield from exact_data(value, f"{shown}.")
         elif _is_list(value) and value and _is_told_apart(value[0]):
-            for k, inner in enumerate(value, start=1):
+            for k, inner in enumerate(value):  # from 0 on, as layers and heads in claims
                 yield from exact_data({f"{name}[{k}]": inner}, prefix)
         else:
-            yield rf"\mathtt{{{escape(shown)}}}={_exact_value(value)}"
+            yield rf"\mathtt{{{escape(shown)}}}{_shown(value, _LINE - _LETTER * len(shown) - _AROUND)}"
 
 
 def _is_list(value: Any) -> bool:
@@ -235,15 +276,43 @@ def _is_told_apart(first: Any) -> bool:
     return isinstance(first, Mapping) or (_is_list(first) and bool(first) and _is_list(first[0]))
 
 
-def _exact_value(value: Any) -> str:
+def _shown(value: Any, room: float) -> str:
+    """What follows the name: "=" and the value exactly, or what of it there is room for."""
     if not _is_list(value):
         try:
-            return exact_math(number(value))
+            return f"={exact_scalar(number(value))}"
         except ValueError:
-            return rf"\text{{{escape(str(value))}}}"
-    rows = value if value and _is_list(value[0]) else [value]
-    body = r"\\".join("&".join(_exact_value(entry) for entry in row) for row in rows)
+            return rf"=\text{{{escape(str(value))}}}"
+    rows = [[number(x) for x in row] for row in (value if value and _is_list(value[0]) else [value])]
+    for sign, write in (("=", exact_math), (r"\approx ", _six_digits)):
+        cells = [[write(x) for x in row] for row in rows]
+        if sum(max(map(_width, column)) + _GAP for column in zip(*cells, strict=True)) <= room:
+            return sign + _matrix(cells)
+    return rf"\in\mathbb{{Q}}^{{{len(rows)}\times{len(rows[0])}}}\text{{, in the certificate}}"
+
+
+def exact_matrix(rows: Sequence[Sequence[Fraction]]) -> str:
+    """The matrix, every entry exactly."""
+    return _matrix([[exact_math(x) for x in row] for row in rows])
+
+
+def _matrix(cells: Sequence[Sequence[str]]) -> str:
+    body = r"\\".join("&".join(row) for row in cells)
     return rf"\begin{{pmatrix}}{body}\end{{pmatrix}}"
+
+
+def _six_digits(x: Fraction) -> str:
+    mantissa, _, exponent = f"{float(x):.6g}".partition("e")
+    return mantissa + (rf"\cdot10^{{{int(exponent)}}}" if exponent else "")
+
+
+def _width(cell: str) -> float:
+    """About how wide a number is on paper, in points."""
+    fraction = re.search(r"\\tfrac\{(\d+)\}\{(\d+)\}", cell)
+    sign = _SIGN if cell.startswith("-") else 0.0
+    if fraction:
+        return sign + _SMALL_DIGIT * max(map(len, fraction.groups()))
+    return sign + _DIGIT * len(re.sub(r"\D", "", cell)) + 3 * cell.count("\\")
 
 
 def at_least(number: Fraction, places: int = 6) -> str:

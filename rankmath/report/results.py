@@ -50,7 +50,7 @@ class Report:
         """report.json, certificates/ and counterexamples/ under `folder`, without those of an earlier run."""
         target = make_folder(folder)
         certificates = make_folder(target / "certificates")
-        for old in (*certificates.glob("rm-*.json"), *target.glob("counterexamples/*.json")):
+        for old in (*certificates.glob("rm-*.json"), *target.glob("counterexamples/*.*")):
             old.unlink()
         for result in self.results:
             for name, text in zip(result.certificates, result.texts, strict=True):

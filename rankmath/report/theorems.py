@@ -5,14 +5,26 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.claims import statements
-from rankmath.report.latex import code, escape, exact_data, exact_math, identifier, number
+from rankmath.report.latex import (
+    breakable,
+    code,
+    escape,
+    exact_data,
+    exact_math,
+    exact_matrix,
+    exact_scalar,
+    formulas,
+    identifier,
+    number,
+)
 from rankmath.report.sources import cited_by, preamble
 from rankmath.validation import InvalidArgument
 from rankmath.verification.many_tokens import Kinds, LoneQuery, MeanKinds, TokenKinds
+from rankmath.verification.statement import Statement
 from rankmath.verification.two_heads import FourKeys, TwoHeads
 
 #: Certificates of equilibria of self-attention with LayerNorm.
@@ -108,7 +120,7 @@ def equilibrium_statement(certificate: Certificate) -> str:
     factor = rf"\sqrt{{{d}}}\," if centred else ""
     mean = r", where $\bar y_i$ is the mean of the entries of $y_i$" if centred else ""
     weights = "\n".join(
-        rf"  {letter}&={_matrix([[number(x) for x in row] for row in data[name]])}{end}"
+        rf"  {letter}&={exact_matrix([[number(x) for x in row] for row in data[name]])}{end}"
         for name, letter, end in (("W_V", "W_V", r",\\"), ("W_QK", r"\WQK", r".\\"))
     )
     sees = "all of them" if complete else "those of the mask below"
@@ -124,12 +136,12 @@ def equilibrium_statement(certificate: Certificate) -> str:
     ]
     if not complete:
         rows = [[Fraction(int(entry)) for entry in row] for row in allowed]
-        parts.append(rf"Token $i$ sees token $j$ if entry $(i,j)$ of ${_matrix(rows)}$ is $1$.")
+        parts.append(rf"Token $i$ sees token $j$ if entry $(i,j)$ of ${exact_matrix(rows)}$ is $1$.")
     radius = number(data["radius"])
     parts.append(
-        rf"Then $F$ has a fixed point $X^\star$ whose entries differ by at most ${_short(radius)}$ from those of"
-        rf" $X^0\approx{_decimals(tokens)}$, whose exact entries are in the certificate; it is the only one there"
-        r" (where the certificate records equal tokens or zeros, the only one that shares them)."
+        rf"Then $F$ has a fixed point $X^\star$ whose entries differ by at most ${exact_scalar(radius)}$ from those"
+        rf" of $X^0\approx{_decimals(tokens)}$, whose exact entries are in the certificate; it is the only one"
+        r" there (where the certificate records equal tokens or zeros, the only one that shares them)."
     )
     if data.get("rank") is not None:
         rank = int(data["rank"])
@@ -138,25 +150,13 @@ def equilibrium_statement(certificate: Certificate) -> str:
     if attracting:
         rate, ball = number(attracting["rate"]), number(attracting["radius"])
         parts.append(
-            rf"It attracts: for all $X=X^0+Rz$ with $\norm{{z}}_2\le{_short(ball)}$, $R$ the invertible matrix of"
-            rf" the certificate acting on the stacked tokens, $F^t(X)\to X^\star$ as $t\to\infty$, the distance"
-            rf" $\norm{{R^{{-1}}\cdot}}_2$ shrinking by ${exact_math(rate)}$ in every layer."
+            rf"It attracts: for all $X=X^0+Rz$ with $\norm{{z}}_2\le{exact_scalar(ball)}$, $R$ the invertible"
+            rf" matrix of the certificate acting on the stacked tokens, $F^t(X)\to X^\star$ as $t\to\infty$, the"
+            rf" distance $\norm{{R^{{-1}}\cdot}}_2$ shrinking by ${exact_math(rate)}$ in every layer."
         )
     if data.get("repelling"):
         parts.append(r"It is unstable: some directions grow under the derivative of $F$ at $X^\star$.")
     return "\n".join(parts)
-
-
-def _matrix(rows: Sequence[Sequence[Fraction]]) -> str:
-    body = r"\\".join("&".join(exact_math(x) for x in row) for row in rows)
-    return rf"\begin{{pmatrix}}{body}\end{{pmatrix}}"
-
-
-def _short(x: Fraction) -> str:
-    """A power of two as such; anything else as it is."""
-    bits = x.denominator.bit_length() - 1
-    power = x.numerator == 1 and x.denominator == 1 << bits and bits > 10
-    return f"2^{{-{bits}}}" if power else exact_math(x)
 
 
 def _decimals(rows: Sequence[Sequence[Fraction]]) -> str:
@@ -169,30 +169,64 @@ def _decimals(rows: Sequence[Sequence[Fraction]]) -> str:
 _INSTANCE_ARGUMENT = r"""Both sides are enclosed in interval arithmetic with directed rounding on integers, or
 computed exactly, from the data alone."""
 
-_VERBS = {
-    "holds": "satisfies",
-    "violates": "violates",
-    "exists": "is an instance of what is claimed to exist by",
-}
+_VERBS = {"holds": "satisfies", "violates": "violates", "exists": "is one that there is according to"}
 #: Above this many entries data are left to the certificate.
 _MOST_LINES = 40
 
 
+class Stated(Protocol):
+    """A statement, or what is quoted of one: hypotheses, conclusions, letters of its own, quantities in words."""
+
+    @property
+    def premises(self) -> tuple[str, ...]: ...
+    @property
+    def conclusion(self) -> tuple[str, ...]: ...
+    @property
+    def letters(self) -> tuple[str, ...]: ...
+    @property
+    def meanings(self) -> tuple[tuple[str, str], ...]: ...
+
+
+def stated(entry: Stated) -> list[str]:
+    """Hypotheses, conclusion and what its letters stand for, as LaTeX whose lines may be broken anywhere."""
+    lines = []
+    if entry.premises:
+        given = (breakable(part.strip("$")) if part.startswith("$") else escape(part) for part in entry.premises)
+        lines.append(rf"Suppose: {'; '.join(given)}.  Then\\*[3pt]")
+    return [*lines, r",\\*[3pt] ".join(map(breakable, (*entry.conclusion, *entry.letters))) + "."]
+
+
+def in_words(entry: Stated) -> list[str]:
+    """What each quantity of it is, as LaTeX."""
+    return [
+        f"In words: {formulas(said)}." if shown in entry.conclusion else f"Here ${shown}$: {formulas(said)}."
+        for shown, said in entry.meanings
+    ]
+
+
 def _instance_statement(certificate: Certificate) -> str:
-    entry = statements().get(certificate.statement)
-    source = ""
+    entry = statements().get(certificate.statement) or _of_its_own(certificate)
+    source, claim, meanings = "", code(certificate.claim), ""
     if entry is not None:
         cites = cited_by(entry.source)
-        source = f" ({escape(entry.source)})" + (f" % cite: {', '.join(cites)}\n" if cites else "")
-    claim = code(certificate.statement)
-    if entry is not None:
-        # A claim and what its letters stand for, on lines of their own, which may be broken.
-        parts = r"$,\\* $\displaystyle ".join(entry.claim.replace(r"\implies", r"$\\* $\implies").split(r",\quad"))
-        claim = f"the claim{source}\n\\begin{{flushleft}}\n$\\displaystyle {parts}$\n\\end{{flushleft}}\n"
+        source = f" ({escape(entry.source)})" if entry.source else ""
+        source += f" % cite: {', '.join(cites)}" if cites else ""
+        claim = "\n".join((r"\begin{flushleft}", *stated(entry), r"\end{flushleft}"))
+        meanings = "".join(f"{line}\n" for line in in_words(entry))
     verb = _VERBS[certificate.kind]
     meaning = letters(certificate.statement)
-    explained = f"\n{escape(' '.join(meaning))}\n" if meaning else ""
-    return f"The following instance {verb} {claim}{explained}{_data(certificate.data)}"
+    explained = f"{escape(' '.join(meaning))}\n" if meaning else ""
+    return (
+        f"The following instance {verb} the claim{source}\n{claim}\n{meanings}{explained}{_data(certificate.data)}"
+    )
+
+
+def _of_its_own(certificate: Certificate) -> Statement | None:
+    """A claim that the certificate alone carries, where it is one about networks."""
+    try:
+        return Statement(certificate.statement, certificate.claim, tuple(certificate.given))
+    except InvalidArgument:
+        return None
 
 
 def _data(data: Mapping[str, Any]) -> str:
@@ -203,4 +237,4 @@ def _data(data: Mapping[str, Any]) -> str:
     return f"\\begin{{align*}}\n{body}\n\\end{{align*}}"
 
 
-__all__ = ["EQUILIBRIUM", "document", "equilibrium_statement", "theorem"]
+__all__ = ["EQUILIBRIUM", "document", "equilibrium_statement", "in_words", "stated", "theorem"]

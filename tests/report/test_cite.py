@@ -26,6 +26,12 @@ def test_the_software_entry_says_what_citation_cff_says() -> None:
         assert part in software_entry()
 
 
+def bare(tex: str) -> str:
+    """The formula without what says where it may be broken and what of it is words."""
+    words = re.sub(r"\\text\{([^{}]*)\}", r"\1", tex)
+    return re.sub(r"\\displaystyle|\\allowbreak|[$\s]", "", words)
+
+
 @pytest.mark.parametrize("key", statements())
 def test_a_statement_is_cited_with_claim_status_and_place(key: str) -> None:
     entry = statements()[key]
@@ -33,7 +39,7 @@ def test_a_statement_is_cited_with_claim_status_and_place(key: str) -> None:
     tex, bib, markdown = (citation(key).text(name) for name in FORMATS)
     for text in (tex, markdown):
         for part in (*entry.conclusion, *entry.letters, *(p for p in entry.premises if p.startswith("$"))):
-            assert part in text
+            assert bare(part) in bare(text)
         assert len(entry.premises) == 0 or "Suppose: " in text
         assert "[U+" not in text
         assert all(f"Here ${shown}$: " in text for shown, _ in entry.meanings if shown not in entry.conclusion)

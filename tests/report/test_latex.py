@@ -10,7 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankmath.certificates.certificate import exact as exact_notation
-from rankmath.report.latex import at_least, code, escape, exact, exact_data, grouped, identifier, measured, number
+from rankmath.report.latex import (
+    at_least,
+    breakable,
+    code,
+    escape,
+    exact,
+    exact_data,
+    exact_math,
+    grouped,
+    identifier,
+    measured,
+    number,
+)
 
 # Everything `escape` may write that is not a letter of the text itself.
 _OURS = re.compile(
@@ -87,13 +99,29 @@ def test_just_below_one_is_not_printed_as_one() -> None:
 def test_nested_data_are_shown_field_by_field() -> None:
     data = {"layers": [{"heads": [{"W": [[1, "1*2^-1"]]}], "bias": [0]}], "norm": "l2", "P": [[[1]], [[2]]]}
     assert list(exact_data(data)) == [
-        r"\mathtt{layers[1].heads[1].W}=\begin{pmatrix}1&\tfrac{1}{2}\end{pmatrix}",
-        r"\mathtt{layers[1].bias}=\begin{pmatrix}0\end{pmatrix}",
+        r"\mathtt{layers[0].heads[0].W}=\begin{pmatrix}1&\tfrac{1}{2}\end{pmatrix}",
+        r"\mathtt{layers[0].bias}=\begin{pmatrix}0\end{pmatrix}",
         r"\mathtt{norm}=\text{l2}",
-        r"\mathtt{P[1]}=\begin{pmatrix}1\end{pmatrix}",
-        r"\mathtt{P[2]}=\begin{pmatrix}2\end{pmatrix}",
+        r"\mathtt{P[0]}=\begin{pmatrix}1\end{pmatrix}",
+        r"\mathtt{P[1]}=\begin{pmatrix}2\end{pmatrix}",
     ]
 
 
 def test_thousands_are_set_apart() -> None:
     assert grouped(-1234567) == r"-1\,234\,567"
+
+
+def test_a_matrix_wider_than_a_page_is_shown_to_six_digits_or_named() -> None:
+    third = "1" * 40 + "/" + "3" * 39 + "7"
+    (narrow,), (wide,), (widest,) = (list(exact_data({"A": [[third] * k]})) for k in (2, 4, 30))
+    assert narrow == rf"\mathtt{{A}}=\begin{{pmatrix}}{'&'.join([exact_math(number(third))] * 2)}\end{{pmatrix}}"
+    assert wide == r"\mathtt{A}\approx \begin{pmatrix}" + "&".join(["0.333333"] * 4) + r"\end{pmatrix}"
+    assert widest == r"\mathtt{A}\in\mathbb{Q}^{1\times30}\text{, in the certificate}"
+
+
+def test_a_formula_for_running_text_says_the_same_with_its_words_outside() -> None:
+    tex = r"\text{every }W^{l}\text{ is }a_{\text{b}}\,c \le 1\quad\text{for all }l"
+    said = breakable(tex)
+    outside = "".join(said.split("$")[::2])
+    assert outside.split() == ["every", "is", "for", "all"]
+    assert r"a_{\text{b}}\,\allowbreak c \le 1" in said

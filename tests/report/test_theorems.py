@@ -76,7 +76,20 @@ def test_the_documents_compile_alone(stable: Certificate, tmp_path: Path) -> Non
     command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "all.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
-    assert "undefined" not in (tmp_path / "all.log").read_text(errors="replace")
+    log = (tmp_path / "all.log").read_text(errors="replace")
+    assert "undefined" not in log
+    widths = [float(width) for width in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)]
+    assert max(widths, default=0.0) < 3, "no line sticks out"
+
+
+def test_a_claim_of_ones_own_is_stated_in_its_theorem() -> None:
+    net = rm.Network.from_arrays(W_QK=[[[[8.0]]]], W=[[[[1.0]]]], d_qk=1.0)
+    claim = "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2"
+    certificate = rm.certify(rm.Statement("mine:halves", claim, given="heads == 1"), net, [[2.0], [-2.0]])
+    text = theorem(certificate)
+    assert certificate.kind == "violates"
+    assert r"\Delta_{1}(X^{1}) \le \frac{\|W^{0,0}\|_{\infty}\,\Delta_{1}(X^{0})}{2}" in text
+    assert "Suppose: one head; no mask" in text
 
 
 def test_an_appendix_of_what_is_named_holds_that_alone(stable: Certificate, tmp_path: Path) -> None:
