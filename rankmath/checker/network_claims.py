@@ -294,6 +294,22 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "mlp == none",
         ),
     ),
+    "own:lambda-skip-sphere": (
+        "Skips on the sphere: no layer shrinks the diameter by more than a fixed factor",
+        (
+            "all_l(diameter(X[l + 1], 2) >= diameter(X[l], 2)*(abs(skip) - norm(W[l, 0], 2)*"
+            "tanh(norm(W_QK[l, 0], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[l, 0], "
+            "2)))"
+        ),
+        (
+            "layernorm == sphere",
+            "H == 1",
+            "bias == none",
+            "all_l(2*norm(W[l, 0], 2) <= abs(skip))",
+            "mask == none",
+            "mlp == none",
+        ),
+    ),
     "own:lambda-skip-upper": (
         "A λ-skip lets the diameter grow by a factor at most",
         (
@@ -543,6 +559,18 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "H == 1",
             "L == 1",
             "layernorm == none",
+            "mlp == none",
+        ),
+    ),
+    "folk:lambda-skip": (
+        "Skips on the sphere keep |λ|/(SC + |λ|) of the spread, however close the tokens",
+        ("mu(X[1])*(norm(W[0, 0], frobenius)*norm(P[0, 0], frobenius) + abs(skip)) >= abs(skip)*mu(X[0])"),
+        (
+            "layernorm == sphere",
+            "H == 1",
+            "bias == none",
+            "L == 1",
+            "mask == none",
             "mlp == none",
         ),
     ),

@@ -103,6 +103,8 @@ POINT = {
     "is_last": 1,
     "alpha": 0.625,
     "tau": 0.28125,
+    "diameter_l": 0.25,
+    "norm_W_QK_2": 1.125,
     "row_mu": 1.25,
     "length_mu": 0.5,
     "r_1": 0.5,
