@@ -1,5 +1,7 @@
 """Plant single errors in the code and see whether the tests notice: ``python tests/planted.py [--only WORD]``.
 
+``--random 40 --seed 1 --only rankmath/checker`` plants edits that nobody chose, in the files of `ROOMS`.
+
 Each entry is one edit of one file (a sign, a rounding direction, < for <=, a dropped hypothesis, the first layer
 only, the center for the box, swapped roles, a constant) and the tests that should turn red. The edit is made in a
 copy of the package; an edit that no test notices is a survivor, and is listed with its reason or makes the exit
@@ -9,10 +11,17 @@ code 1.
 from __future__ import annotations
 
 import argparse
+import ast
+import os
+import queue
+import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +45,8 @@ class Plant:
     survives: str = ""  # why no test can see it, where that is so
 
     def planted(self, text: str) -> str:
+        if len(self.new) > len(text) // 2:  # the whole text, edited
+            return self.new
         if text.count(self.old) != 1:
             raise SystemExit(
                 f"{self.name}: {self.old!r} occurs {text.count(self.old)} times in {self.file}, once is needed"
@@ -299,27 +310,148 @@ PLANTS = (
 )
 
 
-def survivors(plants: tuple[Plant, ...]) -> list[Plant]:
+#: Where random edits are planted, and the tests that should see them.
+ROOMS = {
+    "rankmath/checker/intervals.py": (_INTERVALS, _RULES),
+    "rankmath/checker/kernel.py": (_RULES, _NETWORK, _STATEMENTS, _EQUILIBRIA),
+    "rankmath/checker/rules.py": (_RULES, _NETWORK, _STATEMENTS, _EQUILIBRIA),
+    "rankmath/checker/contraction.py": (_EQUILIBRIA,),
+    "rankmath/checker/statements.py": (_NETWORK, _STATEMENTS, _EQUILIBRIA, "tests/checker/test_forgeries.py"),
+    "rankmath/checker/network_claims.py": (_NETWORK,),
+    "rankmath/checker/reading.py": (_READING, _NETWORK),
+    "rankmath/formula/evaluate.py": ("tests/formula", "tests/verification", "tests/claims"),
+    "rankmath/formula/run.py": ("tests/formula", "tests/verification", "tests/claims"),
+    "rankmath/formula/quantities.py": ("tests/formula", _NETWORK, "tests/verification", "tests/claims"),
+    "rankmath/formula/numbers.py": ("tests/formula", "tests/verification"),
+    "rankmath/verification/judge.py": ("tests/verification", "tests/claims"),
+    "rankmath/arithmetic/ball_matrices.py": ("tests/arithmetic", "tests/dynamics"),
+    "rankmath/equilibria/proofs.py": ("tests/equilibria",),
+    "rankmath/search/shrink.py": ("tests/search",),
+    "rankmath/search/adversary.py": ("tests/search",),
+}
+_SWAPS: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+}
+_NAMES = {"min": "max", "max": "min", "lo": "hi", "hi": "lo", "all": "any", "any": "all", "floor": "ceil"}
+#: In a claim or a definition that is written as text.
+_WORDS = {"<=": "<", "<": "<=", " + ": " - ", " - ": " + ", "max(": "min(", "min(": "max(", "*": "+", "2": "3", "1": "2"}
+
+
+def edits(text: str, file: str) -> Iterator[Plant]:
+    """Every small edit of a file: operators, comparisons, ends and roles exchanged, constants moved by one."""
+    tree = ast.parse(text)
+    starts = [0]
+    for line in text.encode().splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    data = text.encode()
+    quiet = {id(inner) for node in ast.walk(tree) for inner in _no_code(node)}
+
+    def plant(node: ast.AST, new: str) -> Plant:
+        assert isinstance(node, ast.expr)
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        first = starts[node.lineno - 1] + node.col_offset
+        last = starts[node.end_lineno - 1] + node.end_col_offset
+        old = data[first:last].decode()
+        edit = (data[:first].decode() + new, data[last:].decode())
+        return Plant(f"line {node.lineno}: {old} -> {new}", file, old, "".join(edit), ROOMS[file])
+
+    for node in ast.walk(tree):
+        if id(node) in quiet:
+            continue
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            yield plant(node, str(node.value + 1))
+        elif isinstance(node, ast.Constant) and type(node.value) is str and file.endswith(("statements.py", "claims.py")):
+            for match in re.finditer("|".join(map(re.escape, _WORDS)), node.value):
+                new = node.value[: match.start()] + _WORDS[match.group()] + node.value[match.end() :]
+                yield plant(node, repr(new))
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not):
+            yield plant(node, f"({ast.unparse(node.operand)})")
+        elif isinstance(node, ast.Name) and node.id in _NAMES:
+            yield plant(node, _NAMES[node.id])
+        elif isinstance(node, ast.Attribute) and node.attr in _NAMES:
+            yield plant(node, f"{ast.unparse(node.value)}.{_NAMES[node.attr]}")
+        else:
+            for field in ("op", "ops"):
+                operator = getattr(node, field, None)
+                operator = operator[0] if isinstance(operator, list) else operator
+                if type(operator) in _SWAPS and isinstance(node, ast.expr):
+                    new = _SWAPS[type(operator)]()
+                    changed = ast.parse(ast.unparse(node), mode="eval").body
+                    setattr(changed, field, [new, *changed.ops[1:]] if isinstance(changed, ast.Compare) else new)
+                    yield plant(node, f"({ast.unparse(changed)})")
+
+
+def _no_code(node: ast.AST) -> Iterator[ast.AST]:
+    """Annotations, docstrings and what an f-string prints."""
+    for name in ("annotation", "returns"):
+        if getattr(node, name, None) is not None:
+            yield from ast.walk(getattr(node, name))
+    if isinstance(node, ast.Expr | ast.JoinedStr | ast.Raise):
+        yield from (inner for inner in ast.walk(node) if not isinstance(node, ast.Expr) or _is_text(node))
+
+
+def _is_text(node: ast.Expr) -> bool:
+    return isinstance(node.value, ast.Constant)
+
+
+def chosen_at_random(count: int, seed: int, only: str) -> tuple[Plant, ...]:
+    """`count` edits of the files of `ROOMS` whose name contains `only`, the files in turn."""
+    rng = random.Random(seed)
+    files = [file for file in ROOMS if only in file]
+    pools = [list(edits((ROOT / file).read_text(encoding="utf-8"), file)) for file in files]
+    for pool in pools:
+        rng.shuffle(pool)
+    turns = (pool[i] for i in range(count) for pool in pools if i < len(pool))
+    return tuple(plant for _, plant in zip(range(count), turns, strict=False))
+
+
+def survivors(plants: Sequence[Plant], jobs: int = 1) -> list[Plant]:
     """The plants that no test noticed."""
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder)
-        for name in ("rankmath", "tests", "proofs"):
-            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(ROOT / "setup.cfg", copy)
-        for plant in plants:
-            path = copy / plant.file
-            before = path.read_text(encoding="utf-8")
-            path.write_text(plant.planted(before), encoding="utf-8")
-            command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", *plant.tests]
-            red = (
-                subprocess.run(command, cwd=copy, capture_output=True, timeout=SECONDS, check=False).returncode == 1
-            )
-            path.write_text(before, encoding="utf-8")
-            print(f"{'killed' if red else 'SURVIVED'}: {plant.name}", flush=True)
-            if not red:
-                found.append(plant)
-    return found
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+        copies: queue.SimpleQueue[Path] = queue.SimpleQueue()
+        for job in range(jobs):
+            copy = Path(folder) / str(job)
+            for name in ("rankmath", "tests", "proofs"):
+                shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copy(ROOT / "setup.cfg", copy)
+            copies.put(copy)
+        noticed = list(pool.map(lambda plant: _noticed(plant, copies), plants))
+    return [plant for plant, red in zip(plants, noticed, strict=True) if not red]
+
+
+def _noticed(plant: Plant, copies: queue.SimpleQueue[Path]) -> bool:
+    """Whether a test fails, or hangs, on a copy of the package with the edit."""
+    copy = copies.get()
+    path = copy / plant.file
+    before = path.read_text(encoding="utf-8")
+    path.write_text(plant.planted(before), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-p", "no:xdist", *plant.tests]
+    settings = {**os.environ, "PYTHONPATH": str(copy), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    try:
+        done = subprocess.run(command, cwd=copy, env=settings, capture_output=True, timeout=SECONDS, check=False)
+        red = done.returncode in (1, 2, 4)  # a test failed, or the package cannot even be imported
+    except subprocess.TimeoutExpired:
+        red = True
+    path.write_text(before, encoding="utf-8")
+    copies.put(copy)
+    print(f"{'killed' if red else 'SURVIVED'}: {plant.file}: {plant.name}", flush=True)
+    return red
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -327,15 +459,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="plants whose name or file contains this")
     parser.add_argument("--list", action="store_true", help="only say what would be planted")
+    parser.add_argument("--random", type=int, default=0, help="plant so many edits that nobody chose")
+    parser.add_argument("--seed", type=int, default=0, help="seed of --random")
+    parser.add_argument("--jobs", type=int, default=1, help="plants tried at once")
     options = parser.parse_args(arguments)
     chosen = tuple(p for p in PLANTS if options.only in p.name or options.only in p.file)
+    if options.random:
+        chosen = chosen_at_random(options.random, options.seed, options.only)
     if options.list:
         print("\n".join(f"{p.file}: {p.name}" for p in chosen))
         return 0
-    left = survivors(chosen)
+    left = survivors(chosen, options.jobs)
     print(f"{len(chosen) - len(left)} of {len(chosen)} killed")
     for plant in left:
-        print(f"survived: {plant.name}: {plant.survives or 'no reason known'}")
+        print(f"survived: {plant.file}: {plant.name}: {plant.survives or 'no reason known'}")
     return 1 if any(not plant.survives for plant in left) else 0
 
 
