@@ -57,8 +57,8 @@ _LADDER = (96, 192, 384, 768, 1536)
 # Bits that the checker's fixed-point numbers need beyond balls.
 _FIXED_BITS = 64
 
-# How often an attracting set is made smaller until the checker follows.
-_SHRINKINGS = 30
+# Powers of 3/4 by which an attracting set is made smaller until the checker follows.
+_SHRINKINGS = (0, 1, 3, 7, 15, 29)
 
 Witness = TypeVar("Witness")
 
@@ -354,7 +354,7 @@ def _agreed(proof: EquilibriumProof, attraction: Attraction) -> EquilibriumProof
     Its intervals are others than these balls, and wider where tokens coincide: the set is made smaller until it
     follows. Every claim about the smaller set is then the checker's; if it never follows, the first set stays.
     """
-    for times in range(_SHRINKINGS):
+    for times in _SHRINKINGS:
         smaller = attraction.shrunk(times)
         claims = (*proof.claims[:-1], Claim("stability", True, _attraction_words(smaller, proof.rank)))
         candidate = replace(proof, claims=claims, attraction=smaller)
