@@ -349,7 +349,17 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 }
 _NAMES = {"min": "max", "max": "min", "lo": "hi", "hi": "lo", "all": "any", "any": "all", "floor": "ceil"}
 #: In a claim or a definition that is written as text.
-_WORDS = {"<=": "<", "<": "<=", " + ": " - ", " - ": " + ", "max(": "min(", "min(": "max(", "*": "+", "2": "3", "1": "2"}
+_WORDS = {
+    "<=": "<",
+    "<": "<=",
+    " + ": " - ",
+    " - ": " + ",
+    "max(": "min(",
+    "min(": "max(",
+    "*": "+",
+    "2": "3",
+    "1": "2",
+}
 
 
 def edits(text: str, file: str) -> Iterator[Plant]:
@@ -376,7 +386,11 @@ def edits(text: str, file: str) -> Iterator[Plant]:
             continue
         if isinstance(node, ast.Constant) and type(node.value) is int:
             yield plant(node, str(node.value + 1))
-        elif isinstance(node, ast.Constant) and type(node.value) is str and file.endswith(("statements.py", "claims.py")):
+        elif (
+            isinstance(node, ast.Constant)
+            and type(node.value) is str
+            and file.endswith(("statements.py", "claims.py"))
+        ):
             for match in re.finditer("|".join(map(re.escape, _WORDS)), node.value):
                 new = node.value[: match.start()] + _WORDS[match.group()] + node.value[match.end() :]
                 yield plant(node, repr(new))
