@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 #: Columns of a pipe or a file, which has no width of its own.
 PIPE_WIDTH = 160
-#: Seconds between two lines of progress where there is no terminal; and after the first minute.
-PAUSE, LATER_PAUSE = 5.0, 30.0
+#: Seconds between two lines of progress where there is no terminal.
+PAUSE = 5.0
 
 # What a terminal without Unicode shows instead.
 _UNICODE = "≤ ≥ ∞ … ‖ − – → √ × · “ ” ’ λ μ γ ε ρ σ δ κ θ φ ᵀ ² ³ ⁻ Σ ₁ ₂ ℓ ≈ ± █"
@@ -184,7 +184,7 @@ class Progress:
         self._bar.start()
 
     def _speak(self) -> None:
-        while not self._over.wait(PAUSE if time.monotonic() - self._began < 60 else LATER_PAUSE):
+        while not self._over.wait(PAUSE):
             print(self.line(), file=self._stream, flush=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from rankmath import console, files
 from rankmath.cli.app import App
 from rankmath.printing import quotient
 from rankmath.validation import InvalidArgument
+from rankmath.version import __version__
 
 PROGRAM = [sys.executable, "-c", "from rankmath.cli import main; main()"]
 
@@ -131,3 +133,26 @@ def test_a_place_that_cannot_be_written_or_read_is_named(tmp_path: Path) -> None
         files.write(tmp_path, "", "plot")
     with pytest.raises(InvalidArgument, match=r"report: .* it cannot be read: No such file"):
         files.read(tmp_path / "a.json", "report")
+
+
+def test_an_interrupt_while_the_program_is_loaded_is_one_line_too() -> None:
+    program = """
+import builtins
+load = builtins.__import__
+def interrupted(name, *rest):
+    if name.startswith("rankmath.cli"):
+        raise KeyboardInterrupt
+    return load(name, *rest)
+builtins.__import__ = interrupted
+from rankmath.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "rankmath: interrupted\n")
+
+
+def test_the_program_runs_as_a_module_and_loads_no_arrays_to_say_its_version() -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "rankmath", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"rankmath, version {__version__}\n")
+    assert not re.search(r"\| +numpy$", done.stderr, re.M)

@@ -8,8 +8,6 @@ import sys
 import click
 
 from rankmath.cli.app import as_json
-from rankmath.files import read, write
-from rankmath.validation import InvalidArgument
 
 
 @click.command()
@@ -30,6 +28,8 @@ def check(files: tuple[str, ...], export: str | None, coq: bool, as_json: bool) 
     """
     from rankmath.checker import checker
     from rankmath.checker.export import standalone
+    from rankmath.files import write
+    from rankmath.validation import InvalidArgument
 
     if export is not None:
         write(export, standalone(), name="export")
@@ -45,6 +45,7 @@ def _write_coq(name: str) -> int:
     from rankmath.certificates.coq import to_coq
     from rankmath.certificates.coq_terms import Untranslatable
     from rankmath.checker import checker
+    from rankmath.files import read, write
 
     if not checker.check(name).accepted:
         return 1
