@@ -158,7 +158,7 @@ def exhibit_cyclic() -> Certificate:
 folk_spectrum_real = Statement(
     "folk:spectrum-real",
     "real_spectrum(A)",
-    given="positive_entries(A)",
+    given="positive_stochastic(A)",
     arrays=("A",),
     exact=True,
     title="Attention has its eigenvalues in (−1, 1], as it is often said",

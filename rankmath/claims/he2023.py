@@ -106,7 +106,7 @@ def draw_kernels(rng: Rng, size: int, *, most: int) -> ArrayInstance:
 
 
 _FIELDS: dict[str, Any] = {
-    "given": "a < b",
+    "given": ("a > 0", "a < b", "b < 1"),
     "arrays": ("a", "b", "size"),
     "exact": True,
     "status": "proved",

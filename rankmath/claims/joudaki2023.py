@@ -86,6 +86,7 @@ def nearly_one_length(rng: Rng) -> Iterator[ArrayInstance]:
 joudaki2023_isometry = Statement(
     "joudaki2023:isometry",
     "isometry(X)*length_spread(X) <= unit_isometry(X)",
+    given="isometry(X) > 0",
     arrays=("X",),
     title="Tokens divided by their lengths are more isometric, as we read it",
     source=f"{JOUDAKI}, on normalisation and isometry, from memory",

@@ -98,6 +98,7 @@ shi2022_layernorm = Statement(
     "shi2022:layernorm",
     "normed_mu(Y) <= row_mu(Y)/r_1",
     where={"r_1": "least_length(Y, 0)"},
+    given="r_1 > 0",
     arrays=("Y",),
     title="LayerNorm spreads tokens by no more than one over the least length",
     source=f"{SHI}, the factor of LayerNorm, as we read it: the distance to tokens that are all equal grows by at "
@@ -115,6 +116,7 @@ own_layernorm = Statement(
     "own:layernorm",
     "normed_mu(Y)**2 <= (row_mu(Y)**2 - length_mu(Y)**2)/(r_1*r_2)",
     where={"r_1": "least_length(Y, 0)", "r_2": "least_length(Y, 1)"},
+    given="r_1 > 0",
     arrays=("Y",),
     title="LayerNorm forgets how lengths differ, and spreads the rest",
     source=OWN,

@@ -138,7 +138,7 @@ def exhibit_constant_ratio() -> Certificate:
 wang2022_1 = Statement(
     "wang2022:1",
     "low_pass(A, z)",
-    given=("positive_entries(A)", "never_zero(A, z)"),
+    given=("positive_stochastic(A)", "never_zero(A, z)"),
     arrays=("A", "z"),
     exact=True,
     title="Attention is a low-pass filter for every signal, as we read it",
@@ -155,7 +155,7 @@ wang2022_1 = Statement(
 wang2022_1_repaired = Statement(
     "wang2022:1-repaired",
     "4*high_square(A, z, t)*(abs(stationary_mean(A, z)) - beta*(n - 1)/n)**2 <= beta**2*low_square(A, z, t)",
-    given=("positive_entries(A)", "beta*(n - 1)/n < abs(stationary_mean(A, z))"),
+    given=("positive_stochastic(A)", "beta*(n - 1)/n < abs(stationary_mean(A, z))"),
     where={"beta": "dobrushin_of(A)**t*range_of(z)"},
     arrays=("A", "z", "t"),
     exact=True,

@@ -84,6 +84,7 @@ zhai2023_3_1 = Statement(
     "zhai2023:3.1",
     f"{_FLOOR.format(n='n', b='beta', s='sigma')} <= row_entropy(X, W)",
     where={"sigma": "logit_size(X, W)", "beta": "exp(-sigma*sqrt(n/(n - 1)))"},
+    given="n >= 2",
     arrays=("X", "W"),
     title="The entropy of attention is at least a function of the norms, as we read it",
     source=f"{ZHAI}, Theorem 3.1, from third-party text",

@@ -100,7 +100,12 @@ def count(run: ArrayRun, v: str) -> int:
     return int(np.shape(run[v])[-1])
 
 
-@quantity("positive_entries(A: array)", latex=r"{0}>0", example="positive_entries(A)", value="truth")
-def positive_entries(run: ArrayRun, A: str) -> Truth:
-    """every entry is positive"""
-    return Truth(bool((run[A] > 0).all()))
+@quantity(
+    "positive_stochastic(A: array)",
+    latex=r"{0}>0\text{{ entrywise, every row of sum }}1",
+    example="positive_stochastic(A)",
+    value="truth",
+)
+def positive_stochastic(run: ArrayRun, A: str) -> Truth:
+    """every entry is positive, and every row sums to 1 exactly"""
+    return Truth(bool((run[A] > 0).all() and (run[A].sum(axis=-1) == 1).all()))
