@@ -112,35 +112,20 @@ contranorm2023_2 = Statement(
     draws=(draw_spectra(1, 5),),
     extremal=nearly_killed,
     exhibit=exhibit_falling,
-    notes=f"{_NOTE} True with 3σ_max² in place of σ_max² (own:contranorm), for rank two with 2σ_max² "
-    "(own:contranorm-rank-two).",
-)
-
-own_contranorm_rank_two = Statement(
-    "own:contranorm-rank-two",
-    _STEP,
-    given=(*_GIVEN, "count(sigma) == 2", "1 + (1 - 2*top(sigma)**2)*s >= 0"),
-    arrays=("sigma", "s"),
-    title="A step of ContraNorm raises the effective rank of matrices of rank two",
-    source=f"{OWN}, after Proposition 2 of {GUO}",
-    status="proved",
-    truth="proofs/contranorm2023.tex",
-    instance=spectrum_instance,
-    draws=(draw_spectra(2, 2),),
-    notes=f"{_NOTE} The condition is necessary as the two singular values approach each other. Above rank two it "
-    "is not known to suffice; no failure was found.",
+    notes=f"{_NOTE} True with 2σ_max² in place of σ_max²: own:contranorm.",
 )
 
 own_contranorm = Statement(
     "own:contranorm",
     _STEP,
-    given=(*_GIVEN, "1 + (1 - 3*top(sigma)**2)*s >= 0"),
+    given=(*_GIVEN, "1 + (1 - 2*top(sigma)**2)*s >= 0"),
     arrays=("sigma", "s"),
-    title="A step of ContraNorm raises the effective rank, for every rank",
+    title="A step of ContraNorm raises the effective rank, for matrices of every rank",
     source=f"{OWN}, after Proposition 2 of {GUO}",
     status="proved",
     truth="proofs/contranorm2023.tex",
     instance=spectrum_instance,
-    draws=(draw_spectra(3, 6),),
-    notes=f"{_NOTE} Under this condition the step keeps the order of the singular values.",
+    draws=(draw_spectra(2, 2), draw_spectra(2, 7)),
+    notes=f"{_NOTE} The condition cannot be weakened: beyond it two singular values close to each other are a "
+    "counterexample.",
 )
