@@ -29,7 +29,7 @@ def inverse_phi(run: ArrayRun, x: Fraction) -> Scalar:
     if run.A.name == "mpmath":
         import mpmath
 
-        return mpmath.lambertw(run.numbers.lift(x) / mpmath.e).real
+        return mpmath.lambertw(run.numbers.lift(x) / mpmath.exp(1)).real
     from scipy.special import lambertw
 
     return Signed.of(lambertw(float(x) / np.e).real)

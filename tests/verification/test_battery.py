@@ -161,6 +161,15 @@ BROKEN = {
     "zhai2023:3.1": "1.001*(log(1 + (n - 1)*beta) + sigma*sqrt(n*(n - 1))*beta/(1 + (n - 1)*beta))"
     " <= row_entropy(X, W)",
     "own:softmax-gradient": "softmax_slope(c, T) <= 0.999/(2*T)",
+    "own:zero-grad": "all_i(weight_gradient(Z, M, V, G, i) <= 0.999*value_spread(Z, V)*logit_shift(Z, M, G, i)/4)",
+    "own:flow-step": "closing(C, beta) >= 2.001*rho*(1 - alpha)*min((1 + alpha)/(1 + rho),"
+    " (1 + (n - 1)*alpha)/(1 + (n - 1)*rho))",
+    "own:lipschitz": "jacobian_norm() <= 0.999*norm(W[0,0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2))"
+    " + a*diameter(X[0], 2)**2/4)",
+    "own:repeat": "repeat_gap(X[1]) <= 0.999*(3 - 2*sqrt(2))*norm(W[0,0], 2)*diameter(X[0], 2)",
+    "own:layernorm": "normed_mu(Y)**2 <= 0.999*(row_mu(Y)**2 - length_mu(Y)**2)/(r_1*r_2)",
+    "own:lambda-skip-sphere": "all_l(diameter(X[l+1], 2) >= 1.001*diameter(X[l], 2)*(abs(skip) - norm(W[l,0], 2)"
+    "*tanh(norm(W_QK[l,0], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[l,0], 2)))",
     "own:composite": "residual(X[L], composite) <= (1.07*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)"
     "*residual(X[0], composite)**(3**L)",
 }
