@@ -83,9 +83,10 @@ def test_an_interrupt_ends_at_once_and_keeps_what_is_done(tmp_path: Path) -> Non
     ],
 )
 def test_a_mistake_in_ones_own_file_is_one_line_that_names_it(
-    old: str, new: str, words: str, tmp_path: Path
+    old: str, new: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mine = tmp_path / "mine.py"
+    monkeypatch.chdir(tmp_path)  # files are named as people name them, not from the root
+    mine = Path("mine.py")
     mine.write_text(EXAMPLE.replace(old, new, 1))
     for jobs in ("1", "2") if "draws" in old else ("1",):
         done = rankmath("verify", mine, "--instances", 5, "--jobs", jobs, "--output", tmp_path / "out")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from rankmath.campaigns.battery import Battery, verify_statement
 from rankmath.campaigns.crews import Hear, in_this_process, local_processes
 from rankmath.campaigns.exact_json import encode
 from rankmath.campaigns.work import Attempt, Tell
-from rankmath.claims import statement, statements_in
+from rankmath.claims import statement, statements_in, users_error
 from rankmath.printing import quotient
 from rankmath.validation import InvalidArgument
 from rankmath.verification.instance import Instance
@@ -122,14 +121,6 @@ class BatteryWork:
         return next(entry for entry in statements_in(self.file) if entry.key == self.key)
 
 
-def users_error(file: str, error: BaseException, key: str = "") -> InvalidArgument:
-    """The error as one line that names the user's file and the last line of it that ran."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    where = f"{file}, line {lines[-1]}" if lines else file
-    about = f"{key}: " if key else ""
-    return InvalidArgument(f"{where}: {about}{type(error).__name__}: {error}")
-
-
 def summary(battery: Battery, asked: int) -> Result:
     """The battery as plain data; `asked` instances were to be drawn."""
     entry = battery.statement
@@ -221,4 +212,4 @@ def _result(came: Attempt) -> Result:
     raise BatteryFailed(f"{came.chunk.key}: {came.error}")
 
 
-__all__ = ["BatteryFailed", "BatteryWork", "Result", "run_all", "smallest", "summary", "users_error", "works"]
+__all__ = ["BatteryFailed", "BatteryWork", "Result", "run_all", "smallest", "summary", "works"]

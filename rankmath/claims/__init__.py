@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import pkgutil
 from fnmatch import fnmatchcase
 from functools import cache
@@ -94,17 +95,23 @@ def statements_in(path: str | Path) -> list[Statement]:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except SyntaxError as error:
-        raise InvalidArgument(f"{error.filename}, line {error.lineno}: SyntaxError: {error.msg}") from None
-    except Exception as error:
-        # The user's mistake, or one of a library they call: name the last line of their file that ran.
-        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(path)]
-        where = f"{path}, line {lines[-1]}" if lines else str(path)
-        raise InvalidArgument(f"{where}: {type(error).__name__}: {error}") from None
+    except Exception as error:  # the user's mistake, or one of a library they call
+        raise users_error(path, error) from None
     found = [value for value in vars(module).values() if isinstance(value, Statement)]
     if not found:
         raise InvalidArgument(f"path: {str(path)!r} given; it defines no Statement at its top level")
     return found
+
+
+def users_error(file: str | Path, error: BaseException, key: str = "") -> InvalidArgument:
+    """The error as one line that names the user's file and the last line of it that ran."""
+    if isinstance(error, SyntaxError):
+        return InvalidArgument(f"{file}, line {error.lineno}: SyntaxError: {error.msg}")
+    whole = os.path.abspath(file)
+    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if os.path.abspath(frame.filename) == whole]
+    where = f"{file}, line {lines[-1]}" if lines else f"{file}"
+    about = f"{key}: " if key else ""
+    return InvalidArgument(f"{where}: {about}{type(error).__name__}: {error}")
 
 
 @cache

@@ -97,7 +97,7 @@ def bound(
 
 
 #: An expression longer than this, such as a power of a fraction written out, is shown in decimals.
-_MOST_DIGITS = 300
+_MOST_DIGITS = 150
 
 
 def _of_network(

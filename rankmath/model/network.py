@@ -53,6 +53,7 @@ MapLike: TypeAlias = MLP | Sequence[MLP | None] | Activation | None
 # Arrays stacked over the layers; `Network.stack` gives them a batch axis before their matrix or vector axes.
 _STACKS = ("query", "key", "value", "output", "key_bias", "bias")
 # The names of the one-line form beside d_qk, and what they are unless given.
+_MAKERS = "build networks with Network.from_arrays, from_qkvo, from_layers, random or load"
 _ABSENT: dict[str, Json] = {**dict.fromkeys(_STACKS), "skip": 0.0, "mlp": (), "norm": None, "mask": None}
 
 
@@ -95,13 +96,22 @@ class Network(Shows):
         if one_line:
             # The names of the one-line form are known at once, its sublayers when a pass asks for them.
             given = _ABSENT if sublayers is None else Network(sublayers, tokens)._one_line()
-            self.__dict__.update(given, **one_line, is_one_line=True)
+            whole = {**given, **one_line}
+            if unknown := set(one_line) - {*_ABSENT, "d_qk"}:
+                raise InvalidArgument(f"{', '.join(sorted(unknown))}: no part of a Network; {_MAKERS}")
+            if (
+                not all(getattr(whole.get(name), "ndim", 0) >= 4 for name in ("query", "value"))
+                or "d_qk" not in whole
+            ):
+                raise InvalidArgument(f"query, value, d_qk: arrays of four axes and a number are needed; {_MAKERS}")
+            self.__dict__.update(whole, is_one_line=True)
             L, H, *batch, d, _ = self.query.shape
             self.__dict__.update(
                 heads=int(H), dim=int(d), batch_shape=tuple(batch), mlp=self.mlp or (None,) * int(L)
             )
         else:
-            assert sublayers is not None
+            if sublayers is None:
+                raise InvalidArgument(f"sublayers: none given; {_MAKERS}")
             object.__setattr__(self, "sublayers", sublayers)
         object.__setattr__(self, "tokens", tokens)
 

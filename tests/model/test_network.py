@@ -472,3 +472,17 @@ def test_stack_refuses_what_does_not_fit():
 def test_a_stack_is_not_saved(tmp_path):
     with pytest.raises(ValueError, match="save its members one by one"):
         Network.stack([Network.random(3, 2)] * 2).save(tmp_path / "s.npz")
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({}, "sublayers: none given; build networks with Network.from_arrays"),
+        ({"query": 1}, "query, value, d_qk: arrays of four axes and a number are needed"),
+        ({"query": np.ones((1, 1, 2, 2)), "value": np.ones((1, 1, 2, 2))}, "query, value, d_qk: arrays"),
+        ({"querry": np.ones((1, 1, 2, 2))}, "querry: no part of a Network; build networks with"),
+    ],
+)
+def test_a_network_put_together_by_hand_is_refused_at_once(parts, words):
+    with pytest.raises(ValueError, match=words):
+        Network(**parts)
