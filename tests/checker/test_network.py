@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.arithmetic.float64 import Float64
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import Instance, NotIssued, certify_claim
 from rankmath.checker import checker
@@ -28,6 +29,9 @@ from rankmath.checker.kernel import Evaluator, formula
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import read
 from rankmath.checker.statements import DEFINED_NETWORK, NETWORK_DATA, STATEMENTS
+from rankmath.formula.evaluate import value as evaluated
+from rankmath.formula.reader import read_term
+from rankmath.formula.run import Run
 from rankmath.linalg.residuals import residual
 from rankmath.report.checker_table import documented
 
@@ -227,6 +231,24 @@ def test_the_softmax_parts_of_the_2023_bound() -> None:
             found = w.lift(w.value(formula(term), {}))
             assert float(found.lower()) == pytest.approx(number, rel=1e-6), term
             assert float(found.upper()) == pytest.approx(number, rel=1e-6), term
+
+
+@pytest.mark.parametrize("name", ["plain", "skip", "causal"])
+def test_derivatives_and_the_repeated_token(name: str) -> None:
+    """The checker differentiates by itself; the library's formulas are held against differences in tests/claims."""
+    rm.statements()  # claims' own files have quantities too
+    own = draw(7, H=1, **{"skip": Fraction(1, 2), **VARIANTS[name]})
+    mask = None if own.mask is None else own.mask.astype(bool)
+    parts = [A.astype(float) for A in (own.W_QK, own.W)]
+    biases = [A.astype(float) for A in (own.key_bias, own.bias)]
+    net = rm.Network.from_arrays(*parts, 3.0, *biases, float(own.skip), mask=mask)
+    run = Run(Float64(np.zeros(1)), net, own.X.astype(float))
+    terms = ["jacobian_norm()", "longest(X[1])", "influence(0)", "influence(3)", "last_share(1)", "is_last(3)"]
+    if name == "causal":
+        terms += ["repeat_gap(X[2])", "repeat_share(P[1,0])", "repeat_reach(X[1])"]
+    for term in terms:
+        expected = evaluated(read_term(term), run, {})
+        assert value(own, term) == pytest.approx(float(np.exp(expected.log)), rel=1e-9), term
 
 
 # -- the table, and the library --------------------------------------------------------------------------------

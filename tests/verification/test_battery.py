@@ -212,7 +212,16 @@ def test_the_search_climbs() -> None:
 
 def test_batches_and_single_instances_agree() -> None:
     """One draw of 16 networks, evaluated at once and one by one: the same numbers."""
-    for key in ("own:diameter", "own:skip-lower", "own:order", "dong2021:3.3", "wu2024:1", "own:hemisphere"):
+    plain = ("own:diameter", "own:skip-lower", "own:order", "dong2021:3.3", "wu2024:1", "own:hemisphere")
+    near = (
+        "own:zero-grad",
+        "own:flow-step",
+        "own:lipschitz",
+        "barbero2024:4.2",
+        "own:influence",
+        "own:l2-lipschitz",
+    )
+    for key in (*plain, *near, "own:layernorm", "own:lambda-skip-sphere"):
         entry = statement(key)
         batch = entry.draws[0](np.random.default_rng(5), 16)
         together = entry.evaluate(Float64(np.zeros(1)), batch)
