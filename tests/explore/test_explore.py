@@ -191,24 +191,70 @@ def test_a_layer_of_the_page_is_a_layer_of_rankmath(opened: Any, mask: str, norm
 
 
 @in_browser
-def test_the_spectral_radius_and_the_bound_are_rankmaths(opened: Any) -> None:
+def test_the_spectral_radius_is_rankmaths(opened: Any) -> None:
     stable = rm.layernorm_equilibrium(2, 2, 2, mask="complete", stable=True)
     state = example(X=stable.X.tolist())
     radius = opened.execute_script(
         "return rankmathExplore.spectralRadius(arguments[0], arguments[1])", stable.X.tolist(), state
     )
     assert abs(radius - stable.spectral_radius) < 1e-5
-    X = np.random.default_rng(0).standard_normal((4, 3))
-    W_V, W_QK = np.random.default_rng(1).standard_normal((2, 3, 3))
-    state = {**state, "W_V": W_V.tolist(), "W_QK": W_QK.tolist(), "norm": "none", "beta": 0.5}
-    found = opened.execute_script("return rankmathExplore.bounds(arguments[0], arguments[1], 3)", X.tolist(), state)
-    D = float(rm.diameter(X, 2))
-    for value in found:
-        assert value == pytest.approx(D, rel=1e-9)
-        D *= np.linalg.norm(W_V, 2) * math.tanh(0.5 * np.linalg.norm(W_QK, 2) * D * D / 4)
-    state["mask"] = "causal"
-    script = "return rankmathExplore.bounds(arguments[0], arguments[1], 3)"
-    assert opened.execute_script(script, X.tolist(), state) is None
+
+
+PATH = """const [X, s, layers] = arguments, path = [X];
+for (let l = 0; l < layers; l++) path.push(rankmathExplore.layer(path[l], s));
+return rankmathExplore.bounds(path, s);"""
+
+
+@in_browser
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize(("norm", "skip"), [("none", 0.0), ("none", 2.5), ("sphere", 0.0), ("sphere", 0.5)])
+def test_the_bounds_are_those_of_the_theorems_and_drawn_where_they_apply(
+    opened: Any, mask: str, norm: str, skip: float
+) -> None:
+    rng = np.random.default_rng(len(mask))
+    n, d, layers = 5, 3, 4
+    X = np.array([1.0, 0, 0]) + 0.3 * rng.standard_normal((n, d))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    W_V, W_QK = np.array([[0.0, 1, 0], [0, 0, -1], [1, 0, 0]]), rng.standard_normal((d, d))  # exactly orthogonal
+    state = {"W_V": W_V.tolist(), "W_QK": W_QK.tolist(), "beta": 0.5, "skip": skip, "mask": mask, "norm": norm}
+    found = opened.execute_script(PATH, X.tolist(), state, layers)
+    kind = rm.LayerNorm("sphere", eps=0.0) if norm == "sphere" else None
+    told = {bound["key"]: bound for bound in found["apply"]}
+    refused = {bound["key"] for bound in found["fail"]}
+    assert told.keys() | refused == {f"own:{k}" for k in ("diameter", "lambda-skip-upper", "lambda-skip-lower")} | {
+        f"wu2024:{k}" for k in ("1", "cor1")
+    }
+    assert not told.keys() & refused
+    for L in range(1, layers + 1):
+        weights = np.array([[0.5 * W_QK]] * L), np.array([[W_V]] * L)
+        net = rm.Network.from_arrays(*weights, d_qk=1, skip=skip, norm=kind, mask=as_mask(mask, n))
+        for key in sorted(refused):
+            # The two of a skip connection are true without one too, and say nothing new there.
+            if not (key.startswith("own:lambda-skip") and skip == 0):
+                assert rm.verify(key, net, X).outcome == "NOT_APPLICABLE", key
+        for key, bound in told.items():
+            verdict = rm.verify(key, net, X)
+            assert verdict.outcome == "HOLDS", key
+            if key == "own:diameter":  # rankmath tells the tightest of three norms, the page is Euclidean
+                D = float(rm.diameter(X, 2))
+                for value in bound["values"]:
+                    assert value == pytest.approx(D, rel=1e-9)
+                    D *= math.tanh(0.5 * np.linalg.norm(W_QK, 2) * D * D / 4)
+                continue
+            theirs = verdict.log_rhs if bound["side"] == "upper" else verdict.log_lhs
+            assert math.log(bound["values"][L]) == pytest.approx(theirs, abs=1e-8), key
+
+
+@in_browser
+def test_the_bounds_are_drawn_beside_the_curves_and_named(opened: Any) -> None:
+    Select(opened.find_element(By.ID, "norm")).select_by_value("none")
+    for _ in range(3):
+        opened.find_element(By.ID, "step").click()
+    assert len(opened.find_elements(By.CSS_SELECTOR, "#chart polyline.bound")) == 2
+    said = text(opened, "bounds")
+    assert "own:diameter: diameter ≤" in said
+    assert "wu2024:1: residual ≤" in said
+    assert "wu2024:cor1 does not apply: there is no LayerNorm" in said
 
 
 @in_browser
@@ -253,7 +299,7 @@ def test_settings_change_the_picture_and_mistakes_are_said(opened: Any) -> None:
     field.clear()
     field.send_keys("1 2 ; 3 4", Keys.TAB)
     assert text(opened, "complaint") == "W_V: 3 rows of 3 numbers are needed, rows set apart by ;"
-    assert "does not apply: there is LayerNorm" in text(opened, "bound")
+    assert "own:diameter does not apply: there is LayerNorm" in text(opened, "bounds")
     opened.find_element(By.ID, "certify").click()
     assert "certificate_of" in text(opened, "python")
 

@@ -133,12 +133,46 @@ function rank(X, tolerance = 1e-6) {
   return r;
 }
 
-// own:diameter: without skip, mask and LayerNorm the diameter obeys D' <= |W_V| D tanh(|beta W_QK| D^2 / 4).
-function bounds(X, s, layers) {
-  if (s.norm !== "none" || s.skip !== 0 || s.mask !== "complete") return null;
-  const v = spectral(s.W_V), q = s.beta * spectral(s.W_QK), found = [diameter(X)];
-  for (let l = 0; l < layers; l++) { const D = found[l]; found.push(v * D * Math.tanh((q * D * D) / 4)); }
-  return found;
+// ---- bounds: theorems of rankmath that apply, by layer -----------------------------------------------------
+
+const product = (A, B) => A.map((row) => times(row, B));
+const isOrthogonal = (W) => far(product(W, W[0].map((_, j) => W.map((row) => row[j]))), identity(W.length)) < 1e-9;
+// Layers until some token has reached all others.
+const radiusOf = (mask, n) => (mask === "window:1" ? Math.max(1, Math.floor(n / 2)) : 1);
+
+// The theorems whose hypotheses hold, with their bound after every layer of the path, and why the others do not apply.
+function bounds(path, s) {
+  const X = path[0], n = X.length, D = path.map(diameter), r = radiusOf(s.mask, n);
+  const v = spectral(s.W_V), q = s.beta * spectral(s.W_QK), apply = [], fail = [];
+  const gain = (d) => v * Math.tanh((q * d * d) / 4), gains = D.slice(0, -1).map(gain);
+  // The least attention that is paid to a token seen, over the layers before each.
+  const least = [];
+  for (const Y of path.slice(0, -1)) {
+    const low = Math.min(...attention(Y, s).flatMap((row, i) => row.filter((_, j) => sees(s.mask, i, j))));
+    least.push(Math.min(low, ...least.slice(-1)));
+  }
+  const running = (first, step) => path.reduce((found, _, l) => [...found, l ? step(found[l - 1], l) : first], []);
+  const theorem = (key, of, side, reasons, values) => {
+    const against = reasons.filter(Boolean);
+    if (against.length) fail.push({ key, words: against.join(" and ") });
+    else apply.push({ key, of, side, values: values() });
+  };
+  const norm = s.norm !== "none" && "LayerNorm", skip = s.skip !== 0 && "a skip connection", mask = s.mask !== "complete" && "a mask";
+  theorem("own:diameter", "diameter", "upper", [norm, skip, mask], () => running(D[0], (d) => d * gain(d)));
+  const step = !skip && "no skip connection", strong = gains.some((g) => g >= s.skip) && "attention stronger than the skip";
+  theorem("own:lambda-skip-upper", "diameter", "upper", [norm, step, mask], () => running(D[0], (d, l) => d * (s.skip + gains[l - 1])));
+  theorem("own:lambda-skip-lower", "diameter", "lower", [norm, step, mask, !step && strong], () => running(D[0], (d, l) => d * (s.skip - gains[l - 1])));
+  theorem("wu2024:1", "residual", "upper", [norm, skip], () => {
+    let W = identity(X[0].length);
+    return path.map((_, l) => {
+      if (l) W = product(W, s.W_V);
+      return Math.sqrt(n / 2) * (l ? spectral(W) : 1) * residual(X) * (1 - (least[l - 1] ?? 1) ** r) ** Math.floor(l / r);
+    });
+  });
+  const values = !isOrthogonal(s.W_V) && "a W_V that is not orthogonal", wide = D[0] ** 2 > 2 && "a right angle between tokens, or more";
+  theorem("wu2024:cor1", "residual", "upper", [!norm && "no LayerNorm", skip, values, wide], () =>
+    path.map((_, l) => Math.sqrt(((n - 1) * D[0] ** 2) / 2) * (1 - (least[l - 1] ?? 1) ** (2 * r)) ** (Math.floor(l / r) / 2)));
+  return { apply, fail };
 }
 
 // ---- state -------------------------------------------------------------------------------------------------
@@ -245,9 +279,9 @@ function chart() {
   const svg = $("chart"), left = 56, right = 470, top = 12, bottom = 210;
   const log = (v) => (v > 1e-16 ? Math.log10(v) : null);
   const lines = { residual: history.map((X) => log(residual(X))), diameter: history.map((X) => log(diameter(X))) };
-  const bound = bounds(history[0], state, Math.max(history.length - 1, 1));
-  if (bound) lines.bound = bound.map((v) => (v > 1e-300 ? Math.log10(v) : null));
-  const layers = Math.max(history.length - 1, 1), all = Object.entries(lines).flatMap(([name, line]) => (name === "bound" ? line.filter((v) => v !== null && v > -18) : line)).filter((v) => v !== null);
+  const found = bounds(history.slice(-400), state), shown = found.apply.map((bound) => ({ ...bound, line: bound.values.map((v) => (v > 1e-300 ? Math.log10(v) : null)) }));
+  const layers = Math.max(history.length - 1, 1);
+  const all = [...Object.values(lines), ...shown.map((bound) => bound.line.filter((v) => v > -18))].flat().filter((v) => v !== null);
   const high = Math.ceil(Math.max(0.2, ...all)), low = Math.floor(Math.min(-0.5, ...all));
   const x = (l) => left + ((right - left) * l) / layers, y = (v) => top + ((bottom - top) * (high - v)) / (high - low);
   svg.replaceChildren();
@@ -256,15 +290,20 @@ function chart() {
   const say = (text, a, b, anchor) => { make("text", { x: a, y: b, "text-anchor": anchor }, svg).textContent = text; };
   for (let k = 0; k <= 4; k++) { const v = high - ((high - low) * k) / 4; say(`10^${+v.toFixed(1)}`, left - 4, y(v) + 4, "end"); }
   say("0", left, bottom + 16, "middle"); say(`layer ${layers}`, right, bottom + 16, "end");
-  for (const [name, line] of Object.entries(lines)) {
+  const trace = (line, name) => {
     const points = line.map((v, l) => (v === null || v < low ? null : `${x(l).toFixed(1)},${y(v).toFixed(1)}`)).filter(Boolean);
     make("polyline", { points: points.join(" "), class: `line ${name}` }, svg);
-  }
+  };
+  for (const [name, line] of Object.entries(lines)) trace(line, name);
+  for (const bound of shown) trace(bound.line, `${bound.of} bound`);
   say("residual", right - 176, bottom + 28, "end"); make("line", { x1: right - 172, x2: right - 152, y1: bottom + 24, y2: bottom + 24, class: "line residual" }, svg);
   say("diameter", right - 88, bottom + 28, "end"); make("line", { x1: right - 84, x2: right - 64, y1: bottom + 24, y2: bottom + 24, class: "line diameter" }, svg);
-  if (bound) { say("bound", right - 18, bottom + 28, "end"); make("line", { x1: right - 15, x2: right, y1: bottom + 24, y2: bottom + 24, class: "line bound" }, svg); }
-  const fails = [state.norm !== "none" && "LayerNorm", state.skip !== 0 && "a skip connection", state.mask !== "complete" && "a mask"].filter(Boolean);
-  $("bound").textContent = bound ? "Dashed: own:diameter bounds the diameter, Δ′ ≤ ‖W_V‖ Δ tanh(β‖W_QK‖Δ²/4)." : `own:diameter does not apply: there is ${fails.join(" and ")}.`;
+  if (shown.length) { say("bounds", right - 18, bottom + 28, "end"); make("line", { x1: right - 15, x2: right, y1: bottom + 24, y2: bottom + 24, class: "line bound" }, svg); }
+  const item = (text) => { const line = document.createElement("li"); line.textContent = text; return line; };
+  $("bound").textContent = shown.length ? "Dashed, in the colour of what they bound:" : "No theorem here bounds this:";
+  $("bounds").replaceChildren(
+    ...shown.map((b) => item(`${b.key}: ${b.of} ${b.side === "upper" ? "≤" : "≥"} ${b.values.at(-1).toPrecision(3)} after layer ${layers}`)),
+    ...found.fail.map((b) => item(`${b.key} does not apply: there is ${b.words}`)));
 }
 
 // ---- basins ------------------------------------------------------------------------------------------------
