@@ -225,8 +225,17 @@ _FLOW = """
 alpha = min(min(row) for row in C)
 rho = exp(0 - beta*(1 - alpha))
 P = softmax(beta*C, [[1 for j in range(n)] for i in range(n)])
+closing_usa(i, j) = sum(exp(beta*C[i][k])*(C[k][j] - alpha*C[k][i]) + exp(beta*C[j][k])*(C[k][i] - alpha*C[k][j])
+    for k in range(n))/n
 closing(i, j) = sum(P[i][k]*(C[k][j] - alpha*C[k][i]) + P[j][k]*(C[k][i] - alpha*C[k][j]) for k in range(n))
 """
+_FLOW_GIVEN = (
+    "n >= 2",
+    "C == T(C)",
+    "all(C[i][i] == 1 and all(abs(c) <= 1 for c in C[i]) for i in range(n))",
+    "alpha >= 0 and alpha < 1",
+    "beta >= 0",
+)
 _SHIFT = """
 z = [x[i] + (1 if i == d - 1 else 0) for i in range(d)]
 y = [z[i] + (w*z[i - 1] if i > 0 else 0) for i in range(d)]
@@ -502,13 +511,17 @@ STATEMENTS |= {
         " the least cosine alpha grows at least as fast as in two clusters of one size or with all cosines alike",
         "all(C[i][j] > alpha or closing(i, j) >= 2*rho*(1 - alpha)*min((1 + alpha)/(1 + rho),"
         " (1 + (n - 1)*alpha)/(1 + (n - 1)*rho)) for i in range(n) for j in range(i))",
-        (
-            "n >= 2",
-            "C == T(C)",
-            "all(C[i][i] == 1 and all(abs(c) <= 1 for c in C[i]) for i in range(n))",
-            "alpha >= 0 and alpha < 1",
-            "beta >= 0",
-        ),
+        _FLOW_GIVEN,
+        _BOTH,
+        {"C": "n n", "beta": "number"},
+        _FLOW,
+    ),
+    "own:flow-step-usa": Statement(
+        "tokens with cosines C flow on the sphere, x_i' = sum_k e^(beta C_ik) (x_k - <x_k, x_i> x_i)/n:"
+        " the least cosine alpha grows at least as fast as with all cosines alike",
+        "all(C[i][j] > alpha or closing_usa(i, j) >= 2*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n"
+        " for i in range(n) for j in range(i))",
+        _FLOW_GIVEN,
         _BOTH,
         {"C": "n n", "beta": "number"},
         _FLOW,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import as_array, as_count
+from rankmath.validation import Array, as_array, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import boxed, rational
 from rankmath.verification.instance import ArrayInstance
@@ -52,10 +53,30 @@ def least_cosine(run: ArrayRun, C: str) -> Scalar:
 def closing(run: ArrayRun, C: str, beta: str) -> Scalar:
     """least d⟨x_i, x_j⟩/dt over the pairs with the least cosine, for tokens with the cosines C on the sphere that
     follow dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i), P = softmax(βC)"""
+    return _closing(run, C, softmax(run.A, _logits(run, C, beta)))
+
+
+@quantity(
+    "closing_usa(C: array, beta: array)",
+    latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\min_{{ij}}{0}_{{ij}}",
+    example="closing_usa(C, beta) >= 0",
+)
+def closing_usa(run: ArrayRun, C: str, beta: str) -> Scalar:
+    """least d⟨x_i, x_j⟩/dt over the pairs with the least cosine, for tokens with the cosines C on the sphere that
+    follow dx_i/dt = Σ_k e^{βC_ik}(x_k − ⟨x_k, x_i⟩x_i)/n: attention that is not normalised"""
+    logits = _logits(run, C, beta)
+    return _closing(run, C, run.A.exp(logits) / logits.shape[-1])
+
+
+def _logits(run: ArrayRun, C: str, beta: str) -> Array:
+    return run.A.asarray(np.asarray(run[beta])[..., None, None]) * run.array(C)
+
+
+def _closing(run: ArrayRun, C: str, P: Array) -> Scalar:
+    """The least speed of a pair with the least cosine, under the weights P."""
     A, raw = run.A, np.asarray(run[C])
     least = raw.min(axis=(-2, -1), keepdims=True)
     M, alpha = run.array(C), A.asarray(least)
-    P = softmax(A, A.asarray(np.asarray(run[beta])[..., None, None]) * M)
     # On such a pair c_kj − αc_ki = (c_kj − α) + α(1 − c_ki), summands of one sign: no digits are lost.
     pull = A.matmul(P, M - alpha) + alpha * A.sum(P * (1 - M), axis=-1)
     speed = pull + A.transpose(pull)
@@ -145,8 +166,15 @@ def slowest(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"C": C, "beta": np.asarray(beta)}, "two clusters")
 
 
-def certify(instance: ArrayInstance, verdict: Verdict) -> Certificate:
-    return certify_arrays("own:flow-step", instance.arrays, decided=verdict.certified)
+def alike(rng: Rng) -> Iterator[ArrayInstance]:
+    """All cosines alike, whatever the temperature."""
+    for instance in list(slowest(rng))[:3]:
+        for factor in (1.0, 16.0):
+            yield ArrayInstance({"C": instance["C"], "beta": factor * instance["beta"]}, instance.label)
+
+
+def certify(instance: ArrayInstance, verdict: Verdict, *, key: str) -> Certificate:
+    return certify_arrays(key, instance.arrays, decided=verdict.certified)
 
 
 _READ = "as we read it: pre-LayerNorm flow of tokens on the sphere with Q = K = V = I and attention normalised"
@@ -195,9 +223,28 @@ own_flow_step = Statement(
     instance=flow_instance,
     draws=(draw_flow,),
     extremal=slowest,
-    certificate=certify,
+    certificate=partial(certify, key="own:flow-step"),
     sharp=True,
     share=0.5,
     notes="The bound is the smaller of 2ρ(1 − α²)/(1 + ρ), the rate of two clusters of n/2 tokens, and "
     "2ρ(1 − α)(1 + (n − 1)α)/(1 + (n − 1)ρ), that of tokens whose cosines are all α.",
+)
+
+own_flow_step_usa = Statement(
+    "own:flow-step-usa",
+    "closing_usa(C, beta) >= 2*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n",
+    where={"alpha": "least_cosine(C)"},
+    given=("cosines(C)", "alpha >= 0", "beta >= 0"),
+    arrays=("C", "beta"),
+    title="Without normalisation the slowest flow on the sphere has all cosines alike",
+    source=f"{OWN}, for the flow with unnormalised attention of {GESHKOVSKI}",
+    status="proved",
+    truth="proofs/geshkovski2023.tex",
+    instance=flow_instance,
+    draws=(draw_flow,),
+    extremal=alike,
+    certificate=partial(certify, key="own:flow-step-usa"),
+    sharp=True,
+    share=0.5,
+    notes="So of all starts with cosines ≥ 0 orthogonal tokens are the slowest to come together.",
 )

@@ -65,7 +65,7 @@ def test_twenty_random_instances_of_every_statement_are_accepted(twenty_each: di
         "wu2024:3",
     }
     # Neighbours: tests/claims, one file each.
-    others |= {"own:zero-grad", "own:flow-step"}
+    others |= {"own:zero-grad", "own:flow-step", "own:flow-step-usa"}
     # Attraction in a weighted maximum norm: tests/claims/test_stable_every_n.py.
     others |= {
         "own:stable-equilibrium",

@@ -21,10 +21,10 @@ from rankmath.verification.verdict import Outcome
 STEP = statement("own:flow-step")
 
 
-def flow(X: np.ndarray, beta: float) -> np.ndarray:
+def flow(X: np.ndarray, beta: float, *, normalised: bool = True) -> np.ndarray:
     C = X @ X.T
     P = np.exp(beta * C)
-    pull = P / P.sum(axis=1, keepdims=True) @ X
+    pull = P / (P.sum(axis=1, keepdims=True) if normalised else len(X)) @ X
     return pull - (pull * X).sum(axis=1, keepdims=True) * X
 
 
@@ -34,12 +34,25 @@ def test_the_speed_is_that_of_the_flow() -> None:
     for n, d in ((3, 2), (5, 3), (7, 4)):
         X = 0.4 * rng.standard_normal((n, d)) + np.eye(d)[0]
         X /= np.linalg.norm(X, axis=1, keepdims=True)
-        V, C = flow(X, 1.5), X @ X.T
+        C = X @ X.T
         C = np.where(np.eye(n), 1.0, (C + C.T) / 2)
         i, j = np.unravel_index(C.argmin(), C.shape)
-        expected = V[i] @ X[j] + X[i] @ V[j]
-        [side] = STEP.evaluate(Float64(np.zeros(1)), ArrayInstance({"C": C, "beta": np.asarray(1.5)})).sides
-        assert math.exp(float(side.right.log)) == pytest.approx(expected, rel=1e-9)
+        at = ArrayInstance({"C": C, "beta": np.asarray(1.5)})
+        for entry, normalised in ((STEP, True), (statement("own:flow-step-usa"), False)):
+            V = flow(X, 1.5, normalised=normalised)
+            [side] = entry.evaluate(Float64(np.zeros(1)), at).sides
+            assert math.exp(float(side.right.log)) == pytest.approx(V[i] @ X[j] + X[i] @ V[j], rel=1e-9)
+
+
+def test_orthogonal_tokens_are_the_slowest_without_normalisation() -> None:
+    """Euler's steps from the orthonormal basis and from tokens with cosines above zero: the latter stay ahead."""
+    rng = np.random.default_rng(2)
+    slow, fast = np.eye(4), np.abs(rng.standard_normal((4, 4)))
+    fast /= np.linalg.norm(fast, axis=1, keepdims=True)
+    for _ in range(60):
+        slow, fast = (X + 0.05 * flow(X, 1.0, normalised=False) for X in (slow, fast))
+        slow, fast = (X / np.linalg.norm(X, axis=1, keepdims=True) for X in (slow, fast))
+        assert (slow @ slow.T).min() < (fast @ fast.T).min()
 
 
 def test_both_families_are_slowest_and_a_better_constant_is_refuted() -> None:

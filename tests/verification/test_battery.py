@@ -164,6 +164,7 @@ BROKEN = {
     "own:zero-grad": "all_i(weight_gradient(Z, M, V, G, i) <= 0.999*value_spread(Z, V)*logit_shift(Z, M, G, i)/4)",
     "own:flow-step": "closing(C, beta) >= 2.001*rho*(1 - alpha)*min((1 + alpha)/(1 + rho),"
     " (1 + (n - 1)*alpha)/(1 + (n - 1)*rho))",
+    "own:flow-step-usa": "closing_usa(C, beta) >= 2.001*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n",
     "own:lipschitz": "jacobian_norm() <= 0.999*norm(W[0,0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2))"
     " + a*diameter(X[0], 2)**2/4)",
     "own:repeat": "repeat_gap(X[1]) <= 0.999*(3 - 2*sqrt(2))*norm(W[0,0], 2)*diameter(X[0], 2)",
