@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+import numpy as np
 from flint import arb
 
 from rankmath.arithmetic.balls import ball, precision
@@ -23,6 +24,7 @@ from rankmath.certificates.coq_terms import (
     Term,
     Untranslatable,
     Writer,
+    bounds,
     constant,
     exact,
     literal,
@@ -60,55 +62,75 @@ class Layers:
         ]
         self.W: dict[tuple[int, int], tuple[str, Matrix]] = {}
         self.M: dict[tuple[int, int], tuple[str, Matrix]] = {}
+        self.P: dict[tuple[int, int, int], list[Term]] = {}
         for index, layer in enumerate(data["layers"]):
             self._layer(index, layer, seen)
 
     def _layer(self, index: int, layer: Mapping[str, Any], seen: Matrix) -> None:
         out, n, d = self.out, self.n, self.d
         bias = exact(layer.get("bias", [0] * d), "bias")
-        names, heads = [], []
+        x, here = self.values[-1], f"X_{index}"
+        y = [[ball(self.skip) * x[i][b].ball + ball(bias[b]) for b in range(d)] for i in range(n)]
+        uses = [frozenset().union(*(t.uses for t in row)) for row in x]
+        first = ["X_0"] if index == 0 else []
+        sums, opened = [], []
         for h, given in enumerate(layer["heads"]):
+            at = f"{index}_{h}"
             W, M = exact(given["W"], "W"), exact(given["W_QK"], "W_QK")
             key = exact(given.get("key_bias", [0] * d), "key_bias")
-            self.W[index, h] = out.define(f"W_{index}_{h}", f"rows {literal(W)}"), W
-            self.M[index, h] = out.define(f"M_{index}_{h}", f"rows {literal(M)}"), M
-            out.define(f"k_{index}_{h}", f"entries {literal(key)}")
-            names += [f"W_{index}_{h}", f"M_{index}_{h}", f"k_{index}_{h}"]
-            heads.append((W, M, key))
-        out.define(f"b_{index}", f"entries {literal(bias)}")
-        sums = " + ".join(
-            f"head {n} {d} {constant(self.d_qk).coq} mask M_{index}_{h} k_{index}_{h} W_{index}_{h} X_{index} i b"
-            for h in range(len(heads))
-        )
-        out.lines.append(
-            f"Definition X_{index + 1} (i b : nat) : R :=\n"
-            f"  {constant(self.skip).coq} * X_{index} i b + ({sums}) + b_{index} b."
-        )
-        opened = ["mask", *names, f"b_{index}", f"X_{index + 1}", *(["X_0"] if index == 0 else [])]
-        x = [[t.ball for t in row] for row in self.values[-1]]
-        uses = frozenset().union(*(t.uses for row in self.values[-1] for t in row))
-        y = [[ball(self.skip) * x[i][b] + ball(bias[b]) for b in range(d)] for i in range(n)]
-        for W, M, key in heads:
+            self.W[index, h] = out.define(f"W_{at}", f"rows {literal(W)}"), W
+            self.M[index, h] = out.define(f"M_{at}", f"rows {literal(M)}"), M
+            out.define(f"k_{at}", f"entries {literal(key)}")
+            logits = f"logit {d} {constant(self.d_qk).coq} M_{at} k_{at} {here}"
+            out.lines.append(f"Definition L_{at} (i j : nat) : R := {logits} i j.")
+            out.lines.append(f"Definition P_{at} (i j : nat) : R := softmax {n} (mask i) (L_{at} i) j.")
+            sums.append(f"mix {n} {d} (P_{at} i) {here} W_{at} b")
+            opened.append(f"W_{at}")
             for i in range(n):
-                logits = [
-                    (
-                        sum((x[i][a] * ball(M[a][b]) * x[j][b] for a in range(d) for b in range(d)), arb(0))
-                        + sum((ball(key[a]) * x[j][a] for a in range(d)), arb(0))
+                L = [
+                    out.enclose(
+                        f"L_{at} {i}%nat {j}%nat",
+                        self._logit(x[i], x[j], M, key),
+                        uses[i] | uses[j],
+                        opened=[f"L_{at}", f"M_{at}", f"k_{at}", *first],
                     )
-                    / ball(self.d_qk).sqrt()
                     for j in range(n)
                 ]
-                weight = [ball(m) * value.exp() for m, value in zip(seen[i], logits, strict=True)]
-                total = sum(weight, arb(0))
-                mixed = [sum((weight[j] * x[j][a] for j in range(n)), arb(0)) / total for a in range(d)]
+                weight = [ball(m) * value.ball.exp() for m, value in zip(seen[i], L, strict=True)]
+                known = frozenset().union(*(t.uses for t in L))
+                P = [
+                    out.enclose(
+                        f"P_{at} {i}%nat {j}%nat", w / sum(weight, arb(0)), known, opened=[f"P_{at}", "mask"]
+                    )
+                    for j, w in enumerate(weight)
+                ]
+                self.P[index, h, i] = P
+                mixed = [sum((P[j].ball * x[j][a].ball for j in range(n)), arb(0)) for a in range(d)]
                 for b in range(d):
                     y[i][b] += sum((mixed[a] * ball(W[a][b]) for a in range(d)), arb(0))
-        self.values.append(
-            [
-                [out.enclose(f"X_{index + 1} {i}%nat {b}%nat", y[i][b], uses, opened=opened) for b in range(d)]
-                for i in range(n)
-            ]
+        out.define(f"b_{index}", f"entries {literal(bias)}")
+        out.lines.append(
+            f"Definition X_{index + 1} (i b : nat) : R :=\n"
+            f"  {constant(self.skip).coq} * {here} i b + ({' + '.join(sums)}) + b_{index} b."
         )
+        opened += [f"b_{index}", f"X_{index + 1}", *first]
+        tokens = frozenset().union(*uses)
+        rows = []
+        for i in range(n):
+            seen_by = frozenset().union(*(t.uses for h in range(len(sums)) for t in self.P[index, h, i]))
+            rows.append(
+                [
+                    out.enclose(f"X_{index + 1} {i}%nat {b}%nat", y[i][b], tokens | seen_by, opened=opened)
+                    for b in range(d)
+                ]
+            )
+        self.values.append(rows)
+
+    def _logit(self, query: list[Term], key: list[Term], M: Matrix, bias: list[Fraction]) -> arb:
+        d = self.d
+        value = sum((query[a].ball * ball(M[a][b]) * key[b].ball for a in range(d) for b in range(d)), arb(0))
+        value += sum((ball(bias[a]) * key[a].ball for a in range(d)), arb(0))
+        return value / ball(self.d_qk).sqrt()
 
     def diameter(self, index: int, p: str) -> Term:
         norm = {"1": "l1", "2": "l2", "inf": "linf"}[p]
@@ -135,13 +157,65 @@ class Layers:
             "frobenius": ("frob", ball(sum(x * x for r in value for x in r)).sqrt()),
             "composite": ("comp", ball(one * inf).sqrt()),
         }
+        if kind == "2":
+            return self._spectral(name, value)
         if kind not in sizes:
-            raise Untranslatable(f"norm(…, {kind}): the spectral norm is not written")
+            raise Untranslatable(f"norm(…, {kind}) is not written")
         function, size = sizes[kind]
         if kind == "composite":
             root = self.norm(name, value, "1") * self.norm(name, value, "inf")
             return Term(f"(sqrt {root.coq})", size, root.uses)
         return self.out.enclose(f"({function} {self.d} {self.d} {name})", size, frozenset(), opened=[name])
+
+    def _spectral(self, name: str, value: Matrix) -> Term:
+        """The spectral norm, from below by a vector and from above by a sum of squares."""
+        n = len(value)
+        vectors, sizes, _ = np.linalg.svd(np.array(value, dtype=float))
+        v = [Fraction(float(x)).limit_denominator(10**9) for x in vectors[:, 0]]
+        image = [sum(v[a] * value[a][b] for a in range(n)) for b in range(n)]
+        high = Fraction(float(sizes[0])) * (1 + Fraction(1, 2**40)) + Fraction(1, 2**60)
+        gram = [[sum(x * y for x, y in zip(r, s, strict=True)) for s in value] for r in value]
+        squares = sum_of_squares([[high**2 * (i == j) - gram[i][j] for j in range(n)] for i in range(n)])
+        low, _ = bounds(ball(sum(x * x for x in image)).sqrt() / ball(sum(x * x for x in v)).sqrt())
+        forms = [" + ".join(f"{constant(c).coq} * u {a}%nat" for a, c in enumerate(row)) for _, row in squares]
+        terms = " + ".join(f"{constant(p).coq} * ({form}) ^ 2" for (p, _), form in zip(squares, forms, strict=True))
+        least, most, vector = constant(low).coq, constant(high).coq, literal(v)
+        proof = (
+            f"  enough (B : {least} <= s_{name} <= {most}) by lra.\n"
+            f"  apply (spectral_bounds {n} {name} _ {least} {most} (entries {vector}) is_s_{name}); [lra| | |].\n"
+            f"  - intro u. cbv [{name}]. unfolded. apply Rminus_le.\n"
+            f"    match goal with |- ?e <= 0 => replace e with (- ({terms})) by field end. squares.\n"
+            f"  - unfolded. num.\n  - cbv [{name}]. unfolded. less."
+        )
+        value_ball = ball(low).union(ball(high))
+        return self.out.assume(f"s_{name}", f"spectral {n} {name} s_{name}", value_ball, proof)
+
+    def mu(self, index: int) -> Term:
+        entries = self.values[index]
+        uses = frozenset().union(*(t.uses for row in entries for t in row))
+        means = [sum((row[a].ball for row in entries), arb(0)) / self.n for a in range(self.d)]
+        size = _euclid([row[a].ball - means[a] for row in entries for a in range(self.d)])
+        opened = ["X_0"] if index == 0 else []
+        return self.out.enclose(f"(mu {self.n} {self.d} X_{index})", size, uses, opened=opened)
+
+
+def sum_of_squares(form: Matrix) -> list[tuple[Fraction, list[Fraction]]]:
+    """A form as pivots times squares of linear forms; refused where a pivot is negative.
+
+    Examples
+    --------
+    >>> sum_of_squares([[Fraction(2), Fraction(1)], [Fraction(1), Fraction(1)]])
+    [(Fraction(2, 1), [Fraction(1, 1), Fraction(1, 2)]), (Fraction(1, 2), [Fraction(0, 1), Fraction(1, 1)])]
+    """
+    n, rest, found = len(form), [list(row) for row in form], []
+    for k in range(n):
+        pivot = rest[k][k]
+        if pivot <= 0:
+            raise Untranslatable("a spectral norm is too near to its bound for exact pivots")
+        row = [Fraction(0)] * k + [rest[k][j] / pivot for j in range(k, n)]
+        found.append((pivot, row))
+        rest = [[rest[i][j] - pivot * row[i] * row[j] for j in range(n)] for i in range(n)]
+    return found
 
 
 def _most(values: Sequence[arb]) -> arb:
@@ -251,15 +325,18 @@ class Claim:
         match name, args:
             case "diameter", [ast.Subscript(value=ast.Name(id="X"), slice=where), p]:
                 return self.net.diameter(self.index(where, at), self.word(p, at))
+            case "mu", [ast.Subscript(value=ast.Name(id="X"), slice=where)]:
+                return self.net.mu(self.index(where, at))
             case "norm", [M, kind]:
                 return self.net.norm(*self.matrix(M, at), self.word(kind, at))
             case "operator_norm", [M, p]:
                 other = "max" if self.net.d == 1 else "2"
                 return self.net.norm(*self.matrix(M, at), {"1": "inf", "inf": "1"}.get(self.word(p, at), other))
             case "form_norm", [M, p]:
-                if self.word(p, at) != "1" and self.net.d > 1:
-                    raise Untranslatable(f"form_norm(…, {self.word(p, at)}) is not written for d > 1")
-                return self.net.norm(*self.matrix(M, at), "max")
+                kind = self.word(p, at)
+                if kind == "inf" and self.net.d > 1:
+                    raise Untranslatable("form_norm(…, inf) is not written for d > 1")
+                return self.net.norm(*self.matrix(M, at), "2" if kind == "2" and self.net.d > 1 else "max")
             case (("sum_h" | "sum_l" | "prod_h" | "prod_l"), [body]):
                 terms = [self.term(body, here) for here in (over_h if name.endswith("h") else over_l)]
                 result = terms[0]
@@ -447,7 +524,7 @@ def to_coq(content: Mapping[str, Any]) -> tuple[str, list[str]]:
     with precision(2 * BITS):
         if key in FAMILIES:
             found, left_out = FAMILIES[key](content, out)
-        elif "layers" in content.get("data", {}) and "claim" in content:
+        elif {"layers", "d_qk"} <= set(content.get("data", {})) and "claim" in content:
             found, left_out = _network(content, out)
         else:
             raise Untranslatable(f"statement {key!r} is not written in Coq")
@@ -459,8 +536,10 @@ def to_coq(content: Mapping[str, Any]) -> tuple[str, list[str]]:
     split = f"  refine ({_conjunction(len(found))}).\n" if len(found) > 1 else ""
     theorem = f"Theorem certified :\n  {statement}.\nProof.\n{split}{proofs}\nQed.\n"
     title = f"(* Certificate {content.get('id', '')} ({kind}), as a theorem about real numbers.\n{header} *)"
-    parts = [title, PREAMBLE, "(* ---------- the instance ---------- *)", *out.lines, ""]
-    return "\n".join([*parts, "(* ---------- what is certified ---------- *)", theorem]), left_out
+    parts = [title, PREAMBLE, "(* ---------- the instance ---------- *)", "Section Instance.", *out.lines, ""]
+    return "\n".join(
+        [*parts, "(* ---------- what is certified ---------- *)", theorem, "End Instance.\n"]
+    ), left_out
 
 
 def _conjunction(count: int) -> str:

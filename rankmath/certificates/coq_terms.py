@@ -37,9 +37,9 @@ Definition softmax (n : nat) (m l : nat -> R) (j : nat) : R := m j * exp (l j) /
 (* (X_i M X_j^T + k . X_j) / sqrt d_qk *)
 Definition logit (d : nat) (dqk : R) (M : nat -> nat -> R) (k : nat -> R) (X : nat -> nat -> R) (i j : nat) :=
   (sum d (fun a => sum d (fun b => X i a * M a b * X j b)) + sum d (fun a => k a * X j a)) / sqrt dqk.
-(* row i of P X W, column b *)
-Definition head (n d : nat) (dqk : R) (mask M : nat -> nat -> R) (k : nat -> R) (W X : nat -> nat -> R) i b :=
-  sum d (fun a => sum n (fun j => softmax n (mask i) (logit d dqk M k X i) j * X j a) * W a b).
+(* p X W, column b, for the row p of the attention *)
+Definition mix (n d : nat) (p : nat -> R) (X W : nat -> nat -> R) (b : nat) : R :=
+  sum d (fun a => sum n (fun j => p j * X j a) * W a b).
 Definition l1 (d : nat) (u : nat -> R) : R := sum d (fun a => Rabs (u a)).
 Definition l2 (d : nat) (u : nat -> R) : R := sqrt (sum d (fun a => u a * u a)).
 Definition linf (d : nat) (u : nat -> R) : R := maxf d (fun a => Rabs (u a)).
@@ -51,11 +51,32 @@ Definition norminf (n d : nat) (A : nat -> nat -> R) : R := maxf n (fun i => sum
 Definition normmax (n d : nat) (A : nat -> nat -> R) : R := maxf n (fun i => maxf d (fun a => Rabs (A i a))).
 Definition frob (n d : nat) (A : nat -> nat -> R) : R := sqrt (sum n (fun i => sum d (fun a => A i a * A i a))).
 Definition comp (n d : nat) (A : nat -> nat -> R) : R := sqrt (norm1 n d A * norminf n d A).
+(* |X - 1 mean^T|_F *)
+Definition mu (n d : nat) (X : nat -> nat -> R) : R :=
+  frob n d (fun i a => X i a - sum n (fun j => X j a) / INR n).
+(* s is the spectral norm: the least number with |v A| <= s |v| for all v *)
+Definition image (d : nat) (A : nat -> nat -> R) (v : nat -> R) (b : nat) : R := sum d (fun a => v a * A a b).
+Definition spectral (d : nat) (A : nat -> nat -> R) (s : R) : Prop :=
+  (forall v, l2 d (image d A v) <= s * l2 d v) /\\
+  (forall t, 0 <= t -> (forall v, l2 d (image d A v) <= t * l2 d v) -> s <= t).
+Lemma spectral_bounds d A s low high v : spectral d A s -> 0 <= high ->
+  (forall u, sum d (fun b => image d A u b * image d A u b) <= high * high * sum d (fun a => u a * u a)) ->
+  0 < l2 d v -> low * l2 d v <= l2 d (image d A v) -> low <= s <= high.
+Proof.
+  intros [S1 S2] H U P L. split.
+  - apply Rmult_le_reg_r with (l2 d v); [exact P|]. eapply Rle_trans; [exact L|apply S1].
+  - apply S2; [exact H|]. intro u. unfold l2. rewrite <- (sqrt_square high) by exact H.
+    rewrite <- sqrt_mult_alt by (apply Rle_0_sqr). apply sqrt_le_1_alt, U.
+Qed.
 
 (* ---------- tactics ----------
    Known enclosures become variables in bounds; a maximum is bounded from above by all, from below by one. *)
 Ltac known t H := generalize H; generalize t; intros ? ?.
-Ltac unfolded := cbv [sum maxf entries rows nth softmax logit head l1 l2 linf diam norm1 norminf normmax frob comp].
+Ltac unfolded :=
+  cbv [sum maxf entries rows nth softmax logit mix l1 l2 linf diam norm1 norminf normmax frob comp mu image];
+  rewrite ?INR_IZR_INZ; simpl IZR.
+Ltac squares := repeat match goal with |- context [?x ^ 2] =>
+  generalize (pow2_ge_0 x); generalize (x ^ 2); intros ? ? end; lra.
 Ltac num := interval with (i_prec BITS).
 Ltac less := first [apply Rminus_le | apply Rminus_lt]; num.
 Ltac below := lazymatch goal with
@@ -77,6 +98,7 @@ class Term:
     coq: str
     ball: arb
     uses: frozenset[tuple[str, str]] = frozenset()
+    exact: Fraction | None = None
 
     def __add__(self, other: Term) -> Term:
         return Term(f"({self.coq} + {other.coq})", self.ball + other.ball, self.uses | other.uses)
@@ -101,7 +123,7 @@ def constant(value: Fraction | int) -> Term:
     """A rational number."""
     value = Fraction(value)
     text = str(value.numerator) if value.denominator == 1 else f"{value.numerator} / {value.denominator}"
-    return Term(f"({text})", ball(value))
+    return Term(f"({text})", ball(value), exact=value)
 
 
 def literal(value: Any) -> str:
@@ -170,6 +192,16 @@ class Writer:
         self.names[coq] = Term(coq, ball(low).union(ball(high)), frozenset({(coq, lemma)}))
         return self.names[coq]
 
+    def assume(self, name: str, meaning: str, value: arb, proof: str) -> Term:
+        """A number that is known by what it is: a variable, its meaning, and bounds that follow."""
+        if name not in self.names:
+            low, high = bounds(value)
+            between = f"{constant(low).coq} <= {name} <= {constant(high).coq}"
+            self.lines += [f"Variable {name} : R.", f"Hypothesis is_{name} : {meaning}."]
+            self.lines += [f"Lemma bound_{name} : {between}.", f"Proof.\n{proof}\nQed."]
+            self.names[name] = Term(name, ball(low).union(ball(high)), frozenset({(name, f"bound_{name}")}))
+        return self.names[name]
+
     def largest(self, terms: Sequence[Term]) -> Term:
         """The maximum of non-negative terms as a number of its own."""
         text, value = terms[0].coq, terms[0].ball
@@ -188,6 +220,10 @@ def relation(left: Term, sign: str, right: Term, *, holds: bool) -> tuple[str, s
             f"the relation {sign}: equality of numbers that are not rational is not decided by intervals"
         )
     known = "".join(f" known ({term}) {name}." for term, name in sorted(left.uses | right.uses))
+    if left.exact is not None and right.exact is not None and holds:
+        a, b = left.exact, right.exact
+        if {"<=": a <= b, "<": a < b, ">=": a >= b, ">": a > b}[sign]:
+            return f"({left.coq} {words[sign]} {right.coq})", "lra."
     swapped = sign in (">=", ">")
     small, large = (right, left) if swapped else (left, right)
     certain = small.ball < large.ball if holds else large.ball < small.ball

@@ -77,8 +77,9 @@ def accepted(folder: Path, text: str) -> bool:
         }},
         lambda: network("diameter(X[1], 1) <= norm(W[0, 0], inf)*diameter(X[0], 1) and diameter(X[1], 2) < 1"),
         lambda: network("diameter(X[1], inf) <= diameter(X[0], inf)**3/9", kind="violates"),
+        lambda: network("norm(W_QK[0, 0], 2) < 1/2 and mu(X[1]) <= norm(W[0, 0], 2)*mu(X[0]) and n >= 3"),
     ],
-    ids=["norm", "total variation", "sandwich", "closure", "network", "violated network"],
+    ids=["norm", "total variation", "sandwich", "closure", "network", "violated network", "spectral norm"],
 )  # fmt: skip
 def test_coq_accepts(tmp_path: Path, content: Callable[[], dict[str, Any]]) -> None:
     text, left_out = to_coq(content())
@@ -95,11 +96,20 @@ def test_coq_refuses_a_changed_number(tmp_path: Path) -> None:
     assert not accepted(tmp_path, text.replace("((norminf 2 2 W_0_0) * ", "((norminf 2 2 W_0_0) * (1 / 100) * "))
 
 
+@needs_coq
+def test_a_spectral_norm_is_bounded_as_it_is(tmp_path: Path) -> None:
+    """With a larger entry of the matrix the sum of squares is no proof."""
+    text, _ = to_coq(network("norm(W_QK[0, 0], 2) < 1/2"))
+    assert "spectral 2 M_0_0 s_M_0_0" in text
+    assert not accepted(tmp_path, text.replace("[(1 / 3); (1 / 8)]", "[(1 / 3); (1 / 7)]"))
+
+
 @pytest.mark.parametrize(
     ("content", "word"),
     [
         (network("residual(X[1], inf) <= 1"), "residual"),
-        (network("norm(W[0, 0], 2) <= 1"), "spectral"),
+        (network("norm(W[0, 0], 2) <= 1/100"), "too near to equality"),
+        ({"statement": "dong2021:2.1", "kind": "holds", "claim": "", "data": {"layers": []}}, "dong2021:2.1"),
         (network("diameter(X[1], 1) <= 1", layernorm="sphere"), "layernorm"),
         (network("diameter(X[1], 1) <= diameter(X[1], 1)"), "too near to equality"),
         (network("diameter(X[1], 1) <= 1/1000"), "too near to equality"),

@@ -17,7 +17,7 @@ import coq_statements  # noqa: E402
 #: How a formula is put together; no quantities. What is decided on arrays says in its words what it is.
 PLAIN = """all_p all_i all_l sum_h max_h max_l min_l prod_l prod_k sqrt abs floor max min log exp recursion
     decreasing stable_range sees_predecessor token_count tokens_of shift_tokens shift_rank unit_vector
-    in_printed_set in_repaired_set positive_stochastic never_zero erank_after top bottom"""
+    in_printed_set in_repaired_set positive_stochastic never_zero erank_after top bottom count"""
 KEYS = sorted({row["key"] for row in coq_statements.rows() if row["key"]})
 
 
