@@ -553,11 +553,12 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "folk:influence": (
         "The last token sees of another one no more than it attends to it (attention not frozen)",
-        "all_i(influence(i) <= norm(W[0, 0], 2)*last_share(i) + abs(skip)*is_last(i))",
+        "all_i((1 - is_last(i))*influence(i) <= norm(W[0, 0], 2)*last_share(i))",
         (
             "mask == causal",
             "H == 1",
             "L == 1",
+            "skip == 1",
             "layernorm == none",
             "mlp == none",
         ),

@@ -117,13 +117,13 @@ def two_places(rng: Rng) -> Iterator[NetworkInstance]:
 
 
 def loud_query(rng: Rng | None = None) -> Iterator[NetworkInstance]:
-    """Two tokens ±1 and a logit of 4: the last token's view of the other moves more than its share of it."""
-    net = Network.from_arrays(np.full((1, 1, 1, 1), 4.0), np.ones((1, 1, 1, 1)), mask=Mask.causal(2))
+    """Two tokens ∓1 and a logit of 4: the last token's view of the other moves more than its share of it."""
+    net = Network.from_arrays(np.full((1, 1, 1, 1), 4.0), np.ones((1, 1, 1, 1)), skip=1, mask=Mask.causal(2))
     yield NetworkInstance(net, np.asarray([[-1.0], [1.0]]), "loud query")
 
 
 def exhibit() -> Certificate:
-    """Two tokens ±1, W_QK = 4, W = 1."""
+    """Two tokens ∓1, W_QK = 4, W = 1."""
     [found] = loud_query()
     return certify_claim(folk.key, folk.claim_text, folk.given_texts, found.net, found.X, "violates")
 
@@ -166,14 +166,14 @@ own_repeat = Statement(
 
 folk = Statement(
     "folk:influence",
-    "all_i(influence(i) <= norm(W[0,0], 2)*last_share(i) + abs(skip)*is_last(i))",
-    given=_ONE,
+    "all_i((1 - is_last(i))*influence(i) <= norm(W[0,0], 2)*last_share(i))",
+    given=(*_ONE, "skip == 1"),
     title="The last token sees of another one no more than it attends to it (attention not frozen)",
     source=f"often read so; see also Theorem 5.1 of {BARBERO}, which, as we read it, takes attention as "
     "independent of the tokens, and is right",
     status="refuted",
     truth="proofs/barbero2024.tex",
-    draws=(partial(draw_causal, moderate_tokens),),
+    draws=(partial(draw_causal, moderate_tokens, skip=1.0),),
     extremal=loud_query,
     exhibit=exhibit,
     share=0.4,
