@@ -4,6 +4,7 @@ Never "true"."""
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -124,12 +125,14 @@ def examine(
     )
 
 
-def sharpen(statement: Statement, letter: str, *, seconds: float = 60.0, seed: int = 0) -> Answer:
+def sharpen(
+    statement: Statement, letter: str, *, seconds: float = 60.0, seed: int = 0, evaluations: int | None = None
+) -> Answer:
     """The best constant seen in the place of a letter: the claim fails for smaller ones at an instance found.
 
     The letter is one of the statement's `where`, whose value there is where the search starts. A larger
     constant must
-    make the claim weaker.
+    make the claim weaker. `evaluations`: eight searches of so many each, in at most `seconds`.
 
     Examples
     --------
@@ -151,8 +154,9 @@ def sharpen(statement: Statement, letter: str, *, seconds: float = 60.0, seed: i
 
     start = statement.where[letter]
     trial = float(start.value) if isinstance(start, Number) else 1.0
-    while time.perf_counter() < until:
-        found = search(at(trial), seconds=min(until - time.perf_counter(), 0.25 * seconds), seed=seed + slices)
+    while time.perf_counter() < until and not (evaluations is not None and slices >= 8):
+        limit = min(until - time.perf_counter(), 0.25 * seconds)
+        found = search(at(trial), seconds=limit, seed=seed + slices, evaluations=evaluations)
         slices += 1
         if found.instance is None:
             break
@@ -353,7 +357,7 @@ def claims_in(path: str, content: str) -> list[Statement]:
     """
     if path.endswith(".toml"):
         return _claims_of_toml(path, content)
-    found = []
+    found: list[Statement] = []
     for number, line in enumerate(content.splitlines(), start=1):
         bare = line.partition("#")[0].strip()
         if not bare:
@@ -361,6 +365,8 @@ def claims_in(path: str, content: str) -> list[Statement]:
         name, colon, rest = bare.partition(": ")
         claim, _, given = (rest if colon else bare).partition(" given ")
         hypotheses = [part.strip() for part in given.split(",") if part.strip()]
+        if colon and any(entry.key == f"mine:{name.strip()}" for entry in found):
+            raise InvalidArgument(f"{path}, line {number}: the name {name.strip()!r} is taken by a line above")
         try:
             found.append(
                 Statement(f"mine:{name.strip()}" if colon else f"mine:{number}", claim.strip(), _joined(hypotheses))
@@ -390,28 +396,43 @@ def _claims_of_toml(path: str, content: str) -> list[Statement]:
         tables = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
         raise InvalidArgument(f"path: {path} is not TOML: {error}") from None
+    lines = content.splitlines()
     found = []
     for name, table in tables.items():
+        # A table is named by the line that begins it.
+        heads = (
+            k for k, line in enumerate(lines, 1) if re.fullmatch(rf"\[\s*\"?{re.escape(name)}\"?\s*\].*", line)
+        )
+        place = f"{path}, line {next(heads, 1)}: [{name}]"
         if not isinstance(table, dict) or not isinstance(table.get("claim"), str):
-            raise InvalidArgument(f'{path}: [{name}] needs a line claim = "…"')
+            raise InvalidArgument(f'{place} needs a line claim = "…"')
         extra = set(table) - {"claim", "given", "where", "source", "title"}
         if extra:
             raise InvalidArgument(
-                f"{path}: [{name}] has {', '.join(sorted(extra))}; claim, given, where, source, title are read"
+                f"{place} has {', '.join(sorted(extra))}; claim, given, where, source, title are read"
+            )
+        given, where = table.get("given", []), table.get("where", {})
+        given = [given] if isinstance(given, str) else given
+        texts = [*given, *where.values()] if isinstance(given, list) and isinstance(where, dict) else [None]
+        if not all(isinstance(text, str) for text in (*texts, table.get("source", ""), table.get("title", ""))):
+            raise InvalidArgument(
+                f"{place}: given is a list of texts, where a table of texts, source and title texts"
             )
         try:
             found.append(
                 Statement(
                     f"mine:{name}",
                     table["claim"],
-                    table.get("given", ()),
-                    table.get("where", {}),
+                    given,
+                    where,
                     source=table.get("source", ""),
                     title=table.get("title", ""),
                 )
             )
         except InvalidArgument as error:
-            raise InvalidArgument(f"{path}: [{name}]: {error}") from None
+            raise InvalidArgument(f"{place}: {error}") from None
+    if not found:
+        raise InvalidArgument(f"path: {path!r} given; it holds no claim")
     return found
 
 

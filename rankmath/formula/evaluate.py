@@ -321,7 +321,10 @@ def _argument(term: Term, kind: str, subject: Subject, names: Names) -> Any:
         assert isinstance(term, Item)
         return (term.array, *(int(value(part, subject, names)) for part in term.index))
     if isinstance(term, Item) and term.array in ARRAYS:
-        return (term.array, *(int(value(part, subject, names)) for part in term.index))
+        place = [int(value(part, subject, names)) for part in term.index]
+        if min(place) < 0:
+            raise IndexError(f"{term} has no meaning at {place}")
+        return (term.array, *place)
     found = value(term, subject, names)
     return int(found) if kind == "layer" else found
 

@@ -77,7 +77,8 @@ def mu(run: Run, X: tuple[str, int]) -> Scalar:
 def cosine(run: Run, X: tuple[str, int]) -> Scalar:
     """least cosine of the angle of two tokens"""
     A, Y = run.A, run.plain_tokens(X[1])
-    unit = Y / A.nonzero(A.sqrt(A.sum(Y * Y, axis=-1)))
+    with np.errstate(invalid="ignore", divide="ignore"):  # a zero token has no angle
+        unit = Y / A.sqrt(A.sum(Y * Y, axis=-1))
     gram = A.matmul(unit, A.transpose(unit))
     return _of_order_one(run, -unbox(A.max(A.max(-gram, axis=-1), axis=-2)))
 
@@ -310,7 +311,8 @@ def _of_order_one(run: Run, x: Any) -> Scalar:
 def entropy(run: Run, P: Place) -> Scalar:
     """least entropy −Σ_j P_ij log P_ij of a row of the attention"""
     A, rows = run.A, run.attention(P[1], P[2])
-    logs = A.where(run.mask.allowed, A.log(A.where(run.mask.allowed, rows, 1 + 0 * rows)), 0 * rows)
+    # 0 log 0 = 0, also where doubles underflow.
+    logs = A.where(run.mask.allowed, A.log(A.nonzero(A.where(run.mask.allowed, rows, 1 + 0 * rows))), 0 * rows)
     return _of_order_one(run, -unbox(A.max(A.sum(rows * logs, axis=-1), axis=-2)))
 
 

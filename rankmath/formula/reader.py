@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import NoReturn, TypeVar
@@ -27,6 +29,7 @@ from rankmath.formula.terms import (
     both,
     negative,
     quotient,
+    walk,
 )
 from rankmath.validation import InvalidArgument
 
@@ -34,6 +37,9 @@ from rankmath.validation import InvalidArgument
 MOST_CHARACTERS = 20_000
 _MOST_DEPTH = 100
 _MOST_DIGITS = 400
+# Exponents and powers of numbers beyond these are refused: no bound needs them, and exact ones fill the memory.
+_MOST_EXPONENT = 10_000
+_MOST_BITS = 20_000
 
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -43,6 +49,7 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.Pow: "**",
 }
 _RELATIONS: dict[type[ast.cmpop], str] = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
+_IN_AN_INDEX = (Number, Letter, Operation)
 T = TypeVar("T")
 
 
@@ -87,14 +94,19 @@ class _Reader:
             raise InvalidArgument(f"claim: {len(text)} characters given; at most {MOST_CHARACTERS} are read")
         if not text.strip():
             raise InvalidArgument("claim: empty; a relation such as 'mu(X[1]) <= mu(X[0])' is needed")
+        for column, letter in enumerate(text, start=1):
+            if not letter.isascii():  # look-alikes would be read as other names
+                hint = {"≤": "; write <=", "≥": "; write >=", "·": "; write *", "−": "; write -"}.get(letter, "")
+                name = unicodedata.name(letter, "unnamed")
+                raise InvalidArgument(f"claim, column {column}: {letter!r} ({name}) is not in the language{hint}")
         try:
             self.tree = ast.parse(" ".join(text.split()), mode="eval").body
         except SyntaxError as error:
             raise InvalidArgument(
-                f"claim, column {error.offset}: {error.msg}; a relation between terms is needed"
+                f"claim, column {error.offset or len(text) + 1}: {error.msg}; a relation between terms is needed"
             ) from None
         except (ValueError, RecursionError, MemoryError):
-            raise InvalidArgument("claim: not readable; a relation between terms is needed") from None
+            raise InvalidArgument(f"claim: nested too deeply; {_MOST_DEPTH} levels are allowed") from None
         self.text = " ".join(text.split())
 
     def refuse(self, node: ast.AST, words: str) -> NoReturn:
@@ -172,8 +184,10 @@ class _Reader:
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
                 first, second = self.term(left, kind), self.term(right, kind)
                 symbol = _OPERATORS[type(op)]
-                if symbol == "/" and second == Number(Fraction(0)):
+                if symbol == "/" and _exact(second) == 0:
                     self.refuse(node, "division by zero")
+                if symbol == "**":
+                    self.check_power(node, _exact(first), _exact(second))
                 return quotient(first, second) if symbol == "/" else Operation(symbol, (first, second))
             case ast.Name(id=name):
                 return self.letter(node, name)
@@ -188,6 +202,16 @@ class _Reader:
             case _:
                 self.refuse(node, f"{self.source(node)!r} is not in the language")
 
+    def check_power(self, node: ast.AST, base: Fraction | None, exponent: Fraction | None) -> None:
+        if exponent is None:
+            return
+        if abs(exponent) > _MOST_EXPONENT:
+            self.refuse(node, f"an exponent beyond ±{_MOST_EXPONENT}")
+        if base == 0 and exponent < 0:
+            self.refuse(node, "division by zero")
+        if base is not None and _bits(base) * abs(exponent) > _MOST_BITS:
+            self.refuse(node, f"a power of more than {_MOST_BITS} bits")
+
     def source(self, node: ast.AST) -> str:
         found = ast.get_source_segment(self.text, node) or ""
         return found if len(found) <= 60 else found[:57] + "..."
@@ -196,12 +220,13 @@ class _Reader:
         digits = (ast.get_source_segment(self.text, node) or str(node.value)).replace("_", "")
         if len(digits) > _MOST_DIGITS:
             self.refuse(node, f"a number of {len(digits)} characters; {_MOST_DIGITS} are allowed")
+        power = re.fullmatch(r"[\d.]*[eE][+-]?(\d+)", digits)
+        if power and int(power[1]) > _MOST_DIGITS:
+            self.refuse(node, f"a number of more than {_MOST_DIGITS} digits")
         try:
             value = Fraction(digits)
         except ValueError:
             self.refuse(node, f"{digits!r} is no number of the language; write 12, 0.5, 1e-3 or 1/3")
-        if max(len(str(value.numerator)), len(str(value.denominator))) > _MOST_DIGITS:
-            self.refuse(node, f"a number of more than {_MOST_DIGITS} digits")
         return Number(value)
 
     def letter(self, node: ast.AST, name: str) -> Term:
@@ -248,7 +273,13 @@ class _Reader:
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if name in ARRAYS and len(indices) != ARRAYS[name]:
             self.refuse(node, f"{name} takes {ARRAYS[name]} indices, {len(indices)} given")
-        return Item(name, tuple(self.term(index, "number") for index in indices))
+        found = tuple(self.term(index, "number") for index in indices)
+        for index, term in zip(indices, found, strict=True):
+            value = _exact(term)
+            whole = value is None or (value.denominator == 1 and 0 <= value <= _MOST_EXPONENT)
+            if name in ARRAYS and not (whole and all(isinstance(t, _IN_AN_INDEX) for t in walk(term))):
+                self.refuse(index, f"{self.source(index)!r} is no index; 0, 1, 2, …, l, h, L and H are")
+        return Item(name, found if name not in ARRAYS else tuple(map(_folded, found)))
 
     # -- functions -----------------------------------------------------------------------------------------
 
@@ -326,3 +357,37 @@ class _Reader:
             return read()
         finally:
             self.bound.remove(index)
+
+
+def _folded(term: Term) -> Term:
+    """An index of numbers alone as one number."""
+    return term if (value := _exact(term)) is None else Number(value)
+
+
+def _exact(term: Term) -> Fraction | None:
+    """The value of a term of rational numbers alone; its powers have been found small."""
+    match term:
+        case Number(value=value):
+            return value
+        case Operation(operator="neg", terms=(inner,)):
+            return None if (value := _exact(inner)) is None else -value
+        case Operation(operator=operator, terms=(left, right)):
+            a, b = _exact(left), _exact(right)
+            if a is None or b is None or max(_bits(a), _bits(b)) > _MOST_BITS:
+                return None
+            match operator:
+                case "+":
+                    return a + b
+                case "-":
+                    return a - b
+                case "*":
+                    return a * b
+                case "/":
+                    return None if b == 0 else a / b
+                case _:
+                    return a**b.numerator if b.denominator == 1 else None
+    return None
+
+
+def _bits(value: Fraction) -> int:
+    return max(value.numerator.bit_length(), value.denominator.bit_length())

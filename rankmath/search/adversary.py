@@ -106,7 +106,8 @@ def search(
 
     try:
         waiting = rooms(statement)
-        while (waiting or camps) and time.perf_counter() - began <= seconds:
+        # At least one room is entered, however short the time.
+        while (waiting or camps) and (not camps or time.perf_counter() - began <= seconds):
             if evaluations is not None and spent >= evaluations:
                 break
             if known is not None and time.perf_counter() - began > seconds / 2:

@@ -109,6 +109,8 @@ class Room:
 def rooms(statement: Statement) -> list[Room]:
     """All rooms that the claim's hypotheses on letters and switches allow, small ones first."""
     parts = (statement.expanded, *statement.hypotheses)
+    if not any(isinstance(term, Item) for term in walk(statement.expanded)) and not _measures(statement.expanded):
+        raise InvalidArgument(f"claim: {statement.claim_text} given; it says nothing of X, W, W_QK or P")
     least_layers, least_heads = (max(sizes) for sizes in zip(*map(_least, parts), strict=True))
     for what, needed, most in (("layers", least_layers, _MOST["L"]), ("heads", least_heads, _MOST["H"])):
         if needed > most:
@@ -156,7 +158,12 @@ def rooms(statement: Statement) -> list[Room]:
         most = ", ".join(f"{letter} <= {number}" for letter, number in _MOST.items())
         given = ", ".join(statement.given_texts)
         raise InvalidArgument(f"given: {given} given; no network that is searched (n >= 2, {most}) is so")
-    return sorted(found, key=lambda room: (room.size, room.n, room.L, room.key_bias, str(room)))
+    ordered = sorted(found, key=lambda room: (room.size, room.n, room.L, room.key_bias, str(room)))
+    try:
+        scores(statement, ordered[0], starts(np.random.default_rng(0), ordered[0], 2))
+    except IndexError:
+        raise InvalidArgument(f"claim: {statement.claim_text} speaks of layers or heads beyond L or H") from None
+    return ordered
 
 
 def _numbers(statement: Statement, letter: str) -> set[float]:
@@ -281,6 +288,8 @@ def starts(rng: Rng, room: Room, size: int) -> dict[str, Floats]:
     # Repeated tokens: copies of one.
     copies = rng.random((size, n)) < rng.choice([0.0, 0.0, 0.5], (size, 1))
     X = np.where(copies[..., None], X[:, :1], X)
+    # Equal tokens say nothing.
+    X[(X[:, :1] == X).all(axis=(1, 2)), -1] += 1.0
     arrays["X"] = np.clip(X, -1e6, 1e6)
     if room.orthogonal:
         arrays["W"] = _permutations(rng, (size, *shapes["W"]))
@@ -341,7 +350,12 @@ def with_draws(statement: Statement) -> Statement:
 
     def structured(rng: Rng, size: int) -> NetworkInstance:
         room = small[int(rng.integers(len(small)))]
-        return replace(room.instance(starts(rng, room, size)), label="structured")
+        drawn = starts(rng, room, size)
+        if room.norm == "sphere":
+            # A token that cancels has no direction: another member of the batch stands in.
+            fine = np.flatnonzero(scores(statement, room, drawn) > -1e6)
+            drawn = {name: array[np.resize(fine, size)] for name, array in drawn.items()} if fine.size else drawn
+        return replace(room.instance(drawn), label="structured")
 
     return replace(statement, draws=(structured,))
 
@@ -379,6 +393,9 @@ def _scores(statement: Statement, instance: Instance, quick: bool) -> Floats:
             subject.quick = quick
         found = np.full(size, -np.inf)
         excluded = np.zeros(size)
+        if isinstance(instance, NetworkInstance):  # equal tokens say nothing
+            X = np.asarray(instance.X).reshape(size, *instance.X.shape[-2:])
+            excluded = np.where((X[:, :1] == X).all(axis=(1, 2)), 1e3, 0.0)
         for part in statement.hypotheses:
             for side in sides(statement._written_out(part), subject):
                 known = judged(side, size, subject.numbers)

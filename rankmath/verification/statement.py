@@ -48,6 +48,13 @@ _DEFAULTS = {
 }
 
 
+def _hypothesis(text: str, names: tuple[str, ...]) -> Formula:
+    try:
+        return read_formula(text, names)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"given{str(error).removeprefix('claim')}") from None
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """A statement on an instance: all hypotheses and all relations of the conclusion (every one must hold)."""
@@ -143,7 +150,7 @@ class Statement:
             where[name] = term
         names = (*self.arrays, *where)
         given = (self.given,) if isinstance(self.given, str | Term) else tuple(self.given)
-        read = [read_formula(part, names) if isinstance(part, str) else part for part in given]
+        read = [_hypothesis(part, names) if isinstance(part, str) else part for part in given]
         formula = read_formula(self.formula, names) if isinstance(self.formula, str) else self.formula
         for part in (formula, *read):
             if not isinstance(part, Formula):
