@@ -177,7 +177,7 @@ own_spectrum = Statement(
     "own:spectrum",
     "subdominant(L) <= mixing(L)",
     arrays=("L",),
-    title="Every eigenvalue of attention besides 1 is at most Dobrushin's coefficient",
+    title="Every eigenvalue of attention besides 1 is at most the Dobrushin coefficient",
     source=f"{OWN}; classical",
     status="proved",
     truth="proofs/folk_spectrum.tex",

@@ -51,6 +51,23 @@ def logit_size(run: ArrayRun, X: str, W: str) -> Scalar:
     return run.number(norms.spectral(run.array(W), run.A) * size * size)
 
 
+@quantity("entropy_floor(T: number, s: number)", latex=r"\Phi_{{{0}}}({1})", example="entropy_floor(3, 1) >= 0")
+def entropy_floor(run: ArrayRun, T: Scalar, s: Scalar) -> Scalar:
+    """log(1 + (T − 1)β) + s√(T(T − 1))β/(1 + (T − 1)β), β = e^(−s√(T/(T − 1))), for T tokens"""
+    tokens, size = (run.numbers.lift(x) if isinstance(x, Fraction) else x for x in (T, s))
+    one = run.numbers.lift(Fraction(1))
+    gap = size * run.numbers.apply("sqrt", tokens / (tokens - one))
+    if run.A.unbounded:
+        import mpmath
+
+        x = (tokens - one) * run.numbers.apply("exp", -gap)
+        return x.log1p() + x * gap / (one + x) if run.A.name == "balls" else mpmath.log1p(x) + x * gap / (one + x)
+    # In logarithms: 1 + x would lose a small x.
+    log = (tokens - one).log - gap.floats()
+    first = np.where(log < -35, log, np.log(np.log1p(np.exp(np.maximum(log, -40)))))
+    return run.from_log(np.logaddexp(first, log + gap.log - np.log1p(np.exp(log))))
+
+
 def entropy_instance(X: Any, W: Any) -> ArrayInstance:
     """At least two tokens X (n, d), and W (d, d) = W_QK over √d_qk."""
     X = as_array("X", X, ndim=2)
@@ -78,12 +95,9 @@ def one_token_apart(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"X": X, "W": W}, "one token apart")
 
 
-_FLOOR = "log(1 + ({n} - 1)*{b}) + {s}*sqrt({n}*({n} - 1))*{b}/(1 + ({n} - 1)*{b})"
-
 zhai2023_3_1 = Statement(
     "zhai2023:3.1",
-    f"{_FLOOR.format(n='n', b='beta', s='sigma')} <= row_entropy(X, W)",
-    where={"sigma": "logit_size(X, W)", "beta": "exp(-sigma*sqrt(n/(n - 1)))"},
+    "entropy_floor(n, logit_size(X, W)) <= row_entropy(X, W)",
     given="n >= 2",
     arrays=("X", "W"),
     title="The entropy of attention is at least a function of the norms, as we read it",
@@ -123,9 +137,8 @@ def exhibit_order() -> Certificate:
 
 folk_entropy_order = Statement(
     "folk:entropy-order",
-    f"c*T*sigma*exp(-sigma) <= {_FLOOR.format(n='T', b='beta', s='sigma')}",
+    "c*T*sigma*exp(-sigma) <= entropy_floor(T, sigma)",
     given=("T >= 2", "sigma > 0", "c > 0"),
-    where={"beta": "exp(-sigma*sqrt(T/(T - 1)))"},
     arrays=("T", "sigma", "c"),
     title="The least entropy is of the order of Tσe^(−σ), as it may be read",
     source="often read, with no one source",
@@ -140,8 +153,8 @@ folk_entropy_order = Statement(
 
 own_entropy_order = Statement(
     "own:entropy-order",
-    f"sigma*sqrt(T*(T - 1))*beta/(1 + (T - 1)*beta) <= {_FLOOR.format(n='T', b='beta', s='sigma')}"
-    f" and {_FLOOR.format(n='T', b='beta', s='sigma')} <= (T - 1)*beta*(1 + sigma*sqrt(T/(T - 1)))",
+    "sigma*sqrt(T*(T - 1))*beta/(1 + (T - 1)*beta) <= entropy_floor(T, sigma)"
+    " and entropy_floor(T, sigma) <= (T - 1)*beta*(1 + sigma*sqrt(T/(T - 1)))",
     given=("T >= 2", "sigma > 0"),
     where={"beta": "exp(-sigma*sqrt(T/(T - 1)))"},
     arrays=("T", "sigma"),

@@ -304,7 +304,7 @@ def _call(term: Call, subject: Subject, names: Names) -> Scalar:
     place = (function, arguments)
     try:
         known = place in subject.memory
-    except TypeError:  # an argument that is a number of a batch has no hash
+    except (TypeError, ValueError):  # a number of a batch has no hash, nor has a ball
         return entry.evaluate(subject, *arguments)
     if not known:
         subject.memory[place] = entry.evaluate(subject, *arguments)

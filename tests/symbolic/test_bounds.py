@@ -87,6 +87,7 @@ POINT = {
     "erank_after": 1.5,
     "mixing": 0.5,
     "row_entropy": 0.5,
+    "entropy_floor": 0.25,
     "unit_isometry": 0.5,
     "logit_size": 1.5,
     "sigma": 1.5,

@@ -158,8 +158,7 @@ BROKEN = {
     "own:alibi-decay": "decay_tightness(E, a) <= 0.999",
     "own:spectrum": "subdominant(L) <= 0.999*mixing(L)",
     "own:dispersion": "largest_share(c) <= 0.999*exp(osc(c))/(exp(osc(c)) + count(c) - 1)",
-    "zhai2023:3.1": "1.001*(log(1 + (n - 1)*beta) + sigma*sqrt(n*(n - 1))*beta/(1 + (n - 1)*beta))"
-    " <= row_entropy(X, W)",
+    "zhai2023:3.1": "1.001*entropy_floor(n, logit_size(X, W)) <= row_entropy(X, W)",
     "own:softmax-gradient": "softmax_slope(c, T) <= 0.999/(2*T)",
     "own:zero-grad": "all_i(weight_gradient(Z, M, V, G, i) <= 0.999*value_spread(Z, V)*logit_shift(Z, M, G, i)/4)",
     "own:flow-step": "closing(C, beta) >= 2.001*rho*(1 - alpha)*min((1 + alpha)/(1 + rho),"
