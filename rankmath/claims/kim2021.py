@@ -109,15 +109,16 @@ kim2021_3_2 = Statement(
 
 own_l2_lipschitz = Statement(
     "own:l2-lipschitz",
-    "distance_jacobian_norm(Z) <= sqrt((n + 1)/2) + 2*phi + 2*sqrt((n - 1)*tau*phi)",
+    "distance_jacobian_norm(Z) <= n**(1/4) + 2*phi + 2*sqrt(phi*min((n - 1)*tau, sqrt(n)*log(n)/2))",
     where={"phi": "inverse_phi(n - 1)", "tau": "inverse_phi(1)"},
     arrays=("Z",),
-    title="Attention by distances is Lipschitz in ℓ₂ with a constant of order √(n log n)",
+    title="Attention by distances is Lipschitz in ℓ₂ with a constant of order n^{1/4} log n",
     source=OWN,
     status="proved",
     truth="proofs/kim2021.tex",
     instance=distance_instance,
     draws=(draw_tokens, draw_star),
     share=0.4,
-    notes="Never more than kim2021:3.2, which grows like √n log n.",
+    notes="Never more than kim2021:3.2, which grows like √n log n. What is new is that no token receives more than √n "
+    "of attention in all: e^{−‖z_i − z_j‖²} is a positive semidefinite kernel.",
 )

@@ -56,6 +56,21 @@ def test_our_bound_is_never_the_larger_one_and_its_advantage_grows() -> None:
     assert advantage == sorted(advantage)
 
 
+def test_no_token_receives_more_than_the_root_of_their_number() -> None:
+    """A middle and n − 1 orthogonal directions at the squared distance r²: it receives of the order of √n."""
+    rng = np.random.default_rng(1)
+    largest = {}
+    for n in (16, 64):
+        for r in np.linspace(0.5, 3, 26):
+            Z = np.concatenate([np.zeros((1, n - 1)), r * np.eye(n - 1)]) + 1e-3 * rng.standard_normal((n, n - 1))
+            d = ((Z[:, None] - Z[None]) ** 2).sum(axis=-1)
+            P = np.exp(-d) / np.exp(-d).sum(axis=1, keepdims=True)
+            assert P.sum(axis=0).max() <= math.sqrt(n)
+            assert (P * d).sum(axis=0).max() <= math.sqrt(n) * math.log(n) / 2
+            largest[n] = max(largest.get(n, 0.0), float(P.sum(axis=0).max()))
+    assert largest[64] / largest[16] > 1.7  # the exponent one half is right
+
+
 def test_the_lemma_is_attained() -> None:
     """n − 1 tokens at the squared distance 1 + φ: the mean squared distance is φ itself."""
     n = 7
