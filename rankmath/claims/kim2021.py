@@ -119,6 +119,6 @@ own_l2_lipschitz = Statement(
     instance=distance_instance,
     draws=(draw_tokens, draw_star),
     share=0.4,
-    notes="Never more than kim2021:3.2, which grows like √n log n. What is new is that no token receives more than √n "
+    notes="Never more than kim2021:3.2, which grows like √n log n. No token receives more than √n "
     "of attention in all: e^{−‖z_i − z_j‖²} is a positive semidefinite kernel.",
 )
