@@ -367,7 +367,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
     ),
     "own:repeat": (
-        "A repeated last token moves by a sixth of the diameter at most",
+        "A repeated last token moves by at most 3 − 2√2 of the diameter, times the norm of the values",
         (
             "repeat_gap(X[1]) <= norm(W[0, 0], 2)*diameter(X[0], 2)*last_share(n - 1)*(1 - last_share(n "
             "- 1))/(1 + last_share(n - 1)) and repeat_gap(X[1]) <= (3 - 2*sqrt(2))*norm(W[0, 0], 2)*"
