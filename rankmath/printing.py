@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from html import escape
 
 
@@ -53,6 +53,8 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
     """
     names = list(known)
     near = get_close_matches(given, names, n=3, cutoff=0.6)
+    likeness = [SequenceMatcher(None, given, name).ratio() for name in near]
+    near = [name for name, alike in zip(near, likeness, strict=True) if alike > likeness[0] - 0.15]
     near = near or [name for name in names if given and given.lower() in name.lower()][:3]
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 

@@ -85,7 +85,7 @@ def test_verify_speaks_json_alone_when_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("own:nothing",), "key: 'own:nothing' given; the statements are seed:closure"),
+        (("own:nothing",), "key: 'own:nothing' given; `rankmath list` shows all"),
         (("--instances", 0), "--instances: 0 given; a whole number of at least 1 is needed"),
         (("--jobs", 1000), "--jobs: 1000 given"),
         (("missing.py",), "path: 'missing.py' given; a Python file with Statement objects is needed"),

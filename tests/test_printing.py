@@ -36,6 +36,12 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "certificate": lambda: rm.verify_statement("dong2021v1:A.3", instances=5).certificates[0],
     "verdict": lambda: rm.verify("own:diameter", NET, X),
     "statement": lambda: rm.statements()["own:diameter"],
+    "statements": rm.statements,
+    "check": lambda: rm.verify_statement("dong2021v1:A.3", instances=5).certificates[0].check(),
+    "long check": lambda: rm.layernorm_equilibrium(tokens=3, dim=3, rank=2).certify().certificate().check(),
+    "residual": lambda: rm.residual(X, "inf"),
+    "exact residual": lambda: rm.exact_residual_bounds(X[:4, :3], "composite"),
+    "bounds for a network": lambda: rm.bounds_for(NET, X, ["own:diameter", "wu2024:1"]),
 }
 
 

@@ -71,7 +71,7 @@ SWITCHES = {
 _ALIASES = {"tokens": "n", "dim": "d", "heads": "H", "layers": "L"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CheckResult:
     """Whether a certificate shows its claim, why or why not, what was checked in words, and its id."""
 
@@ -83,6 +83,12 @@ class CheckResult:
 
     def __bool__(self) -> bool:
         return self.accepted
+
+    def __repr__(self) -> str:
+        """Ten lines at most, none of them long: `checked` has all."""
+        lines = self.lines("certificate")
+        shown = lines if len(lines) <= 10 else [*lines[:8], f"  … {len(lines) - 9} more in `checked`", lines[-1]]
+        return "\n".join(line if len(line) <= 160 else f"{line[:159]}…" for line in shown)
 
     def lines(self, name: str) -> list[str]:
         """What is printed for a file."""

@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import os
 import pkgutil
+from collections import Counter
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,18 @@ if TYPE_CHECKING:
 _PAPERS = ("seed", "dong2021", "dong2021v1", "own", "wu2024")
 
 
+class Statements(dict[str, Statement]):
+    """Statements by key; prints as a list of what there is, paper by paper."""
+
+    def __repr__(self) -> str:
+        papers = Counter(key.partition(":")[0] for key in self)
+        known = Counter(entry.status for entry in self.values())
+        counts = ", ".join(f"{count} {status}" for status, count in known.items())
+        return (
+            f"{len(self)} statements by key ({counts}): {', '.join(f'{name}:* {k}' for name, k in papers.items())}"
+        )
+
+
 @cache
 def statements() -> dict[str, Statement]:
     """All registered statements by key, paper by paper.
@@ -42,7 +55,7 @@ def statements() -> dict[str, Statement]:
         for value in vars(module).values():
             if isinstance(value, Statement):
                 found[value.key] = value
-    return dict(sorted(found.items(), key=lambda entry: _order(entry[0])))
+    return Statements(sorted(found.items(), key=lambda entry: _order(entry[0])))
 
 
 def _order(key: str) -> tuple[int, str, tuple[object, ...]]:
@@ -65,7 +78,7 @@ def statement(key: str) -> Statement:
     """
     known = statements()
     if not isinstance(key, str) or key not in known:
-        hint = did_you_mean(str(key), known) or f"; the statements are {', '.join(known)}"
+        hint = did_you_mean(str(key), known) or "; `rankmath list` shows all statements"
         raise InvalidArgument(f"key: {key!r} given{hint}")
     return known[key]
 

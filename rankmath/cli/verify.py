@@ -161,6 +161,7 @@ def verify(
 
 def _write_page_and_appendix(folder: Path, report: Any, *, quiet: bool) -> list[str]:
     """Both into the report's folder; what was written, or what is missing for it, in words."""
+    from rankmath.claims import statements
     from rankmath.console import Progress
     from rankmath.drawing import NoMatplotlib
     from rankmath.report.appendix import appendix as assemble
@@ -171,7 +172,8 @@ def _write_page_and_appendix(folder: Path, report: Any, *, quiet: bool) -> list[
         with Progress(STEPS, "steps", quiet=quiet) as progress:
             written = write(subject_of_run(report, folder), folder, progress.step)
     except NoMatplotlib as missing:
-        return [f"no page and no figures: {missing}", f"appendix: {assemble(report).save(folder)}"]
+        keys = [result.key for result in report.results if result.key in statements()]
+        return [f"no page and no figures: {missing}", f"appendix: {assemble(report, keys=keys).save(folder)}"]
     return [f"{name}: {written[name]}" for name in ("page", "figures", "appendix")]
 
 

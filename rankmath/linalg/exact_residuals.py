@@ -14,6 +14,7 @@ import numpy as np
 from rankmath.linalg.frontier import least_product
 from rankmath.linalg.rationals import exact_matrix
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, minimising_center, standardised
+from rankmath.printing import Sheet, Shows
 from rankmath.validation import ArrayLike, InvalidArgument, as_choice
 
 Rationals: TypeAlias = tuple[Fraction, ...]
@@ -35,8 +36,8 @@ class ExactWeights:
 ExactDual: TypeAlias = tuple[ExactWeights, ...] | tuple[Rationals, ...]
 
 
-@dataclass(frozen=True)
-class ExactResidual:
+@dataclass(frozen=True, repr=False)
+class ExactResidual(Shows):
     """``lower <= ‖res(X)‖ ** power <= upper``, proved by `dual` and `center`, all in exact rationals.
 
     `power` is 1 for "one" and "inf", 2 for "composite" and "frobenius". Re-check with `exact_lower_bound` and
@@ -49,6 +50,13 @@ class ExactResidual:
     upper: Fraction
     center: Rationals
     dual: ExactDual
+
+    def sheet(self) -> Sheet:
+        both = tuple(
+            (name, f"{float(value):.15g}, exact here")
+            for name, value in (("at least", self.lower), ("at most", self.upper))
+        )
+        return Sheet(f"Exact {self.norm} residual, to the power {self.power}", both)
 
 
 def exact_residual_bounds(X: ArrayLike, norm: ResidualNorm = "frobenius") -> ExactResidual:

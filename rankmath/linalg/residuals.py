@@ -19,6 +19,7 @@ from rankmath.linalg.frontier import (
     weighted_median_bound,
 )
 from rankmath.linalg.norms import composite, frobenius, norm_inf, norm_one
+from rankmath.printing import Sheet, Shows
 from rankmath.validation import ArrayLike, InvalidArgument, as_array, as_choice
 
 ResidualNorm: TypeAlias = Literal["one", "inf", "composite", "frobenius"]
@@ -29,8 +30,8 @@ RESIDUAL_NORMS: tuple[ResidualNorm, ...] = ("one", "inf", "composite", "frobeniu
 _NORM = {"one": norm_one, "inf": norm_inf, "composite": composite, "frobenius": frobenius}
 
 
-@dataclass(frozen=True, eq=False)
-class Residual:
+@dataclass(frozen=True, eq=False, repr=False)
+class Residual(Shows):
     """The residual of X in one norm, with both sides of its value.
 
     Attributes
@@ -49,6 +50,11 @@ class Residual:
     lower_bound: float
     dual: Dual
     norm: ResidualNorm
+
+    def sheet(self) -> Sheet:
+        n, d = self.matrix.shape
+        facts = (("value", f"{self.value:.15g}; by `dual` at least {self.lower_bound:.15g}"),)
+        return Sheet(f"Residual of {n} tokens of dimension {d}, {self.norm} norm", facts)
 
 
 def residual(X: ArrayLike, norm: ResidualNorm = "frobenius") -> Residual:

@@ -11,6 +11,7 @@ from pathlib import Path
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
 from rankmath.claims import statement, statements
+from rankmath.printing import did_you_mean
 from rankmath.report.latex import code, escape, formulas, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field
 from rankmath.report.theorems import EQUILIBRIUM, equilibrium_statement, in_words, stated
@@ -162,7 +163,8 @@ def citation(what: str | os.PathLike[str]) -> Citation:
         return _of_statement(name, tuple(c for c in committed_certificates().get(name, ()) if c.kind != "holds"))
     if not Path(name).is_file():
         raise InvalidArgument(
-            f"what: {name!r} given; a certificate file or a statement is needed, one of {', '.join(statements())}"
+            f"what: {name!r} given; a certificate file or a statement is needed"
+            f"{did_you_mean(name, statements()) or '; `rankmath list` shows all'}"
         )
     certificate = Certificate.load(name)
     result = certificate.check()

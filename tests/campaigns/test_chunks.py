@@ -153,5 +153,5 @@ def test_every_statement_can_be_part_of_a_campaign() -> None:
 def test_an_error_comes_back_as_words() -> None:
     came = attempt(Chunk(replace(DIAMETER, key="zzz:qqqq"), 0, 0, 10))
     assert came.findings is None
-    assert came.error.startswith("key: 'zzz:qqqq' given; the statements are")
+    assert came.error.startswith("key: 'zzz:qqqq' given; `rankmath list` shows all")
     assert "Traceback" in came.traceback

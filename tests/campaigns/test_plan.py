@@ -70,7 +70,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({}, "statements: none given"),
     ({"statements": []}, "statements: none given"),
     ({"statements": "own:tv"}, "statements: 'own:tv' given; a list"),
-    ({"statements": ["zzz:qqqq"]}, "key: 'zzz:qqqq' given; the statements are"),
+    ({"statements": ["zzz:qqqq"]}, "key: 'zzz:qqqq' given; `rankmath list` shows all"),
     ({"statements": [3]}, "key: 3 given; a text"),
     ({"statements": ["own:tv", "own:tv"]}, "given twice"),
     ({"statements": ["own:tv"], "instance": 3}, "instance: unknown key of the plan; allowed are"),

@@ -36,7 +36,7 @@ def test_a_proved_statement_has_no_counterexample(tmp_path: Path) -> None:
         ValueError, match=r"key: .own:tv. given; no counterexample is known\. There is one for .*dong2021:norm, "
     ):
         refutation_shown("own:tv", tmp_path)
-    with pytest.raises(ValueError, match="key: 'own:nothing' given; the statements are"):
+    with pytest.raises(ValueError, match="key: 'own:nothing' given; `rankmath list` shows all"):
         refutation_shown("own:nothing", tmp_path)
 
 

@@ -378,7 +378,7 @@ def test_bad_options_are_refused_by_name(options, message):
 
 @pytest.mark.parametrize("key", ["own:nothing", None, 3, "OWN:TV"])
 def test_unknown_keys_are_refused_with_the_list(key):
-    with pytest.raises(ValueError, match=r"^key: .* given; (the statements are|did you mean)"):
+    with pytest.raises(ValueError, match=r"^key: .* given; (`rankmath list` shows all|did you mean)"):
         bound(key)
 
 
