@@ -12,6 +12,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.numbers import Signed
+from rankmath.formula.run import unbox
 from rankmath.linalg import norms
 from rankmath.validation import Array, as_array
 from rankmath.verification.draws import Rng, clustered_tokens, low_rank_tokens, moderate_tokens
@@ -69,6 +70,17 @@ def distance_jacobian_norm(run: ArrayRun, Z: str) -> Scalar:
     return run.number(norms.spectral(distance_jacobian(run, Z), run.A))
 
 
+@quantity("received(Z: array)", latex=r"\max_j\sum_iP_{{ij}}({0})", example="received(Z) >= 1")
+def received(run: ArrayRun, Z: str) -> Scalar:
+    """the most attention that one token receives in all, P_ij in proportion to e^{−‖z_i − z_j‖²}"""
+    A, X = run.A, run.array(Z)
+    rows = []
+    for i in range(X.shape[-2]):
+        q = X - X[..., i : i + 1, :]
+        rows.append(softmax(A, -A.transpose(A.sum(q * q, axis=-1))))
+    return run.number(unbox(A.max(A.sum(A.concat(rows, axis=-2), axis=-2), axis=-1)))
+
+
 def distance_instance(Z: Any) -> ArrayInstance:
     """Tokens Z (n, d)."""
     return ArrayInstance({"Z": as_array("Z", Z, ndim=2)})
@@ -89,6 +101,14 @@ def draw_star(rng: Rng, size: int) -> ArrayInstance:
     ring = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
     Z = np.concatenate([np.zeros((size, 1, d)), radius * ring], axis=-2)
     return ArrayInstance({"Z": Z + 1e-3 * rng.standard_normal(Z.shape)}, "star", is_batch=True)
+
+
+def draw_rays(rng: Rng, size: int) -> ArrayInstance:
+    """One token in the middle of others in orthogonal directions: it receives up to √n/2 in all."""
+    n = int(rng.integers(4, 26))
+    radius = rng.uniform(0.5, 1.8, (size, 1, 1))
+    Z = np.concatenate([np.zeros((size, 1, n - 1)), radius * np.eye(n - 1)], axis=-2)
+    return ArrayInstance({"Z": Z + 1e-3 * rng.standard_normal(Z.shape)}, "rays", is_batch=True)
 
 
 kim2021_3_2 = Statement(
@@ -121,4 +141,19 @@ own_l2_lipschitz = Statement(
     share=0.4,
     notes="Never more than kim2021:3.2, which grows like √n log n. No token receives more than √n "
     "of attention in all: e^{−‖z_i − z_j‖²} is a positive semidefinite kernel.",
+)
+
+own_received = Statement(
+    "own:received",
+    "received(Z) <= sqrt(n)",
+    arrays=("Z",),
+    title="No token receives more than √n of attention by distances",
+    source=OWN,
+    status="proved",
+    truth="proofs/kim2021.tex",
+    instance=distance_instance,
+    draws=(draw_tokens, draw_rays),
+    share=0.4,
+    notes="So too on the sphere where W_QK is a multiple β ≥ 0 of the identity: there logits are −β‖x_i − x_j‖²/2 "
+    "up to a constant. The order is right: a token in the middle of others in orthogonal directions receives √n/2.",
 )

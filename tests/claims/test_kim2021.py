@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.claims import statement
 from rankmath.claims.kim2021 import distance_jacobian
@@ -68,6 +69,8 @@ def test_no_token_receives_more_than_the_root_of_their_number() -> None:
             assert P.sum(axis=0).max() <= math.sqrt(n)
             assert (P * d).sum(axis=0).max() <= math.sqrt(n) * math.log(n) / 2
             largest[n] = max(largest.get(n, 0.0), float(P.sum(axis=0).max()))
+        verdict = rm.verify("own:received", Z)
+        assert math.exp(verdict.log_lhs) == pytest.approx(P.sum(axis=0).max(), rel=1e-9)
     assert largest[64] / largest[16] > 1.7  # the exponent one half is right
 
 
