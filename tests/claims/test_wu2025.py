@@ -35,6 +35,7 @@ def test_masks_are_asked_for() -> None:
     assert rm.verify("wu2025:4.1", causal).outcome == Outcome.HOLDS
     assert rm.verify("wu2025:4.3", full, 2).outcome == Outcome.HOLDS
     assert rm.verify("wu2025:4.3", causal, 2).outcome == Outcome.NOT_APPLICABLE
+    assert rm.verify("wu2025:4.3", causal, 1).outcome == Outcome.HOLDS
     with pytest.raises(rm.InvalidArgument, match=r"^P: "):
         rm.verify("wu2025:4.1", [[[1, 0], [HALF, THIRD]]])
     with pytest.raises(rm.InvalidArgument, match=r"^w: "):
@@ -48,6 +49,10 @@ def test_the_decay_of_one_row_is_that_of_its_softmax() -> None:
     verdict = rm.verify("wu2025:4.4", [[1, 1], [3, 1]], HALF)
     assert np.exp(verdict.log_lhs) == pytest.approx(max(row[0] * 2, row[1]))
     assert np.exp(verdict.log_rhs) == pytest.approx(3 / 1.5)
+    # The first token, which sees itself alone, is left out: with equal logits the constant is below 1.
+    equal = rm.verify("wu2025:4.4", [[1, 1], [1, 1]], HALF)
+    assert equal.outcome == Outcome.HOLDS
+    assert np.exp(equal.log_lhs) == pytest.approx(2 / 3)
 
 
 def test_a_window_that_has_not_reached_the_first_token_loses_nothing() -> None:
