@@ -333,10 +333,10 @@ class Claim:
                 other = "max" if self.net.d == 1 else "2"
                 return self.net.norm(*self.matrix(M, at), {"1": "inf", "inf": "1"}.get(self.word(p, at), other))
             case "form_norm", [M, p]:
-                kind = self.word(p, at)
-                if kind == "inf" and self.net.d > 1:
-                    raise Untranslatable("form_norm(…, inf) is not written for d > 1")
-                return self.net.norm(*self.matrix(M, at), "2" if kind == "2" and self.net.d > 1 else "max")
+                form = "max" if self.net.d == 1 else {"1": "max", "2": "2"}.get(self.word(p, at), "")
+                if not form:
+                    raise Untranslatable(f"form_norm(…, {self.word(p, at)}) is not written for d > 1")
+                return self.net.norm(*self.matrix(M, at), form)
             case (("sum_h" | "sum_l" | "prod_h" | "prod_l"), [body]):
                 terms = [self.term(body, here) for here in (over_h if name.endswith("h") else over_l)]
                 result = terms[0]
