@@ -20,7 +20,7 @@ import rankmath
 from rankmath.claims import statements
 from rankmath.report.cite import citation
 from rankmath.report.sources import certificate_file, committed_certificates, label_of, proofs_folder, slug
-from rankmath.verification.papers import FIELD
+from rankmath.verification.papers import FIELD, OWN
 from rankmath.verification.statement import Statement
 
 ROOT = Path(rankmath.__file__).parents[1]
@@ -192,14 +192,19 @@ def write_field(file: Path) -> None:
     """
     rows = ["| paper | statement | verdict | sharp | key |", "|---|---|---|---|---|"]
     for prefix in (*FIELD, "folk"):
-        for key, entry in statements().items():
-            if Path(entry.truth).stem.split("_")[0] == prefix:
-                title = f"[{escaped(entry.title)}](gallery/{slug(key)}.md)"
-                near = f", beside {escaped(FIELD[prefix])}" if prefix in FIELD else ""
-                whose = {"own": f"ours{near}", "folk": "often said"}.get(key.split(":")[0]) or escaped(
-                    FIELD[prefix]
-                )
-                rows.append(f"| {whose} | {title} | {entry.status} | {'yes' if entry.sharp else ''} | `{key}` |")
+        near = [entry for entry in statements().values() if Path(entry.truth).stem.split("_")[0] == prefix]
+        # What is printed comes first, then ours, then what is only said.
+        for whose in ("", "ours", "often said"):
+            for entry in near:
+                key = entry.key
+                ours = "ours" if entry.source.startswith(OWN) else "often said" if key.startswith("folk:") else ""
+                if ours == whose:
+                    paper = escaped(FIELD[prefix]) if prefix in FIELD and whose != "often said" else ""
+                    title = f"[{escaped(entry.title)}](gallery/{slug(key)}.md)"
+                    named = ", beside ".join(filter(None, (whose, paper)))
+                    rows.append(
+                        f"| {named} | {title} | {entry.status} | {'yes' if entry.sharp else ''} | `{key}` |"
+                    )
     file.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 

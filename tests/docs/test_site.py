@@ -15,6 +15,7 @@ import rankmath
 from rankmath.claims import statements
 from rankmath.report.cite import citation
 from rankmath.report.sources import committed_certificates, slug
+from rankmath.verification.papers import FIELD
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,6 +64,17 @@ def test_the_overview_links_every_page(site: Site) -> None:
     page = (site.pages / "gallery/index.html").read_text(encoding="utf-8")
     for key in statements():
         assert f'href="{slug(key)}.html"' in page
+
+
+def test_the_field_has_a_row_for_every_statement_near_a_paper(site: Site) -> None:
+    page = (site.pages / "field.html").read_text(encoding="utf-8")
+    rows = {row.count("<td") and re.sub(r"<[^>]*>", " ", row) for row in page.split("<tr")}
+    for key, entry in statements().items():
+        if key.split(":")[0] in {*FIELD, "folk"}:
+            [row] = [row for row in rows if row and f" {key} " in row]
+            assert entry.status in row
+            names = FIELD.values() if key.startswith("folk:") else ()
+            assert not any(name.partition(" (")[0] in html.unescape(row) for name in names), "no paper is named"
 
 
 def test_every_public_name_is_documented(site: Site) -> None:
