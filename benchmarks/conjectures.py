@@ -1,14 +1,17 @@
-"""Ten natural claims about attention, true and false, examined from a line each: the table of docs/conjectures.md.
+"""Ten natural claims about attention, true and false, each from a line: the gallery of docs/conjectures.md.
 
-python benchmarks/conjectures.py [--seconds 20]
+python benchmarks/conjectures.py [--seconds 20] [--pictures docs/_static/conjectures]
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import re
+from pathlib import Path
 
-from rankmath.campaigns.conjecture import examine, in_words
+from rankmath.campaigns.conjecture import Answer, examine, in_words
+from rankmath.drawing import pyplot
 from rankmath.printing import quotient
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.statement import Statement
@@ -51,24 +54,40 @@ CLAIMS: dict[str, tuple[str, list[str]]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0)
-    seconds = parser.parse_args().seconds
-    print("| claim | line | answer |\n|---|---|---|")
-    for name, (claim, given) in CLAIMS.items():
-        answer = examine(Statement("mine:claim", claim, given), seconds=seconds, instances=100)
+    parser.add_argument("--pictures", type=Path, default=Path("docs/_static/conjectures"))
+    given = parser.parse_args()
+    given.pictures.mkdir(parents=True, exist_ok=True)
+    for name, (claim, hypotheses) in CLAIMS.items():
+        answer = examine(Statement("mine:claim", claim, hypotheses), seconds=given.seconds, instances=200)
         battery = answer.battery
-        line = f"`{claim}` given `{', '.join(given)}`"
         if answer.refuted:
             instance, verdict = battery.violations[0]
             ratio = verdict.log_lhs - verdict.log_rhs
             shown = f"lhs/rhs = {quotient(ratio)}" if math.isfinite(ratio) else "a side is not positive"
             words = "; ".join(in_words(instance)) if isinstance(instance, NetworkInstance) else ""
             accepted = battery.certificate().check().accepted
-            says = f"**refuted**, {shown}: {words}; certificate {'accepted' if accepted else 'refused'}"
+            says = f"**Refuted**, {shown}: {words}. Certificate {'accepted' if accepted else 'refused'}."
         else:
             tightest = quotient(math.log(battery.tightest)) if battery.tightest > 0 else "0"
-            implied = f"; at least as strong there: {', '.join(answer.implied_by)}" if answer.implied_by else ""
-            says = f"not refuted, tightest quotient {tightest}; not proved{implied}"
-        print(f"| {name} | {line.replace('|', chr(92) + '|')} | {says} |", flush=True)
+            implied = f" At least as strong there: {', '.join(answer.implied_by)}." if answer.implied_by else ""
+            says = f"Not refuted, tightest quotient {tightest}; not proved.{implied}"
+        file = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".svg"
+        draw(answer, given.pictures / file)
+        options = "".join(f' --given "{part}"' for part in hypotheses)
+        alt = f"Quotients of the two sides over {battery.instances} instances: {name}."
+        print(f'### {name}\n\n```text\n--claim "{claim}"{options}\n```\n\n{says}\n')
+        print(f"```{{image}} _static/conjectures/{file}\n:alt: {alt}\n:class: picture\n```\n", flush=True)
+
+
+def draw(answer: Answer, path: Path) -> None:
+    """How the instances drawn lie, as a small picture."""
+    plt = pyplot(screen=False)
+    with plt.rc_context({"svg.hashsalt": "rankmath", "svg.fonttype": "none", "font.size": 9}):
+        figure, axes = plt.subplots(figsize=(6, 2.2), layout="constrained")
+        answer.battery.plot(axes)
+        axes.set_title("")
+        figure.savefig(path, format="svg", metadata={"Date": None})
+        plt.close(figure)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import psutil
 import pytest
 from click.testing import CliRunner, Result
 
+import rankmath as rm
 from rankmath.cli import main
 
 EXAMPLE = (Path(__file__).parents[1] / "docs" / "examples" / "my_statement.py").read_text()
@@ -148,3 +150,20 @@ def test_the_counterexample_is_handed_over_and_violates(tmp_path: Path) -> None:
     false_claim = next(entry for entry in statements_in(mine) if entry.key == "example:always-halves")
     verdict = verify(false_claim, instance.net, instance.X, arithmetic="balls")
     assert (verdict.outcome, verdict.certified) == ("VIOLATED", True)
+
+
+@pytest.mark.parametrize("key", ["own:gamma-free", "own:gamma-free-one-head", "dong2021:2.2"])
+def test_the_supremum_that_is_printed_is_approached_and_not_passed(key: str) -> None:
+    from rankmath.claims.own_gamma_free import three_keys
+    from rankmath.cli.verify import _number
+    from rankmath.verification.judge import judge
+
+    entry = rm.statements()[key]
+    known = _number(entry.supremum)
+    few, more = (judge(entry, three_keys(idle, 2.0**-12), "float64").ratio for idle in (10, 60))
+    assert few < more < known < 1.02 * more
+
+
+def test_what_is_reached_is_printed_beside_what_is_known(tmp_path: Path) -> None:
+    said = rankmath("verify", "own:tv", *SMALL, "--output", tmp_path).stdout
+    assert re.search(r"own:tv: lhs/rhs reached [\d.]+.*; what is known to be approached is 1\n", said)

@@ -34,6 +34,8 @@ from rankmath.verification.verdict import Outcome, Verdict
 _BATCH = 64
 # A simplex search in more dimensions than this gets nowhere.
 _MOST_PARAMETERS = 200
+# From so many steps on the search leaves the shape of the tightest instance; evaluations for each step.
+_ROAMING_STEPS, _IN_A_STEP = 1000, 16
 
 
 def verify(
@@ -236,7 +238,8 @@ def verify_statement(
     ----------
     instances : how many to draw.
     certify : how many of them balls decide, beside all that float64 leaves open.
-    search : steps of the adversary, who climbs in lhs/rhs from the tightest instances found.
+    search : steps of the adversary, who climbs in lhs/rhs from the tightest instances found; from 1000 on also
+        over all shapes that the claim allows.
     backend : "cupy" runs the layers of the float64 stage on a GPU; balls decide on the CPU as ever.
     progress : called with the number of instances done, now and then.
     seconds : how long to search for a counterexample of a claim about networks whose status is open (30 unless
@@ -371,12 +374,15 @@ def _drawn(statement: Statement, count: int, seed: int) -> Iterator[tuple[int, I
 
 
 def climb(statement: Statement, battery: Battery, seed: int, steps: int) -> None:
-    """Near-extremal instances, then a simplex search uphill in log(lhs/rhs) from the tightest."""
+    """Near-extremal instances, then a simplex uphill in log(lhs/rhs) from the tightest; with steps enough, the
+    search over all shapes as well."""
     from scipy.optimize import minimize
 
     rng = np.random.default_rng([seed, 2**32 - 1])
     for instance in statement.extremal(rng) if statement.extremal else ():
         battery.take(instance, judge(statement, instance, "balls"))
+    if steps >= _ROAMING_STEPS and not statement.arrays and statement.quantifier == "all":
+        _roam(statement, battery, seed, steps)
     start = battery.tightest_instance
     if start is None or steps == 0 or battery.tightest > 1 - 1e-9 or start.vector().size > _MOST_PARAMETERS:
         return
@@ -394,6 +400,18 @@ def climb(statement: Statement, battery: Battery, seed: int, steps: int) -> None
     found = minimize(height, origin, method="Nelder-Mead", options=options)
     peak = start.at(found.x)
     battery.take(peak, judge(statement, peak, "balls"))
+
+
+def _roam(statement: Statement, battery: Battery, seed: int, steps: int) -> None:
+    """The search over all shapes that the claim allows, so many evaluations for each step."""
+    try:
+        found = adversary.search(statement, evaluations=_IN_A_STEP * steps, seconds=math.inf, seed=seed)
+    except InvalidArgument:
+        return  # its networks have more than the search knows of, such as an MLP
+    if found.interrupted:
+        raise KeyboardInterrupt
+    if found.instance is not None and found.score > max(-1e4, log_of(battery.tightest)):
+        battery.take(found.instance, judge(statement, found.instance, "balls"))
 
 
 __all__ = ["Battery", "certify", "judge", "verify", "verify_statement"]

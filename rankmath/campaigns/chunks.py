@@ -49,7 +49,8 @@ class Recipe:
     digest : SHA-256 of the user's file that defines it; None for a registered statement.
     chunk, batch : instances of a chunk, drawn and evaluated so many at a time.
     certify : the share of the instances that balls decide, beside all that float64 leaves open.
-    search : steps of the adversary in every chunk; with any, near-extremal instances are tried too.
+    search : steps of the adversary in every chunk; with any, near-extremal instances are tried too, from 1000 on
+        other shapes as well.
     keep : violations and undecided instances of a chunk that are kept whole; all are counted.
     sizes : (tokens, dim, heads, layers) to draw from, instead of the statement's own.
     scales : the tokens of a batch are multiplied by one of these, in turn.

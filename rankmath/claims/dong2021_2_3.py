@@ -95,6 +95,7 @@ dong2021_2_2 = Statement(
     truth="proofs/dong2021_2_3.tex",
     draws=SINGLE_DRAWS,
     extremal=antipodal_pair,
+    supremum="sqrt(32/27)/4",
     compare=looser_than_diameter,
     share=0.15,
     cost=5,

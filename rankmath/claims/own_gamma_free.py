@@ -55,6 +55,7 @@ own_gamma_free = Statement(
     truth="proofs/own_gamma_free.tex",
     draws=_DRAWS,
     extremal=tight,
+    supremum="sqrt(16/27)",
     share=0.15,
     cost=3,
 )
@@ -72,6 +73,7 @@ own_gamma_free_one_head = Statement(
     truth="proofs/own_gamma_free.tex",
     draws=_SINGLE,
     extremal=tight,
+    supremum="sqrt(16/27)",
     share=0.1,
     cost=3,
     notes="On the family three_keys the ratio of the two sides tends to √(16/27).",

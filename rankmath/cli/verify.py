@@ -196,7 +196,19 @@ def _handed_over(result: Result, folder: Path) -> list[str]:
     return [*lines, *(f"certificate: {path} (accepted by the checker)" for path in paths)]
 
 
+def _number(text: str) -> float:
+    """The value of a term of numbers alone."""
+    from types import SimpleNamespace
+
+    from rankmath.formula import read_term
+    from rankmath.formula.evaluate import NUMBERS, value
+
+    bare: Any = SimpleNamespace(numbers=NUMBERS["float64"], memory={})
+    return math.exp(float(value(read_term(text), bare, {}).log))
+
+
 def _print_results(results: Sequence[Result], folder: Path, notes: list[str]) -> None:
+    from rankmath.claims import statements
     from rankmath.console import print_table
     from rankmath.printing import log_of, quotient
     from rankmath.report.sources import slug
@@ -226,6 +238,11 @@ def _print_results(results: Sequence[Result], folder: Path, notes: list[str]) ->
                 click.echo(f"  counterexample: {folder}/counterexamples/{slug(r.key)}.json")
             for line in _handed_over(r, folder):
                 click.echo(f"  {line}")
+        entry = statements().get(r.key)
+        if entry is not None and (entry.supremum or entry.sharp) and r.ratios:
+            known = f"{entry.supremum} = {_number(entry.supremum):.6g}" if entry.supremum else "1"
+            reached = quotient(log_of(r.tightest))
+            click.echo(f"{r.key}: lhs/rhs reached {reached}; what is known to be approached is {known}")
         for name, factor in r.comparison.items():
             click.echo(f"{r.key}: {name}: {factor:.3g} times")
     for note in notes:

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rankmath.formula.terms import Letter, walk
 from rankmath.search.space import Room, rooms, score_of, scores, starts
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import Instance, NetworkInstance
@@ -106,6 +107,7 @@ def search(
 
     try:
         waiting = rooms(statement)
+        shortcuts = any(isinstance(term, Letter) and term.name == "composite" for term in walk(statement.expanded))
         # At least one room is entered, however short the time.
         while (waiting or camps) and (not camps or time.perf_counter() - began <= seconds):
             if evaluations is not None and spent >= evaluations:
@@ -127,6 +129,8 @@ def search(
             spent += cost
             if camp.best > _SUSPECT and (refuting := _confirmed(statement, camp)) is not None:
                 return done(refuting)
+            if shortcuts:
+                _weigh(statement, camp, best.score)
             # Of instances that are equally near, the first is the smallest. What balls do not confirm is none.
             if min(camp.best, 0.0) > best.score + 1e-9:
                 best = Found(camp.instance(int(camp.score.argmax())), min(camp.best, 0.0), None, spent, 0.0)
@@ -294,6 +298,20 @@ def _evolve(statement: Statement, camp: _Camp, rng: Rng) -> int:
         if not 1e-12 < sigma < 1e6:
             break
     return spent
+
+
+def _weigh(statement: Statement, camp: _Camp, least: float) -> None:
+    """The best members scored anew without the shortcuts of a search, until one keeps its place."""
+    for _ in range(4):
+        index = int(camp.score.argmax())
+        if camp.score[index] <= least + 1e-9:
+            return
+        one = {name: array[index : index + 1] for name, array in camp.arrays.items()}
+        exact = float(scores(statement, camp.room, one, quick=False)[0])
+        kept = exact >= camp.score[index] - 1e-9
+        camp.score[index] = exact
+        if kept:
+            return
 
 
 def _confirmed(statement: Statement, camp: _Camp) -> Found | None:

@@ -157,7 +157,7 @@ def _cost(array: np.ndarray[Any, Any]) -> int:
             continue
         mantissa, exponent = math.frexp(abs(value))
         bits = len(bin(int(mantissa * 2**53)).rstrip("0")) - 2
-        total += 2 + bits + (abs(exponent - bits) if exponent < bits else max(0, exponent - 4))
+        total += 2 + bits + (abs(exponent - bits) if exponent < bits else max(0, exponent - 1))
     return total
 
 

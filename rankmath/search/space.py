@@ -252,7 +252,7 @@ def _lawful(statement: Statement, room: Room) -> bool:
         mask_for=lambda n: room.mask_graph(),
     )
     subject = Run(_FLOATS, bare, np.empty((room.n, room.d)))
-    for part in statement.hypotheses:
+    for part in map(statement._written_out, statement.hypotheses):
         if any(isinstance(term, Item) for term in walk(part)) or _measures(part):
             continue
         for side in sides(part, subject):
@@ -423,6 +423,8 @@ def _gap(side: Any) -> Floats:
     relative = difference.sign * np.exp(np.minimum(difference.log - difference.top, 0.0))
     # Equal tokens and the like: 0 ≤ 0 is no near miss.
     relative = np.where(difference.sign == 0, np.where(left.sign == 0, _TRIVIAL, 0.0), relative)
+    # A quotient that is not positive is less than all that are.
+    relative = np.where((left.sign <= 0) & (right.sign > 0), _TRIVIAL + relative, relative)
     gap = np.where(both, left.log - right.log, relative)
     return np.asarray(np.abs(gap) if side.equal else gap)
 

@@ -85,6 +85,7 @@ class Statement:
     exhibit : builds the instance that refutes, or shows what is claimed to exist, with its certificate.
     certificate : makes a certificate of an instance, where the general way does not serve.
     sharp : whether equality is approached (ratio → 1).
+    supremum : the largest lhs/rhs known to be approached, where it is not 1, as a term such as ``sqrt(16/27)``.
     exact : whether exact arithmetic decides every instance, one by one.
     derivation : the function of `rankmath.symbolic.derivations` that proves the bound, if there is one.
     closed : the key of the statement that has the closed form, where this one is a recursion.
@@ -118,6 +119,7 @@ class Statement:
     exhibit: Callable[[], Certificate] | None = None
     certificate: Callable[..., Certificate] | None = None
     sharp: bool = False
+    supremum: str = ""
     exact: bool = False
     derivation: str = ""
     closed: str = ""

@@ -193,3 +193,36 @@ def test_what_is_under_a_product_or_a_maximum_stands_in_parentheses() -> None:
     """∏_l (|λ| − x) is not (∏_l |λ|) − x, and (Σ_h a) − b is not Σ_h (a − b)."""
     product = latex(read_formula("prod_l(abs(skip) - l) >= sum_h(h) - n"))
     assert product == r"\prod_{l} \bigl(\bigl|\lambda\bigr| - l\bigr) \ge \Bigl(\sum_{h} h\Bigr) - n"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("mu(X[1]) <= 2**10**9", "column 13: an exponent beyond"),
+        ("9**9**9**9 <= mu(X[0])", "an exponent beyond"),
+        ("(2**4000)**4000 <= mu(X[0])", "a power of more than 20000 bits"),
+        ("1e999999999999 <= mu(X[0])", "a number of more than 400 digits"),
+        ("mu(X[1]) <= mu(X[0])/(1 - 1)", "division by zero"),
+        ("0**-1 <= mu(X[0])", "division by zero"),
+        ("mu(X[10**9]) <= 1", "column 6: '10\\*\\*9' is no index"),
+        ("mu(X[-1]) <= 1", "'-1' is no index"),
+        ("mu(X[1/2]) <= 1", "'1/2' is no index"),
+        ("mu(X[mu(X[0])]) <= 1", "is no index"),
+        ("mu(\u0425[1]) <= 1", "column 4: .*CYRILLIC CAPITAL LETTER HA"),
+        ("\uff4d\uff55(X[1]) <= 1", "FULLWIDTH LATIN SMALL LETTER M"),
+        ("mu(X[1]) \u2264 1", "column 10: .*; write <="),
+        ("nan <= mu(X[0])", "no letter 'nan' in the language; there are H, K, L"),
+        ("__import__('os').system('true') <= 1", "is no function of the language"),
+        ("-" * 5000 + "mu(X[0]) <= 1", "nested too deeply"),
+        ("mu(X[0]) + " * 100_000 + "1 <= 2", "at most 20000 are read"),
+        ("mu(X[1]) <=", "column 12: invalid syntax"),
+    ],
+)
+def test_hostile_text_is_refused_in_a_line(text: str, says: str) -> None:
+    with pytest.raises(rm.InvalidArgument, match=says) as refusal:
+        read_formula(text)
+    assert "\n" not in str(refusal.value)
+
+
+def test_indices_of_numbers_are_written_as_one() -> None:
+    assert str(read_formula("mu(X[1+1]) <= 1")) == "mu(X[2]) <= 1"
