@@ -237,4 +237,4 @@ def _data(data: Mapping[str, Any]) -> str:
     return f"\\begin{{align*}}\n{body}\n\\end{{align*}}"
 
 
-__all__ = ["EQUILIBRIUM", "document", "equilibrium_statement", "in_words", "stated", "theorem"]
+__all__ = ["EQUILIBRIUM", "Stated", "document", "equilibrium_statement", "in_words", "stated", "theorem"]
