@@ -399,10 +399,10 @@ End Kinds.
 (** 3684 tokens: m = 1444 active, p = 2237 idle, w = 673/64. *)
 Theorem many_tokens_refuted : ~ v1_claim 4 1.
 Proof.
-  assert (Em : INR 1444 = 1444) by (rewrite INR_IZR_INZ; reflexivity).
-  assert (Ep : INR 2237 = 2237) by (rewrite INR_IZR_INZ; reflexivity).
-  apply (kinds_refute 1444 2237 (673/64) (10565/256) 32 (4571/128) ltac:(lra) 4 (17693/10)); try lra;
-    unfold be_k, al_k, ph_k, ka_k, S_k, u_k; rewrite ?Em, ?Ep; interval with (i_prec 80).
+  assert (Em : INR (Z.to_nat 1444) = 1444) by (rewrite INR_IZR_INZ, Z2Nat.id by lia; reflexivity).
+  assert (Ep : INR (Z.to_nat 2237) = 2237) by (rewrite INR_IZR_INZ, Z2Nat.id by lia; reflexivity).
+  apply (kinds_refute (Z.to_nat 1444) (Z.to_nat 2237) (673/64) (10565/256) 32 (4571/128) ltac:(lra) 4 (17693/10)); [lra|lra| | | | |];
+    unfold be_k, al_k, ph_k, ka_k, S_k, u_k; rewrite ?Em, ?Ep; interval with (i_prec 60).
 Qed.
 
 (** About the mean: m = 150000 active, p = 250000 idle, w = 16. *)
@@ -410,6 +410,6 @@ Theorem many_tokens_mean_refuted : ~ mean_claim 4.
 Proof.
   assert (Em : INR (Z.to_nat 150000) = 150000) by (rewrite INR_IZR_INZ, Z2Nat.id by lia; reflexivity).
   assert (Ep : INR (Z.to_nat 250000) = 250000) by (rewrite INR_IZR_INZ, Z2Nat.id by lia; reflexivity).
-  apply (kinds_refute_mean (Z.to_nat 150000) (Z.to_nat 250000) 16 44 30 (71/2) ltac:(lra) 4 90000); try lra;
-    unfold be_k, al_k, ph_k, ka_k, S_k, u_k; rewrite ?plus_INR, ?Em, ?Ep; simpl INR; interval with (i_prec 80).
+  apply (kinds_refute_mean (Z.to_nat 150000) (Z.to_nat 250000) 16 44 30 (71/2) ltac:(lra) 4 90000); [lra| | | | | |];
+    unfold be_k, al_k, ph_k, ka_k, S_k, u_k; rewrite ?plus_INR, ?Em, ?Ep; simpl INR; interval with (i_prec 60).
 Qed.
