@@ -138,7 +138,7 @@ def prefix_instance(P: Any, prefix: int) -> ArrayInstance:
 
 def draw_layers(rng: Rng, size: int, *, mask: str, extreme: bool = False) -> ArrayInstance:
     """Layers of rationals on a mask; `extreme`: ε on all that is seen, the rest of every row on its own token."""
-    n, length = int(rng.integers(2, 6)), int(rng.integers(1, 7))
+    n, length = int(rng.integers(2, 5)), int(rng.integers(1, 7))
     w = int(rng.integers(2, n + 1)) if mask == "window" and not extreme else n
     k = int(rng.integers(1, n)) if mask == "prefix" else 1
     allowed = _prefix(n, k) if mask == "prefix" else _window(n, w)
@@ -180,7 +180,7 @@ wu2025_4_1 = Statement(
     truth="proofs/wu2025.tex",
     instance=causal_instance,
     draws=_DRAWS["causal"][::-1],
-    share=0.5,
+    share=0.25,
 )
 
 wu2025_4_2 = Statement(
@@ -197,7 +197,7 @@ wu2025_4_2 = Statement(
     truth="proofs/wu2025.tex",
     instance=window_instance,
     draws=_DRAWS["window"][::-1],
-    share=0.5,
+    share=0.25,
     notes="C = 1 will not do where there are fewer layers than the window needs to reach the first token.",
 )
 
@@ -232,7 +232,7 @@ wu2025_4_3 = Statement(
     truth="proofs/wu2025.tex",
     instance=prefix_instance,
     draws=_DRAWS["prefix"][::-1],
-    share=0.5,
+    share=0.25,
 )
 
 own_position_bias_prefix = Statement(
