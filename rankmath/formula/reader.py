@@ -370,7 +370,8 @@ def _exact(term: Term) -> Fraction | None:
         case Number(value=value):
             return value
         case Operation(operator="neg", terms=(inner,)):
-            return None if (value := _exact(inner)) is None else -value
+            found = _exact(inner)
+            return None if found is None else -found
         case Operation(operator=operator, terms=(left, right)):
             a, b = _exact(left), _exact(right)
             if a is None or b is None or max(_bits(a), _bits(b)) > _MOST_BITS:

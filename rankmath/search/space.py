@@ -155,9 +155,9 @@ def rooms(statement: Statement) -> list[Room]:
             if not (norms[0] == "sphere" and d < 2) and room not in found and _lawful(statement, room):
                 found.add(room)
     if not found:
-        most = ", ".join(f"{letter} <= {number}" for letter, number in _MOST.items())
+        sizes = ", ".join(f"{letter} <= {number}" for letter, number in _MOST.items())
         given = ", ".join(statement.given_texts)
-        raise InvalidArgument(f"given: {given} given; no network that is searched (n >= 2, {most}) is so")
+        raise InvalidArgument(f"given: {given} given; no network that is searched (n >= 2, {sizes}) is so")
     ordered = sorted(found, key=lambda room: (room.size, room.n, room.L, room.key_bias, str(room)))
     try:
         scores(statement, ordered[0], starts(np.random.default_rng(0), ordered[0], 2))
