@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -33,7 +34,7 @@ def inverse_phi(run: ArrayRun, x: Fraction) -> Scalar:
         return mpmath.lambertw(run.numbers.lift(x) / mpmath.exp(1)).real
     from scipy.special import lambertw
 
-    return Signed.of(lambertw(float(x) / np.e).real)
+    return Signed.of(lambertw(float(x) / math.e).real)
 
 
 def distance_jacobian(run: ArrayRun, Z: str) -> Array:
