@@ -103,7 +103,8 @@ def formulas(text: str) -> str:
             letter, _, below = root.partition("_")
             written.append(rf"$\sqrt{{{letter}{f'_{{{below}}}' if below else ''}}}$")
         elif place:
-            inner = index.strip("{}").replace("∞", r"\infty ").replace("−", "-")
+            signs = (rf"\{_GREEK[c]} " if _GREEK.get(c) else "-" if c == "−" else c for c in index.strip("{}"))
+            inner = re.sub(r"_(\w\w+)", r"_{\1}", "".join(signs))
             written.append(f"${place}{{{inner}}}$")
         else:
             written.append(f"${_SIGNS[sign]}$" if sign else r"$\surd$")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from fractions import Fraction
 
@@ -80,6 +81,9 @@ def test_an_exact_number_shows_its_numerator_and_denominator(x: Fraction) -> Non
 
 @given(st.floats(1e-300, 1e300))
 def test_a_measured_number_is_right_to_its_last_digit(x: float) -> None:
+    if "digits" in measured(x):
+        assert abs(math.log(x)) < 1e-15
+        return
     shown = re.fullmatch(r"\\ensuremath\{(1[-+])?([\d.]+)?(?:\\cdot)?(?:10\^\{(-?\d+)\})?\}", measured(x))
     assert shown, measured(x)
     value = float(shown[2] or 1) * 10.0 ** int(shown[3] or 0)
