@@ -60,10 +60,10 @@ def read_formula(text: str, letters: Iterable[str] = ()) -> Formula:
     --------
     >>> print(read_formula("diameter(X[1], p=1) <= norm(W[0,0], inf) * diameter(X[0], 1) / 2"))
     diameter(X[1], 1) <= norm(W[0, 0], inf)*diameter(X[0], 1)/2
-    >>> read_formula("dobrushim(P[0, 0]) <= 1")
+    >>> read_formula("dobrushim(P[0, 0]) <= 1")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    rankmath.InvalidArgument: claim, column 1: no function 'dobrushim' in the language; did you mean 'dobrushin'?
+    rankmath.InvalidArgument: claim, column 1: no function 'dobrushim' in the language; did you mean 'dobrushin'...
     """
     reader = _Reader(text, letters)
     return reader.formula(reader.tree)
