@@ -334,7 +334,20 @@ def certify_equilibrium(
         order=places,
     )
     # The checker reads equilibria, not cycles.
-    return proof if attraction is None or not proof.proved or places is not None else _agreed(proof, attraction)
+    if attraction is None or existence is None or not proof.proved or places is not None:
+        return proof
+    agreed = _agreed(proof, attraction)
+    if agreed is None:
+        # The box of the equilibrium may be too large for the set that attracts: enclose it more closely.
+        for bits in [b for b in _LADDER if b > existence.bits][:1]:
+            finer_box = replace(existence, bits=bits)
+            closer, _ = _attempt(lambda problem, at: prove_existence(problem, at.bits), problem, finer_box)
+            finer = None if closer is None else _attempt(prove_minor, problem, closer)[0]
+            if closer is not None and finer is not None and len(finer.pivots) == finer.at_most == proof.rank:
+                again = _attempt(prove_attraction, problem, closer)[0] or attraction
+                claims = [_existence_claim(problem, closer), _rank_claim(finer, rank, closer), proof.claims[-1]]
+                agreed = _agreed(replace(proof, claims=tuple(claims), existence=closer, minor=finer), again)
+    return agreed or proof
 
 
 def as_order(order: Any, mask: Mask) -> tuple[int, ...]:
@@ -348,14 +361,18 @@ def as_order(order: Any, mask: Mask) -> tuple[int, ...]:
     return tuple(chosen.tolist())
 
 
-def _agreed(proof: EquilibriumProof, attraction: Attraction) -> EquilibriumProof:
+def _agreed(proof: EquilibriumProof, attraction: Attraction) -> EquilibriumProof | None:
     """The proof with an attracting set on which the independent checker agrees, so that both state one ball.
 
     Its intervals are others than these balls, and wider where tokens coincide: the set is made smaller until it
-    follows. Every claim about the smaller set is then the checker's; if it never follows, the first set stays.
+    follows. Every claim about the smaller set is then the checker's; None if it never follows.
     """
+    assert proof.existence is not None
+    spread = sum(float(x) ** 2 for row in attraction.S for x in row) ** 0.5 * len(attraction.S) ** 0.5
     for times in _SHRINKINGS:
         smaller = attraction.shrunk(times)
+        if spread * float(proof.existence.radius) >= float(smaller.radius):
+            break  # the set no longer holds the box of the equilibrium
         claims = (*proof.claims[:-1], Claim("stability", True, _attraction_words(smaller, proof.rank)))
         candidate = replace(proof, claims=claims, attraction=smaller)
         result = candidate._draft("own:layernorm-equilibrium").check()
@@ -363,7 +380,7 @@ def _agreed(proof: EquilibriumProof, attraction: Attraction) -> EquilibriumProof
             return candidate
         if result.verdict != "undecided":
             break
-    return proof
+    return None
 
 
 def _attraction_words(attraction: Attraction, rank: int | None) -> str:
@@ -395,10 +412,14 @@ def _existence_and_rank(problem: Problem, rank: int | None) -> tuple[Existence |
             break
     if existence is None or minor is None:
         return None, None, [Claim("existence", False, reason)]
+    return existence, minor, [_existence_claim(problem, existence), _rank_claim(minor, rank, existence)]
+
+
+def _existence_claim(problem: Problem, existence: Existence) -> Claim:
     alike = " with these clusters and zeros" if existence.is_reduced else ""
     what = "equilibrium" if problem.order is None else "X with F(X) = X[order]"
-    reason = f"exactly one {what}{alike} within {float(existence.radius):.1e} (largest entry) of the centre"
-    return existence, minor, [Claim("existence", True, reason), _rank_claim(minor, rank, existence)]
+    near = f"within {float(existence.radius):.1e} (largest entry) of the centre"
+    return Claim("existence", True, f"exactly one {what}{alike} {near}")
 
 
 def _rank_claim(minor: Minor, rank: int | None, existence: Existence) -> Claim:
