@@ -31,7 +31,8 @@ _FEW = 60
     type=int,
     default=400,
     show_default=True,
-    help="Instances drawn of each statement, fewer where each costs linear programs; near-extremal and searched ones come on top.",
+    help="Instances drawn of each statement, fewer where each costs linear programs; near-extremal and searched "
+    "ones come on top.",
 )
 @click.option("--certify", type=int, default=8, show_default=True, help="How many of them balls decide at least.")
 @click.option("--seed", type=int, default=0, show_default=True)
