@@ -85,15 +85,15 @@ def repeat_share(run: Run, P: tuple[str, int, int]) -> Scalar:
     return run.number(unbox(_repeated(run, P[1])[1][P[2]][..., -1:]))
 
 
-@quantity("last_share(k: layer)", latex=r"P^{{0,0}}_{{n,{0}}}", example="last_share(0) <= 1")
+@quantity("last_share(k: layer)", latex=r"P^{{0,0}}_{{\text{{last}},\,{0}}}", example="last_share(0) <= 1")
 def last_share(run: Run, k: int) -> Scalar:
-    """what the last token attends to token k in the first layer"""
+    """what the last token attends to token k in the first layer; tokens are counted from 0, so the last is n − 1"""
     return run.number(unbox(run.attention(0, 0)[..., -1:, k : k + 1]))
 
 
-@quantity("is_last(k: layer)", latex=r"[{0}=n]", example="is_last(0) <= 1")
+@quantity("is_last(k: layer)", latex=r"[{0}=\text{{last}}]", example="is_last(0) <= 1")
 def is_last(run: Run, k: int) -> Scalar:
-    """1 where token k is the last one, else 0"""
+    """1 where token k is the last one, counted from 0 the one with number n − 1, else 0"""
     return run.number(run.A.constant(1) * int(k == int(run.X.shape[-2]) - 1))
 
 

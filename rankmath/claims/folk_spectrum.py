@@ -51,10 +51,15 @@ def real_attention(run: ArrayRun, K: str) -> Truth:
     return _all_real(run[K] / run[K].sum(axis=1, keepdims=True))
 
 
-@quantity("symmetric(K: array)", latex=r"{0}={0}^{{\mathsf T}}", example="symmetric(K)", value="truth")
+@quantity(
+    "symmetric(K: array)",
+    latex=r"{0}={0}^{{\mathsf T}},\ {0}>0\text{{ entrywise}}",
+    example="symmetric(K)",
+    value="truth",
+)
 def symmetric(run: ArrayRun, K: str) -> Truth:
-    """the matrix is symmetric"""
-    return Truth(bool((run[K] == run[K].T).all()))
+    """the matrix is symmetric and its entries are positive"""
+    return Truth(bool((run[K] == run[K].T).all() and (run[K] > 0).all()))
 
 
 def _attention(run: ArrayRun, L: str) -> Array:

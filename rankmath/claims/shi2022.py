@@ -49,7 +49,7 @@ def length_mu(run: ArrayRun, Y: str) -> Scalar:
 
 @quantity(
     "least_length(Y: array, k: layer)",
-    latex=r"r_{{{1}}}({0})",
+    latex=r"\ell_{{{1}}}({0})",
     example="least_length(Y, 0) >= 0",
 )
 def least_length(run: ArrayRun, Y: str, k: int) -> Scalar:

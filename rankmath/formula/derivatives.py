@@ -53,9 +53,13 @@ def jacobian_norm(run: Run) -> Scalar:
     return run.number(norms.spectral(jacobian(run), run.A))
 
 
-@quantity("influence(k: layer)", latex=r"\|\partial X^1_n/\partial X^0_{{{0}}}\|_2", example="influence(0) >= 0")
+@quantity(
+    "influence(k: layer)",
+    latex=r"\|\partial X^1_{{\text{{last}}}}/\partial X^0_{{{0}}}\|_2",
+    example="influence(0) >= 0",
+)
 def influence(run: Run, k: int) -> Scalar:
-    """spectral norm of the derivative of the last token after the first layer in token k of the input"""
+    """spectral norm of the derivative of the last token after the first layer in token k (from 0) of the input"""
     return run.number(norms.spectral(block(run, k, int(run.X.shape[-2]) - 1), run.A))
 
 

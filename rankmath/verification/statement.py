@@ -255,7 +255,7 @@ class Statement:
                 wanted = entry is not None and (entry.value == "number" or part is self.formula)
                 if entry is not None and entry.evaluate is not None and wanted:
                     found.setdefault(entry.name, (latex(term), entry.meaning))
-                if isinstance(term, Letter) and term.name in _EXPLAINED:
+                if isinstance(term, Letter) and term.name in _EXPLAINED and term.name not in self.arrays:
                     found.setdefault(term.name, (latex(term), LETTERS[term.name]))
         return tuple(found.values())
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import rankmath as rm
@@ -88,7 +88,13 @@ def terms() -> st.SearchStrategy[Term]:
 @given(left=terms(), right=terms(), operator=st.sampled_from(["<=", "<", ">=", ">", "=="]))
 def test_any_formula_reads_back_from_its_text(left: Term, right: Term, operator: str) -> None:
     formula = Relation(operator, left, right)
-    assert read_formula(text(formula)) == formula
+    try:
+        again = read_formula(text(formula))
+    except rm.InvalidArgument as refused:
+        # Drawn at random a denominator may be 0, and a power too large to write out; nothing else is refused.
+        assert re.search("division by zero|an exponent beyond|a power of more than", str(refused)), refused
+        assume(False)
+    assert again == formula
     latex(formula)
 
 
