@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from rankmath.arithmetic.balls import precision
 from rankmath.certificates.certificate import exact
+from rankmath.equilibria import certify
 from rankmath.equilibria.balls import (
     BallMap,
     box,
@@ -473,3 +474,20 @@ def test_a_zero_token_is_no_equilibrium(X, W_V, mask):
     proof = certify_equilibrium(X, W_V, np.zeros_like(W_V), mask, stable=True)
     assert [claim.name for claim in proof.refused] == ["existence"]
     assert "zero" in proof.refused[0].reason
+
+
+def test_where_the_checker_does_not_follow_the_equilibrium_is_enclosed_more_closely(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stable = layernorm_equilibrium(3, 3, 3, mask="complete", stable=True)
+    arrays = (stable.X, stable.W_V, stable.W_QK, "complete")
+    first = certify_equilibrium(*arrays, rank=3, stable=True)
+    agreed, tries = certify._agreed, iter([True])
+    monkeypatch.setattr(certify, "_agreed", lambda *a: None if next(tries, False) else agreed(*a))
+    closer = certify_equilibrium(*arrays, rank=3, stable=True)
+    assert first.existence is not None
+    assert closer.existence is not None
+    assert closer.existence.bits > first.existence.bits
+    assert closer.existence.radius < first.existence.radius
+    assert f"within {float(closer.existence.radius):.1e}" in str(closer.claims[0])
+    assert closer.certificate("own:stable-complete").check().accepted
