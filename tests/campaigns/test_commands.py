@@ -222,7 +222,7 @@ def rows_so_far(ledger: Path) -> int:
 
 def test_the_bars_on_a_terminal_show_rate_time_and_tightest_ratio(command: list[str], tmp_path: Path) -> None:
     plan = tmp_path / "tv.toml"
-    plan.write_text('statements = ["own:tv", "seed:closure"]\ninstances = 40\nchunk = 10\nworkers = 1\n')
+    plan.write_text('statements = ["own:tv"]\ninstances = 40\nchunk = 10\nworkers = 1\n')
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "160"}
     process = subprocess.Popen(
@@ -237,7 +237,8 @@ def test_the_bars_on_a_terminal_show_rate_time_and_tightest_ratio(command: list[
     os.close(ours)
     assert process.wait(timeout=60) == 0
     text = shown.decode()
-    for word in ("own:tv", "seed:closure", "80/80 instances", "0:00:0", "lhs/rhs ≤"):
+    # What is drawn on the way hangs on the clock; the last state is always drawn.
+    for word in ("own:tv", "40/40 instances", "0:00:0", "lhs/rhs ≤"):
         assert word in text
 
 
