@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.validation import InvalidArgument
+from rankmath.validation import ArrayLike, Axes, InvalidArgument
 
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
 INK, PAPER, RULE = "#1A1A1A", "#FFFFFF", "#CFCFCF"
@@ -21,7 +21,7 @@ class NoMatplotlib(InvalidArgument):
     """The extra `report` is not installed."""
 
 
-def pyplot(*, screen: bool = True) -> Any:
+def pyplot(*, screen: bool = True) -> Axes:
     """matplotlib's pyplot (without a screen, where none is wanted), or a sentence that says what to install."""
     try:
         import matplotlib
@@ -34,7 +34,7 @@ def pyplot(*, screen: bool = True) -> Any:
     return plt
 
 
-def axes_for(ax: Any = None, *, equal: bool = False) -> Any:
+def axes_for(ax: Axes = None, *, equal: bool = False) -> Axes:
     """The axes given, or new ones."""
     if ax is None:
         _, ax = pyplot().subplots(figsize=(5, 4) if equal else (6, 4), layout="constrained")
@@ -43,7 +43,9 @@ def axes_for(ax: Any = None, *, equal: bool = False) -> Any:
     return ax
 
 
-def draw_decay(log_residual: Any, log_log_residual: Any, ax: Any = None, label: str = "network") -> Any:
+def draw_decay(
+    log_residual: ArrayLike, log_log_residual: ArrayLike, ax: Axes = None, label: str = "network"
+) -> Axes:
     """The residual by depth: doubly logarithmic where it collapses that fast, else logarithmic.
 
     On the doubly logarithmic scale a line of slope log 3 is decay of order three; a residual of 1 or more has no
@@ -81,7 +83,7 @@ def _some(numbers: Sequence[int]) -> str:
     return listed + (", …" if len(numbers) > 4 else "")
 
 
-def draw_path_sums(log_residual: Any, ax: Any = None) -> Any:
+def draw_path_sums(log_residual: ArrayLike, ax: Axes = None) -> Axes:
     """log₁₀ of the residual of all paths of each length."""
     ax = axes_for(ax)
     logs = np.asarray(log_residual, dtype=float) / math.log(10)
@@ -94,7 +96,7 @@ def draw_path_sums(log_residual: Any, ax: Any = None) -> Any:
     return ax
 
 
-def draw_ratios(ratios: Sequence[float], title: str, worst: float | None = None, ax: Any = None) -> Any:
+def draw_ratios(ratios: Sequence[float], title: str, worst: float | None = None, ax: Axes = None) -> Axes:
     """How tight the instances were: log₁₀(lhs/rhs), with the line of equality."""
     ax = axes_for(ax)
     logs = np.log10([ratio for ratio in ratios if 0 < ratio < math.inf])
@@ -110,7 +112,7 @@ def draw_ratios(ratios: Sequence[float], title: str, worst: float | None = None,
     return ax
 
 
-def draw_tokens(X: Any, title: str, ax: Any = None) -> Any:
+def draw_tokens(X: ArrayLike, title: str, ax: Axes = None) -> Axes:
     """Tokens in the plane, or their first two principal directions, with the unit circle where they lie on it."""
     X = np.asarray(X, dtype=float)
     ax = axes_for(ax, equal=True)

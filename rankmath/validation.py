@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from array_api_compat import array_namespace, is_array_api_obj
 
 T = TypeVar("T")
@@ -18,11 +19,13 @@ ArrayLike: TypeAlias = Any
 #: A number of any arithmetic: a float, an mpf, a ball.
 Number: TypeAlias = Any
 #: Plain data for JSON, and matplotlib's axes (an optional library).
-Json: TypeAlias = Any
+Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | None"
 Axes: TypeAlias = Any
-#: NumPy arrays of doubles and of truth values.
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-Bools: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
+#: NumPy arrays of doubles, of integers, of truth values, of exact numbers or balls.
+Floats: TypeAlias = npt.NDArray[np.float64]
+Ints: TypeAlias = npt.NDArray[np.int64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Objects: TypeAlias = npt.NDArray[np.object_]
 
 _BIGGEST_EXACT_INTEGER = 2**53
 

@@ -25,7 +25,7 @@ from rankmath.search import adversary
 from rankmath.search.adversary import Tell
 from rankmath.search.shrink import shrinking
 from rankmath.search.space import with_draws
-from rankmath.validation import InvalidArgument, as_choice, as_count
+from rankmath.validation import Axes, Floats, InvalidArgument, Json, as_choice, as_count
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import MOST_BITS, judge, verdicts
 from rankmath.verification.statement import Statement
@@ -96,10 +96,11 @@ def certify(key: str | Statement, *given: Any, **named: Any) -> Certificate:
     return certificate_of(statement, instance, verdict)
 
 
-def certificate_of(statement: Statement, instance: Any, verdict: Verdict) -> Certificate:
+def certificate_of(statement: Statement, instance: Instance, verdict: Verdict) -> Certificate:
     """The certificate of a claim about a network on one instance, as the verdict decides it."""
     from rankmath.certificates.issue import certify_claim
 
+    assert isinstance(instance, NetworkInstance)
     kind: Literal["holds", "violates"] = "holds" if verdict.outcome == Outcome.HOLDS else "violates"
     return certify_claim(statement.key, statement.claim_text, statement.given_texts, instance.net, instance.X, kind)
 
@@ -171,7 +172,7 @@ class Battery(Shows):
         known = {"proved": "HOLDS", "refuted": "REFUTED"}.get(self.statement.status)
         return known is None or self.outcome == known
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Verdict and counts as plain data."""
         names = ("instances", "holds", "certified", "not_applicable", "undecided", "tightest", "seconds")
         about = {"key": self.statement.key, "status": self.statement.status, "outcome": self.outcome}
@@ -198,7 +199,7 @@ class Battery(Shows):
             facts.append(("not issued", self.trouble))
         return Sheet(f"Battery of {self.statement.key} ({self.statement.status}): {self.outcome}", tuple(facts))
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes = None) -> Axes:
         """How tight the instances were, as matplotlib axes."""
         worst = [v.log_lhs - v.log_rhs for _, v in self.violations if math.isfinite(v.log_lhs - v.log_rhs)]
         return draw_ratios(self.ratios, f"{self.statement.key}: {self.outcome}", max(worst, default=None), ax)
@@ -388,7 +389,7 @@ def climb(statement: Statement, battery: Battery, seed: int, steps: int) -> None
     if start is None or steps == 0 or battery.tightest > 1 - 1e-9 or start.vector().size > _MOST_PARAMETERS:
         return
 
-    def height(vector: np.ndarray[Any, Any]) -> float:
+    def height(vector: Floats) -> float:
         verdict = judge(statement, start.at(vector), "float64")
         height = verdict.log_rhs - verdict.log_lhs
         return height if verdict.outcome != Outcome.NOT_APPLICABLE and math.isfinite(height) else 1e6

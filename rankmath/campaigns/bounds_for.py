@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from rankmath.claims import statements, statements_like
 from rankmath.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, axes_for
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows, digits, quotient
-from rankmath.validation import InvalidArgument
+from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json
 from rankmath.verification.instance import NetworkInstance, network_instance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
@@ -60,7 +59,7 @@ class BoundsFor(Shows):
         """Those whose hypotheses hold at some depth."""
         return tuple(one for one in self.applied if one.applies)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Everything as plain data; None where there is no number."""
 
         def plain(values: Sequence[float]) -> list[float | None]:
@@ -90,7 +89,7 @@ class BoundsFor(Shows):
         rows = tuple(row[:6] for row in self.rows() if not row[6])
         return Sheet(title, (), self.COLUMNS[:6], rows)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes = None) -> Axes:
         """Measured sides (solid) and bounds (dashed) by depth, of the statements with more than one depth."""
         ax = axes_for(ax)
         colours = (BLUE, ORANGE, GREEN, PURPLE, GREY)
@@ -114,7 +113,7 @@ class BoundsFor(Shows):
 
 def bounds_for(
     net: Network,
-    X: Any,
+    X: ArrayLike,
     keys: Sequence[str] = (),
     *,
     progress: Callable[[str], None] | None = None,
@@ -155,7 +154,7 @@ def _speaks_of_networks(entry: Statement) -> bool:
     return entry.instance is network_instance and not entry.exact and entry.quantifier == "all"
 
 
-def _applied(entry: Statement, depths: Sequence[Network], X: Any) -> Applied:
+def _applied(entry: Statement, depths: Sequence[Network], X: ArrayLike) -> Applied:
     lhs, rhs, why = [], [], ""
     for net in depths:
         try:

@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from rankmath.campaigns.work import Tell
 from rankmath.claims import statement as registered
 from rankmath.claims import statements_in
 from rankmath.files import read
-from rankmath.validation import InvalidArgument
+from rankmath.validation import InvalidArgument, Json
 from rankmath.verification.draws import ALL_TOKENS, networks
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import judge, verdicts
@@ -66,7 +65,7 @@ class Recipe:
     sizes: tuple[tuple[int, int, int, int], ...] = ()
     scales: tuple[float, ...] = ()
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, Json]:
         """Ready for JSON."""
         return {**asdict(self), "sizes": [list(size) for size in self.sizes], "scales": list(self.scales)}
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.protocol import System
 from rankmath.campaigns.battery import Battery, verify_statement
 from rankmath.claims import statements
 from rankmath.formula.evaluate import sides
@@ -22,8 +23,8 @@ from rankmath.formula.terms import Call, Number, relations
 from rankmath.printing import quotient
 from rankmath.search.adversary import Tell, search
 from rankmath.search.space import with_draws
-from rankmath.validation import InvalidArgument
-from rankmath.verification.instance import NetworkInstance
+from rankmath.validation import Array, Floats, InvalidArgument
+from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome
@@ -232,7 +233,7 @@ def _measured(statement: Statement) -> tuple[str, str] | None:
     return found[0].left.function, found[0].operator
 
 
-def _logs(entry: Statement, A: Any, batch: Any) -> tuple[Any, Any] | None:
+def _logs(entry: Statement, A: System, batch: Instance) -> tuple[Floats, Floats] | None:
     """Both sides of the only relation of a claim over a batch to which it applies throughout."""
     try:
         with np.errstate(all="ignore"):
@@ -268,7 +269,7 @@ def short(value: float) -> str:
     return f"2^-{exponent}" if exact.numerator == 1 else f"{exact.numerator}*2^-{exponent}"
 
 
-def _rows(array: Any) -> str:
+def _rows(array: Array) -> str:
     matrix = np.atleast_2d(np.asarray(array))
     return "[" + "; ".join(" ".join(short(float(x)) for x in row) for row in matrix) + "]"
 
@@ -317,7 +318,7 @@ def in_python(instance: NetworkInstance) -> str:
 def in_latex(instance: NetworkInstance) -> str:
     """The instance as LaTeX."""
 
-    def matrix(array: Any) -> str:
+    def matrix(array: Array) -> str:
         rows = (" & ".join(_latex_number(float(x)) for x in row) for row in np.atleast_2d(np.asarray(array)))
         return r"\begin{pmatrix}" + r" \\ ".join(rows) + r"\end{pmatrix}"
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.validation import InvalidArgument
+from rankmath.validation import Array, InvalidArgument, Json
 
 
-def encode(value: Any) -> str:
+def encode(value: object) -> str:
     """`value` (numbers, arrays, tuples, dicts and dataclasses of them) as JSON; dicts keep their order.
 
     Examples
@@ -38,7 +38,7 @@ def decode(text: str) -> Any:
         raise InvalidArgument(f"text: no instance can be read from it ({error})") from None
 
 
-def _node(value: Any) -> Any:
+def _node(value: object) -> Json:
     if isinstance(value, (np.ndarray, np.generic)):
         return _array_node(np.asarray(value))
     if value is None or isinstance(value, (bool, int, str)):
@@ -60,11 +60,11 @@ def _node(value: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} cannot be written exactly")
 
 
-def _array_node(array: np.ndarray[Any, Any]) -> dict[str, Any]:
+def _array_node(array: Array) -> dict[str, Json]:
     kind = array.dtype.kind
     flat = array.ravel().tolist()
     if kind == "f" and array.dtype.itemsize <= 8:
-        entries: list[Any] = [float(x).hex() for x in flat]
+        entries: list[Json] = [float(x).hex() for x in flat]
     elif kind in "iub":
         entries = flat
     elif kind == "O":

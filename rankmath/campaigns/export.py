@@ -8,9 +8,8 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-from rankmath.campaigns.ledger import TABLES, Ledger
+from rankmath.campaigns.ledger import TABLES, Ledger, Row
 from rankmath.files import replacing
 from rankmath.validation import InvalidArgument, as_choice
 
@@ -31,7 +30,7 @@ def export(ledger: Ledger, path: str | os.PathLike[str], table: str = "chunks", 
         return write(partial, ledger.columns(table), ledger.rows(table, key=key))
 
 
-def _write_csv(path: Path, columns: list[str], rows: Iterator[dict[str, Any]]) -> int:
+def _write_csv(path: Path, columns: list[str], rows: Iterator[Row]) -> int:
     count = 0
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns)
@@ -43,7 +42,7 @@ def _write_csv(path: Path, columns: list[str], rows: Iterator[dict[str, Any]]) -
     return count
 
 
-def _write_json(path: Path, columns: list[str], rows: Iterator[dict[str, Any]]) -> int:
+def _write_json(path: Path, columns: list[str], rows: Iterator[Row]) -> int:
     count = 0
     with open(path, "w", encoding="utf-8") as file:
         file.write("[")
@@ -53,7 +52,7 @@ def _write_json(path: Path, columns: list[str], rows: Iterator[dict[str, Any]]) 
     return count
 
 
-def _write_parquet(path: Path, columns: list[str], rows: Iterator[dict[str, Any]]) -> int:
+def _write_parquet(path: Path, columns: list[str], rows: Iterator[Row]) -> int:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -65,7 +64,7 @@ def _write_parquet(path: Path, columns: list[str], rows: Iterator[dict[str, Any]
     kinds = {**dict.fromkeys(_INTEGERS, pa.int64()), **dict.fromkeys(_REALS, pa.float64())}
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in columns])
     count = 0
-    group: list[dict[str, Any]] = []
+    group: list[Row] = []
     with pq.ParquetWriter(path, schema) as writer:
         for row in rows:
             count += 1
@@ -84,14 +83,14 @@ _INTEGERS = (
 )
 
 
-def plain(row: dict[str, Any]) -> dict[str, Any]:
+def plain(row: Row) -> Row:
     """JSON knows no infinities: they become the words "inf" and "-inf"; columns that hold JSON become values."""
     row = {name: str(x) if isinstance(x, float) and not math.isfinite(x) else x for name, x in row.items()}
     inner = ("histogram", "data", "versions", "plan", "recipe")
     return {name: json.loads(x) if name in inner and x is not None else x for name, x in row.items()}
 
 
-_WRITERS: dict[str, Callable[[Path, list[str], Iterator[dict[str, Any]]], int]] = {
+_WRITERS: dict[str, Callable[[Path, list[str], Iterator[Row]], int]] = {
     ".csv": _write_csv,
     ".json": _write_json,
     ".parquet": _write_parquet,

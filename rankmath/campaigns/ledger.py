@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from rankmath.campaigns.chunks import Chunk, Record
@@ -27,6 +27,9 @@ from rankmath.campaigns.plan import Plan, Task
 from rankmath.campaigns.versions import versions
 from rankmath.campaigns.work import Attempt
 from rankmath.validation import InvalidArgument
+
+#: A row of a table as SQLite gives it: whatever its columns hold.
+Row: TypeAlias = dict[str, Any]
 
 #: Of the tables below; a ledger with a larger number is refused.
 SCHEMA = 1
@@ -393,7 +396,7 @@ class Ledger:
 
     def rows(
         self, table: str, *, key: str | None = None, why: str | None = None, limit: int | None = None
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[Row]:
         """The rows of a table as mappings, in the order of their keys (records: tightest first)."""
         command, given = f"SELECT * FROM {table}", []
         tests = []
@@ -419,15 +422,15 @@ class Ledger:
         with _explained(self.path):
             return [row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")]
 
-    def _rows(self, command: str, *given: Any) -> list[Any]:
+    def _rows(self, command: str, *given: str | float | None) -> list[tuple[Any, ...]]:
         with _explained(self.path):
             return self._connection.execute(command, given).fetchall()
 
-    def _value(self, command: str, *given: Any) -> Any:
+    def _value(self, command: str, *given: str | float | None) -> Any:
         return self._rows(command, *given)[0][0]
 
 
-def _fields(row: dict[str, Any]) -> dict[str, Any]:
+def _fields(row: Row) -> Row:
     place = ("statement", "seed", "chunk")
     sides = {name: math.nan if row[name] is None else row[name] for name in ("log_lhs", "log_rhs")}
     plain = {name: value for name, value in row.items() if name not in place}

@@ -13,7 +13,7 @@ from typing import Any
 from rankmath.campaigns.chunks import Chunk, Recipe, check_scales, draws_for, file_digest, load_statement
 from rankmath.claims import statement, statements, statements_in
 from rankmath.files import read
-from rankmath.validation import InvalidArgument, as_count, as_real
+from rankmath.validation import InvalidArgument, Json, as_count, as_real
 from rankmath.verification.statement import Statement
 
 #: Keys that may stand at the top, for all statements, or in a [[statement]] table, for one.
@@ -75,7 +75,7 @@ class Plan:
         return cls.of(content, folder=source.parent)
 
     @classmethod
-    def of(cls, content: Mapping[str, Any], folder: Path | None = None) -> Plan:
+    def of(cls, content: Mapping[str, object], folder: Path | None = None) -> Plan:
         """The plan of a mapping with the keys of the TOML file."""
         _known("the plan", content, OF_THE_CAMPAIGN + OF_A_STATEMENT)
         folder = Path() if folder is None else folder
@@ -91,7 +91,7 @@ class Plan:
         return cls(tasks, **cls.options(content, folder))
 
     @staticmethod
-    def options(content: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
+    def options(content: Mapping[str, object], folder: Path | None = None) -> dict[str, Any]:
         """The keys of the campaign as a whole, checked."""
         options: dict[str, Any] = {}
         if "seeds" in content:
@@ -117,7 +117,7 @@ class Plan:
                     for seed in self.seeds:
                         yield Chunk(task.recipe, seed, index, task.size(index), task.file)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, Json]:
         """What is planned, ready for JSON."""
         parts = [{**task.recipe.plain(), "instances": task.instances, "file": task.file} for task in self.tasks]
         return {"statements": parts, "seeds": list(self.seeds), "seconds": self.seconds}
@@ -129,7 +129,7 @@ def default_chunk(entry: Statement) -> int:
     return max(10, int(most * entry.share**2))
 
 
-def _task(table: Mapping[str, Any], folder: Path) -> Task:
+def _task(table: Mapping[str, object], folder: Path) -> Task:
     key = _text("key", table["key"]) if "key" in table else ""
     file = digest = None
     if "file" in table:
@@ -164,24 +164,25 @@ def _task(table: Mapping[str, Any], folder: Path) -> Task:
     return Task(recipe, instances, entry.status, file)
 
 
-def _named(given: Any) -> list[dict[str, Any]]:
+def _named(given: object) -> list[dict[str, object]]:
     if given == "all":
         return [{"key": key} for key, entry in statements().items() if entry.draws]
     return [{"key": key} for key in _listed("statements", given)]
 
 
-def _tables(given: Any) -> list[Mapping[str, Any]]:
-    tables = _listed("statement", given)
-    for table in tables:
+def _tables(given: object) -> list[Mapping[str, object]]:
+    tables: list[Mapping[str, object]] = []
+    for table in _listed("statement", given):
         if not isinstance(table, Mapping):
             raise InvalidArgument(f"statement: {table!r} given; write it as a table, [[statement]]")
         _known("a [[statement]]", table, ("key", "file", *OF_A_STATEMENT))
         if "key" not in table and "file" not in table:
             raise InvalidArgument("key: none given; every [[statement]] needs one, or a file")
+        tables.append(table)
     return tables
 
 
-def _known(where: str, given: Any, allowed: Sequence[str]) -> None:
+def _known(where: str, given: object, allowed: Sequence[str]) -> None:
     if not isinstance(given, Mapping):
         raise InvalidArgument(f"plan: a {type(given).__name__} given; a mapping of settings is needed")
     for name in given:
@@ -189,33 +190,33 @@ def _known(where: str, given: Any, allowed: Sequence[str]) -> None:
             raise InvalidArgument(f"{name}: unknown key of {where}; allowed are {', '.join(allowed)}")
 
 
-def _listed(name: str, given: Any) -> list[Any]:
+def _listed(name: str, given: object) -> list[object]:
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise InvalidArgument(f"{name}: {given!r} given; a list is needed")
     return list(given)
 
 
-def _text(name: str, given: Any) -> str:
+def _text(name: str, given: object) -> str:
     if not isinstance(given, (str, os.PathLike)) or not os.fspath(given):
         raise InvalidArgument(f"{name}: {given!r} given; a text is needed")
     return os.fspath(given)
 
 
-def _seeds(given: Any) -> tuple[int, ...]:
+def _seeds(given: object) -> tuple[int, ...]:
     seeds = tuple(as_count("seeds", seed, least=0, most=2**63 - 1) for seed in _listed("seeds", given))
     if not seeds or len(set(seeds)) < len(seeds):
         raise InvalidArgument(f"seeds: {given!r} given; at least one is needed, and each once")
     return seeds
 
 
-def _share(given: Any) -> float:
+def _share(given: object) -> float:
     share = as_real("certify", given)
     if not 0 <= share <= 1:
         raise InvalidArgument(f"certify: {given!r} given; a share of the instances between 0 and 1 is needed")
     return share
 
 
-def _size(given: Any) -> tuple[int, int, int, int]:
+def _size(given: object) -> tuple[int, int, int, int]:
     numbers = _listed("sizes", given)
     if len(numbers) != 4:
         raise InvalidArgument(f"sizes: {given!r} given; each size is [tokens, dim, heads, layers]")

@@ -50,7 +50,7 @@ class Summary:
 
 
 def campaign(
-    plan: str | os.PathLike[str] | Mapping[str, Any] | Plan,
+    plan: str | os.PathLike[str] | Mapping[str, object] | Plan,
     *,
     ledger: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -139,7 +139,7 @@ class _Clock:
             yield chunk
 
 
-def _plan(given: Any, **instead: Any) -> Plan:
+def _plan(given: object, **instead: object) -> Plan:
     """The plan, with what was given in its stead checked like the plan itself."""
     if isinstance(given, Plan):
         plan = given

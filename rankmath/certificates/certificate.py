@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from numbers import Integral, Rational
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from rankmath.checker import checker
 from rankmath.files import read, write
 from rankmath.printing import Sheet, Shows
 from rankmath.validation import InvalidArgument, as_choice
+
+#: What a certificate is about: exact numbers (floats are dyadics) and words, in arrays, lists and mappings.
+#: Their nesting is the statement's own; the checker's table describes it.
+Data: TypeAlias = Any
 
 FORMAT = "rankmath-certificate/2"
 KINDS = ("holds", "violates", "exists")
@@ -55,8 +59,8 @@ class Certificate(Shows):
 
     statement: str
     kind: str
-    data: Mapping[str, Any]
-    hints: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Data]
+    hints: Mapping[str, Data] = field(default_factory=dict)
     about: str = ""
     claim: str = ""
     given: Sequence[str] = ()
@@ -85,8 +89,8 @@ class Certificate(Shows):
         """rm- and 32 hex digits of the SHA-256 of the canonical JSON of everything else."""
         return "rm-" + hashlib.sha256(_canonical(self._content()).encode("ascii")).hexdigest()[:32]
 
-    def _content(self) -> dict[str, Any]:
-        content = {
+    def _content(self) -> dict[str, Data]:
+        content: dict[str, Data] = {
             "format": FORMAT,
             "statement": self.statement,
             "claim": self.claim,
@@ -124,7 +128,7 @@ class Certificate(Shows):
         return cls._from_content(content, os.fspath(path))
 
     @classmethod
-    def _from_content(cls, content: Any, where: str) -> Certificate:
+    def _from_content(cls, content: object, where: str) -> Certificate:
         needed = {"format", "statement", "claim", "given", "kind", "data", "hints"}
         if not isinstance(content, dict) or not needed <= set(content) <= needed | {"id", "about"}:
             raise InvalidArgument(f"path: {where} must be an object with the fields {', '.join(sorted(needed))}")
@@ -149,11 +153,11 @@ class Certificate(Shows):
         return hash(self.id)
 
 
-def _canonical(content: Mapping[str, Any]) -> str:
+def _canonical(content: Mapping[str, Data]) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=dict)
 
 
-def exact(value: Any, *, name: str = "value") -> Any:
+def exact(value: Data, *, name: str = "value") -> Data:
     """`value` in the certificate's exact notation, read-only: integers, "p/q", "m*2^e", words, tuples, mappings.
 
     Examples
@@ -176,7 +180,7 @@ def exact(value: Any, *, name: str = "value") -> Any:
     return _exact_number(value, name)
 
 
-def _exact_number(value: Any, name: str) -> int | str:
+def _exact_number(value: Data, name: str) -> int | str:
     if isinstance(value, (bool, np.bool_)):
         raise InvalidArgument(f"{name}: {value!r} given; a number is needed")
     if isinstance(value, (float, np.floating)):

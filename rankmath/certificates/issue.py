@@ -19,14 +19,16 @@ from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
 from numbers import Rational
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from rankmath.certificates.certificate import Certificate
+from rankmath.arithmetic.balls import Balls
+from rankmath.certificates.certificate import Certificate, Data
 from rankmath.checker import checker
+from rankmath.linalg.exact_residuals import ExactWeights
 from rankmath.model.network import Network
-from rankmath.validation import Array, InvalidArgument, as_array, as_choice
+from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, Objects, as_array, as_choice
 
 Kind: TypeAlias = Literal["holds", "violates"]
 Rows: TypeAlias = list[list[Fraction]]
@@ -85,9 +87,9 @@ class Instance:
     W: Array
     key_bias: Array = None
     bias: Array = None
-    d_qk: Any = None
-    skip: Any = 0
-    mask: Any = None
+    d_qk: Number = None
+    skip: Number = 0
+    mask: Array = None
     layernorm: str = "none"
 
     def __post_init__(self) -> None:
@@ -114,7 +116,7 @@ class Instance:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def of(cls, net: Network, X: Any) -> Instance:
+    def of(cls, net: Network, X: ArrayLike) -> Instance:
         """The instance (net, X), with W_QK and W multiplied out exactly; no MLP, and no LayerNorm but the
         sphere's."""
         if not isinstance(net, Network):
@@ -139,7 +141,7 @@ class Instance:
             kind,
         )
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, Data]:
         """The fields of a certificate about this instance."""
         layers = [
             {
@@ -157,7 +159,7 @@ class Instance:
             "layers": layers,
         }
 
-    def tokens(self, bits: int) -> list[np.ndarray[Any, Any]]:
+    def tokens(self, bits: int) -> list[Objects]:
         """X and the tokens after each layer, as balls, by the plain definition."""
         from rankmath.arithmetic.balls import Balls, precision
 
@@ -182,7 +184,7 @@ class Instance:
                 tokens.append(self._normed(A, after))
         return tokens
 
-    def _normed(self, A: Any, X: Any) -> Any:
+    def _normed(self, A: Balls, X: Array) -> Array:
         return X if self.layernorm == "none" else X / A.sqrt((X * X).sum(axis=1, keepdims=True))
 
 
@@ -191,7 +193,7 @@ def certify_claim(
     claim: str,
     given: Sequence[str],
     net: Network | Instance,
-    X: Any = None,
+    X: ArrayLike = None,
     kind: Kind = "holds",
     *,
     about: str = "",
@@ -217,7 +219,7 @@ def certify_claim(
     return issue(Certificate(statement, kind, instance.data(), hints, about, claim, given))
 
 
-def residual_hints(instance: Instance, texts: Iterable[str]) -> dict[str, Any]:
+def residual_hints(instance: Instance, texts: Iterable[str]) -> dict[str, Data]:
     """Centers and dual weights for the residuals that the formulas speak of, after each layer.
 
     inf- and composite residuals are least values of linear programs; the checker needs a point from each side.
@@ -228,18 +230,18 @@ def residual_hints(instance: Instance, texts: Iterable[str]) -> dict[str, Any]:
     wanted = [norm for norm in ("inf", "composite") if re.search(rf"residual\([^()]*, {norm}\)", text)]
     if re.search(r"gamma\(|(delta|q_max|q_min)\([^()]*, composite\)", text) and "composite" not in wanted:
         wanted.append("composite")
-    hints: dict[str, Any] = {}
+    hints: dict[str, Data] = {}
     for layer, X in enumerate(_rational_tokens(instance) if wanted else []):
         for norm in wanted:
             bounds = exact_residual_bounds(X, norm)  # type: ignore[arg-type]
-            hint: dict[str, Any] = {"center": _near(bounds.center, X)}
+            hint: dict[str, Data] = {"center": _near(bounds.center, X)}
             if bounds.dual:
-                hint["lines"] = [_line(weights) for weights in bounds.dual]
+                hint["lines"] = [_line(weights) for weights in bounds.dual if isinstance(weights, ExactWeights)]
             hints[f"X[{layer}] {norm}"] = hint
     return hints
 
 
-def exact_array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray[Any, Any]:
+def exact_array(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Objects:
     """`value` as an array of Fractions of the given shape (None: any length), or a ValueError that names it.
 
     Examples
@@ -269,7 +271,7 @@ def exact_array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndar
     return result
 
 
-def stochastic_rationals(P: Any) -> np.ndarray[Any, Any]:
+def stochastic_rationals(P: ArrayLike) -> Objects:
     """Dyadic matrices with rows that sum to 1 exactly, within 2^-40 n of the float matrices P (..., n, n).
 
     Examples
@@ -294,7 +296,7 @@ def stochastic_rationals(P: Any) -> np.ndarray[Any, Any]:
 
 
 def certify_arrays(
-    key: str, arrays: Mapping[str, Any], *, kind: Kind = "holds", decided: bool = True, about: str = ""
+    key: str, arrays: Mapping[str, ArrayLike], *, kind: Kind = "holds", decided: bool = True, about: str = ""
 ) -> Certificate:
     """A statement about named arrays, whose data are these arrays and no more, each read exactly.
 
@@ -308,7 +310,7 @@ def certify_arrays(
     return issue(Certificate(key, kind, data, about=about), decided=decided)
 
 
-def certify_closure(factors: Sequence[Any], *, about: str = "") -> Certificate:
+def certify_closure(factors: Sequence[ArrayLike], *, about: str = "") -> Certificate:
     """seed:closure: the product of these row-stochastic matrices (exact rationals) is row-stochastic.
 
     Examples
@@ -321,11 +323,13 @@ def certify_closure(factors: Sequence[Any], *, about: str = "") -> Certificate:
     for left, right in pairwise(exact):
         if left.shape[1] != right.shape[0]:
             raise InvalidArgument(f"factors: shapes {left.shape} and {right.shape} given; they must be composable")
-    data = {"factors": exact, "product": reduce(np.matmul, exact)}
+    data: dict[str, Data] = {"factors": exact, "product": reduce(np.matmul, exact)}
     return issue(Certificate("seed:closure", "holds", data, about=about), decided=True)
 
 
-def certify_paths(X: Any, P: Any, W: Any, bias: Any = None, *, skip: Any = None, about: str = "") -> Certificate:
+def certify_paths(
+    X: ArrayLike, P: ArrayLike, W: ArrayLike, bias: ArrayLike = None, *, skip: ArrayLike = None, about: str = ""
+) -> Certificate:
     """dong2021:2.1, or dong2021:2.1-skip with a skip factor: the layers' output is the sum over all paths, exactly.
 
     Parameters
@@ -344,7 +348,7 @@ def certify_paths(X: Any, P: Any, W: Any, bias: Any = None, *, skip: Any = None,
         {"heads": [{"P": P_h, "W": W_h} for P_h, W_h in zip(P_l, W_l, strict=True)], "bias": b}
         for P_l, W_l, b in zip(P, W, bias, strict=True)
     ]
-    data: dict[str, Any] = {"X": X, "layers": layers}
+    data: dict[str, Data] = {"X": X, "layers": layers}
     key = "dong2021:2.1"
     if skip is not None:
         key, data["skip"] = "dong2021:2.1-skip", exact_array("skip", skip, ())[()]
@@ -357,11 +361,11 @@ def certify_paths(X: Any, P: Any, W: Any, bias: Any = None, *, skip: Any = None,
 
 
 def certify_sandwich(
-    E: Any,
+    E: ArrayLike,
     *,
     decided: bool,
-    weights: Any = None,
-    logits: Any = None,
+    weights: ArrayLike = None,
+    logits: ArrayLike = None,
     hypothesis: bool = True,
     kind: Kind = "holds",
     about: str = "",
@@ -379,7 +383,7 @@ def certify_sandwich(
     return issue(Certificate(key, kind, data, about=about), decided=decided)
 
 
-def certify_not_a_norm(A: Any, B: Any, *, about: str = "") -> Certificate:
+def certify_not_a_norm(A: ArrayLike, B: ArrayLike, *, about: str = "") -> Certificate:
     """dong2021:norm, violated: ‖A‖_{1,∞} + ‖B‖_{1,∞} < ‖A + B‖_{1,∞}.
 
     Examples
@@ -393,7 +397,7 @@ def certify_not_a_norm(A: Any, B: Any, *, about: str = "") -> Certificate:
     return issue(Certificate("dong2021:norm", "violates", data, about=about), decided=True)
 
 
-def certify_invariant_set(x: Any, w: Any, *, kind: Kind = "violates", about: str = "") -> Certificate:
+def certify_invariant_set(x: ArrayLike, w: ArrayLike, *, kind: Kind = "violates", about: str = "") -> Certificate:
     """wu2024:L13: the exact unit vector x of the printed set leaves it in one step, or stays.
 
     Examples
@@ -405,7 +409,7 @@ def certify_invariant_set(x: Any, w: Any, *, kind: Kind = "violates", about: str
     return issue(Certificate("wu2024:L13", kind, data, about=about), decided=True)
 
 
-def certify_cosine_step(A: Any, *, kind: Kind = "violates", about: str = "") -> Certificate:
+def certify_cosine_step(A: ArrayLike, *, kind: Kind = "violates", about: str = "") -> Certificate:
     """wu2024:2-step: 1 − φ(1) ≤ (1 − nε²)(1 − φ(0)) fails (or holds) from X = I under the exact attention A, r = 1.
 
     Examples
@@ -418,7 +422,7 @@ def certify_cosine_step(A: Any, *, kind: Kind = "violates", about: str = "") -> 
     return issue(Certificate("wu2024:2-step", kind, data, about=about), decided=True)
 
 
-def certify_two_tokens(w: Any, *, about: str = "") -> Certificate:
+def certify_two_tokens(w: ArrayLike, *, about: str = "") -> Certificate:
     """wu2024:4.3.1: where token 2 rests beside (0, 1), and its multipliers, for w > 1 with a rational √(1 − 1/w²).
 
     Examples
@@ -426,7 +430,7 @@ def certify_two_tokens(w: Any, *, about: str = "") -> Certificate:
     >>> certify_two_tokens(Fraction(5, 3)).data["s"]
     '4/5'
     """
-    number: Any = exact_array("w", w, ())[()]
+    number: Number = exact_array("w", w, ())[()]
     if number <= 1:
         raise InvalidArgument(f"w: {w} given; a number greater than 1 is needed")
     square = 1 - 1 / number**2
@@ -437,12 +441,12 @@ def certify_two_tokens(w: Any, *, about: str = "") -> Certificate:
 
 
 def certify_total_variation(
-    g: Any,
+    g: ArrayLike,
     *,
     decided: bool,
-    weights: Any = None,
-    logits: Any = None,
-    constant: Any = None,
+    weights: ArrayLike = None,
+    logits: ArrayLike = None,
+    constant: ArrayLike = None,
     about: str = "",
 ) -> Certificate:
     """own:tv: ½‖p − q‖₁ ≤ tanh(osc(g)/4) for q in proportion to weights or e^logits, and p_j ∝ q_j e^{g_j}.
@@ -450,14 +454,14 @@ def certify_total_variation(
     With a `constant` in place of 4: that the instance violates this variant.
     """
     name, base = _weights_or_logits(weights, logits)
-    data: dict[str, Any] = {name: base, "g": exact_array("g", g, base.shape)}
+    data: dict[str, Data] = {name: base, "g": exact_array("g", g, base.shape)}
     if constant is None:
         return issue(Certificate("own:tv", "holds", data, about=about), decided=decided)
     data["constant"] = exact_array("constant", constant, ())[()]
     return issue(Certificate("own:tv-variant", "violates", data, about=about), decided=decided)
 
 
-def _weights_or_logits(weights: Any, logits: Any) -> tuple[str, np.ndarray[Any, Any]]:
+def _weights_or_logits(weights: ArrayLike, logits: ArrayLike) -> tuple[str, Objects]:
     if (weights is None) == (logits is None):
         raise InvalidArgument("weights, logits: both or neither given; exactly one is needed")
     name, base = ("weights", weights) if logits is None else ("logits", logits)
@@ -500,7 +504,7 @@ def _registered(key: str, instance: Instance, decided: bool, about: str) -> Cert
 # ---------------------------------------------------------------------------------------------------------
 
 
-def _line(weights: Any) -> dict[str, Any]:
+def _line(weights: ExactWeights) -> dict[str, Data]:
     """A dual point of `exact_residual_bounds`: any weights ≥ 0 prove a line, so rounding them is free."""
     unit = Fraction(1, 2**_HINT_BITS)
     return {"columns": _rounded(weights.columns, unit), "rows": _rounded(weights.rows, unit)}
@@ -517,13 +521,13 @@ def _rational_tokens(instance: Instance) -> list[Rows]:
     return [[[_middle(x) for x in row] for row in X] for X in tokens]  # equal tokens need no good hint
 
 
-def _resolved(X: np.ndarray[Any, Any]) -> bool:
+def _resolved(X: Array) -> bool:
     radius = max(_middle(x.rad()) for x in X.flat)
     spread = max(abs(_middle(x) - _middle(first)) for row in X for x, first in zip(row, X[0], strict=True))
     return radius <= spread / 2**60
 
 
-def _middle(x: Any) -> Fraction:
+def _middle(x: Number) -> Fraction:
     mantissa, exponent = x.mid().man_exp()
     return int(mantissa) * Fraction(2) ** int(exponent)
 
@@ -537,11 +541,11 @@ def _near(center: Sequence[Fraction], X: Rows) -> list[Fraction]:
     return _rounded(center, Fraction(2) ** (size - _HINT_BITS))
 
 
-def _rounded(values: Iterable[Any], unit: Fraction) -> list[Fraction]:
+def _rounded(values: Iterable[Number], unit: Fraction) -> list[Fraction]:
     return [(Fraction(value) / unit).__floor__() * unit for value in values]
 
 
-def _exact_product(left: Any, right: Any) -> np.ndarray[Any, Any]:
+def _exact_product(left: ArrayLike, right: ArrayLike) -> Objects:
     fractions = np.vectorize(Fraction, otypes=[object])
-    product: np.ndarray[Any, Any] = fractions(left) if right is None else fractions(left) @ fractions(right)
+    product: Objects = fractions(left) if right is None else fractions(left) @ fractions(right)
     return product

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from rankmath.certificates.issue import certify_arrays, exact_array
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
-from rankmath.validation import InvalidArgument
+from rankmath.validation import Array, ArrayLike, InvalidArgument
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import stacked
 from rankmath.verification.instance import ArrayInstance
@@ -20,7 +19,7 @@ from rankmath.verification.papers import BHOJANAPALLI, OWN
 from rankmath.verification.statement import Statement
 
 
-def _reduced(M: Any) -> tuple[list[list[Fraction]], int]:
+def _reduced(M: Array) -> tuple[list[list[Fraction]], int]:
     """The row echelon form of a rational matrix, and its rank."""
     from flint import fmpq, fmpq_mat
 
@@ -29,7 +28,7 @@ def _reduced(M: Any) -> tuple[list[list[Fraction]], int]:
     return [[Fraction(int(x.p), int(x.q)) for x in row] for row in form.tolist()], rank
 
 
-def _left_null(X: Any) -> Any:
+def _left_null(X: Array) -> Array:
     """Rows v with vX = 0 that span all of them."""
     form, rank = _reduced(X.T)
     n = len(X)
@@ -44,7 +43,7 @@ def _left_null(X: Any) -> Any:
     return np.asarray(found, dtype=object).reshape(-1, n)
 
 
-def _reachable(X: Any, L: Any) -> bool:
+def _reachable(X: Array, L: Array) -> bool:
     """Whether XWXᵀ = L + c1ᵀ for some W and c: so it is if vX = 0 implies v(L + c1ᵀ) = 0 and (L + c1ᵀ)vᵀ = 0."""
     n = len(X)
     left, right = [], []
@@ -112,7 +111,7 @@ def distinct(run: ArrayRun, v: str) -> Truth:
     return Truth(len(set(run[v].tolist())) == len(run[v]))
 
 
-def tokens_instance(X: Any, L: Any = None) -> ArrayInstance:
+def tokens_instance(X: ArrayLike, L: ArrayLike = None) -> ArrayInstance:
     """Tokens X (n, d) and logits L (n, n), exact; L may be left out where it plays no part."""
     X = exact_array("X", X, (None, None))
     if len(X) < 2:
@@ -121,7 +120,7 @@ def tokens_instance(X: Any, L: Any = None) -> ArrayInstance:
     return ArrayInstance({"X": X, "L": exact_array("L", L, (len(X), len(X)))})
 
 
-def queries_instance(q: Any, x: Any) -> ArrayInstance:
+def queries_instance(q: ArrayLike, x: ArrayLike) -> ArrayInstance:
     """Whole queries q and positive x = e^k, k the keys, as many."""
     q = exact_array("q", q, (None,))
     x = exact_array("x", x, q.shape)

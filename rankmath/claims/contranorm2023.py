@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, InvalidArgument, as_array
+from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import GUO, OWN
@@ -62,7 +61,7 @@ def bottom(run: ArrayRun, v: str) -> Scalar:
     return run.number(unbox(-run.A.max(-column(run, v), axis=-2)))
 
 
-def spectrum_instance(sigma: Any, s: Any) -> ArrayInstance:
+def spectrum_instance(sigma: ArrayLike, s: ArrayLike) -> ArrayInstance:
     """The positive singular values of H, and the strength s of the step."""
     sigma, s = as_array("sigma", sigma, ndim=1), as_array("s", s, ndim=0)
     if not (sigma > 0).all():

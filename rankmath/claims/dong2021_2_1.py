@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,8 @@ from rankmath.dynamics.paths import path_counts
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
-from rankmath.validation import InvalidArgument
+from rankmath.model.network import Network
+from rankmath.validation import Array, ArrayLike, InvalidArgument, Objects
 from rankmath.verification.draws import Rng, rational_stochastic
 from rankmath.verification.instance import ArrayInstance, network_instance
 from rankmath.verification.papers import DONG
@@ -47,8 +47,8 @@ def sum_of_paths(run: ArrayRun, X: str, P: str, W: str, bias: str, skip: str) ->
     total = np.zeros(tokens.shape, dtype=object) + common
     seen = [0] * (L + 1)
     for path in product(range(0 if lam else 1, H + 1), repeat=L):
-        left: Any = np.eye(len(tokens), dtype=object)
-        right: Any = np.eye(tokens.shape[1], dtype=object)
+        left: Objects = np.eye(len(tokens), dtype=object)
+        right: Objects = np.eye(tokens.shape[1], dtype=object)
         for l, h in enumerate(path):
             left = left if h == 0 else Ps[l, h - 1] @ left
             right = lam * right if h == 0 else right @ Ws[l, h - 1]
@@ -59,7 +59,7 @@ def sum_of_paths(run: ArrayRun, X: str, P: str, W: str, bias: str, skip: str) ->
     return Truth(bool((total == layered).all()) and counted, reason)
 
 
-def path_instance(net: Any, X: Any) -> ArrayInstance:
+def path_instance(net: Network, X: ArrayLike) -> ArrayInstance:
     """The network's attention matrices, rounded to rationals whose rows sum to one exactly, and its other weights.
 
     The identity holds for any row-stochastic matrices in the place of the P's, so rounding them changes nothing.
@@ -80,7 +80,7 @@ def path_instance(net: Any, X: Any) -> ArrayInstance:
     return ArrayInstance({name: _fractions(array) for name, array in arrays.items()})
 
 
-def plain_path_instance(net: Any, X: Any) -> ArrayInstance:
+def plain_path_instance(net: Network, X: ArrayLike) -> ArrayInstance:
     """The same for a network without skips: with them, `dong2021:2.1-skip` is the statement."""
     if getattr(net, "skip", 0):
         raise InvalidArgument(
@@ -89,7 +89,7 @@ def plain_path_instance(net: Any, X: Any) -> ArrayInstance:
     return path_instance(net, X)
 
 
-def _fractions(array: Any) -> np.ndarray[Any, Any]:
+def _fractions(array: Array) -> Objects:
     boxed = np.empty(np.shape(array), dtype=object)
     for place, entry in np.ndenumerate(np.asarray(array, dtype=object)):
         boxed[place] = Fraction(entry)
@@ -100,7 +100,7 @@ def draw_paths(rng: Rng, size: int, *, skips: bool) -> ArrayInstance:
     """Small integers and rational stochastic matrices; with skips λ = ±1/2, ±1, ±3/2."""
     n, d, H, L = (int(k) for k in rng.integers(1, 4, 4))
 
-    def small(*shape: int) -> np.ndarray[Any, Any]:
+    def small(*shape: int) -> Objects:
         return _fractions(rng.integers(-9, 10, (size, *shape)))
 
     Ps = np.empty((size, L, H, n, n), dtype=object)

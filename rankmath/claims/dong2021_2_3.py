@@ -4,14 +4,14 @@ after each layer."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from rankmath.claims.own_diameter import own_diameter
 from rankmath.claims.own_gamma_free import three_keys
-from rankmath.formula.evaluate import sides
+from rankmath.formula.evaluate import Subject, sides
 from rankmath.model.network import LIPSCHITZ, MLP, Network
+from rankmath.validation import Number
 from rankmath.verification.draws import Rng, moderate_tokens, networks, outlier_tokens, small_tokens
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.papers import DONG, OWN
@@ -54,7 +54,7 @@ def antipodal_pair_with_map(rng: Rng) -> Iterator[NetworkInstance]:
         yield NetworkInstance(net, np.asarray([[a], [-a]]), "two tokens and a map")
 
 
-def looser_than_diameter(run: Any) -> dict[str, Any]:
+def looser_than_diameter(run: Subject) -> dict[str, Number]:
     """log of (looseness of the bound)/(looseness of own:diameter in ℓ₁) on the same instances."""
     found = []
     for formula in (dong2021_2_3.expanded, own_diameter.expanded):

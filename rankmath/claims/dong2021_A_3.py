@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, as_array
+from rankmath.validation import Array, ArrayLike, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import DONG
@@ -57,7 +57,7 @@ def relative_loss(run: ArrayRun, c: str, E: tuple[str, int]) -> Scalar:
     return run.number(unbox(run.A.max(-_change(run, c, E), axis=-1)))
 
 
-def sandwich_instance(c: Any, E: Any) -> ArrayInstance:
+def sandwich_instance(c: ArrayLike, E: ArrayLike) -> ArrayInstance:
     """Logits c (m,) of q and the perturbation E (n, m)."""
     c = as_array("c", c, ndim=1)
     return ArrayInstance({"c": c, "E": as_array("E", E, ndim=2, shape=(None, c.shape[0]))})

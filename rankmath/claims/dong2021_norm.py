@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
@@ -12,7 +10,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.linalg import norms
-from rankmath.validation import as_array
+from rankmath.validation import ArrayLike, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import DONG
@@ -33,7 +31,7 @@ def composite_sum(run: ArrayRun, A: str, B: str) -> Scalar:
     return run.number(norms.composite(run.array(A) + run.array(B), run.A))
 
 
-def norm_instance(A: Any, B: Any) -> ArrayInstance:
+def norm_instance(A: ArrayLike, B: ArrayLike) -> ArrayInstance:
     """Two matrices of one shape."""
     A = as_array("A", A, ndim=2)
     return ArrayInstance({"A": A, "B": as_array("B", B, ndim=2, shape=A.shape)})

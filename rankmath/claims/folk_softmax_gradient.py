@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.linalg import norms
-from rankmath.validation import InvalidArgument, as_array
+from rankmath.validation import ArrayLike, InvalidArgument, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN
@@ -37,7 +36,7 @@ def softmax_slope(run: ArrayRun, c: str, T: str) -> Scalar:
     return run.number(norms.symmetric_extremes(J, A)[1])
 
 
-def gradient_instance(c: Any, T: Any) -> ArrayInstance:
+def gradient_instance(c: ArrayLike, T: ArrayLike) -> ArrayInstance:
     """At least two logits, and a temperature T > 0."""
     c, T = as_array("c", c, ndim=1), as_array("T", T, ndim=0)
     if len(c) < 2 or not T > 0:

@@ -14,7 +14,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, InvalidArgument, as_array
+from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import exact_stochastic, stacked
 from rankmath.verification.instance import ArrayInstance
@@ -22,7 +22,7 @@ from rankmath.verification.papers import OWN
 from rankmath.verification.statement import Statement
 
 
-def _all_real(A: Any) -> Truth:
+def _all_real(A: Array) -> Truth:
     """Whether all eigenvalues of a rational matrix are real: real roots are counted exactly."""
     from flint import fmpq, fmpq_mat
 
@@ -103,12 +103,12 @@ def mixing(run: ArrayRun, L: str) -> Scalar:
     return run.number(unbox(A.max(gaps, axis=-2)))
 
 
-def positive_instance(A: Any) -> ArrayInstance:
+def positive_instance(A: ArrayLike) -> ArrayInstance:
     """A positive row-stochastic matrix of exact numbers."""
     return ArrayInstance({"A": exact_stochastic("A", A, positive=True)})
 
 
-def kernel_instance(K: Any) -> ArrayInstance:
+def kernel_instance(K: ArrayLike) -> ArrayInstance:
     """A square positive matrix of exact numbers: e to the logits."""
     K = exact_array("K", K, (None, None))
     if K.shape[0] != K.shape[1] or not (K > 0).all():
@@ -116,7 +116,7 @@ def kernel_instance(K: Any) -> ArrayInstance:
     return ArrayInstance({"K": K})
 
 
-def logits_instance(L: Any) -> ArrayInstance:
+def logits_instance(L: ArrayLike) -> ArrayInstance:
     """The logits of one attention matrix, at least two tokens."""
     L = as_array("L", L, ndim=2)
     if L.shape[0] != L.shape[1] or len(L) < 2:

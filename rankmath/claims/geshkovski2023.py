@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, as_array, as_count
+from rankmath.validation import Array, ArrayLike, as_array, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import boxed, rational
 from rankmath.verification.instance import ArrayInstance
@@ -112,14 +111,14 @@ def equiangular_flow(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
 # -- instances ---------------------------------------------------------------------------------------------
 
 
-def flow_instance(C: Any, beta: Any) -> ArrayInstance:
+def flow_instance(C: ArrayLike, beta: ArrayLike) -> ArrayInstance:
     """The cosines C = XXᵀ (n, n) of tokens on the sphere, ones on the diagonal, and the inverse temperature β."""
     C = as_array("C", C, ndim=2)
     n = C.shape[0]
     return ArrayInstance({"C": as_array("C", C, shape=(n, n)), "beta": as_array("beta", beta, ndim=0)})
 
 
-def orthogonal_instance(gamma: Any, rho: Any, m: int) -> ArrayInstance:
+def orthogonal_instance(gamma: ArrayLike, rho: ArrayLike, m: int) -> ArrayInstance:
     """The common cosine γ, ρ = e^{−β(1 − γ)} and the number of tokens."""
     tokens = Fraction(as_count("m", m, least=2, most=64))
     return ArrayInstance(

@@ -11,7 +11,7 @@ import numpy as np
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
-from rankmath.validation import InvalidArgument, as_count
+from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import boxed, rational, stacked
 from rankmath.verification.instance import ArrayInstance
@@ -22,7 +22,7 @@ from rankmath.verification.statement import Statement
 _BITS = 512
 
 
-def _factor(kernel: Any) -> Any:
+def _factor(kernel: Array) -> Array:
     """The lower triangular L with LLᵀ = kernel, in balls."""
     n = len(kernel)
     L = np.full((n, n), 0 * kernel[0][0], dtype=object)
@@ -33,7 +33,7 @@ def _factor(kernel: Any) -> Any:
     return L
 
 
-def _carries(before: Any, after: Any) -> Truth:
+def _carries(before: Array, after: Array) -> Truth:
     """Whether L′L⁻¹ ≥ 0 entrywise, L and L′ the factors of two kernels, by elimination in balls."""
     from rankmath.arithmetic.balls import ball, precision
 
@@ -43,7 +43,7 @@ def _carries(before: Any, after: Any) -> Truth:
         answer: bool | None = True
         for i in range(n):
             # Row i of A = L′L⁻¹ from the right: A L = L′.
-            row: list[Any] = [None] * n
+            row: list[Number] = [None] * n
             for j in range(i, -1, -1):
                 total = sum((row[k] * first[k, j] for k in range(j + 1, i + 1)), 0 * first[0, 0])
                 row[j] = (second[i, j] - total) / first[j, j]
@@ -86,7 +86,7 @@ def carries_exponential(run: ArrayRun, a: str, b: str, size: str) -> Truth:
     return _carries(_exponential(int(n), first), _exponential(int(n), second))
 
 
-def kernels_instance(a: Any, b: Any, size: int) -> ArrayInstance:
+def kernels_instance(a: ArrayLike, b: ArrayLike, size: int) -> ArrayInstance:
     """Two correlations between 0 and 1, and a number of tokens."""
     first, second, n = rational("a", a), rational("b", b), as_count("size", size, least=2, most=40)
     if not (0 < first < 1 and 0 < second < 1):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, InvalidArgument, as_array
+from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import JOUDAKI
@@ -62,7 +61,7 @@ def length_spread(run: ArrayRun, X: str) -> Scalar:
     return run.number(unbox(n * A.sum(lengths * lengths, axis=-2) / (total * total)))
 
 
-def independent_tokens(X: Any) -> ArrayInstance:
+def independent_tokens(X: ArrayLike) -> ArrayInstance:
     """Linearly independent tokens, the rows of X; at most as many as dimensions."""
     X = as_array("X", X, ndim=2)
     if X.shape[0] > X.shape[1] or np.linalg.matrix_rank(X) < len(X):

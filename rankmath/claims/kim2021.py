@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from rankmath.formula.language import quantity
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import unbox
 from rankmath.linalg import norms
-from rankmath.validation import Array, as_array
+from rankmath.validation import Array, ArrayLike, as_array
 from rankmath.verification.draws import Rng, clustered_tokens, low_rank_tokens, moderate_tokens
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import KIM, OWN
@@ -82,7 +81,7 @@ def received(run: ArrayRun, Z: str) -> Scalar:
     return run.number(unbox(A.max(A.sum(A.concat(rows, axis=-2), axis=-2), axis=-1)))
 
 
-def distance_instance(Z: Any) -> ArrayInstance:
+def distance_instance(Z: ArrayLike) -> ArrayInstance:
     """Tokens Z (n, d)."""
     return ArrayInstance({"Z": as_array("Z", Z, ndim=2)})
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from rankmath.formula.arrays import ArrayRun, farthest
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import as_array
+from rankmath.validation import Array, ArrayLike, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import NOCI, OWN
@@ -24,7 +23,7 @@ from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Verdict
 
 
-def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[Any, Any, Any]:
+def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[Array, Array, Array]:
     """Tokens about the first one, attention, and the change x_i G x_jᵀ of its logits (up to constants of a row)."""
     key = ("moved logits", Z, M, G)
     if key not in run.memory:
@@ -33,7 +32,7 @@ def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[Any, Any, Any]:
         across = A.transpose(R)
         P = softmax(A, A.matmul(A.matmul(X, run.array(M)), across))
         run.memory[key] = R, P, A.matmul(A.matmul(X, run.array(G)), across)
-    found: tuple[Any, Any, Any] = run.memory[key]
+    found: tuple[Array, Array, Array] = run.memory[key]
     return found
 
 
@@ -91,7 +90,7 @@ def no_gradient(run: ArrayRun, Z: str, V: str, G: str) -> Truth:
     return Truth(not moved.any(), f"{moved.size} entries of the derivative, in exact rationals")
 
 
-def gradient_instance(Z: Any, M: Any, V: Any, G: Any) -> ArrayInstance:
+def gradient_instance(Z: ArrayLike, M: ArrayLike, V: ArrayLike, G: ArrayLike) -> ArrayInstance:
     """Tokens Z (n, d), M = W_Q W_Kᵀ/√d_qk and its direction G (d, d), values V (d, m)."""
     Z = as_array("Z", Z, ndim=2)
     d = Z.shape[1]

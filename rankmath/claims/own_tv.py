@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
@@ -12,7 +10,7 @@ from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import as_array
+from rankmath.validation import ArrayLike, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.statement import Statement
@@ -40,7 +38,7 @@ def tv(run: ArrayRun, c: str, g: str) -> Scalar:
     return run.number(unbox(distance))
 
 
-def tv_instance(c: Any, g: Any) -> ArrayInstance:
+def tv_instance(c: ArrayLike, g: ArrayLike) -> ArrayInstance:
     """Logits c of q (so any positive weights) and the tilt g, two vectors of one length."""
     c = as_array("c", c, ndim=1)
     return ArrayInstance({"c": c, "g": as_array("g", g, ndim=1, shape=c.shape)})

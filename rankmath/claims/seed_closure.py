@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
 from rankmath.linalg.stochastic import exact_product, is_row_stochastic
-from rankmath.validation import InvalidArgument
+from rankmath.validation import ArrayLike, InvalidArgument
 from rankmath.verification.draws import Rng, rational_stochastic
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.statement import Statement
@@ -43,7 +42,7 @@ def stochastic_product(run: ArrayRun, P: str) -> Truth:
     return Truth(is_row_stochastic(product, tolerance=0), f"product of {len(run[P])} matrices, in exact rationals")
 
 
-def closure_instance(*matrices: Any) -> ArrayInstance:
+def closure_instance(*matrices: ArrayLike) -> ArrayInstance:
     """Square row-stochastic matrices of one size, of Fractions, integers or floats that sum to one exactly."""
     if not matrices:
         raise InvalidArgument("matrices: none given; at least one row-stochastic matrix is needed")

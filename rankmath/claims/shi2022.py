@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, InvalidArgument, as_array
+from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN, SHI
@@ -65,7 +64,7 @@ def least_length(run: ArrayRun, Y: str, k: int) -> Scalar:
     return run.number(ordered[k])
 
 
-def rows_instance(Y: Any) -> ArrayInstance:
+def rows_instance(Y: ArrayLike) -> ArrayInstance:
     """Two tokens or more, none of them zero."""
     Y = as_array("Y", Y, ndim=2)
     if len(Y) < 2 or not Y.any(axis=1).all():

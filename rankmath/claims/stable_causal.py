@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from rankmath.certificates.issue import issue
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
-from rankmath.validation import as_count
+from rankmath.validation import ArrayLike, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import boxed, rational
 from rankmath.verification.instance import ArrayInstance
@@ -69,7 +68,7 @@ def stable_range(run: ArrayRun, parameters: str) -> Truth:
     return Truth(bool(0 < c < a < 1 and w**2 > a * (2 - a)))
 
 
-def stable_causal_instance(a: Any, w: Any, c: Any = None, dim: int = 2) -> ArrayInstance:
+def stable_causal_instance(a: ArrayLike, w: ArrayLike, c: ArrayLike = None, dim: int = 2) -> ArrayInstance:
     """The exact numbers 0 < c < a < 1 and w with w² > a(2 − a), all rational; c defaults to a/2."""
     from rankmath.equilibria.wu2024 import stable_causal_example
 

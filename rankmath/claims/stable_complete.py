@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -13,9 +12,9 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
-from rankmath.linalg.masks import Mask, as_mask
+from rankmath.linalg.masks import Mask, MaskLike, as_mask
 from rankmath.linalg.rationals import exact_matrix
-from rankmath.validation import InvalidArgument, as_array
+from rankmath.validation import Array, ArrayLike, InvalidArgument, Objects, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import DONG, OWN, WU
@@ -92,7 +91,9 @@ def none_attracts(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> T
     return Truth(False if rank is not None and rank > 1 else None, words)
 
 
-def equilibrium_instance(X: Any, W_V: Any, W_QK: Any, mask: Any = "complete") -> ArrayInstance:
+def equilibrium_instance(
+    X: ArrayLike, W_V: ArrayLike, W_QK: ArrayLike, mask: MaskLike = "complete"
+) -> ArrayInstance:
     """Tokens near an equilibrium of sphere LayerNorm under an undirected mask in one piece, and exact weights."""
     X = as_array("X", X, ndim=2)
     n, d = X.shape
@@ -105,7 +106,7 @@ def equilibrium_instance(X: Any, W_V: Any, W_QK: Any, mask: Any = "complete") ->
     return ArrayInstance({"X": X, **weights, "allowed": graph.allowed})
 
 
-def complete_instance(X: Any, W_V: Any, W_QK: Any) -> ArrayInstance:
+def complete_instance(X: ArrayLike, W_V: ArrayLike, W_QK: ArrayLike) -> ArrayInstance:
     """Tokens near an equilibrium of sphere LayerNorm without a mask, and exact weights."""
     return equilibrium_instance(X, W_V, W_QK)
 
@@ -198,7 +199,7 @@ def collapses(run: ArrayRun, X: str) -> Truth:
     )
 
 
-def resting_scales(X: Any, W_V: Any, allowed: Any) -> list[Fraction] | None:
+def resting_scales(X: Array, W_V: Array, allowed: Array) -> list[Fraction] | None:
     """The D > 0 of A X W_V = D X with unit rows X, in exact rationals, or None."""
     scales = []
     for x, row in zip(X, allowed, strict=True):
@@ -210,7 +211,7 @@ def resting_scales(X: Any, W_V: Any, allowed: Any) -> list[Fraction] | None:
     return scales
 
 
-def resting_instance(X: Any, W_V: Any, mask: Any = "causal") -> ArrayInstance:
+def resting_instance(X: ArrayLike, W_V: ArrayLike, mask: MaskLike = "causal") -> ArrayInstance:
     """Exact unit tokens that rest under uniform attention (W_QK = 0) over the mask and the exact W_V."""
     tokens, values = (np.asarray(exact_matrix(name, M), dtype=object) for name, M in (("X", X), ("W_V", W_V)))
     d = tokens.shape[1]
@@ -239,7 +240,7 @@ def draw_resting(rng: Rng, size: int) -> ArrayInstance:
     )
 
 
-def _fractions(M: Any) -> np.ndarray[Any, Any]:
+def _fractions(M: Array) -> Objects:
     return np.asarray([[Fraction(int(x.p), int(x.q)) for x in row] for row in M.tolist()], dtype=object)
 
 

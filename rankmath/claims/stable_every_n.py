@@ -12,12 +12,13 @@ import numpy as np
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
+from rankmath.equilibria.designs import Design
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
-from rankmath.linalg.masks import Mask, as_mask
+from rankmath.linalg.masks import Mask, MaskLike, as_mask
 from rankmath.linalg.rationals import exact_matrix
-from rankmath.validation import InvalidArgument, as_count
+from rankmath.validation import ArrayLike, InvalidArgument, Number, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import boxed, rational
 from rankmath.verification.instance import ArrayInstance
@@ -27,7 +28,7 @@ from rankmath.verification.statement import Statement
 _PROOF = "proofs/stable_every_n.tex"
 
 
-def _shown(design: Any, key: str) -> Certificate:
+def _shown(design: Design, key: str) -> Certificate:
     """The design's proof as a certificate of the statement, accepted by the checker."""
     from rankmath.equilibria.certify import certify_design
 
@@ -78,7 +79,7 @@ def causal_identity_attracts(run: ArrayRun, mu: str) -> Truth:
     return Truth(found == claimed, f"n = {n}: spectral radius {max(eigenvalues)}, exact algebra")
 
 
-def causal_instance(mu: Any) -> ArrayInstance:
+def causal_instance(mu: ArrayLike) -> ArrayInstance:
     """Exact numbers μ_1 > … > μ_n > 0."""
     return ArrayInstance({"mu": boxed([rational("mu", value) for value in mu])})
 
@@ -167,17 +168,17 @@ def every_rank_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     return _proved([_path(mask, g, k) for k in range(1, mask.n + 1)])
 
 
-def _number(value: Any) -> Fraction:
+def _number(value: Number) -> Fraction:
     return Fraction(value.item() if isinstance(value, np.ndarray) else value)
 
 
-def _path(mask: Mask, ratio: Fraction, rank: int) -> Any:
+def _path(mask: Mask, ratio: Fraction, rank: int) -> Design:
     from rankmath.equilibria.designs import path_design
 
     return path_design(mask.n, ratio=ratio, rank=rank, mask=mask)
 
 
-def _proved(designs: list[Any]) -> Truth:
+def _proved(designs: list[Design]) -> Truth:
     """Whether each design is proved to attract at its rank; never false, for a failed proof shows nothing."""
     from rankmath.equilibria.contraction import NotContracting, log10, prove_contraction
 
@@ -433,7 +434,7 @@ def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
     return Truth(bool(full and nearest is not None), f"full rank at distance 2^-{nearest} along a segment, exactly")
 
 
-def orthogonal_instance(X: Any, W_V: Any, mask: Any = "complete") -> ArrayInstance:
+def orthogonal_instance(X: ArrayLike, W_V: ArrayLike, mask: MaskLike = "complete") -> ArrayInstance:
     """Exact unit tokens, an exact orthogonal W_V, and a mask."""
     tokens, values = (np.asarray(exact_matrix(name, M), dtype=object) for name, M in (("X", X), ("W_V", W_V)))
     return ArrayInstance({"X": tokens, "W_V": values, "allowed": as_mask(mask, len(tokens)).allowed})

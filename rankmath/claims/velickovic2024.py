@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, InvalidArgument, as_array
+from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN, VELICKOVIC
@@ -38,7 +37,7 @@ def least_share(run: ArrayRun, c: str) -> Scalar:
     return run.number(-unbox(run.A.max(-_shares(run, c), axis=-2)))
 
 
-def row_instance(c: Any) -> ArrayInstance:
+def row_instance(c: ArrayLike) -> ArrayInstance:
     """The logits of one row, at least two."""
     c = as_array("c", c, ndim=1)
     if len(c) < 2:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
 from rankmath.linalg.stochastic import stationary
-from rankmath.validation import as_count
+from rankmath.validation import Array, ArrayLike, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import boxed, exact_stochastic, stacked
 from rankmath.verification.instance import ArrayInstance
@@ -22,7 +21,7 @@ from rankmath.verification.papers import OWN, WANG
 from rankmath.verification.statement import Statement
 
 
-def _after(run: ArrayRun, A: str, z: str, t: str) -> Any:
+def _after(run: ArrayRun, A: str, z: str, t: str) -> Array:
     y = run[z]
     for _ in range(int(run.letter(t))):
         y = run[A] @ y
@@ -97,7 +96,7 @@ def range_of(run: ArrayRun, z: str) -> Fraction:
     return Fraction(max(run[z]) - min(run[z]))
 
 
-def filter_instance(A: Any, z: Any, t: int = 1) -> ArrayInstance:
+def filter_instance(A: ArrayLike, z: ArrayLike, t: int = 1) -> ArrayInstance:
     """A positive row-stochastic matrix, a signal z, and a number of steps t."""
     A = exact_stochastic("A", A, positive=True)
     z = exact_array("z", z, (len(A),))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from rankmath.formula.evaluate import value
+from rankmath.formula.evaluate import Subject, value
 from rankmath.formula.reader import read_term
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
+from rankmath.validation import Number
 from rankmath.verification.draws import ALL_TOKENS, Rng, moderate_tokens, networks
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.papers import OWN, WU
@@ -75,7 +75,7 @@ def nearly_aligned_pair(rng: Rng) -> Iterator[NetworkInstance]:
         yield NetworkInstance(net, np.asarray([[0.0, 0.0], [1.0, tilt]]), "two tokens, causal")
 
 
-def gain_of_contraction(run: Any) -> dict[str, Any]:
+def gain_of_contraction(run: Subject) -> dict[str, Number]:
     """log of (rate with ε)/(computed contraction) on the same instances."""
     explicit = value(
         read_term("(1 - (1/(1 + (in_degree - 1)*exp(max_l(logit_range(P[l,0])))))**r)**floor(L/r)"), run, {}

@@ -3,7 +3,7 @@ that fails."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,8 +12,8 @@ import numpy as np
 from rankmath.claims.wu2024_1 import MASKS
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import LayerNorm, Network
-from rankmath.validation import InvalidArgument
-from rankmath.verification.draws import Rng, moderate_tokens, networks
+from rankmath.validation import ArrayLike, Floats, InvalidArgument
+from rankmath.verification.draws import Rng, Tokens, moderate_tokens, networks
 from rankmath.verification.instance import NetworkInstance, network_instance
 from rankmath.verification.papers import OWN, WU
 from rankmath.verification.statement import Statement
@@ -27,16 +27,16 @@ class SphereInstance(NetworkInstance):
             return self
         return SphereInstance(self.net.member(index), self.X[index], self.label)
 
-    def vector(self) -> np.ndarray[Any, Any]:
+    def vector(self) -> Floats:
         return np.concatenate([np.asarray(self.X).ravel(), np.asarray(self.net.W_QK).ravel()])
 
-    def at(self, vector: np.ndarray[Any, Any]) -> SphereInstance:
+    def at(self, vector: Floats) -> SphereInstance:
         X, query = np.split(vector, [self.X.size])
         net = self.net.replace(query=query.reshape(self.net.W_QK.shape), key=None)
         return SphereInstance(net, X.reshape(self.X.shape), self.label)
 
 
-def sphere_instance(net: Any, X: Any) -> SphereInstance:
+def sphere_instance(net: Network, X: ArrayLike) -> SphereInstance:
     """Checked input: the tokens are normalised first, so none may be zero."""
     checked = network_instance(net, X)
     if not bool(np.all(np.any(np.asarray(checked.X) != 0, axis=-1))):
@@ -45,7 +45,7 @@ def sphere_instance(net: Any, X: Any) -> SphereInstance:
 
 
 def draw_sphere(
-    tokens: Callable[[Rng, int, int, int], Any],
+    tokens: Tokens,
     rng: Rng,
     size: int,
     *,
@@ -66,13 +66,13 @@ def draw_sphere(
     return SphereInstance(net, tokens(rng, size, n, d), kind)
 
 
-def orthant_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
+def orthant_tokens(rng: Rng, size: int, n: int, d: int) -> Floats:
     """Non-negative coordinates: no obtuse angles."""
     power = float(rng.choice([0.3, 1.0, 3.0]))
     return np.asarray(np.abs(rng.standard_normal((size, n, d))) ** power)
 
 
-def cap_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
+def cap_tokens(rng: Rng, size: int, n: int, d: int) -> Floats:
     """Around a pole, from a narrow cap to nearly a hemisphere."""
     pole = rng.standard_normal((size, 1, d))
     pole = pole / np.sqrt((pole * pole).sum(axis=-1, keepdims=True))
@@ -80,7 +80,7 @@ def cap_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
     return np.asarray(pole + 10.0 ** rng.uniform(-4, 0.3, (size, 1, 1)) * noise)
 
 
-def gaussian_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
+def gaussian_tokens(rng: Rng, size: int, n: int, d: int) -> Floats:
     """In all directions."""
     return rng.standard_normal((size, n, d))
 

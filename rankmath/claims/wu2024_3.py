@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from rankmath.certificates.issue import issue
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
-from rankmath.validation import InvalidArgument, as_count
+from rankmath.validation import ArrayLike, InvalidArgument, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import boxed, rational
 from rankmath.verification.instance import ArrayInstance
@@ -47,7 +46,7 @@ def tokens_of(run: ArrayRun, sizes: str) -> Fraction:
     return Fraction(int(run[sizes][0]))
 
 
-def shift_instance(tokens: int, dim: int, w: Any) -> ArrayInstance:
+def shift_instance(tokens: int, dim: int, w: ArrayLike) -> ArrayInstance:
     """n tokens, dimension d and w > n − 1, rational."""
     n, d, number = as_count("tokens", tokens), as_count("dim", dim), rational("w", w)
     if number <= n - 1:

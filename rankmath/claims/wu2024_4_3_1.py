@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_two_tokens
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
-from rankmath.validation import InvalidArgument
+from rankmath.validation import Array, ArrayLike, InvalidArgument, Number
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import boxed, rational
 from rankmath.verification.instance import ArrayInstance
@@ -52,7 +51,7 @@ def two_token_equilibria(run: ArrayRun, w: str) -> Truth:
     return Truth(holds, f"w = {number}: {points}, multipliers ½, 1 + s, 1 − s with s = {s}")
 
 
-def _is_second_token(W_V: Any, x: Any, multiplier: Any) -> bool:
+def _is_second_token(W_V: Array, x: Array, multiplier: Number) -> bool:
     """x on the circle, (e₂ + x)W_V = λx with λ > 0, and the multiplier is the derivative along the tangent."""
     import sympy as sp
 
@@ -78,7 +77,7 @@ def draw_two_tokens(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"w": boxed(numbers[:size])}, "rational w", is_batch=True)
 
 
-def two_token_instance(w: Any) -> ArrayInstance:
+def two_token_instance(w: ArrayLike) -> ArrayInstance:
     """w > 1, rational."""
     number = rational("w", w)
     if number <= 1:

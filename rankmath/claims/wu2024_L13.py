@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
 from rankmath.linalg.rationals import exact_matrix
-from rankmath.validation import InvalidArgument
+from rankmath.validation import ArrayLike, InvalidArgument, Objects
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import boxed, rational
 from rankmath.verification.instance import ArrayInstance
@@ -123,7 +123,7 @@ def stays_in_repaired_set(run: ArrayRun, x: str, w: str) -> Truth:
     return Truth(kept, f"exact rationals: w²y_{{d−1}}² = {left} against ‖y‖² = {right}")
 
 
-def vector_instance(x: Any, w: Any) -> ArrayInstance:
+def vector_instance(x: ArrayLike, w: ArrayLike) -> ArrayInstance:
     """An exact unit vector of at least two coordinates, and w > 1."""
     [row] = exact_matrix("x", [list(x)])
     number = rational("w", w)
@@ -140,7 +140,7 @@ def draw_vectors(rng: Rng, size: int, *, repaired: bool) -> ArrayInstance:
     """Rational unit vectors with x_{d−1} ≤ −1/w, by inverse stereographic projection; about half in the set."""
     d = int(rng.integers(2, 7)) if repaired else int(rng.integers(4, 7))
     w = Fraction(int(rng.integers(15, 60)), 10)
-    found: list[np.ndarray[Any, Any]] = []
+    found: list[Objects] = []
     while len(found) < size:
         u = np.sort(rng.integers(1, 60, d)) if rng.random() < 0.5 else rng.integers(1, 60, d)
         t = [Fraction(int(v), 60) for v in u[:-1]]

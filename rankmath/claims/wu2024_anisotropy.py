@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import scalar_function
 from rankmath.linalg import norms
-from rankmath.validation import as_array, as_count
+from rankmath.validation import Floats, Number, as_array, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import WU
@@ -32,10 +31,10 @@ class ShiftInstance(ArrayInstance):
     def select(self, index: int) -> ShiftInstance:
         return replace(self, arrays={"w": self["w"][index]}, is_batch=False) if self.is_batch else self
 
-    def vector(self) -> np.ndarray[Any, Any]:
+    def vector(self) -> Floats:
         return np.asarray(self["w"], dtype=float).ravel()
 
-    def at(self, vector: np.ndarray[Any, Any]) -> ShiftInstance:
+    def at(self, vector: Floats) -> ShiftInstance:
         return replace(self, arrays={"w": vector.reshape(np.shape(self["w"]))})
 
 
@@ -54,7 +53,7 @@ def spectral_gap(run: ArrayRun, w: str) -> Scalar:
     n, k = shift.tokens, shift.rank
     m = n - k + 1
     number = A.constant(float(shift["w"])) if A.unbounded else np.asarray(shift["w"], dtype=float)
-    row: list[Any] = [0 * number] * (k - 1) + [0 * number + 1]
+    row: list[Number] = [0 * number] * (k - 1) + [0 * number + 1]
     rows = [row] * m
     for step in range(k - 1):
         pull = m if step == 0 else 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial, reduce
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from rankmath.certificates.issue import certify_arrays, exact_array
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
-from rankmath.validation import InvalidArgument, as_count
+from rankmath.validation import Array, ArrayLike, Bools, InvalidArgument, Objects, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import boxed, exact_stochastic, rational, stacked
 from rankmath.verification.instance import ArrayInstance
@@ -23,19 +22,19 @@ from rankmath.verification.statement import Statement
 # -- rollouts ----------------------------------------------------------------------------------------------
 
 
-def _rollout(run: ArrayRun, P: str) -> Any:
+def _rollout(run: ArrayRun, P: str) -> Array:
     """A^(t)⋯A^(0): the last layer stands on the left."""
     if ("rollout", P) not in run.memory:
         run.memory["rollout", P] = reduce(lambda product, layer: layer @ product, run[P])
     return run.memory["rollout", P]
 
 
-def _window(n: int, w: int) -> np.ndarray[Any, Any]:
+def _window(n: int, w: int) -> Bools:
     i, j = np.indices((n, n))
     return (j <= i) & (i - j < w)
 
 
-def _prefix(n: int, k: int) -> np.ndarray[Any, Any]:
+def _prefix(n: int, k: int) -> Bools:
     i, j = np.indices((n, n))
     return j < np.maximum(k, i + 1)
 
@@ -118,18 +117,18 @@ def prefix_floor(run: ArrayRun, P: str, k: Fraction) -> Fraction:
     return Fraction(_rollout(run, P)[:, : int(k)].min())
 
 
-def causal_instance(P: Any) -> ArrayInstance:
+def causal_instance(P: ArrayLike) -> ArrayInstance:
     """A sequence of row-stochastic matrices, the first layer first."""
     return ArrayInstance({"P": exact_stochastic("P", P)})
 
 
-def window_instance(P: Any, w: int) -> ArrayInstance:
+def window_instance(P: ArrayLike, w: int) -> ArrayInstance:
     """The same, and the width w ≥ 2 of the window."""
     layers = exact_stochastic("P", P)
     return ArrayInstance({"P": layers, "w": boxed([Fraction(as_count("w", w, least=2))])[0]})
 
 
-def prefix_instance(P: Any, prefix: int) -> ArrayInstance:
+def prefix_instance(P: ArrayLike, prefix: int) -> ArrayInstance:
     """The same, and the length of the prefix, at least 1 and at most n."""
     layers = exact_stochastic("P", P)
     length = as_count("prefix", prefix, least=1, most=layers.shape[-1])
@@ -145,7 +144,7 @@ def draw_layers(rng: Rng, size: int, *, mask: str, extreme: bool = False) -> Arr
     found = []
     for _ in range(size):
         if extreme:
-            layers = np.full((length, n, n), Fraction(1, int(rng.integers(n + 1, 4 * n)))) * allowed
+            layers: Objects = np.full((length, n, n), Fraction(1, int(rng.integers(n + 1, 4 * n)))) * allowed
             layers = layers + np.eye(n, dtype=int) * (1 - layers.sum(axis=-1, keepdims=True))
         else:
             layers = exact_array("P", rng.integers(1, 30, (length, n, n)) * allowed, (length, n, n))
@@ -298,7 +297,7 @@ def decay_tightness(run: ArrayRun, E: str, a: str) -> Fraction:
     return largest
 
 
-def decay_instance(E: Any, a: Any) -> ArrayInstance:
+def decay_instance(E: ArrayLike, a: ArrayLike) -> ArrayInstance:
     """Positive e^I (n, n), of which the causal part counts, and a = e^(−m) between 0 and 1."""
     E, decay = exact_array("E", E, (None, None)), rational("a", a)
     if E.shape[0] != E.shape[1] or len(E) < 2 or not (E > 0).all() or not 0 < decay < 1:
@@ -372,7 +371,7 @@ def _too_deep(a: Fraction, c: Fraction) -> int:
     return t
 
 
-def theta_instance(a: Any, c: Any) -> ArrayInstance:
+def theta_instance(a: ArrayLike, c: ArrayLike) -> ArrayInstance:
     """The decay 0 < a < 1, and a constant c > 0."""
     decay, constant = rational("a", a), rational("c", c)
     if not 0 < decay < 1 or constant <= 0:

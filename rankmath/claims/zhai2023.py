@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
 from rankmath.linalg import norms
-from rankmath.validation import InvalidArgument, as_array
+from rankmath.validation import ArrayLike, InvalidArgument, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN, ZHAI
@@ -68,7 +67,7 @@ def entropy_floor(run: ArrayRun, T: Scalar, s: Scalar) -> Scalar:
     return run.from_log(np.logaddexp(first, log + gap.log - np.log1p(np.exp(log))))
 
 
-def entropy_instance(X: Any, W: Any) -> ArrayInstance:
+def entropy_instance(X: ArrayLike, W: ArrayLike) -> ArrayInstance:
     """At least two tokens X (n, d), and W (d, d) = W_QK over √d_qk."""
     X = as_array("X", X, ndim=2)
     if len(X) < 2:
@@ -112,7 +111,7 @@ zhai2023_3_1 = Statement(
 )
 
 
-def order_instance(T: Any, sigma: Any, c: Any = 1) -> ArrayInstance:
+def order_instance(T: ArrayLike, sigma: ArrayLike, c: ArrayLike = 1) -> ArrayInstance:
     """A number T ≥ 2 of tokens, a size σ > 0 of the logits, and a constant c > 0."""
     T, sigma, c = (as_array(name, value, ndim=0) for name, value in (("T", T), ("sigma", sigma), ("c", c)))
     if not (T >= 2 and sigma > 0 and c > 0):

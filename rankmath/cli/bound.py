@@ -12,6 +12,7 @@ import click
 
 from rankmath.cli.app import as_json, complete_keys
 from rankmath.cli.trace import number
+from rankmath.validation import Json
 
 
 @click.command()
@@ -73,7 +74,7 @@ def bound(
     names = {q.symbol.label if q.per_head else q.symbol: q.latex for q in found.quantities}
     tex = str(sympy.latex(expression, symbol_names=names))
     if as_json:
-        plain: dict[str, Any] = {"key": key, "side": found.side, "expression": str(expression), "latex": tex}
+        plain: dict[str, Json] = {"key": key, "side": found.side, "expression": str(expression), "latex": tex}
         plain |= {"symbols": dict(found.symbols), "hypothesis": found.hypothesis}
         plain |= {name: number(value) for name, value in numbers.items()}
         click.echo(json.dumps(plain, indent=1))

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rankmath.cli.app import App, as_json
+from rankmath.validation import Json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankmath.campaigns.ledger import Row, Standing
+    from rankmath.console import Cell
 
 
 @click.group(cls=App)
@@ -162,7 +169,7 @@ def export(ledger: str, output: str, table: str, key: str | None) -> None:
     click.echo(f"{count} rows: {output}")
 
 
-def _plain(standing: Any, planned: int | None) -> dict[str, Any]:
+def _plain(standing: Standing, planned: int | None) -> dict[str, Json]:
     from rankmath.campaigns.chunks import HISTOGRAM_EDGES
 
     about = {"outcome": standing.outcome, "as_registered": standing.as_registered, "planned": planned}
@@ -170,12 +177,12 @@ def _plain(standing: Any, planned: int | None) -> dict[str, Any]:
     return {**vars(standing), **about, **ratio}
 
 
-def _print_standings(standings: Any, planned: dict[str, int]) -> None:
+def _print_standings(standings: Sequence[Standing], planned: dict[str, int]) -> None:
     from rankmath.console import print_table
     from rankmath.printing import quotient
 
     numbers = ("instances", "held on", "violated", "undecided", "n/a", "certified", "lhs/rhs ≤", "failed")
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for s in standings:
         share = f" ({100 * s.instances / planned[s.statement]:.0f} %)" if planned.get(s.statement) else ""
         verdict = (s.outcome, "green" if s.as_registered else "bold red")
@@ -187,19 +194,19 @@ def _print_standings(standings: Any, planned: dict[str, int]) -> None:
     print_table((*first, *numbers), rows, left=first, optional=optional)
 
 
-def _print_records(rows: list[dict[str, Any]]) -> None:
+def _print_records(rows: list[Row]) -> None:
     from rankmath.console import print_table
 
     columns = ("instance", "why", "verdict", "by", "log lhs", "log rhs", "kind")
-    cells = []
+    cells: list[list[Cell]] = []
     for row in rows:
         sides = ["" if row[name] is None else f"{row[name]:.17g}" for name in ("log_lhs", "log_rhs")]
         note = f"{row['label']}{': ' if row['reason'] else ''}{row['reason']}"
         place = f"{_place(row)}/{row['position']}"
-        cells.append((place, row["why"], row["outcome"], row["arithmetic"], *sides, note))
+        cells.append([place, row["why"], row["outcome"], row["arithmetic"], *sides, note])
     words = ("instance", "why", "verdict", "by")
     print_table(columns, cells, left=words, optional=("why", "log rhs", "log lhs", "by"), wrapped="kind")
 
 
-def _place(row: dict[str, Any]) -> str:
+def _place(row: Row) -> str:
     return f"{row['statement']} {row['seed']}/{row['chunk']}"

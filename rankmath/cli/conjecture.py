@@ -7,9 +7,11 @@ import math
 import re
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+
+from rankmath.validation import Json
 
 if TYPE_CHECKING:
     from rankmath.campaigns.conjecture import Answer
@@ -61,7 +63,7 @@ def answer_all(
             else:
                 began = time.monotonic()
 
-                def tell(count: int, score: float, began: float = began, progress: Any = progress) -> None:
+                def tell(count: int, score: float, began: float = began, progress: Progress = progress) -> None:
                     best = f"lhs/rhs <= {math.exp(score):.6g}" if score > -700 else "none near yet"
                     progress.at(time.monotonic() - began, f"{count} evaluations, {best}")
 
@@ -99,7 +101,7 @@ def saved(answer: Answer, output: str) -> list[str]:
     return [*lines, f"certificate: {path} ({certificate.id}, accepted by the checker)"]
 
 
-def plain(answer: Answer, output: str) -> dict[str, Any]:
+def plain(answer: Answer, output: str) -> dict[str, Json]:
     """The answer as plain data."""
     battery = answer.battery
     return {

@@ -52,9 +52,9 @@ def counterexample(
     options = {"--tokens": tokens, "--dim": dim, "--rank": rank, "--mask": mask, "--stable": stable or None}
     options |= {"--norm": norm, "--seed": seed, "--plot": plot or None}
     if what == "layernorm":
-        for name in ("--tokens", "--dim", "--rank"):
-            if options[name] is None:
-                raise InvalidArgument(f"{name}: not given; layernorm needs --tokens, --dim and --rank")
+        if tokens is None or dim is None or rank is None:
+            name = next(name for name in ("--tokens", "--dim", "--rank") if options[name] is None)
+            raise InvalidArgument(f"{name}: not given; layernorm needs --tokens, --dim and --rank")
         shown = equilibrium_shown(
             tokens,
             dim,

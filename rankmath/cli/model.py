@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from rankmath.cli.app import as_json
 from rankmath.cli.trace import number
+from rankmath.validation import Floats, Json, Number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankmath.experiments.layer_bounds import LayerBound
+    from rankmath.model.checkpoint import Model
+
+#: The numbers of each layer, by name.
+Rows: TypeAlias = "list[dict[str, str | float | None]]"
 
 
 @click.command()
@@ -77,7 +88,8 @@ def model(
         return
     names, metrics = variant.split(","), metric.split(",")
     whole = load_model(folder, layers=layers, part=part)
-    results: list[dict[str, Any]] = []
+    results: list[dict[str, Json]] = []
+    tables: list[tuple[str, Rows, Sequence[LayerBound]]] = []
     curves: list[Curve] = []
     with Progress(len(names), "variants", quiet=as_json) as progress:
         for name in names:
@@ -86,9 +98,9 @@ def model(
             net = chosen.network
             run = trace(net, X, arithmetic=arithmetic)
             columns = measure(net, X, metrics, arithmetic=arithmetic)
-            rows = []
+            rows: Rows = []
             for l in range(net.layers + 1):
-                row: dict[str, Any] = {"layer": l, "log_residual": number(run.log_residual[l])}
+                row: dict[str, str | float | None] = {"layer": l, "log_residual": number(run.log_residual[l])}
                 if arithmetic == "balls":
                     row["log_residual_lower"] = number(run.log_residual_lower[l])
                     row["log_residual_upper"] = number(run.log_residual_upper[l])
@@ -101,12 +113,13 @@ def model(
                     if arithmetic == "balls":
                         row[f"{key} enclosure"] = _enclosure(columns.balls[key][l])
                 rows.append(row)
-            result: dict[str, Any] = {"variant": name, "layers": rows}
+            result: dict[str, Json] = {"variant": name, "layers": rows}
             curves.append(Curve.of("log of the residual", name, range(net.layers + 1), run.log_residual))
             for key in metrics:
                 logs = key in columns.logs
                 values = (columns.logs if logs else columns.values)[key]
                 curves.append(Curve.of(f"log of {key}" if logs else key, name, range(net.layers + 1), values))
+            found = layer_bounds(net, X) if bounds else ()
             if bounds:
                 result["bounds"] = [
                     {
@@ -117,9 +130,10 @@ def model(
                         "share": [number(x) for x in bound.share],
                         "vacuous": list(bound.vacuous),
                     }
-                    for bound in layer_bounds(net, X)
+                    for bound in found
                 ]
             results.append(result)
+            tables.append((name, rows, found))
             progress.step(name)
     if plot is not None:
         from rankmath.report.panels import plot_curves
@@ -135,12 +149,13 @@ def model(
         }
         click.echo(json.dumps(about | {"variants": results}, indent=1))
         return
-    _print(results)
+    for shown in tables:
+        _print(*shown)
     if plot is not None:
         click.echo(f"plot: {plot}")
 
 
-def _input(chosen: Any, text: str | None, ids: str | None, tokens: int, seed: int) -> Any:
+def _input(chosen: Model, text: str | None, ids: str | None, tokens: int, seed: int) -> Floats:
     from rankmath.validation import InvalidArgument
 
     if text is not None and ids is not None:
@@ -161,27 +176,25 @@ def _input(chosen: Any, text: str | None, ids: str | None, tokens: int, seed: in
     return chosen.embed(chosen.random_ids(tokens, seed))
 
 
-def _enclosure(ball: Any) -> str | None:
+def _enclosure(ball: Number) -> str | None:
     return None if ball is None else str(ball.str(20))
 
 
-def _print(results: list[dict[str, Any]]) -> None:
+def _print(variant: str, rows: Rows, bounds: Sequence[LayerBound]) -> None:
     from rankmath.console import print_table
 
-    for result in results:
-        click.echo(f"{result['variant']}:")
-        rows = result["layers"]
-        cells = [[_cell(value) for value in row.values()] for row in rows]
-        print_table(list(rows[0]), cells, optional=("order", "log_diameter"))
-        for bound in result.get("bounds", ()):
-            steps = [
-                "vacuous" if empty else "" if share is None else f"{share:.3f}"
-                for share, empty in zip(bound["share"], bound["vacuous"], strict=True)
-            ]
-            click.echo(f"  {bound['key']} says of the fall of the logarithm, layer by layer: {', '.join(steps)}")
+    click.echo(f"{variant}:")
+    cells = [[_cell(value) for value in row.values()] for row in rows]
+    print_table(list(rows[0]), cells, optional=("order", "log_diameter"))
+    for bound in bounds:
+        steps = [
+            "vacuous" if empty else "" if math.isnan(share) else f"{share:.3f}"
+            for share, empty in zip(bound.share, bound.vacuous, strict=True)
+        ]
+        click.echo(f"  {bound.key} says of the fall of the logarithm, layer by layer: {', '.join(steps)}")
 
 
-def _cell(value: Any) -> str:
+def _cell(value: str | float | None) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else f"{value:.10g}"

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from rankmath.cli.app import as_json
+from rankmath.validation import Number
 
 
 @click.command()
@@ -64,14 +65,13 @@ def trace(
     count = tokens if net.tokens is None else None
     X = net.random_input(seed + 1, tokens=count)
     result = run_trace(net, X, residual, arithmetic=arithmetic)
-    found = result.to_dict()
-    rows = found["layers"]
+    rows = result.rows()
     if plot is not None:
         from rankmath.report.plots import plot_decay
 
         plot_decay(result, plot)
     if as_json:
-        click.echo(json.dumps(found, indent=1))
+        click.echo(json.dumps(result.to_dict(), indent=1))
         return
     empty = {name for name in ("order", "log_log_residual") if all(row[name] is None for row in rows)}
     rows = [{name: value for name, value in row.items() if name not in empty} for row in rows]
@@ -83,7 +83,7 @@ def trace(
         click.echo(f"plot: {plot}")
 
 
-def number(x: Any) -> float | None:
+def number(x: Number) -> float | None:
     """JSON knows no infinities: None stands for what is not a finite double."""
     value = float(x)
     return value if math.isfinite(value) else None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rankmath.attention.backend import Backend
     from rankmath.campaigns.in_memory import Result
     from rankmath.campaigns.work import Work
+    from rankmath.report.results import Report
     from rankmath.verification.statement import Statement
 
 
@@ -90,12 +91,11 @@ def verify(
     from rankmath.validation import InvalidArgument, as_count
 
     factor = 10 if thorough else 1
-    settings: dict[str, Any] = {
+    counts = {
         "instances": as_count("--instances", instances) * factor,
         "certify": as_count("--certify", certify, least=0) * factor,
         "seed": as_count("--seed", seed, least=0),
         "search": 300 * factor,
-        "backend": backend,
     }
     jobs = as_count("--jobs", jobs, most=256)
     mover(backend)  # refused before anything runs
@@ -119,12 +119,14 @@ def verify(
             mine, letter=sharpen, seconds=seconds, seed=seed, instances=instances, output=output, as_json=as_json
         )
         return
-    batteries = works(list(entries.values()), **settings)
+    batteries = works(list(entries.values()), backend=backend, **counts)
     results: dict[str, Result] = {}
     done: dict[str, int] = {}
 
     def report_of() -> Report:
-        return Report.of([results[key] for key in entries if key in results], {**settings, "jobs": jobs})
+        return Report.of(
+            [results[key] for key in entries if key in results], {**counts, "backend": backend, "jobs": jobs}
+        )
 
     whole = {work.key: work for work in batteries}
     with Progress(sum(work.cost for work in batteries), "%", quiet=as_json) as progress:
@@ -160,7 +162,7 @@ def verify(
     sys.exit(0 if all(result.as_registered for result in report.results) else 1)
 
 
-def _write_page_and_appendix(folder: Path, report: Any, *, quiet: bool) -> list[str]:
+def _write_page_and_appendix(folder: Path, report: Report, *, quiet: bool) -> list[str]:
     """Both into the report's folder; what was written, or what is missing for it, in words."""
     from rankmath.claims import statements
     from rankmath.console import Progress

@@ -69,8 +69,14 @@ class Limit(Shows):
     def to_dict(self) -> dict[str, Json]:
         """What it is, as plain data."""
         error = self.error if self.kind != "undecided" else None
-        about = {"kind": self.kind, "steps": self.steps, "error": error, "tolerance": self.tolerance}
-        return about | {"orbit": [state.tolist() for state in self.orbit], "rank": self.rank}
+        return {
+            "kind": self.kind,
+            "steps": self.steps,
+            "error": error,
+            "tolerance": self.tolerance,
+            "orbit": [state.tolist() for state in self.orbit],
+            "rank": self.rank,
+        }
 
     def sheet(self) -> Sheet:
         facts = (

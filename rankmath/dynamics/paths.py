@@ -50,7 +50,7 @@ class PathSums(Shows):
 
     def sheet(self) -> Sheet:
         rows = tuple(
-            (str(r["length"]), str(r["paths"]), "" if r["log_residual"] is None else digits(r["log_residual"], 8))
+            (str(r["length"]), str(r["paths"]), "" if (x := r["log_residual"]) is None else digits(x, 8))
             for r in _path_rows(self)
         )
         n, d = self.terms.shape[-2:]
@@ -91,7 +91,7 @@ class PathSums(Shows):
         return result
 
 
-def _path_rows(sums: PathSums) -> list[dict[str, Json]]:
+def _path_rows(sums: PathSums) -> list[dict[str, float | None]]:
     logs = sums.log_residual()
     steps = _steps(sums.net)
     counts = path_counts(len(steps), sums.net.heads, any(s.skip for s in steps))

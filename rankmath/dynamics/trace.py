@@ -123,6 +123,10 @@ class Trace(Shows):
 
     def to_dict(self) -> dict[str, Json]:
         """The logarithms by layer as plain data; None stands for what is not a finite number."""
+        return {"norm": self.norm, "arithmetic": self.arithmetic, "layers": self.rows()}
+
+    def rows(self) -> list[dict[str, float | None]]:
+        """The logarithms of each layer by name."""
         columns = {"log_residual": self.log_residual, "log_log_residual": self.log_log_residual}
         columns |= {"log_diameter": self.log_diameter}
         if self.arithmetic == "balls":
@@ -130,13 +134,13 @@ class Trace(Shows):
                 "log_residual_lower": self.log_residual_lower,
                 "log_residual_upper": self.log_residual_upper,
             }
-        rows: list[dict[str, Json]] = []
+        rows: list[dict[str, float | None]] = []
         for l in range(len(self.log_residual)):
-            row: dict[str, Json] = {"layer": l}
+            row: dict[str, float | None] = {"layer": l}
             row |= {name: _plain(values[l]) for name, values in columns.items()}
             row["order"] = _plain(self.order[l - 1]) if l and self.decays[l - 1].all() else None
             rows.append(row)
-        return {"norm": self.norm, "arithmetic": self.arithmetic, "layers": rows}
+        return rows
 
     @cached_property
     def decays(self) -> Bools:

@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 
-from rankmath.experiments.gradients import Floats, Parameters, Var, layer_norm, mean_square, train
+from rankmath.experiments.gradients import Parameters, Var, layer_norm, mean_square, train
 from rankmath.experiments.outcome import Curve, Outcome, Step, silent
 from rankmath.experiments.trained import attention_layer, initial_layers
-from rankmath.validation import InvalidArgument, as_count
+from rankmath.validation import Floats, InvalidArgument, Json, as_count
 
 RADIUS, HEADS = 0.3, 2
 VARIANTS = {"san": (False, False), "san+mlp": (False, True), "san+skip": (True, False)}
@@ -98,5 +98,11 @@ def dong_circle(
             progress(f"width {width}, {name}")
     axes = {f"width {w}": ("step", "distance of the tokens / diameter", "linear", "log") for w in widths}
     axes |= {f"trajectories, width {w}": ("x", "y", "linear", "linear") for w in widths}
-    settings = {"widths": list(widths), "seed": seed, "points": points, "steps": steps, "length": length}
+    settings: dict[str, Json] = {
+        "widths": list(widths),
+        "seed": seed,
+        "points": points,
+        "steps": steps,
+        "length": length,
+    }
     return Outcome("dong-circle", settings, tuple(curves), tuple(findings), axes)

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from rankmath.dynamics.paths import path_sums
-from rankmath.experiments.gradients import Floats, Parameters, Var, cross_entropy, rows, softmax, train
+from rankmath.experiments.gradients import Parameters, Var, cross_entropy, rows, softmax, train
 from rankmath.experiments.outcome import Curve, Outcome, Step, silent
 from rankmath.experiments.trained import as_network, attention_layer, initial_layers
-from rankmath.validation import InvalidArgument, as_choice, as_count
+from rankmath.validation import Array, Floats, Ints, InvalidArgument, Json, as_choice, as_count
 
 TASKS = ("memorisation", "sorting", "convex-hull")
 #: Length of a sequence, heads and labels of each task, as in the paper's commands; vocabulary of ids, or 0 for
@@ -26,7 +25,7 @@ TASKS = ("memorisation", "sorting", "convex-hull")
 SIZES = {"memorisation": (16, 2, 2, 64), "sorting": (8, 2, 10, 10), "convex-hull": (10, 3, 2, 0)}
 
 
-def task_data(task: str, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def task_data(task: str, count: int, rng: np.random.Generator) -> tuple[Array, Ints]:
     """Inputs (count, n) of ids, or (count, n, 2) of points, and a label for each token."""
     n, _, labels, vocabulary = SIZES[task]
     if task == "memorisation":
@@ -38,7 +37,7 @@ def task_data(task: str, count: int, rng: np.random.Generator) -> tuple[Floats, 
     return points, np.stack([on_hull(sample) for sample in points])
 
 
-def on_hull(points: Floats) -> Floats:
+def on_hull(points: Floats) -> Ints:
     """1 for corners of the convex hull, 0 for the rest."""
     from scipy.spatial import ConvexHull
 
@@ -47,7 +46,7 @@ def on_hull(points: Floats) -> Floats:
     return label
 
 
-def embedded(p: Mapping[str, Var], data: Floats) -> Var:
+def embedded(p: Mapping[str, Var], data: Array) -> Var:
     """Tokens of layer 0: words or points into R^d, plus positions where order matters."""
     if data.ndim == 3:
         return Var(data) @ p["points"] + p["points_bias"]
@@ -64,7 +63,7 @@ def logits(p: Mapping[str, Var], data: Floats, *, layers: int, heads: int) -> Va
 
 def trained_task(
     task: str, seed: int, *, dim: int, layers: int, count: int, steps: int, progress: Step
-) -> tuple[Parameters, float, Floats, Floats]:
+) -> tuple[Parameters, float, Array, Ints]:
     """Weights after training, the loss they leave, and the data."""
     n, heads, labels, vocabulary = SIZES[task]
     rng = np.random.default_rng(seed)
@@ -85,7 +84,7 @@ def trained_task(
     return found, loss, data, target
 
 
-def term_accuracy(p: Parameters, data: Floats, target: Floats, *, layers: int, heads: int) -> tuple[Floats, Floats]:
+def term_accuracy(p: Parameters, data: Array, target: Ints, *, layers: int, heads: int) -> tuple[Floats, Floats]:
     """Accuracy of the sum of all paths of each length k = 0..L (Theorem 2.1), and the size of its part, both
     (L+1,).
 
@@ -104,13 +103,13 @@ def term_accuracy(p: Parameters, data: Floats, target: Floats, *, layers: int, h
 
 
 def recomputed_accuracy(
-    p: Parameters, data: Floats, target: Floats, *, layers: int, heads: int, paths: int, rng: np.random.Generator
+    p: Parameters, data: Array, target: Ints, *, layers: int, heads: int, paths: int, rng: np.random.Generator
 ) -> Floats:
     """Accuracy of the mean of `paths` sampled paths of each length, attention computed on the path's own tokens."""
     right = np.zeros(layers + 1)
     start = embedded({name: Var(value) for name, value in p.items()}, data).value
     for k in range(layers + 1):
-        total: Any = 0.0
+        total: Array = 0.0
         for _ in range(paths):
             through = set(rng.choice(layers, size=k, replace=False).tolist())
             X = start
@@ -181,7 +180,7 @@ def dong_effectiveness(
         progress(task)
     axes = dict.fromkeys(tasks, ("path length", "accuracy", "linear", "linear"))
     axes |= {f"{task}: size": ("path length", "share of the output", "linear", "log") for task in tasks}
-    settings: dict[str, Any] = {"tasks": list(tasks), "seed": seed, "dim": dim, "layers": layers, "count": count}
+    settings: dict[str, Json] = {"tasks": list(tasks), "seed": seed, "dim": dim, "layers": layers, "count": count}
     return Outcome(
         "dong-effectiveness", settings | {"steps": steps, "paths": paths}, tuple(curves), tuple(findings), axes
     )

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from rankmath.dynamics.columns import measure
 from rankmath.experiments.models import first_tokens, given_model
 from rankmath.experiments.outcome import Curve, Outcome, Step, silent
 from rankmath.model.checkpoint import Model
-from rankmath.validation import as_count
+from rankmath.validation import ArrayLike, Json, as_count
 
 #: What their figure shows for bert-base-cased at these layers, float32 (floor 2e-7).
 PAPER_LAYERS = (0, 1, 2, 3, 4, 6, 8, 12)
@@ -62,12 +61,12 @@ def dong_fig2(
                 at = PAPER_LAYERS[: len(values)]
                 curves.append(Curve.of(source, f"{name}, paper (bert-base-cased, float32)", at, np.log10(values)))
     axes = {curve.panel: ("layer", "log10 of the relative residual", "linear", "linear") for curve in curves}
-    settings: dict[str, Any] = {"model": None if model is None else whole.kind, "text": text is not None}
+    settings: dict[str, Json] = {"model": None if model is None else whole.kind, "text": text is not None}
     settings |= {"tokens": tokens, "seed": seed}
     if not is_trained:
         settings |= {"dim": dim, "heads": heads, "layers": layers}
     return Outcome("dong-fig2", settings, tuple(curves), tuple(findings), axes)
 
 
-def _shown(values: Any) -> str:
+def _shown(values: ArrayLike) -> str:
     return ", ".join(f"{value:.4g}" for value in values[1:])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from rankmath.experiments.models import first_tokens, given_model
 from rankmath.experiments.outcome import Curve, Outcome, Step, silent
 from rankmath.linalg.norms import composite
 from rankmath.model.checkpoint import Model
-from rankmath.validation import as_count
+from rankmath.validation import Floats, Json, as_count
 
 #: Heads and layers of the models whose path lengths they draw.
 ARCHITECTURES = {
@@ -90,7 +89,7 @@ def dong_paths(
         "single paths, relative residual of the product of attentions": ("path length", "median", "linear", "log"),
         "share of paths of each length": ("path length / L", "share", "linear", "linear"),
     }
-    settings: dict[str, Any] = {"model": whole.kind if is_trained else None, "text": text is not None}
+    settings: dict[str, Json] = {"model": whole.kind if is_trained else None, "text": text is not None}
     settings |= {
         "tokens": tokens,
         "seed": seed,
@@ -102,7 +101,7 @@ def dong_paths(
     return Outcome("dong-paths", settings, tuple(curves), tuple(findings), axes)
 
 
-def _sampled(P: Any, samples: int, seed: int) -> dict[str, list[float]]:
+def _sampled(P: Floats, samples: int, seed: int) -> dict[str, list[float]]:
     """Medians over sampled paths of ‖M − rank one‖_{1,∞}/‖M‖_{1,∞}, M the product of its attention matrices."""
     L, H, n, _ = P.shape
     rng = np.random.default_rng(seed)
@@ -124,6 +123,6 @@ def _sampled(P: Any, samples: int, seed: int) -> dict[str, list[float]]:
     return found
 
 
-def _relative_to_rank_one(M: Any) -> float:
+def _relative_to_rank_one(M: Floats) -> float:
     U, s, V = np.linalg.svd(M)
     return float(composite(M - s[0] * np.outer(U[:, 0], V[0]))) / float(composite(M))

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
-Floats = np.ndarray[Any, Any]
+from rankmath.validation import ArrayLike, Floats, Ints
+
 Adjoint = Callable[[Floats], Floats]
 
 
@@ -76,7 +76,7 @@ class Var:
         return Var(np.asarray(self.value.sum()), ((self, lambda g: np.broadcast_to(g, self.shape)),))
 
 
-def var(value: Any) -> Var:
+def var(value: Var | ArrayLike) -> Var:
     """A constant or parameter."""
     return value if isinstance(value, Var) else Var(np.asarray(value))
 
@@ -116,7 +116,7 @@ def layer_norm(a: Var, eps: float = 1e-5) -> Var:
     return Var(y, ((a, back),))
 
 
-def rows(table: Var, index: Floats) -> Var:
+def rows(table: Var, index: Ints) -> Var:
     """table[index], an embedding; adjoint adds each gradient to its row."""
 
     def back(g: Floats) -> Floats:
@@ -133,7 +133,7 @@ def mean_square(a: Var, target: Floats) -> Var:
     return (difference * difference).sum() * (1.0 / a.value.size)
 
 
-def cross_entropy(logits: Var, labels: Floats) -> Var:
+def cross_entropy(logits: Var, labels: Ints) -> Var:
     """The mean of −log softmax(logits)[label]; adjoint (P − one-hot)/count."""
     shifted = logits.value - logits.value.real.max(axis=-1, keepdims=True)
     log_sum = np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

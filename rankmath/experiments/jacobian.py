@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy.sparse import linalg
 
 from rankmath.attention.plain import check_one_sequence
 from rankmath.attention.states import hidden_states
-from rankmath.experiments.gradients import Floats, Var, gelu, gradients, layer_norm, softmax
+from rankmath.experiments.gradients import Var, gelu, gradients, layer_norm, softmax
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
-from rankmath.validation import InvalidArgument
+from rankmath.validation import ArrayLike, Floats, InvalidArgument
 
 # A step so small that the square of it is nothing: the imaginary part is the derivative, without a difference.
 _STEP = 1e-30
 
 
-def jacobian_norms(net: Network, X: Any, *, seed: int = 0) -> Floats:
+def jacobian_norms(net: Network, X: ArrayLike, *, seed: int = 0) -> Floats:
     """‖∂X^{l+1}/∂X^l‖₂ of every layer, (L,): the largest singular value of an nd × nd matrix that is never formed.
 
     Products with it are complex steps, products with its transpose our gradients; Lanczos does the rest. Float64.

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,9 +20,8 @@ from rankmath.attention.plain import attention_matrices, check_one_sequence
 from rankmath.dynamics.columns import _composite, _sigma, _whole
 from rankmath.dynamics.trace import layers_centred
 from rankmath.model.network import Attention, Network
-from rankmath.validation import InvalidArgument
+from rankmath.validation import ArrayLike, Floats, InvalidArgument
 
-Floats = np.ndarray[Any, Any]
 KEYS = ("own:diameter", "dong2021:2.3", "wu2024:1")
 
 
@@ -57,7 +55,7 @@ class LayerBound:
         return tuple(s / f if f < 0 else math.nan for s, f in zip(said, falls, strict=True))
 
 
-def layer_bounds(net: Network, X: Any) -> tuple[LayerBound, ...]:
+def layer_bounds(net: Network, X: ArrayLike) -> tuple[LayerBound, ...]:
     """The three bounds on a network of attention alone, every token seeing every token.
 
     Examples

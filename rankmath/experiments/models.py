@@ -12,7 +12,7 @@ from rankmath.model.blocks import Block, Heads
 from rankmath.model.checkpoint import Model, load_model
 from rankmath.model.embedding import WordEmbedding
 from rankmath.model.network import MLP, LayerNorm
-from rankmath.validation import InvalidArgument, as_choice, as_count
+from rankmath.validation import Floats, InvalidArgument, as_choice, as_count
 
 Init = Literal["bert", "xavier", "orthogonal"]
 
@@ -31,10 +31,10 @@ def initial_model(
         raise InvalidArgument(f"dim: {d} given; it must be a multiple of the {H} heads")
     rng = np.random.default_rng(as_count("seed", seed, least=0))
 
-    def draw(rows: int, columns: int) -> Any:
+    def draw(rows: int, columns: int) -> Floats:
         if init == "orthogonal" and rows == columns:
             Q, R = np.linalg.qr(rng.standard_normal((rows, rows)))
-            return Q * np.sign(np.diagonal(R))
+            return np.asarray(Q * np.sign(np.diagonal(R)))
         return rng.standard_normal((rows, columns)) * (0.02 if init == "bert" else math.sqrt(2 / (rows + columns)))
 
     def norm() -> LayerNorm:
@@ -57,7 +57,7 @@ def given_model(model: str | os.PathLike[str] | Model | None, **sizes: Any) -> t
     return (model if isinstance(model, Model) else load_model(model)), True
 
 
-def first_tokens(model: Model, *, text: str | None, tokens: int, seed: int) -> Any:
+def first_tokens(model: Model, *, text: str | None, tokens: int, seed: int) -> Floats:
     """X of a text's first tokens, or of random ids."""
     if text is None:
         return model.embed(model.random_ids(tokens, seed))

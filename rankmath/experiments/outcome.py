@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from rankmath.validation import ArrayLike, Json
 
 #: Called with a word after every step of a known number of steps.
 Step = Callable[[str], None]
@@ -33,7 +34,7 @@ class Curve:
     y: tuple[float, ...]
 
     @classmethod
-    def of(cls, panel: str, label: str, x: Any, y: Any) -> Curve:
+    def of(cls, panel: str, label: str, x: ArrayLike, y: ArrayLike) -> Curve:
         """From any two sequences of numbers."""
         return cls(panel, label, tuple(map(float, np.ravel(x))), tuple(map(float, np.ravel(y))))
 
@@ -52,7 +53,7 @@ class Outcome:
     """
 
     name: str
-    settings: dict[str, Any]
+    settings: dict[str, Json]
     curves: tuple[Curve, ...]
     findings: tuple[str, ...]
     axes: dict[str, tuple[str, str, str, str]]
@@ -64,7 +65,7 @@ class Outcome:
                 return curve
         raise KeyError(f"{panel}: {label}")
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Json]:
         """Everything as JSON knows it."""
         return {
             "experiment": self.name,

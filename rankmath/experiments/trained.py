@@ -13,8 +13,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rankmath.experiments.gradients import Floats, Parameters, Var, gelu, softmax
+from rankmath.experiments.gradients import Parameters, Var, gelu, softmax
 from rankmath.model.network import MLP, Network
+from rankmath.validation import Floats
 
 
 def initial_layers(

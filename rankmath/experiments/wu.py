@@ -7,7 +7,6 @@ shows from some depth on is rounding.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -18,9 +17,7 @@ from rankmath.experiments.outcome import Curve, Outcome, Step, silent
 from rankmath.linalg.masks import as_mask
 from rankmath.linalg.metrics import mean_cosine, singular_squares
 from rankmath.model.checkpoint import Model
-from rankmath.validation import InvalidArgument, as_count, as_real
-
-Floats = np.ndarray[Any, Any]
+from rankmath.validation import Floats, InvalidArgument, Json, as_count, as_real
 
 #: The four masks of their figure, by our names; a window reaches so many tokens to either side.
 MASKS = ("complete", "causal", "window:1", "unidirectional_window")
@@ -143,7 +140,7 @@ def wu_ranks(
     return Outcome("wu-ranks", settings, tuple(curves), tuple(findings), axes)
 
 
-def _settings(tokens: int, dim: int, heads: int, layers: int, seed: int, init: str) -> dict[str, Any]:
+def _settings(tokens: int, dim: int, heads: int, layers: int, seed: int, init: str) -> dict[str, Json]:
     return {"tokens": tokens, "dim": dim, "heads": heads, "layers": layers, "seed": seed, "init": init}
 
 

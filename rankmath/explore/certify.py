@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from rankmath.equilibria.equilibrium import Equilibrium
 from rankmath.equilibria.map import newton
 from rankmath.files import folder as make_folder
 from rankmath.linalg.masks import as_mask
-from rankmath.validation import InvalidArgument, as_array, as_choice, as_real
+from rankmath.validation import InvalidArgument, Json, as_array, as_choice, as_real
 
 MASKS = ("complete", "causal", "window:1", "star")
 _MOST_TOKENS = 8
@@ -22,7 +21,7 @@ _MOST_TOKENS = 8
 _LAYERS = 2000
 
 
-def equilibrium_near(state: Mapping[str, Any]) -> Equilibrium:
+def equilibrium_near(state: Mapping[str, Json]) -> Equilibrium:
     """The equilibrium that the tokens of the page run into, polished by Newton's method.
 
     Parameters
@@ -60,14 +59,14 @@ def equilibrium_near(state: Mapping[str, Any]) -> Equilibrium:
     return found
 
 
-def certificate_of(state: Mapping[str, Any], output: str | Path) -> dict[str, Any]:
+def certificate_of(state: Mapping[str, Json], output: str | Path) -> dict[str, Json]:
     """Certify the equilibrium the page shows: the certificate, its file, what is proved, and the Python for it."""
     found = equilibrium_near(state)
     stable = None if abs(found.spectral_radius - 1) < 1e-6 else found.spectral_radius < 1
     proof = certify_equilibrium(
         found.X, found.W_V, found.W_QK, found.mask, found.d_qk, found.norm, rank=found.rank, stable=stable
     )
-    answer: dict[str, Any] = {"claims": [str(claim) for claim in proof.claims], "python": python_of(found, stable)}
+    answer: dict[str, Json] = {"claims": [str(claim) for claim in proof.claims], "python": python_of(found, stable)}
     if not proof.proved:
         return {**answer, "proved": False}
     certificate: Certificate = proof.certificate()

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from rankmath.arithmetic.protocol import System
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar, Truth
 from rankmath.formula.language import quantity
 from rankmath.formula.numbers import Signed
@@ -26,7 +27,7 @@ class Arrays(Protocol):
 class ArrayRun:
     """Named arrays in one arithmetic."""
 
-    def __init__(self, A: Any, instance: Arrays) -> None:
+    def __init__(self, A: System, instance: Arrays) -> None:
         self.A, self.instance = A, instance
         self.numbers: Numbers = NUMBERS[A.name]
         self.memory: dict[Any, Any] = {}
@@ -44,11 +45,11 @@ class ArrayRun:
             return self.A.asarray(raw[row])
         return self.A.asarray(np.asarray(self[name]))
 
-    def number(self, x: Any) -> Scalar:
+    def number(self, x: Array) -> Scalar:
         """A value (over the batch, in float64) as a number."""
         return x if self.A.unbounded else Signed.of(x)
 
-    def from_log(self, log: Any) -> Scalar:
+    def from_log(self, log: Array) -> Scalar:
         return self.numbers.from_log(log)
 
     def letter(self, name: str) -> Fraction | Scalar:
@@ -77,7 +78,7 @@ def column(run: ArrayRun, name: str) -> Array:
     return run.A.asarray(np.asarray(run[name])[..., :, None])
 
 
-def farthest(A: Any, rows: Array) -> Any:
+def farthest(A: System, rows: Array) -> Array:
     """The largest ℓ₂ distance of two rows, a number (or one for each of a batch)."""
     first, second = np.triu_indices(rows.shape[-2], 1)
     if first.size == 0:

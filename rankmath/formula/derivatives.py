@@ -7,8 +7,6 @@ W_QK K_i W/√d_qk + skip I; heads add up.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rankmath.formula.evaluate import Scalar
@@ -22,7 +20,7 @@ def block(run: Run, k: int, i: int) -> Array:
     """The derivative of token i after the first layer in token k of the input, (..., d, d), rows the input."""
     A, net, X = run.A, run.net, run.plain_tokens(0)
     root = run.root if A.unbounded else np.asarray(run.root)[..., None, None]
-    total: Any = 0
+    total: Array = 0
     for h in range(net.heads):
         P, W, M = run.attention(0, h), run.weight("W", 0, h), run.weight("W_QK", 0, h)
         row, x = P[..., i : i + 1, :], X[..., i : i + 1, :]

@@ -28,6 +28,7 @@ from rankmath.formula.terms import (
     Relation,
     Term,
 )
+from rankmath.validation import Array
 
 #: Float64 decides only beyond this distance, relative to the largest summand (and to its logarithm, if that is
 #: large).
@@ -45,7 +46,7 @@ class Numbers(Protocol):
     name: str
 
     def lift(self, value: Fraction) -> Scalar: ...
-    def from_log(self, log: Any) -> Scalar: ...
+    def from_log(self, log: Array) -> Scalar: ...
     def power(self, base: Scalar, exponent: Fraction) -> Scalar: ...
     def apply(self, function: str, x: Scalar) -> Scalar: ...
     def larger(self, a: Scalar, b: Scalar) -> Scalar: ...
@@ -70,7 +71,7 @@ class FloatNumbers:
     def lift(self, value: Fraction) -> Signed:
         return Signed.exact(value)
 
-    def from_log(self, log: Any) -> Signed:
+    def from_log(self, log: Array) -> Signed:
         return Signed.positive(log)
 
     def power(self, base: Signed, exponent: Fraction) -> Signed:
@@ -96,7 +97,7 @@ class BallNumbers:
 
         return ball(value)
 
-    def from_log(self, log: Any) -> Scalar:
+    def from_log(self, log: Array) -> Scalar:
         return log.exp()
 
     def power(self, base: Scalar, exponent: Fraction) -> Scalar:
@@ -139,7 +140,7 @@ class MultiprecisionNumbers:
 
         return mpmath.mpf(value.numerator) / value.denominator
 
-    def from_log(self, log: Any) -> Scalar:
+    def from_log(self, log: Array) -> Scalar:
         import mpmath
 
         return mpmath.exp(log)
@@ -237,7 +238,7 @@ def value(term: Term, subject: Subject, names: Names) -> Scalar:
         case Call():
             return _call(term, subject, names)
         case Item(array=array, index=index):
-            whole: Any = subject.letter(array)
+            whole: Array = subject.letter(array)
             return whole[tuple(int(value(part, subject, names)) for part in index)]
     raise TypeError(f"{term} has no value")
 

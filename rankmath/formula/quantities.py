@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
+from rankmath.arithmetic.protocol import System
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import quantity
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run, exponent, scalar_function, unbox
 from rankmath.linalg import norms
+from rankmath.linalg.residuals import ResidualNorm
 from rankmath.model.network import LIPSCHITZ
-from rankmath.validation import Array
+from rankmath.validation import Array, Bools
 
 P = ("1", "2", "inf")
 RESIDUALS = ("one", "inf", "composite", "frobenius")
@@ -61,7 +62,7 @@ def diameter(run: Run, X: tuple[str, int], p: str) -> Scalar:
     latex=lambda X, norm: rf"\|\mathrm{{res}}({X})\|_{{{_sub(norm)}}}",
     example="residual(X[L], inf) <= residual(X[0], inf)",
 )
-def residual(run: Run, X: tuple[str, int], norm: Any) -> Scalar:
+def residual(run: Run, X: tuple[str, int], norm: ResidualNorm) -> Scalar:
     """least norm of X − 1xᵀ over all x: 1 (largest column sum of absolute values), ∞ (largest row sum), 1,∞ (the
     root of the product of these two) or F (Frobenius)"""
     return run.from_log(run.log_residual(X[1], norm))
@@ -170,7 +171,7 @@ def definiteness(run: Run, W: Place) -> Scalar:
     return run.number(np.maximum(low, -high) if not A.unbounded else _larger(run, low, -high))
 
 
-def _larger(run: Run, a: Any, b: Any) -> Any:
+def _larger(run: Run, a: Scalar, b: Scalar) -> Scalar:
     return run.numbers.larger(a, b)
 
 
@@ -260,7 +261,7 @@ def q_min(run: Run, P: Place, center: str) -> Scalar:
     return run.from_log(run.about(P[1], P[2], center).log_q_min)
 
 
-def _row_logits(run: Run, P: Place) -> tuple[Any, Any]:
+def _row_logits(run: Run, P: Place) -> tuple[Array, Array]:
     """The largest oscillation of a row of logits over its edges, and −log of the least attention on an edge."""
     key = ("row logits", P)
     if key not in run.memory:
@@ -299,7 +300,7 @@ def dobrushin(run: Run, P: Place) -> Scalar:
     return _of_order_one(run, unbox(A.max(gaps, axis=-2)))
 
 
-def _of_order_one(run: Run, x: Any) -> Scalar:
+def _of_order_one(run: Run, x: Array) -> Scalar:
     """A number made of summands of size one: where it is small, doubles have lost digits, and it says so."""
     if run.A.unbounded:
         return x
@@ -345,7 +346,7 @@ def contraction(run: Run, k: int) -> Scalar:
     return run.number(found)
 
 
-def _rows_minus_first(A: Any, B: Array) -> Array:
+def _rows_minus_first(A: System, B: Array) -> Array:
     """B_ij − B_0j for stochastic rows.
 
     Doubles near 1 hide how far they differ: in the column where row 0 is largest the small weights tell, because
@@ -466,7 +467,7 @@ def orthogonal_values(run: Run) -> Truth:
     )
 
 
-def _exactly(predicate: Callable[[bytes], bool], stack: Array) -> Any:
+def _exactly(predicate: Callable[[bytes], bool], stack: Array) -> bool | Bools:
     """Whether it holds of all matrices of an instance: one answer, or one for each instance of a batch."""
     d = stack.shape[-1]
     if stack.ndim <= 4:
@@ -474,7 +475,7 @@ def _exactly(predicate: Callable[[bytes], bool], stack: Array) -> Any:
     return np.asarray([_exactly(predicate, part) for part in stack])
 
 
-def _one_by_one(predicate: Callable[[bytes], bool], matrices: Array) -> Any:
+def _one_by_one(predicate: Callable[[bytes], bool], matrices: Array) -> bool | Bools:
     """The same for a single matrix, or a batch of them."""
     d = matrices.shape[-1]
     found = [

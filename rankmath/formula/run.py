@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.arithmetic.protocol import System
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.maps import norm_step
 from rankmath.attention.softmax import softmax
@@ -30,7 +32,7 @@ from rankmath.linalg.residual_values import (
 )
 from rankmath.linalg.residuals import ResidualNorm, residual
 from rankmath.model.network import Network
-from rankmath.validation import Array
+from rankmath.validation import Array, Number
 
 # Logarithms of logits beyond this are cut: the softmax is saturated either way.
 _LARGEST_LOG = 300.0
@@ -42,7 +44,7 @@ class Run:
     Under sphere LayerNorm the input is normalised first: X[0] = LN(X).
     """
 
-    def __init__(self, A: Any, net: Network, X: Array) -> None:
+    def __init__(self, A: System, net: Network, X: Array) -> None:
         # The arithmetic of a batch is that of its arrays.
         self.A: Any = A if A.unbounded else Float64(X)
         self.net, self.X = net, X
@@ -54,11 +56,11 @@ class Run:
 
     # -- numbers -------------------------------------------------------------------------------------------
 
-    def from_log(self, log: Any) -> Scalar:
+    def from_log(self, log: Array) -> Scalar:
         """e^log as a number of the arithmetic."""
         return self.numbers.from_log(log)
 
-    def number(self, x: Any) -> Scalar:
+    def number(self, x: Array) -> Scalar:
         """A value (over the batch, in float64) as a number."""
         return x if self.A.unbounded else Signed.of(x)
 
@@ -154,18 +156,18 @@ class Run:
         return A.matmul(first, A.transpose(second) if array == "W_QK" else second)
 
     @property
-    def root(self) -> Any:
+    def root(self) -> Array:
         """√d_qk."""
         return scalar_function(self.A, self.A.sqrt, self.A.constant(self.net.d_qk))
 
-    def log_diameter(self, layer: int, p: float) -> Any:
+    def log_diameter(self, layer: int, p: float) -> Array:
         """log Δ_p of the tokens after `layer` layers."""
         tokens = self.tokens[layer]
         if self.A.unbounded:
             return log_diameter_objects(self.A, tokens.residual, p)
         return self.scaled(tokens, diameter(tokens.residual, p))
 
-    def log_residual(self, layer: int, norm: ResidualNorm) -> Any:
+    def log_residual(self, layer: int, norm: ResidualNorm) -> Array:
         """log‖res‖ of the tokens after `layer` layers."""
         tokens = self.tokens[layer]
         if self.A.name == "mpmath" and norm != "frobenius":
@@ -186,7 +188,7 @@ class Run:
             size = np.asarray([residual(r, norm=norm).value for r in flat]).reshape(R.shape[:-2])
         return self.scaled(tokens, size)
 
-    def _log_residual_of_doubles(self, R: Array, norm: ResidualNorm) -> Any:
+    def _log_residual_of_doubles(self, R: Array, norm: ResidualNorm) -> Array:
         """Linear programs see doubles, scaled to size one: right to their sixteen digits."""
         import mpmath
 
@@ -196,11 +198,11 @@ class Run:
         floats = np.asarray([float(x / largest) for x in R.flat]).reshape(R.shape)
         return mpmath.log(largest) + mpmath.log(residual(floats, norm=norm).value)
 
-    def scaled(self, tokens: Tokens, size: Any) -> Any:
+    def scaled(self, tokens: Tokens, size: Array) -> Array:
         """log of a size measured in the residual's unit."""
         return tokens.log_residual.to_float()[..., 0, 0] + self.A.log(np.asarray(size, dtype=float))
 
-    def units(self, layer: int) -> tuple[Any, Any]:
+    def units(self, layer: int) -> tuple[Array, Array]:
         """The units of mean and residual as numbers: 1 where exponents are unbounded."""
         if self.A.unbounded:
             return 1, 1
@@ -222,7 +224,7 @@ class Run:
         W, R = self.weight("W_QK", layer, head), tokens.residual
         c = A.matmul(A.matmul(tokens.center, W), A.transpose(R))
         E = A.matmul(A.matmul(R, W), A.transpose(R))
-        bias: Any = None
+        bias: Array = None
         if net.key_bias is not None:
             bias = A.transpose(A.matmul(R, A.asarray(net.key_bias[layer, head][..., None])))
         if A.unbounded:
@@ -273,7 +275,7 @@ class Run:
         W = self.weight("W_QK", layer, head)
         root = self.root if A.unbounded else np.asarray(self.root)[..., None, None]
         k = None if net.key_bias is None else A.matmul(R, A.asarray(net.key_bias[layer, head][..., None]))
-        shift: Any = 0
+        shift: Array = 0
         if A.unbounded:
             c = A.matmul(R, A.transpose(A.matmul(tokens.center + offset, W)))
         else:
@@ -329,7 +331,7 @@ class Run:
             v = A.matmul(v, self.weight("W", l, 0))
         return v
 
-    def log_section(self, layer: int) -> Any:
+    def log_section(self, layer: int) -> Array:
         """log of the ℓ₂ diameter of the y_i = X_i/⟨X_i, v⟩, v the pole.
 
         About the mean x: y_i − x/⟨x, v⟩ = (R_i − x⟨R_i, v⟩/⟨x, v⟩)/⟨X_i, v⟩, so collapsed tokens lose no digits.
@@ -347,10 +349,10 @@ class Run:
 class SoftmaxParts:
     """One head: log max_i D_ii, log Σ_i D_ii, and log of the least and largest entry of q."""
 
-    log_D: Any
-    log_sum_D: Any
-    log_q_min: Any
-    log_q_max: Any
+    log_D: Array
+    log_sum_D: Array
+    log_q_min: Array
+    log_q_max: Array
 
 
 def threshold(numbers: Numbers) -> Scalar:
@@ -366,7 +368,7 @@ def threshold(numbers: Numbers) -> Scalar:
     return -half - mpmath.lambertw(argument, -1).real
 
 
-def scalar_function(A: Any, function: Any, x: Any) -> Any:
+def scalar_function(A: System, function: Callable[[Array], Array], x: Number) -> Array:
     """A function of arrays on one number (or, in float64, on a batch of them)."""
     if not A.unbounded:
         return function(np.asarray(x, dtype=float))
@@ -377,7 +379,7 @@ def scalar_function(A: Any, function: Any, x: Any) -> Any:
     return function(box)[0]
 
 
-def unbox(a: Array) -> Any:
+def unbox(a: Array) -> Array:
     """(..., 1, 1) -> (...): the number itself where there is no batch."""
     return a[..., 0, 0][()]
 

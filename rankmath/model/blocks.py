@@ -7,12 +7,14 @@ serves every pass. `VARIANTS` lists them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from rankmath.linalg.masks import MaskLike
 from rankmath.model.arrays import Floats
 from rankmath.model.network import MLP, Attention, LayerNorm, Sublayer
+from rankmath.model.positions import Position
 from rankmath.validation import as_choice
 
 Source = Literal["trained", "redrawn", "initial"]
@@ -32,7 +34,7 @@ class Heads:
     output_bias: Floats | None
     count: int
 
-    def attention(self, *, d_qk: float | None, mask: Any, position: Any) -> Attention:
+    def attention(self, *, d_qk: float | None, mask: MaskLike, position: Position | None) -> Attention:
         """The attention these maps make; d_qk is the head size unless given."""
         H = self.count
 
@@ -98,7 +100,7 @@ VARIANTS: dict[str, Switches] = {
 
 
 def sublayers(
-    block: Block, order: str, kept: Switches, *, mask: Any, position: Any, d_qk: float | None
+    block: Block, order: str, kept: Switches, *, mask: MaskLike, position: Position | None, d_qk: float | None
 ) -> list[Sublayer]:
     """The sublayers of a block that the switches leave."""
     attention = block.heads.attention(d_qk=block.d_qk if d_qk is None else d_qk, mask=mask, position=position)

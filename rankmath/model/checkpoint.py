@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rankmath.linalg.masks import MaskLike
 from rankmath.model.arrays import Floats
 from rankmath.model.blocks import VARIANTS, Block, Heads, Source, fresh, redrawn, sublayers
 from rankmath.model.checkpoint_files import checkpoint_files
@@ -23,9 +24,9 @@ from rankmath.model.embedding import (
 )
 from rankmath.model.layouts import ACTIVATIONS, Layout, Weights, layout_of
 from rankmath.model.network import MLP, LayerNorm, Network, Sublayer
-from rankmath.model.positions import RelativeBuckets
+from rankmath.model.positions import Position, RelativeBuckets
 from rankmath.model.text import Tokenizer, tokenizer_beside
-from rankmath.validation import InvalidArgument, as_choice, as_count, as_real
+from rankmath.validation import ArrayLike, InvalidArgument, Json, as_choice, as_count, as_real
 
 #: More layers, or wider ones, than any model has: a damaged config.json.
 _MOST = 10**5
@@ -53,8 +54,8 @@ class Model:
     embedding: Embedding
     final_norm: LayerNorm | None = None
     tokenizer: Tokenizer | None = field(default=None, repr=False)
-    position: Any = None
-    mask: Any = None
+    position: Position | None = None
+    mask: MaskLike = None
     d_qk: float | None = None
     name: str = "full"
     spread: float = 0.02
@@ -76,7 +77,7 @@ class Model:
         """d, the length of a token."""
         return int(self.blocks[0].heads.query.shape[0])
 
-    def embed(self, what: Any, *, types: Any = None, tokens: int | None = None) -> Floats:
+    def embed(self, what: ArrayLike, *, types: ArrayLike = None, tokens: int | None = None) -> Floats:
         """X of layer 0, (n, d): of a text or of token ids; of pixels (ViT) or a spectrogram (Whisper's encoder).
 
         A list of texts, or of lists of ids, gives a batch (batch, n, d); `tokens` keeps the first so many of each.
@@ -110,7 +111,7 @@ class Model:
         self,
         name: str = "full",
         *,
-        mask: Any = "own",
+        mask: MaskLike = "own",
         d_qk: float | None = None,
         weights: Source = "trained",
         seed: int = 0,
@@ -202,7 +203,7 @@ def _chosen(layers: int | Sequence[int] | None, depth: int) -> list[int]:
     return list(range(as_count("layers", layers, most=depth)))
 
 
-def _eps(layout: Layout, config: Mapping[str, Any]) -> float:
+def _eps(layout: Layout, config: Mapping[str, Json]) -> float:
     key, usual = layout.eps
     return usual if key is None else as_real(key, config.get(key, usual), positive=True)
 
@@ -216,7 +217,7 @@ def _dim(embedding: Embedding) -> int:
 def _block(
     weights: Weights,
     layout: Layout,
-    config: Mapping[str, Any],
+    config: Mapping[str, Json],
     l: int,
     d: int,
     heads: int,
@@ -258,7 +259,7 @@ def _block(
     return block
 
 
-def _embedding(weights: Weights, layout: Layout, config: Mapping[str, Any]) -> Embedding:
+def _embedding(weights: Weights, layout: Layout, config: Mapping[str, Json]) -> Embedding:
     table = layout.positions if layout.positions + ".weight" not in weights else layout.positions + ".weight"
     if layout.input == "pixels":
         positions = weights.tensor(table, (1, None, None))[0]

@@ -16,7 +16,7 @@ import numpy as np
 
 from rankmath.model.arrays import DTYPES, Floats, widened
 from rankmath.model.pickled import read_pickled
-from rankmath.validation import InvalidArgument
+from rankmath.validation import InvalidArgument, Json
 
 #: Where weights lie in a folder, first match first.
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
@@ -33,7 +33,7 @@ class Tensors(Mapping[str, Floats]):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.extra: dict[str, dict[str, Any]] = {}
+        self.extra: dict[str, dict[str, Json]] = {}
         self._home: dict[str, Path] = {}
         self._read: dict[str, Floats] = {}
         for file in _parts(path):
@@ -64,7 +64,7 @@ class Tensors(Mapping[str, Floats]):
         return len(self._home) + len(self._read)
 
 
-def checkpoint_files(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
+def checkpoint_files(path: str | os.PathLike[str]) -> tuple[dict[str, Json], Tensors]:
     """config.json (empty where a lone file has none beside it) and the weights of a folder or a file."""
     place = Path(path)
     if not place.exists():
@@ -82,7 +82,7 @@ def checkpoint_files(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tens
     return (read_json(beside) if beside.exists() else {}), Tensors(place)
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Json]:
     """A JSON object, or one line that says why there is none."""
     try:
         if path.stat().st_size > MOST_JSON_BYTES:

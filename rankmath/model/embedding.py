@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from rankmath.model.arrays import Floats
 from rankmath.model.blocks import fresh
 from rankmath.model.network import LayerNorm
-from rankmath.validation import InvalidArgument, as_array, as_count
+from rankmath.validation import ArrayLike, InvalidArgument, as_array, as_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class WordEmbedding:
     projection: tuple[Floats, Floats | None] | None
     padding: int | None
 
-    def __call__(self, ids: Any, types: Any = None) -> Floats:
+    def __call__(self, ids: ArrayLike, types: ArrayLike = None) -> Floats:
         ids = whole_numbers("ids", ids, len(self.words))
         n = ids.shape[-1]
         X = self.words[ids] + self.positions[self._places(ids)]
@@ -100,7 +100,7 @@ class PatchEmbedding:
     first: Floats
     positions: Floats
 
-    def __call__(self, pixels: Any) -> Floats:
+    def __call__(self, pixels: ArrayLike) -> Floats:
         d, channels, p, q = self.kernel.shape
         image = as_array("pixels", pixels, min_ndim=3, shape=(channels, None, None))
         *lead, _, height, width = image.shape
@@ -139,7 +139,7 @@ class AudioEmbedding:
     second: tuple[Floats, Floats]
     positions: Floats
 
-    def __call__(self, mels: Any) -> Floats:
+    def __call__(self, mels: ArrayLike) -> Floats:
         frames = as_array("mels", mels, ndim=2, shape=(self.first[0].shape[1], None))
         X = _gelu(_convolved(frames, *self.first, stride=1))
         X = _gelu(_convolved(X, *self.second, stride=2)).T
@@ -163,7 +163,7 @@ Embedding = WordEmbedding | PatchEmbedding | AudioEmbedding
 Input = Literal["ids", "pixels", "audio"]
 
 
-def whole_numbers(name: str, values: Any, most: int) -> Floats:
+def whole_numbers(name: str, values: ArrayLike, most: int) -> Floats:
     """Indices 0, …, most − 1 as an array (..., n)."""
     try:
         array = np.asarray(values)

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from array_api_compat import is_array_api_obj
@@ -18,7 +18,7 @@ from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.model.positions import ALiBi, PositionTable, RelativeBuckets, as_position
 from rankmath.model.sublayers import checked_mask
-from rankmath.validation import Array, InvalidArgument, Json, as_array, as_real
+from rankmath.validation import Array, InvalidArgument, as_array, as_real
 
 FORMAT = 2
 Arrays: TypeAlias = dict[str, Array]
@@ -65,7 +65,7 @@ def load(path: str | os.PathLike[str]) -> Network:
         raise InvalidArgument(f"path: {os.fspath(path)!r} given; not a rankmath network: {reason}") from None
 
 
-def _packed(value: object, name: str, arrays: Arrays) -> Json:
+def _packed(value: object, name: str, arrays: Arrays) -> object:
     """`value` as JSON, its arrays put into `arrays` under names that begin with `name`."""
     if isinstance(value, Mask):
         # One mask of all layers is written once.
@@ -82,7 +82,7 @@ def _packed(value: object, name: str, arrays: Arrays) -> Json:
     return {"array": name}
 
 
-def _unpacked(entry: Json, arrays: Arrays) -> Json:
+def _unpacked(entry: object, arrays: Arrays) -> Any:
     if not isinstance(entry, dict):
         return entry
     if "array" in entry:
@@ -95,26 +95,31 @@ def _unpacked(entry: Json, arrays: Arrays) -> Json:
 
 
 def _attention(
-    query: Json,
-    value: Json,
-    d_qk: Json,
-    key: Json,
-    output: Json,
-    key_bias: Json,
-    bias: Json,
-    mask: Json,
-    position: Json,
+    query: object,
+    value: object,
+    d_qk: object,
+    key: object,
+    output: object,
+    key_bias: object,
+    bias: object,
+    mask: object,
+    position: object,
 ) -> Attention:
     """An attention of checked arrays: a file may say anything."""
 
-    def checked(name: str, array: Json, *shape: int | None) -> Array:
+    def checked(name: str, array: object, *shape: int | None) -> Array:
         return None if array is None else as_array(name, array, ndim=len(shape), shape=shape)
 
-    query, value = as_array("query", query, ndim=3), as_array("value", value, ndim=3)
-    H, d, k = query.shape
-    query = checked("query", query, H, d, d if key is None else k)
-    value = checked("value", value, H, d, d if output is None else value.shape[-1])
-    key, output = checked("key", key, H, d, k), checked("output", output, H, value.shape[-1], d)
-    key_bias, bias = checked("key_bias", key_bias, H, d), checked("bias", bias, d)
-    width, position = as_real("d_qk", d_qk, positive=True), as_position(position, H)
-    return Attention(query, value, width, key, output, key_bias, bias, checked_mask(mask), position)
+    H, d, k = as_array("query", query, ndim=3).shape
+    width = as_array("value", value, ndim=3).shape[-1]
+    return Attention(
+        checked("query", query, H, d, d if key is None else k),
+        checked("value", value, H, d, d if output is None else width),
+        as_real("d_qk", d_qk, positive=True),
+        checked("key", key, H, d, k),
+        checked("output", output, H, width, d),
+        checked("key_bias", key_bias, H, d),
+        checked("bias", bias, d),
+        checked_mask(mask),
+        as_position(position, H),
+    )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rankmath.model.arrays import Floats
-from rankmath.validation import InvalidArgument, as_count
+from rankmath.validation import InvalidArgument, Json, as_count
 
 #: Names of activations in a config.json, and ours.
 ACTIVATIONS = {
@@ -72,7 +72,7 @@ class Layout:
     buckets: str | None = None
     refused: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
-    def layer_name(self, name: str, l: int, config: Mapping[str, Any]) -> str:
+    def layer_name(self, name: str, l: int, config: Mapping[str, Json]) -> str:
         """The name of a tensor of layer l."""
         return name.format(l)
 
@@ -110,7 +110,7 @@ _ALBERT_LAYER = "encoder.albert_layer_groups.{}.albert_layers.0."
 class _Albert(Layout):
     """Layers share their weights in groups: layer l of L belongs to group ⌊l·groups/L⌋."""
 
-    def layer_name(self, name: str, l: int, config: Mapping[str, Any]) -> str:
+    def layer_name(self, name: str, l: int, config: Mapping[str, Json]) -> str:
         groups = as_count("num_hidden_groups", config.get("num_hidden_groups", 1))
         depth = as_count("num_hidden_layers", config.get(*self.layers))
         return name.format(l * groups // depth)
@@ -274,7 +274,7 @@ ARCHITECTURES = ("bert", "roberta", "mpnet", "albert", "distilbert", "gpt2", "vi
 ALIASES = {"camembert": "roberta", "xlm-roberta": "roberta", "deit": "vit"}
 
 
-def layout_of(config: Mapping[str, Any], tensors: Mapping[str, Floats], part: str | None) -> tuple[str, Layout]:
+def layout_of(config: Mapping[str, Json], tensors: Mapping[str, Floats], part: str | None) -> tuple[str, Layout]:
     """The architecture a config.json names (a lone Whisper file tells it by its sizes), and its table."""
     kind = config.get("model_type")
     if kind is None:

@@ -115,7 +115,7 @@ class Network(Shows):
             object.__setattr__(self, "sublayers", sublayers)
         object.__setattr__(self, "tokens", tokens)
 
-    def __getattr__(self, name: str) -> Json:
+    def __getattr__(self, name: str) -> tuple[tuple[Sublayer, ...], ...]:
         if name != "sublayers" or "query" not in self.__dict__:
             raise AttributeError(f"a Network has no {name!r}")
         layers = _one_line_layers(**self._one_line())
@@ -385,7 +385,7 @@ class Network(Shows):
 
     def sheet(self) -> Sheet:
         about = self.to_dict()
-        heads = about["heads"]
+        heads = sorted({a.heads for a in self.attentions})
         parts = [f"{self.layers} layer{'' if self.layers == 1 else 's'}"]
         if heads:
             parts.append(f"{heads[0] if len(heads) == 1 else heads} head{'' if heads == [1] else 's'}")
@@ -393,8 +393,8 @@ class Network(Shows):
         parts.append("any number of tokens" if self.tokens is None else f"{self.tokens} tokens")
         stack = f"; a stack of {' × '.join(map(str, self.batch_shape))}" if self.batch_shape else ""
         kinds: dict[str, list[int]] = {}
-        for l, layer in enumerate(about["layer"]):
-            kinds.setdefault(", then ".join(layer), []).append(l)
+        for l, layer in enumerate(self.sublayers):
+            kinds.setdefault(", then ".join(map(_in_words, layer)), []).append(l)
         lines = [
             f"  {'each layer' if len(kinds) == 1 else f'layers {_ranges(where)}'}: {words}"
             for words, where in list(kinds.items())[:6]

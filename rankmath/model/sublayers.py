@@ -23,7 +23,7 @@ NormKind = Literal["sphere", "standard", "rms", "column"]
 NORM_KINDS: tuple[NormKind, ...] = ("sphere", "standard", "rms", "column")
 
 #: sup |activation'|, rounded up: GELU's is Φ(√2) + √2 φ(√2); the others' are at the zero of the second derivative.
-LIPSCHITZ: dict[str, float] = {
+LIPSCHITZ: dict[Activation, float] = {
     "relu": 1.0,
     "tanh": 1.0,
     "gelu": 1.12890415,

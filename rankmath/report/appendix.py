@@ -12,10 +12,9 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rankmath.campaigns.in_memory import Result
-from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.certificate import Certificate, Data
 from rankmath.claims import statement, statements
 from rankmath.files import write
 from rankmath.report.cite import TITLE, software_entry
@@ -31,7 +30,7 @@ from rankmath.report.sources import (
     proofs_folder,
 )
 from rankmath.report.theorems import FAMILIES, stated, theorem
-from rankmath.validation import InvalidArgument
+from rankmath.validation import InvalidArgument, Number
 from rankmath.verification.many_tokens import Kinds
 from rankmath.verification.statement import Statement
 from rankmath.version import __version__
@@ -59,7 +58,7 @@ def values(certificates: Mapping[str, Sequence[Certificate]], report: Report | N
     return found
 
 
-def _described(family: type[Kinds], data: Mapping[str, Any]) -> dict[str, str]:
+def _described(family: type[Kinds], data: Mapping[str, Data]) -> dict[str, str]:
     """The values a text may ask for: the data, tokens, width, and what the ratio certainly reaches."""
     kinds = family(**{name: _numbers(value) for name, value in data.items()})
     texts = {name: exact(number(value)) for name, value in data.items() if not isinstance(value, list | tuple)}
@@ -67,7 +66,7 @@ def _described(family: type[Kinds], data: Mapping[str, Any]) -> dict[str, str]:
     return {**texts, **sizes, "ratio": at_least(kinds.certified_ratio())}
 
 
-def _numbers(value: Any) -> Any:
+def _numbers(value: Data) -> Number:
     """Exact numbers as the families take them: whole ones as int, lists as tuples."""
     if isinstance(value, list | tuple):
         return tuple(_numbers(item) for item in value)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
@@ -17,10 +16,10 @@ import numpy as np
 from rankmath.campaigns.battery import certificate_of, judge
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import NotIssued
-from rankmath.certificates.reissue import TABLE
 from rankmath.claims import statements
 from rankmath.model.network import Network
 from rankmath.report.sources import certificate_file
+from rankmath.validation import Array
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome
@@ -107,6 +106,10 @@ def _members(batch: Instance) -> Iterator[Instance]:
     return (batch.select(i) for i in range(len(batch)))
 
 
+#: Old and new ids of what has been issued again, in the folder of the certificates.
+TABLE = "renamed.txt"
+
+
 def shortened(instance: Instance, bits: int = _BITS) -> Instance:
     """The instance with every float cut to `bits` significant bits; exact numbers and masks stay.
 
@@ -116,7 +119,7 @@ def shortened(instance: Instance, bits: int = _BITS) -> Instance:
     [0.1015625, -3.0]
     """
 
-    def short(array: Any) -> Any:
+    def short(array: Array) -> Array:
         if array is None or np.asarray(array).dtype.kind != "f":
             return array
         mantissa, exponent = np.frexp(np.asarray(array, dtype=float))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rankmath.campaigns.conjecture import in_latex, in_python
 from rankmath.certificates.certificate import Certificate
@@ -17,7 +17,7 @@ from rankmath.files import write
 from rankmath.report.latex import exact_data, identifier
 from rankmath.report.sources import certificate_file
 from rankmath.report.theorems import document, letters
-from rankmath.validation import InvalidArgument
+from rankmath.validation import InvalidArgument, Json
 from rankmath.verification.instance import NetworkInstance
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Shown:
     id: str | None = None
     beside: tuple[str, ...] = ()
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, Json]:
         """For JSON."""
         return asdict(self)
 
@@ -75,9 +75,9 @@ def _written(what: str, certificate: Certificate, folder: str | os.PathLike[str]
 
 
 def equilibrium_shown(
-    tokens: Any,
-    dim: Any,
-    rank: Any,
+    tokens: int,
+    dim: int,
+    rank: int,
     folder: str | os.PathLike[str],
     *,
     mask: str,

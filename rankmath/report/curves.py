@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from rankmath.formula.reader import read_term
 from rankmath.formula.run import Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
-from rankmath.validation import InvalidArgument
+from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument
 from rankmath.verification.instance import network_instance
 
 
@@ -28,9 +27,9 @@ class Curve:
     """log lhs ≤ log rhs of the statement `key`, natural logarithms, at the depths given."""
 
     key: str
-    depth: np.ndarray[Any, Any]
-    log_lhs: np.ndarray[Any, Any]
-    log_rhs: np.ndarray[Any, Any]
+    depth: Floats
+    log_lhs: Floats
+    log_rhs: Floats
 
 
 def first_layers(net: Network, count: int) -> Network:
@@ -45,11 +44,11 @@ def first_layers(net: Network, count: int) -> Network:
     return net.replace(**{name: _head(getattr(net, name), count) for name in names})
 
 
-def _head(stack: Any, count: int) -> Any:
+def _head(stack: Array, count: int) -> Array:
     return None if stack is None else stack[:count]
 
 
-def sides_by_depth(key: str, net: Network, X: Any, depths: Iterable[int], *, side: int = 0) -> Curve:
+def sides_by_depth(key: str, net: Network, X: ArrayLike, depths: Iterable[int], *, side: int = 0) -> Curve:
     """Both sides of one inequality of a statement on the first l layers, for each depth l; in float64.
 
     Examples
@@ -74,7 +73,7 @@ def sides_by_depth(key: str, net: Network, X: Any, depths: Iterable[int], *, sid
     return Curve(key, depth, lhs, rhs)
 
 
-def log_minus_log(logs: Any) -> np.ndarray[Any, Any]:
+def log_minus_log(logs: ArrayLike) -> Floats:
     """log(−log x) from log x: a line of slope log 3 where x decays with order three; nan where x ≥ 1.
 
     Examples
@@ -86,19 +85,19 @@ def log_minus_log(logs: Any) -> np.ndarray[Any, Any]:
     return np.where(logs < 0, np.log(np.where(logs < 0, -logs, 1.0)), np.nan)
 
 
-def collapsing_network(heads: int = 2) -> tuple[Network, Any]:
+def collapsing_network(heads: int = 2) -> tuple[Network, Floats]:
     """Attention alone, eight tokens, at a scale at which every bound decays."""
     net = Network.random(tokens=8, dim=8, heads=heads, layers=6, seed=0)
     return net, net.random_input(seed=1, scale=0.004)
 
 
-def antipodal_skip(layers: int) -> tuple[Network, Any]:
+def antipodal_skip(layers: int) -> tuple[Network, Floats]:
     """Two tokens ±1/2 with skips, W = −1 and W_QK = 1: as fast as skips allow, 1/√L."""
     ones = np.ones((layers, 1, 1, 1))
     return Network.from_arrays(ones, -ones, skip=True), np.asarray([[0.5], [-0.5]])
 
 
-def random_skip(layers: int) -> tuple[Network, Any]:
+def random_skip(layers: int) -> tuple[Network, Floats]:
     """Eight tokens, two heads, skips, and value maps small enough for own:skip-lower."""
     net = Network.random(tokens=8, dim=4, heads=2, layers=layers, seed=0, scale=0.4, skip=True)
     return net, net.random_input(seed=1, scale=0.2)
@@ -113,7 +112,7 @@ class PathCurve:
 
     scale: float
     counts: list[int]
-    log_residual: np.ndarray[Any, Any]
+    log_residual: Floats
     log_network: float
 
 

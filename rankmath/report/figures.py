@@ -28,6 +28,7 @@ from rankmath.report.curves import (
 )
 from rankmath.report.plots import Figure, Panel, Table
 from rankmath.report.subject import Histogram, Row, Subject
+from rankmath.validation import ArrayLike, Axes
 
 
 @dataclass(frozen=True)
@@ -81,14 +82,14 @@ def regimes(subject: Subject) -> Figure:
     families = (("two tokens", antipodal_skip, BLUE, "o"), ("random network", random_skip, GREEN, "s"))
     curves = {name: sides_by_depth("own:skip-lower", *family(deepest), depths) for name, family, *_ in families}
 
-    def left(axes: Any) -> None:
+    def left(axes: Axes) -> None:
         axes.plot(alone.depth, log_minus_log(alone.log_lhs), "o-", color=BLUE, markersize=4, label="measured")
         axes.plot(alone.depth, log_minus_log(alone.log_rhs), "--", color=ORANGE, label="upper bound, own:diameter")
         axes.set(title="attention alone: doubly exponential", xlabel="layers $L$")
         axes.set_ylabel(r"$\log(-\log\,\Delta(X^L))$")
         axes.legend()
 
-    def right(axes: Any) -> None:
+    def right(axes: Axes) -> None:
         for name, _, colour, marker in families:
             curve = curves[name]
             shown = np.exp(curve.log_rhs)
@@ -212,7 +213,7 @@ def _decay_panel(quantity: _Quantity, curves: Sequence[Curve]) -> Panel:
     measured = curves[0]
     bounds = (ORANGE, GREY, GREEN)
 
-    def draw(axes: Any) -> None:
+    def draw(axes: Axes) -> None:
         axes.plot(
             measured.depth,
             log_minus_log(measured.log_lhs),
@@ -248,7 +249,7 @@ def _depth_rows(curve: Curve) -> list[tuple[str, int, float, float]]:
     return [(curve.key, *row) for row in numbers]
 
 
-def _slope(x: Any, y: Any) -> float:
+def _slope(x: ArrayLike, y: ArrayLike) -> float:
     return float(np.polyfit(x, y, 1)[0])
 
 
@@ -302,7 +303,7 @@ def ranked(subject: Subject) -> Figure | None:
         ("undecided", GREY, "s", lambda row: row.outcome not in ("HOLDS", "REFUTED")),
     )
 
-    def draw(axes: Any) -> None:
+    def draw(axes: Axes) -> None:
         axes.hlines(range(len(ordered)), 0, places, color=RULE, linewidth=1)
         for name, colour, marker, belongs in kinds:
             chosen = [k for k, row in enumerate(ordered) if belongs(row)]
@@ -336,7 +337,7 @@ def ranked(subject: Subject) -> Figure | None:
 def _tightness_panel(histogram: Histogram, tightest: str) -> Panel:
     edges, counts = np.asarray(histogram.edges), np.asarray(histogram.counts)
 
-    def draw(axes: Any) -> None:
+    def draw(axes: Axes) -> None:
         axes.stairs(counts, edges, fill=True, color=BLUE)
         axes.axvline(0, color=ORANGE, linestyle="--", linewidth=1.2)
         # A user's key may hold a dollar: it is a name, no formula.
@@ -365,7 +366,7 @@ def paths(subject: Subject) -> Figure:
     lengths = np.arange(len(curves[0][0].counts))
     counts = curves[0][0].counts
 
-    def contributions(axes: Any) -> None:
+    def contributions(axes: Axes) -> None:
         for curve, colour, marker in curves:
             axes.plot(
                 lengths,
@@ -380,7 +381,7 @@ def paths(subject: Subject) -> Figure:
         axes.set_ylabel(r"$\log_{10}\,\|\mathrm{res}\|_F$")
         axes.legend(loc="lower left")
 
-    def numbers(axes: Any) -> None:
+    def numbers(axes: Axes) -> None:
         axes.bar(lengths, counts, color=GREY, width=0.7)
         axes.set_yscale("log")
         axes.set(title=f"number of paths, {sum(counts)} in all", xlabel="heads on the path $k$")
@@ -435,7 +436,7 @@ def masks(subject: Subject) -> Figure:
         ("measured", "measured", BLUE, "o", "-"),
     )
 
-    def by_kind(axes: Any) -> None:
+    def by_kind(axes: Axes) -> None:
         height = np.arange(len(kinds))[::-1]
         for label, name, colour, marker, _ in shown:
             gaps = [_gap(getattr(rates, name)) for *_, rates in kinds]
@@ -445,7 +446,7 @@ def masks(subject: Subject) -> Figure:
         axes.set(title="twelve tokens", xlabel="1 − factor of μ per layer")
         axes.legend(fontsize=7, loc="upper left")
 
-    def by_radius(axes: Any) -> None:
+    def by_radius(axes: Axes) -> None:
         radii = [mask.steps for _, mask, _ in windows]
         for label, name, colour, marker, line in shown:
             gaps = [_gap(getattr(rates, name)) for *_, rates in windows]
@@ -527,7 +528,7 @@ def throughput(subject: Subject) -> Figure | None:
     if costs is None or not rates:
         return None
 
-    def draw(axes: Any) -> None:
+    def draw(axes: Axes) -> None:
         height = np.arange(len(rates))[::-1]
         # Points: a logarithmic axis has no zero from which a bar could start.
         axes.semilogx([rate for _, rate in rates], height, "o", color=BLUE)

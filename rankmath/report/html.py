@@ -183,7 +183,7 @@ def _asset(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8").strip()
 
 
-def _number(x: Any) -> str:
+def _number(x: float | None) -> str:
     """A number of a data table for people; its file has all digits.
 
     Examples

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
+from rankmath.certificates.certificate import Data
 from rankmath.printing import log_of, quotient
 
 _SPECIAL = {
@@ -247,7 +247,7 @@ def exact_scalar(x: Fraction) -> str:
 _LINE, _DIGIT, _SMALL_DIGIT, _SIGN, _GAP, _LETTER, _AROUND = 440.0, 5.5, 4.3, 8.5, 10.0, 5.8, 40.0
 
 
-def exact_data(data: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+def exact_data(data: Mapping[str, Data], prefix: str = "") -> Iterator[str]:
     """The data of a certificate, a line of mathematics for each field: numbers, row vectors, matrices, words.
 
     A matrix too wide for a page is shown to six digits, and one too wide for that only named.
@@ -268,16 +268,16 @@ def exact_data(data: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
             yield rf"\mathtt{{{escape(shown)}}}{_shown(value, _LINE - _LETTER * len(shown) - _AROUND)}"
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: Data) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def _is_told_apart(first: Any) -> bool:
+def _is_told_apart(first: Data) -> bool:
     """Whether a list of such things is shown one by one: fields, or matrices, of which pmatrix shows one only."""
     return isinstance(first, Mapping) or (_is_list(first) and bool(first) and _is_list(first[0]))
 
 
-def _shown(value: Any, room: float) -> str:
+def _shown(value: Data, room: float) -> str:
     """What follows the name: "=" and the value exactly, or what of it there is room for."""
     if not _is_list(value):
         try:

@@ -20,7 +20,7 @@ from typing import Any
 from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PURPLE, RULE, pyplot
 from rankmath.dynamics.trace import Trace
 from rankmath.files import replacing, write
-from rankmath.validation import InvalidArgument
+from rankmath.validation import Axes, InvalidArgument
 
 #: The colours of a picture as a page knows them: its style sheet gives each a light and a dark value.
 THEME = {
@@ -116,7 +116,7 @@ class Table:
 class Panel:
     """One pair of axes: how it is drawn, and the words for those who do not see it."""
 
-    draw: Callable[[Any], None]
+    draw: Callable[[Axes], None]
     alt: str
 
 

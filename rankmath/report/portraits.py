@@ -22,7 +22,7 @@ from rankmath.equilibria.find import escaping, find_equilibria, frame_of
 from rankmath.equilibria.map import Floats, layer, token_norm
 from rankmath.files import write
 from rankmath.report.plots import Figure, Panel, Table, save_figure
-from rankmath.validation import InvalidArgument, as_count, as_real
+from rankmath.validation import Axes, InvalidArgument, as_count, as_real
 
 # Okabe and Ito's colours, one for each limit and its mirror image; the mirror image is paler.
 _HUES = (BLUE, ORANGE, GREEN, PURPLE, "#56B4E9", "#E69F00", "#F0E442")
@@ -369,13 +369,13 @@ def _colours(data: Portrait) -> list[tuple[float, float, float]]:
     return shades
 
 
-def _degrees(axes: Any, which: str) -> None:
+def _degrees(axes: Axes, which: str) -> None:
     ticks = [0, 90, 180, 270, 360]
     getattr(axes, f"set_{which}ticks")(ticks, [f"{t}°" for t in ticks])
     getattr(axes, f"set_{which}lim")(0, 360)
 
 
-def _basin_image(data: Portrait, axes: Any, basin: Floats, extent: tuple[float, float, float, float]) -> None:
+def _basin_image(data: Portrait, axes: Axes, basin: Floats, extent: tuple[float, float, float, float]) -> None:
     from matplotlib.colors import ListedColormap, to_rgb
 
     # Limits that the palette does not reach share the last colour with nobody: the list is as long as the limits.
@@ -387,7 +387,7 @@ def _basin_image(data: Portrait, axes: Any, basin: Floats, extent: tuple[float, 
     axes.grid(False)
 
 
-def _draw_torus(data: Portrait, axes: Any) -> None:
+def _draw_torus(data: Portrait, axes: Axes) -> None:
     first, second = data.moving
     _basin_image(data, axes, data.basin.T, (0, 360, 0, 360))
     held = [i for i in range(data.tokens) if i not in data.moving]
@@ -418,14 +418,14 @@ def _draw_torus(data: Portrait, axes: Any) -> None:
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=7, ncols=2, frameon=False)
 
 
-def _draw_line(data: Portrait, axes: Any) -> None:
+def _draw_line(data: Portrait, axes: Axes) -> None:
     _basin_image(data, axes, data.basin[None, :], (0, 360, 0, 1))
     _degrees(axes, "x")
     axes.set_yticks([])
     axes.set(xlabel="token 1", title="basins")
 
 
-def _draw_circle(data: Portrait, axes: Any) -> None:
+def _draw_circle(data: Portrait, axes: Axes) -> None:
     turn = np.linspace(0, 2 * np.pi, 200)
     # One ring for each limit, so that limits with a token in common stay apart.
     rings = 1 + 0.16 * np.arange(min(len(data.limits), len(_HUES)))
@@ -455,7 +455,7 @@ def _together(angles: Floats) -> dict[int, str]:
     return places
 
 
-def _draw_map(data: Portrait, axes: Any) -> None:
+def _draw_map(data: Portrait, axes: Axes) -> None:
     before, after = np.degrees(data.circle_map)
     order = np.argsort(before % 360)
     before, after = before[order] % 360, after[order]
@@ -481,7 +481,7 @@ def _draw_map(data: Portrait, axes: Any) -> None:
     axes.set(xlabel=f"token {last}", ylabel=f"token {last}, one layer on", title="circle map and multipliers")
 
 
-def _draw_distances(data: Approach, axes: Any) -> None:
+def _draw_distances(data: Approach, axes: Axes) -> None:
     for distances in data.distances:
         # A start on the equilibrium to the last bit has no logarithm.
         axes.semilogy(np.where(distances > 0, distances, np.nan), color=BLUE, linewidth=0.7, alpha=0.6)
@@ -491,7 +491,7 @@ def _draw_distances(data: Approach, axes: Any) -> None:
     axes.legend(fontsize=7)
 
 
-def _draw_singular_values(data: Approach, axes: Any) -> None:
+def _draw_singular_values(data: Approach, axes: Axes) -> None:
     places = np.arange(1, len(data.singular_values) + 1)
     axes.bar(places, data.singular_values, color=GREEN)
     axes.set_xticks(places)

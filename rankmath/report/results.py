@@ -19,7 +19,7 @@ from rankmath.campaigns.in_memory import Result
 from rankmath.files import folder as make_folder
 from rankmath.files import read, write
 from rankmath.report.sources import slug
-from rankmath.validation import InvalidArgument
+from rankmath.validation import InvalidArgument, Json
 from rankmath.version import __version__
 
 FORMAT = "rankmath-report/2"
@@ -33,11 +33,11 @@ class Report:
     date: str
     python: str
     numpy: str
-    settings: dict[str, Any]
+    settings: dict[str, Json]
     results: tuple[Result, ...]
 
     @classmethod
-    def of(cls, results: Iterable[Result], settings: dict[str, Any]) -> Report:
+    def of(cls, results: Iterable[Result], settings: dict[str, Json]) -> Report:
         """The report of a run that has just ended here."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(__version__, now, platform.python_version(), np.__version__, dict(settings), tuple(results))
@@ -92,7 +92,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "tuple[str, ...]": (list, tuple),
     "tuple[Result, ...]": (tuple,),
     "dict[str, float]": (dict,),
-    "dict[str, Any]": (dict,),
+    "dict[str, Json]": (dict,),
 }
 
 
@@ -121,19 +121,19 @@ def _typed(kind: Any, entry: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _is_finite(x: Any) -> bool:
+def _is_finite(x: object) -> bool:
     return isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= sys.float_info.max
 
 
 #: What a list, or the values of an object, must consist of, by the declared type.
-_MEMBERS: dict[str, tuple[Callable[[Any], bool], str]] = {
+_MEMBERS: dict[str, tuple[Callable[[object], bool], str]] = {
     "list[float]": (_is_finite, "finite numbers"),
     "dict[str, float]": (_is_finite, "finite numbers"),
     "tuple[str, ...]": (lambda x: isinstance(x, str), "words"),
 }
 
 
-def _plain(result: Result) -> dict[str, Any]:
+def _plain(result: Result) -> dict[str, Json]:
     plain = {name: value for name, value in vars(result).items() if name not in _BESIDE}
     # JSON knows no infinities.
     ratios = [r for r in result.ratios if np.isfinite(r)]

@@ -9,13 +9,13 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from rankmath.campaigns.chunks import HISTOGRAM_EDGES
 from rankmath.campaigns.in_memory import Result
 from rankmath.campaigns.ledger import Ledger, LedgerError, Standing
+from rankmath.campaigns.ledger import Row as LedgerRow
 from rankmath.checker import checker
 from rankmath.claims import statements
 from rankmath.printing import quotient
@@ -345,7 +345,7 @@ def _subject_of(book: Ledger) -> Subject:
     )
 
 
-def _row_of_standing(s: Standing, provenance: Sequence[dict[str, Any]]) -> Row:
+def _row_of_standing(s: Standing, provenance: Sequence[LedgerRow]) -> Row:
     entry = statements().get(s.statement)
     drawn = s.instances + s.extra
     proved = f"proved in {entry.truth}; " if entry is not None and entry.status == "proved" else ""
@@ -377,7 +377,7 @@ def _histogram(s: Standing) -> Histogram:
     return Histogram(s.statement, edges, s.histogram[1:], s.histogram[0])
 
 
-def _run_facts(runs: Sequence[dict[str, Any]]) -> tuple[tuple[str, str], ...]:
+def _run_facts(runs: Sequence[LedgerRow]) -> tuple[tuple[str, str], ...]:
     if not runs:
         return (("runs", "none recorded"),)
     last = runs[-1]
@@ -394,7 +394,7 @@ def _run_facts(runs: Sequence[dict[str, Any]]) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _tightest(records: Sequence[dict[str, Any]]) -> Listing:
+def _tightest(records: Sequence[LedgerRow]) -> Listing:
     names = (
         "statement",
         "seed",
@@ -417,7 +417,7 @@ def _tightest(records: Sequence[dict[str, Any]]) -> Listing:
     )
 
 
-def _costs(standings: Sequence[Standing], provenance: Sequence[dict[str, Any]]) -> Table:
+def _costs(standings: Sequence[Standing], provenance: Sequence[LedgerRow]) -> Table:
     """What the chunks of each statement cost, in seconds of one process."""
     rows = []
     for s in standings:
@@ -431,14 +431,14 @@ def _costs(standings: Sequence[Standing], provenance: Sequence[dict[str, Any]]) 
     return Table(names, tuple(rows))
 
 
-def _failures(failures: Sequence[dict[str, Any]]) -> Listing:
+def _failures(failures: Sequence[LedgerRow]) -> Listing:
     names = ("statement", "seed", "chunk", "attempts", "error", "at", "traceback")
     rows = tuple(tuple(row[name] for name in names) for row in failures)
     words = "Chunks that always failed; rankmath campaign run --resume tries them once more."
     return Listing("failures", "Failures", words, Table(names, rows))
 
 
-def _runs(runs: Sequence[dict[str, Any]]) -> Listing:
+def _runs(runs: Sequence[LedgerRow]) -> Listing:
     names = ("run", "began", "ended", "outcome", "user", "host", "versions")
     rows = tuple(
         (*(row[name] for name in names[:-1]), ", ".join(f"{k} {v}" for k, v in row["versions"].items()))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
-from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.certificate import Certificate, Data
 from rankmath.claims import statements
 from rankmath.report.latex import (
     breakable,
@@ -229,7 +229,7 @@ def _of_its_own(certificate: Certificate) -> Statement | None:
         return None
 
 
-def _data(data: Mapping[str, Any]) -> str:
+def _data(data: Mapping[str, Data]) -> str:
     lines = list(exact_data(data))
     if len(lines) > _MOST_LINES or sum(map(len, lines)) > 6000:
         return "Its data are those of the certificate, too long to be printed."

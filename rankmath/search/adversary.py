@@ -11,13 +11,14 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankmath.formula.terms import Letter, walk
 from rankmath.search.space import Room, rooms, score_of, scores, starts
+from rankmath.validation import Array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import judge
@@ -197,7 +198,7 @@ def _climb(statement: Statement, camp: _Camp, rng: Rng) -> None:
     camp.step[order[-quarter:]] = 10.0 ** rng.uniform(-6, -0.3, quarter)
 
 
-def _wide(values: NDArray[Any], array: Floats) -> NDArray[Any]:
+def _wide(values: Array, array: Floats) -> Array:
     """One value for each member of a batch, shaped so that it meets the batch's arrays."""
     return values.reshape(-1, *(1 for _ in array.shape[1:]))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
-from rankmath.validation import InvalidArgument
+from rankmath.validation import Array, Floats, InvalidArgument
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
@@ -136,11 +136,11 @@ def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
     yield from (made(**{name: value}) for name, array in arrays.items() for value in _entrywise(array))
 
 
-def _at(array: Any, keep: list[int]) -> Any:
+def _at(array: Array, keep: list[int]) -> Array:
     return None if array is None else np.asarray(array)[keep]
 
 
-def _short(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
+def _short(array: Floats, bits: int) -> Floats:
     """Every number to so many significant bits of the largest one; whole numbers where that is exact enough."""
     largest = float(np.abs(array).max(initial=0.0))
     if largest == 0.0:
@@ -149,7 +149,7 @@ def _short(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
     return np.asarray(np.round(array / unit) * unit)
 
 
-def _cost(array: np.ndarray[Any, Any]) -> int:
+def _cost(array: Floats) -> int:
     """How long the numbers are: significant bits, and the exponent of what is not whole or not small."""
     total = 0
     for value in array.ravel().tolist():
@@ -161,11 +161,11 @@ def _cost(array: np.ndarray[Any, Any]) -> int:
     return total
 
 
-def _simpler(new: dict[str, np.ndarray[Any, Any]], old: dict[str, np.ndarray[Any, Any]]) -> bool:
+def _simpler(new: dict[str, Floats], old: dict[str, Floats]) -> bool:
     return sum(map(_cost, new.values())) < sum(_cost(old[name]) for name in new)
 
 
-def _entrywise(array: np.ndarray[Any, Any]) -> Iterator[np.ndarray[Any, Any]]:
+def _entrywise(array: Floats) -> Iterator[Floats]:
     """One entry replaced by a shorter number: zero, one, a power of two, a whole number, fewer bits."""
     for place, value in np.ndenumerate(array):
         if value == 0.0:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankmath.formula.evaluate import judged, sides
+from rankmath.arithmetic.protocol import System
+from rankmath.formula.evaluate import Side, judged, sides
 from rankmath.formula.language import ALIASES, FUNCTIONS
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run
@@ -416,7 +417,7 @@ def _scores(statement: Statement, instance: Instance, quick: bool) -> Floats:
     return np.asarray(np.where(excluded > 0, -1e5 - excluded, found))
 
 
-def _gap(side: Any) -> Floats:
+def _gap(side: Side) -> Floats:
     left, right = (x if isinstance(x, Signed) else Signed.exact(Fraction(x)) for x in (side.left, side.right))
     both = (left.sign > 0) & (right.sign > 0)
     difference = left - right
@@ -429,7 +430,7 @@ def _gap(side: Any) -> Floats:
     return np.asarray(np.abs(gap) if side.equal else gap)
 
 
-def _floats() -> Any:
+def _floats() -> System:
     from rankmath.arithmetic.float64 import Float64
 
     return Float64(np.zeros(1))

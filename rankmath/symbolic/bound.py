@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import mpmath
 import sympy as sp
@@ -13,11 +13,11 @@ from flint import arb
 
 from rankmath.arithmetic.balls import precision
 from rankmath.printing import Sheet, Shows
-from rankmath.symbolic.evaluate import OutOfDomain, Values, enclose, to_mpmath
+from rankmath.symbolic.evaluate import Ball, OutOfDomain, Values, enclose, to_mpmath
 from rankmath.symbolic.letters import L, with_heads
 from rankmath.symbolic.proof import Expr, Proof
 from rankmath.symbolic.quantities import Quantity
-from rankmath.validation import InvalidArgument, as_choice, as_count
+from rankmath.validation import InvalidArgument, Json, Number, as_choice, as_count
 
 Side: TypeAlias = Literal["upper", "lower"]
 
@@ -51,7 +51,7 @@ class Bound(Shows):
         letters = tuple((name, meaning) for name, meaning in list(self.symbols.items())[:7])
         return Sheet(f"Bound of {self.key}: {sign} {self.expression}", (("under", self.hypothesis), *letters))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Expression, LaTeX, letters and hypothesis as plain data."""
         about = {"key": self.key, "side": self.side, "expression": str(self.expression), "latex": self.latex()}
         return about | {"symbols": dict(self.symbols), "hypothesis": self.hypothesis}
@@ -68,7 +68,7 @@ class Bound(Shows):
         """The expression as LaTeX, in the letters of the theorem."""
         return str(sp.latex(self.expression, symbol_names=self._names()))
 
-    def subs(self, **values: Any) -> Expr:
+    def subs(self, **values: Number) -> Expr:
         """The expression with some letters replaced: by numbers (taken exactly) or by sympy expressions.
 
         Examples
@@ -98,8 +98,8 @@ class Bound(Shows):
         return expression.subs(replacements, simultaneous=True).doit()
 
     def evaluate(
-        self, *, arithmetic: str = "float", log: bool = True, dps: int = 50, bits: int = 128, **values: Any
-    ) -> Any:
+        self, *, arithmetic: str = "float", log: bool = True, dps: int = 50, bits: int = 128, **values: Number
+    ) -> Number:
         """The logarithm of the bound (the bound itself with log=False) at the values given.
 
         "float": a double within an ulp of the truth (a logarithm near 0: within 1e-18); ±inf beyond the doubles.
@@ -150,9 +150,9 @@ class Bound(Shows):
             _, number = to_mpmath(expression, exact, bits=working)
             return +number if log else sign * mpmath.exp(number)
 
-    def _read(self, values: Mapping[str, Any]) -> tuple[Expr, Values]:
+    def _read(self, values: Mapping[str, Number]) -> tuple[Expr, Values]:
         """Exact values by symbol, and the expression with its sums written out if numbers for heads are given."""
-        exact: dict[Expr, Any] = {}
+        exact: dict[Expr, Number] = {}
         heads: dict[str, int] = {}
         for quantity in self.quantities:
             if quantity.name in values:
@@ -165,7 +165,7 @@ class Bound(Shows):
             raise InvalidArgument(f"{self.key}: one number for each head is needed, but {lengths}")
         return (with_heads(self.expression, *set(heads.values())) if heads else self.expression), exact
 
-    def _refuse_unknown(self, values: Mapping[str, Any]) -> None:
+    def _refuse_unknown(self, values: Mapping[str, Number]) -> None:
         known = self.symbols
         for name in values:
             if name not in known:
@@ -175,7 +175,7 @@ class Bound(Shows):
         return {q.symbol.label if q.per_head else q.symbol: q.latex for q in self.quantities}
 
 
-def _ball(sign: int, ball: Any, working: int, *, log: bool) -> arb:
+def _ball(sign: int, ball: Ball, working: int, *, log: bool) -> arb:
     if sign == 0:
         return arb.neg_inf() if log else arb(0)
     if log:
@@ -184,7 +184,7 @@ def _ball(sign: int, ball: Any, working: int, *, log: bool) -> arb:
         return arb(sign * ball.exp())
 
 
-def _float(sign: int, ball: Any, *, log: bool) -> float:
+def _float(sign: int, ball: Ball, *, log: bool) -> float:
     if sign == 0:
         return -float("inf") if log else 0.0
     if log:

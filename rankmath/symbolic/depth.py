@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import sympy as sp
 from flint import arb
@@ -17,7 +16,7 @@ from rankmath.symbolic.letters import L, a0, c, diameter, kappa
 from rankmath.symbolic.proof import Expr, Proof, Step
 from rankmath.symbolic.quantities import POSITIVE, read_number
 from rankmath.symbolic.recursions import power_recursion
-from rankmath.validation import InvalidArgument
+from rankmath.validation import InvalidArgument, Number
 
 tol = sp.Symbol("tolerance", positive=True)
 #: ‖W‖ of one head, where the tanh form is iterated.
@@ -139,7 +138,7 @@ def prove_depth_formula(claim: Expr) -> Proof:
     ).check()
 
 
-def depth_to_tolerance(coefficient: Any, start: Any, tolerance: Any) -> int | None:
+def depth_to_tolerance(coefficient: Number, start: Number, tolerance: Number) -> int | None:
     """The smallest L with c^{(3^L-1)/2} a_0^{3^L} <= tolerance, decided exactly; None if no depth reaches it.
 
     The arguments are exact (integers, fractions, doubles as the fractions they are), and so is the answer: balls
@@ -177,7 +176,7 @@ def _about(x: Fraction, y: Fraction) -> int:
         bits *= 2
 
 
-def _exact(name: str, value: Any) -> Fraction:
+def _exact(name: str, value: Number) -> Fraction:
     number = read_number(name, value, POSITIVE)
     if not isinstance(number, Fraction):
         raise InvalidArgument(f"{name}: a ball given; an exact number is needed")

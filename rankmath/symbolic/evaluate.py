@@ -46,10 +46,10 @@ class OutOfDomain(InvalidArgument):
 class Arithmetic:
     """The few functions the walk needs of a number system."""
 
-    exact: Callable[[Fraction], Any]
-    functions: Mapping[Any, Callable[..., Any]]
+    exact: Callable[[Fraction], Ball]
+    functions: Mapping[type[sp.Function], Callable[..., Ball]]
 
-    def sign(self, x: Any) -> int:
+    def sign(self, x: Ball) -> int:
         """-1, 0 or 1, if certain."""
         for sign, seen in ((1, x > 0), (-1, x < 0), (0, x == 0)):
             if seen:
@@ -86,7 +86,7 @@ class Walk:
     numbers: Arithmetic
     values: Values
 
-    def value(self, e: Expr) -> Any:
+    def value(self, e: Expr) -> Ball:
         """The number itself."""
         if e.is_Symbol or isinstance(e, sp.Indexed):
             given = self.values[e]
@@ -106,7 +106,7 @@ class Walk:
         # The branch of Lambert's W, the one further argument there is, stays an integer.
         return self.numbers.functions[e.func](self.value(e.args[0]), *e.args[1:])
 
-    def log(self, e: Expr) -> tuple[int, Any]:
+    def log(self, e: Expr) -> tuple[int, Ball]:
         """Sign and log|e|; products and powers are taken apart, so that nothing overflows. (0, None) for zero."""
         if e.is_Mul:
             parts = [self.log(a) for a in e.args]
@@ -144,7 +144,7 @@ class Walk:
             return base**exponent.numerator if exponent.denominator == 1 else None
         return sum(known, start=Fraction(0)) if e.is_Add else math.prod(known, start=Fraction(1))
 
-    def _power(self, e: Expr) -> Any:
+    def _power(self, e: Expr) -> Ball:
         base, exponent = e.as_base_exp()
         exact = self.exact(exponent)
         if exact is not None and exact.denominator == 1:
@@ -158,7 +158,7 @@ class Walk:
         sign, log = self._log_power(base, exponent)
         return self.numbers.functions[sp.exp](log) * sign if sign else self.numbers.exact(Fraction(0))
 
-    def _log_power(self, base: Expr, exponent: Expr) -> tuple[int, Any]:
+    def _log_power(self, base: Expr, exponent: Expr) -> tuple[int, Ball]:
         sign, log = self.log(base)
         exact = self.exact(exponent)
         if sign < 0 and (exact is None or exact.denominator != 1):
@@ -226,7 +226,7 @@ def _accuracy(ball: Ball, *, absolute: bool) -> int:
     return -(mantissa.bit_length() + exponent)
 
 
-def to_mpmath(e: Expr, values: Values, *, bits: int) -> tuple[int, Any]:
+def to_mpmath(e: Expr, values: Values, *, bits: int) -> tuple[int, Ball]:
     """Sign and log|e| by mpmath's own functions, at `bits` bits; (0, None) for zero."""
     with mpmath.workprec(bits):
         return Walk(MPMATH, values).log(e)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -14,7 +13,7 @@ from flint import arb
 
 from rankmath.symbolic.evaluate import Value
 from rankmath.symbolic.proof import Expr
-from rankmath.validation import InvalidArgument, as_count
+from rankmath.validation import InvalidArgument, Number, as_count
 
 #: Layers: 3^L is written out as an integer, so a limit there must be.
 DEEPEST = 1_000_000
@@ -88,7 +87,7 @@ class Quantity:
         """Whether one number for each head is asked for."""
         return isinstance(self.symbol, sp.IndexedBase)
 
-    def read(self, value: Any) -> dict[Expr, Value]:
+    def read(self, value: Number) -> dict[Expr, Value]:
         """`value` by symbol (one for each head, if `per_head`), as Fractions or balls; or a ValueError."""
         if self.integer:
             value = int(value) if isinstance(value, sp.Integer) else value
@@ -103,7 +102,7 @@ class Quantity:
         return {self.symbol[k]: read_number(f"{self.name}[{k}]", v, self.domain) for k, v in numbered}
 
 
-def read_number(name: str, value: Any, domain: Domain = POSITIVE) -> Value:
+def read_number(name: str, value: Number, domain: Domain = POSITIVE) -> Value:
     """A real number as the Fraction it is, a ball as it is; refused unless certainly in `domain`.
 
     Examples
@@ -117,7 +116,7 @@ def read_number(name: str, value: Any, domain: Domain = POSITIVE) -> Value:
     return number
 
 
-def _fraction(value: Any) -> Fraction | None:
+def _fraction(value: Number) -> Fraction | None:
     if isinstance(value, (bool, np.bool_)):
         return None
     if isinstance(value, (int, np.integer)):
@@ -131,7 +130,7 @@ def _fraction(value: Any) -> Fraction | None:
     return value if isinstance(value, Fraction) else None
 
 
-def _show(value: Any) -> str:
+def _show(value: Number) -> str:
     # repr of a huge integer raises, and a page-long error teaches nobody.
     try:
         text = repr(value)

@@ -11,31 +11,32 @@ from typing import Any
 import numpy as np
 
 from rankmath.model.network import MLP, Network
-from rankmath.model.sublayers import NormKind
+from rankmath.model.sublayers import Activation, NormKind
+from rankmath.validation import Floats, Objects
 from rankmath.verification.instance import NetworkInstance
 
 Rng = np.random.Generator
-Tokens = Callable[[Rng, int, int, int], np.ndarray[Any, Any]]
+Tokens = Callable[[Rng, int, int, int], Floats]
 
 
-def random_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
+def random_tokens(rng: Rng, size: int, n: int, d: int) -> Floats:
     """Gaussian tokens with a scale from 1e-6 to 1e3 each, and a mean of its own scale."""
     scale = 10.0 ** rng.uniform(-6, 3, (size, 1, 1))
     mean = 10.0 ** rng.uniform(-6, 2, (size, 1, 1)) * rng.standard_normal((size, 1, d))
     return scale * rng.standard_normal((size, n, d)) + mean
 
 
-def moderate_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
+def moderate_tokens(rng: Rng, size: int, n: int, d: int) -> Floats:
     """Scales from 0.03 to 3, where a softmax is neither linear nor saturated."""
     return 10.0 ** rng.uniform(-1.5, 0.5, (size, 1, 1)) * rng.standard_normal((size, n, d))
 
 
-def small_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
+def small_tokens(rng: Rng, size: int, n: int, d: int) -> Floats:
     """Scales from 0.001 to 0.3, where logits are small."""
     return 10.0 ** rng.uniform(-3, -0.5, (size, 1, 1)) * rng.standard_normal((size, n, d))
 
 
-def clustered_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
+def clustered_tokens(rng: Rng, size: int, n: int, d: int) -> Floats:
     """Two clusters with a spread far below their distance."""
     centers = rng.standard_normal((size, 2, d))
     which = rng.integers(0, 2, (size, n))
@@ -43,19 +44,19 @@ def clustered_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any
     return np.take_along_axis(centers, which[..., None], axis=1) + spread * rng.standard_normal((size, n, d))
 
 
-def antipodal_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
+def antipodal_tokens(rng: Rng, size: int, n: int, d: int) -> Floats:
     """±a, nearly."""
     a = 10.0 ** rng.uniform(-1, 0.7, (size, 1, 1)) * rng.standard_normal((size, 1, d))
     signs = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)[None, :, None]
     return signs * a * (1 + 10.0 ** rng.uniform(-9, -2, (size, 1, 1)) * rng.standard_normal((size, n, d)))
 
 
-def low_rank_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
+def low_rank_tokens(rng: Rng, size: int, n: int, d: int) -> Floats:
     """Tokens on a line."""
     return rng.standard_normal((size, n, 1)) * rng.standard_normal((size, 1, d))
 
 
-def outlier_tokens(rng: Rng, size: int, n: int, d: int) -> np.ndarray[Any, Any]:
+def outlier_tokens(rng: Rng, size: int, n: int, d: int) -> Floats:
     """One token away from all the others."""
     X = 10.0 ** rng.uniform(-6, -1, (size, 1, 1)) * rng.standard_normal((size, n, d))
     X[:, 0] += rng.standard_normal((size, d)) * 10.0 ** rng.uniform(-1, 1, (size, 1))
@@ -83,7 +84,7 @@ def networks(
     log_weights: tuple[float, float] = (-1.0, 1.0),
     biases: bool = True,
     skip: float = 0.0,
-    mlp: str | None = None,
+    mlp: Activation | None = None,
     norm: NormKind | None = None,
 ) -> Callable[[Rng, int], NetworkInstance]:
     """A generator of batches of networks: shapes (n, d, H, L), weights scaled by 10^uniform(log_weights)."""
@@ -106,7 +107,7 @@ def networks(
     return draw
 
 
-def _mlp(rng: Rng, d: int, activation: Any) -> MLP:
+def _mlp(rng: Rng, d: int, activation: Activation) -> MLP:
     width = 2 * d
     return MLP(
         rng.standard_normal((d, width)) / math.sqrt(d),
@@ -117,7 +118,7 @@ def _mlp(rng: Rng, d: int, activation: Any) -> MLP:
     )
 
 
-def rational_stochastic(rng: Rng, n: int) -> np.ndarray[Any, Any]:
+def rational_stochastic(rng: Rng, n: int) -> Objects:
     """A random row-stochastic matrix of Fractions, extremes included: identity, rank one, permutation,
     reducible."""
     kind = rng.integers(5)

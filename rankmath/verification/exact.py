@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from rankmath.certificates.issue import exact_array
-from rankmath.validation import InvalidArgument
+from rankmath.validation import ArrayLike, InvalidArgument, Number, Objects
 from rankmath.verification.instance import ArrayInstance
 
 
-def rational(name: str, value: Any) -> Fraction:
+def rational(name: str, value: Number) -> Fraction:
     """A rational number, or an InvalidArgument that names it."""
     from rankmath.equilibria.wu2024 import exact_number
 
@@ -22,14 +21,14 @@ def rational(name: str, value: Any) -> Fraction:
     return Fraction(int(number.p), int(number.q))
 
 
-def boxed(numbers: list[Any]) -> np.ndarray[Any, Any]:
+def boxed(numbers: list[Number]) -> Objects:
     """An object array of numbers."""
     box = np.empty(len(numbers), dtype=object)
     box[:] = numbers
     return box
 
 
-def exact_stochastic(name: str, value: Any, *, positive: bool = False) -> np.ndarray[Any, Any]:
+def exact_stochastic(name: str, value: ArrayLike, *, positive: bool = False) -> Objects:
     """A square row-stochastic matrix, or a sequence of them (an axis more), as Fractions."""
     P = exact_array(name, value, (None,) * max(2, np.ndim(value)))
     if P.shape[-1] != P.shape[-2] or (P < 0).any() or (P.sum(axis=-1) != 1).any():

@@ -8,9 +8,8 @@ proofs/dong2021v1.tex, Theorem "few tokens", shows that a layer of n tokens that
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from rankmath.validation import InvalidArgument, as_count
+from rankmath.validation import InvalidArgument, Number, as_count
 
 #: True for so many tokens; `many_tokens.counterexample` has 3568.
 FEW_TOKENS = 3534
@@ -57,7 +56,7 @@ def prove(tokens: int) -> int:
     return boxes
 
 
-def _decided(n: int, B: Any, q: Any) -> bool:
+def _decided(n: int, B: Number, q: Number) -> bool:
     heavy, C = bool(q >= _HEAVY), 16 * B * B
     r = (1 - q) * B.expm1()
     if q * n * r / (n + r) + (B / 2 if heavy else B) <= C / 2:  # case A: the center qᵀR
@@ -68,7 +67,7 @@ def _decided(n: int, B: Any, q: Any) -> bool:
     return (bool(seen) and _infeasible(n, B, q, 0.25, True)) or _infeasible(n, B, q, 0.25, False)  # M: λqᵀR
 
 
-def _infeasible(n: int, B: Any, q: Any, slop: float, lone: bool) -> bool:
+def _infeasible(n: int, B: Number, q: Number, slop: float, lone: bool) -> bool:
     """J > (1 − q)(e^B − 1) at the slop given, and J > 0 at slop ½ where the slop is ¼."""
     from flint import arb, arb_series
 
@@ -77,7 +76,7 @@ def _infeasible(n: int, B: Any, q: Any, slop: float, lone: bool) -> bool:
     if slop < 1 and not _needed(n, B, q, 0.5, lam, lone) > 0:
         return False
 
-    def gap(B: Any, q: Any) -> Any:
+    def gap(B: Number, q: Number) -> Number:
         return _needed(n, B, q, slop, lam, lone) - (1 - q) * (B.exp() - 1)
 
     if gap(B, q) > 0:
@@ -87,7 +86,7 @@ def _infeasible(n: int, B: Any, q: Any, slop: float, lone: bool) -> bool:
     return bool(gap(B0, q0) + along_B * (B - B0) + along_q * (q - q0) > 0)  # mean value form
 
 
-def _needed(n: int, B: Any, q: Any, slop: float, lam: Any, lone: bool) -> Any:
+def _needed(n: int, B: Number, q: Number, slop: float, lam: Number, lone: bool) -> Number:
     """J = g(1) + ∫_λ^1 t⁻³(g(t) + g(1) − n(1 − t))dt, g(t) = (16B²/(1 + ρt) − slop·B)/q; ρ = q or 1."""
     C, rho = 16 * B * B, q if lone else q * 0 + 1
     top = (C / (1 + rho) - slop * B) / q

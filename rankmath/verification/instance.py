@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rankmath.attention.plain import check_input
 from rankmath.model.network import Network
-from rankmath.validation import Array
+from rankmath.validation import Array, ArrayLike, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,14 +32,14 @@ class NetworkInstance:
             return self
         return NetworkInstance(self.net.member(index), self.X[index], self.label)
 
-    def vector(self) -> np.ndarray[Any, Any]:
+    def vector(self) -> Floats:
         """X, W_QK, W and the key bias as one vector: what an adversary may turn."""
         parts = [self.X, self.net.W_QK, self.net.W]
         if self.net.key_bias is not None:
             parts.append(self.net.key_bias)
         return np.concatenate([np.asarray(part).ravel() for part in parts])
 
-    def at(self, vector: np.ndarray[Any, Any]) -> NetworkInstance:
+    def at(self, vector: Floats) -> NetworkInstance:
         """The instance of the same shape at another vector."""
         net, taken, parts = self.net, 0, []
         for like in (self.X, net.W_QK, net.W, net.key_bias):
@@ -52,7 +51,7 @@ class NetworkInstance:
         return NetworkInstance(moved, X, self.label)
 
 
-def network_instance(net: Any, X: Any) -> NetworkInstance:
+def network_instance(net: Network, X: ArrayLike) -> NetworkInstance:
     """Checked input of `verify(key, net, X)`."""
     return NetworkInstance(net, check_input(net, X))
 
@@ -76,10 +75,10 @@ class ArrayInstance:
             return self
         return ArrayInstance({name: array[index] for name, array in self.arrays.items()}, self.label)
 
-    def vector(self) -> np.ndarray[Any, Any]:
+    def vector(self) -> Floats:
         return np.concatenate([np.asarray(array, dtype=float).ravel() for array in self.arrays.values()])
 
-    def at(self, vector: np.ndarray[Any, Any]) -> ArrayInstance:
+    def at(self, vector: Floats) -> ArrayInstance:
         moved, taken = {}, 0
         for name, array in self.arrays.items():
             moved[name] = vector[taken : taken + array.size].reshape(array.shape)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.protocol import System
 from rankmath.formula.evaluate import NUMBERS, judged
 from rankmath.formula.printing import words as words_of
 from rankmath.verification.instance import Instance
@@ -52,7 +52,7 @@ def _ball_verdict(statement: Statement, instance: Instance, most_bits: int) -> V
         bits = min(2 * bits, most_bits)
 
 
-def verdicts(statement: Statement, A: Any, instance: Instance, size: int, name: str) -> list[Verdict]:
+def verdicts(statement: Statement, A: System, instance: Instance, size: int, name: str) -> list[Verdict]:
     """Verdicts on an instance or a batch of `size`: decided only where rounding cannot have decided.
 
     A hypothesis that certainly fails makes the statement not applicable; one that cannot be told, undecided. A

@@ -22,13 +22,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import reduce
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankmath.model.network import Network
-from rankmath.validation import InvalidArgument, as_count
+from rankmath.validation import InvalidArgument, Number, as_count
+
+#: A function of floats, of balls or of exact numbers.
+Map: TypeAlias = Callable[[Number], Number]
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +40,7 @@ _LARGEST_LOGIT = 256
 _WIDEST = 4096
 
 
-def _exact(name: str, value: Any, *, positive: bool = False) -> Fraction:
+def _exact(name: str, value: object, *, positive: bool = False) -> Fraction:
     """An int or Fraction as a Fraction from 0 to 256."""
     if isinstance(value, bool) or not isinstance(value, (int, Fraction)):
         raise InvalidArgument(
@@ -51,7 +54,7 @@ def _exact(name: str, value: Any, *, positive: bool = False) -> Fraction:
     return Fraction(value)
 
 
-def least(numbers: Iterable[Any]) -> Any:
+def least(numbers: Iterable[Number]) -> Number:
     """The least of floats or balls."""
     return reduce(lambda a, b: min(a, b) if isinstance(a, float) else a.min(b), numbers)
 
@@ -61,7 +64,7 @@ class Kinds(ABC):
     """A layer given by a few exact numbers; `square` bounds (left side/right side)² of the bound from below."""
 
     @abstractmethod
-    def square(self, number: Callable[[Any], Any], exp: Callable[[Any], Any]) -> Any:
+    def square(self, number: Map, exp: Map) -> Number:
         """A lower bound of the squared ratio over `number`s, whose exponential is `exp`."""
 
     @property
@@ -106,7 +109,7 @@ class Kinds(ABC):
             mantissa, exponent = self.square(ball, lambda x: ball(x).exp()).sqrt().lower().man_exp()
         return int(mantissa) * Fraction(2) ** int(exponent)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, Number]:
         """The instance as a certificate holds it: whole numbers and Fractions."""
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
 
@@ -124,7 +127,7 @@ class Kinds(ABC):
             raise InvalidArgument(f"tokens: {self.tokens} of width {self.width} given; written out up to {widest}")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Number) -> Number:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return int(value) if value == int(value) else value
@@ -175,7 +178,7 @@ class TokenKinds(Kinds):
     def width(self) -> int:
         return 3 + sum(count for count, _ in self.active)
 
-    def square(self, number: Callable[[Any], Any], exp: Callable[[Any], Any]) -> Any:
+    def square(self, number: Map, exp: Map) -> Number:
         """min F/(16w²), F(x) = h(x)(|x − φ| + κ) at the values of column f; ≤ ‖·‖₁‖·‖_∞/(16w²) about every center.
 
         h(x) sums |value − x| over column f: β for idle tokens and the sink, v_a for active ones, φ for the
@@ -274,7 +277,7 @@ class MeanKinds(Kinds):
     def width(self) -> int:
         return 2 + self.active
 
-    def square(self, number: Callable[[Any], Any], exp: Callable[[Any], Any]) -> Any:
+    def square(self, number: Map, exp: Map) -> Number:
         """(sum of column f)(sum of the row of g)/(128w²), both about the mean: ‖X‖₁ = 2 and ‖X‖_∞ = 1."""
         m, w = self.active, self.gain
         rise, fall = exp(w), exp(-w)
@@ -293,7 +296,7 @@ class MeanKinds(Kinds):
         )
         counts = (self.idle + 2, m, m, 1, 1)
 
-        def deviation(plain: Any, own: dict[int, Any], single: bool) -> tuple[list[Any], Any]:
+        def deviation(plain: Number, own: dict[int, Number], single: bool) -> tuple[list[Number], Number]:
             """A coordinate in each kind of row, and its mean; `own`: rows whose logits there differ."""
             entries = [own[kind] if kind in own and not single else plain / T for kind, T in enumerate(totals)]
             amount = sum(c * y for c, y in zip(counts, entries, strict=True))
@@ -376,7 +379,7 @@ class LoneQuery(Kinds):
     def width(self) -> int:
         return 2
 
-    def square(self, number: Callable[[Any], Any], exp: Callable[[Any], Any]) -> Any:
+    def square(self, number: Map, exp: Map) -> Number:
         """nΔ²/(16w²), Δ = e^w/(n − 1 + e^w) − 1/n: one row differs from n − 1 ≥ 3 equal ones by Δ in column 1."""
         n = self.tokens
         moved = exp(self.gain) / (n - 1 + exp(self.gain)) - 1 / number(n)

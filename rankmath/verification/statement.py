@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from rankmath.arithmetic.protocol import System
 from rankmath.certificates.certificate import Certificate
 from rankmath.formula import both, read_formula, read_term
 from rankmath.formula.arrays import ArrayRun
@@ -21,7 +22,7 @@ from rankmath.formula.language import FUNCTIONS, LETTERS
 from rankmath.formula.printing import latex, latex_letter, text, words
 from rankmath.formula.run import Run
 from rankmath.formula.terms import INDICES, Both, Call, Formula, Letter, Term, as_term, replaced, walk
-from rankmath.validation import InvalidArgument, as_choice
+from rankmath.validation import InvalidArgument, Number, as_choice
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class Statement:
     exhibit_refutes: bool = True
     share: float = 1.0
     cost: float = 1.0
-    compare: Callable[[Any], dict[str, Any]] | None = None
+    compare: Callable[[Subject], dict[str, Number]] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.key, str) or not self.key.strip():
@@ -278,14 +279,14 @@ class Statement:
 
     # -- what it is evaluated to ---------------------------------------------------------------------------
 
-    def run(self, A: Any, instance: Instance) -> Subject:
+    def run(self, A: System, instance: Instance) -> Subject:
         """The instance carried through one arithmetic."""
         if isinstance(instance, NetworkInstance):
             return Run(A, instance.net, instance.X)
         assert isinstance(instance, ArrayInstance)
         return ArrayRun(A, instance)
 
-    def evaluate(self, A: Any, instance: Instance) -> Evaluation:
+    def evaluate(self, A: System, instance: Instance) -> Evaluation:
         """Hypotheses and conclusion on an instance, or on a batch in float64."""
         subject = self.run(A, instance)
         hypotheses = [side for part in self.hypotheses for side in sides(self._written_out(part), subject)]

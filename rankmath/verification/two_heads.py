@@ -10,16 +10,14 @@ proofs/dong2021_2_3.tex.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from rankmath.model.network import Network
-from rankmath.validation import InvalidArgument
-from rankmath.verification.many_tokens import Floats, Kinds, least
+from rankmath.validation import InvalidArgument, Number
+from rankmath.verification.many_tokens import Floats, Kinds, Map, least
 
 _WIDEST_FACTOR = 1024
 
@@ -52,7 +50,7 @@ class TwoHeads(Kinds):
     def width(self) -> int:
         return self.side**2
 
-    def square(self, number: Callable[[Any], Any], exp: Callable[[Any], Any]) -> Any:
+    def square(self, number: Map, exp: Map) -> Number:
         """(side + 1)²/(256 side) · (tanh(w)/w)², the square of the ratio: 0 is the best center on both sides."""
         w = number(self.logit)
         tanh = (exp(self.logit) - exp(-self.logit)) / (exp(self.logit) + exp(-self.logit))
@@ -134,7 +132,7 @@ class FourKeys(Kinds):
     def width(self) -> int:
         return 4 * self.columns
 
-    def square(self, number: Callable[[Any], Any], exp: Callable[[Any], Any]) -> Any:
+    def square(self, number: Map, exp: Map) -> Number:
         """δ²Λ/(64w²q), δ the least change of a key's weight in the query's row and q the keys' common weight.
 
         Λ bounds ‖·‖₁‖·‖_∞ of the row (x, …, x, x + 2) above n − 1 ≥ 4 zero rows from below, about every center.

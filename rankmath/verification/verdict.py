@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from rankmath.printing import quotient
+from rankmath.validation import Json
 
 
 class Outcome(StrEnum):
@@ -50,12 +51,12 @@ class Verdict:
     def __bool__(self) -> NoReturn:
         raise TypeError("a Verdict has four outcomes: compare verdict.outcome with Outcome.HOLDS, …")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """The verdict as plain data; None where there are no sides."""
         sides = {name: getattr(self, name) for name in ("log_lhs", "log_rhs", "ratio")}
         plain = {name: x if math.isfinite(x) else None for name, x in sides.items()}
-        about = {"key": self.key, "outcome": str(self.outcome), "certified": self.certified}
-        return about | plain | {"arithmetic": self.arithmetic, "reason": self.reason}
+        about: dict[str, Json] = {"key": self.key, "outcome": str(self.outcome), "certified": self.certified}
+        return {**about, **plain, "arithmetic": self.arithmetic, "reason": self.reason}
 
     def __str__(self) -> str:
         kind = "certified" if self.certified else "numerically"

@@ -9,11 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.reissue import TABLE
 from rankmath.checker import checker
 from rankmath.claims import statements
 from rankmath.model.network import Network
-from rankmath.report.certificates import Refusal, build, main, shortened
+from rankmath.report.certificates import TABLE, Refusal, build, main, shortened
 from rankmath.report.sources import certificate_file, committed_certificates, proofs_folder
 from rankmath.verification.instance import ArrayInstance, NetworkInstance, network_instance
 
