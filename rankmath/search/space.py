@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -140,6 +140,7 @@ def rooms(statement: Statement) -> list[Room]:
     seen = any(
         isinstance(t, Call) and t.function in ("norm", "cosine", "stable_rank") for p in parts for t in walk(p)
     )
+    lawful = _lawful(statement)
     found = set()
     for (n, d, H, L), skip, mask, d_qk in product(shapes, _skips(statement), masks, sorted(scales)):
         for with_bias in (False, True):
@@ -153,7 +154,7 @@ def rooms(statement: Statement) -> list[Room]:
                 bias=with_bias and not no_bias and (L > 1 or seen),
                 orthogonal=orthogonal,
             )
-            if not (norms[0] == "sphere" and d < 2) and room not in found and _lawful(statement, room):
+            if not (norms[0] == "sphere" and d < 2) and room not in found and lawful(room):
                 found.add(room)
     if not found:
         sizes = ", ".join(f"{letter} <= {number}" for letter, number in _MOST.items())
@@ -237,8 +238,44 @@ def _skips(statement: Statement) -> tuple[float, ...]:
     return tuple(sorted(beside | set(_SKIPS)))
 
 
-def _lawful(statement: Statement, room: Room) -> bool:
-    """Whether every hypothesis that only letters and switches decide holds in the room."""
+def _lawful(statement: Statement) -> Callable[[Room], bool]:
+    """Whether every hypothesis that only letters and switches decide holds in a room."""
+    deciding = [
+        (part, _reads(part), dict[tuple[object, ...], bool]())
+        for part in statement.expanded_hypotheses
+        if not any(isinstance(term, Item) for term in walk(part)) and not _measures(part)
+    ]
+
+    def lawful(room: Room) -> bool:
+        for part, fields, known in deciding:
+            seen = tuple(getattr(room, field) for field in fields)
+            if seen not in known:
+                known[seen] = _obeyed(part, room)
+            if not known[seen]:
+                return False
+        return True
+
+    return lawful
+
+
+#: What of a room a letter or switch depends on; nothing, unless said here.
+_READ = {
+    **{name: (name,) for name in ("n", "d", "H", "L", "d_qk", "skip")},
+    **dict.fromkeys(("mask", "r", "in_degree"), ("n", "mask")),
+    "K": ("L", "n", "mask"),
+    "layernorm": ("norm",),
+}
+
+
+def _reads(formula: Formula) -> tuple[str, ...]:
+    """The fields of a room on which a formula of letters and switches depends."""
+    if any(isinstance(term, Call | Every) for term in walk(formula)):
+        return ("n", "d", "H", "L", "d_qk", "skip", "mask", "norm")
+    letters = {ALIASES.get(term.name, term.name) for term in walk(formula) if isinstance(term, Letter)}
+    return tuple(sorted({field for letter in letters for field in _READ.get(letter, ())}))
+
+
+def _obeyed(hypothesis: Formula, room: Room) -> bool:
     # Sizes and switches without weights: a network of zeros would say the same, more slowly.
     bare: Any = SimpleNamespace(
         dim=room.d,
@@ -253,13 +290,7 @@ def _lawful(statement: Statement, room: Room) -> bool:
         mask_for=lambda n: room.mask_graph(),
     )
     subject = Run(_FLOATS, bare, np.empty((room.n, room.d)))
-    for part in map(statement._written_out, statement.hypotheses):
-        if any(isinstance(term, Item) for term in walk(part)) or _measures(part):
-            continue
-        for side in sides(part, subject):
-            if bool(judged(side, 1, subject.numbers).above[0]):
-                return False
-    return True
+    return not any(bool(judged(side, 1, subject.numbers).above[0]) for side in sides(hypothesis, subject))
 
 
 def _measures(formula: Formula) -> bool:
@@ -397,8 +428,8 @@ def _scores(statement: Statement, instance: Instance, quick: bool) -> Floats:
         if isinstance(instance, NetworkInstance):  # equal tokens say nothing
             X = np.asarray(instance.X).reshape(size, *instance.X.shape[-2:])
             excluded = np.where((X[:, :1] == X).all(axis=(1, 2)), 1e3, 0.0)
-        for part in statement.hypotheses:
-            for side in sides(statement._written_out(part), subject):
+        for part in statement.expanded_hypotheses:
+            for side in sides(part, subject):
                 known = judged(side, size, subject.numbers)
                 if side.truth is not None:
                     excluded = np.where(known.above, 1e3, excluded)

@@ -195,6 +195,11 @@ class Statement:
         """The formula with its own letters written out: what is evaluated and certified."""
         return self._written_out(self.claimed)
 
+    @cached_property
+    def expanded_hypotheses(self) -> tuple[Formula, ...]:
+        """The hypotheses with every letter of `where` replaced by its meaning."""
+        return tuple(map(self._written_out, self.hypotheses))
+
     def _written_out(self, formula: Formula) -> Formula:
         whole: Term = formula
         for name, meaning in reversed(self.defined.items()):
@@ -205,7 +210,7 @@ class Statement:
     @cached_property
     def given_texts(self) -> tuple[str, ...]:
         """The hypotheses as text, one by one: what a certificate carries."""
-        return tuple(text(self._written_out(part)) for part in self.hypotheses)
+        return tuple(map(text, self.expanded_hypotheses))
 
     @property
     def claim_text(self) -> str:
@@ -289,7 +294,7 @@ class Statement:
     def evaluate(self, A: System, instance: Instance) -> Evaluation:
         """Hypotheses and conclusion on an instance, or on a batch in float64."""
         subject = self.run(A, instance)
-        hypotheses = [side for part in self.hypotheses for side in sides(self._written_out(part), subject)]
+        hypotheses = [side for part in self.expanded_hypotheses for side in sides(part, subject)]
         # Where a hypothesis certainly fails the conclusion may have no meaning.
         if any(
             side.truth is not None and not np.any(side.truth.holds) and side.truth.holds is not None
@@ -317,7 +322,7 @@ class Statement:
     @property
     def functions(self) -> frozenset[str]:
         """The functions of the language it uses."""
-        whole = both(self.expanded, *(self._written_out(part) for part in self.hypotheses))
+        whole = both(self.expanded, *self.expanded_hypotheses)
         return frozenset(term.function for term in walk(whole) if isinstance(term, Call))
 
 
