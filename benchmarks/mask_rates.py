@@ -15,8 +15,8 @@ from collections.abc import Iterator
 import numpy as np
 from pages import write_tables
 
+from rankmath.campaigns.curves import limit_rate, mask_kinds, mask_rates
 from rankmath.linalg.masks import Mask
-from rankmath.report.curves import limit_rate, mask_kinds, mask_rates
 
 
 def factor(log: float) -> str:

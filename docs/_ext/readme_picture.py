@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import rankmath as rm
+from rankmath.campaigns.curves import antipodal_skip, first_layers, sides_by_depth
 from rankmath.drawing import pyplot
-from rankmath.report.curves import antipodal_skip, first_layers, sides_by_depth
 
 TARGET = Path(__file__).parents[1] / "collapse.svg"
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"

@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from inspect import signature
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.backend import Backend, mover
+from rankmath.campaigns.tally import Tally, decided
 from rankmath.certificates.certificate import Certificate
 from rankmath.claims import statement as registered
 from rankmath.claims import statements
@@ -25,25 +26,25 @@ from rankmath.search import adversary
 from rankmath.search.adversary import Tell
 from rankmath.search.shrink import shrinking
 from rankmath.search.space import with_draws
-from rankmath.validation import Axes, Floats, InvalidArgument, Json, as_choice, as_count
+from rankmath.search.uphill import uphill
+from rankmath.validation import Axes, InvalidArgument, Json, as_choice, as_count
 from rankmath.verification.instance import Instance, NetworkInstance
-from rankmath.verification.judge import MOST_BITS, judge, verdicts
+from rankmath.verification.judge import MOST_BITS, judge
 from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Outcome, Verdict
+from rankmath.verification.verdict import Outcome, Verdict, ratio
+
+#: What a statement takes: a network and tokens, or arrays and numbers by name.
+Given: TypeAlias = Any
 
 _BATCH = 64
-# A simplex search in more dimensions than this gets nowhere.
-_MOST_PARAMETERS = 200
-# From so many steps on the search leaves the shape of the tightest instance; evaluations for each step.
-_ROAMING_STEPS, _IN_A_STEP = 1000, 16
 
 
 def verify(
     key: str | Statement,
-    *given: Any,
+    *given: Given,
     arithmetic: Literal["float64", "mpmath", "balls"] = "float64",
     bits: int | None = None,
-    **named: Any,
+    **named: Given,
 ) -> Verdict:
     """One statement on one instance.
 
@@ -70,7 +71,7 @@ def verify(
     return judge(statement, instance, arithmetic, as_count("bits", MOST_BITS if bits is None else bits, least=32))
 
 
-def certify(key: str | Statement, *given: Any, **named: Any) -> Certificate:
+def certify(key: str | Statement, *given: Given, **named: Given) -> Certificate:
     """A certificate of one statement on one instance: decided by balls, accepted by the independent checker.
 
     Raises an ArithmeticError if balls cannot decide, or a hypothesis fails: nothing is issued on a float's word.
@@ -105,7 +106,7 @@ def certificate_of(statement: Statement, instance: Instance, verdict: Verdict) -
     return certify_claim(statement.key, statement.claim_text, statement.given_texts, instance.net, instance.X, kind)
 
 
-def _instance(statement: Statement, given: tuple[Any, ...], named: dict[str, Any]) -> Instance:
+def _instance(statement: Statement, given: tuple[Given, ...], named: dict[str, Given]) -> Instance:
     """The checked instance; too few or too many arguments are refused by name."""
     wanted = signature(statement.instance)
     try:
@@ -120,7 +121,7 @@ def _instance(statement: Statement, given: tuple[Any, ...], named: dict[str, Any
 
 
 @dataclass(repr=False)
-class Battery(Shows):
+class Battery(Tally, Shows):
     """What a battery of instances showed of one statement.
 
     `tightest` is the largest lhs/rhs among instances on which the statement holds; `violations` are confirmed by
@@ -128,22 +129,23 @@ class Battery(Shows):
     `interrupted` that Ctrl-C ended it before its time.
     """
 
-    statement: Statement
-    instances: int = 0
-    holds: int = 0
-    certified: int = 0
-    not_applicable: int = 0
-    undecided: int = 0
-    tightest: float = 0.0
     tightest_instance: Instance | None = None
     violations: list[tuple[Instance, Verdict]] = field(default_factory=list)
     exhibit: Certificate | None = None
     trouble: str = ""
     certificates: list[Certificate] = field(default_factory=list)
-    ratios: list[float] = field(default_factory=list)
     comparison: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
     interrupted: bool = False
+
+    @property
+    def tightest(self) -> float:
+        return ratio(self.log_tightest)
+
+    @property
+    def ratios(self) -> list[float]:
+        """lhs/rhs of every instance on which the statement holds and has two sides."""
+        return [ratio(excess) for excess in self.excesses]
 
     @property
     def outcome(self) -> str:
@@ -206,20 +208,10 @@ class Battery(Shows):
 
     def take(self, instance: Instance, verdict: Verdict) -> None:
         """Count one decided instance."""
-        self.instances += 1
-        self.certified += verdict.certified and verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
-        if verdict.outcome == Outcome.HOLDS:
-            self.holds += 1
-            if not math.isnan(verdict.log_lhs):
-                self.ratios.append(verdict.ratio)
-                if verdict.ratio > self.tightest:
-                    self.tightest, self.tightest_instance = verdict.ratio, instance
-        elif verdict.outcome == Outcome.VIOLATED:
+        if self.count(verdict) and verdict.ratio > 0:
+            self.tightest_instance = instance
+        if verdict.outcome == Outcome.VIOLATED:
             self.violations.append((instance, verdict))
-        elif verdict.outcome == Outcome.NOT_APPLICABLE:
-            self.not_applicable += 1
-        else:
-            self.undecided += 1
 
 
 def verify_statement(
@@ -303,34 +295,31 @@ def _draw_all(
     progress: Callable[[int], None] | None,
 ) -> None:
     """The drawn instances, the near-extremal ones, and those to which they climb."""
-    if statement.exact:
-        for _, batch in _drawn(statement, instances, seed):
-            for i in range(len(batch)):
-                battery.take(batch.select(i), judge(statement, batch.select(i), "exact"))
-            if progress:
-                progress(battery.instances)
-    else:
-        comparisons: dict[str, list[float]] = {}
-        every = max(1, instances // max(1, certify))
-        for start, batch in _drawn(statement, instances, seed):
-            A = Float64(np.zeros(1), backend=backend)
-            found = verdicts(statement, A, batch, len(batch), "float64")
-            if statement.compare is not None:
-                applies = np.asarray([verdict.outcome == Outcome.HOLDS for verdict in found])
-                for name, logs in statement.compare(statement.run(A, batch)).items():
-                    factors = np.broadcast_to(logs, applies.shape)
-                    comparisons.setdefault(name, []).extend(factors[applies & np.isfinite(factors)].tolist())
-            for i, verdict in enumerate(found):
-                wanted = certify > 0 and (start + i) % every == 0
-                if wanted or verdict.outcome in (Outcome.VIOLATED, Outcome.UNDECIDED):
-                    verdict = judge(statement, batch.select(i), "balls")
-                battery.take(batch.select(i), verdict)
-            if progress:
-                progress(battery.instances)
-        battery.comparison = {
-            name: math.exp(min(700.0, float(np.median(logs)))) for name, logs in comparisons.items() if logs
-        }
-        climb(statement, battery, seed, search)
+    comparisons: dict[str, list[float]] = {}
+    every = max(1, instances // max(1, certify))
+    for start, batch in _drawn(statement, instances, seed):
+
+        def compare(A: Float64, found: list[Verdict], batch: Instance = batch) -> None:
+            applies = np.asarray([verdict.outcome == Outcome.HOLDS for verdict in found])
+            for name, logs in statement.compare(statement.run(A, batch)).items() if statement.compare else ():
+                factors = np.broadcast_to(logs, applies.shape)
+                comparisons.setdefault(name, []).extend(factors[applies & np.isfinite(factors)].tolist())
+
+        def wanted(i: int, start: int = start) -> bool:
+            return certify > 0 and (start + i) % every == 0
+
+        for i, verdict in enumerate(decided(statement, batch, wanted, backend, compare)):
+            battery.take(batch.select(i), verdict)
+        if progress:
+            progress(battery.instances)
+    battery.comparison = {
+        name: math.exp(min(700.0, float(np.median(logs)))) for name, logs in comparisons.items() if logs
+    }
+    if not statement.exact:
+        for instance, verdict in uphill(
+            statement, battery.tightest_instance, battery.tightest, seed=seed, steps=search
+        ):
+            battery.take(instance, verdict)
 
 
 def _hunt(statement: Statement, battery: Battery, seed: int, seconds: float, tell: Tell | None) -> None:
@@ -373,47 +362,6 @@ def _drawn(statement: Statement, count: int, seed: int) -> Iterator[tuple[int, I
         yield done, batch
         done += len(batch)
         index += 1
-
-
-def climb(statement: Statement, battery: Battery, seed: int, steps: int) -> None:
-    """Near-extremal instances, then a simplex uphill in log(lhs/rhs) from the tightest; with steps enough, the
-    search over all shapes as well."""
-    from scipy.optimize import minimize
-
-    rng = np.random.default_rng([seed, 2**32 - 1])
-    for instance in statement.extremal(rng) if statement.extremal else ():
-        battery.take(instance, judge(statement, instance, "balls"))
-    if steps >= _ROAMING_STEPS and not statement.arrays and statement.quantifier == "all":
-        _roam(statement, battery, seed, steps)
-    start = battery.tightest_instance
-    if start is None or steps == 0 or battery.tightest > 1 - 1e-9 or start.vector().size > _MOST_PARAMETERS:
-        return
-
-    def height(vector: Floats) -> float:
-        verdict = judge(statement, start.at(vector), "float64")
-        height = verdict.log_rhs - verdict.log_lhs
-        return height if verdict.outcome != Outcome.NOT_APPLICABLE and math.isfinite(height) else 1e6
-
-    origin = start.vector()
-    simplex = origin + np.vstack(
-        [np.zeros(origin.size), np.diag(0.05 * np.abs(origin) + 0.01 * np.abs(origin).max())]
-    )
-    options: Any = {"maxfev": steps, "initial_simplex": simplex, "adaptive": True}
-    found = minimize(height, origin, method="Nelder-Mead", options=options)
-    peak = start.at(found.x)
-    battery.take(peak, judge(statement, peak, "balls"))
-
-
-def _roam(statement: Statement, battery: Battery, seed: int, steps: int) -> None:
-    """The search over all shapes that the claim allows, so many evaluations for each step."""
-    try:
-        found = adversary.search(statement, evaluations=_IN_A_STEP * steps, seconds=math.inf, seed=seed)
-    except InvalidArgument:
-        return  # its networks have more than the search knows of, such as an MLP
-    if found.interrupted:
-        raise KeyboardInterrupt
-    if found.instance is not None and found.score > max(-1e4, log_of(battery.tightest)):
-        battery.take(found.instance, judge(statement, found.instance, "balls"))
 
 
 __all__ = ["Battery", "certify", "judge", "verify", "verify_statement"]

@@ -17,17 +17,16 @@ from pathlib import Path
 
 import numpy as np
 
-from rankmath.arithmetic.float64 import Float64
-from rankmath.campaigns.battery import Battery, climb
 from rankmath.campaigns.exact_json import encode
+from rankmath.campaigns.tally import Tally, decided
 from rankmath.campaigns.work import Tell
 from rankmath.claims import statement as registered
 from rankmath.claims import statements_in
 from rankmath.files import read
+from rankmath.search.uphill import uphill
 from rankmath.validation import InvalidArgument, Json
 from rankmath.verification.draws import ALL_TOKENS, networks
 from rankmath.verification.instance import Instance, NetworkInstance
-from rankmath.verification.judge import judge, verdicts
 from rankmath.verification.statement import Draw, Statement
 from rankmath.verification.verdict import Outcome, Verdict
 
@@ -176,23 +175,15 @@ def run_chunk(chunk: Chunk) -> Findings:
     """
     with _ONE_AT_A_TIME:
         statement = load_statement(chunk.key, chunk.file, chunk.recipe.digest)
-        tally = _Tally(chunk.recipe.keep)
+        tally = _Tally(statement, keep=chunk.recipe.keep)
         wanted = _to_certify(chunk)
         for start, batch in _batches(chunk, draws_for(statement, chunk.recipe.sizes)):
-            if statement.exact:
-                for i in range(len(batch)):
-                    verdict = judge(statement, batch.select(i), "exact")
-                    tally.take(start + i, batch, i, verdict, "certified" if start + i in wanted else "")
-                continue
-            found = verdicts(statement, Float64(np.zeros(1)), batch, len(batch), "float64")
-            for i, verdict in enumerate(found):
-                why = "certified" if start + i in wanted else ""
-                if why or verdict.outcome in (Outcome.VIOLATED, Outcome.UNDECIDED):
-                    verdict = judge(statement, batch.select(i), "balls")
-                tally.take(start + i, batch, i, verdict, why)
-        drawn = tally.seen
+            here = {position - start for position in wanted}
+            for i, verdict in enumerate(decided(statement, batch, here.__contains__)):
+                tally.take(start + i, batch, i, verdict, "certified" if i in here else "")
+        drawn = tally.instances
         if chunk.recipe.search > 0 and not statement.exact:
-            tally.climb(statement, chunk)
+            tally.climb(chunk)
         return tally.findings(drawn)
 
 
@@ -248,77 +239,56 @@ def _to_certify(chunk: Chunk) -> frozenset[int]:
     return frozenset(rng.choice(chunk.size, count, replace=False).tolist())
 
 
-class _Tally:
-    """Counts verdicts as they come, and keeps what is worth keeping."""
+@dataclass
+class _Tally(Tally):
+    """Keeps what is worth keeping: `keep` violations and undecided instances, and the tightest."""
 
-    def __init__(self, keep: int) -> None:
-        self.keep = keep
-        self.seen = self.certified = 0
-        self.outcomes = dict.fromkeys(Outcome, 0)
-        self.kept = {Outcome.VIOLATED: 0, Outcome.UNDECIDED: 0}
-        self.excesses: list[float] = []
-        self.log_tightest = -math.inf
-        self.tightest: tuple[int, Instance, int, Verdict] | None = None
-        self.records: dict[int, tuple[list[str], Instance, int, Verdict]] = {}
+    keep: int = 0
+    tightest: tuple[int, Instance, int, Verdict] | None = None
+    records: dict[int, tuple[list[str], Instance, int, Verdict]] = field(default_factory=dict)
 
     def take(self, position: int, batch: Instance, i: int, verdict: Verdict, reason: str) -> None:
         """Count instance `i` of a batch; `reason` is what it was chosen for ("" for most)."""
-        outcome = Outcome(verdict.outcome)
         why = [] if not reason or (reason == "certified" and not verdict.certified) else [reason]
-        self.seen += 1
-        self.outcomes[outcome] += 1
-        self.certified += verdict.certified and outcome in (Outcome.HOLDS, Outcome.VIOLATED)
-        if outcome in self.kept and self.kept[outcome] < self.keep:
-            self.kept[outcome] += 1
-            why.append(outcome.lower())
+        if self.count(verdict):
+            self.tightest = (position, batch, i, verdict)
+        kept = {Outcome.VIOLATED: self.violated, Outcome.UNDECIDED: self.undecided}
+        if kept.get(verdict.outcome, math.inf) <= self.keep:
+            why.append(verdict.outcome.lower())
         if why:
             self.records[position] = (why, batch, i, verdict)
-        if outcome == Outcome.HOLDS and not math.isnan(verdict.log_lhs):
-            excess = -math.inf if verdict.log_lhs == -math.inf else verdict.log_lhs - verdict.log_rhs
-            self.excesses.append(excess)
-            if excess > self.log_tightest:
-                self.log_tightest, self.tightest = excess, (position, batch, i, verdict)
 
-    def climb(self, statement: Statement, chunk: Chunk) -> None:
-        """The engine's near-extremal instances and its adversary, who starts from the tightest of this chunk."""
-        climbed = _Climbed(statement)
+    def climb(self, chunk: Chunk) -> None:
+        """Near-extremal instances, and where the search gets from the tightest of this chunk."""
+        start, tightest = None, 0.0
         if self.tightest is not None:
             _, batch, i, verdict = self.tightest
-            climbed.tightest, climbed.tightest_instance = verdict.ratio, batch.select(i)
-        climb(statement, climbed, chunk.entropy, chunk.recipe.search)
-        for instance, verdict in climbed.taken:
-            self.take(self.seen, instance, 0, verdict, "extremal")
+            start, tightest = batch.select(i), verdict.ratio
+        for found in uphill(self.statement, start, tightest, seed=chunk.entropy, steps=chunk.recipe.search):
+            self.take(self.instances, found[0], 0, found[1], "extremal")
 
     def findings(self, drawn: int) -> Findings:
         if self.tightest is not None:
             position, batch, i, verdict = self.tightest
             self.records.setdefault(position, ([], batch, i, verdict))[0].append("tightest")
-        bins = np.searchsorted(HISTOGRAM_EDGES, np.asarray(self.excesses) / math.log(10), side="right")
-        counts = np.bincount(bins, minlength=len(HISTOGRAM_EDGES) + 1)
+        # Two zeros are in the first bin.
+        tenfold = np.nan_to_num(np.asarray(self.excesses) / math.log(10), nan=-math.inf, neginf=-math.inf)
+        counts = np.bincount(
+            np.searchsorted(HISTOGRAM_EDGES, tenfold, side="right"), minlength=len(HISTOGRAM_EDGES) + 1
+        )
         return Findings(
             instances=drawn,
-            extra=self.seen - drawn,
-            holds=self.outcomes[Outcome.HOLDS],
-            violated=self.outcomes[Outcome.VIOLATED],
-            undecided=self.outcomes[Outcome.UNDECIDED],
-            not_applicable=self.outcomes[Outcome.NOT_APPLICABLE],
+            extra=self.instances - drawn,
+            holds=self.holds,
+            violated=self.violated,
+            undecided=self.undecided,
+            not_applicable=self.not_applicable,
             certified=self.certified,
             log_tightest=None if self.tightest is None else self.log_tightest,
             tightest_position=None if self.tightest is None else self.tightest[0],
             histogram=tuple(counts.tolist()),
             records=tuple(_record(position, *kept) for position, kept in sorted(self.records.items())),
         )
-
-
-@dataclass
-class _Climbed(Battery):
-    """A battery that remembers every instance it took."""
-
-    taken: list[tuple[Instance, Verdict]] = field(default_factory=list)
-
-    def take(self, instance: Instance, verdict: Verdict) -> None:
-        super().take(instance, verdict)
-        self.taken.append((instance, verdict))
 
 
 def _record(position: int, why: list[str], batch: Instance, i: int, verdict: Verdict) -> Record:

@@ -19,11 +19,14 @@ from dataclasses import replace
 from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from rankmath.campaigns.versions import source_digest
 from rankmath.campaigns.work import Attempt, Work, attempt
 from rankmath.validation import InvalidArgument
+
+#: A client of Dask, an optional library without types.
+Dask: TypeAlias = Any
 
 #: Give up after this many consecutive start-up deaths.
 STILLBORN = 10
@@ -182,7 +185,7 @@ def local_processes(chunks: Iterator[Work], *, workers: int, attempts: int, hear
 # -- a Dask cluster ----------------------------------------------------------------------------------------
 
 
-def dask_cluster(chunks: Iterator[Work], *, cluster: Any, attempts: int) -> Crew:
+def dask_cluster(chunks: Iterator[Work], *, cluster: Dask, attempts: int) -> Crew:
     """The workers of a scheduler, given by its address or by a `distributed.Client`.
 
     The scheduler itself gives a lost worker's chunks to the others, and gives up on a chunk that has cost it
@@ -227,7 +230,7 @@ def dask_cluster(chunks: Iterator[Work], *, cluster: Any, attempts: int) -> Crew
             client.close()
 
 
-def _client(address: str) -> Any:
+def _client(address: str) -> Dask:
     from distributed import Client
     from distributed.comm.addressing import parse_address, parse_host_port
 
@@ -241,7 +244,7 @@ def _client(address: str) -> Any:
         raise InvalidArgument(f"dask: {address!r} given; no scheduler answers there ({error})") from None
 
 
-def _check_workers(client: Any) -> None:
+def _check_workers(client: Dask) -> None:
     """There are some, and they have this very library."""
     try:
         client.wait_for_workers(1, timeout=DASK_PATIENCE)

@@ -6,11 +6,14 @@ import dataclasses
 import json
 from fractions import Fraction
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rankmath.validation import Array, InvalidArgument, Json
+
+#: Numbers, arrays, tuples, dicts and dataclasses of them.
+Decoded: TypeAlias = Any
 
 
 def encode(value: object) -> str:
@@ -24,7 +27,7 @@ def encode(value: object) -> str:
     return json.dumps(_node(value), separators=(",", ":"), allow_nan=False)
 
 
-def decode(text: str) -> Any:
+def decode(text: str) -> Decoded:
     """What `encode` wrote; classes come from this library only, anything else is refused.
 
     Examples
@@ -74,7 +77,7 @@ def _array_node(array: Array) -> dict[str, Json]:
     return {"shape": list(array.shape), "dtype": array.dtype.name, "entries": entries}
 
 
-def _value(node: Any) -> Any:
+def _value(node: Decoded) -> Decoded:
     if not isinstance(node, dict):
         return node
     if "shape" in node:
@@ -91,7 +94,7 @@ def _value(node: Any) -> Any:
     return kind(**{name: _value(part) for name, part in node["fields"].items()})
 
 
-def _array(node: dict[str, Any]) -> Any:
+def _array(node: dict[str, Decoded]) -> Array:
     dtype = np.dtype(node["dtype"])
     array = np.empty(len(node["entries"]), dtype=dtype)
     for i, entry in enumerate(node["entries"]):
@@ -102,7 +105,7 @@ def _array(node: dict[str, Any]) -> Any:
     return array.reshape(node["shape"])[()]
 
 
-def _class(name: str) -> Any:
+def _class(name: str) -> type:
     module, _, qualname = name.partition(":")
     found = getattr(import_module(module), qualname) if module.startswith("rankmath.") else None
     if not (isinstance(found, type) and dataclasses.is_dataclass(found)):

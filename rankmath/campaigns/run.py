@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from rankmath.campaigns.chunks import Chunk
-from rankmath.campaigns.crews import dask_cluster, in_this_process, joblib_backend, local_processes
+from rankmath.campaigns.crews import Crew, Dask, dask_cluster, in_this_process, joblib_backend, local_processes
 from rankmath.campaigns.ledger import Ledger, LedgerError, Standing
 from rankmath.campaigns.plan import Plan
 from rankmath.campaigns.work import Attempt
@@ -56,7 +55,7 @@ def campaign(
     resume: bool = False,
     workers: int | None = None,
     seconds: float | None = None,
-    dask: Any = None,
+    dask: Dask = None,
     joblib: bool = False,
     watch: Watch | None = None,
 ) -> Summary:
@@ -155,7 +154,7 @@ def _plan(given: object, **instead: object) -> Plan:
     return replace(plan, **options)
 
 
-def _crew(plan: Plan, chunks: Iterator[Chunk], cluster: Any, joblib: bool) -> Any:
+def _crew(plan: Plan, chunks: Iterator[Chunk], cluster: Dask, joblib: bool) -> Crew:
     if cluster is not None:
         return dask_cluster(chunks, cluster=cluster, attempts=plan.attempts)
     if joblib:

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from flint import arb
 
 from rankmath.arithmetic.balls import ball
+from rankmath.certificates.certificate import Data
 from rankmath.validation import InvalidArgument
 
 #: Bits of Coq's intervals, and how wide an enclosure is stated: relative to its size, 2^-TIGHT.
@@ -126,14 +126,14 @@ def constant(value: Fraction | int) -> Term:
     return Term(f"({text})", ball(value), exact=value)
 
 
-def literal(value: Any) -> str:
+def literal(value: Data) -> str:
     """Nested lists of rationals as Coq lists."""
     if isinstance(value, list):
         return f"[{'; '.join(literal(x) for x in value)}]"
     return constant(value).coq
 
 
-def exact(value: Any, where: str) -> Any:
+def exact(value: Data, where: str) -> Data:
     """Numbers and nested lists of a certificate as fractions: integers, "p/q", "m*2^e"."""
     if isinstance(value, list):
         return [exact(x, where) for x in value]

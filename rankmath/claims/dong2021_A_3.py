@@ -64,7 +64,7 @@ def sandwich_instance(c: ArrayLike, E: ArrayLike) -> ArrayInstance:
 
 
 def draw_sandwich(rng: Rng, size: int, *, log_scale: tuple[float, float] = (-6.0, 0.3)) -> ArrayInstance:
-    """Any q, perturbations of the given range of scales."""
+    """A free q, perturbations of the given range of scales."""
     n, m = int(rng.integers(1, 4)), int(rng.integers(2, 7))
     c = 10.0 ** rng.uniform(-1, 1, (size, 1)) * rng.standard_normal((size, m))
     E = 10.0 ** rng.uniform(*log_scale, (size, 1, 1)) * rng.uniform(-1, 1, (size, n, m))

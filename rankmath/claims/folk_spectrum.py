@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
+from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import exact_stochastic, stacked
 from rankmath.verification.instance import ArrayInstance
@@ -29,7 +28,7 @@ def _all_real(A: Array) -> Truth:
     n = len(A)
     found = fmpq_mat(n, n, [fmpq(x.numerator, x.denominator) for x in A.flat]).charpoly()
     # Roots are isolated; real ones come with an imaginary part that is 0 exactly.
-    roots: Any = found.numer().complex_roots()
+    roots: list[Number] = found.numer().complex_roots()
     real = [root.imag.is_zero() for root, _ in roots]
     return Truth(all(real), f"{sum(real)} of {len(real)} different eigenvalues are real")
 

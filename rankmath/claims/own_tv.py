@@ -45,7 +45,7 @@ def tv_instance(c: ArrayLike, g: ArrayLike) -> ArrayInstance:
 
 
 def draw_tv(rng: Rng, size: int) -> ArrayInstance:
-    """Any spread of logits and tilt."""
+    """A spread of logits and tilt."""
     n = int(rng.integers(2, 9))
     spread = 10.0 ** rng.uniform(-6, 1.3, (size, 1))
     c = 10.0 ** rng.uniform(-2, 1.3, (size, 1)) * rng.standard_normal((size, n))

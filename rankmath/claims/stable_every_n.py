@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -194,7 +193,7 @@ def _proved(designs: list[Design]) -> Truth:
     )
 
 
-def path_instance(mask: Any, tokens: int, ratio: Any = Fraction(1, 2)) -> ArrayInstance:
+def path_instance(mask: MaskLike, tokens: int, ratio: Number = Fraction(1, 2)) -> ArrayInstance:
     """A mask in which every token sees itself and its predecessor, and 0 < ratio < 1."""
     graph, g = as_mask(mask, as_count("tokens", tokens, least=2)), rational("ratio", ratio)
     if not (graph.has_self_loops and graph.allowed.diagonal(-1).all()):

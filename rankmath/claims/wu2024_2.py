@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from rankmath.claims.wu2024_1 import MASKS
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import LayerNorm, Network
-from rankmath.validation import ArrayLike, Floats, InvalidArgument
+from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument
 from rankmath.verification.draws import Rng, Tokens, moderate_tokens, networks
 from rankmath.verification.instance import NetworkInstance, network_instance
 from rankmath.verification.papers import OWN, WU
@@ -61,7 +60,7 @@ def draw_sphere(
     W = np.zeros((L, 1, size, d, d))
     for place in np.ndindex(L, 1, size):
         W[place][np.arange(d), rng.permutation(d)] = rng.choice([-1.0, 1.0], d)
-    stacked: Any = {"value": W, "norm": LayerNorm("sphere"), "mask": MASKS[kind](rng, n)}
+    stacked: dict[str, Array] = {"value": W, "norm": LayerNorm("sphere"), "mask": MASKS[kind](rng, n)}
     net = batch.net.replace(d_qk=float(10.0 ** rng.uniform(-1, 2)), **stacked)
     return SphereInstance(net, tokens(rng, size, n, d), kind)
 

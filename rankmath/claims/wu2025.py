@@ -380,7 +380,7 @@ def theta_instance(a: ArrayLike, c: ArrayLike) -> ArrayInstance:
 
 
 def draw_constants(rng: Rng, size: int) -> ArrayInstance:
-    """Any decay, and constants down to 10⁻⁸."""
+    """A free decay, and constants down to 10⁻⁸."""
     pairs = zip(rng.integers(2, 19, size), rng.integers(0, 9, size), strict=True)
     found = [theta_instance(Fraction(int(a), 20), Fraction(1, 10 ** int(c))) for a, c in pairs]
     return stacked(found, "constants")

@@ -6,13 +6,12 @@ import json
 import math
 import re
 from fractions import Fraction
-from typing import Any
 
 import click
 
 from rankmath.cli.app import as_json, complete_keys
 from rankmath.cli.trace import number
-from rankmath.validation import Json
+from rankmath.validation import Json, Number
 
 
 @click.command()
@@ -60,7 +59,7 @@ def bound(
     values = dict(_setting(text) for text in given)
     # A single number for a letter with one value a head is the case of one head.
     per_head = {quantity.name for quantity in found.quantities if quantity.per_head}
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, Number] = {}
     for name, listed in values.items():
         if name not in found.symbols:
             raise InvalidArgument(f"--set: {name} given; the letters of {key} are {', '.join(found.symbols)}")
@@ -150,7 +149,7 @@ def _of_network(
 _NUMBER = re.compile(r"-?\d{1,60}(?:\.\d{1,60})?(?:[eE][+-]?\d{1,3})?|-?\d{1,60}/\d{1,60}")
 
 
-def _setting(text: str) -> tuple[str, list[Any]]:
+def _setting(text: str) -> tuple[str, list[Number]]:
     """NAME=NUMBER, or NAME=NUMBER,NUMBER,… for one number a head; numbers are taken exactly."""
     from rankmath.validation import InvalidArgument
 

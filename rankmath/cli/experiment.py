@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rankmath.cli.app import as_json
+
+if TYPE_CHECKING:
+    from rankmath.experiments.registry import Setting
 
 
 @click.command()
@@ -40,7 +43,7 @@ def experiment(
     from rankmath.console import Progress
     from rankmath.experiments.registry import EXPERIMENTS, run
 
-    options: dict[str, Any] = {"seed": seed}
+    options: dict[str, Setting] = {"seed": seed}
     if folder is not None:
         options["model"] = folder
     if text is not None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from rankmath.arithmetic.balls import precision
-from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.certificate import Certificate, Data
 from rankmath.certificates.issue import issue
 from rankmath.equilibria.contraction import Contraction, NotContracting, log10, prove_contraction
 from rankmath.equilibria.designs import Design
@@ -31,8 +31,8 @@ from rankmath.equilibria.proofs import (
     prove_existence,
     prove_minor,
 )
-from rankmath.linalg.masks import Mask, as_mask
-from rankmath.validation import InvalidArgument, as_array, as_choice, as_count, as_real
+from rankmath.linalg.masks import Mask, MaskLike, as_mask
+from rankmath.validation import ArrayLike, InvalidArgument, as_array, as_choice, as_count, as_real
 
 #: What a certificate of an equilibrium can be about, and its kind.
 STATEMENTS = {
@@ -158,7 +158,7 @@ class EquilibriumProof:
         at = self.existence
         if at is None or self.minor is None:
             raise InvalidArgument(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
-        data: dict[str, Any] = {
+        data: dict[str, Data] = {
             "W_V": self.W_V,
             "W_QK": self.W_QK,
             "mask": self.mask.allowed.astype(int),
@@ -168,7 +168,7 @@ class EquilibriumProof:
             "radius": at.radius,
             "rank": self.minor.at_most,
         }
-        hints: dict[str, Any] = {
+        hints: dict[str, Data] = {
             "clusters": at.clusters,
             "support": [[int(a in row) for a in range(len(self.W_V))] for row in at.support],
             "preconditioner": at.preconditioner,
@@ -183,7 +183,7 @@ class EquilibriumProof:
         return Certificate(statement, STATEMENTS[statement], data, hints, str(self))
 
     def _contracting(self, statement: str, at: Contraction) -> Certificate:
-        data: dict[str, Any] = {
+        data: dict[str, Data] = {
             "W_V": self.W_V,
             "W_QK": self.W_QK,
             "mask": self.mask.allowed.astype(int),
@@ -194,7 +194,7 @@ class EquilibriumProof:
             "ball": at.radius,
             "rate": at.rate,
         }
-        hints: dict[str, Any] = {
+        hints: dict[str, Data] = {
             "support": at.support,
             "pivots": at.pivots,
             "weights": at.weights,
@@ -251,10 +251,10 @@ def certify_design(design: Design) -> EquilibriumProof:
 
 
 def certify_equilibrium(
-    X: Any,
-    W_V: Any,
-    W_QK: Any,
-    mask: Any,
+    X: ArrayLike,
+    W_V: ArrayLike,
+    W_QK: ArrayLike,
+    mask: MaskLike,
     d_qk: int = 1,
     norm: str = "sphere",
     *,
@@ -350,7 +350,7 @@ def certify_equilibrium(
     return agreed or proof
 
 
-def as_order(order: Any, mask: Mask) -> tuple[int, ...]:
+def as_order(order: object, mask: Mask) -> tuple[int, ...]:
     """A permutation of the tokens under which the mask does not change, or a ValueError."""
     places = np.asarray(as_array("order", order, ndim=1, shape=(mask.n,)))
     if sorted(places.tolist()) != list(range(mask.n)):

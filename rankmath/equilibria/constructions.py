@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -28,8 +27,8 @@ from rankmath.equilibria.map import (
 from rankmath.equilibria.search import cluster_weights, stable_search
 from rankmath.equilibria.stored import stored_design
 from rankmath.equilibria.wu2024 import LARGEST, ExactEquilibrium, complete_equilibrium, shift_equilibrium
-from rankmath.linalg.masks import Mask, as_mask
-from rankmath.validation import InvalidArgument, as_choice, as_count, as_real
+from rankmath.linalg.masks import Mask, MaskLike, as_mask
+from rankmath.validation import InvalidArgument, Number, as_choice, as_count, as_real
 
 # Weights are rounded to multiples of this, so that certificates are short; the tokens follow.
 _GRID = 2.0**-20
@@ -45,12 +44,12 @@ def layernorm_equilibrium(
     tokens: int,
     dim: int,
     rank: int,
-    mask: Any = "causal",
+    mask: MaskLike = "causal",
     stable: bool = False,
     norm: str = "sphere",
     seed: int = 0,
     *,
-    radius: Any = None,
+    radius: Number = None,
     restarts: int = 60,
     backend: Backend = "numpy",
     progress: Callable[[int, float], None] | None = None,
@@ -139,7 +138,7 @@ def from_design(design: Design) -> Equilibrium:
     )
 
 
-def stable_ranks(tokens: int, mask: Any = "complete", ratio: Any = 0.5) -> tuple[Equilibrium, ...]:
+def stable_ranks(tokens: int, mask: MaskLike = "complete", ratio: Number = 0.5) -> tuple[Equilibrium, ...]:
     """Attracting equilibria of every rank 1 … n under one W_V and one W_QK, in n dimensions (Theorem B).
 
     Tokens 0 … k − 1 rest near the coordinate vectors and all others near −e_0. The mask needs self-loops and a
@@ -161,7 +160,7 @@ def stable_ranks(tokens: int, mask: Any = "complete", ratio: Any = 0.5) -> tuple
     return tuple(from_design(one) for one in designs)
 
 
-def all_ranks(tokens: int, dim: int, mask: str = "causal", *, w: Any = None) -> tuple[Equilibrium, ...]:
+def all_ranks(tokens: int, dim: int, mask: str = "causal", *, w: Number = None) -> tuple[Equilibrium, ...]:
     """Equilibria of every rank 1 … min(tokens, dim) under one W_V and one W_QK, in exact numbers.
 
     Causal: W3, with W_V = I + wS and w > tokens − 1 (tokens + 1 unless given), W_QK = 0. Complete: W_V = I, or
@@ -182,7 +181,7 @@ def all_ranks(tokens: int, dim: int, mask: str = "causal", *, w: Any = None) -> 
     return tuple(_from_exact(complete_equilibrium(n, d, k), k) for k in ranks)
 
 
-def isolated_ranks(tokens: int, dim: int, mask: Any = "complete") -> tuple[Equilibrium, ...]:
+def isolated_ranks(tokens: int, dim: int, mask: MaskLike = "complete") -> tuple[Equilibrium, ...]:
     """Isolated equilibria of every rank 1 … min(tokens, dim) under one W_V and one W_QK; any mask with self-loops.
 
     W_V is diagonal with distinct entries and W_QK = βI: for large β every token attends mostly to its own kind, and

@@ -16,13 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from rankmath.equilibria.map import Floats
-from rankmath.linalg.masks import Mask, as_mask
-from rankmath.validation import InvalidArgument, as_count
+from rankmath.linalg.masks import Mask, MaskLike, as_mask
+from rankmath.validation import InvalidArgument, Number, as_count
 
 # Scale factors are rounded to so many bits, so that products with integer logits stay exact in doubles.
 _RATIO_BITS = 24
@@ -123,7 +122,7 @@ class Design:
         return replace(self, X=X, W_V=W_V, W_QK=W_QK, order=groups + kept)
 
 
-def scale_factors(count: int, ratio: Any) -> Floats:
+def scale_factors(count: int, ratio: Number) -> Floats:
     """ν_k ≈ ratio^k, k = 0 … count − 1, each a dyadic number of at most 24 bits; exact for powers of two.
 
     Examples
@@ -142,7 +141,7 @@ def scale_factors(count: int, ratio: Any) -> Floats:
     return np.array(out)
 
 
-def causal_design(tokens: int, ratio: Any = Fraction(1, 2)) -> Design:
+def causal_design(tokens: int, ratio: Number = Fraction(1, 2)) -> Design:
     """Theorem A: W_QK ones above the diagonal, row i of W_V = μ_i e_i − μ_{i−1} e_{i−1}; X = I rests exactly.
 
     Its Jacobian on the tangent spaces has the eigenvalues μ_k/μ_i, i < k, and zeros.
@@ -177,7 +176,7 @@ def causal_design(tokens: int, ratio: Any = Fraction(1, 2)) -> Design:
 
 
 def path_weights(
-    tokens: int, gap: int, ratio: Any = Fraction(1, 2), first: int | None = None
+    tokens: int, gap: int, ratio: Number = Fraction(1, 2), first: int | None = None
 ) -> tuple[Floats, Floats]:
     """W_V and W_QK of Theorem B: integers for logits, (−1)^{i−j} ν_j, j ≤ i, for values.
 
@@ -214,10 +213,10 @@ def path_weights(
 def path_design(
     tokens: int,
     gap: int | None = None,
-    ratio: Any = Fraction(1, 2),
+    ratio: Number = Fraction(1, 2),
     *,
     rank: int | None = None,
-    mask: Any = "complete",
+    mask: MaskLike = "complete",
     first: int | None = None,
 ) -> Design:
     """Theorem B: tokens 0 … k − 1 near e_0 … e_{k−1} and all others near −e_0, an equilibrium of rank k.
@@ -326,7 +325,7 @@ def hamiltonian_order(mask: Mask, *, most: int = 200_000) -> tuple[int, ...] | N
     return None
 
 
-def sharp_gap(tokens: int, ratio: Any = Fraction(1, 2), *, disc: float | None = 2.0**-24) -> int:
+def sharp_gap(tokens: int, ratio: Number = Fraction(1, 2), *, disc: float | None = 2.0**-24) -> int:
     """A gap L for which `prove_contraction` finds room, and resolves the spectrum into discs of that radius.
 
     Attention outside of S_i is at most e^{−L}, and the proof needs it below 1/w² and below 1/(w·w'), where w and w'
@@ -351,7 +350,7 @@ def sharp_gap(tokens: int, ratio: Any = Fraction(1, 2), *, disc: float | None = 
     return gap
 
 
-def stable_design(mask: Mask, dim: int, rank: int, ratio: Any = Fraction(1, 2)) -> Design | None:
+def stable_design(mask: Mask, dim: int, rank: int, ratio: Number = Fraction(1, 2)) -> Design | None:
     """The closed form for this mask and rank with spectral radius `ratio` in the limit, None where there is none.
 
     Causal masks of full rank: Theorem A. Masks with a Hamiltonian path, dim ≥ tokens: Theorem B, any rank.

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from rankmath.equilibria.wu2024 import ExactEquilibrium
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import LayerNorm, Network
 from rankmath.printing import Sheet, Shows
-from rankmath.validation import InvalidArgument, as_array, as_choice, as_count, as_real
+from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json, as_array, as_choice, as_count, as_real
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Equilibrium(Shows):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Tokens, weights and what is claimed, as plain data."""
         return {
             "X": self.X.tolist(),
@@ -91,7 +90,7 @@ class Equilibrium(Shows):
         title = f"Equilibrium: {n} tokens of dimension {d}, rank {self.rank}, {self.norm} LayerNorm"
         return Sheet(title, facts, columns, rows)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes = None) -> Axes:
         """The tokens as matplotlib axes."""
         return draw_tokens(self.X, f"Equilibrium of rank {self.rank}", ax)
 
@@ -140,7 +139,7 @@ class Equilibrium(Shows):
             mask=self.mask,
         )
 
-    def iterate(self, X: Any, steps: int) -> Iterator[Floats]:
+    def iterate(self, X: ArrayLike, steps: int) -> Iterator[Floats]:
         """The orbit X, F(X), … of one start or a batch, ``steps`` layers deep."""
         starts = np.asarray(as_array("X", X, min_ndim=2, shape=self.X.shape))
         return orbit(starts, *self.system, steps=as_count("steps", steps, least=0))

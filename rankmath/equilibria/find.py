@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -15,14 +14,19 @@ from rankmath.equilibria.equilibrium import Equilibrium
 from rankmath.equilibria.map import Floats, jacobian, newton_from
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
-from rankmath.validation import InvalidArgument, as_array, as_count
+from rankmath.validation import ArrayLike, InvalidArgument, as_array, as_count
 
 # Singular values up to this are taken for zero; Newton's method settles far below it.
 _RANK = 1e-9
 
 
 def find_equilibria(
-    net: Any, starts: Any = 300, seed: int = 0, *, tokens: int | None = None, backend: Backend = "numpy"
+    net: Network | Equilibrium,
+    starts: ArrayLike = 300,
+    seed: int = 0,
+    *,
+    tokens: int | None = None,
+    backend: Backend = "numpy",
 ) -> list[Equilibrium]:
     """Equilibria that Newton's method finds from many starts: no claim that these are all, nor a proof of any.
 
@@ -63,7 +67,7 @@ def find_equilibria(
     return [replace(frame, X=X, rank=_numerical_rank(X), exact=None, design=None) for X in found]
 
 
-def frame_of(net: Any, *, tokens: int | None = None) -> Equilibrium:
+def frame_of(net: Network | Equilibrium, *, tokens: int | None = None) -> Equilibrium:
     """The weights, mask and norm of a network as an `Equilibrium` whose tokens are still to be found (zeros)."""
     if not isinstance(net, Network):
         raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network or an equilibrium is needed")

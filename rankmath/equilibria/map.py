@@ -16,6 +16,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from rankmath.arithmetic.float64 import to_numpy
+from rankmath.validation import ArrayLike
 
 Floats: TypeAlias = NDArray[Any]
 
@@ -23,7 +24,7 @@ Floats: TypeAlias = NDArray[Any]
 _BATCH = 2**20
 
 
-def _floats(a: Any) -> Floats:
+def _floats(a: ArrayLike) -> Floats:
     """For the type checker: NumPy's functions also run on CuPy's arrays, and return such."""
     return cast("Floats", a)
 

@@ -10,13 +10,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from rankmath.linalg.masks import Mask
-from rankmath.validation import InvalidArgument, as_count
+from rankmath.validation import Floats, InvalidArgument, Number, as_count
 
 # Tokens and dimensions of a construction, as many as the checker reads.
 LARGEST = 256
@@ -72,7 +71,7 @@ class ExactEquilibrium:
         det = sp.prod(block[i, i] for i in range(k)) if block.is_lower else block.det(method="berkowitz")
         return sp.expand(reversal * det)
 
-    def floats(self) -> tuple[Any, Any, Any]:
+    def floats(self) -> tuple[Floats, Floats, Floats]:
         """X, W_V, W_QK as doubles."""
         return tuple(
             np.array([[float(x) for x in row] for row in M.tolist()]) for M in (self.X, self.W_V, self.W_QK)
@@ -83,7 +82,7 @@ class ExactEquilibrium:
         return f"X^* = {sp.latex(self.X)}, \\qquad W_V = {sp.latex(self.W_V)}"
 
 
-def exact_number(name: str, value: Any) -> sp.Expr:
+def exact_number(name: str, value: Number) -> sp.Expr:
     """An int, float (the dyadic it is), Fraction, or real sympy number; a ValueError for anything else.
 
     Examples
@@ -104,7 +103,7 @@ def exact_number(name: str, value: Any) -> sp.Expr:
     return number
 
 
-def _more_than(name: str, value: Any, least: sp.Expr | int) -> sp.Expr:
+def _more_than(name: str, value: Number, least: sp.Expr | int) -> sp.Expr:
     number = exact_number(name, value)
     if not (number - least).is_positive:
         raise InvalidArgument(f"{name}: {number} given; a number greater than {least} is needed")
@@ -114,7 +113,7 @@ def _more_than(name: str, value: Any, least: sp.Expr | int) -> sp.Expr:
 # -- W3: one W_V, every rank ------------------------------------------------------------------------------------
 
 
-def shift_matrix(dim: int, w: Any) -> sp.ImmutableMatrix:
+def shift_matrix(dim: int, w: Number) -> sp.ImmutableMatrix:
     """W_V = I + wS, S the ones on the superdiagonal.
 
     Examples
@@ -131,7 +130,7 @@ def shift_matrix(dim: int, w: Any) -> sp.ImmutableMatrix:
 
 
 def shift_equilibrium(
-    tokens: int, dim: int, rank: int, w: Any = None, signs: Sequence[int] | None = None
+    tokens: int, dim: int, rank: int, w: Number = None, signs: Sequence[int] | None = None
 ) -> ExactEquilibrium:
     """The equilibrium of a given rank under the causal mask and W_V = I + wS, w > tokens − 1 (W3).
 
@@ -177,7 +176,7 @@ def shift_equilibrium(
     )
 
 
-def shift_minor(tokens: int, rank: int, w: Any) -> sp.Expr:
+def shift_minor(tokens: int, rank: int, w: Number) -> sp.Expr:
     """The modulus m^{k−1} w^{−k(k−1)/2}, m = n − k + 1, of the minor of `shift_equilibrium`.
 
     Examples
@@ -357,7 +356,7 @@ class TwoTokens:
         return self.collapsed, self.unstable, self.stable
 
 
-def two_token_example(w: Any) -> TwoTokens:
+def two_token_example(w: Number) -> TwoTokens:
     """The three equilibria of token 2 for w > 1, with their multipliers (W4.3.1).
 
     (0, 1) with multiplier ½, (−1/w, s) with 1 + s, (−1/w, −s) with 1 − s, s = √(1 − 1/w²). There are no others:
@@ -401,7 +400,7 @@ class StableCausal:
         return sp.Max(*(abs(x) for x in self.eigenvalues))
 
 
-def stable_causal_example(a: Any = 0.5, w: Any = 1, c: Any = None, dim: int = 2) -> StableCausal:
+def stable_causal_example(a: Number = 0.5, w: Number = 1, c: Number = None, dim: int = 2) -> StableCausal:
     """W_V = c I_{d−2} ⊕ [[a, w], [0, 1]], 0 < c < a < 1, w² > a(2 − a): rank 2 and exponentially stable (O8).
 
     X₁ = e_d, X₂ = p e_{d−1} + q e_d with q the smaller root of w²(1 − q²) = (1 + (1 − a)q)², which lies in
@@ -460,7 +459,7 @@ class StarStep:
         return bool(self.after > self.claimed)
 
 
-def star_example(tokens: int = 10, epsilon: Any = Fraction(1, 20)) -> StarStep:
+def star_example(tokens: int = 10, epsilon: Number = Fraction(1, 20)) -> StarStep:
     """The step of W2 that a star breaks: orthonormal tokens, W_V = I, leaves giving ε to the hub and 1 − ε to self.
 
     Two leaves meet only at the hub, so their cosine becomes ε²/((1 − ε)² + ε²), not nε². The attention is realised
@@ -507,7 +506,7 @@ class LemmaThirteenStep:
         return bool(all(v <= 0 for v in self.y) and self.w**2 * self.y[-2] ** 2 >= self.y.dot(self.y))
 
 
-def lemma_thirteen_step(x: Sequence[Any], w: Any) -> LemmaThirteenStep:
+def lemma_thirteen_step(x: Sequence[Number], w: Number) -> LemmaThirteenStep:
     """The step x ↦ (x + e_d)(I + wS)/‖·‖ of the lemma's set {x ≤ 0, x_{d−1} ≤ −1/w} on the unit sphere.
 
     Examples

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from rankmath.experiments.dong_circle import dong_circle
 from rankmath.experiments.dong_effectiveness import dong_effectiveness
@@ -14,6 +14,9 @@ from rankmath.experiments.dong_paths import dong_paths
 from rankmath.experiments.outcome import Outcome, Step, silent
 from rankmath.experiments.wu import wu_fig2, wu_ranks, wu_temperature
 from rankmath.validation import InvalidArgument, as_choice
+
+#: A setting of an experiment, as typed or as a text names it.
+Setting: TypeAlias = Any
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ EXPERIMENTS = {
 }
 
 
-def run(name: str, changes: Sequence[str] = (), *, progress: Step = silent, **options: Any) -> Outcome:
+def run(name: str, changes: Sequence[str] = (), *, progress: Step = silent, **options: Setting) -> Outcome:
     """One experiment; `changes` are sizes as typed, "layers=12".
 
     Examples
@@ -58,7 +61,7 @@ def run(name: str, changes: Sequence[str] = (), *, progress: Step = silent, **op
     return chosen(progress=progress, **options)
 
 
-def _read(change: str, text: str, usual: Any) -> Any:
+def _read(change: str, text: str, usual: Setting) -> Setting:
     """`text` as a value of the kind of the usual one."""
     try:
         if isinstance(usual, tuple):

@@ -8,16 +8,19 @@ import socket
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from rankmath.explore.certify import certificate_of
 from rankmath.explore.page import page
 from rankmath.validation import InvalidArgument
 
+#: What WSGI hands over.
+Environ: TypeAlias = dict[str, Any]
+
 HOST = "127.0.0.1"
 _MOST_BYTES = 65_536
 
-Start = Callable[..., Any]
+Start = Callable[[str, list[tuple[str, str]]], object]
 
 
 class Explorer:
@@ -29,7 +32,7 @@ class Explorer:
         # The precision of balls is a setting of the whole process.
         self._one_at_a_time = threading.Lock()
 
-    def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
+    def __call__(self, environ: Environ, start: Start) -> Iterable[bytes]:
         status, kind, body = self._answer(environ)
         headers = [
             ("Content-Type", kind),
@@ -42,7 +45,7 @@ class Explorer:
         start(status, headers)
         return [body]
 
-    def _answer(self, environ: dict[str, Any]) -> tuple[str, str, bytes]:
+    def _answer(self, environ: Environ) -> tuple[str, str, bytes]:
         # A page elsewhere that makes its name point here is not let in.
         host = environ.get("HTTP_HOST", "").rpartition(":")[0] or environ.get("HTTP_HOST", "")
         if host not in (HOST, "localhost"):
@@ -57,7 +60,7 @@ class Explorer:
             return self._certify(environ)
         return _said("404 Not Found", "nothing here")
 
-    def _certify(self, environ: dict[str, Any]) -> tuple[str, str, bytes]:
+    def _certify(self, environ: Environ) -> tuple[str, str, bytes]:
         size = environ.get("CONTENT_LENGTH") or "0"
         if not size.isdigit() or int(size) > _MOST_BYTES:
             return _said("413 Content Too Large", f"at most {_MOST_BYTES} bytes")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class ArrayRun:
     def __init__(self, A: System, instance: Arrays) -> None:
         self.A, self.instance = A, instance
         self.numbers: Numbers = NUMBERS[A.name]
-        self.memory: dict[Any, Any] = {}
+        self.memory: dict[Hashable, Scalar] = {}
 
     def __getitem__(self, name: str) -> Array:
         """The array as it was given."""
@@ -39,10 +40,8 @@ class ArrayRun:
     def array(self, name: str | tuple[str, int]) -> Array:
         """The array, or its row with an index, in the arithmetic."""
         if isinstance(name, tuple):
-            stem, *index = name
-            raw = np.asarray(self[stem])
-            row: Any = (slice(None), *index) if self.instance.is_batch else tuple(index)
-            return self.A.asarray(raw[row])
+            raw, index = np.asarray(self[name[0]]), name[1:]
+            return self.A.asarray(raw[:, *index] if self.instance.is_batch else raw[index])
         return self.A.asarray(np.asarray(self[name]))
 
     def number(self, x: Array) -> Scalar:

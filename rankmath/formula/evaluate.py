@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -37,7 +37,7 @@ FLOAT_MARGIN = 1e-9
 #: A number of the arithmetic that runs: exact wherever it can be, else Signed, a ball or an mpf.
 Scalar: TypeAlias = Any
 #: Values of indices, of exponents and of letters that a recursion binds.
-Names: TypeAlias = Mapping[str, Any]
+Names: TypeAlias = Mapping[str, Scalar]
 
 
 class Numbers(Protocol):
@@ -172,7 +172,7 @@ class Subject(Protocol):
 
     numbers: Numbers
     #: Values of terms without free names, and of quantities by their arguments.
-    memory: dict[Any, Any]
+    memory: dict[Hashable, Scalar]
 
     def letter(self, name: str) -> Fraction | Scalar: ...
     def switch(self, name: str, word: str) -> bool: ...
@@ -206,7 +206,7 @@ def sides(formula: Formula, subject: Subject, names: Names | None = None) -> Ite
             for part in formulas:
                 yield from sides(part, subject, names)
         case Every(index=index, formula=inner):
-            places: Iterable[Any] = EXPONENTS if index == "p" else range(_end(subject, index))
+            places: Iterable[str | int] = EXPONENTS if index == "p" else range(_end(subject, index))
             for place in places:
                 yield from sides(inner, subject, {**names, index: place})
         case Relation(operator="==", left=Letter(name=switch), right=Letter(name=word)) if switch in SWITCHES:
@@ -312,7 +312,7 @@ def _call(term: Call, subject: Subject, names: Names) -> Scalar:
     return subject.memory[place]
 
 
-def _argument(term: Term, kind: str, subject: Subject, names: Names) -> Any:
+def _argument(term: Term, kind: str, subject: Subject, names: Names) -> Scalar:
     if kind in ("word",):
         assert isinstance(term, Letter | Number)
         return names.get(term.name, term.name) if isinstance(term, Letter) else str(term.value)

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from rankmath.formula.terms import EXPONENTS, INDICES
+
+#: What measures a quantity: a run of some arithmetic and the arguments give a number or a truth.
+Measure: TypeAlias = Callable[..., Any]
 
 #: What an argument may be: a number, tokens X[i], weights W or W_QK [l, h], attention P[l, h], any of these three,
 #: a place (l, h), an array of the instance by its name, or one of some words.
@@ -68,7 +71,7 @@ class Function:
     meaning: str
     example: str
     value: Value = "number"
-    evaluate: Callable[..., Any] | None = None
+    evaluate: Measure | None = None
     variadic: bool = False
 
 
@@ -86,7 +89,7 @@ def quantity(
     example: str,
     value: Value = "number",
     words: dict[str, tuple[str, ...]] | None = None,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Measure], Measure]:
     """Register a function of the language: its evaluation is the decorated function, its meaning the docstring.
 
     `signature` lists the arguments, as in ``"diameter(X: tokens, p: word)"``; `words` the words each may be.
@@ -98,7 +101,7 @@ def quantity(
         argument, _, kind = (piece.strip() for piece in part.partition(":"))
         parameters.append(Parameter(argument, kind, allowed.get(argument, ())))  # type: ignore[arg-type]
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: Measure) -> Measure:
         meaning = " ".join((function.__doc__ or "").split())
         _add(Function(name, tuple(parameters), latex, meaning, example, value, function))
         return function

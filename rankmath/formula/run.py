@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -49,7 +49,7 @@ class Run:
         self.A: Any = A if A.unbounded else Float64(X)
         self.net, self.X = net, X
         self.numbers: Numbers = NUMBERS[A.name]
-        self.memory: dict[Any, Any] = {}
+        self.memory: dict[Hashable, Scalar] = {}
         #: For searches: residuals from above where they need linear programs.
         self.quick = False
         self._backend: Backend = "numpy" if A.unbounded else A.backend

@@ -70,7 +70,7 @@ class Layout:
     padding: int = 0
     input: Literal["ids", "pixels", "audio"] = "ids"
     buckets: str | None = None
-    refused: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    refused: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
 
     def layer_name(self, name: str, l: int, config: Mapping[str, Json]) -> str:
         """The name of a tensor of layer l."""

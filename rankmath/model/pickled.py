@@ -18,12 +18,15 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rankmath.model.arrays import Floats, widened
 from rankmath.validation import InvalidArgument
+
+#: What a pickle is rebuilt as: lists, tuples and mappings, text and numbers, descriptions of tensors.
+Tree: TypeAlias = Any
 
 #: The magic number with which files of before 2020 begin.
 _MAGIC = 0x1950A86A20F9469CFC6C
@@ -80,7 +83,7 @@ class _Tensor:
     strides: tuple[int, ...]
 
 
-def read_pickled(path: Path) -> dict[str, Floats | dict[str, Any]]:
+def read_pickled(path: Path) -> dict[str, Floats | dict[str, Tree]]:
     """Every tensor of a .bin, .pt or .pth file under its dotted name, and plain dictionaries of numbers beside
     them.
 
@@ -96,7 +99,7 @@ def read_pickled(path: Path) -> dict[str, Floats | dict[str, Any]]:
 _Loader = Callable[[_Storage], Floats]
 
 
-def _from_zip(path: Path) -> tuple[Any, _Loader]:
+def _from_zip(path: Path) -> tuple[Tree, _Loader]:
     with zipfile.ZipFile(path) as archive:
         members = {info.filename: info for info in archive.infolist()}
         names = [name for name in members if name.endswith("/data.pkl") or name == "data.pkl"]
@@ -124,7 +127,7 @@ def _from_zip(path: Path) -> tuple[Any, _Loader]:
     return tree, load
 
 
-def _from_legacy(path: Path) -> tuple[Any, _Loader]:
+def _from_legacy(path: Path) -> tuple[Tree, _Loader]:
     """Four pickles (magic number, protocol, sizes of numbers, the tree), the storages' keys, then count and
     bytes.
     """
@@ -182,7 +185,7 @@ def _numbers(storage: _Storage, data: bytes) -> Floats:
 # -- from the tree to arrays -------------------------------------------------------------------------------
 
 
-def _storages_of(tree: Any) -> list[_Storage]:
+def _storages_of(tree: Tree) -> list[_Storage]:
     found, left = [], [tree]
     seen: set[int] = set()
     while left:
@@ -197,13 +200,13 @@ def _storages_of(tree: Any) -> list[_Storage]:
     return found
 
 
-def _flattened(tree: Any, load: _Loader) -> dict[str, Floats | dict[str, Any]]:
+def _flattened(tree: Tree, load: _Loader) -> dict[str, Floats | dict[str, Tree]]:
     """Tensors under dotted names; a dictionary without tensors (Whisper's "dims") as it is."""
     if not isinstance(tree, dict):
         raise Refused(f"a {type(tree).__name__} at the top; a dictionary of tensors is needed")
     storages: dict[str, Floats] = {}
-    out: dict[str, Floats | dict[str, Any]] = {}
-    left: list[tuple[str, Any, int]] = [("", tree, 0)]
+    out: dict[str, Floats | dict[str, Tree]] = {}
+    left: list[tuple[str, Tree, int]] = [("", tree, 0)]
     while left:
         prefix, node, depth = left.pop()
         if depth > 8:
@@ -260,10 +263,10 @@ _LITERALS = (
 )
 
 
-def _run(data: bytes) -> tuple[Any, int]:
+def _run(data: bytes) -> tuple[Tree, int]:
     """What one pickle describes, and how many bytes it took."""
-    stack: list[Any] = []
-    memo: dict[int, Any] = {}
+    stack: list[Tree] = []
+    memo: dict[int, Tree] = {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of old string literals, which are refused right after
@@ -279,7 +282,7 @@ def _run(data: bytes) -> tuple[Any, int]:
     raise Refused("its pickle is truncated")
 
 
-def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> None:
+def _step(name: str, argument: Tree, stack: list[Tree], memo: dict[int, Tree]) -> None:
     if name in ("PROTO", "FRAME"):
         return
     if name in _CONSTANTS:
@@ -334,7 +337,7 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
         raise Refused(f"its pickle asks for the instruction {name}, which no file of weights needs")
 
 
-def _above_mark(stack: list[Any]) -> list[Any]:
+def _above_mark(stack: list[Tree]) -> list[Tree]:
     place = len(stack) - 1
     while stack[place] is not _Mark:
         place -= 1
@@ -345,7 +348,7 @@ def _above_mark(stack: list[Any]) -> list[Any]:
     return items
 
 
-def _plain(value: Any, kind: type) -> Any:
+def _plain(value: Tree, kind: type) -> Tree:
     if type(value) is not kind:
         raise TypeError(f"a {type(value).__name__} where a {kind.__name__} belongs")
     return value
@@ -358,7 +361,7 @@ def _named(module: str, function: str) -> _Name:
     raise Refused(f"its pickle names {text[:80]}, which is not on the list of what is read (nothing was run)")
 
 
-def _storage(reference: Any) -> _Storage:
+def _storage(reference: Tree) -> _Storage:
     tag, kind, key, _, count = _plain(reference, tuple)[:5]
     if tag != "storage" or type(kind) is not _Name or not kind.text.startswith("torch."):
         raise Refused("a reference that is no storage")
@@ -373,7 +376,7 @@ def _storage(reference: Any) -> _Storage:
     return _Storage(key, _STORAGES[name], count)
 
 
-def _described(function: _Name, arguments: tuple[Any, ...]) -> Any:
+def _described(function: _Name, arguments: tuple[Tree, ...]) -> Tree:
     """What a call would have made, as data."""
     kind = _PLAIN.get(function.text)
     if kind == "dict":

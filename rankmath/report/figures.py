@@ -6,13 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from rankmath.claims import statement
-from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RULE
-from rankmath.report.curves import (
+from rankmath.campaigns.curves import (
     Curve,
     PathCurve,
     Rates,
@@ -26,6 +23,9 @@ from rankmath.report.curves import (
     random_skip,
     sides_by_depth,
 )
+from rankmath.claims import statement
+from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RULE
+from rankmath.linalg.masks import MaskLike
 from rankmath.report.plots import Figure, Panel, Table
 from rankmath.report.subject import Histogram, Row, Subject
 from rankmath.validation import ArrayLike, Axes
@@ -491,7 +491,7 @@ def _gap(log_rate: float) -> float:
     return float(-np.expm1(log_rate))
 
 
-def _mask_row(name: str, mask: Any, rates: Rates) -> tuple[Any, ...]:
+def _mask_row(name: str, mask: MaskLike, rates: Rates) -> tuple[str | float | None, ...]:
     factors = (math.exp(x) for x in (rates.least, rates.bound, rates.computed, rates.measured))
     return (name, mask.n, mask.steps, *factors, limit_rate(mask))
 
@@ -534,7 +534,7 @@ def throughput(subject: Subject) -> Figure | None:
         axes.semilogx([rate for _, rate in rates], height, "o", color=BLUE)
         axes.margins(0.08, 0.5 / len(rates))
         # A dollar of a user's key is no formula.
-        axes.set_yticks(height, [key.replace("$", r"\$") for key, _ in rates])
+        axes.set_yticks(height, [str(key).replace("$", r"\$") for key, _ in rates])
         axes.grid(visible=False, axis="y")
         axes.set(title="throughput", xlabel="instances per second of one process")
 

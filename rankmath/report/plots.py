@@ -15,12 +15,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PURPLE, RULE, pyplot
 from rankmath.dynamics.trace import Trace
 from rankmath.files import replacing, write
-from rankmath.validation import Axes, InvalidArgument
+from rankmath.validation import Axes, InvalidArgument, Json
 
 #: The colours of a picture as a page knows them: its style sheet gives each a light and a dark value.
 THEME = {
@@ -35,7 +34,7 @@ THEME = {
 }
 
 # Fixed ids and no date: the same figure is the same bytes.
-_STYLE: dict[str, Any] = {
+_STYLE: dict[str, Json] = {
     "svg.hashsalt": "rankmath",
     "svg.fonttype": "path",
     "figure.facecolor": PAPER,
@@ -63,7 +62,7 @@ _STYLE: dict[str, Any] = {
 }
 
 
-def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
+def save_figure(figure: Axes, path: str | os.PathLike[str]) -> None:
     """Write the figure; the ending of the name chooses the format."""
     allowed = sorted(figure.canvas.get_supported_filetypes())
     ending = Path(path).suffix.lstrip(".").lower()
@@ -101,7 +100,7 @@ class Table:
     """
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[tuple[str | float | None, ...], ...]
 
     def csv(self) -> str:
         """Comma-separated, with a header; a float is the shortest text that reads back as the same double."""
@@ -194,7 +193,7 @@ def panel_svgs(figure: Figure) -> list[str]:
     return found
 
 
-def _axes(plt: Any, figure: Figure, lines: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any]:
+def _axes(plt: Axes, figure: Figure, lines: int, columns: int, size: tuple[float, float]) -> tuple[Axes, Axes]:
     """Lines and columns of axes for a figure's panels."""
     if figure.margins is None:
         return plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")  # type: ignore[no-any-return]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from rankmath.equilibria.equilibrium import Equilibrium
 from rankmath.equilibria.find import escaping, find_equilibria, frame_of
 from rankmath.equilibria.map import Floats, layer, token_norm
 from rankmath.files import write
+from rankmath.model.network import Network
 from rankmath.report.plots import Figure, Panel, Table, save_figure
 from rankmath.validation import Axes, InvalidArgument, as_count, as_real
 
@@ -96,7 +97,7 @@ Picture: TypeAlias = Portrait | Approach
 
 
 def portrait_data(
-    net: Any,
+    net: Network | Equilibrium,
     *,
     tokens: int | None = None,
     grid: int = 96,

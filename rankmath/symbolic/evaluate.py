@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import mpmath
 import sympy as sp
@@ -21,12 +21,12 @@ from flint import arb
 from rankmath.arithmetic.balls import ball as to_ball
 from rankmath.arithmetic.balls import precision
 from rankmath.symbolic.proof import Expr
-from rankmath.validation import InvalidArgument
+from rankmath.validation import InvalidArgument, Number
 
 #: A flint.arb, as it comes out of the walk.
-Ball: TypeAlias = Any
+Ball: TypeAlias = Number
 #: An exact number or a ball, given for a symbol.
-Value: TypeAlias = Any
+Value: TypeAlias = Number
 Values: TypeAlias = Mapping[Expr, Value]
 
 _MOST_BITS = 1 << 22

@@ -20,6 +20,11 @@ class Outcome(StrEnum):
     NOT_APPLICABLE = "NOT_APPLICABLE"
 
 
+def ratio(excess: float) -> float:
+    """A quotient from its logarithm; ∞ where it does not fit into a double."""
+    return math.inf if excess >= 709 else math.exp(excess)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What is known of one statement on one instance.
@@ -43,10 +48,7 @@ class Verdict:
     @property
     def ratio(self) -> float:
         """lhs/rhs, the tightness of the instance; at most 1 where the statement holds."""
-        if self.log_lhs == -math.inf:
-            return 0.0 if self.log_rhs > -math.inf else math.nan
-        difference = self.log_lhs - self.log_rhs
-        return math.inf if difference >= 709 else math.exp(difference)
+        return ratio(self.log_lhs - self.log_rhs)
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a Verdict has four outcomes: compare verdict.outcome with Outcome.HOLDS, …")

@@ -9,9 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankmath.drawing import NoMatplotlib
-from rankmath.model.network import Network
-from rankmath.report.curves import (
+from rankmath.campaigns.curves import (
     antipodal_skip,
     collapsing_network,
     first_layers,
@@ -19,6 +17,8 @@ from rankmath.report.curves import (
     random_skip,
     sides_by_depth,
 )
+from rankmath.drawing import NoMatplotlib
+from rankmath.model.network import Network
 from rankmath.report.figures import figures_of, regimes
 from rankmath.report.plots import plot_decay, save_figure, save_for_print
 from rankmath.report.results import Report
