@@ -12,7 +12,7 @@ from collections.abc import Callable
 from rankmath.formula import arrays as _arrays  # registers quantities
 from rankmath.formula import derivatives as _derivatives  # registers quantities
 from rankmath.formula import quantities as _quantities  # registers quantities
-from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS
+from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, function
 from rankmath.formula.reader import read_formula, read_term
 from rankmath.formula.terms import INDICES, Call, Every, Formula, Item, Letter, Term, Termlike, as_term, both
 from rankmath.validation import InvalidArgument
@@ -70,12 +70,12 @@ def _builder(name: str) -> Callable[..., Term]:
 def __getattr__(name: str) -> object:
     if name in ARRAYS:
         return _Array(name)
-    if name in FUNCTIONS:
-        return _builder(name)
     if name in LETTERS or name in INDICES or name == "p":
         return Letter(name)
     if name in ALIASES:
         return Letter(ALIASES[name])
+    if not name.startswith("_") and function(name) is not None:
+        return _builder(name)
     raise AttributeError(f"module 'rankmath.formula' has no attribute {name!r}")
 
 

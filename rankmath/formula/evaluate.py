@@ -28,7 +28,7 @@ from rankmath.formula.terms import (
     Relation,
     Term,
 )
-from rankmath.validation import Array
+from rankmath.validation import Array, InvalidArgument
 
 #: Float64 decides only beyond this distance, relative to the largest summand (and to its logarithm, if that is
 #: large).
@@ -38,6 +38,10 @@ FLOAT_MARGIN = 1e-9
 Scalar: TypeAlias = Any
 #: Values of indices, of exponents and of letters that a recursion binds.
 Names: TypeAlias = Mapping[str, Scalar]
+
+
+class NoSuchPlace(InvalidArgument, IndexError):
+    """An index of a claim that a network does not have."""
 
 
 class Numbers(Protocol):
@@ -322,12 +326,19 @@ def _argument(term: Term, kind: str, subject: Subject, names: Names) -> Scalar:
         assert isinstance(term, Item)
         return (term.array, *(int(value(part, subject, names)) for part in term.index))
     if isinstance(term, Item) and term.array in ARRAYS:
-        place = [int(value(part, subject, names)) for part in term.index]
-        if min(place) < 0:
-            raise IndexError(f"{term} has no meaning at {place}")
-        return (term.array, *place)
+        return (term.array, *_place(term, subject, names))
     found = value(term, subject, names)
     return int(found) if kind == "layer" else found
+
+
+def _place(term: Item, subject: Subject, names: Names) -> list[int]:
+    """The indices of an array of a network: whole numbers for which it has one."""
+    found = [value(part, subject, names) for part in term.index]
+    ends = [_end(subject, "l") + (term.array == "X"), _end(subject, "h")]
+    if all(0 <= x < end and x == int(x) for x, end in zip(found, ends, strict=False)):
+        return [int(x) for x in found]
+    place = f"{term.array}[{', '.join(map(str, found))}]"
+    raise NoSuchPlace(f"{term}: no {place} in a network of {ends[1]} heads and {_end(subject, 'l')} layers")
 
 
 def _reduced(kind: str, parts: list[Scalar], numbers: Numbers) -> Scalar:

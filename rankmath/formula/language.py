@@ -7,8 +7,11 @@ claim's own file may add what only it needs.
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
 from rankmath.formula.terms import EXPONENTS, INDICES
@@ -80,6 +83,20 @@ FUNCTIONS: dict[str, Function] = {}
 
 def _add(entry: Function) -> None:
     FUNCTIONS[entry.name] = entry
+
+
+def function(name: str) -> Function | None:
+    """The function of this name. One that is not known may be a quantity of a claim's file: they are loaded."""
+    if name not in FUNCTIONS:
+        _load_claims()
+    return FUNCTIONS.get(name)
+
+
+@cache
+def _load_claims() -> None:
+    # By name, as plug-ins are: the language itself does not need the claims.
+    for info in pkgutil.iter_modules(import_module("rankmath.claims").__path__):
+        import_module(f"rankmath.claims.{info.name}")
 
 
 def quantity(
@@ -177,5 +194,6 @@ __all__ = [
     "SWITCHES",
     "Function",
     "Parameter",
+    "function",
     "quantity",
 ]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import NoReturn, TypeVar
 
-from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, SWITCHES, Function, Parameter
+from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, SWITCHES, Function, Parameter, function
 from rankmath.formula.terms import (
     EXPONENTS,
     INDICES,
@@ -50,6 +50,8 @@ _OPERATORS: dict[type[ast.operator], str] = {
 }
 _RELATIONS: dict[type[ast.cmpop], str] = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
 _IN_AN_INDEX = (Number, Letter, Operation)
+# Letters whose values need not be whole.
+_NO_INDEX = (Letter("d_qk"), Letter("skip"), Letter("x_star"))
 T = TypeVar("T")
 
 
@@ -127,9 +129,9 @@ class _Reader:
                 return both(*(self.formula(part) for part in values))
             case ast.Compare(left=left, ops=ops, comparators=rights):
                 return self.comparison(node, [left, *rights], ops)
-            case ast.Call(func=ast.Name(id=name)) if name.startswith("all_") and name in FUNCTIONS:
+            case ast.Call(func=ast.Name(id=name)) if name.startswith("all_") and function(name) is not None:
                 return self.every(node, name.removeprefix("all_"))
-            case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS and FUNCTIONS[name].value == "truth":
+            case ast.Call(func=ast.Name(id=name)) if (entry := function(name)) and entry.value == "truth":
                 found = self.call(node)
                 assert isinstance(found, Call)
                 return found
@@ -277,7 +279,8 @@ class _Reader:
         for index, term in zip(indices, found, strict=True):
             value = _exact(term)
             whole = value is None or (value.denominator == 1 and 0 <= value <= _MOST_EXPONENT)
-            if name in ARRAYS and not (whole and all(isinstance(t, _IN_AN_INDEX) for t in walk(term))):
+            fits = all(isinstance(t, _IN_AN_INDEX) and t not in _NO_INDEX for t in walk(term))
+            if name in ARRAYS and not (whole and fits):
                 self.refuse(index, f"{self.source(index)!r} is no index; 0, 1, 2, …, l, h, L and H are")
         return Item(name, found if name not in ARRAYS else tuple(map(_folded, found)))
 
@@ -287,7 +290,7 @@ class _Reader:
         if not isinstance(node.func, ast.Name):
             self.refuse(node, f"{self.source(node.func)!r} is no function of the language")
         name = node.func.id
-        entry = FUNCTIONS.get(name)
+        entry = function(name)
         if entry is None:
             self.unknown(node, "function", name, FUNCTIONS)
         if name == "recursion":

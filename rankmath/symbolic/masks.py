@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from rankmath.symbolic.letters import W_V as values
-from rankmath.symbolic.letters import L, diameter, epsilon, height, mu, n, phi, r, rank, w
+from rankmath.symbolic.letters import L, diameter, epsilon, height, mu, n, phi, r
 from rankmath.symbolic.proof import Expr, Proof, Step
 
 #: How many times r layers fit into L.
@@ -13,17 +13,6 @@ BLOCKS = sp.floor(L / r)
 
 _WALK = r"a centre reaches every token in $r$ steps, each of weight at least $\varepsilon$"
 _REST = "the layers left over enlarge nothing"
-
-
-def mask_bound() -> Expr:
-    """√(n/2) ‖ΠW_V‖₂ (1 − ε^r)^⌊L/r⌋ μ (`wu2024:1`).
-
-    Examples
-    --------
-    >>> mask_bound()
-    sqrt(2)*W_V*mu*sqrt(n)*(1 - epsilon**r)**floor(L/r)/2
-    """
-    return sp.sqrt(n / 2) * values * mu * (1 - epsilon**r) ** BLOCKS
 
 
 def prove_mask_bound(claim: Expr) -> Proof:
@@ -46,17 +35,6 @@ def prove_mask_bound(claim: Expr) -> Proof:
     return _by_blocks("masked attention", claim, 1 - epsilon**r, sp.sqrt(n / 2) * values * mu, premises, (formula,))
 
 
-def cosine_bound() -> Expr:
-    """√((n − 1)(1 − φ)) (1 − ε^{2r})^{⌊L/r⌋/2} (`wu2024:cor1`).
-
-    Examples
-    --------
-    >>> cosine_bound()
-    (1 - epsilon**(2*r))**(floor(L/r)/2)*sqrt(1 - phi)*sqrt(n - 1)
-    """
-    return sp.sqrt(n - 1) * sp.sqrt(1 - phi) * (1 - epsilon ** (2 * r)) ** (BLOCKS / 2)
-
-
 def prove_cosine_bound(claim: Expr) -> Proof:
     """`claim` bounds μ after ⌊L/r⌋ blocks, each of which multiplies 1 − φ by 1 − ε^{2r}."""
     gained = Step(
@@ -72,17 +50,6 @@ def prove_cosine_bound(claim: Expr) -> Proof:
     )
     factor, start = sp.sqrt(1 - epsilon ** (2 * r)), sp.sqrt(n - 1) * sp.sqrt(1 - phi)
     return _by_blocks("acute angles", claim, factor, start, premises, (gained,))
-
-
-def hemisphere_bound() -> Expr:
-    """(1 − γε^r)^⌊L/r⌋ diam y (`own:hemisphere`).
-
-    Examples
-    --------
-    >>> hemisphere_bound()
-    diameter*(-epsilon**r*height + 1)**floor(L/r)
-    """
-    return diameter * (1 - height * epsilon**r) ** BLOCKS
 
 
 def prove_hemisphere_bound(claim: Expr, start: Expr = diameter) -> Proof:
@@ -102,42 +69,9 @@ def prove_hemisphere_bound(claim: Expr, start: Expr = diameter) -> Proof:
     return _by_blocks("from a hemisphere", claim, 1 - height * epsilon**r, start, premises, (telescoped,))
 
 
-def full_rank_bound() -> Expr:
-    """√((n − 1)/2) (Δ/γ) (1 − γε^r)^⌊L/r⌋ (`wu2024:2`).
-
-    Examples
-    --------
-    >>> full_rank_bound()
-    diameter*sqrt(n/2 - 1/2)*(-epsilon**r*height + 1)**floor(L/r)/height
-    """
-    return full_rank_start() * (1 - height * epsilon**r) ** BLOCKS
-
-
 def full_rank_start() -> Expr:
     """√((n − 1)/2) diam y(0): all heights are γ, so y = X/γ."""
     return sp.sqrt((n - 1) / 2) * diameter / height
-
-
-def anisotropy_bound() -> Expr:
-    """n/(n − (m² + k − 2)/w²), m = n − k + 1 (`wu2024:anisotropy`).
-
-    Examples
-    --------
-    >>> anisotropy_bound()
-    n/(n - (rank + (n - rank + 1)**2 - 2)/w**2)
-    """
-    return n / (n - ((n - rank + 1) ** 2 + rank - 2) / w**2)
-
-
-def prove_anisotropy_bound(claim: Expr) -> Proof:
-    """`claim` is ‖X‖_F² = n over the squared norm of the last column of the shift equilibrium."""
-    m = n - rank + 1
-    column = m + (1 - m**2 / w**2) + (rank - 2) * (1 - 1 / w**2)
-    return Proof(
-        "anisotropy of the shift equilibria",
-        (r"$\|X\|_2$ is at least the norm of the last column; its entries are those of Theorem 3",),
-        (Step("n over the square of that norm", claim, "=", n / column),),
-    ).check()
 
 
 def _by_blocks(

@@ -36,8 +36,13 @@ def _multiprecision_verdict(statement: Statement, instance: Instance) -> Verdict
 
     from rankmath.arithmetic.multiprecision import Multiprecision
 
-    with mpmath.workdps(_DIGITS):
-        return verdicts(statement, Multiprecision(_DIGITS), instance, 1, "mpmath")[0]
+    try:
+        with mpmath.workdps(_DIGITS):
+            return verdicts(statement, Multiprecision(_DIGITS), instance, 1, "mpmath")[0]
+    except (ZeroDivisionError, OverflowError):
+        # Other arithmetics have a number for it, or know that they do not know.
+        reason = "a quotient by zero, or a number that mpmath cannot hold"
+        return Verdict(statement.key, Outcome.UNDECIDED, math.nan, math.nan, False, "mpmath", reason)
 
 
 def _ball_verdict(statement: Statement, instance: Instance, most_bits: int) -> Verdict:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -120,6 +122,7 @@ def test_any_formula_reads_back_from_its_text(left: Term, right: Term, operator:
         ("mu(X[0]) <= 'a'", "is not in the language"),
         ("mu(X[0]) <= True", "is not in the language"),
         ("mu(X[0]) <= 1/0", "division by zero"),
+        ("mu(X[d_qk]) <= 1", "'d_qk' is no index"),
         ("mu(X[0]) <=", "claim, column"),
         ("", "empty"),
         ("mask == diagonal", "'diagonal' given; allowed are none"),
@@ -173,6 +176,36 @@ def test_indices_range_over_layers_and_heads() -> None:
         "recursion(b, 1, b*norm(W[l,0], inf) + l)": _recursed(rows[:, 0]),
     }.items():
         assert float(value(read_term(term), run, {}).floats()) == pytest.approx(expected, rel=1e-13), term
+
+
+@pytest.mark.parametrize(
+    ("claim", "says"),
+    [
+        ("mu(X[n/2]) <= 1", r"X\[n/2\]: no X\[3/2\] in a network of 2 heads and 3 layers"),
+        ("mu(X[L+1]) <= 1", r"no X\[4\]"),
+        ("norm(W[L,0], 2) <= 1", r"no W\[3, 0\]"),
+        ("mu(X[L-4]) <= 1", r"no X\[-1\]"),
+    ],
+)
+def test_an_index_that_the_network_does_not_have_is_refused_not_rounded(claim: str, says: str) -> None:
+    net = rm.Network.random(tokens=3, dim=2, heads=2, layers=3, seed=4)
+    with pytest.raises(rm.InvalidArgument, match=says):
+        rm.verify(rm.Statement("mine:index", claim), net, net.random_input(seed=1))
+
+
+def test_what_mpmath_cannot_hold_is_undecided_in_every_arithmetic() -> None:
+    net = rm.Network.random(tokens=3, dim=2, layers=1, seed=4)
+    for claim in ("mu(X[1]) <= 1/(n - n)", "mu(X[1]) <= exp(exp(exp(1000)))"):
+        statement = rm.Statement("mine:huge", claim)
+        for arithmetic in ("float64", "mpmath", "balls"):
+            verdict = rm.verify(statement, net, net.random_input(seed=1), arithmetic=arithmetic)
+            assert (verdict.outcome, verdict.certified) == ("UNDECIDED", False)
+
+
+def test_a_quantity_of_a_claims_file_is_known_before_the_statements_are() -> None:
+    program = "from rankmath.formula.reader import read_term; print(read_term('share(P, 1)', ['P']))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "share(P, 1)\n"
 
 
 def _recursed(sizes: np.ndarray) -> float:
