@@ -137,7 +137,8 @@ def _picture_beside(
 ) -> Iterator[str]:
     """Draw the picture next to the certificate, if asked for; its name, and that of its numbers."""
     if plot:
-        from rankmath.report.portraits import plot_portrait, portrait_data, write_portrait
+        from rankmath.equilibria.portraits import portrait_data
+        from rankmath.report.portraits import plot_portrait, write_portrait
 
         assert shown.file is not None
         tex = Path(shown.file).with_suffix(".tex")

@@ -502,7 +502,8 @@ def _mask_row(name: str, mask: MaskLike, rates: Rates) -> tuple[str | float | No
 def portrait(mask: str, key: str, subject: Subject) -> Figure:
     """Two tokens in the plane under LayerNorm with an attracting equilibrium of rank two: basins and limits."""
     from rankmath.equilibria.constructions import layernorm_equilibrium
-    from rankmath.report.portraits import portrait_data, portrait_figure
+    from rankmath.equilibria.portraits import portrait_data
+    from rankmath.report.portraits import portrait_figure
 
     # A grid of 48 angles shows the basins; a finer one shows the same at four times the price.
     data = portrait_data(layernorm_equilibrium(2, 2, 2, mask=mask, stable=True), grid=48)

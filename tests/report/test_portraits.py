@@ -13,15 +13,9 @@ from rankmath.equilibria.constructions import all_ranks, layernorm_equilibrium
 from rankmath.equilibria.equilibrium import Equilibrium
 from rankmath.equilibria.find import escaping, find_equilibria
 from rankmath.equilibria.map import layer
+from rankmath.equilibria.portraits import Approach, Portrait, portrait_data
 from rankmath.model.network import LayerNorm, Network
-from rankmath.report.portraits import (
-    Approach,
-    Portrait,
-    plot_portrait,
-    portrait_data,
-    portrait_figure,
-    write_portrait,
-)
+from rankmath.report.portraits import plot_portrait, portrait_figure, table, write_portrait
 
 pytest.importorskip("matplotlib")
 
@@ -181,7 +175,7 @@ def test_pictures_and_numbers_are_written(net: object, panels: int, tmp_path: Pa
     plot_portrait(data, tmp_path / "portrait.png")
     assert (tmp_path / "portrait.png").read_bytes().startswith(b"\x89PNG")
     lines = write_portrait(data, tmp_path / "portrait.csv").read_text().splitlines()
-    assert lines[0] == ",".join(data.table().columns)
-    assert len(lines) == 1 + len(data.table().rows)
+    assert lines[0] == ",".join(table(data).columns)
+    assert len(lines) == 1 + len(table(data).rows)
     with pytest.raises(ValueError, match=r"^plot: "):
         plot_portrait(data, tmp_path / "portrait.word")
