@@ -37,10 +37,9 @@ _BATCH = 16
 class Answer:
     """What was found out about a claim.
 
-    `near` is the instance on which it was tightest; `shrinking` the quotient of its two sides as that
-    instance's tokens
-    shrink by 1, 1/10, 1/100; `implied_by` registered theorems whose bound was at most the claim's on every instance
-    compared, a hint and no proof; `constant` the best value seen for the letter that was to be sharpened.
+    `near` is the instance on which it was tightest; `shrinking` the quotient of its two sides as that instance's
+    tokens shrink by 1, 1/10, 1/100; `implied_by` registered theorems whose bound was at most the claim's on every
+    instance compared, a hint and no proof; `constant` the best value seen for the letter that was to be sharpened.
     """
 
     battery: Battery
@@ -131,9 +130,8 @@ def sharpen(
 ) -> Answer:
     """The best constant seen in the place of a letter: the claim fails for smaller ones at an instance found.
 
-    The letter is one of the statement's `where`, whose value there is where the search starts. A larger
-    constant must
-    make the claim weaker. `evaluations`: eight searches of so many each, in at most `seconds`.
+    The letter is one of the statement's `where`, whose value there is where the search starts. A larger constant
+    must make the claim weaker. `evaluations`: eight searches of so many each, in at most `seconds`.
 
     Examples
     --------

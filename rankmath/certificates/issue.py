@@ -1,12 +1,9 @@
 """Issuing: from arrays to a certificate the checker accepts.
 
 `certify_claim` is for every claim about a network, registered or a user's own; the other functions are for
-statements
-about data of another kind. Floats are read as the dyadic numbers they are, so a certificate is about exactly the
-arrays
-that were given. Every certificate is put before the independent checker before it is handed out, and nothing is
-issued
-on a float's word.
+statements about data of another kind. Floats are read as the dyadic numbers they are, so a certificate is about
+exactly the arrays that were given. Every certificate is put before the independent checker before it is handed out,
+and nothing is issued on a float's word.
 """
 
 from __future__ import annotations

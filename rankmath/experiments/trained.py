@@ -1,9 +1,8 @@
 """Small attention networks trained here, by our own gradients: what the experiments on circles and on tasks share.
 
 The layer is the library's: λX + Σ_h softmax((X W_Q + b_Q)(X W_K)ᵀ/√k) (X W_V) W_O + b, heads side by side, with a
-map
-applied to every token alike where asked; so a trained one becomes a `Network` and every pass of the library takes
-it.
+map applied to every token alike where asked; so a trained one becomes a `Network` and every pass of the library
+takes it.
 """
 
 from __future__ import annotations

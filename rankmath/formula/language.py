@@ -1,8 +1,7 @@
 """The functions of the language of claims: name, arguments, notation, meaning, example; one entry each.
 
-Elementary functions and reductions stand here; `rankmath.formula.quantities` adds what is measured of a
-network, and a
-claim's own file may add what only it needs.
+Elementary functions and reductions stand here; `rankmath.formula.quantities` adds what is measured of a network,
+and a claim's own file may add what only it needs.
 """
 
 from __future__ import annotations
@@ -63,9 +62,8 @@ class Parameter:
 class Function:
     """One function of the language.
 
-    `latex` is a template over the printed arguments: ``{0}``, ``{1}``, …, or a function of them. `evaluate`
-    takes the
-    run and the arguments. `variadic` functions take any number of numbers.
+    `latex` is a template over the printed arguments: ``{0}``, ``{1}``, …, or a function of them. `evaluate` takes
+    the run and the arguments. `variadic` functions take any number of numbers.
     """
 
     name: str

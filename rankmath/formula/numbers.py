@@ -1,10 +1,8 @@
 """Numbers a formula is evaluated in: exact fractions, signed logarithms of doubles over a batch, mpmath, balls.
 
-Sizes that shrink doubly exponentially leave the range of a double, so a float64 number is a sign and a
-logarithm. That
-also keeps small differences: 1 − e^y and e^y − 1 are taken from y by expm1. Beside them travels `top`, the
-logarithm of
-the largest summand that went into the number: what rounding may have cost is a fraction of e^top.
+Sizes that shrink doubly exponentially leave the range of a double, so a float64 number is a sign and a logarithm.
+That also keeps small differences: 1 − e^y and e^y − 1 are taken from y by expm1. Beside them travels `top`, the
+logarithm of the largest summand that went into the number: what rounding may have cost is a fraction of e^top.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The quantities of the language of claims, each defined once, over any arithmetic.
 
-Sizes of tokens come as logarithms, because they shrink doubly exponentially; in balls every value is an
-enclosure, and a
-residual's enclosure runs from its dual to its primal bound, so that a verdict follows from the formula alone.
+Sizes of tokens come as logarithms, because they shrink doubly exponentially; in balls every value is an enclosure,
+and a residual's enclosure runs from its dual to its primal bound, so that a verdict follows from the formula alone.
 """
 
 from __future__ import annotations

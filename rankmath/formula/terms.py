@@ -1,8 +1,7 @@
 """The terms of a claim: numbers, letters, arrays with indices, functions, relations.
 
-A term is a small immutable tree. Python operators build it, so that ``diameter(X[1], 1) <= 2`` is a formula;
-text is
-read by `rankmath.formula.reader` and printed by `rankmath.formula.printing`, and both give the same tree.
+A term is a small immutable tree. Python operators build it, so that ``diameter(X[1], 1) <= 2`` is a formula; text
+is read by `rankmath.formula.reader` and printed by `rankmath.formula.printing`, and both give the same tree.
 """
 
 from __future__ import annotations

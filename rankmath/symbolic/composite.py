@@ -23,7 +23,6 @@ from rankmath.symbolic.letters import (
     W_QK,
     W_V,
     D,
-    H,
     W_inf_of,
     W_one_of,
     W_QK_of,
@@ -39,7 +38,6 @@ from rankmath.symbolic.letters import (
     with_heads,
 )
 from rankmath.symbolic.proof import Expr, Proof, Step, chain
-from rankmath.symbolic.softmax_expansion import average, normalised
 from rankmath.validation import as_choice
 
 # Norms that only appear inside the proofs, δ > 0, and the number of tokens.
@@ -121,20 +119,6 @@ def prove_gamma_constant(claim: Expr) -> Proof:
     return chain(proof.claim, prove_sandwich_upper(sandwich_upper()), proof)
 
 
-def prove_several_heads(claim: Expr, factor: Expr) -> Proof:
-    """`claim` = H · factor: the 1-bounds and the ∞-bounds of H heads are summed apart, then multiplied."""
-    column, row = sp.symbols("a b", positive=True)
-    return Proof(
-        "heads",
-        (_HEADS,),
-        (
-            Step(
-                "sums of H equal bounds", sp.sqrt(H * column * H * row), "=", claim / factor * sp.sqrt(column * row)
-            ),
-        ),
-    ).check()
-
-
 @cache
 def exponential_mean(x: Expr) -> Expr:
     """A(x) = ∫₀¹ e^{tx} dt = (e^x - 1)/x for x > 0.
@@ -146,17 +130,6 @@ def exponential_mean(x: Expr) -> Expr:
     """
     t = sp.Symbol("t", real=True)
     return sp.simplify(sp.integrate(sp.exp(t * _s), (t, 0, 1))).subs(_s, x)
-
-
-def crude_constant() -> Expr:
-    """√(A(δ) + A(2δ)): what integrating P along E → tE gives for C(δ).
-
-    Examples
-    --------
-    >>> crude_constant()
-    sqrt((exp(delta) - 1)/delta + (exp(2*delta) - 1)/(2*delta))
-    """
-    return sp.sqrt(exponential_mean(delta) + exponential_mean(2 * delta))
 
 
 def gamma_free_constant() -> Expr:
@@ -205,22 +178,8 @@ def several_heads() -> Expr:
     return with_limit(gamma_free_constant()) * sp.sqrt(columns) * sp.sqrt(rows) / sp.sqrt(d_qk) * residual**3
 
 
-def prove_crude(claim: Expr) -> Proof:
-    """`claim`: O3 for one head with C² = A(δ) + A(2δ).
-
-    Along E → tE the ratio ρ = P_ij/q_j obeys ρ' = ρ(E_ij - Σ_k p_k E_ik), and ρ, p_k/q_k <= e^{tδ}.
-
-    Examples
-    --------
-    >>> prove_crude(one_head(crude_constant())).claim
-    'one layer in the composite norm, without gamma, crude'
-    """
-    columns, column = _crude_columns()
-    return _columns_times_rows(columns, column=column, row=_row(), claim=claim)
-
-
 def prove_gamma_free(claim: Expr) -> Proof:
-    """`claim`: O3 for any number of heads, C² = 2A(δ); never more than the crude constant, because A increases.
+    """`claim`: O3 for any number of heads, C² = 2A(δ).
 
     Examples
     --------
@@ -256,28 +215,6 @@ def prove_one_head(claim: Expr) -> Proof:
 def _row() -> Expr:
     """‖Q‖_∞ <= twice the total variation, linearised, for logits within ±‖E‖₁."""
     return 2 * linearised(total_variation()).subs(D, oscillation_within(_E1))
-
-
-@cache
-def _crude_columns() -> tuple[Proof, Expr]:
-    """‖Q‖₁/‖q‖_∞ <= (A(δ) + A(2δ))‖E‖₁, by integrating along E → tE."""
-    t = sp.Symbol("t", real=True)
-    E, keys = sp.symbols("E0:3", real=True), sp.symbols("q0:3", positive=True)
-    parts = [qk * sp.exp(t * Ek) for qk, Ek in zip(keys, E, strict=True)]
-    ratio = sp.exp(t * E[0]) / sp.Add(*parts)
-    mean_logit = average(normalised(parts), E)
-    entry, mean = sp.symbols("a b", nonnegative=True)
-    most = sp.exp(t * _s)
-    column = exponential_mean(_s) * entry + exponential_mean(2 * _s) * mean
-    proof = Proof(
-        "one layer in the composite norm, without gamma, crude",
-        (r"$P_{ij}(tE)/q_j \le e^{t\delta}$, as in the sandwich; the growth is written for three keys",),
-        (
-            Step("growth of the ratio", sp.Derivative(ratio, t), "=", ratio * (E[0] - mean_logit)),
-            Step("integrated", sp.Integral(most * entry + most * most * mean, (t, 0, 1)), "=", column),
-        ),
-    ).check()
-    return proof, column.subs({entry: _E1, mean: _E1})
 
 
 @cache
@@ -339,17 +276,6 @@ def threshold(center: str) -> Root:
     slope = _target(center) ** 2 / 2
     closed = chord_root(slope)
     return _root(gamma_free_constant(), center, closed, prove_chord_root(closed, slope))
-
-
-def crude_threshold(center: str) -> Root:
-    """The same from A(δ) + A(2δ).
-
-    Examples
-    --------
-    >>> crude_threshold("argmin").decimals(6), crude_threshold("mean").decimals(6)
-    ('1.973273', '0.799352')
-    """
-    return _root(crude_constant(), center)
 
 
 def one_head_threshold(center: str) -> Root:

@@ -61,8 +61,7 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
     """Verdicts on an instance or a batch of `size`: decided only where rounding cannot have decided.
 
     A hypothesis that certainly fails makes the statement not applicable; one that cannot be told, undecided. A
-    claim of
-    existence is not violated by an instance that does not show it.
+    claim of existence is not violated by an instance that does not show it.
     """
     evaluation = statement.evaluate(A, instance)
     numbers = NUMBERS[A.name]

@@ -8,25 +8,21 @@ import sympy as sp
 
 from rankmath.claims import bound
 from rankmath.symbolic.composite import (
-    crude_constant,
-    crude_threshold,
     exponential_mean,
     gamma_constant,
     gamma_free_constant,
     one_head,
     one_head_constant,
     one_head_threshold,
-    prove_crude,
     prove_gamma_constant,
     prove_gamma_free,
     prove_one_head,
-    prove_several_heads,
     several_heads,
     threshold,
     with_limit,
 )
 from rankmath.symbolic.constants import sandwich_threshold
-from rankmath.symbolic.letters import H, beta, d_qk, delta, gamma
+from rankmath.symbolic.letters import beta, d_qk, delta, gamma
 from rankmath.symbolic.proof import NotProved
 
 NEAR = sp.Rational(99, 100)
@@ -38,9 +34,6 @@ def test_the_constant_of_2023_is_four_gamma():
     for broken in (NEAR * gamma_constant(), gamma_constant() / gamma, gamma_constant() * sp.sqrt(d_qk)):
         with pytest.raises(NotProved, match="oscillation"):
             prove_gamma_constant(broken)
-    assert prove_several_heads(H * gamma_constant(), gamma_constant()).proved
-    with pytest.raises(NotProved):
-        prove_several_heads(sp.sqrt(H) * gamma_constant(), gamma_constant())
 
 
 def test_the_printed_beta_does_not_cover_two_heads():
@@ -57,27 +50,22 @@ def test_the_printed_beta_does_not_cover_two_heads():
 
 def test_constants_of_o3():
     d = delta
-    assert sp.simplify(crude_constant() ** 2 - (sp.exp(d) - 1) / d - (sp.exp(2 * d) - 1) / (2 * d)) == 0
     assert gamma_free_constant() ** 2 == 2 * exponential_mean(d)
     tau = sp.tanh(d / 4) / (d / 4)
     assert sp.simplify((one_head_constant() ** 2 - 2 * exponential_mean(d) * tau).rewrite(sp.exp)) == 0
-    for constant in (crude_constant(), gamma_free_constant(), one_head_constant()):
+    for constant in (gamma_free_constant(), one_head_constant()):
         assert with_limit(constant).subs(d, 0) == sp.sqrt(2)
 
 
 @pytest.mark.parametrize("value", [0.01, 0.5, 1.0, 2.0, 4.0])
-def test_each_constant_improves_on_the_cruder_one(value):
-    crude, refined, single = (
-        constant.subs(delta, value).evalf(30)
-        for constant in (crude_constant(), gamma_free_constant(), one_head_constant())
-    )
-    assert sp.sqrt(2) < single < refined < crude
+def test_one_head_has_the_better_constant(value):
+    refined, single = (f().subs(delta, value).evalf(30) for f in (gamma_free_constant, one_head_constant))
+    assert sp.sqrt(2) < single < refined
 
 
 @pytest.mark.parametrize(
     ("prove", "claim"),
     [
-        (prove_crude, one_head(crude_constant())),
         (prove_gamma_free, several_heads()),
         (prove_one_head, one_head(one_head_constant())),
     ],
@@ -91,15 +79,11 @@ def test_o3_is_proved_and_no_multiple_of_it(prove, claim):
 
 def test_the_constants_are_not_interchangeable():
     with pytest.raises(NotProved):
-        prove_crude(one_head(gamma_free_constant()))
-    with pytest.raises(NotProved):
         prove_one_head(one_head(gamma_free_constant()))
 
 
 def test_thresholds_of_the_2021_constant():
     # Decimals cut off, each certain.
-    assert crude_threshold("argmin").decimals(12) == "1.973273877243"
-    assert crude_threshold("mean").decimals(12) == "0.799352009078"
     assert threshold("argmin").decimals(12) == "3.314877361786"
     assert one_head_threshold("argmin").decimals(12) == "3.625473918688"
     assert one_head_threshold("mean").decimals(12) == "1.314550065658"
@@ -110,7 +94,7 @@ def test_thresholds_of_the_2021_constant():
 @pytest.mark.parametrize("center", ["argmin", "mean"])
 @pytest.mark.parametrize(
     ("root_of", "constant"),
-    [(crude_threshold, crude_constant), (threshold, gamma_free_constant), (one_head_threshold, one_head_constant)],
+    [(threshold, gamma_free_constant), (one_head_threshold, one_head_constant)],
 )
 def test_thresholds_solve_their_equation(root_of, constant, center):
     root = root_of(center)
