@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.campaigns.battery import judge
+from rankmath.arithmetic.float64 import Float64
 from rankmath.claims import statement
 from rankmath.drawing import pyplot
 from rankmath.printing import log_of, quotient
 from rankmath.report.sources import committed_certificates, slug
+from rankmath.verification.instance import Instance
+from rankmath.verification.judge import judge, verdicts
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict
 
@@ -97,16 +99,20 @@ def sample(entry: Statement) -> Sample:
     size = max(1, min(40, total // max(1, len(entry.draws))))
     for index, draw in enumerate(entry.draws[:total]):
         batch = draw(np.random.default_rng([SEED, index]), size)
-        for i in range(len(batch)):
-            _take(found, entry, batch.select(i), DRAWN)
+        instances = [batch.select(i) for i in range(len(batch))]
+        if entry.exact:
+            seen = [judge(entry, instance, "exact") for instance in instances]
+        else:
+            seen = verdicts(entry, Float64(np.zeros(1)), batch, len(batch), "float64")
+        for instance, verdict in zip(instances, seen, strict=True):
+            _take(found, entry, instance, verdict, DRAWN)
     if entry.extremal is not None:
         for instance in entry.extremal(np.random.default_rng([SEED, len(entry.draws)])):
-            _take(found, entry, instance, NEAR)
+            _take(found, entry, instance, judge(entry, instance, "float64"), NEAR)
     return found
 
 
-def _take(found: Sample, entry: Statement, instance: Any, series: str) -> None:
-    verdict = judge(entry, instance, "float64")
+def _take(found: Sample, entry: Statement, instance: Instance, verdict: Verdict, series: str) -> None:
     if not verdict.certified and verdict.outcome in (Outcome.VIOLATED, Outcome.UNDECIDED):
         seen, verdict = verdict, judge(entry, instance, "balls")  # rounding decides nothing, in pictures neither
         if seen.outcome == verdict.outcome == Outcome.VIOLATED:
