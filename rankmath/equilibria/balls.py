@@ -165,7 +165,7 @@ def middle_floats(M: arb_mat) -> Floats:
 
 def middle(M: arb_mat) -> arb_mat:
     """The exact matrix of midpoints."""
-    return arb_mat(M.nrows(), M.ncols(), [x.mid() for x in M.entries()])
+    return M.mid()
 
 
 def box(centre: arb_mat, radii: Sequence[arb]) -> arb_mat:
@@ -229,15 +229,19 @@ def spectral_norm(M: arb_mat) -> arb:
     """
     if not all(x.is_finite() for x in M.entries()):
         return arb.pos_inf()
-    centre = middle(M)
-    spread = arb_mat(M.nrows(), M.ncols(), [x.rad() for x in M.entries()])
-    slack = (row_sum_norm(spread) * row_sum_norm(spread.transpose())).sqrt().min(euclidean(spread.entries()))
+    centre, slack = middle(M), spread(M)
     guess = float(np.linalg.norm(middle_floats(centre), 2))
     t = arb(guess * (1 + 1e-9) + 1e-30)
     gram = centre.transpose() * centre
     if not is_positive_definite(identity(M.ncols()) * (t * t) - gram):
         return arb.pos_inf()
     return (t + slack).abs_upper()
+
+
+def spread(M: arb_mat) -> arb:
+    """An upper bound of ‖Δ‖₂ for the box M₀ ± Δ: min(√(‖Δ‖₁‖Δ‖_∞), ‖Δ‖_F)."""
+    radii = arb_mat(M.nrows(), M.ncols(), [x.rad() for x in M.entries()])
+    return (row_sum_norm(radii) * row_sum_norm(radii.transpose())).sqrt().min(euclidean(radii.entries()))
 
 
 def _gap(X: arb_mat, i: int, j: int, a: int) -> arb:

@@ -15,18 +15,17 @@ import numpy as np
 from rankmath.arithmetic.balls import precision
 from rankmath.certificates.certificate import Certificate, Data
 from rankmath.certificates.issue import issue
+from rankmath.equilibria.attraction import Attraction, prove_attraction
 from rankmath.equilibria.contraction import Contraction, NotContracting, log10, prove_contraction
-from rankmath.equilibria.designs import Design
+from rankmath.equilibria.designs import Design, recognised
 from rankmath.equilibria.map import Floats
 from rankmath.equilibria.proofs import (
-    Attraction,
     Escape,
     Existence,
     Inconclusive,
     Minor,
     Problem,
     Refused,
-    prove_attraction,
     prove_escape,
     prove_existence,
     prove_minor,
@@ -57,8 +56,9 @@ _LADDER = (96, 192, 384, 768, 1536)
 # Bits that the checker's fixed-point numbers need beyond balls.
 _FIXED_BITS = 64
 
-# Powers of 3/4 by which an attracting set is made smaller until the checker follows.
+# Powers of 3/4 by which an attracting set is made smaller until the checker follows; fewer of large systems.
 _SHRINKINGS = (0, 1, 3, 7, 15, 29)
+_FEW_SHRINKINGS, _LARGE = (3, 15, 29), 36
 
 Witness = TypeVar("Witness")
 
@@ -306,20 +306,11 @@ def certify_equilibrium(
     tolerance = as_real("tolerance", tolerance, positive=True)
     places = None if order is None else as_order(order, mask)
     problem = Problem(X, W_V, W_QK, mask, d_qk, norm, tolerance, places)
+    # A norm of weights is cheap where it serves; where both do, that of a Lyapunov matrix gives more room.
+    sharp = _of_unit_vectors(problem, rank) if stable and X.size > _LARGE else None
+    if sharp is not None:
+        return sharp
     existence, minor, claims = _existence_and_rank(problem, rank)
-    attraction: Attraction | None = None
-    escape: Escape | None = None
-    if existence is not None and stable is not None:
-        if stable:
-            attraction, reason = _attempt(prove_attraction, problem, existence)
-            if attraction is not None:
-                reason = _attraction_words(attraction, rank)
-        else:
-            escape, reason = _attempt(prove_escape, problem, existence)
-            if escape is not None:
-                reason = f"the spectral radius of the Jacobian is more than {float(escape.growth):.6g}"
-        proved = attraction is not None or escape is not None
-        claims.append(Claim("stability" if stable else "instability", proved, reason))
     proof = EquilibriumProof(
         W_V=W_V,
         W_QK=W_QK,
@@ -329,25 +320,65 @@ def certify_equilibrium(
         claims=tuple(claims),
         existence=existence,
         minor=minor,
-        attraction=attraction,
-        escape=escape,
+        attraction=None,
+        escape=None,
         order=places,
     )
-    # The checker reads equilibria, not cycles.
-    if attraction is None or existence is None or not proof.proved or places is not None:
+    if existence is None or stable is None:
         return proof
-    agreed = _agreed(proof, attraction)
-    if agreed is None:
-        # The box of the equilibrium may be too large for the set that attracts: enclose it more closely.
-        for bits in [b for b in _LADDER if b > existence.bits][:1]:
-            finer_box = replace(existence, bits=bits)
-            closer, _ = _attempt(lambda problem, at: prove_existence(problem, at.bits), problem, finer_box)
-            finer = None if closer is None else _attempt(prove_minor, problem, closer)[0]
-            if closer is not None and finer is not None and len(finer.pivots) == finer.at_most == proof.rank:
-                again = _attempt(prove_attraction, problem, closer)[0] or attraction
-                claims = [_existence_claim(problem, closer), _rank_claim(finer, rank, closer), proof.claims[-1]]
-                agreed = _agreed(replace(proof, claims=tuple(claims), existence=closer, minor=finer), again)
-    return agreed or proof
+    if stable:
+        found = _attracting(problem, proof, rank)
+        return found if found.proved else _of_unit_vectors(problem, rank) or found
+    escape, reason = _attempt(prove_escape, problem, existence)
+    if escape is not None:
+        reason = f"the spectral radius of the Jacobian is more than {float(escape.growth):.6g}"
+    return replace(proof, claims=(*claims, Claim("instability", escape is not None, reason)), escape=escape)
+
+
+def _attracting(problem: Problem, proof: EquilibriumProof, rank: int | None) -> EquilibriumProof:
+    """The proof with a set that attracts and that the checker agrees to, with more bits where that takes them."""
+    assert proof.existence is not None
+    found: EquilibriumProof | None = None
+    refusal = ""
+    for bits in [b for b in _LADDER if b >= proof.existence.bits]:
+        try:
+            here = proof if bits == proof.existence.bits else _enclosed(problem, proof, rank, bits)
+            assert here.existence is not None
+            with precision(bits):
+                attraction = prove_attraction(problem, here.existence)
+        except Inconclusive as failure:
+            refusal = str(failure)
+            continue
+        except Refused as failure:
+            refusal = str(failure)
+            break
+        stability = Claim("stability", True, _attraction_words(attraction, rank))
+        here = replace(here, claims=(*here.claims, stability), attraction=attraction)
+        # The checker reads equilibria, not cycles.
+        agreed = here if problem.order is not None or not here.proved else _agreed(here, attraction)
+        if agreed is not None or found is not None:
+            return agreed or found or here
+        # The box of the equilibrium may be too large for the set that attracts: enclose it more closely, once.
+        found = here
+    return found or replace(proof, claims=(*proof.claims, Claim("stability", False, refusal)))
+
+
+def _of_unit_vectors(problem: Problem, rank: int | None) -> EquilibriumProof | None:
+    """The proof in a weighted maximum norm where the arrays are a closed form, or one like it; else None."""
+    if problem.order is not None or problem.norm != "sphere" or problem.d_qk != 1:
+        return None
+    design = recognised(problem.X, problem.W_V, problem.W_QK, problem.mask, problem.tolerance)
+    proof = None if design is None else certify_design(design)
+    return proof if proof is not None and proof.proved and rank in (None, proof.rank) else None
+
+
+def _enclosed(problem: Problem, proof: EquilibriumProof, rank: int | None, bits: int) -> EquilibriumProof:
+    """The same with existence and rank proved in a smaller box."""
+    with precision(bits):
+        existence = prove_existence(problem, bits)
+        minor = prove_minor(problem, existence)
+    claims = (_existence_claim(problem, existence), _rank_claim(minor, rank, existence))
+    return replace(proof, claims=claims, existence=existence, minor=minor)
 
 
 def as_order(order: object, mask: Mask) -> tuple[int, ...]:
@@ -368,8 +399,8 @@ def _agreed(proof: EquilibriumProof, attraction: Attraction) -> EquilibriumProof
     follows. Every claim about the smaller set is then the checker's; None if it never follows.
     """
     assert proof.existence is not None
-    spread = sum(float(x) ** 2 for row in attraction.S for x in row) ** 0.5 * len(attraction.S) ** 0.5
-    for times in _SHRINKINGS:
+    spread = float(sum(x * x for row in attraction.S for x in row) * len(attraction.S)) ** 0.5
+    for times in _SHRINKINGS if len(attraction.S) <= _LARGE else _FEW_SHRINKINGS:
         smaller = attraction.shrunk(times)
         if spread * float(proof.existence.radius) >= float(smaller.radius):
             break  # the set no longer holds the box of the equilibrium

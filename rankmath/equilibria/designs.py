@@ -18,8 +18,9 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
-from rankmath.equilibria.map import Floats
+from rankmath.equilibria.map import Floats, attention
 from rankmath.linalg.masks import Mask, MaskLike, as_mask
 from rankmath.validation import InvalidArgument, Number, as_count
 
@@ -348,6 +349,48 @@ def sharp_gap(tokens: int, ratio: Number = Fraction(1, 2), *, disc: float | None
             break
         gap = needed
     return gap
+
+
+def recognised(X: Floats, W_V: Floats, W_QK: Floats, mask: Mask, tolerance: float) -> Design | None:
+    """The design that arrays from elsewhere are: unit vectors whose Jacobian is triangular after sorting, or None.
+
+    The tokens must be signed unit vectors up to the tolerance, in any order and under any names of the
+    coordinates; attention is that of the unit vectors, to doubles.
+
+    Examples
+    --------
+    >>> made = path_design(3)
+    >>> found = recognised(made.X[[2, 0, 1]], made.W_V, made.W_QK, made.mask, 1e-9)
+    >>> found.limit_rate, found.rank
+    (0.5, 3)
+    """
+    unit = np.round(X)
+    if np.abs(X - unit).max() > tolerance or not (np.abs(unit).sum(axis=1) == 1).all():
+        return None
+    n, d = unit.shape
+    attended = attention(unit, W_QK, mask.allowed.astype(float))
+    design = Design(
+        X=unit,
+        W_V=W_V,
+        W_QK=W_QK,
+        mask=mask,
+        attended=np.where(attended < 2.0**-52, 0.0, attended),
+        order=(tuple(range(n * d)),),
+        rank=int((np.abs(unit).sum(axis=0) > 0).sum()),
+    )
+    if not all(float(design.attended[i] @ unit @ W_V @ unit[i]) > 0 for i in range(n)):
+        return None
+    size = max(float(block.max(initial=0.0)) for block in design.moduli)
+    feeds = np.vstack(design.moduli) > 2.0**-48 * size
+    count, label = connected_components(feeds, connection="strong")
+    # Groups by how many others they depend on, at any remove: those that depend on nothing come first.
+    below = np.zeros((count, count), dtype=bool)
+    below[label[np.nonzero(feeds)[0]], label[np.nonzero(feeds)[1]]] = True
+    for k in range(count):
+        below |= np.outer(below[:, k], below[k])
+    first = np.argsort(below.sum(axis=1), kind="stable")
+    sorted_design = replace(design, order=tuple(tuple(np.flatnonzero(label == g).tolist()) for g in first))
+    return sorted_design if sorted_design.limit_rate < 1 else None
 
 
 def stable_design(mask: Mask, dim: int, rank: int, ratio: Number = Fraction(1, 2)) -> Design | None:

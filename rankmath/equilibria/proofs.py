@@ -1,4 +1,4 @@
-"""The four proofs behind `certify_equilibrium`, in balls: existence, a nonzero minor, attraction, escape.
+"""Three of the proofs behind `certify_equilibrium`, in balls: existence, a nonzero minor, escape; see `attraction`.
 
 Each runs inside `precision(bits)` and returns an exact witness from which the proof can be repeated elsewhere.
 """
@@ -9,7 +9,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -21,17 +21,15 @@ from rankmath.arithmetic.balls import ball, lower_float, upper_float
 from rankmath.equilibria.balls import (
     BallMap,
     box,
-    euclidean,
     exact_matrix,
     identity,
     is_positive_definite,
     maximum,
     middle,
     middle_floats,
-    spectral_norm,
     submatrix,
 )
-from rankmath.equilibria.map import Floats, jacobian, power_sum, reordered
+from rankmath.equilibria.map import Floats
 from rankmath.equilibria.search import cluster_weights
 from rankmath.linalg.masks import Mask
 
@@ -40,10 +38,6 @@ Dyadics: TypeAlias = tuple[tuple[Fraction, ...], ...]
 _SHORT = 32  # bits of the auxiliary matrices, which need not be accurate
 _SNAP = 1e-12
 _NEWTON_STEPS = 30
-# An attracting set is tried smaller by this factor, so often.
-_SHRINK = 0.75
-_SHRINKINGS = 40
-_LEAST_RATE = 0.01
 
 
 class Inconclusive(Exception):
@@ -150,29 +144,6 @@ class Minor:
 
 
 @dataclass(frozen=True, eq=False)
-class Attraction:
-    """A contraction: every start X = X₀ + R z, ‖z‖₂ ≤ radius, converges to the equilibrium.
-
-    With e ≥ ‖I − SR‖_F and M = S DF R over a box around that set, ‖M‖₂ ≤ (1 − e)·rate makes F contract ‖R⁻¹·‖₂ by
-    rate < 1, and ‖S(F(X₀) − X₀)‖₂ < (1 − e)(1 − rate)·radius keeps the set in itself. ``ball`` is the radius of a
-    Frobenius ball about X₀ inside it, (1 − e)·radius/‖S‖_F. R and S act on row-stacked tokens.
-    """
-
-    R: Dyadics
-    S: Dyadics
-    radius: Fraction
-    rate: Fraction
-    ball: float
-
-    def shrunk(self, times: int) -> Attraction:
-        """The same on (3/4)^times of the set; that it still holds the equilibrium is for others to prove."""
-        if times == 0:
-            return self
-        factor = Fraction(3, 4) ** times
-        return replace(self, radius=self.radius * factor, ball=math.nextafter(self.ball * float(factor), 0.0))
-
-
-@dataclass(frozen=True, eq=False)
 class Escape:
     """DF =: J at the equilibrium has spectral radius above `growth` ≥ 1.
 
@@ -250,18 +221,18 @@ def _krawczyk(
     neighbourhood = box(centre, [radius if inside else arb(0) for inside in support.ravel()])
     slope = submatrix(F.jacobian(neighbourhood), unknowns, unknowns) - identity(len(unknowns))
     Y = _inverse(middle(slope))
-    residual = _column(F.layer(centre) - centre, unknowns)
+    residual = column(F.layer(centre) - centre, unknowns)
     for length in (_SHORT, bits):
-        preconditioner = _shortened(Y, length)
+        preconditioner = shortened(Y, length)
         if _closes(preconditioner, residual, slope, radius):
             return Existence(
                 bits=bits,
                 clusters=labels,
                 weights=weights,
                 support=tuple(tuple(np.flatnonzero(row).tolist()) for row in support),
-                centre=_dyadics(centre),
+                centre=dyadics(centre),
                 radius=Fraction(1, 2 ** (bits // 2)),
-                preconditioner=_dyadics(preconditioner),
+                preconditioner=dyadics(preconditioner),
             )
     raise Inconclusive("Krawczyk's test does not close around the nearest approximate equilibrium")
 
@@ -281,7 +252,7 @@ def _newton(F: BallMap, X: arb_mat, unknowns: Sequence[int], bits: int) -> arb_m
     small = arb(2) ** -(7 * bits // 10)
     for _ in range(_NEWTON_STEPS):
         slope = middle(submatrix(F.jacobian(X), unknowns, unknowns)) - identity(len(unknowns))
-        residual = middle(_column(F.layer(X) - X, unknowns))
+        residual = middle(column(F.layer(X) - X, unknowns))
         try:
             move = middle(slope.solve(residual))
         except ZeroDivisionError:
@@ -367,11 +338,11 @@ def _lies_in_invariant_subspace(problem: Problem, existence: Existence, pivots: 
     B = arb_mat(r, d)
     for b in range(r):
         B[b, chosen[b]] = arb(1)
-        for column, j in enumerate(order[r:]):
-            B[b, j] = C[b, column]
+        for at_column, j in enumerate(order[r:]):
+            B[b, j] = C[b, at_column]
     # Krawczyk's test for Z ↦ F(ZB) − ZB on the pivots' coordinates.
     places = [i * d + j for i in range(k) for j in chosen]
-    start = _column(centre, places).entries()
+    start = column(centre, places).entries()
     radius = ball(existence.radius) / 4
     at = arb_mat(k, r, start) * B
     wide = arb_mat(k, r, [arb(z.mid(), radius) for z in start]) * B
@@ -383,7 +354,7 @@ def _lies_in_invariant_subspace(problem: Problem, existence: Existence, pivots: 
         Y = _inverse(middle(slope))
     except Inconclusive:
         return False
-    residual = _column(F.layer(at) - at, places)
+    residual = column(F.layer(at) - at, places)
     inside = zip(existence.enclosure().entries(), wide.entries(), strict=True)
     return _closes(Y, residual, slope, radius) and all(outer.contains(inner) for outer, inner in inside)
 
@@ -426,113 +397,7 @@ def _invariant_graph(W: arb_mat, guess: Floats, bits: int) -> arb_mat | None:
     return wide if _closes(Y, defect(C), slope, radius) else None
 
 
-# -- stability ------------------------------------------------------------------------------------------------
-
-
-def prove_attraction(problem: Problem, existence: Existence) -> Attraction:
-    """A contraction in the norm of a Lyapunov matrix, on as large a set as its first derivatives show it on."""
-    X = existence.tokens()
-    flow = _FloatFlow.of(problem, middle_floats(X))
-    if not flow.spectral < 1:
-        raise Refused(f"the spectral radius of the Jacobian is about {flow.spectral:.6g}, not below 1")
-    # Between the spectral radius and 1: a small rate bends the norm, a large one leaves no room to grow. Where the
-    # Jacobian vanishes up to rounding, rounding must not bend it.
-    least = max(flow.spectral, _LEAST_RATE)
-    shares = [flow.lyapunov(least + share * (1 - least)) for share in np.linspace(0.1, 0.9, 9)]
-    room, S = max((pair for pair in shares if pair is not None), key=lambda pair: pair[0], default=(0.0, np.eye(1)))
-    if room > 0:
-        norm = _LyapunovNorm.of(problem, X, S)
-        for shrinkings in range(_SHRINKINGS):
-            found = norm.attraction(short_fraction(room * _SHRINK**shrinkings), existence.radius)
-            if found is not None:
-                return found
-    raise Refused(f"no contraction proved, though the spectral radius of the Jacobian is about {flow.spectral:.6g}")
-
-
-@dataclass(frozen=True, eq=False)
-class _FloatFlow:
-    """Derivatives in float64, to guess what the balls then prove."""
-
-    problem: Problem
-    X: Floats
-    J: Floats
-    spectral: float
-
-    @classmethod
-    def of(cls, problem: Problem, X: Floats) -> _FloatFlow:
-        J = cls._jacobian(problem, X)
-        return cls(problem=problem, X=X, J=J, spectral=float(np.abs(np.linalg.eigvals(J)).max()))
-
-    @staticmethod
-    def _jacobian(problem: Problem, X: Floats) -> Floats:
-        W = problem.W_QK / np.sqrt(problem.d_qk)
-        J = jacobian(X, problem.W_V, W, problem.mask.allowed.astype(float), problem.norm)
-        return J if problem.order is None else reordered(J, np.array(problem.order), len(problem.W_V))
-
-    def lyapunov(self, rate: float) -> tuple[float, Floats] | None:
-        """S of norm 1 with ‖S J S⁻¹‖₂ < rate, from P = SᵀS = Σ (J/rate)ᵀᵏ (J/rate)ᵏ, and its room to 1.
-
-        The room is (1 − ‖SJS⁻¹‖₂)/‖D²F‖ in that norm: how far the contraction reaches, to second order.
-        """
-        size = len(self.J)
-        try:
-            S = np.linalg.cholesky(power_sum(self.J / rate)).T
-        except np.linalg.LinAlgError:
-            return None
-        S = S / np.linalg.norm(S, 2)
-        R = np.linalg.inv(S)
-        gram = np.zeros((size, size))
-        for direction in R.T.reshape(size, *self.X.shape):
-            T = S @ self._jacobian(self.problem, self.X + 1e-30j * direction).imag @ R * 1e30
-            gram += T.T @ T
-        slack = 1 - float(np.linalg.norm(S @ self.J @ R, 2))
-        # Where the second derivative vanishes too, a radius of 1 is room enough.
-        return min(slack / max(float(np.sqrt(np.linalg.norm(gram, 2))), 1e-9), 1.0), S
-
-
-@dataclass(frozen=True, eq=False)
-class _LyapunovNorm:
-    """The norm ‖R⁻¹·‖₂ with S ≈ R⁻¹, and the map whose contraction in it is in question."""
-
-    F: BallMap
-    X: arb_mat
-    R: arb_mat
-    S: arb_mat
-    exact: arb
-    rate: Fraction
-    drift: arb
-
-    @classmethod
-    def of(cls, problem: Problem, X: arb_mat, S: Floats) -> _LyapunovNorm:
-        R_ball = _shortened(exact_matrix(np.linalg.inv(S)), _SHORT)
-        S_ball = _shortened(exact_matrix(S), _SHORT)
-        F = problem.whole_map()
-        at_centre = float(np.linalg.norm(middle_floats(S_ball * F.jacobian(X) * R_ball), 2))
-        return cls(
-            F=F,
-            X=X,
-            R=R_ball,
-            S=S_ball,
-            exact=1 - euclidean((identity(len(S)) - S_ball * R_ball).entries()),
-            # Most of what the rate at the centre leaves below 1 is for the neighbourhood.
-            rate=1 - short_fraction(max((1 - at_centre) / 8, 2.0**-40)),
-            drift=euclidean((S_ball * _column(F.layer(X) - X, range(len(S)))).entries()),
-        )
-
-    def attraction(self, radius: Fraction, box_radius: Fraction) -> Attraction | None:
-        """The contraction on the ellipsoid of this radius about the box of the equilibrium; None if not proved."""
-        size, width, rate = self.R.ncols(), ball(radius), ball(self.rate)
-        entries = self.R.entries()
-        reach = [(euclidean(entries[i * size : (i + 1) * size]) * width).abs_upper() for i in range(size)]
-        contracts = spectral_norm(self.S * self.F.jacobian(box(self.X, reach)) * self.R) < self.exact * rate
-        stays = self.drift < self.exact * (1 - rate) * width
-        inner = self.exact * width / euclidean(self.S.entries())
-        # The limit of the orbits is the equilibrium of the box only if the box lies inside.
-        if not (contracts and stays and ball(box_radius) * arb(size).sqrt() < inner):
-            return None
-        return Attraction(
-            R=_dyadics(self.R), S=_dyadics(self.S), radius=radius, rate=self.rate, ball=lower_float(inner)
-        )
+# -- instability ----------------------------------------------------------------------------------------------
 
 
 def prove_escape(problem: Problem, existence: Existence) -> Escape:
@@ -543,12 +408,12 @@ def prove_escape(problem: Problem, existence: Existence) -> Escape:
     if not top > 1:
         raise Refused(f"the spectral radius of the Jacobian is about {top:.6g}, not above 1")
     for growth, P in growing_forms(approximate, top):
-        form = _shortened(exact_matrix(P), _SHORT)
-        direction = _shortened(exact_matrix(np.linalg.eigh(P)[1][:, -1:]), _SHORT)
+        form = shortened(exact_matrix(P), _SHORT)
+        direction = shortened(exact_matrix(np.linalg.eigh(P)[1][:, -1:]), _SHORT)
         grows = J.transpose() * form * J - form * ball(growth * growth)
         if (direction.transpose() * form * direction)[0, 0] > 0 and is_positive_definite(grows):
-            columns = _dyadics(direction)
-            return Escape(growth, _dyadics(form), tuple(row[0] for row in columns))
+            columns = dyadics(direction)
+            return Escape(growth, dyadics(form), tuple(row[0] for row in columns))
     raise Refused(f"no growth proved, though the spectral radius of the Jacobian is about {top:.6g}")
 
 
@@ -589,7 +454,7 @@ def _rounded(x: arb, places: int) -> arb:
     return nearest * arb(2) ** -places
 
 
-def _shortened(M: arb_mat, bits: int) -> arb_mat:
+def shortened(M: arb_mat, bits: int) -> arb_mat:
     """Midpoints rounded to a mantissa of `bits` bits."""
 
     def short(x: arb) -> arb:
@@ -608,7 +473,7 @@ def short_fraction(x: float) -> Fraction:
     return Fraction(math.floor(math.ldexp(x, -exponent))) * Fraction(2) ** exponent
 
 
-def _dyadics(M: arb_mat) -> Dyadics:
+def dyadics(M: arb_mat) -> Dyadics:
     def fraction(x: arb) -> Fraction:
         mantissa, exponent = (int(part) for part in x.man_exp())
         return Fraction(mantissa) * Fraction(2) ** exponent
@@ -620,7 +485,7 @@ def _matrix(rows: Sequence[Sequence[Fraction]]) -> arb_mat:
     return arb_mat([[ball(x) for x in row] for row in rows])
 
 
-def _column(M: arb_mat, places: Sequence[int]) -> arb_mat:
+def column(M: arb_mat, places: Sequence[int]) -> arb_mat:
     entries = M.entries()
     return arb_mat(len(places), 1, [entries[place] for place in places])
 

@@ -25,6 +25,7 @@ from rankmath.equilibria.balls import (
 )
 from rankmath.equilibria.certify import certify_equilibrium
 from rankmath.equilibria.constructions import all_ranks, layernorm_equilibrium, sibling
+from rankmath.equilibria.designs import causal_design, path_design
 from rankmath.equilibria.map import jacobian, layer
 from rankmath.equilibria.proofs import growing_forms, preserved_support
 from rankmath.equilibria.search import cluster_weights
@@ -491,3 +492,38 @@ def test_where_the_checker_does_not_follow_the_equilibrium_is_enclosed_more_clos
     assert closer.existence.radius < first.existence.radius
     assert f"within {float(closer.existence.radius):.1e}" in str(closer.claims[0])
     assert closer.certificate("own:stable-complete").check().accepted
+
+
+def test_a_jacobian_far_from_normal_is_seen_through_in_any_basis() -> None:
+    """Theorem A for three tokens, rotated: no entry of the Jacobian is zero, and its norm is large."""
+    made = causal_design(3, Fraction(1, 2))
+    rng = np.random.default_rng(3)
+    Q = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    W_V, W_QK = Q.T @ made.W_V @ Q, Q.T @ made.W_QK @ Q
+    proof = certify_equilibrium(made.X @ Q, W_V, W_QK, "causal", rank=3, stable=True)
+    assert proof.proved
+    assert proof.attraction.ball > 1e-9
+    X = proof.X + proof.attraction.ball / 2 * rng.uniform(-1, 1, (3, 3)) / 3
+    for _ in range(80):
+        X = layer(X, W_V, W_QK, np.tril(np.ones((3, 3))), "sphere")
+    assert np.abs(X - proof.X).max() < 1e-13
+
+
+@pytest.mark.parametrize("n", [3, 9])
+def test_a_closed_form_given_as_plain_arrays_is_recognised(n: int) -> None:
+    """Tokens and coordinates in another order, signs changed, entries off by 10⁻¹³: proved and certified."""
+    made = path_design(n)
+    rng = np.random.default_rng(n)
+    basis = np.diag(rng.choice([-1.0, 1.0], n))[:, rng.permutation(n)]
+    X = (made.X @ basis)[rng.permutation(n)] + 1e-13
+    arrays = (X, basis.T @ made.W_V @ basis, basis.T @ made.W_QK @ basis, "complete")
+    proof = certify_equilibrium(*arrays, rank=n, stable=True)
+    assert proof.proved
+    assert proof.certificate().check().accepted
+    if n > 3:
+        return
+    assert not certify_equilibrium(*arrays, rank=n - 1, stable=True).proved
+    # The largest scale factor on the last token: it is its predecessors' scale that must be larger.
+    wrong = made.W_V.copy()
+    wrong[:, -1] *= 2.0 ** (n + 1)
+    assert not certify_equilibrium(made.X, wrong, made.W_QK, "complete", stable=True).proved
