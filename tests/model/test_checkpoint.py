@@ -65,6 +65,17 @@ def test_files_older_than_model_type_are_told_by_their_tensors(tmp_path: Path, k
     assert rm.load_model(place).kind == kind
 
 
+def test_deit_has_two_tokens_before_the_patches(tmp_path: Path) -> None:
+    place, arrays = checkpoint(tmp_path, "vit", "zip"), tensors("vit")
+    X = rm.load_model(place).embed(given("vit"))
+    second = np.arange(12.0)
+    positions = arrays["embeddings.position_embeddings"]
+    arrays["embeddings.position_embeddings"] = np.insert(positions, 1, 0.5, axis=1)
+    arrays["embeddings.distillation_token"] = second[None, None]
+    write_zip(place / "pytorch_model.bin", arrays)
+    assert (rm.load_model(place).embed(given("vit")) == np.insert(X, 1, second + 0.5, axis=0)).all()
+
+
 def test_layers_can_be_chosen(tmp_path: Path) -> None:
     whole = loaded(tmp_path, "bert")
     X = whole.embed(given("bert"))
