@@ -95,3 +95,19 @@ def _refusal(error: OSError, target: Path, name: str) -> OSError | InvalidArgume
 
 
 __all__ = ["folder", "read", "replacing", "write"]
+
+
+def proofs_folder() -> Path:
+    """proofs/: inside the package when it is installed, beside it in a source tree.
+
+    Examples
+    --------
+    >>> (proofs_folder() / "preamble.tex").is_file()
+    True
+    """
+    package = Path(__file__).parents[0]
+    places = (package / "proofs", package.parent / "proofs")
+    for place in places:
+        if (place / "preamble.tex").is_file():
+            return place
+    raise InvalidArgument(f"proofs: not found in {' or '.join(map(str, places))}; reinstall rankmath")

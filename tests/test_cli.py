@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 
 from rankmath.claims import bound, statements
 from rankmath.cli import main
-from rankmath.report.sources import committed_certificates, proofs_folder
+from rankmath.files import proofs_folder
+from rankmath.report.sources import committed_certificates
 
 
 def rankmath(*arguments: object) -> Result:

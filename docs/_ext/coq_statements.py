@@ -12,7 +12,8 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from rankmath.report.sources import proofs_folder, slug
+from rankmath.files import proofs_folder
+from rankmath.report.sources import slug
 from rankmath.verification.statement import Statement
 
 Row = dict[str, str]

@@ -18,8 +18,9 @@ from proof_text import proof, theorem
 
 import rankmath
 from rankmath.claims import statements
+from rankmath.files import proofs_folder
 from rankmath.report.cite import citation
-from rankmath.report.sources import certificate_file, committed_certificates, label_of, proofs_folder, slug
+from rankmath.report.sources import certificate_file, committed_certificates, label_of, slug
 from rankmath.verification.papers import FIELD, OWN
 from rankmath.verification.statement import Statement
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from rankmath.campaigns.in_memory import Result
 from rankmath.certificates.certificate import Certificate, Data
 from rankmath.claims import statement, statements
-from rankmath.files import write
+from rankmath.files import proofs_folder, write
 from rankmath.report.cite import TITLE, software_entry
 from rankmath.report.figures import FIGURES
 from rankmath.report.latex import at_least, code, escape, exact, grouped, identifier, measured, number
@@ -27,7 +27,6 @@ from rankmath.report.sources import (
     label_of,
     preamble,
     proof_texts,
-    proofs_folder,
 )
 from rankmath.report.theorems import FAMILIES, stated, theorem
 from rankmath.validation import InvalidArgument, Number

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.validation import InvalidArgument
+from rankmath.files import proofs_folder
 
 #: Section order of the appendix; a text that is not named here follows, by name.
 ORDER = (
@@ -37,22 +37,6 @@ ORDER = (
     "stable_complete",
     "stable_every_n",
 )
-
-
-def proofs_folder() -> Path:
-    """proofs/: inside the package when it is installed, beside it in a source tree.
-
-    Examples
-    --------
-    >>> (proofs_folder() / "preamble.tex").is_file()
-    True
-    """
-    package = Path(__file__).parents[1]
-    places = (package / "proofs", package.parent / "proofs")
-    for place in places:
-        if (place / "preamble.tex").is_file():
-            return place
-    raise InvalidArgument(f"proofs: not found in {' or '.join(map(str, places))}; reinstall rankmath")
 
 
 @cache

@@ -11,9 +11,10 @@ from click.testing import CliRunner
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
 from rankmath.claims import statements
+from rankmath.files import proofs_folder
 from rankmath.model.network import Network
 from rankmath.report.certificates import TABLE, Refusal, build, main, shortened
-from rankmath.report.sources import certificate_file, committed_certificates, proofs_folder
+from rankmath.report.sources import certificate_file, committed_certificates
 from rankmath.verification.instance import ArrayInstance, NetworkInstance, network_instance
 
 #: A certificate carries no token map and no LayerNorm over columns.

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from rankmath.claims import statements
+from rankmath.files import proofs_folder
 from rankmath.report.cite import AUTHORS, FORMATS, LICENSE, TITLE, citation, software_entry
-from rankmath.report.sources import bibliography, certificate_file, committed_certificates, proofs_folder
+from rankmath.report.sources import bibliography, certificate_file, committed_certificates
 from rankmath.version import __version__
 
 CFF = Path(__file__).parents[2] / "CITATION.cff"

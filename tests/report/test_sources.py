@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from rankmath.claims import statements
+from rankmath.files import proofs_folder
 from rankmath.report.sources import (
     ORDER,
     bibliography,
@@ -16,7 +17,6 @@ from rankmath.report.sources import (
     label_of,
     preamble,
     proof_texts,
-    proofs_folder,
 )
 from rankmath.symbolic.composite import one_head_threshold, threshold
 from rankmath.symbolic.constants import Root
