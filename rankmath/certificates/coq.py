@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankmath.arithmetic.balls import precision
-from rankmath.certificates.coq_network import network
+from rankmath.certificates.coq_claim import network
 from rankmath.certificates.coq_statement import statement
 from rankmath.certificates.coq_terms import Undecided, Untranslatable
 from rankmath.checker.statements import STATEMENTS

@@ -10,6 +10,7 @@ import ast
 import functools
 import itertools
 import math
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -21,6 +22,12 @@ from rankmath.checker.statements import COMMON, STATEMENTS
 
 Found = list[tuple[str, str]]
 LONG = 160  # characters of a term that gets a name of its own
+OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 SIGNS: dict[type, str] = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
 
 
@@ -357,7 +364,7 @@ def arithmetic(op: type, x: Any, y: Any) -> Any:
         x, y = Fraction(x), Fraction(y)
         if op is ast.Pow:
             return Fraction(x ** int(y))
-        return {ast.Add: x + y, ast.Sub: x - y, ast.Mult: x * y}.get(op) if op is not ast.Div else x / y
+        return OPERATIONS[op](x, y)
     if op is ast.Pow:
         k = y.exact if isinstance(y, Term) else Fraction(y)
         if k is None or k.denominator != 1:
@@ -368,7 +375,7 @@ def arithmetic(op: type, x: Any, y: Any) -> Any:
     if op is ast.Mult and (y in (0, 1) if not isinstance(y, Term) else False):
         return x if y == 1 else 0
     a, b = term(x), term(y)
-    return {ast.Add: a.__add__, ast.Sub: a.__sub__, ast.Mult: a.__mul__, ast.Div: a.__truediv__}[op](b)
+    return OPERATIONS[op](a, b)
 
 
 def _exactly(a: Any, sign: str, b: Any) -> bool:

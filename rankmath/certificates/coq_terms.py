@@ -156,9 +156,9 @@ def fold(name: str, terms: Sequence[Term]) -> Term:
     result = terms[0]
     for term in terms[1:]:
         value = result.ball.max(term.ball) if name == "Rmax" else result.ball.min(term.ball)
-        known = result.exact is not None and term.exact is not None
-        pick = max if name == "Rmax" else min
-        result = Term(f"({name} {result.coq} {term.coq})", value, pick(result.exact, term.exact) if known else None)
+        values = [x.exact for x in (result, term) if x.exact is not None]
+        known = (max if name == "Rmax" else min)(values) if len(values) == 2 else None
+        result = Term(f"({name} {result.coq} {term.coq})", value, known)
     return result
 
 
