@@ -68,7 +68,7 @@ def test_files_older_than_model_type_are_told_by_their_tensors(tmp_path: Path, k
 def test_deit_has_two_tokens_before_the_patches(tmp_path: Path) -> None:
     place, arrays = checkpoint(tmp_path, "vit", "zip"), tensors("vit")
     X = rm.load_model(place).embed(given("vit"))
-    second = np.arange(12.0)
+    second = np.arange(12, dtype=np.float32)
     positions = arrays["embeddings.position_embeddings"]
     arrays["embeddings.position_embeddings"] = np.insert(positions, 1, 0.5, axis=1)
     arrays["embeddings.distillation_token"] = second[None, None]
