@@ -231,19 +231,19 @@ def _block(
     d_qk = float(d // heads) if config.get("scale_attn_weights") is not False else 1.0
     if config.get("scale_attn_by_inverse_layer_idx") is True:
         d_qk *= (l + 1) ** 2
-    place = (name(layout.output), d_qk)
+    place = (name(layout.block.output), d_qk)
     if place in shared:  # ALBERT: one set of weights for many layers
         return shared[place]
-    if layout.fused is not None:
-        whole, bias = weights.linear(name(layout.fused), d, 3 * d)
+    if layout.fused:
+        whole, bias = weights.linear(name(layout.block.query), d, 3 * d)
         pieces = [None] * 3 if bias is None else np.split(bias, 3)
         maps = list(zip(np.split(whole, 3, axis=1), pieces, strict=True))
     else:
-        maps = [weights.linear(name(key), d, d) for key in (layout.query, layout.key, layout.value)]
+        maps = [weights.linear(name(key), d, d) for key in layout.block[:3]]
     (Q, b_Q), (K, b_K), (V, b_V) = maps
-    O, b_O = weights.linear(name(layout.output), d, d)
-    W_in, b_in = weights.linear(name(layout.inner), d, None)
-    W_out, b_out = weights.linear(name(layout.outer), W_in.shape[1], d)
+    O, b_O = weights.linear(name(layout.block.output), d, d)
+    W_in, b_in = weights.linear(name(layout.block.inner), d, None)
+    W_out, b_out = weights.linear(name(layout.block.outer), W_in.shape[1], d)
     act = config.get(*layout.act)
     if not isinstance(act, str) or act not in ACTIVATIONS:
         raise InvalidArgument(
@@ -252,8 +252,8 @@ def _block(
     block = shared[place] = Block(
         Heads(Q, K, V, O, b_Q, b_K, b_V, b_O, heads),
         MLP(W_in, W_out, b_in, b_out, activation=ACTIVATIONS[act]),  # type: ignore[arg-type]
-        LayerNorm("standard", eps, *weights.norm(name(layout.attention_norm), d)),
-        LayerNorm("standard", eps, *weights.norm(name(layout.mlp_norm), d)),
+        LayerNorm("standard", eps, *weights.norm(name(layout.block.attention_norm), d)),
+        LayerNorm("standard", eps, *weights.norm(name(layout.block.mlp_norm), d)),
         d_qk,
     )
     return block

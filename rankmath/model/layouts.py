@@ -7,8 +7,8 @@ connection and a LayerNorm after it (BERT, ALBERT, RoBERTa, MPNet, DistilBERT) o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
 
 from rankmath.model.arrays import Floats
 from rankmath.validation import InvalidArgument, Json, as_count
@@ -26,24 +26,9 @@ ACTIVATIONS = {
 }
 
 
-@dataclass(frozen=True)
-class Layout:
-    """One architecture. In names of tensors ``{}`` is the layer; a linear map has .weight and maybe .bias.
+class Names(NamedTuple):
+    """Where a block keeps its linear maps and its two LayerNorms; ``{}`` is the layer."""
 
-    Attributes
-    ----------
-    prefixes : what may stand before every name, tried in this order.
-    query, key, value, output, inner, outer : the linear maps of a block; `fused` names query, key and value in one.
-    attention_norm, mlp_norm, final_norm : LayerNorms; `final_norm` is None where there is none.
-    order : "post" if LayerNorm follows the skip connection, "pre" if it precedes the map.
-    transposed : linear maps are stored (out, in), as PyTorch's Linear does, or (in, out).
-    layers, heads, act, eps : keys of config.json, each with the value it has if the file leaves it out.
-    words, positions, types, embedding_norm, projection : of the embedding.
-    first_position : the position of the first token; "after padding" counts from the padding id + 1, as RoBERTa
-        does.
-    """
-
-    prefixes: tuple[str, ...]
     query: str
     key: str
     value: str
@@ -52,6 +37,32 @@ class Layout:
     outer: str
     attention_norm: str
     mlp_norm: str
+
+
+def _block(layer: str, names: str) -> Names:
+    return Names(*(layer + name for name in names.split()))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One architecture; a linear map has .weight and maybe .bias.
+
+    Attributes
+    ----------
+    prefixes : what may stand before every name, tried in this order.
+    block : the tensors of a layer; where they are `fused`, query, key and value are one.
+    final_norm : a LayerNorm; None where there is none.
+    order : "post" if LayerNorm follows the skip connection, "pre" if it precedes the map.
+    transposed : linear maps are stored (out, in), as PyTorch's Linear does, or (in, out).
+    layers, heads, act, eps : keys of config.json, each with the value it has if the file leaves it out.
+    words, positions, types, embedding_norm, projection : of the embedding.
+    first_position : the position of the first token; "after padding" counts from the padding id + 1, as RoBERTa
+        does.
+    refused : keys of config.json that change the function unless they have one of these values.
+    """
+
+    prefixes: tuple[str, ...]
+    block: Names
     order: Literal["pre", "post"]
     layers: tuple[str, int]
     heads: tuple[str, int]
@@ -63,7 +74,7 @@ class Layout:
     embedding_norm: str | None = None
     projection: str | None = None
     final_norm: str | None = None
-    fused: str | None = None
+    fused: bool = False
     mask: str | None = None
     transposed: bool = True
     first_position: Literal["zero", "after padding"] = "zero"
@@ -77,36 +88,6 @@ class Layout:
         return name.format(l)
 
 
-def _bert(prefixes: tuple[str, ...], **changes: Any) -> Layout:
-    layer = "encoder.layer.{}."
-    entries: dict[str, Any] = {
-        "prefixes": prefixes,
-        "query": layer + "attention.self.query",
-        "key": layer + "attention.self.key",
-        "value": layer + "attention.self.value",
-        "output": layer + "attention.output.dense",
-        "inner": layer + "intermediate.dense",
-        "outer": layer + "output.dense",
-        "attention_norm": layer + "attention.output.LayerNorm",
-        "mlp_norm": layer + "output.LayerNorm",
-        "order": "post",
-        "layers": ("num_hidden_layers", 12),
-        "heads": ("num_attention_heads", 12),
-        "act": ("hidden_act", "gelu"),
-        "eps": ("layer_norm_eps", 1e-12),
-        "words": "embeddings.word_embeddings",
-        "positions": "embeddings.position_embeddings",
-        "types": "embeddings.token_type_embeddings",
-        "embedding_norm": "embeddings.LayerNorm",
-        # Present in these files with these values only; anything else changes the function.
-        "refused": {"position_embedding_type": ("absolute", None), "add_cross_attention": (False, None)},
-    }
-    return Layout(**(entries | changes))
-
-
-_ALBERT_LAYER = "encoder.albert_layer_groups.{}.albert_layers.0."
-
-
 class _Albert(Layout):
     """Layers share their weights in groups: layer l of L belongs to group ⌊l·groups/L⌋."""
 
@@ -116,62 +97,74 @@ class _Albert(Layout):
         return name.format(l * groups // depth)
 
 
-def _whisper(part: str, prefixes: tuple[str, ...], openai: bool, **changes: Any) -> Layout:
-    if openai:
-        layer, text = f"{part}.blocks.{{}}.", part == "decoder"
-        names = {
-            "query": layer + "attn.query",
-            "key": layer + "attn.key",
-            "value": layer + "attn.value",
-            "output": layer + "attn.out",
-            "inner": layer + "mlp.0",
-            "outer": layer + "mlp.2",
-            "attention_norm": layer + "attn_ln",
-            "mlp_norm": layer + "mlp_ln",
-            "final_norm": "decoder.ln" if text else "encoder.ln_post",
-            "words": "decoder.token_embedding" if text else "encoder",
-            "positions": f"{part}.positional_embedding",
-            "layers": ("n_text_layer" if text else "n_audio_layer", 4),
-            "heads": ("n_text_head" if text else "n_audio_head", 6),
-        }
-    else:
-        layer = f"{part}.layers.{{}}."
-        names = {
-            "query": layer + "self_attn.q_proj",
-            "key": layer + "self_attn.k_proj",
-            "value": layer + "self_attn.v_proj",
-            "output": layer + "self_attn.out_proj",
-            "inner": layer + "fc1",
-            "outer": layer + "fc2",
-            "attention_norm": layer + "self_attn_layer_norm",
-            "mlp_norm": layer + "final_layer_norm",
-            "final_norm": f"{part}.layer_norm",
-            "words": "decoder.embed_tokens" if part == "decoder" else "encoder",
-            "positions": f"{part}.embed_positions.weight",
-            "layers": (f"{part}_layers", 4),
-            "heads": (f"{part}_attention_heads", 6),
-        }
+_BERT = Layout(
+    prefixes=("", "bert."),
+    block=_block(
+        "encoder.layer.{}.",
+        "attention.self.query attention.self.key attention.self.value attention.output.dense "
+        "intermediate.dense output.dense attention.output.LayerNorm output.LayerNorm",
+    ),
+    order="post",
+    layers=("num_hidden_layers", 12),
+    heads=("num_attention_heads", 12),
+    act=("hidden_act", "gelu"),
+    eps=("layer_norm_eps", 1e-12),
+    words="embeddings.word_embeddings",
+    positions="embeddings.position_embeddings",
+    types="embeddings.token_type_embeddings",
+    embedding_norm="embeddings.LayerNorm",
+    refused={"position_embedding_type": ("absolute", None), "add_cross_attention": (False, None)},
+)
+
+
+def _whisper(part: Literal["encoder", "decoder"]) -> Layout:
+    text = part == "decoder"
     return Layout(
-        prefixes=prefixes,
+        prefixes=("model.", ""),
+        block=_block(
+            f"{part}.layers.{{}}.",
+            "self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.out_proj fc1 fc2 self_attn_layer_norm "
+            "final_layer_norm",
+        ),
         order="pre",
+        layers=(f"{part}_layers", 4),
+        heads=(f"{part}_attention_heads", 6),
         act=("activation_function", "gelu"),
         eps=(None, 1e-5),
-        mask="causal" if part == "decoder" else None,
-        input="ids" if part == "decoder" else "audio",
-        **names,  # type: ignore[arg-type]
+        words="decoder.embed_tokens" if text else "encoder",
+        positions=f"{part}.embed_positions.weight",
+        final_norm=f"{part}.layer_norm",
+        mask="causal" if text else None,
+        input="ids" if text else "audio",
+    )
+
+
+def _whisper_openai(part: Literal["encoder", "decoder"]) -> Layout:
+    """The same model under the names of its authors' own files."""
+    text = part == "decoder"
+    return replace(
+        _whisper(part),
+        prefixes=("model_state_dict.", ""),
+        block=_block(f"{part}.blocks.{{}}.", "attn.query attn.key attn.value attn.out mlp.0 mlp.2 attn_ln mlp_ln"),
+        layers=("n_text_layer" if text else "n_audio_layer", 4),
+        heads=("n_text_head" if text else "n_audio_head", 6),
+        words="decoder.token_embedding" if text else "encoder",
+        positions=f"{part}.positional_embedding",
+        final_norm="decoder.ln" if text else "encoder.ln_post",
     )
 
 
 LAYOUTS: dict[str, Layout] = {
-    "bert": _bert(("", "bert.")),
-    "roberta": _bert(("", "roberta."), first_position="after padding", padding=1),
-    "mpnet": _bert(
-        ("", "mpnet."),
-        query="encoder.layer.{}.attention.attn.q",
-        key="encoder.layer.{}.attention.attn.k",
-        value="encoder.layer.{}.attention.attn.v",
-        output="encoder.layer.{}.attention.attn.o",
-        attention_norm="encoder.layer.{}.attention.LayerNorm",
+    "bert": _BERT,
+    "roberta": replace(_BERT, prefixes=("", "roberta."), first_position="after padding", padding=1),
+    "mpnet": replace(
+        _BERT,
+        prefixes=("", "mpnet."),
+        block=_block(
+            "encoder.layer.{}.",
+            "attention.attn.q attention.attn.k attention.attn.v attention.attn.o intermediate.dense output.dense "
+            "attention.LayerNorm output.LayerNorm",
+        ),
         types=None,
         first_position="after padding",
         padding=1,
@@ -180,14 +173,11 @@ LAYOUTS: dict[str, Layout] = {
     ),
     "albert": _Albert(
         prefixes=("", "albert."),
-        query=_ALBERT_LAYER + "attention.query",
-        key=_ALBERT_LAYER + "attention.key",
-        value=_ALBERT_LAYER + "attention.value",
-        output=_ALBERT_LAYER + "attention.dense",
-        inner=_ALBERT_LAYER + "ffn",
-        outer=_ALBERT_LAYER + "ffn_output",
-        attention_norm=_ALBERT_LAYER + "attention.LayerNorm",
-        mlp_norm=_ALBERT_LAYER + "full_layer_layer_norm",
+        block=_block(
+            "encoder.albert_layer_groups.{}.albert_layers.0.",
+            "attention.query attention.key attention.value attention.dense ffn ffn_output attention.LayerNorm "
+            "full_layer_layer_norm",
+        ),
         order="post",
         layers=("num_hidden_layers", 12),
         heads=("num_attention_heads", 64),
@@ -202,14 +192,11 @@ LAYOUTS: dict[str, Layout] = {
     ),
     "distilbert": Layout(
         prefixes=("", "distilbert."),
-        query="transformer.layer.{}.attention.q_lin",
-        key="transformer.layer.{}.attention.k_lin",
-        value="transformer.layer.{}.attention.v_lin",
-        output="transformer.layer.{}.attention.out_lin",
-        inner="transformer.layer.{}.ffn.lin1",
-        outer="transformer.layer.{}.ffn.lin2",
-        attention_norm="transformer.layer.{}.sa_layer_norm",
-        mlp_norm="transformer.layer.{}.output_layer_norm",
+        block=_block(
+            "transformer.layer.{}.",
+            "attention.q_lin attention.k_lin attention.v_lin attention.out_lin ffn.lin1 ffn.lin2 sa_layer_norm "
+            "output_layer_norm",
+        ),
         order="post",
         layers=("n_layers", 6),
         heads=("n_heads", 12),
@@ -221,15 +208,8 @@ LAYOUTS: dict[str, Layout] = {
     ),
     "gpt2": Layout(
         prefixes=("", "transformer."),
-        query="",
-        key="",
-        value="",
-        fused="h.{}.attn.c_attn",
-        output="h.{}.attn.c_proj",
-        inner="h.{}.mlp.c_fc",
-        outer="h.{}.mlp.c_proj",
-        attention_norm="h.{}.ln_1",
-        mlp_norm="h.{}.ln_2",
+        block=_block("h.{}.", "attn.c_attn attn.c_attn attn.c_attn attn.c_proj mlp.c_fc mlp.c_proj ln_1 ln_2"),
+        fused=True,
         final_norm="ln_f",
         order="pre",
         layers=("n_layer", 12),
@@ -244,14 +224,11 @@ LAYOUTS: dict[str, Layout] = {
     ),
     "vit": Layout(
         prefixes=("", "vit."),
-        query="encoder.layer.{}.attention.attention.query",
-        key="encoder.layer.{}.attention.attention.key",
-        value="encoder.layer.{}.attention.attention.value",
-        output="encoder.layer.{}.attention.output.dense",
-        inner="encoder.layer.{}.intermediate.dense",
-        outer="encoder.layer.{}.output.dense",
-        attention_norm="encoder.layer.{}.layernorm_before",
-        mlp_norm="encoder.layer.{}.layernorm_after",
+        block=_block(
+            "encoder.layer.{}.",
+            "attention.attention.query attention.attention.key attention.attention.value attention.output.dense "
+            "intermediate.dense output.dense layernorm_before layernorm_after",
+        ),
         final_norm="layernorm",
         order="pre",
         layers=("num_hidden_layers", 12),
@@ -262,10 +239,10 @@ LAYOUTS: dict[str, Layout] = {
         positions="embeddings.position_embeddings",
         input="pixels",
     ),
-    "whisper-encoder": _whisper("encoder", ("model.", ""), openai=False),
-    "whisper-decoder": _whisper("decoder", ("model.", ""), openai=False),
-    "whisper-openai-encoder": _whisper("encoder", ("model_state_dict.", ""), openai=True),
-    "whisper-openai-decoder": _whisper("decoder", ("model_state_dict.", ""), openai=True),
+    "whisper-encoder": _whisper("encoder"),
+    "whisper-decoder": _whisper("decoder"),
+    "whisper-openai-encoder": _whisper_openai("encoder"),
+    "whisper-openai-decoder": _whisper_openai("decoder"),
 }
 
 #: What `load_model` calls architectures; the part of Whisper is chosen by `part`.
@@ -305,7 +282,7 @@ def _named_by_tensors(tensors: Mapping[str, Floats]) -> str | None:
     """
     found = []
     for kind, layout in LAYOUTS.items():
-        name = layout.layer_name(layout.fused or layout.query, 0, {}) + ".weight"
+        name = layout.layer_name(layout.block.query, 0, {}) + ".weight"
         if kind in ARCHITECTURES and any(prefix + name in tensors for prefix in layout.prefixes):
             found.append(kind)
     if found == ["bert", "roberta"]:
@@ -319,7 +296,7 @@ class Weights:
 
     def __init__(self, tensors: Mapping[str, Floats], layout: Layout) -> None:
         self.tensors, self.layout = tensors, layout
-        first = layout.layer_name(layout.fused or layout.query, 0, {}) + ".weight"
+        first = layout.layer_name(layout.block.query, 0, {}) + ".weight"
         found = [prefix for prefix in layout.prefixes if prefix + first in tensors]
         if not found:
             raise InvalidArgument(
