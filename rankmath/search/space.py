@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankmath.arithmetic.protocol import System
-from rankmath.formula.evaluate import Side, judged, sides
+from rankmath.formula.evaluate import NoSuchPlace, Side, judged, sides
 from rankmath.formula.language import ALIASES, FUNCTIONS
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run
@@ -163,7 +163,7 @@ def rooms(statement: Statement) -> list[Room]:
     ordered = sorted(found, key=lambda room: (room.size, room.n, room.L, room.key_bias, str(room)))
     try:
         scores(statement, ordered[0], starts(np.random.default_rng(0), ordered[0], 2))
-    except IndexError:
+    except NoSuchPlace:
         raise InvalidArgument(f"claim: {statement.claim_text} speaks of layers or heads beyond L or H") from None
     return ordered
 
@@ -400,6 +400,8 @@ def scores(statement: Statement, room: Room, arrays: dict[str, Floats], *, quick
     """
     try:
         return _scores(statement, room.instance(arrays), quick)
+    except NoSuchPlace:
+        raise
     except InvalidArgument:  # one of them has no meaning, such as a zero token under LayerNorm
         size = len(arrays["X"])
         if size == 1:
