@@ -25,6 +25,7 @@ from rankmath.certificates.certificate import Certificate, Data
 from rankmath.checker import checker
 from rankmath.linalg.exact_residuals import ExactWeights
 from rankmath.model.network import Network
+from rankmath.model.sublayers import MLP
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, Objects, as_array, as_choice
 
 Kind: TypeAlias = Literal["holds", "violates"]
@@ -70,7 +71,8 @@ class Instance:
     d_qk : positive; None for d.
     skip : the factor of the skip connection.
     mask : (n, n) of 0 and 1; None for none.
-    layernorm : "none" or "sphere".
+    layernorm : "none", "sphere" or "column".
+    mlp : the `MLP` after each layer, or None; relu or tanh.
 
     Examples
     --------
@@ -88,6 +90,7 @@ class Instance:
     skip: Number = 0
     mask: Array = None
     layernorm: str = "none"
+    mlp: Sequence[MLP | None] = ()
 
     def __post_init__(self) -> None:
         X = exact_array("X", self.X, (None, None))
@@ -108,23 +111,22 @@ class Instance:
             "skip": exact_array("skip", self.skip, ())[()],
             "mask": None if self.mask is None else exact_array("mask", self.mask, (len(X), len(X))),
         }
-        as_choice("layernorm", self.layernorm, ("none", "sphere"))
+        as_choice("layernorm", self.layernorm, ("none", "sphere", "column"))
+        for f in filter(None, self.mlp):
+            as_choice("mlp.activation", f.activation, ("relu", "tanh"))
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     @classmethod
     def of(cls, net: Network, X: ArrayLike) -> Instance:
-        """The instance (net, X), with W_QK and W multiplied out exactly; no MLP, and no LayerNorm but the
-        sphere's."""
+        """The instance (net, X), with W_QK and W multiplied out exactly."""
         if not isinstance(net, Network):
             raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
         kind = "none" if net.norm is None else net.norm.kind
-        for name, present in (("mlp", any(net.mlp)), (f"norm {kind}", kind not in ("none", "sphere"))):
-            if present:
-                raise InvalidArgument(
-                    f"net: a network with {name} given; certificates are about attention, skips and the sphere's "
-                    f"LayerNorm"
-                )
+        if kind not in ("none", "sphere", "column") or (net.norm is not None and net.norm.floor > 0):
+            raise InvalidArgument(f"net: norm {kind} given; certificates have the sphere's and that over columns")
+        if any(net.mlp) and kind != "none":
+            raise InvalidArgument("net: LayerNorm and MLP given; certificates have one of them")
         mask = net.mask_for(len(X))
         return cls(
             X,
@@ -136,6 +138,7 @@ class Instance:
             net.skip,
             None if mask is None or mask.is_complete else np.asarray(mask.allowed, dtype=int),
             kind,
+            net.mlp if any(net.mlp) else (),
         )
 
     def data(self) -> dict[str, Data]:
@@ -147,6 +150,9 @@ class Instance:
             }
             for *heads, bias in zip(self.W_QK, self.W, self.key_bias, self.bias, strict=True)
         ]
+        for layer, f in zip(layers, self.mlp, strict=False):
+            if f is not None:
+                layer["mlp"] = {**_exact_map(f), "activation": f.activation, "skip": int(f.skip)}
         return {
             "X": self.X,
             "d_qk": self.d_qk,
@@ -178,11 +184,36 @@ class Instance:
                     weights = A.exp(logits) * edges
                     P = weights / weights.sum(axis=1, keepdims=True)
                     after = after + A.product(A.product(P, X), W)
-                tokens.append(self._normed(A, after))
+                tokens.append(self._normed(A, self._mapped(A, l, after), after=True))
         return tokens
 
-    def _normed(self, A: Balls, X: Array) -> Array:
-        return X if self.layernorm == "none" else X / A.sqrt((X * X).sum(axis=1, keepdims=True))
+    def _mapped(self, A: Balls, l: int, X: Array) -> Array:
+        f = self.mlp[l] if l < len(self.mlp) else None
+        if f is None:
+            return X
+        exact = {name: A.asarray(value) for name, value in _exact_map(f).items()}
+        Z = A.product(X, exact["W_in"]) + exact["b_in"][None, :]
+        Z = A.tanh(Z) if f.activation == "tanh" else A.maximum(Z, 0 * Z)
+        return A.product(Z, exact["W_out"]) + exact["b_out"][None, :] + (X if f.skip else 0)
+
+    def _normed(self, A: Balls, X: Array, *, after: bool = False) -> Array:
+        if self.layernorm == "sphere":
+            return X / A.sqrt((X * X).sum(axis=1, keepdims=True))
+        if self.layernorm == "column" and after:
+            R = X - X.sum(axis=0, keepdims=True) / len(X)
+            return R / A.sqrt((R * R).sum(axis=0, keepdims=True) / len(X))
+        return X
+
+
+def _exact_map(f: MLP) -> dict[str, Objects]:
+    """The arrays of an MLP, as fractions."""
+    d, width = f.W_in.shape
+    return {
+        "W_in": exact_array("W_in", f.W_in, (d, width)),
+        "b_in": exact_array("b_in", np.zeros(width) if f.b_in is None else f.b_in, (width,)),
+        "W_out": exact_array("W_out", f.W_out, (width, d)),
+        "b_out": exact_array("b_out", np.zeros(d) if f.b_out is None else f.b_out, (d,)),
+    }
 
 
 def certify_claim(

@@ -25,13 +25,13 @@ from fractions import Fraction
 from typing import Any
 
 from rankmath.checker.intervals import Interval, Rejected
-from rankmath.checker.kernel import Definitions, Record, formula
+from rankmath.checker.kernel import Definitions, Outcome, Record, decide, formula
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import MAX_BYTES, MAX_DIGITS, demand, parse, read, short
-from rankmath.checker.rules import Outcome, decide
 from rankmath.checker.statements import (
     CLAIM_FUNCTIONS,
     CLAIM_NAMES,
+    CLAIM_WORDS,
     DEFINED,
     DEFINED_NETWORK,
     NETWORK_DATA,
@@ -63,7 +63,7 @@ ID_DIGITS = 32  # hex digits of SHA-256 kept in an id (128 bits)
 KINDS = ("holds", "violates", "exists")
 SWITCHES = {
     "mask": ("none", "complete", "causal", "padding", "any"),
-    "layernorm": ("none", "sphere"),
+    "layernorm": ("none", "sphere", "column"),
     "mlp": ("none", "any"),
     "bias": ("none", "any"),
     "key_bias": ("none", "any"),
@@ -348,8 +348,13 @@ def _layers(layers: list[Any]) -> dict[str, Any]:
     demand(len(heads) == 1, "data.layers: every layer must have the same number of heads")
     names = layers[0]["heads"][0]
     arrays = {name: [[head[name] for head in layer["heads"]] for layer in layers] for name in names}
+    maps = [layer.get("mlp", {}) for layer in layers]
+    demand(all(f["skip"] in (0, 1) for f in maps if f), "data.layers.mlp.skip: 0 or 1 is needed")
     return {
         **arrays,
+        **{name: [f.get(name, []) for f in maps] for name in ("W_in", "b_in", "W_out", "b_out")},
+        "mlp": [f.get("activation", "none") for f in maps],
+        "mlp_skip": [f.get("skip", Fraction(0)) for f in maps],
         "bias": [layer["bias"] for layer in layers],
         "L": Fraction(len(layers)),
         "H": Fraction(heads.pop()),
@@ -400,12 +405,13 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     )
     words.append(
         f"for all networks with: {'; '.join(given) or 'no further hypothesis'} (not mentioned: no mask, no "
-        f"LayerNorm, skip 0)"
+        f"LayerNorm, no MLP, skip 0)"
     )
     words.append(
         f"{sizes['n']} tokens of dimension {sizes['d']}, {data['L']} layer(s), {data['H']} head(s), d_qk = "
         f"{number(data['d_qk'])}, "
         f"skip = {number(data['skip'])}, mask {data['mask']}, LayerNorm {data['layernorm']}"
+        f"{', MLP' if any(word != 'none' for word in data['mlp']) else ''}"
     )
     conditions = _hypotheses(claim, given, data)
     for text in (claim, *conditions):
@@ -429,6 +435,13 @@ def _demand_language(text: str) -> None:
     called = {node.func.id for node in calls}  # type: ignore[attr-defined]
     bound = {a.id for node in calls for a in node.args[:1] if isinstance(a, ast.Name)} & set("abcstuvxyz")
     names = {node.id for node in nodes if isinstance(node, ast.Name)} - called - bound
+    placed = [
+        *(node.value for node in nodes if isinstance(node, ast.Subscript)),
+        *(argument for node in calls for argument in node.args),
+    ]
+    for node in nodes:  # X < 1 and inf == inf say nothing: arrays have indices, and words are arguments
+        if isinstance(node, ast.Name) and node.id in CLAIM_WORDS and node not in placed:
+            demand(node in [call.func for call in calls], f"{short(node.id)} stands alone in {short(text)}")
     for unknown in sorted(called - CLAIM_FUNCTIONS) + sorted(names - CLAIM_NAMES):
         raise Rejected(f"{short(unknown)} is not in the language of claims: {short(text)}")
 
@@ -466,14 +479,19 @@ def _hypotheses(claim: str, given: list[str], data: Mapping[str, Any]) -> list[s
     demand(
         "layernorm" in mentioned or data["layernorm"] == "none", "data.layernorm: the hypotheses allow no LayerNorm"
     )
+    mapped = any(word != "none" for word in data["mlp"])
+    demand("mlp" in mentioned or not mapped, "data.layers.mlp: the hypotheses allow no MLP")
+    demand(not mapped or data["layernorm"] == "none", "data.layers.mlp: the format has it without LayerNorm only")
     named = any(re.search(r"\bskip\b", text) for text in (claim, *given))
     demand(named or data["skip"] == 0, "data.skip: the hypotheses allow no skip")
     return conditions
 
 
 def _switched(name: str, word: str, data: Mapping[str, Any]) -> bool:
-    if word == "any" or name == "mlp":
-        return True  # the format has no MLP
+    if word == "any":
+        return True
+    if name == "mlp":
+        return all(map(word.__eq__, data["mlp"]))
     if name in ("bias", "key_bias"):
         flat = data["bias"] if name == "bias" else [row for layer in data["key_bias"] for row in layer]
         return not any(x for row in flat for x in row)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 PARTS = (
     "intervals",
-    "contraction",
     "reading",
+    "primitives",
     "kernel",
     "rules",
     "statements",

@@ -1,8 +1,7 @@
-"""Exact intervals: the numbers of the checker. Ends are dyadic, every operation rounds outward.
+"""The numbers of the kernel: exact fractions, intervals, and numbers that know their derivatives.
 
-A number that is rational stays a `Fraction` as long as it is short; everything else is an `Interval`, or a `Dual`:
-an
-interval with its partial derivatives. Needs the standard library alone.
+A number that is rational stays a `Fraction` as long as it is short. Everything else is an `Interval` with dyadic
+ends; every operation rounds outward, so a result holds every value that members of its arguments can give.
 """
 
 from __future__ import annotations
@@ -21,10 +20,11 @@ class Undecided(Exception):
     """The enclosures are too wide to tell; more bits may help."""
 
 
+WIDTH_BITS = 64  # a wide interval is rounded to so many bits of its width
+
+
 class Interval:
     """The reals from lo·2^scale to hi·2^scale; results are rounded outward to `bits` bits.
-
-    If x lies in A and y in B then x + y lies in A + B, and so on for every operation.
 
     >>> third = Interval.of(Fraction(1, 3), 64)
     >>> third.lower() < Fraction(1, 3) < third.upper()
@@ -36,7 +36,7 @@ class Interval:
     __slots__ = ("bits", "hi", "lo", "scale")
 
     def __init__(self, lo: int, hi: int, scale: int, bits: int) -> None:
-        excess = max(lo.bit_length(), hi.bit_length()) - bits
+        excess = max(max(lo.bit_length(), hi.bit_length()) - bits, (hi - lo).bit_length() - WIDTH_BITS)
         if excess > 0:
             lo >>= excess  # rounds down
             hi = -(-hi >> excess)  # rounds up
@@ -44,62 +44,63 @@ class Interval:
         self.lo, self.hi, self.scale, self.bits = lo, hi, scale, bits
 
     @staticmethod
-    def of(value: Fraction | int, bits: int) -> Interval:
+    def of(value: Number | int, bits: int) -> Interval:
         """A narrow interval around an exact number; the point itself if `bits` bits hold it."""
+        if isinstance(value, Interval):
+            return value
         p, q = value.numerator, value.denominator
         shift = max(0, bits + 2 + q.bit_length() - p.bit_length())
         return Interval((p << shift) // q, -((-p << shift) // q), -shift, bits)
 
-    def _with(self, other: Interval | Fraction | int) -> Interval:
-        return other if isinstance(other, Interval) else Interval.of(other, self.bits)
-
-    def common_scale(self, other: Interval) -> int:
-        """One scale for both. What lies 2·bits below the larger number is rounded outward by `ends`."""
-        if self.scale == other.scale or not (other.lo or other.hi):
-            return self.scale
-        if not (self.lo or self.hi):
-            return other.scale
-        return max(min(self.scale, other.scale), max(self.scale, other.scale) - 2 * self.bits)
-
     def ends(self, scale: int) -> tuple[int, int]:
         """The two ends in units of 2^scale, rounded outward."""
         shift = self.scale - scale
-        if not (self.lo or self.hi):
-            return 0, 0
         if shift >= 0:
-            return self.lo << shift, self.hi << shift
+            return (self.lo << shift, self.hi << shift) if self.lo or self.hi else (0, 0)
         return self.lo >> -shift, -(-self.hi >> -shift)
+
+    def aligned(self, other: Interval) -> tuple[int, int, int, int, int]:
+        """Both intervals in one scale: what lies 2·bits below the larger number is rounded outward."""
+        if self.scale == other.scale or not (other.lo or other.hi):
+            scale = self.scale
+        elif not (self.lo or self.hi):
+            scale = other.scale
+        else:
+            scale = max(min(self.scale, other.scale), max(self.scale, other.scale) - 2 * self.bits)
+        return *self.ends(scale), *other.ends(scale), scale
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Dual):
             return NotImplemented
-        other = self._with(other)
-        scale = self.common_scale(other)
-        (a, b), (c, d) = self.ends(scale), other.ends(scale)
+        a, b, c, d, scale = self.aligned(Interval.of(other, self.bits))
         return Interval(a + c, b + d, scale, self.bits)
 
     def __neg__(self) -> Interval:
         return Interval(-self.hi, -self.lo, self.scale, self.bits)
 
     def __sub__(self, other: Any) -> Any:
-        return NotImplemented if isinstance(other, Dual) else self + (-self._with(other))
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
 
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, Dual):
             return NotImplemented
-        other = self._with(other)
+        other = Interval.of(other, self.bits)
         a, b, c, d = self.lo, self.hi, other.lo, other.hi
-        if a >= 0 and c >= 0:
-            lo, hi = a * c, b * d
+        if a >= 0:
+            lo, hi = (a if c >= 0 else b) * c, (b if d >= 0 else a) * d
+        elif b <= 0:
+            lo, hi = (a if d >= 0 else b) * d, (b if c >= 0 else a) * c
         else:
-            products = (a * c, a * d, b * c, b * d)
-            lo, hi = min(products), max(products)
+            lo, hi = min(a * d, b * c), max(a * c, b * d)
         return Interval(lo, hi, self.scale + other.scale, self.bits)
 
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, Dual):
             return NotImplemented
-        other = self._with(other)
+        other = Interval.of(other, self.bits)
         if other.lo <= 0 <= other.hi:
             raise Undecided("a division by what may be zero")
         if other.hi < 0:
@@ -109,16 +110,11 @@ class Interval:
         hi = -((-self.hi << shift) // (other.lo if self.hi >= 0 else other.hi))
         return Interval(lo, hi, self.scale - other.scale - shift, self.bits)
 
+    def __rtruediv__(self, other: Fraction | int) -> Any:
+        return Interval.of(other, self.bits) / self
+
     __radd__ = __add__
     __rmul__ = __mul__
-
-    def __rsub__(self, other: Fraction | int) -> Interval:
-        difference: Interval = self._with(other) - self
-        return difference
-
-    def __rtruediv__(self, other: Fraction | int) -> Interval:
-        quotient: Interval = self._with(other) / self
-        return quotient
 
     def __abs__(self) -> Interval:
         if self.lo >= 0:
@@ -128,7 +124,7 @@ class Interval:
     def power(self, exponent: int) -> Interval:
         """x^exponent for an integer exponent; an even power is never negative."""
         if exponent < 0:
-            return 1 / self.power(-exponent)
+            return 1 / self.power(-exponent)  # type: ignore[no-any-return]
         result, square = Interval.of(1, self.bits), (abs(self) if exponent % 2 == 0 else self)
         while exponent:
             if exponent & 1:
@@ -139,9 +135,7 @@ class Interval:
 
     def sqrt(self) -> Interval:
         if self.lo < 0:
-            if self.hi < 0:
-                raise Rejected("the square root of a negative number")
-            raise Undecided("the square root of what may be negative")
+            raise Rejected("the root of a negative number") if self.hi < 0 else Undecided("a root near 0")
         shift = max(0, 2 * self.bits + 2 - self.hi.bit_length())
         shift += (self.scale - shift) % 2  # the scale must be even
         lo = math.isqrt(self.lo << shift)
@@ -149,54 +143,42 @@ class Interval:
         return Interval(lo, hi, (self.scale - shift) // 2, self.bits)
 
     def exp(self) -> Interval:
-        return self.increasing(_exp_at)
+        return self._increasing(_exp_at)
 
     def log(self) -> Interval:
         if self.lo <= 0:
             raise Rejected("the logarithm of what is not positive") if self.hi <= 0 else Undecided("log near 0")
-        return self.increasing(_log_at)
+        return self._increasing(_log_at)
 
-    def tanh(self) -> Interval:
-        """2/(1 + e^(-2x)) - 1, in which x occurs once, so nothing is widened twice."""
-        found: Interval = 2 / (1 + (self * -2).exp()) - 1
-        return found
-
-    def increasing(self, at: Callable[[int, int, int], Interval]) -> Interval:
+    def _increasing(self, at: Callable[[int, int, int], Interval]) -> Interval:
         """An increasing function: from below at the lower end to above at the upper end."""
         low = at(self.lo, self.scale, self.bits)
         return low if self.lo == self.hi else low.hull(at(self.hi, self.scale, self.bits))
 
-    def _merged(self, other: Interval, low: Callable[..., int], high: Callable[..., int]) -> Interval:
-        scale = self.common_scale(other)
-        (a, b), (c, d) = self.ends(scale), other.ends(scale)
+    def merged(self, other: Number, low: Callable[..., int], high: Callable[..., int]) -> Interval:
+        a, b, c, d, scale = self.aligned(Interval.of(other, self.bits))
         return Interval(low(a, c), high(b, d), scale, self.bits)
 
-    def hull(self, other: Interval) -> Interval:
+    def hull(self, other: Number) -> Interval:
         """The least interval around both."""
-        return self._merged(other, min, max)
+        return self.merged(other, min, max)
 
-    def max(self, other: Interval | Fraction) -> Interval:
-        return self._merged(self._with(other), max, max)
-
-    def min(self, other: Interval | Fraction) -> Interval:
-        return self._merged(self._with(other), min, min)
-
-    def at_upper(self) -> Interval:
-        """The upper end, as a point."""
-        return Interval(self.hi, self.hi, self.scale, self.bits)
+    def point(self, m: int) -> Interval:
+        """m·2^scale, not rounded."""
+        return Interval(m, m, self.scale, max(self.bits, m.bit_length()))
 
     def at_lower(self) -> Interval:
-        return Interval(self.lo, self.lo, self.scale, self.bits)
+        return self.point(self.lo)
+
+    def at_upper(self) -> Interval:
+        return self.point(self.hi)
 
     def middle(self) -> Interval:
-        """A point near the middle."""
-        m = (self.lo + self.hi) >> 1
-        return Interval(m, m, self.scale, self.bits)
+        return self.point((self.lo + self.hi) >> 1)
 
     def radius(self) -> Interval:
         """A point r with |x - middle| <= r for every member x."""
-        r = (self.hi - self.lo + 1) >> 1
-        return Interval(r, r, self.scale, max(self.bits, r.bit_length()))
+        return self.point((self.hi - self.lo + 1) >> 1)
 
     def lower(self) -> Fraction:
         return _exact(self.lo, self.scale)
@@ -209,6 +191,23 @@ def _exact(m: int, e: int) -> Fraction:
     if abs(e) > 2**17:
         raise Rejected("a number is too small or too large to be taken exactly")
     return m * Fraction(2) ** e
+
+
+def compare(relation: str, a: Number, b: Number) -> bool | None:
+    """Whether a < b (or <=, >, >=, ==) for all members: True, False, or None where the enclosures cannot tell."""
+    if relation in (">", ">="):
+        return compare(relation.replace(">", "<"), b, a)
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        return {"<": a < b, "<=": a <= b, "==": a == b}[relation]
+    bits = max(x.bits for x in (a, b) if isinstance(x, Interval))
+    a_low, a_high, b_low, b_high, _ = Interval.of(a, bits).aligned(Interval.of(b, bits))
+    if relation == "<":
+        return True if a_high < b_low else False if b_high <= a_low else None
+    if relation == "<=":
+        return True if a_high <= b_low else False if b_high < a_low else None
+    if a_high < b_low or b_high < a_low:
+        return False
+    return True if a_low == a_high == b_low == b_high else None  # two points that were not rounded
 
 
 def _exp_at(m: int, e: int, bits: int) -> Interval:
@@ -228,8 +227,7 @@ def _exp_at(m: int, e: int, bits: int) -> Interval:
         return Interval(power.lo, power.hi, power.scale, bits)
     halvings = max(0, size + 4 + math.isqrt(bits) // 2) if m else 0
     work = bits + halvings + 16  # each squaring costs about one bit
-    shift = e - halvings + work
-    low, high = (m << shift, m << shift) if shift >= 0 else (m >> -shift, -(-m >> -shift))
+    low, high = Interval(m, m, e - halvings, max(bits, m.bit_length())).ends(-work)
     term_low = term_high = sum_low = sum_high = 1 << work
     k = 0
     while term_high > 1:
@@ -245,21 +243,21 @@ def _exp_at(m: int, e: int, bits: int) -> Interval:
 
 
 def _log_at(m: int, e: int, bits: int) -> Interval:
-    """log x at the point x = m·2^e > 0: a guess y by Newton's method, then e^(y-t) <= x <= e^(y+t) is checked."""
     x, size = Interval(m, m, e, max(bits, m.bit_length()) + 8), m.bit_length()
     guess = math.log((m << 60 >> size) / 2**60) + (size + e) * math.log(2)
     return bracketed(lambda y: y.exp(), lambda y: y + x / y.exp() - 1, x, Fraction(guess), bits)
 
 
+def threshold(bits: int) -> Interval:
+    """x*, the positive root of e^x = 1 + 2x; e^x - 2x increases from log 2 on."""
+    newton: Callable[[Interval], Interval] = lambda x: x - (x.exp() - 2 * x - 1) / (x.exp() - 2)  # noqa: E731
+    return bracketed(lambda x: x.exp() - 2 * x, newton, Fraction(1), Fraction("1.2564312086261697"), bits)
+
+
 def bracketed(
-    f: Callable[[Interval], Interval],
-    newton: Callable[[Interval], Interval],
-    value: Interval | Fraction,
-    guess: Fraction,
-    bits: int,
+    f: Callable[..., Any], newton: Callable[..., Any], value: Number, guess: Fraction, bits: int
 ) -> Interval:
-    """The y with f(y) = value for an f that increases near it: guessed by Newton's method, then proved by two
-    signs."""
+    """The y with f(y) = value for an f that increases near it: guessed by Newton's method, proved by two signs."""
     y = Interval.of(guess, bits + 16)
     for _ in range((bits // 32).bit_length()):
         y = newton(y).middle()
@@ -271,82 +269,55 @@ def bracketed(
     return Interval(hull.lo, hull.hi, hull.scale, bits)
 
 
-def threshold(bits: int) -> Interval:
-    """x*, the positive root of e^x = 1 + 2x; e^x - 2x increases from log 2 on."""
-    newton: Callable[[Interval], Interval] = lambda x: x - (x.exp() - 2 * x - 1) / (x.exp() - 2)  # noqa: E731
-    return bracketed(lambda x: x.exp() - 2 * x, newton, Fraction(1), Fraction("1.2564312086261697"), bits)
-
-
 class Dual:
-    """An interval and its partial derivatives by the number of the variable; those not listed are zero."""
+    """A number and its partial derivatives by the numbers of the variables; those not listed are zero."""
 
     __slots__ = ("grad", "value")
 
     def __init__(self, value: Number, grad: Mapping[int, Number]) -> None:
         self.value, self.grad = value, grad
 
-    def along(self, value: Number, factor: Number) -> Dual:
-        """The chain rule: `value` in place of x, whose derivative by x is `factor`."""
-        return Dual(value, {k: factor * g for k, g in self.grad.items()})
+    @staticmethod
+    def chain(value: Number, *parts: tuple[Number, Any]) -> Dual:
+        """The chain rule: `value`, whose derivative by each part is the factor before it."""
+        grad: dict[int, Any] = {}
+        for factor, part in parts:
+            if isinstance(part, Dual) and factor != 0:
+                for k, slope in part.grad.items():
+                    term = slope if factor == 1 else factor if slope == 1 else factor * slope
+                    grad[k] = grad[k] + term if k in grad else term
+        return Dual(value, grad)
 
-    def __add__(self, other: Dual | Number) -> Dual:
-        if not isinstance(other, Dual):
-            return Dual(self.value + other, self.grad)
-        grad = dict(self.grad)
-        for k, g in other.grad.items():
-            grad[k] = grad[k] + g if k in grad else g
-        return Dual(self.value + other.value, grad)
+    def __add__(self, other: Any) -> Dual:
+        return Dual.chain(self.value + plain(other), (Fraction(1), self), (Fraction(1), other))
 
     def __neg__(self) -> Dual:
-        return self.along(-self.value, Fraction(-1))
+        return Dual.chain(-self.value, (Fraction(-1), self))
 
-    def __sub__(self, other: Dual | Number) -> Dual:
-        return self + (-other)
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
 
-    def __rsub__(self, other: Number) -> Dual:
+    def __rsub__(self, other: Any) -> Any:
         return -self + other
 
-    def __mul__(self, other: Dual | Number) -> Dual:
-        if not isinstance(other, Dual):
-            return self.along(self.value * other, other) if other else Dual(Fraction(0), {})
-        left, right = self.along(self.value, other.value), other.along(other.value, self.value)
-        return Dual(self.value * other.value, (left + right).grad)
+    def __mul__(self, other: Any) -> Dual:
+        return Dual.chain(self.value * plain(other), (plain(other), self), (self.value, other))
 
-    def __truediv__(self, other: Dual | Number) -> Dual:
-        if not isinstance(other, Dual):
-            return self.along(self.value / other, 1 / other)
-        quotient = self.value / other.value  # d(a/b) = (da - (a/b) db)/b: narrower than the product rule
-        moved = self - other.along(other.value, quotient)
-        return moved.along(quotient, 1 / other.value)
+    def __truediv__(self, other: Any) -> Dual:
+        quotient, divisor = self.value / plain(other), plain(other)
+        return Dual.chain(quotient, (1 / divisor, self), (-quotient / divisor, other))
 
-    def __rtruediv__(self, other: Number) -> Dual:
+    def __rtruediv__(self, other: Any) -> Dual:
         return Dual(other, {}) / self
 
     __radd__ = __add__
     __rmul__ = __mul__
 
 
+def plain(x: Any) -> Any:
+    """The number, or the array of numbers, without its derivatives."""
+    return [plain(y) for y in x] if type(x) is list else x.value if isinstance(x, Dual) else x
+
+
 Number: TypeAlias = Fraction | Interval
 Scalar: TypeAlias = Fraction | Interval | Dual
-
-
-def compare(relation: str, a: Number, b: Number) -> bool | None:
-    """Whether a < b (or <=, >, >=, ==) for all members: True, False, or None where the enclosures cannot tell."""
-    if relation in (">", ">="):
-        return compare(relation.replace(">", "<"), b, a)
-    if isinstance(a, Fraction) and isinstance(b, Fraction):
-        return {"<": a < b, "<=": a <= b, "==": a == b}[relation]
-    if not isinstance(a, Interval):
-        assert isinstance(b, Interval)
-        a = Interval.of(a, b.bits)
-    elif not isinstance(b, Interval):
-        b = Interval.of(b, a.bits)
-    scale = a.common_scale(b)
-    (a_low, a_high), (b_low, b_high) = a.ends(scale), b.ends(scale)
-    if relation == "<":
-        return True if a_high < b_low else False if b_high <= a_low else None
-    if relation == "<=":
-        return True if a_high <= b_low else False if b_high < a_low else None
-    if a_high < b_low or b_high < a_low:
-        return False
-    return True if a_low == a_high == b_low == b_high else None  # two points that were not rounded

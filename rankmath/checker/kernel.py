@@ -1,26 +1,20 @@
-"""The kernel: reads bounded text, evaluates terms in exact numbers and intervals, and applies six rules.
+"""The kernel: evaluates formulas over exact data, and says accept, reject or undecided. It prints nothing.
 
-A statement is text: hypotheses and a conclusion, written in a few of Python's expressions and never executed. A
-term
-is evaluated by the one function `Evaluator.value`, over the definitions of `rankmath.checker.statements` and the
-exact
-data of a certificate. A truth value is True, False or None: None is "these intervals cannot tell", and more bits
-are
-tried. Six rules decide:
+What acceptance means: for the exact numbers of the certificate, every hypothesis is true, and the claim is true
+(kinds "holds" and "exists") or false (kind "violates"), by the definitions of `rankmath.checker.statements`. A
+formula is text in a few of Python's expressions, parsed and never executed; `Evaluator.value` gives every kind of
+expression its meaning. A relation is decided by fractions, exactly, or by intervals, if it holds for all their
+members; its truth value is True, False, or None: "these intervals cannot tell", and more bits are tried. Only True
+makes a hypothesis hold. Hints enter only where every value of them is allowed (`rankmath.checker.rules`).
 
-1. exact predicate: a relation between fractions (`compare`);
-2. interval comparison: a relation that holds for all members of two intervals (`compare`);
-3. dual lower bound: weights >= 0 bound the least norm of X - 1x^T from below, a center from above (`least`);
-4. unique zero: Krawczyk's test over a box (`unique_zero`), with derivatives carried along in intervals;
-5. definiteness: the pivots of an elimination are positive (`definite`);
-6. contraction in a weighted maximum norm: row sums of a Jacobian over a box (`rankmath.checker.contraction`).
-
-Hints enter only through rules 3 to 6, each of which is valid whatever the hint. The kernel prints nothing.
+Read `reading` (bounded JSON), `intervals` (numbers), `primitives` (what the language knows by name) and this file:
+together they are the kernel.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import math
 import operator
@@ -29,9 +23,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
-from rankmath.checker.intervals import Dual, Interval, Number, Rejected, Scalar, Undecided, compare, threshold
+from rankmath.checker.intervals import Dual, Interval, Number, Rejected, Undecided, compare, plain, threshold
+from rankmath.checker.primitives import FUNCTIONS, PRIMITIVES, REDUCTIONS, Truth, Value, transposed
 from rankmath.checker.reading import demand, short
 
 MAX_FORMULA = 4_000  # characters of one formula
@@ -41,49 +36,23 @@ MAX_EXACT_BITS = 2**13  # a fraction that is longer becomes an interval
 MAX_LOOP = 10**5  # members of one range
 MAX_HELD = 10**8  # bytes of remembered values, about
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096)  # bits, tried in this order
+MAX_BITS = 2**14  # a hint may ask for more than the last of these
+BITS = ("bits", "spectral_bits")  # hints that say how many bits to begin with
 
-# Indices of reductions and how far each runs; quantities that want the place of P[l, h] or X[l], not its value.
-INDICES = {"_l": "L", "_h": "H", "_i": "n", "_k": "K", "_p": ""}
-PLACED = (
-    *("delta", "gamma", "q_max", "q_min", "logit_range", "section"),
-    *("repeat_gap", "repeat_share", "repeat_reach"),
-)
-WORDS = {"inf", "one", "composite", "frobenius", "max", "mean", "none", "sphere", "standard"}
+WORDS = {"inf", "one", "composite", "frobenius", "max", "mean", "none", "sphere", "standard", "column", "relu"}
+REACH = {"l": "L", "h": "H", "i": "n", "k": "K"}  # sum_l(...) runs over l = 0, .., L - 1, and so on
 
-T = TypeVar("T")
-Value: TypeAlias = Any  # a Scalar, a truth value, a word, or a list of these
-Truth: TypeAlias = bool | None
+Env: TypeAlias = Mapping[str, Value]
+Definitions: TypeAlias = Mapping[str, tuple[tuple[str, ...], ast.expr]]  # name -> parameters, body
 
-
-# -- formulas: a few of Python's expressions, parsed and never executed ------------------------------------
-
+_ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+_RELATIONS = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
 _CLAIM = (
-    ast.BoolOp,
-    ast.And,
-    ast.Compare,
-    ast.BinOp,
-    ast.UnaryOp,
-    ast.USub,
-    ast.Constant,
-    ast.Name,
-    ast.Load,
-    ast.Call,
-    ast.Subscript,
-    ast.Tuple,
-    ast.operator,
-    ast.cmpop,
+    *(ast.BoolOp, ast.And, ast.Compare, ast.BinOp, ast.UnaryOp, ast.USub, ast.Constant, ast.Name, ast.Load),
+    *(ast.Call, ast.Subscript, ast.Tuple, ast.operator, ast.cmpop),
 )
-_STATEMENT = (
-    *_CLAIM,
-    ast.Or,
-    ast.Not,
-    ast.IfExp,
-    ast.List,
-    ast.ListComp,
-    ast.GeneratorExp,
-    ast.comprehension,
-    ast.Store,
-)
+_LOOPS = (ast.ListComp, ast.GeneratorExp)
+_STATEMENT = (*_CLAIM, *_LOOPS, ast.Or, ast.Not, ast.IfExp, ast.List, ast.comprehension, ast.Store)
 
 
 def formula(text: str, *, own: bool = False) -> ast.expr:
@@ -97,41 +66,30 @@ def formula(text: str, *, own: bool = False) -> ast.expr:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise Rejected(f"no formula: {short(text)}") from None
     level: list[ast.AST] = [tree]
-    depth = 0
-    while level:
-        depth += 1
-        demand(depth <= MAX_NESTING, f"a formula nested more than {MAX_NESTING} deep")
+    for _ in range(MAX_NESTING):
         for node in level:
-            demand(
-                isinstance(node, _STATEMENT if own else _CLAIM),
-                f"{type(node).__name__} has no place in {short(text)}",
-            )
+            allowed = isinstance(node, _STATEMENT if own else _CLAIM)
+            demand(allowed, f"{type(node).__name__} has no place in {short(text)}")
             if isinstance(node, ast.Constant) and type(node.value) is not int:
                 literal = ast.get_source_segment(text.strip(), node) or ""
                 demand(re.fullmatch(r"[0-9]+\.[0-9]+", literal) is not None, f"{short(literal)} is no number")
                 node.value = Fraction(literal)  # type: ignore[assignment]
             if isinstance(node, ast.Call):
-                demand(
-                    isinstance(node.func, ast.Name) and not node.keywords, f"a call without a name in {short(text)}"
-                )
+                named = isinstance(node.func, ast.Name) and not node.keywords
+                demand(named, f"a call without a name in {short(text)}")
         level = [child for node in level for child in ast.iter_child_nodes(node)]
+    demand(not level, f"a formula nested more than {MAX_NESTING} deep")
     return tree
 
 
-Definitions: TypeAlias = Mapping[str, tuple[tuple[str, ...], ast.expr]]  # name -> parameters, body
-
-
 def definitions(text: str) -> dict[str, tuple[tuple[str, ...], ast.expr]]:
-    """Lines ``name(a, b) = term``, ``name[i] = term`` or ``name = term``; a line that is indented goes on."""
+    """Lines ``name(a, b) = term``, ``name[i] = term``, ``name = term`` or ``# comment``; indented lines go on."""
     result = {}
-    for line in filter(None, re.sub(r"\n[ ]+", " ", text).splitlines()):
+    for line in filter(None, re.sub(r"\n[ ]+", " ", re.sub(r"#.*\n", "\n", text)).splitlines()):
         head, body = line.split(" = ", 1)
         name, *parameters = re.findall(r"\w+", head)
         result[name] = (tuple(parameters), formula(body, own=True))
     return result
-
-
-# -- the evaluator -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -145,48 +103,22 @@ class Record:
     indices: str = ""
 
 
-def _divide(a: Any, b: Any) -> Any:
-    demand(type(b) is not Fraction or b != 0, "a division by zero")
-    return a / b
-
-
-_ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: _divide,
-}
-_RELATIONS: dict[type, str] = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
-
-
-# What the language knows by name; `rankmath.checker.rules` fills these.
-FUNCTIONS: dict[str, Callable[[Evaluator, Any], Scalar]] = {}
-REDUCTIONS: dict[str, Callable[[Evaluator, list[Any]], Value]] = {}
-RULES: dict[str, Callable[..., Value]] = {}
-
-
 class Evaluator:
     """Terms over definitions, data and hints, at a number of bits, until a deadline."""
 
-    def __init__(
-        self,
-        defined: Definitions,
-        data: Mapping[str, Value],
-        hints: Mapping[str, Value],
-        bits: int,
-        deadline: float,
-    ) -> None:
+    def __init__(self, defined: Definitions, data: Env, hints: Env, bits: int, deadline: float) -> None:
         self.defined, self.data, self.hints, self.bits, self.deadline = defined, data, hints, bits, deadline
         self.records: dict[Truth, Record] = {}  # the last relation that fails or holds, the first undecided
         self.relations = 0
-        self._cache: dict[Any, tuple[Value, Value]] = {}
-        self._held = 0  # bytes in the cache, about
+        self.cache: dict[Any, tuple[Value, Value]] = {}
+        self.held = 0  # bytes in the cache, about
         self._inside = 0  # definitions being worked out: only the relations of the formula itself are recorded
-        self._labels: dict[int, str] = {}  # of arrays with indices, for the names of hints
+        self.labels: dict[int, str] = {}  # of arrays with indices, for the names of hints
 
-    def tick(self) -> None:
-        if time.monotonic() > self.deadline:
-            raise Rejected("the time allowed is used up")
+    def tick(self, held: int = 0) -> None:
+        self.held += held
+        demand(self.held <= MAX_HELD, "it needs more memory than is allowed")
+        demand(time.monotonic() <= self.deadline, "the time allowed is used up")
 
     def truth(self, node: ast.expr, text: str) -> Truth:
         """The truth value of a formula, with the relation that decided it in `records`."""
@@ -195,7 +127,7 @@ class Evaluator:
         demand(result is None or type(result) is bool, f"{short(text)} is a number and no relation")
         return result  # type: ignore[no-any-return]
 
-    def value(self, node: Any, env: Mapping[str, Value]) -> Value:
+    def value(self, node: Any, env: Env) -> Value:
         """The value of a term, by the kind of its node."""
         self.tick()
         kind = type(node)
@@ -204,11 +136,15 @@ class Evaluator:
         if kind is ast.Name:
             return self.name(node.id, env)
         if kind is ast.BinOp:
-            return self.operation(type(node.op), self.value(node.left, env), self.value(node.right, env))
+            left, right, sign = self.value(node.left, env), self.value(node.right, env), type(node.op)
+            if sign is ast.MatMult:
+                return self.product(left, right)
+            demand(sign is ast.Pow or sign in _ARITHMETIC, f"{sign.__name__} is no operation of the language")
+            return self.each(self.power if sign is ast.Pow else _ARITHMETIC[sign], left, right)
         if kind is ast.UnaryOp:
             inner = self.value(node.operand, env)
             if type(node.op) is ast.USub:
-                return self.each(operator.sub, Fraction(0), inner)
+                return self.each(operator.neg, inner)
             demand(inner is None or type(inner) is bool, "the denial of a number")
             return None if inner is None else not inner
         if kind is ast.Compare:
@@ -224,35 +160,24 @@ class Evaluator:
             return self.value(node.body if chosen else node.orelse, env)
         if kind is ast.List:
             return [self.value(part, env) for part in node.elts]
-        if kind in (ast.ListComp, ast.GeneratorExp):
+        if kind in _LOOPS:
             return list(self.loop(node.elt, node.generators, env))
         if kind is ast.Subscript:
             parts = node.slice.elts if type(node.slice) is ast.Tuple else [node.slice]
-            return self.item(node.value, [self.value(part, env) for part in parts], env)
+            return self.item(node.value, [whole(self.value(part, env), "an index") for part in parts], env)
         demand(kind is ast.Call, f"{ast.unparse(node)[:60]} has no meaning here")
         return self.call(node.func.id, node.args, env)
 
-    def operation(self, kind: type, left: Value, right: Value) -> Value:
-        if kind is ast.Pow:
-            return self.power(left, right)
-        if kind is ast.MatMult:
-            return self.product(left, right)
-        demand(kind in _ARITHMETIC, f"{kind.__name__} is no operation of the language")
-        return self.each(_ARITHMETIC[kind], left, right)
-
-    def name(self, name: str, env: Mapping[str, Value]) -> Value:
+    def name(self, name: str, env: Env) -> Value:
         for known in (env, self.data, self.hints):
             if name in known:
                 return known[name]
-        if name in self.defined and not self.defined[name][0]:
-            return self.apply(name, [])
-        if name == "x_star":
-            return threshold(self.bits)
-        demand(name in WORDS, f"{short(name)} is not known")
-        return name
+        if name in self.defined:
+            return self.apply(name, []) if not self.defined[name][0] else name
+        demand(name in WORDS or name == "x_star", f"{short(name)} is not known")
+        return threshold(self.bits) if name == "x_star" else name
 
-    def item(self, array: ast.expr, index: list[Value], env: Mapping[str, Value]) -> Value:
-        places = [whole(i, "an index") for i in index]
+    def item(self, array: ast.expr, places: list[int], env: Env) -> Value:
         demand(min(places) >= 0, "an index is negative")
         name = array.id if isinstance(array, ast.Name) else ""
         if name in self.defined and self.defined[name][0] and name not in env:
@@ -262,81 +187,60 @@ class Evaluator:
         else:
             result = self.value(array, env)
             for i in places:
-                demand(type(result) is list and 0 <= i < len(result), f"{name}{places}: no such member")
+                demand(type(result) is list and i < len(result), f"{name}{places}: no such member")
                 result = result[i]
         if type(result) is list:
-            self._labels[id(result)] = f"{name}[{','.join(map(str, places))}]"
+            self.labels[id(result)] = f"{name}[{','.join(map(str, places))}]"
         return result
 
-    def call(self, name: str, arguments: list[ast.expr], env: Mapping[str, Value]) -> Value:
-        if name[:-2] in REDUCTIONS and name[-2:] in INDICES and len(arguments) == 1:
-            index = name[-1]
-            members = (
-                [Fraction(1), Fraction(2), "inf"]
-                if index == "p"
-                else self.range(self.name(INDICES[name[-2:]], env))
-            )
-            return REDUCTIONS[name[:-2]](self, [self.value(arguments[0], {**env, index: i}) for i in members])
-        if name == "recursion":
-            return self.recursion(arguments, env)
-        if name in self.defined:
-            if (
-                name in PLACED and arguments and isinstance(arguments[0], ast.Subscript)
-            ):  # the place of P[l, h] or X[l]
-                place = arguments[0].slice
-                arguments = [*(place.elts if isinstance(place, ast.Tuple) else [place]), *arguments[1:]]
-            return self.apply(name, [self.value(argument, env) for argument in arguments])
-        if name in ("jacobian", "unique_zero"):  # the first argument is the name of a definition
-            first: Any
-            first, *rest = arguments
-            demand(isinstance(first, ast.Name) and first.id in self.defined, f"{name} needs the name of a map")
-            return RULES[name](self, first.id, *(self.value(argument, env) for argument in rest))
+    def call(self, name: str, arguments: list[Any], env: Env) -> Value:
+        name = env[name] if type(env.get(name)) is str else name  # a map that was handed on by its name
+        verb, _, index = name.rpartition("_")
+        if verb in REDUCTIONS and index in (*REACH, "p") and len(arguments) == 1:
+            exponents = [Fraction(1), Fraction(2), "inf"]
+            members = exponents if index == "p" else self.range(self.name(REACH[index], env))
+            return REDUCTIONS[verb](self, [self.value(arguments[0], {**env, index: i}) for i in members])
+        if name == "recursion":  # recursion(b, start, step): b = start, then b = step for l = 0, .., L - 1
+            letter = arguments[0].id if len(arguments) == 3 and isinstance(arguments[0], ast.Name) else ""
+            demand(re.fullmatch("[abcstuvxyz]", letter) is not None, "recursion(b, start, step) is needed")
+            b = self.value(arguments[1], env)
+            for l in self.range(self.name("L", env)):
+                b = self.value(arguments[2], {**env, letter: b, "l": l})
+            return b
         if name in ("all", "any") and len(arguments) == 1 and isinstance(arguments[0], ast.GeneratorExp):
-            return self.joined(
-                name == "all", self.loop(arguments[0].elt, arguments[0].generators, env)
-            )  # as far as needed
+            return self.joined(name == "all", self.loop(arguments[0].elt, arguments[0].generators, env))
+        if name in self.defined:
+            letters = self.defined[name][0]
+            if letters[:1] == ("l",) and arguments and isinstance(arguments[0], ast.Subscript):
+                arguments = [*_place(arguments[0], "P" if letters[1:2] == ("h",) else "X"), *arguments[1:]]
+            return self.apply(name, [self.value(argument, env) for argument in arguments])
         values = [self.value(argument, env) for argument in arguments]
         if name in REDUCTIONS:
             return REDUCTIONS[name](self, values[0] if len(values) == 1 and type(values[0]) is list else values)
-        demand(name in RULES or name in FUNCTIONS, f"{short(name)} is no function of the language")
+        demand(name in PRIMITIVES or name in FUNCTIONS, f"{short(name)} is no function of the language")
         try:
-            return (
-                RULES[name](self, *values)
-                if name in RULES
-                else self.each(lambda x: FUNCTIONS[name](self, x), *values)
-            )
-        except TypeError:
+            if name in PRIMITIVES:
+                return PRIMITIVES[name](self, *values)
+            return self.each(functools.partial(FUNCTIONS[name], self), *values)
+        except (TypeError, AttributeError, IndexError):
             raise Rejected(f"{name} does not take these arguments") from None
-
-    def recursion(self, arguments: list[ast.expr], env: Mapping[str, Value]) -> Value:
-        """recursion(b, start, step): b = start, then b = step for l = 0, .., L - 1, where the step may use b and
-        l."""
-        demand(len(arguments) == 3 and isinstance(arguments[0], ast.Name), "recursion(b, start, step) is needed")
-        letter, b = arguments[0].id, self.value(arguments[1], env)  # type: ignore[attr-defined]
-        for l in self.range(self.name("L", env)):
-            b = self.value(arguments[2], {**env, letter: b, "l": l})
-        return b
 
     def apply(self, name: str, values: list[Value]) -> Value:
         """A definition at these values; remembered, so that X[3] is worked out once."""
         parameters, body = self.defined[name]
         demand(len(parameters) == len(values), f"{name} takes {len(parameters)} arguments, {len(values)} given")
-        key = (name, *(id(v) if type(v) is list else v for v in values if not isinstance(v, (Interval, Dual))))
-        plain = not any(isinstance(v, (Interval, Dual)) for v in values)
-        if plain and key in self._cache:
-            return self._cache[key][0]
+        key = (name, *(id(v) if type(v) is list else v for v in values))
+        if key in self.cache:
+            return self.cache[key][0]
         self._inside += 1
         result = self.value(body, dict(zip(parameters, values, strict=True)))
         self._inside -= 1
-        if plain:
-            self._held += _numbers_in(result) * (200 + self.bits // 4)
-            demand(self._held <= MAX_HELD, "it needs more memory than is allowed")
-            self._cache[key] = (result, values)  # the values are kept alive: their ids are in the key
+        if not any(isinstance(v, (Interval, Dual)) for v in values):
+            self.tick(_numbers_in(result) * (200 + self.bits // 4))
+            self.cache[key] = (result, values)  # the values are kept alive: their ids are in the key
         return result
 
-    def loop(
-        self, element: ast.expr, generators: list[ast.comprehension], env: Mapping[str, Value]
-    ) -> Iterator[Value]:
+    def loop(self, element: ast.expr, generators: list[ast.comprehension], env: Env) -> Iterator[Value]:
         if not generators:
             yield self.value(element, env)
             return
@@ -355,30 +259,32 @@ class Evaluator:
         demand(bounds[-1] - (bounds[0] if len(bounds) > 1 else 0) <= MAX_LOOP, f"a range of more than {MAX_LOOP}")
         return [Fraction(i) for i in range(*bounds)]
 
-    # -- relations
-
-    def related(self, node: ast.expr, kind: type, left: Value, right: Value, env: Mapping[str, Value]) -> Truth:
+    def related(self, node: ast.expr, kind: type, left: Value, right: Value, env: Env) -> Truth:
+        """One relation between numbers; == also between words, and between lists, member by member."""
         demand(kind in _RELATIONS, f"{kind.__name__} is no relation of the language")
-        relation = _RELATIONS[kind]
+        relation = _RELATIONS[kind]  # type: ignore[index]
         if type(left) is list and type(right) is list and relation == "==":
-            demand(len(left) == len(right), f"{ast.unparse(node)[:60]}: lengths differ")
+            if len(left) != len(right):
+                raise Rejected(f"{ast.unparse(node)[:60]}: lengths differ")
             return self.joined(
-                True, (self.related(node, kind, a, b, env) for a, b in zip(left, right, strict=True))
+                True, [self.related(node, kind, a, b, env) for a, b in zip(left, right, strict=True)]
             )
         if type(left) is str or type(right) is str:
-            demand(relation == "==", f"{ast.unparse(node)[:60]}: words are only equal or not")
+            demand(relation == "==", "words are only equal or not")
             return bool(left == right)
-        for side in (left, right):
-            demand(
-                isinstance(side, (Fraction, Interval)),
-                f"{ast.unparse(node)[:60]}: numbers are needed on both sides",
-            )
+        numbers = isinstance(left, (Fraction, Interval)) and isinstance(right, (Fraction, Interval))
+        demand(numbers, "numbers are needed on both sides of a relation")
         truth = compare(relation, left, right)
-        indices = ", ".join(f"{k} = {v}" for k, v in env.items() if isinstance(v, (Fraction, str)) and len(k) == 1)
         self.relations += not self._inside
-        if not self._inside and (truth is not None or None not in self.records):
+        if (truth is None and None not in self.records) or (truth is not None and not self._inside):
+            short = ((k, v) for k, v in env.items() if isinstance(v, (Fraction, str)) and len(k) == 1)
+            indices = ", ".join(f"{k} = {v}" for k, v in short)
             self.records[truth] = Record(ast.unparse(node), left, right, truth, indices)
         return truth
+
+    def note(self, what: str, left: Value, right: Value) -> None:
+        """What could not be told, for the words."""
+        self.records.setdefault(None, Record(what, left, right, None))
 
     def joined(self, conjunction: bool, truths: Iterator[Truth] | Sequence[Truth]) -> Truth:
         """`and` or `or` of truth values; None unless one of them settles it."""
@@ -392,40 +298,31 @@ class Evaluator:
 
     # -- arithmetic
 
-    def short(self, x: Value) -> Value:
-        """A fraction that has become long is enclosed."""
-        if type(x) is Fraction and max(x.numerator.bit_length(), x.denominator.bit_length()) > MAX_EXACT_BITS:
-            return Interval.of(x, self.bits)
-        return x
-
     def lift(self, x: Number) -> Interval:
-        return x if isinstance(x, Interval) else Interval.of(x, self.bits)
+        return Interval.of(x, self.bits)
 
     def each(self, f: Callable[..., Any], *values: Value) -> Value:
-        """f of numbers, entry by entry of lists; a number goes with every entry of a list."""
+        """f of numbers, entry by entry of lists; a number goes with every entry. Long fractions are enclosed."""
         lists = [v for v in values if type(v) is list]
-        if not lists:
-            demand(
-                all(isinstance(v, (Fraction, Interval, Dual)) for v in values),
-                "a number is needed where a word stands",
-            )
-            return self.short(f(*values))
-        demand(len({len(v) for v in lists}) == 1, "arrays of different lengths meet")
-        self.tick()
-        return [self.each(f, *(v[i] if type(v) is list else v for v in values)) for i in range(len(lists[0]))]
+        if lists:
+            demand(len({len(v) for v in lists}) == 1, "arrays of different lengths meet")
+            self.tick()
+            return [self.each(f, *(v[i] if type(v) is list else v for v in values)) for i in range(len(lists[0]))]
+        demand(all(isinstance(v, (Fraction, Interval, Dual)) for v in values), "a number is needed, a word stands")
+        try:
+            x = f(*values)
+        except ZeroDivisionError:
+            raise Rejected("a division by zero") from None
+        long = type(x) is Fraction and max(x.numerator.bit_length(), x.denominator.bit_length()) > MAX_EXACT_BITS
+        return self.lift(x) if long else x
 
-    def power(self, base: Value, exponent: Value) -> Value:
-        if type(base) is list:
-            return [self.power(entry, exponent) for entry in base]
+    def power(self, base: Any, exponent: Any) -> Any:
         if isinstance(base, Dual):
             slope = exponent * self.power(base.value, exponent - 1)
-            return base.along(self.power(base.value, exponent), slope)
-        demand(isinstance(base, (Fraction, Interval)), "a power of what is no number")
+            return Dual.chain(self.power(base.value, exponent), (slope, base))
         if isinstance(exponent, Interval):
             return (self.lift(base).log() * exponent).exp()
-        demand(
-            type(exponent) is Fraction and abs(exponent) <= MAX_POWER, "an exponent that is no number, or too large"
-        )
+        demand(type(exponent) is Fraction and abs(exponent) <= MAX_POWER, "an exponent that is too large")
         if exponent.denominator == 2:
             return self.power(FUNCTIONS["sqrt"](self, base), Fraction(exponent.numerator))
         if exponent.denominator > 2:
@@ -437,35 +334,45 @@ class Evaluator:
                 return base**e
         return self.lift(base).power(e)
 
+    def total(self, values: Sequence[Any]) -> Any:
+        self.tick()
+        return functools.reduce(lambda a, b: self.each(operator.add, a, b), values, Fraction(0))
+
     def product(self, A: Value, B: Value) -> Value:
         """The matrix product; a vector is a row on the left and a column on the right."""
-        demand(type(A) is list and type(B) is list, "a matrix product of what is no array")
+        demand(type(A) is list and type(B) is list and len(A) * len(B) > 0, "a matrix product of what is no array")
         if type(A[0]) is not list:
             return self.product([A], B)[0]
         if type(B[0]) is not list:
             return [row[0] for row in self.product(A, [[b] for b in B])]
         demand(all(len(row) == len(B) for row in A), "matrices that do not fit are multiplied")
-        columns = [list(column) for column in zip(*B, strict=True)]
-        if any(isinstance(x, Dual) for row in itertools.chain(A, B) for x in row):
-            return [[self.total([a * b for a, b in zip(row, c, strict=True)]) for c in columns] for row in A]
-        left, right = [_over_one(row) for row in A], [_over_one(column) for column in columns]
-        length = max(r[2] for r in left) + max(r[2] for r in right)
-        long = length > MAX_EXACT_BITS or length * len(A) * len(columns) > 8 * MAX_HELD
-        if not long and all(r[1] for r in itertools.chain(left, right)):
-            exact = self.ticking(left)
-            sums = [[(sum(map(operator.mul, u, v)), p * q) for v, q, _ in right] for u, p, _ in exact]
-            return [[self.short(Fraction(*pair)) for pair in row] for row in self.ticking(sums)]
-        rows, cols = [self.aligned(row) for row in A], [self.aligned(column) for column in columns]
-        return [[self.dot(u, v) for v in cols] for u in self.ticking(rows)]
+        rows, columns = plain(A), transposed(plain(B))
+        if all(type(x) is Fraction for row in itertools.chain(rows, columns) for x in row):
+            values = [[self.total(list(map(operator.mul, u, v))) for v in columns] for u in rows]
+        else:
+            left, right = [self.spread(row) for row in rows], [self.spread(column) for column in columns]
+            values = [[self.dot(u, v) for v in right] for u in self.ticking(left)]
+        if not any(isinstance(x, Dual) for row in itertools.chain(A, B) for x in row):
+            return values
+        others = [list(zip(v, b, strict=True)) for v, b in zip(columns, transposed(B), strict=True)]
+        result: list[list[Dual]] = []
+        for u, row, found in zip(rows, A, values, strict=True):
+            pairs = ([p for a, x, (b, y) in zip(u, row, v, strict=True) for p in ((b, x), (a, y))] for v in others)
+            result.append([self.chain(value, *parts) for value, parts in zip(found, pairs, strict=True)])
+        return result
 
-    def aligned(self, row: list[Number]) -> tuple[list[int], list[int], list[int], int]:
+    def chain(self, value: Number, *parts: tuple[Number, Any]) -> Dual:
+        """The chain rule, within bounds of time and memory."""
+        result = Dual.chain(value, *parts)
+        self.tick(len(result.grad) * (100 + self.bits // 8))
+        return result
+
+    def spread(self, line: list[Number]) -> tuple[list[int], list[int], list[int], int]:
         """Middles, their sizes and radii as integers of one scale: |x - m 2^s| <= r 2^s, rounded outward."""
         self.tick()
-        enclosed = [self.lift(x) for x in row]
-        sizes = [max(x.lo.bit_length(), x.hi.bit_length()) + x.scale for x in enclosed if x.lo or x.hi]
-        scale = max(
-            min((x.scale for x in enclosed if x.lo or x.hi), default=0), max(sizes, default=0) - self.bits - 16
-        )
+        enclosed = [self.lift(x) for x in line]
+        sizes = [(x.scale, max(x.lo.bit_length(), x.hi.bit_length()) + x.scale) for x in enclosed if x.lo or x.hi]
+        scale = max(min(s for s, _ in sizes), max(s for _, s in sizes) - self.bits - 16) if sizes else 0
         ends = [x.ends(scale) for x in enclosed]
         middles = [low + high for low, high in ends]
         return middles, [abs(m) for m in middles], [high - low for low, high in ends], scale - 1
@@ -477,38 +384,82 @@ class Evaluator:
         radius = sum(map(operator.mul, size, r2)) + sum(map(operator.mul, r, map(operator.add, size2, r2)))
         return Interval(middle - radius, middle + radius, s + s2, self.bits)
 
-    def ticking(self, items: Sequence[T]) -> Iterator[T]:
+    def ticking(self, items: Sequence[Any]) -> Iterator[Any]:
         """The items, with a look at the clock before each."""
         for item in items:
             self.tick()
             yield item
 
-    def total(self, values: Sequence[Scalar]) -> Scalar:
-        self.tick()
-        result: Any = Fraction(0)
-        for value in values:
-            result = self.short(result + value)
-        return result  # type: ignore[no-any-return]
 
-
-def _over_one(row: list[Number]) -> tuple[list[int], int, int]:
-    """Fractions over one denominator, and their length in bits; denominator 0 if one is no fraction or they are
-    long."""
-    if not all(type(x) is Fraction for x in row):
-        return [], 0, 0
-    q = 1
-    for x in row:
-        q = math.lcm(q, x.denominator)  # type: ignore[union-attr]
-        if q.bit_length() > MAX_EXACT_BITS:
-            return [], 0, 0
-    numerators = [x.numerator * (q // x.denominator) for x in row]  # type: ignore[union-attr]
-    return numerators, q, max(q.bit_length(), *(p.bit_length() for p in numerators))
+def whole(value: Value, what: str) -> int:
+    demand(type(value) is Fraction and value.denominator == 1, f"{what} must be a whole number")
+    return int(value)
 
 
 def _numbers_in(value: Value) -> int:
     return sum(map(_numbers_in, value)) if type(value) is list else 1
 
 
-def whole(value: Value, what: str) -> int:
-    demand(type(value) is Fraction and value.denominator == 1, f"{what} must be a whole number")
-    return int(value)
+def _place(node: ast.Subscript, array: str) -> list[ast.expr]:
+    """The indices of P[l, h] or X[l], for what is defined by its place and not by its value."""
+    named = isinstance(node.value, ast.Name) and node.value.id == array
+    demand(named, f"{ast.unparse(node)[:60]}: {array} is needed here")
+    return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+# -- deciding ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the kernel found: accept, reject or undecided, why, and the relations that decided it."""
+
+    verdict: str
+    reason: str
+    bits: int = 0
+    trace: tuple[Record, ...] = ()
+    relations: int = 0
+
+
+def decide(
+    conditions: Sequence[str],
+    claim: str,
+    kind: str,
+    defined: Definitions,
+    data: Env,
+    hints: Env,
+    deadline: float,
+    *,
+    own: bool,
+) -> Outcome:
+    """Whether all conditions hold and the claim is true (kind "holds", "exists") or false (kind "violates")."""
+    texts = [(text, formula(text, own=own)) for text in (*conditions, claim)]
+    outcome, width = Outcome("undecided", "nothing was decided"), math.inf
+    start = min(max([PRECISIONS[0], *(whole(hints[name], name) for name in BITS if name in hints)]), MAX_BITS)
+    for bits in (start, *(b for b in PRECISIONS if b > start)):
+        work = Evaluator(defined, data, hints, bits, deadline)
+        trace: list[Record] = []
+        try:
+            for text, node in texts:
+                truth = work.truth(node, text)
+                trace.append(work.records.get(truth, Record(text, None, None, truth)))
+                if truth is not True:
+                    break
+            proved = len(trace) == len(texts)  # every condition
+            if proved and truth is not None:
+                agreed = truth == (kind != "violates")
+                reason = f"the claim is {'true' if truth else 'false'}, against the kind {kind!r}"
+                verdict = ("accept", "every condition holds") if agreed else ("reject", reason)
+                return Outcome(*verdict, bits, tuple(trace), work.relations)
+            if truth is False:
+                return Outcome("reject", f"a condition fails: {text}", bits, tuple(trace), work.relations)
+            reason = f"undecided at {bits} bits: {text}"
+            outcome, before = Outcome("undecided", reason, bits, tuple(trace), work.relations), width
+            sides = [s for s in (trace[-1].left, trace[-1].right) if isinstance(s, Interval)]
+            width = max(((s.hi - s.lo).bit_length() + s.scale for s in sides), default=0)
+            if width > before - 1:
+                return outcome  # more bits no longer narrow it: the box is too large
+        except Undecided as error:
+            reason = f"undecided at {bits} bits: {error}"
+            outcome = Outcome("undecided", reason, bits, tuple(trace), work.relations)
+    return outcome

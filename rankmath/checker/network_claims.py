@@ -91,6 +91,20 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "skip == 0",
         ),
     ),
+    "dong2021:3.3": (
+        "Column LayerNorm is a right multiplication",
+        (
+            "all_p(diameter(X[1], p) <= sum_h(normalised_norm(W[0, h], p)*tanh(form_norm(W_QK[0, h], p)*"
+            "diameter(X[0], p)**2/(4*sqrt(d_qk))))*diameter(X[0], p))"
+        ),
+        (
+            "layernorm == column",
+            "L == 1",
+            "mask == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
     "dong2021v1:2.2": (
         "Doubly exponential collapse, one head (2021 form)",
         (

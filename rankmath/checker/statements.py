@@ -13,6 +13,7 @@ from typing import Any
 
 from rankmath.checker.kernel import definitions
 from rankmath.checker.reading import MAX_SIDE
+from rankmath.checker.rules import RULES
 
 MAX_LAYERS = 128
 MAX_HEADS = 64
@@ -36,13 +37,18 @@ radius_of(M) = min(k for k in range(1, len(M) + 1) if reached(M, k))
 """
 
 # A self-attention network: X[i] tokens after i layers (X[0] the input, on the sphere if LayerNorm is), P[l, h]
-# attention.
+# attention; sent[l] is what layer l makes of X[l] before its map of single tokens (MLP) or LayerNorm.
 NETWORK = """
-X[i] = after_norm(input) if i == 0 else after_norm(skip * X[i - 1]
-    + sum(P[i - 1, h] @ X[i - 1] @ W[i - 1, h] for h in range(H)) + [bias[i - 1] for j in range(n)])
+X[i] = on_sphere(input) if i == 0 else on_sphere(over_columns(mapped(i - 1, sent[i - 1])))
+sent[l] = skip * X[l] + sum(P[l, h] @ X[l] @ W[l, h] for h in range(H)) + [bias[l] for j in range(n)]
+mapped(l, Y) = Y if mlp[l] == none else mlp_skip[l] * Y + [bent(y @ W_in[l] + b_in[l], mlp[l]) @ W_out[l] + b_out[l]
+    for y in Y]
+bent(v, f) = [max(0, x) for x in v] if f == relu else [tanh(x) for x in v] if f == tanh else undefined
+on_sphere(Y) = [y / length(y, 2) for y in Y] if layernorm == sphere else Y
+over_columns(Y) = [(y - mean_of(Y)) / deviations(Y) for y in Y] if layernorm == column else Y
+deviations(Y) = [sqrt(sum((c - sum(c)/n)**2) / n) for c in T(Y)]
 P[l, h] = softmax(logits[l, h], edges)
 logits[l, h] = (X[l] @ W_QK[l, h] @ T(X[l]) + [X[l] @ key_bias[l, h] for j in range(n)]) / sqrt(d_qk)
-after_norm(Y) = Y if layernorm == none else [y / length(y, 2) for y in Y]
 in_degree = max(sum(row) for row in edges)
 r = radius_of(edges) if quasi_strongly_connected() else 1
 K = -floor(-L / r)
@@ -59,12 +65,15 @@ operator_norm(M, p) = norm(M, inf) if p == 1 else norm(M, 1) if p == inf else no
     undefined
 form_norm(M, p) = norm(M, max) if p == 1 else norm(M, 2) if p == 2 else form_inf(M) if p == inf else undefined
 form_inf(M) = max(sum(abs(u @ M)) for u in signs(d)) if d <= 12 else sum(sum(abs(row)) for row in M)
+signs(k) = [[1], [0 - 1]] if k == 1 else [[v[i] if i < k - 1 else s for i in range(k)]
+    for v in signs(k - 1) for s in [1, 0 - 1]]
 least_singular(M) = sqrt(max(0, least_eigenvalue(T(M) @ M)))
 definiteness(M) = max(least_eigenvalue((M + T(M)) / 2), least_eigenvalue((M + T(M)) / (0 - 2)))
 definite(M) = positive_definite(M + T(M)) or positive_definite(0 - M - T(M))
 invertible(M) = matrix_rank(M) == d
 product_norm(p) = norm(chain([W[l, 0] for l in range(L)]), p)
-lipschitz(l) = 1
+lipschitz(l) = 1 if mlp[l] == none else norm(abs(W_in[l]) @ abs(W_out[l]) + mlp_skip[l] * identity(d), composite)
+normalised_norm(M, p) = operator_norm([row / deviations(sent[0]) for row in M], p)
 spread(l, at) = X[l] - [about(l, at) for j in range(n)]
 about(l, at) = mean_of(X[l]) if at == mean else center(X[l], composite) if at == composite else undefined
 tilts(l, h, at) = spread(l, at) @ W_QK[l, h] @ T(spread(l, at)) / sqrt(d_qk)
@@ -85,7 +94,7 @@ contraction(k) = 1 - sum(min(c) for c in T(chain([P[min(L, k * r + r) - 1 - t, 0
     r + r) - k * r)])))
 pole(t) = mean_of(X[0]) / length(mean_of(X[0]), 2) if t == 0 else pole(t - 1) @ W[t - 1, 0]
 height() = min(X[0] @ pole(0))
-section(t) = diameter([x / (x @ pole(t)) for x in X[t]], 2)
+section(l) = diameter([x / (x @ pole(l)) for x in X[l]], 2)
 gram_height(Y) = 1 / sqrt(sum(solve(Y @ T(Y), [1 for j in range(n)])))
 self_loops() = all(edges[i][i] == 1 for i in range(n))
 quasi_strongly_connected() = any(all(within(edges_and_loops, 8)[i][c] > 0 for i in range(n)) for c in
@@ -99,8 +108,8 @@ untouched(j) = all(W[l, h][j][i] == 0 for l in range(L) for h in range(H) for i 
     all(input[i][j] == 0 for i in range(n))
 disjoint_blocks() = all(untouched(j) for j in range(d) if written(j))
 longest(Y) = max(length(y, 2) for y in Y)
-first(Y) = skip * Y + sum(softmax((Y @ W_QK[0, h] @ T(Y) + [Y @ key_bias[0, h] for j in range(n)]) / sqrt(d_qk),
-    edges) @ Y @ W[0, h] for h in range(H))
+first(Y) = skip * Y + sum(averaged((Y @ W_QK[0, h] @ T(Y) + [Y @ key_bias[0, h] for j in range(n)]) / sqrt(d_qk),
+    edges, Y) @ W[0, h] for h in range(H))
 slopes = jacobian(first, X[0])
 jacobian_norm() = norm(slopes, 2)
 last_share(k) = P[0, 0][n - 1][k]
@@ -140,13 +149,25 @@ class Statement:
 
 
 _ROW = {"columns": "d", "rows": "n"}
+# x -> f(x W_in + b_in) W_out + b_out, plus x where skip is 1; f has slope at most 1.
+_MLP = {
+    "W_in": "d m",
+    "b_in": "m",
+    "W_out": "m d",
+    "b_out": "d",
+    "activation": ("relu", "tanh"),
+    "skip": "number",
+}
 NETWORK_DATA = {
     "X": "n d",
     "d_qk": "number",
     "skip": "number",
     "mask": ("complete", "n n"),
-    "layernorm": ("none", "sphere"),
-    "layers": [{"heads": [{"W_QK": "d d", "W": "d d", "key_bias": "d"}, MAX_HEADS], "bias": "d"}, MAX_LAYERS],
+    "layernorm": ("none", "sphere", "column"),
+    "layers": [
+        {"heads": [{"W_QK": "d d", "W": "d d", "key_bias": "d"}, MAX_HEADS], "bias": "d", "mlp?": _MLP},
+        MAX_LAYERS,
+    ],
 }
 # A residual's hint is named "X[l] inf" or "X[l] composite": a center, and weights on columns and rows.
 # What a claim about networks may name. The other definitions are the checker's own business.
@@ -154,6 +175,7 @@ CLAIM_FUNCTIONS = {
     *("sqrt", "exp", "log", "tanh", "abs", "floor", "expc", "tanhc", "min", "max", "recursion"),
     *("diameter", "residual", "mu", "about_mean", "cosine", "stable_rank", "norm", "operator_norm", "form_norm"),
     *("least_singular", "definiteness", "definite", "invertible", "product_norm", "lipschitz", "delta", "gamma"),
+    "normalised_norm",
     *("q_max", "q_min", "epsilon", "logit_range", "dobrushin", "entropy", "contraction", "height", "section"),
     *("gram_height", "self_loops", "quasi_strongly_connected", "strongly_connected", "orthogonal_values"),
     *("disjoint_blocks", "longest", "jacobian_norm", "influence", "last_share", "is_last"),
@@ -161,10 +183,10 @@ CLAIM_FUNCTIONS = {
     *(f"{verb}_{index}" for verb in ("sum", "prod", "max", "min", "all") for index in "lhik"),
     "all_p",
 }
+CLAIM_WORDS = {"X", "W", "W_QK", "P", "inf", "one", "composite", "frobenius", "max", "mean"}
 CLAIM_NAMES = {
     *("n", "d", "H", "L", "d_qk", "skip", "x_star", "r", "in_degree", "K", "tokens", "dim", "heads", "layers"),
-    *("X", "W", "W_QK", "P", "l", "h", "i", "k", "p"),
-    *("inf", "one", "composite", "frobenius", "max", "mean"),
+    *("l", "h", "i", "k", "p", *CLAIM_WORDS),
 }
 NETWORK_HINTS = {"*": {"center?": "d", "lines?": [_ROW, MAX_LINES]}}
 _BOTH, _HOLDS, _VIOLATES, _EXISTS = ("holds", "violates"), ("holds",), ("violates",), ("exists",)
@@ -548,20 +570,17 @@ _RESTING_HINTS = {
     "direction?": "N",
 }
 # F(X) = N(A(X) X W_V): N divides a token by its length; standard LayerNorm first subtracts the mean (a projection
-# after
-# W_V) and divides by the deviation, length/sqrt(d). With clusters of equal tokens one token of each is kept, of
-# whose
-# entries those in the support are the unknowns. `anchor` is subtracted and added again, as attention sums to 1: it
-# only
-# narrows the intervals.
+# after W_V) and divides by the deviation, length/sqrt(d). With clusters of equal tokens one of each is kept, of
+# whose entries those in the support are the unknowns. The mean token is subtracted from keys and values, and added
+# again, as attention sums to 1 and ignores a common logit: it only narrows the intervals.
 _RESTING_DEFINED = """
 k = len(support)
 sent = W_V if norm_kind == sphere else W_V @ (identity(d) - [[1/d for j in range(d)] for i in range(d)])
 scale = 1 if norm_kind == sphere else sqrt(d)
-anchor = sum(tokens @ sent) / n
-layer(X, shares) = [scale * y / length(y, 2) for y in seen(X, shares)]
-seen(X, shares) = [p @ (X @ sent - [anchor for j in range(len(X))]) + anchor for p in softmax(X @ (W_QK /
-    sqrt(d_qk)) @ T(X), shares)]
+layer(X, shares) = [scale * unit(y) for y in seen(X, X - rows(sum(tokens) / n, len(X)), shares)]
+seen(X, Z, shares) = averaged(X @ (W_QK / sqrt(d_qk)) @ T(Z), shares, Z @ sent)
+    + rows(sum(tokens) / n @ sent, len(X))
+rows(v, k) = [v for j in range(k)]
 leader(c) = min(i for i in range(n) if clusters[i] == c)
 share(i) = [sum(mask[i][j] for j in range(n) if clusters[j] == c) / sum(mask[i]) for c in range(k)]
 start = [tokens[leader(c)] for c in range(k)]
@@ -929,5 +948,5 @@ STATEMENTS |= {
     ),
 }
 
-DEFINED = {key: definitions(f"{COMMON}\n{statement.define}") for key, statement in STATEMENTS.items()}
-DEFINED_NETWORK = definitions(COMMON + NETWORK)
+DEFINED = {key: definitions(f"{RULES}{COMMON}\n{statement.define}") for key, statement in STATEMENTS.items()}
+DEFINED_NETWORK = definitions(RULES + COMMON + NETWORK)

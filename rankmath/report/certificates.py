@@ -87,11 +87,13 @@ def _certify(statement: Statement, instance: Instance) -> Certificate | None:
 
 
 def _carried(instance: Instance) -> bool:
-    """Whether a certificate can carry the instance: no token map, no LayerNorm over columns."""
+    """Whether a certificate can carry the instance: maps of single tokens are relu or tanh, without LayerNorm."""
     if isinstance(instance, ArrayInstance):
         return True
     net = instance.net
-    return not any(net.mlp) and (net.norm is None or net.norm.kind == "sphere")
+    if any(net.mlp):
+        return net.norm is None and all(f is None or f.activation in ("relu", "tanh") for f in net.mlp)
+    return net.norm is None or net.norm.kind in ("sphere", "column")
 
 
 def _sources(statement: Statement) -> Iterator[Iterator[Instance]]:

@@ -29,8 +29,7 @@ def table() -> str:
 
     parts = [_HEAD]
     for key, entry in statements().items():
-        # The format has no LayerNorm over columns.
-        if not entry.arrays and "layernorm == column" not in entry.given_texts:
+        if not entry.arrays:
             given = "".join(f"            {_literal(text, 12)},\n" for text in entry.given_texts)
             claim = f"        {_literal(entry.title, 8)},\n        {_literal(entry.claim_text, 8)},\n"
             parts.append(f'    "{key}": (\n{claim}        (\n{given}        ),\n    ),\n')
@@ -54,6 +53,7 @@ def _literal(text: str, indent: int) -> str:
 def reference() -> str:
     """What every key means to the checker, in Markdown: generated from its tables."""
     from rankmath.checker import checker, statements
+    from rankmath.checker.rules import RULES
 
     lines = ["### Claims about networks", "", "| key | claim | given |", "|---|---|---|"]
     for key, (_, claim, given) in network_claims.NETWORK_CLAIMS.items():
@@ -65,8 +65,8 @@ def reference() -> str:
         lines += [f"**`{key}`** ({kinds}): {entry.says}.", "", f"Data: {fields}. Claim: `{entry.claim}`."]
         lines += [f"Given: {'; '.join(f'`{text}`' for text in entry.given)}."] if entry.given else []
         lines += [f"Relied on, not computed: {text}." for text in entry.relies] + [""]
-    lines += ["### Definitions", "", "Of norms and graphs, and of a network:", ""]
-    lines += ["```text", statements.COMMON.strip(), statements.NETWORK.strip(), "```", ""]
+    lines += ["### Definitions", "", "Of the rules, of norms and graphs, and of a network:", ""]
+    lines += ["```text", RULES.strip(), statements.COMMON.strip(), statements.NETWORK.strip(), "```", ""]
     lines += [f"The format is `{checker.FORMAT}`; a changed definition needs a new one.", ""]
     return "\n".join(lines)
 

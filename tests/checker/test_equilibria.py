@@ -20,18 +20,19 @@ from hypothesis import strategies as st
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import NotIssued
 from rankmath.checker.checker import CheckResult, check_text
-from rankmath.checker.intervals import Interval
+from rankmath.checker.intervals import Interval, Undecided
 from rankmath.checker.kernel import Evaluator
-from rankmath.checker.rules import jacobian as interval_jacobian
+from rankmath.checker.primitives import jacobian as interval_jacobian
 from rankmath.checker.statements import DEFINED
 from rankmath.claims.stable_causal import exhibit_stable_causal
 from rankmath.claims.wu2024_3 import exhibit_every_rank
-from rankmath.equilibria.certify import EquilibriumProof, certify_equilibrium
+from rankmath.equilibria.certify import EquilibriumProof, certify_design, certify_equilibrium
 from rankmath.equilibria.constructions import all_ranks, layernorm_equilibrium
+from rankmath.equilibria.designs import causal_design
 from rankmath.equilibria.map import attention, jacobian, layer
 
 BITS = 128
-MUTATIONS = 300
+MUTATIONS = 60
 
 
 def number(value: int | str) -> Fraction:
@@ -262,7 +263,7 @@ def test_zeros_that_do_not_stay(clustered: Certificate) -> None:
             "support[c][a] == 1 or start[c][a] == 0",
         ),  # W_V carries the second coordinate to the third
         ([[0, 0, 0], [0, 1, 1]], "support[c][a] == 1 or start[c][a] == 0"),
-        ([[0, 1, 1], [0, 1, 1]], "preconditioner"),
+        ([[0, 1, 1], [0, 1, 1]], "matrices that do not fit"),
     ]:
         assert reason in changed(clustered, hints={"support": kept}).reason
     # With this W_V tokens with a third coordinate get a first one.
@@ -512,6 +513,26 @@ def test_the_interval_map_and_jacobian_enclose_the_true_ones(norm: str, seed: in
         assert contains(box, jacobian(Z, *system), slack)
 
 
+def test_a_contraction_is_shown_over_the_whole_box() -> None:
+    """At its center any box contracts, and any center rests that moves by less than the box: both are refused."""
+    content = json.loads(certify_design(causal_design(2)).certificate("own:stable-equilibrium").text())
+    x, W, V, mask = (fractions(content["data"][name]) for name in ("tokens", "W_QK", "W_V", "mask"))
+    w, size, rate = fractions(content["hints"]["weights"]), number(content["hints"]["size"]), Fraction(7, 8)
+
+    def shown(x: Any, size: Fraction, rate: Fraction = rate) -> bool | None:
+        work = Evaluator(DEFINED["own:stable-equilibrium"], {}, {}, 256, time.monotonic() + 60)
+        try:
+            return bool(work.apply("contracts", [x, W, V, mask, w, size, rate, Fraction(0)])) or None
+        except Undecided:
+            return None
+
+    assert shown(x, size) is True
+    assert shown(x, Fraction(1, 4) / max(map(max, w))) is None
+    assert shown(x, size, Fraction(1, 4)) is None
+    assert shown(moved(x, (1, 0), size * w[1][0] / 2), size) is None
+    assert shown(moved(x, (1, 0), size * w[1][0] / 1000), size) is True
+
+
 # -- mutations: no accepted claim is false --------------------------------------------------------------------
 
 
@@ -646,7 +667,7 @@ def test_mutations_are_rejected_or_true(name: str, request: pytest.FixtureReques
             accepted += 1
             assert is_true(content), (path, last, inner[last])
     # Both sides of the line are visited.
-    assert 10 < accepted < MUTATIONS - 10
+    assert 5 < accepted < MUTATIONS - 5
 
 
 def test_the_judge_is_not_blind(pair: Certificate) -> None:

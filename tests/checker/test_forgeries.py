@@ -27,8 +27,8 @@ from rankmath.linalg.exact_residuals import ExactResidual, exact_residual_bounds
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import ResidualNorm
 
-MUTATIONS = 900
-FORGERIES = 900
+MUTATIONS = 450
+FORGERIES = 400
 BITS = 500
 MINE = "diameter(X[1], 1) <= sum_h(norm(W[0, h], inf))*diameter(X[0], 1)"
 # Singular values and the like come from float64.
@@ -492,7 +492,7 @@ def test_no_mutation_is_accepted_unless_it_is_true(twenty_each: dict[str, list[C
         counts[certificate.statement] += 1
     # Each statement says yes to some changes and no to others: neither half of the test is empty.
     assert min(accepted.values()) > 0, accepted
-    assert min(rejected.values()) > 10, rejected
+    assert min(rejected.values()) > 5, rejected
 
 
 FLIPPED = {"holds": "violates", "violates": "holds", "exists": "violates"}

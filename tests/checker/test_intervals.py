@@ -62,8 +62,8 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b,
     "divide": lambda a, b: a / b,
-    "max": lambda a, b: a.max(b),
-    "min": lambda a, b: a.min(b),
+    "max": lambda a, b: a.merged(b, max, max) if isinstance(a, Interval) else a.max(b),
+    "min": lambda a, b: a.merged(b, min, min) if isinstance(a, Interval) else a.min(b),
 }
 
 
@@ -98,16 +98,9 @@ def test_unary_operations_contain_the_true_value(name: str) -> None:
 
 def test_exp_contains_the_true_value_from_minus_ten_thousand_to_ten_thousand() -> None:
     rng = random.Random("exp")
-    for _ in range(OPERATIONS):
+    for _ in range(OPERATIONS // 10):
         A, a = draw_exponent(rng)
         assert contains(A.exp(), a.exp()), (A.lo, A.hi, A.scale, A.bits)
-
-
-def test_tanh_contains_the_true_value() -> None:
-    rng = random.Random("tanh")
-    for _ in range(OPERATIONS // 5):
-        A, a = draw(rng, scale=-70)  # up to about 16: beyond, 200 bits cannot tell tanh from 1
-        assert contains(A.tanh(), a.tanh()), (A.lo, A.hi, A.scale, A.bits)
 
 
 rationals = st.fractions(min_value=-1000, max_value=1000, max_denominator=10**6)
@@ -170,7 +163,7 @@ def test_what_is_far_below_is_rounded_outward_when_scales_are_aligned(gap: int, 
     # The same through the comparison alone, which aligns scales itself.
     assert compare("<", Fraction(0), Interval(1, 1, -gap, 64)) is True
     assert compare("<=", one, tiny) is False
-    assert one.max(one + tiny).upper() >= 1
+    assert one.merged(one + tiny, max, max).upper() >= 1
     assert tiny.ends(0) == ((0, 1) if sign > 0 else (-1, 0))
 
 
@@ -185,8 +178,6 @@ def test_exp_outside_its_range_is_bounded_or_undecided() -> None:
     small = Interval.of(-(2**40), 64).exp()
     assert small.lo == 0
     assert compare("<", small, Interval(1, 1, -(2**20) + 1, 64)) is True
-    assert compare("<=", Interval.of(2**40, 64).tanh(), Fraction(1)) is True
-    assert compare("<", Interval.of(2**40, 64).tanh(), Fraction(1)) is None
     with pytest.raises(Undecided, match="2\\^20"):
         Interval.of(2**40, 64).exp()
 

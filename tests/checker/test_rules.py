@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Mapping
 from fractions import Fraction
@@ -14,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankmath.certificates.issue import exact_array
-from rankmath.checker import rules
+from rankmath.checker import primitives
 from rankmath.checker.intervals import Dual, Interval, Rejected, Undecided, compare
 from rankmath.checker.kernel import Evaluator, definitions, formula
+from rankmath.checker.rules import RULES
 from rankmath.checker.statements import COMMON, DEFINED_NETWORK
 from rankmath.linalg.exact_residuals import exact_residual_bounds
 
@@ -25,7 +27,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def work(text: str = "", bits: int = BITS, hints: Mapping[str, Any] | None = None, **data: Any) -> Evaluator:
-    return Evaluator(definitions(f"{COMMON}\n{text}"), data, hints or {}, bits, time.monotonic() + 60)
+    return Evaluator(definitions(f"{RULES}{COMMON}\n{text}"), data, hints or {}, bits, time.monotonic() + 60)
 
 
 def rows(A: Any) -> list[list[Fraction]]:
@@ -49,6 +51,10 @@ def holds(x: Any, value: float, slack: float = 1e-9) -> bool:
 # -- 3: dual lower bounds -----------------------------------------------------------------------------------
 
 
+def columns_of(X: Any) -> Any:
+    return [list(column) for column in zip(*X, strict=True)]
+
+
 def composite_at(X: Any, x: Any) -> tuple[Fraction, Fraction]:
     distances = abs(np.array(rows(X)) - np.array(vector(x))[None, :])
     return distances.sum(axis=0).max(), distances.sum(axis=1).max()
@@ -67,10 +73,10 @@ def test_any_weights_prove_a_true_line_and_any_lines_a_true_bound(seed: int, enc
         for _ in range(int(rng.integers(1, 5)))
     ]
     w = work(hints={" composite": {"lines": lines}, " inf": {"lines": lines}})
-    proved = [rules._line(w, line["columns"], line["rows"], tokens) for line in lines]
+    proved = [w.apply("line", [columns_of(tokens), line["columns"], line["rows"]]) for line in lines]
     bounds = {norm: exact_residual_bounds(X, norm) for norm in ("one", "inf", "composite")}
     centers = [*rng.integers(-9, 10, (20, d)), *(b.center for b in bounds.values())]
-    least = {norm: rules._residual(w, tokens, norm) for norm in ("composite", "inf")}
+    least = {norm: w.apply("residual_of", [tokens, norm]) for norm in ("composite", "inf")}
     for x in centers:
         a, b = composite_at(X, x)
         assert all(alpha * a + beta * b >= v for alpha, beta, v in proved)
@@ -81,7 +87,7 @@ def test_any_weights_prove_a_true_line_and_any_lines_a_true_bound(seed: int, enc
         assert holds(least[norm], value)
         proof = [{"columns": vector(p.columns), "rows": vector(p.rows)} for p in bound.dual]
         sharp = work(hints={f" {norm}": {"lines": proof, "center": list(bound.center)}})
-        enclosure = sharp.lift(rules._residual(sharp, tokens, norm))
+        enclosure = sharp.lift(sharp.apply("residual_of", [tokens, norm]))
         assert float(enclosure.lower()) == pytest.approx(value, rel=1e-9)
         assert float(enclosure.upper()) == pytest.approx(value, rel=1e-9)
 
@@ -91,16 +97,16 @@ def test_negative_weights_prove_nothing() -> None:
     X = rows([[0, 0], [4, 0], [0, 4]])
     for columns, weights in (([-1, 0], [1, 1, 1]), ([0, 0], [-1, 3, 3]), ([1, 1], [1, 1, Fraction(-1, 2**300)])):
         with pytest.raises(Rejected, match="negative"):
-            rules._line(work(), vector(columns), vector(weights), X)
+            work().apply("line", [columns_of(X), vector(columns), vector(weights)])
     for norm in ("inf", "composite"):
         bad = {f" {norm}": {"lines": [{"columns": vector([0, 0]), "rows": vector([-1, 3, 3])}]}}
         with pytest.raises(Rejected, match="negative"):
-            rules._residual(work(hints=bad), X, norm)
+            work(hints=bad).apply("residual_of", [X, norm])
 
 
 def test_weights_all_zero_prove_the_bound_zero() -> None:
     nothing = {" inf": {"lines": [{"columns": vector([0, 0]), "rows": vector([0, 0, 0])}]}}
-    enclosure = work().lift(rules._residual(work(hints=nothing), rows([[0, 0], [4, 0], [0, 4]]), "inf"))
+    enclosure = work().lift(work(hints=nothing).apply("residual_of", [rows([[0, 0], [4, 0], [0, 4]]), "inf"]))
     assert enclosure.lower() == 0
     assert enclosure.upper() >= 4
 
@@ -109,7 +115,7 @@ def test_without_hints_the_residual_is_still_enclosed() -> None:
     X = rows([[0, 0], [4, 0], [0, 4]])
     for norm in ("inf", "composite"):
         true = exact_residual_bounds(X, norm)  # type: ignore[arg-type]
-        assert holds(rules._residual(work(), X, norm), float(true.upper) ** (1 / true.power))
+        assert holds(work().apply("residual_of", [X, norm]), float(true.upper) ** (1 / true.power))
 
 
 def test_a_center_must_be_least_up_to_a_small_factor() -> None:
@@ -118,10 +124,10 @@ def test_a_center_must_be_least_up_to_a_small_factor() -> None:
     for center, good in ((Fraction(1), True), (1 + Fraction(1, 2**22), True), (1 + Fraction(1, 2**18), False)):
         w = work(hints={" composite": {"center": [center], "lines": line}})
         if good:
-            assert rules._center(w, X, "composite") == [center]
+            assert w.apply("center", [X, "composite"]) == [center]
         else:
-            with pytest.raises(Undecided, match="not shown to be least"):
-                rules._center(w, X, "composite")
+            with pytest.raises(Undecided, match="not decided"):
+                w.apply("center", [X, "composite"])
 
 
 # -- 5: definiteness ---------------------------------------------------------------------------------------
@@ -134,29 +140,29 @@ def test_definiteness_is_told_as_exact_minors_tell_it(seed: int, size: int) -> N
     A = rng.integers(-5, 6, (size, size))
     S = A + A.T
     minors = [int(flint.fmpz_mat(S[:k, :k].tolist()).det()) for k in range(1, size + 1)]
-    truth = rules.definite(work(), rows(S))
+    truth = primitives.positive_definite(work(), rows(S))
     if all(minors):
         assert truth is (min(minors) > 0)
     elif truth is not None:
         assert truth is False
     G = A @ A.T
     regular = int(flint.fmpz_mat(A.tolist()).rank()) == size
-    assert (rules.definite(work(), rows(G)) is True) == regular
-    assert rules.definite(work(), rows(G - (int(np.trace(G)) + 1) * np.eye(size, dtype=int))) is False
+    assert (primitives.positive_definite(work(), rows(G)) is True) == regular
+    assert primitives.positive_definite(work(), rows(G - (int(np.trace(G)) + 1) * np.eye(size, dtype=int))) is False
 
 
 @pytest.mark.parametrize(("width", "truth"), [(0.0, True), (0.2, True), (0.6, None), (1.5, None)])
 def test_definiteness_over_a_box(width: float, truth: bool | None) -> None:
     """[[2, 1], [1, 2]] has least eigenvalue 1; a box of half-width w reaches eigenvalue 1 - 2w."""
-    assert rules.definite(work(), boxed([[2, 1], [1, 2]], width)) is truth
+    assert primitives.positive_definite(work(), boxed([[2, 1], [1, 2]], width)) is truth
 
 
 def test_a_box_around_the_singular_is_undecided_and_the_indefinite_is_false() -> None:
-    assert rules.definite(work(), boxed([[1, 1], [1, 1]])) is None
-    assert rules.definite(work(), boxed([[1, 2], [2, 1]], 0.1)) is False
-    assert rules.definite(work(), boxed([[-1, 0], [0, 5]], 0.25)) is False
+    assert primitives.positive_definite(work(), boxed([[1, 1], [1, 1]])) is None
+    assert primitives.positive_definite(work(), boxed([[1, 2], [2, 1]], 0.1)) is False
+    assert primitives.positive_definite(work(), boxed([[-1, 0], [0, 5]], 0.25)) is False
     # Inside the box around the identity's border there are matrices of both kinds.
-    assert rules.definite(work(), boxed([[1, 0], [0, 0]], 0.25)) is None
+    assert primitives.positive_definite(work(), boxed([[1, 0], [0, 0]], 0.25)) is None
 
 
 @given(seed=seeds, size=st.integers(1, 5))
@@ -164,19 +170,19 @@ def test_a_box_around_the_singular_is_undecided_and_the_indefinite_is_false() ->
 def test_least_eigenvalues_and_spectral_norms_are_enclosed_tightly(seed: int, size: int) -> None:
     rng = np.random.default_rng(seed)
     A = rng.integers(-9, 10, (size, size))
-    least = rules.least_eigenvalue(work(), rows(A + A.T))
+    least = primitives.least_eigenvalue(work(), rows(A + A.T))
     true = float(np.linalg.eigvalsh(A + A.T)[0])
     assert holds(least, true)
     assert float(least.upper() - least.lower()) < 1e-9
-    norm = rules._spectral(work(), rows(A))
+    norm = work().apply("spectral", [rows(A)])
     assert holds(norm, float(np.linalg.norm(A, 2)))
     assert float(work().lift(norm).upper() - work().lift(norm).lower()) < 1e-6
 
 
 def test_spectral_norms_that_simple_bounds_settle_are_exact() -> None:
-    assert rules._spectral(work(), rows([[0, 3], [3, 0]])) == 3
-    assert rules._spectral(work(), rows([[1, 0], [0, 1]])) == 1
-    assert rules._spectral(work(), rows([[0, 0], [0, 0]])) == 0
+    assert work().apply("spectral", [rows([[0, 3], [3, 0]])]) == 3
+    assert work().apply("spectral", [rows([[1, 0], [0, 1]])]) == 1
+    assert work().apply("spectral", [rows([[0, 0], [0, 0]])]) == 0
 
 
 @given(seed=seeds, size=st.integers(1, 5))
@@ -185,12 +191,10 @@ def test_ranks_and_singularity_are_exact(seed: int, size: int) -> None:
     rng = np.random.default_rng(seed)
     A = rng.integers(-2, 3, (size, size))
     exact = flint.fmpz_mat(A.tolist())
-    assert rules._rank(work(), rows(A)) == exact.rank()
-    if rules._nonsingular(work(), rows(A)) is True:
-        assert exact.det() != 0
-    solved = exact.det() != 0 and all(flint.fmpz_mat(A[:k, :k].tolist()).det() for k in range(1, size + 1))
-    if solved:
-        x = rules._solve(work(), rows(A), vector(np.ones(size, int)))
+    assert primitives.PRIMITIVES["matrix_rank"](work(), rows(A)) == exact.rank()
+    assert work().apply("nonsingular", [rows(A)]) is (True if exact.det() != 0 else None)
+    if exact.det() != 0:
+        x = primitives.solved(work(), rows(A), vector(np.ones(size, int)))
         assert all(holds(total, 1.0, 1e-20) for total in work().product(rows(A), x))
 
 
@@ -203,10 +207,10 @@ CENTER, INVERSE = vector([1, 1]), rows([[0.25, 0.5], [0.25, -0.5]])
 def test_a_zero_is_found_where_there_is_one() -> None:
     """x² + y² = 2, x = y has the zero (1, 1) and the Jacobian [[2, 2], [1, -1]] there."""
     for radius in (Fraction(1, 10**30), Fraction(1, 10), Fraction(1, 4)):
-        assert rules.unique_zero(work(ROOT), "f", CENTER, radius, INVERSE) is True
+        assert work(ROOT).apply("unique_zero", ["f", CENTER, radius, INVERSE]) is True
     near = vector([Fraction(101, 100), 1])
-    assert rules.unique_zero(work(ROOT), "f", near, Fraction(1, 10), INVERSE) is True
-    assert rules.unique_zero(work(ROOT), "f", near, Fraction(1, 1000), INVERSE) is None  # it lies outside
+    assert work(ROOT).apply("unique_zero", ["f", near, Fraction(1, 10), INVERSE]) is True
+    assert work(ROOT).apply("unique_zero", ["f", near, Fraction(1, 1000), INVERSE]) is None  # it lies outside
 
 
 def test_a_box_with_two_zeros_or_a_double_one_or_none_is_refused() -> None:
@@ -216,28 +220,29 @@ def test_a_box_with_two_zeros_or_a_double_one_or_none_is_refused() -> None:
         ("f(v) = [v[0]**2 + 1, v[1]]", [0, 0], Fraction(1, 10)),  # none
     ):
         for Y in (INVERSE, rows(np.eye(2, dtype=int)), rows([[0, 0], [0, 0]])):
-            assert rules.unique_zero(work(text), "f", vector(center), Fraction(radius), Y) is None
+            assert work(text).apply("unique_zero", ["f", vector(center), Fraction(radius), Y]) is None
 
 
 def test_the_derivative_is_taken_over_the_whole_box_and_not_at_its_center() -> None:
     """x³ - x on [-1.5, 1.5] has three zeros, though at the center 0 its derivative -1 is as good as any."""
     cubic = "f(v) = [v[0]**3 - v[0]]"
-    assert rules.unique_zero(work(cubic), "f", vector([0]), Fraction(3, 2), rows([[-1]])) is None
-    assert rules.unique_zero(work(cubic), "f", vector([0]), Fraction(1, 4), rows([[-1]])) is True
+    assert work(cubic).apply("unique_zero", ["f", vector([0]), Fraction(3, 2), rows([[-1]])]) is None
+    assert work(cubic).apply("unique_zero", ["f", vector([0]), Fraction(1, 4), rows([[-1]])]) is True
     # The radius bounds the growth of |I - Y Df| too: on [-0.6, 0.6] the slope turns over.
-    assert rules.unique_zero(work(cubic), "f", vector([0]), Fraction(7, 10), rows([[-1]])) is None
+    assert work(cubic).apply("unique_zero", ["f", vector([0]), Fraction(7, 10), rows([[-1]])]) is None
 
 
 def test_a_singular_preconditioner_shows_nothing() -> None:
-    assert rules.unique_zero(work(ROOT), "f", CENTER, Fraction(1, 10), rows([[0.25, 0.5], [0.25, 0.5]])) is None
-    with pytest.raises(Rejected, match="preconditioner"):
-        rules.unique_zero(work(ROOT), "f", CENTER, Fraction(1, 10), rows([[1]]))
+    assert work(ROOT).apply("unique_zero", ["f", CENTER, Fraction(1, 10), rows([[0.25, 0.5], [0.25, 0.5]])]) is None
+    with pytest.raises(Rejected, match="do not fit"):
+        work(ROOT).apply("unique_zero", ["f", CENTER, Fraction(1, 10), rows([[1]])])
 
 
 # -- derivatives --------------------------------------------------------------------------------------------
 
 MAP = """
-f(X) = [y/length(y, 2) for y in softmax(X @ W @ T(X), M) @ X @ V]
+f(X) = [y/length(y, 2) for y in averaged(X @ W @ T(X), M, X) @ V]
+u(X) = [unit(y) for y in averaged(X @ W @ T(X), M, X @ V)]
 g(v) = [exp(v[0])*v[1], sqrt(v[0]*v[0] + v[1]**2), v[0]/v[1], 3/v[1] - v[0]]
 """
 
@@ -256,22 +261,23 @@ def test_derivatives_enclose_difference_quotients(seed: int) -> None:
         return (Y / np.linalg.norm(Y, axis=1, keepdims=True)).ravel()
 
     w = work(MAP, W=rows(W), V=rows(V), M=rows(M))
+    assert all(holds(x, s) for x, s in zip(w.apply("flat", [w.apply("u", [rows(X)])]), f(X).tolist(), strict=True))
     try:
-        J = rules.jacobian(w, "f", boxed(X, 2.0**-20))
+        both = [primitives.jacobian(w, name, boxed(X, 2.0**-20)) for name in ("f", "u")]
     except Undecided:
         return  # a token is sent too near to zero to be divided by its length
     h = 1e-6
-    for k in range(n * d):
+    for k, J in itertools.product(range(n * d), both):
         E = np.zeros(n * d)
         E[k] = h
         slope = (f(X + E.reshape(n, d)) - f(X - E.reshape(n, d))) / (2 * h)
         size = max(1.0, float(abs(slope).max()))
         assert all(holds(row[k], s, 1e-4 * size) for row, s in zip(J, slope.tolist(), strict=True))
-    assert all(float(x.upper() - x.lower()) < 1 for row in J for x in row if isinstance(x, Interval))
+        assert all(float(x.upper() - x.lower()) < 1 for row in J for x in row if isinstance(x, Interval))
 
 
 def test_every_rule_of_differentiation_at_a_point() -> None:
-    J = rules.jacobian(work(MAP), "g", vector([2, 3]))
+    J = primitives.jacobian(work(MAP), "g", vector([2, 3]))
     e, r = float(np.exp(2)), float(np.sqrt(13))
     expected = [[3 * e, e], [2 / r, 3 / r], [1 / 3, -2 / 9], [-1, -1 / 3]]
     for row, values in zip(J, expected, strict=True):
@@ -280,7 +286,7 @@ def test_every_rule_of_differentiation_at_a_point() -> None:
 
 
 def test_a_box_of_derivatives_holds_those_at_every_point_of_it() -> None:
-    J = rules.jacobian(work("f(v) = [v[0]**3]"), "f", [Interval.of(-1, BITS).hull(Interval.of(2, BITS))])
+    J = primitives.jacobian(work("f(v) = [v[0]**3]"), "f", [Interval.of(-1, BITS).hull(Interval.of(2, BITS))])
     assert J[0][0].lower() <= 0
     assert J[0][0].upper() >= 12
     assert isinstance(Dual(Fraction(1), {}), Dual)
@@ -340,6 +346,8 @@ def test_exact_terms_have_exact_values(text: str, value: Fraction) -> None:
         ("exp(1)", np.e),
         ("log(10)", np.log(10)),
         ("tanh(3/4)", np.tanh(0.75)),
+        ("tanh(7)", np.tanh(7)),
+        ("expc(-3/2)", np.expm1(-1.5) / -1.5),
         ("2**(1/3)", 2 ** (1 / 3)),
         ("2**sqrt(2)", 2 ** np.sqrt(2)),
         ("expc(-2)", (1 - np.exp(-2)) / 2),
