@@ -156,7 +156,7 @@ class Evaluator:
         if kind is ast.IfExp:
             chosen = self.value(node.test, env)
             if chosen is None:
-                raise Undecided("a condition is not decided")
+                raise Undecided(f"{ast.unparse(node.test)[:80]} is not decided")
             return self.value(node.body if chosen else node.orelse, env)
         if kind is ast.List:
             return [self.value(part, env) for part in node.elts]

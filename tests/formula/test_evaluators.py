@@ -1,0 +1,117 @@
+"""Every number system of the formulas against mpmath at fifty digits, and balls around what they must hold."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankmath.formula.evaluate import NUMBERS, value
+from rankmath.formula.numbers import Signed, ball_expc, ball_tanhc
+from rankmath.formula.reader import read_term
+
+#: Terms without letters, and their values.
+TERMS: dict[str, Any] = {
+    "2 - 3*exp(1/2)": lambda: 2 - 3 * mpmath.exp(0.5),
+    "exp(-3) - 1/7 + sqrt(5)": lambda: mpmath.exp(-3) - mpmath.mpf(1) / 7 + mpmath.sqrt(5),
+    "sqrt(2)/(1 - exp(1))": lambda: mpmath.sqrt(2) / (1 - mpmath.e),
+    "(1 - sqrt(2))**3": lambda: (1 - mpmath.sqrt(2)) ** 3,
+    "(1 - sqrt(2))**4": lambda: (1 - mpmath.sqrt(2)) ** 4,
+    "exp(2)**(-5/2)": lambda: mpmath.exp(-5),
+    "exp(1)**(1/3)": lambda: mpmath.exp(mpmath.mpf(1) / 3),
+    "sqrt(3)**sqrt(2)": lambda: mpmath.sqrt(3) ** mpmath.sqrt(2),
+    "log(sqrt(2))": lambda: mpmath.log(2) / 2,
+    "log(exp(-2)/3)": lambda: -2 - mpmath.log(3),
+    "tanh(sqrt(2)) - tanh(-1)": lambda: mpmath.tanh(mpmath.sqrt(2)) + mpmath.tanh(1),
+    "tanh(exp(-12))": lambda: mpmath.tanh(mpmath.exp(-12)),
+    "tanhc(sqrt(3))": lambda: mpmath.tanh(mpmath.sqrt(3)) / mpmath.sqrt(3),
+    "expc(sqrt(7))": lambda: mpmath.expm1(mpmath.sqrt(7)) / mpmath.sqrt(7),
+    "expc(exp(-30))": lambda: mpmath.expm1(mpmath.exp(-30)) / mpmath.exp(-30),
+    "floor(-sqrt(8))": lambda: mpmath.mpf(-3),
+    "floor(exp(3))": lambda: mpmath.mpf(20),
+    "abs(1 - exp(1))": lambda: mpmath.e - 1,
+    "max(-sqrt(2), -exp(1), -3)": lambda: -mpmath.sqrt(2),
+    "min(sqrt(2), exp(-1), 3)": lambda: mpmath.exp(-1),
+    "(1/3)**4097*3**4097*sqrt(4)": lambda: mpmath.mpf(2),
+}
+
+
+class Nothing:
+    """A subject without letters."""
+
+    def __init__(self, system: str) -> None:
+        self.numbers, self.memory = NUMBERS[system], dict[Any, Any]()
+
+    def letter(self, name: str) -> Any:
+        raise KeyError(name)
+
+    def switch(self, name: str, word: str) -> bool:
+        raise KeyError(name)
+
+
+@pytest.mark.parametrize("text", TERMS)
+def test_closed_terms_in_every_number_system(text: str) -> None:
+    with mpmath.workdps(50):
+        true = TERMS[text]()
+        single = value(read_term(text), Nothing("mpmath"), {})
+        assert abs(mpmath.mpf(str(single) if isinstance(single, Fraction) else single) - true) < abs(true) * 1e-40
+        held = value(read_term(text), Nothing("balls"), {})
+        ball = NUMBERS["balls"].lift(held) if isinstance(held, Fraction) else held
+        assert abs(float(ball.mid()) - true) <= float(ball.rad()) + 1e-15 * abs(true)
+        assert float(ball.rad()) < 1e-9
+        found = value(read_term(text), Nothing("float64"), {})
+        number = found if isinstance(found, Signed) else Signed.exact(found)
+        assert float(number.floats()) == pytest.approx(float(true), rel=1e-12)
+
+
+numbers = st.one_of(st.just(0.0), st.floats(1e-6, 1e6), st.floats(-1e6, -1e-6))
+
+
+@given(numbers, numbers, numbers)
+def test_signed_logarithms_err_by_no_more_than_their_largest_summand_says(x: float, y: float, z: float) -> None:
+    """(x + y) z − y: `top` bounds the summands, so that the error is a small part of e^top."""
+    a, b, c = (Signed.of(v) for v in (x, y, z))
+    exact = (Fraction(x) + Fraction(y)) * Fraction(z) - Fraction(y)
+    found = (a + b) * c - b
+    largest = max(abs(x * z), abs(y * z), abs(y))
+    assert float(found.floats()) == pytest.approx(float(exact), abs=1e-12 * largest)
+    assert (float(found.top) == -math.inf) == (largest == 0)
+    if largest:
+        assert math.log(largest) - 1e-9 <= float(found.top) <= math.log(largest) + 2
+    assert float((a - b).sign) == np.sign(x - y)
+    assert float(a.max(b).floats()) == pytest.approx(max(x, y), rel=1e-12)
+    assert float(a.min(b).floats()) == pytest.approx(min(x, y), rel=1e-12)
+    if z:
+        assert float((a / c).floats()) == pytest.approx(x / z, rel=1e-12)
+    assert float(abs(-a).floats()) == pytest.approx(abs(x), rel=1e-12)
+
+
+def test_what_has_no_value_is_no_number() -> None:
+    minus, zero = Signed.of(-2.0), Signed.of(0.0)
+    assert np.isnan(minus.sqrt().log)
+    assert np.isnan((minus / zero).log)
+    assert np.isnan(zero.power(Fraction(-1)).log)
+    assert np.isnan(minus.logarithm().log)
+    assert float(zero.power(Fraction(3)).floats()) == 0
+    assert float(zero.power(Fraction(0)).floats()) == 1
+    assert np.isnan((zero * Signed.of(np.nan)).log)
+    assert np.isnan(Signed.of(np.nan).max(zero).log)
+
+
+@given(st.fractions(0, 40), st.fractions(0, 1))
+def test_quotients_of_balls_hold_those_of_every_member(low: Fraction, width: Fraction) -> None:
+    box = arb(str(float(low))).union(arb(str(float(low + width))))
+    for member in (float(low), float(low + width / 3), float(low + width)):
+        expc = arb(member).expm1() / arb(member) if member else arb(1)
+        tanhc = arb(member).tanh() / arb(member) if member else arb(1)
+        assert ball_expc(box).overlaps(expc)
+        assert ball_tanhc(box).overlaps(tanhc)
+    assert ball_expc(arb(0)) == 1
+    assert ball_tanhc(arb(0)) == 1
