@@ -277,10 +277,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
     ),
     "own:influence": (
-        (
-            "The last token sees of another one what it attends to it, up to a constant, though "
-            "attention moves"
-        ),
+        ("The last token sees of another one what it attends to it, up to a constant, though attention moves"),
         (
             "all_i(influence(i) <= norm(W[0, 0], 2)*(1 + norm(W_QK[0, 0], 2)/sqrt(d_qk)*longest(X[0])*"
             "diameter(X[0], 2))*last_share(i) + is_last(i)*(abs(skip) + norm(W[0, 0], 2)*(norm(W_QK[0, "
@@ -423,10 +420,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         (
             "skip == 1",
             "mask == padding",
-            (
-                "max_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*"
-                "sqrt(d_qk))))) < 1"
-            ),
+            ("max_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))) < 1"),
             "layernorm == none",
             "mlp == none",
         ),
@@ -585,10 +579,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "folk:lambda-skip": (
         "Skips on the sphere keep |λ|/(SC + |λ|) of the spread, however close the tokens",
-        (
-            "mu(X[1])*(norm(W[0, 0], frobenius)*norm(P[0, 0], frobenius) + abs(skip)) >= abs(skip)*"
-            "mu(X[0])"
-        ),
+        ("mu(X[1])*(norm(W[0, 0], frobenius)*norm(P[0, 0], frobenius) + abs(skip)) >= abs(skip)*mu(X[0])"),
         (
             "layernorm == sphere",
             "H == 1",
