@@ -36,6 +36,13 @@ from rankmath.equilibria.search import _Family, log_modulus_mean
 
 Row = dict[str, Any]
 
+#: n, d, H of the layers on a GPU: small ones are launches, large ones products, wide ones have no fused kernel.
+GRID = [
+    *((64, 16, 1), (256, 32, 8), (256, 64, 64), (512, 64, 12), (1024, 64, 1), (1024, 64, 64), (2048, 32, 16)),
+    *((2048, 64, 16), (4096, 16, 16), (4096, 64, 16), (8192, 32, 8), (8192, 64, 4), (16384, 64, 1)),
+    *((1024, 128, 16), (4096, 128, 8), (2048, 256, 4)),
+]
+
 
 class Machine:
     """Where arrays live, and how to wait for them."""
@@ -82,7 +89,7 @@ def layer(machine: Machine) -> list[Row]:
     """One centred layer, and the whole `trace` of it with norms and diameters, against torch."""
     import torch
 
-    shapes = [(4096, 64, 16), (1024, 64, 64), (2048, 32, 16), (8192, 64, 4)] if machine.gpu else [(1024, 64, 8)]
+    shapes = GRID if machine.gpu else [(1024, 64, 8)]
     attend = torch.nn.functional.scaled_dot_product_attention
     rows = []
     for n, d, H in shapes:
@@ -113,7 +120,7 @@ def layer(machine: Machine) -> list[Row]:
                     "torch sdpa": library,
                     "plain": lambda net=net, X=X: rm.forward(net, X),
                 },
-                repeats=31,
+                repeats=15 if machine.gpu else 31,
                 settle=True,
             )
         fastest = min(times["ratio"]["torch explicit"], times["ratio"]["torch sdpa"])

@@ -27,8 +27,10 @@ def side_by_side(
     for function in candidates.values():
         function()
     rounds: dict[str, list[float]] = {name: [] for name in candidates}
+    turns = list(candidates.items())
     for _ in range(repeats):
-        for name, function in candidates.items():
+        turns.reverse()  # both orders: nobody always runs after the same other
+        for name, function in turns:
             if settle:
                 function()
             began = time.perf_counter()

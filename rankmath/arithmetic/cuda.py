@@ -32,7 +32,43 @@ WIDEST = 64
 
 _WARPS, _TILE, _PAIR = 4, 32, 2
 
-_SOURCE = r"""
+#: What only a GPU has: its tensor units, copies that run meanwhile, doubles ordered as their bits.
+PRIMITIVES = r"""
+#define INFINITE __longlong_as_double(0x7ff0000000000000LL)
+typedef unsigned long long Bits;
+
+__device__ __forceinline__ Bits bits_of(double v) { return (Bits)__double_as_longlong(v); }
+
+__device__ __forceinline__ double power_of_two(int n) { return __hiloint2double((1023 + n) << 20, 0); }
+
+__device__ __forceinline__ void mma(double (&c)[4], double a0, double a1, double a2, double a3,
+                                    double b0, double b1) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3]) : "d"(a0), "d"(a1), "d"(a2), "d"(a3), "d"(b0), "d"(b1));
+}
+
+__device__ __forceinline__ void copy_row_part(double* to, const double* from, bool inside) {
+  unsigned target = __cvta_generic_to_shared(to);
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(target), "l"(from), "r"(inside ? 16 : 0));
+}
+
+__device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;"); }
+__device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_group 0;"); }
+"""
+
+#: Sizes to words that start at zero, in any order with the same result.
+LARGEST = r"""
+__device__ __forceinline__ double larger(double a, double v) { return v > a || v != v ? v : a; }  // a nan stays
+
+__device__ __forceinline__ void raise(double* word, double v) {
+  // Bits of non-negative doubles are ordered as the doubles are; a nan is above them all. One atomic a warp.
+  Bits b = bits_of(fabs(v));
+  for (int o = 16; o; o >>= 1) b = max(b, __shfl_xor_sync(~0u, b, o));
+  if ((threadIdx.x & 31) == 0) atomicMax((Bits*)word, b);
+}
+"""
+
+DEVIATION = r"""
 __device__ __forceinline__ double expm1_of(double x) {
   // x = n log 2 + r, |r| <= log(2)/2: 2^n expm1(r) + (2^n - 1). The caller keeps |x| below 700.
   double n = rint(x * 1.4426950408889634);
@@ -50,19 +86,8 @@ __device__ __forceinline__ double expm1_of(double x) {
   p = fma(p, r, 1.6666666666666666e-01);
   p = fma(p, r, 0.5);
   p = fma(p * r, r, r);
-  double s = __hiloint2double((1023 + (int)n) << 20, 0);
+  double s = power_of_two((int)n);
   return fma(p, s, s - 1.0);
-}
-
-__device__ __forceinline__ void mma(double (&c)[4], double a0, double a1, double a2, double a3,
-                                    double b0, double b1) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3]) : "d"(a0), "d"(a1), "d"(a2), "d"(a3), "d"(b0), "d"(b1));
-}
-
-__device__ __forceinline__ void copy_row_part(double* to, const double* from, bool inside) {
-  unsigned target = __cvta_generic_to_shared(to);
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(target), "l"(from), "r"(inside ? 16 : 0));
 }
 
 // Row lengths in shared memory that keep every fragment load free of bank conflicts.
@@ -73,7 +98,7 @@ __device__ __forceinline__ void copy_row_part(double* to, const double* from, bo
 extern "C" __global__ void __launch_bounds__(WARPS * 32)
 deviation(const double* __restrict__ left, const double* __restrict__ right, const double* __restrict__ values,
           const double* __restrict__ q, const double* __restrict__ scales, double scale, double* __restrict__ out,
-          int n, int m, int row_blocks) {
+          int n, int m, int row_blocks, double* __restrict__ sizes, int size_step) {
   extern __shared__ double shared[];
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
   const long long batch = blockIdx.x / row_blocks;
@@ -96,7 +121,7 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
       copy_row_part(to + TILE * LDR + r * LDV + c, values + (long long)min(j0 + r, m - 1) * V + c, j0 + r < m);
     }
     for (int i = threadIdx.x; i < TILE; i += WARPS * 32) to[TILE * (LDR + LDV) + i] = j0 + i < m ? q[j0 + i] : 0.0;
-    asm volatile("cp.async.commit_group;");
+    commit_copies();
   };
 
   double a[K / 8][4];
@@ -116,7 +141,7 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
   fetch(0, shared);
   int phase = 0;
   for (int j0 = 0; j0 < m; j0 += TILE, phase ^= 1) {
-    asm volatile("cp.async.wait_group 0;");
+    wait_for_copies();
     __syncthreads();
     if (j0 + TILE < m) fetch(j0 + TILE, shared + (phase ^ 1) * STAGE);
     const double* R = shared + phase * STAGE;
@@ -156,12 +181,19 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
   mean1 += __shfl_xor_sync(~0u, mean1, 2);
   mean0 = 1.0 / (1.0 + mean0);
   mean1 = 1.0 / (1.0 + mean1);
+  double largest = 0.0;
 #pragma unroll
   for (int v = 0; v < V / 8; v++) {
     double2* p = (double2*)(out + (long long)row * V + 8 * v + 2 * t);
-    if (first) *p = make_double2(o[v][0] * mean0, o[v][1] * mean0);
-    if (second) *(p + 4 * V) = make_double2(o[v][2] * mean1, o[v][3] * mean1);
+#pragma unroll
+    for (int e = 0; e < 4; e++) {
+      o[v][e] *= e < 2 ? mean0 : mean1;
+      largest = larger(largest, fabs(o[v][e]));
+    }
+    if (first) *p = make_double2(o[v][0], o[v][1]);
+    if (second) *(p + 4 * V) = make_double2(o[v][2], o[v][3]);
   }
+  if (sizes) raise(sizes + batch * size_step, largest);
 }
 """
 
@@ -171,8 +203,6 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
 _THREADS = 256
 
 _SMALL = r"""
-#define INFINITE __longlong_as_double(0x7ff0000000000000LL)
-
 template <typename Better>
 __device__ double over_block(double v, Better better) {
   // Every thread gets what `better` leaves of all of them, in an order that does not change from run to run.
@@ -246,6 +276,17 @@ extern "C" __global__ void column_softmax(const double* c, const double* scales,
   if (threadIdx.x == 0) least[blockIdx.x] = low;
 }
 
+extern "C" __global__ void row_softmax(double* a, double divisor, long long columns) {
+  // A block for each row, in place; -inf counts as nothing.
+  a += blockIdx.x * columns;
+  double top = -INFINITE, total = 0.0;
+  for (long long j = threadIdx.x; j < columns; j += blockDim.x) top = fmax(top, a[j] / divisor);
+  top = over_block(top, [](double x, double y) { return fmax(x, y); });
+  for (long long j = threadIdx.x; j < columns; j += blockDim.x) total += a[j] = exp(a[j] / divisor - top);
+  total = over_block(total, [](double x, double y) { return x + y; });
+  for (long long j = threadIdx.x; j < columns; j += blockDim.x) a[j] /= total;
+}
+
 extern "C" __global__ void farthest(const double* products, const double* squares, int rows, int columns, int n,
                                     double* out) {
   // A block for each row. Rows and columns are the tokens n - columns, n - columns + 1, ...
@@ -266,7 +307,7 @@ extern "C" __global__ void farthest(const double* products, const double* square
 def _small(name: str, device: int) -> Kernel:
     import cupy as cp
 
-    kernel: Kernel = cp.RawModule(code=_SMALL, options=("-std=c++17",)).get_function(name)
+    kernel: Kernel = cp.RawModule(code=PRIMITIVES + _SMALL, options=("-std=c++17",)).get_function(name)
     return kernel
 
 
@@ -330,6 +371,17 @@ def column_softmax(c: Array, scale: Array = 1.0) -> tuple[Array, Array, float]:
     return q, log_q, float(cp.asnumpy(least).min())
 
 
+def row_softmax(logits: Array, divisor: float = 1.0) -> Array:
+    """softmax(logits/divisor) along the last axis, in the place of the logits."""
+    import cupy as cp
+
+    logits = cp.ascontiguousarray(logits)
+    if logits.size:
+        columns = logits.shape[-1]
+        _launch("row_softmax", logits.size // columns, logits, float(divisor), np.int64(columns))
+    return logits
+
+
 def farthest(products: Array, squares: Array) -> Array:
     """max_j |x_i − x_j|² = |x_i|² + max_j (|x_j|² − 2 x_i·x_j), (..., r, 1).
 
@@ -377,9 +429,12 @@ def _axpby() -> Kernel:
 
 
 def fits(left: Array, values: Array) -> bool:
-    """Whether the kernel takes these widths on this device (compute capability 9 or newer has the instruction)."""
-    if max(left.shape[-1], values.shape[-1]) > WIDEST:
-        return False
+    """Whether the kernel takes these widths on this device."""
+    return max(left.shape[-1], values.shape[-1]) <= WIDEST and has_tensor_units()
+
+
+def has_tensor_units() -> bool:
+    """Whether this device has the instruction (compute capability 9 or newer)."""
     import cupy
 
     return int(cupy.cuda.Device().compute_capability) >= 90
@@ -394,19 +449,19 @@ def fused_deviation(left: Array, right: Array, q: Array, values: Array, scale: A
 
     lead = cp.broadcast_shapes(*(a.shape[:-2] for a in (left, right, q, values)))
     n, m, v = left.shape[-2], right.shape[-2], values.shape[-1]
-    K, V = _padded(left.shape[-1]), _padded(v)
+    K, V = padded(left.shape[-1]), padded(v)
     operands = [_contiguous(a, lead, width) for a, width in ((left, K), (right, K), (values, V), (q, 1))]
     out = cp.empty((*lead, n, V), dtype=cp.float64)
-    kernel, memory = _kernel(K, V, cp.cuda.Device().id)
+    kernel, memory = deviation_kernel(K, V, cp.cuda.Device().id)
     row_blocks = -(-n // (16 * _WARPS))
     grid = (row_blocks * math.prod(lead),)
     sizes = (np.int32(n), np.int32(m), np.int32(row_blocks))
     scales = (np.intp(0), scale) if isinstance(scale, float) else (_contiguous(scale, lead, 1), 1.0)
-    kernel(grid, (32 * _WARPS,), (*operands, *scales, out, *sizes), shared_mem=memory)
+    kernel(grid, (32 * _WARPS,), (*operands, *scales, out, *sizes, np.intp(0), np.int32(0)), shared_mem=memory)
     return out if v == V else out[..., :v]
 
 
-def _padded(width: int) -> int:
+def padded(width: int) -> int:
     return -(-width // 8) * 8
 
 
@@ -421,13 +476,13 @@ def _contiguous(a: Array, lead: tuple[int, ...], width: int) -> Array:
 
 
 @cache
-def _kernel(K: int, V: int, device: int) -> tuple[Kernel, int]:
+def deviation_kernel(K: int, V: int, device: int) -> tuple[Kernel, int]:
     """The compiled kernel for these widths on this device, and its shared memory in bytes."""
     import cupy as cp
 
     defines = {"K": K, "V": V, "WARPS": _WARPS, "TILE": _TILE, "PAIR": _PAIR}
     options = ("-std=c++17", *(f"-D{name}={value}" for name, value in defines.items()))
-    kernel = cp.RawModule(code=_SOURCE, options=options).get_function("deviation")
+    kernel = cp.RawModule(code=PRIMITIVES + LARGEST + DEVIATION, options=options).get_function("deviation")
     row = K + 4 if K % 16 == 0 else K + 12
     memory = 2 * 8 * _TILE * (row + V + 2 + 1)
     kernel.max_dynamic_shared_size_bytes = memory

@@ -65,14 +65,30 @@ class Float64:
         self._max: Callable[..., Array] = np.maximum.reduce if self._numpy else self.xp.max
         self._sum: Callable[..., Array] = np.add.reduce if self._numpy else self.xp.sum
 
-        # One thread alone may hold all of the memory, each of many its part.
-        given = None if memory is None else max(1, memory // _BYTES_PER_ENTRY)
-        threads = self._threads if self._numpy and given is not None else 1
-        self.block_entries = self._budget() if given is None else max(1, given // threads)
-        # Products of many small matrices gain less from the cache than they lose by being cut.
-        cut = given is not None or self.on_gpu
-        self.batch_entries = self.block_entries if cut else max(self.block_entries, _BATCHED_ENTRIES)
-        self.lone_entries = self.batch_entries if given is None else given
+        # Entries of the blocks that `memory` allows.
+        self._given = None if memory is None else max(1, memory // _BYTES_PER_ENTRY)
+
+    @property
+    def cuts_finely(self) -> bool:
+        """Whether the user limits the memory of blocks."""
+        return self._given is not None
+
+    @cached_property
+    def block_entries(self) -> int:
+        """Entries of a row block; one thread alone may hold all of the memory, each of many its part."""
+        if self._given is None:
+            return self._budget()
+        return max(1, self._given // (self._threads if self._numpy else 1))
+
+    @cached_property
+    def batch_entries(self) -> int:
+        """… of a batch: products of many small matrices gain less from the cache than they lose by being cut."""
+        cut = self.cuts_finely or self.on_gpu
+        return self.block_entries if cut else max(self.block_entries, _BATCHED_ENTRIES)
+
+    @cached_property
+    def lone_entries(self) -> int:
+        return self.batch_entries if self._given is None else self._given
 
     def _budget(self) -> int:
         """Entries of a row block: on the CPU what stays in cache, on a GPU a part of the memory that is free."""
@@ -132,6 +148,8 @@ class Float64:
             from rankmath.arithmetic.cuda import product_with_each
 
             return product_with_each(a, b)
+        if self.on_gpu and a.ndim == 3 and b.ndim == 2:  # one large product
+            return self.xp.matmul(a.reshape(-1, a.shape[2]), b).reshape(*a.shape[:2], b.shape[1])
         return self.xp.matmul(a, b)
 
     def passing_product(self, a: Array, b: Array) -> Array:

@@ -21,8 +21,8 @@ from rankmath.validation import Array
 
 # Logarithm of the root-mean-square of E from which on e^E and e^E − 1 are summed with comparable errors.
 _LARGE_LOG_RMS = -4 * math.log(2.0)
-# Attention below e^this is uneven: then `log_doubt` looks closer.
-_UNEVEN_LOG = -20.0
+#: Attention below e^this is uneven: then `log_doubt` looks closer.
+UNEVEN_LOG = -20.0
 _EPSILON = 2.0**-53
 
 
@@ -109,7 +109,7 @@ class CommonView:
         A = self.logits.A
         if A.unbounded:
             return 0
-        if self.least_log_q > _UNEVEN_LOG:
+        if self.least_log_q > UNEVEN_LOG:
             return LOG_ZERO  # all tokens are attended to, so the residual is no smaller than theirs
         log_size = log_of(A, A.largest(spread)) - self.log_unit
         if (out[1] + A.log(A.largest(out[0])) >= log_size - HARDLY).all():

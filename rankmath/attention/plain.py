@@ -176,7 +176,10 @@ def _weights(
     if keys[1] is not None:
         logits = logits + keys[1]
     # In place from here on: another n × n matrix costs more to fetch than to fill.
-    logits = A.quotient_of_temporary(logits, math.sqrt(attention.d_qk))
+    root = math.sqrt(attention.d_qk)
+    if attention.position is None and mask is None:
+        return softmax(A, logits, root)
+    logits = A.quotient_of_temporary(logits, root)
     if attention.position is not None:
         start, stop, _ = block.indices(X.shape[-2])
         logits = logits + attention.position.block(h, start, stop, X.shape[-2])

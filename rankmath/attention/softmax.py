@@ -11,8 +11,14 @@ from rankmath.linalg.masks import Mask, MaskLike
 from rankmath.validation import Array, InvalidArgument, as_array, same_library
 
 
-def softmax(A: Arithmetic, logits: Array) -> Array:
-    """e^{a_ij}/Σ_k e^{a_ik} of logits (−∞ where hidden) nobody else holds, relative to the largest of a row."""
+def softmax(A: Arithmetic, logits: Array, divisor: float = 1.0) -> Array:
+    """e^{a_ij}/Σ_k e^{a_ik} of a = logits/divisor, relative to a row's largest; nobody else holds the logits."""
+    if isinstance(A, Float64) and A.on_gpu:
+        from rankmath.arithmetic.cuda import row_softmax as in_one_pass
+
+        return in_one_pass(logits, divisor)
+    if divisor != 1.0:
+        logits = A.quotient_of_temporary(logits, divisor)
     weights = A.exp_of_temporary(A.difference_of_temporary(logits, A.max(logits, axis=-1)))
     return A.quotient_of_temporary(weights, A.sum(weights, axis=-1))
 

@@ -24,8 +24,8 @@ LOG_ZERO = -1e300
 SAFE_LOG = 300.0
 #: Larger logits are shrunk to this, all alike: the softmax is saturated either way.
 LARGEST_LOG = math.log(1e305)
-# Below this size, in a unit of its own, the smaller term of a sum may have underflowed: recompute.
-_SUSPICIOUS = 1e-100
+#: Below this size, in a unit of its own, the smaller term of a sum may have underflowed: recompute.
+SUSPICIOUS = 1e-100
 #: Ten bits: not worth finding out whether they are lost.
 HARDLY = 10 * math.log(2.0)
 # In place of a zero that something is divided by.
@@ -101,7 +101,7 @@ def recentred(
     center, log = sum_in_larger_unit(A, *terms)
     parts, R = [R] if stack is None else [R, stack[0]], R - shift
     of_center, of_residual, of_sum, *of_stack = A.sizes([center, R, *parts])
-    if not (of_center > _SUSPICIOUS).all():
+    if not (of_center > SUSPICIOUS).all():
         center, log = scaled_sum(A, terms)
         of_center = A.largest(center)
     log_parts = A.units.maximum(A.log(of_sum), log_parts)

@@ -25,6 +25,7 @@ class Head:
     key_bias: Scaled | None
     log_logits: Array  # logarithm of the unit of W_QK
     log_value: Array  # … of W
+    largest_query: float = math.inf  # the largest |entry| of `query`, where it is known
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,11 @@ def weights_of(
     `stacked` heads have one leading axis, before as many as the tokens have for their batch.
     """
     missing = batch_axes - (attention.query.ndim - 3) if stacked else 0
-    known: Sizes = sizes or {}
-    scaled = {name: tamed(A, array, known.get((id(attention), name))) for name, array in _arrays(attention).items()}
+    arrays = _arrays(attention)
+    known = {} if A.unbounded else {name: (sizes or {}).get((id(attention), name)) for name in arrays}
+    if not A.unbounded and any(size is None for size in known.values()):
+        known = dict(zip(arrays, A.sizes(list(arrays.values())), strict=True))
+    scaled = {name: tamed(A, array, known.get(name)) for name, array in arrays.items()}
 
     def pick(name: str, *head: int) -> Scaled:
         if name not in scaled:
@@ -85,7 +89,8 @@ def weights_of(
         (value, c), (output, d) = pick("value", *head), pick("output", *head)
         key_bias = pick("key_bias", *head) if "key_bias" in scaled else None
         place = head[0] if head else slice(None)
-        heads.append(Head(attention, place, query, key, value, output, key_bias, a + b, c + d))
+        largest = float(known["query"].max()) if A.unbounded is False and A.on_gpu else math.inf
+        heads.append(Head(attention, place, query, key, value, output, key_bias, a + b, c + d, largest))
     return Weights(attention, heads, pick("bias") if "bias" in scaled else None, stacked)
 
 

@@ -401,6 +401,11 @@ def residual_size(A: Float64, R: Array, norm: ResidualNorm) -> Array:
 def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
     """Residual, Δ₂ and the mean's 2-norm, each in the unit of what it is made of, (3, ...)."""
     xp, R, x = A.xp, tokens.residual, tokens.center
+    if A.on_gpu and norm == "frobenius" and R.ndim == 2:
+        from rankmath.arithmetic.cuda_layer import MOST_COLUMNS, measure
+
+        if A.fuses(R[:, :1], R[:, :1]) and R.shape[1] <= MOST_COLUMNS and R.flags.c_contiguous:
+            return measure(R, A.xp.ascontiguousarray(x))
     squares = A.sum(R * R, axis=-1)
     of_mean = xp.sum(x * x, axis=(-2, -1))
     far = xp.maximum(_square_diameter(A, R, squares), 0.0)

@@ -257,3 +257,76 @@ def test_newtons_method_finds_the_same_equilibria_on_the_device() -> None:
     for one in gpu:
         assert isinstance(one.X, np.ndarray)
         assert min(np.abs(one.X - other.X).max() for other in cpu) < 1e-9
+
+
+def _layer_of(net: Any, X: Any, log_shrunk: float = 0.0) -> tuple[Any, ...]:
+    """What `layer_on_gpu` and `attention_step` take, for the only layer of a network."""
+    from dataclasses import replace
+
+    from rankmath.attention.tokens import Carried, centre
+    from rankmath.attention.weights import stacks_heads, weights_of
+
+    A, (attention,) = Float64(X), net.attentions
+    tokens = centre(A, X)
+    tokens = replace(tokens, log_residual=tokens.log_residual.plus(log_shrunk))
+    weights = weights_of(A, attention, stacked=stacks_heads(A, attention, X))
+    skip = net.sublayers[0][0].skip
+    return A, weights, tokens, None, Carried(skip, tokens) if skip else None
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "heads", "kind", "scale", "log_shrunk"),
+    [
+        (2, 3, 1, {}, 1.0, 0.0),
+        (64, 16, 1, {}, 1.0, 0.0),
+        (100, 16, 5, {"skip": True}, 0.1, 0.0),
+        (1000, 64, 3, {"biases": True}, 1.0, 0.0),
+        (333, 40, 2, {"skip": -0.5, "biases": True}, 1e-3, 0.0),
+        (300, 64, 3, {}, 1.0, -40.0),
+        (1025, 16, 2, {"skip": 1.0}, 1.0, -1e5),
+        (200, 128, 4, {}, 0.5, 0.0),
+        (130, 250, 2, {"biases": True}, 0.5, 0.0),
+        (130, 100, 2, {}, 1.0, -50.0),
+        (5000, 8, 1, {}, 1.0, 0.0),
+    ],
+)
+def test_a_layer_in_few_launches_is_the_layer_of_the_host(
+    n: int, d: int, heads: int, kind: dict[str, Any], scale: float, log_shrunk: float
+) -> None:
+    from rankmath.attention.centred import attention_step
+    from rankmath.attention.on_gpu import layer_on_gpu
+
+    net = rm.Network.random(n, d, heads, 1, seed=n, **kind)
+    X = net.random_input(seed=1, scale=scale) + 0.3
+    host, there = _layer_of(net, X, log_shrunk), _layer_of(*both(net, X), log_shrunk)
+    wanted = attention_step(*host)
+    for _ in range(4):  # one by one, captured, and as a graph
+        made = layer_on_gpu(*there)
+        assert made is not None
+        for mine, theirs in ((made.residual, wanted.residual), (made.center, wanted.center)):
+            np.testing.assert_allclose(to_numpy(mine), theirs, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(made.log_center, wanted.log_center, rtol=1e-14, atol=1e-12)
+        found, sigma = made.log_residual.to_float(), wanted.log_residual.to_float()
+        np.testing.assert_allclose(found, sigma, rtol=1e-14, atol=1e-12)
+        np.testing.assert_allclose(made.lost_bits, wanted.lost_bits, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_traces_on_the_device_are_within_what_balls_prove(seed: int) -> None:
+    net = rm.Network.random(12 + seed, 4 + seed, 1 + seed, 6, seed=seed, skip=0.5 if seed % 2 else 0.0)
+    X = net.random_input(seed=seed)
+    proved, gpu = rm.trace(net, X, arithmetic="balls"), rm.trace(net, X, backend="cupy")
+    np.testing.assert_allclose(gpu.log_residual, proved.log_residual, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(gpu.log_diameter, proved.log_diameter, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(gpu.log_mean, proved.log_mean, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (2, 7, 300), (4, 1)])
+def test_softmax_of_rows(shape: tuple[int, ...]) -> None:
+    from rankmath.arithmetic.cuda import row_softmax
+    from rankmath.attention.softmax import softmax
+
+    logits = 30 * np.random.default_rng(0).standard_normal(shape)
+    logits[..., 1:][logits[..., 1:] < -20] = -np.inf
+    wanted = softmax(Float64(logits), logits.copy(), 3.0)
+    np.testing.assert_allclose(to_numpy(row_softmax(cupy.asarray(logits), 3.0)), wanted, rtol=1e-13)

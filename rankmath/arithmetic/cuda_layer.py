@@ -1,0 +1,700 @@
+"""One layer of attention alone on a GPU in eight launches and one wait, its units on the host before and after.
+
+With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels below make, one after the other,
+
+    scores      g = x W_QK + k and the pivot: the first largest entry of R g
+    relative    D = R − 1R_pivot, e = exp(unit · D g), and what their sums over the rows are made of
+    project     left = scale · R W_QK, q = e/Σe, values = (D − 1qᵀD) W
+    deviation   Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j), m = expm1(left Dᵀ) (in `cuda`); below rounding, in its place,
+    covariance  Dᵀ diag(q) values, and
+    thin        left times it
+    collect     the sum over the heads and what a skip carries, its column sums; the images of the common rows
+    recentre    the mean moved into the center
+    normalise   both over their largest entry
+
+Sizes that say whether all this was allowed (`Report`) come back in one transfer; what they forbid, the arrays of
+`rankmath.attention` make. The launches are captured once in a graph. The same source runs on the host in tests.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache, lru_cache
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from rankmath.arithmetic.cuda import LARGEST, PRIMITIVES, WIDEST, Kernel, deviation_kernel, has_tensor_units, padded
+from rankmath.validation import Array, Floats
+
+_THREADS = 256
+# Words of a head, and which of them is the size of its term.
+_PER_HEAD, _OUT = 6, 4
+#: Tokens of at most so many columns.
+MOST_COLUMNS = 256
+# Entries of the n × n matrices of all heads at a time, where they are formed: 2 GiB.
+_WIDE_ENTRIES = 2**28
+
+_GIVEN = ("x", "R", "query", "value", "key_bias", "bias", "center", "residual")
+#: What the kernels are told: addresses, factors, sizes, one word each.
+POINTERS = (
+    *_GIVEN,
+    *("g", "left", "D", "values", "out", "e", "q", "common", "image", "best", "sums", "columns", "thin"),
+    *("words", "report"),
+)
+FACTORS = (
+    *("unit", "of_pull", "of_key", "scale", "of_x", "of_common"),
+    *("of_out", "lambda", "of_skip", "of_bias", "of_shift"),
+)
+SIZES = ("n", "d", "heads", "blocks", "row_blocks", "groups", "splits")
+
+_STRUCT = "struct Layer {{ {} {} {} }};\n".format(
+    "".join(f"double* {name}; " for name in POINTERS),
+    "".join(f"double {name}; " for name in FACTORS),
+    "".join(f"long long {name}; " for name in SIZES),
+)
+
+_SOURCE = r"""
+enum { LOW, LEFT, RIGHT, VALUES, OUT, TOTAL, PER_HEAD };  // words of a head; after all heads' these of the layer:
+enum { SUM, RESIDUAL, CENTER };
+#define LANES ((K + 31) / 32)
+
+__device__ __forceinline__ double warp_sum(double v) {
+  for (int o = 16; o; o >>= 1) v += __shfl_xor_sync(~0u, v, o);
+  return v;
+}
+
+__device__ __forceinline__ double* word(const Layer& L, int h, int which) { return L.words + PER_HEAD * h + which; }
+__device__ __forceinline__ double* whole(const Layer& L, int which) { return L.words + PER_HEAD * L.heads + which; }
+
+__device__ void row_times_matrix(const double* row, const double* W, int d, double* parts, double* out) {
+  // out = row W for one row, by a whole block; `parts` has a number for every thread.
+  for (int c0 = 0; c0 < d; c0 += THREADS) {
+    const int width = min(d - c0, THREADS), many = THREADS / width;
+    const int c = threadIdx.x % width, part = threadIdx.x / width;
+    double s = 0.0;
+    if (part < many) for (int i = part; i < d; i += many) s = fma(row[i], W[(long long)i * d + c0 + c], s);
+    parts[threadIdx.x] = s;
+    __syncthreads();
+    if (part == 0) {
+      for (int p = 1; p < many; p++) s += parts[p * width + c];
+      out[c0 + c] = s;
+    }
+    __syncthreads();
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) scores(const Layer* given) {
+  __shared__ double x[K], g[K], parts[THREADS], tops[THREADS / 32], places[THREADS / 32];
+  const Layer& L = *given;
+  const int n = L.n, d = L.d, h = blockIdx.x / L.blocks, b = blockIdx.x % L.blocks;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  for (int k = threadIdx.x; k < d; k += THREADS) x[k] = L.x[k];
+  if (b == 0 && threadIdx.x < PER_HEAD) *word(L, h, threadIdx.x) = 0.0;
+  if (blockIdx.x == 0 && threadIdx.x < 3) *whole(L, threadIdx.x) = 0.0;
+  __syncthreads();
+  row_times_matrix(x, L.query + (long long)h * d * d, d, parts, g);
+  for (int k = threadIdx.x; k < d; k += THREADS) {
+    if (L.key_bias) g[k] = L.of_pull * g[k] + L.of_key * L.key_bias[h * d + k];
+    if (b == 0) L.g[h * d + k] = g[k];
+  }
+  __syncthreads();
+  const int per = (n + L.blocks - 1) / L.blocks, first = b * per, last = min(n, first + per);
+  double top = -INFINITE, place = n;
+  for (int j = first + warp; j < last; j += THREADS / 32) {
+    double s = 0.0;
+    for (int k = lane; k < d; k += 32) s = fma(L.R[(long long)j * d + k], g[k], s);
+    s = warp_sum(s);
+    if (s > top) top = s, place = j;
+  }
+  if (lane == 0) tops[warp] = top, places[warp] = place;
+  __syncthreads();
+  if (threadIdx.x) return;
+  for (int w = 1; w < THREADS / 32; w++)
+    if (tops[w] > top || (tops[w] == top && places[w] < place)) top = tops[w], place = places[w];
+  L.best[2 * blockIdx.x] = top;
+  L.best[2 * blockIdx.x + 1] = place;
+}
+
+__device__ int pivot_of(const Layer& L, int h) {
+  const double* best = L.best + 2 * h * L.blocks;
+  double top = -INFINITE, place = 0;
+  for (int b = 0; b < L.blocks; b++) if (best[2 * b] > top) top = best[2 * b], place = best[2 * b + 1];
+  return (int)place;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) relative(const Layer* given) {
+  __shared__ double g[K], pivot[K], parts[THREADS / 32][K + 1];
+  __shared__ int place;
+  const Layer& L = *given;
+  const int n = L.n, d = L.d, h = blockIdx.x / L.blocks, b = blockIdx.x % L.blocks;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  if (threadIdx.x == 0) place = pivot_of(L, h);
+  __syncthreads();
+  for (int k = threadIdx.x; k < K; k += THREADS) {
+    g[k] = k < d ? L.g[h * d + k] : 0.0;
+    pivot[k] = k < d ? L.R[(long long)place * d + k] : 0.0;
+  }
+  __syncthreads();
+  const int per = (n + L.blocks - 1) / L.blocks, first = b * per, last = min(n, first + per);
+  double sums[LANES], total = 0.0, low = 0.0, longest = 0.0;
+#pragma unroll
+  for (int i = 0; i < LANES; i++) sums[i] = 0.0;
+  for (int j = first + warp; j < last; j += THREADS / 32) {
+    const double* row = L.R + (long long)j * d;
+    double* to = L.D + ((long long)h * n + j) * K;
+    double v[LANES], c = 0.0, square = 0.0;
+#pragma unroll
+    for (int i = 0; i < LANES; i++) {
+      const int k = lane + 32 * i;
+      v[i] = k < d ? row[k] - pivot[k] : 0.0;
+      if (k < K) to[k] = v[i], c = fma(v[i], g[k], c);
+      square = fma(v[i], v[i], square);
+    }
+    c = L.unit * warp_sum(c);
+    const double e = exp(c);
+    if (lane == 0) L.e[(long long)h * n + j] = e;
+    total += e;
+#pragma unroll
+    for (int i = 0; i < LANES; i++) sums[i] = fma(e, v[i], sums[i]);
+    low = larger(low, -c);
+    square = warp_sum(square);
+    longest = larger(longest, square);
+  }
+#pragma unroll
+  for (int i = 0; i < LANES; i++) if (lane + 32 * i < K) parts[warp][lane + 32 * i] = sums[i];
+  if (lane == 0) parts[warp][K] = total;
+  raise(word(L, h, LOW), low);
+  raise(word(L, h, RIGHT), longest);
+  __syncthreads();
+  for (int k = threadIdx.x; k <= K; k += THREADS) {
+    double s = 0.0;
+    for (int w = 0; w < THREADS / 32; w++) s += parts[w][k];
+    L.sums[(long long)blockIdx.x * (K + 1) + k] = s;
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(128) project(const Layer* given) {
+  // 64 rows of a head and 64 columns a block; y = 0 makes left, y = 1 the values.
+  __shared__ double mean[K + 1];
+  const Layer& L = *given;
+  const int n = L.n, d = L.d, h = blockIdx.x / L.row_blocks, block = blockIdx.x % L.row_blocks;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
+  const int row = (block * 4 + warp) * 16 + g, c0 = 64 * blockIdx.z;
+  const bool values = blockIdx.y, first = row < n, second = row + 8 < n;
+  if (values) {
+    for (int k = threadIdx.x; k <= K; k += 128) {
+      double s = 0.0;
+      for (int b = 0; b < L.blocks; b++) s += L.sums[((long long)h * L.blocks + b) * (K + 1) + k];
+      mean[k] = s;
+    }
+    __syncthreads();
+    const double total = mean[K];
+    for (int k = threadIdx.x; k < K; k += 128) mean[k] /= total;
+    const int j = block * 64 + threadIdx.x;
+    if (c0 == 0 && threadIdx.x < 64 && j < n) L.q[(long long)h * n + j] = L.e[(long long)h * n + j] / total;
+    __syncthreads();
+    if (block == 0 && c0 == 0) {
+      const double* pivot = L.R + (long long)pivot_of(L, h) * d;
+      for (int k = threadIdx.x; k < d; k += 128) L.common[h * d + k] = pivot[k] + mean[k];
+      if (threadIdx.x == 0) *word(L, h, TOTAL) = total;
+    }
+  }
+  const double* W = (values ? L.value : L.query) + (long long)h * d * d;
+  const double* D = L.D + (long long)h * n * K;
+  auto at = [&](int i, int k) {
+    if (values) return D[(long long)i * K + k] - mean[k];
+    return k < d ? L.R[(long long)i * d + k] : 0.0;
+  };
+  double c[8][4];
+#pragma unroll
+  for (int v = 0; v < 8; v++) c[v][0] = c[v][1] = c[v][2] = c[v][3] = 0.0;
+  for (int k = 0; k < K; k += 8) {
+    const double a0 = first ? at(row, k + t) : 0.0, a1 = second ? at(row + 8, k + t) : 0.0;
+    const double a2 = first ? at(row, k + t + 4) : 0.0, a3 = second ? at(row + 8, k + t + 4) : 0.0;
+#pragma unroll
+    for (int v = 0; v < 8; v++) {
+      const int column = c0 + 8 * v + g;
+      if (c0 + 8 * v >= K) break;
+      const double b0 = k + t < d && column < d ? W[(long long)(k + t) * d + column] : 0.0;
+      const double b1 = k + t + 4 < d && column < d ? W[(long long)(k + t + 4) * d + column] : 0.0;
+      mma(c[v], a0, a1, a2, a3, b0, b1);
+    }
+  }
+  double* out = (values ? L.values : L.left) + ((long long)h * n + row) * K + c0 + 2 * t;
+  const double factor = values ? 1.0 : L.scale;
+  double largest = 0.0, square0 = 0.0, square1 = 0.0;
+#pragma unroll
+  for (int v = 0; v < 8; v++) {
+    if (c0 + 8 * v >= K) break;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      c[v][i] *= factor;
+      largest = larger(largest, fabs(c[v][i]));
+    }
+    square0 = fma(c[v][0], c[v][0], fma(c[v][1], c[v][1], square0));
+    square1 = fma(c[v][2], c[v][2], fma(c[v][3], c[v][3], square1));
+    if (first) *(double2*)(out + 8 * v) = make_double2(c[v][0], c[v][1]);
+    if (second) *(double2*)(out + 8 * K + 8 * v) = make_double2(c[v][2], c[v][3]);
+  }
+  for (int o = 1; o <= 2; o <<= 1) {
+    square0 += __shfl_xor_sync(~0u, square0, o);
+    square1 += __shfl_xor_sync(~0u, square1, o);
+  }
+  const double square = larger(square0, square1);
+  // Rows wider than 64 are in several blocks: a sum of their largest squares bounds the square of the longest.
+  raise(word(L, h, values ? VALUES : LEFT), values ? largest : square * ((K + 63) / 64));
+}
+
+#if K <= 64
+extern "C" __global__ void __launch_bounds__(128) covariance(const Layer* given) {
+  // D' diag(q) values of some rows of a head; a warp has 16 rows of the result.
+  const Layer& L = *given;
+  const int n = L.n, h = blockIdx.x / L.splits, split = blockIdx.x % L.splits;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
+  const double *D = L.D + (long long)h * n * K, *Y = L.values + (long long)h * n * K, *q = L.q + (long long)h * n;
+  const int per = (n + L.splits - 1) / L.splits, start = split * per, last = min(n, start + per);
+  for (int r = 16 * warp; r < K; r += 64) {
+    const bool both = r + 8 < K;
+    double c[K / 8][4];
+#pragma unroll
+    for (int v = 0; v < K / 8; v++) c[v][0] = c[v][1] = c[v][2] = c[v][3] = 0.0;
+    for (int j = start; j < last; j += 8) {
+      const long long i0 = (long long)(j + t) * K, i1 = i0 + 4 * K;
+      const bool in0 = j + t < last, in1 = j + t + 4 < last;
+      const double a0 = in0 ? D[i0 + r + g] : 0.0, a1 = in0 && both ? D[i0 + r + g + 8] : 0.0;
+      const double a2 = in1 ? D[i1 + r + g] : 0.0, a3 = in1 && both ? D[i1 + r + g + 8] : 0.0;
+      const double q0 = in0 ? q[j + t] : 0.0, q1 = in1 ? q[j + t + 4] : 0.0;
+#pragma unroll
+      for (int v = 0; v < K / 8; v++)
+        mma(c[v], a0, a1, a2, a3, in0 ? q0 * Y[i0 + 8 * v + g] : 0.0, in1 ? q1 * Y[i1 + 8 * v + g] : 0.0);
+    }
+    double* out = L.thin + (long long)blockIdx.x * K * K + (long long)(r + g) * K + 2 * t;
+#pragma unroll
+    for (int v = 0; v < K / 8; v++) {
+      *(double2*)(out + 8 * v) = make_double2(c[v][0], c[v][1]);
+      if (both) *(double2*)(out + 8 * K + 8 * v) = make_double2(c[v][2], c[v][3]);
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(128) thin(const Layer* given) {
+  __shared__ double B[K * (K + 4)];
+  const Layer& L = *given;
+  const int n = L.n, h = blockIdx.x / L.row_blocks, block = blockIdx.x % L.row_blocks;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
+  for (int i = threadIdx.x; i < K * K; i += 128) {
+    double s = 0.0;
+    for (int p = 0; p < L.splits; p++) s += L.thin[((long long)h * L.splits + p) * K * K + i];
+    B[(i / K) * (K + 4) + i % K] = s;
+  }
+  __syncthreads();
+  const int row = (block * 4 + warp) * 16 + g;
+  const bool first = row < n, second = row + 8 < n;
+  const double* a = L.left + ((long long)h * n + row) * K + t;
+  double c[K / 8][4];
+#pragma unroll
+  for (int v = 0; v < K / 8; v++) c[v][0] = c[v][1] = c[v][2] = c[v][3] = 0.0;
+  for (int k = 0; k < K; k += 8) {
+    const double a0 = first ? a[k] : 0.0, a1 = second ? a[8 * K + k] : 0.0;
+    const double a2 = first ? a[k + 4] : 0.0, a3 = second ? a[8 * K + k + 4] : 0.0;
+    const double* b = B + (k + t) * (K + 4) + g;
+#pragma unroll
+    for (int v = 0; v < K / 8; v++) mma(c[v], a0, a1, a2, a3, b[8 * v], b[4 * (K + 4) + 8 * v]);
+  }
+  double* out = L.out + ((long long)h * n + row) * K + 2 * t;
+  double largest = 0.0;
+#pragma unroll
+  for (int v = 0; v < K / 8; v++) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) largest = larger(largest, fabs(c[v][i]));
+    if (first) *(double2*)(out + 8 * v) = make_double2(c[v][0], c[v][1]);
+    if (second) *(double2*)(out + 8 * K + 8 * v) = make_double2(c[v][2], c[v][3]);
+  }
+  raise(word(L, h, OUT), largest);
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(THREADS) collect(const Layer* given) {
+  __shared__ double parts[THREADS / 32][K], row[K], numbers[THREADS], image[K];
+  const Layer& L = *given;
+  const int n = L.n, d = L.d, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  if (blockIdx.x >= L.groups) {  // a block for each head's image of what its rows have in common
+    const int h = blockIdx.x - L.groups;
+    for (int k = threadIdx.x; k < d; k += THREADS) row[k] = L.of_x * L.x[k] + L.of_common * L.common[h * d + k];
+    __syncthreads();
+    row_times_matrix(row, L.value + (long long)h * d * d, d, numbers, image);
+    for (int k = threadIdx.x; k < d; k += THREADS) L.image[h * d + k] = image[k];
+    return;
+  }
+  const int per = (n + L.groups - 1) / L.groups, first = blockIdx.x * per, last = min(n, first + per);
+  double sums[LANES], largest = 0.0;
+#pragma unroll
+  for (int i = 0; i < LANES; i++) sums[i] = 0.0;
+  for (int j = first + warp; j < last; j += THREADS / 32)
+#pragma unroll
+    for (int i = 0; i < LANES; i++) {
+      const int k = lane + 32 * i;
+      if (k >= d) break;
+      const double* at = L.out + (long long)j * K + k;
+      double v = 0.0;
+#pragma unroll 8
+      for (int h = 0; h < L.heads; h++) v += at[(long long)h * n * K];
+      v *= L.of_out;
+      if (L.lambda != 0.0) v = fma(L.lambda, L.R[(long long)j * d + k], v);
+      L.residual[(long long)j * d + k] = v;
+      sums[i] += v;
+      largest = larger(largest, fabs(v));
+    }
+#pragma unroll
+  for (int i = 0; i < LANES; i++) if (lane + 32 * i < K) parts[warp][lane + 32 * i] = sums[i];
+  raise(whole(L, SUM), largest);
+  __syncthreads();
+  for (int k = threadIdx.x; k < d; k += THREADS) {
+    double s = 0.0;
+    for (int w = 0; w < THREADS / 32; w++) s += parts[w][k];
+    L.columns[(long long)blockIdx.x * d + k] = s;
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) recentre(const Layer* given) {
+  __shared__ double shift[K];
+  const Layer& L = *given;
+  const int n = L.n, d = L.d;
+  for (int k = threadIdx.x; k < d; k += THREADS) {
+    double s = 0.0;
+#pragma unroll 8
+    for (int b = 0; b < L.groups; b++) s += L.columns[(long long)b * d + k];
+    shift[k] = s / n;
+  }
+  __syncthreads();
+  const int per = (n + L.groups - 1) / L.groups, first = blockIdx.x * per, last = min(n, first + per);
+  double largest = 0.0;
+  for (long long i = (long long)first * d + threadIdx.x; i < (long long)last * d; i += THREADS) {
+    const double v = L.residual[i] - shift[i % d];
+    L.residual[i] = v;
+    largest = larger(largest, fabs(v));
+  }
+  raise(whole(L, RESIDUAL), largest);
+  if (blockIdx.x) return;
+  largest = 0.0;
+  for (int k = threadIdx.x; k < d; k += THREADS) {
+    double v = 0.0;
+    for (int h = 0; h < L.heads; h++) v += L.image[h * d + k];
+    v = fma(L.of_shift, shift[k], v);
+    if (L.lambda != 0.0) v = fma(L.of_skip, L.x[k], v);
+    if (L.bias) v = fma(L.of_bias, L.bias[k], v);
+    L.center[k] = v;
+    largest = larger(largest, fabs(v));
+  }
+  raise(whole(L, CENTER), largest);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) normalise(const Layer* given) {
+  const Layer& L = *given;
+  const long long size = (long long)L.n * L.d, step = (long long)L.groups * THREADS;
+  double largest = *whole(L, RESIDUAL);
+  if (largest == 0.0) largest = 1.0;
+  for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < size; i += step) L.residual[i] /= largest;
+  if (blockIdx.x) return;
+  largest = *whole(L, CENTER);
+  if (largest == 0.0) largest = 1.0;
+  for (int k = threadIdx.x; k < L.d; k += THREADS) L.center[k] /= largest;
+  if (threadIdx.x) return;
+  double out = 0.0, low = 0.0, logit = 0.0, least = INFINITE, values = 0.0;
+  for (int h = 0; h < L.heads; h++) {
+    const double v = *word(L, h, VALUES), o = *word(L, h, OUT);
+    out = fmax(out, o);
+    values = fmax(values, v);
+    low = fmax(low, *word(L, h, LOW) + log(*word(L, h, TOTAL)));
+    logit = fmax(logit, sqrt(*word(L, h, LEFT)) * sqrt(*word(L, h, RIGHT)));
+    if (v > 0.0) least = fmin(least, o / v);
+  }
+  const double found[] = {*whole(L, CENTER), *whole(L, RESIDUAL), *whole(L, SUM), out, values, low, logit, least};
+  for (int i = 0; i < 8; i++) L.report[i] = found[i];
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) squares(const double* R, const double* x, int n, int d,
+                                                               double* square, double* parts, Bits* far) {
+  // Squares of the rows, their sums by blocks, and that of the center.
+  __shared__ double sums[THREADS / 32];
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = THREADS / 32;
+  if (blockIdx.x == 0 && threadIdx.x == 0) *far = 0;
+  double sum = 0.0;
+  for (int j = blockIdx.x * warps + warp; j < n; j += gridDim.x * warps) {
+    double s = 0.0;
+    for (int k = lane; k < d; k += 32) s = fma(R[(long long)j * d + k], R[(long long)j * d + k], s);
+    s = warp_sum(s);
+    if (lane == 0) square[j] = s;
+    sum += s;
+  }
+  if (lane == 0) sums[warp] = sum;
+  __syncthreads();
+  if (warp) return;
+  if (lane == 0) {
+    for (int w = 1; w < warps; w++) sum += sums[w];
+    parts[1 + blockIdx.x] = sum;
+  }
+  if (blockIdx.x) return;
+  sum = 0.0;
+  for (int k = lane; k < d; k += 32) sum = fma(x[k], x[k], sum);
+  sum = warp_sum(sum);
+  if (lane == 0) parts[0] = sum;
+}
+
+extern "C" __global__ void __launch_bounds__(128) pairs(const double* R, const double* square, int n, int d,
+                                                         Bits* far) {
+  // The largest |R_i|^2 + |R_j|^2 - 2 R_i R_j of 64 rows with every y-th tile of 8 from the first of them on.
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
+  const int row = (blockIdx.x * 4 + warp) * 16 + g;
+  const bool first = row < n, second = row + 8 < n;
+  const double square0 = first ? square[row] : 0.0, square1 = second ? square[row + 8] : 0.0;
+  double largest = 0.0;
+  for (int j = blockIdx.x * 64 + 32 * blockIdx.y; j < n; j += 32 * gridDim.y) {
+    double c[4][4];
+#pragma unroll
+    for (int p = 0; p < 4; p++) c[p][0] = c[p][1] = c[p][2] = c[p][3] = 0.0;
+    for (int k = t; k < K; k += 8) {
+      const bool in0 = k < d, in1 = k + 4 < d;
+      const double* a = R + (long long)row * d + k;
+      const double a0 = first && in0 ? a[0] : 0.0, a1 = second && in0 ? a[8 * d] : 0.0;
+      const double a2 = first && in1 ? a[4] : 0.0, a3 = second && in1 ? a[8 * d + 4] : 0.0;
+#pragma unroll
+      for (int p = 0; p < 4; p++) {
+        const int column = j + 8 * p + g;
+        const double* b = R + (long long)column * d + k;
+        mma(c[p], a0, a1, a2, a3, column < n && in0 ? b[0] : 0.0, column < n && in1 ? b[4] : 0.0);
+      }
+    }
+#pragma unroll
+    for (int p = 0; p < 4; p++)
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        const int column = j + 8 * p + 2 * t + (i & 1);
+        if (column >= n || !(i < 2 ? first : second)) continue;
+        const double v = (i < 2 ? square0 : square1) + square[column] - 2.0 * c[p][i];
+        largest = larger(largest, v);
+      }
+  }
+  raise((double*)far, largest);
+}
+
+extern "C" __global__ void measured(const double* parts, int blocks, const double* far, double* out) {
+  if (threadIdx.x) return;
+  double sum = 0.0;
+  for (int b = 0; b < blocks; b++) sum += parts[1 + b];
+  out[0] = sqrt(sum);
+  out[1] = sqrt(*far);
+  out[2] = sqrt(parts[0]);
+}
+"""
+
+
+def source(K: int) -> str:
+    """All kernels for tokens of at most K columns, K a multiple of 8."""
+    return f"#define K {K}\n#define THREADS {_THREADS}\n{_STRUCT}{_SOURCE}"
+
+
+class Report(NamedTuple):
+    """Sizes of what a layer made, each the largest |entry|."""
+
+    center: float
+    residual: float
+    total: float  # of the residual before its mean is taken off
+    parts: float  # of one head's term of it
+    values: float  # of (V − 1qᵀV) W
+    unevenness: float  # −log of the least attention
+    logit: float  # bound of |E|
+    least_ratio: float  # of a head's term to its values
+
+
+@cache
+def _module(K: int, device: int) -> Array:
+    import cupy as cp
+
+    return cp.RawModule(code=PRIMITIVES + LARGEST + source(K), options=("-std=c++17",))
+
+
+@cache
+def _kernel(name: str, K: int, device: int) -> Kernel:
+    kernel: Kernel = _module(K, device).get_function(name)
+    return kernel
+
+
+def _device() -> int:
+    import cupy as cp
+
+    return int(cp.cuda.runtime.getDevice())
+
+
+class Plan:
+    """Memory and launches of a layer with these sizes; nothing of one layer outlives it here."""
+
+    def __init__(self, n: int, d: int, heads: int) -> None:
+        self.n, self.d, self.heads, self.K = n, d, heads, padded(d)
+        self.sizes = {"n": n, "d": d, "heads": heads, **grid(n, heads)}
+        self.arrays = {name: self.memory(shape) for name, shape in shapes(d, self.sizes).items()}
+        self.told = self.memory((len(POINTERS) + len(FACTORS) + len(SIZES),))
+        self.words = self.pinned(self.told.size).view(np.uint64)
+        for place, name in enumerate(POINTERS):
+            if name in self.arrays:
+                self.words[place] = self.address(self.arrays[name])
+        self.words[-len(SIZES) :] = [self.sizes[name] for name in SIZES]
+        self._ran: set[bool] = set()
+        self._graphs: dict[bool, Array] = {}
+        self._lock = Lock()
+
+    def memory(self, shape: tuple[int, ...]) -> Array:
+        import cupy as cp
+
+        return cp.empty(shape)
+
+    def pinned(self, size: int) -> Floats:
+        import cupy as cp
+
+        return np.frombuffer(cp.cuda.alloc_pinned_memory(8 * size), np.float64, size)
+
+    def address(self, a: Array) -> int:
+        return int(a.data.ptr)
+
+    def send(self) -> None:
+        self.told.data.copy_from_host_async(ctypes.c_void_p(self.words.ctypes.data), self.told.nbytes)
+
+    def launch(self, name: str, blocks: tuple[int, ...], threads: int) -> None:
+        _kernel(name, self.K, _device())(blocks, (threads,), (self.told,))
+
+    def deviate(self, blocks: int, arguments: tuple[Array, ...]) -> None:
+        kernel, memory = deviation_kernel(self.K, self.K, _device())
+        kernel((blocks,), (128,), arguments, shared_mem=memory)
+
+    def run(self, arrays: dict[str, Array], factors: dict[str, float], *, thin: bool) -> Report:
+        """One layer: `arrays` are what goes in and comes out (names in `_GIVEN`; biases may be None)."""
+        with self._lock:
+            for place, name in enumerate(_GIVEN):
+                self.words[place] = 0 if arrays[name] is None else self.address(arrays[name])
+            self.words[len(POINTERS) : -len(SIZES)].view(np.float64)[:] = [factors[name] for name in FACTORS]
+            self.send()
+            self.step(thin)
+            return Report(*self.arrays["report"].tolist())
+
+    def step(self, thin: bool) -> None:
+        """All launches: one by one at first, when kernels are compiled and loaded, then as one graph."""
+        if self.K > WIDEST:
+            self._launch_wide(thin)
+        elif thin in self._graphs:
+            self._graphs[thin].launch()
+        elif thin in self._ran:  # all is compiled and loaded by now
+            self._graphs[thin] = self._captured(thin)
+            self._graphs[thin].launch()
+        else:
+            self._ran.add(thin)
+            self.launch_all(thin)
+
+    def _captured(self, thin: bool) -> Array:
+        import cupy as cp
+
+        stream = cp.cuda.Stream(non_blocking=True)
+        with stream:
+            stream.begin_capture()
+            self.launch_all(thin)
+            return stream.end_capture()
+
+    def launch_all(self, thin: bool) -> None:
+        self._before()
+        s, rows = self.sizes, self.heads * self.sizes["row_blocks"]
+        if thin:
+            self.launch("covariance", (self.heads * s["splits"],), 128)
+            self.launch("thin", (rows,), 128)
+        else:
+            operands = [self.arrays[name] for name in ("left", "D", "values", "q")]
+            sizes = (np.int32(self.n), np.int32(self.n), np.int32(s["row_blocks"]))
+            of_heads = (self.arrays["words"][_OUT:], np.int32(_PER_HEAD))
+            self.deviate(rows, (*operands, np.intp(0), 1.0, self.arrays["out"], *sizes, *of_heads))
+        self._after()
+
+    def _launch_wide(self, thin: bool) -> None:
+        """The same with n × n matrices in memory, rows at a time, where the kernel has not registers enough."""
+        import cupy as cp
+
+        self._before()
+        left, D, values, out, q = (self.arrays[name] for name in ("left", "D", "values", "out", "q"))
+        if thin:
+            cp.matmul(left, cp.matmul(D.transpose(0, 2, 1), q * values), out=out)
+        else:
+            weights = cp.concatenate([q * values, cp.broadcast_to(q, (*q.shape[:2], 8))], axis=-1)
+            rows = max(64, _WIDE_ENTRIES // (self.heads * self.n))
+            for start in range(0, self.n, rows):
+                m = cp.matmul(left[:, start : start + rows], D.transpose(0, 2, 1))
+                y = cp.matmul(cp.expm1(m, out=m), weights)
+                cp.divide(y[..., : self.K], 1.0 + y[..., self.K :][..., :1], out=out[:, start : start + rows])
+        self.arrays["words"][: _PER_HEAD * self.heads].reshape(-1, _PER_HEAD)[:, _OUT] = abs(out).max(axis=(1, 2))
+        self._after()
+
+    def _before(self) -> None:
+        s, H = self.sizes, self.heads
+        self.launch("scores", (H * s["blocks"],), _THREADS)
+        self.launch("relative", (H * s["blocks"],), _THREADS)
+        self.launch("project", (H * s["row_blocks"], 2, -(-self.K // 64)), 128)
+
+    def _after(self) -> None:
+        groups = self.sizes["groups"]
+        self.launch("collect", (groups + self.heads,), _THREADS)
+        self.launch("recentre", (groups,), _THREADS)
+        self.launch("normalise", (groups,), _THREADS)
+
+
+@lru_cache(maxsize=2)
+def plan(n: int, d: int, heads: int, device: int) -> Plan | None:
+    """The plan of a layer, the last two kept with their memory; None where it would take most of what is free."""
+    import cupy as cp
+
+    free = cp.cuda.Device(device).mem_info[0] + cp.get_default_memory_pool().free_bytes()
+    return None if 8 * heads * n * (4 * padded(d) + 2) > free // 2 else Plan(n, d, heads)
+
+
+def plan_here(n: int, d: int, heads: int) -> Plan | None:
+    """`plan` on this device, if its kernels take the layer."""
+    return plan(n, d, heads, _device()) if d <= MOST_COLUMNS and has_tensor_units() else None
+
+
+def measure(R: Array, x: Array) -> Array:
+    """‖R‖_F, the largest distance of two rows, and ‖x‖, as an array of three: R (n, d) of mean zero, x (1, d)."""
+    import cupy as cp
+
+    n, d = R.shape
+    blocks, row_blocks = min(128, -(-n // 8)), -(-n // 64)
+    squares, pairs, measured = (_kernel(name, padded(d), _device()) for name in ("squares", "pairs", "measured"))
+    square, parts, far, out = cp.empty(n), cp.empty(1 + blocks), cp.empty(1), cp.empty(3)
+    sizes = (np.int32(n), np.int32(d))
+    squares((blocks,), (_THREADS,), (R, x, *sizes, square, parts, far))
+    pairs((row_blocks, max(1, min(row_blocks, 528 // row_blocks))), (128,), (R, square, *sizes, far))
+    measured((1,), (32,), (parts, np.int32(blocks), far, out))
+    return out
+
+
+def shapes(d: int, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
+    """What a layer needs memory for."""
+    n, H, K = sizes["n"], sizes["heads"], padded(d)
+    return {
+        **dict.fromkeys(("left", "D", "values", "out"), (H, n, K)),
+        **dict.fromkeys(("e", "q"), (H, n, 1)),
+        **dict.fromkeys(("g", "common", "image"), (H, d)),
+        "best": (H, sizes["blocks"], 2),
+        "sums": (H, sizes["blocks"], K + 1),
+        "columns": (sizes["groups"], d),
+        "thin": (H, sizes["splits"], K, K) if K <= WIDEST else (1,),
+        "words": (_PER_HEAD * H + 3,),
+        "report": (len(Report._fields),),
+    }
+
+
+def grid(n: int, heads: int) -> dict[str, int]:
+    """How the work of a layer is cut: some blocks for each head, or for the rows of all."""
+    blocks = max(1, min(64, -(-n // 32), -(-528 // heads)))
+    return {
+        "blocks": blocks,
+        "row_blocks": -(-n // 64),
+        "groups": min(128, -(-n // 8)),
+        "splits": min(8, -(-n // 128)),
+    }

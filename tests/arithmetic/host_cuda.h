@@ -1,0 +1,117 @@
+// CUDA kernels on the host: the threads of a block are fibers that take turns at barriers, shuffles and mma.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <ucontext.h>
+#include <vector>
+using std::max;
+using std::min;
+typedef unsigned long long Bits;
+struct Dim { int x, y, z; };
+struct double2 { double x, y; };
+static double2 make_double2(double x, double y) { return {x, y}; }
+static Dim blockIdx, gridDim;
+static int fiber, live, arrived, epoch, warp_arrived[32], warp_epoch[32];
+static ucontext_t scheduler, fibers[1024];
+static bool done[1024];
+static double slots[1024][6];
+static std::function<void()> body;
+#define threadIdx (Dim{fiber, 0, 0})
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __shared__ static
+#define __launch_bounds__(n)
+#define INFINITE INFINITY
+static void pass() { int me = fiber; swapcontext(&fibers[me], &scheduler); fiber = me; }
+static void __syncthreads() {
+  int now = epoch;
+  if (++arrived == live) { arrived = 0; epoch++; return; }
+  while (epoch == now) pass();
+}
+static void warp_barrier() {
+  int w = fiber / 32, now = warp_epoch[w];
+  if (++warp_arrived[w] == 32) { warp_arrived[w] = 0; warp_epoch[w]++; return; }
+  while (warp_epoch[w] == now) pass();
+}
+template <typename T> static T __shfl_xor_sync(unsigned, T v, int o) {
+  memcpy(slots[fiber], &v, 8);
+  warp_barrier();
+  T r;
+  memcpy(&r, slots[fiber ^ o], 8);
+  warp_barrier();
+  return r;
+}
+static Bits bits_of(double v) { Bits b; memcpy(&b, &v, 8); return b; }
+static double power_of_two(int n) { return std::ldexp(1.0, n); }
+static void atomicMax(Bits* word, Bits v) { *word = max(*word, v); }
+static void copy_row_part(double* to, const double* from, bool inside) {
+  to[0] = inside ? from[0] : 0.0;
+  to[1] = inside ? from[1] : 0.0;
+}
+static void commit_copies() {}
+static void wait_for_copies() {}
+static void mma(double (&c)[4], double a0, double a1, double a2, double a3, double b0, double b1) {
+  double mine[6] = {a0, a1, a2, a3, b0, b1};
+  memcpy(slots[fiber], mine, sizeof mine);
+  warp_barrier();
+  int base = fiber & ~31, g = (fiber & 31) >> 2, t = fiber & 3;
+  for (int e = 0; e < 4; e++)
+    for (int k = 0; k < 8; k++) {
+      double a = slots[base + 4 * g + k % 4][(k < 4 ? 0 : 2) + (e >= 2)];
+      double b = slots[base + 4 * (2 * t + (e & 1)) + k % 4][k < 4 ? 4 : 5];
+      c[e] = std::fma(a, b, c[e]);
+    }
+  warp_barrier();
+}
+static void entry() {
+  body();
+  done[fiber] = true;
+  live--;
+  if (live && arrived == live) { arrived = 0; epoch++; }
+  swapcontext(&fibers[fiber], &scheduler);
+}
+static void launch(int x, int y, int z, int threads) {
+  static std::vector<char> stacks(1024 * 65536);
+  gridDim = {x, y, z};
+  for (blockIdx.z = 0; blockIdx.z < z; blockIdx.z++)
+    for (blockIdx.y = 0; blockIdx.y < y; blockIdx.y++)
+      for (blockIdx.x = 0; blockIdx.x < x; blockIdx.x++) {
+        live = threads, arrived = epoch = 0;
+        std::fill(warp_arrived, warp_arrived + 32, 0);
+        for (int i = 0; i < threads; i++) {
+          getcontext(&fibers[i]);
+          fibers[i].uc_stack = {&stacks[65536 * i], 0, 65536};
+          fibers[i].uc_link = &scheduler;
+          makecontext(&fibers[i], entry, 0);
+          done[i] = false;
+        }
+        while (live)
+          for (int i = 0; i < threads; i++)
+            if (!done[i]) fiber = i, swapcontext(&scheduler, &fibers[i]);
+      }
+}
+static double shared[1 << 15];
+#include KERNELS
+
+extern "C" void layer_kernel(int which, int x, int y, int z, int threads, const Layer* L) {
+  void (*kernels[])(const Layer*) = {scores, relative, project, covariance, thin, collect, recentre, normalise};
+  body = [=] { kernels[which](L); };
+  launch(x, y, z, threads);
+}
+extern "C" void deviation_on_host(int x, const double* left, const double* right, const double* values,
+    const double* q, double* out, int n, int m, int row_blocks, double* sizes, int step) {
+  body = [=] { deviation(left, right, values, q, nullptr, 1.0, out, n, m, row_blocks, sizes, step); };
+  launch(x, 1, 1, 128);
+}
+extern "C" void measure_on_host(const double* R, const double* x, int n, int d, int blocks, int rows, int columns,
+    double* square, double* parts, double* far, double* out) {
+  body = [=] { squares(R, x, n, d, square, parts, (Bits*)far); };
+  launch(blocks, 1, 1, THREADS);
+  body = [=] { pairs(R, square, n, d, (Bits*)far); };
+  launch(rows, columns, 1, 128);
+  body = [=] { measured(parts, blocks, far, out); };
+  launch(1, 1, 1, 32);
+}

@@ -1,0 +1,170 @@
+"""The kernels of a layer on a GPU, run on the host from the same source: they make the layer that arrays make."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankmath as rm
+from rankmath.arithmetic import cuda, cuda_layer
+from rankmath.arithmetic.cuda import padded
+from rankmath.arithmetic.float64 import Float64
+from rankmath.attention.centred import attention_step
+from rankmath.attention.on_gpu import layer_on_gpu
+from rankmath.attention.tokens import Carried, Tokens, centre
+from rankmath.attention.weights import weights_of
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler on this machine")
+
+
+NAMES = ("scores", "relative", "project", "covariance", "thin", "collect", "recentre", "normalise")
+
+
+def compiled(K: int, folder: Path) -> Any:
+    """All kernels for width K as a library of the host."""
+    defines = "".join(
+        f"#define {name} {value}\n" for name, value in {"V": K, "WARPS": 4, "TILE": 32, "PAIR": 2}.items()
+    )
+    deviation = cuda.DEVIATION.replace("extern __shared__ double shared[];", "")
+    kernels, library = folder / f"kernels{K}.h", folder / f"kernels{K}.so"
+    kernels.write_text(cuda.LARGEST + cuda_layer.source(K) + defines + deviation, encoding="utf-8")
+    options = ("-std=c++17", "-O1", "-shared", "-fPIC", "-w", f'-DKERNELS="{kernels}"', "-x", "c++")
+    host = Path(__file__).with_name("host_cuda.h")
+    subprocess.run(["g++", *options, host, "-o", library], check=True)
+    return ctypes.CDLL(str(library))
+
+
+class HostPlan(cuda_layer.Plan):
+    """A plan whose launches run on the host."""
+
+    def __init__(self, library: Any, *sizes: int) -> None:
+        self.library = library
+        super().__init__(*sizes)
+
+    def memory(self, shape: tuple[int, ...]) -> Any:
+        return np.full(shape, np.nan)  # whoever reads what nobody wrote finds out
+
+    def pinned(self, size: int) -> Any:
+        return np.empty(size)
+
+    def address(self, a: Any) -> int:
+        return int(a.ctypes.data)
+
+    def send(self) -> None:
+        self.told.view(np.uint64)[:] = self.words
+
+    def launch(self, name: str, blocks: tuple[int, ...], threads: int) -> None:
+        x, y, z = (*blocks, 1, 1)[:3]
+        self.library.layer_kernel(NAMES.index(name), x, y, z, threads, ctypes.c_void_p(self.told.ctypes.data))
+
+    def deviate(self, blocks: int, arguments: tuple[Any, ...]) -> None:
+        left, right, values, q, _, _, out, n, m, row_blocks, sizes, step = arguments
+        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (left, right, values, q, out, sizes)]
+        self.library.deviation_on_host(
+            blocks, *pointers[:5], int(n), int(m), int(row_blocks), pointers[5], int(step)
+        )
+
+    def step(self, thin: bool) -> None:
+        self.launch_all(thin)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: Any) -> Callable[[int], Any]:
+    folder = tmp_path_factory.mktemp("kernels")
+    return cache(lambda d: compiled(padded(d), folder))
+
+
+def layers(
+    library: Any, monkeypatch: Any, net: Any, X: Any, tokens: Tokens | None = None
+) -> tuple[Tokens | None, Tokens]:
+    """One layer by the kernels and by arrays."""
+    A, (attention,) = Float64(X), net.attentions
+    tokens = centre(A, X) if tokens is None else tokens
+    weights = weights_of(A, attention, stacked=attention.heads > 1)
+    head = replace(weights.heads[0], largest_query=float(abs(attention.query).max()))
+    monkeypatch.setattr(cuda_layer, "plan_here", lambda n, d, heads: HostPlan(library(d), n, d, heads))
+    (sublayer,) = net.sublayers[0]
+    carried = Carried(sublayer.skip, tokens) if sublayer.skip else None
+    fast = layer_on_gpu(A, replace(weights, heads=[head]), tokens, None, carried)
+    return fast, attention_step(A, weights, tokens, None, carried)
+
+
+def assert_same(fast: Tokens | None, slow: Tokens, apart: float = 2e-13) -> None:
+    assert fast is not None
+    np.testing.assert_allclose(fast.residual, slow.residual, rtol=0, atol=apart)
+    np.testing.assert_allclose(fast.center, slow.center, rtol=0, atol=apart)
+    np.testing.assert_allclose(fast.log_center, slow.log_center, rtol=1e-14, atol=apart)
+    np.testing.assert_allclose(fast.log_residual.to_float(), slow.log_residual.to_float(), rtol=1e-15, atol=apart)
+    np.testing.assert_allclose(fast.lost_bits, slow.lost_bits, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "heads", "options"),
+    [
+        (2, 3, 1, {}),
+        (67, 8, 3, {}),
+        (150, 5, 2, {"skip": True}),
+        (40, 20, 2, {"biases": True}),
+        (33, 24, 1, {"skip": -0.5, "biases": True}),
+    ],
+)
+@pytest.mark.parametrize("size", [3.0, 1e-3, 1e-12])
+def test_a_layer_by_kernels_is_the_layer_by_arrays(
+    library: Any, monkeypatch: Any, n: int, d: int, heads: int, options: dict[str, Any], size: float
+) -> None:
+    net = rm.Network.random(n, d, heads, 1, seed=n, **options)
+    X = net.random_input(seed=1, scale=size) + np.linspace(0, 1, d)
+    fast, slow = layers(library, monkeypatch, net, X)
+    assert_same(fast, slow)
+
+
+@pytest.mark.parametrize("sigma", [-30.0, -1e6])
+def test_below_rounding_thin_products_take_over(library: Any, monkeypatch: Any, sigma: float) -> None:
+    net = rm.Network.random(200, 7, 2, 1, seed=3)
+    X = net.random_input(seed=4)
+    tokens = centre(Float64(X), X)
+    tokens = replace(tokens, log_residual=tokens.log_residual.plus(sigma))
+    assert_same(*layers(library, monkeypatch, net, X, tokens))
+
+
+def test_the_report_sends_saturated_and_cancelling_layers_to_the_arrays(library: Any, monkeypatch: Any) -> None:
+    net = rm.Network.random(30, 8, 2, 1, seed=5)
+    X = net.random_input(seed=6)
+    assert layers(library, monkeypatch, net, 1e3 * X)[0] is None  # logits beyond what the kernel exponentiates
+    assert layers(library, monkeypatch, net, 10 * X + 1e3)[0] is None  # attention below e^-300
+    assert layers(library, monkeypatch, net, np.ones_like(X))[0] is None  # equal tokens
+    assert layers(library, monkeypatch, net, np.concatenate([X, -X]))[1] is not None
+    broken = X.copy()
+    tokens = centre(Float64(X), X)
+    broken[3, 2] = np.nan
+    assert layers(library, monkeypatch, net, X, replace(tokens, residual=broken))[0] is None
+
+
+def test_uneven_attention_counts_what_it_may_have_lost(library: Any, monkeypatch: Any) -> None:
+    net = rm.Network.random(30, 8, 2, 1, seed=7)
+    found = [layers(library, monkeypatch, net, s * net.random_input(seed=8) + s) for s in (2.0, 3.0, 4.0)]
+    taken = [(fast, slow) for fast, slow in found if fast is not None]
+    assert taken
+    for fast, slow in taken:
+        assert_same(fast, slow)
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 3), (70, 8), (200, 5), (129, 24)])
+def test_sizes_of_a_layer(library: Any, n: int, d: int) -> None:
+    rng = np.random.default_rng(n)
+    R, x = rng.standard_normal((n, d)), rng.standard_normal((1, d))
+    blocks, rows = min(128, -(-n // 8)), -(-n // 64)
+    square, parts, far, out = np.empty(n), np.empty(1 + blocks), np.empty(1), np.empty(3)
+    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (R, x, square, parts, far, out)]
+    library(d).measure_on_host(*pointers[:2], n, d, blocks, rows, max(1, min(rows, 528 // rows)), *pointers[2:])
+    gaps = ((R[:, None] - R[None]) ** 2).sum(axis=-1)
+    np.testing.assert_allclose(out, [np.linalg.norm(R), np.sqrt(gaps.max()), np.linalg.norm(x)], rtol=1e-13)
