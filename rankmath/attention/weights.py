@@ -68,9 +68,11 @@ def weights_of(
     """
     missing = batch_axes - (attention.query.ndim - 3) if stacked else 0
     arrays = _arrays(attention)
-    known = {} if A.unbounded else {name: (sizes or {}).get((id(attention), name)) for name in arrays}
-    if not A.unbounded and any(size is None for size in known.values()):
-        known = dict(zip(arrays, A.sizes(list(arrays.values())), strict=True))
+    known: dict[str, Array] = {}
+    if not A.unbounded:
+        known = {name: (sizes or {}).get((id(attention), name)) for name in arrays}
+        if any(size is None for size in known.values()):
+            known = dict(zip(arrays, A.sizes(list(arrays.values())), strict=True))
     scaled = {name: tamed(A, array, known.get(name)) for name, array in arrays.items()}
 
     def pick(name: str, *head: int) -> Scaled:
