@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from numbers import Integral, Rational
 from pathlib import Path
 from types import MappingProxyType
@@ -180,6 +181,11 @@ def exact(value: Data, *, name: str = "value") -> Data:
     return _exact_number(value, name)
 
 
+@cache
+def _too_long() -> int:
+    return int(10**checker.MAX_DIGITS)
+
+
 def _exact_number(value: Data, name: str) -> int | str:
     if isinstance(value, (bool, np.bool_)):
         raise InvalidArgument(f"{name}: {value!r} given; a number is needed")
@@ -191,7 +197,7 @@ def _exact_number(value: Data, name: str) -> int | str:
         p, q = int(value.numerator), int(value.denominator)
     else:
         raise InvalidArgument(f"{name}: {type(value).__name__} given; allowed are integers, Fractions and floats")
-    if max(abs(p), q) >= 10**checker.MAX_DIGITS:
+    if max(abs(p), q) >= _too_long():
         raise InvalidArgument(f"{name}: a number of more than {checker.MAX_DIGITS} digits given; that is the limit")
     if q == 1 and abs(p) <= _LARGEST_JSON_INTEGER:
         return p

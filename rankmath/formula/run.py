@@ -30,7 +30,7 @@ from rankmath.linalg.residual_values import (
     residual_inf,
     residual_one,
 )
-from rankmath.linalg.residuals import ResidualNorm, residual
+from rankmath.linalg.residuals import ResidualNorm, value_and_center
 from rankmath.model.network import Network
 from rankmath.validation import Array, Number
 
@@ -185,7 +185,7 @@ class Run:
             size = residual_above(R, norm)
         else:
             flat = R.reshape(-1, *R.shape[-2:])
-            size = np.asarray([residual(r, norm=norm).value for r in flat]).reshape(R.shape[:-2])
+            size = np.asarray([value_and_center(r, norm)[0] for r in flat]).reshape(R.shape[:-2])
         return self.scaled(tokens, size)
 
     def _log_residual_of_doubles(self, R: Array, norm: ResidualNorm) -> Array:
@@ -196,7 +196,7 @@ class Run:
         if largest == 0:
             return mpmath.mpf("-inf")
         floats = np.asarray([float(x / largest) for x in R.flat]).reshape(R.shape)
-        return mpmath.log(largest) + mpmath.log(residual(floats, norm=norm).value)
+        return mpmath.log(largest) + mpmath.log(value_and_center(floats, norm)[0])
 
     def scaled(self, tokens: Tokens, size: Array) -> Array:
         """log of a size measured in the residual's unit."""
@@ -304,12 +304,12 @@ class Run:
             scaled = (x / unit for x in R.flat)
             middles = [float(x.mid()) if self.A.name == "balls" else float(x) for x in scaled]
             floats = np.asarray(middles).reshape(R.shape)
-            return self.A.asarray(residual(floats, norm="composite").center[None, :]) * unit
+            return self.A.asarray(value_and_center(floats, "composite")[1][None, :]) * unit
         if self.quick:
             ordered = np.sort(R, axis=-2)
             return ordered[..., R.shape[-2] // 2, :][..., None, :]
         flat = R.reshape(-1, *R.shape[-2:])
-        centers = [residual(r, norm="composite").center for r in flat]
+        centers = [value_and_center(r, "composite")[1] for r in flat]
         return np.asarray(centers).reshape(*R.shape[:-2], 1, R.shape[-1])
 
     # -- sphere LayerNorm ----------------------------------------------------------------------------------

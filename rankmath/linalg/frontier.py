@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -33,6 +34,8 @@ _GAP = 1e-12
 _EDGE = 1e-13
 # HiGHS accepts violations up to 1e-10, absolute; data and costs this large make that 6e-15 of their size.
 _MAGNIFY = 2.0**14
+# Up to so many entries a dense matrix costs less than the bookkeeping of a sparse one.
+_DENSE = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +102,26 @@ def median_vertex(X: Floats) -> Vertex:
     return _vertex(X, center, Weights(largest, np.zeros(n)))
 
 
+@lru_cache(maxsize=64)
+def _constraints(n: int, d: int) -> tuple[Any, Any, Floats]:
+    """Both families of constraints and the bounds, the same for all X. SciPy reads small ones faster dense."""
+    from scipy import sparse
+
+    eye = sparse.eye_array(n * d)
+    column_of = sparse.kron(np.ones((n, 1)), sparse.eye_array(d))
+    row_of = sparse.kron(sparse.eye_array(n), np.ones((d, 1)))
+    split: Any = sparse.hstack([column_of, eye, -eye, sparse.csr_array((n * d, 2))], format="csc")
+    blocks: list[list[Any]] = [
+        [sparse.csr_array((d, d)), column_of.T, column_of.T, -np.ones((d, 1)), None],
+        [None, row_of.T, row_of.T, None, -np.ones((n, 1))],
+    ]
+    sums: Any = sparse.block_array(blocks, format="csc")
+    bounds = np.zeros((split.shape[1], 2))
+    bounds[:d, 0], bounds[:, 1] = -np.inf, np.inf
+    small = split.shape[0] * split.shape[1] <= _DENSE
+    return (split.toarray(), sums.toarray(), bounds) if small else (split, sums, bounds)
+
+
 class ResidualPrograms:
     """The linear programs min λ‖X − 1xᵀ‖₁ + μ‖X − 1xᵀ‖_∞ of one matrix X, whose entries should be of size 1.
 
@@ -106,19 +129,8 @@ class ResidualPrograms:
     """
 
     def __init__(self, X: Floats) -> None:
-        from scipy import sparse
-
         self.X = X
-        n, d = X.shape
-        eye = sparse.eye_array(n * d)
-        column_of = sparse.kron(np.ones((n, 1)), sparse.eye_array(d))
-        row_of = sparse.kron(sparse.eye_array(n), np.ones((d, 1)))
-        self._split: Any = sparse.hstack([column_of, eye, -eye, sparse.csr_array((n * d, 2))], format="csc")
-        sums: list[list[Any]] = [
-            [sparse.csr_array((d, d)), column_of.T, column_of.T, -np.ones((d, 1)), None],
-            [None, row_of.T, row_of.T, None, -np.ones((n, 1))],
-        ]
-        self._sums: Any = sparse.block_array(sums, format="csc")
+        self._split, self._sums, self._bounds = _constraints(*X.shape)
 
     def minimise(self, one: float, inf: float) -> Vertex:
         """A vertex where ``one``·a + ``inf``·b is least, with the weights that prove it."""
@@ -133,7 +145,7 @@ class ResidualPrograms:
             b_ub=np.zeros(n + d),
             A_eq=self._split,
             b_eq=_MAGNIFY * self.X.ravel(),
-            bounds=[(None, None)] * d + [(0, None)] * (2 * n * d + 2),
+            bounds=self._bounds,
             method="highs-ds",
             options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
         )

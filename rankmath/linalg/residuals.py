@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -88,6 +89,13 @@ def residual(X: ArrayLike, norm: ResidualNorm = "frobenius") -> Residual:
     return Residual(value, X[0] + np.ldexp(center, exponent), matrix, bound, dual, norm)
 
 
+def value_and_center(X: Floats, norm: ResidualNorm) -> tuple[float, Floats]:
+    """`residual` without its proof."""
+    Y, exponent = standardised(X)
+    center, _ = minimising_center(Y, norm)
+    return float(_NORM[norm](np.ldexp(Y - center, exponent))), X[0] + np.ldexp(center, exponent)
+
+
 def residual_lower_bound(X: ArrayLike, dual: Dual, norm: ResidualNorm) -> float:
     """The lower bound of the residual of X that a dual point proves, recomputed from X and the point alone.
 
@@ -135,10 +143,24 @@ def minimising_center(Y: Floats, norm: ResidualNorm) -> tuple[Floats, Dual]:
         return center, Y - center
     if not Y.any():
         return Y[0], ()
+    if norm == "one":
+        vertex = median_vertex(Y)
+        return vertex.center, (vertex.weights,)
+    return _solved(norm, Y.shape, Y.tobytes())
+
+
+@lru_cache(maxsize=512)
+def _solved(norm: ResidualNorm, shape: tuple[int, int], data: bytes) -> tuple[Floats, Dual]:
+    """By linear programs, remembered: several quantities of one formula look at the same tokens."""
+    Y = np.frombuffer(data).reshape(shape)
     if norm == "composite":
-        return least_composite(Y)
-    vertex = median_vertex(Y) if norm == "one" else ResidualPrograms(Y).minimise(0.0, 1.0)
-    return vertex.center, (vertex.weights,)
+        center, dual = least_composite(Y)
+    else:
+        vertex = ResidualPrograms(Y).minimise(0.0, 1.0)
+        center, dual = vertex.center, (vertex.weights,)
+    for array in (center, *(part for weights in dual for part in (weights.columns, weights.rows))):
+        array.setflags(write=False)
+    return center, dual
 
 
 def _direction_bound(Y: Floats, direction: Floats) -> float:
