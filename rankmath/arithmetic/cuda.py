@@ -216,10 +216,13 @@ __device__ double over_block(double v, Better better) {
   return v;
 }
 
-extern "C" __global__ void largest(const double* a, long long size, int blocks, unsigned long long* out) {
+extern "C" __global__ void largest(const double* a, const double* const* many, long long count, long long size,
+                                   int blocks, unsigned long long* out) {
+  // Of each of the `count` matrices of an array, or of each of many arrays.
   // Bits of non-negative doubles are ordered as the doubles are; a nan is above them all.
   __shared__ unsigned long long parts[32];
-  a += (blockIdx.x / blocks) * size;
+  const long long matrix = blockIdx.x / blocks;
+  a = (many ? many[matrix / count] : a) + (matrix % count) * size;
   unsigned long long v = 0;
   for (long long i = (blockIdx.x % blocks) * blockDim.x + threadIdx.x; i < size; i += blocks * blockDim.x)
     v = max(v, (unsigned long long)__double_as_longlong(fabs(a[i])));
@@ -326,21 +329,33 @@ def largest(arrays: Sequence[Array]) -> list[Floats]:
     """The largest |entry| of each matrix of each array, (..., 1, 1), on the host: one transfer for all arrays."""
     import cupy as cp
 
-    plan = [(math.prod(a.shape[:-2]), _blocks(a.shape[-2] * a.shape[-1])) for a in arrays]
-    found = cp.empty(sum(count * blocks for count, blocks in plan), dtype=cp.uint64)
+    arrays = [cp.ascontiguousarray(a) for a in arrays]
+    places: dict[tuple[int, ...], list[int]] = {}  # one launch for all arrays of a shape
+    for place, a in enumerate(arrays):
+        places.setdefault(a.shape, []).append(place)
+    plan = [(s, math.prod(s[:-2]), _blocks(s[-2] * s[-1]), where) for s, where in places.items()]
+    found = cp.empty(sum(len(where) * count * blocks for _, count, blocks, where in plan), dtype=cp.uint64)
     start = 0
-    for a, (count, blocks) in zip(arrays, plan, strict=True):
-        size = np.int64(a.shape[-2] * a.shape[-1])
+    for shape, count, blocks, where in plan:
+        one, many = (arrays[where[0]], np.intp(0)) if len(where) == 1 else (np.intp(0), _pointers(arrays, where))
+        sizes = (np.int64(count), np.int64(shape[-2] * shape[-1]), np.int32(blocks))
         if count:
-            _launch("largest", blocks * count, cp.ascontiguousarray(a), size, np.int32(blocks), found[start:])
-        start += count * blocks
-    host = found.get()  # a few numbers for each matrix: their maximum is taken here
-    sizes, start = [], 0
-    for a, (count, blocks) in zip(arrays, plan, strict=True):
-        part = host[start : start + count * blocks].reshape(*a.shape[:-2], blocks)
-        sizes.append(part.max(axis=-1).view(np.float64)[..., None, None])
-        start += count * blocks
-    return sizes
+            _launch("largest", blocks * count * len(where), one, many, *sizes, found[start:] if start else found)
+        start += len(where) * count * blocks
+    host, start, result = found.get(), 0, [np.empty(0)] * len(arrays)
+    for shape, count, blocks, where in plan:  # a few numbers for each matrix: their maximum is taken here
+        part = host[start : start + len(where) * count * blocks].reshape(len(where), *shape[:-2], blocks)
+        sized = part.max(axis=-1).view(np.float64)[..., None, None]
+        for place, size in zip(where, sized, strict=True):
+            result[place] = size
+        start += len(where) * count * blocks
+    return result
+
+
+def _pointers(arrays: Sequence[Array], where: list[int]) -> Array:
+    import cupy as cp
+
+    return cp.asarray(np.asarray([arrays[place].data.ptr for place in where], dtype=np.uint64))
 
 
 def relative_to_largest(scores: Array, rows: Array) -> tuple[Array, Array]:
@@ -430,14 +445,17 @@ def _axpby() -> Kernel:
 
 def fits(left: Array, values: Array) -> bool:
     """Whether the kernel takes these widths on this device."""
-    return max(left.shape[-1], values.shape[-1]) <= WIDEST and has_tensor_units()
-
-
-def has_tensor_units() -> bool:
-    """Whether this device has the instruction (compute capability 9 or newer)."""
     import cupy
 
-    return int(cupy.cuda.Device().compute_capability) >= 90
+    return max(left.shape[-1], values.shape[-1]) <= WIDEST and has_tensor_units(cupy.cuda.runtime.getDevice())
+
+
+@cache
+def has_tensor_units(device: int) -> bool:
+    """Whether a device has the instruction (compute capability 9 or newer)."""
+    import cupy
+
+    return int(cupy.cuda.Device(device).compute_capability) >= 90
 
 
 def fused_deviation(left: Array, right: Array, q: Array, values: Array, scale: Array = 1.0) -> Array:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import ctypes
 from functools import cache, lru_cache
 from threading import Lock
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -37,6 +37,8 @@ MOST_COLUMNS = 256
 _WIDE_ENTRIES = 2**28
 
 _GIVEN = ("x", "R", "query", "value", "key_bias", "bias", "center", "residual")
+#: Logits beyond rounding, below it, and no attention at all: the mean of R moved to the center.
+Way: TypeAlias = Literal["fused", "thin", "centre"]
 #: What the kernels are told: addresses, factors, sizes, one word each.
 POINTERS = (
     *_GIVEN,
@@ -118,10 +120,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) scores(const Layer* given)
 }
 
 __device__ int pivot_of(const Layer& L, int h) {
+  // By one whole warp: the first of the largest.
   const double* best = L.best + 2 * h * L.blocks;
-  double top = -INFINITE, place = 0;
-  for (int b = 0; b < L.blocks; b++) if (best[2 * b] > top) top = best[2 * b], place = best[2 * b + 1];
-  return (int)place;
+  double top = -INFINITE, place = L.n;
+  for (int b = threadIdx.x & 31; b < L.blocks; b += 32)
+    if (best[2 * b] > top) top = best[2 * b], place = best[2 * b + 1];
+  for (int o = 16; o; o >>= 1) {
+    const double other = __shfl_xor_sync(~0u, top, o), there = __shfl_xor_sync(~0u, place, o);
+    if (other > top || (other == top && there < place)) top = other, place = there;
+  }
+  return place < L.n ? (int)place : 0;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) relative(const Layer* given) {
@@ -130,7 +138,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) relative(const Layer* give
   const Layer& L = *given;
   const int n = L.n, d = L.d, h = blockIdx.x / L.blocks, b = blockIdx.x % L.blocks;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  if (threadIdx.x == 0) place = pivot_of(L, h);
+  if (warp == 0) {
+    const int found = pivot_of(L, h);
+    if (lane == 0) place = found;
+  }
   __syncthreads();
   for (int k = threadIdx.x; k < K; k += THREADS) {
     g[k] = k < d ? L.g[h * d + k] : 0.0;
@@ -186,6 +197,7 @@ extern "C" __global__ void __launch_bounds__(128) project(const Layer* given) {
   if (values) {
     for (int k = threadIdx.x; k <= K; k += 128) {
       double s = 0.0;
+#pragma unroll 8
       for (int b = 0; b < L.blocks; b++) s += L.sums[((long long)h * L.blocks + b) * (K + 1) + k];
       mean[k] = s;
     }
@@ -195,10 +207,10 @@ extern "C" __global__ void __launch_bounds__(128) project(const Layer* given) {
     const int j = block * 64 + threadIdx.x;
     if (c0 == 0 && threadIdx.x < 64 && j < n) L.q[(long long)h * n + j] = L.e[(long long)h * n + j] / total;
     __syncthreads();
-    if (block == 0 && c0 == 0) {
+    if (block == 0 && c0 == 0 && warp == 0) {
       const double* pivot = L.R + (long long)pivot_of(L, h) * d;
-      for (int k = threadIdx.x; k < d; k += 128) L.common[h * d + k] = pivot[k] + mean[k];
-      if (threadIdx.x == 0) *word(L, h, TOTAL) = total;
+      for (int k = lane; k < d; k += 32) L.common[h * d + k] = pivot[k] + mean[k];
+      if (lane == 0) *word(L, h, TOTAL) = total;
     }
   }
   const double* W = (values ? L.value : L.query) + (long long)h * d * d;
@@ -358,15 +370,23 @@ extern "C" __global__ void __launch_bounds__(THREADS) collect(const Layer* given
   }
 }
 
+extern "C" __global__ void clear(const Layer* given) {
+  if (threadIdx.x < 3) *whole(*given, threadIdx.x) = 0.0;
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS) recentre(const Layer* given) {
-  __shared__ double shift[K];
+  __shared__ double shift[K], parts[THREADS];
   const Layer& L = *given;
-  const int n = L.n, d = L.d;
-  for (int k = threadIdx.x; k < d; k += THREADS) {
-    double s = 0.0;
-#pragma unroll 8
-    for (int b = 0; b < L.groups; b++) s += L.columns[(long long)b * d + k];
-    shift[k] = s / n;
+  const int n = L.n, d = L.d, many = THREADS / d, part = threadIdx.x / d;
+  double s = 0.0;
+  if (part < many)
+#pragma unroll 4
+    for (int b = part; b < L.groups; b += many) s += L.columns[(long long)b * d + threadIdx.x % d];
+  parts[threadIdx.x] = s;
+  __syncthreads();
+  if (part == 0) {
+    for (int p = 1; p < many; p++) s += parts[p * d + threadIdx.x];
+    shift[threadIdx.x] = s / n;
   }
   __syncthreads();
   const int per = (n + L.groups - 1) / L.groups, first = blockIdx.x * per, last = min(n, first + per);
@@ -381,6 +401,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) recentre(const Layer* give
   largest = 0.0;
   for (int k = threadIdx.x; k < d; k += THREADS) {
     double v = 0.0;
+#pragma unroll 8
     for (int h = 0; h < L.heads; h++) v += L.image[h * d + k];
     v = fma(L.of_shift, shift[k], v);
     if (L.lambda != 0.0) v = fma(L.of_skip, L.x[k], v);
@@ -401,9 +422,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) normalise(const Layer* giv
   largest = *whole(L, CENTER);
   if (largest == 0.0) largest = 1.0;
   for (int k = threadIdx.x; k < L.d; k += THREADS) L.center[k] /= largest;
-  if (threadIdx.x) return;
-  double out = 0.0, low = 0.0, logit = 0.0, least = INFINITE, values = 0.0;
-  for (int h = 0; h < L.heads; h++) {
+  if (threadIdx.x >= 32) return;
+  double out = 0.0, values = 0.0, low = 0.0, logit = 0.0, least = INFINITE;
+  for (int h = threadIdx.x; h < L.heads; h += 32) {
     const double v = *word(L, h, VALUES), o = *word(L, h, OUT);
     out = fmax(out, o);
     values = fmax(values, v);
@@ -411,6 +432,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) normalise(const Layer* giv
     logit = fmax(logit, sqrt(*word(L, h, LEFT)) * sqrt(*word(L, h, RIGHT)));
     if (v > 0.0) least = fmin(least, o / v);
   }
+  for (int o = 16; o; o >>= 1) {
+    out = fmax(out, __shfl_xor_sync(~0u, out, o));
+    values = fmax(values, __shfl_xor_sync(~0u, values, o));
+    low = fmax(low, __shfl_xor_sync(~0u, low, o));
+    logit = fmax(logit, __shfl_xor_sync(~0u, logit, o));
+    least = fmin(least, __shfl_xor_sync(~0u, least, o));
+  }
+  if (threadIdx.x) return;
   const double found[] = {*whole(L, CENTER), *whole(L, RESIDUAL), *whole(L, SUM), out, values, low, logit, least};
   for (int i = 0; i < 8; i++) L.report[i] = found[i];
 }
@@ -537,12 +566,15 @@ class Plan:
         self.arrays = {name: self.memory(shape) for name, shape in shapes(d, self.sizes).items()}
         self.told = self.memory((len(POINTERS) + len(FACTORS) + len(SIZES),))
         self.words = self.pinned(self.told.size).view(np.uint64)
+        self.report = self.pinned(len(Report._fields))  # the device writes it, the host reads it: no copy
         for place, name in enumerate(POINTERS):
             if name in self.arrays:
                 self.words[place] = self.address(self.arrays[name])
+        self.words[POINTERS.index("report")] = self.report.ctypes.data
+        self.doubles = self.words[len(POINTERS) : -len(SIZES)].view(np.float64)
         self.words[-len(SIZES) :] = [self.sizes[name] for name in SIZES]
-        self._ran: set[bool] = set()
-        self._graphs: dict[bool, Array] = {}
+        self._ran: set[Way] = set()
+        self._graphs: dict[Way, Array] = {}
         self._lock = Lock()
 
     def memory(self, shape: tuple[int, ...]) -> Array:
@@ -568,42 +600,52 @@ class Plan:
         kernel, memory = deviation_kernel(self.K, self.K, _device())
         kernel((blocks,), (128,), arguments, shared_mem=memory)
 
-    def run(self, arrays: dict[str, Array], factors: dict[str, float], *, thin: bool) -> Report:
-        """One layer: `arrays` are what goes in and comes out (names in `_GIVEN`; biases may be None)."""
+    def run(self, arrays: dict[str, Array], factors: dict[str, float], way: Way) -> Report:
+        """One layer: `arrays` are what goes in and comes out (`_GIVEN`); what is not given is absent."""
         with self._lock:
-            for place, name in enumerate(_GIVEN):
-                self.words[place] = 0 if arrays[name] is None else self.address(arrays[name])
-            self.words[len(POINTERS) : -len(SIZES)].view(np.float64)[:] = [factors[name] for name in FACTORS]
+            given = [arrays.get(name) for name in _GIVEN]
+            self.words[: len(given)] = [0 if a is None else self.address(a) for a in given]
+            self.doubles[:] = [factors.get(name, 0.0) for name in FACTORS]
             self.send()
-            self.step(thin)
-            return Report(*self.arrays["report"].tolist())
+            self.step(way)
+            self.wait()
+            return Report(*self.report.tolist())
 
-    def step(self, thin: bool) -> None:
+    def wait(self) -> None:
+        import cupy as cp
+
+        cp.cuda.get_current_stream().synchronize()
+
+    def step(self, way: Way) -> None:
         """All launches: one by one at first, when kernels are compiled and loaded, then as one graph."""
-        if self.K > WIDEST:
-            self._launch_wide(thin)
-        elif thin in self._graphs:
-            self._graphs[thin].launch()
-        elif thin in self._ran:  # all is compiled and loaded by now
-            self._graphs[thin] = self._captured(thin)
-            self._graphs[thin].launch()
+        if self.K > WIDEST and way != "centre":
+            self._launch_wide(way)
+        elif way in self._graphs:
+            self._graphs[way].launch()
+        elif way in self._ran:  # all is compiled and loaded by now
+            self._graphs[way] = self._captured(way)
+            self._graphs[way].launch()
         else:
-            self._ran.add(thin)
-            self.launch_all(thin)
+            self._ran.add(way)
+            self.launch_all(way)
 
-    def _captured(self, thin: bool) -> Array:
+    def _captured(self, way: Way) -> Array:
         import cupy as cp
 
         stream = cp.cuda.Stream(non_blocking=True)
         with stream:
             stream.begin_capture()
-            self.launch_all(thin)
+            self.launch_all(way)
             return stream.end_capture()
 
-    def launch_all(self, thin: bool) -> None:
+    def launch_all(self, way: Way) -> None:
+        if way == "centre":
+            self.launch("clear", (1,), 32)
+            self._after()
+            return
         self._before()
         s, rows = self.sizes, self.heads * self.sizes["row_blocks"]
-        if thin:
+        if way == "thin":
             self.launch("covariance", (self.heads * s["splits"],), 128)
             self.launch("thin", (rows,), 128)
         else:
@@ -613,13 +655,13 @@ class Plan:
             self.deviate(rows, (*operands, np.intp(0), 1.0, self.arrays["out"], *sizes, *of_heads))
         self._after()
 
-    def _launch_wide(self, thin: bool) -> None:
+    def _launch_wide(self, way: Way) -> None:
         """The same with n × n matrices in memory, rows at a time, where the kernel has not registers enough."""
         import cupy as cp
 
         self._before()
         left, D, values, out, q = (self.arrays[name] for name in ("left", "D", "values", "out", "q"))
-        if thin:
+        if way == "thin":
             cp.matmul(left, cp.matmul(D.transpose(0, 2, 1), q * values), out=out)
         else:
             weights = cp.concatenate([q * values, cp.broadcast_to(q, (*q.shape[:2], 8))], axis=-1)
@@ -644,9 +686,9 @@ class Plan:
         self.launch("normalise", (groups,), _THREADS)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def plan(n: int, d: int, heads: int, device: int) -> Plan | None:
-    """The plan of a layer, the last two kept with their memory; None where it would take most of what is free."""
+    """The plan of a layer, the last four kept with their memory; None where it would take most of what is free."""
     import cupy as cp
 
     free = cp.cuda.Device(device).mem_info[0] + cp.get_default_memory_pool().free_bytes()
@@ -655,7 +697,14 @@ def plan(n: int, d: int, heads: int, device: int) -> Plan | None:
 
 def plan_here(n: int, d: int, heads: int) -> Plan | None:
     """`plan` on this device, if its kernels take the layer."""
-    return plan(n, d, heads, _device()) if d <= MOST_COLUMNS and has_tensor_units() else None
+    device = _device()
+    return plan(n, d, heads, device) if d <= MOST_COLUMNS and has_tensor_units(device) else None
+
+
+def measures(R: Array) -> bool:
+    """Whether `measure` takes this matrix here."""
+    contiguous = R.ndim == 2 and R.shape[1] <= MOST_COLUMNS and R.flags.c_contiguous
+    return bool(contiguous and has_tensor_units(_device()))
 
 
 def measure(R: Array, x: Array) -> Array:
@@ -663,13 +712,14 @@ def measure(R: Array, x: Array) -> Array:
     import cupy as cp
 
     n, d = R.shape
-    blocks, row_blocks = min(128, -(-n // 8)), -(-n // 64)
-    squares, pairs, measured = (_kernel(name, padded(d), _device()) for name in ("squares", "pairs", "measured"))
-    square, parts, far, out = cp.empty(n), cp.empty(1 + blocks), cp.empty(1), cp.empty(3)
+    blocks, row_blocks, device = min(128, -(-n // 8)), -(-n // 64), _device()
+    memory, out = cp.empty(n + blocks + 2), cp.empty(3)
+    square, parts, far = (np.uintp(memory.data.ptr + 8 * start) for start in (0, n, n + blocks + 1))
     sizes = (np.int32(n), np.int32(d))
-    squares((blocks,), (_THREADS,), (R, x, *sizes, square, parts, far))
-    pairs((row_blocks, max(1, min(row_blocks, 528 // row_blocks))), (128,), (R, square, *sizes, far))
-    measured((1,), (32,), (parts, np.int32(blocks), far, out))
+    _kernel("squares", padded(d), device)((blocks,), (_THREADS,), (R, x, *sizes, square, parts, far))
+    across = (row_blocks, max(1, min(row_blocks, 528 // row_blocks)))
+    _kernel("pairs", padded(d), device)(across, (128,), (R, square, *sizes, far))
+    _kernel("measured", padded(d), device)((1,), (32,), (parts, np.int32(blocks), far, out))
     return out
 
 
@@ -685,13 +735,12 @@ def shapes(d: int, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
         "columns": (sizes["groups"], d),
         "thin": (H, sizes["splits"], K, K) if K <= WIDEST else (1,),
         "words": (_PER_HEAD * H + 3,),
-        "report": (len(Report._fields),),
     }
 
 
 def grid(n: int, heads: int) -> dict[str, int]:
     """How the work of a layer is cut: some blocks for each head, or for the rows of all."""
-    blocks = max(1, min(64, -(-n // 32), -(-528 // heads)))
+    blocks = max(1, min(64, -(-n // 32), -(-528 // max(1, heads))))
     return {
         "blocks": blocks,
         "row_blocks": -(-n // 64),

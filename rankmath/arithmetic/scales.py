@@ -56,6 +56,19 @@ class LogScale:
         # Beyond 2^-1000 no finite term counts, and −∞ must not meet a zero.
         return LogScale(self.mantissa + term * 2.0 ** -self._xp.minimum(self.exponent, 1000.0), self.exponent)
 
+    def moved(self, factor: float, term: float) -> LogScale:
+        """σ · factor + term for a single number, in floats: arrays of one entry cost ten times as much."""
+        mantissa, exponent = float(self.mantissa.item()) * factor, float(self.exponent.item())
+        if _LARGE < abs(mantissa) < math.inf:
+            mantissa, exponent = mantissa * 2.0**-_STEP, exponent + _STEP
+        mantissa += term * 2.0 ** -min(exponent, 1000.0)
+        return LogScale(np.full(self.mantissa.shape, mantissa), np.full(self.mantissa.shape, exponent))
+
+    def single(self) -> float:
+        """`to_float` of a single number."""
+        mantissa = float(self.mantissa.item())
+        return mantissa if not self.exponent.item() else math.copysign(math.inf, mantissa)
+
     def to_float(self) -> Array:
         """σ as a double; ±∞ beyond 2^1000."""
         xp = self._xp

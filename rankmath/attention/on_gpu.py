@@ -11,27 +11,34 @@ import math
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
 from rankmath.attention.tokens import HARDLY, LOG_ZERO, SAFE_LOG, SUSPICIOUS, Carried, Tokens
 from rankmath.attention.weights import Weights
 from rankmath.linalg.masks import Mask
+from rankmath.validation import Array
 
 
 def layer_on_gpu(
     A: Float64, weights: Weights, tokens: Tokens, mask: Mask | None, carried: Carried | None
 ) -> Tokens | None:
     """The layer, or None where it needs a closer look."""
-    if A.cuts_finely or not _plain(weights, tokens, mask, carried):
+    R = tokens.residual
+    if not weights.is_plain or R.ndim != 2 or mask is not None or A.cuts_finely:
+        return None
+    if not (R.flags.c_contiguous and tokens.center.flags.c_contiguous):
+        return None
+    if carried is not None and (carried.tokens is not tokens or not isinstance(carried.apart, int)):
         return None
     from rankmath.arithmetic import cuda_layer
 
-    head, x, R = weights.heads[0], tokens.center, tokens.residual
+    head, x = weights.heads[0], tokens.center
     d = R.shape[1]
     plan = cuda_layer.plan_here(R.shape[0], d, weights.attention.heads)
     if plan is None:
         return None
-    xi, sigma = float(tokens.log_center.flat[0]), max(float(tokens.log_residual.to_float().flat[0]), LOG_ZERO)
+    xi, sigma = tokens.log_center.item(), max(tokens.log_residual.single(), LOG_ZERO)
     root = math.log(weights.attention.d_qk) / 2
     pull = xi if head.key_bias is None else max(xi, 0.0)  # unit of x W_QK + k
     log_E, log_unit = 2 * sigma - root, sigma + pull - root
@@ -44,10 +51,10 @@ def layer_on_gpu(
     scale = tokens.log_residual
     if carried is None:
         factor, of_out = 0.0, 1.0
-        scale = scale.times(3.0 if sigma < 0 else 1.0).plus(log_out)
+        scale = scale.moved(3.0 if sigma < 0 else 1.0, log_out)
     else:
         factor, of_out = carried.factor, math.exp(log_out + falling)
-    log_shift = max(float(scale.to_float().flat[0]), LOG_ZERO)
+    log_shift = max(scale.single(), LOG_ZERO)
     unit = max(xi, sigma, log_shift, LOG_ZERO if weights.bias is None else 0.0)
     factors = {
         "unit": math.exp(log_unit),
@@ -62,11 +69,13 @@ def layer_on_gpu(
         "of_bias": 0.0 if weights.bias is None else math.exp(-unit),
         "of_shift": math.exp(log_shift - unit),
     }
-    center, residual = A.xp.empty_like(x), A.xp.empty_like(R)
+    center, residual = plan.memory(x.shape), plan.memory(R.shape)
     arrays = {"x": x, "R": R, "query": head.query, "value": head.value, "center": center, "residual": residual}
-    arrays |= {"key_bias": None if head.key_bias is None else head.key_bias[0]}
-    arrays |= {"bias": None if weights.bias is None else weights.bias[0]}
-    found = plan.run(arrays, factors, thin=thin)
+    if head.key_bias is not None:
+        arrays["key_bias"] = head.key_bias[0]
+    if weights.bias is not None:
+        arrays["bias"] = weights.bias[0]
+    found = plan.run(arrays, factors, "thin" if thin else "fused")
     uneven = found.unevenness >= -UNEVEN_LOG
     if not (
         SUSPICIOUS < found.center < math.inf
@@ -79,24 +88,23 @@ def layer_on_gpu(
     parts = max(found.total, of_out * found.parts, of_out * found.values if uneven else 0.0, abs(factor))
     lost = math.log2(parts) - math.log2(found.residual)
     lost_bits = np.maximum(tokens.lost_bits, lost)
-    log_center = np.full_like(tokens.log_center, unit + math.log(found.center))
-    return Tokens(center, residual, log_center, scale.plus(math.log(found.residual)), lost_bits)
+    log_center = np.full((1, 1), unit + math.log(found.center))
+    return Tokens(center, residual, log_center, scale.moved(1.0, math.log(found.residual)), lost_bits)
 
 
-def _plain(weights: Weights, tokens: Tokens, mask: Mask | None, carried: Carried | None) -> bool:
-    """Whether the kernels take it: one network, one sequence, full matrices near size one, no mask or positions."""
-    head = weights.heads[0]
-    added = [bias for bias in (head.key_bias, weights.bias) if bias is not None]
-    arrays = (tokens.center, tokens.residual, head.query, head.value, *(array for array, _ in added))
-    return (
-        tokens.residual.ndim == 2
-        and mask is None
-        and len(weights.heads) == 1
-        and weights.attention.query.ndim == 3
-        and weights.attention.position is None
-        and head.key is None
-        and head.output is None
-        and all(isinstance(log, int) for log in (head.log_logits, head.log_value, *(log for _, log in added)))
-        and (carried is None or (carried.tokens is tokens and isinstance(carried.apart, int)))
-        and all(a.flags.c_contiguous for a in arrays)
-    )
+def centre_on_gpu(A: Float64, X: Array) -> Tokens | None:
+    """`centre` of one sequence of ordinary size, with one wait; None otherwise."""
+    from rankmath.arithmetic import cuda_layer
+
+    plan = cuda_layer.plan_here(*X.shape, 0) if X.ndim == 2 else None
+    if plan is None:
+        return None
+    first = X[:1]
+    center, residual = plan.memory(first.shape), plan.memory(X.shape)
+    arrays = {"x": A.xp.ascontiguousarray(first), "R": X - first, "center": center, "residual": residual}
+    found = plan.run(arrays, {"of_out": 1.0, "lambda": 1.0, "of_skip": 1.0, "of_shift": 1.0}, "centre")
+    if not all(1e-60 < size < 1e60 for size in (found.center, found.residual)):
+        return None
+    lost = max(0.0, math.log2(found.total / found.residual))
+    logs = [np.full((1, 1), math.log(size)) for size in (found.center, found.residual)]
+    return Tokens(center, residual, logs[0], LogScale.of(logs[1]), np.full((1, 1), lost))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from rankmath.arithmetic.protocol import System
@@ -36,6 +37,19 @@ class Weights:
     heads: list[Head]
     bias: Scaled | None
     stacked: bool = False
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the kernels of a GPU take them: one network, full matrices near size one, no position terms."""
+        head, attention = self.heads[0], self.attention
+        added = [bias for bias in (head.key_bias, self.bias) if bias is not None]
+        return (
+            len(self.heads) == 1
+            and attention.query.ndim == 3
+            and (attention.position, head.key, head.output) == (None, None, None)
+            and all(isinstance(log, int) for log in (head.log_logits, head.log_value, *(log for _, log in added)))
+            and all(a.flags.c_contiguous for a in (head.query, head.value, *(array for array, _ in added)))
+        )
 
 
 #: The largest entries of each array of each attention, by its id and the array's name.

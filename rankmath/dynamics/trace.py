@@ -16,6 +16,7 @@ from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.blocks import in_row_blocks
 from rankmath.attention.centred import sublayer_step
+from rankmath.attention.on_gpu import centre_on_gpu
 from rankmath.attention.plain import check_input
 from rankmath.attention.tokens import Tokens, centre
 from rankmath.attention.weights import sizes_of
@@ -379,6 +380,8 @@ def _as_scale(A: ObjectArithmetic, logs: Number) -> LogScale:
 def layers_centred(A: System, net: Network, X: Array, first: Tokens | None = None) -> Iterator[Tokens]:
     """The tokens of every layer in centred form, the input (or `first`, what was made of it) before all."""
     masks, sizes = net.masks_for(int(X.shape[-2])), sizes_of(A, net)
+    if first is None and not A.unbounded and A.on_gpu:
+        first = centre_on_gpu(A, X)
     tokens = centre(A, X) if first is None else first
     yield tokens
     for layer in net.sublayers:
@@ -401,10 +404,10 @@ def residual_size(A: Float64, R: Array, norm: ResidualNorm) -> Array:
 def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
     """Residual, Δ₂ and the mean's 2-norm, each in the unit of what it is made of, (3, ...)."""
     xp, R, x = A.xp, tokens.residual, tokens.center
-    if A.on_gpu and norm == "frobenius" and R.ndim == 2:
-        from rankmath.arithmetic.cuda_layer import MOST_COLUMNS, measure
+    if A.on_gpu and norm == "frobenius":
+        from rankmath.arithmetic.cuda_layer import measure, measures
 
-        if A.fuses(R[:, :1], R[:, :1]) and R.shape[1] <= MOST_COLUMNS and R.flags.c_contiguous:
+        if measures(R):
             return measure(R, A.xp.ascontiguousarray(x))
     squares = A.sum(R * R, axis=-1)
     of_mean = xp.sum(x * x, axis=(-2, -1))

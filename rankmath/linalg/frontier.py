@@ -103,7 +103,7 @@ def median_vertex(X: Floats) -> Vertex:
 
 
 @lru_cache(maxsize=64)
-def _constraints(n: int, d: int) -> tuple[Any, Any, Floats]:
+def _constraints(n: int, d: int) -> tuple[Any, Any, Any]:
     """Both families of constraints and the bounds, the same for all X. SciPy reads small ones faster dense."""
     from scipy import sparse
 

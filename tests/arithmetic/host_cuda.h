@@ -97,7 +97,7 @@ static double shared[1 << 15];
 #include KERNELS
 
 extern "C" void layer_kernel(int which, int x, int y, int z, int threads, const Layer* L) {
-  void (*kernels[])(const Layer*) = {scores, relative, project, covariance, thin, collect, recentre, normalise};
+  void (*kernels[])(const Layer*) = {scores, relative, project, covariance, thin, collect, recentre, normalise, clear};
   body = [=] { kernels[which](L); };
   launch(x, y, z, threads);
 }

@@ -19,14 +19,14 @@ from rankmath.arithmetic import cuda, cuda_layer
 from rankmath.arithmetic.cuda import padded
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.centred import attention_step
-from rankmath.attention.on_gpu import layer_on_gpu
+from rankmath.attention.on_gpu import centre_on_gpu, layer_on_gpu
 from rankmath.attention.tokens import Carried, Tokens, centre
 from rankmath.attention.weights import weights_of
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler on this machine")
 
 
-NAMES = ("scores", "relative", "project", "covariance", "thin", "collect", "recentre", "normalise")
+NAMES = ("scores", "relative", "project", "covariance", "thin", "collect", "recentre", "normalise", "clear")
 
 
 def compiled(K: int, folder: Path) -> Any:
@@ -73,8 +73,11 @@ class HostPlan(cuda_layer.Plan):
             blocks, *pointers[:5], int(n), int(m), int(row_blocks), pointers[5], int(step)
         )
 
-    def step(self, thin: bool) -> None:
-        self.launch_all(thin)
+    def wait(self) -> None:
+        assert not np.isnan(self.report[3:]).any()
+
+    def step(self, way: cuda_layer.Way) -> None:
+        self.launch_all(way)
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +137,15 @@ def test_below_rounding_thin_products_take_over(library: Any, monkeypatch: Any, 
     tokens = centre(Float64(X), X)
     tokens = replace(tokens, log_residual=tokens.log_residual.plus(sigma))
     assert_same(*layers(library, monkeypatch, net, X, tokens))
+
+
+@pytest.mark.parametrize(("n", "d"), [(2, 3), (200, 8)])
+def test_tokens_are_centred_alike(library: Any, monkeypatch: Any, n: int, d: int) -> None:
+    X = np.random.default_rng(n).standard_normal((n, d)) + 1e3
+    monkeypatch.setattr(cuda_layer, "plan_here", lambda n, d, heads: HostPlan(library(d), n, d, heads))
+    assert_same(centre_on_gpu(Float64(X), X), centre(Float64(X), X))
+    for size in (1e-70, 1e70):
+        assert centre_on_gpu(Float64(X), size * X) is None
 
 
 def test_the_report_sends_saturated_and_cancelling_layers_to_the_arrays(library: Any, monkeypatch: Any) -> None:

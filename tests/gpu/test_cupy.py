@@ -124,6 +124,9 @@ def test_the_small_kernels_equal_numpy(lead: tuple[int, ...], n: int, d: int) ->
     sizes = cuda.largest([cupy.asarray(a), cupy.asarray(c), cupy.asarray(a)[..., ::-1]])
     for found, array in zip(sizes, (a, c, a), strict=True):
         assert (found == np.abs(array).max(axis=(-2, -1), keepdims=True)).all()
+    many = [cupy.asarray(a * k) for k in (1.0, -3.0, 0.5)]
+    for found, k in zip(cuda.largest([*many, cupy.asarray(c)]), (1.0, 3.0, 0.5), strict=False):
+        assert (found == np.abs(k * a).max(axis=(-2, -1), keepdims=True)).all()
     assert np.isnan(cuda.largest([cupy.asarray([[1.0, np.nan]])])[0]).all()
     host = Float64(a)
     for array in (rows, a):
