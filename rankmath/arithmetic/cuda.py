@@ -98,7 +98,8 @@ __device__ __forceinline__ double expm1_of(double x) {
 extern "C" __global__ void __launch_bounds__(WARPS * 32)
 deviation(const double* __restrict__ left, const double* __restrict__ right, const double* __restrict__ values,
           const double* __restrict__ q, const double* __restrict__ scales, double scale, double* __restrict__ out,
-          int n, int m, int row_blocks, double* __restrict__ sizes, int size_step) {
+          int n, int m, int row_blocks, double* __restrict__ sizes, int size_step, double* __restrict__ means) {
+  // Blocks y > 1 take parts of the keys: `out` and `means` then hold the bare sums of each part.
   extern __shared__ double shared[];
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
   const long long batch = blockIdx.x / row_blocks;
@@ -108,19 +109,22 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
   q += batch * m;
   out += batch * n * V;
   if (scales) scale = scales[batch];
+  const int per = ((m + gridDim.y - 1) / gridDim.y + TILE - 1) / TILE * TILE;
+  const int begin = blockIdx.y * per, end = min(m, begin + per);
   const int row = ((blockIdx.x % row_blocks) * WARPS + warp) * 16 + g;
   const bool first = row < n, second = row + 8 < n;
 
   auto fetch = [&](int j0, double* to) {
     for (int i = threadIdx.x; i < TILE * K / 2; i += WARPS * 32) {
       int r = i / (K / 2), c = 2 * (i % (K / 2));
-      copy_row_part(to + r * LDR + c, right + (long long)min(j0 + r, m - 1) * K + c, j0 + r < m);
+      copy_row_part(to + r * LDR + c, right + (long long)min(j0 + r, m - 1) * K + c, j0 + r < end);
     }
     for (int i = threadIdx.x; i < TILE * V / 2; i += WARPS * 32) {
       int r = i / (V / 2), c = 2 * (i % (V / 2));
-      copy_row_part(to + TILE * LDR + r * LDV + c, values + (long long)min(j0 + r, m - 1) * V + c, j0 + r < m);
+      copy_row_part(to + TILE * LDR + r * LDV + c, values + (long long)min(j0 + r, m - 1) * V + c, j0 + r < end);
     }
-    for (int i = threadIdx.x; i < TILE; i += WARPS * 32) to[TILE * (LDR + LDV) + i] = j0 + i < m ? q[j0 + i] : 0.0;
+    for (int i = threadIdx.x; i < TILE; i += WARPS * 32)
+      to[TILE * (LDR + LDV) + i] = j0 + i < end ? q[j0 + i] : 0.0;
     commit_copies();
   };
 
@@ -138,12 +142,12 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
   for (int v = 0; v < V / 8; v++) o[v][0] = o[v][1] = o[v][2] = o[v][3] = 0.0;
   double mean0 = 0.0, mean1 = 0.0;
 
-  fetch(0, shared);
+  if (begin < end) fetch(begin, shared);
   int phase = 0;
-  for (int j0 = 0; j0 < m; j0 += TILE, phase ^= 1) {
+  for (int j0 = begin; j0 < end; j0 += TILE, phase ^= 1) {
     wait_for_copies();
     __syncthreads();
-    if (j0 + TILE < m) fetch(j0 + TILE, shared + (phase ^ 1) * STAGE);
+    if (j0 + TILE < end) fetch(j0 + TILE, shared + (phase ^ 1) * STAGE);
     const double* R = shared + phase * STAGE;
     const double* Y = R + TILE * LDR;
     const double* w = Y + TILE * LDV;
@@ -179,6 +183,14 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
   mean0 += __shfl_xor_sync(~0u, mean0, 2);
   mean1 += __shfl_xor_sync(~0u, mean1, 1);
   mean1 += __shfl_xor_sync(~0u, mean1, 2);
+  if (gridDim.y > 1) {
+    const long long part = (long long)blockIdx.y * (gridDim.x / row_blocks);
+    out += part * n * V;
+    means += (part + batch) * n + row;
+    if (first && t == 0) means[0] = mean0;
+    if (second && t == 0) means[8] = mean1;
+    mean0 = mean1 = 0.0;
+  }
   mean0 = 1.0 / (1.0 + mean0);
   mean1 = 1.0 / (1.0 + mean1);
   double largest = 0.0;
@@ -475,7 +487,8 @@ def fused_deviation(left: Array, right: Array, q: Array, values: Array, scale: A
     grid = (row_blocks * math.prod(lead),)
     sizes = (np.int32(n), np.int32(m), np.int32(row_blocks))
     scales = (np.intp(0), scale) if isinstance(scale, float) else (_contiguous(scale, lead, 1), 1.0)
-    kernel(grid, (32 * _WARPS,), (*operands, *scales, out, *sizes, np.intp(0), np.int32(0)), shared_mem=memory)
+    nowhere = (np.intp(0), np.int32(0), np.intp(0))
+    kernel(grid, (32 * _WARPS,), (*operands, *scales, out, *sizes, *nowhere), shared_mem=memory)
     return out if v == V else out[..., :v]
 
 

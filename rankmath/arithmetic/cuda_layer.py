@@ -5,7 +5,8 @@ With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels below m
     scores      g = x W_QK + k and the pivot: the first largest entry of R g
     relative    D = R − 1R_pivot, e = exp(unit · D g), and what their sums over the rows are made of
     project     left = scale · R W_QK, q = e/Σe, values = (D − 1qᵀD) W
-    deviation   Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j), m = expm1(left Dᵀ) (in `cuda`); below rounding, in its place,
+    deviation   Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j), m = expm1(left Dᵀ) (in `cuda`), where there are few rows over
+                parts of the keys that `combine` adds up; below rounding, in its place,
     covariance  Dᵀ diag(q) values, and
     thin        left times it
     collect     the sum over the heads and what a skip carries, its column sums; the images of the common rows
@@ -42,14 +43,30 @@ Way: TypeAlias = Literal["fused", "thin", "centre"]
 #: What the kernels are told: addresses, factors, sizes, one word each.
 POINTERS = (
     *_GIVEN,
-    *("g", "left", "D", "values", "out", "e", "q", "common", "image", "best", "sums", "columns", "thin"),
+    *(
+        "g",
+        "left",
+        "D",
+        "values",
+        "out",
+        "e",
+        "q",
+        "common",
+        "image",
+        "best",
+        "sums",
+        "columns",
+        "thin",
+        "partial",
+        "means",
+    ),
     *("words", "report"),
 )
 FACTORS = (
     *("unit", "of_pull", "of_key", "scale", "of_x", "of_common"),
     *("of_out", "lambda", "of_skip", "of_bias", "of_shift"),
 )
-SIZES = ("n", "d", "heads", "blocks", "row_blocks", "groups", "splits")
+SIZES = ("n", "d", "heads", "blocks", "row_blocks", "groups", "splits", "key_parts")
 
 _STRUCT = "struct Layer {{ {} {} {} }};\n".format(
     "".join(f"double* {name}; " for name in POINTERS),
@@ -328,6 +345,25 @@ extern "C" __global__ void __launch_bounds__(128) thin(const Layer* given) {
 }
 #endif
 
+extern "C" __global__ void __launch_bounds__(128) combine(const Layer* given) {
+  // Averages from their sums over parts of the keys.
+  const Layer& L = *given;
+  const int n = L.n, h = blockIdx.x / L.row_blocks, first = (blockIdx.x % L.row_blocks) * 64;
+  const long long step = (long long)L.heads * n;
+  double largest = 0.0;
+  for (int i = threadIdx.x; i < 64 * K; i += 128) {
+    const int row = first + i / K, k = i % K;
+    if (row >= n) break;
+    const long long at = (long long)h * n + row;
+    double sum = 0.0, mean = 1.0;
+#pragma unroll 4
+    for (int p = 0; p < L.key_parts; p++) sum += L.partial[(p * step + at) * K + k], mean += L.means[p * step + at];
+    L.out[at * K + k] = sum / mean;
+    largest = larger(largest, fabs(sum / mean));
+  }
+  raise(word(L, h, OUT), largest);
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS) collect(const Layer* given) {
   __shared__ double parts[THREADS / 32][K], row[K], numbers[THREADS], image[K];
   const Layer& L = *given;
@@ -596,9 +632,9 @@ class Plan:
     def launch(self, name: str, blocks: tuple[int, ...], threads: int) -> None:
         _kernel(name, self.K, _device())(blocks, (threads,), (self.told,))
 
-    def deviate(self, blocks: int, arguments: tuple[Array, ...]) -> None:
+    def deviate(self, blocks: tuple[int, ...], arguments: tuple[Array, ...]) -> None:
         kernel, memory = deviation_kernel(self.K, self.K, _device())
-        kernel((blocks,), (128,), arguments, shared_mem=memory)
+        kernel(blocks, (128,), arguments, shared_mem=memory)
 
     def run(self, arrays: dict[str, Array], factors: dict[str, float], way: Way) -> Report:
         """One layer: `arrays` are what goes in and comes out (`_GIVEN`); what is not given is absent."""
@@ -651,8 +687,13 @@ class Plan:
         else:
             operands = [self.arrays[name] for name in ("left", "D", "values", "q")]
             sizes = (np.int32(self.n), np.int32(self.n), np.int32(s["row_blocks"]))
-            of_heads = (self.arrays["words"][_OUT:], np.int32(_PER_HEAD))
-            self.deviate(rows, (*operands, np.intp(0), 1.0, self.arrays["out"], *sizes, *of_heads))
+            whole = s["key_parts"] == 1
+            out = self.arrays["out" if whole else "partial"]
+            of_heads = (self.arrays["words"][_OUT:] if whole else np.intp(0), np.int32(_PER_HEAD))
+            arguments = (*operands, np.intp(0), 1.0, out, *sizes, *of_heads, self.arrays["means"])
+            self.deviate((rows, s["key_parts"]), arguments)
+            if not whole:
+                self.launch("combine", (rows,), 128)
         self._after()
 
     def _launch_wide(self, way: Way) -> None:
@@ -725,7 +766,7 @@ def measure(R: Array, x: Array) -> Array:
 
 def shapes(d: int, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
     """What a layer needs memory for."""
-    n, H, K = sizes["n"], sizes["heads"], padded(d)
+    n, H, K, parts = sizes["n"], sizes["heads"], padded(d), sizes["key_parts"]
     return {
         **dict.fromkeys(("left", "D", "values", "out"), (H, n, K)),
         **dict.fromkeys(("e", "q"), (H, n, 1)),
@@ -734,6 +775,8 @@ def shapes(d: int, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
         "sums": (H, sizes["blocks"], K + 1),
         "columns": (sizes["groups"], d),
         "thin": (H, sizes["splits"], K, K) if K <= WIDEST else (1,),
+        "partial": (parts, H, n, K) if parts > 1 else (1,),
+        "means": (parts, H, n) if parts > 1 else (1,),
         "words": (_PER_HEAD * H + 3,),
     }
 
@@ -741,9 +784,12 @@ def shapes(d: int, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
 def grid(n: int, heads: int) -> dict[str, int]:
     """How the work of a layer is cut: some blocks for each head, or for the rows of all."""
     blocks = max(1, min(64, -(-n // 32), -(-528 // max(1, heads))))
+    row_blocks = -(-n // 64)
     return {
         "blocks": blocks,
-        "row_blocks": -(-n // 64),
+        "row_blocks": row_blocks,
         "groups": min(128, -(-n // 8)),
         "splits": min(8, -(-n // 128)),
+        # Few rows leave the device idle in the large kernel: then parts of the keys, of 64 or more, go abreast.
+        "key_parts": max(1, min(8, n // 64, 264 // max(1, heads * row_blocks))),
     }

@@ -97,14 +97,14 @@ static double shared[1 << 15];
 #include KERNELS
 
 extern "C" void layer_kernel(int which, int x, int y, int z, int threads, const Layer* L) {
-  void (*kernels[])(const Layer*) = {scores, relative, project, covariance, thin, collect, recentre, normalise, clear};
+  void (*kernels[])(const Layer*) = {scores, relative, project, covariance, thin, collect, recentre, normalise, clear, combine};
   body = [=] { kernels[which](L); };
   launch(x, y, z, threads);
 }
-extern "C" void deviation_on_host(int x, const double* left, const double* right, const double* values,
-    const double* q, double* out, int n, int m, int row_blocks, double* sizes, int step) {
-  body = [=] { deviation(left, right, values, q, nullptr, 1.0, out, n, m, row_blocks, sizes, step); };
-  launch(x, 1, 1, 128);
+extern "C" void deviation_on_host(int x, int y, const double* left, const double* right, const double* values,
+    const double* q, double* out, int n, int m, int row_blocks, double* sizes, int step, double* means) {
+  body = [=] { deviation(left, right, values, q, nullptr, 1.0, out, n, m, row_blocks, sizes, step, means); };
+  launch(x, y, 1, 128);
 }
 extern "C" void measure_on_host(const double* R, const double* x, int n, int d, int blocks, int rows, int columns,
     double* square, double* parts, double* far, double* out) {

@@ -26,7 +26,18 @@ from rankmath.attention.weights import weights_of
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler on this machine")
 
 
-NAMES = ("scores", "relative", "project", "covariance", "thin", "collect", "recentre", "normalise", "clear")
+NAMES = (
+    "scores",
+    "relative",
+    "project",
+    "covariance",
+    "thin",
+    "collect",
+    "recentre",
+    "normalise",
+    "clear",
+    "combine",
+)
 
 
 def compiled(K: int, folder: Path) -> Any:
@@ -66,12 +77,12 @@ class HostPlan(cuda_layer.Plan):
         x, y, z = (*blocks, 1, 1)[:3]
         self.library.layer_kernel(NAMES.index(name), x, y, z, threads, ctypes.c_void_p(self.told.ctypes.data))
 
-    def deviate(self, blocks: int, arguments: tuple[Any, ...]) -> None:
-        left, right, values, q, _, _, out, n, m, row_blocks, sizes, step = arguments
-        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (left, right, values, q, out, sizes)]
-        self.library.deviation_on_host(
-            blocks, *pointers[:5], int(n), int(m), int(row_blocks), pointers[5], int(step)
-        )
+    def deviate(self, blocks: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
+        left, right, values, q, _, _, out, n, m, row_blocks, sizes, step, means = arguments
+        given = (left, right, values, q, out, sizes, means)
+        pointers = [ctypes.c_void_p(a.ctypes.data if isinstance(a, np.ndarray) else None) for a in given]
+        whole = [int(x) for x in (n, m, row_blocks)]
+        self.library.deviation_on_host(*blocks, *pointers[:5], *whole, pointers[5], int(step), pointers[6])
 
     def wait(self) -> None:
         assert not np.isnan(self.report[3:]).any()
@@ -118,6 +129,7 @@ def assert_same(fast: Tokens | None, slow: Tokens, apart: float = 2e-13) -> None
         (150, 5, 2, {"skip": True}),
         (40, 20, 2, {"biases": True}),
         (33, 24, 1, {"skip": -0.5, "biases": True}),
+        (230, 8, 1, {}),
     ],
 )
 @pytest.mark.parametrize("size", [3.0, 1e-3, 1e-12])
