@@ -96,7 +96,7 @@ def centre_on_gpu(A: Float64, X: Array) -> Tokens | None:
     """`centre` of one sequence of ordinary size, with one wait; None otherwise."""
     from rankmath.arithmetic import cuda_layer
 
-    plan = cuda_layer.plan_here(*X.shape, 0) if X.ndim == 2 else None
+    plan = cuda_layer.plan_here(X.shape[0], X.shape[1], 0) if X.ndim == 2 else None
     if plan is None:
         return None
     first = X[:1]
