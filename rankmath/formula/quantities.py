@@ -397,14 +397,14 @@ def section(run: Run, X: tuple[str, int]) -> Scalar:
 def gram_height(run: Run, X: tuple[str, int]) -> Scalar:
     """(1ᵀ(XXᵀ)⁻¹1)^{−1/2}, positive for tokens of full row rank"""
     A, Y = run.A, run.plain_tokens(X[1])
-    gram = A.matmul(Y, A.transpose(Y))
     if not A.unbounded:
-        try:
-            total = np.linalg.inv(gram).sum(axis=(-2, -1))
-        except np.linalg.LinAlgError:
-            total = np.full(gram.shape[:-2], np.nan)
-        with np.errstate(invalid="ignore"):
-            return run.number(np.where(total > 0, total, np.nan) ** -0.5)
+        # By singular values of X: those of XXᵀ are their squares, and twice as many digits are lost.
+        left, sizes, _ = np.linalg.svd(Y, full_matrices=False)
+        full = (sizes[..., -1] > max(Y.shape) * np.finfo(float).eps * sizes[..., 0]) & (Y.shape[-2] <= Y.shape[-1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            total = np.square(left.sum(axis=-2) / sizes).sum(axis=-1)
+            return run.number(np.where(full, total, np.nan) ** -0.5)
+    gram = A.matmul(Y, A.transpose(Y))
     if A.name == "mpmath":
         import mpmath
 

@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankmath as rm
+from rankmath.arithmetic.float64 import Float64
 from rankmath.campaigns.battery import verify
 from rankmath.claims.wu2024_2 import SphereInstance, star_network
 from rankmath.equilibria.map import normalise
 from rankmath.linalg.masks import Mask
+from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.judge import verdicts
 from rankmath.verification.verdict import Outcome
 
 SPHERE = ["wu2024:2", "own:full-rank", "wu2024:cor1", "own:hemisphere"]
@@ -158,3 +161,23 @@ def test_what_the_sphere_statements_do_not_speak_about() -> None:
 def test_a_zero_token_has_no_direction() -> None:
     with pytest.raises(ValueError, match=r"^X: a token is zero"):
         verify("wu2024:cor1", on_sphere(2, 2, 1, "causal").net, [[0.0, 0.0], [1.0, 0.0]])
+
+
+def test_the_height_of_nearly_dependent_tokens_keeps_its_digits() -> None:
+    """γ in float64 against balls for tokens 10⁻⁵ apart; XXᵀ, whose condition is squared, would leave six digits."""
+    net = rm.Network.random(tokens=3, dim=3, layers=1, seed=0)
+    X = np.asarray([1.0, 2.0, 3.0]) + 1e-5 * np.random.default_rng(0).standard_normal((3, 3))
+    claim = rm.Statement("mine:height", "gram_height(X[0]) <= 100")
+    plain, rigorous = (verify(claim, net, X, arithmetic=arithmetic) for arithmetic in ("float64", "balls"))
+    assert rigorous.outcome == plain.outcome == Outcome.HOLDS
+    assert plain.log_lhs == pytest.approx(rigorous.log_lhs, abs=1e-9)
+
+
+def test_a_dependent_member_of_a_batch_does_not_speak_for_the_others() -> None:
+    net = rm.Network.random(tokens=2, dim=2, layers=1, seed=0)
+    stack = net.replace(query=np.stack([net.query] * 2, 2), value=np.stack([net.value] * 2, 2))
+    X = np.stack([np.eye(2), np.ones((2, 2))])
+    claim = rm.Statement("mine:height", "gram_height(X[0]) <= 1")
+    found = verdicts(claim, Float64(np.zeros(1)), NetworkInstance(stack, X), 2, "float64")
+    assert [verdict.outcome for verdict in found] == [Outcome.HOLDS, Outcome.UNDECIDED]
+    assert math.exp(found[0].log_lhs) == pytest.approx(math.sqrt(0.5))
