@@ -31,6 +31,7 @@ SECONDS = 900
 _INTERVALS, _RULES = "tests/checker/test_intervals.py", "tests/checker/test_rules.py"
 _NETWORK, _STATEMENTS = "tests/checker/test_network.py", "tests/checker/test_statements.py"
 _EQUILIBRIA, _READING = "tests/checker/test_equilibria.py", "tests/checker/test_reading.py"
+_EVALUATORS = "tests/formula/test_evaluators.py"
 
 
 @dataclass(frozen=True)
@@ -342,6 +343,98 @@ PLANTS = (
         "True",
         f"{_READING}::test_hostile_text_is_rejected",
     ),
+    *(
+        Plant(name, f"rankmath/formula/{part}.py", old, new, (_EVALUATORS,))
+        for part, name, old, new in (
+            (
+                "numbers",
+                "a difference of logarithms is a sum",
+                "np.where(same < 0, np.log(",
+                "np.where(same > 0, np.log(",
+            ),
+            (
+                "numbers",
+                "what cancelled in a factor is forgotten",
+                "np.maximum(_sum(self.top, other.log), ",
+                "np.maximum(log, ",
+            ),
+            (
+                "numbers",
+                "an even power keeps the sign",
+                "sign = self.sign if odd else",
+                "sign = self.sign if not odd else",
+            ),
+            ("numbers", "1/0 is a number", "zero = other.sign == 0\n", "zero = other.sign == 2\n"),
+            ("evaluate", ">= is read as <=", 'if operator in (">=", ">"):', 'if operator in ("<=", "<"):'),
+            (
+                "evaluate",
+                "balls decide at their middle",
+                "bool(left <= right), bool(left > right)",
+                "bool(left.mid() <= right.mid()), bool(left > right)",
+            ),
+            (
+                "evaluate",
+                "doubles decide within their rounding",
+                "clear = difference.log > margin",
+                "clear = difference.log > margin - 9",
+            ),
+            (
+                "evaluate",
+                "the larger of two is the smaller",
+                "def larger(self, a: Signed, b: Signed) -> Signed:\n        return a.max(b)",
+                "def larger(self, a: Signed, b: Signed) -> Signed:\n        return a.min(b)",
+            ),
+        )
+    ),
+    Plant(
+        "attention: the softmax is taken from the least logit",
+        "rankmath/attention/softmax.py",
+        "half - xp.max(half, axis=-1, keepdims=True)",
+        "half - xp.min(half, axis=-1, keepdims=True)",
+        ("tests/attention/test_softmax.py",),
+    ),
+    Plant(
+        "attention: a mask hides what it allows",
+        "rankmath/attention/softmax.py",
+        "xp.where(_allowed(logits, mask), logits, xp.full_like(logits, -xp.inf))",
+        "xp.where(_allowed(logits, mask), xp.full_like(logits, -xp.inf), logits)",
+        ("tests/attention/test_softmax.py",),
+    ),
+    Plant(
+        "attention: column LayerNorm divides by n - 1",
+        "rankmath/attention/maps.py",
+        "deviation = A.nonzero(A.sqrt(A.sum(R * R, axis=-2) / n))",
+        "deviation = A.nonzero(A.sqrt(A.sum(R * R, axis=-2) / (n - 1)))",
+        (f"{_NETWORK}::test_layernorm_over_columns_is_that_of_the_library",),
+    ),
+    Plant(
+        "search: the adversary goes downhill",
+        "rankmath/search/adversary.py",
+        "better = score > camp.score",
+        "better = score < camp.score",
+        ("tests/search/test_search.py::test_each_climber_goes_uphill_and_keeps_scores_and_arrays_together",),
+    ),
+    Plant(
+        "search: scores and arrays part",
+        "rankmath/search/adversary.py",
+        "camp.score[order[-quarter:]] = camp.score[parents]",
+        "camp.score[order[-quarter:]] = camp.score[order[:quarter]]",
+        ("tests/search/test_search.py::test_each_climber_goes_uphill_and_keeps_scores_and_arrays_together",),
+    ),
+    Plant(
+        "search: the shrinker keeps what violates nothing",
+        "rankmath/search/shrink.py",
+        "if found.outcome == Outcome.VIOLATED and found.certified:",
+        "if found.outcome != Outcome.VIOLATED and found.certified:",
+        ("tests/search/test_search.py::test_the_shrinker_keeps_only_what_violates",),
+    ),
+    Plant(
+        "equilibria: discs are not moved to the eigenvalues",
+        "rankmath/equilibria/contraction.py",
+        "entries[b * d + b] -= ball(claim.values[i][b])",
+        "entries[b * d + b] += ball(claim.values[i][b])",
+        ("tests/equilibria/test_designs.py",),
+    ),
     Plant(
         "balls: attraction proved without (1 - rate)",
         "rankmath/equilibria/proofs.py",
@@ -368,13 +461,15 @@ ROOMS = {
     "rankmath/checker/statements.py": (_NETWORK, _STATEMENTS, _EQUILIBRIA, "tests/checker/test_forgeries.py"),
     "rankmath/checker/network_claims.py": (_NETWORK,),
     "rankmath/checker/reading.py": (_READING, _NETWORK),
-    "rankmath/formula/evaluate.py": ("tests/formula", "tests/verification", "tests/claims"),
+    "rankmath/formula/evaluate.py": (_EVALUATORS, "tests/formula", "tests/verification", "tests/claims"),
     "rankmath/formula/run.py": ("tests/formula", "tests/verification", "tests/claims"),
     "rankmath/formula/quantities.py": ("tests/formula", _NETWORK, "tests/verification", "tests/claims"),
-    "rankmath/formula/numbers.py": ("tests/formula", "tests/verification"),
+    "rankmath/formula/numbers.py": (_EVALUATORS, "tests/formula", "tests/verification"),
     "rankmath/verification/judge.py": ("tests/verification", "tests/claims"),
     "rankmath/arithmetic/ball_matrices.py": ("tests/arithmetic", "tests/dynamics"),
     "rankmath/equilibria/proofs.py": ("tests/equilibria",),
+    "rankmath/attention/softmax.py": ("tests/attention", "tests/dynamics"),
+    "rankmath/attention/maps.py": (_NETWORK, "tests/dynamics"),
     "rankmath/search/shrink.py": ("tests/search",),
     "rankmath/search/adversary.py": ("tests/search",),
 }

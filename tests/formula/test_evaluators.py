@@ -13,9 +13,9 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankmath.formula.evaluate import NUMBERS, value
+from rankmath.formula.evaluate import NUMBERS, judged, sides, value
 from rankmath.formula.numbers import Signed, ball_expc, ball_tanhc
-from rankmath.formula.reader import read_term
+from rankmath.formula.reader import read_formula, read_term
 
 #: Terms without letters, and their values.
 TERMS: dict[str, Any] = {
@@ -69,6 +69,34 @@ def test_closed_terms_in_every_number_system(text: str) -> None:
         found = value(read_term(text), Nothing("float64"), {})
         number = found if isinstance(found, Signed) else Signed.exact(found)
         assert float(number.floats()) == pytest.approx(float(true), rel=1e-12)
+
+
+#: Relations, whether they are certainly true, and whether they are certainly false.
+RELATIONS = {
+    "sqrt(2) <= 3/2": (True, False),
+    "3/2 >= sqrt(2)": (True, False),
+    "sqrt(2) < 3/2": (True, False),
+    "sqrt(2) > 3/2": (False, True),
+    "exp(1) == 3": (False, True),
+    "exp(-1) - exp(1) <= -2": (True, False),
+    "2 <= 2": (True, False),
+    "2 < 2": (False, True),
+    "2 > 3": (False, True),
+    "6/2 == 3": (True, False),
+    "sqrt(2)*sqrt(2) <= 2": (False, False),
+    "sqrt(2)*sqrt(2) >= 2": (False, False),
+    "sqrt(2)*sqrt(2) < 2*(1 + 1/10**11)": (None, False),
+    "sqrt(2)*sqrt(2) > 2*(1 + 1/10**11)": (False, None),
+}
+
+
+@pytest.mark.parametrize("system", NUMBERS)
+@pytest.mark.parametrize("text", RELATIONS)
+def test_a_relation_is_decided_only_where_rounding_cannot_have_decided_it(text: str, system: str) -> None:
+    [side] = sides(read_formula(text), Nothing(system))
+    found = judged(side, 1, NUMBERS[system])
+    for verdict, wanted in zip((found.below, found.above), RELATIONS[text], strict=True):
+        assert bool(verdict[0]) == (system == "balls" if wanted is None else wanted)
 
 
 numbers = st.one_of(st.just(0.0), st.floats(1e-6, 1e6), st.floats(-1e6, -1e-6))
