@@ -267,8 +267,8 @@ def _embedding(weights: Weights, layout: Layout, config: Mapping[str, Json]) -> 
         kernel = weights.tensor("embeddings.patch_embeddings.projection.weight", (d, None, None, None))
         bias = "embeddings.patch_embeddings.projection.bias"
         first = weights.tensor("embeddings.cls_token", (1, 1, d))[0]
-        if (second := "embeddings.distillation_token") in weights:  # DeiT
-            first = np.concatenate([first, weights.tensor(second, (1, 1, d))[0]])
+        if (other := "embeddings.distillation_token") in weights:  # DeiT
+            first = np.concatenate([first, weights.tensor(other, (1, 1, d))[0]])
         return PatchEmbedding(kernel, weights.tensor(bias, (d,)) if bias in weights else None, first, positions)
     positions = weights.tensor(table, (None, None))
     e = positions.shape[1]
