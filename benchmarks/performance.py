@@ -61,6 +61,9 @@ class Machine:
     def there(self, net: Any, X: Any) -> tuple[Any, Any]:
         return on_backend("cupy", net, X) if self.gpu else (net, X)
 
+    def home(self, a: Any) -> Any:
+        return self.cupy.asnumpy(a) if self.gpu else a
+
     def torch(self, a: Any) -> Any:
         import torch
 
@@ -308,7 +311,9 @@ def searches(machine: Machine) -> list[Row]:
 
 def scaling(machine: Machine) -> list[Row]:
     """Exponents p of time ~ size^p, fitted over a row of sizes, all timed in turns."""
-    start = {"n": 512, "H": 4, "L": 4, "batch": 256} if machine.gpu else {"n": 256, "H": 2, "L": 2, "batch": 64}
+    start = {"n": 512, "d": 16, "H": 4, "L": 4, "batch": 256}
+    if not machine.gpu:
+        start = {"n": 256, "d": 16, "H": 2, "L": 2, "batch": 64}
     rows = []
     for name in start:
         sizes = [start[name] * 2**k for k in range(5 if machine.gpu else 4)]
@@ -319,7 +324,7 @@ def scaling(machine: Machine) -> list[Row]:
                 nets = [rm.Network.random(32, 16, 1, 2, seed=s) for s in range(size)]
                 net, X = rm.Network.stack(nets), np.stack([net.random_input(seed=1) for net in nets])
             else:
-                net = rm.Network.random(n, 64, H, L, seed=0)
+                net = rm.Network.random(n, size if name == "d" else 64, H, L, seed=0)
                 X = net.random_input(seed=1)
             there = machine.there(net, X)
             candidates[str(size)] = lambda there=there: rm.trace(*there)
@@ -332,29 +337,37 @@ def scaling(machine: Machine) -> list[Row]:
 
 
 def large(machine: Machine) -> list[Row]:
-    """Depth 1000 with 64 heads in one call (on a GPU), and 65 536 tokens without an n × n matrix."""
+    """Deep and long: depth 1000 with 64 heads, or tokens whose n × n matrices are never in memory.
+
+    Timed once, after a run of the same shapes at depth 8: what is compiled when first used is compiled then.
+    """
     pool = machine.cupy.get_default_memory_pool() if machine.gpu else None
     rows = []
-    for n, H, L, limit in ((1024, 64, 1000, None), (65536, 1, 2, 8)) if machine.gpu else ((65536, 1, 1, None),):
-        net = rm.Network.random(n, 64, H, L, seed=0)
+    on_gpu = ((1024, 64, 64, 1000, None), (65536, 64, 1, 2, 8), (262144, 64, 1, 1, 8), (64, 16, 1, 10000, None))
+    on_cpu = ((16, 8, 1, 20000, None), (65536, 64, 1, 1, None))
+    for n, d, H, L, limit in on_gpu if machine.gpu else on_cpu:
+        net = rm.Network.random(n, d, H, L, seed=0)
         net, X = machine.there(net, net.random_input(seed=1))
-        if pool is None:
+        if n < 65536:
+            rm.trace(*machine.there(rm.Network.random(n, d, H, 8, seed=0), machine.home(X)))
+        if pool is None and n >= 65536:  # watching every allocation of a deep network would be most of its time
             tracemalloc.start()
-        else:
+        elif pool is not None:
             pool.free_all_blocks()
             pool.set_limit(size=0 if limit is None else limit * 2**30)
         began = time.perf_counter()
         run = rm.trace(net, X)
         machine.wait()
-        row = {"n": n, "d": 64, "H": H, "L": L, "seconds": time.perf_counter() - began, "limit, GiB": limit}
-        if pool is None:
-            held = tracemalloc.get_traced_memory()[1] + X.nbytes
+        row = {"n": n, "d": d, "H": H, "L": L, "seconds": time.perf_counter() - began, "limit, GiB": limit}
+        held = None
+        if tracemalloc.is_tracing():
+            held = (tracemalloc.get_traced_memory()[1] + X.nbytes) / 2**30
             tracemalloc.stop()
-        else:
-            held = pool.total_bytes()
+        elif pool is not None:
+            held = pool.total_bytes() / 2**30
         ends = [float(x[-1]) for x in (run.order, run.log_log_residual)]
         last = [x if math.isfinite(x) else None for x in ends]  # a residual above one has no second logarithm
-        rows.append({**row, "held, GiB": held / 2**30, "order": last[0], "log(-log residual)": last[1]})
+        rows.append({**row, "held, GiB": held, "order": last[0], "log(-log residual)": last[1]})
         del net, X, run
         if pool is not None:
             pool.set_limit(size=0)
@@ -396,7 +409,8 @@ def write(files: list[str], page: str) -> None:
         option = " --gpu" if "CuPy" in result["machine"] else ""
         for name, rows in result["tables"].items():
             if rows:
-                lines += ["", f"### {(TABLES[name].__doc__ or name).rstrip('.')}", ""]
+                title = (TABLES[name].__doc__ or name).partition("\n")[0].rstrip(".")
+                lines += ["", f"### {title}", ""]
                 lines += [f"`python benchmarks/performance.py run {name} --output FILE{option}`", "", *table(rows)]
     Path(page).write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -93,7 +93,9 @@ __device__ void row_times_matrix(const double* row, const double* W, int d, doub
     const int width = min(d - c0, THREADS), many = THREADS / width;
     const int c = threadIdx.x % width, part = threadIdx.x / width;
     double s = 0.0;
-    if (part < many) for (int i = part; i < d; i += many) s = fma(row[i], W[(long long)i * d + c0 + c], s);
+    if (part < many)
+#pragma unroll 8
+      for (int i = part; i < d; i += many) s = fma(row[i], W[(long long)i * d + c0 + c], s);
     parts[threadIdx.x] = s;
     __syncthreads();
     if (part == 0) {
@@ -239,6 +241,7 @@ extern "C" __global__ void __launch_bounds__(128) project(const Layer* given) {
   double c[8][4];
 #pragma unroll
   for (int v = 0; v < 8; v++) c[v][0] = c[v][1] = c[v][2] = c[v][3] = 0.0;
+#pragma unroll 2
   for (int k = 0; k < K; k += 8) {
     const double a0 = first ? at(row, k + t) : 0.0, a1 = second ? at(row + 8, k + t) : 0.0;
     const double a2 = first ? at(row, k + t + 4) : 0.0, a3 = second ? at(row + 8, k + t + 4) : 0.0;
@@ -346,17 +349,17 @@ extern "C" __global__ void __launch_bounds__(128) thin(const Layer* given) {
 #endif
 
 extern "C" __global__ void __launch_bounds__(128) combine(const Layer* given) {
-  // Averages from their sums over parts of the keys.
+  // Averages of 8 rows from their sums over parts of the keys.
   const Layer& L = *given;
-  const int n = L.n, h = blockIdx.x / L.row_blocks, first = (blockIdx.x % L.row_blocks) * 64;
+  const int n = L.n, blocks = (n + 7) / 8, h = blockIdx.x / blocks, first = (blockIdx.x % blocks) * 8;
   const long long step = (long long)L.heads * n;
   double largest = 0.0;
-  for (int i = threadIdx.x; i < 64 * K; i += 128) {
+  for (int i = threadIdx.x; i < 8 * K; i += 128) {
     const int row = first + i / K, k = i % K;
     if (row >= n) break;
     const long long at = (long long)h * n + row;
     double sum = 0.0, mean = 1.0;
-#pragma unroll 4
+#pragma unroll 8
     for (int p = 0; p < L.key_parts; p++) sum += L.partial[(p * step + at) * K + k], mean += L.means[p * step + at];
     L.out[at * K + k] = sum / mean;
     largest = larger(largest, fabs(sum / mean));
@@ -387,7 +390,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) collect(const Layer* given
       if (k >= d) break;
       const double* at = L.out + (long long)j * K + k;
       double v = 0.0;
-#pragma unroll 8
+#pragma unroll 16
       for (int h = 0; h < L.heads; h++) v += at[(long long)h * n * K];
       v *= L.of_out;
       if (L.lambda != 0.0) v = fma(L.lambda, L.R[(long long)j * d + k], v);
@@ -693,7 +696,7 @@ class Plan:
             arguments = (*operands, np.intp(0), 1.0, out, *sizes, *of_heads, self.arrays["means"])
             self.deviate((rows, s["key_parts"]), arguments)
             if not whole:
-                self.launch("combine", (rows,), 128)
+                self.launch("combine", (self.heads * -(-self.n // 8),), 128)
         self._after()
 
     def _launch_wide(self, way: Way) -> None:
