@@ -596,17 +596,21 @@ displacement(v) = [moved(v)[p[0]][p[1]] - v[number(p[0], p[1])] for p in places]
 box = around(start, radius * support)
 minor = [[box[p[0]][q[1]] for q in pivots] for p in pivots]
 most = min(k, sum(max(c) for c in T(support)), d if norm_kind == sphere else d - 1, matrix_rank(W_V))
-N = n * d
 map(X) = layer(X, mask)
+everywhere = [box[clusters[i]] for i in range(n)]
+J = jacobian(map, everywhere)
+"""
+# A contraction of |R^-1 .| on X + R z, |z| <= rho.
+_DRAWN = """
+N = n * d
 room = 1 - norm(identity(N) - S @ R, frobenius)
 basin = around(tokens, [[rho * length(R[d*i + a], 2) for a in range(d)] for i in range(n)])
 slope = S @ jacobian(map, basin) @ R
 middle_slope = middle(slope)
 target = lower(room * rate - norm(slope - middle_slope, frobenius))
 drift = length(S @ (flat(map(tokens)) - flat(tokens)), 2)
-everywhere = [box[clusters[i]] for i in range(n)]
-J = jacobian(map, everywhere)
 """
+_RESTING_DEFINED += _DRAWN
 _RESTING_METHOD = (
     "binary(support)",
     (
@@ -748,6 +752,52 @@ STATEMENTS["wu2024:3"] = replace(
     data={**_LAYER, "equilibria": [_RESTING, MAX_SIDE]},
     hints={"equilibria": [_RESTING_HINTS, MAX_SIDE]},
     extra={},
+)
+
+# A whole block: X' = N(Y + s(Y up) down), Y = skip X + the sum of the heads, s(x) = x/(1 + e^-x).
+_BLOCK_DEFINED = """
+scale = 1 if norm_kind == sphere else sqrt(d)
+k = n
+centring = identity(d) if norm_kind == sphere else identity(d) - [[1/d for j in range(d)] for i in range(d)]
+mixed(X) = skip * X + sum(softmax(X @ W_QK[h] @ T(X), mask) @ X @ W_V[h] for h in range(len(W_V)))
+silu(Z) = [[x / (1 + exp(0 - x)) for x in z] for z in Z]
+map(X) = [scale * y / length(y, 2) for y in (mixed(X) + silu(mixed(X) @ up) @ down) @ centring]
+displacement(v) = flat(map([[v[d*i + a] for a in range(d)] for i in range(n)])) - v
+box = around(tokens, radius)
+minor = [[box[p[0]][q[1]] for q in pivots] for p in pivots]
+"""
+STATEMENTS["own:stable-block"] = Statement(
+    "a block with these heads, this skip and this MLP has exactly one equilibrium within `radius` of the tokens, of"
+    " full rank, and it attracts every start X + R z, |z| <= rho",
+    f"unique_zero(displacement, flat(tokens), radius, preconditioner) and nonsingular(minor) and {_ATTRACTING[0]}",
+    (
+        "n >= 2",
+        "d >= 2",
+        "len(W_V) == len(W_QK)",
+        "skip >= 0",
+        "binary(mask)",
+        "all(sum(row) > 0 for row in mask)",
+        "radius > 0",
+        "rank == min(n, d if norm_kind == sphere else d - 1)",
+    ),
+    _EXISTS,
+    {
+        **_RESTING,
+        "W_V": ["d d", MAX_HEADS],
+        "W_QK": ["d d", MAX_HEADS],
+        "skip": "number",
+        "up": "d e",
+        "down": "e d",
+        "mask": "n n",
+        "norm": ("sphere", "standard"),
+        "attracting": _RESTING_DATA["attracting?"],
+    },
+    _BLOCK_DEFINED + _DRAWN,
+    {name: _RESTING_HINTS[name] for name in ("preconditioner", "pivots")} | {"S": "N N"},
+    (*_RESTING_METHOD[5:], *_ATTRACTING[1]),
+    {},
+    (_RELIES_ATTRACTING,),
+    _SHOWS,
 )
 
 # -- attraction in a weighted maximum norm (rule 6) ------------------------------------------------------------

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.arithmetic.balls import precision
+from rankmath.equilibria.balls import exact_matrix, middle_floats
+from rankmath.equilibria.blocks import _BallBlock, survivors
 from rankmath.equilibria.designs import path_design
 from rankmath.equilibria.map import attention, layer, normalise
 from rankmath.equilibria.stored import LARGE_BASINS
@@ -53,6 +59,40 @@ def test_a_skip_connection_moves_the_eigenvalues_as_proved(skip):
             found = (step(design.X + bump) - step(design.X - bump))[i, b] / (2 * h)
             t = design.spectrum[i, b]
             assert found == pytest.approx((lengths[i] * t + skip) / (lengths[i] + skip), abs=1e-8)
+
+
+@pytest.mark.parametrize("name", ["two heads", "a skip, λ = 1", "an MLP", "standard LayerNorm", "all of these"])
+def test_one_certified_example_of_each(name):
+    """Accepted; with the weights, the tokens, the rank, the rate or the size of the set changed, it is not."""
+    block, X = survivors()[name]
+    certificate = block.certificate(X)
+    assert certificate.check().accepted
+    data, moved = certificate.data, X + 1e-3 * np.random.default_rng(0).standard_normal(X.shape)
+    assert np.abs(block.settled(moved, 1500) - X).max() < 1e-9
+    attracting = data["attracting"]
+    for change in (
+        {"tokens": X + 1e-6},
+        {"attracting": {**attracting, "radius": Fraction(1, 4)}},
+        {"attracting": {**attracting, "rate": Fraction(1, 100)}},
+        {"rank": 1},
+        {"W_V": [V + 1e-3 * np.diag(np.arange(len(V))) for V in block.W_V]},
+        *([{"down": 2 * block.down}] if block.up.any() else []),
+    ):
+        assert not replace(certificate, data={**data, **change}).check().accepted, change
+
+
+def test_derivatives_of_a_block_are_enclosed():
+    """Balls against differences, for a block with every part."""
+    block, X = survivors()["all of these"]
+    with precision(96):
+        J = middle_floats(_BallBlock(block).jacobian(exact_matrix(X)))
+    h = 1e-6
+    for place in range(X.size):
+        bump = np.zeros(X.size)
+        bump[place] = h
+        bump = bump.reshape(X.shape)
+        found = (block.step(X + bump) - block.step(X - bump)) / (2 * h)
+        assert np.abs(found.ravel() - J[:, place]).max() < 1e-7
 
 
 def test_a_star_of_four_attracts_at_full_rank():
