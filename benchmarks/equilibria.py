@@ -2,6 +2,7 @@
 
 python benchmarks/equilibria.py                             # print the tables
 python benchmarks/equilibria.py --write docs/equilibria.md  # put them between the markers of the page
+python benchmarks/equilibria.py --only masks,blocks         # some of them
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pages import write_tables
 
 import rankmath as rm
 from rankmath.dynamics.limits import basins, limits, random_starts
+from rankmath.equilibria.blocks import survivors
 from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.constructions import sibling
 from rankmath.equilibria.contraction import log10
@@ -54,6 +56,30 @@ def every_n() -> Rows:
             largest = f"{np.abs(proof.W_QK).max():.0f}"
             ball = f"10^{log10(proof.contraction.radius):.1f}"
             rows.append([str(n), mask, largest, "0.5 ± 2⁻²⁴", ball, proof.certificate(key).id])
+    return rows
+
+
+def radii() -> Rows:
+    """Closed forms that are asked for a small spectral radius; their weights are doubles."""
+    rows = [["n = d", "spectral radius", "largest logit", "proved ball (largest entry)", "certificate"]]
+    for n in range(3, 10):
+        found = rm.layernorm_equilibrium(n, n, n, mask="complete", stable=True, radius=1 / 16)
+        proof = found.certify()
+        radius = float(max(x for row in proof.contraction.spectrum.values for x in row))
+        ball = f"10^{log10(proof.contraction.radius):.1f}"
+        largest = f"{np.abs(found.W_QK).max():.0f}"
+        rows.append([str(n), f"{radius:.4g} ± 2⁻²⁴", largest, ball, proof.certificate().id])
+    return rows
+
+
+def blocks() -> Rows:
+    """Whole blocks: heads, a skip, an MLP, standard LayerNorm."""
+    rows = [["block", "n", "d", "rank", "least singular value", "certificate"]]
+    for name, (block, X) in survivors().items():
+        certificate = block.certificate(X)
+        sigma = np.linalg.svd(X, compute_uv=False)[len(X) - 1]
+        rank = str(certificate.data["rank"])
+        rows.append([name, str(len(X)), str(X.shape[1]), rank, f"{sigma:.3f}", certificate.id])
     return rows
 
 
@@ -170,7 +196,9 @@ def _name(period: int | None, rank: int) -> str:
 
 TABLES = {
     "every-n": every_n,
+    "radii": radii,
     "masks": masks,
+    "blocks": blocks,
     "basins": basins_found,
     "stable": stable,
     "ranks": ranks,

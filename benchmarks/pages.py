@@ -13,7 +13,10 @@ def write_tables(description: str | None, tables: dict[str, Callable[[], str]]) 
     """The command of a benchmark that makes Markdown tables: print them, or with --write replace them in PAGE."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the tables between the page's markers")
+    parser.add_argument("--only", metavar="NAMES", help="the tables to make, with commas between; all by default")
     options = parser.parse_args()
+    if options.only:
+        tables = {name: tables[name] for name in options.only.split(",")}
     page = options.write.read_text(encoding="utf-8") if options.write else ""
     for name, make in tables.items():
         table = make()

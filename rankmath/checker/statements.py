@@ -759,9 +759,9 @@ _BLOCK_DEFINED = """
 scale = 1 if norm_kind == sphere else sqrt(d)
 k = n
 centring = identity(d) if norm_kind == sphere else identity(d) - [[1/d for j in range(d)] for i in range(d)]
-mixed(X) = skip * X + sum(softmax(X @ W_QK[h] @ T(X), mask) @ X @ W_V[h] for h in range(len(W_V)))
+mixed(X) = skip * X + sum(averaged(X @ W_QK[h] @ T(X), mask, X) @ W_V[h] for h in range(len(W_V)))
 silu(Z) = [[x / (1 + exp(0 - x)) for x in z] for z in Z]
-map(X) = [scale * y / length(y, 2) for y in (mixed(X) + silu(mixed(X) @ up) @ down) @ centring]
+map(X) = [scale * unit(y) for y in (mixed(X) + silu(mixed(X) @ up) @ down) @ centring]
 displacement(v) = flat(map([[v[d*i + a] for a in range(d)] for i in range(n)])) - v
 box = around(tokens, radius)
 minor = [[box[p[0]][q[1]] for q in pivots] for p in pivots]
