@@ -9,11 +9,13 @@ here is believed. What cannot be written is refused with the reason.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from rankmath.arithmetic.balls import precision
 from rankmath.certificates.coq_claim import network
+from rankmath.certificates.coq_rest import rest
 from rankmath.certificates.coq_statement import statement
 from rankmath.certificates.coq_terms import Undecided, Untranslatable
 from rankmath.checker.statements import STATEMENTS
@@ -33,11 +35,15 @@ def to_coq(content: Mapping[str, Any]) -> tuple[str, list[str]]:
     (True, [])
     """
     key, kind = content.get("statement", ""), content.get("kind", "")
+    before = ["certificate.v"]
     for bits in PRECISIONS:
         try:
             with precision(bits - 16):
                 if {"layers", "d_qk"} <= set(content.get("data", {})) and "claim" in content:
                     out, found, left_out = network(content, bits)
+                elif {"W_V", "tokens"} <= set(content.get("data", {})) or "equilibria" in content.get("data", {}):
+                    out, found, left_out = rest(content)
+                    before.append("equilibrium.v")
                 elif key in STATEMENTS and kind in ("holds", "violates"):
                     out, found, left_out = statement(content, bits)
                 else:
@@ -55,7 +61,7 @@ def to_coq(content: Mapping[str, Any]) -> tuple[str, list[str]]:
     return "\n".join(
         [
             f"(* Certificate {content.get('id', '')} ({kind}), as a theorem about real numbers.\n{header} *)",
-            (proofs_folder() / "coq" / "certificate.v").read_text(encoding="utf-8"),
+            *map(_library, before),
             "(* ---------- the instance ---------- *)",
             *out.lines,
             "",
@@ -67,3 +73,11 @@ def to_coq(content: Mapping[str, Any]) -> tuple[str, list[str]]:
 
 def _conjunction(count: int) -> str:
     return "_" if count == 1 else f"conj _ {'_' if count == 2 else '(' + _conjunction(count - 1) + ')'}"
+
+
+def _library(name: str) -> str:
+    """The text of a file of proofs/coq; one that rests on another comes without what that has imported already."""
+    text = (proofs_folder() / "coq" / name).read_text(encoding="utf-8")
+    if "From Rankmath Require Import" not in text:
+        return text
+    return re.sub(r"^(Require Import|From|Import|Local Open Scope) .*\n", "", text, flags=re.MULTILINE)

@@ -119,6 +119,16 @@ def test_coq_accepts(library: Path, pattern: str) -> None:
 
 
 @needs_coq
+def test_coq_accepts_an_equilibrium_and_no_other_place_for_it(library: Path) -> None:
+    """Two causal tokens: one equilibrium of rank two, which attracts a box; tokens elsewhere are refused."""
+    text, left_out = to_coq(stored("own-stable-causal_*"))
+    assert left_out == ["attraction is stated for a box around the tokens, in place of the certificate's ellipsoid"]
+    assert accepted(library, text)
+    (place,) = re.findall(r"Definition tokens := \[\(0 # 1\); \(1 # 1\); \(-(\d+) # ", text)
+    assert not accepted(library, text.replace(place, str(int(place) * 1000 // 999)))
+
+
+@needs_coq
 def test_coq_accepts_a_claim_of_a_users_own(library: Path) -> None:
     claim = "norm(W_QK[0, 0], 2)*diameter(X[1], 1) <= 1"
     assert accepted(library, to_coq(network(claim))[0])
@@ -150,7 +160,11 @@ def test_coq_refuses_what_is_false(library: Path, pattern: str, old: str, new: s
         (network("diameter(X[1], 1) <= diameter(X[1], 1)"), "too near to equality"),
         (network("diameter(X[1], 1) <= 1/1000"), "too near to equality"),
         (network("jacobian_norm() <= 1"), "jacobian_norm"),
-        ({"statement": "wu2024:3", "kind": "exists", "data": {}}, "wu2024:3"),
+        (
+            {"statement": "wu2024:3", "kind": "exists", "data": {"equilibria": []}, "hints": {}},
+            "below the full one",
+        ),
+        ({"statement": "my:claim", "kind": "exists", "data": {}}, "my:claim"),
         ({"statement": "own:tv", "kind": "holds", "data": {"g": [0.5, 0]}}, "0.5"),
     ],
 )
