@@ -58,7 +58,9 @@ def stored(pattern: str) -> dict[str, Any]:
 
 COQ = FOLDER.parent / "coq"
 PREAMBLE = (COQ / "certificate.v").read_text()
-IMPORTED = """Require Import Reals QArith Qreals List Lra certificate.
+IMPORTED = """Require Import Reals QArith Qreals List Lra Lia ZArith Psatz.
+From Interval Require Import Interval Xreal Float Basic Sig.
+Require Import certificate.
 Import ListNotations. Local Open Scope R_scope.
 """
 
