@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,7 @@ def draw_decay(
     known = np.isfinite(double)
     last = double[len(double) // 2 :]
     collapses = len(last) > 1 and bool(np.isfinite(last).all()) and last[-1] > last[0] + math.log(2)
-    style: Any = {"marker": "o", "markersize": 3, "color": BLUE, "label": label}
+    style: dict[str, str | int] = {"marker": "o", "markersize": 3, "color": BLUE, "label": label}
     ax.set_xlabel("layer")
     if collapses:
         ax.plot(layers[known], double[known], **style)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -105,31 +104,30 @@ def draw_kernels(rng: Rng, size: int, *, most: int) -> ArrayInstance:
     return stacked(found, "growing correlation")
 
 
-_FIELDS: dict[str, Any] = {
-    "given": ("a > 0", "a < b", "b < 1"),
-    "arrays": ("a", "b", "size"),
-    "exact": True,
-    "status": "proved",
-    "truth": "proofs/he2023.tex",
-    "instance": kernels_instance,
-    "draws": (partial(draw_kernels, most=8),),
-    "share": 0.2,
-}
+_between_kernels = partial(
+    Statement,
+    given=("a > 0", "a < b", "b < 1"),
+    arrays=("a", "b", "size"),
+    exact=True,
+    status="proved",
+    truth="proofs/he2023.tex",
+    instance=kernels_instance,
+    draws=(partial(draw_kernels, most=8),),
+    share=0.2,
+)
 
-he2023_u_spa = Statement(
+he2023_u_spa = _between_kernels(
     "he2023:u-spa",
     "carries_uniform(a, b, size)",
     title="Uniform kernels are carried into one another by non-negative attention, as we read it",
     source=f"{HE}, on U-SPA, from memory",
     notes="Correlations that grow from layer to layer; where they fall some entry is negative.",
-    **_FIELDS,
 )
 
-he2023_e_spa = Statement(
+he2023_e_spa = _between_kernels(
     "he2023:e-spa",
     "carries_exponential(a, b, size)",
     title="Exponential kernels are carried into one another by non-negative attention, as we read it",
     source=f"{HE}, on E-SPA, from memory",
     notes="The kernel is e^(−γ|i − j|) with γ falling from layer to layer; a and b are e^(−γ).",
-    **_FIELDS,
 )

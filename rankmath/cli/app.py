@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from rankmath.console import prepare_streams
 
@@ -36,7 +37,9 @@ class App(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -45,7 +48,7 @@ class App(click.Group):
             hint = did_you_mean(args[0], self.commands) if args else ""
             raise click.UsageError(f"{error.message.rstrip('.')}{hint}", ctx) from None
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
@@ -60,7 +63,7 @@ class App(click.Group):
             sys.exit(_exit_code(lambda: run(args, *rest, standalone_mode=False, **extra)))
 
 
-def _exit_code(run: Callable[[], Any]) -> int:
+def _exit_code(run: Callable[[], object]) -> int:
     """Run to the end, say in one line what went wrong, and give the exit code."""
     try:
         code = run()
@@ -103,10 +106,8 @@ def _terminate_like_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def complete_keys(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
+def complete_keys(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
     """The statements' keys, for the shell's completion."""
-    from click.shell_completion import CompletionItem
-
     from rankmath.claims import statements
 
     return [CompletionItem(key, help=entry.title) for key, entry in statements().items() if key.startswith(begun)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import click
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankmath.experiments.layer_bounds import LayerBound
+    from rankmath.model.blocks import Source
     from rankmath.model.checkpoint import Model
 
 #: The numbers of each layer, by name.
@@ -60,10 +61,10 @@ def model(
     metric: str,
     mask: str,
     d_qk: float | None,
-    weights: Any,
+    weights: Source,
     layers: int | None,
     part: str | None,
-    arithmetic: Any,
+    arithmetic: Literal["float64", "balls"],
     bounds: bool,
     plot: str | None,
     as_json: bool,

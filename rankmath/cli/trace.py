@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from rankmath.cli.app import as_json
 from rankmath.validation import Number
+
+if TYPE_CHECKING:
+    from rankmath.linalg.residuals import ResidualNorm
+    from rankmath.model.sublayers import Activation, NormKind
 
 
 @click.command()
@@ -36,14 +40,14 @@ def trace(
     heads: int,
     layers: int,
     seed: int,
-    init: Any,
+    init: Literal["gaussian", "xavier", "orthogonal"],
     skip: float,
-    mlp: str | None,
-    norm: str | None,
+    mlp: Activation | None,
+    norm: NormKind | None,
     mask: str | None,
     biases: bool,
-    residual: Any,
-    arithmetic: Any,
+    residual: ResidualNorm,
+    arithmetic: Literal["float64", "mpmath", "balls"],
     plot: str | None,
     as_json: bool,
 ) -> None:
@@ -58,8 +62,8 @@ def trace(
     from rankmath.model.network import Network
 
     if path is None:
-        options: Any = {"skip": skip, "mlp": mlp, "norm": norm, "mask": mask, "biases": biases}
-        net = Network.random(tokens, dim, heads, layers, seed, init=init, **options)
+        sizes = (tokens, dim, heads, layers, seed)
+        net = Network.random(*sizes, init=init, skip=skip, mlp=mlp, norm=norm, mask=mask, biases=biases)
     else:
         net = Network.load(path)
     count = tokens if net.tokens is None else None

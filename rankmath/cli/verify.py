@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -201,13 +201,16 @@ def _handed_over(result: Result, folder: Path) -> list[str]:
 
 def _number(text: str) -> float:
     """The value of a term of numbers alone."""
-    from types import SimpleNamespace
+    import numpy as np
 
+    from rankmath.arithmetic.float64 import Float64
     from rankmath.formula import read_term
-    from rankmath.formula.evaluate import NUMBERS, value
+    from rankmath.formula.arrays import ArrayRun
+    from rankmath.formula.evaluate import value
+    from rankmath.verification.instance import ArrayInstance
 
-    bare: Any = SimpleNamespace(numbers=NUMBERS["float64"], memory={})
-    return math.exp(float(value(read_term(text), bare, {}).log))
+    nothing = ArrayRun(Float64(np.zeros(1)), ArrayInstance({}))
+    return math.exp(float(value(read_term(text), nothing, {}).log))
 
 
 def _print_results(results: Sequence[Result], folder: Path, notes: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -50,10 +50,12 @@ def initial_model(
     return Model("bert", blocks, "post", WordEmbedding(words, positions, None, norm(), None, None))
 
 
-def given_model(model: str | os.PathLike[str] | Model | None, **sizes: Any) -> tuple[Model, bool]:
+def given_model(
+    model: str | os.PathLike[str] | Model | None, *, dim: int, heads: int, layers: int, seed: int
+) -> tuple[Model, bool]:
     """The checkpoint, and True; or a model before training of the given sizes, and False."""
     if model is None:
-        return initial_model(**sizes), False
+        return initial_model(dim=dim, heads=heads, layers=layers, seed=seed), False
     return (model if isinstance(model, Model) else load_model(model)), True
 
 

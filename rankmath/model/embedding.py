@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.special import ndtr
@@ -74,17 +74,17 @@ class WordEmbedding:
     def redrawn(self, rng: np.random.Generator, spread: float) -> WordEmbedding:
         """Before training: Gaussian tables with standard deviation `spread`, LayerNorm 1 and 0."""
 
-        def draw(table: Floats | None) -> Any:
+        def draw(table: Floats | None) -> Floats | None:
             return None if table is None else _drawn(rng, table, spread)
 
         projection = None
         if self.projection is not None:
             weight, bias = self.projection
-            projection = draw(weight), None if bias is None else np.zeros_like(bias)
+            projection = _drawn(rng, weight, spread), None if bias is None else np.zeros_like(bias)
         return replace(
             self,
-            words=draw(self.words),
-            positions=draw(self.positions),
+            words=_drawn(rng, self.words, spread),
+            positions=_drawn(rng, self.positions, spread),
             types=draw(self.types),
             norm=None if self.norm is None else fresh(self.norm),
             projection=projection,

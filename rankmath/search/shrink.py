@@ -9,7 +9,6 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -76,8 +75,8 @@ def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
     L, H = W.shape[:2]
     named = isinstance(net.mask, str)
 
-    def made(**changes: Any) -> NetworkInstance:
-        parts: dict[str, Any] = {
+    def made(**changes: Array) -> NetworkInstance:
+        parts: dict[str, Array] = {
             "W_QK": W_QK,
             "W": W,
             "d_qk": net.d_qk,
