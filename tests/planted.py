@@ -516,7 +516,7 @@ def edits(text: str, file: str) -> Iterator[Plant]:
     data = text.encode()
     quiet = {id(inner) for node in ast.walk(tree) for inner in _no_code(node)}
 
-    def plant(node: ast.AST, new: str) -> Plant:
+    def plant(node: ast.AST, new: str, name: str = "") -> Plant:
         assert isinstance(node, ast.expr)
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
@@ -524,7 +524,7 @@ def edits(text: str, file: str) -> Iterator[Plant]:
         last = starts[node.end_lineno - 1] + node.end_col_offset
         old = data[first:last].decode()
         edit = (data[:first].decode() + new, data[last:].decode())
-        return Plant(f"line {node.lineno}: {old} -> {new}", file, old, "".join(edit), ROOMS[file])
+        return Plant(name or f"line {node.lineno}: {old} -> {new}", file, old, "".join(edit), ROOMS[file])
 
     for node in ast.walk(tree):
         if id(node) in quiet:
@@ -538,7 +538,11 @@ def edits(text: str, file: str) -> Iterator[Plant]:
         ):
             for match in re.finditer("|".join(map(re.escape, _WORDS)), node.value):
                 new = node.value[: match.start()] + _WORDS[match.group()] + node.value[match.end() :]
-                yield plant(node, repr(new))
+                before = node.value[: match.start()].rpartition("\n")[2]
+                if not before.startswith("#"):
+                    after = node.value[match.end() :].partition("\n")[0]
+                    change = f"[{match.group()} -> {_WORDS[match.group()]}]"
+                    yield plant(node, repr(new), f"line {node.lineno}: {before[-30:]}{change}{after[:30]}")
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not):
             yield plant(node, f"({ast.unparse(node.operand)})")
         elif isinstance(node, ast.Name) and node.id in _NAMES:

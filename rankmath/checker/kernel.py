@@ -457,8 +457,8 @@ def decide(
             outcome, before = Outcome("undecided", reason, bits, tuple(trace), work.relations), width
             sides = [s for s in (trace[-1].left, trace[-1].right) if isinstance(s, Interval)]
             width = max(((s.hi - s.lo).bit_length() + s.scale for s in sides), default=0)
-            if width > before - 1:
-                return outcome  # more bits no longer narrow it: the box is too large
+            if width > before - 1 or None not in work.records:
+                return outcome  # more bits no longer narrow it, or nothing was too wide: the box is too large
         except Undecided as error:
             reason = f"undecided at {bits} bits: {error}"
             outcome = Outcome("undecided", reason, bits, tuple(trace), work.relations)

@@ -222,6 +222,14 @@ def eliminated(work: Work, A: list[list[Number]]) -> list[list[Number]]:
     return done
 
 
+def nonsingular(work: Work, A: list[list[Number]]) -> Truth:
+    """True if no matrix in A is singular, else None."""
+    try:
+        return len(eliminated(work, A)) == len(A) or None
+    except Undecided:
+        return None
+
+
 def solved(work: Work, A: list[list[Number]], b: list[Number]) -> list[Any]:
     """x with A x = b, for a square A that is not singular."""
     rows = eliminated(work, [[*row, right] for row, right in zip(A, b, strict=True)])
@@ -243,6 +251,7 @@ PRIMITIVES: dict[str, Callable[..., Value]] = {
     "positive_definite": positive_definite,
     "least_eigenvalue": least_eigenvalue,
     "matrix_rank": lambda work, A: Fraction(len(eliminated(work, A))),
+    "nonsingular": nonsingular,
     "solve": solved,
     "hint": hint,
     "around": lambda work, X, r: work.each(lambda x, s: work.lift(x - s).hull(work.lift(x + s)), X, r),

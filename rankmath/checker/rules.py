@@ -13,7 +13,6 @@ tanhc(x) = 1 if x == 0 else tanh(x)/x
 identity(n) = [[1 if i == j else 0 for j in range(n)] for i in range(n)]
 flat(X) = [x for row in X for x in row]
 possible(truth) = not certain(not truth)
-nonsingular(A) = shown(matrix_rank(A) == len(A))
 
 # The spectral norm: the root of the largest eigenvalue of M^T M. No row or column is longer, and its square is
 # at most |M|_1 |M|_inf; where the two meet it is exact.
