@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +14,7 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import Arithmetic
 from rankmath.attention.activations import activate
 from rankmath.attention.backend import Backend, on_backend
+from rankmath.attention.blocks import in_row_blocks
 from rankmath.attention.softmax import softmax
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
@@ -130,14 +133,28 @@ def apply_sublayer(A: Float64, sublayer: Sublayer, X: Array, masks: dict[int, Ma
             V = attend(A, attention, slice(None), Y, mask, A.matmul(Y, attention.value))
             out = out + A.xp.sum(V if attention.output is None else A.matmul(V, attention.output), axis=0)
         else:
-            for h in range(attention.heads):  # one head at a time: memory n² or less, not H n²
-                V = attend(A, attention, h, Y, mask, A.matmul(Y, attention.value[h, ...]))
-                out = out + (V if attention.output is None else A.matmul(V, attention.output[h, ...]))
+            # One head at a time, or one a thread: memory n² or less each, not H n².
+            heads = [partial(_head, A, attention, h, Y, mask) for h in range(attention.heads)]
+            entries = 0 if A.cuts_finely else attention.heads * Y.shape[-2] * math.prod(Y.shape[:-1])
+            found = A.in_turn(heads, entries)
+            if attention.output is None:
+                for V in found:
+                    out = out + V
+            elif attention.output.ndim == 3:  # all heads side by side: their sum is one product
+                joint = attention.output.reshape(-1, attention.output.shape[-1])
+                out = out + A.matmul(A.concat(list(found), axis=-1), joint)
+            else:
+                for h, V in enumerate(found):
+                    out = out + A.matmul(V, attention.output[h, ...])
         if attention.bias is not None:
             out = out + attention.bias[..., None, :]
     elif sublayer.map is not None:
         out = out + _mlp(A, sublayer.map, Y)
     return _normed(A, sublayer.after, out + 0.0 * X if isinstance(out, float) else out)
+
+
+def _head(A: Float64, attention: Attention, h: int, Y: Array, mask: Mask | None) -> Array:
+    return attend(A, attention, h, Y, mask, A.matmul(Y, attention.value[h, ...]))
 
 
 def _normed(A: Float64, norm: LayerNorm | None, X: Array) -> Array:
@@ -150,7 +167,8 @@ def attend(A: Float64, attention: Attention, h: Head, X: Array, mask: Mask | Non
     rows = max(1, A.lone_entries // (heads * n * math.prod(X.shape[:-2])))
     blocks = [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
     keys = _keys(A, attention, h, X)
-    parts = [A.matmul(_weights(A, attention, h, X, keys, mask, block), V) for block in blocks]
+    # Each P is used up before the next is made: all in one buffer.
+    parts = [A.matmul(_weights(A, attention, h, X, keys, mask, block, A.passing_product), V) for block in blocks]
     return parts[0] if len(parts) == 1 else A.concat(parts, axis=-2)
 
 
@@ -170,11 +188,12 @@ def _weights(
     keys: tuple[Array, Array | None],
     mask: Mask | None,
     block: slice = slice(None),
+    product: Callable[[Array, Array], Array] | None = None,
 ) -> Array:
-    """The rows of P_h that `block` picks."""
-    logits = A.matmul(A.matmul(X[..., block, :], attention.query[h, ...]), keys[0])
+    """The rows of P_h that `block` picks; `product` makes the logits, and says where."""
+    logits = (product or A.matmul)(A.matmul(X[..., block, :], attention.query[h, ...]), keys[0])
     if keys[1] is not None:
-        logits = logits + keys[1]
+        logits = A.difference_of_temporary(logits, -keys[1])
     # In place from here on: another n × n matrix costs more to fetch than to fill.
     root = math.sqrt(attention.d_qk)
     if attention.position is None and mask is None:
@@ -189,13 +208,16 @@ def _weights(
 
 
 def _mlp(A: Float64, f: MLP, Y: Array) -> Array:
-    hidden = A.matmul(Y, f.W_in)
-    if f.b_in is not None:
-        hidden = hidden + f.b_in
-    out = A.matmul(activate(A, f.activation, hidden), f.W_out)
-    if f.b_out is not None:
-        out = out + f.b_out
-    return out + Y if f.skip else out
+    def mapped(rows: Array, start: int) -> Array:
+        hidden = A.matmul(rows, f.W_in)
+        if f.b_in is not None:
+            hidden = hidden + f.b_in
+        out = A.matmul(activate(A, f.activation, hidden), f.W_out)
+        if f.b_out is not None:
+            out = out + f.b_out
+        return out + rows if f.skip else out
+
+    return in_row_blocks(A, mapped, Y, f.W_in.shape[-1])
 
 
 def layer_norm(A: Arithmetic, norm: LayerNorm, Y: Array) -> Array:
