@@ -399,20 +399,29 @@ def table(rows: list[Row]) -> list[str]:
 
 
 def write(files: list[str], page: str) -> None:
-    """The part of the page below its marker, from the results."""
-    text = Path(page).read_text(encoding="utf-8")
-    above = text.partition("<!-- tables -->\n")[0]
-    lines = [above + "<!-- tables -->"]
+    """The part of the page below its marker: new tables in place of those of the same machine and name."""
+    above, _, below = Path(page).read_text(encoding="utf-8").partition("<!-- tables -->\n")
+    machines: dict[str, dict[str, str]] = {}
+    for part in below.split("\n## On ")[1:]:
+        machine, *sections = part.split("\n### ")
+        machines[machine.strip()] = {_command(section): section.strip() for section in sections}
     for file in files:
         result = json.loads(Path(file).read_text(encoding="utf-8"))
-        lines += ["", f"## On {result['machine']}"]
         option = " --gpu" if "CuPy" in result["machine"] else ""
         for name, rows in result["tables"].items():
             if rows:
                 title = (TABLES[name].__doc__ or name).partition("\n")[0].rstrip(".")
-                lines += ["", f"### {title}", ""]
-                lines += [f"`python benchmarks/performance.py run {name} --output FILE{option}`", "", *table(rows)]
+                command = f"`python benchmarks/performance.py run {name} --output FILE{option}`"
+                section = "\n".join([title, "", command, "", *table(rows)])
+                machines.setdefault(result["machine"], {})[command] = section
+    lines = [above + "<!-- tables -->"]
+    for machine, found in machines.items():
+        lines += ["", f"## On {machine}", *(f"\n### {section}" for section in found.values())]
     Path(page).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _command(section: str) -> str:
+    return next(line for line in section.splitlines() if line.startswith("`python "))
 
 
 def main() -> None:
