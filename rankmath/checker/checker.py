@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 FORMAT = "rankmath-certificate/2"
-SECONDS = 60.0  # time budget of one check
+SECONDS = 180.0  # time budget of one check
 MAX_TEXT = 2_000  # characters of the free text
 MAX_GIVEN = 32  # hypotheses
 ID_DIGITS = 32  # hex digits of SHA-256 kept in an id (128 bits)
