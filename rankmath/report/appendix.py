@@ -11,10 +11,12 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from rankmath.campaigns.in_memory import Result
 from rankmath.certificates.certificate import Certificate, Data
+from rankmath.checker.checker import CheckResult
 from rankmath.claims import statement, statements
 from rankmath.files import proofs_folder, write
 from rankmath.report.cite import TITLE, software_entry
@@ -385,6 +387,12 @@ def _further(report: Report | None, supplied: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
+@lru_cache(maxsize=1024)
+def _checked(certificate: Certificate) -> CheckResult:
+    """What the checker says; equal certificates are equal texts, and need one look."""
+    return certificate.check()
+
+
 def _certificate_table(certificates: Mapping[str, Sequence[Certificate]], chosen: Mapping[str, Statement]) -> str:
     rows: list[tuple[str, ...]] = []
     for key, entry in chosen.items():
@@ -392,7 +400,7 @@ def _certificate_table(certificates: Mapping[str, Sequence[Certificate]], chosen
         if group:
             rows.append((rf"\multicolumn{{3}}{{@{{}}L{{\textwidth}}@{{}}}}{{{code(key)}, {escape(entry.title)}}}",))
         for certificate in group:
-            result = certificate.check()
+            result = _checked(certificate)
             if not result.accepted:
                 raise InvalidArgument(f"proofs: the checker rejects certificate {certificate.id}: {result.reason}")
             name = rf"\phantomsection\label{{cert:{certificate.id}}}\texttt{{{certificate.id}}}"
