@@ -162,8 +162,10 @@ def view_of(A: System, head: Head, tokens: Tokens, scale: Scale, mask: Mask | No
     placed = Placed.of(head, mask, R.shape[-2])
     support = None if mask is None or placed is not None else mask.common_support
     scores = A.middle(A.matmul(R, A.transpose(g)))
-    if support is not None:
-        scores = A.hide(support[:, None], scores)
+    # All rows can attend to one token alone only if all see it: then j* must be that token.
+    seen = None if mask is None else mask.seen_by_all if support is None else support
+    if seen is not None:
+        scores = A.hide(seen[:, None], scores)
     pivot, D = A.relative_to_largest(scores, R)
     c, right = A.matmul(D, A.transpose(g)), D if head.key is None else A.matmul(D, head.key)
     unit: Array = 1.0

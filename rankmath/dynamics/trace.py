@@ -162,7 +162,17 @@ class Trace(Shows):
             if ordered:
                 row.append(digits(float(self.order[l - 1]), 5) if l and self.decays[l - 1] else "")
             rows.append(tuple(row))
-        return Sheet(title, (), names, tuple(rows))
+        return Sheet(title, self._doubt(), names, tuple(rows))
+
+    def _doubt(self) -> tuple[tuple[str, str], ...]:
+        """From which layer on cancellation may have left less than half of the digits."""
+        lost = np.flatnonzero(self.lost_bits > 26)
+        if not lost.size:
+            return ()
+        bits = min(53, int(self.lost_bits[lost[-1]]))
+        return (
+            ("rounding", f'may have taken {bits} of 53 bits from layer {lost[0]} on; arithmetic="balls" knows'),
+        )
 
     def plot(self, ax: Axes = None) -> Axes:
         """The residual by depth as matplotlib axes; doubly logarithmic where it collapses that fast."""
@@ -225,7 +235,7 @@ def trace(
     number) for attention without a mask or with key padding, any number of heads, biases, skips, MLPs and the
     column LayerNorm, whatever the scales of weights and tokens, while it is a sum of parts no larger than itself.
     `lost_bits` counts what is lost where it is not: when heads or skip cancel; under any other mask, at most the
-    factor ‖P R‖/‖res(P R)‖ a layer; in sphere and standard LayerNorm, at most ‖R‖/‖R⊥‖, R⊥ the part of R across the
+    factor ‖P (R − 1R_j)‖/‖res(P R)‖ a layer, j a token that all rows see if there is one; in sphere and standard LayerNorm, at most ‖R‖/‖R⊥‖, R⊥ the part of R across the
     mean; when saturated attention makes tokens equal to rounding and then looks at these alone. A mean that is the
     difference of nearly equal terms (λ = −1, say) has the accuracy of that difference, and so have the logits it
     makes. Logits beyond 1e305 count as 1e305. A tanh or GELU so far in its tail, or a LayerNorm, that the residual

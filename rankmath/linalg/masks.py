@@ -193,6 +193,12 @@ class Mask:
         return first if all(np.array_equal(row, first) for row in self.allowed) else None
 
     @cached_property
+    def seen_by_all(self) -> Bools | None:
+        """The tokens that every row sees, or None if there are none."""
+        seen: Bools = self.allowed.all(axis=0)
+        return seen if seen.any() else None
+
+    @cached_property
     def _flow(self) -> csr_array[np.float64, tuple[int, int]]:
         from scipy.sparse import csr_array
 

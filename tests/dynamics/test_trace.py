@@ -43,6 +43,33 @@ def test_centred_pass_agrees_with_plain_mpmath(seed, draw_network):
     assert_agrees_with_plain(*draw_network(seed, tokens=7, dim=5, heads=3, layers=4, pure=seed % 4 == 0))
 
 
+@pytest.mark.parametrize("mask", ["causal", "prefix:1", "star:0"])
+@pytest.mark.parametrize("size", [1.0, 30.0, 600.0])
+def test_saturated_attention_to_the_token_that_all_see_keeps_its_digits(mask, size):
+    """Every row attends to token 0 up to e^−size: the residual is that small, and float64 sees it."""
+    X = np.array([[1.0, 0.3], [-0.5, 0.2], [0.1, -0.9], [0.4, 0.6]])
+    # Logits of key j: 4·size·X_j0, at the first token larger than at the others by more than 2·size.
+    ones = np.ones((3, 1, 1, 1))
+    W_QK, W = 0 * ones * np.eye(2), ones * np.array([[1.0, 0.2], [-0.1, 0.8]])
+    key_bias = np.array([4 * size * math.sqrt(2), 0.0]) * np.array([1.0, 0.0, 0.0])[:, None, None]
+    net = Network.from_arrays(W_QK, W, key_bias=key_bias, mask=mask)
+    found, sure = trace(net, X), trace(net, X, arithmetic="balls")
+    assert found.log_residual[1] < -2 * size
+    assert found.lost_bits.max() < 8
+    assert relative_error(found.log_residual, sure.log_residual) <= 1e-12
+
+
+def test_a_trace_says_where_its_digits_are_gone():
+    X = np.array([[1.0, 0.0], [-1.0, 0.5], [0.0, 1.0]])
+    one = np.ones((1, 1, 1, 1))
+    # Two heads that cancel to rounding: 0.1 + 0.2 − 0.3.
+    W = np.concatenate([0.1 * one, 0.2 * one, -0.3 * one], axis=1) * np.eye(2)
+    cancels = trace(Network.from_arrays(0 * W, W, mask="causal"), X)
+    assert cancels.lost_bits[-1] > 26
+    assert "of 53 bits from layer 1 on" in str(cancels)
+    assert "bits" not in str(trace(Network.random(4, 2, seed=0), X[:, :2]))
+
+
 FULL_SIZE = {"tokens": 16, "dim": 8, "heads": 4, "layers": 6}
 
 
