@@ -236,7 +236,8 @@ def trace(
     column LayerNorm, whatever the scales of weights and tokens, while it is a sum of parts no larger than itself.
     `lost_bits` counts what is lost where it is not: when heads or skip cancel; under any other mask, at most the
     factor ‖P (R − 1R_j)‖/‖res(P R)‖ a layer, j a token that all rows see if there is one; in sphere and
-    standard LayerNorm, at most ‖R‖/‖R⊥‖, R⊥ the part of R across the mean; when saturated attention makes tokens equal to rounding and then looks at these alone. A mean that is the
+    standard LayerNorm, at most ‖R‖/‖R⊥‖, R⊥ the part of R across the mean; when saturated attention makes tokens
+    equal to rounding and then looks at these alone. A mean that is the
     difference of nearly equal terms (λ = −1, say) has the accuracy of that difference, and so have the logits it
     makes. Logits beyond 1e305 count as 1e305. A tanh or GELU so far in its tail, or a LayerNorm, that the residual
     shrinks by a factor below 1e-300 at once may leave −inf. Balls show all of this in their radii, and have none of

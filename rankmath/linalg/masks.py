@@ -195,7 +195,7 @@ class Mask:
     @cached_property
     def seen_by_all(self) -> Bools | None:
         """The tokens that every row sees, or None if there are none."""
-        seen: Bools = self.allowed.all(axis=0)
+        seen = np.asarray(self.allowed.all(axis=0))
         return seen if seen.any() else None
 
     @cached_property
