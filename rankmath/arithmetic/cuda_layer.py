@@ -1,6 +1,6 @@
 """One layer of attention alone on a GPU in eight launches and one wait, its units on the host before and after.
 
-With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels below make, one after the other,
+With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels below make, one after the other::
 
     scores      g = x W_QK + k and the pivot: the first largest entry of R g
     relative    D = R − 1R_pivot, e = exp(unit · D g), and what their sums over the rows are made of

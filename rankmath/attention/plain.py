@@ -134,15 +134,16 @@ def apply_sublayer(A: Float64, sublayer: Sublayer, X: Array, masks: dict[int, Ma
             out = out + A.xp.sum(V if attention.output is None else A.matmul(V, attention.output), axis=0)
         else:
             # One head at a time, or one a thread: memory n² or less each, not H n².
-            heads = [partial(_head, A, attention, h, Y, mask) for h in range(attention.heads)]
+            joint = _joint(A, attention, Y)
+            heads = [partial(_head, A, attention, h, Y, mask, joint[h]) for h in range(attention.heads)]
             entries = 0 if A.cuts_finely else attention.heads * Y.shape[-2] * math.prod(Y.shape[:-1])
             found = A.in_turn(heads, entries)
             if attention.output is None:
                 for V in found:
                     out = out + V
             elif attention.output.ndim == 3:  # all heads side by side: their sum is one product
-                joint = attention.output.reshape(-1, attention.output.shape[-1])
-                out = out + A.matmul(A.concat(list(found), axis=-1), joint)
+                output = attention.output.reshape(-1, attention.output.shape[-1])
+                out = out + A.matmul(A.concat(list(found), axis=-1), output)
             else:
                 for h, V in enumerate(found):
                     out = out + A.matmul(V, attention.output[h, ...])
@@ -153,28 +154,57 @@ def apply_sublayer(A: Float64, sublayer: Sublayer, X: Array, masks: dict[int, Ma
     return _normed(A, sublayer.after, out + 0.0 * X if isinstance(out, float) else out)
 
 
-def _head(A: Float64, attention: Attention, h: int, Y: Array, mask: Mask | None) -> Array:
-    return attend(A, attention, h, Y, mask, A.matmul(Y, attention.value[h, ...]))
+#: From so many tokens on, the queries of all heads are one product, and so are keys and values.
+_JOINT = 64
+#: Queries and keys of one head, or None where the head makes its own.
+Made: TypeAlias = tuple[Array, Array] | None
+
+
+def _joint(A: Float64, attention: Attention, Y: Array) -> list[tuple[Made, Array]]:
+    """For every head its queries and keys, where it pays to make them together, and its values."""
+    H, factored = attention.heads, attention.key is not None and attention.query.ndim == 3
+    if not factored or Y.shape[-2] < _JOINT or H == 1:
+        return [(None, None)] * H
+
+    def parts(W: Array) -> list[Array]:
+        d, k = W.shape[-2:]
+        made = A.matmul(Y, A.xp.reshape(A.xp.permute_dims(W, (1, 0, 2)), (d, H * k)))
+        return [made[..., h * k : (h + 1) * k] for h in range(H)]
+
+    queries, keys, values = parts(attention.query), parts(attention.key), parts(attention.value)
+    return [((q, k), v) for q, k, v in zip(queries, keys, values, strict=True)]
+
+
+def _head(
+    A: Float64, attention: Attention, h: int, Y: Array, mask: Mask | None, joint: tuple[Made, Array]
+) -> Array:
+    made, V = joint
+    return attend(A, attention, h, Y, mask, A.matmul(Y, attention.value[h, ...]) if V is None else V, made)
 
 
 def _normed(A: Float64, norm: LayerNorm | None, X: Array) -> Array:
     return X if norm is None else layer_norm(A, norm, X)
 
 
-def attend(A: Float64, attention: Attention, h: Head, X: Array, mask: Mask | None, V: Array) -> Array:
+def attend(
+    A: Float64, attention: Attention, h: Head, X: Array, mask: Mask | None, V: Array, made: Made = None
+) -> Array:
     """P_h V, in blocks of rows where P is larger than the arithmetic's budget; (H, n, v) for all heads."""
     n, heads = int(X.shape[-2]), 1 if isinstance(h, int) else attention.heads
     rows = max(1, A.lone_entries // (heads * n * math.prod(X.shape[:-2])))
     blocks = [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
-    keys = _keys(A, attention, h, X)
+    keys = _keys(A, attention, h, X, made)
     # Each P is used up before the next is made: all in one buffer.
-    parts = [A.matmul(_weights(A, attention, h, X, keys, mask, block, A.passing_product), V) for block in blocks]
+    product = A.passing_product
+    parts = [A.matmul(_weights(A, attention, h, X, keys, mask, b, product, made), V) for b in blocks]
     return parts[0] if len(parts) == 1 else A.concat(parts, axis=-2)
 
 
-def _keys(A: Float64, attention: Attention, h: Head, X: Array) -> tuple[Array, Array | None]:
+def _keys(A: Float64, attention: Attention, h: Head, X: Array, made: Made = None) -> tuple[Array, Array | None]:
     """What the queries are multiplied with, (..., d_qk, n), and what is added for each key, (..., 1, n)."""
-    keys = X if attention.key is None else A.matmul(X, attention.key[h, ...])
+    keys = X if made is None else made[1]
+    if made is None and attention.key is not None:
+        keys = A.matmul(X, attention.key[h, ...])
     if attention.key_bias is None:
         return A.transpose(keys), None
     return A.transpose(keys), A.transpose(A.matmul(X, attention.key_bias[h, ...][..., None]))
@@ -189,9 +219,11 @@ def _weights(
     mask: Mask | None,
     block: slice = slice(None),
     product: Callable[[Array, Array], Array] | None = None,
+    made: Made = None,
 ) -> Array:
     """The rows of P_h that `block` picks; `product` makes the logits, and says where."""
-    logits = (product or A.matmul)(A.matmul(X[..., block, :], attention.query[h, ...]), keys[0])
+    queries = A.matmul(X[..., block, :], attention.query[h, ...]) if made is None else made[0][..., block, :]
+    logits = (product or A.matmul)(queries, keys[0])
     if keys[1] is not None:
         logits = A.difference_of_temporary(logits, -keys[1])
     # In place from here on: another n × n matrix costs more to fetch than to fill.

@@ -41,7 +41,7 @@ def decided(
         yield judge(statement, batch.select(i), "balls") if is_open or wanted(i) else verdict
 
 
-@dataclass
+@dataclass(repr=False)
 class Tally:
     """How many instances there were of each outcome, and how tight those were on which the statement holds."""
 

@@ -917,7 +917,7 @@ STATEMENTS["own:stable-every-rank"] = replace(
     given=(*_CONTRACTING_GIVEN, "n == d", "ranks == [i + 1 for i in range(n)]"),
     data={
         **_LAYER,
-        "equilibria": [{name: _CONTRACTING_DATA[name] for name in ("tokens", "rank", "ball", "rate")}, MAX_SIDE],
+        "equilibria": [{field: _CONTRACTING_DATA[field] for field in ("tokens", "rank", "ball", "rate")}, MAX_SIDE],
     },
     hints={"equilibria": [{k: v for k, v in _CONTRACTING_HINTS.items() if not k.endswith("?")}, MAX_SIDE]},
     extra={},

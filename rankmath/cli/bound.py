@@ -6,12 +6,15 @@ import json
 import math
 import re
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import click
 
 from rankmath.cli.app import as_json, complete_keys
 from rankmath.cli.trace import number
-from rankmath.validation import Json, Number
+
+if TYPE_CHECKING:
+    from rankmath.validation import Json, Number
 
 
 @click.command()

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from rankmath.cli.app import App, as_json
-from rankmath.validation import Json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankmath.campaigns.ledger import Row, Standing
     from rankmath.console import Cell
+    from rankmath.validation import Json
 
 
 @click.group(cls=App)

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rankmath.validation import Json
-
 if TYPE_CHECKING:
     from rankmath.campaigns.conjecture import Answer
+    from rankmath.validation import Json
     from rankmath.verification.statement import Statement
 
 

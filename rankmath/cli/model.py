@@ -11,7 +11,6 @@ import click
 
 from rankmath.cli.app import as_json
 from rankmath.cli.trace import number
-from rankmath.validation import Floats, Json, Number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from rankmath.experiments.layer_bounds import LayerBound
     from rankmath.model.blocks import Source
     from rankmath.model.checkpoint import Model
+    from rankmath.validation import Floats, Json, Number
 
 #: The numbers of each layer, by name.
 Rows: TypeAlias = "list[dict[str, str | float | None]]"

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from rankmath.cli.app import as_json
-from rankmath.validation import Number
 
 if TYPE_CHECKING:
     from rankmath.linalg.residuals import ResidualNorm
     from rankmath.model.sublayers import Activation, NormKind
+    from rankmath.validation import Number
 
 
 @click.command()

@@ -271,7 +271,7 @@ def rank_two_design(tokens: int) -> Design:
 
     Examples
     --------
-    >>> rank_two_design(1000).limit_rate <= 0.5
+    >>> rank_two_design(100).limit_rate <= 0.5
     True
     """
     n = as_count("tokens", tokens, least=2)

@@ -55,7 +55,8 @@ class ALiBi:
 
     def block(self, head: int | slice, start: int, stop: int, n: int) -> Array:
         xp = array_namespace(self.slopes)
-        return -self.slopes[head][..., None, None] * xp.asarray(np.abs(_offsets(start, stop, n)), dtype=xp.float64)
+        distance = xp.asarray(np.abs(np.arange(1 - n, n)), dtype=xp.float64)
+        return _by_offset(-self.slopes[head][..., None] * distance, start, stop, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ class RelativeBuckets:
         return None
 
     def block(self, head: int | slice, start: int, stop: int, n: int) -> Array:
-        offsets, side = _offsets(start, stop, n), self._side
+        offsets, side = np.arange(1 - n, n), self._side
         distance = np.abs(offsets) if self.bidirectional else np.maximum(-offsets, 0)
         # t belongs to bucket e + k or a later one iff (t/e)^(b − e) ≥ (max_distance/e)^k.
         e, steps, k, t = side // 2, side - side // 2, 1, side // 2
@@ -113,8 +114,9 @@ class RelativeBuckets:
                 t += 1
         bucket = np.minimum(distance, e) + np.searchsorted(np.asarray(starts, dtype=int), distance, side="right")
         bucket = bucket + side * (offsets > 0) if self.bidirectional else bucket
-        values = self.table[array_namespace(self.table).asarray(bucket)]  # (rows, n, H)
-        return values[..., head] if isinstance(head, int) else array_namespace(values).moveaxis(values, -1, 0)[head]
+        xp = array_namespace(self.table)
+        values = xp.take(xp.permute_dims(self.table, (1, 0))[head, ...], xp.asarray(bucket), axis=-1)
+        return _by_offset(values, start, stop, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +161,11 @@ def as_position(position: object, heads: int) -> Position | None:
     return position
 
 
-def _offsets(start: int, stop: int, n: int) -> Array:
-    """j − i for the rows start … stop − 1."""
-    return np.arange(n)[None, :] - np.arange(start, stop)[:, None]
+def _by_offset(values: Array, start: int, stop: int, n: int) -> Array:
+    """Rows start … stop − 1 of the matrix whose entry (i, j) is the value of j − i = 1 − n, …, n − 1."""
+    if isinstance(values, np.ndarray):  # the rows are windows of the values, and no matrix is made
+        return np.lib.stride_tricks.sliding_window_view(values, n, axis=-1)[..., n - stop : n - start, :][
+            ..., ::-1, :
+        ]
+    places = n - 1 + np.arange(n)[None, :] - np.arange(start, stop)[:, None]
+    return values[..., array_namespace(values).asarray(places)]
