@@ -46,7 +46,7 @@ class Weights:
         return (
             len(self.heads) == 1
             and attention.query.ndim == 3
-            and (attention.position, head.key, head.output) == (None, None, None)
+            and all(part is None for part in (attention.position, head.key, head.output))
             and all(isinstance(log, int) for log in (head.log_logits, head.log_value, *(log for _, log in added)))
             and all(a.flags.c_contiguous for a in (head.query, head.value, *(array for array, _ in added)))
         )

@@ -192,3 +192,17 @@ def test_sizes_of_a_layer(library: Any, n: int, d: int) -> None:
     library(d).measure_on_host(*pointers[:2], n, d, blocks, rows, max(1, min(rows, 528 // rows)), *pointers[2:])
     gaps = ((R[:, None] - R[None]) ** 2).sum(axis=-1)
     np.testing.assert_allclose(out, [np.linalg.norm(R), np.sqrt(gaps.max()), np.linalg.norm(x)], rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("options", "plain"),
+    [
+        ({}, True),
+        ({"biases": True}, True),
+        ({"head_dim": 3}, False),
+        ({"head_dim": 3, "biases": True}, False),
+    ],
+)
+def test_the_kernels_take_full_matrices_alone(options: dict[str, Any], plain: bool) -> None:
+    net = rm.Network.random(5, 6, 2, 1, seed=0, **options)
+    assert weights_of(Float64(np.zeros(1)), net.attentions[0], stacked=True).is_plain is plain
