@@ -13,6 +13,7 @@ from rankmath.checker import checker
 from rankmath.claims import statements
 from rankmath.files import proofs_folder
 from rankmath.model.network import Network
+from rankmath.report import certificates
 from rankmath.report.certificates import TABLE, Refusal, build, main, shortened
 from rankmath.report.sources import certificate_file, committed_certificates
 from rankmath.verification.instance import ArrayInstance, NetworkInstance, network_instance
@@ -42,9 +43,14 @@ def test_every_statement_that_can_be_certified_has_certificates() -> None:
     assert set(committed) <= set(statements())
 
 
-def test_they_are_issued_again_with_the_same_data() -> None:
+@pytest.fixture(scope="module")
+def issued() -> list[Certificate | Refusal]:
+    """What the script would write, made once."""
+    return list(build())
+
+
+def test_they_are_issued_again_with_the_same_data(issued: list[Certificate | Refusal]) -> None:
     """The same claims about the same exact data; ids too, where no hint comes out of a LAPACK routine."""
-    issued = list(build())
     assert not [entry for entry in issued if isinstance(entry, Refusal)]
     committed = {c.id: c for group in committed_certificates().values() for c in group}
 
@@ -56,12 +62,12 @@ def test_they_are_issued_again_with_the_same_data() -> None:
         return certificate.statement, certificate.kind, data
 
     assert committed.keys() >= RENAMED
-    certificates = [entry for entry in issued if isinstance(entry, Certificate)]
+    again = [entry for entry in issued if isinstance(entry, Certificate)]
     claims = [claim(certificate) for certificate in committed.values()]
-    for certificate in certificates:
+    for certificate in again:
         assert certificate.hints or certificate.id in committed
         assert claim(certificate) in claims
-    claims = [claim(certificate) for certificate in certificates]
+    claims = [claim(certificate) for certificate in again]
     for name, certificate in committed.items():
         assert name in RENAMED or claim(certificate) in claims
 
@@ -87,7 +93,10 @@ def test_an_instance_keeps_its_leading_bits_and_its_shape() -> None:
     assert kept["P"] is exact["P"]
 
 
-def test_the_script_writes_them_and_sees_what_is_missing_or_left_over(tmp_path: Path) -> None:
+def test_the_script_writes_them_and_sees_what_is_missing_or_left_over(
+    tmp_path: Path, issued: list[Certificate | Refusal], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certificates, "build", lambda: iter(issued))
     written = CliRunner().invoke(main, [str(tmp_path)])
     assert written.exit_code == 0, written.output
     assert {path.stem.partition("_")[0] for path in tmp_path.glob("*.json")} == {
