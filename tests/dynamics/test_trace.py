@@ -59,6 +59,18 @@ def test_saturated_attention_to_the_token_that_all_see_keeps_its_digits(mask, si
     assert relative_error(found.log_residual, sure.log_residual) <= 1e-12
 
 
+@pytest.mark.parametrize("size", [25.0, 100.0])
+def test_the_token_that_all_see_is_taken_even_if_the_mean_would_look_elsewhere(size):
+    """The mean's logits are largest at the second token, its own at the first: the residual is about e^−size."""
+    ones = np.ones((2, 1, 1, 1))
+    net = Network.from_arrays(-size / 4 * ones * np.array([1.0, 0.0])[:, None, None, None], ones, mask="causal")
+    X = np.array([[-3.0], [1.0]])
+    found, sure = trace(net, X), trace(net, X, arithmetic="balls")
+    assert found.lost_bits.max() < 8
+    assert found.log_residual[1] == pytest.approx(math.log(math.sqrt(8.0)) - size, abs=1e-9)
+    assert relative_error(found.log_residual, sure.log_residual) <= 1e-12
+
+
 def test_a_trace_says_where_its_digits_are_gone():
     X = np.array([[1.0, 0.0], [-1.0, 0.5], [0.0, 1.0]])
     one = np.ones((1, 1, 1, 1))

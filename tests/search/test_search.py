@@ -7,7 +7,7 @@ import pytest
 
 import rankmath as rm
 from rankmath.campaigns.conjecture import claims_in, examine, in_python, in_words, sharpen, short
-from rankmath.search import adversary
+from rankmath.search import adversary, space
 from rankmath.search.adversary import search
 from rankmath.search.shrink import shrink
 from rankmath.search.space import rooms, scores, starts
@@ -288,3 +288,11 @@ def test_files_of_claims() -> None:
         claims_in("claims.txt", "a: mu(X[0]) >= 0\na: mu(X[0]) >= 1\n")
     with pytest.raises(rm.InvalidArgument, match="holds no claim"):
         claims_in("claims.txt", "# nothing\n")
+
+
+def test_every_shape_that_is_searched_obeys_the_hypotheses_on_sizes() -> None:
+    entry = Statement("mine:claim", "mu(X[L]) <= mu(X[0])", ["mask == any", "K == 2", "r <= 2", "in_degree <= 3"])
+    found = space.rooms(entry)
+    assert len({(room.n, room.mask, room.L) for room in found}) > 3
+    for room in found:
+        assert all(space._obeyed(part, room) for part in entry.expanded_hypotheses), room
