@@ -68,8 +68,7 @@ __device__ __forceinline__ void raise(double* word, double v) {
 }
 """
 
-#: expm1 to a unit in the last place.
-EXPM1 = r"""
+DEVIATION = r"""
 __device__ __forceinline__ double expm1_of(double x) {
   // x = n log 2 + r, |r| <= log(2)/2: 2^n expm1(r) + (2^n - 1). The caller keeps |x| below 700.
   double n = rint(x * 1.4426950408889634);
@@ -90,9 +89,7 @@ __device__ __forceinline__ double expm1_of(double x) {
   double s = power_of_two((int)n);
   return fma(p, s, s - 1.0);
 }
-"""
 
-DEVIATION = r"""
 // Row lengths in shared memory that keep every fragment load free of bank conflicts.
 #define LDR (K % 16 == 0 ? K + 4 : K + 12)
 #define LDV (V + 2)
@@ -516,7 +513,7 @@ def deviation_kernel(K: int, V: int, device: int) -> tuple[Kernel, int]:
 
     defines = {"K": K, "V": V, "WARPS": _WARPS, "TILE": _TILE, "PAIR": _PAIR}
     options = ("-std=c++17", *(f"-D{name}={value}" for name, value in defines.items()))
-    kernel = cp.RawModule(code=PRIMITIVES + LARGEST + EXPM1 + DEVIATION, options=options).get_function("deviation")
+    kernel = cp.RawModule(code=PRIMITIVES + LARGEST + DEVIATION, options=options).get_function("deviation")
     row = K + 4 if K % 16 == 0 else K + 12
     memory = 2 * 8 * _TILE * (row + V + 2 + 1)
     kernel.max_dynamic_shared_size_bytes = memory

@@ -8,8 +8,7 @@ With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels below m
     deviation   Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j), m = expm1(left Dᵀ) (in `cuda`), where there are few rows over
                 parts of the keys that `combine` adds up; below rounding, in its place,
     covariance  Dᵀ diag(q) values, and
-    thin        left times it;
-    lifted, average   the same for more than 64 columns, through m of some rows
+    thin        left times it
     collect     the sum over the heads and what a skip carries, its column sums; the images of the common rows
     recentre    the mean moved into the center
     normalise   both over their largest entry
@@ -21,23 +20,13 @@ Sizes that say whether all this was allowed (`Report`) come back in one transfer
 from __future__ import annotations
 
 import ctypes
-import math
 from functools import cache, lru_cache
 from threading import Lock
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rankmath.arithmetic.cuda import (
-    EXPM1,
-    LARGEST,
-    PRIMITIVES,
-    WIDEST,
-    Kernel,
-    deviation_kernel,
-    has_tensor_units,
-    padded,
-)
+from rankmath.arithmetic.cuda import LARGEST, PRIMITIVES, WIDEST, Kernel, deviation_kernel, has_tensor_units, padded
 from rankmath.validation import Array, Floats
 
 _THREADS = 256
@@ -45,10 +34,8 @@ _THREADS = 256
 _PER_HEAD, _OUT = 6, 4
 #: Tokens of at most so many columns.
 MOST_COLUMNS = 256
-# Entries of m of all heads at a time, where it is formed: 512 MiB.
-_WIDE_ENTRIES = 2**26
-# So many blocks fill a GPU twice.
-_FILLED = 264
+# Entries of the n × n matrices of all heads at a time, where they are formed: 2 GiB.
+_WIDE_ENTRIES = 2**28
 
 _GIVEN = ("x", "R", "query", "value", "key_bias", "bias", "center", "residual")
 #: Logits beyond rounding, below it, and no attention at all: the mean of R moved to the center.
@@ -72,7 +59,6 @@ POINTERS = (
         "thin",
         "partial",
         "means",
-        "lifted",
     ),
     *("words", "report"),
 )
@@ -80,7 +66,7 @@ FACTORS = (
     *("unit", "of_pull", "of_key", "scale", "of_x", "of_common"),
     *("of_out", "lambda", "of_skip", "of_bias", "of_shift"),
 )
-SIZES = ("n", "d", "heads", "blocks", "row_blocks", "groups", "splits", "key_parts", "wide_rows", "stride")
+SIZES = ("n", "d", "heads", "blocks", "row_blocks", "groups", "splits", "key_parts")
 
 _STRUCT = "struct Layer {{ {} {} {} }};\n".format(
     "".join(f"double* {name}; " for name in POINTERS),
@@ -360,130 +346,6 @@ extern "C" __global__ void __launch_bounds__(128) thin(const Layer* given) {
   }
   raise(word(L, h, OUT), largest);
 }
-#else
-#define CHUNK 16
-// Row lengths in shared memory that keep every fragment load free of bank conflicts.
-#define BY_CHUNK (CHUNK + 4)
-#define BY_COLUMNS 68
-
-template <int I, bool ACROSS>
-__device__ __forceinline__ void tile(const double* A, int rows, long long a_step, int a_depth, const double* B,
-                                     int columns, long long b_step, int b_depth, double (&c)[I][8][4],
-                                     double (&sums)[I][2]) {
-  // 64 I rows and 64 columns of A B (ACROSS) or A B' by four warps, and the sums of the rows of A.
-  extern __shared__ double shared[];
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
-  const int of_A = 64 * I * BY_CHUNK, stage = of_A + (ACROSS ? CHUNK * BY_COLUMNS : 64 * BY_CHUNK);
-  auto fetch = [&](int k0, double* to) {
-    for (int i = threadIdx.x; i < 64 * I * CHUNK / 2; i += 128) {
-      const int r = i / (CHUNK / 2), k = 2 * (i % (CHUNK / 2));
-      const bool inside = r < rows && k0 + k < a_depth;
-      copy_row_part(to + r * BY_CHUNK + k, inside ? A + r * a_step + k0 + k : A, inside);
-    }
-    for (int i = threadIdx.x; i < 64 * CHUNK / 2; i += 128) {
-      const int r = ACROSS ? i / 32 : i / (CHUNK / 2), k = ACROSS ? 2 * (i % 32) : 2 * (i % (CHUNK / 2));
-      const bool inside = ACROSS ? k0 + r < b_depth && k < columns : r < columns && k0 + k < b_depth;
-      const double* from = ACROSS ? B + (k0 + r) * b_step + k : B + r * b_step + k0 + k;
-      copy_row_part(to + of_A + r * (ACROSS ? BY_COLUMNS : BY_CHUNK) + k, inside ? from : B, inside);
-    }
-    commit_copies();
-  };
-#pragma unroll
-  for (int i = 0; i < I; i++) {
-    sums[i][0] = sums[i][1] = 0.0;
-#pragma unroll
-    for (int v = 0; v < 8; v++) c[i][v][0] = c[i][v][1] = c[i][v][2] = c[i][v][3] = 0.0;
-  }
-  fetch(0, shared);
-  for (int k0 = 0, phase = 0; k0 < a_depth; k0 += CHUNK, phase ^= 1) {
-    wait_for_copies();
-    __syncthreads();
-    if (k0 + CHUNK < a_depth) fetch(k0 + CHUNK, shared + (phase ^ 1) * stage);
-    const double* left = shared + phase * stage + (warp * 16 * I + g) * BY_CHUNK + t;
-    const double* right = shared + phase * stage + of_A + (ACROSS ? t * BY_COLUMNS + g : g * BY_CHUNK + t);
-#pragma unroll
-    for (int k = 0; k < CHUNK; k += 8) {
-      double a[I][4];
-#pragma unroll
-      for (int i = 0; i < I; i++) {
-        const double* p = left + 16 * i * BY_CHUNK + k;
-        a[i][0] = p[0], a[i][1] = p[8 * BY_CHUNK], a[i][2] = p[4], a[i][3] = p[8 * BY_CHUNK + 4];
-        sums[i][0] += a[i][0] + a[i][2];
-        sums[i][1] += a[i][1] + a[i][3];
-      }
-#pragma unroll
-      for (int v = 0; v < 8; v++) {
-        const double* b = ACROSS ? right + k * BY_COLUMNS + 8 * v : right + 8 * v * BY_CHUNK + k;
-        const double b0 = b[0], b1 = b[ACROSS ? 4 * BY_COLUMNS : 4];
-#pragma unroll
-        for (int i = 0; i < I; i++) mma(c[i][v], a[i][0], a[i][1], a[i][2], a[i][3], b0, b1);
-      }
-    }
-  }
-}
-
-template <int I>
-__device__ __forceinline__ void lift(const Layer& L, int start) {
-  // m_ij q_j for rows from `start` on, some 64 keys a block.
-  const int n = L.n, h = blockIdx.z, row = start + 64 * I * blockIdx.y, j0 = 64 * blockIdx.x;
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
-  const int rows = min((long long)n, start + L.wide_rows) - row;
-  double c[I][8][4], sums[I][2];
-  tile<I, false>(L.left + ((long long)h * n + row) * K, rows, K, K, L.D + ((long long)h * n + j0) * K, n - j0, K, K,
-                 c, sums);
-  double* to = L.lifted + (h * L.wide_rows + row - start) * L.stride + j0;
-#pragma unroll
-  for (int v = 0; v < 8; v++) {
-    const int j = 8 * v + 2 * t;
-    if (j0 + j >= L.stride) break;
-    const double q0 = j0 + j < n ? L.q[(long long)h * n + j0 + j] : 0.0;
-    const double q1 = j0 + j + 1 < n ? L.q[(long long)h * n + j0 + j + 1] : 0.0;
-#pragma unroll
-    for (int i = 0; i < I; i++) {
-      const int r = (warp * I + i) * 16 + g;
-      double2* p = (double2*)(to + r * L.stride + j);
-      if (r < rows) *p = make_double2(expm1_of(c[i][v][0]) * q0, expm1_of(c[i][v][1]) * q1);
-      if (r + 8 < rows) p[4 * L.stride] = make_double2(expm1_of(c[i][v][2]) * q0, expm1_of(c[i][v][3]) * q1);
-    }
-  }
-}
-
-template <int I>
-__device__ __forceinline__ void average_of(const Layer& L, int start) {
-  // The averages of these rows, 64 columns a block.
-  const int n = L.n, h = blockIdx.z, row = start + 64 * I * blockIdx.y, c0 = 64 * blockIdx.x;
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
-  const int rows = min((long long)n, start + L.wide_rows) - row;
-  double c[I][8][4], sums[I][2], largest = 0.0;
-  tile<I, true>(L.lifted + (h * L.wide_rows + row - start) * L.stride, rows, L.stride, L.stride,
-                L.values + (long long)h * n * K + c0, K - c0, K, n, c, sums);
-#pragma unroll
-  for (int i = 0; i < I; i++) {
-    const int r = (warp * I + i) * 16 + g;
-    double* out = L.out + ((long long)h * n + row + r) * K + c0 + 2 * t;
-#pragma unroll
-    for (int e = 0; e < 2; e++) {
-      double sum = sums[i][e];
-      sum += __shfl_xor_sync(~0u, sum, 1);
-      sum += __shfl_xor_sync(~0u, sum, 2);
-      const double factor = 1.0 / (1.0 + sum);
-#pragma unroll
-      for (int v = 0; v < 8; v++) {
-        const double y0 = c[i][v][2 * e] * factor, y1 = c[i][v][2 * e + 1] * factor;
-        if (c0 + 8 * v >= K || r + 8 * e >= rows) break;
-        largest = larger(larger(largest, fabs(y0)), fabs(y1));
-        *(double2*)(out + 8 * e * K + 8 * v) = make_double2(y0, y1);
-      }
-    }
-  }
-  raise(word(L, h, OUT), largest);
-}
-
-#define WIDE extern "C" __global__ void __launch_bounds__(128)
-WIDE lifted_64(const Layer* given, int start) { lift<1>(*given, start); }
-WIDE lifted_128(const Layer* given, int start) { lift<2>(*given, start); }
-WIDE average_64(const Layer* given, int start) { average_of<1>(*given, start); }
-WIDE average_128(const Layer* given, int start) { average_of<2>(*given, start); }
 #endif
 
 extern "C" __global__ void __launch_bounds__(128) combine(const Layer* given) {
@@ -719,21 +581,13 @@ class Report(NamedTuple):
 def _module(K: int, device: int) -> Array:
     import cupy as cp
 
-    return cp.RawModule(code=PRIMITIVES + LARGEST + EXPM1 + source(K), options=("-std=c++17",))
+    return cp.RawModule(code=PRIMITIVES + LARGEST + source(K), options=("-std=c++17",))
 
 
 @cache
 def _kernel(name: str, K: int, device: int) -> Kernel:
-    kernel = _module(K, device).get_function(name)
-    if name.startswith(("lifted", "average")):
-        kernel.max_dynamic_shared_size_bytes = wide_memory(name)
-    found: Kernel = kernel
-    return found
-
-
-def wide_memory(name: str) -> int:
-    """Bytes of shared memory: two chunks of 16 of the rows and of the columns."""
-    return 2 * 8 * 20 * (64 + (128 if name.endswith("_128") else 64))
+    kernel: Kernel = _module(K, device).get_function(name)
+    return kernel
 
 
 def _device() -> int:
@@ -745,10 +599,10 @@ def _device() -> int:
 class Plan:
     """Memory and launches of a layer with these sizes; nothing of one layer outlives it here."""
 
-    def __init__(self, sizes: dict[str, int]) -> None:
-        self.n, self.heads, self.K = sizes["n"], sizes["heads"], padded(sizes["d"])
-        self.sizes = sizes
-        self.arrays = {name: self.memory(shape) for name, shape in shapes(sizes).items()}
+    def __init__(self, n: int, d: int, heads: int) -> None:
+        self.n, self.d, self.heads, self.K = n, d, heads, padded(d)
+        self.sizes = {"n": n, "d": d, "heads": heads, **grid(n, heads)}
+        self.arrays = {name: self.memory(shape) for name, shape in shapes(d, self.sizes).items()}
         self.told = self.memory((len(POINTERS) + len(FACTORS) + len(SIZES),))
         self.words = self.pinned(self.told.size).view(np.uint64)
         self.report = self.pinned(len(Report._fields))  # the device writes it, the host reads it: no copy
@@ -781,10 +635,6 @@ class Plan:
     def launch(self, name: str, blocks: tuple[int, ...], threads: int) -> None:
         _kernel(name, self.K, _device())(blocks, (threads,), (self.told,))
 
-    def launch_rows(self, name: str, blocks: tuple[int, ...], start: int) -> None:
-        kernel, memory = _kernel(name, self.K, _device()), wide_memory(name)
-        kernel(blocks, (128,), (self.told, np.int32(start)), shared_mem=memory)
-
     def deviate(self, blocks: tuple[int, ...], arguments: tuple[Array, ...]) -> None:
         kernel, memory = deviation_kernel(self.K, self.K, _device())
         kernel(blocks, (128,), arguments, shared_mem=memory)
@@ -807,8 +657,8 @@ class Plan:
 
     def step(self, way: Way) -> None:
         """All launches: one by one at first, when kernels are compiled and loaded, then as one graph."""
-        if self.K > WIDEST and way == "thin":  # cuBLAS is in no graph
-            self.launch_all(way)
+        if self.K > WIDEST and way != "centre":
+            self._launch_wide(way)
         elif way in self._graphs:
             self._graphs[way].launch()
         elif way in self._ran:  # all is compiled and loaded by now
@@ -834,9 +684,7 @@ class Plan:
             return
         self._before()
         s, rows = self.sizes, self.heads * self.sizes["row_blocks"]
-        if self.K > WIDEST:
-            self._wide_thin() if way == "thin" else self._wide()
-        elif way == "thin":
+        if way == "thin":
             self.launch("covariance", (self.heads * s["splits"],), 128)
             self.launch("thin", (rows,), 128)
         else:
@@ -851,23 +699,23 @@ class Plan:
                 self.launch("combine", (self.heads * -(-self.n // 8),), 128)
         self._after()
 
-    def _wide(self) -> None:
-        """What more than 64 columns take, rows at a time: a warp has not registers enough to keep all."""
-        s, H = self.sizes, self.heads
-        keys, columns = -(-self.n // 64), -(-self.K // 64)
-        for start in range(0, self.n, s["wide_rows"]):
-            rows = min(s["wide_rows"], self.n - start)
-            tall = 128 if H * columns * (rows // 128) >= _FILLED else 64
-            self.launch_rows(f"lifted_{tall}", (keys, -(-rows // tall), H), start)
-            self.launch_rows(f"average_{tall}", (columns, -(-rows // tall), H), start)
-
-    def _wide_thin(self) -> None:
-        """Thin products of more than 64 columns."""
+    def _launch_wide(self, way: Way) -> None:
+        """The same with n × n matrices in memory, rows at a time, where the kernel has not registers enough."""
         import cupy as cp
 
+        self._before()
         left, D, values, out, q = (self.arrays[name] for name in ("left", "D", "values", "out", "q"))
-        cp.matmul(left, cp.matmul(D.transpose(0, 2, 1), q * values), out=out)
+        if way == "thin":
+            cp.matmul(left, cp.matmul(D.transpose(0, 2, 1), q * values), out=out)
+        else:
+            weights = cp.concatenate([q * values, cp.broadcast_to(q, (*q.shape[:2], 8))], axis=-1)
+            rows = max(64, _WIDE_ENTRIES // (self.heads * self.n))
+            for start in range(0, self.n, rows):
+                m = cp.matmul(left[:, start : start + rows], D.transpose(0, 2, 1))
+                y = cp.matmul(cp.expm1(m, out=m), weights)
+                cp.divide(y[..., : self.K], 1.0 + y[..., self.K :][..., :1], out=out[:, start : start + rows])
         self.arrays["words"][: _PER_HEAD * self.heads].reshape(-1, _PER_HEAD)[:, _OUT] = abs(out).max(axis=(1, 2))
+        self._after()
 
     def _before(self) -> None:
         s, H = self.sizes, self.heads
@@ -888,9 +736,7 @@ def plan(n: int, d: int, heads: int, device: int) -> Plan | None:
     import cupy as cp
 
     free = cp.cuda.Device(device).mem_info[0] + cp.get_default_memory_pool().free_bytes()
-    sizes = sizes_of(n, d, heads)
-    needed = 8 * sum(math.prod(shape) for shape in shapes(sizes).values())
-    return None if needed > free // 2 else Plan(sizes)
+    return None if 8 * heads * n * (4 * padded(d) + 2) > free // 2 else Plan(n, d, heads)
 
 
 def plan_here(n: int, d: int, heads: int) -> Plan | None:
@@ -921,10 +767,9 @@ def measure(R: Array, x: Array) -> Array:
     return out
 
 
-def shapes(sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
+def shapes(d: int, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
     """What a layer needs memory for."""
-    n, d, H, parts = sizes["n"], sizes["d"], sizes["heads"], sizes["key_parts"]
-    K = padded(d)
+    n, H, K, parts = sizes["n"], sizes["heads"], padded(d), sizes["key_parts"]
     return {
         **dict.fromkeys(("left", "D", "values", "out"), (H, n, K)),
         **dict.fromkeys(("e", "q"), (H, n, 1)),
@@ -935,25 +780,19 @@ def shapes(sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
         "thin": (H, sizes["splits"], K, K) if K <= WIDEST else (1,),
         "partial": (parts, H, n, K) if parts > 1 else (1,),
         "means": (parts, H, n) if parts > 1 else (1,),
-        "lifted": (H, sizes["wide_rows"], sizes["stride"]) if K > WIDEST else (1,),
         "words": (_PER_HEAD * H + 3,),
     }
 
 
-def sizes_of(n: int, d: int, heads: int) -> dict[str, int]:
-    """All `SIZES`: how the work of a layer is cut, some blocks for each head, or for the rows of all."""
+def grid(n: int, heads: int) -> dict[str, int]:
+    """How the work of a layer is cut: some blocks for each head, or for the rows of all."""
     blocks = max(1, min(64, -(-n // 32), -(-528 // max(1, heads))))
-    row_blocks, stride = -(-n // 64), padded(n)
+    row_blocks = -(-n // 64)
     return {
-        "n": n,
-        "d": d,
-        "heads": heads,
         "blocks": blocks,
         "row_blocks": row_blocks,
         "groups": min(128, -(-n // 8)),
         "splits": min(8, -(-n // 128)),
         # Few rows leave the device idle in the large kernel: then parts of the keys, of 64 or more, go abreast.
-        "key_parts": max(1, min(8, n // 64, _FILLED // max(1, heads * row_blocks))) if d <= WIDEST else 1,
-        "wide_rows": min(n, max(64, _WIDE_ENTRIES // (max(1, heads) * stride) // 64 * 64)),
-        "stride": stride,
+        "key_parts": max(1, min(8, n // 64, 264 // max(1, heads * row_blocks))),
     }

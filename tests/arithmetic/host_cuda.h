@@ -97,27 +97,15 @@ static double shared[1 << 15];
 #include KERNELS
 
 extern "C" void layer_kernel(int which, int x, int y, int z, int threads, const Layer* L) {
-  void (*kernels[])(const Layer*) = {scores, relative, project, collect, recentre, normalise, clear, combine,
-#if K <= 64
-                                     covariance, thin
-#endif
-  };
+  void (*kernels[])(const Layer*) = {scores, relative, project, covariance, thin, collect, recentre, normalise, clear, combine};
   body = [=] { kernels[which](L); };
   launch(x, y, z, threads);
 }
-#if K > 64
-extern "C" void wide_kernel(int which, int x, int y, int z, const Layer* L, int start) {
-  void (*kernels[])(const Layer*, int) = {lifted_64, lifted_128, average_64, average_128};
-  body = [=] { kernels[which](L, start); };
-  launch(x, y, z, 128);
-}
-#else
 extern "C" void deviation_on_host(int x, int y, const double* left, const double* right, const double* values,
     const double* q, double* out, int n, int m, int row_blocks, double* sizes, int step, double* means) {
   body = [=] { deviation(left, right, values, q, nullptr, 1.0, out, n, m, row_blocks, sizes, step, means); };
   launch(x, y, 1, 128);
 }
-#endif
 extern "C" void measure_on_host(const double* R, const double* x, int n, int d, int blocks, int rows, int columns,
     double* square, double* parts, double* far, double* out) {
   body = [=] { squares(R, x, n, d, square, parts, (Bits*)far); };
