@@ -52,6 +52,11 @@ __device__ __forceinline__ void copy_row_part(double* to, const double* from, bo
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(target), "l"(from), "r"(inside ? 16 : 0));
 }
 
+__device__ __forceinline__ void copy_one(double* to, const double* from, bool inside) {
+  unsigned target = __cvta_generic_to_shared(to);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" :: "r"(target), "l"(from), "r"(inside ? 8 : 0));
+}
+
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;"); }
 __device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_group 0;"); }
 """
@@ -68,28 +73,31 @@ __device__ __forceinline__ void raise(double* word, double v) {
 }
 """
 
-DEVIATION = r"""
+#: expm1 to a unit in the last place.
+EXPM1 = r"""
 __device__ __forceinline__ double expm1_of(double x) {
   // x = n log 2 + r, |r| <= log(2)/2: 2^n expm1(r) + (2^n - 1). The caller keeps |x| below 700.
-  double n = rint(x * 1.4426950408889634);
-  double r = fma(n, -2.3190468138462996e-17, fma(n, -0.6931471805599453, x));
-  double p = 1.6059043836821613e-10;  // 1/13!, 1/12!, ...
-  p = fma(p, r, 2.0876756987868100e-09);
-  p = fma(p, r, 2.5052108385441720e-08);
-  p = fma(p, r, 2.7557319223985888e-07);
-  p = fma(p, r, 2.7557319223985893e-06);
-  p = fma(p, r, 2.4801587301587302e-05);
-  p = fma(p, r, 1.9841269841269841e-04);
-  p = fma(p, r, 1.3888888888888889e-03);
-  p = fma(p, r, 8.3333333333333332e-03);
-  p = fma(p, r, 4.1666666666666664e-02);
-  p = fma(p, r, 1.6666666666666666e-01);
+  const double magic = 6755399441055744.0;  // 1.5 2^52: a sum with it is rounded to an integer, in its last bits
+  const double shifted = fma(x, 1.4426950408889634, magic), n = shifted - magic;
+  const double r = fma(n, -2.3190468138462996e-17, fma(n, -0.6931471805599453, x));
+  double p = 2.0914685161418067e-09;  // (expm1(r) - r)/r^2 at Chebyshev's points, to 1e-18
+  p = fma(p, r, 2.5105214474751413e-08);
+  p = fma(p, r, 2.7557273647451087e-07);
+  p = fma(p, r, 2.7557255406285044e-06);
+  p = fma(p, r, 2.480158732554432e-05);
+  p = fma(p, r, 0.00019841269874815834);
+  p = fma(p, r, 0.001388888888888375);
+  p = fma(p, r, 0.008333333333326136);
+  p = fma(p, r, 0.04166666666666667);
+  p = fma(p, r, 0.1666666666666667);
   p = fma(p, r, 0.5);
   p = fma(p * r, r, r);
-  double s = power_of_two((int)n);
+  const double s = power_of_two((int)bits_of(shifted));
   return fma(p, s, s - 1.0);
 }
+"""
 
+DEVIATION = r"""
 // Row lengths in shared memory that keep every fragment load free of bank conflicts.
 #define LDR (K % 16 == 0 ? K + 4 : K + 12)
 #define LDV (V + 2)
@@ -513,7 +521,7 @@ def deviation_kernel(K: int, V: int, device: int) -> tuple[Kernel, int]:
 
     defines = {"K": K, "V": V, "WARPS": _WARPS, "TILE": _TILE, "PAIR": _PAIR}
     options = ("-std=c++17", *(f"-D{name}={value}" for name, value in defines.items()))
-    kernel = cp.RawModule(code=PRIMITIVES + LARGEST + DEVIATION, options=options).get_function("deviation")
+    kernel = cp.RawModule(code=PRIMITIVES + LARGEST + EXPM1 + DEVIATION, options=options).get_function("deviation")
     row = K + 4 if K % 16 == 0 else K + 12
     memory = 2 * 8 * _TILE * (row + V + 2 + 1)
     kernel.max_dynamic_shared_size_bytes = memory

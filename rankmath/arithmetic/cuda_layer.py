@@ -8,7 +8,8 @@ With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels below m
     deviation   Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j), m = expm1(left Dᵀ) (in `cuda`), where there are few rows over
                 parts of the keys that `combine` adds up; below rounding, in its place,
     covariance  Dᵀ diag(q) values, and
-    thin        left times it
+    thin        left times it;
+    lifted, average   the same for more than 64 columns, through m of some rows
     collect     the sum over the heads and what a skip carries, its column sums; the images of the common rows
     recentre    the mean moved into the center
     normalise   both over their largest entry
@@ -20,13 +21,23 @@ Sizes that say whether all this was allowed (`Report`) come back in one transfer
 from __future__ import annotations
 
 import ctypes
+import math
 from functools import cache, lru_cache
 from threading import Lock
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rankmath.arithmetic.cuda import LARGEST, PRIMITIVES, WIDEST, Kernel, deviation_kernel, has_tensor_units, padded
+from rankmath.arithmetic.cuda import (
+    EXPM1,
+    LARGEST,
+    PRIMITIVES,
+    WIDEST,
+    Kernel,
+    deviation_kernel,
+    has_tensor_units,
+    padded,
+)
 from rankmath.validation import Array, Floats
 
 _THREADS = 256
@@ -34,8 +45,10 @@ _THREADS = 256
 _PER_HEAD, _OUT = 6, 4
 #: Tokens of at most so many columns.
 MOST_COLUMNS = 256
-# Entries of the n × n matrices of all heads at a time, where they are formed: 2 GiB.
-_WIDE_ENTRIES = 2**28
+# Entries of m of all heads at a time, where it is formed: 512 MiB.
+_WIDE_ENTRIES = 2**26
+# So many blocks fill a GPU twice.
+_FILLED = 264
 
 _GIVEN = ("x", "R", "query", "value", "key_bias", "bias", "center", "residual")
 #: Logits beyond rounding, below it, and no attention at all: the mean of R moved to the center.
@@ -59,6 +72,7 @@ POINTERS = (
         "thin",
         "partial",
         "means",
+        "lifted",
     ),
     *("words", "report"),
 )
@@ -66,7 +80,7 @@ FACTORS = (
     *("unit", "of_pull", "of_key", "scale", "of_x", "of_common"),
     *("of_out", "lambda", "of_skip", "of_bias", "of_shift"),
 )
-SIZES = ("n", "d", "heads", "blocks", "row_blocks", "groups", "splits", "key_parts")
+SIZES = ("n", "d", "heads", "blocks", "row_blocks", "groups", "splits", "key_parts", "wide_rows", "stride")
 
 _STRUCT = "struct Layer {{ {} {} {} }};\n".format(
     "".join(f"double* {name}; " for name in POINTERS),
@@ -205,24 +219,112 @@ extern "C" __global__ void __launch_bounds__(THREADS) relative(const Layer* give
   }
 }
 
+#define CHUNK 16
+// Row lengths in shared memory that keep every fragment load free of bank conflicts.
+#define BY_CHUNK (CHUNK + 4)
+#define BY_COLUMNS 68
+
+struct Operand {
+  const double* at;
+  int rows, columns;  // nothing but zeros beyond
+  long long step;
+  bool even;  // pairs of entries start at multiples of 16 bytes
+};
+
+__device__ __forceinline__ bool in_pairs(const double* at, long long step) {
+  return ((Bits)at & 15) == 0 && (step & 1) == 0;
+}
+
+__device__ __forceinline__ void copy_pair(double* to, const Operand& M, int row, int column) {
+  const bool first = row < M.rows && column < M.columns;
+  const double* from = first ? M.at + row * M.step + column : M.at;
+  if (M.even) {
+    copy_row_part(to, from, first);
+    return;
+  }
+  const bool second = first && column + 1 < M.columns;
+  copy_one(to, from, first);
+  copy_one(to + 1, second ? from + 1 : M.at, second);
+}
+
+template <int I, bool ACROSS, bool SHIFTED>
+__device__ __forceinline__ void tile(const Operand A, const Operand B, const double* shift, double (&c)[I][8][4],
+                                     double (&sums)[I][2]) {
+  // 64 I rows and 64 columns of A B (ACROSS) or A B' by four warps, a row first taken off those of A; their sums.
+  extern __shared__ double shared[];
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
+  const int of_A = 64 * I * BY_CHUNK, stage = of_A + (ACROSS ? CHUNK * BY_COLUMNS : 64 * BY_CHUNK);
+  auto fetch = [&](int k0, double* to) {
+    for (int i = threadIdx.x; i < 64 * I * CHUNK / 2; i += 128) {
+      const int r = i / (CHUNK / 2), k = 2 * (i % (CHUNK / 2));
+      copy_pair(to + r * BY_CHUNK + k, A, r, k0 + k);
+    }
+    for (int i = threadIdx.x; i < 64 * CHUNK / 2; i += 128) {
+      const int r = ACROSS ? i / 32 : i / (CHUNK / 2), k = ACROSS ? 2 * (i % 32) : 2 * (i % (CHUNK / 2));
+      copy_pair(to + of_A + r * (ACROSS ? BY_COLUMNS : BY_CHUNK) + k, B, ACROSS ? k0 + r : r, ACROSS ? k : k0 + k);
+    }
+    commit_copies();
+  };
+#pragma unroll
+  for (int i = 0; i < I; i++) {
+    sums[i][0] = sums[i][1] = 0.0;
+#pragma unroll
+    for (int v = 0; v < 8; v++) c[i][v][0] = c[i][v][1] = c[i][v][2] = c[i][v][3] = 0.0;
+  }
+  fetch(0, shared);
+  for (int k0 = 0, phase = 0; k0 < A.columns; k0 += CHUNK, phase ^= 1) {
+    wait_for_copies();
+    __syncthreads();
+    if (k0 + CHUNK < A.columns) fetch(k0 + CHUNK, shared + (phase ^ 1) * stage);
+    const double* left = shared + phase * stage + (warp * 16 * I + g) * BY_CHUNK + t;
+    const double* right = shared + phase * stage + of_A + (ACROSS ? t * BY_COLUMNS + g : g * BY_CHUNK + t);
+#pragma unroll
+    for (int k = 0; k < CHUNK; k += 8) {
+      double a[I][4];
+#pragma unroll
+      for (int i = 0; i < I; i++) {
+        const double* p = left + 16 * i * BY_CHUNK + k;
+        a[i][0] = p[0], a[i][1] = p[8 * BY_CHUNK], a[i][2] = p[4], a[i][3] = p[8 * BY_CHUNK + 4];
+        if (SHIFTED) {
+          const double s0 = shift[k0 + k + t], s1 = shift[k0 + k + t + 4];
+          a[i][0] -= s0, a[i][1] -= s0, a[i][2] -= s1, a[i][3] -= s1;
+        }
+        sums[i][0] += a[i][0] + a[i][2];
+        sums[i][1] += a[i][1] + a[i][3];
+      }
+#pragma unroll
+      for (int v = 0; v < 8; v++) {
+        const double* b = ACROSS ? right + k * BY_COLUMNS + 8 * v : right + 8 * v * BY_CHUNK + k;
+        const double b0 = b[0], b1 = b[ACROSS ? 4 * BY_COLUMNS : 4];
+#pragma unroll
+        for (int i = 0; i < I; i++) mma(c[i][v], a[i][0], a[i][1], a[i][2], a[i][3], b0, b1);
+      }
+    }
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(128) project(const Layer* given) {
   // 64 rows of a head and 64 columns a block; y = 0 makes left, y = 1 the values.
-  __shared__ double mean[K + 1];
+  __shared__ double mean[K + 16];
   const Layer& L = *given;
   const int n = L.n, d = L.d, h = blockIdx.x / L.row_blocks, block = blockIdx.x % L.row_blocks;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
   const int row = (block * 4 + warp) * 16 + g, c0 = 64 * blockIdx.z;
   const bool values = blockIdx.y, first = row < n, second = row + 8 < n;
+  const double* W = (values ? L.value : L.query) + (long long)h * d * d + c0;
+  const Operand B = {W, d, d - c0, d, in_pairs(W, d)};
+  double c[1][8][4], sums[1][2];
   if (values) {
-    for (int k = threadIdx.x; k <= K; k += 128) {
+    for (int k = threadIdx.x; k < K + 16; k += 128) {
       double s = 0.0;
 #pragma unroll 8
-      for (int b = 0; b < L.blocks; b++) s += L.sums[((long long)h * L.blocks + b) * (K + 1) + k];
+      for (int b = 0; b < L.blocks && k <= K; b++) s += L.sums[((long long)h * L.blocks + b) * (K + 1) + k];
       mean[k] = s;
     }
     __syncthreads();
     const double total = mean[K];
-    for (int k = threadIdx.x; k < K; k += 128) mean[k] /= total;
+    __syncthreads();
+    for (int k = threadIdx.x; k < K + 16; k += 128) mean[k] = k < K ? mean[k] / total : 0.0;
     const int j = block * 64 + threadIdx.x;
     if (c0 == 0 && threadIdx.x < 64 && j < n) L.q[(long long)h * n + j] = L.e[(long long)h * n + j] / total;
     __syncthreads();
@@ -231,28 +333,11 @@ extern "C" __global__ void __launch_bounds__(128) project(const Layer* given) {
       for (int k = lane; k < d; k += 32) L.common[h * d + k] = pivot[k] + mean[k];
       if (lane == 0) *word(L, h, TOTAL) = total;
     }
-  }
-  const double* W = (values ? L.value : L.query) + (long long)h * d * d;
-  const double* D = L.D + (long long)h * n * K;
-  auto at = [&](int i, int k) {
-    if (values) return D[(long long)i * K + k] - mean[k];
-    return k < d ? L.R[(long long)i * d + k] : 0.0;
-  };
-  double c[8][4];
-#pragma unroll
-  for (int v = 0; v < 8; v++) c[v][0] = c[v][1] = c[v][2] = c[v][3] = 0.0;
-#pragma unroll 2
-  for (int k = 0; k < K; k += 8) {
-    const double a0 = first ? at(row, k + t) : 0.0, a1 = second ? at(row + 8, k + t) : 0.0;
-    const double a2 = first ? at(row, k + t + 4) : 0.0, a3 = second ? at(row + 8, k + t + 4) : 0.0;
-#pragma unroll
-    for (int v = 0; v < 8; v++) {
-      const int column = c0 + 8 * v + g;
-      if (c0 + 8 * v >= K) break;
-      const double b0 = k + t < d && column < d ? W[(long long)(k + t) * d + column] : 0.0;
-      const double b1 = k + t + 4 < d && column < d ? W[(long long)(k + t + 4) * d + column] : 0.0;
-      mma(c[v], a0, a1, a2, a3, b0, b1);
-    }
+    const double* D = L.D + ((long long)h * n + block * 64) * K;
+    tile<1, true, true>({D, n - block * 64, K, K, true}, B, mean, c, sums);
+  } else {
+    const double* R = L.R + (long long)block * 64 * d;
+    tile<1, true, false>({R, n - block * 64, d, d, in_pairs(R, d)}, B, nullptr, c, sums);
   }
   double* out = (values ? L.values : L.left) + ((long long)h * n + row) * K + c0 + 2 * t;
   const double factor = values ? 1.0 : L.scale;
@@ -260,15 +345,16 @@ extern "C" __global__ void __launch_bounds__(128) project(const Layer* given) {
 #pragma unroll
   for (int v = 0; v < 8; v++) {
     if (c0 + 8 * v >= K) break;
+    double* y = c[0][v];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      c[v][i] *= factor;
-      largest = larger(largest, fabs(c[v][i]));
+      y[i] = (i < 2 ? first : second) ? y[i] * factor : 0.0;
+      largest = larger(largest, fabs(y[i]));
     }
-    square0 = fma(c[v][0], c[v][0], fma(c[v][1], c[v][1], square0));
-    square1 = fma(c[v][2], c[v][2], fma(c[v][3], c[v][3], square1));
-    if (first) *(double2*)(out + 8 * v) = make_double2(c[v][0], c[v][1]);
-    if (second) *(double2*)(out + 8 * K + 8 * v) = make_double2(c[v][2], c[v][3]);
+    square0 = fma(y[0], y[0], fma(y[1], y[1], square0));
+    square1 = fma(y[2], y[2], fma(y[3], y[3], square1));
+    if (first) *(double2*)(out + 8 * v) = make_double2(y[0], y[1]);
+    if (second) *(double2*)(out + 8 * K + 8 * v) = make_double2(y[2], y[3]);
   }
   for (int o = 1; o <= 2; o <<= 1) {
     square0 += __shfl_xor_sync(~0u, square0, o);
@@ -346,6 +432,69 @@ extern "C" __global__ void __launch_bounds__(128) thin(const Layer* given) {
   }
   raise(word(L, h, OUT), largest);
 }
+#else
+template <int I>
+__device__ __forceinline__ void lift(const Layer& L, int start) {
+  // m_ij q_j for rows from `start` on, some 64 keys a block.
+  const int n = L.n, h = blockIdx.z, row = start + 64 * I * blockIdx.y, j0 = 64 * blockIdx.x;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
+  const int rows = min((long long)n, start + L.wide_rows) - row;
+  double c[I][8][4], sums[I][2];
+  tile<I, false, false>({L.left + ((long long)h * n + row) * K, rows, K, K, true},
+                        {L.D + ((long long)h * n + j0) * K, n - j0, K, K, true}, nullptr, c, sums);
+  double* to = L.lifted + (h * L.wide_rows + row - start) * L.stride + j0;
+#pragma unroll
+  for (int v = 0; v < 8; v++) {
+    const int j = 8 * v + 2 * t;
+    if (j0 + j >= L.stride) break;
+    const double q0 = j0 + j < n ? L.q[(long long)h * n + j0 + j] : 0.0;
+    const double q1 = j0 + j + 1 < n ? L.q[(long long)h * n + j0 + j + 1] : 0.0;
+#pragma unroll
+    for (int i = 0; i < I; i++) {
+      const int r = (warp * I + i) * 16 + g;
+      double2* p = (double2*)(to + r * L.stride + j);
+      if (r < rows) *p = make_double2(expm1_of(c[i][v][0]) * q0, expm1_of(c[i][v][1]) * q1);
+      if (r + 8 < rows) p[4 * L.stride] = make_double2(expm1_of(c[i][v][2]) * q0, expm1_of(c[i][v][3]) * q1);
+    }
+  }
+}
+
+template <int I>
+__device__ __forceinline__ void average_of(const Layer& L, int start) {
+  // The averages of these rows, 64 columns a block.
+  const int n = L.n, h = blockIdx.z, row = start + 64 * I * blockIdx.y, c0 = 64 * blockIdx.x;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
+  const int rows = min((long long)n, start + L.wide_rows) - row;
+  double c[I][8][4], sums[I][2], largest = 0.0;
+  tile<I, true, false>({L.lifted + (h * L.wide_rows + row - start) * L.stride, rows, (int)L.stride, L.stride, true},
+                       {L.values + (long long)h * n * K + c0, n, K - c0, K, true}, nullptr, c, sums);
+#pragma unroll
+  for (int i = 0; i < I; i++) {
+    const int r = (warp * I + i) * 16 + g;
+    double* out = L.out + ((long long)h * n + row + r) * K + c0 + 2 * t;
+#pragma unroll
+    for (int e = 0; e < 2; e++) {
+      double sum = sums[i][e];
+      sum += __shfl_xor_sync(~0u, sum, 1);
+      sum += __shfl_xor_sync(~0u, sum, 2);
+      const double factor = 1.0 / (1.0 + sum);
+#pragma unroll
+      for (int v = 0; v < 8; v++) {
+        const double y0 = c[i][v][2 * e] * factor, y1 = c[i][v][2 * e + 1] * factor;
+        if (c0 + 8 * v >= K || r + 8 * e >= rows) break;
+        largest = larger(larger(largest, fabs(y0)), fabs(y1));
+        *(double2*)(out + 8 * e * K + 8 * v) = make_double2(y0, y1);
+      }
+    }
+  }
+  raise(word(L, h, OUT), largest);
+}
+
+#define WIDE extern "C" __global__ void __launch_bounds__(128)
+WIDE lifted_64(const Layer* given, int start) { lift<1>(*given, start); }
+WIDE lifted_128(const Layer* given, int start) { lift<2>(*given, start); }
+WIDE average_64(const Layer* given, int start) { average_of<1>(*given, start); }
+WIDE average_128(const Layer* given, int start) { average_of<2>(*given, start); }
 #endif
 
 extern "C" __global__ void __launch_bounds__(128) combine(const Layer* given) {
@@ -581,13 +730,22 @@ class Report(NamedTuple):
 def _module(K: int, device: int) -> Array:
     import cupy as cp
 
-    return cp.RawModule(code=PRIMITIVES + LARGEST + source(K), options=("-std=c++17",))
+    return cp.RawModule(code=PRIMITIVES + LARGEST + EXPM1 + source(K), options=("-std=c++17",))
 
 
 @cache
 def _kernel(name: str, K: int, device: int) -> Kernel:
-    kernel: Kernel = _module(K, device).get_function(name)
-    return kernel
+    kernel = _module(K, device).get_function(name)
+    if memory_of(name):
+        kernel.max_dynamic_shared_size_bytes = memory_of(name)
+    found: Kernel = kernel
+    return found
+
+
+def memory_of(name: str) -> int:
+    """Bytes of shared memory of a kernel that makes tiles: two chunks of 16 of their rows and columns."""
+    rows = {"project": 64, "lifted_64": 64, "average_64": 64, "lifted_128": 128, "average_128": 128}.get(name)
+    return 0 if rows is None else 2 * 8 * 20 * (64 + rows)
 
 
 def _device() -> int:
@@ -599,10 +757,10 @@ def _device() -> int:
 class Plan:
     """Memory and launches of a layer with these sizes; nothing of one layer outlives it here."""
 
-    def __init__(self, n: int, d: int, heads: int) -> None:
-        self.n, self.d, self.heads, self.K = n, d, heads, padded(d)
-        self.sizes = {"n": n, "d": d, "heads": heads, **grid(n, heads)}
-        self.arrays = {name: self.memory(shape) for name, shape in shapes(d, self.sizes).items()}
+    def __init__(self, sizes: dict[str, int]) -> None:
+        self.n, self.heads, self.K = sizes["n"], sizes["heads"], padded(sizes["d"])
+        self.sizes = sizes
+        self.arrays = {name: self.memory(shape) for name, shape in shapes(sizes).items()}
         self.told = self.memory((len(POINTERS) + len(FACTORS) + len(SIZES),))
         self.words = self.pinned(self.told.size).view(np.uint64)
         self.report = self.pinned(len(Report._fields))  # the device writes it, the host reads it: no copy
@@ -632,8 +790,10 @@ class Plan:
     def send(self) -> None:
         self.told.data.copy_from_host_async(ctypes.c_void_p(self.words.ctypes.data), self.told.nbytes)
 
-    def launch(self, name: str, blocks: tuple[int, ...], threads: int) -> None:
-        _kernel(name, self.K, _device())(blocks, (threads,), (self.told,))
+    def launch(self, name: str, blocks: tuple[int, ...], threads: int, start: int | None = None) -> None:
+        """A kernel on all rows, or on rows from `start` on."""
+        told = (self.told,) if start is None else (self.told, np.int32(start))
+        _kernel(name, self.K, _device())(blocks, (threads,), told, shared_mem=memory_of(name))
 
     def deviate(self, blocks: tuple[int, ...], arguments: tuple[Array, ...]) -> None:
         kernel, memory = deviation_kernel(self.K, self.K, _device())
@@ -657,8 +817,8 @@ class Plan:
 
     def step(self, way: Way) -> None:
         """All launches: one by one at first, when kernels are compiled and loaded, then as one graph."""
-        if self.K > WIDEST and way != "centre":
-            self._launch_wide(way)
+        if self.K > WIDEST and way == "thin":  # cuBLAS is in no graph
+            self.launch_all(way)
         elif way in self._graphs:
             self._graphs[way].launch()
         elif way in self._ran:  # all is compiled and loaded by now
@@ -684,7 +844,9 @@ class Plan:
             return
         self._before()
         s, rows = self.sizes, self.heads * self.sizes["row_blocks"]
-        if way == "thin":
+        if self.K > WIDEST:
+            self._wide_thin() if way == "thin" else self._wide()
+        elif way == "thin":
             self.launch("covariance", (self.heads * s["splits"],), 128)
             self.launch("thin", (rows,), 128)
         else:
@@ -699,23 +861,23 @@ class Plan:
                 self.launch("combine", (self.heads * -(-self.n // 8),), 128)
         self._after()
 
-    def _launch_wide(self, way: Way) -> None:
-        """The same with n × n matrices in memory, rows at a time, where the kernel has not registers enough."""
+    def _wide(self) -> None:
+        """What more than 64 columns take, rows at a time: a warp has not registers enough to keep all."""
+        s, H = self.sizes, self.heads
+        keys, columns = -(-self.n // 64), -(-self.K // 64)
+        for start in range(0, self.n, s["wide_rows"]):
+            rows = min(s["wide_rows"], self.n - start)
+            for name, across in (("lifted", keys), ("average", columns)):
+                tall = 128 if H * across * (rows // 128) >= _FILLED else 64
+                self.launch(f"{name}_{tall}", (across, -(-rows // tall), H), 128, start)
+
+    def _wide_thin(self) -> None:
+        """Thin products of more than 64 columns."""
         import cupy as cp
 
-        self._before()
         left, D, values, out, q = (self.arrays[name] for name in ("left", "D", "values", "out", "q"))
-        if way == "thin":
-            cp.matmul(left, cp.matmul(D.transpose(0, 2, 1), q * values), out=out)
-        else:
-            weights = cp.concatenate([q * values, cp.broadcast_to(q, (*q.shape[:2], 8))], axis=-1)
-            rows = max(64, _WIDE_ENTRIES // (self.heads * self.n))
-            for start in range(0, self.n, rows):
-                m = cp.matmul(left[:, start : start + rows], D.transpose(0, 2, 1))
-                y = cp.matmul(cp.expm1(m, out=m), weights)
-                cp.divide(y[..., : self.K], 1.0 + y[..., self.K :][..., :1], out=out[:, start : start + rows])
+        cp.matmul(left, cp.matmul(D.transpose(0, 2, 1), q * values), out=out)
         self.arrays["words"][: _PER_HEAD * self.heads].reshape(-1, _PER_HEAD)[:, _OUT] = abs(out).max(axis=(1, 2))
-        self._after()
 
     def _before(self) -> None:
         s, H = self.sizes, self.heads
@@ -736,7 +898,9 @@ def plan(n: int, d: int, heads: int, device: int) -> Plan | None:
     import cupy as cp
 
     free = cp.cuda.Device(device).mem_info[0] + cp.get_default_memory_pool().free_bytes()
-    return None if 8 * heads * n * (4 * padded(d) + 2) > free // 2 else Plan(n, d, heads)
+    sizes = sizes_of(n, d, heads)
+    needed = 8 * sum(math.prod(shape) for shape in shapes(sizes).values())
+    return None if needed > free // 2 else Plan(sizes)
 
 
 def plan_here(n: int, d: int, heads: int) -> Plan | None:
@@ -767,9 +931,10 @@ def measure(R: Array, x: Array) -> Array:
     return out
 
 
-def shapes(d: int, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
+def shapes(sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
     """What a layer needs memory for."""
-    n, H, K, parts = sizes["n"], sizes["heads"], padded(d), sizes["key_parts"]
+    n, d, H, parts = sizes["n"], sizes["d"], sizes["heads"], sizes["key_parts"]
+    K = padded(d)
     return {
         **dict.fromkeys(("left", "D", "values", "out"), (H, n, K)),
         **dict.fromkeys(("e", "q"), (H, n, 1)),
@@ -780,19 +945,25 @@ def shapes(d: int, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
         "thin": (H, sizes["splits"], K, K) if K <= WIDEST else (1,),
         "partial": (parts, H, n, K) if parts > 1 else (1,),
         "means": (parts, H, n) if parts > 1 else (1,),
+        "lifted": (H, sizes["wide_rows"], sizes["stride"]) if K > WIDEST else (1,),
         "words": (_PER_HEAD * H + 3,),
     }
 
 
-def grid(n: int, heads: int) -> dict[str, int]:
-    """How the work of a layer is cut: some blocks for each head, or for the rows of all."""
+def sizes_of(n: int, d: int, heads: int) -> dict[str, int]:
+    """All `SIZES`: how the work of a layer is cut, some blocks for each head, or for the rows of all."""
     blocks = max(1, min(64, -(-n // 32), -(-528 // max(1, heads))))
-    row_blocks = -(-n // 64)
+    row_blocks, stride = -(-n // 64), padded(n)
     return {
+        "n": n,
+        "d": d,
+        "heads": heads,
         "blocks": blocks,
         "row_blocks": row_blocks,
         "groups": min(128, -(-n // 8)),
         "splits": min(8, -(-n // 128)),
         # Few rows leave the device idle in the large kernel: then parts of the keys, of 64 or more, go abreast.
-        "key_parts": max(1, min(8, n // 64, 264 // max(1, heads * row_blocks))),
+        "key_parts": max(1, min(8, n // 64, _FILLED // max(1, heads * row_blocks))) if d <= WIDEST else 1,
+        "wide_rows": min(n, max(64, _WIDE_ENTRIES // (max(1, heads) * stride) // 64 * 64)),
+        "stride": stride,
     }

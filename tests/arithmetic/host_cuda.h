@@ -51,6 +51,7 @@ static void copy_row_part(double* to, const double* from, bool inside) {
   to[0] = inside ? from[0] : 0.0;
   to[1] = inside ? from[1] : 0.0;
 }
+static void copy_one(double* to, const double* from, bool inside) { to[0] = inside ? from[0] : 0.0; }
 static void commit_copies() {}
 static void wait_for_copies() {}
 static void mma(double (&c)[4], double a0, double a1, double a2, double a3, double b0, double b1) {
@@ -97,15 +98,27 @@ static double shared[1 << 15];
 #include KERNELS
 
 extern "C" void layer_kernel(int which, int x, int y, int z, int threads, const Layer* L) {
-  void (*kernels[])(const Layer*) = {scores, relative, project, covariance, thin, collect, recentre, normalise, clear, combine};
+  void (*kernels[])(const Layer*) = {scores, relative, project, collect, recentre, normalise, clear, combine,
+#if K <= 64
+                                     covariance, thin
+#endif
+  };
   body = [=] { kernels[which](L); };
   launch(x, y, z, threads);
 }
+#if K > 64
+extern "C" void wide_kernel(int which, int x, int y, int z, int threads, const Layer* L, int start) {
+  void (*kernels[])(const Layer*, int) = {lifted_64, lifted_128, average_64, average_128};
+  body = [=] { kernels[which](L, start); };
+  launch(x, y, z, threads);
+}
+#else
 extern "C" void deviation_on_host(int x, int y, const double* left, const double* right, const double* values,
     const double* q, double* out, int n, int m, int row_blocks, double* sizes, int step, double* means) {
   body = [=] { deviation(left, right, values, q, nullptr, 1.0, out, n, m, row_blocks, sizes, step, means); };
   launch(x, y, 1, 128);
 }
+#endif
 extern "C" void measure_on_host(const double* R, const double* x, int n, int d, int blocks, int rows, int columns,
     double* square, double* parts, double* far, double* out) {
   body = [=] { squares(R, x, n, d, square, parts, (Bits*)far); };

@@ -30,14 +30,15 @@ NAMES = (
     "scores",
     "relative",
     "project",
-    "covariance",
-    "thin",
     "collect",
     "recentre",
     "normalise",
     "clear",
     "combine",
+    "covariance",
+    "thin",
 )
+WIDE = ("lifted_64", "lifted_128", "average_64", "average_128")
 
 
 def compiled(K: int, folder: Path) -> Any:
@@ -47,7 +48,9 @@ def compiled(K: int, folder: Path) -> Any:
     )
     deviation = cuda.DEVIATION.replace("extern __shared__ double shared[];", "")
     kernels, library = folder / f"kernels{K}.h", folder / f"kernels{K}.so"
-    kernels.write_text(cuda.LARGEST + cuda_layer.source(K) + defines + deviation, encoding="utf-8")
+    own = cuda_layer.source(K).replace("extern __shared__ double shared[];", "")
+    own += defines + deviation if K <= cuda.WIDEST else ""
+    kernels.write_text(cuda.LARGEST + cuda.EXPM1 + own, encoding="utf-8")
     options = ("-std=c++17", "-O1", "-shared", "-fPIC", "-w", f'-DKERNELS="{kernels}"', "-x", "c++")
     host = Path(__file__).with_name("host_cuda.h")
     subprocess.run(["g++", *options, host, "-o", library], check=True)
@@ -57,9 +60,9 @@ def compiled(K: int, folder: Path) -> Any:
 class HostPlan(cuda_layer.Plan):
     """A plan whose launches run on the host."""
 
-    def __init__(self, library: Any, *sizes: int) -> None:
+    def __init__(self, library: Any, sizes: dict[str, int]) -> None:
         self.library = library
-        super().__init__(*sizes)
+        super().__init__(sizes)
 
     def memory(self, shape: tuple[int, ...]) -> Any:
         return np.full(shape, np.nan)  # whoever reads what nobody wrote finds out
@@ -73,9 +76,13 @@ class HostPlan(cuda_layer.Plan):
     def send(self) -> None:
         self.told.view(np.uint64)[:] = self.words
 
-    def launch(self, name: str, blocks: tuple[int, ...], threads: int) -> None:
-        x, y, z = (*blocks, 1, 1)[:3]
-        self.library.layer_kernel(NAMES.index(name), x, y, z, threads, ctypes.c_void_p(self.told.ctypes.data))
+    def launch(self, name: str, blocks: tuple[int, ...], threads: int, start: int | None = None) -> None:
+        assert cuda_layer.memory_of(name) <= 8 << 15
+        grid, told = (*blocks, 1, 1)[:3], ctypes.c_void_p(self.told.ctypes.data)
+        if start is None:
+            self.library.layer_kernel(NAMES.index(name), *grid, threads, told)
+        else:
+            self.library.wide_kernel(WIDE.index(name), *grid, threads, told, start)
 
     def deviate(self, blocks: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
         left, right, values, q, _, _, out, n, m, row_blocks, sizes, step, means = arguments
@@ -105,7 +112,9 @@ def layers(
     tokens = centre(A, X) if tokens is None else tokens
     weights = weights_of(A, attention, stacked=attention.heads > 1)
     head = replace(weights.heads[0], largest_query=float(abs(attention.query).max()))
-    monkeypatch.setattr(cuda_layer, "plan_here", lambda n, d, heads: HostPlan(library(d), n, d, heads))
+    monkeypatch.setattr(
+        cuda_layer, "plan_here", lambda n, d, heads: HostPlan(library(d), cuda_layer.sizes_of(n, d, heads))
+    )
     (sublayer,) = net.sublayers[0]
     carried = Carried(sublayer.skip, tokens) if sublayer.skip else None
     fast = layer_on_gpu(A, replace(weights, heads=[head]), tokens, None, carried)
@@ -142,6 +151,21 @@ def test_a_layer_by_kernels_is_the_layer_by_arrays(
     assert_same(fast, slow)
 
 
+@pytest.mark.parametrize(
+    ("n", "d", "options"), [(3, 65, {}), (150, 72, {"skip": True}), (67, 133, {"biases": True})]
+)
+@pytest.mark.parametrize("large", [False, True])
+def test_wide_tokens_take_rows_at_a_time(
+    library: Any, monkeypatch: Any, n: int, d: int, options: dict[str, Any], large: bool
+) -> None:
+    if large:  # as if there were many rows: tall tiles, and more than one part of them
+        monkeypatch.setattr(cuda_layer, "_FILLED", 0)
+        monkeypatch.setattr(cuda_layer, "_WIDE_ENTRIES", 0)
+    net = rm.Network.random(n, d, 2, 1, seed=n, **options)
+    X = net.random_input(seed=1) + np.linspace(0, 1, d)
+    assert_same(*layers(library, monkeypatch, net, X))
+
+
 @pytest.mark.parametrize("sigma", [-30.0, -1e6])
 def test_below_rounding_thin_products_take_over(library: Any, monkeypatch: Any, sigma: float) -> None:
     net = rm.Network.random(200, 7, 2, 1, seed=3)
@@ -154,7 +178,9 @@ def test_below_rounding_thin_products_take_over(library: Any, monkeypatch: Any, 
 @pytest.mark.parametrize(("n", "d"), [(2, 3), (200, 8)])
 def test_tokens_are_centred_alike(library: Any, monkeypatch: Any, n: int, d: int) -> None:
     X = np.random.default_rng(n).standard_normal((n, d)) + 1e3
-    monkeypatch.setattr(cuda_layer, "plan_here", lambda n, d, heads: HostPlan(library(d), n, d, heads))
+    monkeypatch.setattr(
+        cuda_layer, "plan_here", lambda n, d, heads: HostPlan(library(d), cuda_layer.sizes_of(n, d, heads))
+    )
     assert_same(centre_on_gpu(Float64(X), X), centre(Float64(X), X))
     for size in (1e-70, 1e70):
         assert centre_on_gpu(Float64(X), size * X) is None
