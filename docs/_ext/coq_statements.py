@@ -28,7 +28,7 @@ DICTIONARY = {
     "tv": "tv",
     "tanh": "tanh rate",
     "osc": "osc D",
-    "recursion": "phi_iter",
+    "recursion": "phi_iter gap_bound",
     "diameter": "diam dot",
     "operator_norm": "layer_bounds",
     "form_norm": "layer_bounds",
@@ -118,7 +118,7 @@ DICTIONARY = {
     "tail": "tail_from",
     "received": "distance2",
     "distinct": "distinct",
-    "repeat_gap": "repeated",
+    "repeat_gap": "repeated star",
     "prefixed": "prefixed",
     "least_prefixed": "eps",
     "prefix_floor": "steps",
@@ -148,6 +148,13 @@ DICTIONARY = {
     "is_last": "last k",
     "last_share": "attn",
     "norm(frobenius)": "frob",
+    "carries_uniform": "uniform",
+    "carries_exponential": "exponential",
+    "isometry": "isometry",
+    "unit_isometry": "sphere",
+    "length_spread": "length_spread",
+    "repeat_share": "repeat_share",
+    "repeat_reach": "repeat_reach",
     "undirected": "nomask",
     "no_mask": "nomask",
     "orthogonal_rest": "orthogonal",
@@ -190,7 +197,7 @@ def text_of(file: str) -> str:
 
 @cache
 def statement(name: str) -> str:
-    """A theorem's statement as it is in its file, after the variables and hypotheses of the sections around it.
+    """A theorem's statement as it is in its file, after the variables, hypotheses and abbreviations around it.
 
     Examples
     --------
@@ -209,7 +216,7 @@ def statement(name: str) -> str:
     if found is None:
         raise ValueError(f"theorems.toml: no theorem {theorem!r} in {module}.v")
     context: list[list[str]] = [[]]
-    opening = r"^(Section \w+\.|End \w+\.|(?:Variables?|Hypothes[ie]s|Context)\s.*?\.(?=\s*\n))"
+    opening = r"^(Section \w+\.|End \w+\.|(?:Variables?|Hypothes[ie]s|Context|Let)\s.*?\.(?=\s*\n))"
     for line in re.findall(opening, text[: found.start()], re.MULTILINE | re.DOTALL):
         if line.startswith("Section"):
             context.append([])
@@ -217,7 +224,12 @@ def statement(name: str) -> str:
             context.pop()
         else:
             context[-1].append(line)
-    return "\n".join([*(line for section in context for line in section), found[0]])
+    kept = [found[0]]
+    for line in reversed([line for section in context for line in section]):
+        short = re.match(r"Let ([\w']+)", line)
+        if short is None or any(re.search(rf"(?<![\w']){short[1]}(?![\w'])", text) for text in kept):
+            kept.insert(0, line)
+    return "\n".join(kept)
 
 
 @cache
