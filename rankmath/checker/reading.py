@@ -77,10 +77,8 @@ def read(value: Any, shape: Any, where: str, sizes: dict[str, int]) -> Any:
 
     A shape is a dict from fields to shapes (a field with "?" may be missing, any other field is refused); a list
     [shape, most] of 1 to `most` members; a tuple of allowed words or a shape beside them; "number"; or letters that
-    name lengths: "d" a vector, "n d" a matrix. A letter stands for one length throughout a certificate; one
-    that first
-    occurs in
-    a member of a list, throughout that member.
+    name lengths: "d" a vector, "n d" a matrix. A letter stands for one length throughout a certificate; one that
+    first occurs in a member of a list, throughout that member.
     """
     if isinstance(shape, dict):
         demand(type(value) is dict, f"{where}: {short(value)} given, an object is needed")

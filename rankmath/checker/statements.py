@@ -1,9 +1,8 @@
 """Statements as data: for every key the hypotheses and the conclusion, and the definitions they rest on.
 
 All of it is text in the language of `rankmath.checker.kernel`: Python's arithmetic and relations, conditions and
-loops,
-`@` for the matrix product, and the primitives of the kernel. Definitions are frozen under the format's version: a
-changed definition needs a new one. Tokens are the rows of a matrix.
+loops, `@` for the matrix product, and the primitives of the kernel. Definitions are frozen under the format's
+version: a changed definition needs a new one. Tokens are the rows of a matrix.
 """
 
 from __future__ import annotations
@@ -128,8 +127,7 @@ influence(k) = norm([[slopes[(n - 1)*d + b][k*d + a] for a in range(d)] for b in
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement: its claim and hypotheses as text, what may be shown of it, and what a certificate must
-    hold."""
+    """One statement: its claim and hypotheses as text, what may be shown of it, what a certificate must hold."""
 
     says: str
     claim: str
@@ -331,7 +329,7 @@ STATEMENTS: dict[str, Statement] = {
     "seed:closure": Statement(
         "a product of two or more row-stochastic matrices is row-stochastic",
         "stochastic(chain(factors)) and chain(factors) == product",
-        ("len(factors) >= 2", "all(stochastic(F) for F in factors)"),
+        ("len(factors) >= 2 and all(len(F[0]) >= 2 for F in factors)", "all(stochastic(F) for F in factors)"),
         _HOLDS,
         {"factors": ["r c", MAX_SIDE], "product": "r c"},
     ),
@@ -951,9 +949,10 @@ STATEMENTS |= {
         relies=("that these are the singular values after the step: proofs/contranorm2023.tex",),
     ),
     "folk:alibi-theta": Statement(
-        "two causal tokens with equal logits and decay a = e^(-m): the second keeps c of itself over t + 1 layers",
+        "two causal tokens with equal logits and decay a = e^(-m): the second keeps c of itself over t + 1 layers, "
+        "as it does over one",
         "(1/(1 + a))**(t + 1) >= c",
-        ("a > 0 and a < 1", "c > 0", "t >= 0 and floor(t) == t"),
+        ("a > 0 and a < 1", "c > 0 and (1 + a)*c <= 1", "t >= 0 and floor(t) == t"),
         _VIOLATES,
         dict.fromkeys(("a", "c", "t"), "number"),
     ),
@@ -979,9 +978,13 @@ STATEMENTS |= {
         "P = [[x[j]**q[i]/sum(x[k]**q[i] for k in range(n)) for j in range(n)] for i in range(n)]\n",
     ),
     "folk:entropy-order": Statement(
-        "T logits of norm at most sigma give attention of entropy at least c T sigma e^(-sigma)",
+        "T logits of norm at most sigma give attention of entropy at least c T sigma e^(-sigma), at most log T",
         "c*T*sigma*exp(0 - sigma) <= log(1 + (T - 1)*beta) + sigma*sqrt(T*(T - 1))*beta/(1 + (T - 1)*beta)",
-        ("T >= 2 and floor(T) == T", "sigma > 0 and sigma <= 1000", "c > 0"),
+        (
+            "T >= 2 and floor(T) == T",
+            "sigma > 0 and sigma <= 1000",
+            "c > 0 and c*T*sigma*exp(0 - sigma) <= log(T)",
+        ),
         _VIOLATES,
         dict.fromkeys(("T", "sigma", "c"), "number"),
         "beta = exp(0 - sigma*sqrt(T/(T - 1)))\n",

@@ -43,9 +43,11 @@ def stochastic_product(run: ArrayRun, P: str) -> Truth:
 
 
 def closure_instance(*matrices: ArrayLike) -> ArrayInstance:
-    """Square row-stochastic matrices of one size, of Fractions, integers or floats that sum to one exactly."""
-    if not matrices:
-        raise InvalidArgument("matrices: none given; at least one row-stochastic matrix is needed")
+    """Square row-stochastic matrices of one side n ≥ 2, of Fractions, integers or floats that sum to 1 exactly."""
+    if not matrices or np.shape(matrices[0]) == (1, 1):
+        raise InvalidArgument(
+            f"matrices: {list(matrices)} given; row-stochastic matrices of side 2 or more are needed"
+        )
     for k, P in enumerate(matrices):
         if not is_row_stochastic(P, tolerance=0):
             raise InvalidArgument(
@@ -57,7 +59,7 @@ def closure_instance(*matrices: ArrayLike) -> ArrayInstance:
 
 def draw_closure(rng: Rng, size: int) -> ArrayInstance:
     """Products of 2 to 6 rational matrices, extremes included: identity, rank one, permutations, reducible."""
-    n, length = int(rng.integers(1, 6)), int(rng.integers(2, 7))
+    n, length = max(2, int(rng.integers(1, 6))), int(rng.integers(2, 7))
     products = [np.stack([rational_stochastic(rng, n) for _ in range(length)]) for _ in range(size)]
     return ArrayInstance({"P": np.stack(products)}, is_batch=True)
 

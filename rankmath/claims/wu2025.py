@@ -372,16 +372,16 @@ def _too_deep(a: Fraction, c: Fraction) -> int:
 
 
 def theta_instance(a: ArrayLike, c: ArrayLike) -> ArrayInstance:
-    """The decay 0 < a < 1, and a constant c > 0."""
+    """The decay 0 < a < 1, and a constant 0 < c ≤ 1/(1 + a), which is what one layer keeps."""
     decay, constant = rational("a", a), rational("c", c)
-    if not 0 < decay < 1 or constant <= 0:
-        raise InvalidArgument(f"a, c: {decay} and {constant} given; 0 < a < 1 and c > 0 are needed")
+    if not 0 < decay < 1 or not 0 < constant * (1 + decay) <= 1:
+        raise InvalidArgument(f"a, c: {decay} and {constant} given; 0 < a < 1 and 0 < c ≤ 1/(1 + a) are needed")
     return ArrayInstance({"a": boxed([decay])[0], "c": boxed([constant])[0]})
 
 
 def draw_constants(rng: Rng, size: int) -> ArrayInstance:
-    """A free decay, and constants down to 10⁻⁸."""
-    pairs = zip(rng.integers(2, 19, size), rng.integers(0, 9, size), strict=True)
+    """A free decay, and constants from 1/10 down to 10⁻⁹."""
+    pairs = zip(rng.integers(2, 19, size), rng.integers(1, 10, size), strict=True)
     found = [theta_instance(Fraction(int(a), 20), Fraction(1, 10 ** int(c))) for a, c in pairs]
     return stacked(found, "constants")
 
@@ -395,7 +395,7 @@ def exhibit_forgetting() -> Certificate:
 folk_alibi_theta = Statement(
     "folk:alibi-theta",
     "kept(a, c)",
-    given=("a > 0", "a < 1", "c > 0"),
+    given=("a > 0", "a < 1", "c > 0", "(1 + a)*c <= 1"),
     arrays=("a", "c"),
     exact=True,
     title="Rollouts under a decay mask are of the order of a binomial times an exponential, uniformly in depth",

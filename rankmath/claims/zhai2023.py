@@ -124,7 +124,7 @@ def draw_orders(rng: Rng, size: int) -> ArrayInstance:
     arrays = {
         "T": rng.integers(2, 6, size).astype(float),
         "sigma": 10.0 ** rng.uniform(0, 2.5, size),
-        "c": 10.0 ** rng.uniform(-6, 0, size),
+        "c": 10.0 ** rng.uniform(-6, -1, size),
     }
     return ArrayInstance(arrays, "few tokens", is_batch=True)
 
@@ -137,7 +137,7 @@ def exhibit_order() -> Certificate:
 folk_entropy_order = Statement(
     "folk:entropy-order",
     "c*T*sigma*exp(-sigma) <= entropy_floor(T, sigma)",
-    given=("T >= 2", "sigma > 0", "c > 0"),
+    given=("T >= 2", "sigma > 0", "c > 0", "c*T*sigma*exp(-sigma) <= log(T)"),
     arrays=("T", "sigma", "c"),
     title="The least entropy is of the order of Tσe^(−σ), as it may be read",
     source="often read, with no one source",
@@ -147,7 +147,8 @@ folk_entropy_order = Statement(
     draws=(draw_orders,),
     exhibit=exhibit_order,
     notes="Where the number T of tokens is fixed every constant c fails from some σ on: the exponent is "
-    "σ√(T/(T − 1)), not σ. Nothing is said where T grows with σ.",
+    "σ√(T/(T − 1)), not σ. A constant that asks for more than log T is no reading of it. Nothing is said where T "
+    "grows with σ.",
 )
 
 own_entropy_order = Statement(

@@ -361,8 +361,7 @@ def _reduced(kind: str, parts: list[Scalar], numbers: Numbers) -> Scalar:
 
 @dataclass(frozen=True)
 class Judged:
-    """What is known of one relation over a batch: certainly below, certainly above, and both sides as
-    logarithms."""
+    """What is known of one relation over a batch: certainly below or above, and both sides as logarithms."""
 
     below: NDArray[np.bool_]
     above: NDArray[np.bool_]
@@ -400,7 +399,8 @@ def _judged_floats(left: Signed, right: Signed, side: Side, size: int) -> Judged
         below = clear & (difference.sign < 0)
         above = clear & (difference.sign > 0)
         if not side.strict and not side.equal:
-            below = below | ((left.sign == 0) & (right.sign >= 0) & ~np.isnan(right.log))
+            nothing = left.top == -np.inf  # and not the 0 that rounding made of summands
+            below = below | (nothing & (right.sign >= 0) & ~np.isnan(right.log))
         if side.equal:
             below, above = np.zeros_like(below), below | above
     logs = [np.where(x.sign > 0, x.log, np.where(x.sign == 0, -np.inf, np.nan)) for x in (left, right)]

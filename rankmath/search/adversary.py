@@ -261,13 +261,9 @@ def _evolve(statement: Statement, camp: _Camp, rng: Rng) -> int:
     half = _OFFSPRING // 2
     weights = np.log(half + 0.5) - np.log(np.arange(1, half + 1))
     weights /= weights.sum()
-    effective = 1 / (weights**2).sum()
-    c_sigma = (effective + 2) / (N + effective + 5)
-    damping = 1 + c_sigma + 2 * max(0.0, math.sqrt((effective - 1) / (N + 1)) - 1)
-    c_c = (4 + effective / N) / (N + 4 + 2 * effective / N)
-    c_1 = 2 / ((N + 1.3) ** 2 + effective)
-    c_mu = min(1 - c_1, 2 * (effective - 2 + 1 / effective) / ((N + 2) ** 2 + effective))
-    expected = math.sqrt(N) * (1 - 1 / (4 * N) + 1 / (21 * N * N))
+    effective = 1 / float((weights**2).sum())
+    c_sigma, damping, c_c, c_1, c_mu = _rates(N, effective)
+    expected = _chi(N)
     mean, C, path_sigma, path_c = np.zeros(N), np.eye(N), np.zeros(N), np.zeros(N)
     sigma = 10.0 ** rng.uniform(-3, -0.3)
     axes, lengths, spent = np.eye(N), np.ones(N), 0
@@ -289,16 +285,33 @@ def _evolve(statement: Statement, camp: _Camp, rng: Rng) -> int:
                 break
         step = weights @ y[order[:half]]
         mean = mean + sigma * step
-        path_sigma = (1 - c_sigma) * path_sigma + math.sqrt(c_sigma * (2 - c_sigma) * effective) * (
-            axes @ ((axes.T @ step) / lengths)
-        )
-        path_c = (1 - c_c) * path_c + math.sqrt(c_c * (2 - c_c) * effective) * step
-        C = (1 - c_1 - c_mu) * C + c_1 * np.outer(path_c, path_c)
-        C += c_mu * (y[order[:half]].T * weights) @ y[order[:half]]
+        path_sigma = _along(path_sigma, axes @ ((axes.T @ step) / lengths), c_sigma, effective)
+        path_c = _along(path_c, step, c_c, effective)
+        best = y[order[:half]]
+        C = (1 - c_1 - c_mu) * C + c_1 * np.outer(path_c, path_c) + c_mu * (best.T * weights) @ best
         sigma *= math.exp(min(1.0, c_sigma / damping * (float(np.linalg.norm(path_sigma)) / expected - 1)))
         if not 1e-12 < sigma < 1e6:
             break
     return spent
+
+
+def _rates(N: int, effective: float) -> tuple[float, float, float, float, float]:
+    """c_σ, its damping, c_c, c_1 and c_μ for N numbers and so many effective parents."""
+    c_sigma = (effective + 2) / (N + effective + 5)
+    damping = 1 + c_sigma + 2 * max(0.0, math.sqrt((effective - 1) / (N + 1)) - 1)
+    c_1 = 2 / ((N + 1.3) ** 2 + effective)
+    c_mu = min(1 - c_1, 2 * (effective - 2 + 1 / effective) / ((N + 2) ** 2 + effective))
+    return c_sigma, damping, (4 + effective / N) / (N + 4 + 2 * effective / N), c_1, c_mu
+
+
+def _chi(N: int) -> float:
+    """About how long a standard normal vector of N numbers is."""
+    return math.sqrt(N) * (1 - 1 / (4 * N) + 1 / (21 * N * N))
+
+
+def _along(path: Floats, step: Floats, rate: float, effective: float) -> Floats:
+    """The path with a part `rate` of it new; where steps are random it stays standard normal."""
+    return (1 - rate) * path + math.sqrt(rate * (2 - rate) * effective) * step
 
 
 def _weigh(statement: Statement, camp: _Camp, least: float) -> None:

@@ -38,7 +38,7 @@ def rational_rows(rng: np.random.Generator, rows: int, columns: int) -> list[lis
 
 
 def closure(rng: np.random.Generator) -> Certificate:
-    sizes = rng.integers(1, 5, rng.integers(3, 6))
+    sizes = [int(rng.integers(1, 5)), *rng.integers(2, 5, rng.integers(2, 5))]
     return certify_closure([rational_rows(rng, rows, columns) for rows, columns in pairwise(sizes)])
 
 

@@ -93,7 +93,7 @@ def is_stochastic(P: Any) -> bool:
 
 def closure_is_true(data: Any) -> bool:
     factors = data["factors"]
-    if len(factors) < 2:
+    if len(factors) < 2 or any(factor.shape[1] < 2 for factor in factors):
         return False
     result = factors[0]
     for factor in factors[1:]:

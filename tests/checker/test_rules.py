@@ -244,6 +244,7 @@ MAP = """
 f(X) = [y/length(y, 2) for y in averaged(X @ W @ T(X), M, X) @ V]
 u(X) = [unit(y) for y in averaged(X @ W @ T(X), M, X @ V)]
 g(v) = [exp(v[0])*v[1], sqrt(v[0]*v[0] + v[1]**2), v[0]/v[1], 3/v[1] - v[0]]
+h(v) = [2 - v[0], exp(1) - v[0], v[0] - 2, v[0] - exp(1), exp(1)*v[0], exp(1)/v[0], v[0]/exp(1), -v[0], v[0]**3, 5]
 """
 
 
@@ -283,6 +284,14 @@ def test_every_rule_of_differentiation_at_a_point() -> None:
     for row, values in zip(J, expected, strict=True):
         for x, value in zip(row, values, strict=True):
             assert holds(x, value, 1e-12)
+    [*J, last] = primitives.jacobian(work(MAP), "h", vector([2]))
+    slopes = [-1, -1, 1, 1, np.e, -np.e / 4, 1 / np.e, -1, 12]
+    assert all(holds(row[0], slope, 1e-12) for row, slope in zip(J, slopes, strict=True))
+    assert last == [0]
+    w = work(MAP)
+    values = [x.value for x in w.apply("h", [[Dual(Fraction(2), {0: Fraction(1)})]])[:9]]
+    wanted = [0, np.e - 2, 0, 2 - np.e, 2 * np.e, np.e / 2, 2 / np.e, -2, 8]
+    assert all(holds(x, value, 1e-12) for x, value in zip(values, wanted, strict=True))
 
 
 def test_a_box_of_derivatives_holds_those_at_every_point_of_it() -> None:

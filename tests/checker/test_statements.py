@@ -165,6 +165,27 @@ def test_paths_refuse_attention_that_is_not_stochastic_too_many_paths_and_vacuou
         certify_paths([[1]], np.ones((1, 1, 1, 1), dtype=int), np.ones((1, 1, 1, 1), dtype=int))
 
 
+@pytest.mark.parametrize(
+    ("key", "kind", "data", "accepted"),
+    [
+        ("seed:closure", "holds", {"factors": [[[1]], [[1]]], "product": [[1]]}, False),
+        ("seed:closure", "holds", {"factors": [[["1/2", "1/2"]], [[1], [1]]], "product": [[1]]}, False),
+        ("seed:closure", "holds", {"factors": [[[1, 0]], [[0, 1], [1, 0]]], "product": [[0, 1]]}, True),
+        # 1/(1 + a) = 2/3 is what one layer keeps: no larger c is a reading of the claim.
+        ("folk:alibi-theta", "violates", {"a": "1/2", "c": 2, "t": 0}, False),
+        ("folk:alibi-theta", "violates", {"a": "1/2", "c": "67/100", "t": 1}, False),
+        ("folk:alibi-theta", "violates", {"a": "1/2", "c": "2/3", "t": 0}, False),
+        ("folk:alibi-theta", "violates", {"a": "1/2", "c": "2/3", "t": 1}, True),
+        # No entropy exceeds log T: at T = 2, sigma = 5 the constant may be 10.28 and no more.
+        ("folk:entropy-order", "violates", {"T": 2, "sigma": 5, "c": "103/10"}, False),
+        ("folk:entropy-order", "violates", {"T": 2, "sigma": 5, "c": "102/10"}, True),
+        ("folk:entropy-order", "violates", {"T": 2, "sigma": 1, "c": "1/1000"}, False),
+    ],
+)
+def test_constants_and_sizes_that_say_nothing_are_refused(key: str, kind: str, data: Any, accepted: bool) -> None:
+    assert Certificate(key, kind, data).check().accepted == accepted
+
+
 @pytest.mark.parametrize("n", [2, 3, 10, 40])
 def test_the_composite_value_is_not_a_norm(n: int) -> None:
     """A = e₁1ᵀ and B = Aᵀ: 2√n on the parts, n + 1 on the sum."""

@@ -80,6 +80,11 @@ RELATIONS = {
     "exp(1) == 3": (False, True),
     "exp(-1) - exp(1) <= -2": (True, False),
     "2 <= 2": (True, False),
+    "0*sqrt(2) <= 0": (True, False),
+    "0*sqrt(2) < 0": (False, None),
+    "0*sqrt(2) == 0": (None, False),
+    "0*sqrt(2) < sqrt(2)": (True, False),
+    "0*sqrt(2) <= 0 - sqrt(2)": (False, True),
     "2 < 2": (False, True),
     "2 > 3": (False, True),
     "6/2 == 3": (True, False),
@@ -97,6 +102,14 @@ def test_a_relation_is_decided_only_where_rounding_cannot_have_decided_it(text: 
     found = judged(side, 1, NUMBERS[system])
     for verdict, wanted in zip((found.below, found.above), RELATIONS[text], strict=True):
         assert bool(verdict[0]) == (system == "balls" if wanted is None else wanted)
+
+
+def test_a_zero_that_rounding_made_decides_nothing() -> None:
+    for text in ("sqrt(2) - sqrt(2) <= 0", "1/3 - exp(0)/3 <= 0", "sqrt(2) - sqrt(2) < 1/10**30"):
+        [side] = sides(read_formula(text), Nothing("float64"))
+        found = judged(side, 1, NUMBERS["float64"])
+        assert not found.below[0]
+        assert not found.above[0]
 
 
 numbers = st.one_of(st.just(0.0), st.floats(1e-6, 1e6), st.floats(-1e6, -1e-6))
@@ -119,6 +132,17 @@ def test_signed_logarithms_err_by_no_more_than_their_largest_summand_says(x: flo
     if z:
         assert float((a / c).floats()) == pytest.approx(x / z, rel=1e-12)
     assert float(abs(-a).floats()) == pytest.approx(abs(x), rel=1e-12)
+
+
+@given(st.floats(-60, 5))
+def test_quotients_of_small_numbers_keep_their_digits(log: float) -> None:
+    """log((e^x - 1)/x) and log(tanh(x)/x) against fifty digits: near 0 they are x/2 and -x²/3."""
+    with mpmath.workdps(50):
+        x = mpmath.exp(log)
+        expc, tanhc = mpmath.log(mpmath.expm1(x) / x), mpmath.log(mpmath.tanh(x) / x)
+    small = Signed(np.ones(()), np.asarray(log), np.asarray(log))
+    assert float(small.expc().log) == pytest.approx(float(expc), rel=1e-7, abs=1e-14 if log > -18.5 else 0)
+    assert float(small.tanhc().log) == pytest.approx(float(tanhc), rel=1e-7, abs=1e-14)
 
 
 def test_what_has_no_value_is_no_number() -> None:

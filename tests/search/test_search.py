@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from functools import reduce
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +13,7 @@ import rankmath as rm
 from rankmath.campaigns.conjecture import claims_in, examine, in_python, in_words, sharpen, short
 from rankmath.search import adversary, space
 from rankmath.search.adversary import search
-from rankmath.search.shrink import shrink
+from rankmath.search.shrink import _smaller, shrink
 from rankmath.search.space import rooms, scores, starts
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
@@ -132,6 +136,24 @@ def test_each_climber_goes_uphill_and_keeps_scores_and_arrays_together() -> None
         assert np.allclose(scores(entry, room, camp.arrays), camp.score, atol=1e-12)
 
 
+def test_the_constants_of_the_evolution_strategy() -> None:
+    """Where Hansen's formulas become simple, and what they are for."""
+    for N in (2, 5, 30):
+        assert adversary._chi(N) == pytest.approx(
+            math.sqrt(2) * math.exp(math.lgamma((N + 1) / 2) - math.lgamma(N / 2)), rel=0.003
+        )
+        c_sigma, damping, c_c, c_1, _ = adversary._rates(N, float(N))
+        assert (c_sigma, c_c) == pytest.approx(((N + 2) / (2 * N + 5), 5 / (N + 6)), rel=1e-14)
+        assert (damping, c_1) == pytest.approx((1 + c_sigma, 2 / (N * N + 3.6 * N + 1.69)), rel=1e-14)
+        c_sigma, damping, *_ = adversary._rates(N, 4.0 * N + 5)
+        assert damping == pytest.approx(3 + c_sigma, rel=1e-14)
+        assert adversary._rates(N, 2.0)[-1] == pytest.approx(1 / (N * N + 4 * N + 6), rel=1e-14)
+        assert sum(adversary._rates(N, 1e9)[-2:]) <= 1
+        path, step = np.eye(N)[0], np.eye(N)[1] / math.sqrt(N)  # steps of length 1/sqrt(parents) are random ones
+        new = adversary._along(path, step, 0.3, float(N))
+        assert (np.linalg.norm(new), new[0]) == pytest.approx((1, 0.7), rel=1e-14)
+
+
 def test_a_room_that_rewards_no_more_is_entered_anew_and_its_best_is_kept() -> None:
     """Around two far tokens on a line the quotient is 1/2 wherever the others stand: no step leads away."""
     entry = Statement("mine:claim", "residual(X[0], inf) <= diameter(X[0], 1)", ["n == 4", "d == 3"])
@@ -226,6 +248,49 @@ def test_the_shrinker_keeps_only_what_violates() -> None:
     assert small.net.heads == 1
     with pytest.raises(rm.InvalidArgument, match="violates the claim"):
         shrink(Statement("mine:claim", "diameter(X[0], 2) >= 0"), instance)
+
+
+def test_every_simplification_is_tried_and_changes_one_thing() -> None:
+    rng = np.random.default_rng(0)
+    (L, H, n, d), allowed = (3, 2, 4, 3), np.tril(np.ones((4, 4), dtype=bool))
+    W_QK, W = rng.normal(size=(2, L, H, d, d))
+    key, bias, X = rng.normal(size=(L, H, d)), rng.normal(size=(L, d)), rng.normal(size=(n, d))
+    parts = {"W_QK": W_QK, "W": W, "key_bias": key, "bias": bias, "X": X, "mask": allowed, "d_qk": 3.0}
+    found = list(
+        _smaller(NetworkInstance(rm.Network.from_arrays(W_QK, W, 3.0, key, bias, mask=rm.Mask(allowed)), X))
+    )
+
+    def part(small: NetworkInstance, name: str) -> Any:
+        mask = small.net.mask
+        at = {"X": small.X, "mask": mask.allowed if isinstance(mask, rm.Mask) else None}
+        return at[name] if name in at else getattr(small.net, name)
+
+    def cut(k: int, **axes: int | tuple[int, int]) -> dict[str, Any]:
+        twice = {name: axis if isinstance(axis, tuple) else (axis,) for name, axis in axes.items()}
+        return {name: reduce(lambda a, axis: np.delete(a, k, axis), twice[name], parts[name]) for name in axes}
+
+    expected = [
+        *(cut(l, W_QK=0, W=0, key_bias=0, bias=0) for l in range(L)),
+        *(cut(h, W_QK=1, W=1, key_bias=1) for h in range(H)),
+        *(cut(i, X=0, mask=(0, 1)) for i in range(n)),
+        *({**cut(k, X=1, W_QK=(2, 3), W=(2, 3), key_bias=2, bias=1), "d_qk": 2.0} for k in range(d)),
+        *({"bias": None}, {"key_bias": None}, {"d_qk": 1.0}),
+    ]
+    for small, changes in zip(found, expected, strict=False):
+        assert all(np.array_equal(part(small, name), changes.get(name, parts[name])) for name in parts)
+    rounded = found[len(expected) :]
+    for bits in (1, 2, 3, 4, 6, 8, 11, 15, 20, 26):
+        # The largest number has so many bits, and the others end where it does.
+        units = {
+            x: 2.0 ** (np.frexp(np.abs(parts[x]).max())[1] - bits) for x in ("X", "W", "W_QK", "key_bias", "bias")
+        }
+        short = {x: np.round(parts[x] / unit) * unit for x, unit in units.items()}
+        assert any(all(np.array_equal(part(small, x), short[x]) for x in short) for small in rounded)
+    for d_qk in (1.0, 2.0):  # 1 stays, and 2 becomes 1
+        net = rm.Network.from_arrays(W_QK[:1, :1], W[:1, :1], d_qk)
+        tried = [small.net for small in _smaller(NetworkInstance(net, X[:2])) if np.array_equal(small.X, X[:2])]
+        same = [m for m in tried if np.array_equal(m.W, net.W) and np.array_equal(m.W_QK, net.W_QK)]
+        assert [m.d_qk for m in same] == [1.0] * (d_qk > 1)
 
 
 def test_sharpening_finds_the_constant_of_own_diameter() -> None:
