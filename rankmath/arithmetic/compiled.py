@@ -1,24 +1,25 @@
-"""A kernel for the CPU, compiled when first used: softmax averages relative to their center.
+"""Kernels for the CPU, compiled when first used: softmax averages, and activations of every entry.
 
 No n × m matrix is held of
 
-    out_i = Σ_j m_ij q_j v_j / (1 + Σ_j m_ij q_j),   m = expm1(left rightᵀ).
+    deviation:  out_i = Σ_j m_ij q_j v_j / (1 + Σ_j m_ij q_j),   m = expm1(left rightᵀ),
+    average:    out_i = Σ_j m_ij q_j v_j / Σ_j m_ij q_j,         m = exp(left rightᵀ).
 
-A group of rows meets a tile of keys in registers: logits, expm1 and sums of one tile, then its part of the average.
+A group of rows meets a tile of keys in registers: logits, m and sums of one tile, then its part of the average.
 Tiles go in chunks that stay in the cache of a core. The code is LLVM's intermediate language, made below for the
 vector registers of the machine; the optional library `llvmlite` makes machine code of it in a fraction of a second.
-The twin in NumPy that tests hold it to is `rankmath.attention.close.by_expm1`.
+Tests hold it to many digits and to its twins in NumPy: `by_expm1`, `softmax`, `activate` of `rankmath.attention`.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -48,40 +49,80 @@ class Shape:
 
 
 class Kernel:
-    """The compiled function for one shape."""
+    """The compiled functions for one shape."""
 
     def __init__(self, shape: Shape, features: str) -> None:
+        self.shape, self._features = shape, features
+        self._engines: list[object] = []  # they own the code
+
+    def _compiled(self, name: str, code: str, sizes: int, pointers: int) -> Callable[..., None]:
         import llvmlite.binding as llvm
 
-        self.shape = shape
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=features, opt=3
+            cpu=llvm.get_host_cpu_name(), features=self._features, opt=3
         )
-        module = llvm.parse_assembly(source(shape))
+        module = llvm.parse_assembly(code)
         module.verify()
-        self._engine = llvm.create_mcjit_compiler(module, machine)
-        self._engine.finalize_object()
-        address = self._engine.get_function_address("deviation")
+        engine = llvm.create_mcjit_compiler(module, machine)
+        engine.finalize_object()
+        self._engines.append(engine)
         # ctypes lets other threads run meanwhile.
-        self._call = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5, *[ctypes.c_void_p] * 6)(address)
+        types = [ctypes.c_int64] * sizes + [ctypes.c_void_p] * pointers
+        return ctypes.CFUNCTYPE(None, *types)(engine.get_function_address(name))
 
-    def __call__(self, left: Floats, keys: Packed, out: Floats) -> None:
-        """Averages of the rows `left` (n, k) into `out`, padded to groups of rows and strips of columns."""
-        shape, k, strips = self.shape, left.shape[1], keys.strips
-        left = _padded(left, shape.rows)
-        groups = len(left) // shape.rows
-        rows = _aligned(groups, k, shape.rows)
-        rows[:] = left.reshape(groups, shape.rows, k).transpose(0, 2, 1)
+    @cached_property
+    def deviation(self) -> Callable[..., None]:
+        return self._compiled("sums", source(self.shape, "expm1"), 6, 6)
+
+    @cached_property
+    def average(self) -> Callable[..., None]:
+        return self._compiled("sums", source(self.shape, "exp"), 6, 6)
+
+    @cached_property
+    def maps(self) -> dict[str, Callable[..., None]]:
+        return {name: self._compiled("map", entrywise(self.shape, name), 1, 3) for name in _MAPS}
+
+    def rows(self, base: float, left: Floats, keys: Packed, out: Floats) -> None:
+        """Deviations (base 1) or averages (0) of the rows `left` (n, k) into `out`, padded to groups and strips."""
+        shape, n, strips = self.shape, len(left), keys.strips
+        groups, whole = -(-n // shape.rows), n // shape.rows
         sums, total = _aligned(groups, strips, shape.rows, shape.width), _aligned(groups, shape.rows, shape.lanes)
         sums[:], total[:] = 0.0, 0.0
-        per = max(1, _CHUNK // (shape.width * (k + strips * shape.width)))
-        arrays = (rows, keys.right, keys.values, keys.q, sums, total)
-        self._call(groups, k, len(keys.q), per, strips, *(a.ctypes.data for a in arrays))
-        means = 1.0 / (1.0 + total.sum(axis=2))
+        if whole:
+            self._sums(base, left, keys, sums[:whole], total[:whole])
+        if whole < groups:
+            last = _padded(left[whole * shape.rows :], shape.rows)
+            self._sums(base, last, keys, sums[whole:], total[whole:])
+        means = 1.0 / (base + total.sum(axis=2))
         blocks = out.reshape(groups, shape.rows, strips, shape.width)
         np.multiply(sums.transpose(0, 2, 1, 3), means[:, :, None, None], out=blocks)
+
+    def _sums(self, base: float, left: Floats, keys: Packed, sums: Floats, total: Floats) -> None:
+        """Of the groups of rows that there are sums for."""
+        shape, k, strips = self.shape, left.shape[1], keys.strips
+        step, unit = (stride // left.itemsize for stride in left.strides)
+        if unit != 1:
+            left, step = np.ascontiguousarray(left), k
+        per = max(1, _CHUNK // (shape.width * (k + strips * shape.width)))
+        arrays = (left, keys.right, keys.values, keys.q, sums, total)
+        call = self.deviation if base else self.average
+        call(len(sums), k, len(keys.q), per, strips, step, *(a.ctypes.data for a in arrays))
+
+    def mapped(self, name: str, x: Floats, out: Floats, slopes: Sequence[float] = ()) -> Floats:
+        """The function of every entry of `x`, into `out`, which may be `x`; both lie in one piece."""
+        function, lanes = self.maps[name], self.shape.lanes
+        constants = np.asarray([slopes or (0.0, 0.0)])
+        whole = x.size // lanes
+        if whole:
+            function(whole, x.ctypes.data, out.ctypes.data, constants.ctypes.data)
+        if left := x.size - whole * lanes:
+            last = np.zeros(lanes)
+            last[:left] = x.reshape(-1)[-left:]
+            function(1, last.ctypes.data, last.ctypes.data, constants.ctypes.data)
+            out.reshape(-1)[-left:] = last[:left]
+        return out
 
 
 @dataclass(frozen=True)
@@ -93,14 +134,14 @@ class Packed:
     q: Floats  # (tiles, width)
 
     @classmethod
-    def of(cls, shape: Shape, right: Floats, q: Floats, values: Floats) -> Packed:
+    def of(cls, shape: Shape, scale: Floats | float, right: Floats, q: Floats, values: Floats) -> Packed:
         width = shape.width
         right, q, values = (_padded(a, width) for a in (right, q, values))
         values = _padded(values.T, width).T
         (m, k), v = right.shape, values.shape[1]
         tiles, strips = m // width, v // width
         keys, weighted = _aligned(tiles, k, width), _aligned(tiles, strips, width, width)
-        keys[:] = right.reshape(tiles, width, k).transpose(0, 2, 1)
+        np.multiply(right.reshape(tiles, width, k).transpose(0, 2, 1), scale, out=keys)
         blocks = values.reshape(tiles, width, strips, width).transpose(0, 2, 1, 3)
         np.multiply(q.reshape(tiles, 1, width, 1), blocks, out=weighted)
         return cls(keys, weighted, np.ascontiguousarray(q).reshape(tiles, width))
@@ -124,14 +165,23 @@ def _aligned(*shape: int) -> Floats:
     return raw[start : start + size].reshape(shape)
 
 
-def fused_deviation(compiled: Kernel, left: Floats, right: Floats, q: Floats, values: Floats, parts: int) -> Tasks:
-    """The formula above for left (n, k), right (m, k), q (m, 1), values (m, v), as tasks for some rows each."""
-    keys, rows = Packed.of(compiled.shape, right, q, values), compiled.shape.rows
+def fused_average(
+    compiled: Kernel,
+    base: float,
+    scale: Floats | float,
+    left: Floats,
+    right: Floats,
+    q: Floats,
+    values: Floats,
+    parts: int,
+) -> Tasks:
+    """The formulas above for left (n, k), scale·right (m, k), q (m, 1), values (m, v): tasks of some rows each."""
+    keys, rows = Packed.of(compiled.shape, scale, right, q, values), compiled.shape.rows
     groups = -(-len(left) // rows)
     out = np.empty((groups * rows, keys.strips * compiled.shape.width))
     ends = [groups * part // parts * rows for part in range(parts + 1)]
     parts_of_rows = [(left[a:b], keys, out[a:b]) for a, b in pairwise(ends) if a < b]
-    return out[: len(left), : values.shape[1]], [partial(compiled, *part) for part in parts_of_rows]
+    return out[: len(left), : values.shape[1]], [partial(compiled.rows, base, *part) for part in parts_of_rows]
 
 
 @cache
@@ -152,9 +202,50 @@ def kernel() -> Kernel | None:
 # -- the code ----------------------------------------------------------------------------------------------
 
 
-def source(shape: Shape) -> str:
-    """The function in LLVM's intermediate language."""
-    return "\n".join(_Writer(shape).lines())
+def source(shape: Shape, function: Literal["exp", "expm1"]) -> str:
+    """The sums in LLVM's intermediate language."""
+    return "\n".join(_Writer(shape).sums(function))
+
+
+def entrywise(shape: Shape, function: str) -> str:
+    """A function of every entry."""
+    return "\n".join(_Writer(shape).map(function))
+
+
+# Φ(x), x Φ(x), and x/(1 + e^−g(x)) with g(x) = a x + b x³.
+_MAPS = ("normal_cdf", "gelu", "gated")
+
+
+# Mills' ratio: e^{x²/2} Φ(−x) = P(t)/(x + 4) with t = (x − 4)/(x + 4) in [−1, 1). P of degree 24 interpolates in
+# Chebyshev's 60 points; its coefficients from the lowest on, the first one as a sum of two.
+_MILLS = (
+    0.7552851304157515,
+    -2.3492314557830853e-17,
+    -0.6078966419718923,
+    0.3871374007422149,
+    -0.1865218579596366,
+    0.060396574890917876,
+    -0.007540188967386312,
+    -0.0034796923670479736,
+    0.0016308184674099085,
+    0.00013334430941183256,
+    -0.00023109501736277426,
+    -1.908246351414571e-06,
+    3.514511190283765e-05,
+    7.166587641195121e-07,
+    -5.921611045923978e-06,
+    -6.298367338492369e-07,
+    1.0247851016552774e-06,
+    2.7246296951145873e-07,
+    -1.597739614223922e-07,
+    -8.686647015997893e-08,
+    1.7844927772981415e-08,
+    2.1427603843452355e-08,
+    -5.873626764987191e-10,
+    -3.73064508186837e-09,
+    -1.1997782031253095e-10,
+    3.403312308649495e-10,
+)
 
 
 class _Writer:
@@ -218,39 +309,134 @@ class _Writer:
             f"{name}.end:",
         ]
 
-    def product(self, sums: list[str], a: str, a_row: int, a_step: str, b: str, k: str) -> None:
-        """sums[r][c] += a[k, r] b[k, c] for one k: `a` is read entry by entry, `b` a row of vectors."""
+    def product(self, sums: list[str], a: list[str], b: str, k: str) -> None:
+        """sums[r][c] += a[r][k] b[k, c] for one k: `a` are rows, read entry by entry, `b` a row of vectors."""
         shape = self.shape
         base = self.address(b, self.put(f"mul nuw nsw i64 {k}, {shape.width}"))
         row = [self.load(self.at(base, c * shape.lanes)) for c in range(shape.vectors)]
-        left = self.address(a, k if a_step == "1" else self.put(f"mul nuw nsw i64 {k}, {a_step}"))
         for r in range(shape.rows):
-            x = self.broadcast(self.at(left, r * a_row))
+            x = self.broadcast(self.address(a[r], k))
             for c in range(shape.vectors):
                 sums[r * shape.vectors + c] = self.fma(x, row[c], sums[r * shape.vectors + c])
 
-    def expm1(self, x: str) -> str:
-        """x = n log 2 + r, |r| <= log(2)/2: 2^n expm1(r) + (2^n - 1). The caller keeps |x| below 700."""
+    def binary(self, operation: str, a: str, b: str) -> str:
+        return self.put(f"{operation} {self.vector} {a}, {b}")
+
+    def polynomial(self, x: str, coefficients: Sequence[float]) -> str:
+        """Horner's scheme, the leading coefficient last."""
+        *lower, first = coefficients
+        p = self.splat(first)
+        for c in reversed(lower):
+            p = self.fma(p, x, self.splat(c))
+        return p
+
+    def reduced(self, x: str, low: str | None = None) -> tuple[str, str]:
+        """x + low = n log 2 + r, |r| <= log(2)/2: expm1(r), and n as an integer."""
         v, magic = self.vector, self.splat(6755399441055744.0)  # 1.5·2^52: adding it rounds to a whole number
         t = self.fma(x, self.splat(1.4426950408889634), magic)
-        n = self.put(f"fsub {v} {t}, {magic}")
+        n = self.binary("fsub", t, magic)
         r = self.fma(n, self.splat(-2.3190468138462996e-17), self.fma(n, self.splat(-0.6931471805599453), x))
-        p = self.splat(1 / math.factorial(13))
-        for k in range(12, 1, -1):
-            p = self.fma(p, r, self.splat(1 / math.factorial(k)))
-        p = self.fma(self.put(f"fmul {v} {p}, {r}"), r, r)
-        whole = self.put(f"bitcast {v} {t} to {self.integers}")
-        biased = self.put(f"add {self.integers} {whole}, {self._integers(1023)}")
-        s = self.put(
-            f"bitcast {self.integers} {self.put(f'shl {self.integers} {biased}, {self._integers(52)}')} to {v}"
-        )
-        return self.fma(p, s, self.put(f"fsub {v} {s}, {self.splat(1.0)}"))
+        r = r if low is None else self.binary("fadd", r, low)
+        p = self.polynomial(r, [1 / math.factorial(k) for k in range(2, 14)])
+        p = self.fma(self.binary("fmul", p, r), r, r)
+        return p, self.put(f"bitcast {v} {t} to {self.integers}")
+
+    def power(self, n: str) -> str:
+        """2^n for the integers of `reduced`, of which the lower bits count."""
+        biased = self.put(f"add {self.integers} {n}, {self._integers(1023)}")
+        shifted = self.put(f"shl {self.integers} {biased}, {self._integers(52)}")
+        return self.put(f"bitcast {self.integers} {shifted} to {self.vector}")
+
+    def scaled(self, x: str, n: str) -> str:
+        """2^n x for n > −2000: in two steps, since 2^n may underflow."""
+        low = self.put(f"shl {self.integers} {n}, {self._integers(52)}")  # away with the bits of 1.5·2^52
+        half = self.put(f"ashr {self.integers} {low}, {self._integers(53)}")
+        rest = self.put(f"sub {self.integers} {n}, {half}")
+        return self.binary("fmul", self.binary("fmul", x, self.power(half)), self.power(rest))
+
+    def expm1(self, x: str) -> str:
+        """2^n expm1(r) + (2^n − 1). The caller keeps |x| below 700."""
+        p, n = self.reduced(x)
+        s = self.power(n)
+        return self.fma(p, s, self.binary("fsub", s, self.splat(1.0)))
+
+    def exp(self, x: str) -> str:
+        p, n = self.reduced(x)
+        s = self.power(n)
+        return self.fma(p, s, s)
+
+    def normal_cdf(self, x: str) -> str:
+        """Φ(−|x|) = e^{−x²/2} P(t)/(|x| + 4), each quotient corrected once; Φ(x) = 1 − Φ(−x)."""
+        one, four, minus_four = (self.splat(c) for c in (1.0, 4.0, -4.0))
+        a = self.size(x, 40.0)
+        inverse = self.binary("fdiv", one, self.binary("fadd", a, four))
+        t = self.binary("fmul", self.binary("fsub", a, four), inverse)
+        left = self.fma(self.binary("fadd", t, one), minus_four, a)
+        t = self.fma(self.fma(self.minus(t), a, left), inverse, t)
+        square = self.binary("fmul", t, t)  # even and odd powers apart: two short chains
+        first, rest, *others = _MILLS
+        slope = self.fma(self.polynomial(square, others[1::2]), t, self.polynomial(square, others[::2]))
+        p = self.fma(slope, t, self.splat(first))
+        lost = self.fma(slope, t, self.binary("fsub", self.splat(first), p))
+        lost = self.binary("fadd", lost, self.splat(rest))
+        ratio = self.binary("fmul", p, inverse)
+        left = self.fma(self.minus(ratio), a, self.fma(ratio, minus_four, p))
+        ratio = self.fma(self.binary("fadd", left, lost), inverse, ratio)
+        square, half = self.binary("fmul", a, a), self.splat(-0.5)
+        low = self.fma(a, a, self.minus(square))
+        e, n = self.reduced(self.binary("fmul", square, half), self.binary("fmul", low, half))
+        tail = self.scaled(self.fma(ratio, e, ratio), n)
+        return self.where_positive(x, self.binary("fsub", one, tail), tail)
+
+    def gelu(self, x: str) -> str:
+        return self.binary("fmul", x, self.normal_cdf(x))
+
+    def gated(self, x: str) -> str:
+        """x/(1 + e) or x e/(1 + e) with e = e^−|g|."""
+        one, (a, b) = self.splat(1.0), (self.broadcast(self.at("%slopes", k)) for k in range(2))
+        g = self.binary("fmul", x, self.fma(self.binary("fmul", x, x), b, a))
+        e, n = self.reduced(self.minus(self.size(g, 800.0)))
+        e = self.scaled(self.binary("fadd", e, one), n)
+        top = self.where_positive(g, x, self.binary("fmul", x, e))
+        return self.binary("fdiv", top, self.binary("fadd", e, one))
+
+    def minus(self, x: str) -> str:
+        return self.put(f"fneg {self.vector} {x}")
+
+    def size(self, x: str, most: float) -> str:
+        """|x|, at most so much; nan stays nan."""
+        negative = self.put(f"fcmp olt {self.vector} {x}, {self.splat(0.0)}")
+        a = self._select(negative, self.minus(x), x)
+        return self._select(self.put(f"fcmp ogt {self.vector} {a}, {self.splat(most)}"), self.splat(most), a)
+
+    def where_positive(self, x: str, a: str, b: str) -> str:
+        return self._select(self.put(f"fcmp ogt {self.vector} {x}, {self.splat(0.0)}"), a, b)
+
+    def _select(self, condition: str, a: str, b: str) -> str:
+        v = self.vector
+        return self.put(f"select <{self.shape.lanes} x i1> {condition}, {v} {a}, {v} {b}")
 
     def _integers(self, x: int) -> str:
         return "<" + ", ".join([f"i64 {x}"] * self.shape.lanes) + ">"
 
-    def lines(self) -> list[str]:
-        shape, v = self.shape, self.vector
+    def map(self, function: str) -> list[str]:
+        """The function of %n vectors."""
+        for i, _ in self.loop("i", "0", "%n", "entry", []):
+            place = self.put(f"mul nuw nsw i64 {i}, {self.shape.lanes}")
+            x = self.load(self.address("%x", place))
+            value = {"normal_cdf": self.normal_cdf, "gelu": self.gelu, "gated": self.gated}[function](x)
+            self.store(value, self.address("%out", place))
+        return self.function("map", "i64 %n, ptr %x, ptr %out, ptr %slopes", [*self.code, "  ret void"])
+
+    def function(self, name: str, arguments: str, code: list[str]) -> list[str]:
+        lanes, v = self.shape.lanes, self.vector
+        attributes = f'"prefer-vector-width"="{64 * lanes}" "min-legal-vector-width"="{64 * lanes}" nounwind'
+        declared = f"declare {v} @llvm.fma.v{lanes}f64({v}, {v}, {v})"
+        return [declared, f"define void @{name}({arguments}) {attributes} {{", "entry:", *code, "}"]
+
+    def sums(self, function: Literal["exp", "expm1"]) -> list[str]:
+        """Of a chunk of tiles, for every group of rows."""
+        shape = self.shape
         rows, vectors, lanes, width = shape.rows, shape.vectors, shape.lanes, shape.width
         zero, whole = [self.splat(0.0)] * (rows * vectors), range(rows * vectors)
         pointers = ", ".join(f"ptr noalias %{name}" for name in ("left", "right", "w", "q", "out", "total"))
@@ -259,7 +445,9 @@ class _Writer:
         self.code += ["  %tn = add nuw nsw i64 %t0, %per", "  %less = icmp slt i64 %tn, %tiles"]
         self.code += ["  %t1 = select i1 %less, i64 %tn, i64 %tiles"]
         for g, _ in self.loop("g", "0", "%groups", "chunk", []):
-            group = self.address("%left", self.put(f"mul i64 {g}, {self.put(f'mul i64 %K, {rows}')}"))
+            group = [self.address("%left", self.put(f"mul i64 {g}, {self.put(f'mul i64 %step, {rows}')}"))]
+            for _ in range(rows - 1):
+                group.append(self.address(group[-1], "%step"))
             means = self.address("%total", self.put(f"mul i64 {g}, {rows * lanes}"))
             sums_of_group = self.address(
                 "%out", self.put(f"mul i64 {g}, {self.put(f'mul i64 %strips, {rows * width}')}")
@@ -269,7 +457,7 @@ class _Writer:
                 sums = list(zero)
                 for k, now in self.loop("k", "0", "%K", "t.body", sums):
                     sums[:] = now
-                    self.product(sums, group, 1, str(rows), keys, k)
+                    self.product(sums, group, keys, k)
                 for place in whole:
                     self.store(sums[place], self.at("%tile", place * lanes))
                 weights = self.address("%q", self.put(f"mul i64 {t}, {width}"))
@@ -278,7 +466,7 @@ class _Writer:
                     mean = self.load(self.at(means, r * lanes))
                     for c in range(vectors):
                         entry = self.at("%tile", (r * vectors + c) * lanes)
-                        m = self.expm1(self.load(entry))
+                        m = {"exp": self.exp, "expm1": self.expm1}[function](self.load(entry))
                         self.store(m, entry)
                         mean = self.fma(m, q[c], mean)
                     self.store(mean, self.at(means, r * lanes))
@@ -291,7 +479,7 @@ class _Writer:
                     sums = [self.load(self.at(target, place * lanes)) for place in whole]
                     for j, now in self.loop("j", "0", str(width), "s.body", sums):
                         sums[:] = now
-                        self.product(sums, "%tile", width, "1", strip, j)
+                        self.product(sums, [self.at("%tile", r * width) for r in range(rows)], strip, j)
                     for place in whole:
                         self.store(sums[place], self.at(target, place * lanes))
         tail = [
@@ -300,13 +488,5 @@ class _Writer:
             "done:",
             "  ret void",
         ]
-        sizes = "i64 %groups, i64 %K, i64 %tiles, i64 %per, i64 %strips"
-        attributes = f'"prefer-vector-width"="{64 * lanes}" "min-legal-vector-width"="{64 * lanes}" nounwind'
-        return [
-            f"declare {v} @llvm.fma.v{lanes}f64({v}, {v}, {v})",
-            f"define void @deviation({sizes}, {pointers}) {attributes} {{",
-            "entry:",
-            *self.code,
-            *tail,
-            "}",
-        ]
+        sizes = "i64 %groups, i64 %K, i64 %tiles, i64 %per, i64 %strips, i64 %step"
+        return self.function("sums", f"{sizes}, {pointers}", [*self.code, *tail])

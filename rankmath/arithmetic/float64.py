@@ -34,6 +34,10 @@ _THREADED_ENTRIES = 2**18
 # Use the compiled kernel from this many pairs of tokens, and for values at least this wide: it pads them to 32.
 _COMPILED_ENTRIES = 2**14
 _COMPILED_WIDTH = 16
+# … and compiled functions from this many entries.
+_COMPILED_MAP = 2**10
+# Logits up to this size need no largest one taken off them.
+_LARGEST_LOGIT = 600.0
 # Above this size max and −min beat max of a temporary abs(a).
 _LONG = 2**14
 _LARGEST_BLOCK_BYTES = 6 * 2**30
@@ -209,7 +213,7 @@ class Float64:
 
     def sum_with_temporary(self, a: Array, b: Array) -> Array:
         """a + b in the place of a, which nobody else holds."""
-        if self._numpy and a.shape == b.shape:
+        if self._numpy and np.broadcast_shapes(a.shape, b.shape) == a.shape:
             a += b
             return a
         return a + b
@@ -292,14 +296,33 @@ class Float64:
     def tanh(self, a: Array) -> Array:
         return self.xp.tanh(a)
 
-    def erfc(self, a: Array) -> Array:
+    def normal_cdf(self, a: Array) -> Array:
+        """Φ(a) = erfc(−a/√2)/2."""
+        if found := self._mapped("normal_cdf", a):
+            return found(np.empty_like(a))
         if not self._native:
             library = type(a).__module__.partition(".")[0]
             raise InvalidArgument(
                 f"mlp: activation 'gelu' needs erfc, which {library} lacks; use NumPy or CuPy arrays"
             )
         special = import_module("scipy.special" if self._numpy else "cupyx.scipy.special")
-        return special.erfc(a)
+        return special.erfc(a / -self.root_two) / 2
+
+    def activated(self, name: Literal["gelu", "gated"], a: Array, slopes: tuple[float, float]) -> Array | None:
+        """a Φ(a), or a/(1 + e^−g(a)), in the place of a; None if no kernel does it."""
+        found = self._mapped(name, a, slopes)
+        return found(a) if found else None
+
+    def _mapped(
+        self, name: str, a: Array, slopes: tuple[float, float] = (0.0, 0.0)
+    ) -> Callable[[Floats], Floats] | None:
+        """A compiled function of every entry, to be told where its values go; None where NumPy takes as long."""
+        if not self._numpy or a.size < _COMPILED_MAP or not a.flags.c_contiguous:
+            return None
+        from rankmath.arithmetic import compiled
+
+        kernel = compiled.kernel()
+        return None if kernel is None else lambda out: kernel.mapped(name, a, out, slopes)
 
     def middle(self, a: Array) -> Array:
         return a
@@ -329,25 +352,39 @@ class Float64:
     def fused_deviation(self, left: Array, right: Array, q: Array, values: Array, scale: Array) -> Array:
         """Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j) with m = expm1(scale · left rightᵀ), no n × n matrix in memory."""
         if self._numpy:
-            return self._compiled_deviation(left * scale, right, q, values)
+            return self._compiled_average(1.0, scale, left, right, q, values)
         from rankmath.arithmetic.cuda import fused_deviation
 
         return fused_deviation(left, right, q, values, self.factor(scale))
 
-    def _compiled_deviation(self, left: Array, right: Array, q: Array, values: Array) -> Array:
+    def fused_softmax(
+        self, queries: Array, keys: Array, added: Array | None, values: Array, root: float
+    ) -> Array | None:
+        """softmax((queries keysᵀ + 1 addedᵀ)/root) values, where `fuses` says so; None if e^logit may overflow."""
+        lengths = [math.sqrt(float(np.einsum("ij,ij->i", a, a).max())) for a in (queries, keys)]
+        spread = 0.0 if added is None else float(added.max() - added.min())
+        if not (lengths[0] * lengths[1] + spread) / root <= _LARGEST_LOGIT:  # Cauchy–Schwarz
+            return None
+        q = np.ones((keys.shape[0], 1)) if added is None else np.exp((added - added.max()) / root)
+        return self._compiled_average(0.0, 1.0 / root, queries, keys, q, values)
+
+    def _compiled_average(
+        self, base: float, scale: Array, left: Array, right: Array, q: Array, values: Array
+    ) -> Array:
         from rankmath.arithmetic import compiled
 
         kernel = compiled.kernel()
         assert kernel is not None
         if left.ndim > 2:
-            lead = np.broadcast_shapes(*(a.shape[:-2] for a in (left, right, q, values)))
-            many = [np.broadcast_to(a, (*lead, *a.shape[-2:])) for a in (left, right, q, values)]
+            lead = np.broadcast_shapes(*(np.shape(a)[:-2] for a in (scale, left, right, q, values)))
+            many = [np.broadcast_to(a, (*lead, *np.shape(a)[-2:])) for a in (scale, left, right, q, values)]
             out = np.empty((*lead, left.shape[-2], values.shape[-1]))
             for place in np.ndindex(*lead):
-                out[place] = self._compiled_deviation(*(a[place] for a in many))
+                out[place] = self._compiled_average(base, *(a[place] for a in many))
             return out
         entries = left.shape[0] * right.shape[0]
-        out, tasks = compiled.fused_deviation(kernel, left, right, q, values, self.threads_for(entries))
+        threads = self.threads_for(entries)
+        out, tasks = compiled.fused_average(kernel, base, scale, left, right, q, values, threads)
         list(self.in_turn(tasks, entries))
         return out
 

@@ -27,7 +27,12 @@ _GATES: dict[str, tuple[Fraction, Fraction, bool]] = {
 
 
 def activate(A: System, activation: str, u: Array, grow: Array = 1) -> Array:
-    """act(grow·u), for relu and gelu over grow."""
+    """act(grow·u), for relu and gelu over grow; nobody else holds u."""
+    if not A.unbounded and isinstance(grow, int) and (activation == "gelu" or activation in _GATES):
+        a, b = _gate_slopes(A, activation) if activation in _GATES else (0.0, 0.0)
+        found = A.activated("gelu" if activation == "gelu" else "gated", u, (2.0 * a, 2.0 * b))
+        if found is not None:
+            return found
     if activation == "relu":
         return A.maximum(u, 0 * u)
     if activation == "tanh":
@@ -113,8 +118,11 @@ def _gate(A: System, activation: str, x: Array) -> Array:
 
 
 def _open(A: System, gate: Array) -> Array:
-    """(1 + tanh g)/2 = 1/(1 + e^{−2g})."""
-    return 1 / (1 + A.exp(-2 * gate)) if A.unbounded else A.exp(gate - A.abs(gate)) / (1 + A.exp(-2 * A.abs(gate)))
+    """(1 + tanh g)/2 = 1/(1 + e^{−2g}), in float64 1/(1 + e) or e/(1 + e) with e = e^{−2|g|}."""
+    if A.unbounded:
+        return 1 / (1 + A.exp(-2 * gate))
+    e = A.exp(-2.0 * A.abs(gate))
+    return A.where(gate > 0, 1.0, e) / (1.0 + e)
 
 
 def _held(A: System, x: Array) -> Array:
@@ -178,4 +186,4 @@ def _normal_density(A: System, u: Array) -> Array:
 
 
 def _normal_cdf(A: System, u: Array) -> Array:
-    return A.erfc(-u / A.root_two) / 2
+    return A.erfc(-u / A.root_two) / 2 if A.unbounded else A.normal_cdf(u)

@@ -12,15 +12,20 @@ from rankmath.validation import Array
 
 
 def in_row_blocks(
-    A: Float64, function: Callable[[Array, int], Array], rows: Array, columns: int, least: int = 1
+    A: Float64,
+    function: Callable[[Array, int], Array],
+    rows: Array,
+    columns: int,
+    least: int = 1,
+    products: bool = False,
 ) -> Array:
     """function(rows, index of the first), a block of rows at a time: no full n × n matrix is ever held.
 
-    `least` blocks a thread, for work that is less the further down.
+    `least` blocks a thread, for work that is less the further down; larger ones where `products` are most of it.
     """
     n = rows.shape[-2]
     batch = math.prod(rows.shape[:-2])
-    entries = A.block_entries if batch == 1 else A.batch_entries
+    entries = A.block_entries if batch == 1 and not products else A.batch_entries
     parts = -(-n // max(1, entries // max(1, columns * batch)))
     threads = A.threads_for(n * columns) if batch == 1 else 1
     if threads > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from typing import TypeAlias
 
 import numpy as np
@@ -126,38 +126,41 @@ def attention_matrices(net: Network, X: ArrayLike, *, backend: Backend | None = 
 
 def apply_sublayer(A: Float64, sublayer: Sublayer, X: Array, masks: dict[int, Mask | None]) -> Array:
     """after(skip·X + map(before(X))), by the definition."""
-    Y, out = _normed(A, sublayer.before, X), sublayer.skip * X if sublayer.skip else 0.0
+    Y, out = _normed(A, sublayer.before, X), None
     if isinstance(sublayer.map, Attention):
-        attention, mask = sublayer.map, masks[id(sublayer.map)]
-        if A.on_gpu and Y.ndim == 2:  # few calls: there each costs more than it does
-            V = attend(A, attention, slice(None), Y, mask, A.matmul(Y, attention.value))
-            out = out + A.xp.sum(V if attention.output is None else A.matmul(V, attention.output), axis=0)
-        else:
-            # One head at a time, or one a thread: memory n² or less each, not H n².
-            joint = _joint(A, attention, Y)
-            heads = [partial(_head, A, attention, h, Y, mask, joint[h]) for h in range(attention.heads)]
-            entries = 0 if A.cuts_finely else attention.heads * Y.shape[-2] * math.prod(Y.shape[:-1])
-            found = A.in_turn(heads, entries)
-            if attention.output is None:
-                for V in found:
-                    out = out + V
-            elif attention.output.ndim == 3:  # all heads side by side: their sum is one product
-                output = attention.output.reshape(-1, attention.output.shape[-1])
-                out = out + A.matmul(A.concat(list(found), axis=-1), output)
-            else:
-                for h, V in enumerate(found):
-                    out = out + A.matmul(V, attention.output[h, ...])
-        if attention.bias is not None:
-            out = out + attention.bias[..., None, :]
+        out = _attended(A, sublayer.map, Y, masks[id(sublayer.map)])
     elif sublayer.map is not None:
-        out = out + _mlp(A, sublayer.map, Y)
-    return _normed(A, sublayer.after, out + 0.0 * X if isinstance(out, float) else out)
+        out = _mlp(A, sublayer.map, Y)
+    if sublayer.skip and out is not None:
+        out = A.sum_with_temporary(out, X if sublayer.skip == 1.0 else sublayer.skip * X)
+    return _normed(A, sublayer.after, sublayer.skip * X if out is None else out)
+
+
+def _attended(A: Float64, attention: Attention, Y: Array, mask: Mask | None) -> Array:
+    """Σ_h P_h Y W_h + bias."""
+    if A.on_gpu and Y.ndim == 2:  # few calls: there each costs more than it does
+        V = attend(A, attention, slice(None), Y, mask, A.matmul(Y, attention.value))
+        out = A.xp.sum(V if attention.output is None else A.matmul(V, attention.output), axis=0)
+    else:
+        # One head at a time, or one a thread: memory n² or less each, not H n².
+        joint, heads = _joint(A, attention, Y), range(attention.heads)
+        entries = 0 if A.cuts_finely else attention.heads * Y.shape[-2] * math.prod(Y.shape[:-1])
+        found = A.in_turn([partial(_head, A, attention, h, Y, mask, joint[h]) for h in heads], entries)
+        if attention.output is None:
+            out = reduce(A.sum_with_temporary, found)
+        elif attention.output.ndim == 3:  # all heads side by side: their sum is one product
+            output = attention.output.reshape(-1, attention.output.shape[-1])
+            out = A.matmul(A.concat(list(found), axis=-1), output)
+        else:
+            terms = (A.matmul(V, attention.output[h, ...]) for h, V in enumerate(found))
+            out = reduce(A.sum_with_temporary, terms)
+    return out if attention.bias is None else A.sum_with_temporary(out, attention.bias[..., None, :])
 
 
 #: From so many tokens on, the queries of all heads are one product, and so are keys and values.
 _JOINT = 64
-#: Queries and keys of one head, or None where the head makes its own.
-Made: TypeAlias = tuple[Array, Array] | None
+#: Queries, keys and what is added for each key (..., n, 1), of one head.
+Made: TypeAlias = tuple[Array, Array, Array | None] | None
 
 
 def _joint(A: Float64, attention: Attention, Y: Array) -> list[tuple[Made, Array]]:
@@ -171,8 +174,9 @@ def _joint(A: Float64, attention: Attention, Y: Array) -> list[tuple[Made, Array
         made = A.matmul(Y, A.xp.reshape(A.xp.permute_dims(W, (1, 0, 2)), (d, H * k)))
         return [made[..., h * k : (h + 1) * k] for h in range(H)]
 
+    added = [None] * H if attention.key_bias is None else parts(attention.key_bias[..., None])
     queries, keys, values = parts(attention.query), parts(attention.key), parts(attention.value)
-    return [((q, k), v) for q, k, v in zip(queries, keys, values, strict=True)]
+    return [((q, k, a), v) for q, k, a, v in zip(queries, keys, added, values, strict=True)]
 
 
 def _head(
@@ -190,24 +194,27 @@ def attend(
     A: Float64, attention: Attention, h: Head, X: Array, mask: Mask | None, V: Array, made: Made = None
 ) -> Array:
     """P_h V, in blocks of rows where P is larger than the arithmetic's budget; (H, n, v) for all heads."""
+    keys, added = _keys(A, attention, h, X, made)
+    if isinstance(h, int) and X.ndim == 2 and mask is None and attention.position is None and A.fuses(X, V):
+        queries = A.matmul(X, attention.query[h, ...]) if made is None else made[0]
+        found = A.fused_softmax(queries, keys, added, V, math.sqrt(attention.d_qk))
+        if found is not None:
+            return found
     n, heads = int(X.shape[-2]), 1 if isinstance(h, int) else attention.heads
     rows = max(1, A.lone_entries // (heads * n * math.prod(X.shape[:-2])))
     blocks = [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
-    keys = _keys(A, attention, h, X, made)
     # Each P is used up before the next is made: all in one buffer.
     product = A.passing_product
-    parts = [A.matmul(_weights(A, attention, h, X, keys, mask, b, product, made), V) for b in blocks]
+    parts = [A.matmul(_weights(A, attention, h, X, (keys, added), mask, b, product, made), V) for b in blocks]
     return parts[0] if len(parts) == 1 else A.concat(parts, axis=-2)
 
 
 def _keys(A: Float64, attention: Attention, h: Head, X: Array, made: Made = None) -> tuple[Array, Array | None]:
-    """What the queries are multiplied with, (..., d_qk, n), and what is added for each key, (..., 1, n)."""
-    keys = X if made is None else made[1]
-    if made is None and attention.key is not None:
-        keys = A.matmul(X, attention.key[h, ...])
-    if attention.key_bias is None:
-        return A.transpose(keys), None
-    return A.transpose(keys), A.transpose(A.matmul(X, attention.key_bias[h, ...][..., None]))
+    """What the queries are multiplied with, (..., n, d_qk), and what is added for each key, (..., n, 1)."""
+    if made is not None:
+        return made[1:]
+    keys = X if attention.key is None else A.matmul(X, attention.key[h, ...])
+    return keys, None if attention.key_bias is None else A.matmul(X, attention.key_bias[h, ...][..., None])
 
 
 def _weights(
@@ -223,9 +230,9 @@ def _weights(
 ) -> Array:
     """The rows of P_h that `block` picks; `product` makes the logits, and says where."""
     queries = A.matmul(X[..., block, :], attention.query[h, ...]) if made is None else made[0][..., block, :]
-    logits = (product or A.matmul)(queries, keys[0])
+    logits = (product or A.matmul)(queries, A.transpose(keys[0]))
     if keys[1] is not None:
-        logits = A.difference_of_temporary(logits, -keys[1])
+        logits = A.sum_with_temporary(logits, A.transpose(keys[1]))
     # In place from here on: another n × n matrix costs more to fetch than to fill.
     root = math.sqrt(attention.d_qk)
     if attention.position is None and mask is None:
@@ -241,15 +248,15 @@ def _weights(
 
 def _mlp(A: Float64, f: MLP, Y: Array) -> Array:
     def mapped(rows: Array, start: int) -> Array:
-        hidden = A.matmul(rows, f.W_in)
+        hidden = A.passing_product(rows, f.W_in)
         if f.b_in is not None:
-            hidden = hidden + f.b_in
+            hidden = A.sum_with_temporary(hidden, f.b_in)
         out = A.matmul(activate(A, f.activation, hidden), f.W_out)
         if f.b_out is not None:
-            out = out + f.b_out
+            out = A.sum_with_temporary(out, f.b_out)
         return out + rows if f.skip else out
 
-    return in_row_blocks(A, mapped, Y, f.W_in.shape[-1])
+    return in_row_blocks(A, mapped, Y, f.W_in.shape[-1], products=True)
 
 
 def layer_norm(A: Arithmetic, norm: LayerNorm, Y: Array) -> Array:
@@ -258,12 +265,11 @@ def layer_norm(A: Arithmetic, norm: LayerNorm, Y: Array) -> Array:
         Y = Y - A.sum(Y, axis=-2) / Y.shape[-2]
         return Y / A.nonzero(A.sqrt(A.sum(Y * Y, axis=-2) / Y.shape[-2] + norm.floor))
     d = Y.shape[-1]
-    if norm.kind == "standard":
-        Y = Y - A.sum(Y, axis=-1) / d
+    given, Y = Y, Y - A.sum(Y, axis=-1) / d if norm.kind == "standard" else Y
     squares = A.sum(Y * Y, axis=-1)
     length = A.sqrt(squares if norm.kind == "sphere" else squares / d + norm.floor)
     if A.any(length == 0):
         raise InvalidArgument(f"X: a token is zero before LayerNorm {norm.kind!r}; it has no direction")
-    Y = Y / length
+    Y = Y / length if Y is given else A.quotient_of_temporary(Y, length)
     Y = Y if norm.gain is None else Y * norm.gain
-    return Y if norm.offset is None else Y + norm.offset
+    return Y if norm.offset is None else A.difference_of_temporary(Y, -norm.offset)

@@ -40,7 +40,7 @@ class Heads:
 
         def split(weight: Floats) -> Floats:
             d, width = weight.shape
-            return np.ascontiguousarray(weight.reshape(d, H, width // H).transpose(1, 0, 2))
+            return weight.reshape(d, H, width // H).transpose(1, 0, 2)  # a view: all heads are one product there
 
         def rows(bias: Floats | None) -> Floats | None:
             return None if bias is None else bias.reshape(H, -1)

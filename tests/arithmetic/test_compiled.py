@@ -10,6 +10,7 @@ import rankmath as rm
 from rankmath.arithmetic import compiled
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.close import by_expm1
+from rankmath.attention.softmax import row_softmax
 
 binding = pytest.importorskip("llvmlite.binding", reason="the compiled kernel needs llvmlite (extra 'fast')")
 
@@ -30,8 +31,8 @@ def drawn(n, m, k, v, size):
     return left * size / k, right, q / q.sum(), values
 
 
-def averages(kernel, left, right, q, values, parts=1):
-    out, tasks = compiled.fused_deviation(kernel, left, right, q, values, parts)
+def averages(kernel, left, right, q, values, parts=1, base=1.0, scale=1.0):
+    out, tasks = compiled.fused_average(kernel, base, scale, left, right, q, values, parts)
     for task in tasks:
         task()
     return out
@@ -61,6 +62,65 @@ def test_expm1_to_the_last_bits(kernel, x):
         assert abs(found - exact) <= 6e-16 * abs(exact)
 
 
+@pytest.mark.parametrize("size", [1e-12, 0.3, 30.0])
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_averages_of_exponentials_are_the_softmax(kernel, sizes, size):
+    left, right, q, values = drawn(*sizes, size)
+    weights = row_softmax(left @ right.T + np.log(q).T)
+    scale = (weights * (1 + np.abs(left) @ np.abs(right).T)) @ np.abs(values)
+    for parts in (1, 3):
+        found = averages(kernel, left[:, ::-1], right[:, ::-1] / 4, q, values, parts, base=0.0, scale=4.0)
+        assert (np.abs(found - weights @ values) <= 1e-14 * scale).all()
+
+
+def mapped(kernel, name, x, slopes=()):
+    return kernel.mapped(name, x, np.empty_like(x), slopes)
+
+
+def units_apart(found, exact):
+    """|found − exact| in units of the last place of a double."""
+    return [
+        float(abs(mpmath.mpf(float(a)) - e)) / np.spacing(abs(float(e))) for a, e in zip(found, exact, strict=True)
+    ]
+
+
+def test_the_normal_distribution_to_three_units_of_the_last_place(kernel):
+    rng = np.random.default_rng(0)
+    sizes = 10.0 ** rng.uniform(-20, 1.57, 100)
+    x = np.concatenate([rng.uniform(-37.5, 8.3, 400), sizes, -sizes, [0.0, -4.0, 4.0, -37.6, 60.0, -60.0]])
+    with mpmath.workdps(40):
+        exact = [mpmath.erfc(-mpmath.mpf(a) / mpmath.sqrt(2)) / 2 for a in x]
+        assert max(units_apart(mapped(kernel, "normal_cdf", x), exact)) < 3
+        normal = x[np.abs(x + 37.55) > 0.1]  # the others have a product with a denormal number
+        values = [mpmath.mpf(a) * mpmath.erfc(-mpmath.mpf(a) / mpmath.sqrt(2)) / 2 for a in normal]
+        assert max(units_apart(mapped(kernel, "gelu", normal), values)) < 4
+    assert np.isnan(mapped(kernel, "normal_cdf", np.asarray([np.nan]))).all()
+    np.testing.assert_array_equal(mapped(kernel, "normal_cdf", np.asarray([-np.inf, np.inf])), [0.0, 1.0])
+
+
+@pytest.mark.parametrize("slopes", [(1.0, 0.0), (1.5957691216057308, 0.07135481282961344)])
+def test_gated_activations_to_the_last_bits(kernel, slopes):
+    """x/(1 + e^−g): what g is rounded by, a few units of its last place, is the relative error of e^−g."""
+    x = np.concatenate([np.random.default_rng(1).uniform(-18, 18, 301), [0.0, 1e-200, -1e3, 1e3]])
+    with mpmath.workdps(40):
+        gates = [mpmath.mpf(a) * (mpmath.mpf(a) ** 2 * slopes[1] + slopes[0]) for a in x]
+        exact = [mpmath.mpf(a) / (1 + mpmath.exp(-g)) for a, g in zip(x, gates, strict=True)]
+        apart = units_apart(mapped(kernel, "gated", x, slopes), exact)
+        assert all(units < 4 + 4 * min(abs(g), 700) for units, g in zip(apart, gates, strict=True))
+
+
+def test_the_polynomial_of_mills_ratio_is_chebyshevs_interpolation():
+    """P(t) = (x + 4) e^{x²/2} Φ(−x) at t = (x − 4)/(x + 4), within 2^−55 of it where it is not interpolated."""
+    first, low, *others = compiled._MILLS
+    with mpmath.workdps(40):
+        for k in range(1, 60):
+            t = mpmath.cos(mpmath.pi * k / 60)
+            x = 4 * (1 + t) / (1 - t)
+            exact = (x + 4) * mpmath.exp(x * x / 2) * mpmath.erfc(x / mpmath.sqrt(2)) / 2
+            found = mpmath.polyval([*reversed(others), mpmath.mpf(first) + low], t)
+            assert abs(found - exact) < 2.0**-55
+
+
 def networks():
     return [
         rm.Network.random(160, 16, 2, 3, seed=0, biases=True),
@@ -74,14 +134,36 @@ def networks():
 def test_traces_with_and_without_the_kernel(net, scale, monkeypatch):
     X = net.random_input(seed=3, scale=scale)
     calls = []
-    original = compiled.fused_deviation
-    monkeypatch.setattr(compiled, "fused_deviation", lambda *given: calls.append(1) or original(*given))
+    original = compiled.fused_average
+    monkeypatch.setattr(compiled, "fused_average", lambda *given: calls.append(1) or original(*given))
     fast = rm.trace(net, X)
     assert calls
     monkeypatch.setattr(compiled, "kernel", lambda: None)
     pure = rm.trace(net, X)
     np.testing.assert_allclose(fast.log_residual, pure.log_residual, rtol=1e-13, atol=1e-12)
     np.testing.assert_allclose(fast.log_diameter, pure.log_diameter, rtol=1e-13, atol=1e-12)
+
+
+ACTIVATIONS = ("gelu", "gelu_tanh", "silu", "quick_gelu")
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_plain_passes_with_and_without_the_kernel(activation, monkeypatch):
+    rng = np.random.default_rng(5)
+    mlp = rm.MLP(rng.standard_normal((17, 40)), rng.standard_normal((40, 17)), activation=activation)
+    heads = rng.standard_normal((4, 2, 3, 17, 16)) / 4
+    net = rm.Network.from_qkvo(*heads[:3], np.swapaxes(heads[3], -1, -2), b_Q=heads[0, ..., 0, :], mlp=mlp)
+    X = rng.standard_normal((150, 17)) / 3
+    calls = []
+    original = compiled.fused_average
+    monkeypatch.setattr(compiled, "fused_average", lambda *given: calls.append(1) or original(*given))
+    fast = rm.forward(net, X)
+    assert len(calls) == 6
+    # Logits that no bound keeps below 600 take the other way.
+    rm.forward(net, 30 * X)
+    assert len(calls) < 12
+    monkeypatch.setattr(compiled, "kernel", lambda: None)
+    np.testing.assert_allclose(fast, rm.forward(net, X), rtol=1e-12, atol=1e-13 * np.abs(fast).max())
 
 
 @pytest.fixture
