@@ -20,7 +20,7 @@ Row = dict[str, str]
 
 #: A quantity or hypothesis of a formula, and the words of which a theorem about it has at least one.
 DICTIONARY = {
-    "W": "WV values kappa layer_bounds onehead",
+    "W": "W WV values kappa layer_bounds onehead",
     "W_QK": "WQK kappa layer_bounds sphere_map",
     "P": "attn plain_attention sphere_attention row_stochastic P_path delta_of q_of gamma_of sphere_map",
     "d_qk": "dqk rate kappa",
@@ -155,6 +155,8 @@ DICTIONARY = {
     "length_spread": "length_spread",
     "repeat_share": "repeat_share",
     "repeat_reach": "repeat_reach",
+    "row_entropy": "entropy",
+    "logit_size": "vmat",
     "undirected": "nomask",
     "no_mask": "nomask",
     "orthogonal_rest": "orthogonal",
