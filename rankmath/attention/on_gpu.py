@@ -1,12 +1,13 @@
-"""A layer of attention alone on a GPU with one wait: `rankmath.arithmetic.cuda_layer` between units on the host.
+"""Layers of attention alone on a GPU with one wait for all: `rankmath.arithmetic.cuda_layer` given our arrays.
 
-What its kernels do not take (masks, position terms, factored weights, batches), and what their report
-forbids (saturated attention, logits out of range, a center that cancels), `attention_step` makes as everywhere.
+What its kernels do not take (masks, position terms, factored weights, batches), and what stops them (saturated
+attention, logits out of range, a center that cancels), `attention_step` makes as everywhere.
 """
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +15,23 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
-from rankmath.attention.tokens import HARDLY, LOG_ZERO, SAFE_LOG, SUSPICIOUS, Carried, Tokens
-from rankmath.attention.weights import Weights
+from rankmath.attention.tokens import HARDLY, LOG_ZERO, SAFE_LOG, SUSPICIOUS, Carried, Tokens, is_wild
+from rankmath.attention.weights import Sizes, Weights, sizes_of
 from rankmath.linalg.masks import Mask
-from rankmath.validation import Array
+from rankmath.model.network import Attention, Network
+from rankmath.validation import Array, Floats
+
+if TYPE_CHECKING:
+    from rankmath.arithmetic.cuda_layer import Record, Run
+
+_LIMITS = {
+    "log_zero": LOG_ZERO,
+    "safe_log": SAFE_LOG,
+    "linear_log": LINEAR_LOG,
+    "hardly": HARDLY,
+    "suspicious": SUSPICIOUS,
+    "uneven_log": UNEVEN_LOG,
+}
 
 
 def layer_on_gpu(
@@ -27,69 +41,61 @@ def layer_on_gpu(
     R = tokens.residual
     if not weights.is_plain or R.ndim != 2 or mask is not None or A.cuts_finely:
         return None
-    if not (R.flags.c_contiguous and tokens.center.flags.c_contiguous):
-        return None
     if carried is not None and (carried.tokens is not tokens or not isinstance(carried.apart, int)):
         return None
     from rankmath.arithmetic import cuda_layer
 
-    head, x = weights.heads[0], tokens.center
-    d = R.shape[1]
-    plan = cuda_layer.plan_here(R.shape[0], d, weights.attention.heads)
+    plan = cuda_layer.plan_here(R.shape[0], R.shape[1], weights.attention.heads)
     if plan is None:
         return None
-    xi, sigma = tokens.log_center.item(), max(tokens.log_residual.single(), LOG_ZERO)
+    head, skip = weights.heads[0], 0.0 if carried is None else carried.factor
+    biases = [None if bias is None else bias[0] for bias in (head.key_bias, weights.bias)]
     root = math.log(weights.attention.d_qk) / 2
-    pull = xi if head.key_bias is None else max(xi, 0.0)  # unit of x W_QK + k
-    log_E, log_unit = 2 * sigma - root, sigma + pull - root
-    if max(log_E, log_unit) > SAFE_LOG:
+    record = (head.query, head.value, *biases, head.largest_query, root, skip)
+    run = plan.run(*_given(A, tokens), [record], _LIMITS)
+    return _tokens(run) if run.layers else None
+
+
+def layers_on_gpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -> tuple[Floats, Tokens] | None:
+    """All layers of a network of attention alone: `Run.log` of all, and the last tokens; None where it is not."""
+    from rankmath.arithmetic import cuda_layer
+    from rankmath.attention.centred import sublayer_step
+
+    records = _records(A, net, X)
+    if records is None:
         return None
-    # |R W_QK| ≤ d max|W_QK| and |D| ≤ 2: where this is below rounding, so is E.
-    thin = log_E + math.log(max(2.0 * d * d * head.largest_query, 1e-300)) <= LINEAR_LOG
-    falling, rising = min(2 * sigma, 0.0), max(2 * sigma, 0.0)
-    log_out = rising - root if thin else -falling
-    scale = tokens.log_residual
-    if carried is None:
-        factor, of_out = 0.0, 1.0
-        scale = scale.moved(3.0 if sigma < 0 else 1.0, log_out)
-    else:
-        factor, of_out = carried.factor, math.exp(log_out + falling)
-    log_shift = max(scale.single(), LOG_ZERO)
-    unit = max(xi, sigma, log_shift, LOG_ZERO if weights.bias is None else 0.0)
-    factors = {
-        "unit": math.exp(log_unit),
-        "of_pull": math.exp(xi - pull),
-        "of_key": math.exp(-max(pull, 0.0)),
-        "scale": 1.0 if thin else math.exp(log_E),
-        "of_x": math.exp(xi - unit),
-        "of_common": math.exp(sigma - unit),
-        "of_out": of_out,
-        "lambda": factor,
-        "of_skip": factor * math.exp(xi - unit),
-        "of_bias": 0.0 if weights.bias is None else math.exp(-unit),
-        "of_shift": math.exp(log_shift - unit),
-    }
-    center, residual = plan.memory(x.shape), plan.memory(R.shape)
-    arrays = {"x": x, "R": R, "query": head.query, "value": head.value, "center": center, "residual": residual}
-    if head.key_bias is not None:
-        arrays["key_bias"] = head.key_bias[0]
-    if weights.bias is not None:
-        arrays["bias"] = weights.bias[0]
-    found = plan.run(arrays, factors, "thin" if thin else "fused")
-    uneven = found.unevenness >= -UNEVEN_LOG
-    if not (
-        SUSPICIOUS < found.center < math.inf
-        and 0 < found.residual < math.inf
-        and found.unevenness <= SAFE_LOG
-        and (thin or found.logit <= SAFE_LOG)
-        and not (uneven and (thin or found.least_ratio < math.exp(-HARDLY)))
-    ):
+    plan = cuda_layer.plan_here(X.shape[0], X.shape[1], net.attentions[0].heads)
+    tokens = None if plan is None else centre_on_gpu(A, X)
+    if plan is None or tokens is None:
         return None
-    parts = max(found.total, of_out * found.parts, of_out * found.values if uneven else 0.0, abs(factor))
-    lost = math.log2(parts) - math.log2(found.residual)
-    lost_bits = np.maximum(tokens.lost_bits, lost)
-    log_center = np.full((1, 1), unit + math.log(found.center))
-    return Tokens(center, residual, log_center, scale.moved(1.0, math.log(found.residual)), lost_bits)
+    rows: list[Floats] = []
+    l, at_once, masks = 0, len(records), net.masks_for(int(X.shape[-2]))
+    while True:
+        given = records[l : l + at_once]
+        run = plan.run(*_given(A, tokens), given, _LIMITS, measure=measure)
+        l += run.layers
+        tokens = _tokens(run) if run.layers else tokens
+        if l == len(records):
+            return np.concatenate([*rows, run.log]), tokens
+        rows.append(run.log[:-1])
+        if run.layers == len(given):
+            at_once *= 2
+            continue
+        rows.append(run.log[-1:])
+        tokens = sublayer_step(A, net.sublayers[l][0], tokens, masks)
+        l, at_once = l + 1, 1
+
+
+def forward_on_gpu(A: Float64, net: Network, X: Array) -> Array | None:
+    """The last tokens as they are, e^ξ 1x + e^σ R."""
+    made = layers_on_gpu(A, net, X, measure=False)
+    if made is None:
+        return None
+    tokens = made[1]
+    log_x, log_R = tokens.log_center.item(), tokens.log_residual.single()
+    if max(log_x, log_R) > SAFE_LOG:
+        return None
+    return math.exp(log_x) * tokens.center + math.exp(log_R) * tokens.residual
 
 
 def centre_on_gpu(A: Float64, X: Array) -> Tokens | None:
@@ -102,9 +108,55 @@ def centre_on_gpu(A: Float64, X: Array) -> Tokens | None:
     first = X[:1]
     center, residual = plan.memory(first.shape), plan.memory(X.shape)
     arrays = {"x": A.xp.ascontiguousarray(first), "R": X - first, "center": center, "residual": residual}
-    found = plan.run(arrays, {"of_out": 1.0, "lambda": 1.0, "of_skip": 1.0, "of_shift": 1.0}, "centre")
-    if not all(1e-60 < size < 1e60 for size in (found.center, found.residual)):
+    sizes = plan.centre(arrays, {"of_out": 1.0, "lambda": 1.0, "of_skip": 1.0, "of_shift": 1.0})
+    if not all(1e-60 < size < 1e60 for size in sizes[:2]):
         return None
-    lost = max(0.0, math.log2(found.total / found.residual))
-    logs = [np.full((1, 1), math.log(size)) for size in (found.center, found.residual)]
+    lost = max(0.0, math.log2(sizes[2] / sizes[1]))
+    logs = [np.full((1, 1), math.log(size)) for size in sizes[:2]]
     return Tokens(center, residual, logs[0], LogScale.of(logs[1]), np.full((1, 1), lost))
+
+
+def _records(A: Float64, net: Network, X: Array) -> list[Record] | None:
+    """The weights of every layer as the kernels take them, or None."""
+    layers = [layer[0] for layer in net.sublayers if len(layer) == 1]
+    if X.ndim != 2 or A.cuts_finely or len(layers) != net.layers or not layers:
+        return None
+    heads, masks = {attention.heads for attention in net.attentions}, net.masks_for(int(X.shape[-2]))
+    plain = all(s.before is None and s.after is None and isinstance(s.map, Attention) for s in layers)
+    if not plain or len(heads) != 1 or any(mask is not None for mask in masks.values()):
+        return None
+    if not all(_is_plain(attention) for attention in net.attentions):
+        return None
+    sizes = sizes_of(A, net)
+    if is_wild(np.concatenate([size.ravel() for size in sizes.values()])).any():
+        return None
+    return [
+        _record(attention, sizes, sublayer.skip) for attention, sublayer in zip(net.attentions, layers, strict=True)
+    ]
+
+
+def _is_plain(attention: Attention) -> bool:
+    """Full matrices of one network, in one piece."""
+    arrays = [attention.query, attention.value, attention.key_bias, attention.bias]
+    factored = attention.position, attention.key, attention.output
+    return (
+        attention.query.ndim == 3
+        and all(part is None for part in factored)
+        and all(a is None or a.flags.c_contiguous for a in arrays)
+    )
+
+
+def _record(attention: Attention, sizes: Sizes, skip: float) -> Record:
+    weights = attention.query, attention.value, attention.key_bias, attention.bias
+    return (*weights, float(sizes[id(attention), "query"].max()), math.log(attention.d_qk) / 2, float(skip))
+
+
+def _given(A: Float64, tokens: Tokens) -> tuple[Array, Array, tuple[float, ...]]:
+    sigma = tokens.log_residual
+    units = (a.item() for a in (tokens.log_center, sigma.mantissa, sigma.exponent, np.asarray(tokens.lost_bits)))
+    return A.xp.ascontiguousarray(tokens.center), A.xp.ascontiguousarray(tokens.residual), tuple(units)
+
+
+def _tokens(run: Run) -> Tokens:
+    xi, mantissa, exponent, lost = (np.full((1, 1), number) for number in run.log[-1, :4])
+    return Tokens(run.center, run.residual, xi, LogScale(mantissa, exponent), lost)

@@ -177,12 +177,17 @@ def log_of(A: Float64, size: Array) -> Array:
     return A.units.log(A.units.maximum(size, _TINY))
 
 
+def is_wild(largest: Array) -> Array:
+    """Whether a largest entry is so far from one that products of several leave the range of a double."""
+    return (largest > 1e60) | ((largest > 0) & (largest < 1e-60))
+
+
 def tamed(A: System, a: Array, largest: Array = None) -> Scaled:
     """Matrices far from size one over a power of two near their largest entry: products of them stay in range."""
     if A.unbounded:
         return a, 0
     xp, largest = A.units, A.largest(a) if largest is None else largest
-    wild = (largest > 1e60) | ((largest > 0) & (largest < 1e-60))
+    wild = is_wild(largest)
     if not wild.any():
         return a, 0
     exponent = xp.where(wild, xp.round(xp.log2(xp.where(wild, largest, 1.0))), 0.0)

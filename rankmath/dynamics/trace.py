@@ -16,7 +16,7 @@ from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.blocks import in_row_blocks
 from rankmath.attention.centred import sublayer_step
-from rankmath.attention.on_gpu import centre_on_gpu
+from rankmath.attention.on_gpu import centre_on_gpu, layers_on_gpu
 from rankmath.attention.plain import check_input
 from rankmath.attention.tokens import Tokens, centre
 from rankmath.attention.weights import sizes_of
@@ -282,6 +282,10 @@ def trace(
 
 def _trace_float(net: Network, X: Array, norm: ResidualNorm, memory: int | None) -> Trace:
     A = Float64(X, memory=memory)
+    if A.on_gpu and norm == "frobenius":
+        made = layers_on_gpu(A, net, X)
+        if made is not None:
+            return _trace_of_rows(net, *made)
     units: list[tuple[LogScale, ...]] = []
     found, lost = [], []
     for tokens in layers_centred(A, net, X):
@@ -305,6 +309,22 @@ def _trace_float(net: Network, X: Array, norm: ResidualNorm, memory: int | None)
         np.stack(lost),
         log_center=log_center,
     )
+
+
+def _trace_of_rows(net: Network, rows: Floats, last: Tokens) -> Trace:
+    """The trace from what a GPU wrote down of every layer (`cuda_layer.Run.log`)."""
+    xi, mantissa, exponent, lost = rows[:, :4].T
+    with np.errstate(divide="ignore"):
+        log_R, log_far, log_x = np.log(rows[:, 4:]).T
+    below = 2.0 ** -np.minimum(exponent, 1000.0)
+
+    def scales(logs: Floats, exponents: Floats) -> tuple[LogScale, ...]:
+        return tuple(LogScale(logs[l, ...], exponents[l, ...]) for l in range(len(rows)))
+
+    residuals, diameters = (scales(mantissa + log * below, exponent) for log in (log_R, log_far))
+    means = scales(xi + log_x, np.zeros_like(xi))
+    center, log_center = last.center[0, :], last.log_center[0, 0]
+    return Trace(net, "frobenius", "float64", residuals, diameters, means, center, lost, log_center=log_center)
 
 
 def _trace_mpmath(net: Network, X: Array, norm: ResidualNorm, dps: int) -> Trace:
@@ -416,10 +436,11 @@ def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
     """Residual, Δ₂ and the mean's 2-norm, each in the unit of what it is made of, (3, ...)."""
     xp, R, x = A.xp, tokens.residual, tokens.center
     if A.on_gpu and norm == "frobenius":
-        from rankmath.arithmetic.cuda_layer import measure, measures
+        from rankmath.arithmetic.cuda_layer import plan_here
 
-        if measures(R):
-            return measure(R, A.xp.ascontiguousarray(x))
+        plan = plan_here(R.shape[0], R.shape[1], 0) if R.ndim == 2 else None
+        if plan is not None:
+            return plan.measure(A.xp.ascontiguousarray(R), A.xp.ascontiguousarray(x))
     squares = A.sum(R * R, axis=-1)
     of_mean = xp.sum(x * x, axis=(-2, -1))
     far = xp.maximum(_square_diameter(A, R, squares), 0.0)

@@ -47,6 +47,8 @@ template <typename T> static T __shfl_xor_sync(unsigned, T v, int o) {
 static Bits bits_of(double v) { Bits b; memcpy(&b, &v, 8); return b; }
 static double power_of_two(int n) { return std::ldexp(1.0, n); }
 static void atomicMax(Bits* word, Bits v) { *word = max(*word, v); }
+static Bits atomicAdd(Bits* word, Bits v) { return (*word += v) - v; }
+static void __threadfence() {}
 static void copy_row_part(double* to, const double* from, bool inside) {
   to[0] = inside ? from[0] : 0.0;
   to[1] = inside ? from[1] : 0.0;
@@ -97,34 +99,22 @@ static void launch(int x, int y, int z, int threads) {
 static double shared[1 << 15];
 #include KERNELS
 
-extern "C" void layer_kernel(int which, int x, int y, int z, int threads, const Layer* L) {
-  void (*kernels[])(const Layer*) = {scores, relative, project, collect, recentre, normalise, clear, combine,
-#if K <= 64
-                                     covariance, thin
-#endif
-  };
+extern "C" void layer_kernel(int which, int x, int y, int z, int threads, Layer* L) {
+  void (*kernels[])(Layer*) = {units, scores, relative, project, combine, covariance, thin, collect, recentre,
+                               normalise, clear, squares, pairs, measured};
   body = [=] { kernels[which](L); };
   launch(x, y, z, threads);
 }
-#if K > 64
-extern "C" void wide_kernel(int which, int x, int y, int z, int threads, const Layer* L, int start) {
-  void (*kernels[])(const Layer*, int) = {lifted_64, lifted_128, average_64, average_128};
+extern "C" void wide_kernel(int which, int x, int y, int z, int threads, Layer* L, int start) {
+  void (*kernels[])(Layer*, int) = {lifted, average};
   body = [=] { kernels[which](L, start); };
   launch(x, y, z, threads);
 }
-#else
+#if K <= 64
 extern "C" void deviation_on_host(int x, int y, const double* left, const double* right, const double* values,
-    const double* q, double* out, int n, int m, int row_blocks, double* sizes, int step, double* means) {
-  body = [=] { deviation(left, right, values, q, nullptr, 1.0, out, n, m, row_blocks, sizes, step, means); };
+    const double* q, double* out, int n, int m, int row_blocks, double* sizes, int step, double* means,
+    const long long* way) {
+  body = [=] { deviation(left, right, values, q, nullptr, 1.0, out, n, m, row_blocks, sizes, step, means, way); };
   launch(x, y, 1, 128);
 }
 #endif
-extern "C" void measure_on_host(const double* R, const double* x, int n, int d, int blocks, int rows, int columns,
-    double* square, double* parts, double* far, double* out) {
-  body = [=] { squares(R, x, n, d, square, parts, (Bits*)far); };
-  launch(blocks, 1, 1, THREADS);
-  body = [=] { pairs(R, square, n, d, (Bits*)far); };
-  launch(rows, columns, 1, 128);
-  body = [=] { measured(parts, blocks, far, out); };
-  launch(1, 1, 1, 32);
-}

@@ -15,30 +15,21 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.arithmetic import cuda, cuda_layer
+from rankmath.arithmetic import cuda, cuda_kernels, cuda_layer
 from rankmath.arithmetic.cuda import padded
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.centred import attention_step
-from rankmath.attention.on_gpu import centre_on_gpu, layer_on_gpu
+from rankmath.attention.on_gpu import centre_on_gpu, layer_on_gpu, layers_on_gpu
 from rankmath.attention.tokens import Carried, Tokens, centre
 from rankmath.attention.weights import weights_of
+from rankmath.dynamics.trace import _trace_of_rows
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler on this machine")
 
 
-NAMES = (
-    "scores",
-    "relative",
-    "project",
-    "collect",
-    "recentre",
-    "normalise",
-    "clear",
-    "combine",
-    "covariance",
-    "thin",
-)
-WIDE = ("lifted_64", "lifted_128", "average_64", "average_128")
+LAYER = ("units", "scores", "relative", "project", "combine", "covariance", "thin", "collect", "recentre")
+NAMES = (*LAYER, "normalise", "clear", "squares", "pairs", "measured")
+WIDE = ("lifted", "average")
 
 
 def compiled(K: int, folder: Path) -> Any:
@@ -48,7 +39,7 @@ def compiled(K: int, folder: Path) -> Any:
     )
     deviation = cuda.DEVIATION.replace("extern __shared__ double shared[];", "")
     kernels, library = folder / f"kernels{K}.h", folder / f"kernels{K}.so"
-    own = cuda_layer.source(K).replace("extern __shared__ double shared[];", "")
+    own = cuda_kernels.source(K).replace("extern __shared__ double shared[];", "")
     own += defines + deviation if K <= cuda.WIDEST else ""
     kernels.write_text(cuda.LARGEST + cuda.EXPM1 + own, encoding="utf-8")
     options = ("-std=c++17", "-O1", "-shared", "-fPIC", "-w", f'-DKERNELS="{kernels}"', "-x", "c++")
@@ -85,17 +76,20 @@ class HostPlan(cuda_layer.Plan):
             self.library.wide_kernel(WIDE.index(name), *grid, threads, told, start)
 
     def deviate(self, blocks: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
-        left, right, values, q, _, _, out, n, m, row_blocks, sizes, step, means = arguments
-        given = (left, right, values, q, out, sizes, means)
+        left, right, values, q, _, _, out, n, m, row_blocks, sizes, step, means, way = arguments
+        given = (left, right, values, q, out, sizes, means, way)
         pointers = [ctypes.c_void_p(a.ctypes.data if isinstance(a, np.ndarray) else None) for a in given]
         whole = [int(x) for x in (n, m, row_blocks)]
-        self.library.deviation_on_host(*blocks, *pointers[:5], *whole, pointers[5], int(step), pointers[6])
+        self.library.deviation_on_host(*blocks, *pointers[:5], *whole, pointers[5], int(step), *pointers[6:])
+
+    def upload(self, a: Any) -> Any:
+        return a
 
     def wait(self) -> None:
         assert not np.isnan(self.report[3:]).any()
 
-    def step(self, way: cuda_layer.Way) -> None:
-        self.launch_all(way)
+    def step(self, part: cuda_layer.Part) -> None:
+        self.launch_all(part)
 
 
 @pytest.fixture(scope="module")
@@ -158,8 +152,7 @@ def test_a_layer_by_kernels_is_the_layer_by_arrays(
 def test_wide_tokens_take_rows_at_a_time(
     library: Any, monkeypatch: Any, n: int, d: int, options: dict[str, Any], large: bool
 ) -> None:
-    if large:  # as if there were many rows: tall tiles, and more than one part of them
-        monkeypatch.setattr(cuda_layer, "_FILLED", 0)
+    if large:  # as if there were many rows: more than one part of them
         monkeypatch.setattr(cuda_layer, "_WIDE_ENTRIES", 0)
     net = rm.Network.random(n, d, 2, 1, seed=n, **options)
     X = net.random_input(seed=1) + np.linspace(0, 1, d)
@@ -212,12 +205,49 @@ def test_uneven_attention_counts_what_it_may_have_lost(library: Any, monkeypatch
 def test_sizes_of_a_layer(library: Any, n: int, d: int) -> None:
     rng = np.random.default_rng(n)
     R, x = rng.standard_normal((n, d)), rng.standard_normal((1, d))
-    blocks, rows = min(128, -(-n // 8)), -(-n // 64)
-    square, parts, far, out = np.empty(n), np.empty(1 + blocks), np.empty(1), np.empty(3)
-    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (R, x, square, parts, far, out)]
-    library(d).measure_on_host(*pointers[:2], n, d, blocks, rows, max(1, min(rows, 528 // rows)), *pointers[2:])
+    found = HostPlan(library(d), cuda_layer.sizes_of(n, d, 0)).measure(R, x)
     gaps = ((R[:, None] - R[None]) ** 2).sum(axis=-1)
-    np.testing.assert_allclose(out, [np.linalg.norm(R), np.sqrt(gaps.max()), np.linalg.norm(x)], rtol=1e-13)
+    np.testing.assert_allclose(found, [np.linalg.norm(R), np.sqrt(gaps.max()), np.linalg.norm(x)], rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "options", "size"),
+    [
+        (9, 4, {"heads": 2, "layers": 9}, 1.0),
+        (40, 8, {"heads": 1, "layers": 3, "skip": 0.5, "biases": True}, 0.5),
+        (
+            20,
+            6,
+            {"heads": 2, "layers": 5, "skip": True},
+            6.0,
+        ),  # saturated: layers of arrays between those of kernels
+        (5, 70, {"heads": 1, "layers": 5}, 1.0),
+    ],
+)
+def test_all_layers_with_one_wait(
+    library: Any, monkeypatch: Any, n: int, d: int, options: dict[str, Any], size: float
+) -> None:
+    net = rm.Network.random(n, d, seed=n, **options)
+    X = net.random_input(seed=1, scale=size)
+    monkeypatch.setattr(cuda_layer, "plan_here", lambda *sizes: HostPlan(library(d), cuda_layer.sizes_of(*sizes)))
+    made = layers_on_gpu(Float64(X), net, X)
+    assert made is not None
+    fast, slow = _trace_of_rows(net, *made), rm.trace(net, X)
+    for name in ("log_residual", "log_diameter", "log_mean", "log_log_residual"):
+        np.testing.assert_allclose(getattr(fast, name), getattr(slow, name), rtol=1e-13, atol=1e-12)
+    np.testing.assert_allclose(fast.lost_bits, slow.lost_bits, atol=1e-6)
+    np.testing.assert_allclose(np.exp(fast.log_center) * fast.center, np.exp(slow.log_center) * slow.center)
+
+
+def test_what_the_kernels_do_not_take_is_said(library: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(cuda_layer, "plan_here", lambda *sizes: HostPlan(library(8), cuda_layer.sizes_of(*sizes)))
+    net = rm.Network.random(6, 8, 2, 2, seed=0)
+    X = net.random_input(seed=1)
+    wild = net.replace(value=1e70 * net.value)
+    for other in (net.replace(mask="causal"), net.replace(norm="sphere"), wild):
+        assert layers_on_gpu(Float64(X), other, X) is None
+    assert layers_on_gpu(Float64(X), net, np.stack([X, X])) is None
+    assert layers_on_gpu(Float64(X), net, X) is not None
 
 
 @pytest.mark.parametrize(

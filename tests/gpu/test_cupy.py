@@ -324,6 +324,28 @@ def test_traces_on_the_device_are_within_what_balls_prove(seed: int) -> None:
     np.testing.assert_allclose(gpu.log_mean, proved.log_mean, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("n", "d", "heads", "layers", "kind", "scale"),
+    [
+        (300, 24, 3, 9, {}, 1.0),
+        (65, 7, 1, 6, {"skip": -0.5, "biases": True}, 0.3),
+        (200, 130, 2, 7, {}, 1.0),
+        (40, 16, 2, 6, {"skip": True}, 8.0),  # saturated layers between others
+    ],
+)
+def test_all_layers_with_one_wait(
+    n: int, d: int, heads: int, layers: int, kind: dict[str, Any], scale: float
+) -> None:
+    net = rm.Network.random(n, d, heads, layers, seed=n, **kind)
+    X = net.random_input(seed=1, scale=scale)
+    host, there = rm.trace(net, X), both(net, X)
+    for _ in range(3):  # one by one, captured, and as a graph
+        gpu = rm.trace(*there)
+        for name in ("log_residual", "log_diameter", "log_mean"):
+            np.testing.assert_allclose(getattr(gpu, name), getattr(host, name), rtol=1e-11, atol=1e-10)
+        np.testing.assert_allclose(to_numpy(rm.forward(*there)), rm.forward(net, X), rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("shape", [(3, 5), (2, 7, 300), (4, 1)])
 def test_softmax_of_rows(shape: tuple[int, ...]) -> None:
     from rankmath.arithmetic.cuda import row_softmax

@@ -1,0 +1,753 @@
+"""Source of the kernels of a layer on a GPU (`cuda_layer` says what each makes), and the words they are told."""
+
+from __future__ import annotations
+
+THREADS = 256
+#: Words of a head, and which of them is the size of its term.
+PER_HEAD, OUT = 6, 4
+#: Words of a layer's record, of a row of the log, and counters of a head.
+RECORD, ROW, COUNTS = 7, 7, 17
+#: Logits beyond rounding, below it, no attention at all (the mean of R moved to the center), none that may stand.
+FUSED, THIN, CENTRE, STOPPED = range(4)
+
+#: What the kernels are told: addresses, factors, sizes, one word each. Those of a run, of one layer, and memory.
+RUN = ("first_x", "first_R", "centers", "residuals", "records", "log")
+LAYER = ("x", "R", "query", "value", "key_bias", "bias", "center", "residual")
+POINTERS = (
+    *(
+        *RUN,
+        *LAYER,
+        "g",
+        "left",
+        "D",
+        "values",
+        "out",
+        "e",
+        "q",
+        "common",
+        "image",
+        "best",
+        "sums",
+        "mean",
+        "columns",
+    ),
+    *("thin", "partial", "means", "lifted", "counts", "squares", "parts", "far", "words", "report"),
+)
+LIMITS = ("log_zero", "safe_log", "linear_log", "hardly", "suspicious", "uneven_log")
+FACTORS = (
+    *LIMITS,
+    *(
+        "unit",
+        "of_pull",
+        "of_key",
+        "scale",
+        "of_x",
+        "of_common",
+        "of_out",
+        "lambda",
+        "of_skip",
+        "of_bias",
+        "of_shift",
+    ),
+    *("mantissa", "exponent", "log_center"),
+)
+SIZES = (
+    *("n", "d", "heads", "blocks", "row_blocks", "groups", "splits", "key_parts", "wide_rows", "stride"),
+    *("way", "layer"),
+)
+
+_STRUCT = "struct Layer {{ {} {} {} }};\n".format(
+    "".join(f"double* {name}; " for name in POINTERS),
+    "".join(f"double {name}; " for name in FACTORS),
+    "".join(f"long long {name}; " for name in SIZES),
+)
+_NUMBERS = {"THREADS": THREADS, "RECORD": RECORD, "LOG_ROW": ROW, "COUNTS": COUNTS}
+_WAYS = f"enum {{ FUSED = {FUSED}, THIN = {THIN}, CENTRE = {CENTRE}, STOPPED = {STOPPED} }};\n"
+
+_SOURCE = r"""
+enum { LOW, LEFT, RIGHT, VALUES, OUT, TOTAL, PER_HEAD };  // words of a head; after all heads' these of the layer:
+enum { SUM, RESIDUAL, CENTER };
+#define LANES ((K + 31) / 32)
+
+__device__ __forceinline__ double warp_sum(double v) {
+  for (int o = 16; o; o >>= 1) v += __shfl_xor_sync(~0u, v, o);
+  return v;
+}
+
+__device__ __forceinline__ double* word(const Layer& L, int h, int which) { return L.words + PER_HEAD * h + which; }
+__device__ __forceinline__ double* whole(const Layer& L, int which) { return L.words + PER_HEAD * L.heads + which; }
+
+__device__ void row_times_matrix(const double* row, const double* W, int d, double* parts, double* out) {
+  // out = row W for one row, by a whole block; `parts` has a number for every thread.
+  for (int c0 = 0; c0 < d; c0 += THREADS) {
+    const int width = min(d - c0, THREADS), many = THREADS / width;
+    const int c = threadIdx.x % width, part = threadIdx.x / width;
+    double s = 0.0;
+    if (part < many)
+#pragma unroll 8
+      for (int i = part; i < d; i += many) s = fma(row[i], W[(long long)i * d + c0 + c], s);
+    parts[threadIdx.x] = s;
+    __syncthreads();
+    if (part == 0) {
+      for (int p = 1; p < many; p++) s += parts[p * width + c];
+      out[c0 + c] = s;
+    }
+    __syncthreads();
+  }
+}
+
+__device__ bool last_of(double* count, long long blocks) {
+  // Whether this is the last of so many blocks that come here; what all others wrote can then be read.
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd((Bits*)count, 1ull) == blocks - 1;
+  __syncthreads();
+  __threadfence();
+  return last;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) scores(Layer* given) {
+  __shared__ double x[K], g[K], parts[THREADS], tops[THREADS / 32], places[THREADS / 32];
+  const Layer& L = *given;
+  const int n = L.n, d = L.d, h = blockIdx.x / L.blocks, b = blockIdx.x % L.blocks;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  for (int k = threadIdx.x; k < d; k += THREADS) x[k] = L.x[k];
+  if (b == 0 && threadIdx.x < PER_HEAD) *word(L, h, threadIdx.x) = 0.0;
+  if (b == 0 && threadIdx.x < COUNTS) L.counts[(long long)h * COUNTS + threadIdx.x] = 0.0;
+  if (blockIdx.x == 0 && threadIdx.x < 3) *whole(L, threadIdx.x) = 0.0;
+  __syncthreads();
+  row_times_matrix(x, L.query + (long long)h * d * d, d, parts, g);
+  for (int k = threadIdx.x; k < d; k += THREADS) {
+    if (L.key_bias) g[k] = L.of_pull * g[k] + L.of_key * L.key_bias[h * d + k];
+    if (b == 0) L.g[h * d + k] = g[k];
+  }
+  __syncthreads();
+  const int per = (n + L.blocks - 1) / L.blocks, first = b * per, last = min(n, first + per);
+  double top = -INFINITE, place = n;
+  for (int j = first + warp; j < last; j += THREADS / 32) {
+    double s = 0.0;
+    for (int k = lane; k < d; k += 32) s = fma(L.R[(long long)j * d + k], g[k], s);
+    s = warp_sum(s);
+    if (s > top) top = s, place = j;
+  }
+  if (lane == 0) tops[warp] = top, places[warp] = place;
+  __syncthreads();
+  if (threadIdx.x) return;
+  for (int w = 1; w < THREADS / 32; w++)
+    if (tops[w] > top || (tops[w] == top && places[w] < place)) top = tops[w], place = places[w];
+  L.best[2 * blockIdx.x] = top;
+  L.best[2 * blockIdx.x + 1] = place;
+}
+
+__device__ int pivot_of(const Layer& L, int h) {
+  // By one whole warp: the first of the largest.
+  const double* best = L.best + 2 * h * L.blocks;
+  double top = -INFINITE, place = L.n;
+  for (int b = threadIdx.x & 31; b < L.blocks; b += 32)
+    if (best[2 * b] > top) top = best[2 * b], place = best[2 * b + 1];
+  for (int o = 16; o; o >>= 1) {
+    const double other = __shfl_xor_sync(~0u, top, o), there = __shfl_xor_sync(~0u, place, o);
+    if (other > top || (other == top && there < place)) top = other, place = there;
+  }
+  return place < L.n ? (int)place : 0;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) relative(Layer* given) {
+  __shared__ double g[K], pivot[K], parts[THREADS / 32][K + 1];
+  __shared__ int place;
+  const Layer& L = *given;
+  const int n = L.n, d = L.d, h = blockIdx.x / L.blocks, b = blockIdx.x % L.blocks;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  if (warp == 0) {
+    const int found = pivot_of(L, h);
+    if (lane == 0) place = found;
+  }
+  __syncthreads();
+  for (int k = threadIdx.x; k < K; k += THREADS) {
+    g[k] = k < d ? L.g[h * d + k] : 0.0;
+    pivot[k] = k < d ? L.R[(long long)place * d + k] : 0.0;
+  }
+  __syncthreads();
+  const int per = (n + L.blocks - 1) / L.blocks, first = b * per, last = min(n, first + per);
+  double sums[LANES], total = 0.0, low = 0.0, longest = 0.0;
+#pragma unroll
+  for (int i = 0; i < LANES; i++) sums[i] = 0.0;
+  for (int j = first + warp; j < last; j += THREADS / 32) {
+    const double* row = L.R + (long long)j * d;
+    double* to = L.D + ((long long)h * n + j) * K;
+    double v[LANES], c = 0.0, square = 0.0;
+#pragma unroll
+    for (int i = 0; i < LANES; i++) {
+      const int k = lane + 32 * i;
+      v[i] = k < d ? row[k] - pivot[k] : 0.0;
+      if (k < K) to[k] = v[i], c = fma(v[i], g[k], c);
+      square = fma(v[i], v[i], square);
+    }
+    c = L.unit * warp_sum(c);
+    const double e = exp(c);
+    if (lane == 0) L.e[(long long)h * n + j] = e;
+    total += e;
+#pragma unroll
+    for (int i = 0; i < LANES; i++) sums[i] = fma(e, v[i], sums[i]);
+    low = larger(low, -c);
+    square = warp_sum(square);
+    longest = larger(longest, square);
+  }
+#pragma unroll
+  for (int i = 0; i < LANES; i++) if (lane + 32 * i < K) parts[warp][lane + 32 * i] = sums[i];
+  if (lane == 0) parts[warp][K] = total;
+  raise(word(L, h, LOW), low);
+  raise(word(L, h, RIGHT), longest);
+  __syncthreads();
+  for (int k = threadIdx.x; k <= K; k += THREADS) {
+    double s = 0.0;
+    for (int w = 0; w < THREADS / 32; w++) s += parts[w][k];
+    L.sums[(long long)blockIdx.x * (K + 1) + k] = s;
+  }
+  if (!last_of(L.counts + (long long)h * COUNTS, L.blocks)) return;
+  double* mean = L.mean + (long long)h * (K + 1);
+  for (int k = threadIdx.x; k <= K; k += THREADS) {
+    double s = 0.0;
+#pragma unroll 8
+    for (int i = 0; i < L.blocks; i++) s += L.sums[((long long)h * L.blocks + i) * (K + 1) + k];
+    mean[k] = s;
+  }
+  __syncthreads();
+  const double all = mean[K];
+  for (int k = threadIdx.x; k < K; k += THREADS) mean[k] /= all;
+  __syncthreads();
+  for (int k = threadIdx.x; k < d; k += THREADS) L.common[h * d + k] = pivot[k] + mean[k];
+  if (threadIdx.x == 0) *word(L, h, TOTAL) = all;
+}
+
+#define CHUNK 16
+// Row lengths in shared memory that keep every fragment load free of bank conflicts.
+#define BY_CHUNK (CHUNK + 4)
+#define BY_COLUMNS 68
+
+struct Operand {
+  const double* at;
+  int rows, columns;  // nothing but zeros beyond
+  long long step;
+  bool even;  // pairs of entries start at multiples of 16 bytes
+};
+
+__device__ __forceinline__ bool in_pairs(const double* at, long long step) {
+  return ((Bits)at & 15) == 0 && (step & 1) == 0;
+}
+
+__device__ __forceinline__ void copy_pair(double* to, const Operand& M, int row, int column) {
+  const bool first = row < M.rows && column < M.columns;
+  const double* from = first ? M.at + row * M.step + column : M.at;
+  if (M.even) {
+    copy_row_part(to, from, first);
+    return;
+  }
+  const bool second = first && column + 1 < M.columns;
+  copy_one(to, from, first);
+  copy_one(to + 1, second ? from + 1 : M.at, second);
+}
+
+enum { NONE, TAKEN_OFF, WEIGHTS };  // what is done to the rows of A with a row of numbers
+
+template <bool DOWN, bool ACROSS, int ROW>
+__device__ __forceinline__ void tile(const Operand A, const Operand B, const double* row, double (&c)[8][4],
+                                     double (&sums)[2]) {
+  // 64 rows and 64 columns of A B (ACROSS) or A B' by four warps, A' in the place of A where that stands (DOWN);
+  // `row` is first taken off the rows of A or multiplied to them. Also the sums of these rows.
+  extern __shared__ double shared[];
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
+  const int of_A = DOWN ? CHUNK * BY_COLUMNS : 64 * BY_CHUNK;
+  const int stage = of_A + (ACROSS ? CHUNK * BY_COLUMNS : 64 * BY_CHUNK), depth = DOWN ? A.rows : A.columns;
+  auto fetch = [&](int k0, double* to) {
+    for (int i = threadIdx.x; i < 64 * CHUNK / 2; i += 128) {
+      const int down = i / 32, across = 2 * (i % 32), r = i / (CHUNK / 2), k = 2 * (i % (CHUNK / 2));
+      if (DOWN) copy_pair(to + down * BY_COLUMNS + across, A, k0 + down, across);
+      else copy_pair(to + r * BY_CHUNK + k, A, r, k0 + k);
+      if (ACROSS) copy_pair(to + of_A + down * BY_COLUMNS + across, B, k0 + down, across);
+      else copy_pair(to + of_A + r * BY_CHUNK + k, B, r, k0 + k);
+    }
+    commit_copies();
+  };
+  sums[0] = sums[1] = 0.0;
+#pragma unroll
+  for (int v = 0; v < 8; v++) c[v][0] = c[v][1] = c[v][2] = c[v][3] = 0.0;
+  fetch(0, shared);
+  for (int k0 = 0, phase = 0; k0 < depth; k0 += CHUNK, phase ^= 1) {
+    wait_for_copies();
+    __syncthreads();
+    if (k0 + CHUNK < depth) fetch(k0 + CHUNK, shared + (phase ^ 1) * stage);
+    const double* left = shared + phase * stage;
+    left += DOWN ? t * BY_COLUMNS + warp * 16 + g : (warp * 16 + g) * BY_CHUNK + t;
+    const double* right = shared + phase * stage + of_A + (ACROSS ? t * BY_COLUMNS + g : g * BY_CHUNK + t);
+#pragma unroll
+    for (int k = 0; k < CHUNK; k += 8) {
+      const double* p = left + (DOWN ? k * BY_COLUMNS : k);
+      const int below = DOWN ? 8 : 8 * BY_CHUNK, next = DOWN ? 4 * BY_COLUMNS : 4;
+      double a0 = p[0], a1 = p[below], a2 = p[next], a3 = p[below + next];
+      if (ROW == TAKEN_OFF) {
+        const double s0 = row[k0 + k + t], s1 = row[k0 + k + t + 4];
+        a0 -= s0, a1 -= s0, a2 -= s1, a3 -= s1;
+      }
+      if (ROW == WEIGHTS) {
+        const double s0 = row[min(k0 + k + t, depth - 1)], s1 = row[min(k0 + k + t + 4, depth - 1)];
+        a0 *= s0, a1 *= s0, a2 *= s1, a3 *= s1;
+      }
+      sums[0] += a0 + a2;
+      sums[1] += a1 + a3;
+#pragma unroll
+      for (int v = 0; v < 8; v++) {
+        const double* b = ACROSS ? right + k * BY_COLUMNS + 8 * v : right + 8 * v * BY_CHUNK + k;
+        mma(c[v], a0, a1, a2, a3, b[0], b[ACROSS ? 4 * BY_COLUMNS : 4]);
+      }
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(128) project(Layer* given) {
+  // 64 rows of a head and 64 columns a block; y = 0 makes left, y = 1 the values.
+  __shared__ double mean[K + 16];
+  const Layer& L = *given;
+  const int n = L.n, d = L.d, h = blockIdx.x / L.row_blocks, block = blockIdx.x % L.row_blocks;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
+  const int row = (block * 4 + warp) * 16 + g, c0 = 64 * blockIdx.z;
+  const bool values = blockIdx.y, first = row < n, second = row + 8 < n;
+  const double* W = (values ? L.value : L.query) + (long long)h * d * d + c0;
+  const Operand B = {W, d, d - c0, d, in_pairs(W, d)};
+  double c[8][4], sums[2];
+  if (values) {
+    for (int k = threadIdx.x; k < K + 16; k += 128) mean[k] = k < K ? L.mean[(long long)h * (K + 1) + k] : 0.0;
+    const int j = block * 64 + threadIdx.x;
+    const double total = L.mean[(long long)h * (K + 1) + K];
+    if (c0 == 0 && threadIdx.x < 64 && j < n) L.q[(long long)h * n + j] = L.e[(long long)h * n + j] / total;
+    const double* D = L.D + ((long long)h * n + block * 64) * K;
+    tile<false, true, TAKEN_OFF>({D, n - block * 64, K, K, true}, B, mean, c, sums);
+  } else {
+    const double* R = L.R + (long long)block * 64 * d;
+    tile<false, true, NONE>({R, n - block * 64, d, d, in_pairs(R, d)}, B, nullptr, c, sums);
+  }
+  double* out = (values ? L.values : L.left) + ((long long)h * n + row) * K + c0 + 2 * t;
+  const double factor = values ? 1.0 : L.scale;
+  double largest = 0.0, square0 = 0.0, square1 = 0.0;
+#pragma unroll
+  for (int v = 0; v < 8; v++) {
+    if (c0 + 8 * v >= K) break;
+    double* y = c[v];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      y[i] = (i < 2 ? first : second) ? y[i] * factor : 0.0;
+      largest = larger(largest, fabs(y[i]));
+    }
+    square0 = fma(y[0], y[0], fma(y[1], y[1], square0));
+    square1 = fma(y[2], y[2], fma(y[3], y[3], square1));
+    if (first) *(double2*)(out + 8 * v) = make_double2(y[0], y[1]);
+    if (second) *(double2*)(out + 8 * K + 8 * v) = make_double2(y[2], y[3]);
+  }
+  for (int o = 1; o <= 2; o <<= 1) {
+    square0 += __shfl_xor_sync(~0u, square0, o);
+    square1 += __shfl_xor_sync(~0u, square1, o);
+  }
+  const double square = larger(square0, square1);
+  // Rows wider than 64 are in several blocks: a sum of their largest squares bounds the square of the longest.
+  raise(word(L, h, values ? VALUES : LEFT), values ? largest : square * ((K + 63) / 64));
+}
+
+extern "C" __global__ void __launch_bounds__(128) covariance(Layer* given) {
+  // 64 x 64 entries of D' diag(q) values, from a part of the rows; the last of the parts adds them up.
+  const Layer& L = *given;
+  if (L.way != THIN) return;
+  const int n = L.n, tiles = (K + 63) / 64, h = blockIdx.x / L.splits, split = blockIdx.x % L.splits;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
+  const int r0 = 64 * blockIdx.y, c0 = 64 * blockIdx.z;
+  const int per = (n + L.splits - 1) / L.splits, start = min(n, split * per), rows = min(n - start, per);
+  const long long at = (long long)h * n + start;
+  double c[8][4], sums[2];
+  tile<true, true, WEIGHTS>({L.D + at * K + r0, rows, K - r0, K, true},
+                            {L.values + at * K + c0, rows, K - c0, K, true}, L.q + at, c, sums);
+  double* part = L.thin + ((long long)h * L.splits + split) * K * K;
+#pragma unroll
+  for (int v = 0; v < 8; v++)
+#pragma unroll
+    for (int e = 0; e < 2; e++) {
+      const int r = r0 + 16 * warp + g + 8 * e, column = c0 + 8 * v + 2 * t;
+      double2* p = (double2*)(part + (long long)r * K + column);
+      if (r < K && column < K) *p = make_double2(c[v][2 * e], c[v][2 * e + 1]);
+    }
+  double* count = L.counts + (long long)h * COUNTS + 1 + blockIdx.y * tiles + blockIdx.z;
+  if (L.splits == 1 || !last_of(count, L.splits)) return;
+  double* all = L.thin + (long long)h * L.splits * K * K;
+  for (int i = threadIdx.x; i < 64 * 64; i += 128) {
+    const int r = r0 + i / 64, column = c0 + i % 64;
+    if (r >= K || column >= K) continue;
+    double s = 0.0;
+    for (int p = 0; p < L.splits; p++) s += all[((long long)p * K + r) * K + column];
+    all[(long long)r * K + column] = s;
+  }
+}
+
+__device__ __forceinline__ void write_term(const Layer& L, int h, int row, int rows, int c0,
+                                           const double (&c)[8][4], const double (&factor)[2]) {
+  // A tile of a head's term of the residual, 64 rows from `row` on, of which `rows` there are; its size.
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
+  double largest = 0.0;
+#pragma unroll
+  for (int e = 0; e < 2; e++) {
+    const int r = 16 * warp + g + 8 * e;
+    double* out = L.out + ((long long)h * L.n + row + r) * K + c0 + 2 * t;
+#pragma unroll
+    for (int v = 0; v < 8; v++) {
+      const double y0 = c[v][2 * e] * factor[e], y1 = c[v][2 * e + 1] * factor[e];
+      if (c0 + 8 * v >= K || r >= rows) break;
+      largest = larger(larger(largest, fabs(y0)), fabs(y1));
+      *(double2*)(out + 8 * v) = make_double2(y0, y1);
+    }
+  }
+  raise(word(L, h, OUT), largest);
+}
+
+extern "C" __global__ void __launch_bounds__(128) thin(Layer* given) {
+  const Layer& L = *given;
+  if (L.way != THIN) return;
+  const int n = L.n, h = blockIdx.x / L.row_blocks, row = 64 * (blockIdx.x % L.row_blocks), c0 = 64 * blockIdx.y;
+  double c[8][4], sums[2];
+  tile<false, true, NONE>({L.left + ((long long)h * n + row) * K, n - row, K, K, true},
+                          {L.thin + (long long)h * L.splits * K * K + c0, K, K - c0, K, true}, nullptr, c, sums);
+  write_term(L, h, row, n - row, c0, c, {1.0, 1.0});
+}
+
+extern "C" __global__ void __launch_bounds__(128) lifted(Layer* given, int start) {
+  // m_ij q_j for rows from `start` on, some 64 keys a block.
+  const Layer& L = *given;
+  if (L.way != FUSED) return;
+  const int n = L.n, h = blockIdx.z, row = start + 64 * blockIdx.y, j0 = 64 * blockIdx.x;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
+  const int rows = min((long long)n, start + L.wide_rows) - row, r = warp * 16 + g;
+  double c[8][4], sums[2];
+  tile<false, false, NONE>({L.left + ((long long)h * n + row) * K, rows, K, K, true},
+                           {L.D + ((long long)h * n + j0) * K, n - j0, K, K, true}, nullptr, c, sums);
+  double* to = L.lifted + (h * L.wide_rows + row - start + r) * L.stride + j0;
+#pragma unroll
+  for (int v = 0; v < 8; v++) {
+    const int j = 8 * v + 2 * t;
+    if (j0 + j >= L.stride) break;
+    const double q0 = j0 + j < n ? L.q[(long long)h * n + j0 + j] : 0.0;
+    const double q1 = j0 + j + 1 < n ? L.q[(long long)h * n + j0 + j + 1] : 0.0;
+    double2* p = (double2*)(to + j);
+    if (r < rows) *p = make_double2(expm1_of(c[v][0]) * q0, expm1_of(c[v][1]) * q1);
+    if (r + 8 < rows) p[4 * L.stride] = make_double2(expm1_of(c[v][2]) * q0, expm1_of(c[v][3]) * q1);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(128) average(Layer* given, int start) {
+  // The averages of these rows, 64 columns a block.
+  const Layer& L = *given;
+  if (L.way != FUSED) return;
+  const int n = L.n, h = blockIdx.z, row = start + 64 * blockIdx.y, c0 = 64 * blockIdx.x;
+  const int rows = min((long long)n, start + L.wide_rows) - row;
+  double c[8][4], sums[2], factor[2];
+  const double* A = L.lifted + (h * L.wide_rows + row - start) * L.stride;
+  tile<false, true, NONE>({A, rows, (int)L.stride, L.stride, true},
+                          {L.values + (long long)h * n * K + c0, n, K - c0, K, true}, nullptr, c, sums);
+#pragma unroll
+  for (int e = 0; e < 2; e++) {
+    sums[e] += __shfl_xor_sync(~0u, sums[e], 1);
+    sums[e] += __shfl_xor_sync(~0u, sums[e], 2);
+    factor[e] = 1.0 / (1.0 + sums[e]);
+  }
+  write_term(L, h, row, rows, c0, c, factor);
+}
+
+extern "C" __global__ void __launch_bounds__(128) combine(Layer* given) {
+  // Averages of 8 rows from their sums over parts of the keys.
+  const Layer& L = *given;
+  if (L.way != FUSED) return;
+  const int n = L.n, blocks = (n + 7) / 8, h = blockIdx.x / blocks, first = (blockIdx.x % blocks) * 8;
+  const long long step = (long long)L.heads * n;
+  double largest = 0.0;
+  for (int i = threadIdx.x; i < 8 * K; i += 128) {
+    const int row = first + i / K, k = i % K;
+    if (row >= n) break;
+    const long long at = (long long)h * n + row;
+    double sum = 0.0, mean = 1.0;
+#pragma unroll 8
+    for (int p = 0; p < L.key_parts; p++) sum += L.partial[(p * step + at) * K + k], mean += L.means[p * step + at];
+    L.out[at * K + k] = sum / mean;
+    largest = larger(largest, fabs(sum / mean));
+  }
+  raise(word(L, h, OUT), largest);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) collect(Layer* given) {
+  __shared__ double parts[THREADS / 32][K], row[K], numbers[THREADS], image[K];
+  const Layer& L = *given;
+  const int n = L.n, d = L.d, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  if (blockIdx.x >= L.groups) {  // a block for each head's image of what its rows have in common
+    const int h = blockIdx.x - L.groups;
+    for (int k = threadIdx.x; k < d; k += THREADS) row[k] = L.of_x * L.x[k] + L.of_common * L.common[h * d + k];
+    __syncthreads();
+    row_times_matrix(row, L.value + (long long)h * d * d, d, numbers, image);
+    for (int k = threadIdx.x; k < d; k += THREADS) L.image[h * d + k] = image[k];
+    return;
+  }
+  const int per = (n + L.groups - 1) / L.groups, first = blockIdx.x * per, last = min(n, first + per);
+  double sums[LANES], largest = 0.0;
+#pragma unroll
+  for (int i = 0; i < LANES; i++) sums[i] = 0.0;
+  for (int j = first + warp; j < last; j += THREADS / 32)
+#pragma unroll
+    for (int i = 0; i < LANES; i++) {
+      const int k = lane + 32 * i;
+      if (k >= d) break;
+      const double* at = L.out + (long long)j * K + k;
+      double v = 0.0;
+#pragma unroll 16
+      for (int h = 0; h < L.heads; h++) v += at[(long long)h * n * K];
+      v *= L.of_out;
+      if (L.lambda != 0.0) v = fma(L.lambda, L.R[(long long)j * d + k], v);
+      L.residual[(long long)j * d + k] = v;
+      sums[i] += v;
+      largest = larger(largest, fabs(v));
+    }
+#pragma unroll
+  for (int i = 0; i < LANES; i++) if (lane + 32 * i < K) parts[warp][lane + 32 * i] = sums[i];
+  raise(whole(L, SUM), largest);
+  __syncthreads();
+  for (int k = threadIdx.x; k < d; k += THREADS) {
+    double s = 0.0;
+    for (int w = 0; w < THREADS / 32; w++) s += parts[w][k];
+    L.columns[(long long)blockIdx.x * d + k] = s;
+  }
+}
+
+extern "C" __global__ void clear(Layer* given) {
+  if (threadIdx.x < 3) *whole(*given, threadIdx.x) = 0.0;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) recentre(Layer* given) {
+  __shared__ double shift[K], parts[THREADS];
+  const Layer& L = *given;
+  const int n = L.n, d = L.d, many = THREADS / d, part = threadIdx.x / d;
+  double s = 0.0;
+  if (part < many)
+#pragma unroll 4
+    for (int b = part; b < L.groups; b += many) s += L.columns[(long long)b * d + threadIdx.x % d];
+  parts[threadIdx.x] = s;
+  __syncthreads();
+  if (part == 0) {
+    for (int p = 1; p < many; p++) s += parts[p * d + threadIdx.x];
+    shift[threadIdx.x] = s / n;
+  }
+  __syncthreads();
+  const int per = (n + L.groups - 1) / L.groups, first = blockIdx.x * per, last = min(n, first + per);
+  double largest = 0.0;
+  for (long long i = (long long)first * d + threadIdx.x; i < (long long)last * d; i += THREADS) {
+    const double v = L.residual[i] - shift[i % d];
+    L.residual[i] = v;
+    largest = larger(largest, fabs(v));
+  }
+  raise(whole(L, RESIDUAL), largest);
+  if (blockIdx.x) return;
+  largest = 0.0;
+  for (int k = threadIdx.x; k < d; k += THREADS) {
+    double v = 0.0;
+#pragma unroll 8
+    for (int h = 0; h < L.heads; h++) v += L.image[h * d + k];
+    v = fma(L.of_shift, shift[k], v);
+    if (L.lambda != 0.0) v = fma(L.of_skip, L.x[k], v);
+    if (L.bias) v = fma(L.of_bias, L.bias[k], v);
+    L.center[k] = v;
+    largest = larger(largest, fabs(v));
+  }
+  raise(whole(L, CENTER), largest);
+}
+
+__device__ void moved(double& mantissa, double& exponent, double factor, double term) {
+  // LogScale.moved: factor times mantissa 2^exponent, plus term.
+  mantissa *= factor;
+  if (fabs(mantissa) > ldexp(1.0, 1000) && fabs(mantissa) < INFINITE) {
+    mantissa *= ldexp(1.0, -512);
+    exponent += 512.0;
+  }
+  mantissa += term * exp2(-fmin(exponent, 1000.0));
+}
+
+__device__ double single(double mantissa, double exponent) {
+  return exponent == 0.0 ? mantissa : copysign(INFINITE, mantissa);
+}
+
+extern "C" __global__ void units(Layer* given) {
+  // The next layer's weights and tokens, and all factors: in which unit each of its parts is made.
+  Layer& L = *given;
+  if (threadIdx.x || L.way == STOPPED) return;
+  const long long l = L.layer, odd = l & 1, size = L.n * L.d;
+  double* const* given_weights = (double* const*)(L.records + RECORD * l);
+  const double *numbers = L.records + RECORD * l + 4, *state = L.log + LOG_ROW * l;
+  L.query = given_weights[0], L.value = given_weights[1], L.key_bias = given_weights[2], L.bias = given_weights[3];
+  L.x = l ? L.centers + !odd * L.d : L.first_x, L.R = l ? L.residuals + !odd * size : L.first_R;
+  L.center = L.centers + odd * L.d, L.residual = L.residuals + odd * size;
+  const double largest_query = numbers[0], root = numbers[1], xi = state[0];
+  L.lambda = numbers[2];
+  L.mantissa = state[1], L.exponent = state[2];
+  const double sigma = fmax(single(L.mantissa, L.exponent), L.log_zero);
+  const double pull = L.key_bias ? fmax(xi, 0.0) : xi;  // unit of x W_QK + k
+  const double log_E = 2.0 * sigma - root, log_unit = sigma + pull - root;
+  // |R W_QK| <= d max|W_QK| and |D| <= 2: where this is below rounding, so is E.
+  const bool thin = log_E + log(fmax(2.0 * L.d * L.d * largest_query, 1e-300)) <= L.linear_log;
+  L.way = fmax(log_E, log_unit) <= L.safe_log ? (thin ? THIN : FUSED) : STOPPED;
+  const double falling = fmin(2.0 * sigma, 0.0), rising = fmax(2.0 * sigma, 0.0);
+  const double log_out = thin ? rising - root : -falling;
+  if (L.lambda == 0.0) moved(L.mantissa, L.exponent, sigma < 0.0 ? 3.0 : 1.0, log_out);
+  L.of_out = L.lambda == 0.0 ? 1.0 : exp(log_out + falling);
+  const double log_shift = fmax(single(L.mantissa, L.exponent), L.log_zero);
+  const double unit = fmax(fmax(xi, sigma), fmax(log_shift, L.bias ? 0.0 : L.log_zero));
+  L.log_center = unit;
+  L.unit = exp(log_unit);
+  L.of_pull = exp(xi - pull);
+  L.of_key = exp(-fmax(pull, 0.0));
+  L.scale = thin ? 1.0 : exp(log_E);
+  L.of_x = exp(xi - unit);
+  L.of_common = exp(sigma - unit);
+  L.of_skip = L.lambda * exp(xi - unit);
+  L.of_bias = exp(-unit);
+  L.of_shift = exp(log_shift - unit);
+}
+
+__device__ void conclude(Layer& L, const double* found) {
+  // Units of what the layer made, and whether it may stand.
+  const double center = found[0], residual = found[1], total = found[2], parts = found[3], values = found[4];
+  const double low = found[5], logit = found[6], least = found[7];
+  const bool uneven = low >= -L.uneven_log, thin = L.way == THIN;
+  const bool in_range = center > L.suspicious && center < INFINITE && residual > 0.0 && residual < INFINITE;
+  const bool moderate = low <= L.safe_log && (thin || logit <= L.safe_log);
+  if (!in_range || !moderate || (uneven && (thin || least < exp(-L.hardly)))) L.way = STOPPED;
+  if (L.way == STOPPED) return;
+  const double made = L.of_out * fmax(parts, uneven ? values : 0.0);
+  const double largest = fmax(fmax(total, made), fabs(L.lambda));
+  const double* before = L.log + LOG_ROW * L.layer;
+  double* state = L.log + LOG_ROW * ++L.layer;
+  moved(L.mantissa, L.exponent, 1.0, log(residual));
+  state[0] = L.log_center + log(center);
+  state[1] = L.mantissa, state[2] = L.exponent;
+  state[3] = fmax(before[3], log2(largest) - log2(residual));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) normalise(Layer* given) {
+  Layer& L = *given;
+  const long long size = (long long)L.n * L.d, step = (long long)L.groups * THREADS;
+  double largest = *whole(L, RESIDUAL);
+  if (largest == 0.0) largest = 1.0;
+  for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < size; i += step) L.residual[i] /= largest;
+  if (blockIdx.x) return;
+  largest = *whole(L, CENTER);
+  if (largest == 0.0) largest = 1.0;
+  for (int k = threadIdx.x; k < L.d; k += THREADS) L.center[k] /= largest;
+  if (threadIdx.x >= 32) return;
+  double out = 0.0, values = 0.0, low = 0.0, logit = 0.0, least = INFINITE;
+  for (int h = threadIdx.x; h < L.heads; h += 32) {
+    const double v = *word(L, h, VALUES), o = *word(L, h, OUT);
+    out = fmax(out, o);
+    values = fmax(values, v);
+    low = fmax(low, *word(L, h, LOW) + log(*word(L, h, TOTAL)));
+    logit = fmax(logit, sqrt(*word(L, h, LEFT)) * sqrt(*word(L, h, RIGHT)));
+    if (v > 0.0) least = fmin(least, o / v);
+  }
+  for (int o = 16; o; o >>= 1) {
+    out = fmax(out, __shfl_xor_sync(~0u, out, o));
+    values = fmax(values, __shfl_xor_sync(~0u, values, o));
+    low = fmax(low, __shfl_xor_sync(~0u, low, o));
+    logit = fmax(logit, __shfl_xor_sync(~0u, logit, o));
+    least = fmin(least, __shfl_xor_sync(~0u, least, o));
+  }
+  if (threadIdx.x) return;
+  const double found[] = {*whole(L, CENTER), *whole(L, RESIDUAL), *whole(L, SUM), out, values, low, logit, least};
+  if (L.way != CENTRE) conclude(L, found);
+  for (int i = 0; i < 8; i++) L.report[i] = found[i];
+  L.report[8] = L.layer;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) squares(Layer* given) {
+  // Squares of the rows, their sums by blocks, and that of the center.
+  __shared__ double sums[THREADS / 32];
+  const Layer& L = *given;
+  const int n = L.n, d = L.d;
+  const double *R = L.residual, *x = L.center;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = THREADS / 32;
+  if (blockIdx.x == 0 && threadIdx.x == 0) *L.far = 0.0;
+  double sum = 0.0;
+  for (int j = blockIdx.x * warps + warp; j < n; j += gridDim.x * warps) {
+    double s = 0.0;
+    for (int k = lane; k < d; k += 32) s = fma(R[(long long)j * d + k], R[(long long)j * d + k], s);
+    s = warp_sum(s);
+    if (lane == 0) L.squares[j] = s;
+    sum += s;
+  }
+  if (lane == 0) sums[warp] = sum;
+  __syncthreads();
+  if (warp) return;
+  if (lane == 0) {
+    for (int w = 1; w < warps; w++) sum += sums[w];
+    L.parts[1 + blockIdx.x] = sum;
+  }
+  if (blockIdx.x) return;
+  sum = 0.0;
+  for (int k = lane; k < d; k += 32) sum = fma(x[k], x[k], sum);
+  sum = warp_sum(sum);
+  if (lane == 0) L.parts[0] = sum;
+}
+
+extern "C" __global__ void __launch_bounds__(128) pairs(Layer* given) {
+  // The largest |R_i|^2 + |R_j|^2 - 2 R_i R_j of 64 rows with every y-th tile of 8 from the first of them on.
+  const Layer& L = *given;
+  const int n = L.n, d = L.d;
+  const double *R = L.residual, *square = L.squares;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
+  const int row = (blockIdx.x * 4 + warp) * 16 + g;
+  const bool first = row < n, second = row + 8 < n;
+  const double square0 = first ? square[row] : 0.0, square1 = second ? square[row + 8] : 0.0;
+  double largest = 0.0;
+  for (int j = blockIdx.x * 64 + 32 * blockIdx.y; j < n; j += 32 * gridDim.y) {
+    double c[4][4];
+#pragma unroll
+    for (int p = 0; p < 4; p++) c[p][0] = c[p][1] = c[p][2] = c[p][3] = 0.0;
+    for (int k = t; k < K; k += 8) {
+      const bool in0 = k < d, in1 = k + 4 < d;
+      const double* a = R + (long long)row * d + k;
+      const double a0 = first && in0 ? a[0] : 0.0, a1 = second && in0 ? a[8 * d] : 0.0;
+      const double a2 = first && in1 ? a[4] : 0.0, a3 = second && in1 ? a[8 * d + 4] : 0.0;
+#pragma unroll
+      for (int p = 0; p < 4; p++) {
+        const int column = j + 8 * p + g;
+        const double* b = R + (long long)column * d + k;
+        mma(c[p], a0, a1, a2, a3, column < n && in0 ? b[0] : 0.0, column < n && in1 ? b[4] : 0.0);
+      }
+    }
+#pragma unroll
+    for (int p = 0; p < 4; p++)
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        const int column = j + 8 * p + 2 * t + (i & 1);
+        if (column >= n || !(i < 2 ? first : second)) continue;
+        const double v = (i < 2 ? square0 : square1) + square[column] - 2.0 * c[p][i];
+        largest = larger(largest, v);
+      }
+  }
+  raise(L.far, largest);
+}
+
+extern "C" __global__ void measured(Layer* given) {
+  const Layer& L = *given;
+  if (threadIdx.x || L.way == STOPPED) return;
+  double sum = 0.0, *out = L.log + LOG_ROW * L.layer + 4;
+  for (int b = 0; b < L.groups; b++) sum += L.parts[1 + b];
+  out[0] = sqrt(sum);
+  out[1] = sqrt(*L.far);
+  out[2] = sqrt(L.parts[0]);
+}
+"""
+
+
+def source(K: int) -> str:
+    """All kernels for tokens of at most K columns, K a multiple of 8."""
+    defined = "".join(f"#define {name} {value}\n" for name, value in {"K": K, **_NUMBERS}.items())
+    return defined + _WAYS + _STRUCT + _SOURCE
