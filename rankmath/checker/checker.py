@@ -190,7 +190,7 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
     try:
         demand(len(text) <= MAX_BYTES, f"more than {MAX_BYTES} bytes")
         try:
-            content = parse(text.decode("utf-8") if isinstance(text, bytes) else text)
+            content = parse(text.decode("utf-8") if isinstance(text, bytes) else text, deadline)
         except UnicodeDecodeError:
             raise Rejected("not UTF-8") from None
         demand(type(content) is dict, "a certificate is a JSON object")
@@ -268,7 +268,7 @@ def _own_statement(
     demand(kind in statement.kinds, f"kind: {short(kind)} is none of {', '.join(statement.kinds)}")
     sizes: dict[str, int] = {}
     shape = {"data": statement.data, "hints": statement.hints}
-    fields = read({"data": content["data"], "hints": content["hints"]}, shape, "certificate", sizes)
+    fields = read({"data": content["data"], "hints": content["hints"]}, shape, "certificate", sizes, deadline)
     data, hints = _arranged(fields["data"], sizes), fields["hints"]
     verb = {"holds": "satisfies", "violates": "violates", "exists": "shows"}[kind]
     words.append(f"claim: this instance {verb} {key}: {statement.says}")
@@ -392,6 +392,7 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
         {"data": NETWORK_DATA, "hints": {f"{name}?": hints["*"] for name in names}},
         "certificate",
         sizes,
+        deadline,
     )
     data = _network(fields["data"], sizes)
     claim, given, kind = content["claim"], content["given"], content["kind"]

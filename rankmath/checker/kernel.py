@@ -19,7 +19,6 @@ import itertools
 import math
 import operator
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,7 +26,7 @@ from typing import Any, TypeAlias
 
 from rankmath.checker.intervals import Dual, Interval, Number, Rejected, Undecided, compare, plain, threshold
 from rankmath.checker.primitives import FUNCTIONS, PRIMITIVES, REDUCTIONS, Truth, Value, transposed
-from rankmath.checker.reading import demand, short
+from rankmath.checker.reading import demand, in_time, short
 
 MAX_FORMULA = 4_000  # characters of one formula
 MAX_NESTING = 40  # depth of a formula
@@ -118,7 +117,7 @@ class Evaluator:
     def tick(self, held: int = 0) -> None:
         self.held += held
         demand(self.held <= MAX_HELD, "it needs more memory than is allowed")
-        demand(time.monotonic() <= self.deadline, "the time allowed is used up")
+        in_time(self.deadline)
 
     def truth(self, node: ast.expr, text: str) -> Truth:
         """The truth value of a formula, with the relation that decided it in `records`."""
@@ -351,7 +350,7 @@ class Evaluator:
             values = [[self.total(list(map(operator.mul, u, v))) for v in columns] for u in rows]
         else:
             left, right = [self.spread(row) for row in rows], [self.spread(column) for column in columns]
-            values = [[self.dot(u, v) for v in right] for u in self.ticking(left)]
+            values = [[self.dot(u, v) for v in self.ticking(right)] for u in left]
         if not any(isinstance(x, Dual) for row in itertools.chain(A, B) for x in row):
             return values
         others = [list(zip(v, b, strict=True)) for v, b in zip(columns, transposed(B), strict=True)]

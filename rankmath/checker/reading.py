@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import math
 import re
+import time
 from fractions import Fraction
 from typing import Any
 
@@ -24,10 +27,14 @@ def demand(condition: bool, otherwise: str) -> None:
         raise Rejected(otherwise)
 
 
+def in_time(deadline: float) -> None:
+    demand(time.monotonic() <= deadline, "the time allowed is used up")
+
+
 _NUMBER = re.compile(r"(-?[0-9]+)(?:/([0-9]+)|\*2\^(-?[0-9]+))?")
 
 
-def parse(text: str) -> Any:
+def parse(text: str, deadline: float = math.inf) -> Any:
     """JSON with integers, strings, lists and objects; floats, constants and repeated fields are refused."""
     demand(len(text) <= MAX_BYTES, f"more than {MAX_BYTES} bytes")
     items = sum(text.count(mark) for mark in "[{,:")
@@ -51,10 +58,9 @@ def parse(text: str) -> Any:
         raise Rejected(f"brackets are nested more than {MAX_DEPTH} deep") from None
     level, depth = [content], 0
     while level:
+        in_time(deadline)
         demand(depth <= MAX_DEPTH, f"brackets are nested more than {MAX_DEPTH} deep")
-        inner = (
-            list(item.values()) if type(item) is dict else item for item in level if type(item) in (dict, list)
-        )
+        inner = (item.values() if type(item) is dict else item for item in level if type(item) in (dict, list))
         level, depth = [member for members in inner for member in members], depth + 1
     return content
 
@@ -72,7 +78,7 @@ def short(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def read(value: Any, shape: Any, where: str, sizes: dict[str, int]) -> Any:
+def read(value: Any, shape: Any, where: str, sizes: dict[str, int], deadline: float = math.inf) -> Any:
     """`value`, read as its shape demands.
 
     A shape is a dict from fields to shapes (a field with "?" may be missing, any other field is refused); a list
@@ -80,39 +86,35 @@ def read(value: Any, shape: Any, where: str, sizes: dict[str, int]) -> Any:
     name lengths: "d" a vector, "n d" a matrix. A letter stands for one length throughout a certificate; one that
     first occurs in a member of a list, throughout that member.
     """
+    in_time(deadline)
+    inner = functools.partial(read, deadline=deadline)
     if isinstance(shape, dict):
         demand(type(value) is dict, f"{where}: {short(value)} given, an object is needed")
-        shapes = {name.rstrip("?"): inner for name, inner in shape.items()}
+        shapes = {name.rstrip("?"): part for name, part in shape.items()}
         for name in value:
             demand(name in shapes, f"{where} has a field {short(name)} that is not known")
         for name in shape:
             demand(name.endswith("?") or name in value, f"{where}.{name} is missing")
-        return {name: read(value[name], shapes[name], f"{where}.{name}", sizes) for name in shapes if name in value}
-    if isinstance(shape, list):
-        items = _list(value, where, shape[1])
-        return [read(item, shape[0], f"{where}[{i}]", {**sizes}) for i, item in enumerate(items)]
+        return {
+            name: inner(value[name], shapes[name], f"{where}.{name}", sizes) for name in shapes if name in value
+        }
     if isinstance(shape, tuple):
         *words, last = shape
-        if " " in last and type(value) is list:
-            return _array(value, last.split(), where, sizes)
-        words = words if " " in last else [*words, last]
-        demand(type(value) is str and value in words, f"{where}: {short(value)} is none of {', '.join(words)}")
-        return value
-    return _number(value, where) if shape == "number" else _array(value, shape.split(), where, sizes)
-
-
-def _list(value: Any, where: str, most: int) -> list[Any]:
-    demand(type(value) is list and 1 <= len(value) <= most, f"{where}: a list of 1 to {most} members is needed")
-    return list(value)
-
-
-def _array(value: Any, letters: list[str], where: str, sizes: dict[str, int]) -> Any:
-    if not letters:
+        if " " not in last or type(value) is not list:
+            words = words if " " in last else [*words, last]
+            demand(type(value) is str and value in words, f"{where}: {short(value)} is none of {', '.join(words)}")
+            return value
+        shape = last
+    if shape == "number":
         return _number(value, where)
-    items = _list(value, where, MAX_SIDE)
-    length = sizes.setdefault(letters[0], len(items))
-    demand(len(items) == length, f"{where}: {len(items)} members given, {letters[0]} = {length} are needed")
-    return [_array(item, letters[1:], f"{where}[{i}]", sizes) for i, item in enumerate(items)]
+    most = shape[1] if isinstance(shape, list) else MAX_SIDE
+    demand(type(value) is list and 1 <= len(value) <= most, f"{where}: a list of 1 to {most} members is needed")
+    if isinstance(shape, list):
+        return [inner(item, shape[0], f"{where}[{i}]", {**sizes}) for i, item in enumerate(value)]
+    letter, _, rest = shape.partition(" ")
+    length = sizes.setdefault(letter, len(value))
+    demand(len(value) == length, f"{where}: {len(value)} members given, {letter} = {length} are needed")
+    return [inner(item, rest or "number", f"{where}[{i}]", sizes) for i, item in enumerate(value)]
 
 
 def _number(value: Any, where: str) -> Fraction:

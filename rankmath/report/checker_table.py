@@ -60,11 +60,25 @@ def reference() -> str:
         hypotheses = ", ".join(f"`{text}`" for text in given)
         lines.append(f"| `{key}` | `{claim}` | {hypotheses} |")
     lines += ["", "### Statements with data of their own", ""]
+    defined: dict[str, str] = {}
     for key, entry in statements.STATEMENTS.items():
         kinds, fields = ", ".join(entry.kinds), ", ".join(f"`{name}`" for name in entry.data)
         lines += [f"**`{key}`** ({kinds}): {entry.says}.", "", f"Data: {fields}. Claim: `{entry.claim}`."]
         lines += [f"Given: {'; '.join(f'`{text}`' for text in entry.given)}."] if entry.given else []
-        lines += [f"Relied on, not computed: {text}." for text in entry.relies] + [""]
+        lines += [
+            f"With `{name}` also: `{claim}`, given {'; '.join(f'`{text}`' for text in conditions)}."
+            for name, (claim, conditions) in entry.extra.items()
+        ]
+        lines += (
+            [f"Needed of the hints: {'; '.join(f'`{text}`' for text in entry.method)}."] if entry.method else []
+        )
+        lines += [f"Relied on, not computed: {text}." for text in entry.relies]
+        if entry.define in defined:
+            lines += [f"Where: as in `{defined[entry.define]}`."]
+        elif entry.define:
+            defined[entry.define] = key
+            lines += ["Where:", "", "```text", entry.define.strip(), "```"]
+        lines += [""]
     lines += ["### Definitions", "", "Of the rules, of norms and graphs, and of a network:", ""]
     lines += ["```text", RULES.strip(), statements.COMMON.strip(), statements.NETWORK.strip(), "```", ""]
     lines += [f"The format is `{checker.FORMAT}`; a changed definition needs a new one.", ""]

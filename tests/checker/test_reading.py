@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
 import subprocess
@@ -19,6 +20,7 @@ from rankmath.certificates.issue import Instance, certify_not_a_norm, certify_re
 from rankmath.checker import checker
 from rankmath.checker.checker import check, check_text
 from rankmath.checker.export import standalone
+from rankmath.checker.reading import Rejected, parse, read
 
 
 def plain(data: Any, *, statement: str = "dong2021:norm", kind: str = "violates", **more: Any) -> dict[str, Any]:
@@ -201,6 +203,16 @@ def test_work_beyond_the_time_budget_is_a_rejection(draw_instance: Callable[...,
     result = certificate.check(seconds=0.0)
     assert not result.accepted
     assert "the time allowed is used up" in result.reason
+
+
+def test_reading_looks_at_the_clock() -> None:
+    for shape, value in (("n d", [[1, 2], [3, 4]]), ({"a": "number"}, {"a": 1}), (["d", 3], [[1], [2]])):
+        assert read(value, shape, "here", {}, math.inf) == value
+        with pytest.raises(Rejected, match="the time allowed is used up"):
+            read(value, shape, "here", {}, -math.inf)
+    with pytest.raises(Rejected, match="the time allowed is used up"):
+        parse("[[1]]", -math.inf)
+    assert check_text(TEXT, seconds=-1.0).reason == "the time allowed is used up"
 
 
 def test_logits_out_of_all_proportion_are_no_danger() -> None:
