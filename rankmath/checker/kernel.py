@@ -108,7 +108,6 @@ class Evaluator:
     def __init__(self, defined: Definitions, data: Env, hints: Env, bits: int, deadline: float) -> None:
         self.defined, self.data, self.hints, self.bits, self.deadline = defined, data, hints, bits, deadline
         self.records: dict[Truth, Record] = {}  # the last relation that fails or holds, the first undecided
-        self.relations = 0
         self.cache: dict[Any, tuple[Value, Value]] = {}
         self.held = 0  # bytes in the cache, about
         self._inside = 0  # definitions being worked out: only the relations of the formula itself are recorded
@@ -274,7 +273,6 @@ class Evaluator:
         numbers = isinstance(left, (Fraction, Interval)) and isinstance(right, (Fraction, Interval))
         demand(numbers, "numbers are needed on both sides of a relation")
         truth = compare(relation, left, right)
-        self.relations += not self._inside
         if (truth is None and None not in self.records) or (truth is not None and not self._inside):
             short = ((k, v) for k, v in env.items() if isinstance(v, (Fraction, str)) and len(k) == 1)
             indices = ", ".join(f"{k} = {v}" for k, v in short)
@@ -417,7 +415,6 @@ class Outcome:
     reason: str
     bits: int = 0
     trace: tuple[Record, ...] = ()
-    relations: int = 0
 
 
 def decide(
@@ -449,16 +446,15 @@ def decide(
                 agreed = truth == (kind != "violates")
                 reason = f"the claim is {'true' if truth else 'false'}, against the kind {kind!r}"
                 verdict = ("accept", "every condition holds") if agreed else ("reject", reason)
-                return Outcome(*verdict, bits, tuple(trace), work.relations)
+                return Outcome(*verdict, bits, tuple(trace))
             if truth is False:
-                return Outcome("reject", f"a condition fails: {text}", bits, tuple(trace), work.relations)
+                return Outcome("reject", f"a condition fails: {text}", bits, tuple(trace))
             reason = f"undecided at {bits} bits: {text}"
-            outcome, before = Outcome("undecided", reason, bits, tuple(trace), work.relations), width
+            outcome, before = Outcome("undecided", reason, bits, tuple(trace)), width
             sides = [s for s in (trace[-1].left, trace[-1].right) if isinstance(s, Interval)]
             width = max(((s.hi - s.lo).bit_length() + s.scale for s in sides), default=0)
             if width > before - 1 or None not in work.records:
                 return outcome  # more bits no longer narrow it, or nothing was too wide: the box is too large
         except Undecided as error:
-            reason = f"undecided at {bits} bits: {error}"
-            outcome = Outcome("undecided", reason, bits, tuple(trace), work.relations)
+            outcome = Outcome("undecided", f"undecided at {bits} bits: {error}", bits, tuple(trace))
     return outcome

@@ -197,6 +197,10 @@ def test_letters_reductions_and_the_recursion() -> None:
         "min_l(prod_h(norm(W[l,h], inf)))": norms.prod(axis=1).min(),
         "prod_l(max_h(norm(W[l,h], inf)))": norms.max(axis=1).prod(),
         "sum_i(i)": 6,
+        "sum_k(k)": 1,
+        "max_p(norm(X[0], p))": max(np.linalg.norm(net.X.astype(float), p) for p in (1, 2, np.inf)),
+        "min_p(norm(X[0], p))": min(np.linalg.norm(net.X.astype(float), p) for p in (1, 2, np.inf)),
+        "sum_p(norm(X[0], p))": sum(np.linalg.norm(net.X.astype(float), p) for p in (1, 2, np.inf)),
         "recursion(b, 2, b*norm(W[l,0], inf) + l)": (2 * norms[0, 0]) * norms[1, 0] + 1,
     }.items():
         assert value(net, term) == pytest.approx(number, rel=1e-9), term

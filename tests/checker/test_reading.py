@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -20,7 +21,19 @@ from rankmath.certificates.issue import Instance, certify_not_a_norm, certify_re
 from rankmath.checker import checker
 from rankmath.checker.checker import check, check_text
 from rankmath.checker.export import standalone
-from rankmath.checker.reading import Rejected, parse, read
+from rankmath.checker.kernel import MAX_FORMULA, MAX_HELD
+from rankmath.checker.reading import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_DIGITS,
+    MAX_EXPONENT,
+    MAX_ITEMS,
+    MAX_SIDE,
+    Rejected,
+    parse,
+    read,
+)
+from rankmath.checker.statements import MAX_HEADS, MAX_LAYERS
 
 
 def plain(data: Any, *, statement: str = "dong2021:norm", kind: str = "violates", **more: Any) -> dict[str, Any]:
@@ -203,6 +216,67 @@ def test_work_beyond_the_time_budget_is_a_rejection(draw_instance: Callable[...,
     result = certificate.check(seconds=0.0)
     assert not result.accepted
     assert "the time allowed is used up" in result.reason
+
+
+def test_limits_are_those_of_the_page_and_where_they_are_said_to_be() -> None:
+    page = (Path(checker.__file__).parents[2] / "docs/certificates.md").read_text(encoding="utf-8")
+    sentence = page.partition("beyond the limits:")[2].partition("opened.")[0]
+    said = [int(number.replace(" ", "")) for number in re.findall(r"\d[\d ]*", sentence)]
+    lengths = [
+        MAX_BYTES,
+        MAX_ITEMS,
+        MAX_DEPTH,
+        MAX_DIGITS,
+        MAX_EXPONENT,
+        MAX_SIDE,
+        MAX_LAYERS,
+        MAX_HEADS,
+        MAX_FORMULA,
+    ]
+    assert said == [*lengths, MAX_FORMULA, checker.SECONDS, MAX_HELD // 10**6]
+
+    def refused(text: str) -> bool:
+        try:
+            return parse(text) is None
+        except Rejected:
+            return True
+
+    for least, beyond in (
+        ("[]".ljust(4_000_000), "[]".ljust(4_000_001)),
+        ("[" + "1," * 199_999 + "1]", "[" + "1," * 200_000 + "1]"),
+        ("[" * 12 + "1" + "]" * 12, "[" * 13 + "1" + "]" * 13),
+        ("9" * 4000, "9" * 4001),
+        ('["' + '1*2^10000","' * 10_000 + '1"]', '["' + '1*2^10000","' * 10_000 + '1*2^1"]'),
+    ):
+        assert not refused(least)
+        assert refused(beyond)
+    for value, shape, allowed in (
+        ("1*2^-10000", "number", True),
+        ("1*2^10001", "number", False),
+        ("1*2^-10001", "number", False),
+        ("7" * 4000 + "/" + "9" * 4000, "number", True),
+        ("7" * 4001 + "/9", "number", False),
+        ([1] * 256, "d", True),
+        ([1] * 257, "d", False),
+        ([[1]] * 3, ["d", 3], True),
+        ([[1]] * 4, ["d", 3], False),
+        ([[1, 2], [1]], "n d", False),
+        ([[1, 2], [1]], ["d", 3], True),
+        ([], "d", False),
+        ("a", ("a", "b"), True),
+        ("b", ("a", "b"), True),
+        ("c", ("a", "b"), False),
+        ([[1]], ("a", "n n"), True),
+        ("n n", ("a", "n n"), False),
+        ([[1]], ("a", "b"), False),
+        ({}, {"a?": "number"}, True),
+        ({}, {"a": "number"}, False),
+    ):
+        try:
+            read(value, shape, "here", {})
+            assert allowed, (value, shape)
+        except Rejected:
+            assert not allowed, (value, shape)
 
 
 def test_reading_looks_at_the_clock() -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rankmath.certificates.issue import exact_array
 from rankmath.checker import primitives
 from rankmath.checker.intervals import Dual, Interval, Rejected, Undecided, compare
-from rankmath.checker.kernel import Evaluator, definitions, formula
+from rankmath.checker.kernel import PRECISIONS, Evaluator, decide, definitions, formula
 from rankmath.checker.rules import RULES
 from rankmath.checker.statements import COMMON, DEFINED_NETWORK
 from rankmath.linalg.exact_residuals import exact_residual_bounds
@@ -155,6 +155,17 @@ def test_definiteness_is_told_as_exact_minors_tell_it(seed: int, size: int) -> N
 def test_definiteness_over_a_box(width: float, truth: bool | None) -> None:
     """[[2, 1], [1, 2]] has least eigenvalue 1; a box of half-width w reaches eigenvalue 1 - 2w."""
     assert primitives.positive_definite(work(), boxed([[2, 1], [1, 2]], width)) is truth
+
+
+@pytest.mark.parametrize(("width", "truth"), [(0.0, True), (0.3, True), (0.4, True), (0.55, None), (0.9, None)])
+def test_every_entry_of_a_box_counts_twice_off_the_diagonal(width: float, truth: bool | None) -> None:
+    """Ones on the diagonal, [-w, w] elsewhere: the least eigenvalue reaches 1 - 2w, the bound is 1 - sqrt(6) w."""
+    box = boxed(np.zeros((3, 3), dtype=int), width)
+    A: Any = [[Fraction(1) if i == j else x for j, x in enumerate(row)] for i, row in enumerate(box)]
+    assert primitives.positive_definite(work(), A) is truth
+    assert primitives.positive_definite(work(), [[-x for x in row] for row in A]) is (False if truth else None)
+    assert primitives.positive_definite(work(), rows([[0]])) is not True
+    assert primitives.positive_definite(work(), rows([[1, 1], [1, 1]])) is not True
 
 
 def test_a_box_around_the_singular_is_undecided_and_the_indefinite_is_false() -> None:
@@ -343,6 +354,12 @@ def test_fractions_are_multiplied_exactly_as_long_as_they_are_short() -> None:
         ("sum(i*i for i in range(4)) + prod([2, 3])", Fraction(20)),
         ("[1, 2] @ [[1, 0], [0, 3]] @ [1, 1]", Fraction(7)),
         ("0**(1/3)", Fraction(0)),
+        ("0**(4/3) + 0**0 + 0**2", Fraction(1)),
+        ("(0 - 2)**3 + (1/2)**(0 - 2) + (0 - 3)**0", Fraction(-3)),
+        ("len(range(10**5)) + len(range(7, 10**5 + 7)) + sum(range(2, 5))", Fraction(200009)),
+        ("floor(sqrt(2)) + floor(0 - sqrt(2)) + floor(0 - 3)", Fraction(-4)),
+        ("[3, 5][1] + [[1, 2], [3, 4]][1][0]", Fraction(8)),
+        ("3**4096 / 3**4095", Fraction(3)),
     ],
 )
 def test_exact_terms_have_exact_values(text: str, value: Fraction) -> None:
@@ -364,6 +381,9 @@ def test_exact_terms_have_exact_values(text: str, value: Fraction) -> None:
         ("x_star", 1.2564312086261697),
         ("exp(-3)**5", np.exp(-15)),
         ("sqrt(2)**(-3)", 2**-1.5),
+        ("exp(1)**(1/2)", np.exp(0.5)),
+        ("exp(1)**(2/3)", np.exp(2 / 3)),
+        ("exp(2)**0", 1.0),
     ],
 )
 def test_other_terms_are_enclosed_to_thirty_digits(text: str, value: float) -> None:
@@ -412,6 +432,12 @@ def test_truth_has_three_values(text: str, truth: bool | None) -> None:
         "[1][5]",
         "[1][-1]",
         "range(10**9)",
+        "range(10**5 + 1)",
+        "range(1/2)",
+        "2**(10**7 + 1)",
+        "[1, 2][2]",
+        "[[1], [2]][0, 1]",
+        "floor(inf)",
         "sqrt(1, 2)",
         "1 < [1]",
         "inf < 2",
@@ -472,6 +498,55 @@ def test_formulas_are_bounded_in_length_and_depth() -> None:
     ):
         with pytest.raises(Rejected):
             formula(text)
+
+
+def test_limits_are_where_they_are_said_to_be() -> None:
+    assert formula("1 < 2".ljust(4000)) is not None
+    assert formula("-" * 39 + "1") is not None
+    for text in ("1 < 2".ljust(4001), "-" * 40 + "1", "ä < 1"):
+        with pytest.raises(Rejected):
+            formula(text)
+    assert isinstance(work().value(formula("2**(10**7)"), {}), Interval)
+    assert isinstance(work().value(formula("3**4096"), {}), Fraction)
+    assert isinstance(work().value(formula("3**4097"), {}), Interval)  # 3 has two bits, and 2^13 are exact
+    w = work("many = [1 for i in range(1000)]")
+    w.value(formula("many"), {})
+    assert w.held >= 100 * 1000
+    w.tick(10**8 - w.held)
+    with pytest.raises(Rejected, match="memory"):
+        w.tick(1)
+
+
+@pytest.mark.parametrize("kind", ["holds", "violates", "exists"])
+@pytest.mark.parametrize("claim", [True, False, None])
+@pytest.mark.parametrize("condition", [True, False, None])
+def test_what_is_accepted(condition: bool | None, claim: bool | None, kind: str) -> None:
+    """Only what is true, or false where that is said, under conditions that are all true."""
+    text = {True: "exp(1) < 3", False: "exp(1) > 3", None: "exp(1)*exp(1) <= exp(2)"}
+    settings = (definitions(RULES), {}, {}, time.monotonic() + 60)
+    outcome = decide(("1 < 2", text[condition], "2 < 3"), text[claim], kind, *settings, own=True)
+    if condition is not True:
+        expected = "reject" if condition is False else "undecided"
+    else:
+        expected = "undecided" if claim is None else "accept" if claim == (kind != "violates") else "reject"
+    assert outcome.verdict == expected
+    assert outcome.bits >= 128
+    assert len(outcome.trace) == (4 if condition else 2)
+
+
+def test_more_bits_are_tried_until_it_is_decided_and_a_hint_says_where_to_begin() -> None:
+    def bits(claim: str, **hints: int) -> tuple[str, int]:
+        known = {name: Fraction(value) for name, value in hints.items()}
+        found = decide((), claim, "holds", definitions(RULES), {}, known, time.monotonic() + 60, own=True)
+        return found.verdict, found.bits
+
+    assert PRECISIONS == (128, 256, 512, 1024, 2048, 4096)
+    for power, needed in ((30, 128), (60, 256), (130, 512), (290, 1024), (600, 2048), (1200, 4096)):
+        assert bits(f"exp(1) < exp(1 + 1/10**{power})") == ("accept", needed)
+    assert bits("exp(1) < 3", bits=300) == ("accept", 300)
+    assert bits("exp(1) < 3", spectral_bits=500, bits=300) == ("accept", 500)
+    assert bits("exp(1) < 3", bits=10**9) == ("accept", 2**14)
+    assert bits("exp(1) < exp(1 + 1/10**60)", bits=130) == ("accept", 256)
 
 
 def test_the_definitions_of_a_network_name_every_quantity_once() -> None:
