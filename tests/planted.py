@@ -233,6 +233,27 @@ PLANTS = (
     ),
     _checker(
         "rules",
+        "the contraction forgets how a token's own query moves",
+        " + T(K) @ (a*Z)",
+        "",
+        f"{_RULES}::test_the_derivative_of_rule_six_is_that_of_the_map",
+    ),
+    _checker(
+        "rules",
+        "the contraction looks at its own block alone",
+        "o[k]*(w[k] @ abs(S + [t*Z[k] for t in q]))",
+        "0*(w[k] @ abs(S + [t*Z[k] for t in q]))",
+        f"{_RULES}::test_the_derivative_of_rule_six_is_that_of_the_map",
+    ),
+    _checker(
+        "rules",
+        "small attention is forgotten",
+        "apart(o, w, q, S, Z) = o @ w @ abs(S) + ",
+        "apart(o, w, q, S, Z) = ",
+        f"{_RULES}::test_the_derivative_of_rule_six_is_that_of_the_map",
+    ),
+    _checker(
+        "rules",
         "corners outside raise the bound",
         "possible(w[0]*c[0] + w[1]*c[1] >= w[2])",
         "possible(w[0]*c[0] + w[1]*c[1] <= w[2])",

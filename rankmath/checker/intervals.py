@@ -49,6 +49,8 @@ class Interval:
         if isinstance(value, Interval):
             return value
         p, q = value.numerator, value.denominator
+        if not q & (q - 1):
+            return Interval(p, p, 1 - q.bit_length(), bits)
         shift = max(0, bits + 2 + q.bit_length() - p.bit_length())
         return Interval((p << shift) // q, -((-p << shift) // q), -shift, bits)
 

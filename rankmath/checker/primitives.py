@@ -20,6 +20,8 @@ Work: TypeAlias = Any  # rankmath.checker.kernel.Evaluator
 Value: TypeAlias = Any  # a number, a truth value, a word, or a list of these
 Truth: TypeAlias = bool | None
 
+LEAST_BITS = 128  # of a share of attention, however small
+
 
 def transposed(A: Sequence[Sequence[Any]]) -> list[list[Any]]:
     return [list(column) for column in zip(*A, strict=True)]
@@ -89,11 +91,17 @@ def softmax(work: Work, logits: list[Any], weights: list[Any]) -> list[Any]:
         return [w / total for w in weights]
     enclosed = [work.lift(logits[j]) for j in seen]
     shift = work.lift(_extreme(work, enclosed, max)).at_upper()
-    e = [(x - shift).exp() * weights[j] for x, j in zip(work.ticking(enclosed), seen, strict=True)]
+    e = [_below_one(x - shift).exp() * weights[j] for x, j in zip(work.ticking(enclosed), seen, strict=True)]
     rests = _all_but_one(e, Interval.of(0, work.bits))  # 1/(1 + rest/e_j): every logit occurs once
     P = [1 / (1 + rest / x) if x.lo > 0 else x / (rest + x) for x, rest in zip(e, rests, strict=True)]
     shares = dict(zip(seen, P, strict=True))
     return [shares.get(j, Fraction(0)) for j in range(len(weights))]
+
+
+def _below_one(x: Interval) -> Interval:
+    """x <= 0 with fewer bits where e^x, beside a sum of about 1, needs no more: e^x < 2^-k if x <= -k."""
+    k = (-x.hi << x.scale if x.scale > 0 else -x.hi >> -x.scale) if x.hi < 0 else 0
+    return Interval(x.lo, x.hi, x.scale, max(LEAST_BITS, x.bits - k)) if k else x
 
 
 def _all_but_one(items: list[Any], zero: Any) -> list[Any]:

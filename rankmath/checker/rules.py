@@ -64,17 +64,32 @@ krawczyk(step, wrong, r) = all(abs(step[i]) + r*sum(abs(wrong[i])) < r for i in 
 #     |dF_p/dX_p - v_p| u_p + sum_{q != p} |dF_p/dX_q| u_q <= s u_p,
 # then every eigenvalue of DF at the equilibrium is within s of a v_p, and near v_p that are more than 2s from
 # all others there are as many as listed (Gershgorin).
-attended(X, W, V, m, i) = unit(averaged([X[i] @ W @ T(X)], [m[i]], X @ V)[0])
+# The derivative, with a = A_i, y = y_i, r = |y|, u = y/r, P = I - u^T u, v_k = x_k V:
+#     r dF_i/dx_k = a_k (V + (x_i W)^T (v_k - y)) P + [k = i] sum_j a_j (W x_j^T) (v_j - y) P,
+# entries of x_k down, of F_i across: dy = sum_j a_j (dx_j V + dL_j (v_j - y)), dL_j = dx_i W x_j^T + x_i W dx_j^T,
+# r du = dy P. S = V P, Z has the rows (v_k - y) P, K the rows x_j W^T, q = x_i W; `own` is the block k = i. For
+# other k, in o, the two terms are bounded one by one if that suffices, else where a_k is small.
 boxed(x, w, size) = around(x, size*w)
-rests(x, W, V, m, w, most) = all(abs(attended(x, W, V, m, i)[a] - x[i][a]) <= most*w[i][a]
-    for i in range(len(x)) for a in range(len(V)))
-rows_below(J, v, k, w, rate) = all(sum(abs(J[a] - [v[a] if q == k + a else 0 for q in range(len(w))])*w)
-    <= rate*w[k + a] for a in range(len(v)))
-all_rows_below(X, W, V, m, v, w, rate) = all(
-    rows_below(jacobian(attended, X, W, V, m, i), v[i], i*len(V), flat(w), rate) for i in range(len(X)))
+rests(x, W, V, m, w, most) = all(abs(z[b] - x[i][b]) <= most*w[i][b] for Y in [x @ V] for i in range(len(x))
+    for z in [unit(softmax(x[i] @ W @ T(x), m[i]) @ Y)] for b in range(len(V)))
+own(a, r, v, i, K, q, S, Z) = a[i]*(S + [t*Z[i] for t in q]) + T(K) @ (a*Z)
+    - [[r*v[b] if b == c else 0 for c in range(len(v))] for b in range(len(v))]
+apart(o, w, q, S, Z) = o @ w @ abs(S) + (o*(w @ abs(q))) @ abs(Z)
+together(o, w, q, S, Z) = apart([t if small(t) else 0 for t in o], w, q, S, Z)
+    + sum(o[k]*(w[k] @ abs(S + [t*Z[k] for t in q])) for k in range(len(o)) if not small(o[k]))
+small(t) = certain(t <= 1/2**64)
+none_above(s, t, most) = all(s[b] + t[b] <= most[b] for b in range(len(s)))
+rows_below(X, W, V, m, v, w, rate) = all(
+    certain(none_above(s, apart(o, w, q, S, Z), rate*r*w[i])) or none_above(s, together(o, w, q, S, Z), rate*r*w[i])
+    for Y in [X @ V] for K in [X @ T(W)] for i in range(len(X))
+    for q in [X[i] @ W] for a in [softmax(q @ T(X), m[i])] for y in [a @ Y] for r in [length(y, 2)] for u in [y / r]
+    for P in [[[(1 if b == c else 0) - u[b]*u[c] for c in range(len(u))] for b in range(len(u))]]
+    for S in [V @ P] for Z in [[p - y for p in Y] @ P]
+    for o in [[0 if k == i else a[k] for k in range(len(a))]]
+    for s in [w[i] @ abs(own(a, r, v[i], i, K, q, S, Z))])
 contracts(x, W, V, m, w, size, rate, bits) = shown(size > 0 and rate > 0 and rate < 1
-    and all(u > 0 for u in flat(w)) and rests(x, W, V, m, w, (1 - rate)*size)
-    and all_rows_below(boxed(x, w, size), W, V, m, 0*x, w, rate))
-resolves(x, W, V, m, w, core, rate, v, s, u, bits) = shown(all(t > 0 for t in flat(u))
-    and rests(x, W, V, m, w, (1 - rate)*core) and all_rows_below(boxed(x, w, core), W, V, m, v, u, s))
+    and all(u > 0 for row in w for u in row) and rests(x, W, V, m, w, (1 - rate)*size)
+    and rows_below(boxed(x, w, size), W, V, m, 0*x, w, rate))
+resolves(x, W, V, m, w, core, rate, v, s, u, bits) = shown(all(t > 0 for row in u for t in row)
+    and rests(x, W, V, m, w, (1 - rate)*core) and rows_below(boxed(x, w, core), W, V, m, v, u, s))
 """
