@@ -8,12 +8,29 @@ Squares are written x * x: a power of a ball around zero is not a number in pyth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from flint import arb, arb_mat
 
 from rankmath.equilibria.map import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """∂F_i/∂x_k = A_ik (S + qᵀ z_k) for the k ≠ i that are seen, and `own` for k = i; d × d, entries of x_k down."""
+
+    i: int
+    seen: tuple[int, ...]
+    A: tuple[arb, ...]
+    q: arb_mat
+    S: arb_mat
+    Z: arb_mat
+    own: arb_mat
+
+    def block(self, s: int) -> arb_mat:
+        """A_ik (S + qᵀ z_k) for the s-th token that is seen."""
+        return (self.S + self.q.transpose() * row_of(self.Z, s)) * self.A[s]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +66,13 @@ class BallMap:
             tangent = (self._centring(d) - unit.transpose() * unit) * scale
             offsets = self._offsets(X, A, i)
             spread = offsets * self.W_V
-            query = _row(X, i) * self.W
+            query = row_of(X, i) * self.W
             weighted = arb_mat(n, d, [A[i, k] * spread[k, b] for k in range(n) for b in range(d)])
             covariance = offsets.transpose() * weighted
             for k in range(n):
                 if not self.weights[i][k] and k != i:
                     continue
-                block = query.transpose() * _row(weighted, k) + self.W_V * A[i, k]
+                block = query.transpose() * row_of(weighted, k) + self.W_V * A[i, k]
                 if k == i:
                     block = block + self.W * covariance
                 entries = (block * tangent).entries()
@@ -69,11 +86,8 @@ class BallMap:
         rows = [unit * self._radius(X.ncols()) for _, _, unit, _ in self._attended(X)]
         return arb_mat(X.nrows(), X.ncols(), [x for row in rows for x in row.entries()])
 
-    def blocks(self, X: arb_mat) -> Iterator[tuple[int, int, arb_mat]]:
-        """Enclosures of ∂F_i/∂x_k over a narrow box X, d × d (entry of x_k, entry of F_i), zeros left out.
-
-        The formula of `jacobian`, with one exponential a pair and one product a block.
-        """
+    def factors(self, X: arb_mat) -> Iterator[Factors]:
+        """The derivative of every token over a narrow box X: the formula of `jacobian`, one exponential a pair."""
         d = X.ncols()
         queries, keys, V = X * self.W, X * self.W.transpose(), X * self.centred_values()
         for i, (seen, A, unit, length) in enumerate(self._attended(X)):
@@ -81,14 +95,9 @@ class BallMap:
             mean = [sum((a * V[j, b] for a, j in zip(A, seen, strict=True)), arb(0)) for b in range(d)]
             spread = arb_mat(len(seen), d, [V[j, b] - mean[b] for j in seen for b in range(d)]) * tangent
             weighted = arb_mat(len(seen), d, [a * spread[s, b] for s, a in enumerate(A) for b in range(d)])
-            values = self.W_V * tangent
-            query = _row(queries, i).transpose()
             own = submatrix(keys, seen, range(d)).transpose() * weighted
-            for s, k in enumerate(seen):
-                block = query * _row(weighted, s) + values * A[s]
-                yield i, k, block + own if k == i else block
-            if i not in seen:
-                yield i, i, own
+            found = Factors(i, tuple(seen), tuple(A), row_of(queries, i), self.W_V * tangent, spread, own)
+            yield replace(found, own=own + found.block(seen.index(i))) if i in seen else found
 
     def _attended(self, X: arb_mat) -> Iterator[tuple[list[int], list[arb], arb_mat, arb]]:
         """For each token: whom it sees, with which attention, and its (centred) image as unit row and length."""
@@ -96,7 +105,7 @@ class BallMap:
         queries, V = X * self.W, X * self.centred_values()
         for i in range(n):
             seen = [j for j in range(n) if self.weights[i][j]]
-            logits = (submatrix(X, seen, range(X.ncols())) * _row(queries, i).transpose()).entries()
+            logits = (submatrix(X, seen, range(X.ncols())) * row_of(queries, i).transpose()).entries()
             top = max(logits, key=lambda x: x.mid()).mid()
             powers = [self.weights[i][j] * (x - top).exp() for j, x in zip(seen, logits, strict=True)]
             total = sum(powers, arb(0))
@@ -119,7 +128,7 @@ class BallMap:
         entries: list[arb] = [arb(0)] * n**2
         for i in range(n):
             seen = [j for j in range(n) if self.weights[i][j]]
-            query = _row(queries, i).transpose()
+            query = row_of(queries, i).transpose()
             for j in seen:
                 gaps = arb_mat(len(seen), d, [_gap(X, m, j, a) for m in seen for a in range(d)]) * query
                 total = sum((self.weights[i][m] * gaps[s, 0].exp() for s, m in enumerate(seen)), arb(0))
@@ -140,7 +149,7 @@ class BallMap:
     def _rows(self, Y: arb_mat) -> list[tuple[arb_mat, arb]]:
         """The (centred) rows of Y, each with the factor that normalises it."""
         Y = Y * self._centring(Y.ncols())
-        rows = [_row(Y, i) for i in range(Y.nrows())]
+        rows = [row_of(Y, i) for i in range(Y.nrows())]
         return [(row, self._radius(Y.ncols()) / sum((x * x for x in row.entries()), arb(0)).sqrt()) for row in rows]
 
     def _radius(self, d: int) -> arb:
@@ -249,7 +258,8 @@ def _gap(X: arb_mat, i: int, j: int, a: int) -> arb:
     return arb(0) if i == j else X[i, a] - X[j, a]
 
 
-def _row(M: arb_mat, i: int) -> arb_mat:
+def row_of(M: arb_mat, i: int) -> arb_mat:
+    """Row i, as a matrix."""
     return arb_mat(1, M.ncols(), [M[i, a] for a in range(M.ncols())])
 
 

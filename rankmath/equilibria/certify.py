@@ -307,7 +307,7 @@ def certify_equilibrium(
     places = None if order is None else as_order(order, mask)
     problem = Problem(X, W_V, W_QK, mask, d_qk, norm, tolerance, places)
     # A norm of weights is cheap where it serves; where both do, that of a Lyapunov matrix gives more room.
-    sharp = _of_unit_vectors(problem, rank) if stable and X.size > _LARGE else None
+    sharp = _of_unit_vectors(problem, rank) if stable and (X.size > _LARGE or d == 1) else None
     if sharp is not None:
         return sharp
     existence, minor, claims = _existence_and_rank(problem, rank)

@@ -64,10 +64,9 @@ class Design:
         X, M, W_V = self.X, self.W_QK, self.W_V
         n, d = X.shape
         V, shares = X @ W_V, self.attended[i]
-        out = np.zeros((d, n, d))
-        for k in np.flatnonzero(shares):
-            out[:, k, :] += shares[k] * (np.outer(V[k], X[i] @ M) + W_V.T)
-            out[:, i, :] += shares[k] * np.outer(V[k], M @ X[k])
+        weighted = shares[:, None] * V
+        out = weighted.T[:, :, None] * (X[i] @ M) + shares[:, None] * W_V.T[:, None, :]
+        out[:, i, :] += weighted.T @ (X @ M.T)
         out[int(np.flatnonzero(X[i])[0])] = 0
         return out.reshape(d, n * d) / float(shares @ V @ X[i])
 
