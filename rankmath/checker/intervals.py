@@ -145,7 +145,10 @@ class Interval:
         return Interval(lo, hi, (self.scale - shift) // 2, self.bits)
 
     def exp(self) -> Interval:
-        return self._increasing(_exp_at)
+        """With as many bits as the width leaves: more would be rounded away."""
+        width = (self.hi - self.lo).bit_length() + self.scale
+        enough = max(WIDTH_BITS, WIDTH_BITS + 16 - width) if self.lo < self.hi else self.bits
+        return self._increasing(lambda m, e, bits: _exp_at(m, e, min(bits, enough)))
 
     def log(self) -> Interval:
         if self.lo <= 0:
@@ -155,7 +158,10 @@ class Interval:
     def _increasing(self, at: Callable[[int, int, int], Interval]) -> Interval:
         """An increasing function: from below at the lower end to above at the upper end."""
         low = at(self.lo, self.scale, self.bits)
-        return low if self.lo == self.hi else low.hull(at(self.hi, self.scale, self.bits))
+        if self.lo == self.hi:
+            return low
+        hull = low.hull(at(self.hi, self.scale, self.bits))
+        return Interval(hull.lo, hull.hi, hull.scale, self.bits)
 
     def merged(self, other: Number, low: Callable[..., int], high: Callable[..., int]) -> Interval:
         a, b, c, d, scale = self.aligned(Interval.of(other, self.bits))

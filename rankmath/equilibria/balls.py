@@ -18,7 +18,7 @@ from rankmath.equilibria.map import Floats
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """∂F_i/∂x_k = A_ik (S + qᵀ z_k) for the k ≠ i that are seen, and `own` for k = i; d × d, entries of x_k down."""
+    """∂F_i/∂x_k = A_ik (S + qᵀ z_k) for k ≠ i that are seen, and `own` for k = i; d × d, entries of x_k down."""
 
     i: int
     seen: tuple[int, ...]

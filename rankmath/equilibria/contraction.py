@@ -163,7 +163,8 @@ def _largest(F: BallMap, X: arb_mat, weights: Rows, rate: Fraction, core: Fracti
     failures = []
     for apart in _ways(X):
         try:
-            return _largest_so(partial(row_sums, F, weights=weights, apart=apart), X, weights, rate, core, log_range)
+            sums_of = partial(row_sums, F, weights=weights, apart=apart)
+            return _largest_so(sums_of, X, weights, rate, core, log_range)
         except NotContracting as failure:
             failures.append(failure)
     raise failures[-1]
@@ -201,7 +202,9 @@ def _largest_so(
     raise NotContracting("no box around the tokens is mapped into itself: attention is not sharp enough")
 
 
-def row_sums(F: BallMap, X: arb_mat, weights: Rows, values: Rows | None = None, *, apart: bool = False) -> list[arb]:
+def row_sums(
+    F: BallMap, X: arb_mat, weights: Rows, values: Rows | None = None, *, apart: bool = False
+) -> list[arb]:
     """Upper bounds of Σ_q sup |DF_pq − [p = q] v_p| w_q over the box X, one for each entry p of each token.
 
     |S + qᵀz| is bounded by |S| + |q|ᵀ|z| where attention is small, and everywhere if `apart`: faster.
@@ -210,20 +213,20 @@ def row_sums(F: BallMap, X: arb_mat, weights: Rows, values: Rows | None = None, 
     w = arb_mat(n, d, [ball(x) for row in weights for x in row])
     sums: list[arb] = []
     for one in F.factors(X):
-        own = arb_mat(one.own)
-        for b in range(d if values is not None else 0):
-            own[b, b] -= ball(values[one.i][b])  # type: ignore[index]
-        near = [s for s, k in enumerate(one.seen) if k != one.i and not (apart or one.A[s] < _SMALL)]
-        far = [(k, a) for s, (k, a) in enumerate(zip(one.seen, one.A, strict=True)) if k != one.i and s not in near]
+        own, others = arb_mat(one.own), [s for s, k in enumerate(one.seen) if k != one.i]
+        for b, value in enumerate(values[one.i] if values else ()):
+            own[b, b] -= ball(value)
+        near = [s for s in others if not (apart or one.A[s] < _SMALL)]
+        far = [s for s in others if apart or one.A[s] < _SMALL]
         total = row_of(w, one.i) * _moduli(own)
         for s in near:
             total += row_of(w, one.seen[s]) * _moduli(one.block(s))
         if far:
-            there, share = submatrix(w, [k for k, _ in far], range(d)), arb_mat(1, len(far), [a for _, a in far])
-            tilt = there * _moduli(one.q).transpose()
-            tilted = arb_mat(1, len(far), [a * x for (_, a), x in zip(far, tilt.entries(), strict=True)])
-            Z = submatrix(one.Z, [s for s, k in enumerate(one.seen) if k != one.i and s not in near], range(d))
-            total += share * there * _moduli(one.S) + tilted * _moduli(Z)
+            there, shares = submatrix(w, [one.seen[s] for s in far], range(d)), [one.A[s] for s in far]
+            tilts = (there * _moduli(one.q).transpose()).entries()
+            tilted = arb_mat(1, len(far), [a * x for a, x in zip(shares, tilts, strict=True)])
+            total += arb_mat(1, len(far), shares) * there * _moduli(one.S)
+            total += tilted * _moduli(submatrix(one.Z, far, range(d)))
         sums += [x.abs_upper() for x in total.entries()]
     return sums
 

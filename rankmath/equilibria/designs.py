@@ -65,7 +65,7 @@ class Design:
         n, d = X.shape
         V, shares = X @ W_V, self.attended[i]
         weighted = shares[:, None] * V
-        out = weighted.T[:, :, None] * (X[i] @ M) + shares[:, None] * W_V.T[:, None, :]
+        out: Floats = weighted.T[:, :, None] * (X[i] @ M) + shares[:, None] * W_V.T[:, None, :]
         out[:, i, :] += weighted.T @ (X @ M.T)
         out[int(np.flatnonzero(X[i])[0])] = 0
         return out.reshape(d, n * d) / float(shares @ V @ X[i])
