@@ -1,0 +1,86 @@
+"""From truths of relations to a verdict: which hypothesis, which side, how many bits, and what is certified."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import rankmath as rm
+from rankmath.arithmetic.float64 import Float64
+from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.judge import judge, verdicts
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome
+
+# The two tokens are 3 apart. No arithmetic of finite precision decides the last one.
+TRUTHS = {
+    True: "diameter(X[0], 2) <= {}",
+    False: "diameter(X[0], 2) >= {}",
+    None: "sqrt(2)*sqrt(2)*diameter(X[0], 2) <= 2*diameter(X[0], 2)",
+}
+NET = rm.Network.random(tokens=2, dim=1, heads=1, layers=1, seed=0)
+INSTANCE = NetworkInstance(NET, np.array([[1.0], [4.0]]))
+
+
+@pytest.mark.parametrize("arithmetic", ["float64", "mpmath", "balls"])
+def test_every_combination_of_two_hypotheses_and_two_sides(arithmetic: str) -> None:
+    everything = list(itertools.product(TRUTHS, repeat=4))
+    for first, second, one, other in everything if arithmetic == "float64" else everything[::7]:
+        claim = f"{TRUTHS[one].format(4)} and {TRUTHS[other].format(5)}"
+        statement = Statement("mine:claim", claim, [TRUTHS[first].format(6), TRUTHS[second].format(7)])
+        verdict = judge(statement, INSTANCE, arithmetic, 128)
+        if False in (first, second):
+            expected = Outcome.NOT_APPLICABLE
+        elif None in (first, second):
+            expected = Outcome.UNDECIDED
+        else:
+            expected = Outcome.VIOLATED if False in (one, other) else Outcome.HOLDS
+            expected = expected if False in (one, other) or None not in (one, other) else Outcome.UNDECIDED
+        assert verdict.outcome == expected
+        assert verdict.certified == (arithmetic == "balls" and expected != Outcome.UNDECIDED)
+        if expected == Outcome.NOT_APPLICABLE:
+            assert math.isnan(verdict.log_lhs)
+            assert verdict.reason.endswith("fails")
+
+
+@pytest.mark.parametrize(
+    ("claim", "left", "right"),
+    [
+        ("diameter(X[0], 2) <= 4 and diameter(X[0], 2) <= 5", 3, 4),  # the tightest
+        ("diameter(X[0], 2) <= 5 and diameter(X[0], 2) <= 4", 3, 4),
+        ("diameter(X[0], 2) <= 4 and diameter(X[0], 2) <= 2", 3, 2),  # the one that is violated
+        ("diameter(X[0], 2) <= 2 and diameter(X[0], 2) <= 4", 3, 2),
+        ("diameter(X[0], 2) <= 1 and diameter(X[0], 2) <= 2", 3, 1),  # by most
+        (f"diameter(X[0], 2) <= 4 and {TRUTHS[None]}", 6, 6),  # else the one that is open
+        (f"{TRUTHS[None]} and diameter(X[0], 2) <= 4", 6, 6),
+        (f"{TRUTHS[None]} and diameter(X[0], 2) <= 2", 3, 2),
+    ],
+)
+def test_the_side_that_is_reported(claim: str, left: float, right: float) -> None:
+    for arithmetic in ("float64", "mpmath", "balls"):
+        verdict = judge(Statement("mine:claim", claim), INSTANCE, arithmetic, 128)
+        sides = (math.exp(verdict.log_lhs), math.exp(verdict.log_rhs), verdict.ratio)
+        assert sides == pytest.approx((left, right, left / right), rel=1e-9)
+
+
+def test_balls_are_refined_until_they_decide() -> None:
+    for power, most, name in ((20, 4096, 128), (60, 4096, 256), (60, 250, 250), (1000, 4096, 4096), (60, 128, 128)):
+        claim = f"exp(1)*diameter(X[0], 2) < exp(1 + 1/10**{power})*diameter(X[0], 2)"
+        verdict = judge(Statement("mine:claim", claim), INSTANCE, "balls", most)
+        assert verdict.outcome == (Outcome.UNDECIDED if (power, most) == (60, 128) else Outcome.HOLDS)
+        assert verdict.arithmetic == f"balls at {name} bits"
+
+
+def test_members_of_a_batch_are_judged_one_by_one() -> None:
+    sizes = np.array([1.0, 3.0, 5.0, 9.0])
+    X = np.stack([np.zeros_like(sizes), sizes], axis=1)[:, :, None]
+    batch = NetworkInstance(NET, X)
+    statement = Statement(
+        "mine:claim", "diameter(X[0], 2) <= 4 and diameter(X[0], 2) >= 2", "diameter(X[0], 2) <= 8"
+    )
+    found = verdicts(statement, Float64(np.zeros(1)), batch, 4, "float64")
+    assert [v.outcome for v in found] == ["VIOLATED", "HOLDS", "VIOLATED", "NOT_APPLICABLE"]
+    assert [math.exp(v.log_lhs) for v in found[:3]] == pytest.approx([2, 3, 5], rel=1e-9)
