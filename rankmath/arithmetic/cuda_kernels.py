@@ -578,37 +578,41 @@ __device__ double single(double mantissa, double exponent) {
 
 extern "C" __global__ void units(Layer* given) {
   // The next layer's weights and tokens, and all factors: in which unit each of its parts is made.
+  if (threadIdx.x) return;
   Layer& L = *given;
-  if (threadIdx.x || L.way == STOPPED) return;
-  const long long l = L.layer, odd = l & 1, size = L.n * L.d;
-  double* const* given_weights = (double* const*)(L.records + RECORD * l);
-  const double *numbers = L.records + RECORD * l + 4, *state = L.log + LOG_ROW * l;
-  L.query = given_weights[0], L.value = given_weights[1], L.key_bias = given_weights[2], L.bias = given_weights[3];
-  L.x = l ? L.centers + !odd * L.d : L.first_x, L.R = l ? L.residuals + !odd * size : L.first_R;
-  L.center = L.centers + odd * L.d, L.residual = L.residuals + odd * size;
-  const double largest_query = numbers[0], root = numbers[1], xi = state[0];
-  L.lambda = numbers[2];
-  L.mantissa = state[1], L.exponent = state[2];
-  const double sigma = fmax(single(L.mantissa, L.exponent), L.log_zero);
-  const double pull = L.key_bias ? fmax(xi, 0.0) : xi;  // unit of x W_QK + k
+  const long long way = L.way, l = L.layer, odd = l & 1, d = L.d, size = L.n * d;
+  const double *records = L.records, *log_rows = L.log;
+  const double log_zero = L.log_zero, safe_log = L.safe_log, linear_log = L.linear_log;
+  double *const centers = L.centers, *const residuals = L.residuals, *first_x = L.first_x, *first_R = L.first_R;
+  if (way == STOPPED) return;
+  double* const* weights = (double* const*)(records + RECORD * l);
+  const double *numbers = records + RECORD * l + 4, *state = log_rows + LOG_ROW * l;
+  double *query = weights[0], *value = weights[1], *key_bias = weights[2], *bias = weights[3];
+  const double largest_query = numbers[0], root = numbers[1], lambda = numbers[2];
+  double xi = state[0], mantissa = state[1], exponent = state[2];
+  const double sigma = fmax(single(mantissa, exponent), log_zero);
+  const double pull = key_bias ? fmax(xi, 0.0) : xi;  // unit of x W_QK + k
   const double log_E = 2.0 * sigma - root, log_unit = sigma + pull - root;
   // |R W_QK| <= d max|W_QK| and |D| <= 2: where this is below rounding, so is E.
-  const bool thin = log_E + log(fmax(2.0 * L.d * L.d * largest_query, 1e-300)) <= L.linear_log;
-  L.way = fmax(log_E, log_unit) <= L.safe_log ? (thin ? THIN : FUSED) : STOPPED;
+  const bool thin = log_E + log(fmax(2.0 * d * d * largest_query, 1e-300)) <= linear_log;
   const double falling = fmin(2.0 * sigma, 0.0), rising = fmax(2.0 * sigma, 0.0);
   const double log_out = thin ? rising - root : -falling;
-  if (L.lambda == 0.0) moved(L.mantissa, L.exponent, sigma < 0.0 ? 3.0 : 1.0, log_out);
-  L.of_out = L.lambda == 0.0 ? 1.0 : exp(log_out + falling);
-  const double log_shift = fmax(single(L.mantissa, L.exponent), L.log_zero);
-  const double unit = fmax(fmax(xi, sigma), fmax(log_shift, L.bias ? 0.0 : L.log_zero));
-  L.log_center = unit;
+  if (lambda == 0.0) moved(mantissa, exponent, sigma < 0.0 ? 3.0 : 1.0, log_out);
+  const double log_shift = fmax(single(mantissa, exponent), log_zero);
+  const double unit = fmax(fmax(xi, sigma), fmax(log_shift, bias ? 0.0 : log_zero));
+  L.way = fmax(log_E, log_unit) <= safe_log ? (thin ? THIN : FUSED) : STOPPED;
+  L.x = l ? centers + !odd * d : first_x, L.R = l ? residuals + !odd * size : first_R;
+  L.center = centers + odd * d, L.residual = residuals + odd * size;
+  L.query = query, L.value = value, L.key_bias = key_bias, L.bias = bias;
+  L.lambda = lambda, L.mantissa = mantissa, L.exponent = exponent, L.log_center = unit;
+  L.of_out = lambda == 0.0 ? 1.0 : exp(log_out + falling);
   L.unit = exp(log_unit);
   L.of_pull = exp(xi - pull);
   L.of_key = exp(-fmax(pull, 0.0));
   L.scale = thin ? 1.0 : exp(log_E);
   L.of_x = exp(xi - unit);
+  L.of_skip = lambda * exp(xi - unit);
   L.of_common = exp(sigma - unit);
-  L.of_skip = L.lambda * exp(xi - unit);
   L.of_bias = exp(-unit);
   L.of_shift = exp(log_shift - unit);
 }

@@ -107,7 +107,7 @@ class Plan:
         self.sizes = sizes
         self.arrays = {name: self.memory(shape) for name, shape in shapes(sizes).items()}
         self.told = self.memory((len(POINTERS) + len(FACTORS) + len(SIZES),))
-        self.report = self.pinned(9)  # the device writes it, the host reads it: no copy
+        self.report, self._shared, self._most = self.pinned(9), self.pinned(ROW), 0  # both sides reach them
         self.words = np.zeros(self.told.size, np.uint64)
         for place, name in enumerate(POINTERS):
             if name in self.arrays:
@@ -132,11 +132,6 @@ class Plan:
     def address(self, a: Array) -> int:
         return int(a.data.ptr)
 
-    def upload(self, a: Floats) -> Array:
-        import cupy as cp
-
-        return cp.asarray(a)
-
     def send(self) -> None:
         self.told.data.copy_from_host_async(ctypes.c_void_p(self.words.ctypes.data), self.told.nbytes)
 
@@ -154,7 +149,7 @@ class Plan:
 
         cp.cuda.get_current_stream().synchronize()
 
-    def tell(self, addresses: Mapping[str, Array], factors: Mapping[str, float], way: int) -> None:
+    def _tell(self, addresses: Mapping[str, Array], factors: Mapping[str, float], way: int) -> None:
         for name, a in addresses.items():
             self.words[POINTERS.index(name)] = self.address(a)
         for name, factor in factors.items():
@@ -174,32 +169,40 @@ class Plan:
     ) -> Run:
         """As many of these layers as may stand; `state` is ξ, mantissa and exponent of σ, and the lost bits."""
         L = len(records)
-        told = np.zeros(RECORD * L + ROW * (L + 1))
-        told[: RECORD * L].view(np.uint64).reshape(L, RECORD)[:, :4] = [
-            [0 if a is None else self.address(a) for a in record[:4]] for record in records
-        ] or np.empty((0, 4))
-        told[: RECORD * L].reshape(L, RECORD)[:, 4:] = [record[4:] for record in records] or np.empty((0, 3))
-        told[RECORD * L :][:4] = state
-        there = self.upload(told)
-        log, centers, residuals = there[RECORD * L :], self.memory((2, 1, self.d)), self.memory((2, self.n, self.d))
-        given = {"first_x": x, "first_R": R, "center": x, "residual": R, "records": there, "log": log}
+        centers, residuals = self.memory((2, 1, self.d)), self.memory((2, self.n, self.d))
         with self._lock:
-            self.tell(given | {"centers": centers, "residuals": residuals}, limits, cuda_kernels.FUSED)
+            told, log = self._room(L)
+            addresses = told.view(np.uint64)
+            for l, (query, value, *biases, largest, root, skip) in enumerate(records):
+                addresses[l, :2] = self.address(query), self.address(value)
+                addresses[l, 2:4] = [0 if a is None else self.address(a) for a in biases]
+                told[l, 4:] = largest, root, skip
+            log[0, :4] = state
+            given = {"first_x": x, "first_R": R, "center": x, "residual": R, "centers": centers}
+            self._tell(given | {"residuals": residuals}, limits, cuda_kernels.FUSED)
             if measure:
                 self.step("measure")
             for _ in range(L):
                 self.step("measured layer" if measure else "layer")
             self.wait()
             reached = int(self.report[8]) if L else 0
-        rows: Floats = np.asarray(log.get() if hasattr(log, "get") else log).reshape(L + 1, ROW)[: reached + 1]
-        if not reached:
-            return Run(rows, x, R)
-        return Run(rows, centers[(reached - 1) % 2], residuals[(reached - 1) % 2])
+            rows = log[: reached + 1].copy()
+        last = (reached - 1) % 2
+        return Run(rows, centers[last], residuals[last]) if reached else Run(rows, x, R)
+
+    def _room(self, layers: int) -> tuple[Floats, Floats]:
+        """Records and log of so many layers, where both sides reach them: no copies."""
+        if layers > self._most:
+            self._shared, self._most = self.pinned(RECORD * layers + ROW * (layers + 1)), layers
+        records, log = self._shared[: RECORD * layers], self._shared[RECORD * layers :][: ROW * (layers + 1)]
+        self.words[POINTERS.index("records")] = records.ctypes.data
+        self.words[POINTERS.index("log")] = log.ctypes.data
+        return records.reshape(layers, RECORD), log.reshape(layers + 1, ROW)
 
     def centre(self, arrays: Mapping[str, Array], factors: Mapping[str, float]) -> Floats:
         """The mean of R moved to the center: the largest entries of both, and of R before."""
         with self._lock:
-            self.tell(arrays, factors, cuda_kernels.CENTRE)
+            self._tell(arrays, factors, cuda_kernels.CENTRE)
             self.step("centre")
             self.wait()
             return self.report[:3].copy()
@@ -208,7 +211,7 @@ class Plan:
         """‖R‖_F, the largest distance of two rows, and ‖x‖, an array of three: R (n, d) of mean zero, x (1, d)."""
         log = self.memory((ROW,))
         with self._lock:
-            self.tell({"residual": R, "center": x, "log": log}, {}, cuda_kernels.FUSED)
+            self._tell({"residual": R, "center": x, "log": log}, {}, cuda_kernels.FUSED)
             self.step("measure")
         return log[4:]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
@@ -128,7 +128,7 @@ def _records(A: Float64, net: Network, X: Array) -> list[Record] | None:
     if not all(_is_plain(attention) for attention in net.attentions):
         return None
     sizes = sizes_of(A, net)
-    if is_wild(np.concatenate([size.ravel() for size in sizes.values()])).any():
+    if is_wild(np.concatenate([to_numpy(size).ravel() for size in sizes.values()])).any():
         return None
     return [
         _record(attention, sizes, sublayer.skip) for attention, sublayer in zip(net.attentions, layers, strict=True)

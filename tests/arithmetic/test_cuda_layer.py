@@ -82,9 +82,6 @@ class HostPlan(cuda_layer.Plan):
         whole = [int(x) for x in (n, m, row_blocks)]
         self.library.deviation_on_host(*blocks, *pointers[:5], *whole, pointers[5], int(step), *pointers[6:])
 
-    def upload(self, a: Any) -> Any:
-        return a
-
     def wait(self) -> None:
         assert not np.isnan(self.report[3:]).any()
 
