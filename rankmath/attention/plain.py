@@ -202,7 +202,14 @@ def attend(
 ) -> Array:
     """P_h V, in blocks of rows where P is larger than the arithmetic's budget; (H, n, v) for all heads."""
     keys, added = _keys(A, attention, h, X, made)
-    if isinstance(h, int) and X.ndim == 2 and mask is None and attention.position is None and A.fuses(X, V):
+    if (
+        isinstance(h, int)
+        and X.ndim == 2
+        and mask is None
+        and attention.position is None
+        and not A.on_gpu
+        and A.fuses(X, V)
+    ):
         queries = A.matmul(X, attention.query[h, ...]) if made is None else made[0]
         found = A.fused_softmax(queries, keys, added, V, math.sqrt(attention.d_qk))
         if found is not None:
