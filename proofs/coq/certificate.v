@@ -787,21 +787,25 @@ Lemma ex_opp a x : ex a x -> ex (- a) (- x). Proof. intros ->. symmetry. apply Q
 Fixpoint qpow (a : Q) (k : nat) : Q := match k with O => 1%Q | S m => Qred (a * qpow a m)%Q end.
 Lemma ex_pow a x k : ex a x -> ex (qpow a k) (x ^ k).
 Proof. intro H. induction k; [exact (ex_Z 1)|]. exact (ex_mul _ _ _ _ H IHk). Qed.
-Lemma ex_max a b x y : ex a x -> ex b y -> ex (if Qle_bool a b then b else a) (Rmax x y).
+(** Functions, so that a value is not written twice: maxima of many numbers nest. *)
+Definition qmax (a b : Q) : Q := if Qle_bool a b then b else a.
+Definition qmin (a b : Q) : Q := if Qle_bool a b then a else b.
+Definition qabs (a : Q) : Q := if Qle_bool 0 a then a else (- a)%Q.
+Lemma ex_max a b x y : ex a x -> ex b y -> ex (qmax a b) (Rmax x y).
 Proof.
-  intros -> ->. destruct (Qle_bool a b) eqn:E.
+  intros -> ->. unfold qmax. destruct (Qle_bool a b) eqn:E.
   - apply Rmax_right, Qle_R, E.
   - apply Rmax_left, Qle_Rle, Qlt_le_weak, Qnot_le_lt. intro H. apply Qle_bool_iff in H. congruence.
 Qed.
-Lemma ex_min a b x y : ex a x -> ex b y -> ex (if Qle_bool a b then a else b) (Rmin x y).
+Lemma ex_min a b x y : ex a x -> ex b y -> ex (qmin a b) (Rmin x y).
 Proof.
-  intros -> ->. destruct (Qle_bool a b) eqn:E.
+  intros -> ->. unfold qmin. destruct (Qle_bool a b) eqn:E.
   - apply Rmin_left, Qle_R, E.
   - apply Rmin_right, Qle_Rle, Qlt_le_weak, Qnot_le_lt. intro H. apply Qle_bool_iff in H. congruence.
 Qed.
-Lemma ex_abs a x : ex a x -> ex (if Qle_bool 0 a then a else - a) (Rabs x).
+Lemma ex_abs a x : ex a x -> ex (qabs a) (Rabs x).
 Proof.
-  intros ->. destruct (Qle_bool 0 a) eqn:E.
+  intros ->. unfold qabs. destruct (Qle_bool 0 a) eqn:E.
   - apply Rabs_right, Rle_ge, Qpos_R, E.
   - unfold ex. rewrite Q2R_opp. apply Rabs_left1. rewrite <- RMicromega.Q2R_0. apply Qle_Rle, Qlt_le_weak, Qnot_le_lt.
     intro H. apply Qle_bool_iff in H. congruence.
