@@ -241,6 +241,40 @@ def definitions(file: str) -> dict[str, str]:
     return dict(re.findall(pattern, text_of(file), re.MULTILINE | re.DOTALL))
 
 
+@cache
+def imported(file: str) -> tuple[str, ...]:
+    """The file and all it imports, but what the page of definitions prints in full."""
+    found = dict.fromkeys([file])
+    for line in re.findall(r"^From Rankmath Require (?:Import|Export) (.*?)\.$", text_of(file), re.MULTILINE):
+        for module in line.split():
+            if module not in ("Definitions", "Sums"):
+                found |= dict.fromkeys(imported(f"{module}.v"))
+    return tuple(found)
+
+
+def meanings(name: str) -> list[str]:
+    """The definitions that a theorem's statement rests on and that the page of definitions has not.
+
+    Examples
+    --------
+    >>> [text.split()[1] for text in meanings("Rankmath.zhai2023.zhai_3_1")]
+    ['decay', 'entropy_floor', 'entropy']
+    """
+    own = f"{name.split('.')[1]}.v"
+    known: dict[str, str] = {}
+    for file in reversed(imported(own)):
+        for found in re.finditer(r"^(?:Definition|Fixpoint) (\w+)\b.*?\.(?=\s*\n)", text_of(file), re.M | re.S):
+            if file == own or len(found[1]) > 1:  # a letter from elsewhere is a variable here
+                known[found[1]] = found[0]
+    needed: set[str] = set()
+    ahead = [statement(name)]
+    while ahead:
+        more = set(re.findall(r"[A-Za-z_]\w*", ahead.pop())) & known.keys() - needed
+        needed |= more
+        ahead += [known[word] for word in more]
+    return [text for word, text in known.items() if word in needed]
+
+
 def words(name: str) -> set[str]:
     """The words of a theorem's statement and of the claims and definitions, in files of theorems, that it names."""
     own = f"{name.split('.')[1]}.v"
@@ -292,7 +326,8 @@ def page(known: dict[str, Statement]) -> str:
         (
             f"{len(keys)} of the {len(known)} registered statements are machine-checked. On the left is the "
             "formula that `rankmath verify` runs, on the right the theorem that Coq has checked, with the "
-            "variables and hypotheses of its section. What its words mean is on [one page](../machine-checked.md); "
+            "variables and hypotheses of its section, below the definitions that it alone needs. What the other "
+            "words mean is on [one page](../machine-checked.md); "
             "a test holds the quantities and hypotheses of the one against the words of the other."
         ),
     ]
@@ -307,7 +342,7 @@ def page(known: dict[str, Statement]) -> str:
             if row["key"] == key:
                 right += [
                     f"{row['proves'].capitalize()}: {row['scope']}.",
-                    f"```coq\n{statement(row['name'])}\n```",
+                    "```coq\n" + "\n".join([*meanings(row["name"]), statement(row["name"])]) + "\n```",
                 ]
         cells = "\n".join(f"{mark} {_indented(cell)}" for mark, cell in (("* -", left), ("  -", right)))
         parts += [f"## [{key}]({slug(key)}.md)", f"````{{list-table}}\n:widths: 45 55\n\n{cells}\n````"]

@@ -64,3 +64,13 @@ def test_the_page_shows_every_statement_and_every_theorem() -> None:
         if row["key"]:
             assert f"## [{row['key']}](" in page
             assert coq_statements.statement(row["name"]).splitlines()[-1].strip() in page
+            assert all(text.splitlines()[0] in page for text in coq_statements.meanings(row["name"]))
+
+
+def test_a_theorem_brings_the_definitions_it_rests_on_and_no_others() -> None:
+    for name, words in (
+        ("joudaki2023.isometry_grows", "jump det gram isometry length_spread"),
+        ("geshkovski2023_step.flow_step_read", "cosines least_pair closing"),  # of another file
+        ("noci2022.no_grad", ""),  # its letters are names elsewhere
+    ):
+        assert [text.split()[1] for text in coq_statements.meanings(f"Rankmath.{name}")] == words.split()
