@@ -31,7 +31,7 @@ SECONDS = 900
 _INTERVALS, _RULES = "tests/checker/test_intervals.py", "tests/checker/test_rules.py"
 _NETWORK, _STATEMENTS = "tests/checker/test_network.py", "tests/checker/test_statements.py"
 _EQUILIBRIA, _READING = "tests/checker/test_equilibria.py", "tests/checker/test_reading.py"
-_EVALUATORS = "tests/formula/test_evaluators.py"
+_EVALUATORS, _AGREEMENT = "tests/formula/test_evaluators.py", "tests/checker/test_agreement.py"
 
 
 @dataclass(frozen=True)
@@ -478,19 +478,25 @@ ROOMS = {
     "rankmath/checker/intervals.py": (_INTERVALS, _RULES),
     "rankmath/checker/kernel.py": (_RULES, _NETWORK, _STATEMENTS, _EQUILIBRIA),
     "rankmath/checker/rules.py": (_RULES, _NETWORK, _STATEMENTS, _EQUILIBRIA),
-    "rankmath/checker/primitives.py": (_RULES, _NETWORK, _STATEMENTS, _EQUILIBRIA),
-    "rankmath/checker/statements.py": (_NETWORK, _STATEMENTS, _EQUILIBRIA, "tests/checker/test_forgeries.py"),
+    "rankmath/checker/primitives.py": (_READING, _RULES, _NETWORK, _STATEMENTS, _EQUILIBRIA),
+    "rankmath/checker/statements.py": (
+        _AGREEMENT,
+        _NETWORK,
+        _STATEMENTS,
+        _EQUILIBRIA,
+        "tests/checker/test_forgeries.py",
+    ),
     "rankmath/checker/network_claims.py": (_NETWORK,),
     "rankmath/checker/reading.py": (_READING, _NETWORK),
     "rankmath/formula/evaluate.py": (_EVALUATORS, "tests/formula", "tests/verification", "tests/claims"),
-    "rankmath/formula/run.py": ("tests/formula", "tests/verification", "tests/claims"),
-    "rankmath/formula/quantities.py": ("tests/formula", _NETWORK, "tests/verification", "tests/claims"),
+    "rankmath/formula/run.py": (_AGREEMENT, "tests/formula", "tests/verification", "tests/claims"),
+    "rankmath/formula/quantities.py": (_AGREEMENT, "tests/formula", _NETWORK, "tests/verification", "tests/claims"),
     "rankmath/formula/numbers.py": (_EVALUATORS, "tests/formula", "tests/verification"),
     "rankmath/verification/judge.py": ("tests/verification", "tests/claims"),
     "rankmath/arithmetic/ball_matrices.py": ("tests/arithmetic", "tests/dynamics"),
     "rankmath/equilibria/proofs.py": ("tests/equilibria",),
     "rankmath/equilibria/attraction.py": ("tests/equilibria",),
-    "rankmath/attention/softmax.py": ("tests/attention", "tests/dynamics"),
+    "rankmath/attention/softmax.py": (_AGREEMENT, "tests/attention", "tests/dynamics"),
     "rankmath/attention/maps.py": (_NETWORK, "tests/dynamics"),
     "rankmath/search/shrink.py": ("tests/search",),
     "rankmath/search/adversary.py": ("tests/search",),
