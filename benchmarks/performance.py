@@ -36,11 +36,19 @@ from rankmath.equilibria.search import _Family, log_modulus_mean
 
 Row = dict[str, Any]
 
-#: n, d, H of the layers on a GPU: small ones are launches, large ones products, wide ones have no fused kernel.
+#: n, d, H of the layers on a GPU: small ones are launches, large ones products.
 GRID = [
     *((64, 16, 1), (256, 32, 8), (256, 64, 64), (512, 64, 12), (1024, 64, 1), (1024, 64, 64), (2048, 32, 16)),
     *((2048, 64, 16), (4096, 16, 16), (4096, 64, 16), (8192, 32, 8), (8192, 64, 4), (16384, 64, 1)),
-    *((1024, 128, 16), (4096, 128, 8), (2048, 256, 4)),
+    *(
+        (128, 128, 4),
+        (512, 256, 8),
+        (1024, 128, 16),
+        (2048, 256, 4),
+        (4096, 128, 8),
+        (8192, 128, 2),
+        (4096, 256, 16),
+    ),
 ]
 
 
@@ -131,6 +139,50 @@ def layer(machine: Machine) -> list[Row]:
         row = {"n": n, "d": d, "H": H, **milliseconds, "explicit/centred": times["ratio"]["torch explicit"]}
         row["explicit/trace"] = times["ratio"]["torch explicit"] / times["ratio"]["trace"]
         rows.append({**row, "faster of torch/centred": fastest, "gflop": 4e-9 * H * n * n * d})
+    return rows
+
+
+def depth(machine: Machine) -> list[Row]:
+    """`trace` and `forward` of eight layers against eight layers of torch."""
+    import torch
+
+    shapes = [
+        (64, 16, 1),
+        (256, 32, 8),
+        (512, 64, 12),
+        (1024, 64, 16),
+        (1024, 128, 16),
+        (2048, 64, 8),
+        (4096, 64, 16),
+    ]
+    attend, rows = torch.nn.functional.scaled_dot_product_attention, []
+    for n, d, H in shapes if machine.gpu else [(64, 16, 1), (256, 32, 8), (1024, 64, 8)]:
+        net = rm.Network.random(n, d, H, 8, seed=0)
+        X, W_QK, W = (machine.torch(a) for a in (net.random_input(seed=1), net.query, net.value))
+        there = machine.there(net, net.random_input(seed=1))
+
+        def explicit(T: Any = X, W_QK: Any = W_QK, W: Any = W, root: float = math.sqrt(d)) -> Any:
+            for Q, V in zip(W_QK, W, strict=True):
+                T = (torch.softmax((T @ Q) @ T.T / root, dim=-1) @ (T @ V)).sum(0)
+            return T
+
+        def library(T: Any = X, W_QK: Any = W_QK, W: Any = W, shape: Any = (H, n, d)) -> Any:
+            for Q, V in zip(W_QK, W, strict=True):
+                T = attend((T @ Q)[None], T.expand(shape)[None], (T @ V)[None]).sum(1)[0]
+            return T
+
+        candidates = {
+            "trace": lambda there=there: rm.trace(*there),
+            "forward": lambda there=there: rm.forward(*there),
+        }
+        with torch.no_grad():
+            times = machine.times(candidates | {"torch explicit": explicit, "torch sdpa": library}, 7, settle=True)
+        seconds = times["seconds"]
+        fastest = min(seconds["torch explicit"], seconds["torch sdpa"])
+        row = {"n": n, "d": d, "H": H, "L": 8, **{f"{name}, ms": 1e3 * t for name, t in seconds.items()}}
+        rows.append(
+            {**row, **{f"faster of torch/{name}": fastest / seconds[name] for name in ("trace", "forward")}}
+        )
     return rows
 
 
@@ -374,8 +426,10 @@ def large(machine: Machine) -> list[Row]:
     return rows
 
 
-TABLES = {f.__name__: f for f in (layer, roofline, plain, mpmath, paths, batch, devices, searches, scaling, large)}
-ON_GPU_TOO = ("layer", "roofline", "plain", "batch", "devices", "searches", "scaling", "large")
+TABLES = {
+    f.__name__: f for f in (layer, depth, roofline, plain, mpmath, paths, batch, devices, searches, scaling, large)
+}
+ON_GPU_TOO = ("layer", "depth", "roofline", "plain", "batch", "devices", "searches", "scaling", "large")
 
 
 def run(names: list[str], gpu: bool, output: str) -> None:

@@ -565,11 +565,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) recentre(Layer* given) {
 __device__ void moved(double& mantissa, double& exponent, double factor, double term) {
   // LogScale.moved: factor times mantissa 2^exponent, plus term.
   mantissa *= factor;
-  if (fabs(mantissa) > ldexp(1.0, 1000) && fabs(mantissa) < INFINITE) {
-    mantissa *= ldexp(1.0, -512);
+  if (fabs(mantissa) > 0x1p1000 && fabs(mantissa) < INFINITE) {
+    mantissa *= 0x1p-512;
     exponent += 512.0;
   }
-  mantissa += term * exp2(-fmin(exponent, 1000.0));
+  mantissa += exponent == 0.0 ? term : term * exp2(-fmin(exponent, 1000.0));
 }
 
 __device__ double single(double mantissa, double exponent) {
@@ -578,7 +578,7 @@ __device__ double single(double mantissa, double exponent) {
 
 extern "C" __global__ void units(Layer* given) {
   // The next layer's weights and tokens, and all factors: in which unit each of its parts is made.
-  if (threadIdx.x) return;
+  // One warp: each lane makes one of the factors.
   Layer& L = *given;
   const long long way = L.way, l = L.layer, odd = l & 1, d = L.d, size = L.n * d;
   const double *records = L.records, *log_rows = L.log;
@@ -600,21 +600,20 @@ extern "C" __global__ void units(Layer* given) {
   if (lambda == 0.0) moved(mantissa, exponent, sigma < 0.0 ? 3.0 : 1.0, log_out);
   const double log_shift = fmax(single(mantissa, exponent), log_zero);
   const double unit = fmax(fmax(xi, sigma), fmax(log_shift, bias ? 0.0 : log_zero));
+  __syncwarp();  // all is read by now
+  const double of[] = {log_unit, xi - pull, -fmax(pull, 0.0), thin ? 0.0 : log_E, xi - unit, sigma - unit,
+                       lambda == 0.0 ? 0.0 : log_out + falling, 0.0, xi - unit, -unit, log_shift - unit};
+  double exponent_of = 0.0;  // the order is that of the factors in a Layer, from `unit` on
+#pragma unroll
+  for (int i = 0; i < 11; i++) if (threadIdx.x == i) exponent_of = of[i];
+  const double factor = exp(exponent_of) * (threadIdx.x == 7 || threadIdx.x == 8 ? lambda : 1.0);
+  if (threadIdx.x < 11) (&L.unit)[threadIdx.x] = factor;
+  if (threadIdx.x) return;
   L.way = fmax(log_E, log_unit) <= safe_log ? (thin ? THIN : FUSED) : STOPPED;
   L.x = l ? centers + !odd * d : first_x, L.R = l ? residuals + !odd * size : first_R;
   L.center = centers + odd * d, L.residual = residuals + odd * size;
   L.query = query, L.value = value, L.key_bias = key_bias, L.bias = bias;
-  L.lambda = lambda, L.mantissa = mantissa, L.exponent = exponent, L.log_center = unit;
-  L.of_out = lambda == 0.0 ? 1.0 : exp(log_out + falling);
-  L.unit = exp(log_unit);
-  L.of_pull = exp(xi - pull);
-  L.of_key = exp(-fmax(pull, 0.0));
-  L.scale = thin ? 1.0 : exp(log_E);
-  L.of_x = exp(xi - unit);
-  L.of_skip = lambda * exp(xi - unit);
-  L.of_common = exp(sigma - unit);
-  L.of_bias = exp(-unit);
-  L.of_shift = exp(log_shift - unit);
+  L.mantissa = mantissa, L.exponent = exponent, L.log_center = unit;
 }
 
 __device__ void conclude(Layer& L, const double* found) {

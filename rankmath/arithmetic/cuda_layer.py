@@ -54,6 +54,9 @@ _WIDE_ENTRIES = 2**26
 # So many blocks fill a GPU twice.
 _FILLED = 264
 
+# Which word each is.
+_PLACES = {name: place for place, name in enumerate((*POINTERS, *FACTORS, *SIZES))}
+
 #: What is launched together.
 Part: TypeAlias = Literal["layer", "measured layer", "measure", "centre"]
 #: Addresses of query, value, key bias and bias (0: none), the largest |query|, log(d_qk)/2, and λ of the skip.
@@ -112,7 +115,7 @@ class Plan:
         for place, name in enumerate(POINTERS):
             if name in self.arrays:
                 self.words[place] = self.address(self.arrays[name])
-        self.words[POINTERS.index("report")] = self.report.ctypes.data
+        self.words[_PLACES["report"]] = self.report.ctypes.data
         self.doubles = self.words[len(POINTERS) : -len(SIZES)].view(np.float64)
         self.words[-len(SIZES) :] = [sizes.get(name, 0) for name in SIZES]
         self._ran: set[Part] = set()
@@ -151,10 +154,10 @@ class Plan:
 
     def _tell(self, addresses: Mapping[str, Array], factors: Mapping[str, float], way: int) -> None:
         for name, a in addresses.items():
-            self.words[POINTERS.index(name)] = self.address(a)
+            self.words[_PLACES[name]] = self.address(a)
         for name, factor in factors.items():
-            self.doubles[FACTORS.index(name)] = factor
-        self.words[-len(SIZES) + SIZES.index("way")] = way
+            self.doubles[_PLACES[name] - len(POINTERS)] = factor
+        self.words[_PLACES["way"]] = way
         self.send()
 
     def run(
@@ -169,7 +172,8 @@ class Plan:
     ) -> Run:
         """As many of these layers as may stand; `state` is ξ, mantissa and exponent of σ, and the lost bits."""
         L = len(records)
-        centers, residuals = self.memory((2, 1, self.d)), self.memory((2, self.n, self.d))
+        slots = (2,) if L > 1 else ()  # layers write to two places in turn
+        centers, residuals = self.memory((*slots, 1, self.d)), self.memory((*slots, self.n, self.d))
         with self._lock:
             told, log = self._room(L)
             addresses = told.view(np.uint64)
@@ -187,16 +191,18 @@ class Plan:
             self.wait()
             reached = int(self.report[8]) if L else 0
             rows = log[: reached + 1].copy()
+        if not reached:
+            return Run(rows, x, R)
         last = (reached - 1) % 2
-        return Run(rows, centers[last], residuals[last]) if reached else Run(rows, x, R)
+        return Run(rows, centers[last], residuals[last]) if slots else Run(rows, centers, residuals)
 
     def _room(self, layers: int) -> tuple[Floats, Floats]:
         """Records and log of so many layers, where both sides reach them: no copies."""
         if layers > self._most:
             self._shared, self._most = self.pinned(RECORD * layers + ROW * (layers + 1)), layers
         records, log = self._shared[: RECORD * layers], self._shared[RECORD * layers :][: ROW * (layers + 1)]
-        self.words[POINTERS.index("records")] = records.ctypes.data
-        self.words[POINTERS.index("log")] = log.ctypes.data
+        self.words[_PLACES["records"]] = records.ctypes.data
+        self.words[_PLACES["log"]] = log.ctypes.data
         return records.reshape(layers, RECORD), log.reshape(layers + 1, ROW)
 
     def centre(self, arrays: Mapping[str, Array], factors: Mapping[str, float]) -> Floats:
@@ -266,7 +272,7 @@ class Plan:
         whole = s["key_parts"] == 1
         out = self.arrays["out" if whole else "partial"]
         of_heads = (self.arrays["words"][OUT:] if whole else np.intp(0), np.int32(PER_HEAD))
-        way = self.told[self.told.size - len(SIZES) + SIZES.index("way") :]
+        way = self.told[_PLACES["way"] :]
         arguments = (*operands, np.intp(0), 1.0, out, *sizes, *of_heads, self.arrays["means"], way)
         self.deviate((self.heads * s["row_blocks"], s["key_parts"]), arguments)
         if not whole:

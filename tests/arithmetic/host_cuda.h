@@ -36,6 +36,7 @@ static void warp_barrier() {
   if (++warp_arrived[w] == 32) { warp_arrived[w] = 0; warp_epoch[w]++; return; }
   while (warp_epoch[w] == now) pass();
 }
+static void __syncwarp() { warp_barrier(); }
 template <typename T> static T __shfl_xor_sync(unsigned, T v, int o) {
   memcpy(slots[fiber], &v, 8);
   warp_barrier();
