@@ -86,29 +86,26 @@ class Kernel:
 
     def rows(self, base: float, left: Floats, keys: Packed, out: Floats) -> None:
         """Deviations (base 1) or averages (0) of the rows `left` (n, k) into `out`, padded to groups and strips."""
-        shape, n, strips = self.shape, len(left), keys.strips
-        groups, whole = -(-n // shape.rows), n // shape.rows
-        sums, total = _aligned(groups, strips, shape.rows, shape.width), _aligned(groups, shape.rows, shape.lanes)
-        sums[:], total[:] = 0.0, 0.0
+        rows, n = self.shape.rows, len(left)
+        whole = n - n % rows
+        total = _aligned(len(out), self.shape.lanes)
+        out[:], total[:] = 0.0, 0.0
         if whole:
-            self._sums(base, left, keys, sums[:whole], total[:whole])
-        if whole < groups:
-            last = _padded(left[whole * shape.rows :], shape.rows)
-            self._sums(base, last, keys, sums[whole:], total[whole:])
-        means = 1.0 / (base + total.sum(axis=2))
-        blocks = out.reshape(groups, shape.rows, strips, shape.width)
-        np.multiply(sums.transpose(0, 2, 1, 3), means[:, :, None, None], out=blocks)
+            self._sums(base, left, keys, out[:whole], total[:whole])
+        if whole < n:
+            self._sums(base, _padded(left[whole:], rows), keys, out[whole:], total[whole:])
+        out *= 1.0 / (base + total.sum(axis=1, keepdims=True))
 
-    def _sums(self, base: float, left: Floats, keys: Packed, sums: Floats, total: Floats) -> None:
+    def _sums(self, base: float, left: Floats, keys: Packed, out: Floats, total: Floats) -> None:
         """Of the groups of rows that there are sums for."""
         shape, k, strips = self.shape, left.shape[1], keys.strips
         step, unit = (stride // left.itemsize for stride in left.strides)
         if unit != 1:
             left, step = np.ascontiguousarray(left), k
         per = max(1, _CHUNK // (shape.width * (k + strips * shape.width)))
-        arrays = (left, keys.right, keys.values, keys.q, sums, total)
+        arrays = (left, keys.right, keys.values, keys.q, out, total)
         call = self.deviation if base else self.average
-        call(len(sums), k, len(keys.q), per, strips, step, *(a.ctypes.data for a in arrays))
+        call(len(out) // shape.rows, k, len(keys.q), per, strips, step, *(a.ctypes.data for a in arrays))
 
     def mapped(self, name: str, x: Floats, out: Floats, slopes: Sequence[float] = ()) -> Floats:
         """The function of every entry of `x`, into `out`, which may be `x`; both lie in one piece."""
@@ -178,7 +175,7 @@ def fused_average(
     """The formulas above for left (n, k), scale·right (m, k), q (m, 1), values (m, v): tasks of some rows each."""
     keys, rows = Packed.of(compiled.shape, scale, right, q, values), compiled.shape.rows
     groups = -(-len(left) // rows)
-    out = np.empty((groups * rows, keys.strips * compiled.shape.width))
+    out = _aligned(groups * rows, keys.strips * compiled.shape.width)
     ends = [groups * part // parts * rows for part in range(parts + 1)]
     parts_of_rows = [(left[a:b], keys, out[a:b]) for a, b in pairwise(ends) if a < b]
     return out[: len(left), : values.shape[1]], [partial(compiled.rows, base, *part) for part in parts_of_rows]
@@ -452,6 +449,7 @@ class _Writer:
             sums_of_group = self.address(
                 "%out", self.put(f"mul i64 {g}, {self.put(f'mul i64 %strips, {rows * width}')}")
             )
+            columns = self.put(f"mul i64 %strips, {width}")
             for t, _ in self.loop("t", "%t0", "%t1", "g.body", []):
                 keys = self.address("%right", self.put(f"mul i64 {t}, {self.put(f'mul i64 %K, {width}')}"))
                 sums = list(zero)
@@ -475,13 +473,15 @@ class _Writer:
                 )
                 for s, _ in self.loop("s", "0", "%strips", "k.end", []):
                     strip = self.address(values, self.put(f"mul i64 {s}, {width * width}"))
-                    target = self.address(sums_of_group, self.put(f"mul i64 {s}, {rows * width}"))
-                    sums = [self.load(self.at(target, place * lanes)) for place in whole]
+                    targets = [self.address(sums_of_group, self.put(f"mul i64 {s}, {width}"))]
+                    for _ in range(rows - 1):
+                        targets.append(self.address(targets[-1], columns))
+                    sums = [self.load(self.at(targets[i // vectors], i % vectors * lanes)) for i in whole]
                     for j, now in self.loop("j", "0", str(width), "s.body", sums):
                         sums[:] = now
                         self.product(sums, [self.at("%tile", r * width) for r in range(rows)], strip, j)
-                    for place in whole:
-                        self.store(sums[place], self.at(target, place * lanes))
+                    for i in whole:
+                        self.store(sums[i], self.at(targets[i // vectors], i % vectors * lanes))
         tail = [
             "  %more = icmp slt i64 %t1, %tiles",
             "  br i1 %more, label %chunk, label %done",
