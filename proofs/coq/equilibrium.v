@@ -367,8 +367,9 @@ Definition rowsb (J : list (list jet)) : bool := let SJT := iproduct prec N N N 
 Definition centre_image : list iv := let X := tab2 n d (fun i a => ofQ prec (nth (i * d + a) c 0%Q)) in
   let P := iattention prec n d (ofQ prec dqk) (qm M) (map (fun _ => ofZ prec 0) (seq 0 d)) (qm mask) X in
   concat (isphere prec n d (imixed prec n d P X (qm V))).
-Definition startb : bool := let g := map (fun k => I.sub prec (at1 centre_image k) (ofQ prec (nth k c 0%Q))) (seq 0 N) in
-  forallb (fun k => inonneg (I.sub prec (ofQ prec ((1 - rate) * e)) (I.abs (isum prec N (fun l => I.mul prec (at2 (qm S) k l) (at1 g l)))))) (seq 0 N).
+Definition startb : bool := let C := centre_image in let SI := qm S in (* once, not for every entry *)
+  let g := map (fun k => I.sub prec (at1 C k) (ofQ prec (nth k c 0%Q))) (seq 0 N) in
+  forallb (fun k => inonneg (I.sub prec (ofQ prec ((1 - rate) * e)) (I.abs (isum prec N (fun l => I.mul prec (at2 SI k l) (at1 g l)))))) (seq 0 N).
 Definition sizesb : bool := (Qle_bool e rho && negb (Qle_bool e 0) && Qle_bool 0 rate && negb (Qle_bool 1 rate)
   && forallb (fun k => Qle_bool (ball * qrow S k) rho && Qle_bool (qrow T k) wide) (seq 0 N)
   && forallb (fun i => forallb (fun j => Qle_bool 0 (nth j (nth i mask nil) 0%Q)) (seq 0 n)
