@@ -125,8 +125,6 @@ class Instance:
         kind = "none" if net.norm is None else net.norm.kind
         if kind not in ("none", "sphere", "column") or (net.norm is not None and net.norm.floor > 0):
             raise InvalidArgument(f"net: norm {kind} given; certificates have the sphere's and that over columns")
-        if any(net.mlp) and kind != "none":
-            raise InvalidArgument("net: LayerNorm and MLP given; certificates have one of them")
         mask = net.mask_for(len(X))
         return cls(
             X,

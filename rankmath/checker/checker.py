@@ -479,7 +479,6 @@ def _hypotheses(claim: str, given: list[str], data: Mapping[str, Any]) -> list[s
     )
     mapped = any(word != "none" for word in data["mlp"])
     demand("mlp" in mentioned or not mapped, "data.layers.mlp: the hypotheses allow no MLP")
-    demand(not mapped or data["layernorm"] == "none", "data.layers.mlp: the format has it without LayerNorm only")
     named = any(re.search(r"\bskip\b", text) for text in (claim, *given))
     demand(named or data["skip"] == 0, "data.skip: the hypotheses allow no skip")
     return conditions

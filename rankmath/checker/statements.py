@@ -72,7 +72,7 @@ definite(M) = positive_definite(M + T(M)) or positive_definite(0 - M - T(M))
 invertible(M) = matrix_rank(M) == d
 product_norm(p) = norm(chain([W[l, 0] for l in range(L)]), p)
 lipschitz(l) = 1 if mlp[l] == none else norm(abs(W_in[l]) @ abs(W_out[l]) + mlp_skip[l] * identity(d), composite)
-normalised_norm(M, p) = operator_norm([row / deviations(sent[0]) for row in M], p)
+normalised_norm(M, p) = operator_norm([row / deviations(mapped(0, sent[0])) for row in M], p)
 spread(l, at) = X[l] - [about(l, at) for j in range(n)]
 about(l, at) = mean_of(X[l]) if at == mean else center(X[l], composite) if at == composite else undefined
 tilts(l, h, at) = spread(l, at) @ W_QK[l, h] @ T(spread(l, at)) / sqrt(d_qk)
@@ -109,12 +109,14 @@ disjoint_blocks() = all(untouched(j) for j in range(d) if written(j))
 longest(Y) = max(length(y, 2) for y in Y)
 first(Y) = skip * Y + sum(averaged((Y @ W_QK[0, h] @ T(Y) + [Y @ key_bias[0, h] for j in range(n)]) / sqrt(d_qk),
     edges, Y) @ W[0, h] for h in range(H))
-slopes = jacobian(first, X[0])
+slopes = jacobian(first, X[0]) if attention_alone else undefined
+attention_alone = layernorm == none and all(f == none for f in mlp)
+causal = all(edges[i][j] == (1 if j <= i else 0) for i in range(n) for j in range(n))
 jacobian_norm() = norm(slopes, 2)
 last_share(k) = P[0, 0][n - 1][k]
 is_last(k) = 1 if k == n - 1 else 0
-repeated[l] = input[n - 1] if l == 0 else skip * repeated[l - 1] + bias[l - 1]
-    + sum(again[l - 1, h] @ longer(l - 1) @ W[l - 1, h] for h in range(H))
+repeated[l] = undefined if not attention_alone or not causal else input[n - 1] if l == 0
+    else skip * repeated[l - 1] + bias[l - 1] + sum(again[l - 1, h] @ longer(l - 1) @ W[l - 1, h] for h in range(H))
 longer(l) = [X[l][i] if i < n else repeated[l] for i in range(n + 1)]
 again[l, h] = softmax(longer(l) @ (repeated[l] @ W_QK[l, h] + key_bias[l, h]) / sqrt(d_qk), [1 for i in
     range(n + 1)])

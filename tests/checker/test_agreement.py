@@ -26,6 +26,7 @@ from rankmath.formula.run import Run
 from rankmath.model.network import LayerNorm, Mask, Network
 
 PLACES = ("X[0]", "X[1]", "X[2]")
+CAUSAL = np.tril(np.ones((4, 4), dtype=int))
 PATHS = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]])
 EVERYWHERE = (
     *(f"diameter({X}, {p})" for X in PLACES for p in ("1", "2", "inf")),
@@ -46,8 +47,10 @@ WHERE_ALL_ARE_SEEN = tuple(
 OF_ONE_HEAD = (
     *("product_norm(2)", "contraction(0)", "height()", *(f"section({X})" for X in PLACES), "contraction(1)"),
     *("jacobian_norm()", "influence(0)", "influence(3)", "last_share(1)", "is_last(3)", "is_last(2)"),
+)
+OF_A_REPEATED_TOKEN = (
     *(f"{name}({X})" for name in ("repeat_gap", "repeat_reach") for X in PLACES),
-    *("repeat_share(P[0, 0])", "repeat_share(P[1, 0])"),
+    *("repeat_share(P[0, 0])", "repeat_share(P[1, 1])", "jacobian_norm()"),
 )
 
 
@@ -100,7 +103,7 @@ def by_the_library(instance: Instance) -> Callable[[str], tuple[float, float]]:
 
 CASES = {
     "plain": ({}, (*EVERYWHERE, *WHERE_ALL_ARE_SEEN)),
-    "causal with a skip": ({"mask": np.tril(np.ones((4, 4), dtype=int)), "skip": Fraction(1, 2)}, EVERYWHERE),
+    "causal with a skip": ({"mask": CAUSAL, "skip": Fraction(1, 2)}, (*EVERYWHERE, *OF_A_REPEATED_TOKEN)),
     "a path": ({"mask": PATHS, "skip": Fraction(-3, 4)}, EVERYWHERE),
     "sphere": ({"layernorm": "sphere"}, (*EVERYWHERE, *WHERE_ALL_ARE_SEEN)),
     "one head": ({"H": 1, "skip": Fraction(1, 4), "bias": 0}, OF_ONE_HEAD),

@@ -261,6 +261,33 @@ def library(net: rm.Network, X: Any, term: str) -> float:
     return float(found if isinstance(found, Fraction) else np.exp(found.log))
 
 
+@pytest.mark.parametrize("kind", ["sphere", "column"])
+def test_layernorm_follows_the_map_of_single_tokens(kind: Any) -> None:
+    rm.statements()  # claims' own files have quantities too
+    rng = np.random.default_rng(5)
+    f = MLP(*(rng.normal(size=shape) for shape in ((2, 3), (3, 2), (3,), (2,))), activation="tanh", skip=True)
+    net = rm.Network.random(tokens=3, dim=2, heads=2, layers=2, seed=1, norm=kind).replace(mlp=(f, None))
+    X = net.random_input(seed=1)
+    own = Instance.of(net, X)
+    scaled = ("normalised_norm(W[0, 1], 2)",) if kind == "column" else ()
+    for term in ("mu(X[1])", "diameter(X[2], 2)", "norm(X[1], max)", *scaled):
+        assert value(own, term) == pytest.approx(library(net, X, term), rel=1e-9), term
+    given = ["mlp == any", f"layernorm == {kind}"]
+    assert check_text(certify_claim("mine:map", "mu(X[2]) > -1", given, own).text()).accepted
+    # What is defined for attention alone is not said of more.
+    for claim in ("jacobian_norm() + mu(X[0]) >= 0", "influence(0) + mu(X[0]) >= 0", "repeat_gap(X[1]) >= 0"):
+        for instance, hypotheses in (
+            (own, given),
+            (draw(1, layernorm="sphere"), ["layernorm == sphere", "bias == any"]),
+        ):
+            assert verdict(claim=claim, given=[*hypotheses, "key_bias == any"], instance=instance) != "accepted"
+    causal = draw(1, mask=CAUSAL)
+    for instance, accepted in ((causal, True), (draw(1), False)):
+        hypotheses = ["mask == any", "bias == any", "key_bias == any"]
+        found = verdict(claim="repeat_gap(X[1]) >= 0", given=hypotheses, instance=instance)
+        assert (found == "accepted") == accepted
+
+
 @pytest.mark.parametrize(("activation", "skip"), [("relu", False), ("tanh", True)])
 def test_maps_of_single_tokens_are_those_of_the_library(activation: Any, skip: bool) -> None:
     rng = np.random.default_rng(5)
@@ -280,7 +307,8 @@ def test_maps_of_single_tokens_are_those_of_the_library(activation: Any, skip: b
         (["mlp == any"], "skip", 2),
         (["mlp == any"], "activation", "gelu"),
         (["mlp == any"], "b_in", [0, 0]),
-        (["mlp == any", "layernorm == sphere"], "layernorm", "sphere"),
+        (["mlp == any"], "layernorm", "sphere"),
+        (["layernorm == sphere"], "layernorm", "sphere"),
     ):
         content = {**json.loads(json.dumps(text)), "given": given}
         del content["id"]
