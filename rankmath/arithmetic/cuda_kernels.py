@@ -416,6 +416,7 @@ extern "C" __global__ void __launch_bounds__(128) thin(Layer* given) {
   write_term(L, h, row, n - row, c0, c, {1.0, 1.0});
 }
 
+#if K > 64
 extern "C" __global__ void __launch_bounds__(128) lifted(Layer* given, int start) {
   // m_ij q_j for rows from `start` on, some 64 keys a block.
   const Layer& L = *given;
@@ -457,6 +458,7 @@ extern "C" __global__ void __launch_bounds__(128) average(Layer* given, int star
   }
   write_term(L, h, row, rows, c0, c, factor);
 }
+#endif
 
 extern "C" __global__ void __launch_bounds__(128) combine(Layer* given) {
   // Averages of 8 rows from their sums over parts of the keys.

@@ -106,12 +106,13 @@ extern "C" void layer_kernel(int which, int x, int y, int z, int threads, Layer*
   body = [=] { kernels[which](L); };
   launch(x, y, z, threads);
 }
+#if K > 64
 extern "C" void wide_kernel(int which, int x, int y, int z, int threads, Layer* L, int start) {
   void (*kernels[])(Layer*, int) = {lifted, average};
   body = [=] { kernels[which](L, start); };
   launch(x, y, z, threads);
 }
-#if K <= 64
+#else
 extern "C" void deviation_on_host(int x, int y, const double* left, const double* right, const double* values,
     const double* q, double* out, int n, int m, int row_blocks, double* sizes, int step, double* means,
     const long long* way) {
