@@ -526,7 +526,11 @@ def main(arguments: Sequence[str]) -> int:
     if not paths:
         print("usage: checker [--json] FILE...")
         return 2
-    return run(paths, as_json=as_json)
+    try:
+        return run(paths, as_json=as_json)
+    except BrokenPipeError:  # nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from collections.abc import Callable
@@ -19,11 +20,12 @@ from rankmath.checker import checker
 from rankmath.checker.kernel import Evaluator, formula
 from rankmath.checker.reading import read
 from rankmath.checker.statements import CLAIM_FUNCTIONS, DEFINED_NETWORK, NETWORK_DATA
-from rankmath.formula.evaluate import value
+from rankmath.formula.evaluate import NUMBERS, judged, sides, value
 from rankmath.formula.numbers import Signed
-from rankmath.formula.reader import read_term
+from rankmath.formula.reader import read_formula, read_term
 from rankmath.formula.run import Run
 from rankmath.model.network import LayerNorm, Mask, Network
+from rankmath.model.sublayers import MLP
 
 PLACES = ("X[0]", "X[1]", "X[2]")
 CAUSAL = np.tril(np.ones((4, 4), dtype=int))
@@ -83,13 +85,18 @@ def by_the_checker(instance: Instance) -> Callable[[str], tuple[float, float]]:
     return ends
 
 
-def by_the_library(instance: Instance) -> Callable[[str], tuple[float, float]]:
-    """In doubles and in balls."""
+def network(instance: Instance) -> Network:
     arrays = (np.asarray(A, dtype=float) for A in (instance.W_QK, instance.W))
-    key, bias, X = (np.asarray(A, dtype=float) for A in (instance.key_bias, instance.bias, instance.X))
+    key, bias = (np.asarray(A, dtype=float) for A in (instance.key_bias, instance.bias))
     mask = None if instance.mask is None else Mask(np.asarray(instance.mask) > 0)
     norm = LayerNorm("sphere") if instance.layernorm == "sphere" else None
-    net = Network.from_arrays(*arrays, 3.0, key, bias, float(instance.skip), None, norm, mask)
+    d_qk, maps = float(instance.d_qk), instance.mlp or None
+    return Network.from_arrays(*arrays, d_qk, key, bias, float(instance.skip), maps, norm, mask)
+
+
+def by_the_library(instance: Instance) -> Callable[[str], tuple[float, float]]:
+    """In doubles and in balls."""
+    net, X = network(instance), np.asarray(instance.X, dtype=float)
     doubles, balls = Run(Float64(np.zeros(1)), net, X), Run(Balls(), net, X)
 
     def both(term: str) -> tuple[float, float]:
@@ -125,12 +132,112 @@ def test_every_quantity_has_one_value(name: str) -> None:
             assert low - slack <= found <= high + slack, (term, low, high, found)
 
 
+#: Masks, and whether some token reaches all, each reaches all, and each sees itself.
+MASKS: tuple[tuple[Any, tuple[bool, bool, bool]], ...] = (
+    (CAUSAL, (True, False, True)),
+    (PATHS, (True, True, True)),
+    (np.eye(4, dtype=int), (False, False, True)),
+    (np.roll(np.eye(4, dtype=int), 1, axis=1), (True, True, False)),
+    (np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 1, 0], [0, 0, 1, 1]]), (False, False, True)),
+    (np.array([[1, 0, 0, 0]] * 4), (True, False, False)),
+    (None, (True, True, True)),
+)
+TURN, SHEAR, SHIFT = np.eye(3)[[1, 2, 0]], np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1.0]]), np.eye(3, k=1)
+#: Weights, and whether they are definite (as forms), invertible, and orthogonal.
+WEIGHTS = (
+    (TURN, (False, True, True)),
+    (np.eye(3), (True, True, True)),
+    (-np.eye(3), (True, True, True)),
+    (SHEAR, (True, True, False)),
+    (np.array([[1, 3, 0], [0, 1, 0], [0, 0, 1.0]]), (False, True, False)),
+    (np.diag([1, 1, -1.0]), (False, True, True)),
+    (SHIFT, (False, False, False)),
+    (np.diag([1.0, 1, 0]), (False, False, False)),
+    (np.array([[0, 1, 0], [1, 0, 0], [0, 0, 2.0]]), (False, True, False)),
+)
+
+
+def truths(instance: Instance, predicate: str) -> list[bool | None]:
+    """By the checker, and by the library in doubles."""
+    text = json.loads(Certificate("x", "holds", instance.data(), claim="mu(X[0]) >= 0").text())
+    sizes: dict[str, int] = {}
+    data = checker._network(read(text["data"], NETWORK_DATA, "data", sizes), sizes)
+    work = Evaluator(DEFINED_NETWORK, data, {}, 128, time.monotonic() + 300)
+    run = Run(Float64(np.zeros(1)), network(instance), np.asarray(instance.X, dtype=float))
+    [side] = sides(read_formula(predicate), run)
+    found = judged(side, 1, NUMBERS["float64"])
+    return [
+        work.truth(formula(predicate), predicate),
+        bool(found.below[0]) if found.below[0] ^ found.above[0] else None,
+    ]
+
+
+def test_predicates_of_masks_and_weights() -> None:
+    for mask, expected in MASKS:
+        instance = drawn(1, mask=mask)
+        predicates = ("quasi_strongly_connected()", "strongly_connected()", "self_loops()")
+        for name, truth in zip(predicates, expected, strict=True):
+            assert truths(instance, name) == [truth, truth], (name, mask)
+    for M, expected in WEIGHTS:
+        instance = drawn(1, H=1)
+        instance = dataclasses.replace(instance, W_QK=np.stack([[M]] * 2), W=np.stack([[M]] * 2))
+        predicates = ("definite(W_QK[1, 0])", "invertible(W[1, 0])", "orthogonal_values()")
+        for name, truth in zip(predicates, expected, strict=True):
+            checked, found = truths(instance, name)
+            assert found is truth, (name, M)
+            # Where a pivot vanishes definiteness is not told.
+            assert checked is truth or (checked is None and not truth and name.startswith("definite")), (name, M)
+    # Written coordinates are those with a column of W or a bias; what they hold is neither read nor given.
+    zero, X = np.zeros((1, 1, 3, 3)), np.array([[1.0, 2, 0], [3, 4, 0]])
+    for write, read_, given, bias, truth in (
+        ((0, 2), None, 0.0, 0.0, True),
+        ((0, 1), None, 0.0, 0.0, False),
+        ((0, 2), (2, 2), 0.0, 0.0, False),
+        ((0, 2), None, 1.0, 0.0, False),
+        ((0, 2), None, 0.0, 1.0, False),
+        (None, None, 0.0, 0.0, True),
+    ):
+        W, tokens = zero.copy(), X.copy()
+        for place in filter(None, (write, read_)):
+            W[0, 0][place] = 1.0
+        tokens[0, 2] = given
+        instance = Instance(tokens, zero, W, bias=np.array([[bias, 0.0, 0.0]]))
+        assert truths(instance, "disjoint_blocks()") == [truth, truth], (write, read_, given, bias)
+
+
+def test_switches_say_what_a_network_has() -> None:
+    rng = np.random.default_rng(0)
+    f = MLP(*(rng.normal(size=shape) for shape in ((3, 2), (2, 3), (2,), (3,))), activation="relu", skip=True)
+    plain = drawn(1, bias=0)
+    padding = np.array([[1, 1, 0, 1]] * 4)
+    every = {
+        "plain": (plain, {"mask": {"none", "complete", "padding"}, "layernorm": {"none"}, "mlp": {"none"},
+                          "bias": {"none"}, "key_bias": {"none"}}),
+        "biased": (drawn(1), {"mask": {"none", "complete", "padding"}, "bias": set(), "key_bias": set()}),
+        "causal": (drawn(1, mask=CAUSAL), {"mask": {"causal"}}),
+        "padded": (drawn(1, mask=padding), {"mask": {"padding"}}),
+        "path": (drawn(1, mask=PATHS), {"mask": set()}),
+        "sphere": (drawn(1, layernorm="sphere"), {"layernorm": {"sphere"}}),
+        "mapped": (dataclasses.replace(plain, mlp=(f, None)), {"mlp": set()}),
+    }  # fmt: skip
+    for name, (instance, switches) in every.items():
+        text = json.loads(Certificate("x", "holds", instance.data(), claim="mu(X[0]) >= 0").text())
+        sizes: dict[str, int] = {}
+        data = checker._network(read(text["data"], NETWORK_DATA, "data", sizes), sizes)
+        run = Run(Float64(np.zeros(1)), network(instance), np.asarray(instance.X, float))
+        for switch, words in switches.items():
+            for word in checker.SWITCHES[switch]:
+                truth = word in words or word == "any"
+                found = checker._switched(switch, word, data), run.switch(switch, word)
+                assert found == (truth, truth), (name, switch, word, found)
+
+
 def test_every_function_of_the_language_is_among_them() -> None:
     terms = " ".join(term for _, terms in CASES.values() for term in terms)
     plain = {"sqrt", "exp", "log", "tanh", "abs", "floor", "expc", "tanhc", "min", "max"}  # tests/formula has them
-    truths = {"definite", "invertible", "self_loops", "quasi_strongly_connected", "strongly_connected"}
-    truths |= {"orthogonal_values", "disjoint_blocks"}
+    tried = {"definite", "invertible", "self_loops", "quasi_strongly_connected", "strongly_connected"}
+    tried |= {"orthogonal_values", "disjoint_blocks"}
     indexed = {f"{verb}_{index}" for verb in ("sum", "prod", "max", "min", "all") for index in "lhik"} | {"all_p"}
     elsewhere = {"gamma", "normalised_norm", "gram_height"}  # tests/checker/test_network.py
-    others = CLAIM_FUNCTIONS - plain - truths - indexed - elsewhere
+    others = CLAIM_FUNCTIONS - plain - tried - indexed - elsewhere
     assert [name for name in sorted(others) if f"{name}(" not in terms] == []
