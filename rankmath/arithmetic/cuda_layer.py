@@ -58,7 +58,7 @@ _FILLED = 264
 _PLACES = {name: place for place, name in enumerate((*POINTERS, *FACTORS, *SIZES))}
 
 #: What is launched together.
-Part: TypeAlias = Literal["layer", "measured layer", "measure", "centre"]
+Part: TypeAlias = Literal["layer", "fused layer", "thin layer", "measured layer", "measure", "centre"]
 #: Addresses of query, value, key bias and bias (0: none), the largest |query|, log(d_qk)/2, and λ of the skip.
 Record: TypeAlias = tuple[Array, Array, Array | None, Array | None, float, float, float]
 
@@ -111,6 +111,8 @@ class Plan:
         self.arrays = {name: self.memory(shape) for name, shape in shapes(sizes).items()}
         self.told = self.memory((len(POINTERS) + len(FACTORS) + len(SIZES),))
         self.report, self._shared, self._most = self.pinned(9), self.pinned(ROW), 0  # both sides reach them
+        self._records, self._log = np.empty((0, RECORD)), self._shared.reshape(1, ROW)
+        self._factors: Mapping[str, float] = {}
         self.words = np.zeros(self.told.size, np.uint64)
         for place, name in enumerate(POINTERS):
             if name in self.arrays:
@@ -155,8 +157,10 @@ class Plan:
     def _tell(self, addresses: Mapping[str, Array], factors: Mapping[str, float], way: int) -> None:
         for name, a in addresses.items():
             self.words[_PLACES[name]] = self.address(a)
-        for name, factor in factors.items():
-            self.doubles[_PLACES[name] - len(POINTERS)] = factor
+        if factors is not self._factors:
+            for name, factor in factors.items():
+                self.doubles[_PLACES[name] - len(POINTERS)] = factor
+            self._factors = factors
         self.words[_PLACES["way"]] = way
         self.send()
 
@@ -184,10 +188,11 @@ class Plan:
             log[0, :4] = state
             given = {"first_x": x, "first_R": R, "center": x, "residual": R, "centers": centers}
             self._tell(given | {"residuals": residuals}, limits, cuda_kernels.FUSED)
+            part: Part = "measured layer" if measure else self._way(state, records[0]) if L == 1 else "layer"
             if measure:
                 self.step("measure")
             for _ in range(L):
-                self.step("measured layer" if measure else "layer")
+                self.step(part)
             self.wait()
             reached = int(self.report[8]) if L else 0
             rows = log[: reached + 1].copy()
@@ -196,14 +201,26 @@ class Plan:
         last = (reached - 1) % 2
         return Run(rows, centers[last], residuals[last]) if slots else Run(rows, centers, residuals)
 
+    def _way(self, state: Sequence[float], record: Record) -> Part:
+        """What one layer needs launched, where that is clear before `units` finds it out."""
+        _, mantissa, exponent, _ = state
+        sigma = mantissa if not exponent else math.copysign(math.inf, mantissa)
+        above = (
+            2 * sigma - record[5] + math.log(max(2 * self.d**2 * record[4], 1e-300)) - self._factors["linear_log"]
+        )
+        return "layer" if not abs(above) > 1 else "fused layer" if above > 0 else "thin layer"
+
     def _room(self, layers: int) -> tuple[Floats, Floats]:
         """Records and log of so many layers, where both sides reach them: no copies."""
-        if layers > self._most:
-            self._shared, self._most = self.pinned(RECORD * layers + ROW * (layers + 1)), layers
-        records, log = self._shared[: RECORD * layers], self._shared[RECORD * layers :][: ROW * (layers + 1)]
-        self.words[_PLACES["records"]] = records.ctypes.data
-        self.words[_PLACES["log"]] = log.ctypes.data
-        return records.reshape(layers, RECORD), log.reshape(layers + 1, ROW)
+        if layers != len(self._records):
+            if layers > self._most:
+                self._shared, self._most = self.pinned(RECORD * layers + ROW * (layers + 1)), layers
+            records, log = self._shared[: RECORD * layers], self._shared[RECORD * layers :][: ROW * (layers + 1)]
+            self._records, self._log = records.reshape(layers, RECORD), log.reshape(layers + 1, ROW)
+        self.words[_PLACES["records"]], self.words[_PLACES["log"]] = (
+            a.ctypes.data for a in (self._records, self._log)
+        )
+        return self._records, self._log
 
     def centre(self, arrays: Mapping[str, Array], factors: Mapping[str, float]) -> Floats:
         """The mean of R moved to the center: the largest entries of both, and of R before."""
@@ -217,7 +234,7 @@ class Plan:
         """‖R‖_F, the largest distance of two rows, and ‖x‖, an array of three: R (n, d) of mean zero, x (1, d)."""
         log = self.memory((ROW,))
         with self._lock:
-            self._tell({"residual": R, "center": x, "log": log}, {}, cuda_kernels.FUSED)
+            self._tell({"residual": R, "center": x, "log": log}, self._factors, cuda_kernels.FUSED)
             self.step("measure")
         return log[4:]
 
@@ -246,7 +263,7 @@ class Plan:
             self.launch("clear", (1,), 32)
             self._collect()
         elif part != "measure":
-            self._layer()
+            self._layer(part)
             self._collect()
         if part in ("measure", "measured layer"):
             row_blocks = self.sizes["row_blocks"]
@@ -254,16 +271,18 @@ class Plan:
             self.launch("pairs", (row_blocks, max(1, min(row_blocks, 2 * _FILLED // row_blocks))), 128)
             self.launch("measured", (1,), 32)
 
-    def _layer(self) -> None:
+    def _layer(self, part: Part) -> None:
         s, H, wide = self.sizes, self.heads, -(-self.K // 64)
         rows = H * s["row_blocks"]
         self.launch("units", (1,), 32)
         self.launch("scores", (H * s["blocks"],), THREADS)
         self.launch("relative", (H * s["blocks"],), THREADS)
         self.launch("project", (rows, 2, wide), 128)
-        self._deviation() if wide == 1 else self._wide_deviation(wide)
-        self.launch("covariance", (H * s["splits"], wide, wide), 128)
-        self.launch("thin", (rows, wide), 128)
+        if part != "thin layer":
+            self._deviation() if wide == 1 else self._wide_deviation(wide)
+        if part != "fused layer":
+            self.launch("covariance", (H * s["splits"], wide, wide), 128)
+            self.launch("thin", (rows, wide), 128)
 
     def _deviation(self) -> None:
         s = self.sizes

@@ -158,5 +158,5 @@ def _given(A: Float64, tokens: Tokens) -> tuple[Array, Array, tuple[float, ...]]
 
 
 def _tokens(run: Run) -> Tokens:
-    xi, mantissa, exponent, lost = (np.full((1, 1), number) for number in run.log[-1, :4])
+    xi, mantissa, exponent, lost = run.log[-1, :4].reshape(4, 1, 1)
     return Tokens(run.center, run.residual, xi, LogScale(mantissa, exponent), lost)
