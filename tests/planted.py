@@ -234,8 +234,8 @@ PLANTS = (
     _checker(
         "rules",
         "the contraction forgets how a token's own query moves",
-        " + T(K) @ (a*Z)",
-        "",
+        "T([K[j] + q if j == i else K[j] for j in range(len(a))])",
+        "T([q if j == i else 0*q for j in range(len(a))])",
         f"{_RULES}::test_the_derivative_of_rule_six_is_that_of_the_map",
     ),
     _checker(

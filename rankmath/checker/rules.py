@@ -72,8 +72,8 @@ krawczyk(step, wrong, r) = all(abs(step[i]) + r*sum(abs(wrong[i])) < r for i in 
 boxed(x, w, size) = around(x, size*w)
 rests(x, W, V, m, w, most) = all(abs(z[b] - x[i][b]) <= most*w[i][b] for Y in [x @ V] for i in range(len(x))
     for z in [unit(softmax(x[i] @ W @ T(x), m[i]) @ Y)] for b in range(len(V)))
-own(a, r, v, i, K, q, S, Z) = a[i]*(S + [t*Z[i] for t in q]) + T(K) @ (a*Z)
-    - [[r*v[b] if b == c else 0 for c in range(len(v))] for b in range(len(v))]
+own(a, r, v, i, K, q, S, Z) = a[i]*S - r*v*identity(len(v))
+    + T([K[j] + q if j == i else K[j] for j in range(len(a))]) @ (a*Z)
 apart(o, w, q, S, Z) = o @ w @ abs(S) + (o*(w @ abs(q))) @ abs(Z)
 together(o, w, q, S, Z) = apart([t if small(t) else 0 for t in o], w, q, S, Z)
     + sum(o[k]*(w[k] @ abs(S + [t*Z[k] for t in q])) for k in range(len(o)) if not small(o[k]))
@@ -83,8 +83,7 @@ rows_below(X, W, V, m, v, w, rate) = all(
     certain(none_above(s, apart(o, w, q, S, Z), rate*r*w[i])) or none_above(s, together(o, w, q, S, Z), rate*r*w[i])
     for Y in [X @ V] for K in [X @ T(W)] for i in range(len(X))
     for q in [X[i] @ W] for a in [softmax(q @ T(X), m[i])] for y in [a @ Y] for r in [length(y, 2)] for u in [y / r]
-    for P in [[[(1 if b == c else 0) - u[b]*u[c] for c in range(len(u))] for b in range(len(u))]]
-    for S in [V @ P] for Z in [[p - y for p in Y] @ P]
+    for P in [identity(len(u)) - [t*u for t in u]] for S in [V @ P] for Z in [[p - y for p in Y] @ P]
     for o in [[0 if k == i else a[k] for k in range(len(a))]]
     for s in [w[i] @ abs(own(a, r, v[i], i, K, q, S, Z))])
 contracts(x, W, V, m, w, size, rate, bits) = shown(size > 0 and rate > 0 and rate < 1
