@@ -159,6 +159,8 @@ PLANTED = [
     ("dong2021_norm.v", "Theorem composite_not_norm n : (2 <= n)%nat ->", "2 <=", "1 <="),
     ("wu2024_1.v", "<= sqrt (INR n / 2) * K * (1 - eps ^ r)", "n / 2)", "n / 2.01)"),
     ("theorem_A.v", "-> m k < m i) ->", "<", "<="),
+    ("own_received.v", "<= sqrt (INR n).", "n).", "n / 1.01)."),
+    ("own_lambda_skip_sphere.v", "l2 d (vsub x1 x2) * ((1 - nu) / (1 + s)) <=", "(1 + s)", "(1 + 0.99 * s)"),
 ]
 
 
