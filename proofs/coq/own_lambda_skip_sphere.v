@@ -2,7 +2,7 @@
     more than the factor (|lambda| - |W| tanh(|W_QK| Delta^2/(4 sqrt d_qk)))/(|lambda| + |W|)  [lambda_skip_sphere].
     For two tokens x_i with y_i at most s <= 1/2 long and |y_1 - y_2| <= nu Delta this is |u_1 - u_2| >= Delta (1 - nu)/(1 + s), u_i = (x_i + y_i)/|x_i + y_i|  [pair_keeps]: with r the mean
     of r_i = |x_i + y_i|, r_1 r_2 |u_1 - u_2|^2 = Q(x_1 - x_2 + y_1 - y_2) for the form Q(v) = |v|^2 - <v, z_1 + z_2>^2/(4 r^2), and Q(x_1 - x_2) = Delta^2 (1 - tau^2/r^2), where
-    tau = <x_1 - x_2, y_1 + y_2>/(2 Delta) and eta = (<x_1, y_1> + <x_2, y_2>)/2 have eta^2 + tau^2 <= s^2, r >= 1 + eta, r^2 <= 1 + 2 eta + s^2; no curves are needed. *)
+    tau = <x_1 - x_2, y_1 + y_2>/(2 Delta) and eta = (<x_1, y_1> + <x_2, y_2>)/2 have eta^2 + tau^2 <= s^2, r >= 1 + eta, r^2 <= 1 + 2 eta + s^2. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Rcomplements.
 From Rankmath Require Import Definitions Functions Norms Softmax own_order_layer own_tv own_diameter.
