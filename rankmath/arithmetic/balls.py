@@ -80,6 +80,8 @@ FUNCTIONS: dict[str, Callable[[Number], Number]] = {
     "expm1_of_temporary": arb.expm1,
     "exp_of_temporary": arb.exp,
 }
+_ENTRYWISE = {name: entrywise(function) for name, function in FUNCTIONS.items()}
+_BALLS = entrywise(ball)
 _MAXIMUM = np.frompyfunc(arb.max, 2, 1)
 
 
@@ -102,8 +104,7 @@ class Balls(ObjectArithmetic):
 
     def __init__(self) -> None:
         self.zero, self.one = arb(0), arb(1)
-        for name, function in FUNCTIONS.items():
-            setattr(self, name, entrywise(function))
+        self.__dict__.update(_ENTRYWISE)
         #: A factor "somewhere in [0, 1]".
         self.between = arb(0.5, 0.5)
 
@@ -119,7 +120,7 @@ class Balls(ObjectArithmetic):
         return ball(value)
 
     def asarray(self, value: Array) -> Array:
-        return entrywise(ball)(np.asarray(value, dtype=object))
+        return _BALLS(np.asarray(value, dtype=object))
 
     def product(self, a: Array, b: Array) -> Array:
         entries = (_matrix(a) * _matrix(b)).entries()

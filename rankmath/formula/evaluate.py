@@ -249,7 +249,7 @@ def value(term: Term, subject: Subject, names: Names) -> Scalar:
 
 def _operate(operator: str, a: Scalar, b: Scalar, numbers: Numbers) -> Scalar:
     a, b = (Fraction(x) if isinstance(x, int) else x for x in (a, b))
-    exact = isinstance(a, Fraction) and isinstance(b, Fraction)
+    exact = type(a) is Fraction and type(b) is Fraction  # isinstance asks an abstract class, which takes longer
     if operator == "**":
         return _power(a, b, numbers)
     if not exact:
@@ -268,15 +268,15 @@ def _operate(operator: str, a: Scalar, b: Scalar, numbers: Numbers) -> Scalar:
 
 
 def _power(a: Scalar, b: Scalar, numbers: Numbers) -> Scalar:
-    if isinstance(b, Fraction):
-        if isinstance(a, Fraction) and b.denominator == 1 and abs(b) < 4096 and (a != 0 or b >= 0):
+    if type(b) is Fraction:
+        if type(a) is Fraction and b.denominator == 1 and abs(b) < 4096 and (a != 0 or b >= 0):
             return a**b.numerator
         return numbers.power(_lifted(a, numbers), b)
     return numbers.apply("exp", numbers.apply("log", _lifted(a, numbers)) * b)
 
 
 def _lifted(x: Scalar, numbers: Numbers) -> Scalar:
-    return numbers.lift(x) if isinstance(x, Fraction) else x
+    return numbers.lift(x) if type(x) is Fraction else x
 
 
 def _call(term: Call, subject: Subject, names: Names) -> Scalar:
@@ -299,7 +299,7 @@ def _call(term: Call, subject: Subject, names: Names) -> Scalar:
     entry = FUNCTIONS[function]
     if entry.evaluate is None:
         x = value(terms[0], subject, names)
-        if isinstance(x, Fraction) and function in ("floor", "abs"):
+        if type(x) is Fraction and function in ("floor", "abs"):
             return Fraction(math.floor(x)) if function == "floor" else abs(x)
         return numbers.apply(function, _lifted(x, numbers))
     arguments = tuple(
@@ -342,7 +342,7 @@ def _place(term: Item, subject: Subject, names: Names) -> list[int]:
 
 
 def _reduced(kind: str, parts: list[Scalar], numbers: Numbers) -> Scalar:
-    if not all(isinstance(part, Fraction | int) for part in parts):
+    if not all(type(part) is Fraction or isinstance(part, int) for part in parts):
         parts = [_lifted(Fraction(part) if isinstance(part, int) else part, numbers) for part in parts]
         pick = {"max": numbers.larger, "min": numbers.smaller}
     else:
@@ -378,7 +378,7 @@ def judged(side: Side, size: int, numbers: Numbers) -> Judged:
         yes = np.broadcast_to(np.asarray(holds, dtype=bool), (size,))
         return Judged(yes, ~yes, empty, empty)
     left, right = side.left, side.right
-    if isinstance(left, Fraction | int) and isinstance(right, Fraction | int):
+    if all(type(x) is Fraction or isinstance(x, int) for x in (left, right)):
         below = left == right if side.equal else (left < right if side.strict else left <= right)
         logs = [np.full(size, float(Signed.exact(Fraction(x)).log) if x >= 0 else np.nan) for x in (left, right)]
         return Judged(np.full(size, below), np.full(size, not below), logs[0], logs[1])

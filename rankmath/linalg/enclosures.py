@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
+from numpy.typing import NDArray
 
 from rankmath.arithmetic.objects import ObjectArithmetic
 from rankmath.linalg.residuals import ResidualNorm
@@ -23,7 +26,7 @@ def log_diameter(A: ObjectArithmetic, R: Array, p: float = 2) -> Number:
     if n == 1:
         pairs = 0 * R[..., :1, :1]
     else:
-        first, second = np.triu_indices(n, 1)
+        first, second = _pairs(n)
         difference = R[..., first, :] - R[..., second, :]
         if p == 2:
             pairs = A.max(A.sum(difference * difference, axis=-1), axis=-2)
@@ -32,6 +35,12 @@ def log_diameter(A: ObjectArithmetic, R: Array, p: float = 2) -> Number:
             pairs = A.max(gather(A.abs(difference), axis=-1), axis=-2)
     logs = A.log(pairs)[..., 0, 0] / (2 if p == 2 else 1)
     return logs if R.ndim > 2 else np.asarray(logs, dtype=object)[()]
+
+
+@lru_cache(maxsize=64)
+def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """i < j."""
+    return np.triu_indices(n, 1)
 
 
 def _ball_log_residual(A: ObjectArithmetic, R: Array, norm: ResidualNorm) -> Number:

@@ -7,15 +7,18 @@ import math
 import os
 import shlex
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from rankmath.campaigns.chunks import HISTOGRAM_EDGES
+from rankmath.campaigns.crews import local_processes
 from rankmath.campaigns.in_memory import Result
 from rankmath.campaigns.ledger import Ledger, LedgerError, Standing
 from rankmath.campaigns.ledger import Row as LedgerRow
+from rankmath.campaigns.work import Tell, silent
 from rankmath.checker import checker
 from rankmath.claims import statements
 from rankmath.printing import quotient
@@ -26,6 +29,8 @@ from rankmath.validation import InvalidArgument
 
 #: Bins of the histogram of a run.
 _BINS = 24
+#: From so many certificates on, several processes check them.
+_SHARED = 32
 #: Of a ledger, the instances that are listed for each statement.
 _TIGHTEST = 3
 
@@ -225,11 +230,11 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
     )
     rows = tuple(_row_of_result(result) for result in report.results)
     histograms = tuple(Histogram.of_ratios(r.key, r.ratios) for r in report.results if r.ratios)
-    checks = []
-    for result in report.results:
-        for name in result.certificates:
-            content = _content(Path(folder) / "certificates" / f"{name}.json")
-            checks.append(_check(name, result.key, "this run", content))
+    own = [(name, result.key) for result in report.results for name in result.certificates]
+    folder = Path(folder) / "certificates"
+    files = [_Unchecked(name, key, "this run", _content(folder / f"{name}.json")) for name, key in own]
+    files += _committed(rows, {name for name, _ in own})
+    jobs = report.settings.get("jobs", 1)
     registered = set(statements())
     every = registered == {row.key for row in rows}
     return Subject(
@@ -239,7 +244,7 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
         facts=facts,
         rows=rows,
         histograms=histograms,
-        checks=(*checks, *_committed(rows, {check.id for check in checks})),
+        checks=_checked(files, jobs if isinstance(jobs, int) else 1),
         again=_verify_command(report, FILE=any(row.key not in registered for row in rows)),
         complete=every,
         report=report,
@@ -337,7 +342,7 @@ def _subject_of(book: Ledger) -> Subject:
         facts=_run_facts(runs),
         rows=rows,
         histograms=tuple(_histogram(s) for s in shown),
-        checks=_committed(rows, set()),
+        checks=_checked(_committed(rows, set()), 1),
         again=f"rankmath report {shlex.quote(name)}",
         listings=(_tightest(tightest), _failures(failures), _runs(runs)),
         costs=_costs(standings, provenance),
@@ -451,30 +456,53 @@ def _runs(runs: Sequence[LedgerRow]) -> Listing:
 # -- certificates ------------------------------------------------------------------------------------------
 
 
-def _committed(rows: Iterable[Row], known: set[str]) -> tuple[Check, ...]:
+@dataclass(frozen=True)
+class _Unchecked:
+    """A certificate to be checked: a piece of work for the crews."""
+
+    id: str
+    key: str
+    origin: str
+    content: bytes | None
+
+    def run(self, tell: Tell) -> Check:
+        name, key, origin, content = self.id, self.key, self.origin, self.content
+        if content is None:
+            return Check(name, key, origin, None, False, "not checked: its file is not in the run's folder")
+        try:
+            result = checker.check_text(content.decode("utf-8"))
+        except UnicodeDecodeError:
+            return Check(name, key, origin, content, False, "REJECTED: the file is not text")
+        if result.accepted and result.id != name:
+            other = f"REJECTED: the file holds another certificate, {result.id}"
+            return Check(name, key, origin, content, False, other)
+        status = "accepted" if result.accepted else f"REJECTED: {result.reason}"
+        return Check(name, key, origin, content, result.accepted, status, tuple(result.checked))
+
+
+def _committed(rows: Iterable[Row], known: set[str]) -> list[_Unchecked]:
     """The certificates that come with the proofs of these statements."""
     found = committed_certificates()
-    return tuple(
-        _check(certificate.id, row.key, "the proofs", f"{certificate.text()}\n".encode())
+    return [
+        _Unchecked(certificate.id, row.key, "the proofs", f"{certificate.text()}\n".encode())
         for row in rows
         for certificate in found.get(row.key, ())
         if certificate.id not in known
-    )
+    ]
 
 
-def _check(name: str, key: str, origin: str, content: bytes | None) -> Check:
-    if content is None:
-        return Check(name, key, origin, None, False, "not checked: its file is not in the run's folder")
-    try:
-        result = checker.check_text(content.decode("utf-8"))
-    except UnicodeDecodeError:
-        return Check(name, key, origin, content, False, "REJECTED: the file is not text")
-    if result.accepted and result.id != name:
-        return Check(
-            name, key, origin, content, False, f"REJECTED: the file holds another certificate, {result.id}"
-        )
-    status = "accepted" if result.accepted else f"REJECTED: {result.reason}"
-    return Check(name, key, origin, content, result.accepted, status, tuple(result.checked))
+def _checked(files: list[_Unchecked], jobs: int) -> tuple[Check, ...]:
+    """What the checker says of each, in their order; many are shared among so many processes, large ones first."""
+    if jobs <= 1 or len(files) < _SHARED:
+        return tuple(file.run(silent) for file in files)
+    largest = sorted(files, key=lambda file: -len(file.content or b""))
+    found: dict[tuple[str, str], Check] = {}
+    with closing(local_processes(iter(largest), workers=jobs, attempts=2)) as crew:
+        for came in crew:
+            if not isinstance(came.findings, Check):
+                raise RuntimeError(f"{came.chunk.key}, certificate {came.chunk.id}: {came.error}")
+            found[came.chunk.key, came.chunk.id] = came.findings
+    return tuple(found[file.key, file.id] for file in files)
 
 
 def _content(path: Path) -> bytes | None:
