@@ -67,7 +67,7 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
     numbers = NUMBERS[A.name]
     outcomes = np.full(size, Outcome.HOLDS, dtype=object)
     reasons = np.full(size, "", dtype=object)
-    lefts, rights, worst = np.full(size, np.nan), np.full(size, np.nan), np.full(size, -np.inf)
+    lefts, rights, worst = np.full(size, np.nan), np.full(size, np.nan), np.zeros(size)
     levels = np.zeros(size, dtype=int)
     for side in evaluation.sides:
         known = judged(side, size, numbers)
