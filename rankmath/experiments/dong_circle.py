@@ -75,12 +75,16 @@ def dong_circle(
     as_count("points", points, least=8)
     as_count("steps", steps)
     as_count("length", length, least=2)
-    curves, findings = [], []
     for width in widths:
         as_count("widths", width, least=2)
         if width % HEADS:
             raise InvalidArgument(f"widths: {width} given; it must be a multiple of the {HEADS} heads")
-        for name, (skip, mlp) in VARIANTS.items():
+    curves: list[Curve] = []
+    findings: list[str] = []
+    runs = [(width, name) for width in widths for name in VARIANTS]
+    try:
+        for width, name in runs:
+            skip, mlp = VARIANTS[name]
             p, error = trained_step(width, seed, points=points, steps=steps, skip=skip, mlp=mlp)
             path = trajectory(p, arcs(points)[0][0], length, skip=skip, mlp=mlp)
             apart = np.linalg.norm(path[:, 0] - path[:, 1], axis=-1) / (2 * RADIUS)
@@ -92,12 +96,17 @@ def dong_circle(
             when = f"half of it is gone after {half[0]} steps" if half.size else "it never falls to a half"
             findings.append(
                 f"width {width}, {name}: mean squared error {error:.2e}; after {len(apart) - 1} steps the "
-                f"tokens are "
-                f"{apart[-1]:.3g} of a diameter apart, {when}"
+                f"tokens are {apart[-1]:.3g} of a diameter apart, {when}"
             )
             progress(f"width {width}, {name}")
+    except KeyboardInterrupt:  # minutes of training: what is done is kept
+        if not findings:
+            raise
+        findings.append(f"interrupted: {len(findings)} of {len(runs)} networks were trained")
+    done = {curve.panel for curve in curves}
     axes = {f"width {w}": ("step", "distance of the tokens / diameter", "linear", "log") for w in widths}
     axes |= {f"trajectories, width {w}": ("x", "y", "linear", "linear") for w in widths}
+    axes = {panel: axis for panel, axis in axes.items() if panel in done}
     settings: dict[str, Json] = {
         "widths": list(widths),
         "seed": seed,

@@ -98,6 +98,27 @@ def test_circle_points() -> None:
     assert np.abs(turned - there).max() < 1e-14
 
 
+def test_an_interrupted_circle_keeps_what_was_trained() -> None:
+    whole = run("dong-circle", ["widths=8,10", "steps=5", "points=16", "length=4"])
+    seen: list[str] = []
+
+    def stop_at(last: int) -> None:
+        def hear(words: str) -> None:
+            seen.append(words)
+            if len(seen) == last:
+                raise KeyboardInterrupt
+
+        seen.clear()
+        kept = run("dong-circle", ["widths=8,10", "steps=5", "points=16", "length=4"], progress=hear)
+        assert kept.findings[:-1] == whole.findings[:last]
+        assert kept.findings[-1].startswith(f"interrupted: {last} of {len(whole.findings)}")
+        assert kept.curves == whole.curves[: 3 * last]
+        assert set(kept.axes) == {curve.panel for curve in kept.curves}
+
+    stop_at(1)
+    stop_at(len(whole.findings) - 1)
+
+
 def test_task_data() -> None:
     rng = np.random.default_rng(0)
     for task in TASKS:
