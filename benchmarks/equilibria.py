@@ -64,16 +64,16 @@ def beyond() -> Rows:
     rows = [["n", "d", "mask", "rank", "spectral radius", "proved ball (largest entry)", "certificate"]]
     for n, d, mask in [
         *((n, n, "causal") for n in (32, 64)),
-        *((n, 2, "complete") for n in (3, 4, 8, 16, 32, 64, 128, 200)),
-        *((256, 1, mask) for mask in ("complete", "causal")),
+        *((n, 2, "complete") for n in (3, 4, 8, 16, 32, 64, 128)),
+        (256, 1, "complete"),
     ]:
         found = rm.layernorm_equilibrium(n, d, d, mask, stable=True)
         proof = found.certify()
         ball = f"10^{log10(proof.contraction.radius):.1f}"
-        # The Jacobian of the causal form is triangular: its spectral radius is that of the closed form.
-        radius = f"{0.5 if n == d else found.spectral_radius:.3f}"
+        # Theorem A: the eigenvalues are ratios of the diagonal of W_V.
+        slope = max(np.diag(found.W_V)[1:] / np.diag(found.W_V)[:-1]) if n == d else found.spectral_radius
         key = "own:stable-causal-every-n" if n == d else "own:stable-equilibrium"
-        rows.append([str(n), str(d), mask, str(proof.rank), radius, ball, proof.certificate(key).id])
+        rows.append([str(n), str(d), mask, str(proof.rank), f"{slope:.3f}", ball, proof.certificate(key).id])
     return rows
 
 
