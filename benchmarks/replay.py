@@ -1,8 +1,8 @@
 """Follow starts at the rim of a certified set home: ``python benchmarks/replay.py CERTIFICATE.json…``.
 
 Reads a certificate of one attracting equilibrium (`own:stable-causal-every-n`, `own:stable-complete-every-n`, …)
-and nothing of rankmath: the layer x_i -> unit(softmax(x_i W_QK X'/sqrt(d_qk)) X W_V) is iterated in arb midpoints, with
-more digits than the ball has, from 0.999 of it in a random corner (or of an ellipsoid in a random direction).
+and nothing of rankmath. The layer x_i -> unit(softmax(x_i W_QK X'/sqrt(d_qk)) X W_V) is iterated in arb midpoints,
+with more digits than the ball has, from 0.999 of it in a random corner (or of an ellipsoid in a random direction).
 """
 
 from __future__ import annotations
