@@ -452,8 +452,8 @@ PLANTS = (
     Plant(
         "equilibria: discs are not moved to the eigenvalues",
         "rankmath/equilibria/contraction.py",
-        "entries[b * d + b] -= ball(claim.values[i][b])",
-        "entries[b * d + b] += ball(claim.values[i][b])",
+        "own[b, b] -= ball(value)",
+        "own[b, b] += ball(value)",
         ("tests/equilibria/test_designs.py",),
     ),
     Plant(
