@@ -8,7 +8,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property
+from contextlib import contextmanager
+from functools import cache, cached_property, partial
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -38,6 +39,8 @@ _COMPILED_WIDTH = 16
 _COMPILED_MAP = 2**10
 # Logits up to this size need no largest one taken off them.
 _LARGEST_LOGIT = 600.0
+# Multiplications of a product from which its rows are shared among our threads.
+_SHARED_PRODUCT = 2**24
 # Above this size max and −min beat max of a temporary abs(a).
 _LONG = 2**14
 _LARGEST_BLOCK_BYTES = 6 * 2**30
@@ -65,6 +68,7 @@ class Float64:
         self._device = None if self._native else like.device
         self.log_power = math.log(math.log2(math.e)) if self._numpy else 0.0
         self._scratch = threading.local()
+        self._alone = False  # whether BLAS has one thread
         # NumPy's own names for these spend longer on their arguments than on a small array.
         self._max: Callable[..., Array] = np.maximum.reduce if self._numpy else self.xp.max
         self._sum: Callable[..., Array] = np.add.reduce if self._numpy else self.xp.sum
@@ -114,8 +118,7 @@ class Float64:
         if threads == 1:
             yield from (task() for task in tasks)
             return
-        # BLAS on more threads would wait for work on the cores that ours run on.
-        with _controller().limit(limits=1, user_api="blas"):
+        with self.blas_alone(entries):
             if len(tasks) < threads:
                 yield from (task() for task in tasks)
                 return
@@ -129,6 +132,20 @@ class Float64:
             finally:
                 for future in ahead:
                     future.cancel()
+
+    @contextmanager
+    def blas_alone(self, entries: int) -> Iterator[None]:
+        """One thread for BLAS where `in_turn` would share so many entries: its others, once woken, wait for more
+        work for a hundredth of a second, on the cores that our threads run on."""
+        if self.threads_for(entries) == 1 or self._alone:
+            yield
+            return
+        with _controller().limit(limits=1, user_api="blas"):
+            self._alone = True
+            try:
+                yield
+            finally:
+                self._alone = False
 
     def threads_for(self, entries: int) -> int:
         """How many threads `in_turn` shares so many exponentials among."""
@@ -154,7 +171,19 @@ class Float64:
             return product_with_each(a, b)
         if self.on_gpu and a.ndim == 3 and b.ndim == 2:  # one large product
             return self.xp.matmul(a.reshape(-1, a.shape[2]), b).reshape(*a.shape[:2], b.shape[1])
+        if self._numpy and a.ndim == b.ndim == 2 and a.size * b.shape[1] >= _SHARED_PRODUCT:
+            return self._shared_product(a, b)
         return self.xp.matmul(a, b)
+
+    def _shared_product(self, a: Array, b: Array) -> Array:
+        """a b with rows for each of our threads: BLAS's own would go on waiting for work where ours run next."""
+        threads = self.threads_for(_THREADED_ENTRIES)
+        if threads == 1:
+            return a @ b
+        out, rows = np.empty((a.shape[0], b.shape[1])), -(-a.shape[0] // threads)
+        cuts = [slice(start, start + rows) for start in range(0, a.shape[0], rows)]
+        list(self.in_turn([partial(np.matmul, a[cut], b, out=out[cut]) for cut in cuts], _THREADED_ENTRIES))
+        return out
 
     def passing_product(self, a: Array, b: Array) -> Array:
         """a b in a per-thread buffer, valid until the next call: fresh pages cost more than they seem to."""
@@ -361,10 +390,12 @@ class Float64:
         self, queries: Array, keys: Array, added: Array | None, values: Array, root: float
     ) -> Array | None:
         """softmax((queries keysᵀ + 1 addedᵀ)/root) values, where `fuses` says so; None if e^logit may overflow."""
-        lengths = [math.sqrt(float(np.einsum("ij,ij->i", a, a).max())) for a in (queries, keys)]
         spread = 0.0 if added is None else float(added.max() - added.min())
-        if not (lengths[0] * lengths[1] + spread) / root <= _LARGEST_LOGIT:  # Cauchy–Schwarz
-            return None
+        largest = [max(float(a.max()), -float(a.min())) for a in (queries, keys)]
+        if not (largest[0] * largest[1] * keys.shape[1] + spread) / root <= _LARGEST_LOGIT:
+            lengths = [math.sqrt(float(np.einsum("ij,ij->i", a, a).max())) for a in (queries, keys)]
+            if not (lengths[0] * lengths[1] + spread) / root <= _LARGEST_LOGIT:  # Cauchy–Schwarz
+                return None
         q = np.ones((keys.shape[0], 1)) if added is None else np.exp((added - added.max()) / root)
         return self._compiled_average(0.0, 1.0 / root, queries, keys, q, values)
 

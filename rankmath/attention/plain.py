@@ -134,10 +134,11 @@ def attention_matrices(net: Network, X: ArrayLike, *, backend: Backend | None = 
 def apply_sublayer(A: Float64, sublayer: Sublayer, X: Array, masks: dict[int, Mask | None]) -> Array:
     """after(skip·X + map(before(X))), by the definition."""
     Y, out = _normed(A, sublayer.before, X), None
-    if isinstance(sublayer.map, Attention):
-        out = _attended(A, sublayer.map, Y, masks[id(sublayer.map)])
-    elif sublayer.map is not None:
-        out = _mlp(A, sublayer.map, Y)
+    with A.blas_alone(X.size):
+        if isinstance(sublayer.map, Attention):
+            out = _attended(A, sublayer.map, Y, masks[id(sublayer.map)])
+        elif sublayer.map is not None:
+            out = _mlp(A, sublayer.map, Y)
     if sublayer.skip and out is not None:
         out = A.sum_with_temporary(out, X if sublayer.skip == 1.0 else sublayer.skip * X)
     return _normed(A, sublayer.after, sublayer.skip * X if out is None else out)
