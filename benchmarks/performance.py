@@ -29,10 +29,12 @@ import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.backend import mover, on_backend
 from rankmath.attention.centred import attention_step
+from rankmath.attention.plain import apply_sublayer
 from rankmath.attention.tokens import centre
 from rankmath.attention.weights import stacks_heads, weights_of
 from rankmath.equilibria.map import newton, newton_from, normalise
 from rankmath.equilibria.search import _Family, log_modulus_mean
+from rankmath.model.sublayers import MLP, Attention, LayerNorm, Sublayer
 
 Row = dict[str, Any]
 
@@ -184,6 +186,49 @@ def depth(machine: Machine) -> list[Row]:
             {**row, **{f"faster of torch/{name}": fastest / seconds[name] for name in ("trace", "forward")}}
         )
     return rows
+
+
+def model(machine: Machine) -> list[Row]:
+    """One layer of a model in use (attention with biases, GELU, two LayerNorms, skips) against torch."""
+    import torch
+
+    if machine.gpu:
+        return []
+    n, d, H, functional = 512, 768, 12, torch.nn.functional
+    rng = np.random.default_rng(0)
+    shapes = [(d, d)] * 4 + [(d, 4 * d), (4 * d, d)]
+    weights = [rng.standard_normal(shape) / math.sqrt(shape[0]) for shape in shapes]
+    Q, K, V, O, W_in, W_out = weights
+    b_in, b_out, bias, gain, offset = (0.1 * rng.standard_normal(size) for size in (4 * d, d, d, d, d))
+    query, key, value = (W.reshape(d, H, d // H).transpose(1, 0, 2) for W in (Q, K, V))
+    output = O.reshape(H, d // H, d)
+    attention = Attention(query=query, key=key, value=value, output=output, d_qk=d // H, bias=bias)
+    norm, mlp = LayerNorm("standard", 1e-12, gain, offset), MLP(W_in, W_out, b_in, b_out, "gelu")
+    sublayers = Sublayer(attention, 1.0, None, norm), Sublayer(mlp, 1.0, None, norm)
+    X = rng.standard_normal((n, d))
+    A, masks = Float64(X), {id(attention): None}
+    tQ, tK, tV, tO, t_in, t_out, u_in, u_out, u, g, o, T = map(
+        machine.torch, (*weights, b_in, b_out, bias, gain, offset, X)
+    )
+
+    def ours() -> Any:
+        Y = X
+        for sublayer in sublayers:
+            Y = apply_sublayer(A, sublayer, Y, masks)
+        return Y
+
+    def theirs() -> Any:
+        q, k, v = ((T @ W).view(n, H, d // H).transpose(0, 1)[None] for W in (tQ, tK, tV))
+        Y = functional.scaled_dot_product_attention(q, k, v)[0].transpose(0, 1).reshape(n, d)
+        Y = functional.layer_norm(T + torch.addmm(u, Y, tO), (d,), g, o, 1e-12)
+        Z = torch.addmm(u_out, functional.gelu(torch.addmm(u_in, Y, t_in)), t_out)
+        return functional.layer_norm(Y + Z, (d,), g, o, 1e-12)
+
+    with torch.no_grad():
+        assert abs(ours() - machine.home(theirs().numpy())).max() < 1e-12
+        times = machine.times({"ours": ours, "torch": theirs}, 15, settle=True)
+    milliseconds = {f"{name}, ms": 1e3 * t for name, t in times["seconds"].items()}
+    return [{"tokens": n, "width": d, "heads": H, **milliseconds, "torch/ours": times["ratio"]["torch"]}]
 
 
 def roofline(machine: Machine) -> list[Row]:
@@ -427,7 +472,8 @@ def large(machine: Machine) -> list[Row]:
 
 
 TABLES = {
-    f.__name__: f for f in (layer, depth, roofline, plain, mpmath, paths, batch, devices, searches, scaling, large)
+    f.__name__: f
+    for f in (layer, depth, model, roofline, plain, mpmath, paths, batch, devices, searches, scaling, large)
 }
 ON_GPU_TOO = ("layer", "depth", "roofline", "plain", "batch", "devices", "searches", "scaling", "large")
 
