@@ -189,6 +189,19 @@ def test_the_report_sends_saturated_and_cancelling_layers_to_the_arrays(library:
     assert layers(library, monkeypatch, net, X, replace(tokens, residual=broken))[0] is None
 
 
+def test_logits_beyond_the_exponential_stop_though_the_center_attends_evenly(
+    library: Any, monkeypatch: Any
+) -> None:
+    rng = np.random.default_rng(0)
+    W_QK, X = rng.standard_normal((1, 1, 8, 8)), rng.standard_normal((20, 8))
+    W_QK[..., 0, :], X[:, 0] = 0.0, 0.0
+    X = X - X.mean(axis=0)
+    net = rm.Network.from_arrays(W_QK, rng.standard_normal((1, 1, 8, 8)))
+    for size, stops in ((1.0, False), (5.0, True), (20.0, True)):
+        made = layers(library, monkeypatch, net, size * X + np.eye(8)[0])[0]  # x W_QK = 0
+        assert (made is None) == stops
+
+
 def test_uneven_attention_counts_what_it_may_have_lost(library: Any, monkeypatch: Any) -> None:
     net = rm.Network.random(30, 8, 2, 1, seed=7)
     found = [layers(library, monkeypatch, net, s * net.random_input(seed=8) + s) for s in (2.0, 3.0, 4.0)]
