@@ -6,12 +6,11 @@ has no triangle inequality) and multiply; max|E_ij| <= ‖E‖₁ <= ‖W_QK‖�
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
 
 import sympy as sp
 
-from rankmath.symbolic.constants import Root, chord_root, prove_chord_root, prove_sandwich_upper, sandwich_upper
+from rankmath.symbolic.constants import prove_sandwich_upper, sandwich_upper
 from rankmath.symbolic.diameter import (
     linearised,
     oscillation_within,
@@ -38,12 +37,10 @@ from rankmath.symbolic.letters import (
     with_heads,
 )
 from rankmath.symbolic.proof import Expr, Proof, Step, chain
-from rankmath.validation import as_choice
 
-# Norms that only appear inside the proofs, δ > 0, and the number of tokens.
+# Norms that only appear inside the proofs, and δ > 0.
 _R1, _Rinf, _V1, _Vinf, _D1, _Dinf, _E1 = sp.symbols("R_1 R_inf V_1 V_inf D_1 D_inf E_1", positive=True)
 _s = sp.Symbol("s", positive=True)
-_n = sp.Symbol("n", integer=True, positive=True)
 _COMPOSITE = {_Rinf: residual**2 / _R1}
 
 _ENTRY = (
@@ -132,59 +129,10 @@ def exponential_mean(x: Expr) -> Expr:
     return sp.simplify(sp.integrate(sp.exp(t * _s), (t, 0, 1))).subs(_s, x)
 
 
-def gamma_free_constant() -> Expr:
-    """√(2A(δ)), the C(δ) of O3: the cases P > q and P < q taken apart.
-
-    Examples
-    --------
-    >>> gamma_free_constant()
-    sqrt(2)*sqrt((exp(delta) - 1)/delta)
-    """
-    return sp.sqrt(2 * exponential_mean(delta))
-
-
-def one_head_constant() -> Expr:
-    """√2 A(δ/2), whose square is 2A(δ) tanh(δ/4)/(δ/4): with one head the total variation need not be linearised.
-
-    Examples
-    --------
-    >>> one_head_constant()
-    2*sqrt(2)*(exp(delta/2) - 1)/delta
-    """
-    return sp.sqrt(2) * exponential_mean(delta / 2)
-
-
-def with_limit(constant: Expr) -> Expr:
-    """C(δ) and its limit at δ = 0.
-
-    Examples
-    --------
-    >>> with_limit(one_head_constant())
-    Piecewise((sqrt(2), Eq(delta, 0)), (2*sqrt(2)*(exp(delta/2) - 1)/delta, True))
-    """
-    at_zero = sp.limit(constant.subs(delta, _s), _s, 0, "+")
-    return sp.Piecewise((at_zero, sp.Eq(delta, 0)), (constant, True))
-
-
-def one_head(constant: Expr) -> Expr:
-    """O3 for one head: C(δ) ‖q‖_∞^{1/2} (‖W_QK‖₁‖W_V‖_{1,∞}/√d_qk) ‖R‖³_{1,∞}."""
-    return with_limit(constant) * sp.sqrt(q) * W_QK * W_V / sp.sqrt(d_qk) * residual**3
-
-
-def several_heads() -> Expr:
-    """O3: C(δ)/√d_qk · (Σ_h ‖q_h‖_∞‖W_QK,h‖₁‖W_h‖₁)^{1/2} (Σ_h ‖W_QK,h‖₁‖W_h‖_∞)^{1/2} ‖R‖³_{1,∞}."""
-    columns = over_heads(q_of[h] * W_QK_of[h] * W_one_of[h])
-    rows = over_heads(W_QK_of[h] * W_inf_of[h])
-    return with_limit(gamma_free_constant()) * sp.sqrt(columns) * sp.sqrt(rows) / sp.sqrt(d_qk) * residual**3
-
-
 def prove_gamma_free(claim: Expr) -> Proof:
-    """`claim`: O3 for any number of heads, C² = 2A(δ).
+    """`claim`: O3 for any number of heads, C² = 2A(δ): the cases P > q and P < q taken apart,
 
-    Examples
-    --------
-    >>> prove_gamma_free(several_heads()).claim
-    'one layer in the composite norm, without gamma'
+    C(δ)/√d_qk · (Σ_h ‖q_h‖_∞‖W_QK,h‖₁‖W_h‖₁)^{1/2} (Σ_h ‖W_QK,h‖₁‖W_h‖_∞)^{1/2} ‖R‖³_{1,∞}.
     """
     named = {q_of[1]: q, W_QK_of[1]: W_QK, W_one_of[1]: _V1, W_inf_of[1]: _Vinf}
     columns, column = _columns("one layer in the composite norm, without gamma")
@@ -199,12 +147,9 @@ def prove_gamma_free(claim: Expr) -> Proof:
 
 
 def prove_one_head(claim: Expr) -> Proof:
-    """`claim`: O3 for one head with C = √2 A(δ/2), never larger than the C of several heads.
+    """`claim`: O3 for one head, C(δ) ‖q‖_∞^{1/2} (‖W_QK‖₁‖W_V‖_{1,∞}/√d_qk) ‖R‖³_{1,∞} with C = √2 A(δ/2).
 
-    Examples
-    --------
-    >>> prove_one_head(one_head(one_head_constant())).claim
-    'one layer in the composite norm, without gamma, one head'
+    C² = 2A(δ) tanh(δ/4)/(δ/4): with one head the total variation need not be linearised.
     """
     columns, column = _columns("one layer in the composite norm, without gamma, one head")
     # 2 tanh(δ/4) as a multiple of δ, and δ <= 2‖E‖₁.
@@ -261,60 +206,3 @@ def _increasing() -> tuple[Step, Step]:
         Step("A has the derivative", slope, "=", sp.Integral(t * sp.exp(t * x), (t, 0, 1))),
         Step("whose integrand is positive: A increases", 0, "<", t * sp.exp(t * x)),
     )
-
-
-def threshold(center: str) -> Root:
-    """The δ up to which O3 gives the 2021 constant 4 with γ = 1: C = 4 about the argmin, C = 2 about the mean.
-
-    C² = 16 says e^δ = 1 + 8δ, and C² = 4 says e^δ = 1 + 2δ: about the mean the threshold is x* of the sandwich.
-
-    Examples
-    --------
-    >>> threshold("argmin").decimals(6), threshold("mean").decimals(6)
-    ('3.314877', '1.256431')
-    """
-    slope = _target(center) ** 2 / 2
-    closed = chord_root(slope)
-    return _root(gamma_free_constant(), center, closed, prove_chord_root(closed, slope))
-
-
-def one_head_threshold(center: str) -> Root:
-    """The same from √2 A(δ/2): x = δ/2 solves e^x = 1 + 2√2 x about the argmin, e^x = 1 + √2 x about the mean.
-
-    Examples
-    --------
-    >>> one_head_threshold("argmin").decimals(6), one_head_threshold("mean").decimals(6)
-    ('3.625473', '1.314550')
-    """
-    slope = _target(center) / sp.sqrt(2)
-    half = chord_root(slope)
-    return _root(one_head_constant(), center, 2 * half, prove_chord_root(half, slope))
-
-
-def _root(constant: Expr, center: str, closed: Expr | None = None, *further: Proof) -> Root:
-    """The δ with C(δ) = target; the bracket about a float root is verified when the root is enclosed."""
-    function = constant**2 - _target(center) ** 2
-    near = Fraction(float(sp.nsolve(function, delta, 2))).limit_denominator(1000)
-    title = f"how far the 2021 constant holds about the {center}"
-    basis = Proof(title, (r"$\|q\|_\infty \le 1$; $C$ increases",), (*_increasing(), *_about(center))).check()
-    width = Fraction(1, 16)
-    return Root(function, delta, (near - width, near + width), closed, chain(title, basis, *further))
-
-
-def _target(center: str) -> Expr:
-    """What C must not exceed: 4, or 4 over the norm of the projection that subtracts the mean."""
-    center = as_choice("center", center, ("argmin", "mean"))
-    printed = gamma_constant().subs(gamma, 1) * sp.sqrt(d_qk) / beta
-    return printed if center == "argmin" else printed / sp.limit(_projection(), _n, sp.oo)
-
-
-def _projection() -> Expr:
-    """Both norms of I - 11ᵀ/n: a column holds 1 - 1/n once and -1/n otherwise."""
-    return (1 - 1 / _n) + (_n - 1) / _n
-
-
-def _about(center: str) -> tuple[Step, ...]:
-    if center == "argmin":
-        return ()
-    most = sp.limit(_projection(), _n, sp.oo)
-    return (Step("the norm of the projection stays below its limit", _projection(), "<", most),)

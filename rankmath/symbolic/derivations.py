@@ -96,7 +96,7 @@ def gamma_free_one_head(claim: Expr) -> Proof:
 
 def skip_lower(claim: Expr) -> Proof:
     """own:skip-lower."""
-    return prove_skip_recursion(translated(claim, {"theta": letters.u}), sp.Integer(1), sign=-1)
+    return prove_skip_recursion(translated(claim, {"theta": letters.u}))
 
 
 def masked(claim: Expr) -> Proof:

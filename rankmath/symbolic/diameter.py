@@ -1,4 +1,4 @@
-"""O1 and O2: the distance of two softmaxes, the collapse of the diameter in one layer, and its sharpness.
+"""O1 and O2: the distance of two softmaxes, and the collapse of the diameter in one layer.
 
 O1. p_j ∝ q_j e^{g_j}: total variation at most tanh(osc(g)/4).
 O2. Δ(SA(X)) ≤ Σ_h ‖W_h‖ Δ tanh(‖W_QK,h‖_* Δ²/(4√d_qk)) ≤ (Σ_h ‖W_h‖‖W_QK,h‖_*/(4√d_qk)) Δ³.
@@ -12,7 +12,6 @@ import sympy as sp
 
 from rankmath.symbolic.letters import W_QK, W_V, D, d_qk, diameter, residual
 from rankmath.symbolic.proof import Expr, Proof, Step, chain
-from rankmath.symbolic.softmax_expansion import normalised
 
 # The argument of tanh.
 _x = sp.Symbol("x", positive=True)
@@ -241,39 +240,3 @@ def _prove_linearised(title: str, claim: Expr, form: Expr, argument: dict[Expr, 
         ),
     ).check()
     return chain(title, prove_tanh_below_identity(), proof)
-
-
-def two_token_layer(a: Expr, w: Expr, v: Expr) -> list[Expr]:
-    """SA(X) for n = 2, d = 1, X = (a, -a), W_QK = w, W_V = v, by the plain definition.
-
-    Examples
-    --------
-    >>> two_token_layer(sp.Integer(1), sp.Integer(0), sp.Integer(5))
-    [0, 0]
-    """
-    X = [a, -a]
-    rows = [normalised([sp.exp(x * w * y / sp.sqrt(d_qk)) for y in X]) for x in X]
-    return [v * sp.Add(*(p * y for p, y in zip(row, X, strict=True))) for row in rows]
-
-
-@cache
-def prove_sharpness(claim: Expr) -> Proof:
-    """For X = (a, -a) and all signs of w and v, Δ(SA(X)) **equals** `claim` at Δ = 2a, identically in a > 0.
-
-    `claim` is the tanh form of O2, in the symbols of this module.
-
-    Examples
-    --------
-    >>> prove_sharpness(tanh_form()).proved
-    True
-    """
-    a = sp.Symbol("a", positive=True)
-    bound = claim.subs(diameter, 2 * a)
-    steps = []
-    for sign_w in (1, -1):
-        for sign_v in (1, -1):
-            first, second = two_token_layer(a, sign_w * W_QK, sign_v * W_V)
-            distance = sign_w * sign_v * (first - second)
-            reason = f"equality for w {'>' if sign_w > 0 else '<'} 0, v {'>' if sign_v > 0 else '<'} 0"
-            steps.append(Step(reason, distance, "=", bound))
-    return Proof("two opposite tokens attain the tanh form", (), tuple(steps)).check()

@@ -21,7 +21,6 @@ weights = sp.Symbol("weights", positive=True)
 beta = sp.Symbol("beta", positive=True)
 kappa = sp.Symbol("kappa", positive=True)
 lipschitz = sp.Symbol("lipschitz", positive=True)
-skip = sp.Symbol("skip", positive=True)
 
 # Attention: oscillations of logits, and entries.
 D = sp.Symbol("D", positive=True)
@@ -33,24 +32,17 @@ u = sp.Symbol("u", positive=True)
 # Masks, LayerNorm and equilibria: sizes, the least attention, and what is measured of the tokens.
 n = sp.Symbol("n", integer=True, positive=True)
 r = sp.Symbol("r", integer=True, positive=True)
-rank = sp.Symbol("rank", integer=True, positive=True)
 epsilon = sp.Symbol("epsilon", positive=True)
 mu = sp.Symbol("mu", positive=True)
 phi = sp.Symbol("phi", nonnegative=True)
 height = sp.Symbol("height", positive=True)
-w = sp.Symbol("w", positive=True)
 
 # One number for each head h = 1, …, H.
 h = sp.Symbol("h", integer=True, positive=True)
 W_QK_of = sp.IndexedBase("W_QK", positive=True)
-W_V_of = sp.IndexedBase("W_V", positive=True)
 W_one_of = sp.IndexedBase("W_one", positive=True)
 W_inf_of = sp.IndexedBase("W_inf", positive=True)
 q_of = sp.IndexedBase("q", positive=True)
-
-# A recursion of its own: a_{l+1} = c a_l^3 from a_0.
-c = sp.Symbol("c", positive=True)
-a0 = sp.Symbol("a0", positive=True)
 
 
 def over_heads(term: sp.Expr) -> sp.Sum:
@@ -58,8 +50,8 @@ def over_heads(term: sp.Expr) -> sp.Sum:
 
     Examples
     --------
-    >>> over_heads(W_V_of[h])
-    Sum(W_V[h], (h, 1, H))
+    >>> over_heads(q_of[h])
+    Sum(q[h], (h, 1, H))
     """
     return sp.Sum(term, (h, 1, H))
 
@@ -70,8 +62,8 @@ def with_heads(expression: sp.Expr, heads: int) -> sp.Expr:
 
     Examples
     --------
-    >>> with_heads(over_heads(W_V_of[h]), 2)
-    W_V[1] + W_V[2]
+    >>> with_heads(over_heads(q_of[h]), 2)
+    q[1] + q[2]
     """
 
     def written_out(term: sp.Expr, limits: sp.Tuple) -> sp.Expr:

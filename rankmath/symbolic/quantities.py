@@ -21,39 +21,30 @@ DEEPEST = 1_000_000
 
 @dataclass(frozen=True)
 class Domain:
-    """An interval of numbers with whole ends; `end` None for the half-line.
+    """The numbers from a whole one on, itself among them unless `open`.
 
     Examples
     --------
-    >>> print(Domain(0, 1, end_open=True))
-    [0, 1)
+    >>> print(Domain(0, open=True))
+    (0, inf)
     """
 
     start: int
-    end: int | None = None
-    start_open: bool = False
-    end_open: bool = False
+    open: bool = False
 
     def contains(self, x: Value) -> bool:
         """Whether `x` is certainly in it; a ball compares as true only where certain."""
         if isinstance(x, arb) and not x.is_finite():
             return False
-        above = x > self.start if self.start_open else x >= self.start
-        if self.end is None:
-            return bool(above)
-        return bool(above and (x < self.end if self.end_open else x <= self.end))
+        return bool(x > self.start if self.open else x >= self.start)
 
     def __str__(self) -> str:
-        left, right = "(" if self.start_open else "[", ")" if self.end_open or self.end is None else "]"
-        return f"{left}{self.start}, {'inf' if self.end is None else self.end}{right}"
+        return f"{'(' if self.open else '['}{self.start}, inf)"
 
 
 NONNEGATIVE = Domain(0)
 AT_LEAST_ONE = Domain(1)
-POSITIVE = Domain(0, start_open=True)
-FRACTION = Domain(0, 1)
-BELOW_ONE = Domain(0, 1, end_open=True)
-SHARE = Domain(0, 1, start_open=True)
+POSITIVE = Domain(0, open=True)
 
 
 @dataclass(frozen=True)
@@ -63,12 +54,12 @@ class Quantity:
     Examples
     --------
     >>> from rankmath.symbolic.letters import u
-    >>> Quantity(u, "a number", "u", BELOW_ONE).read(0.5)
+    >>> Quantity(u, "a number", "u").read(0.5)
     {u: Fraction(1, 2)}
-    >>> Quantity(u, "a number", "u", BELOW_ONE).read(1)
+    >>> Quantity(u, "a number", "u").read(-1)
     Traceback (most recent call last):
     ...
-    rankmath.InvalidArgument: u: 1 given; a number in [0, 1) is needed
+    rankmath.InvalidArgument: u: -1 given; a number in [0, inf) is needed
     """
 
     symbol: Expr

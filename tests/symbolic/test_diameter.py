@@ -1,4 +1,4 @@
-"""O1 and O2: maxima, identities in a, and constants that cannot be moved."""
+"""O1 and O2: maxima, and constants that cannot be moved."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from rankmath.symbolic.diameter import (
     mass_gained,
     prove_cubic_form,
     prove_residual_form,
-    prove_sharpness,
     prove_tanh_below_identity,
     prove_tanh_form,
     prove_total_variation,
     residual_tanh_form,
     tanh_form,
     total_variation,
-    two_token_layer,
 )
 from rankmath.symbolic.letters import W_QK, W_V, D, d_qk, diameter, residual
 from rankmath.symbolic.proof import NotProved
@@ -66,7 +64,6 @@ def test_proofs_hold_when_run_again():
         prove_tanh_form(tanh_form()),
         prove_cubic_form(cubic_form()),
         prove_residual_form(linearised(residual_tanh_form())),
-        prove_sharpness(tanh_form()),
     ):
         assert proof.proved
         assert proof.steps
@@ -83,12 +80,6 @@ def test_broken_forms_are_refused():
         prove_residual_form(NEAR * linearised(residual_tanh_form()))
 
 
-@pytest.mark.parametrize("broken", [tanh_form().subs(W_QK, NEAR * W_QK), NEAR * tanh_form(), cubic_form()])
-def test_sharpness_is_an_identity_of_this_form_only(broken):
-    with pytest.raises(NotProved, match="equality for w > 0, v > 0"):
-        prove_sharpness(broken)
-
-
 @given(a=st.floats(0.01, 3), w=st.floats(-3, 3), v=st.floats(-3, 3), keys=st.integers(1, 64))
 def test_two_tokens_attain_the_bound_in_floats(a, w, v, keys):
     # An independent computation: the layer with exponentials, the bound with tanh.
@@ -98,10 +89,3 @@ def test_two_tokens_attain_the_bound_in_floats(a, w, v, keys):
     spread = 2 * a
     bound = abs(v) * spread * math.tanh(abs(w) * spread**2 / (4 * math.sqrt(keys)))
     assert abs(2 * top) == pytest.approx(bound, rel=1e-12, abs=1e-14)
-
-
-def test_two_token_layer_is_attention():
-    x, w, v = sp.Rational(1, 2), sp.Integer(4), sp.Integer(3)
-    first, second = (value.subs(d_qk, 1) for value in two_token_layer(x, w, v))
-    assert sp.simplify(first + second) == 0
-    assert sp.simplify((first - 3 * sp.tanh(1) / 2).rewrite(sp.exp)) == 0

@@ -11,11 +11,10 @@ import sympy as sp
 from flint import arb, ctx
 
 from rankmath.symbolic.evaluate import BALLS, OutOfDomain, Undecided, Walk, enclose, to_mpmath
-from rankmath.symbolic.letters import L, a0, c
-from rankmath.symbolic.recursions import power_recursion
+from rankmath.symbolic.letters import L
 
-x, y = sp.symbols("x y", positive=True)
-CLOSED = power_recursion().expression
+x, y, a0, c = sp.symbols("x y a0 c", positive=True)
+CLOSED = c ** ((3**L - 1) / 2) * a0 ** (3**L)
 
 EXPRESSIONS = [
     x * y,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 
 import mpmath
 import pytest
@@ -11,56 +10,26 @@ import sympy as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rankmath.symbolic.letters import H, L, a0, beta, c, d_qk, diameter, gamma, kappa, lipschitz, skip, u
+from rankmath.claims import bound
+from rankmath.symbolic.letters import L, diameter, kappa, u
 from rankmath.symbolic.proof import NotProved
 from rankmath.symbolic.recursions import (
     best_skip_constant,
-    growth,
-    power_recursion,
     prove_power_recursion,
     prove_skip_constant,
     prove_skip_recursion,
-    skip_recursion,
-    solve_linear,
 )
 
-ONE = sp.Integer(1)
+c, a0 = sp.symbols("c a0", positive=True)
 
 
-def rational(x: Fraction) -> sp.Rational:
-    return sp.Rational(x.numerator, x.denominator)
-
-
-@pytest.mark.parametrize("factor", [Fraction(3), Fraction(1, 2), Fraction(7, 3)])
-def test_linear_recursions_are_solved(factor):
-    q, t, s = sp.symbols("q t s", positive=True)
-    solution = solve_linear(q, t, s).subs(q, rational(factor))
-    b = s
-    for depth in range(5):
-        assert sp.expand(solution.subs(L, depth) - b) == 0
-        b = rational(factor) * b + t
-
-
-@pytest.mark.parametrize("order", [2, 3, 4])
-def test_power_recursion_is_its_iteration(order):
-    form = power_recursion(order=order).expression
+def test_the_printed_form_is_the_iteration():
+    form = c ** ((3**L - 1) / 2) * a0 ** (3**L)
+    assert prove_power_recursion(form, c, a0).proved
     a = a0
     for depth in range(5):
         assert sp.powsimp(form.subs(L, depth)) == sp.powsimp(a)
-        a = sp.expand(c * a**order)
-
-
-def test_power_recursion_is_the_printed_form():
-    assert power_recursion().expression.equals(c ** ((3**L - 1) / 2) * a0 ** (3**L))
-    assert power_recursion().proof.proved
-    assert len(power_recursion().proof.steps) == 3
-
-
-def test_the_mlp_only_changes_the_coefficient():
-    attention = 4 * gamma * beta * H / sp.sqrt(d_qk)
-    form = power_recursion(attention * lipschitz, a0)
-    plain = power_recursion(attention, a0)
-    assert sp.simplify(form.expression / plain.expression - lipschitz ** ((3**L - 1) / 2)) == 0
+        a = sp.expand(c * a**3)
 
 
 @pytest.mark.parametrize(
@@ -79,48 +48,34 @@ def test_the_mlp_only_changes_the_coefficient():
 )
 def test_no_other_closed_form_is_proved(broken):
     with pytest.raises(NotProved):
-        prove_power_recursion(broken)
-
-
-def test_growth_is_what_one_layer_adds():
-    for sign in (-1, 1):
-        for v in (sp.Rational(1, 7), sp.Rational(1, 2), sp.Rational(9, 10)):
-            after = v * (1 + sign * v) ** 2
-            assert growth(v, sign) == sign * (1 / v - 1 / after)
-    with pytest.raises(ValueError, match="sign: 0 given; allowed are -1, 1"):
-        growth(u, 0)
+        prove_power_recursion(broken, c, a0)
 
 
 def test_best_constant_of_skips():
     K = best_skip_constant()
-    assert K.subs(u, sp.Rational(1, 2)) == 6
     assert sp.limit(K, u, 0, "+") == 2
-    assert best_skip_constant(+1) == 2
     assert prove_skip_constant(K).proved
-    assert prove_skip_constant(sp.Integer(2), sign=+1).proved
+    for v in (sp.Rational(1, 7), sp.Rational(1, 2), sp.Rational(9, 10)):
+        assert best_skip_constant(v) == 1 / (v * (1 - v) ** 2) - 1 / v
 
 
 @pytest.mark.parametrize("factor", [sp.Rational(99, 100), sp.Rational(101, 100)])
-@pytest.mark.parametrize("sign", [-1, 1])
-def test_one_percent_less_or_more_is_not_the_best_constant(factor, sign):
+def test_one_percent_less_or_more_is_not_the_best_constant(factor):
     with pytest.raises(NotProved, match=r"dominates|no smaller"):
-        prove_skip_constant(factor * best_skip_constant(sign), sign=sign)
+        prove_skip_constant(factor * best_skip_constant())
 
 
 def test_the_uniform_constant_dominates_only_up_to_one_half():
     # K = 6 is the supremum on (0, 1/2]: it is reached there, and passed beyond.
     v = sp.Symbol("v", positive=True)
-    assert sp.solve(growth(v, -1) - 6, v) == [sp.Rational(1, 2), sp.Rational(4, 3)]
+    assert sp.solve(best_skip_constant(v) - 6, v) == [sp.Rational(1, 2), sp.Rational(4, 3)]
 
 
-@cache
-def squared(weight, sign):
-    """(κ/λ times) the square of the bound as a function of v_0 = κΔ_0²/λ, u, λ and L, in exact arithmetic."""
-    v = sp.Symbol("v", positive=True)
-    square = (skip_recursion(weight, sign=sign).expression ** 2 * kappa / weight).subs(
-        kappa, weight * v / diameter**2
-    )
-    return sp.lambdify((v, u, skip, L), sp.simplify(square), "math")
+def squared(v, depth, weight=1, *, most=None):
+    """κ/λ times the squared bound of proofs/own_skip_lower.tex, v = κΔ_0²/λ: below, or above without `most`."""
+    sums = sum(weight ** (2 * l) for l in range(depth))
+    radicand = 1 - 2 * v * sums if most is None else 1 + best_skip_constant(most) * v * sums
+    return weight ** (2 * depth) * v / radicand
 
 
 depths = st.integers(1, 6)
@@ -129,22 +84,20 @@ shares = st.fractions(min_value=Fraction(1, 1000), max_value=Fraction(1, 2), max
 
 @given(v=shares, depth=depths)
 def test_skip_lower_is_below_the_iteration_and_attained_after_one_layer(v, depth):
-    bound = squared(ONE, -1)
     value = v
     for _ in range(depth):
         value = value * (1 - value) ** 2
-    assert bound(v, v, 1, depth) <= value
-    assert bound(v, v, 1, 1) == v * (1 - v) ** 2
+    assert squared(v, depth, most=v) <= value
+    assert squared(v, 1, most=v) == v * (1 - v) ** 2
 
 
 @given(v=shares, depth=depths)
 def test_skip_upper_is_above_the_iteration(v, depth):
-    bound = squared(ONE, +1)
     v /= 2 * depth
     value = v
     for _ in range(depth):
         value = value * (1 + value) ** 2
-    assert value <= bound(v, None, 1, depth)
+    assert value <= squared(v, depth)
 
 
 @given(
@@ -157,35 +110,15 @@ def test_lambda_skip_is_below_the_iteration(weight, v, depth):
         values.append(weight**2 * values[-1] * (1 - values[-1]) ** 2)
     most = max(values[:-1])
     assume(most < 1)
-    assert squared(skip, -1)(v, most, weight, depth) <= values[depth]
+    assert squared(v, depth, weight, most=most) <= values[depth]
 
 
-def test_lambda_skip_has_three_regimes():
-    form = skip_recursion().expression
-    at_one = sp.limit(form, skip, 1)
-    assert sp.simplify(at_one - skip_recursion(ONE).expression) == 0
-    point = {kappa: 1, diameter: sp.Rational(1, 2), u: sp.Rational(1, 2)}
-    # λ < 1: geometric, at the rate λ.
-    shrinking = form.subs(point).subs(skip, sp.Rational(1, 2))
-    ratio = sp.limit(shrinking.subs(L, L + 1) / shrinking, L, sp.oo)
-    assert ratio == sp.Rational(1, 2)
-    # λ > 1: a floor that does not depend on where the tokens started.
-    persisting = form.subs({kappa: 1, u: sp.Rational(1, 2), skip: 2})
-    floor = sp.sqrt(skip * (skip**2 - 1) / (best_skip_constant() * kappa)).subs(
-        {kappa: 1, u: sp.Rational(1, 2), skip: 2}
-    )
-    for start in (sp.Rational(1, 100), sp.Rational(1, 2)):
-        assert sp.simplify(sp.limit(persisting.subs(diameter, start), L, sp.oo) - floor) == 0
-
-
-@pytest.mark.parametrize("weight", [ONE, skip])
-@pytest.mark.parametrize("sign", [-1, 1])
-def test_broken_skip_forms_are_refused(weight, sign):
-    form = skip_recursion(weight, sign=sign)
-    assert form.proof.proved
-    for broken in (form.expression * 2, form.expression.subs(kappa, sp.Rational(99, 100) * kappa)):
+def test_broken_skip_forms_are_refused():
+    form = diameter / sp.sqrt(1 + best_skip_constant() * kappa * diameter**2 * L)
+    assert prove_skip_recursion(form).proved
+    for broken in (form * 2, form.subs(kappa, sp.Rational(99, 100) * kappa)):
         with pytest.raises(NotProved, match=r"base case|induction step"):
-            prove_skip_recursion(broken, weight, sign=sign)
+            prove_skip_recursion(broken)
 
 
 def test_the_start_alone_does_not_bound_skips_from_below():
@@ -201,10 +134,4 @@ def test_the_start_alone_does_not_bound_skips_from_below():
         # v tanh(w y/4) = 1 with v = 4/w has a solution w once y = κΔ² exceeds 1.
         w2 = mpmath.findroot(lambda w: 4 / w * mpmath.tanh(w * one / 4) - 1, 2)
         assert abs(1 - 4 / w2 * mpmath.tanh(w2 * one / 4)) < mpmath.mpf("1e-25")
-        bound = skip_recursion(ONE).expression.subs({kappa: 1, diameter: sp.sqrt(0.49), u: 0.5, L: 2})
-        assert bound > 0.2
-
-
-def test_order_is_checked():
-    with pytest.raises(ValueError, match="order: 1 given; a whole number of at least 2"):
-        power_recursion(order=1)
+        assert bound("own:skip-lower").evaluate(L=2, kappa=1, diameter=0.7, theta=0.5, log=False) > 0.2
