@@ -1,9 +1,9 @@
 """Issuing: from arrays to a certificate the checker accepts.
 
-`certify_claim` is for every claim about a network, registered or a user's own; the other functions are for
-statements about data of another kind. Floats are read as the dyadic numbers they are, so a certificate is about
-exactly the arrays that were given. Every certificate is put before the independent checker before it is handed out,
-and nothing is issued on a float's word.
+`certify_claim` is for every claim about a network, registered or a user's own, and `certify_arrays` for
+statements about named arrays. Floats are read as the dyadic numbers they are, so a certificate is about exactly
+the arrays that were given. Every certificate is put before the independent checker before it is handed out, and
+nothing is issued on a float's word.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
-from itertools import pairwise
 from numbers import Rational
 from typing import Literal, TypeAlias
 
@@ -22,7 +20,6 @@ import numpy as np
 
 from rankmath.arithmetic.balls import Balls
 from rankmath.certificates.certificate import Certificate, Data
-from rankmath.checker import checker
 from rankmath.linalg.exact_residuals import ExactWeights
 from rankmath.model.network import Network
 from rankmath.model.sublayers import MLP
@@ -77,8 +74,8 @@ class Instance:
     Examples
     --------
     >>> one = np.ones((1, 1, 1, 1))
-    >>> certify_diameter(Instance([[1.0], [0.25], [-1.0]], one, one)).kind
-    'holds'
+    >>> Instance([[1.0], [0.25], [-1.0]], one, one).d_qk
+    Fraction(1, 1)
     """
 
     X: Array
@@ -316,11 +313,6 @@ def stochastic_rationals(P: ArrayLike) -> Objects:
     return down
 
 
-# ---------------------------------------------------------------------------------------------------------
-# One function for each family
-# ---------------------------------------------------------------------------------------------------------
-
-
 def certify_arrays(
     key: str, arrays: Mapping[str, ArrayLike], *, kind: Kind = "holds", decided: bool = True, about: str = ""
 ) -> Certificate:
@@ -334,195 +326,6 @@ def certify_arrays(
     """
     data = {name: exact_array(name, value, (None,) * np.ndim(value))[()] for name, value in arrays.items()}
     return issue(Certificate(key, kind, data, about=about), decided=decided)
-
-
-def certify_closure(factors: Sequence[ArrayLike], *, about: str = "") -> Certificate:
-    """seed:closure: the product of these row-stochastic matrices (exact rationals) is row-stochastic.
-
-    Examples
-    --------
-    >>> half = Fraction(1, 2)
-    >>> certify_closure([[[half, half], [0, 1]], [[1, 0], [half, half]]]).data["product"]
-    (('3*2^-2', '1*2^-2'), ('1*2^-1', '1*2^-1'))
-    """
-    exact = [exact_array(f"factors[{k}]", factor, (None, None)) for k, factor in enumerate(factors)]
-    for left, right in pairwise(exact):
-        if left.shape[1] != right.shape[0]:
-            raise InvalidArgument(f"factors: shapes {left.shape} and {right.shape} given; they must be composable")
-    data: dict[str, Data] = {"factors": exact, "product": reduce(np.matmul, exact)}
-    return issue(Certificate("seed:closure", "holds", data, about=about), decided=True)
-
-
-def certify_paths(
-    X: ArrayLike, P: ArrayLike, W: ArrayLike, bias: ArrayLike = None, *, skip: ArrayLike = None, about: str = ""
-) -> Certificate:
-    """dong2021:2.1, or dong2021:2.1-skip with a skip factor: the layers' output is the sum over all paths, exactly.
-
-    Parameters
-    ----------
-    X : tokens (n, d).
-    P : row-stochastic matrices (L, H, n, n) whose rows sum to 1 exactly; see `stochastic_rationals`.
-    W, bias : (L, H, d, d) and (L, d), None for 0.
-    """
-    X = exact_array("X", X, (None, None))
-    n, d = X.shape
-    P = exact_array("P", P, (None, None, n, n))
-    L, H = P.shape[:2]
-    W = exact_array("W", W, (L, H, d, d))
-    bias = exact_array("bias", np.zeros((L, d), dtype=int) if bias is None else bias, (L, d))
-    layers = [
-        {"heads": [{"P": P_h, "W": W_h} for P_h, W_h in zip(P_l, W_l, strict=True)], "bias": b}
-        for P_l, W_l, b in zip(P, W, bias, strict=True)
-    ]
-    data: dict[str, Data] = {"X": X, "layers": layers}
-    key = "dong2021:2.1"
-    if skip is not None:
-        key, data["skip"] = "dong2021:2.1-skip", exact_array("skip", skip, ())[()]
-    output = X
-    for P_l, W_l, b in zip(P, W, bias, strict=True):
-        output = sum(
-            (P_h @ output @ W_h for P_h, W_h in zip(P_l, W_l, strict=True)), b + data.get("skip", 0) * output
-        )
-    return issue(Certificate(key, "holds", {**data, "output": output}, about=about), decided=True)
-
-
-def certify_sandwich(
-    E: ArrayLike,
-    *,
-    decided: bool,
-    weights: ArrayLike = None,
-    logits: ArrayLike = None,
-    hypothesis: bool = True,
-    kind: Kind = "holds",
-    about: str = "",
-) -> Certificate:
-    """dong2021:A.3 (or dong2021v1:A.3 without its hypothesis): (1 − D_i) q_j ≤ P_ij ≤ (1 + 2 D_i) q_j.
-
-    Parameters
-    ----------
-    E : (n, m) perturbation of the logits.
-    weights, logits : one of the two, (m,): q in proportion, or q = softmax(logits).
-    """
-    name, base = _weights_or_logits(weights, logits)
-    data = {name: base, "E": exact_array("E", E, (None, base.size))}
-    key = "dong2021:A.3" if as_choice("hypothesis", hypothesis, (False, True)) else "dong2021v1:A.3"
-    return issue(Certificate(key, kind, data, about=about), decided=decided)
-
-
-def certify_not_a_norm(A: ArrayLike, B: ArrayLike, *, about: str = "") -> Certificate:
-    """dong2021:norm, violated: ‖A‖_{1,∞} + ‖B‖_{1,∞} < ‖A + B‖_{1,∞}.
-
-    Examples
-    --------
-    >>> A = np.array([[1, 1, 1], [0, 0, 0], [0, 0, 0]])
-    >>> certify_not_a_norm(A, A.T).kind
-    'violates'
-    """
-    A = exact_array("A", A, (None, None))
-    data = {"A": A, "B": exact_array("B", B, A.shape)}
-    return issue(Certificate("dong2021:norm", "violates", data, about=about), decided=True)
-
-
-def certify_invariant_set(x: ArrayLike, w: ArrayLike, *, kind: Kind = "violates", about: str = "") -> Certificate:
-    """wu2024:L13: the exact unit vector x of the printed set leaves it in one step, or stays.
-
-    Examples
-    --------
-    >>> certify_invariant_set([Fraction(-k, 7) for k in (4, 1, 4, 4)], 2).check().accepted
-    True
-    """
-    data = {"x": exact_array("x", x, (None,)), "w": exact_array("w", w, ())[()]}
-    return issue(Certificate("wu2024:L13", kind, data, about=about), decided=True)
-
-
-def certify_cosine_step(A: ArrayLike, *, kind: Kind = "violates", about: str = "") -> Certificate:
-    """wu2024:2-step: 1 − φ(1) ≤ (1 − nε²)(1 − φ(0)) fails (or holds) from X = I under the exact attention A, r = 1.
-
-    Examples
-    --------
-    >>> third, least = Fraction(1, 3), Fraction(1, 4)
-    >>> certify_cosine_step([[third] * 3, [least, 1 - least, 0], [least, 0, 1 - least]]).check().accepted
-    True
-    """
-    data = {"A": exact_array("A", A, (None, None))}
-    return issue(Certificate("wu2024:2-step", kind, data, about=about), decided=True)
-
-
-def certify_two_tokens(w: ArrayLike, *, about: str = "") -> Certificate:
-    """wu2024:4.3.1: where token 2 rests beside (0, 1), and its multipliers, for w > 1 with a rational √(1 − 1/w²).
-
-    Examples
-    --------
-    >>> certify_two_tokens(Fraction(5, 3)).data["s"]
-    '4/5'
-    """
-    number: Number = exact_array("w", w, ())[()]
-    if number <= 1:
-        raise InvalidArgument(f"w: {w} given; a number greater than 1 is needed")
-    square = 1 - 1 / number**2
-    s = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
-    if s**2 != square:
-        raise NotIssued(f"wu2024:4.3.1: sqrt(1 - 1/w^2) is not rational at w = {number}")
-    return issue(Certificate("wu2024:4.3.1", "holds", {"w": number, "s": s}, about=about), decided=True)
-
-
-def certify_total_variation(
-    g: ArrayLike,
-    *,
-    decided: bool,
-    weights: ArrayLike = None,
-    logits: ArrayLike = None,
-    constant: ArrayLike = None,
-    about: str = "",
-) -> Certificate:
-    """own:tv: ½‖p − q‖₁ ≤ tanh(osc(g)/4) for q in proportion to weights or e^logits, and p_j ∝ q_j e^{g_j}.
-
-    With a `constant` in place of 4: that the instance violates this variant.
-    """
-    name, base = _weights_or_logits(weights, logits)
-    data: dict[str, Data] = {name: base, "g": exact_array("g", g, base.shape)}
-    if constant is None:
-        return issue(Certificate("own:tv", "holds", data, about=about), decided=decided)
-    data["constant"] = exact_array("constant", constant, ())[()]
-    return issue(Certificate("own:tv-variant", "violates", data, about=about), decided=decided)
-
-
-def _weights_or_logits(weights: ArrayLike, logits: ArrayLike) -> tuple[str, Objects]:
-    if (weights is None) == (logits is None):
-        raise InvalidArgument("weights, logits: both or neither given; exactly one is needed")
-    name, base = ("weights", weights) if logits is None else ("logits", logits)
-    return name, exact_array(name, base, (None,))
-
-
-def certify_diameter(instance: Instance, *, decided: bool = True, about: str = "") -> Certificate:
-    """own:diameter: the diameter of the output against the tanh recursion, in ℓ₁, ℓ₂ and ℓ_∞."""
-    return _registered("own:diameter", instance, decided, about)
-
-
-def certify_residual_inf(instance: Instance, *, decided: bool = True, about: str = "") -> Certificate:
-    """own:residual-inf: the ∞-residual of the output against the cubic bound."""
-    return _registered("own:residual-inf", instance, decided, about)
-
-
-def certify_composite_decay(
-    instance: Instance,
-    *,
-    decided: bool = True,
-    statement: Literal["dong2021:2.2", "dong2021:2.3"] = "dong2021:2.3",
-    about: str = "",
-) -> Certificate:
-    """dong2021:2.2 or 2.3 (2023 form): the composite residual of the output against the bound with γ_*."""
-    as_choice("statement", statement, ("dong2021:2.2", "dong2021:2.3"))
-    return _registered(statement, instance, decided, about)
-
-
-def _registered(key: str, instance: Instance, decided: bool, about: str) -> Certificate:
-    wording = checker.wording(key)
-    if wording is None:
-        raise InvalidArgument(f"statement: {key!r} given; it is not in the checker's table")
-    if not as_choice("decided", decided, (False, True)):
-        raise NotIssued(f"{key}: the claim has not been decided rigorously")
-    return certify_claim(key, *wording, instance, about=about)
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 
 from rankmath.attention.plain import attention_matrices
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_paths, stochastic_rationals
+from rankmath.certificates.certificate import Certificate, Data
+from rankmath.certificates.issue import issue, stochastic_rationals
 from rankmath.dynamics.paths import path_counts
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
@@ -24,6 +24,7 @@ from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Verdict
 
 _MOST_PATHS = 4096
+_ARRAYS = ("X", "P", "W", "bias", "skip")
 
 
 @quantity(
@@ -118,11 +119,19 @@ def draw_paths(rng: Rng, size: int, *, skips: bool) -> ArrayInstance:
 
 
 def certify(instance: ArrayInstance, verdict: Verdict, *, skips: bool) -> Certificate:
-    skip = Fraction(np.asarray(instance["skip"]).item()) if skips else None
-    return certify_paths(instance["X"], instance["P"], instance["W"], instance["bias"], skip=skip)
+    """The layers' output is the sum over all paths, exactly."""
+    X, P, W, bias, skip = (instance[name] for name in _ARRAYS)
+    layers = [
+        {"heads": [{"P": P_h, "W": W_h} for P_h, W_h in zip(P_l, W_l, strict=True)], "bias": b}
+        for P_l, W_l, b in zip(P, W, bias, strict=True)
+    ]
+    output = X
+    for P_l, W_l, b in zip(P, W, bias, strict=True):
+        output = sum((P_h @ output @ W_h for P_h, W_h in zip(P_l, W_l, strict=True)), b + skip * output)
+    key = "dong2021:2.1-skip" if skips else "dong2021:2.1"
+    data: dict[str, Data] = {"X": X, "layers": layers, "output": output}
+    return issue(Certificate(key, "holds", data | ({"skip": np.asarray(skip).item()} if skips else {})))
 
-
-_ARRAYS = ("X", "P", "W", "bias", "skip")
 
 dong2021_2_1 = Statement(
     "dong2021:2.1",

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_sandwich
+from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
@@ -87,18 +87,15 @@ def beyond_threshold(rng: Rng) -> Iterator[ArrayInstance]:
         yield _one_key(D, "beyond the threshold")
 
 
-def certify(instance: ArrayInstance, verdict: Verdict, *, hypothesis: bool) -> Certificate:
+def certify(instance: ArrayInstance, verdict: Verdict, *, key: str) -> Certificate:
     kind: Literal["holds", "violates"] = "holds" if verdict.outcome == Outcome.HOLDS else "violates"
-    return certify_sandwich(
-        instance["E"], logits=instance["c"], decided=verdict.certified, hypothesis=hypothesis, kind=kind
-    )
+    arrays = {"logits": instance["c"], "E": instance["E"]}
+    return certify_arrays(key, arrays, kind=kind, decided=verdict.certified)
 
 
 def exhibit_saturated() -> Certificate:
     """D = 3 and q_0 = 10⁻⁴: P_0/q_0 is 20.05, more than 1 + 2D = 7."""
-    return certify_sandwich(
-        np.asarray([[3, 0]]), weights=np.asarray([1, 9999]), hypothesis=False, kind="violates", decided=True
-    )
+    return certify_arrays("dong2021v1:A.3", {"weights": [1, 9999], "E": [[3, 0]]}, kind="violates")
 
 
 _CLAIM = "all_i(relative_gain(c, E[i]) <= 2*osc(E[i])) and all_i(relative_loss(c, E[i]) <= osc(E[i]))"
@@ -116,7 +113,7 @@ dong2021_A_3 = Statement(
     instance=sandwich_instance,
     draws=(draw_sandwich,),
     extremal=near_threshold,
-    certificate=partial(certify, hypothesis=True),
+    certificate=partial(certify, key="dong2021:A.3"),
     sharp=True,
 )
 
@@ -131,6 +128,6 @@ dong2021v1_A_3 = Statement(
     instance=sandwich_instance,
     draws=(partial(draw_sandwich, log_scale=(-1.0, 0.7)),),
     extremal=beyond_threshold,
-    certificate=partial(certify, hypothesis=False),
+    certificate=partial(certify, key="dong2021v1:A.3"),
     exhibit=exhibit_saturated,
 )

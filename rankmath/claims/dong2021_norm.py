@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_not_a_norm
+from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
@@ -49,7 +49,7 @@ def draw_crosses(rng: Rng, size: int) -> ArrayInstance:
 def exhibit_not_a_norm() -> Certificate:
     """A = e₁1ᵀ, B = Aᵀ for n = 3: 2√3 on the parts, 4 on the sum."""
     A = np.asarray([[1, 1, 1], [0, 0, 0], [0, 0, 0]])
-    return certify_not_a_norm(A, A.T)
+    return certify_arrays("dong2021:norm", {"A": A, "B": A.T}, kind="violates")
 
 
 dong2021_norm = Statement(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_total_variation
+from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
@@ -61,7 +61,7 @@ def draw_two_atoms(rng: Rng, size: int) -> ArrayInstance:
 
 
 def certify_tv(instance: ArrayInstance, verdict: Verdict) -> Certificate:
-    return certify_total_variation(instance["g"], logits=instance["c"], decided=verdict.certified)
+    return certify_arrays("own:tv", {"logits": instance["c"], "g": instance["g"]}, decided=verdict.certified)
 
 
 own_tv = Statement(

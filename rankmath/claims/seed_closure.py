@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_closure
+from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
@@ -65,7 +66,8 @@ def draw_closure(rng: Rng, size: int) -> ArrayInstance:
 
 
 def certify(instance: ArrayInstance, verdict: Verdict) -> Certificate:
-    return certify_closure([P.tolist() for P in instance["P"]])
+    factors = instance["P"]
+    return certify_arrays("seed:closure", {"factors": factors, "product": reduce(np.matmul, factors)})
 
 
 seed_closure = Statement(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_two_tokens
+from rankmath.certificates.issue import NotIssued, certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
@@ -65,7 +66,12 @@ def _is_second_token(W_V: Array, x: Array, multiplier: Number) -> bool:
 
 def certify(instance: ArrayInstance, verdict: Verdict) -> Certificate:
     """The three equilibria and their multipliers, where s is rational."""
-    return certify_two_tokens(instance["w"])
+    w: Fraction = instance["w"]
+    square = 1 - 1 / w**2
+    s = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+    if s**2 != square:
+        raise NotIssued(f"wu2024:4.3.1: sqrt(1 - 1/w^2) is not rational at w = {w}")
+    return certify_arrays("wu2024:4.3.1", {"w": w, "s": s})
 
 
 def draw_two_tokens(rng: Rng, size: int) -> ArrayInstance:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_invariant_set
+from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import quantity
@@ -164,12 +164,12 @@ def draw_leaving(rng: Rng, size: int) -> ArrayInstance:
 
 def certify(instance: ArrayInstance, verdict: Verdict) -> Certificate:
     kind: Literal["holds", "violates"] = "holds" if verdict.outcome == Outcome.HOLDS else "violates"
-    return certify_invariant_set(instance["x"], instance["w"], kind=kind)
+    return certify_arrays("wu2024:L13", instance.arrays, kind=kind)
 
 
 def exhibit_leaving() -> Certificate:
     """−(4, 1, 4, 4)/7 with w = 2."""
-    return certify_invariant_set([Fraction(-k, 7) for k in (4, 1, 4, 4)], 2)
+    return certify_arrays("wu2024:L13", {"x": [Fraction(-k, 7) for k in (4, 1, 4, 4)], "w": 2}, kind="violates")
 
 
 wu2024_L13 = Statement(

@@ -100,10 +100,6 @@ class Decay(Shows):
         with precision(self.trace.bits):
             return self._logs[-1] / ball(3) ** (len(self._logs) - 1)
 
-    def constant_text(self, digits: int = 12) -> str:
-        """The constant in decimal, up to `digits` digits, and none that is not proved (the last to one unit)."""
-        return str(self.constant_ball.str(as_count("digits", digits), radius=False))
-
     def limit(self, log_ratio_lower: float, log_ratio_upper: float) -> tuple[float, float]:
         """Bounds of lim 3^{−l} log a_l for every continuation whose log(a_{l+1}/a_l³) stay between the given two.
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import Instance, certify_not_a_norm, certify_residual_inf
+from rankmath.certificates.issue import Instance, certify_arrays
 from rankmath.checker import checker
 from rankmath.checker.checker import check, check_text
 from rankmath.checker.export import standalone
@@ -211,8 +211,10 @@ def test_a_file_just_over_the_limit_is_not_read_further(tmp_path: Path) -> None:
     assert f"more than {checker.MAX_BYTES}" in check(path).reason
 
 
-def test_work_beyond_the_time_budget_is_a_rejection(draw_instance: Callable[..., Instance]) -> None:
-    certificate = certify_residual_inf(draw_instance(np.random.default_rng(0)))
+def test_work_beyond_the_time_budget_is_a_rejection(
+    draw_instance: Callable[..., Instance], certify_registered: Callable[[str, Instance], Certificate]
+) -> None:
+    certificate = certify_registered("own:residual-inf", draw_instance(np.random.default_rng(0)))
     result = certificate.check(seconds=0.0)
     assert not result.accepted
     assert "the time allowed is used up" in result.reason
@@ -305,7 +307,7 @@ def test_a_bracket_in_the_free_text_is_only_text() -> None:
 
 def test_the_command_line_says_what_it_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     A = np.array([[1, 1], [0, 0]])
-    good = certify_not_a_norm(A, A.T).save(tmp_path / "good.json")
+    good = certify_arrays("dong2021:norm", {"A": A, "B": A.T}, kind="violates").save(tmp_path / "good.json")
     bad = tmp_path / "bad.json"
     bad.write_text(good.read_text().replace("violates", "holds"))
     assert checker.main([str(good)]) == 0

@@ -4,28 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 
+from rankmath.campaigns.battery import certify
 from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import (
-    Instance,
-    NotIssued,
-    certify_closure,
-    certify_composite_decay,
-    certify_cosine_step,
-    certify_diameter,
-    certify_invariant_set,
-    certify_not_a_norm,
-    certify_paths,
-    certify_residual_inf,
-    certify_sandwich,
-    certify_total_variation,
-    certify_two_tokens,
-    stochastic_rationals,
-)
+from rankmath.certificates.issue import Instance, NotIssued, certify_arrays, issue, stochastic_rationals
 from rankmath.checker.checker import CheckResult
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.statements import STATEMENTS
@@ -34,6 +20,8 @@ from rankmath.verification.many_tokens import Kinds, about_the_mean, counterexam
 from rankmath.verification.papers import FIELD
 from rankmath.verification.two_heads import four_keys
 from rankmath.verification.two_heads import two_tokens as two_tokens_of_two_heads
+
+Registered: TypeAlias = Callable[[str, Instance], Certificate]
 
 
 def with_changes(certificate: Certificate, **changes: Any) -> CheckResult:
@@ -91,11 +79,13 @@ def test_twenty_random_instances_of_every_statement_are_accepted(twenty_each: di
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_the_largest_instances_promised_are_accepted(seed: int, draw_instance: Callable[..., Instance]) -> None:
+def test_the_largest_instances_promised_are_accepted(
+    seed: int, draw_instance: Callable[..., Instance], certify_registered: Registered
+) -> None:
     """n = 8, d = 4, L = 3, two heads: the 2023 bound, the residual form and the diameter in three norms."""
     instance = draw_instance(np.random.default_rng(seed), n=8, d=4, L=3, H=2)
-    for certify in (certify_composite_decay, certify_residual_inf, certify_diameter):
-        certify(instance)
+    for key in ("dong2021:2.3", "own:residual-inf", "own:diameter"):
+        certify_registered(key, instance)
 
 
 # -- exact families --------------------------------------------------------------------------------------------
@@ -103,7 +93,11 @@ def test_the_largest_instances_promised_are_accepted(seed: int, draw_instance: C
 
 def test_closure_refuses_what_is_not_stochastic_by_any_amount() -> None:
     half, tiny = Fraction(1, 2), Fraction(1, 2**300)
-    certificate = certify_closure([[[half, half], [0, 1]], [[1, 0], [half, half]]])
+    data = {
+        "factors": [[[half, half], [0, 1]], [[1, 0], [half, half]]],
+        "product": [[3 * half**2, half**2], [half, half]],
+    }
+    certificate = issue(Certificate("seed:closure", "holds", data))
     one = [[1, 0], [0, 1]]
     for first in ([[half + tiny, half], [0, 1]], [[1 + tiny, -tiny], [0, 1]], [[half - tiny, half], [0, 1]]):
         refused = with_changes(certificate, data={"factors": [first, one], "product": first})
@@ -124,7 +118,7 @@ def two_layers() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("skip", [None, 1, Fraction(-1, 2)])
-def test_paths_refuse_the_three_usual_mistakes(skip: Any) -> None:
+def test_paths_refuse_the_three_usual_mistakes(skip: Any, certify_paths: Callable[..., Certificate]) -> None:
     """P's in the wrong layer order, W's in the wrong order, a bias not carried through later layers."""
     net = two_layers()
     certificate = certify_paths(**net, skip=skip)
@@ -152,17 +146,19 @@ def test_paths_refuse_the_three_usual_mistakes(skip: Any) -> None:
         assert with_changes(certificate, data={"output": wrong}).reason.startswith("the claim is false")
 
 
-def test_paths_refuse_attention_that_is_not_stochastic_too_many_paths_and_vacuous_skips() -> None:
+def test_paths_refuse_attention_that_is_not_stochastic_too_many_paths_and_vacuous_skips(
+    certify_paths: Callable[..., Certificate],
+) -> None:
     net = two_layers()
     with pytest.raises(NotIssued, match="stochastic"):
-        certify_paths(net["X"], net["P"] / 2, net["W"])
+        certify_paths(**{**net, "P": net["P"] / 2})
     P, W = np.tile(np.eye(2, dtype=int), (6, 5, 1, 1)), np.full((6, 5, 1, 1), 1)
     with pytest.raises(NotIssued, match=r"F\*\*L <= 4096"):
-        certify_paths([[1], [2]], P, W)
+        certify_paths([[1], [2]], P, W, np.zeros((6, 1), dtype=int))
     with pytest.raises(NotIssued, match=r"abs\(skip\) > 0"):
         certify_paths(**net, skip=0)
     with pytest.raises(NotIssued, match="n >= 2"):
-        certify_paths([[1]], np.ones((1, 1, 1, 1), dtype=int), np.ones((1, 1, 1, 1), dtype=int))
+        certify_paths([[1]], [[[[1]]]], [[[[1]]]], [[0]])
 
 
 @pytest.mark.parametrize(
@@ -191,27 +187,27 @@ def test_the_composite_value_is_not_a_norm(n: int) -> None:
     """A = e₁1ᵀ and B = Aᵀ: 2√n on the parts, n + 1 on the sum."""
     A = np.zeros((n, n), dtype=int)
     A[0] = 1
-    result = certify_not_a_norm(A, A.T).check()
+    result = certify_arrays("dong2021:norm", {"A": A, "B": A.T}, kind="violates").check()
     assert f"{n + 1} against" in result.checked[-1]
 
 
 def test_equality_in_the_triangle_inequality_is_no_violation() -> None:
     one = np.array([[1]])
     with pytest.raises(NotIssued, match="the claim is true"):
-        certify_not_a_norm(one, one)
+        certify_arrays("dong2021:norm", {"A": one, "B": one}, kind="violates")
     # sqrt(p) + sqrt(q) = sqrt(r) with p, q, r = 2, 2, 8: an equality that intervals cannot tell.
     A = np.array([[1, 1], [0, 0]])
     with pytest.raises(NotIssued, match="undecided"):
-        certify_not_a_norm(A, A)
+        certify_arrays("dong2021:norm", {"A": A, "B": A}, kind="violates")
 
 
 FIFTH = Fraction(1, 5)
 
 
 def test_a_vector_that_leaves_the_set_of_lemma_13_and_one_that_stays() -> None:
-    leaving = certify_invariant_set([Fraction(-k, 7) for k in (4, 1, 4, 4)], 2)
+    leaving = certify_arrays("wu2024:L13", {"x": [Fraction(-k, 7) for k in (4, 1, 4, 4)], "w": 2}, kind="violates")
     assert "144/49 against 158/49" in leaving.check().checked[-1]
-    staying = certify_invariant_set([Fraction(-k, 3) for k in (1, 2, 2)], 2, kind="holds")
+    staying = certify_arrays("wu2024:L13", {"x": [Fraction(-k, 3) for k in (1, 2, 2)], "w": 2})
     for certificate, kind in ((leaving, "holds"), (staying, "violates")):
         assert "against the kind" in with_changes(certificate, kind=kind).reason
     for data, reason in (
@@ -236,13 +232,13 @@ def star(n: int, least: Fraction) -> list[list[Any]]:
 
 
 def test_the_step_of_theorem_2_on_stars_and_where_it_holds() -> None:
-    text = certify_cosine_step(star(10, Fraction(1, 20))).check().checked
+    text = certify_arrays("wu2024:2-step", {"A": star(10, Fraction(1, 20))}, kind="violates").check().checked
     assert "so it fails" in text[-1]
     seven = Fraction(1, 7)
     held = [[3 * seven, 4 * seven], [4 * seven, 3 * seven]]
-    assert certify_cosine_step(held, kind="holds").check()
+    assert certify_arrays("wu2024:2-step", {"A": held}).check()
     with pytest.raises(NotIssued, match="against the kind 'violates'"):
-        certify_cosine_step(held)
+        certify_arrays("wu2024:2-step", {"A": held}, kind="violates")
     half, tenth = Fraction(1, 2), Fraction(1, 10)
     for A, reason in (
         ([[half, half], [0, 1]], "connected"),
@@ -254,17 +250,17 @@ def test_the_step_of_theorem_2_on_stars_and_where_it_holds() -> None:
         (star(3, Fraction(1, 3)), "n\\*eps < 1"),
     ):
         with pytest.raises(NotIssued, match=reason):
-            certify_cosine_step(A)
-    assert certify_cosine_step(star(3, tenth)).check()
+            certify_arrays("wu2024:2-step", {"A": A}, kind="violates")
+    assert certify_arrays("wu2024:2-step", {"A": star(3, tenth)}, kind="violates").check()
 
 
 def test_two_tokens_rest_at_three_points_for_rational_roots_alone() -> None:
-    words = certify_two_tokens(Fraction(5, 3)).check().checked
+    words = certify("wu2024:4.3.1", Fraction(5, 3)).check().checked
     assert "nowhere else: proofs/" in words[1]
     with pytest.raises(NotIssued, match="not rational"):
-        certify_two_tokens(2)
+        certify("wu2024:4.3.1", 2)
     with pytest.raises(ValueError, match=r"^w: "):
-        certify_two_tokens(1)
+        certify("wu2024:4.3.1", 1)
     for data in (
         {"w": 2, "s": FIFTH},
         {"w": Fraction(-5, 3), "s": 4 * FIFTH},
@@ -284,36 +280,36 @@ def rare_token(D: Fraction) -> dict[str, Any]:
 def test_the_sandwich_holds_at_1_2564_and_breaks_at_1_2565() -> None:
     """x* = 1.25643… lies between; the checker needs no decimal of it."""
     below, above = rare_token(Fraction("1.2564")), rare_token(Fraction("1.2565"))
-    assert certify_sandwich(**below, decided=True).check()
-    assert certify_sandwich(**below, hypothesis=False, decided=True).check()
-    broken = certify_sandwich(**above, hypothesis=False, kind="violates", decided=True)
+    assert certify_arrays("dong2021:A.3", below).check()
+    assert certify_arrays("dong2021v1:A.3", below).check()
+    broken = certify_arrays("dong2021v1:A.3", above, kind="violates")
     assert "at i = 0, j = 0" in broken.check().checked[-1]
     for kind in ("holds", "violates"):  # outside the hypothesis nothing is shown of A.3, its violation least of all
         with pytest.raises(NotIssued, match="D\\(i\\) <= x_star"):
-            certify_sandwich(**above, kind=kind, decided=True)
+            certify_arrays("dong2021:A.3", above, kind=kind)
     with pytest.raises(NotIssued, match="the claim is true"):
-        certify_sandwich(**below, hypothesis=False, kind="violates", decided=True)
+        certify_arrays("dong2021v1:A.3", below, kind="violates")
     with pytest.raises(NotIssued, match="the claim is false"):
-        certify_sandwich(**above, hypothesis=False, decided=True)
+        certify_arrays("dong2021v1:A.3", above)
     # Below x* both halves hold however rare the token is; D is looked at in every row.
     later = {"E": [[0, 1], [2, 0]], "weights": [1, 1]}
     with pytest.raises(NotIssued, match="D\\(i\\) <= x_star"):
-        certify_sandwich(**later, decided=True)
+        certify_arrays("dong2021:A.3", later)
 
 
 def test_the_sandwich_example_of_the_paper_at_three() -> None:
     """D = 3, q₀ = 10⁻⁴: P₀/q₀ is 20.05, the claimed bound 7."""
     example = {"E": [[3, 0]], "weights": [1, 9999]}
-    result = certify_sandwich(**example, hypothesis=False, kind="violates", decided=True).check()
+    result = certify_arrays("dong2021v1:A.3", example, kind="violates").check()
     assert "0.0020047" in result.checked[-1]
 
 
 def test_a_constant_row_is_an_equality_and_holds_and_constant_rows_alone_say_nothing() -> None:
-    assert certify_sandwich([[7, 7], [0, 1]], weights=[1, 2], decided=True).check()
+    assert certify_arrays("dong2021:A.3", {"E": [[7, 7], [0, 1]], "weights": [1, 2]}).check()
     with pytest.raises(NotIssued, match="> 0"):
-        certify_sandwich([[7, 7], [1, 1]], weights=[1, 2], decided=True)
+        certify_arrays("dong2021:A.3", {"E": [[7, 7], [1, 1]], "weights": [1, 2]})
     with pytest.raises(NotIssued, match="m >= 2"):
-        certify_sandwich([[7]], weights=[1], decided=True)
+        certify_arrays("dong2021:A.3", {"E": [[7]], "weights": [1]})
 
 
 def test_weights_must_be_positive_and_given_once() -> None:
@@ -330,25 +326,29 @@ def test_total_variation_near_equality_is_decided_and_equality_is_not() -> None:
     """Two atoms at odds e^(-D/2) attain the bound; rational odds miss it by about their distance squared."""
     D = 2
     odds = Fraction(np.exp(-D / 2))
-    assert certify_total_variation([D, 0], weights=[odds, 1], decided=True).check()
-    assert certify_total_variation([D, 0], logits=[-D / 2 * (1 + 2**-30), 0], decided=True).check()
+    assert certify_arrays("own:tv", {"g": [D, 0], "weights": [odds, 1]}).check()
+    assert certify_arrays("own:tv", {"g": [D, 0], "logits": [-D / 2 * (1 + 2**-30), 0]}).check()
     with pytest.raises(NotIssued, match=r"max\(g\) - min\(g\) > 0"):
-        certify_total_variation([3, 3], weights=[1, 2], decided=True)
+        certify_arrays("own:tv", {"g": [3, 3], "weights": [1, 2]})
     with pytest.raises(NotIssued, match="undecided at 4096 bits"):
-        certify_total_variation([2, 0], logits=[-1, 0], decided=True)
+        certify_arrays("own:tv", {"g": [2, 0], "logits": [-1, 0]})
 
 
 def test_the_constant_of_total_variation_is_sharp() -> None:
     """4.01 for 4 has its instance, and 3.99 none; what holds of the statement is no violation."""
     constant = Fraction(401, 100)
-    variant = certify_total_variation([2, 0], logits=[-1, 0], constant=constant, decided=True)
+    variant = certify_arrays(
+        "own:tv-variant", {"g": [2, 0], "logits": [-1, 0], "constant": constant}, kind="violates"
+    )
     assert (variant.statement, variant.kind) == ("own:tv-variant", "violates")
     with pytest.raises(NotIssued, match="undecided"):
-        certify_total_variation([2, 0], logits=[-1, 0], constant=4, decided=True)
+        certify_arrays("own:tv-variant", {"g": [2, 0], "logits": [-1, 0], "constant": 4}, kind="violates")
     with pytest.raises(NotIssued, match="the claim is true"):
-        certify_total_variation([2, 0], logits=[-1, 0], constant=Fraction(399, 100), decided=True)
+        certify_arrays(
+            "own:tv-variant", {"g": [2, 0], "logits": [-1, 0], "constant": Fraction(399, 100)}, kind="violates"
+        )
     with pytest.raises(NotIssued, match="constant > 0"):
-        certify_total_variation([2, 0], logits=[-1, 0], constant=-4, decided=True)
+        certify_arrays("own:tv-variant", {"g": [2, 0], "logits": [-1, 0], "constant": -4}, kind="violates")
 
 
 def test_closed_forms_that_refute_and_their_neighbours_that_do_not() -> None:
@@ -379,10 +379,12 @@ def two_tokens(a: Fraction, b: Fraction) -> Instance:
     return Instance([[a], [-b]], one, one)
 
 
-def test_a_center_far_from_least_is_refused(draw_instance: Callable[..., Instance]) -> None:
+def test_a_center_far_from_least_is_refused(
+    draw_instance: Callable[..., Instance], certify_registered: Registered
+) -> None:
     """Gamma is taken at the stored centers, so they must be what the statement means."""
     instance = draw_instance(np.random.default_rng(2), n=4, d=2, L=2, H=1)
-    certificate = certify_composite_decay(instance, decided=True)
+    certificate = certify_registered("dong2021:2.3", instance)
     for layer in (0, 1):
         name = f"X[{layer}] composite"
         hint = certificate.hints[name]
@@ -391,32 +393,34 @@ def test_a_center_far_from_least_is_refused(draw_instance: Callable[..., Instanc
             assert "at_most(X, kind) <= at_least(X, kind) * (1 + 1 / 2 ** 20)" in result.reason
 
 
-def test_decay_needs_its_hypothesis_and_its_number_of_heads(draw_instance: Callable[..., Instance]) -> None:
+def test_decay_needs_its_hypothesis_and_its_number_of_heads(
+    draw_instance: Callable[..., Instance], certify_registered: Registered
+) -> None:
     instance = draw_instance(np.random.default_rng(3), n=3, d=2, L=1, H=2)
     with pytest.raises(NotIssued, match="H == 1"):
-        certify_composite_decay(instance, statement="dong2021:2.2", decided=True)
+        certify_registered("dong2021:2.2", instance)
     loud = Instance(instance.X, 100 * instance.W_QK, instance.W)
     with pytest.raises(NotIssued, match="x_star"):
-        certify_composite_decay(loud, decided=True)
+        certify_registered("dong2021:2.3", loud)
 
 
-def test_heads_that_do_nothing_are_no_obstacle() -> None:
+def test_heads_that_do_nothing_are_no_obstacle(certify_registered: Registered) -> None:
     rng = np.random.default_rng(4)
     W = rng.normal(size=(1, 2, 2, 2))
     W_QK = W.copy()
     W_QK[0, 1] = 0
     instance = Instance(rng.normal(size=(3, 2)) / 4, W_QK, W)
-    assert certify_composite_decay(instance, decided=True).check()
+    assert certify_registered("dong2021:2.3", instance).check()
     silent = Instance(instance.X, instance.W_QK, 0 * instance.W)
-    assert certify_diameter(silent).check()
+    assert certify_registered("own:diameter", silent).check()
 
 
-def test_nothing_is_issued_undecided(draw_instance: Callable[..., Instance]) -> None:
-    instance = draw_instance(np.random.default_rng(6))
+def test_nothing_is_issued_undecided() -> None:
+    arrays = {"g": [1, 0], "weights": [1, 2]}
     with pytest.raises(NotIssued, match="not been decided"):
-        certify_diameter(instance, decided=False)
+        certify_arrays("own:tv", arrays, decided=False)
     with pytest.raises(ValueError, match="decided"):
-        certify_diameter(instance, decided=1)  # type: ignore[arg-type]
+        certify_arrays("own:tv", arrays, decided=1)  # type: ignore[arg-type]
 
 
 def test_claims_of_a_kind_the_family_does_not_have_are_refused(twenty_each: dict[str, list[Certificate]]) -> None:
@@ -426,7 +430,7 @@ def test_claims_of_a_kind_the_family_does_not_have_are_refused(twenty_each: dict
             assert "kind" in with_changes(drawn[0], kind=kind).reason
 
 
-def test_a_network_is_certified_with_its_weights_multiplied_out_exactly() -> None:
+def test_a_network_is_certified_with_its_weights_multiplied_out_exactly(certify_registered: Registered) -> None:
     rng = np.random.default_rng(8)
     W_Q, W_K = rng.normal(size=(2, 1, 2, 3, 2)) / 2
     W_V, W_O = rng.normal(size=(1, 2, 3, 2)), rng.normal(size=(1, 2, 2, 3))
@@ -435,7 +439,7 @@ def test_a_network_is_certified_with_its_weights_multiplied_out_exactly() -> Non
     fractions = np.vectorize(Fraction, otypes=[object])
     assert (instance.W_QK[0, 1] == fractions(W_Q[0, 1]) @ fractions(W_K[0, 1]).T).all()
     assert (instance.W[0, 0] == fractions(W_V[0, 0]) @ fractions(W_O[0, 0])).all()
-    assert certify_diameter(instance).check()
+    assert certify_registered("own:diameter", instance).check()
     skipping = Network.from_arrays(np.ones((1, 1, 1, 1)), np.ones((1, 1, 1, 1)), skip=True)
     assert Instance.of(skipping, [[1.0]]).skip == 1
 
@@ -461,15 +465,9 @@ def test_bad_instances_are_refused_by_name(changes: dict[str, Any], message: str
         Instance(**{**good, **changes})
 
 
-def test_bad_arguments_of_the_builders_are_refused_by_name() -> None:
+def test_bad_arguments_of_the_builders_are_refused_by_name(certify_registered: Registered) -> None:
     instance = two_tokens(Fraction(1), Fraction(2))
-    with pytest.raises(ValueError, match="statement"):
-        certify_composite_decay(instance, statement="dong2021:2.4", decided=True)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="exactly one"):
-        certify_sandwich([[1, 0]], decided=True)
-    with pytest.raises(ValueError, match="composable"):
-        certify_closure([[[1]], [[1], [1]]])
     with pytest.raises(ValueError, match="row-stochastic"):
         stochastic_rationals([[0.5, 0.6]])
     with pytest.raises(NotIssued, match="all tokens are equal"):
-        certify_residual_inf(Instance([[1.0], [1.0]], instance.W_QK, instance.W), decided=True)
+        certify_registered("own:residual-inf", Instance([[1.0], [1.0]], instance.W_QK, instance.W))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -44,9 +43,7 @@ def test_against_the_closed_recursion(weight):
         constant = logs[-1] / 3**layers
         assert fate.constant_lower <= constant <= fate.constant_upper
         assert fate.constant_ball.overlaps(constant)
-        assert abs(Fraction(fate.constant_text(25)) / Fraction(constant.str(40, radius=False)) - 1) < Fraction(
-            1, 10**24
-        )
+        assert abs(fate.constant_ball / constant - 1) < arb(10) ** -24
         for l, ratio in enumerate(fate.log_cubic_ratio):
             assert ratio == pytest.approx(float(logs[l + 1] - 3 * logs[l]), rel=1e-12, abs=1e-9)
 
@@ -81,7 +78,6 @@ def test_digits_are_certified_on_demand():
     assert few.constant_ball.overlaps(many.constant_ball)
     assert few.constant_lower <= many.constant_upper
     assert few.constant_upper >= many.constant_lower
-    assert many.constant_text(150).startswith(many.constant_text(120)[:110])
 
 
 def test_digits_beyond_the_cap_are_refused(monkeypatch):
