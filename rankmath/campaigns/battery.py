@@ -102,8 +102,8 @@ def certificate_of(statement: Statement, instance: Instance, verdict: Verdict) -
     from rankmath.certificates.issue import certify_claim
 
     assert isinstance(instance, NetworkInstance)
-    kind: Literal["holds", "violates"] = "holds" if verdict.outcome == Outcome.HOLDS else "violates"
-    return certify_claim(statement.key, statement.claim_text, statement.given_texts, instance.net, instance.X, kind)
+    wording = statement.key, statement.claim_text, statement.given_texts
+    return certify_claim(*wording, instance.net, instance.X, verdict.kind)
 
 
 def _instance(statement: Statement, given: tuple[Given, ...], named: dict[str, Given]) -> Instance:

@@ -10,7 +10,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays, exact_array
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate, quantity
 from rankmath.validation import Array, ArrayLike, InvalidArgument
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import stacked
@@ -58,36 +58,32 @@ def _reachable(X: Array, L: Array) -> bool:
     return _reduced(system)[1] == _reduced(whole)[1]
 
 
-@quantity("independent(X: array)", latex=r"\operatorname{{rank}}{0}=n", example="independent(X)", value="truth")
+@predicate("independent(X: array)", latex=r"\operatorname{{rank}}{0}=n")
 def independent(run: ArrayRun, X: str) -> Truth:
     """the rows are linearly independent"""
     return Truth(_reduced(run[X])[1] == len(run[X]))
 
 
-@quantity("dependent(X: array)", latex=r"\operatorname{{rank}}{0}<n", example="dependent(X)", value="truth")
+@predicate("dependent(X: array)", latex=r"\operatorname{{rank}}{0}<n")
 def dependent(run: ArrayRun, X: str) -> Truth:
     """the rows are linearly dependent, as they are where d < n"""
     return Truth(_reduced(run[X])[1] < len(run[X]))
 
 
-@quantity(
+@predicate(
     "reachable(X: array, L: array)",
     latex=r"\text{{there is }}W\text{{ with }}\operatorname{{softmax}}({0}W{0}^{{\mathsf T}})"
     r"=\operatorname{{softmax}}({1})",
-    example="reachable(X, L)",
-    value="truth",
 )
 def reachable(run: ArrayRun, X: str, L: str) -> Truth:
     """some W_QK gives the tokens X the attention softmax(L), exactly: a linear system has a solution"""
     return Truth(_reachable(run[X], run[L]), "by exact elimination")
 
 
-@quantity(
+@predicate(
     "some_unreachable(X: array)",
     latex=r"\text{{there is a positive row-stochastic }}P\text{{ with }}"
     r"\operatorname{{softmax}}({0}W{0}^{{\mathsf T}})\ne P\text{{ for all }}W",
-    example="some_unreachable(X)",
-    value="truth",
 )
 def some_unreachable(run: ArrayRun, X: str) -> Truth:
     """the attention with logits v e₁ᵀ, vX = 0, v not 0, is that of no W_QK"""
@@ -105,7 +101,7 @@ def softmax_rank(run: ArrayRun, q: str, x: str) -> Fraction:
     return Fraction(_reduced([[base ** int(power) for base in run[x]] for power in run[q]])[1])
 
 
-@quantity("distinct(v: array)", latex=r"{0}\text{{ has distinct entries}}", example="distinct(v)", value="truth")
+@predicate("distinct(v: array)", latex=r"{0}\text{{ has distinct entries}}")
 def distinct(run: ArrayRun, v: str) -> Truth:
     """no two entries are equal"""
     return Truth(len(set(run[v].tolist())) == len(run[v]))

@@ -14,7 +14,7 @@ from rankmath.certificates.issue import issue, stochastic_rationals
 from rankmath.dynamics.paths import path_counts
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate
 from rankmath.model.network import Network
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Objects
 from rankmath.verification.draws import Rng, rational_stochastic
@@ -27,11 +27,9 @@ _MOST_PATHS = 4096
 _ARRAYS = ("X", "P", "W", "bias", "skip")
 
 
-@quantity(
+@predicate(
     "sum_of_paths(X: array, P: array, W: array, bias: array, skip: array)",
     latex=r"X^L=\sum_{{\text{{paths}}}}P_{{\mathrm{{path}}}}{0}W_{{\mathrm{{path}}}}+\mathbf1b^{{\mathsf T}}",
-    example="sum_of_paths(X, P, W, bias, skip)",
-    value="truth",
 )
 def sum_of_paths(run: ArrayRun, X: str, P: str, W: str, bias: str, skip: str) -> Truth:
     """X^{l+1} = λX^l + Σ_h P^l_h X^l W^l_h + 1(b^l)ᵀ after L layers is the sum over all paths (h_1, …, h_L) of

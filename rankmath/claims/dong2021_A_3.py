@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Literal
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import DONG
 from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Outcome, Verdict
+from rankmath.verification.verdict import Verdict
 
 
 def _change(run: ArrayRun, c: str, E: tuple[str, int]) -> Array:
@@ -88,9 +87,8 @@ def beyond_threshold(rng: Rng) -> Iterator[ArrayInstance]:
 
 
 def certify(instance: ArrayInstance, verdict: Verdict, *, key: str) -> Certificate:
-    kind: Literal["holds", "violates"] = "holds" if verdict.outcome == Outcome.HOLDS else "violates"
     arrays = {"logits": instance["c"], "E": instance["E"]}
-    return certify_arrays(key, arrays, kind=kind, decided=verdict.certified)
+    return certify_arrays(key, arrays, kind=verdict.kind, decided=verdict.certified)
 
 
 def exhibit_saturated() -> Certificate:

@@ -11,7 +11,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays, exact_array
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate, quantity
 from rankmath.formula.run import unbox
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array
 from rankmath.verification.draws import Rng
@@ -33,29 +33,22 @@ def _all_real(A: Array) -> Truth:
     return Truth(all(real), f"{sum(real)} of {len(real)} different eigenvalues are real")
 
 
-@quantity("real_spectrum(A: array)", latex=r"\sigma({0})\subset(-1,1]", example="real_spectrum(A)", value="truth")
+@predicate("real_spectrum(A: array)", latex=r"\sigma({0})\subset(-1,1]")
 def real_spectrum(run: ArrayRun, A: str) -> Truth:
     """all eigenvalues are real (and then in (−1, 1], for positive row-stochastic matrices)"""
     return _all_real(run[A])
 
 
-@quantity(
+@predicate(
     "real_attention(K: array)",
     latex=r"\sigma\bigl(\operatorname{{diag}}({0}\mathbf 1)^{{-1}}{0}\bigr)\subset(-1,1]",
-    example="real_attention(K)",
-    value="truth",
 )
 def real_attention(run: ArrayRun, K: str) -> Truth:
     """all eigenvalues of K with its rows divided by their sums are real"""
     return _all_real(run[K] / run[K].sum(axis=1, keepdims=True))
 
 
-@quantity(
-    "symmetric(K: array)",
-    latex=r"{0}={0}^{{\mathsf T}},\ {0}>0\text{{ entrywise}}",
-    example="symmetric(K)",
-    value="truth",
-)
+@predicate("symmetric(K: array)", latex=r"{0}={0}^{{\mathsf T}},\ {0}>0\text{{ entrywise}}")
 def symmetric(run: ArrayRun, K: str) -> Truth:
     """the matrix is symmetric and its entries are positive"""
     return Truth(bool((run[K] == run[K].T).all() and (run[K] > 0).all()))

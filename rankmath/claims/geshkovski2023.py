@@ -13,7 +13,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate, quantity
 from rankmath.formula.run import unbox
 from rankmath.validation import Array, ArrayLike, as_array, as_count
 from rankmath.verification.draws import Rng
@@ -24,12 +24,7 @@ from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Verdict
 
 
-@quantity(
-    "cosines(C: array)",
-    latex=r"{0}={0}^{{\top}},\ {0}_{{ii}}=1,\ |{0}_{{ij}}|\le1",
-    example="cosines(C)",
-    value="truth",
-)
+@predicate("cosines(C: array)", latex=r"{0}={0}^{{\top}},\ {0}_{{ii}}=1,\ |{0}_{{ij}}|\le1")
 def cosines(run: ArrayRun, C: str) -> Truth:
     """C is symmetric with ones on its diagonal and no entry beyond ±1, as the cosines ⟨x_i, x_j⟩ of tokens are"""
     M = np.asarray(run[C])
@@ -85,11 +80,9 @@ def _closing(run: ArrayRun, C: str, P: Array) -> Scalar:
     return run.number(-unbox(A.max(-rows, axis=-1)))
 
 
-@quantity(
+@predicate(
     "equiangular_flow(gamma: array, rho: array, m: array)",
     latex=r"\dot\gamma=\frac{{2{1}(1-{0})(({2}-1){0}+1)}}{{1+({2}-1){1}}}\text{{ for all pairs}}",
-    example="equiangular_flow(gamma, rho, m)",
-    value="truth",
 )
 def equiangular_flow(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
     """m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ), where
@@ -121,13 +114,7 @@ def flow_instance(C: ArrayLike, beta: ArrayLike) -> ArrayInstance:
 def orthogonal_instance(gamma: ArrayLike, rho: ArrayLike, m: int) -> ArrayInstance:
     """The common cosine γ, ρ = e^{−β(1 − γ)} and the number of tokens."""
     tokens = Fraction(as_count("m", m, least=2, most=64))
-    return ArrayInstance(
-        {
-            "gamma": boxed([rational("gamma", gamma)])[0],
-            "rho": boxed([rational("rho", rho)])[0],
-            "m": boxed([tokens])[0],
-        }
-    )
+    return ArrayInstance({"gamma": rational("gamma", gamma), "rho": rational("rho", rho), "m": tokens})
 
 
 def draw_flow(rng: Rng, size: int) -> ArrayInstance:

@@ -9,10 +9,10 @@ import numpy as np
 
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_count
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import boxed, rational, stacked
+from rankmath.verification.exact import rational, stacked
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import HE
 from rankmath.verification.statement import Statement
@@ -61,11 +61,9 @@ def _exponential(n: int, a: Fraction) -> list[list[Fraction]]:
     return [[a ** abs(i - j) for j in range(n)] for i in range(n)]
 
 
-@quantity(
+@predicate(
     "carries_uniform(a: array, b: array, size: array)",
     latex=r"L_{1}L_{0}^{{-1}}\ge0,\quad L_xL_x^{{\mathsf T}}=(1-x)I_{{{2}}}+x\mathbf 1\mathbf 1^{{\mathsf T}}",
-    example="carries_uniform(a, b, size)",
-    value="truth",
 )
 def carries_uniform(run: ArrayRun, a: str, b: str, size: str) -> Truth:
     """the factor of the uniform kernel with correlation b, times the inverse of that with a, is non-negative"""
@@ -73,11 +71,9 @@ def carries_uniform(run: ArrayRun, a: str, b: str, size: str) -> Truth:
     return _carries(_uniform(int(n), first), _uniform(int(n), second))
 
 
-@quantity(
+@predicate(
     "carries_exponential(a: array, b: array, size: array)",
     latex=r"L_{1}L_{0}^{{-1}}\ge0,\quad L_xL_x^{{\mathsf T}}=(x^{{|i-j|}})_{{i,j\le {2}}}",
-    example="carries_exponential(a, b, size)",
-    value="truth",
 )
 def carries_exponential(run: ArrayRun, a: str, b: str, size: str) -> Truth:
     """the factor of the kernel b to the |i − j|, times the inverse of that with a, is non-negative"""
@@ -90,7 +86,7 @@ def kernels_instance(a: ArrayLike, b: ArrayLike, size: int) -> ArrayInstance:
     first, second, n = rational("a", a), rational("b", b), as_count("size", size, least=2, most=40)
     if not (0 < first < 1 and 0 < second < 1):
         raise InvalidArgument(f"a, b: {first} and {second} given; numbers between 0 and 1 are needed")
-    return ArrayInstance({"a": boxed([first])[0], "b": boxed([second])[0], "size": boxed([Fraction(n)])[0]})
+    return ArrayInstance({"a": first, "b": second, "size": Fraction(n)})
 
 
 def draw_kernels(rng: Rng, size: int, *, most: int) -> ArrayInstance:

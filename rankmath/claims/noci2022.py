@@ -13,7 +13,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun, farthest
 from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate, quantity
 from rankmath.formula.run import unbox
 from rankmath.validation import Array, ArrayLike, as_array
 from rankmath.verification.draws import Rng
@@ -70,18 +70,13 @@ def value_spread(run: ArrayRun, Z: str, V: str) -> Scalar:
     return run.number(farthest(run.A, run.A.matmul(X - X[..., :1, :], run.array(V))))
 
 
-@quantity("equal_tokens(Z: array)", latex=r"{0}_1=\dots={0}_n", example="equal_tokens(Z)", value="truth")
+@predicate("equal_tokens(Z: array)", latex=r"{0}_1=\dots={0}_n")
 def equal_tokens(run: ArrayRun, Z: str) -> Truth:
     """all rows are equal"""
     return Truth(bool((run[Z] == run[Z][:1]).all()))
 
 
-@quantity(
-    "no_gradient(Z: array, V: array, G: array)",
-    latex=r"\mathrm d\,\mathrm{{SA}}({0})[{2}]=0",
-    example="no_gradient(Z, V, G)",
-    value="truth",
-)
+@predicate("no_gradient(Z: array, V: array, G: array)", latex=r"\mathrm d\,\mathrm{{SA}}({0})[{2}]=0")
 def no_gradient(run: ArrayRun, Z: str, V: str, G: str) -> Truth:
     """Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ, in exact rationals: attention on equal tokens is 1/n"""
     X, values, direction = (np.vectorize(Fraction, otypes=[object])(run[name]) for name in (Z, V, G))

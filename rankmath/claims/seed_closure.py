@@ -11,7 +11,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate
 from rankmath.linalg.stochastic import exact_product, is_row_stochastic
 from rankmath.validation import ArrayLike, InvalidArgument
 from rankmath.verification.draws import Rng, rational_stochastic
@@ -20,23 +20,13 @@ from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Verdict
 
 
-@quantity(
-    "row_stochastic(P: array)",
-    latex=r"\text{{every }}{0}^k\text{{ is row-stochastic}}",
-    example="row_stochastic(P)",
-    value="truth",
-)
+@predicate("row_stochastic(P: array)", latex=r"\text{{every }}{0}^k\text{{ is row-stochastic}}")
 def row_stochastic(run: ArrayRun, P: str) -> Truth:
     """every matrix of a sequence has entries ≥ 0 and row sums 1, in exact rationals"""
     return Truth(all(is_row_stochastic(matrix, tolerance=0) for matrix in run[P]))
 
 
-@quantity(
-    "stochastic_product(P: array)",
-    latex=r"{0}^{{K}}\cdots {0}^{{1}}\text{{ is row-stochastic}}",
-    example="stochastic_product(P)",
-    value="truth",
-)
+@predicate("stochastic_product(P: array)", latex=r"{0}^{{K}}\cdots {0}^{{1}}\text{{ is row-stochastic}}")
 def stochastic_product(run: ArrayRun, P: str) -> Truth:
     """the product of a sequence of matrices is row-stochastic, in exact rationals"""
     product = exact_product(*(matrix.tolist() for matrix in run[P]))

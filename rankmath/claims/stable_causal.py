@@ -11,7 +11,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate
 from rankmath.validation import ArrayLike, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import boxed, rational
@@ -20,14 +20,12 @@ from rankmath.verification.papers import OWN
 from rankmath.verification.statement import Statement
 
 
-@quantity(
+@predicate(
     "stable_pair(parameters: array, dim: array)",
     latex=r"W_V=cI_{{d-2}}\oplus\begin{{pmatrix}}a&w\\0&1\end{{pmatrix}}\text{{ with the causal mask and "
     r"}}W_{{QK}}=0\text{{ has the equilibrium }}"
     r"X_1=e_d,\ X_2=pe_{{d-1}}+qe_d\text{{ of rank two, }}w^2(1-q^2)=(1+(1-a)q)^2,\ q<a-1,\ p=-(1+(1-a)q)/w,"
     r"\text{{ with eigenvalues }}a,c,\tfrac{{1+q}}a,\tfrac ca\text{{, all below }}1",
-    example="stable_pair(parameters, dim)",
-    value="truth",
 )
 def stable_pair(run: ArrayRun, parameters: str, dim: str) -> Truth:
     """W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium X_1 = e_d, X_2 =
@@ -56,12 +54,7 @@ def stable_pair(run: ArrayRun, parameters: str, dim: str) -> Truth:
     return Truth(bool(rests and below), f"a = {a}, w = {w}, c = {c}: eigenvalues {values}")
 
 
-@quantity(
-    "stable_range(parameters: array)",
-    latex=r"0<c<a<1,\ w^2>a(2-a)",
-    example="stable_range(parameters)",
-    value="truth",
-)
+@predicate("stable_range(parameters: array)", latex=r"0<c<a<1,\ w^2>a(2-a)")
 def stable_range(run: ArrayRun, parameters: str) -> Truth:
     """0 < c < a < 1 and w² > a(2 − a)"""
     a, w, c = run[parameters].tolist()

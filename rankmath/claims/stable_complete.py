@@ -11,7 +11,7 @@ import numpy as np
 from rankmath.certificates.certificate import Certificate
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate
 from rankmath.linalg.masks import Mask, MaskLike, as_mask
 from rankmath.linalg.rationals import exact_matrix
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Objects, as_array
@@ -41,11 +41,9 @@ def _attracting_rank(run: ArrayRun) -> tuple[int | None, str]:
     return found
 
 
-@quantity(
+@predicate(
     f"undirected{_SIGNATURE}",
     latex=r"\text{{sphere LayerNorm under an undirected mask with self-loops, in one piece}}",
-    example="undirected(X, W_V, W_QK, allowed)",
-    value="truth",
 )
 def undirected(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
     """the mask is symmetric, every token sees itself, and it is in one piece"""
@@ -55,23 +53,16 @@ def undirected(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Trut
     )
 
 
-@quantity(
-    f"no_mask{_SIGNATURE}",
-    latex=r"\text{{sphere LayerNorm, no mask, }}n=d",
-    example="no_mask(X, W_V, W_QK, allowed)",
-    value="truth",
-)
+@predicate(f"no_mask{_SIGNATURE}", latex=r"\text{{sphere LayerNorm, no mask, }}n=d")
 def no_mask(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
     """every token sees every token, and there are as many tokens as dimensions"""
     n, d = np.shape(run[X])
     return Truth(bool(np.all(run[allowed])) and n == d)
 
 
-@quantity(
+@predicate(
     f"attracts_at_full_rank{_SIGNATURE}",
     latex=r"\text{{an equilibrium }}\mathrm{{LN}}(A(X)XW_V)=X\text{{ of rank }}n\text{{ attracts a neighbourhood}}",
-    example="attracts_at_full_rank(X, W_V, W_QK, allowed)",
-    value="truth",
 )
 def attracts_at_full_rank(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
     """near X there is an equilibrium of full rank that attracts a neighbourhood; proved in balls"""
@@ -79,11 +70,9 @@ def attracts_at_full_rank(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: s
     return Truth(None if rank is None else rank == min(np.shape(run[X])), words)
 
 
-@quantity(
+@predicate(
     f"none_attracts{_SIGNATURE}",
     latex=r"\text{{no equilibrium }}\mathrm{{LN}}(A(X)XW_V)=X\text{{ of rank above one attracts}}",
-    example="none_attracts(X, W_V, W_QK, allowed)",
-    value="truth",
 )
 def none_attracts(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
     """no equilibrium of rank above one attracts a neighbourhood: refuted by one, not decided by none"""
@@ -172,11 +161,9 @@ wu2024_conjecture = Statement(
 )
 
 
-@quantity(
+@predicate(
     "at_rest(X: array, W_V: array, allowed: array)",
     latex=r"\text{{uniform attention }}A\text{{ over a mask, unit tokens with }}AXW_V=DX,\ D>0\text{{ diagonal}}",
-    example="at_rest(X, W_V, allowed)",
-    value="truth",
 )
 def at_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
     """unit tokens that rest under uniform attention over the mask, values W_V and division by their norms;
@@ -184,12 +171,7 @@ def at_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
     return Truth(resting_scales(run[X], run[W_V], run[allowed]) is not None)
 
 
-@quantity(
-    "collapses(X: array)",
-    latex=r"\mu(X(t))\to0",
-    example="collapses(X)",
-    value="truth",
-)
+@predicate("collapses(X: array)", latex=r"\mu(X(t))\to0")
 def collapses(run: ArrayRun, X: str) -> Truth:
     """tokens at rest collapse only if all are equal"""
     rows = run[X]

@@ -14,7 +14,7 @@ from rankmath.certificates.issue import issue
 from rankmath.equilibria.designs import Design
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate, quantity
 from rankmath.linalg.masks import Mask, MaskLike, as_mask
 from rankmath.linalg.rationals import exact_matrix
 from rankmath.validation import ArrayLike, InvalidArgument, Number, as_count
@@ -37,24 +37,17 @@ def _shown(design: Design, key: str) -> Certificate:
 # -- Theorem A ---------------------------------------------------------------------------------------------------
 
 
-@quantity(
-    "decreasing(mu: array)",
-    latex=r"\mu_1>\dots>\mu_n>0,\ n\ge2",
-    example="decreasing(mu)",
-    value="truth",
-)
+@predicate("decreasing(mu: array)", latex=r"\mu_1>\dots>\mu_n>0,\ n\ge2")
 def decreasing(run: ArrayRun, mu: str) -> Truth:
     """at least two numbers, all positive, each smaller than the one before"""
     values = run[mu].tolist()
     return Truth(len(values) >= 2 and all(a > b > 0 for a, b in pairwise(values)))
 
 
-@quantity(
+@predicate(
     "causal_identity_attracts(mu: array)",
     latex=r"\text{{causal mask, }}W_{{QK}}/\sqrt{{d_{{qk}}}}=([j>i])_{{ij}},\ e_iW_V=\mu_ie_i-\mu_{{i-1}}e_{{i-1}}:"
     r"\ \mathrm{{LN}}(A(I)W_V)=I\text{{, and its Jacobian has the eigenvalues }}\mu_k/\mu_i\ (i<k)\text{{ and }}0",
-    example="causal_identity_attracts(mu)",
-    value="truth",
 )
 def causal_identity_attracts(run: ArrayRun, mu: str) -> Truth:
     """under the causal mask with W_QK/√d_qk the ones above the diagonal and rows μ_i e_i − μ_{i−1} e_{i−1} of W_V,
@@ -126,11 +119,9 @@ own_stable_causal_every_n = Statement(
 # -- Theorem B ---------------------------------------------------------------------------------------------------
 
 
-@quantity(
+@predicate(
     "sees_predecessor(allowed: array, ratio: array)",
     latex=r"\text{{sphere LayerNorm, }}n=d\ge2,\text{{ token }}i\text{{ sees itself and }}i-1,\ 0<g<1",
-    example="sees_predecessor(allowed, ratio)",
-    value="truth",
 )
 def sees_predecessor(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """at least two tokens, each of which sees itself and its predecessor, and a number g between 0 and 1"""
@@ -139,12 +130,10 @@ def sees_predecessor(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     return Truth(n >= 2 and bool(mask.diagonal().all() and mask.diagonal(-1).all()) and 0 < g < 1)
 
 
-@quantity(
+@predicate(
     "path_attracts(allowed: array, ratio: array)",
     latex=r"\text{{integer logits and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}g^{{j-1}}e_j\text{{ have an "
     r"equilibrium of rank }}n\text{{ that attracts, near }}I\text{{, eigenvalues near }}g^{{k}}\text{{ and }}0",
-    example="path_attracts(allowed, ratio)",
-    value="truth",
 )
 def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """the weights of Theorem B, integers and rounded powers of g, have near X = I an equilibrium of rank n that
@@ -153,12 +142,10 @@ def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     return _proved([_path(mask, g, mask.n)])
 
 
-@quantity(
+@predicate(
     "every_rank_attracts(allowed: array, ratio: array)",
     latex=r"\text{{integer logits and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}g^{{j-1}}e_j\text{{ have "
     r"attracting equilibria of all ranks }}1,\dots,n",
-    example="every_rank_attracts(allowed, ratio)",
-    value="truth",
 )
 def every_rank_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """one weight pair, that of Theorem B, has for every k = 1, …, n an equilibrium of rank k that attracts a ball
@@ -200,7 +187,7 @@ def path_instance(mask: MaskLike, tokens: int, ratio: Number = Fraction(1, 2)) -
         raise InvalidArgument("mask: a token that does not see itself and its predecessor; both are needed")
     if not 0 < g < 1:
         raise InvalidArgument(f"ratio: {g} given; a number between 0 and 1 is needed")
-    return ArrayInstance({"allowed": graph.allowed, "ratio": boxed([g])[0]})
+    return ArrayInstance({"allowed": graph.allowed, "ratio": g})
 
 
 def draw_paths(rng: Rng, size: int) -> ArrayInstance:
@@ -285,12 +272,10 @@ def token_count(run: ArrayRun, tokens: str) -> Fraction:
     return Fraction(int(run[tokens]))
 
 
-@quantity(
+@predicate(
     "rank_two_attracts(tokens: array)",
     latex=r"\text{{no mask, }}d=2:\ n-1\text{{ tokens }}e_1\text{{ and one }}e_2\text{{ attract, for the closed "
     r"form of }}W_{{QK}},W_V",
-    example="rank_two_attracts(tokens)",
-    value="truth",
 )
 def rank_two_attracts(run: ArrayRun, tokens: str) -> Truth:
     """without a mask, in two dimensions, the closed form in doubles has near n − 1 tokens e_1 and one e_2 an
@@ -341,12 +326,10 @@ own_stable_rank_two_every_n = Statement(
 # -- Wu et al., Theorem 3, item 2 ----------------------------------------------------------------------------------
 
 
-@quantity(
+@predicate(
     "spares_an_open_set(tokens: array)",
     latex=r"\text{{causal mask, sphere LayerNorm: for some weights the }}X(0)\in(S^{{n-1}})^n\text{{ whose orbits "
     r"do not converge to rank one have positive measure}}",
-    example="spares_an_open_set(tokens)",
-    value="truth",
 )
 def spares_an_open_set(run: ArrayRun, tokens: str) -> Truth:
     """under the causal mask there are weights, those of Theorem A, and a ball of starts that all converge to an
@@ -386,12 +369,10 @@ wu2024_3_measure = Statement(
 # -- orthogonal values ---------------------------------------------------------------------------------------------
 
 
-@quantity(
+@predicate(
     "orthogonal_rest(X: array, W_V: array, allowed: array)",
     latex=r"\text{{sphere LayerNorm, }}W_V\text{{ orthogonal, }}n\le d,\text{{ self-loops, quasi-strongly "
     r"connected, unit tokens not all equal}}",
-    example="orthogonal_rest(X, W_V, allowed)",
-    value="truth",
 )
 def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
     """W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that
@@ -405,11 +386,9 @@ def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
     return Truth(bool(orthogonal and units and apart and reached and x.shape[0] <= x.shape[1]))
 
 
-@quantity(
+@predicate(
     "collapsing_neighbours(X: array)",
     latex=r"\text{{arbitrarily near }}X\text{{ there are starts with }}\mu(X(t))\to0",
-    example="collapsing_neighbours(X)",
-    value="truth",
 )
 def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
     """arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere): det of the Gram matrix

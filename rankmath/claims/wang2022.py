@@ -11,11 +11,11 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays, exact_array
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate, quantity
 from rankmath.linalg.stochastic import stationary
 from rankmath.validation import Array, ArrayLike, as_count
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import boxed, exact_stochastic, stacked
+from rankmath.verification.exact import exact_stochastic, stacked
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN, WANG
 from rankmath.verification.statement import Statement
@@ -28,12 +28,7 @@ def _after(run: ArrayRun, A: str, z: str, t: str) -> Array:
     return y
 
 
-@quantity(
-    "never_zero(A: array, z: array)",
-    latex=r"{0}^t{1}\ne0\text{{ for all }}t",
-    example="never_zero(A, z)",
-    value="truth",
-)
+@predicate("never_zero(A: array, z: array)", latex=r"{0}^t{1}\ne0\text{{ for all }}t")
 def never_zero(run: ArrayRun, A: str, z: str) -> Truth:
     """A^t z is never 0: it is not 0 at t = n"""
     y = run[z]
@@ -42,11 +37,9 @@ def never_zero(run: ArrayRun, A: str, z: str) -> Truth:
     return Truth(bool((y != 0).any()))
 
 
-@quantity(
+@predicate(
     "low_pass(A: array, z: array)",
     latex=r"\frac{{\|\mathrm{{HC}}[{0}^t{1}]\|_2}}{{\|\mathrm{{DC}}[{0}^t{1}]\|_2}}\to0\quad(t\to\infty)",
-    example="low_pass(A, z)",
-    value="truth",
 )
 def low_pass(run: ArrayRun, A: str, z: str) -> Truth:
     """‖HC[A^t z]‖/‖DC[A^t z]‖ → 0, DC the part along 1 and HC the rest: so it is exactly where πᵀz ≠ 0, π the
@@ -100,7 +93,7 @@ def filter_instance(A: ArrayLike, z: ArrayLike, t: int = 1) -> ArrayInstance:
     """A positive row-stochastic matrix, a signal z, and a number of steps t."""
     A = exact_stochastic("A", A, positive=True)
     z = exact_array("z", z, (len(A),))
-    return ArrayInstance({"A": A, "z": z, "t": boxed([Fraction(as_count("t", t, least=0))])[0]})
+    return ArrayInstance({"A": A, "z": z, "t": Fraction(as_count("t", t, least=0))})
 
 
 def draw_signals(rng: Rng, size: int, *, blind: bool) -> ArrayInstance:

@@ -10,7 +10,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate, quantity
 from rankmath.validation import ArrayLike, InvalidArgument, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import boxed, rational
@@ -19,12 +19,10 @@ from rankmath.verification.papers import WU
 from rankmath.verification.statement import Statement
 
 
-@quantity(
+@predicate(
     "every_rank(sizes: array, w: array)",
     latex=r"\text{{under the causal mask, }}W_{{QK}}=0,\ W_V=I+{1}S,\text{{ for every }}1\le k\le\min(n,d)"
     r"\text{{ there is an }}X\text{{ of rank }}k\text{{ with }}\mathrm{{LN}}(AXW_V)=X",
-    example="every_rank(sizes, w)",
-    value="truth",
 )
 def every_rank(run: ArrayRun, sizes: str, w: str) -> Truth:
     """under the causal mask, W_QK = 0 and W_V = I + wS (S with ones on the superdiagonal) there is for every
@@ -51,7 +49,7 @@ def shift_instance(tokens: int, dim: int, w: ArrayLike) -> ArrayInstance:
     n, d, number = as_count("tokens", tokens), as_count("dim", dim), rational("w", w)
     if number <= n - 1:
         raise InvalidArgument(f"w: {number} given; a number greater than tokens − 1 = {n - 1} is needed")
-    return ArrayInstance({"sizes": np.asarray([n, d]), "w": boxed([number])[0]})
+    return ArrayInstance({"sizes": np.asarray([n, d]), "w": number})
 
 
 def exhibit_every_rank(tokens: int = 6, dim: int = 5, w: int = 7) -> Certificate:

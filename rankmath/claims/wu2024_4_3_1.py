@@ -9,7 +9,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import NotIssued, certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import boxed, rational
@@ -19,14 +19,12 @@ from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Verdict
 
 
-@quantity(
+@predicate(
     "two_token_equilibria(w: array)",
     latex=r"\text{{with }}n=d=2,\text{{ the causal mask, }}W_{{QK}}=0,\ "
     r"W_V=\begin{{pmatrix}}1&{0}\\0&1\end{{pmatrix}},\ X_1=(0,1),"
     r"\text{{ token 2 rests exactly at }}(0,1),(-\tfrac1{0},s),(-\tfrac1{0},-s)\text{{, with multipliers }}"
     r"\tfrac12,1+s,1-s,\ s=\sqrt{{1-{0}^{{-2}}}}",
-    example="two_token_equilibria(w)",
-    value="truth",
 )
 def two_token_equilibria(run: ArrayRun, w: str) -> Truth:
     """beside a first token at (0, 1), under the causal mask, W_QK = 0 and W_V = [[1, w], [0, 1]], the second
@@ -88,7 +86,7 @@ def two_token_instance(w: ArrayLike) -> ArrayInstance:
     number = rational("w", w)
     if number <= 1:
         raise InvalidArgument(f"w: {number} given; a number greater than 1 is needed")
-    return ArrayInstance({"w": boxed([number])[0]})
+    return ArrayInstance({"w": number})
 
 
 wu2024_4_3_1 = Statement(

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate
 from rankmath.linalg.rationals import exact_matrix
 from rankmath.validation import ArrayLike, InvalidArgument, Objects
 from rankmath.verification.draws import Rng
@@ -22,7 +21,7 @@ from rankmath.verification.exact import boxed, rational
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN, WU
 from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Outcome, Verdict
+from rankmath.verification.verdict import Verdict
 
 
 def _vector(run: ArrayRun, x: str) -> list[Fraction]:
@@ -52,17 +51,15 @@ def _far(y: list[Fraction], w: Fraction) -> bool:
     return y[-2] < 0 and w * w * y[-2] ** 2 >= sum(v * v for v in y)
 
 
-@quantity("unit_vector(x: array)", latex=r"\|{0}\|_2=1", example="unit_vector(x)", value="truth")
+@predicate("unit_vector(x: array)", latex=r"\|{0}\|_2=1")
 def unit_vector(run: ArrayRun, x: str) -> Truth:
     """x has norm 1"""
     return Truth(sum(v * v for v in _vector(run, x)) == 1)
 
 
-@quantity(
+@predicate(
     "in_printed_set(x: array, w: array)",
     latex=r"x_i<0\ (i\le d-2),\ x_{{d-1}}\le-\tfrac1{1},\ \sum_{{i\le d-2}}(x_i/x_{{d-1}})^2\le\sqrt{{{1}^2-1}}",
-    example="in_printed_set(x, w)",
-    value="truth",
 )
 def in_printed_set(run: ArrayRun, x: str, w: str) -> Truth:
     """x_i < 0 for i ≤ d − 2, x_{d−1} ≤ −1/w and Σ_{i≤d−2} (x_i/x_{d−1})² ≤ √(w² − 1); nothing on x_d"""
@@ -73,13 +70,11 @@ def in_printed_set(run: ArrayRun, x: str, w: str) -> Truth:
     return Truth(total**2 <= number**2 - 1)
 
 
-@quantity(
+@predicate(
     "in_repaired_set(x: array, w: array)",
     latex=r"x_i\le0\ (i\le d-1),\ x_{{d-1}}\le-\tfrac1{1},\ |x_1|,\dots,|x_{{d-1}}|\text{{ log-concave "
     r"without gaps, or }}"
     r"{1}|x_b|\le\sqrt{{{1}^2-1}}\,|x_{{b+1}}|\ (b\le d-2)",
-    example="in_repaired_set(x, w)",
-    value="truth",
 )
 def in_repaired_set(run: ArrayRun, x: str, w: str) -> Truth:
     """x_i ≤ 0 for i ≤ d − 1, x_{d−1} ≤ −1/w, and |x_1|, …, |x_{d−1}| log-concave without gaps, or
@@ -89,11 +84,8 @@ def in_repaired_set(run: ArrayRun, x: str, w: str) -> Truth:
     return Truth(inside and (_is_log_concave(row) or _is_graded(row, number)))
 
 
-@quantity(
-    "stays_far(x: array, w: array)",
-    latex=r"y=({0}+e_d)(I+{1}S)\text{{ has }}y_{{d-1}}/\|y\|_2\le-\tfrac1{1}",
-    example="stays_far(x, w)",
-    value="truth",
+@predicate(
+    "stays_far(x: array, w: array)", latex=r"y=({0}+e_d)(I+{1}S)\text{{ has }}y_{{d-1}}/\|y\|_2\le-\tfrac1{1}"
 )
 def stays_far(run: ArrayRun, x: str, w: str) -> Truth:
     """y/‖y‖ with y = (x + e_d)(I + wS) has (d − 1)-th coordinate at most −1/w"""
@@ -103,11 +95,9 @@ def stays_far(run: ArrayRun, x: str, w: str) -> Truth:
     return Truth(_far(y, number), f"exact rationals: w²y_{{d−1}}² = {left} against ‖y‖² = {right}")
 
 
-@quantity(
+@predicate(
     "stays_in_repaired_set(x: array, w: array)",
     latex=r"y/\|y\|_2\text{{ with }}y=({0}+e_d)(I+{1}S)\text{{ is in the same set}}",
-    example="stays_in_repaired_set(x, w)",
-    value="truth",
 )
 def stays_in_repaired_set(run: ArrayRun, x: str, w: str) -> Truth:
     """y/‖y‖ with y = (x + e_d)(I + wS) is in the set again: log-concave where x was, graded where x was"""
@@ -133,7 +123,7 @@ def vector_instance(x: ArrayLike, w: ArrayLike) -> ArrayInstance:
         )
     if sum(v * v for v in row) != 1:
         raise InvalidArgument("x: not of norm 1; an exact unit vector is needed")
-    return ArrayInstance({"x": boxed(row), "w": boxed([number])[0]})
+    return ArrayInstance({"x": boxed(row), "w": number})
 
 
 def draw_vectors(rng: Rng, size: int, *, repaired: bool) -> ArrayInstance:
@@ -163,8 +153,7 @@ def draw_leaving(rng: Rng, size: int) -> ArrayInstance:
 
 
 def certify(instance: ArrayInstance, verdict: Verdict) -> Certificate:
-    kind: Literal["holds", "violates"] = "holds" if verdict.outcome == Outcome.HOLDS else "violates"
-    return certify_arrays("wu2024:L13", instance.arrays, kind=kind)
+    return certify_arrays("wu2024:L13", instance.arrays, kind=verdict.kind)
 
 
 def exhibit_leaving() -> Certificate:

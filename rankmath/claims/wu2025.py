@@ -11,10 +11,10 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_arrays, exact_array
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate, quantity
 from rankmath.validation import Array, ArrayLike, Bools, InvalidArgument, Objects, as_count
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import boxed, exact_stochastic, rational, stacked
+from rankmath.verification.exact import exact_stochastic, rational, stacked
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN, WU_BIAS
 from rankmath.verification.statement import Statement
@@ -65,11 +65,10 @@ def tail(run: ArrayRun, P: str, j: Fraction) -> Fraction:
     return Fraction(max(_rollout(run, P)[:, int(j) :].sum(axis=1))) if j < run.rows else Fraction(0)
 
 
-@quantity(
+@predicate(
     "windowed(P: array, w: number)",
     latex=r"{0}^{{(s)}}_{{ij}}>0\text{{ where }}0\le i-j<{1}\text{{, else }}0",
     example="windowed(P, 2)",
-    value="truth",
 )
 def windowed(run: ArrayRun, P: str, w: Fraction) -> Truth:
     """every token sees itself and the w − 1 before it, and no other; w = n is the causal mask"""
@@ -86,11 +85,10 @@ def least_within(run: ArrayRun, P: str, w: Fraction) -> Fraction:
     return Fraction(run[P][:, _window(run.rows, int(w))].min())
 
 
-@quantity(
+@predicate(
     "prefixed(P: array, k: number)",
     latex=r"{0}^{{(s)}}_{{ij}}>0\text{{ where }}j\le\max(i,{1})\text{{, else }}0",
     example="prefixed(P, 2)",
-    value="truth",
 )
 def prefixed(run: ArrayRun, P: str, k: Fraction) -> Truth:
     """every token sees the first k tokens and those before it, and no other"""
@@ -125,14 +123,14 @@ def causal_instance(P: ArrayLike) -> ArrayInstance:
 def window_instance(P: ArrayLike, w: int) -> ArrayInstance:
     """The same, and the width w ≥ 2 of the window."""
     layers = exact_stochastic("P", P)
-    return ArrayInstance({"P": layers, "w": boxed([Fraction(as_count("w", w, least=2))])[0]})
+    return ArrayInstance({"P": layers, "w": Fraction(as_count("w", w, least=2))})
 
 
 def prefix_instance(P: ArrayLike, prefix: int) -> ArrayInstance:
     """The same, and the length of the prefix, at least 1 and at most n."""
     layers = exact_stochastic("P", P)
     length = as_count("prefix", prefix, least=1, most=layers.shape[-1])
-    return ArrayInstance({"P": layers, "prefix": boxed([Fraction(length)])[0]})
+    return ArrayInstance({"P": layers, "prefix": Fraction(length)})
 
 
 def draw_layers(rng: Rng, size: int, *, mask: str, extreme: bool = False) -> ArrayInstance:
@@ -302,7 +300,7 @@ def decay_instance(E: ArrayLike, a: ArrayLike) -> ArrayInstance:
     E, decay = exact_array("E", E, (None, None)), rational("a", a)
     if E.shape[0] != E.shape[1] or len(E) < 2 or not (E > 0).all() or not 0 < decay < 1:
         raise InvalidArgument("E, a: a square positive matrix of 2 rows or more and 0 < a < 1 are needed")
-    return ArrayInstance({"E": E, "a": boxed([decay])[0]})
+    return ArrayInstance({"E": E, "a": decay})
 
 
 def draw_decay(rng: Rng, size: int) -> ArrayInstance:
@@ -351,12 +349,7 @@ own_decay = Statement(
 )
 
 
-@quantity(
-    "kept(a: array, c: array)",
-    latex=r"(1+{0})^{{-(t+1)}}\ge {1}\text{{ for all }}t\ge0",
-    example="kept(a, c)",
-    value="truth",
-)
+@predicate("kept(a: array, c: array)", latex=r"(1+{0})^{{-(t+1)}}\ge {1}\text{{ for all }}t\ge0")
 def kept(run: ArrayRun, a: str, c: str) -> Truth:
     """the second of two tokens with equal logits and decay a = e^(−m) keeps at least c of itself at every depth"""
     depth = _too_deep(Fraction(run.letter(a)), Fraction(run.letter(c)))
@@ -376,7 +369,7 @@ def theta_instance(a: ArrayLike, c: ArrayLike) -> ArrayInstance:
     decay, constant = rational("a", a), rational("c", c)
     if not 0 < decay < 1 or not 0 < constant * (1 + decay) <= 1:
         raise InvalidArgument(f"a, c: {decay} and {constant} given; 0 < a < 1 and 0 < c ≤ 1/(1 + a) are needed")
-    return ArrayInstance({"a": boxed([decay])[0], "c": boxed([constant])[0]})
+    return ArrayInstance({"a": decay, "c": constant})
 
 
 def draw_constants(rng: Rng, size: int) -> ArrayInstance:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankmath.arithmetic.protocol import System
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar, Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate, quantity
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import threshold, unbox
 from rankmath.validation import Array
@@ -100,12 +100,7 @@ def count(run: ArrayRun, v: str) -> int:
     return int(np.shape(run[v])[-1])
 
 
-@quantity(
-    "positive_stochastic(A: array)",
-    latex=r"{0}>0\text{{ entrywise, every row of sum }}1",
-    example="positive_stochastic(A)",
-    value="truth",
-)
+@predicate("positive_stochastic(A: array)", latex=r"{0}>0\text{{ entrywise, every row of sum }}1")
 def positive_stochastic(run: ArrayRun, A: str) -> Truth:
     """every entry is positive, and every row sums to 1 exactly"""
     return Truth(bool((run[A] > 0).all() and (run[A].sum(axis=-1) == 1).all()))

@@ -7,6 +7,7 @@ and a claim's own file may add what only it needs.
 from __future__ import annotations
 
 import pkgutil
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -124,6 +125,18 @@ def quantity(
     return register
 
 
+def predicate(
+    signature: str,
+    *,
+    latex: str | Callable[..., str],
+    example: str = "",
+    words: dict[str, tuple[str, ...]] | None = None,
+) -> Callable[[Measure], Measure]:
+    """Register a function that is true or false; its example is the call by the names of its arguments."""
+    call = re.sub(r": \w+", "", signature)
+    return quantity(signature, latex=latex, example=example or call, value="truth", words=words)
+
+
 _ONE = (Parameter("x", "number"),)
 
 for _name, _latex, _meaning in (
@@ -193,5 +206,6 @@ __all__ = [
     "Function",
     "Parameter",
     "function",
+    "predicate",
     "quantity",
 ]

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankmath.arithmetic.protocol import System
 from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import quantity
+from rankmath.formula.language import predicate, quantity
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run, exponent, scalar_function, unbox
 from rankmath.linalg import norms
@@ -423,40 +423,25 @@ def gram_height(run: Run, X: tuple[str, int]) -> Scalar:
 # -- predicates --------------------------------------------------------------------------------------------
 
 
-@quantity("self_loops()", latex=r"\text{{every token sees itself}}", example="self_loops()", value="truth")
+@predicate("self_loops()", latex=r"\text{{every token sees itself}}")
 def self_loops(run: Run) -> Truth:
     """every token sees itself"""
     return Truth(run.mask.has_self_loops)
 
 
-@quantity(
-    "quasi_strongly_connected()",
-    latex=r"\text{{the mask is quasi-strongly connected}}",
-    example="quasi_strongly_connected()",
-    value="truth",
-)
+@predicate("quasi_strongly_connected()", latex=r"\text{{the mask is quasi-strongly connected}}")
 def quasi_strongly_connected(run: Run) -> Truth:
     """the mask is quasi-strongly connected: some token reaches every other along its edges"""
     return Truth(run.mask.is_quasi_strongly_connected)
 
 
-@quantity(
-    "strongly_connected()",
-    latex=r"\text{{the mask is strongly connected}}",
-    example="strongly_connected()",
-    value="truth",
-)
+@predicate("strongly_connected()", latex=r"\text{{the mask is strongly connected}}")
 def strongly_connected(run: Run) -> Truth:
     """the mask is strongly connected"""
     return Truth(run.mask.is_strongly_connected)
 
 
-@quantity(
-    "orthogonal_values()",
-    latex=r"\text{{every }}W^{{l,h}}\text{{ is orthogonal}}",
-    example="orthogonal_values()",
-    value="truth",
-)
+@predicate("orthogonal_values()", latex=r"\text{{every }}W^{{l,h}}\text{{ is orthogonal}}")
 def orthogonal_values(run: Run) -> Truth:
     """every W[l, h] is exactly orthogonal"""
     d = run.net.dim
@@ -483,11 +468,8 @@ def _one_by_one(predicate: Callable[[bytes], bool], matrices: Array) -> bool | B
     return found[0] if matrices.ndim == 2 else np.asarray(found)
 
 
-@quantity(
-    "definite(W: weight)",
-    latex=r"\operatorname{{sym}}{0}\text{{ is definite}}",
-    example="definite(W_QK[0, 0])",
-    value="truth",
+@predicate(
+    "definite(W: weight)", latex=r"\operatorname{{sym}}{0}\text{{ is definite}}", example="definite(W_QK[0, 0])"
 )
 def definite(run: Run, W: Place) -> Truth:
     """the symmetric part of W is positive or negative definite, decided in exact rationals"""
@@ -496,9 +478,7 @@ def definite(run: Run, W: Place) -> Truth:
     return Truth(_one_by_one(lambda data: _is_definite(data, run.net.dim), np.asarray(stack[layer, head])))
 
 
-@quantity(
-    "invertible(W: weight)", latex=r"{0}\text{{ is invertible}}", example="invertible(W[0, 0])", value="truth"
-)
+@predicate("invertible(W: weight)", latex=r"{0}\text{{ is invertible}}", example="invertible(W[0, 0])")
 def invertible(run: Run, W: Place) -> Truth:
     """W is invertible, decided in exact rationals"""
     array, layer, head = W
@@ -549,11 +529,9 @@ def _is_orthogonal(data: bytes, d: int) -> bool:
     )
 
 
-@quantity(
+@predicate(
     "disjoint_blocks()",
     latex=r"\text{{heads read and write disjoint coordinates, and the input is zero where they write}}",
-    example="disjoint_blocks()",
-    value="truth",
 )
 def disjoint_blocks(run: Run) -> Truth:
     """heads read and write disjoint coordinates, and the input is zero where heads and biases write"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from rankmath.printing import quotient
 from rankmath.validation import Json
@@ -49,6 +49,11 @@ class Verdict:
     def ratio(self) -> float:
         """lhs/rhs, the tightness of the instance; at most 1 where the statement holds."""
         return ratio(self.log_lhs - self.log_rhs)
+
+    @property
+    def kind(self) -> Literal["holds", "violates"]:
+        """What a certificate of this instance says."""
+        return "holds" if self.outcome == Outcome.HOLDS else "violates"
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a Verdict has four outcomes: compare verdict.outcome with Outcome.HOLDS, …")
