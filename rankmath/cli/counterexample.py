@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from rankmath.cli.app import as_json, complete_keys
+
+if TYPE_CHECKING:
+    from rankmath.certificates.certificate import Certificate
+    from rankmath.report.counterexamples import Shown
 
 
 @click.command()
@@ -46,7 +51,7 @@ def counterexample(
 
     Example: rankmath counterexample layernorm --tokens 2 --dim 2 --rank 2 --mask complete --stable --plot
     """
-    from rankmath.report.counterexamples import equilibrium_shown, refutation_shown
+    from rankmath.report.counterexamples import refutation_shown
     from rankmath.validation import InvalidArgument
 
     options = {"--tokens": tokens, "--dim": dim, "--rank": rank, "--mask": mask, "--stable": stable or None}
@@ -55,24 +60,48 @@ def counterexample(
         if tokens is None or dim is None or rank is None:
             name = next(name for name in ("--tokens", "--dim", "--rank") if options[name] is None)
             raise InvalidArgument(f"{name}: not given; layernorm needs --tokens, --dim and --rank")
-        shown = equilibrium_shown(
-            tokens,
-            dim,
-            rank,
-            output,
-            mask=mask or "causal",
-            stable=stable,
-            norm=norm or "sphere",
-            seed=seed or 0,
-            plot=plot,
-        )
+        sizes = (tokens, dim, rank)
+        shown = _equilibrium(sizes, mask or "causal", norm or "sphere", seed or 0, output, stable=stable, plot=plot)
     else:
         for name, value in options.items():
             if value is not None:
                 raise InvalidArgument(f"{name}: {value} given; it belongs to layernorm, not to a statement")
-        shown = refutation_shown(what, output)
+        shown = refutation_shown(what, _exhibit(what), output)
     if as_json:
         click.echo(json.dumps(shown.plain(), indent=1))
     else:
         click.echo(shown.text())
     sys.exit(0 if shown.proved else 1)
+
+
+def _exhibit(key: str) -> Certificate:
+    """The certificate that refutes the statement, or shows what it says exists."""
+    from rankmath.claims import statement, statements
+    from rankmath.validation import InvalidArgument
+
+    exhibit = statement(key).exhibit
+    if exhibit is None:
+        known = ", ".join(name for name, entry in statements().items() if entry.exhibit is not None)
+        raise InvalidArgument(f"key: {key!r} given; no counterexample is known. There is one for {known}")
+    return exhibit()
+
+
+def _equilibrium(
+    sizes: tuple[int, int, int], mask: str, norm: str, seed: int, folder: str, *, stable: bool, plot: bool
+) -> Shown:
+    """Construct it and prove it; a search that finds none is told, and no error."""
+    from rankmath.equilibria import constructions
+    from rankmath.equilibria.portraits import portrait_data
+    from rankmath.report.counterexamples import Shown, equilibrium_shown
+
+    tokens, dim, rank = sizes
+    what = f"LayerNorm equilibrium, {tokens} tokens in dimension {dim}, rank {rank}, {mask} mask, norm {norm}"
+    try:
+        found = constructions.layernorm_equilibrium(*sizes, mask=mask, stable=stable, norm=norm, seed=seed)
+    except RuntimeError as not_found:
+        return Shown(what, (str(not_found),), False, "")
+    proof = found.certify(stable=True if stable else None)
+    portrait = None
+    if plot and proof.proved:
+        portrait = portrait_data(found, ball=None if proof.attraction is None else proof.attraction.ball)
+    return equilibrium_shown(what, found, proof, folder, portrait)

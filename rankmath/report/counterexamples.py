@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING
 from rankmath.campaigns.conjecture import in_latex, in_python
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.certificate import exact as exact_notation
-from rankmath.claims import statement, statements
 from rankmath.files import folder as make_folder
 from rankmath.files import write
 from rankmath.report.latex import exact_data, identifier
+from rankmath.report.portraits import plot_portrait, write_portrait
 from rankmath.report.sources import certificate_file
 from rankmath.report.theorems import document, letters
-from rankmath.validation import InvalidArgument, Json
+from rankmath.validation import Json
 from rankmath.verification.instance import NetworkInstance
 
 if TYPE_CHECKING:
     from rankmath.equilibria.certify import EquilibriumProof
     from rankmath.equilibria.equilibrium import Equilibrium
+    from rankmath.equilibria.portraits import Picture
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,8 @@ class Shown:
         return "\n".join((*where, f"{self.what}:", *lines, "", self.latex))
 
 
-def refutation_shown(key: str, folder: str | os.PathLike[str]) -> Shown:
+def refutation_shown(key: str, certificate: Certificate, folder: str | os.PathLike[str]) -> Shown:
     """Write the certificate that refutes (or exhibits) the statement `key`; what the checker finds in it."""
-    exhibit = statement(key).exhibit
-    if exhibit is None:
-        known = ", ".join(name for name, entry in statements().items() if entry.exhibit is not None)
-        raise InvalidArgument(f"key: {key!r} given; no counterexample is known. There is one for {known}")
-    certificate = exhibit()
     shown = _written(key, certificate, folder, data_table(exact_data(certificate.data)))
     words = (*shown.words, *letters(key))
     return replace(shown, words=words, beside=(_theorem_beside(shown, certificate),))
@@ -75,31 +71,17 @@ def _written(what: str, certificate: Certificate, folder: str | os.PathLike[str]
 
 
 def equilibrium_shown(
-    tokens: int,
-    dim: int,
-    rank: int,
+    what: str,
+    equilibrium: Equilibrium,
+    proof: EquilibriumProof,
     folder: str | os.PathLike[str],
-    *,
-    mask: str,
-    stable: bool,
-    norm: str = "sphere",
-    seed: int = 0,
-    plot: bool = False,
+    portrait: Picture | None = None,
 ) -> Shown:
     """An equilibrium of self-attention with LayerNorm: its certificate, written, and what the checker finds in it.
 
-    Beside the certificate lie the theorem as LaTeX, which compiles alone, and, if asked for, a picture with its
-    numbers (see `portraits`). Where balls do not prove all that was asked for there is no
-    certificate, and the claims say why.
+    Beside the certificate lie the theorem as LaTeX, which compiles alone, and the picture of its portrait with the
+    numbers. Where balls do not prove all that was asked for there is no certificate, and the claims say why.
     """
-    from rankmath.equilibria.constructions import layernorm_equilibrium
-
-    what = f"LayerNorm equilibrium, {tokens} tokens in dimension {dim}, rank {rank}, {mask} mask, norm {norm}"
-    try:
-        equilibrium = layernorm_equilibrium(tokens, dim, rank, mask=mask, stable=stable, norm=norm, seed=seed)
-    except RuntimeError as not_found:
-        return Shown(what, (str(not_found),), False, "")
-    proof = equilibrium.certify(stable=True if stable else None)
     weights = {name: exact_notation(getattr(equilibrium, name)) for name in ("W_V", "W_QK")}
     # The weights are exact; the tokens are the nearest doubles of a proved point, so a few decimals say enough.
     rows = r"\\".join("&".join(f"{x:.6f}" for x in row) for row in equilibrium.X)
@@ -109,11 +91,13 @@ def equilibrium_shown(
         return Shown(what, tuple(map(str, proof.claims)), False, tex)
     certificate = proof.certificate()
     shown = _written(what, certificate, folder, tex)
-    shown = replace(
-        shown, words=(*map(str, proof.claims), "and by the checker, from the file alone:", *shown.words)
-    )
-    beside = (_theorem_beside(shown, certificate), *_picture_beside(shown, equilibrium, proof, plot=plot))
-    return replace(shown, beside=beside)
+    words = (*map(str, proof.claims), "and by the checker, from the file alone:", *shown.words)
+    beside = [_theorem_beside(shown, certificate)]
+    if portrait is not None:
+        picture = Path(beside[0]).with_suffix(".png")
+        plot_portrait(portrait, picture)
+        beside += [str(picture), str(write_portrait(portrait, picture.with_suffix(".csv")))]
+    return replace(shown, words=words, beside=tuple(beside))
 
 
 def handed_over(
@@ -130,23 +114,6 @@ def _theorem_beside(shown: Shown, certificate: Certificate) -> str:
     """Write the theorem, a document that compiles alone, next to the certificate; its name."""
     assert shown.file is not None
     return str(write(Path(shown.file).with_suffix(".tex"), document([certificate])))
-
-
-def _picture_beside(
-    shown: Shown, equilibrium: Equilibrium, proof: EquilibriumProof, *, plot: bool
-) -> Iterator[str]:
-    """Draw the picture next to the certificate, if asked for; its name, and that of its numbers."""
-    if plot:
-        from rankmath.equilibria.portraits import portrait_data
-        from rankmath.report.portraits import plot_portrait, write_portrait
-
-        assert shown.file is not None
-        tex = Path(shown.file).with_suffix(".tex")
-        data = portrait_data(equilibrium, ball=None if proof.attraction is None else proof.attraction.ball)
-        picture = tex.with_suffix(".png")
-        plot_portrait(data, picture)
-        yield str(picture)
-        yield str(write_portrait(data, tex.with_suffix(".csv")))
 
 
 def data_table(lines: Iterable[str]) -> str:

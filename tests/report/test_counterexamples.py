@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
 from rankmath.claims import statements
+from rankmath.cli import main
 from rankmath.equilibria import constructions
 from rankmath.equilibria.constructions import layernorm_equilibrium
-from rankmath.report.counterexamples import equilibrium_shown, refutation_shown
+from rankmath.report.counterexamples import Shown
 from rankmath.report.theorems import document, letters
+
+
+def asked(*arguments: object, folder: Path) -> Shown:
+    """What `rankmath counterexample` shows."""
+    told = CliRunner().invoke(
+        main, ["counterexample", *map(str, arguments), "--output", str(folder), "--json"], standalone_mode=False
+    )
+    if told.exception is not None and not isinstance(told.exception, SystemExit):
+        raise told.exception
+    plain = json.loads(told.stdout)
+    assert told.exit_code == (0 if plain["proved"] else 1)
+    return Shown(**{name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()})
+
+
+def equilibrium(*sizes: int, folder: Path, options: str = "") -> Shown:
+    named = zip(("--tokens", "--dim", "--rank"), sizes, strict=True)
+    return asked("layernorm", *(part for pair in named for part in pair), *options.split(), folder=folder)
 
 
 @pytest.mark.parametrize("key", [key for key, entry in statements().items() if entry.exhibit is not None])
 def test_the_file_is_accepted_and_its_numbers_are_in_the_latex(key: str, tmp_path: Path) -> None:
-    shown = refutation_shown(key, tmp_path / "new")
+    shown = asked(key, folder=tmp_path / "new")
     assert shown.proved
     assert shown.file is not None
     assert shown.id is not None
@@ -35,13 +55,13 @@ def test_a_proved_statement_has_no_counterexample(tmp_path: Path) -> None:
     with pytest.raises(
         ValueError, match=r"key: .own:tv. given; no counterexample is known\. There is one for .*dong2021:norm, "
     ):
-        refutation_shown("own:tv", tmp_path)
+        asked("own:tv", folder=tmp_path)
     with pytest.raises(ValueError, match="key: 'own:nothing' given; `rankmath list` shows all"):
-        refutation_shown("own:nothing", tmp_path)
+        asked("own:nothing", folder=tmp_path)
 
 
 def test_an_attracting_equilibrium_of_full_rank_is_proved(tmp_path: Path) -> None:
-    shown = equilibrium_shown(2, 2, 2, tmp_path, mask="complete", stable=True)
+    shown = equilibrium(2, 2, 2, folder=tmp_path, options="--mask complete --stable")
     assert shown.proved
     assert shown.file is not None
     by_balls, by_checker = "existence: proved", "and by the checker, from the file alone:"
@@ -53,7 +73,7 @@ def test_an_attracting_equilibrium_of_full_rank_is_proved(tmp_path: Path) -> Non
 @pytest.mark.parametrize("sizes", [(2, 2, 2), (3, 3, 3)])
 def test_latex_picture_and_numbers_lie_beside_the_certificate(sizes: tuple[int, int, int], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    shown = equilibrium_shown(*sizes, tmp_path, mask="complete", stable=True, plot=True)
+    shown = equilibrium(*sizes, folder=tmp_path, options="--mask complete --stable --plot")
     assert shown.file is not None
     assert {Path(name).suffix for name in shown.beside} == {".tex", ".png", ".csv"}
     assert {Path(name).stem for name in shown.beside} == {Path(shown.file).stem}
@@ -71,7 +91,7 @@ def test_latex_picture_and_numbers_lie_beside_the_certificate(sizes: tuple[int, 
 
 def test_standard_layernorm_and_seeds_are_shown(tmp_path: Path) -> None:
     first, other = (
-        equilibrium_shown(2, 3, 2, tmp_path, mask="complete", stable=False, norm="standard", seed=seed)
+        equilibrium(2, 3, 2, folder=tmp_path, options=f"--mask complete --norm standard --seed {seed}")
         for seed in (1, 2)
     )
     assert first.proved
@@ -85,7 +105,7 @@ def test_what_is_not_found_is_said_and_not_an_error(tmp_path: Path, monkeypatch:
         raise RuntimeError("no stable equilibrium found in 60 restarts")
 
     monkeypatch.setattr(constructions, "layernorm_equilibrium", searched)
-    shown = equilibrium_shown(2, 2, 2, tmp_path, mask="causal", stable=True)
+    shown = equilibrium(2, 2, 2, folder=tmp_path, options="--stable")
     assert (shown.proved, shown.words) == (False, ("no stable equilibrium found in 60 restarts",))
 
 
@@ -95,7 +115,7 @@ def test_what_is_not_proved_has_no_certificate_and_says_why(
     # An equilibrium of rank two, claimed to have rank one.
     found = replace(layernorm_equilibrium(2, 2, 2), rank=1)
     monkeypatch.setattr(constructions, "layernorm_equilibrium", lambda *sizes, **options: found)
-    shown = equilibrium_shown(2, 2, 2, tmp_path, mask="causal", stable=False)
+    shown = equilibrium(2, 2, 2, folder=tmp_path)
     assert not shown.proved
     assert shown.file is None
     assert any(line.startswith("rank: REFUSED") for line in shown.words)
