@@ -88,10 +88,10 @@ class EquilibriumProof:
     d_qk: int
     norm: str
     claims: tuple[Claim, ...]
-    existence: Existence | None
-    minor: Minor | None
-    attraction: Attraction | None
-    escape: Escape | None
+    existence: Existence | None = None
+    minor: Minor | None = None
+    attraction: Attraction | None = None
+    escape: Escape | None = None
     undecided: str = ""
     order: tuple[int, ...] | None = None
     contraction: Contraction | None = None
@@ -158,16 +158,8 @@ class EquilibriumProof:
         at = self.existence
         if at is None or self.minor is None:
             raise InvalidArgument(f"proof: {self.refused[0]}; only a proof of every claim makes a certificate")
-        data: dict[str, Data] = {
-            "W_V": self.W_V,
-            "W_QK": self.W_QK,
-            "mask": self.mask.allowed.astype(int),
-            "d_qk": self.d_qk,
-            "norm": self.norm,
-            "tokens": [at.centre[c] for c in at.clusters],
-            "radius": at.radius,
-            "rank": self.minor.at_most,
-        }
+        tokens = [at.centre[c] for c in at.clusters]
+        data = self._map() | {"tokens": tokens, "radius": at.radius, "rank": self.minor.at_most}
         hints: dict[str, Data] = {
             "clusters": at.clusters,
             "support": [[int(a in row) for a in range(len(self.W_V))] for row in at.support],
@@ -182,18 +174,13 @@ class EquilibriumProof:
             hints["S"] = self.attraction.S
         return Certificate(statement, STATEMENTS[statement], data, hints, str(self))
 
+    def _map(self) -> dict[str, Data]:
+        """The map whose equilibrium it is."""
+        weights = {"W_V": self.W_V, "W_QK": self.W_QK, "mask": self.mask.allowed.astype(int)}
+        return {**weights, "d_qk": self.d_qk, "norm": self.norm}
+
     def _contracting(self, statement: str, at: Contraction) -> Certificate:
-        data: dict[str, Data] = {
-            "W_V": self.W_V,
-            "W_QK": self.W_QK,
-            "mask": self.mask.allowed.astype(int),
-            "d_qk": self.d_qk,
-            "norm": self.norm,
-            "tokens": self.X,
-            "rank": at.rank,
-            "ball": at.radius,
-            "rate": at.rate,
-        }
+        data = self._map() | {"tokens": self.X, "rank": at.rank, "ball": at.radius, "rate": at.rate}
         hints: dict[str, Data] = {
             "support": at.support,
             "pivots": at.pivots,
@@ -241,10 +228,6 @@ def certify_design(design: Design) -> EquilibriumProof:
         d_qk=1,
         norm="sphere",
         claims=tuple(claims),
-        existence=None,
-        minor=None,
-        attraction=None,
-        escape=None,
         contraction=proof,
         centre=design.X,
     )
@@ -320,8 +303,6 @@ def certify_equilibrium(
         claims=tuple(claims),
         existence=existence,
         minor=minor,
-        attraction=None,
-        escape=None,
         order=places,
     )
     if existence is None or stable is None:

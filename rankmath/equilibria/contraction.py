@@ -82,14 +82,11 @@ class Contraction:
         )
 
 
-def prove_contraction(design: Design, *, room: Fraction = Fraction(1, 2)) -> Contraction:
+def prove_contraction(design: Design) -> Contraction:
     """The largest box, up to a factor of two, that the weights of the design's limit make contract.
 
-    Where the limit's Jacobian is triangular and attention sharp enough, the eigenvalues too, to 2⁻²⁴.
-
-    Parameters
-    ----------
-    room : the rate is 1 − room·(1 − ρ)/2 with ρ the spectral radius of the limit; less room, larger box.
+    The rate is 1 − (1 − ρ)/4 with ρ the spectral radius of the limit. Where the limit's Jacobian is triangular and
+    attention sharp enough, the eigenvalues too, to 2⁻²⁴.
 
     Examples
     --------
@@ -99,8 +96,8 @@ def prove_contraction(design: Design, *, room: Fraction = Fraction(1, 2)) -> Con
     (True, Fraction(7, 8), 3)
     """
     slope = Fraction(design.limit_rate)
-    rate = 1 - (1 - slope) * room / 2
-    logs = design.log_weights(float(1 - (1 - slope) * room))
+    rate = 1 - (1 - slope) / 4
+    logs = design.log_weights(float(1 - (1 - slope) / 2))
     fine = design.log_weights(float(DISC) / 2, diagonal=False) if design.resolved else logs
     coarse = int(3 * logs.max()) + _SPARE_BITS + 8 * len(design.X)
     bits = int(2 * logs.max() + fine.max()) + _SPARE_BITS + 8 * len(design.X)

@@ -26,6 +26,8 @@ from rankmath.validation import InvalidArgument, Number, as_count
 
 # Scale factors are rounded to so many bits, so that products with integer logits stay exact in doubles.
 _RATIO_BITS = 24
+# Steps after which the search for a Hamiltonian path gives up.
+_MOST_STEPS = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,22 +177,20 @@ def causal_design(tokens: int, ratio: Number = Fraction(1, 2)) -> Design:
     )
 
 
-def path_weights(
-    tokens: int, gap: int, ratio: Number = Fraction(1, 2), first: int | None = None
-) -> tuple[Floats, Floats]:
+def path_weights(tokens: int, gap: int, ratio: Number = Fraction(1, 2)) -> tuple[Floats, Floats]:
     """W_V and W_QK of Theorem B: integers for logits, (−1)^{i−j} ν_j, j ≤ i, for values.
 
     Token i attends to itself and to its predecessor with logit s_i; every other logit is smaller by the gap L at
-    least: s_i = L + 1 (s_0 = ``first``, by default 2L + 2n, so that −e_0 keeps to itself too), M_iq = 1 for
-    q < i − 1, and M_qi = M_{q,i−1} − M_iq − (−1)^{i+q} above the diagonal.
+    least: s_i = L + 1 (s_0 = 2L + 2n, so that −e_0 keeps to itself too), M_iq = 1 for q < i − 1, and
+    M_qi = M_{q,i−1} − M_iq − (−1)^{i+q} above the diagonal.
 
     Examples
     --------
-    >>> W_V, W_QK = path_weights(3, 20, first=0)
+    >>> W_V, W_QK = path_weights(3, 20)
     >>> W_QK
-    array([[  0., -20., -22.],
-           [ 21.,  21.,   1.],
-           [  1.,  21.,  21.]])
+    array([[46., 26., 24.],
+           [21., 21.,  1.],
+           [ 1., 21., 21.]])
     >>> W_V
     array([[ 1.  ,  0.  ,  0.  ],
            [-1.  ,  0.5 ,  0.  ],
@@ -199,7 +199,7 @@ def path_weights(
     n, L = as_count("tokens", tokens), as_count("gap", gap)
     nu = scale_factors(n, ratio)
     M = np.zeros((n, n))
-    s = [2 * L + 2 * n if first is None else first] + [L + 1] * (n - 1)
+    s = [2 * L + 2 * n] + [L + 1] * (n - 1)
     for i in range(n):
         M[i, : max(i - 1, 0)] = 1
         M[i, max(i - 1, 0) : i + 1] = s[i]
@@ -217,7 +217,6 @@ def path_design(
     *,
     rank: int | None = None,
     mask: MaskLike = "complete",
-    first: int | None = None,
 ) -> Design:
     """Theorem B: tokens 0 … k − 1 near e_0 … e_{k−1} and all others near −e_0, an equilibrium of rank k.
 
@@ -240,7 +239,7 @@ def path_design(
         raise InvalidArgument("mask: every token must see itself and its predecessor; see `hamiltonian_order`")
     sharp = gap is None
     L = sharp_gap(n, ratio) if gap is None else gap
-    W_V, M = path_weights(n, L, ratio, first)
+    W_V, M = path_weights(n, L, ratio)
     X = np.eye(n)
     X[k:] = -X[0]
     attended = graph.allowed & along
@@ -293,12 +292,8 @@ def rank_two_design(tokens: int) -> Design:
     )
 
 
-def hamiltonian_order(mask: Mask, *, most: int = 200_000) -> tuple[int, ...] | None:
+def hamiltonian_order(mask: Mask) -> tuple[int, ...] | None:
     """An order of the tokens in which each sees its predecessor, by depth-first search; None if none is found.
-
-    Parameters
-    ----------
-    most : steps of the search after which it gives up.
 
     Examples
     --------
@@ -313,7 +308,7 @@ def hamiltonian_order(mask: Mask, *, most: int = 200_000) -> tuple[int, ...] | N
             steps += 1
             if len(path) == mask.n:
                 return tuple(path)
-            if steps > most:
+            if steps > _MOST_STEPS:
                 return None
             following = next((j for j in tried[-1] if j not in path), None)
             if following is None:
@@ -325,8 +320,8 @@ def hamiltonian_order(mask: Mask, *, most: int = 200_000) -> tuple[int, ...] | N
     return None
 
 
-def sharp_gap(tokens: int, ratio: Number = Fraction(1, 2), *, disc: float | None = 2.0**-24) -> int:
-    """A gap L for which `prove_contraction` finds room, and resolves the spectrum into discs of that radius.
+def sharp_gap(tokens: int, ratio: Number = Fraction(1, 2)) -> int:
+    """A gap L for which `prove_contraction` finds room, and resolves the spectrum into discs of radius 2⁻²⁴.
 
     Attention outside of S_i is at most e^{−L}, and the proof needs it below 1/w² and below 1/(w·w'), where w and w'
     are the ranges of `log_weights` for the rate of `prove_contraction` and for the discs. They grow with L only
@@ -342,7 +337,7 @@ def sharp_gap(tokens: int, ratio: Number = Fraction(1, 2), *, disc: float | None
     for _ in range(20):
         design = path_design(n, gap, ratio)
         logs = float(design.log_weights((1 + design.limit_rate) / 2).max())
-        fine = logs if disc is None else float(design.log_weights(disc / 2, diagonal=False).max())
+        fine = float(design.log_weights(2.0**-25, diagonal=False).max())
         needed = math.ceil(math.log(2) * (max(fine, logs) + 2 * logs)) + 40 + 12 * n
         if needed <= gap:
             break

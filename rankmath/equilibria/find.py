@@ -106,8 +106,8 @@ def frame_of(net: Network | Equilibrium, *, tokens: int | None = None) -> Equili
     )
 
 
-def escaping(equilibrium: Equilibrium, *, margin: float = 1e-6) -> tuple[int, int]:
-    """How many eigenvalues of the Jacobian lie outside the unit circle, and how many on it up to the margin.
+def escaping(equilibrium: Equilibrium) -> tuple[int, int]:
+    """How many eigenvalues of the Jacobian lie outside the unit circle, and how many on it to 10⁻⁶.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def escaping(equilibrium: Equilibrium, *, margin: float = 1e-6) -> tuple[int, in
     (0, 0)
     """
     moduli = np.abs(np.linalg.eigvals(jacobian(equilibrium.X, *equilibrium.system)))
-    return int((moduli > 1 + margin).sum()), int((np.abs(moduli - 1) <= margin).sum())
+    return int((moduli > 1 + 1e-6).sum()), int((np.abs(moduli - 1) <= 1e-6).sum())
 
 
 def _numerical_rank(X: Floats) -> int:

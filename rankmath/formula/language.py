@@ -125,16 +125,10 @@ def quantity(
     return register
 
 
-def predicate(
-    signature: str,
-    *,
-    latex: str | Callable[..., str],
-    example: str = "",
-    words: dict[str, tuple[str, ...]] | None = None,
-) -> Callable[[Measure], Measure]:
+def predicate(signature: str, *, latex: str, example: str = "") -> Callable[[Measure], Measure]:
     """Register a function that is true or false; its example is the call by the names of its arguments."""
     call = re.sub(r": \w+", "", signature)
-    return quantity(signature, latex=latex, example=example or call, value="truth", words=words)
+    return quantity(signature, latex=latex, example=example or call, value="truth")
 
 
 _ONE = (Parameter("x", "number"),)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -195,12 +195,6 @@ def _long_log(value: Fraction) -> float:
 def _log_integer(n: int) -> float:
     shift = max(0, n.bit_length() - 1000)
     return math.log(n >> shift) + shift * math.log(2.0)
-
-
-class Arithmetic(Protocol):
-    """The functions of one number system on single numbers (or, for float64, batches of them)."""
-
-    name: str
 
 
 def ball_expc(x: arb) -> arb:

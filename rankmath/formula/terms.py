@@ -95,16 +95,12 @@ class Number(Term):
 
     value: Fraction
 
-    __str__ = Term.__str__
-
 
 @dataclass(frozen=True, slots=True)
 class Letter(Term):
     """A letter, a word or an index: n, d_qk, inf, l."""
 
     name: str
-
-    __str__ = Term.__str__
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +110,6 @@ class Item(Term):
     array: str
     index: tuple[Term, ...]
 
-    __str__ = Term.__str__
-
 
 @dataclass(frozen=True, slots=True)
 class Operation(Term):
@@ -124,8 +118,6 @@ class Operation(Term):
     operator: str
     terms: tuple[Term, ...]
 
-    __str__ = Term.__str__
-
 
 @dataclass(frozen=True, slots=True)
 class Call(Term):
@@ -133,8 +125,6 @@ class Call(Term):
 
     function: str
     terms: tuple[Term, ...]
-
-    __str__ = Term.__str__
 
     # A predicate such as row_stochastic(P) is a formula too.
     def __and__(self, other: Formula) -> Formula:
@@ -161,16 +151,12 @@ class Relation(_Relational):
     left: Term
     right: Term
 
-    __str__ = Term.__str__
-
 
 @dataclass(frozen=True, slots=True)
 class Both(_Relational):
     """All of several formulas."""
 
     formulas: tuple[Formula, ...]
-
-    __str__ = Term.__str__
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +165,6 @@ class Every(_Relational):
 
     index: str
     formula: Formula
-
-    __str__ = Term.__str__
 
 
 Formula: TypeAlias = Relation | Both | Every | Call

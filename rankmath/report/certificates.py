@@ -40,7 +40,7 @@ class Refusal:
     reason: str
 
 
-def build(*, instances: int = INSTANCES) -> Iterator[Certificate | Refusal]:
+def build() -> Iterator[Certificate | Refusal]:
     """Every certificate the registry can give, in its order; the same ones each time."""
     for statement in statements().values():
         if statement.exhibit is not None:
@@ -49,10 +49,10 @@ def build(*, instances: int = INSTANCES) -> Iterator[Certificate | Refusal]:
             except NotIssued as refused:
                 yield Refusal(statement.key, str(refused))
         if statement.certificate is not None or (statement.exhibit is None and not statement.arrays):
-            yield from _instances(statement, instances)
+            yield from _instances(statement)
 
 
-def _instances(statement: Statement, most: int) -> Iterator[Certificate | Refusal]:
+def _instances(statement: Statement) -> Iterator[Certificate | Refusal]:
     issued: dict[str, Certificate] = {}
     reason = "no instance of the registered status was drawn"
     for source in _sources(statement):
@@ -69,7 +69,7 @@ def _instances(statement: Statement, most: int) -> Iterator[Certificate | Refusa
                 issued[certificate.id] = certificate
                 yield certificate
                 break
-        if len(issued) == most:
+        if len(issued) == INSTANCES:
             return
     if not issued and reason:
         yield Refusal(statement.key, reason)

@@ -25,7 +25,7 @@ from rankmath.formula.terms import (
     walk,
 )
 from rankmath.symbolic.bound import Bound
-from rankmath.symbolic.proof import Expr, Proof
+from rankmath.symbolic.proof import Expr
 from rankmath.symbolic.quantities import AT_LEAST_ONE, NONNEGATIVE, POSITIVE, Quantity
 from rankmath.validation import InvalidArgument
 
@@ -54,7 +54,7 @@ class Stated(Protocol):
     def hypotheses(self) -> tuple[Formula, ...]: ...
 
 
-def bound_of(statement: Stated, part: int = 0, proof: Proof | None = None) -> Bound:
+def bound_of(statement: Stated, part: int = 0) -> Bound:
     """The bound a statement gives: the right side of inequality number `part` of its conclusion."""
     formula = statement.formula
     assert not isinstance(formula, str)
@@ -68,7 +68,7 @@ def bound_of(statement: Stated, part: int = 0, proof: Proof | None = None) -> Bo
     quantities = _quantities(relation.right, statement.where)
     hypothesis = ", ".join(filter(None, (words(given) for given in statement.hypotheses))) or "none"
     side: Literal["upper", "lower"] = "upper" if relation.operator in ("<=", "<") else "lower"
-    return Bound(statement.key, side, expression, quantities, hypothesis, proof)
+    return Bound(statement.key, side, expression, quantities, hypothesis)
 
 
 def to_sympy(term: Term) -> Expr:
