@@ -22,7 +22,8 @@ from rankmath.attention.plain import check_one_sequence
 from rankmath.attention.tokens import Tokens
 from rankmath.dynamics.trace import layers_centred
 from rankmath.linalg.masks import Mask
-from rankmath.linalg.metrics import ATTENTION_METRICS, TOKEN_METRICS, dirichlet_energy
+from rankmath.linalg.metrics import ATTENTION_METRICS, TOKEN_METRICS, dirichlet_energy, size_of
+from rankmath.linalg.norms import composite, frobenius
 from rankmath.model.network import Attention, LayerNorm, Network
 from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument, Number, as_choice, as_count
 
@@ -156,13 +157,8 @@ def _log_of(name: str, tokens: Tokens, whole: tuple[Floats, float], sphere: list
         if not center:
             return math.inf
         return sigma + math.log(float(np.linalg.norm(R)) / center) - float(to_numpy(tokens.log_center)[0, 0])
-    size = np.linalg.norm if name == "mu-ratio" else _composite
-    return sigma - unit + math.log(float(size(R)) / float(size(X)))
-
-
-def _composite(X: Floats) -> float:
-    sizes = np.abs(X)
-    return math.sqrt(float(sizes.sum(axis=0).max()) * float(sizes.sum(axis=1).max()))
+    kind = frobenius if name == "mu-ratio" else composite
+    return sigma - unit + math.log(float(kind(R)) / float(kind(X)))
 
 
 def _attentions(net: Network, l: int, X: Floats, tokens: Tokens) -> Iterator[Floats]:
@@ -207,16 +203,6 @@ def _measured_balls(net: Network, X: Array, metrics: Sequence[str], bits: int) -
     return Columns(values, logs, "balls", {name: tuple(column) for name, column in found.items()})
 
 
-def _frobenius(R: Array) -> Number:
-    return sum((x * x for x in R.flat), 0 * R.flat[0]).nonnegative_part().sqrt()
-
-
-def _ball_composite(R: Array) -> Number:
-    sizes, largest = np.abs(R), np.frompyfunc(lambda a, b: a.max(b), 2, 1)
-    product = largest.reduce(np.add.reduce(sizes, axis=0)) * largest.reduce(np.add.reduce(sizes, axis=1))
-    return product.sqrt()
-
-
 def _ball_gap(X: Array, center: Array, R: Array) -> Number:
     """1 − mean cosine = Σ_{i<j} ‖û_i − û_j‖²/(n(n−1)), from the residual where tokens are nearly parallel.
 
@@ -246,11 +232,15 @@ def _of_residual(metric: Callable[[Array], Number], X: Array, center: Array, R: 
     return metric(R)
 
 
+def _of_both(norm: Callable[..., Array], X: Array, center: Array, R: Array) -> Number:
+    return size_of(norm, R) / size_of(norm, X)
+
+
 _BALL_METRICS: dict[str, Callable[[Array, Array, Array], Number]] = {
     **{name: partial(_of_tokens, f) for name, f in TOKEN_METRICS.items()},
-    "relative-residual": lambda X, c, R: _ball_composite(R) / _ball_composite(X),
-    "mu-ratio": lambda X, c, R: _frobenius(R) / _frobenius(X),
-    "high-low-ratio": lambda X, c, R: _frobenius(R) / (_frobenius(c) * _frobenius(0 * R[:, :1] + 1)),
+    "relative-residual": partial(_of_both, composite),
+    "mu-ratio": partial(_of_both, frobenius),
+    "high-low-ratio": lambda X, c, R: size_of(frobenius, R) / size_of(frobenius, c + 0 * R),
     **{name: partial(_of_residual, TOKEN_METRICS[name]) for name in (*CENTRED, "dirichlet-energy")},
     "mean-average-distance": _ball_gap,
     "cosine-gap": _ball_gap,

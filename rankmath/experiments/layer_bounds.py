@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankmath.attention.plain import attention_matrices, check_one_sequence
-from rankmath.dynamics.columns import _composite, _sigma, _whole
+from rankmath.dynamics.columns import _sigma, _whole
 from rankmath.dynamics.trace import layers_centred
+from rankmath.linalg.norms import composite
 from rankmath.model.network import Attention, Network
 from rankmath.validation import ArrayLike, Floats, InvalidArgument
 
@@ -75,8 +76,8 @@ def layer_bounds(net: Network, X: ArrayLike) -> tuple[LayerBound, ...]:
         raise InvalidArgument("net: only attention alone, without mask and position term, has these bounds")
     states = list(layers_centred(Float64(X), net, X))
     run, n = trace(net, X), len(X)
-    composite = [_sigma(t) + math.log(_composite(t.residual)) if t.residual.any() else -math.inf for t in states]
-    measured = dict(zip(KEYS, (run.log_diameter.tolist(), composite, run.log_residual.tolist()), strict=True))
+    spreads = [_sigma(t) + math.log(composite(t.residual)) if t.residual.any() else -math.inf for t in states]
+    measured = dict(zip(KEYS, (run.log_diameter.tolist(), spreads, run.log_residual.tolist()), strict=True))
     steps: dict[str, list[float]] = {key: [] for key in KEYS}
     wholes: dict[str, list[float]] = {key: [] for key in KEYS}
     for l, attention in enumerate(net.attentions):
@@ -108,7 +109,7 @@ def _sizes(attention: Attention) -> _Sizes:
         value = attention.value[h] if attention.output is None else attention.value[h] @ attention.output[h]
         W.append(_spectral(attention.value[h], None if attention.output is None else attention.output[h]))
         W_QK.append(_spectral(attention.query[h], None if attention.key is None else attention.key[h].T))
-        beta = max(beta, float(np.abs(query).sum(axis=0).max()) * _composite(value))
+        beta = max(beta, float(np.abs(query).sum(axis=0).max()) * float(composite(value)))
     return _Sizes(np.asarray(W), np.asarray(W_QK), beta)
 
 

@@ -14,7 +14,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from rankmath.arithmetic.balls import Balls
+from rankmath.arithmetic.float64 import Float64
 from rankmath.linalg.masks import MaskLike, as_mask
+from rankmath.linalg.norms import composite, frobenius
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array, as_choice, as_count
 
 Numbers: TypeAlias = Array
@@ -35,8 +38,8 @@ def relative_residual(X: ArrayLike, norm: Literal["composite", "frobenius"] = "c
     """
     X = _tokens(X)
     as_choice("norm", norm, ("composite", "frobenius"))
-    size = _frobenius if norm == "frobenius" else _composite
-    return size(_centred(X)) / size(X)
+    kind = frobenius if norm == "frobenius" else composite
+    return size_of(kind, _centred(X)) / size_of(kind, X)
 
 
 def high_low_ratio(X: ArrayLike) -> Number:
@@ -48,7 +51,7 @@ def high_low_ratio(X: ArrayLike) -> Number:
     1.0
     """
     X = _tokens(X)
-    return _frobenius(_centred(X)) / _frobenius(X - _centred(X))
+    return size_of(frobenius, _centred(X)) / size_of(frobenius, X - _centred(X))
 
 
 # -- pairs of tokens ---------------------------------------------------------------------------------------
@@ -177,8 +180,8 @@ def effective_rank(X: ArrayLike, of: Literal["singular", "eigen"] = "singular", 
     as_choice("of", of, ("singular", "eigen"))
     values = singular_squares(X, centred=centred)
     if of == "singular":
-        values = _root(values)
-    return _exp(_entropy(values / np.add.reduce(values, axis=-1, keepdims=True)))
+        values = _by_entry("sqrt", values)
+    return _by_entry("exp", _entropy(values / np.add.reduce(values, axis=-1, keepdims=True)))
 
 
 def isometry_gap(X: ArrayLike) -> Number:
@@ -197,7 +200,7 @@ def isometry_gap(X: ArrayLike) -> Number:
         )
     squares = singular_squares(X)
     with np.errstate(divide="ignore"):
-        return _log(_sum(squares, -1) / n) - _sum(_log(squares), -1) / n
+        return _by_entry("log", _sum(squares, -1) / n) - _sum(_by_entry("log", squares), -1) / n
 
 
 # -- attention ---------------------------------------------------------------------------------------------
@@ -227,7 +230,7 @@ def spectral_gap(P: ArrayLike) -> Number:
     """
     squares = singular_squares(_tokens(P, "P", least=2))
     with np.errstate(divide="ignore"):
-        return _root(squares[..., 0] / squares[..., 1])
+        return _by_entry("sqrt", squares[..., 0] / squares[..., 1])
 
 
 def attention_rollout(P: ArrayLike, *, skip: float = 0.5) -> Number:
@@ -299,37 +302,12 @@ def _of_balls(X: Numbers) -> bool:
 
 def _like(A: Numbers, X: Numbers) -> Numbers:
     """Doubles as numbers of X's kind: each is exact as a ball."""
-    if not _of_balls(X):
-        return A
-    from flint import arb
-
-    exact: Numbers = np.frompyfunc(lambda a: arb(float(a)), 1, 1)(A)
-    return exact
+    return Balls().asarray(A) if _of_balls(X) else A
 
 
-def _by_entry(name: str, a: Number) -> Number:
+def _by_entry(function: str, a: Number) -> Number:
     """√, log or exp of every entry; of balls, √ of what is known not to be negative."""
-    if not _of_balls(np.asarray(a)):
-        return {"sqrt": np.sqrt, "log": np.log, "exp": np.exp}[name](a)
-
-    def one(x: Number) -> Number:
-        if name == "sqrt":
-            return x.nonnegative_part().sqrt()
-        return x.log() if name == "log" else x.exp()
-
-    return np.frompyfunc(one, 1, 1)(a)
-
-
-def _root(a: Number) -> Number:
-    return _by_entry("sqrt", a)
-
-
-def _log(a: Number) -> Number:
-    return _by_entry("log", a)
-
-
-def _exp(a: Number) -> Number:
-    return _by_entry("exp", a)
+    return getattr(Balls() if _of_balls(np.asarray(a)) else np, function)(a)[()]
 
 
 def _sum(a: Numbers, axis: int) -> Number:
@@ -337,13 +315,7 @@ def _sum(a: Numbers, axis: int) -> Number:
 
 
 def _product(a: Numbers, b: Numbers) -> Numbers:
-    if not (_of_balls(a) or _of_balls(b)):
-        return a @ b
-    from flint import arb_mat
-
-    left = arb_mat(a.shape[0], a.shape[1], a.ravel().tolist())
-    right = arb_mat(b.shape[0], b.shape[1], b.ravel().tolist())
-    return np.asarray((left * right).entries(), dtype=object).reshape(a.shape[0], b.shape[1])
+    return Balls().product(a, b) if _of_balls(a) else a @ b
 
 
 def _centred(X: Numbers) -> Numbers:
@@ -351,22 +323,13 @@ def _centred(X: Numbers) -> Numbers:
     return centred
 
 
-def _frobenius(X: Numbers) -> Number:
-    return _root(_sum(_sum(X * X, -1), -1))
-
-
-def _composite(X: Numbers) -> Number:
-    sizes = abs(X)
-    return _root(_largest(_sum(sizes, -2)) * _largest(_sum(sizes, -1)))
+def size_of(norm: Callable[..., Array], X: Numbers) -> Number:
+    """A norm of `rankmath.linalg.norms`, of doubles or of balls."""
+    return norm(X, Balls() if _of_balls(X) else Float64(X))
 
 
 def _largest(a: Numbers) -> Number:
-    if not _of_balls(a):
-        return np.max(a, axis=-1)
-    out = a[0]
-    for x in a[1:]:
-        out = out.max(x)
-    return out
+    return Balls().max(a, axis=-1)[..., 0][()] if _of_balls(a) else np.max(a, axis=-1)
 
 
 def _least(a: Numbers) -> Number:
@@ -379,7 +342,7 @@ def _unit_rows(X: Numbers) -> Numbers:
         if not size.all():
             raise InvalidArgument("X: a token is zero; it has no direction")
         X = X / size  # squares neither overflow nor underflow
-    unit: Numbers = X / _root(_sum(X * X, -1))[..., None]
+    unit: Numbers = X / _by_entry("sqrt", _sum(X * X, -1))[..., None]
     return unit
 
 
@@ -439,7 +402,7 @@ def _eigenvalues(G: Numbers) -> Numbers:
     for i in range(n):
         off[i, i] = arb(0)
         E[i, i] = E[i, i] - 1
-    spread, defect = _frobenius(off).abs_upper(), _frobenius(E).abs_upper()
+    spread, defect = size_of(frobenius, off).abs_upper(), size_of(frobenius, E).abs_upper()
     if not defect < 1:
         return np.asarray([arb.nan()] * n, dtype=object)
     stretch = arb(1, defect)
