@@ -37,6 +37,7 @@ def experiment(
 
     NAME is dong-fig2, dong-circle, dong-paths, dong-effectiveness, wu-fig2, wu-temperature or wu-ranks. Each takes
     minutes at its default size, and writes what it found in sentences; --plot draws it, --json has every number.
+    Ctrl-C keeps the steps that are finished.
 
     Example: rankmath experiment wu-fig2 --set layers=32 --plot masks.png
     """
@@ -57,8 +58,7 @@ def experiment(
         plot_curves(outcome.curves, outcome.axes, plot)
     if as_json:
         click.echo(json.dumps(outcome.as_json(), indent=1))
-        return
-    for sentence in outcome.findings:
-        click.echo(sentence)
-    if plot is not None:
-        click.echo(f"plot: {plot}")
+    else:
+        click.echo("\n".join(outcome.findings + ((f"plot: {plot}",) if plot is not None else ())))
+    if outcome.interrupted:
+        raise KeyboardInterrupt("what was finished by then is above")

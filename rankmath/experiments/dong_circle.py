@@ -7,11 +7,13 @@ connection prevents it.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
 from rankmath.experiments.gradients import Parameters, Var, layer_norm, mean_square, train
-from rankmath.experiments.outcome import Curve, Outcome, Step, silent
+from rankmath.experiments.outcome import Curve, Outcome, Part, Step, silent
 from rankmath.experiments.trained import attention_layer, initial_layers
 from rankmath.validation import Floats, InvalidArgument, Json, as_count
 
@@ -79,34 +81,28 @@ def dong_circle(
         as_count("widths", width, least=2)
         if width % HEADS:
             raise InvalidArgument(f"widths: {width} given; it must be a multiple of the {HEADS} heads")
-    curves: list[Curve] = []
-    findings: list[str] = []
-    runs = [(width, name) for width in widths for name in VARIANTS]
-    try:
-        for width, name in runs:
-            skip, mlp = VARIANTS[name]
+
+    def parts() -> Iterator[Part]:
+        for width, (name, (skip, mlp)) in product(widths, VARIANTS.items()):
             p, error = trained_step(width, seed, points=points, steps=steps, skip=skip, mlp=mlp)
             path = trajectory(p, arcs(points)[0][0], length, skip=skip, mlp=mlp)
             apart = np.linalg.norm(path[:, 0] - path[:, 1], axis=-1) / (2 * RADIUS)
-            curves.append(Curve.of(f"width {width}", name, np.arange(len(apart)), apart))
-            for token in (0, 1):
-                label = f"{name}, token {token + 1}"
-                curves.append(Curve.of(f"trajectories, width {width}", label, path[:, token, 0], path[:, token, 1]))
             half = np.flatnonzero(apart < 0.5)
             when = f"half of it is gone after {half[0]} steps" if half.size else "it never falls to a half"
-            findings.append(
-                f"width {width}, {name}: mean squared error {error:.2e}; after {len(apart) - 1} steps the "
-                f"tokens are {apart[-1]:.3g} of a diameter apart, {when}"
+            far = f"the tokens are {apart[-1]:.3g} of a diameter apart, {when}"
+            place = f"trajectories, width {width}"
+            yield Part(
+                f"width {width}, {name}",
+                (
+                    Curve.of(f"width {width}", name, np.arange(len(apart)), apart),
+                    Curve.of(place, f"{name}, token 1", path[:, 0, 0], path[:, 0, 1]),
+                    Curve.of(place, f"{name}, token 2", path[:, 1, 0], path[:, 1, 1]),
+                ),
+                (f"width {width}, {name}: mean squared error {error:.2e}; after {len(apart) - 1} steps {far}",),
             )
-            progress(f"width {width}, {name}")
-    except KeyboardInterrupt:  # minutes of training: what is done is kept
-        if not findings:
-            raise
-        findings.append(f"interrupted: {len(findings)} of {len(runs)} networks were trained")
-    done = {curve.panel for curve in curves}
+
     axes = {f"width {w}": ("step", "distance of the tokens / diameter", "linear", "log") for w in widths}
     axes |= {f"trajectories, width {w}": ("x", "y", "linear", "linear") for w in widths}
-    axes = {panel: axis for panel, axis in axes.items() if panel in done}
     settings: dict[str, Json] = {
         "widths": list(widths),
         "seed": seed,
@@ -114,4 +110,4 @@ def dong_circle(
         "steps": steps,
         "length": length,
     }
-    return Outcome("dong-circle", settings, tuple(curves), tuple(findings), axes)
+    return Outcome.of("dong-circle", settings, axes, parts(), progress)

@@ -9,13 +9,13 @@ the paper's code runs, sampled paths whose attention is computed on the path's o
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from rankmath.dynamics.paths import path_sums
 from rankmath.experiments.gradients import Parameters, Var, cross_entropy, rows, softmax, train
-from rankmath.experiments.outcome import Curve, Outcome, Step, silent
+from rankmath.experiments.outcome import Curve, Outcome, Part, Step, silent
 from rankmath.experiments.trained import as_network, attention_layer, initial_layers
 from rankmath.validation import Array, Floats, Ints, InvalidArgument, Json, as_choice, as_count
 
@@ -148,42 +148,43 @@ def dong_effectiveness(
     as_count("layers", layers)
     as_count("count", count)
     as_count("paths", paths)
-    curves, findings = [], []
     for task in tasks:
-        as_choice("tasks", task, TASKS)
-        _, heads, labels, _ = SIZES[task]
+        heads = SIZES[as_choice("tasks", task, TASKS)][1]
         if dim % heads:
             raise InvalidArgument(f"dim: {dim} given; it must be a multiple of the {heads} heads of {task}")
-        p, loss, data, target = trained_task(
-            task, seed, dim=dim, layers=layers, count=count, steps=steps, progress=progress
-        )
-        rng = np.random.default_rng(seed + 1)
-        fresh = (data, target) if task == "memorisation" else task_data(task, 200, rng)
-        given = {name: Var(value) for name, value in p.items()}
-        whole = float((logits(given, fresh[0], layers=layers, heads=heads).value.argmax(-1) == fresh[1]).mean())
-        terms, sizes = term_accuracy(p, *fresh, layers=layers, heads=heads)
-        again = recomputed_accuracy(p, *fresh, layers=layers, heads=heads, paths=paths, rng=rng)
-        length = np.arange(layers + 1)
-        chance = max(float((fresh[1] == label).mean()) for label in range(labels))
-        curves += [
-            Curve.of(task, "terms (Theorem 2.1, all paths of a length)", length, terms),
-            Curve.of(task, f"recomputed ({paths} sampled paths)", length, again),
-            Curve.of(task, "whole network", length, np.full(layers + 1, whole)),
-            Curve.of(task, "commonest label", length, np.full(layers + 1, chance)),
-            Curve.of(f"{task}: size", "‖sum of the paths‖/‖output‖", length, sizes),
-        ]
-        findings.append(
-            f"{task}: loss {loss:.3f}, whole network {whole:.3f}, commonest label {chance:.3f}; accuracy by "
-            f"path length "
-            f"0..{layers}: terms {_list(terms)}; recomputed {_list(again)}"
-        )
-        progress(task)
+
+    def parts() -> Iterator[Part]:
+        for task in tasks:
+            _, heads, labels, _ = SIZES[task]
+            p, loss, data, target = trained_task(
+                task, seed, dim=dim, layers=layers, count=count, steps=steps, progress=progress
+            )
+            rng = np.random.default_rng(seed + 1)
+            fresh = (data, target) if task == "memorisation" else task_data(task, 200, rng)
+            given = {name: Var(value) for name, value in p.items()}
+            whole = float((logits(given, fresh[0], layers=layers, heads=heads).value.argmax(-1) == fresh[1]).mean())
+            terms, sizes = term_accuracy(p, *fresh, layers=layers, heads=heads)
+            again = recomputed_accuracy(p, *fresh, layers=layers, heads=heads, paths=paths, rng=rng)
+            length = np.arange(layers + 1)
+            chance = max(float((fresh[1] == label).mean()) for label in range(labels))
+            curves = (
+                Curve.of(task, "terms (Theorem 2.1, all paths of a length)", length, terms),
+                Curve.of(task, f"recomputed ({paths} sampled paths)", length, again),
+                Curve.of(task, "whole network", length, np.full(layers + 1, whole)),
+                Curve.of(task, "commonest label", length, np.full(layers + 1, chance)),
+                Curve.of(f"{task}: size", "‖sum of the paths‖/‖output‖", length, sizes),
+            )
+            found = (
+                f"{task}: loss {loss:.3f}, whole network {whole:.3f}, commonest label {chance:.3f}; accuracy by "
+                f"path length 0..{layers}: terms {_list(terms)}; recomputed {_list(again)}"
+            )
+            yield Part(task, curves, (found,))
+
     axes = dict.fromkeys(tasks, ("path length", "accuracy", "linear", "linear"))
     axes |= {f"{task}: size": ("path length", "share of the output", "linear", "log") for task in tasks}
     settings: dict[str, Json] = {"tasks": list(tasks), "seed": seed, "dim": dim, "layers": layers, "count": count}
-    return Outcome(
-        "dong-effectiveness", settings | {"steps": steps, "paths": paths}, tuple(curves), tuple(findings), axes
-    )
+    settings |= {"steps": steps, "paths": paths}
+    return Outcome.of("dong-effectiveness", settings, axes, parts(), progress)
 
 
 def _list(values: Floats) -> str:

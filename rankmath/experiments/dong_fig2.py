@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.dynamics.columns import measure
 from rankmath.experiments.models import first_tokens, given_model
-from rankmath.experiments.outcome import Curve, Outcome, Step, silent
+from rankmath.experiments.outcome import Curve, Outcome, Part, Step, silent
 from rankmath.model.checkpoint import Model
 from rankmath.validation import ArrayLike, Json, as_count
 
@@ -43,29 +44,29 @@ def dong_fig2(
     """
     as_count("tokens", tokens, least=2)
     whole, is_trained = given_model(model, dim=dim, heads=heads, layers=layers, seed=seed)
-    curves, findings = [], []
-    for source in ("trained", "at initialisation") if is_trained else ("at initialisation",):
-        start = whole if source == "trained" or not is_trained else whole.variant(weights="initial", seed=seed)
-        X = first_tokens(start, text=text, tokens=tokens, seed=seed)
-        for name in VARIANTS:
-            logs = measure(start.variant(name).network, X, ["relative-residual"]).logs["relative-residual"]
-            ten = logs / math.log(10)
-            curves.append(Curve.of(source, name, np.arange(len(ten)), ten))
-            findings.append(
-                f"{source}, {name}: log10 of the relative residual {ten[0]:.3f} at the input, {_shown(ten)} "
-                f"by layer"
-            )
-            progress(f"{source}, {name}")
-        for (place, name), values in PAPER.items():
-            if place == source:
-                at = PAPER_LAYERS[: len(values)]
-                curves.append(Curve.of(source, f"{name}, paper (bert-base-cased, float32)", at, np.log10(values)))
-    axes = {curve.panel: ("layer", "log10 of the relative residual", "linear", "linear") for curve in curves}
+    sources = ("trained", "at initialisation") if is_trained else ("at initialisation",)
+
+    def parts() -> Iterator[Part]:
+        for source in sources:
+            start = whole if source == "trained" or not is_trained else whole.variant(weights="initial", seed=seed)
+            X = first_tokens(start, text=text, tokens=tokens, seed=seed)
+            for name in VARIANTS:
+                logs = measure(start.variant(name).network, X, ["relative-residual"]).logs["relative-residual"]
+                ten = logs / math.log(10)
+                curves = [Curve.of(source, name, np.arange(len(ten)), ten)]
+                paper = PAPER.get((source, name), ())
+                if paper:
+                    label = f"{name}, paper (bert-base-cased, float32)"
+                    curves.append(Curve.of(source, label, PAPER_LAYERS[: len(paper)], np.log10(paper)))
+                found = f"log10 of the relative residual {ten[0]:.3f} at the input, {_shown(ten)} by layer"
+                yield Part(f"{source}, {name}", tuple(curves), (f"{source}, {name}: {found}",))
+
+    axes = dict.fromkeys(sources, ("layer", "log10 of the relative residual", "linear", "linear"))
     settings: dict[str, Json] = {"model": None if model is None else whole.kind, "text": text is not None}
     settings |= {"tokens": tokens, "seed": seed}
     if not is_trained:
         settings |= {"dim": dim, "heads": heads, "layers": layers}
-    return Outcome("dong-fig2", settings, tuple(curves), tuple(findings), axes)
+    return Outcome.of("dong-fig2", settings, axes, parts(), progress)
 
 
 def _shown(values: ArrayLike) -> str:

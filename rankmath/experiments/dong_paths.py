@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
 
 import numpy as np
 
 from rankmath.attention.plain import attention_matrices
 from rankmath.dynamics.paths import path_counts, path_sums
 from rankmath.experiments.models import first_tokens, given_model
-from rankmath.experiments.outcome import Curve, Outcome, Step, silent
+from rankmath.experiments.outcome import Curve, Outcome, Part, Step, silent
 from rankmath.linalg.norms import composite
 from rankmath.model.checkpoint import Model
 from rankmath.validation import Floats, Json, as_count
@@ -54,39 +55,39 @@ def dong_paths(
     X = first_tokens(whole, text=text, tokens=tokens, seed=seed)
     net = whole.variant("san+skip").network
     L = net.layers
-    sums = path_sums(net, X)
-    ten, length = math.log(10), np.arange(L + 1)
-    with np.errstate(divide="ignore"):
-        size = np.log10(np.linalg.norm(sums.terms, axis=(1, 2)) / np.linalg.norm(sums.total()))
-    residual = sums.log_residual() / ten
-    progress("path sums")
-    curves = [
-        Curve.of("sums of all paths", "log10 ‖res‖_F of the sum", length, residual),
-        Curve.of("sums of all paths", "log10 ‖sum‖_F/‖output‖_F", length, size),
-    ]
-    # Their attention is that of the whole model; so is ours here.
-    P = attention_matrices(whole.network, X)
-    for label, values in _sampled(P, samples, seed).items():
-        curves.append(
-            Curve.of("single paths, relative residual of the product of attentions", label, length[1:], values)
-        )
-    progress("single paths")
-    for name, (H, depth) in ARCHITECTURES.items():
-        counts = path_counts(depth, H)
-        share = [float(count * 10**12 // sum(counts)) / 1e12 for count in counts]
-        curves.append(Curve.of("share of paths of each length", name, np.arange(depth + 1) / depth, share))
-    progress("counts")
-    longest, biggest = int(np.argmax(residual)), int(np.argmax(size))
-    first = f"{(1 + net.heads) ** L} paths; the largest residual comes from those of length {longest} of {L}, "
-    findings = [first + f"the largest part of the output from length {biggest}"]
-    findings.append(
-        f"log10 of the residual of the sum of all paths of length 0..{L}: {' '.join(f'{x:.2f}' for x in residual)}"
-    )
-    typical = ", ".join(f"{name} {H / (1 + H):.3f}" for name, (H, _) in ARCHITECTURES.items())
-    findings.append(f"mean share of layers that a path does not skip, H/(1+H): {typical}")
+    length = np.arange(L + 1)
+    singles = "single paths, relative residual of the product of attentions"
+
+    def parts() -> Iterator[Part]:
+        sums = path_sums(net, X)
+        with np.errstate(divide="ignore"):
+            size = np.log10(np.linalg.norm(sums.terms, axis=(1, 2)) / np.linalg.norm(sums.total()))
+        residual = sums.log_residual() / math.log(10)
+        largest = f"{(1 + net.heads) ** L} paths; the largest residual comes from those of length "
+        largest += f"{np.argmax(residual)} of {L}, the largest part of the output from length {np.argmax(size)}"
+        logs = " ".join(f"{x:.2f}" for x in residual)
+        curves = [
+            Curve.of("sums of all paths", "log10 ‖res‖_F of the sum", length, residual),
+            Curve.of("sums of all paths", "log10 ‖sum‖_F/‖output‖_F", length, size),
+        ]
+        by_length = f"log10 of the residual of the sum of all paths of length 0..{L}: {logs}"
+        yield Part("path sums", tuple(curves), (largest, by_length))
+        # Their attention is that of the whole model; so is ours here.
+        sampled = _sampled(attention_matrices(whole.network, X), samples, seed)
+        curves = [Curve.of(singles, label, length[1:], values) for label, values in sampled.items()]
+        yield Part("single paths", tuple(curves), ())
+        curves = []
+        for name, (H, depth) in ARCHITECTURES.items():
+            counts = path_counts(depth, H)
+            share = [float(count * 10**12 // sum(counts)) / 1e12 for count in counts]
+            curves.append(Curve.of("share of paths of each length", name, np.arange(depth + 1) / depth, share))
+        typical = ", ".join(f"{name} {H / (1 + H):.3f}" for name, (H, _) in ARCHITECTURES.items())
+        not_skipped = f"mean share of layers that a path does not skip, H/(1+H): {typical}"
+        yield Part("counts", tuple(curves), (not_skipped,))
+
     axes = {
         "sums of all paths": ("path length", "log10", "linear", "linear"),
-        "single paths, relative residual of the product of attentions": ("path length", "median", "linear", "log"),
+        singles: ("path length", "median", "linear", "log"),
         "share of paths of each length": ("path length / L", "share", "linear", "linear"),
     }
     settings: dict[str, Json] = {"model": whole.kind if is_trained else None, "text": text is not None}
@@ -98,7 +99,7 @@ def dong_paths(
         "heads": net.heads,
         "dim": net.dim,
     }
-    return Outcome("dong-paths", settings, tuple(curves), tuple(findings), axes)
+    return Outcome.of("dong-paths", settings, axes, parts(), progress)
 
 
 def _sampled(P: Floats, samples: int, seed: int) -> dict[str, list[float]]:

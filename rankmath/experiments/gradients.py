@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import ndtr
+from threadpoolctl import threadpool_limits
 
 from rankmath.validation import ArrayLike, Floats, Ints
 
@@ -50,11 +51,12 @@ class Var:
 
         def right(g: Floats) -> Floats:
             if b.value.ndim == 2:  # one matrix for the whole batch
-                rows = self.value.reshape(-1, self.shape[-1])
-                return rows.T @ g.reshape(-1, g.shape[-1])
+                return _flat(self.value).T @ _flat(g)
             return np.swapaxes(self.value, -1, -2) @ g
 
-        return Var(self.value @ b.value, ((self, lambda g: g @ np.swapaxes(b.value, -1, -2)), (b, right)))
+        return Var(
+            _times(self.value, b.value), ((self, lambda g: _times(g, np.swapaxes(b.value, -1, -2))), (b, right))
+        )
 
     def split(self, heads: int) -> Var:
         """(..., n, H·k) -> (..., H, n, k)."""
@@ -81,12 +83,24 @@ def var(value: Var | ArrayLike) -> Var:
     return value if isinstance(value, Var) else Var(np.asarray(value))
 
 
+def _flat(a: Floats) -> Floats:
+    """The rows of the whole batch, one below the other."""
+    return a.reshape(-1, a.shape[-1])
+
+
+def _times(a: Floats, b: Floats) -> Floats:
+    """a @ b; one matrix for a whole batch is one product, where NumPy makes one for every sequence."""
+    return (_flat(a) @ b).reshape(*a.shape[:-1], b.shape[-1]) if a.ndim > b.ndim == 2 else a @ b
+
+
 def _like(g: Floats, shape: tuple[int, ...]) -> Floats:
     """The adjoint of broadcasting: sums over the axes that were repeated."""
+    if g.shape == shape:
+        return g
+    if len(shape) == 1 and g.shape[-1] == shape[0]:  # a bias of every token
+        return np.asarray(np.ones(g.size // shape[0]) @ _flat(g))
     g = g.sum(axis=tuple(range(g.ndim - len(shape))))
-    repeated = tuple(k for k, size in enumerate(shape) if size == 1 and g.shape[k] != 1)
-    summed: Floats = g.sum(axis=repeated, keepdims=True) if repeated else g
-    return summed
+    return np.asarray(g.sum(axis=tuple(k for k, size in enumerate(shape) if size == 1), keepdims=True))
 
 
 def softmax(a: Var) -> Var:
@@ -98,9 +112,9 @@ def softmax(a: Var) -> Var:
 
 def gelu(a: Var) -> Var:
     """xΦ(x), derivative Φ(x) + xφ(x)."""
-    x = a.value
-    slope = ndtr(x) + x * np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
-    return Var(x * ndtr(x), ((a, lambda g: g * slope),))
+    x, below = a.value, ndtr(a.value)
+    slope = below + x * np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    return Var(x * below, ((a, lambda g: g * slope),))
 
 
 def layer_norm(a: Var, eps: float = 1e-5) -> Var:
@@ -200,12 +214,14 @@ def train(
         return value, np.concatenate([gradient[name].ravel() for name in names])
 
     first = np.concatenate([start[name].ravel() for name in names])
-    result = minimize(
-        objective,
-        first,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20, "ftol": 1e-15, "gtol": 1e-10},
-        callback=None if progress is None else lambda _: progress("step"),
-    )
+    # Products too small for a second thread of BLAS: it would only wait for them, on a core.
+    with threadpool_limits(1, user_api="blas"):
+        result = minimize(
+            objective,
+            first,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20, "ftol": 1e-15, "gtol": 1e-10},
+            callback=None if progress is None else lambda _: progress("step"),
+        )
     return unpacked(result.x), float(result.fun)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +40,15 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Part:
+    """What one finished step of an experiment adds: its name, its curves and what they say."""
+
+    name: str
+    curves: tuple[Curve, ...]
+    findings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The result of one experiment.
 
@@ -50,6 +59,7 @@ class Outcome:
     curves : the figure.
     findings : what the numbers say, in sentences.
     axes : for each panel the names of x and y, and "log" or "linear" for either.
+    interrupted : whether it was stopped; then the rest is of the steps that were finished.
     """
 
     name: str
@@ -57,6 +67,44 @@ class Outcome:
     curves: tuple[Curve, ...]
     findings: tuple[str, ...]
     axes: dict[str, tuple[str, str, str, str]]
+    interrupted: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        settings: dict[str, Json],
+        axes: dict[str, tuple[str, str, str, str]],
+        parts: Iterable[Part],
+        progress: Step,
+    ) -> Outcome:
+        """Run the parts one after another; Ctrl-C keeps those that are finished, if there is one.
+
+        Examples
+        --------
+        >>> def parts():
+        ...     yield Part("first", (Curve.of("a", "line", [0, 1], [2, 3]),), ("it rises",))
+        ...     raise KeyboardInterrupt
+        >>> found = Outcome.of("mine", {}, {"a": ("x", "y", "linear", "linear")}, parts(), silent)
+        >>> found.findings, found.interrupted
+        (('it rises', 'interrupted after first'), True)
+        """
+        done: list[Part] = []
+        stopped = False
+        try:
+            for part in parts:
+                done.append(part)
+                progress(part.name)
+        except KeyboardInterrupt:
+            if not done:
+                raise
+            stopped = True
+        curves = tuple(curve for part in done for curve in part.curves)
+        findings = tuple(sentence for part in done for sentence in part.findings)
+        findings += (f"interrupted after {done[-1].name}",) if stopped else ()
+        drawn = {curve.panel for curve in curves}
+        axes = {panel: axis for panel, axis in axes.items() if panel in drawn}
+        return cls(name, settings, curves, findings, axes, stopped)
 
     def curve(self, panel: str, label: str) -> Curve:
         """One curve by its place and name."""
@@ -70,6 +118,7 @@ class Outcome:
         return {
             "experiment": self.name,
             "settings": self.settings,
+            "interrupted": self.interrupted,
             "findings": list(self.findings),
             "curves": [
                 {"panel": c.panel, "label": c.label, "x": _numbers(c.x), "y": _numbers(c.y)} for c in self.curves

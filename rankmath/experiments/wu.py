@@ -7,13 +7,15 @@ shows from some depth on is rounding.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
 from rankmath.dynamics.columns import measure
 from rankmath.dynamics.trace import trace
 from rankmath.experiments.models import Init, initial_model
-from rankmath.experiments.outcome import Curve, Outcome, Step, silent
+from rankmath.experiments.outcome import Curve, Outcome, Part, Step, silent
 from rankmath.linalg.masks import as_mask
 from rankmath.linalg.metrics import mean_cosine, singular_squares
 from rankmath.model.checkpoint import Model
@@ -44,18 +46,17 @@ def wu_fig2(
 ) -> Outcome:
     """log₁₀ μ(X(t)) = log₁₀ ‖X − 11ᵀX/n‖_F by layer under four masks and five variants."""
     model, X = _model(tokens, dim, heads, layers, seed, init)
-    curves, findings = [], []
-    for variant in VARIANTS:
-        for mask in MASKS:
+
+    def parts() -> Iterator[Part]:
+        for variant, mask in product(VARIANTS, MASKS):
             logs = trace(model.variant(variant, mask=mask).network, X).log_residual / math.log(10)
-            curves.append(Curve.of(variant, mask, np.arange(layers + 1), logs))
-            findings.append(
-                f"{variant}, {mask}: log10 mu {logs[0]:.2f} at the input, {logs[-1]:.4g} at layer {layers}"
-            )
-            progress(f"{variant}, {mask}")
+            found = f"log10 mu {logs[0]:.2f} at the input, {logs[-1]:.4g} at layer {layers}"
+            name = f"{variant}, {mask}"
+            yield Part(name, (Curve.of(variant, mask, np.arange(layers + 1), logs),), (f"{name}: {found}",))
+
     axes = dict.fromkeys(VARIANTS, ("layer", "log10 of mu(X)", "linear", "linear"))
     settings = _settings(tokens, dim, heads, layers, seed, init)
-    return Outcome("wu-fig2", settings, tuple(curves), tuple(findings), axes)
+    return Outcome.of("wu-fig2", settings, axes, parts(), progress)
 
 
 def wu_temperature(
@@ -72,19 +73,21 @@ def wu_temperature(
     """Normalised μ by layer for several d_qk: the logits are divided by √d_qk, in units of the model's own d_qk."""
     model, X = _model(tokens, dim, heads, layers, seed, init)
     own = model.blocks[0].d_qk
-    curves, findings = [], []
-    for variant in ("san", "san+norm"):
-        for factor in temperatures:
-            d_qk = own * as_real("temperatures", factor, positive=True)
-            logs = measure(model.variant(variant, d_qk=d_qk).network, X, ["mu-ratio"]).logs["mu-ratio"] / math.log(
-                10
-            )
-            curves.append(Curve.of(variant, f"d_qk = {d_qk:g}", np.arange(layers + 1), logs))
-            findings.append(f"{variant}, d_qk = {d_qk:g}: log10 of mu(X)/|X| {logs[-1]:.4g} at layer {layers}")
-            progress(f"{variant}, d_qk {d_qk:g}")
+    for factor in temperatures:
+        as_real("temperatures", factor, positive=True)
+
+    def parts() -> Iterator[Part]:
+        for variant, factor in product(("san", "san+norm"), temperatures):
+            d_qk = own * factor
+            found = measure(model.variant(variant, d_qk=d_qk).network, X, ["mu-ratio"])
+            logs = found.logs["mu-ratio"] / math.log(10)
+            curve = Curve.of(variant, f"d_qk = {d_qk:g}", np.arange(layers + 1), logs)
+            words = f"{variant}, d_qk = {d_qk:g}: log10 of mu(X)/|X| {logs[-1]:.4g} at layer {layers}"
+            yield Part(f"{variant}, d_qk {d_qk:g}", (curve,), (words,))
+
     axes = dict.fromkeys(("san", "san+norm"), ("layer", "log10 of mu(X)/‖X‖_F", "linear", "linear"))
     settings = _settings(tokens, dim, heads, layers, seed, init) | {"temperatures": list(temperatures)}
-    return Outcome("wu-temperature", settings, tuple(curves), tuple(findings), axes)
+    return Outcome.of("wu-temperature", settings, axes, parts(), progress)
 
 
 def wu_ranks(
@@ -107,37 +110,37 @@ def wu_ranks(
     if not 0 < as_real("dropout", dropout) < 1:
         raise InvalidArgument(f"dropout: {dropout} given; a number between 0 and 1 is needed")
     model, X = _model(tokens, dim, heads, layers, seed, init)
-    curves, findings = [], []
-    depth = np.arange(layers + 1)
-    for mask in MASKS:
-        net = model.variant("san+norm", mask=mask).network
-        found = measure(net, X, ["cosine-gap", "effective-rank", "mu-ratio"])
-        dropped = _with_dropout(model, X, mask, dropout, seed)
-        # A token whose every weight was dropped is zero: it has no direction and does not count.
-        gaps = [1 - float(mean_cosine(state[np.abs(state).max(axis=1) > 0])) for state in dropped]
-        ratios = [_second_to_first(state) for state in dropped]
-        ten = math.log(10)
-        curves += [
-            Curve.of("log10 of 1 − mean cosine", mask, depth, found.logs["cosine-gap"] / ten),
-            Curve.of("log10 of 1 − mean cosine", f"{mask}, dropout {dropout:g}", depth, np.log10(gaps)),
-            Curve.of("effective rank", mask, depth, found.values["effective-rank"]),
-            Curve.of("σ₂/σ₁ with dropout", mask, depth, ratios),
-        ]
-        findings.append(
-            f"{mask}: with LayerNorm and no dropout log10 of 1 − mean cosine is "
-            f"{found.logs['cosine-gap'][-1] / ten:.4g} at "
-            f"layer {layers}, effective rank {found.values['effective-rank'][-1]:.4g}; with dropout "
-            f"{dropout:g} it is "
-            f"{math.log10(gaps[-1]):.4g}, sigma2/sigma1 {ratios[-1]:.3g}"
-        )
-        progress(mask)
+    depth, ten = np.arange(layers + 1), math.log(10)
+
+    def parts() -> Iterator[Part]:
+        for mask in MASKS:
+            net = model.variant("san+norm", mask=mask).network
+            found = measure(net, X, ["cosine-gap", "effective-rank", "mu-ratio"])
+            dropped = _with_dropout(model, X, mask, dropout, seed)
+            # A token whose every weight was dropped is zero: it has no direction and does not count.
+            gaps = [1 - float(mean_cosine(state[np.abs(state).max(axis=1) > 0])) for state in dropped]
+            ratios = [_second_to_first(state) for state in dropped]
+            curves = (
+                Curve.of("log10 of 1 − mean cosine", mask, depth, found.logs["cosine-gap"] / ten),
+                Curve.of("log10 of 1 − mean cosine", f"{mask}, dropout {dropout:g}", depth, np.log10(gaps)),
+                Curve.of("effective rank", mask, depth, found.values["effective-rank"]),
+                Curve.of("σ₂/σ₁ with dropout", mask, depth, ratios),
+            )
+            words = (
+                f"{mask}: with LayerNorm and no dropout log10 of 1 − mean cosine is "
+                f"{found.logs['cosine-gap'][-1] / ten:.4g} at layer {layers}, effective rank "
+                f"{found.values['effective-rank'][-1]:.4g}; with dropout {dropout:g} it is "
+                f"{math.log10(gaps[-1]):.4g}, sigma2/sigma1 {ratios[-1]:.3g}"
+            )
+            yield Part(mask, curves, (words,))
+
     axes = {
         "log10 of 1 − mean cosine": ("layer", "log10", "linear", "linear"),
         "effective rank": ("layer", "exp of the entropy of σ/Σσ", "linear", "linear"),
         "σ₂/σ₁ with dropout": ("layer", "σ₂/σ₁", "linear", "linear"),
     }
     settings = _settings(tokens, dim, heads, layers, seed, init) | {"dropout": dropout}
-    return Outcome("wu-ranks", settings, tuple(curves), tuple(findings), axes)
+    return Outcome.of("wu-ranks", settings, axes, parts(), progress)
 
 
 def _settings(tokens: int, dim: int, heads: int, layers: int, seed: int, init: str) -> dict[str, Json]:

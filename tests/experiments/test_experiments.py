@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
+from functools import cache
 from itertools import product
 
 import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.cli import main
 from rankmath.experiments.dong_circle import RADIUS, arcs
 from rankmath.experiments.dong_effectiveness import (
     TASKS,
@@ -23,6 +26,7 @@ from rankmath.experiments.dong_paths import _sampled
 from rankmath.experiments.gradients import Var
 from rankmath.experiments.layer_bounds import layer_bounds
 from rankmath.experiments.models import initial_model
+from rankmath.experiments.outcome import Outcome
 from rankmath.experiments.registry import EXPERIMENTS, run
 from rankmath.experiments.trained import as_network, initial_layers
 
@@ -37,9 +41,16 @@ SMALL = {
 }
 
 
+@cache
+def small(name: str) -> tuple[Outcome, list[str]]:
+    """An experiment at a small size, and the words of its progress."""
+    heard: list[str] = []
+    return run(name, SMALL[name], progress=heard.append), heard
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_each_runs_is_reproducible_and_speaks_json(name: str) -> None:
-    first, again, other = run(name, SMALL[name]), run(name, SMALL[name]), run(name, SMALL[name], seed=1)
+    first, again, other = small(name)[0], run(name, SMALL[name]), run(name, SMALL[name], seed=1)
     assert first.as_json() == again.as_json() != other.as_json()
     assert json.loads(json.dumps(first.as_json()))["experiment"] == name
     assert first.findings
@@ -98,25 +109,58 @@ def test_circle_points() -> None:
     assert np.abs(turned - there).max() < 1e-14
 
 
-def test_an_interrupted_circle_keeps_what_was_trained() -> None:
-    whole = run("dong-circle", ["widths=8,10", "steps=5", "points=16", "length=4"])
-    seen: list[str] = []
+def stop_after(word: str) -> Callable[[str], None]:
+    """A progress during which Ctrl-C is pressed when `word` is reported."""
 
-    def stop_at(last: int) -> None:
-        def hear(words: str) -> None:
-            seen.append(words)
-            if len(seen) == last:
-                raise KeyboardInterrupt
+    def hear(words: str) -> None:
+        if words == word:
+            raise KeyboardInterrupt
 
-        seen.clear()
-        kept = run("dong-circle", ["widths=8,10", "steps=5", "points=16", "length=4"], progress=hear)
-        assert kept.findings[:-1] == whole.findings[:last]
-        assert kept.findings[-1].startswith(f"interrupted: {last} of {len(whole.findings)}")
-        assert kept.curves == whole.curves[: 3 * last]
+    return hear
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_interruption_keeps_what_is_finished(name: str) -> None:
+    whole, heard = small(name)
+    steps = [words for words in heard if words != "step"]  # one step of an optimiser finishes nothing
+    assert len(steps) > 2
+    for word in (steps[0], steps[-2]):
+        kept = run(name, SMALL[name], progress=stop_after(word))
+        *findings, last = kept.findings
+        assert kept.interrupted
+        assert kept.as_json()["interrupted"] is True
+        assert last == f"interrupted after {word}"
+        assert 0 < len(findings) < len(whole.findings)
+        assert tuple(findings) == whole.findings[: len(findings)]
+        assert 0 < len(kept.curves) < len(whole.curves)
+        assert kept.curves == whole.curves[: len(kept.curves)]
         assert set(kept.axes) == {curve.panel for curve in kept.curves}
+    assert not whole.interrupted
 
-    stop_at(1)
-    stop_at(len(whole.findings) - 1)
+
+def test_an_interruption_before_anything_is_finished_keeps_nothing() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run("dong-effectiveness", SMALL["dong-effectiveness"], progress=stop_after("step"))
+
+
+@pytest.mark.parametrize("how", [[], ["--json"]])
+def test_the_command_prints_what_is_finished_and_exits_with_130(
+    how: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("rankmath.console.Progress.step", lambda _, words: stop_after("san, causal")(words))
+    typed = [part for change in SMALL["wu-fig2"] for part in ("--set", change)]
+    with pytest.raises(SystemExit) as end:
+        main.main(["experiment", "wu-fig2", *typed, *how])
+    assert end.value.code == 130
+    printed = capsys.readouterr()
+    assert printed.err.endswith("rankmath: interrupted; what was finished by then is above\n")
+    if how:
+        assert [curve["label"] for curve in json.loads(printed.out)["curves"]] == ["complete", "causal"]
+    else:
+        complete, causal, last = printed.out.splitlines()
+        assert complete.startswith("san, complete: ")
+        assert causal.startswith("san, causal: ")
+        assert last == "interrupted after san, causal"
 
 
 def test_task_data() -> None:
