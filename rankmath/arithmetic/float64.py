@@ -30,6 +30,8 @@ _BYTES_PER_ENTRY = 24
 # 8 MiB of doubles: larger products are no faster.
 _CACHED_ENTRIES = 2**20
 _BATCHED_ENTRIES = 2**22
+# Doubles of the rows that functions of every row take at a time.
+_CACHED_ROWS = 2**15
 # Use our thread pool from this many exponentials.
 _THREADED_ENTRIES = 2**18
 # Use the compiled kernel from this many pairs of tokens, and for values at least this wide: it pads them to 32.
@@ -52,7 +54,6 @@ class Float64:
     name = "float64"
     #: Exponents are bounded, so magnitudes travel apart from the arrays (`scales`).
     unbounded: Literal[False] = False
-    root_two = math.sqrt(2.0)
     root_two_pi = math.sqrt(2.0 * math.pi)
 
     def __init__(
@@ -195,6 +196,21 @@ class Float64:
             flat = self._scratch.flat = np.empty(rows * columns)
         return np.matmul(a, b, out=flat[: rows * columns].reshape(rows, columns))
 
+    def in_place_by_rows(self, function: Callable[..., Array], a: Array, *others: Array) -> Array:
+        """function(a, *others), which may overwrite a: on the CPU some rows at a time, in cache, on our threads."""
+        if not self._numpy or a.ndim != 2 or any(other.shape != a.shape for other in others):
+            return function(a, *others)
+        (n, d), step = a.shape, max(1, _CACHED_ROWS // a.shape[1])
+
+        def some(rows: slice) -> None:
+            given = a[rows]
+            made = function(given, *(other[rows] for other in others))
+            if made is not given:
+                given[...] = made
+
+        list(self.in_turn([partial(some, slice(start, start + step)) for start in range(0, n, step)], n * d))
+        return a
+
     def weighted(self, q: Array, values: Array) -> Array:
         """[q v, q] side by side: sums of the weighted values, and of the weights, in one product."""
         if not self._numpy or values.ndim != 2 or q.ndim != 2:
@@ -258,6 +274,12 @@ class Float64:
             a /= b
             return a
         return a / b
+
+    def product_of_temporary(self, a: Array, b: Array) -> Array:
+        if self._numpy and np.broadcast_shapes(a.shape, np.shape(b)) == a.shape:
+            a *= b
+            return a
+        return a * b
 
     def power_of_temporary(self, a: Array) -> Array:
         """e^(a/u), u = e^`log_power`: powers of two cost NumPy a tenth less than powers of e."""
@@ -326,16 +348,16 @@ class Float64:
         return self.xp.tanh(a)
 
     def normal_cdf(self, a: Array) -> Array:
-        """Φ(a) = erfc(−a/√2)/2."""
+        """Φ(a)."""
         if found := self._mapped("normal_cdf", a):
             return found(np.empty_like(a))
         if not self._native:
             library = type(a).__module__.partition(".")[0]
             raise InvalidArgument(
-                f"mlp: activation 'gelu' needs erfc, which {library} lacks; use NumPy or CuPy arrays"
+                f"mlp: activation 'gelu' needs Φ, which {library} lacks; use NumPy or CuPy arrays"
             )
         special = import_module("scipy.special" if self._numpy else "cupyx.scipy.special")
-        return special.erfc(a / -self.root_two) / 2
+        return special.ndtr(a)
 
     def activated(self, name: Literal["gelu", "gated"], a: Array, slopes: tuple[float, float]) -> Array | None:
         """a Φ(a), or a/(1 + e^−g(a)), in the place of a; None if no kernel does it."""
@@ -386,18 +408,35 @@ class Float64:
 
         return fused_deviation(left, right, q, values, self.factor(scale))
 
+    def fuses_softmax(self, left: Array, values: Array) -> bool:
+        """Whether `fused_softmax` is worth its look at the sizes."""
+        return self._numpy and left.shape[-2] * values.shape[-2] >= _COMPILED_ENTRIES
+
     def fused_softmax(
         self, queries: Array, keys: Array, added: Array | None, values: Array, root: float
     ) -> Array | None:
-        """softmax((queries keysᵀ + 1 addedᵀ)/root) values, where `fuses` says so; None if e^logit may overflow."""
+        """softmax((queries keysᵀ + 1 addedᵀ)/root) values without a largest logit taken off; None if that may
+        overflow."""
         spread = 0.0 if added is None else float(added.max() - added.min())
-        largest = [max(float(a.max()), -float(a.min())) for a in (queries, keys)]
-        if not (largest[0] * largest[1] * keys.shape[1] + spread) / root <= _LARGEST_LOGIT:
+        sizes = [max(float(a.max()), -float(a.min())) for a in (queries, keys, values)]
+        most = root * (_LARGEST_LOGIT - max(0.0, math.log(sizes[2] or 1.0))) - spread
+        if not sizes[0] * sizes[1] * keys.shape[1] <= most:
             lengths = [math.sqrt(float(np.einsum("ij,ij->i", a, a).max())) for a in (queries, keys)]
-            if not (lengths[0] * lengths[1] + spread) / root <= _LARGEST_LOGIT:  # Cauchy–Schwarz
+            if not lengths[0] * lengths[1] <= most:  # Cauchy–Schwarz
                 return None
         q = np.ones((keys.shape[0], 1)) if added is None else np.exp((added - added.max()) / root)
-        return self._compiled_average(0.0, 1.0 / root, queries, keys, q, values)
+        from rankmath.arithmetic import compiled
+
+        if values.shape[1] >= _COMPILED_WIDTH and compiled.kernel() is not None:
+            return self._compiled_average(0.0, 1.0 / root, queries, keys, q, values)
+        right, weighted = (keys / root).T, values if added is None else q * values
+        out, rows = np.empty((len(queries), values.shape[1])), max(1, self.lone_entries // len(keys))
+        for start in range(0, len(out), rows):
+            cut = slice(start, start + rows)
+            weights = self.exp_of_temporary(self.passing_product(queries[cut], right))
+            np.matmul(weights, weighted, out=out[cut])
+            out[cut] /= weights @ q
+        return out
 
     def _compiled_average(
         self, base: float, scale: Array, left: Array, right: Array, q: Array, values: Array

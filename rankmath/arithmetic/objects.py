@@ -150,6 +150,9 @@ class ObjectArithmetic:
     def quotient_of_temporary(self, a: Array, b: Array) -> Array:
         return a / b
 
+    def product_of_temporary(self, a: Array, b: Array) -> Array:
+        return a * b
+
     def in_turn(self, tasks: Sequence[Callable[[], T]], entries: int) -> Iterator[T]:
         return (task() for task in tasks)
 

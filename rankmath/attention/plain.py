@@ -133,19 +133,26 @@ def attention_matrices(net: Network, X: ArrayLike, *, backend: Backend | None = 
 
 def apply_sublayer(A: Float64, sublayer: Sublayer, X: Array, masks: dict[int, Mask | None]) -> Array:
     """after(skip·X + map(before(X))), by the definition."""
-    Y, out = _normed(A, sublayer.before, X), None
+    skip, f = sublayer.skip, sublayer.map
+
+    def finished(rows: Array, before: Array) -> Array:
+        if isinstance(f, Attention) and f.bias is not None:
+            rows = A.sum_with_temporary(rows, f.bias[..., None, :])
+        if skip:
+            rows = A.sum_with_temporary(rows, before if skip == 1.0 else skip * before)
+        return rows if sublayer.after is None else layer_norm(A, sublayer.after, rows, temporary=True)
+
     with A.blas_alone(X.size):
-        if isinstance(sublayer.map, Attention):
-            out = _attended(A, sublayer.map, Y, masks[id(sublayer.map)])
-        elif sublayer.map is not None:
-            out = _mlp(A, sublayer.map, Y)
-    if sublayer.skip and out is not None:
-        out = A.sum_with_temporary(out, X if sublayer.skip == 1.0 else sublayer.skip * X)
-    return _normed(A, sublayer.after, sublayer.skip * X if out is None else out)
+        Y = _normed(A, sublayer.before, X)
+        if f is None:
+            return _normed(A, sublayer.after, skip * X)
+        out = _attended(A, f, Y, masks[id(f)]) if isinstance(f, Attention) else _mlp(A, f, Y)
+        across = sublayer.after is not None and sublayer.after.kind == "column"  # over all rows at once
+        return finished(out, X) if across else A.in_place_by_rows(finished, out, X)
 
 
 def _attended(A: Float64, attention: Attention, Y: Array, mask: Mask | None) -> Array:
-    """Σ_h P_h Y W_h + bias."""
+    """Σ_h P_h Y W_h."""
     if A.on_gpu and Y.ndim == 2:  # few calls: there each costs more than it does
         V = attend(A, attention, slice(None), Y, mask, A.matmul(Y, attention.value))
         out = A.xp.sum(V if attention.output is None else A.matmul(V, attention.output), axis=0)
@@ -162,7 +169,7 @@ def _attended(A: Float64, attention: Attention, Y: Array, mask: Mask | None) -> 
         else:
             terms = (A.matmul(V, attention.output[h, ...]) for h, V in enumerate(found))
             out = reduce(A.sum_with_temporary, terms)
-    return out if attention.bias is None else A.sum_with_temporary(out, attention.bias[..., None, :])
+    return out
 
 
 #: From so many tokens on, the queries of all heads are one product, and so are keys and values.
@@ -195,7 +202,11 @@ def _head(
 
 
 def _normed(A: Float64, norm: LayerNorm | None, X: Array) -> Array:
-    return X if norm is None else layer_norm(A, norm, X)
+    if norm is None:
+        return X
+    if norm.kind == "column":
+        return layer_norm(A, norm, X)
+    return A.in_place_by_rows(lambda _, rows: layer_norm(A, norm, rows), A.xp.empty_like(X), X)
 
 
 def attend(
@@ -203,14 +214,7 @@ def attend(
 ) -> Array:
     """P_h V, in blocks of rows where P is larger than the arithmetic's budget; (H, n, v) for all heads."""
     keys, added = _keys(A, attention, h, X, made)
-    if (
-        isinstance(h, int)
-        and X.ndim == 2
-        and mask is None
-        and attention.position is None
-        and not A.on_gpu
-        and A.fuses(X, V)
-    ):
+    if isinstance(h, int) and X.ndim == 2 and mask is None and attention.position is None and A.fuses_softmax(X, V):
         queries = A.matmul(X, attention.query[h, ...]) if made is None else made[0]
         found = A.fused_softmax(queries, keys, added, V, math.sqrt(attention.d_qk))
         if found is not None:
@@ -274,17 +278,19 @@ def _mlp(A: Float64, f: MLP, Y: Array) -> Array:
     return in_row_blocks(A, mapped, Y, f.W_in.shape[-1], products=True)
 
 
-def layer_norm(A: Arithmetic, norm: LayerNorm, Y: Array) -> Array:
-    """One of the LayerNorms, by the definition."""
+def layer_norm(A: Arithmetic, norm: LayerNorm, Y: Array, *, temporary: bool = False) -> Array:
+    """One of the LayerNorms, by the definition; a `temporary` Y, which nobody else holds, may be overwritten."""
     if norm.kind == "column":
         Y = Y - A.sum(Y, axis=-2) / Y.shape[-2]
         return Y / A.nonzero(A.sqrt(A.sum(Y * Y, axis=-2) / Y.shape[-2] + norm.floor))
     d = Y.shape[-1]
-    given, Y = Y, Y - A.sum(Y, axis=-1) / d if norm.kind == "standard" else Y
+    if norm.kind == "standard":
+        mean = A.sum(Y, axis=-1) / d
+        Y, temporary = A.difference_of_temporary(Y, mean) if temporary else Y - mean, True
     squares = A.sum(Y * Y, axis=-1)
     length = A.sqrt(squares if norm.kind == "sphere" else squares / d + norm.floor)
     if A.any(length == 0):
         raise InvalidArgument(f"X: a token is zero before LayerNorm {norm.kind!r}; it has no direction")
-    Y = Y / length if Y is given else A.quotient_of_temporary(Y, length)
-    Y = Y if norm.gain is None else Y * norm.gain
+    Y = A.quotient_of_temporary(Y, length) if temporary else Y / length
+    Y = Y if norm.gain is None else A.product_of_temporary(Y, norm.gain)
     return Y if norm.offset is None else A.difference_of_temporary(Y, -norm.offset)

@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.arithmetic.float64 import Float64
+from rankmath.attention.plain import apply_sublayer
+from rankmath.model.sublayers import Attention, LayerNorm, Sublayer
+from rankmath.validation import Floats
 
 
 @pytest.mark.parametrize("n", [5, 63, 64, 70])
@@ -21,3 +25,52 @@ def test_heads_projected_together_are_the_heads_one_by_one(n: int) -> None:
         expected += P / P.sum(axis=1, keepdims=True) @ X @ W_V[0, h] @ W_O[0, h]
     found = rm.forward(rm.Network.from_qkvo(W_Q, W_K, W_V, W_O), X)
     assert np.allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("added", [False, True])
+@pytest.mark.parametrize("memory", [None, 24 * 130 * 7])
+def test_the_softmax_without_a_largest_logit_is_the_softmax(
+    added: bool, memory: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankmath.arithmetic.compiled.kernel", lambda: None)
+    rng = np.random.default_rng(0)
+    queries, keys, values = 4 * rng.standard_normal((3, 130, 20))
+    column = 30 * rng.standard_normal((130, 1)) if added else None
+    found = Float64(values, memory=memory).fused_softmax(queries, keys, column, values, 3.0)
+    logits = (queries @ keys.T + (0.0 if column is None else column.T)) / 3.0
+    assert np.abs(found - rm.row_softmax(logits) @ values).max() < 1e-12
+
+
+def test_a_softmax_that_may_overflow_is_left_to_the_one_that_cannot() -> None:
+    rng = np.random.default_rng(1)
+    queries, keys, values = rng.standard_normal((3, 130, 20))
+    A = Float64(values)
+    assert A.fused_softmax(40 * queries, 40 * keys, None, values, 1.0) is None
+    # Logits of a few hundred are no matter, unless the values are as large as the weights.
+    quarter = (queries * 12, keys * 0.5, None)
+    assert A.fused_softmax(*quarter, values, 1.0) is not None
+    assert A.fused_softmax(*quarter, 1e250 * values, 1.0) is None
+
+
+def test_layers_finished_by_rows_are_the_definition() -> None:
+    """More rows than are taken at a time, with skip, bias and LayerNorm before and after."""
+    rng = np.random.default_rng(2)
+    n, d = 300, 256  # 128 rows at a time
+    norm = LayerNorm("standard", 1e-5, 1 + 0.1 * rng.standard_normal(d), rng.standard_normal(d))
+    query, key, value = rng.standard_normal((3, 2, d, 8)) / 16
+    bias, output = rng.standard_normal(d), rng.standard_normal((2, 8, d))
+    attention = Attention(query=query, key=key, value=value, output=output, d_qk=8, bias=bias)
+    X = rng.standard_normal((n, d))
+    given = X.copy()
+
+    def normed(Y: Floats) -> Floats:
+        Y = Y - Y.mean(axis=1, keepdims=True)
+        return np.asarray(Y / np.sqrt((Y * Y).mean(axis=1, keepdims=True) + 1e-5) * norm.gain + norm.offset)
+
+    Y = normed(X)
+    heads = zip(query, key, value, output, strict=True)
+    parts = [rm.row_softmax((Y @ q) @ (Y @ k).T / np.sqrt(8)) @ (Y @ v) @ o for q, k, v, o in heads]
+    wanted = normed(sum(parts) + bias + 0.5 * X)
+    found = apply_sublayer(Float64(X), Sublayer(attention, 0.5, norm, norm), X, {id(attention): None})
+    assert np.abs(found - wanted).max() < 1e-12
+    assert (given == X).all()

@@ -255,7 +255,7 @@ def test_gelu_without_erfc_is_refused_clearly():
     net = strict_network(Network.random(4, 3, seed=0, mlp="gelu"))
     X = strict(np.ones((4, 3)))
     for function in (forward, trace):
-        with pytest.raises(ValueError, match=r"mlp: activation 'gelu' needs erfc, which array_api_strict"):
+        with pytest.raises(ValueError, match=r"mlp: activation 'gelu' needs Φ, which array_api_strict"):
             function(net, X)
 
 
