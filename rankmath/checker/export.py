@@ -8,6 +8,7 @@ from pathlib import Path
 PARTS = (
     "intervals",
     "reading",
+    "advice",
     "primitives",
     "kernel",
     "rules",

@@ -7,7 +7,8 @@ ends; every operation rounds outward, so a result holds every value that members
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -63,45 +64,29 @@ class Interval:
 
     def aligned(self, other: Interval) -> tuple[int, int, int, int, int]:
         """Both intervals in one scale: what lies 2·bits below the larger number is rounded outward."""
-        if self.scale == other.scale or not (other.lo or other.hi):
-            scale = self.scale
-        elif not (self.lo or self.hi):
-            scale = other.scale
-        else:
-            scale = max(min(self.scale, other.scale), max(self.scale, other.scale) - 2 * self.bits)
+        scales = [x.scale for x in (self, other) if x.lo or x.hi] or [0]  # zero has every scale
+        scale = max(min(scales), max(scales) - 2 * self.bits)
         return *self.ends(scale), *other.ends(scale), scale
 
-    def __add__(self, other: Any) -> Any:
-        if isinstance(other, Dual):
-            return NotImplemented
+    def __add__(self, other: Number | int) -> Interval:
         a, b, c, d, scale = self.aligned(Interval.of(other, self.bits))
         return Interval(a + c, b + d, scale, self.bits)
 
     def __neg__(self) -> Interval:
         return Interval(-self.hi, -self.lo, self.scale, self.bits)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Number | int) -> Interval:
         return self + -other
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Fraction | int) -> Interval:
         return -self + other
 
-    def __mul__(self, other: Any) -> Any:
-        if isinstance(other, Dual):
-            return NotImplemented
+    def __mul__(self, other: Number | int) -> Interval:
         other = Interval.of(other, self.bits)
-        a, b, c, d = self.lo, self.hi, other.lo, other.hi
-        if a >= 0:
-            lo, hi = (a if c >= 0 else b) * c, (b if d >= 0 else a) * d
-        elif b <= 0:
-            lo, hi = (a if d >= 0 else b) * d, (b if c >= 0 else a) * c
-        else:
-            lo, hi = min(a * d, b * c), max(a * c, b * d)
-        return Interval(lo, hi, self.scale + other.scale, self.bits)
+        products = self.lo * other.lo, self.lo * other.hi, self.hi * other.lo, self.hi * other.hi
+        return Interval(min(products), max(products), self.scale + other.scale, self.bits)
 
-    def __truediv__(self, other: Any) -> Any:
-        if isinstance(other, Dual):
-            return NotImplemented
+    def __truediv__(self, other: Number | int) -> Interval:
         other = Interval.of(other, self.bits)
         if other.lo <= 0 <= other.hi:
             raise Undecided("a division by what may be zero")
@@ -112,28 +97,14 @@ class Interval:
         hi = -((-self.hi << shift) // (other.lo if self.hi >= 0 else other.hi))
         return Interval(lo, hi, self.scale - other.scale - shift, self.bits)
 
-    def __rtruediv__(self, other: Fraction | int) -> Any:
+    def __rtruediv__(self, other: Fraction | int) -> Interval:
         return Interval.of(other, self.bits) / self
 
     __radd__ = __add__
     __rmul__ = __mul__
 
     def __abs__(self) -> Interval:
-        if self.lo >= 0:
-            return self
-        return -self if self.hi <= 0 else Interval(0, max(-self.lo, self.hi), self.scale, self.bits)
-
-    def power(self, exponent: int) -> Interval:
-        """x^exponent for an integer exponent; an even power is never negative."""
-        if exponent < 0:
-            return 1 / self.power(-exponent)  # type: ignore[no-any-return]
-        result, square = Interval.of(1, self.bits), (abs(self) if exponent % 2 == 0 else self)
-        while exponent:
-            if exponent & 1:
-                result = result * square
-            square = square * square if exponent > 1 else square
-            exponent >>= 1
-        return result
+        return Interval(max(0, self.lo, -self.hi), max(-self.lo, self.hi), self.scale, self.bits)
 
     def sqrt(self) -> Interval:
         if self.lo < 0:
@@ -145,22 +116,11 @@ class Interval:
         return Interval(lo, hi, (self.scale - shift) // 2, self.bits)
 
     def exp(self) -> Interval:
-        """With as many bits as the width leaves: more would be rounded away."""
+        """From below at the lower end to above at the upper, with as many bits as the width leaves."""
         width = (self.hi - self.lo).bit_length() + self.scale
-        enough = max(WIDTH_BITS, WIDTH_BITS + 16 - width) if self.lo < self.hi else self.bits
-        return self._increasing(lambda m, e, bits: _exp_at(m, e, min(bits, enough)))
-
-    def log(self) -> Interval:
-        if self.lo <= 0:
-            raise Rejected("the logarithm of what is not positive") if self.hi <= 0 else Undecided("log near 0")
-        return self._increasing(_log_at)
-
-    def _increasing(self, at: Callable[[int, int, int], Interval]) -> Interval:
-        """An increasing function: from below at the lower end to above at the upper end."""
-        low = at(self.lo, self.scale, self.bits)
-        if self.lo == self.hi:
-            return low
-        hull = low.hull(at(self.hi, self.scale, self.bits))
+        enough = self.bits if self.lo == self.hi else min(self.bits, max(WIDTH_BITS, WIDTH_BITS + 16 - width))
+        low = _exp_at(self.lo, self.scale, enough)
+        hull = low if self.lo == self.hi else low.hull(_exp_at(self.hi, self.scale, enough))
         return Interval(hull.lo, hull.hi, hull.scale, self.bits)
 
     def merged(self, other: Number, low: Callable[..., int], high: Callable[..., int]) -> Interval:
@@ -175,44 +135,31 @@ class Interval:
         """m·2^scale, not rounded."""
         return Interval(m, m, self.scale, max(self.bits, m.bit_length()))
 
-    def at_lower(self) -> Interval:
-        return self.point(self.lo)
-
-    def at_upper(self) -> Interval:
-        return self.point(self.hi)
-
     def middle(self) -> Interval:
         return self.point((self.lo + self.hi) >> 1)
 
-    def radius(self) -> Interval:
-        """A point r with |x - middle| <= r for every member x."""
-        return self.point((self.hi - self.lo + 1) >> 1)
-
     def lower(self) -> Fraction:
-        return _exact(self.lo, self.scale)
+        if abs(self.scale) > 2**17:
+            raise Rejected("a number is too small or too large to be taken exactly")
+        return self.lo * Fraction(2) ** self.scale
 
     def upper(self) -> Fraction:
-        return _exact(self.hi, self.scale)
-
-
-def _exact(m: int, e: int) -> Fraction:
-    if abs(e) > 2**17:
-        raise Rejected("a number is too small or too large to be taken exactly")
-    return m * Fraction(2) ** e
+        return -(-self).lower()
 
 
 def compare(relation: str, a: Number, b: Number) -> bool | None:
     """Whether a < b (or <=, >, >=, ==) for all members: True, False, or None where the enclosures cannot tell."""
     if relation in (">", ">="):
         return compare(relation.replace(">", "<"), b, a)
+    if relation == "<=":
+        above = compare("<", b, a)
+        return None if above is None else not above
     if isinstance(a, Fraction) and isinstance(b, Fraction):
-        return {"<": a < b, "<=": a <= b, "==": a == b}[relation]
+        return a < b if relation == "<" else a == b
     bits = max(x.bits for x in (a, b) if isinstance(x, Interval))
     a_low, a_high, b_low, b_high, _ = Interval.of(a, bits).aligned(Interval.of(b, bits))
     if relation == "<":
         return True if a_high < b_low else False if b_high <= a_low else None
-    if relation == "<=":
-        return True if a_high <= b_low else False if b_high < a_low else None
     if a_high < b_low or b_high < a_low:
         return False
     return True if a_low == a_high == b_low == b_high else None  # two points that were not rounded
@@ -250,76 +197,12 @@ def _exp_at(m: int, e: int, bits: int) -> Interval:
     return Interval(power.lo, power.hi, power.scale, bits)
 
 
-def _log_at(m: int, e: int, bits: int) -> Interval:
-    x, size = Interval(m, m, e, max(bits, m.bit_length()) + 8), m.bit_length()
-    guess = math.log((m << 60 >> size) / 2**60) + (size + e) * math.log(2)
-    return bracketed(lambda y: y.exp(), lambda y: y + x / y.exp() - 1, x, Fraction(guess), bits)
-
-
-def threshold(bits: int) -> Interval:
-    """x*, the positive root of e^x = 1 + 2x; e^x - 2x increases from log 2 on."""
-    newton: Callable[[Interval], Interval] = lambda x: x - (x.exp() - 2 * x - 1) / (x.exp() - 2)  # noqa: E731
-    return bracketed(lambda x: x.exp() - 2 * x, newton, Fraction(1), Fraction("1.2564312086261697"), bits)
-
-
-def bracketed(
-    f: Callable[..., Any], newton: Callable[..., Any], value: Number, guess: Fraction, bits: int
-) -> Interval:
-    """The y with f(y) = value for an f that increases near it: guessed by Newton's method, proved by two signs."""
-    y = Interval.of(guess, bits + 16)
-    for _ in range((bits // 32).bit_length()):
-        y = newton(y).middle()
-    slack = (abs(y) + 1) * Interval(1, 1, 8 - bits, bits + 16)
-    low, high = (y - slack).at_lower(), (y + slack).at_upper()
-    if not (compare("<=", f(low), value) and compare("<=", value, f(high))):
-        raise Undecided("a root is not resolved")
-    hull = low.hull(high)
-    return Interval(hull.lo, hull.hi, hull.scale, bits)
-
-
+@dataclass(frozen=True)
 class Dual:
     """A number and its partial derivatives by the numbers of the variables; those not listed are zero."""
 
-    __slots__ = ("grad", "value")
-
-    def __init__(self, value: Number, grad: Mapping[int, Number]) -> None:
-        self.value, self.grad = value, grad
-
-    @staticmethod
-    def chain(value: Number, *parts: tuple[Number, Any]) -> Dual:
-        """The chain rule: `value`, whose derivative by each part is the factor before it."""
-        grad: dict[int, Any] = {}
-        for factor, part in parts:
-            if isinstance(part, Dual) and factor != 0:
-                for k, slope in part.grad.items():
-                    term = slope if factor == 1 else factor if slope == 1 else factor * slope
-                    grad[k] = grad[k] + term if k in grad else term
-        return Dual(value, grad)
-
-    def __add__(self, other: Any) -> Dual:
-        return Dual.chain(self.value + plain(other), (Fraction(1), self), (Fraction(1), other))
-
-    def __neg__(self) -> Dual:
-        return Dual.chain(-self.value, (Fraction(-1), self))
-
-    def __sub__(self, other: Any) -> Any:
-        return self + -other
-
-    def __rsub__(self, other: Any) -> Any:
-        return -self + other
-
-    def __mul__(self, other: Any) -> Dual:
-        return Dual.chain(self.value * plain(other), (plain(other), self), (self.value, other))
-
-    def __truediv__(self, other: Any) -> Dual:
-        quotient, divisor = self.value / plain(other), plain(other)
-        return Dual.chain(quotient, (1 / divisor, self), (-quotient / divisor, other))
-
-    def __rtruediv__(self, other: Any) -> Dual:
-        return Dual(other, {}) / self
-
-    __radd__ = __add__
-    __rmul__ = __mul__
+    value: Number
+    grad: dict[int, Number]
 
 
 def plain(x: Any) -> Any:
@@ -328,4 +211,3 @@ def plain(x: Any) -> Any:
 
 
 Number: TypeAlias = Fraction | Interval
-Scalar: TypeAlias = Fraction | Interval | Dual

@@ -5,7 +5,7 @@ What acceptance means: for the exact numbers of the certificate, every hypothesi
 formula is text in a few of Python's expressions, parsed and never executed; `Evaluator.value` gives every kind of
 expression its meaning. A relation is decided by fractions, exactly, or by intervals, if it holds for all their
 members; its truth value is True, False, or None: "these intervals cannot tell", and more bits are tried. Only True
-makes a hypothesis hold. Hints enter only where every value of them is allowed (`rankmath.checker.rules`).
+makes a hypothesis hold. Hints and advice enter only where every value is allowed (`rankmath.checker.rules`).
 
 Read `reading` (bounded JSON), `intervals` (numbers), `primitives` (what the language knows by name) and this file:
 together they are the kernel.
@@ -19,36 +19,40 @@ import itertools
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from rankmath.checker.intervals import Dual, Interval, Number, Rejected, Undecided, compare, plain, threshold
-from rankmath.checker.primitives import FUNCTIONS, PRIMITIVES, REDUCTIONS, Truth, Value, transposed
+from rankmath.checker.intervals import Dual, Interval, Number, Rejected, Undecided, compare, plain
+from rankmath.checker.primitives import (
+    MAX_EXACT_BITS,
+    OPERATIONS,
+    PRIMITIVES,
+    REDUCTIONS,
+    WORDS,
+    Truth,
+    Value,
+    transposed,
+)
 from rankmath.checker.reading import demand, in_time, short
 
 MAX_FORMULA = 4_000  # characters of one formula
 MAX_NESTING = 40  # depth of a formula
-MAX_POWER = 10**7  # exponents
-MAX_EXACT_BITS = 2**13  # a fraction that is longer becomes an interval
 MAX_LOOP = 10**5  # members of one range
 MAX_HELD = 10**8  # bytes of remembered values, about
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096)  # bits, tried in this order
 MAX_BITS = 2**14  # a hint may ask for more than the last of these
 BITS = ("bits", "spectral_bits")  # hints that say how many bits to begin with
 
-WORDS = {"inf", "one", "composite", "frobenius", "max", "mean", "none", "sphere", "standard", "column", "relu"}
-REACH = {"l": "L", "h": "H", "i": "n", "k": "K"}  # sum_l(...) runs over l = 0, .., L - 1, and so on
-
 Env: TypeAlias = Mapping[str, Value]
 Definitions: TypeAlias = Mapping[str, tuple[tuple[str, ...], ast.expr]]  # name -> parameters, body
 
-_ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+_ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 _RELATIONS = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
 _CLAIM = (
     *(ast.BoolOp, ast.And, ast.Compare, ast.BinOp, ast.UnaryOp, ast.USub, ast.Constant, ast.Name, ast.Load),
-    *(ast.Call, ast.Subscript, ast.Tuple, ast.operator, ast.cmpop),
+    *(ast.Call, ast.Subscript, ast.Tuple, ast.MatMult, *_ARITHMETIC, *_RELATIONS),
 )
 _LOOPS = (ast.ListComp, ast.GeneratorExp)
 _STATEMENT = (*_CLAIM, *_LOOPS, ast.Or, ast.Not, ast.IfExp, ast.List, ast.comprehension, ast.Store)
@@ -56,10 +60,8 @@ _STATEMENT = (*_CLAIM, *_LOOPS, ast.Or, ast.Not, ast.IfExp, ast.List, ast.compre
 
 def formula(text: str, *, own: bool = False) -> ast.expr:
     """The tree of a formula. `own` formulas, those of the checker's table, may also have conditions and loops."""
-    demand(
-        len(text) <= MAX_FORMULA and text.isascii(),
-        f"a formula of {len(text)} characters; ASCII, {MAX_FORMULA} at most",
-    )
+    size = f"a formula of {len(text)} characters; ASCII, {MAX_FORMULA} at most"
+    demand(len(text) <= MAX_FORMULA and text.isascii(), size)
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -79,6 +81,13 @@ def formula(text: str, *, own: bool = False) -> ast.expr:
         level = [child for node in level for child in ast.iter_child_nodes(node)]
     demand(not level, f"a formula nested more than {MAX_NESTING} deep")
     return tree
+
+
+# sum_l(...) runs over l = 0, .., L - 1, and so on
+REACH = {"l": "range(L)", "h": "range(H)", "i": "range(n)", "k": "range(K)", "p": "[1, 2, inf]"}
+_REACH = {
+    letter: ast.comprehension(ast.Name(letter), formula(text, own=True), [], 0) for letter, text in REACH.items()
+}
 
 
 def definitions(text: str) -> dict[str, tuple[tuple[str, ...], ast.expr]]:
@@ -111,7 +120,6 @@ class Evaluator:
         self.cache: dict[Any, tuple[Value, Value]] = {}
         self.held = 0  # bytes in the cache, about
         self._inside = 0  # definitions being worked out: only the relations of the formula itself are recorded
-        self.labels: dict[int, str] = {}  # of arrays with indices, for the names of hints
 
     def tick(self, held: int = 0) -> None:
         self.held += held
@@ -134,21 +142,19 @@ class Evaluator:
         if kind is ast.Name:
             return self.name(node.id, env)
         if kind is ast.BinOp:
-            left, right, sign = self.value(node.left, env), self.value(node.right, env), type(node.op)
-            if sign is ast.MatMult:
+            left, right = self.value(node.left, env), self.value(node.right, env)
+            if type(node.op) is ast.MatMult:
                 return self.product(left, right)
-            demand(sign is ast.Pow or sign in _ARITHMETIC, f"{sign.__name__} is no operation of the language")
-            return self.each(self.power if sign is ast.Pow else _ARITHMETIC[sign], left, right)
+            return self.each(_ARITHMETIC[type(node.op)], left, right)
+        if kind is ast.UnaryOp and type(node.op) is ast.USub:
+            return self.each("-", Fraction(0), self.value(node.operand, env))
         if kind is ast.UnaryOp:
-            inner = self.value(node.operand, env)
-            if type(node.op) is ast.USub:
-                return self.each(operator.neg, inner)
-            demand(inner is None or type(inner) is bool, "the denial of a number")
-            return None if inner is None else not inner
+            denied = self.joined(True, [self.value(node.operand, env)])
+            return None if denied is None else not denied
         if kind is ast.Compare:
             sides = [self.value(side, env) for side in (node.left, *node.comparators)]
             pairs = zip(node.ops, itertools.pairwise(sides), strict=True)
-            return self.joined(True, (self.related(node, type(op), a, b, env) for op, (a, b) in pairs))
+            return self.joined(True, (self.related(node, _RELATIONS[type(op)], a, b, env) for op, (a, b) in pairs))
         if kind is ast.BoolOp:
             return self.joined(type(node.op) is ast.And, (self.value(part, env) for part in node.values))
         if kind is ast.IfExp:
@@ -170,10 +176,10 @@ class Evaluator:
         for known in (env, self.data, self.hints):
             if name in known:
                 return known[name]
-        if name in self.defined:
-            return self.apply(name, []) if not self.defined[name][0] else name
-        demand(name in WORDS or name == "x_star", f"{short(name)} is not known")
-        return threshold(self.bits) if name == "x_star" else name
+        if name in self.defined and not self.defined[name][0]:
+            return self.apply(name, [])
+        demand(name in WORDS or name in self.defined, f"{short(name)} is not known")
+        return name
 
     def item(self, array: ast.expr, places: list[int], env: Env) -> Value:
         demand(min(places) >= 0, "an index is negative")
@@ -181,23 +187,20 @@ class Evaluator:
         if name in self.defined and self.defined[name][0] and name not in env:
             for i in range(places[0] if len(places) == 1 else 0):  # in order, so that X[99] needs no deep recursion
                 self.apply(name, [Fraction(i)])
-            result = self.apply(name, [Fraction(i) for i in places])
-        else:
-            result = self.value(array, env)
-            for i in places:
-                demand(type(result) is list and i < len(result), f"{name}{places}: no such member")
-                result = result[i]
-        if type(result) is list:
-            self.labels[id(result)] = f"{name}[{','.join(map(str, places))}]"
+            return self.apply(name, [Fraction(i) for i in places])
+        result = self.value(array, env)
+        for i in places:
+            demand(type(result) is list and i < len(result), f"{name}{places}: no such member")
+            result = result[i]
         return result
 
     def call(self, name: str, arguments: list[Any], env: Env) -> Value:
         name = env[name] if type(env.get(name)) is str else name  # a map that was handed on by its name
         verb, _, index = name.rpartition("_")
-        if verb in REDUCTIONS and index in (*REACH, "p") and len(arguments) == 1:
-            exponents = [Fraction(1), Fraction(2), "inf"]
-            members = exponents if index == "p" else self.range(self.name(REACH[index], env))
-            return REDUCTIONS[verb](self, [self.value(arguments[0], {**env, index: i}) for i in members])
+        if verb in REDUCTIONS and index in _REACH and len(arguments) == 1:
+            return REDUCTIONS[verb](self, self.loop(arguments[0], [_REACH[index]], env))
+        if name in REDUCTIONS and len(arguments) == 1 and type(arguments[0]) is ast.GeneratorExp:
+            return REDUCTIONS[name](self, self.loop(arguments[0].elt, arguments[0].generators, env))
         if name == "recursion":  # recursion(b, start, step): b = start, then b = step for l = 0, .., L - 1
             letter = arguments[0].id if len(arguments) == 3 and isinstance(arguments[0], ast.Name) else ""
             demand(re.fullmatch("[abcstuvxyz]", letter) is not None, "recursion(b, start, step) is needed")
@@ -205,21 +208,17 @@ class Evaluator:
             for l in self.range(self.name("L", env)):
                 b = self.value(arguments[2], {**env, letter: b, "l": l})
             return b
-        if name in ("all", "any") and len(arguments) == 1 and isinstance(arguments[0], ast.GeneratorExp):
-            return self.joined(name == "all", self.loop(arguments[0].elt, arguments[0].generators, env))
         if name in self.defined:
             letters = self.defined[name][0]
             if letters[:1] == ("l",) and arguments and isinstance(arguments[0], ast.Subscript):
                 arguments = [*_place(arguments[0], "P" if letters[1:2] == ("h",) else "X"), *arguments[1:]]
             return self.apply(name, [self.value(argument, env) for argument in arguments])
         values = [self.value(argument, env) for argument in arguments]
-        if name in REDUCTIONS:
-            return REDUCTIONS[name](self, values[0] if len(values) == 1 and type(values[0]) is list else values)
-        demand(name in PRIMITIVES or name in FUNCTIONS, f"{short(name)} is no function of the language")
+        demand(name in REDUCTIONS or name in PRIMITIVES or name in OPERATIONS, f"{short(name)} is no function")
         try:
-            if name in PRIMITIVES:
-                return PRIMITIVES[name](self, *values)
-            return self.each(functools.partial(FUNCTIONS[name], self), *values)
+            if name in REDUCTIONS:
+                return REDUCTIONS[name](self, values[0] if len(values) == 1 and type(values[0]) is list else values)
+            return PRIMITIVES[name](self, *values) if name in PRIMITIVES else self.each(name, *values)
         except (TypeError, AttributeError, IndexError):
             raise Rejected(f"{name} does not take these arguments") from None
 
@@ -257,16 +256,12 @@ class Evaluator:
         demand(bounds[-1] - (bounds[0] if len(bounds) > 1 else 0) <= MAX_LOOP, f"a range of more than {MAX_LOOP}")
         return [Fraction(i) for i in range(*bounds)]
 
-    def related(self, node: ast.expr, kind: type, left: Value, right: Value, env: Env) -> Truth:
+    def related(self, node: ast.expr, relation: str, left: Value, right: Value, env: Env) -> Truth:
         """One relation between numbers; == also between words, and between lists, member by member."""
-        demand(kind in _RELATIONS, f"{kind.__name__} is no relation of the language")
-        relation = _RELATIONS[kind]  # type: ignore[index]
         if type(left) is list and type(right) is list and relation == "==":
-            if len(left) != len(right):
-                raise Rejected(f"{ast.unparse(node)[:60]}: lengths differ")
-            return self.joined(
-                True, [self.related(node, kind, a, b, env) for a, b in zip(left, right, strict=True)]
-            )
+            demand(len(left) == len(right), f"{ast.unparse(node)[:60]}: lengths differ")
+            pairs = zip(left, right, strict=True)
+            return self.joined(True, [self.related(node, relation, a, b, env) for a, b in pairs])
         if type(left) is str or type(right) is str:
             demand(relation == "==", "words are only equal or not")
             return bool(left == right)
@@ -279,11 +274,7 @@ class Evaluator:
             self.records[truth] = Record(ast.unparse(node), left, right, truth, indices)
         return truth
 
-    def note(self, what: str, left: Value, right: Value) -> None:
-        """What could not be told, for the words."""
-        self.records.setdefault(None, Record(what, left, right, None))
-
-    def joined(self, conjunction: bool, truths: Iterator[Truth] | Sequence[Truth]) -> Truth:
+    def joined(self, conjunction: bool, truths: Iterable[Truth]) -> Truth:
         """`and` or `or` of truth values; None unless one of them settles it."""
         unknown = False
         for truth in truths:
@@ -298,42 +289,44 @@ class Evaluator:
     def lift(self, x: Number) -> Interval:
         return Interval.of(x, self.bits)
 
-    def each(self, f: Callable[..., Any], *values: Value) -> Value:
-        """f of numbers, entry by entry of lists; a number goes with every entry. Long fractions are enclosed."""
+    def each(self, name: str, *values: Value) -> Value:
+        """An operation on numbers, entry by entry of lists; a number goes with every entry."""
         lists = [v for v in values if type(v) is list]
         if lists:
             demand(len({len(v) for v in lists}) == 1, "arrays of different lengths meet")
             self.tick()
-            return [self.each(f, *(v[i] if type(v) is list else v for v in values)) for i in range(len(lists[0]))]
+            entries = ([v[i] if type(v) is list else v for v in values] for i in range(len(lists[0])))
+            return [self.each(name, *entry) for entry in entries]
         demand(all(isinstance(v, (Fraction, Interval, Dual)) for v in values), "a number is needed, a word stands")
+        operation, slopes = OPERATIONS[name]
+        numbers = [plain(v) for v in values]
         try:
-            x = f(*values)
+            x = operation(self, *numbers)
         except ZeroDivisionError:
             raise Rejected("a division by zero") from None
-        long = type(x) is Fraction and max(x.numerator.bit_length(), x.denominator.bit_length()) > MAX_EXACT_BITS
-        return self.lift(x) if long else x
+        if type(x) is Fraction and max(x.numerator.bit_length(), x.denominator.bit_length()) > MAX_EXACT_BITS:
+            x = self.lift(x)  # long fractions are enclosed
+        if not any(isinstance(v, Dual) for v in values):
+            return x
+        if slopes is None:
+            raise Rejected(f"{name} has no derivative here")
+        return self.linked(x, slopes(self, x, *numbers), values)
 
-    def power(self, base: Any, exponent: Any) -> Any:
-        if isinstance(base, Dual):
-            slope = exponent * self.power(base.value, exponent - 1)
-            return Dual.chain(self.power(base.value, exponent), (slope, base))
-        if isinstance(exponent, Interval):
-            return (self.lift(base).log() * exponent).exp()
-        demand(type(exponent) is Fraction and abs(exponent) <= MAX_POWER, "an exponent that is too large")
-        if exponent.denominator == 2:
-            return self.power(FUNCTIONS["sqrt"](self, base), Fraction(exponent.numerator))
-        if exponent.denominator > 2:
-            return Fraction(0) if base == 0 < exponent else (self.lift(base).log() * exponent).exp()
-        e = int(exponent)
-        if type(base) is Fraction:
-            demand(base != 0 or e >= 0, "a division by zero")
-            if abs(e) * max(base.numerator.bit_length(), base.denominator.bit_length()) <= MAX_EXACT_BITS:
-                return base**e
-        return self.lift(base).power(e)
+    def linked(self, value: Number, factors: Sequence[Number | int], parts: Sequence[Value]) -> Value:
+        """The chain rule: `value`, whose derivative by each part is its factor."""
+        grad: dict[int, Number] = {}
+        for factor, part in zip(factors, parts, strict=True):
+            if isinstance(part, Dual) and factor != 0:
+                for k, slope in part.grad.items():
+                    term = slope if factor == 1 else factor * slope
+                    grad[k] = grad[k] + term if k in grad else term
+        self.tick(len(grad) * (100 + self.bits // 8))
+        return Dual(value, grad) if grad else value
 
     def total(self, values: Sequence[Any]) -> Any:
-        self.tick()
-        return functools.reduce(lambda a, b: self.each(operator.add, a, b), values, Fraction(0))
+        if any(isinstance(v, Dual) for v in values):
+            return self.linked(self.total(plain(values)), [1] * len(values), values)
+        return functools.reduce(lambda a, b: self.each("+", a, b), values, Fraction(0))
 
     def product(self, A: Value, B: Value) -> Value:
         """The matrix product; a vector is a row on the left and a column on the right."""
@@ -343,30 +336,15 @@ class Evaluator:
         if type(B[0]) is not list:
             return [row[0] for row in self.product(A, [[b] for b in B])]
         demand(all(len(row) == len(B) for row in A), "matrices that do not fit are multiplied")
-        rows, columns = plain(A), transposed(plain(B))
-        if all(type(x) is Fraction for row in itertools.chain(rows, columns) for x in row):
-            values = [[self.total(list(map(operator.mul, u, v))) for v in columns] for u in rows]
-        else:
-            left, right = [self.spread(row) for row in rows], [self.spread(column) for column in columns]
-            values = [[self.dot(u, v) for v in self.ticking(right)] for u in left]
-        if not any(isinstance(x, Dual) for row in itertools.chain(A, B) for x in row):
-            return values
-        others = [list(zip(v, b, strict=True)) for v, b in zip(columns, transposed(B), strict=True)]
-        result: list[list[Dual]] = []
-        for u, row, found in zip(rows, A, values, strict=True):
-            pairs = ([p for a, x, (b, y) in zip(u, row, v, strict=True) for p in ((b, x), (a, y))] for v in others)
-            result.append([self.chain(value, *parts) for value, parts in zip(found, pairs, strict=True)])
-        return result
-
-    def chain(self, value: Number, *parts: tuple[Number, Any]) -> Dual:
-        """The chain rule, within bounds of time and memory."""
-        result = Dual.chain(value, *parts)
-        self.tick(len(result.grad) * (100 + self.bits // 8))
-        return result
+        columns = transposed(B)
+        kinds = {type(x) for x in itertools.chain(*A, *B)}
+        if Dual in kinds or Interval not in kinds:
+            return [[self.total(self.each("*", row, column)) for column in columns] for row in A]
+        right = [self.spread(column) for column in columns]
+        return [[self.dot(u, v) for v in right] for u in map(self.spread, A)]
 
     def spread(self, line: list[Number]) -> tuple[list[int], list[int], list[int], int]:
         """Middles, their sizes and radii as integers of one scale: |x - m 2^s| <= r 2^s, rounded outward."""
-        self.tick()
         enclosed = [self.lift(x) for x in line]
         sizes = [(x.scale, max(x.lo.bit_length(), x.hi.bit_length()) + x.scale) for x in enclosed if x.lo or x.hi]
         scale = max(min(s for s, _ in sizes), max(s for _, s in sizes) - self.bits - 16) if sizes else 0
@@ -376,16 +354,11 @@ class Evaluator:
 
     def dot(self, u: Any, v: Any) -> Interval:
         """sum of u_k v_k: |m m' - x x'| <= |m| r' + r (|m'| + r'), in integers, without rounding."""
+        self.tick()
         (m, size, r, s), (m2, size2, r2, s2) = u, v
         middle = sum(map(operator.mul, m, m2))
         radius = sum(map(operator.mul, size, r2)) + sum(map(operator.mul, r, map(operator.add, size2, r2)))
         return Interval(middle - radius, middle + radius, s + s2, self.bits)
-
-    def ticking(self, items: Sequence[Any]) -> Iterator[Any]:
-        """The items, with a look at the clock before each."""
-        for item in items:
-            self.tick()
-            yield item
 
 
 def whole(value: Value, what: str) -> int:
@@ -441,20 +414,18 @@ def decide(
                 trace.append(work.records.get(truth, Record(text, None, None, truth)))
                 if truth is not True:
                     break
-            proved = len(trace) == len(texts)  # every condition
-            if proved and truth is not None:
-                agreed = truth == (kind != "violates")
-                reason = f"the claim is {'true' if truth else 'false'}, against the kind {kind!r}"
-                verdict = ("accept", "every condition holds") if agreed else ("reject", reason)
-                return Outcome(*verdict, bits, tuple(trace))
-            if truth is False:
-                return Outcome("reject", f"a condition fails: {text}", bits, tuple(trace))
-            reason = f"undecided at {bits} bits: {text}"
-            outcome, before = Outcome("undecided", reason, bits, tuple(trace)), width
-            sides = [s for s in (trace[-1].left, trace[-1].right) if isinstance(s, Interval)]
-            width = max(((s.hi - s.lo).bit_length() + s.scale for s in sides), default=0)
-            if width > before - 1 or None not in work.records:
-                return outcome  # more bits no longer narrow it, or nothing was too wide: the box is too large
         except Undecided as error:
             outcome = Outcome("undecided", f"undecided at {bits} bits: {error}", bits, tuple(trace))
+            continue
+        proved = len(trace) == len(texts)  # every condition
+        if proved and truth is not None and truth == (kind != "violates"):
+            return Outcome("accept", "every condition holds", bits, tuple(trace))
+        if truth is not None:
+            against = f"the claim is {'true' if truth else 'false'}, against the kind {kind!r}"
+            return Outcome("reject", against if proved else f"a condition fails: {text}", bits, tuple(trace))
+        outcome, before = Outcome("undecided", f"undecided at {bits} bits: {text}", bits, tuple(trace)), width
+        sides = [s for s in (trace[-1].left, trace[-1].right) if isinstance(s, Interval)]
+        width = max(((s.hi - s.lo).bit_length() + s.scale for s in sides), default=0)
+        if width > before - 1 or None not in work.records:
+            return outcome  # more bits no longer narrow it, or nothing was too wide: the box is too large
     return outcome

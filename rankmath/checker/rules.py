@@ -1,8 +1,9 @@
 """The rules: what no formula gives at once is shown by a theorem whose hypotheses are checked.
 
 Every rule is a definition in the language of the kernel, below the theorem it rests on. It holds whatever the hints
-say: a bad hint costs a certificate its acceptance, never the checker its soundness. `shown` turns False into None:
-where a sufficient condition fails, nothing is known.
+say, those of the file (`hint`) and the guesses made on the way (`advice`): a bad one costs a certificate its
+acceptance, never the checker its soundness. `shown` turns False into None: where a sufficient condition fails,
+nothing is known.
 """
 
 RULES = """
@@ -10,9 +11,61 @@ RULES = """
 tanh(x) = 2/(1 + exp(0 - 2*x)) - 1
 expc(x) = 1 if x == 0 else (exp(x) - 1)/x
 tanhc(x) = 1 if x == 0 else tanh(x)/x
+upper(x) = 0 - lower(0 - x)
+real_power(x, e) = exp(e*log(x))
 identity(n) = [[1 if i == j else 0 for j in range(n)] for i in range(n)]
 flat(X) = [x for row in X for x in row]
 possible(truth) = not certain(not truth)
+
+# Two derivatives that the chain rule alone encloses too widely: linked(y, f, x) is y, with dy = sum_j f_j dx_j. For
+# u = y/r, r = |y|: du = dy (I - u^T u)/r. For a row y = P X, P = softmax(L, m):
+#     dy = sum_j P_j (dx_j + (x_j - y) dL_j).
+unit(y) = unit_of(y, sqrt(sum(plain(y)**2)))
+unit_of(y, r) = unit_by(y, plain(y)/r, r)
+unit_by(y, u, r) = [linked(u[b], [(1 - u[b]**2 if c == b else 0 - u[b]*u[c])/r for c in range(len(u))], y)
+    for b in range(len(u))]
+averaged(L, m, X) = [average_of(p, L[i], T(X), p @ plain(X)) for i in range(len(L))
+    for p in [softmax(plain(L[i]), m[i])]]
+average_of(p, l, C, y) = [linked(y[a], p, C[a]) + linked(0, p*(plain(C[a]) - y[a]), l) for a in range(len(C))]
+
+# The logarithm: 1 - 1/t <= log t <= t - 1, at t = x e^-g for any g. It increases, so its ends are at the ends of x.
+log(x) = 0 if certain(x == 1) else between(log_near(lower(x), advice(logarithm, lower(x))),
+    log_near(upper(x), advice(logarithm, upper(x)))) if x > 0 else no_logarithm
+log_near(x, g) = g + log_by(x*exp(0 - g))
+log_by(t) = between(1 - 1/t, t - 1)
+
+# x*, the positive root of e^x = 1 + 2x: e^x - 2x increases where e^x >= 2, and before that it is below 1.
+x_star = x_star_in(advice(threshold))
+x_star_in(v) = between(v[0], v[1]) if shown(v[0] > 0 and exp(v[0]) >= 2 and exp(v[0]) <= 1 + 2*v[0] and v[0] <= v[1]
+    and exp(v[1]) >= 1 + 2*v[1]) else 0
+
+# Rules 1 and 2, exact relations and relations of intervals, are the kernel's own. Regular matrices: let the row sum
+# norm e = |I - C A| be below 1. Then C A is invertible, and so is A. If A x = b, then x = C b + (I - C A) x, so
+# |x - C b| <= |C b| e/(1 - e) in every entry.
+small_rows(E) = all(sum(abs(row)) < 1 for row in E)
+nonsingular(A) = shown(small_rows(identity(len(A)) - advice(inverse, A) @ A))
+solve(A, b) = solved(A, b, advice(inverse, A))
+solved(A, b, C) = solved_near(C @ b, max(sum(abs(row)) for row in identity(len(A)) - C @ A))
+solved_near(x, e) = around(x, e*max(abs(x))/(1 - e)) if shown(e < 1) else 0
+
+# The rank is at least the size of a regular minor A[I, J], and at most the number of columns J if D A = A[:, J] B,
+# D not 0.
+matrix_rank(A) = 0 if certain(all(x == 0 for row in A for x in row)) else rank_by(A, advice(basis, A))
+rank_by(A, v) = rank_between(A, v[0], v[1], v[2][0], v[3])
+rank_between(A, I, J, D, B) = between(len(I) if certain(nonsingular([[A[i][j] for j in J] for i in I])) else 0,
+    len(J) if certain(abs(D) > 0 and D*A == [[row[j] for j in J] for row in A] @ B) else min(len(A), len(A[0])))
+
+# Rule 5, definiteness of a symmetric A. Let G = C A C^T. If |I - G| < 1 in the row sum norm, all eigenvalues of G
+# are positive, so C is invertible and A positive definite. If G_ii = c A c^T < 0 for a row c of C, A is not.
+positive_definite(A) = dominant(congruent(A, advice(congruence, A)))
+congruent(A, C) = C @ A @ T(C)
+dominant(G) = all(G[i][i] >= 0 for i in range(len(G))) and shown(small_rows(identity(len(G)) - G))
+
+# The least eigenvalue of a symmetric A is at most v A v^T/v v^T, at least t if A - tI is definite, and its size is
+# at most the largest row sum.
+least_eigenvalue(A) = least_by(A, advice(eigenpair, A))
+least_by(A, v) = between(v[0][0] if certain(positive_definite(A - v[0][0]*identity(len(A)))) else
+    0 - max(sum(abs(row)) for row in A), v[1] @ A @ v[1]/(v[1] @ v[1]))
 
 # The spectral norm: the root of the largest eigenvalue of M^T M. No row or column is longer, and its square is
 # at most |M|_1 |M|_inf; where the two meet it is exact.
@@ -71,7 +124,7 @@ krawczyk(step, wrong, r) = all(abs(step[i]) + r*sum(abs(wrong[i])) < r for i in 
 # other k, in o, the two terms are bounded one by one if that suffices, else where a_k is small.
 boxed(x, w, size) = around(x, size*w)
 rests(x, W, V, m, w, most) = all(abs(z[b] - x[i][b]) <= most*w[i][b] for Y in [x @ V] for i in range(len(x))
-    for z in [unit(softmax(x[i] @ W @ T(x), m[i]) @ Y)] for b in range(len(V)))
+    for y in [softmax(x[i] @ W @ T(x), m[i]) @ Y] for z in [y/sqrt(sum(y**2))] for b in range(len(V)))
 own(a, r, v, i, K, q, S, Z) = a[i]*S - r*v*identity(len(v))
     + T([K[j] + q if j == i else K[j] for j in range(len(a))]) @ (a*Z)
 apart(o, w, q, S, Z) = o @ w @ abs(S) + (o*(w @ abs(q))) @ abs(Z)

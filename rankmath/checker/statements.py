@@ -1003,5 +1003,6 @@ STATEMENTS |= {
     ),
 }
 
-DEFINED = {key: definitions(f"{RULES}{COMMON}\n{statement.define}") for key, statement in STATEMENTS.items()}
-DEFINED_NETWORK = definitions(RULES + COMMON + NETWORK)
+_SHARED = definitions(RULES + COMMON)
+DEFINED = {key: _SHARED | definitions(statement.define) for key, statement in STATEMENTS.items()}
+DEFINED_NETWORK = _SHARED | definitions(NETWORK)
