@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
@@ -37,87 +38,21 @@ def prove(key, claim):
     return getattr(derivations, statement(key).derivation)(claim)
 
 
-# One admissible point for every letter; lists where a letter has a value for each head.
-POINT = {
-    "L": 3,
-    "H": 2,
-    "d_qk": 5,
-    "n": 5,
-    "r": 2,
-    "residual": 0.3,
-    "diameter": 0.25,
-    "mu": 1.5,
-    "section": 0.75,
-    "beta": 1.5,
-    "B": 1.75,
-    "gamma_star": 1.25,
-    "gamma": 0.375,
-    "lambda_f": 0.75,
-    "omega": 2.5,
-    "kappa": 1.625,
-    "theta": 0.5,
-    "about_mean": 0.3,
-    "osc": 0.7,
-    "osc_E": 0.7,
-    "delta": 0.9,
-    "q_max": 0.5,
-    "norm_W_QK_1": 1.1,
-    "columns": 0.8,
-    "norm_W_composite": 0.9,
-    "rows": 1.2,
-    "epsilon": 0.25,
-    "least": 0.25,
-    "phi": 0.125,
-    "height": 0.375,
-    "product_norm": 0.9,
-    "rate": 0.5,
-    "goal": 0.25,
-    "steps": 3.5,
-    "cosine": 0.125,
-    "w": 4.5,
-    "K": 1.5,
-    "shift_tokens": 5,
-    "shift_rank": 3,
-    "composite_sum": 2.0,
-    "mu_l+1": 0.5,
-    "norm_W_1": 0.75,
-    "value_spread": 0.5,
-    "logit_shift": 0.25,
-    "T": 2.0,
-    "erank_after": 1.5,
-    "mixing": 0.5,
-    "row_entropy": 0.5,
-    "entropy_floor": 0.25,
-    "unit_isometry": 0.5,
-    "logit_size": 1.5,
-    "sigma": 1.5,
-    "count": 4,
-    "least_share": 0.1,
-    "norm_W_2": 0.875,
-    "a": 1.5,
-    "c": 1.25,
-    "R": 0.75,
-    "p": 0.375,
-    "skip": 0.5,
-    "longest": 0.75,
-    "last_share": 0.125,
-    "is_last": 1,
-    "alpha": 0.625,
-    "tau": 0.28125,
-    "diameter_l": 0.25,
-    "norm_W_QK_2": 1.125,
-    "row_mu": 1.25,
-    "length_mu": 0.5,
-    "r_1": 0.5,
-    "r_2": 0.75,
-    "rho": 0.375,
-}
-BY_HEAD = {"normalised_norm_W": [0.9, 0.1], "form_norm_W_QK": [1.1, 2.0]}
+# Letters that are whole, or bounded by another one; every other letter has a number between 1/4 and 1 of its own.
+POINT = {"L": 3, "H": 2, "d_qk": 5, "n": 5, "r": 2, "shift_tokens": 5, "shift_rank": 3}
+POINT |= {"kappa": 1.625, "row_mu": 1.25, "epsilon": 0.25, "diameter": 0.25, "residual": 0.3}
+
+
+def drawn(name):
+    return 0.25 + zlib.crc32(name.encode()) % 48 / 64
 
 
 def point(key, **changes):
     per_head = {quantity.name for quantity in bound(key).quantities if quantity.per_head}
-    values = {name: BY_HEAD[name] if name in per_head else POINT[name] for name in bound(key).symbols}
+    values = {
+        name: [drawn(name), drawn(name) / 8] if name in per_head else POINT.get(name, drawn(name))
+        for name in bound(key).symbols
+    }
     return values | changes
 
 
