@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from rankmath.campaigns.committed import Refusal, build, shortened
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
 from rankmath.claims import statements
 from rankmath.files import proofs_folder
 from rankmath.model.network import Network
 from rankmath.report import certificates
-from rankmath.report.certificates import TABLE, Refusal, build, main, shortened
+from rankmath.report.certificates import TABLE, main
 from rankmath.report.sources import certificate_file, committed_certificates
 from rankmath.verification.instance import ArrayInstance, NetworkInstance, network_instance
 

@@ -1,0 +1,128 @@
+"""Certificates of the whole registry: one for every exhibit, and some instances of each statement.
+
+Near-extremal and drawn instances, their numbers cut to a few bits, so that a certificate is short and does not hang
+on the last digit of a libm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankmath.campaigns.battery import certificate_of, judge
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import NotIssued
+from rankmath.claims import statements
+from rankmath.model.network import Network
+from rankmath.validation import Array
+from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome
+
+#: Certified instances of one statement, beside its exhibit.
+INSTANCES = 3
+#: Drawn instances looked at before a generator is given up.
+_TRIES = 12
+#: Significant bits that are kept of every number.
+_BITS = 20
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A certificate that should have been issued and was not."""
+
+    key: str
+    reason: str
+
+
+def build() -> Iterator[Certificate | Refusal]:
+    """Every certificate the registry can give, in its order; the same ones each time."""
+    for statement in statements().values():
+        if statement.exhibit is not None:
+            try:
+                yield statement.exhibit()
+            except NotIssued as refused:
+                yield Refusal(statement.key, str(refused))
+        if statement.certificate is not None or (statement.exhibit is None and not statement.arrays):
+            yield from _instances(statement)
+
+
+def _instances(statement: Statement) -> Iterator[Certificate | Refusal]:
+    issued: dict[str, Certificate] = {}
+    reason = "no instance of the registered status was drawn"
+    for source in _sources(statement):
+        for instance in source:
+            if not _carried(instance):
+                reason = ""
+                continue
+            try:
+                certificate = _certify(statement, shortened(instance))
+            except NotIssued as refused:
+                reason = str(refused)
+                continue
+            if certificate is not None and certificate.id not in issued:
+                issued[certificate.id] = certificate
+                yield certificate
+                break
+        if len(issued) == INSTANCES:
+            return
+    if not issued and reason:
+        yield Refusal(statement.key, reason)
+
+
+def _certify(statement: Statement, instance: Instance) -> Certificate | None:
+    """The certificate of an instance that shows what is registered; None if it shows nothing of the kind."""
+    verdict = judge(statement, instance, "balls")
+    wanted = Outcome.VIOLATED if statement.status == "refuted" else Outcome.HOLDS
+    if not verdict.certified or verdict.outcome != wanted:
+        return None
+    if statement.certificate is not None:
+        return statement.certificate(instance, verdict)
+    return certificate_of(statement, instance, verdict)
+
+
+def _carried(instance: Instance) -> bool:
+    """Whether a certificate can carry the instance: maps of single tokens are relu or tanh, without LayerNorm."""
+    if isinstance(instance, ArrayInstance):
+        return True
+    net = instance.net
+    if any(net.mlp):
+        return net.norm is None and all(f is None or f.activation in ("relu", "tanh") for f in net.mlp)
+    return net.norm is None or net.norm.kind in ("sphere", "column")
+
+
+def _sources(statement: Statement) -> Iterator[Iterator[Instance]]:
+    """The near-extremal instances, then the generators in turn, each with its own fixed seed."""
+    if statement.extremal is not None:
+        yield statement.extremal(np.random.default_rng(0))
+    for index in range(INSTANCES if statement.draws else 0):
+        yield _members(statement.draws[index % len(statement.draws)](np.random.default_rng([0, index]), _TRIES))
+
+
+def _members(batch: Instance) -> Iterator[Instance]:
+    return (batch.select(i) for i in range(len(batch)))
+
+
+def shortened(instance: Instance, bits: int = _BITS) -> Instance:
+    """The instance with every float cut to `bits` significant bits; exact numbers and masks stay.
+
+    Examples
+    --------
+    >>> shortened(ArrayInstance({"c": np.asarray([0.1, -3.0])}), bits=4)["c"].tolist()
+    [0.1015625, -3.0]
+    """
+
+    def short(array: Array) -> Array:
+        if array is None or np.asarray(array).dtype.kind != "f":
+            return array
+        mantissa, exponent = np.frexp(np.asarray(array, dtype=float))
+        return np.ldexp(np.round(mantissa * 2.0**bits), exponent - bits)
+
+    if isinstance(instance, ArrayInstance):
+        return ArrayInstance({name: short(array) for name, array in instance.arrays.items()}, instance.label)
+    net = instance.net
+    weights = (short(net.W_QK), short(net.W), net.d_qk, short(net.key_bias), short(net.bias))
+    cut = Network.from_arrays(*weights, net.skip, net.mlp, net.norm, net.mask)
+    return NetworkInstance(cut, short(instance.X), instance.label)
