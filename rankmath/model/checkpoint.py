@@ -30,6 +30,8 @@ from rankmath.validation import ArrayLike, InvalidArgument, Json, as_choice, as_
 
 #: More layers, or wider ones, than any model has: a damaged config.json.
 _MOST = 10**5
+#: MPNet's buckets of relative positions, whatever config.json says.
+_BUCKETS = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +174,9 @@ def load_model(
     position = None
     if layout.buckets is not None:
         table = weights.tensor(f"{layout.buckets}.weight", (None, heads))
-        position = RelativeBuckets(table, 128)
+        if len(table) < _BUCKETS:
+            raise InvalidArgument(f"path: {len(table)} buckets in {layout.buckets!r}; MPNet looks up {_BUCKETS}")
+        position = RelativeBuckets(table[:_BUCKETS], 128)
     final = None
     if layout.final_norm is not None:
         final = LayerNorm("standard", eps, *weights.norm(layout.final_norm, d))
@@ -286,7 +290,15 @@ def _embedding(weights: Weights, layout: Layout, config: Mapping[str, Json]) -> 
         if layout.embedding_norm is None
         else LayerNorm("standard", _eps(layout, config), *weights.norm(layout.embedding_norm, e)),
         None if layout.projection is None else weights.linear(layout.projection, e, None),
-        as_count("pad_token_id", config.get("pad_token_id", layout.padding), least=0)
-        if layout.first_position == "after padding"
-        else None,
+        _padding(layout, config),
+    )
+
+
+def _padding(layout: Layout, config: Mapping[str, Json]) -> int | None:
+    if layout.first_position == "zero":
+        return None
+    return (
+        1
+        if layout.first_position == "after one"
+        else as_count("pad_token_id", config.get("pad_token_id", 1), least=0)
     )

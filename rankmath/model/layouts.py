@@ -16,7 +16,10 @@ from rankmath.validation import InvalidArgument, Json, as_count
 #: Names of activations in a config.json, and ours.
 ACTIVATIONS = {
     "gelu": "gelu",
+    "gelu_python": "gelu",
     "gelu_new": "gelu_tanh",
+    "gelu_accurate": "gelu_tanh",
+    "gelu_fast": "gelu_tanh",  # with ten digits of √(2/π)
     "gelu_pytorch_tanh": "gelu_tanh",
     "quick_gelu": "quick_gelu",
     "relu": "relu",
@@ -57,7 +60,7 @@ class Layout:
     layers, heads, act, eps : keys of config.json, each with the value it has if the file leaves it out.
     words, positions, types, embedding_norm, projection : of the embedding.
     first_position : the position of the first token; "after padding" counts from the padding id + 1, as RoBERTa
-        does.
+        does; "after one" from 2 and takes 1 for padding whatever config.json says, as MPNet does.
     refused : keys of config.json that change the function unless they have one of these values.
     """
 
@@ -77,8 +80,7 @@ class Layout:
     fused: bool = False
     mask: str | None = None
     transposed: bool = True
-    first_position: Literal["zero", "after padding"] = "zero"
-    padding: int = 0
+    first_position: Literal["zero", "after padding", "after one"] = "zero"
     input: Literal["ids", "pixels", "audio"] = "ids"
     buckets: str | None = None
     refused: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
@@ -156,7 +158,7 @@ def _whisper_openai(part: Literal["encoder", "decoder"]) -> Layout:
 
 LAYOUTS: dict[str, Layout] = {
     "bert": _BERT,
-    "roberta": replace(_BERT, prefixes=("", "roberta."), first_position="after padding", padding=1),
+    "roberta": replace(_BERT, prefixes=("", "roberta."), first_position="after padding"),
     "mpnet": replace(
         _BERT,
         prefixes=("", "mpnet."),
@@ -166,8 +168,7 @@ LAYOUTS: dict[str, Layout] = {
             "attention.LayerNorm output.LayerNorm",
         ),
         types=None,
-        first_position="after padding",
-        padding=1,
+        first_position="after one",
         buckets="encoder.relative_attention_bias",
         refused={},
     ),
@@ -298,10 +299,14 @@ class Weights:
         self.tensors, self.layout = tensors, layout
         first = layout.layer_name(layout.block.query, 0, {}) + ".weight"
         found = [prefix for prefix in layout.prefixes if prefix + first in tensors]
+        # Else what stands before the names in this file, a model inside another one.
+        found = found or [name.removesuffix(first) for name in tensors if name.endswith("." + first)]
         if not found:
             raise InvalidArgument(
                 f"path: tensor {layout.prefixes[-1] + first!r} is missing; this is another architecture"
             )
+        if len(found) > 1 and found[0] not in layout.prefixes:
+            raise InvalidArgument(f"path: {len(found)} models in one file, {', '.join(found)[:80]}; one is needed")
         self.prefix = found[0]
 
     def __contains__(self, name: str) -> bool:

@@ -220,6 +220,127 @@ def test_unknown_architectures_and_settings(tmp_path: Path) -> None:
     refused(checkpoint(tmp_path / "k", "whisper"), "for Whisper allowed are 'encoder', 'decoder'")
 
 
+@pytest.mark.parametrize("kind", ["bert", "roberta", "gpt2"])
+def test_attention_to_an_encoder_is_refused(tmp_path: Path, kind: str) -> None:
+    """A decoder with cross-attention, its tensors in the file: without them it would be another function."""
+    from safetensors.numpy import save_file
+
+    place, arrays = checkpoint(tmp_path, kind), tensors(kind)
+    part, crossed = ("attn", "crossattention") if kind == "gpt2" else ("attention", "crossattention")
+    more = {name.replace(f".{part}.", f".{crossed}."): array + 1 for name, array in arrays.items()}
+    save_file(more | arrays, place / "model.safetensors")
+    config = CONFIGS[kind] | {"is_decoder": True, "add_cross_attention": True}
+    (place / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    refused(place, "add_cross_attention True in config.json; only False is read")
+    config = {"model_type": "encoder-decoder", "encoder": CONFIGS["bert"], "decoder": CONFIGS[kind]}
+    (place / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    refused(place, "model_type 'encoder-decoder' in config.json; allowed are bert, ")
+
+
+def test_several_layers_in_a_group_of_albert_are_refused(tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    place, arrays = checkpoint(tmp_path, "albert"), tensors("albert")
+    second = {name.replace("albert_layers.0.", "albert_layers.1."): array for name, array in arrays.items()}
+    save_file(second | arrays, place / "model.safetensors")
+    assert rm.load_model(place).network.layers == 4
+    (place / "config.json").write_text(json.dumps(CONFIGS["albert"] | {"inner_group_num": 2}), encoding="utf-8")
+    refused(place, "inner_group_num 2 in config.json; only 1 is read")
+
+
+@pytest.mark.parametrize("prefix", ["", "bert.", "model.", "module.bert.", "0.auto_model."])
+def test_a_model_inside_another_one_is_found(tmp_path: Path, prefix: str) -> None:
+    from safetensors.numpy import save_file
+
+    place, arrays = checkpoint(tmp_path, "bert"), tensors("bert")
+    wanted = rm.load_model(place)
+    renamed = {prefix + name: array for name, array in arrays.items()}
+    save_file(renamed | {"classifier.weight": np.ones((2, 12), dtype=np.float32)}, place / "model.safetensors")
+    found = rm.load_model(place)
+    X = wanted.embed(given("bert"))
+    assert (found.embed(given("bert")) == X).all()
+    assert (rm.forward(found.network, X) == rm.forward(wanted.network, X)).all()
+    twice = {f"{side}.{name}": array for side in ("query", "passage") for name, array in arrays.items()}
+    save_file(twice, place / "model.safetensors")
+    refused(place, "2 models in one file, (query., passage.|passage., query.); one is needed")
+
+
+def test_mpnet_has_its_own_padding_and_buckets(tmp_path: Path) -> None:
+    """transformers takes 1 for padding and 32 buckets, whatever config.json says; so do the stored digits."""
+    from safetensors.numpy import save_file
+
+    place, arrays = checkpoint(tmp_path, "mpnet"), tensors("mpnet")
+    config = CONFIGS["mpnet"] | {"pad_token_id": 7, "relative_attention_num_buckets": 40}
+    (place / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    name = "encoder.relative_attention_bias.weight"
+    save_file(
+        arrays | {name: np.pad(arrays[name], ((0, 8), (0, 0)), constant_values=9)}, place / "model.safetensors"
+    )
+    model = rm.load_model(place)
+    for state, digits in zip(
+        hidden_states(model.network, model.embed(given("mpnet"))), DIGITS["mpnet"], strict=True
+    ):
+        assert np.abs(state - np.asarray(digits)).max() < 1e-12
+    save_file(arrays | {name: arrays[name][:16]}, place / "model.safetensors")
+    refused(place, "16 buckets in 'encoder.relative_attention_bias'; MPNet looks up 32")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_numbers_of_any_width_in_several_files(tmp_path: Path, dtype: str) -> None:
+    """The same numbers, rounded to a type, in one file and in three with an index."""
+    from safetensors.numpy import save_file
+
+    place, arrays = checkpoint(tmp_path, "gpt2"), tensors("gpt2")
+    if dtype == "bfloat16":  # the upper half of a float32
+        arrays = {name: (array.view("<u4") & 0xFFFF0000).view("<f4") for name, array in arrays.items()}
+        for part, names in enumerate(np.array_split(sorted(arrays), 3)):
+            write_brain(place / f"part-{part}.safetensors", {str(name): arrays[str(name)] for name in names})
+    else:
+        arrays = {name: array.astype(dtype) for name, array in arrays.items()}
+        for part, names in enumerate(np.array_split(sorted(arrays), 3)):
+            save_file({str(name): arrays[str(name)] for name in names}, place / f"part-{part}.safetensors")
+    home = {
+        str(name): f"part-{k}.safetensors" for k, g in enumerate(np.array_split(sorted(arrays), 3)) for name in g
+    }
+    (place / "model.safetensors").unlink()
+    (place / "model.safetensors.index.json").write_text(json.dumps({"weight_map": home}), encoding="utf-8")
+    model = rm.load_model(place)
+    assert (model.blocks[1].heads.output == arrays["h.1.attn.c_proj.weight"].astype(float)).all()
+    assert (model.embedding.words == arrays["wte.weight"].astype(float)).all()
+    (place / "part-1.safetensors").unlink()
+    refused(place, "the file 'part-1.safetensors' of its weight_map is missing")
+
+
+def write_brain(path: Path, arrays: dict[str, Any]) -> None:
+    """safetensors with the upper halves of float32 numbers."""
+    header, data = {}, b""
+    for name, array in arrays.items():
+        piece = (array.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()
+        place = [len(data), len(data) + len(piece)]
+        header[name] = {"dtype": "BF16", "shape": list(array.shape), "data_offsets": place}
+        data += piece
+    top = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(top)) + top + data)
+
+
+def test_oversized_files(tmp_path: Path) -> None:
+    """Files that say they are large, or are: refused before memory is asked for."""
+    place = checkpoint(tmp_path / "a", "bert")
+    with open(place / "config.json", "r+b") as file:
+        file.truncate(65 * 2**20)  # takes no room on the disk
+    refused(place, "68157440 bytes, at most 67108864 are read")
+    place = checkpoint(tmp_path / "b", "bert")
+    header = json.dumps({"a": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 2**42]}}).encode()
+    for size in (len(header), 2**62):
+        (place / "model.safetensors").write_bytes(struct.pack("<Q", size) + header)
+        refused(place, "not a safetensors file")
+    index = place / "model.safetensors.index.json"
+    (place / "model.safetensors").unlink()
+    for content in ({}, {"weight_map": []}, {"weight_map": {"a": 3}}, {"weight_map": {"a": "model.safetensors"}}):
+        index.write_text(json.dumps(content), encoding="utf-8")
+        refused(place, "weight_map")
+
+
 def test_wrong_shapes_and_numbers(tmp_path: Path) -> None:
     from safetensors.numpy import save_file
 
