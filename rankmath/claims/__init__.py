@@ -1,7 +1,8 @@
 """The statements, one file a claim: formula, draws, extremal families, exhibit.
 
-A claim's file, its proof (proofs/NAME.tex) and its test (tests/claims/test_NAME.py) bear one name. To add
-a statement, add a file with a `Statement` at its top level: it is found by itself.
+A claim's file, its proof (proofs/NAME.tex, unless the statement names another) and its test
+(tests/claims/test_NAME.py) bear one name. To add a statement, add a file with a `Statement` at its top level: it is
+found by itself.
 """
 
 from __future__ import annotations
@@ -54,6 +55,10 @@ def statements() -> dict[str, Statement]:
         module = importlib.import_module(f"{__name__}.{info.name}")
         for value in vars(module).values():
             if isinstance(value, Statement):
+                if value.key in found:
+                    raise RuntimeError(f"{info.name}: {value.key} stands at the top level of another file as well")
+                if not value.truth and value.status != "open":
+                    object.__setattr__(value, "truth", f"proofs/{info.name}.tex")
                 found[value.key] = value
     return Statements(sorted(found.items(), key=lambda entry: _order(entry[0])))
 

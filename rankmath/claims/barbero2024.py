@@ -139,7 +139,6 @@ barbero2024_4_2 = Statement(
     source=f"{BARBERO}, Theorem 4.2, as we read it: without positions, of causal attention with skips and biases; "
     "the paper has a limit, the explicit bound is ours",
     status="proved",
-    truth="proofs/barbero2024.tex",
     draws=(
         partial(draw_causal, moderate_tokens, layers=3),
         partial(draw_causal, clustered_tokens, layers=2, skip=1.0),
@@ -157,7 +156,6 @@ own_repeat = Statement(
     title="A repeated last token moves by at most 3 − 2√2 of the diameter, times the norm of the values",
     source=f"{OWN}, after Theorem 4.2 of {BARBERO}",
     status="proved",
-    truth="proofs/barbero2024.tex",
     draws=tuple(partial(draw_causal, tokens) for tokens in (moderate_tokens, clustered_tokens)),
     extremal=two_places,
     sharp=True,
@@ -172,7 +170,6 @@ folk = Statement(
     source=f"often read so; see also Theorem 5.1 of {BARBERO}, which, as we read it, takes attention as "
     "independent of the tokens, and is right",
     status="refuted",
-    truth="proofs/barbero2024.tex",
     draws=(partial(draw_causal, moderate_tokens, skip=1.0),),
     extremal=loud_query,
     exhibit=exhibit,
@@ -189,7 +186,6 @@ own_influence = Statement(
     title="The last token sees of another one what it attends to it, up to a constant, though attention moves",
     source=f"{OWN}, after Theorem 5.1 of {BARBERO}",
     status="proved",
-    truth="proofs/barbero2024.tex",
     draws=(
         partial(draw_causal, moderate_tokens),
         partial(draw_causal, outlier_tokens, skip=1.0),

@@ -46,7 +46,6 @@ castin2024_3_3 = Statement(
     source=f"{CASTIN}, Theorem 3.3, wording from memory: on tokens of norm at most R, whose largest derivative it "
     "bounds",
     status="proved",
-    truth="proofs/castin2024.tex",
     draws=_DRAWS,
     share=0.4,
 )
@@ -59,7 +58,6 @@ own_lipschitz = Statement(
     title="How much attention stretches a change of its tokens, by their diameter and by the attention",
     source=OWN,
     status="proved",
-    truth="proofs/castin2024.tex",
     draws=_DRAWS,
     extremal=close_tokens,
     sharp=True,

@@ -106,7 +106,6 @@ contranorm2023_2 = Statement(
     source=f"{GUO}, Proposition 2, from third-party text; that the singular values are not all "
     "equal is our addition",
     status="refuted",
-    truth="proofs/contranorm2023.tex",
     instance=spectrum_instance,
     draws=(draw_spectra(1, 5),),
     extremal=nearly_killed,
@@ -122,7 +121,6 @@ own_contranorm = Statement(
     title="A step of ContraNorm raises the effective rank, for matrices of every rank",
     source=f"{OWN}, after Proposition 2 of {GUO}",
     status="proved",
-    truth="proofs/contranorm2023.tex",
     instance=spectrum_instance,
     draws=(draw_spectra(2, 2), draw_spectra(2, 7)),
     notes=f"{_NOTE} The condition cannot be weakened: beyond it two singular values close to each other are a "

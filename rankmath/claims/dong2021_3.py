@@ -37,7 +37,6 @@ dong2021_3_1 = Statement(
     title="Skip connections can keep the residual, however small β",
     source=f"{DONG}, section 3.1: infinitely many such networks exist; this family of them is ours",
     status="proved",
-    truth="proofs/dong2021_3.tex",
     draws=(draw_conserved_block,),
     notes="The weights may be scaled by any factor, so β is as small as one likes.",
 )
@@ -74,7 +73,6 @@ dong2021_3_3 = Statement(
     title="Column LayerNorm is a right multiplication",
     source=f"{DONG}, section 3.3; the bound is ours",
     status="proved",
-    truth="proofs/dong2021_3.tex",
     draws=tuple(
         networks(t, shapes=((2, 2, 1, 1), (4, 3, 2, 1), (6, 2, 1, 1)), norm="column") for t in ALL_TOKENS[:3]
     ),

@@ -60,7 +60,6 @@ dong2021_norm = Statement(
     title="The composite value is not a norm",
     source=f"{DONG} say so themselves; the pair is ours",
     status="proved",
-    truth="proofs/dong2021_norm.tex",
     instance=norm_instance,
     draws=(draw_crosses,),
     exhibit=exhibit_not_a_norm,

@@ -106,7 +106,6 @@ _between_kernels = partial(
     arrays=("a", "b", "size"),
     exact=True,
     status="proved",
-    truth="proofs/he2023.tex",
     instance=kernels_instance,
     draws=(partial(draw_kernels, most=8),),
     share=0.2,

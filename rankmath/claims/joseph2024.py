@@ -58,7 +58,6 @@ folk = Statement(
     source=f"often read so; see also {JOSEPH}, whose condition λ² > a(SC + |λ|)² for μ² to keep the factor a, as "
     "we read it, comes with a spread that is large at the start, and is not touched by this",
     status="refuted",
-    truth="proofs/joseph2024.tex",
     draws=(partial(draw_skips, layers=1),),
     extremal=exchange,
     exhibit=exhibit,
@@ -74,7 +73,6 @@ own_lambda_skip_sphere = Statement(
     title="Skips on the sphere: no layer shrinks the diameter by more than a fixed factor",
     source=f"{OWN}, after {JOSEPH}",
     status="proved",
-    truth="proofs/joseph2024.tex",
     draws=(draw_skips,),
     extremal=close_pair,
     sharp=True,

@@ -90,7 +90,6 @@ joudaki2023_isometry = Statement(
     title="Tokens divided by their lengths are more isometric, as we read it",
     source=f"{JOUDAKI}, on normalisation and isometry, from memory",
     status="proved",
-    truth="proofs/joudaki2023.tex",
     instance=independent_tokens,
     draws=(draw_tokens,),
     extremal=nearly_one_length,

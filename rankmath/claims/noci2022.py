@@ -125,7 +125,6 @@ noci2022_zero_grad = Statement(
     "self-attention in W_Q and in W_K vanish (M = W_Q W_Kᵀ/√d_qk moves along G = dW_Q W_Kᵀ/√d_qk or "
     "W_Q dW_Kᵀ/√d_qk)",
     status="proved",
-    truth="proofs/noci2022.tex",
     instance=gradient_instance,
     draws=(partial(draw_gradients, equal=True),),
     share=0.1,
@@ -138,7 +137,6 @@ own_zero_grad = Statement(
     title="How far attention moves with queries and keys: a quarter of what tokens differ, twice",
     source=f"{OWN}, by Grüss's inequality",
     status="proved",
-    truth="proofs/noci2022.tex",
     instance=gradient_instance,
     draws=(draw_gradients,),
     extremal=two_sides,

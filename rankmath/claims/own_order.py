@@ -44,7 +44,6 @@ own_order = Statement(
     title="Collapse is exactly cubic, layer by layer",
     source=OWN,
     status="proved",
-    truth="proofs/own_order.tex",
     draws=(draw_definite,),
     notes="For layers repeated for ever log‖R_{l+1}‖/log‖R_l‖ → 3 follows; the last hypothesis then holds "
     "from some "

@@ -29,7 +29,6 @@ own_residual_inf = Statement(
     source=OWN,
     derivation="residual_inf",
     status="proved",
-    truth="proofs/own_residual_inf.tex",
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
     extremal=small_antipodal,
     sharp=True,

@@ -33,7 +33,6 @@ own_skip_lower = Statement(
     source="this library; answers a question left open by Dong, Cordonnier and Loukas 2021",
     derivation="skip_lower",
     status="proved",
-    truth="proofs/own_skip_lower.tex",
     draws=tuple(
         networks(t, shapes=((2, 1, 1, 4), (4, 2, 2, 6), (5, 3, 1, 12)), log_weights=(-1.5, -0.3), skip=1.0)
         for t in (small_tokens, ALL_TOKENS[1])
@@ -53,7 +52,6 @@ own_lambda_skip_lower = Statement(
     title="A λ-skip keeps a share of the diameter at every layer",
     source=OWN,
     status="proved",
-    truth="proofs/own_skip_lower.tex",
     draws=tuple(
         networks(small_tokens, shapes=((2, 1, 1, 3), (4, 2, 2, 4)), log_weights=(-1.5, -0.3), skip=skip)
         for skip in (0.5, 2.0, -1.0)
@@ -70,7 +68,6 @@ own_lambda_skip_upper = Statement(
     title="A λ-skip lets the diameter grow by a factor at most",
     source=OWN,
     status="proved",
-    truth="proofs/own_skip_lower.tex",
     draws=tuple(
         networks(small_tokens, shapes=((2, 1, 1, 3), (4, 2, 2, 4)), log_weights=(-1.5, -0.3), skip=skip)
         for skip in (0.5, 1.0, 2.0, -1.0)

@@ -72,7 +72,6 @@ own_tv = Statement(
     source="this library; classical for Hilbert's metric",
     derivation="total_variation",
     status="proved",
-    truth="proofs/own_tv.tex",
     instance=tv_instance,
     certificate=certify_tv,
     draws=(draw_tv, draw_two_atoms),

@@ -69,7 +69,6 @@ seed_closure = Statement(
     title="Row-stochastic matrices are closed under products",
     source="folklore; used throughout Dong, Cordonnier and Loukas 2021",
     status="proved",
-    truth="proofs/seed_closure.tex",
     instance=closure_instance,
     draws=(draw_closure,),
     certificate=certify,

@@ -103,7 +103,6 @@ shi2022_layernorm = Statement(
     source=f"{SHI}, the factor of LayerNorm, as we read it: the distance to tokens that are all equal grows by at "
     "most 1/σ, σ the least length of a token (its deviation, where LayerNorm also subtracts each token's mean)",
     status="proved",
-    truth="proofs/shi2022.tex",
     instance=rows_instance,
     draws=(draw_rows,),
     extremal=one_length,
@@ -120,7 +119,6 @@ own_layernorm = Statement(
     title="LayerNorm forgets how lengths differ, and spreads the rest",
     source=OWN,
     status="proved",
-    truth="proofs/shi2022.tex",
     instance=rows_instance,
     draws=(draw_rows,),
     extremal=one_length,

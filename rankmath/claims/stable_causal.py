@@ -107,7 +107,6 @@ own_stable_causal = Statement(
     title="An exponentially stable causal equilibrium of rank two",
     source=OWN,
     status="proved",
-    truth="proofs/stable_causal.tex",
     instance=stable_causal_instance,
     draws=(draw_stable_causal,),
     exhibit=exhibit_stable_causal,

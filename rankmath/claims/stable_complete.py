@@ -132,7 +132,6 @@ own_stable_complete = Statement(
     title="Stable full-rank equilibria under the complete mask",
     source=OWN,
     status="proved",
-    truth="proofs/stable_complete.tex",
     instance=complete_instance,
     draws=tuple(partial(draw_stable_complete, tokens=n) for n in range(2, 8)),
     exhibit=partial(exhibit_equilibrium, "own:stable-complete", tokens=3),
@@ -152,7 +151,6 @@ wu2024_conjecture = Statement(
     source=f"{WU}, stated there as a conjecture: that there are none; registered is the weaker claim that "
     f"none attracts",
     status="refuted",
-    truth="proofs/stable_complete.tex",
     instance=equilibrium_instance,
     draws=(partial(draw_stable_complete, tokens=2),),
     exhibit=partial(exhibit_equilibrium, "wu2024:conjecture"),

@@ -24,8 +24,6 @@ from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN, WU
 from rankmath.verification.statement import Statement
 
-_PROOF = "proofs/stable_every_n.tex"
-
 
 def _shown(design: Design, key: str) -> Certificate:
     """The design's proof as a certificate of the statement, accepted by the checker."""
@@ -105,7 +103,6 @@ own_stable_causal_every_n = Statement(
     title="An attracting causal equilibrium of full rank for every number of tokens, its spectrum known exactly",
     source=OWN,
     status="proved",
-    truth=_PROOF,
     instance=causal_instance,
     draws=(draw_causal,),
     exhibit=exhibit_causal,
@@ -233,7 +230,6 @@ own_stable_complete_every_n = Statement(
     title="An attracting equilibrium of full rank for every number of tokens: any mask with a Hamiltonian path",
     source=OWN,
     status="proved",
-    truth=_PROOF,
     instance=path_instance,
     draws=(draw_paths,),
     exhibit=exhibit_path,
@@ -253,7 +249,6 @@ own_stable_every_rank = Statement(
     title="One weight pair with attracting equilibria of every rank",
     source=OWN,
     status="proved",
-    truth=_PROOF,
     instance=path_instance,
     draws=(draw_paths,),
     exhibit=exhibit_every_rank,
@@ -312,7 +307,6 @@ own_stable_rank_two_every_n = Statement(
     title="An attracting equilibrium of rank two in two dimensions for every number of tokens, no mask",
     source=OWN,
     status="proved",
-    truth=_PROOF,
     instance=count_instance,
     draws=(draw_counts,),
     exhibit=exhibit_rank_two,
@@ -355,7 +349,6 @@ wu2024_3_measure = Statement(
     title="Under the causal mask a set of positive measure does not collapse",
     source=f"{WU}, Theorem 3, item 2, read as: for every number of tokens there are such weights",
     status="proved",
-    truth=_PROOF,
     instance=count_instance,
     draws=(draw_counts,),
     exhibit=exhibit_measure,
@@ -450,7 +443,6 @@ own_no_stable_orthogonal = Statement(
     title="With orthogonal values and no more tokens than dimensions only equal tokens attract",
     source=OWN,
     status="proved",
-    truth=_PROOF,
     instance=orthogonal_instance,
     draws=(draw_orthogonal,),
     share=0.01,

@@ -66,7 +66,6 @@ velickovic2024_2_2 = Statement(
     title="Attention disperses: at most e^δ/n, as we read it",
     source=f"{VELICKOVIC}, Theorem 2.2, from memory: coefficients of order 1/n for logits of a range δ",
     status="proved",
-    truth="proofs/velickovic2024.tex",
     instance=row_instance,
     draws=(draw_rows,),
 )
@@ -79,7 +78,6 @@ own_dispersion = Statement(
     title="Attention disperses: the largest and the least weight for a range of logits",
     source=f"{OWN}, after Theorem 2.2 of {VELICKOVIC}",
     status="proved",
-    truth="proofs/velickovic2024.tex",
     instance=row_instance,
     draws=(draw_rows,),
     extremal=one_apart,

@@ -87,7 +87,6 @@ wu2024_3 = Statement(
     title="One value matrix with equilibria of every rank",
     source=f"{WU}, Theorem 3, item 1",
     status="proved",
-    truth="proofs/wu2024_3.tex",
     instance=shift_instance,
     draws=(draw_shifts,),
     exhibit=exhibit_every_rank,

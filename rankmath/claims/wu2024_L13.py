@@ -188,7 +188,6 @@ wu2024_L13_repaired = Statement(
     title="Invariant sets of the second token: log-concave or graded coordinates",
     source=f"{OWN}, after Lemma 13 of Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024",
     status="proved",
-    truth="proofs/wu2024_L13.tex",
     instance=vector_instance,
     draws=(partial(draw_vectors, repaired=True),),
     share=0.1,

@@ -102,7 +102,6 @@ wu2024_anisotropy = Statement(
     title="The equilibria of every rank are anisotropic",
     source=f"{WU}, section 4, at full rank; the form for rank k is ours",
     status="proved",
-    truth="proofs/wu2024_anisotropy.tex",
     instance=anisotropy_instance,
     draws=(draw_anisotropy,),
     extremal=barely_wide,

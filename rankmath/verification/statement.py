@@ -78,7 +78,7 @@ class Statement:
     quantifier : "some" where the claim is that an instance exists.
     title, source, notes : words: what it says in short, who states it and where, what else is known.
     status : what is known: "proved", "refuted" or "open".
-    truth : where that is shown: a file of proofs/.
+    truth : where that is shown: a file of proofs/, by default the one with the name of the claim's file.
     arrays : the names of the data, where the statement is not about a network.
     instance : checks what a user hands over and makes an instance of it.
     draws : generators of batches, (rng, size) -> instance: random and structured.
