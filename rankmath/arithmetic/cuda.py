@@ -107,8 +107,9 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
 deviation(const double* __restrict__ left, const double* __restrict__ right, const double* __restrict__ values,
           const double* __restrict__ q, const double* __restrict__ scales, double scale, double* __restrict__ out,
           int n, int m, int row_blocks, double* __restrict__ sizes, int size_step, double* __restrict__ means,
-          const long long* way) {
-  if (way && *way) return;  // another way is taken (`cuda_kernels.FUSED` is zero)
+          const long long* way, int way_step, int heads) {
+  // Another way is taken by the network these heads are of (`cuda_kernels.FUSED` is zero).
+  if (way && way[blockIdx.x / row_blocks / heads * way_step]) return;
   // Blocks y > 1 take parts of the keys: `out` and `means` then hold the bare sums of each part.
   extern __shared__ double shared[];
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
@@ -497,7 +498,7 @@ def fused_deviation(left: Array, right: Array, q: Array, values: Array, scale: A
     grid = (row_blocks * math.prod(lead),)
     sizes = (np.int32(n), np.int32(m), np.int32(row_blocks))
     scales = (np.intp(0), scale) if isinstance(scale, float) else (_contiguous(scale, lead, 1), 1.0)
-    nowhere = (np.intp(0), np.int32(0), np.intp(0), np.intp(0))
+    nowhere = (np.intp(0), np.int32(0), np.intp(0), np.intp(0), np.int32(0), np.int32(1))
     kernel(grid, (32 * _WARPS,), (*operands, *scales, out, *sizes, *nowhere), shared_mem=memory)
     return out if v == V else out[..., :v]
 

@@ -31,7 +31,7 @@ POINTERS = (
         "mean",
         "columns",
     ),
-    *("thin", "partial", "means", "lifted", "counts", "squares", "parts", "far", "words", "report"),
+    *("thin", "partial", "means", "lifted", "counts", "squares", "parts", "far", "words", "totals", "report"),
 )
 LIMITS = ("log_zero", "safe_log", "linear_log", "hardly", "suspicious", "uneven_log")
 FACTORS = (
@@ -53,7 +53,7 @@ FACTORS = (
 )
 SIZES = (
     *("n", "d", "heads", "blocks", "row_blocks", "groups", "splits", "key_parts", "wide_rows", "stride"),
-    *("way", "layer"),
+    *("way", "layer", "networks", "owners"),  # owners: networks that have weights of their own, all or one
 )
 
 _STRUCT = "struct Layer {{ {} {} {} }};\n".format(
@@ -65,9 +65,10 @@ _NUMBERS = {"THREADS": THREADS, "RECORD": RECORD, "LOG_ROW": ROW, "COUNTS": COUN
 _WAYS = f"enum {{ FUSED = {FUSED}, THIN = {THIN}, CENTRE = {CENTRE}, STOPPED = {STOPPED} }};\n"
 
 _SOURCE = r"""
-enum { LOW, LEFT, RIGHT, VALUES, OUT, TOTAL, PER_HEAD };  // words of a head; after all heads' these of the layer:
-enum { SUM, RESIDUAL, CENTER };
+enum { LOW, LEFT, RIGHT, VALUES, OUT, TOTAL, PER_HEAD };  // words of a head
+enum { SUM, RESIDUAL, CENTER };  // and totals of the layer
 #define LANES ((K + 31) / 32)
+#define SLICE (K > 64 ? 32 : K)  // columns of a row times a matrix that a block makes
 
 __device__ __forceinline__ double warp_sum(double v) {
   for (int o = 16; o; o >>= 1) v += __shfl_xor_sync(~0u, v, o);
@@ -75,25 +76,34 @@ __device__ __forceinline__ double warp_sum(double v) {
 }
 
 __device__ __forceinline__ double* word(const Layer& L, int h, int which) { return L.words + PER_HEAD * h + which; }
-__device__ __forceinline__ double* whole(const Layer& L, int which) { return L.words + PER_HEAD * L.heads + which; }
+__device__ __forceinline__ double* whole(const Layer& L, int which) { return L.totals + which; }
 
-__device__ void row_times_matrix(const double* row, const double* W, int d, double* parts, double* out) {
-  // out = row W for one row, by a whole block; `parts` has a number for every thread.
-  for (int c0 = 0; c0 < d; c0 += THREADS) {
-    const int width = min(d - c0, THREADS), many = THREADS / width;
-    const int c = threadIdx.x % width, part = threadIdx.x / width;
-    double s = 0.0;
-    if (part < many)
+__device__ __forceinline__ Layer& network(Layer* given, int& block) {
+  // Every network of a batch has as many blocks x: which one this block is of, and the block's place there.
+  const int per = gridDim.x / (int)given->networks;
+  block = blockIdx.x % per;
+  return given[blockIdx.x / per];
+}
+
+__device__ __forceinline__ const double* of_head(const Layer& L, const double* weights, int h) {
+  return weights + h * L.owners * L.d * L.d;  // heads come before networks
+}
+
+__device__ void row_times_matrix(const double* row, const double* W, int d, int c0, double* parts, double* out) {
+  // out = row W for one row and SLICE columns from c0 on, by a whole block; `parts` has a number for every thread.
+  const int width = min(d - c0, SLICE), many = THREADS / width;
+  const int c = threadIdx.x % width, part = threadIdx.x / width;
+  double s = 0.0;
+  if (part < many)
 #pragma unroll 8
-      for (int i = part; i < d; i += many) s = fma(row[i], W[(long long)i * d + c0 + c], s);
-    parts[threadIdx.x] = s;
-    __syncthreads();
-    if (part == 0) {
-      for (int p = 1; p < many; p++) s += parts[p * width + c];
-      out[c0 + c] = s;
-    }
-    __syncthreads();
+    for (int i = part; i < d; i += many) s = fma(row[i], W[(long long)i * d + c0 + c], s);
+  parts[threadIdx.x] = s;
+  __syncthreads();
+  if (part == 0) {
+    for (int p = 1; p < many; p++) s += parts[p * width + c];
+    out[c0 + c] = s;
   }
+  __syncthreads();
 }
 
 __device__ bool last_of(double* count, long long blocks) {
@@ -107,22 +117,43 @@ __device__ bool last_of(double* count, long long blocks) {
   return last;
 }
 
+__device__ void make_pull(const Layer& L, int h, int c0, double* x, double* parts, double* g) {
+  // Some columns of x W_QK, and of the key bias.
+  for (int k = threadIdx.x; k < L.d; k += THREADS) x[k] = L.x[k];
+  __syncthreads();
+  row_times_matrix(x, of_head(L, L.query, h), L.d, c0, parts, g);
+  const int k = c0 + threadIdx.x;
+  if (L.key_bias && threadIdx.x < SLICE && k < L.d)
+    g[k] = L.of_pull * g[k] + L.of_key * L.key_bias[h * L.owners * L.d + k];
+  __syncthreads();
+}
+
+#if K > 64
+extern "C" __global__ void __launch_bounds__(THREADS) pull(Layer* given) {
+  __shared__ double x[K], parts[THREADS];
+  int here;
+  const Layer& L = network(given, here);
+  const int slices = (L.d + SLICE - 1) / SLICE, h = here / slices;
+  make_pull(L, h, here % slices * SLICE, x, parts, L.g + h * L.d);
+}
+#endif
+
 extern "C" __global__ void __launch_bounds__(THREADS) scores(Layer* given) {
   __shared__ double x[K], g[K], parts[THREADS], tops[THREADS / 32], places[THREADS / 32];
-  const Layer& L = *given;
-  const int n = L.n, d = L.d, h = blockIdx.x / L.blocks, b = blockIdx.x % L.blocks;
+  int here;
+  const Layer& L = network(given, here);
+  const int n = L.n, d = L.d, h = here / L.blocks, b = here % L.blocks;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  for (int k = threadIdx.x; k < d; k += THREADS) x[k] = L.x[k];
   if (b == 0 && threadIdx.x < PER_HEAD) *word(L, h, threadIdx.x) = 0.0;
   if (b == 0 && threadIdx.x < COUNTS) L.counts[(long long)h * COUNTS + threadIdx.x] = 0.0;
-  if (blockIdx.x == 0 && threadIdx.x < 3) *whole(L, threadIdx.x) = 0.0;
+  if (here == 0 && threadIdx.x < 3) *whole(L, threadIdx.x) = 0.0;
+#if K > 64
+  for (int k = threadIdx.x; k < d; k += THREADS) g[k] = L.g[h * d + k];
   __syncthreads();
-  row_times_matrix(x, L.query + (long long)h * d * d, d, parts, g);
-  for (int k = threadIdx.x; k < d; k += THREADS) {
-    if (L.key_bias) g[k] = L.of_pull * g[k] + L.of_key * L.key_bias[h * d + k];
-    if (b == 0) L.g[h * d + k] = g[k];
-  }
-  __syncthreads();
+#else
+  make_pull(L, h, 0, x, parts, g);
+  if (b == 0 && threadIdx.x < d) L.g[h * d + threadIdx.x] = g[threadIdx.x];
+#endif
   const int per = (n + L.blocks - 1) / L.blocks, first = b * per, last = min(n, first + per);
   double top = -INFINITE, place = n;
   for (int j = first + warp; j < last; j += THREADS / 32) {
@@ -136,8 +167,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) scores(Layer* given) {
   if (threadIdx.x) return;
   for (int w = 1; w < THREADS / 32; w++)
     if (tops[w] > top || (tops[w] == top && places[w] < place)) top = tops[w], place = places[w];
-  L.best[2 * blockIdx.x] = top;
-  L.best[2 * blockIdx.x + 1] = place;
+  L.best[2 * here] = top;
+  L.best[2 * here + 1] = place;
 }
 
 __device__ int pivot_of(const Layer& L, int h) {
@@ -156,8 +187,9 @@ __device__ int pivot_of(const Layer& L, int h) {
 extern "C" __global__ void __launch_bounds__(THREADS) relative(Layer* given) {
   __shared__ double g[K], pivot[K], parts[THREADS / 32][K + 1];
   __shared__ int place;
-  const Layer& L = *given;
-  const int n = L.n, d = L.d, h = blockIdx.x / L.blocks, b = blockIdx.x % L.blocks;
+  int here;
+  const Layer& L = network(given, here);
+  const int n = L.n, d = L.d, h = here / L.blocks, b = here % L.blocks;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   if (warp == 0) {
     const int found = pivot_of(L, h);
@@ -203,7 +235,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) relative(Layer* given) {
   for (int k = threadIdx.x; k <= K; k += THREADS) {
     double s = 0.0;
     for (int w = 0; w < THREADS / 32; w++) s += parts[w][k];
-    L.sums[(long long)blockIdx.x * (K + 1) + k] = s;
+    L.sums[(long long)here * (K + 1) + k] = s;
   }
   if (!last_of(L.counts + (long long)h * COUNTS, L.blocks)) return;
   double* mean = L.mean + (long long)h * (K + 1);
@@ -308,12 +340,13 @@ __device__ __forceinline__ void tile(const Operand A, const Operand B, const dou
 extern "C" __global__ void __launch_bounds__(128) project(Layer* given) {
   // 64 rows of a head and 64 columns a block; y = 0 makes left, y = 1 the values.
   __shared__ double mean[K + 16];
-  const Layer& L = *given;
-  const int n = L.n, d = L.d, h = blockIdx.x / L.row_blocks, block = blockIdx.x % L.row_blocks;
+  int here;
+  const Layer& L = network(given, here);
+  const int n = L.n, d = L.d, h = here / L.row_blocks, block = here % L.row_blocks;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
   const int row = (block * 4 + warp) * 16 + g, c0 = 64 * blockIdx.z;
   const bool values = blockIdx.y, first = row < n, second = row + 8 < n;
-  const double* W = (values ? L.value : L.query) + (long long)h * d * d + c0;
+  const double* W = of_head(L, values ? L.value : L.query, h) + c0;
   const Operand B = {W, d, d - c0, d, in_pairs(W, d)};
   double c[8][4], sums[2];
   if (values) {
@@ -355,9 +388,10 @@ extern "C" __global__ void __launch_bounds__(128) project(Layer* given) {
 
 extern "C" __global__ void __launch_bounds__(128) covariance(Layer* given) {
   // 64 x 64 entries of D' diag(q) values, from a part of the rows; the last of the parts adds them up.
-  const Layer& L = *given;
+  int here;
+  const Layer& L = network(given, here);
   if (L.way != THIN) return;
-  const int n = L.n, tiles = (K + 63) / 64, h = blockIdx.x / L.splits, split = blockIdx.x % L.splits;
+  const int n = L.n, tiles = (K + 63) / 64, h = here / L.splits, split = here % L.splits;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
   const int r0 = 64 * blockIdx.y, c0 = 64 * blockIdx.z;
   const int per = (n + L.splits - 1) / L.splits, start = min(n, split * per), rows = min(n - start, per);
@@ -407,9 +441,10 @@ __device__ __forceinline__ void write_term(const Layer& L, int h, int row, int r
 }
 
 extern "C" __global__ void __launch_bounds__(128) thin(Layer* given) {
-  const Layer& L = *given;
+  int here;
+  const Layer& L = network(given, here);
   if (L.way != THIN) return;
-  const int n = L.n, h = blockIdx.x / L.row_blocks, row = 64 * (blockIdx.x % L.row_blocks), c0 = 64 * blockIdx.y;
+  const int n = L.n, h = here / L.row_blocks, row = 64 * (here % L.row_blocks), c0 = 64 * blockIdx.y;
   double c[8][4], sums[2];
   tile<false, true, NONE>({L.left + ((long long)h * n + row) * K, n - row, K, K, true},
                           {L.thin + (long long)h * L.splits * K * K + c0, K, K - c0, K, true}, nullptr, c, sums);
@@ -419,9 +454,10 @@ extern "C" __global__ void __launch_bounds__(128) thin(Layer* given) {
 #if K > 64
 extern "C" __global__ void __launch_bounds__(128) lifted(Layer* given, int start) {
   // m_ij q_j for rows from `start` on, some 64 keys a block.
-  const Layer& L = *given;
+  int here;
+  const Layer& L = network(given, here);
   if (L.way != FUSED) return;
-  const int n = L.n, h = blockIdx.z, row = start + 64 * blockIdx.y, j0 = 64 * blockIdx.x;
+  const int n = L.n, h = blockIdx.z, row = start + 64 * blockIdx.y, j0 = 64 * here;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
   const int rows = min((long long)n, start + L.wide_rows) - row, r = warp * 16 + g;
   double c[8][4], sums[2];
@@ -442,9 +478,10 @@ extern "C" __global__ void __launch_bounds__(128) lifted(Layer* given, int start
 
 extern "C" __global__ void __launch_bounds__(128) average(Layer* given, int start) {
   // The averages of these rows, 64 columns a block.
-  const Layer& L = *given;
+  int here;
+  const Layer& L = network(given, here);
   if (L.way != FUSED) return;
-  const int n = L.n, h = blockIdx.z, row = start + 64 * blockIdx.y, c0 = 64 * blockIdx.x;
+  const int n = L.n, h = blockIdx.z, row = start + 64 * blockIdx.y, c0 = 64 * here;
   const int rows = min((long long)n, start + L.wide_rows) - row;
   double c[8][4], sums[2], factor[2];
   const double* A = L.lifted + (h * L.wide_rows + row - start) * L.stride;
@@ -462,10 +499,11 @@ extern "C" __global__ void __launch_bounds__(128) average(Layer* given, int star
 
 extern "C" __global__ void __launch_bounds__(128) combine(Layer* given) {
   // Averages of 8 rows from their sums over parts of the keys.
-  const Layer& L = *given;
+  int here;
+  const Layer& L = network(given, here);
   if (L.way != FUSED) return;
-  const int n = L.n, blocks = (n + 7) / 8, h = blockIdx.x / blocks, first = (blockIdx.x % blocks) * 8;
-  const long long step = (long long)L.heads * n;
+  const int n = L.n, blocks = (n + 7) / 8, h = here / blocks, first = (here % blocks) * 8;
+  const long long step = L.networks * L.heads * n;
   double largest = 0.0;
   for (int i = threadIdx.x; i < 8 * K; i += 128) {
     const int row = first + i / K, k = i % K;
@@ -481,18 +519,18 @@ extern "C" __global__ void __launch_bounds__(128) combine(Layer* given) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) collect(Layer* given) {
-  __shared__ double parts[THREADS / 32][K], row[K], numbers[THREADS], image[K];
-  const Layer& L = *given;
+  __shared__ double parts[THREADS / 32][K], row[K], numbers[THREADS];
+  int here;
+  const Layer& L = network(given, here);
   const int n = L.n, d = L.d, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  if (blockIdx.x >= L.groups) {  // a block for each head's image of what its rows have in common
-    const int h = blockIdx.x - L.groups;
+  if (here >= L.groups) {  // some columns of a head's image of what its rows have in common
+    const int slices = (d + SLICE - 1) / SLICE, h = (here - L.groups) / slices;
     for (int k = threadIdx.x; k < d; k += THREADS) row[k] = L.of_x * L.x[k] + L.of_common * L.common[h * d + k];
     __syncthreads();
-    row_times_matrix(row, L.value + (long long)h * d * d, d, numbers, image);
-    for (int k = threadIdx.x; k < d; k += THREADS) L.image[h * d + k] = image[k];
+    row_times_matrix(row, of_head(L, L.value, h), d, (here - L.groups) % slices * SLICE, numbers, L.image + h * d);
     return;
   }
-  const int per = (n + L.groups - 1) / L.groups, first = blockIdx.x * per, last = min(n, first + per);
+  const int per = (n + L.groups - 1) / L.groups, first = here * per, last = min(n, first + per);
   double sums[LANES], largest = 0.0;
 #pragma unroll
   for (int i = 0; i < LANES; i++) sums[i] = 0.0;
@@ -518,21 +556,24 @@ extern "C" __global__ void __launch_bounds__(THREADS) collect(Layer* given) {
   for (int k = threadIdx.x; k < d; k += THREADS) {
     double s = 0.0;
     for (int w = 0; w < THREADS / 32; w++) s += parts[w][k];
-    L.columns[(long long)blockIdx.x * d + k] = s;
+    L.columns[(long long)here * d + k] = s;
   }
 }
 
 extern "C" __global__ void clear(Layer* given) {
-  if (threadIdx.x < 3) *whole(*given, threadIdx.x) = 0.0;
+  int here;
+  const Layer& L = network(given, here);
+  if (threadIdx.x < 3) *whole(L, threadIdx.x) = 0.0;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) recentre(Layer* given) {
   __shared__ double shift[K], parts[THREADS];
-  const Layer& L = *given;
+  int here;
+  const Layer& L = network(given, here);
   const int n = L.n, d = L.d, many = THREADS / d, part = threadIdx.x / d;
   double s = 0.0;
   if (part < many)
-#pragma unroll 4
+#pragma unroll 16
     for (int b = part; b < L.groups; b += many) s += L.columns[(long long)b * d + threadIdx.x % d];
   parts[threadIdx.x] = s;
   __syncthreads();
@@ -541,7 +582,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) recentre(Layer* given) {
     shift[threadIdx.x] = s / n;
   }
   __syncthreads();
-  const int per = (n + L.groups - 1) / L.groups, first = blockIdx.x * per, last = min(n, first + per);
+  const int per = (n + L.groups - 1) / L.groups, first = here * per, last = min(n, first + per);
   double largest = 0.0;
   for (long long i = (long long)first * d + threadIdx.x; i < (long long)last * d; i += THREADS) {
     const double v = L.residual[i] - shift[i % d];
@@ -549,7 +590,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) recentre(Layer* given) {
     largest = larger(largest, fabs(v));
   }
   raise(whole(L, RESIDUAL), largest);
-  if (blockIdx.x) return;
+  if (here) return;
   largest = 0.0;
   for (int k = threadIdx.x; k < d; k += THREADS) {
     double v = 0.0;
@@ -581,8 +622,10 @@ __device__ double single(double mantissa, double exponent) {
 extern "C" __global__ void units(Layer* given) {
   // The next layer's weights and tokens, and all factors: in which unit each of its parts is made.
   // One warp: each lane makes one of the factors.
-  Layer& L = *given;
-  const long long way = L.way, l = L.layer, odd = l & 1, d = L.d, size = L.n * d;
+  int here;
+  Layer& L = network(given, here);
+  const long long way = L.way, l = L.layer, odd = l & 1, d = L.d;
+  const long long row = L.networks * d, all = L.n * row;  // of one of the two places that layers write to in turn
   const double *records = L.records, *log_rows = L.log;
   const double log_zero = L.log_zero, safe_log = L.safe_log, linear_log = L.linear_log;
   double *const centers = L.centers, *const residuals = L.residuals, *first_x = L.first_x, *first_R = L.first_R;
@@ -612,8 +655,8 @@ extern "C" __global__ void units(Layer* given) {
   if (threadIdx.x < 11) (&L.unit)[threadIdx.x] = factor;
   if (threadIdx.x) return;
   L.way = fmax(log_E, log_unit) <= safe_log ? (thin ? THIN : FUSED) : STOPPED;
-  L.x = l ? centers + !odd * d : first_x, L.R = l ? residuals + !odd * size : first_R;
-  L.center = centers + odd * d, L.residual = residuals + odd * size;
+  L.x = l ? centers + !odd * row : first_x, L.R = l ? residuals + !odd * all : first_R;
+  L.center = centers + odd * row, L.residual = residuals + odd * all;
   L.query = query, L.value = value, L.key_bias = key_bias, L.bias = bias;
   L.mantissa = mantissa, L.exponent = exponent, L.log_center = unit;
 }
@@ -638,12 +681,13 @@ __device__ void conclude(Layer& L, const double* found) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) normalise(Layer* given) {
-  Layer& L = *given;
+  int here;
+  Layer& L = network(given, here);
   const long long size = (long long)L.n * L.d, step = (long long)L.groups * THREADS;
   double largest = *whole(L, RESIDUAL);
   if (largest == 0.0) largest = 1.0;
-  for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < size; i += step) L.residual[i] /= largest;
-  if (blockIdx.x) return;
+  for (long long i = (long long)here * THREADS + threadIdx.x; i < size; i += step) L.residual[i] /= largest;
+  if (here) return;
   largest = *whole(L, CENTER);
   if (largest == 0.0) largest = 1.0;
   for (int k = threadIdx.x; k < L.d; k += THREADS) L.center[k] /= largest;
@@ -674,13 +718,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) normalise(Layer* given) {
 extern "C" __global__ void __launch_bounds__(THREADS) squares(Layer* given) {
   // Squares of the rows, their sums by blocks, and that of the center.
   __shared__ double sums[THREADS / 32];
-  const Layer& L = *given;
+  int here;
+  const Layer& L = network(given, here);
   const int n = L.n, d = L.d;
   const double *R = L.residual, *x = L.center;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = THREADS / 32;
-  if (blockIdx.x == 0 && threadIdx.x == 0) *L.far = 0.0;
+  if (here == 0 && threadIdx.x == 0) *L.far = 0.0;
   double sum = 0.0;
-  for (int j = blockIdx.x * warps + warp; j < n; j += gridDim.x * warps) {
+  for (int j = here * warps + warp; j < n; j += L.groups * warps) {
     double s = 0.0;
     for (int k = lane; k < d; k += 32) s = fma(R[(long long)j * d + k], R[(long long)j * d + k], s);
     s = warp_sum(s);
@@ -692,9 +737,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) squares(Layer* given) {
   if (warp) return;
   if (lane == 0) {
     for (int w = 1; w < warps; w++) sum += sums[w];
-    L.parts[1 + blockIdx.x] = sum;
+    L.parts[1 + here] = sum;
   }
-  if (blockIdx.x) return;
+  if (here) return;
   sum = 0.0;
   for (int k = lane; k < d; k += 32) sum = fma(x[k], x[k], sum);
   sum = warp_sum(sum);
@@ -703,15 +748,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) squares(Layer* given) {
 
 extern "C" __global__ void __launch_bounds__(128) pairs(Layer* given) {
   // The largest |R_i|^2 + |R_j|^2 - 2 R_i R_j of 64 rows with every y-th tile of 8 from the first of them on.
-  const Layer& L = *given;
+  int here;
+  const Layer& L = network(given, here);
   const int n = L.n, d = L.d;
   const double *R = L.residual, *square = L.squares;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
-  const int row = (blockIdx.x * 4 + warp) * 16 + g;
+  const int row = (here * 4 + warp) * 16 + g;
   const bool first = row < n, second = row + 8 < n;
   const double square0 = first ? square[row] : 0.0, square1 = second ? square[row + 8] : 0.0;
   double largest = 0.0;
-  for (int j = blockIdx.x * 64 + 32 * blockIdx.y; j < n; j += 32 * gridDim.y) {
+  for (int j = here * 64 + 32 * blockIdx.y; j < n; j += 32 * gridDim.y) {
     double c[4][4];
 #pragma unroll
     for (int p = 0; p < 4; p++) c[p][0] = c[p][1] = c[p][2] = c[p][3] = 0.0;
@@ -741,7 +787,8 @@ extern "C" __global__ void __launch_bounds__(128) pairs(Layer* given) {
 }
 
 extern "C" __global__ void measured(Layer* given) {
-  const Layer& L = *given;
+  int here;
+  const Layer& L = network(given, here);
   if (threadIdx.x || L.way == STOPPED) return;
   double sum = 0.0, *out = L.log + LOG_ROW * L.layer + 4;
   for (int b = 0; b < L.groups; b++) sum += L.parts[1 + b];

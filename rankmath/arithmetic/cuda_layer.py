@@ -3,7 +3,7 @@
 With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels of `cuda_kernels` make, for each layer::
 
     units       in which unit each part is made, and whether logits are below rounding
-    scores      g = x W_QK + k and the pivot: the first largest entry of R g
+    scores      g = x W_QK + k (more than 64 columns: `pull`) and the pivot: the first largest entry of R g
     relative    D = R − 1R_pivot, e = exp(unit · D g), qᵀD for q = e/Σe
     project     left = scale · R W_QK, values = (D − 1qᵀD) W
     deviation   Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j), m = expm1(left Dᵀ) (in `cuda`), where there are few rows over
@@ -18,8 +18,8 @@ With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels of `cud
     squares, pairs, measured    where asked, the sizes of the new tokens
 
 What is not allowed (saturated attention, logits out of range, a center that cancels) stops there, and the arrays of
-`rankmath.attention` make that layer. The launches of a layer are captured once in a graph. The same source runs on
-the host in tests.
+`rankmath.attention` make that layer. The launches of a layer are captured once in a graph. A batch of networks, each
+with its own units, has as many blocks for every one. The same source runs on the host in tests.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ from rankmath.validation import Array, Floats
 
 #: Tokens of at most so many columns.
 MOST_COLUMNS = 256
+#: Networks of a batch that are launched at once.
+MOST_NETWORKS = 2**15
 # Entries of m of all heads at a time, where it is formed: 512 MiB.
 _WIDE_ENTRIES = 2**26
 # So many blocks fill a GPU twice.
@@ -59,22 +61,22 @@ _PLACES = {name: place for place, name in enumerate((*POINTERS, *FACTORS, *SIZES
 
 #: What is launched together.
 Part: TypeAlias = Literal["layer", "fused layer", "thin layer", "measured layer", "measure", "centre"]
-#: Addresses of query, value, key bias and bias (0: none), the largest |query|, log(d_qk)/2, and λ of the skip.
+#: query, value, key bias and bias (of each network of a batch, or of all), the largest |query|, log(d_qk)/2, and λ of
+#: the skip.
 Record: TypeAlias = tuple[Array, Array, Array | None, Array | None, float, float, float]
 
 
 class Run(NamedTuple):
     """How far some layers went, and what they made."""
 
-    log: (
-        Floats  # by layer, the input first: ξ, mantissa and exponent of σ, lost bits, ‖R‖_F, Δ₂, ‖x‖ in their units
-    )
+    #: (networks, 1 + layers, 7), the input first: ξ, mantissa and exponent of σ, lost bits, ‖R‖_F, Δ₂, ‖x‖ in their units
+    log: Floats
     center: Array
     residual: Array
 
     @property
     def layers(self) -> int:
-        return len(self.log) - 1
+        return len(self.log[0]) - 1
 
 
 @cache
@@ -103,26 +105,35 @@ def _device() -> int:
 
 
 class Plan:
-    """Memory and launches of layers with these sizes; nothing of one run outlives it here."""
+    """Memory and launches of layers with these sizes, for some networks; nothing of one run outlives it here."""
 
     def __init__(self, sizes: dict[str, int]) -> None:
         self.n, self.d, self.heads, self.K = sizes["n"], sizes["d"], sizes["heads"], padded(sizes["d"])
-        self.sizes = sizes
-        self.arrays = {name: self.memory(shape) for name, shape in shapes(sizes).items()}
-        self.told = self.memory((len(POINTERS) + len(FACTORS) + len(SIZES),))
-        self.report, self._shared, self._most = self.pinned(9), self.pinned(ROW), 0  # both sides reach them
-        self._records, self._log = np.empty((0, RECORD)), self._shared.reshape(1, ROW)
+        self.sizes, self.networks = sizes, sizes["networks"]
+        self._index = np.arange(self.networks, dtype=np.uint64)
+        self.arrays = {name: self.memory(self._all(name, shape)) for name, shape in shapes(sizes).items()}
+        self.words = np.zeros((self.networks, len(POINTERS) + len(FACTORS) + len(SIZES)), np.uint64)
+        self.told = self.memory(self.words.shape)
+        self.report, self._shared, self._most = self.pinned(9 * self.networks), self.pinned(0), 0
+        self._records, self._log = np.empty((self.networks, 0, RECORD)), np.empty((self.networks, 0, ROW))
         self._factors: Mapping[str, float] = {}
-        self.words = np.zeros(self.told.size, np.uint64)
-        for place, name in enumerate(POINTERS):
-            if name in self.arrays:
-                self.words[place] = self.address(self.arrays[name])
-        self.words[_PLACES["report"]] = self.report.ctypes.data
-        self.doubles = self.words[len(POINTERS) : -len(SIZES)].view(np.float64)
-        self.words[-len(SIZES) :] = [sizes.get(name, 0) for name in SIZES]
+        for name, shape in shapes(sizes).items():
+            self._point(name, self.address(self.arrays[name]), 8 * math.prod(shape))
+        self._point("report", self.report.ctypes.data, 72)
+        self.doubles = self.words.view(np.float64)
+        self.words[:, -len(SIZES) :] = [sizes.get(name, 0) for name in SIZES]
         self._ran: set[Part] = set()
         self._graphs: dict[Part, Array] = {}
         self._lock = Lock()
+
+    def _all(self, name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of an array of all networks; parts of keys come before them."""
+        parts = (self.sizes["key_parts"],) if name in ("partial", "means") else ()
+        return (*parts, self.networks, *shape)
+
+    def _point(self, name: str, address: int, step: int) -> None:
+        """Where each network has an array: so many bytes apart."""
+        self.words[:, _PLACES[name]] = np.uint64(address) + np.uint64(step) * self._index
 
     def memory(self, shape: tuple[int, ...]) -> Array:
         import cupy as cp
@@ -132,7 +143,7 @@ class Plan:
     def pinned(self, size: int) -> Floats:
         import cupy as cp
 
-        return np.frombuffer(cp.cuda.alloc_pinned_memory(8 * size), np.float64, size)
+        return np.frombuffer(cp.cuda.alloc_pinned_memory(8 * max(size, 1)), np.float64, size)
 
     def address(self, a: Array) -> int:
         return int(a.data.ptr)
@@ -154,56 +165,69 @@ class Plan:
 
         cp.cuda.get_current_stream().synchronize()
 
-    def _tell(self, addresses: Mapping[str, Array], factors: Mapping[str, float], way: int) -> None:
-        for name, a in addresses.items():
-            self.words[_PLACES[name]] = self.address(a)
+    def _tell(self, arrays: Mapping[str, Array], factors: Mapping[str, float], way: int) -> None:
+        for name, a in arrays.items():
+            self._point(name, self.address(a), a.nbytes // self.networks)
         if factors is not self._factors:
             for name, factor in factors.items():
-                self.doubles[_PLACES[name] - len(POINTERS)] = factor
+                self.doubles[:, _PLACES[name]] = factor
             self._factors = factors
-        self.words[_PLACES["way"]] = way
+        self.words[:, _PLACES["way"]] = way
         self.send()
 
     def run(
         self,
         x: Array,
         R: Array,
-        state: Sequence[float],
+        state: Floats | Sequence[float],
         records: Sequence[Record],
         limits: Mapping[str, float],
         *,
         measure: bool = False,
     ) -> Run:
-        """As many of these layers as may stand; `state` is ξ, mantissa and exponent of σ, and the lost bits."""
-        L = len(records)
+        """As many of these layers as may stand (of a batch all or none): x (..., 1, d), R (..., n, d).
+
+        `state` is ξ, mantissa and exponent of σ, and the lost bits, of each network.
+        """
+        L, B = len(records), self.networks
         slots = (2,) if L > 1 else ()  # layers write to two places in turn
-        centers, residuals = self.memory((*slots, 1, self.d)), self.memory((*slots, self.n, self.d))
+        centers, residuals = self.memory((*slots, *x.shape)), self.memory((*slots, *R.shape))
         with self._lock:
             told, log = self._room(L)
             addresses = told.view(np.uint64)
-            for l, (query, value, *biases, largest, root, skip) in enumerate(records):
-                addresses[l, :2] = self.address(query), self.address(value)
-                addresses[l, 2:4] = [0 if a is None else self.address(a) for a in biases]
-                told[l, 4:] = largest, root, skip
-            log[0, :4] = state
-            given = {"first_x": x, "first_R": R, "center": x, "residual": R, "centers": centers}
-            self._tell(given | {"residuals": residuals}, limits, cuda_kernels.FUSED)
-            part: Part = "measured layer" if measure else self._way(state, records[0]) if L == 1 else "layer"
+            owners = records[0][0].size // (self.heads * self.d**2) if L else 1
+            apart = [8 * self.d**2, 8 * self.d**2, 8 * self.d, 8 * self.d]  # bytes from one owner to the next
+            for l, (*arrays, largest, root, skip) in enumerate(records):
+                for k, a in enumerate(arrays):
+                    first = 0 if a is None else self.address(a)
+                    addresses[:, l, k] = (
+                        first + np.uint64(apart[k]) * self._index if first and owners > 1 else first
+                    )
+                told[:, l, 4:] = largest, root, skip
+            log[:, 0, :4] = state
+            self.words[:, _PLACES["owners"]] = owners
+            for name, pair, one in (("centers", centers, x), ("residuals", residuals, R)):
+                self._point(name, self.address(pair), one.nbytes // B)
+            self._tell({"first_x": x, "first_R": R, "center": x, "residual": R}, limits, cuda_kernels.FUSED)
+            part: Part = (
+                "measured layer" if measure else self._way(log[0, 0], records[0]) if L == B == 1 else "layer"
+            )
             if measure:
                 self.step("measure")
             for _ in range(L):
                 self.step(part)
             self.wait()
-            reached = int(self.report[8]) if L else 0
-            rows = log[: reached + 1].copy()
+            reached = int(self.report[8::9].min()) if L else 0
+            reached = reached if B == 1 or reached == L else 0
+            rows = log[:, : reached + 1].copy()
         if not reached:
             return Run(rows, x, R)
         last = (reached - 1) % 2
         return Run(rows, centers[last], residuals[last]) if slots else Run(rows, centers, residuals)
 
-    def _way(self, state: Sequence[float], record: Record) -> Part:
+    def _way(self, state: Floats, record: Record) -> Part:
         """What one layer needs launched, where that is clear before `units` finds it out."""
-        _, mantissa, exponent, _ = state
+        mantissa, exponent = state[1:3]
         sigma = mantissa if not exponent else math.copysign(math.inf, mantissa)
         above = (
             2 * sigma - record[5] + math.log(max(2 * self.d**2 * record[4], 1e-300)) - self._factors["linear_log"]
@@ -212,31 +236,33 @@ class Plan:
 
     def _room(self, layers: int) -> tuple[Floats, Floats]:
         """Records and log of so many layers, where both sides reach them: no copies."""
-        if layers != len(self._records):
-            if layers > self._most:
-                self._shared, self._most = self.pinned(RECORD * layers + ROW * (layers + 1)), layers
-            records, log = self._shared[: RECORD * layers], self._shared[RECORD * layers :][: ROW * (layers + 1)]
-            self._records, self._log = records.reshape(layers, RECORD), log.reshape(layers + 1, ROW)
-        self.words[_PLACES["records"]], self.words[_PLACES["log"]] = (
-            a.ctypes.data for a in (self._records, self._log)
-        )
+        if layers != self._records.shape[1] or not self._most:
+            if layers >= self._most:
+                self._most = layers + 1
+                self._shared = self.pinned(self.networks * (RECORD + ROW) * self._most)
+            records = self._shared[: self.networks * RECORD * layers]
+            log = self._shared[records.size :][: self.networks * ROW * (layers + 1)]
+            self._records = records.reshape(self.networks, layers, RECORD)
+            self._log = log.reshape(self.networks, layers + 1, ROW)
+        self._point("records", self._records.ctypes.data, 8 * RECORD * layers)
+        self._point("log", self._log.ctypes.data, 8 * ROW * (layers + 1))
         return self._records, self._log
 
     def centre(self, arrays: Mapping[str, Array], factors: Mapping[str, float]) -> Floats:
-        """The mean of R moved to the center: the largest entries of both, and of R before."""
+        """The mean of R moved to the center: the largest entries of both, and of R before, for each network."""
         with self._lock:
             self._tell(arrays, factors, cuda_kernels.CENTRE)
             self.step("centre")
             self.wait()
-            return self.report[:3].copy()
+            return self.report.reshape(-1, 9)[:, :3].copy()
 
     def measure(self, R: Array, x: Array) -> Array:
-        """‖R‖_F, the largest distance of two rows, and ‖x‖, an array of three: R (n, d) of mean zero, x (1, d)."""
-        log = self.memory((ROW,))
+        """‖R‖_F, the largest distance of two rows, ‖x‖, (3, networks): R (..., n, d) of mean zero, x (..., 1, d)."""
+        log = self.memory((self.networks, ROW))
         with self._lock:
             self._tell({"residual": R, "center": x, "log": log}, self._factors, cuda_kernels.FUSED)
             self.step("measure")
-        return log[4:]
+        return log[:, 4:].T
 
     def step(self, part: Part) -> None:
         """All its launches: one by one at first, when kernels are compiled and loaded, then as one graph."""
@@ -260,79 +286,92 @@ class Plan:
 
     def launch_all(self, part: Part) -> None:
         if part == "centre":
-            self.launch("clear", (1,), 32)
+            self._make("clear", (1,), 32)
             self._collect()
         elif part != "measure":
             self._layer(part)
             self._collect()
         if part in ("measure", "measured layer"):
             row_blocks = self.sizes["row_blocks"]
-            self.launch("squares", (self.sizes["groups"],), THREADS)
-            self.launch("pairs", (row_blocks, max(1, min(row_blocks, 2 * _FILLED // row_blocks))), 128)
-            self.launch("measured", (1,), 32)
+            abreast = 2 * _FILLED // (row_blocks * self.networks)
+            self._make("squares", (self.sizes["groups"],), THREADS)
+            self._make("pairs", (row_blocks, max(1, min(row_blocks, abreast))), 128)
+            self._make("measured", (1,), 32)
+
+    def _make(self, name: str, blocks: tuple[int, ...], threads: int, start: int | None = None) -> None:
+        """A kernel with so many blocks for each network."""
+        self.launch(name, (self.networks * blocks[0], *blocks[1:]), threads, start)
 
     def _layer(self, part: Part) -> None:
         s, H, wide = self.sizes, self.heads, -(-self.K // 64)
         rows = H * s["row_blocks"]
-        self.launch("units", (1,), 32)
-        self.launch("scores", (H * s["blocks"],), THREADS)
-        self.launch("relative", (H * s["blocks"],), THREADS)
-        self.launch("project", (rows, 2, wide), 128)
+        self._make("units", (1,), 32)
+        if wide > 1:
+            self._make("pull", (H * self._slices,), THREADS)
+        self._make("scores", (H * s["blocks"],), THREADS)
+        self._make("relative", (H * s["blocks"],), THREADS)
+        self._make("project", (rows, 2, wide), 128)
         if part != "thin layer":
             self._deviation() if wide == 1 else self._wide_deviation(wide)
         if part != "fused layer":
-            self.launch("covariance", (H * s["splits"], wide, wide), 128)
-            self.launch("thin", (rows, wide), 128)
+            self._make("covariance", (H * s["splits"], wide, wide), 128)
+            self._make("thin", (rows, wide), 128)
+
+    @property
+    def _slices(self) -> int:
+        return -(-self.d // 32) if self.K > WIDEST else 1
 
     def _deviation(self) -> None:
-        s = self.sizes
+        s, heads = self.sizes, self.networks * self.heads
         operands = [self.arrays[name] for name in ("left", "D", "values", "q")]
         sizes = (np.int32(self.n), np.int32(self.n), np.int32(s["row_blocks"]))
         whole = s["key_parts"] == 1
         out = self.arrays["out" if whole else "partial"]
-        of_heads = (self.arrays["words"][OUT:] if whole else np.intp(0), np.int32(PER_HEAD))
-        way = self.told[_PLACES["way"] :]
-        arguments = (*operands, np.intp(0), 1.0, out, *sizes, *of_heads, self.arrays["means"], way)
-        self.deviate((self.heads * s["row_blocks"], s["key_parts"]), arguments)
+        of_heads = (self.arrays["words"].ravel()[OUT:] if whole else np.intp(0), np.int32(PER_HEAD))
+        way = (self.told.ravel()[_PLACES["way"] :], np.int32(self.words.shape[1]), np.int32(self.heads))
+        arguments = (*operands, np.intp(0), 1.0, out, *sizes, *of_heads, self.arrays["means"], *way)
+        self.deviate((heads * s["row_blocks"], s["key_parts"]), arguments)
         if not whole:
-            self.launch("combine", (self.heads * -(-self.n // 8),), 128)
+            self._make("combine", (self.heads * -(-self.n // 8),), 128)
 
     def _wide_deviation(self, columns: int) -> None:
         """What more than 64 columns take, rows at a time: a warp has not registers enough to keep all."""
         keys, most = -(-self.n // 64), self.sizes["wide_rows"]
         for start in range(0, self.n, most):
             row_blocks = -(-min(most, self.n - start) // 64)
-            self.launch("lifted", (keys, row_blocks, self.heads), 128, start)
-            self.launch("average", (columns, row_blocks, self.heads), 128, start)
+            self._make("lifted", (keys, row_blocks, self.heads), 128, start)
+            self._make("average", (columns, row_blocks, self.heads), 128, start)
 
     def _collect(self) -> None:
         groups = self.sizes["groups"]
-        self.launch("collect", (groups + self.heads,), THREADS)
-        self.launch("recentre", (groups,), THREADS)
-        self.launch("normalise", (groups,), THREADS)
+        self._make("collect", (groups + self.heads * self._slices,), THREADS)
+        self._make("recentre", (groups,), THREADS)
+        self._make("normalise", (groups,), THREADS)
 
 
 @lru_cache(maxsize=4)
-def plan(n: int, d: int, heads: int, device: int) -> Plan | None:
+def plan(n: int, d: int, heads: int, networks: int, device: int) -> Plan | None:
     """The plan of a layer, the last four kept with their memory; None where it would take most of what is free."""
     import cupy as cp
 
     free = cp.cuda.Device(device).mem_info[0] + cp.get_default_memory_pool().free_bytes()
-    sizes = sizes_of(n, d, heads)
-    needed = 8 * sum(math.prod(shape) for shape in shapes(sizes).values())
+    sizes = sizes_of(n, d, heads, networks)
+    needed = 8 * networks * sum(math.prod(shape) for shape in shapes(sizes).values())
     return None if needed > free // 2 else Plan(sizes)
 
 
-def plan_here(n: int, d: int, heads: int) -> Plan | None:
-    """`plan` on this device, if its kernels take the layer."""
-    device = _device()
-    return plan(n, d, heads, device) if d <= MOST_COLUMNS and has_tensor_units(device) else None
+def plan_here(shape: tuple[int, ...], heads: int) -> Plan | None:
+    """`plan` on this device for tokens (n, d), or (networks, n, d), if its kernels take the layer."""
+    device, (*batch, n, d) = _device(), shape
+    networks = math.prod(batch)
+    if d > MOST_COLUMNS or len(batch) > 1 or not 0 < networks <= MOST_NETWORKS or not has_tensor_units(device):
+        return None
+    return plan(n, d, heads, networks, device)
 
 
 def shapes(sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
-    """What a layer needs memory for."""
-    n, d, H, parts = sizes["n"], sizes["d"], sizes["heads"], sizes["key_parts"]
-    K = padded(d)
+    """What a layer needs memory for, by network (of `partial` and `means` for each part of the keys)."""
+    n, d, H, parted, K = sizes["n"], sizes["d"], sizes["heads"], sizes["key_parts"] > 1, padded(sizes["d"])
     return {
         **dict.fromkeys(("left", "D", "values", "out"), (H, n, K)),
         **dict.fromkeys(("e", "q"), (H, n, 1)),
@@ -342,31 +381,33 @@ def shapes(sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
         "mean": (H, K + 1),
         "columns": (sizes["groups"], d),
         "thin": (H, sizes["splits"], K, K),
-        "partial": (parts, H, n, K) if parts > 1 else (1,),
-        "means": (parts, H, n) if parts > 1 else (1,),
+        "partial": (H, n, K) if parted else (1,),
+        "means": (H, n) if parted else (1,),
         "lifted": (H, sizes["wide_rows"], sizes["stride"]) if K > WIDEST else (1,),
         "counts": (H, COUNTS),
         "squares": (n,),
         "parts": (1 + sizes["groups"],),
         "far": (1,),
-        "words": (PER_HEAD * H + 3,),
+        "words": (H, PER_HEAD),
+        "totals": (3,),
     }
 
 
-def sizes_of(n: int, d: int, heads: int) -> dict[str, int]:
+def sizes_of(n: int, d: int, heads: int, networks: int = 1) -> dict[str, int]:
     """How the work of a layer is cut: some blocks for each head, or for the rows of all."""
-    blocks = max(1, min(64, -(-n // 32), -(-528 // max(1, heads))))
+    all_heads = max(1, heads * networks)
     row_blocks, stride, tiles = -(-n // 64), padded(n), (-(-d // 64)) ** 2
     return {
         "n": n,
         "d": d,
         "heads": heads,
-        "blocks": blocks,
+        "networks": networks,
+        "blocks": max(1, min(64, -(-n // 32), -(-528 // all_heads))),
         "row_blocks": row_blocks,
-        "groups": min(128, -(-n // 8)),
-        "splits": max(1, min(8, -(-n // 128), _FILLED // max(1, heads * tiles))),
+        "groups": min(128, -(-n // 8), max(1, 1056 // networks)),
+        "splits": max(1, min(8, -(-n // 128), _FILLED // (all_heads * tiles))),
         # Few rows leave the device idle in the large kernel: then parts of the keys, of 64 or more, go abreast.
-        "key_parts": max(1, min(8, n // 64, _FILLED // max(1, heads * row_blocks))) if d <= WIDEST else 1,
-        "wide_rows": min(n, max(64, _WIDE_ENTRIES // (max(1, heads) * stride) // 64 * 64)),
+        "key_parts": max(1, min(8, n // 64, _FILLED // (all_heads * row_blocks))) if d <= WIDEST else 1,
+        "wide_rows": min(n, max(64, _WIDE_ENTRIES // (all_heads * stride) // 64 * 64)),
         "stride": stride,
     }

@@ -40,12 +40,11 @@ class Weights:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether the kernels of a GPU take them: one network, full matrices near size one, no position terms."""
+        """Whether the kernels of a GPU take them: full matrices near size one, no position terms."""
         head, attention = self.heads[0], self.attention
         added = [bias for bias in (head.key_bias, self.bias) if bias is not None]
         return (
             len(self.heads) == 1
-            and attention.query.ndim == 3
             and all(part is None for part in (attention.position, head.key, head.output))
             and all(isinstance(log, int) for log in (head.log_logits, head.log_value, *(log for _, log in added)))
             and all(a.flags.c_contiguous for a in (head.query, head.value, *(array for array, _ in added)))

@@ -311,19 +311,20 @@ def _trace_float(net: Network, X: Array, norm: ResidualNorm, memory: int | None)
     )
 
 
-def _trace_of_rows(net: Network, rows: Floats, last: Tokens) -> Trace:
+def _trace_of_rows(net: Network, log: Floats, last: Tokens) -> Trace:
     """The trace from what a GPU wrote down of every layer (`cuda_layer.Run.log`)."""
-    xi, mantissa, exponent, lost = rows[:, :4].T
+    rows = np.moveaxis(log, (2, 1), (0, 1)).reshape(log.shape[2], log.shape[1], *last.residual.shape[:-2])
+    xi, mantissa, exponent, lost = rows[:4]
     with np.errstate(divide="ignore"):
-        log_R, log_far, log_x = np.log(rows[:, 4:]).T
+        log_R, log_far, log_x = np.log(rows[4:])
     below = 2.0 ** -np.minimum(exponent, 1000.0)
 
     def scales(logs: Floats, exponents: Floats) -> tuple[LogScale, ...]:
-        return tuple(LogScale(logs[l, ...], exponents[l, ...]) for l in range(len(rows)))
+        return tuple(LogScale(logs[l, ...], exponents[l, ...]) for l in range(len(logs)))
 
     residuals, diameters = (scales(mantissa + log * below, exponent) for log in (log_R, log_far))
     means = scales(xi + log_x, np.zeros_like(xi))
-    center, log_center = last.center[0, :], last.log_center[0, 0]
+    center, log_center = last.center[..., 0, :], last.log_center[..., 0, 0]
     return Trace(net, "frobenius", "float64", residuals, diameters, means, center, lost, log_center=log_center)
 
 
@@ -438,9 +439,10 @@ def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
     if A.on_gpu and norm == "frobenius":
         from rankmath.arithmetic.cuda_layer import plan_here
 
-        plan = plan_here(R.shape[0], R.shape[1], 0) if R.ndim == 2 else None
+        plan = plan_here(R.shape, 0)
         if plan is not None:
-            return plan.measure(A.xp.ascontiguousarray(R), A.xp.ascontiguousarray(x))
+            sizes = plan.measure(A.xp.ascontiguousarray(R), A.xp.ascontiguousarray(x))
+            return sizes.reshape(3, *R.shape[:-2])
     squares = A.sum(R * R, axis=-1)
     of_mean = xp.sum(x * x, axis=(-2, -1))
     far = xp.maximum(_square_diameter(A, R, squares), 0.0)

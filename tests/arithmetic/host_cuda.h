@@ -102,7 +102,11 @@ static double shared[1 << 15];
 
 extern "C" void layer_kernel(int which, int x, int y, int z, int threads, Layer* L) {
   void (*kernels[])(Layer*) = {units, scores, relative, project, combine, covariance, thin, collect, recentre,
-                               normalise, clear, squares, pairs, measured};
+                               normalise, clear, squares, pairs, measured,
+#if K > 64
+                               pull
+#endif
+  };
   body = [=] { kernels[which](L); };
   launch(x, y, z, threads);
 }
@@ -115,8 +119,10 @@ extern "C" void wide_kernel(int which, int x, int y, int z, int threads, Layer* 
 #else
 extern "C" void deviation_on_host(int x, int y, const double* left, const double* right, const double* values,
     const double* q, double* out, int n, int m, int row_blocks, double* sizes, int step, double* means,
-    const long long* way) {
-  body = [=] { deviation(left, right, values, q, nullptr, 1.0, out, n, m, row_blocks, sizes, step, means, way); };
+    const long long* way, int way_step, int heads) {
+  body = [=] {
+    deviation(left, right, values, q, nullptr, 1.0, out, n, m, row_blocks, sizes, step, means, way, way_step, heads);
+  };
   launch(x, y, 1, 128);
 }
 #endif

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ comp
 
 
 LAYER = ("units", "scores", "relative", "project", "combine", "covariance", "thin", "collect", "recentre")
-NAMES = (*LAYER, "normalise", "clear", "squares", "pairs", "measured")
+NAMES = (*LAYER, "normalise", "clear", "squares", "pairs", "measured", "pull")
 WIDE = ("lifted", "average")
 
 
@@ -76,14 +76,15 @@ class HostPlan(cuda_layer.Plan):
             self.library.wide_kernel(WIDE.index(name), *grid, threads, told, start)
 
     def deviate(self, blocks: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
-        left, right, values, q, _, _, out, n, m, row_blocks, sizes, step, means, way = arguments
+        left, right, values, q, _, _, out, n, m, row_blocks, sizes, step, means, way, *of_way = arguments
         given = (left, right, values, q, out, sizes, means, way)
         pointers = [ctypes.c_void_p(a.ctypes.data if isinstance(a, np.ndarray) else None) for a in given]
         whole = [int(x) for x in (n, m, row_blocks)]
-        self.library.deviation_on_host(*blocks, *pointers[:5], *whole, pointers[5], int(step), *pointers[6:])
+        rest = (pointers[5], int(step), *pointers[6:], *map(int, of_way))
+        self.library.deviation_on_host(*blocks, *pointers[:5], *whole, *rest)
 
     def wait(self) -> None:
-        assert not np.isnan(self.report[3:]).any()
+        assert not np.isnan(self.report.reshape(-1, 9)[:, 3:]).any()
 
     def step(self, part: cuda_layer.Part) -> None:
         self.launch_all(part)
@@ -95,17 +96,23 @@ def library(tmp_path_factory: Any) -> Callable[[int], Any]:
     return cache(lambda d: compiled(padded(d), folder))
 
 
+def use_host(library: Any, monkeypatch: Any) -> None:
+    def plan_here(shape: tuple[int, ...], heads: int) -> HostPlan:
+        *batch, n, d = shape
+        return HostPlan(library(d), cuda_layer.sizes_of(n, d, heads, int(np.prod(batch))))
+
+    monkeypatch.setattr(cuda_layer, "plan_here", plan_here)
+
+
 def layers(
     library: Any, monkeypatch: Any, net: Any, X: Any, tokens: Tokens | None = None
 ) -> tuple[Tokens | None, Tokens]:
     """One layer by the kernels and by arrays."""
     A, (attention,) = Float64(X), net.attentions
     tokens = centre(A, X) if tokens is None else tokens
-    weights = weights_of(A, attention, stacked=attention.heads > 1)
+    weights = weights_of(A, attention, stacked=attention.heads > 1, batch_axes=X.ndim - 2)
     head = replace(weights.heads[0], largest_query=float(abs(attention.query).max()))
-    monkeypatch.setattr(
-        cuda_layer, "plan_here", lambda n, d, heads: HostPlan(library(d), cuda_layer.sizes_of(n, d, heads))
-    )
+    use_host(library, monkeypatch)
     (sublayer,) = net.sublayers[0]
     carried = Carried(sublayer.skip, tokens) if sublayer.skip else None
     fast = layer_on_gpu(A, replace(weights, heads=[head]), tokens, None, carried)
@@ -168,9 +175,7 @@ def test_below_rounding_thin_products_take_over(library: Any, monkeypatch: Any, 
 @pytest.mark.parametrize(("n", "d"), [(2, 3), (200, 8)])
 def test_tokens_are_centred_alike(library: Any, monkeypatch: Any, n: int, d: int) -> None:
     X = np.random.default_rng(n).standard_normal((n, d)) + 1e3
-    monkeypatch.setattr(
-        cuda_layer, "plan_here", lambda n, d, heads: HostPlan(library(d), cuda_layer.sizes_of(n, d, heads))
-    )
+    use_host(library, monkeypatch)
     assert_same(centre_on_gpu(Float64(X), X), centre(Float64(X), X))
     for size in (1e-70, 1e70):
         assert centre_on_gpu(Float64(X), size * X) is None
@@ -217,7 +222,7 @@ def test_sizes_of_a_layer(library: Any, n: int, d: int) -> None:
     R, x = rng.standard_normal((n, d)), rng.standard_normal((1, d))
     found = HostPlan(library(d), cuda_layer.sizes_of(n, d, 0)).measure(R, x)
     gaps = ((R[:, None] - R[None]) ** 2).sum(axis=-1)
-    np.testing.assert_allclose(found, [np.linalg.norm(R), np.sqrt(gaps.max()), np.linalg.norm(x)], rtol=1e-13)
+    np.testing.assert_allclose(found[:, 0], [np.linalg.norm(R), np.sqrt(gaps.max()), np.linalg.norm(x)], rtol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +244,7 @@ def test_all_layers_with_one_wait(
 ) -> None:
     net = rm.Network.random(n, d, seed=n, **options)
     X = net.random_input(seed=1, scale=size)
-    monkeypatch.setattr(cuda_layer, "plan_here", lambda *sizes: HostPlan(library(d), cuda_layer.sizes_of(*sizes)))
+    use_host(library, monkeypatch)
     made = layers_on_gpu(Float64(X), net, X)
     assert made is not None
     fast, slow = _trace_of_rows(net, *made), rm.trace(net, X)
@@ -250,14 +255,44 @@ def test_all_layers_with_one_wait(
 
 
 def test_what_the_kernels_do_not_take_is_said(library: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(cuda_layer, "plan_here", lambda *sizes: HostPlan(library(8), cuda_layer.sizes_of(*sizes)))
+    use_host(library, monkeypatch)
     net = rm.Network.random(6, 8, 2, 2, seed=0)
     X = net.random_input(seed=1)
     wild = net.replace(value=1e70 * net.value)
     for other in (net.replace(mask="causal"), net.replace(norm="sphere"), wild):
         assert layers_on_gpu(Float64(X), other, X) is None
-    assert layers_on_gpu(Float64(X), net, np.stack([X, X])) is None
+    assert layers_on_gpu(Float64(X), net, np.stack([[X, X]])) is None
     assert layers_on_gpu(Float64(X), net, X) is not None
+
+
+@pytest.mark.parametrize(("n", "d", "heads"), [(9, 4, 1), (70, 8, 3), (5, 70, 2)])
+@pytest.mark.parametrize("own", [False, True])
+def test_a_batch_is_its_networks_one_by_one(
+    library: Any, monkeypatch: Any, n: int, d: int, heads: int, own: bool
+) -> None:
+    options = {"skip": 0.5, "biases": True}
+    nets = [rm.Network.random(n, d, heads, 3, seed=n + (own and k), **options) for k in range(3)]
+    X = np.stack([net.random_input(seed=k, scale=10.0**-k) for k, net in enumerate(nets)])
+    net = rm.Network.stack(nets) if own else nets[0]
+    use_host(library, monkeypatch)
+    made = layers_on_gpu(Float64(X), net, X)
+    assert made is not None
+    fast = _trace_of_rows(net, *made)
+    for k in range(3):
+        slow = rm.trace(nets[k], X[k])
+        for name in ("log_residual", "log_diameter", "log_mean"):
+            np.testing.assert_allclose(getattr(fast, name)[:, k], getattr(slow, name), rtol=1e-13, atol=1e-12)
+        np.testing.assert_allclose(fast.center[k], slow.center, atol=1e-13)
+    shallow = [rm.Network.random(n, d, heads, 1, seed=n + (own and k), **options) for k in range(3)]
+    assert_same(*layers(library, monkeypatch, rm.Network.stack(shallow) if own else shallow[0], X))
+
+
+def test_a_batch_stops_as_one(library: Any, monkeypatch: Any) -> None:
+    net = rm.Network.random(30, 8, 2, 2, seed=5)
+    X = net.random_input(seed=6)
+    use_host(library, monkeypatch)
+    assert layers_on_gpu(Float64(X), net, np.stack([X, 1e3 * X])) is None
+    assert layers_on_gpu(Float64(X), net, np.stack([X, X / 2])) is not None
 
 
 @pytest.mark.parametrize(
