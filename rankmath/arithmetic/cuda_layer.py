@@ -18,8 +18,8 @@ With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels of `cud
     squares, pairs, measured    where asked, the sizes of the new tokens
 
 What is not allowed (saturated attention, logits out of range, a center that cancels) stops there, and the arrays of
-`rankmath.attention` make that layer. The launches of a layer are captured once in a graph. A batch of networks, each
-with its own units, has as many blocks for every one. The same source runs on the host in tests.
+`rankmath.attention` make that layer. The launches of a layer are captured once in a graph. A batch of networks,
+each with its own units, has as many blocks for every one. The same source runs on the host in tests.
 """
 
 from __future__ import annotations
@@ -61,15 +61,16 @@ _PLACES = {name: place for place, name in enumerate((*POINTERS, *FACTORS, *SIZES
 
 #: What is launched together.
 Part: TypeAlias = Literal["layer", "fused layer", "thin layer", "measured layer", "measure", "centre"]
-#: query, value, key bias and bias (of each network of a batch, or of all), the largest |query|, log(d_qk)/2, and λ of
-#: the skip.
+#: query, value, key bias and bias (of each network of a batch, or of all), the largest |query|, log(d_qk)/2, and
+#: λ of the skip.
 Record: TypeAlias = tuple[Array, Array, Array | None, Array | None, float, float, float]
 
 
 class Run(NamedTuple):
     """How far some layers went, and what they made."""
 
-    #: (networks, 1 + layers, 7), the input first: ξ, mantissa and exponent of σ, lost bits, ‖R‖_F, Δ₂, ‖x‖ in their units
+    #: (networks, 1 + layers, 7), the input first: ξ, mantissa and exponent of σ, lost bits; ‖R‖_F, Δ₂, ‖x‖ in
+    #: their units
     log: Floats
     center: Array
     residual: Array
@@ -257,7 +258,7 @@ class Plan:
             return self.report.reshape(-1, 9)[:, :3].copy()
 
     def measure(self, R: Array, x: Array) -> Array:
-        """‖R‖_F, the largest distance of two rows, ‖x‖, (3, networks): R (..., n, d) of mean zero, x (..., 1, d)."""
+        """‖R‖_F, the largest distance of two rows, ‖x‖, (3, networks), for R (..., n, d) of mean zero and x."""
         log = self.memory((self.networks, ROW))
         with self._lock:
             self._tell({"residual": R, "center": x, "log": log}, self._factors, cuda_kernels.FUSED)
