@@ -117,6 +117,7 @@ class Plan:
         self.told = self.memory(self.words.shape)
         self.report, self._shared, self._most = self.pinned(9 * self.networks), self.pinned(0), 0
         self._records, self._log = np.empty((self.networks, 0, RECORD)), np.empty((self.networks, 0, ROW))
+        self._at_log = 0
         self._factors: Mapping[str, float] = {}
         for name, shape in shapes(sizes).items():
             self._point(name, self.address(self.arrays[name]), 8 * math.prod(shape))
@@ -134,7 +135,10 @@ class Plan:
 
     def _point(self, name: str, address: int, step: int) -> None:
         """Where each network has an array: so many bytes apart."""
-        self.words[:, _PLACES[name]] = np.uint64(address) + np.uint64(step) * self._index
+        if self.networks == 1:  # a small layer waits for the host as long as for the device
+            self.words[0, _PLACES[name]] = address
+        else:
+            self.words[:, _PLACES[name]] = np.uint64(address) + np.uint64(step) * self._index
 
     def memory(self, shape: tuple[int, ...]) -> Array:
         import cupy as cp
@@ -196,24 +200,21 @@ class Plan:
         with self._lock:
             told, log = self._room(L)
             addresses = told.view(np.uint64)
-            owners = records[0][0].size // (self.heads * self.d**2) if L else 1
-            apart = [8 * self.d**2, 8 * self.d**2, 8 * self.d, 8 * self.d]  # bytes from one owner to the next
             for l, (*arrays, largest, root, skip) in enumerate(records):
-                for k, a in enumerate(arrays):
-                    first = 0 if a is None else self.address(a)
-                    addresses[:, l, k] = (
-                        first + np.uint64(apart[k]) * self._index if first and owners > 1 else first
-                    )
+                addresses[:, l, :4] = [0 if a is None else self.address(a) for a in arrays]
                 told[:, l, 4:] = largest, root, skip
-            log[:, 0, :4] = state
+            owners = records[0][0].size // (self.heads * self.d**2) if L else 1
+            if owners > 1:
+                apart = np.array([self.d, self.d, 1, 1], np.uint64) * np.uint64(8 * self.d)
+                addresses[..., :4] += (addresses[..., :4] > 0) * apart * self._index[:, None, None]
             self.words[:, _PLACES["owners"]] = owners
+            log[:, 0, :4] = state
             for name, pair, one in (("centers", centers, x), ("residuals", residuals, R)):
                 self._point(name, self.address(pair), one.nbytes // B)
             self._tell({"first_x": x, "first_R": R, "center": x, "residual": R}, limits, cuda_kernels.FUSED)
-            part: Part = (
-                "measured layer" if measure else self._way(log[0, 0], records[0]) if L == B == 1 else "layer"
-            )
+            part: Part = self._way(log[0, 0], records[0]) if L == B == 1 else "layer"
             if measure:
+                part = "measured layer"
                 self.step("measure")
             for _ in range(L):
                 self.step(part)
@@ -245,8 +246,9 @@ class Plan:
             log = self._shared[records.size :][: self.networks * ROW * (layers + 1)]
             self._records = records.reshape(self.networks, layers, RECORD)
             self._log = log.reshape(self.networks, layers + 1, ROW)
-        self._point("records", self._records.ctypes.data, 8 * RECORD * layers)
-        self._point("log", self._log.ctypes.data, 8 * ROW * (layers + 1))
+            self._point("records", self._records.ctypes.data, 8 * RECORD * layers)
+            self._at_log = self._log.ctypes.data
+        self._point("log", self._at_log, 8 * ROW * (layers + 1))
         return self._records, self._log
 
     def centre(self, arrays: Mapping[str, Array], factors: Mapping[str, float]) -> Floats:

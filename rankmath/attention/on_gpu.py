@@ -99,7 +99,7 @@ def forward_on_gpu(A: Float64, net: Network, X: Array) -> Array | None:
     if made is None:
         return None
     tokens = made[1]
-    logs = np.stack([tokens.log_center, tokens.log_residual.single()])
+    logs = np.stack([tokens.log_center, tokens.log_residual.to_float()])
     if logs.max() > SAFE_LOG:
         return None
     of_x, of_R = np.exp(logs) if X.ndim == 2 else A.asarray(np.exp(logs))

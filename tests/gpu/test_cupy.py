@@ -267,6 +267,22 @@ def test_newtons_method_finds_the_same_equilibria_on_the_device() -> None:
         assert min(np.abs(one.X - other.X).max() for other in cpu) < 1e-9
 
 
+@pytest.mark.parametrize(
+    ("count", "n", "d", "heads"), [(3, 5, 4, 1), (40, 64, 16, 3), (7, 300, 33, 2), (5, 130, 100, 2)]
+)
+@pytest.mark.parametrize("own", [False, True])
+def test_a_batch_is_its_networks_one_by_one(count: int, n: int, d: int, heads: int, own: bool) -> None:
+    nets = [rm.Network.random(n, d, heads, 4, seed=k if own else 0, biases=True) for k in range(count)]
+    X = np.stack([net.random_input(seed=k, scale=4.0 ** -(k % 9)) for k, net in enumerate(nets)])
+    net = rm.Network.stack(nets) if own else nets[0]
+    found, last = rm.trace(net, X, backend="cupy"), rm.forward(net, X, backend="cupy").get()
+    for k in range(count):
+        expected = rm.trace(nets[k], X[k])
+        np.testing.assert_allclose(found.log_residual[:, k], expected.log_residual, rtol=1e-12, atol=1e-11)
+        np.testing.assert_allclose(found.log_diameter[:, k], expected.log_diameter, rtol=1e-12, atol=1e-11)
+        np.testing.assert_allclose(last[k], rm.forward(nets[k], X[k]), rtol=1e-11, atol=1e-12)
+
+
 def _layer_of(net: Any, X: Any, log_shrunk: float = 0.0) -> tuple[Any, ...]:
     """What `layer_on_gpu` and `attention_step` take, for the only layer of a network."""
     from dataclasses import replace
