@@ -42,16 +42,10 @@ Row = dict[str, Any]
 GRID = [
     *((64, 16, 1), (256, 32, 8), (256, 64, 64), (512, 64, 12), (1024, 64, 1), (1024, 64, 64), (2048, 32, 16)),
     *((2048, 64, 16), (4096, 16, 16), (4096, 64, 16), (8192, 32, 8), (8192, 64, 4), (16384, 64, 1)),
-    *(
-        (128, 128, 4),
-        (512, 256, 8),
-        (1024, 128, 16),
-        (2048, 256, 4),
-        (4096, 128, 8),
-        (8192, 128, 2),
-        (4096, 256, 16),
-    ),
+    *((128, 128, 4), (512, 256, 8), (1024, 128, 16), (2048, 256, 4), (4096, 128, 8), (8192, 128, 2)),
+    (4096, 256, 16),
 ]
+BATCHES = [(8, 64, 16, 1), (32, 128, 32, 4), (64, 64, 64, 12), (16, 256, 64, 8), (4, 1024, 64, 8), (8, 512, 128, 4)]
 
 
 class Machine:
@@ -102,22 +96,23 @@ def layer(machine: Machine) -> list[Row]:
     """One centred layer, and the whole `trace` of it with norms and diameters, against torch."""
     import torch
 
-    shapes = GRID if machine.gpu else [(1024, 64, 8)]
+    shapes = [(1, *shape) for shape in GRID] + BATCHES if machine.gpu else [(1, 1024, 64, 8)]
     attend = torch.nn.functional.scaled_dot_product_attention
     rows = []
-    for n, d, H in shapes:
+    for B, n, d, H in shapes:
         net = rm.Network.random(n, d, H, 1, seed=0)
-        T, W_QK, W = (machine.torch(a) for a in (net.random_input(seed=1), net.query[0], net.value[0]))
-        net, X = machine.there(net, net.random_input(seed=1))
+        X = np.stack([net.random_input(seed=1 + k) for k in range(B)]) if B > 1 else net.random_input(seed=1)
+        T, W_QK, W = (machine.torch(a) for a in (X.reshape(B, 1, n, d), net.query[0], net.value[0]))
+        net, X = machine.there(net, X)
         A = Float64(X)
         tokens, (attention,) = centre(A, X), net.attentions
-        weights = weights_of(A, attention, stacked=stacks_heads(A, attention, X))
+        weights = weights_of(A, attention, stacked=stacks_heads(A, attention, X), batch_axes=X.ndim - 2)
 
         def explicit(T: Any = T, W_QK: Any = W_QK, W: Any = W, root: float = math.sqrt(d)) -> Any:
-            return (torch.softmax((T @ W_QK) @ T.T / root, dim=-1) @ (T @ W)).sum(0)
+            return (torch.softmax((T @ W_QK) @ T.mT / root, dim=-1) @ (T @ W)).sum(1)
 
-        def library(T: Any = T, W_QK: Any = W_QK, W: Any = W, shape: Any = (H, n, d)) -> Any:
-            return attend((T @ W_QK)[None], T.expand(shape)[None], (T @ W)[None]).sum(1)[0]
+        def library(T: Any = T, W_QK: Any = W_QK, W: Any = W, shape: Any = (B, H, n, d)) -> Any:
+            return attend(T @ W_QK, T.expand(shape), T @ W).sum(1)
 
         def centred(A: Any = A, weights: Any = weights, tokens: Any = tokens) -> Any:
             return attention_step(A, weights, tokens, None)
@@ -138,9 +133,10 @@ def layer(machine: Machine) -> list[Row]:
             )
         fastest = min(times["ratio"]["torch explicit"], times["ratio"]["torch sdpa"])
         milliseconds = {f"{name}, ms": 1e3 * t for name, t in times["seconds"].items()}
-        row = {"n": n, "d": d, "H": H, **milliseconds, "explicit/centred": times["ratio"]["torch explicit"]}
+        sizes = {"batch": B, "n": n, "d": d, "H": H}
+        row = {**sizes, **milliseconds, "explicit/centred": times["ratio"]["torch explicit"]}
         row["explicit/trace"] = times["ratio"]["torch explicit"] / times["ratio"]["trace"]
-        rows.append({**row, "faster of torch/centred": fastest, "gflop": 4e-9 * H * n * n * d})
+        rows.append({**row, "faster of torch/centred": fastest, "gflop": 4e-9 * B * H * n * n * d})
     return rows
 
 

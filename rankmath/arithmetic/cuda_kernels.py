@@ -534,21 +534,26 @@ extern "C" __global__ void __launch_bounds__(THREADS) collect(Layer* given) {
   double sums[LANES], largest = 0.0;
 #pragma unroll
   for (int i = 0; i < LANES; i++) sums[i] = 0.0;
-  for (int j = first + warp; j < last; j += THREADS / 32)
+  for (int j = first + warp; j < last; j += THREADS / 32) {
+    const double* at = L.out + (long long)j * K + lane;
+    double v[LANES];
+#pragma unroll
+    for (int i = 0; i < LANES; i++) v[i] = 0.0;
+#pragma unroll 8
+    for (int h = 0; h < L.heads; h++, at += (long long)n * K)
+#pragma unroll
+      for (int i = 0; i < LANES; i++) if (lane + 32 * i < d) v[i] += at[32 * i];
 #pragma unroll
     for (int i = 0; i < LANES; i++) {
-      const int k = lane + 32 * i;
-      if (k >= d) break;
-      const double* at = L.out + (long long)j * K + k;
-      double v = 0.0;
-#pragma unroll 16
-      for (int h = 0; h < L.heads; h++) v += at[(long long)h * n * K];
-      v *= L.of_out;
-      if (L.lambda != 0.0) v = fma(L.lambda, L.R[(long long)j * d + k], v);
-      L.residual[(long long)j * d + k] = v;
-      sums[i] += v;
-      largest = larger(largest, fabs(v));
+      const long long k = (long long)j * d + lane + 32 * i;
+      if (lane + 32 * i >= d) break;
+      v[i] *= L.of_out;
+      if (L.lambda != 0.0) v[i] = fma(L.lambda, L.R[k], v[i]);
+      L.residual[k] = v[i];
+      sums[i] += v[i];
+      largest = larger(largest, fabs(v[i]));
     }
+  }
 #pragma unroll
   for (int i = 0; i < LANES; i++) if (lane + 32 * i < K) parts[warp][lane + 32 * i] = sums[i];
   raise(whole(L, SUM), largest);
@@ -584,10 +589,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) recentre(Layer* given) {
   __syncthreads();
   const int per = (n + L.groups - 1) / L.groups, first = here * per, last = min(n, first + per);
   double largest = 0.0;
-  for (long long i = (long long)first * d + threadIdx.x; i < (long long)last * d; i += THREADS) {
-    const double v = L.residual[i] - shift[i % d];
-    L.residual[i] = v;
+  double* R = L.residual + (long long)first * d;
+  for (int i = threadIdx.x, k = i % d; i < (last - first) * d; i += THREADS) {
+    const double v = R[i] - shift[k];
+    R[i] = v;
     largest = larger(largest, fabs(v));
+    k = (k + THREADS) % d;
   }
   raise(whole(L, RESIDUAL), largest);
   if (here) return;

@@ -64,11 +64,6 @@ class LogScale:
         mantissa += term * 2.0 ** -min(exponent, 1000.0)
         return LogScale(np.full(self.mantissa.shape, mantissa), np.full(self.mantissa.shape, exponent))
 
-    def single(self) -> float:
-        """`to_float` of a single number."""
-        mantissa = float(self.mantissa.item())
-        return mantissa if not self.exponent.item() else math.copysign(math.inf, mantissa)
-
     def to_float(self) -> Array:
         """σ as a double; ±∞ beyond 2^1000."""
         xp = self._xp
