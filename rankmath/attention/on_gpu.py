@@ -102,7 +102,7 @@ def forward_on_gpu(A: Float64, net: Network, X: Array) -> Array | None:
     logs = np.stack([tokens.log_center, tokens.log_residual.to_float()])
     if logs.max() > SAFE_LOG:
         return None
-    of_x, of_R = np.exp(logs).ravel().tolist() if X.ndim == 2 else A.asarray(np.exp(logs))
+    of_x, of_R = np.exp(logs).ravel().tolist() if X.ndim == 2 else A.xp.asarray(np.exp(logs))
     return of_x * tokens.center + of_R * tokens.residual
 
 
