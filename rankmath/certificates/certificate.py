@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache
 from numbers import Integral, Rational
 from pathlib import Path
@@ -179,6 +180,18 @@ def exact(value: Data, *, name: str = "value") -> Data:
     if isinstance(value, Sequence):
         return tuple(exact(item, name=f"{name}[{i}]") for i, item in enumerate(value))
     return _exact_number(value, name)
+
+
+def number(value: int | str) -> Fraction:
+    """A number in the certificate's exact notation.
+
+    Examples
+    --------
+    >>> number("3*2^-2"), number("-1/3"), number(7)
+    (Fraction(3, 4), Fraction(-1, 3), Fraction(7, 1))
+    """
+    mantissa, _, exponent = str(value).partition("*2^")
+    return Fraction(mantissa) * Fraction(2) ** int(exponent or 0)
 
 
 @cache

@@ -13,9 +13,8 @@ from flint import arb
 
 from rankmath.arithmetic.balls import ball
 from rankmath.certificates.coq_network import Network, euclid, largest, product, softmax, total, transpose
-from rankmath.certificates.coq_terms import Term, Undecided, Untranslatable, Writer, constant, fold, relation
+from rankmath.certificates.coq_terms import SIGNS, Term, Undecided, Untranslatable, Writer, constant, fold, relation
 
-SIGNS: dict[type, str] = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
 SWITCHES = ("mask", "layernorm", "mlp", "bias", "key_bias")
 
 

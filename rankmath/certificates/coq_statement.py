@@ -16,7 +16,17 @@ from fractions import Fraction
 from typing import Any
 
 from rankmath.certificates.coq_network import softmax, spectral
-from rankmath.certificates.coq_terms import Term, Undecided, Untranslatable, Writer, constant, exact, fold, relation
+from rankmath.certificates.coq_terms import (
+    SIGNS,
+    Term,
+    Undecided,
+    Untranslatable,
+    Writer,
+    constant,
+    exact,
+    fold,
+    relation,
+)
 from rankmath.checker.kernel import definitions
 from rankmath.checker.statements import COMMON, STATEMENTS
 
@@ -28,7 +38,6 @@ OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
-SIGNS: dict[type, str] = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
 
 
 class Reader:

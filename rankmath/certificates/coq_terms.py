@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import operator
 import re
 from collections.abc import Callable, Sequence
@@ -12,8 +13,11 @@ from typing import Any
 from flint import arb
 
 from rankmath.arithmetic.balls import ball
-from rankmath.certificates.certificate import Data
+from rankmath.certificates.certificate import Data, number
 from rankmath.validation import InvalidArgument
+
+#: How Python's grammar names the relations.
+SIGNS: dict[type, str] = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
 
 
 class Untranslatable(InvalidArgument):
@@ -83,8 +87,7 @@ def exact(value: Data, where: str) -> Data:
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise Untranslatable(f"{where}: {value!r} given; an integer, 'p/q' or 'm*2^e' is needed")
     try:
-        mantissa, _, exponent = str(value).partition("*2^")
-        return Fraction(mantissa) * Fraction(2) ** int(exponent or 0)
+        return number(value)
     except (ValueError, ZeroDivisionError):
         raise Untranslatable(f"{where}: {value!r} given; an integer, 'p/q' or 'm*2^e' is needed") from None
 

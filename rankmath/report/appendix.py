@@ -15,13 +15,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from rankmath.campaigns.in_memory import Result
-from rankmath.certificates.certificate import Certificate, Data
+from rankmath.certificates.certificate import Certificate, Data, number
 from rankmath.checker.checker import CheckResult
 from rankmath.claims import statement, statements
 from rankmath.files import proofs_folder, write
 from rankmath.report.cite import TITLE, software_entry
 from rankmath.report.figures import FIGURES
-from rankmath.report.latex import at_least, code, escape, exact, grouped, identifier, measured, number
+from rankmath.report.latex import at_least, code, escape, exact, grouped, identifier, measured
 from rankmath.report.results import Report
 from rankmath.report.sources import (
     cited_by,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from rankmath.certificates.certificate import Data
+from rankmath.certificates.certificate import Data, number
 from rankmath.printing import log_of, quotient
 
 _SPECIAL = {
@@ -194,18 +194,6 @@ def grouped(number: int) -> str:
     ('3684', '1\\\\,000\\\\,000')
     """
     return str(number) if abs(number) < 10_000 else f"{number:,}".replace(",", r"\,")
-
-
-def number(value: int | str) -> Fraction:
-    """An exact number in a certificate's notation.
-
-    Examples
-    --------
-    >>> number("3*2^-2"), number("-1/3"), number(7)
-    (Fraction(3, 4), Fraction(-1, 3), Fraction(7, 1))
-    """
-    mantissa, _, exponent = str(value).partition("*2^")
-    return Fraction(mantissa) * Fraction(2) ** int(exponent or 0)
 
 
 def breakable(math: str) -> str:

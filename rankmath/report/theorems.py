@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
-from rankmath.certificates.certificate import Certificate, Data
+from rankmath.certificates.certificate import Certificate, Data, number
 from rankmath.claims import statements
 from rankmath.report.latex import (
     breakable,
@@ -19,7 +19,6 @@ from rankmath.report.latex import (
     exact_scalar,
     formulas,
     identifier,
-    number,
 )
 from rankmath.report.sources import cited_by, preamble
 from rankmath.validation import InvalidArgument

@@ -33,7 +33,7 @@ def test_the_theorem_names_map_weights_ball_rank_and_rate(stable: Certificate) -
         Fraction(int(sign + top), int(bottom))
         for sign, top, bottom in re.findall(r"(-?)\\tfrac\{(\d+)\}\{(\d+)\}", said)
     ]
-    from rankmath.report.latex import number
+    from rankmath.certificates.certificate import number
 
     weights = [number(x) for name in ("W_V", "W_QK") for row in stable.data[name] for x in row]
     assert printed[: len(weights)] == weights, "the weights, exactly"
