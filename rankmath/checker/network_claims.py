@@ -27,13 +27,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "residual(X[L], composite) <= (4*max_l(max_h(gamma(P[l, h])))*max_l(max_h(norm(W_QK[l, h], "
             "1)*norm(W[l, h], composite)))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
         ),
-        (
-            "H == 1",
-            "mask == none",
-            "layernorm == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("H == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "dong2021:2.3": (
         "Doubly exponential collapse, many heads (2023 form, heads summed norm by norm)",
@@ -68,13 +62,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "dong2021:3.1": (
         "Skip connections can keep the residual, however small β",
         "residual(X[L], frobenius) >= residual(X[0], frobenius)",
-        (
-            "skip == 1",
-            "mask == any",
-            "disjoint_blocks()",
-            "layernorm == none",
-            "mlp == none",
-        ),
+        ("skip == 1", "mask == any", "disjoint_blocks()", "layernorm == none", "mlp == none"),
     ),
     "dong2021:3.2": (
         "A Lipschitz map after every layer",
@@ -97,13 +85,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "all_p(diameter(X[1], p) <= sum_h(normalised_norm(W[0, h], p)*tanh(form_norm(W_QK[0, h], p)*"
             "diameter(X[0], p)**2/(4*sqrt(d_qk))))*diameter(X[0], p))"
         ),
-        (
-            "layernorm == column",
-            "L == 1",
-            "mask == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("layernorm == column", "L == 1", "mask == none", "mlp == none", "skip == 0"),
     ),
     "dong2021v1:2.2": (
         "Doubly exponential collapse, one head (2021 form)",
@@ -111,13 +93,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "residual(X[L], composite) <= (4*max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], "
             "composite)))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
         ),
-        (
-            "H == 1",
-            "mask == none",
-            "layernorm == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("H == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "dong2021v1:2.2-mean": (
         "Doubly exponential collapse about the mean, one head (2021 form)",
@@ -125,13 +101,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "about_mean(X[L]) <= (4*max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], "
             "composite)))/sqrt(d_qk))**((3**L - 1)/2)*about_mean(X[0])**(3**L)"
         ),
-        (
-            "H == 1",
-            "mask == none",
-            "layernorm == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("H == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "dong2021v1:2.3": (
         "Doubly exponential collapse, many heads (2021 form)",
@@ -139,12 +109,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "residual(X[L], composite) <= (4*max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite)))*"
             "H/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
         ),
-        (
-            "mask == none",
-            "layernorm == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:composite": (
         "Doubly exponential collapse with half of the constant of 2023, any number of heads",
@@ -167,12 +132,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "all_p(diameter(X[L], p) <= recursion(b, diameter(X[0], p), sum_h(operator_norm(W[l, h], p)*"
             "b*tanh(form_norm(W_QK[l, h], p)*b**2/(4*sqrt(d_qk))))))"
         ),
-        (
-            "mask == padding",
-            "layernorm == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("mask == padding", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:diameter-cubic": (
         "Diameter collapse, in closed form",
@@ -180,12 +140,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "all_p(diameter(X[L], p) <= (max_l(sum_h(operator_norm(W[l, h], p)*form_norm(W_QK[l, h], "
             "p)))/(4*sqrt(d_qk)))**((3**L - 1)/2)*diameter(X[0], p)**(3**L))"
         ),
-        (
-            "mask == padding",
-            "layernorm == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("mask == padding", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:full-rank": (
         "Orthogonal values under sphere LayerNorm collapse from full rank, with a rate of ours",
@@ -215,13 +170,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "sum_h(q_max(P[0, h], composite)*norm(W_QK[0, h], 1)*norm(W[0, h], 1))*sum_h(norm(W_QK[0, "
             "h], 1)*norm(W[0, h], inf)))*residual(X[0], composite)**3"
         ),
-        (
-            "L == 1",
-            "mask == none",
-            "layernorm == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("L == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:gamma-free-one-head": (
         "A composite bound free of γ, one head",
@@ -230,14 +179,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "composite)/4)*q_max(P[0, 0], composite)/d_qk)*norm(W_QK[0, 0], 1)*norm(W[0, 0], composite)*"
             "residual(X[0], composite)**3"
         ),
-        (
-            "H == 1",
-            "L == 1",
-            "mask == none",
-            "layernorm == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("H == 1", "L == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:gamma-free-sharp": (
         "The constant √(32/27), sharp as the attention flattens, one head",
@@ -246,14 +188,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "0], composite)) + 2*(expc(delta(P[0, 0], composite)) - 1))*q_max(P[0, 0], composite)/d_qk)*"
             "norm(W_QK[0, 0], 1)*norm(W[0, 0], composite)*residual(X[0], composite)**3"
         ),
-        (
-            "H == 1",
-            "L == 1",
-            "mask == none",
-            "layernorm == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("H == 1", "L == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:hemisphere": (
         "Orthogonal values under sphere LayerNorm collapse from any open hemisphere",
@@ -277,20 +212,13 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
     ),
     "own:influence": (
-        ("The last token sees of another one what it attends to it, up to a constant, though attention moves"),
+        "The last token sees of another one what it attends to it, up to a constant, though attention moves",
         (
             "all_i(influence(i) <= norm(W[0, 0], 2)*(1 + norm(W_QK[0, 0], 2)/sqrt(d_qk)*longest(X[0])*"
             "diameter(X[0], 2))*last_share(i) + is_last(i)*(abs(skip) + norm(W[0, 0], 2)*(norm(W_QK[0, "
             "0], 2)/sqrt(d_qk))*diameter(X[0], 2)**2/4))"
         ),
-        (
-            "mask == causal",
-            "H == 1",
-            "L == 1",
-            "key_bias == none",
-            "layernorm == none",
-            "mlp == none",
-        ),
+        ("mask == causal", "H == 1", "L == 1", "key_bias == none", "layernorm == none", "mlp == none"),
     ),
     "own:lambda-skip-lower": (
         "A λ-skip keeps a share of the diameter at every layer",
@@ -330,11 +258,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "diameter(X[L], 2) <= diameter(X[0], 2)*prod_l(abs(skip) + sum_h(norm(W[l, h], 2)*"
             "tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))"
         ),
-        (
-            "mask == padding",
-            "layernorm == none",
-            "mlp == none",
-        ),
+        ("mask == padding", "layernorm == none", "mlp == none"),
     ),
     "own:lipschitz": (
         "How much attention stretches a change of its tokens, by their diameter and by the attention",
@@ -343,15 +267,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "2)/sqrt(d_qk)*longest(X[0])*diameter(X[0], 2)/2)**2)) + norm(W_QK[0, 0], 2)/sqrt(d_qk)*"
             "diameter(X[0], 2)**2/4)"
         ),
-        (
-            "H == 1",
-            "L == 1",
-            "key_bias == none",
-            "mask == none",
-            "layernorm == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("H == 1", "L == 1", "key_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:order": (
         "Collapse is exactly cubic, layer by layer",
@@ -387,14 +303,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "- 1))/(1 + last_share(n - 1)) and repeat_gap(X[1]) <= (3 - 2*sqrt(2))*norm(W[0, 0], 2)*"
             "diameter(X[0], 2)"
         ),
-        (
-            "mask == causal",
-            "H == 1",
-            "L == 1",
-            "layernorm == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("mask == causal", "H == 1", "L == 1", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:residual-inf": (
         "Residual form of the diameter collapse",
@@ -402,12 +311,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "residual(X[L], inf) <= (max_l(sum_h(norm(W_QK[l, h], max)*norm(W[l, h], inf)))/sqrt(d_qk))**"
             "((3**L - 1)/2)*residual(X[0], inf)**(3**L)"
         ),
-        (
-            "mask == padding",
-            "layernorm == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("mask == padding", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:skip-lower": (
         "With skips the diameter decays no faster than 1/√L",
@@ -420,7 +324,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         (
             "skip == 1",
             "mask == padding",
-            ("max_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))) < 1"),
+            "max_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))) < 1",
             "layernorm == none",
             "mlp == none",
         ),
@@ -445,13 +349,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "wu2024:1-doeblin": (
         "Masked attention collapses exponentially, with the computed contraction",
         "mu(X[L]) <= sqrt(n/2)*product_norm(2)*mu(X[0])*prod_k(contraction(k))",
-        (
-            "H == 1",
-            "mask == any",
-            "layernorm == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("H == 1", "mask == any", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "wu2024:2": (
         "Orthogonal values under sphere LayerNorm collapse from full rank, at the printed rate",
@@ -543,11 +441,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "2))*diameter(X[l], 2)**2/(4*sqrt(d_qk))) + sum_h(norm(W[l, h], 2)*repeat_share(P[l, h]))*"
             "repeat_reach(X[l]))"
         ),
-        (
-            "mask == causal",
-            "layernorm == none",
-            "mlp == none",
-        ),
+        ("mask == causal", "layernorm == none", "mlp == none"),
     ),
     "castin2024:3.3": (
         "Attention on a ball is Lipschitz, with a constant of order √n",
@@ -555,38 +449,16 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "jacobian_norm() <= sqrt(3)*norm(W[0, 0], 2)*sqrt((norm(W_QK[0, 0], 2)/sqrt(d_qk))**2*"
             "longest(X[0])**4*(4*n + 1) + n)"
         ),
-        (
-            "H == 1",
-            "L == 1",
-            "key_bias == none",
-            "mask == none",
-            "layernorm == none",
-            "mlp == none",
-            "skip == 0",
-        ),
+        ("H == 1", "L == 1", "key_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "folk:influence": (
         "The last token sees of another one no more than it attends to it (attention not frozen)",
         "all_i((1 - is_last(i))*influence(i) <= norm(W[0, 0], 2)*last_share(i))",
-        (
-            "mask == causal",
-            "H == 1",
-            "L == 1",
-            "skip == 1",
-            "layernorm == none",
-            "mlp == none",
-        ),
+        ("mask == causal", "H == 1", "L == 1", "skip == 1", "layernorm == none", "mlp == none"),
     ),
     "folk:lambda-skip": (
         "Skips on the sphere keep |λ|/(SC + |λ|) of the spread, however close the tokens",
-        ("mu(X[1])*(norm(W[0, 0], frobenius)*norm(P[0, 0], frobenius) + abs(skip)) >= abs(skip)*mu(X[0])"),
-        (
-            "layernorm == sphere",
-            "H == 1",
-            "bias == none",
-            "L == 1",
-            "mask == none",
-            "mlp == none",
-        ),
+        "mu(X[1])*(norm(W[0, 0], frobenius)*norm(P[0, 0], frobenius) + abs(skip)) >= abs(skip)*mu(X[0])",
+        ("layernorm == sphere", "H == 1", "bias == none", "L == 1", "mask == none", "mlp == none"),
     ),
 }

@@ -7,11 +7,15 @@ committed, for it is what the checker will believe a key to mean. A test holds t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from importlib import reload
 from pathlib import Path
 
 from rankmath.checker import network_claims
 from rankmath.files import write
 
+#: Columns of a line, as the formatter has them.
+_WIDTH = 116
 _HEAD = '''"""Registered claims about networks: key -> what it says, the claim, its hypotheses, as text.
 
 The library writes the same claims as formulas; a test holds the two against each other.
@@ -30,22 +34,30 @@ def table() -> str:
     parts = [_HEAD]
     for key, entry in statements().items():
         if not entry.arrays:
-            given = "".join(f"            {_literal(text, 12)},\n" for text in entry.given_texts)
             claim = f"        {_literal(entry.title, 8)},\n        {_literal(entry.claim_text, 8)},\n"
-            parts.append(f'    "{key}": (\n{claim}        (\n{given}        ),\n    ),\n')
+            parts.append(f'    "{key}": (\n{claim}        {_listed(entry.given_texts, 8)},\n    ),\n')
     return "".join([*parts, "}\n"])
+
+
+def _listed(texts: Sequence[str], indent: int) -> str:
+    """A tuple of strings, on one line where it fits."""
+    line = ", ".join(f'"{text}"' for text in texts) + ("," if len(texts) == 1 else "")
+    if len(line) + indent + len("(),") <= _WIDTH:
+        return f"({line})"
+    pad = " " * indent
+    return "(\n" + "".join(f"{pad}    {_literal(text, indent + 4)},\n" for text in texts) + f"{pad})"
 
 
 def _literal(text: str, indent: int) -> str:
     """A string, in parts of a line each where it is long."""
+    if len(text) + indent + len('"",') <= _WIDTH:
+        return f'"{text}"'
     lines, room = [], 100 - indent
     while len(text) > room:
         cut = 1 + max(text.rfind(mark, 0, room) for mark in " *+")
         lines.append(text[:cut])
         text = text[cut:]
     lines.append(text)
-    if len(lines) == 1:
-        return f'"{text}"'
     pad = " " * indent
     return "(\n" + "".join(f'{pad}    "{line}"\n' for line in lines) + f"{pad})"
 
@@ -95,6 +107,7 @@ def documented(page: str) -> str:
 
 if __name__ == "__main__":
     print(write(Path(network_claims.__file__), table()))
+    reload(network_claims)
     docs = Path(__file__).parents[2] / "docs" / "certificates.md"
     if docs.exists():
         print(write(docs, documented(docs.read_text(encoding="utf-8"))))

@@ -22,7 +22,7 @@ import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import Instance, NotIssued, certify_claim
-from rankmath.checker import checker
+from rankmath.checker import checker, network_claims
 from rankmath.checker.checker import check_text, wording
 from rankmath.checker.intervals import Interval
 from rankmath.checker.kernel import Evaluator, formula
@@ -34,7 +34,7 @@ from rankmath.formula.reader import read_term
 from rankmath.formula.run import Run
 from rankmath.linalg.residuals import residual
 from rankmath.model.sublayers import MLP
-from rankmath.report.checker_table import documented
+from rankmath.report.checker_table import documented, table
 
 DEFAULTS = {"n": 4, "d": 3, "L": 2, "H": 2}
 
@@ -350,6 +350,10 @@ def test_the_table_says_what_the_library_says() -> None:
         assert same(claim, entry.claim_text), key
         assert len(given) == len(entry.given_texts), key
         assert all(same(a, b) for a, b in zip(given, entry.given_texts, strict=True)), key
+
+
+def test_the_table_is_what_its_command_writes() -> None:
+    assert Path(network_claims.__file__).read_text(encoding="utf-8") == table()
 
 
 def test_the_docs_say_what_the_table_says() -> None:
