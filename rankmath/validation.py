@@ -96,7 +96,9 @@ def as_array(
                 f"{name}: integer of size {largest} given; a double holds integers up to 2**53 only"
             )
     array = value if value.dtype == xp.float64 else xp.astype(value, xp.float64)
-    if array.size:
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(xp.sum(array))
+    if not math.isfinite(total):  # an entry is not finite, or the sum alone is not
         bad = xp.isnan(array) if allow_infinite else ~xp.isfinite(array)
         if bool(xp.any(bad)):
             where = tuple(int(axis[0]) for axis in xp.nonzero(bad)) if dims else ()

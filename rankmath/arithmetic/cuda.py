@@ -358,9 +358,11 @@ def largest(arrays: Sequence[Array]) -> list[Floats]:
         places.setdefault(a.shape, []).append(place)
     plan = [(s, math.prod(s[:-2]), _blocks(s[-2] * s[-1]), where) for s, where in places.items()]
     found = cp.empty(sum(len(where) * count * blocks for _, count, blocks, where in plan), dtype=cp.uint64)
-    start = 0
+    start, kept = 0, list[Array]()
     for shape, count, blocks, where in plan:
-        one, many = (arrays[where[0]], np.intp(0)) if len(where) == 1 else (np.intp(0), _pointers(arrays, where))
+        one, many = (
+            (arrays[where[0]], np.intp(0)) if len(where) == 1 else (np.intp(0), _pointers(arrays, where, kept))
+        )
         sizes = (np.int64(count), np.int64(shape[-2] * shape[-1]), np.int32(blocks))
         if count:
             _launch("largest", blocks * count * len(where), one, many, *sizes, found[start:] if start else found)
@@ -375,10 +377,14 @@ def largest(arrays: Sequence[Array]) -> list[Floats]:
     return result
 
 
-def _pointers(arrays: Sequence[Array], where: list[int]) -> Array:
+def _pointers(arrays: Sequence[Array], where: list[int], kept: list[Array]) -> Array:
+    """The address of their addresses, in memory of the host that a GPU reads; `kept` keeps it alive."""
     import cupy as cp
 
-    return cp.asarray(np.asarray([arrays[place].data.ptr for place in where], dtype=np.uint64))
+    kept.append(cp.cuda.alloc_pinned_memory(8 * len(where)))
+    pointers = np.frombuffer(kept[-1], np.uint64, len(where))
+    pointers[:] = [arrays[place].data.ptr for place in where]
+    return np.intp(kept[-1].ptr)
 
 
 def relative_to_largest(scores: Array, rows: Array) -> tuple[Array, Array]:
