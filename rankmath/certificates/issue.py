@@ -18,9 +18,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from rankmath.arithmetic.balls import Balls
+from rankmath.arithmetic.balls import Balls, precision
 from rankmath.certificates.certificate import Certificate, Data
-from rankmath.linalg.exact_residuals import ExactWeights
+from rankmath.linalg.exact_residuals import ExactWeights, exact_residual_bounds
 from rankmath.model.network import Network
 from rankmath.model.sublayers import MLP
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, Objects, as_array, as_choice
@@ -159,8 +159,6 @@ class Instance:
 
     def tokens(self, bits: int) -> list[Objects]:
         """X and the tokens after each layer, as balls, by the plain definition."""
-        from rankmath.arithmetic.balls import Balls, precision
-
         with precision(bits):
             A = Balls()
             X = A.asarray(self.X)
@@ -247,8 +245,6 @@ def residual_hints(instance: Instance, texts: Iterable[str]) -> dict[str, Data]:
 
     inf- and composite residuals are least values of linear programs; the checker needs a point from each side.
     """
-    from rankmath.linalg.exact_residuals import exact_residual_bounds
-
     text = " ".join(texts)
     wanted = [norm for norm in ("inf", "composite") if re.search(rf"residual\([^()]*, {norm}\)", text)]
     if re.search(r"gamma\(|(delta|q_max|q_min)\([^()]*, composite\)", text) and "composite" not in wanted:

@@ -4,14 +4,16 @@ values."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
-from rankmath.equilibria.designs import Design
+from rankmath.equilibria.designs import Design, causal_design, path_design, rank_two_design
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate, quantity
@@ -25,11 +27,11 @@ from rankmath.verification.papers import OWN, WU
 from rankmath.verification.statement import Statement
 
 
-def _shown(design: Design, key: str) -> Certificate:
-    """The design's proof as a certificate of the statement, accepted by the checker."""
+def _shown(key: str, design: Callable[..., Design], tokens: int, **options: int) -> Certificate:
+    """The proof of a design as a certificate of the statement, accepted by the checker."""
     from rankmath.equilibria.certify import certify_design
 
-    return certify_design(design).certificate(key)
+    return certify_design(design(tokens, **options)).certificate(key)
 
 
 # -- Theorem A ---------------------------------------------------------------------------------------------------
@@ -87,13 +89,6 @@ def draw_causal(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"mu": np.stack(rows[:size])}, "ratios", is_batch=True)
 
 
-def exhibit_causal(tokens: int = 4) -> Certificate:
-    """μ_k = 2^{1−k}: the identity attracts a ball of starts, and its spectrum is 2^{−k}."""
-    from rankmath.equilibria.designs import causal_design
-
-    return _shown(causal_design(tokens), "own:stable-causal-every-n")
-
-
 own_stable_causal_every_n = Statement(
     "own:stable-causal-every-n",
     "causal_identity_attracts(mu)",
@@ -105,7 +100,7 @@ own_stable_causal_every_n = Statement(
     status="proved",
     instance=causal_instance,
     draws=(draw_causal,),
-    exhibit=exhibit_causal,
+    exhibit=partial(_shown, "own:stable-causal-every-n", causal_design, 4),
     exhibit_refutes=False,
     share=0.01,
     cost=2,
@@ -156,8 +151,6 @@ def _number(value: Number) -> Fraction:
 
 
 def _path(mask: Mask, ratio: Fraction, rank: int) -> Design:
-    from rankmath.equilibria.designs import path_design
-
     return path_design(mask.n, ratio=ratio, rank=rank, mask=mask)
 
 
@@ -201,18 +194,9 @@ def draw_paths(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"allowed": np.stack(masks[:size]), "ratio": boxed(ratios[:size])}, "path", is_batch=True)
 
 
-def exhibit_path(tokens: int = 8) -> Certificate:
-    """No mask, ν_k = 2^{1−k}."""
-    from rankmath.equilibria.designs import path_design
-
-    return _shown(path_design(tokens), "own:stable-complete-every-n")
-
-
-def exhibit_every_rank(tokens: int = 4) -> Certificate:
-    """No mask, ν_k = 2^{1−k}: equilibria of all ranks under one weight pair, in one certificate."""
-    from rankmath.equilibria.designs import path_design
-
-    shown = [_shown(path_design(tokens, rank=k), "own:stable-equilibrium") for k in range(1, tokens + 1)]
+def exhibit_every_rank() -> Certificate:
+    """Four tokens, no mask, ν_k = 2^{1−k}: equilibria of all ranks under one weight pair, in one certificate."""
+    shown = [_shown("own:stable-equilibrium", path_design, 4, rank=k) for k in range(1, 5)]
     resting = ("tokens", "rank", "ball", "rate")
     spectral = ("core", "spectral_weights", "spectral_bits")
     data = {name: value for name, value in shown[0].data.items() if name not in (*resting, "spectrum")}
@@ -232,7 +216,7 @@ own_stable_complete_every_n = Statement(
     status="proved",
     instance=path_instance,
     draws=(draw_paths,),
-    exhibit=exhibit_path,
+    exhibit=partial(_shown, "own:stable-complete-every-n", path_design, 8),
     exhibit_refutes=False,
     share=0.005,
     cost=3,
@@ -275,8 +259,6 @@ def token_count(run: ArrayRun, tokens: str) -> Fraction:
 def rank_two_attracts(run: ArrayRun, tokens: str) -> Truth:
     """without a mask, in two dimensions, the closed form in doubles has near n − 1 tokens e_1 and one e_2 an
     equilibrium of rank two that attracts a ball of starts; proved in balls"""
-    from rankmath.equilibria.designs import rank_two_design
-
     return _proved([rank_two_design(int(run[tokens]))])
 
 
@@ -291,13 +273,6 @@ def draw_counts(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"tokens": np.asarray(counts)}, "counts", is_batch=True)
 
 
-def exhibit_rank_two(tokens: int = 5) -> Certificate:
-    """Four tokens near e_1 and one near e_2."""
-    from rankmath.equilibria.designs import rank_two_design
-
-    return _shown(rank_two_design(tokens), "own:stable-rank-two-every-n")
-
-
 own_stable_rank_two_every_n = Statement(
     "own:stable-rank-two-every-n",
     "rank_two_attracts(tokens)",
@@ -309,7 +284,7 @@ own_stable_rank_two_every_n = Statement(
     status="proved",
     instance=count_instance,
     draws=(draw_counts,),
-    exhibit=exhibit_rank_two,
+    exhibit=partial(_shown, "own:stable-rank-two-every-n", rank_two_design, 5),
     exhibit_refutes=False,
     share=0.005,
     cost=2,
@@ -328,16 +303,7 @@ own_stable_rank_two_every_n = Statement(
 def spares_an_open_set(run: ArrayRun, tokens: str) -> Truth:
     """under the causal mask there are weights, those of Theorem A, and a ball of starts that all converge to an
     equilibrium of rank n ≥ 2; proved in balls"""
-    from rankmath.equilibria.designs import causal_design
-
     return _proved([causal_design(int(run[tokens]))])
-
-
-def exhibit_measure(tokens: int = 3) -> Certificate:
-    """Theorem A for three tokens."""
-    from rankmath.equilibria.designs import causal_design
-
-    return _shown(causal_design(tokens), "wu2024:3-measure")
 
 
 wu2024_3_measure = Statement(
@@ -351,7 +317,7 @@ wu2024_3_measure = Statement(
     status="proved",
     instance=count_instance,
     draws=(draw_counts,),
-    exhibit=exhibit_measure,
+    exhibit=partial(_shown, "wu2024:3-measure", causal_design, 3),
     exhibit_refutes=False,
     share=0.005,
     cost=2,

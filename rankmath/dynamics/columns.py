@@ -18,7 +18,7 @@ import numpy as np
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.arithmetic.objects import ObjectArithmetic
 from rankmath.attention.maps import norm_step
-from rankmath.attention.plain import check_one_sequence
+from rankmath.attention.plain import attention_matrices, check_one_sequence, layer_norm
 from rankmath.attention.tokens import Tokens
 from rankmath.dynamics.trace import layers_centred
 from rankmath.linalg.masks import Mask
@@ -163,8 +163,6 @@ def _log_of(name: str, tokens: Tokens, whole: tuple[Floats, float], sphere: list
 
 def _attentions(net: Network, l: int, X: Floats, tokens: Tokens) -> Iterator[Floats]:
     """The attention matrices of layer l on its own input, by the definition."""
-    from rankmath.attention.plain import attention_matrices
-
     layer = Network.from_layers([net.sublayers[l]])
     if not layer.attentions:
         return
@@ -252,8 +250,6 @@ def _ball_attentions(
 ) -> Iterator[Array]:
     """Enclosures of the attention matrices of layer l, by the definition."""
     from flint import arb
-
-    from rankmath.attention.plain import layer_norm
 
     first = next((s for s in net.sublayers[l] if isinstance(s.map, Attention)), None)
     if first is None or first is not net.sublayers[l][0]:

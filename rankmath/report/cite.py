@@ -13,7 +13,7 @@ from rankmath.checker import checker
 from rankmath.claims import statement, statements
 from rankmath.printing import did_you_mean
 from rankmath.report.latex import code, escape, formulas, identifier
-from rankmath.report.sources import bibliography, cited_by, committed_certificates, field
+from rankmath.report.sources import bibliography, cited_by, committed_certificates, field, machine_checked
 from rankmath.report.theorems import EQUILIBRIUM, equilibrium_statement, in_words, stated
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.statement import Statement
@@ -233,8 +233,6 @@ def _shown_by(entry: Statement, certificate: Certificate) -> str:
 
 def _machine_checked(key: str) -> str:
     """The Coq theorems that prove or refute the statement, each with what it covers."""
-    from rankmath.report.sources import machine_checked
-
     theorems = machine_checked().get(key, ())
     parts = [f"{name.removeprefix('Rankmath.')}{f' ({scope})' if scope else ''}" for name, scope in theorems]
     return f"; machine-checked in proofs/coq: {'; '.join(parts)}" if parts else ""

@@ -25,7 +25,7 @@ from rankmath.campaigns.curves import (
 )
 from rankmath.claims import statement
 from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RULE
-from rankmath.linalg.masks import MaskLike
+from rankmath.linalg.masks import Mask, MaskLike
 from rankmath.report.plots import Figure, Panel, Table
 from rankmath.report.subject import Histogram, Row, Subject
 from rankmath.validation import ArrayLike, Axes
@@ -426,8 +426,6 @@ def _per_head(curve: PathCurve) -> float:
 
 def masks(subject: Subject) -> Figure:
     """Rates of collapse under masks: the bound, the computed contraction, what is measured, and the limit."""
-    from rankmath.linalg.masks import Mask
-
     kinds = [(name, mask, mask_rates(mask)) for name, mask in mask_kinds().items()]
     windows = [(n, mask, mask_rates(mask)) for n in (3, 5, 7, 9, 13, 17) for mask in (Mask.window(n, 1),)]
     shown = (

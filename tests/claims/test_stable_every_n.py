@@ -11,6 +11,8 @@ import pytest
 import rankmath as rm
 from rankmath.campaigns.battery import verify_statement
 from rankmath.claims import stable_every_n as here
+from rankmath.equilibria.certify import certify_design
+from rankmath.equilibria.designs import path_design
 from rankmath.verification.judge import judge
 from rankmath.verification.verdict import Outcome
 
@@ -49,7 +51,7 @@ def test_its_certificate_is_accepted_and_says_what_it_shows(key):
 
 
 def test_a_spectrum_off_by_a_millionth_is_refused():
-    certificate = here.exhibit_path(4)
+    certificate = certify_design(path_design(4)).certificate("own:stable-complete-every-n")
     values = [list(row) for row in certificate.data["spectrum"]["values"]]
     values[0][1] = Fraction(1, 2) + Fraction(1, 10**6)
     spectrum = {**certificate.data["spectrum"], "values": values}
