@@ -109,7 +109,8 @@ class Signed:
                 log = np.where(self.sign < 0, np.nan, log)
             odd = exponent.denominator == 1 and exponent.numerator % 2 == 1
             sign = self.sign if odd else np.abs(self.sign)
-            return Signed(sign, log, log + np.minimum(abs(k), 1e300) * _gap(self))
+            # A root of noise is noise: no power below 1 makes up for digits that cancelled.
+            return Signed(sign, log, log + min(max(abs(k), 1.0), 1e300) * _gap(self))
 
     def sqrt(self) -> Signed:
         return self.power(Fraction(1, 2))

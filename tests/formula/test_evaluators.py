@@ -13,9 +13,12 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankmath.formula.evaluate import NUMBERS, judged, sides, value
+import rankmath as rm
+from rankmath.arithmetic.float64 import Float64
+from rankmath.formula.evaluate import NUMBERS, NoSuchPlace, judged, sides, value
 from rankmath.formula.numbers import Signed, ball_expc, ball_tanhc
 from rankmath.formula.reader import read_formula, read_term
+from rankmath.formula.run import Run
 
 #: Terms without letters, and their values.
 TERMS: dict[str, Any] = {
@@ -56,6 +59,13 @@ class Nothing:
         raise KeyError(name)
 
 
+class Sizes(Nothing):
+    """Letters alone."""
+
+    def letter(self, name: str) -> Any:
+        return Fraction({"L": 3, "H": 2, "n": 4, "K": 5}[name])
+
+
 @pytest.mark.parametrize("text", TERMS)
 def test_closed_terms_in_every_number_system(text: str) -> None:
     with mpmath.workdps(50):
@@ -90,8 +100,13 @@ RELATIONS = {
     "6/2 == 3": (True, False),
     "sqrt(2)*sqrt(2) <= 2": (False, False),
     "sqrt(2)*sqrt(2) >= 2": (False, False),
+    "sqrt(2)*sqrt(2) == 2": (False, False),
     "sqrt(2)*sqrt(2) < 2*(1 + 1/10**11)": (None, False),
     "sqrt(2)*sqrt(2) > 2*(1 + 1/10**11)": (False, None),
+    # How small both sides are does not matter, nor how large.
+    "sqrt(2)/10**40 < 1415/1000/10**40": (True, False),
+    "sqrt(2)/10**40 == 1415/1000/10**40": (False, True),
+    "10**40*sqrt(2) >= 1415/1000*10**40": (False, True),
 }
 
 
@@ -105,11 +120,112 @@ def test_a_relation_is_decided_only_where_rounding_cannot_have_decided_it(text: 
 
 
 def test_a_zero_that_rounding_made_decides_nothing() -> None:
-    for text in ("sqrt(2) - sqrt(2) <= 0", "1/3 - exp(0)/3 <= 0", "sqrt(2) - sqrt(2) < 1/10**30"):
+    for text in (
+        "sqrt(2) - sqrt(2) <= 0",
+        "1/3 - exp(0)/3 <= 0",
+        "sqrt(2) - sqrt(2) < 1/10**30",
+        "sqrt(exp(1)*exp(5/7) - exp(1 + 5/7)) <= 0",
+    ):
         [side] = sides(read_formula(text), Nothing("float64"))
         found = judged(side, 1, NUMBERS["float64"])
         assert not found.below[0]
         assert not found.above[0]
+
+
+#: What has no value, and 0 beside it.
+NOTHING = (
+    *("sqrt(1 - exp(1))", "(1 - exp(1))**(1/2)", "(1 - exp(1))**(3/2)", "(1 - exp(1))**(1/3)", "log(1 - exp(1))"),
+    *(
+        "1/(n - n)",
+        "(n - n)**(-1)",
+        "sqrt(2)/(n - n)",
+        "(0*sqrt(2))**(-1)",
+        "0*sqrt(1 - exp(1))",
+        "max(1, sqrt(1 - exp(1)))",
+    ),
+    *("max(sqrt(1 - exp(1)), 1)", "min(sqrt(1 - exp(1)), 1)", "min(1, sqrt(1 - exp(1)))"),
+)
+
+
+@pytest.mark.parametrize("system", ["float64", "balls"])
+@pytest.mark.parametrize("text", NOTHING)
+def test_what_has_no_value_decides_nothing(text: str, system: str) -> None:
+    for relation in ("{} <= 5", "{} >= -5", "{} < -5", "{} == 1", "0*sqrt(2) <= {}", "{} <= 0*sqrt(2)"):
+        [side] = sides(read_formula(relation.format(text)), Sizes(system))
+        found = judged(side, 1, NUMBERS[system])
+        assert not found.below[0], relation
+        assert not found.above[0], relation
+
+
+def test_doubles_know_fewer_digits_of_a_large_exponential() -> None:
+    """The margin is a part of the logarithm: of e^10000 five digits are trusted."""
+    for power, decided in ((6, False), (4, True)):
+        [side] = sides(read_formula(f"exp(1)**(10**4) < exp(1)**(10**4)*(1 + 1/10**{power})"), Nothing("float64"))
+        assert bool(judged(side, 1, NUMBERS["float64"]).below[0]) == decided
+
+
+@pytest.mark.parametrize(
+    "outer", ["{}", "1/{}", "sqrt({})", "({})**2", "tanh({})", "10**9*{}/10**9", "-{}", "abs({})"]
+)
+def test_digits_that_cancelled_stay_lost(outer: str) -> None:
+    """exp(1) - exp(1)(1 - 10^-4) has lost four of its nine digits: a part 10^-6 of it decides nothing."""
+    small = outer.format("(exp(1) - exp(1)*(1 - 1/10**4))")
+    for left, right in ((small, f"(1 + 1/10**6)*{small}"), (f"(1 + 1/10**6)*{small}", small)):
+        [side] = sides(read_formula(f"{left} <= {right}"), Nothing("float64"))
+        found = judged(side, 1, NUMBERS["float64"])
+        assert not found.below[0]
+        assert not found.above[0]
+        [side] = sides(read_formula(f"{left} <= 3*({right})"), Nothing("float64"))
+        found = judged(side, 1, NUMBERS["float64"])
+        assert found.below[0] ^ found.above[0]
+
+
+def test_exponentials_and_logarithms_of_what_cancelled() -> None:
+    """An error in the argument of exp is one of the result, and a part of the argument of log one of its value."""
+    large = "(10**8*sqrt(2) - (10**8*sqrt(2) - 1))"
+    for text in (f"exp({large}) <= exp(1)*(1 + 1/10**7)", f"expc({large}) <= expc(1)*(1 + 1/10**7)"):
+        [side] = sides(read_formula(text), Nothing("float64"))
+        assert not judged(side, 1, NUMBERS["float64"]).below[0], text
+    small = "(exp(1) - exp(1)*(1 - 1/10**8))"
+    for text in (
+        f"log({small}) <= log(exp(1)/10**8) + 1/10**7",
+        f"tanhc(10**8*{small}) <= tanhc(exp(1))*(1 + 1/10**7)",
+    ):
+        [side] = sides(read_formula(text), Nothing("float64"))
+        assert not judged(side, 1, NUMBERS["float64"]).below[0], text
+
+
+@pytest.mark.parametrize(("index", "size"), [("l", 3), ("h", 2), ("i", 4), ("k", 5)])
+def test_quantifiers_and_reductions_take_every_place_once(index: str, size: int) -> None:
+    found = sides(read_formula(f"all_{index}({index} <= 0)"), Sizes("float64"))
+    assert [side.left for side in found] == list(range(size))
+    if index != "h":
+        nested = sides(read_formula(f"all_{index}(all_h({index} + 10*h <= 0) and {index} < 1)"), Sizes("float64"))
+        assert [side.left for side in nested] == [x for place in range(size) for x in (place, place + 10, place)]
+    for system in NUMBERS:
+        for name, wanted in (
+            ("sum", sum(k + 1 for k in range(size))),
+            ("prod", math.factorial(size)),
+            ("max", size),
+            ("min", 1),
+        ):
+            for factor in ("1", "exp(0)"):  # exact, and in the number system
+                found = value(read_term(f"{name}_{index}(({index} + 1)*{factor})"), Sizes(system), {})
+                number = float(found.floats()) if isinstance(found, Signed) else float(found)
+                assert number == pytest.approx(wanted, rel=1e-14)
+    assert value(read_term("recursion(b, 1, 10*b + l)"), Sizes("float64"), {}) == 1012
+
+
+def test_all_exponents_are_taken_and_places_that_a_network_does_not_have_are_refused() -> None:
+    ones = np.ones((2, 2, 2, 2))
+    run = Run(Float64(np.zeros(1)), rm.Network.from_arrays(ones, ones), np.array([[0.0, 0.0], [3.0, 2.0]]))
+    found = [side.left.floats() for side in sides(read_formula("all_p(diameter(X[0], p) <= 1)"), run)]
+    assert np.allclose(found, [5, np.sqrt(13), 3])
+    for term in ("mu(X[L])", "norm(W[L - 1, H - 1], 2)", "dobrushin(P[L - 1, 0])", "norm(W_QK[0, 0], 2)"):
+        assert np.isfinite(value(read_term(term), run, {}).log)
+    for term in ("mu(X[L + 1])", "norm(W[L, 0], 2)", "norm(W[0, H], 2)", "dobrushin(P[L, 0])", "mu(X[L - 3])"):
+        with pytest.raises(NoSuchPlace, match=r"in a network of 2 heads and 2 layers$"):
+            value(read_term(term), run, {})
 
 
 numbers = st.one_of(st.just(0.0), st.floats(1e-6, 1e6), st.floats(-1e6, -1e-6))
