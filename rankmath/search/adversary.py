@@ -263,7 +263,6 @@ def _evolve(statement: Statement, camp: _Camp, rng: Rng) -> int:
     weights /= weights.sum()
     effective = 1 / float((weights**2).sum())
     c_sigma, damping, c_c, c_1, c_mu = _rates(N, effective)
-    expected = _chi(N)
     mean, C, path_sigma, path_c = np.zeros(N), np.eye(N), np.zeros(N), np.zeros(N)
     sigma = 10.0 ** rng.uniform(-3, -0.3)
     axes, lengths, spent = np.eye(N), np.ones(N), 0
@@ -287,9 +286,8 @@ def _evolve(statement: Statement, camp: _Camp, rng: Rng) -> int:
         mean = mean + sigma * step
         path_sigma = _along(path_sigma, axes @ ((axes.T @ step) / lengths), c_sigma, effective)
         path_c = _along(path_c, step, c_c, effective)
-        best = y[order[:half]]
-        C = (1 - c_1 - c_mu) * C + c_1 * np.outer(path_c, path_c) + c_mu * (best.T * weights) @ best
-        sigma *= math.exp(min(1.0, c_sigma / damping * (float(np.linalg.norm(path_sigma)) / expected - 1)))
+        C = _learned(C, path_c, y[order[:half]], weights, c_1, c_mu)
+        sigma *= _stretch(path_sigma, c_sigma / damping)
         if not 1e-12 < sigma < 1e6:
             break
     return spent
@@ -312,6 +310,16 @@ def _chi(N: int) -> float:
 def _along(path: Floats, step: Floats, rate: float, effective: float) -> Floats:
     """The path with a part `rate` of it new; where steps are random it stays standard normal."""
     return (1 - rate) * path + math.sqrt(rate * (2 - rate) * effective) * step
+
+
+def _learned(C: Floats, path: Floats, best: Floats, weights: Floats, c_1: float, c_mu: float) -> Floats:
+    """The covariance, a part c_1 of it now that of the path and a part c_μ that of the best steps."""
+    return (1 - c_1 - c_mu) * C + c_1 * np.outer(path, path) + c_mu * (best.T * weights) @ best
+
+
+def _stretch(path: Floats, rate: float) -> float:
+    """By how much steps grow: not at all where the path is as long as one of random steps, at most e times."""
+    return math.exp(min(1.0, rate * (float(np.linalg.norm(path)) / _chi(len(path)) - 1)))
 
 
 def _weigh(statement: Statement, camp: _Camp, least: float) -> None:

@@ -98,6 +98,9 @@ def test_a_contraction_in_balls_is_shown_up_to_its_bounds() -> None:
     assert found is not None
     assert 0.1414 < found.ball <= 0.1 * np.sqrt(2)
     assert (found.radius, found.rate) == (Fraction(1, 10), Fraction(1, 2))
+    worse = norm_of(calm, exact=0.9).attraction(Fraction(1, 10), small)
+    assert worse is not None
+    assert 0.09 * 1.414 < worse.ball <= 0.09 * np.sqrt(2)
     # The drift 0.03 stays below (1 - rate) radius from radius 0.06 on.
     assert norm_of(calm).attraction(Fraction(61, 1000), small) is not None
     assert norm_of(calm, exact=0.9).attraction(Fraction(67, 1000), small) is not None
@@ -185,8 +188,8 @@ def test_sizes_of_boxes_are_those_of_their_largest_members() -> None:
         ([[(2, 0), (1, 1.1)], [(1, 1.1), (2, 0)]], False),
         ([[(2, 0.5), (1, 0.5)], [(1, 0.5), (2, 0)]], True),
         ([[(2, 0.9), (1, 0.5)], [(1, 0.5), (2, 0)]], False),
-        ([[(1, 0), (0, 0), (1, 0)], [(0, 0), (1, 0), (1, 0)], [(1, 0), (1, 0), (2.001, 0)]], True),
-        ([[(1, 0), (0, 0), (1, 0)], [(0, 0), (1, 0), (1, 0)], [(1, 0), (1, 0), (1.999, 0)]], False),
+        ([[(1, 0), (1, 0), (2, 0)], [(1, 0), (2, 0), (3, 0)], [(2, 0), (3, 0), (5.1, 0)]], True),
+        ([[(1, 0), (1, 0), (2, 0)], [(1, 0), (2, 0), (3, 0)], [(2, 0), (3, 0), (4.9, 0)]], False),
     ],
 )
 def test_a_box_is_definite_only_if_every_member_is(rows: Any, definite: bool) -> None:
@@ -363,12 +366,14 @@ def test_what_a_norm_of_lyapunov_knows_of_itself(proved: tuple[Problem, Existenc
 
 
 def test_a_spectral_radius_of_one_attracts_nothing() -> None:
-    """A single token under W_V = I stays where it is: no Lyapunov norm contracts."""
-    problem = Problem(np.array([[1.0]]), np.eye(1), np.eye(1), Mask.complete(1), 1, "sphere", 1e-6)
+    _, existence = known([[1.0]], Fraction(1, 4), [[1.0]])
+    for J in (1.0, -1.0, 1.5):
+        problem: Any = Known([[J]])
+        with pytest.raises(Refused, match="not below 1"):
+            prove_attraction(problem, existence)
     assert spectral_estimate(matrix([[1.0, 1.0], [0.0, 1.0]])) == pytest.approx(1, abs=1e-4)
     assert spectral_estimate(matrix([[0.0, 4.0], [0.25, 0.0]])) == pytest.approx(1, abs=1e-4)
     assert spectral_estimate(matrix([[0.0, 1.0], [0.0, 0.0]])) == 0
-    assert problem.clusters() == ((0,), ((1,),))
 
 
 # -- the weighted maximum norm

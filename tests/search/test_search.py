@@ -154,6 +154,114 @@ def test_the_constants_of_the_evolution_strategy() -> None:
         assert (np.linalg.norm(new), new[0]) == pytest.approx((1, 0.7), rel=1e-14)
 
 
+def test_what_an_evolution_learns_stays_what_it_was_where_nothing_is_new() -> None:
+    """Steps and path as the covariance already has them change nothing; others enter with their own part."""
+    rng = np.random.default_rng(0)
+    for N in (1, 3):
+        L = np.tril(rng.normal(size=(N, N))) + 2 * np.eye(N)
+        C, weights = L @ L.T, np.array([0.5, 0.3, 0.2, 0.1])[: N + 1] / sum([0.5, 0.3, 0.2, 0.1][: N + 1])
+        best = np.linalg.qr(rng.normal(size=(N + 1, N)))[0] / np.sqrt(weights)[:, None] @ L.T  # Σ w y yᵀ = C
+        zero = np.zeros(N)
+        assert np.allclose(adversary._learned(C, zero, best, weights, 0.0, 0.25), C)
+        assert np.allclose(adversary._learned(C, zero, 0 * best, weights, 0.2, 0.3), C / 2)
+        path = rng.normal(size=N)
+        assert np.allclose(adversary._learned(0 * C, path, 0 * best, weights, 0.2, 0.3), 0.2 * np.outer(path, path))
+        assert np.allclose(adversary._learned(C, 0 * path, best, weights, 0.2, 0.3), 0.8 * C)
+        for length, rate, grown in (
+            (1.0, 0.3, 1.0),
+            (2.0, 0.3, math.exp(0.3)),
+            (0.0, 0.5, math.exp(-0.5)),
+            (99.0, 0.9, math.e),
+        ):
+            assert adversary._stretch(length * adversary._chi(N) * np.eye(N)[0], rate) == pytest.approx(grown)
+
+
+def test_an_evolution_learns_the_shape_of_a_slope(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turned ellipsoid a hundred times as long as wide: without its axes nobody gets near its center."""
+    entry = Statement("mine:claim", "mu(X[1]) <= norm(W[0,0], 2)*mu(X[0])", ["H == 1", "n == 2", "d == 2"])
+    [room, *_] = rooms(entry)
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(12, 12)))[0]
+
+    def height(statement: Statement, room: space.Room, arrays: dict[str, Any], quick: bool = True) -> Any:
+        vectors = np.concatenate([arrays[name].reshape(len(arrays["X"]), -1) for name in room.parts()], axis=1)
+        return -50 - np.log(np.square((vectors - 1) @ turn) @ 10.0 ** np.linspace(0, 4, 12))
+
+    monkeypatch.setattr(adversary, "scores", height)
+    monkeypatch.setattr(adversary, "_GENERATIONS", 300)
+    reached = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        arrays = {name: 2 + 0.1 * rng.normal(size=(8, *shape)) for name, shape in room.parts().items()}
+        camp = adversary._Camp(room, arrays, height(entry, room, arrays), np.full(8, 0.3))
+        assert adversary._evolve(entry, camp, rng) == 300 * 48
+        assert np.allclose(height(entry, room, camp.arrays), camp.score)
+        reached.append(camp.best)
+    assert np.median(reached) > -41
+
+
+class Calm:
+    """A generator whose noise is none."""
+
+    def gumbel(self, size: int) -> Any:
+        return np.zeros(size)
+
+
+def camp_of(*scored: float, visits: int = 0) -> adversary._Camp:
+    room = rooms(Statement("mine:claim", "mu(X[1]) <= mu(X[0])", ["H == 1", "n == 2", "d == 1"]))[0]
+    arrays = {
+        name: np.arange(float(len(scored) * math.prod(shape))).reshape(-1, *shape)
+        for name, shape in room.parts().items()
+    }
+    return adversary._Camp(room, arrays, np.array(scored), np.ones(len(scored)), visits)
+
+
+def test_the_best_room_is_visited_until_it_was_visited_often() -> None:
+    rng: Any = Calm()
+    good, other = camp_of(-0.5, -0.1), camp_of(-0.2)
+    chosen = [adversary._promising([other, good], rng) is good for _ in range(40)]
+    assert chosen[0]
+    assert all(chosen[:4])
+    assert 10 < sum(chosen) < 30  # none is searched forever, none is forgotten
+    assert good.visits + other.visits == 40
+
+
+def test_members_that_only_a_shortcut_makes_good_lose_their_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    camp = camp_of(-0.1, -0.2, -0.3, -0.9)
+    true = np.array([-0.8, -0.5, -0.3, -0.9])
+
+    def exact(statement: Statement, room: space.Room, arrays: dict[str, Any], quick: bool = True) -> Any:
+        assert not quick
+        return true[[int(i) for i in arrays["X"][:, 0, 0] // 2]]
+
+    monkeypatch.setattr(adversary, "scores", exact)
+    adversary._weigh(Statement("mine:claim", "mu(X[0]) >= 0"), camp, -1.0)
+    assert camp.score.tolist() == [-0.8, -0.5, -0.3, -0.9]
+    camp = camp_of(-0.1, -0.2, -0.3, -0.9)
+    adversary._weigh(Statement("mine:claim", "mu(X[0]) >= 0"), camp, -0.15)  # what cannot be best is left alone
+    assert camp.score.tolist() == [-0.8, -0.2, -0.3, -0.9]
+
+
+def test_what_balls_do_not_confirm_is_no_counterexample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three suspects the first is a shortcut's, the second is not confirmed, the third is returned."""
+    true = np.array([-0.1, 0.2, 0.1, 0.05])
+    monkeypatch.setattr(
+        adversary, "scores", lambda s, r, arrays, quick: true[[int(i) for i in arrays["X"][:, 0, 0] // 2]]
+    )
+    asked = []
+
+    def violated(statement: Statement, instance: Any) -> Any:
+        asked.append(float(instance.X[0, 0]) // 2)
+        return "violated" if asked[-1] == 2 else None
+
+    monkeypatch.setattr(adversary, "_violation", violated)
+    camp = camp_of(0.3, 0.2, 0.1, 0.05)
+    found = adversary._confirmed(Statement("mine:claim", "mu(X[0]) >= 0"), camp)
+    assert found is not None
+    assert (found.score, asked) == (0.1, [1, 2])
+    assert camp.score.tolist() == [-0.1, 0, 0.1, 0.05]
+    assert adversary._confirmed(Statement("mine:claim", "mu(X[0]) >= 0"), camp_of(-0.3, -0.2)) is None
+
+
 def test_a_room_that_rewards_no_more_is_entered_anew_and_its_best_is_kept() -> None:
     """Around two far tokens on a line the quotient is 1/2 wherever the others stand: no step leads away."""
     entry = Statement("mine:claim", "residual(X[0], inf) <= diameter(X[0], 1)", ["n == 4", "d == 3"])
@@ -291,6 +399,17 @@ def test_every_simplification_is_tried_and_changes_one_thing() -> None:
         tried = [small.net for small in _smaller(NetworkInstance(net, X[:2])) if np.array_equal(small.X, X[:2])]
         same = [m for m in tried if np.array_equal(m.W, net.W) and np.array_equal(m.W_QK, net.W_QK)]
         assert [m.d_qk for m in same] == [1.0] * (d_qk > 1)
+
+
+def test_layers_and_dimensions_of_a_network_with_an_mlp_stay() -> None:
+    """An MLP in one layer of two: no layer and no coordinate is dropped, and the MLP stays where it is."""
+    net = rm.Network.random(tokens=3, dim=2, heads=1, layers=2, seed=0)
+    f = rm.MLP(np.eye(2), np.eye(2), None, None)
+    for mlp in ((f, None), (None, f)):
+        found = list(_smaller(NetworkInstance(net.replace(mlp=mlp), net.random_input(seed=1))))
+        assert found
+        assert {small.net.W.shape for small in found} == {net.W.shape}
+        assert all([g is not None for g in small.net.mlp] == [g is not None for g in mlp] for small in found)
 
 
 def test_sharpening_finds_the_constant_of_own_diameter() -> None:
