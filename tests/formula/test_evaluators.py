@@ -18,7 +18,7 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.formula.evaluate import NUMBERS, NoSuchPlace, judged, sides, value
 from rankmath.formula.numbers import Signed, ball_expc, ball_tanhc
 from rankmath.formula.reader import read_formula, read_term
-from rankmath.formula.run import Run
+from rankmath.formula.run import Run, threshold
 
 #: Terms without letters, and their values.
 TERMS: dict[str, Any] = {
@@ -165,7 +165,19 @@ def test_doubles_know_fewer_digits_of_a_large_exponential() -> None:
 
 
 @pytest.mark.parametrize(
-    "outer", ["{}", "1/{}", "sqrt({})", "({})**2", "tanh({})", "10**9*{}/10**9", "-{}", "abs({})"]
+    "outer",
+    [
+        "{}",
+        "1/{}",
+        "sqrt({})",
+        "({})**2",
+        "tanh({})",
+        "10**9*{}/10**9",
+        "-{}",
+        "abs({})",
+        "max(0, {})",
+        "min({}, sqrt(2))",
+    ],
 )
 def test_digits_that_cancelled_stay_lost(outer: str) -> None:
     """exp(1) - exp(1)(1 - 10^-4) has lost four of its nine digits: a part 10^-6 of it decides nothing."""
@@ -183,7 +195,7 @@ def test_digits_that_cancelled_stay_lost(outer: str) -> None:
 def test_exponentials_and_logarithms_of_what_cancelled() -> None:
     """An error in the argument of exp is one of the result, and a part of the argument of log one of its value."""
     large = "(10**8*sqrt(2) - (10**8*sqrt(2) - 1))"
-    for text in (f"exp({large}) <= exp(1)*(1 + 1/10**7)", f"expc({large}) <= expc(1)*(1 + 1/10**7)"):
+    for text in (f"exp({large}) <= exp(1)*(1 + 1/10**5)", f"expc({large}) <= expc(1)*(1 + 1/10**5)"):
         [side] = sides(read_formula(text), Nothing("float64"))
         assert not judged(side, 1, NUMBERS["float64"]).below[0], text
     small = "(exp(1) - exp(1)*(1 - 1/10**8))"
@@ -267,6 +279,7 @@ def test_what_has_no_value_is_no_number() -> None:
     assert np.isnan((minus / zero).log)
     assert np.isnan(zero.power(Fraction(-1)).log)
     assert np.isnan(minus.logarithm().log)
+    assert np.isnan(minus.expc().log)
     assert float(zero.power(Fraction(3)).floats()) == 0
     assert float(zero.power(Fraction(0)).floats()) == 1
     assert np.isnan((zero * Signed.of(np.nan)).log)
@@ -281,5 +294,22 @@ def test_quotients_of_balls_hold_those_of_every_member(low: Fraction, width: Fra
         tanhc = arb(member).tanh() / arb(member) if member else arb(1)
         assert ball_expc(box).overlaps(expc)
         assert ball_tanhc(box).overlaps(tanhc)
+    for box in (arb(0.125, 0.25), arb(0, 1), arb(0.5, 0.5)):
+        assert ball_expc(box).contains(1)
+        assert ball_tanhc(box).contains(1)
     assert ball_expc(arb(0)) == 1
     assert ball_tanhc(arb(0)) == 1
+
+
+def test_numbers_beyond_doubles_and_the_threshold_keep_their_digits() -> None:
+    for number, log in (
+        (Fraction(3) ** 1000, 1000 * math.log(3)),
+        (Fraction(3**1000, 7**800), 1000 * math.log(3) - 800 * math.log(7)),
+        (Fraction(1, 7**400), -400 * math.log(7)),
+    ):
+        assert float(Signed.exact(number).log) == pytest.approx(log, rel=1e-14)
+    for system in NUMBERS:
+        x = threshold(NUMBERS[system])
+        x = float(x.floats() if isinstance(x, Signed) else x)
+        assert x > 1
+        assert math.expm1(x) == pytest.approx(2 * x, rel=1e-15)
