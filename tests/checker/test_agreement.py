@@ -227,7 +227,13 @@ def test_switches_say_what_a_network_has() -> None:
         "padded": (drawn(1, mask=padding), {"mask": {"padding"}}),
         "path": (drawn(1, mask=PATHS), {"mask": set()}),
         "sphere": (drawn(1, layernorm="sphere"), {"layernorm": {"sphere"}}),
-        "mapped": (dataclasses.replace(plain, mlp=(f, None)), {"mlp": set()}),
+        "mapped": (dataclasses.replace(plain, mlp=(f, None)), {"mlp": set(), "bias": {"none"}}),
+        "mapped in the end": (dataclasses.replace(plain, mlp=(None, f)), {"mlp": set()}),
+        "biased in the end": (dataclasses.replace(plain, bias=np.eye(2, 3, 1) * [[0], [1]]), {"bias": set()}),
+        "keyed in the end": (
+            dataclasses.replace(plain, key_bias=np.eye(4, 3, -1).reshape(2, 2, 3) * [[[0], [0]], [[0], [1]]]),
+            {"key_bias": set(), "bias": {"none"}},
+        ),
     }  # fmt: skip
     for name, (instance, switches) in every.items():
         text = json.loads(Certificate("x", "holds", instance.data(), claim="mu(X[0]) >= 0").text())

@@ -19,6 +19,7 @@ from rankmath.formula.evaluate import NUMBERS, NoSuchPlace, judged, sides, value
 from rankmath.formula.numbers import Signed, ball_expc, ball_tanhc
 from rankmath.formula.reader import read_formula, read_term
 from rankmath.formula.run import Run, threshold
+from rankmath.linalg.masks import Mask, as_mask
 
 #: Terms without letters, and their values.
 TERMS: dict[str, Any] = {
@@ -313,3 +314,13 @@ def test_numbers_beyond_doubles_and_the_threshold_keep_their_digits() -> None:
         x = float(x.floats() if isinstance(x, Signed) else x)
         assert x > 1
         assert math.expm1(x) == pytest.approx(2 * x, rel=1e-15)
+
+
+@pytest.mark.parametrize(("mask", "radius", "in_degree"), [("window:1", 3, 3), ("hub", 1, 2), ("causal", 1, 6)])
+def test_letters_of_masks(mask: str, radius: int, in_degree: int) -> None:
+    """Six tokens: on a path the middle reaches all in three steps; all see a hub and themselves, it only itself."""
+    seen = Mask(np.eye(6, dtype=bool) | (np.arange(6) == 0)) if mask == "hub" else as_mask(mask, 6)
+    for L in range(1, 6):
+        ones = np.ones((L, 1, 1, 1))
+        run = Run(Float64(np.zeros(1)), rm.Network.from_arrays(ones, ones, mask=seen), np.ones((6, 1)))
+        assert [run.letter(name) for name in ("r", "in_degree", "K")] == [radius, in_degree, math.ceil(L / radius)]
