@@ -1,6 +1,7 @@
 """Plant single errors in the code and see whether the tests notice: ``python tests/planted.py [--only WORD]``.
 
-``--random 40 --seed 1 --only rankmath/checker`` plants edits that nobody chose, in the files of `ROOMS`.
+``--hand`` plants those of planted_by_hand.txt, ``--random 40 --seed 1 --only rankmath/checker`` edits that nobody
+chose, in the files of `ROOMS`.
 
 Each entry is one edit of one file (a sign, a rounding direction, < for <=, a dropped hypothesis, the first layer
 only, the center for the box, swapped roles, a constant) and the tests that should turn red. The edit is made in a
@@ -495,6 +496,27 @@ PLANTS = (
 )
 
 
+def by_hand() -> tuple[Plant, ...]:
+    """The edits of planted_by_hand.txt."""
+    found, file, tests, old = [], "", list[str](), ""
+    for line in (ROOT / "tests/planted_by_hand.txt").read_text(encoding="utf-8").splitlines():
+        text = line[2:].replace("\\n", "\n")
+        match line[:2]:
+            case "@ ":
+                file, *tests = text.split()
+            case "- ":
+                old = text
+            case "+ ":
+                found.append(Plant(f"{old} -> {text}", file, old, text, tuple(tests)))
+    return tuple(found)
+
+
+def fits(plant: Plant) -> bool:
+    """Whether the text that a plant replaces still stands in its file, once."""
+    path = ROOT / plant.file
+    return path.exists() and path.read_text(encoding="utf-8").count(plant.old) == 1
+
+
 #: Where random edits are planted, and the tests that should see them.
 ROOMS = {
     "rankmath/checker/intervals.py": (_INTERVALS, _RULES),
@@ -685,11 +707,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="plants whose name or file contains this")
     parser.add_argument("--list", action="store_true", help="only say what would be planted")
+    parser.add_argument("--hand", action="store_true", help="plant the edits of planted_by_hand.txt")
     parser.add_argument("--random", type=int, default=0, help="plant so many edits that nobody chose")
     parser.add_argument("--seed", type=int, default=0, help="seed of --random")
     parser.add_argument("--jobs", type=int, default=1, help="plants tried at once")
     options = parser.parse_args(arguments)
-    chosen = tuple(p for p in PLANTS if options.only in p.name or options.only in p.file)
+    plants = tuple(filter(fits, by_hand())) if options.hand else PLANTS
+    chosen = tuple(p for p in plants if options.only in p.name or options.only in p.file)
     if options.random:
         chosen = chosen_at_random(options.random, options.seed, options.only)
     if options.list:

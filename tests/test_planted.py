@@ -24,14 +24,18 @@ def gate() -> ModuleType:
 
 
 def test_every_plant_changes_one_place_of_the_code_as_it_is(gate: ModuleType) -> None:
-    for plant in gate.PLANTS:
+    made = gate.by_hand()
+    fitting = [plant for plant in made if gate.fits(plant)]
+    assert len(made) > 150
+    assert len(fitting) > 0.8 * len(made)  # those that do not fit are for lines that were written anew
+    for plant in (*gate.PLANTS, *fitting):
         text = (ROOT / plant.file).read_text(encoding="utf-8")
         assert plant.planted(text) != text
         for test in plant.tests:
             path, _, name = test.partition("::")
             assert (ROOT / path).exists(), plant.name
             assert not name or f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), plant.name
-    assert len({plant.name for plant in gate.PLANTS}) == len(gate.PLANTS)
+    assert len({(plant.file, plant.name) for plant in (*gate.PLANTS, *made)}) == len(gate.PLANTS) + len(made)
 
 
 def test_a_sample_is_killed(gate: ModuleType) -> None:
