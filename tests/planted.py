@@ -517,7 +517,7 @@ def fits(plant: Plant) -> bool:
     return path.exists() and path.read_text(encoding="utf-8").count(plant.old) == 1
 
 
-#: Where random edits are planted, and the tests that should see them.
+#: Where random edits are planted, and the tests that should see them, beside the examples of the file itself.
 ROOMS = {
     "rankmath/checker/intervals.py": (_INTERVALS, _RULES),
     "rankmath/checker/kernel.py": (_RULES, _NETWORK, _STATEMENTS, _EQUILIBRIA),
@@ -595,7 +595,7 @@ def edits(text: str, file: str) -> Iterator[Plant]:
         last = starts[node.end_lineno - 1] + node.end_col_offset
         old = data[first:last].decode()
         edit = (data[:first].decode() + new, data[last:].decode())
-        return Plant(name or f"line {node.lineno}: {old} -> {new}", file, old, "".join(edit), ROOMS[file])
+        return Plant(name or f"line {node.lineno}: {old} -> {new}", file, old, "".join(edit), (*ROOMS[file], file))
 
     for node in ast.walk(tree):
         if id(node) in quiet:

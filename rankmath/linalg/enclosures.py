@@ -62,7 +62,8 @@ def _ball_log_residual(A: ObjectArithmetic, R: Array, norm: ResidualNorm) -> Num
     scaled = R * arb(2) ** (-exponent)
     F = np.asarray([float(x.mid()) for x in scaled.flat]).reshape(R.shape)
     error = A.abs(scaled - A.asarray(F))
-    moved = {"one": A.max(A.sum(error, axis=-2), axis=-1)[0, 0], "inf": A.max(A.sum(error, axis=-1), axis=-2)[0, 0]}
+    sums = {"one": A.max(A.sum(error, axis=-2), axis=-1), "inf": A.max(A.sum(error, axis=-1), axis=-2)}
+    moved = {kind: largest[0, 0].abs_upper() for kind, largest in sums.items()}
     bounds = exact_residual_bounds(F, norm)
     if norm == "composite":
         least = {kind: ball(exact_residual_bounds(F, kind).lower) for kind in ("one", "inf")}

@@ -223,6 +223,10 @@ def test_the_box_of_an_equilibrium_is_as_wide_as_proved() -> None:
         assert rows[i][a].contains(high)
         assert not rows[i][a].contains(high + 1e-6)
     assert rows[1][0].is_zero()
+    assert existence.is_reduced
+    kept = Existence(**{**existence.__dict__, "clusters": (0, 1)})
+    assert kept.is_reduced  # one token keeps a zero
+    assert not Existence(**{**kept.__dict__, "support": ((0, 1), (0, 1))}).is_reduced
     assert [row[1].contains(2) for row in existence.enclosure(tokens=True).tolist()] == [False, True, False]
     assert existence.tokens().tolist() == [[3, 4], [1, 2], [3, 4]]
 
@@ -376,6 +380,15 @@ def test_a_spectral_radius_of_one_attracts_nothing() -> None:
     assert spectral_estimate(matrix([[1.0, 1.0], [0.0, 1.0]])) == pytest.approx(1, abs=1e-4)
     assert spectral_estimate(matrix([[0.0, 4.0], [0.25, 0.0]])) == pytest.approx(1, abs=1e-4)
     assert spectral_estimate(matrix([[0.0, 1.0], [0.0, 0.0]])) == 0
+
+
+def test_a_lyapunov_factor_contracts_and_is_of_size_one() -> None:
+    for J, rate in (([[0.5, 10], [0, 0.25]], 0.75), ([[0, 1], [-0.5, 0.5]], 0.8), ([[0.9]], 0.95)):
+        with precision(128):
+            S = attraction.lyapunov_factor(matrix(J), rate)
+            assert S is not None
+            assert spectral_norm(S * matrix(J) * S.inv()) < rate
+            assert float(euclidean(S.entries())) == pytest.approx(1)
 
 
 # -- the weighted maximum norm
