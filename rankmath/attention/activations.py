@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
+import numpy as np
+
 from rankmath.arithmetic.protocol import System
 from rankmath.validation import Array, Number
 
@@ -46,7 +48,9 @@ def activation_difference(A: System, activation: str, u: Array, t: Array, s: Arr
     """(act(u + s t) − act(u))/s, entry by entry."""
     if activation in _GATES:
         return _gated(A, activation, u + 0 * t, t, s, grow)
-    return {"relu": _relu, "tanh": _tanh, "gelu": _gelu}[activation](A, u + 0 * t, t, s, grow)
+    if activation == "gelu":
+        return _gelu(A, u, t, s, grow)
+    return {"relu": _relu, "tanh": _tanh}[activation](A, u + 0 * t, t, s, grow)
 
 
 def _relu(A: System, u: Array, t: Array, s: Array, grow: Array) -> Array:
@@ -140,22 +144,34 @@ def _gelu(A: System, u: Array, t: Array, s: Array, grow: Array) -> Array:
         small = A.abs(grow * delta) <= _GELU_SERIES
         near, far = A.where(small, grow * delta, 0.0), A.where(small, 1.0, delta)
         order, place = 13, A.xp.clip(grow * u, min=-_FAR, max=_FAR)
+    beyond = isinstance(small, np.ndarray) and not small.any()
+    slope = t if beyond else _gelu_slope(A, u, place, near, order)
+    if isinstance(small, np.ndarray) and small.all():
+        return t * slope
+    # aΦ(a) − bΦ(b) = δΦ(b) + a(Φ(a) − Φ(b)), the last from the upper tails if b > 0.
+    below, above, upper = grow * u, grow * (u + far), A.certainly_positive(u)
+    gained = _normal_cdf(A, A.where(upper, -above, above)) - _normal_cdf(A, A.where(upper, -below, below))
+    gained = A.where(upper, -gained, gained)
+    return t * A.where(small, slope, _normal_cdf(A, below) + (u + far) * gained / far)
+
+
+def _gelu_slope(A: System, u: Array, place: Array, near: Array, order: int) -> Array:
+    """Σ_k gelu^(k)(u) δ^(k−1)/k!, k = 1, …, order, by Horner's scheme: the center's derivatives are one row."""
     density = _normal_density(A, place)
-    slope = _normal_cdf(A, place) + place * density
-    power: Array = 1
+    terms = [_normal_cdf(A, place) + place * density]
     for k, p in enumerate(gelu_polynomials(place, order - 1), start=2):
-        power = power * near / k
-        slope = slope + density * power * p
+        density = density / k
+        terms.append(density * p)
     if A.unbounded:
         # Lagrange's remainder, at a point between u and u + δ.
         between = u + near * A.between
         *_, p = gelu_polynomials(between, order)
-        slope = slope + _normal_density(A, between) * (power * near / order) * p
-    # aΦ(a) − bΦ(b) = δΦ(b) + a(Φ(a) − Φ(b)), the last from the upper tails if b > 0.
-    below, above = grow * u, grow * (u + far)
-    upper = _normal_cdf(A, -below) - _normal_cdf(A, -above)
-    gained = A.where(A.certainly_positive(u), upper, _normal_cdf(A, above) - _normal_cdf(A, below))
-    return t * A.where(small, slope, _normal_cdf(A, below) + (u + far) * gained / far)
+        terms.append(_normal_density(A, between) * p / math.factorial(order))
+    slope = terms.pop() + 0 * near
+    while terms:
+        slope = A.product_of_temporary(slope, near)
+        slope = slope + terms.pop() if A.unbounded else A.sum_with_temporary(slope, terms.pop())
+    return slope
 
 
 def _gelu_order(bits: int, exponent: int) -> int:
