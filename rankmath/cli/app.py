@@ -116,4 +116,11 @@ def complete_keys(ctx: click.Context, param: click.Parameter, begun: str) -> lis
 #: The option every command has whose answer a machine may read.
 as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 
-__all__ = ["App", "as_json", "complete_keys"]
+
+def plot_option(file: str, words: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """--plot [FILE], for a command that can draw its answer."""
+    told = f"{words} (png, pdf, svg); {file} unless a name follows."
+    return click.option("--plot", type=click.Path(dir_okay=False), is_flag=False, flag_value=file, help=told)
+
+
+__all__ = ["App", "as_json", "complete_keys", "plot_option"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rankmath.cli.app import as_json
+from rankmath.cli.app import as_json, plot_option
 
 if TYPE_CHECKING:
     from rankmath.experiments.registry import Setting
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 )
 @click.option("--text", type=click.Path(exists=True, dir_okay=False), help="What the checkpoint reads.")
 @click.option("--set", "changes", multiple=True, metavar="NAME=VALUE", help="Another size, such as layers=12.")
-@click.option("--plot", type=click.Path(dir_okay=False), help="Write the figure (png, pdf, svg).")
+@plot_option("experiment.png", "Write the figure")
 @as_json
 def experiment(
     name: str,

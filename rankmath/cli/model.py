@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import click
 
-from rankmath.cli.app import as_json
+from rankmath.cli.app import as_json, plot_option
 from rankmath.cli.trace import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rankmath.attention.backend import Backend
     from rankmath.experiments.layer_bounds import LayerBound
     from rankmath.model.blocks import Source
     from rankmath.model.checkpoint import Model
@@ -48,8 +49,15 @@ Rows: TypeAlias = "list[dict[str, str | float | None]]"
     show_default=True,
     help="balls: a certified enclosure at every layer.",
 )
+@click.option(
+    "--backend",
+    type=click.Choice(["numpy", "cupy"]),
+    default="numpy",
+    show_default=True,
+    help="Where the layers run; cupy needs a GPU and the extra gpu.",
+)
 @click.option("--bounds", is_flag=True, help="How much of the collapse each theorem says, layer by layer.")
-@click.option("--plot", type=click.Path(dir_okay=False), help="Write a picture (png, pdf, svg).")
+@plot_option("model.png", "Write a picture")
 @as_json
 def model(
     folder: str,
@@ -65,6 +73,7 @@ def model(
     layers: int | None,
     part: str | None,
     arithmetic: Literal["float64", "balls"],
+    backend: Backend,
     bounds: bool,
     plot: str | None,
     as_json: bool,
@@ -97,8 +106,8 @@ def model(
             chosen = whole.variant(name, mask=mask, d_qk=d_qk, weights=weights, seed=seed)
             X = _input(chosen, text, ids, tokens, seed)
             net = chosen.network
-            run = trace(net, X, arithmetic=arithmetic)
-            columns = measure(net, X, metrics, arithmetic=arithmetic)
+            columns = measure(net, X, metrics, arithmetic=arithmetic, backend=backend)
+            run = trace(net, X, arithmetic=arithmetic, backend=backend)
             rows: Rows = []
             for l in range(net.layers + 1):
                 row: dict[str, str | float | None] = {"layer": l, "log_residual": number(run.log_residual[l])}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from rankmath.cli.app import as_json
+from rankmath.cli.app import as_json, plot_option
 
 if TYPE_CHECKING:
     from rankmath.linalg.residuals import ResidualNorm
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--biases", is_flag=True)
 @click.option("--residual", default="frobenius", show_default=True, help="frobenius, one, inf or composite.")
 @click.option("--arithmetic", default="float64", show_default=True, help="float64, mpmath or balls.")
-@click.option("--plot", type=click.Path(dir_okay=False), help="Write the decay as a picture (png, pdf, svg).")
+@plot_option("trace.png", "Write the decay as a picture")
 @as_json
 def trace(
     path: str | None,

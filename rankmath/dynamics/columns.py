@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.arithmetic.objects import ObjectArithmetic
+from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.maps import norm_step
 from rankmath.attention.plain import attention_matrices, check_one_sequence, layer_norm
 from rankmath.attention.tokens import Tokens
@@ -66,6 +67,7 @@ def measure(
     *,
     arithmetic: Literal["float64", "balls"] = "float64",
     bits: int = 256,
+    backend: Backend | None = None,
 ) -> Columns:
     """Metrics at every layer.
 
@@ -74,6 +76,7 @@ def measure(
     X : tokens, (n, d).
     metrics : names, any of `METRICS`; "cosine-gap" is 1 − mean-cosine, exact where cosines round to 1.
     arithmetic : "float64", or "balls": enclosures of every value at `bits` bits.
+    backend : "cupy" runs the layers on a GPU (float64); what is measured of their tokens is measured on the host.
 
     Examples
     --------
@@ -91,19 +94,22 @@ def measure(
     if not isinstance(X, np.ndarray):
         raise InvalidArgument("X: an array on a device given; metrics are measured on NumPy arrays")
     if arithmetic == "float64":
-        return _measured_floats(net, X, metrics)
+        return _measured_floats(net, X, metrics, backend or "numpy")
+    if backend not in (None, "numpy"):
+        raise InvalidArgument(f"backend: {backend!r} given with arithmetic 'balls'; only 'float64' takes it")
     return _measured_balls(net, X, metrics, as_count("bits", bits, least=53, most=2**16))
 
 
 # -- float64 -----------------------------------------------------------------------------------------------
 
 
-def _measured_floats(net: Network, X: Array, metrics: Sequence[str]) -> Columns:
-    A = Float64(X)
+def _measured_floats(net: Network, X: Array, metrics: Sequence[str], backend: Backend) -> Columns:
+    A, (there, start) = Float64(X), on_backend(backend, net, X)
     values: dict[str, list[float]] = {name: [] for name in metrics}
     logs: dict[str, list[float]] = {name: [] for name in metrics if name in VANISHING}
     before: Tokens | None = None
-    for l, tokens in enumerate(layers_centred(A, net, X)):
+    for l, made in enumerate(layers_centred(Float64(start), there, start)):
+        tokens = replace(made, center=to_numpy(made.center), residual=to_numpy(made.residual))
         whole = _whole(tokens)
         sphere: list[Tokens] = []
         matrices: list[Floats] = []

@@ -72,3 +72,14 @@ def test_refusals() -> None:
         rm.measure(net, X, ["rank"])
     with pytest.raises(rm.InvalidArgument, match="a sequence of names is needed"):
         rm.measure(net, X, "stable-rank")
+
+
+def test_a_backend_is_taken_by_name() -> None:
+    net = rm.Network.random(tokens=5, dim=4, layers=2, seed=0)
+    X = net.random_input(seed=1)
+    here, there = rm.measure(net, X, ["mu-ratio"]), rm.measure(net, X, ["mu-ratio"], backend="numpy")
+    assert (here.logs["mu-ratio"] == there.logs["mu-ratio"]).all()
+    with pytest.raises(rm.InvalidArgument, match="backend: 'torch' given; allowed are 'numpy', 'cupy'"):
+        rm.measure(net, X, ["mu-ratio"], backend="torch")
+    with pytest.raises(rm.InvalidArgument, match="backend: 'cupy' given with arithmetic 'balls'"):
+        rm.measure(net, X, ["mu-ratio"], backend="cupy", arithmetic="balls")

@@ -9,6 +9,8 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.experiments.models import initial_model
+from rankmath.model.blocks import VARIANTS
 
 cupy: Any = pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'rankmath[gpu]'")
 
@@ -376,3 +378,15 @@ def test_softmax_of_rows(shape: tuple[int, ...]) -> None:
     logits[..., 1:][logits[..., 1:] < -20] = -np.inf
     wanted = softmax(Float64(logits), logits.copy(), 3.0)
     np.testing.assert_allclose(to_numpy(row_softmax(cupy.asarray(logits), 3.0)), wanted, rtol=1e-13)
+
+
+def test_metrics_of_a_model_whose_layers_run_on_the_device() -> None:
+    model = initial_model(dim=48, heads=4, layers=4, seed=0)
+    X = model.embed(model.random_ids(20, seed=1))
+    names = ["relative-residual", "cosine-gap", "effective-rank", "attention-entropy"]
+    for variant in VARIANTS:
+        net = model.variant(variant).network
+        here, there = rm.measure(net, X, names), rm.measure(net, X, names, backend="cupy")
+        for name in names:
+            one, other = (found.logs.get(name, found.values[name]) for found in (here, there))
+            assert np.allclose(one, other, rtol=1e-9, atol=1e-9, equal_nan=True), (variant, name)

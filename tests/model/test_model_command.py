@@ -40,6 +40,15 @@ def test_the_table_is_the_trace(tmp_path: Path) -> None:
     assert (tmp_path / "a.png").stat().st_size > 1000
 
 
+def test_a_picture_has_a_name_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As typed: --plot, and nothing behind it."""
+    place = str(checkpoint(tmp_path, "bert"))
+    monkeypatch.chdir(tmp_path)
+    asked = ("--ids", "5,0,22,7", "--variant", "san", "--metric", "relative-residual,effective-rank", "--plot")
+    assert typed("model", place, *asked).endswith("plot: model.png\n")
+    assert (tmp_path / "model.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_balls_and_bounds(tmp_path: Path) -> None:
     place = checkpoint(tmp_path, "distilbert")
     asked = (
