@@ -13,8 +13,8 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from multiprocessing import Pipe
@@ -182,6 +182,21 @@ def local_processes(chunks: Iterator[Work], *, workers: int, attempts: int, hear
             process.end()
 
 
+def shared(pieces: Sequence[Work], *, workers: int) -> Iterator[Attempt]:
+    """Pieces that are done, in any order, by so many processes or here; one that fails ends all."""
+    alone = workers <= 1 or len(pieces) <= 1
+    crew = (
+        in_this_process(iter(pieces), attempts=1)
+        if alone
+        else local_processes(iter(pieces), workers=min(workers, len(pieces)), attempts=2)
+    )
+    with closing(crew):
+        for came in crew:
+            if came.error:
+                raise RuntimeError(f"{came.chunk.key}: {came.error}\n{came.traceback}")
+            yield came
+
+
 # -- a Dask cluster ----------------------------------------------------------------------------------------
 
 
@@ -307,4 +322,4 @@ def joblib_backend(chunks: Iterator[Work], *, attempts: int) -> Crew:
         jobs.put_back(following)
 
 
-__all__ = ["dask_cluster", "in_this_process", "joblib_backend", "local_processes"]
+__all__ = ["dask_cluster", "in_this_process", "joblib_backend", "local_processes", "shared"]

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from rankmath.campaigns.in_memory import Result
 from rankmath.certificates.certificate import Certificate, Data, number
-from rankmath.checker.checker import CheckResult
 from rankmath.claims import statement, statements
 from rankmath.files import proofs_folder, write
 from rankmath.report.cite import TITLE, software_entry
@@ -145,11 +144,13 @@ def appendix(
     plots: str | os.PathLike[str] | None = None,
     keys: Sequence[str] | None = None,
     theorems: Sequence[Certificate] = (),
+    accepted: Mapping[str, Sequence[str]] | None = None,
 ) -> Appendix:
     """Assemble the appendix from the registry, proofs/, its certificates and, where given, a report with its plots.
 
     With `keys` only these statements, their proofs and what those refer to; `theorems` are certificates that become
-    theorems of a section of their own.
+    theorems of a section of their own. What the checker said of certificates it has `accepted`, by their ids, is
+    not asked again.
 
     Examples
     --------
@@ -180,7 +181,7 @@ def appendix(
         _claims(chosen) if chosen else "",
         *(_with_reports(name, text, supplied) for name, text in texts.items()),
         _further(report, supplied),
-        _certificate_table(certificates, chosen) if chosen else "",
+        _certificate_table(certificates, chosen, accepted or {}) if chosen else "",
         r"\bibliographystyle{plain}",
         r"\bibliography{references}",
         r"\end{document}",
@@ -388,23 +389,28 @@ def _further(report: Report | None, supplied: Mapping[str, str]) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _checked(certificate: Certificate) -> CheckResult:
-    """What the checker says; equal certificates are equal texts, and need one look."""
-    return certificate.check()
+def _checked(certificate: Certificate) -> Sequence[str]:
+    """What the checker says of a certificate it accepts; equal certificates are equal texts, and need one look."""
+    result = certificate.check()
+    if not result.accepted:
+        raise InvalidArgument(f"proofs: the checker rejects certificate {certificate.id}: {result.reason}")
+    return result.checked
 
 
-def _certificate_table(certificates: Mapping[str, Sequence[Certificate]], chosen: Mapping[str, Statement]) -> str:
+def _certificate_table(
+    certificates: Mapping[str, Sequence[Certificate]],
+    chosen: Mapping[str, Statement],
+    accepted: Mapping[str, Sequence[str]],
+) -> str:
     rows: list[tuple[str, ...]] = []
     for key, entry in chosen.items():
         group = certificates.get(key, ())
         if group:
             rows.append((rf"\multicolumn{{3}}{{@{{}}L{{\textwidth}}@{{}}}}{{{code(key)}, {escape(entry.title)}}}",))
         for certificate in group:
-            result = _checked(certificate)
-            if not result.accepted:
-                raise InvalidArgument(f"proofs: the checker rejects certificate {certificate.id}: {result.reason}")
+            checked = accepted.get(certificate.id) or _checked(certificate)
             name = rf"\phantomsection\label{{cert:{certificate.id}}}\texttt{{{certificate.id}}}"
-            rows.append((name, certificate.kind, escape(result.checked[-1])))
+            rows.append((name, certificate.kind, escape(checked[-1])))
         if group:
             rows[-1] = (*rows[-1][:-1], rows[-1][-1] + r"\smallskip")
     table = _longtable(

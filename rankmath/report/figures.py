@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
+from rankmath.campaigns.crews import shared
 from rankmath.campaigns.curves import (
     Curve,
     PathCurve,
@@ -23,10 +25,11 @@ from rankmath.campaigns.curves import (
     random_skip,
     sides_by_depth,
 )
+from rankmath.campaigns.work import Tell
 from rankmath.claims import statement
 from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RULE
 from rankmath.linalg.masks import Mask, MaskLike
-from rankmath.report.plots import Figure, Panel, Table
+from rankmath.report.plots import Figure, Panel, Table, panel_svgs, save_for_print
 from rankmath.report.subject import Histogram, Row, Subject
 from rankmath.validation import ArrayLike, Axes
 
@@ -51,12 +54,46 @@ class Kind:
         return not self.about or any(keys <= subject.verified for keys in self.about)
 
 
-def figures_of(subject: Subject, step: Callable[[str], None] = lambda name: None) -> tuple[list[Figure], list[str]]:
-    """The figures there is something to draw for, and a sentence for each of the others."""
+@dataclass(frozen=True)
+class Drawing:
+    """A figure to be made, saved for print in `folder` and drawn for the page: a piece of work for the crews."""
+
+    key: str
+    subject: Subject
+    folder: Path
+
+    def run(self, tell: Tell) -> Figure | None:
+        figure = FIGURES[self.key].make(self.subject)
+        if figure is None:
+            return None
+        save_for_print(figure, self.folder)
+        drawn = zip(figure.panels, panel_svgs(figure), strict=True)
+        return replace(figure, panels=tuple(Panel(_nothing, panel.alt, svg) for panel, svg in drawn))
+
+
+def _nothing(axes: Axes) -> None:
+    """Of a panel that is drawn already."""
+
+
+def drawn(
+    subject: Subject, folder: Path, step: Callable[[str], None] = lambda name: None
+) -> tuple[list[Figure], list[str]]:
+    """`figures_of`, saved for print and drawn for the page, by as many processes as the run had where they pay."""
+    about = replace(subject, checks=(), report=None)
+    pieces = [Drawing(name, about, folder) for name, kind in FIGURES.items() if kind.wanted(subject)]
+    made: dict[str, Figure | None] = {}
+    for came in shared(pieces, workers=subject.jobs if len(pieces) >= _SHARED else 1):
+        step(came.chunk.key)
+        made[came.chunk.key] = came.findings
+    return figures_of(subject, made)
+
+
+def figures_of(subject: Subject, made: Mapping[str, Figure | None] | None = None) -> tuple[list[Figure], list[str]]:
+    """The figures there is something to draw for, made here unless given, and a sentence for each of the others."""
     found, omitted = [], []
     for name, kind in FIGURES.items():
-        step(name)
-        figure = kind.make(subject) if kind.wanted(subject) else None
+        wanted = kind.wanted(subject)
+        figure = None if not wanted else made[name] if made is not None else kind.make(subject)
         if figure is not None:
             found.append(figure)
         elif kind.kind in (None, subject.kind):
@@ -66,6 +103,8 @@ def figures_of(subject: Subject, step: Callable[[str], None] = lambda name: None
     return found, omitted
 
 
+#: From so many figures on, several processes draw them.
+_SHARED = 4
 #: Left, bottom, right, top, in inches: room for a label and two digits.
 _MARGINS = (0.62, 0.5, 0.12, 0.3)
 

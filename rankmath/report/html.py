@@ -15,8 +15,8 @@ from rankmath.drawing import NoMatplotlib, pyplot
 from rankmath.files import folder as make_folder
 from rankmath.files import write as write_file
 from rankmath.report.appendix import appendix
-from rankmath.report.figures import FIGURES, figures_of
-from rankmath.report.plots import Figure, Table, panel_svgs, save_for_print
+from rankmath.report.figures import FIGURES, drawn
+from rankmath.report.plots import Figure, Table, panel_svgs
 from rankmath.report.subject import LISTINGS, Subject
 from rankmath.validation import InvalidArgument
 from rankmath.version import __version__
@@ -28,7 +28,7 @@ _MARK = '<meta name="generator" content="rankmath'
 _SHOWN = 400
 
 #: How often `write` says what it does.
-STEPS = len(FIGURES) + 3
+STEPS = len(FIGURES) + 2
 
 _VERDICTS = {"HOLDS": "holds", "REFUTED": "refuted", "UNDECIDED": "undecided"}
 
@@ -37,13 +37,13 @@ def page(subject: Subject, figures: list[Figure], omitted: list[str]) -> str:
     """The whole page as text; what it is made of alone decides every byte."""
     environment = _jinja()
     style, script = (_asset(name) for name in ("report.css", "report.js"))
-    drawn = [
+    shown = [
         (figure, list(zip(figure.panels, map(_trusted, panel_svgs(figure)), strict=True))) for figure in figures
     ]
     return str(
         environment.get_template("report.html").render(
             subject=subject,
-            figures=drawn,
+            figures=shown,
             omitted=[*omitted, *subject.omissions],
             style=_trusted(style),
             script=_trusted(script),
@@ -74,16 +74,13 @@ def write(
     pyplot(screen=False)
     _jinja()
     target = writable(folder)
-    figures, omitted = figures_of(subject, step)
-    step("page")
-    text = page(subject, figures, omitted)
     places = {name: target / name for name in ("figures", "data", "certificates")}
     for place in places.values():
         place.mkdir(exist_ok=True)
-    step("figures")
     _forget(places)
-    for figure in figures:
-        save_for_print(figure, places["figures"])
+    figures, omitted = drawn(subject, places["figures"], step)
+    step("page")
+    text = page(subject, figures, omitted)
     for name, data in _tables(subject, figures).items():
         write_file(places["data"] / f"{name}.csv", data.csv().encode())
     for check in subject.checks:
@@ -94,7 +91,8 @@ def write(
     report = subject.report
     # Of a run of some statements, these; of a campaign, which has no such report, all.
     keys = None if report is None else [result.key for result in report.results if result.key in statements()]
-    document = appendix(report, plots=None if report is None else places["figures"], keys=keys)
+    accepted = {check.id: check.checked for check in subject.checks if check.accepted}
+    document = appendix(report, plots=None if report is None else places["figures"], keys=keys, accepted=accepted)
     tex = document.save(target)
     write_file(target / "index.html", text.encode())
     return {"page": target / "index.html", **places, "appendix": tex, "bibliography": target / "references.bib"}

@@ -7,18 +7,17 @@ import math
 import os
 import shlex
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from rankmath.campaigns.chunks import HISTOGRAM_EDGES
-from rankmath.campaigns.crews import local_processes
+from rankmath.campaigns.crews import shared
 from rankmath.campaigns.in_memory import Result
 from rankmath.campaigns.ledger import Ledger, LedgerError, Standing
 from rankmath.campaigns.ledger import Row as LedgerRow
-from rankmath.campaigns.work import Tell, silent
+from rankmath.campaigns.work import Tell
 from rankmath.checker import checker
 from rankmath.claims import statements
 from rankmath.printing import quotient
@@ -166,6 +165,7 @@ class Subject:
     listings: tuple[Listing, ...] = ()
     costs: Table | None = None
     omissions: tuple[str, ...] = ()
+    jobs: int = 1
     report: Report | None = field(default=None, repr=False)
 
     @property
@@ -234,7 +234,8 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
     folder = Path(folder) / "certificates"
     files = [_Unchecked(name, key, "this run", _content(folder / f"{name}.json")) for name, key in own]
     files += _committed(rows, {name for name, _ in own})
-    jobs = report.settings.get("jobs", 1)
+    jobs = report.settings.get("jobs")
+    jobs = jobs if isinstance(jobs, int) else 1
     registered = set(statements())
     every = registered == {row.key for row in rows}
     return Subject(
@@ -244,9 +245,10 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
         facts=facts,
         rows=rows,
         histograms=histograms,
-        checks=_checked(files, jobs if isinstance(jobs, int) else 1),
+        checks=_checked(files, jobs),
         again=_verify_command(report, FILE=any(row.key not in registered for row in rows)),
         complete=every,
+        jobs=jobs,
         report=report,
     )
 
@@ -493,16 +495,9 @@ def _committed(rows: Iterable[Row], known: set[str]) -> list[_Unchecked]:
 
 def _checked(files: list[_Unchecked], jobs: int) -> tuple[Check, ...]:
     """What the checker says of each, in their order; many are shared among so many processes, large ones first."""
-    if jobs <= 1 or len(files) < _SHARED:
-        return tuple(file.run(silent) for file in files)
     largest = sorted(files, key=lambda file: -len(file.content or b""))
-    found: dict[tuple[str, str], Check] = {}
-    with closing(local_processes(iter(largest), workers=jobs, attempts=2)) as crew:
-        for came in crew:
-            if not isinstance(came.findings, Check):
-                raise RuntimeError(f"{came.chunk.key}, certificate {came.chunk.id}: {came.error}")
-            found[came.chunk.key, came.chunk.id] = came.findings
-    return tuple(found[file.key, file.id] for file in files)
+    found = {came.chunk: came.findings for came in shared(largest, workers=jobs if len(files) >= _SHARED else 1)}
+    return tuple(found[file] for file in files)
 
 
 def _content(path: Path) -> bytes | None:
