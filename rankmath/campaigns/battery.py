@@ -16,7 +16,7 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.backend import Backend, mover
-from rankmath.campaigns.tally import Tally, decided
+from rankmath.campaigns.tally import Tally, looked_at
 from rankmath.certificates.certificate import Certificate
 from rankmath.claims import statement as registered
 from rankmath.claims import statements
@@ -298,18 +298,18 @@ def _draw_all(
     comparisons: dict[str, list[float]] = {}
     every = max(1, instances // max(1, certify))
     for start, batch in _drawn(statement, instances, seed):
-
-        def compare(A: Float64, found: list[Verdict], batch: Instance = batch) -> None:
-            applies = np.asarray([verdict.outcome == Outcome.HOLDS for verdict in found])
-            for name, logs in statement.compare(statement.run(A, batch)).items() if statement.compare else ():
+        A = Float64(np.zeros(1), backend=backend)
+        wanted = {i for i in range(len(batch)) if certify > 0 and (start + i) % every == 0}
+        found, clear = looked_at(statement, batch, wanted, A)
+        if found is not None and statement.compare:
+            applies = found.where(Outcome.HOLDS)
+            for name, logs in statement.compare(statement.run(A, batch)).items():
                 factors = np.broadcast_to(logs, applies.shape)
                 comparisons.setdefault(name, []).extend(factors[applies & np.isfinite(factors)].tolist())
-
-        def wanted(i: int, start: int = start) -> bool:
-            return certify > 0 and (start + i) % every == 0
-
-        for i, verdict in enumerate(decided(statement, batch, wanted, backend, compare)):
-            battery.take(batch.select(i), verdict)
+        for i in range(len(batch)):
+            instance = batch.select(i)
+            verdict = found[i] if found is not None and clear[i] else judge(statement, instance, "balls")
+            battery.take(instance, verdict)
         if progress:
             progress(battery.instances)
     battery.comparison = {

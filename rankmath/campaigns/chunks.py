@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cache
@@ -17,8 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from rankmath.arithmetic.float64 import Float64
 from rankmath.campaigns.exact_json import encode
-from rankmath.campaigns.tally import Tally, decided
+from rankmath.campaigns.tally import Tally, looked_at
 from rankmath.campaigns.work import Tell
 from rankmath.claims import statement as registered
 from rankmath.claims import statements_in
@@ -27,6 +28,7 @@ from rankmath.search.uphill import uphill
 from rankmath.validation import InvalidArgument, Json
 from rankmath.verification.draws import ALL_TOKENS, networks
 from rankmath.verification.instance import Instance, NetworkInstance
+from rankmath.verification.judge import judge
 from rankmath.verification.statement import Draw, Statement
 from rankmath.verification.verdict import Outcome, Verdict
 
@@ -178,9 +180,7 @@ def run_chunk(chunk: Chunk) -> Findings:
         tally = _Tally(statement, keep=chunk.recipe.keep)
         wanted = _to_certify(chunk)
         for start, batch in _batches(chunk, draws_for(statement, chunk.recipe.sizes)):
-            here = {position - start for position in wanted}
-            for i, verdict in enumerate(decided(statement, batch, here.__contains__)):
-                tally.take(start + i, batch, i, verdict, "certified" if i in here else "")
+            tally.take_all(start, batch, {position - start for position in wanted})
         drawn = tally.instances
         if chunk.recipe.search > 0 and not statement.exact:
             tally.climb(chunk)
@@ -257,6 +257,15 @@ class _Tally(Tally):
             why.append(verdict.outcome.lower())
         if why:
             self.records[position] = (why, batch, i, verdict)
+
+    def take_all(self, start: int, batch: Instance, wanted: Set[int]) -> None:
+        """A batch whose first place is `start`: what is clear in float64 at once, the others one by one."""
+        found, clear = looked_at(self.statement, batch, wanted, Float64(np.zeros(1)))
+        if found is not None and (best := self.count_clear(found, clear)) is not None:
+            self.tightest = (start + best, batch, best, found[best])
+        for i in np.flatnonzero(~clear).tolist():
+            decision = judge(self.statement, batch.select(i), "balls")
+            self.take(start + i, batch, i, decision, "certified" if i in wanted else "")
 
     def climb(self, chunk: Chunk) -> None:
         """Near-extremal instances, and where the search gets from the tightest of this chunk."""

@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.attention.backend import Backend
 from rankmath.verification.instance import Instance
-from rankmath.verification.judge import judge, verdicts
+from rankmath.verification.judge import Verdicts, verdicts
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict
 
 
-def decided(
-    statement: Statement,
-    batch: Instance,
-    wanted: Callable[[int], bool],
-    backend: Backend = "numpy",
-    hear: Callable[[Float64, list[Verdict]], None] | None = None,
-) -> Iterator[Verdict]:
-    """A verdict for each of a batch: float64 looks at all, balls decide those `wanted` (by their place) and all
-    that float64 leaves open or sees violated. Exact statements are decided one by one.
-
-    `hear` is told what float64 says, before balls are asked.
-    """
+def looked_at(
+    statement: Statement, batch: Instance, wanted: Set[int], A: Float64
+) -> tuple[Verdicts | None, NDArray[np.bool_]]:
+    """What float64 says of a batch, and for which of them that is enough: not for those `wanted` in balls (by their
+    place), and not where it leaves open or sees violated. Exact statements are not for floats."""
     if statement.exact:
-        for i in range(len(batch)):
-            yield judge(statement, batch.select(i), "exact")
-        return
-    A = Float64(np.zeros(1), backend=backend)
+        return None, np.zeros(len(batch), dtype=bool)
     found = verdicts(statement, A, batch, len(batch), "float64")
-    if hear is not None:
-        hear(A, found)
-    for i, verdict in enumerate(found):
-        is_open = verdict.outcome in (Outcome.VIOLATED, Outcome.UNDECIDED)
-        yield judge(statement, batch.select(i), "balls") if is_open or wanted(i) else verdict
+    clear = ~found.where(Outcome.VIOLATED, Outcome.UNDECIDED)
+    clear[[i for i in wanted if 0 <= i < len(batch)]] = False
+    return found, clear
 
 
 @dataclass(repr=False)
@@ -55,6 +43,25 @@ class Tally:
     log_tightest: float = -math.inf
     #: log(lhs/rhs) where the statement holds and has two sides.
     excesses: list[float] = field(default_factory=list)
+
+    def count_clear(self, found: Verdicts, clear: NDArray[np.bool_]) -> int | None:
+        """Count those of a batch that are `clear`: float64 says that they hold, or that they are not concerned.
+
+        The place of the tightest of them, if it is tighter than all before.
+        """
+        holds = clear & found.where(Outcome.HOLDS)
+        self.instances += int(clear.sum())
+        self.holds += int(holds.sum())
+        self.not_applicable += int(clear.sum() - holds.sum())
+        places = np.flatnonzero(holds & ~np.isnan(found.log_lhs))
+        with np.errstate(invalid="ignore"):
+            excesses = found.log_lhs[places] - found.log_rhs[places]
+        self.excesses.extend(excesses.tolist())
+        best = int(np.argmax(np.nan_to_num(excesses, nan=-math.inf))) if len(places) else 0
+        if not len(places) or not excesses[best] > self.log_tightest:
+            return None
+        self.log_tightest = float(excesses[best])
+        return int(places[best])
 
     def count(self, verdict: Verdict) -> bool:
         """Count one decided instance; whether it is the tightest so far."""

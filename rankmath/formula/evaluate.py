@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, partial, reduce
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -27,6 +27,7 @@ from rankmath.formula.terms import (
     Operation,
     Relation,
     Term,
+    walk,
 )
 from rankmath.validation import Array, InvalidArgument
 
@@ -225,26 +226,85 @@ def sides(formula: Formula, subject: Subject, names: Names | None = None) -> Ite
 
 
 def _end(subject: Subject, index: str) -> int:
-    return int(subject.letter(INDICES[index]))
+    """How far an index runs."""
+    key = ("end", index)
+    if key not in subject.memory:
+        subject.memory[key] = int(subject.letter(INDICES[index]))
+    end: int = subject.memory[key]
+    return end
+
+
+#: A term made ready: its value for a subject and the names that are bound.
+Code: TypeAlias = Callable[[Subject, Names], Scalar]
+#: Letters that a recursion may bind, to numbers that have no hash.
+_RECURSIVE = frozenset("abcstuvxyz")
 
 
 def value(term: Term, subject: Subject, names: Names) -> Scalar:
     """The value of a term: a Fraction wherever it is exact."""
+    return code(term)(subject, names)
+
+
+# Terms by their ids, kept so that no id is used again: to hash a whole term takes longer.
+_CODES: dict[int, tuple[Term, Code]] = {}
+_MOST_CODES = 2**14
+
+
+def code(term: Term) -> Code:
+    """The term as a function. Equal terms are one function, and are worked out once for each subject and place."""
+    known = _CODES.get(id(term))
+    if known is None:
+        if len(_CODES) >= _MOST_CODES:
+            _CODES.clear()
+        known = _CODES[id(term)] = (term, _code(term))
+    return known[1]
+
+
+@lru_cache(maxsize=_MOST_CODES)
+def _code(term: Term) -> Code:
     match term:
         case Number(value=number):
-            return number
+            return lambda subject, names: number
         case Letter(name=name):
-            return names[name] if name in names else subject.letter(ALIASES.get(name, name))
+            said = ALIASES.get(name, name)
+            return lambda subject, names: names[name] if name in names else subject.letter(said)
         case Operation(operator="neg", terms=(inner,)):
-            return -value(inner, subject, names)
+            minus = code(inner)
+            return lambda subject, names: -minus(subject, names)
         case Operation(operator=operator, terms=(left, right)):
-            return _operate(operator, value(left, subject, names), value(right, subject, names), subject.numbers)
+            first, second = code(left), code(right)
+            return _remembered(
+                term,
+                lambda subject, names: _operate(
+                    operator, first(subject, names), second(subject, names), subject.numbers
+                ),
+            )
         case Call():
-            return _call(term, subject, names)
+            return _remembered(term, _call(term))
         case Item(array=array, index=index):
-            whole: Array = subject.letter(array)
-            return whole[tuple(int(value(part, subject, names)) for part in index)]
+            return partial(_member, array, [code(part) for part in index])
     raise TypeError(f"{term} has no value")
+
+
+def _member(array: str, places: list[Code], subject: Subject, names: Names) -> Scalar:
+    whole: Array = subject.letter(array)
+    return whole[tuple(int(at(subject, names)) for at in places)]
+
+
+def _remembered(term: Term, work: Code) -> Code:
+    """The same, looked up in the subject's memory if no recursion can change it."""
+    free = sorted({part.name for part in walk(term) if isinstance(part, Letter)} & {*INDICES, "p", *_RECURSIVE})
+    if not _RECURSIVE.isdisjoint(free):
+        return work
+
+    def known(subject: Subject, names: Names) -> Scalar:
+        key = (work, *[names.get(name) for name in free])
+        memory = subject.memory
+        if key not in memory:
+            memory[key] = work(subject, names)
+        return memory[key]
+
+    return known
 
 
 def _operate(operator: str, a: Scalar, b: Scalar, numbers: Numbers) -> Scalar:
@@ -279,61 +339,87 @@ def _lifted(x: Scalar, numbers: Numbers) -> Scalar:
     return numbers.lift(x) if type(x) is Fraction else x
 
 
-def _call(term: Call, subject: Subject, names: Names) -> Scalar:
+def _call(term: Call) -> Code:
     function, terms = term.function, term.terms
-    numbers = subject.numbers
     kind, _, index = function.partition("_")
     if function == "recursion":
         letter, start, step = terms
         assert isinstance(letter, Letter)
-        found = value(start, subject, names)
-        for l in range(_end(subject, "l")):
-            found = value(step, subject, {**names, letter.name: found, "l": l})
-        return found
+        return partial(_recursion, letter.name, code(start), code(step))
     if index in INDICES and kind in ("sum", "prod", "max", "min"):
-        [body] = terms
-        parts = [value(body, subject, {**names, index: place}) for place in range(_end(subject, index))]
-        return _reduced(kind, parts, numbers)
+        body = code(terms[0])
+        return lambda subject, names: _reduced(
+            kind,
+            [body(subject, {**names, index: place}) for place in range(_end(subject, index))],
+            subject.numbers,
+        )
     if function in ("min", "max"):
-        return _reduced(function, [value(part, subject, names) for part in terms], numbers)
-    entry = FUNCTIONS[function]
-    if entry.evaluate is None:
-        x = value(terms[0], subject, names)
-        if type(x) is Fraction and function in ("floor", "abs"):
-            return Fraction(math.floor(x)) if function == "floor" else abs(x)
-        return numbers.apply(function, _lifted(x, numbers))
-    arguments = tuple(
-        _argument(part, parameter.kind, subject, names)
-        for part, parameter in zip(terms, entry.parameters, strict=True)
-    )
-    place = (function, arguments)
-    try:
-        known = place in subject.memory
-    except (TypeError, ValueError):  # a number of a batch has no hash, nor has a ball
-        return entry.evaluate(subject, *arguments)
-    if not known:
-        subject.memory[place] = entry.evaluate(subject, *arguments)
-    return subject.memory[place]
+        parts = [code(part) for part in terms]
+        return lambda subject, names: _reduced(function, [part(subject, names) for part in parts], subject.numbers)
+    if FUNCTIONS[function].evaluate is None:
+        return partial(_applied, function, code(terms[0]))
+    return _measured(term)
 
 
-def _argument(term: Term, kind: str, subject: Subject, names: Names) -> Scalar:
-    if kind in ("word",):
+def _recursion(letter: str, start: Code, step: Code, subject: Subject, names: Names) -> Scalar:
+    found = start(subject, names)
+    for l in range(_end(subject, "l")):
+        found = step(subject, {**names, letter: found, "l": l})
+    return found
+
+
+def _applied(function: str, argument: Code, subject: Subject, names: Names) -> Scalar:
+    x = argument(subject, names)
+    if type(x) is Fraction and function in ("floor", "abs"):
+        return Fraction(math.floor(x)) if function == "floor" else abs(x)
+    return subject.numbers.apply(function, _lifted(x, subject.numbers))
+
+
+def _measured(term: Call) -> Code:
+    """A quantity, which the subject remembers by its arguments."""
+    read = FUNCTIONS[term.function]
+    parts = [_argument(part, parameter.kind) for part, parameter in zip(term.terms, read.parameters, strict=True)]
+
+    def measure(subject: Subject, names: Names) -> Scalar:
+        entry = FUNCTIONS[term.function]
+        if entry is not read:  # a user's file has defined it anew
+            return _measured(term)(subject, names)
+        evaluate = entry.evaluate
+        assert evaluate is not None
+        arguments = tuple([part(subject, names) for part in parts])
+        place = (term.function, arguments)
+        try:
+            known = place in subject.memory
+        except (TypeError, ValueError):  # a number of a batch has no hash, nor has a ball
+            return evaluate(subject, *arguments)
+        if not known:
+            subject.memory[place] = evaluate(subject, *arguments)
+        return subject.memory[place]
+
+    return measure
+
+
+def _argument(term: Term, kind: str) -> Code:
+    if kind == "word":
         assert isinstance(term, Letter | Number)
-        return names.get(term.name, term.name) if isinstance(term, Letter) else str(term.value)
-    if kind == "array":
-        if isinstance(term, Letter):
-            return term.name
-        assert isinstance(term, Item)
-        return (term.array, *(int(value(part, subject, names)) for part in term.index))
-    if isinstance(term, Item) and term.array in ARRAYS:
-        return (term.array, *_place(term, subject, names))
-    found = value(term, subject, names)
-    return int(found) if kind == "layer" else found
+        word = term.name if isinstance(term, Letter) else str(term.value)
+        return lambda subject, names: names.get(word, word)
+    if kind == "array" and isinstance(term, Letter):
+        name = term.name
+        return lambda subject, names: name
+    if isinstance(term, Item) and (kind == "array" or term.array in ARRAYS):
+        array, parts, item = term.array, [code(part) for part in term.index], term
+        if kind == "array":
+            return lambda subject, names: (array, *[int(part(subject, names)) for part in parts])
+        return lambda subject, names: (array, *_place(item, parts, subject, names))
+    assert kind != "array"
+    found = code(term)
+    return (lambda subject, names: int(found(subject, names))) if kind == "layer" else found
 
 
-def _place(term: Item, subject: Subject, names: Names) -> list[int]:
+def _place(term: Item, parts: list[Code], subject: Subject, names: Names) -> list[int]:
     """The indices of an array of a network: whole numbers for which it has one."""
-    found = [value(part, subject, names) for part in term.index]
+    found = [part(subject, names) for part in parts]
     ends = [_end(subject, "l") + (term.array == "X"), _end(subject, "h")]
     if all(0 <= x < end and x == int(x) for x, end in zip(found, ends, strict=False)):
         return [int(x) for x in found]

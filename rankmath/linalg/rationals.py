@@ -53,6 +53,8 @@ def _rows(value: ArrayLike) -> list[list[Number]] | None:
 
 
 def _fraction(name: str, i: int, j: int, entry: Number) -> Fraction:
+    if type(entry) is Fraction:
+        return entry
     if isinstance(entry, Rational) or (isinstance(entry, float) and math.isfinite(entry)):
         return Fraction(entry)
     shown = entry if isinstance(entry, float) else f"a {type(entry).__name__}"

@@ -7,16 +7,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rankmath.arithmetic.float64 import Float64
 from rankmath.printing import log_of
 from rankmath.search import adversary
+from rankmath.search.simplex import least
 from rankmath.validation import Floats, InvalidArgument
-from rankmath.verification.instance import Instance
-from rankmath.verification.judge import judge
+from rankmath.verification.instance import Instance, together
+from rankmath.verification.judge import judge, verdicts
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict
 
 # A simplex in more dimensions than this gets nowhere.
 _MOST_PARAMETERS = 200
+# Of statements with at least this share a batch costs little more than one instance: no linear programs.
+_AHEAD = 0.25
 # With so many steps the adversary looks at all shapes as well; evaluations for each step.
 _ROAMING_STEPS, _IN_A_STEP = 1000, 16
 
@@ -62,17 +66,16 @@ def _elsewhere(statement: Statement, seed: int, steps: int) -> adversary.Found |
 
 def _peak(statement: Statement, start: Instance, steps: int) -> Instance:
     """Where a simplex of Nelder and Mead climbs from an instance, its shape kept."""
-    from scipy.optimize import minimize
 
-    def depth(vector: Floats) -> float:
-        verdict = judge(statement, start.at(vector), "float64")
-        depth = verdict.log_rhs - verdict.log_lhs
-        return depth if verdict.outcome != Outcome.NOT_APPLICABLE and math.isfinite(depth) else 1e6
+    def depths(vectors: Floats) -> Floats:
+        moved = [start.at(vector) for vector in vectors]
+        batch = moved[0] if len(moved) == 1 else together(moved)
+        found = verdicts(statement, Float64(np.zeros(1)), batch, len(moved), "float64")
+        with np.errstate(invalid="ignore"):
+            depth = found.log_rhs - found.log_lhs
+        return np.where(~found.where(Outcome.NOT_APPLICABLE) & np.isfinite(depth), depth, 1e6)
 
     origin = start.vector()
     corners = np.diag(0.05 * np.abs(origin) + 0.01 * np.abs(origin).max())
     simplex = origin + np.vstack([np.zeros(origin.size), corners])
-    found = minimize(
-        depth, origin, method="Nelder-Mead", options={"maxfev": steps, "initial_simplex": simplex, "adaptive": True}
-    )
-    return start.at(found.x)
+    return start.at(least(depths, simplex, steps, ahead=statement.share >= _AHEAD))

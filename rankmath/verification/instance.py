@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -88,3 +89,13 @@ class ArrayInstance:
 
 #: Whatever an instance is, it can be picked from a batch and turned by an adversary.
 Instance = NetworkInstance | ArrayInstance
+
+
+def together(instances: Sequence[Instance]) -> Instance:
+    """Instances of one shape as a batch."""
+    first = instances[0]
+    if isinstance(first, NetworkInstance):
+        members = [member for member in instances if isinstance(member, NetworkInstance)]
+        return replace(first, net=Network.stack([m.net for m in members]), X=np.stack([m.X for m in members]))
+    found = [member.arrays for member in instances if isinstance(member, ArrayInstance)]
+    return replace(first, arrays={name: np.stack([m[name] for m in found]) for name in first.arrays}, is_batch=True)

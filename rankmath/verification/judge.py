@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
 from rankmath.formula.evaluate import NUMBERS, judged
 from rankmath.formula.printing import words as words_of
+from rankmath.validation import Floats
 from rankmath.verification.instance import Instance
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict
@@ -18,6 +23,7 @@ from rankmath.verification.verdict import Outcome, Verdict
 MOST_BITS = 4096
 # Digits of a verdict in mpmath.
 _DIGITS = 50
+_LARGEST = float(np.finfo(float).max)
 
 
 def judge(statement: Statement, instance: Instance, arithmetic: str, most_bits: int = MOST_BITS) -> Verdict:
@@ -54,10 +60,53 @@ def _ball_verdict(statement: Statement, instance: Instance, most_bits: int) -> V
             verdict = verdicts(statement, Balls(), instance, 1, f"balls at {bits} bits")[0]
         if verdict.outcome != Outcome.UNDECIDED or bits >= most_bits or statement.quantifier == "some":
             return verdict
-        bits = min(2 * bits, most_bits)
+        # In large steps: most of the time goes to what does not depend on the bits.
+        bits = min(8 * bits, most_bits)
 
 
-def verdicts(statement: Statement, A: System, instance: Instance, size: int, name: str) -> list[Verdict]:
+# Outcomes as numbers, in the order of `_OUTCOMES`.
+_OUTCOMES = (Outcome.HOLDS, Outcome.VIOLATED, Outcome.UNDECIDED, Outcome.NOT_APPLICABLE)
+_HOLDS, _VIOLATED, _UNDECIDED, _NOT_APPLICABLE = range(4)
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """The verdicts on a batch, by column; `reason` counts in `reasons`, of which the first says nothing."""
+
+    key: str
+    outcome: NDArray[np.int8]
+    log_lhs: Floats
+    log_rhs: Floats
+    certified: bool
+    arithmetic: str
+    reason: NDArray[np.int16]
+    reasons: tuple[str, ...]
+
+    def where(self, *outcomes: Outcome) -> NDArray[np.bool_]:
+        """Which of them have one of these outcomes."""
+        return np.isin(self.outcome, [_OUTCOMES.index(outcome) for outcome in outcomes])
+
+    def __len__(self) -> int:
+        return len(self.outcome)
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, i: int) -> Verdict:
+        outcome = _OUTCOMES[self.outcome[i]]
+        applies = outcome != Outcome.NOT_APPLICABLE
+        return Verdict(
+            self.key,
+            outcome,
+            float(self.log_lhs[i]) if applies else math.nan,
+            float(self.log_rhs[i]) if applies else math.nan,
+            self.certified and outcome != Outcome.UNDECIDED,
+            self.arithmetic,
+            self.reasons[self.reason[i]],
+        )
+
+
+def verdicts(statement: Statement, A: System, instance: Instance, size: int, name: str) -> Verdicts:
     """Verdicts on an instance or a batch of `size`: decided only where rounding cannot have decided.
 
     A hypothesis that certainly fails makes the statement not applicable; one that cannot be told, undecided. A
@@ -65,53 +114,44 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
     """
     evaluation = statement.evaluate(A, instance)
     numbers = NUMBERS[A.name]
-    outcomes = np.full(size, Outcome.HOLDS, dtype=object)
-    reasons = np.full(size, "", dtype=object)
+    outcomes, reason = np.zeros(size, dtype=np.int8), np.zeros(size, dtype=np.int16)
+    reasons = [""]
     lefts, rights, worst = np.full(size, np.nan), np.full(size, np.nan), np.zeros(size)
-    levels = np.zeros(size, dtype=int)
+    levels = np.zeros(size, dtype=np.int8)
+
+    def say(which: NDArray[np.bool_], outcome: int | None, words: Callable[[], str]) -> None:
+        if which.any():
+            if outcome is not None:
+                outcomes[which] = outcome
+            reasons.append(words())
+            reason[which] = len(reasons) - 1
+
     for side in evaluation.sides:
         known = judged(side, size, numbers)
         with np.errstate(invalid="ignore"):
             excess = np.where(known.log_left == -np.inf, -np.inf, known.log_left - known.log_right)
         # The side that is reported: one that is violated, else one that is undecided, else the tightest.
         level = np.where(known.above, 2, np.where(known.below, 0, 1))
-        excess = np.nan_to_num(excess)
+        # What is no number counts as 0, and infinities as what a double holds.
+        excess = np.clip(np.where(np.isnan(excess), 0.0, excess), -_LARGEST, _LARGEST)
         critical = (level > levels) | ((level == levels) & (excess > worst)) | np.isnan(lefts)
-        lefts, rights = np.where(critical, known.log_left, lefts), np.where(critical, known.log_right, rights)
-        levels, worst = np.where(critical, level, levels), np.where(critical, excess, worst)
-        open_ = ~known.below & ~known.above & (outcomes == Outcome.HOLDS)
-        outcomes[open_] = Outcome.UNDECIDED
-        outcomes[known.above] = Outcome.VIOLATED
+        for kept, new in ((lefts, known.log_left), (rights, known.log_right), (levels, level), (worst, excess)):
+            np.copyto(kept, new, where=critical, casting="unsafe")
+        open_ = ~known.below & ~known.above & (outcomes == _HOLDS)
+        outcomes[open_] = _UNDECIDED
+        outcomes[known.above] = _VIOLATED
         if side.truth is not None:
-            reasons[critical] = side.truth.reason
+            say(critical, None, partial(str, side.truth.reason))
         else:
-            reasons[open_] = "the two sides are equal as far as these numbers can tell"
+            say(open_, None, lambda: "the two sides are equal as far as these numbers can tell")
     if statement.quantifier == "some":
-        silent = outcomes == Outcome.VIOLATED
-        outcomes[silent], reasons[silent] = (
-            Outcome.UNDECIDED,
-            "this instance does not show it; the claim is that some does",
-        )
+        says = "this instance does not show it; the claim is that some does"
+        say(outcomes == _VIOLATED, _UNDECIDED, lambda: says)
     for side in evaluation.hypotheses:
         known = judged(side, size, numbers)
-        shown = words_of(side.formula)
-        doubtful = ~known.below & ~known.above & (outcomes != Outcome.NOT_APPLICABLE)
-        outcomes[doubtful], reasons[doubtful] = Outcome.UNDECIDED, f"cannot tell whether {shown}"
-        outcomes[known.above], reasons[known.above] = Outcome.NOT_APPLICABLE, f"{shown} fails"
+        shown = partial(words_of, side.formula)
+        doubtful = ~known.below & ~known.above & (outcomes != _NOT_APPLICABLE)
+        say(doubtful, _UNDECIDED, lambda shown=shown: f"cannot tell whether {shown()}")  # type: ignore[misc]
+        say(known.above, _NOT_APPLICABLE, lambda shown=shown: f"{shown()} fails")  # type: ignore[misc]
     certified = name not in ("float64", "mpmath")
-    found = []
-    for i in range(size):
-        outcome = Outcome(outcomes[i])
-        applies = outcome != Outcome.NOT_APPLICABLE
-        found.append(
-            Verdict(
-                statement.key,
-                outcome,
-                float(lefts[i]) if applies else math.nan,
-                float(rights[i]) if applies else math.nan,
-                certified and outcome != Outcome.UNDECIDED,
-                name,
-                str(reasons[i]),
-            )
-        )
-    return found
+    return Verdicts(statement.key, outcomes, lefts, rights, certified, name, reason, tuple(reasons))

@@ -10,7 +10,7 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
-from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.instance import NetworkInstance, together
 from rankmath.verification.judge import judge, verdicts
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome
@@ -67,7 +67,8 @@ def test_the_side_that_is_reported(claim: str, left: float, right: float) -> Non
 
 
 def test_balls_are_refined_until_they_decide() -> None:
-    for power, most, name in ((20, 4096, 128), (60, 4096, 256), (60, 250, 250), (1000, 4096, 4096), (60, 128, 128)):
+    cases = ((20, 4096, 128), (60, 4096, 1024), (60, 250, 250), (1000, 4096, 4096), (60, 128, 128))
+    for power, most, name in cases:
         claim = f"exp(1)*diameter(X[0], 2) < exp(1 + 1/10**{power})*diameter(X[0], 2)"
         verdict = judge(Statement("mine:claim", claim), INSTANCE, "balls", most)
         assert verdict.outcome == (Outcome.UNDECIDED if (power, most) == (60, 128) else Outcome.HOLDS)
@@ -83,4 +84,24 @@ def test_members_of_a_batch_are_judged_one_by_one() -> None:
     )
     found = verdicts(statement, Float64(np.zeros(1)), batch, 4, "float64")
     assert [v.outcome for v in found] == ["VIOLATED", "HOLDS", "VIOLATED", "NOT_APPLICABLE"]
-    assert [math.exp(v.log_lhs) for v in found[:3]] == pytest.approx([2, 3, 5], rel=1e-9)
+    assert [math.exp(v.log_lhs) for v in list(found)[:3]] == pytest.approx([2, 3, 5], rel=1e-9)
+
+
+def test_instances_taken_together_are_those_one_by_one() -> None:
+    """What a search asks for four at a time is what it would be told one by one."""
+    rng = np.random.default_rng(0)
+    for key in ("own:diameter", "dong2021:3.3", "own:l2-lipschitz", "wu2024:cor1"):
+        entry = rm.statements()[key]
+        start = entry.draws[0](rng, 1).select(0)
+        origin = start.vector()
+        moved = [start.at(origin * (1 + 0.1 * rng.standard_normal(origin.size))) for _ in range(4)]
+        batch = together(moved)
+        assert len(batch) == 4
+        assert type(batch) is type(start)
+        found = verdicts(entry, Float64(np.zeros(1)), batch, 4, "float64")
+        for i, instance in enumerate(moved):
+            assert np.array_equal(batch.select(i).vector(), instance.vector())
+            alone = judge(entry, instance, "float64")
+            assert found[i].outcome == alone.outcome
+            assert found[i].log_lhs == pytest.approx(alone.log_lhs, rel=1e-12, nan_ok=True)
+            assert found[i].log_rhs == pytest.approx(alone.log_rhs, rel=1e-12, nan_ok=True)
