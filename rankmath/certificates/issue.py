@@ -8,12 +8,10 @@ nothing is issued on a float's word.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Rational
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -21,6 +19,7 @@ import numpy as np
 from rankmath.arithmetic.balls import Balls, precision
 from rankmath.certificates.certificate import Certificate, Data
 from rankmath.linalg.exact_residuals import ExactWeights, exact_residual_bounds
+from rankmath.linalg.rationals import exact_array
 from rankmath.model.network import Network
 from rankmath.model.sublayers import MLP
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, Objects, as_array, as_choice
@@ -258,36 +257,6 @@ def residual_hints(instance: Instance, texts: Iterable[str]) -> dict[str, Data]:
                 hint["lines"] = [_line(weights) for weights in bounds.dual if isinstance(weights, ExactWeights)]
             hints[f"X[{layer}] {norm}"] = hint
     return hints
-
-
-def exact_array(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Objects:
-    """`value` as an array of Fractions of the given shape (None: any length), or a ValueError that names it.
-
-    Examples
-    --------
-    >>> exact_array("v", [0.5, Fraction(1, 3)], (2,))
-    array([Fraction(1, 2), Fraction(1, 3)], dtype=object)
-    """
-    try:
-        entries = np.array(value, dtype=object)
-    except (ValueError, TypeError) as error:
-        raise InvalidArgument(
-            f"{name}: a {type(value).__name__} given; not a rectangular array ({error})"
-        ) from None
-    wanted = ", ".join("any" if length is None else str(length) for length in shape)
-    fits = entries.ndim == len(shape) and all(w in (None, s) for w, s in zip(shape, entries.shape, strict=True))
-    if not fits or 0 in entries.shape:
-        raise InvalidArgument(f"{name}: shape {entries.shape} given; it must be ({wanted}), no axis empty")
-    result = np.empty(entries.shape, dtype=object)
-    for index, entry in np.ndenumerate(entries):
-        real = isinstance(entry, Rational) and not isinstance(entry, bool)
-        if not real and not (isinstance(entry, float) and math.isfinite(entry)):
-            shown = entry if isinstance(entry, float) else f"a {type(entry).__name__}"
-            raise InvalidArgument(
-                f"{name}: entry {index} is {shown}; a Fraction, an integer or a finite float is needed"
-            )
-        result[index] = Fraction(entry)
-    return result
 
 
 def stochastic_rationals(P: ArrayLike) -> Objects:

@@ -8,10 +8,11 @@ from functools import partial, reduce
 import numpy as np
 
 from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_arrays, exact_array
+from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate, quantity
+from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Array, ArrayLike, Bools, InvalidArgument, Objects, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import exact_stochastic, rational, stacked

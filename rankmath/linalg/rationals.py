@@ -1,4 +1,4 @@
-"""Matrices of exact rationals: every float is a dyadic, so nothing is rounded on the way in."""
+"""Arrays of exact rationals: every float is a dyadic, so nothing is rounded on the way in."""
 
 from __future__ import annotations
 
@@ -8,56 +8,63 @@ from numbers import Rational
 
 import numpy as np
 
-from rankmath.validation import ArrayLike, InvalidArgument, Number
+from rankmath.validation import ArrayLike, InvalidArgument, Objects
+
+
+def exact_array(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Objects:
+    """`value` as an array of Fractions of the given shape (None: any length), or a ValueError that names it.
+
+    Examples
+    --------
+    >>> exact_array("v", [0.5, Fraction(1, 3)], (2,))
+    array([Fraction(1, 2), Fraction(1, 3)], dtype=object)
+    """
+    try:
+        entries = np.array(value, dtype=object)
+    except (ValueError, TypeError) as error:
+        raise InvalidArgument(
+            f"{name}: a {type(value).__name__} given; not a rectangular array ({error})"
+        ) from None
+    if any(isinstance(entry, (list, tuple)) for entry in entries.flat):
+        raise InvalidArgument(f"{name}: rows of different lengths given; a rectangular array is needed")
+    wanted = ", ".join("any" if length is None else str(length) for length in shape)
+    fits = entries.ndim == len(shape) and all(w in (None, s) for w, s in zip(shape, entries.shape, strict=True))
+    if not fits or 0 in entries.shape:
+        raise InvalidArgument(f"{name}: shape {entries.shape} given; it must be ({wanted}), no axis empty")
+    result = np.empty(entries.shape, dtype=object)
+    for index, given in np.ndenumerate(entries):
+        if type(given) is Fraction:
+            result[index] = given
+            continue
+        entry = given.item() if isinstance(given, np.generic) else given
+        real = isinstance(entry, Rational) and not isinstance(entry, bool)
+        if not real and not (isinstance(entry, float) and math.isfinite(entry)):
+            shown = entry if isinstance(entry, float) else f"a {type(entry).__name__}"
+            raise InvalidArgument(
+                f"{name}: entry {index} is {shown}; a Fraction, an integer or a finite float is needed"
+            )
+        result[index] = Fraction(entry)
+    return result
 
 
 def exact_matrix(name: str, value: ArrayLike) -> list[list[Fraction]]:
-    """`value` as rows of Fractions, or a ValueError that names it; floats are read as the dyadics they are.
+    """`value` as rows of Fractions, or a ValueError that names it.
 
     Examples
     --------
     >>> exact_matrix("A", [[1, 0.5], [Fraction(1, 3), 0]])
     [[Fraction(1, 1), Fraction(1, 2)], [Fraction(1, 3), Fraction(0, 1)]]
     """
-    rows = _rows(value)
-    if rows is None:
-        raise InvalidArgument(f"{name}: a {type(value).__name__} given; a list of rows of rationals is needed")
-    lengths = {len(row) for row in rows}
-    if not rows or lengths == {0}:
-        raise InvalidArgument(f"{name}: an empty matrix given; at least one row and one column are needed")
-    if len(lengths) > 1:
-        raise InvalidArgument(
-            f"{name}: rows of lengths {sorted(lengths)} given; all rows must have the same length"
-        )
-    return [[_fraction(name, i, j, entry) for j, entry in enumerate(row)] for i, row in enumerate(rows)]
+    rows: list[list[Fraction]] = exact_array(name, value, (None, None)).tolist()
+    return rows
 
 
 def is_exact(value: ArrayLike) -> bool:
     """Whether `value` is a matrix of Fractions and integers only, so that no rounding has touched it."""
-    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-        return False
-    rows = _rows(value)
-    return rows is not None and all(isinstance(entry, Rational) for row in rows for entry in row)
-
-
-def _rows(value: ArrayLike) -> list[list[Number]] | None:
-    """Nested lists of Python scalars, or None when `value` is not a matrix."""
     if isinstance(value, np.ndarray):
-        return value.tolist() if value.ndim == 2 else None
+        value = value.tolist() if value.ndim == 2 and value.dtype.kind != "f" else None
     if not isinstance(value, (list, tuple)):
-        return None
+        return False
     rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in value]
-    if not all(isinstance(row, (list, tuple)) for row in rows):
-        return None
-    return [[entry.item() if isinstance(entry, np.generic) else entry for entry in row] for row in rows]
-
-
-def _fraction(name: str, i: int, j: int, entry: Number) -> Fraction:
-    if type(entry) is Fraction:
-        return entry
-    if isinstance(entry, Rational) or (isinstance(entry, float) and math.isfinite(entry)):
-        return Fraction(entry)
-    shown = entry if isinstance(entry, float) else f"a {type(entry).__name__}"
-    raise InvalidArgument(
-        f"{name}: entry ({i}, {j}) is {shown}; a Fraction, an integer or a finite float is needed"
-    )
+    nested = all(isinstance(row, (list, tuple)) for row in rows)
+    return nested and all(isinstance(entry, Rational) for row in rows for entry in row)

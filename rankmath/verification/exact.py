@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.certificates.issue import exact_array
+from rankmath.linalg.rationals import exact_array
 from rankmath.validation import ArrayLike, InvalidArgument, Number, Objects
 from rankmath.verification.instance import ArrayInstance
 

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankmath.certificates.issue import exact_array
 from rankmath.checker import primitives
 from rankmath.checker.advice import advice
 from rankmath.checker.intervals import Dual, Interval, Rejected, Undecided
@@ -23,6 +22,7 @@ from rankmath.checker.kernel import PRECISIONS, Evaluator, decide, definitions, 
 from rankmath.checker.rules import RULES
 from rankmath.checker.statements import COMMON, DEFINED_NETWORK
 from rankmath.linalg.exact_residuals import exact_residual_bounds
+from rankmath.linalg.rationals import exact_array
 
 BITS = 128
 seeds = st.integers(0, 2**32 - 1)
