@@ -214,10 +214,6 @@ def _between(x: arb, function: object, *, increasing: bool) -> arb:
     assert callable(function)
     if not x.is_finite():
         return arb.nan()
-    ends = []
-    for end in (x.lower(), x.upper()):
-        point = arb(end)
-        ends.append(arb(1) if point.is_zero() else function(point))
-    if increasing or not x.contains(0):
-        return ends[0].union(ends[1])
-    return ends[0].union(ends[1]).union(arb(1))
+    low = x.lower() if increasing or not x.contains(0) else arb(0)
+    ends = [arb(1) if point.is_zero() else function(point) for point in (low, x.upper())]
+    return ends[0].union(ends[1])

@@ -80,6 +80,22 @@ def test_a_wide_ball_holds_the_sizes_of_its_members(name: str, scale: float) -> 
             assert abs(float(found.mid()) - member) <= float(found.rad()) + 1e-13
 
 
+@pytest.mark.parametrize(("kind", "shape"), [("one", (8, 2)), ("inf", (2, 8)), ("composite", (8, 2))])
+def test_a_residual_moves_by_sums_of_its_own_kind(kind: Any, shape: tuple[int, int]) -> None:
+    """All entries outward, or inward, of one column for the largest column sum, of one row for the row sum."""
+    middle = np.random.default_rng(2).normal(size=shape)
+    radius = np.zeros(shape)
+    radius[(slice(None), 0) if kind != "inf" else 0] = 1e-3
+    middle[radius > 0] *= 9
+    with precision(80):
+        found = log_residual(A, wide(middle, radius), kind).exp()
+    sides = np.sign(middle - residual(middle, kind).center)
+    for turn in (1, -1):
+        member = residual(middle + turn * radius * sides, kind).value
+        assert abs(member - residual(middle, kind).value) > 2e-3
+        assert abs(float(found.mid()) - member) <= float(found.rad()) + 1e-9
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_spectra_of_exact_matrices_are_enclosed_beyond_the_digits_of_doubles(seed: int) -> None:
     """The directions are doubles, orthogonal to sixteen digits; what that costs is inside the enclosure."""
@@ -92,6 +108,26 @@ def test_spectra_of_exact_matrices_are_enclosed_beyond_the_digits_of_doubles(see
         for found, true in ((norms.spectral(exact, A), sigma), (low, min(eigen)), (high, max(eigen))):
             assert found.contains(arb(mpmath.nstr(true, 55)))
             assert float(found.rad()) < 1e-12
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.9, 1.05])
+def test_directions_are_only_guessed(scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the doubles say of singular vectors, turned or too short, the enclosures hold."""
+    M = np.array([[4.0, 1, 0.5], [1, -3, 0.25], [0.5, 0.25, 1]])
+    turn = np.linalg.qr(np.eye(3) + 0.1 * np.random.default_rng(0).normal(size=(3, 3)))[0]
+    svd, eigh = np.linalg.svd, np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "svd", lambda W: (*svd(W)[:2], scale * svd(W)[2] @ turn))
+    monkeypatch.setattr(np.linalg, "eigh", lambda S: (eigh(S)[0], scale * eigh(S)[1] @ turn))
+    values = np.linalg.eigvalsh(M)
+    with precision(80):
+        low, high = norms.symmetric_extremes(A.asarray(M), A)
+        for found, true in (
+            (norms.spectral(A.asarray(M), A), abs(values).max()),
+            (low, values[0]),
+            (high, values[-1]),
+        ):
+            assert abs(float(found.mid()) - true) <= float(found.rad()) + 1e-12
+            assert float(found.rad()) < 2
 
 
 def test_the_norms_of_a_matrix_and_its_transpose() -> None:
