@@ -19,7 +19,7 @@ from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.arithmetic.objects import ObjectArithmetic
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.maps import norm_step
-from rankmath.attention.plain import attention_matrices, check_one_sequence, layer_norm
+from rankmath.attention.plain import attention_matrices, check_input, check_one_sequence, layer_norm
 from rankmath.attention.tokens import Tokens
 from rankmath.dynamics.trace import layers_centred
 from rankmath.linalg.masks import Mask
@@ -73,7 +73,7 @@ def measure(
 
     Parameters
     ----------
-    X : tokens, (n, d).
+    X : tokens, (n, d); a batch (..., n, d) in float64, its columns (L+1, ...).
     metrics : names, any of `METRICS`; "cosine-gap" is 1 − mean-cosine, exact where cosines round to 1.
     arithmetic : "float64", or "balls": enclosures of every value at `bits` bits.
     backend : "cupy" runs the layers on a GPU (float64); what is measured of their tokens is measured on the host.
@@ -85,7 +85,9 @@ def measure(
     >>> bool(found.logs["relative-residual"][6] < -47), float(found.values["stable-rank"][6])
     (True, 1.0)
     """
-    X = check_one_sequence(net, X, "measure")
+    X = check_input(net, X)
+    if net.batch_shape or arithmetic != "float64":
+        X = check_one_sequence(net, X, "measure")
     if isinstance(metrics, str) or not metrics:
         raise InvalidArgument(f"metrics: {metrics!r} given; a sequence of names is needed")
     for name in metrics:
@@ -93,6 +95,11 @@ def measure(
     as_choice("arithmetic", arithmetic, ("float64", "balls"))
     if not isinstance(X, np.ndarray):
         raise InvalidArgument("X: an array on a device given; metrics are measured on NumPy arrays")
+    if X.ndim > 2:
+        found = [measure(net, one, metrics, backend=backend) for one in X]
+        values = {name: np.stack([one.values[name] for one in found], axis=1) for name in found[0].values}
+        logs = {name: np.stack([one.logs[name] for one in found], axis=1) for name in found[0].logs}
+        return Columns(values, logs, arithmetic)
     if arithmetic == "float64":
         return _measured_floats(net, X, metrics, backend or "numpy")
     if backend not in (None, "numpy"):

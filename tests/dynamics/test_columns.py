@@ -83,3 +83,18 @@ def test_a_backend_is_taken_by_name() -> None:
         rm.measure(net, X, ["mu-ratio"], backend="torch")
     with pytest.raises(rm.InvalidArgument, match="backend: 'cupy' given with arithmetic 'balls'"):
         rm.measure(net, X, ["mu-ratio"], backend="cupy", arithmetic="balls")
+
+
+def test_columns_of_a_batch_are_those_of_its_sequences() -> None:
+    net, _ = network(mask="causal")
+    X = np.random.default_rng(3).standard_normal((2, 3, 6, 8))
+    found = rm.measure(net, X, ["mu-ratio", "stable-rank"])
+    for place in np.ndindex(2, 3):
+        one = rm.measure(net, X[place], ["mu-ratio", "stable-rank"])
+        assert (found.logs["mu-ratio"][:, *place] == one.logs["mu-ratio"]).all()
+        assert (found.values["stable-rank"][:, *place] == one.values["stable-rank"]).all()
+    with pytest.raises(rm.InvalidArgument, match="measure takes one sequence"):
+        rm.measure(net, X, ["mu-ratio"], arithmetic="balls")
+    stack = rm.Network.stack([net, net])
+    with pytest.raises(rm.InvalidArgument, match="a stack of networks given; measure takes one network"):
+        rm.measure(stack, X[0, 0], ["mu-ratio"])

@@ -100,6 +100,8 @@ def test_a_batch_is_its_sequences(tmp_path: Path) -> None:
     assert np.allclose(
         rm.forward(model.network, X)[1], rm.forward(model.network, model.embed(batch[1])), rtol=1e-13
     )
+    alone, traced = (rm.trace(model.variant("san").network, tokens).log_residual for tokens in (X[1], X))
+    assert np.allclose(traced[:, 1], alone, rtol=1e-12)
 
 
 # -- ablations ---------------------------------------------------------------------------------------------
