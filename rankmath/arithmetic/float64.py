@@ -418,12 +418,15 @@ class Float64:
         """softmax((queries keysᵀ + 1 addedᵀ)/root) values without a largest logit taken off; None if that may
         overflow."""
         spread = 0.0 if added is None else float(added.max() - added.min())
-        sizes = [max(float(a.max()), -float(a.min())) for a in (queries, keys, values)]
-        most = root * (_LARGEST_LOGIT - max(0.0, math.log(sizes[2] or 1.0))) - spread
-        if not sizes[0] * sizes[1] * keys.shape[1] <= most:
-            lengths = [math.sqrt(float(np.einsum("ij,ij->i", a, a).max())) for a in (queries, keys)]
-            if not lengths[0] * lengths[1] <= most:  # Cauchy–Schwarz
-                return None
+        lengths = [math.sqrt(float(np.einsum("ij,ij->i", a, a).max())) for a in (queries, keys)]
+        if not lengths[0] * lengths[1] + spread <= _LARGEST_LOGIT * root:  # Cauchy–Schwarz
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            out = self._average(queries, keys, added, values, root)
+            # Values may be too large for weights that are not divided yet.
+            return out if math.isfinite(float(out.sum())) else None
+
+    def _average(self, queries: Array, keys: Array, added: Array | None, values: Array, root: float) -> Array:
         q = np.ones((keys.shape[0], 1)) if added is None else np.exp((added - added.max()) / root)
         from rankmath.arithmetic import compiled
 

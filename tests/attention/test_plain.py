@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.arithmetic import compiled
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.plain import apply_sublayer
 from rankmath.model.sublayers import Attention, LayerNorm, Sublayer
@@ -41,15 +42,17 @@ def test_the_softmax_without_a_largest_logit_is_the_softmax(
     assert np.abs(found - rm.row_softmax(logits) @ values).max() < 1e-12
 
 
-def test_a_softmax_that_may_overflow_is_left_to_the_one_that_cannot() -> None:
+def test_a_softmax_that_may_overflow_is_left_to_the_one_that_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     queries, keys, values = rng.standard_normal((3, 130, 20))
     A = Float64(values)
     assert A.fused_softmax(40 * queries, 40 * keys, None, values, 1.0) is None
-    # Logits of a few hundred are no matter, unless the values are as large as the weights.
-    quarter = (queries * 12, keys * 0.5, None)
-    assert A.fused_softmax(*quarter, values, 1.0) is not None
-    assert A.fused_softmax(*quarter, 1e250 * values, 1.0) is None
+    # Values beyond what e^logit leaves room for: the weights are divided last.
+    large, sums = 1e300 * values, rm.row_softmax(12 * queries @ keys.T) @ values
+    for kernel in (compiled.kernel(), None):
+        monkeypatch.setattr(compiled, "kernel", lambda kernel=kernel: kernel)
+        assert A.fused_softmax(12 * queries, keys, None, large, 1.0) is None
+        assert A.fused_softmax(12 * queries, keys, None, values, 1.0) == pytest.approx(sums, abs=1e-11)
 
 
 def test_layers_finished_by_rows_are_the_definition() -> None:
