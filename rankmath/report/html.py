@@ -108,19 +108,8 @@ def _tables(subject: Subject, figures: list[Figure]) -> dict[str, Table]:
 def verdict_table(subject: Subject) -> Table:
     """The verdict table as data."""
     names = (
-        *(
-            "key",
-            "title",
-            "source",
-            "status",
-            "truth",
-            "outcome",
-            "as_registered",
-            "instances",
-            "holds",
-            "certified",
-        ),
-        *("undecided", "not_applicable", "violations", "log_tightest", "seconds"),
+        *("key", "title", "source", "status", "truth", "outcome", "as_registered", "instances", "holds"),
+        *("certified", "undecided", "not_applicable", "violations", "log_tightest", "seconds"),
     )
     rows = tuple((*(getattr(row, name) for name in names), " ".join(row.certificates)) for row in subject.rows)
     return Table((*names, "certificates"), rows)
