@@ -8,12 +8,12 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from array_api_compat import is_array_api_obj
 
+from rankmath.files import replacing
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.model.positions import ALiBi, PositionTable, RelativeBuckets, as_position
@@ -38,11 +38,8 @@ def save(net: Network, path: str | os.PathLike[str]) -> None:
         for l, layer in enumerate(net.sublayers)
     ]
     arrays["header"] = np.asarray(json.dumps({"format": FORMAT, "tokens": net.tokens, "layers": layers}))
-    target = Path(path)
-    partial = target.with_name(target.name + ".part")
-    with open(partial, "wb") as file:
+    with replacing(path) as partial, open(partial, "wb") as file:
         np.savez_compressed(file, **arrays)
-    partial.replace(target)
 
 
 def load(path: str | os.PathLike[str]) -> Network:
