@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from scipy.special import ndtr
@@ -160,7 +159,6 @@ class AudioEmbedding:
 
 
 Embedding = WordEmbedding | PatchEmbedding | AudioEmbedding
-Input = Literal["ids", "pixels", "audio"]
 
 
 def whole_numbers(name: str, values: ArrayLike, most: int) -> Floats:

@@ -46,7 +46,6 @@ _STORAGES = {
     "ByteStorage": "U8",
     "BoolStorage": "BOOL",
 }
-_TENSORS = ("_rebuild_tensor_v2", "_rebuild_tensor")
 #: Names a checkpoint may mention besides storages; none of them is ever called.
 _PLAIN = {
     "collections.OrderedDict": "dict",
