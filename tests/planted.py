@@ -32,6 +32,7 @@ SECONDS = 900
 _INTERVALS, _RULES = "tests/checker/test_intervals.py", "tests/checker/test_rules.py"
 _NETWORK, _STATEMENTS = "tests/checker/test_network.py", "tests/checker/test_statements.py"
 _EQUILIBRIA, _READING = "tests/checker/test_equilibria.py", "tests/checker/test_reading.py"
+_PROVERS, _ENCLOSURES = "tests/equilibria/test_tests_in_balls.py", "tests/linalg/test_enclosures.py"
 _EVALUATORS, _AGREEMENT = "tests/formula/test_evaluators.py", "tests/checker/test_agreement.py"
 
 
@@ -538,8 +539,17 @@ ROOMS = {
     "rankmath/formula/numbers.py": (_EVALUATORS, "tests/formula", "tests/verification"),
     "rankmath/verification/judge.py": ("tests/verification", "tests/claims"),
     "rankmath/arithmetic/ball_matrices.py": ("tests/arithmetic", "tests/dynamics"),
-    "rankmath/equilibria/proofs.py": ("tests/equilibria",),
-    "rankmath/equilibria/attraction.py": ("tests/equilibria",),
+    "rankmath/equilibria/proofs.py": (_PROVERS, "tests/equilibria"),
+    "rankmath/equilibria/attraction.py": (_PROVERS, "tests/equilibria"),
+    "rankmath/equilibria/contraction.py": (_PROVERS, "tests/equilibria/test_designs.py"),
+    "rankmath/equilibria/balls.py": (
+        _PROVERS,
+        "tests/equilibria/test_certify.py",
+        "tests/equilibria/test_designs.py",
+    ),
+    "rankmath/linalg/enclosures.py": (_ENCLOSURES, "tests/dynamics/test_enclosures.py"),
+    "rankmath/linalg/norms.py": (_ENCLOSURES, "tests/linalg/test_norms.py"),
+    "rankmath/arithmetic/balls.py": ("tests/arithmetic/test_balls.py", "tests/arithmetic/test_ball_matrices.py"),
     "rankmath/attention/softmax.py": (_AGREEMENT, "tests/attention", "tests/dynamics"),
     "rankmath/attention/maps.py": (_NETWORK, "tests/dynamics"),
     "rankmath/search/shrink.py": ("tests/search",),
@@ -578,6 +588,28 @@ _WORDS = {
 }
 
 
+#: Lines on which an edit may go unnoticed, and why: what only guides or limits an effort, and proves nothing.
+HARMLESS = {
+    "_DIGITS = ": "a digit more of what is not rigorous anyway",
+    "MOST_BITS = ": "how long an undecided comparison is refined",
+    "level = np.where(known.above": "open sides are equal as far as is known: a violated one exceeds them",
+    "_SHORT = ": "bits of matrices that need not be accurate",
+    "_NEWTON_STEPS = ": "steps before a search gives up",
+    "_SHARES = ": "norms that are tried; the best is taken",
+    "_FEW_SHARES, _LARGE = ": "norms that are tried; the best is taken",
+    "_SHRINK": "sets that are tried, each proved or not",
+    "_SQUARINGS": "how well the spectral radius is guessed",
+    "radius = arb(2) ** -(6 * bits": "a box of any radius proves, if Krawczyk's test closes on it",
+    "_GENERATIONS, _MOST_NUMBERS": "effort of a search",
+    "_STARTS = ": "effort of a search",
+    "_FIRST_ROOMS = ": "effort of a search",
+    "_POPULATION = ": "effort of a search",
+    "_ROUNDS = ": "effort of a search",
+    "kept = exact >= ": "scores that differ by exactly 1e-9 do not occur",
+    "bits + 16": "guard bits",
+}
+
+
 def edits(text: str, file: str) -> Iterator[Plant]:
     """Every small edit of a file: operators, comparisons, ends and roles exchanged, constants moved by one."""
     tree = ast.parse(text)
@@ -595,7 +627,11 @@ def edits(text: str, file: str) -> Iterator[Plant]:
         last = starts[node.end_lineno - 1] + node.end_col_offset
         old = data[first:last].decode()
         edit = (data[:first].decode() + new, data[last:].decode())
-        return Plant(name or f"line {node.lineno}: {old} -> {new}", file, old, "".join(edit), (*ROOMS[file], file))
+        line = text.splitlines()[node.lineno - 1]
+        why = next((reason for part, reason in HARMLESS.items() if part in line), "")
+        return Plant(
+            name or f"line {node.lineno}: {old} -> {new}", file, old, "".join(edit), (*ROOMS[file], file), why
+        )
 
     for node in ast.walk(tree):
         if id(node) in quiet:

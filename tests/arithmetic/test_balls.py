@@ -225,6 +225,11 @@ def test_error_ball_is_symmetric_and_reaches_its_radius():
     assert e.contains(0)
     assert e.contains(arb(2) ** -(10**20))
     assert e.contains(-(arb(2) ** -(10**20)))
+    for exponent in (-60, -3, 0, 7):
+        e, radius = Balls().error_ball(exponent), arb(2) ** exponent
+        assert e.contains(radius)
+        assert e.contains(-radius)
+        assert not e.contains(radius * 1.01)
 
 
 def test_the_row_that_all_is_relative_to_is_exactly_zero():
