@@ -196,6 +196,17 @@ def test_predicates_of_masks_and_weights() -> None:
             assert found is truth, (name, M)
             # Where a pivot vanishes definiteness is not told.
             assert checked is truth or (checked is None and not truth and name.startswith("definite")), (name, M)
+    # Every layer is looked at, not the first alone.
+    for W, truth in (((np.eye(3), TURN), True), ((np.eye(3), SHEAR), False), ((SHEAR, np.eye(3)), False)):
+        instance = dataclasses.replace(drawn(1, H=1), W=np.stack(W)[:, None])
+        assert truths(instance, "orthogonal_values()") == [truth, truth]
+    blocks = np.zeros((2, 1, 3, 3))
+    blocks[0, 0, 0, 2] = 1.0
+    for place, truth in (((0, 2), True), ((1, 2), True), ((2, 2), False), ((2, 1), False), ((0, 1), False)):
+        second = blocks.copy()
+        second[(1, 0, *place)] = 1.0
+        instance = Instance(np.array([[1.0, 2, 0], [3, 4, 0]]), np.zeros((2, 1, 3, 3)), second)
+        assert truths(instance, "disjoint_blocks()") == [truth, truth], place
     # Written coordinates are those with a column of W or a bias; what they hold is neither read nor given.
     zero, X = np.zeros((1, 1, 3, 3)), np.array([[1.0, 2, 0], [3, 4, 0]])
     for write, read_, given, bias, truth in (

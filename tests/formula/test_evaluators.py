@@ -324,3 +324,26 @@ def test_letters_of_masks(mask: str, radius: int, in_degree: int) -> None:
         ones = np.ones((L, 1, 1, 1))
         run = Run(Float64(np.zeros(1)), rm.Network.from_arrays(ones, ones, mask=seen), np.ones((6, 1)))
         assert [run.letter(name) for name in ("r", "in_degree", "K")] == [radius, in_degree, math.ceil(L / radius)]
+
+
+def test_quantities_of_all_layers() -> None:
+    """Three layers: the product of all values; the constant of an MLP, with a skip of its own and without."""
+    rng = np.random.default_rng(0)
+    W_QK, W = rng.normal(size=(2, 3, 1, 2, 2))
+    W_in, W_out = rng.normal(size=(2, 4)), rng.normal(size=(4, 2))
+    maps = (None, rm.MLP(W_in, W_out, activation="tanh"), rm.MLP(W_in, W_out, activation="tanh", skip=True))
+    run = Run(Float64(np.zeros(1)), rm.Network.from_arrays(W_QK, W, mlp=maps), rng.normal(size=(3, 2)))
+    product = W[0, 0] @ W[1, 0] @ W[2, 0]
+    assert float(value(read_term("product_norm(2)"), run, {}).floats()) == pytest.approx(np.linalg.norm(product, 2))
+    for layer, M in ((1, abs(W_in) @ abs(W_out)), (2, abs(W_in) @ abs(W_out) + np.eye(2))):
+        wanted = np.sqrt(np.linalg.norm(M, 1) * np.linalg.norm(M, np.inf))
+        assert float(value(read_term(f"lipschitz({layer})"), run, {}).floats()) == pytest.approx(wanted)
+    assert value(read_term("lipschitz(0)"), run, {}) == 1
+
+
+def test_a_contraction_that_underflows_is_not_zero() -> None:
+    ones = np.ones((1, 1, 1, 1))
+    for apart, known in ((1e-3, True), (1e-170, False)):
+        run = Run(Float64(np.zeros(1)), rm.Network.from_arrays(ones, ones), np.array([[0.0], [apart]]))
+        found = value(read_term("contraction(0)"), run, {})
+        assert bool(np.isfinite(found.log)) == known

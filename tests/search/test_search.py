@@ -344,6 +344,53 @@ def test_scores_are_the_logarithm_of_the_quotient_and_exclude_what_a_hypothesis_
     assert (found[sizes > 101] < -1e4).all()
 
 
+def test_the_worst_relation_is_scored_and_equalities_by_their_distance() -> None:
+    given = "diameter(X[0], 1) <= 100"
+    for claim, wanted in (
+        ("diameter(X[0], 2) <= 1 and diameter(X[0], 2) <= 4", lambda t: t),
+        ("diameter(X[0], 2) <= 4 and diameter(X[0], 2) <= 1", lambda t: t),
+        ("diameter(X[0], 2) >= 1 and diameter(X[0], 2) <= 4", lambda t: np.maximum(-t, t - np.log(4))),
+        ("diameter(X[0], 2) == 4", lambda t: abs(t - np.log(4))),
+    ):
+        entry = Statement("mine:claim", claim, given)
+        room = rooms(entry)[0]
+        batch = starts(np.random.default_rng(0), room, 32)
+        sizes = np.abs(batch["X"][:, 0] - batch["X"][:, 1])[:, 0]
+        assert (sizes > 0).all()  # equal tokens say nothing
+        inside = (sizes < 99) & (abs(sizes - 4) > 1e-3) & (abs(sizes - 1) > 1e-3)
+        assert inside.sum() > 9
+        assert np.allclose(scores(entry, room, batch)[inside], wanted(np.log(sizes[inside])), atol=1e-8), claim
+
+
+def test_rooms_have_the_sizes_and_layers_that_a_claim_asks_for() -> None:
+    assert {room.n for room in rooms(Statement("mine:claim", "mu(X[0]) <= 1", ["n > 8", "n < 10"]))} == {9}
+    later = rooms(Statement("mine:claim", "norm(W[1,0], 2) <= norm(W[0,0], 2)"))
+    assert {room.L for room in later} == {2}
+    assert min(room.H for room in rooms(Statement("mine:claim", "norm(W[0,2], 2) <= 1"))) == 3
+
+
+def test_the_best_of_many_starts_are_kept() -> None:
+    entry = Statement("mine:claim", "mu(X[1]) <= norm(W[0,0], 2)*mu(X[0])", ["H == 1", "n == 3", "d == 2"])
+    [room, *_] = rooms(entry)
+    camp, count = adversary._pitched(entry, room, np.random.default_rng(8))
+    every = scores(entry, room, starts(np.random.default_rng(8), room, count))
+    assert len(camp.score) == 96 < count
+    assert np.array_equal(camp.score, -np.sort(-every)[:96])
+
+
+@pytest.mark.parametrize(("trend", "factor"), [(1.0, 1.6), (-1.0, 0.85)])
+def test_steps_grow_with_success_and_shrink_with_failure(
+    trend: float, factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    camp = camp_of(-0.1, -0.2, -0.3, -0.4)
+    told = iter(range(1, 99))
+    monkeypatch.setattr(adversary, "scores", lambda s, r, arrays: np.full(4, trend * next(told)))
+    camp.step[:] = 1e-4
+    adversary._climb(Statement("mine:claim", "mu(X[0]) >= 0"), camp, np.random.default_rng(0))
+    assert np.isclose(camp.step, 1e-4 * factor**16).sum() == 3  # and the last starts again
+    assert camp.best == (16 if trend > 0 else -0.1)
+
+
 def test_the_shrinker_keeps_only_what_violates() -> None:
     net = rm.Network.random(tokens=6, dim=4, heads=3, layers=1, seed=3)
     entry = Statement("mine:claim", "diameter(X[1], 2) <= diameter(X[0], 2)/100")
