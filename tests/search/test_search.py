@@ -367,6 +367,14 @@ def test_rooms_have_the_sizes_and_layers_that_a_claim_asks_for() -> None:
     later = rooms(Statement("mine:claim", "norm(W[1,0], 2) <= norm(W[0,0], 2)"))
     assert {room.L for room in later} == {2}
     assert min(room.H for room in rooms(Statement("mine:claim", "norm(W[0,2], 2) <= 1"))) == 3
+    assert {room.H for room in rooms(Statement("mine:claim", "norm(W[0,0], 2) <= 1"))} == {1, 2, 3}
+    assert {room.H for room in rooms(Statement("mine:claim", "mu(X[0]) <= 1"))} == {1}
+    # Doubles never tell equality: what may be equal is searched, what is not equal is excluded.
+    for equal, excluded in (("sqrt(2)*mu(X[0])/sqrt(2) == mu(X[0])", False), ("2*mu(X[0]) == mu(X[0])", True)):
+        entry = Statement("mine:claim", "mu(X[0]) <= 1", equal)
+        room = rooms(entry)[0]
+        found = scores(entry, room, starts(np.random.default_rng(0), room, 8))
+        assert ((found < -1e5) == excluded).all()
 
 
 def test_the_best_of_many_starts_are_kept() -> None:
