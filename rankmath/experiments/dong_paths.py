@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from rankmath.attention.plain import attention_matrices
 from rankmath.dynamics.paths import path_counts, path_sums
@@ -73,7 +74,9 @@ def dong_paths(
         by_length = f"log10 of the residual of the sum of all paths of length 0..{L}: {logs}"
         yield Part("path sums", tuple(curves), (largest, by_length))
         # Their attention is that of the whole model; so is ours here.
-        sampled = _sampled(attention_matrices(whole.network, X), samples, seed)
+        P = attention_matrices(whole.network, X)
+        with threadpool_limits(1, user_api="blas"):  # small matrices, for which a second thread only waits
+            sampled = _sampled(P, samples, seed)
         curves = [Curve.of(singles, label, length[1:], values) for label, values in sampled.items()]
         yield Part("single paths", tuple(curves), ())
         curves = []
