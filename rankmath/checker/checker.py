@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import Any
 
 from rankmath.checker.intervals import Interval, Rejected
-from rankmath.checker.kernel import Definitions, Outcome, Record, decide, formula
+from rankmath.checker.kernel import PRECISIONS, Definitions, Evaluator, Outcome, Record, decide, formula
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import MAX_BYTES, MAX_DIGITS, demand, parse, read, short
 from rankmath.checker.statements import (
@@ -280,7 +280,8 @@ def _own_statement(
     conditions = (*statement.given, *statement.method, *(c for texts in extra for c in texts))
     if "equilibria" in data:
         return _members(statement, content["claim"], DEFINED[key], data, hints, words, deadline)
-    outcome = decide(conditions, content["claim"], kind, DEFINED[key], data, hints, deadline, own=True)
+    work = Evaluator(DEFINED[key], data, hints, PRECISIONS[0], deadline)
+    outcome = decide(conditions, content["claim"], kind, work, own=True)
     _describe(outcome, conditions, statement.given, words)
     _show(outcome, statement, data, words)
     return outcome
@@ -309,7 +310,8 @@ def _members(
     for member, guide in zip(members, guides, strict=True):
         whole = {**data, **member, "ranks": ranks}
         conditions = (*statement.given, *statement.method)
-        outcome = decide(conditions, claim, "exists", defined, whole, guide, deadline, own=True)
+        work = Evaluator(defined, whole, guide, PRECISIONS[0], deadline)
+        outcome = decide(conditions, claim, "exists", work, own=True)
         _show(outcome, statement, whole, words)
         if outcome.verdict != "accept":
             return outcome
@@ -421,7 +423,8 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
         any(row != data["input"][0] for row in data["input"]),
         "data.X: all tokens are equal: the instance says nothing",
     )
-    outcome = decide(conditions, claim, kind, DEFINED_NETWORK, data, fields["hints"], deadline, own=False)
+    work = Evaluator(DEFINED_NETWORK, data, fields["hints"], PRECISIONS[0], deadline)
+    outcome = decide(conditions, claim, kind, work, own=False)
     _describe(outcome, conditions, given, words)
     return outcome
 

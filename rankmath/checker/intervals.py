@@ -83,8 +83,14 @@ class Interval:
 
     def __mul__(self, other: Number | int) -> Interval:
         other = Interval.of(other, self.bits)
-        products = self.lo * other.lo, self.lo * other.hi, self.hi * other.lo, self.hi * other.hi
-        return Interval(min(products), max(products), self.scale + other.scale, self.bits)
+        a, b, c, d = self.lo, self.hi, other.lo, other.hi
+        if a >= 0:  # by signs: two products where all four would be slow
+            lo, hi = (a if c >= 0 else b) * c, (b if d >= 0 else a) * d
+        elif b <= 0:
+            lo, hi = (a if d >= 0 else b) * d, (b if c >= 0 else a) * c
+        else:
+            lo, hi = min(a * d, b * c), max(a * c, b * d)
+        return Interval(lo, hi, self.scale + other.scale, self.bits)
 
     def __truediv__(self, other: Number | int) -> Interval:
         other = Interval.of(other, self.bits)
@@ -205,9 +211,19 @@ class Dual:
     grad: dict[int, Number]
 
 
+def nested(f: Callable[[Any], Any], x: Any) -> Any:
+    """f of a number, or of every number of an array."""
+    return [nested(f, y) for y in x] if type(x) is list else f(x)
+
+
+def flat(x: Any) -> list[Any]:
+    """The numbers of an array, in order."""
+    return [z for y in x for z in flat(y)] if type(x) is list else [x]
+
+
 def plain(x: Any) -> Any:
     """The number, or the array of numbers, without its derivatives."""
-    return [plain(y) for y in x] if type(x) is list else x.value if isinstance(x, Dual) else x
+    return nested(lambda y: y.value if isinstance(y, Dual) else y, x)
 
 
 Number: TypeAlias = Fraction | Interval

@@ -20,11 +20,11 @@ import math
 import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from rankmath.checker.intervals import Dual, Interval, Number, Rejected, Undecided, compare, plain
+from rankmath.checker.intervals import Dual, Interval, Number, Rejected, Undecided, compare, flat, plain
 from rankmath.checker.primitives import (
     MAX_EXACT_BITS,
     OPERATIONS,
@@ -108,7 +108,7 @@ class Record:
     left: Value
     right: Value
     truth: Truth
-    indices: str = ""
+    at: Env = field(default_factory=dict)
 
 
 class Evaluator:
@@ -126,12 +126,10 @@ class Evaluator:
         demand(self.held <= MAX_HELD, "it needs more memory than is allowed")
         in_time(self.deadline)
 
-    def truth(self, node: ast.expr, text: str) -> Truth:
+    def truth(self, node: ast.expr) -> Truth:
         """The truth value of a formula, with the relation that decided it in `records`."""
         self.records = {}
-        result = self.value(node, {})
-        demand(result is None or type(result) is bool, f"{short(text)} is a number and no relation")
-        return result  # type: ignore[no-any-return]
+        return self.joined(True, [self.value(node, {})])
 
     def value(self, node: Any, env: Env) -> Value:
         """The value of a term, by the kind of its node."""
@@ -149,8 +147,8 @@ class Evaluator:
         if kind is ast.UnaryOp and type(node.op) is ast.USub:
             return self.each("-", Fraction(0), self.value(node.operand, env))
         if kind is ast.UnaryOp:
-            denied = self.joined(True, [self.value(node.operand, env)])
-            return None if denied is None else not denied
+            truth = self.joined(True, [self.value(node.operand, env)])
+            return None if truth is None else not truth
         if kind is ast.Compare:
             sides = [self.value(side, env) for side in (node.left, *node.comparators)]
             pairs = zip(node.ops, itertools.pairwise(sides), strict=True)
@@ -214,11 +212,13 @@ class Evaluator:
                 arguments = [*_place(arguments[0], "P" if letters[1:2] == ("h",) else "X"), *arguments[1:]]
             return self.apply(name, [self.value(argument, env) for argument in arguments])
         values = [self.value(argument, env) for argument in arguments]
-        demand(name in REDUCTIONS or name in PRIMITIVES or name in OPERATIONS, f"{short(name)} is no function")
         try:
             if name in REDUCTIONS:
                 return REDUCTIONS[name](self, values[0] if len(values) == 1 and type(values[0]) is list else values)
-            return PRIMITIVES[name](self, *values) if name in PRIMITIVES else self.each(name, *values)
+            if name in OPERATIONS:
+                return self.each(name, *values)
+            demand(name in PRIMITIVES, f"{short(name)} is no function of the language")
+            return PRIMITIVES[name](self, *values)
         except (TypeError, AttributeError, IndexError):
             raise Rejected(f"{name} does not take these arguments") from None
 
@@ -233,7 +233,7 @@ class Evaluator:
         result = self.value(body, dict(zip(parameters, values, strict=True)))
         self._inside -= 1
         if not any(isinstance(v, (Interval, Dual)) for v in values):
-            self.tick(_numbers_in(result) * (200 + self.bits // 4))
+            self.tick(len(flat(result)) * (200 + self.bits // 4))
             self.cache[key] = (result, values)  # the values are kept alive: their ids are in the key
         return result
 
@@ -269,9 +269,8 @@ class Evaluator:
         demand(numbers, "numbers are needed on both sides of a relation")
         truth = compare(relation, left, right)
         if (truth is None and None not in self.records) or (truth is not None and not self._inside):
-            short = ((k, v) for k, v in env.items() if isinstance(v, (Fraction, str)) and len(k) == 1)
-            indices = ", ".join(f"{k} = {v}" for k, v in short)
-            self.records[truth] = Record(ast.unparse(node), left, right, truth, indices)
+            at = {k: v for k, v in env.items() if isinstance(v, (Fraction, str)) and len(k) == 1}
+            self.records[truth] = Record(ast.unparse(node), left, right, truth, at)
         return truth
 
     def joined(self, conjunction: bool, truths: Iterable[Truth]) -> Truth:
@@ -366,10 +365,6 @@ def whole(value: Value, what: str) -> int:
     return int(value)
 
 
-def _numbers_in(value: Value) -> int:
-    return sum(map(_numbers_in, value)) if type(value) is list else 1
-
-
 def _place(node: ast.Subscript, array: str) -> list[ast.expr]:
     """The indices of P[l, h] or X[l], for what is defined by its place and not by its value."""
     named = isinstance(node.value, ast.Name) and node.value.id == array
@@ -390,27 +385,21 @@ class Outcome:
     trace: tuple[Record, ...] = ()
 
 
-def decide(
-    conditions: Sequence[str],
-    claim: str,
-    kind: str,
-    defined: Definitions,
-    data: Env,
-    hints: Env,
-    deadline: float,
-    *,
-    own: bool,
-) -> Outcome:
-    """Whether all conditions hold and the claim is true (kind "holds", "exists") or false (kind "violates")."""
+def decide(conditions: Sequence[str], claim: str, kind: str, given: Evaluator, *, own: bool) -> Outcome:
+    """Whether all conditions hold and the claim is true (kind "holds", "exists") or false (kind "violates").
+
+    With the definitions, data, hints and deadline of `given`, at more and more bits.
+    """
     texts = [(text, formula(text, own=own)) for text in (*conditions, claim)]
     outcome, width = Outcome("undecided", "nothing was decided"), math.inf
-    start = min(max([PRECISIONS[0], *(whole(hints[name], name) for name in BITS if name in hints)]), MAX_BITS)
+    wanted = [whole(given.hints[name], name) for name in BITS if name in given.hints]
+    start = min(max([given.bits, *wanted]), MAX_BITS)
     for bits in (start, *(b for b in PRECISIONS if b > start)):
-        work = Evaluator(defined, data, hints, bits, deadline)
+        work = Evaluator(given.defined, given.data, given.hints, bits, given.deadline)
         trace: list[Record] = []
         try:
             for text, node in texts:
-                truth = work.truth(node, text)
+                truth = work.truth(node)
                 trace.append(work.records.get(truth, Record(text, None, None, truth)))
                 if truth is not True:
                     break

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from rankmath.checker.advice import ADVISORS, advice
-from rankmath.checker.intervals import Dual, Interval, Number, Undecided, plain
+from rankmath.checker.intervals import Dual, Interval, Number, Undecided, flat, nested, plain
 from rankmath.checker.reading import demand
 
 Work: TypeAlias = Any  # rankmath.checker.kernel.Evaluator
@@ -40,21 +40,18 @@ def _sqrt(work: Work, x: Number) -> Number:
     return enclosed
 
 
-def _floor(work: Work, x: Number) -> Fraction:
-    low, high = (x, x) if isinstance(x, Fraction) else (x.lower(), x.upper())
-    if math.floor(low) != math.floor(high):
-        raise Undecided("the whole part is not decided")
-    return Fraction(math.floor(low))
+def _small_exp(work: Work, x: Number) -> Interval:
+    """e^x as it is needed beside 1, to 2^-bits: where x <= -k, and so e^x < 2^-k, k bits less will do."""
+    y: Interval = work.lift(x)
+    k = -y.hi >> -y.scale if y.hi < 0 and y.scale <= 0 else 0
+    return Interval(y.lo, y.hi, y.scale, max(LEAST_BITS, work.bits - k)).exp()
 
 
 def _power(work: Work, base: Number, exponent: Number) -> Number:
-    """Whole powers by squaring, halves by roots; all others by the logarithm, a rule."""
-    if isinstance(exponent, Interval) or exponent.denominator > 2:
-        vanishes = base == 0 and isinstance(exponent, Fraction) and exponent > 0
-        return Fraction(0) if vanishes else work.apply("real_power", [base, exponent])
+    """Whole powers, by squaring; all others by a rule."""
+    if isinstance(exponent, Interval) or exponent.denominator > 1:
+        return work.apply("real_power", [base, exponent])  # type: ignore[no-any-return]
     demand(abs(exponent) <= MAX_POWER, "an exponent that is too large")
-    if exponent.denominator == 2:
-        return _power(work, _sqrt(work, base), exponent * 2)
     if isinstance(base, Fraction):
         bits = max(base.numerator.bit_length(), base.denominator.bit_length())
         if abs(exponent) * bits <= MAX_EXACT_BITS:
@@ -76,9 +73,10 @@ OPERATIONS: dict[str, tuple[Callable[..., Number], Callable[..., tuple[Any, ...]
     "**": (_power, lambda work, z, a, b: (b * _power(work, a, b - 1), 0)),
     "sqrt": (_sqrt, lambda work, z, a: (1 / (2 * z),)),
     "exp": (lambda work, x: Fraction(1) if x == 0 else work.lift(x).exp(), lambda work, z, a: (z,)),
+    "small_exp": (_small_exp, None),
     "middle": (lambda work, x: x.middle() if isinstance(x, Interval) else x, None),
     "lower": (lambda work, x: x.lower() if isinstance(x, Interval) else x, None),
-    "floor": (_floor, None),
+    "whole_part": (lambda work, x: Fraction(math.floor(x)), None),  # of what is exact
     "abs": (lambda work, x: abs(x), None),
     "around": (lambda work, x, r: work.lift(x - r).hull(x + r), None),
     "between": (lambda work, a, b: a if a == b else work.lift(a).hull(b), None),
@@ -104,47 +102,14 @@ REDUCTIONS: dict[str, Callable[[Work, Iterable[Any]], Value]] = {
 }
 
 
-def softmax(work: Work, logits: list[Any], weights: list[Any]) -> list[Any]:
-    """w_j e^(L_j)/sum_m w_m e^(L_m) in every row; where w_j = 0 it is 0.
-
-    As 1/(1 + rest/e_j), in which every logit occurs once: the rest is a sum of the others in units of 2^-bits,
-    beside a largest e_j of about 1. There e^x < 2^-k, for x <= -k, needs k bits less.
-    """
-    if type(logits[0]) is list:
-        return [softmax(work, row, w) for row, w in zip(logits, weights, strict=True)]
-    seen = [j for j, w in enumerate(weights) if w != 0]
-    if all(type(logits[j]) is Fraction and logits[j] == logits[seen[0]] for j in seen):
-        total = work.total(weights)
-        return [w / total for w in weights]
-    top = work.lift(_extreme(work, [logits[j] for j in seen], max))
-    e, shares = {}, [Fraction(0)] * len(weights)
-    for j in seen:
-        work.tick()
-        x = work.lift(logits[j]) - top.point(top.hi)
-        small = -x.hi >> -x.scale if x.scale < 0 < -x.hi else 0
-        e[j] = Interval(x.lo, x.hi, x.scale, max(LEAST_BITS, work.bits - small)).exp() * weights[j]
-    ends = {j: x.ends(-work.bits - 8) for j, x in e.items()}
-    low, high = (sum(side) for side in zip(*ends.values(), strict=True))
-    for j, x in e.items():
-        rest = Interval(low - ends[j][0], high - ends[j][1], -work.bits - 8, work.bits)
-        shares[j] = 1 / (1 + rest / x) if x.lo > 0 else x / (rest + x)
-    return shares
-
-
 def jacobian(work: Work, name: str, X: Value, *rest: Value) -> list[list[Number]]:
     """The derivative of a defined map by its first argument, over a box; arrays are taken entry by entry."""
-
-    def flat(x: Value) -> list[Any]:
-        return [z for y in x for z in flat(y)] if type(x) is list else [x]
-
-    def numbered(x: Value) -> Value:
-        return [numbered(y) for y in x] if type(x) is list else Dual(x, {next(places): Fraction(1)})
-
     demand(name in work.defined, "the derivative of what is no map")
     places, inner = itertools.count(), copy.copy(work)
     inner.cache = dict(work.cache)  # what is made on the way is forgotten
-    found = flat(inner.apply(name, [numbered(X), *rest]))
-    slopes, size = [y.grad if isinstance(y, Dual) else {} for y in found], next(places)
+    variables = nested(lambda x: Dual(x, {next(places): Fraction(1)}), X)
+    slopes = [y.grad if isinstance(y, Dual) else {} for y in flat(inner.apply(name, [variables, *rest]))]
+    size = next(places)
     return [[grad.get(k, Fraction(0)) for k in range(size)] for grad in slopes]
 
 
@@ -158,23 +123,18 @@ def hint(work: Work, X: list[Any], kind: str) -> list[Any]:
 def advised(work: Work, kind: str, *values: Value) -> Value:
     """A guess at these numbers, or the middles of these intervals: whole numbers, or intervals around others."""
 
-    def given(x: Value) -> Value:
-        return [given(y) for y in x] if type(x) is list else x.middle().lower() if isinstance(x, Interval) else x
+    def taken(x: int | Decimal) -> Value:
+        demand(isinstance(x, (int, Decimal)), "advice that is no number")
+        return Fraction(x) if isinstance(x, int) else work.lift(Fraction(x))
 
-    def taken(x: Value) -> Value:
-        if type(x) is list:
-            return [taken(y) for y in x]
-        demand(type(x) in (int, Decimal), "advice that is no number")
-        return Fraction(x) if type(x) is int else work.lift(Fraction(x))
-
+    exact = nested(lambda x: x.middle().lower() if isinstance(x, Interval) else x, list(values))
     try:
-        return taken(advice(kind, work.bits, work.tick, *map(given, values)))
+        return nested(taken, advice(kind, work.bits, work.tick, *exact))
     except (ArithmeticError, ValueError):
         raise Undecided(f"no {kind} is known") from None
 
 
 PRIMITIVES: dict[str, Callable[..., Value]] = {
-    "softmax": softmax,
     "jacobian": jacobian,
     "hint": hint,
     "advice": advised,

@@ -46,7 +46,7 @@ bent(v, f) = [max(0, x) for x in v] if f == relu else [tanh(x) for x in v] if f 
 on_sphere(Y) = [y / length(y, 2) for y in Y] if layernorm == sphere else Y
 over_columns(Y) = [(y - mean_of(Y)) / deviations(Y) for y in Y] if layernorm == column else Y
 deviations(Y) = [sqrt(sum((c - sum(c)/n)**2) / n) for c in T(Y)]
-P[l, h] = softmax(logits[l, h], edges)
+P[l, h] = [softmax(logits[l, h][i], edges[i]) for i in range(n)]
 logits[l, h] = (X[l] @ W_QK[l, h] @ T(X[l]) + [X[l] @ key_bias[l, h] for j in range(n)]) / sqrt(d_qk)
 in_degree = max(sum(row) for row in edges)
 r = radius_of(edges) if quasi_strongly_connected() else 1
@@ -237,7 +237,7 @@ eps = min(a for row in A for a in row if a > 0)
 G = A @ T(A)
 """
 _MOVED = """
-P = softmax(Z @ M @ T(Z), [[1 for j in range(n)] for i in range(n)])
+P = [softmax(row, [1 for j in range(n)]) for row in Z @ M @ T(Z)]
 tilt(i) = Z[i] @ G @ T(Z)
 mean(i) = P[i] @ tilt(i)
 moved(i) = sum(P[i][j]*(tilt(i)[j] - mean(i))*(Z[j] @ V) for j in range(n))
@@ -246,7 +246,7 @@ spread = max(length((Z[i] - Z[j]) @ V, 2) for i in range(n) for j in range(i))
 _FLOW = """
 alpha = min(min(row) for row in C)
 rho = exp(0 - beta*(1 - alpha))
-P = softmax(beta*C, [[1 for j in range(n)] for i in range(n)])
+P = [softmax(row, [1 for j in range(n)]) for row in beta*C]
 closing_usa(i, j) = sum(exp(beta*C[i][k])*(C[k][j] - alpha*C[k][i]) + exp(beta*C[j][k])*(C[k][i] - alpha*C[k][j])
     for k in range(n))/n
 closing(i, j) = sum(P[i][k]*(C[k][j] - alpha*C[k][i]) + P[j][k]*(C[k][i] - alpha*C[k][j]) for k in range(n))

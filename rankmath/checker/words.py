@@ -57,7 +57,7 @@ def _decimal(m: int, e: int, rounding: str) -> str:
 
 def relation(record: Record) -> str:
     """One relation with both sides, and where it was taken."""
-    at = f" at {record.indices}" if record.indices else ""
+    at = f" at {', '.join(f'{k} = {v}' for k, v in record.at.items())}" if record.at else ""
     outcome = {True: "holds", False: "fails", None: "is undecided"}[record.truth]
     if record.left is None:
         return f"{record.relation}: {outcome}"

@@ -176,7 +176,7 @@ def truths(instance: Instance, predicate: str) -> list[bool | None]:
     [side] = sides(read_formula(predicate), run)
     found = judged(side, 1, NUMBERS["float64"])
     return [
-        work.truth(formula(predicate), predicate),
+        work.truth(formula(predicate)),
         bool(found.below[0]) if found.below[0] ^ found.above[0] else None,
     ]
 

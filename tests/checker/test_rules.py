@@ -25,11 +25,12 @@ from rankmath.linalg.exact_residuals import exact_residual_bounds
 from rankmath.linalg.rationals import exact_array
 
 BITS = 128
+SHARED = definitions(RULES + COMMON)
 seeds = st.integers(0, 2**32 - 1)
 
 
 def work(text: str = "", bits: int = BITS, hints: Mapping[str, Any] | None = None, **data: Any) -> Evaluator:
-    return Evaluator(definitions(f"{RULES}{COMMON}\n{text}"), data, hints or {}, bits, time.monotonic() + 60)
+    return Evaluator(SHARED | definitions(text), data, hints or {}, bits, time.monotonic() + 60)
 
 
 def rows(A: Any) -> list[list[Fraction]]:
@@ -487,7 +488,7 @@ def test_other_terms_are_enclosed_to_thirty_digits(text: str, value: float) -> N
     ],
 )
 def test_truth_has_three_values(text: str, truth: bool | None) -> None:
-    assert work().truth(formula(text, own=True), text) is truth
+    assert work().truth(formula(text, own=True)) is truth
 
 
 @pytest.mark.parametrize(
@@ -562,7 +563,7 @@ def test_terms_without_meaning_are_rejected(text: str) -> None:
 )
 def test_what_a_claim_may_not_contain_is_rejected(text: str) -> None:
     with pytest.raises(Rejected):
-        work().truth(formula(text), text)
+        work().truth(formula(text))
 
 
 def test_formulas_are_bounded_in_length_and_depth() -> None:
@@ -599,8 +600,7 @@ def test_limits_are_where_they_are_said_to_be() -> None:
 def test_what_is_accepted(condition: bool | None, claim: bool | None, kind: str) -> None:
     """Only what is true, or false where that is said, under conditions that are all true."""
     text = {True: "exp(1) < 3", False: "exp(1) > 3", None: "exp(1)*exp(1) <= exp(2)"}
-    settings = (definitions(RULES), {}, {}, time.monotonic() + 60)
-    outcome = decide(("1 < 2", text[condition], "2 < 3"), text[claim], kind, *settings, own=True)
+    outcome = decide(("1 < 2", text[condition], "2 < 3"), text[claim], kind, work(), own=True)
     if condition is not True:
         expected = "reject" if condition is False else "undecided"
     else:
@@ -613,7 +613,7 @@ def test_what_is_accepted(condition: bool | None, claim: bool | None, kind: str)
 def test_more_bits_are_tried_until_it_is_decided_and_a_hint_says_where_to_begin() -> None:
     def bits(claim: str, **hints: int) -> tuple[str, int]:
         known = {name: Fraction(value) for name, value in hints.items()}
-        found = decide((), claim, "holds", definitions(RULES), {}, known, time.monotonic() + 60, own=True)
+        found = decide((), claim, "holds", work(hints=known), own=True)
         return found.verdict, found.bits
 
     assert PRECISIONS == (128, 256, 512, 1024, 2048, 4096)
