@@ -22,12 +22,11 @@ possible(truth) = not certain(not truth)
 # P_j = m_j e^(L_j)/sum_k m_k e^(L_k), exact where all logits are equal. With e_j = m_j e^(L_j - t), for any t, it
 # is 1/(1 + r_j/e_j), r_j the sum of the others: every logit occurs once.
 softmax(L, m) = m/sum(m) if certain(all(m[j] == 0 or L[j] == largest(L, m) for j in range(len(m)))) else
-    shares_of(powers(L, m, middle(largest(L, m))))
+    [0 if certain(e[j] == 0) else 1/(1 + r[j]/e[j]) if certain(e[j] > 0) else e[j]/(r[j] + e[j])
+    for t in [middle(largest(L, m))]
+    for e in [[0 if m[j] == 0 else m[j]*small_exp(L[j] - t) for j in range(len(m))]]
+    for r in [e @ others(len(e))] for j in range(len(m))]
 largest(L, m) = max(L[j] for j in range(len(m)) if not m[j] == 0)
-powers(L, m, t) = [0 if m[j] == 0 else m[j]*small_exp(L[j] - t) for j in range(len(m))]
-shares_of(e) = shares_by(e, e @ others(len(e)))
-shares_by(e, r) = [0 if certain(e[j] == 0) else 1/(1 + r[j]/e[j]) if certain(e[j] > 0) else e[j]/(r[j] + e[j])
-    for j in range(len(e))]
 others(n) = [[0 if i == j else 1 for j in range(n)] for i in range(n)]
 
 # Two derivatives that the chain rule alone encloses too widely: linked(y, f, x) is y, with dy = sum_j f_j dx_j. For
