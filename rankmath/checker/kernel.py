@@ -233,7 +233,7 @@ class Evaluator:
         result = self.value(body, dict(zip(parameters, values, strict=True)))
         self._inside -= 1
         if not any(isinstance(v, (Interval, Dual)) for v in values):
-            self.tick(len(flat(result)) * (200 + self.bits // 4))
+            self.tick(len(flat(result)) * (150 + self.bits // 4))
             self.cache[key] = (result, values)  # the values are kept alive: their ids are in the key
         return result
 
