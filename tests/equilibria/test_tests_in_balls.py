@@ -25,7 +25,15 @@ from rankmath.equilibria.balls import (
     spread,
 )
 from rankmath.equilibria.constructions import layernorm_equilibrium
-from rankmath.equilibria.contraction import NotContracting, _above, _excess, _rank_data, box_around, row_sums
+from rankmath.equilibria.contraction import (
+    NotContracting,
+    _above,
+    _excess,
+    _rank_data,
+    box_around,
+    prove_contraction,
+    row_sums,
+)
 from rankmath.equilibria.designs import causal_design, path_design
 from rankmath.equilibria.proofs import (
     Existence,
@@ -442,3 +450,9 @@ def test_a_rank_is_told_only_where_the_minor_dominates_the_whole_box() -> None:
         with pytest.raises(NotContracting, match="rank"):
             _rank_data(design, weights, size)
     assert np.array(support).shape == (3, 3)
+    uneven = ((Fraction(1), Fraction(2), Fraction(4)),) * 3
+    assert _rank_data(design, uneven, Fraction(2, 15))[0] == pivots
+    with pytest.raises(NotContracting, match="rank"):
+        _rank_data(design, uneven, Fraction(1, 7))
+    proof = prove_contraction(design)
+    assert proof.radius == proof.size * min(min(row) for row in proof.weights)
