@@ -246,6 +246,12 @@ LAYOUTS: dict[str, Layout] = {
     "whisper-openai-decoder": _whisper_openai("decoder"),
 }
 
+# The names that newer libraries give these tensors in memory.
+_FLAT = "attention.q_proj attention.k_proj attention.v_proj attention.o_proj mlp.fc1 mlp.fc2"
+LAYOUTS["vit-flat"] = replace(
+    LAYOUTS["vit"], block=_block("layers.{}.", f"{_FLAT} layernorm_before layernorm_after")
+)
+
 #: What `load_model` calls architectures; the part of Whisper is chosen by `part`.
 ARCHITECTURES = ("bert", "roberta", "mpnet", "albert", "distilbert", "gpt2", "vit", "whisper")
 #: Names some families give to a layout that is one of ours.
@@ -269,7 +275,8 @@ def layout_of(config: Mapping[str, Json], tensors: Mapping[str, Floats], part: s
         return f"whisper-{part}", layout
     if part is not None:
         raise InvalidArgument(f"part: {part!r} given; only Whisper has parts, this is {kind!r}")
-    layout = LAYOUTS[str(kind)]
+    flat = kind == "vit" and any(name.endswith("layers.0.attention.q_proj.weight") for name in tensors)
+    layout = LAYOUTS["vit-flat" if flat else str(kind)]
     for key, allowed in layout.refused.items():
         if config.get(key) not in allowed:
             raise InvalidArgument(f"path: {key} {config[key]!r} in config.json; only {allowed[0]!r} is read")

@@ -76,6 +76,33 @@ def test_deit_has_two_tokens_before_the_patches(tmp_path: Path) -> None:
     assert (rm.load_model(place).embed(given("vit")) == np.insert(X, 1, second + 0.5, axis=0)).all()
 
 
+def test_vit_under_the_names_it_has_in_memory(tmp_path: Path) -> None:
+    place, arrays = checkpoint(tmp_path, "vit", "zip"), tensors("vit")
+    expected, X = rm.load_model(place), given("vit")
+    names = {
+        **{f"attention.attention.{name}": f"attention.{name[0]}_proj" for name in ("query", "key", "value")},
+        "attention.output.dense": "attention.o_proj",
+        "intermediate.dense": "mlp.fc1",
+        "output.dense": "mlp.fc2",
+        "encoder.layer.": "layers.",
+    }
+
+    def renamed(name: str) -> str:
+        for old, new in names.items():
+            name = name.replace(old, new)
+        return f"vit.{name}"
+
+    write_zip(place / "pytorch_model.bin", {renamed(name): array for name, array in arrays.items()})
+    assert "vit.layers.0.attention.o_proj.weight" in {renamed(name) for name in arrays}
+    found = rm.load_model(place)
+    for ours, theirs in zip(
+        rm.hidden_states(found.network, found.embed(X)),
+        rm.hidden_states(expected.network, expected.embed(X)),
+        strict=True,
+    ):
+        assert (ours == theirs).all()
+
+
 def test_layers_can_be_chosen(tmp_path: Path) -> None:
     whole = loaded(tmp_path, "bert")
     X = whole.embed(given("bert"))
