@@ -37,10 +37,11 @@ from rankmath.checker.primitives import (
 )
 from rankmath.checker.reading import demand, in_time, short
 
+NUMBERS = {Fraction, Interval, Dual}
 MAX_FORMULA = 4_000  # characters of one formula
 MAX_NESTING = 40  # depth of a formula
 MAX_LOOP = 10**5  # members of one range
-MAX_HELD = 10**8  # bytes of remembered values, about
+MAX_HELD = 10**8  # bytes of derivatives, and of remembered values, about
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096)  # bits, tried in this order
 MAX_BITS = 2**14  # a hint may ask for more than the last of these
 BITS = ("bits", "spectral_bits")  # hints that say how many bits to begin with
@@ -118,12 +119,12 @@ class Evaluator:
         self.defined, self.data, self.hints, self.bits, self.deadline = defined, data, hints, bits, deadline
         self.records: dict[Truth, Record] = {}  # the last relation that fails or holds, the first undecided
         self.cache: dict[Any, tuple[Value, Value]] = {}
-        self.held = 0  # bytes in the cache, about
+        self.held = self.remembered = 0  # bytes of derivatives and in the cache, about
         self._inside = 0  # definitions being worked out: only the relations of the formula itself are recorded
 
-    def tick(self, held: int = 0) -> None:
+    def tick(self, held: int = 0, once: int = 0) -> None:
         self.held += held
-        demand(self.held <= MAX_HELD, "it needs more memory than is allowed")
+        demand(self.held + once <= MAX_HELD, "it needs more memory than is allowed")
         in_time(self.deadline)
 
     def truth(self, node: ast.expr) -> Truth:
@@ -233,7 +234,11 @@ class Evaluator:
         result = self.value(body, dict(zip(parameters, values, strict=True)))
         self._inside -= 1
         if not any(isinstance(v, (Interval, Dual)) for v in values):
-            self.tick(len(flat(result)) * (150 + self.bits // 4))
+            size = len(flat([result, values])) * (150 + self.bits // 4)
+            self.tick(once=size)
+            if self.remembered + size > MAX_HELD:  # what is forgotten can be made again
+                self.cache, self.remembered = {}, 0
+            self.remembered += size
             self.cache[key] = (result, values)  # the values are kept alive: their ids are in the key
         return result
 
@@ -296,16 +301,16 @@ class Evaluator:
             self.tick()
             entries = ([v[i] if type(v) is list else v for v in values] for i in range(len(lists[0])))
             return [self.each(name, *entry) for entry in entries]
-        demand(all(isinstance(v, (Fraction, Interval, Dual)) for v in values), "a number is needed, a word stands")
-        operation, slopes = OPERATIONS[name]
-        numbers = [plain(v) for v in values]
+        kinds, (operation, slopes) = set(map(type, values)), OPERATIONS[name]
+        demand(kinds <= NUMBERS, "a number is needed, a word stands")
+        numbers = values if Dual not in kinds else plain(list(values))
         try:
             x = operation(self, *numbers)
         except ZeroDivisionError:
             raise Rejected("a division by zero") from None
         if type(x) is Fraction and max(x.numerator.bit_length(), x.denominator.bit_length()) > MAX_EXACT_BITS:
             x = self.lift(x)  # long fractions are enclosed
-        if not any(isinstance(v, Dual) for v in values):
+        if Dual not in kinds:
             return x
         if slopes is None:
             raise Rejected(f"{name} has no derivative here")

@@ -586,12 +586,17 @@ def test_limits_are_where_they_are_said_to_be() -> None:
     assert isinstance(work().value(formula("2**(10**7)"), {}), Interval)
     assert isinstance(work().value(formula("3**4096"), {}), Fraction)
     assert isinstance(work().value(formula("3**4097"), {}), Interval)  # 3 has two bits, and 2^13 are exact
-    w = work("many = [1 for i in range(1000)]")
+    w = work("many = [1 for i in range(1000)]\nmore = [0 for i in range(1000)]")
     w.value(formula("many"), {})
-    assert w.held >= 100 * 1000
+    assert w.remembered >= 100 * 1000
+    w.remembered = 10**8 - 50 * 1000
+    w.value(formula("more"), {})
+    assert set(w.cache) == {("more",)}  # the older one was forgotten
+    assert 100 * 1000 <= w.remembered < 10**8
     w.tick(10**8 - w.held)
-    with pytest.raises(Rejected, match="memory"):
-        w.tick(1)
+    for too_much in ({"held": 1}, {"once": 1}):
+        with pytest.raises(Rejected, match="memory"):
+            w.tick(**too_much)
 
 
 @pytest.mark.parametrize("kind", ["holds", "violates", "exists"])
