@@ -227,7 +227,7 @@ class Evaluator:
         """A definition at these values; remembered, so that X[3] is worked out once."""
         parameters, body = self.defined[name]
         demand(len(parameters) == len(values), f"{name} takes {len(parameters)} arguments, {len(values)} given")
-        key = (name, *(id(v) if type(v) is list else v for v in values))
+        key = (name, *((type(v), id(v) if type(v) is list else v) for v in values))  # True is not 1, nor is an id
         if key in self.cache:
             return self.cache[key][0]
         self._inside += 1

@@ -115,7 +115,7 @@ def jacobian(work: Work, name: str, X: Value, *rest: Value) -> list[list[Number]
 
 def hint(work: Work, X: list[Any], kind: str) -> list[Any]:
     """What the certificate suggests for an array such as X[3]: a center or nothing, and lines of weights."""
-    places = (key[1] for key, (value, _) in work.cache.items() if key[0] == "X" and value is X)
+    places = (key[1][1] for key, (value, _) in work.cache.items() if key[0] == "X" and value is X)
     found = work.hints.get(next((f"X[{i}] {kind}" for i in places), f" {kind}"), {})
     return [found.get("center", []), [[line["columns"], line["rows"]] for line in found.get("lines", [])]]
 

@@ -204,8 +204,8 @@ def ball_expc(x: arb) -> arb:
 
 
 def ball_tanhc(x: arb) -> arb:
-    """tanh(x)/x for x ≥ 0, decreasing; 1 at 0."""
-    return _between(x.nonnegative_part() if not x < 0 else x, lambda t: t.tanh() / t, increasing=False)
+    """tanh(x)/x, even, decreasing from 1 at 0."""
+    return _between(abs(x).nonnegative_part(), lambda t: t.tanh() / t, increasing=False)
 
 
 def _between(x: arb, function: object, *, increasing: bool) -> arb:

@@ -593,6 +593,9 @@ def test_limits_are_where_they_are_said_to_be() -> None:
     w.value(formula("more"), {})
     assert set(w.cache) == {("more",)}  # the older one was forgotten
     assert 100 * 1000 <= w.remembered < 10**8
+    same = work("itself(x) = x")
+    assert same.apply("itself", [Fraction(1)]) == 1
+    assert same.apply("itself", [True]) is True  # and not the number that is equal to it
     w.tick(10**8 - w.held)
     for too_much in ({"held": 1}, {"once": 1}):
         with pytest.raises(Rejected, match="memory"):

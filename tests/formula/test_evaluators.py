@@ -347,3 +347,12 @@ def test_a_contraction_that_underflows_is_not_zero() -> None:
         run = Run(Float64(np.zeros(1)), rm.Network.from_arrays(ones, ones), np.array([[0.0], [apart]]))
         found = value(read_term("contraction(0)"), run, {})
         assert bool(np.isnan(found.log)) != known
+
+
+@pytest.mark.parametrize("middle", [-1.0, -0.25, 0.0, 0.5, -5.0])
+def test_tanhc_of_a_ball_holds_that_of_every_member_on_either_side_of_zero(middle: float) -> None:
+    found = ball_tanhc(arb(middle, 1.25))
+    for t in (middle - 1.25, middle - 0.5, middle, middle + 1.25):
+        expected = mpmath.tanh(t) / t if t else mpmath.mpf(1)
+        assert float(found.lower()) <= float(expected) * (1 + 1e-14)
+        assert float(found.upper()) >= float(expected) * (1 - 1e-14)
