@@ -26,20 +26,28 @@ def gate() -> ModuleType:
 def test_every_plant_changes_one_place_of_the_code_as_it_is(gate: ModuleType) -> None:
     made = gate.by_hand()
     fitting = [plant for plant in made if gate.fits(plant)]
-    assert len(made) > 150
+    assert len(made) > 230
     assert len(fitting) > 0.8 * len(made)  # those that do not fit are for lines that were written anew
-    for plant in (*gate.PLANTS, *fitting):
+    for plant in fitting:
         text = (ROOT / plant.file).read_text(encoding="utf-8")
         assert plant.planted(text) != text
         for test in plant.tests:
             path, _, name = test.partition("::")
             assert (ROOT / path).exists(), plant.name
             assert not name or f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), plant.name
-    assert len({(plant.file, plant.name) for plant in (*gate.PLANTS, *made)}) == len(gate.PLANTS) + len(made)
+    assert len({(plant.file, plant.name) for plant in made}) == len(made)
 
 
 def test_a_sample_is_killed(gate: ModuleType) -> None:
     names = {"alignment rounds the upper end down", "negative dual weights", "undecided counts as true"}
-    sample = tuple(plant for plant in gate.PLANTS if plant.name in names)
+    sample = tuple(plant for plant in gate.by_hand() if plant.name in names)
     assert len(sample) == 3
     assert gate.survivors(sample) == []
+
+
+def test_what_may_go_unnoticed_is_one_edit_of_one_line(gate: ModuleType) -> None:
+    """Each excused edit is one that is planted, and no other edit is excused."""
+    for file, excused in gate.HARMLESS.items():
+        text = (ROOT / file).read_text(encoding="utf-8")
+        found = [plant.survives for plant in gate.edits(text, file) if plant.survives]
+        assert sorted(found) == sorted(excused.values()), file
