@@ -46,6 +46,7 @@ def as_array(
     shape: Sequence[int | None] | None = None,
     allow_empty: bool = False,
     allow_infinite: bool = False,
+    look: bool = True,
 ) -> Array:
     """`value` as a float64 array of its own library, or an InvalidArgument that names it.
 
@@ -57,6 +58,7 @@ def as_array(
     name : the argument's name, as the caller's user typed it.
     ndim, min_ndim : exact or least number of axes.
     shape : required trailing shape; None stands for any length.
+    look : whether the entries are looked at; on a GPU that is a wait.
 
     Examples
     --------
@@ -96,6 +98,8 @@ def as_array(
                 f"{name}: integer of size {largest} given; a double holds integers up to 2**53 only"
             )
     array = value if value.dtype == xp.float64 else xp.astype(value, xp.float64)
+    if not look:
+        return array
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(xp.sum(array))
     if not math.isfinite(total):  # an entry is not finite, or the sum alone is not

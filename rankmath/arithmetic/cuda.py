@@ -18,9 +18,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
+from threading import Lock
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from rankmath.validation import Array, Floats
 
@@ -239,13 +241,13 @@ __device__ double over_block(double v, Better better) {
   return v;
 }
 
-extern "C" __global__ void largest(const double* a, const double* const* many, long long count, long long size,
-                                   int blocks, unsigned long long* out) {
-  // Of each of the `count` matrices of an array, or of each of many arrays.
+extern "C" __global__ void largest(const double* const* many, long long count, long long size, int blocks,
+                                   unsigned long long* out) {
+  // Of each of the `count` matrices of each of many arrays.
   // Bits of non-negative doubles are ordered as the doubles are; a nan is above them all.
   __shared__ unsigned long long parts[32];
   const long long matrix = blockIdx.x / blocks;
-  a = (many ? many[matrix / count] : a) + (matrix % count) * size;
+  const double* a = many[matrix / count] + (matrix % count) * size;
   unsigned long long v = 0;
   for (long long i = (blockIdx.x % blocks) * blockDim.x + threadIdx.x; i < size; i += blocks * blockDim.x)
     v = max(v, (unsigned long long)__double_as_longlong(fabs(a[i])));
@@ -348,43 +350,65 @@ def _blocks(size: int) -> int:
     return max(1, min(64, size // (32 * _THREADS)))
 
 
+class Sizes:
+    """Measures the same arrays whenever it is called, as they are then: the largest |entry| of each matrix."""
+
+    def __init__(self, arrays: Sequence[Array]) -> None:
+        import cupy as cp
+
+        self.arrays = [cp.ascontiguousarray(a) for a in arrays]
+        places: dict[tuple[int, ...], list[int]] = {}  # one launch for all arrays of a shape
+        for place, a in enumerate(self.arrays):
+            places.setdefault(a.shape, []).append(place)
+        self._lock, start, pointers = Lock(), 0, _shared(len(self.arrays))
+        self._groups: list[tuple[tuple[int, ...], list[int], slice, tuple[int, int, int]]] = []
+        for shape, where in places.items():
+            count, blocks = math.prod(shape[:-2]), _blocks(shape[-2] * shape[-1])
+            size = len(where) * count * blocks
+            first = sum(len(others) for _, others, *_ in self._groups)
+            pointers[first : first + len(where)] = [self.arrays[place].data.ptr for place in where]
+            self._groups.append((shape, where, slice(start, start + size), (first, count, blocks)))
+            start += size
+        self._pointers, self._found = pointers, _shared(start)
+
+    def read(self) -> list[npt.NDArray[np.float64]]:
+        """(arrays, matrices) for each shape: written where the host reads it, and waited for once."""
+        import cupy as cp
+
+        with self._lock:
+            for shape, _, part, (first, count, blocks) in self._groups:
+                many, out = (np.intp(a.ctypes.data) for a in (self._pointers[first:], self._found[part]))
+                if count:
+                    sizes = (np.int64(count), np.int64(shape[-2] * shape[-1]), np.int32(blocks))
+                    _launch("largest", part.stop - part.start, many, *sizes, out)
+            cp.cuda.get_current_stream().synchronize()
+            found = self._found.copy()
+        # A few numbers for each matrix: their maximum is taken here.
+        groups = (found[part].reshape(len(where), -1, sizes[2]) for _, where, part, sizes in self._groups)
+        return [group.max(axis=-1).view(np.float64) for group in groups]
+
+    def __call__(self) -> tuple[Floats, Floats]:
+        """The sizes of all matrices, and the largest of each array."""
+        groups, of_arrays = self.read(), np.empty(len(self.arrays))
+        for group, (_, where, *_) in zip(groups, self._groups, strict=True):
+            of_arrays[where] = group.max(axis=-1)
+        return np.concatenate([group.ravel() for group in groups]), of_arrays
+
+
+def _shared(size: int) -> npt.NDArray[np.uint64]:
+    """Memory of the host that a GPU reads and writes."""
+    import cupy as cp
+
+    return np.frombuffer(cp.cuda.alloc_pinned_memory(8 * max(size, 1)), np.uint64, size)
+
+
 def largest(arrays: Sequence[Array]) -> list[Floats]:
-    """The largest |entry| of each matrix of each array, (..., 1, 1), on the host: one transfer for all arrays."""
-    import cupy as cp
-
-    arrays = [cp.ascontiguousarray(a) for a in arrays]
-    places: dict[tuple[int, ...], list[int]] = {}  # one launch for all arrays of a shape
-    for place, a in enumerate(arrays):
-        places.setdefault(a.shape, []).append(place)
-    plan = [(s, math.prod(s[:-2]), _blocks(s[-2] * s[-1]), where) for s, where in places.items()]
-    found = cp.empty(sum(len(where) * count * blocks for _, count, blocks, where in plan), dtype=cp.uint64)
-    start, kept = 0, list[Array]()
-    for shape, count, blocks, where in plan:
-        one, many = (
-            (arrays[where[0]], np.intp(0)) if len(where) == 1 else (np.intp(0), _pointers(arrays, where, kept))
-        )
-        sizes = (np.int64(count), np.int64(shape[-2] * shape[-1]), np.int32(blocks))
-        if count:
-            _launch("largest", blocks * count * len(where), one, many, *sizes, found[start:] if start else found)
-        start += len(where) * count * blocks
-    host, start, result = found.get(), 0, [np.empty(0)] * len(arrays)
-    for shape, count, blocks, where in plan:  # a few numbers for each matrix: their maximum is taken here
-        part = host[start : start + len(where) * count * blocks].reshape(len(where), *shape[:-2], blocks)
-        sized = part.max(axis=-1).view(np.float64)[..., None, None]
-        for place, size in zip(where, sized, strict=True):
-            result[place] = size
-        start += len(where) * count * blocks
+    """The largest |entry| of each matrix of each array, (..., 1, 1), on the host: one wait for all arrays."""
+    sizes, result = Sizes(arrays), [np.empty(0)] * len(arrays)
+    for group, (shape, where, *_) in zip(sizes.read(), sizes._groups, strict=True):
+        for place, found in zip(where, group, strict=True):
+            result[place] = found.reshape(*shape[:-2], 1, 1)
     return result
-
-
-def _pointers(arrays: Sequence[Array], where: list[int], kept: list[Array]) -> Array:
-    """The address of their addresses, in memory of the host that a GPU reads; `kept` keeps it alive."""
-    import cupy as cp
-
-    kept.append(cp.cuda.alloc_pinned_memory(8 * len(where)))
-    pointers = np.frombuffer(kept[-1], np.uint64, len(where))
-    pointers[:] = [arrays[place].data.ptr for place in where]
-    return np.intp(kept[-1].ptr)
 
 
 def relative_to_largest(scores: Array, rows: Array) -> tuple[Array, Array]:

@@ -523,7 +523,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) collect(Layer* given) {
   int here;
   const Layer& L = network(given, here);
   const int n = L.n, d = L.d, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  const bool centre = L.way == CENTRE;
   if (here >= L.groups) {  // some columns of a head's image of what its rows have in common
+    if (centre) return;
     const int slices = (d + SLICE - 1) / SLICE, h = (here - L.groups) / slices;
     for (int k = threadIdx.x; k < d; k += THREADS) row[k] = L.of_x * L.x[k] + L.of_common * L.common[h * d + k];
     __syncthreads();
@@ -540,15 +542,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) collect(Layer* given) {
 #pragma unroll
     for (int i = 0; i < LANES; i++) v[i] = 0.0;
 #pragma unroll 8
-    for (int h = 0; h < L.heads; h++, at += (long long)n * K)
+    for (int h = centre ? L.heads : 0; h < L.heads; h++, at += (long long)n * K)
 #pragma unroll
       for (int i = 0; i < LANES; i++) if (lane + 32 * i < d) v[i] += at[32 * i];
 #pragma unroll
     for (int i = 0; i < LANES; i++) {
       const long long k = (long long)j * d + lane + 32 * i;
       if (lane + 32 * i >= d) break;
-      v[i] *= L.of_out;
-      if (L.lambda != 0.0) v[i] = fma(L.lambda, L.R[k], v[i]);
+      v[i] = centre ? L.R[k] - L.x[lane + 32 * i] : v[i] * L.of_out;
+      if (!centre && L.lambda != 0.0) v[i] = fma(L.lambda, L.R[k], v[i]);
       L.residual[k] = v[i];
       sums[i] += v[i];
       largest = larger(largest, fabs(v[i]));
@@ -601,11 +603,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) recentre(Layer* given) {
   largest = 0.0;
   for (int k = threadIdx.x; k < d; k += THREADS) {
     double v = 0.0;
+    if (L.way == CENTRE) v = L.x[k] + shift[k];
+    else {
 #pragma unroll 8
-    for (int h = 0; h < L.heads; h++) v += L.image[h * d + k];
-    v = fma(L.of_shift, shift[k], v);
-    if (L.lambda != 0.0) v = fma(L.of_skip, L.x[k], v);
-    if (L.bias) v = fma(L.of_bias, L.bias[k], v);
+      for (int h = 0; h < L.heads; h++) v += L.image[h * d + k];
+      v = fma(L.of_shift, shift[k], v);
+      if (L.lambda != 0.0) v = fma(L.of_skip, L.x[k], v);
+      if (L.bias) v = fma(L.of_bias, L.bias[k], v);
+    }
     L.center[k] = v;
     largest = larger(largest, fabs(v));
   }
@@ -636,7 +641,6 @@ extern "C" __global__ void units(Layer* given) {
   const double *records = L.records, *log_rows = L.log;
   const double log_zero = L.log_zero, safe_log = L.safe_log, linear_log = L.linear_log;
   double *const centers = L.centers, *const residuals = L.residuals, *first_x = L.first_x, *first_R = L.first_R;
-  if (way == STOPPED) return;
   double* const* weights = (double* const*)(records + RECORD * l);
   const double *numbers = records + RECORD * l + 4, *state = log_rows + LOG_ROW * l;
   double *query = weights[0], *value = weights[1], *key_bias = weights[2], *bias = weights[3];
@@ -661,7 +665,7 @@ extern "C" __global__ void units(Layer* given) {
   const double factor = exp(exponent_of) * (threadIdx.x == 7 || threadIdx.x == 8 ? lambda : 1.0);
   if (threadIdx.x < 11) (&L.unit)[threadIdx.x] = factor;
   if (threadIdx.x) return;
-  L.way = fmax(log_E, log_unit) <= safe_log ? (thin ? THIN : FUSED) : STOPPED;
+  L.way = way != STOPPED && fmax(log_E, log_unit) <= safe_log ? (thin ? THIN : FUSED) : STOPPED;
   L.x = l ? centers + !odd * row : first_x, L.R = l ? residuals + !odd * all : first_R;
   L.center = centers + odd * row, L.residual = residuals + odd * all;
   L.query = query, L.value = value, L.key_bias = key_bias, L.bias = bias;
@@ -685,6 +689,16 @@ __device__ void conclude(Layer& L, const double* found) {
   state[0] = L.log_center + log(center);
   state[1] = L.mantissa, state[2] = L.exponent;
   state[3] = fmax(before[3], log2(largest) - log2(residual));
+}
+
+__device__ void begin(Layer& L, const double* found) {
+  // Units of tokens that were centred, if they are of ordinary size: ξ is nan otherwise.
+  const double center = found[0], residual = found[1], total = found[2];
+  const bool ordinary = center > 1e-60 && center < 1e60 && residual > 1e-60 && residual < 1e60;
+  if (!ordinary) L.way = STOPPED;
+  L.log[0] = ordinary ? log(center) : INFINITE - INFINITE;
+  L.log[1] = log(residual), L.log[2] = 0.0;
+  L.log[3] = fmax(0.0, log2(total) - log2(residual));
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) normalise(Layer* given) {
@@ -717,7 +731,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) normalise(Layer* given) {
   }
   if (threadIdx.x) return;
   const double found[] = {*whole(L, CENTER), *whole(L, RESIDUAL), *whole(L, SUM), out, values, low, logit, least};
-  if (L.way != CENTRE) conclude(L, found);
+  if (L.way == CENTRE) begin(L, found);
+  else conclude(L, found);
   for (int i = 0; i < 8; i++) L.report[i] = found[i];
   L.report[8] = L.layer;
 }

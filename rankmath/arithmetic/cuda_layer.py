@@ -12,7 +12,8 @@ With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels of `cud
     average     their averages; below rounding, in the place of all these,
     covariance  Dᵀ diag(q) values, and
     thin        left times it
-    collect     the sum over the heads and what a skip carries, its column sums; the images of the common rows
+    collect     the sum over the heads and what a skip carries, its column sums; the images of the common rows; for
+                tokens to be centred, X − 1X_0 in its place
     recentre    the mean moved into the center
     normalise   both over their largest entry, the units of what was made, and whether that was allowed
     squares, pairs, measured    where asked, the sizes of the new tokens
@@ -24,7 +25,6 @@ each with its own units, has as many blocks for every one. The same source runs 
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
@@ -32,6 +32,7 @@ from threading import Lock
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from rankmath.arithmetic import cuda_kernels
 from rankmath.arithmetic.cuda import (
@@ -61,9 +62,8 @@ _PLACES = {name: place for place, name in enumerate((*POINTERS, *FACTORS, *SIZES
 
 #: What is launched together.
 Part: TypeAlias = Literal["layer", "fused layer", "thin layer", "measured layer", "measure", "centre"]
-#: query, value, key bias and bias (of each network of a batch, or of all), the largest |query|, log(d_qk)/2, and
-#: λ of the skip.
-Record: TypeAlias = tuple[Array, Array, Array | None, Array | None, float, float, float]
+#: query, value, key bias and bias of each layer (of each network of a batch, or of all).
+Arrays: TypeAlias = tuple[tuple[Array, Array, Array | None, Array | None], ...]
 
 
 class Run(NamedTuple):
@@ -113,19 +113,23 @@ class Plan:
         self.sizes, self.networks = sizes, sizes["networks"]
         self._index = np.arange(self.networks, dtype=np.uint64)
         self.arrays = {name: self.memory(self._all(name, shape)) for name, shape in shapes(sizes).items()}
-        self.words = np.zeros((self.networks, len(POINTERS) + len(FACTORS) + len(SIZES)), np.uint64)
+        width = len(POINTERS) + len(FACTORS) + len(SIZES)
+        self.doubles = self.pinned(self.networks * width).reshape(self.networks, width)
+        self.words = self.doubles.view(np.uint64)
+        self.words[:] = 0
+        self._bare = self.words.reshape(-1).data  # one number is written faster without NumPy
         self.told = self.memory(self.words.shape)
         self.report, self._shared, self._most = self.pinned(9 * self.networks), self.pinned(0), 0
         self._records, self._log = np.empty((self.networks, 0, RECORD)), np.empty((self.networks, 0, ROW))
         self._at_log = 0
-        self._factors: Mapping[str, float] = {}
+        self._limits: Mapping[str, float] = {}
+        self._known: Arrays | None = None
         for name, shape in shapes(sizes).items():
             self._point(name, self.address(self.arrays[name]), 8 * math.prod(shape))
         self._point("report", self.report.ctypes.data, 72)
-        self.doubles = self.words.view(np.float64)
         self.words[:, -len(SIZES) :] = [sizes.get(name, 0) for name in SIZES]
-        self._ran: set[Part] = set()
-        self._graphs: dict[Part, Array] = {}
+        self._ran: set[tuple[Part, bool]] = set()
+        self._graphs: dict[tuple[Part, bool], Array] = {}
         self._lock = Lock()
 
     def _all(self, name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -136,14 +140,14 @@ class Plan:
     def _point(self, name: str, address: int, step: int) -> None:
         """Where each network has an array: so many bytes apart."""
         if self.networks == 1:  # a small layer waits for the host as long as for the device
-            self.words[0, _PLACES[name]] = address
+            self._bare[_PLACES[name]] = address
         else:
             self.words[:, _PLACES[name]] = np.uint64(address) + np.uint64(step) * self._index
 
     def memory(self, shape: tuple[int, ...]) -> Array:
         import cupy as cp
 
-        return cp.empty(shape)
+        return cp.ndarray(shape, memptr=cp.cuda.alloc(8 * math.prod(shape)))
 
     def pinned(self, size: int) -> Floats:
         import cupy as cp
@@ -153,8 +157,12 @@ class Plan:
     def address(self, a: Array) -> int:
         return int(a.data.ptr)
 
-    def send(self) -> None:
-        self.told.data.copy_from_host_async(ctypes.c_void_p(self.words.ctypes.data), self.told.nbytes)
+    def send(self, words: npt.NDArray[np.uint64]) -> None:
+        from cupy.cuda import get_current_stream, runtime
+
+        # As this may be part of a graph: `copy_from_host_async` refuses that, for memory that is not pinned.
+        stream = get_current_stream().ptr
+        runtime.memcpyAsync(self.told.data.ptr, words.ctypes.data, words.nbytes, runtime.memcpyHostToDevice, stream)
 
     def launch(self, name: str, blocks: tuple[int, ...], threads: int, start: int | None = None) -> None:
         """A kernel on all rows, or on rows from `start` on."""
@@ -170,70 +178,71 @@ class Plan:
 
         cp.cuda.get_current_stream().synchronize()
 
-    def _tell(self, arrays: Mapping[str, Array], factors: Mapping[str, float], way: int) -> None:
-        for name, a in arrays.items():
-            self._point(name, self.address(a), a.nbytes // self.networks)
-        if factors is not self._factors:
-            for name, factor in factors.items():
-                self.doubles[:, _PLACES[name]] = factor
-            self._factors = factors
-        self.words[:, _PLACES["way"]] = way
-        self.send()
-
     def run(
         self,
-        x: Array,
+        x: Array | None,
         R: Array,
         state: Floats | Sequence[float],
-        records: Sequence[Record],
+        arrays: Arrays,
+        numbers: Floats,
         limits: Mapping[str, float],
         *,
         measure: bool = False,
     ) -> Run:
-        """As many of these layers as may stand (of a batch all or none): x (..., 1, d), R (..., n, d).
+        """As many of these layers as may stand (of a batch all or none) of tokens x (..., 1, d), R (..., n, d).
 
-        `state` is ξ, mantissa and exponent of σ, and the lost bits, of each network.
+        Without x the tokens are R, and are centred first: ξ is nan where that may not stand. `state` is otherwise
+        ξ, mantissa and exponent of σ, and the lost bits, of each network; `numbers` are the largest |query|,
+        log(d_qk)/2 and λ of the skip of each layer.
         """
-        L, B = len(records), self.networks
-        slots = (2,) if L > 1 else ()  # layers write to two places in turn
-        centers, residuals = self.memory((*slots, *x.shape)), self.memory((*slots, *R.shape))
+        L, B, of_x, of_R = len(arrays), self.networks, 8 * self.d, 8 * self.n * self.d
+        slots = (2,) if L > 1 or x is None else ()  # layers write to two places in turn
+        centers = self.memory((*slots, *R.shape[:-2], 1, self.d))
+        residuals = self.memory((*slots, *R.shape))
+        to_x, to_R = self.address(centers), self.address(residuals)
         with self._lock:
             told, log = self._room(L)
-            addresses = told.view(np.uint64)
-            for l, (*arrays, largest, root, skip) in enumerate(records):
-                addresses[:, l, :4] = [0 if a is None else self.address(a) for a in arrays]
-                told[:, l, 4:] = largest, root, skip
-            owners = records[0][0].size // (self.heads * self.d**2) if L else 1
-            if owners > 1:
-                apart = np.array([self.d, self.d, 1, 1], np.uint64) * np.uint64(8 * self.d)
-                addresses[..., :4] += (addresses[..., :4] > 0) * apart * self._index[:, None, None]
-            self.words[:, _PLACES["owners"]] = owners
-            log[:, 0, :4] = state
-            for name, pair, one in (("centers", centers, x), ("residuals", residuals, R)):
-                self._point(name, self.address(pair), one.nbytes // B)
-            self._tell({"first_x": x, "first_R": R, "center": x, "residual": R}, limits, cuda_kernels.FUSED)
-            part: Part = self._way(log[0, 0], records[0]) if L == B == 1 else "layer"
-            if measure:
-                part = "measured layer"
-                self.step("measure")
-            for _ in range(L):
-                self.step(part)
+            if arrays is not self._known:
+                self._record(told, arrays)
+            told[:, :, 4:] = numbers
+            if x is None:  # what is centred stands where a layer before the first would write
+                first_x, first_R = to_x + B * of_x, to_R + B * of_R
+                self._point("x", self.address(R), of_R)
+                self._point("R", self.address(R), of_R)
+            else:
+                first_x, first_R = self.address(x), self.address(R)
+                log[:, 0, :4] = state
+            for name, at, step in (("centers", to_x, of_x), ("first_x", first_x, of_x), ("center", first_x, of_x)):
+                self._point(name, at, step)
+            for name, at in (("residuals", to_R), ("first_R", first_R), ("residual", first_R)):
+                self._point(name, at, of_R)
+            if limits is not self._limits:
+                for name, limit in limits.items():
+                    self.doubles[:, _PLACES[name]] = limit
+                self._limits = limits
+            self.words[:, _PLACES["way"]] = cuda_kernels.FUSED if x is not None else cuda_kernels.CENTRE
+            known = L == B == 1 and x is not None
+            layer: Part = self._way(state, numbers[0]) if known else "layer"
+            parts: list[Part] = ["centre"] if x is None else []
+            parts += ["measure"] if measure else []
+            parts += [layer if not measure else "measured layer"] * L
+            for place, part in enumerate(parts):
+                self.step(part, tell=not place)
             self.wait()
             reached = int(self.report[8::9].min()) if L else 0
             reached = reached if B == 1 or reached == L else 0
             rows = log[:, : reached + 1].copy()
-        if not reached:
+        if not reached and x is not None:
             return Run(rows, x, R)
         last = (reached - 1) % 2
         return Run(rows, centers[last], residuals[last]) if slots else Run(rows, centers, residuals)
 
-    def _way(self, state: Floats, record: Record) -> Part:
+    def _way(self, state: Sequence[float] | Floats, numbers: Floats) -> Part:
         """What one layer needs launched, where that is clear before `units` finds it out."""
         mantissa, exponent = state[1:3]
         sigma = mantissa if not exponent else math.copysign(math.inf, mantissa)
-        above = (
-            2 * sigma - record[5] + math.log(max(2 * self.d**2 * record[4], 1e-300)) - self._factors["linear_log"]
-        )
+        largest, root, _ = numbers.tolist()
+        above = 2 * sigma - root + math.log(max(2 * self.d**2 * largest, 1e-300)) - self._limits["linear_log"]
         return "layer" if not abs(above) > 1 else "fused layer" if above > 0 else "thin layer"
 
     def _room(self, layers: int) -> tuple[Floats, Floats]:
@@ -247,47 +256,55 @@ class Plan:
             self._records = records.reshape(self.networks, layers, RECORD)
             self._log = log.reshape(self.networks, layers + 1, ROW)
             self._point("records", self._records.ctypes.data, 8 * RECORD * layers)
-            self._at_log = self._log.ctypes.data
+            self._at_log, self._known = self._log.ctypes.data, None
         self._point("log", self._at_log, 8 * ROW * (layers + 1))
         return self._records, self._log
 
-    def centre(self, arrays: Mapping[str, Array], factors: Mapping[str, float]) -> Floats:
-        """The mean of R moved to the center: the largest entries of both, and of R before, for each network."""
-        with self._lock:
-            self._tell(arrays, factors, cuda_kernels.CENTRE)
-            self.step("centre")
-            self.wait()
-            return self.report.reshape(-1, 9)[:, :3].copy()
+    def _record(self, told: Floats, arrays: Arrays) -> None:
+        """Where the weights of every layer are, of each network or of all."""
+        addresses = told.view(np.uint64)[..., :4]
+        addresses[:] = [[0 if a is None else self.address(a) for a in layer] for layer in arrays] or 0
+        owners = arrays[0][0].size // (self.heads * self.d**2) if arrays else 1
+        if owners > 1:
+            apart = np.array([self.d, self.d, 1, 1], np.uint64) * np.uint64(8 * self.d)
+            addresses += (addresses > 0) * apart * self._index[:, None, None]
+        self.words[:, _PLACES["owners"]] = owners
+        self._known = arrays
 
     def measure(self, R: Array, x: Array) -> Array:
         """‖R‖_F, the largest distance of two rows, ‖x‖, (3, networks), for R (..., n, d) of mean zero and x."""
         log = self.memory((self.networks, ROW))
         with self._lock:
-            self._tell({"residual": R, "center": x, "log": log}, self._factors, cuda_kernels.FUSED)
-            self.step("measure")
+            for name, a in (("residual", R), ("center", x), ("log", log)):
+                self._point(name, self.address(a), a.nbytes // self.networks)
+            self.words[:, _PLACES["way"]] = cuda_kernels.FUSED
+            self.send(self.words.copy())  # not waited for: these words may change before they are read
+            self.step("measure", tell=False)
         return log[:, 4:].T
 
-    def step(self, part: Part) -> None:
+    def step(self, part: Part, *, tell: bool) -> None:
         """All its launches: one by one at first, when kernels are compiled and loaded, then as one graph."""
-        if part in self._graphs:
-            self._graphs[part].launch()
-        elif part in self._ran:  # all is compiled and loaded by now
-            self._graphs[part] = self._captured(part)
-            self._graphs[part].launch()
+        if (part, tell) in self._graphs:
+            self._graphs[part, tell].launch()
+        elif (part, tell) in self._ran:  # all is compiled and loaded by now
+            self._graphs[part, tell] = self._captured(part, tell)
+            self._graphs[part, tell].launch()
         else:
-            self._ran.add(part)
-            self.launch_all(part)
+            self._ran.add((part, tell))
+            self.launch_all(part, tell)
 
-    def _captured(self, part: Part) -> Array:
+    def _captured(self, part: Part, tell: bool) -> Array:
         import cupy as cp
 
         stream = cp.cuda.Stream(non_blocking=True)
         with stream:
             stream.begin_capture()
-            self.launch_all(part)
+            self.launch_all(part, tell)
             return stream.end_capture()
 
-    def launch_all(self, part: Part) -> None:
+    def launch_all(self, part: Part, tell: bool) -> None:
+        if tell:
+            self.send(self.words)
         if part == "centre":
             self._make("clear", (1,), 32)
             self._collect()

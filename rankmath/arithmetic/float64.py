@@ -332,6 +332,19 @@ class Float64:
             return [self.largest(a) for a in arrays]
         return [self.unit_of(self.xp.max(self.xp.abs(a), axis=(-2, -1), keepdims=True)) for a in arrays]
 
+    def measuring(self, arrays: list[Array]) -> Callable[[], tuple[Floats, Floats]]:
+        """Measures these again whenever it is called: `sizes` of all matrices, and the largest of each array."""
+        if self.on_gpu:
+            from rankmath.arithmetic.cuda import Sizes
+
+            return Sizes(arrays)
+
+        def measured() -> tuple[Floats, Floats]:
+            sizes = [to_numpy(size).ravel() for size in self.sizes(arrays)]
+            return np.concatenate(sizes), np.array([size.max() for size in sizes])
+
+        return measured
+
     def size_bound(self, a: Array) -> Array:
         return self.largest(a)
 

@@ -7,7 +7,10 @@ logits out of range, a center that cancels), `attention_step` makes as everywher
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -16,13 +19,13 @@ from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
 from rankmath.attention.tokens import HARDLY, LOG_ZERO, SAFE_LOG, SUSPICIOUS, Carried, Tokens, is_wild
-from rankmath.attention.weights import Sizes, Weights, sizes_of
+from rankmath.attention.weights import Weights, matrices_of
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Attention, Network
 from rankmath.validation import Array, Floats
 
 if TYPE_CHECKING:
-    from rankmath.arithmetic.cuda_layer import Record, Run
+    from rankmath.arithmetic.cuda_layer import Arrays, Run
 
 _LIMITS = {
     "log_zero": LOG_ZERO,
@@ -32,6 +35,9 @@ _LIMITS = {
     "suspicious": SUSPICIOUS,
     "uneven_log": UNEVEN_LOG,
 }
+
+
+_NOTHING = np.empty((0, 3))
 
 
 def layer_on_gpu(
@@ -48,11 +54,9 @@ def layer_on_gpu(
     plan = cuda_layer.plan_here(R.shape, weights.attention.heads)
     if plan is None:
         return None
-    head, skip = weights.heads[0], 0.0 if carried is None else carried.factor
-    biases = [None if bias is None else bias[0] for bias in (head.key_bias, weights.bias)]
-    root = math.log(weights.attention.d_qk) / 2
-    record = (head.query, head.value, *biases, head.largest_query, root, skip)
-    run = plan.run(*_given(A, tokens), [record], _LIMITS)
+    skip = 0.0 if carried is None else carried.factor
+    numbers = np.array([(weights.heads[0].largest_query, weights.log_root, skip)])
+    run = plan.run(*_given(tokens), weights.arrays, numbers, _LIMITS)
     return _tokens(run) if run.layers else None
 
 
@@ -66,31 +70,35 @@ def layers_on_gpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -
     from rankmath.arithmetic import cuda_layer
     from rankmath.attention.centred import sublayer_step
 
-    records = _records(A, net, X)
-    if records is None:
+    layers = _layers(A, net)
+    if A.cuts_finely or layers is None or not all(_fits(attention, X) for attention in layers.shapes.values()):
         return None
-    plan = cuda_layer.plan_here(X.shape, net.attentions[0].heads)
-    tokens = None if plan is None else centre_on_gpu(A, X)
-    if plan is None or tokens is None:
+    masks = net.masks_for(int(X.shape[-2])) if layers.masked else {}
+    plan = None if any(masks.values()) else cuda_layer.plan_here(X.shape, net.attentions[0].heads)
+    numbers = None if plan is None else layers.numbers()
+    if plan is None or numbers is None:
+        return None
+    run = plan.run(None, A.xp.ascontiguousarray(X), (), layers.arrays, numbers, _LIMITS, measure=measure)
+    if np.isnan(run.log[:, 0, 0]).any():
         return None
     rows: list[Floats] = []
-    l, at_once, masks = 0, len(records), net.masks_for(int(X.shape[-2]))
+    l, at_once = 0, net.layers
     while True:
-        given = records[l : l + at_once]
-        run = plan.run(*_given(A, tokens), given, _LIMITS, measure=measure)
+        tokens, stopped = _tokens(run), run.layers < min(at_once, net.layers - l)
         l += run.layers
-        tokens = _tokens(run) if run.layers else tokens
-        if l == len(records):
-            return np.concatenate([*rows, run.log], axis=1), tokens
+        if l == net.layers:
+            return np.concatenate([*rows, run.log], axis=1) if rows else run.log, tokens
         if X.ndim > 2:
             return None
-        rows.append(run.log[:, :-1])
-        if run.layers == len(given):
+        if stopped:
+            rows.append(run.log)
+            tokens = sublayer_step(A, net.sublayers[l][0], tokens, masks or net.masks_for(int(X.shape[-2])))
+            l, at_once = l + 1, 1
+        else:
+            rows.append(run.log[:, :-1])
             at_once *= 2
-            continue
-        rows.append(run.log[:, -1:])
-        tokens = sublayer_step(A, net.sublayers[l][0], tokens, masks)
-        l, at_once = l + 1, 1
+        given = slice(l, l + at_once)
+        run = plan.run(*_given(tokens), layers.arrays[given], numbers[given], _LIMITS, measure=measure)
 
 
 def forward_on_gpu(A: Float64, net: Network, X: Array) -> Array | None:
@@ -113,33 +121,57 @@ def centre_on_gpu(A: Float64, X: Array) -> Tokens | None:
     plan = cuda_layer.plan_here(X.shape, 0)
     if plan is None:
         return None
-    first = X[..., :1, :]
-    center, residual = plan.memory(first.shape), plan.memory(X.shape)
-    arrays = {"x": A.xp.ascontiguousarray(first), "R": X - first, "center": center, "residual": residual}
-    sizes = plan.centre(arrays, {"of_out": 1.0, "lambda": 1.0, "of_skip": 1.0, "of_shift": 1.0})
-    if not ((sizes[:, :2] > 1e-60) & (sizes[:, :2] < 1e60)).all():
-        return None
-    x, R, before = sizes.T.reshape(3, *X.shape[:-2], 1, 1)
-    return Tokens(center, residual, np.log(x), LogScale.of(np.log(R)), np.maximum(0.0, np.log2(before / R)))
+    run = plan.run(None, A.xp.ascontiguousarray(X), (), (), _NOTHING, _LIMITS)
+    return None if np.isnan(run.log[:, 0, 0]).any() else _tokens(run)
 
 
-def _records(A: Float64, net: Network, X: Array) -> list[Record] | None:
-    """The weights of every layer as the kernels take them, or None."""
-    layers = [layer[0] for layer in net.sublayers if len(layer) == 1]
-    if A.cuts_finely or len(layers) != net.layers or not layers:
-        return None
-    heads, masks = {attention.heads for attention in net.attentions}, net.masks_for(int(X.shape[-2]))
+@dataclass(frozen=True)
+class _Layers:
+    """The weights of a network of attention alone as the kernels take them."""
+
+    arrays: Arrays
+    roots_and_skips: Floats
+    largest: Callable[[], tuple[Floats, Floats]]
+    shapes: dict[tuple[int, ...], Attention]  # one attention of each shape
+    queries: list[int]  # which of the measured arrays are these
+    masked: bool
+
+    def numbers(self) -> Floats | None:
+        """What the kernels are told of each layer; None where a weight is far from size one."""
+        of_matrices, of_arrays = self.largest()
+        if is_wild(of_matrices).any():
+            return None
+        return np.column_stack([of_arrays[self.queries], self.roots_and_skips])
+
+
+# What is found once of a network; the sizes of its weights are measured every time.
+_KNOWN: WeakKeyDictionary[Network, _Layers | None] = WeakKeyDictionary()
+
+
+def _layers(A: Float64, net: Network) -> _Layers | None:
+    if net not in _KNOWN:
+        _KNOWN[net] = _layers_of(A, net)
+    return _KNOWN[net]
+
+
+def _layers_of(A: Float64, net: Network) -> _Layers | None:
+    layers, attentions = [layer[0] for layer in net.sublayers if len(layer) == 1], net.attentions
     plain = all(s.before is None and s.after is None and isinstance(s.map, Attention) for s in layers)
-    if not plain or len(heads) != 1 or any(mask is not None for mask in masks.values()):
+    if len(layers) != net.layers or not layers or not plain or len({a.heads for a in attentions}) != 1:
         return None
-    if not all(_is_plain(attention) and _fits(attention, X) for attention in net.attentions):
+    if not all(_is_plain(attention) for attention in attentions):
         return None
-    sizes = sizes_of(A, net)
-    if is_wild(np.concatenate([to_numpy(size).ravel() for size in sizes.values()])).any():
-        return None
-    return [
-        _record(attention, sizes, sublayer.skip) for attention, sublayer in zip(net.attentions, layers, strict=True)
-    ]
+    arrays = tuple((a.query, a.value, a.key_bias, a.bias) for a in attentions)
+    numbers = [(math.log(a.d_qk) / 2, float(s.skip)) for a, s in zip(attentions, layers, strict=True)]
+    names = [name for a in attentions for name in matrices_of(a)]
+    return _Layers(
+        arrays,
+        np.array(numbers),
+        A.measuring([array for a in attentions for array in matrices_of(a).values()]),
+        {a.query.shape[1:-2]: a for a in attentions},
+        [k for k, name in enumerate(names) if name == "query"],
+        any(a.mask is not None for a in attentions),
+    )
 
 
 def _is_plain(attention: Attention) -> bool:
@@ -149,18 +181,13 @@ def _is_plain(attention: Attention) -> bool:
     return all(part is None for part in factored) and all(a is None or a.flags.c_contiguous for a in arrays)
 
 
-def _record(attention: Attention, sizes: Sizes, skip: float) -> Record:
-    weights = attention.query, attention.value, attention.key_bias, attention.bias
-    return (*weights, float(sizes[id(attention), "query"].max()), math.log(attention.d_qk) / 2, float(skip))
-
-
-def _given(A: Float64, tokens: Tokens) -> tuple[Array, Array, Floats | tuple[float, ...]]:
+def _given(tokens: Tokens) -> tuple[Array, Array, Floats | tuple[float, ...]]:
     sigma, batch = tokens.log_residual, tokens.residual.shape[:-2]
     units = [tokens.log_center, sigma.mantissa, sigma.exponent, np.asarray(tokens.lost_bits)]
-    arrays = A.xp.ascontiguousarray(tokens.center), A.xp.ascontiguousarray(tokens.residual)
+    x, R = (a if a.flags.c_contiguous else a.copy() for a in (tokens.center, tokens.residual))
     if not batch:
-        return *arrays, tuple(a.item() for a in units)
-    return *arrays, np.stack([np.broadcast_to(to_numpy(a), (*batch, 1, 1))[:, 0, 0] for a in units], axis=-1)
+        return x, R, tuple([a.item() for a in units])
+    return x, R, np.stack([np.broadcast_to(to_numpy(a), (*batch, 1, 1))[:, 0, 0] for a in units], axis=-1)
 
 
 def _tokens(run: Run) -> Tokens:

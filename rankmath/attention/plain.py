@@ -8,7 +8,7 @@ from functools import partial, reduce
 from typing import TypeAlias
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_cupy_array
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import Arithmetic
@@ -25,11 +25,11 @@ from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_
 Head: TypeAlias = int | slice
 
 
-def check_input(net: Network, X: ArrayLike) -> Array:
-    """X as a float64 array (..., n, d) that fits the network."""
+def check_input(net: Network, X: ArrayLike, *, look: bool = True) -> Array:
+    """X as a float64 array (..., n, d) that fits the network; without `look` entries on a GPU may be anything."""
     if not isinstance(net, Network):
         raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
-    X = as_array("X", X, min_ndim=2, shape=(None, net.dim))
+    X = as_array("X", X, min_ndim=2, shape=(None, net.dim), look=look or not is_cupy_array(X))
     same_library(X=X, W=net.weights)
     n = int(X.shape[-2])
     for attention in net.attentions:
@@ -78,7 +78,7 @@ def forward(net: Network, X: ArrayLike, *, backend: Backend | None = None, memor
     >>> forward(net, net.random_input(seed=1)).shape
     (4, 3)
     """
-    X = check_input(net, X)
+    X = check_input(net, X, look=backend is not None)
     if backend is not None:
         net, X = on_backend(backend, net, X)
     A = Float64(X, memory=None if memory is None else as_count("memory", memory))
@@ -86,6 +86,7 @@ def forward(net: Network, X: ArrayLike, *, backend: Backend | None = None, memor
         made = forward_on_gpu(A, net, X)
         if made is not None:
             return made
+        X = check_input(net, X)
     masks = net.masks_for(int(X.shape[-2]))
     for sublayer in (s for layer in net.sublayers for s in layer):
         X = apply_sublayer(A, sublayer, X, masks)

@@ -50,6 +50,16 @@ class Weights:
             and all(a.flags.c_contiguous for a in (head.query, head.value, *(array for array, _ in added)))
         )
 
+    @cached_property
+    def arrays(self) -> tuple[tuple[Array, Array, Array | None, Array | None]]:
+        """Query, value, key bias and bias of plain weights, as the kernels of a GPU take them."""
+        biases = [None if bias is None else bias[0] for bias in (self.heads[0].key_bias, self.bias)]
+        return ((self.heads[0].query, self.heads[0].value, biases[0], biases[1]),)
+
+    @cached_property
+    def log_root(self) -> float:
+        return math.log(self.attention.d_qk) / 2
+
 
 #: The largest entries of each array of each attention, by its id and the array's name.
 Sizes: TypeAlias = dict[tuple[int, str], Array]
@@ -57,11 +67,11 @@ Sizes: TypeAlias = dict[tuple[int, str], Array]
 
 def sizes_of(A: System, net: Network) -> Sizes:
     """The sizes of all weights of a network: from a GPU in one transfer."""
-    named = {(id(a), name): array for a in net.attentions for name, array in _arrays(a).items()}
+    named = {(id(a), name): array for a in net.attentions for name, array in matrices_of(a).items()}
     return {} if A.unbounded else dict(zip(named, A.sizes(list(named.values())), strict=True))
 
 
-def _arrays(attention: Attention) -> dict[str, Array]:
+def matrices_of(attention: Attention) -> dict[str, Array]:
     """All arrays as matrices: biases are columns and rows."""
     names = ("query", "key", "value", "output", "key_bias", "bias")
     arrays = {name: getattr(attention, name) for name in names if getattr(attention, name) is not None}
@@ -80,7 +90,7 @@ def weights_of(
     `stacked` heads have one leading axis, before as many as the tokens have for their batch.
     """
     missing = batch_axes - (attention.query.ndim - 3) if stacked else 0
-    arrays = _arrays(attention)
+    arrays = matrices_of(attention)
     known: dict[str, Array] = {}
     if not A.unbounded:
         known = {name: (sizes or {}).get((id(attention), name)) for name in arrays}

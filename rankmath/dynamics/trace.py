@@ -254,7 +254,7 @@ def trace(
     >>> bool(b.log_residual_upper[40] < -1e17)  # proved
     True
     """
-    X = check_input(net, X)
+    X = check_input(net, X, look=backend is not None)
     if backend is not None:
         net, X = on_backend(backend, net, X)
     as_choice("norm", norm, RESIDUAL_NORMS)
@@ -286,6 +286,7 @@ def _trace_float(net: Network, X: Array, norm: ResidualNorm, memory: int | None)
         made = layers_on_gpu(A, net, X)
         if made is not None:
             return _trace_of_rows(net, *made)
+    X = check_input(net, X) if A.on_gpu else X
     units: list[tuple[LogScale, ...]] = []
     found, lost = [], []
     for tokens in layers_centred(A, net, X):

@@ -64,8 +64,8 @@ class HostPlan(cuda_layer.Plan):
     def address(self, a: Any) -> int:
         return int(a.ctypes.data)
 
-    def send(self) -> None:
-        self.told.view(np.uint64)[:] = self.words
+    def send(self, words: Any) -> None:
+        self.told.view(np.uint64)[:] = words
 
     def launch(self, name: str, blocks: tuple[int, ...], threads: int, start: int | None = None) -> None:
         assert cuda_layer.memory_of(name) <= 8 << 15
@@ -86,8 +86,8 @@ class HostPlan(cuda_layer.Plan):
     def wait(self) -> None:
         assert not np.isnan(self.report.reshape(-1, 9)[:, 3:]).any()
 
-    def step(self, part: cuda_layer.Part) -> None:
-        self.launch_all(part)
+    def step(self, part: cuda_layer.Part, *, tell: bool) -> None:
+        self.launch_all(part, tell)
 
 
 @pytest.fixture(scope="module")
