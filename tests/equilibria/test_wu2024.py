@@ -23,6 +23,7 @@ from rankmath.equilibria.wu2024 import (
     stable_causal_example,
     two_token_example,
 )
+from rankmath.linalg.masks import Mask
 
 
 def spectrum(equilibrium):
@@ -96,6 +97,33 @@ def test_an_entry_off_is_no_equilibrium():
     bad = sp.Matrix(good.X)
     bad[2, 1] += sp.Rational(1, 10**6)
     assert not replace(good, X=sp.ImmutableMatrix(bad)).is_equilibrium()
+
+
+def test_each_condition_of_an_equilibrium_is_asked_for():
+    """Tokens that see themselves alone, A = I: one condition fails, for one token, and the others hold."""
+    one, two = sp.Integer(1), sp.Integer(2)
+    good = replace(
+        shift_equilibrium(2, 2, 2, 5),
+        X=sp.ImmutableMatrix(sp.eye(2)),
+        W_V=sp.ImmutableMatrix(sp.diag(1, 2)),
+        mask=Mask(np.eye(2, dtype=bool)),
+        scales=(one, two),
+    )
+    assert good.is_equilibrium()
+    for turned in (0, 1):  # a token that a layer sends to its negative, or to zero, does not rest
+        for factor in (-1, 0):
+            D = [factor if i == turned else 1 for i in range(2)]
+            scales = tuple(sp.Integer(x * y) for x, y in zip(D, (1, 2), strict=True))
+            assert not replace(good, W_V=sp.ImmutableMatrix(sp.diag(*scales)), scales=scales).is_equilibrium()
+        X = sp.diag(*(two if i == turned else one for i in range(2)))
+        assert not replace(good, X=sp.ImmutableMatrix(X)).is_equilibrium()  # D X = A X W_V still
+        assert not replace(
+            good, scales=tuple(x + (i == turned) for i, x in enumerate(good.scales))
+        ).is_equilibrium()
+        W_QK = sp.zeros(2, 2)
+        W_QK[turned, 1] = 1
+        with pytest.raises(ValueError, match="^W_QK: "):
+            replace(good, W_QK=sp.ImmutableMatrix(W_QK)).is_equilibrium()
 
 
 def test_sixteen_tokens_have_a_minor_that_floats_cannot_see():
