@@ -122,7 +122,7 @@ def test_each_condition_of_an_equilibrium_is_asked_for():
         ).is_equilibrium()
         W_QK = sp.zeros(2, 2)
         W_QK[turned, 1] = 1
-        with pytest.raises(ValueError, match="^W_QK: "):
+        with pytest.raises(ValueError, match=r"^W_QK: "):
             replace(good, W_QK=sp.ImmutableMatrix(W_QK)).is_equilibrium()
 
 
