@@ -142,6 +142,13 @@ def test_parts_and_exact_zeros():
     assert A.certainly_zero(x).sum() == 1
     assert A.nonzero(x).array()[1, 2] == 1
     assert A.nonzero(x).array()[0, 0].overlaps(a[0, 0])
+    doubtful = np.array([[arb(0, 1), arb(1, 1), arb(0), arb(-1, 2), arb(1e-300, 1e-301)]], dtype=object)
+    for B, held in ((A, BallMatrix.of(doubtful)), (Balls(), doubtful)):
+        # What may be zero and need not be stays what it is: its reciprocal is unknown, not one.
+        kept = B.array(B.nonzero(held))[0]
+        assert [bool(y.contains(0)) for y in kept] == [True, True, False, True, False]
+        assert B.certainly_zero(held).tolist() == [[False, False, True, False, False]]
+        assert B.certainly_positive(held).tolist() == [[False, False, False, False, True]]
     assert (0 * x).array().tolist() == [[0] * 4] * 3
     assert A.asarray(x) is x
     assert A.asarray(2.5) == arb(2.5)

@@ -53,6 +53,20 @@ def test_beyond_a_double_only_the_logarithm_is_left():
     assert of(1.0).times(2.0**20).to_float()[0, 0] == 2.0**20
 
 
+@pytest.mark.parametrize("factor", [3.0, 2.0, 1000.0])
+def test_ratios_are_kept_where_the_exponent_takes_over(factor):
+    """σ' = factor·σ through every handover, and back: also far apart, as long as a double holds the ratio."""
+    before = [of(-1.0)]
+    for _ in range(1400):
+        after = before[-1].times(factor)
+        assert after.ratio(before[-1])[0, 0] == pytest.approx(factor, rel=1e-14)
+        assert before[-1].ratio(after)[0, 0] == pytest.approx(1 / factor, rel=1e-14)
+        moved = before[-1].moved(factor, 0.0)
+        assert (moved.mantissa, moved.exponent) == (after.mantissa, after.exponent)
+        before.append(after)
+    assert before[-1].ratio(before[-11])[0, 0] == pytest.approx(factor**10, rel=1e-13)
+
+
 def test_log_minus_is_undefined_from_zero_on():
     assert math.isnan(of(0.0).log_minus()[0, 0])
     assert math.isnan(of(2.0).log_minus()[0, 0])

@@ -73,6 +73,33 @@ def test_the_centers_of_the_named_masks(n):
     assert Mask.key_padding(n, np.arange(n) < 1).centers == (0,)
 
 
+@pytest.mark.parametrize("n", range(4, 9))
+def test_to_see_all_is_not_to_be_seen_by_all(n):
+    """A path along which news travels n − 1 steps, whose last token sees everyone; and the same turned round."""
+    allowed = Mask.unidirectional_window(n).allowed.copy()
+    allowed[-1] = True
+    seeing, seen = Mask(allowed), Mask(allowed.T)
+    assert (seeing.radius, seeing.centers) == (n - 2, (0,))
+    assert (seen.radius, seen.centers) == (1, (n - 1,))
+    assert seeing.steps == n - 2
+    assert seeing.seen_by_all is None
+    assert np.array_equal(seen.seen_by_all, np.arange(n) == n - 1)
+    assert seeing.common_support is None
+    assert seen.common_support is None
+
+
+def test_tokens_seen_by_all_and_supports_that_all_share():
+    for mask, seen in ((Mask.causal(4), [0]), (Mask.star(4, 2), [2]), (Mask.complete(3), [0, 1, 2])):
+        assert np.flatnonzero(mask.seen_by_all).tolist() == seen
+    assert Mask.window(5, 1).seen_by_all is None
+    for odd in range(3):  # one row that differs, wherever it stands
+        allowed = np.ones((3, 3), dtype=bool)
+        allowed[odd, 0] = False
+        assert Mask(allowed).common_support is None
+        assert not Mask(allowed).is_complete
+        assert Mask(allowed).has_self_loops == (odd != 0)
+
+
 def test_no_center_means_an_infinite_radius():
     isolated = Mask(np.eye(3, dtype=bool))
     assert isolated.centers == ()

@@ -21,6 +21,7 @@ from rankmath.linalg.stochastic import (
     hilbert_distance,
     is_row_stochastic,
     oscillation,
+    stationary,
     total_variation,
 )
 
@@ -75,6 +76,40 @@ def test_tolerance_is_the_distance_of_a_row_sum_from_one():
     assert is_row_stochastic(np.array([[0.5, 0.5 + 2.0**-20]]), tolerance=2.0**-20)
     assert not is_row_stochastic(np.array([[0.5, 0.5 + 2.0**-20]]), tolerance=2.0**-21)
     assert not is_row_stochastic(np.array([[-(2.0**-20), 1.0]]), tolerance=2.0**-21)
+
+
+@pytest.mark.parametrize("off", [Fraction(1, 1024), Fraction(-1, 1024)])
+@pytest.mark.parametrize("row", [0, 1])
+def test_rows_miss_one_on_either_side(off, row):
+    """Too much or too little, in any row, exact or in doubles: allowed from a tolerance of the distance on."""
+    exact = [[Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 4), Fraction(3, 4)]]
+    exact[row][1] += off
+    for P in (exact, np.array(exact, dtype=float)):
+        assert not is_row_stochastic(P)
+        assert not is_row_stochastic(P, tolerance=0)
+        assert not is_row_stochastic(P, tolerance=1 / 1025)
+        assert is_row_stochastic(P, tolerance=1 / 1024)
+    below = [[Fraction(1), Fraction(0)], [Fraction(1), Fraction(0)]]
+    below[row] = [1 + abs(off), -abs(off)]
+    for P in (below, np.array(below, dtype=float)):
+        assert not is_row_stochastic(P)
+        assert not is_row_stochastic(P, tolerance=1 / 1025)
+        assert is_row_stochastic(P, tolerance=1 / 1024)
+
+
+@settings(max_examples=20)
+@given(st.integers(2, 4).flatmap(rational_stochastic))
+def test_a_stationary_distribution_is_on_the_left_and_sums_to_one(P):
+    P = [[(x + Fraction(1, len(P))) / 2 for x in row] for row in P]  # positive: there is one
+    pi = stationary(P)
+    assert exact_product([pi], P) == [pi]
+    assert sum(pi) == 1
+    assert stationary([[Fraction(0), Fraction(1)], [Fraction(1, 3), Fraction(2, 3)]]) == [
+        Fraction(1, 4),
+        Fraction(3, 4),
+    ]
+    with pytest.raises(ValueError, match="several"):
+        stationary([[1, 0], [0, 1]])
 
 
 @given(float_stochastic(4, 3), arrays(np.float64, 3, elements=st.floats(-100, 100)))
@@ -150,7 +185,8 @@ def test_hilbert_distance_keeps_its_digits_when_the_vectors_nearly_agree():
 
 def test_hilbert_distance_at_zeros_and_at_the_ends_of_the_range():
     assert hilbert_distance([1.0, 0.0, 2.0], [2.0, 0.0, 4.0]) == 0
-    assert hilbert_distance([1.0, 0.0], [1.0, 1.0]) == math.inf
+    assert hilbert_distance([1.0, 0.0], [1.0, 1.0]) == hilbert_distance([1.0, 1.0], [1.0, 0.0]) == math.inf
+    assert hilbert_distance([0.0, 1.0, 1.0], [1.0, 1.0, 0.0]) == math.inf
     assert hilbert_distance([1.0, 0.0], [0.0, 1.0]) == math.inf
     widest = math.log(1e308) - math.log(5e-324)
     assert math.isclose(hilbert_distance([5e-324, 1e308], [1.0, 1.0]), widest, rel_tol=1e-15)
