@@ -41,6 +41,8 @@ _COMPILED_WIDTH = 16
 _COMPILED_MAP = 2**10
 # Logits up to this size need no largest one taken off them.
 _LARGEST_LOGIT = 600.0
+# Products of many small matrices that lie side by side add up to so many terms.
+_FEW_TERMS = 16
 # Multiplications of a product from which its rows are shared among our threads.
 _SHARED_PRODUCT = 2**24
 # Above this size max and −min beat max of a temporary abs(a).
@@ -174,6 +176,9 @@ class Float64:
             return self.xp.matmul(a.reshape(-1, a.shape[2]), b).reshape(*a.shape[:2], b.shape[1])
         if self._numpy and a.ndim == b.ndim == 2 and a.size * b.shape[1] >= _SHARED_PRODUCT:
             return self._shared_product(a, b)
+        few = self._numpy and a.shape[-1] <= _FEW_TERMS and max(a.ndim, b.ndim) > 2
+        if few and all(x.ndim == 2 or side_by_side(x) for x in (a, b)):
+            return _product_of_many(a, b)
         return self.xp.matmul(a, b)
 
     def _shared_product(self, a: Array, b: Array) -> Array:
@@ -489,6 +494,8 @@ class Float64:
         if scores.ndim == rows.ndim == 2:
             place = int(xp.argmax(scores))
             return rows[place : place + 1, :]
+        if self._numpy and side_by_side(scores) and side_by_side(rows):
+            return _row_of_many(scores, rows)
         lead = scores.shape[:-2]
         index = xp.argmax(scores, axis=-2, keepdims=True)
         rows = xp.broadcast_to(rows, (*lead, *rows.shape[-2:]))
@@ -537,6 +544,39 @@ class Float64:
     def vanishes(self, a: Array, size: Array) -> Array:
         """Whether `a`, a difference of numbers of the given size, is zero to rounding."""
         return a <= 2.0**-48 * size
+
+
+# -- many small matrices ------------------------------------------------------------------------------------
+
+
+def many(a: Array, axis: int) -> Array:
+    """The same array with the matrices of a batch (along `axis`) side by side in memory, so that NumPy's loops run
+    over all of them and not over a few rows; what is computed from it entry by entry, or reduced, is as well."""
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(a, axis, -1)), -1, axis)
+
+
+def side_by_side(a: Array) -> bool:
+    """Whether `many` has laid it out, (..., batch, n, d)."""
+    laid = isinstance(a, np.ndarray) and a.ndim > 2 and a.shape[-3] > 1
+    return bool(laid and a.strides[-3] == a.itemsize)
+
+
+def _product_of_many(a: Floats, b: Floats) -> Floats:
+    out = a[..., :1] * b[..., :1, :]
+    part = np.empty_like(out)
+    for k in range(1, a.shape[-1]):
+        out += np.multiply(a[..., k : k + 1], b[..., k : k + 1, :], out=part)
+    return out
+
+
+def _row_of_many(scores: Floats, rows: Floats) -> Floats:
+    best, found = scores[..., :1, :].copy(), rows[..., :1, :] + 0.0 * scores[..., :1, :1]
+    for i in range(1, scores.shape[-2]):
+        score = scores[..., i : i + 1, :]
+        better = score > best
+        np.copyto(best, score, where=better)
+        np.copyto(found, rows[..., i : i + 1, :], where=better)
+    return found
 
 
 @cache

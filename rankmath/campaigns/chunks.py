@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from rankmath.arithmetic.float64 import Float64
 from rankmath.campaigns.exact_json import encode
-from rankmath.campaigns.tally import Tally, looked_at
+from rankmath.campaigns.tally import Tally, cleared, looked_at_all
 from rankmath.campaigns.work import Tell
 from rankmath.claims import statement as registered
 from rankmath.claims import statements_in
@@ -28,12 +28,15 @@ from rankmath.search.uphill import uphill
 from rankmath.validation import InvalidArgument, Json
 from rankmath.verification.draws import ALL_TOKENS, networks
 from rankmath.verification.instance import Instance, NetworkInstance
-from rankmath.verification.judge import judge
+from rankmath.verification.judge import Verdicts, judge
 from rankmath.verification.statement import Draw, Statement
 from rankmath.verification.verdict import Outcome, Verdict
 
 #: Bins of log₁₀(lhs/rhs): below the first edge, half a decade each, and from the last edge up to 0.
 HISTOGRAM_EDGES: tuple[float, ...] = tuple(-12 + k / 2 for k in range(24))
+
+# Batches of so many instances in all are held, and looked at together where they are alike.
+_TOGETHER = 5000
 
 # The precision of balls is a setting of the whole process; a Dask worker may have several threads.
 _ONE_AT_A_TIME = threading.Lock()
@@ -179,8 +182,10 @@ def run_chunk(chunk: Chunk) -> Findings:
         statement = load_statement(chunk.key, chunk.file, chunk.recipe.digest)
         tally = _Tally(statement, keep=chunk.recipe.keep)
         wanted = _to_certify(chunk)
-        for start, batch in _batches(chunk, draws_for(statement, chunk.recipe.sizes)):
-            tally.take_all(start, batch, {position - start for position in wanted})
+        drawing = _batches(chunk, draws_for(statement, chunk.recipe.sizes))
+        while some := list(islice(drawing, max(1, _TOGETHER // chunk.recipe.batch))):
+            for (start, batch), found in zip(some, looked_at_all(statement, [b for _, b in some]), strict=True):
+                tally.take_all(start, batch, found, {position - start for position in wanted})
         drawn = tally.instances
         if chunk.recipe.search > 0 and not statement.exact:
             tally.climb(chunk)
@@ -258,9 +263,9 @@ class _Tally(Tally):
         if why:
             self.records[position] = (why, batch, i, verdict)
 
-    def take_all(self, start: int, batch: Instance, wanted: Set[int]) -> None:
+    def take_all(self, start: int, batch: Instance, found: Verdicts | None, wanted: Set[int]) -> None:
         """A batch whose first place is `start`: what is clear in float64 at once, the others one by one."""
-        found, clear = looked_at(self.statement, batch, wanted, Float64(np.zeros(1)))
+        clear = np.zeros(len(batch), dtype=bool) if found is None else cleared(found, wanted)
         if found is not None and (best := self.count_clear(found, clear)) is not None:
             self.tightest = (start + best, batch, best, found[best])
         for i in np.flatnonzero(~clear).tolist():

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.verification.instance import Instance
+from rankmath.verification.instance import Instance, alike, together
 from rankmath.verification.judge import Verdicts, verdicts
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict
@@ -24,9 +24,35 @@ def looked_at(
     if statement.exact:
         return None, np.zeros(len(batch), dtype=bool)
     found = verdicts(statement, A, batch, len(batch), "float64")
+    return found, cleared(found, wanted)
+
+
+def cleared(found: Verdicts, wanted: Set[int]) -> NDArray[np.bool_]:
+    """For which of a batch that is enough, as `looked_at` says."""
     clear = ~found.where(Outcome.VIOLATED, Outcome.UNDECIDED)
-    clear[[i for i in wanted if 0 <= i < len(batch)]] = False
-    return found, clear
+    clear[[i for i in wanted if 0 <= i < len(found)]] = False
+    return clear
+
+
+def looked_at_all(statement: Statement, batches: Sequence[Instance]) -> list[Verdicts | None]:
+    """What float64 says of each batch; those that are alike are looked at as one, which takes half the time."""
+    if statement.exact:
+        return [None for _ in batches]
+    groups: list[list[int]] = []
+    for place, batch in enumerate(batches):
+        group = next((group for group in groups if alike(batches[group[0]], batch)), None)
+        if group is None:
+            groups.append([place])
+        else:
+            group.append(place)
+    said: dict[int, Verdicts] = {}
+    for group in groups:
+        whole = batches[group[0]] if len(group) == 1 else together([batches[place] for place in group])
+        found = verdicts(statement, Float64(np.zeros(1)), whole, len(whole), "float64")
+        ends = np.cumsum([len(batches[place]) for place in group]).tolist()
+        for place, end in zip(group, ends, strict=True):
+            said[place] = found.part(slice(end - len(batches[place]), end))
+    return [said[place] for place in range(len(batches))]
 
 
 @dataclass(repr=False)

@@ -421,10 +421,15 @@ def _place(term: Item, parts: list[Code], subject: Subject, names: Names) -> lis
     """The indices of an array of a network: whole numbers for which it has one."""
     found = [part(subject, names) for part in parts]
     ends = [_end(subject, "l") + (term.array == "X"), _end(subject, "h")]
-    if all(0 <= x < end and x == int(x) for x, end in zip(found, ends, strict=False)):
-        return [int(x) for x in found]
+    places = list(map(int, found))
+    if all(map(_within, found, places, ends)):
+        return places
     place = f"{term.array}[{', '.join(map(str, found))}]"
     raise NoSuchPlace(f"{term}: no {place} in a network of {ends[1]} heads and {_end(subject, 'l')} layers")
+
+
+def _within(x: Scalar, place: int, end: int) -> bool:
+    return bool(0 <= place < end and x == place)
 
 
 def _reduced(kind: str, parts: list[Scalar], numbers: Numbers) -> Scalar:

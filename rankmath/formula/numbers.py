@@ -22,11 +22,12 @@ Floats: TypeAlias = NDArray[np.float64]
 
 # Below this argument log tanh(e^y) = y − e^{2y}/3 to the last bit.
 _SMALL_LOG = -10.0
+_NOTHING = np.asarray(0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Signed:
-    """sign · e^log, entry by entry; zero has sign 0 and log −∞."""
+    """sign · e^log, entry by entry; zero has sign 0 and log −∞. `top` is `log` itself if nothing was added up."""
 
     sign: Floats
     log: Floats
@@ -58,6 +59,13 @@ class Signed:
             log = _long_log(size)
         return cls(np.asarray(1.0 if value > 0 else -1.0), np.asarray(log), np.asarray(log))
 
+    def __getitem__(self, place: tuple[int, ...]) -> Signed:
+        """One of many, or a batch of them; what is `log` itself stays so."""
+        log = np.asarray(self.log[place])
+        return Signed(
+            np.asarray(self.sign[place]), log, log if self.top is self.log else np.asarray(self.top[place])
+        )
+
     def floats(self) -> Floats:
         """The numbers as doubles; ±inf and 0 beyond their range."""
         with np.errstate(over="ignore"):
@@ -87,16 +95,18 @@ class Signed:
 
     def __mul__(self, other: Signed) -> Signed:
         with np.errstate(invalid="ignore"):
-            log = _sum_of_logs(self.log, other.log, self.sign * other.sign)
-            top = np.maximum(log, np.maximum(_sum(self.top, other.log), _sum(self.log, other.top)))
-        return Signed(self.sign * other.sign, log, top)
+            sign = self.sign * other.sign
+            top = log = _sum_of_logs(self.log, other.log, sign)
+            if not (self.top is self.log and other.top is other.log):
+                top = np.maximum(log, np.maximum(_sum(self.top, other.log), _sum(self.log, other.top)))
+        return Signed(sign, log, top)
 
     def __truediv__(self, other: Signed) -> Signed:
         with np.errstate(invalid="ignore"):
             zero = other.sign == 0
             log = np.where(zero, np.nan, np.where(self.sign == 0, -np.inf, self.log - other.log))
             loss = np.maximum(_gap(self), _gap(other))
-        return Signed(self.sign * other.sign, log, log + loss)
+        return Signed(self.sign * other.sign, log, _above(log, loss))
 
     def power(self, exponent: Fraction) -> Signed:
         """self^exponent; a whole exponent may be huge, another one takes a base that is not negative."""
@@ -110,7 +120,7 @@ class Signed:
             odd = exponent.denominator == 1 and exponent.numerator % 2 == 1
             sign = self.sign if odd else np.abs(self.sign)
             # A root of noise is noise: no power below 1 makes up for digits that cancelled.
-            return Signed(sign, log, log + min(max(abs(k), 1.0), 1e300) * _gap(self))
+            return Signed(sign, log, _above(log, min(max(abs(k), 1.0), 1e300) * _gap(self)))
 
     def sqrt(self) -> Signed:
         return self.power(Fraction(1, 2))
@@ -129,7 +139,8 @@ class Signed:
             return Signed(np.sign(value), size, np.maximum(size, np.maximum(_gap(self), 0.0)))
 
     def tanh(self) -> Signed:
-        return Signed(self.sign, _log_tanh(self.log), _log_tanh(self.log) + _gap(self))
+        log = _log_tanh(self.log)
+        return Signed(self.sign, log, _above(log, _gap(self)))
 
     def tanhc(self) -> Signed:
         """tanh(x)/x, 1 at 0."""
@@ -168,8 +179,14 @@ def _choose(first: NDArray[np.bool_], a: Signed, b: Signed) -> Signed:
 
 def _gap(x: Signed) -> Floats:
     """log of how much larger a summand of x was than x itself."""
+    if x.top is x.log:
+        return _NOTHING
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(x.sign == 0, 0.0, x.top - x.log))
+
+
+def _above(log: Floats, gap: Floats) -> Floats:
+    return log if gap.ndim == 0 and gap == 0 else log + gap
 
 
 def _sum(a: Floats, b: Floats) -> Floats:

@@ -6,6 +6,7 @@ and a residual's enclosure runs from its dual to its primal bound, so that a ver
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -16,7 +17,7 @@ from rankmath.arithmetic.protocol import System
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import predicate, quantity
 from rankmath.formula.numbers import Signed
-from rankmath.formula.run import Run, exponent, scalar_function, unbox
+from rankmath.formula.run import Run, scalar_function, unbox
 from rankmath.linalg import norms
 from rankmath.linalg.residuals import ResidualNorm
 from rankmath.model.network import LIPSCHITZ
@@ -52,7 +53,10 @@ def _barred(letter: str, center: str) -> str:
 )
 def diameter(run: Run, X: tuple[str, int], p: str) -> Scalar:
     """largest ℓ_p distance of two tokens"""
-    return run.from_log(run.log_diameter(X[1], exponent(p)))
+    key = ("diameter", X[1], run.exponent(p))
+    if key not in run.memory:
+        run.memory[key] = run.from_log(run.log_diameter(X[1], run.exponent(p)))
+    return run.memory[key]
 
 
 @quantity(
@@ -103,7 +107,6 @@ def stable_rank(run: Run, X: tuple[str, int]) -> Scalar:
 def norm(run: Run, M: tuple[str, int, int], p: str) -> Scalar:
     """norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum), max
     (largest absolute entry), frobenius, composite (printed 1,∞: the root of the product of 1 and inf)"""
-    A, matrix = run.A, _matrix(run, M)
     measure = {
         "1": norms.norm_one,
         "2": norms.spectral,
@@ -112,7 +115,19 @@ def norm(run: Run, M: tuple[str, int, int], p: str) -> Scalar:
         "frobenius": norms.frobenius,
         "composite": norms.composite,
     }[p]
-    return run.number(measure(matrix, A))
+    if M[0] in ("W", "W_QK"):
+        return _of_weight(run, M, p, measure)
+    return run.number(measure(_matrix(run, M), run.A))
+
+
+def _of_weight(run: Run, W: Place, name: str, measure: Callable[[Array, System], Array]) -> Scalar:
+    """A size of one weight; in float64 those of all layers and heads are taken together."""
+    alone = run.A.unbounded
+    key = ("size", *(W if alone else W[:1]), name)
+    if key not in run.memory:
+        weight = run.weight(*W) if alone else run.net.W_QK if W[0] == "W_QK" else run.net.W
+        run.memory[key] = run.number(measure(weight, run.A))
+    return run.memory[key] if alone else run.memory[key][W[1:]]
 
 
 def _matrix(run: Run, M: tuple[str, int, int] | tuple[str, int]) -> Array:
@@ -136,7 +151,7 @@ def operator_norm(run: Run, W: Place, p: str) -> Scalar:
     """norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column
     sum for
     p = inf, the spectral norm for p = 2"""
-    return norm(run, W, {"1": "inf", "inf": "1", "2": "2"}[p])
+    return norm(run, W, {1: "inf", math.inf: "1", 2: "2"}[run.exponent(p)])
 
 
 @quantity(
@@ -147,7 +162,8 @@ def operator_norm(run: Run, W: Place, p: str) -> Scalar:
 )
 def form_norm(run: Run, W: Place, p: str) -> Scalar:
     """sup |uWvᵀ| over the unit ball of ℓ_p (p = inf and d > 12: the sum of |W_ij|, which is larger)"""
-    return run.number(norms.bilinear_norm(run.weight(*W), exponent(p), run.A).value)
+    q = run.exponent(p)
+    return _of_weight(run, W, f"form {q}", lambda M, A: norms.bilinear_norm(M, q, A).value)
 
 
 @quantity("least_singular(W: weight)", latex=r"\sigma_{{\min}}({0})", example="least_singular(W[0, 0]) >= 0")

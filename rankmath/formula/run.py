@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.arithmetic.float64 import Float64, many, to_numpy
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.maps import norm_step
@@ -34,6 +34,8 @@ from rankmath.linalg.residuals import ResidualNorm, value_and_center
 from rankmath.model.network import Network
 from rankmath.validation import Array, Number
 
+# So many networks of at most so many tokens and dimensions lie side by side in memory.
+_MANY, _SMALL = 128, 16
 # Logarithms of logits beyond this are cut: the softmax is saturated either way.
 _LARGEST_LOG = 300.0
 
@@ -46,6 +48,9 @@ class Run:
 
     def __init__(self, A: System, net: Network, X: Array) -> None:
         # The arithmetic of a batch is that of its arrays.
+        small = X.ndim == 3 and len(X) >= _MANY and max(X.shape[1:]) <= _SMALL
+        if small and not A.unbounded and net.batch_shape and net.is_one_line:
+            net, X = net.laid_out(many), many(X, 0)
         self.A: Any = A if A.unbounded else Float64(X)
         self.net, self.X = net, X
         self.numbers: Numbers = NUMBERS[A.name]
@@ -154,6 +159,10 @@ class Run:
             return first
         second = A.asarray(right[layer, head])
         return A.matmul(first, A.transpose(second) if array == "W_QK" else second)
+
+    def exponent(self, p: str) -> float:
+        """p as a number; on a line all ℓ_p are one, and only the first is worked out."""
+        return 1 if self.net.dim == 1 else exponent(p)
 
     @property
     def root(self) -> Array:

@@ -51,7 +51,8 @@ __all__ = ["LIPSCHITZ", "MLP", "Attention", "LayerNorm", "Network", "Sublayer"]
 T = TypeVar("T")
 MapLike: TypeAlias = MLP | Sequence[MLP | None] | Activation | None
 # Arrays stacked over the layers; `Network.stack` gives them a batch axis before their matrix or vector axes.
-_STACKS = ("query", "key", "value", "output", "key_bias", "bias")
+_BATCH_AXIS = {"query": 2, "key": 2, "value": 2, "output": 2, "key_bias": 2, "bias": 1}
+_STACKS = tuple(_BATCH_AXIS)
 # The names of the one-line form beside d_qk, and what they are unless given.
 _MAKERS = "build networks with Network.from_arrays, from_qkvo, from_layers, random or load"
 _ABSENT: dict[str, Json] = {**dict.fromkeys(_STACKS), "skip": 0.0, "mlp": (), "norm": None, "mask": None}
@@ -326,7 +327,7 @@ class Network(Shows):
 
     @classmethod
     def stack(cls, nets: Sequence[Network]) -> Network:
-        """Many networks of one shape as one: weights (L, H, batch, d, d), for inputs (batch, n, d).
+        """Many networks of one shape, or stacks of them, as one: weights (L, H, batch, d, d), inputs (batch, n, d).
 
         Examples
         --------
@@ -338,28 +339,36 @@ class Network(Shows):
         if not nets or not all(isinstance(net, Network) for net in nets):
             raise InvalidArgument("nets: a non-empty sequence of networks is needed")
         first = nets[0]
-        stacked: dict[str, Array] = {}
         for name in _STACKS:
-            arrays = [getattr(net, name) for net in nets]
-            shapes = {None if a is None else tuple(a.shape) for a in arrays}
-            if len(shapes) > 1:
+            if len({net.outline[name] for net in nets}) > 1:
                 raise InvalidArgument(f"nets: {name} of different shapes given; all networks must have one shape")
-            axis = 1 if name == "bias" else 2
-            stacked[name] = None if arrays[0] is None else np.stack(arrays, axis=axis)
-        for net in nets:
-            switches = (net.d_qk, net.skip, net.mask, net.norm, net.mlp)
-            if switches != (first.d_qk, first.skip, first.mask, first.norm, first.mlp):
-                raise InvalidArgument("nets: different d_qk, skip, mask, norm or mlp given; all must share them")
+        if any(net.outline != first.outline for net in nets):
+            raise InvalidArgument("nets: different d_qk, skip, mask, norm or mlp given; all must share them")
+        join, stacked = np.concatenate if first.batch_shape else np.stack, {}
+        for name, axis in _BATCH_AXIS.items():
+            arrays = [getattr(net, name) for net in nets]
+            stacked[name] = None if arrays[0] is None else join(arrays, axis=axis)
         return first.replace(**stacked)
+
+    @property
+    def outline(self) -> dict[str, Json]:
+        """All but the numbers: the shapes of the arrays, without a stack's own axis, and the switches."""
+        found: dict[str, Json] = {name: getattr(self, name) for name in ("d_qk", "skip", "mask", "norm", "mlp")}
+        for name, axis in _BATCH_AXIS.items():
+            shape = getattr(getattr(self, name), "shape", None)
+            found[name] = shape if shape is None or not self.batch_shape else (*shape[:axis], *shape[axis + 1 :])
+        return found
 
     def member(self, index: int) -> Network:
         """One network of a stack."""
-        picked: dict[str, Array] = {}
-        for name in _STACKS:
-            array = getattr(self, name)
-            axis = 1 if name == "bias" else 2
-            picked[name] = None if array is None else array[(slice(None),) * axis + (index,)]
-        return self.replace(**picked)
+        return self.laid_out(lambda array, axis: array[(slice(None),) * axis + (index,)])
+
+    def laid_out(self, layout: Callable[[Array, int], Array]) -> Network:
+        """A stack with every array as `layout(array, its batch axis)` puts it."""
+        arrays = {name: getattr(self, name) for name in _STACKS}
+        return self.replace(
+            **{name: None if a is None else layout(a, _BATCH_AXIS[name]) for name, a in arrays.items()}
+        )
 
     # -- what it is --------------------------------------------------------------------------------------
 

@@ -91,11 +91,19 @@ class ArrayInstance:
 Instance = NetworkInstance | ArrayInstance
 
 
+def alike(a: Instance, b: Instance) -> bool:
+    """Whether two batches of networks can be one: numbers of one shape, and all else the same."""
+    if not (isinstance(a, NetworkInstance) and isinstance(b, NetworkInstance) and a.is_batch and b.is_batch):
+        return False
+    return a.X.shape[1:] == b.X.shape[1:] and bool(a.net.outline == b.net.outline)
+
+
 def together(instances: Sequence[Instance]) -> Instance:
-    """Instances of one shape as a batch."""
+    """Instances of one shape, or batches that are `alike`, as a batch."""
     first = instances[0]
     if isinstance(first, NetworkInstance):
         members = [member for member in instances if isinstance(member, NetworkInstance)]
-        return replace(first, net=Network.stack([m.net for m in members]), X=np.stack([m.X for m in members]))
+        join = np.concatenate if first.is_batch else np.stack
+        return replace(first, net=Network.stack([m.net for m in members]), X=join([m.X for m in members]))
     found = [member.arrays for member in instances if isinstance(member, ArrayInstance)]
     return replace(first, arrays={name: np.stack([m[name] for m in found]) for name in first.arrays}, is_batch=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -86,6 +86,11 @@ class Verdicts:
         """Which of them have one of these outcomes."""
         return np.isin(self.outcome, [_OUTCOMES.index(outcome) for outcome in outcomes])
 
+    def part(self, which: slice) -> Verdicts:
+        """Those of a part of the batch."""
+        columns = {name: getattr(self, name)[which] for name in ("outcome", "log_lhs", "log_rhs", "reason")}
+        return replace(self, **columns)
+
     def __len__(self) -> int:
         return len(self.outcome)
 
@@ -133,7 +138,7 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
         # The side that is reported: one that is violated, else one that is undecided, else the tightest.
         level = np.where(known.above, 2, np.where(known.below, 0, 1))
         # What is no number counts as 0, and infinities as what a double holds.
-        excess = np.clip(np.where(np.isnan(excess), 0.0, excess), -_LARGEST, _LARGEST)
+        excess = np.minimum(np.maximum(np.where(np.isnan(excess), 0.0, excess), -_LARGEST), _LARGEST)
         critical = (level > levels) | ((level == levels) & (excess > worst)) | np.isnan(lefts)
         for kept, new in ((lefts, known.log_left), (rights, known.log_right), (levels, level), (worst, excess)):
             np.copyto(kept, new, where=critical, casting="unsafe")
@@ -148,6 +153,8 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
         says = "this instance does not show it; the claim is that some does"
         say(outcomes == _VIOLATED, _UNDECIDED, lambda: says)
     for side in evaluation.hypotheses:
+        if side.truth is not None and side.truth.holds is True:
+            continue
         known = judged(side, size, numbers)
         shown = partial(words_of, side.formula)
         doubtful = ~known.below & ~known.above & (outcomes != _NOT_APPLICABLE)

@@ -17,8 +17,11 @@ from rankmath.campaigns.battery import judge
 from rankmath.campaigns.chunks import HISTOGRAM_EDGES, Chunk, Recipe, _to_certify, run_chunk
 from rankmath.campaigns.exact_json import decode
 from rankmath.campaigns.plan import Plan
+from rankmath.campaigns.tally import looked_at_all
 from rankmath.campaigns.work import attempt
 from rankmath.claims import statement, statements_in
+from rankmath.verification.draws import SMALL, moderate_tokens, networks
+from rankmath.verification.instance import alike
 from rankmath.verification.verdict import Outcome
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_statement.py"
@@ -32,6 +35,28 @@ def test_a_chunk_depends_on_nothing_that_ran_before_it() -> None:
     assert run_chunk(second) == alone
     assert run_chunk(replace(second, seed=1)) != alone
     assert run_chunk(first) != alone
+
+
+def test_batches_that_are_alike_are_looked_at_as_one() -> None:
+    rng, entry = np.random.default_rng(0), statement("own:diameter")
+    shapes = [SMALL[k] for k in (4, 3, 4, 3, 4)]
+    batches = [networks(moderate_tokens, shapes=(shape,))(rng, 90 + k) for k, shape in enumerate(shapes)]
+    assert alike(batches[0], batches[2])
+    assert not alike(batches[0], batches[1])
+    assert not alike(batches[0], networks(moderate_tokens, shapes=SMALL[4:5], skip=0.5)(rng, 90))
+    assert not alike(batches[0], networks(moderate_tokens, shapes=SMALL[4:5], biases=False)(rng, 90))
+    for batch, found in zip(batches, looked_at_all(entry, batches), strict=True):
+        assert found is not None
+        assert len(found) == len(batch)
+        alone = [judge(entry, batch.select(i), "float64") for i in range(len(batch))]
+        assert [v.outcome for v in found] == [v.outcome for v in alone]
+        for side in ("log_lhs", "log_rhs"):
+            expected = np.asarray([getattr(v, side) for v in alone])
+            assert np.allclose(getattr(found, side), expected, rtol=1e-11, atol=1e-11)
+        for i in (0, 40, 80):
+            ball = judge(entry, batch.select(i), "balls")
+            assert math.isclose(found[i].log_lhs, ball.log_lhs, rel_tol=1e-11, abs_tol=1e-11)
+            assert math.isclose(found[i].log_rhs, ball.log_rhs, rel_tol=1e-12, abs_tol=1e-12)
 
 
 @settings(max_examples=25)

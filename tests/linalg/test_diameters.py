@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from rankmath.arithmetic.float64 import many
 from rankmath.linalg import diameters
 from rankmath.linalg.diameters import diameter, mu
 
@@ -31,6 +32,18 @@ def all_pairs(X, p):
 @given(X=tokens)
 def test_diameter_is_the_largest_distance_of_a_pair(p, X):
     assert math.isclose(diameter(X, p), all_pairs(X, p), rel_tol=1e-14)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_tokens_of_many_networks_side_by_side(p):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 5, 3)) * 10.0 ** rng.uniform(-200, 200, (40, 1, 1))
+    X[0], X[1, 1:] = 7.0, X[1, :1]
+    wide = many(X, 0)
+    assert wide.strides != X.strides
+    assert (wide == X).all()
+    expected = [s * all_pairs(x / s, p) for x, s in zip(X, np.abs(X).max(axis=(1, 2)), strict=True)]
+    assert np.allclose(diameter(wide, p), expected, rtol=1e-14, atol=0)
 
 
 @pytest.mark.parametrize("p", EXPONENTS)

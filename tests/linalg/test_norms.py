@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from rankmath.arithmetic.balls import Balls, precision
+from rankmath.arithmetic.float64 import many, side_by_side
 from rankmath.linalg.norms import (
     SIGN_ENUMERATION_LIMIT,
     bilinear_norm,
@@ -176,3 +178,21 @@ def test_refusals(norm, A, message):
 def test_other_exponents_are_refused(norm, p):
     with pytest.raises(ValueError, match=r"p: .* given; allowed are 1, 2, inf"):
         norm([[1.0]], p)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_many_matrices_side_by_side_have_the_norms_of_each(d: int) -> None:
+    rng = np.random.default_rng(d)
+    W = rng.standard_normal((2, 60, d, d)) * 10.0 ** rng.uniform(-150, 150, (2, 60, 1, 1))
+    W[0, :20] = np.linalg.qr(W[0, :20])[0]  # all singular values equal
+    W[0, 20:40] *= 1 + 1e-9 * rng.standard_normal((20, d, d))  # and hardly different
+    W[1, :20] *= rng.random((20, d, d)) < 0.4  # zeros, whole matrices of them too
+    W[1, 20:40] = W[1, 20:40, :, :1] * rng.standard_normal((20, 1, d))  # rank one
+    W[1, 40] = 0.0
+    together = many(W, 1)
+    assert side_by_side(together)
+    assert d == 1 or not side_by_side(W)
+    assert np.allclose(spectral(together), np.linalg.svd(W, compute_uv=False)[..., 0], rtol=1e-14, atol=0)
+    with precision(120):
+        for found, matrix in zip(spectral(together)[1, :25], W[1, :25], strict=True):
+            assert abs(spectral(Balls().asarray(matrix), Balls()) - found) <= 1e-14 * found
