@@ -13,7 +13,7 @@ import rankmath as rm
 from rankmath.campaigns.conjecture import claims_in, examine, in_python, in_words, sharpen, short
 from rankmath.search import adversary, space
 from rankmath.search.adversary import search
-from rankmath.search.shrink import _smaller, shrink
+from rankmath.search.shrink import _smaller, shrink, shrinking
 from rankmath.search.space import rooms, scores, starts
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
@@ -411,6 +411,20 @@ def test_the_shrinker_keeps_only_what_violates() -> None:
     assert small.net.heads == 1
     with pytest.raises(rm.InvalidArgument, match="violates the claim"):
         shrink(Statement("mine:claim", "diameter(X[0], 2) >= 0"), instance)
+
+
+def test_the_shrinker_stays_where_the_claim_speaks() -> None:
+    """Smaller instances obey the hypotheses, and balls decide: not to violate is not yet to hold."""
+    net = rm.Network.random(tokens=5, dim=3, heads=2, layers=1, seed=3)
+    instance = NetworkInstance(net, net.random_input(seed=1))
+    entry = Statement("mine:claim", "diameter(X[1], 2) <= diameter(X[0], 2)/100", ["n >= 3", "d >= 2", "H == 2"])
+    for small, verdict in shrinking(entry, instance, seconds=600):
+        assert (verdict.outcome, verdict.certified) == (Outcome.VIOLATED, True)
+        assert judge(entry, small, "balls").outcome == Outcome.VIOLATED
+        assert small.X.shape[0] >= 3
+        assert small.X.shape[1] >= 2
+        assert small.net.heads == 2
+    assert small.X.shape == (3, 2)
 
 
 def test_every_simplification_is_tried_and_changes_one_thing() -> None:

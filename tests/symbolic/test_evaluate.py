@@ -73,6 +73,11 @@ def test_negative_factors_keep_their_sign():
         ((-x) ** 2, 1),
         (x - y, -1),
         ((x - y) ** 5, -1),
+        ((x - y) ** 2, 1),
+        ((x - y) ** 4, 1),
+        ((x - y) ** -2, 1),
+        ((x - y) ** -3, -1),
+        (x * (x - y) ** 2 * (y - 3) ** 3, -1),
         (x - x * y, 0),
     ):
         found, ball, _ = enclose(expression, {x: Fraction(1), y: Fraction(2 if sign else 1)}, bits=60)
