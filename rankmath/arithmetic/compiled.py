@@ -81,6 +81,10 @@ class Kernel:
         return self._compiled("sums", source(self.shape, "exp"), 6, 6)
 
     @cached_property
+    def pack(self) -> Callable[..., None]:
+        return self._compiled("pack", packing(self.shape), 3, 6)
+
+    @cached_property
     def maps(self) -> dict[str, Callable[..., None]]:
         return {name: self._compiled("map", entrywise(self.shape, name), 1, 3) for name in _MAPS}
 
@@ -88,24 +92,19 @@ class Kernel:
         """Deviations (base 1) or averages (0) of the rows `left` (n, k) into `out`, padded to groups and strips."""
         rows, n = self.shape.rows, len(left)
         whole = n - n % rows
-        total = _aligned(len(out), self.shape.lanes)
-        out[:], total[:] = 0.0, 0.0
         if whole:
-            self._sums(base, left, keys, out[:whole], total[:whole])
+            self._averages(base, left[:whole], keys, out[:whole])
         if whole < n:
-            self._sums(base, _padded(left[whole:], rows), keys, out[whole:], total[whole:])
-        out *= 1.0 / (base + total.sum(axis=1, keepdims=True))
+            self._averages(base, _padded(left[whole:], rows), keys, out[whole:])
 
-    def _sums(self, base: float, left: Floats, keys: Packed, out: Floats, total: Floats) -> None:
-        """Of the groups of rows that there are sums for."""
-        shape, k, strips = self.shape, left.shape[1], keys.strips
-        step, unit = (stride // left.itemsize for stride in left.strides)
-        if unit != 1:
-            left, step = np.ascontiguousarray(left), k
-        per = max(1, _CHUNK // (shape.width * (k + strips * shape.width)))
-        arrays = (left, keys.right, keys.values, keys.q, out, total)
+    def _averages(self, base: float, left: Floats, keys: Packed, out: Floats) -> None:
+        """Of whole groups of rows."""
+        shape, (n, k), (tiles, strips, width, _) = self.shape, left.shape, keys.values.shape
+        left = left if left.strides[1] == left.itemsize else np.ascontiguousarray(left)
+        per, total = max(1, _CHUNK // (width * (k + strips * width))), _aligned(n, shape.lanes)
         call = self.deviation if base else self.average
-        call(len(out) // shape.rows, k, len(keys.q), per, strips, step, *(a.ctypes.data for a in arrays))
+        sizes = (n // shape.rows, k, tiles, per, strips, left.strides[0] // left.itemsize)
+        call(*sizes, *(a.ctypes.data for a in (left, keys.right, keys.values, keys.q, out, total)))
 
     def mapped(self, name: str, x: Floats, out: Floats, slopes: Sequence[float] = ()) -> Floats:
         """The function of every entry of `x`, into `out`, which may be `x`; both lie in one piece."""
@@ -131,17 +130,16 @@ class Packed:
     q: Floats  # (tiles, width)
 
     @classmethod
-    def of(cls, shape: Shape, scale: Floats | float, right: Floats, q: Floats, values: Floats) -> Packed:
-        width = shape.width
-        right, q, values = (_padded(a, width) for a in (right, q, values))
-        values = _padded(values.T, width).T
-        (m, k), v = right.shape, values.shape[1]
-        tiles, strips = m // width, v // width
-        keys, weighted = _aligned(tiles, k, width), _aligned(tiles, strips, width, width)
-        np.multiply(right.reshape(tiles, width, k).transpose(0, 2, 1), scale, out=keys)
-        blocks = values.reshape(tiles, width, strips, width).transpose(0, 2, 1, 3)
-        np.multiply(q.reshape(tiles, 1, width, 1), blocks, out=weighted)
-        return cls(keys, weighted, np.ascontiguousarray(q).reshape(tiles, width))
+    def of(cls, compiled: Kernel, scale: Floats | float, right: Floats, q: Floats, values: Floats) -> Packed:
+        (m, k), width = right.shape, compiled.shape.width
+        given = [np.ascontiguousarray(a) for a in (right, q, _padded(values.T, width).T, np.full(1, scale))]
+        tiles, strips = -(-m // width), given[2].shape[1] // width
+        made = cls(_aligned(tiles, k, width), _aligned(tiles, strips, width, width), _aligned(tiles, width))
+        for a in (made.right, made.values, made.q):
+            a[-1] = 0.0  # keys of the last tile may be missing
+        made.q.reshape(-1)[:m] = q[:, 0]
+        compiled.pack(m, k, strips, *(a.ctypes.data for a in (*given, made.right, made.values)))
+        return made
 
     @property
     def strips(self) -> int:
@@ -173,7 +171,7 @@ def fused_average(
     parts: int,
 ) -> Tasks:
     """The formulas above for left (n, k), scale·right (m, k), q (m, 1), values (m, v): tasks of some rows each."""
-    keys, rows = Packed.of(compiled.shape, scale, right, q, values), compiled.shape.rows
+    keys, rows = Packed.of(compiled, scale, right, q, values), compiled.shape.rows
     groups = -(-len(left) // rows)
     out = _aligned(groups * rows, keys.strips * compiled.shape.width)
     ends = [groups * part // parts * rows for part in range(parts + 1)]
@@ -202,6 +200,11 @@ def kernel() -> Kernel | None:
 def source(shape: Shape, function: Literal["exp", "expm1"]) -> str:
     """The sums in LLVM's intermediate language."""
     return "\n".join(_Writer(shape).sums(function))
+
+
+def packing(shape: Shape) -> str:
+    """Tiles of keys, transposed and times a factor, and of weighted values."""
+    return "\n".join(_Writer(shape).pack())
 
 
 def entrywise(shape: Shape, function: str) -> str:
@@ -281,7 +284,11 @@ class _Writer:
         self.code.append(f"  store {self.vector} {value}, ptr {pointer}, align 8")
 
     def broadcast(self, pointer: str) -> str:
-        x, v = self.put(f"load double, ptr {pointer}, align 8"), self.vector
+        return self.spread(self.put(f"load double, ptr {pointer}, align 8"))
+
+    def spread(self, x: str) -> str:
+        """A number in every lane."""
+        v = self.vector
         one = self.put(f"insertelement {v} poison, double {x}, i64 0")
         return self.put(f"shufflevector {v} {one}, {v} poison, <{self.shape.lanes} x i32> zeroinitializer")
 
@@ -306,13 +313,23 @@ class _Writer:
             f"{name}.end:",
         ]
 
+    def times(self, a: str, b: str | int) -> str:
+        return self.put(f"mul nuw nsw i64 {a}, {b}")
+
+    def rows_from(self, first: str, step: str) -> list[str]:
+        """Where the rows of a group begin."""
+        found = [first]
+        for _ in range(self.shape.rows - 1):
+            found.append(self.address(found[-1], step))
+        return found
+
     def product(self, sums: list[str], a: list[str], b: str, k: str) -> None:
-        """sums[r][c] += a[r][k] b[k, c] for one k: `a` are rows, read entry by entry, `b` a row of vectors."""
+        """sums[r][c] += a[r] b[k, c] for one k: `a` are places of entries, `b` a matrix of vectors."""
         shape = self.shape
-        base = self.address(b, self.put(f"mul nuw nsw i64 {k}, {shape.width}"))
+        base = self.address(b, self.times(k, shape.width))
         row = [self.load(self.at(base, c * shape.lanes)) for c in range(shape.vectors)]
         for r in range(shape.rows):
-            x = self.broadcast(self.address(a[r], k))
+            x = self.broadcast(a[r])
             for c in range(shape.vectors):
                 sums[r * shape.vectors + c] = self.fma(x, row[c], sums[r * shape.vectors + c])
 
@@ -428,37 +445,68 @@ class _Writer:
     def function(self, name: str, arguments: str, code: list[str]) -> list[str]:
         lanes, v = self.shape.lanes, self.vector
         attributes = f'"prefer-vector-width"="{64 * lanes}" "min-legal-vector-width"="{64 * lanes}" nounwind'
-        declared = f"declare {v} @llvm.fma.v{lanes}f64({v}, {v}, {v})"
-        return [declared, f"define void @{name}({arguments}) {attributes} {{", "entry:", *code, "}"]
+        declared = [
+            f"declare {v} @llvm.fma.v{lanes}f64({v}, {v}, {v})",
+            f"declare double @llvm.vector.reduce.fadd.v{lanes}f64(double, {v})",
+            "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
+        ]
+        return [*declared, f"define void @{name}({arguments}) {attributes} {{", "entry:", *code, "}"]
+
+    def pack(self) -> list[str]:
+        """Row j of the keys, times a factor, and of the values, times q_j, to their places in tiles."""
+        factor, lanes, width = self.put("load double, ptr %factor, align 8"), self.shape.lanes, self.shape.width
+        for j, _ in self.loop("j", "0", "%m", "entry", []):
+            tile, lane = self.put(f"udiv i64 {j}, {width}"), self.put(f"urem i64 {j}, {width}")
+            place = self.address(self.address("%keys", self.times(tile, self.times("%K", width))), lane)
+            row = self.address("%right", self.times(j, "%K"))
+            for k, _ in self.loop("k", "0", "%K", "j.body", []):
+                x = self.put(f"load double, ptr {self.address(row, k)}, align 8")
+                target = self.address(place, self.times(k, width))
+                self.code.append(f"  store double {self.put(f'fmul double {x}, {factor}')}, ptr {target}, align 8")
+            q, row = self.broadcast(self.address("%q", j)), self.address("%values", self.times(j, "%wide"))
+            place = self.address("%w", self.times(self.times(tile, "%wide"), width))
+            place = self.address(place, self.times(lane, width))
+            for s, _ in self.loop("s", "0", "%strips", "k.end", []):
+                source = self.address(row, self.times(s, width))
+                target = self.address(place, self.times(s, width * width))
+                for c in range(0, width, lanes):
+                    self.store(self.binary("fmul", self.load(self.at(source, c)), q), self.at(target, c))
+        pointers = ", ".join(f"ptr noalias %{a}" for a in ("right", "q", "values", "factor", "keys", "w"))
+        code = [f"  %wide = mul i64 %strips, {width}", *self.code, "  ret void"]
+        return self.function("pack", f"i64 %m, i64 %K, i64 %strips, {pointers}", code)
 
     def sums(self, function: Literal["exp", "expm1"]) -> list[str]:
-        """Of a chunk of tiles, for every group of rows."""
+        """Of a chunk of tiles, for every group of rows; after the last chunk, the averages."""
         shape = self.shape
         rows, vectors, lanes, width = shape.rows, shape.vectors, shape.lanes, shape.width
         zero, whole = [self.splat(0.0)] * (rows * vectors), range(rows * vectors)
         pointers = ", ".join(f"ptr noalias %{name}" for name in ("left", "right", "w", "q", "out", "total"))
-        self.code = [f"  %tile = alloca [{rows * width} x double], align 64", "  br label %chunk"]
-        self.code += ["chunk:", "  %t0 = phi i64 [ 0, %entry ], [ %t1, %g.end ]"]
-        self.code += ["  %tn = add nuw nsw i64 %t0, %per", "  %less = icmp slt i64 %tn, %tiles"]
-        self.code += ["  %t1 = select i1 %less, i64 %tn, i64 %tiles"]
+        self.code = [f"  %tile = alloca [{rows * width} x double], align 64", f"  %entries = mul i64 %K, {rows}"]
+        self.code += ["  %group = alloca double, i64 %entries, align 64", f"  %wide = mul i64 %strips, {width}"]
+        self.code += ["  br label %chunk", "chunk:", "  %t0 = phi i64 [ 0, %entry ], [ %t1, %g.end ]"]
+        self.code += ["  %tn = add nuw nsw i64 %t0, %per", "  %more = icmp slt i64 %tn, %tiles"]
+        self.code += ["  %t1 = select i1 %more, i64 %tn, i64 %tiles", "  %first = icmp eq i64 %t0, 0"]
         for g, _ in self.loop("g", "0", "%groups", "chunk", []):
-            group = [self.address("%left", self.put(f"mul i64 {g}, {self.put(f'mul i64 %step, {rows}')}"))]
-            for _ in range(rows - 1):
-                group.append(self.address(group[-1], "%step"))
-            means = self.address("%total", self.put(f"mul i64 {g}, {rows * lanes}"))
-            sums_of_group = self.address(
-                "%out", self.put(f"mul i64 {g}, {self.put(f'mul i64 %strips, {rows * width}')}")
-            )
-            columns = self.put(f"mul i64 %strips, {width}")
-            for t, _ in self.loop("t", "%t0", "%t1", "g.body", []):
-                keys = self.address("%right", self.put(f"mul i64 {t}, {self.put(f'mul i64 %K, {width}')}"))
-                sums = list(zero)
+            means = self.address("%total", self.times(g, rows * lanes))
+            sums_of_group = self.address("%out", self.times(g, self.times("%wide", rows)))
+            for start, size in ((means, str(rows * lanes)), (sums_of_group, self.times("%wide", rows))):
+                count = self.put(f"select i1 %first, i64 {self.times(size, 8)}, i64 0")
+                self.code.append(f"  call void @llvm.memset.p0.i64(ptr {start}, i8 0, i64 {count}, i1 false)")
+            given = self.rows_from(self.address("%left", self.times(self.times(g, rows), "%step")), "%step")
+            for k, _ in self.loop("a", "0", "%K", "g.body", []):
+                place = self.address("%group", self.times(k, rows))
+                for r in range(rows):
+                    x = self.put(f"load double, ptr {self.address(given[r], k)}, align 8")
+                    self.code.append(f"  store double {x}, ptr {self.at(place, r)}, align 8")
+            for t, _ in self.loop("t", "%t0", "%t1", "a.end", []):
+                right, sums = self.address("%right", self.times(t, self.times("%K", width))), list(zero)
                 for k, now in self.loop("k", "0", "%K", "t.body", sums):
                     sums[:] = now
-                    self.product(sums, group, keys, k)
-                for place in whole:
-                    self.store(sums[place], self.at("%tile", place * lanes))
-                weights = self.address("%q", self.put(f"mul i64 {t}, {width}"))
+                    entries = self.address("%group", self.times(k, rows))
+                    self.product(sums, [self.at(entries, r) for r in range(rows)], right, k)
+                for i in whole:
+                    self.store(sums[i], self.at("%tile", i * lanes))
+                weights = self.address("%q", self.times(t, width))
                 q = [self.load(self.at(weights, c * lanes)) for c in range(vectors)]
                 for r in range(rows):
                     mean = self.load(self.at(means, r * lanes))
@@ -468,25 +516,28 @@ class _Writer:
                         self.store(m, entry)
                         mean = self.fma(m, q[c], mean)
                     self.store(mean, self.at(means, r * lanes))
-                values = self.address(
-                    "%w", self.put(f"mul i64 {t}, {self.put(f'mul i64 %strips, {width * width}')}")
-                )
+                values = self.address("%w", self.times(self.times(t, "%wide"), width))
                 for s, _ in self.loop("s", "0", "%strips", "k.end", []):
-                    strip = self.address(values, self.put(f"mul i64 {s}, {width * width}"))
-                    targets = [self.address(sums_of_group, self.put(f"mul i64 {s}, {width}"))]
-                    for _ in range(rows - 1):
-                        targets.append(self.address(targets[-1], columns))
+                    strip = self.address(values, self.times(s, width * width))
+                    targets = self.rows_from(self.address(sums_of_group, self.times(s, width)), "%wide")
                     sums = [self.load(self.at(targets[i // vectors], i % vectors * lanes)) for i in whole]
                     for j, now in self.loop("j", "0", str(width), "s.body", sums):
                         sums[:] = now
-                        self.product(sums, [self.at("%tile", r * width) for r in range(rows)], strip, j)
+                        entries = self.address("%tile", j)
+                        self.product(sums, [self.at(entries, r * width) for r in range(rows)], strip, j)
                     for i in whole:
                         self.store(sums[i], self.at(targets[i // vectors], i % vectors * lanes))
-        tail = [
-            "  %more = icmp slt i64 %t1, %tiles",
-            "  br i1 %more, label %chunk, label %done",
-            "done:",
-            "  ret void",
-        ]
+            self.code += ["  br i1 %more, label %group.end, label %last", "last:"]
+            for r, row in enumerate(self.rows_from(sums_of_group, "%wide")):
+                name, total = f"r{r}", self.load(self.at(means, r * lanes))
+                reduce = f"llvm.vector.reduce.fadd.v{lanes}f64(double {float(function == 'expm1')}"
+                total = self.put(f"call double @{reduce}, {self.vector} {total})")
+                inverse = self.spread(self.put(f"fdiv double 1.0, {total}"))
+                for s, _ in self.loop(name, "0", "%strips", "last" if r == 0 else f"r{r - 1}.end", []):
+                    for c in range(vectors):
+                        entry = self.at(self.address(row, self.times(s, width)), c * lanes)
+                        self.store(self.binary("fmul", self.load(entry), inverse), entry)
+            self.code += ["  br label %group.end", "group.end:"]
+        tail = ["  br i1 %more, label %chunk, label %done", "done:", "  ret void"]
         sizes = "i64 %groups, i64 %K, i64 %tiles, i64 %per, i64 %strips, i64 %step"
         return self.function("sums", f"{sizes}, {pointers}", [*self.code, *tail])

@@ -350,6 +350,12 @@ class Float64:
 
         return measured
 
+    def longest(self, a: Array) -> Array:
+        """The largest 2-norm of a row of each matrix, (..., 1, 1): a unit."""
+        if self._numpy:
+            return np.sqrt(np.max(np.einsum("...i,...i->...", a, a), axis=-1)[..., None, None])
+        return self.unit_of(self.xp.sqrt(self.max(self.sum(a * a, axis=-1), axis=-2)))
+
     def size_bound(self, a: Array) -> Array:
         return self.largest(a)
 
@@ -436,8 +442,8 @@ class Float64:
         """softmax((queries keysᵀ + 1 addedᵀ)/root) values without a largest logit taken off; None if that may
         overflow."""
         spread = 0.0 if added is None else float(added.max() - added.min())
-        lengths = [math.sqrt(float(np.einsum("ij,ij->i", a, a).max())) for a in (queries, keys)]
-        if not lengths[0] * lengths[1] + spread <= _LARGEST_LOGIT * root:  # Cauchy–Schwarz
+        lengths = (self.longest(queries) * self.longest(keys)).item()
+        if not lengths + spread <= _LARGEST_LOGIT * root:  # Cauchy–Schwarz
             return None
         with np.errstate(over="ignore", invalid="ignore"):
             out = self._average(queries, keys, added, values, root)
@@ -470,8 +476,12 @@ class Float64:
             lead = np.broadcast_shapes(*(np.shape(a)[:-2] for a in (scale, left, right, q, values)))
             many = [np.broadcast_to(a, (*lead, *np.shape(a)[-2:])) for a in (scale, left, right, q, values)]
             out = np.empty((*lead, left.shape[-2], values.shape[-1]))
-            for place in np.ndindex(*lead):
+
+            def one(place: tuple[int, ...]) -> None:
                 out[place] = self._compiled_average(base, *(a[place] for a in many))
+
+            each = [partial(one, place) for place in np.ndindex(*lead)]
+            list(self.in_turn(each, len(each) * left.shape[-2] * right.shape[-2]))
             return out
         entries = left.shape[0] * right.shape[0]
         threads = self.threads_for(entries)

@@ -82,9 +82,9 @@ def attention_step(
         lost_bits = A.units.maximum(lost_bits, carried.tokens.lost_bits)
     stack: Scaled | None = None
     tasks = [partial(_head_terms, A, head, tokens, scale, mask, alone, apart) for head in weights.heads]
-    n, batch = tokens.residual.shape[-2], math.prod(tokens.residual.shape[:-2])
+    entries = weights.attention.heads * tokens.residual.shape[-2] * math.prod(tokens.residual.shape[:-1])
     order: Array = None
-    for image, term, log_doubt, log_size, order in A.in_turn(tasks, n * n * batch):  # noqa: B007 (the heads share it)
+    for image, term, log_doubt, log_size, order in A.in_turn(tasks, entries):  # noqa: B007 (the heads share it)
         if not A.unbounded:
             if weights.stacked:
                 stack = term
@@ -176,8 +176,7 @@ def view_of(A: System, head: Head, tokens: Tokens, scale: Scale, mask: Mask | No
     else:
         left, log_root = A.matmul(R, head.query), math.log(d_qk) / 2
         log_logits = head.log_logits - log_root
-        log_c, log_left, log_right = (log_of(A, size) for size in A.sizes([c, left, right]))
-        log_bound = log_left + log_right + math.log(left.shape[-1])
+        log_c, log_bound = log_of(A, A.largest(c)), log_of(A, A.longest(left) * A.longest(right))
         log_unit = scale.sigma + log_g - log_root
         log_size = A.units.maximum(log_c + log_unit, log_bound + 2 * scale.sigma + log_logits)
         # By which logarithm c and E must shrink, both alike, to stay in the range of a double.

@@ -83,11 +83,6 @@ class CommonView:
         log_E = xp.where(tiny, close.LINEAR_LOG - logits.log_bound, logits.log_E)
         unit = xp.where(tiny, scale.rising + logits.log_logits - log_E, -scale.falling)
         safe = not saturated and float(xp.max(log_size)) <= math.log(SAFE_LOG)
-        if not safe and not saturated:
-            # Cauchy–Schwarz: dearer than the bound by entries, and closer by up to a factor of the width.
-            lengths = [A.unit_of(A.max(A.sum(a * a, axis=-1), axis=-2)) for a in (left, right)]
-            log_lengths = log_of(A, lengths[0] * lengths[1]) / 2
-            safe = float(xp.max(log_lengths + log_E)) <= math.log(SAFE_LOG)
         if safe and A.fuses(left, values) and float(xp.max(log_E)) <= SAFE_LOG:
             return A.fused_deviation(left, right, q, values, A.exp(log_E)), unit
         large = float(xp.min(_log_root_mean_square(A, left, right, q) + log_E)) >= _LARGE_LOG_RMS

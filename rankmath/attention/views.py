@@ -24,7 +24,7 @@ class Logits:
     left: Array
     right: Array
     log_logits: Array  # logarithm of the unit of W_QK/√d_qk
-    log_bound: Array  # of left rightᵀ
+    log_bound: Array  # of left rightᵀ, by Cauchy–Schwarz
 
     @property
     def log_E(self) -> Array:

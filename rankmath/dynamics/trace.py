@@ -289,10 +289,12 @@ def _trace_float(net: Network, X: Array, norm: ResidualNorm, memory: int | None)
     X = check_input(net, X) if A.on_gpu else X
     units: list[tuple[LogScale, ...]] = []
     found, lost = [], []
-    for tokens in layers_centred(A, net, X):
-        lost.append(to_numpy(tokens.lost_bits)[..., 0, 0])
-        units.append((tokens.log_residual, tokens.log_residual, LogScale.of(tokens.log_center)))
-        found.append(_measured(A, tokens, norm))
+    # From the multiplications on that BLAS would wake threads for: ours share what is large.
+    with A.blas_alone(X.size * max(X.shape)):
+        for tokens in layers_centred(A, net, X):
+            lost.append(to_numpy(tokens.lost_bits)[..., 0, 0])
+            units.append((tokens.log_residual, tokens.log_residual, LogScale.of(tokens.log_center)))
+            found.append(_measured(A, tokens, norm))
     # One transfer at the end: what is asked of a GPU on the way makes it wait.
     sizes = A.unit_of(A.xp.stack(found))
     residuals, diameters, means = (
