@@ -10,12 +10,12 @@ RECORD, ROW, COUNTS = 7, 7, 17
 #: Logits beyond rounding, below it, no attention at all (the mean of R moved to the center), none that may stand.
 FUSED, THIN, CENTRE, STOPPED = range(4)
 
-#: What the kernels are told: addresses, factors, sizes, one word each. Those of a run, of one layer, and memory.
-RUN = ("first_x", "first_R", "centers", "residuals", "records", "log")
-LAYER = ("x", "R", "query", "value", "key_bias", "bias", "center", "residual")
+#: What the kernels are told: addresses, factors, sizes, one word each. Those of tokens, of one layer, and memory.
+TOKENS = ("centers", "residuals", "first_x", "first_R", "center", "residual", "x", "R")
+LAYER = ("query", "value", "key_bias", "bias", "records", "log")
 POINTERS = (
     *(
-        *RUN,
+        *TOKENS,
         *LAYER,
         "g",
         "left",

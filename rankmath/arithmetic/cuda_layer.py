@@ -45,7 +45,18 @@ from rankmath.arithmetic.cuda import (
     has_tensor_units,
     padded,
 )
-from rankmath.arithmetic.cuda_kernels import COUNTS, FACTORS, OUT, PER_HEAD, POINTERS, RECORD, ROW, SIZES, THREADS
+from rankmath.arithmetic.cuda_kernels import (
+    COUNTS,
+    FACTORS,
+    OUT,
+    PER_HEAD,
+    POINTERS,
+    RECORD,
+    ROW,
+    SIZES,
+    THREADS,
+    TOKENS,
+)
 from rankmath.validation import Array, Floats
 
 #: Tokens of at most so many columns.
@@ -112,6 +123,8 @@ class Plan:
         self.n, self.d, self.heads, self.K = sizes["n"], sizes["d"], sizes["heads"], padded(sizes["d"])
         self.sizes, self.networks = sizes, sizes["networks"]
         self._index = np.arange(self.networks, dtype=np.uint64)
+        bytes_of = 8 * self.d * np.array([1, self.n, 1, self.n, 1, self.n, self.n, self.n], np.uint64)
+        self._apart = self._index[:, None] * bytes_of
         self.arrays = {name: self.memory(self._all(name, shape)) for name, shape in shapes(sizes).items()}
         width = len(POINTERS) + len(FACTORS) + len(SIZES)
         self.doubles = self.pinned(self.networks * width).reshape(self.networks, width)
@@ -143,6 +156,14 @@ class Plan:
             self._bare[_PLACES[name]] = address
         else:
             self.words[:, _PLACES[name]] = np.uint64(address) + np.uint64(step) * self._index
+
+    def _point_at_tokens(self, *addresses: int) -> None:
+        """Where the first network has what is named `TOKENS`; the next have theirs behind it."""
+        if self.networks == 1:
+            for place, address in enumerate(addresses):
+                self._bare[place] = address
+        else:
+            self.words[:, : len(TOKENS)] = self._apart + np.array(addresses, np.uint64)
 
     def memory(self, shape: tuple[int, ...]) -> Array:
         import cupy as cp
@@ -205,17 +226,13 @@ class Plan:
             if arrays is not self._known:
                 self._record(told, arrays)
             told[:, :, 4:] = numbers
+            at_R = self.address(R)
             if x is None:  # what is centred stands where a layer before the first would write
-                first_x, first_R = to_x + B * of_x, to_R + B * of_R
-                self._point("x", self.address(R), of_R)
-                self._point("R", self.address(R), of_R)
+                first = to_x + B * of_x, to_R + B * of_R
             else:
-                first_x, first_R = self.address(x), self.address(R)
+                first = self.address(x), at_R
                 log[:, 0, :4] = state
-            for name, at, step in (("centers", to_x, of_x), ("first_x", first_x, of_x), ("center", first_x, of_x)):
-                self._point(name, at, step)
-            for name, at in (("residuals", to_R), ("first_R", first_R), ("residual", first_R)):
-                self._point(name, at, of_R)
+            self._point_at_tokens(to_x, to_R, *first, *first, at_R, at_R)
             if limits is not self._limits:
                 for name, limit in limits.items():
                     self.doubles[:, _PLACES[name]] = limit

@@ -187,7 +187,10 @@ def _given(tokens: Tokens) -> tuple[Array, Array, Floats | tuple[float, ...]]:
     x, R = (a if a.flags.c_contiguous else a.copy() for a in (tokens.center, tokens.residual))
     if not batch:
         return x, R, tuple([a.item() for a in units])
-    return x, R, np.stack([np.broadcast_to(to_numpy(a), (*batch, 1, 1))[:, 0, 0] for a in units], axis=-1)
+    state = np.empty((*batch, 4))
+    for k, unit in enumerate(units):
+        state[:, k, None, None] = to_numpy(unit)
+    return x, R, state
 
 
 def _tokens(run: Run) -> Tokens:
