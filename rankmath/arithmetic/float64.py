@@ -199,7 +199,7 @@ class Float64:
         flat: Array = getattr(self._scratch, "flat", None)
         if flat is None or flat.size < rows * columns:
             flat = self._scratch.flat = np.empty(rows * columns)
-        return np.matmul(a, b, out=flat[: rows * columns].reshape(rows, columns))
+        return np.matmul(a, b, out=flat.view(a.dtype)[: rows * columns].reshape(rows, columns))
 
     def in_place_by_rows(self, function: Callable[..., Array], a: Array, *others: Array) -> Array:
         """function(a, *others), which may overwrite a: on the CPU some rows at a time, in cache, on our threads."""

@@ -41,6 +41,8 @@ from rankmath.validation import (
 BALL_TOLERANCE = 1e-12
 #: … and not beyond this.
 MOST_BITS = 16384
+# From so many tokens on, pairs are looked at in single precision first.
+_MANY_TOKENS = 1024
 
 
 class PrecisionError(ArithmeticError):
@@ -463,11 +465,24 @@ def _square_diameter(A: Float64, R: Array, squares: Array) -> Array:
         ones = A.xp.ones_like(squares)
         left, right = A.concat([-2.0 * R, squares, ones], axis=-1), A.concat([R, ones, squares], axis=-1)
 
-    def farthest(rows: Array, start: int) -> Array:
-        products = A.passing_product(rows, A.transpose(right[..., start:, :]))
-        return A.farthest(products, squares) if A.on_gpu else A.max(products, axis=-1)
+    def among(left: Array, right: Array) -> Array:
+        """The largest of each row, of columns from the diagonal on at least."""
 
-    return A.max(in_row_blocks(A, farthest, left, n, least=4), axis=-2)[..., 0, 0]
+        def farthest(rows: Array, start: int) -> Array:
+            products = A.passing_product(rows, A.transpose(right[..., start:, :]))
+            return A.farthest(products, squares) if A.on_gpu else A.max(products, axis=-1)
+
+        return in_row_blocks(A, farthest, left, n, least=4)
+
+    if isinstance(R, np.ndarray) and R.ndim == 2 and n >= _MANY_TOKENS:
+        # Single precision costs half, and leaves a few rows that may have the farthest token.
+        single = among(left.astype(np.float32), right.astype(np.float32))
+        # Each of d + 2 terms is rounded thrice and added; their sizes sum to (‖R_i‖ + ‖R_j‖)² at most.
+        doubt = (R.shape[1] + 6) * 2.0**-24 * 4.0 * squares.max()
+        likely = np.flatnonzero(single[:, 0] >= single.max() - 2.0 * doubt)
+        if len(likely) * n <= min(A.block_entries, n * n // 8):
+            return (left[likely] @ right.T).max()
+    return A.max(among(left, right), axis=-2)[..., 0, 0]
 
 
 def _plain(x: Number) -> Number:

@@ -173,13 +173,26 @@ def always(monkeypatch):
         monkeypatch.setattr(f"rankmath.arithmetic.float64.{name}", 1)
 
 
+# Tokens, columns, heads, size of the input, and the rest: sizes that no tile divides, one column, large logits.
+AGAINST_BALLS = [
+    *((9, 5, 2, 1.0, {"biases": True}), (33, 3, 1, 1.0, {}), (7, 1, 3, 1.0, {}), (14, 2, 4, 3.0, {})),
+    *((13, 4, 5, 1e-4, {"mask": "prefix:13"}), (8, 6, 6, 3.0, {"skip": 0.5}), (5, 3, 7, 20.0, {})),
+    *((35, 4, 2, 4.0, {"head_dim": 3}), (10, 2, 1, 1.0, {"mask": "causal"}), (11, 33, 1, 2.0, {})),
+]
+
+
 @pytest.mark.usefixtures("always")
-def test_the_kernel_agrees_with_balls():
-    for seed in range(4):
-        net = rm.Network.random(9, 5, 2, 3, seed=seed, biases=True)
-        X = net.random_input(seed=seed)
-        balls = rm.trace(net, X, arithmetic="balls")
-        np.testing.assert_allclose(rm.trace(net, X).log_residual, balls.log_residual, rtol=1e-12, atol=1e-12)
+@pytest.mark.parametrize(("n", "d", "heads", "size", "more"), AGAINST_BALLS)
+def test_the_kernel_agrees_with_balls(n, d, heads, size, more, monkeypatch):
+    calls = []
+    original = compiled.fused_average
+    monkeypatch.setattr(compiled, "fused_average", lambda *given: calls.append(1) or original(*given))
+    net = rm.Network.random(n, d, heads, 2, seed=n, **more)
+    X = net.random_input(seed=d, scale=size)
+    found, balls = rm.trace(net, X), rm.trace(net, X, arithmetic="balls")
+    assert calls or more.get("mask") == "causal" or size == 20.0
+    np.testing.assert_allclose(found.log_residual, balls.log_residual, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found.log_diameter, balls.log_diameter, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.usefixtures("always")

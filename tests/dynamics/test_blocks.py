@@ -159,3 +159,24 @@ def test_largest_distances_from_products(lead):
         found = Float64(a).farthest(some @ np.swapaxes(rest, -1, -2), squares)
         gaps = ((some[..., :, None, :] - rest[..., None, :, :]) ** 2).sum(axis=-1)
         np.testing.assert_allclose(found[..., 0], gaps.max(axis=-1), rtol=1e-13, atol=1e-14)
+
+
+def pairs_of_points():
+    rng = np.random.default_rng(0)
+    clear = rng.standard_normal((90, 5))
+    # Two pairs of opposite tokens farther apart than all others, by parts in 1e9: the same in single precision.
+    close = clear / 10
+    close[[10, 70]], close[[20, 80]] = np.eye(5)[:1] * [[1.0], [-1.0]], np.eye(5)[1:2] * [[1.0], [-1.0 - 4e-9]]
+    return {"clear": clear, "close": close, "all alike": np.tile(np.eye(5), (18, 1)), "equal": np.ones((90, 5))}
+
+
+@pytest.mark.parametrize("name", pairs_of_points())
+def test_single_precision_decides_no_diameter(name, monkeypatch):
+    """It leaves out rows that are clearly not the farthest, and where too many remain, all are looked at."""
+    X = pairs_of_points()[name]
+    net = rm.Network.random(90, 5, 1, 1, seed=1)
+    expected = rm.trace(net, X).log_diameter[0]
+    monkeypatch.setattr("rankmath.dynamics.trace._MANY_TOKENS", 1)
+    found = rm.trace(net, X).log_diameter[0]
+    assert found == expected if name == "equal" else found == pytest.approx(expected, rel=1e-15, abs=1e-15)
+    np.testing.assert_allclose(np.exp(found), rm.diameter(X), rtol=2e-15)
