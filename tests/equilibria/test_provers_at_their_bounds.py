@@ -253,6 +253,35 @@ def test_one_rest_is_proved_by_the_slopes_of_the_whole_box() -> None:
                     prove_existence(problem, 64)
 
 
+def test_the_whole_box_is_within_the_tolerance() -> None:
+    """At 64 bits its half-width is 2⁻³² = 2.3e-10: a rest must be that much nearer than the tolerance."""
+    for short, near in ((3e-10, True), (2e-10, False)):
+        problem: Any = Bent(0.25)
+        problem.X = np.array([[1 + problem.tolerance - short]])
+        with precision(64):
+            if near:
+                prove_existence(problem, 64)
+            else:
+                with pytest.raises(Refused, match="tolerance"):
+                    prove_existence(problem, 64)
+
+
+@pytest.mark.parametrize(
+    ("W_V", "rank"),
+    [
+        ([[0.5, 0.25], [1.0, 0.5]], 1),
+        ([[0.5, 0.25], [1.0, 0.5 + 2.0**-50]], 2),
+        ([[0.0, 0.0], [0.0, 2.0**-30]], 1),
+        ([[3.0, 6.0], [1.0, 2.0]], 1),
+    ],
+)
+def test_the_rank_of_the_values_is_exact(W_V: Any, rank: int) -> None:
+    exact = Fraction(W_V[0][0]) * Fraction(W_V[1][1]) == Fraction(W_V[0][1]) * Fraction(W_V[1][0])
+    assert exact == (rank == 1)
+    problem = Problem(np.eye(2), np.array(W_V), np.eye(2), Mask.complete(2), 2, "sphere", 1e-3)
+    assert proofs._rank_bound(problem, existence([[1.0, 0.0], [0.0, 1.0]], Fraction(1, 4))) == rank
+
+
 def test_growth_is_proved_of_the_slopes_of_the_whole_box() -> None:
     """J = 3/2 at the centre, and down to 1 on the box where 2·steep·radius = 1/2."""
     for steep, grows in ((0.125, True), (1.0, False)):
