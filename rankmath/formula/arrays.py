@@ -28,6 +28,8 @@ class Arrays(Protocol):
 class ArrayRun:
     """Named arrays in one arithmetic."""
 
+    on_a_line = False
+
     def __init__(self, A: System, instance: Arrays) -> None:
         self.A, self.instance = A, instance
         self.numbers: Numbers = NUMBERS[A.name]

@@ -35,6 +35,8 @@ from rankmath.validation import Array, InvalidArgument
 #: large).
 FLOAT_MARGIN = 1e-9
 
+_SAME_ON_A_LINE = ("diameter", "operator_norm", "form_norm")
+
 #: A number of the arithmetic that runs: exact wherever it can be, else Signed, a ball or an mpf.
 Scalar: TypeAlias = Any
 #: Values of indices, of exponents and of letters that a recursion binds.
@@ -178,6 +180,8 @@ class Subject(Protocol):
     numbers: Numbers
     #: Values of terms without free names, and of quantities by their arguments.
     memory: dict[Hashable, Scalar]
+    #: Whether tokens have one coordinate.
+    on_a_line: bool
 
     def letter(self, name: str) -> Fraction | Scalar: ...
     def switch(self, name: str, word: str) -> bool: ...
@@ -210,6 +214,8 @@ def sides(formula: Formula, subject: Subject, names: Names | None = None) -> Ite
         case Both(formulas=formulas):
             for part in formulas:
                 yield from sides(part, subject, names)
+        case Every(index="p", formula=inner) if subject.on_a_line and _same_on_a_line(formula):
+            yield from list(sides(inner, subject, {**names, "p": EXPONENTS[0]})) * len(EXPONENTS)
         case Every(index=index, formula=inner):
             places: Iterable[str | int] = EXPONENTS if index == "p" else range(_end(subject, index))
             for place in places:
@@ -223,6 +229,18 @@ def sides(formula: Formula, subject: Subject, names: Names | None = None) -> Ite
             yield Side(formula, first, second, strict=operator in ("<", ">"), equal=operator == "==")
         case Call():
             yield Side(formula, truth=value(formula, subject, names))
+
+
+def _same_on_a_line(formula: Formula) -> bool:
+    """Whether p occurs only in what all p have alike in one dimension, where all ℓ_p are one."""
+    known = _LINES.get(id(formula))
+    if known is None:
+        p = Letter("p")
+        calls = [term for term in walk(formula) if isinstance(term, Call) and p in term.terms]
+        if len(_LINES) >= _MOST_CODES:
+            _LINES.clear()
+        known = _LINES[id(formula)] = (formula, all(term.function in _SAME_ON_A_LINE for term in calls))
+    return known[1]
 
 
 def _end(subject: Subject, index: str) -> int:
@@ -247,6 +265,7 @@ def value(term: Term, subject: Subject, names: Names) -> Scalar:
 
 # Terms by their ids, kept so that no id is used again: to hash a whole term takes longer.
 _CODES: dict[int, tuple[Term, Code]] = {}
+_LINES: dict[int, tuple[Formula, bool]] = {}
 _MOST_CODES = 2**14
 
 
@@ -450,6 +469,16 @@ def _reduced(kind: str, parts: list[Scalar], numbers: Numbers) -> Scalar:
 # -- verdicts ----------------------------------------------------------------------------------------------
 
 
+def certain(side: Side) -> bool:
+    """Whether the relation holds, and no rounding had a part in it."""
+    if side.truth is not None:
+        return side.truth.holds is True
+    exact = type(side.left) is Fraction and type(side.right) is Fraction
+    return exact and bool(
+        side.left == side.right or (not side.equal and not side.strict and side.left < side.right)
+    )
+
+
 @dataclass(frozen=True)
 class Judged:
     """What is known of one relation over a batch: certainly below or above, and both sides as logarithms."""
@@ -495,7 +524,7 @@ def _judged_floats(left: Signed, right: Signed, side: Side, size: int) -> Judged
         if side.equal:
             below, above = np.zeros_like(below), below | above
     logs = [np.where(x.sign > 0, x.log, np.where(x.sign == 0, -np.inf, np.nan)) for x in (left, right)]
-    shaped = [np.broadcast_to(x, (size,)) for x in (below, above, *logs)]
+    shaped = [x if x.shape == (size,) else np.broadcast_to(x, (size,)) for x in (below, above, *logs)]
     return Judged(*shaped)
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from rankmath.linalg import norms
 from rankmath.linalg.residuals import ResidualNorm
 from rankmath.model.network import LIPSCHITZ
 from rankmath.validation import Array, Bools
+
+if TYPE_CHECKING:
+    from flint import fmpq_mat
 
 P = ("1", "2", "inf")
 RESIDUALS = ("one", "inf", "composite", "frobenius")
@@ -523,26 +527,21 @@ def _is_definite(data: bytes, d: int) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_invertible(data: bytes, d: int) -> bool:
-    """By elimination."""
-    M = _rationals(data, d)
-    for k in range(d):
-        pivot = next((i for i in range(k, d) if M[i][k] != 0), None)
-        if pivot is None:
-            return False
-        M[k], M[pivot] = M[pivot], M[k]
-        for i in range(k + 1, d):
-            factor = M[i][k] / M[k][k]
-            M[i] = [a - factor * b for a, b in zip(M[i], M[k], strict=True)]
-    return True
+    """Its determinant is not zero."""
+    return bool(_exact_matrix(data, d).det() != 0)
 
 
 @lru_cache(maxsize=4096)
 def _is_orthogonal(data: bytes, d: int) -> bool:
     """W Wᵀ = I, in exact rationals."""
-    W = _rationals(data, d)
-    return all(
-        sum(a * b for a, b in zip(W[i], W[j], strict=True)) == (i == j) for i in range(d) for j in range(i + 1)
-    )
+    W = _exact_matrix(data, d)
+    return bool(W * W.transpose() == _exact_matrix(np.eye(d).tobytes(), d))
+
+
+def _exact_matrix(data: bytes, d: int) -> fmpq_mat:
+    from flint import fmpq, fmpq_mat
+
+    return fmpq_mat(d, d, [fmpq(*x.as_integer_ratio()) for x in np.frombuffer(data).tolist()])
 
 
 @predicate(

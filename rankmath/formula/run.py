@@ -55,6 +55,7 @@ class Run:
         self.net, self.X = net, X
         self.numbers: Numbers = NUMBERS[A.name]
         self.memory: dict[Hashable, Scalar] = {}
+        self.on_a_line = net.dim == 1
         #: For searches: residuals from above where they need linear programs.
         self.quick = False
         self._backend: Backend = "numpy" if A.unbounded else A.backend
@@ -162,7 +163,7 @@ class Run:
 
     def exponent(self, p: str) -> float:
         """p as a number; on a line all ℓ_p are one, and only the first is worked out."""
-        return 1 if self.net.dim == 1 else exponent(p)
+        return 1 if self.on_a_line else exponent(p)
 
     @property
     def root(self) -> Array:

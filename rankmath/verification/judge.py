@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
-from rankmath.formula.evaluate import NUMBERS, judged
+from rankmath.formula.evaluate import NUMBERS, certain, judged
 from rankmath.formula.printing import words as words_of
 from rankmath.validation import Floats
 from rankmath.verification.instance import Instance
@@ -131,15 +131,19 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
             reasons.append(words())
             reason[which] = len(reasons) - 1
 
-    for side in evaluation.sides:
+    for count, side in enumerate(evaluation.sides):
+        if any(side is before for before in evaluation.sides[:count]):
+            continue
         known = judged(side, size, numbers)
         with np.errstate(invalid="ignore"):
             excess = np.where(known.log_left == -np.inf, -np.inf, known.log_left - known.log_right)
         # The side that is reported: one that is violated, else one that is undecided, else the tightest.
-        level = np.where(known.above, 2, np.where(known.below, 0, 1))
+        level = np.where(known.above, 2, ~known.below)
         # What is no number counts as 0, and infinities as what a double holds.
         excess = np.minimum(np.maximum(np.where(np.isnan(excess), 0.0, excess), -_LARGEST), _LARGEST)
-        critical = (level > levels) | ((level == levels) & (excess > worst)) | np.isnan(lefts)
+        critical = np.isnan(lefts)
+        if count:
+            critical |= (level > levels) | ((level == levels) & (excess > worst))
         for kept, new in ((lefts, known.log_left), (rights, known.log_right), (levels, level), (worst, excess)):
             np.copyto(kept, new, where=critical, casting="unsafe")
         open_ = ~known.below & ~known.above & (outcomes == _HOLDS)
@@ -153,7 +157,7 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
         says = "this instance does not show it; the claim is that some does"
         say(outcomes == _VIOLATED, _UNDECIDED, lambda: says)
     for side in evaluation.hypotheses:
-        if side.truth is not None and side.truth.holds is True:
+        if certain(side):
             continue
         known = judged(side, size, numbers)
         shown = partial(words_of, side.formula)

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankmath as rm
+from rankmath.arithmetic.balls import Balls
 from rankmath.arithmetic.float64 import Float64
 from rankmath.formula.evaluate import NUMBERS, NoSuchPlace, judged, sides, value
 from rankmath.formula.numbers import Signed, ball_expc, ball_tanhc
@@ -242,6 +243,21 @@ def test_all_exponents_are_taken_and_places_that_a_network_does_not_have_are_ref
 
 
 numbers = st.one_of(st.just(0.0), st.floats(1e-6, 1e6), st.floats(-1e6, -1e-6))
+
+
+@pytest.mark.parametrize(
+    "claim", ["all_p(diameter(X[1], p) <= operator_norm(W[0,0], p))", "all_p(norm(X[0], p) <= 9)"]
+)
+@pytest.mark.parametrize("system", ["float64", "balls"])
+def test_on_a_line_every_exponent_is_still_a_side(claim: str, system: str) -> None:
+    net, X = rm.Network.random(tokens=3, dim=1, layers=1, seed=2), np.array([[1.0], [2.0], [4.5]])
+    found = list(sides(read_formula(claim), Run(Balls() if system == "balls" else Float64(X), net, X)))
+    assert len(found) == 3
+    if "diameter" in claim:  # one side three times: ℓ_1, ℓ_2 and ℓ_∞ are one
+        assert found[0] is found[1] is found[2]
+        return
+    lefts = [judged(side, 1, NUMBERS[system]).log_left[0] for side in found]
+    assert np.allclose(np.exp(lefts), [7.5, math.sqrt(25.25), 4.5])  # of X as a matrix they differ
 
 
 @given(numbers, numbers, numbers)
