@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from multiprocessing import Pipe
@@ -112,6 +112,10 @@ class _Process:
     def pid(self) -> int:
         return self._popen.pid
 
+    @property
+    def alive(self) -> bool:
+        return self._popen.poll() is None
+
     def give(self, job: _Job) -> None:
         self.job = job
         # If it is dead, its socket says so when we listen.
@@ -126,6 +130,39 @@ class _Process:
         return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
+# Processes that wait for the next crew, for each `kept_workers` around it.
+_KEPT: list[list[_Process]] = []
+
+
+@contextmanager
+def kept_workers() -> Iterator[None]:
+    """Within it a process that has nothing left to do waits for the next crew: to start one takes a second."""
+    _KEPT.append([])
+    try:
+        yield
+    finally:
+        for process in _KEPT.pop():
+            process.end()
+
+
+def _process(job: _Job) -> _Process:
+    """One that waits, or a new one."""
+    while _KEPT and _KEPT[-1]:
+        process = _KEPT[-1].pop()
+        if process.alive:
+            process.give(job)
+            return process
+        process.end()
+    return _Process(job)
+
+
+def _dismiss(process: _Process) -> None:
+    if _KEPT:
+        _KEPT[-1].append(process)
+    else:
+        process.end()
+
+
 def local_processes(chunks: Iterator[Work], *, workers: int, attempts: int, hear: Hear = _deaf) -> Crew:
     """`workers` processes; the chunk of one that dies is tried again by another."""
     jobs = _Jobs(chunks, attempts)
@@ -135,7 +172,7 @@ def local_processes(chunks: Iterator[Work], *, workers: int, attempts: int, hear
     try:
         while True:
             while len(crew) < workers and (job := jobs.next()) is not None:
-                process = _Process(job)
+                process = _process(job)
                 crew[process.connection] = process
             if not crew:
                 return
@@ -172,7 +209,7 @@ def local_processes(chunks: Iterator[Work], *, workers: int, attempts: int, hear
                 following = jobs.next()
                 if following is None:
                     del crew[connection]
-                    process.end()
+                    _dismiss(process)
                 else:
                     process.give(following)
                 if settled is not None:
@@ -322,4 +359,4 @@ def joblib_backend(chunks: Iterator[Work], *, attempts: int) -> Crew:
         jobs.put_back(following)
 
 
-__all__ = ["dask_cluster", "in_this_process", "joblib_backend", "local_processes", "shared"]
+__all__ = ["dask_cluster", "in_this_process", "joblib_backend", "kept_workers", "local_processes", "shared"]

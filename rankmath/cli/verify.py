@@ -82,6 +82,7 @@ def verify(
     Example: rankmath verify --claim "mu(X[1]) <= norm(W[0,0], 2)*mu(X[0])" --given "heads == 1"
     """
     from rankmath.attention.backend import mover
+    from rankmath.campaigns.crews import kept_workers
     from rankmath.campaigns.in_memory import run_all, works
     from rankmath.claims import statements, statements_in, statements_like
     from rankmath.cli.conjecture import answer_all, statements_of
@@ -129,6 +130,8 @@ def verify(
         )
 
     whole = {work.key: work for work in batteries}
+    # The processes that run the batteries look at the certificates and draw the figures as well.
+    click.get_current_context().with_resource(kept_workers())
     with Progress(sum(work.cost for work in batteries), "%", quiet=as_json) as progress:
 
         def show() -> None:

@@ -127,34 +127,35 @@ def spectral(W: ArrayLike, A: System | None = None) -> Array:
 
 
 def _spectral_of_many(W: Floats) -> Floats:
-    """Columns turned against each other, two and two, until all are orthogonal to rounding: the longest one."""
+    """√ of the largest eigenvalue of WᵀW, which Jacobi's rotations make diagonal: what rounding costs is a part of
+    that one, and nothing is asked of the others."""
     size = np.abs(W).max(axis=(-2, -1), keepdims=True)
     V = W / np.where(size > 0, size, 1.0)
-    columns = [V[..., j] for j in range(V.shape[-1])]
-    squares = [(v * v).sum(axis=-1) for v in columns]
-    least = 2.0**-51 * sum(squares)
+    places = range(V.shape[-1])
+    gram = {(i, j): (V[..., i] * V[..., j]).sum(axis=-1) for i in places for j in places if i <= j}
+    least = 2.0**-54 * sum(gram[i, i] for i in places)
     turned, sweeps = True, 0
     while turned and sweeps < 40:
         turned, sweeps = False, sweeps + 1
-        for j, i in combinations(range(len(columns)), 2):
-            u, v = columns[i], columns[j]
-            across = (u * v).sum(axis=-1)
-            if not (np.abs(across) > least).any():
+        for i, j in combinations(places, 2):
+            across = gram[i, j]
+            wanted = np.abs(across) > least
+            if not wanted.any():
                 continue
             turned = True
-            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                slope = (squares[j] - squares[i]) / (2.0 * across)
-                t = np.copysign(1.0, slope) / (np.abs(slope) + np.sqrt(1.0 + slope * slope))
-            t = np.where(np.abs(across) > least, t, 0.0)
-            cosine = 1.0 / np.sqrt(1.0 + t * t)
-            c, s = cosine[..., None], (cosine * t)[..., None]
-            columns[i], columns[j] = c * u - s * v, s * u + c * v
-            for k in (i, j):
-                squares[k] = (columns[k] * columns[k]).sum(axis=-1)
-    longest = squares[0]
-    for square in squares[1:]:
-        longest = np.maximum(longest, square)
-    return np.asarray(np.sqrt(longest) * size[..., 0, 0])
+            slope = (gram[j, j] - gram[i, i]) / np.where(wanted, 2.0 * across, 1.0)
+            tangent = np.copysign(wanted, slope) / (np.abs(slope) + np.sqrt(1.0 + slope * slope))
+            cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
+            sine = tangent * cosine
+            gram[i, j] = np.where(wanted, 0.0, across)
+            gram[i, i], gram[j, j] = gram[i, i] - tangent * across, gram[j, j] + tangent * across
+            for k in places:
+                if k not in (i, j):
+                    one, other = (min(i, k), max(i, k)), (min(j, k), max(j, k))
+                    u, v = gram[one], gram[other]
+                    gram[one], gram[other] = cosine * u - sine * v, sine * u + cosine * v
+    largest = np.maximum.reduce([gram[i, i] for i in places])
+    return np.asarray(np.sqrt(largest) * size[..., 0, 0])
 
 
 def symmetric_extremes(S: Array, A: System) -> tuple[Array, Array]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -161,6 +162,20 @@ def test_closing_a_crew_ends_its_processes(plan: Path) -> None:
     children = _workers()
     assert len(children) == 2
     crew.close()  # type: ignore[attr-defined]
+    assert not any(child.is_running() for child in children)
+
+
+def test_kept_processes_run_the_next_crew_and_end_with_it(plan: Path) -> None:
+    with crews.kept_workers():
+        first = {came.worker for came in local_processes(Plan.read(plan).chunks(), workers=2, attempts=1)}
+        waiting = _workers()
+        assert {f"{socket.gethostname()}:{child.pid}" for child in waiting} == first
+        waiting[0].kill()  # one that died while it waited is replaced
+        waiting[0].wait()
+        second = {came.worker for came in local_processes(Plan.read(plan).chunks(), workers=2, attempts=1)}
+        assert len(first & second) == 1
+        children = _workers()
+    assert len(children) == 2
     assert not any(child.is_running() for child in children)
 
 
