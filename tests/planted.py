@@ -159,10 +159,6 @@ HARMLESS = {
     "rankmath/verification/judge.py": {
         ("_DIGITS = 50", "_DIGITS = 51"): "a digit more of what is not rigorous anyway",
         ("MOST_BITS = 4096", "MOST_BITS = 4097"): "how long an undecided comparison is refined",
-        (
-            "level = np.where(known.above, 2, np.where(known.below, 0, 1))",
-            "level = np.where(known.above, 3, np.where(known.below, 0, 1))",
-        ): "only the order of the levels is used",
     },
     "rankmath/equilibria/proofs.py": {
         ("_SHORT = 32", "_SHORT = 33"): "bits of matrices that need not be accurate",

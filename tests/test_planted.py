@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
@@ -46,8 +47,11 @@ def test_a_sample_is_killed(gate: ModuleType) -> None:
 
 
 def test_what_may_go_unnoticed_is_one_edit_of_one_line(gate: ModuleType) -> None:
-    """Each excused edit is one that is planted, and no other edit is excused."""
+    """No excuse covers two edits; where a line was written anew its excuse is idle."""
+    idle = 0
     for file, excused in gate.HARMLESS.items():
         text = (ROOT / file).read_text(encoding="utf-8")
-        found = [plant.survives for plant in gate.edits(text, file) if plant.survives]
-        assert sorted(found) == sorted(excused.values()), file
+        found = Counter(plant.survives for plant in gate.edits(text, file) if plant.survives)
+        assert found <= Counter(excused.values()), file
+        idle += len(excused) - found.total()
+    assert idle < 0.5 * sum(map(len, gate.HARMLESS.values()))
