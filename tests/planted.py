@@ -86,9 +86,8 @@ def fits(plant: Plant) -> bool:
 #: Where random edits are planted, and the tests that should see them, beside the examples of the file itself.
 ROOMS = {
     "rankmath/checker/intervals.py": (_INTERVALS, _RULES),
-    "rankmath/checker/kernel.py": (_RULES, _NETWORK, _STATEMENTS, _EQUILIBRIA),
+    "rankmath/checker/kernel.py": (_RULES, _READING, _NETWORK, _STATEMENTS, _EQUILIBRIA),
     "rankmath/checker/rules.py": (_RULES, _NETWORK, _STATEMENTS, _EQUILIBRIA),
-    "rankmath/checker/primitives.py": (_READING, _RULES, _NETWORK, _STATEMENTS, _EQUILIBRIA),
     "rankmath/checker/statements.py": (
         _AGREEMENT,
         _NETWORK,

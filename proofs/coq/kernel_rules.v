@@ -3,8 +3,8 @@
     2. [rule_interval]  a relation that holds for all members of two intervals;
     3. [rule_dual]      weights >= 0 on rows and columns bound every norm of X - 1 x^T from below;
     4. [rule_zero]      Krawczyk's test: exactly one zero in a box;
-    5. [rule_definite]  positive pivots of an elimination, with room for the radii: every symmetric matrix in
-                        the intervals is positive definite. *)
+    5. [rule_congruence]  C A C^T within 1 of the identity, in the row sum norm: a symmetric A is positive definite,
+                        whatever C is. *)
 Require Import Reals Lra Lia Psatz QArith Qreals.
 From Coquelicot Require Import Rcomplements.
 From Rankmath Require Import Definitions Functions Norms.
@@ -188,94 +188,6 @@ Proof.
     rewrite Ch. assert (0 <= t * (1 - t)) by nra. assert (0 <= (A - a0) * (A - a0)) by nra.
     assert (0 <= alpha * (t * (1 - t)) * ((A - a0) * (A - a0))) by pos.
     nra.
-Qed.
-
-(* ---------- rule 5 ---------- *)
-(** x^T A x *)
-Definition quad (n : nat) (A : mat) (x : vec) : R := bil n x A x.
-Definition symmetric (n : nat) (A : mat) : Prop := forall i j, (i < n)%nat -> (j < n)%nat -> A i j = A j i.
-(** What is left of A when its first row and column are eliminated. *)
-Definition schur (A : mat) : mat := fun i j => A (S i) (S j) - A (S i) 0%nat * A 0%nat (S j) / A 0%nat 0%nat.
-(** Every pivot of the elimination is positive. *)
-Fixpoint pivots (n : nat) (A : mat) : Prop :=
-  match n with O => True | S k => 0 < A 0%nat 0%nat /\ pivots k (schur A) end.
-
-Lemma quad_head n A x : A 0%nat 0%nat <> 0 -> symmetric (S n) A ->
-  quad (S n) A x = A 0%nat 0%nat * (x 0%nat + sum n (fun j => A 0%nat (S j) * x (S j)) / A 0%nat 0%nat) ^ 2
-                   + quad n (schur A) (fun j => x (S j)).
-Proof.
-  intros H0 Sy. unfold quad, bil. set (a := A 0%nat 0%nat) in *.
-  set (r := sum n (fun j => A 0%nat (S j) * x (S j))).
-  rewrite sum_head, sum_head. fold a.
-  rewrite (sum_ext n (fun j => x 0%nat * A 0%nat (S j) * x (S j)) (fun j => x 0%nat * (A 0%nat (S j) * x (S j)))) by (intros; ring).
-  rewrite sum_scal. fold r.
-  rewrite (sum_ext n (fun i => sum (S n) (fun b => x (S i) * A (S i) b * x b))
-    (fun i => A 0%nat (S i) * x (S i) * x 0%nat + sum n (fun b => x (S i) * A (S i) (S b) * x (S b)))).
-  2:{ intros i Hi. rewrite sum_head. rewrite (Sy (S i) 0%nat) by lia. ring. }
-  rewrite sum_plus, sum_scal_r. fold r.
-  rewrite (sum_ext n (fun a0 => sum n (fun b => x (S a0) * schur A a0 b * x (S b)))
-    (fun i => sum n (fun b => x (S i) * A (S i) (S b) * x (S b)) - A 0%nat (S i) * x (S i) * (r / a))).
-  2:{ intros i Hi. unfold r, Rdiv. rewrite <- sum_scal_r, <- sum_scal, <- sum_minus. apply sum_ext; intros j Hj.
-      unfold schur. fold a. rewrite (Sy (S i) 0%nat) by lia. field. exact H0. }
-  rewrite sum_minus, sum_scal_r. fold r. field. exact H0.
-Qed.
-
-Lemma schur_symmetric n A : symmetric (S n) A -> symmetric n (schur A).
-Proof.
-  intros Sy i j Hi Hj. unfold schur. rewrite (Sy (S i) (S j)), (Sy (S i) 0%nat), (Sy 0%nat (S j)) by lia. unfold Rdiv. ring.
-Qed.
-
-Lemma pivots_definite n A x : symmetric n A -> pivots n A -> (exists i, (i < n)%nat /\ x i <> 0) -> 0 < quad n A x.
-Proof.
-  revert A x. induction n as [|n IH]; intros A x Sy Pv [i [Hi Xi]]; [lia|].
-  destruct Pv as [P0 Pv]. rewrite quad_head by (assumption || lra).
-  set (y := fun j => x (S j)).
-  assert (Sq : 0 <= A 0%nat 0%nat * (x 0%nat + sum n (fun j => A 0%nat (S j) * x (S j)) / A 0%nat 0%nat) ^ 2)
-    by (apply Rmult_le_pos; [lra|apply pow2_ge_0]).
-  destruct (List.existsb (fun j => if Req_EM_T (y j) 0 then false else true) (List.seq 0 n)) eqn:E.
-  - apply List.existsb_exists in E. destruct E as [j [Hj Yj]]. apply List.in_seq in Hj.
-    assert (Q : 0 < quad n (schur A) y); [|lra]. apply (IH (schur A) y (schur_symmetric n A Sy) Pv).
-    exists j. split; [lia|]. destruct (Req_EM_T (y j) 0); [discriminate|assumption].
-  - assert (Y0 : forall j, (j < n)%nat -> y j = 0).
-    { intros j Hj. destruct (Req_EM_T (y j) 0) as [|N]; [assumption|exfalso].
-      assert (F : List.existsb (fun j => if Req_EM_T (y j) 0 then false else true) (List.seq 0 n) = true); [|congruence].
-      apply List.existsb_exists. exists j. split; [apply List.in_seq; lia|]. destruct (Req_EM_T (y j) 0); [contradiction|reflexivity]. }
-    assert (X0 : x 0%nat <> 0).
-    { destruct i as [|i]; [exact Xi|]. exfalso. apply Xi. apply (Y0 i). lia. }
-    assert (Z1 : sum n (fun j => A 0%nat (S j) * x (S j)) = 0).
-    { rewrite (sum_ext n _ (fun _ => 0)); [apply sum_zero|]. intros j Hj. fold (y j). rewrite Y0 by exact Hj. ring. }
-    assert (Z2 : quad n (schur A) y = 0).
-    { unfold quad, bil. rewrite (sum_ext n _ (fun _ => 0)); [apply sum_zero|]. intros j Hj.
-      rewrite (sum_ext n _ (fun _ => 0)); [apply sum_zero|]. intros k _. rewrite Y0 by exact Hj. ring. }
-    fold y. rewrite Z1, Z2. unfold Rdiv. rewrite Rmult_0_l, !Rplus_0_r.
-    apply Rmult_lt_0_compat; [exact P0|]. assert (0 < Rsqr (x 0%nat)) by (now apply Rsqr_pos_lt). unfold Rsqr in *. simpl. lra.
-Qed.
-
-(** Midpoints M, radii of Frobenius norm at most rho: if M - rho I has positive pivots, every symmetric A within the
-    radii is positive definite. *)
-Theorem rule_definite n (A M : mat) rho x :
-  symmetric n M -> pivots n (fun i j => M i j - rho * eye i j) ->
-  frob n n (fun i j => A i j - M i j) <= rho ->
-  (exists i, (i < n)%nat /\ x i <> 0) -> 0 < quad n A x.
-Proof.
-  intros SM Pv Hr Hx.
-  assert (Q := pivots_definite n (fun i j => M i j - rho * eye i j) x).
-  assert (SS : symmetric n (fun i j => M i j - rho * eye i j)).
-  { intros i j Hi Hj. rewrite (SM i j) by assumption. unfold eye. now rewrite Nat.eqb_sym. }
-  specialize (Q SS Pv Hx).
-  assert (E1 : quad n (fun i j => M i j - rho * eye i j) x = quad n M x - rho * dot n x x).
-  { unfold quad, bil, dot. rewrite <- sum_scal, <- sum_minus. apply sum_ext; intros i Hi.
-    rewrite (sum_ext n _ (fun b => x i * M i b * x b - (rho * x i) * (if Nat.eqb i b then x b else 0))).
-    - rewrite sum_minus, sum_scal. rewrite (sum_single n (fun b => if Nat.eqb i b then x b else 0) i Hi).
-      + rewrite Nat.eqb_refl. ring.
-      + intros b _ Hb. destruct (Nat.eqb_spec i b); [congruence|reflexivity].
-    - intros b _. unfold eye. destruct (Nat.eqb i b); ring. }
-  assert (E2 : quad n A x = quad n M x + bil n x (fun i j => A i j - M i j) x).
-  { unfold quad, bil. rewrite <- sum_plus. apply sum_ext; intros i _. rewrite <- sum_plus. apply sum_ext; intros; ring. }
-  assert (B := l2_m n x (fun i j => A i j - M i j) x). apply Rabs_le_between in B.
-  assert (D : l2 n x * l2 n x = dot n x x) by (apply sqrt_sqrt, dot_pos).
-  rewrite Rmult_assoc, D in B. assert (D0 := dot_pos n x).
-  assert (frob n n (fun i j => A i j - M i j) * dot n x x <= rho * dot n x x) by (now apply Rmult_le_compat_r). lra.
 Qed.
 
 (* ---------- rule 4 ---------- *)
@@ -554,3 +466,100 @@ Proof.
     intros i Hi. specialize (B i Hi). rewrite DZ, Rmult_0_r in B. apply Rminus_diag_uniq, zero_of_le. intros e He. lra.
 Qed.
 End Krawczyk.
+
+(* ---------- rule 5 ---------- *)
+(** x^T A x *)
+Definition quad (n : nat) (A : mat) (x : vec) : R := bil n x A x.
+Definition symmetric (n : nat) (A : mat) : Prop := forall i j, (i < n)%nat -> (j < n)%nat -> A i j = A j i.
+(** C A C^T *)
+Definition congruent (n : nat) (C A : mat) : mat := fun i j => bil n (C i) A (C j).
+
+(** A symmetric G near the identity, in the row sum norm, is positive definite: |E_ij x_i x_j| <= |E_ij| (x_i^2 + x_j^2)/2. *)
+Lemma near_identity n G x : symmetric n G ->
+  (forall i, (i < n)%nat -> sum n (fun j => Rabs (eye i j - G i j)) < 1) ->
+  (exists i, (i < n)%nat /\ x i <> 0) -> 0 < quad n G x.
+Proof.
+  intros Sy Near [k [Hk Xk]].
+  set (s := fun i => sum n (fun j => Rabs (eye i j - G i j))).
+  assert (E : quad n G x = sum n (fun i => x i ^ 2) - sum n (fun i => sum n (fun j => x i * (eye i j - G i j) * x j))).
+  { unfold quad, bil. rewrite <- sum_minus. apply sum_ext; intros i Hi.
+    rewrite (sum_ext n (fun j => x i * (eye i j - G i j) * x j)
+      (fun j => (if Nat.eqb i j then x i * x j else 0) - x i * G i j * x j)).
+    - rewrite sum_minus, (sum_single n (fun j => if Nat.eqb i j then x i * x j else 0) i Hi).
+      + rewrite Nat.eqb_refl. ring.
+      + intros j _ Hj. destruct (Nat.eqb_spec i j); [congruence|reflexivity].
+    - intros j _. unfold eye. destruct (Nat.eqb i j); ring. }
+  assert (B : sum n (fun i => sum n (fun j => x i * (eye i j - G i j) * x j)) <= sum n (fun i => s i * x i ^ 2)).
+  { apply Rle_trans with (sum n (fun i => sum n (fun j => Rabs (eye i j - G i j) * (x i ^ 2 / 2) + Rabs (eye i j - G i j) * (x j ^ 2 / 2)))).
+    - apply sum_le; intros i _. apply sum_le; intros j _. set (e := eye i j - G i j).
+      assert (P := Rabs_pos e). assert (U := Rle_abs e). assert (L := Rle_abs (- e)). rewrite Rabs_Ropp in L.
+      assert (Q := pow2_ge_0 (x i - x j)). assert (Q2 := pow2_ge_0 (x i + x j)). nra.
+    - rewrite (sum_ext n _ (fun i => s i * (x i ^ 2 / 2) + sum n (fun j => Rabs (eye i j - G i j) * (x j ^ 2 / 2)))).
+      2:{ intros i _. rewrite sum_plus, sum_scal_r. reflexivity. }
+      rewrite sum_plus, (sum_swap n n (fun i j => Rabs (eye i j - G i j) * (x j ^ 2 / 2))).
+      rewrite (sum_ext n (fun j => sum n (fun i => Rabs (eye i j - G i j) * (x j ^ 2 / 2))) (fun j => s j * (x j ^ 2 / 2))).
+      + rewrite <- sum_plus. right. apply sum_ext; intros; field.
+      + intros j Hj. rewrite sum_scal_r. f_equal. apply sum_ext; intros i Hi. rewrite (Sy i j) by assumption.
+        unfold eye. now rewrite Nat.eqb_sym. }
+  assert (P : 0 < sum n (fun i => (1 - s i) * x i ^ 2)).
+  { apply Rlt_le_trans with ((1 - s k) * x k ^ 2).
+    - apply Rmult_lt_0_compat; [assert (H := Near k Hk); fold (s k) in H; lra|]. nra.
+    - apply (sum_term_le n (fun i => (1 - s i) * x i ^ 2) k); [|exact Hk]. intros j Hj.
+      apply Rmult_le_pos; [assert (H := Near j Hj); fold (s j) in H; lra|apply pow2_ge_0]. }
+  rewrite (sum_ext n _ (fun i => x i ^ 2 - s i * x i ^ 2)) in P by (intros; ring). rewrite sum_minus in P. lra.
+Qed.
+
+Lemma congruent_quad n C A x : quad n (congruent n C A) x = quad n A (fun a => sum n (fun i => x i * C i a)).
+Proof.
+  unfold quad, congruent, bil.
+  rewrite (sum_ext n (fun i => sum n (fun j => x i * sum n (fun a => sum n (fun b => C i a * A a b * C j b)) * x j))
+    (fun i => sum n (fun a => x i * C i a * sum n (fun b => A a b * sum n (fun j => x j * C j b))))).
+  - rewrite sum_swap. apply sum_ext; intros a _.
+    rewrite sum_scal_r, <- sum_scal. apply sum_ext; intros b _. ring.
+  - intros i _.
+    rewrite (sum_ext n _ (fun j => sum n (fun a => x i * C i a * sum n (fun b => A a b * C j b * x j)))).
+    + rewrite sum_swap. apply sum_ext; intros a _. rewrite sum_scal. f_equal. rewrite sum_swap.
+      apply sum_ext; intros b _. rewrite <- sum_scal. apply sum_ext; intros; ring.
+    + intros j _. rewrite <- sum_scal, <- sum_scal_r. apply sum_ext; intros a _.
+      rewrite <- sum_scal, <- sum_scal, <- sum_scal_r. apply sum_ext; intros; ring.
+Qed.
+
+(** If C A C^T is within 1 of the identity in the row sum norm, A is positive definite: C^T is one to one, so every
+    y is some C^T x, and y^T A y = x^T (C A C^T) x. *)
+Theorem rule_congruence n (A C : mat) y : symmetric n A ->
+  (forall i, (i < n)%nat -> sum n (fun j => Rabs (eye i j - congruent n C A i j)) < 1) ->
+  (exists i, (i < n)%nat /\ y i <> 0) -> 0 < quad n A y.
+Proof.
+  intros Sy Near Hy.
+  assert (SG : symmetric n (congruent n C A)).
+  { intros i j Hi Hj. unfold congruent, bil. rewrite sum_swap. apply sum_ext; intros a Ha. apply sum_ext; intros b Hb.
+    rewrite (Sy b a) by assumption. ring. }
+  destruct (dependent n (fun i => if Nat.eqb i n then y else C i)) as [c [[k [Hk Ck]] Hc]].
+  assert (Z : forall a, (a < n)%nat -> sum n (fun i => c i * C i a) + c n * y a = 0).
+  { intros a Ha. rewrite <- (Hc a Ha). simpl. rewrite Nat.eqb_refl. f_equal. apply sum_ext; intros i Hi.
+    rewrite (proj2 (Nat.eqb_neq i n)) by lia. reflexivity. }
+  destruct (Req_dec (c n) 0) as [C0|Cn].
+  - exfalso. assert (Kn : (k < n)%nat).
+    { destruct (Nat.eq_dec k n) as [->|]; [contradiction|lia]. }
+    assert (P := near_identity n (congruent n C A) c SG Near (ex_intro _ k (conj Kn Ck))).
+    rewrite congruent_quad in P. revert P. apply Rle_not_lt. right. unfold quad, bil.
+    rewrite (sum_ext n _ (fun _ => 0)); [apply sum_zero|]. intros a Ha.
+    rewrite (sum_ext n _ (fun _ => 0)); [apply sum_zero|]. intros b _.
+    assert (H := Z a Ha). rewrite C0 in H. replace (sum n (fun i => c i * C i a)) with 0 by lra. ring.
+  - set (x := fun i => - c i / c n).
+    assert (Y : forall a, (a < n)%nat -> sum n (fun i => x i * C i a) = y a).
+    { intros a Ha. rewrite (sum_ext n _ (fun i => (- / c n) * (c i * C i a))) by (intros; unfold x; field; exact Cn).
+      rewrite sum_scal. assert (H := Z a Ha). replace (sum n (fun i => c i * C i a)) with (- (c n * y a)) by lra. field. exact Cn. }
+    assert (Q : quad n (congruent n C A) x = quad n A y).
+    { rewrite congruent_quad. unfold quad, bil. apply sum_ext; intros a Ha. apply sum_ext; intros b Hb.
+      rewrite (Y a Ha), (Y b Hb). reflexivity. }
+    rewrite <- Q. apply near_identity; [exact SG|exact Near|].
+    destruct Hy as [i [Hi Yi]].
+    destruct (List.existsb (fun j => if Req_EM_T (x j) 0 then false else true) (List.seq 0 n)) eqn:E.
+    + apply List.existsb_exists in E. destruct E as [j [Hj Xj]]. apply List.in_seq in Hj. exists j. split; [lia|].
+      destruct (Req_EM_T (x j) 0); [discriminate|assumption].
+    + exfalso. apply Yi. rewrite <- (Y i Hi). rewrite (sum_ext n _ (fun _ => 0)); [apply sum_zero|]. intros j Hj.
+      destruct (Req_EM_T (x j) 0) as [->|N]; [ring|exfalso].
+      assert (F : List.existsb (fun j => if Req_EM_T (x j) 0 then false else true) (List.seq 0 n) = true); [|congruence].
+      apply List.existsb_exists. exists j. split; [apply List.in_seq; lia|]. destruct (Req_EM_T (x j) 0); [contradiction|reflexivity].
+Qed.

@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import Any
 
 from rankmath.checker.intervals import Interval, Rejected
-from rankmath.checker.kernel import PRECISIONS, Definitions, Evaluator, Outcome, Record, decide, formula
+from rankmath.checker.kernel import PRECISIONS, Definitions, Evaluator, Outcome, Record, decide, formula, whole
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import MAX_BYTES, MAX_DIGITS, demand, parse, read, short
 from rankmath.checker.statements import (
@@ -57,6 +57,8 @@ SECONDS = 180.0  # time budget of one check
 MAX_TEXT = 2_000  # characters of the free text
 MAX_GIVEN = 32  # hypotheses
 ID_DIGITS = 32  # hex digits of SHA-256 kept in an id (128 bits)
+BITS = ("bits", "spectral_bits")  # hints that say how many bits to begin with
+MAX_BITS = 2**14
 KINDS = ("holds", "violates", "exists")
 SWITCHES = {
     "mask": ("none", "complete", "causal", "padding", "any"),
@@ -190,7 +192,7 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
     try:
         demand(len(text) <= MAX_BYTES, f"more than {MAX_BYTES} bytes")
         try:
-            content = parse(text.decode("utf-8") if isinstance(text, bytes) else text, deadline)
+            content = parse(text.decode("utf-8") if isinstance(text, bytes) else text)
         except UnicodeDecodeError:
             raise Rejected("not UTF-8") from None
         demand(type(content) is dict, "a certificate is a JSON object")
@@ -245,7 +247,7 @@ def _decided(content: dict[str, Any], words: list[str], deadline: float) -> Outc
     else:
         own = key in STATEMENTS and not _is_network(key, content["data"])
         stored, known = ([claim, *given] for claim, given in ((content["claim"], content["given"]), registered))
-        same = len(stored) == len(known) and all(_same(a, b, own) for a, b in zip(stored, known, strict=True))
+        same = len(stored) == len(known) and all(_same(a, b) for a, b in zip(stored, known, strict=True))
         demand(same, f"claim, given: not those of {key} in this checker's table")
     if registered is not None and own:
         return _own_statement(key, STATEMENTS[key], content, words, deadline)
@@ -253,9 +255,15 @@ def _decided(content: dict[str, Any], words: list[str], deadline: float) -> Outc
     return _network_claim(key, content, words, deadline)
 
 
-def _same(a: str, b: str, own: bool) -> bool:
+def _same(a: str, b: str) -> bool:
     """Whether two formulas are the same term, however they are spaced."""
-    return a == b or ast.dump(formula(a, own=own)) == ast.dump(formula(b, own=own))
+    return a == b or ast.dump(formula(a)) == ast.dump(formula(b))
+
+
+def _bits(hints: Mapping[str, Any]) -> int:
+    """How many bits to begin with: a hint may ask for more than the first of the precisions."""
+    wanted = [whole(hints[name], name) for name in BITS if name in hints]
+    return min(max([PRECISIONS[0], *wanted]), MAX_BITS)
 
 
 # -- statements with data of their own -----------------------------------------------------------------------
@@ -280,8 +288,8 @@ def _own_statement(
     conditions = (*statement.given, *statement.method, *(c for texts in extra for c in texts))
     if "equilibria" in data:
         return _members(statement, content["claim"], DEFINED[key], data, hints, words, deadline)
-    work = Evaluator(DEFINED[key], data, hints, PRECISIONS[0], deadline)
-    outcome = decide(conditions, content["claim"], kind, work, own=True)
+    work = Evaluator(DEFINED[key], data, hints, _bits(hints), deadline)
+    outcome = decide(conditions, content["claim"], kind, work)
     _describe(outcome, conditions, statement.given, words)
     _show(outcome, statement, data, words)
     return outcome
@@ -308,11 +316,11 @@ def _members(
     ranks = [member["rank"] for member in members]
     outcome = Outcome("undecided", "no member")
     for member, guide in zip(members, guides, strict=True):
-        whole = {**data, **member, "ranks": ranks}
+        everything = {**data, **member, "ranks": ranks}
         conditions = (*statement.given, *statement.method)
-        work = Evaluator(defined, whole, guide, PRECISIONS[0], deadline)
-        outcome = decide(conditions, claim, "exists", work, own=True)
-        _show(outcome, statement, whole, words)
+        work = Evaluator(defined, everything, guide, _bits(guide), deadline)
+        outcome = decide(conditions, claim, "exists", work)
+        _show(outcome, statement, everything, words)
         if outcome.verdict != "accept":
             return outcome
     return outcome
@@ -423,17 +431,34 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
         any(row != data["input"][0] for row in data["input"]),
         "data.X: all tokens are equal: the instance says nothing",
     )
-    work = Evaluator(DEFINED_NETWORK, data, fields["hints"], PRECISIONS[0], deadline)
-    outcome = decide(conditions, claim, kind, work, own=False)
+    work = Evaluator(DEFINED_NETWORK, data, network_hints(fields["hints"], len(data["W"])), PRECISIONS[0], deadline)
+    outcome = decide(conditions, claim, kind, work)
     _describe(outcome, conditions, given, words)
     return outcome
 
 
+def network_hints(hints: Mapping[str, Any], layers: int) -> dict[str, Any]:
+    """For each norm and layer what the certificate suggests: a center or none, and lines of weights."""
+
+    def of(hint: Mapping[str, Any]) -> list[Any]:
+        return [hint.get("center", []), [[line["columns"], line["rows"]] for line in hint.get("lines", [])]]
+
+    names = ("inf", "composite")
+    return {f"hints_{norm}": [of(hints.get(f"X[{l}] {norm}", {})) for l in range(layers + 1)] for norm in names}
+
+
 def _demand_language(text: str) -> None:
-    """Only names of the language of claims, and letters that a recursion introduces."""
-    nodes = list(ast.walk(formula(text)))
+    """Only names of the language of claims, and letters that a recursion introduces; no conditions, no loops."""
+    nodes, where = list(ast.walk(formula(text))), short(text)
+    for node in nodes:
+        foreign = isinstance(node, (ast.Or, ast.Not, ast.IfExp, ast.List, ast.ListComp, ast.GeneratorExp))
+        demand(not foreign, f"{type(node).__name__} is not in the language of claims: {where}")
     calls = [node for node in nodes if isinstance(node, ast.Call)]
-    called = {node.func.id for node in calls}  # type: ignore[attr-defined]
+    for node in calls:
+        letter = node.args[0] if node.args and getattr(node.func, "id", "") == "recursion" else ast.Name("b")
+        free = isinstance(letter, ast.Name) and letter.id in set("abcstuvxyz")
+        demand(free, f"recursion(b, start, step) is needed: {where}")
+    called = {getattr(node.func, "id", "") for node in calls}
     bound = {a.id for node in calls for a in node.args[:1] if isinstance(a, ast.Name)} & set("abcstuvxyz")
     names = {node.id for node in nodes if isinstance(node, ast.Name)} - called - bound
     placed = [
@@ -442,9 +467,9 @@ def _demand_language(text: str) -> None:
     ]
     for node in nodes:  # X < 1 and inf == inf say nothing: arrays have indices, and words are arguments
         if isinstance(node, ast.Name) and node.id in CLAIM_WORDS and node not in placed:
-            demand(node in [call.func for call in calls], f"{short(node.id)} stands alone in {short(text)}")
+            demand(node in [call.func for call in calls], f"{short(node.id)} stands alone in {where}")
     for unknown in sorted(called - CLAIM_FUNCTIONS) + sorted(names - CLAIM_NAMES):
-        raise Rejected(f"{short(unknown)} is not in the language of claims: {short(text)}")
+        raise Rejected(f"{short(unknown)} is not in the language of claims: {where}")
 
 
 def _network(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ PARTS = (
     "intervals",
     "reading",
     "advice",
-    "primitives",
     "kernel",
     "rules",
     "statements",

@@ -50,9 +50,8 @@ class Interval:
         if isinstance(value, Interval):
             return value
         p, q = value.numerator, value.denominator
-        if not q & (q - 1):
-            return Interval(p, p, 1 - q.bit_length(), bits)
-        shift = max(0, bits + 2 + q.bit_length() - p.bit_length())
+        dyadic = not q & (q - 1)
+        shift = q.bit_length() - 1 if dyadic else max(0, bits + 2 + q.bit_length() - p.bit_length())
         return Interval((p << shift) // q, -((-p << shift) // q), -shift, bits)
 
     def ends(self, scale: int) -> tuple[int, int]:
@@ -61,6 +60,10 @@ class Interval:
         if shift >= 0:
             return (self.lo << shift, self.hi << shift) if self.lo or self.hi else (0, 0)
         return self.lo >> -shift, -(-self.hi >> -shift)
+
+    def size(self) -> float:
+        """|x| < 2^size for all members; zero has no size."""
+        return max(self.lo.bit_length(), self.hi.bit_length()) + self.scale if self.lo or self.hi else -math.inf
 
     def aligned(self, other: Interval) -> tuple[int, int, int, int, int]:
         """Both intervals in one scale: what lies 2·bits below the larger number is rounded outward."""
@@ -92,19 +95,17 @@ class Interval:
             lo, hi = min(a * d, b * c), max(a * c, b * d)
         return Interval(lo, hi, self.scale + other.scale, self.bits)
 
-    def __truediv__(self, other: Number | int) -> Interval:
-        other = Interval.of(other, self.bits)
-        if other.lo <= 0 <= other.hi:
+    def inverse(self) -> Interval:
+        if self.lo <= 0 <= self.hi:
             raise Undecided("a division by what may be zero")
-        if other.hi < 0:
-            return -self / -other
-        shift = max(0, self.bits + 2 + other.hi.bit_length() - max(self.lo.bit_length(), self.hi.bit_length()))
-        lo = (self.lo << shift) // (other.hi if self.lo >= 0 else other.lo)
-        hi = -((-self.hi << shift) // (other.lo if self.hi >= 0 else other.hi))
-        return Interval(lo, hi, self.scale - other.scale - shift, self.bits)
+        shift = self.bits + 2 + max(self.lo.bit_length(), self.hi.bit_length())
+        return Interval((1 << shift) // self.hi, -((-1 << shift) // self.lo), -shift - self.scale, self.bits)
+
+    def __truediv__(self, other: Number | int) -> Interval:
+        return self * Interval.of(other, self.bits).inverse()
 
     def __rtruediv__(self, other: Fraction | int) -> Interval:
-        return Interval.of(other, self.bits) / self
+        return self.inverse() * other
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -122,12 +123,31 @@ class Interval:
         return Interval(lo, hi, (self.scale - shift) // 2, self.bits)
 
     def exp(self) -> Interval:
-        """From below at the lower end to above at the upper, with as many bits as the width leaves."""
-        width = (self.hi - self.lo).bit_length() + self.scale
-        enough = self.bits if self.lo == self.hi else min(self.bits, max(WIDTH_BITS, WIDTH_BITS + 16 - width))
-        low = _exp_at(self.lo, self.scale, enough)
-        hull = low if self.lo == self.hi else low.hull(_exp_at(self.hi, self.scale, enough))
-        return Interval(hull.lo, hull.hi, hull.scale, self.bits)
+        """e^(-x) = 1/e^x; e^x = (e^t)^(2^s), t = x/2^s below 1/16; e^t by its Taylor sum.
+
+        As |t| < 1/2 each term is at most half the one before, so what follows the last is no larger than the last.
+        """
+        if self.size() > 20:
+            if self.hi >= 0 or self.hi.bit_length() + self.scale <= 20:
+                raise Undecided("e^x is taken for |x| below 2^20 only")
+            return Interval(0, 1, -(2**20), self.bits)  # 0 < e^x <= e^(-2^20) < 2^(-2^20)
+        if self.lo < 0:  # each sign by itself, where every term of the sum increases
+            below = Interval(max(0, -self.hi), -self.lo, self.scale, self.bits).exp().inverse()
+            above = Interval(0, max(0, self.hi), self.scale, self.bits)
+            return below if self.hi <= 0 else below.merged(above.exp(), min, max)
+        squarings = int(max(0, self.size() + 4 + math.isqrt(2 * self.bits)))
+        work = self.bits + squarings + 16  # each squaring costs about one bit
+        t = Interval(self.lo, self.hi, self.scale - squarings, work)
+        power = term = Interval(1, 1, 0, work)
+        k = 0
+        while term.size() > -work:
+            k += 1
+            term = term * t * Fraction(1, k)
+            power = power + term
+        power = power + term.merged(-term, min, max)
+        for _ in range(squarings):
+            power = power * power
+        return Interval(power.lo, power.hi, power.scale, self.bits)
 
     def merged(self, other: Number, low: Callable[..., int], high: Callable[..., int]) -> Interval:
         a, b, c, d, scale = self.aligned(Interval.of(other, self.bits))
@@ -137,12 +157,9 @@ class Interval:
         """The least interval around both."""
         return self.merged(other, min, max)
 
-    def point(self, m: int) -> Interval:
-        """m·2^scale, not rounded."""
-        return Interval(m, m, self.scale, max(self.bits, m.bit_length()))
-
     def middle(self) -> Interval:
-        return self.point((self.lo + self.hi) >> 1)
+        m = (self.lo + self.hi) >> 1
+        return Interval(m, m, self.scale, max(self.bits, m.bit_length()))
 
     def lower(self) -> Fraction:
         if abs(self.scale) > 2**17:
@@ -157,50 +174,17 @@ def compare(relation: str, a: Number, b: Number) -> bool | None:
     """Whether a < b (or <=, >, >=, ==) for all members: True, False, or None where the enclosures cannot tell."""
     if relation in (">", ">="):
         return compare(relation.replace(">", "<"), b, a)
-    if relation == "<=":
-        above = compare("<", b, a)
-        return None if above is None else not above
+    ends: tuple[Fraction | int, ...]  # b - a lies between them
     if isinstance(a, Fraction) and isinstance(b, Fraction):
-        return a < b if relation == "<" else a == b
-    bits = max(x.bits for x in (a, b) if isinstance(x, Interval))
-    a_low, a_high, b_low, b_high, _ = Interval.of(a, bits).aligned(Interval.of(b, bits))
-    if relation == "<":
-        return True if a_high < b_low else False if b_high <= a_low else None
-    if a_high < b_low or b_high < a_low:
-        return False
-    return True if a_low == a_high == b_low == b_high else None  # two points that were not rounded
-
-
-def _exp_at(m: int, e: int, bits: int) -> Interval:
-    """An enclosure of e^x at the single point x = m·2^e.
-
-    e^(-x) = 1/e^x; e^x = (e^t)^(2^s) with t = x/2^s below 1/16; e^t by its Taylor sum, once with every term rounded
-    down and once with every term rounded up. As t < 1/2 each term is at most half the one before, so the tail after
-    the last term added is at most that term.
-    """
-    size = m.bit_length() + e  # |x| < 2^size, and |x| >= 2^(size - 1) unless x = 0
-    if m and size > 20:
-        if m < 0:
-            return Interval(0, 1, -(2**20), bits)  # 0 < e^x <= e^(-2^20) < 2^(-2^20)
-        raise Undecided("e^x is taken for x below 2^20 only")
-    if m < 0:
-        power = 1 / _exp_at(-m, e, bits + 8)
-        return Interval(power.lo, power.hi, power.scale, bits)
-    halvings = max(0, size + 4 + math.isqrt(bits) // 2) if m else 0
-    work = bits + halvings + 16  # each squaring costs about one bit
-    low, high = Interval(m, m, e - halvings, max(bits, m.bit_length())).ends(-work)
-    term_low = term_high = sum_low = sum_high = 1 << work
-    k = 0
-    while term_high > 1:
-        k += 1
-        term_low = (term_low * low >> work) // k
-        term_high = -((-term_high * high >> work) // k)
-        sum_low += term_low
-        sum_high += term_high
-    power = Interval(sum_low, sum_high + term_high, -work, work)
-    for _ in range(halvings):
-        power = power * power
-    return Interval(power.lo, power.hi, power.scale, bits)
+        ends = (b - a, b - a)
+    else:
+        bits = max(x.bits for x in (a, b) if isinstance(x, Interval))
+        a_low, a_high, b_low, b_high, _ = Interval.of(a, bits).aligned(Interval.of(b, bits))
+        ends = (b_low - a_high, b_high - a_low)
+    if relation == "==":  # never of intervals, but of two points that were not rounded
+        return True if ends == (0, 0) else None if ends[0] <= 0 <= ends[1] else False
+    below = [end > 0 or (end == 0 and relation == "<=") for end in ends]
+    return below[0] if below[0] == below[1] else None
 
 
 @dataclass(frozen=True)

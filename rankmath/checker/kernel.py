@@ -2,13 +2,13 @@
 
 What acceptance means: for the exact numbers of the certificate, every hypothesis is true, and the claim is true
 (kinds "holds" and "exists") or false (kind "violates"), by the definitions of `rankmath.checker.statements`. A
-formula is text in a few of Python's expressions, parsed and never executed; `Evaluator.value` gives every kind of
-expression its meaning. A relation is decided by fractions, exactly, or by intervals, if it holds for all their
-members; its truth value is True, False, or None: "these intervals cannot tell", and more bits are tried. Only True
-makes a hypothesis hold. Hints and advice enter only where every value is allowed (`rankmath.checker.rules`).
+formula is text in a few of Python's expressions, parsed and never executed: `MEANING` says what every kind of
+expression means, `OPERATIONS` and `FUNCTIONS` what is called by a name. A relation is decided by fractions,
+exactly, or by intervals, if it holds for all their members; its truth value is True, False, or None: "these
+intervals cannot tell", and more bits are tried. Only True makes a hypothesis hold. Hints and advice enter only
+where every value is allowed (`rankmath.checker.rules`).
 
-Read `reading` (bounded JSON), `intervals` (numbers), `primitives` (what the language knows by name) and this file:
-together they are the kernel.
+Read `reading` (bounded JSON), `intervals` (numbers) and this file: together they are the kernel.
 """
 
 from __future__ import annotations
@@ -19,76 +19,45 @@ import itertools
 import math
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from rankmath.checker.intervals import Dual, Interval, Number, Rejected, Undecided, compare, flat, plain
-from rankmath.checker.primitives import (
-    MAX_EXACT_BITS,
-    OPERATIONS,
-    PRIMITIVES,
-    REDUCTIONS,
-    WORDS,
-    Truth,
-    Value,
-    transposed,
-)
+from rankmath.checker.advice import ADVISORS, advice
+from rankmath.checker.intervals import Dual, Interval, Number, Rejected, Undecided, compare, flat, nested, plain
 from rankmath.checker.reading import demand, in_time, short
 
-NUMBERS = {Fraction, Interval, Dual}
 MAX_FORMULA = 4_000  # characters of one formula
-MAX_NESTING = 40  # depth of a formula
 MAX_LOOP = 10**5  # members of one range
 MAX_HELD = 10**8  # bytes of derivatives, and of remembered values, about
+MAX_POWER = 10**7  # exponents
+MAX_EXACT_BITS = 2**13  # a fraction that is longer becomes an interval
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096)  # bits, tried in this order
-MAX_BITS = 2**14  # a hint may ask for more than the last of these
-BITS = ("bits", "spectral_bits")  # hints that say how many bits to begin with
 
+Value: TypeAlias = Any  # a number, a truth value, a word, or a list of these
+Truth: TypeAlias = bool | None
 Env: TypeAlias = Mapping[str, Value]
 Definitions: TypeAlias = Mapping[str, tuple[tuple[str, ...], ast.expr]]  # name -> parameters, body
 
-_ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
-_RELATIONS = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
-_CLAIM = (
-    *(ast.BoolOp, ast.And, ast.Compare, ast.BinOp, ast.UnaryOp, ast.USub, ast.Constant, ast.Name, ast.Load),
-    *(ast.Call, ast.Subscript, ast.Tuple, ast.MatMult, *_ARITHMETIC, *_RELATIONS),
-)
-_LOOPS = (ast.ListComp, ast.GeneratorExp)
-_STATEMENT = (*_CLAIM, *_LOOPS, ast.Or, ast.Not, ast.IfExp, ast.List, ast.comprehension, ast.Store)
 
-
-def formula(text: str, *, own: bool = False) -> ast.expr:
-    """The tree of a formula. `own` formulas, those of the checker's table, may also have conditions and loops."""
+def formula(text: str) -> ast.expr:
+    """The tree of a formula, of the kinds that have a meaning; decimals are read as fractions."""
     size = f"a formula of {len(text)} characters; ASCII, {MAX_FORMULA} at most"
     demand(len(text) <= MAX_FORMULA and text.isascii(), size)
+    exact = re.sub(
+        r"\b[0-9]+\.[0-9]+\b", lambda found: "({}/{})".format(*Fraction(found[0]).as_integer_ratio()), text
+    )
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        tree = ast.parse(exact.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise Rejected(f"no formula: {short(text)}") from None
-    level: list[ast.AST] = [tree]
-    for _ in range(MAX_NESTING):
-        for node in level:
-            allowed = isinstance(node, _STATEMENT if own else _CLAIM)
-            demand(allowed, f"{type(node).__name__} has no place in {short(text)}")
-            if isinstance(node, ast.Constant) and type(node.value) is not int:
-                literal = ast.get_source_segment(text.strip(), node) or ""
-                demand(re.fullmatch(r"[0-9]+\.[0-9]+", literal) is not None, f"{short(literal)} is no number")
-                node.value = Fraction(literal)  # type: ignore[assignment]
-            if isinstance(node, ast.Call):
-                named = isinstance(node.func, ast.Name) and not node.keywords
-                demand(named, f"a call without a name in {short(text)}")
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-    demand(not level, f"a formula nested more than {MAX_NESTING} deep")
+    where = short(text)
+    for node in ast.walk(tree):
+        known = type(node) in LANGUAGE and (type(node) is not ast.Constant or type(node.value) is int)
+        demand(known, f"{type(node).__name__} has no place in {where}")
     return tree
-
-
-# sum_l(...) runs over l = 0, .., L - 1, and so on
-REACH = {"l": "range(L)", "h": "range(H)", "i": "range(n)", "k": "range(K)", "p": "[1, 2, inf]"}
-_REACH = {
-    letter: ast.comprehension(ast.Name(letter), formula(text, own=True), [], 0) for letter, text in REACH.items()
-}
 
 
 def definitions(text: str) -> dict[str, tuple[tuple[str, ...], ast.expr]]:
@@ -97,13 +66,13 @@ def definitions(text: str) -> dict[str, tuple[tuple[str, ...], ast.expr]]:
     for line in filter(None, re.sub(r"\n[ ]+", " ", re.sub(r"#.*\n", "\n", text)).splitlines()):
         head, body = line.split(" = ", 1)
         name, *parameters = re.findall(r"\w+", head)
-        result[name] = (tuple(parameters), formula(body, own=True))
+        result[name] = (tuple(parameters), formula(body))
     return result
 
 
 @dataclass(frozen=True)
 class Record:
-    """One relation that was decided, or could not be: its text, both sides, and the indices it was taken at."""
+    """One relation that was decided, or could not be: its text, both sides, and the names it was taken at."""
 
     relation: str
     left: Value
@@ -117,10 +86,10 @@ class Evaluator:
 
     def __init__(self, defined: Definitions, data: Env, hints: Env, bits: int, deadline: float) -> None:
         self.defined, self.data, self.hints, self.bits, self.deadline = defined, data, hints, bits, deadline
+        self.own: set[ast.AST] = set()  # the nodes of the formula itself: their relations are recorded
         self.records: dict[Truth, Record] = {}  # the last relation that fails or holds, the first undecided
         self.cache: dict[Any, tuple[Value, Value]] = {}
         self.held = self.remembered = 0  # bytes of derivatives and in the cache, about
-        self._inside = 0  # definitions being worked out: only the relations of the formula itself are recorded
 
     def tick(self, held: int = 0, once: int = 0) -> None:
         self.held += held
@@ -129,49 +98,22 @@ class Evaluator:
 
     def truth(self, node: ast.expr) -> Truth:
         """The truth value of a formula, with the relation that decided it in `records`."""
-        self.records = {}
+        self.records, self.own = {}, set(ast.walk(node))
         return self.joined(True, [self.value(node, {})])
 
     def value(self, node: Any, env: Env) -> Value:
-        """The value of a term, by the kind of its node."""
+        """The value of a term, by the kind of its node; whatever Python refuses to do has no meaning."""
         self.tick()
-        kind = type(node)
-        if kind is ast.Constant:
-            return Fraction(node.value)
-        if kind is ast.Name:
-            return self.name(node.id, env)
-        if kind is ast.BinOp:
-            left, right = self.value(node.left, env), self.value(node.right, env)
-            if type(node.op) is ast.MatMult:
-                return self.product(left, right)
-            return self.each(_ARITHMETIC[type(node.op)], left, right)
-        if kind is ast.UnaryOp and type(node.op) is ast.USub:
-            return self.each("-", Fraction(0), self.value(node.operand, env))
-        if kind is ast.UnaryOp:
-            truth = self.joined(True, [self.value(node.operand, env)])
-            return None if truth is None else not truth
-        if kind is ast.Compare:
-            sides = [self.value(side, env) for side in (node.left, *node.comparators)]
-            pairs = zip(node.ops, itertools.pairwise(sides), strict=True)
-            return self.joined(True, (self.related(node, _RELATIONS[type(op)], a, b, env) for op, (a, b) in pairs))
-        if kind is ast.BoolOp:
-            return self.joined(type(node.op) is ast.And, (self.value(part, env) for part in node.values))
-        if kind is ast.IfExp:
-            chosen = self.value(node.test, env)
-            if chosen is None:
-                raise Undecided(f"{ast.unparse(node.test)[:80]} is not decided")
-            return self.value(node.body if chosen else node.orelse, env)
-        if kind is ast.List:
-            return [self.value(part, env) for part in node.elts]
-        if kind in _LOOPS:
-            return list(self.loop(node.elt, node.generators, env))
-        if kind is ast.Subscript:
-            parts = node.slice.elts if type(node.slice) is ast.Tuple else [node.slice]
-            return self.item(node.value, [whole(self.value(part, env), "an index") for part in parts], env)
-        demand(kind is ast.Call, f"{ast.unparse(node)[:60]} has no meaning here")
-        return self.call(node.func.id, node.args, env)
+        try:
+            return MEANING[type(node)](self, node, env)
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+            raise Rejected(f"{ast.unparse(node)[:60]} has no meaning: {error}") from None
+
+    # -- names, places and calls
 
     def name(self, name: str, env: Env) -> Value:
+        if name == "term" in env:
+            return self.value(env[name], env)
         for known in (env, self.data, self.hints):
             if name in known:
                 return known[name]
@@ -180,59 +122,48 @@ class Evaluator:
         demand(name in WORDS or name in self.defined, f"{short(name)} is not known")
         return name
 
-    def item(self, array: ast.expr, places: list[int], env: Env) -> Value:
+    def item(self, node: ast.Subscript, env: Env) -> Value:
+        places = [whole(place, "an index") for place in flat(self.value(node.slice, env))]
         demand(min(places) >= 0, "an index is negative")
-        name = array.id if isinstance(array, ast.Name) else ""
+        name = node.value.id if isinstance(node.value, ast.Name) else ""
         if name in self.defined and self.defined[name][0] and name not in env:
             for i in range(places[0] if len(places) == 1 else 0):  # in order, so that X[99] needs no deep recursion
                 self.apply(name, [Fraction(i)])
             return self.apply(name, [Fraction(i) for i in places])
-        result = self.value(array, env)
+        array = self.value(node.value, env)
         for i in places:
-            demand(type(result) is list and i < len(result), f"{name}{places}: no such member")
-            result = result[i]
-        return result
+            demand(type(array) is list, "an index of what is no list")
+            array = array[i]
+        return array
 
     def call(self, name: str, arguments: list[Any], env: Env) -> Value:
         name = env[name] if type(env.get(name)) is str else name  # a map that was handed on by its name
-        verb, _, index = name.rpartition("_")
-        if verb in REDUCTIONS and index in _REACH and len(arguments) == 1:
-            return REDUCTIONS[verb](self, self.loop(arguments[0], [_REACH[index]], env))
-        if name in REDUCTIONS and len(arguments) == 1 and type(arguments[0]) is ast.GeneratorExp:
-            return REDUCTIONS[name](self, self.loop(arguments[0].elt, arguments[0].generators, env))
         if name == "recursion":  # recursion(b, start, step): b = start, then b = step for l = 0, .., L - 1
-            letter = arguments[0].id if len(arguments) == 3 and isinstance(arguments[0], ast.Name) else ""
-            demand(re.fullmatch("[abcstuvxyz]", letter) is not None, "recursion(b, start, step) is needed")
-            b = self.value(arguments[1], env)
+            letter, start, step = arguments
+            b = self.value(start, env)
             for l in self.range(self.name("L", env)):
-                b = self.value(arguments[2], {**env, letter: b, "l": l})
+                b = self.value(step, {**env, letter.id: b, "l": l})
             return b
-        if name in self.defined:
-            letters = self.defined[name][0]
-            if letters[:1] == ("l",) and arguments and isinstance(arguments[0], ast.Subscript):
-                arguments = [*_place(arguments[0], "P" if letters[1:2] == ("h",) else "X"), *arguments[1:]]
-            return self.apply(name, [self.value(argument, env) for argument in arguments])
+        if name in self.defined and self.defined[name][0] == ("term",):  # by name, with the letters of its loop
+            [term] = arguments
+            return self.value(self.defined[name][1], {**env, "term": term})
         values = [self.value(argument, env) for argument in arguments]
-        try:
-            if name in REDUCTIONS:
-                return REDUCTIONS[name](self, values[0] if len(values) == 1 and type(values[0]) is list else values)
-            if name in OPERATIONS:
-                return self.each(name, *values)
-            demand(name in PRIMITIVES, f"{short(name)} is no function of the language")
-            return PRIMITIVES[name](self, *values)
-        except (TypeError, AttributeError, IndexError):
-            raise Rejected(f"{name} does not take these arguments") from None
+        if name in self.defined:
+            return self.apply(name, values)
+        if name in OPERATIONS:
+            return self.each(name, *values)
+        demand(name in FUNCTIONS, f"{short(name)} is no function of the language")
+        return FUNCTIONS[name](self, *values)
 
     def apply(self, name: str, values: list[Value]) -> Value:
         """A definition at these values; remembered, so that X[3] is worked out once."""
         parameters, body = self.defined[name]
         demand(len(parameters) == len(values), f"{name} takes {len(parameters)} arguments, {len(values)} given")
+        demand(not any(isinstance(v, Iterator) for v in values), f"{name}: a loop is used up once it is read")
         key = (name, *((type(v), id(v) if type(v) is list else v) for v in values))  # True is not 1, nor is an id
         if key in self.cache:
             return self.cache[key][0]
-        self._inside += 1
         result = self.value(body, dict(zip(parameters, values, strict=True)))
-        self._inside -= 1
         if not any(isinstance(v, (Interval, Dual)) for v in values):
             size = len(flat([result, values])) * (150 + self.bits // 4)
             self.tick(once=size)
@@ -242,40 +173,47 @@ class Evaluator:
             self.cache[key] = (result, values)  # the values are kept alive: their ids are in the key
         return result
 
-    def loop(self, element: ast.expr, generators: list[ast.comprehension], env: Env) -> Iterator[Value]:
+    def place(self, name: str, array: Value) -> list[Value]:
+        """The indices at which a definition such as X is this very array; none if it is not."""
+        found = (key[1:] for key, (value, _) in self.cache.items() if key[0] == name and value is array)
+        return [index for _, index in next(found, ())]
+
+    def loop(self, element: ast.expr, generators: list[Any], env: Env) -> Iterator[Value]:
         if not generators:
             yield self.value(element, env)
             return
         first, *rest = generators
         members = self.value(first.iter, env)
-        demand(isinstance(first.target, ast.Name) and type(members) is list, "a loop over what is no list")
+        demand(type(members) is list, "a loop over what is no list")
         for member in members:
-            inner = {**env, first.target.id: member}  # type: ignore[attr-defined]
-            keep = self.joined(True, (self.value(test, inner) for test in first.ifs))
-            demand(keep is not None, "a condition is not decided")
-            if keep:
+            inner = {**env, first.target.id: member}
+            if all(self.chosen(test, inner) for test in first.ifs):
                 yield from self.loop(element, rest, inner)
 
     def range(self, *ends: Value) -> list[Fraction]:
-        bounds = [whole(end, "a range") for end in ends]
-        demand(bounds[-1] - (bounds[0] if len(bounds) > 1 else 0) <= MAX_LOOP, f"a range of more than {MAX_LOOP}")
-        return [Fraction(i) for i in range(*bounds)]
+        members = range(*(whole(end, "a range") for end in ends))
+        demand(len(members) <= MAX_LOOP, f"a range of more than {MAX_LOOP}")
+        return [Fraction(i) for i in members]
 
-    def related(self, node: ast.expr, relation: str, left: Value, right: Value, env: Env) -> Truth:
+    # -- truth
+
+    def compared(self, node: ast.Compare, env: Env) -> Truth:
+        sides = [self.value(side, env) for side in (node.left, *node.comparators)]
+        pairs = zip(node.ops, itertools.pairwise(sides), strict=True)
+        return self.joined(True, (self.related(node, RELATIONS[type(op)], a, b, env) for op, (a, b) in pairs))
+
+    def related(self, node: ast.Compare, relation: str, left: Value, right: Value, env: Env) -> Truth:
         """One relation between numbers; == also between words, and between lists, member by member."""
-        if type(left) is list and type(right) is list and relation == "==":
-            demand(len(left) == len(right), f"{ast.unparse(node)[:60]}: lengths differ")
+        if relation == "==" and type(left) is type(right) is list:
             pairs = zip(left, right, strict=True)
             return self.joined(True, [self.related(node, relation, a, b, env) for a, b in pairs])
-        if type(left) is str or type(right) is str:
-            demand(relation == "==", "words are only equal or not")
+        if relation == "==" and str in (type(left), type(right)):
             return bool(left == right)
-        numbers = isinstance(left, (Fraction, Interval)) and isinstance(right, (Fraction, Interval))
+        numbers = {type(left), type(right)} <= {Fraction, Interval}
         demand(numbers, "numbers are needed on both sides of a relation")
         truth = compare(relation, left, right)
-        if (truth is None and None not in self.records) or (truth is not None and not self._inside):
-            at = {k: v for k, v in env.items() if isinstance(v, (Fraction, str)) and len(k) == 1}
-            self.records[truth] = Record(ast.unparse(node), left, right, truth, at)
+        if (truth is None and None not in self.records) or (truth is not None and node in self.own):
+            self.records[truth] = Record(ast.unparse(node), left, right, truth, env)
         return truth
 
     def joined(self, conjunction: bool, truths: Iterable[Truth]) -> Truth:
@@ -288,10 +226,26 @@ class Evaluator:
             unknown = unknown or truth is None
         return None if unknown else conjunction
 
+    def negated(self, truth: Truth) -> Truth:
+        return None if self.joined(True, [truth]) is None else not truth
+
+    def chosen(self, test: ast.expr, env: Env) -> bool:
+        truth = self.joined(True, [self.value(test, env)])
+        if truth is None:
+            raise Undecided(f"{ast.unparse(test)[:80]} is not decided")
+        return truth
+
     # -- arithmetic
 
     def lift(self, x: Number) -> Interval:
         return Interval.of(x, self.bits)
+
+    def kept(self, x: Number) -> Number:
+        """The number itself, but a long fraction is enclosed."""
+        exact = (
+            isinstance(x, Interval) or max(x.numerator.bit_length(), x.denominator.bit_length()) <= MAX_EXACT_BITS
+        )
+        return x if exact else self.lift(x)
 
     def each(self, name: str, *values: Value) -> Value:
         """An operation on numbers, entry by entry of lists; a number goes with every entry."""
@@ -302,19 +256,10 @@ class Evaluator:
             entries = ([v[i] if type(v) is list else v for v in values] for i in range(len(lists[0])))
             return [self.each(name, *entry) for entry in entries]
         kinds, (operation, slopes) = set(map(type, values)), OPERATIONS[name]
-        demand(kinds <= NUMBERS, "a number is needed, a word stands")
+        demand(kinds <= {Fraction, Interval, Dual}, "a number is needed, a word stands")
         numbers = values if Dual not in kinds else plain(list(values))
-        try:
-            x = operation(self, *numbers)
-        except ZeroDivisionError:
-            raise Rejected("a division by zero") from None
-        if type(x) is Fraction and max(x.numerator.bit_length(), x.denominator.bit_length()) > MAX_EXACT_BITS:
-            x = self.lift(x)  # long fractions are enclosed
-        if Dual not in kinds:
-            return x
-        if slopes is None:
-            raise Rejected(f"{name} has no derivative here")
-        return self.linked(x, slopes(self, x, *numbers), values)
+        x = self.kept(operation(self, *numbers))
+        return x if Dual not in kinds else self.linked(x, slopes(self, x, *numbers), values)
 
     def linked(self, value: Number, factors: Sequence[Number | int], parts: Sequence[Value]) -> Value:
         """The chain rule: `value`, whose derivative by each part is its factor."""
@@ -327,14 +272,25 @@ class Evaluator:
         self.tick(len(grad) * (100 + self.bits // 8))
         return Dual(value, grad) if grad else value
 
-    def total(self, values: Sequence[Any]) -> Any:
+    def jacobian(self, name: str, X: Value, *rest: Value) -> list[list[Number]]:
+        """The derivative of a defined map by its first argument, over a box; arrays are taken entry by entry."""
+        places, inner = itertools.count(), Evaluator(self.defined, self.data, self.hints, self.bits, self.deadline)
+        variables = nested(lambda x: Dual(x, {next(places): Fraction(1)}), X)
+        slopes = [y.grad if isinstance(y, Dual) else {} for y in flat(inner.apply(name, [variables, *rest]))]
+        size = next(places)
+        return [[grad.get(k, Fraction(0)) for k in range(size)] for grad in slopes]
+
+    def total(self, values: Iterable[Value]) -> Value:
+        values = list(values)
         if any(isinstance(v, Dual) for v in values):
             return self.linked(self.total(plain(values)), [1] * len(values), values)
-        return functools.reduce(lambda a, b: self.each("+", a, b), values, Fraction(0))
+        return self.reduced("+", values, Fraction(0))
+
+    def reduced(self, name: str, values: Iterable[Value], *start: Number) -> Value:
+        return functools.reduce(lambda a, b: self.each(name, a, b), values, *start)
 
     def product(self, A: Value, B: Value) -> Value:
         """The matrix product; a vector is a row on the left and a column on the right."""
-        demand(type(A) is list and type(B) is list and len(A) * len(B) > 0, "a matrix product of what is no array")
         if type(A[0]) is not list:
             return self.product([A], B)[0]
         if type(B[0]) is not list:
@@ -364,17 +320,140 @@ class Evaluator:
         radius = sum(map(operator.mul, size, r2)) + sum(map(operator.mul, r, map(operator.add, size2, r2)))
         return Interval(middle - radius, middle + radius, s + s2, self.bits)
 
+    def binary(self, node: ast.BinOp, env: Env) -> Value:
+        left, right = self.value(node.left, env), self.value(node.right, env)
+        if type(node.op) is ast.MatMult:
+            return self.product(left, right)
+        return self.each(ARITHMETIC[type(node.op)], left, right)
+
+    def unary(self, node: ast.UnaryOp, env: Env) -> Value:
+        inner = self.value(node.operand, env)
+        return self.negated(inner) if type(node.op) is ast.Not else self.each("-", Fraction(0), inner)
+
+    def advised(self, kind: str, *values: Value) -> Value:
+        """A guess at these numbers, or the middles of intervals: whole numbers, or intervals around others."""
+
+        def taken(x: int | Decimal) -> Value:
+            demand(isinstance(x, (int, Decimal)), "advice that is no number")
+            return Fraction(x) if isinstance(x, int) else self.lift(Fraction(x))
+
+        exact = nested(lambda x: x.middle().lower() if isinstance(x, Interval) else x, list(values))
+        try:
+            return nested(taken, advice(kind, self.bits, self.tick, *exact))
+        except (ArithmeticError, ValueError):
+            raise Undecided(f"no {kind} is known") from None
+
+
+# -- what the language knows ---------------------------------------------------------------------------------
+
 
 def whole(value: Value, what: str) -> int:
     demand(type(value) is Fraction and value.denominator == 1, f"{what} must be a whole number")
     return int(value)
 
 
-def _place(node: ast.Subscript, array: str) -> list[ast.expr]:
-    """The indices of P[l, h] or X[l], for what is defined by its place and not by its value."""
-    named = isinstance(node.value, ast.Name) and node.value.id == array
-    demand(named, f"{ast.unparse(node)[:60]}: {array} is needed here")
-    return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+def transposed(A: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    return [list(column) for column in zip(*A, strict=True)]
+
+
+def _sqrt(work: Evaluator, x: Number) -> Number:
+    if isinstance(x, Fraction) and x >= 0:
+        root = Fraction(math.isqrt(x.numerator), math.isqrt(x.denominator))
+        if root * root == x:
+            return root
+    return work.lift(x).sqrt()
+
+
+def _small_exp(work: Evaluator, x: Number) -> Interval:
+    """e^x as it is needed beside 1, to 2^-bits: where x <= -k, and so e^x < 2^-k, k bits less will do."""
+    y = work.lift(x)
+    k = -y.hi >> -y.scale if y.hi < 0 and y.scale <= 0 else 0
+    return Interval(y.lo, y.hi, y.scale, max(PRECISIONS[0], work.bits - k)).exp()
+
+
+def _power(work: Evaluator, base: Number, exponent: Number) -> Number:
+    """Whole powers, by squaring; all others by a rule."""
+    if isinstance(exponent, Interval) or exponent.denominator > 1:
+        return work.apply("real_power", [base, exponent])  # type: ignore[no-any-return]
+    demand(abs(exponent) <= MAX_POWER, "an exponent that is too large")
+    if exponent <= 0:
+        return 1 / _power(work, base, -exponent) if exponent < 0 else Fraction(1)
+    half = _power(work, work.each("abs", base), Fraction(exponent // 2))
+    return work.kept(half * half * (base if exponent % 2 else 1))
+
+
+# Operations on numbers, entry by entry of arrays: the value z, and dz/da, dz/db where it is differentiated.
+_none: Any = None
+OPERATIONS: dict[str, tuple[Callable[..., Number], Callable[..., tuple[Any, ...]]]] = {
+    "+": (lambda work, a, b: a + b, lambda work, z, a, b: (1, 1)),
+    "-": (lambda work, a, b: a - b, lambda work, z, a, b: (1, -1)),
+    "*": (lambda work, a, b: a * b, lambda work, z, a, b: (b, a)),
+    "/": (lambda work, a, b: a / b, lambda work, z, a, b: (1 / b, -z / b)),
+    "**": (_power, lambda work, z, a, b: (b * _power(work, a, b - 1), 0)),
+    "sqrt": (_sqrt, lambda work, z, a: (1 / (2 * z),)),
+    "exp": (lambda work, x: Fraction(1) if x == 0 else work.lift(x).exp(), lambda work, z, a: (z,)),
+    "small_exp": (_small_exp, _none),
+    "middle": (lambda work, x: x.middle() if isinstance(x, Interval) else x, _none),
+    "lower": (lambda work, x: x.lower() if isinstance(x, Interval) else x, _none),
+    "whole_part": (lambda work, x: Fraction(math.floor(x)), _none),  # of what is exact
+    "abs": (lambda work, x: abs(x), _none),
+    "between": (lambda work, a, b: a if a == b else work.lift(a).hull(b), _none),
+    "larger": (lambda work, a, b: _merged(work, a, b, max), _none),
+    "smaller": (lambda work, a, b: _merged(work, a, b, min), _none),
+}
+
+
+def _merged(work: Evaluator, a: Number, b: Number, pick: Callable[..., Any]) -> Number:
+    return pick(a, b) if type(a) is type(b) is Fraction else work.lift(a).merged(b, pick, pick)
+
+
+def _gathered(values: tuple[Value, ...]) -> Iterable[Value]:
+    """Those of the one list or loop that is given, or all that are given."""
+    return values[0] if len(values) == 1 and isinstance(values[0], (list, Iterator)) else values
+
+
+FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "sum": lambda work, *values: work.total(_gathered(values)),
+    "prod": lambda work, *values: work.reduced("*", _gathered(values), Fraction(1)),
+    "max": lambda work, *values: work.reduced("larger", _gathered(values)),
+    "min": lambda work, *values: work.reduced("smaller", _gathered(values)),
+    "all": lambda work, *truths: work.joined(True, _gathered(truths)),
+    "any": lambda work, *truths: work.joined(False, _gathered(truths)),
+    "shown": lambda work, truth: truth or None,  # of a sufficient condition: where it fails, nothing is known
+    "certain": lambda work, truth: truth is True,
+    "range": Evaluator.range,
+    "len": lambda work, v: Fraction(len(v)),
+    "T": lambda work, A: transposed(A),
+    "chain": lambda work, matrices: functools.reduce(work.product, matrices),
+    "jacobian": Evaluator.jacobian,
+    "linked": Evaluator.linked,
+    "plain": lambda work, x: plain(x),
+    "place": Evaluator.place,
+    "advice": Evaluator.advised,
+}
+WORDS = {"inf", "one", "composite", "frobenius", "max", "mean", "none", "sphere", "standard", "column", "relu"}
+WORDS |= {"X", "P", *ADVISORS}
+ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
+RELATIONS = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
+MEANING: dict[type[ast.AST], Callable[[Evaluator, Any, Env], Value]] = {
+    ast.Constant: lambda work, node, env: Fraction(node.value),
+    ast.Name: lambda work, node, env: work.name(node.id, env),
+    ast.Subscript: Evaluator.item,
+    ast.Call: lambda work, node, env: work.call(node.func.id, node.args, env),
+    ast.BinOp: Evaluator.binary,
+    ast.UnaryOp: Evaluator.unary,
+    ast.Compare: Evaluator.compared,
+    ast.BoolOp: lambda work, node, env: work.joined(
+        type(node.op) is ast.And, (work.value(part, env) for part in node.values)
+    ),
+    ast.IfExp: lambda work, node, env: work.value(node.body if work.chosen(node.test, env) else node.orelse, env),
+    ast.List: lambda work, node, env: [work.value(part, env) for part in node.elts],
+    ast.Tuple: lambda work, node, env: [work.value(part, env) for part in node.elts],
+    ast.ListComp: lambda work, node, env: list(work.loop(node.elt, node.generators, env)),
+    ast.GeneratorExp: lambda work, node, env: work.loop(node.elt, node.generators, env),
+}
+LANGUAGE = {*MEANING, *ARITHMETIC, *RELATIONS, ast.MatMult, ast.USub, ast.And, ast.Or, ast.Not}
+LANGUAGE |= {ast.comprehension, ast.Load, ast.Store}
 
 
 # -- deciding ----------------------------------------------------------------------------------------------
@@ -390,16 +469,14 @@ class Outcome:
     trace: tuple[Record, ...] = ()
 
 
-def decide(conditions: Sequence[str], claim: str, kind: str, given: Evaluator, *, own: bool) -> Outcome:
+def decide(conditions: Sequence[str], claim: str, kind: str, given: Evaluator) -> Outcome:
     """Whether all conditions hold and the claim is true (kind "holds", "exists") or false (kind "violates").
 
-    With the definitions, data, hints and deadline of `given`, at more and more bits.
+    With the definitions, data, hints and deadline of `given`, at its bits and more.
     """
-    texts = [(text, formula(text, own=own)) for text in (*conditions, claim)]
+    texts = [(text, formula(text)) for text in (*conditions, claim)]
     outcome, width = Outcome("undecided", "nothing was decided"), math.inf
-    wanted = [whole(given.hints[name], name) for name in BITS if name in given.hints]
-    start = min(max([given.bits, *wanted]), MAX_BITS)
-    for bits in (start, *(b for b in PRECISIONS if b > start)):
+    for bits in (given.bits, *(b for b in PRECISIONS if b > given.bits)):
         work = Evaluator(given.defined, given.data, given.hints, bits, given.deadline)
         trace: list[Record] = []
         try:

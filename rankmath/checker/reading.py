@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 import re
@@ -15,11 +14,12 @@ from rankmath.checker.intervals import Rejected
 # Limits, so that no file can cost more than bounded time and memory.
 MAX_BYTES = 4_000_000  # of a file
 MAX_ITEMS = 200_000  # commas, colons and brackets of a file
-MAX_DEPTH = 12  # nested brackets
 MAX_DIGITS = 4_000  # decimal digits of one integer
 MAX_EXPONENT = 10_000  # |e| in "m*2^e"
 MAX_SHIFTS = 10**8  # the sum of |e| over a file
 MAX_SIDE = 256  # rows or columns of a matrix
+
+_NUMBER = re.compile(r"(-?[0-9]+)(?:/([0-9]+)|\*2\^(-?[0-9]+))?")
 
 
 def demand(condition: bool, otherwise: str) -> None:
@@ -31,10 +31,12 @@ def in_time(deadline: float) -> None:
     demand(time.monotonic() <= deadline, "the time allowed is used up")
 
 
-_NUMBER = re.compile(r"(-?[0-9]+)(?:/([0-9]+)|\*2\^(-?[0-9]+))?")
+def short(value: Any) -> str:
+    text = ascii(value) if isinstance(value, str) else f"a {type(value).__name__}"
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
-def parse(text: str, deadline: float = math.inf) -> Any:
+def parse(text: str) -> Any:
     """JSON with integers, strings, lists and objects; floats, constants and repeated fields are refused."""
     demand(len(text) <= MAX_BYTES, f"more than {MAX_BYTES} bytes")
     items = sum(text.count(mark) for mark in "[{,:")
@@ -51,70 +53,16 @@ def parse(text: str, deadline: float = math.inf) -> Any:
 
     hooks: Any = {"parse_int": _integer, "parse_float": refuse, "parse_constant": refuse}
     try:
-        content = json.loads(text, object_pairs_hook=unique, **hooks)
+        return json.loads(text, object_pairs_hook=unique, **hooks)
     except ValueError as error:
         raise Rejected(f"not JSON: {short(str(error))}") from None
     except RecursionError:
-        raise Rejected(f"brackets are nested more than {MAX_DEPTH} deep") from None
-    level, depth = [content], 0
-    while level:
-        in_time(deadline)
-        demand(depth <= MAX_DEPTH, f"brackets are nested more than {MAX_DEPTH} deep")
-        inner = (item.values() if type(item) is dict else item for item in level if type(item) in (dict, list))
-        level, depth = [member for members in inner for member in members], depth + 1
-    return content
+        raise Rejected("brackets are nested too deep") from None
 
 
 def _integer(digits: str) -> int:
     demand(len(digits) <= MAX_DIGITS, f"an integer of {len(digits)} digits; {MAX_DIGITS} are allowed")
-    try:
-        return int(digits)
-    except ValueError:  # the interpreter may have been started with a lower limit of its own
-        raise Rejected(f"an integer of {len(digits)} digits is beyond this interpreter's limit") from None
-
-
-def short(value: Any) -> str:
-    text = ascii(value) if isinstance(value, str) else f"a {type(value).__name__}"
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-def read(value: Any, shape: Any, where: str, sizes: dict[str, int], deadline: float = math.inf) -> Any:
-    """`value`, read as its shape demands.
-
-    A shape is a dict from fields to shapes (a field with "?" may be missing, any other field is refused); a list
-    [shape, most] of 1 to `most` members; a tuple of allowed words or a shape beside them; "number"; or letters that
-    name lengths: "d" a vector, "n d" a matrix. A letter stands for one length throughout a certificate; one that
-    first occurs in a member of a list, throughout that member.
-    """
-    in_time(deadline)
-    inner = functools.partial(read, deadline=deadline)
-    if isinstance(shape, dict):
-        demand(type(value) is dict, f"{where}: {short(value)} given, an object is needed")
-        shapes = {name.rstrip("?"): part for name, part in shape.items()}
-        for name in value:
-            demand(name in shapes, f"{where} has a field {short(name)} that is not known")
-        for name in shape:
-            demand(name.endswith("?") or name in value, f"{where}.{name} is missing")
-        return {
-            name: inner(value[name], shapes[name], f"{where}.{name}", sizes) for name in shapes if name in value
-        }
-    if isinstance(shape, tuple):
-        *words, last = shape
-        if " " not in last or type(value) is not list:
-            words = words if " " in last else [*words, last]
-            demand(type(value) is str and value in words, f"{where}: {short(value)} is none of {', '.join(words)}")
-            return value
-        shape = last
-    if shape == "number":
-        return _number(value, where)
-    most = shape[1] if isinstance(shape, list) else MAX_SIDE
-    demand(type(value) is list and 1 <= len(value) <= most, f"{where}: a list of 1 to {most} members is needed")
-    if isinstance(shape, list):
-        return [inner(item, shape[0], f"{where}[{i}]", {**sizes}) for i, item in enumerate(value)]
-    letter, _, rest = shape.partition(" ")
-    length = sizes.setdefault(letter, len(value))
-    demand(len(value) == length, f"{where}: {len(value)} members given, {letter} = {length} are needed")
-    return [inner(item, rest or "number", f"{where}[{i}]", sizes) for i, item in enumerate(value)]
+    return int(digits)
 
 
 def _number(value: Any, where: str) -> Fraction:
@@ -128,3 +76,39 @@ def _number(value: Any, where: str) -> Fraction:
     demand(abs(exponent) <= MAX_EXPONENT, f"{where}: the exponent of {short(value)} is beyond {MAX_EXPONENT}")
     demand(denominator > 0, f"{where}: {short(value)} has denominator 0")
     return Fraction(numerator, denominator) * Fraction(2) ** exponent
+
+
+def read(value: Any, shape: Any, where: str, sizes: dict[str, int], deadline: float = math.inf) -> Any:
+    """`value`, read as its shape demands; what no shape names is refused, so nothing is nested deeper than shapes.
+
+    A shape is a dict from fields to shapes (a field with "?" may be missing, any other field is refused); a list
+    [shape, most] of 1 to `most` members; a tuple of allowed words or a shape beside them; "number"; or letters that
+    name lengths: "d" a vector, "n d" a matrix. A letter stands for one length throughout a certificate; one that
+    first occurs in a member of a list, throughout that member.
+    """
+    in_time(deadline)
+    if isinstance(shape, dict):
+        demand(type(value) is dict, f"{where}: {short(value)} given, an object is needed")
+        shapes = {name.rstrip("?"): part for name, part in shape.items()}
+        for name in value:
+            demand(name in shapes, f"{where} has a field {short(name)} that is not known")
+        for name in shape:
+            demand(name.endswith("?") or name in value, f"{where}.{name} is missing")
+        present = {name: part for name, part in shapes.items() if name in value}
+        return {name: read(value[name], present[name], f"{where}.{name}", sizes, deadline) for name in present}
+    if isinstance(shape, tuple):
+        words = [word for word in shape if " " not in word]
+        if len(words) == len(shape) or type(value) is not list:
+            demand(type(value) is str and value in words, f"{where}: {short(value)} is none of {', '.join(words)}")
+            return value
+        shape = shape[-1]
+    if shape == "number":
+        return _number(value, where)
+    most = shape[1] if isinstance(shape, list) else MAX_SIDE
+    demand(type(value) is list and 1 <= len(value) <= most, f"{where}: a list of 1 to {most} members is needed")
+    if isinstance(shape, list):
+        return [read(item, shape[0], f"{where}[{i}]", {**sizes}, deadline) for i, item in enumerate(value)]
+    letter, _, rest = shape.partition(" ")
+    length = sizes.setdefault(letter, len(value))
+    demand(len(value) == length, f"{where}: {len(value)} members given, {letter} = {length} are needed")
+    return [read(item, rest or "number", f"{where}[{i}]", sizes, deadline) for i, item in enumerate(value)]

@@ -12,6 +12,7 @@ tanh(x) = 2/(1 + exp(0 - 2*x)) - 1
 expc(x) = 1 if x == 0 else (exp(x) - 1)/x
 tanhc(x) = 1 if x == 0 else tanh(x)/x
 upper(x) = 0 - lower(0 - x)
+around(x, r) = between(x - r, x + r)
 floor(x) = whole_part(lower(x)) if shown(whole_part(lower(x)) == whole_part(upper(x))) else 0
 real_power(x, e) = 0 if certain(x == 0 and e > 0) else sqrt(x)**(2*e) if certain(whole_part(2*lower(e)) == 2*e) else
     exp(e*log(x))

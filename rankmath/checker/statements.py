@@ -37,7 +37,11 @@ radius_of(M) = min(k for k in range(1, len(M) + 1) if reached(M, k))
 
 # A self-attention network: X[i] tokens after i layers (X[0] the input, on the sphere if LayerNorm is), P[l, h]
 # attention; sent[l] is what layer l makes of X[l] before its map of single tokens (MLP) or LayerNorm.
-NETWORK = """
+REACH = {"l": "range(L)", "h": "range(H)", "i": "range(n)", "k": "range(K)", "p": "[1, 2, inf]"}
+VERBS = ("sum", "prod", "max", "min", "all")
+# sum_l(term) is the sum of the term over l = 0, .., L - 1, and so on.
+LOOPS = "".join(f"{f}_{at}(term) = {f}(term for {at} in {reach})\n" for f in VERBS for at, reach in REACH.items())
+NETWORK = f"""{LOOPS}
 X[i] = on_sphere(input) if i == 0 else on_sphere(over_columns(mapped(i - 1, sent[i - 1])))
 sent[l] = skip * X[l] + sum(P[l, h] @ X[l] @ W[l, h] for h in range(H)) + [bias[l] for j in range(n)]
 mapped(l, Y) = Y if mlp[l] == none else mlp_skip[l] * Y + [bent(y @ W_in[l] + b_in[l], mlp[l]) @ W_out[l] + b_out[l]
@@ -73,27 +77,33 @@ invertible(M) = matrix_rank(M) == d
 product_norm(p) = norm(chain([W[l, 0] for l in range(L)]), p)
 lipschitz(l) = 1 if mlp[l] == none else norm(abs(W_in[l]) @ abs(W_out[l]) + mlp_skip[l] * identity(d), composite)
 normalised_norm(M, p) = operator_norm([row / deviations(mapped(0, sent[0])) for row in M], p)
+# Of tokens X[l] and attention P[l, h], by their place. A hint is a center, or none, and lines of weights.
+after(Y) = place(X, Y)[0]
+layer_of(A) = place(P, A)[0]
+head_of(A) = place(P, A)[1]
+hint(Y, kind) = hints_of(kind)[after(Y)] if len(place(X, Y)) > 0 else [[], []]
+hints_of(kind) = hints_inf if kind == inf else hints_composite
 spread(l, at) = X[l] - [about(l, at) for j in range(n)]
 about(l, at) = mean_of(X[l]) if at == mean else center(X[l], composite) if at == composite else undefined
 tilts(l, h, at) = spread(l, at) @ W_QK[l, h] @ T(spread(l, at)) / sqrt(d_qk)
 oscillations(l, h, at) = [max(row) - min(row) for row in tilts(l, h, at)]
 shares(l, h, at) = softmax(spread(l, at) @ (about(l, at) @ W_QK[l, h] + key_bias[l, h]) / sqrt(d_qk), [1
     for j in range(n)])
-delta(l, h, at) = max(oscillations(l, h, at))
-q_max(l, h, at) = max(shares(l, h, at))
-q_min(l, h, at) = min(shares(l, h, at))
-gamma(l, h) = 0 if delta(l, h, composite) == 0
-    else sqrt(sum(oscillations(l, h, composite)) * q_max(l, h, composite) / delta(l, h, composite))
+delta(A, at) = max(oscillations(layer_of(A), head_of(A), at))
+q_max(A, at) = max(shares(layer_of(A), head_of(A), at))
+q_min(A, at) = min(shares(layer_of(A), head_of(A), at))
+gamma(A) = 0 if delta(A, composite) == 0 else
+    sqrt(sum(oscillations(layer_of(A), head_of(A), composite)) * q_max(A, composite) / delta(A, composite))
 epsilon(A) = min(A[i][j] for i in range(n) for j in range(n) if edges[i][j] > 0)
-logit_range(l, h) = max(max(logits[l, h][i][j] for j in range(n) if edges[i][j] > 0)
-    - min(logits[l, h][i][j] for j in range(n) if edges[i][j] > 0) for i in range(n))
+logit_range(A) = max(max(row) - min(row) for row in logits_seen(layer_of(A), head_of(A)))
+logits_seen(l, h) = [[logits[l, h][i][j] for j in range(n) if edges[i][j] > 0] for i in range(n)]
 dobrushin(A) = max(sum(abs(A[i] - A[j])) / 2 for i in range(n) for j in range(i))
 entropy(A) = min(0 - sum(A[i][j] * log(A[i][j]) for j in range(n) if edges[i][j] > 0) for i in range(n))
 contraction(k) = 1 - sum(min(c) for c in T(chain([P[min(L, k * r + r) - 1 - t, 0] for t in range(min(L, k *
     r + r) - k * r)])))
-pole(t) = mean_of(X[0]) / length(mean_of(X[0]), 2) if t == 0 else pole(t - 1) @ W[t - 1, 0]
-height() = min(X[0] @ pole(0))
-section(l) = diameter([x / (x @ pole(l)) for x in X[l]], 2)
+pole[t] = mean_of(X[0]) / length(mean_of(X[0]), 2) if t == 0 else pole[t - 1] @ W[t - 1, 0]
+height() = min(X[0] @ pole[0])
+section(Y) = diameter([x / (x @ pole[after(Y)]) for x in Y], 2)
 gram_height(Y) = 1 / sqrt(sum(solve(Y @ T(Y), [1 for j in range(n)])))
 self_loops() = all(edges[i][i] == 1 for i in range(n))
 quasi_strongly_connected() = any(all(within(edges_and_loops, 8)[i][c] > 0 for i in range(n)) for c in
@@ -120,9 +130,9 @@ repeated[l] = undefined if not attention_alone or not causal else input[n - 1] i
 longer(l) = [X[l][i] if i < n else repeated[l] for i in range(n + 1)]
 again[l, h] = softmax(longer(l) @ (repeated[l] @ W_QK[l, h] + key_bias[l, h]) / sqrt(d_qk), [1 for i in
     range(n + 1)])
-repeat_gap(l) = length(repeated[l] - X[l][n - 1], 2)
-repeat_share(l, h) = again[l, h][n]
-repeat_reach(l) = max(length(x - repeated[l], 2) for x in X[l])
+repeat_gap(Y) = length(repeated[after(Y)] - Y[n - 1], 2)
+repeat_share(A) = again[layer_of(A), head_of(A)][n]
+repeat_reach(Y) = max(length(x - repeated[after(Y)], 2) for x in Y)
 influence(k) = norm([[slopes[(n - 1)*d + b][k*d + a] for a in range(d)] for b in range(d)], 2)
 """
 
@@ -180,7 +190,7 @@ CLAIM_FUNCTIONS = {
     *("gram_height", "self_loops", "quasi_strongly_connected", "strongly_connected", "orthogonal_values"),
     *("disjoint_blocks", "longest", "jacobian_norm", "influence", "last_share", "is_last"),
     *("repeat_gap", "repeat_share", "repeat_reach"),
-    *(f"{verb}_{index}" for verb in ("sum", "prod", "max", "min", "all") for index in "lhik"),
+    *(f"{verb}_{index}" for verb in VERBS for index in "lhik"),
     "all_p",
 }
 CLAIM_WORDS = {"X", "W", "W_QK", "P", "inf", "one", "composite", "frobenius", "max", "mean"}

@@ -57,7 +57,8 @@ def _decimal(m: int, e: int, rounding: str) -> str:
 
 def relation(record: Record) -> str:
     """One relation with both sides, and where it was taken."""
-    at = f" at {', '.join(f'{k} = {v}' for k, v in record.at.items())}" if record.at else ""
+    letters = {k: v for k, v in record.at.items() if len(k) == 1 and isinstance(v, (Fraction, str))}
+    at = f" at {', '.join(f'{k} = {v}' for k, v in letters.items())}" if letters else ""
     outcome = {True: "holds", False: "fails", None: "is undecided"}[record.truth]
     if record.left is None:
         return f"{record.relation}: {outcome}"

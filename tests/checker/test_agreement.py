@@ -79,12 +79,13 @@ def drawn(seed: int, **more: Any) -> Instance:
 
 
 def by_the_checker(instance: Instance, terms: Sequence[str]) -> Callable[[str], tuple[float, float]]:
-    guides = residual_hints(instance, terms)
-    text = json.loads(Certificate("x", "holds", instance.data(), guides, claim="mu(X[0]) >= 0").text())
+    suggested = residual_hints(instance, terms)
+    text = json.loads(Certificate("x", "holds", instance.data(), suggested, claim="mu(X[0]) >= 0").text())
     sizes: dict[str, int] = {}
     data = checker._network(read(text["data"], NETWORK_DATA, "data", sizes), sizes)
     hints = {name: read(guide, NETWORK_HINTS["*"], "hints", {}) for name, guide in text["hints"].items()}
-    work = Evaluator(DEFINED_NETWORK, data, hints, 128, time.monotonic() + 300)
+    guides = checker.network_hints(hints, len(instance.W))
+    work = Evaluator(DEFINED_NETWORK, data, guides, 128, time.monotonic() + 300)
 
     def ends(term: str) -> tuple[float, float]:
         found = work.value(formula(term), {})

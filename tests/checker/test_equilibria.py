@@ -22,7 +22,6 @@ from rankmath.certificates.issue import NotIssued
 from rankmath.checker.checker import CheckResult, check_text
 from rankmath.checker.intervals import Interval, Undecided
 from rankmath.checker.kernel import Evaluator
-from rankmath.checker.primitives import jacobian as interval_jacobian
 from rankmath.checker.statements import DEFINED
 from rankmath.claims.stable_causal import exhibit_stable_causal
 from rankmath.claims.wu2024_3 import exhibit_every_rank
@@ -502,11 +501,11 @@ def test_the_interval_map_and_jacobian_enclose_the_true_ones(norm: str, seed: in
         return Evaluator(DEFINED["own:layernorm-equilibrium"], data, {}, BITS, time.monotonic() + 60)
 
     assert contains(work().apply("map", [fractions(X)]), layer(X, *system), slack)
-    narrow = interval_jacobian(work(), "map", intervals(X))
+    narrow = work().jacobian("map", intervals(X))
     assert contains(narrow, J, slack)
     widths = [x.upper() - x.lower() for row in narrow for x in row if isinstance(x, Interval)]
     assert max(widths) < Fraction(1, 2**90)
-    box = interval_jacobian(work(), "map", intervals(X, 2.0**-12))
+    box = work().jacobian("map", intervals(X, 2.0**-12))
     for _ in range(5):
         Z = X + 2.0**-12 * rng.uniform(-1, 1, X.shape)
         assert contains(work().apply("map", [intervals(X, 2.0**-12)]), layer(Z, *system), slack)

@@ -262,4 +262,3 @@ def test_the_middle_is_a_point_inside(lo: int, width: int, scale: int) -> None:
     middle = x.middle()
     assert middle.lo == middle.hi
     assert x.lower() <= middle.lower() <= x.upper()
-    assert x.point(x.hi).lower() == x.upper()

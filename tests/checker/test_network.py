@@ -59,7 +59,8 @@ def work(instance: Instance, hints: dict[str, Any] | None = None, bits: int = 12
     text = json.loads(Certificate("x", "holds", instance.data(), claim="mu(X[0]) >= 0").text())
     sizes: dict[str, int] = {}
     data = read(text["data"], NETWORK_DATA, "data", sizes)
-    return Evaluator(DEFINED_NETWORK, checker._network(data, sizes), hints or {}, bits, time.monotonic() + 60)
+    guides = checker.network_hints(hints or {}, len(data["layers"]))
+    return Evaluator(DEFINED_NETWORK, checker._network(data, sizes), guides, bits, time.monotonic() + 60)
 
 
 def value(instance: Instance, term: str) -> float:

@@ -24,7 +24,6 @@ from rankmath.checker.export import standalone
 from rankmath.checker.kernel import MAX_FORMULA, MAX_HELD
 from rankmath.checker.reading import (
     MAX_BYTES,
-    MAX_DEPTH,
     MAX_DIGITS,
     MAX_EXPONENT,
     MAX_ITEMS,
@@ -227,7 +226,6 @@ def test_limits_are_those_of_the_page_and_where_they_are_said_to_be() -> None:
     lengths = [
         MAX_BYTES,
         MAX_ITEMS,
-        MAX_DEPTH,
         MAX_DIGITS,
         MAX_EXPONENT,
         MAX_SIDE,
@@ -246,7 +244,7 @@ def test_limits_are_those_of_the_page_and_where_they_are_said_to_be() -> None:
     for least, beyond in (
         ("[]".ljust(4_000_000), "[]".ljust(4_000_001)),
         ("[" + "1," * 199_999 + "1]", "[" + "1," * 200_000 + "1]"),
-        ("[" * 12 + "1" + "]" * 12, "[" * 13 + "1" + "]" * 13),
+        ("[" * 100 + "1" + "]" * 100, "[" * 100_000 + "1" + "]" * 100_000),
         ("9" * 4000, "9" * 4001),
         ('["' + '1*2^10000","' * 10_000 + '1"]', '["' + '1*2^10000","' * 10_000 + '1*2^1"]'),
     ):
@@ -286,8 +284,6 @@ def test_reading_looks_at_the_clock() -> None:
         assert read(value, shape, "here", {}, math.inf) == value
         with pytest.raises(Rejected, match="the time allowed is used up"):
             read(value, shape, "here", {}, -math.inf)
-    with pytest.raises(Rejected, match="the time allowed is used up"):
-        parse("[[1]]", -math.inf)
     assert check_text(TEXT, seconds=-1.0).reason == "the time allowed is used up"
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankmath.checker import checker
 from rankmath.checker.intervals import Interval, Rejected, Undecided
 from rankmath.checker.kernel import Evaluator, definitions
 from rankmath.checker.rules import RULES
@@ -19,11 +20,11 @@ from rankmath.checker.statements import COMMON
 from rankmath.linalg.exact_residuals import exact_residual_bounds
 
 BITS = 128
-SHARED = definitions(RULES + COMMON)
+SHARED = definitions(f"{RULES}{COMMON}\nhint(Y, kind) = hints_inf[0] if kind == inf else hints_composite[0]\n")
 
 
 def work(hints: Any = None) -> Evaluator:
-    return Evaluator(SHARED, {}, hints or {}, BITS, time.monotonic() + 60)
+    return Evaluator(SHARED, {}, checker.network_hints(hints or {}, 0), BITS, time.monotonic() + 60)
 
 
 def between(low: Any, high: Any) -> Interval:
@@ -172,7 +173,7 @@ def test_weights_on_rows_and_columns_bound_no_single_norm() -> None:
         ([Fraction(9), Fraction(0)], ones, 0),
         (ones, zeros, 0),
     ):
-        found = work({" inf": {"lines": [{"columns": p, "rows": q}]}}).apply("residual_of", [X, "inf"])
+        found = work({"X[0] inf": {"lines": [{"columns": p, "rows": q}]}}).apply("residual_of", [X, "inf"])
         assert ends(found)[0] == least
         assert holds(found, 500)
 
