@@ -95,12 +95,14 @@ def exact_upper_bound(X: ArrayLike, center: Sequence[Fraction], norm: ResidualNo
     rows = exact_matrix("X", X)
     norm = as_choice("norm", norm, RESIDUAL_NORMS)
     x = _vector("center", center, len(rows[0]))
-    distances = [[abs(entry - middle) for entry, middle in zip(row, x, strict=True)] for row in rows]
+    numbers, unit = _integers([entry for row in (x, *rows) for entry in row])
+    d = len(x)
+    middles, *entries = (numbers[start : start + d] for start in range(0, len(numbers), d))
+    distances = [[abs(entry - middle) for entry, middle in zip(row, middles, strict=True)] for row in entries]
     if norm == "frobenius":
-        return sum((entry**2 for row in distances for entry in row), Fraction(0))
-    one = max(sum(column, Fraction(0)) for column in zip(*distances, strict=True))
-    inf = max(sum(row, Fraction(0)) for row in distances)
-    return {"one": one, "inf": inf, "composite": one * inf}[norm]
+        return Fraction(sum(entry**2 for row in distances for entry in row), unit**2)
+    one, inf = max(map(sum, zip(*distances, strict=True))), max(map(sum, distances))
+    return Fraction(*{"one": (one, unit), "inf": (inf, unit), "composite": (one * inf, unit**2)}[norm])
 
 
 def exact_lower_bound(X: ArrayLike, dual: ExactDual, norm: ResidualNorm) -> Fraction:
@@ -150,9 +152,13 @@ def _medians_and_column(rows: RationalMatrix) -> tuple[Rationals, ExactDual]:
 
 def _program_points(rows: RationalMatrix, norm: ResidualNorm) -> tuple[Rationals, ExactDual]:
     """The float center and weights of the linear programs, read as the dyadics they are."""
-    shifted = [[entry - first for entry, first in zip(row, rows[0], strict=True)] for row in rows]
-    scale = _power_of_two(max(abs(entry) for row in shifted for entry in row))
-    Y, exponent = standardised(np.array([[float(entry / scale) for entry in row] for row in shifted]))
+    numbers, common = _integers([entry for row in rows for entry in row])
+    d = len(rows[0])
+    shifted = [number - numbers[k % d] for k, number in enumerate(numbers)]
+    scale = _power_of_two(Fraction(max(map(abs, shifted)), common))
+    # A quotient of integers is rounded once.
+    floats = [x * scale.denominator / (common * scale.numerator) for x in shifted]
+    Y, exponent = standardised(np.array(floats).reshape(-1, d))
     y, dual = minimising_center(Y, norm)
     unit = scale * Fraction(2) ** exponent
     center = tuple(first + unit * t for first, t in zip(rows[0], _rationals(y), strict=True))
@@ -188,7 +194,7 @@ def _direction_bound_squared(rows: RationalMatrix, direction: ArrayLike) -> Frac
 
 def _integers(values: Sequence[Fraction]) -> tuple[list[int], int]:
     unit = math.lcm(*(value.denominator for value in values))
-    return [int(value * unit) for value in values], unit
+    return [value.numerator * (unit // value.denominator) for value in values], unit
 
 
 def _rationals(values: ArrayLike) -> Rationals:

@@ -14,6 +14,7 @@ families of constraints it equals the optimum, so the line supports the polygon.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -81,15 +82,22 @@ def least_product(lines: Iterable[Line]) -> Fraction:
     >>> least_product([(one, zero, 2 * one), (zero, one, 3 * one), (one, one, 6 * one)])
     Fraction(8, 1)
     """
-    cuts = [(Fraction(1), Fraction(0), Fraction(0)), (Fraction(0), Fraction(1), Fraction(0)), *lines]
+    # A line may be multiplied by any positive number: integers spare the gcds of Fractions.
+    cuts = [(1, 0, 0), (0, 1, 0)]
+    for line in lines:
+        unit = math.lcm(*(x.denominator for x in line))
+        l, m, v = (x.numerator * (unit // x.denominator) for x in line)
+        cuts.append((l, m, v))
     products = []
     for (l1, m1, v1), (l2, m2, v2) in combinations(cuts, 2):
         determinant = l1 * m2 - l2 * m1
         if determinant == 0:
             continue
-        a, b = (v1 * m2 - v2 * m1) / determinant, (l1 * v2 - l2 * v1) / determinant
-        if all(l * a + m * b >= v for l, m, v in cuts):
-            products.append(a * b)
+        a, b = v1 * m2 - v2 * m1, l1 * v2 - l2 * v1
+        if determinant < 0:
+            determinant, a, b = -determinant, -a, -b
+        if all(l * a + m * b >= v * determinant for l, m, v in cuts):
+            products.append(Fraction(a * b, determinant * determinant))
     return min(products)
 
 
