@@ -74,11 +74,11 @@ class Kernel:
 
     @cached_property
     def deviation(self) -> Callable[..., None]:
-        return self._compiled("sums", source(self.shape, "expm1"), 6, 6)
+        return self._compiled("sums", source(self.shape, "expm1"), 7, 6)
 
     @cached_property
     def average(self) -> Callable[..., None]:
-        return self._compiled("sums", source(self.shape, "exp"), 6, 6)
+        return self._compiled("sums", source(self.shape, "exp"), 7, 6)
 
     @cached_property
     def pack(self) -> Callable[..., None]:
@@ -90,20 +90,11 @@ class Kernel:
 
     def rows(self, base: float, left: Floats, keys: Packed, out: Floats) -> None:
         """Deviations (base 1) or averages (0) of the rows `left` (n, k) into `out`, padded to groups and strips."""
-        rows, n = self.shape.rows, len(left)
-        whole = n - n % rows
-        if whole:
-            self._averages(base, left[:whole], keys, out[:whole])
-        if whole < n:
-            self._averages(base, _padded(left[whole:], rows), keys, out[whole:])
-
-    def _averages(self, base: float, left: Floats, keys: Packed, out: Floats) -> None:
-        """Of whole groups of rows."""
         shape, (n, k), (tiles, strips, width, _) = self.shape, left.shape, keys.values.shape
         left = left if left.strides[1] == left.itemsize else np.ascontiguousarray(left)
-        per, total = max(1, _CHUNK // (width * (k + strips * width))), _aligned(n, shape.lanes)
+        per, total = max(1, _CHUNK // (width * (k + strips * width))), _aligned(len(out), shape.lanes)
+        sizes = (len(out) // shape.rows, k, tiles, per, strips, left.strides[0] // left.itemsize, n - 1)
         call = self.deviation if base else self.average
-        sizes = (n // shape.rows, k, tiles, per, strips, left.strides[0] // left.itemsize)
         call(*sizes, *(a.ctypes.data for a in (left, keys.right, keys.values, keys.q, out, total)))
 
     def mapped(self, name: str, x: Floats, out: Floats, slopes: Sequence[float] = ()) -> Floats:
@@ -492,7 +483,12 @@ class _Writer:
             for start, size in ((means, str(rows * lanes)), (sums_of_group, self.times("%wide", rows))):
                 count = self.put(f"select i1 %first, i64 {self.times(size, 8)}, i64 0")
                 self.code.append(f"  call void @llvm.memset.p0.i64(ptr {start}, i8 0, i64 {count}, i1 false)")
-            given = self.rows_from(self.address("%left", self.times(self.times(g, rows), "%step")), "%step")
+            given, first_row = [], self.times(g, rows)
+            for r in range(rows):  # the last row once more where a group has fewer
+                row = self.put(f"add i64 {first_row}, {r}")
+                inside = self.put(f"icmp slt i64 {row}, %last")
+                row = self.put(f"select i1 {inside}, i64 {row}, i64 %last")
+                given.append(self.address("%left", self.times(row, "%step")))
             for k, _ in self.loop("a", "0", "%K", "g.body", []):
                 place = self.address("%group", self.times(k, rows))
                 for r in range(rows):
@@ -527,17 +523,17 @@ class _Writer:
                         self.product(sums, [self.at(entries, r * width) for r in range(rows)], strip, j)
                     for i in whole:
                         self.store(sums[i], self.at(targets[i // vectors], i % vectors * lanes))
-            self.code += ["  br i1 %more, label %group.end, label %last", "last:"]
+            self.code += ["  br i1 %more, label %group.end, label %finish", "finish:"]
             for r, row in enumerate(self.rows_from(sums_of_group, "%wide")):
                 name, total = f"r{r}", self.load(self.at(means, r * lanes))
                 reduce = f"llvm.vector.reduce.fadd.v{lanes}f64(double {float(function == 'expm1')}"
                 total = self.put(f"call double @{reduce}, {self.vector} {total})")
                 inverse = self.spread(self.put(f"fdiv double 1.0, {total}"))
-                for s, _ in self.loop(name, "0", "%strips", "last" if r == 0 else f"r{r - 1}.end", []):
+                for s, _ in self.loop(name, "0", "%strips", "finish" if r == 0 else f"r{r - 1}.end", []):
                     for c in range(vectors):
                         entry = self.at(self.address(row, self.times(s, width)), c * lanes)
                         self.store(self.binary("fmul", self.load(entry), inverse), entry)
             self.code += ["  br label %group.end", "group.end:"]
         tail = ["  br i1 %more, label %chunk, label %done", "done:", "  ret void"]
-        sizes = "i64 %groups, i64 %K, i64 %tiles, i64 %per, i64 %strips, i64 %step"
+        sizes = "i64 %groups, i64 %K, i64 %tiles, i64 %per, i64 %strips, i64 %step, i64 %last"
         return self.function("sums", f"{sizes}, {pointers}", [*self.code, *tail])
