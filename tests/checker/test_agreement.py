@@ -268,3 +268,60 @@ def test_every_function_of_the_language_is_among_them() -> None:
     elsewhere = {"normalised_norm", "gram_height"}  # tests/checker/test_network.py
     others = CLAIM_FUNCTIONS - plain - tried - indexed - elsewhere
     assert [name for name in sorted(others) if f"{name}(" not in terms] == []
+
+
+def test_one_entry_of_a_mask_makes_it_another() -> None:
+    """Padding and causal masks with any one entry changed are neither, nor complete."""
+    padding = np.array([[1, 1, 0, 1]] * 4)
+    for mask in (padding, CAUSAL):
+        for place in np.ndindex(4, 4):
+            changed = mask.copy()
+            changed[place] = 1 - changed[place]
+            if not changed.any(axis=1).all():
+                continue
+            instance = drawn(1, mask=changed)
+            text = json.loads(Certificate("x", "holds", instance.data(), claim="mu(X[0]) >= 0").text())
+            sizes: dict[str, int] = {}
+            data = checker._network(read(text["data"], NETWORK_DATA, "data", sizes), sizes)
+            run = Run(Float64(np.zeros(1)), network(instance), np.asarray(instance.X, float))
+            for word in ("none", "complete", "causal", "padding"):
+                found = checker._switched("mask", word, data), run.switch("mask", word)
+                assert found == (False, False), (changed.tolist(), word)
+
+
+def test_blocks_are_disjoint_in_every_layer_head_and_coordinate() -> None:
+    """A third coordinate that some W or bias writes must be read by none; any one place decides."""
+    X, zero = np.array([[1.0, 2, 0], [3, 4, 0]]), np.zeros((2, 2, 3, 3))
+    for l, h in np.ndindex(2, 2):
+        writes, reads = zero.copy(), zero.copy()
+        writes[l, h, 0, 2] = 1.0
+        assert truths(Instance(X, zero, writes), "disjoint_blocks()") == [True, True]
+        for other in np.ndindex(2, 2):
+            reads = writes.copy()
+            reads[(*other, 2, 2)] = 1.0
+            assert truths(Instance(X, zero, reads), "disjoint_blocks()") == [False, False], (l, h, other)
+        for j in range(3):
+            bias = np.zeros((2, 3))
+            bias[l, j] = 1.0
+            # The first two coordinates are given, so nothing may write them.
+            assert truths(Instance(X, zero, zero, bias=bias), "disjoint_blocks()") == [j == 2, j == 2], (l, j)
+        for i in range(2):
+            given = X.copy()
+            given[i, 2] = 1.0
+            assert truths(Instance(given, zero, writes), "disjoint_blocks()") == [False, False]
+
+
+@pytest.mark.parametrize("d", [5, 13])
+def test_the_form_norm_of_many_dimensions_is_no_less_than_any_pair_of_signs_shows(d: int) -> None:
+    rng = np.random.default_rng(d)
+    M = np.zeros((1, 1, d, d))
+    M[0, 0, 0], M[0, 0, 1] = rng.integers(-3, 4, (2, d))
+    instance = Instance(np.eye(2, d), M, np.zeros((1, 1, d, d)))
+    run = Run(Float64(np.zeros(1)), network(instance), np.eye(2, d))
+    (low, high), found = by_the_checker(instance, [])("form_norm(W_QK[0, 0], inf)"), value(
+        read_term("form_norm(W_QK[0, 0], inf)"), run, {}
+    )  # fmt: skip
+    true = max(abs(M[0, 0, 0] + s * M[0, 0, 1]).sum() for s in (-1, 1))
+    most = abs(M).sum()
+    for bound in (low, high, float(found.floats())):
+        assert bound == pytest.approx(true) if d <= 12 else true - 1e-9 <= bound <= most + 1e-9

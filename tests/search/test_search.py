@@ -362,6 +362,26 @@ def test_the_worst_relation_is_scored_and_equalities_by_their_distance() -> None
         assert np.allclose(scores(entry, room, batch)[inside], wanted(np.log(sizes[inside])), atol=1e-8), claim
 
 
+@pytest.mark.parametrize(
+    ("claim", "several"),
+    [
+        ("mu(X[1]) <= mu(X[0])", ()),
+        ("all_l(mu(X[l + 1]) <= mu(X[0]))", ("L",)),
+        ("mu(X[L]) <= mu(X[0])", ("L",)),
+        ("mu(X[1]) <= sum_l(norm(W[l, 0], 2))", ("L",)),
+        ("mu(X[1]) <= sum_h(norm(W[0, h], 2))*mu(X[0])", ("H",)),
+        ("mu(X[1]) <= H*mu(X[0])", ("H",)),
+        ("all_l(all_h(norm(W[l, h], 2) <= 1))", ("L", "H")),
+    ],
+)
+def test_what_a_claim_runs_over_is_searched_in_several_sizes(claim: str, several: tuple[str, ...]) -> None:
+    found = rooms(Statement("mine:claim", claim))
+    for size in several:
+        assert len({getattr(room, size) for room in found}) > 1, (claim, size)
+    if "L" not in several:
+        assert {room.L for room in found} == {1}
+
+
 def test_rooms_have_the_sizes_and_layers_that_a_claim_asks_for() -> None:
     assert {room.n for room in rooms(Statement("mine:claim", "mu(X[0]) <= 1", ["n > 8", "n < 10"]))} == {9}
     later = rooms(Statement("mine:claim", "norm(W[1,0], 2) <= norm(W[0,0], 2)"))
