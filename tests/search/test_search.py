@@ -280,6 +280,26 @@ def test_a_room_that_rewards_no_more_is_entered_anew_and_its_best_is_kept() -> N
     assert camp.idle == 0
 
 
+@pytest.mark.parametrize("place", [0, 5, -1])
+def test_the_best_member_enters_anew_with_its_own_score(place: int) -> None:
+    """Wherever the best stands among worse ones: scores are those of the arrays they stand with."""
+    entry = Statement("mine:claim", "residual(X[0], inf) <= diameter(X[0], 1)", ["n == 4", "d == 3"])
+    [room, *_] = rooms(entry)
+    rng = np.random.default_rng(1)
+    camp, _ = adversary._pitched(entry, room, rng)
+    best = {name: array[int(camp.score.argmax())].copy() for name, array in camp.arrays.items()}
+    for name, array in camp.arrays.items():
+        array[:] = array[int(camp.score.argmin())]
+        array[place] = best[name]
+    camp.score = scores(entry, room, camp.arrays)
+    score, camp.idle = camp.best, adversary._PATIENCE
+    assert camp.score[place] == score
+    adversary._visited(entry, camp, rng)
+    assert camp.score[-1] == score
+    assert all(np.array_equal(camp.arrays[name][-1], best[name]) for name in best)
+    assert np.allclose(camp.score, scores(entry, room, camp.arrays), atol=1e-12)
+
+
 def test_an_interrupted_search_keeps_what_it_found() -> None:
     def stop(count: int, score: float) -> None:
         if count > 3000:
