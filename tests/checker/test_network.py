@@ -24,7 +24,7 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import Instance, NotIssued, certify_claim
 from rankmath.checker import checker, network_claims
 from rankmath.checker.checker import check_text, wording
-from rankmath.checker.intervals import Interval
+from rankmath.checker.intervals import Interval, Rejected
 from rankmath.checker.kernel import Evaluator, formula
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import read
@@ -68,6 +68,13 @@ def value(instance: Instance, term: str) -> float:
     low, high = (found, found) if isinstance(found, Fraction) else (found.lower(), found.upper())
     assert float(high - low) <= 1e-9 * max(1.0, abs(float(high))), (term, float(low), float(high))
     return float(low)
+
+
+@pytest.mark.parametrize("term", ["gamma(W[0, 0])", "delta(X[0], mean)", "section(P[0, 0])", "repeat_gap(W[0, 0])"])
+def test_what_is_said_of_attention_is_said_of_no_other_array(term: str) -> None:
+    """A quantity that needs the layer asks for X[l] or P[l, h] itself: any other array has no place."""
+    with pytest.raises(Rejected, match="place"):
+        work(draw()).value(formula(term), {})
 
 
 def softmax(logits: Any, mask: Any) -> Any:

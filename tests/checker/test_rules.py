@@ -521,6 +521,10 @@ def test_truth_has_three_values(text: str, truth: bool | None) -> None:
         "1 < [1]",
         "inf < 2",
         "1 and 2",
+        "inf[0]",
+        "length((x for x in [1]), 1)",  # a loop is used up once it is read
+        "recursion(1, 0, 1)",
+        "term",
     ],
 )
 def test_terms_without_meaning_are_rejected(text: str) -> None:
@@ -561,6 +565,12 @@ def test_terms_without_meaning_are_rejected(text: str) -> None:
         "1 % 2 < 1",
         "1 // 2 < 1",
         "ä < 1",
+        "sum_l(term) < 1",
+        "recursion(L, 0, L + 1) < 1",
+        "recursion(f(1), 0, 1) < 1",
+        "place(X, X[0])[0] < 1",
+        "advice(threshold)[0] < 1",
+        "(1, 2)[range(1)] < 1",
     ],
 )
 def test_what_a_claim_may_not_contain_is_rejected(text: str) -> None:
