@@ -172,8 +172,9 @@ def test_kept_processes_run_the_next_crew_and_end_with_it(plan: Path) -> None:
         assert {f"{socket.gethostname()}:{child.pid}" for child in waiting} == first
         waiting[0].kill()  # one that died while it waited is replaced
         waiting[0].wait()
-        second = {came.worker for came in local_processes(Plan.read(plan).chunks(), workers=2, attempts=1)}
-        assert len(first & second) == 1
+        second = list(local_processes(Plan.read(plan).chunks(), workers=2, attempts=1))
+        assert not any(came.error for came in second)
+        assert len(first & {came.worker for came in second}) == 1
         children = _workers()
     assert len(children) == 2
     assert not any(child.is_running() for child in children)
