@@ -14,6 +14,7 @@ from flint import arb, arb_mat
 from rankmath.arithmetic.balls import precision
 from rankmath.equilibria import proofs
 from rankmath.equilibria.balls import BallMap, exact_matrix, spread
+from rankmath.equilibria.certify import EquilibriumProof, _rank_claim
 from rankmath.equilibria.constructions import layernorm_equilibrium
 from rankmath.equilibria.contraction import (
     DISC,
@@ -30,6 +31,7 @@ from rankmath.equilibria.designs import path_design
 from rankmath.equilibria.proofs import (
     Existence,
     Inconclusive,
+    Minor,
     Problem,
     Refused,
     _lies_in_invariant_subspace,
@@ -335,3 +337,15 @@ def test_a_subspace_is_kept_by_all_tokens_or_none() -> None:
         for support in (((0,), (0, 1)), ((0, 1), (0,))):
             assert not _lies_in_invariant_subspace(problem, replace(known, support=support), [(0, 0)])
         assert not _lies_in_invariant_subspace(problem, known, [])
+
+
+@pytest.mark.parametrize(("shown", "at_most"), [(2, 2), (1, 2), (0, 2), (1, 1), (0, 1)])
+def test_a_rank_is_told_where_both_bounds_meet(shown: int, at_most: int) -> None:
+    """Lower and upper bound, and a rank that is claimed: proved only where all three are one number."""
+    known = existence([[1.0, 0.0], [0.0, 1.0]], Fraction(1, 4))
+    minor = Minor(tuple((i, i) for i in range(shown)), 0.5, at_most)
+    told = EquilibriumProof(np.eye(2), np.eye(2), Mask.complete(2), 1, "sphere", (), existence=known, minor=minor)
+    assert told.rank == (shown if shown == at_most else None)
+    for rank in (None, 1, 2):
+        claim = _rank_claim(minor, rank, known)
+        assert claim.proved == (shown == at_most and rank in (None, shown))
