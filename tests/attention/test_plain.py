@@ -9,6 +9,8 @@ import rankmath as rm
 from rankmath.arithmetic import compiled
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.plain import apply_sublayer
+from rankmath.linalg.masks import as_mask
+from rankmath.model.positions import PositionTable
 from rankmath.model.sublayers import Attention, LayerNorm, Sublayer
 from rankmath.validation import Floats
 
@@ -77,3 +79,26 @@ def test_layers_finished_by_rows_are_the_definition() -> None:
     found = apply_sublayer(Float64(X), Sublayer(attention, 0.5, norm, norm), X, {id(attention): None})
     assert np.abs(found - wanted).max() < 1e-12
     assert (given == X).all()
+
+
+@pytest.mark.parametrize("mask", [None, "causal", "window:3"])
+@pytest.mark.parametrize("placed", [False, True])
+@pytest.mark.parametrize("biased", [False, True])
+@pytest.mark.parametrize("n", [20, 300])
+def test_many_tokens_see_what_few_see(n: int, mask: str | None, placed: bool, biased: bool) -> None:
+    """Masks, position terms and key biases, by the definition: also where a fused softmax would be faster."""
+    rng = np.random.default_rng(n)
+    H, d, k = 2, 24, 16
+    Q, K, V = rng.standard_normal((3, H, d, k)) / 5
+    O, b_Q = rng.standard_normal((H, k, d)), rng.standard_normal((H, k)) if biased else None
+    term = rng.standard_normal((H, n, n)) if placed else np.zeros((H, n, n))
+    position = PositionTable(term) if placed else None
+    net = rm.Network.from_layers([[Sublayer(Attention.from_qkvo(Q, K, V, O, b_Q, mask=mask, position=position))]])
+    X = rng.standard_normal((n, d))
+    seen = as_mask(mask, n).allowed
+    wanted = np.zeros((n, d))
+    for h in range(H):
+        queries = X @ Q[h] + (0 if b_Q is None else b_Q[h])
+        P = np.where(seen, np.exp(queries @ (X @ K[h]).T / np.sqrt(k) + term[h]), 0)
+        wanted += P / P.sum(axis=1, keepdims=True) @ X @ V[h] @ O[h]
+    assert np.abs(rm.forward(net, X) - wanted).max() < 1e-10 * np.abs(wanted).max()
