@@ -96,3 +96,11 @@ def test_every_way_to_a_deviation(seed: int, size: float, uneven: float, ways: t
             for i in range(n):
                 for k in range(3):
                     assert abs(mpmath.mpf(float(out[i, k])) * scale - true[i][k]) < 1e-10 * largest, (way, i, k)
+
+
+@pytest.mark.parametrize("n", [3, 40, 600])
+def test_the_size_of_a_matrix_is_that_of_its_largest_entry_of_either_sign(n: int) -> None:
+    a = np.random.default_rng(n).uniform(0.5, 1.0, (n, n))
+    for M in (a, -a, np.where(np.eye(n) > 0, -2.0, a)):
+        assert float(np.asarray(Float64(M).largest(M)).ravel()[0]) == np.abs(M).max()
+        assert float(np.asarray(Float64(M).sizes([M])[0]).ravel()[0]) == np.abs(M).max()
