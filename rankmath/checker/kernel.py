@@ -108,6 +108,8 @@ class Evaluator:
             return MEANING[type(node)](self, node, env)
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
             raise Rejected(f"{ast.unparse(node)[:60]} has no meaning: {error}") from None
+        except RecursionError:
+            raise Rejected("formulas or definitions are nested too deep") from None
 
     # -- names, places and calls
 
@@ -147,6 +149,8 @@ class Evaluator:
         if name in self.defined and self.defined[name][0] == ("term",):  # by name, with the letters of its loop
             [term] = arguments
             return self.value(self.defined[name][1], {**env, "term": term})
+        if name in FUNCTIONS and len(arguments) == 1 and type(arguments[0]) is ast.GeneratorExp:  # read as it comes
+            return FUNCTIONS[name](self, self.loop(arguments[0].elt, arguments[0].generators, env))
         values = [self.value(argument, env) for argument in arguments]
         if name in self.defined:
             return self.apply(name, values)
@@ -159,7 +163,6 @@ class Evaluator:
         """A definition at these values; remembered, so that X[3] is worked out once."""
         parameters, body = self.defined[name]
         demand(len(parameters) == len(values), f"{name} takes {len(parameters)} arguments, {len(values)} given")
-        demand(not any(isinstance(v, Iterator) for v in values), f"{name}: a loop is used up once it is read")
         key = (name, *((type(v), id(v) if type(v) is list else v) for v in values))  # True is not 1, nor is an id
         if key in self.cache:
             return self.cache[key][0]
@@ -298,6 +301,7 @@ class Evaluator:
         demand(all(len(row) == len(B) for row in A), "matrices that do not fit are multiplied")
         columns = transposed(B)
         kinds = {type(x) for x in itertools.chain(*A, *B)}
+        demand(kinds <= {Fraction, Interval, Dual}, "a matrix of what are no numbers")
         if Dual in kinds or Interval not in kinds:
             return [[self.total(self.each("*", row, column)) for column in columns] for row in A]
         right = [self.spread(column) for column in columns]
@@ -382,14 +386,15 @@ def _power(work: Evaluator, base: Number, exponent: Number) -> Number:
     return work.kept(half * half * (base if exponent % 2 else 1))
 
 
-# Operations on numbers, entry by entry of arrays: the value z, and dz/da, dz/db where it is differentiated.
+# Operations on numbers, entry by entry of arrays: the value z, and dz/da, dz/db where it is differentiated; by what
+# has None there it is not, and Python's refusal to calculate with None rejects what tries.
 _none: Any = None
 OPERATIONS: dict[str, tuple[Callable[..., Number], Callable[..., tuple[Any, ...]]]] = {
     "+": (lambda work, a, b: a + b, lambda work, z, a, b: (1, 1)),
     "-": (lambda work, a, b: a - b, lambda work, z, a, b: (1, -1)),
     "*": (lambda work, a, b: a * b, lambda work, z, a, b: (b, a)),
     "/": (lambda work, a, b: a / b, lambda work, z, a, b: (1 / b, -z / b)),
-    "**": (_power, lambda work, z, a, b: (b * _power(work, a, b - 1), 0)),
+    "**": (_power, lambda work, z, a, b: (b * _power(work, a, b - 1), None)),
     "sqrt": (_sqrt, lambda work, z, a: (1 / (2 * z),)),
     "exp": (lambda work, x: Fraction(1) if x == 0 else work.lift(x).exp(), lambda work, z, a: (z,)),
     "small_exp": (_small_exp, _none),
@@ -450,10 +455,9 @@ MEANING: dict[type[ast.AST], Callable[[Evaluator, Any, Env], Value]] = {
     ast.List: lambda work, node, env: [work.value(part, env) for part in node.elts],
     ast.Tuple: lambda work, node, env: [work.value(part, env) for part in node.elts],
     ast.ListComp: lambda work, node, env: list(work.loop(node.elt, node.generators, env)),
-    ast.GeneratorExp: lambda work, node, env: work.loop(node.elt, node.generators, env),
 }
 LANGUAGE = {*MEANING, *ARITHMETIC, *RELATIONS, ast.MatMult, ast.USub, ast.And, ast.Or, ast.Not}
-LANGUAGE |= {ast.comprehension, ast.Load, ast.Store}
+LANGUAGE |= {ast.GeneratorExp, ast.comprehension, ast.Load, ast.Store}  # a generator is an argument, never a value
 
 
 # -- deciding ----------------------------------------------------------------------------------------------

@@ -41,7 +41,9 @@ def parse(text: str) -> Any:
     demand(len(text) <= MAX_BYTES, f"more than {MAX_BYTES} bytes")
     items = sum(text.count(mark) for mark in "[{,:")
     demand(items <= MAX_ITEMS, f"{items} brackets, colons and commas; {MAX_ITEMS} are allowed")
-    shifts = sum(min(int(e), MAX_SHIFTS) for e in re.findall(r"\*2\^-?([0-9]{1,9})", text))
+    # Without its escapes, which may hide an exponent.
+    told = re.sub(r"\\u00([0-9a-fA-F]{2})", lambda found: chr(int(found[1], 16)), text)
+    shifts = sum(min(int(e), MAX_SHIFTS) for e in re.findall(r"\*2\^-?([0-9]{1,9})", told))
     demand(shifts <= MAX_SHIFTS, f"exponents that sum to {shifts}; {MAX_SHIFTS} is allowed")
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

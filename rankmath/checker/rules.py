@@ -14,8 +14,8 @@ tanhc(x) = 1 if x == 0 else tanh(x)/x
 upper(x) = 0 - lower(0 - x)
 around(x, r) = between(x - r, x + r)
 floor(x) = whole_part(lower(x)) if shown(whole_part(lower(x)) == whole_part(upper(x))) else 0
-real_power(x, e) = 0 if certain(x == 0 and e > 0) else sqrt(x)**(2*e) if certain(whole_part(2*lower(e)) == 2*e) else
-    exp(e*log(x))
+real_power(x, e) = 0 if certain(x == 0 and e > 0) else power_by(x, e, whole_part(2*lower(e)))
+power_by(x, e, twice) = sqrt(x)**twice if certain(twice == 2*e) else exp(e*log(x))
 identity(n) = [[1 if i == j else 0 for j in range(n)] for i in range(n)]
 flat(X) = [x for row in X for x in row]
 possible(truth) = not certain(not truth)
@@ -54,12 +54,12 @@ x_star_in(v) = between(v[0], v[1]) if shown(v[0] > 0 and exp(v[0]) >= 2 and exp(
 
 # Rules 1 and 2, exact relations and relations of intervals, are the kernel's own. Regular matrices: let the row sum
 # norm e = |I - C A| be below 1. Then C A is invertible, and so is A. If A x = b, then x = C b + (I - C A) x, so
-# |x - C b| <= |C b| e/(1 - e) in every entry.
+# |x - C b| <= |C b| e/(1 - e) in every entry, b a vector.
 small_rows(E) = all(sum(abs(row)) < 1 for row in E)
 nonsingular(A) = shown(small_rows(identity(len(A)) - advice(inverse, A) @ A))
 solve(A, b) = solved(A, b, advice(inverse, A))
 solved(A, b, C) = solved_near(C @ b, max(sum(abs(row)) for row in identity(len(A)) - C @ A))
-solved_near(x, e) = around(x, e*max(abs(x))/(1 - e)) if shown(e < 1) else 0
+solved_near(x, e) = around(x, e*max(abs(x))/(1 - e)) if shown(e < 1 and max(abs(x)) >= 0) else 0
 
 # The rank is at least the size of a regular minor A[I, J], and at most the number of columns J if D A = A[:, J] B,
 # D not 0.
@@ -68,9 +68,11 @@ rank_by(A, v) = rank_between(A, v[0], v[1], v[2][0], v[3])
 rank_between(A, I, J, D, B) = between(len(I) if certain(nonsingular([[A[i][j] for j in J] for i in I])) else 0,
     len(J) if certain(abs(D) > 0 and D*A == [[row[j] for j in J] for row in A] @ B) else min(len(A), len(A[0])))
 
-# Rule 5, definiteness of a symmetric A. Let G = C A C^T. If |I - G| < 1 in the row sum norm, all eigenvalues of G
-# are positive, so C is invertible and A positive definite. If G_ii = c A c^T < 0 for a row c of C, A is not.
-positive_definite(A) = dominant(congruent(A, advice(congruence, A)))
+# Rule 5, definiteness: v A v^T > 0 for all v but 0, which is that of the symmetric B = A + A^T. Let G = C B C^T. If
+# |I - G| < 1 in the row sum norm, all eigenvalues of G are positive, so C is invertible and B positive definite. If
+# G_ii = c B c^T < 0 for a row c of C, B is not.
+positive_definite(A) = definite_by(A + T(A))
+definite_by(B) = dominant(congruent(B, advice(congruence, B)))
 congruent(A, C) = C @ A @ T(C)
 dominant(G) = all(G[i][i] >= 0 for i in range(len(G))) and shown(small_rows(identity(len(G)) - G))
 
@@ -110,18 +112,20 @@ corners(lines) = [corner(u, v) for u in lines for v in lines
 with_axes(lines) = [lines[i] if i < len(lines) else [1, 0, 0] if i == len(lines) else [0, 1, 0]
     for i in range(len(lines) + 2)]
 at_least(X, kind) = max(v[2]/v[1] if v[0] == 0 and v[1] > 0 else 0 for v in lines(X, kind)) if kind == inf else
-    sqrt(min(c[0]*c[1] for c in corners(with_axes(lines(X, kind)))))
+    sqrt(min(c[0]*c[1] for c in corners(with_axes(lines(X, kind))))) if kind == composite else no_rule_for_this_norm
 residual_of(X, kind) = between(at_least(X, kind), at_most(X, kind))
 center(X, kind) = center_of(X, kind) if shown(at_most(X, kind) <= at_least(X, kind)*(1 + 1/2**20)) else 0
 
 # Rule 4, a unique zero (Krawczyk). Let |Y f(x)| + |I - Y Df(B)| r < r in every entry, over the box B of all
 # points within r of x. Then z -> z - Y f(z) maps B into B and contracts the largest entry, so it has one fixed
-# point there; the row sums of |I - Y Df| are below 1, so Y is invertible, and that is the one zero of f in B.
-unique_zero(f, x, r, Y) = shown(krawczyk(Y @ f(x), identity(len(x)) - Y @ jacobian(f, around(x, r)), r))
+# point there; the row sums of |I - Y Df| are below 1, so the square Y is invertible, and that is the one zero of f
+# in B.
+unique_zero(f, x, r, Y) = shown(krawczyk(Y @ f(x), identity(len(x)) - Y @ jacobian(f, around(x, r)), r)
+    and r > 0 and len(Y[0]) == len(x))
 krawczyk(step, wrong, r) = all(abs(step[i]) + r*sum(abs(wrong[i])) < r for i in range(len(step)))
 
 # Rule 6, contraction in a weighted maximum norm. F(X)_i = y_i/|y_i|, y_i = sum_j A_ij x_j V, A_ij proportional
-# to m_ij e^(x_i W x_j^T). Let w > 0, and E the box |X - x| <= size w. If for every entry p
+# to m_ij e^(x_i W x_j^T), m >= 0. Let w > 0, and E the box |X - x| <= size w. If for every entry p
 #     sum_q |dF_p/dX_q| w_q <= rate w_p  on E,  and  |F(x) - x|_p <= (1 - rate) size w_p,
 # then F maps E into E and contracts max |.|/w by the rate < 1 (mean value theorem): there is one equilibrium in
 # E, every start in E converges to it, and the spectral radius of DF there is at most the rate. If even |F(x) -
@@ -153,8 +157,10 @@ rows_below(X, W, V, m, v, w, rate) = all(
     for o in [[0 if k == i else a[k] for k in range(len(a))]]
     for s in [w[i] @ abs(own(a, r, v[i], i, K, q, S, Z))])
 contracts(x, W, V, m, w, size, rate, bits) = shown(size > 0 and rate > 0 and rate < 1
-    and all(u > 0 for row in w for u in row) and rests(x, W, V, m, w, (1 - rate)*size)
+    and all(u > 0 for row in w for u in row) and all(t >= 0 for row in m for t in row)
+    and rests(x, W, V, m, w, (1 - rate)*size)
     and rows_below(boxed(x, w, size), W, V, m, 0*x, w, rate))
+# (`resolves` is asked for beside `contracts` alone, of the same map and rate.)
 resolves(x, W, V, m, w, core, rate, v, s, u, bits) = shown(all(t > 0 for row in u for t in row)
     and rests(x, W, V, m, w, (1 - rate)*core) and rows_below(boxed(x, w, core), W, V, m, v, u, s))
 """

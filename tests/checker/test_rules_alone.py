@@ -1,0 +1,98 @@
+"""Every rule is sound by itself: what a careless statement might ask is refused, or decided right."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from rankmath.checker.intervals import Rejected
+from rankmath.checker.kernel import Evaluator, decide, definitions
+from rankmath.checker.reading import MAX_SHIFTS, parse
+from rankmath.checker.rules import RULES
+from rankmath.checker.statements import COMMON
+
+
+def verdict(claim: str, more: str = "", kind: str = "holds") -> str:
+    work = Evaluator(definitions(RULES + COMMON + more), {}, {}, 128, time.monotonic() + 60)
+    return decide([], claim, kind, work).verdict
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "all(not all(g) and all(g) for g in [(1 > 2 for i in range(1))])",
+        "all(sum(g) == 3 and sum(g) == 0 for g in [(i for i in [1, 2])])",
+        "f([(x > 5 for x in [1])])",
+        "f((x > 5 for x in [1]))",
+    ],
+)
+def test_a_loop_is_read_once_where_it_stands(claim: str) -> None:
+    with pytest.raises(Rejected):
+        verdict(claim, "f(v) = not all(v[0]) and all(v[0])\n")
+
+
+def test_a_power_is_not_differentiated_by_its_exponent() -> None:
+    assert verdict("jacobian(f, [3]) == [[6]]", "f(X) = [X[0]**2]\n") == "accept"
+    for exponent in ("X[0]", "X[0]/2"):
+        with pytest.raises(Rejected):
+            verdict("jacobian(f, [3]) == [[0]]", f"f(X) = [2**({exponent})]\n")
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "r", "Y", "found"),
+    [
+        ("[X[0] - 1/10]", "[0]", "1", "[[1]]", "accept"),
+        ("[X[0] + X[1], X[0] + X[1] + 1]", "[0, 0]", "0 - 1", "[[10, 0], [0, 10]]", "undecided"),  # no zero
+        ("[X[0], X[0] + 1]", "[0]", "1", "[[1, 0]]", "undecided"),  # nor here
+    ],
+)
+def test_a_zero_needs_a_box_and_a_square_matrix(f: str, x: str, r: str, Y: str, found: str) -> None:
+    assert verdict("unique_zero(f, x, r, Y)", f"f(X) = {f}\nx = {x}\nr = {r}\nY = {Y}\n") == found
+
+
+def test_equations_are_solved_for_one_vector() -> None:
+    half = "[[1/2, 0], [0, 1/2]]"  # in the place of the inverse
+    assert (
+        verdict(f"solved([[1, 0], [0, 1]], [1, 1000], {half})[0] < 1000") == "accept"
+    )  # 1/2 and 500 to either side
+    assert verdict(f"solved([[1, 0], [0, 1]], [1, 1000], {half})[1] > 999") != "accept"
+    with pytest.raises(Rejected):
+        verdict(f"solved([[1, 0], [0, 1]], [[1, 1000], [1, 1000]], {half})[0][1] < 501")
+
+
+def test_definiteness_is_that_of_the_form() -> None:
+    skew = "[[1 if i == j else 0 - 99/100 if j == 0 else 0 for j in range(10)] for i in range(10)]"
+    assert verdict(f"positive_definite({skew})") == "reject"  # v = (3, 1, .., 1) gives -8.73
+    assert verdict(f"positive_definite({skew})", kind="violates") == "accept"
+    assert verdict("positive_definite([[1, 100], [0 - 100, 1]])") == "accept"  # v A v^T = |v|^2
+
+
+def test_a_lower_bound_of_another_norm_has_no_rule() -> None:
+    with pytest.raises(Rejected):
+        verdict("at_least([[1, 1], [0 - 1, 0 - 1]], one) > 2")
+
+
+def test_weights_of_a_softmax_are_not_negative() -> None:
+    # F is constant, so any rate will do: with a negative weight nothing is shown.
+    shared = "x = [[1, 0], [1, 0]]\nW = [[0, 0], [0, 0]]\nV = [[1, 0], [0, 0]]\nw = [[1, 1], [1, 1]]\n"
+    claim = "contracts(x, W, V, m, w, 1/100, 1/2, 64)"
+    assert verdict(claim, shared + "m = [[1, 1], [1, 1]]\n") == "accept"
+    assert verdict(claim, shared + "m = [[2, 0 - 1], [1, 1]]\n") == "undecided"
+
+
+def test_exponents_that_are_whole_in_an_interval() -> None:
+    assert verdict("4**(0*sqrt(2)) == 1 and 4**(1/2 + 0*sqrt(2)) == 2") == "accept"
+
+
+def test_what_is_nested_too_deep_and_truths_among_numbers_are_refused() -> None:
+    for claim in ("-" * 500 + "1 < 2", "([[1 > 0, 1 > 0]] @ [[sqrt(2)], [1]])[0][0] > 2"):
+        with pytest.raises(Rejected):
+            verdict(claim)
+
+
+def test_exponents_are_counted_behind_escapes() -> None:
+    many = MAX_SHIFTS // 10_000 + 1
+    for star, hat in (("*", "^"), (r"\u002a", "^"), ("*", r"\u005E")):
+        with pytest.raises(Rejected, match="exponents"):
+            parse("[" + ",".join(f'"1{star}2{hat}10000"' for _ in range(many)) + "]")
