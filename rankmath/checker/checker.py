@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import operator
 import os
 import re
 import stat
@@ -26,8 +27,11 @@ from rankmath.checker.kernel import PRECISIONS, Definitions, Evaluator, Outcome,
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import MAX_BYTES, MAX_DIGITS, demand, parse, read, short
 from rankmath.checker.statements import (
-    CLAIM_FUNCTIONS,
-    CLAIM_NAMES,
+    CLAIM_ARRAYS,
+    CLAIM_LOOPS,
+    CLAIM_NUMBERS,
+    CLAIM_TAKES,
+    CLAIM_TRUTHS,
     CLAIM_WORDS,
     DEFINED,
     DEFINED_NETWORK,
@@ -228,13 +232,18 @@ def _fields(content: dict[str, Any]) -> dict[str, Any]:
     about, given, statement = content.get("about", ""), content["given"], content["statement"]
     demand(type(about) is str and len(about) <= MAX_TEXT, f"about: a text up to {MAX_TEXT} characters is needed")
     demand(
-        type(statement) is str and re.fullmatch(r"[\w.:+-]{1,80}", statement) is not None,
+        type(statement) is str and re.fullmatch(r"[\w.:+-]{1,80}", statement, re.ASCII) is not None,
         "statement: a key is needed",
     )
-    demand(type(content["claim"]) is str, "claim: a formula is needed")
-    texts = type(given) is list and len(given) <= MAX_GIVEN and all(type(text) is str for text in given)
-    demand(texts, f"given: a list of at most {MAX_GIVEN} formulas is needed")
+    demand(_is_text(content["claim"]), "claim: a formula is needed, in one line of ASCII without remarks")
+    texts = type(given) is list and len(given) <= MAX_GIVEN and all(map(_is_text, given))
+    demand(texts, f"given: a list of at most {MAX_GIVEN} formulas is needed, each in one line without remarks")
     return content
+
+
+def _is_text(text: Any) -> bool:
+    """What is printed as the claim is what is read: no line ends, no control characters, nothing after a #."""
+    return type(text) is str and text.isascii() and text.isprintable() and "#" not in text
 
 
 def _decided(content: dict[str, Any], words: list[str], deadline: float) -> Outcome:
@@ -243,7 +252,10 @@ def _decided(content: dict[str, Any], words: list[str], deadline: float) -> Outc
     own = False
     if registered is None:
         sources = {name.split(":")[0] for name in (*STATEMENTS, *NETWORK_CLAIMS)}
-        demand(key.split(":")[0] not in sources, f"statement: {short(key)} is not in this checker's table")
+        demand(
+            re.split("[:-]", key.lower())[0] not in sources,
+            f"statement: {short(key)} is not in this checker's table",
+        )
     else:
         own = key in STATEMENTS and not _is_network(key, content["data"])
         stored, known = ([claim, *given] for claim, given in ((content["claim"], content["given"]), registered))
@@ -407,6 +419,8 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     data = _network(fields["data"], sizes)
     claim, given, kind = content["claim"], content["given"], content["kind"]
     known = NETWORK_CLAIMS.get(key)
+    for text in (claim, *(text for text in given if not _is_switch(text))):
+        _demand_language(text)
     verb = "satisfies" if kind == "holds" else "violates"
     words.append(
         f"claim: this instance {verb} {key}{': ' + known[0] if known else ', as this file words it'}: {claim}"
@@ -421,20 +435,28 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
         f"skip = {number(data['skip'])}, mask {data['mask']}, LayerNorm {data['layernorm']}"
         f"{', MLP' if any(word != 'none' for word in data['mlp']) else ''}"
     )
+    if any(re.search(r"\b(gamma|delta|q_max|q_min)\(.*composite|\bgamma\(", text) for text in (claim, *given)):
+        words.append(
+            "a composite center is the one that a hint names, or the middle of the ranges, if its residual is the "
+            "least to 2^-20; of several as good, gamma, delta and q are those at this one"
+        )
     conditions = _hypotheses(claim, given, data)
-    for text in (claim, *conditions):
-        _demand_language(text)
-    mentioned = set(re.findall(r"[A-Za-z_]\w*", claim))
-    demand(bool(mentioned & {"X", "W", "W_QK", "P"}), "claim: it says nothing of the network")
+    spoken = any(isinstance(node, ast.Subscript) for node in ast.walk(formula(claim)))
+    demand(spoken, "claim: it says nothing of the network")
     demand(sizes["n"] >= 2, "data.X: one token alone; two are needed")
-    demand(
-        any(row != data["input"][0] for row in data["input"]),
-        "data.X: all tokens are equal: the instance says nothing",
-    )
+    first, *others = data["input"]
+    equal = _parallel if data["layernorm"] == "sphere" else operator.eq
+    demand(not all(equal(first, row) for row in others), "data.X: all tokens are equal: the instance says nothing")
     work = Evaluator(DEFINED_NETWORK, data, network_hints(fields["hints"], len(data["W"])), PRECISIONS[0], deadline)
     outcome = decide(conditions, claim, kind, work)
     _describe(outcome, conditions, given, words)
     return outcome
+
+
+def _parallel(u: list[Fraction], v: list[Fraction]) -> bool:
+    """Whether two tokens are one on the sphere: u v^T = |u||v|."""
+    uu, uv, vv = (sum(map(operator.mul, a, b)) for a, b in ((u, u), (u, v), (v, v)))
+    return bool(uv >= 0 and uv * uv == uu * vv)
 
 
 def network_hints(hints: Mapping[str, Any], layers: int) -> dict[str, Any]:
@@ -448,28 +470,69 @@ def network_hints(hints: Mapping[str, Any], layers: int) -> dict[str, Any]:
 
 
 def _demand_language(text: str) -> None:
-    """Only names of the language of claims, and letters that a recursion introduces; no conditions, no loops."""
-    nodes, where = list(ast.walk(formula(text))), short(text)
-    for node in nodes:
-        foreign = isinstance(node, (ast.Or, ast.Not, ast.IfExp, ast.List, ast.ListComp, ast.GeneratorExp))
-        demand(not foreign, f"{type(node).__name__} is not in the language of claims: {where}")
-    calls = [node for node in nodes if isinstance(node, ast.Call)]
-    for node in calls:
-        letter = node.args[0] if node.args and getattr(node.func, "id", "") == "recursion" else ast.Name("b")
-        free = isinstance(letter, ast.Name) and letter.id in set("abcstuvxyz")
-        demand(free, f"recursion(b, start, step) is needed: {where}")
-    called = {getattr(node.func, "id", "") for node in calls}
-    bound = {a.id for node in calls for a in node.args[:1] if isinstance(a, ast.Name)} & set("abcstuvxyz")
-    names = {node.id for node in nodes if isinstance(node, ast.Name)} - called - bound
-    placed = [
-        *(node.value for node in nodes if isinstance(node, ast.Subscript)),
-        *(argument for node in calls for argument in node.args),
-    ]
-    for node in nodes:  # X < 1 and inf == inf say nothing: arrays have indices, and words are arguments
-        if isinstance(node, ast.Name) and node.id in CLAIM_WORDS and node not in placed:
-            demand(node in [call.func for call in calls], f"{short(node.id)} stands alone in {where}")
-    for unknown in sorted(called - CLAIM_FUNCTIONS) + sorted(names - CLAIM_NAMES):
-        raise Rejected(f"{short(unknown)} is not in the language of claims: {where}")
+    """A formula of the language of claims: relations of numbers joined by `and`; arrays and words are arguments."""
+    demand(_kind(formula(text), set()) == "?", f"no relation, but a number: {short(text)}")
+
+
+def _kind(node: ast.expr, letters: set[str]) -> str:
+    """Whether a term is a number ("x") or true or false ("?"); `letters` are those of its loops and recursions."""
+    if isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id in CLAIM_NUMBERS | letters):
+        return "x"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        return _kind_of_call(node.func.id, node.args, letters)
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        parts = [node.operand]
+    elif isinstance(node, ast.Compare):
+        parts = [node.left, *node.comparators]
+    joins = isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And)
+    for part in node.values if isinstance(node, ast.BoolOp) and joins else parts:
+        demand(_kind(part, letters) == "?x"[not joins], f"{_text(part)} is no {'relation' if joins else 'number'}")
+    demand(joins or bool(parts), f"{_text(node)} has no place in the language of claims")
+    return "?" if joins or isinstance(node, ast.Compare) else "x"
+
+
+def _kind_of_call(name: str, arguments: list[ast.expr], letters: set[str]) -> str:
+    kinds, verb, loop = CLAIM_TAKES.get(name), *CLAIM_LOOPS.get(name, ("", ""))
+    if name == "recursion":  # a letter, where it starts, and its next value, which may speak of the letter and of l
+        free = len(arguments) == 3 and isinstance(arguments[0], ast.Name) and arguments[0].id in set("abcstuvxyz")
+        demand(free, "recursion(b, start, step) is needed")
+        steps = zip(arguments[1:], (letters, {*letters, _text(arguments[0]), "l"}), strict=True)
+        demand(all(_kind(term, known) == "x" for term, known in steps), "recursion(b, start, step) is needed")
+        return "x"
+    if verb:
+        wanted = "?" if verb == "all" else "x"
+        demand(len(arguments) == 1 and _kind(arguments[0], {*letters, loop}) == wanted, f"{name} takes one term")
+        return wanted
+    if name in ("min", "max"):
+        demand(bool(arguments), f"{name} takes one number or more")
+        kinds = "x" * len(arguments)
+    demand(kinds is not None, f"{short(name)} is not in the language of claims")
+    demand(len(arguments) == len(kinds or ""), f"{name} takes {len(kinds or '')} arguments, {len(arguments)} given")
+    for kind, argument in zip(kinds or "", arguments, strict=True):
+        demand(_is(kind, argument, letters), f"{name} does not take {_text(argument)}")
+    return "?" if name in CLAIM_TRUTHS else "x"
+
+
+def _is(kind: str, node: ast.expr, letters: set[str]) -> bool:
+    """Whether an argument is a number, a word, or an array X[l], P[l, h], W[l, h], W_QK[l, h] of this kind."""
+    if kind == "x":
+        return _kind(node, letters) == "x"
+    if kind == "w":
+        named = isinstance(node, ast.Name) and node.id in CLAIM_WORDS | (letters & {"p"})
+        return named or isinstance(node, ast.Constant)
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        return False
+    found, count = CLAIM_ARRAYS.get(node.value.id, ("", 0))
+    places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    fits = len(places) == count and (kind == "A" or kind == found)
+    return fits and all(_kind(place, letters) == "x" for place in places)
+
+
+def _text(node: ast.expr) -> str:
+    return ast.unparse(node)[:60]
 
 
 def _network(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
@@ -493,9 +556,8 @@ def _hypotheses(claim: str, given: list[str], data: Mapping[str, Any]) -> list[s
     """The hypotheses that are formulas; switches are looked up, and those not mentioned stand at their default."""
     conditions, mentioned = [], set()
     for text in given:
-        switch = re.fullmatch(r"\s*(\w+)\s*==\s*(\w+)\s*", text)
-        if switch and switch[1] in SWITCHES:
-            name, word = switch.groups()
+        if _is_switch(text):
+            name, word = (part.strip() for part in text.split("=="))
             demand(word in SWITCHES[name], f"given: {name} is none of {', '.join(SWITCHES[name])}")
             demand(_switched(name, word, data), f"a hypothesis fails: {text}")
             mentioned.add(name)
@@ -510,6 +572,11 @@ def _hypotheses(claim: str, given: list[str], data: Mapping[str, Any]) -> list[s
     named = any(re.search(r"\bskip\b", text) for text in (claim, *given))
     demand(named or data["skip"] == 0, "data.skip: the hypotheses allow no skip")
     return conditions
+
+
+def _is_switch(text: str) -> bool:
+    found = re.fullmatch(r"\s*(\w+)\s*==\s*(\w+)\s*", text)
+    return found is not None and found[1] in SWITCHES
 
 
 def _switched(name: str, word: str, data: Mapping[str, Any]) -> bool:

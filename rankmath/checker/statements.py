@@ -180,24 +180,32 @@ NETWORK_DATA = {
     ],
 }
 # A residual's hint is named "X[l] inf" or "X[l] composite": a center, and weights on columns and rows.
-# What a claim about networks may name. The other definitions are the checker's own business.
-CLAIM_FUNCTIONS = {
-    *("sqrt", "exp", "log", "tanh", "abs", "floor", "expc", "tanhc", "min", "max", "recursion"),
-    *("diameter", "residual", "mu", "about_mean", "cosine", "stable_rank", "norm", "operator_norm", "form_norm"),
-    *("least_singular", "definiteness", "definite", "invertible", "product_norm", "lipschitz", "delta", "gamma"),
-    "normalised_norm",
-    *("q_max", "q_min", "epsilon", "logit_range", "dobrushin", "entropy", "contraction", "height", "section"),
-    *("gram_height", "self_loops", "quasi_strongly_connected", "strongly_connected", "orthogonal_values"),
-    *("disjoint_blocks", "longest", "jacobian_norm", "influence", "last_share", "is_last"),
-    *("repeat_gap", "repeat_share", "repeat_reach"),
-    *(f"{verb}_{index}" for verb in VERBS for index in "lhik"),
-    "all_p",
+# What a claim about networks may name (other definitions are the checker's own business), and what each function
+# takes: tokens X[l], attention P[l, h], weights W[l, h] or W_QK[l, h], any array A of these, a word w, a number x.
+_TAKES = {
+    "X": "mu about_mean cosine stable_rank gram_height section longest repeat_gap repeat_reach",
+    "Xw": "diameter residual",
+    "P": "gamma epsilon logit_range dobrushin entropy repeat_share",
+    "Pw": "delta q_max q_min",
+    "W": "least_singular definiteness definite invertible",
+    "Ww": "operator_norm form_norm normalised_norm",
+    "Aw": "norm",
+    "w": "product_norm",
+    "x": "sqrt exp log tanh abs floor expc tanhc lipschitz contraction influence last_share is_last",
+    "": "height jacobian_norm",
 }
-CLAIM_WORDS = {"X", "W", "W_QK", "P", "inf", "one", "composite", "frobenius", "max", "mean"}
-CLAIM_NAMES = {
-    *("n", "d", "H", "L", "d_qk", "skip", "x_star", "r", "in_degree", "K", "tokens", "dim", "heads", "layers"),
-    *("l", "h", "i", "k", "p", *CLAIM_WORDS),
+CLAIM_TRUTHS = {"definite", "invertible", "self_loops", "quasi_strongly_connected", "strongly_connected"}
+CLAIM_TRUTHS |= {"orthogonal_values", "disjoint_blocks"}
+CLAIM_TAKES = dict.fromkeys(CLAIM_TRUTHS, "") | {
+    quantity: kinds for kinds, quantities in _TAKES.items() for quantity in quantities.split()
 }
+CLAIM_LOOPS = {
+    f"{verb}_{index}": (verb, index) for verb in VERBS for index in REACH if index != "p" or verb == "all"
+}
+CLAIM_ARRAYS = {"X": ("X", 1), "P": ("P", 2), "W": ("W", 2), "W_QK": ("W", 2)}  # kind, and how many indices
+CLAIM_WORDS = {"inf", "one", "composite", "frobenius", "max", "mean"}
+CLAIM_NUMBERS = {"n", "d", "H", "L", "d_qk", "skip", "x_star", "r", "in_degree", "K"}
+CLAIM_NUMBERS |= {"tokens", "dim", "heads", "layers"}
 NETWORK_HINTS = {"*": {"center?": "d", "lines?": [_ROW, MAX_LINES]}}
 _BOTH, _HOLDS, _VIOLATES, _EXISTS = ("holds", "violates"), ("holds",), ("violates",), ("exists",)
 
