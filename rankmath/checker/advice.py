@@ -26,8 +26,12 @@ def _digits(bits: int) -> decimal.Context:
     return decimal.Context(20 + bits * 6 // 10, Emin=-(10**5), Emax=10**5)
 
 
-def _decimals(A: Rows) -> list[list[Decimal]]:
-    return [[Decimal(x.numerator) / x.denominator for x in row] for row in A]
+def _decimals(A: Rows, tick: Tick) -> list[list[Decimal]]:
+    def near(x: Fraction) -> Decimal:
+        tick()
+        return Decimal(x.numerator) / x.denominator
+
+    return [[near(x) for x in row] for row in A]
 
 
 def _echelon(A: Sequence[Sequence[Field]], tick: Tick) -> tuple[list[int], list[int], list[list[Field]]]:
@@ -54,7 +58,7 @@ def _echelon(A: Sequence[Sequence[Field]], tick: Tick) -> tuple[list[int], list[
 
 def inverse(bits: int, tick: Tick, A: Rows) -> list[list[Decimal]]:
     """About the inverse of A."""
-    beside = [[*row, *(Decimal(i == j) for j in range(len(A)))] for i, row in enumerate(_decimals(A))]
+    beside = [[*row, *(Decimal(i == j) for j in range(len(A)))] for i, row in enumerate(_decimals(A, tick))]
     return [row[len(A[0]) :] for row in _echelon(beside, tick)[2]]
 
 
@@ -62,7 +66,7 @@ def basis(bits: int, tick: Tick, A: Rows) -> list[list[int] | list[list[int]]]:
     """Rows I, columns J, a number [D] and B, for which A[I, J] is regular and D A = A[:, J] B, if A is short."""
     size = max(max(x.numerator.bit_length(), x.denominator.bit_length()) for row in A for x in row)
     if size * len(A[0]) > MAX_EXACT:
-        I, J, _ = _echelon(_decimals(A), tick)
+        I, J, _ = _echelon(_decimals(A, tick), tick)
         return [I, J, [1], [[0] * len(A[0]) for _ in J]]
     I, J, rows = _echelon(A, tick)
     D = math.lcm(*(x.denominator for row in rows for x in row))
@@ -89,12 +93,12 @@ def _turned(A: Sequence[Sequence[Decimal]], shift: Decimal, tick: Tick) -> tuple
 
 def congruence(bits: int, tick: Tick, A: Rows) -> list[list[Decimal]]:
     """C with C A C^T about the identity, if A is positive definite; else with a row c for which c A c^T <= 0."""
-    return [row + [Decimal(0)] * (len(A) - len(row)) for row in _turned(_decimals(A), Decimal(0), tick)[0]]
+    return [row + [Decimal(0)] * (len(A) - len(row)) for row in _turned(_decimals(A, tick), Decimal(0), tick)[0]]
 
 
 def eigenpair(bits: int, tick: Tick, A: Rows) -> list[list[Decimal]]:
     """[t] a little below the least eigenvalue of a symmetric A, and about its eigenvector."""
-    rows, n = _decimals(A), len(A)
+    rows, n = _decimals(A, tick), len(A)
     high = max(sum(map(abs, row), Decimal(0)) for row in rows)
     low, vector = -high, [Decimal(1)]
     for _ in range(min(24 + bits // 4, 10 + 2**23 // n**3)):
@@ -105,14 +109,19 @@ def eigenpair(bits: int, tick: Tick, A: Rows) -> list[list[Decimal]]:
 
 
 def logarithm(bits: int, tick: Tick, x: Fraction) -> Decimal:
+    tick()
     return (Decimal(x.numerator) / x.denominator).ln()
 
 
 def threshold(bits: int, tick: Tick) -> list[Decimal]:
     """Two numbers around the positive root of e^x = 1 + 2x."""
-    x = Decimal("1.2564312086261697")
-    for _ in range(bits.bit_length()):
-        x -= (x.exp() - 2 * x - 1) / (x.exp() - 2)
+    x, digits, context = Decimal("1.2564312086261697"), 16, decimal.getcontext()
+    while digits < bits // 3 + 4:  # Newton's steps: each doubles the digits
+        tick()
+        digits *= 2
+        context.prec = digits + 20
+        e = x.exp()
+        x -= (e - 2 * x - 1) / (e - 2)
     return [x - Decimal(2) ** (8 - bits), x + Decimal(2) ** (8 - bits)]
 
 

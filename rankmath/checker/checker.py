@@ -248,7 +248,8 @@ def _is_text(text: Any) -> bool:
 
 def _decided(content: dict[str, Any], words: list[str], deadline: float) -> Outcome:
     key, kind = content["statement"], content["kind"]
-    registered = wording(key, content["data"] if type(content["data"]) is dict else ())
+    fields = content["data"] if type(content["data"]) is dict else {}
+    registered = wording(key, fields)
     own = False
     if registered is None:
         sources = {name.split(":")[0] for name in (*STATEMENTS, *NETWORK_CLAIMS)}
@@ -257,7 +258,7 @@ def _decided(content: dict[str, Any], words: list[str], deadline: float) -> Outc
             f"statement: {short(key)} is not in this checker's table",
         )
     else:
-        own = key in STATEMENTS and not _is_network(key, content["data"])
+        own = key in STATEMENTS and not _is_network(key, fields)
         stored, known = ([claim, *given] for claim, given in ((content["claim"], content["given"]), registered))
         same = len(stored) == len(known) and all(_same(a, b) for a, b in zip(stored, known, strict=True))
         demand(same, f"claim, given: not those of {key} in this checker's table")
@@ -291,13 +292,15 @@ def _own_statement(
     fields = read({"data": content["data"], "hints": content["hints"]}, shape, "certificate", sizes, deadline)
     data, hints = _arranged(fields["data"], sizes), fields["hints"]
     verb = {"holds": "satisfies", "violates": "violates", "exists": "shows"}[kind]
-    words.append(f"claim: this instance {verb} {key}: {statement.says}")
+    numbers = {f"`{name}`": number(x) for name, x in data.items() if isinstance(x, Fraction)}
+    says = re.sub(r"`\w+`", lambda name: numbers.get(name[0], name[0]), statement.says)
+    words.append(f"claim: this instance {verb} {key}: {says}")
     words.extend(f"not computed here, relied on: {what}" for what in statement.relies)
     extra = [conditions for name, (_, conditions) in statement.extra.items() if name in fields["data"]]
     for name in ("S", "form", "direction"):
         wanted = {"S": "attracting"}.get(name, "unstable")
         demand(wanted not in fields["data"] or name in hints, f"hints.{name} is needed for data.{wanted}")
-    conditions = (*statement.given, *statement.method, *(c for texts in extra for c in texts))
+    conditions = (*statement.given, *statement.telling, *statement.method, *(c for texts in extra for c in texts))
     if "equilibria" in data:
         return _members(statement, content["claim"], DEFINED[key], data, hints, words, deadline)
     work = Evaluator(DEFINED[key], data, hints, _bits(hints), deadline)

@@ -280,8 +280,14 @@ class Evaluator:
         places, inner = itertools.count(), Evaluator(self.defined, self.data, self.hints, self.bits, self.deadline)
         variables = nested(lambda x: Dual(x, {next(places): Fraction(1)}), X)
         slopes = [y.grad if isinstance(y, Dual) else {} for y in flat(inner.apply(name, [variables, *rest]))]
-        size = next(places)
-        return [[grad.get(k, Fraction(0)) for k in range(size)] for grad in slopes]
+        size, zero = next(places), Fraction(0)
+        self.tick(once=8 * size * len(slopes))  # a place each: the derivatives themselves are counted
+
+        def row(grad: dict[int, Number]) -> list[Number]:
+            self.tick()
+            return [grad.get(k, zero) for k in range(size)]
+
+        return [row(grad) for grad in slopes]
 
     def total(self, values: Iterable[Value]) -> Value:
         values = list(values)
@@ -309,6 +315,7 @@ class Evaluator:
 
     def spread(self, line: list[Number]) -> tuple[list[int], list[int], list[int], int]:
         """Middles, their sizes and radii as integers of one scale: |x - m 2^s| <= r 2^s, rounded outward."""
+        self.tick()
         enclosed = [self.lift(x) for x in line]
         sizes = [(x.scale, max(x.lo.bit_length(), x.hi.bit_length()) + x.scale) for x in enclosed if x.lo or x.hi]
         scale = max(min(s for s, _ in sizes), max(s for _, s in sizes) - self.bits - 16) if sizes else 0
@@ -338,12 +345,16 @@ class Evaluator:
         """A guess at these numbers, or the middles of intervals: whole numbers, or intervals around others."""
 
         def taken(x: int | Decimal) -> Value:
+            self.tick()
             demand(isinstance(x, (int, Decimal)), "advice that is no number")
             return Fraction(x) if isinstance(x, int) else self.lift(Fraction(x))
 
-        exact = nested(lambda x: x.middle().lower() if isinstance(x, Interval) else x, list(values))
+        def exact(x: Number) -> Fraction:
+            self.tick()
+            return x.middle().lower() if isinstance(x, Interval) else x
+
         try:
-            return nested(taken, advice(kind, self.bits, self.tick, *exact))
+            return nested(taken, advice(kind, self.bits, self.tick, *nested(exact, list(values))))
         except (ArithmeticError, ValueError):
             raise Undecided(f"no {kind} is known") from None
 

@@ -459,6 +459,6 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "folk:lambda-skip": (
         "Skips on the sphere keep |λ|/(SC + |λ|) of the spread, however close the tokens",
         "mu(X[1])*(norm(W[0, 0], frobenius)*norm(P[0, 0], frobenius) + abs(skip)) >= abs(skip)*mu(X[0])",
-        ("layernorm == sphere", "H == 1", "bias == none", "L == 1", "mask == none", "mlp == none"),
+        ("layernorm == sphere", "H == 1", "bias == none", "L == 1", "abs(skip) > 0", "mask == none", "mlp == none"),
     ),
 }

@@ -156,6 +156,8 @@ class Statement:
     relies: tuple[str, ...] = ()
     # Sentences about numbers of the data, said of a certificate that was accepted and has them.
     shows: dict[str, str] = field(default_factory=dict)
+    # Where these fail the statement is true and empty: such an instance is refused.
+    telling: tuple[str, ...] = ()
 
 
 _ROW = {"columns": "d", "rows": "n"}
@@ -243,6 +245,10 @@ path(t) = chain([A(L - 1 - l, head(t, L - 1 - l)) for l in range(L)]) @ X @ chai
 values(l) = sum(V(l, h) for h in range(F))
 drift = sum(bias[l] @ chain([identity(d) if k == l else values(k) for k in range(l, L)]) for l in range(L))
 """
+_PATHS_TELLING = (
+    "any(abs(X[i][a] - X[0][a]) > 0 for i in range(n) for a in range(d))",
+    "any(abs(x) > 0 for t in range(F**L) for row in path(t) for x in row)",
+)
 _PATHS_GIVEN = ("n >= 2", "all(stochastic(P[l, h]) for l in range(L) for h in range(H))", "F**L <= 4096")
 _PATHS_CLAIM = "Y[L] == sum(path(t) for t in range(F**L)) + [drift for j in range(n)] and Y[L] == output"
 _PATHS_DATA = {
@@ -275,6 +281,9 @@ _FLOW_GIVEN = (
     "all(C[i][i] == 1 and all(abs(c) <= 1 for c in C[i]) for i in range(n))",
     "alpha >= 0 and alpha < 1",
     "beta >= 0",
+)
+_FLOW_RELIES = (
+    "that there are tokens with the cosines C; the inequality needs only what is given: proofs/geshkovski2023.tex",
 )
 _SHIFT = """
 z = [x[i] + (1 if i == d - 1 else 0) for i in range(d)]
@@ -360,6 +369,7 @@ STATEMENTS: dict[str, Statement] = {
         _HOLDS,
         _PATHS_DATA,
         _PATHS + "F = H",
+        telling=_PATHS_TELLING,
     ),
     "dong2021:2.1-skip": Statement(
         "with a skip of factor skip, one head P = I, W = skip I more in every layer, Y[L] is the sum over all "
@@ -369,6 +379,7 @@ STATEMENTS: dict[str, Statement] = {
         _HOLDS,
         {**_PATHS_DATA, "skip": "number"},
         _PATHS + "F = H + 1",
+        telling=_PATHS_TELLING,
     ),
     "dong2021:A.3": Statement(
         "(1 - D_i) q_j <= P_ij <= (1 + 2 D_i) q_j, where D_i = max E_i - min E_i <= x* in every row",
@@ -486,7 +497,7 @@ STATEMENTS |= {
         _TV,
     ),
     "own:tv-variant": Statement(
-        "p_j ~ q_j e^(g_j) is within tanh(osc(g)/constant) of q in total variation",
+        "p_j ~ q_j e^(g_j) is within tanh(osc(g)/c) of q in total variation, c = `constant`",
         "sum(abs(p - q))/2 <= tanh((max(g) - min(g))/constant)",
         (*_TV_GIVEN, "constant > 0"),
         _VIOLATES,
@@ -545,26 +556,30 @@ STATEMENTS |= {
         _BOTH,
         {"Z": "n d", "M": "d d", "V": "d m", "G": "d d"},
         _MOVED,
+        telling=("any(max(tilt(i)) - min(tilt(i)) > 0 for i in range(n))",),
     ),
     "own:flow-step": Statement(
-        "tokens with cosines C flow on the sphere, x_i' = sum_k P_ik (x_k - <x_k, x_i> x_i), P = softmax(beta C):"
-        " the least cosine alpha grows at least as fast as in two clusters of one size or with all cosines alike",
+        "if there are tokens with the cosines C, and they flow on the sphere, x_i' = sum_k P_ik (x_k - <x_k, x_i>"
+        " x_i), P = softmax(beta C): the least cosine alpha grows at least as fast as in two clusters of one size"
+        " or with all cosines alike",
         "all(C[i][j] > alpha or closing(i, j) >= 2*rho*(1 - alpha)*min((1 + alpha)/(1 + rho),"
         " (1 + (n - 1)*alpha)/(1 + (n - 1)*rho)) for i in range(n) for j in range(i))",
         _FLOW_GIVEN,
         _BOTH,
         {"C": "n n", "beta": "number"},
         _FLOW,
+        relies=_FLOW_RELIES,
     ),
     "own:flow-step-usa": Statement(
-        "tokens with cosines C flow on the sphere, x_i' = sum_k e^(beta C_ik) (x_k - <x_k, x_i> x_i)/n:"
-        " the least cosine alpha grows at least as fast as with all cosines alike",
+        "if there are tokens with the cosines C, and they flow on the sphere, x_i' = sum_k e^(beta C_ik)"
+        " (x_k - <x_k, x_i> x_i)/n: the least cosine alpha grows at least as fast as with all cosines alike",
         "all(C[i][j] > alpha or closing_usa(i, j) >= 2*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n"
         " for i in range(n) for j in range(i))",
         _FLOW_GIVEN,
         _BOTH,
         {"C": "n n", "beta": "number"},
         _FLOW,
+        relies=_FLOW_RELIES,
     ),
 }
 

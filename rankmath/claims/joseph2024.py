@@ -53,7 +53,7 @@ _GIVEN = ("layernorm == sphere", "heads == 1", "bias == none")
 folk = Statement(
     "folk:lambda-skip",
     "mu(X[1])*(norm(W[0,0], frobenius)*norm(P[0,0], frobenius) + abs(skip)) >= abs(skip)*mu(X[0])",
-    given=(*_GIVEN, "layers == 1"),
+    given=(*_GIVEN, "layers == 1", "abs(skip) > 0"),
     title="Skips on the sphere keep |λ|/(SC + |λ|) of the spread, however close the tokens",
     source=f"often read so; see also {JOSEPH}, whose condition λ² > a(SC + |λ|)² for μ² to keep the factor a, as "
     "we read it, comes with a spread that is large at the start, and is not touched by this",

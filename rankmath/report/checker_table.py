@@ -77,6 +77,8 @@ def reference() -> str:
         kinds, fields = ", ".join(entry.kinds), ", ".join(f"`{name}`" for name in entry.data)
         lines += [f"**`{key}`** ({kinds}): {entry.says}.", "", f"Data: {fields}. Claim: `{entry.claim}`."]
         lines += [f"Given: {'; '.join(f'`{text}`' for text in entry.given)}."] if entry.given else []
+        empty = "; ".join(f"`{text}`" for text in entry.telling)
+        lines += [f"Refused as empty unless: {empty}."] if empty else []
         lines += [
             f"With `{name}` also: `{claim}`, given {'; '.join(f'`{text}`' for text in conditions)}."
             for name, (claim, conditions) in entry.extra.items()

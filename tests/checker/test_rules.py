@@ -613,6 +613,37 @@ def test_limits_are_where_they_are_said_to_be() -> None:
             w.tick(**too_much)
 
 
+def test_advice_and_derivatives_look_at_the_clock_as_they_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tick that ends it ends it within one number, one step or one row; a matrix is bounded before it is made."""
+    A = rows([[2, 1, 0], [1, 2, 1], [0, 1, 2]])
+
+    def looks(kind: str, *values: Any) -> int:
+        seen: list[None] = []
+        advice(kind, 4096, lambda: seen.append(None), *values)
+        return len(seen)
+
+    assert looks("threshold") >= 7  # the digits double
+    assert looks("logarithm", Fraction(2)) >= 1
+    for kind in ("inverse", "congruence", "eigenpair"):
+        assert looks(kind, A) >= 9 + 3
+    root = work(bits=4096).value(formula("x_star"), {})
+    assert 0 < root.upper() - root.lower() < Fraction(1, 2**4080)  # few steps, and all digits
+    late = work()
+    late.deadline = 0.0
+    monkeypatch.setattr(kernel, "advice", lambda *_: [1])
+    for action in (
+        lambda: late.advised("threshold"),
+        lambda: late.spread(A[0]),
+        lambda: late.jacobian("flat", A),
+    ):
+        with pytest.raises(Rejected, match="time"):
+            action()
+    w, seen = work("same(v) = v"), []
+    monkeypatch.setattr(Evaluator, "tick", lambda self, held=0, once=0: seen.append((self, once)))
+    assert w.jacobian("same", vector(np.arange(5))) == rows(np.eye(5, dtype=int))
+    assert [once for who, once in seen if who is w] == [8 * 25, *[0] * 5]
+
+
 @pytest.mark.parametrize("kind", ["holds", "violates", "exists"])
 @pytest.mark.parametrize("claim", [True, False, None])
 @pytest.mark.parametrize("condition", [True, False, None])

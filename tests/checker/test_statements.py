@@ -334,6 +334,49 @@ def test_total_variation_near_equality_is_decided_and_equality_is_not() -> None:
         certify_arrays("own:tv", {"g": [2, 0], "logits": [-1, 0]})
 
 
+def test_what_is_true_and_empty_is_refused() -> None:
+    """Paths of equal tokens, or through no weights; a direction that moves no logit: 0 = 0 and 0 <= 0."""
+    one, none = [[1, 0], [0, 1]], [[0, 0], [0, 0]]
+
+    def paths(X: Any, W: Any, output: Any) -> Certificate:
+        layers = [{"heads": [{"P": one, "W": W}], "bias": [0, 3]}]
+        return Certificate("dong2021:2.1", "holds", {"X": X, "layers": layers, "output": output})
+
+    same, apart, bias = [[1, 2], [1, 2]], [[1, 2], [2, 1]], [[0, 3], [0, 3]]
+    assert paths(apart, one, [[1, 5], [2, 4]]).check().accepted
+    for X, W, output, reason in (
+        (same, one, [[1, 5], [1, 5]], "a condition fails: any(abs(X[i][a] - X[0][a]) > 0"),
+        (none, none, bias, "a condition fails: any(abs(X[i][a] - X[0][a]) > 0"),
+        (apart, none, bias, "a condition fails: any(abs(x) > 0 for t in range(F**L)"),
+    ):
+        assert paths(X, W, output).check().reason.startswith(reason)
+    moved = {"Z": [[1], [2]], "M": [[0]], "V": [[1]]}
+    assert Certificate("own:zero-grad", "holds", {**moved, "G": [[1]]}).check().accepted
+    empty = Certificate("own:zero-grad", "holds", {**moved, "G": [[0]]}).check()
+    assert empty.reason == "a condition fails: any(max(tilt(i)) - min(tilt(i)) > 0 for i in range(n))"
+
+
+@pytest.mark.parametrize("key", ["own:flow-step", "own:flow-step-usa"])
+def test_a_flow_says_that_it_asks_for_tokens_with_these_cosines(key: str) -> None:
+    """The inequality holds for a C that no tokens have (its least eigenvalue is 1 - sqrt(2)): the words tell."""
+    result = certify_arrays(key, {"C": [[1, 1, 0], [1, 1, 1], [0, 1, 1]], "beta": 1}).check()
+    assert ": if there are tokens with the cosines C, and they flow" in result.checked[0]
+    assert result.checked[1].startswith("not computed here, relied on: that there are tokens with the cosines C;")
+
+
+def test_skips_that_keep_a_share_are_no_skips_of_0() -> None:
+    """abs(skip) mu(X[0]) = 0 is below everything."""
+    head = {"W_QK": [[1, 0], [0, 1]], "W": [[1, 0], [0, 1]], "key_bias": [0, 0]}
+    data = {"X": [[1, 0], [0, 1]], "d_qk": 1, "mask": "complete", "layernorm": "sphere"}
+    data["layers"] = [{"heads": [head], "bias": [0, 0]}]
+
+    def word(skip: int) -> CheckResult:
+        return Certificate("folk:lambda-skip", "holds", {**data, "skip": skip}).check()
+
+    assert word(1).accepted
+    assert word(0).reason == "a condition fails: abs(skip) > 0"
+
+
 def test_the_constant_of_total_variation_is_sharp() -> None:
     """4.01 for 4 has its instance, and 3.99 none; what holds of the statement is no violation."""
     constant = Fraction(401, 100)
@@ -341,6 +384,7 @@ def test_the_constant_of_total_variation_is_sharp() -> None:
         "own:tv-variant", {"g": [2, 0], "logits": [-1, 0], "constant": constant}, kind="violates"
     )
     assert (variant.statement, variant.kind) == ("own:tv-variant", "violates")
+    assert "of q in total variation, c = 401/100" in variant.check().checked[0]
     with pytest.raises(NotIssued, match="undecided"):
         certify_arrays("own:tv-variant", {"g": [2, 0], "logits": [-1, 0], "constant": 4}, kind="violates")
     with pytest.raises(NotIssued, match="the claim is true"):
