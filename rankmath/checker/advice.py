@@ -44,7 +44,9 @@ def _echelon(A: Sequence[Sequence[Field]], tick: Tick) -> tuple[list[int], list[
         best = max(left, key=lambda i: abs(rows[i][a]), default=-1)
         if best >= 0 and rows[best][a] != 0:
             pivot = rows[best]
-            pivot[a:] = [x / pivot[a] for x in pivot[a:]]
+            for b in reversed(range(a, len(pivot))):  # the pivot itself last
+                tick()
+                pivot[b] /= pivot[a]
             for i in {*left, *I} - {best}:
                 tick()
                 other = rows[i]

@@ -353,6 +353,7 @@ class Evaluator:
             self.tick()
             return x.middle().lower() if isinstance(x, Interval) else x
 
+        self.tick(once=len(flat(list(values))) * (150 + self.bits // 4))
         try:
             return nested(taken, advice(kind, self.bits, self.tick, *nested(exact, list(values))))
         except (ArithmeticError, ValueError):

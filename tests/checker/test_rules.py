@@ -628,6 +628,8 @@ def test_advice_and_derivatives_look_at_the_clock_as_they_go(monkeypatch: pytest
         assert looks(kind, A) >= 9 + 3
     root = work(bits=4096).value(formula("x_star"), {})
     assert 0 < root.upper() - root.lower() < Fraction(1, 2**4080)  # few steps, and all digits
+    with pytest.raises(Rejected, match="memory"):
+        work(bits=2**14).advised("inverse", rows(np.eye(160, dtype=int)))
     late = work()
     late.deadline = 0.0
     monkeypatch.setattr(kernel, "advice", lambda *_: [1])
