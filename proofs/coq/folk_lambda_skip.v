@@ -1,11 +1,11 @@
 (** folk:lambda-skip.  "With LayerNorm on the sphere and skips of a factor lambda, one layer keeps |lambda|/(S C + |lambda|) of the spread mu, S = |W|_F, C = |P|_F, however close the
-    tokens": one head, no mask, no biases, tokens on the sphere.  Refuted  [lambda_skip_refuted]: two tokens (24, +-7)/25 that attend to each other
+    tokens": lambda not 0, one head, no mask, no biases, tokens on the sphere.  Refuted  [lambda_skip_refuted]: two tokens (24, +-7)/25 that attend to each other
     almost alone, W = I, lambda = 2.  Each becomes (3a, +-(1 + 2p) b)/r with a small p: a good third of the spread is left, and one half was claimed. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Norms Softmax SphereLayer.
 Local Open Scope R_scope.
 
-Definition lambda_skip_claim : Prop := forall n d s (M W X : mat), (0 < n)%nat -> (0 < d)%nat -> (forall i, (i < n)%nat -> l2 d (X i) = 1) ->
+Definition lambda_skip_claim : Prop := forall n d s (M W X : mat), (0 < n)%nat -> (0 < d)%nat -> s <> 0 -> (forall i, (i < n)%nat -> l2 d (X i) = 1) ->
   let Ly := onehead d M W nomask in
   let Y := block_map n d {| att := Ly; skip := s; tok := sphere d |} X in
   mu n d Y * (frob d d W * frob n n (attn n d d (hd Ly 0) X) + Rabs s) >= Rabs s * mu n d X.
@@ -22,7 +22,7 @@ Qed.
 
 Theorem lambda_skip_refuted : ~ lambda_skip_claim.
 Proof.
-  intro H. specialize (H 2%nat 2%nat 2 away eye couple ltac:(lia) ltac:(lia)). cbv zeta in H. set (Ly := onehead 2 away eye nomask) in *.
+  intro H. specialize (H 2%nat 2%nat 2 away eye couple ltac:(lia) ltac:(lia) ltac:(lra)). cbv zeta in H. set (Ly := onehead 2 away eye nomask) in *.
   set (P := attn 2 2 2 (hd Ly 0) couple) in *. set (E := exp (98 / 625 * 100)). set (p := / (1 + E)).
   assert (E9 : 9 < E) by (unfold E; assert (X := exp_ineq1_le (98 / 625 * 100)); lra).
   assert (p0 : 0 < p) by (apply Rinv_0_lt_compat; lra). assert (p9 : p < / 10) by (apply Rinv_lt_contravar; lra).
