@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.arithmetic.float64 import Float64
+from rankmath.formula.arrays import ArrayRun, positive_stochastic
+from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.verdict import Outcome
 
 CYCLIC = [[Fraction(k, 10) for k in row] for row in ([1, 8, 1], [1, 1, 8], [8, 1, 1])]
@@ -42,3 +45,15 @@ def test_kernels_must_be_symmetric() -> None:
     assert rm.verify("own:spectrum-symmetric", [[1, 2], [2, 4]]).outcome == Outcome.HOLDS
     with pytest.raises(rm.InvalidArgument, match=r"^K: "):
         rm.verify("own:spectrum-symmetric", [[1, 0], [0, 1]])
+
+
+def test_every_row_sums_to_one_and_every_entry_is_positive() -> None:
+    half = Fraction(1, 2)
+    cases = (
+        ([[half, half], [half, half]], True),
+        ([[half, half], [half, 1]], False),
+        ([[1, 1], [half, half]], False),
+    )
+    for rows, truth in (*cases, ([[half, half], [Fraction(0), Fraction(1)]], False)):
+        run = ArrayRun(Float64(np.zeros(1)), ArrayInstance({"A": np.array(rows, dtype=object)}))
+        assert positive_stochastic(run, "A").holds is truth
