@@ -351,10 +351,12 @@ class Float64:
         return measured
 
     def longest(self, a: Array) -> Array:
-        """The largest 2-norm of a row of each matrix, (..., 1, 1): a unit."""
+        """The largest 2-norm of a row of each matrix, (..., 1, 1): a unit. No square leaves a double's range."""
+        size = self.largest(a)
+        a = a / self.factor(self.nonzero(size))
         if self._numpy:
-            return np.sqrt(np.max(np.einsum("...i,...i->...", a, a), axis=-1)[..., None, None])
-        return self.unit_of(self.xp.sqrt(self.max(self.sum(a * a, axis=-1), axis=-2)))
+            return size * np.sqrt(np.max(np.einsum("...i,...i->...", a, a), axis=-1)[..., None, None])
+        return size * self.unit_of(self.xp.sqrt(self.max(self.sum(a * a, axis=-1), axis=-2)))
 
     def size_bound(self, a: Array) -> Array:
         return self.largest(a)

@@ -473,10 +473,9 @@ def certain(side: Side) -> bool:
     """Whether the relation holds, and no rounding had a part in it."""
     if side.truth is not None:
         return side.truth.holds is True
-    exact = type(side.left) is Fraction and type(side.right) is Fraction
-    return exact and bool(
-        side.left == side.right or (not side.equal and not side.strict and side.left < side.right)
-    )
+    if not (type(side.left) is Fraction and type(side.right) is Fraction):
+        return False
+    return bool(side.left == side.right if side.equal else side.left <= side.right and not side.strict)
 
 
 @dataclass(frozen=True)

@@ -149,3 +149,12 @@ def test_rows_at_a_time_see_what_they_may_see(mask: str, rows: int) -> None:
     exact = rm.trace(net, X, arithmetic="mpmath", dps=40).log_residual
     np.testing.assert_allclose(rm.trace(net, X, memory=memory).log_residual, exact, rtol=1e-11, atol=1e-11)
     assert math.log(np.linalg.norm(Y - Y.mean(axis=0))) == pytest.approx(exact[-1], rel=1e-11)
+
+
+@pytest.mark.parametrize("exponent", [100, 160, 170, 250])
+def test_weights_whose_squares_leave_the_range_of_a_double(exponent: int) -> None:
+    # Logits near one from tokens of size 10^(e/2) along a direction where W_QK has 10^-e, beside an entry 1.
+    net = rm.Network.from_arrays(np.diag([1.0, 10.0**-exponent])[None, None], np.eye(2)[None, None])
+    X = np.array([[1.0, 1.0], [1.0, -0.7], [1.0, 0.2]]) * [1.0, 10.0 ** (exponent / 2)]
+    floats, balls = rm.trace(net, X), rm.trace(net, X, arithmetic="balls")
+    np.testing.assert_allclose(floats.log_residual, balls.log_residual, rtol=1e-13)

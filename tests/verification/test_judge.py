@@ -105,3 +105,14 @@ def test_instances_taken_together_are_those_one_by_one() -> None:
             assert found[i].outcome == alone.outcome
             assert found[i].log_lhs == pytest.approx(alone.log_lhs, rel=1e-12, nan_ok=True)
             assert found[i].log_rhs == pytest.approx(alone.log_rhs, rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("arithmetic", ["float64", "balls"])
+def test_hypotheses_on_sizes_are_strict_where_they_say_so(arithmetic: str) -> None:
+    relations = {"<": (True, False, False), "<=": (True, True, False), "==": (False, True, False)}
+    relations |= {">=": (False, True, True), ">": (False, False, True)}
+    for relation, truths in relations.items():
+        for bound, truth in zip((3, 2, 1), truths, strict=True):  # of two tokens
+            statement = Statement("mine:claim", "diameter(X[0], 2) <= 4", [f"n {relation} {bound}"])
+            found = judge(statement, INSTANCE, arithmetic, 128).outcome
+            assert found == (Outcome.HOLDS if truth else Outcome.NOT_APPLICABLE), (relation, bound)
