@@ -78,6 +78,18 @@ def test_exact_values() -> None:
     assert float(m.relative_residual([[3.0, 1.0], [1.0, 1.0]], "frobenius")) == pytest.approx((2 / 12) ** 0.5)
 
 
+@pytest.mark.parametrize("end", [0.0, 0.2, 0.36, 0.5, 0.9, 1.0])
+def test_the_entropy_of_a_ball_that_reaches_zero_holds_that_of_every_member(end: float) -> None:
+    """-p log p rises from 0 to 1/e, at p = 1/e, and falls again: all of it, and hardly more."""
+    found = m.attention_entropy(np.array([[arb(end / 2, end / 2)]]))
+    inside = [p for p in (end / 8, end / 2, np.exp(-1), end) if 0 < p <= end]
+    members = [0.0, *(-p * np.log(p) for p in inside)]
+    for value in members:
+        assert found.overlaps(arb(value, 1e-15))
+    assert float(found.upper()) == pytest.approx(max(members), rel=1e-3)
+    assert float(found.lower()) == pytest.approx(0.0, abs=1e-8)
+
+
 def test_the_three_effective_ranks_differ_as_their_formulas_do() -> None:
     X = tokens(5, 6, 4, shift=2.0)
     s = np.linalg.svd(X, compute_uv=False)

@@ -11,6 +11,7 @@ import pytest
 
 import rankmath as rm
 from rankmath.campaigns.conjecture import claims_in, examine, in_python, in_words, sharpen, short
+from rankmath.linalg.residuals import residual
 from rankmath.search import adversary, space
 from rankmath.search.adversary import search
 from rankmath.search.shrink import _smaller, shrink, shrinking
@@ -89,6 +90,11 @@ def test_a_search_climbs_to_the_supremum() -> None:
     later = search(entry, evaluations=20_000, seconds=600)
     assert first.score < later.score <= np.log(3 / 4) + 1e-9
     assert later.score > np.log(0.749)
+    for found in (first, later):  # the instance is the one that has the score
+        assert found.instance is not None
+        X = np.asarray(found.instance.X, dtype=float)
+        quotient = residual(X, "inf").value / np.abs(X[:, None] - X).sum(axis=-1).max()
+        assert np.log(quotient) == pytest.approx(found.score, abs=1e-6)
 
 
 #: False claims that a part of the search is for: each turns red without it.
