@@ -62,9 +62,13 @@ def sides_by_depth(key: str, net: Network, X: ArrayLike, depths: Iterable[int], 
     if entry.arrays:
         raise InvalidArgument(f"key: {key!r} given; it has no inequality to follow through the layers")
     depth = np.asarray(list(depths))
+    whole = Run(Float64(np.zeros(1)), first_layers(net, int(depth.max())), X)
     logs = []
     for l in depth:
         subject = entry.run(Float64(np.zeros(1)), network_instance(first_layers(net, int(l)), X))
+        assert isinstance(subject, Run)
+        # The first layers give the same tokens whatever follows them.
+        subject.tokens = whole.tokens[: l + 1]
         at = list(sides(entry.expanded, subject))[side]
         assert isinstance(at.left, Signed)
         assert isinstance(at.right, Signed)
@@ -170,16 +174,16 @@ def mask_rates(mask: Mask, temperature: float = 1.0) -> Rates:
     """
     r = mask.steps
     L = 2 * r
-    found = []
+    identity = np.broadcast_to(np.eye(_MASK_DIM), (L, 1, _MASK_DIM, _MASK_DIM))
+    nets, inputs = [], []
     for seed in range(_MASK_SEEDS):
         rng = np.random.default_rng(seed)
-        W_QK = rng.standard_normal((L, 1, _MASK_DIM, _MASK_DIM)) / np.sqrt(_MASK_DIM)
-        identity = np.broadcast_to(np.eye(_MASK_DIM), (L, 1, _MASK_DIM, _MASK_DIM))
-        net = Network.from_arrays(W_QK, identity, d_qk=_MASK_DIM * temperature**2, mask=mask)
-        run = Run(Float64(np.zeros(1)), net, rng.standard_normal((mask.n, _MASK_DIM)))
-        least, bound, computed, measured = (float(value(term, run, {}).log) for term in _RATES)
-        found.append((least, bound / r, computed / L, measured / L))
-    return Rates(*map(float, np.mean(found, axis=0)))
+        W_QK = rng.standard_normal(identity.shape) / np.sqrt(_MASK_DIM)
+        nets.append(Network.from_arrays(W_QK, identity, d_qk=_MASK_DIM * temperature**2, mask=mask))
+        inputs.append(rng.standard_normal((mask.n, _MASK_DIM)))
+    run = Run(Float64(np.zeros(1)), Network.stack(nets), np.stack(inputs))
+    least, bound, computed, measured = (float(np.mean(value(term, run, {}).log)) for term in _RATES)
+    return Rates(least, bound / r, computed / L, measured / L)
 
 
 def limit_rate(mask: Mask) -> float:

@@ -245,6 +245,7 @@ def certify_equilibrium(
     stable: bool | None = None,
     tolerance: float = 1e-9,
     order: Sequence[int] | None = None,
+    checked: bool = True,
 ) -> EquilibriumProof:
     """Prove that X' = N(A(X) X W_V) has an equilibrium near X, its rank, and its (in)stability (O6, W3).
 
@@ -264,6 +265,7 @@ def certify_equilibrium(
     order : claims F(X) = X[order] instead of F(X) = X. If the mask does not change under this permutation of the
         tokens, which is demanded, then Fᵗ(X) = X[orderᵗ]: a periodic orbit on which tokens exchange places, stable
         if X is a stable fixed point of F followed by the way back.
+    checked : False leaves the set that attracts as balls prove it; else it is one that the checker agrees to.
 
     Examples
     --------
@@ -308,7 +310,7 @@ def certify_equilibrium(
     if existence is None or stable is None:
         return proof
     if stable:
-        found = _attracting(problem, proof, rank)
+        found = _attracting(problem, proof, rank, checked)
         return found if found.proved else _of_unit_vectors(problem, rank) or found
     escape, reason = _attempt(prove_escape, problem, existence)
     if escape is not None:
@@ -316,8 +318,8 @@ def certify_equilibrium(
     return replace(proof, claims=(*claims, Claim("instability", escape is not None, reason)), escape=escape)
 
 
-def _attracting(problem: Problem, proof: EquilibriumProof, rank: int | None) -> EquilibriumProof:
-    """The proof with a set that attracts and that the checker agrees to, with more bits where that takes them."""
+def _attracting(problem: Problem, proof: EquilibriumProof, rank: int | None, checked: bool) -> EquilibriumProof:
+    """The proof with a set that attracts and, if checked, that the checker agrees to, with more bits if need be."""
     assert proof.existence is not None
     found: EquilibriumProof | None = None
     refusal = ""
@@ -336,7 +338,8 @@ def _attracting(problem: Problem, proof: EquilibriumProof, rank: int | None) -> 
         stability = Claim("stability", True, _attraction_words(attraction, rank))
         here = replace(here, claims=(*here.claims, stability), attraction=attraction)
         # The checker reads equilibria, not cycles.
-        agreed = here if problem.order is not None or not here.proved else _agreed(here, attraction)
+        plain = not checked or problem.order is not None or not here.proved
+        agreed = here if plain else _agreed(here, attraction)
         if agreed is not None or found is not None:
             return agreed or found or here
         # The box of the equilibrium may be too large for the set that attracts: enclose it more closely, once.

@@ -296,19 +296,43 @@ def _slope(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def tightness(subject: Subject) -> Figure | None:
-    """How much each bound gives away: a histogram of log₁₀(lhs/rhs) per statement."""
+    """How much each bound gives away: a histogram of log₁₀(lhs/rhs) per statement, all on one axis."""
     shown = [histogram for histogram in subject.histograms if sum(histogram.counts)]
     if not shown:
         return None
+    shown.sort(key=lambda histogram: (_median(histogram), histogram.key))
+    keys = [histogram.key for histogram in shown]
     tightest = {row.key: row.tightest for row in subject.rows}
-    panels = tuple(_tightness_panel(histogram, tightest.get(histogram.key, "")) for histogram in shown)
+    least = min(histogram.edges[0] for histogram in shown)
+    decades = [x for x in (0, 1, 3, 10, 30, 100, 300, 1000) if x <= -least]
+
+    def draw(axes: Axes) -> None:
+        for line, histogram in enumerate(shown):
+            heights = line + 0.85 * np.asarray(histogram.counts) / max(histogram.counts)
+            axes.stairs(heights, histogram.edges, baseline=line, fill=True, color=BLUE)
+        axes.hlines(range(len(shown)), least, 0, color=RULE, linewidth=0.6)
+        axes.axvline(0, color=ORANGE, linestyle="--", linewidth=1.2)
+        # A user's key may hold a dollar: it is a name, no formula.
+        axes.set_yticks(np.arange(len(shown)) + 0.3, keys, fontsize=7, parse_math=False)
+        axes.set_ylim(-0.4, len(shown) + 0.2)
+        # Linear up to a factor of ten, logarithmic beyond: some bounds give a hundred decades away.
+        axes.set_xscale("symlog", linthresh=1)
+        axes.set_xlim(least, max(0.25, *(histogram.edges[-1] for histogram in shown)))
+        axes.set_xticks([-x for x in decades], [f"−{x}" if x else "0" for x in decades])
+        axes.minorticks_off()
+        axes.set_xlabel("log₁₀(lhs/rhs)")
+        axes.grid(visible=False)
+
+    alt = "Histogram of log10(lhs/rhs) of each statement, one above the other: " + " ".join(
+        _tightness_words(histogram, tightest.get(histogram.key, "")) for histogram in reversed(shown)
+    )
     beyond = sum(histogram.beyond for histogram in subject.histograms)
     left_out = "" if not beyond else f" {beyond} instances lie below the first bin, or have lhs = 0."
     caption = (
         f"How tight the bounds are on the instances of this {subject.kind}: the quotient of the two sides, on a "
-        f"logarithmic scale, for {len(shown)} statements. The dashed line is equality, which no true statement "
-        "crosses; mass close to it means that the bound cannot be improved there, mass far to the left that it "
-        f"gives much away on such instances.{left_out}"
+        f"logarithmic scale, for {len(shown)} statements, by its median. The dashed line is equality, which no "
+        "true statement crosses; mass close to it means that the bound cannot be improved there, mass far to the "
+        f"left that it gives much away on such instances. Every line has its own bins and height.{left_out}"
     )
     rows = tuple(
         (h.key, low, high, count)
@@ -317,8 +341,28 @@ def tightness(subject: Subject) -> Figure | None:
         if count
     )
     data = Table(("statement", "log10_ratio_from", "log10_ratio_to", "instances"), rows)
-    command, margins = subject.command(), (0.38, 0.4, 0.08, 0.22)
-    return Figure("tightness", "Tightness", panels, caption, data, command, 4, (2.6, 1.8), margins)
+    size, margins = _listing(keys)
+    return Figure("tightness", "Tightness", (Panel(draw, alt),), caption, data, subject.command(), 1, size, margins)
+
+
+def _median(histogram: Histogram) -> float:
+    """The left edge of the bin in which the middle instance lies."""
+    up_to = np.cumsum(histogram.counts)
+    return histogram.edges[int(np.searchsorted(up_to, up_to[-1] / 2))]
+
+
+def _tightness_words(histogram: Histogram, tightest: str) -> str:
+    k = int(np.argmax(histogram.counts))
+    low, high = histogram.edges[k : k + 2]
+    return (
+        f"{histogram.key}: {sum(histogram.counts)} instances, most of them ({histogram.counts[k]}) between "
+        f"{low:.3g} and {high:.3g}; largest lhs/rhs {tightest}."
+    )
+
+
+def _listing(keys: Sequence[str]) -> tuple[tuple[float, float], tuple[float, float, float, float]]:
+    """Size and margins of a panel with one line for each key, which stands on its left."""
+    return (6.5, 0.75 + 0.17 * max(len(keys), 5)), (0.2 + min(3.0, 0.068 * max(map(len, keys))), 0.5, 0.15, 0.1)
 
 
 def ranked(subject: Subject) -> Figure | None:
@@ -367,32 +411,10 @@ def ranked(subject: Subject) -> Figure | None:
         ("statement", "outcome", "log_tightest", "log_worst"),
         tuple((row.key, row.outcome, row.log_tightest, row.log_worst) for row in reversed(ordered)),
     )
-    height = max(1.6, 0.7 + 0.17 * len(ordered))
+    size, margins = _listing([row.key for row in ordered])
     return Figure(
-        "ranked", "All at a glance", (Panel(draw, alt),), caption, table, subject.command(), 1, (6.5, height)
+        "ranked", "All at a glance", (Panel(draw, alt),), caption, table, subject.command(), 1, size, margins
     )
-
-
-def _tightness_panel(histogram: Histogram, tightest: str) -> Panel:
-    edges, counts = np.asarray(histogram.edges), np.asarray(histogram.counts)
-
-    def draw(axes: Axes) -> None:
-        axes.stairs(counts, edges, fill=True, color=BLUE)
-        axes.axvline(0, color=ORANGE, linestyle="--", linewidth=1.2)
-        # A user's key may hold a dollar: it is a name, no formula.
-        axes.set_title(histogram.key, fontsize=8, parse_math=False)
-        axes.set_xlabel("log₁₀(lhs/rhs)", fontsize=7)
-        axes.tick_params(labelsize=7)
-        axes.grid(visible=False)
-        axes.locator_params(axis="x", nbins=5)
-        axes.locator_params(axis="y", nbins=3, integer=True)
-
-    k = int(counts.argmax())
-    alt = (
-        f"Histogram of log10(lhs/rhs) for {histogram.key}: {counts.sum()} instances, most of them ({counts[k]}) "
-        f"between {edges[k]:.3g} and {edges[k + 1]:.3g}; largest lhs/rhs {tightest}."
-    )
-    return Panel(draw, alt)
 
 
 # -- paths -------------------------------------------------------------------------------------------------

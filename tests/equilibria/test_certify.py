@@ -494,6 +494,21 @@ def test_where_the_checker_does_not_follow_the_equilibrium_is_enclosed_more_clos
     assert closer.certificate("own:stable-complete").check().accepted
 
 
+def test_the_checker_changes_how_large_a_set_attracts_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    stable = layernorm_equilibrium(3, 3, 3, mask="complete", stable=True)
+    arrays = (stable.X, stable.W_V, stable.W_QK, "complete")
+    asked = certify_equilibrium(*arrays, stable=True)
+    monkeypatch.setattr(certify, "_agreed", None)  # to ask it would be an error
+    alone = certify_equilibrium(*arrays, stable=True, checked=False)
+    assert asked.proved
+    assert alone.proved
+    assert alone.rank == asked.rank == 3
+    assert alone.claims[:2] == asked.claims[:2]
+    assert alone.attraction is not None
+    assert asked.attraction is not None
+    assert alone.attraction.radius >= asked.attraction.radius > 0
+
+
 def test_a_jacobian_far_from_normal_is_seen_through_in_any_basis() -> None:
     """Theorem A for three tokens, rotated: no entry of the Jacobian is zero, and its norm is large."""
     made = causal_design(3, Fraction(1, 2))

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankmath.attention.plain import forward
+from rankmath.campaigns import curves
 from rankmath.campaigns.curves import (
     antipodal_skip,
     collapsing_network,
@@ -18,6 +20,7 @@ from rankmath.campaigns.curves import (
     sides_by_depth,
 )
 from rankmath.drawing import NoMatplotlib
+from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.report.figures import figures_of, regimes
 from rankmath.report.plots import plot_decay, save_figure, save_for_print
@@ -55,6 +58,29 @@ def test_a_random_network_with_skips_stays_above_its_bound() -> None:
     assert (curve.log_lhs < curve.log_rhs).all()
 
 
+@pytest.mark.parametrize("key", ["own:diameter", "own:residual-inf", "dong2021:2.3"])
+def test_a_side_does_not_depend_on_the_depths_asked_for_beside_it(key: str) -> None:
+    net, X = collapsing_network()
+    together = sides_by_depth(key, net, X, (5, 1, 3))
+    for k, depth in enumerate((5, 1, 3)):
+        alone = sides_by_depth(key, first_layers(net, depth), X, (depth,))
+        assert (alone.log_lhs[0], alone.log_rhs[0]) == (together.log_lhs[k], together.log_rhs[k])
+
+
+def test_the_rates_under_a_mask_are_means_over_its_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one network the mean is its own: μ after 2r layers of it, by the plain pass."""
+    mask = Mask.window(5, 2)
+    monkeypatch.setattr(curves, "_MASK_SEEDS", 1)
+    rng, L, d = np.random.default_rng(0), 2 * mask.steps, 8
+    W_QK = rng.standard_normal((L, 1, d, d)) / math.sqrt(d)
+    X = rng.standard_normal((5, d))
+    net = Network.from_arrays(W_QK, np.broadcast_to(np.eye(d), W_QK.shape), d_qk=d, mask=mask)
+    first, last = (np.linalg.norm(Y - Y.mean(axis=0)) for Y in (X, forward(net, X)))
+    assert curves.mask_rates(mask).measured == pytest.approx(math.log(last / first) / L, rel=1e-12)
+    monkeypatch.undo()
+    assert curves.mask_rates(mask).measured != pytest.approx(math.log(last / first) / L, rel=1e-3)
+
+
 def test_the_first_layers_of_a_network_are_its_own() -> None:
     net = Network.random(tokens=3, dim=2, heads=2, layers=4, biases=True, mlp="relu")
     part = first_layers(net, 2)
@@ -84,6 +110,7 @@ def test_only_figures_whose_statements_took_part_are_drawn(run: Subject, tmp_pat
         "Line",
         "Histogram",
     ]
+    assert all(f" {histogram.key}: " in figures[2].panels[0].alt for histogram in run.histograms)
     assert any("needs own:diameter with own:skip-lower" in sentence for sentence in omitted)
     paths = save_for_print(figures[2], tmp_path)
     assert [path.name for path in paths] == ["tightness.pdf", "tightness.png", "tightness.txt"]
