@@ -248,8 +248,8 @@ def test_clusters_that_the_mask_does_not_treat_alike(clustered: Certificate) -> 
     one_more, one_less = causal.copy(), causal.copy()
     one_more[1, 3] = 1  # token 1 sees token 3, which is not in its cluster
     one_less[2, 0] = 0  # token 2 sees two of its cluster, not three: the same to softmax
-    assert not changed(clustered, data={"mask": one_more})
-    assert changed(clustered, data={"mask": one_less, "unstable": None}).accepted
+    for mask, accepted in ((causal, True), (one_more, False), (one_less, True)):
+        assert changed(clustered, data={"mask": mask, "unstable": None}).accepted is accepted
 
 
 def test_zeros_that_do_not_stay(clustered: Certificate) -> None:
@@ -354,6 +354,34 @@ def test_the_growing_form_must_be_symmetric_positive_somewhere_and_grow(clustere
         assert not changed(clustered, hints=hints).accepted
     assert not changed(clustered, data={"unstable": {"growth": Fraction(1, 2)}})
     assert changed(clustered, hints={"form": 2 * P}).accepted
+
+
+def test_a_form_that_grows_by_less_than_one_shows_no_instability(causal: Certificate) -> None:
+    """O8 rests stably: eigenvalues 1/2, 2/5, 0, 0. Between 2/5 and 1/2 there is a form J^T P J - g^2 P = I."""
+    X, W_V = floats(causal.data["tokens"]), floats(causal.data["W_V"])
+    J = jacobian(X, W_V, np.zeros((2, 2)), np.tril(np.ones((2, 2))), "sphere")
+    assert np.sort(np.abs(np.linalg.eigvals(J))) == pytest.approx([0, 0, 0.4, 0.5], abs=1e-12)
+    growth = Fraction(9, 20)
+    P = np.linalg.solve(np.kron(J.T, J.T) - float(growth) ** 2 * np.eye(16), np.eye(4).ravel()).reshape(4, 4)
+    P, h = P + P.T, np.linalg.eigh(P + P.T)[1][:, -1]
+    assert np.linalg.eigvalsh(J.T @ P @ J - float(growth) ** 2 * P).min() > 1
+    assert h @ P @ h > 0
+    data = {"attracting": None, "unstable": {"growth": growth}}
+    result = changed(
+        causal, statement="own:layernorm-equilibrium", data=data, hints={"form": P, "direction": h, "S": None}
+    )
+    assert result.reason == "a condition fails: growth >= 1"
+
+
+def test_the_set_of_starts_lies_in_its_box_and_touches_every_side() -> None:
+    """x + r z, |z| <= rho, reaches rho |r|_2 to either side, which is more than any entry of r times rho."""
+    R = [[3, 4, 0, 0], [2, 3, 6, 0], [1, 1, 1, 1], [0, 0, 0, 5]]
+    data = {"n": 2, "d": 2, "rho": Fraction(1, 8), "tokens": fractions([[1, 0], [0, -1]]), "R": fractions(R)}
+    exact = {name: Fraction(x) if isinstance(x, int) else x for name, x in data.items()}
+    for key in ("own:layernorm-equilibrium", "own:stable-block"):
+        box = Evaluator(DEFINED[key], exact, {}, BITS, time.monotonic() + 60).name("basin", {})
+        ends = [[(float(_low(x)), float(_high(x))) for x in row] for row in box]
+        assert ends == [[(3 / 8, 13 / 8), (-7 / 8, 7 / 8)], [(-1 / 4, 1 / 4), (-13 / 8, -3 / 8)]]
 
 
 # -- what the other statements ask for besides ----------------------------------------------------------------
