@@ -9,7 +9,9 @@ more bits until they are decided. A registered key must carry the text of the ch
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
+import io
 import json
 import operator
 import os
@@ -22,7 +24,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from rankmath.checker.intervals import Interval, Rejected
+from rankmath.checker.intervals import Interval, Rejected, Undecided
 from rankmath.checker.kernel import PRECISIONS, Definitions, Evaluator, Outcome, Record, decide, formula, whole
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import MAX_BYTES, MAX_DIGITS, demand, parse, read, short
@@ -63,6 +65,7 @@ MAX_GIVEN = 32  # hypotheses
 ID_DIGITS = 32  # hex digits of SHA-256 kept in an id (128 bits)
 BITS = ("bits", "spectral_bits")  # hints that say how many bits to begin with
 MAX_BITS = 2**14
+MAX_SIGNS = 12  # the dimension up to which form_norm in inf is taken over all signs
 KINDS = ("holds", "violates", "exists")
 SWITCHES = {
     "mask": ("none", "complete", "causal", "padding", "any"),
@@ -254,7 +257,7 @@ def _decided(content: dict[str, Any], words: list[str], deadline: float) -> Outc
     if registered is None:
         sources = {name.split(":")[0] for name in (*STATEMENTS, *NETWORK_CLAIMS)}
         demand(
-            re.split("[:-]", key.lower())[0] not in sources,
+            re.split(r"[\W_]", key.lower())[0] not in sources,
             f"statement: {short(key)} is not in this checker's table",
         )
     else:
@@ -410,7 +413,8 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     hints = {"*": NETWORK_HINTS["*"]}
     names = content["hints"] if type(content["hints"]) is dict else {}
     demand(
-        all(re.fullmatch(r"X\[\d+\] (inf|composite)", name) for name in names), "hints: a name that is not known"
+        all(re.fullmatch(r"X\[[0-9]{1,3}\] (inf|composite)", name) for name in names),
+        "hints: a name that is not known",
     )
     fields = read(
         {"data": content["data"], "hints": content["hints"]},
@@ -428,10 +432,7 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     words.append(
         f"claim: this instance {verb} {key}{': ' + known[0] if known else ', as this file words it'}: {claim}"
     )
-    words.append(
-        f"for all networks with: {'; '.join(given) or 'no further hypothesis'} (not mentioned: no mask, no "
-        f"LayerNorm, no MLP, skip 0)"
-    )
+    words.append(f"hypotheses: {'; '.join([*given, *_unsaid(claim, given)])}")
     words.append(
         f"{sizes['n']} tokens of dimension {sizes['d']}, {data['L']} layer(s), {data['H']} head(s), d_qk = "
         f"{number(data['d_qk'])}, "
@@ -443,6 +444,8 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
             "a composite center is the one that a hint names, or the middle of the ranges, if its residual is the "
             "least to 2^-20; of several as good, gamma, delta and q are those at this one"
         )
+    if sizes["d"] > MAX_SIGNS and any("form_norm" in text for text in (claim, *given)):
+        words.append(f"form_norm in inf is here (d > {MAX_SIGNS}) the sum of |W_ij|, which may be larger")
     conditions = _hypotheses(claim, given, data)
     spoken = any(isinstance(node, ast.Subscript) for node in ast.walk(formula(claim)))
     demand(spoken, "claim: it says nothing of the network")
@@ -450,16 +453,41 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     first, *others = data["input"]
     equal = _parallel if data["layernorm"] == "sphere" else operator.eq
     demand(not all(equal(first, row) for row in others), "data.X: all tokens are equal: the instance says nothing")
+    carried = any(x for heads in data["W"] for W in heads for row in W for x in row)
+    demand(carried, "data.layers: every W is 0: attention carries nothing")
     work = Evaluator(DEFINED_NETWORK, data, network_hints(fields["hints"], len(data["W"])), PRECISIONS[0], deadline)
     outcome = decide(conditions, claim, kind, work)
     _describe(outcome, conditions, given, words)
+    if outcome.verdict == "accept" and kind == "violates":
+        _demand_meaning(claim, work)
+    if outcome.verdict == "accept":
+        told = "nothing is said of others" if kind == "holds" else "so the claim is not true of all that meet them"
+        words.append(f"this network meets the hypotheses; {told}")
     return outcome
 
 
+def _demand_meaning(claim: str, work: Evaluator) -> None:
+    """Of a claim that fails at one relation all others must have a meaning, too: both sides of each are numbers."""
+
+    def sides(node: ast.expr) -> list[str]:
+        if isinstance(node, ast.BoolOp):
+            return [text for part in node.values for text in sides(part)]
+        if isinstance(node, ast.Compare):
+            return [ast.unparse(side) for side in (node.left, *node.comparators)]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CLAIM_LOOPS:
+            loop = CLAIM_LOOPS[node.func.id][1]
+            return [f"sum_{loop}({text})" for text in sides(node.args[0])]
+        return []
+
+    for text in sides(formula(claim)):
+        with contextlib.suppress(Undecided):
+            work.value(formula(text), {})
+
+
 def _parallel(u: list[Fraction], v: list[Fraction]) -> bool:
-    """Whether two tokens are one on the sphere: u v^T = |u||v|."""
-    uu, uv, vv = (sum(map(operator.mul, a, b)) for a, b in ((u, u), (u, v), (v, v)))
-    return bool(uv >= 0 and uv * uv == uu * vv)
+    """Whether two tokens are one on the sphere: v = c u for a c > 0. (Sums of long fractions would take long.)"""
+    c = next((y / x for x, y in zip(u, v, strict=True) if x), Fraction(0))
+    return c > 0 and all(c * x == y for x, y in zip(u, v, strict=True))
 
 
 def network_hints(hints: Mapping[str, Any], layers: int) -> dict[str, Any]:
@@ -479,7 +507,9 @@ def _demand_language(text: str) -> None:
 
 def _kind(node: ast.expr, letters: set[str]) -> str:
     """Whether a term is a number ("x") or true or false ("?"); `letters` are those of its loops and recursions."""
-    if isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id in CLAIM_NUMBERS | letters):
+    if isinstance(node, ast.Constant) or (
+        isinstance(node, ast.Name) and node.id in CLAIM_NUMBERS | (letters - {"p"})  # p is 1, 2 or the word inf
+    ):
         return "x"
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
         return _kind_of_call(node.func.id, node.args, letters)
@@ -557,24 +587,27 @@ def _network(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
 
 def _hypotheses(claim: str, given: list[str], data: Mapping[str, Any]) -> list[str]:
     """The hypotheses that are formulas; switches are looked up, and those not mentioned stand at their default."""
-    conditions, mentioned = [], set()
+    conditions = []
     for text in given:
         if _is_switch(text):
             name, word = (part.strip() for part in text.split("=="))
             demand(word in SWITCHES[name], f"given: {name} is none of {', '.join(SWITCHES[name])}")
             demand(_switched(name, word, data), f"a hypothesis fails: {text}")
-            mentioned.add(name)
         else:
             conditions.append(text)
-    demand("mask" in mentioned or data["mask"] == "complete", "data.mask: the hypotheses allow no mask")
-    demand(
-        "layernorm" in mentioned or data["layernorm"] == "none", "data.layernorm: the hypotheses allow no LayerNorm"
-    )
-    mapped = any(word != "none" for word in data["mlp"])
-    demand("mlp" in mentioned or not mapped, "data.layers.mlp: the hypotheses allow no MLP")
-    named = any(re.search(r"\bskip\b", text) for text in (claim, *given))
-    demand(named or data["skip"] == 0, "data.skip: the hypotheses allow no skip")
+    for text in _unsaid(claim, given):
+        name = text.split()[0]
+        met = data["skip"] == 0 if name == "skip" else _switched(name, "none", data)
+        demand(met, f"data: the hypotheses allow no {name}; {text} where nothing is said")
     return conditions
+
+
+def _unsaid(claim: str, given: list[str]) -> list[str]:
+    """What holds where nothing is said: no mask, no LayerNorm, no MLP; no skip, if no formula speaks of it."""
+    said = {text.split("==")[0].strip() for text in given if _is_switch(text)}
+    named = any(re.search(r"\bskip\b", text) for text in (claim, *given))
+    unsaid = [f"{name} == none" for name in ("mask", "layernorm", "mlp") if name not in said]
+    return unsaid if named else [*unsaid, "skip == 0"]
 
 
 def _is_switch(text: str) -> bool:
@@ -604,6 +637,8 @@ def _switched(name: str, word: str, data: Mapping[str, Any]) -> bool:
 def run(paths: Iterable[str], *, as_json: bool = False, say: Callable[[str], None] = print) -> int:
     """Check each file, say at once what was found; 0 if all are accepted, 1 if not."""
     everything, rows = True, []
+    if isinstance(sys.stdout, io.TextIOWrapper):  # letters that it has not are escaped
+        sys.stdout.reconfigure(errors="backslashreplace")
     for path in paths:
         result = check(path)
         everything = everything and result.accepted

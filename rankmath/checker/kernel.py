@@ -56,6 +56,7 @@ def formula(text: str) -> ast.expr:
     where = short(text)
     for node in ast.walk(tree):
         known = type(node) in LANGUAGE and (type(node) is not ast.Constant or type(node.value) is int)
+        known = known and (type(node) is not ast.Constant or node.value < 10**MAX_FORMULA)  # as 0xFF.. may not be
         demand(known, f"{type(node).__name__} has no place in {where}")
     return tree
 

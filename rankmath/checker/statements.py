@@ -99,8 +99,8 @@ logit_range(A) = max(max(row) - min(row) for row in logits_seen(layer_of(A), hea
 logits_seen(l, h) = [[logits[l, h][i][j] for j in range(n) if edges[i][j] > 0] for i in range(n)]
 dobrushin(A) = max(sum(abs(A[i] - A[j])) / 2 for i in range(n) for j in range(i))
 entropy(A) = min(0 - sum(A[i][j] * log(A[i][j]) for j in range(n) if edges[i][j] > 0) for i in range(n))
-contraction(k) = 1 - sum(min(c) for c in T(chain([P[min(L, k * r + r) - 1 - t, 0] for t in range(min(L, k *
-    r + r) - k * r)])))
+contraction(k) = 1 - sum(min(c) for s in [range(K)[k] * r] for c in T(chain([P[min(L, s + r) - 1 - t, 0]
+    for t in range(min(L, s + r) - s)])))
 pole[t] = mean_of(X[0]) / length(mean_of(X[0]), 2) if t == 0 else pole[t - 1] @ W[t - 1, 0]
 height() = min(X[0] @ pole[0])
 section(Y) = diameter([x / (x @ pole[after(Y)]) for x in Y], 2)
@@ -124,7 +124,7 @@ attention_alone = layernorm == none and all(f == none for f in mlp)
 causal = all(edges[i][j] == (1 if j <= i else 0) for i in range(n) for j in range(n))
 jacobian_norm() = norm(slopes, 2)
 last_share(k) = P[0, 0][n - 1][k]
-is_last(k) = 1 if k == n - 1 else 0
+is_last(k) = 1 if range(n)[k] == n - 1 else 0
 repeated[l] = undefined if not attention_alone or not causal else input[n - 1] if l == 0
     else skip * repeated[l - 1] + bias[l - 1] + sum(again[l - 1, h] @ longer(l - 1) @ W[l - 1, h] for h in range(H))
 longer(l) = [X[l][i] if i < n else repeated[l] for i in range(n + 1)]
@@ -133,7 +133,7 @@ again[l, h] = softmax(longer(l) @ (repeated[l] @ W_QK[l, h] + key_bias[l, h]) / 
 repeat_gap(Y) = length(repeated[after(Y)] - Y[n - 1], 2)
 repeat_share(A) = again[layer_of(A), head_of(A)][n]
 repeat_reach(Y) = max(length(x - repeated[after(Y)], 2) for x in Y)
-influence(k) = norm([[slopes[(n - 1)*d + b][k*d + a] for a in range(d)] for b in range(d)], 2)
+influence(k) = norm([[slopes[(n - 1)*d + b][range(n)[k]*d + a] for a in range(d)] for b in range(d)], 2)
 """
 
 
@@ -946,7 +946,7 @@ STATEMENTS |= {
 # One weight pair for all ranks: each member is checked as own:stable-equilibrium.
 STATEMENTS["own:stable-every-rank"] = replace(
     STATEMENTS["own:stable-equilibrium"],
-    says=f"one weight pair has equilibria of every rank 1, .., n, each of which {_ATTRACTS}",
+    says="one weight pair has equilibria of every rank 1, .., n, each of which attracts every start near it",
     given=(*_CONTRACTING_GIVEN, "n == d", "ranks == [i + 1 for i in range(n)]"),
     data={
         **_LAYER,
@@ -954,6 +954,10 @@ STATEMENTS["own:stable-every-rank"] = replace(
     },
     hints={"equilibria": [{k: v for k, v in _CONTRACTING_HINTS.items() if not k.endswith("?")}, MAX_SIDE]},
     extra={},
+    shows={
+        "ball": "an equilibrium of rank {rank} attracts every start within {ball} of its tokens in every entry, at"
+        " the rate {rate} in a weighted maximum norm"
+    },
 )
 
 # -- neighbouring papers, and what is often said ---------------------------------------------------------------

@@ -41,7 +41,10 @@ def _decimal(m: int, e: int, rounding: str) -> str:
     """m·2^e to six digits, rounded down or up; a power of two where the exponent is beyond all decimals."""
     if abs(e) > 10**6:
         size = m.bit_length() + e  # 2^(size - 1) <= |m 2^e| < 2^size
-        outward = size if (m > 0) == (rounding == decimal.ROUND_CEILING) else size - 1
+        up = (m > 0) == (rounding == decimal.ROUND_CEILING)
+        if abs(e) > 10**18:  # too long to be written
+            return f"{'-' * (m < 0)}{('inf' if up else '2^(10^17)') if e > 0 else '2^-(10^17)' if up else '0'}"
+        outward = size if up else size - 1
         return f"{'-' * (m < 0)}2^{outward}" if m else "0"
     context = decimal.Context(40, rounding, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
     opposite = decimal.ROUND_CEILING if rounding == decimal.ROUND_FLOOR else decimal.ROUND_FLOOR
@@ -58,7 +61,7 @@ def _decimal(m: int, e: int, rounding: str) -> str:
 def relation(record: Record) -> str:
     """One relation with both sides, and where it was taken."""
     letters = {k: v for k, v in record.at.items() if len(k) == 1 and isinstance(v, (Fraction, str))}
-    at = f" at {', '.join(f'{k} = {v}' for k, v in letters.items())}" if letters else ""
+    at = f" at {', '.join(f'{k} = {number(v)}' for k, v in letters.items())}" if letters else ""
     outcome = {True: "holds", False: "fails", None: "is undecided"}[record.truth]
     if record.left is None:
         return f"{record.relation}: {outcome}"

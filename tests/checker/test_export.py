@@ -77,6 +77,18 @@ def test_the_file_runs_alone_and_says_the_same(
     assert run.stdout.count("accepted rm-") == len(files)
 
 
+def test_letters_that_a_terminal_has_not_are_escaped(tmp_path: Path) -> None:
+    """The first line of γ must not end the batch where the output is ASCII, or a code page."""
+    alone = tmp_path / "alone.py"
+    alone.write_text(ALONE, encoding="utf-8")
+    stored = sorted((Path(__file__).parents[2] / "proofs" / "certificates").glob("own-gamma-free_*.json"))[:2]
+    command = [sys.executable, "-I", "-S", "-X", "utf8=0", str(alone), *map(str, stored)]
+    run = subprocess.run(command, capture_output=True, env={"LC_ALL": "C"}, check=False)
+    assert run.stderr == b""
+    assert run.stdout.isascii()
+    assert run.stdout.count(b"accepted rm-") == run.stdout.count(b"free of \\u03b3") == len(stored)
+
+
 def test_an_older_python_is_told_so_in_one_line(tmp_path: Path) -> None:
     head = ALONE.split("if sys.version_info")[0] + "sys.version_info = (3, 9, 1)\n"
     old = head + "if sys.version_info" + ALONE.split("if sys.version_info")[1]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rankmath.checker.checker import FORMAT, check_text
+from rankmath.checker.checker import FORMAT, check_text, wording
 from rankmath.checker.statements import CLAIM_TAKES, CLAIM_TRUTHS
 from rankmath.formula.language import function
 
@@ -22,8 +22,10 @@ NETWORK: dict[str, Any] = {
 }
 
 
-def checked(claim: str, key: str = "mine:claim", given: tuple[str, ...] = (), **data: Any) -> Any:
-    content = {"format": FORMAT, "statement": key, "claim": claim, "given": [*given], "kind": "holds", "hints": {}}
+def checked(
+    claim: str, key: str = "mine:claim", given: tuple[str, ...] = (), kind: str = "holds", **data: Any
+) -> Any:
+    content = {"format": FORMAT, "statement": key, "claim": claim, "given": [*given], "kind": kind, "hints": {}}
     return check_text(json.dumps({**content, "data": {**NETWORK, **data}}))
 
 
@@ -54,6 +56,12 @@ def checked(claim: str, key: str = "mine:claim", given: tuple[str, ...] = (), **
         "all_l(mu(X[0]))",
         "sum_l(mu(X[l]) >= 0)",
         "max_p(diameter(X[0], p)) >= 0",
+        "all_p(p == p) and mu(X[0]) >= 0",
+        "all_p(diameter(X[0], 2)*p >= 0)",
+        "influence(1/2) >= 0*mu(X[0])",
+        "is_last(99) == 0*mu(X[0])",
+        "contraction(1/2) <= 1 and mu(X[0]) >= 0",
+        f"mu(X[0]) <= 0x{'F' * 3900}",
         "mu(X[0])",
         "1 <= 2",
         "x_star > 1 and L >= 1",
@@ -69,6 +77,7 @@ def test_what_is_no_claim_is_refused(claim: str) -> None:
     found = checked(claim)
     assert not found.accepted
     assert "itself failed" not in found.reason
+    assert not checked(claim, kind="violates").accepted
     assert all(line.isprintable() for line in found.checked)
 
 
@@ -88,12 +97,59 @@ def test_claims_are_taken(claim: str) -> None:
 
 def test_tokens_that_are_one_on_the_sphere_say_nothing() -> None:
     given = ("layernorm == sphere",)
-    for tokens, taken in (([[1, 0], [2, 0]], False), ([[1, 0], [-2, 0]], True), ([[1, 2], [2, 4]], False)):
+    taken_or_not = {"1 0 2 0": False, "1 0 -2 0": True, "1 2 2 4": False, "0 2 0 1/3": False, "0 2 1 2": True}
+    for text, taken in taken_or_not.items():
+        tokens = [text.split()[:2], text.split()[2:]]
         found = checked("mu(X[0]) >= 0", given=given, X=tokens, layernorm="sphere")
         assert found.accepted is taken
 
 
-@pytest.mark.parametrize("key", ["own:mine", "Own:composite", "own-composite", "\u043ewn:composite", "wu2024:9"])
+@pytest.mark.parametrize("claim", ["mu(X[99]) > 0", "1/0 > mu(X[0])", "all_i(mu(X[i]) < 0)", "0 < sqrt(-mu(X[0]))"])
+def test_what_fails_has_a_meaning_throughout(claim: str) -> None:
+    assert checked("mu(X[0]) < 0", kind="violates").accepted
+    assert not checked(f"mu(X[0]) < 0 and {claim}", kind="violates").accepted
+
+
+def test_values_that_are_all_zero_say_nothing() -> None:
+    layers = NETWORK["layers"][0]
+    for W, taken in (([[0, 0], [0, 0]], False), ([[0, 0], [0, 1]], True)):
+        heads = [{**layers["heads"][0], "W": W}]
+        assert checked("diameter(X[1], 2) >= 0", layers=[{**layers, "heads": heads}]).accepted is taken
+
+
+@pytest.mark.parametrize(
+    ("kind", "others"), [("holds", "nothing is said of others"), ("violates", "not true of all")]
+)
+def test_one_network_is_spoken_of(kind: str, others: str) -> None:
+    words = checked("mu(X[0]) > 0" if kind == "holds" else "mu(X[0]) < 0", kind=kind).checked
+    assert words[1] == "hypotheses: mask == none; layernorm == none; mlp == none; skip == 0"
+    assert others in words[-1]
+    assert others not in checked("mu(X[0]) == 0", kind="holds").checked[-1]
+
+
+def test_a_form_norm_that_is_a_bound_is_said() -> None:
+    for d, said in ((12, False), (13, True)):
+        unit = [[int(i == j) for j in range(d)] for i in range(d)]
+        head = {"W_QK": unit, "W": unit, "key_bias": [0] * d}
+        found = checked(
+            "form_norm(W_QK[0, 0], inf) <= d*mu(X[0])*2", X=unit[:2], layers=[{"heads": [head], "bias": [0] * d}]
+        )
+        assert found.accepted
+        assert any("sum of |W_ij|" in line for line in found.checked) is said
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "own:mine",
+        "Own:composite",
+        "own-composite",
+        "\u043ewn:composite",
+        "wu2024:9",
+        "own.composite",
+        "dong2021_2.2",
+    ],
+)
 def test_names_of_ours_are_not_taken(key: str) -> None:
     assert not checked("mu(X[0]) >= 0", key=key).accepted
 
@@ -119,3 +175,26 @@ def test_the_library_and_the_checker_take_the_same_arguments() -> None:
         assert known is not None, name
         assert "".join(letters[parameter.kind] for parameter in known.parameters) == kinds, name
         assert (known.value == "truth") == (name in CLAIM_TRUTHS), name
+
+
+def test_numbers_too_long_to_be_written_are_rounded_outward() -> None:
+    """Python writes no more than 4300 digits."""
+    tower = "recursion(b, {}, recursion(c, b, c**9999999))"
+    twice = NETWORK["layers"] * 25
+    for start, relation, ends in (("2", ">=", "[2^(10^17), inf]"), ("1/2", "<=", "[0, 2^-(10^17)]")):
+        found = checked(f"{tower.format(start)} {relation} mu(X[0])", layers=twice)
+        assert found.accepted
+        assert ends in found.checked[-2]
+    (claim, given), many = wording("own:tv"), "9" * 3999
+    content = {
+        "format": FORMAT,
+        "statement": "own:tv",
+        "claim": claim,
+        "given": given,
+        "kind": "holds",
+        "hints": {},
+    }
+    for weight, shown in ((f"-{many}*2^9999", "at w = [-"), (f"{many}*2^9999", "hypotheses that hold")):
+        found = check_text(json.dumps({**content, "hints": {}, "data": {"weights": [weight, 1], "g": [0, 1]}}))
+        assert found.accepted is (weight == f"{many}*2^9999")
+        assert any(shown in line for line in found.checked), found.reason
