@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -20,12 +21,17 @@ class NoMatplotlib(InvalidArgument):
     """The extra `report` is not installed."""
 
 
+def need_matplotlib() -> None:
+    """A sentence that says what to install, if it is not there; to import it takes half a second."""
+    if find_spec("matplotlib") is None:
+        raise NoMatplotlib("plot: matplotlib is not installed; pip install 'rankmath[report]'")
+
+
 def pyplot(*, screen: bool = True) -> Axes:
     """matplotlib's pyplot (without a screen, where none is wanted), or a sentence that says what to install."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise NoMatplotlib("plot: matplotlib is not installed; pip install 'rankmath[report]'") from None
+    need_matplotlib()
+    import matplotlib
+
     if not screen:
         matplotlib.use("Agg")
     import matplotlib.pyplot as plt
@@ -137,5 +143,5 @@ def draw_tokens(X: ArrayLike, title: str, ax: Axes = None) -> Axes:
 
 __all__ = [
     *("BLUE", "GREEN", "GREY", "INK", "ORANGE", "PAPER", "PURPLE", "RULE", "NoMatplotlib", "axes_for"),
-    *("draw_decay", "draw_path_sums", "draw_ratios", "draw_tokens", "pyplot"),
+    *("draw_decay", "draw_path_sums", "draw_ratios", "draw_tokens", "need_matplotlib", "pyplot"),
 ]

@@ -5,6 +5,7 @@ What is sent back: the source's digest once (we are ready), then whole numbers (
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from multiprocessing.connection import Connection
@@ -39,6 +40,8 @@ def serve(handle: int) -> None:
 
     Thread(target=listen, daemon=True).start()
     statements()
+    # What is loaded stays: the collector need not look at it again and again.
+    gc.freeze()
     try:
         connection.send(source_digest())
         while True:

@@ -185,6 +185,8 @@ def _write_page_and_appendix(folder: Path, report: Report, *, quiet: bool) -> li
 
 def _handed_over(result: Result, folder: Path) -> list[str]:
     """The counterexample to a claim of the user's own: in numbers, as Python and LaTeX, and its certificate."""
+    if not result.counterexample or result.status != "open":
+        return []
     from rankmath.campaigns.conjecture import in_words
     from rankmath.campaigns.exact_json import decode
     from rankmath.certificates.certificate import Certificate
@@ -192,7 +194,7 @@ def _handed_over(result: Result, folder: Path) -> list[str]:
     from rankmath.report.sources import slug
     from rankmath.verification.instance import NetworkInstance
 
-    instance = decode(result.counterexample) if result.counterexample and result.status == "open" else None
+    instance = decode(result.counterexample)
     if not isinstance(instance, NetworkInstance):
         return []
     paths = [folder / "certificates" / f"{name}.json" for name in result.certificates[:1]]

@@ -18,7 +18,6 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from rankmath.equilibria.map import Floats, attention
 from rankmath.linalg.masks import Mask, MaskLike, as_mask
@@ -374,6 +373,8 @@ def recognised(X: Floats, W_V: Floats, W_QK: Floats, mask: Mask, tolerance: floa
     )
     if not all(float(design.attended[i] @ unit @ W_V @ unit[i]) > 0 for i in range(n)):
         return None
+    from scipy.sparse.csgraph import connected_components
+
     size = max(float(block.max(initial=0.0)) for block in design.moduli)
     feeds = np.vstack(design.moduli) > 2.0**-48 * size
     count, label = connected_components(feeds, connection="strong")

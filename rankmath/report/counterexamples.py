@@ -14,7 +14,6 @@ from rankmath.certificates.certificate import exact as exact_notation
 from rankmath.files import folder as make_folder
 from rankmath.files import write
 from rankmath.report.latex import exact_data, identifier
-from rankmath.report.portraits import plot_portrait, write_portrait
 from rankmath.report.sources import certificate_file
 from rankmath.report.theorems import document, letters
 from rankmath.validation import Json
@@ -94,6 +93,8 @@ def equilibrium_shown(
     words = (*map(str, proof.claims), "and by the checker, from the file alone:", *shown.words)
     beside = [_theorem_beside(shown, certificate)]
     if portrait is not None:
+        from rankmath.report.portraits import plot_portrait, write_portrait
+
         picture = Path(beside[0]).with_suffix(".png")
         plot_portrait(portrait, picture)
         beside += [str(picture), str(write_portrait(portrait, picture.with_suffix(".csv")))]

@@ -11,7 +11,7 @@ from string import ascii_letters, digits
 from typing import Any
 
 from rankmath.claims import statements
-from rankmath.drawing import NoMatplotlib, pyplot
+from rankmath.drawing import NoMatplotlib, need_matplotlib
 from rankmath.files import folder as make_folder
 from rankmath.files import write as write_file
 from rankmath.report.appendix import appendix
@@ -71,7 +71,7 @@ def write(
     subject: Subject, folder: str | os.PathLike[str], step: Callable[[str], None] = lambda name: None
 ) -> dict[str, Path]:
     """The report's folder: index.html, data/, certificates/, figures/, appendix.tex and references.bib, by name."""
-    pyplot(screen=False)
+    need_matplotlib()
     _jinja()
     target = writable(folder)
     places = {name: target / name for name in ("figures", "data", "certificates")}

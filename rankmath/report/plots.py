@@ -180,6 +180,8 @@ def panel_svgs(figure: Figure) -> list[str]:
     >>> svg.startswith("<svg"), "var(--blue)" in svg, "#" + BLUE[1:].lower() in svg
     (True, True, False)
     """
+    if all(panel.svg for panel in figure.panels):
+        return [panel.svg for panel in figure.panels]
     plt = pyplot(screen=False)
     found = []
     with plt.rc_context(_STYLE):

@@ -64,7 +64,8 @@ def preamble() -> str:
     return (proofs_folder() / "preamble.tex").read_text(encoding="utf-8")
 
 
-def proof_texts() -> dict[str, str]:
+@cache
+def proof_texts() -> Mapping[str, str]:
     """The proof sections by file name without its ending, in the order in which they are read.
 
     Examples
