@@ -34,6 +34,9 @@ def ball(value: Number) -> arb:
     >>> ball(Fraction(1, 3)) * 3 == 1, (ball(Fraction(1, 3)) * 3).contains(1)
     (False, True)
     """
+    kind = type(value)
+    if kind is float or kind is arb:  # isinstance asks an abstract class, which takes longer
+        return arb(value)
     if isinstance(value, Fraction):
         return arb(fmpq(value.numerator, value.denominator))
     if isinstance(value, np.generic):

@@ -46,10 +46,16 @@ class _Jobs:
         self._chunks, self._attempts = chunks, attempts
         self._again: deque[_Job] = deque()
 
-    def next(self) -> _Job | None:
+    def next(self, after: Work | None = None) -> _Job | None:
+        """The next, or one of the kin of what its process did before, which remembers what they share."""
         if self._again:
             return self._again.popleft()
-        chunk = next(self._chunks, None)
+        chunk = None
+        if (kin := getattr(after, "kin", None)) is not None:
+            waiting = list(self._chunks)
+            chunk = next((work for work in waiting if getattr(work, "kin", None) == kin), None)
+            self._chunks = iter([work for work in waiting if work is not chunk])
+        chunk = chunk or next(self._chunks, None)
         return None if chunk is None else _Job(chunk, 0)
 
     def put_back(self, job: _Job) -> None:
@@ -206,7 +212,7 @@ def local_processes(chunks: Iterator[Work], *, workers: int, attempts: int, hear
                     hear(process.job.chunk, came)
                     continue
                 settled = jobs.settle(process.job, came)
-                following = jobs.next()
+                following = jobs.next(process.job.chunk)
                 if following is None:
                     del crew[connection]
                     _dismiss(process)

@@ -93,6 +93,8 @@ class BatteryWork:
     search: int
     backend: Backend
     cost: float = 1.0
+    #: Batteries of one number draw the same instances; what one of them solved, a process knows in the next.
+    kin: int | None = None
 
     def run(self, tell: Tell) -> Result:
         """The battery, summarised; an error in a user's own file is named by its line."""
@@ -168,6 +170,7 @@ def works(
     backend: Backend = "numpy",
 ) -> list[BatteryWork]:
     """One battery a statement, the long ones first, so that no worker is left with one at the end."""
+    families: dict[object, int] = {}
     return [
         BatteryWork(
             entry.key,
@@ -179,6 +182,7 @@ def works(
             int(search * math.sqrt(entry.share)),
             backend,
             entry.cost,
+            families.setdefault((*map(id, entry.draws), entry.share), len(families)),
         )
         for entry, file in sorted(entries, key=lambda entry: -entry[0].cost)
     ]

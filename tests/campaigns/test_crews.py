@@ -19,11 +19,13 @@ from joblib import parallel_config
 
 from rankmath.campaigns import crews
 from rankmath.campaigns.chunks import Chunk
-from rankmath.campaigns.crews import in_this_process, joblib_backend, local_processes
+from rankmath.campaigns.crews import _Jobs, in_this_process, joblib_backend, local_processes
+from rankmath.campaigns.in_memory import works
 from rankmath.campaigns.ledger import Ledger
 from rankmath.campaigns.plan import Plan
 from rankmath.campaigns.run import campaign
-from rankmath.campaigns.work import Attempt
+from rankmath.campaigns.work import Attempt, Work
+from rankmath.claims import statement
 
 Rows = dict[str, list[Any]]
 
@@ -250,3 +252,18 @@ def test_the_main_process_leaves_no_orphans(command: list[str], plan: Path, tmp_
     process.wait()
     _, alive = psutil.wait_procs(workers, timeout=30)
     assert not alive
+
+
+def test_a_process_goes_on_with_the_kin_of_what_it_did_and_nothing_is_done_twice() -> None:
+    keys = ("dong2021v1:2.2", "own:composite", "own:tv", "dong2021v1:2.3", "dong2021:2.2-unhedged")
+    batteries = works([(statement(key), None) for key in keys], instances=400, certify=0, seed=0, search=0)
+    kin = {work.key: work.kin for work in batteries}
+    assert kin["dong2021v1:2.2"] == kin["dong2021:2.2-unhedged"] != kin["own:composite"] == kin["dong2021v1:2.3"]
+    jobs = _Jobs(iter(batteries), attempts=1)
+    order: list[str] = []
+    before: Work | None = None
+    while (job := jobs.next(before)) is not None:
+        before = job.chunk
+        order.append(job.chunk.key)
+    # The long one first, then its kin, then the first that is left.
+    assert order == ["own:composite", "dong2021v1:2.3", "dong2021v1:2.2", "dong2021:2.2-unhedged", "own:tv"]
