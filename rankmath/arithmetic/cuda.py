@@ -2,7 +2,9 @@
 
 The large one: softmax averages relative to their center without an n × m matrix in memory,
 
-    out_i = Σ_j m_ij q_j v_j / (1 + Σ_j m_ij q_j),   m = expm1(left rightᵀ).
+    out_i = Σ_j m_ij q_j v_j / (1 + Σ_j m_ij q_j),   m = expm1(left rightᵀ),
+
+given q_j and q_j v_j.
 
 A warp holds 16 rows of `left` and `out` in registers and walks over the keys, 32 at a time, the next 32 copied to
 shared memory meanwhile. Both products run on the float64 tensor units (mma m16n8k8). The fragment one leaves m
@@ -49,6 +51,7 @@ __device__ __forceinline__ void mma(double (&c)[4], double a0, double a1, double
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3]) : "d"(a0), "d"(a1), "d"(a2), "d"(a3), "d"(b0), "d"(b1));
 }
 
+// Two numbers, or one; zeros from outside, where nothing is read.
 __device__ __forceinline__ void copy_row_part(double* to, const double* from, bool inside) {
   unsigned target = __cvta_generic_to_shared(to);
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(target), "l"(from), "r"(inside ? 16 : 0));
@@ -75,35 +78,45 @@ __device__ __forceinline__ void raise(double* word, double v) {
 }
 """
 
-#: expm1 to a unit in the last place.
+#: expm1 to a unit in the last place, in the fewest operations: they and the tensor units share one pipe.
 EXPM1 = r"""
 __device__ __forceinline__ double expm1_of(double x) {
-  // x = n log 2 + r, |r| <= log(2)/2: 2^n expm1(r) + (2^n - 1). The caller keeps |x| below 700.
+  // x = n log 2 + r, |r| <= log(2)/2: 2^n r p(r) + (2^n - 1), p(r) = expm1(r)/r at Chebyshev's points, to 5e-17.
+  // That log 2 is rounded changes x by 4e-17 of itself, less than its own rounding. The caller keeps |x| below 700.
   const double magic = 6755399441055744.0;  // 1.5 2^52: a sum with it is rounded to an integer, in its last bits
   const double shifted = fma(x, 1.4426950408889634, magic), n = shifted - magic;
-  const double r = fma(n, -2.3190468138462996e-17, fma(n, -0.6931471805599453, x));
-  double p = 2.0914685161418067e-09;  // (expm1(r) - r)/r^2 at Chebyshev's points, to 1e-18
-  p = fma(p, r, 2.5105214474751413e-08);
-  p = fma(p, r, 2.7557273647451087e-07);
-  p = fma(p, r, 2.7557255406285044e-06);
-  p = fma(p, r, 2.480158732554432e-05);
-  p = fma(p, r, 0.00019841269874815834);
-  p = fma(p, r, 0.001388888888888375);
-  p = fma(p, r, 0.008333333333326136);
-  p = fma(p, r, 0.04166666666666667);
-  p = fma(p, r, 0.1666666666666667);
-  p = fma(p, r, 0.5);
-  p = fma(p * r, r, r);
+  const double r = fma(n, -0.6931471805599453, x);
+  double p = 2.510038549551032e-08;
+  p = fma(p, r, 2.7620088445409746e-07);
+  p = fma(p, r, 2.7557268459997064e-06);
+  p = fma(p, r, 2.4801521295954376e-05);
+  p = fma(p, r, 0.00019841269863053618);
+  p = fma(p, r, 0.0013888888917213717);
+  p = fma(p, r, 0.008333333333330062);
+  p = fma(p, r, 0.04166666666662413);
+  p = fma(p, r, 0.16666666666666669);
+  p = fma(p, r, 0.5000000000000001);
+  p = fma(p, r, 1.0);
   const double s = power_of_two((int)bits_of(shifted));
-  return fma(p, s, s - 1.0);
+  return fma(p, r * s, s - 1.0);
 }
 """
 
 DEVIATION = r"""
 // Row lengths in shared memory that keep every fragment load free of bank conflicts.
-#define LDR (K % 16 == 0 ? K + 4 : K + 12)
+#define LDR (K % 16 == 0 ? K + 8 : K)
 #define LDV (V + 2)
 #define STAGE (TILE * LDR + TILE * LDV + TILE)
+
+template <int WIDTH, int LENGTH>
+__device__ __forceinline__ void copy_rows(double* to, const double* from, int rows) {
+  // TILE rows of this width, of which there are so many, to rows of this length.
+  const int pass = WARPS * 64 / WIDTH, r = 2 * threadIdx.x / WIDTH, c = 2 * threadIdx.x % WIDTH;
+  to += r * LENGTH + c, from += r * WIDTH + c;
+#pragma unroll
+  for (int i = 0; i < TILE; i += pass)
+    if (r < min(pass, TILE - i)) copy_row_part(to + i * LENGTH, from + i * WIDTH, rows == TILE || r + i < rows);
+}
 
 extern "C" __global__ void __launch_bounds__(WARPS * 32)
 deviation(const double* __restrict__ left, const double* __restrict__ right, const double* __restrict__ values,
@@ -128,27 +141,28 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
   const bool first = row < n, second = row + 8 < n;
 
   auto fetch = [&](int j0, double* to) {
-    for (int i = threadIdx.x; i < TILE * K / 2; i += WARPS * 32) {
-      int r = i / (K / 2), c = 2 * (i % (K / 2));
-      copy_row_part(to + r * LDR + c, right + (long long)min(j0 + r, m - 1) * K + c, j0 + r < end);
+    const int rows = end - j0;
+    if (rows >= TILE) {  // nearly always: nothing to look at
+      copy_rows<K, LDR>(to, right + (long long)j0 * K, TILE);
+      copy_rows<V, LDV>(to + TILE * LDR, values + (long long)j0 * V, TILE);
+    } else {
+      copy_rows<K, LDR>(to, right + (long long)j0 * K, rows);
+      copy_rows<V, LDV>(to + TILE * LDR, values + (long long)j0 * V, rows);
     }
-    for (int i = threadIdx.x; i < TILE * V / 2; i += WARPS * 32) {
-      int r = i / (V / 2), c = 2 * (i % (V / 2));
-      copy_row_part(to + TILE * LDR + r * LDV + c, values + (long long)min(j0 + r, m - 1) * V + c, j0 + r < end);
-    }
-    for (int i = threadIdx.x; i < TILE; i += WARPS * 32)
-      to[TILE * (LDR + LDV) + i] = j0 + i < end ? q[j0 + i] : 0.0;
+    if (threadIdx.x < TILE)
+      copy_one(to + TILE * (LDR + LDV) + threadIdx.x, q + j0 + threadIdx.x, (int)threadIdx.x < rows);
     commit_copies();
   };
 
+  // Columns 2t and 2t + 1 lie where the instruction has columns t and t + 4, here as in `right`: one load for both.
   double a[K / 8][4];
 #pragma unroll
   for (int k = 0; k < K / 8; k++) {
-    const double* p = left + (long long)row * K + 8 * k + t;
+    const double* p = left + (long long)row * K + 8 * k + 2 * t;
     a[k][0] = first ? scale * p[0] : 0.0;
     a[k][1] = second ? scale * p[8 * K] : 0.0;
-    a[k][2] = first ? scale * p[4] : 0.0;
-    a[k][3] = second ? scale * p[8 * K + 4] : 0.0;
+    a[k][2] = first ? scale * p[1] : 0.0;
+    a[k][3] = second ? scale * p[8 * K + 1] : 0.0;
   }
   double o[V / 8][4];
 #pragma unroll
@@ -173,15 +187,16 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
       for (int k = 0; k < K / 8; k++)
 #pragma unroll
         for (int p = 0; p < PAIR; p++) {
-          const double* b = R + (j + 8 * p + g) * LDR + 8 * k + t;
-          mma(c[p], a[k][0], a[k][1], a[k][2], a[k][3], b[0], b[4]);
+          const double2 b = *(const double2*)(R + (j + 8 * p + g) * LDR + 8 * k + 2 * t);
+          mma(c[p], a[k][0], a[k][1], a[k][2], a[k][3], b.x, b.y);
         }
 #pragma unroll
       for (int p = 0; p < PAIR; p++) {
+        const double2 of = *(const double2*)(w + j + 8 * p + 2 * t);
 #pragma unroll
-        for (int e = 0; e < 4; e++) c[p][e] = expm1_of(c[p][e]) * w[j + 8 * p + 2 * t + (e & 1)];
-        mean0 += c[p][0] + c[p][1];
-        mean1 += c[p][2] + c[p][3];
+        for (int e = 0; e < 4; e++) c[p][e] = expm1_of(c[p][e]);
+        mean0 = fma(c[p][0], of.x, fma(c[p][1], of.y, mean0));
+        mean1 = fma(c[p][2], of.x, fma(c[p][3], of.y, mean1));
       }
 #pragma unroll
       for (int p = 0; p < PAIR; p++) {
@@ -521,7 +536,7 @@ def fused_deviation(left: Array, right: Array, q: Array, values: Array, scale: A
     lead = cp.broadcast_shapes(*(a.shape[:-2] for a in (left, right, q, values)))
     n, m, v = left.shape[-2], right.shape[-2], values.shape[-1]
     K, V = padded(left.shape[-1]), padded(v)
-    operands = [_contiguous(a, lead, width) for a, width in ((left, K), (right, K), (values, V), (q, 1))]
+    operands = [_contiguous(a, lead, width) for a, width in ((left, K), (right, K), (q * values, V), (q, 1))]
     out = cp.empty((*lead, n, V), dtype=cp.float64)
     kernel, memory = deviation_kernel(K, V, cp.cuda.Device().id)
     row_blocks = -(-n // (16 * _WARPS))
@@ -555,7 +570,7 @@ def deviation_kernel(K: int, V: int, device: int) -> tuple[Kernel, int]:
     defines = {"K": K, "V": V, "WARPS": _WARPS, "TILE": _TILE, "PAIR": _PAIR}
     options = ("-std=c++17", *(f"-D{name}={value}" for name, value in defines.items()))
     kernel = cp.RawModule(code=PRIMITIVES + LARGEST + EXPM1 + DEVIATION, options=options).get_function("deviation")
-    row = K + 4 if K % 16 == 0 else K + 12
+    row = K + 8 if K % 16 == 0 else K
     memory = 2 * 8 * _TILE * (row + V + 2 + 1)
     kernel.max_dynamic_shared_size_bytes = memory
     return kernel, memory

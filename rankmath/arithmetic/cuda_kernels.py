@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-THREADS = 256
+#: Threads of a block, and of one that adds up many rows.
+THREADS, MANY = 256, 1024
 #: Words of a head, and which of them is the size of its term.
 PER_HEAD, OUT = 6, 4
 #: Words of a layer's record, of a row of the log, and counters of a head.
@@ -61,7 +62,7 @@ _STRUCT = "struct Layer {{ {} {} {} }};\n".format(
     "".join(f"double {name}; " for name in FACTORS),
     "".join(f"long long {name}; " for name in SIZES),
 )
-_NUMBERS = {"THREADS": THREADS, "RECORD": RECORD, "LOG_ROW": ROW, "COUNTS": COUNTS}
+_NUMBERS = {"THREADS": THREADS, "MANY": MANY, "RECORD": RECORD, "LOG_ROW": ROW, "COUNTS": COUNTS}
 _WAYS = f"enum {{ FUSED = {FUSED}, THIN = {THIN}, CENTRE = {CENTRE}, STOPPED = {STOPPED} }};\n"
 
 _SOURCE = r"""
@@ -95,7 +96,7 @@ __device__ void row_times_matrix(const double* row, const double* W, int d, int 
   const int c = threadIdx.x % width, part = threadIdx.x / width;
   double s = 0.0;
   if (part < many)
-#pragma unroll 8
+#pragma unroll 16
     for (int i = part; i < d; i += many) s = fma(row[i], W[(long long)i * d + c0 + c], s);
   parts[threadIdx.x] = s;
   __syncthreads();
@@ -156,6 +157,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) scores(Layer* given) {
 #endif
   const int per = (n + L.blocks - 1) / L.blocks, first = b * per, last = min(n, first + per);
   double top = -INFINITE, place = n;
+#pragma unroll 4
   for (int j = first + warp; j < last; j += THREADS / 32) {
     double s = 0.0;
     for (int k = lane; k < d; k += 32) s = fma(L.R[(long long)j * d + k], g[k], s);
@@ -205,14 +207,24 @@ extern "C" __global__ void __launch_bounds__(THREADS) relative(Layer* given) {
   double sums[LANES], total = 0.0, low = 0.0, longest = 0.0;
 #pragma unroll
   for (int i = 0; i < LANES; i++) sums[i] = 0.0;
-  for (int j = first + warp; j < last; j += THREADS / 32) {
-    const double* row = L.R + (long long)j * d;
-    double* to = L.D + ((long long)h * n + j) * K;
-    double v[LANES], c = 0.0, square = 0.0;
+  double next[LANES];
+  auto fetch = [&](int j) {
 #pragma unroll
     for (int i = 0; i < LANES; i++) {
       const int k = lane + 32 * i;
-      v[i] = k < d ? row[k] - pivot[k] : 0.0;
+      next[i] = j < last && k < d ? L.R[(long long)j * d + k] : 0.0;
+    }
+  };
+  fetch(first + warp);
+  for (int j = first + warp; j < last; j += THREADS / 32) {
+    double* to = L.D + ((long long)h * n + j) * K;
+    double v[LANES], c = 0.0, square = 0.0;
+#pragma unroll
+    for (int i = 0; i < LANES; i++) v[i] = lane + 32 * i < d ? next[i] - pivot[lane + 32 * i] : 0.0;
+    fetch(j + THREADS / 32);  // on its way while this one is made
+#pragma unroll
+    for (int i = 0; i < LANES; i++) {
+      const int k = lane + 32 * i;
       if (k < K) to[k] = v[i], c = fma(v[i], g[k], c);
       square = fma(v[i], v[i], square);
     }
@@ -241,7 +253,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) relative(Layer* given) {
   double* mean = L.mean + (long long)h * (K + 1);
   for (int k = threadIdx.x; k <= K; k += THREADS) {
     double s = 0.0;
-#pragma unroll 8
+#pragma unroll 16
     for (int i = 0; i < L.blocks; i++) s += L.sums[((long long)h * L.blocks + i) * (K + 1) + k];
     mean[k] = s;
   }
@@ -269,121 +281,143 @@ __device__ __forceinline__ bool in_pairs(const double* at, long long step) {
   return ((Bits)at & 15) == 0 && (step & 1) == 0;
 }
 
-__device__ __forceinline__ void copy_pair(double* to, const Operand& M, int row, int column) {
-  const bool first = row < M.rows && column < M.columns;
-  const double* from = first ? M.at + row * M.step + column : M.at;
-  if (M.even) {
-    copy_row_part(to, from, first);
-    return;
+template <bool EVEN, int WIDTH, int LENGTH>
+__device__ __forceinline__ void copy_part(double* to, const Operand& M, int row, int column) {
+  // A part of 64 * CHUNK entries, WIDTH in a row, to rows of this length.
+  const int r = 2 * threadIdx.x / WIDTH, c = 2 * threadIdx.x % WIDTH, rows = 256 / WIDTH;
+  const bool in0 = column + c < M.columns, in1 = column + c + 1 < M.columns;
+  const double* from = M.at + (row + r) * M.step + column + c;
+  to += r * LENGTH + c;
+#pragma unroll
+  for (int i = 0; i < 64 * CHUNK / 256; i++, to += rows * LENGTH, from += rows * M.step) {
+    const bool in = row + r + i * rows < M.rows;
+    if (EVEN) copy_row_part(to, from, in && in0);
+    else copy_one(to, from, in && in0), copy_one(to + 1, from + 1, in && in1);
   }
-  const bool second = first && column + 1 < M.columns;
-  copy_one(to, from, first);
-  copy_one(to + 1, second ? from + 1 : M.at, second);
+}
+
+template <bool ALONG>
+__device__ __forceinline__ void fetch_part(double* to, const Operand& M, int k) {
+  // CHUNK rows from k on (ALONG), or columns, of 64.
+  if (ALONG && M.even) copy_part<true, 64, BY_COLUMNS>(to, M, k, 0);
+  else if (ALONG) copy_part<false, 64, BY_COLUMNS>(to, M, k, 0);
+  else if (M.even) copy_part<true, CHUNK, BY_CHUNK>(to, M, 0, k);
+  else copy_part<false, CHUNK, BY_CHUNK>(to, M, 0, k);
+}
+
+// Of a tile of 64 rows and 64 columns a warp makes 32 x 32. A lane holds for i, e < 2 and j < 4, in c[i][j][2 e],
+// the entry in this row and column, and in c[i][j][2 e + 1] the next one.
+typedef double Tile[2][4][4];
+__device__ __forceinline__ int row_in_tile(int i, int e) {
+  return (threadIdx.x >> 6) * 32 + 16 * i + 8 * e + (threadIdx.x >> 2 & 7);
+}
+__device__ __forceinline__ int column_in_tile(int j) {
+  return (threadIdx.x >> 5 & 1) * 32 + 8 * j + 2 * (threadIdx.x & 3);
 }
 
 enum { NONE, TAKEN_OFF, WEIGHTS };  // what is done to the rows of A with a row of numbers
 
 template <bool DOWN, bool ACROSS, int ROW>
-__device__ __forceinline__ void tile(const Operand A, const Operand B, const double* row, double (&c)[8][4],
-                                     double (&sums)[2]) {
+__device__ __forceinline__ void tile(const Operand A, const Operand B, const double* row, Tile& c,
+                                     double (&sums)[2][2]) {
   // 64 rows and 64 columns of A B (ACROSS) or A B' by four warps, A' in the place of A where that stands (DOWN);
   // `row` is first taken off the rows of A or multiplied to them. Also the sums of these rows.
   extern __shared__ double shared[];
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
+  const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const int of_A = DOWN ? CHUNK * BY_COLUMNS : 64 * BY_CHUNK;
   const int stage = of_A + (ACROSS ? CHUNK * BY_COLUMNS : 64 * BY_CHUNK), depth = DOWN ? A.rows : A.columns;
+  const int r0 = row_in_tile(0, 0), c0 = column_in_tile(0) - 2 * t + g;
   auto fetch = [&](int k0, double* to) {
-    for (int i = threadIdx.x; i < 64 * CHUNK / 2; i += 128) {
-      const int down = i / 32, across = 2 * (i % 32), r = i / (CHUNK / 2), k = 2 * (i % (CHUNK / 2));
-      if (DOWN) copy_pair(to + down * BY_COLUMNS + across, A, k0 + down, across);
-      else copy_pair(to + r * BY_CHUNK + k, A, r, k0 + k);
-      if (ACROSS) copy_pair(to + of_A + down * BY_COLUMNS + across, B, k0 + down, across);
-      else copy_pair(to + of_A + r * BY_CHUNK + k, B, r, k0 + k);
-    }
+    fetch_part<DOWN>(to, A, k0);
+    fetch_part<ACROSS>(to + of_A, B, k0);
     commit_copies();
   };
-  sums[0] = sums[1] = 0.0;
 #pragma unroll
-  for (int v = 0; v < 8; v++) c[v][0] = c[v][1] = c[v][2] = c[v][3] = 0.0;
+  for (int i = 0; i < 2; i++) {
+    sums[i][0] = sums[i][1] = 0.0;
+#pragma unroll
+    for (int j = 0; j < 4; j++) c[i][j][0] = c[i][j][1] = c[i][j][2] = c[i][j][3] = 0.0;
+  }
   fetch(0, shared);
   for (int k0 = 0, phase = 0; k0 < depth; k0 += CHUNK, phase ^= 1) {
     wait_for_copies();
     __syncthreads();
     if (k0 + CHUNK < depth) fetch(k0 + CHUNK, shared + (phase ^ 1) * stage);
-    const double* left = shared + phase * stage;
-    left += DOWN ? t * BY_COLUMNS + warp * 16 + g : (warp * 16 + g) * BY_CHUNK + t;
-    const double* right = shared + phase * stage + of_A + (ACROSS ? t * BY_COLUMNS + g : g * BY_CHUNK + t);
+    const double *left = shared + phase * stage, *right = left + of_A;
 #pragma unroll
-    for (int k = 0; k < CHUNK; k += 8) {
-      const double* p = left + (DOWN ? k * BY_COLUMNS : k);
-      const int below = DOWN ? 8 : 8 * BY_CHUNK, next = DOWN ? 4 * BY_COLUMNS : 4;
-      double a0 = p[0], a1 = p[below], a2 = p[next], a3 = p[below + next];
-      if (ROW == TAKEN_OFF) {
-        const double s0 = row[k0 + k + t], s1 = row[k0 + k + t + 4];
-        a0 -= s0, a1 -= s0, a2 -= s1, a3 -= s1;
-      }
-      if (ROW == WEIGHTS) {
-        const double s0 = row[min(k0 + k + t, depth - 1)], s1 = row[min(k0 + k + t + 4, depth - 1)];
-        a0 *= s0, a1 *= s0, a2 *= s1, a3 *= s1;
-      }
-      sums[0] += a0 + a2;
-      sums[1] += a1 + a3;
+    for (int k = t; k < CHUNK + t; k += 8) {
+      double a[2][4];
 #pragma unroll
-      for (int v = 0; v < 8; v++) {
-        const double* b = ACROSS ? right + k * BY_COLUMNS + 8 * v : right + 8 * v * BY_CHUNK + k;
-        mma(c[v], a0, a1, a2, a3, b[0], b[ACROSS ? 4 * BY_COLUMNS : 4]);
+      for (int i = 0; i < 2; i++) {
+#pragma unroll
+        for (int f = 0; f < 4; f++) {  // rows r and r + 8 at k, then at k + 4
+          const int r = r0 + 16 * i + 8 * (f & 1), at = k + 4 * (f >> 1);
+          a[i][f] = left[DOWN ? at * BY_COLUMNS + r : r * BY_CHUNK + at];
+          if (ROW == TAKEN_OFF) a[i][f] -= row[k0 + at];
+          if (ROW == WEIGHTS) a[i][f] *= row[min(k0 + at, depth - 1)];
+        }
+        sums[i][0] += a[i][0] + a[i][2];
+        sums[i][1] += a[i][1] + a[i][3];
+      }
+#pragma unroll
+      for (int j = 0; j < 4; j++) {
+        const double* b = right + (ACROSS ? k * BY_COLUMNS + c0 + 8 * j : (c0 + 8 * j) * BY_CHUNK + k);
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+          mma(c[i][j], a[i][0], a[i][1], a[i][2], a[i][3], b[0], b[ACROSS ? 4 * BY_COLUMNS : 4]);
       }
     }
   }
 }
 
-extern "C" __global__ void __launch_bounds__(128) project(Layer* given) {
+// Where one kernel takes both products, weights are part of the values.
+#define FOLDED (K <= 64)
+
+extern "C" __global__ void __launch_bounds__(128, 4) project(Layer* given) {
   // 64 rows of a head and 64 columns a block; y = 0 makes left, y = 1 the values.
   __shared__ double mean[K + 16];
   int here;
   const Layer& L = network(given, here);
-  const int n = L.n, d = L.d, h = here / L.row_blocks, block = here % L.row_blocks;
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
-  const int row = (block * 4 + warp) * 16 + g, c0 = 64 * blockIdx.z;
-  const bool values = blockIdx.y, first = row < n, second = row + 8 < n;
+  const int n = L.n, d = L.d, h = here / L.row_blocks, start = here % L.row_blocks * 64, c0 = 64 * blockIdx.z;
+  const bool values = blockIdx.y;
   const double* W = of_head(L, values ? L.value : L.query, h) + c0;
+  const double *of_rows = L.e + (long long)h * n + start, total = L.mean[(long long)h * (K + 1) + K];
   const Operand B = {W, d, d - c0, d, in_pairs(W, d)};
-  double c[8][4], sums[2];
+  Tile c;
+  double sums[2][2];
   if (values) {
     for (int k = threadIdx.x; k < K + 16; k += 128) mean[k] = k < K ? L.mean[(long long)h * (K + 1) + k] : 0.0;
-    const int j = block * 64 + threadIdx.x;
-    const double total = L.mean[(long long)h * (K + 1) + K];
-    if (c0 == 0 && threadIdx.x < 64 && j < n) L.q[(long long)h * n + j] = L.e[(long long)h * n + j] / total;
-    const double* D = L.D + ((long long)h * n + block * 64) * K;
-    tile<false, true, TAKEN_OFF>({D, n - block * 64, K, K, true}, B, mean, c, sums);
+    const int j = start + threadIdx.x;
+    if (c0 == 0 && threadIdx.x < 64 && j < n) L.q[(long long)h * n + j] = of_rows[threadIdx.x] / total;
+    const double* D = L.D + ((long long)h * n + start) * K;
+    tile<false, true, TAKEN_OFF>({D, n - start, K, K, true}, B, mean, c, sums);
   } else {
-    const double* R = L.R + (long long)block * 64 * d;
-    tile<false, true, NONE>({R, n - block * 64, d, d, in_pairs(R, d)}, B, nullptr, c, sums);
+    const double* R = L.R + (long long)start * d;
+    tile<false, true, NONE>({R, n - start, d, d, in_pairs(R, d)}, B, nullptr, c, sums);
   }
-  double* out = (values ? L.values : L.left) + ((long long)h * n + row) * K + c0 + 2 * t;
-  const double factor = values ? 1.0 : L.scale;
-  double largest = 0.0, square0 = 0.0, square1 = 0.0;
+  double largest = 0.0, longest = 0.0;
 #pragma unroll
-  for (int v = 0; v < 8; v++) {
-    if (c0 + 8 * v >= K) break;
-    double* y = c[v];
+  for (int i = 0; i < 2; i++)
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      y[i] = (i < 2 ? first : second) ? y[i] * factor : 0.0;
-      largest = larger(largest, fabs(y[i]));
+    for (int e = 0; e < 2; e++) {
+      const int r = row_in_tile(i, e);
+      const bool inside = start + r < n;
+      const double factor = !values ? L.scale : FOLDED && inside ? of_rows[r] / total : 1.0;
+      double* out = (values ? L.values : L.left) + ((long long)h * n + start + r) * K + c0;
+      double square = 0.0;
+#pragma unroll
+      for (int j = 0; j < 4; j++) {
+        const double y0 = c[i][j][2 * e], y1 = c[i][j][2 * e + 1], z0 = y0 * factor, z1 = y1 * factor;
+        if (c0 + column_in_tile(j) >= K || !inside) break;
+        largest = larger(larger(largest, fabs(y0)), fabs(y1));
+        square = fma(z0, z0, fma(z1, z1, square));
+        *(double2*)(out + column_in_tile(j)) = make_double2(z0, z1);
+      }
+      for (int o = 1; o <= 2; o <<= 1) square += __shfl_xor_sync(~0u, square, o);
+      longest = larger(longest, square);
     }
-    square0 = fma(y[0], y[0], fma(y[1], y[1], square0));
-    square1 = fma(y[2], y[2], fma(y[3], y[3], square1));
-    if (first) *(double2*)(out + 8 * v) = make_double2(y[0], y[1]);
-    if (second) *(double2*)(out + 8 * K + 8 * v) = make_double2(y[2], y[3]);
-  }
-  for (int o = 1; o <= 2; o <<= 1) {
-    square0 += __shfl_xor_sync(~0u, square0, o);
-    square1 += __shfl_xor_sync(~0u, square1, o);
-  }
-  const double square = larger(square0, square1);
-  // Rows wider than 64 are in several blocks: a sum of their largest squares bounds the square of the longest.
-  raise(word(L, h, values ? VALUES : LEFT), values ? largest : square * ((K + 63) / 64));
+  // Rows wider than 32 are in several warps: a sum of their largest squares bounds the square of the longest.
+  raise(word(L, h, values ? VALUES : LEFT), values ? largest : longest * ((K + 31) / 32));
 }
 
 extern "C" __global__ void __launch_bounds__(128) covariance(Layer* given) {
@@ -392,22 +426,24 @@ extern "C" __global__ void __launch_bounds__(128) covariance(Layer* given) {
   const Layer& L = network(given, here);
   if (L.way != THIN) return;
   const int n = L.n, tiles = (K + 63) / 64, h = here / L.splits, split = here % L.splits;
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
   const int r0 = 64 * blockIdx.y, c0 = 64 * blockIdx.z;
   const int per = (n + L.splits - 1) / L.splits, start = min(n, split * per), rows = min(n - start, per);
   const long long at = (long long)h * n + start;
-  double c[8][4], sums[2];
-  tile<true, true, WEIGHTS>({L.D + at * K + r0, rows, K - r0, K, true},
-                            {L.values + at * K + c0, rows, K - c0, K, true}, L.q + at, c, sums);
+  Tile c;
+  double sums[2][2];
+  tile<true, true, FOLDED ? NONE : WEIGHTS>({L.D + at * K + r0, rows, K - r0, K, true},
+                                            {L.values + at * K + c0, rows, K - c0, K, true}, L.q + at, c, sums);
   double* part = L.thin + ((long long)h * L.splits + split) * K * K;
 #pragma unroll
-  for (int v = 0; v < 8; v++)
+  for (int i = 0; i < 2; i++)
 #pragma unroll
-    for (int e = 0; e < 2; e++) {
-      const int r = r0 + 16 * warp + g + 8 * e, column = c0 + 8 * v + 2 * t;
-      double2* p = (double2*)(part + (long long)r * K + column);
-      if (r < K && column < K) *p = make_double2(c[v][2 * e], c[v][2 * e + 1]);
-    }
+    for (int j = 0; j < 4; j++)
+#pragma unroll
+      for (int e = 0; e < 2; e++) {
+        const int r = r0 + row_in_tile(i, e), column = c0 + column_in_tile(j);
+        double2* p = (double2*)(part + (long long)r * K + column);
+        if (r < K && column < K) *p = make_double2(c[i][j][2 * e], c[i][j][2 * e + 1]);
+      }
   double* count = L.counts + (long long)h * COUNTS + 1 + blockIdx.y * tiles + blockIdx.z;
   if (L.splits == 1 || !last_of(count, L.splits)) return;
   double* all = L.thin + (long long)h * L.splits * K * K;
@@ -420,80 +456,89 @@ extern "C" __global__ void __launch_bounds__(128) covariance(Layer* given) {
   }
 }
 
-__device__ __forceinline__ void write_term(const Layer& L, int h, int row, int rows, int c0,
-                                           const double (&c)[8][4], const double (&factor)[2]) {
+__device__ __forceinline__ void write_term(const Layer& L, int h, int row, int rows, int c0, const Tile& c,
+                                           const double (&factor)[2][2]) {
   // A tile of a head's term of the residual, 64 rows from `row` on, of which `rows` there are; its size.
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
   double largest = 0.0;
 #pragma unroll
-  for (int e = 0; e < 2; e++) {
-    const int r = 16 * warp + g + 8 * e;
-    double* out = L.out + ((long long)h * L.n + row + r) * K + c0 + 2 * t;
+  for (int i = 0; i < 2; i++)
 #pragma unroll
-    for (int v = 0; v < 8; v++) {
-      const double y0 = c[v][2 * e] * factor[e], y1 = c[v][2 * e + 1] * factor[e];
-      if (c0 + 8 * v >= K || r >= rows) break;
-      largest = larger(larger(largest, fabs(y0)), fabs(y1));
-      *(double2*)(out + 8 * v) = make_double2(y0, y1);
+    for (int e = 0; e < 2; e++) {
+      const int r = row_in_tile(i, e);
+      double* out = L.out + ((long long)h * L.n + row + r) * K + c0;
+#pragma unroll
+      for (int j = 0; j < 4; j++) {
+        const double y0 = c[i][j][2 * e] * factor[i][e], y1 = c[i][j][2 * e + 1] * factor[i][e];
+        if (c0 + column_in_tile(j) >= K || r >= rows) break;
+        largest = larger(larger(largest, fabs(y0)), fabs(y1));
+        *(double2*)(out + column_in_tile(j)) = make_double2(y0, y1);
+      }
     }
-  }
   raise(word(L, h, OUT), largest);
 }
 
-extern "C" __global__ void __launch_bounds__(128) thin(Layer* given) {
+extern "C" __global__ void __launch_bounds__(128, 4) thin(Layer* given) {
   int here;
   const Layer& L = network(given, here);
   if (L.way != THIN) return;
   const int n = L.n, h = here / L.row_blocks, row = 64 * (here % L.row_blocks), c0 = 64 * blockIdx.y;
-  double c[8][4], sums[2];
+  Tile c;
+  double sums[2][2];
   tile<false, true, NONE>({L.left + ((long long)h * n + row) * K, n - row, K, K, true},
                           {L.thin + (long long)h * L.splits * K * K + c0, K, K - c0, K, true}, nullptr, c, sums);
-  write_term(L, h, row, n - row, c0, c, {1.0, 1.0});
+  write_term(L, h, row, n - row, c0, c, {{1.0, 1.0}, {1.0, 1.0}});
 }
 
 #if K > 64
-extern "C" __global__ void __launch_bounds__(128) lifted(Layer* given, int start) {
+extern "C" __global__ void __launch_bounds__(128, 4) lifted(Layer* given, int start) {
   // m_ij q_j for rows from `start` on, some 64 keys a block.
   int here;
   const Layer& L = network(given, here);
   if (L.way != FUSED) return;
   const int n = L.n, h = blockIdx.z, row = start + 64 * blockIdx.y, j0 = 64 * here;
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
-  const int rows = min((long long)n, start + L.wide_rows) - row, r = warp * 16 + g;
-  double c[8][4], sums[2];
+  const int rows = min((long long)n, start + L.wide_rows) - row;
+  Tile c;
+  double sums[2][2];
   tile<false, false, NONE>({L.left + ((long long)h * n + row) * K, rows, K, K, true},
                            {L.D + ((long long)h * n + j0) * K, n - j0, K, K, true}, nullptr, c, sums);
-  double* to = L.lifted + (h * L.wide_rows + row - start + r) * L.stride + j0;
+  double* to = L.lifted + (h * L.wide_rows + row - start) * L.stride + j0;
 #pragma unroll
-  for (int v = 0; v < 8; v++) {
-    const int j = 8 * v + 2 * t;
-    if (j0 + j >= L.stride) break;
-    const double q0 = j0 + j < n ? L.q[(long long)h * n + j0 + j] : 0.0;
-    const double q1 = j0 + j + 1 < n ? L.q[(long long)h * n + j0 + j + 1] : 0.0;
-    double2* p = (double2*)(to + j);
-    if (r < rows) *p = make_double2(expm1_of(c[v][0]) * q0, expm1_of(c[v][1]) * q1);
-    if (r + 8 < rows) p[4 * L.stride] = make_double2(expm1_of(c[v][2]) * q0, expm1_of(c[v][3]) * q1);
+  for (int j = 0; j < 4; j++) {
+    const int key = column_in_tile(j);
+    if (j0 + key >= L.stride) break;
+    const double q0 = j0 + key < n ? L.q[(long long)h * n + j0 + key] : 0.0;
+    const double q1 = j0 + key + 1 < n ? L.q[(long long)h * n + j0 + key + 1] : 0.0;
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+#pragma unroll
+      for (int e = 0; e < 2; e++) {
+        const int r = row_in_tile(i, e);
+        const double2 y = make_double2(expm1_of(c[i][j][2 * e]) * q0, expm1_of(c[i][j][2 * e + 1]) * q1);
+        if (r < rows) *(double2*)(to + r * L.stride + key) = y;
+      }
   }
 }
 
-extern "C" __global__ void __launch_bounds__(128) average(Layer* given, int start) {
+extern "C" __global__ void __launch_bounds__(128, 4) average(Layer* given, int start) {
   // The averages of these rows, 64 columns a block.
   int here;
   const Layer& L = network(given, here);
   if (L.way != FUSED) return;
   const int n = L.n, h = blockIdx.z, row = start + 64 * blockIdx.y, c0 = 64 * here;
   const int rows = min((long long)n, start + L.wide_rows) - row;
-  double c[8][4], sums[2], factor[2];
+  Tile c;
+  double sums[2][2];
   const double* A = L.lifted + (h * L.wide_rows + row - start) * L.stride;
   tile<false, true, NONE>({A, rows, (int)L.stride, L.stride, true},
                           {L.values + (long long)h * n * K + c0, n, K - c0, K, true}, nullptr, c, sums);
 #pragma unroll
-  for (int e = 0; e < 2; e++) {
-    sums[e] += __shfl_xor_sync(~0u, sums[e], 1);
-    sums[e] += __shfl_xor_sync(~0u, sums[e], 2);
-    factor[e] = 1.0 / (1.0 + sums[e]);
-  }
-  write_term(L, h, row, rows, c0, c, factor);
+  for (int i = 0; i < 2; i++)
+#pragma unroll
+    for (int e = 0; e < 2; e++) {
+      for (int o = 1; o <= 2; o <<= 1) sums[i][e] += __shfl_xor_sync(~0u, sums[i][e], o);
+      sums[i][e] = 1.0 / (1.0 + sums[i][e]);
+    }
+  write_term(L, h, row, rows, c0, c, sums);
 }
 #endif
 
@@ -533,18 +578,20 @@ extern "C" __global__ void __launch_bounds__(THREADS) collect(Layer* given) {
     return;
   }
   const int per = (n + L.groups - 1) / L.groups, first = here * per, last = min(n, first + per);
-  double sums[LANES], largest = 0.0;
+  const int warps = THREADS / 32, split = max(1, warps / per);  // so many warps share the heads of a row
+  double v[LANES], sums[LANES], largest = 0.0;
 #pragma unroll
   for (int i = 0; i < LANES; i++) sums[i] = 0.0;
-  for (int j = first + warp; j < last; j += THREADS / 32) {
-    const double* at = L.out + (long long)j * K + lane;
-    double v[LANES];
+  auto add_heads = [&](int j, int share) {
 #pragma unroll
     for (int i = 0; i < LANES; i++) v[i] = 0.0;
 #pragma unroll 8
-    for (int h = centre ? L.heads : 0; h < L.heads; h++, at += (long long)n * K)
+    for (int h = share; h < (centre ? 0 : L.heads); h += split)
 #pragma unroll
-      for (int i = 0; i < LANES; i++) if (lane + 32 * i < d) v[i] += at[32 * i];
+      for (int i = 0; i < LANES; i++)
+        if (lane + 32 * i < d) v[i] += L.out[((long long)h * n + j) * K + lane + 32 * i];
+  };
+  auto finish = [&](int j) {
 #pragma unroll
     for (int i = 0; i < LANES; i++) {
       const long long k = (long long)j * d + lane + 32 * i;
@@ -555,6 +602,22 @@ extern "C" __global__ void __launch_bounds__(THREADS) collect(Layer* given) {
       sums[i] += v[i];
       largest = larger(largest, fabs(v[i]));
     }
+  };
+  if (split == 1)
+    for (int j = first + warp; j < last; j += warps) add_heads(j, 0), finish(j);
+  else {
+    const int j = first + warp / split;
+    if (j < last) add_heads(j, warp % split);
+#pragma unroll
+    for (int i = 0; i < LANES; i++) if (lane + 32 * i < K) parts[warp][lane + 32 * i] = v[i];
+    __syncthreads();
+    if (j < last && warp % split == 0) {
+#pragma unroll
+      for (int i = 0; i < LANES; i++)
+        for (int w = 1; w < split; w++) if (lane + 32 * i < K) v[i] += parts[warp + w][lane + 32 * i];
+      finish(j);
+    }
+    __syncthreads();
   }
 #pragma unroll
   for (int i = 0; i < LANES; i++) if (lane + 32 * i < K) parts[warp][lane + 32 * i] = sums[i];
@@ -573,46 +636,51 @@ extern "C" __global__ void clear(Layer* given) {
   if (threadIdx.x < 3) *whole(L, threadIdx.x) = 0.0;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) recentre(Layer* given) {
-  __shared__ double shift[K], parts[THREADS];
+__device__ double of_column(double v, double* parts, int d) {
+  // The sum over the threads x, x + d, x + 2d, .. of a block, for thread x < d.
+  parts[threadIdx.x] = v;
+  __syncthreads();
+  if (threadIdx.x < d)
+    for (int p = d + threadIdx.x; p < MANY / d * d; p += d) v += parts[p];
+  __syncthreads();
+  return v;
+}
+
+extern "C" __global__ void __launch_bounds__(MANY) recentre(Layer* given) {
+  __shared__ double shift[K], parts[MANY];
   int here;
   const Layer& L = network(given, here);
-  const int n = L.n, d = L.d, many = THREADS / d, part = threadIdx.x / d;
-  double s = 0.0;
+  const int n = L.n, d = L.d, k = threadIdx.x % d, many = MANY / d, part = threadIdx.x / d;
+  double s = 0.0, v = 0.0;
   if (part < many)
 #pragma unroll 16
-    for (int b = part; b < L.groups; b += many) s += L.columns[(long long)b * d + threadIdx.x % d];
-  parts[threadIdx.x] = s;
-  __syncthreads();
-  if (part == 0) {
-    for (int p = 1; p < many; p++) s += parts[p * d + threadIdx.x];
-    shift[threadIdx.x] = s / n;
-  }
+    for (int b = part; b < L.groups; b += many) s += L.columns[(long long)b * d + k];
+  if (here == 0 && part < many && L.way != CENTRE)
+#pragma unroll 16
+    for (int h = part; h < L.heads; h += many) v += L.image[h * d + k];
+  s = of_column(s, parts, d) / n;
+  if (part == 0) shift[k] = s;
+  if (here == 0) v = of_column(v, parts, d);
   __syncthreads();
   const int per = (n + L.groups - 1) / L.groups, first = here * per, last = min(n, first + per);
   double largest = 0.0;
-  double* R = L.residual + (long long)first * d;
-  for (int i = threadIdx.x, k = i % d; i < (last - first) * d; i += THREADS) {
-    const double v = R[i] - shift[k];
-    R[i] = v;
-    largest = larger(largest, fabs(v));
-    k = (k + THREADS) % d;
+  for (int j = first + part; j < last && part < many; j += many) {
+    const double y = L.residual[(long long)j * d + k] - shift[k];
+    L.residual[(long long)j * d + k] = y;
+    largest = larger(largest, fabs(y));
   }
   raise(whole(L, RESIDUAL), largest);
   if (here) return;
   largest = 0.0;
-  for (int k = threadIdx.x; k < d; k += THREADS) {
-    double v = 0.0;
-    if (L.way == CENTRE) v = L.x[k] + shift[k];
+  if (part == 0) {
+    if (L.way == CENTRE) v = L.x[k] + s;
     else {
-#pragma unroll 8
-      for (int h = 0; h < L.heads; h++) v += L.image[h * d + k];
-      v = fma(L.of_shift, shift[k], v);
+      v = fma(L.of_shift, s, v);
       if (L.lambda != 0.0) v = fma(L.of_skip, L.x[k], v);
       if (L.bias) v = fma(L.of_bias, L.bias[k], v);
     }
     L.center[k] = v;
-    largest = larger(largest, fabs(v));
+    largest = fabs(v);
   }
   raise(whole(L, CENTER), largest);
 }
@@ -704,10 +772,15 @@ __device__ void begin(Layer& L, const double* found) {
 extern "C" __global__ void __launch_bounds__(THREADS) normalise(Layer* given) {
   int here;
   Layer& L = network(given, here);
-  const long long size = (long long)L.n * L.d, step = (long long)L.groups * THREADS;
-  double largest = *whole(L, RESIDUAL);
+  const long long size = (long long)L.n * L.d, step = gridDim.x / L.networks * THREADS;
+  double largest = *whole(L, RESIDUAL), y[4];
   if (largest == 0.0) largest = 1.0;
-  for (long long i = (long long)here * THREADS + threadIdx.x; i < size; i += step) L.residual[i] /= largest;
+  for (long long i = (long long)here * THREADS + threadIdx.x; i < size; i += 4 * step) {
+#pragma unroll
+    for (int k = 0; k < 4; k++) y[k] = i + k * step < size ? L.residual[i + k * step] : 0.0;
+#pragma unroll
+    for (int k = 0; k < 4; k++) if (i + k * step < size) L.residual[i + k * step] = y[k] / largest;
+  }
   if (here) return;
   largest = *whole(L, CENTER);
   if (largest == 0.0) largest = 1.0;

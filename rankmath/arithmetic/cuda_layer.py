@@ -48,6 +48,7 @@ from rankmath.arithmetic.cuda import (
 from rankmath.arithmetic.cuda_kernels import (
     COUNTS,
     FACTORS,
+    MANY,
     OUT,
     PER_HEAD,
     POINTERS,
@@ -65,8 +66,9 @@ MOST_COLUMNS = 256
 MOST_NETWORKS = 2**15
 # Entries of m of all heads at a time, where it is formed: 512 MiB.
 _WIDE_ENTRIES = 2**26
-# So many blocks fill a GPU twice.
-_FILLED = 264
+# So many processors has a GPU; twice as many blocks fill it.
+_PROCESSORS = 132
+_FILLED = 2 * _PROCESSORS
 
 # Which word each is.
 _PLACES = {name: place for place, name in enumerate((*POINTERS, *FACTORS, *SIZES))}
@@ -382,8 +384,9 @@ class Plan:
     def _collect(self) -> None:
         groups = self.sizes["groups"]
         self._make("collect", (groups + self.heads * self._slices,), THREADS)
-        self._make("recentre", (groups,), THREADS)
-        self._make("normalise", (groups,), THREADS)
+        self._make("recentre", (groups,), MANY)
+        entries = -(-self.n * self.d // (4 * THREADS))
+        self._make("normalise", (max(1, min(entries, 1056 // self.networks)),), THREADS)
 
 
 @lru_cache(maxsize=4)
@@ -441,10 +444,23 @@ def sizes_of(n: int, d: int, heads: int, networks: int = 1) -> dict[str, int]:
         "networks": networks,
         "blocks": max(1, min(64, -(-n // 32), -(-528 // all_heads))),
         "row_blocks": row_blocks,
-        "groups": min(128, -(-n // 8), max(1, 1056 // networks)),
+        "groups": min(128, -(-n // 2), max(1, 1056 // networks)),
         "splits": max(1, min(8, -(-n // 128), _FILLED // (all_heads * tiles))),
-        # Few rows leave the device idle in the large kernel: then parts of the keys, of 64 or more, go abreast.
-        "key_parts": max(1, min(8, n // 64, _FILLED // (all_heads * row_blocks))) if d <= WIDEST else 1,
+        "key_parts": key_parts(n, all_heads * row_blocks) if d <= WIDEST else 1,
         "wide_rows": min(n, max(64, _WIDE_ENTRIES // (all_heads * stride) // 64 * 64)),
         "stride": stride,
     }
+
+
+def key_parts(n: int, blocks: int) -> int:
+    """Into how many parts, of 64 keys or more, the large kernel cuts the keys: the quickest of 1 to 8.
+
+    Two blocks side by side on one of `_PROCESSORS` take 1.6 times as long as one; each takes as long as two
+    tiles of 32 keys to begin and to end, and parts have to be added up.
+    """
+
+    def cost(parts: int) -> float:
+        most, tiles = -(-blocks * parts // _PROCESSORS), -(-n // (32 * parts))
+        return (tiles + 2) * (1.6 * (most // 2) + most % 2) + 2 * (parts > 1)
+
+    return min(range(1, max(1, min(8, n // 64)) + 1), key=cost)

@@ -23,7 +23,7 @@ static std::function<void()> body;
 #define __device__
 #define __forceinline__ inline
 #define __shared__ static
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 #define INFINITE INFINITY
 static void pass() { int me = fiber; swapcontext(&fibers[me], &scheduler); fiber = me; }
 static void __syncthreads() {
