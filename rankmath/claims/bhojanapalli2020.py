@@ -11,7 +11,7 @@ from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate, quantity
-from rankmath.linalg.rationals import exact_array
+from rankmath.linalg.rationals import exact_array, from_flint, to_flint
 from rankmath.validation import Array, ArrayLike, InvalidArgument
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import stacked
@@ -22,11 +22,8 @@ from rankmath.verification.statement import Statement
 
 def _reduced(M: Array) -> tuple[list[list[Fraction]], int]:
     """The row echelon form of a rational matrix, and its rank."""
-    from flint import fmpq, fmpq_mat
-
-    rows, columns = np.shape(M)
-    form, rank = fmpq_mat(rows, columns, [fmpq(x.numerator, x.denominator) for x in np.ravel(M)]).rref()
-    return [[Fraction(int(x.p), int(x.q)) for x in row] for row in form.tolist()], rank
+    form, rank = to_flint(M).rref()
+    return from_flint(form), rank
 
 
 def _left_null(X: Array) -> Array:
@@ -49,9 +46,10 @@ def _reachable(X: Array, L: Array) -> bool:
     n = len(X)
     left, right = [], []
     for v in _left_null(X):
+        total, below, beside = sum(v), -(v @ L), -(L @ v)
         for k in range(n):
-            left += [v, np.eye(n, dtype=int)[k] * sum(v)]
-            right += [-(v @ L)[k], -(L @ v)[k]]
+            left += [v, np.eye(n, dtype=int)[k] * total]
+            right += [below[k], beside[k]]
     if not left:
         return True
     system = np.asarray(left, dtype=object) + Fraction(0)

@@ -15,6 +15,7 @@ from rankmath.dynamics.paths import path_counts
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate
+from rankmath.linalg.rationals import to_flint
 from rankmath.model.network import Network
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Objects
 from rankmath.verification.draws import Rng, rational_stochastic
@@ -36,26 +37,25 @@ def sum_of_paths(run: ArrayRun, X: str, P: str, W: str, bias: str, skip: str) ->
     P^L_{h_L} ⋯ P^1_{h_1} X W^1_{h_1} ⋯ W^L_{h_L} plus one row for all tokens, where h = 0 stands for the skip
     connection
     (P_0 = I, W_0 = λI), and C(L, k)H^k paths have length k; in exact rationals"""
-    tokens, Ps, Ws, biases = (run[name] for name in (X, P, W, bias))
-    lam = run.letter(skip)
-    L, H = Ps.shape[:2]
-    layered, common = tokens, np.zeros(tokens.shape[1], dtype=object)
+    lam, (L, H), n = run.letter(skip), run[P].shape[:2], len(run[X])
+    Ps, Ws = ([[to_flint(head) for head in layer] for layer in run[name]] for name in (P, W))
+    # The bias of a layer is one row for all tokens.
+    biases = [to_flint([row] * n) for row in run[bias]]
+    tokens, scale = to_flint(run[X]), to_flint([[lam]])[0, 0]
+    layered, common = tokens, 0 * tokens
     for l in range(L):
-        layered = lam * layered + sum(Ps[l, h] @ layered @ Ws[l, h] for h in range(H)) + biases[l]
-        common = lam * common + sum(common @ Ws[l, h] for h in range(H)) + biases[l]
-    total = np.zeros(tokens.shape, dtype=object) + common
-    seen = [0] * (L + 1)
+        layered = sum((Ps[l][h] * layered * Ws[l][h] for h in range(H)), layered * scale + biases[l])
+        common = sum((common * Ws[l][h] for h in range(H)), common * scale + biases[l])
+    total, seen = common, [0] * (L + 1)
     for path in product(range(0 if lam else 1, H + 1), repeat=L):
-        left: Objects = np.eye(len(tokens), dtype=object)
-        right: Objects = np.eye(tokens.shape[1], dtype=object)
+        along = tokens
         for l, h in enumerate(path):
-            left = left if h == 0 else Ps[l, h - 1] @ left
-            right = lam * right if h == 0 else right @ Ws[l, h - 1]
-        total = total + left @ tokens @ right
+            along = along * scale if h == 0 else Ps[l][h - 1] * along * Ws[l][h - 1]
+        total = total + along
         seen[sum(h > 0 for h in path)] += 1
     counted = seen == path_counts(L, H, skip=bool(lam))
     reason = f"{sum(seen)} paths, exact rationals" + ("" if counted else f", but counts {seen}")
-    return Truth(bool((total == layered).all()) and counted, reason)
+    return Truth(bool(total == layered) and counted, reason)
 
 
 def path_instance(net: Network, X: ArrayLike) -> ArrayInstance:

@@ -13,7 +13,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import predicate, quantity
 from rankmath.formula.run import unbox
-from rankmath.linalg.rationals import exact_array
+from rankmath.linalg.rationals import exact_array, to_flint
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import exact_stochastic, stacked
@@ -24,10 +24,7 @@ from rankmath.verification.statement import Statement
 
 def _all_real(A: Array) -> Truth:
     """Whether all eigenvalues of a rational matrix are real: real roots are counted exactly."""
-    from flint import fmpq, fmpq_mat
-
-    n = len(A)
-    found = fmpq_mat(n, n, [fmpq(x.numerator, x.denominator) for x in A.flat]).charpoly()
+    found = to_flint(A).charpoly()
     # Roots are isolated; real ones come with an imaginary part that is 0 exactly.
     roots: list[Number] = found.numer().complex_roots()
     real = [root.imag.is_zero() for root, _ in roots]

@@ -63,7 +63,8 @@ def stationary_mean(run: ArrayRun, A: str, z: str) -> Fraction:
 def high_square(run: ArrayRun, A: str, z: str, t: str) -> Fraction:
     """squared norm of A^t z minus its mean"""
     y = _after(run, A, z, t)
-    return Fraction(sum((x - sum(y) / len(y)) ** 2 for x in y))
+    mean = sum(y) / len(y)
+    return Fraction(sum((x - mean) ** 2 for x in y))
 
 
 @quantity(

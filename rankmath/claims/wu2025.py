@@ -12,7 +12,7 @@ from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate, quantity
-from rankmath.linalg.rationals import exact_array
+from rankmath.linalg.rationals import exact_array, from_flint, to_flint
 from rankmath.validation import Array, ArrayLike, Bools, InvalidArgument, Objects, as_count
 from rankmath.verification.draws import Rng
 from rankmath.verification.exact import exact_stochastic, rational, stacked
@@ -26,7 +26,8 @@ from rankmath.verification.statement import Statement
 def _rollout(run: ArrayRun, P: str) -> Array:
     """A^(t)⋯A^(0): the last layer stands on the left."""
     if ("rollout", P) not in run.memory:
-        run.memory["rollout", P] = reduce(lambda product, layer: layer @ product, run[P])
+        whole = reduce(lambda product, layer: layer * product, map(to_flint, run[P]))
+        run.memory["rollout", P] = np.asarray(from_flint(whole), dtype=object)
     return run.memory["rollout", P]
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from numbers import Rational
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankmath.validation import ArrayLike, InvalidArgument, Objects
+
+if TYPE_CHECKING:
+    from flint import fmpq_mat
 
 
 def exact_array(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Objects:
@@ -57,6 +61,26 @@ def exact_matrix(name: str, value: ArrayLike) -> list[list[Fraction]]:
     """
     rows: list[list[Fraction]] = exact_array(name, value, (None, None)).tolist()
     return rows
+
+
+def to_flint(matrix: ArrayLike) -> fmpq_mat:
+    """A matrix of Fractions (an array, or rows) as FLINT's, whose products take a tenth of the time."""
+    from flint import fmpq, fmpq_mat
+
+    entries = np.asarray(matrix, dtype=object)
+    rows, columns = entries.shape
+    return fmpq_mat(rows, columns, [fmpq(x.numerator, x.denominator) for x in entries.ravel().tolist()])
+
+
+def from_flint(matrix: fmpq_mat) -> list[list[Fraction]]:
+    """The same as rows of Fractions.
+
+    Examples
+    --------
+    >>> from_flint(to_flint([[Fraction(1, 2), Fraction(0)]]) * to_flint([[Fraction(2)], [Fraction(3)]]))
+    [[Fraction(1, 1)]]
+    """
+    return [[Fraction(int(x.p), int(x.q)) for x in row] for row in matrix.tolist()]
 
 
 def is_exact(value: ArrayLike) -> bool:

@@ -8,7 +8,7 @@ from types import ModuleType
 from array_api_compat import array_namespace
 
 from rankmath.linalg.diameters import diameter
-from rankmath.linalg.rationals import exact_matrix, is_exact
+from rankmath.linalg.rationals import exact_matrix, from_flint, is_exact, to_flint
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count, as_real, same_library
 
 # A probability vector whose sum is off by more than this is a slip of the caller, not rounding.
@@ -62,18 +62,14 @@ def exact_product(*matrices: ArrayLike) -> list[list[Fraction]]:
     """
     if not matrices:
         raise InvalidArgument("matrices: none given; at least one matrix is needed")
-    product, *rest = (exact_matrix(f"matrices[{k}]", matrix) for k, matrix in enumerate(matrices))
+    product, *rest = (to_flint(exact_matrix(f"matrices[{k}]", matrix)) for k, matrix in enumerate(matrices))
     for k, factor in enumerate(rest, start=1):
-        if len(product[0]) != len(factor):
+        if product.ncols() != factor.nrows():
             raise InvalidArgument(
-                f"matrices[{k}]: {len(factor)} rows given; the product before it has {len(product[0])} columns"
+                f"matrices[{k}]: {factor.nrows()} rows given; the product before it has {product.ncols()} columns"
             )
-        columns = list(zip(*factor, strict=True))
-        product = [
-            [sum((a * b for a, b in zip(row, column, strict=True)), Fraction(0)) for column in columns]
-            for row in product
-        ]
-    return product
+        product = product * factor
+    return from_flint(product)
 
 
 def stationary(A: ArrayLike) -> list[Fraction]:
@@ -90,9 +86,8 @@ def stationary(A: ArrayLike) -> list[Fraction]:
     n = len(rows)
     # πA = π has one equation too many; Σπ = 1 takes its place.
     entries = [[rows[j][i] - (i == j) for j in range(n)] for i in range(n - 1)] + [[Fraction(1)] * n]
-    system = fmpq_mat(n, n, [fmpq(x.numerator, x.denominator) for row in entries for x in row])
     try:
-        found = system.solve(fmpq_mat(n, 1, [fmpq(0)] * (n - 1) + [fmpq(1)]))
+        found = to_flint(entries).solve(fmpq_mat(n, 1, [fmpq(0)] * (n - 1) + [fmpq(1)]))
     except ZeroDivisionError:
         raise InvalidArgument("A: a matrix with several stationary distributions given; one is needed") from None
     return [Fraction(int(found[i, 0].p), int(found[i, 0].q)) for i in range(n)]
