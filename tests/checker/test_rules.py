@@ -267,6 +267,21 @@ def test_no_advice_makes_a_rule_say_what_is_false(seed: int, size: int, how: str
             assert all(map(holds, x, np.linalg.solve(A, b).tolist()))
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [(1, 2, True), (1.25, 1.2565, True), (1.5, 2, False), (0.75, 1.25, False), (1.25, -1, False), (0, 0, False)],
+)
+def test_the_threshold_lies_between_any_two_ends_on_its_sides(low: float, high: float, told: bool) -> None:
+    """e^x - 1 - 2x is 0 at 0, negative up to x* = 1.2564.., positive after it, and positive below 0."""
+    try:
+        found = work().apply("x_star_in", [vector([low, high])])
+    except Undecided:
+        assert not told
+    else:
+        assert told
+        assert holds(found, 1.2564312086261697)
+
+
 # -- 4: a unique zero ---------------------------------------------------------------------------------------
 
 ROOT = "f(v) = [v[0]**2 + v[1]**2 - 2, v[0] - v[1]]"
@@ -497,6 +512,7 @@ def test_truth_has_three_values(text: str, truth: bool | None) -> None:
     [
         "1/0",
         "0**(-1)",
+        "0**(0 - 1/2)",
         "sqrt(-1) < 0",
         "log(0) < 0",
         "2**(10**9)",

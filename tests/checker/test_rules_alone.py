@@ -82,7 +82,7 @@ def test_weights_of_a_softmax_are_not_negative() -> None:
 
 
 def test_exponents_that_are_whole_in_an_interval() -> None:
-    assert verdict("4**(0*sqrt(2)) == 1 and 4**(1/2 + 0*sqrt(2)) == 2") == "accept"
+    assert verdict("4**(0*sqrt(2)) == 1 and 4**(1/2 + 0*sqrt(2)) == 2 and 0**(0*sqrt(2)) == 1") == "accept"
 
 
 def test_what_is_nested_too_deep_and_truths_among_numbers_are_refused() -> None:
