@@ -14,8 +14,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
+from rankmath.checker.intervals import Interval, Number, Undecided, flat, nested
+
 Rows: TypeAlias = Sequence[Sequence[Fraction]]
-Tick: TypeAlias = Callable[[], None]
+Tick: TypeAlias = Callable[..., None]
+Values: TypeAlias = Number | Sequence["Values"]
 Field = TypeVar("Field", Fraction, Decimal)
 
 MAX_EXACT = 2**14  # columns times bits of an entry, for an elimination in fractions
@@ -137,7 +140,21 @@ ADVISORS: dict[str, Callable[..., object]] = {
 }
 
 
-def advice(kind: str, bits: int, tick: Tick, *values: object) -> object:
-    """Numbers, or lists of them; ArithmeticError or ValueError where there is no advice."""
-    with decimal.localcontext(_digits(bits)):
-        return ADVISORS[kind](bits, tick, *values)
+def advice(kind: str, bits: int, tick: Tick, *values: Values) -> Values:
+    """Fractions, or lists of these, from numbers or the middles of intervals."""
+
+    def exact(x: Number) -> Fraction:
+        tick()
+        return x.middle().lower() if isinstance(x, Interval) else x
+
+    def fraction(x: int | Decimal) -> Fraction:
+        tick()
+        return Fraction(x)
+
+    tick(once=len(flat(list(values))) * (150 + bits // 4))
+    try:
+        with decimal.localcontext(_digits(bits)):
+            found: Values = nested(fraction, ADVISORS[kind](bits, tick, *nested(exact, list(values))))
+    except (ArithmeticError, ValueError):
+        raise Undecided(f"no {kind} is known") from None
+    return found

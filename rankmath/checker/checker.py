@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from rankmath.checker.intervals import Interval, Rejected, Undecided
-from rankmath.checker.kernel import PRECISIONS, Definitions, Evaluator, Outcome, Record, decide, formula, whole
+from rankmath.checker.intervals import Rejected, Undecided
+from rankmath.checker.kernel import PRECISIONS, Definitions, Evaluator, Outcome, decide, formula, whole
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import MAX_BYTES, MAX_DIGITS, demand, parse, read, short
 from rankmath.checker.statements import (
@@ -42,7 +42,7 @@ from rankmath.checker.statements import (
     STATEMENTS,
     Statement,
 )
-from rankmath.checker.words import escaped, number, relation
+from rankmath.checker.words import described, escaped, number, reason
 
 __all__ = [
     "FORMAT",
@@ -209,7 +209,7 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
         )
         found = content_id(content)
         demand(content.get("id", found) == found, f"the stored id is not the hash of the content, which is {found}")
-        outcome = _decided(_fields(content), words, deadline)
+        verdict, why = _decided(_fields(content), words, deadline)
     except Rejected as rejected:
         return CheckResult(False, str(rejected), tuple(words), found or None)
     except RecursionError:
@@ -218,11 +218,9 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
         return CheckResult(False, "it needs more memory than there is", tuple(words), found or None)
     except Exception as error:  # a bug of ours is no acceptance, and the batch goes on
         return CheckResult(False, f"the checker itself failed: {type(error).__name__}", tuple(words), found or None)
-    if outcome.verdict == "accept":
+    if verdict == "accept":
         return CheckResult(True, "all of it was worked out again and found true", tuple(words), found, "accepted")
-    return CheckResult(
-        False, outcome.reason, tuple(words), found, f"{outcome.verdict}ed".replace("undecideded", "undecided")
-    )
+    return CheckResult(False, why, tuple(words), found, {"reject": "rejected"}.get(verdict, verdict))
 
 
 def _fields(content: dict[str, Any]) -> dict[str, Any]:
@@ -249,7 +247,8 @@ def _is_text(text: Any) -> bool:
     return type(text) is str and text.isascii() and text.isprintable() and "#" not in text
 
 
-def _decided(content: dict[str, Any], words: list[str], deadline: float) -> Outcome:
+def _decided(content: dict[str, Any], words: list[str], deadline: float) -> tuple[str, str]:
+    """The verdict, and why it is not to accept."""
     key, kind = content["statement"], content["kind"]
     fields = content["data"] if type(content["data"]) is dict else {}
     registered = wording(key, fields)
@@ -287,7 +286,7 @@ def _bits(hints: Mapping[str, Any]) -> int:
 
 def _own_statement(
     key: str, statement: Statement, content: dict[str, Any], words: list[str], deadline: float
-) -> Outcome:
+) -> tuple[str, str]:
     kind = content["kind"]
     demand(kind in statement.kinds, f"kind: {short(kind)} is none of {', '.join(statement.kinds)}")
     sizes: dict[str, int] = {}
@@ -308,9 +307,9 @@ def _own_statement(
         return _members(statement, content["claim"], DEFINED[key], data, hints, words, deadline)
     work = Evaluator(DEFINED[key], data, hints, _bits(hints), deadline)
     outcome = decide(conditions, content["claim"], kind, work)
-    _describe(outcome, conditions, statement.given, words)
+    words.extend(described(outcome, conditions, content["claim"], statement.given))
     _show(outcome, statement, data, words)
-    return outcome
+    return outcome.verdict, reason(outcome, (*conditions, content["claim"]), kind)
 
 
 def _show(outcome: Outcome, statement: Statement, data: Mapping[str, Any], words: list[str]) -> None:
@@ -327,12 +326,11 @@ def _members(
     hints: Any,
     words: list[str],
     deadline: float,
-) -> Outcome:
+) -> tuple[str, str]:
     """A list of equilibria of one layer: each is checked by itself."""
     members, guides = data.pop("equilibria"), hints["equilibria"]
     demand(len(guides) == len(members), "hints.equilibria: one for each equilibrium is needed")
     ranks = [member["rank"] for member in members]
-    outcome = Outcome("undecided", "no member")
     for member, guide in zip(members, guides, strict=True):
         everything = {**data, **member, "ranks": ranks}
         conditions = (*statement.given, *statement.method)
@@ -340,8 +338,8 @@ def _members(
         outcome = decide(conditions, claim, "exists", work)
         _show(outcome, statement, everything, words)
         if outcome.verdict != "accept":
-            return outcome
-    return outcome
+            return outcome.verdict, reason(outcome, (*conditions, claim), "exists")
+    return "accept", ""
 
 
 def _arranged(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
@@ -386,29 +384,10 @@ def _layers(layers: list[Any]) -> dict[str, Any]:
     }
 
 
-def _describe(outcome: Outcome, conditions: Sequence[str], given: Sequence[str], words: list[str]) -> None:
-    """The hypotheses that hold, the one that does not, and the claim with its two sides."""
-    passed = [text for text, record in zip(conditions, outcome.trace, strict=False) if record.truth is True]
-    held = [text for text in passed if text in given]
-    if held:
-        words.append(f"hypotheses that hold: {'; '.join(held)}")
-    if len(outcome.trace) <= len(conditions) and outcome.trace and outcome.trace[-1].truth is not True:
-        words.append(f"hypothesis: {relation(outcome.trace[-1])}")
-    elif len(outcome.trace) > len(conditions) and (
-        outcome.trace[-1].left is not None or outcome.verdict != "accept"
-    ):
-        bits = f" (in intervals of {outcome.bits} bits)" if _enclosed(outcome.trace[-1]) else ""
-        words.append(f"claim: {relation(outcome.trace[-1])}{bits}")
-
-
-def _enclosed(record: Record) -> bool:
-    return isinstance(record.left, Interval) or isinstance(record.right, Interval)
-
-
 # -- claims about networks -----------------------------------------------------------------------------------
 
 
-def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline: float) -> Outcome:
+def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline: float) -> tuple[str, str]:
     sizes: dict[str, int] = {}
     hints = {"*": NETWORK_HINTS["*"]}
     names = content["hints"] if type(content["hints"]) is dict else {}
@@ -457,13 +436,13 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     demand(carried, "data.layers: every W is 0: attention carries nothing")
     work = Evaluator(DEFINED_NETWORK, data, network_hints(fields["hints"], len(data["W"])), PRECISIONS[0], deadline)
     outcome = decide(conditions, claim, kind, work)
-    _describe(outcome, conditions, given, words)
+    words.extend(described(outcome, conditions, claim, given))
     if outcome.verdict == "accept" and kind == "violates":
         _demand_meaning(claim, work)
     if outcome.verdict == "accept":
         told = "nothing is said of others" if kind == "holds" else "so the claim is not true of all that meet them"
         words.append(f"this network meets the hypotheses; {told}")
-    return outcome
+    return outcome.verdict, reason(outcome, (*conditions, claim), kind)
 
 
 def _demand_meaning(claim: str, work: Evaluator) -> None:

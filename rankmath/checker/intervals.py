@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 
 class Rejected(Exception):
@@ -38,10 +37,8 @@ class Interval:
 
     def __init__(self, lo: int, hi: int, scale: int, bits: int) -> None:
         excess = max(max(lo.bit_length(), hi.bit_length()) - bits, (hi - lo).bit_length() - WIDTH_BITS)
-        if excess > 0:
-            lo >>= excess  # rounds down
-            hi = -(-hi >> excess)  # rounds up
-            scale += excess
+        if excess > 0:  # rounds down, and up
+            lo, hi, scale = lo >> excess, -(-hi >> excess), scale + excess
         self.lo, self.hi, self.scale, self.bits = lo, hi, scale, bits
 
     @staticmethod
@@ -50,16 +47,14 @@ class Interval:
         if isinstance(value, Interval):
             return value
         p, q = value.numerator, value.denominator
-        dyadic = not q & (q - 1)
-        shift = q.bit_length() - 1 if dyadic else max(0, bits + 2 + q.bit_length() - p.bit_length())
+        # Exact if q is a power of 2.
+        shift = max(0, bits + 2 + q.bit_length() - p.bit_length()) if q & (q - 1) else q.bit_length() - 1
         return Interval((p << shift) // q, -((-p << shift) // q), -shift, bits)
 
     def ends(self, scale: int) -> tuple[int, int]:
         """The two ends in units of 2^scale, rounded outward."""
-        shift = self.scale - scale
-        if shift >= 0:
-            return (self.lo << shift, self.hi << shift) if self.lo or self.hi else (0, 0)
-        return self.lo >> -shift, -(-self.hi >> -shift)
+        up, down = max(0, self.scale - scale), max(0, scale - self.scale)
+        return self.lo << up >> down, -(-self.hi << up >> down)
 
     def size(self) -> float:
         """|x| < 2^size for all members; zero has no size."""
@@ -78,37 +73,20 @@ class Interval:
     def __neg__(self) -> Interval:
         return Interval(-self.hi, -self.lo, self.scale, self.bits)
 
-    def __sub__(self, other: Number | int) -> Interval:
-        return self + -other
-
-    def __rsub__(self, other: Fraction | int) -> Interval:
-        return -self + other
-
     def __mul__(self, other: Number | int) -> Interval:
         other = Interval.of(other, self.bits)
         a, b, c, d = self.lo, self.hi, other.lo, other.hi
-        if a >= 0:  # by signs: two products where all four would be slow
-            lo, hi = (a if c >= 0 else b) * c, (b if d >= 0 else a) * d
-        elif b <= 0:
-            lo, hi = (a if d >= 0 else b) * d, (b if c >= 0 else a) * c
-        else:
-            lo, hi = min(a * d, b * c), max(a * c, b * d)
-        return Interval(lo, hi, self.scale + other.scale, self.bits)
+        ends = (a * c, b * d) if a >= 0 and c >= 0 else (a * c, a * d, b * c, b * d)  # the first alone is faster
+        return Interval(min(ends), max(ends), self.scale + other.scale, self.bits)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
 
     def inverse(self) -> Interval:
         if self.lo <= 0 <= self.hi:
             raise Undecided("a division by what may be zero")
         shift = self.bits + 2 + max(self.lo.bit_length(), self.hi.bit_length())
         return Interval((1 << shift) // self.hi, -((-1 << shift) // self.lo), -shift - self.scale, self.bits)
-
-    def __truediv__(self, other: Number | int) -> Interval:
-        return self * Interval.of(other, self.bits).inverse()
-
-    def __rtruediv__(self, other: Fraction | int) -> Interval:
-        return self.inverse() * other
-
-    __radd__ = __add__
-    __rmul__ = __mul__
 
     def __abs__(self) -> Interval:
         return Interval(max(0, self.lo, -self.hi), max(-self.lo, self.hi), self.scale, self.bits)
@@ -123,39 +101,35 @@ class Interval:
         return Interval(lo, hi, (self.scale - shift) // 2, self.bits)
 
     def exp(self) -> Interval:
-        """e^(-x) = 1/e^x; e^x = (e^t)^(2^s), t = x/2^s below 1/16; e^t by its Taylor sum.
+        """e^x = (e^t)^(2^s), 0 <= t = x/2^s < 2^-small; e^t by its Taylor sum up to t^k/k!, (k + 1) small > work.
 
-        As |t| < 1/2 each term is at most half the one before, so what follows the last is no larger than the last.
+        What follows is at least 0 and at most 2 t^(k + 1)/(k + 1)! <= t^(k + 1) < 2^-work, as k > 0.
         """
-        if self.size() > 20:
-            if self.hi >= 0 or self.hi.bit_length() + self.scale <= 20:
-                raise Undecided("e^x is taken for |x| below 2^20 only")
+        if self.hi < 0 and self.hi.bit_length() + self.scale > 20:  # x <= -2^20
             return Interval(0, 1, -(2**20), self.bits)  # 0 < e^x <= e^(-2^20) < 2^(-2^20)
-        if self.lo < 0:  # each sign by itself, where every term of the sum increases
-            below = Interval(max(0, -self.hi), -self.lo, self.scale, self.bits).exp().inverse()
-            above = Interval(0, max(0, self.hi), self.scale, self.bits)
-            return below if self.hi <= 0 else below.merged(above.exp(), min, max)
-        squarings = int(max(0, self.size() + 4 + math.isqrt(2 * self.bits)))
+        if self.size() > 20:
+            raise Undecided("e^x is taken for |x| below 2^20 only")
+        if self.lo < 0 < self.hi:  # each sign by itself, where every term of the sum increases
+            below, above = (Interval(a, b, self.scale, self.bits) for a, b in ((self.lo, 0), (0, self.hi)))
+            return below.exp().merged(above.exp(), min, max)
+        if self.lo < 0:
+            return (-self).exp().inverse()
+        small = 4 + math.isqrt(2 * self.bits)
+        squarings = int(max(0, self.size() + small))
         work = self.bits + squarings + 16  # each squaring costs about one bit
-        t = Interval(self.lo, self.hi, self.scale - squarings, work)
-        power = term = Interval(1, 1, 0, work)
-        k = 0
-        while term.size() > -work:
-            k += 1
-            term = term * t * Fraction(1, k)
-            power = power + term
-        power = power + term.merged(-term, min, max)
+        t, power, factorial = Interval(self.lo, self.hi, self.scale - squarings, work), Interval(1, 1, 0, work), 1
+        for k in range(work // small + 1, 0, -1):  # the sum times the last factorial
+            factorial *= k
+            power = power * t + factorial
+        power = power * Fraction(1, factorial) + Interval(0, 1, -work, work)
         for _ in range(squarings):
             power = power * power
         return Interval(power.lo, power.hi, power.scale, self.bits)
 
     def merged(self, other: Number, low: Callable[..., int], high: Callable[..., int]) -> Interval:
+        """From the lower or higher (min or max) of the lower ends to that of the upper ends; min, max: the hull."""
         a, b, c, d, scale = self.aligned(Interval.of(other, self.bits))
         return Interval(low(a, c), high(b, d), scale, self.bits)
-
-    def hull(self, other: Number) -> Interval:
-        """The least interval around both."""
-        return self.merged(other, min, max)
 
     def middle(self) -> Interval:
         m = (self.lo + self.hi) >> 1
@@ -172,23 +146,14 @@ class Interval:
 
 def compare(relation: str, a: Number, b: Number) -> bool | None:
     """Whether a < b (or <=, >, >=, ==) for all members: True, False, or None where the enclosures cannot tell."""
-    if relation in (">", ">="):
-        return compare(relation.replace(">", "<"), b, a)
-    ends: tuple[Fraction | int, ...]  # b - a lies between them
-    if isinstance(a, Fraction) and isinstance(b, Fraction):
-        ends = (b - a, b - a)
-    else:
-        bits = max(x.bits for x in (a, b) if isinstance(x, Interval))
-        a_low, a_high, b_low, b_high, _ = Interval.of(a, bits).aligned(Interval.of(b, bits))
-        ends = (b_low - a_high, b_high - a_low)
-    if relation == "==":  # never of intervals, but of two points that were not rounded
-        return True if ends == (0, 0) else None if ends[0] <= 0 <= ends[1] else False
-    below = [end > 0 or (end == 0 and relation == "<=") for end in ends]
-    return below[0] if below[0] == below[1] else None
+    c = b + -a
+    lo, hi = (c.lo, c.hi) if isinstance(c, Interval) else (c.numerator, c.numerator)
+    holds = {"<": lo > 0, "<=": lo >= 0, ">": hi < 0, ">=": hi <= 0, "==": lo == hi == 0}
+    fails = {"<": hi <= 0, "<=": hi < 0, ">": lo >= 0, ">=": lo > 0, "==": lo > 0 or hi < 0}
+    return True if holds[relation] else False if fails[relation] else None
 
 
-@dataclass(frozen=True)
-class Dual:
+class Dual(NamedTuple):
     """A number and its partial derivatives by the numbers of the variables; those not listed are zero."""
 
     value: Number

@@ -15,15 +15,12 @@ from __future__ import annotations
 
 import ast
 import functools
-import itertools
 import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from rankmath.checker.advice import ADVISORS, advice
 from rankmath.checker.intervals import Dual, Interval, Number, Rejected, Undecided, compare, flat, nested, plain
@@ -32,7 +29,6 @@ from rankmath.checker.reading import demand, in_time, short
 MAX_FORMULA = 4_000  # characters of one formula
 MAX_LOOP = 10**5  # members of one range
 MAX_HELD = 10**8  # bytes of derivatives, and of remembered values, about
-MAX_POWER = 10**7  # exponents
 MAX_EXACT_BITS = 2**13  # a fraction that is longer becomes an interval
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096)  # bits, tried in this order
 
@@ -40,12 +36,12 @@ Value: TypeAlias = Any  # a number, a truth value, a word, or a list of these
 Truth: TypeAlias = bool | None
 Env: TypeAlias = Mapping[str, Value]
 Definitions: TypeAlias = Mapping[str, tuple[tuple[str, ...], ast.expr]]  # name -> parameters, body
+Seen: TypeAlias = dict[tuple[ast.AST, Truth], tuple[Value, Value, Env]]  # relation, truth -> sides and names
 
 
 def formula(text: str) -> ast.expr:
     """The tree of a formula, of the kinds that have a meaning; decimals are read as fractions."""
-    size = f"a formula of {len(text)} characters; ASCII, {MAX_FORMULA} at most"
-    demand(len(text) <= MAX_FORMULA and text.isascii(), size)
+    demand(len(text) <= MAX_FORMULA and text.isascii(), f"a formula that is not ASCII, or beyond {MAX_FORMULA}")
     exact = re.sub(
         r"\b[0-9]+\.[0-9]+\b", lambda found: "({}/{})".format(*Fraction(found[0]).as_integer_ratio()), text
     )
@@ -53,11 +49,10 @@ def formula(text: str) -> ast.expr:
         tree = ast.parse(exact.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise Rejected(f"no formula: {short(text)}") from None
-    where = short(text)
     for node in ast.walk(tree):
-        known = type(node) in LANGUAGE and (type(node) is not ast.Constant or type(node.value) is int)
-        known = known and (type(node) is not ast.Constant or node.value < 10**MAX_FORMULA)  # as 0xFF.. may not be
-        demand(known, f"{type(node).__name__} has no place in {where}")
+        whole = type(node) is not ast.Constant or (type(node.value) is int and node.value < 10**MAX_FORMULA)
+        if type(node) not in LANGUAGE or not whole:
+            raise Rejected(f"{type(node).__name__} has no place in {short(text)}")
     return tree
 
 
@@ -71,26 +66,17 @@ def definitions(text: str) -> dict[str, tuple[tuple[str, ...], ast.expr]]:
     return result
 
 
-@dataclass(frozen=True)
-class Record:
-    """One relation that was decided, or could not be: its text, both sides, and the names it was taken at."""
-
-    relation: str
-    left: Value
-    right: Value
-    truth: Truth
-    at: Env = field(default_factory=dict)
-
-
 class Evaluator:
     """Terms over definitions, data and hints, at a number of bits, until a deadline."""
 
     def __init__(self, defined: Definitions, data: Env, hints: Env, bits: int, deadline: float) -> None:
         self.defined, self.data, self.hints, self.bits, self.deadline = defined, data, hints, bits, deadline
-        self.own: set[ast.AST] = set()  # the nodes of the formula itself: their relations are recorded
-        self.records: dict[Truth, Record] = {}  # the last relation that fails or holds, the first undecided
+        self.seen: Seen = {}  # the relations of the formula, for the words
         self.cache: dict[Any, tuple[Value, Value]] = {}
         self.held = self.remembered = 0  # bytes of derivatives and in the cache, about
+
+    def at(self, bits: int) -> Evaluator:
+        return Evaluator(self.defined, self.data, self.hints, bits, self.deadline)
 
     def tick(self, held: int = 0, once: int = 0) -> None:
         self.held += held
@@ -98,8 +84,8 @@ class Evaluator:
         in_time(self.deadline)
 
     def truth(self, node: ast.expr) -> Truth:
-        """The truth value of a formula, with the relation that decided it in `records`."""
-        self.records, self.own = {}, set(ast.walk(node))
+        """The truth value of a formula."""
+        self.seen = {}
         return self.joined(True, [self.value(node, {})])
 
     def value(self, node: Any, env: Env) -> Value:
@@ -109,8 +95,6 @@ class Evaluator:
             return MEANING[type(node)](self, node, env)
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
             raise Rejected(f"{ast.unparse(node)[:60]} has no meaning: {error}") from None
-        except RecursionError:
-            raise Rejected("formulas or definitions are nested too deep") from None
 
     # -- names, places and calls
 
@@ -126,17 +110,15 @@ class Evaluator:
         return name
 
     def item(self, node: ast.Subscript, env: Env) -> Value:
-        places = [whole(place, "an index") for place in flat(self.value(node.slice, env))]
-        demand(min(places) >= 0, "an index is negative")
-        name = node.value.id if isinstance(node.value, ast.Name) else ""
-        if name in self.defined and self.defined[name][0] and name not in env:
-            for i in range(places[0] if len(places) == 1 else 0):  # in order, so that X[99] needs no deep recursion
-                self.apply(name, [Fraction(i)])
-            return self.apply(name, [Fraction(i) for i in places])
-        array = self.value(node.value, env)
-        for i in places:
+        array, places = self.value(node.value, env), flat(self.value(node.slice, env))
+        demand(all(whole(place, "an index") >= 0 for place in places), "an index is negative")
+        if type(array) is str:  # the name of a definition
+            for place in self.range(places[0]) if len(places) == 1 else ():  # in order: X[99] needs no recursion
+                self.apply(array, [place])
+            return self.apply(array, places)
+        for place in places:
             demand(type(array) is list, "an index of what is no list")
-            array = array[i]
+            array = array[int(place)]
         return array
 
     def call(self, name: str, arguments: list[Any], env: Env) -> Value:
@@ -148,8 +130,7 @@ class Evaluator:
                 b = self.value(step, {**env, letter.id: b, "l": l})
             return b
         if name in self.defined and self.defined[name][0] == ("term",):  # by name, with the letters of its loop
-            [term] = arguments
-            return self.value(self.defined[name][1], {**env, "term": term})
+            return self.value(self.defined[name][1], {**env, **dict(zip(["term"], arguments, strict=True))})
         if name in FUNCTIONS and len(arguments) == 1 and type(arguments[0]) is ast.GeneratorExp:  # read as it comes
             return FUNCTIONS[name](self, self.loop(arguments[0].elt, arguments[0].generators, env))
         values = [self.value(argument, env) for argument in arguments]
@@ -157,14 +138,12 @@ class Evaluator:
             return self.apply(name, values)
         if name in OPERATIONS:
             return self.each(name, *values)
-        demand(name in FUNCTIONS, f"{short(name)} is no function of the language")
         return FUNCTIONS[name](self, *values)
 
     def apply(self, name: str, values: list[Value]) -> Value:
         """A definition at these values; remembered, so that X[3] is worked out once."""
         parameters, body = self.defined[name]
-        demand(len(parameters) == len(values), f"{name} takes {len(parameters)} arguments, {len(values)} given")
-        key = (name, *((type(v), id(v) if type(v) is list else v) for v in values))  # True is not 1, nor is an id
+        key = (name, *((type(v), v if type(v) in (Fraction, str) else id(v)) for v in values))
         if key in self.cache:
             return self.cache[key][0]
         result = self.value(body, dict(zip(parameters, values, strict=True)))
@@ -183,16 +162,13 @@ class Evaluator:
         return [index for _, index in next(found, ())]
 
     def loop(self, element: ast.expr, generators: list[Any], env: Env) -> Iterator[Value]:
-        if not generators:
-            yield self.value(element, env)
-            return
         first, *rest = generators
         members = self.value(first.iter, env)
         demand(type(members) is list, "a loop over what is no list")
         for member in members:
             inner = {**env, first.target.id: member}
             if all(self.chosen(test, inner) for test in first.ifs):
-                yield from self.loop(element, rest, inner)
+                yield from self.loop(element, rest, inner) if rest else [self.value(element, inner)]
 
     def range(self, *ends: Value) -> list[Fraction]:
         members = range(*(whole(end, "a range") for end in ends))
@@ -203,21 +179,20 @@ class Evaluator:
 
     def compared(self, node: ast.Compare, env: Env) -> Truth:
         sides = [self.value(side, env) for side in (node.left, *node.comparators)]
-        pairs = zip(node.ops, itertools.pairwise(sides), strict=True)
-        return self.joined(True, (self.related(node, RELATIONS[type(op)], a, b, env) for op, (a, b) in pairs))
+        pairs = zip(node.ops, sides, sides[1:], strict=False)
+        return self.joined(True, (self.related(node, RELATIONS[type(op)], a, b, env) for op, a, b in pairs))
 
     def related(self, node: ast.Compare, relation: str, left: Value, right: Value, env: Env) -> Truth:
         """One relation between numbers; == also between words, and between lists, member by member."""
         if relation == "==" and type(left) is type(right) is list:
-            pairs = zip(left, right, strict=True)
-            return self.joined(True, [self.related(node, relation, a, b, env) for a, b in pairs])
+            return self.joined(
+                True, [self.related(node, relation, *ab, env) for ab in zip(left, right, strict=True)]
+            )
         if relation == "==" and str in (type(left), type(right)):
             return bool(left == right)
-        numbers = {type(left), type(right)} <= {Fraction, Interval}
-        demand(numbers, "numbers are needed on both sides of a relation")
+        demand({type(left), type(right)} <= {Fraction, Interval}, "a relation of what are no numbers")
         truth = compare(relation, left, right)
-        if (truth is None and None not in self.records) or (truth is not None and node in self.own):
-            self.records[truth] = Record(ast.unparse(node), left, right, truth, env)
+        self.seen[node, truth] = (left, right, env)
         return truth
 
     def joined(self, conjunction: bool, truths: Iterable[Truth]) -> Truth:
@@ -229,9 +204,6 @@ class Evaluator:
                 return truth
             unknown = unknown or truth is None
         return None if unknown else conjunction
-
-    def negated(self, truth: Truth) -> Truth:
-        return None if self.joined(True, [truth]) is None else not truth
 
     def chosen(self, test: ast.expr, env: Env) -> bool:
         truth = self.joined(True, [self.value(test, env)])
@@ -246,19 +218,16 @@ class Evaluator:
 
     def kept(self, x: Number) -> Number:
         """The number itself, but a long fraction is enclosed."""
-        exact = (
-            isinstance(x, Interval) or max(x.numerator.bit_length(), x.denominator.bit_length()) <= MAX_EXACT_BITS
-        )
-        return x if exact else self.lift(x)
+        long = type(x) is Fraction and max(map(int.bit_length, x.as_integer_ratio())) > MAX_EXACT_BITS
+        return self.lift(x) if long else x
 
     def each(self, name: str, *values: Value) -> Value:
         """An operation on numbers, entry by entry of lists; a number goes with every entry."""
-        lists = [v for v in values if type(v) is list]
-        if lists:
-            demand(len({len(v) for v in lists}) == 1, "arrays of different lengths meet")
+        lengths = {len(v) for v in values if type(v) is list}
+        if lengths:
             self.tick()
-            entries = ([v[i] if type(v) is list else v for v in values] for i in range(len(lists[0])))
-            return [self.each(name, *entry) for entry in entries]
+            columns = [v if type(v) is list else [v] * max(lengths) for v in values]
+            return [self.each(name, *entry) for entry in zip(*columns, strict=True)]
         kinds, (operation, slopes) = set(map(type, values)), OPERATIONS[name]
         demand(kinds <= {Fraction, Interval, Dual}, "a number is needed, a word stands")
         numbers = values if Dual not in kinds else plain(list(values))
@@ -278,23 +247,12 @@ class Evaluator:
 
     def jacobian(self, name: str, X: Value, *rest: Value) -> list[list[Number]]:
         """The derivative of a defined map by its first argument, over a box; arrays are taken entry by entry."""
-        places, inner = itertools.count(), Evaluator(self.defined, self.data, self.hints, self.bits, self.deadline)
-        variables = nested(lambda x: Dual(x, {next(places): Fraction(1)}), X)
+        size, zero, one, inner = len(flat(X)), Fraction(0), Fraction(1), self.at(self.bits)
+        places = iter(range(size))
+        variables = nested(lambda x: Dual(x, {next(places): one}), X)
         slopes = [y.grad if isinstance(y, Dual) else {} for y in flat(inner.apply(name, [variables, *rest]))]
-        size, zero = next(places), Fraction(0)
-        self.tick(once=8 * size * len(slopes))  # a place each: the derivatives themselves are counted
-
-        def row(grad: dict[int, Number]) -> list[Number]:
-            self.tick()
-            return [grad.get(k, zero) for k in range(size)]
-
-        return [row(grad) for grad in slopes]
-
-    def total(self, values: Iterable[Value]) -> Value:
-        values = list(values)
-        if any(isinstance(v, Dual) for v in values):
-            return self.linked(self.total(plain(values)), [1] * len(values), values)
-        return self.reduced("+", values, Fraction(0))
+        self.tick(once=32 * size * len(slopes))  # a place each: the derivatives themselves are counted
+        return [[grad.get(k, zero) for k in range(size)] for grad in slopes]
 
     def reduced(self, name: str, values: Iterable[Value], *start: Number) -> Value:
         return functools.reduce(lambda a, b: self.each(name, a, b), values, *start)
@@ -306,17 +264,14 @@ class Evaluator:
         if type(B[0]) is not list:
             return [row[0] for row in self.product(A, [[b] for b in B])]
         demand(all(len(row) == len(B) for row in A), "matrices that do not fit are multiplied")
-        columns = transposed(B)
-        kinds = {type(x) for x in itertools.chain(*A, *B)}
-        demand(kinds <= {Fraction, Interval, Dual}, "a matrix of what are no numbers")
-        if Dual in kinds or Interval not in kinds:
-            return [[self.total(self.each("*", row, column)) for column in columns] for row in A]
+        columns, kinds = [list(column) for column in zip(*B, strict=True)], set(map(type, flat([A, B])))
+        if Interval not in kinds or not kinds <= {Fraction, Interval}:
+            return [[self.reduced("+", self.each("*", row, column)) for column in columns] for row in A]
         right = [self.spread(column) for column in columns]
         return [[self.dot(u, v) for v in right] for u in map(self.spread, A)]
 
     def spread(self, line: list[Number]) -> tuple[list[int], list[int], list[int], int]:
         """Middles, their sizes and radii as integers of one scale: |x - m 2^s| <= r 2^s, rounded outward."""
-        self.tick()
         enclosed = [self.lift(x) for x in line]
         sizes = [(x.scale, max(x.lo.bit_length(), x.hi.bit_length()) + x.scale) for x in enclosed if x.lo or x.hi]
         scale = max(min(s for s, _ in sizes), max(s for _, s in sizes) - self.bits - 16) if sizes else 0
@@ -332,34 +287,6 @@ class Evaluator:
         radius = sum(map(operator.mul, size, r2)) + sum(map(operator.mul, r, map(operator.add, size2, r2)))
         return Interval(middle - radius, middle + radius, s + s2, self.bits)
 
-    def binary(self, node: ast.BinOp, env: Env) -> Value:
-        left, right = self.value(node.left, env), self.value(node.right, env)
-        if type(node.op) is ast.MatMult:
-            return self.product(left, right)
-        return self.each(ARITHMETIC[type(node.op)], left, right)
-
-    def unary(self, node: ast.UnaryOp, env: Env) -> Value:
-        inner = self.value(node.operand, env)
-        return self.negated(inner) if type(node.op) is ast.Not else self.each("-", Fraction(0), inner)
-
-    def advised(self, kind: str, *values: Value) -> Value:
-        """A guess at these numbers, or the middles of intervals: whole numbers, or intervals around others."""
-
-        def taken(x: int | Decimal) -> Value:
-            self.tick()
-            demand(isinstance(x, (int, Decimal)), "advice that is no number")
-            return Fraction(x) if isinstance(x, int) else self.lift(Fraction(x))
-
-        def exact(x: Number) -> Fraction:
-            self.tick()
-            return x.middle().lower() if isinstance(x, Interval) else x
-
-        self.tick(once=len(flat(list(values))) * (150 + self.bits // 4))
-        try:
-            return nested(taken, advice(kind, self.bits, self.tick, *nested(exact, list(values))))
-        except (ArithmeticError, ValueError):
-            raise Undecided(f"no {kind} is known") from None
-
 
 # -- what the language knows ---------------------------------------------------------------------------------
 
@@ -369,16 +296,13 @@ def whole(value: Value, what: str) -> int:
     return int(value)
 
 
-def transposed(A: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    return [list(column) for column in zip(*A, strict=True)]
+def _inverse(x: Number) -> Number:
+    return x.inverse() if isinstance(x, Interval) else 1 / x
 
 
 def _sqrt(work: Evaluator, x: Number) -> Number:
-    if isinstance(x, Fraction) and x >= 0:
-        root = Fraction(math.isqrt(x.numerator), math.isqrt(x.denominator))
-        if root * root == x:
-            return root
-    return work.lift(x).sqrt()
+    root = Fraction(*map(math.isqrt, x.as_integer_ratio())) if type(x) is Fraction else None  # none is negative
+    return root if root is not None and root * root == x else work.lift(x).sqrt()
 
 
 def _small_exp(work: Evaluator, x: Number) -> Interval:
@@ -392,32 +316,32 @@ def _power(work: Evaluator, base: Number, exponent: Number) -> Number:
     """Whole powers, by squaring; all others by a rule."""
     if isinstance(exponent, Interval) or exponent.denominator > 1:
         return work.apply("real_power", [base, exponent])  # type: ignore[no-any-return]
-    demand(abs(exponent) <= MAX_POWER, "an exponent that is too large")
     if exponent <= 0:
-        return 1 / _power(work, base, -exponent) if exponent < 0 else Fraction(1)
+        return _inverse(_power(work, base, -exponent)) if exponent < 0 else Fraction(1)
     half = _power(work, work.each("abs", base), Fraction(exponent // 2))
     return work.kept(half * half * (base if exponent % 2 else 1))
 
 
 # Operations on numbers, entry by entry of arrays: the value z, and dz/da, dz/db where it is differentiated; by what
 # has None there it is not, and Python's refusal to calculate with None rejects what tries.
-_none: Any = None
-OPERATIONS: dict[str, tuple[Callable[..., Number], Callable[..., tuple[Any, ...]]]] = {
+OPERATIONS: dict[str, tuple[Callable[..., Number], Any]] = {
     "+": (lambda work, a, b: a + b, lambda work, z, a, b: (1, 1)),
-    "-": (lambda work, a, b: a - b, lambda work, z, a, b: (1, -1)),
+    "-": (lambda work, a, b: a + -b, lambda work, z, a, b: (1, -1)),
+    "negative": (lambda work, a: -a, lambda work, z, a: (-1,)),
     "*": (lambda work, a, b: a * b, lambda work, z, a, b: (b, a)),
-    "/": (lambda work, a, b: a / b, lambda work, z, a, b: (1 / b, -z / b)),
+    "/": (lambda work, a, b: a * _inverse(b), lambda work, z, a, b: (_inverse(b), -z * _inverse(b))),
     "**": (_power, lambda work, z, a, b: (b * _power(work, a, b - 1), None)),
-    "sqrt": (_sqrt, lambda work, z, a: (1 / (2 * z),)),
+    "sqrt": (_sqrt, lambda work, z, a: (_inverse(2 * z),)),
     "exp": (lambda work, x: Fraction(1) if x == 0 else work.lift(x).exp(), lambda work, z, a: (z,)),
-    "small_exp": (_small_exp, _none),
-    "middle": (lambda work, x: x.middle() if isinstance(x, Interval) else x, _none),
-    "lower": (lambda work, x: x.lower() if isinstance(x, Interval) else x, _none),
-    "whole_part": (lambda work, x: Fraction(math.floor(x)), _none),  # of what is exact
-    "abs": (lambda work, x: abs(x), _none),
-    "between": (lambda work, a, b: a if a == b else work.lift(a).hull(b), _none),
-    "larger": (lambda work, a, b: _merged(work, a, b, max), _none),
-    "smaller": (lambda work, a, b: _merged(work, a, b, min), _none),
+    "small_exp": (_small_exp, None),
+    "guess": (lambda work, x: x if x.denominator == 1 else work.lift(x), None),  # what was advised is a fraction
+    "middle": (lambda work, x: x.middle() if isinstance(x, Interval) else x, None),
+    "lower": (lambda work, x: x.lower() if isinstance(x, Interval) else x, None),
+    "whole_part": (lambda work, x: Fraction(math.floor(x)), None),  # of what is exact
+    "abs": (lambda work, x: abs(x), None),
+    "between": (lambda work, a, b: a if a == b else work.lift(a).merged(b, min, max), None),
+    "larger": (lambda work, a, b: _merged(work, a, b, max), None),
+    "smaller": (lambda work, a, b: _merged(work, a, b, min), None),
 }
 
 
@@ -431,59 +355,60 @@ def _gathered(values: tuple[Value, ...]) -> Iterable[Value]:
 
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
-    "sum": lambda work, *values: work.total(_gathered(values)),
+    "sum": lambda work, *values: work.reduced("+", _gathered(values), Fraction(0)),
     "prod": lambda work, *values: work.reduced("*", _gathered(values), Fraction(1)),
     "max": lambda work, *values: work.reduced("larger", _gathered(values)),
     "min": lambda work, *values: work.reduced("smaller", _gathered(values)),
     "all": lambda work, *truths: work.joined(True, _gathered(truths)),
     "any": lambda work, *truths: work.joined(False, _gathered(truths)),
+    "not": lambda work, truth: None if work.joined(True, [truth]) is None else not truth,
     "shown": lambda work, truth: truth or None,  # of a sufficient condition: where it fails, nothing is known
     "certain": lambda work, truth: truth is True,
     "range": Evaluator.range,
     "len": lambda work, v: Fraction(len(v)),
-    "T": lambda work, A: transposed(A),
+    "T": lambda work, A: [list(column) for column in zip(*A, strict=True)],
+    "@": Evaluator.product,
     "chain": lambda work, matrices: functools.reduce(work.product, matrices),
     "jacobian": Evaluator.jacobian,
     "linked": Evaluator.linked,
     "plain": lambda work, x: plain(x),
     "place": Evaluator.place,
-    "advice": Evaluator.advised,
+    "advice": lambda work, kind, *values: work.each("guess", advice(kind, work.bits, work.tick, *values)),
 }
 WORDS = {"inf", "one", "composite", "frobenius", "max", "mean", "none", "sphere", "standard", "column", "relu"}
 WORDS |= {"X", "P", *ADVISORS}
-ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
+BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@"}
+UNARY = {ast.USub: "negative", ast.Not: "not"}
 RELATIONS = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
+BOTH = {ast.And: True, ast.Or: False}
 MEANING: dict[type[ast.AST], Callable[[Evaluator, Any, Env], Value]] = {
     ast.Constant: lambda work, node, env: Fraction(node.value),
     ast.Name: lambda work, node, env: work.name(node.id, env),
     ast.Subscript: Evaluator.item,
     ast.Call: lambda work, node, env: work.call(node.func.id, node.args, env),
-    ast.BinOp: Evaluator.binary,
-    ast.UnaryOp: Evaluator.unary,
+    ast.BinOp: lambda work, node, env: work.call(BINARY[type(node.op)], [node.left, node.right], env),
+    ast.UnaryOp: lambda work, node, env: work.call(UNARY[type(node.op)], [node.operand], env),
     ast.Compare: Evaluator.compared,
-    ast.BoolOp: lambda work, node, env: work.joined(
-        type(node.op) is ast.And, (work.value(part, env) for part in node.values)
-    ),
+    ast.BoolOp: lambda work, node, env: work.joined(BOTH[type(node.op)], (work.value(x, env) for x in node.values)),
     ast.IfExp: lambda work, node, env: work.value(node.body if work.chosen(node.test, env) else node.orelse, env),
-    ast.List: lambda work, node, env: [work.value(part, env) for part in node.elts],
-    ast.Tuple: lambda work, node, env: [work.value(part, env) for part in node.elts],
+    **dict.fromkeys((ast.List, ast.Tuple), lambda work, node, env: [work.value(part, env) for part in node.elts]),
     ast.ListComp: lambda work, node, env: list(work.loop(node.elt, node.generators, env)),
 }
-LANGUAGE = {*MEANING, *ARITHMETIC, *RELATIONS, ast.MatMult, ast.USub, ast.And, ast.Or, ast.Not}
+LANGUAGE = {*MEANING, *BINARY, *UNARY, *RELATIONS, *BOTH}
 LANGUAGE |= {ast.GeneratorExp, ast.comprehension, ast.Load, ast.Store}  # a generator is an argument, never a value
 
 
 # -- deciding ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What the kernel found: accept, reject or undecided, why, and the relations that decided it."""
+class Outcome(NamedTuple):
+    """Accept, reject or undecided; and for the words: the bits, how many formulas are true, and what decided."""
 
     verdict: str
-    reason: str
-    bits: int = 0
-    trace: tuple[Record, ...] = ()
+    bits: int
+    true: int
+    seen: Seen
+    why: str = ""
 
 
 def decide(conditions: Sequence[str], claim: str, kind: str, given: Evaluator) -> Outcome:
@@ -491,29 +416,25 @@ def decide(conditions: Sequence[str], claim: str, kind: str, given: Evaluator) -
 
     With the definitions, data, hints and deadline of `given`, at its bits and more.
     """
-    texts = [(text, formula(text)) for text in (*conditions, claim)]
-    outcome, width = Outcome("undecided", "nothing was decided"), math.inf
+    formulas, width = [formula(text) for text in (*conditions, claim)], math.inf
     for bits in (given.bits, *(b for b in PRECISIONS if b > given.bits)):
-        work = Evaluator(given.defined, given.data, given.hints, bits, given.deadline)
-        trace: list[Record] = []
+        work, true, truth, why = given.at(bits), 0, None, ""
         try:
-            for text, node in texts:
+            for node in formulas:
                 truth = work.truth(node)
-                trace.append(work.records.get(truth, Record(text, None, None, truth)))
                 if truth is not True:
                     break
+                true += 1
         except Undecided as error:
-            outcome = Outcome("undecided", f"undecided at {bits} bits: {error}", bits, tuple(trace))
-            continue
-        proved = len(trace) == len(texts)  # every condition
-        if proved and truth is not None and truth == (kind != "violates"):
-            return Outcome("accept", "every condition holds", bits, tuple(trace))
+            truth, why = None, str(error)
         if truth is not None:
-            against = f"the claim is {'true' if truth else 'false'}, against the kind {kind!r}"
-            return Outcome("reject", against if proved else f"a condition fails: {text}", bits, tuple(trace))
-        outcome, before = Outcome("undecided", f"undecided at {bits} bits: {text}", bits, tuple(trace)), width
-        sides = [s for s in (trace[-1].left, trace[-1].right) if isinstance(s, Interval)]
-        width = max(((s.hi - s.lo).bit_length() + s.scale for s in sides), default=0)
-        if width > before - 1 or None not in work.records:
-            return outcome  # more bits no longer narrow it, or nothing was too wide: the box is too large
+            accepted = true >= len(conditions) and truth == (kind != "violates")
+            return Outcome("accept" if accepted else "reject", bits, true, work.seen)
+        outcome = Outcome("undecided", bits, true, work.seen, why)
+        wide = [left + -right for (_, known), (left, right, _) in work.seen.items() if known is None]
+        before, width = width, wide[0].size() if wide else math.inf
+        if (
+            not why and width >= before - 1
+        ):  # more bits no longer narrow it, or nothing was too wide: the box is too large
+            break
     return outcome

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import time
 from fractions import Fraction
@@ -19,7 +18,7 @@ MAX_EXPONENT = 10_000  # |e| in "m*2^e"
 MAX_SHIFTS = 10**8  # the sum of |e| over a file
 MAX_SIDE = 256  # rows or columns of a matrix
 
-_NUMBER = re.compile(r"(-?[0-9]+)(?:/([0-9]+)|\*2\^(-?[0-9]+))?")
+_NUMBER = re.compile(r"(-?[0-9]+)(?:/([0-9]*[1-9][0-9]*)|\*2\^(-?[0-9]+))?")
 
 
 def demand(condition: bool, otherwise: str) -> None:
@@ -46,20 +45,19 @@ def parse(text: str) -> Any:
     shifts = sum(min(int(e), MAX_SHIFTS) for e in re.findall(r"\*2\^-?([0-9]{1,9})", told))
     demand(shifts <= MAX_SHIFTS, f"exponents that sum to {shifts}; {MAX_SHIFTS} is allowed")
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         demand(len(dict(pairs)) == len(pairs), "an object has the same field twice")
         return dict(pairs)
 
     def refuse(literal: str) -> Any:
         raise Rejected(f"the number {short(literal)} is not exact; integers, 'p/q' and 'm*2^e' are")
 
-    hooks: Any = {"parse_int": _integer, "parse_float": refuse, "parse_constant": refuse}
     try:
-        return json.loads(text, object_pairs_hook=unique, **hooks)
-    except ValueError as error:
-        raise Rejected(f"not JSON: {short(str(error))}") from None
-    except RecursionError:
-        raise Rejected("brackets are nested too deep") from None
+        return json.loads(
+            text, object_pairs_hook=once, parse_int=_integer, parse_float=refuse, parse_constant=refuse
+        )
+    except (ValueError, RecursionError) as error:
+        raise Rejected(f"not JSON, or nested too deep: {short(str(error))}") from None
 
 
 def _integer(digits: str) -> int:
@@ -76,11 +74,10 @@ def _number(value: Any, where: str) -> Fraction:
         raise Rejected(f"{where}: {short(value)} is no integer, 'p/q' or 'm*2^e' within the limits")
     numerator, denominator, exponent = _integer(match[1]), _integer(match[2] or "1"), _integer(match[3] or "0")
     demand(abs(exponent) <= MAX_EXPONENT, f"{where}: the exponent of {short(value)} is beyond {MAX_EXPONENT}")
-    demand(denominator > 0, f"{where}: {short(value)} has denominator 0")
     return Fraction(numerator, denominator) * Fraction(2) ** exponent
 
 
-def read(value: Any, shape: Any, where: str, sizes: dict[str, int], deadline: float = math.inf) -> Any:
+def read(value: Any, shape: Any, where: str, sizes: dict[str, int], deadline: float = float("inf")) -> Any:
     """`value`, read as its shape demands; what no shape names is refused, so nothing is nested deeper than shapes.
 
     A shape is a dict from fields to shapes (a field with "?" may be missing, any other field is refused); a list
@@ -92,12 +89,11 @@ def read(value: Any, shape: Any, where: str, sizes: dict[str, int], deadline: fl
     if isinstance(shape, dict):
         demand(type(value) is dict, f"{where}: {short(value)} given, an object is needed")
         shapes = {name.rstrip("?"): part for name, part in shape.items()}
-        for name in value:
-            demand(name in shapes, f"{where} has a field {short(name)} that is not known")
-        for name in shape:
-            demand(name.endswith("?") or name in value, f"{where}.{name} is missing")
+        unknown, missing = set(value) - set(shapes), {n for n in shape if not n.endswith("?")} - set(value)
+        demand(not unknown, f"{where} has a field {short(', '.join(sorted(unknown)))} that is not known")
+        demand(not missing, f"{where}.{', '.join(sorted(missing))} is missing")
         present = {name: part for name, part in shapes.items() if name in value}
-        return {name: read(value[name], present[name], f"{where}.{name}", sizes, deadline) for name in present}
+        return {name: read(value[name], part, f"{where}.{name}", sizes, deadline) for name, part in present.items()}
     if isinstance(shape, tuple):
         words = [word for word in shape if " " not in word]
         if len(words) == len(shape) or type(value) is not list:

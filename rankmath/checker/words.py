@@ -5,12 +5,14 @@ Numbers are exact, or rounded outward, so that every printed interval holds the 
 
 from __future__ import annotations
 
+import ast
 import decimal
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 from rankmath.checker.intervals import Interval
-from rankmath.checker.kernel import Record
+from rankmath.checker.kernel import Outcome, formula
 
 DIGITS = 6
 
@@ -58,14 +60,40 @@ def _decimal(m: int, e: int, rounding: str) -> str:
     return format(narrow.plus(value).normalize(narrow), "g") if value else "0"
 
 
-def relation(record: Record) -> str:
-    """One relation with both sides, and where it was taken."""
-    letters = {k: v for k, v in record.at.items() if len(k) == 1 and isinstance(v, (Fraction, str))}
-    at = f" at {', '.join(f'{k} = {number(v)}' for k, v in letters.items())}" if letters else ""
-    outcome = {True: "holds", False: "fails", None: "is undecided"}[record.truth]
-    if record.left is None:
-        return f"{record.relation}: {outcome}"
-    return f"{record.relation}{at}: {number(record.left)} against {number(record.right)}, so it {outcome}"
+def described(outcome: Outcome, conditions: Sequence[str], claim: str, given: Sequence[str]) -> list[str]:
+    """The hypotheses that hold, and the one that does not, or the claim, with both sides of what decided it."""
+    held = [text for text in conditions[: outcome.true] if text in given]
+    lines = [f"hypotheses that hold: {'; '.join(held)}"] if held else []
+    if outcome.why:
+        return lines
+    last = min(outcome.true, len(conditions))
+    what, text = ("claim", claim) if last == len(conditions) else ("hypothesis", conditions[last])
+    truth = True if outcome.true > last else None if outcome.verdict == "undecided" else False
+    verb = {True: "holds", False: "fails", None: "is undecided"}[truth]
+    own = {ast.dump(node) for node in ast.walk(formula(text))}
+    found = [
+        (node, sides)
+        for (node, known), sides in outcome.seen.items()
+        if known is truth and (truth is None or ast.dump(node) in own)
+    ]
+    if not found:
+        return lines if outcome.verdict == "accept" else [*lines, f"{what}: {text}: {verb}"]
+    node, (left, right, env) = found[0 if truth is None else -1]
+    letters = [f"{k} = {number(v)}" for k, v in env.items() if len(k) == 1 and isinstance(v, (Fraction, str))]
+    at = f" at {', '.join(letters)}" if letters else ""
+    enclosed = what == "claim" and (isinstance(left, Interval) or isinstance(right, Interval))
+    bits = f" (in intervals of {outcome.bits} bits)" if enclosed else ""
+    said = f"{number(left)} against {number(right)}, so it {verb}{bits}"
+    return [*lines, f"{what}: {ast.unparse(node)}{at}: {said}"]
+
+
+def reason(outcome: Outcome, texts: Sequence[str], kind: str) -> str:
+    """Why it was not accepted; `texts` are the conditions and the claim."""
+    if outcome.verdict == "undecided":
+        return f"undecided at {outcome.bits} bits: {outcome.why or texts[outcome.true]}"
+    if outcome.true < len(texts) - 1:
+        return f"a condition fails: {texts[outcome.true]}"
+    return f"the claim is {'true' if outcome.true == len(texts) else 'false'}, against the kind {kind!r}"
 
 
 def escaped(name: str) -> str:

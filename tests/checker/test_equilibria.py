@@ -489,7 +489,9 @@ def test_only_known_statements_are_certified() -> None:
 
 def intervals(A: Any, width: float = 0.0) -> list[list[Interval]]:
     w = Fraction(width)
-    return [[Interval.of(x - w, BITS).hull(Interval.of(x + w, BITS)) for x in row] for row in fractions(A)]
+    return [
+        [Interval.of(x - w, BITS).merged(Interval.of(x + w, BITS), min, max) for x in row] for row in fractions(A)
+    ]
 
 
 def _low(x: Any) -> Fraction:

@@ -66,9 +66,9 @@ def draw_exponent(rng: random.Random) -> tuple[Interval, arb]:
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda a, b: a + b,
-    "subtract": lambda a, b: a - b,
+    "subtract": lambda a, b: rule(64).each("-", a, b) if isinstance(a, Interval) else a - b,
     "multiply": lambda a, b: a * b,
-    "divide": lambda a, b: a / b,
+    "divide": lambda a, b: rule(64).each("/", a, b) if isinstance(a, Interval) else a / b,
     "max": lambda a, b: a.merged(b, max, max) if isinstance(a, Interval) else a.max(b),
     "min": lambda a, b: a.merged(b, min, min) if isinstance(a, Interval) else a.min(b),
 }
@@ -127,7 +127,7 @@ def test_results_at_points_are_narrow(x: Fraction, y: Fraction, bits: int) -> No
     """Containment alone would also be had from [-inf, inf]."""
     a, b = Interval.of(x, bits), Interval.of(y, bits)
     ulp = Fraction(2) ** (6 - bits)
-    for result, size in [(a * b, abs(x * y)), (a / b, abs(x / y)), (a + b, abs(x) + abs(y))]:
+    for result, size in [(a * b, abs(x * y)), (a * b.inverse(), abs(x / y)), (a + b, abs(x) + abs(y))]:
         assert result.upper() - result.lower() <= size * ulp
     root = abs(a).sqrt()
     assert root.upper() - root.lower() <= root.upper() * ulp
@@ -152,7 +152,7 @@ def test_numbers_of_very_different_size_meet_in_bounded_memory() -> None:
     assert max(total.lo.bit_length(), total.hi.bit_length()) <= 64
     assert (tiny + 0).lo == tiny.lo
     assert (tiny + 0).scale == tiny.scale
-    assert (huge - huge).lo <= 0 <= (huge - huge).hi
+    assert (huge + -huge).lo <= 0 <= (huge + -huge).hi
 
 
 @pytest.mark.parametrize("gap", [129, 140, 1000, 10**9])
@@ -176,7 +176,7 @@ def test_what_is_far_below_is_rounded_outward_when_scales_are_aligned(gap: int, 
 
 def test_a_narrow_interval_across_scales_holds_both_ends() -> None:
     """The hull of 1 and 1 + 2^-300 at 64 bits: its upper end may not fall back to 1."""
-    hull = Interval(1, 1, 0, 64).hull(Interval((1 << 300) + 1, (1 << 300) + 1, -300, 400))
+    hull = Interval(1, 1, 0, 64).merged(Interval((1 << 300) + 1, (1 << 300) + 1, -300, 400), min, max)
     assert hull.upper() >= 1 + Fraction(1, 2**300)
     assert hull.lower() <= 1
 
@@ -227,7 +227,7 @@ def test_comparisons_are_true_or_false_only_when_certain() -> None:
 
 def test_what_has_no_answer_is_undecided_and_what_cannot_be_is_rejected() -> None:
     around_zero = Interval(-1, 1, -50, 64)
-    for operation in (lambda: 1 / around_zero, around_zero.sqrt, lambda: rule(64).apply("log", [around_zero])):
+    for operation in (around_zero.inverse, around_zero.sqrt, lambda: rule(64).apply("log", [around_zero])):
         with pytest.raises(Undecided):
             operation()
     for operation in (Interval.of(-1, 64).sqrt, lambda: rule(64).apply("log", [Interval.of(0, 64)])):

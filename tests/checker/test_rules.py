@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Mapping
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -44,7 +43,7 @@ def vector(v: Any) -> list[Fraction]:
 
 def boxed(A: Any, width: float = 0.0) -> list[list[Interval]]:
     w = Fraction(width)
-    return [[Interval.of(x - w, BITS).hull(Interval.of(x + w, BITS)) for x in row] for row in rows(A)]
+    return [[Interval.of(x - w, BITS).merged(Interval.of(x + w, BITS), min, max) for x in row] for row in rows(A)]
 
 
 def holds(x: Any, value: float, slack: float = 1e-9) -> bool:
@@ -185,7 +184,7 @@ def test_a_box_around_the_singular_is_undecided_and_the_indefinite_is_false() ->
 def test_least_eigenvalues_and_spectral_norms_are_enclosed_tightly(seed: int, size: int) -> None:
     rng = np.random.default_rng(seed)
     A = rng.integers(-9, 10, (size, size))
-    least = work().apply("least_eigenvalue", [rows(A + A.T)])
+    least = work().lift(work().apply("least_eigenvalue", [rows(A + A.T)]))
     true = float(np.linalg.eigvalsh(A + A.T)[0])
     assert holds(least, true)
     assert float(least.upper() - least.lower()) < 1e-9
@@ -222,14 +221,14 @@ def test_no_advice_makes_a_rule_say_what_is_false(seed: int, size: int, how: str
     def lie(kind: str, bits: int, tick: Any, *values: Any) -> Any:
         honest = advice(kind, bits, tick, *values)
         if kind == "basis":
-            J = [int(j) for j in rng.integers(0, size, int(rng.integers(1, size + 1)))]
-            return [J, J, [int(rng.integers(-1, 2))], [[int(x) for x in rng.integers(-1, 2, size)] for _ in J]]
+            J = vector(rng.integers(0, size, int(rng.integers(1, size + 1))))
+            return [J, J, vector(rng.integers(-1, 2, 1)), rows(rng.integers(-1, 2, (len(J), size)))]
 
         def bent(x: Any) -> Any:
             if isinstance(x, list):
                 return [bent(y) for y in (x[1:] if how == "shapeless" else x)]
             factor = {"zeros": 0.0, "random": rng.normal(), "huge": 1e30}.get(how, 1 + 0.3 * rng.normal())
-            return x * Decimal(factor)
+            return x * Fraction(factor)
 
         return bent(honest)
 
@@ -373,9 +372,9 @@ def test_the_derivative_of_rule_six_is_that_of_the_map(seed: int, sharp: bool) -
     given = [rows(A) for A in (X, W, V, M, v, w)]
     rule = work(MAP, W=given[1], V=given[2], M=given[3])
     J = rule.jacobian("u", given[0])
-    difference = [[x - (p == q) * Fraction(v.flat[p]) for q, x in enumerate(row)] for p, row in enumerate(J)]
+    difference = [[x + (p == q) * -Fraction(v.flat[p]) for q, x in enumerate(row)] for p, row in enumerate(J)]
     sums = [sum(abs(x) * Fraction(y) for x, y in zip(row, w.flat, strict=True)) for row in difference]
-    most = max(rule.lift(total / Fraction(y)).upper() for total, y in zip(sums, w.flat, strict=True))
+    most = max(rule.lift(total * (1 / Fraction(y))).upper() for total, y in zip(sums, w.flat, strict=True))
     slack = most / 2**50
     assert rule.apply("rows_below", [*given, most + slack]) is True
     assert rule.apply("rows_below", [*given, most - slack]) is not True
@@ -399,7 +398,7 @@ def test_every_rule_of_differentiation_at_a_point() -> None:
 
 
 def test_a_box_of_derivatives_holds_those_at_every_point_of_it() -> None:
-    J = work("f(v) = [v[0]**3]").jacobian("f", [Interval.of(-1, BITS).hull(Interval.of(2, BITS))])
+    J = work("f(v) = [v[0]**3]").jacobian("f", [Interval.of(-1, BITS).merged(Interval.of(2, BITS), min, max)])
     assert J[0][0].lower() <= 0
     assert J[0][0].upper() >= 12
     assert isinstance(Dual(Fraction(1), {}), Dual)
@@ -515,7 +514,7 @@ def test_truth_has_three_values(text: str, truth: bool | None) -> None:
         "0**(0 - 1/2)",
         "sqrt(-1) < 0",
         "log(0) < 0",
-        "2**(10**9)",
+        "lower(2**(10**9))",
         "[1, 2] + [1, 2, 3]",
         "1 + inf",
         "nothing",
@@ -529,7 +528,7 @@ def test_truth_has_three_values(text: str, truth: bool | None) -> None:
         "range(10**9)",
         "range(10**5 + 1)",
         "range(1/2)",
-        "2**(10**7 + 1)",
+        "2**(2**(10**4))",
         "[1, 2][2]",
         "[[1], [2]][0, 1]",
         "floor(inf)",
@@ -611,6 +610,7 @@ def test_limits_are_where_they_are_said_to_be() -> None:
         with pytest.raises(Rejected):
             formula(text)
     assert isinstance(work().value(formula("2**(10**7)"), {}), Interval)
+    assert work().truth(formula("2**(10**9) < 2**(10**9 + 1)")) is True
     assert isinstance(work().value(formula("3**5168"), {}), Fraction)
     assert isinstance(work().value(formula("3**5169"), {}), Interval)  # of more than 2^13 bits
     w = work("many = [1 for i in range(1000)]\nmore = [0 for i in range(1000)]")
@@ -635,7 +635,7 @@ def test_advice_and_derivatives_look_at_the_clock_as_they_go(monkeypatch: pytest
 
     def looks(kind: str, *values: Any) -> int:
         seen: list[None] = []
-        advice(kind, 4096, lambda: seen.append(None), *values)
+        advice(kind, 4096, lambda once=0: seen.append(None), *values)
         return len(seen)
 
     assert looks("threshold") >= 7  # the digits double
@@ -645,12 +645,11 @@ def test_advice_and_derivatives_look_at_the_clock_as_they_go(monkeypatch: pytest
     root = work(bits=4096).value(formula("x_star"), {})
     assert 0 < root.upper() - root.lower() < Fraction(1, 2**4080)  # few steps, and all digits
     with pytest.raises(Rejected, match="memory"):
-        work(bits=2**14).advised("inverse", rows(np.eye(160, dtype=int)))
+        work(bits=2**14, A=rows(np.eye(160, dtype=int))).value(formula("advice(inverse, A)"), {})
     late = work()
     late.deadline = 0.0
-    monkeypatch.setattr(kernel, "advice", lambda *_: [1])
     for action in (
-        lambda: late.advised("threshold"),
+        lambda: advice("threshold", 128, late.tick),
         lambda: late.spread(A[0]),
         lambda: late.jacobian("flat", A),
     ):
@@ -659,7 +658,7 @@ def test_advice_and_derivatives_look_at_the_clock_as_they_go(monkeypatch: pytest
     w, seen = work("same(v) = v"), []
     monkeypatch.setattr(Evaluator, "tick", lambda self, held=0, once=0: seen.append((self, once)))
     assert w.jacobian("same", vector(np.arange(5))) == rows(np.eye(5, dtype=int))
-    assert [once for who, once in seen if who is w] == [8 * 25, *[0] * 5]
+    assert [once for who, once in seen if who is w] == [32 * 25]
 
 
 @pytest.mark.parametrize("kind", ["holds", "violates", "exists"])
@@ -675,7 +674,7 @@ def test_what_is_accepted(condition: bool | None, claim: bool | None, kind: str)
         expected = "undecided" if claim is None else "accept" if claim == (kind != "violates") else "reject"
     assert outcome.verdict == expected
     assert outcome.bits >= 128
-    assert len(outcome.trace) == (4 if condition else 2)
+    assert outcome.true == (4 if condition and claim else 3 if condition else 1)
 
 
 def test_more_bits_are_tried_until_it_is_decided_and_a_hint_says_where_to_begin() -> None:

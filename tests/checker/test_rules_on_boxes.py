@@ -28,7 +28,7 @@ def work(hints: Any = None) -> Evaluator:
 
 
 def between(low: Any, high: Any) -> Interval:
-    return Interval.of(Fraction(low), BITS).hull(Interval.of(Fraction(high), BITS))
+    return Interval.of(Fraction(low), BITS).merged(Interval.of(Fraction(high), BITS), min, max)
 
 
 def box(A: Any, width: float) -> Any:
