@@ -650,7 +650,7 @@ def test_advice_and_derivatives_look_at_the_clock_as_they_go(monkeypatch: pytest
     late.deadline = 0.0
     for action in (
         lambda: advice("threshold", 128, late.tick),
-        lambda: late.spread(A[0]),
+        lambda: late.product(boxed(A), boxed(A)),
         lambda: late.jacobian("flat", A),
     ):
         with pytest.raises(Rejected, match="time"):
