@@ -100,8 +100,8 @@ def as_array(
     array = value if value.dtype == xp.float64 else xp.astype(value, xp.float64)
     if not look:
         return array
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = float(xp.sum(array))
+    with np.errstate(over="ignore", invalid="ignore"):  # torch warns if gradients are lost on the way to a float
+        total = float(xp.sum(array.detach() if hasattr(array, "detach") else array))
     if not math.isfinite(total):  # an entry is not finite, or the sum alone is not
         bad = xp.isnan(array) if allow_infinite else ~xp.isfinite(array)
         if bool(xp.any(bad)):
