@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 
 from rankmath.arithmetic.objects import ObjectArithmetic, entrywise
-from rankmath.validation import Array, Floats, Number
+from rankmath.validation import Array, Floats, InvalidArgument, Number
 
 
 class Multiprecision(ObjectArithmetic):
@@ -51,6 +51,15 @@ class Multiprecision(ObjectArithmetic):
 
     def asarray(self, value: Array) -> Array:
         return entrywise(self.context.mpf)(np.asarray(value, dtype=object))
+
+    def expm1_average(self, left: Array, right: Array, q: Array, values: Array) -> Array:
+        try:
+            return super().expm1_average(left, right, q, values)
+        except ZeroDivisionError:
+            raise InvalidArgument(
+                f"dps: {self.context.dps} digits leave nothing of attention as saturated as this network's; "
+                "more may, and 'float64' and 'balls' take it apart"
+            ) from None
 
     def product(self, a: Array, b: Array) -> Array:
         columns, fdot = b.T.tolist(), self.context.fdot

@@ -12,6 +12,7 @@ from rankmath.arithmetic.multiprecision import Multiprecision
 from rankmath.attention.activations import activate, activation_difference
 from rankmath.dynamics.trace import trace
 from rankmath.model.network import Network
+from rankmath.validation import InvalidArgument
 
 
 def test_the_global_precision_is_left_alone():
@@ -71,3 +72,12 @@ def test_choices_are_made_on_doubles_of_any_scale():
     row, difference = A.relative_to_largest(A.middle(scores), A.asarray(np.eye(3)))
     assert row.tolist() == [[0, 1, 0]]
     assert difference[1].tolist() == [0, 0, 0]
+
+
+def test_averages_that_no_digit_is_left_of_are_refused_in_words():
+    A = Multiprecision(50)
+    left, q = A.asarray([[1.0]]), A.asarray([[1.0]])
+    few = A.expm1_average(left, A.asarray([[-100.0]]), q, q)[0, 0]
+    assert abs(few * A.context.exp(-100) / A.context.expm1(-100) - 1) < 1e-5  # 1 + expm1(-100) has six of 50 digits
+    with pytest.raises(InvalidArgument, match="dps: 50 digits leave nothing"):
+        A.expm1_average(left, A.asarray([[-1e200]]), q, q)
