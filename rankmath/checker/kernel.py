@@ -185,6 +185,7 @@ class Evaluator:
     def related(self, node: ast.Compare, relation: str, left: Value, right: Value, env: Env) -> Truth:
         """One relation between numbers; == also between words, and between lists, member by member."""
         if relation == "==" and type(left) is type(right) is list:
+            self.tick()
             return self.joined(
                 True, [self.related(node, relation, *ab, env) for ab in zip(left, right, strict=True)]
             )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import time
+from fractions import Fraction
 
 import pytest
 
@@ -97,3 +99,11 @@ def test_exponents_are_counted_behind_escapes() -> None:
     for star, hat in (("*", "^"), (r"\u002a", "^"), ("*", r"\u005E")):
         with pytest.raises(Rejected, match="exponents"):
             parse("[" + ",".join(f'"1{star}2{hat}10000"' for _ in range(many)) + "]")
+
+
+def test_equality_of_arrays_looks_at_the_clock() -> None:
+    late = Evaluator({}, {"C": [[Fraction(1)]]}, {}, 128, time.monotonic() - 1)
+    node = ast.parse("C == C", mode="eval").body
+    assert isinstance(node, ast.Compare)
+    with pytest.raises(Rejected, match="time allowed"):
+        late.related(node, "==", [[Fraction(1)]], [[Fraction(1)]], {})
