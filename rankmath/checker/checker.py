@@ -256,7 +256,7 @@ def _decided(content: dict[str, Any], words: list[str], deadline: float) -> tupl
     if registered is None:
         sources = {name.split(":")[0] for name in (*STATEMENTS, *NETWORK_CLAIMS)}
         demand(
-            re.split(r"[\W_]", key.lower())[0] not in sources,
+            sources.isdisjoint(re.findall(r"[a-z0-9]+", key.lower())[:1]),
             f"statement: {short(key)} is not in this checker's table",
         )
     else:
@@ -639,7 +639,9 @@ def main(arguments: Sequence[str]) -> int:
         print("usage: checker [--json] FILE...")
         return 2
     try:
-        return run(paths, as_json=as_json)
+        code = run(paths, as_json=as_json)
+        print(end="", flush=True)  # here, and not at the end of Python, where nobody would catch what it raises
+        return code
     except BrokenPipeError:  # nobody reads on
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1

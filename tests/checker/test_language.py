@@ -147,6 +147,7 @@ def test_a_form_norm_that_is_a_bound_is_said() -> None:
         "\u043ewn:composite",
         "wu2024:9",
         "own.composite",
+        "_own:composite",
         "dong2021_2.2",
     ],
 )
