@@ -78,7 +78,8 @@ __device__ __forceinline__ void raise(double* word, double v) {
 }
 """
 
-#: expm1 to a unit in the last place, in the fewest operations: they and the tensor units share one pipe.
+#: expm1 to 1.1 times a unit in its last place plus what half a unit of x makes of it, in the fewest operations:
+#: they and the tensor units share one pipe.
 EXPM1 = r"""
 __device__ __forceinline__ double expm1_of(double x) {
   // x = n log 2 + r, |r| <= log(2)/2: 2^n r p(r) + (2^n - 1), p(r) = expm1(r)/r at Chebyshev's points, to 5e-17.

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -161,6 +162,19 @@ def test_wide_tokens_take_rows_at_a_time(
     net = rm.Network.random(n, d, 2, 1, seed=n, **options)
     X = net.random_input(seed=1) + np.linspace(0, 1, d)
     assert_same(*layers(library, monkeypatch, net, X))
+
+
+@pytest.mark.parametrize("most", [1e-20, 1e-3, 0.3466, 0.36, 1.2, 40.0, 700.0])
+def test_exponentials_are_as_good_as_their_arguments(library: Any, most: float) -> None:
+    rng = np.random.default_rng(int(10 * most))
+    x = most * np.exp(-3 * rng.random(1000)) * rng.choice([-1.0, 1.0], 1000)
+    y = np.empty_like(x)
+    library(8).expm1_on_host(*(ctypes.c_void_p(a.ctypes.data) for a in (x, y)), x.size)
+    with mpmath.workprec(200):
+        for given, found in zip(map(mpmath.mpf, x.tolist()), y.tolist(), strict=True):
+            true = mpmath.expm1(given)
+            allowed = np.spacing(abs(float(true))) + abs(given) * mpmath.exp(given) * 2.0**-53
+            assert abs(found - true) <= 1.1 * allowed
 
 
 @pytest.mark.parametrize("sigma", [-30.0, -1e6])
