@@ -329,7 +329,10 @@ CASES: dict[str, list[Case]] = {
     ],
     "wu2024:conjecture": [
         ("norm_kind == sphere", {"norm": "standard"}),
-        ("mask == T(mask) and connected(mask)", {"mask": causal(2)}),
+        (
+            "mask == T(mask) and connected(mask)",  # a directed cycle is connected
+            {"mask": [[1, 1, 0], [0, 1, 1], [1, 0, 1]], "tokens": ones(3, 2), "hints.clusters": [0, 1, 1]},
+        ),
         ("mask == T(mask) and connected(mask)", {"mask": eye(2)}),
         ("rank >= 2", {"rank": 1}),
     ],
