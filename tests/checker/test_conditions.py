@@ -461,3 +461,52 @@ def test_no_condition_is_left_out() -> None:
             yield from (*statement.given, *statement.telling, *statement.method, *extra)
 
     assert {text for text in conditions() if not text.startswith(tuple(refused))} == set(IMPLIED)
+
+
+#: Refutations on either side of the border, and whether the claim is broken there.
+BORDERS: dict[str, list[tuple[dict[str, Any], bool]]] = {
+    # (s + 1)^2 (1 - l^2/3)^2 > 256 s: from s = 254 on, where 255^2/254 = 256.004
+    "dong2021v1:2.3": [
+        ({"side": 254, "logit": "1/209"}, True),
+        ({"side": 254, "logit": "1/208"}, False),
+        ({"side": 253, "logit": "1/256"}, False),
+    ],
+    "dong2021:2.3-printed": [
+        ({"entry": "17132239*2^-29"}, True),
+        ({"entry": "17132239*2^-29", "columns": 981}, False),
+    ],
+    "wu2024:2-step": [({"A": [["1/3"] * 3, ["33/100", "67/100", 0], ["33/100", 0, "67/100"]]}, True), ({}, False)],
+    "wang2022:1": [({"z": [2, -3]}, True), ({"z": [1, -1]}, False)],  # pi z = 0 and 1/5
+    # The circulant of (4/5, b, c) has p^2 - 4q = -3(b - c)^2.
+    "folk:spectrum-real": [
+        (
+            {
+                "A": [["4/5", b, c], [c, "4/5", b], [b, c, "4/5"]],
+                "p": "-7/5",
+                "q": q,
+            },
+            broken,
+        )
+        for b, c, q, broken in (("11/100", "9/100", "4903/10000", True), ("1/10", "1/10", "49/100", False))
+    ],
+    "folk:softmax-rank": [({}, True), ({"q": [1, 1]}, False)],
+    # log(1 + b) + sqrt(2) b/(1 + b) = 0.67169 (2/e), b = e^(-sqrt(2))
+    "folk:entropy-order": [
+        ({"sigma": 1, "c": c}, broken) for c, broken in (("672/1000", True), ("671/1000", False))
+    ],
+    # J = p(1 - p)/T [[1, -1], [-1, 1]] for two logits, (I - 11^T/5)/5 for five equal ones
+    "folk:softmax-gradient": [
+        ({"c": [0, "7/4"]}, True),  # 0.2522 > 1/4
+        ({"c": [0, "9/5"]}, False),  # 0.2435
+        ({"c": [0] * 5}, False),
+        ({"c": [0, "234/1000"], "T": "1/10"}, True),  # 1.60 > sqrt(2)
+        ({"c": [0, "268/1000"], "T": "1/10"}, False),  # 1.20
+    ],
+}
+
+
+@pytest.mark.parametrize("key", BORDERS)
+def test_refutations_end_at_their_borders(key: str) -> None:
+    for change, broken in BORDERS[key]:
+        data, hints = edited(BASE[key], change)
+        assert Certificate(key, "violates", data, hints).check().accepted is broken, change
