@@ -440,6 +440,9 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     if outcome.verdict == "accept" and kind == "violates":
         _demand_meaning(claim, work)
     if outcome.verdict == "accept":
+        radius = any(re.search(r"\b(r|K|contraction|[a-z]+_k)\b", text) for text in (claim, *given))
+        if radius and not work.truth(formula("quasi_strongly_connected()")):
+            words.append("no token reaches all others under this mask: r is taken as 1")
         told = "nothing is said of others" if kind == "holds" else "so the claim is not true of all that meet them"
         words.append(f"this network meets the hypotheses; {told}")
     return outcome.verdict, reason(outcome, (*conditions, claim), kind)
@@ -448,19 +451,19 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
 def _demand_meaning(claim: str, work: Evaluator) -> None:
     """Of a claim that fails at one relation all others must have a meaning, too: both sides of each are numbers."""
 
-    def sides(node: ast.expr) -> list[str]:
+    def sides(node: ast.expr) -> list[ast.expr]:
         if isinstance(node, ast.BoolOp):
-            return [text for part in node.values for text in sides(part)]
+            return [side for part in node.values for side in sides(part)]
         if isinstance(node, ast.Compare):
-            return [ast.unparse(side) for side in (node.left, *node.comparators)]
+            return [node.left, *node.comparators]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CLAIM_LOOPS:
-            loop = CLAIM_LOOPS[node.func.id][1]
-            return [f"sum_{loop}({text})" for text in sides(node.args[0])]
+            total = ast.Name(f"sum_{CLAIM_LOOPS[node.func.id][1]}")
+            return [ast.Call(total, [side], []) for side in sides(node.args[0])]
         return []
 
-    for text in sides(formula(claim)):
+    for side in sides(formula(claim)):
         with contextlib.suppress(Undecided):
-            work.value(formula(text), {})
+            work.value(side, {})
 
 
 def _parallel(u: list[Fraction], v: list[Fraction]) -> bool:
@@ -501,8 +504,10 @@ def _kind(node: ast.expr, letters: set[str]) -> str:
         parts = [node.left, *node.comparators]
     joins = isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And)
     for part in node.values if isinstance(node, ast.BoolOp) and joins else parts:
-        demand(_kind(part, letters) == "?x"[not joins], f"{_text(part)} is no {'relation' if joins else 'number'}")
-    demand(joins or bool(parts), f"{_text(node)} has no place in the language of claims")
+        if _kind(part, letters) != "?x"[not joins]:  # (no text is made before: it would take long)
+            raise Rejected(f"{_text(part)} is no {'relation' if joins else 'number'}")
+    if not joins and not parts:
+        raise Rejected(f"{_text(node)} has no place in the language of claims")
     return "?" if joins or isinstance(node, ast.Compare) else "x"
 
 
@@ -524,7 +529,8 @@ def _kind_of_call(name: str, arguments: list[ast.expr], letters: set[str]) -> st
     demand(kinds is not None, f"{short(name)} is not in the language of claims")
     demand(len(arguments) == len(kinds or ""), f"{name} takes {len(kinds or '')} arguments, {len(arguments)} given")
     for kind, argument in zip(kinds or "", arguments, strict=True):
-        demand(_is(kind, argument, letters), f"{name} does not take {_text(argument)}")
+        if not _is(kind, argument, letters):
+            raise Rejected(f"{name} does not take {_text(argument)}")
     return "?" if name in CLAIM_TRUTHS else "x"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rankmath.checker import checker
 from rankmath.checker.checker import FORMAT, check_text, wording
 from rankmath.checker.statements import CLAIM_TAKES, CLAIM_TRUTHS
 from rankmath.formula.language import function
@@ -199,3 +200,29 @@ def test_numbers_too_long_to_be_written_are_rounded_outward() -> None:
         found = check_text(json.dumps({**content, "hints": {}, "data": {"weights": [weight, 1], "g": [0, 1]}}))
         assert found.accepted is (weight == f"{many}*2^9999")
         assert any(shown in line for line in found.checked), found.reason
+
+
+def test_no_text_of_a_claim_is_made_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every part of a long sum it would take minutes, and nobody looks at the clock there."""
+    made: list[str] = []
+    monkeypatch.setattr(checker, "_text", lambda node: made.append(type(node).__name__) or "")
+    assert checked("+".join(["mu(X[0])"] * 100) + " >= 0").accepted
+    assert made == []
+    assert not checked("mu(X[0]) + X[0] >= 0").accepted
+    assert made == ["Subscript"]
+
+
+def test_a_radius_that_there_is_not_is_said() -> None:
+    apart, causal = [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    for mask, claim, said in (
+        (apart, "r*mu(X[0]) > 0", True),
+        (causal, "r*mu(X[0]) > 0", False),
+        (apart, "mu(X[0]) > 0", False),
+    ):
+        found = checked(claim, given=("mask == any",), mask=mask)
+        assert found.accepted
+        assert any("r is taken as 1" in line for line in found.checked) is said
+
+
+def test_a_long_claim_that_fails_is_refuted_however_it_is_spaced() -> None:
+    assert checked(f"max({','.join(['n'] * 1900)})<mu(X[0])", kind="violates").accepted
