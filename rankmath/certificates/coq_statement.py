@@ -27,8 +27,7 @@ from rankmath.certificates.coq_terms import (
     fold,
     relation,
 )
-from rankmath.checker.kernel import definitions
-from rankmath.checker.statements import COMMON, STATEMENTS
+from rankmath.checker.statements import COMMON, STATEMENTS, definitions
 
 Found = list[tuple[str, str]]
 LONG = 160  # characters of a term that gets a name of its own

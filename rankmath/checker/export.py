@@ -13,6 +13,7 @@ PARTS = (
     "rules",
     "statements",
     "network_claims",
+    "network",
     "words",
     "checker",
 )

@@ -27,7 +27,7 @@ class Interval:
     """The reals from lo·2^scale to hi·2^scale; results are rounded outward to `bits` bits.
 
     >>> third = Interval.of(Fraction(1, 3), 64)
-    >>> third.lower() < Fraction(1, 3) < third.upper()
+    >>> third.lower() < Fraction(1, 3) < -(-third).lower()
     True
     >>> compare("<=", third * 3, Fraction(1)), compare("<", third, Fraction(1)), compare("<", Fraction(1), third)
     (None, True, False)
@@ -136,12 +136,10 @@ class Interval:
         return Interval(m, m, self.scale, max(self.bits, m.bit_length()))
 
     def lower(self) -> Fraction:
+        """The lower end; the upper one is -(-x).lower()."""
         if abs(self.scale) > 2**17:
             raise Rejected("a number is too small or too large to be taken exactly")
         return self.lo * Fraction(2) ** self.scale
-
-    def upper(self) -> Fraction:
-        return -(-self).lower()
 
 
 def compare(relation: str, a: Number, b: Number) -> bool | None:

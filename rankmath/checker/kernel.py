@@ -17,7 +17,6 @@ import ast
 import functools
 import math
 import operator
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
@@ -40,13 +39,10 @@ Seen: TypeAlias = dict[tuple[ast.AST, Truth], tuple[Value, Value, Env]]  # relat
 
 
 def formula(text: str) -> ast.expr:
-    """The tree of a formula, of the kinds that have a meaning; decimals are read as fractions."""
+    """The tree of a formula, of the kinds that have a meaning."""
     demand(len(text) <= MAX_FORMULA and text.isascii(), f"a formula that is not ASCII, or beyond {MAX_FORMULA}")
-    exact = re.sub(
-        r"\b[0-9]+\.[0-9]+\b", lambda found: "({}/{})".format(*Fraction(found[0]).as_integer_ratio()), text
-    )
     try:
-        tree = ast.parse(exact.strip(), mode="eval").body
+        tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise Rejected(f"no formula: {short(text)}") from None
     for node in ast.walk(tree):
@@ -54,16 +50,6 @@ def formula(text: str) -> ast.expr:
         if type(node) not in LANGUAGE or not whole:
             raise Rejected(f"{type(node).__name__} has no place in {short(text)}")
     return tree
-
-
-def definitions(text: str) -> dict[str, tuple[tuple[str, ...], ast.expr]]:
-    """Lines ``name(a, b) = term``, ``name[i] = term``, ``name = term`` or ``# comment``; indented lines go on."""
-    result = {}
-    for line in filter(None, re.sub(r"\n[ ]+", " ", re.sub(r"#.*\n", "\n", text)).splitlines()):
-        head, body = line.split(" = ", 1)
-        name, *parameters = re.findall(r"\w+", head)
-        result[name] = (tuple(parameters), formula(body))
-    return result
 
 
 class Evaluator:

@@ -81,9 +81,9 @@ def read(value: Any, shape: Any, where: str, sizes: dict[str, int], deadline: fl
     """`value`, read as its shape demands; what no shape names is refused, so nothing is nested deeper than shapes.
 
     A shape is a dict from fields to shapes (a field with "?" may be missing, any other field is refused); a list
-    [shape, most] of 1 to `most` members; a tuple of allowed words or a shape beside them; "number"; or letters that
-    name lengths: "d" a vector, "n d" a matrix. A letter stands for one length throughout a certificate; one that
-    first occurs in a member of a list, throughout that member.
+    [shape, most] of 1 to `most` members; a tuple of allowed words; "number"; or letters that name lengths: "d" a
+    vector, "n d" a matrix. A letter stands for one length throughout a certificate; one that first occurs in a
+    member of a list, throughout that member.
     """
     in_time(deadline)
     if isinstance(shape, dict):
@@ -95,11 +95,8 @@ def read(value: Any, shape: Any, where: str, sizes: dict[str, int], deadline: fl
         present = {name: part for name, part in shapes.items() if name in value}
         return {name: read(value[name], part, f"{where}.{name}", sizes, deadline) for name, part in present.items()}
     if isinstance(shape, tuple):
-        words = [word for word in shape if " " not in word]
-        if len(words) == len(shape) or type(value) is not list:
-            demand(type(value) is str and value in words, f"{where}: {short(value)} is none of {', '.join(words)}")
-            return value
-        shape = shape[-1]
+        demand(type(value) is str and value in shape, f"{where}: {short(value)} is none of {', '.join(shape)}")
+        return value
     if shape == "number":
         return _number(value, where)
     most = shape[1] if isinstance(shape, list) else MAX_SIDE

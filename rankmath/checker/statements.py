@@ -7,16 +7,29 @@ version: a changed definition needs a new one. Tokens are the rows of a matrix.
 
 from __future__ import annotations
 
+import ast
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rankmath.checker.kernel import definitions
+from rankmath.checker.kernel import formula
 from rankmath.checker.reading import MAX_SIDE
 from rankmath.checker.rules import RULES
 
 MAX_LAYERS = 128
 MAX_HEADS = 64
 MAX_LINES = 32  # supporting lines for one residual
+
+
+def definitions(text: str) -> dict[str, tuple[tuple[str, ...], ast.expr]]:
+    """Lines ``name(a, b) = term``, ``name[i] = term``, ``name = term`` or ``# comment``; indented lines go on."""
+    result = {}
+    for line in filter(None, re.sub(r"\n[ ]+", " ", re.sub(r"#.*\n", "\n", text)).splitlines()):
+        head, body = line.split(" = ", 1)
+        name, *parameters = re.findall(r"\w+", head)
+        result[name] = (tuple(parameters), formula(body))
+    return result
+
 
 # What every definition may use: norms of vectors and matrices, stochastic matrices, graphs.
 COMMON = """
@@ -174,13 +187,21 @@ NETWORK_DATA = {
     "X": "n d",
     "d_qk": "number",
     "skip": "number",
-    "mask": ("complete", "n n"),
+    "mask": "n n",
     "layernorm": ("none", "sphere", "column"),
     "layers": [
         {"heads": [{"W_QK": "d d", "W": "d d", "key_bias": "d"}, MAX_HEADS], "bias": "d", "mlp?": _MLP},
         MAX_LAYERS,
     ],
 }
+
+
+def network_data(data: Any) -> dict[str, Any]:
+    """The shape of these data of a network: a mask is a matrix, or the word "complete"."""
+    full = type(data) is dict and type(data.get("mask")) is str
+    return {**NETWORK_DATA, "mask": ("complete",)} if full else NETWORK_DATA
+
+
 # A residual's hint is named "X[l] inf" or "X[l] composite": a center, and weights on columns and rows.
 # What a claim about networks may name (other definitions are the checker's own business), and what each function
 # takes: tokens X[l], attention P[l, h], weights W[l, h] or W_QK[l, h], any array A of these, a word w, a number x.

@@ -16,10 +16,10 @@ from rankmath.arithmetic.balls import Balls, precision
 from rankmath.arithmetic.float64 import Float64
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import Instance, residual_hints
-from rankmath.checker import checker
+from rankmath.checker import network as checked
 from rankmath.checker.kernel import Evaluator, formula
 from rankmath.checker.reading import read
-from rankmath.checker.statements import CLAIM_LOOPS, CLAIM_TAKES, DEFINED_NETWORK, NETWORK_DATA, NETWORK_HINTS
+from rankmath.checker.statements import CLAIM_LOOPS, CLAIM_TAKES, DEFINED_NETWORK, NETWORK_HINTS, network_data
 from rankmath.formula.evaluate import NUMBERS, judged, sides, value
 from rankmath.formula.numbers import Signed
 from rankmath.formula.reader import read_formula, read_term
@@ -82,14 +82,16 @@ def by_the_checker(instance: Instance, terms: Sequence[str]) -> Callable[[str], 
     suggested = residual_hints(instance, terms)
     text = json.loads(Certificate("x", "holds", instance.data(), suggested, claim="mu(X[0]) >= 0").text())
     sizes: dict[str, int] = {}
-    data = checker._network(read(text["data"], NETWORK_DATA, "data", sizes), sizes)
+    data = checked.network(read(text["data"], network_data(text["data"]), "data", sizes), sizes)
     hints = {name: read(guide, NETWORK_HINTS["*"], "hints", {}) for name, guide in text["hints"].items()}
-    guides = checker.network_hints(hints, len(instance.W))
+    guides = checked.network_hints(hints, len(instance.W))
     work = Evaluator(DEFINED_NETWORK, data, guides, 128, time.monotonic() + 300)
 
     def ends(term: str) -> tuple[float, float]:
         found = work.value(formula(term), {})
-        return (float(found),) * 2 if isinstance(found, Fraction) else (float(found.lower()), float(found.upper()))
+        return (
+            (float(found),) * 2 if isinstance(found, Fraction) else (float(found.lower()), float(-(-found).lower()))
+        )
 
     return ends
 
@@ -171,7 +173,7 @@ def truths(instance: Instance, predicate: str) -> list[bool | None]:
     """By the checker, and by the library in doubles."""
     text = json.loads(Certificate("x", "holds", instance.data(), claim="mu(X[0]) >= 0").text())
     sizes: dict[str, int] = {}
-    data = checker._network(read(text["data"], NETWORK_DATA, "data", sizes), sizes)
+    data = checked.network(read(text["data"], network_data(text["data"]), "data", sizes), sizes)
     work = Evaluator(DEFINED_NETWORK, data, {}, 128, time.monotonic() + 300)
     run = Run(Float64(np.zeros(1)), network(instance), np.asarray(instance.X, dtype=float))
     [side] = sides(read_formula(predicate), run)
@@ -250,12 +252,12 @@ def test_switches_say_what_a_network_has() -> None:
     for name, (instance, switches) in every.items():
         text = json.loads(Certificate("x", "holds", instance.data(), claim="mu(X[0]) >= 0").text())
         sizes: dict[str, int] = {}
-        data = checker._network(read(text["data"], NETWORK_DATA, "data", sizes), sizes)
+        data = checked.network(read(text["data"], network_data(text["data"]), "data", sizes), sizes)
         run = Run(Float64(np.zeros(1)), network(instance), np.asarray(instance.X, float))
         for switch, words in switches.items():
-            for word in checker.SWITCHES[switch]:
+            for word in checked.SWITCHES[switch]:
                 truth = word in words or word == "any"
-                found = checker._switched(switch, word, data), run.switch(switch, word)
+                found = checked._switched(switch, word, data), run.switch(switch, word)
                 assert found == (truth, truth), (name, switch, word, found)
 
 
@@ -282,10 +284,10 @@ def test_one_entry_of_a_mask_makes_it_another() -> None:
             instance = drawn(1, mask=changed)
             text = json.loads(Certificate("x", "holds", instance.data(), claim="mu(X[0]) >= 0").text())
             sizes: dict[str, int] = {}
-            data = checker._network(read(text["data"], NETWORK_DATA, "data", sizes), sizes)
+            data = checked.network(read(text["data"], network_data(text["data"]), "data", sizes), sizes)
             run = Run(Float64(np.zeros(1)), network(instance), np.asarray(instance.X, float))
             for word in ("none", "complete", "causal", "padding"):
-                found = checker._switched("mask", word, data), run.switch("mask", word)
+                found = checked._switched("mask", word, data), run.switch("mask", word)
                 assert found == (False, False), (changed.tolist(), word)
 
 

@@ -9,10 +9,10 @@ from fractions import Fraction
 import pytest
 
 from rankmath.checker.intervals import Rejected
-from rankmath.checker.kernel import Evaluator, decide, definitions
+from rankmath.checker.kernel import Evaluator, decide
 from rankmath.checker.reading import MAX_SHIFTS, parse
 from rankmath.checker.rules import RULES
-from rankmath.checker.statements import COMMON
+from rankmath.checker.statements import COMMON, definitions
 
 
 def verdict(claim: str, more: str = "", kind: str = "holds") -> str:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankmath.checker import checker
+from rankmath.checker import network
 from rankmath.checker.intervals import Interval, Rejected, Undecided
-from rankmath.checker.kernel import Evaluator, definitions
+from rankmath.checker.kernel import Evaluator
 from rankmath.checker.rules import RULES
-from rankmath.checker.statements import COMMON
+from rankmath.checker.statements import COMMON, definitions
 from rankmath.linalg.exact_residuals import exact_residual_bounds
 
 BITS = 128
@@ -24,7 +24,7 @@ SHARED = definitions(f"{RULES}{COMMON}\nhint(Y, kind) = hints_inf[0] if kind == 
 
 
 def work(hints: Any = None) -> Evaluator:
-    return Evaluator(SHARED, {}, checker.network_hints(hints or {}, 0), BITS, time.monotonic() + 60)
+    return Evaluator(SHARED, {}, network.network_hints(hints or {}, 0), BITS, time.monotonic() + 60)
 
 
 def between(low: Any, high: Any) -> Interval:
@@ -43,7 +43,7 @@ def members(A: Any, width: float, count: int = 12) -> list[np.ndarray]:
 
 
 def ends(x: Any) -> tuple[float, float]:
-    return (float(x), float(x)) if isinstance(x, (int, Fraction)) else (float(x.lower()), float(x.upper()))
+    return (float(x), float(x)) if isinstance(x, (int, Fraction)) else (float(x.lower()), float(-(-x).lower()))
 
 
 def holds(x: Any, value: float, slack: float = 1e-12) -> bool:
