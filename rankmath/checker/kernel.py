@@ -46,8 +46,8 @@ def formula(text: str) -> ast.expr:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise Rejected(f"no formula: {short(text)}") from None
     for node in ast.walk(tree):
-        whole = type(node) is not ast.Constant or (type(node.value) is int and node.value < 10**MAX_FORMULA)
-        if type(node) not in LANGUAGE or not whole:
+        number = node.value if type(node) is ast.Constant else 0  # of at most MAX_FORMULA digits, 0xFF.. too
+        if type(node) not in LANGUAGE or type(number) is not int or number.bit_length() > 3.322 * MAX_FORMULA:
             raise Rejected(f"{type(node).__name__} has no place in {short(text)}")
     return tree
 
@@ -129,6 +129,7 @@ class Evaluator:
     def apply(self, name: str, values: list[Value]) -> Value:
         """A definition at these values; remembered, so that X[3] is worked out once."""
         parameters, body = self.defined[name]
+        # Numbers and words by what they are, arrays by which they are; no type is taken for another.
         key = (name, *((type(v), v if type(v) in (Fraction, str) else id(v)) for v in values))
         if key in self.cache:
             return self.cache[key][0]

@@ -32,7 +32,7 @@ from rankmath.checker.reading import (
     parse,
     read,
 )
-from rankmath.checker.statements import MAX_HEADS, MAX_LAYERS
+from rankmath.checker.statements import MAX_HEADS, MAX_LAYERS, network_data
 
 
 def plain(data: Any, *, statement: str = "dong2021:norm", kind: str = "violates", **more: Any) -> dict[str, Any]:
@@ -268,8 +268,9 @@ def test_limits_are_those_of_the_page_and_where_they_are_said_to_be() -> None:
         ("a", ("a", "b"), True),
         ("b", ("a", "b"), True),
         ("c", ("a", "b"), False),
-        ([[1]], ("a", "n n"), True),
-        ("n n", ("a", "n n"), False),
+        ("complete", network_data({"mask": "complete"})["mask"], True),
+        ("n n", network_data({"mask": "n n"})["mask"], False),
+        ([[1]], network_data({"mask": [[1]]})["mask"], True),
         ([[1]], ("a", "b"), False),
         ({}, {"a?": "number"}, True),
         ({}, {"a": "number"}, False),

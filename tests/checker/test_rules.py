@@ -437,7 +437,7 @@ def test_fractions_are_multiplied_exactly_as_long_as_they_are_short() -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("1/2 + 0.25*3 - 2**3", Fraction(-27, 4)),
+        (network.in_fractions("1/2 + 0.25*3 - 2**3"), Fraction(-27, 4)),
         ("sqrt(9/4)**3", Fraction(27, 8)),
         ("4**(1/2) + 8**(0 - 1)", Fraction(17, 8)),
         ("max(1, 2, 3/2) - min(4, 5)", Fraction(-2)),
