@@ -173,9 +173,8 @@ class Evaluator:
         """One relation between numbers; == also between words, and between lists, member by member."""
         if relation == "==" and type(left) is type(right) is list:
             self.tick()
-            return self.joined(
-                True, [self.related(node, relation, *ab, env) for ab in zip(left, right, strict=True)]
-            )
+            pairs = zip(left, right, strict=True)
+            return self.joined(True, [self.related(node, relation, a, b, env) for a, b in pairs])
         if relation == "==" and str in (type(left), type(right)):
             return bool(left == right)
         demand({type(left), type(right)} <= {Fraction, Interval}, "a relation of what are no numbers")
