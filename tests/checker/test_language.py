@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rankmath.checker import checker
+from rankmath.checker import network
 from rankmath.checker.checker import FORMAT, check_text, wording
 from rankmath.checker.statements import CLAIM_TAKES, CLAIM_TRUTHS
 from rankmath.formula.language import function
@@ -205,7 +205,7 @@ def test_numbers_too_long_to_be_written_are_rounded_outward() -> None:
 def test_no_text_of_a_claim_is_made_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every part of a long sum it would take minutes, and nobody looks at the clock there."""
     made: list[str] = []
-    monkeypatch.setattr(checker, "_text", lambda node: made.append(type(node).__name__) or "")
+    monkeypatch.setattr(network, "_text", lambda node: made.append(type(node).__name__) or "")
     assert checked("+".join(["mu(X[0])"] * 100) + " >= 0").accepted
     assert made == []
     assert not checked("mu(X[0]) + X[0] >= 0").accepted
