@@ -242,6 +242,9 @@ class Evaluator:
         return [[grad.get(k, zero) for k in range(size)] for grad in slopes]
 
     def reduced(self, name: str, values: Iterable[Value], *start: Number) -> Value:
+        values = list(values)
+        if name == "+" and any(isinstance(v, Dual) for v in values):  # at once: partial sums would count as held
+            return self.linked(self.reduced("+", plain(values), *start), [1] * len(values), values)
         return functools.reduce(lambda a, b: self.each(name, a, b), values, *start)
 
     def product(self, A: Value, B: Value) -> Value:
