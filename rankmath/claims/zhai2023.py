@@ -64,7 +64,8 @@ def entropy_floor(run: ArrayRun, T: Scalar, s: Scalar) -> Scalar:
     # In logarithms: 1 + x would lose a small x.
     log = (tokens - one).log - gap.floats()
     first = np.where(log < -35, log, np.log(np.log1p(np.exp(np.maximum(log, -40)))))
-    return run.from_log(np.logaddexp(first, log + gap.log - np.log1p(np.exp(log))))
+    with np.errstate(invalid="ignore"):  # a gap beyond doubles makes nan, which decides nothing
+        return run.from_log(np.logaddexp(first, log + gap.log - np.log1p(np.exp(log))))
 
 
 def entropy_instance(X: ArrayLike, W: ArrayLike) -> ArrayInstance:
