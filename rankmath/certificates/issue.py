@@ -235,8 +235,20 @@ def certify_claim(
     """
     instance = net if isinstance(net, Instance) else Instance.of(net, X)
     given = [given] if isinstance(given, str) else list(given)
-    hints = residual_hints(instance, [claim, *given])
-    return issue(Certificate(statement, kind, instance.data(), hints, about, claim, given))
+    data, hints = data_and_hints(instance, [claim, *given])
+    return issue(Certificate(statement, kind, data, hints, about, claim, given))
+
+
+#: What is taken about the composite center, which a certificate then names.
+_ABOUT_CENTERS = re.compile(r"gamma\(|(delta|q_max|q_min)\([^()]*, composite\)")
+
+
+def data_and_hints(instance: Instance, texts: Sequence[str]) -> tuple[dict[str, Data], dict[str, Data]]:
+    """The fields of the instance, with composite centers if these formulas speak of any, and `residual_hints`."""
+    data, hints = instance.data(), residual_hints(instance, texts)
+    if _ABOUT_CENTERS.search(" ".join(texts)):
+        data["centers"] = [hints[f"X[{l}] composite"]["center"] for l in range(len(instance.W))]
+    return data, hints
 
 
 def residual_hints(instance: Instance, texts: Iterable[str]) -> dict[str, Data]:
@@ -246,7 +258,7 @@ def residual_hints(instance: Instance, texts: Iterable[str]) -> dict[str, Data]:
     """
     text = " ".join(texts)
     wanted = [norm for norm in ("inf", "composite") if re.search(rf"residual\([^()]*, {norm}\)", text)]
-    if re.search(r"gamma\(|(delta|q_max|q_min)\([^()]*, composite\)", text) and "composite" not in wanted:
+    if _ABOUT_CENTERS.search(text) and "composite" not in wanted:
         wanted.append("composite")
     hints: dict[str, Data] = {}
     for layer, X in enumerate(_rational_tokens(instance) if wanted else []):

@@ -357,10 +357,10 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
         f"{', MLP' if any(word != 'none' for word in data['mlp']) else ''}"
     )
     if any(re.search(r"\b(gamma|delta|q_max|q_min)\(.*composite|\bgamma\(", text) for text in (claim, *given)):
-        words.append(
-            "a composite center is the one that a hint names, or the middle of the ranges, if its residual is the "
-            "least to 2^-20; of several as good, gamma, delta and q are those at this one"
+        demand(
+            "centers" in data, "data.centers: what stands about composite centers needs them, one for each layer"
         )
+        words.append("composite centers are those of the data; the residual at each is the least up to 1 + 2^-30")
     if data["d"] > MAX_SIGNS and any("form_norm" in text for text in (claim, *given)):
         words.append(f"form_norm in inf is here (d > {MAX_SIGNS}) the sum of |W_ij|, which may be larger")
     conditions = hypotheses(claim, given, data)

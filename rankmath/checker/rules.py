@@ -114,7 +114,6 @@ with_axes(lines) = [lines[i] if i < len(lines) else [1, 0, 0] if i == len(lines)
 at_least(X, kind) = max(v[2]/v[1] if v[0] == 0 and v[1] > 0 else 0 for v in lines(X, kind)) if kind == inf else
     sqrt(min(c[0]*c[1] for c in corners(with_axes(lines(X, kind))))) if kind == composite else no_rule_for_this_norm
 residual_of(X, kind) = between(at_least(X, kind), at_most(X, kind))
-center(X, kind) = center_of(X, kind) if shown(at_most(X, kind) <= at_least(X, kind)*(1 + 1/2**20)) else 0
 
 # Rule 4, a unique zero (Krawczyk). Let |Y f(x)| + |I - Y Df(B)| r < r in every entry, over the box B of all
 # points within r of x. Then z -> z - Y f(z) maps B into B and contracts the largest entry, so it has one fixed

@@ -97,7 +97,10 @@ head_of(A) = place(P, A)[1]
 hint(Y, kind) = hints_of(kind)[after(Y)] if len(place(X, Y)) > 0 else [[], []]
 hints_of(kind) = hints_inf if kind == inf else hints_composite
 spread(l, at) = X[l] - [about(l, at) for j in range(n)]
-about(l, at) = mean_of(X[l]) if at == mean else center(X[l], composite) if at == composite else undefined
+about(l, at) = mean_of(X[l]) if at == mean else center(l) if at == composite else undefined
+# The data name the composite centers: least up to a factor, and where several are as good, those that are meant.
+center(l) = centers[l] if shown(around_it(l) <= at_least(X[l], composite)*(1 + 1/2**30)) else 0
+around_it(l) = norm([abs(row - centers[l]) for row in X[l]], composite)
 tilts(l, h, at) = spread(l, at) @ W_QK[l, h] @ T(spread(l, at)) / sqrt(d_qk)
 oscillations(l, h, at) = [max(row) - min(row) for row in tilts(l, h, at)]
 shares(l, h, at) = softmax(spread(l, at) @ (about(l, at) @ W_QK[l, h] + key_bias[l, h]) / sqrt(d_qk), [1
@@ -189,6 +192,7 @@ NETWORK_DATA = {
     "skip": "number",
     "mask": "n n",
     "layernorm": ("none", "sphere", "column"),
+    "centers?": ["d", MAX_LAYERS],
     "layers": [
         {"heads": [{"W_QK": "d d", "W": "d d", "key_bias": "d"}, MAX_HEADS], "bias": "d", "mlp?": _MLP},
         MAX_LAYERS,

@@ -15,7 +15,7 @@ import pytest
 from rankmath.arithmetic.balls import Balls, precision
 from rankmath.arithmetic.float64 import Float64
 from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import Instance, residual_hints
+from rankmath.certificates.issue import Instance, data_and_hints
 from rankmath.checker import network as checked
 from rankmath.checker.kernel import Evaluator, formula
 from rankmath.checker.reading import read
@@ -79,8 +79,7 @@ def drawn(seed: int, **more: Any) -> Instance:
 
 
 def by_the_checker(instance: Instance, terms: Sequence[str]) -> Callable[[str], tuple[float, float]]:
-    suggested = residual_hints(instance, terms)
-    text = json.loads(Certificate("x", "holds", instance.data(), suggested, claim="mu(X[0]) >= 0").text())
+    text = json.loads(Certificate("x", "holds", *data_and_hints(instance, terms), claim="mu(X[0]) >= 0").text())
     sizes: dict[str, int] = {}
     data = checked.network(read(text["data"], network_data(text["data"]), "data", sizes), sizes)
     hints = {name: read(guide, NETWORK_HINTS["*"], "hints", {}) for name, guide in text["hints"].items()}

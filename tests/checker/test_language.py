@@ -156,10 +156,28 @@ def test_names_of_ours_are_not_taken(key: str) -> None:
     assert not checked("mu(X[0]) >= 0", key=key).accepted
 
 
-def test_a_center_that_a_hint_may_choose_is_said() -> None:
-    words = checked("delta(P[0, 0], composite) >= 0").checked
-    assert any("of several as good" in line for line in words)
-    assert not any("of several as good" in line for line in checked("mu(X[0]) >= 0").checked)
+def test_what_is_taken_about_a_center_needs_the_center_in_the_data() -> None:
+    assert checked("delta(P[0, 0], composite) >= 0").reason.startswith("data.centers: ")
+    named = checked("delta(P[0, 0], composite) >= 0", centers=[[0] * len(NETWORK["X"][0])])
+    assert any("composite centers are those of the data" in line for line in named.checked)
+    assert not any("centers" in line for line in checked("mu(X[0]) >= 0").checked)
+
+
+@pytest.mark.parametrize(
+    ("center", "good"), [("1/2", True), (f"{2**39 + 1}/{2**40}", True), (f"{2**22 + 1}/{2**23}", False)]
+)
+def test_two_certificates_that_contradict_each_other_speak_of_different_data(center: str, good: bool) -> None:
+    """The least composite residual of 0 and 1 is at 1/2, where delta is 1/2."""
+    layer = {"heads": [{"W_QK": [[1]], "W": [[1]], "key_bias": [0]}], "bias": [0]}
+    data = {**NETWORK, "X": [[0], [1]], "d_qk": 1, "mask": "complete", "layers": [layer], "centers": [[center]]}
+    lines = [{"columns": [1], "rows": [0, 0]}, {"columns": [0], "rows": [1, 1]}]
+    claim = {"claim": "delta(P[0, 0], composite) <= 1/2", "given": [], "kind": "holds"}
+    for named in (center, "1/2"):  # whatever a hint says
+        hints = {"X[0] composite": {"center": [named], "lines": lines}}
+        content = {"format": FORMAT, "statement": "mine:claim", **claim, "data": data, "hints": hints}
+        assert check_text(json.dumps(content)).verdict == (
+            "accepted" if center == "1/2" else "rejected" if good else "undecided"
+        )
 
 
 def test_the_library_and_the_checker_take_the_same_arguments() -> None:

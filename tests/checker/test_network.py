@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -21,7 +21,7 @@ import pytest
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import Instance, NotIssued, certify_claim
+from rankmath.certificates.issue import Instance, NotIssued, certify_claim, data_and_hints
 from rankmath.checker import checker, network, network_claims
 from rankmath.checker.checker import check_text, wording
 from rankmath.checker.intervals import Interval, Rejected
@@ -55,8 +55,10 @@ def draw(seed: int = 0, **sizes: Any) -> Instance:
     )
 
 
-def work(instance: Instance, hints: dict[str, Any] | None = None, bits: int = 128) -> Evaluator:
-    text = json.loads(Certificate("x", "holds", instance.data(), claim="mu(X[0]) >= 0").text())
+def work(
+    instance: Instance, hints: dict[str, Any] | None = None, bits: int = 128, texts: Sequence[str] = ()
+) -> Evaluator:
+    text = json.loads(Certificate("x", "holds", data_and_hints(instance, texts)[0], claim="mu(X[0]) >= 0").text())
     sizes: dict[str, int] = {}
     data = read(text["data"], network_data(text["data"]), "data", sizes)
     guides = network.network_hints(hints or {}, len(data["layers"]))
@@ -222,9 +224,7 @@ def test_the_softmax_parts_of_the_2023_bound() -> None:
         M, k = net.W_QK[0, 0].astype(float), net.key_bias[0, 0].astype(float)
         x = residual(X, "composite").center
         root = 3.0**0.5
-        from rankmath.certificates.issue import residual_hints
-
-        stored = Certificate("x", "holds", {}, residual_hints(net, ["gamma(P[0,0]) <= 1"]), claim="1 <= 2")
+        stored = Certificate("x", "holds", *data_and_hints(net, ["gamma(P[0,0]) <= 1"]), claim="1 <= 2")
         names = json.loads(stored.text())["hints"]
         hints = {
             name: read(hint, {"center": "d", "lines": [{"columns": "d", "rows": "n"}, 32]}, "", {})
@@ -233,7 +233,7 @@ def test_the_softmax_parts_of_the_2023_bound() -> None:
         R = X - x
         D = np.ptp(R @ M @ R.T / root, axis=1)
         q = softmax(R @ (M.T @ x + k) / root, 1.0)
-        w = work(net, hints)
+        w = work(net, hints, texts=["gamma(P[0,0]) <= 1"])
         for term, number in {
             "delta(P[0,0], composite)": D.max(),
             "q_max(P[0,0], composite)": q.max(),

@@ -121,18 +121,6 @@ def test_without_hints_the_residual_is_still_enclosed() -> None:
         assert holds(work().apply("residual_of", [X, norm]), float(true.upper) ** (1 / true.power))
 
 
-def test_a_center_must_be_least_up_to_a_small_factor() -> None:
-    X = rows([[0], [2]])
-    line = [{"columns": vector([1]), "rows": vector([0, 0])}, {"columns": vector([0]), "rows": vector([1, 1])}]
-    for center, good in ((Fraction(1), True), (1 + Fraction(1, 2**22), True), (1 + Fraction(1, 2**18), False)):
-        w = work(hints={"X[0] composite": {"center": [center], "lines": line}})
-        if good:
-            assert w.apply("center", [X, "composite"]) == [center]
-        else:
-            with pytest.raises(Undecided, match="not decided"):
-                w.apply("center", [X, "composite"])
-
-
 # -- 5: definiteness ---------------------------------------------------------------------------------------
 
 

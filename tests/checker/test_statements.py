@@ -426,15 +426,19 @@ def two_tokens(a: Fraction, b: Fraction) -> Instance:
 def test_a_center_far_from_least_is_refused(
     draw_instance: Callable[..., Instance], certify_registered: Registered
 ) -> None:
-    """Gamma is taken at the stored centers, so they must be what the statement means."""
+    """Gamma is taken at the centers of the data, so they must be what the statement means; no hint moves them."""
     instance = draw_instance(np.random.default_rng(2), n=4, d=2, L=2, H=1)
     certificate = certify_registered("dong2021:2.3", instance)
     for layer in (0, 1):
         name = f"X[{layer}] composite"
         hint = certificate.hints[name]
-        for change in ({"center": [1000, 1000]}, {"lines": hint["lines"][:1]}):
-            result = with_changes(certificate, hints={name: {**hint, **change}})
-            assert "at_most(X, kind) <= at_least(X, kind) * (1 + 1 / 2 ** 20)" in result.reason
+        elsewhere = [[1000, 1000] if l == layer else center for l, center in enumerate(certificate.data["centers"])]
+        for result in (
+            with_changes(certificate, data={"centers": elsewhere}),
+            with_changes(certificate, hints={name: {**hint, "lines": hint["lines"][:1]}}),
+        ):
+            assert "at_least(X[l], composite) * (1 + 1 / 2 ** 30)" in result.reason
+        assert "not decided" not in with_changes(certificate, hints={name: {**hint, "center": [1000, 1000]}}).reason
 
 
 def test_decay_needs_its_hypothesis_and_its_number_of_heads(
