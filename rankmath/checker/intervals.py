@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 
 class Rejected(Exception):
@@ -151,7 +152,8 @@ def compare(relation: str, a: Number, b: Number) -> bool | None:
     return True if holds[relation] else False if fails[relation] else None
 
 
-class Dual(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Dual:
     """A number and its partial derivatives by the numbers of the variables; those not listed are zero."""
 
     value: Number

@@ -57,6 +57,8 @@ class Evaluator:
 
     def __init__(self, defined: Definitions, data: Env, hints: Env, bits: int, deadline: float) -> None:
         self.defined, self.data, self.hints, self.bits, self.deadline = defined, data, hints, bits, deadline
+        twice = {*data, *hints} & {*defined, *WORDS} | {*data} & {*hints}
+        demand(not twice, f"names with two meanings: {', '.join(sorted(twice))}")
         self.seen: Seen = {}  # the relations of the formula, for the words
         self.cache: dict[Any, tuple[Value, Value]] = {}
         self.held = self.remembered = 0  # bytes of derivatives and in the cache, about
@@ -117,14 +119,12 @@ class Evaluator:
             return b
         if name in self.defined and self.defined[name][0] == ("term",):  # by name, with the letters of its loop
             return self.value(self.defined[name][1], {**env, **dict(zip(["term"], arguments, strict=True))})
-        if name in FUNCTIONS and len(arguments) == 1 and type(arguments[0]) is ast.GeneratorExp:  # read as it comes
+        if name in READERS and len(arguments) == 1 and type(arguments[0]) is ast.GeneratorExp:  # read as it comes
             return FUNCTIONS[name](self, self.loop(arguments[0].elt, arguments[0].generators, env))
         values = [self.value(argument, env) for argument in arguments]
         if name in self.defined:
             return self.apply(name, values)
-        if name in OPERATIONS:
-            return self.each(name, *values)
-        return FUNCTIONS[name](self, *values)
+        return self.each(name, *values) if name in OPERATIONS else FUNCTIONS[name](self, *values)
 
     def apply(self, name: str, values: list[Value]) -> Value:
         """A definition at these values; remembered, so that X[3] is worked out once."""
@@ -156,6 +156,14 @@ class Evaluator:
             inner = {**env, first.target.id: member}
             if all(self.chosen(test, inner) for test in first.ifs):
                 yield from self.loop(element, rest, inner) if rest else [self.value(element, inner)]
+
+    def metered(self, members: Iterable[Value]) -> Iterator[Value]:
+        """The members of a list to be made, as long as there is room for all of them."""
+        size = 0
+        for member in members:
+            size += len(flat(member)) * (150 + self.bits // 4)
+            self.tick(once=size)
+            yield member
 
     def range(self, *ends: Value) -> list[Fraction]:
         members = range(*(whole(end, "a range") for end in ends))
@@ -234,6 +242,7 @@ class Evaluator:
 
     def jacobian(self, name: str, X: Value, *rest: Value) -> list[list[Number]]:
         """The derivative of a defined map by its first argument, over a box; arrays are taken entry by entry."""
+        demand(Dual not in map(type, flat([X, *rest])), "a derivative of a derivative")  # both count from 0
         size, zero, one, inner = len(flat(X)), Fraction(0), Fraction(1), self.at(self.bits)
         places = iter(range(size))
         variables = nested(lambda x: Dual(x, {next(places): one}), X)
@@ -242,10 +251,11 @@ class Evaluator:
         return [[grad.get(k, zero) for k in range(size)] for grad in slopes]
 
     def reduced(self, name: str, values: Iterable[Value], *start: Number) -> Value:
-        values = list(values)
-        if name == "+" and any(isinstance(v, Dual) for v in values):  # at once: partial sums would count as held
-            return self.linked(self.reduced("+", plain(values), *start), [1] * len(values), values)
-        return functools.reduce(lambda a, b: self.each(name, a, b), values, *start)
+        parts: dict[int, Dual] = {}  # of a sum, linked at once: partial sums would count as held
+        bare = (parts.setdefault(len(parts), v).value if name == "+" and type(v) is Dual else v for v in values)
+        total = functools.reduce(lambda a, b: self.each(name, a, b), bare, *start)
+        demand(not parts or type(total) is not list, "a sum of numbers and lists")
+        return self.linked(total, [1] * len(parts), [*parts.values()]) if parts else total
 
     def product(self, A: Value, B: Value) -> Value:
         """The matrix product; a vector is a row on the left and a column on the right."""
@@ -366,7 +376,8 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "advice": lambda work, kind, *values: work.each("guess", advice(kind, work.bits, work.tick, *values)),
 }
 WORDS = {"inf", "one", "composite", "frobenius", "max", "mean", "none", "sphere", "standard", "column", "relu"}
-WORDS |= {"X", "P", *ADVISORS}
+WORDS |= {*ADVISORS}
+READERS = {"sum", "prod", "max", "min", "all", "any"}  # of loops: what they give is no loop
 BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@"}
 UNARY = {ast.USub: "negative", ast.Not: "not"}
 RELATIONS = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
@@ -382,7 +393,7 @@ MEANING: dict[type[ast.AST], Callable[[Evaluator, Any, Env], Value]] = {
     ast.BoolOp: lambda work, node, env: work.joined(BOTH[type(node.op)], (work.value(x, env) for x in node.values)),
     ast.IfExp: lambda work, node, env: work.value(node.body if work.chosen(node.test, env) else node.orelse, env),
     **dict.fromkeys((ast.List, ast.Tuple), lambda work, node, env: [work.value(part, env) for part in node.elts]),
-    ast.ListComp: lambda work, node, env: list(work.loop(node.elt, node.generators, env)),
+    ast.ListComp: lambda work, node, env: list(work.metered(work.loop(node.elt, node.generators, env))),
 }
 LANGUAGE = {*MEANING, *BINARY, *UNARY, *RELATIONS, *BOTH}
 LANGUAGE |= {ast.GeneratorExp, ast.comprehension, ast.Load, ast.Store}  # a generator is an argument, never a value
@@ -423,8 +434,6 @@ def decide(conditions: Sequence[str], claim: str, kind: str, given: Evaluator) -
         outcome = Outcome("undecided", bits, true, work.seen, why)
         wide = [left + -right for (_, known), (left, right, _) in work.seen.items() if known is None]
         before, width = width, wide[0].size() if wide else math.inf
-        if (
-            not why and width >= before - 1
-        ):  # more bits no longer narrow it, or nothing was too wide: the box is too large
+        if not why and width >= before - 1:  # more bits no longer narrow it, or nothing was wide: the box is large
             break
     return outcome

@@ -42,7 +42,7 @@ def arranged(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
     """Data as the definitions name them: lengths as numbers, layers as arrays, what may be missing filled in."""
     result = {
         **data,
-        **{letter: Fraction(size) for letter, size in sizes.items() if len(letter) == 1 and letter != "N"},
+        **{letter: Fraction(size) for letter, size in sizes.items() if len(letter) == 1 and letter not in "Nk"},
     }
     if "layers" in data:
         result |= _layers(result.pop("layers"))

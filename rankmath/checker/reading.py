@@ -42,7 +42,7 @@ def parse(text: str) -> Any:
     demand(items <= MAX_ITEMS, f"{items} brackets, colons and commas; {MAX_ITEMS} are allowed")
     # Without its escapes, which may hide an exponent.
     told = re.sub(r"\\u00([0-9a-fA-F]{2})", lambda found: chr(int(found[1], 16)), text)
-    shifts = sum(min(int(e), MAX_SHIFTS) for e in re.findall(r"\*2\^-?([0-9]{1,9})", told))
+    shifts = sum(min(int(e), MAX_SHIFTS) for e in re.findall(r"\*2\^-?0*([0-9]{1,9})", told))
     demand(shifts <= MAX_SHIFTS, f"exponents that sum to {shifts}; {MAX_SHIFTS} is allowed")
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -47,9 +47,9 @@ log(x) = 0 if certain(x == 1) else between(log_near(lower(x), advice(logarithm, 
 log_near(x, g) = g + log_by(x*exp(0 - g))
 log_by(t) = between(1 - 1/t, t - 1)
 
-# x*, the positive root of e^x = 1 + 2x: e^x - 2x increases where e^x >= 2, and before that it is below 1.
+# x*, the positive root of e^x = 1 + 2x: e^x - 1 - 2x is convex and 0 at 0, so for x > 0 it changes its sign once.
 x_star = x_star_in(advice(threshold))
-x_star_in(v) = between(v[0], v[1]) if shown(v[0] > 0 and exp(v[0]) >= 2 and exp(v[0]) <= 1 + 2*v[0] and v[0] <= v[1]
+x_star_in(v) = between(v[0], v[1]) if shown(v[0] > 0 and exp(v[0]) <= 1 + 2*v[0] and v[0] <= v[1]
     and exp(v[1]) >= 1 + 2*v[1]) else 0
 
 # Rules 1 and 2, exact relations and relations of intervals, are the kernel's own. Regular matrices: let the row sum
@@ -69,12 +69,12 @@ rank_between(A, I, J, D, B) = between(len(I) if certain(nonsingular([[A[i][j] fo
     len(J) if certain(abs(D) > 0 and D*A == [[row[j] for j in J] for row in A] @ B) else min(len(A), len(A[0])))
 
 # Rule 5, definiteness: v A v^T > 0 for all v but 0, which is that of the symmetric B = A + A^T. Let G = C B C^T. If
-# |I - G| < 1 in the row sum norm, all eigenvalues of G are positive, so C is invertible and B positive definite. If
-# G_ii = c B c^T < 0 for a row c of C, B is not.
+# |I - G| < 1 in the row sum norm, all eigenvalues of G are positive, so a square C is invertible and B positive
+# definite. If G_ii = c B c^T < 0 for a row c of C, B is not.
 positive_definite(A) = definite_by(A + T(A))
-definite_by(B) = dominant(congruent(B, advice(congruence, B)))
+definite_by(B) = dominant(congruent(B, advice(congruence, B)), len(B))
 congruent(A, C) = C @ A @ T(C)
-dominant(G) = all(G[i][i] >= 0 for i in range(len(G))) and shown(small_rows(identity(len(G)) - G))
+dominant(G, n) = all(G[i][i] >= 0 for i in range(len(G))) and shown(len(G) == n and small_rows(identity(n) - G))
 
 # The least eigenvalue of a symmetric A is at most v A v^T/v v^T, at least t if A - tI is definite, and its size is
 # at most the largest row sum.

@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rankmath.checker.kernel import formula
-from rankmath.checker.reading import MAX_SIDE
+from rankmath.checker.kernel import FUNCTIONS, OPERATIONS, Definitions, formula
+from rankmath.checker.reading import MAX_SIDE, demand
 from rankmath.checker.rules import RULES
 
 MAX_LAYERS = 128
@@ -21,12 +21,16 @@ MAX_HEADS = 64
 MAX_LINES = 32  # supporting lines for one residual
 
 
-def definitions(text: str) -> dict[str, tuple[tuple[str, ...], ast.expr]]:
-    """Lines ``name(a, b) = term``, ``name[i] = term``, ``name = term`` or ``# comment``; indented lines go on."""
-    result = {}
+def definitions(text: str, known: Definitions | None = None) -> dict[str, tuple[tuple[str, ...], ast.expr]]:
+    """Lines ``name(a, b) = term``, ``name[i] = term``, ``name = term`` or ``# comment``; indented lines go on.
+
+    They come after those known; nothing is defined twice.
+    """
+    result = {**(known or {})}
     for line in filter(None, re.sub(r"\n[ ]+", " ", re.sub(r"#.*\n", "\n", text)).splitlines()):
         head, body = line.split(" = ", 1)
         name, *parameters = re.findall(r"\w+", head)
+        demand(name not in {*result, *FUNCTIONS, *OPERATIONS, "recursion"}, f"{name} is defined twice")
         result[name] = (tuple(parameters), formula(body))
     return result
 
@@ -41,8 +45,8 @@ norm(M, p) = max(sum(abs(c)) for c in T(M)) if p == 1 else max(sum(abs(r)) for r
 stochastic(P) = all(all(p >= 0 for p in row) and sum(row) == 1 for row in P)
 binary(M) = all(x == 0 or x == 1 for row in M for x in row)
 support_of(M) = [[1 if x > 0 else 0 for x in row] for row in M]
-within(M, k) = support_of(M) if k == 0 else support_of(within(M, k - 1) @ within(M, k - 1))
-connected(M) = all(M[i][i] > 0 for i in range(len(M))) and all(x > 0 for row in within(M, 8) for x in row)
+walks(M, k) = support_of(M) if k == 0 else support_of(walks(M, k - 1) @ walks(M, k - 1))
+connected(M) = all(M[i][i] > 0 for i in range(len(M))) and all(x > 0 for row in walks(M, 8) for x in row)
 steps(M, k) = support_of(M) if k <= 1 else support_of(steps(M, k - 1) @ M)
 reached(M, k) = any(all(steps(M, k)[i][c] > 0 for i in range(len(M))) for c in range(len(M)))
 radius_of(M) = min(k for k in range(1, len(M) + 1) if reached(M, k))
@@ -122,9 +126,9 @@ height() = min(X[0] @ pole[0])
 section(Y) = diameter([x / (x @ pole[after(Y)]) for x in Y], 2)
 gram_height(Y) = 1 / sqrt(sum(solve(Y @ T(Y), [1 for j in range(n)])))
 self_loops() = all(edges[i][i] == 1 for i in range(n))
-quasi_strongly_connected() = any(all(within(edges_and_loops, 8)[i][c] > 0 for i in range(n)) for c in
+quasi_strongly_connected() = any(all(walks(edges_and_loops, 8)[i][c] > 0 for i in range(n)) for c in
     range(n))
-strongly_connected() = all(x > 0 for row in within(edges_and_loops, 8) for x in row)
+strongly_connected() = all(x > 0 for row in walks(edges_and_loops, 8) for x in row)
 edges_and_loops = edges + identity(n)
 orthogonal_values() = all(T(W[l, h]) @ W[l, h] == identity(d) for l in range(L) for h in range(H))
 written(j) = any(abs(W[l, h][i][j]) > 0 for l in range(L) for h in range(H) for i in range(d)) or
@@ -349,15 +353,15 @@ S = s[0] + s[1] + active*(a[0] + a[1]) + g[0] + g[1] + idle
 totals = [S, S + moved(a), S + back(a), S + moved(g) + back(s), S + back(g) + moved(s)]
 counts = [idle + 2, active, active, 1, 1]
 n = 2*active + idle + 4
-plain(v, i) = (v[0] - v[1])/totals[i]
+level(v, i) = (v[0] - v[1])/totals[i]
 up(v, i) = (rise*v[0] - fall*v[1])/totals[i]
 down(v, i) = (fall*v[0] - rise*v[1])/totals[i]
-f(i) = plain(s, i) if i < 3 else down(s, 3) if i == 3 else up(s, 4)
-e(i) = plain(a, i)
-o(i) = plain(g, i) if i < 3 else up(g, 3) if i == 3 else down(g, 4)
-own = up(a, 1) - e(1) + down(a, 2) - e(2)
+f(i) = level(s, i) if i < 3 else down(s, 3) if i == 3 else up(s, 4)
+e(i) = level(a, i)
+o(i) = level(g, i) if i < 3 else up(g, 3) if i == 3 else down(g, 4)
+active_gain = up(a, 1) - e(1) + down(a, 2) - e(2)
 f_mean = sum(counts[i]*f(i) for i in range(5))/n
-e_mean = sum(counts[i]*e(i) for i in range(5))/n + own/n
+e_mean = sum(counts[i]*e(i) for i in range(5))/n + active_gain/n
 o_mean = sum(counts[i]*o(i) for i in range(5))/n
 column = sum(counts[i]*abs(f(i) - f_mean) for i in range(5))
 row = abs(f(3) - f_mean) + active*abs(e(3) - e_mean) + abs(o(3) - o_mean)
@@ -1066,5 +1070,5 @@ STATEMENTS |= {
 }
 
 _SHARED = definitions(RULES + COMMON)
-DEFINED = {key: _SHARED | definitions(statement.define) for key, statement in STATEMENTS.items()}
-DEFINED_NETWORK = _SHARED | definitions(NETWORK)
+DEFINED = {key: definitions(statement.define, _SHARED) for key, statement in STATEMENTS.items()}
+DEFINED_NETWORK = definitions(NETWORK, _SHARED)

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from rankmath.checker import kernel
 from rankmath.checker.intervals import Rejected
 from rankmath.checker.kernel import Evaluator, decide
 from rankmath.checker.reading import MAX_SHIFTS, parse
@@ -27,11 +28,53 @@ def verdict(claim: str, more: str = "", kind: str = "holds") -> str:
         "all(sum(g) == 3 and sum(g) == 0 for g in [(i for i in [1, 2])])",
         "f([(x > 5 for x in [1])])",
         "f((x > 5 for x in [1]))",
+        "not all(g) and all(g)",
+        "not all(shown(1 > 2 for i in range(1)))",
+        "all(certain(i > 0 for i in [1]) for j in [1])",
     ],
 )
 def test_a_loop_is_read_once_where_it_stands(claim: str) -> None:
     with pytest.raises(Rejected):
-        verdict(claim, "f(v) = not all(v[0]) and all(v[0])\n")
+        verdict(claim, "f(v) = not all(v[0]) and all(v[0])\ng = plain(0 > 1 for i in range(1))\n")
+
+
+@pytest.mark.parametrize("claim", ["jacobian(g, [3]) == [[0]]", "jacobian(h, [3]) == [[6]]"])
+def test_a_derivative_of_a_derivative_is_refused(claim: str) -> None:
+    """The first would be 1, as g(x) = [x], and the second 2, as h(x) = [2x]."""
+    more = "f(u, x) = [u[0]*x[0]]\ng(x) = jacobian(f, [1], x)[0]\nq(x) = [x[0]**2]\nh(x) = jacobian(q, x)[0]\n"
+    assert verdict("g([3]) == [3] and h([3]) == [6]", more) == "accept"
+    with pytest.raises(Rejected, match="derivative of a derivative"):
+        verdict(claim, more)
+
+
+@pytest.mark.parametrize("body", ["T(x)[0]", "T(x)", "[len(x[0])]", "[x[0][0]]", "[y for y in x[0]]"])
+def test_a_number_with_derivatives_is_no_list(body: str) -> None:
+    with pytest.raises(Rejected):
+        verdict("all(row == row for row in jacobian(f, [3]))", f"f(x) = {body}\n")
+
+
+def test_sums_of_numbers_with_derivatives_and_of_lists() -> None:
+    f = "f(x) = [sum(y*y for y in x), sum([x, 2*x, 1])[1], sum(x) + sum(1 for y in x)]\n"
+    assert verdict("jacobian(f, [3, 4]) == [[6, 8], [0, 3], [1, 1]]", f) == "accept"
+    with pytest.raises(Rejected, match="numbers and lists"):
+        verdict("jacobian(f, [3]) == [[0], [1]]", "f(x) = sum([x[0], [x[0], 1]])\n")
+
+
+def test_a_name_has_one_meaning() -> None:
+    for data, hints in (({"c": 7}, {}), ({}, {"c": 7}), ({}, {"f": 7}), ({"inf": 7}, {}), ({"a": 7}, {"a": 7})):
+        with pytest.raises(Rejected, match="two meanings"):
+            Evaluator(definitions("c = 1\nf(x) = x\n"), data, hints, 128, time.monotonic() + 60)
+    for text in ("plain(x) = 0\n", "abs(x) = 0\n", "recursion = 1\n", "c = 1\nc = 2\n", "log(x) = 0\n"):
+        with pytest.raises(Rejected, match="twice"):
+            definitions(text, definitions(RULES))
+
+
+def test_a_list_is_counted_as_it_grows() -> None:
+    assert verdict("len(many) == 10**5", "many = [0 for i in range(100) for j in range(1000)]\n") == "accept"
+    assert verdict("sum(0 for i in range(200) for j in range(3000)) == 0") == "accept"  # and no list is made
+    for more in ("[0 for i in range(10**5) for j in range(10**5)]", "[range(10**5) for i in range(10**5)]"):
+        with pytest.raises(Rejected, match="memory"):
+            verdict(f"len({more}) > 0")
 
 
 def test_a_power_is_not_differentiated_by_its_exponent() -> None:
@@ -70,6 +113,11 @@ def test_definiteness_is_that_of_the_form() -> None:
     assert verdict("positive_definite([[1, 100], [0 - 100, 1]])") == "accept"  # v A v^T = |v|^2
 
 
+def test_definiteness_needs_as_many_rows_as_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "advice", lambda *_: [[Fraction(7, 10), Fraction(0)]])
+    assert verdict("positive_definite([[1, 0], [0, 0 - 1]])") == "undecided"
+
+
 def test_a_lower_bound_of_another_norm_has_no_rule() -> None:
     with pytest.raises(Rejected):
         verdict("at_least([[1, 1], [0 - 1, 0 - 1]], one) > 2")
@@ -96,7 +144,7 @@ def test_what_is_nested_too_deep_and_truths_among_numbers_are_refused() -> None:
 
 def test_exponents_are_counted_behind_escapes() -> None:
     many = MAX_SHIFTS // 10_000 + 1
-    for star, hat in (("*", "^"), (r"\u002a", "^"), ("*", r"\u005E")):
+    for star, hat in (("*", "^"), (r"\u002a", "^"), ("*", r"\u005E"), ("*", "^-000000000")):
         with pytest.raises(Rejected, match="exponents"):
             parse("[" + ",".join(f'"1{star}2{hat}10000"' for _ in range(many)) + "]")
 
