@@ -7,7 +7,7 @@ switches and what holds where nothing is said, and which instances are refused b
 from __future__ import annotations
 
 import ast
-import contextlib
+import math
 import operator
 import re
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import Any
 
 from rankmath.checker.intervals import Rejected, Undecided
-from rankmath.checker.kernel import Evaluator, formula
-from rankmath.checker.reading import demand, read, short
+from rankmath.checker.kernel import PRECISIONS, Evaluator, formula
+from rankmath.checker.reading import demand, in_time, read, short
 from rankmath.checker.statements import (
     CLAIM_ARRAYS,
     CLAIM_LOOPS,
@@ -167,22 +167,51 @@ def _switched(name: str, word: str, data: Mapping[str, Any]) -> bool:
     return bool(data["mask"] == ("complete" if word == "none" else word))
 
 
-def demand_substance(claim: str, data: Mapping[str, Any]) -> None:
-    """The claim speaks of the network, and tokens differ and move: else it would be true and empty."""
+def demand_substance(claim: str, data: Mapping[str, Any], deadline: float) -> None:
+    """The claim speaks of the network, and tokens differ, see each other and move: else it would say nothing."""
     spoken = any(isinstance(node, ast.Subscript) for node in ast.walk(formula(claim)))
     demand(spoken, "claim: it says nothing of the network")
     demand(data["n"] >= 2, "data.X: one token alone; two are needed")
     first, *others = data["input"]
-    equal = _parallel if data["layernorm"] == "sphere" else operator.eq
-    demand(not all(equal(first, row) for row in others), "data.X: all tokens are equal: the instance says nothing")
+    sphere = data["layernorm"] == "sphere"
+    equal = all(_parallel(first, row, deadline) if sphere else first == row for row in others)
+    demand(not equal, "data.X: all tokens are equal: the instance says nothing")
+    apart = any(x for i, row in enumerate(data["edges"]) for j, x in enumerate(row) if i != j)
+    demand(apart, "data.mask: no token sees another")
     carried = any(x for heads in data["W"] for W in heads for row in W for x in row)
     demand(carried, "data.layers: every W is 0: attention carries nothing")
+    # Without a skip what the first layer carries is all there is; with one X itself meets every layer.
+    reached = data["W"] if data["skip"] else data["W"][:1]
+    columns = [_residues(column, deadline) for heads in reached for W in heads for column in zip(*W, strict=True)]
+    tokens = [_residues(row, deadline) for row in data["input"]]
+    carried = data["skip"] and any(b for row in data["bias"] for b in row)
+    for x in () if carried else tokens:
+        in_time(deadline)
+        carried = carried or any(sum(map(operator.mul, x, y)) % _PRIME for y in columns)
+    demand(carried, "data.layers: X W is 0: attention carries nothing")
 
 
-def _parallel(u: list[Fraction], v: list[Fraction]) -> bool:
+def _parallel(u: list[Fraction], v: list[Fraction], deadline: float) -> bool:
     """Whether two tokens are one on the sphere: v = c u for a c > 0. (Sums of long fractions would take long.)"""
     c = next((y / x for x, y in zip(u, v, strict=True) if x), Fraction(0))
-    return c > 0 and all(c * x == y for x, y in zip(u, v, strict=True))
+    for x, y in zip(u, v, strict=True):
+        in_time(deadline)
+        if c * x != y:
+            return False
+    return c > 0
+
+
+_PRIME = 2**61 - 1
+
+
+def _residues(row: Sequence[Fraction], deadline: float) -> list[int]:
+    """Modulo a prime, where sums of long fractions are short; what is not 0 there is not 0."""
+    found = []
+    for x in row:
+        in_time(deadline)
+        demand(x.denominator % _PRIME != 0, f"a denominator that {_PRIME} divides")
+        found.append(x.numerator * pow(x.denominator, -1, _PRIME) % _PRIME)
+    return found
 
 
 def in_fractions(text: str) -> str:
@@ -193,7 +222,10 @@ def in_fractions(text: str) -> str:
 
 
 def demand_meaning(claim: str, work: Evaluator) -> None:
-    """Of a claim that fails at one relation all others must have a meaning, too: both sides of each are numbers."""
+    """Of a claim that fails at one relation all others must have a meaning, too: both sides of each are numbers.
+
+    Of a number that no precision shows to be one (1/x where x may be 0) this is not known.
+    """
 
     def sides(node: ast.expr) -> list[ast.expr]:
         if isinstance(node, ast.BoolOp):
@@ -205,14 +237,21 @@ def demand_meaning(claim: str, work: Evaluator) -> None:
             return [ast.Call(total, [side], []) for side in sides(node.args[0])]
         return []
 
+    def is_number(side: ast.expr, bits: int) -> bool:
+        try:
+            return work.at(bits).value(side, {}) is not None
+        except Undecided:
+            return False
+
     for side in sides(formula(claim)):
-        with contextlib.suppress(Undecided):
-            work.value(side, {})
+        shown = any(is_number(side, bits) for bits in PRECISIONS)
+        demand(shown, f"claim: {_text(side)} is a part of it that may have no meaning")
 
 
-def demand_language(claim: str, given: Sequence[str]) -> None:
+def demand_language(claim: str, given: Sequence[str], deadline: float = math.inf) -> None:
     """Formulas of the language of claims: relations of numbers joined by `and`; arrays and words are arguments."""
     for text in (claim, *(text for text in given if not _is_switch(text))):
+        in_time(deadline)
         demand(_kind(formula(text), set()) == "?", f"no relation, but a number: {short(text)}")
 
 

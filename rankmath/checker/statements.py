@@ -278,6 +278,7 @@ _PATHS_TELLING = (
     "any(abs(X[i][a] - X[0][a]) > 0 for i in range(n) for a in range(d))",
     "any(abs(x) > 0 for t in range(F**L) for row in path(t) for x in row)",
 )
+_PATHS_TELLING_BESIDE_SKIPS = "any(abs(x) > 0 for l in range(L) for h in range(H) for row in W[l, h] for x in row)"
 _PATHS_GIVEN = ("n >= 2", "all(stochastic(P[l, h]) for l in range(L) for h in range(H))", "F**L <= 4096")
 _PATHS_CLAIM = "Y[L] == sum(path(t) for t in range(F**L)) + [drift for j in range(n)] and Y[L] == output"
 _PATHS_DATA = {
@@ -408,7 +409,7 @@ STATEMENTS: dict[str, Statement] = {
         _HOLDS,
         {**_PATHS_DATA, "skip": "number"},
         _PATHS + "F = H + 1",
-        telling=_PATHS_TELLING,
+        telling=(*_PATHS_TELLING, _PATHS_TELLING_BESIDE_SKIPS),
     ),
     "dong2021:A.3": Statement(
         "(1 - D_i) q_j <= P_ij <= (1 + 2 D_i) q_j, where D_i = max E_i - min E_i <= x* in every row",
@@ -727,21 +728,24 @@ _SHOWS = {
 
 def _resting(says: str, kinds: tuple[str, ...], *more: str, attracts: bool = True) -> Statement:
     """An equilibrium statement: existence and rank; attraction, if the statement says so or the data do."""
-    extra: dict[str, tuple[str, tuple[str, ...]]] = (
-        {"unstable": _UNSTABLE} if attracts else {"attracting": _ATTRACTING, "unstable": _UNSTABLE}
-    )
-    claim = f"{_RESTING_CLAIM} and {_ATTRACTING[0]}" if attracts else _RESTING_CLAIM
     denied = kinds == _VIOLATES
+    extra: dict[str, tuple[str, tuple[str, ...]]] = {} if denied else {"unstable": _UNSTABLE}
+    if not attracts:
+        extra["attracting"] = _ATTRACTING
+    claim = f"{_RESTING_CLAIM} and {_ATTRACTING[0]}" if attracts else _RESTING_CLAIM
+    data = {name: shape for name, shape in _RESTING_DATA.items() if not name.endswith("?") or name[:-1] in extra}
+    if attracts:
+        data["attracting"] = _RESTING_DATA["attracting?"]
     return Statement(
         says,
         f"not ({claim})" if denied else claim,
         (*_RESTING_GIVEN, *more),
         kinds,
-        {name.rstrip("?") if attracts and name == "attracting?" else name: v for name, v in _RESTING_DATA.items()},
+        data,
         _RESTING_DEFINED,
         _RESTING_HINTS,
         (*_RESTING_METHOD, *_ATTRACTING[1]) if attracts else _RESTING_METHOD,
-        {} if denied else extra,
+        extra,
         (*_RELIES_RESTING, _RELIES_ATTRACTING) if attracts else _RELIES_RESTING,
         _SHOWS,
     )

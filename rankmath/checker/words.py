@@ -70,11 +70,17 @@ def described(outcome: Outcome, conditions: Sequence[str], claim: str, given: Se
     what, text = ("claim", claim) if last == len(conditions) else ("hypothesis", conditions[last])
     truth = True if outcome.true > last else None if outcome.verdict == "undecided" else False
     verb = {True: "holds", False: "fails", None: "is undecided"}[truth]
-    own = {ast.dump(node) for node in ast.walk(formula(text))}
+    relations = [node for node in ast.walk(formula(text)) if isinstance(node, ast.Compare)]
+    own = {(node.col_offset, node.end_col_offset): node for node in relations}
+
+    def is_own(node: Any) -> bool:
+        here = own.get((node.col_offset, node.end_col_offset))
+        return here is not None and ast.dump(here) == ast.dump(node)
+
     found = [
         (node, sides)
         for (node, known), sides in outcome.seen.items()
-        if known is truth and (truth is None or ast.dump(node) in own)
+        if known is truth and (truth is None or is_own(node))
     ]
     if not found:
         return lines if outcome.verdict == "accept" else [*lines, f"{what}: {text}: {verb}"]

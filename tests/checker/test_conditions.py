@@ -232,7 +232,11 @@ CASES: dict[str, list[Case]] = {
         ("all(stochastic(F)", {"factors.1": [[1, 0], ["-1/2", "3/2"]]}),
     ],
     "dong2021:2.1": _PATHS,
-    "dong2021:2.1-skip": [*_PATHS[:-1], ("abs(skip) > 0", {"skip": 0})],  # the path of skips is not 0
+    "dong2021:2.1-skip": [
+        *_PATHS[:-1],  # the path of skips is not 0
+        ("abs(skip) > 0", {"skip": 0}),
+        ("any(abs(x) > 0 for l in range(L)", {"layers.0.heads.0.W": [[0]], "layers.1.heads.0.W": [[0]]}),
+    ],
     "dong2021:A.3": [*_SOFTMAX, ("all(D(i) <= x_star", {"E": [[0, 1], ["2513/2000", 0]]})],
     "dong2021v1:A.3": _SOFTMAX,
     "dong2021v1:2.2": [

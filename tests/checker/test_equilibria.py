@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -710,3 +711,14 @@ def test_the_judge_is_not_blind(pair: Certificate) -> None:
         content = json.loads(pair.text())
         change(content["data"])
         assert not is_true(content)
+
+
+@pytest.mark.parametrize("key", ["wu2024-conjecture", "dong2021-ln-sphere"])
+def test_a_refutation_says_nothing_of_growth(key: str) -> None:
+    """It is about an equilibrium that attracts: what is not checked is not in the data, nor in the words."""
+    (path,) = (Path(__file__).parents[2] / "proofs/certificates").glob(f"{key}_*.json")
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["id"]
+    assert check_text(json.dumps(content)).accepted
+    content["data"]["unstable"] = {"growth": "3/2"}
+    assert "'unstable' that is not known" in check_text(json.dumps(content)).reason

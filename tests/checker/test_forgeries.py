@@ -245,11 +245,11 @@ def residual_is_true(data: Any) -> bool:
     )
 
 
-def decay_is_true(data: Any, hints: Any) -> bool:
-    """The 2023 bound with gamma at the stored centers, each of which must be nearly least."""
+def decay_is_true(data: Any) -> bool:
+    """The 2023 bound with gamma at the centers of the data, each of which must be nearly least."""
     every, root = tokens(data), ball(number(data["d_qk"])).sqrt()
     gammas, B_squared = [arb(0)], []
-    centers = [exact(hints[f"X[{l}] composite"]["center"]) for l in range(len(data["layers"]))]
+    centers = data["centers"]
     for X, x, layer in zip(every, map(balls, centers), data["layers"], strict=False):
         R = X - x
         if not (sums(R, 0) * sums(R, 1)).sqrt() <= residual_bounds(X, "composite")[1] * (1 + arb(2) ** -19):
@@ -342,11 +342,9 @@ def is_true(content: Any) -> bool:
         "wu2024:2-step": lambda: step_is_true(data["A"], kind),
         "wu2024:4.3.1": lambda: kind == "holds" and second_token_is_true(number(data["w"]), number(data["s"])),
         "mine:step": lambda: step_of_mine_is_true(data, kind),
-        "dong2021:2.3": lambda: kind == "holds" and decay_is_true(data, content["hints"]),
+        "dong2021:2.3": lambda: kind == "holds" and decay_is_true(data),
         "dong2021:2.2": lambda: (
-            kind == "holds"
-            and all(len(layer["heads"]) == 1 for layer in data["layers"])
-            and decay_is_true(data, content["hints"])
+            kind == "holds" and all(len(layer["heads"]) == 1 for layer in data["layers"]) and decay_is_true(data)
         ),
     }
     return bool(judges[statement]())

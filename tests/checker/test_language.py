@@ -111,11 +111,41 @@ def test_what_fails_has_a_meaning_throughout(claim: str) -> None:
     assert not checked(f"mu(X[0]) < 0 and {claim}", kind="violates").accepted
 
 
+@pytest.mark.parametrize(
+    "part", ["1/({})", "sqrt({} - 1/10**9)", "log({})", "({})**(-1)", "floor(1/({}))", "sum_l(1/({}))"]
+)
+def test_a_part_that_no_precision_shows_to_be_a_number_may_have_no_meaning(part: str) -> None:
+    term = part.format("sqrt(2)**2 - 2")  # 0, which intervals never tell
+    assert not checked(f"mu(X[0]) < 0 and {term} >= mu(X[0])", kind="violates").accepted
+    term = part.format("sqrt(2)**2 - 1/2")
+    assert checked(f"mu(X[0]) < 0 and {term} >= mu(X[0])", kind="violates").accepted
+
+
 def test_values_that_are_all_zero_say_nothing() -> None:
     layers = NETWORK["layers"][0]
     for W, taken in (([[0, 0], [0, 0]], False), ([[0, 0], [0, 1]], True)):
         heads = [{**layers["heads"][0], "W": W}]
         assert checked("diameter(X[1], 2) >= 0", layers=[{**layers, "heads": heads}]).accepted is taken
+
+
+@pytest.mark.parametrize(
+    ("data", "taken"),
+    [
+        ({}, False),
+        ({"X": [[1, 1], [3, 1]]}, True),
+        ({"skip": 1}, False),
+        ({"skip": 1, "bias": [0, 1]}, True),
+        ({"mask": [[1, 0], [0, 1]], "X": [[1, 1], [3, 1]]}, False),
+        ({"mask": [[1, 0], [1, 1]], "X": [[1, 1], [3, 1]]}, True),
+    ],
+)
+def test_attention_carries_something_between_tokens(data: dict[str, Any], taken: bool) -> None:
+    """W sends (1, 0) and (3, 0) to 0: nothing of these tokens reaches the next layer."""
+    data = {"X": [[1, 0], [3, 0]], **data}
+    layer = {**NETWORK["layers"][0], "bias": data.pop("bias", [0, 0])}
+    layer["heads"] = [{**layer["heads"][0], "W": [[0, 0], [0, 1]]}]
+    given = ("skip >= 0", "mask == any")
+    assert checked("diameter(X[1], 2) >= 0", given=given, layers=[layer], **data).accepted is taken
 
 
 @pytest.mark.parametrize(
@@ -231,7 +261,7 @@ def test_no_text_of_a_claim_is_made_before_it_is_needed(monkeypatch: pytest.Monk
 
 
 def test_a_radius_that_there_is_not_is_said() -> None:
-    apart, causal = [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    apart, causal = [[1, 1, 0], [1, 1, 0], [0, 0, 1]], [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
     for mask, claim, said in (
         (apart, "r*mu(X[0]) > 0", True),
         (causal, "r*mu(X[0]) > 0", False),
