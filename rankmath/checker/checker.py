@@ -364,7 +364,7 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     if data["d"] > MAX_SIGNS and any("form_norm" in text for text in (claim, *given)):
         words.append(f"form_norm in inf is here (d > {MAX_SIGNS}) the sum of |W_ij|, which may be larger")
     conditions = hypotheses(claim, given, data)
-    demand_substance(claim, data, deadline)
+    demand_substance(claim, kind, data, deadline)
     work = Evaluator(DEFINED_NETWORK, data, hints, PRECISIONS[0], deadline)
     outcome = decide(conditions, claim, kind, work)
     words.extend(described(outcome, conditions, claim, given))

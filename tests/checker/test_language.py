@@ -146,6 +146,7 @@ def test_attention_carries_something_between_tokens(data: dict[str, Any], taken:
     layer["heads"] = [{**layer["heads"][0], "W": [[0, 0], [0, 1]]}]
     given = ("skip >= 0", "mask == any")
     assert checked("diameter(X[1], 2) >= 0", given=given, layers=[layer], **data).accepted is taken
+    assert checked("diameter(X[1], 2) < 0", given=given, layers=[layer], kind="violates", **data).accepted
 
 
 @pytest.mark.parametrize(
