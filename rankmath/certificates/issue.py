@@ -240,7 +240,7 @@ def certify_claim(
 
 
 #: What is taken about the composite center, which a certificate then names.
-_ABOUT_CENTERS = re.compile(r"gamma\(|(delta|q_max|q_min)\([^()]*, composite\)")
+_ABOUT_CENTERS = re.compile(r"\bgamma\(|\b(delta|q_max|q_min)\(.*composite")
 
 
 def data_and_hints(instance: Instance, texts: Sequence[str]) -> tuple[dict[str, Data], dict[str, Data]]:

@@ -356,7 +356,7 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
         f"skip = {number(data['skip'])}, mask {data['mask']}, LayerNorm {data['layernorm']}"
         f"{', MLP' if any(word != 'none' for word in data['mlp']) else ''}"
     )
-    if any(re.search(r"\b(gamma|delta|q_max|q_min)\(.*composite|\bgamma\(", text) for text in (claim, *given)):
+    if any(re.search(r"\bgamma\(|\b(delta|q_max|q_min)\([^()]*, *composite", text) for text in (claim, *given)):
         demand(
             "centers" in data, "data.centers: what stands about composite centers needs them, one for each layer"
         )
