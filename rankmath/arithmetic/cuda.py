@@ -18,7 +18,8 @@ softmax of a column, largest distances. The twins: `rankmath.attention.close.by_
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from threading import Lock
 from typing import TypeAlias
@@ -367,7 +368,7 @@ def _blocks(size: int) -> int:
 
 
 class Sizes:
-    """Measures the same arrays whenever it is called, as they are then: the largest |entry| of each matrix."""
+    """Measures the same arrays whenever it is asked, as they are then: the largest |entry| of each matrix."""
 
     def __init__(self, arrays: Sequence[Array]) -> None:
         import cupy as cp
@@ -385,27 +386,37 @@ class Sizes:
             pointers[first : first + len(where)] = [self.arrays[place].data.ptr for place in where]
             self._groups.append((shape, where, slice(start, start + size), (first, count, blocks)))
             start += size
-        self._pointers, self._found = pointers, _shared(start)
+        self._pointers, self._found, self._done = pointers, _shared(start), cp.cuda.Event(disable_timing=True)
 
-    def read(self) -> list[npt.NDArray[np.float64]]:
-        """(arrays, matrices) for each shape: written where the host reads it, and waited for once."""
-        import cupy as cp
-
+    @contextmanager
+    def begun(self) -> Iterator[Callable[[], tuple[Floats, Floats]]]:
+        """Begins; what is given waits and reads: the sizes of all matrices, and the largest of each array."""
         with self._lock:
-            for shape, _, part, (first, count, blocks) in self._groups:
-                many, out = (np.intp(a.ctypes.data) for a in (self._pointers[first:], self._found[part]))
-                if count:
-                    sizes = (np.int64(count), np.int64(shape[-2] * shape[-1]), np.int32(blocks))
-                    _launch("largest", part.stop - part.start, many, *sizes, out)
-            cp.cuda.get_current_stream().synchronize()
-            found = self._found.copy()
-        # A few numbers for each matrix: their maximum is taken here.
-        groups = (found[part].reshape(len(where), -1, sizes[2]) for _, where, part, sizes in self._groups)
+            self._begin()
+            yield self._sizes
+
+    def read(self) -> list[Floats]:
+        """(arrays, matrices) for each shape."""
+        with self._lock:
+            self._begin()
+            return self._read()
+
+    def _begin(self) -> None:
+        for shape, _, part, (first, count, blocks) in self._groups:
+            many, out = (np.intp(a.ctypes.data) for a in (self._pointers[first:], self._found[part]))
+            if count:
+                sizes = (np.int64(count), np.int64(shape[-2] * shape[-1]), np.int32(blocks))
+                _launch("largest", part.stop - part.start, many, *sizes, out)
+        self._done.record()
+
+    def _read(self) -> list[Floats]:
+        """Written where the host reads it: a few numbers for each matrix, whose maximum is taken here."""
+        self._done.synchronize()
+        groups = (self._found[part].reshape(len(where), -1, sizes[2]) for _, where, part, sizes in self._groups)
         return [group.max(axis=-1).view(np.float64) for group in groups]
 
-    def __call__(self) -> tuple[Floats, Floats]:
-        """The sizes of all matrices, and the largest of each array."""
-        groups, of_arrays = self.read(), np.empty(len(self.arrays))
+    def _sizes(self) -> tuple[Floats, Floats]:
+        groups, of_arrays = self._read(), np.empty(len(self.arrays))
         for group, (_, where, *_) in zip(groups, self._groups, strict=True):
             of_arrays[where] = group.max(axis=-1)
         return np.concatenate([group.ravel() for group in groups]), of_arrays

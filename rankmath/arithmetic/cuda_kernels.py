@@ -32,7 +32,8 @@ POINTERS = (
         "mean",
         "columns",
     ),
-    *("thin", "partial", "means", "lifted", "counts", "squares", "parts", "far", "words", "totals", "report"),
+    *("thin", "partial", "means", "lifted", "counts", "squares", "parts", "far", "words"),
+    *("totals", "report"),
 )
 LIMITS = ("log_zero", "safe_log", "linear_log", "hardly", "suspicious", "uneven_log")
 FACTORS = (
@@ -145,9 +146,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) scores(Layer* given) {
   const Layer& L = network(given, here);
   const int n = L.n, d = L.d, h = here / L.blocks, b = here % L.blocks;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  if (b == 0 && threadIdx.x < PER_HEAD) *word(L, h, threadIdx.x) = 0.0;
-  if (b == 0 && threadIdx.x < COUNTS) L.counts[(long long)h * COUNTS + threadIdx.x] = 0.0;
-  if (here == 0 && threadIdx.x < 3) *whole(L, threadIdx.x) = 0.0;
 #if K > 64
   for (int k = threadIdx.x; k < d; k += THREADS) g[k] = L.g[h * d + k];
   __syncthreads();
@@ -373,13 +371,13 @@ __device__ __forceinline__ void tile(const Operand A, const Operand B, const dou
 // Where one kernel takes both products, weights are part of the values.
 #define FOLDED (K <= 64)
 
-extern "C" __global__ void __launch_bounds__(128, 4) project(Layer* given) {
-  // 64 rows of a head and 64 columns a block; y = 0 makes left, y = 1 the values.
+extern "C" __global__ void __launch_bounds__(128, 4) project(Layer* given, int first) {
+  // 64 rows of a head and 64 columns a block; 0 makes left, 1 the values.
   __shared__ double mean[K + 16];
   int here;
   const Layer& L = network(given, here);
   const int n = L.n, d = L.d, h = here / L.row_blocks, start = here % L.row_blocks * 64, c0 = 64 * blockIdx.z;
-  const bool values = blockIdx.y;
+  const bool values = first + blockIdx.y;
   const double* W = of_head(L, values ? L.value : L.query, h) + c0;
   const double *of_rows = L.e + (long long)h * n + start, total = L.mean[(long long)h * (K + 1) + K];
   const Operand B = {W, d, d - c0, d, in_pairs(W, d)};
@@ -636,21 +634,24 @@ extern "C" __global__ void clear(Layer* given) {
   if (threadIdx.x < 3) *whole(L, threadIdx.x) = 0.0;
 }
 
-__device__ double of_column(double v, double* parts, int d) {
-  // The sum over the threads x, x + d, x + 2d, .. of a block, for thread x < d.
+__device__ double of_column(double v, double* parts, int width, int many) {
+  // The sum over the threads x, x + width, x + 2 width, .. of a block, `many` of them, for thread x < width.
   parts[threadIdx.x] = v;
   __syncthreads();
-  if (threadIdx.x < d)
-    for (int p = d + threadIdx.x; p < MANY / d * d; p += d) v += parts[p];
+  if (threadIdx.x < width)
+    for (int p = 1; p < many; p++) v += parts[p * width + threadIdx.x];
   __syncthreads();
   return v;
 }
 
 extern "C" __global__ void __launch_bounds__(MANY) recentre(Layer* given) {
-  __shared__ double shift[K], parts[MANY];
+  // Some rows, and 64 columns: all sums of a column are needed for each.
+  __shared__ double shift[64], parts[MANY];
   int here;
   const Layer& L = network(given, here);
-  const int n = L.n, d = L.d, k = threadIdx.x % d, many = MANY / d, part = threadIdx.x / d;
+  const int n = L.n, d = L.d, slices = (d + 63) / 64, c0 = here % slices * 64, width = min(64, d - c0);
+  const int many = min(MANY / width, 16), part = threadIdx.x / width, k = c0 + threadIdx.x % width;
+  here /= slices;
   double s = 0.0, v = 0.0;
   if (part < many)
 #pragma unroll 16
@@ -658,14 +659,16 @@ extern "C" __global__ void __launch_bounds__(MANY) recentre(Layer* given) {
   if (here == 0 && part < many && L.way != CENTRE)
 #pragma unroll 16
     for (int h = part; h < L.heads; h += many) v += L.image[h * d + k];
-  s = of_column(s, parts, d) / n;
-  if (part == 0) shift[k] = s;
-  if (here == 0) v = of_column(v, parts, d);
+  s = of_column(s, parts, width, many) / n;
+  if (part == 0) shift[k - c0] = s;
+  if (here == 0) v = of_column(v, parts, width, many);
   __syncthreads();
-  const int per = (n + L.groups - 1) / L.groups, first = here * per, last = min(n, first + per);
+  const int blocks = gridDim.x / L.networks / slices, per = (n + blocks - 1) / blocks;
+  const int first = here * per, last = min(n, first + per);
   double largest = 0.0;
+#pragma unroll 4
   for (int j = first + part; j < last && part < many; j += many) {
-    const double y = L.residual[(long long)j * d + k] - shift[k];
+    const double y = L.residual[(long long)j * d + k] - shift[k - c0];
     L.residual[(long long)j * d + k] = y;
     largest = larger(largest, fabs(y));
   }
@@ -701,12 +704,14 @@ __device__ double single(double mantissa, double exponent) {
 
 extern "C" __global__ void units(Layer* given) {
   // The next layer's weights and tokens, and all factors: in which unit each of its parts is made.
-  // One warp: each lane makes one of the factors.
+  // One warp: each lane makes one of the factors. What others only raise or count starts at zero.
   int here;
   Layer& L = network(given, here);
   const long long way = L.way, l = L.layer, odd = l & 1, d = L.d;
   const long long row = L.networks * d, all = L.n * row;  // of one of the two places that layers write to in turn
   const double *records = L.records, *log_rows = L.log;
+  double *const words = L.words, *const counts = L.counts, *const totals = L.totals;
+  const int heads = L.heads;
   const double log_zero = L.log_zero, safe_log = L.safe_log, linear_log = L.linear_log;
   double *const centers = L.centers, *const residuals = L.residuals, *first_x = L.first_x, *first_R = L.first_R;
   double* const* weights = (double* const*)(records + RECORD * l);
@@ -732,6 +737,9 @@ extern "C" __global__ void units(Layer* given) {
   for (int i = 0; i < 11; i++) if (threadIdx.x == i) exponent_of = of[i];
   const double factor = exp(exponent_of) * (threadIdx.x == 7 || threadIdx.x == 8 ? lambda : 1.0);
   if (threadIdx.x < 11) (&L.unit)[threadIdx.x] = factor;
+  for (int i = threadIdx.x; i < PER_HEAD * heads; i += 32) words[i] = 0.0;
+  for (int i = threadIdx.x; i < COUNTS * heads; i += 32) counts[i] = 0.0;
+  if (threadIdx.x < 3) totals[threadIdx.x] = 0.0;
   if (threadIdx.x) return;
   L.way = way != STOPPED && fmax(log_E, log_unit) <= safe_log ? (thin ? THIN : FUSED) : STOPPED;
   L.x = l ? centers + !odd * row : first_x, L.R = l ? residuals + !odd * all : first_R;
@@ -810,13 +818,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) normalise(Layer* given) {
   L.report[8] = L.layer;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) squares(Layer* given) {
-  // Squares of the rows, their sums by blocks, and that of the center.
+extern "C" __global__ void __launch_bounds__(THREADS) squares(Layer* given, int before) {
+  // Squares of the rows, their sums by blocks, and that of the center: of tokens before a layer, or of new ones.
   __shared__ double sums[THREADS / 32];
   int here;
   const Layer& L = network(given, here);
   const int n = L.n, d = L.d;
-  const double *R = L.residual, *x = L.center;
+  const double *R = before ? L.R : L.residual, *x = before ? L.x : L.center;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = THREADS / 32;
   if (here == 0 && threadIdx.x == 0) *L.far = 0.0;
   double sum = 0.0;
@@ -841,12 +849,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) squares(Layer* given) {
   if (lane == 0) L.parts[0] = sum;
 }
 
-extern "C" __global__ void __launch_bounds__(128) pairs(Layer* given) {
+extern "C" __global__ void __launch_bounds__(128) pairs(Layer* given, int before) {
   // The largest |R_i|^2 + |R_j|^2 - 2 R_i R_j of 64 rows with every y-th tile of 8 from the first of them on.
   int here;
   const Layer& L = network(given, here);
   const int n = L.n, d = L.d;
-  const double *R = L.residual, *square = L.squares;
+  const double *R = before ? L.R : L.residual, *square = L.squares;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
   const int row = (here * 4 + warp) * 16 + g;
   const bool first = row < n, second = row + 8 < n;
@@ -881,10 +889,10 @@ extern "C" __global__ void __launch_bounds__(128) pairs(Layer* given) {
   raise(L.far, largest);
 }
 
-extern "C" __global__ void measured(Layer* given) {
+extern "C" __global__ void measured(Layer* given, int before) {
   int here;
   const Layer& L = network(given, here);
-  if (threadIdx.x || L.way == STOPPED) return;
+  if (threadIdx.x || (L.way == STOPPED && !before)) return;
   double sum = 0.0, *out = L.log + LOG_ROW * L.layer + 4;
   for (int b = 0; b < L.groups; b++) sum += L.parts[1 + b];
   out[0] = sqrt(sum);

@@ -26,7 +26,7 @@ each with its own units, has as many blocks for every one. The same source runs 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from threading import Lock
 from typing import Literal, NamedTuple, TypeAlias
@@ -66,6 +66,8 @@ MOST_COLUMNS = 256
 MOST_NETWORKS = 2**15
 # Entries of m of all heads at a time, where it is formed: 512 MiB.
 _WIDE_ENTRIES = 2**26
+# Entries of a projection from which on branches of a graph gain more than they cost.
+_WORTH_A_BRANCH = 2**18
 # So many processors has a GPU; twice as many blocks fill it.
 _PROCESSORS = 132
 _FILLED = 2 * _PROCESSORS
@@ -74,7 +76,9 @@ _FILLED = 2 * _PROCESSORS
 _PLACES = {name: place for place, name in enumerate((*POINTERS, *FACTORS, *SIZES))}
 
 #: What is launched together.
-Part: TypeAlias = Literal["layer", "fused layer", "thin layer", "measured layer", "measure", "centre"]
+Part: TypeAlias = Literal[
+    "layer", "fused layer", "thin layer", "queued layer", "measured layer", "measure", "centre"
+]
 #: query, value, key bias and bias of each layer (of each network of a batch, or of all).
 Arrays: TypeAlias = tuple[tuple[Array, Array, Array | None, Array | None], ...]
 
@@ -145,6 +149,7 @@ class Plan:
         self.words[:, -len(SIZES) :] = [sizes.get(name, 0) for name in SIZES]
         self._ran: set[tuple[Part, bool]] = set()
         self._graphs: dict[tuple[Part, bool], Array] = {}
+        self._sides: list[Array] | None = None  # other streams of a graph that is being captured
         self._lock = Lock()
 
     def _all(self, name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -187,9 +192,9 @@ class Plan:
         stream = get_current_stream().ptr
         runtime.memcpyAsync(self.told.data.ptr, words.ctypes.data, words.nbytes, runtime.memcpyHostToDevice, stream)
 
-    def launch(self, name: str, blocks: tuple[int, ...], threads: int, start: int | None = None) -> None:
-        """A kernel on all rows, or on rows from `start` on."""
-        told = (self.told,) if start is None else (self.told, np.int32(start))
+    def launch(self, name: str, blocks: tuple[int, ...], threads: int, given: int | None = None) -> None:
+        """A kernel, told one number more where it wants one."""
+        told = (self.told,) if given is None else (self.told, np.int32(given))
         _kernel(name, self.K, _device())(blocks, (threads,), told, shared_mem=memory_of(name))
 
     def deviate(self, blocks: tuple[int, ...], arguments: tuple[Array, ...]) -> None:
@@ -207,7 +212,7 @@ class Plan:
         R: Array,
         state: Floats | Sequence[float],
         arrays: Arrays,
-        numbers: Floats,
+        numbers: Floats | Callable[[], Floats],
         limits: Mapping[str, float],
         *,
         measure: bool = False,
@@ -216,7 +221,8 @@ class Plan:
 
         Without x the tokens are R, and are centred first: ξ is nan where that may not stand. `state` is otherwise
         ξ, mantissa and exponent of σ, and the lost bits, of each network; `numbers` are the largest |query|,
-        log(d_qk)/2 and λ of the skip of each layer.
+        log(d_qk)/2 and λ of the skip of each layer (no layer stands where the second is nan), or a function that
+        finds them, called while the tokens are centred.
         """
         L, B, of_x, of_R = len(arrays), self.networks, 8 * self.d, 8 * self.n * self.d
         slots = (2,) if L > 1 or x is None else ()  # layers write to two places in turn
@@ -227,7 +233,6 @@ class Plan:
             told, log = self._room(L)
             if arrays is not self._known:
                 self._record(told, arrays)
-            told[:, :, 4:] = numbers
             at_R = self.address(R)
             if x is None:  # what is centred stands where a layer before the first would write
                 first = to_x + B * of_x, to_R + B * of_R
@@ -240,13 +245,16 @@ class Plan:
                     self.doubles[:, _PLACES[name]] = limit
                 self._limits = limits
             self.words[:, _PLACES["way"]] = cuda_kernels.FUSED if x is not None else cuda_kernels.CENTRE
+            if x is None:
+                self.step("centre", tell=True)
+            numbers = numbers() if callable(numbers) else numbers
+            told[:, :, 4:] = numbers
             known = L == B == 1 and x is not None
-            layer: Part = self._way(state, numbers[0]) if known else "layer"
-            parts: list[Part] = ["centre"] if x is None else []
+            layer: Part = self._way(state, numbers[0]) if known else "layer" if L == 1 else "queued layer"
+            parts: list[Part] = [layer if not measure else "measured layer"] * L
             parts += ["measure"] if measure else []
-            parts += [layer if not measure else "measured layer"] * L
             for place, part in enumerate(parts):
-                self.step(part, tell=not place)
+                self.step(part, tell=not place and x is not None)
             self.wait()
             reached = int(self.report[8::9].min()) if L else 0
             reached = reached if B == 1 or reached == L else 0
@@ -315,46 +323,74 @@ class Plan:
     def _captured(self, part: Part, tell: bool) -> Array:
         import cupy as cp
 
-        stream = cp.cuda.Stream(non_blocking=True)
-        with stream:
-            stream.begin_capture()
-            self.launch_all(part, tell)
-            return stream.end_capture()
+        stream, self._sides = cp.cuda.Stream(non_blocking=True), []
+        try:
+            with stream:
+                stream.begin_capture()
+                self.launch_all(part, tell)
+                return stream.end_capture()
+        finally:
+            self._sides = None
+
+    def aside(self, launches: Callable[[], None]) -> Callable[[], None]:
+        """These launches, in a graph beside those that follow, until what is returned is called."""
+        if self._sides is None or self.n * self.d * self.heads < _WORTH_A_BRANCH:
+            launches()
+            return lambda: None
+        import cupy as cp
+
+        here, side = cp.cuda.get_current_stream(), cp.cuda.Stream(non_blocking=True)
+        self._sides.append(side)  # as long as it is captured
+        side.wait_event(here.record(cp.cuda.Event(disable_timing=True)))
+        with side:
+            launches()
+            done = side.record(cp.cuda.Event(disable_timing=True))
+        return lambda: here.wait_event(done)
 
     def launch_all(self, part: Part, tell: bool) -> None:
         if tell:
             self.send(self.words)
-        if part == "centre":
+        if part == "measure":
+            self._measure(before=False)
+        elif part == "centre":
             self._make("clear", (1,), 32)
             self._collect()
-        elif part != "measure":
+        else:
             self._layer(part)
-            self._collect()
-        if part in ("measure", "measured layer"):
-            row_blocks = self.sizes["row_blocks"]
-            abreast = 2 * _FILLED // (row_blocks * self.networks)
-            self._make("squares", (self.sizes["groups"],), THREADS)
-            self._make("pairs", (row_blocks, max(1, min(row_blocks, abreast))), 128)
-            self._make("measured", (1,), 32)
 
-    def _make(self, name: str, blocks: tuple[int, ...], threads: int, start: int | None = None) -> None:
+    def _make(self, name: str, blocks: tuple[int, ...], threads: int, given: int | None = None) -> None:
         """A kernel with so many blocks for each network."""
-        self.launch(name, (self.networks * blocks[0], *blocks[1:]), threads, start)
+        self.launch(name, (self.networks * blocks[0], *blocks[1:]), threads, given)
+
+    def _measure(self, *, before: bool) -> None:
+        row_blocks = self.sizes["row_blocks"]
+        abreast = 2 * _FILLED // (row_blocks * self.networks)
+        self._make("squares", (self.sizes["groups"],), THREADS, before)
+        self._make("pairs", (row_blocks, max(1, min(row_blocks, abreast))), 128, before)
+        self._make("measured", (1,), 32, before)
 
     def _layer(self, part: Part) -> None:
         s, H, wide = self.sizes, self.heads, -(-self.K // 64)
         rows = H * s["row_blocks"]
         self._make("units", (1,), 32)
+        measured = self.aside(lambda: self._measure(before=True)) if part == "measured layer" else None
+        queued = part in ("queued layer", "measured layer")
+        left = self.aside(lambda: self._make("project", (rows, 1, wide), 128, 0)) if queued else None
         if wide > 1:
             self._make("pull", (H * self._slices,), THREADS)
         self._make("scores", (H * s["blocks"],), THREADS)
         self._make("relative", (H * s["blocks"],), THREADS)
-        self._make("project", (rows, 2, wide), 128)
+        if left is None:
+            self._make("project", (rows, 2, wide), 128, 0)
+        else:
+            self._make("project", (rows, 1, wide), 128, 1)
+            left()
         if part != "thin layer":
             self._deviation() if wide == 1 else self._wide_deviation(wide)
         if part != "fused layer":
             self._make("covariance", (H * s["splits"], wide, wide), 128)
             self._make("thin", (rows, wide), 128)
+        self._collect(measured)
 
     @property
     def _slices(self) -> int:
@@ -381,10 +417,13 @@ class Plan:
             self._make("lifted", (keys, row_blocks, self.heads), 128, start)
             self._make("average", (columns, row_blocks, self.heads), 128, start)
 
-    def _collect(self) -> None:
-        groups = self.sizes["groups"]
+    def _collect(self, measured: Callable[[], None] | None = None) -> None:
+        groups, slices = self.sizes["groups"], -(-self.d // 64)
+        abreast = max(1, min(groups, _FILLED // self.networks) // slices)
         self._make("collect", (groups + self.heads * self._slices,), THREADS)
-        self._make("recentre", (groups,), MANY)
+        self._make("recentre", (abreast * slices,), MANY)
+        if measured is not None:  # into the row of the log that is still this layer's
+            measured()
         entries = -(-self.n * self.d // (4 * THREADS))
         self._make("normalise", (max(1, min(entries, 1056 // self.networks)),), THREADS)
 

@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib import import_module
 from types import ModuleType
@@ -337,18 +337,20 @@ class Float64:
             return [self.largest(a) for a in arrays]
         return [self.unit_of(self.xp.max(self.xp.abs(a), axis=(-2, -1), keepdims=True)) for a in arrays]
 
-    def measuring(self, arrays: list[Array]) -> Callable[[], tuple[Floats, Floats]]:
-        """Measures these again whenever it is called: `sizes` of all matrices, and the largest of each array."""
+    def measuring(
+        self, arrays: list[Array]
+    ) -> Callable[[], AbstractContextManager[Callable[[], tuple[Floats, Floats]]]]:
+        """Begins to measure these when called; what it gives reads `sizes`, and the largest of each array."""
         if self.on_gpu:
             from rankmath.arithmetic.cuda import Sizes
 
-            return Sizes(arrays)
+            return Sizes(arrays).begun
 
         def measured() -> tuple[Floats, Floats]:
             sizes = [to_numpy(size).ravel() for size in self.sizes(arrays)]
             return np.concatenate(sizes), np.array([size.max() for size in sizes])
 
-        return measured
+        return lambda: nullcontext(measured)
 
     def longest(self, a: Array) -> Array:
         """The largest 2-norm of a row of each matrix, (..., 1, 1): a unit. No square leaves a double's range."""

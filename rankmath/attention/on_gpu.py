@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -75,11 +76,18 @@ def layers_on_gpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -
         return None
     masks = net.masks_for(int(X.shape[-2])) if layers.masked else {}
     plan = None if any(masks.values()) else cuda_layer.plan_here(X.shape, net.attentions[0].heads)
-    numbers = None if plan is None else layers.numbers()
-    if plan is None or numbers is None:
+    if plan is None:
         return None
-    run = plan.run(None, A.xp.ascontiguousarray(X), (), layers.arrays, numbers, _LIMITS, measure=measure)
-    if np.isnan(run.log[:, 0, 0]).any():
+    numbers = np.empty((0, 3))
+
+    def found() -> Floats:
+        nonlocal numbers
+        numbers = layers.numbers(*read())
+        return numbers
+
+    with layers.largest() as read:
+        run = plan.run(None, A.xp.ascontiguousarray(X), (), layers.arrays, found, _LIMITS, measure=measure)
+    if np.isnan(run.log[:, 0, 0]).any() or np.isnan(numbers).any():
         return None
     rows: list[Floats] = []
     l, at_once = 0, net.layers
@@ -131,17 +139,17 @@ class _Layers:
 
     arrays: Arrays
     roots_and_skips: Floats
-    largest: Callable[[], tuple[Floats, Floats]]
+    largest: Callable[[], AbstractContextManager[Callable[[], tuple[Floats, Floats]]]]
     shapes: dict[tuple[int, ...], Attention]  # one attention of each shape
     queries: list[int]  # which of the measured arrays are these
     masked: bool
 
-    def numbers(self) -> Floats | None:
-        """What the kernels are told of each layer; None where a weight is far from size one."""
-        of_matrices, of_arrays = self.largest()
-        if is_wild(of_matrices).any():
-            return None
-        return np.column_stack([of_arrays[self.queries], self.roots_and_skips])
+    def numbers(self, of_matrices: Floats, of_arrays: Floats) -> Floats:
+        """What the kernels are told of each layer; nan, so that none stands, if a weight is far from size one."""
+        numbers = np.full((len(self.queries), 3), np.nan)
+        if not is_wild(of_matrices).any():
+            numbers[:, 0], numbers[:, 1:] = of_arrays[self.queries], self.roots_and_skips
+        return numbers
 
 
 # What is found once of a network; the sizes of its weights are measured every time.

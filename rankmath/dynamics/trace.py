@@ -318,7 +318,7 @@ def _trace_float(net: Network, X: Array, norm: ResidualNorm, memory: int | None)
 
 def _trace_of_rows(net: Network, log: Floats, last: Tokens) -> Trace:
     """The trace from what a GPU wrote down of every layer (`cuda_layer.Run.log`)."""
-    rows = np.moveaxis(log, (2, 1), (0, 1)).reshape(log.shape[2], log.shape[1], *last.residual.shape[:-2])
+    rows = log.transpose(2, 1, 0).reshape(log.shape[2], log.shape[1], *last.residual.shape[:-2])
     xi, mantissa, exponent, lost = rows[:4]
     with np.errstate(divide="ignore"):
         log_R, log_far, log_x = np.log(rows[4:])

@@ -105,8 +105,7 @@ extern "C" void expm1_on_host(const double* x, double* y, int size) {
 }
 
 extern "C" void layer_kernel(int which, int x, int y, int z, int threads, Layer* L) {
-  void (*kernels[])(Layer*) = {units, scores, relative, project, combine, covariance, thin, collect, recentre,
-                               normalise, clear, squares, pairs, measured,
+  void (*kernels[])(Layer*) = {units, scores, relative, combine, covariance, thin, collect, recentre, normalise, clear,
 #if K > 64
                                pull
 #endif
@@ -114,13 +113,16 @@ extern "C" void layer_kernel(int which, int x, int y, int z, int threads, Layer*
   body = [=] { kernels[which](L); };
   launch(x, y, z, threads);
 }
+extern "C" void told_kernel(int which, int x, int y, int z, int threads, Layer* L, int given) {
+  void (*kernels[])(Layer*, int) = {project, squares, pairs, measured,
 #if K > 64
-extern "C" void wide_kernel(int which, int x, int y, int z, int threads, Layer* L, int start) {
-  void (*kernels[])(Layer*, int) = {lifted, average};
-  body = [=] { kernels[which](L, start); };
+                                    lifted, average
+#endif
+  };
+  body = [=] { kernels[which](L, given); };
   launch(x, y, z, threads);
 }
-#else
+#if K <= 64
 extern "C" void deviation_on_host(int x, int y, const double* left, const double* right, const double* values,
     const double* q, double* out, int n, int m, int row_blocks, double* sizes, int step, double* means,
     const long long* way, int way_step, int heads) {

@@ -28,9 +28,9 @@ from rankmath.dynamics.trace import _trace_of_rows
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler on this machine")
 
 
-LAYER = ("units", "scores", "relative", "project", "combine", "covariance", "thin", "collect", "recentre")
-NAMES = (*LAYER, "normalise", "clear", "squares", "pairs", "measured", "pull")
-WIDE = ("lifted", "average")
+LAYER = ("units", "scores", "relative", "combine", "covariance", "thin", "collect", "recentre", "normalise")
+NAMES = (*LAYER, "clear", "pull")
+TOLD = ("project", "squares", "pairs", "measured", "lifted", "average")
 
 
 def compiled(K: int, folder: Path) -> Any:
@@ -68,13 +68,13 @@ class HostPlan(cuda_layer.Plan):
     def send(self, words: Any) -> None:
         self.told.view(np.uint64)[:] = words
 
-    def launch(self, name: str, blocks: tuple[int, ...], threads: int, start: int | None = None) -> None:
+    def launch(self, name: str, blocks: tuple[int, ...], threads: int, given: int | None = None) -> None:
         assert cuda_layer.memory_of(name) <= 8 << 15
         grid, told = (*blocks, 1, 1)[:3], ctypes.c_void_p(self.told.ctypes.data)
-        if start is None:
+        if given is None:
             self.library.layer_kernel(NAMES.index(name), *grid, threads, told)
         else:
-            self.library.wide_kernel(WIDE.index(name), *grid, threads, told, start)
+            self.library.told_kernel(TOLD.index(name), *grid, threads, told, int(given))
 
     def deviate(self, blocks: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
         left, right, values, q, _, _, out, n, m, row_blocks, sizes, step, means, way, *of_way = arguments
