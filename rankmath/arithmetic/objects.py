@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, TypeVar
 
@@ -10,6 +11,9 @@ import numpy as np
 from rankmath.validation import Array, Floats, Number
 
 T = TypeVar("T")
+
+# Products of so few numbers are taken over a whole batch, one factor at a time.
+_FEW = 16
 
 
 def entrywise(function: Callable[[Number], Number]) -> Callable[[Array], Array]:
@@ -114,6 +118,8 @@ class ObjectArithmetic:
     def matmul(self, a: Array, b: Array) -> Array:
         if a.ndim == 2 and b.ndim == 2:
             return self.product(a, b)
+        if a.shape[-2] * math.prod(b.shape[-2:]) <= _FEW:
+            return np.add.reduce(a[..., :, :, None] * b[..., None, :, :], axis=-2)
         lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         a, b = np.broadcast_to(a, lead + a.shape[-2:]), np.broadcast_to(b, lead + b.shape[-2:])
         out = np.empty((*lead, a.shape[-2], b.shape[-1]), dtype=object)
@@ -134,7 +140,7 @@ class ObjectArithmetic:
     def clearly_moderate(self, left: Array, right: Array) -> bool:
         """Whether one look shows that left rightᵀ is not all below 2^−bits: saves bounding it."""
         if left.ndim > 2 or right.ndim > 2:
-            return False
+            return bool((abs(left[..., :1, :1] * right[..., [0, -1], :1]) * 2 ** self.bits() > 1).any())
         first, last = left[0, 0], right[0, 0] if right[0, 0] != 0 else right[-1, 0]
         return bool(abs(first * last) * 2 ** self.bits() > 1)
 

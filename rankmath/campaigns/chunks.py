@@ -28,7 +28,7 @@ from rankmath.search.uphill import uphill
 from rankmath.validation import InvalidArgument, Json
 from rankmath.verification.draws import ALL_TOKENS, networks
 from rankmath.verification.instance import Instance, NetworkInstance
-from rankmath.verification.judge import Verdicts, judge
+from rankmath.verification.judge import Verdicts, decided
 from rankmath.verification.statement import Draw, Statement
 from rankmath.verification.verdict import Outcome, Verdict
 
@@ -268,8 +268,8 @@ class _Tally(Tally):
         clear = np.zeros(len(batch), dtype=bool) if found is None else cleared(found, wanted)
         if found is not None and (best := self.count_clear(found, clear)) is not None:
             self.tightest = (start + best, batch, best, found[best])
-        for i in np.flatnonzero(~clear).tolist():
-            decision = judge(self.statement, batch.select(i), "balls")
+        left = np.flatnonzero(~clear).tolist()
+        for i, decision in zip(left, decided(self.statement, batch, left), strict=True):
             self.take(start + i, batch, i, decision, "certified" if i in wanted else "")
 
     def climb(self, chunk: Chunk) -> None:

@@ -94,8 +94,13 @@ class FloatNumbers:
         return a.min(b)
 
 
+def _each(function: Callable[..., Scalar], *batch: Scalar) -> Array:
+    """A function of numbers, of each of a batch."""
+    return np.frompyfunc(function, len(batch), 1)(*batch)
+
+
 class BallNumbers:
-    """Arb's balls: every result an enclosure."""
+    """Arb's balls, or batches of them: every result an enclosure."""
 
     name = "balls"
 
@@ -105,9 +110,11 @@ class BallNumbers:
         return ball(value)
 
     def from_log(self, log: Array) -> Scalar:
-        return log.exp()
+        return self.apply("exp", log)
 
     def power(self, base: Scalar, exponent: Fraction) -> Scalar:
+        if isinstance(base, np.ndarray):
+            return _each(lambda x: self.power(x, exponent), base)
         if exponent.denominator == 1:
             # Halving keeps an even power of a wide ball from going below zero.
             return base**exponent.numerator if exponent % 2 else (abs(base)) ** exponent.numerator
@@ -116,6 +123,8 @@ class BallNumbers:
         return base ** self.lift(exponent)
 
     def apply(self, function: str, x: Scalar) -> Scalar:
+        if isinstance(x, np.ndarray):
+            return _each(lambda entry: self.apply(function, entry), x)
         match function:
             case "sqrt":
                 return x.nonnegative_part().sqrt() if not x < 0 else x.sqrt()
@@ -131,10 +140,10 @@ class BallNumbers:
                 return getattr(x, function)()
 
     def larger(self, a: Scalar, b: Scalar) -> Scalar:
-        return a.max(b)
+        return _each(lambda x, y: x.max(y), a, b)
 
     def smaller(self, a: Scalar, b: Scalar) -> Scalar:
-        return a.min(b)
+        return _each(lambda x, y: x.min(y), a, b)
 
 
 class MultiprecisionNumbers:
@@ -527,12 +536,12 @@ def _judged_floats(left: Signed, right: Signed, side: Side, size: int) -> Judged
     return Judged(*shaped)
 
 
-def _judged_ball(left: Scalar, right: Scalar, side: Side) -> tuple[bool, bool]:
+def _judged_ball(left: Scalar, right: Scalar, side: Side) -> tuple[Scalar, Scalar]:
     if side.equal:
-        return bool(left == right), bool(left < right or left > right)
+        return left == right, (left < right) | (left > right)
     if side.strict:
-        return bool(left < right), bool(left >= right)
-    return bool(left <= right), bool(left > right)
+        return left < right, left >= right
+    return left <= right, left > right
 
 
 def _judged_multiprecision(left: Scalar, right: Scalar, side: Side) -> tuple[bool, bool]:
@@ -548,8 +557,10 @@ def _judged_multiprecision(left: Scalar, right: Scalar, side: Side) -> tuple[boo
     return bool(left < right) and not side.equal, bool(left > right) or side.equal
 
 
-def _log_middle(x: Scalar, numbers: Numbers) -> float:
-    """The logarithm of a number, for the reader."""
+def _log_middle(x: Scalar, numbers: Numbers) -> Scalar:
+    """The logarithm of a number, or of each of a batch, for the reader."""
+    if isinstance(x, np.ndarray):
+        return _each(lambda entry: _log_middle(entry, numbers), x).astype(float)
     if numbers.name == "mpmath":
         import mpmath
 

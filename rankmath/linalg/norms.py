@@ -116,8 +116,10 @@ def spectral(W: ArrayLike, A: System | None = None) -> Array:
         import mpmath
 
         return max(mpmath.svd_r(mpmath.matrix(W.tolist()), compute_uv=False))
-    if W.shape == (1, 1):
-        return abs(W[0, 0])
+    if W.shape[-2:] == (1, 1):
+        return abs(_number(W))
+    if W.ndim > 2:
+        return np.frompyfunc(lambda place: spectral(W[place], A), 1, 1)(np.arange(len(W)))
     if all(x.is_zero() for x in W.flat):
         return A.zero
     _, _, Vh = np.linalg.svd(A.scaled_floats(W))

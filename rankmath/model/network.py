@@ -338,11 +338,11 @@ class Network(Shows):
         """
         if not nets or not all(isinstance(net, Network) for net in nets):
             raise InvalidArgument("nets: a non-empty sequence of networks is needed")
-        first = nets[0]
+        first, outlines = nets[0], [net.outline for net in nets]
         for name in _STACKS:
-            if len({net.outline[name] for net in nets}) > 1:
+            if len({outline[name] for outline in outlines}) > 1:
                 raise InvalidArgument(f"nets: {name} of different shapes given; all networks must have one shape")
-        if any(net.outline != first.outline for net in nets):
+        if any(outline != outlines[0] for outline in outlines):
             raise InvalidArgument("nets: different d_qk, skip, mask, norm or mlp given; all must share them")
         join, stacked = np.concatenate if first.batch_shape else np.stack, {}
         for name, axis in _BATCH_AXIS.items():

@@ -12,7 +12,7 @@ from rankmath.printing import log_of
 from rankmath.search import adversary
 from rankmath.search.simplex import least
 from rankmath.validation import Floats, InvalidArgument
-from rankmath.verification.instance import Instance, together
+from rankmath.verification.instance import Instance, moved_to
 from rankmath.verification.judge import judge, verdicts
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict
@@ -68,9 +68,8 @@ def _peak(statement: Statement, start: Instance, steps: int) -> Instance:
     """Where a simplex of Nelder and Mead climbs from an instance, its shape kept."""
 
     def depths(vectors: Floats) -> Floats:
-        moved = [start.at(vector) for vector in vectors]
-        batch = moved[0] if len(moved) == 1 else together(moved)
-        found = verdicts(statement, Float64(np.zeros(1)), batch, len(moved), "float64")
+        moved = start.at(vectors[0]) if len(vectors) == 1 else moved_to(start, vectors)
+        found = verdicts(statement, Float64(np.zeros(1)), moved, len(vectors), "float64")
         with np.errstate(invalid="ignore"):
             depth = found.log_rhs - found.log_lhs
         return np.where(~found.where(Outcome.NOT_APPLICABLE) & np.isfinite(depth), depth, 1e6)

@@ -33,6 +33,11 @@ class NetworkInstance:
             return self
         return NetworkInstance(self.net.member(index), self.X[index], self.label)
 
+    def part(self, places: Sequence[int]) -> NetworkInstance:
+        """Some of a batch, as a batch."""
+        net = self.net.laid_out(lambda array, axis: np.take(array, places, axis))
+        return replace(self, net=net, X=self.X[places])
+
     def vector(self) -> Floats:
         """X, W_QK, W and the key bias as one vector: what an adversary may turn."""
         parts = [self.X, self.net.W_QK, self.net.W]
@@ -76,6 +81,10 @@ class ArrayInstance:
             return self
         return ArrayInstance({name: array[index] for name, array in self.arrays.items()}, self.label)
 
+    def part(self, places: Sequence[int]) -> ArrayInstance:
+        """Some of a batch, as a batch."""
+        return replace(self, arrays={name: array[places] for name, array in self.arrays.items()})
+
     def vector(self) -> Floats:
         return np.concatenate([np.asarray(array, dtype=float).ravel() for array in self.arrays.values()])
 
@@ -107,3 +116,19 @@ def together(instances: Sequence[Instance]) -> Instance:
         return replace(first, net=Network.stack([m.net for m in members]), X=join([m.X for m in members]))
     found = [member.arrays for member in instances if isinstance(member, ArrayInstance)]
     return replace(first, arrays={name: np.stack([m[name] for m in found]) for name in first.arrays}, is_batch=True)
+
+
+def moved_to(start: Instance, vectors: Floats) -> Instance:
+    """`start.at` of several vectors, as a batch: that of `together`, its numbers in the same places of memory."""
+    if type(start) is not NetworkInstance:  # its vectors may be others
+        return together([start.at(vector) for vector in vectors])
+    first, size, taken = start.at(vectors[0]), len(vectors), 0
+    net, parts = first.net, []
+    for like, axis in ((first.X, 0), (net.W_QK, 2), (net.W, 2), (net.key_bias, 2)):
+        width = 0 if like is None else like.size
+        part = None if like is None else vectors[:, taken : taken + width].reshape(size, *like.shape)
+        parts.append(None if part is None else np.ascontiguousarray(np.moveaxis(part, 0, axis)))
+        taken += width
+    X, query, value, key_bias = parts
+    bias = None if net.bias is None else np.repeat(net.bias[:, None], size, axis=1)
+    return replace(first, net=net.replace(query=query, value=value, key_bias=key_bias, bias=bias), X=X)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
 from rankmath.formula.evaluate import NUMBERS, certain, judged
+from rankmath.formula.language import FUNCTIONS
 from rankmath.formula.printing import words as words_of
 from rankmath.validation import Floats
-from rankmath.verification.instance import Instance
+from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict
 
@@ -34,7 +35,28 @@ def judge(statement: Statement, instance: Instance, arithmetic: str, most_bits: 
         return verdicts(statement, Float64(np.zeros(1)), instance, 1, "float64")[0]
     if arithmetic == "mpmath":
         return _multiprecision_verdict(statement, instance)
-    return _ball_verdict(statement, instance, most_bits)
+    return _ball_verdicts(statement, instance, most_bits)[0]
+
+
+def decided(statement: Statement, batch: Instance, places: Sequence[int]) -> list[Verdict]:
+    """What balls say of these instances of a batch: of all at once where they can."""
+    if len(places) > 1 and _takes_batches(statement, batch):
+        return _ball_verdicts(statement, batch.part(places), MOST_BITS)
+    return [judge(statement, batch.select(i), "balls") for i in places]
+
+
+#: Quantities that balls have of many networks at once.
+_OF_BATCHES = frozenset({"diameter", "operator_norm", "form_norm", "norm", "mu"})
+
+
+def _takes_batches(statement: Statement, batch: Instance) -> bool:
+    """Whether balls take networks of such a batch together: attention alone, and nothing measured but sizes."""
+    if statement.exact or not isinstance(batch, NetworkInstance) or not batch.net.batch_shape:
+        return False
+    measured = {name for name in statement.functions if FUNCTIONS[name].evaluate is not None}
+    net = batch.net
+    alone = net.is_one_line and net.mask is None and net.norm is None and not any(net.mlp)
+    return alone and measured <= _OF_BATCHES
 
 
 def _multiprecision_verdict(statement: Statement, instance: Instance) -> Verdict:
@@ -51,15 +73,21 @@ def _multiprecision_verdict(statement: Statement, instance: Instance) -> Verdict
         return Verdict(statement.key, Outcome.UNDECIDED, math.nan, math.nan, False, "mpmath", reason)
 
 
-def _ball_verdict(statement: Statement, instance: Instance, most_bits: int) -> Verdict:
+def _ball_verdicts(statement: Statement, instance: Instance, most_bits: int) -> list[Verdict]:
+    """Of an instance or a batch; what is undecided is looked at again with more bits."""
     from rankmath.arithmetic.balls import Balls, precision
 
-    bits = min(128, most_bits)
+    found: dict[int, Verdict] = {}
+    left, bits = list(range(len(instance))), min(128, most_bits)
     while True:
         with precision(bits):
-            verdict = verdicts(statement, Balls(), instance, 1, f"balls at {bits} bits")[0]
-        if verdict.outcome != Outcome.UNDECIDED or bits >= most_bits or statement.quantifier == "some":
-            return verdict
+            said = verdicts(statement, Balls(), instance, len(left), f"balls at {bits} bits")
+        found |= zip(left, said, strict=True)
+        again = np.flatnonzero(said.where(Outcome.UNDECIDED)).tolist()
+        if not again or bits >= most_bits or statement.quantifier == "some":
+            return [found[i] for i in sorted(found)]
+        if len(again) < len(left):
+            left, instance = [left[i] for i in again], instance.part(again)
         # In large steps: most of the time goes to what does not depend on the bits.
         bits = min(8 * bits, most_bits)
 

@@ -11,7 +11,7 @@ import pytest
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.verification.instance import NetworkInstance, together
-from rankmath.verification.judge import judge, verdicts
+from rankmath.verification.judge import decided, judge, verdicts
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome
 
@@ -105,6 +105,30 @@ def test_instances_taken_together_are_those_one_by_one() -> None:
             assert found[i].outcome == alone.outcome
             assert found[i].log_lhs == pytest.approx(alone.log_lhs, rel=1e-12, nan_ok=True)
             assert found[i].log_rhs == pytest.approx(alone.log_rhs, rel=1e-12, nan_ok=True)
+
+
+def test_balls_of_a_batch_are_those_of_its_members() -> None:
+    rng = np.random.default_rng(8)
+    # Attention e^{-3u/4} away from saturation takes about u bits: some few, some more than there are.
+    tokens, one = np.array([[1.0], [-0.5]]), np.ones((1, 1, 1, 1))
+    steep = [NetworkInstance(rm.Network.from_arrays(u * one, one), tokens) for u in (8, 300, 9000, 0.1, 1500, 9, 0)]
+    diameter = rm.statements()["own:diameter"]
+    cases = [(diameter, together(steep)), *((diameter, draw(rng, 4)) for draw in diameter.draws)]
+    for key in ("own:lambda-skip-upper", "own:skip-lower"):
+        entry = rm.statements()[key]
+        cases += [(entry, draw(rng, 4)) for draw in entry.draws[:2]]
+    for entry, batch in cases:
+        places = [i for i in range(len(batch)) if i != 1] + [1]
+        found = decided(entry, batch, places)
+        alone = [judge(entry, batch.select(i), "balls") for i in places]
+        assert [str(v.to_dict()) for v in found] == [str(v.to_dict()) for v in alone]
+    bits = [(v.outcome, v.arithmetic.split()[2]) for v in decided(diameter, cases[0][1], range(7))]
+    few, some, most = ("HOLDS", "128"), ("HOLDS", "1024"), ("HOLDS", "4096")
+    assert bits == [few, some, ("UNDECIDED", "4096"), few, most, few, few]
+    claim = "diameter(X[0], 2) <= 4 and diameter(X[0], 2) >= 2"
+    batch = together([NetworkInstance(NET, np.array([[0.0], [x]])) for x in (1.0, 3.0, 5.0, 9.0)])
+    found = decided(Statement("mine:claim", claim, "diameter(X[0], 2) <= 8"), batch, [3, 2, 1, 0])
+    assert [v.outcome for v in found] == ["NOT_APPLICABLE", "VIOLATED", "HOLDS", "VIOLATED"]
 
 
 @pytest.mark.parametrize("arithmetic", ["float64", "balls"])
