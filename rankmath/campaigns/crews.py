@@ -136,25 +136,44 @@ class _Process:
         return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
-# Processes that wait for the next crew, for each `kept_workers` around it.
-_KEPT: list[list[_Process]] = []
+class _Kept(NamedTuple):
+    processes: list[_Process]
+    done: dict[Work, Attempt]
+
+
+# Processes that wait for the next crew, and what was done ahead of it, for each `kept_workers` around it.
+_KEPT: list[_Kept] = []
 
 
 @contextmanager
 def kept_workers() -> Iterator[None]:
-    """Within it a process that has nothing left to do waits for the next crew: to start one takes a second."""
-    _KEPT.append([])
+    """Within it a process that has nothing left to do waits for the next crew: to start one takes a second.
+
+    What `done_ahead` was told is not done again.
+    """
+    _KEPT.append(_Kept([], {}))
     try:
         yield
     finally:
-        for process in _KEPT.pop():
+        for process in _KEPT.pop().processes:
             process.end()
+
+
+def done_ahead(came: Attempt) -> None:
+    """Keep what became of a piece until it is asked for; one that failed is tried again then."""
+    if _KEPT and not came.error:
+        _KEPT[-1].done[came.chunk] = came
+
+
+def is_done(piece: Work) -> bool:
+    """Whether it was done ahead."""
+    return bool(_KEPT) and piece in _KEPT[-1].done
 
 
 def _process(job: _Job) -> _Process:
     """One that waits, or a new one."""
-    while _KEPT and _KEPT[-1]:
-        process = _KEPT[-1].pop()
+    while _KEPT and _KEPT[-1].processes:
+        process = _KEPT[-1].processes.pop()
         if process.alive:
             process.give(job)
             return process
@@ -164,7 +183,7 @@ def _process(job: _Job) -> _Process:
 
 def _dismiss(process: _Process) -> None:
     if _KEPT:
-        _KEPT[-1].append(process)
+        _KEPT[-1].processes.append(process)
     else:
         process.end()
 
@@ -227,6 +246,8 @@ def local_processes(chunks: Iterator[Work], *, workers: int, attempts: int, hear
 
 def shared(pieces: Sequence[Work], *, workers: int) -> Iterator[Attempt]:
     """Pieces that are done, in any order, by so many processes or here; one that fails ends all."""
+    yield from (_KEPT[-1].done[piece] for piece in pieces if is_done(piece))
+    pieces = [piece for piece in pieces if not is_done(piece)]
     alone = workers <= 1 or len(pieces) <= 1
     crew = (
         in_this_process(iter(pieces), attempts=1)
@@ -365,4 +386,7 @@ def joblib_backend(chunks: Iterator[Work], *, attempts: int) -> Crew:
         jobs.put_back(following)
 
 
-__all__ = ["dask_cluster", "in_this_process", "joblib_backend", "kept_workers", "local_processes", "shared"]
+__all__ = [
+    *("dask_cluster", "done_ahead", "in_this_process", "is_done", "joblib_backend", "kept_workers"),
+    *("local_processes", "shared"),
+]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from rankmath.attention.backend import Backend
 from rankmath.campaigns.battery import Battery, verify_statement
-from rankmath.campaigns.crews import Hear, in_this_process, local_processes
+from rankmath.campaigns.crews import Hear, done_ahead, in_this_process, local_processes
 from rankmath.campaigns.exact_json import encode
-from rankmath.campaigns.work import Attempt, Tell
+from rankmath.campaigns.work import Attempt, Tell, Work
 from rankmath.claims import statement, statements_in, users_error
 from rankmath.printing import quotient
 from rankmath.validation import InvalidArgument
@@ -57,6 +57,8 @@ class Result:
     certificates: tuple[str, ...]
     comparison: dict[str, float] = field(default_factory=dict)
     texts: tuple[str, ...] = field(default=(), repr=False)
+    #: What the checker concluded of those it accepted in this run, by id.
+    checked: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     counterexample: str = field(default="", repr=False)
 
     @property
@@ -151,6 +153,7 @@ def summary(battery: Battery, asked: int) -> Result:
         certificates=tuple(c.id for c in battery.certificates),
         comparison=dict(battery.comparison),
         texts=tuple(c.text() for c in battery.certificates),
+        checked={c.id: tuple(said.checked) for c in battery.certificates if (said := c.check()).accepted},
         counterexample=encode(smallest(battery.violations)) if battery.violations else "",
     )
 
@@ -192,19 +195,25 @@ def _deaf(work: object, done: int) -> None:
     """Nobody wants to know."""
 
 
-def run_all(batteries: Sequence[BatteryWork], *, jobs: int, hear: Hear = _deaf) -> Iterator[Result]:
+def run_all(
+    batteries: Sequence[BatteryWork], *, jobs: int, hear: Hear = _deaf, ahead: Sequence[Work] = ()
+) -> Iterator[Result]:
     """Results as they finish; a battery depends on its own arguments alone, so `jobs` changes nothing but time.
 
+    Processes for which no battery is left go on with `ahead`, what is wanted afterwards and needs no result.
     Closing the iterator, or Ctrl-C, ends the workers at once.
     """
-    pieces = iter(batteries)
     if jobs <= 1 or len(batteries) <= 1:
-        crew = in_this_process(pieces, attempts=1, hear=hear)
+        crew = in_this_process(iter(batteries), attempts=1, hear=hear)
     else:
+        pieces = iter([*batteries, *ahead])
         crew = local_processes(pieces, workers=min(jobs, len(batteries)), attempts=1, hear=hear)
     with closing(crew):
         for came in crew:
-            yield _result(came)
+            if isinstance(came.chunk, BatteryWork):
+                yield _result(came)
+            else:
+                done_ahead(came)
 
 
 def _result(came: Attempt) -> Result:

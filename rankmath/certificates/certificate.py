@@ -29,6 +29,10 @@ Data: TypeAlias = Any
 FORMAT = "rankmath-certificate/2"
 KINDS = ("holds", "violates", "exists")
 
+# What the checker said of each text it has accepted here.
+_ACCEPTED: dict[str, checker.CheckResult] = {}
+_MOST_ACCEPTED = 4096
+
 # Larger integers are written as strings: many JSON readers keep 53 bits.
 _LARGEST_JSON_INTEGER = 2**53
 
@@ -145,8 +149,15 @@ class Certificate(Shows):
         return certificate
 
     def check(self, *, seconds: float = checker.SECONDS) -> checker.CheckResult:
-        """What the independent checker says about the certificate as it would be written."""
-        return checker.check_text(self.text(), seconds=seconds)
+        """What the independent checker says about the certificate as it would be written.
+
+        A text that it has accepted in this process is not put before it again.
+        """
+        text = self.text()
+        result = _ACCEPTED.get(text) or checker.check_text(text, seconds=seconds)
+        if result.accepted and len(_ACCEPTED) < _MOST_ACCEPTED:
+            _ACCEPTED[text] = result
+        return result
 
     def __eq__(self, other: object) -> bool:
         return self.text() == other.text() if isinstance(other, Certificate) else NotImplemented

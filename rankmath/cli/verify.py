@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rankmath.campaigns.in_memory import Result
     from rankmath.campaigns.work import Work
     from rankmath.report.results import Report
+    from rankmath.validation import Json
     from rankmath.verification.statement import Statement
 
 
@@ -87,7 +88,7 @@ def verify(
     from rankmath.claims import statements, statements_in, statements_like
     from rankmath.cli.conjecture import answer_all, statements_of
     from rankmath.console import Progress
-    from rankmath.report.html import writable
+    from rankmath.report.html import ahead, writable
     from rankmath.report.results import Report
     from rankmath.validation import InvalidArgument, as_count
 
@@ -124,13 +125,14 @@ def verify(
     results: dict[str, Result] = {}
     done: dict[str, int] = {}
 
+    settings: dict[str, Json] = {**counts, "backend": backend, "jobs": jobs}
+
     def report_of() -> Report:
-        return Report.of(
-            [results[key] for key in entries if key in results], {**counts, "backend": backend, "jobs": jobs}
-        )
+        return Report.of([results[key] for key in entries if key in results], settings)
 
     whole = {work.key: work for work in batteries}
-    # The processes that run the batteries look at the certificates and draw the figures as well.
+    # The processes that run the batteries look at certificates and draw figures as well, some of them ahead.
+    wanted = ahead(entries, settings, output)
     click.get_current_context().with_resource(kept_workers())
     with Progress(sum(work.cost for work in batteries), "%", quiet=as_json) as progress:
 
@@ -146,7 +148,7 @@ def verify(
             show()
 
         try:
-            for result in run_all(batteries, jobs=jobs, hear=hear):
+            for result in run_all(batteries, jobs=jobs, hear=hear, ahead=wanted):
                 results[result.key] = result
                 show()
         except KeyboardInterrupt:

@@ -11,7 +11,6 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from rankmath.campaigns.in_memory import Result
@@ -388,9 +387,8 @@ def _further(report: Report | None, supplied: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-@lru_cache(maxsize=1024)
 def _checked(certificate: Certificate) -> Sequence[str]:
-    """What the checker says of a certificate it accepts; equal certificates are equal texts, and need one look."""
+    """What the checker says of a certificate it accepts."""
     result = certificate.check()
     if not result.accepted:
         raise InvalidArgument(f"proofs: the checker rejects certificate {certificate.id}: {result.reason}")

@@ -39,7 +39,7 @@ class Kind:
     """How a figure is made, what it shows in a few words, and the statements without which there is none.
 
     `about` lists alternatives: the figure is there if all statements of one of them took part; none if the figure
-    is about whatever took part.
+    is about whatever took part, and so about what was found.
     """
 
     make: Callable[[Subject], Figure | None]
@@ -75,12 +75,21 @@ def _nothing(axes: Axes) -> None:
     """Of a panel that is drawn already."""
 
 
+def drawings(subject: Subject, folder: Path) -> list[Drawing]:
+    """The figures to be made; those of networks of their own do not depend on what was found."""
+    found = replace(subject, checks=(), report=None)
+    return [
+        Drawing(name, subject.outline if kind.about else found, folder)
+        for name, kind in FIGURES.items()
+        if kind.wanted(subject)
+    ]
+
+
 def drawn(
     subject: Subject, folder: Path, step: Callable[[str], None] = lambda name: None
 ) -> tuple[list[Figure], list[str]]:
     """`figures_of`, saved for print and drawn for the page, by as many processes as the run had where they pay."""
-    about = replace(subject, checks=(), report=None)
-    pieces = [Drawing(name, about, folder) for name, kind in FIGURES.items() if kind.wanted(subject)]
+    pieces = drawings(subject, folder)
     made: dict[str, Figure | None] = {}
     for came in shared(pieces, workers=subject.jobs if len(pieces) >= _SHARED else 1):
         step(came.chunk.key)

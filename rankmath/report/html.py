@@ -5,20 +5,23 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Set
+from importlib.util import find_spec
 from pathlib import Path
 from string import ascii_letters, digits
 from typing import Any
 
+from rankmath.campaigns.crews import is_done
+from rankmath.campaigns.work import Work
 from rankmath.claims import statements
 from rankmath.drawing import NoMatplotlib, need_matplotlib
 from rankmath.files import folder as make_folder
 from rankmath.files import write as write_file
 from rankmath.report.appendix import appendix
-from rankmath.report.figures import FIGURES, drawn
+from rankmath.report.figures import FIGURES, drawings, drawn
 from rankmath.report.plots import Figure, Table, panel_svgs
-from rankmath.report.subject import LISTINGS, Subject
-from rankmath.validation import InvalidArgument
+from rankmath.report.subject import LISTINGS, Subject, planned, unchecked
+from rankmath.validation import InvalidArgument, Json
 from rankmath.version import __version__
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -26,6 +29,9 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _MARK = '<meta name="generator" content="rankmath'
 #: Lines of a table of data that the page itself shows; its file has all.
 _SHOWN = 400
+
+#: Fewer pieces are not worth doing ahead of time.
+_MANY = 16
 
 #: How often `write` says what it does.
 STEPS = len(FIGURES) + 2
@@ -77,7 +83,7 @@ def write(
     places = {name: target / name for name in ("figures", "data", "certificates")}
     for place in places.values():
         place.mkdir(exist_ok=True)
-    _forget(places)
+    _forget(places, {piece.key for piece in drawings(subject, places["figures"]) if is_done(piece)})
     figures, omitted = drawn(subject, places["figures"], step)
     step("page")
     text = page(subject, figures, omitted)
@@ -96,6 +102,18 @@ def write(
     tex = document.save(target)
     write_file(target / "index.html", text.encode())
     return {"page": target / "index.html", **places, "appendix": tex, "bibliography": target / "references.bib"}
+
+
+def ahead(keys: Iterable[str], settings: Mapping[str, Json], folder: str | os.PathLike[str]) -> list[Work]:
+    """What the page of a run will need and no verdict changes: figures, and checks of the proofs' certificates."""
+    if find_spec("matplotlib") is None or find_spec("jinja2") is None:
+        return []
+    plan = planned(keys, settings)
+    pieces: list[Work] = [
+        *(piece for piece in drawings(plan, Path(folder) / "figures") if FIGURES[piece.key].about),
+        *unchecked(plan.verified),
+    ]
+    return pieces if len(pieces) >= _MANY else []
 
 
 def _tables(subject: Subject, figures: list[Figure]) -> dict[str, Table]:
@@ -129,10 +147,10 @@ def writable(folder: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _forget(places: dict[str, Path]) -> None:
+def _forget(places: dict[str, Path], kept: Set[str]) -> None:
     """A picture, table or certificate of an earlier report, of other statements, says nothing about this one."""
     for name in (*FIGURES, *LISTINGS):
-        for ending in ("pdf", "png", "txt"):
+        for ending in ("pdf", "png", "txt") if name not in kept else ():
             (places["figures"] / f"{name}.{ending}").unlink(missing_ok=True)
         (places["data"] / f"{name}.csv").unlink(missing_ok=True)
     for old in places["certificates"].glob("proofs/rm-*.json"):
@@ -195,4 +213,4 @@ def anchor(key: str) -> str:
     return "s-" + "".join(c if c in kept else f"_{ord(c):x}_" for c in key)
 
 
-__all__ = ["STEPS", "anchor", "page", "verdict_table", "writable", "write"]
+__all__ = ["STEPS", "ahead", "anchor", "page", "verdict_table", "writable", "write"]

@@ -80,7 +80,7 @@ class Report:
 
 
 #: What lies beside report.json, in files of its own.
-_BESIDE = ("texts", "counterexample")
+_BESIDE = ("texts", "checked", "counterexample")
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from rankmath.printing import quotient
 from rankmath.report.plots import Table
 from rankmath.report.results import Report
 from rankmath.report.sources import committed_certificates, machine_checked
-from rankmath.validation import InvalidArgument
+from rankmath.validation import InvalidArgument, Json
 
 #: Bins of the histogram of a run.
 _BINS = 24
@@ -167,11 +167,13 @@ class Subject:
     omissions: tuple[str, ...] = ()
     jobs: int = 1
     report: Report | None = field(default=None, repr=False)
+    #: The keys of the statements that took part.
+    verified: frozenset[str] = frozenset()
 
     @property
-    def verified(self) -> frozenset[str]:
-        """The keys of the statements that took part."""
-        return frozenset(row.key for row in self.rows)
+    def outline(self) -> Subject:
+        """What is known before a run: the statements that take part, and how to run it again."""
+        return Subject(self.kind, "", (), (), (), (), (), self.again, verified=self.verified)
 
     def command(self, keys: Iterable[str] = ()) -> str:
         """What to type to get a report on these statements, or again on all that took part."""
@@ -230,14 +232,15 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
     )
     rows = tuple(_row_of_result(result) for result in report.results)
     histograms = tuple(Histogram.of_ratios(r.key, r.ratios) for r in report.results if r.ratios)
-    own = [(name, result.key) for result in report.results for name in result.certificates]
+    own = [(name, result) for result in report.results for name in result.certificates]
     folder = Path(folder) / "certificates"
-    files = [_Unchecked(name, key, "this run", _content(folder / f"{name}.json")) for name, key in own]
-    files += _committed(rows, {name for name, _ in own})
+    files = [_Unchecked(name, result.key, "this run", _content(folder / f"{name}.json")) for name, result in own]
+    issued = {file: check for file, (_, result) in zip(files, own, strict=True) if (check := _issued(file, result))}
+    files += _committed([row.key for row in rows], {name for name, _ in own})
     jobs = report.settings.get("jobs")
     jobs = jobs if isinstance(jobs, int) else 1
-    registered = set(statements())
-    every = registered == {row.key for row in rows}
+    plan = planned([row.key for row in rows], report.settings)
+    every = plan.verified == set(statements())
     return Subject(
         kind="run",
         title="Verification run",
@@ -245,12 +248,20 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
         facts=facts,
         rows=rows,
         histograms=histograms,
-        checks=_checked(files, jobs),
-        again=_verify_command(report, FILE=any(row.key not in registered for row in rows)),
+        checks=_checked(files, jobs, issued),
+        again=plan.again,
         complete=every,
         jobs=jobs,
         report=report,
+        verified=plan.verified,
     )
+
+
+def planned(keys: Iterable[str], settings: Mapping[str, Json]) -> Subject:
+    """The `outline` of a run of these statements with these settings."""
+    verified = frozenset(keys)
+    again = _verify_command(settings, FILE=not verified <= set(statements()))
+    return Subject("run", "", (), (), (), (), (), again, verified=verified)
 
 
 def _row_of_result(r: Result) -> Row:
@@ -281,9 +292,8 @@ def _row_of_result(r: Result) -> Row:
     )
 
 
-def _verify_command(report: Report, *, FILE: bool) -> str:
+def _verify_command(settings: Mapping[str, Json], *, FILE: bool) -> str:
     """`rankmath verify` with the settings of the run; KEYS stands for statements."""
-    settings = report.settings
     ten = settings.get("search") == 3000
     parts = ["rankmath verify KEYS", "FILE.py" if FILE else "", "--thorough" if ten else ""]
     for name in ("instances", "certify", "seed"):
@@ -335,7 +345,7 @@ def _subject_of(book: Ledger) -> Subject:
         words.append(f"{_many(len(failures), 'chunk')} failed and count for nothing; see below.")
     if several > 1:
         words.append(f"{several} different sets of versions have computed chunks of this ledger.")
-    name = book.path.name
+    name, verified = book.path.name, frozenset(row.key for row in rows)
     shown = [s for s in standings if s.histogram and sum(s.histogram)]
     return Subject(
         kind="ledger",
@@ -344,10 +354,11 @@ def _subject_of(book: Ledger) -> Subject:
         facts=_run_facts(runs),
         rows=rows,
         histograms=tuple(_histogram(s) for s in shown),
-        checks=_checked(_committed(rows, set()), 1),
+        checks=_checked(_committed([row.key for row in rows], set()), 1, {}),
         again=f"rankmath report {shlex.quote(name)}",
         listings=(_tightest(tightest), _failures(failures), _runs(runs)),
         costs=_costs(standings, provenance),
+        verified=verified,
         omissions=("No instance of a ledger comes with a certificate; rm.certify issues one from its data.",),
     )
 
@@ -482,22 +493,39 @@ class _Unchecked:
         return Check(name, key, origin, content, result.accepted, status, tuple(result.checked))
 
 
-def _committed(rows: Iterable[Row], known: set[str]) -> list[_Unchecked]:
-    """The certificates that come with the proofs of these statements."""
+def _issued(file: _Unchecked, result: Result) -> Check | None:
+    """The check of a certificate that the run put before the checker itself, and whose file is what it was."""
+    text = dict(zip(result.certificates, result.texts, strict=False)).get(file.id)
+    if text is None or file.id not in result.checked or file.content != f"{text}\n".encode():
+        return None
+    return Check(file.id, file.key, file.origin, file.content, True, "accepted", result.checked[file.id])
+
+
+def _committed(keys: Iterable[str], known: Set[str], *kinds: str) -> list[_Unchecked]:
+    """The certificates (of these kinds) that come with the proofs of these statements."""
     found = committed_certificates()
     return [
-        _Unchecked(certificate.id, row.key, "the proofs", f"{certificate.text()}\n".encode())
-        for row in rows
-        for certificate in found.get(row.key, ())
-        if certificate.id not in known
+        _Unchecked(certificate.id, key, "the proofs", f"{certificate.text()}\n".encode())
+        for key in keys
+        for certificate in found.get(key, ())
+        if certificate.id not in known and (not kinds or certificate.kind in kinds)
     ]
 
 
-def _checked(files: list[_Unchecked], jobs: int) -> tuple[Check, ...]:
+def unchecked(keys: Iterable[str]) -> list[_Unchecked]:
+    """Those of the proofs' certificates that no run of these statements issues itself, large ones first."""
+    return _largest(_committed(keys, set(), "holds"))
+
+
+def _largest(files: Iterable[_Unchecked]) -> list[_Unchecked]:
+    return sorted(files, key=lambda file: -len(file.content or b""))
+
+
+def _checked(files: list[_Unchecked], jobs: int, known: Mapping[_Unchecked, Check]) -> tuple[Check, ...]:
     """What the checker says of each, in their order; many are shared among so many processes, large ones first."""
-    largest = sorted(files, key=lambda file: -len(file.content or b""))
-    found = {came.chunk: came.findings for came in shared(largest, workers=jobs if len(files) >= _SHARED else 1)}
-    return tuple(found[file] for file in files)
+    left = _largest(file for file in files if file not in known)
+    said = {came.chunk: came.findings for came in shared(left, workers=jobs if len(left) >= _SHARED else 1)}
+    return tuple(known.get(file) or said[file] for file in files)
 
 
 def _content(path: Path) -> bytes | None:
