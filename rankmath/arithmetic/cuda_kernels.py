@@ -540,33 +540,12 @@ extern "C" __global__ void __launch_bounds__(128, 4) average(Layer* given, int s
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(128) combine(Layer* given) {
-  // Averages of 8 rows from their sums over parts of the keys.
-  int here;
-  const Layer& L = network(given, here);
-  if (L.way != FUSED) return;
-  const int n = L.n, blocks = (n + 7) / 8, h = here / blocks, first = (here % blocks) * 8;
-  const long long step = L.networks * L.heads * n;
-  double largest = 0.0;
-  for (int i = threadIdx.x; i < 8 * K; i += 128) {
-    const int row = first + i / K, k = i % K;
-    if (row >= n) break;
-    const long long at = (long long)h * n + row;
-    double sum = 0.0, mean = 1.0;
-#pragma unroll 8
-    for (int p = 0; p < L.key_parts; p++) sum += L.partial[(p * step + at) * K + k], mean += L.means[p * step + at];
-    L.out[at * K + k] = sum / mean;
-    largest = larger(largest, fabs(sum / mean));
-  }
-  raise(word(L, h, OUT), largest);
-}
-
 extern "C" __global__ void __launch_bounds__(THREADS) collect(Layer* given) {
   __shared__ double parts[THREADS / 32][K], row[K], numbers[THREADS];
   int here;
   const Layer& L = network(given, here);
   const int n = L.n, d = L.d, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  const bool centre = L.way == CENTRE;
+  const bool centre = L.way == CENTRE, parted = L.way == FUSED && L.key_parts > 1;
   if (here >= L.groups) {  // some columns of a head's image of what its rows have in common
     if (centre) return;
     const int slices = (d + SLICE - 1) / SLICE, h = (here - L.groups) / slices;
@@ -580,9 +559,30 @@ extern "C" __global__ void __launch_bounds__(THREADS) collect(Layer* given) {
   double v[LANES], sums[LANES], largest = 0.0;
 #pragma unroll
   for (int i = 0; i < LANES; i++) sums[i] = 0.0;
+  auto add_parts = [&](int j, int h) {  // a head's average from its sums over parts of the keys
+    const long long step = L.networks * L.heads * n, at = (long long)h * n + j;
+    double sum[LANES], mean = 1.0, most = 0.0;
+#pragma unroll
+    for (int i = 0; i < LANES; i++) sum[i] = 0.0;
+#pragma unroll 8
+    for (int p = 0; p < L.key_parts; p++) {
+      mean += L.means[p * step + at];
+#pragma unroll
+      for (int i = 0; i < LANES; i++)
+        if (lane + 32 * i < d) sum[i] += L.partial[(p * step + at) * K + lane + 32 * i];
+    }
+#pragma unroll
+    for (int i = 0; i < LANES; i++) v[i] += sum[i] / mean, most = larger(most, fabs(sum[i] / mean));
+    raise(word(L, h, OUT), most);
+  };
   auto add_heads = [&](int j, int share) {
 #pragma unroll
     for (int i = 0; i < LANES; i++) v[i] = 0.0;
+    if (parted) {
+#pragma unroll 2
+      for (int h = share; h < L.heads; h += split) add_parts(j, h);
+      return;
+    }
 #pragma unroll 8
     for (int h = share; h < (centre ? 0 : L.heads); h += split)
 #pragma unroll
@@ -645,7 +645,7 @@ __device__ double of_column(double v, double* parts, int width, int many) {
 }
 
 extern "C" __global__ void __launch_bounds__(MANY) recentre(Layer* given) {
-  // Some rows, and 64 columns: all sums of a column are needed for each.
+  // Some rows, and 64 columns: all sums of a column are needed for each. The first of the blocks makes the center.
   __shared__ double shift[64], parts[MANY];
   int here;
   const Layer& L = network(given, here);
@@ -660,21 +660,22 @@ extern "C" __global__ void __launch_bounds__(MANY) recentre(Layer* given) {
 #pragma unroll 16
     for (int h = part; h < L.heads; h += many) v += L.image[h * d + k];
   s = of_column(s, parts, width, many) / n;
-  if (part == 0) shift[k - c0] = s;
-  if (here == 0) v = of_column(v, parts, width, many);
-  __syncthreads();
-  const int blocks = gridDim.x / L.networks / slices, per = (n + blocks - 1) / blocks;
-  const int first = here * per, last = min(n, first + per);
   double largest = 0.0;
+  if (here) {
+    if (part == 0) shift[k - c0] = s;
+    __syncthreads();
+    const int blocks = gridDim.x / L.networks / slices - 1, per = (n + blocks - 1) / blocks;
+    const int first = (here - 1) * per, last = min(n, first + per);
 #pragma unroll 4
-  for (int j = first + part; j < last && part < many; j += many) {
-    const double y = L.residual[(long long)j * d + k] - shift[k - c0];
-    L.residual[(long long)j * d + k] = y;
-    largest = larger(largest, fabs(y));
+    for (int j = first + part; j < last && part < many; j += many) {
+      const double y = L.residual[(long long)j * d + k] - shift[k - c0];
+      L.residual[(long long)j * d + k] = y;
+      largest = larger(largest, fabs(y));
+    }
+    raise(whole(L, RESIDUAL), largest);
+    return;
   }
-  raise(whole(L, RESIDUAL), largest);
-  if (here) return;
-  largest = 0.0;
+  v = of_column(v, parts, width, many);
   if (part == 0) {
     if (L.way == CENTRE) v = L.x[k] + s;
     else {
@@ -780,10 +781,10 @@ __device__ void begin(Layer& L, const double* found) {
 extern "C" __global__ void __launch_bounds__(THREADS) normalise(Layer* given) {
   int here;
   Layer& L = network(given, here);
-  const long long size = (long long)L.n * L.d, step = gridDim.x / L.networks * THREADS;
+  const long long size = (long long)L.n * L.d, step = (gridDim.x / L.networks - 1) * THREADS;
   double largest = *whole(L, RESIDUAL), y[4];
   if (largest == 0.0) largest = 1.0;
-  for (long long i = (long long)here * THREADS + threadIdx.x; i < size; i += 4 * step) {
+  for (long long i = (here - 1ll) * THREADS + threadIdx.x; here && i < size; i += 4 * step) {
 #pragma unroll
     for (int k = 0; k < 4; k++) y[k] = i + k * step < size ? L.residual[i + k * step] : 0.0;
 #pragma unroll

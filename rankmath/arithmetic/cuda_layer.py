@@ -7,7 +7,7 @@ With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels of `cud
     relative    D = R − 1R_pivot, e = exp(unit · D g), qᵀD for q = e/Σe
     project     left = scale · R W_QK, values = (D − 1qᵀD) W
     deviation   Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j), m = expm1(left Dᵀ) (in `cuda`), where there are few rows over
-                parts of the keys that `combine` adds up; for more than 64 columns
+                parts of the keys that `collect` adds up; for more than 64 columns
     lifted      m_ij q_j of some rows, and
     average     their averages; below rounding, in the place of all these,
     covariance  Dᵀ diag(q) values, and
@@ -406,8 +406,6 @@ class Plan:
         way = (self.told.ravel()[_PLACES["way"] :], np.int32(self.words.shape[1]), np.int32(self.heads))
         arguments = (*operands, np.intp(0), 1.0, out, *sizes, *of_heads, self.arrays["means"], *way)
         self.deviate((heads * s["row_blocks"], s["key_parts"]), arguments)
-        if not whole:
-            self._make("combine", (self.heads * -(-self.n // 8),), 128)
 
     def _wide_deviation(self, columns: int) -> None:
         """What more than 64 columns take, rows at a time: a warp has not registers enough to keep all."""
@@ -421,11 +419,11 @@ class Plan:
         groups, slices = self.sizes["groups"], -(-self.d // 64)
         abreast = max(1, min(groups, _FILLED // self.networks) // slices)
         self._make("collect", (groups + self.heads * self._slices,), THREADS)
-        self._make("recentre", (abreast * slices,), MANY)
+        self._make("recentre", ((1 + abreast) * slices,), MANY)
         if measured is not None:  # into the row of the log that is still this layer's
             measured()
         entries = -(-self.n * self.d // (4 * THREADS))
-        self._make("normalise", (max(1, min(entries, 1056 // self.networks)),), THREADS)
+        self._make("normalise", (1 + max(1, min(entries, 1056 // self.networks)),), THREADS)
 
 
 @lru_cache(maxsize=4)

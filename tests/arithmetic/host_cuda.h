@@ -105,7 +105,7 @@ extern "C" void expm1_on_host(const double* x, double* y, int size) {
 }
 
 extern "C" void layer_kernel(int which, int x, int y, int z, int threads, Layer* L) {
-  void (*kernels[])(Layer*) = {units, scores, relative, combine, covariance, thin, collect, recentre, normalise, clear,
+  void (*kernels[])(Layer*) = {units, scores, relative, covariance, thin, collect, recentre, normalise, clear,
 #if K > 64
                                pull
 #endif

@@ -28,7 +28,7 @@ from rankmath.dynamics.trace import _trace_of_rows
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler on this machine")
 
 
-LAYER = ("units", "scores", "relative", "combine", "covariance", "thin", "collect", "recentre", "normalise")
+LAYER = ("units", "scores", "relative", "covariance", "thin", "collect", "recentre", "normalise")
 NAMES = (*LAYER, "clear", "pull")
 TOLD = ("project", "squares", "pairs", "measured", "lifted", "average")
 
