@@ -24,6 +24,7 @@ from typing import Any
 
 from rankmath.checker.intervals import Rejected
 from rankmath.checker.kernel import PRECISIONS, Definitions, Evaluator, Outcome, decide, formula, whole
+from rankmath.checker.limits import limited
 from rankmath.checker.network import (
     arranged,
     demand_language,
@@ -189,25 +190,28 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
     words: list[str] = []
     deadline, found = time.monotonic() + seconds, ""
     try:
-        demand(len(text) <= MAX_BYTES, f"more than {MAX_BYTES} bytes")
-        try:
-            content = parse(text.decode("utf-8") if isinstance(text, bytes) else text)
-        except UnicodeDecodeError:
-            raise Rejected("not UTF-8") from None
-        demand(type(content) is dict, "a certificate is a JSON object")
-        demand(
-            content.get("format") == FORMAT,
-            f"format: {short(content.get('format'))} is not {FORMAT!r}, which this checker reads",
-        )
-        found = content_id(content)
-        demand(content.get("id", found) == found, f"the stored id is not the hash of the content, which is {found}")
-        verdict, why = _decided(_fields(content), words, deadline)
+        with limited(seconds):
+            demand(len(text) <= MAX_BYTES, f"more than {MAX_BYTES} bytes")
+            try:
+                content = parse(text.decode("utf-8") if isinstance(text, bytes) else text)
+            except UnicodeDecodeError:
+                raise Rejected("not UTF-8") from None
+            demand(type(content) is dict, "a certificate is a JSON object")
+            demand(
+                content.get("format") == FORMAT,
+                f"format: {short(content.get('format'))} is not {FORMAT!r}, which this checker reads",
+            )
+            found = content_id(content)
+            demand(
+                content.get("id", found) == found, f"the stored id is not the hash of the content, which is {found}"
+            )
+            verdict, why = _decided(_fields(content), words, deadline)
     except Rejected as rejected:
         return CheckResult(False, str(rejected), tuple(words), found or None)
     except RecursionError:
         return CheckResult(False, "it is nested too deep", tuple(words), found or None)
     except MemoryError:
-        return CheckResult(False, "it needs more memory than there is", tuple(words), found or None)
+        return CheckResult(False, "it needs more memory than is allowed", tuple(words), found or None)
     except Exception as error:  # a bug of ours is no acceptance, and the batch goes on
         return CheckResult(False, f"the checker itself failed: {type(error).__name__}", tuple(words), found or None)
     if verdict == "accept":

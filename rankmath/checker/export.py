@@ -15,6 +15,7 @@ PARTS = (
     "network_claims",
     "network",
     "words",
+    "limits",
     "checker",
 )
 _HEAD = '''"""The independent checker of rankmath's certificates, as one file: python -I FILE certificate.json...
