@@ -137,7 +137,7 @@ def sharpen(
     --------
     >>> claim = Statement("mine:c", "diameter(X[1], 1) <= c*norm(W[0,0], inf)*diameter(X[0], 1)", "heads == 1",
     ...                   where={"c": "1/2"})
-    >>> round(sharpen(claim, "c", seconds=10).constant, 3)
+    >>> round(sharpen(claim, "c", evaluations=200).constant, 3)
     1.0
     """
     if letter not in statement.where:

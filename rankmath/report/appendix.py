@@ -153,7 +153,7 @@ def appendix(
 
     Examples
     --------
-    >>> appendix().tex.splitlines()[0]
+    >>> appendix(keys=["own:tv"]).tex.splitlines()[0]
     '\\\\documentclass[11pt]{article}'
     """
     chosen = statements() if keys is None else {key: statement(key) for key in keys}

@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -15,10 +16,13 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.claims import statements
 from rankmath.report import appendix as module
 from rankmath.report.appendix import appendix, sentence, values
+from rankmath.report.latex import escape
 from rankmath.report.results import Report
 from rankmath.report.sources import bibliography, committed_certificates, proof_texts
 from rankmath.verification.many_tokens import about_the_mean, counterexample
 from rankmath.verification.two_heads import four_keys, two_tokens
+
+Accepted: TypeAlias = dict[str, tuple[str, ...]]
 
 
 def test_every_value_a_text_asks_for_is_supplied() -> None:
@@ -65,11 +69,20 @@ def test_a_certificate_the_checker_rejects_is_an_error(monkeypatch: pytest.Monke
     known = {**committed_certificates(), "dong2021:norm": (false,)}
     monkeypatch.setattr(module, "committed_certificates", lambda: known)
     with pytest.raises(ValueError, match=f"the checker rejects certificate {false.id}"):
-        appendix()
+        appendix(keys=["dong2021:norm"])
 
 
-def test_all_statements_sections_and_certificates_are_in_it(report: Report) -> None:
-    built = appendix(report)
+def test_what_the_checker_has_said_is_not_asked_again_and_what_it_has_not_is_asked() -> None:
+    told = {certificate.id: ("so it was said.",) for certificate in committed_certificates()["dong2021:norm"]}
+    keys = ["dong2021:norm", "own:tv"]
+    assert appendix(keys=keys, accepted=told).tex.count("so it was said.") == len(told)
+    assert appendix(keys=keys[1:]).tex == appendix(keys=keys[1:], accepted=told).tex
+    for certificate in committed_certificates()["own:tv"]:
+        assert escape(certificate.check().checked[-1]) in appendix(keys=keys[1:]).tex
+
+
+def test_all_statements_sections_and_certificates_are_in_it(report: Report, accepted: Accepted) -> None:
+    built = appendix(report, accepted=accepted)
     plain = built.tex.replace(r"\allowbreak ", "")
     for key in statements():
         assert rf"\texttt{{{key}}}" in plain
@@ -78,20 +91,21 @@ def test_all_statements_sections_and_certificates_are_in_it(report: Report) -> N
     for group in committed_certificates().values():
         for certificate in group:
             assert rf"\label{{cert:{certificate.id}}}" in plain
+            assert escape(accepted[certificate.id][-1]) in built.tex
     for cited in {key for keys in re.findall(r"\\cite\{([^}]*)\}", plain) for key in keys.split(",")}:
         assert cited == "rankmath" or cited in bibliography()
         assert f"{{{cited}," in built.bib
 
 
-def test_every_result_of_the_run_is_told_once_at_its_place(report: Report) -> None:
-    tex = appendix(report).tex
+def test_every_result_of_the_run_is_told_once_at_its_place(report: Report, accepted: Accepted) -> None:
+    tex = appendix(report, accepted=accepted).tex
     for result in report.results:
         assert tex.count(rf"\rmset{{report:{result.key}}}") == 1
         assert tex.count(rf"\rmreport{{{result.key}}}") == 1
 
 
-def test_without_a_run_nothing_is_said_to_be_measured() -> None:
-    tex = appendix().tex
+def test_without_a_run_nothing_is_said_to_be_measured(accepted: Accepted) -> None:
+    tex = appendix(accepted=accepted).tex
     assert r"\emph{Measured}" not in tex
     assert "No verification run was supplied" in tex
 
@@ -110,9 +124,9 @@ def test_a_sentence_says_no_more_than_was_seen(report: Report) -> None:
     assert "A hypothesis failed in 7 more" in sentence(replace(tv, not_applicable=7))
 
 
-def test_a_statement_of_the_users_own_is_told_as_text(report: Report) -> None:
+def test_a_statement_of_the_users_own_is_told_as_text(report: Report, accepted: Accepted) -> None:
     own = replace(report.results[0], key="mine:first", title=r"Mine & \yours", claim="1<2", source="me", truth="")
-    tex = appendix(replace(report, results=(*report.results, own))).tex
+    tex = appendix(replace(report, results=(*report.results, own)), accepted=accepted).tex
     assert r"\section{Further statements}" in tex
     assert r"Mine \& \textbackslash{}yours" in tex
     assert r"\yours" not in tex.replace(r"\textbackslash{}yours", "")
@@ -121,8 +135,10 @@ def test_a_statement_of_the_users_own_is_told_as_text(report: Report) -> None:
 @pytest.mark.skipif(
     shutil.which("pdflatex") is None or shutil.which("bibtex") is None, reason="no pdflatex and bibtex"
 )
-def test_pdflatex_compiles_it_without_a_missing_reference(report: Report, tmp_path: Path) -> None:
-    path = appendix(report).save(tmp_path)
+def test_pdflatex_compiles_it_without_a_missing_reference(
+    report: Report, accepted: Accepted, tmp_path: Path
+) -> None:
+    path = appendix(report, accepted=accepted).save(tmp_path)
     assert path == tmp_path / "appendix.tex"
 
     def tool(*command: str) -> subprocess.CompletedProcess[str]:
@@ -145,12 +161,12 @@ def test_pdflatex_compiles_it_without_a_missing_reference(report: Report, tmp_pa
     assert (tmp_path / "appendix.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_figures_are_taken_along_with_their_captions(report: Report, tmp_path: Path) -> None:
+def test_figures_are_taken_along_with_their_captions(report: Report, accepted: Accepted, tmp_path: Path) -> None:
     plots = tmp_path / "run" / "figures"
     plots.mkdir(parents=True)
     (plots / "decay.pdf").write_bytes(b"%PDF-1.4")
     (plots / "decay.txt").write_text("Decay of 100 % by layer.\n")
-    built = appendix(report, plots=plots)
+    built = appendix(report, plots=plots, accepted=accepted)
     assert r"\caption{Decay of 100 \% by layer.}" in built.tex
     assert r"Figure~\ref{fig:decay} shows" in built.tex
     built.save(tmp_path / "paper")

@@ -24,8 +24,10 @@ FILES = sorted((proofs_folder() / "certificates").glob("*.json"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_the_checker_accepts_it_and_it_bears_its_own_name(path: Path) -> None:
-    result = checker.check(path)
+def test_the_checker_accepts_it_and_it_bears_its_own_name(
+    path: Path, checked: dict[str, checker.CheckResult]
+) -> None:
+    result = checked[path.name]
     assert result.accepted, result.reason
     assert path.name == certificate_file(Certificate.load(path))
     assert path.name.endswith(f"_{result.id}.json")
