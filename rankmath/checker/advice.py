@@ -145,7 +145,7 @@ def advice(kind: str, bits: int, tick: Tick, *values: Values) -> Values:
 
     def exact(x: Number) -> Fraction:
         tick()
-        return x.middle().lower() if isinstance(x, Interval) else x
+        return (x.lower() - (-x).lower()) / 2 if isinstance(x, Interval) else x
 
     def fraction(x: int | Decimal) -> Fraction:
         tick()

@@ -29,10 +29,14 @@ from rankmath.checker.network import (
     arranged,
     demand_language,
     demand_meaning,
+    demand_not_empty,
     demand_substance,
     hypotheses,
     in_fractions,
+    is_switch,
+    names_centers,
     read_network,
+    spelled,
     unsaid,
 )
 from rankmath.checker.network_claims import NETWORK_CLAIMS
@@ -302,10 +306,12 @@ def _own_statement(
     if "equilibria" in data:
         return _members(statement, content["claim"], DEFINED[key], data, hints, words, deadline)
     work = Evaluator(DEFINED[key], data, hints, _bits(hints), deadline)
-    outcome = decide(conditions, content["claim"], kind, work)
-    words.extend(described(outcome, conditions, content["claim"], statement.given))
+    texts = (*conditions, content["claim"])
+    formulas = [formula(text) for text in texts]
+    outcome = decide(formulas, kind, work)
+    words.extend(described(outcome, texts, formulas, statement.given))
     _show(outcome, statement, data, words)
-    return outcome.verdict, reason(outcome, (*conditions, content["claim"]), kind)
+    return outcome.verdict, reason(outcome, texts, kind)
 
 
 def _show(outcome: Outcome, statement: Statement, data: Mapping[str, Any], words: list[str]) -> None:
@@ -329,12 +335,12 @@ def _members(
     ranks = [member["rank"] for member in members]
     for member, guide in zip(members, guides, strict=True):
         everything = {**data, **member, "ranks": ranks}
-        conditions = (*statement.given, *statement.method)
+        texts = (*statement.given, *statement.telling, *statement.method, claim)
         work = Evaluator(defined, everything, guide, _bits(guide), deadline)
-        outcome = decide(conditions, claim, "exists", work)
+        outcome = decide([formula(text) for text in texts], "exists", work)
         _show(outcome, statement, everything, words)
         if outcome.verdict != "accept":
-            return outcome.verdict, reason(outcome, (*conditions, claim), "exists")
+            return outcome.verdict, reason(outcome, texts, "exists")
     return "accept", ""
 
 
@@ -360,27 +366,32 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
         f"skip = {number(data['skip'])}, mask {data['mask']}, LayerNorm {data['layernorm']}"
         f"{', MLP' if any(word != 'none' for word in data['mlp']) else ''}"
     )
-    if any(re.search(r"\bgamma\(|\b(delta|q_max|q_min)\([^()]*, *composite", text) for text in (claim, *given)):
-        demand(
-            "centers" in data, "data.centers: what stands about composite centers needs them, one for each layer"
-        )
-        words.append("composite centers are those of the data; the residual at each is the least up to 1 + 2^-30")
+    centered = any(names_centers(text) for text in (claim, *given) if not is_switch(text))
+    demand(
+        not centered or "centers" in data,
+        "data.centers: what stands about composite centers needs them, one for each layer",
+    )
     if data["d"] > MAX_SIGNS and any("form_norm" in text for text in (claim, *given)):
         words.append(f"form_norm in inf is here (d > {MAX_SIGNS}) the sum of |W_ij|, which may be larger")
-    conditions = hypotheses(claim, given, data)
+    texts = (*hypotheses(claim, given, data), claim)
     demand_substance(claim, kind, data, deadline)
     work = Evaluator(DEFINED_NETWORK, data, hints, PRECISIONS[0], deadline)
-    outcome = decide(conditions, claim, kind, work)
-    words.extend(described(outcome, conditions, claim, given))
+    formulas = [spelled(text, int(data["L"])) for text in texts]
+    outcome = decide(formulas, kind, work)
+    words.extend(described(outcome, texts, formulas, given))
     if outcome.verdict == "accept" and kind == "violates":
         demand_meaning(claim, work)
+    if outcome.verdict == "accept" and kind == "holds" and known is None:
+        demand_not_empty(claim, work)
+    if outcome.verdict == "accept" and centered:
+        words.append("composite centers are those of the data; each in use is least up to 1 + 2^-30")
     if outcome.verdict == "accept":
         radius = any(re.search(r"\b(r|K|contraction|[a-z]+_k)\b", text) for text in (claim, *given))
         if radius and not work.truth(formula("quasi_strongly_connected()")):
             words.append("no token reaches all others under this mask: r is taken as 1")
         told = "nothing is said of others" if kind == "holds" else "so the claim is not true of all that meet them"
         words.append(f"this network meets the hypotheses; {told}")
-    return outcome.verdict, reason(outcome, (*conditions, claim), kind)
+    return outcome.verdict, reason(outcome, texts, kind)
 
 
 # -- the command ---------------------------------------------------------------------------------------------

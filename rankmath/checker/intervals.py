@@ -83,11 +83,12 @@ class Interval:
     __radd__ = __add__
     __rmul__ = __mul__
 
-    def inverse(self) -> Interval:
+    def __rtruediv__(self, other: Number | int) -> Interval:
         if self.lo <= 0 <= self.hi:
             raise Undecided("a division by what may be zero")
         shift = self.bits + 2 + max(self.lo.bit_length(), self.hi.bit_length())
-        return Interval((1 << shift) // self.hi, -((-1 << shift) // self.lo), -shift - self.scale, self.bits)
+        lo, hi = (1 << shift) // self.hi, -((-1 << shift) // self.lo)
+        return Interval(lo, hi, -shift - self.scale, self.bits) * other
 
     def __abs__(self) -> Interval:
         return Interval(max(0, self.lo, -self.hi), max(-self.lo, self.hi), self.scale, self.bits)
@@ -113,8 +114,9 @@ class Interval:
         if self.lo < 0 < self.hi:  # each sign by itself, where every term of the sum increases
             below, above = (Interval(a, b, self.scale, self.bits) for a, b in ((self.lo, 0), (0, self.hi)))
             return below.exp().merged(above.exp(), min, max)
-        if self.lo < 0:
-            return (-self).exp().inverse()
+        if self.lo < 0:  # beside 1, k bits less will do where x <= -k, and so e^x < 2^-k; but 128 there are
+            fewer = max(128, self.bits + self.ends(0)[1])
+            return Interval.of(1, self.bits) * (1 / Interval(-self.hi, -self.lo, self.scale, fewer).exp())
         small = 4 + math.isqrt(2 * self.bits)
         squarings = int(max(0, self.size() + small))
         work = self.bits + squarings + 16  # each squaring costs about one bit
@@ -131,10 +133,6 @@ class Interval:
         """From the lower or higher (min or max) of the lower ends to that of the upper ends; min, max: the hull."""
         a, b, c, d, scale = self.aligned(Interval.of(other, self.bits))
         return Interval(low(a, c), high(b, d), scale, self.bits)
-
-    def middle(self) -> Interval:
-        m = (self.lo + self.hi) >> 1
-        return Interval(m, m, self.scale, max(self.bits, m.bit_length()))
 
     def lower(self) -> Fraction:
         """The lower end; the upper one is -(-x).lower()."""

@@ -25,17 +25,15 @@ from rankmath.checker.advice import ADVISORS, advice
 from rankmath.checker.intervals import Dual, Interval, Number, Rejected, Undecided, compare, flat, nested, plain
 from rankmath.checker.reading import demand, in_time, short
 
-MAX_FORMULA = 4_000  # characters of one formula
+MAX_FORMULA = 3_500  # characters of one formula; so its numbers, 0xFF.. too, are short enough to be written
 MAX_LOOP = 10**5  # members of one range
 MAX_HELD = 10**8  # bytes of derivatives, and of remembered values, about
 MAX_EXACT_BITS = 2**13  # a fraction that is longer becomes an interval
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096)  # bits, tried in this order
 
 Value: TypeAlias = Any  # a number, a truth value, a word, or a list of these
-Truth: TypeAlias = bool | None
 Env: TypeAlias = Mapping[str, Value]
 Definitions: TypeAlias = Mapping[str, tuple[tuple[str, ...], ast.expr]]  # name -> parameters, body
-Seen: TypeAlias = dict[tuple[ast.AST, Truth], tuple[Value, Value, Env]]  # relation, truth -> sides and names
 
 
 def formula(text: str) -> ast.expr:
@@ -46,9 +44,8 @@ def formula(text: str) -> ast.expr:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise Rejected(f"no formula: {short(text)}") from None
     for node in ast.walk(tree):
-        number = node.value if type(node) is ast.Constant else 0  # of at most MAX_FORMULA digits, 0xFF.. too
-        if type(node) not in LANGUAGE or type(number) is not int or number.bit_length() > 3.322 * MAX_FORMULA:
-            raise Rejected(f"{type(node).__name__} has no place in {short(text)}")
+        known = type(node) in LANGUAGE and (type(node) is not ast.Constant or type(node.value) is int)
+        demand(known, f"{type(node).__name__} has no place in {short(text)}")
     return tree
 
 
@@ -59,7 +56,6 @@ class Evaluator:
         self.defined, self.data, self.hints, self.bits, self.deadline = defined, data, hints, bits, deadline
         twice = {*data, *hints} & {*defined, *WORDS} | {*data} & {*hints}
         demand(not twice, f"names with two meanings: {', '.join(sorted(twice))}")
-        self.seen: Seen = {}  # the relations of the formula, for the words
         self.cache: dict[Any, tuple[Value, Value]] = {}
         self.held = self.remembered = 0  # bytes of derivatives and in the cache, about
 
@@ -71,9 +67,8 @@ class Evaluator:
         demand(self.held + once <= MAX_HELD, "it needs more memory than is allowed")
         in_time(self.deadline)
 
-    def truth(self, node: ast.expr) -> Truth:
+    def truth(self, node: ast.expr) -> bool | None:
         """The truth value of a formula."""
-        self.seen = {}
         return self.joined(True, [self.value(node, {})])
 
     def value(self, node: Any, env: Env) -> Value:
@@ -87,8 +82,6 @@ class Evaluator:
     # -- names, places and calls
 
     def name(self, name: str, env: Env) -> Value:
-        if name == "term" in env:
-            return self.value(env[name], env)
         for known in (env, self.data, self.hints):
             if name in known:
                 return known[name]
@@ -111,14 +104,6 @@ class Evaluator:
 
     def call(self, name: str, arguments: list[Any], env: Env) -> Value:
         name = env[name] if type(env.get(name)) is str else name  # a map that was handed on by its name
-        if name == "recursion":  # recursion(b, start, step): b = start, then b = step for l = 0, .., L - 1
-            letter, start, step = arguments
-            b = self.value(start, env)
-            for l in self.range(self.name("L", env)):
-                b = self.value(step, {**env, letter.id: b, "l": l})
-            return b
-        if name in self.defined and self.defined[name][0] == ("term",):  # by name, with the letters of its loop
-            return self.value(self.defined[name][1], {**env, **dict(zip(["term"], arguments, strict=True))})
         if name in READERS and len(arguments) == 1 and type(arguments[0]) is ast.GeneratorExp:  # read as it comes
             return FUNCTIONS[name](self, self.loop(arguments[0].elt, arguments[0].generators, env))
         values = [self.value(argument, env) for argument in arguments]
@@ -131,22 +116,16 @@ class Evaluator:
         parameters, body = self.defined[name]
         # Numbers and words by what they are, arrays by which they are; no type is taken for another.
         key = (name, *((type(v), v if type(v) in (Fraction, str) else id(v)) for v in values))
-        if key in self.cache:
-            return self.cache[key][0]
-        result = self.value(body, dict(zip(parameters, values, strict=True)))
-        if not any(isinstance(v, (Interval, Dual)) for v in values):
+        if key not in self.cache:
+            result = self.value(body, dict(zip(parameters, values, strict=True)))
+            if any(isinstance(v, (Interval, Dual)) for v in values):
+                return result
             size = len(flat([result, values])) * (150 + self.bits // 4)
-            self.tick(once=size)
-            if self.remembered + size > MAX_HELD:  # what is forgotten can be made again
-                self.cache, self.remembered = {}, 0
             self.remembered += size
+            if self.remembered > MAX_HELD:  # what is forgotten can be made again
+                self.cache, self.remembered = {}, size
             self.cache[key] = (result, values)  # the values are kept alive: their ids are in the key
-        return result
-
-    def place(self, name: str, array: Value) -> list[Value]:
-        """The indices at which a definition such as X is this very array; none if it is not."""
-        found = (key[1:] for key, (value, _) in self.cache.items() if key[0] == name and value is array)
-        return [index for _, index in next(found, ())]
+        return self.cache[key][0]
 
     def loop(self, element: ast.expr, generators: list[Any], env: Env) -> Iterator[Value]:
         first, *rest = generators
@@ -172,25 +151,21 @@ class Evaluator:
 
     # -- truth
 
-    def compared(self, node: ast.Compare, env: Env) -> Truth:
+    def compared(self, node: ast.Compare, env: Env) -> bool | None:
         sides = [self.value(side, env) for side in (node.left, *node.comparators)]
-        pairs = zip(node.ops, sides, sides[1:], strict=False)
-        return self.joined(True, (self.related(node, RELATIONS[type(op)], a, b, env) for op, a, b in pairs))
+        return self.joined(True, map(self.related, (NAMES[type(op)] for op in node.ops), sides, sides[1:]))
 
-    def related(self, node: ast.Compare, relation: str, left: Value, right: Value, env: Env) -> Truth:
+    def related(self, relation: str, left: Value, right: Value) -> bool | None:
         """One relation between numbers; == also between words, and between lists, member by member."""
         if relation == "==" and type(left) is type(right) is list:
             self.tick()
-            pairs = zip(left, right, strict=True)
-            return self.joined(True, [self.related(node, relation, a, b, env) for a, b in pairs])
+            return self.joined(True, [self.related(relation, a, b) for a, b in zip(left, right, strict=True)])
         if relation == "==" and str in (type(left), type(right)):
             return bool(left == right)
         demand({type(left), type(right)} <= {Fraction, Interval}, "a relation of what are no numbers")
-        truth = compare(relation, left, right)
-        self.seen[node, truth] = (left, right, env)
-        return truth
+        return compare(relation, left, right)
 
-    def joined(self, conjunction: bool, truths: Iterable[Truth]) -> Truth:
+    def joined(self, conjunction: bool, truths: Iterable[bool | None]) -> bool | None:
         """`and` or `or` of truth values; None unless one of them settles it."""
         unknown = False
         for truth in truths:
@@ -208,14 +183,6 @@ class Evaluator:
 
     # -- arithmetic
 
-    def lift(self, x: Number) -> Interval:
-        return Interval.of(x, self.bits)
-
-    def kept(self, x: Number) -> Number:
-        """The number itself, but a long fraction is enclosed."""
-        long = type(x) is Fraction and max(map(int.bit_length, x.as_integer_ratio())) > MAX_EXACT_BITS
-        return self.lift(x) if long else x
-
     def each(self, name: str, *values: Value) -> Value:
         """An operation on numbers, entry by entry of lists; a number goes with every entry."""
         lengths = {len(v) for v in values if type(v) is list}
@@ -226,24 +193,26 @@ class Evaluator:
         kinds, (operation, slopes) = set(map(type, values)), OPERATIONS[name]
         demand(kinds <= {Fraction, Interval, Dual}, "a number is needed, a word stands")
         numbers = values if Dual not in kinds else plain(list(values))
-        x = self.kept(operation(self, *numbers))
+        x = operation(self, *numbers)
+        if type(x) is Fraction and max(map(int.bit_length, x.as_integer_ratio())) > MAX_EXACT_BITS:
+            x = Interval.of(x, self.bits)
         return x if Dual not in kinds else self.linked(x, slopes(self, x, *numbers), values)
 
     def linked(self, value: Number, factors: Sequence[Number | int], parts: Sequence[Value]) -> Value:
         """The chain rule: `value`, whose derivative by each part is its factor."""
         grad: dict[int, Number] = {}
         for factor, part in zip(factors, parts, strict=True):
-            if isinstance(part, Dual) and factor != 0:
-                for k, slope in part.grad.items():
-                    term = slope if factor == 1 else factor * slope
-                    grad[k] = grad[k] + term if k in grad else term
+            for k, slope in part.grad.items() if isinstance(part, Dual) and factor != 0 else ():
+                term = slope if factor == 1 else factor * slope
+                grad[k] = grad[k] + term if k in grad else term
         self.tick(len(grad) * (100 + self.bits // 8))
         return Dual(value, grad) if grad else value
 
     def jacobian(self, name: str, X: Value, *rest: Value) -> list[list[Number]]:
         """The derivative of a defined map by its first argument, over a box; arrays are taken entry by entry."""
         demand(Dual not in map(type, flat([X, *rest])), "a derivative of a derivative")  # both count from 0
-        size, zero, one, inner = len(flat(X)), Fraction(0), Fraction(1), self.at(self.bits)
+        # In intervals, as exact slopes would grow.
+        size, zero, one, inner = len(flat(X)), Fraction(0), Interval.of(1, self.bits), self.at(self.bits)
         places = iter(range(size))
         variables = nested(lambda x: Dual(x, {next(places): one}), X)
         slopes = [y.grad if isinstance(y, Dual) else {} for y in flat(inner.apply(name, [variables, *rest]))]
@@ -270,21 +239,19 @@ class Evaluator:
         right = [self.spread(column) for column in columns]
         return [[self.dot(u, v) for v in right] for u in map(self.spread, A)]
 
-    def spread(self, line: list[Number]) -> tuple[list[int], list[int], list[int], int]:
-        """Middles, their sizes and radii as integers of one scale: |x - m 2^s| <= r 2^s, rounded outward."""
-        enclosed = [self.lift(x) for x in line]
-        sizes = [(x.scale, max(x.lo.bit_length(), x.hi.bit_length()) + x.scale) for x in enclosed if x.lo or x.hi]
-        scale = max(min(s for s, _ in sizes), max(s for _, s in sizes) - self.bits - 16) if sizes else 0
+    def spread(self, line: list[Number]) -> tuple[list[int], list[int], int]:
+        """Middles and radii as integers of one scale: |x - m 2^s| <= r 2^s, rounded outward."""
+        enclosed = [Interval.of(x, self.bits) for x in line]
+        scale = int(max([x.size() for x in enclosed if x.lo or x.hi], default=0)) - self.bits - 16
         ends = [x.ends(scale) for x in enclosed]
-        middles = [low + high for low, high in ends]
-        return middles, [abs(m) for m in middles], [high - low for low, high in ends], scale - 1
+        return [low + high for low, high in ends], [high - low for low, high in ends], scale - 1
 
     def dot(self, u: Any, v: Any) -> Interval:
         """sum of u_k v_k: |m m' - x x'| <= |m| r' + r (|m'| + r'), in integers, without rounding."""
         self.tick()
-        (m, size, r, s), (m2, size2, r2, s2) = u, v
-        middle = sum(map(operator.mul, m, m2))
-        radius = sum(map(operator.mul, size, r2)) + sum(map(operator.mul, r, map(operator.add, size2, r2)))
+        (m, r, s), (m2, r2, s2) = u, v
+        middle, sizes = sum(map(operator.mul, m, m2)), map(operator.add, map(abs, m2), r2)
+        radius = sum(map(operator.mul, map(abs, m), r2)) + sum(map(operator.mul, r, sizes))
         return Interval(middle - radius, middle + radius, s + s2, self.bits)
 
 
@@ -296,20 +263,9 @@ def whole(value: Value, what: str) -> int:
     return int(value)
 
 
-def _inverse(x: Number) -> Number:
-    return x.inverse() if isinstance(x, Interval) else 1 / x
-
-
 def _sqrt(work: Evaluator, x: Number) -> Number:
     root = Fraction(*map(math.isqrt, x.as_integer_ratio())) if type(x) is Fraction else None  # none is negative
-    return root if root is not None and root * root == x else work.lift(x).sqrt()
-
-
-def _small_exp(work: Evaluator, x: Number) -> Interval:
-    """e^x as it is needed beside 1, to 2^-bits: where x <= -k, and so e^x < 2^-k, k bits less will do."""
-    y = work.lift(x)
-    k = -y.hi >> -y.scale if y.hi < 0 and y.scale <= 0 else 0
-    return Interval(y.lo, y.hi, y.scale, max(PRECISIONS[0], work.bits - k)).exp()
+    return root if root is not None and root * root == x else Interval.of(x, work.bits).sqrt()
 
 
 def _power(work: Evaluator, base: Number, exponent: Number) -> Number:
@@ -317,9 +273,9 @@ def _power(work: Evaluator, base: Number, exponent: Number) -> Number:
     if isinstance(exponent, Interval) or exponent.denominator > 1:
         return work.apply("real_power", [base, exponent])  # type: ignore[no-any-return]
     if exponent <= 0:
-        return _inverse(_power(work, base, -exponent)) if exponent < 0 else Fraction(1)
+        return 1 / _power(work, base, -exponent) if exponent < 0 else Fraction(1)
     half = _power(work, work.each("abs", base), Fraction(exponent // 2))
-    return work.kept(half * half * (base if exponent % 2 else 1))
+    return work.each("*", work.each("*", half, half), base if exponent % 2 else Fraction(1))  # type: ignore[no-any-return]
 
 
 # Operations on numbers, entry by entry of arrays: the value z, and dz/da, dz/db where it is differentiated; by what
@@ -327,26 +283,24 @@ def _power(work: Evaluator, base: Number, exponent: Number) -> Number:
 OPERATIONS: dict[str, tuple[Callable[..., Number], Any]] = {
     "+": (lambda work, a, b: a + b, lambda work, z, a, b: (1, 1)),
     "-": (lambda work, a, b: a + -b, lambda work, z, a, b: (1, -1)),
-    "negative": (lambda work, a: -a, lambda work, z, a: (-1,)),
+    "minus": (lambda work, a: -a, lambda work, z, a: (-1,)),
     "*": (lambda work, a, b: a * b, lambda work, z, a, b: (b, a)),
-    "/": (lambda work, a, b: a * _inverse(b), lambda work, z, a, b: (_inverse(b), -z * _inverse(b))),
+    "/": (lambda work, a, b: a * (1 / b), lambda work, z, a, b: (1 / b, -z * (1 / b))),
     "**": (_power, lambda work, z, a, b: (b * _power(work, a, b - 1), None)),
-    "sqrt": (_sqrt, lambda work, z, a: (_inverse(2 * z),)),
-    "exp": (lambda work, x: Fraction(1) if x == 0 else work.lift(x).exp(), lambda work, z, a: (z,)),
-    "small_exp": (_small_exp, None),
-    "guess": (lambda work, x: x if x.denominator == 1 else work.lift(x), None),  # what was advised is a fraction
-    "middle": (lambda work, x: x.middle() if isinstance(x, Interval) else x, None),
+    "sqrt": (_sqrt, lambda work, z, a: (1 / (2 * z),)),
+    "exp": (lambda work, x: Fraction(1) if x == 0 else Interval.of(x, work.bits).exp(), lambda work, z, a: (z,)),
+    "round": (lambda work, x: x if type(x) is Interval or x.denominator == 1 else Interval.of(x, work.bits), None),
     "lower": (lambda work, x: x.lower() if isinstance(x, Interval) else x, None),
     "whole_part": (lambda work, x: Fraction(math.floor(x)), None),  # of what is exact
     "abs": (lambda work, x: abs(x), None),
-    "between": (lambda work, a, b: a if a == b else work.lift(a).merged(b, min, max), None),
+    "between": (lambda work, a, b: a if a == b else Interval.of(a, work.bits).merged(b, min, max), None),
     "larger": (lambda work, a, b: _merged(work, a, b, max), None),
     "smaller": (lambda work, a, b: _merged(work, a, b, min), None),
 }
 
 
 def _merged(work: Evaluator, a: Number, b: Number, pick: Callable[..., Any]) -> Number:
-    return pick(a, b) if type(a) is type(b) is Fraction else work.lift(a).merged(b, pick, pick)
+    return pick(a, b) if type(a) is type(b) is Fraction else Interval.of(a, work.bits).merged(b, pick, pick)
 
 
 def _gathered(values: tuple[Value, ...]) -> Iterable[Value]:
@@ -372,68 +326,59 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "jacobian": Evaluator.jacobian,
     "linked": Evaluator.linked,
     "plain": lambda work, x: plain(x),
-    "place": Evaluator.place,
-    "advice": lambda work, kind, *values: work.each("guess", advice(kind, work.bits, work.tick, *values)),
+    "advice": lambda work, kind, *values: work.each("round", advice(kind, work.bits, work.tick, *values)),
 }
 WORDS = {"inf", "one", "composite", "frobenius", "max", "mean", "none", "sphere", "standard", "column", "relu"}
 WORDS |= {*ADVISORS}
 READERS = {"sum", "prod", "max", "min", "all", "any"}  # of loops: what they give is no loop
-BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@"}
-UNARY = {ast.USub: "negative", ast.Not: "not"}
-RELATIONS = {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
+NAMES: dict[type[ast.AST], str] = {ast.USub: "minus", ast.Not: "not", ast.MatMult: "@", ast.Pow: "**"}
+NAMES |= {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+NAMES |= {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
 BOTH = {ast.And: True, ast.Or: False}
 MEANING: dict[type[ast.AST], Callable[[Evaluator, Any, Env], Value]] = {
     ast.Constant: lambda work, node, env: Fraction(node.value),
     ast.Name: lambda work, node, env: work.name(node.id, env),
     ast.Subscript: Evaluator.item,
     ast.Call: lambda work, node, env: work.call(node.func.id, node.args, env),
-    ast.BinOp: lambda work, node, env: work.call(BINARY[type(node.op)], [node.left, node.right], env),
-    ast.UnaryOp: lambda work, node, env: work.call(UNARY[type(node.op)], [node.operand], env),
+    ast.BinOp: lambda work, node, env: work.call(NAMES[type(node.op)], [node.left, node.right], env),
+    ast.UnaryOp: lambda work, node, env: work.call(NAMES[type(node.op)], [node.operand], env),
     ast.Compare: Evaluator.compared,
     ast.BoolOp: lambda work, node, env: work.joined(BOTH[type(node.op)], (work.value(x, env) for x in node.values)),
     ast.IfExp: lambda work, node, env: work.value(node.body if work.chosen(node.test, env) else node.orelse, env),
     **dict.fromkeys((ast.List, ast.Tuple), lambda work, node, env: [work.value(part, env) for part in node.elts]),
     ast.ListComp: lambda work, node, env: list(work.metered(work.loop(node.elt, node.generators, env))),
 }
-LANGUAGE = {*MEANING, *BINARY, *UNARY, *RELATIONS, *BOTH}
-LANGUAGE |= {ast.GeneratorExp, ast.comprehension, ast.Load, ast.Store}  # a generator is an argument, never a value
+# A generator is an argument, never a value.
+LANGUAGE = {*MEANING, *NAMES, *BOTH, ast.GeneratorExp, ast.comprehension, ast.Load, ast.Store}
 
 
 # -- deciding ----------------------------------------------------------------------------------------------
 
 
 class Outcome(NamedTuple):
-    """Accept, reject or undecided; and for the words: the bits, how many formulas are true, and what decided."""
+    """Accept, reject or undecided; how many formulas are true, the evaluator, and why there are no values."""
 
     verdict: str
-    bits: int
     true: int
-    seen: Seen
-    why: str = ""
+    work: Evaluator
+    why: str
 
 
-def decide(conditions: Sequence[str], claim: str, kind: str, given: Evaluator) -> Outcome:
-    """Whether all conditions hold and the claim is true (kind "holds", "exists") or false (kind "violates").
+def decide(formulas: Sequence[ast.expr], kind: str, given: Evaluator) -> Outcome:
+    """Whether all but the last hold, and the last, the claim, is true (or false, if that is its kind, "violates").
 
     With the definitions, data, hints and deadline of `given`, at its bits and more.
     """
-    formulas, width = [formula(text) for text in (*conditions, claim)], math.inf
+    truth: bool | None = None
     for bits in (given.bits, *(b for b in PRECISIONS if b > given.bits)):
-        work, true, truth, why = given.at(bits), 0, None, ""
+        work, true, truth, why = given.at(bits), 0, True, ""
         try:
-            for node in formulas:
-                truth = work.truth(node)
-                if truth is not True:
-                    break
-                true += 1
+            while truth and true < len(formulas):
+                truth = work.truth(formulas[true])
+                true += truth is True
         except Undecided as error:
             truth, why = None, str(error)
         if truth is not None:
-            accepted = true >= len(conditions) and truth == (kind != "violates")
-            return Outcome("accept" if accepted else "reject", bits, true, work.seen)
-        outcome = Outcome("undecided", bits, true, work.seen, why)
-        wide = [left + -right for (_, known), (left, right, _) in work.seen.items() if known is None]
-        before, width = width, wide[0].size() if wide else math.inf
-        if not why and width >= before - 1:  # more bits no longer narrow it, or nothing was wide: the box is large
             break
-    return outcome
+    accepted = true >= len(formulas) - 1 and truth is (kind != "violates")
+    return Outcome("undecided" if truth is None else "accept" if accepted else "reject", true, work, why)

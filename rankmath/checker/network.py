@@ -9,18 +9,21 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import random
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from rankmath.checker.intervals import Rejected, Undecided
-from rankmath.checker.kernel import PRECISIONS, Evaluator, formula
+from rankmath.checker.intervals import Interval, Rejected, Undecided
+from rankmath.checker.kernel import MAX_FORMULA, PRECISIONS, Evaluator, formula
 from rankmath.checker.reading import demand, in_time, read, short
 from rankmath.checker.statements import (
     CLAIM_ARRAYS,
     CLAIM_LOOPS,
     CLAIM_NUMBERS,
+    CLAIM_PLACES,
+    CLAIM_REACH,
     CLAIM_TAKES,
     CLAIM_TRUTHS,
     CLAIM_WORDS,
@@ -99,6 +102,8 @@ def network(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
     result = {**data, **_layers(data["layers"]), "n": Fraction(n), "d": Fraction(d), "input": data["X"]}
     del result["X"], result["layers"]
     demand(data["d_qk"] > 0, "data.d_qk: a positive number is needed")
+    centers = len(data.get("centers", data["layers"]))
+    demand(centers == len(data["layers"]), f"data.centers: {centers} given, one for each layer is needed")
     edges = data["mask"] if type(data["mask"]) is list else [[Fraction(1)] * n for _ in range(n)]
     demand(all(x in (0, 1) for row in edges for x in row), "data.mask: every entry must be 0 or 1")
     demand(all(any(row) for row in edges), "data.mask: every token must see one")
@@ -125,7 +130,7 @@ def hypotheses(claim: str, given: list[str], data: Mapping[str, Any]) -> list[st
     """The hypotheses that are formulas; switches are looked up, and those not mentioned stand at their default."""
     conditions = []
     for text in given:
-        if _is_switch(text):
+        if is_switch(text):
             name, word = (part.strip() for part in text.split("=="))
             demand(word in SWITCHES[name], f"given: {name} is none of {', '.join(SWITCHES[name])}")
             demand(_switched(name, word, data), f"a hypothesis fails: {text}")
@@ -140,13 +145,13 @@ def hypotheses(claim: str, given: list[str], data: Mapping[str, Any]) -> list[st
 
 def unsaid(claim: str, given: list[str]) -> list[str]:
     """What holds where nothing is said: no mask, no LayerNorm, no MLP; no skip, if no formula speaks of it."""
-    said = {text.split("==")[0].strip() for text in given if _is_switch(text)}
+    said = {text.split("==")[0].strip() for text in given if is_switch(text)}
     named = any(re.search(r"\bskip\b", text) for text in (claim, *given))
     unsaid = [f"{name} == none" for name in ("mask", "layernorm", "mlp") if name not in said]
     return unsaid if named else [*unsaid, "skip == 0"]
 
 
-def _is_switch(text: str) -> bool:
+def is_switch(text: str) -> bool:
     found = re.fullmatch(r"\s*(\w+)\s*==\s*(\w+)\s*", text)
     return found is not None and found[1] in SWITCHES
 
@@ -189,11 +194,11 @@ def demand_substance(claim: str, kind: str, data: Mapping[str, Any], deadline: f
     reached = data["W"] if data["skip"] else data["W"][:1]
     columns = [_residues(column, deadline) for heads in reached for W in heads for column in zip(*W, strict=True)]
     tokens = [_residues(row, deadline) for row in data["input"]]
-    carried = data["skip"] and any(b for row in data["bias"] for b in row)
+    carried = data["skip"] and any(b for row in data["bias"][:-1] for b in row)
     for x in () if carried else tokens:
         in_time(deadline)
         carried = carried or any(sum(map(operator.mul, x, y)) % _PRIME for y in columns)
-    demand(carried, "data.layers: X W is 0: attention carries nothing")
+    demand(carried, "data.layers: X W is 0, or nothing else is seen modulo 2^61 - 1: attention carries nothing")
 
 
 def _parallel(u: list[Fraction], v: list[Fraction], deadline: float) -> bool:
@@ -221,9 +226,54 @@ def _residues(row: Sequence[Fraction], deadline: float) -> list[int]:
 
 def in_fractions(text: str) -> str:
     """A formula with its decimals written as fractions."""
+    demand(len(text) <= MAX_FORMULA, f"a formula beyond {MAX_FORMULA} characters")
     return re.sub(
         r"\b[0-9]+\.[0-9]+\b", lambda found: "({}/{})".format(*Fraction(found[0]).as_integer_ratio()), text
     )
+
+
+class _Speller(ast.NodeTransformer):
+    """Claims in the language of the kernel: places for arrays, loops and recursions as loops with names."""
+
+    def __init__(self, layers: int) -> None:
+        self.layers = layers
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        name, arguments = _name(node.func), node.args
+        if name in CLAIM_PLACES and isinstance(arguments[0], ast.Subscript):
+            fits = _name(arguments[0].value) == CLAIM_TAKES[name][0]
+            demand(fits, f"{name} of another array than {CLAIM_TAKES[name][0]} has no place")
+            place = arguments[0].slice
+            node.args = [*(place.elts if isinstance(place, ast.Tuple) else [place]), *arguments[1:]]
+        if name in CLAIM_LOOPS:
+            verb, letter = CLAIM_LOOPS[name]
+            return _loop(verb, arguments[0], (letter, formula(CLAIM_REACH[letter])))
+        if name == "recursion":  # recursion(b, start, step): b = start, then b = step for l = 0, .., L - 1
+            b = _name(arguments[0])
+            steps = [(("l", _only(ast.Constant(l))), (b, _only(arguments[2]))) for l in range(self.layers)]
+            return _loop("max", arguments[0], (b, _only(arguments[1])), *(one for two in steps for one in two))
+        return node
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _only(node: ast.expr) -> ast.List:
+    return ast.List([node])
+
+
+def _loop(verb: str, term: ast.expr, *reach: tuple[str, ast.expr]) -> ast.expr:
+    """verb(term for letter in reach for ..)."""
+    generators = [ast.comprehension(ast.Name(letter), members, [], 0) for letter, members in reach]
+    return ast.Call(ast.Name(verb), [ast.GeneratorExp(term, generators)], [])
+
+
+def spelled(text: str | ast.expr, layers: int) -> ast.expr:
+    """A formula of the language of claims, for the kernel; relations stay where they stand in the text."""
+    tree: ast.expr = _Speller(layers).visit(formula(text) if isinstance(text, str) else text)
+    return tree
 
 
 def demand_meaning(claim: str, work: Evaluator) -> None:
@@ -249,13 +299,53 @@ def demand_meaning(claim: str, work: Evaluator) -> None:
             return False
 
     for side in sides(formula(claim)):
-        shown = any(is_number(side, bits) for bits in PRECISIONS)
-        demand(shown, f"claim: {_text(side)} is a part of it that may have no meaning")
+        text, tree = _text(side), spelled(side, int(work.data["L"]))
+        shown = any(is_number(tree, bits) for bits in PRECISIONS)
+        demand(shown, f"claim: {text} is a part of it that may have no meaning")
+
+
+def names_centers(text: str) -> bool:
+    """Whether a formula speaks of what stands about composite centers."""
+    calls = [node for node in ast.walk(formula(text)) if isinstance(node, ast.Call)]
+    named = [(_name(call.func), [_name(argument) for argument in call.args]) for call in calls]
+    return any(f == "gamma" or (f in ("delta", "q_max", "q_min") and "composite" in words) for f, words in named)
+
+
+class _Unknown(ast.NodeTransformer):
+    """A claim in which every quantity of the network is a name for any number; one wording is one number."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if CLAIM_TAKES.get(_name(node.func), "x") == "x" and _name(node.func) not in _OF_LAYERS:
+            self.generic_visit(node)
+            return node
+        name = ast.Name(self.names.setdefault(ast.dump(node), f"unknown_{len(self.names)}"))
+        return ast.Compare(name, [ast.Gt()], [ast.Constant(0)]) if _name(node.func) in CLAIM_TRUTHS else name
+
+
+_OF_LAYERS = {"lipschitz", "contraction", "influence", "last_share"}
+# Of many sizes, up to one that no formula can write.
+_ANY_NUMBERS = [Interval(m, m, e, 128) for e in (-40, -2, 0, 40, 2**9, 2**999) for m in (-3, -1, 1, 3)]
+
+
+def demand_not_empty(claim: str, work: Evaluator) -> None:
+    """Some numbers in the place of the quantities of the network would make the claim false."""
+    unknown, drawn = _Unknown(), random.Random(0)
+    tree = spelled(unknown.visit(formula(claim)), int(work.data["L"]))
+    for _ in range(64):
+        try:
+            if work.value(tree, {name: drawn.choice(_ANY_NUMBERS) for name in unknown.names.values()}) is False:
+                return
+        except (Rejected, Undecided):  # the root of a negative number, and the like
+            in_time(work.deadline)
+    raise Rejected("claim: it says nothing of the network, and holds whatever its quantities are")
 
 
 def demand_language(claim: str, given: Sequence[str], deadline: float = math.inf) -> None:
     """Formulas of the language of claims: relations of numbers joined by `and`; arrays and words are arguments."""
-    for text in (claim, *(text for text in given if not _is_switch(text))):
+    for text in (claim, *(text for text in given if not is_switch(text))):
         in_time(deadline)
         demand(_kind(formula(text), set()) == "?", f"no relation, but a number: {short(text)}")
 
@@ -289,7 +379,8 @@ def _kind_of_call(name: str, arguments: list[ast.expr], letters: set[str]) -> st
     if name == "recursion":  # a letter, where it starts, and its next value, which may speak of the letter and of l
         free = len(arguments) == 3 and isinstance(arguments[0], ast.Name) and arguments[0].id in set("abcstuvxyz")
         demand(free, "recursion(b, start, step) is needed")
-        steps = zip(arguments[1:], (letters, {*letters, _text(arguments[0]), "l"}), strict=True)
+        demand("recursion" not in letters, "a recursion in the step of a recursion")
+        steps = zip(arguments[1:], (letters, {*letters, _text(arguments[0]), "l", "recursion"}), strict=True)
         demand(all(_kind(term, known) == "x" for term, known in steps), "recursion(b, start, step) is needed")
         return "x"
     if verb:

@@ -12,6 +12,7 @@ tanh(x) = 2/(1 + exp(0 - 2*x)) - 1
 expc(x) = 1 if x == 0 else (exp(x) - 1)/x
 tanhc(x) = 1 if x == 0 else tanh(x)/x
 upper(x) = 0 - lower(0 - x)
+middle(x) = (lower(x) + upper(x))/2
 around(x, r) = between(x - r, x + r)
 floor(x) = whole_part(lower(x)) if shown(whole_part(lower(x)) == whole_part(upper(x))) else 0
 real_power(x, e) = 0 if certain(x == 0 and e > 0) else power_by(x, e, whole_part(2*lower(e)))
@@ -25,7 +26,7 @@ possible(truth) = not certain(not truth)
 softmax(L, m) = m/sum(m) if certain(all(m[j] == 0 or L[j] == largest(L, m) for j in range(len(m)))) else
     [0 if certain(e[j] == 0) else 1/(1 + r[j]/e[j]) if certain(e[j] > 0) else e[j]/(r[j] + e[j])
     for t in [middle(largest(L, m))]
-    for e in [[0 if m[j] == 0 else m[j]*small_exp(L[j] - t) for j in range(len(m))]]
+    for e in [[0 if m[j] == 0 else m[j]*exp(L[j] - t) for j in range(len(m))]]
     for r in [e @ others(len(e))] for j in range(len(m))]
 largest(L, m) = max(L[j] for j in range(len(m)) if not m[j] == 0)
 others(n) = [[0 if i == j else 1 for j in range(n)] for i in range(n)]
@@ -44,7 +45,7 @@ average_of(p, l, C, y) = [linked(y[a], p, C[a]) + linked(0, p*(plain(C[a]) - y[a
 # The logarithm: 1 - 1/t <= log t <= t - 1, at t = x e^-g for any g. It increases, so its ends are at the ends of x.
 log(x) = 0 if certain(x == 1) else between(log_near(lower(x), advice(logarithm, lower(x))),
     log_near(upper(x), advice(logarithm, upper(x)))) if x > 0 else no_logarithm
-log_near(x, g) = g + log_by(x*exp(0 - g))
+log_near(x, g) = g + log_by(x/exp(g) if x > 1 else x*exp(0 - g))
 log_by(t) = between(1 - 1/t, t - 1)
 
 # x*, the positive root of e^x = 1 + 2x: e^x - 1 - 2x is convex and 0 at 0, so for x > 0 it changes its sign once.
@@ -94,16 +95,15 @@ longest_line(M) = max(max(sum(v**2) for v in M), max(sum(v**2) for v in T(M)))
 #     sum(p) a + sum(q) b >= sum_k min_t sum_i (p_k + q_i) |X_ik - t|,
 # and the best t is one of the X_ik. So (a, b) lies in a polygon a, b >= 0 cut out by lines, on which ab is
 # quasi-concave and increasing: it is least at a corner. Corners that lie outside only lower the bound. A center
-# bounds from above.
-center_of(X, kind) = hint(X, kind)[0] if len(hint(X, kind)[0]) > 0 else
-    [middle((max(c) + min(c))/2) for c in T(X)]
-at_most(X, kind) = norm([abs(row - center_of(X, kind)) for row in X], kind)
-weights_of(X, kind) = hint(X, kind)[1] if len(hint(X, kind)[1]) > 0 else
+# bounds from above. A hint is a center, or none, and lines of weights.
+center_of(X, hint) = hint[0] if len(hint[0]) > 0 else [middle((max(c) + min(c))/2) for c in T(X)]
+at_most(X, kind, hint) = norm([abs(row - center_of(X, hint)) for row in X], kind)
+weights_of(X, kind, hint) = hint[1] if len(hint[1]) > 0 else
     [[[1 if kind == composite else 0 for c in X[0]], [1 if kind == inf else 0 for row in X]]]
 line(C, p, q) = [sum(p), sum(q), lower(sum(least_at(C[k], p[k] + q) for k in range(len(C))))]
     if all(w >= 0 for w in p) and all(w >= 0 for w in q) else a_weight_is_negative
 least_at(c, w) = min(sum(w*abs(c - t)) for t in c)
-lines(X, kind) = [line(T(X), w[0], w[1]) for w in weights_of(X, kind)]
+lines(X, kind, hint) = [line(T(X), w[0], w[1]) for w in weights_of(X, kind, hint)]
 cross(u, v, i, j) = u[i]*v[j] - u[j]*v[i]
 corner(u, v) = [cross(u, v, 2, 1)/cross(u, v, 0, 1), cross(u, v, 0, 2)/cross(u, v, 0, 1)]
 inside(c, lines) = all(possible(w[0]*c[0] + w[1]*c[1] >= w[2]) for w in lines)
@@ -111,9 +111,10 @@ corners(lines) = [corner(u, v) for u in lines for v in lines
     if cross(u, v, 0, 1) > 0 if inside(corner(u, v), lines)]
 with_axes(lines) = [lines[i] if i < len(lines) else [1, 0, 0] if i == len(lines) else [0, 1, 0]
     for i in range(len(lines) + 2)]
-at_least(X, kind) = max(v[2]/v[1] if v[0] == 0 and v[1] > 0 else 0 for v in lines(X, kind)) if kind == inf else
-    sqrt(min(c[0]*c[1] for c in corners(with_axes(lines(X, kind))))) if kind == composite else no_rule_for_this_norm
-residual_of(X, kind) = between(at_least(X, kind), at_most(X, kind))
+at_least(X, kind, hint) = max(v[2]/v[1] if v[0] == 0 and v[1] > 0 else 0 for v in lines(X, kind, hint))
+    if kind == inf else sqrt(min(c[0]*c[1] for c in corners(with_axes(lines(X, kind, hint)))))
+    if kind == composite else no_rule_for_this_norm
+residual_of(X, kind, hint) = between(at_least(X, kind, hint), at_most(X, kind, hint))
 
 # Rule 4, a unique zero (Krawczyk). Let |Y f(x)| + |I - Y Df(B)| r < r in every entry, over the box B of all
 # points within r of x. Then z -> z - Y f(z) maps B into B and contracts the largest entry, so it has one fixed

@@ -30,7 +30,7 @@ def definitions(text: str, known: Definitions | None = None) -> dict[str, tuple[
     for line in filter(None, re.sub(r"\n[ ]+", " ", re.sub(r"#.*\n", "\n", text)).splitlines()):
         head, body = line.split(" = ", 1)
         name, *parameters = re.findall(r"\w+", head)
-        demand(name not in {*result, *FUNCTIONS, *OPERATIONS, "recursion"}, f"{name} is defined twice")
+        demand(name not in {*result, *FUNCTIONS, *OPERATIONS}, f"{name} is defined twice")
         result[name] = (tuple(parameters), formula(body))
     return result
 
@@ -54,11 +54,10 @@ radius_of(M) = min(k for k in range(1, len(M) + 1) if reached(M, k))
 
 # A self-attention network: X[i] tokens after i layers (X[0] the input, on the sphere if LayerNorm is), P[l, h]
 # attention; sent[l] is what layer l makes of X[l] before its map of single tokens (MLP) or LayerNorm.
-REACH = {"l": "range(L)", "h": "range(H)", "i": "range(n)", "k": "range(K)", "p": "[1, 2, inf]"}
-VERBS = ("sum", "prod", "max", "min", "all")
-# sum_l(term) is the sum of the term over l = 0, .., L - 1, and so on.
-LOOPS = "".join(f"{f}_{at}(term) = {f}(term for {at} in {reach})\n" for f in VERBS for at, reach in REACH.items())
-NETWORK = f"""{LOOPS}
+NETWORK = """
+# In claims sum_l(term) is sum(term for l in range(L)), and so for sum, prod, max, min, all over l, h in range(H),
+# i in range(n), k in range(K), and all over p in [1, 2, inf]. recursion(b, start, step) is b = start, then b = step
+# for l = 0, .., L - 1. Of what is said of X[l] or P[l, h] by its place the place is handed on: gamma(l, h).
 X[i] = on_sphere(input) if i == 0 else on_sphere(over_columns(mapped(i - 1, sent[i - 1])))
 sent[l] = skip * X[l] + sum(P[l, h] @ X[l] @ W[l, h] for h in range(H)) + [bias[l] for j in range(n)]
 mapped(l, Y) = Y if mlp[l] == none else mlp_skip[l] * Y + [bent(y @ W_in[l] + b_in[l], mlp[l]) @ W_out[l] + b_out[l]
@@ -73,11 +72,12 @@ in_degree = max(sum(row) for row in edges)
 r = radius_of(edges) if quasi_strongly_connected() else 1
 K = -floor(-L / r)
 diameter(Y, p) = max(length(Y[i] - Y[j], p) for i in range(n) for j in range(i))
-residual(Y, p) = max(min(sum(abs(c - t)) for t in c) for c in T(Y)) if p == one
-    else residual_of(Y, p) if p == inf or p == composite else norm(Y - [mean_of(Y) for j in range(n)],
-    frobenius) if p == frobenius else undefined
+residual(l, p) = max(min(sum(abs(c - t)) for t in c) for c in T(X[l])) if p == one
+    else residual_of(X[l], p, hint(l, p)) if p == inf or p == composite else mu(X[l]) if p == frobenius
+    else undefined
+hint(l, p) = hints_inf[l] if p == inf else hints_composite[l]
 mean_of(Y) = sum(Y) / n
-mu(Y) = residual(Y, frobenius)
+mu(Y) = norm(Y - [mean_of(Y) for j in range(n)], frobenius)
 about_mean(Y) = norm(Y - [mean_of(Y) for j in range(n)], composite)
 cosine(Y) = min(Y[i] @ Y[j] / (length(Y[i], 2) * length(Y[j], 2)) for i in range(n) for j in range(i))
 stable_rank(Y) = norm(Y, frobenius)**2 / norm(Y, 2)**2
@@ -94,28 +94,22 @@ invertible(M) = matrix_rank(M) == d
 product_norm(p) = norm(chain([W[l, 0] for l in range(L)]), p)
 lipschitz(l) = 1 if mlp[l] == none else norm(abs(W_in[l]) @ abs(W_out[l]) + mlp_skip[l] * identity(d), composite)
 normalised_norm(M, p) = operator_norm([row / deviations(mapped(0, sent[0])) for row in M], p)
-# Of tokens X[l] and attention P[l, h], by their place. A hint is a center, or none, and lines of weights.
-after(Y) = place(X, Y)[0]
-layer_of(A) = place(P, A)[0]
-head_of(A) = place(P, A)[1]
-hint(Y, kind) = hints_of(kind)[after(Y)] if len(place(X, Y)) > 0 else [[], []]
-hints_of(kind) = hints_inf if kind == inf else hints_composite
 spread(l, at) = X[l] - [about(l, at) for j in range(n)]
 about(l, at) = mean_of(X[l]) if at == mean else center(l) if at == composite else undefined
 # The data name the composite centers: least up to a factor, and where several are as good, those that are meant.
-center(l) = centers[l] if shown(around_it(l) <= at_least(X[l], composite)*(1 + 1/2**30)) else 0
+center(l) = centers[l] if shown(around_it(l) <= at_least(X[l], composite, hint(l, composite))*(1 + 1/2**30)) else 0
 around_it(l) = norm([abs(row - centers[l]) for row in X[l]], composite)
 tilts(l, h, at) = spread(l, at) @ W_QK[l, h] @ T(spread(l, at)) / sqrt(d_qk)
 oscillations(l, h, at) = [max(row) - min(row) for row in tilts(l, h, at)]
 shares(l, h, at) = softmax(spread(l, at) @ (about(l, at) @ W_QK[l, h] + key_bias[l, h]) / sqrt(d_qk), [1
     for j in range(n)])
-delta(A, at) = max(oscillations(layer_of(A), head_of(A), at))
-q_max(A, at) = max(shares(layer_of(A), head_of(A), at))
-q_min(A, at) = min(shares(layer_of(A), head_of(A), at))
-gamma(A) = 0 if delta(A, composite) == 0 else
-    sqrt(sum(oscillations(layer_of(A), head_of(A), composite)) * q_max(A, composite) / delta(A, composite))
+delta(l, h, at) = max(oscillations(l, h, at))
+q_max(l, h, at) = max(shares(l, h, at))
+q_min(l, h, at) = min(shares(l, h, at))
+gamma(l, h) = 0 if delta(l, h, composite) == 0 else
+    sqrt(sum(oscillations(l, h, composite)) * q_max(l, h, composite) / delta(l, h, composite))
 epsilon(A) = min(A[i][j] for i in range(n) for j in range(n) if edges[i][j] > 0)
-logit_range(A) = max(max(row) - min(row) for row in logits_seen(layer_of(A), head_of(A)))
+logit_range(l, h) = max(max(row) - min(row) for row in logits_seen(l, h))
 logits_seen(l, h) = [[logits[l, h][i][j] for j in range(n) if edges[i][j] > 0] for i in range(n)]
 dobrushin(A) = max(sum(abs(A[i] - A[j])) / 2 for i in range(n) for j in range(i))
 entropy(A) = min(0 - sum(A[i][j] * log(A[i][j]) for j in range(n) if edges[i][j] > 0) for i in range(n))
@@ -123,7 +117,7 @@ contraction(k) = 1 - sum(min(c) for s in [range(K)[k] * r] for c in T(chain([P[m
     for t in range(min(L, s + r) - s)])))
 pole[t] = mean_of(X[0]) / length(mean_of(X[0]), 2) if t == 0 else pole[t - 1] @ W[t - 1, 0]
 height() = min(X[0] @ pole[0])
-section(Y) = diameter([x / (x @ pole[after(Y)]) for x in Y], 2)
+section(l) = diameter([x / (x @ pole[l]) for x in X[l]], 2)
 gram_height(Y) = 1 / sqrt(sum(solve(Y @ T(Y), [1 for j in range(n)])))
 self_loops() = all(edges[i][i] == 1 for i in range(n))
 quasi_strongly_connected() = any(all(walks(edges_and_loops, 8)[i][c] > 0 for i in range(n)) for c in
@@ -150,9 +144,9 @@ repeated[l] = undefined if not attention_alone or not causal else input[n - 1] i
 longer(l) = [X[l][i] if i < n else repeated[l] for i in range(n + 1)]
 again[l, h] = softmax(longer(l) @ (repeated[l] @ W_QK[l, h] + key_bias[l, h]) / sqrt(d_qk), [1 for i in
     range(n + 1)])
-repeat_gap(Y) = length(repeated[after(Y)] - Y[n - 1], 2)
-repeat_share(A) = again[layer_of(A), head_of(A)][n]
-repeat_reach(Y) = max(length(x - repeated[after(Y)], 2) for x in Y)
+repeat_gap(l) = length(repeated[l] - X[l][n - 1], 2)
+repeat_share(l, h) = again[l, h][n]
+repeat_reach(l) = max(length(x - repeated[l], 2) for x in X[l])
 influence(k) = norm([[slopes[(n - 1)*d + b][range(n)[k]*d + a] for a in range(d)] for b in range(d)], 2)
 """
 
@@ -230,8 +224,16 @@ CLAIM_TRUTHS |= {"orthogonal_values", "disjoint_blocks"}
 CLAIM_TAKES = dict.fromkeys(CLAIM_TRUTHS, "") | {
     quantity: kinds for kinds, quantities in _TAKES.items() for quantity in quantities.split()
 }
+# What is defined by the place of tokens or attention: of `delta(P[l, h], at)` the kernel gets `delta(l, h, at)`.
+CLAIM_PLACES = {"residual", "section", "repeat_gap", "repeat_reach", "repeat_share"}
+CLAIM_PLACES |= {"gamma", "delta", "q_max", "q_min", "logit_range"}
+# sum_l(term) is sum(term for l in range(L)), and so on.
+CLAIM_REACH = {"l": "range(L)", "h": "range(H)", "i": "range(n)", "k": "range(K)", "p": "[1, 2, inf]"}
 CLAIM_LOOPS = {
-    f"{verb}_{index}": (verb, index) for verb in VERBS for index in REACH if index != "p" or verb == "all"
+    f"{verb}_{letter}": (verb, letter)
+    for verb in ("sum", "prod", "max", "min", "all")
+    for letter in CLAIM_REACH
+    if letter != "p" or verb == "all"
 }
 CLAIM_ARRAYS = {"X": ("X", 1), "P": ("P", 2), "W": ("W", 2), "W_QK": ("W", 2)}  # kind, and how many indices
 CLAIM_WORDS = {"inf", "one", "composite", "frobenius", "max", "mean"}
@@ -669,7 +671,7 @@ N = n * d
 room = 1 - norm(identity(N) - S @ R, frobenius)
 basin = around(tokens, [[rho * length(R[d*i + a], 2) for a in range(d)] for i in range(n)])
 slope = S @ jacobian(map, basin) @ R
-middle_slope = middle(slope)
+middle_slope = round(middle(slope))
 target = lower(room * rate - norm(slope - middle_slope, frobenius))
 drift = length(S @ (flat(map(tokens)) - flat(tokens)), 2)
 """
@@ -689,6 +691,7 @@ _RESTING_METHOD = (
     "all(pivots[i][1] < pivots[j][1] or pivots[i][1] > pivots[j][1] for i in range(len(pivots)) for j in range(i))",
 )
 _RESTING_GIVEN = ("n >= 2", "d >= 2", "d_qk > 0", "binary(mask)", "all(sum(row) > 0 for row in mask)", "radius > 0")
+_SEES = "any(mask[i][j] > 0 for i in range(n) for j in range(n) if i < j or i > j)"  # a token sees another
 _RESTING_CLAIM = (
     "unique_zero(displacement, unknowns, radius, preconditioner) and shown(rank == most) and nonsingular(minor)"
 )
@@ -748,6 +751,7 @@ def _resting(says: str, kinds: tuple[str, ...], *more: str, attracts: bool = Tru
         extra,
         (*_RELIES_RESTING, _RELIES_ATTRACTING) if attracts else _RELIES_RESTING,
         _SHOWS,
+        (_SEES,),
     )
 
 
@@ -864,6 +868,7 @@ STATEMENTS["own:stable-block"] = Statement(
     {},
     (_RELIES_ATTRACTING,),
     _SHOWS,
+    (_SEES, "any(abs(w) > 0 for V in W_V for row in V for w in row)"),
 )
 
 # -- attraction in a weighted maximum norm (rule 6) ------------------------------------------------------------
@@ -938,6 +943,7 @@ def _contracting(says: str, *more: str) -> Statement:
         _CONTRACTING_METHOD,
         {"spectrum": _RESOLVED},
         _RELIES_CONTRACTING,
+        telling=(_SEES, "d >= 2"),
     )
 
 

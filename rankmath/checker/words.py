@@ -6,13 +6,14 @@ Numbers are exact, or rounded outward, so that every printed interval holds the 
 from __future__ import annotations
 
 import ast
+import contextlib
 import decimal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from rankmath.checker.intervals import Interval
-from rankmath.checker.kernel import Outcome, formula
+from rankmath.checker.intervals import Interval, Rejected, Undecided
+from rankmath.checker.kernel import Evaluator, Outcome, formula
 
 DIGITS = 6
 
@@ -60,43 +61,72 @@ def _decimal(m: int, e: int, rounding: str) -> str:
     return format(narrow.plus(value).normalize(narrow), "g") if value else "0"
 
 
-def described(outcome: Outcome, conditions: Sequence[str], claim: str, given: Sequence[str]) -> list[str]:
-    """The hypotheses that hold, and the one that does not, or the claim, with both sides of what decided it."""
-    held = [text for text in conditions[: outcome.true] if text in given]
+class _Watch(Evaluator):
+    """An evaluator that remembers the relations of the formula itself, and all that are not decided."""
+
+    def __init__(self, work: Evaluator) -> None:
+        super().__init__(work.defined, work.data, work.hints, work.bits, work.deadline)
+        self.depth = 0  # of definitions within definitions
+        self.pairs: dict[bool | None, tuple[Any, Any]] = {}  # numbers just compared, by truth
+        self.seen: dict[tuple[ast.Compare, bool | None], tuple[Any, Any, Mapping[str, Any], int]] = {}
+
+    def apply(self, name: str, values: list[Any]) -> Any:
+        self.depth += 1
+        found = super().apply(name, values)
+        self.depth -= 1
+        return found
+
+    def value(self, node: Any, env: Mapping[str, Any]) -> Any:
+        found = super().value(node, env)
+        if isinstance(node, ast.Compare):
+            kept = {truth: pair for truth, pair in self.pairs.items() if truth is None or not self.depth}
+            self.seen |= {(node, truth): (*pair, env, self.depth) for truth, pair in kept.items()}
+            self.pairs = {}
+        return found
+
+    def related(self, relation: str, left: Any, right: Any) -> bool | None:
+        truth = super().related(relation, left, right)
+        if {type(left), type(right)} <= {Fraction, Interval}:
+            self.pairs[truth] = (left, right)
+        return truth
+
+
+def described(
+    outcome: Outcome, texts: Sequence[str], formulas: Sequence[ast.expr], given: Sequence[str]
+) -> list[str]:
+    """The hypotheses that hold, and the one that does not, or the claim, with both sides of what decided it.
+
+    That one is evaluated once more; definitions that were decided are remembered.
+    """
+    last = min(outcome.true, len(texts) - 1)
+    held = [text for text in texts[:last] if text in given]
     lines = [f"hypotheses that hold: {'; '.join(held)}"] if held else []
     if outcome.why:
         return lines
-    last = min(outcome.true, len(conditions))
-    what, text = ("claim", claim) if last == len(conditions) else ("hypothesis", conditions[last])
+    what, text = "hypothesis" if last < len(texts) - 1 else "claim", texts[last].strip()
     truth = True if outcome.true > last else None if outcome.verdict == "undecided" else False
     verb = {True: "holds", False: "fails", None: "is undecided"}[truth]
-    relations = [node for node in ast.walk(formula(text)) if isinstance(node, ast.Compare)]
-    own = {(node.col_offset, node.end_col_offset): node for node in relations}
-
-    def is_own(node: Any) -> bool:
-        here = own.get((node.col_offset, node.end_col_offset))
-        return here is not None and ast.dump(here) == ast.dump(node)
-
-    found = [
-        (node, sides)
-        for (node, known), sides in outcome.seen.items()
-        if known is truth and (truth is None or is_own(node))
-    ]
+    watch = _Watch(outcome.work)
+    watch.cache = {} if truth is None else outcome.work.cache
+    with contextlib.suppress(Rejected, Undecided):  # no time may be left
+        watch.truth(formulas[last])
+    found = [(node, seen) for (node, known), seen in watch.seen.items() if known is truth]
     if not found:
         return lines if outcome.verdict == "accept" else [*lines, f"{what}: {text}: {verb}"]
-    node, (left, right, env) = found[0 if truth is None else -1]
+    node, (left, right, env, depth) = found[0 if truth is None else -1]
+    said = node if depth else formula(text[node.col_offset : node.end_col_offset])  # as the claim words it
     letters = [f"{k} = {number(v)}" for k, v in env.items() if len(k) == 1 and isinstance(v, (Fraction, str))]
     at = f" at {', '.join(letters)}" if letters else ""
     enclosed = what == "claim" and (isinstance(left, Interval) or isinstance(right, Interval))
-    bits = f" (in intervals of {outcome.bits} bits)" if enclosed else ""
-    said = f"{number(left)} against {number(right)}, so it {verb}{bits}"
-    return [*lines, f"{what}: {ast.unparse(node)}{at}: {said}"]
+    bits = f" (in intervals of {outcome.work.bits} bits)" if enclosed else ""
+    sides = f"{number(left)} against {number(right)}, so it {verb}{bits}"
+    return [*lines, f"{what}: {ast.unparse(said)}{at}: {sides}"]
 
 
 def reason(outcome: Outcome, texts: Sequence[str], kind: str) -> str:
     """Why it was not accepted; `texts` are the conditions and the claim."""
     if outcome.verdict == "undecided":
-        return f"undecided at {outcome.bits} bits: {outcome.why or texts[outcome.true]}"
+        return f"undecided at {outcome.work.bits} bits: {outcome.why or texts[outcome.true]}"
     if outcome.true < len(texts) - 1:
         return f"a condition fails: {texts[outcome.true]}"
     return f"the claim is {'true' if outcome.true == len(texts) else 'false'}, against the kind {kind!r}"

@@ -17,7 +17,7 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import Instance, data_and_hints
 from rankmath.checker import network as checked
-from rankmath.checker.kernel import Evaluator, formula
+from rankmath.checker.kernel import Evaluator
 from rankmath.checker.reading import read
 from rankmath.checker.statements import CLAIM_LOOPS, CLAIM_TAKES, DEFINED_NETWORK, NETWORK_HINTS, network_data
 from rankmath.formula.evaluate import NUMBERS, judged, sides, value
@@ -87,7 +87,7 @@ def by_the_checker(instance: Instance, terms: Sequence[str]) -> Callable[[str], 
     work = Evaluator(DEFINED_NETWORK, data, guides, 128, time.monotonic() + 300)
 
     def ends(term: str) -> tuple[float, float]:
-        found = work.value(formula(term), {})
+        found = work.value(checked.spelled(term, len(instance.W)), {})
         return (
             (float(found),) * 2 if isinstance(found, Fraction) else (float(found.lower()), float(-(-found).lower()))
         )
@@ -178,7 +178,7 @@ def truths(instance: Instance, predicate: str) -> list[bool | None]:
     [side] = sides(read_formula(predicate), run)
     found = judged(side, 1, NUMBERS["float64"])
     return [
-        work.truth(formula(predicate)),
+        work.truth(checked.spelled(predicate, len(instance.W))),
         bool(found.below[0]) if found.below[0] ^ found.above[0] else None,
     ]
 

@@ -127,6 +127,8 @@ BASE: dict[str, dict[str, Any]] = {
     "folk:softmax-gradient": {"T": 1, "c": [0, 0]},
 }
 
+_SEES = "any(mask[i][j] > 0 for i in range(n) for j in range(n) if"
+_OF_TOKENS = ("spectrum.values", "hints.weights", "hints.support", "hints.spectral_weights")
 _WHOLE = "floor({0}) == {0} and {0} >= {1}"
 _SOFTMAX: list[Case] = [
     ("m >= 2", {"E": [[7]], "weights": [1]}),
@@ -307,7 +309,7 @@ CASES: dict[str, list[Case]] = {
     ],
     "own:flow-step": _FLOW,
     "own:flow-step-usa": _FLOW,
-    "own:layernorm-equilibrium": [*_RESTING, *_GROWING],
+    "own:layernorm-equilibrium": [*_RESTING, *_GROWING, (_SEES, {"mask": eye(2)})],
     "own:stable-complete": [
         *_DRAWN,
         ("norm_kind == sphere", {"norm": "standard"}),
@@ -356,9 +358,13 @@ CASES: dict[str, list[Case]] = {
         ("radius > 0", {"radius": 0}),
         ("rank == min(n, d if norm_kind == sphere", {"rank": 1, "hints.pivots": [[0, 0]]}),
         ("rank == min(n, d if norm_kind == sphere", {"norm": "standard"}),
+        (_SEES, {"mask": eye(2)}),
+        ("any(abs(w) > 0 for V in W_V", {"W_V": [[[0, 0], [0, 0]]]}),
     ],
     "own:stable-equilibrium": [
         *_CONTRACTING,
+        (_SEES, {"mask": eye(3)}),
+        ("d >= 2", {**dict.fromkeys(("tokens", *_OF_TOKENS), ones(3, 1)), "W_V": [[1]], "W_QK": [[1]]}),
         ("within > 0", {"spectrum.within": 0}),
         ("core >= 0 and core <= size", {"hints.core": f"-{TINY}"}),
         ("core >= 0 and core <= size", {"hints.core": "1025*2^-36"}),

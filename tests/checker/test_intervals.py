@@ -128,13 +128,14 @@ def test_results_at_points_are_narrow(x: Fraction, y: Fraction, bits: int) -> No
     """Containment alone would also be had from [-inf, inf]."""
     a, b = Interval.of(x, bits), Interval.of(y, bits)
     ulp = Fraction(2) ** (6 - bits)
-    for result, size in [(a * b, abs(x * y)), (a * b.inverse(), abs(x / y)), (a + b, abs(x) + abs(y))]:
+    for result, size in [(a * b, abs(x * y)), (a * (1 / b), abs(x / y)), (a + b, abs(x) + abs(y))]:
         assert -(-result).lower() - result.lower() <= size * ulp
     root = abs(a).sqrt()
     assert -(-root).lower() - root.lower() <= -(-root).lower() * ulp
-    # exp turns the absolute error |x| 2^-bits of its argument into a relative one.
-    power = a.exp()
-    assert -(-power).lower() - power.lower() <= -(-power).lower() * ulp * (1 + abs(x))
+    # exp turns the absolute error |x| 2^-bits of its argument into a relative one; where e^x < 2^-k it may spare k
+    # bits, but has 128.
+    power, kept = a.exp(), min(bits, max(128, bits + math.ceil(x)))
+    assert -(-power).lower() - power.lower() <= -(-power).lower() * Fraction(2) ** (6 - kept) * (1 + abs(x))
 
 
 @pytest.mark.parametrize("bits", [64, 1000, 4096])
@@ -228,7 +229,7 @@ def test_comparisons_are_true_or_false_only_when_certain() -> None:
 
 def test_what_has_no_answer_is_undecided_and_what_cannot_be_is_rejected() -> None:
     around_zero = Interval(-1, 1, -50, 64)
-    for operation in (around_zero.inverse, around_zero.sqrt, lambda: rule(64).apply("log", [around_zero])):
+    for operation in (lambda: 1 / around_zero, around_zero.sqrt, lambda: rule(64).apply("log", [around_zero])):
         with pytest.raises(Undecided):
             operation()
     for operation in (Interval.of(-1, 64).sqrt, lambda: rule(64).apply("log", [Interval.of(0, 64)])):
@@ -241,7 +242,7 @@ def test_what_has_no_answer_is_undecided_and_what_cannot_be_is_rejected() -> Non
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=10**9), st.integers(40, 300))
 def test_the_logarithm_is_enclosed_and_narrow(x: Fraction, bits: int) -> None:
     flint.ctx.prec = 400
-    enclosure = rule(bits).lift(rule(bits).apply("log", [Interval.of(x, bits)]))
+    enclosure = Interval.of(rule(bits).apply("log", [Interval.of(x, bits)]), bits)
     assert contains(enclosure, (arb(x.numerator) / x.denominator).log())
     assert -(-enclosure).lower() - enclosure.lower() <= (1 + abs(-(-enclosure).lower())) * Fraction(2) ** (
         12 - bits
@@ -262,6 +263,5 @@ def test_the_threshold_is_found_to_thirty_digits() -> None:
 @given(st.integers(-(2**200), 2**200), st.integers(0, 2**200), st.integers(-300, 300))
 def test_the_middle_is_a_point_inside(lo: int, width: int, scale: int) -> None:
     x = Interval(lo, lo + width, scale, 128)
-    middle = x.middle()
-    assert middle.lo == middle.hi
-    assert x.lower() <= middle.lower() <= -(-x).lower()
+    middle = rule(128).apply("middle", [x])
+    assert middle == (x.lower() - (-x).lower()) / 2

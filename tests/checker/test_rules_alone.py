@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import time
 from fractions import Fraction
 
@@ -10,15 +9,14 @@ import pytest
 
 from rankmath.checker import kernel
 from rankmath.checker.intervals import Rejected
-from rankmath.checker.kernel import Evaluator, decide
-from rankmath.checker.reading import MAX_SHIFTS, parse
+from rankmath.checker.kernel import Evaluator, decide, formula
 from rankmath.checker.rules import RULES
 from rankmath.checker.statements import COMMON, definitions
 
 
 def verdict(claim: str, more: str = "", kind: str = "holds") -> str:
     work = Evaluator(definitions(RULES + COMMON + more), {}, {}, 128, time.monotonic() + 60)
-    return decide([], claim, kind, work).verdict
+    return decide([formula(claim)], kind, work).verdict
 
 
 @pytest.mark.parametrize(
@@ -64,7 +62,7 @@ def test_a_name_has_one_meaning() -> None:
     for data, hints in (({"c": 7}, {}), ({}, {"c": 7}), ({}, {"f": 7}), ({"inf": 7}, {}), ({"a": 7}, {"a": 7})):
         with pytest.raises(Rejected, match="two meanings"):
             Evaluator(definitions("c = 1\nf(x) = x\n"), data, hints, 128, time.monotonic() + 60)
-    for text in ("plain(x) = 0\n", "abs(x) = 0\n", "recursion = 1\n", "c = 1\nc = 2\n", "log(x) = 0\n"):
+    for text in ("plain(x) = 0\n", "abs(x) = 0\n", "c = 1\nc = 2\n", "log(x) = 0\n"):
         with pytest.raises(Rejected, match="twice"):
             definitions(text, definitions(RULES))
 
@@ -142,16 +140,7 @@ def test_what_is_nested_too_deep_and_truths_among_numbers_are_refused() -> None:
         verdict("([[1 > 0, 1 > 0]] @ [[sqrt(2)], [1]])[0][0] > 2")
 
 
-def test_exponents_are_counted_behind_escapes() -> None:
-    many = MAX_SHIFTS // 10_000 + 1
-    for star, hat in (("*", "^"), (r"\u002a", "^"), ("*", r"\u005E"), ("*", "^-000000000")):
-        with pytest.raises(Rejected, match="exponents"):
-            parse("[" + ",".join(f'"1{star}2{hat}10000"' for _ in range(many)) + "]")
-
-
 def test_equality_of_arrays_looks_at_the_clock() -> None:
     late = Evaluator({}, {"C": [[Fraction(1)]]}, {}, 128, time.monotonic() - 1)
-    node = ast.parse("C == C", mode="eval").body
-    assert isinstance(node, ast.Compare)
     with pytest.raises(Rejected, match="time allowed"):
-        late.related(node, "==", [[Fraction(1)]], [[Fraction(1)]], {})
+        late.related("==", [[Fraction(1)]], [[Fraction(1)]])

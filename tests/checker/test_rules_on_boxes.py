@@ -20,7 +20,9 @@ from rankmath.checker.statements import COMMON, definitions
 from rankmath.linalg.exact_residuals import exact_residual_bounds
 
 BITS = 128
-SHARED = definitions(f"{RULES}{COMMON}\nhint(Y, kind) = hints_inf[0] if kind == inf else hints_composite[0]\n")
+SHARED = definitions(
+    f"{RULES}{COMMON}\nresidual(X, p) = residual_of(X, p, hints_inf[0] if p == inf else hints_composite[0])\n"
+)
 
 
 def work(hints: Any = None) -> Evaluator:
@@ -155,8 +157,8 @@ def test_residuals_of_a_box_hold_those_of_its_members(seed: int, norm: Any) -> N
     lines = [
         {"columns": [Fraction(w) for w in p.columns], "rows": [Fraction(w) for w in p.rows]} for p in best.dual
     ]
-    found = work({f" {norm}": {"lines": lines, "center": list(best.center)}}).apply(
-        "residual_of", [box(X, 0.25), norm]
+    found = work({f"X[0] {norm}": {"lines": lines, "center": list(best.center)}}).apply(
+        "residual", [box(X, 0.25), norm]
     )
     for member in members(X, 0.25, 6):
         true = exact_residual_bounds((4 * member).astype(int), norm)
@@ -173,7 +175,7 @@ def test_weights_on_rows_and_columns_bound_no_single_norm() -> None:
         ([Fraction(9), Fraction(0)], ones, 0),
         (ones, zeros, 0),
     ):
-        found = work({"X[0] inf": {"lines": [{"columns": p, "rows": q}]}}).apply("residual_of", [X, "inf"])
+        found = work({"X[0] inf": {"lines": [{"columns": p, "rows": q}]}}).apply("residual", [X, "inf"])
         assert ends(found)[0] == least
         assert holds(found, 500)
 
