@@ -28,13 +28,16 @@ from rankmath.validation import InvalidArgument, Json
 
 #: Bins of the histogram of a run.
 _BINS = 24
-#: From so many certificates on, several processes check them.
+#: From so many certificates on, several processes check them, and perhaps not all.
 _SHARED = 32
 #: Of a ledger, the instances that are listed for each statement.
 _TIGHTEST = 3
 
 #: The tables a ledger's page may have beside its verdicts.
 LISTINGS = ("tightest", "failures", "runs")
+
+#: What is said of a certificate that nobody looked at.
+_PASSED_OVER = "not checked in this run"
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -134,6 +137,11 @@ class Check:
     checked: tuple[str, ...] = ()
 
     @property
+    def passed_over(self) -> bool:
+        """Whether nobody looked at it."""
+        return self.status == _PASSED_OVER
+
+    @property
     def file(self) -> str:
         """Where it lies in the report's folder."""
         return f"certificates/{'' if self.origin == 'this run' else 'proofs/'}{self.id}.json"
@@ -207,8 +215,12 @@ def subject(path: str | os.PathLike[str]) -> Subject:
 # -- a run -------------------------------------------------------------------------------------------------
 
 
-def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
-    """A verification run, whose certificates lie in certificates/ under `folder`."""
+def subject_of_run(report: Report, folder: str | os.PathLike[str], *, every: bool = True) -> Subject:
+    """A verification run, whose certificates lie in certificates/ under `folder`.
+
+    Without `every`, where there are many, instances on which a statement holds, which come with the proofs, are
+    not put before the checker: no verdict rests on them.
+    """
     differing = [r.key for r in report.results if not r.as_registered]
     counts = {name: sum(r.outcome == name for r in report.results) for name in ("HOLDS", "REFUTED", "UNDECIDED")}
     counted = (
@@ -235,11 +247,14 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
     own = [(name, result) for result in report.results for name in result.certificates]
     folder = Path(folder) / "certificates"
     files = [_Unchecked(name, result.key, "this run", _content(folder / f"{name}.json")) for name, result in own]
-    issued = {file: check for file, (_, result) in zip(files, own, strict=True) if (check := _issued(file, result))}
-    files += _committed([row.key for row in rows], {name for name, _ in own})
+    known = {file: check for file, (_, result) in zip(files, own, strict=True) if (check := _issued(file, result))}
+    keys, names = [row.key for row in rows], {name for name, _ in own}
+    files += _committed(keys, names)
+    for file in () if every or len(files) < _SHARED else _committed(keys, names, "holds"):
+        known[file] = Check(file.id, file.key, file.origin, file.content, False, _PASSED_OVER)
     jobs = report.settings.get("jobs")
     jobs = jobs if isinstance(jobs, int) else 1
-    plan = planned([row.key for row in rows], report.settings)
+    plan = planned(keys, report.settings)
     every = plan.verified == set(statements())
     return Subject(
         kind="run",
@@ -248,7 +263,7 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
         facts=facts,
         rows=rows,
         histograms=histograms,
-        checks=_checked(files, jobs, issued),
+        checks=_checked(files, jobs, known),
         again=plan.again,
         complete=every,
         jobs=jobs,
@@ -512,18 +527,9 @@ def _committed(keys: Iterable[str], known: Set[str], *kinds: str) -> list[_Unche
     ]
 
 
-def unchecked(keys: Iterable[str]) -> list[_Unchecked]:
-    """Those of the proofs' certificates that no run of these statements issues itself, large ones first."""
-    return _largest(_committed(keys, set(), "holds"))
-
-
-def _largest(files: Iterable[_Unchecked]) -> list[_Unchecked]:
-    return sorted(files, key=lambda file: -len(file.content or b""))
-
-
 def _checked(files: list[_Unchecked], jobs: int, known: Mapping[_Unchecked, Check]) -> tuple[Check, ...]:
     """What the checker says of each, in their order; many are shared among so many processes, large ones first."""
-    left = _largest(file for file in files if file not in known)
+    left = sorted((file for file in files if file not in known), key=lambda file: -len(file.content or b""))
     said = {came.chunk: came.findings for came in shared(left, workers=jobs if len(left) >= _SHARED else 1)}
     return tuple(known.get(file) or said[file] for file in files)
 
