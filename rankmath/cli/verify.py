@@ -140,7 +140,8 @@ def verify(
             at_hand = [key for key in done if key not in results]
             # Drawing is most of the work, not all of it: near-extremal instances, search and certificates follow.
             shares = (0.8 * min(1.0, done[key] / whole[key].instances) * whole[key].cost for key in at_hand)
-            told = f"{len(results)}/{len(entries)} statements{', at ' if at_hand else ''}{', '.join(at_hand)}"
+            now = f", at {', '.join(at_hand)}" if at_hand else ", figures" if len(results) == len(entries) else ""
+            told = f"{len(results)}/{len(entries)} statements{now}"
             progress.at(sum(whole[key].cost for key in results) + sum(shares), told)
 
         def hear(work: Work, count: int) -> None:

@@ -112,7 +112,7 @@ class Verdicts:
 
     def where(self, *outcomes: Outcome) -> NDArray[np.bool_]:
         """Which of them have one of these outcomes."""
-        return np.isin(self.outcome, [_OUTCOMES.index(outcome) for outcome in outcomes])
+        return np.asarray(sum(self.outcome == _OUTCOMES.index(outcome) for outcome in outcomes), dtype=bool)
 
     def part(self, which: slice) -> Verdicts:
         """Those of a part of the batch."""
