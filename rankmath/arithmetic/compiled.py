@@ -48,6 +48,10 @@ class Shape:
         return self.lanes * self.vectors
 
 
+#: 24 sums, a row of keys and two entries take 30 of the 32 registers of aarch64.
+NEON = Shape(2, 6, 4)
+
+
 class Kernel:
     """The compiled functions for one shape."""
 
@@ -179,7 +183,7 @@ def kernel() -> Kernel | None:
         return None
     features = llvm.get_host_cpu_features()
     if llvm.get_default_triple().startswith("aarch64"):
-        return Kernel(Shape(2, 6, 4), features.flatten())
+        return Kernel(NEON, features.flatten())
     if not features.get("fma"):
         return None
     return Kernel(Shape(8, 6, 4) if features.get("avx512dq") else Shape(4, 6, 2), features.flatten())

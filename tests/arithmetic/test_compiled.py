@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import mpmath
 import numpy as np
 import pytest
@@ -71,6 +73,29 @@ def test_averages_of_exponentials_are_the_softmax(kernel, sizes, size):
     for parts in (1, 3):
         found = averages(kernel, left[:, ::-1], right[:, ::-1] / 4, q, values, parts, base=0.0, scale=4.0)
         assert (np.abs(found - weights @ values) <= 1e-14 * scale).all()
+
+
+def inner_loops(code):
+    """The lines from a label to the jump back to it, where no other label lies between."""
+    return re.findall(r"^(\.LBB\w+):((?:(?!^\.LBB).)*?\sb\.\w+\s+\1)$", code, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("cpu", ["neoverse-n1", "neoverse-v1", "neoverse-v2"])
+@pytest.mark.parametrize("function", ["exp", "expm1"])
+def test_the_sums_stay_in_the_registers_of_aarch64(cpu, function):
+    """Two loops of products: a multiply-add for every sum, a load for every vector or row at most, no store."""
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    machine = binding.Target.from_triple("aarch64-unknown-linux-gnu").create_target_machine(cpu=cpu, opt=3)
+    shape = compiled.NEON
+    module = binding.parse_assembly(compiled.source(shape, function))
+    loops = [re.findall(r"^\s+(\w+)", body, re.MULTILINE) for _, body in inner_loops(machine.emit_assembly(module))]
+    loops = [words for words in loops if "fmla" in words]
+    assert len(loops) == 2
+    for words in loops:
+        assert words.count("fmla") == shape.rows * shape.vectors
+        assert 0 < sum(word.startswith("ld") for word in words) <= shape.rows + shape.vectors
+        assert not [word for word in words if word.startswith("st")]
 
 
 def mapped(kernel, name, x, slopes=()):
