@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "mathml",
     "plain_docstrings",
+    "python_names",
     "generated",
 ]
 exclude_patterns = ["_ext", "examples", "notebooks/*.ipynb"]

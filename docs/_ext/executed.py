@@ -16,8 +16,10 @@ in one namespace. A block that cannot run here is preceded by a line of its own,
 from __future__ import annotations
 
 import doctest
+import multiprocessing
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -41,6 +43,8 @@ _NOT_RUN = re.compile(r"\*Not run by the tests: (.+)\*", re.DOTALL)
 _NEEDS = re.compile(r"\*Needs `([\w-]+)`: (.+)\*", re.DOTALL)
 _NAME = re.compile(r"# ([\w.-]+\.(?:py|toml))\n")
 _EXIT = re.compile(r"\s*# exit code (\d+)$")
+#: A command in which a shell would see nothing of its own.
+_PLAIN = re.compile(r"rankmath [\w\s:./=,+@'-]+")
 
 
 class Differs(AssertionError):
@@ -139,14 +143,41 @@ def _run_command(block: Block, command: str, expected: str | None) -> None:
     hidden = ("COLUMNS", "FORCE_COLOR", "PYTEST_CURRENT_TEST")
     environment = {name: value for name, value in os.environ.items() if name not in hidden} | {"PATH": here}
     environment["RANKMATH_PROGRESS"] = "off"  # how far it is depends on the machine
-    done = subprocess.run(["bash", "-c", bare], env=environment, capture_output=True, text=True, check=False)
-    printed = done.stdout + done.stderr
-    if done.returncode != (int(wanted[1]) if wanted else 0):
-        raise Differs(f"{block}: exit code {done.returncode} of\n{bare}\n{printed}")
+    code, printed = (_forked if _PLAIN.fullmatch(bare) else _by_shell)(bare, environment)
+    if code != (int(wanted[1]) if wanted else 0):
+        raise Differs(f"{block}: exit code {code} of\n{bare}\n{printed}")
     if expected is None or expected.strip() == "...":
         return
     if not doctest.OutputChecker().check_output(f"{expected.strip()}\n", f"{printed.strip()}\n", FLAGS):
         raise Differs(f"{block}: {bare}\n--- the page says\n{expected}\n--- it prints\n{printed}")
+
+
+def _by_shell(command: str, environment: dict[str, str]) -> tuple[int, str]:
+    done = subprocess.run(["bash", "-c", command], env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def _forked(command: str, environment: dict[str, str]) -> tuple[int, str]:
+    """A plain `rankmath` command, in a process of its own that begins with everything imported."""
+    server = multiprocessing.get_context("forkserver")
+    server.set_forkserver_preload(["rankmath.cli", "rankmath.claims", "rankmath.report.html", "matplotlib.pyplot"])
+    with tempfile.TemporaryDirectory() as folder:
+        said = [Path(folder, name) for name in ("stdout", "stderr")]
+        process = server.Process(target=_rankmath, args=(shlex.split(command), environment, said))
+        process.start()
+        process.join()
+        return process.exitcode or 0, "".join(path.read_text(encoding="utf-8") for path in said)
+
+
+def _rankmath(words: list[str], environment: dict[str, str], said: list[Path]) -> None:
+    from rankmath.cli import main
+
+    os.environ.clear()
+    os.environ.update(environment)
+    for stream, path in enumerate(said, start=1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), stream)
+    sys.argv = words
+    main()
 
 
 if __name__ == "__main__":

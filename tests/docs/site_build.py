@@ -18,7 +18,7 @@ class Site:
     said: str
 
 
-def build(source: Path, pages: Path) -> subprocess.CompletedProcess[str]:
+def build(source: Path, pages: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """Warnings are errors, and every reference must be found."""
-    command = [sys.executable, "-m", "sphinx", "-W", "-n", "-q", "-b", "html", str(source), str(pages)]
+    command = [sys.executable, "-m", "sphinx", "-W", "-n", "-q", "-b", "html", *options, str(source), str(pages)]
     return subprocess.run(command, capture_output=True, text=True, check=False)

@@ -107,11 +107,13 @@ BROKEN = {
 def test_what_is_broken_fails_the_build(tmp_path: Path) -> None:
     conf = (ROOT / "docs/conf.py").read_text(encoding="utf-8")
     conf = conf.replace("Path(__file__).parent", f"Path({str(ROOT / 'docs')!r})").replace('    "generated",\n', "")
-    conf = conf.replace('html_theme = "furo"', 'html_theme = "basic"').replace('["_static"]', "[]")
-    (tmp_path / "conf.py").write_text(conf.replace('["site.css"]', "[]"), encoding="utf-8")
+    (tmp_path / "conf.py").write_text(conf.replace('"_static"', f'"{ROOT}/docs/_static"'), encoding="utf-8")
     (tmp_path / "index.md").write_text("# A\n\nAll is well: $x$.\n", encoding="utf-8")
     sound = build(tmp_path, tmp_path / "pages")
     assert sound.returncode == 0, sound.stderr
+    shown = (tmp_path / "pages/index.html").read_text(encoding="utf-8")
+    assert "_static/styles/furo.css" in shown
+    assert "_static/site.css" in shown
     (tmp_path / "index.md").write_text("\n\n".join(["# A", *BROKEN]) + "\n", encoding="utf-8")
     broken = build(tmp_path, tmp_path / "pages")
     assert broken.returncode != 0
