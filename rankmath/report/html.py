@@ -96,8 +96,7 @@ def write(
             write_file(target / check.file, check.content)
     step("appendix")
     report = subject.report
-    # Of a run of some statements, these; of a campaign, which has no such report, all.
-    keys = None if report is None else [result.key for result in report.results if result.key in statements()]
+    keys = [row.key for row in subject.rows if row.key in statements()]
     accepted = {check.id: check.checked for check in subject.checks if check.accepted}
     document = appendix(
         report,

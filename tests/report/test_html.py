@@ -23,6 +23,7 @@ from rankmath.cli import main
 from rankmath.report.figures import FIGURES, figures_of
 from rankmath.report.html import anchor, page, write
 from rankmath.report.results import Report
+from rankmath.report.sources import committed_certificates
 from rankmath.report.subject import Histogram, Subject, subject, subject_of_ledger, subject_of_run
 
 EVIL = '<script>alert("1")</script><img src=x onerror=alert(1)>'
@@ -357,7 +358,11 @@ def test_the_page_of_a_ledger_has_its_counts(ledger: Path, tmp_path: Path) -> No
         assert (tmp_path / "data" / f"{name}.csv").is_file()
     assert not (tmp_path / "data" / "failures.csv").exists()
     assert (tmp_path / "figures" / "throughput.pdf").is_file()
-    assert r"\end{document}" in (tmp_path / "appendix.tex").read_text(encoding="utf-8")
+    # The appendix is that of the campaign's statements.
+    tex = (tmp_path / "appendix.tex").read_text(encoding="utf-8").replace(r"\allowbreak ", "")
+    assert r"\end{document}" in tex
+    known = committed_certificates()
+    assert set(re.findall(r"\\label\{cert:([^}]*)\}", tex)) == {c.id for row in about.rows for c in known[row.key]}
 
 
 def test_failures_of_a_ledger_are_shown(ledger: Path, tmp_path: Path) -> None:
