@@ -381,8 +381,8 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     words.extend(described(outcome, texts, formulas, given))
     if outcome.verdict == "accept" and kind == "violates":
         demand_meaning(claim, work)
-    if outcome.verdict == "accept" and kind == "holds" and known is None:
-        demand_not_empty(claim, work)
+    if outcome.verdict == "accept" and kind == "holds":
+        demand_not_empty(claim, known is not None, outcome.work)
     if outcome.verdict == "accept" and centered:
         words.append("composite centers are those of the data; each in use is least up to 1 + 2^-30")
     if outcome.verdict == "accept":

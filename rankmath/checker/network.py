@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from rankmath.checker.intervals import Interval, Rejected, Undecided
+from rankmath.checker.intervals import Interval, Rejected, Undecided, compare
 from rankmath.checker.kernel import MAX_FORMULA, PRECISIONS, Evaluator, formula
 from rankmath.checker.reading import demand, in_time, read, short
 from rankmath.checker.statements import (
@@ -276,21 +276,23 @@ def spelled(text: str | ast.expr, layers: int) -> ast.expr:
     return tree
 
 
+def _sides(node: ast.expr) -> list[ast.expr]:
+    """The sides of all relations of a claim; of those in loops the sums."""
+    if isinstance(node, ast.BoolOp):
+        return [side for part in node.values for side in _sides(part)]
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.Call) and _name(node.func) in CLAIM_LOOPS:
+        letter = CLAIM_LOOPS[_name(node.func)][1]
+        return [_loop("sum", side, (letter, formula(CLAIM_REACH[letter]))) for side in _sides(node.args[0])]
+    return []
+
+
 def demand_meaning(claim: str, work: Evaluator) -> None:
     """Of a claim that fails at one relation all others must have a meaning, too: both sides of each are numbers.
 
     Of a number that no precision shows to be one (1/x where x may be 0) this is not known.
     """
-
-    def sides(node: ast.expr) -> list[ast.expr]:
-        if isinstance(node, ast.BoolOp):
-            return [side for part in node.values for side in sides(part)]
-        if isinstance(node, ast.Compare):
-            return [node.left, *node.comparators]
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CLAIM_LOOPS:
-            total = ast.Name(f"sum_{CLAIM_LOOPS[node.func.id][1]}")
-            return [ast.Call(total, [side], []) for side in sides(node.args[0])]
-        return []
 
     def is_number(side: ast.expr, bits: int) -> bool:
         try:
@@ -298,7 +300,7 @@ def demand_meaning(claim: str, work: Evaluator) -> None:
         except Undecided:
             return False
 
-    for side in sides(formula(claim)):
+    for side in _sides(formula(claim)):
         text, tree = _text(side), spelled(side, int(work.data["L"]))
         shown = any(is_number(tree, bits) for bits in PRECISIONS)
         demand(shown, f"claim: {text} is a part of it that may have no meaning")
@@ -330,10 +332,20 @@ _OF_LAYERS = {"lipschitz", "contraction", "influence", "last_share"}
 _ANY_NUMBERS = [Interval(m, m, e, 128) for e in (-40, -2, 0, 40, 2**9, 2**999) for m in (-3, -1, 1, 3)]
 
 
-def demand_not_empty(claim: str, work: Evaluator) -> None:
-    """Some numbers in the place of the quantities of the network would make the claim false."""
+def demand_not_empty(claim: str, known: bool, work: Evaluator) -> None:
+    """Of a claim that holds: no side of a relation that names the network is 0, as where tokens have become one.
+
+    And of one that is not known some numbers in the place of the network's quantities would make it false.
+    """
+    layers = int(work.data["L"])
+    for side in _sides(formula(claim)):
+        if any(isinstance(node, ast.Subscript) for node in ast.walk(side)):
+            zero = compare("==", work.value(spelled(side, layers), {}), Fraction(0))
+            demand(zero is not True, "claim: a side that speaks of the network is 0: it says nothing")
+    if known:
+        return
     unknown, drawn = _Unknown(), random.Random(0)
-    tree = spelled(unknown.visit(formula(claim)), int(work.data["L"]))
+    tree = spelled(unknown.visit(formula(claim)), layers)
     for _ in range(64):
         try:
             if work.value(tree, {name: drawn.choice(_ANY_NUMBERS) for name in unknown.names.values()}) is False:

@@ -22,6 +22,7 @@ from rankmath.checker import checker
 from rankmath.checker.checker import check, check_text
 from rankmath.checker.export import standalone
 from rankmath.checker.kernel import MAX_FORMULA, MAX_HELD
+from rankmath.checker.limits import MAX_GROWTH
 from rankmath.checker.reading import (
     MAX_BYTES,
     MAX_DIGITS,
@@ -216,7 +217,7 @@ def test_work_beyond_the_time_budget_is_a_rejection(
     draw_instance: Callable[..., Instance], certify_registered: Callable[[str, Instance], Certificate]
 ) -> None:
     certificate = certify_registered("own:residual-inf", draw_instance(np.random.default_rng(0)))
-    result = certificate.check(seconds=0.0)
+    result = check_text(certificate.text(), seconds=0.0)
     assert not result.accepted
     assert "the time allowed is used up" in result.reason
 
@@ -235,7 +236,7 @@ def test_limits_are_those_of_the_page_and_where_they_are_said_to_be() -> None:
         MAX_HEADS,
         MAX_FORMULA,
     ]
-    assert said == [*lengths, checker.SECONDS, MAX_HELD // 10**6]
+    assert said == [*lengths, checker.SECONDS, MAX_HELD // 10**6, MAX_GROWTH // 2**20]
 
     def refused(text: str) -> bool:
         try:
