@@ -530,7 +530,7 @@ def _committed(keys: Iterable[str], known: Set[str], *kinds: str) -> list[_Unche
 def _checked(files: list[_Unchecked], jobs: int, known: Mapping[_Unchecked, Check]) -> tuple[Check, ...]:
     """What the checker says of each, in their order; many are shared among so many processes, large ones first."""
     left = sorted((file for file in files if file not in known), key=lambda file: -len(file.content or b""))
-    said = {came.chunk: came.findings for came in shared(left, workers=jobs if len(left) >= _SHARED else 1)}
+    said = {came.chunk: came.findings for came in shared(left, workers=jobs if len(files) >= _SHARED else 1)}
     return tuple(known.get(file) or said[file] for file in files)
 
 
