@@ -79,9 +79,11 @@ class Equilibrium(Shows):
     def sheet(self) -> Sheet:
         n, d = self.X.shape
         stable = "attracts" if self.spectral_radius < 1 - 1e-6 else "does not attract, as far as floats can tell"
+        # What is rounding alone differs from one processor to the next.
+        moves = f"{self.residual:.2g}" if self.residual > 1e-14 else "at most 1e-14"
         facts = (
             ("spectral radius", f"{self.spectral_radius:.6g} ({stable})"),
-            ("|F(X) − X|", f"{self.residual:.2g}; `certify()` proves it"),
+            ("|F(X) − X|", f"{moves}; `certify()` proves it"),
         )
         columns = ("token", *(f"x_{j + 1}" for j in range(min(d, 6))), *(("…",) if d > 6 else ()))
         rows = tuple(
