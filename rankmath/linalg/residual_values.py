@@ -50,20 +50,24 @@ def residual_inf(R: Floats) -> Floats:
 
 @cache
 def _vertices(d: int) -> tuple[Floats, Floats]:
-    """The signs {±1}^d and the vertices of {λ ≥ 0, Σλ = 1, Σλ_s s = 0}, one a row."""
+    """The signs {±1}^d and the vertices of {λ ≥ 0, Σλ = 1, Σλ_s s = 0}, one a row.
+
+    For d ≤ 4 they are multiples of 1/12: determinants of k × k signs are 2^(k−1) m with m ≤ 1, 1, 1, 2, 3 (k ≤ 5).
+    Whole numbers are tested, so that no processor rounds otherwise.
+    """
     signs = np.asarray(list(product((1.0, -1.0), repeat=d)))
     found: dict[tuple[int, ...], Floats] = {}
     system = np.vstack([signs.T, np.ones(len(signs))])
-    wanted = np.append(np.zeros(d), 1.0)
+    wanted = np.append(np.zeros(d), 12.0)
     for size in range(2, d + 2):
         for chosen in combinations(range(len(signs)), size):
             part = system[:, chosen]
             if np.linalg.matrix_rank(part) < size:
                 continue
-            solution, *_ = np.linalg.lstsq(part, wanted, rcond=None)
-            if solution.min() > 1e-9 and np.allclose(part @ solution, wanted, atol=1e-9):
+            twelfths = np.rint(np.linalg.lstsq(part, wanted, rcond=None)[0])
+            if twelfths.min() > 0 and np.array_equal(part @ twelfths, wanted):
                 row = np.zeros(len(signs))
-                row[list(chosen)] = solution
+                row[list(chosen)] = twelfths / 12
                 found[chosen] = row
     return signs, np.stack(list(found.values()))
 
