@@ -153,3 +153,19 @@ def test_files_that_are_no_certificates_are_not_loaded(tmp_path: Path) -> None:
             Certificate.load(path)
     with pytest.raises(ValueError, match="cannot be read"):
         Certificate.load(tmp_path / "absent.json")
+
+
+def test_what_the_checker_has_accepted_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    check_text = checker.check_text
+
+    def heard(text: str, *, seconds: float) -> checker.CheckResult:
+        asked.append(text)
+        return check_text(text, seconds=seconds)
+
+    monkeypatch.setattr(checker, "check_text", heard)
+    true, false = (example(kind=kind, about="asked") for kind in ("violates", "holds"))
+    for certificate, times in ((true, 1), (false, 2)):
+        verdicts = [certificate.check().accepted for _ in range(2)]
+        assert verdicts == [certificate is true] * 2
+        assert asked.count(certificate.text()) == times
