@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -177,10 +178,17 @@ def certify_paths() -> Callable[..., Certificate]:
 
 
 @pytest.fixture(scope="session")
-def twenty_each() -> dict[str, list[Certificate]]:
+def twenty_each(made_once: Callable[[str, Callable[[Path], None]], Path]) -> dict[str, list[Certificate]]:
     """20 certificates of every family, each already accepted once by the checker."""
-    drawn: dict[str, Any] = {}
-    for number, (key, draw) in enumerate(FAMILIES.items()):
-        rng = np.random.default_rng(number)
-        drawn[key] = [draw(rng) for _ in range(20)]
-    return drawn
+
+    def fill(folder: Path) -> None:
+        for number, draw in enumerate(FAMILIES.values()):
+            rng = np.random.default_rng(number)
+            for k in range(20):
+                draw(rng).save(folder / f"{number}-{k}.json")
+
+    folder = made_once("twenty each", fill)
+    return {
+        key: [Certificate.load(folder / f"{number}-{k}.json") for k in range(20)]
+        for number, key in enumerate(FAMILIES)
+    }
