@@ -275,25 +275,25 @@ def test_standard_layernorm_keeps_no_zeros(clustered: Certificate) -> None:
     assert not changed(clustered, data={"norm": "standard"})
 
 
-def test_wrong_hints_cost_acceptance(triple: Certificate) -> None:
-    Y, S = floats(triple.hints["preconditioner"]), floats(triple.hints["S"])
+def test_wrong_hints_cost_acceptance(pair: Certificate) -> None:
+    Y, S = floats(pair.hints["preconditioner"]), floats(pair.hints["S"])
     for hints in (
         {"preconditioner": np.zeros_like(Y)},
         {"preconditioner": -Y},
         {"preconditioner": Y.T},
-        {"preconditioner": Y[:8, :8]},
+        {"preconditioner": Y[:3, :3]},
         {"S": np.zeros_like(S)},
         {"S": 2 * S},
         {"S": S.T},
-        {"S": S[:8, :8]},
+        {"S": S[:3, :3]},
         {"S": None},
     ):
-        assert not changed(triple, hints=hints).accepted
-    assert changed(triple, hints={"preconditioner": 1.01 * Y}).accepted
+        assert not changed(pair, hints=hints).accepted
+    assert changed(pair, hints={"preconditioner": 1.01 * Y}).accepted
 
 
-def test_an_attracting_set_too_large_or_a_rate_too_small(triple: Certificate) -> None:
-    given = dict(triple.data["attracting"])
+def test_an_attracting_set_too_large_or_a_rate_too_small(pair: Certificate) -> None:
+    given = dict(pair.data["attracting"])
     radius, rate = number(given["radius"]), number(given["rate"])
     for change in (
         {"radius": 100 * radius},
@@ -301,33 +301,33 @@ def test_an_attracting_set_too_large_or_a_rate_too_small(triple: Certificate) ->
         {"radius": 0},
         {"radius": -radius},
         {"radius": Fraction(1, 2**60)},  # does not contain the box of the equilibrium
-        {"rate": Fraction(4, 5)},  # below the spectral radius, 0.8056
+        {"rate": Fraction(29, 50)},  # below the spectral radius, 0.5837
         {"rate": 1},
         {"rate": 0},
-        {"R": np.zeros((9, 9))},
+        {"R": np.zeros((4, 4))},
         {"R": 100 * floats(given["R"])},
-        {"R": np.eye(9)},
+        {"R": np.eye(4)},
     ):
-        assert not changed(triple, data={"attracting": given | change})
-    assert changed(triple, data={"attracting": given | {"radius": radius / 8, "rate": rate}}).accepted
+        assert not changed(pair, data={"attracting": given | change})
+    assert changed(pair, data={"attracting": given | {"radius": radius / 8, "rate": rate}}).accepted
 
 
-def test_each_condition_of_attraction_is_needed_by_itself(triple: Certificate) -> None:
-    given = dict(triple.data["attracting"])
+def test_each_condition_of_attraction_is_needed_by_itself(pair: Certificate) -> None:
+    given = dict(pair.data["attracting"])
     # The set is so small that the box around the equilibrium does not lie in it.
     small = {"attracting": given | {"radius": Fraction(1, 2**60)}}
-    assert not changed(triple, data=small)
+    assert not changed(pair, data=small)
     # The center is so far from the equilibrium that at this rate the set could leave itself.
-    tokens = moved(triple.data["tokens"], (0, 0), Fraction(1, 2**32))
+    tokens = moved(pair.data["tokens"], (0, 0), Fraction(1, 2**32))
     slow = {"attracting": given | {"rate": 1 - Fraction(1, 2**20)}, "tokens": tokens, "radius": Fraction(1, 2**28)}
-    assert not changed(triple, data=slow)
-    assert changed(triple, data=slow | {"attracting": given}).accepted
+    assert not changed(pair, data=slow)
+    assert changed(pair, data=slow | {"attracting": given}).accepted
     # R and S must be nearly inverse, however well S DF R behaves.
-    tiny = floats(triple.hints["S"]) / 2**20
-    assert not changed(triple, hints={"S": tiny})
+    tiny = floats(pair.hints["S"]) / 2**20
+    assert not changed(pair, hints={"S": tiny})
     # Nothing contracts on a set that large.
     large = {"attracting": given | {"radius": 256 * number(given["radius"])}}
-    assert not changed(triple, data=large)
+    assert not changed(pair, data=large)
 
 
 def test_an_unstable_equilibrium_is_not_attracting_nor_a_stable_one_unstable(
