@@ -131,7 +131,7 @@ def verify(
         return Report.of([results[key] for key in entries if key in results], settings)
 
     whole = {work.key: work for work in batteries}
-    # The processes that run the batteries look at certificates and draw figures as well, most of these ahead.
+    # The processes that run the batteries look at certificates and draw figures as well, some of them ahead.
     wanted = ahead(entries, settings, output)
     click.get_current_context().with_resource(kept_workers())
     with Progress(sum(work.cost for work in batteries), "%", quiet=as_json) as progress:
@@ -179,7 +179,7 @@ def _write_page_and_appendix(folder: Path, report: Report, *, quiet: bool) -> li
 
     try:
         with Progress(STEPS, "steps", quiet=quiet) as progress:
-            written = write(subject_of_run(report, folder, every=False), folder, progress.step)
+            written = write(subject_of_run(report, folder), folder, progress.step)
     except NoMatplotlib as missing:
         keys = [result.key for result in report.results if result.key in statements()]
         return [f"no page and no figures: {missing}", f"appendix: {assemble(report, keys=keys).save(folder)}"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -144,13 +144,12 @@ def appendix(
     keys: Sequence[str] | None = None,
     theorems: Sequence[Certificate] = (),
     accepted: Mapping[str, Sequence[str]] | None = None,
-    passed_over: Set[str] = frozenset(),
 ) -> Appendix:
     """Assemble the appendix from the registry, proofs/, its certificates and, where given, a report with its plots.
 
     With `keys` only these statements, their proofs and what those refer to; `theorems` are certificates that become
     theorems of a section of their own. What the checker said of certificates it has `accepted`, by their ids, is
-    not asked again, and nothing is asked about those that are `passed_over`, which the document says.
+    not asked again.
 
     Examples
     --------
@@ -175,17 +174,13 @@ def appendix(
         r"\begin{document}",
         r"\maketitle",
         r"\tableofcontents",
-        *(
-            (_overview(report, chosen, passed_over), _summary_table(report, certificates, supplied, chosen))
-            if chosen
-            else ()
-        ),
+        *((_overview(report, chosen), _summary_table(report, certificates, supplied, chosen)) if chosen else ()),
         _theorems(theorems),
         _measurements(figures),
         _claims(chosen) if chosen else "",
         *(_with_reports(name, text, supplied) for name, text in texts.items()),
         _further(report, supplied),
-        _certificate_table(certificates, chosen, accepted or {}, passed_over) if chosen else "",
+        _certificate_table(certificates, chosen, accepted or {}) if chosen else "",
         r"\bibliographystyle{plain}",
         r"\bibliography{references}",
         r"\end{document}",
@@ -243,26 +238,19 @@ def _theorems(certificates: Sequence[Certificate]) -> str:
     return f"\\section{{Certified instances}}\n\\label{{sec:certified}}\n{body}"
 
 
-def _overview(report: Report | None, chosen: Mapping[str, Statement], passed_over: Set[str]) -> str:
+def _overview(report: Report | None, chosen: Mapping[str, Statement]) -> str:
     known = chosen.values()
     proved = sum(entry.status == "proved" for entry in known)
     refuted = sum(entry.status == "refuted" for entry in known)
     undecided = len(known) - proved - refuted
     rest = f", {undecided} open" if undecided else ""
-    listed = [c.id for key, group in committed_certificates().items() if key in chosen for c in group]
-    count, left = len(listed), len(passed_over & set(listed))
-    checked = rf"Each of the {count} certificates of Table~\ref{{tab:certificates}} was"
-    if left:
-        checked = (
-            rf"Of the {count} certificates of Table~\ref{{tab:certificates}} {left}, each an instance on which a"
-            f" statement holds, are listed as they are stored; each of the other {count - left} was"
-        )
+    count = sum(len(group) for key, group in committed_certificates().items() if key in chosen)
     return rf"""\section{{Overview}}
 \label{{sec:overview}}
 Table~\ref{{tab:summary}} lists {len(known)} statements about self-attention networks.  Of these {proved} are proved
 in the sections named there and {refuted} are refuted{rest}.  A \emph{{proof}} is a written one.  A
 \emph{{refutation}} is an instance on which the claim fails, given by exact numbers in a certificate or in the
-section named.  {checked} checked again for this
+section named.  Each of the {count} certificates of Table~\ref{{tab:certificates}} was checked again for this
 document, by a program that shares no code with the one that issued it, works with directed rounding
 on integers and with exact fractions, and trusts nothing in the file.  A certificate is named by the hash of its
 content.
@@ -411,7 +399,6 @@ def _certificate_table(
     certificates: Mapping[str, Sequence[Certificate]],
     chosen: Mapping[str, Statement],
     accepted: Mapping[str, Sequence[str]],
-    passed_over: Set[str],
 ) -> str:
     rows: list[tuple[str, ...]] = []
     for key, entry in chosen.items():
@@ -419,10 +406,7 @@ def _certificate_table(
         if group:
             rows.append((rf"\multicolumn{{3}}{{@{{}}L{{\textwidth}}@{{}}}}{{{code(key)}, {escape(entry.title)}}}",))
         for certificate in group:
-            if certificate.id in passed_over:
-                checked: Sequence[str] = ("not checked for this document",)
-            else:
-                checked = accepted.get(certificate.id) or _checked(certificate)
+            checked = accepted.get(certificate.id) or _checked(certificate)
             name = rf"\phantomsection\label{{cert:{certificate.id}}}\texttt{{{certificate.id}}}"
             rows.append((name, certificate.kind, escape(checked[-1])))
         if group:
@@ -431,7 +415,7 @@ def _certificate_table(
         r"@{}llL{0.47\textwidth}@{}",
         ("certificate", "kind", "what the checker concludes"),
         rows,
-        caption="The certificates, each accepted by the checker for this document unless it says otherwise.",
+        caption="The certificates, each accepted by the checker for this document.",
         label="tab:certificates",
         size="footnotesize",
     )

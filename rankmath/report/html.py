@@ -20,7 +20,7 @@ from rankmath.files import write as write_file
 from rankmath.report.appendix import appendix
 from rankmath.report.figures import FIGURES, drawings, drawn
 from rankmath.report.plots import Figure, Table, panel_svgs
-from rankmath.report.subject import LISTINGS, Subject, planned
+from rankmath.report.subject import LISTINGS, Subject, planned, unchecked
 from rankmath.validation import InvalidArgument, Json
 from rankmath.version import __version__
 
@@ -30,8 +30,8 @@ _MARK = '<meta name="generator" content="rankmath'
 #: Lines of a table of data that the page itself shows; its file has all.
 _SHOWN = 400
 
-#: Fewer figures are not worth drawing ahead of time.
-_MANY = 3
+#: Fewer pieces are not worth doing ahead of time.
+_MANY = 16
 
 #: How often `write` says what it does.
 STEPS = len(FIGURES) + 2
@@ -59,7 +59,6 @@ def page(subject: Subject, figures: list[Figure], omitted: list[str]) -> str:
             statuses=sorted({row.status for row in subject.rows}),
             outcomes=sorted({row.outcome for row in subject.rows}),
             accepted=sum(check.accepted for check in subject.checks),
-            passed_over=sum(check.passed_over for check in subject.checks),
             check_again=_check_again(subject),
             verdicts=_VERDICTS,
             shown=_SHOWN,
@@ -98,25 +97,22 @@ def write(
     report = subject.report
     keys = [row.key for row in subject.rows if row.key in statements()]
     accepted = {check.id: check.checked for check in subject.checks if check.accepted}
-    document = appendix(
-        report,
-        plots=None if report is None else places["figures"],
-        keys=keys,
-        accepted=accepted,
-        passed_over={check.id for check in subject.checks if check.passed_over},
-    )
+    document = appendix(report, plots=None if report is None else places["figures"], keys=keys, accepted=accepted)
     tex = document.save(target)
     write_file(target / "index.html", text.encode())
     return {"page": target / "index.html", **places, "appendix": tex, "bibliography": target / "references.bib"}
 
 
 def ahead(keys: Iterable[str], settings: Mapping[str, Json], folder: str | os.PathLike[str]) -> list[Work]:
-    """The figures of a run that no verdict changes."""
+    """What the page of a run will need and no verdict changes: figures, and checks of the proofs' certificates."""
     if find_spec("matplotlib") is None or find_spec("jinja2") is None:
         return []
-    pieces = drawings(planned(keys, settings), Path(folder) / "figures")
-    pieces = [piece for piece in pieces if FIGURES[piece.key].about]
-    return [*pieces] if len(pieces) >= _MANY else []
+    plan = planned(keys, settings)
+    pieces: list[Work] = [
+        *(piece for piece in drawings(plan, Path(folder) / "figures") if FIGURES[piece.key].about),
+        *unchecked(plan.verified),
+    ]
+    return pieces if len(pieces) >= _MANY else []
 
 
 def _tables(subject: Subject, figures: list[Figure]) -> dict[str, Table]:

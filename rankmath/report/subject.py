@@ -28,16 +28,13 @@ from rankmath.validation import InvalidArgument, Json
 
 #: Bins of the histogram of a run.
 _BINS = 24
-#: From so many certificates on, several processes check them, and perhaps not all.
+#: From so many certificates on, several processes check them.
 _SHARED = 32
 #: Of a ledger, the instances that are listed for each statement.
 _TIGHTEST = 3
 
 #: The tables a ledger's page may have beside its verdicts.
 LISTINGS = ("tightest", "failures", "runs")
-
-#: What is said of a certificate that nobody looked at.
-_PASSED_OVER = "not checked in this run"
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -137,11 +134,6 @@ class Check:
     checked: tuple[str, ...] = ()
 
     @property
-    def passed_over(self) -> bool:
-        """Whether nobody looked at it."""
-        return self.status == _PASSED_OVER
-
-    @property
     def file(self) -> str:
         """Where it lies in the report's folder."""
         return f"certificates/{'' if self.origin == 'this run' else 'proofs/'}{self.id}.json"
@@ -215,12 +207,8 @@ def subject(path: str | os.PathLike[str]) -> Subject:
 # -- a run -------------------------------------------------------------------------------------------------
 
 
-def subject_of_run(report: Report, folder: str | os.PathLike[str], *, every: bool = True) -> Subject:
-    """A verification run, whose certificates lie in certificates/ under `folder`.
-
-    Without `every`, where there are many, instances on which a statement holds, which come with the proofs, are
-    not put before the checker: no verdict rests on them.
-    """
+def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
+    """A verification run, whose certificates lie in certificates/ under `folder`."""
     differing = [r.key for r in report.results if not r.as_registered]
     counts = {name: sum(r.outcome == name for r in report.results) for name in ("HOLDS", "REFUTED", "UNDECIDED")}
     counted = (
@@ -247,14 +235,11 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str], *, every: boo
     own = [(name, result) for result in report.results for name in result.certificates]
     folder = Path(folder) / "certificates"
     files = [_Unchecked(name, result.key, "this run", _content(folder / f"{name}.json")) for name, result in own]
-    known = {file: check for file, (_, result) in zip(files, own, strict=True) if (check := _issued(file, result))}
-    keys, names = [row.key for row in rows], {name for name, _ in own}
-    files += _committed(keys, names)
-    for file in () if every or len(files) < _SHARED else _committed(keys, names, "holds"):
-        known[file] = Check(file.id, file.key, file.origin, file.content, False, _PASSED_OVER)
+    issued = {file: check for file, (_, result) in zip(files, own, strict=True) if (check := _issued(file, result))}
+    files += _committed([row.key for row in rows], {name for name, _ in own})
     jobs = report.settings.get("jobs")
     jobs = jobs if isinstance(jobs, int) else 1
-    plan = planned(keys, report.settings)
+    plan = planned([row.key for row in rows], report.settings)
     every = plan.verified == set(statements())
     return Subject(
         kind="run",
@@ -263,7 +248,7 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str], *, every: boo
         facts=facts,
         rows=rows,
         histograms=histograms,
-        checks=_checked(files, jobs, known),
+        checks=_checked(files, jobs, issued),
         again=plan.again,
         complete=every,
         jobs=jobs,
@@ -527,9 +512,18 @@ def _committed(keys: Iterable[str], known: Set[str], *kinds: str) -> list[_Unche
     ]
 
 
+def unchecked(keys: Iterable[str]) -> list[_Unchecked]:
+    """Those of the proofs' certificates that no run of these statements issues itself, large ones first."""
+    return _largest(_committed(keys, set(), "holds"))
+
+
+def _largest(files: Iterable[_Unchecked]) -> list[_Unchecked]:
+    return sorted(files, key=lambda file: -len(file.content or b""))
+
+
 def _checked(files: list[_Unchecked], jobs: int, known: Mapping[_Unchecked, Check]) -> tuple[Check, ...]:
     """What the checker says of each, in their order; many are shared among so many processes, large ones first."""
-    left = sorted((file for file in files if file not in known), key=lambda file: -len(file.content or b""))
+    left = _largest(file for file in files if file not in known)
     said = {came.chunk: came.findings for came in shared(left, workers=jobs if len(files) >= _SHARED else 1)}
     return tuple(known.get(file) or said[file] for file in files)
 

@@ -17,10 +17,7 @@ from rankmath.campaigns.in_memory import Result, run_all, works
 from rankmath.checker import checker
 from rankmath.claims import statement
 from rankmath.report import subject
-from rankmath.report.appendix import appendix
-from rankmath.report.html import page
 from rankmath.report.results import Report
-from rankmath.report.sources import committed_certificates
 
 
 def test_what_is_written_is_read_back(report: Report, tmp_path: Path) -> None:
@@ -87,47 +84,9 @@ def test_what_the_run_has_checked_is_checked_again_only_where_its_file_is_anothe
     assert {texts[name] for name in others} < set(asked)
 
 
-def test_instances_that_hold_are_said_not_to_have_been_looked_at(
-    report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = report.save(tmp_path)
-    whole = {check.id: check for check in subject.subject_of_run(report, folder).checks}
-    # A few are all looked at.
-    assert len(whole) < subject._SHARED
-    assert subject.subject_of_run(report, folder, every=False).checks == tuple(whole.values())
-    monkeypatch.setattr(subject, "_SHARED", len(whole))
-    asked: list[str] = []
-    check_text = checker.check_text
-
-    def heard(text: str) -> checker.CheckResult:
-        asked.append(json.loads(text)["id"])
-        return check_text(text)
-
-    monkeypatch.setattr(subject.checker, "check_text", heard)
-    some = subject.subject_of_run(report, folder, every=False)
-    kinds = {c.id: c.kind for group in committed_certificates().values() for c in group}
-    passed = {check.id for check in some.checks if check.passed_over}
-    own = {name for result in report.results for name in result.certificates}
-    assert passed == {name for name in set(whole) - own if kinds[name] == "holds"} != set()
-    assert not passed & set(asked)
-    assert all(check == whole[check.id] for check in some.checks if check.id not in passed)
-    assert not any(check.accepted for check in some.checks if check.id in passed)
-    assert not any(check.passed_over for check in whole.values())
-    shown = page(some, [], [])
-    looked_at = len(whole) - len(passed)
-    assert f"{looked_at} of {looked_at} accepted" in shown
-    assert shown.count("not checked in this run") == len(passed)
-    assert f"The other {len(passed)}, which come with the proofs," in shown
-    accepted = {check.id: check.checked for check in some.checks if check.accepted}
-    keys = [result.key for result in report.results]
-    text = appendix(report, keys=keys, accepted=accepted, passed_over=passed).tex
-    assert text.count("not checked for this document") == len(passed)
-    assert f"{len(passed)}, each an instance on which a statement holds, are listed as they are stored" in text
-
-
 def test_what_is_done_ahead_is_not_done_again(report: Report) -> None:
     entries = [(statement(result.key), None) for result in report.results[-2:]]
-    pieces = subject._committed(["own:tv", "own:diameter"], set())
+    pieces = subject.unchecked(["own:tv", "own:diameter"])
     assert len(pieces) >= 2
     with kept_workers():
         found = list(run_all(works(entries, **report.settings), jobs=2, ahead=pieces[1:]))
