@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import mpmath
 import numpy as np
 import pytest
@@ -88,13 +90,19 @@ class TruncatingBalls(MatrixBalls):
         return 3
 
 
+@functools.cache
+def plain_tokens(seed: int) -> list:
+    """The tokens of every layer at 1000 digits, once for all bits and arithmetics."""
+    mp = mpmath.mp.clone()
+    mp.dps = DIGITS
+    return list(plain_layers(mp, *draw(seed)))
+
+
 def plain_and_enclosed(seed: int, bits: int, arithmetic: type[Balls]) -> list:
     """Per layer: the plain tokens, their enclosures, and the enclosed logarithms; nothing for a refused network."""
     net, X = draw(seed)
-    mp = mpmath.mp.clone()
-    mp.dps = DIGITS
     try:
-        plain = list(plain_layers(mp, net, X))
+        plain = plain_tokens(seed)
         with precision(bits):
             A = arithmetic()
             enclosed = []
