@@ -242,7 +242,7 @@ class Evaluator:
     def spread(self, line: list[Number]) -> tuple[list[int], list[int], int]:
         """Middles and radii as integers of one scale: |x - m 2^s| <= r 2^s, rounded outward."""
         enclosed = [Interval.of(x, self.bits) for x in line]
-        scale = int(max([x.size() for x in enclosed if x.lo or x.hi], default=0)) - self.bits - 16
+        scale = int(max(min(x.scale for x in enclosed), max(x.size() for x in enclosed) - self.bits - 16))
         ends = [x.ends(scale) for x in enclosed]
         return [low + high for low, high in ends], [high - low for low, high in ends], scale - 1
 

@@ -108,8 +108,12 @@ def described(
     verb = {True: "holds", False: "fails", None: "is undecided"}[truth]
     watch = _Watch(outcome.work)
     watch.cache = {} if truth is None else outcome.work.cache
+    tree = formulas[last]
+    if truth is True and isinstance(tree, ast.BoolOp):  # all of it is true: the last part with a relation will do
+        parts = [part for part in tree.values if any(isinstance(node, ast.Compare) for node in ast.walk(part))]
+        tree = parts[-1] if parts and isinstance(tree.op, ast.And) else tree
     with contextlib.suppress(Rejected, Undecided):  # no time may be left
-        watch.truth(formulas[last])
+        watch.truth(tree)
     found = [(node, seen) for (node, known), seen in watch.seen.items() if known is truth]
     if not found:
         return lines if outcome.verdict == "accept" else [*lines, f"{what}: {text}: {verb}"]
