@@ -7,7 +7,7 @@ import importlib
 from pathlib import Path
 
 import pytest
-from executed import Block, Differs, blocks, run_page
+from executed import FONTS, Block, Differs, blocks, run_page
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CLAIMS.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -86,13 +86,15 @@ def test_blocks_share_a_folder_and_a_namespace_and_ellipses_stand_for_anything(t
     page.write_text(
         "```toml\n# plan.toml\nx = 1\n```\n\n```python\ny = 2\n```\n\n```python\n>>> y\n2\n```\n\n"
         "```console\n$ cat plan.toml; date\n# plan.toml\nx = 1\n...\n```\n\n"
+        f"```console\n$ echo one; echo '{FONTS.strip()}' >&2\none\n```\n\n"
         "*Not run by the tests: rain.*\n\n```sh\nfalse\n```\n\n"
         "*Needs `no-such-program`: sun.*\n\n```sh\nfalse\n```\n",
         encoding="utf-8",
     )
     left = run_page(page, tmp_path)
     assert [(block.exempt, block.needs) for block in left] == [("rain.", ""), ("", "no-such-program")]
-    assert [block.language for block in blocks(page)] == ["toml", "python", "python", "console", "sh", "sh"]
+    languages = [block.language for block in blocks(page)]
+    assert languages == ["toml", "python", "python", "console", "console", "sh", "sh"]
     assert str(Block("a.md", 3, "sh", "")) == "a.md:3 (sh)"
 
 
