@@ -234,7 +234,7 @@ def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
     histograms = tuple(Histogram.of_ratios(r.key, r.ratios) for r in report.results if r.ratios)
     own = [(name, result) for result in report.results for name in result.certificates]
     folder = Path(folder) / "certificates"
-    files = [_Unchecked(name, result.key, "this run", _content(folder / f"{name}.json")) for name, result in own]
+    files = [Unchecked(name, result.key, "this run", _content(folder / f"{name}.json")) for name, result in own]
     issued = {file: check for file, (_, result) in zip(files, own, strict=True) if (check := _issued(file, result))}
     files += _committed([row.key for row in rows], {name for name, _ in own})
     jobs = report.settings.get("jobs")
@@ -470,7 +470,7 @@ def _runs(runs: Sequence[LedgerRow]) -> Listing:
 
 
 @dataclass(frozen=True)
-class _Unchecked:
+class Unchecked:
     """A certificate to be checked: a piece of work for the crews."""
 
     id: str
@@ -493,7 +493,7 @@ class _Unchecked:
         return Check(name, key, origin, content, result.accepted, status, tuple(result.checked))
 
 
-def _issued(file: _Unchecked, result: Result) -> Check | None:
+def _issued(file: Unchecked, result: Result) -> Check | None:
     """The check of a certificate that the run put before the checker itself, and whose file is what it was."""
     text = dict(zip(result.certificates, result.texts, strict=False)).get(file.id)
     if text is None or file.id not in result.checked or file.content != f"{text}\n".encode():
@@ -501,27 +501,27 @@ def _issued(file: _Unchecked, result: Result) -> Check | None:
     return Check(file.id, file.key, file.origin, file.content, True, "accepted", result.checked[file.id])
 
 
-def _committed(keys: Iterable[str], known: Set[str], *kinds: str) -> list[_Unchecked]:
+def _committed(keys: Iterable[str], known: Set[str], *kinds: str) -> list[Unchecked]:
     """The certificates (of these kinds) that come with the proofs of these statements."""
     found = committed_certificates()
     return [
-        _Unchecked(certificate.id, key, "the proofs", f"{certificate.text()}\n".encode())
+        Unchecked(certificate.id, key, "the proofs", f"{certificate.text()}\n".encode())
         for key in keys
         for certificate in found.get(key, ())
         if certificate.id not in known and (not kinds or certificate.kind in kinds)
     ]
 
 
-def unchecked(keys: Iterable[str]) -> list[_Unchecked]:
+def unchecked(keys: Iterable[str]) -> list[Unchecked]:
     """Those of the proofs' certificates that no run of these statements issues itself, large ones first."""
     return _largest(_committed(keys, set(), "holds"))
 
 
-def _largest(files: Iterable[_Unchecked]) -> list[_Unchecked]:
+def _largest(files: Iterable[Unchecked]) -> list[Unchecked]:
     return sorted(files, key=lambda file: -len(file.content or b""))
 
 
-def _checked(files: list[_Unchecked], jobs: int, known: Mapping[_Unchecked, Check]) -> tuple[Check, ...]:
+def _checked(files: list[Unchecked], jobs: int, known: Mapping[Unchecked, Check]) -> tuple[Check, ...]:
     """What the checker says of each, in their order; many are shared among so many processes, large ones first."""
     left = _largest(file for file in files if file not in known)
     said = {came.chunk: came.findings for came in shared(left, workers=jobs if len(files) >= _SHARED else 1)}

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankmath as rm
+from rankmath.certificates.issue import NotIssued
 from rankmath.checker.checker import check_text
 from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.contraction import NotContracting, log10, prove_contraction
@@ -227,12 +228,13 @@ def test_the_checker_refuses_a_spectrum_off_by_a_millionth(design):
 
 
 def test_one_dimension_and_many_tokens():
-    """Tokens ±1 rest and attract whatever the weights; the checker reads it."""
+    """Tokens ±1 rest and attract whatever the weights: balls prove it, and it says nothing to be certified."""
     for mask in ("complete", "causal"):
         proof = rm.layernorm_equilibrium(12, 1, 1, mask).certify()
         assert proof.contraction.rate < 1
         assert proof.contraction.radius > Fraction(1, 1000)
-        assert proof.certificate().check().accepted
+        with pytest.raises(NotIssued, match="d >= 2"):
+            proof.certificate()
 
 
 def test_bounds_of_the_two_terms_hold_those_of_their_sum():
