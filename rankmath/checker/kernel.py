@@ -178,7 +178,7 @@ class Evaluator:
     def chosen(self, test: ast.expr, env: Env) -> bool:
         truth = self.joined(True, [self.value(test, env)])
         if truth is None:
-            raise Undecided(f"{ast.unparse(test)[:80]} is not decided")
+            raise Undecided(f"{short(ast.unparse(test))} is not decided")
         return truth
 
     # -- arithmetic

@@ -198,7 +198,7 @@ def demand_substance(claim: str, kind: str, data: Mapping[str, Any], deadline: f
     for x in () if carried else tokens:
         in_time(deadline)
         carried = carried or any(sum(map(operator.mul, x, y)) % _PRIME for y in columns)
-    demand(carried, "data.layers: X W is 0, or nothing else is seen modulo 2^61 - 1: attention carries nothing")
+    demand(carried, "data.layers: X W is 0 modulo 2^61 - 1: attention carries nothing that is seen there")
 
 
 def _parallel(u: list[Fraction], v: list[Fraction], deadline: float) -> bool:
