@@ -193,12 +193,15 @@ def demand_substance(claim: str, kind: str, data: Mapping[str, Any], deadline: f
     # Without a skip what the first layer carries is all there is; with one X itself meets every layer.
     reached = data["W"] if data["skip"] else data["W"][:1]
     columns = [_residues(column, deadline) for heads in reached for W in heads for column in zip(*W, strict=True)]
-    tokens = [_residues(row, deadline) for row in data["input"]]
-    carried = data["skip"] and any(b for row in data["bias"][:-1] for b in row)
-    for x in () if carried else tokens:
+    met = [*data["input"], *data["bias"][:-1]] if data["skip"] else data["input"]
+    carried = False
+    for x in [_residues(row, deadline) for row in met]:
         in_time(deadline)
         carried = carried or any(sum(map(operator.mul, x, y)) % _PRIME for y in columns)
-    demand(carried, "data.layers: X W is 0 modulo 2^61 - 1: attention carries nothing that is seen there")
+    demand(
+        carried,
+        "data.layers: X W is 0 modulo 2^61 - 1, and b W beside a skip: attention carries nothing that is seen",
+    )
 
 
 def _parallel(u: list[Fraction], v: list[Fraction], deadline: float) -> bool:
@@ -314,14 +317,26 @@ def names_centers(text: str) -> bool:
 
 
 class _Unknown(ast.NodeTransformer):
-    """A claim in which every quantity of the network is a name for any number; one wording is one number."""
+    """A claim in which every quantity of the network is a name for any number; X[L] and X[0 + 1] may be one."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: Evaluator) -> None:
         self.names: dict[str, str] = {}
+        self.work = work
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return ast.Subscript(node.value, ast.Tuple([self.place(place) for place in places]))
+
+    def place(self, node: ast.expr) -> ast.expr:
+        """As a number, if no letter of a loop stands in it."""
+        try:
+            return ast.Constant(int(self.work.value(node, {})))
+        except (Rejected, Undecided):
+            return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
         if CLAIM_TAKES.get(_name(node.func), "x") == "x" and _name(node.func) not in _OF_LAYERS:
-            self.generic_visit(node)
             return node
         name = ast.Name(self.names.setdefault(ast.dump(node), f"unknown_{len(self.names)}"))
         return ast.Compare(name, [ast.Gt()], [ast.Constant(0)]) if _name(node.func) in CLAIM_TRUTHS else name
@@ -344,7 +359,7 @@ def demand_not_empty(claim: str, known: bool, work: Evaluator) -> None:
             demand(zero is not True, "claim: a side that speaks of the network is 0: it says nothing")
     if known:
         return
-    unknown, drawn = _Unknown(), random.Random(0)
+    unknown, drawn = _Unknown(work), random.Random(0)
     tree = spelled(unknown.visit(formula(claim)), layers)
     for _ in range(64):
         try:
