@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 from rankmath.checker.intervals import Rejected
 
@@ -17,7 +16,7 @@ MIN_GROWTH = 64 * 2**20  # and in one check at least, whatever was there before
 _BEFORE: list[int] = []  # bytes of the process at the first check
 
 
-def _ring(*_: Any) -> None:
+def _ring(*_: object) -> None:
     raise Rejected("the time allowed is used up")
 
 
@@ -30,20 +29,25 @@ def limited(seconds: float) -> Iterator[None]:
     """
     with ExitStack() as undo:
         if sys.platform == "linux" and threading.current_thread() is threading.main_thread():
+            if threading.active_count() == 1:
+                _limit_memory(undo)
             if seconds > 0 and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0):
                 before = signal.signal(signal.SIGALRM, _ring)
                 undo.callback(signal.signal, signal.SIGALRM, before or signal.SIG_DFL)
-                undo.callback(signal.setitimer, signal.ITIMER_REAL, 0.0)  # first of all
+                undo.callback(
+                    signal.setitimer, signal.ITIMER_REAL, 0.0
+                )  # first, lest it ring while others are undone
                 signal.setitimer(signal.ITIMER_REAL, min(seconds, 10.0**6))
-            if threading.active_count() == 1:
-                _limit_memory(undo)
         yield
 
 
 def _limit_memory(undo: ExitStack) -> None:
     import resource
 
-    used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
+    try:
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
+    except OSError:  # a system that does not tell
+        return
     _BEFORE[:] = _BEFORE or [used]
     limit, (soft, hard) = max(_BEFORE[0] + MAX_GROWTH, used + MIN_GROWTH), resource.getrlimit(resource.RLIMIT_DATA)
     if soft == resource.RLIM_INFINITY or limit < soft:

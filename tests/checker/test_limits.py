@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rankmath.checker import checker
+from rankmath.checker import checker, limits
 
 NORM = next((Path(__file__).parents[2] / "proofs" / "certificates").glob("dong2021-norm_rm-*.json")).read_text(
     "utf-8"
@@ -53,6 +53,14 @@ def test_another_thread_checks_as_well() -> None:
     thread.start()
     thread.join()
     assert results[0].accepted
+
+
+def test_a_system_that_does_not_tell_its_memory_is_no_reason_to_reject(monkeypatch: Any, tmp_path: Path) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(limits, "Path", lambda name: asked.append(name) or tmp_path / "missing")
+    monkeypatch.setattr(limits.threading, "active_count", lambda: 1)
+    assert checker.check_text(NORM).accepted
+    assert asked == ["/proc/self/statm"]
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0])
