@@ -24,7 +24,10 @@ def _effective_rank(run: ArrayRun, values: Array) -> Scalar:
     """exp of the entropy of values/Σ values; values (..., m, 1), positive."""
     A = run.A
     p = values / A.sum(values, axis=-2)
-    return run.from_log(unbox(-A.sum(p * A.log(p), axis=-2)))
+    with np.errstate(
+        invalid="ignore"
+    ):  # a search may leave the hypotheses: of what is negative there is no entropy
+        return run.from_log(unbox(-A.sum(p * A.log(p), axis=-2)))
 
 
 def _moved(run: ArrayRun, sigma: str, s: str) -> Array:
