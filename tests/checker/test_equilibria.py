@@ -22,8 +22,10 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import NotIssued
 from rankmath.checker.checker import CheckResult, check_text
 from rankmath.checker.intervals import Interval, Undecided
-from rankmath.checker.kernel import Evaluator
-from rankmath.checker.statements import DEFINED
+from rankmath.checker.kernel import Evaluator, formula
+from rankmath.checker.network import arranged
+from rankmath.checker.reading import read
+from rankmath.checker.statements import DEFINED, STATEMENTS
 from rankmath.claims.stable_causal import exhibit_stable_causal
 from rankmath.claims.wu2024_3 import exhibit_every_rank
 from rankmath.equilibria.certify import EquilibriumProof, certify_design, certify_equilibrium
@@ -278,18 +280,63 @@ def test_standard_layernorm_keeps_no_zeros(clustered: Certificate) -> None:
 def test_wrong_hints_cost_acceptance(pair: Certificate) -> None:
     Y, S = floats(pair.hints["preconditioner"]), floats(pair.hints["S"])
     for hints in (
-        {"preconditioner": np.zeros_like(Y)},
-        {"preconditioner": -Y},
         {"preconditioner": Y.T},
         {"preconditioner": Y[:3, :3]},
         {"S": np.zeros_like(S)},
-        {"S": 2 * S},
         {"S": S.T},
         {"S": S[:3, :3]},
         {"S": None},
     ):
         assert not changed(pair, hints=hints).accepted
-    assert changed(pair, hints={"preconditioner": 1.01 * Y}).accepted
+    assert changed(pair, hints={"preconditioner": 1.01 * Y, "S": 1.01 * S}).accepted
+
+
+def shown(certificate: Certificate, text: str, data: dict[str, Any], hints: dict[str, Any]) -> bool:
+    """Whether 128 bits show a formula of own:layernorm-equilibrium, with some of the data and hints replaced."""
+    statement, sizes = STATEMENTS["own:layernorm-equilibrium"], dict[str, int]()
+    fields = {"data": {**certificate.data, **data}, "hints": {**certificate.hints, **hints}}
+    content = json.loads(Certificate(statement="own:layernorm-equilibrium", kind="exists", **fields).text())
+    stored = {name: content[name] for name in ("data", "hints")}
+    parts = read(stored, {"data": statement.data, "hints": statement.hints}, "certificate", sizes)
+    known = arranged(parts["data"], sizes)
+    work = Evaluator(DEFINED["own:layernorm-equilibrium"], known, parts["hints"], BITS, time.monotonic() + 60)
+    try:
+        return work.truth(formula(text)) is True
+    except Undecided:
+        return False
+
+
+def test_the_preconditioner_may_be_wrong_by_a_factor_between_zero_and_two(pair: Certificate) -> None:
+    """|I - s Y Dg| r < r ends at s = 0 and s = 2, where the center rests."""
+    Y, claim = floats(pair.hints["preconditioner"]), STATEMENTS["own:layernorm-equilibrium"].claim
+    found = [shown(pair, claim, {}, {"preconditioner": s * Y}) for s in (-1, 0, 0.01, 1.99, 2)]
+    assert found == [False, False, True, True, False]
+
+
+def test_the_inverse_may_be_wrong_by_so_much_and_no_more(pair: Certificate) -> None:
+    """With S = s R^-1 the room is 1 - |1 - s| sqrt(N), N = 4: each condition ends at an s of its own."""
+    given, S = dict(pair.data["attracting"]), floats(pair.hints["S"])
+    R, rate, rho = floats(given["R"]), float(number(given["rate"])), number(given["radius"])
+    X, weights = floats(pair.data["tokens"]), [floats(pair.data[name]) for name in ("W_V", "W_QK", "mask")]
+    J, (claim, _) = jacobian(X, *weights, "sphere"), STATEMENTS["own:layernorm-equilibrium"].extra["attracting"]
+
+    def attracts(factors: tuple[float, ...], data: dict[str, Any]) -> list[bool]:
+        return [shown(pair, claim, data, {"S": s * S}) for s in factors]
+
+    # The slope: s |S J R| < room * rate, on a set so small that J is that of the tokens.
+    size, small = float(np.linalg.norm(S @ J @ R, 2)), {"attracting": given | {"radius": Fraction(1, 2**30)}}
+    low, high = rate / (2 * rate - size), 3 * rate / (2 * rate + size)
+    assert attracts((low - 0.002, low + 0.002, high - 0.002, high + 0.002), small) == [False, True, True, False]
+    # The set holds the box: s sqrt(N) radius |S| < room * rho.
+    least = 2 * number(pair.data["radius"]) * Fraction(float(np.linalg.norm(S)))
+    tight = {"attracting": given | {"radius": least * Fraction(103, 100)}}
+    low, high = 1 / (2 - 1 / 1.03), 3 / (2 + 1 / 1.03)
+    assert attracts((low - 0.002, low + 0.002, high - 0.002, high + 0.002), tight) == [False, True, True, False]
+    # The drift: s |S (F(X) - X)| < room * (1 - rate) * rho, where all but one entry rests.
+    slow = 1 - Fraction(1, 2**20)
+    step = (1 - slow) * rho / Fraction(103, 100) / Fraction(float(np.linalg.norm(S @ (J - np.eye(4))[:, 0])))
+    moving = {"tokens": moved(pair.data["tokens"], (0, 0), step), "attracting": given | {"rate": slow}}
+    assert attracts((low - 0.002, low + 0.002, high - 0.002, high + 0.002), moving) == [False, True, True, False]
 
 
 def test_an_attracting_set_too_large_or_a_rate_too_small(pair: Certificate) -> None:
