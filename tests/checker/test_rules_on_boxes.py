@@ -180,6 +180,16 @@ def test_weights_on_rows_and_columns_bound_no_single_norm() -> None:
         assert holds(found, 500)
 
 
+@pytest.mark.parametrize("rounded", [(), (0,), (1,), (2,), (0, 1, 2)])
+def test_a_corner_counts_where_its_lines_are_known_up_to_rounding(rounded: tuple[int, ...]) -> None:
+    """a >= 2, a + b >= 6, b >= 1: ab is least at (5, 1). Bounds too long to be exact are intervals."""
+    lines: list[Any] = [[Fraction(x) for x in line] for line in ((1, 0, 2), (1, 1, 6), (0, 1, 1))]
+    for k in rounded:
+        lines[k][2] = between(lines[k][2], lines[k][2] + Fraction(1, 2**40))
+    corners = work().apply("corners", [work().apply("with_axes", [lines])])
+    assert min(ends(a)[0] * ends(b)[0] for a, b in corners) == pytest.approx(5, rel=1e-9)
+
+
 # -- contraction in a weighted maximum norm: one token, whose map is known -----------------------------------
 
 
