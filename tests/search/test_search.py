@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.campaigns.conjecture import claims_in, examine, in_python, in_words, sharpen, short
+from rankmath.campaigns.conjecture import _implied, claims_in, examine, in_python, in_words, sharpen, short
 from rankmath.linalg.residuals import residual
 from rankmath.search import adversary, space
 from rankmath.search.adversary import search
@@ -546,6 +546,21 @@ def test_an_answer_names_the_theorem_that_implies_the_claim() -> None:
     said = "\n".join(answer.lines())
     assert "not proved" in said
     assert "true" not in said
+
+
+@pytest.mark.parametrize(
+    ("constant", "implying"),
+    [
+        ("1/5", set()),
+        ("1/4", {"own:diameter", "own:diameter-cubic"}),
+        ("1", {"own:diameter", "own:diameter-cubic"}),
+    ],
+)
+def test_a_theorem_implies_a_claim_that_is_no_stronger(constant: str, implying: set[str]) -> None:
+    """own:diameter-cubic has the constant 1/4, and own:diameter is stronger: neither implies a smaller one."""
+    size = f"{constant}*sum_h(operator_norm(W[0,h], p)*form_norm(W_QK[0,h], p))/sqrt(d_qk)"
+    claim = Statement("mine:claim", f"all_p(diameter(X[1], p) <= {size}*diameter(X[0], p)**3)", "layers == 1")
+    assert set(_implied(claim, 0)) == implying
 
 
 def test_what_is_handed_over_builds_the_same_instance() -> None:
