@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -13,12 +15,25 @@ from rankmath.campaigns.battery import certify
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import Instance, NotIssued, certify_arrays, issue, stochastic_rationals
 from rankmath.checker.checker import CheckResult
+from rankmath.checker.intervals import Interval
+from rankmath.checker.kernel import Evaluator, formula
+from rankmath.checker.network import arranged
 from rankmath.checker.network_claims import NETWORK_CLAIMS
-from rankmath.checker.statements import STATEMENTS
+from rankmath.checker.reading import read
+from rankmath.checker.statements import DEFINED, STATEMENTS
+from rankmath.linalg.exact_residuals import exact_residual_bounds
 from rankmath.model.network import Network
-from rankmath.verification.many_tokens import Kinds, about_the_mean, counterexample, lone_query
+from rankmath.verification.many_tokens import (
+    Kinds,
+    LoneQuery,
+    MeanKinds,
+    TokenKinds,
+    about_the_mean,
+    counterexample,
+    lone_query,
+)
 from rankmath.verification.papers import FIELD
-from rankmath.verification.two_heads import four_keys
+from rankmath.verification.two_heads import FourKeys, TwoHeads, four_keys
 from rankmath.verification.two_heads import two_tokens as two_tokens_of_two_heads
 
 Registered: TypeAlias = Callable[[str, Instance], Certificate]
@@ -413,6 +428,53 @@ def test_closed_forms_that_refute_and_their_neighbours_that_do_not() -> None:
         assert Certificate(key, "violates", kinds.data()).check(), key
         for change in changes:
             assert not Certificate(key, "violates", {**kinds.data(), **change}).check(), (key, change)
+
+
+def quotient(key: str, kinds: Kinds, term: str) -> float:
+    """A term of the checker's definitions at the numbers of a closed form."""
+    statement, sizes = STATEMENTS[key], dict[str, int]()
+    content = json.loads(Certificate(key, "violates", kinds.data()).text())["data"]
+    data = arranged(read(content, statement.data, "data", sizes), sizes)
+    found = Evaluator(DEFINED[key], data, {}, 128, time.monotonic() + 60).value(formula(term), {})
+    return float((found.lower() - (-found).lower()) / 2 if isinstance(found, Interval) else found)
+
+
+_CLOSED = {
+    "dong2021v1:2.2": "min(columns(value(i))*rows(value(i)) for i in range(m + 2))/(16*gain**2)",
+    "dong2021v1:2.2-mean": "column*row/(128*gain**2)",
+    "dong2021:2.2-unhedged": "n*moved**2/(16*gain**2)",
+    "dong2021:2.3-printed": "change**2*product/(64*gain**2*q)",
+}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_closed_forms_have_one_value_in_the_checker_and_in_the_library(seed: int) -> None:
+    """(Two heads are bounded by tanh(w)/w >= 1 - w^2/3 in the checker.)"""
+    rng = np.random.default_rng(seed)
+    gain, sink, active, guard = (Fraction(int(k), 16) for k in rng.integers(1, 80, 4))
+    m, idle, columns = (int(k) for k in rng.integers(2, 9, 3))
+    forms: dict[str, Kinds] = {
+        "dong2021v1:2.2": TokenKinds(((m, active), (2, guard)), idle, gain, sink, guard),
+        "dong2021v1:2.2-mean": MeanKinds(m, idle, gain, sink, active, guard),
+        "dong2021:2.2-unhedged": LoneQuery(idle, gain),
+        "dong2021:2.3-printed": FourKeys(2 + columns % 3, Fraction(1, 2), idle, gain / 8, sink),
+    }
+    for key, kinds in forms.items():
+        assert quotient(key, kinds, _CLOSED[key]) == pytest.approx(kinds.ratio() ** 2, rel=1e-12), key
+    heads = TwoHeads(side=m, logit=gain / 10)
+    least = quotient("dong2021v1:2.3", heads, "(side + 1)**2*(1 - logit**2/3)**2/(256*side)")
+    assert (1 - float(heads.logit) ** 4) * heads.ratio() ** 2 <= least <= heads.ratio() ** 2
+
+
+@pytest.mark.parametrize(("columns", "entry"), [(2, Fraction(1, 2)), (2, Fraction(45, 64)), (4, Fraction(1, 2))])
+def test_the_row_of_four_keys_is_as_far_from_every_center_as_is_said(columns: int, entry: Fraction) -> None:
+    """The row (x + 2, x, .., x) above n - 1 zero rows: least |.|_1 |.|_inf over all centers, in each of its cases."""
+    for idle in (0, 1, 2, 3, 4, 6, 15):
+        rows = np.full((idle + 5, 4 * columns), Fraction(0), dtype=object)
+        rows[0], rows[0, 0] = entry, entry + 2
+        least = exact_residual_bounds(rows, "composite")
+        found = quotient("dong2021:2.3-printed", FourKeys(columns, entry, idle, Fraction(1, 8), 1), "product")
+        assert float(least.lower) * (1 - 1e-12) <= found <= float(least.upper) * (1 + 1e-12)
 
 
 # -- networks ----------------------------------------------------------------------------------------------------
