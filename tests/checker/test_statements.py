@@ -468,7 +468,7 @@ def test_closed_forms_have_one_value_in_the_checker_and_in_the_library(seed: int
 
 @pytest.mark.parametrize(("columns", "entry"), [(2, Fraction(1, 2)), (2, Fraction(45, 64)), (4, Fraction(1, 2))])
 def test_the_row_of_four_keys_is_as_far_from_every_center_as_is_said(columns: int, entry: Fraction) -> None:
-    """The row (x + 2, x, .., x) above n - 1 zero rows: least |.|_1 |.|_inf over all centers, in each of its cases."""
+    """The row (x + 2, x, .., x) above zero rows: least |.|_1 |.|_inf over all centers, in each of its cases."""
     for idle in (0, 1, 2, 3, 4, 6, 15):
         rows = np.full((idle + 5, 4 * columns), Fraction(0), dtype=object)
         rows[0], rows[0, 0] = entry, entry + 2

@@ -158,6 +158,16 @@ def test_the_plain_float64_pass_is_the_one_that_goes_blind():
     )
 
 
+def test_tokens_are_invisible_where_they_differ_from_their_mean_by_less_than_its_rounding():
+    """Sixteen tokens 1 ± δ: ‖res‖_F = 4δ, and √n times the mean is 4."""
+    net = Network.random(16, 1, layers=2, seed=0)
+    signs = np.resize([1.0, -1.0], (16, 1))
+    for name in ("bfloat16", "float32"):
+        for factor, first in ((0.5, True), (0.99, True), (1.01, False), (2.0, False)):
+            found = decay(net, 1 + factor * UNIT_ROUNDOFF[name] * signs, digits=1).invisible_from[name]
+            assert (found == 0) is first
+
+
 def test_skips_stay_visible():
     net = Network.random(5, 3, layers=6, seed=0, skip=True)
     assert decay(net, net.random_input(seed=1)).invisible_from == dict.fromkeys(UNIT_ROUNDOFF)
