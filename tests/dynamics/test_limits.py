@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from rankmath.attention.plain import forward
-from rankmath.dynamics.limits import Share, basins, limit, limits, random_starts
+from rankmath.dynamics.limits import Limit, Share, _errors, basins, limit, limits, random_starts
 from rankmath.equilibria.constructions import all_ranks, layernorm_equilibrium
 from rankmath.model.network import LayerNorm, Network
 
@@ -121,6 +121,25 @@ def test_what_is_called_a_limit_is_one(seed, n, d):
     assert found.rank <= min(n, d)
     assert max(found.lines) <= max(found.clusters)
     assert found.collapsed <= (found.rank == 1)
+
+
+def test_entries_that_are_right_to_the_tolerance_hide_a_singular_value_of_root_nd_times_it():
+    """Weyl, with equality: equal tokens, each entry wrong by the tolerance, the errors in orthogonal directions."""
+    tolerance, pattern = 1e-6, np.outer([1, -1, 1, -1], [1, 1, -1, -1])
+    for times, rank in ((0.5, 1), (0.999, 1), (1.001, 2)):
+        X = np.full((4, 4), 0.5) + times * tolerance * pattern
+        assert Limit("fixed", (X,), 10, 0.0, tolerance).rank == rank
+
+
+@pytest.mark.parametrize("period", [1, 3])
+@pytest.mark.parametrize("q", [0.5, 0.99])
+def test_of_two_quotients_the_slower_is_believed(q, period):
+    """Of X(t) = qᵗ the estimate is the distance, also where one gap before was seen too large."""
+    block, place = 16, period - 1
+    gaps = [np.full((4, 1), q ** (block * check) * (1 - q**period)) for check in range(3)]
+    for larger in ((1, 1), (2, 1), (1, 2)):
+        seen = [gap * factor for gap, factor in zip(gaps, (*larger, 1), strict=True)]
+        assert _errors(seen, block, floor=0.0)[place, 0] == pytest.approx(q ** (2 * block), rel=1e-9)
 
 
 def test_many_starts_at_once_are_as_one_by_one():
