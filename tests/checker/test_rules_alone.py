@@ -51,6 +51,11 @@ def test_a_number_with_derivatives_is_no_list(body: str) -> None:
         verdict("all(row == row for row in jacobian(f, [3]))", f"f(x) = {body}\n")
 
 
+def test_an_array_that_is_gone_lends_its_value_to_no_other() -> None:
+    """Values are remembered by which array they are of; one that is made later may stand in the same place."""
+    assert verdict("all(f([i, i]) == 2*i for i in range(100))", "f(v) = sum(v)\n") == "accept"
+
+
 def test_sums_of_numbers_with_derivatives_and_of_lists() -> None:
     f = "f(x) = [sum(y*y for y in x), sum([x, 2*x, 1])[1], sum(x) + sum(1 for y in x)]\n"
     assert verdict("jacobian(f, [3, 4]) == [[6, 8], [0, 3], [1, 1]]", f) == "accept"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import flint
 import numpy as np
 import pytest
 from flint import arb
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 
-from rankmath.verification.few_tokens import FEW_TOKENS, _needed, _root, prove
+from rankmath.arithmetic.balls import precision
+from rankmath.verification.few_tokens import FEW_TOKENS, _decided, _needed, _root, prove
 
 
 def test_the_bound_of_2021_is_true_for_3534_tokens_and_the_boxes_stop_there():
@@ -21,6 +23,16 @@ def test_the_bound_of_2021_is_true_for_3534_tokens_and_the_boxes_stop_there():
     assert prove(FEW_TOKENS) < 2000
     with pytest.raises(ValueError, match="tokens: 3536 given; not decided near B = 10"):
         prove(3536)
+
+
+@pytest.mark.parametrize("B", [8, 10, 12])
+@pytest.mark.parametrize(("share", "decided"), [(0.95, True), (1.05, False)])
+def test_many_tokens_are_decided_up_to_half_of_c_and_not_beyond(B, share, decided, monkeypatch):
+    """Rows of P − 1qᵀ are at most 2 long, Σ(1 − b) reaches r = (1 − q)(e^B − 1) as n grows: qr + B/2 ≤ C/2."""
+    monkeypatch.setattr(flint.ctx, "cap", 2)
+    q = (1 + math.sqrt(1 - 4 * (share * 8 * B * B - B / 2) / math.expm1(B))) / 2
+    with precision(64):
+        assert _decided(10**7, arb(B), arb(q)) is decided
 
 
 @pytest.mark.parametrize("lone", [True, False])

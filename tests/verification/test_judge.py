@@ -87,6 +87,17 @@ def test_members_of_a_batch_are_judged_one_by_one() -> None:
     assert [math.exp(v.log_lhs) for v in list(found)[:3]] == pytest.approx([2, 3, 5], rel=1e-9)
 
 
+def test_a_member_to_which_a_claim_does_not_apply_says_nothing_of_the_others() -> None:
+    """X = (0, 1) grows by |W|: W = 3 breaks the claim, W = 1/2 keeps it, and W = 0 is excluded by a predicate."""
+    nets = [rm.Network.from_arrays([[[[0.0]]]], [[[[w]]]], skip=1.0) for w in (3.0, 0.0, 0.5)]
+    batch = together([NetworkInstance(net, np.array([[0.0], [1.0]])) for net in nets])
+    claim = Statement("mine:claim", "norm(W[0,0], 2) <= diameter(X[0], 2)", ["invertible(W[0,0])", "skip == 1"])
+    for members in (batch, batch.part([1, 0]), batch.part([1, 2]), batch.part([1])):
+        found = verdicts(claim, Float64(np.zeros(1)), members, len(members), "float64")
+        expected = {3.0: "VIOLATED", 0.5: "HOLDS", 0.0: "NOT_APPLICABLE"}
+        assert [v.outcome for v in found] == [expected[float(w)] for w in members.net.W.ravel()]
+
+
 def test_instances_taken_together_are_those_one_by_one() -> None:
     """What a search asks for four at a time is what it would be told one by one."""
     rng = np.random.default_rng(0)
