@@ -154,3 +154,11 @@ def test_refusals() -> None:
         m.effective_rank(np.eye(2), "both")  # type: ignore[arg-type]
     with pytest.raises(rm.InvalidArgument, match="skip: 2"):
         m.attention_rollout(np.ones((1, 1, 1, 1)), skip=2)
+
+
+@pytest.mark.parametrize("upper", [0.1, 0.3, 0.36, 0.37, 0.45, 0.6, 0.9, 1.0])
+def test_the_entropy_of_a_ball_that_reaches_zero_holds_its_peak(upper: float) -> None:
+    """−p log p rises up to p = 1/e and falls again."""
+    found = m._surprise(arb(upper / 2, upper / 2 + 1e-9))
+    for p in (*np.linspace(0, upper, 50)[1:].tolist(), min(upper, float(np.exp(-1)))):
+        assert found.contains(-arb(p) * arb(p).log())

@@ -549,6 +549,18 @@ def test_an_answer_names_the_theorem_that_implies_the_claim() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "right", "violates"),
+    [("", "2", False), ("", "sqrt(2)*sqrt(1/2)", False), ("", "1/2", True), ("n >= 3", "1/2", False)],
+)
+def test_a_violation_is_one_that_balls_see(given: str, right: str, violates: bool) -> None:
+    """Of tokens 0 and 1: what holds, is equal up to rounding, or is not spoken of is none."""
+    net = rm.Network.from_arrays([[[[1.0]]]], [[[[1.0]]]])
+    claim = Statement("mine:claim", f"diameter(X[0], 2) <= {right}", [given] if given else [])
+    found = adversary._violation(claim, NetworkInstance(net, np.array([[0.0], [1.0]])))
+    assert (found is not None) is violates
+
+
+@pytest.mark.parametrize(
     ("constant", "implying"),
     [
         ("1/5", set()),
