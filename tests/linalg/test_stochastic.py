@@ -78,6 +78,14 @@ def test_tolerance_is_the_distance_of_a_row_sum_from_one():
     assert not is_row_stochastic(np.array([[-(2.0**-20), 1.0]]), tolerance=2.0**-21)
 
 
+@pytest.mark.parametrize("m", [2, 6])
+def test_doubles_may_miss_one_by_what_rounding_does_to_a_softmax_and_no_more(m):
+    """Unless a tolerance is given: m + 4 units of 2⁻⁵²."""
+    for units, allowed in ((m + 4, True), (m + 6, False), (-m - 4, True), (-m - 6, False)):
+        row = np.array([0.5, 0.5 + units * 2.0**-52, *[0.0] * (m - 2)])
+        assert is_row_stochastic(row[None]) is allowed
+
+
 @pytest.mark.parametrize("off", [Fraction(1, 1024), Fraction(-1, 1024)])
 @pytest.mark.parametrize("row", [0, 1])
 def test_rows_miss_one_on_either_side(off, row):
