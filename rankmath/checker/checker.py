@@ -30,6 +30,7 @@ from rankmath.checker.network import (
     demand_language,
     demand_meaning,
     demand_not_empty,
+    demand_not_known_before,
     demand_substance,
     hypotheses,
     in_fractions,
@@ -374,7 +375,7 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     if data["d"] > MAX_SIGNS and any("form_norm" in text for text in (claim, *given)):
         words.append(f"form_norm in inf is here (d > {MAX_SIGNS}) the sum of |W_ij|, which may be larger")
     texts = (*hypotheses(claim, given, data), claim)
-    demand_substance(claim, kind, data, deadline)
+    demand_substance(data, deadline)
     work = Evaluator(DEFINED_NETWORK, data, hints, PRECISIONS[0], deadline)
     formulas = [spelled(text, int(data["L"])) for text in texts]
     outcome = decide(formulas, kind, work)
@@ -382,7 +383,9 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     if outcome.verdict == "accept" and kind == "violates":
         demand_meaning(claim, work)
     if outcome.verdict == "accept" and kind == "holds":
-        demand_not_empty(claim, known is not None, outcome.work)
+        demand_not_empty(claim, outcome.work)
+    if outcome.verdict == "accept" and known is None:
+        demand_not_known_before(claim, kind, outcome.work)
     if outcome.verdict == "accept" and centered:
         words.append("composite centers are those of the data; each in use is least up to 1 + 2^-30")
     if outcome.verdict == "accept":

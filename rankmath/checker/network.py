@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import ast
 import math
-import operator
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +27,7 @@ from rankmath.checker.statements import (
     CLAIM_TRUTHS,
     CLAIM_WORDS,
     NETWORK_HINTS,
+    NETWORK_TELLING,
     network_data,
 )
 
@@ -172,36 +172,13 @@ def _switched(name: str, word: str, data: Mapping[str, Any]) -> bool:
     return bool(data["mask"] == ("complete" if word == "none" else word))
 
 
-def demand_substance(claim: str, kind: str, data: Mapping[str, Any], deadline: float) -> None:
-    """The claim speaks of the network, and tokens differ; if it is true, they also see each other and move.
-
-    Else it would be true and empty. (A network in which nothing moves may refute a claim.)
-    """
-    spoken = any(isinstance(node, ast.Subscript) for node in ast.walk(formula(claim)))
-    demand(spoken, "claim: it says nothing of the network")
+def demand_substance(data: Mapping[str, Any], deadline: float) -> None:
+    """Two tokens differ. (More is asked of what holds: `demand_not_empty`.)"""
     demand(data["n"] >= 2, "data.X: one token alone; two are needed")
     first, *others = data["input"]
     sphere = data["layernorm"] == "sphere"
     equal = all(_parallel(first, row, deadline) if sphere else first == row for row in others)
     demand(not equal, "data.X: all tokens are equal: the instance says nothing")
-    if kind == "violates":
-        return
-    apart = any(x for i, row in enumerate(data["edges"]) for j, x in enumerate(row) if i != j)
-    demand(apart, "data.mask: no token sees another")
-    carried = any(x for heads in data["W"] for W in heads for row in W for x in row)
-    demand(carried, "data.layers: every W is 0: attention carries nothing")
-    # Without a skip what the first layer carries is all there is; with one X itself meets every layer.
-    reached = data["W"] if data["skip"] else data["W"][:1]
-    columns = [_residues(column, deadline) for heads in reached for W in heads for column in zip(*W, strict=True)]
-    met = [*data["input"], *data["bias"][:-1]] if data["skip"] else data["input"]
-    carried = False
-    for x in [_residues(row, deadline) for row in met]:
-        in_time(deadline)
-        carried = carried or any(sum(map(operator.mul, x, y)) % _PRIME for y in columns)
-    demand(
-        carried,
-        "data.layers: X W is 0 modulo 2^61 - 1, and b W beside a skip: attention carries nothing that is seen",
-    )
 
 
 def _parallel(u: list[Fraction], v: list[Fraction], deadline: float) -> bool:
@@ -212,19 +189,6 @@ def _parallel(u: list[Fraction], v: list[Fraction], deadline: float) -> bool:
         if c * x != y:
             return False
     return c > 0
-
-
-_PRIME = 2**61 - 1
-
-
-def _residues(row: Sequence[Fraction], deadline: float) -> list[int]:
-    """Modulo a prime, where sums of long fractions are short; what is not 0 there is not 0."""
-    found = []
-    for x in row:
-        in_time(deadline)
-        demand(x.denominator % _PRIME != 0, f"a denominator that {_PRIME} divides")
-        found.append(x.numerator * pow(x.denominator, -1, _PRIME) % _PRIME)
-    return found
 
 
 def in_fractions(text: str) -> str:
@@ -316,19 +280,29 @@ def names_centers(text: str) -> bool:
     return any(f == "gamma" or (f in ("delta", "q_max", "q_min") and "composite" in words) for f, words in named)
 
 
+# What joins arrays of the network (or takes long) may be any number, and among it what is at most 1; the rest is
+# measured on one array, or calculated.
+_JOINING = {"gamma", "delta", "logit_range", "repeat_gap", "repeat_reach", "gram_height", "section", "influence"}
+_JOINING |= {"normalised_norm", "product_norm", "jacobian_norm", "lipschitz", "form_norm"}
+_SHARES = {"last_share", "contraction", "q_max", "q_min", "repeat_share"}
+# Small numbers, and large ones, up to one that no formula can write.
+_SMALL = (Fraction(0), Fraction(1, 2**40), Fraction(1, 4))
+_LARGE = (Fraction(3, 4), Fraction(1), Fraction(2**40), Interval(1, 1, 2**9, 128), Interval(1, 1, 2**999, 128))
+
+
 class _Unknown(ast.NodeTransformer):
-    """A claim in which every quantity of the network is a name for any number; X[L] and X[0 + 1] may be one."""
+    """A claim in which every quantity that joins arrays of the network is a name for any number that it may be."""
 
     def __init__(self, work: Evaluator) -> None:
-        self.names: dict[str, str] = {}
+        self.names: dict[str, tuple[str, bool]] = {}  # what is named: its name, and whether it is a share
         self.work = work
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """X[L] and X[0 + 1] may be one: places are numbers, if no letter of a loop stands in them."""
         places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return ast.Subscript(node.value, ast.Tuple([self.place(place) for place in places]))
 
     def place(self, node: ast.expr) -> ast.expr:
-        """As a number, if no letter of a loop stands in it."""
         try:
             return ast.Constant(int(self.work.value(node, {})))
         except (Rejected, Undecided):
@@ -336,38 +310,102 @@ class _Unknown(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
-        if CLAIM_TAKES.get(_name(node.func), "x") == "x" and _name(node.func) not in _OF_LAYERS:
+        name = _name(node.func)
+        enclosed = name == "residual" and _name(node.args[1]) in ("inf", "composite")  # what hints would narrow
+        nowhere = name in CLAIM_TRUTHS and not CLAIM_TAKES[name]
+        if not (enclosed or nowhere or name in _JOINING | _SHARES):
             return node
-        name = ast.Name(self.names.setdefault(ast.dump(node), f"unknown_{len(self.names)}"))
-        return ast.Compare(name, [ast.Gt()], [ast.Constant(0)]) if _name(node.func) in CLAIM_TRUTHS else name
+        known = self.names.setdefault(ast.dump(node), (f"unknown_{len(self.names)}", name in _SHARES))
+        unknown = ast.Name(known[0])
+        return ast.Compare(unknown, [ast.Gt()], [ast.Constant(0)]) if nowhere else unknown
 
 
-_OF_LAYERS = {"lipschitz", "contraction", "influence", "last_share"}
-# Of many sizes, up to one that no formula can write.
-_ANY_NUMBERS = [Interval(m, m, e, 128) for e in (-40, -2, 0, 40, 2**9, 2**999) for m in (-3, -1, 1, 3)]
+def _any_network(work: Evaluator, choose: Callable[..., Any], number: Callable[..., int]) -> Evaluator:
+    """An evaluator for which tokens, attention and weights are any arrays of their kind."""
+    data = work.data
+    n, d, layers, heads = (int(data[size]) for size in "ndLH")
+
+    def array(rows: int) -> list[list[Fraction]]:
+        center, scale = choose(), choose()
+        return [[center + scale * number(-3, 3) for _ in range(d)] for _ in range(rows)]
+
+    def attention() -> list[list[Fraction]]:
+        rows = [[x * 2 ** (20 * number(0, 2)) for x in row] for row in data["edges"]]
+        return [[x / sum(row) for x in row] for row in rows]
+
+    every, tokens = [range(heads)] * layers, [array(n) for _ in range(layers + 1)]
+    drawn = {name: [[array(d) for _ in hs] for hs in every] for name in ("W", "W_QK")}
+    drawn["X"] = [
+        work.apply("on_sphere", [work.apply("over_columns", [Y]) if l else Y]) for l, Y in enumerate(tokens)
+    ]
+    drawn["P"] = [[attention() for _ in hs] for hs in every]
+    defined = {name: body for name, body in work.defined.items() if name not in ("X", "P")}
+    return Evaluator(defined, {**data, **drawn}, work.hints, PRECISIONS[0], work.deadline)
 
 
-def demand_not_empty(claim: str, known: bool, work: Evaluator) -> None:
-    """Of a claim that holds: no side of a relation that names the network is 0, as where tokens have become one.
-
-    And of one that is not known some numbers in the place of the network's quantities would make it false.
-    """
-    layers = int(work.data["L"])
+def demand_not_empty(claim: str, work: Evaluator) -> None:
+    """Of a claim that holds: attention averages what differs, and something is left; no side is 0."""
+    for text, why in NETWORK_TELLING.items():
+        demand(_shown(text, work), f"data: {why}, as far as is seen: it says nothing")
+    left = _shown("any(max(abs(x - X[L][0])) > 0 for x in X[L])", work) or _outlive(work)
+    demand(left, "data: a layer leaves no two tokens that differ, as far as is seen: it says nothing")
     for side in _sides(formula(claim)):
         if any(isinstance(node, ast.Subscript) for node in ast.walk(side)):
-            zero = compare("==", work.value(spelled(side, layers), {}), Fraction(0))
+            zero = compare("==", work.value(spelled(side, int(work.data["L"])), {}), Fraction(0))
             demand(zero is not True, "claim: a side that speaks of the network is 0: it says nothing")
-    if known:
-        return
-    unknown, drawn = _Unknown(work), random.Random(0)
-    tree = spelled(unknown.visit(formula(claim)), layers)
-    for _ in range(64):
+
+
+def _shown(text: str, work: Evaluator) -> bool:
+    try:
+        return work.truth(formula(text)) is True
+    except Undecided:
+        return False
+
+
+def _outlive(work: Evaluator) -> bool:
+    """Whether every layer leaves tokens that differ, if those that have come close are drawn apart before the next.
+
+    Where a collapse is real they differ by too little for any number of bits.
+    """
+    defined = {name: body for name, body in work.defined.items() if name != "X"}
+    Y = work.value(formula("X[0]"), {})
+    for l in range(int(work.data["L"])):
+        here = Evaluator(defined, {**work.data, "X": [Y] * (l + 1)}, work.hints, PRECISIONS[0], work.deadline)
         try:
-            if work.value(tree, {name: drawn.choice(_ANY_NUMBERS) for name in unknown.names.values()}) is False:
-                return
-        except (Rejected, Undecided):  # the root of a negative number, and the like
+            made = {"l": Fraction(l), "Y": here.apply("sent", [Fraction(l)])}
+            Y = here.value(formula("on_sphere(over_columns(mapped(l, Y)))"), made)
+        except Undecided:
+            return False
+        width = here.value(formula("max(max(abs(y - Y[0])) for y in Y)"), {"Y": Y})
+        if compare(">", width, Fraction(0)) is not True:
+            return False
+        wide = Fraction(2) ** -min(0, int(Interval.of(width, PRECISIONS[0]).size()))
+        Y = here.value(formula("[round(middle(mean_of(Y) + t*(y - mean_of(Y)))) for y in Y]"), {"Y": Y, "t": wide})
+    return True
+
+
+def demand_not_known_before(claim: str, kind: str, work: Evaluator) -> None:
+    """Of a claim that no table has: with other tokens, attention and weights it would be decided otherwise.
+
+    One that holds must fail for some, and one that fails must not fail for all.
+    """
+    unknown, drawn = _Unknown(work), random.Random(0)
+    tree = spelled(unknown.visit(formula(claim)), int(work.data["L"]))
+    for k in range(64):  # few quantities that are large, half of them, or most
+        few = (1 / 8, 1 / 4, 1 / 2, 3 / 4)[k % 4]
+
+        def choose(large: Sequence[Any] = _LARGE, few: float = few) -> Any:
+            return drawn.choice(large if drawn.random() < few else _SMALL)
+
+        env = {name: choose(_LARGE[:2]) if share else choose() for name, share in unknown.names.values()}
+        try:
+            truth = _any_network(work, choose, drawn.randint).value(tree, env)
+        except (Rejected, Undecided):  # 1/0, the root of a negative number, and the like
+            truth = None
             in_time(work.deadline)
-    raise Rejected("claim: it says nothing of the network, and holds whatever its quantities are")
+        if truth is False if kind == "holds" else truth is not False:
+            return
+    raise Rejected("claim: it says nothing of the network, and would be decided so whatever its arrays are")
 
 
 def demand_language(claim: str, given: Sequence[str], deadline: float = math.inf) -> None:

@@ -149,6 +149,16 @@ repeat_share(l, h) = again[l, h][n]
 repeat_reach(l) = max(length(x - repeated[l], 2) for x in X[l])
 influence(k) = norm([[slopes[(n - 1)*d + b][range(n)[k]*d + a] for a in range(d)] for b in range(d)], 2)
 """
+# Where one of these is not shown, what holds of a network is empty, and why.
+NETWORK_TELLING = {
+    "layernorm == none or d >= 2": "in dimension 1 LayerNorm leaves signs alone",
+    "n >= 3 or not layernorm == column": "of two tokens LayerNorm over columns leaves signs alone",
+    "any((T(edges) @ edges)[j][k] > 0 and max(abs(A[j] - A[k])) > 0 for l in range(L) for h in range(H)"
+    " for A in [X[l] @ W[l, h]] for j in range(n) for k in range(j))": "no token averages values that differ",
+    "any(max(abs(row)) > 0 for l in range(L) for row in sum(P[l, h] @ X[l] @ W[l, h] for h in range(H)))": (
+        "attention carries nothing: what its heads add is 0"
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -276,11 +286,12 @@ path(t) = chain([A(L - 1 - l, head(t, L - 1 - l)) for l in range(L)]) @ X @ chai
 values(l) = sum(V(l, h) for h in range(F))
 drift = sum(bias[l] @ chain([identity(d) if k == l else values(k) for k in range(l, L)]) for l in range(L))
 """
+# An average of tokens that differ, and a path with attention on it (the last is all skips).
 _PATHS_TELLING = (
     "any(abs(X[i][a] - X[0][a]) > 0 for i in range(n) for a in range(d))",
-    "any(abs(x) > 0 for t in range(F**L) for row in path(t) for x in row)",
+    "any(x > 0 and x < 1 for l in range(L) for h in range(H) for row in P[l, h] for x in row)",
+    "any(abs(x) > 0 for t in range(F**L - F + H) for row in path(t) for x in row)",
 )
-_PATHS_TELLING_BESIDE_SKIPS = "any(abs(x) > 0 for l in range(L) for h in range(H) for row in W[l, h] for x in row)"
 _PATHS_GIVEN = ("n >= 2", "all(stochastic(P[l, h]) for l in range(L) for h in range(H))", "F**L <= 4096")
 _PATHS_CLAIM = "Y[L] == sum(path(t) for t in range(F**L)) + [drift for j in range(n)] and Y[L] == output"
 _PATHS_DATA = {
@@ -393,6 +404,7 @@ STATEMENTS: dict[str, Statement] = {
         ("len(factors) >= 2 and all(len(F[0]) >= 2 for F in factors)", "all(stochastic(F) for F in factors)"),
         _HOLDS,
         {"factors": ["r c", MAX_SIDE], "product": "r c"},
+        telling=("any(x > 0 and x < 1 for F in factors for row in F for x in row)",),
     ),
     "dong2021:2.1": Statement(
         "the layers' output Y[L] is the sum of P_path X W_path over all paths (one head a layer), plus 1 b^T",
@@ -411,7 +423,7 @@ STATEMENTS: dict[str, Statement] = {
         _HOLDS,
         {**_PATHS_DATA, "skip": "number"},
         _PATHS + "F = H + 1",
-        telling=(*_PATHS_TELLING, _PATHS_TELLING_BESIDE_SKIPS),
+        telling=_PATHS_TELLING,
     ),
     "dong2021:A.3": Statement(
         "(1 - D_i) q_j <= P_ij <= (1 + 2 D_i) q_j, where D_i = max E_i - min E_i <= x* in every row",
@@ -665,6 +677,7 @@ map(X) = layer(X, mask)
 everywhere = [box[clusters[i]] for i in range(n)]
 J = jacobian(map, everywhere)
 """
+_DIFFER = "differ(j, k) = max(abs(tokens[j] - tokens[k])) > 0\n"
 # A contraction of |R^-1 .| on X + R z, |z| <= rho.
 _DRAWN = """
 N = n * d
@@ -675,7 +688,7 @@ middle_slope = round(middle(slope))
 target = lower(room * rate - norm(slope - middle_slope, frobenius))
 drift = length(S @ (flat(map(tokens)) - flat(tokens)), 2)
 """
-_RESTING_DEFINED += _DRAWN
+_RESTING_DEFINED += _DRAWN + _DIFFER
 _RESTING_METHOD = (
     "binary(support)",
     (
@@ -691,7 +704,11 @@ _RESTING_METHOD = (
     "all(pivots[i][1] < pivots[j][1] or pivots[i][1] > pivots[j][1] for i in range(len(pivots)) for j in range(i))",
 )
 _RESTING_GIVEN = ("n >= 2", "d >= 2", "d_qk > 0", "binary(mask)", "all(sum(row) > 0 for row in mask)", "radius > 0")
-_SEES = "any(mask[i][j] > 0 for i in range(n) for j in range(n) if i < j or i > j)"  # a token sees another
+# A token sees another; and two that differ, unless all rest in one line.
+_SEES = (
+    "any(mask[i][j] > 0 for i in range(n) for j in range(n) if i < j or i > j)",
+    "rank == 1 or any((T(mask) @ mask)[j][k] > 0 and differ(j, k) for j in range(n) for k in range(j))",
+)
 _RESTING_CLAIM = (
     "unique_zero(displacement, unknowns, radius, preconditioner) and shown(rank == most) and nonsingular(minor)"
 )
@@ -751,7 +768,7 @@ def _resting(says: str, kinds: tuple[str, ...], *more: str, attracts: bool = Tru
         extra,
         (*_RELIES_RESTING, _RELIES_ATTRACTING) if attracts else _RELIES_RESTING,
         _SHOWS,
-        (_SEES,),
+        _SEES,
     )
 
 
@@ -862,13 +879,13 @@ STATEMENTS["own:stable-block"] = Statement(
         "norm": ("sphere", "standard"),
         "attracting": _RESTING_DATA["attracting?"],
     },
-    _BLOCK_DEFINED + _DRAWN,
+    _BLOCK_DEFINED + _DRAWN + _DIFFER,
     {name: _RESTING_HINTS[name] for name in ("preconditioner", "pivots")} | {"S": "N N"},
     (*_RESTING_METHOD[5:], *_ATTRACTING[1]),
     {},
     (_RELIES_ATTRACTING,),
     _SHOWS,
-    (_SEES, "any(abs(w) > 0 for V in W_V for row in V for w in row)"),
+    (*_SEES, "any(abs(w) > 0 for V in W_V for row in V for w in row)"),
 )
 
 # -- attraction in a weighted maximum norm (rule 6) ------------------------------------------------------------
@@ -938,12 +955,12 @@ def _contracting(says: str, *more: str) -> Statement:
         (*_CONTRACTING_GIVEN, *more),
         _EXISTS,
         _CONTRACTING_DATA,
-        _CONTRACTING_DEFINED,
+        _CONTRACTING_DEFINED + _DIFFER,
         _CONTRACTING_HINTS,
         _CONTRACTING_METHOD,
         {"spectrum": _RESOLVED},
         _RELIES_CONTRACTING,
-        telling=(_SEES, "d >= 2"),
+        telling=("d >= 2", *_SEES),
     )
 
 

@@ -36,7 +36,8 @@ def layers(*heads: tuple[Any, Any], count: int = 1) -> list[Any]:
     return [{"heads": [{"P": P, "W": W} for P, W in heads], "bias": [0]} for _ in range(count)]
 
 
-PATHS = {"X": [[1], [2]], "layers": layers((eye(2), [[1]]), count=2), "output": [[1], [2]]}
+HALF = [["1/2", "1/2"], [0, 1]]
+PATHS = {"X": [[1], [2]], "layers": layers((HALF, [[1]]), count=2), "output": [["7/4"], [2]]}
 LOGITS = {"E": [[0, 1], [1, 0]], "weights": [1, 1]}
 FLOW = {"C": [[1, "1/2"], ["1/2", 1]], "beta": 1}
 KINDS = {"active": [[1204, 30]], "gain": 10, "guard_logit": 33, "idle": 2038, "sink_logit": 40}
@@ -81,7 +82,7 @@ FAMILY |= {"hints.equilibria": [{**GUIDE, "pivots": GUIDE["pivots"][:k]} for k i
 
 #: Data that meet all conditions.
 BASE: dict[str, dict[str, Any]] = {
-    "seed:closure": {"factors": [eye(2), eye(2)], "product": eye(2)},
+    "seed:closure": {"factors": [HALF, eye(2)], "product": HALF},
     "dong2021:2.1": PATHS,
     "dong2021:2.1-skip": {**PATHS, "skip": 1},
     "dong2021:A.3": LOGITS,
@@ -128,6 +129,7 @@ BASE: dict[str, dict[str, Any]] = {
 }
 
 _SEES = "any(mask[i][j] > 0 for i in range(n) for j in range(n) if"
+_DIFFER = "rank == 1 or any((T(mask) @ mask)[j][k] > 0 and differ(j, k)"
 _OF_TOKENS = ("spectrum.values", "hints.weights", "hints.support", "hints.spectral_weights")
 _WHOLE = "floor({0}) == {0} and {0} >= {1}"
 _SOFTMAX: list[Case] = [
@@ -146,7 +148,8 @@ _PATHS: list[Case] = [
     ("all(stochastic(P[l, h])", {"layers.1.heads.0.P": [[1, 0], ["-1/2", "3/2"]]}),
     ("F**L <= 4096", {"layers": layers((eye(2), [[1]]), (eye(2), [[1]]), count=13)}),
     ("any(abs(X[i][a] - X[0][a]) > 0", {"X": [[2], [2]]}),
-    ("any(abs(x) > 0 for t in range(F**L)", {"layers.0.heads.0.W": [[0]], "layers.1.heads.0.W": [[0]]}),
+    ("any(x > 0 and x < 1 for l in range(L)", {"layers": layers((eye(2), [[1]]), count=2)}),
+    ("any(abs(x) > 0 for t in range(F**L - F + H)", {"layers.0.heads.0.W": [[0]], "layers.1.heads.0.W": [[0]]}),
 ]
 _FLOW: list[Case] = [
     ("n >= 2", {"C": [[1]]}),
@@ -170,7 +173,7 @@ _RESTING: list[Case] = [
     ("all(tokens[i] == tokens[leader(", {"hints.clusters": [0, 0], "hints.support": [[1, 1]], "mask": ones(2, 2)}),
     (
         "all(tokens[i] == tokens[leader(",
-        {"tokens": [[0, 1]] * 3, "hints.clusters": [0, 0, 1], "mask": causal(3)[::-1]},
+        {"tokens": [[0, 1], [0, 1], [1, 0]], "hints.clusters": [0, 0, 1], "mask": causal(3)[::-1]},
     ),
     ("norm_kind == sphere or all(s == 1", {"norm": "standard"}),
     ("all(support[c][a] == 1 or start[c][a] == 0", {"tokens": [[TINY, 1], ["-3/5", "-4/5"]]}),
@@ -232,13 +235,10 @@ CASES: dict[str, list[Case]] = {
         ("len(factors) >= 2 and", {"factors": [[[1], [1]], [[1]]], "product": [[1], [1]]}),
         ("all(stochastic(F)", {"factors.1": [[1, 0], [0, "1/2"]]}),
         ("all(stochastic(F)", {"factors.1": [[1, 0], ["-1/2", "3/2"]]}),
+        ("any(x > 0 and x < 1 for F in factors", {"factors.0": [[1, 0], [1, 0]]}),
     ],
     "dong2021:2.1": _PATHS,
-    "dong2021:2.1-skip": [
-        *_PATHS[:-1],  # the path of skips is not 0
-        ("abs(skip) > 0", {"skip": 0}),
-        ("any(abs(x) > 0 for l in range(L)", {"layers.0.heads.0.W": [[0]], "layers.1.heads.0.W": [[0]]}),
-    ],
+    "dong2021:2.1-skip": [*_PATHS, ("abs(skip) > 0", {"skip": 0})],
     "dong2021:A.3": [*_SOFTMAX, ("all(D(i) <= x_star", {"E": [[0, 1], ["2513/2000", 0]]})],
     "dong2021v1:A.3": _SOFTMAX,
     "dong2021v1:2.2": [
@@ -309,7 +309,13 @@ CASES: dict[str, list[Case]] = {
     ],
     "own:flow-step": _FLOW,
     "own:flow-step-usa": _FLOW,
-    "own:layernorm-equilibrium": [*_RESTING, *_GROWING, (_SEES, {"mask": eye(2)})],
+    "own:layernorm-equilibrium": [
+        *_RESTING,
+        *_GROWING,
+        (_SEES, {"mask": eye(2)}),
+        (_DIFFER, {"mask": [[0, 1], [1, 0]]}),
+        (_DIFFER, {"mask": ones(2, 2), "tokens": [[0, 1], [0, 1]]}),
+    ],
     "own:stable-complete": [
         *_DRAWN,
         ("norm_kind == sphere", {"norm": "standard"}),

@@ -12,7 +12,7 @@ from rankmath.checker.checker import FORMAT, check_text, wording
 from rankmath.checker.statements import CLAIM_TAKES, CLAIM_TRUTHS
 from rankmath.formula.language import function
 
-IDENTITY = [[1, 0], [0, 1]]
+IDENTITY, LOWER = [[1, 0], [0, 1]], [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
 NETWORK: dict[str, Any] = {
     "X": [[1, 0], [0, 1], [1, 2]],
     "d_qk": 1,
@@ -39,9 +39,9 @@ def checked(
         "epsilon(W[0, 0]) >= 0",
         "cosine(W[0, 0]) >= -1",
         "dobrushin(X[0]) <= 1",
-        "operator_norm(X[0], 2) >= 0",
-        "mu(P[0, 0]) >= 0",
-        "max(X) >= 0",
+        "operator_norm(X[0], 2) >= 1/999",
+        "mu(P[0, 0]) >= 1/999",
+        "max(X) >= 1/999",
         "min(P) == 5",
         "X[0] == X[0]",
         "inf == inf",
@@ -49,30 +49,30 @@ def checked(
         "recursion(b, X, b) == recursion(b, X, b)",
         "recursion(b, 1, recursion(c, b, c/2)) <= mu(X[0])",
         "() == ()",
-        "mu(X[0], X[0]) >= 0",
-        "mu() >= 0",
-        "mu(X[0, 0]) >= 0",
-        "norm(W[0], 1) >= 0",
-        "norm(X[0] @ W[0, 0], 1) >= 0",
-        "mu(X[l]) >= 0",
+        "mu(X[0], X[0]) >= 1/999",
+        "mu() >= 1/999",
+        "mu(X[0, 0]) >= 1/999",
+        "norm(W[0], 1) >= 1/999",
+        "norm(X[0] @ W[0, 0], 1) >= 1/999",
+        "mu(X[l]) >= 1/999",
         "all_l(mu(X[0]))",
-        "sum_l(mu(X[l]) >= 0)",
-        "max_p(diameter(X[0], p)) >= 0",
-        "all_p(p == p) and mu(X[0]) >= 0",
-        "all_p(diameter(X[0], 2)*p >= 0)",
+        "sum_l(mu(X[l]) >= 1/999)",
+        "max_p(diameter(X[0], p)) >= 1/999",
+        "all_p(p == p) and mu(X[0]) >= 1/999",
+        "all_p(diameter(X[0], 2)*p >= 1/999)",
         "influence(1/2) >= 0*mu(X[0])",
         "is_last(99) == 0*mu(X[0])",
-        "contraction(1/2) <= 1 and mu(X[0]) >= 0",
+        "contraction(1/2) <= 1 and mu(X[0]) >= 1/999",
         f"mu(X[0]) <= 0x{'F' * 3900}",
         "mu(X[0])",
         "1 <= 2",
         "x_star > 1 and L >= 1",
-        "not mu(X[0]) < 0",
-        "mu(X[0]) >= 0 or 1 > 2",
-        "mu(X[0]) >= 0 # and for every network",
-        "mu(X[0]) >=\n0",
-        "mu(X[0]) >= 0\u001b[2J",
-        "mu(X[0]) \ud800 >= 0",
+        "not mu(X[0]) < 1/999",
+        "mu(X[0]) >= 1/999 or 1 > 2",
+        "mu(X[0]) >= 1/999 # and for every network",
+        "mu(X[0]) >=\n1/999",
+        "mu(X[0]) >= 1/999\u001b[2J",
+        "mu(X[0]) \ud800 >= 1/999",
     ],
 )
 def test_what_is_no_claim_is_refused(claim: str) -> None:
@@ -112,7 +112,18 @@ def test_claims_are_taken(claim: str) -> None:
         ("all_l(mu(X[l + 1]) - mu(X[l]) <= 9)", False),
         ("invertible(W[0, 0]) and 1 + 0*mu(X[1]) <= 2", False),
         ("mu(X[0]) <= 10**3000", False),
-        ("mu(X[0]) >= 0", False),
+        ("mu(X[0]) >= 0", True),
+        ("mu(X[0]) >= 1/999", False),
+        ("norm(P[0, 0], inf) <= 2", True),
+        ("norm(P[0, 0], 1) <= 5/2", False),
+        ("last_share(0) <= 1", True),
+        ("last_share(0) <= 1/2", False),
+        ("jacobian_norm() <= 30", False),
+        ("diameter(X[1], 2) <= sqrt(2)*mu(X[1])", True),
+        ("diameter(X[1], 2) <= sqrt(2)*mu(X[0])", False),
+        ("residual(X[1], frobenius) <= 2*mu(X[L])", True),
+        ("residual(X[1], composite) <= 2*mu(X[L])", False),
+        ("mu(X[1]) <= norm(W[0, 0], 2) + norm(W_QK[0, 0], 2) + diameter(X[0], 1) + jacobian_norm()", False),
         ("mu(X[0]) - mu(X[1]) <= 9", False),
         ("sqrt(mu(X[0])) <= 1/mu(X[0]) + 2", False),
     ],
@@ -134,19 +145,73 @@ def test_what_is_nothing_is_no_side() -> None:
         ("diameter(X[1], 2) <= diameter(X[0], 2)", True),
     ):
         found = checked(claim, layers=layers)
-        assert found.accepted is taken
-        assert taken or found.reason == "claim: a side that speaks of the network is 0: it says nothing"
+        assert found.accepted is False
+        assert found.reason.startswith("data: a layer leaves no two tokens that differ")
+        assert checked(claim, layers=layers[:1]).accepted is taken
     assert checked("all_p(diameter(X[2], p) >= diameter(X[1], p))", kind="violates", layers=layers).accepted
+    flat = [{**NETWORK["layers"][0], "heads": [{**NETWORK["layers"][0]["heads"][0], "W_QK": [[0, 0], [0, 0]]}]}]
+    found = checked("logit_range(P[0, 0]) <= mu(X[0])", given=("mask == causal",), mask=LOWER, layers=flat)
+    assert found.reason == "claim: a side that speaks of the network is 0: it says nothing"
+
+
+def head(W: Any, W_QK: Any = IDENTITY) -> dict[str, Any]:
+    return {"W_QK": W_QK, "W": W, "key_bias": [0] * len(W)}
+
+
+def layer(*heads: Any, **more: Any) -> dict[str, Any]:
+    return {"heads": [*heads], "bias": [0] * len(heads[0]["W"]), **more}
+
+
+_PLUS, _MINUS, _FIRST, _SECOND = IDENTITY, [[-1, 0], [0, -1]], [[1, 0], [0, 0]], [[0, 0], [0, 1]]
+_DEAD = {"W_in": [[1], [1]], "b_in": [-9], "W_out": [[1, 1]], "b_out": [1, 0], "activation": "relu", "skip": 0}
+_ALIVE = {**_DEAD, "b_in": [0]}
+_TWINS = [[1, 0], [1, 0], [0, 2]]
+_AVERAGES, _CARRIES, _LEAVES = "no token averages", "attention carries nothing", "a layer leaves no two"
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        ({"layers": [layer(head(_SECOND))], "X": [[1, 1], [3, 1], [5, 1]], "skip": 1}, _AVERAGES),
+        ({"layers": [layer(head(_SECOND))], "X": [[1, 1], [3, 1], [5, 2]], "skip": 1}, ""),
+        ({"layers": [layer(head(_PLUS), head(_MINUS))], "skip": 1}, _CARRIES),
+        ({"layers": [layer(head(_PLUS), head(_MINUS))], "skip": 0}, _CARRIES),
+        ({"layers": [layer(head(_PLUS), head(_MINUS, _MINUS))], "skip": 1}, ""),
+        ({"layers": [layer(head(_PLUS), mlp=_DEAD)]}, _LEAVES),
+        ({"layers": [layer(head(_PLUS), mlp=_ALIVE)]}, ""),
+        ({"layers": [layer(head(_FIRST)), layer(head(_SECOND))]}, _LEAVES),
+        ({"layers": [layer(head(_FIRST)), layer(head(_FIRST))]}, ""),
+        ({"layers": [layer(head(_PLUS))] * 9}, ""),
+        ({"mask": [[1, 1, 0], [1, 1, 0], [0, 0, 1]], "X": _TWINS}, _AVERAGES),
+        ({"mask": [[0, 1, 0], [0, 0, 1], [1, 0, 0]]}, _AVERAGES),
+        ({"mask": [[0, 1, 0], [0, 0, 1], [1, 1, 0]]}, ""),
+        ({"mask": [[1, 0, 1], [0, 1, 0], [0, 0, 1]], "X": _TWINS}, ""),
+        ({"layernorm": "sphere", "X": [[-1], [1]], "layers": [layer(head([[1]], [[1]]))]}, "in dimension 1"),
+        ({"layernorm": "column", "X": [[0, 1], [1, 3]]}, "of two tokens"),
+        ({"layernorm": "column"}, ""),
+    ],
+)
+def test_what_holds_of_a_network_that_does_nothing_says_nothing(data: dict[str, Any], why: str) -> None:
+    data = {"skip": 0, **data}
+    given = (
+        f"skip == {data['skip']}",
+        "mask == any",
+        "mlp == any",
+        f"layernorm == {data.get('layernorm', 'none')}",
+    )
+    found = checked("mu(X[1]) <= 99*norm(W[0, 0], 2)", given=given, **data)
+    assert found.accepted is not bool(why), found.reason
+    assert found.reason.startswith(f"data: {why}" if why else "all of it")
 
 
 def test_what_is_too_long_is_refused_before_it_is_read() -> None:
     for claim in (f"mu(X[0]) >= 0.{'1' * 4299}", "1.1 " * 10**5):
-        for found in (checked(claim), checked("mu(X[0]) >= 0", given=(claim,))):
+        for found in (checked(claim), checked("mu(X[0]) >= 1/999", given=(claim,))):
             assert found.reason == "a formula beyond 3500 characters"
 
 
 def test_centers_are_as_many_as_layers() -> None:
-    two = checked("mu(X[0]) >= 0", centers=[[0, 0], [0, 0]])
+    two = checked("mu(X[0]) >= 1/999", centers=[[0, 0], [0, 0]])
     assert two.reason == "data.centers: 2 given, one for each layer is needed"
 
 
@@ -155,14 +220,14 @@ def test_tokens_that_are_one_on_the_sphere_say_nothing() -> None:
     taken_or_not = {"1 0 2 0": False, "1 0 -2 0": True, "1 2 2 4": False, "0 2 0 1/3": False, "0 2 1 2": True}
     for text, taken in taken_or_not.items():
         tokens = [text.split()[:2], text.split()[2:]]
-        found = checked("mu(X[0]) >= 0", given=given, X=tokens, layernorm="sphere")
+        found = checked("mu(X[0]) >= 1/999", given=given, X=tokens, layernorm="sphere")
         assert found.accepted is taken
 
 
 @pytest.mark.parametrize("claim", ["mu(X[99]) > 0", "1/0 > mu(X[0])", "all_i(mu(X[i]) < 0)", "0 < sqrt(-mu(X[0]))"])
 def test_what_fails_has_a_meaning_throughout(claim: str) -> None:
-    assert checked("mu(X[0]) < 0", kind="violates").accepted
-    assert not checked(f"mu(X[0]) < 0 and {claim}", kind="violates").accepted
+    assert checked("mu(X[0]) < 1/999", kind="violates").accepted
+    assert not checked(f"mu(X[0]) < 1/999 and {claim}", kind="violates").accepted
 
 
 @pytest.mark.parametrize(
@@ -170,29 +235,30 @@ def test_what_fails_has_a_meaning_throughout(claim: str) -> None:
 )
 def test_a_part_that_no_precision_shows_to_be_a_number_may_have_no_meaning(part: str) -> None:
     term = part.format("sqrt(2)**2 - 2")  # 0, which intervals never tell
-    assert not checked(f"mu(X[0]) < 0 and {term} >= mu(X[0])", kind="violates").accepted
+    assert not checked(f"mu(X[0]) < 1/999 and {term} >= mu(X[0])", kind="violates").accepted
     term = part.format("sqrt(2)**2 - 1/2")
-    assert checked(f"mu(X[0]) < 0 and {term} >= mu(X[0])", kind="violates").accepted
+    assert checked(f"mu(X[0]) < 1/999 and {term} >= mu(X[0])", kind="violates").accepted
 
 
 def test_values_that_are_all_zero_say_nothing() -> None:
     layers = NETWORK["layers"][0]
     for W, taken in (([[0, 0], [0, 0]], False), ([[0, 0], [0, 1]], True)):
         heads = [{**layers["heads"][0], "W": W}]
-        assert checked("diameter(X[1], 2) >= 0", layers=[{**layers, "heads": heads}]).accepted is taken
+        assert checked("diameter(X[1], 2) >= 1/999", layers=[{**layers, "heads": heads}]).accepted is taken
 
 
 @pytest.mark.parametrize(
     ("data", "taken"),
     [
         ({}, False),
-        ({"X": [[1, 1], [3, 1]]}, True),
+        ({"X": [[1, 1], [3, 1]]}, False),
+        ({"X": [[1, 1], [3, 2]]}, True),
         ({"skip": 1}, False),
         ({"skip": 1, "bias": [0, 1]}, False),
-        ({"skip": 1, "bias": [0, 1], "count": 2}, True),
+        ({"skip": 1, "bias": [0, 1], "count": 2}, False),
         ({"skip": 1, "bias": [1, 0], "count": 2}, False),
-        ({"mask": [[1, 0], [0, 1]], "X": [[1, 1], [3, 1]]}, False),
-        ({"mask": [[1, 0], [1, 1]], "X": [[1, 1], [3, 1]]}, True),
+        ({"mask": [[1, 0], [0, 1]], "X": [[1, 1], [3, 2]]}, False),
+        ({"mask": [[1, 0], [1, 1]], "X": [[1, 1], [3, 2]]}, True),
     ],
 )
 def test_attention_carries_something_between_tokens(data: dict[str, Any], taken: bool) -> None:
@@ -201,15 +267,17 @@ def test_attention_carries_something_between_tokens(data: dict[str, Any], taken:
     layer = {**NETWORK["layers"][0], "bias": data.pop("bias", [0, 0])}
     layer["heads"] = [{**layer["heads"][0], "W": [[0, 0], [0, 1]]}]
     given, layers = ("skip >= 0", "mask == any"), [layer] * data.pop("count", 1)
-    assert checked("diameter(X[1], 2) >= 0", given=given, layers=layers, **data).accepted is taken
-    assert checked("diameter(X[1], 2) < 0", given=given, layers=[layer], kind="violates", **data).accepted
+    assert checked("diameter(X[1], 2) <= 99*norm(W[0, 0], 2)", given=given, layers=layers, **data).accepted is taken
+    assert checked(
+        "diameter(X[1], 2) > 99*norm(W[0, 0], 2)", given=given, layers=[layer], kind="violates", **data
+    ).accepted
 
 
 @pytest.mark.parametrize(
     ("kind", "others"), [("holds", "nothing is said of others"), ("violates", "not true of all")]
 )
 def test_one_network_is_spoken_of(kind: str, others: str) -> None:
-    words = checked("mu(X[0]) > 0" if kind == "holds" else "mu(X[0]) < 0", kind=kind).checked
+    words = checked("mu(X[0]) > 0" if kind == "holds" else "mu(X[0]) < 1/999", kind=kind).checked
     assert words[1] == "hypotheses: mask == none; layernorm == none; mlp == none; skip == 0"
     assert others in words[-1]
     assert others not in checked("mu(X[0]) == 0", kind="holds").checked[-1]
@@ -240,14 +308,14 @@ def test_a_form_norm_that_is_a_bound_is_said() -> None:
     ],
 )
 def test_names_of_ours_are_not_taken(key: str) -> None:
-    assert not checked("mu(X[0]) >= 0", key=key).accepted
+    assert not checked("mu(X[0]) >= 1/999", key=key).accepted
 
 
 def test_what_is_taken_about_a_center_needs_the_center_in_the_data() -> None:
-    assert checked("delta(P[0, 0], composite) >= 0").reason.startswith("data.centers: ")
-    named = checked("delta(P[0, 0], composite) >= 0", centers=[[0] * len(NETWORK["X"][0])])
+    assert checked("delta(P[0, 0], composite) >= 1/999").reason.startswith("data.centers: ")
+    named = checked("delta(P[0, 0], composite) >= 1/999", centers=[[0] * len(NETWORK["X"][0])])
     assert not any("centers" in line for line in named.checked)  # it is not known whether it is one
-    for claim in ("mu(X[0]) >= 0", "delta(P[0, 0], mean) >= -residual(X[0], composite)"):
+    for claim in ("mu(X[0]) >= 1/999", "delta(P[0, 0], mean) <= 9 + residual(X[0], composite)"):
         found = checked(claim)
         assert found.accepted
         assert not any("centers" in line for line in found.checked)
@@ -314,9 +382,9 @@ def test_no_text_of_a_claim_is_made_before_it_is_needed(monkeypatch: pytest.Monk
     """Of every part of a long sum it would take minutes, and nobody looks at the clock there."""
     made: list[str] = []
     monkeypatch.setattr(network, "_text", lambda node: made.append(type(node).__name__) or "")
-    assert checked("+".join(["mu(X[0])"] * 100) + " >= 0").accepted
+    assert checked("+".join(["mu(X[0])"] * 100) + " >= 1/999").accepted
     assert made == []
-    assert not checked("mu(X[0]) + X[0] >= 0").accepted
+    assert not checked("mu(X[0]) + X[0] >= 1/999").accepted
     assert made == ["Subscript"]
 
 

@@ -278,9 +278,9 @@ def test_layernorm_follows_the_map_of_single_tokens(kind: Any) -> None:
     for term in ("mu(X[1])", "diameter(X[2], 2)", "norm(X[1], max)", *scaled):
         assert value(own, term) == pytest.approx(library(net, X, term), rel=1e-9), term
     given = ["mlp == any", f"layernorm == {kind}"]
-    assert check_text(certify_claim("mine:map", "mu(X[2]) > -1", given, own).text()).accepted
+    assert check_text(certify_claim("mine:map", "epsilon(P[1, 0]) > 1/10**6", given, own).text()).accepted
     # What is defined for attention alone is not said of more.
-    for claim in ("jacobian_norm() + mu(X[0]) >= 0", "influence(0) + mu(X[0]) >= 0", "repeat_gap(X[1]) >= 0"):
+    for claim in ("jacobian_norm() <= 99*mu(X[0])", "influence(0) <= 99*mu(X[0])", "repeat_gap(X[1]) <= 99"):
         for instance, hypotheses in (
             (own, given),
             (draw(1, layernorm="sphere"), ["layernorm == sphere", "bias == any"]),
@@ -289,7 +289,7 @@ def test_layernorm_follows_the_map_of_single_tokens(kind: Any) -> None:
     causal = draw(1, mask=CAUSAL)
     for instance, accepted in ((causal, True), (draw(1), False)):
         hypotheses = ["mask == any", "bias == any", "key_bias == any"]
-        found = verdict(claim="repeat_gap(X[1]) >= 0", given=hypotheses, instance=instance)
+        found = verdict(claim="repeat_gap(X[1]) <= 99", given=hypotheses, instance=instance)
         assert (found == "accepted") == accepted
 
 
@@ -303,7 +303,7 @@ def test_maps_of_single_tokens_are_those_of_the_library(activation: Any, skip: b
     own = Instance.of(net, X)
     for term in ("mu(X[1])", "diameter(X[2], 2)", "norm(X[1], max)", "lipschitz(0)", "lipschitz(1)"):
         assert value(own, term) == pytest.approx(library(net, X, term), rel=1e-9), term
-    text = json.loads(certify_claim("mine:map", "mu(X[2]) > -1", ["mlp == any"], own).text())
+    text = json.loads(certify_claim("mine:map", "mu(X[2]) > 1/999", ["mlp == any"], own).text())
     assert text["data"]["layers"][0]["mlp"]["skip"] == int(skip)
     assert "mlp" not in text["data"]["layers"][1]
     for given, field, bad in (
@@ -450,18 +450,18 @@ def test_a_claim_of_ones_own_holds_or_fails() -> None:
     ],
 )
 def test_every_hypothesis_is_checked(given: list[str], instance: dict[str, Any], accepted: bool) -> None:
-    """With a claim that holds of all of them: mu(X[1]) >= 0 is no question."""
-    claim = "mu(X[1]) > -1"
+    """With a claim that holds of all of them."""
+    claim = "mu(X[1]) > 1/999"
     assert (verdict(claim=claim, given=given, instance=draw(0, **instance)) == "accepted") == accepted
     # A claim that is false of all is refuted exactly where the hypotheses hold.
     assert (
-        verdict(claim="mu(X[1]) < -1", given=given, instance=draw(0, **instance), kind="violates") == "accepted"
+        verdict(claim="mu(X[1]) < 1/999", given=given, instance=draw(0, **instance), kind="violates") == "accepted"
     ) == accepted
 
 
 def test_an_undecided_hypothesis_does_not_pass() -> None:
     """mu(X[1]) <= mu(X[1]) is true, and intervals cannot tell: nothing is shown under it, neither kind."""
-    for claim, kind in (("mu(X[1]) > -1", "holds"), ("mu(X[1]) < -1", "violates")):
+    for claim, kind in (("mu(X[1]) > 1/999", "holds"), ("mu(X[1]) < 1/999", "violates")):
         assert verdict(claim=claim, given=["mu(X[1]) <= mu(X[1])"], kind=kind) == "undecided"
 
 
@@ -473,17 +473,17 @@ def test_a_claim_that_says_nothing_of_the_network_is_refused(claim: str) -> None
 @pytest.mark.parametrize(
     "claim",
     [
-        "mu(X[3]) >= 0",
-        "mu(X[-1]) >= 0",
-        "norm(W[2,0], 1) >= 0",
-        "norm(W[0,2], 1) >= 0",
-        "mu(X) >= 0",
-        "X[0] >= 0",
-        "norm(W[0,0], 3/2) >= 0",
+        "mu(X[3]) >= 1/999",
+        "mu(X[-1]) >= 1/999",
+        "norm(W[2,0], 1) >= 1/999",
+        "norm(W[0,2], 1) >= 1/999",
+        "mu(X) >= 1/999",
+        "X[0] >= 1/999",
+        "norm(W[0,0], 3/2) >= 1/999",
         "mu(X[0])",
-        "mu(X[0]) >= 0 or 1 < 2",
-        "diameter(X[0]) >= 0",
-        "mu(X[1/2]) >= 0",
+        "mu(X[0]) >= 1/999 or 1 < 2",
+        "diameter(X[0]) >= 1/999",
+        "mu(X[1/2]) >= 1/999",
         "mu(X[0]) >= residual",
         "input[0] >= 0 and mu(X[0]) > 0",
     ],
@@ -498,7 +498,7 @@ def test_vacuous_instances_are_refused() -> None:
     one = Instance([[1.0, 2.0]], np.ones((1, 1, 2, 2)), np.ones((1, 1, 2, 2)))
     equal = Instance([[1.0, 2.0], [1.0, 2.0]], np.ones((1, 1, 2, 2)), np.ones((1, 1, 2, 2)))
     for instance, reason in ((one, "one token"), (equal, "all tokens are equal")):
-        for claim, kind in (("mu(X[1]) > -1", "holds"), ("mu(X[1]) < -1", "violates")):
+        for claim, kind in (("mu(X[1]) > 1/999", "holds"), ("mu(X[1]) < 1/999", "violates")):
             assert reason in check_text(json.dumps(content(claim=claim, kind=kind, instance=instance))).reason
 
 

@@ -181,7 +181,13 @@ def test_paths_refuse_attention_that_is_not_stochastic_too_many_paths_and_vacuou
     [
         ("seed:closure", "holds", {"factors": [[[1]], [[1]]], "product": [[1]]}, False),
         ("seed:closure", "holds", {"factors": [[["1/2", "1/2"]], [[1], [1]]], "product": [[1]]}, False),
-        ("seed:closure", "holds", {"factors": [[[1, 0]], [[0, 1], [1, 0]]], "product": [[0, 1]]}, True),
+        ("seed:closure", "holds", {"factors": [[[1, 0]], [[0, 1], [1, 0]]], "product": [[0, 1]]}, False),
+        (
+            "seed:closure",
+            "holds",
+            {"factors": [[["1/3", "2/3"]], [[0, 1], [1, 0]]], "product": [["2/3", "1/3"]]},
+            True,
+        ),
         # 1/(1 + a) = 2/3 is what one layer keeps: no larger c is a reading of the claim.
         ("folk:alibi-theta", "violates", {"a": "1/2", "c": 2, "t": 0}, False),
         ("folk:alibi-theta", "violates", {"a": "1/2", "c": "67/100", "t": 1}, False),
@@ -351,18 +357,18 @@ def test_total_variation_near_equality_is_decided_and_equality_is_not() -> None:
 
 def test_what_is_true_and_empty_is_refused() -> None:
     """Paths of equal tokens, or through no weights; a direction that moves no logit: 0 = 0 and 0 <= 0."""
-    one, none = [[1, 0], [0, 1]], [[0, 0], [0, 0]]
+    one, none, half = [[1, 0], [0, 1]], [[0, 0], [0, 0]], [["1/2", "1/2"], [0, 1]]
 
     def paths(X: Any, W: Any, output: Any) -> Certificate:
-        layers = [{"heads": [{"P": one, "W": W}], "bias": [0, 3]}]
+        layers = [{"heads": [{"P": half, "W": W}, {"P": one, "W": none}], "bias": [0, 3]}]
         return Certificate("dong2021:2.1", "holds", {"X": X, "layers": layers, "output": output})
 
     same, apart, bias = [[1, 2], [1, 2]], [[1, 2], [2, 1]], [[0, 3], [0, 3]]
-    assert paths(apart, one, [[1, 5], [2, 4]]).check().accepted
+    assert paths(apart, one, [["3/2", "9/2"], [2, 4]]).check().accepted
     for X, W, output, reason in (
         (same, one, [[1, 5], [1, 5]], "a condition fails: any(abs(X[i][a] - X[0][a]) > 0"),
         (none, none, bias, "a condition fails: any(abs(X[i][a] - X[0][a]) > 0"),
-        (apart, none, bias, "a condition fails: any(abs(x) > 0 for t in range(F**L)"),
+        (apart, none, bias, "a condition fails: any(abs(x) > 0 for t in range(F**L - F + H)"),
     ):
         assert paths(X, W, output).check().reason.startswith(reason)
     moved = {"Z": [[1], [2]], "M": [[0]], "V": [[1]]}
@@ -522,7 +528,7 @@ def test_a_head_that_does_nothing_is_no_obstacle(certify_registered: Registered)
     instance = Instance(rng.normal(size=(3, 2)) / 4, W_QK, W)
     assert certify_registered("dong2021:2.3", instance).check()
     silent = Instance(instance.X, instance.W_QK, 0 * instance.W)
-    with pytest.raises(NotIssued, match="carries nothing"):  # where no head does anything, nothing is said
+    with pytest.raises(NotIssued, match="no token averages"):  # where no head does anything, nothing is said
         certify_registered("own:diameter", silent)
 
 

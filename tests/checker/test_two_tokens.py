@@ -93,6 +93,7 @@ def test_a_block_has_one_equilibrium_of_full_rank() -> None:
     empty = {"skip": 0, "up": [[0], [0]], "down": [[0, 0]], "norm": "sphere"}
     equal = {**empty, **RESTING, **{name: [LAYER[name]] for name in ("W_V", "W_QK")}, "mask": LAYER["mask"]}
     hints = {"preconditioner": BOTH["preconditioner"], "pivots": [[0, 0], [1, 1]], "S": EYE}
+    equal["tokens"] = [[1, 0], [1, Fraction(1, 2**60)]]  # up to rounding
     assert verdict("own:stable-block", {**equal, "attracting": DRAWN, "rank": 2}, hints) == "undecided"
     one = exhibit_stable_causal()
     tokens, W_V = [[0, 1], [Fraction(-3, 5), Fraction(-4, 5)]], [[0.5, 1], [0, 1]]
