@@ -326,7 +326,7 @@ _FLOW_GIVEN = (
     "beta >= 0",
 )
 _FLOW_RELIES = (
-    "that there are tokens with the cosines C; the inequality needs only what is given: proofs/geshkovski2023.tex",
+    "that cosines have this speed where C is semidefinite, so that tokens have them: proofs/geshkovski2023.tex",
 )
 _SHIFT = """
 z = [x[i] + (1 if i == d - 1 else 0) for i in range(d)]
@@ -603,9 +603,9 @@ STATEMENTS |= {
         telling=("any(max(tilt(i)) - min(tilt(i)) > 0 for i in range(n))",),
     ),
     "own:flow-step": Statement(
-        "if there are tokens with the cosines C, and they flow on the sphere, x_i' = sum_k P_ik (x_k - <x_k, x_i>"
-        " x_i), P = softmax(beta C): the least cosine alpha grows at least as fast as in two clusters of one size"
-        " or with all cosines alike",
+        "the symmetric C, 1 on its diagonal and nowhere above, has at its least entries alpha a speed of at least"
+        " that of two clusters of one size, or of entries that are all alike: the speed is that of the cosines C of"
+        " tokens that flow on the sphere, x_i' = sum_k P_ik (x_k - <x_k, x_i> x_i), P = softmax(beta C)",
         "all(C[i][j] > alpha or closing(i, j) >= 2*rho*(1 - alpha)*min((1 + alpha)/(1 + rho),"
         " (1 + (n - 1)*alpha)/(1 + (n - 1)*rho)) for i in range(n) for j in range(i))",
         _FLOW_GIVEN,
@@ -615,8 +615,9 @@ STATEMENTS |= {
         relies=_FLOW_RELIES,
     ),
     "own:flow-step-usa": Statement(
-        "if there are tokens with the cosines C, and they flow on the sphere, x_i' = sum_k e^(beta C_ik)"
-        " (x_k - <x_k, x_i> x_i)/n: the least cosine alpha grows at least as fast as with all cosines alike",
+        "the symmetric C, 1 on its diagonal and nowhere above, has at its least entries alpha a speed of at least"
+        " that of entries that are all alike: the speed is that of the cosines C of tokens that flow on the sphere,"
+        " x_i' = sum_k e^(beta C_ik) (x_k - <x_k, x_i> x_i)/n",
         "all(C[i][j] > alpha or closing_usa(i, j) >= 2*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n"
         " for i in range(n) for j in range(i))",
         _FLOW_GIVEN,

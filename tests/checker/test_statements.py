@@ -378,11 +378,11 @@ def test_what_is_true_and_empty_is_refused() -> None:
 
 
 @pytest.mark.parametrize("key", ["own:flow-step", "own:flow-step-usa"])
-def test_a_flow_says_that_it_asks_for_tokens_with_these_cosines(key: str) -> None:
+def test_a_flow_speaks_of_a_matrix(key: str) -> None:
     """The inequality holds for a C that no tokens have (its least eigenvalue is 1 - sqrt(2)): the words tell."""
     result = certify_arrays(key, {"C": [[1, 1, 0], [1, 1, 1], [0, 1, 1]], "beta": 1}).check()
-    assert ": if there are tokens with the cosines C, and they flow" in result.checked[0]
-    assert result.checked[1].startswith("not computed here, relied on: that there are tokens with the cosines C;")
+    assert ": the symmetric C, 1 on its diagonal and nowhere above, has at its least entries" in result.checked[0]
+    assert "where C is semidefinite, so that tokens have them" in result.checked[1]
 
 
 def test_skips_that_keep_a_share_are_no_skips_of_0() -> None:
