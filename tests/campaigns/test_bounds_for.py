@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 import rankmath as rm
 from rankmath.cli import main
+from rankmath.printing import digits, quotient
 
 NET = rm.Network.random(tokens=5, dim=3, layers=3, seed=0)
 X = NET.random_input(seed=1, scale=0.3)
@@ -23,6 +24,9 @@ def test_both_sides_at_every_depth_are_those_of_the_truncated_network() -> None:
         verdict = rm.verify("own:diameter", rm.Network.from_layers(NET.sublayers[:l], NET.tokens), X)
         assert (found.log_lhs[l - 1], found.log_rhs[l - 1]) == (verdict.log_lhs, verdict.log_rhs)
     assert np.all(np.array(found.log_lhs) <= found.log_rhs)
+    (row,) = rm.bounds_for(NET, X, ["own:diameter"]).rows()  # the last depth, both sides alike
+    assert row[2:5] == ("3", digits(verdict.log_lhs), digits(verdict.log_rhs))
+    assert row[5] == quotient(verdict.log_lhs - verdict.log_rhs)
 
 
 def test_what_does_not_apply_names_its_hypothesis_and_shows_no_ratio() -> None:

@@ -217,6 +217,10 @@ def test_weaker_duals_prove_less_and_none_proves_nothing():
     matrix = residual(X, "frobenius").matrix
     assert residual_lower_bound(X, -matrix, "frobenius") == 0
     assert math.isclose(residual_lower_bound(X, matrix + 5.0, "frobenius"), frobenius(matrix), rel_tol=1e-13)
+    for shift in (np.arange(6.0), -100 * np.arange(6.0)):  # what a column has in common proves nothing
+        bound = residual_lower_bound(X, matrix + shift, "frobenius")
+        assert math.isclose(bound, frobenius(matrix), rel_tol=1e-11)
+        assert residual_lower_bound(X, 0 * matrix + shift, "frobenius") == 0
 
 
 @pytest.mark.parametrize(
