@@ -31,7 +31,7 @@ Loop: TypeAlias = tuple[str, list[str]]
 Tasks: TypeAlias = tuple[Floats, list[Callable[[], None]]]
 
 # Doubles of keys and values that a chunk of tiles may take: half of a second-level cache of 1 MiB.
-_CHUNK = 2**16
+CHUNK = 2**16
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,11 @@ class Kernel:
         self.shape, self._features = shape, features
         self._engines: list[object] = []  # they own the code
 
-    def _compiled(self, name: str, code: str, sizes: int, pointers: int) -> Callable[..., None]:
+    def compiled(self, name: str, code: str, sizes: int, pointers: int) -> Callable[..., None]:
+        return self.compiled_all(code, {name: (sizes, pointers)})[0]
+
+    def compiled_all(self, code: str, functions: dict[str, tuple[int, int]]) -> list[Callable[..., None]]:
+        """Functions of a module, each with as many sizes and pointers as arguments."""
         import llvmlite.binding as llvm
 
         llvm.initialize_native_target()
@@ -72,32 +76,56 @@ class Kernel:
         engine = llvm.create_mcjit_compiler(module, machine)
         engine.finalize_object()
         self._engines.append(engine)
-        # ctypes lets other threads run meanwhile.
-        types = [ctypes.c_int64] * sizes + [ctypes.c_void_p] * pointers
-        return ctypes.CFUNCTYPE(None, *types)(engine.get_function_address(name))
+        found: list[Callable[..., None]] = []
+        for name, (sizes, pointers) in functions.items():
+            # ctypes lets other threads run meanwhile.
+            types = [ctypes.c_int64] * sizes + [ctypes.c_void_p] * pointers
+            found.append(ctypes.CFUNCTYPE(None, *types)(engine.get_function_address(name)))
+        return found
 
     @cached_property
     def deviation(self) -> Callable[..., None]:
-        return self._compiled("sums", source(self.shape, "expm1"), 7, 6)
+        return self.compiled("sums", source(self.shape, "expm1"), 7, 6)
 
     @cached_property
     def average(self) -> Callable[..., None]:
-        return self._compiled("sums", source(self.shape, "exp"), 7, 6)
+        return self.compiled("sums", source(self.shape, "exp"), 7, 6)
 
     @cached_property
     def pack(self) -> Callable[..., None]:
-        return self._compiled("pack", packing(self.shape), 3, 6)
+        return self.compiled("pack", packing(self.shape), 3, 6)
+
+    @cached_property
+    def largest(self) -> Callable[..., None]:
+        return self.compiled("largest", measuring(self.shape), 2, 2)
+
+    @cached_property
+    def pairs(self) -> dict[str, Callable[..., None]]:
+        """In double and in single precision, of which a register holds twice as many."""
+        wide = Shape(2 * self.shape.lanes, self.shape.rows, self.shape.vectors)
+        return {
+            "float64": self.compiled("pairs", farthest(self.shape, "double"), 4, 5),
+            "float32": self.compiled("pairs", farthest(wide, "float"), 4, 5),
+        }
 
     @cached_property
     def maps(self) -> dict[str, Callable[..., None]]:
-        return {name: self._compiled("map", entrywise(self.shape, name), 1, 3) for name in _MAPS}
+        return {name: self.compiled("map", entrywise(self.shape, name), 1, 3) for name in _MAPS}
 
     def rows(self, base: float, left: Floats, keys: Packed, out: Floats) -> None:
         """Deviations (base 1) or averages (0) of the rows `left` (n, k) into `out`, padded to groups and strips."""
-        shape, (n, k), (tiles, strips, width, _) = self.shape, left.shape, keys.values.shape
+        shape, (n, k), (tiles, width, wide) = self.shape, left.shape, keys.values.shape
         left = left if left.strides[1] == left.itemsize else np.ascontiguousarray(left)
-        per, total = max(1, _CHUNK // (width * (k + strips * width))), _aligned(len(out), shape.lanes)
-        sizes = (len(out) // shape.rows, k, tiles, per, strips, left.strides[0] // left.itemsize, n - 1)
+        per, total = max(1, CHUNK // (width * (k + wide))), aligned(len(out), shape.lanes)
+        sizes = (
+            len(out) // shape.rows,
+            k,
+            tiles,
+            per,
+            wide // shape.lanes,
+            left.strides[0] // left.itemsize,
+            n - 1,
+        )
         call = self.deviation if base else self.average
         call(*sizes, *(a.ctypes.data for a in (left, keys.right, keys.values, keys.q, out, total)))
 
@@ -121,24 +149,24 @@ class Packed:
     """Keys and weighted values in the order in which the kernel meets them, a tile of keys after the other."""
 
     right: Floats  # (tiles, k, width)
-    values: Floats  # (tiles, strips, width, width)
+    values: Floats  # (tiles, width, columns), in each tile some columns after the others
     q: Floats  # (tiles, width)
 
     @classmethod
     def of(cls, compiled: Kernel, scale: Floats | float, right: Floats, q: Floats, values: Floats) -> Packed:
-        (m, k), width = right.shape, compiled.shape.width
-        given = [np.ascontiguousarray(a) for a in (right, q, _padded(values.T, width).T, np.full(1, scale))]
-        tiles, strips = -(-m // width), given[2].shape[1] // width
-        made = cls(_aligned(tiles, k, width), _aligned(tiles, strips, width, width), _aligned(tiles, width))
+        (m, k), width, lanes = right.shape, compiled.shape.width, compiled.shape.lanes
+        given = [np.ascontiguousarray(a) for a in (right, q, _padded(values.T, lanes).T, np.full(1, scale))]
+        tiles, wide = -(-m // width), given[2].shape[1]
+        made = cls(aligned(tiles, k, width), aligned(tiles, width, wide), aligned(tiles, width))
         for a in (made.right, made.values, made.q):
             a[-1] = 0.0  # keys of the last tile may be missing
         made.q.reshape(-1)[:m] = q[:, 0]
-        compiled.pack(m, k, strips, *(a.ctypes.data for a in (*given, made.right, made.values)))
+        compiled.pack(m, k, wide // lanes, *(a.ctypes.data for a in (*given, made.right, made.values)))
         return made
 
     @property
-    def strips(self) -> int:
-        return int(self.values.shape[1])
+    def columns(self) -> int:
+        return int(self.values.shape[2])
 
 
 def _padded(a: Floats, multiple: int) -> Floats:
@@ -147,7 +175,7 @@ def _padded(a: Floats, multiple: int) -> Floats:
     return np.concatenate([a, np.zeros((missing, a.shape[1]))]) if missing else a
 
 
-def _aligned(*shape: int) -> Floats:
+def aligned(*shape: int) -> Floats:
     """An array that begins on a cache line."""
     size = math.prod(shape)
     raw = np.empty(size + 8)
@@ -168,7 +196,7 @@ def fused_average(
     """The formulas above for left (n, k), scale·right (m, k), q (m, 1), values (m, v): tasks of some rows each."""
     keys, rows = Packed.of(compiled, scale, right, q, values), compiled.shape.rows
     groups = -(-len(left) // rows)
-    out = _aligned(groups * rows, keys.strips * compiled.shape.width)
+    out = aligned(groups * rows, keys.columns)
     ends = [groups * part // parts * rows for part in range(parts + 1)]
     parts_of_rows = [(left[a:b], keys, out[a:b]) for a, b in pairwise(ends) if a < b]
     return out[: len(left), : values.shape[1]], [partial(compiled.rows, base, *part) for part in parts_of_rows]
@@ -194,17 +222,31 @@ def kernel() -> Kernel | None:
 
 def source(shape: Shape, function: Literal["exp", "expm1"]) -> str:
     """The sums in LLVM's intermediate language."""
-    return "\n".join(_Writer(shape).sums(function))
+    return module(shape, Writer(shape).sums(function))
 
 
 def packing(shape: Shape) -> str:
     """Tiles of keys, transposed and times a factor, and of weighted values."""
-    return "\n".join(_Writer(shape).pack())
+    return module(shape, Writer(shape).pack())
 
 
 def entrywise(shape: Shape, function: str) -> str:
     """A function of every entry."""
-    return "\n".join(_Writer(shape).map(function))
+    return module(shape, Writer(shape).map(function))
+
+
+def module(shape: Shape, *functions: list[str], element: Literal["double", "float"] = "double") -> str:
+    return "\n".join([*Writer(shape, element).declared(), *(line for function in functions for line in function)])
+
+
+def measuring(shape: Shape) -> str:
+    """The largest |entry| of each of some arrays."""
+    return module(shape, Writer(shape).largest())
+
+
+def farthest(shape: Shape, element: Literal["double", "float"]) -> str:
+    """max_j |x_j|² − 2 x_i·x_j of rows x_i over some tiles of rows x_j."""
+    return module(shape, Writer(shape, element).pairs(), element=element)
 
 
 # Φ(x), x Φ(x), and x/(1 + e^−g(x)) with g(x) = a x + b x³.
@@ -243,12 +285,13 @@ _MILLS = (
 )
 
 
-class _Writer:
+class Writer:
     """Writes the instructions; every value gets a number of its own."""
 
-    def __init__(self, shape: Shape) -> None:
-        self.shape, self.vector = shape, f"<{shape.lanes} x double>"
-        self.integers = f"<{shape.lanes} x i64>"
+    def __init__(self, shape: Shape, element: Literal["double", "float"] = "double") -> None:
+        self.shape, self.element, self.vector = shape, element, f"<{shape.lanes} x {element}>"
+        self.suffix = f"v{shape.lanes}f{64 if element == 'double' else 32}"
+        self.integers, self.align = f"<{shape.lanes} x i64>", 8 if element == "double" else 4
         self.code: list[str] = []
         self.count = 0
 
@@ -260,43 +303,54 @@ class _Writer:
     def splat(self, x: float) -> str:
         """A constant in every lane."""
         bits = np.float64(x).view(np.uint64)
-        return "<" + ", ".join([f"double 0x{int(bits):016X}"] * self.shape.lanes) + ">"
+        return "<" + ", ".join([f"{self.element} 0x{int(bits):016X}"] * self.shape.lanes) + ">"
 
     def fma(self, a: str, b: str, c: str) -> str:
         v = self.vector
-        return self.put(f"call {v} @llvm.fma.v{self.shape.lanes}f64({v} {a}, {v} {b}, {v} {c})")
+        return self.put(f"call {v} @llvm.fma.{self.suffix}({v} {a}, {v} {b}, {v} {c})")
 
     def address(self, base: str, offset: str) -> str:
-        return self.put(f"getelementptr double, ptr {base}, i64 {offset}")
+        return self.put(f"getelementptr {self.element}, ptr {base}, i64 {offset}")
 
     def at(self, base: str, constant: int) -> str:
         return self.address(base, str(constant)) if constant else base
 
     def load(self, pointer: str) -> str:
-        return self.put(f"load {self.vector}, ptr {pointer}, align 8")
+        return self.put(f"load {self.vector}, ptr {pointer}, align {self.align}")
 
     def store(self, value: str, pointer: str) -> None:
         self.code.append(f"  store {self.vector} {value}, ptr {pointer}, align 8")
 
     def broadcast(self, pointer: str) -> str:
-        return self.spread(self.put(f"load double, ptr {pointer}, align 8"))
+        return self.spread(self.put(f"load {self.element}, ptr {pointer}, align {self.align}"))
 
     def spread(self, x: str) -> str:
         """A number in every lane."""
         v = self.vector
-        one = self.put(f"insertelement {v} poison, double {x}, i64 0")
+        one = self.put(f"insertelement {v} poison, {self.element} {x}, i64 0")
         return self.put(f"shufflevector {v} {one}, {v} poison, <{self.shape.lanes} x i32> zeroinitializer")
 
-    def loop(self, name: str, start: str, stop: str, before: str, carried: list[str]) -> Iterator[Loop]:
-        """Yield counter and carried values once: the caller writes the body and leaves new ones in `carried`."""
-        body = len(self.code)
-        index, new = f"%{name}", [f"%{name}.c{k}" for k in range(len(carried))]
-        first = list(carried)
+    def here(self) -> str:
+        """The block that is being written."""
+        return next((line[:-1] for line in reversed(self.code) if line.endswith(":")), "entry")
+
+    def loop(self, name: str, start: str, stop: str, carried: list[str] | None = None) -> Iterator[Loop]:
+        """Yield counter and carried values once: the caller writes the body and leaves new ones in `carried`.
+
+        The body runs once at least, unless nothing is carried.
+        """
+        self.count += 1
+        name, carried, guarded = f"{name}{self.count}", carried or [], not carried
+        if guarded:
+            some = self.put(f"icmp slt i64 {start}, {stop}")
+            self.code += [f"  br i1 {some}, label %{name}.start, label %{name}.end", f"{name}.start:"]
+        before, index, first = self.here(), f"%{name}", list(carried)
+        new = [f"%{name}.c{k}" for k in range(len(carried))]
         self.code += [f"  br label %{name}.body", f"{name}.body:"]
+        body = len(self.code)
         yield index, new
-        inside = self.code[body + 2 :]
-        del self.code[body + 2 :]
-        last = next((line[:-1] for line in reversed(inside) if line.endswith(":")), f"{name}.body")
+        inside, last = self.code[body:], self.here()
+        del self.code[body:]
         self.code.append(f"  {index} = phi i64 [ {start}, %{before} ], [ {index}.next, %{last} ]")
         for value, old, updated in zip(new, first, carried, strict=True):
             self.code.append(f"  {value} = phi {self.vector} [ {old}, %{before} ], [ {updated}, %{last} ]")
@@ -308,8 +362,53 @@ class _Writer:
             f"{name}.end:",
         ]
 
+    def when(self, condition: str) -> Iterator[None]:
+        """Yield once: the caller writes what is done only then."""
+        self.count += 1
+        name = f"then{self.count}"
+        self.code += [f"  br i1 {condition}, label %{name}, label %{name}.end", f"{name}:"]
+        yield
+        self.code += [f"  br label %{name}.end", f"{name}.end:"]
+
+    def strips(self, count: str) -> Iterator[tuple[int, str]]:
+        """Yield the vectors of a strip and its first column, for whole strips and for each width the last may have:
+        `count` vectors in all."""
+        vectors, lanes = self.shape.vectors, self.shape.lanes
+        whole, rest = self.put(f"udiv i64 {count}, {vectors}"), self.put(f"urem i64 {count}, {vectors}")
+        for s, _ in self.loop("strip", "0", whole):
+            yield vectors, self.times(s, self.shape.width)
+        for v in range(1, vectors):
+            for _ in self.when(self.put(f"icmp eq i64 {rest}, {v}")):
+                yield v, self.times(whole, vectors * lanes)
+
     def times(self, a: str, b: str | int) -> str:
         return self.put(f"mul nuw nsw i64 {a}, {b}")
+
+    def rows_of(self, base: str, first: str, step: str, last: str) -> list[str]:
+        """Where the rows of a group begin; the last row once more where there are fewer."""
+        found = []
+        for r in range(self.shape.rows):
+            row = self.put(f"add i64 {first}, {r}")
+            inside = self.put(f"icmp slt i64 {row}, {last}")
+            found.append(
+                self.address(base, self.times(self.put(f"select i1 {inside}, i64 {row}, i64 {last}"), step))
+            )
+        return found
+
+    def total(self, x: str, start: float = 0.0) -> str:
+        """The sum of a vector's entries, and of a number."""
+        lanes, v = self.shape.lanes, self.vector
+        return self.put(f"call double @llvm.vector.reduce.fadd.v{lanes}f64(double {start}, {v} {x})")
+
+    def larger(self, x: str, y: str) -> str:
+        return self._select(self.put(f"fcmp ogt {self.vector} {x}, {y}"), x, y)
+
+    def most(self, x: str) -> str:
+        """The largest entry of a vector."""
+        return self.put(f"call {self.element} @llvm.vector.reduce.fmax.{self.suffix}({self.vector} {x})")
+
+    def without_sign(self, x: str) -> str:
+        return self.put(f"call {self.vector} @llvm.fabs.{self.suffix}({self.vector} {x})")
 
     def rows_from(self, first: str, step: str) -> list[str]:
         """Where the rows of a group begin."""
@@ -318,15 +417,15 @@ class _Writer:
             found.append(self.address(found[-1], step))
         return found
 
-    def product(self, sums: list[str], a: list[str], b: str, k: str) -> None:
-        """sums[r][c] += a[r] b[k, c] for one k: `a` are places of entries, `b` a matrix of vectors."""
-        shape = self.shape
-        base = self.address(b, self.times(k, shape.width))
-        row = [self.load(self.at(base, c * shape.lanes)) for c in range(shape.vectors)]
-        for r in range(shape.rows):
+    def product(self, sums: list[str], a: list[str], b: str, k: str, vectors: int) -> None:
+        """sums[r][c] += a[r] b[k, c] for one k: `a` are places of entries, `b` has so many vectors a row."""
+        lanes = self.shape.lanes
+        base = self.address(b, self.times(k, vectors * lanes))
+        row = [self.load(self.at(base, c * lanes)) for c in range(vectors)]
+        for r in range(self.shape.rows):
             x = self.broadcast(a[r])
-            for c in range(shape.vectors):
-                sums[r * shape.vectors + c] = self.fma(x, row[c], sums[r * shape.vectors + c])
+            for c in range(vectors):
+                sums[r * vectors + c] = self.fma(x, row[c], sums[r * vectors + c])
 
     def binary(self, operation: str, a: str, b: str) -> str:
         return self.put(f"{operation} {self.vector} {a}, {b}")
@@ -430,7 +529,7 @@ class _Writer:
 
     def map(self, function: str) -> list[str]:
         """The function of %n vectors."""
-        for i, _ in self.loop("i", "0", "%n", "entry", []):
+        for i, _ in self.loop("i", "0", "%n"):
             place = self.put(f"mul nuw nsw i64 {i}, {self.shape.lanes}")
             x = self.load(self.address("%x", place))
             value = {"normal_cdf": self.normal_cdf, "gelu": self.gelu, "gated": self.gated}[function](x)
@@ -438,74 +537,75 @@ class _Writer:
         return self.function("map", "i64 %n, ptr %x, ptr %out, ptr %slopes", [*self.code, "  ret void"])
 
     def function(self, name: str, arguments: str, code: list[str]) -> list[str]:
-        lanes, v = self.shape.lanes, self.vector
-        attributes = f'"prefer-vector-width"="{64 * lanes}" "min-legal-vector-width"="{64 * lanes}" nounwind'
-        declared = [
-            f"declare {v} @llvm.fma.v{lanes}f64({v}, {v}, {v})",
-            f"declare double @llvm.vector.reduce.fadd.v{lanes}f64(double, {v})",
+        bits = 64 * self.shape.lanes
+        attributes = f'"prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}" nounwind'
+        return [f"define void @{name}({arguments}) {attributes} {{", "entry:", *code, "}"]
+
+    def declared(self) -> list[str]:
+        v, e, suffix = self.vector, self.element, self.suffix
+        return [
+            f"declare {v} @llvm.fma.{suffix}({v}, {v}, {v})",
+            f"declare {v} @llvm.fabs.{suffix}({v})",
+            f"declare {e} @llvm.vector.reduce.fadd.{suffix}({e}, {v})",
+            f"declare {e} @llvm.vector.reduce.fmax.{suffix}({v})",
             "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
         ]
-        return [*declared, f"define void @{name}({arguments}) {attributes} {{", "entry:", *code, "}"]
 
     def pack(self) -> list[str]:
         """Row j of the keys, times a factor, and of the values, times q_j, to their places in tiles."""
         factor, lanes, width = self.put("load double, ptr %factor, align 8"), self.shape.lanes, self.shape.width
-        for j, _ in self.loop("j", "0", "%m", "entry", []):
+        for j, _ in self.loop("j", "0", "%m"):
             tile, lane = self.put(f"udiv i64 {j}, {width}"), self.put(f"urem i64 {j}, {width}")
             place = self.address(self.address("%keys", self.times(tile, self.times("%K", width))), lane)
             row = self.address("%right", self.times(j, "%K"))
-            for k, _ in self.loop("k", "0", "%K", "j.body", []):
+            for k, _ in self.loop("k", "0", "%K"):
                 x = self.put(f"load double, ptr {self.address(row, k)}, align 8")
                 target = self.address(place, self.times(k, width))
                 self.code.append(f"  store double {self.put(f'fmul double {x}, {factor}')}, ptr {target}, align 8")
             q, row = self.broadcast(self.address("%q", j)), self.address("%values", self.times(j, "%wide"))
             place = self.address("%w", self.times(self.times(tile, "%wide"), width))
-            place = self.address(place, self.times(lane, width))
-            for s, _ in self.loop("s", "0", "%strips", "k.end", []):
-                source = self.address(row, self.times(s, width))
-                target = self.address(place, self.times(s, width * width))
-                for c in range(0, width, lanes):
-                    self.store(self.binary("fmul", self.load(self.at(source, c)), q), self.at(target, c))
+            for v, column in self.strips("%count"):
+                source = self.address(row, column)
+                target = self.address(self.address(place, self.times(column, width)), self.times(lane, v * lanes))
+                for c in range(v):
+                    x = self.load(self.at(source, c * lanes))
+                    self.store(self.binary("fmul", x, q), self.at(target, c * lanes))
         pointers = ", ".join(f"ptr noalias %{a}" for a in ("right", "q", "values", "factor", "keys", "w"))
-        code = [f"  %wide = mul i64 %strips, {width}", *self.code, "  ret void"]
-        return self.function("pack", f"i64 %m, i64 %K, i64 %strips, {pointers}", code)
+        code = [f"  %wide = mul i64 %count, {lanes}", *self.code, "  ret void"]
+        return self.function("pack", f"i64 %m, i64 %K, i64 %count, {pointers}", code)
 
     def sums(self, function: Literal["exp", "expm1"]) -> list[str]:
         """Of a chunk of tiles, for every group of rows; after the last chunk, the averages."""
         shape = self.shape
         rows, vectors, lanes, width = shape.rows, shape.vectors, shape.lanes, shape.width
-        zero, whole = [self.splat(0.0)] * (rows * vectors), range(rows * vectors)
+        zero = [self.splat(0.0)] * (rows * vectors)
         pointers = ", ".join(f"ptr noalias %{name}" for name in ("left", "right", "w", "q", "out", "total"))
         self.code = [f"  %tile = alloca [{rows * width} x double], align 64", f"  %entries = mul i64 %K, {rows}"]
-        self.code += ["  %group = alloca double, i64 %entries, align 64", f"  %wide = mul i64 %strips, {width}"]
-        self.code += ["  br label %chunk", "chunk:", "  %t0 = phi i64 [ 0, %entry ], [ %t1, %g.end ]"]
+        self.code += ["  %group = alloca double, i64 %entries, align 64", f"  %wide = mul i64 %count, {lanes}"]
+        self.code += ["  br label %chunk", "chunk:", "  %t0 = phi i64 [ 0, %entry ], [ %t1, %chunk.end ]"]
         self.code += ["  %tn = add nuw nsw i64 %t0, %per", "  %more = icmp slt i64 %tn, %tiles"]
         self.code += ["  %t1 = select i1 %more, i64 %tn, i64 %tiles", "  %first = icmp eq i64 %t0, 0"]
-        for g, _ in self.loop("g", "0", "%groups", "chunk", []):
+        self.code += ["  %ends = xor i1 %more, true"]
+        for g, _ in self.loop("g", "0", "%groups"):
             means = self.address("%total", self.times(g, rows * lanes))
             sums_of_group = self.address("%out", self.times(g, self.times("%wide", rows)))
             for start, size in ((means, str(rows * lanes)), (sums_of_group, self.times("%wide", rows))):
                 count = self.put(f"select i1 %first, i64 {self.times(size, 8)}, i64 0")
                 self.code.append(f"  call void @llvm.memset.p0.i64(ptr {start}, i8 0, i64 {count}, i1 false)")
-            given, first_row = [], self.times(g, rows)
-            for r in range(rows):  # the last row once more where a group has fewer
-                row = self.put(f"add i64 {first_row}, {r}")
-                inside = self.put(f"icmp slt i64 {row}, %last")
-                row = self.put(f"select i1 {inside}, i64 {row}, i64 %last")
-                given.append(self.address("%left", self.times(row, "%step")))
-            for k, _ in self.loop("a", "0", "%K", "g.body", []):
+            given = self.rows_of("%left", self.times(g, rows), "%step", "%last")
+            for k, _ in self.loop("a", "0", "%K"):
                 place = self.address("%group", self.times(k, rows))
                 for r in range(rows):
                     x = self.put(f"load double, ptr {self.address(given[r], k)}, align 8")
                     self.code.append(f"  store double {x}, ptr {self.at(place, r)}, align 8")
-            for t, _ in self.loop("t", "%t0", "%t1", "a.end", []):
+            for t, _ in self.loop("t", "%t0", "%t1"):
                 right, sums = self.address("%right", self.times(t, self.times("%K", width))), list(zero)
-                for k, now in self.loop("k", "0", "%K", "t.body", sums):
+                for k, now in self.loop("k", "0", "%K", sums):
                     sums[:] = now
                     entries = self.address("%group", self.times(k, rows))
-                    self.product(sums, [self.at(entries, r) for r in range(rows)], right, k)
-                for i in whole:
-                    self.store(sums[i], self.at("%tile", i * lanes))
+                    self.product(sums, [self.at(entries, r) for r in range(rows)], right, k, vectors)
+                for i, x in enumerate(sums):
+                    self.store(x, self.at("%tile", i * lanes))
                 weights = self.address("%q", self.times(t, width))
                 q = [self.load(self.at(weights, c * lanes)) for c in range(vectors)]
                 for r in range(rows):
@@ -517,27 +617,70 @@ class _Writer:
                         mean = self.fma(m, q[c], mean)
                     self.store(mean, self.at(means, r * lanes))
                 values = self.address("%w", self.times(self.times(t, "%wide"), width))
-                for s, _ in self.loop("s", "0", "%strips", "k.end", []):
-                    strip = self.address(values, self.times(s, width * width))
-                    targets = self.rows_from(self.address(sums_of_group, self.times(s, width)), "%wide")
-                    sums = [self.load(self.at(targets[i // vectors], i % vectors * lanes)) for i in whole]
-                    for j, now in self.loop("j", "0", str(width), "s.body", sums):
+                for v, column in self.strips("%count"):
+                    strip = self.address(values, self.times(column, width))
+                    targets = self.rows_from(self.address(sums_of_group, column), "%wide")
+                    places = [self.at(targets[i // v], i % v * lanes) for i in range(rows * v)]
+                    sums = [self.load(place) for place in places]
+                    for j, now in self.loop("j", "0", str(width), sums):
                         sums[:] = now
                         entries = self.address("%tile", j)
-                        self.product(sums, [self.at(entries, r * width) for r in range(rows)], strip, j)
-                    for i in whole:
-                        self.store(sums[i], self.at(targets[i // vectors], i % vectors * lanes))
-            self.code += ["  br i1 %more, label %group.end, label %finish", "finish:"]
-            for r, row in enumerate(self.rows_from(sums_of_group, "%wide")):
-                name, total = f"r{r}", self.load(self.at(means, r * lanes))
-                reduce = f"llvm.vector.reduce.fadd.v{lanes}f64(double {float(function == 'expm1')}"
-                total = self.put(f"call double @{reduce}, {self.vector} {total})")
-                inverse = self.spread(self.put(f"fdiv double 1.0, {total}"))
-                for s, _ in self.loop(name, "0", "%strips", "finish" if r == 0 else f"r{r - 1}.end", []):
-                    for c in range(vectors):
-                        entry = self.at(self.address(row, self.times(s, width)), c * lanes)
+                        self.product(sums, [self.at(entries, r * width) for r in range(rows)], strip, j, v)
+                    for x, place in zip(sums, places, strict=True):
+                        self.store(x, place)
+            for _ in self.when("%ends"):
+                for r, row in enumerate(self.rows_from(sums_of_group, "%wide")):
+                    total = self.total(self.load(self.at(means, r * lanes)), float(function == "expm1"))
+                    inverse = self.spread(self.put(f"fdiv double 1.0, {total}"))
+                    for place, _ in self.loop("c", "0", "%count"):
+                        entry = self.address(row, self.times(place, lanes))
                         self.store(self.binary("fmul", self.load(entry), inverse), entry)
-            self.code += ["  br label %group.end", "group.end:"]
-        tail = ["  br i1 %more, label %chunk, label %done", "done:", "  ret void"]
-        sizes = "i64 %groups, i64 %K, i64 %tiles, i64 %per, i64 %strips, i64 %step, i64 %last"
-        return self.function("sums", f"{sizes}, {pointers}", [*self.code, *tail])
+        tail = ["  br label %chunk.end", "chunk.end:", "  br i1 %more, label %chunk, label %done", "done:"]
+        sizes = "i64 %groups, i64 %K, i64 %tiles, i64 %per, i64 %count, i64 %step, i64 %last"
+        return self.function("sums", f"{sizes}, {pointers}", [*self.code, *tail, "  ret void"])
+
+    def largest(self) -> list[str]:
+        """Of %count arrays of %vectors vectors, four or a multiple of that."""
+        lanes = self.shape.lanes
+        for i, _ in self.loop("i", "0", "%count"):
+            array, most = self.address("%x", self.times(i, self.times("%vectors", lanes))), [self.splat(0.0)] * 4
+            whole = self.put("udiv i64 %vectors, 4")
+            for k, now in self.loop("k", "0", whole, most):
+                place = self.address(array, self.times(k, 4 * lanes))
+                sizes = [self.without_sign(self.load(self.at(place, c * lanes))) for c in range(4)]
+                most[:] = [self.larger(size, old) for size, old in zip(sizes, now, strict=True)]
+            while len(most) > 1:
+                most = [self.larger(a, b) for a, b in zip(most[::2], most[1::2], strict=True)]
+            self.code.append(f"  store double {self.most(most[0])}, ptr {self.address('%out', i)}, align 8")
+        return self.function("largest", "i64 %count, i64 %vectors, ptr %x, ptr %out", [*self.code, "  ret void"])
+
+    def pairs(self) -> list[str]:
+        """Of groups of rows from %first on, over the tiles from their own on to %ends."""
+        rows, vectors, lanes, width = self.shape.rows, self.shape.vectors, self.shape.lanes, self.shape.width
+        two = self.splat(-2.0)
+        self.code.append(f"  %most = alloca [{rows} x {self.vector}], align 64")
+        for g, _ in self.loop("g", "%first", "%stop"):
+            first = self.times(g, rows)
+            given = self.rows_of("%rows", first, "%K", "%last")
+            for r in range(rows):
+                self.store(self.splat(-math.inf), self.at("%most", r * lanes))
+            end = self.put(f"load i64, ptr {self.put(f'getelementptr i64, ptr %ends, i64 {g}')}, align 8")
+            for t, _ in self.loop("t", self.put(f"udiv i64 {first}, {width}"), end):
+                tile, sums = self.address("%tiles", self.times(t, self.times("%K", width))), []
+                sums = [self.splat(0.0)] * (rows * vectors)
+                for k, now in self.loop("k", "0", "%K", sums):
+                    sums[:] = now
+                    self.product(sums, [self.address(row, k) for row in given], tile, k, vectors)
+                place = self.address("%squares", self.times(t, width))
+                squares = [self.load(self.at(place, c * lanes)) for c in range(vectors)]
+                for r in range(rows):
+                    most = self.load(self.at("%most", r * lanes))
+                    for c in range(vectors):
+                        most = self.larger(self.fma(sums[r * vectors + c], two, squares[c]), most)
+                    self.store(most, self.at("%most", r * lanes))
+            for r in range(rows):
+                found, place = self.most(self.load(self.at("%most", r * lanes))), self.address("%out", first)
+                self.code.append(f"  store {self.element} {found}, ptr {self.at(place, r)}, align {self.align}")
+        sizes = "i64 %first, i64 %stop, i64 %K, i64 %last"
+        pointers = ", ".join(f"ptr noalias %{a}" for a in ("rows", "tiles", "squares", "ends", "out"))
+        return self.function("pairs", f"{sizes}, {pointers}", [*self.code, "  ret void"])

@@ -23,6 +23,8 @@ from rankmath.validation import Array, Bools, Floats, InvalidArgument
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
+    from rankmath.arithmetic.compiled_layer import Plan
+
 T = TypeVar("T")
 
 # A block of logits, its exponentials, and a temporary of the library.
@@ -37,6 +39,9 @@ _THREADED_ENTRIES = 2**18
 # Use the compiled kernel from this many pairs of tokens, and for values at least this wide: it pads them to 32.
 _COMPILED_ENTRIES = 2**14
 _COMPILED_WIDTH = 16
+# … a compiled layer from this many tokens, on our threads from this many multiply-adds,
+_COMPILED_ROWS = 64
+_SHARED_LAYER = 2**22
 # … and compiled functions from this many entries.
 _COMPILED_MAP = 2**10
 # Logits up to this size need no largest one taken off them.
@@ -125,12 +130,12 @@ class Float64:
             if len(tasks) < threads:
                 yield from (task() for task in tasks)
                 return
-            pool = _pool(os.getpid(), threads)
-            ahead = deque(pool.submit(task) for task in tasks[: threads + 1])
+            shared = pool(os.getpid(), threads)
+            ahead = deque(shared.submit(task) for task in tasks[: threads + 1])
             try:
                 for task in tasks[threads + 1 :]:
                     yield ahead.popleft().result()
-                    ahead.append(pool.submit(task))
+                    ahead.append(shared.submit(task))
                 yield from (future.result() for future in ahead)
             finally:
                 for future in ahead:
@@ -323,9 +328,21 @@ class Float64:
         """The largest |entry| of each matrix, (..., 1, 1): a unit."""
         if not self._numpy:
             return self.sizes([a])[0]
+        if a.size >= _LONG and (found := self._compiled_largest(a)) is not None:
+            return found
         if a.ndim == 2 and a.size > _LONG:
             return np.maximum(a.max(keepdims=True), -a.min(keepdims=True))
         return np.maximum.reduce(np.abs(a), axis=(-2, -1), keepdims=True)
+
+    def _compiled_largest(self, a: Array) -> Array | None:
+        from rankmath.arithmetic import compiled
+
+        kernel, entries = compiled.kernel(), a.shape[-2] * a.shape[-1]
+        if kernel is None or not a.flags.c_contiguous or entries % (4 * kernel.shape.lanes):
+            return None
+        out = np.empty((*a.shape[:-2], 1, 1))
+        kernel.largest(out.size, entries // kernel.shape.lanes, a.ctypes.data, out.ctypes.data)
+        return out
 
     def sizes(self, arrays: list[Array]) -> list[Array]:
         """`largest` of each: from a GPU all at once."""
@@ -493,6 +510,21 @@ class Float64:
         list(self.in_turn(tasks, entries))
         return out
 
+    def layer_plan(self, n: int, d: int, heads: int) -> Plan | None:
+        """The compiled layer for such tokens; None where no kernel is, or where it would not pay."""
+        if not self._numpy or self.cuts_finely or n < _COMPILED_ROWS or d < _COMPILED_WIDTH:
+            return None
+        from rankmath.arithmetic import compiled
+
+        kernel = compiled.kernel()
+        if kernel is None:
+            return None
+        from rankmath.arithmetic.compiled_layer import plan
+
+        # Our threads pay sooner than in `in_turn`, where each has more to begin.
+        threads = self.threads_for(_THREADED_ENTRIES if 2 * heads * n * (n + d) * d >= _SHARED_LAYER else 0)
+        return plan(kernel, n, d + -d % kernel.shape.lanes, heads, threads)
+
     def farthest(self, products: Array, squares: Array) -> Array:
         """max_j |x_i − x_j|², (..., r, 1), from the products of r tokens with themselves and all after them."""
         if self.on_gpu:
@@ -594,7 +626,7 @@ def _row_of_many(scores: Floats, rows: Floats) -> Floats:
 
 
 @cache
-def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+def pool(process: int, threads: int) -> ThreadPoolExecutor:
     """Threads that stay, since starting them takes time; a forked process has none of its parent's."""
     return ThreadPoolExecutor(threads)
 

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.common import CommonView
 from rankmath.attention.maps import mlp_step, norm_step
+from rankmath.attention.on_cpu import layer_on_cpu
 from rankmath.attention.on_gpu import layer_on_gpu
 from rankmath.attention.placed import Placed, PlacedView
 from rankmath.attention.tokens import (
@@ -66,8 +67,8 @@ def attention_step(
     A: System, weights: Weights, tokens: Tokens, mask: Mask | None, carried: Carried | None = None
 ) -> Tokens:
     """Σ_h P_h X W_h + 1bᵀ, and what a skip carries past it, in centred form."""
-    if not A.unbounded and A.on_gpu:
-        made = layer_on_gpu(A, weights, tokens, mask, carried)
+    if not A.unbounded:
+        made = (layer_on_gpu if A.on_gpu else layer_on_cpu)(A, weights, tokens, mask, carried)
         if made is not None:
             return made
     scale, alone = Scale.of(A, tokens), carried is None

@@ -51,6 +51,22 @@ class Weights:
         )
 
     @cached_property
+    def whole(self) -> tuple[Array | None, ...] | None:
+        """Query, value, key bias and bias of one network, as the compiled layer takes them: full matrices near size
+        one in one piece, no position terms; None where they are not."""
+        attention, heads = self.attention, self.heads
+        arrays = (attention.query, attention.value, attention.key_bias, attention.bias)
+        logs = [log for head in heads for log in (head.log_logits, head.log_value)]
+        logs += [bias[1] for bias in (self.bias, *(head.key_bias for head in heads)) if bias is not None]
+        plain = (
+            all(part is None for part in (attention.position, attention.key, attention.output))
+            and attention.query.ndim == 3
+            and all(isinstance(log, int) for log in logs)
+            and all(a is None or a.flags.c_contiguous for a in arrays)
+        )
+        return arrays if plain else None
+
+    @cached_property
     def arrays(self) -> tuple[tuple[Array, Array, Array | None, Array | None]]:
         """Query, value, key bias and bias of plain weights, as the kernels of a GPU take them."""
         biases = [None if bias is None else bias[0] for bias in (self.heads[0].key_bias, self.bias)]
@@ -114,7 +130,7 @@ def weights_of(
         (value, c), (output, d) = pick("value", *head), pick("output", *head)
         key_bias = pick("key_bias", *head) if "key_bias" in scaled else None
         place = head[0] if head else slice(None)
-        largest = float(known["query"].max()) if A.unbounded is False and A.on_gpu else math.inf
+        largest = math.inf if A.unbounded else float(known["query"].max())
         heads.append(Head(attention, place, query, key, value, output, key_bias, a + b, c + d, largest))
     return Weights(attention, heads, pick("bias") if "bias" in scaled else None, stacked)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.arithmetic import compiled
+from rankmath.arithmetic import compiled, compiled_layer
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.close import by_expm1
 from rankmath.attention.softmax import row_softmax
@@ -83,7 +83,8 @@ def inner_loops(code):
 @pytest.mark.parametrize("cpu", ["neoverse-n1", "neoverse-v1", "neoverse-v2"])
 @pytest.mark.parametrize("function", ["exp", "expm1"])
 def test_the_sums_stay_in_the_registers_of_aarch64(cpu, function):
-    """Two loops of products: a multiply-add for every sum, a load for every vector or row at most, no store."""
+    """Loops of products (logits; averages, of each width that a last strip may have): a multiply-add for every sum,
+    a load for every vector or row at most, no store."""
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     machine = binding.Target.from_triple("aarch64-unknown-linux-gnu").create_target_machine(cpu=cpu, opt=3)
@@ -91,10 +92,11 @@ def test_the_sums_stay_in_the_registers_of_aarch64(cpu, function):
     module = binding.parse_assembly(compiled.source(shape, function))
     loops = [re.findall(r"^\s+(\w+)", body, re.MULTILINE) for _, body in inner_loops(machine.emit_assembly(module))]
     loops = [words for words in loops if "fmla" in words]
-    assert len(loops) == 2
-    for words in loops:
-        assert words.count("fmla") == shape.rows * shape.vectors
-        assert 0 < sum(word.startswith("ld") for word in words) <= shape.rows + shape.vectors
+    vectors = [words.count("fmla") // shape.rows for words in loops]
+    assert sorted(vectors) == [*range(1, shape.vectors), shape.vectors, shape.vectors]
+    for words, v in zip(loops, vectors, strict=True):
+        assert words.count("fmla") == shape.rows * v
+        assert 0 < sum(word.startswith("ld") for word in words) <= shape.rows + v
         assert not [word for word in words if word.startswith("st")]
 
 
@@ -154,13 +156,19 @@ def networks():
     ]
 
 
+@pytest.fixture
+def calls(monkeypatch):
+    """What the kernels are asked for: heads one by one ("head"), or all ("layer")."""
+    found, head, layer = [], compiled.fused_average, compiled_layer.Plan.run
+    monkeypatch.setattr(compiled, "fused_average", lambda *given: found.append("head") or head(*given))
+    monkeypatch.setattr(compiled_layer.Plan, "run", lambda *given: found.append("layer") or layer(*given))
+    return found
+
+
 @pytest.mark.parametrize("net", networks(), ids=str)
 @pytest.mark.parametrize("scale", [1e-3, 1.0])
-def test_traces_with_and_without_the_kernel(net, scale, monkeypatch):
+def test_traces_with_and_without_the_kernel(net, scale, calls, monkeypatch):
     X = net.random_input(seed=3, scale=scale)
-    calls = []
-    original = compiled.fused_average
-    monkeypatch.setattr(compiled, "fused_average", lambda *given: calls.append(1) or original(*given))
     fast = rm.trace(net, X)
     assert calls
     monkeypatch.setattr(compiled, "kernel", lambda: None)
@@ -173,15 +181,12 @@ ACTIVATIONS = ("gelu", "gelu_tanh", "silu", "quick_gelu")
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_plain_passes_with_and_without_the_kernel(activation, monkeypatch):
+def test_plain_passes_with_and_without_the_kernel(activation, calls, monkeypatch):
     rng = np.random.default_rng(5)
     mlp = rm.MLP(rng.standard_normal((17, 40)), rng.standard_normal((40, 17)), activation=activation)
     heads = rng.standard_normal((4, 2, 3, 17, 16)) / 4
     net = rm.Network.from_qkvo(*heads[:3], np.swapaxes(heads[3], -1, -2), b_Q=heads[0, ..., 0, :], mlp=mlp)
     X = rng.standard_normal((150, 17)) / 3
-    calls = []
-    original = compiled.fused_average
-    monkeypatch.setattr(compiled, "fused_average", lambda *given: calls.append(1) or original(*given))
     fast = rm.forward(net, X)
     assert len(calls) == 6
     # Logits that no bound keeps below 600 take the other way.
@@ -194,7 +199,7 @@ def test_plain_passes_with_and_without_the_kernel(activation, monkeypatch):
 @pytest.fixture
 def always(monkeypatch):
     """The kernel for small networks as well."""
-    for name in ("_COMPILED_ENTRIES", "_COMPILED_WIDTH"):
+    for name in ("_COMPILED_ENTRIES", "_COMPILED_WIDTH", "_COMPILED_ROWS"):
         monkeypatch.setattr(f"rankmath.arithmetic.float64.{name}", 1)
 
 
@@ -208,16 +213,71 @@ AGAINST_BALLS = [
 
 @pytest.mark.usefixtures("always")
 @pytest.mark.parametrize(("n", "d", "heads", "size", "more"), AGAINST_BALLS)
-def test_the_kernel_agrees_with_balls(n, d, heads, size, more, monkeypatch):
-    calls = []
-    original = compiled.fused_average
-    monkeypatch.setattr(compiled, "fused_average", lambda *given: calls.append(1) or original(*given))
+def test_the_kernel_agrees_with_balls(n, d, heads, size, more, calls):
     net = rm.Network.random(n, d, heads, 2, seed=n, **more)
     X = net.random_input(seed=d, scale=size)
     found, balls = rm.trace(net, X), rm.trace(net, X, arithmetic="balls")
     assert calls or more.get("mask") == "causal" or size == 20.0
     np.testing.assert_allclose(found.log_residual, balls.log_residual, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(found.log_diameter, balls.log_diameter, rtol=1e-12, atol=1e-12)
+
+
+def on(kernel, monkeypatch, threads=1):
+    """The kernel of other registers, on so many threads."""
+    monkeypatch.setattr(compiled, "kernel", lambda: kernel)
+    monkeypatch.setattr(Float64, "threads_for", lambda A, entries: threads)
+
+
+LAYERS = [
+    *((9, 5, 2, 1.0, {"biases": True}), (33, 3, 1, 1.0, {}), (70, 8, 3, 0.3, {"skip": -0.5}), (7, 17, 4, 1e-3, {})),
+    *((40, 12, 5, 2.0, {"skip": True}), (50, 33, 2, 1.5, {"biases": True, "skip": 0.7}), (5, 1, 1, 0.5, {})),
+]
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize(("n", "d", "heads", "size", "more"), LAYERS)
+def test_a_compiled_layer_agrees_with_balls_on_all_registers(kernel, n, d, heads, size, more, calls, monkeypatch):
+    net = rm.Network.random(n, d, heads, 2, seed=n, **more)
+    X = net.random_input(seed=d, scale=size)
+    balls = rm.trace(net, X, arithmetic="balls")
+    on(kernel, monkeypatch)
+    found = rm.trace(net, X)
+    assert "layer" in calls
+    for name in ("log_residual", "log_diameter", "log_mean"):
+        np.testing.assert_allclose(getattr(found, name), getattr(balls, name), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0])
+def test_threads_change_no_digit_of_a_compiled_layer(size, calls, monkeypatch):
+    """Heads and rows are shared as they come: rounds of heads, parts of rows, more threads than either."""
+    net = rm.Network.random(200, 24, 5, 1, seed=4, biases=True)
+    X = net.random_input(seed=5, scale=size)
+    found = []
+    for threads in (1, 2, 3, 8):
+        on(compiled.kernel(), monkeypatch, threads)
+        found.append(rm.trace(net, X))
+    assert calls == ["layer"] * 4
+    for run in found[1:]:
+        np.testing.assert_array_equal(run.log_residual, found[0].log_residual)
+        np.testing.assert_array_equal(run.center, found[0].center)
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("size", [1e-12, 1e-4, 1.0, 8.0, 60.0])
+def test_bits_lost_and_sizes_are_those_of_the_arrays(size, calls, monkeypatch):
+    """Heads that cancel, uneven attention, logits below rounding and out of range."""
+    net = rm.Network.random(40, 8, 2, 3, seed=6, skip=0.3)
+    value = net.value.copy()
+    value[:, 1] = -value[:, 0] * (1 + 1e-6)
+    query = np.repeat(net.query[:, :1], 2, axis=1)
+    net = rm.Network(query=query, value=value, d_qk=net.attentions[0].d_qk, skip=0.3)
+    X = net.random_input(seed=7, tokens=40, scale=size)
+    fast = rm.trace(net, X)
+    assert ("layer" in calls) == (size > 1e-9)
+    monkeypatch.setattr(compiled, "kernel", lambda: None)
+    pure = rm.trace(net, X)
+    np.testing.assert_allclose(fast.lost_bits, pure.lost_bits, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(fast.log_residual, pure.log_residual, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.usefixtures("always")

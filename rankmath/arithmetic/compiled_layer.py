@@ -1,0 +1,558 @@
+"""A whole layer of attention alone, compiled for the CPU: all heads of one sequence in one call on each thread.
+
+With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k, each head makes
+
+    pull        g = x W_QK + k in units of the logits
+    pivot       the first largest entry of R g, D = R − 1R_pivot
+    q           softmax(D g), its mean qᵀD
+    image       the common row e^ξ x + e^σ (R_pivot + qᵀD) times W
+    keys        scale · D in tiles, transposed; q_j (D_j − qᵀD) beside them
+
+then, for some rows of all heads after each other,
+
+    left        R W_QK
+    deviation   Σ_j m_ij q_j (D_j − qᵀD)/(1 + Σ_j m_ij q_j), m = expm1(left keysᵀ)
+    total       what a skip carries, and the sum of (deviation W) over the heads
+
+and at the end one thread moves the mean of the total into the center, and brings both to size one.
+Threads take heads, and then rows, as they come; which thread makes a number changes no digit of it. What may not
+stand (uneven attention, logits out of range) stops all, and `rankmath.attention` makes that layer.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankmath.arithmetic.compiled import CHUNK, Kernel, Shape, Writer, aligned, module
+from rankmath.arithmetic.float64 import pool
+from rankmath.validation import Floats
+
+#: What the code is told, a word each: sizes, addresses, numbers; whether to stop is its answer.
+SIZES = ("n", "d", "heads", "tiles", "per", "chunk", "chunks", "at_once")
+ADDRESSES = (
+    *("x", "R", "query", "value", "key_bias", "bias", "center", "total"),
+    *("g", "image", "keys", "values", "q", "sizes", "of_heads", "counters", "stop", "yield"),
+)
+NUMBERS = (
+    *("scale", "limit", "uneven", "of_pull", "of_key", "of_x", "of_common"),
+    *("skip", "of_image", "of_bias", "of_skip", "of_shift", "of_total", "of_residual", "of_center"),
+)
+_PLACES = {name: place for place, name in enumerate((*SIZES, *ADDRESSES, *NUMBERS))}
+# Arrays given, counters, numbers told and found.
+_GIVEN = slice(_PLACES["x"], _PLACES["total"] + 1)
+_OWN = slice(_PLACES["counters"], _PLACES["stop"] + 1)
+_TOLD = slice(_PLACES["scale"], _PLACES["of_shift"] + 1)
+_FOUND = slice(_PLACES["of_total"], _PLACES["of_center"] + 1)
+# Of each head: the largest and the least logit of the common part, the sum of its exponentials, the longest D_j².
+PER_HEAD = 4
+# Doubles of keys and values of heads beyond one for each thread: half of a second-level cache of 1 MiB.
+_HELD = 2**16
+# Doubles of the rows that a thread takes at a time.
+_ROWS = 2**14
+# … and rows, at least.
+_FEW_ROWS = 48
+
+
+class LayerWriter(Writer):
+    """Writes the functions of a layer."""
+
+    def word(self, name: str) -> str:
+        return self.put(f"load i64, ptr {self.at('%words', _PLACES[name])}, align 8")
+
+    def pointer(self, name: str) -> str:
+        return self.put(f"load ptr, ptr {self.at('%words', _PLACES[name])}, align 8")
+
+    def number(self, place: str) -> str:
+        return self.put(f"load double, ptr {place}, align 8")
+
+    def told(self, name: str) -> str:
+        return self.number(self.at("%words", _PLACES[name]))
+
+    def write(self, x: str, place: str) -> None:
+        self.code.append(f"  store double {x}, ptr {place}, align 8")
+
+    def room(self, name: str, count: str) -> str:
+        self.code.append(f"  %{name} = alloca double, i64 {count}, align 64")
+        return f"%{name}"
+
+    def keep(self, x: str, place: str, relation: str) -> str:
+        """The larger (ogt) or smaller (olt) of x and what is there, in its place; whether that is x."""
+        better = self.put(f"fcmp {relation} double {x}, {self.number(place)}")
+        for _ in self.when(better):
+            self.write(x, place)
+        return better
+
+    def stop(self) -> None:
+        self.code.append(f"  store atomic i64 1, ptr {self.pointer('stop')} monotonic, align 8")
+
+    def transposed(self, rows: list[str]) -> list[str]:
+        """A square of vectors, by exchanging halves, quarters …"""
+        lanes, v = self.shape.lanes, self.vector
+        rows, step = list(rows), 1
+        while step < lanes:
+            first = [l if not l & step else lanes + l - step for l in range(lanes)]
+            second = [l + step if not l & step else lanes + l for l in range(lanes)]
+            for i in range(lanes):
+                if not i & step:
+                    pair = rows[i], rows[i + step]
+                    for place, mask in ((i, first), (i + step, second)):
+                        chosen = ", ".join(f"i32 {k}" for k in mask)
+                        rows[place] = self.put(
+                            f"shufflevector {v} {pair[0]}, {v} {pair[1]}, <{lanes} x i32> <{chosen}>"
+                        )
+            step *= 2
+        return rows
+
+    def head(self) -> list[str]:
+        """All that the rows of one head share."""
+        lanes, vectors, width = self.shape.lanes, self.shape.vectors, self.shape.width
+        n, d, tiles = self.word("n"), self.word("d"), self.word("tiles")
+        count, last = self.put(f"udiv i64 {d}, {lanes}"), self.put(f"sub i64 {n}, 1")
+        tokens, x, g = self.pointer("R"), self.pointer("x"), self.address(self.pointer("g"), self.times("%h", d))
+        of_head = self.times("%h", self.times(d, d))
+        self._pull(x, self.address(self.pointer("query"), of_head), d, count, g)
+        padded = self.times(tiles, width)
+        held = self.times("%slot", self.times(padded, d))
+        keys, w = (self.address(self.pointer(name), held) for name in ("keys", "values"))
+        q = self.address(self.pointer("q"), self.times("%slot", padded))
+        found = self.address(self.pointer("of_heads"), self.times("%h", PER_HEAD))
+        top, low, total, far = (self.at(found, k) for k in range(PER_HEAD))
+        best, mean = self.room("best", "1"), self.room("mean", d)
+        self.code.append("  %place = alloca i64, align 8")
+        self.code.append("  store i64 0, ptr %place, align 8")
+        infinite = "0x7FF0000000000000", "0xFFF0000000000000"
+        for start, place in zip((infinite[1], infinite[1], infinite[0], "0.0"), (best, top, low, far), strict=True):
+            self.write(start, place)
+        for j, _ in self.loop("j", "0", n):
+            row, sums = self.address(tokens, self.times(j, d)), [self.splat(0.0)]
+            for c, now in self.loop("c", "0", count, sums):
+                at = self.times(c, lanes)
+                sums[0] = self.fma(self.load(self.address(row, at)), self.load(self.address(g, at)), now[0])
+            for _ in self.when(self.keep(self.total(sums[0]), best, "ogt")):
+                self.code.append(f"  store i64 {j}, ptr %place, align 8")
+        pivot = self.address(tokens, self.times(self.put("load i64, ptr %place, align 8"), d))
+        for j, _ in self.loop("j", "0", n):
+            row, sums = self.address(tokens, self.times(j, d)), [self.splat(0.0)] * 2
+            for c, now in self.loop("c", "0", count, sums):
+                at = self.times(c, lanes)
+                D = self.binary("fsub", self.load(self.address(row, at)), self.load(self.address(pivot, at)))
+                sums[:] = self.fma(D, self.load(self.address(g, at)), now[0]), self.fma(D, D, now[1])
+            logit = self.total(sums[0])
+            self.write(logit, self.address(q, j))
+            self.keep(logit, top, "ogt")
+            self.keep(logit, low, "olt")
+            self.keep(self.total(sums[1]), far, "ogt")
+        spread = self.put(f"fsub double {self.number(low)}, {self.number(top)}")
+        even = self.put(f"fcmp ogt double {spread}, {self.told('uneven')}")  # not so for nan either
+        for _ in self.when(self.put(f"xor i1 {even}, true")):
+            self.stop()
+            self.code += ["  ret void", "stopped:"]
+        self._softmax(n, padded, q, top, total)
+        self.code.append(f"  call void @llvm.memset.p0.i64(ptr {mean}, i8 0, i64 {self.times(d, 8)}, i1 false)")
+        for j, _ in self.loop("j", "0", n):
+            row, weight = self.address(tokens, self.times(j, d)), self.broadcast(self.address(q, j))
+            for c, _ in self.loop("c", "0", count):
+                at = self.times(c, lanes)
+                D = self.binary("fsub", self.load(self.address(row, at)), self.load(self.address(pivot, at)))
+                place = self.address(mean, at)
+                self.store(self.fma(weight, D, self.load(place)), place)
+        seen, of_x, of_common = self.room("seen", d), *(self.spread(self.told(a)) for a in ("of_x", "of_common"))
+        for c, _ in self.loop("c", "0", count):
+            at = self.times(c, lanes)
+            row = self.binary("fadd", self.load(self.address(pivot, at)), self.load(self.address(mean, at)))
+            row = self.binary("fmul", row, of_common)
+            self.store(self.fma(self.load(self.address(x, at)), of_x, row), self.address(seen, at))
+        image = self.address(self.pointer("image"), self.times("%h", d))
+        for at, sums in self.row_times(seen, self.address(self.pointer("value"), of_head), d, count):
+            for k, y in enumerate(sums):
+                self.store(y, self.at(self.address(image, at), k * lanes))
+        scale = self.broadcast(self.at("%words", _PLACES["scale"]))
+        whole, rest = self.put(f"udiv i64 {count}, {vectors}"), self.put(f"urem i64 {count}, {vectors}")
+        for b, _ in self.loop("b", "0", self.times(tiles, vectors)):
+            tile, part = self.put(f"udiv i64 {b}, {vectors}"), self.put(f"urem i64 {b}, {vectors}")
+            key_tile, value_tile = (self.address(a, self.times(tile, self.times(d, width))) for a in (keys, w))
+            lane, first = self.times(part, lanes), self.times(b, lanes)
+            rows, weights = [], []
+            for r in range(lanes):
+                j = self.put(f"add i64 {first}, {r}")
+                weights.append(self.broadcast(self.address(q, j)))  # of rows that are missing it is zero
+                inside = self.put(f"icmp slt i64 {j}, {last}")
+                j = self.put(f"select i1 {inside}, i64 {j}, i64 {last}")
+                rows.append(self.address(tokens, self.times(j, d)))
+            for c, _ in self.loop("c", "0", count):
+                at, strip = self.times(c, lanes), self.put(f"udiv i64 {c}, {vectors}")
+                full = self.put(f"icmp slt i64 {strip}, {whole}")
+                step = self.times(self.put(f"select i1 {full}, i64 {vectors}, i64 {rest}"), lanes)
+                target = self.address(value_tile, self.times(strip, width * width))
+                target = self.address(target, self.times(self.put(f"urem i64 {c}, {vectors}"), lanes))
+                of_pivot, of_mean = (self.load(self.address(a, at)) for a in (pivot, mean))
+                tile_of_D = [self.binary("fsub", self.load(self.address(row, at)), of_pivot) for row in rows]
+                for r in range(lanes):
+                    weighted = self.binary("fmul", self.binary("fsub", tile_of_D[r], of_mean), weights[r])
+                    self.store(weighted, self.address(target, self.times(self.put(f"add i64 {lane}, {r}"), step)))
+                target = self.address(self.address(key_tile, self.times(at, width)), lane)
+                for k, column in enumerate(self.transposed(tile_of_D)):
+                    self.store(self.binary("fmul", column, scale), self.at(target, k * width))
+        return self.function("head", "ptr %words, i64 %h, i64 %slot", [*self.code, "  ret void"])
+
+    def row_times(self, row: str, matrix: str, d: str, count: str) -> Iterator[tuple[str, list[str]]]:
+        """Yield a column and the vectors from there on of a row times a square matrix."""
+        lanes = self.shape.lanes
+        for v, column in self.strips(count):
+            source, sums = self.address(matrix, column), [self.splat(0.0)] * v
+            for k, now in self.loop("k", "0", d, sums):
+                of_k, x = self.address(source, self.times(k, d)), self.broadcast(self.address(row, k))
+                sums[:] = [self.fma(x, self.load(self.at(of_k, c * lanes)), now[c]) for c in range(v)]
+            yield column, sums
+
+    def _pull(self, x: str, query: str, d: str, count: str, g: str) -> None:
+        lanes, of_pull, of_key = self.shape.lanes, *(self.spread(self.told(a)) for a in ("of_pull", "of_key"))
+        for at, sums in self.row_times(x, query, d, count):
+            for k, y in enumerate(sums):
+                self.store(self.binary("fmul", y, of_pull), self.at(self.address(g, at), k * lanes))
+        bias = self.pointer("key_bias")
+        for _ in self.when(self.put(f"icmp ne ptr {bias}, null")):
+            bias = self.address(bias, self.times("%h", d))
+            for c, _ in self.loop("c", "0", count):
+                at = self.times(c, lanes)
+                place = self.address(g, at)
+                self.store(self.fma(self.load(self.address(bias, at)), of_key, self.load(place)), place)
+
+    def _softmax(self, n: str, padded: str, q: str, top: str, total: str) -> None:
+        lanes, largest = self.shape.lanes, self.broadcast(top)
+        blocks = self.put(f"udiv i64 {padded}, {lanes}")
+        for j, _ in self.loop("j", n, padded):
+            self.write(self.number(top), self.address(q, j))
+        for b, _ in self.loop("b", "0", blocks):
+            place = self.address(q, self.times(b, lanes))
+            self.store(self.exp(self.binary("fsub", self.load(place), largest)), place)
+        for j, _ in self.loop("j", n, padded):
+            self.write("0.0", self.address(q, j))
+        sums = [self.splat(0.0)]
+        for b, now in self.loop("b", "0", blocks, sums):
+            sums[0] = self.binary("fadd", now[0], self.load(self.address(q, self.times(b, lanes))))
+        self.write(self.total(sums[0]), total)
+        inverse = self.spread(self.put(f"fdiv double 1.0, {self.number(total)}"))
+        for b, _ in self.loop("b", "0", blocks):
+            place = self.address(q, self.times(b, lanes))
+            self.store(self.binary("fmul", self.load(place), inverse), place)
+
+    def times_matrix(self, name: str, *, adds: bool) -> list[str]:
+        """out = a b, or out += a b and the largest |entry| of a b, for groups of rows a and a square matrix b."""
+        rows, lanes = self.shape.rows, self.shape.lanes
+        count = self.put(f"udiv i64 %d, {lanes}")
+        for v, column in self.strips(count):
+            source = self.address("%b", column)
+            for k, _ in self.loop("k", "0", "%d"):  # side by side: rows of b may share their places in the cache
+                row, target = (
+                    self.address(source, self.times(k, "%d")),
+                    self.address("%panel", self.times(k, v * lanes)),
+                )
+                for c in range(v):
+                    self.store(self.load(self.at(row, c * lanes)), self.at(target, c * lanes))
+            for g, _ in self.loop("g", "0", "%groups"):
+                first, sums = self.times(g, rows), [self.splat(0.0)] * (rows * v)
+                given = self.rows_of("%a", first, "%d", "%last")
+                for k, now in self.loop("k", "0", "%d", sums):
+                    sums[:] = now
+                    self.product(sums, [self.address(row, k) for row in given], "%panel", k, v)
+                made = self.rows_from(
+                    self.address("%out", self.put(f"add i64 {self.times(first, '%d')}, {column}")), "%d"
+                )
+                most = self.load("%largest") if adds else ""
+                for i, x in enumerate(sums):
+                    place = self.at(made[i // v], i % v * lanes)
+                    if adds:
+                        most = self.larger(self.without_sign(x), most)
+                        x = self.binary("fadd", self.load(place), x)
+                    self.store(x, place)
+                if adds:
+                    self.store(most, "%largest")
+        pointers = ", ".join(f"ptr noalias %{a}" for a in ("a", "b", "out", "panel", "largest"))
+        return self.function(name, f"i64 %d, i64 %groups, i64 %last, {pointers}", [*self.code, "  ret void"])
+
+    def rows(self) -> list[str]:
+        """Some rows of all heads from %h0 to %h1."""
+        rows, lanes, width = self.shape.rows, self.shape.lanes, self.shape.width
+        n, d, chunk, tiles = (self.word(name) for name in ("n", "d", "chunk", "tiles"))
+        count, start = self.put(f"udiv i64 {d}, {lanes}"), self.times("%unit", chunk)
+        left_over = self.put(f"sub i64 {n}, {start}")
+        fewer = self.put(f"icmp slt i64 {left_over}, {chunk}")
+        have = self.put(f"select i1 {fewer}, i64 {left_over}, i64 {chunk}")
+        last = self.put(f"sub i64 {have}, 1")
+        groups = self.put(f"udiv i64 {self.put(f'add i64 {last}, {rows}')}, {rows}")
+        self.code.append(f"  %largest = alloca {self.vector}, align 64")
+        tokens, total = (self.address(self.pointer(name), self.times(start, d)) for name in ("R", "total"))
+        entries, square = self.times(chunk, d), self.times(d, d)
+        left, panel = "%scratch", self.address("%scratch", self.times(entries, 2))
+        made, means = self.address("%scratch", entries), self.address(panel, self.times(d, width))
+        for _ in self.when(self.put("icmp eq i64 %h0, 0")):
+            skip = self.spread(self.told("skip"))
+            for i, _ in self.loop("i", "0", self.times(have, count)):
+                at = self.times(i, lanes)
+                self.store(self.binary("fmul", self.load(self.address(tokens, at)), skip), self.address(total, at))
+        padded = self.times(tiles, width)
+        stop, per = self.pointer("stop"), self.word("per")
+        for h, _ in self.loop("h", "%h0", "%h1"):
+            state = self.put(f"load atomic i64, ptr {stop} monotonic, align 8")
+            for _ in self.when(self.put(f"icmp eq i64 {state}, 0")):
+                slot = self.put(f"sub i64 {h}, %h0")
+                query, value = (self.address(self.pointer(a), self.times(h, square)) for a in ("query", "value"))
+                held = self.times(slot, self.times(padded, d))
+                keys, w = (self.address(self.pointer(name), held) for name in ("keys", "values"))
+                q = self.address(self.pointer("q"), self.times(slot, padded))
+                sizes, spare = f"i64 {d}, i64 {groups}, i64 {last}", f"ptr {panel}, ptr %largest"
+                self.code.append(f"  call void @project({sizes}, ptr {tokens}, ptr {query}, ptr {left}, {spare})")
+                self._check(left, d, count, groups, h)
+                given = f"i64 {groups}, i64 {d}, i64 {tiles}, i64 {per}, i64 {count}, i64 {d}, i64 {last}"
+                arrays = ", ".join(f"ptr {a}" for a in (left, keys, w, q, made, means))
+                self.code.append(f"  call void @sums({given}, {arrays})")
+                self.store(self.splat(0.0), "%largest")
+                self.code.append(f"  call void @collect({sizes}, ptr {made}, ptr {value}, ptr {total}, {spare})")
+                place = self.put(f"add i64 {self.times('%unit', self.word('heads'))}, {h}")
+                self.write(self.most(self.load("%largest")), self.address(self.pointer("sizes"), place))
+        arguments = "ptr %words, i64 %unit, ptr %scratch, i64 %h0, i64 %h1"
+        return self.function("rows", arguments, [*self.code, "  ret void"])
+
+    def _check(self, left: str, d: str, count: str, groups: str, h: str) -> None:
+        """Stop where the longest row of left and the longest D_j bound no logit well enough."""
+        lanes = self.shape.lanes
+        far = self.number(self.at(self.address(self.pointer("of_heads"), self.times(h, PER_HEAD)), 3))
+        for i, _ in self.loop("i", "0", self.times(groups, self.shape.rows)):
+            row, sums = self.address(left, self.times(i, d)), [self.splat(0.0)]
+            for c, now in self.loop("c", "0", count, sums):
+                x = self.load(self.address(row, self.times(c, lanes)))
+                sums[0] = self.fma(x, x, now[0])
+            bound = self.put(f"fmul double {self.total(sums[0])}, {far}")
+            good = self.put(f"fcmp ole double {bound}, {self.told('limit')}")
+            for _ in self.when(self.put(f"xor i1 {good}, true")):
+                self.stop()
+
+    def recentre(self) -> list[str]:
+        """The mean of the total into the center, and both over their largest entries."""
+        lanes, zero = self.shape.lanes, self.splat(0.0)
+        n, d, heads = self.word("n"), self.word("d"), self.word("heads")
+        count, total, center = self.put(f"udiv i64 {d}, {lanes}"), self.pointer("total"), self.pointer("center")
+        shift, real = self.room("shift", d), self.put(f"sitofp i64 {n} to double")
+        tokens, rows = self.spread(real), self.times(n, count)
+        sizes = {name: self.at("%words", _PLACES[name]) for name in ("of_total", "of_residual", "of_center")}
+        for v, column in self.strips(count):
+            sums, source = [zero] * v, self.address(total, column)
+            for j, now in self.loop("j", "0", n, sums):
+                row = self.address(source, self.times(j, d))
+                sums[:] = [self.binary("fadd", now[k], self.load(self.at(row, k * lanes))) for k in range(v)]
+            for k, x in enumerate(sums):
+                self.store(self.binary("fdiv", x, tokens), self.at(self.address(shift, column), k * lanes))
+        of = {name: self.spread(self.told(name)) for name in ("of_image", "of_bias", "of_skip", "of_shift")}
+        image, x, bias = (self.pointer(name) for name in ("image", "x", "bias"))
+        biased = self.put(f"icmp ne ptr {bias}, null")
+        bias, largest = self.put(f"select i1 {biased}, ptr {bias}, ptr {x}"), [zero]
+        for c, now in self.loop("c", "0", count, largest):
+            at, sums = self.times(c, lanes), [zero]
+            for h, part in self.loop("h", "0", heads, sums):
+                place = self.address(self.address(image, self.times(h, d)), at)
+                sums[0] = self.binary("fadd", part[0], self.load(place))
+            value = self.binary("fmul", sums[0], of["of_image"])
+            for name, source in (("of_bias", bias), ("of_skip", x), ("of_shift", shift)):
+                value = self.fma(self.load(self.address(source, at)), of[name], value)
+            self.store(value, self.address(center, at))
+            largest[0] = self.larger(self.without_sign(value), now[0])
+        self.write(self.most(largest[0]), sizes["of_center"])
+        largest = [zero, zero]
+        for j, now in self.loop("j", "0", n, largest):
+            row, inner = self.address(total, self.times(j, d)), list(now)
+            for c, found in self.loop("c", "0", count, inner):
+                at = self.times(c, lanes)
+                place = self.address(row, at)
+                y = self.load(place)
+                moved = self.binary("fsub", y, self.load(self.address(shift, at)))
+                self.store(moved, place)
+                sizes_of_two = (self.without_sign(a) for a in (y, moved))
+                inner[:] = [self.larger(size, old) for size, old in zip(sizes_of_two, found, strict=True)]
+            largest[:] = inner
+        for x, name in zip(largest, ("of_total", "of_residual"), strict=True):
+            self.write(self.most(x), sizes[name])
+        for array, size, stop in ((center, "of_center", count), (total, "of_residual", rows)):
+            largest_one = self.number(sizes[size])
+            some = self.put(f"fcmp ogt double {largest_one}, 0.0")
+            by = self.spread(self.put(f"select i1 {some}, double {largest_one}, double 1.0"))
+            for i, _ in self.loop("i", "0", stop):
+                place = self.address(array, self.times(i, lanes))
+                self.store(self.binary("fdiv", self.load(place), by), place)
+        return self.function("recentre", "ptr %words", [*self.code, "  ret void"])
+
+    def work(self) -> list[str]:
+        """What every thread does: of some heads after each other all heads, then all rows, as they come."""
+        heads, at_once, chunks = self.word("heads"), self.word("at_once"), self.word("chunks")
+        most = self.put(f"add i64 {heads}, {at_once}")
+        rounds = self.put(f"udiv i64 {self.put(f'sub i64 {most}, 1')}, {at_once}")
+        for k, _ in self.loop("k", "0", rounds):
+            first = self.times(k, at_once)
+            end = self.put(f"add i64 {first}, {at_once}")
+            fewer = self.put(f"icmp slt i64 {heads}, {end}")
+            end = self.put(f"select i1 {fewer}, i64 {heads}, i64 {end}")
+            counter = self.address(self.pointer("counters"), self.times(k, 4))
+            for unit in self._units(counter, self.put(f"sub i64 {end}, {first}")):
+                h = self.put(f"add i64 {first}, {unit}")
+                self.code.append(f"  call void @head(ptr %words, i64 {h}, i64 {unit})")
+            for unit in self._units(self.at(counter, 2), chunks):
+                given = f"ptr %words, i64 {unit}, ptr %scratch, i64 {first}, i64 {end}"
+                self.code.append(f"  call void @rows({given})")
+        return self.function("work", "ptr %words, ptr %scratch", [*self.code, "  ret void"])
+
+    def _units(self, counter: str, count: str) -> Iterator[str]:
+        """Yield a unit that no other thread has; then wait until all are done, by whomever."""
+        self.count += 1
+        name, done = f"unit{self.count}", self.at(counter, 1)
+        self.code += [f"  br label %{name}.next", f"{name}.next:"]
+        unit = self.put(f"atomicrmw add ptr {counter}, i64 1 seq_cst")
+        more = self.put(f"icmp slt i64 {unit}, {count}")
+        self.code += [f"  br i1 {more}, label %{name}.body, label %{name}.wait", f"{name}.body:"]
+        yield unit
+        self.put(f"atomicrmw add ptr {done}, i64 1 seq_cst")
+        self.code += [f"  br label %{name}.next", f"{name}.wait:"]
+        ready = self.put(f"icmp sge i64 {self.put(f'load atomic i64, ptr {done} seq_cst, align 8')}, {count}")
+        self.code += [f"  br i1 {ready}, label %{name}.end, label %{name}.spin", f"{name}.spin:"]
+        pause = self.pointer("yield")
+        for _ in self.when(self.put(f"icmp ne ptr {pause}, null")):
+            self.put(f"call i32 {pause}()")
+        self.code += [f"  br label %{name}.wait", f"{name}.end:"]
+
+
+def source(shape: Shape) -> str:
+    """The functions of a layer in LLVM's intermediate language."""
+    writers = [LayerWriter(shape) for _ in range(6)]
+    functions = [
+        Writer(shape).sums("expm1"),
+        writers[0].head(),
+        writers[1].times_matrix("project", adds=False),
+        writers[2].times_matrix("collect", adds=True),
+        writers[3].rows(),
+        writers[4].work(),
+        writers[5].recentre(),
+    ]
+    return module(shape, *functions)
+
+
+class Made(NamedTuple):
+    """What a layer makes: of size one, and the sizes they had."""
+
+    center: Floats  # (1, d)
+    residual: Floats  # (n, d)
+    size_of_center: float
+    size_of_residual: float
+    size_of_parts: float  # the largest |entry| of the total before its mean is moved, and of what a head adds
+    least_log: float  # the least log q of all heads
+
+
+class Plan:
+    """Memory of layers of these sizes; `d` is a multiple of the lanes, and tokens may have fewer columns."""
+
+    def __init__(self, kernel: Kernel, n: int, d: int, heads: int, threads: int) -> None:
+        shape = kernel.shape
+        self.work, self.recentre = _compiled(kernel)
+        self.n, self.d, self.heads, self.threads = n, d, heads, threads
+        chunk = max(_FEW_ROWS, min(_ROWS // d, -(-n // (2 * threads))))
+        chunk = -(-min(chunk, n) // shape.rows) * shape.rows
+        tiles, chunks = -(-n // shape.width), -(-n // chunk)
+        held = tiles * shape.width * d
+        at_once = min(heads, max(threads, _HELD // (2 * held)))
+        self.rows, self.rounds = chunks * chunk, -(-heads // at_once)
+        scratch = 2 * chunk * d + d * shape.width + chunk * shape.lanes
+        self.arrays = {
+            "g": aligned(heads, d),
+            "image": aligned(heads, d),
+            "keys": aligned(at_once, held),
+            "values": aligned(at_once, held),
+            "q": aligned(at_once, tiles * shape.width),
+            "sizes": aligned(chunks, heads),
+            "of_heads": aligned(heads, PER_HEAD),
+        }
+        self.scratch = aligned(threads, -(-scratch // 8) * 8)
+        self._at_scratch = self.scratch.ctypes.data
+        self.told = np.zeros(len(_PLACES) + 4 * self.rounds + 1, np.int64)
+        per = max(1, CHUNK // (shape.width * 2 * d))
+        self.told[: len(SIZES)] = n, d, heads, tiles, per, chunk, chunks, at_once
+        for name, a in self.arrays.items():
+            self.told[_PLACES[name]] = a.ctypes.data
+        self.told[_PLACES["yield"]] = _yielding()
+        self.lock = Lock()
+        self._known: tuple[Sequence[Floats | None], tuple[list[Floats | None], list[int]]] | None = None
+
+    def run(self, x: Floats, R: Floats, weights: Sequence[Floats | None], numbers: Sequence[float]) -> Made | None:
+        """The layer of x (1, d) and R (n, d) with query, value (H, d, d), key bias (H, d) and bias (d), all in one
+        piece; `numbers` are those of `NUMBERS` up to "of_shift". None where it may not stand."""
+        with self.lock:
+            return self._run(x, R, weights, numbers)
+
+    def _run(self, x: Floats, R: Floats, weights: Sequence[Floats | None], numbers: Sequence[float]) -> Made | None:
+        d, missing = R.shape[1], self.d - R.shape[1]
+        if missing:  # columns of zeros change nothing
+            x, R = (_widened(a, missing, both=False) for a in (x, R))
+        made = aligned(self.rows + 1, self.d)  # the total, and the center behind it
+        # A thread may come late: words, and the counters behind them, are of this run alone.
+        words = self.told if self.threads == 1 else self.told.copy()
+        start, to = words.ctypes.data, made.ctypes.data
+        given = self._weights(weights, missing)
+        words[_GIVEN] = (x.ctypes.data, R.ctypes.data, *given[1], to + 8 * self.rows * self.d, to)
+        words[_OWN] = start + 8 * len(_PLACES), start + 8 * (words.size - 1)
+        words[len(_PLACES) :] = 0
+        doubles = words.view(np.float64)
+        doubles[_TOLD] = numbers
+        held = (words, x, R, given, made)
+        for t in range(1, self.threads):
+            pool(os.getpid(), self.threads).submit(self._share, t, held)
+        self._share(0, held)
+        if words[-1]:
+            return None
+        self.recentre(start)
+        found, largest = self.arrays["of_heads"].tolist(), float(self.arrays["sizes"].max())
+        least = min(low - top - math.log(total) for top, low, total, _ in found)
+        of_total, of_residual, of_center = doubles[_FOUND].tolist()
+        center, total = made[self.rows :, :d], made[: self.n, :d]
+        return Made(center, total, of_center, of_residual, max(of_total, largest), least)
+
+    def _weights(self, weights: Sequence[Floats | None], missing: int) -> tuple[list[Floats | None], list[int]]:
+        """The weights as wide as the plan, and where they are; those of the last run are known."""
+        if self._known is None or self._known[0] is not weights:
+            wide = [a if a is None or not missing else _widened(a, missing, both=a.ndim == 3) for a in weights]
+            self._known = (weights, (wide, [0 if a is None else a.ctypes.data for a in wide]))
+        return self._known[1]
+
+    def _share(self, thread: int, held: tuple[Any, ...]) -> None:
+        """One thread's part of the work; one that comes late finds none, and everything still in its place."""
+        self.work(held[0].ctypes.data, self._at_scratch + thread * self.scratch.strides[0])
+
+
+def _widened(a: Floats, missing: int, *, both: bool) -> Floats:
+    """Zeros after the last entries of all rows; and so many rows of them, of matrices."""
+    return np.pad(a, [(0, 0)] * (a.ndim - 2) + [(0, missing * both)] * (a.ndim > 1) + [(0, missing)])
+
+
+@cache
+def _compiled(kernel: Kernel) -> tuple[Callable[..., None], Callable[..., None]]:
+    work, recentre = kernel.compiled_all(source(kernel.shape), {"work": (0, 2), "recentre": (0, 1)})
+    return work, recentre
+
+
+@cache
+def _yielding() -> int:
+    """Where the system's function is that lets other threads run; 0 where it has another name."""
+    try:
+        return ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0
+    except (AttributeError, OSError, TypeError):
+        return 0
+
+
+@lru_cache(maxsize=4)
+def plan(kernel: Kernel, n: int, d: int, heads: int, threads: int) -> Plan:
+    """The plan of a layer, the last four kept with their memory."""
+    return Plan(kernel, n, d, heads, threads)
