@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from rankmath.arithmetic.distances import square_diameter
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.arithmetic.objects import ObjectArithmetic
 from rankmath.arithmetic.protocol import System
@@ -41,8 +42,8 @@ from rankmath.validation import (
 BALL_TOLERANCE = 1e-12
 #: … and not beyond this.
 MOST_BITS = 16384
-# From so many tokens on, pairs are looked at in single precision first.
-_MANY_TOKENS = 1024
+# From so many tokens on, it pays to order them before pairs are looked at.
+_MANY_TOKENS = 64
 
 
 class PrecisionError(ArithmeticError):
@@ -289,35 +290,22 @@ def _trace_float(net: Network, X: Array, norm: ResidualNorm, memory: int | None)
         if made is not None:
             return _trace_of_rows(net, *made)
     X = check_input(net, X) if A.on_gpu else X
-    units: list[tuple[LogScale, ...]] = []
-    found, lost = [], []
+    units, found = [], []
     # From the multiplications on that BLAS would wake threads for: ours share what is large.
     with A.blas_alone(X.size * max(X.shape)):
         for tokens in layers_centred(A, net, X):
-            lost.append(to_numpy(tokens.lost_bits)[..., 0, 0])
-            units.append((tokens.log_residual, tokens.log_residual, LogScale.of(tokens.log_center)))
+            sigma = tokens.log_residual
+            units.append((tokens.log_center, sigma.mantissa, sigma.exponent, to_numpy(tokens.lost_bits)))
             found.append(_measured(A, tokens, norm))
     # One transfer at the end: what is asked of a GPU on the way makes it wait.
     sizes = A.unit_of(A.xp.stack(found))
-    residuals, diameters, means = (
-        [_log_size(A, scales[k], sizes[l, k, ...]) for l, scales in enumerate(units)] for k in range(3)
-    )
-    center, log_center = tokens.center[..., 0, :], tokens.log_center[..., 0, 0]
-    return Trace(
-        net,
-        norm,
-        "float64",
-        tuple(residuals),
-        tuple(diameters),
-        tuple(means),
-        center,
-        np.stack(lost),
-        log_center=log_center,
-    )
+    log = np.concatenate([np.asarray(units)[..., 0, 0], sizes], axis=1)
+    return _trace_of_rows(net, log.reshape(*log.shape[:2], -1).transpose(2, 0, 1), tokens, norm)
 
 
-def _trace_of_rows(net: Network, log: Floats, last: Tokens) -> Trace:
-    """The trace from what a GPU wrote down of every layer (`cuda_layer.Run.log`)."""
+def _trace_of_rows(net: Network, log: Floats, last: Tokens, norm: ResidualNorm = "frobenius") -> Trace:
+    """The trace from what is known of every layer, (networks, 1 + L, 7): ξ, mantissa and exponent of σ, lost bits;
+    residual, diameter and mean in their units."""
     rows = log.transpose(2, 1, 0).reshape(log.shape[2], log.shape[1], *last.residual.shape[:-2])
     xi, mantissa, exponent, lost = rows[:4]
     with np.errstate(divide="ignore"):
@@ -330,7 +318,7 @@ def _trace_of_rows(net: Network, log: Floats, last: Tokens) -> Trace:
     residuals, diameters = (scales(mantissa + log * below, exponent) for log in (log_R, log_far))
     means = scales(xi + log_x, np.zeros_like(xi))
     center, log_center = last.center[..., 0, :], last.log_center[..., 0, 0]
-    return Trace(net, "frobenius", "float64", residuals, diameters, means, center, lost, log_center=log_center)
+    return Trace(net, norm, "float64", residuals, diameters, means, center, lost, log_center=log_center)
 
 
 def _trace_mpmath(net: Network, X: Array, norm: ResidualNorm, dps: int) -> Trace:
@@ -448,7 +436,8 @@ def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
         if plan is not None:
             sizes = plan.measure(A.xp.ascontiguousarray(R), A.xp.ascontiguousarray(x))
             return sizes.reshape(3, *R.shape[:-2])
-    squares = A.sum(R * R, axis=-1)
+    many = isinstance(R, np.ndarray) and R.ndim == 2 and len(R) >= _MANY_TOKENS
+    squares = np.einsum("ij,ij->i", R, R)[:, None] if many else A.sum(R * R, axis=-1)
     of_mean = xp.sum(x * x, axis=(-2, -1))
     far = xp.maximum(_square_diameter(A, R, squares), 0.0)
     if norm == "frobenius":
@@ -459,30 +448,20 @@ def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
 def _square_diameter(A: Float64, R: Array, squares: Array) -> Array:
     """Δ₂² of rows with mean zero. None of them is longer than Δ₂, so ‖R_i‖² + ‖R_j‖² − 2R_i·R_j hardly cancels."""
     n = R.shape[-2]
+    if isinstance(R, np.ndarray) and R.ndim == 2 and n >= _MANY_TOKENS and not A.cuts_finely:
+        return np.asarray(square_diameter(A, R, squares))
     if A.on_gpu:
         left, right = R, R
     else:  # the sum itself as a product: no pass over an n × n matrix but the last
         ones = A.xp.ones_like(squares)
         left, right = A.concat([-2.0 * R, squares, ones], axis=-1), A.concat([R, ones, squares], axis=-1)
 
-    def among(left: Array, right: Array) -> Array:
+    def farthest(rows: Array, start: int) -> Array:
         """The largest of each row, of columns from the diagonal on at least."""
+        products = A.passing_product(rows, A.transpose(right[..., start:, :]))
+        return A.farthest(products, squares) if A.on_gpu else A.max(products, axis=-1)
 
-        def farthest(rows: Array, start: int) -> Array:
-            products = A.passing_product(rows, A.transpose(right[..., start:, :]))
-            return A.farthest(products, squares) if A.on_gpu else A.max(products, axis=-1)
-
-        return in_row_blocks(A, farthest, left, n, least=4)
-
-    if isinstance(R, np.ndarray) and R.ndim == 2 and n >= _MANY_TOKENS:
-        # Single precision costs half, and leaves a few rows that may have the farthest token.
-        single = among(left.astype(np.float32), right.astype(np.float32))
-        # Each of d + 2 terms is rounded thrice and added; their sizes sum to (‖R_i‖ + ‖R_j‖)² at most.
-        doubt = (R.shape[1] + 6) * 2.0**-24 * 4.0 * squares.max()
-        likely = np.flatnonzero(single[:, 0] >= single.max() - 2.0 * doubt)
-        if len(likely) * n <= min(A.block_entries, n * n // 8):
-            return (left[likely] @ right.T).max()
-    return A.max(among(left, right), axis=-2)[..., 0, 0]
+    return A.max(in_row_blocks(A, farthest, left, n, least=4), axis=-2)[..., 0, 0]
 
 
 def _plain(x: Number) -> Number:
@@ -495,7 +474,3 @@ def _plain(x: Number) -> Number:
 
 def _per_ball(bound: Callable[[Number], float], balls: tuple[Number, ...]) -> Floats:
     return np.asarray(np.frompyfunc(bound, 1, 1)(np.asarray(balls, dtype=object)), dtype=float)
-
-
-def _log_size(A: Float64, scale: LogScale, size: Array) -> LogScale:
-    return LogScale(scale.mantissa[..., 0, 0], scale.exponent[..., 0, 0]).plus(A.log(size))

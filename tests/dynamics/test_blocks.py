@@ -92,9 +92,13 @@ def test_memory_is_a_positive_integer(run, memory):
 @pytest.mark.parametrize("threads", [1, 2, 3, 32, 48, 96])
 @pytest.mark.parametrize("n", [513, 600, 1025])
 def test_rows_are_cut_into_as_many_parts_as_there_are_threads(n, threads, monkeypatch):
-    """The diameter of one large set of tokens; its work is less the further down, so the parts are finer."""
-    X = np.random.default_rng(n).standard_normal((n, 3))
-    net = rm.Network.from_arrays(np.zeros((1, 1, 3, 3)), np.zeros((1, 1, 3, 3)))
+    """The diameter of many tokens, with columns enough that any two may be the farthest.
+
+    Its work is less the further down, so the parts are finer.
+    """
+    X = np.random.default_rng(n).standard_normal((n, 200))
+    net = rm.Network.from_arrays(np.zeros((1, 1, 200, 200)), np.zeros((1, 1, 200, 200)))
+    monkeypatch.setattr("rankmath.arithmetic.compiled.kernel", lambda: None)
     found = []
 
     def in_turn(self, tasks, entries):

@@ -1,0 +1,109 @@
+"""The largest distance of two of many rows, on the CPU."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from rankmath.arithmetic import compiled
+from rankmath.arithmetic.float64 import Float64
+from rankmath.validation import Floats
+
+# From so many rows on, pairs are looked at in single precision first.
+_MANY_ROWS = 256
+# … and the short ones are left out.
+_ORDERED_ROWS = 1024
+# Parts of the rows for each thread: the first ones have more pairs.
+_PARTS = 4
+
+
+def square_diameter(A: Float64, R: Floats, squares: Floats) -> float:
+    """max |R_i − R_j|² of rows with mean zero, `squares` (n, 1) their |R_i|².
+
+    None of them is longer than the diameter, so |R_i|² + |R_j|² − 2R_i·R_j hardly cancels. Two rows are no farther
+    apart than the sum of their lengths: once a pair is known that is far apart, pairs of shorter rows need no look.
+    """
+    n = len(R)
+    if n < _ORDERED_ROWS:
+        Y, s, best, reach, rows = R, squares[:, 0], 0.0, np.full(n, n), n
+    else:
+        order = np.argsort(-squares[:, 0])
+        Y, s = R[order], squares[order, 0]
+        best, reach, rows = _first_look(Y, s)
+        if not rows:
+            return best
+    if n < _MANY_ROWS:
+        return max(best, float(_row_maxima(A, Y, s, reach, rows).max()))
+    # Single precision costs half, and leaves a few rows that may have the farthest one.
+    single = _row_maxima(A, Y.astype(np.float32), s.astype(np.float32), reach, rows)
+    # Each of d + 2 terms is rounded thrice and added; their sizes sum to (|R_i| + |R_j|)² at most.
+    doubt = (Y.shape[1] + 6) * 2.0**-24 * 4.0 * float(s.max())
+    likely = np.flatnonzero(single >= max(float(single.max()), best) - 2.0 * doubt)
+    if len(likely) * n > min(A.block_entries, n**2 // 8):
+        return max(best, float(_row_maxima(A, Y, s, reach, rows).max()))
+    exact = s[likely, None] + (s - 2.0 * (Y[likely] @ Y.T))
+    return max(best, float(exact.max(initial=0.0)))
+
+
+def _first_look(Y: Floats, s: Floats) -> tuple[float, npt.NDArray[np.intp], int]:
+    """Of rows ordered by length: the largest distance found so far, squared, up to which other one each may be
+    farther, and how many may be so from a shorter one."""
+    best, place = 0.0, 0
+    for _ in range(3):  # the farthest from the longest, the farthest from that one …
+        gaps = s + s[place] - 2.0 * (Y @ Y[place])
+        place = int(gaps.argmax())
+        best = max(best, float(gaps[place]))
+    lengths, least = np.sqrt(s), math.sqrt(best) * (1 - 2.0**-40)
+    reach = np.searchsorted(-lengths, lengths - least, side="right")
+    return best, reach, int(np.count_nonzero(reach > np.arange(len(Y)) + 1))
+
+
+def _row_maxima(A: Float64, Y: Floats, s: Floats, reach: npt.NDArray[np.intp], rows: int) -> Floats:
+    """max_j |Y_i − Y_j|² of the first rows i, over all j from i to `reach`[i] and perhaps some others."""
+    kernel = compiled.kernel()
+    return _by_products(A, Y, s, reach, rows) if kernel is None else _by_kernel(A, kernel, Y, s, reach, rows)
+
+
+def _by_products(A: Float64, Y: Floats, s: Floats, reach: npt.NDArray[np.intp], rows: int) -> Floats:
+    """The sum itself as a product: no pass over a matrix of all pairs but the last."""
+    ones = np.ones_like(s)
+    left, right = np.column_stack([-2 * Y[:rows], s[:rows], ones[:rows]]), np.column_stack([Y, ones, s])
+    out, step = np.empty_like(s[:rows]), max(1, A.block_entries // len(Y))
+    parts = max(-(-rows // step), _PARTS * A.threads_for(rows * len(Y)))
+
+    def some(start: int, stop: int) -> None:
+        np.max(A.passing_product(left[start:stop], right[start : reach[start]].T), axis=1, out=out[start:stop])
+
+    _shared(A, some, rows, parts, rows * len(Y))
+    return out
+
+
+def _by_kernel(
+    A: Float64, kernel: compiled.Kernel, Y: Floats, s: Floats, reach: npt.NDArray[np.intp], rows: int
+) -> Floats:
+    shape, m, Y = kernel.shape, int(reach[0]), np.ascontiguousarray(Y)
+    width = shape.width * (8 // Y.itemsize)
+    tiles, groups = -(-m // width), -(-rows // shape.rows)
+    keys, squares = np.zeros((tiles * width, Y.shape[1]), Y.dtype), np.full(tiles * width, -np.inf, Y.dtype)
+    keys[:m], squares[:m] = Y[:m], s[:m]
+    keys = np.ascontiguousarray(keys.reshape(tiles, width, -1).transpose(0, 2, 1))
+    ends = -(-reach[: groups * shape.rows : shape.rows].astype(np.int64) // width)
+    out, pairs = np.empty(groups * shape.rows, Y.dtype), kernel.pairs[Y.dtype.name]
+    arrays = [a.ctypes.data for a in (Y, keys, squares, ends, out)]
+
+    def some(start: int, stop: int) -> None:
+        pairs(start, stop, Y.shape[1], len(Y) - 1, *arrays)
+
+    parts = 1 if A.threads_for(rows * m) == 1 else _PARTS * A.threads_for(rows * m)
+    _shared(A, some, groups, parts, rows * m)
+    return out[:rows] + s[:rows]
+
+
+def _shared(A: Float64, some: Callable[[int, int], None], count: int, parts: int, entries: int) -> None:
+    ends = [count * k // parts for k in range(parts + 1)]
+    list(A.in_turn([partial(some, start, stop) for start, stop in pairwise(ends) if start < stop], entries))
