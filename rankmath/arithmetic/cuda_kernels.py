@@ -6,8 +6,8 @@ from __future__ import annotations
 THREADS, MANY = 256, 1024
 #: Words of a head, and which of them is the size of its term.
 PER_HEAD, OUT = 6, 4
-#: Words of a layer's record, of a row of the log, and counters of a head.
-RECORD, ROW, COUNTS = 7, 7, 17
+#: Words of a layer's record, of its tokens' state, of a row of the log; counters of a head.
+RECORD, STATE, ROW, COUNTS = 7, 4, 7, 17
 #: Logits beyond rounding, below it, no attention at all (the mean of R moved to the center), none that may stand.
 FUSED, THIN, CENTRE, STOPPED = range(4)
 
@@ -52,6 +52,7 @@ FACTORS = (
         "of_shift",
     ),
     *("mantissa", "exponent", "log_center"),
+    *(f"told{k}" for k in range(RECORD + STATE)),  # the record of the layer that is told, the state of the tokens
 )
 SIZES = (
     *("n", "d", "heads", "blocks", "row_blocks", "groups", "splits", "key_parts", "wide_rows", "stride"),
@@ -63,7 +64,8 @@ _STRUCT = "struct Layer {{ {} {} {} }};\n".format(
     "".join(f"double {name}; " for name in FACTORS),
     "".join(f"long long {name}; " for name in SIZES),
 )
-_NUMBERS = {"THREADS": THREADS, "MANY": MANY, "RECORD": RECORD, "LOG_ROW": ROW, "COUNTS": COUNTS}
+_NUMBERS = {"THREADS": THREADS, "MANY": MANY, "RECORD": RECORD, "STATE": STATE, "LOG_ROW": ROW, "COUNTS": COUNTS}
+_NUMBERS |= {"WORDS": len(POINTERS + FACTORS + SIZES), "TOLD": len(POINTERS) + FACTORS.index("told0")}
 _WAYS = f"enum {{ FUSED = {FUSED}, THIN = {THIN}, CENTRE = {CENTRE}, STOPPED = {STOPPED} }};\n"
 
 _SOURCE = r"""
@@ -79,6 +81,7 @@ __device__ __forceinline__ double warp_sum(double v) {
 
 __device__ __forceinline__ double* word(const Layer& L, int h, int which) { return L.words + PER_HEAD * h + which; }
 __device__ __forceinline__ double* whole(const Layer& L, int which) { return L.totals + which; }
+__device__ __forceinline__ double* told(Layer& L) { return (double*)&L + TOLD; }  // a record, then a state
 
 __device__ __forceinline__ Layer& network(Layer* given, int& block) {
   // Every network of a batch has as many blocks x: which one this block is of, and the block's place there.
@@ -111,11 +114,14 @@ __device__ void row_times_matrix(const double* row, const double* W, int d, int 
 __device__ bool last_of(double* count, long long blocks) {
   // Whether this is the last of so many blocks that come here; what all others wrote can then be read.
   __shared__ bool last;
-  __threadfence();
+  if (blocks == 1) return true;
   __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd((Bits*)count, 1ull) == blocks - 1;
+  if (threadIdx.x == 0) {  // one thread's fences stand for all, barriers before and after: those of all take longer
+    __threadfence();
+    last = atomicAdd((Bits*)count, 1ull) == blocks - 1;
+    __threadfence();
+  }
   __syncthreads();
-  __threadfence();
   return last;
 }
 
@@ -145,7 +151,20 @@ extern "C" __global__ void __launch_bounds__(THREADS) scores(Layer* given) {
   int here;
   const Layer& L = network(given, here);
   const int n = L.n, d = L.d, h = here / L.blocks, b = here % L.blocks;
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = THREADS / 32;
+  const int per = (n + L.blocks - 1) / L.blocks, first = b * per, last = min(n, first + per);
+  const double* R = L.R;
+  double next[4][LANES], of[LANES];
+  auto fetch = [&](int j) {  // four rows, on their way while others are looked at
+#pragma unroll
+    for (int r = 0; r < 4; r++, j += warps)
+#pragma unroll
+      for (int i = 0; i < LANES; i++) {
+        const int k = lane + 32 * i;
+        next[r][i] = j < last && k < d ? R[(long long)j * d + k] : 0.0;
+      }
+  };
+  fetch(first + warp);
 #if K > 64
   for (int k = threadIdx.x; k < d; k += THREADS) g[k] = L.g[h * d + k];
   __syncthreads();
@@ -153,19 +172,28 @@ extern "C" __global__ void __launch_bounds__(THREADS) scores(Layer* given) {
   make_pull(L, h, 0, x, parts, g);
   if (b == 0 && threadIdx.x < d) L.g[h * d + threadIdx.x] = g[threadIdx.x];
 #endif
-  const int per = (n + L.blocks - 1) / L.blocks, first = b * per, last = min(n, first + per);
+#pragma unroll
+  for (int i = 0; i < LANES; i++) of[i] = lane + 32 * i < d ? g[lane + 32 * i] : 0.0;
   double top = -INFINITE, place = n;
-#pragma unroll 4
-  for (int j = first + warp; j < last; j += THREADS / 32) {
-    double s = 0.0;
-    for (int k = lane; k < d; k += 32) s = fma(L.R[(long long)j * d + k], g[k], s);
-    s = warp_sum(s);
-    if (s > top) top = s, place = j;
+  for (int j = first + warp; j < last; j += 4 * warps) {
+    double s[4];
+#pragma unroll
+    for (int r = 0; r < 4; r++) {
+      s[r] = 0.0;
+#pragma unroll
+      for (int i = 0; i < LANES; i++) s[r] = fma(next[r][i], of[i], s[r]);
+    }
+    fetch(j + 4 * warps);
+#pragma unroll
+    for (int r = 0; r < 4; r++) s[r] = warp_sum(s[r]);
+#pragma unroll
+    for (int r = 0; r < 4; r++)
+      if (j + r * warps < last && s[r] > top) top = s[r], place = j + r * warps;
   }
   if (lane == 0) tops[warp] = top, places[warp] = place;
   __syncthreads();
   if (threadIdx.x) return;
-  for (int w = 1; w < THREADS / 32; w++)
+  for (int w = 1; w < warps; w++)
     if (tops[w] > top || (tops[w] == top && places[w] < place)) top = tops[w], place = places[w];
   L.best[2 * here] = top;
   L.best[2 * here + 1] = place;
@@ -185,55 +213,51 @@ __device__ int pivot_of(const Layer& L, int h) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) relative(Layer* given) {
-  __shared__ double g[K], pivot[K], parts[THREADS / 32][K + 1];
-  __shared__ int place;
+  __shared__ double parts[THREADS / 32][K + 1];
   int here;
   const Layer& L = network(given, here);
   const int n = L.n, d = L.d, h = here / L.blocks, b = here % L.blocks;
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  if (warp == 0) {
-    const int found = pivot_of(L, h);
-    if (lane == 0) place = found;
-  }
-  __syncthreads();
-  for (int k = threadIdx.x; k < K; k += THREADS) {
-    g[k] = k < d ? L.g[h * d + k] : 0.0;
-    pivot[k] = k < d ? L.R[(long long)place * d + k] : 0.0;
-  }
-  __syncthreads();
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = THREADS / 32;
   const int per = (n + L.blocks - 1) / L.blocks, first = b * per, last = min(n, first + per);
-  double sums[LANES], total = 0.0, low = 0.0, longest = 0.0;
-#pragma unroll
-  for (int i = 0; i < LANES; i++) sums[i] = 0.0;
-  double next[LANES];
-  auto fetch = [&](int j) {
+  const double *R = L.R, unit = L.unit;
+  double sums[LANES], g[LANES], pivot[LANES], next[LANES], total = 0.0, low = 0.0, longest = 0.0;
+  auto fetch = [&](int j) {  // a row, on its way while another is made
 #pragma unroll
     for (int i = 0; i < LANES; i++) {
       const int k = lane + 32 * i;
-      next[i] = j < last && k < d ? L.R[(long long)j * d + k] : 0.0;
+      next[i] = j < last && k < d ? R[(long long)j * d + k] : 0.0;
     }
   };
   fetch(first + warp);
-  for (int j = first + warp; j < last; j += THREADS / 32) {
+#pragma unroll
+  for (int i = 0; i < LANES; i++) sums[i] = 0.0, g[i] = lane + 32 * i < d ? L.g[h * d + lane + 32 * i] : 0.0;
+  const int place = pivot_of(L, h);
+#pragma unroll
+  for (int i = 0; i < LANES; i++) {
+    const int k = lane + 32 * i;
+    pivot[i] = k < d ? R[(long long)place * d + k] : 0.0;
+    if (b == 0 && warp == 0 && k < d) L.common[h * d + k] = pivot[i];  // the last block adds the mean
+  }
+  for (int j = first + warp; j < last; j += warps) {
     double* to = L.D + ((long long)h * n + j) * K;
     double v[LANES], c = 0.0, square = 0.0;
 #pragma unroll
-    for (int i = 0; i < LANES; i++) v[i] = lane + 32 * i < d ? next[i] - pivot[lane + 32 * i] : 0.0;
-    fetch(j + THREADS / 32);  // on its way while this one is made
+    for (int i = 0; i < LANES; i++) v[i] = lane + 32 * i < d ? next[i] - pivot[i] : 0.0;
+    fetch(j + warps);
 #pragma unroll
     for (int i = 0; i < LANES; i++) {
-      const int k = lane + 32 * i;
-      if (k < K) to[k] = v[i], c = fma(v[i], g[k], c);
+      if (lane + 32 * i < K) to[lane + 32 * i] = v[i];
+      c = fma(v[i], g[i], c);
       square = fma(v[i], v[i], square);
     }
-    c = L.unit * warp_sum(c);
+    c = unit * warp_sum(c);
+    square = warp_sum(square);
     const double e = exp(c);
     if (lane == 0) L.e[(long long)h * n + j] = e;
     total += e;
 #pragma unroll
     for (int i = 0; i < LANES; i++) sums[i] = fma(e, v[i], sums[i]);
     low = larger(low, -c);
-    square = warp_sum(square);
     longest = larger(longest, square);
   }
 #pragma unroll
@@ -244,23 +268,31 @@ extern "C" __global__ void __launch_bounds__(THREADS) relative(Layer* given) {
   __syncthreads();
   for (int k = threadIdx.x; k <= K; k += THREADS) {
     double s = 0.0;
-    for (int w = 0; w < THREADS / 32; w++) s += parts[w][k];
+    for (int w = 0; w < warps; w++) s += parts[w][k];
     L.sums[(long long)here * (K + 1) + k] = s;
   }
   if (!last_of(L.counts + (long long)h * COUNTS, L.blocks)) return;
-  double* mean = L.mean + (long long)h * (K + 1);
+  __syncthreads();
+  double* mean = parts[0];
   for (int k = threadIdx.x; k <= K; k += THREADS) {
     double s = 0.0;
-#pragma unroll 16
-    for (int i = 0; i < L.blocks; i++) s += L.sums[((long long)h * L.blocks + i) * (K + 1) + k];
+    for (int b0 = 0; b0 < L.blocks; b0 += 8) {
+      double of[8];
+#pragma unroll
+      for (int i = 0; i < 8; i++)
+        of[i] = b0 + i < L.blocks ? L.sums[((long long)h * L.blocks + b0 + i) * (K + 1) + k] : 0.0;
+#pragma unroll
+      for (int i = 0; i < 8; i++) s += of[i];
+    }
     mean[k] = s;
   }
   __syncthreads();
-  const double all = mean[K];
-  for (int k = threadIdx.x; k < K; k += THREADS) mean[k] /= all;
-  __syncthreads();
-  for (int k = threadIdx.x; k < d; k += THREADS) L.common[h * d + k] = pivot[k] + mean[k];
-  if (threadIdx.x == 0) *word(L, h, TOTAL) = all;
+  for (int k = threadIdx.x; k < K; k += THREADS) {
+    const double m = mean[k] / mean[K];
+    L.mean[(long long)h * (K + 1) + k] = m;
+    if (k < d) L.common[h * d + k] += m;
+  }
+  if (threadIdx.x == 0) L.mean[(long long)h * (K + 1) + K] = *word(L, h, TOTAL) = mean[K];
 }
 
 #define CHUNK 16
@@ -371,7 +403,7 @@ __device__ __forceinline__ void tile(const Operand A, const Operand B, const dou
 // Where one kernel takes both products, weights are part of the values.
 #define FOLDED (K <= 64)
 
-extern "C" __global__ void __launch_bounds__(128, 4) project(Layer* given, int first) {
+extern "C" __global__ void __launch_bounds__(128, 4) project(Layer* given, long long first) {
   // 64 rows of a head and 64 columns a block; 0 makes left, 1 the values.
   __shared__ double mean[K + 16];
   int here;
@@ -488,7 +520,7 @@ extern "C" __global__ void __launch_bounds__(128, 4) thin(Layer* given) {
 }
 
 #if K > 64
-extern "C" __global__ void __launch_bounds__(128, 4) lifted(Layer* given, int start) {
+extern "C" __global__ void __launch_bounds__(128, 4) lifted(Layer* given, long long start) {
   // m_ij q_j for rows from `start` on, some 64 keys a block.
   int here;
   const Layer& L = network(given, here);
@@ -517,7 +549,7 @@ extern "C" __global__ void __launch_bounds__(128, 4) lifted(Layer* given, int st
   }
 }
 
-extern "C" __global__ void __launch_bounds__(128, 4) average(Layer* given, int start) {
+extern "C" __global__ void __launch_bounds__(128, 4) average(Layer* given, long long start) {
   // The averages of these rows, 64 columns a block.
   int here;
   const Layer& L = network(given, here);
@@ -540,21 +572,81 @@ extern "C" __global__ void __launch_bounds__(128, 4) average(Layer* given, int s
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(THREADS) collect(Layer* given) {
+__device__ void moved(double& mantissa, double& exponent, double factor, double term) {
+  // LogScale.moved: factor times mantissa 2^exponent, plus term.
+  mantissa *= factor;
+  if (fabs(mantissa) > 0x1p1000 && fabs(mantissa) < INFINITE) {
+    mantissa *= 0x1p-512;
+    exponent += 512.0;
+  }
+  mantissa += exponent == 0.0 ? term : term * exp2(-fmin(exponent, 1000.0));
+}
+
+__device__ double single(double mantissa, double exponent) {
+  return exponent == 0.0 ? mantissa : copysign(INFINITE, mantissa);
+}
+
+__device__ void conclude(Layer& L, const double* found) {
+  // Units of what the layer made, and whether it may stand.
+  const double center = found[0], residual = found[1], total = found[2], parts = found[3], values = found[4];
+  const double low = found[5], logit = found[6], least = found[7];
+  const bool uneven = low >= -L.uneven_log, thin = L.way == THIN;
+  const bool in_range = center > L.suspicious && center < INFINITE && residual > 0.0 && residual < INFINITE;
+  const bool moderate = low <= L.safe_log && (thin || logit <= L.safe_log);
+  if (!in_range || !moderate || (uneven && (thin || least < exp(-L.hardly)))) L.way = STOPPED;
+  if (L.way == STOPPED) return;
+  const double made = L.of_out * fmax(parts, uneven ? values : 0.0);
+  const double largest = fmax(fmax(total, made), fabs(L.lambda));
+  moved(L.mantissa, L.exponent, 1.0, log(residual));
+  double *state = told(L) + RECORD, *log_row = L.log + LOG_ROW * ++L.layer;
+  state[0] = L.log_center + log(center);
+  state[1] = L.mantissa, state[2] = L.exponent;
+  state[3] = fmax(state[3], log2(largest) - log2(residual));
+  for (int i = 0; i < STATE; i++) log_row[i] = state[i];
+}
+
+__device__ void begin(Layer& L, const double* found) {
+  // Units of tokens that were centred, if they are of ordinary size: ξ is nan otherwise.
+  const double center = found[0], residual = found[1], total = found[2];
+  const bool ordinary = center > 1e-60 && center < 1e60 && residual > 1e-60 && residual < 1e60;
+  if (!ordinary) L.way = STOPPED;
+  double* state = told(L) + RECORD;
+  state[0] = ordinary ? log(center) : INFINITE - INFINITE;
+  state[1] = log(residual), state[2] = 0.0;
+  state[3] = fmax(0.0, log2(total) - log2(residual));
+  for (int i = 0; i < STATE; i++) L.log[i] = state[i];
+}
+
+template <int WARPS_HERE>
+__device__ void raise_once(double* word, double v) {
+  // `raise` by a whole block, one atomic for all its warps: thousands of them at one address take microseconds.
+  __shared__ Bits parts[WARPS_HERE];
+  Bits b = bits_of(fabs(v));
+  for (int o = 16; o; o >>= 1) b = max(b, __shfl_xor_sync(~0u, b, o));
+  if ((threadIdx.x & 31) == 0) parts[threadIdx.x >> 5] = b;
+  __syncthreads();
+  if (threadIdx.x) return;
+  for (int w = 1; w < WARPS_HERE; w++) b = max(b, parts[w]);
+  atomicMax((Bits*)word, b);
+}
+
+#define ABREAST (16 / LANES)  // heads whose entries are on their way together
+
+extern "C" __global__ void __launch_bounds__(THREADS, K > 64 ? 2 : 3) collect(Layer* given) {
   __shared__ double parts[THREADS / 32][K], row[K], numbers[THREADS];
   int here;
   const Layer& L = network(given, here);
-  const int n = L.n, d = L.d, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  const bool centre = L.way == CENTRE, parted = L.way == FUSED && L.key_parts > 1;
-  if (here >= L.groups) {  // some columns of a head's image of what its rows have in common
+  const int n = L.n, d = L.d, lane = threadIdx.x & 31, warp = threadIdx.x >> 5, groups = L.groups;
+  const bool centre = L.way == CENTRE, parted = FOLDED && L.way == FUSED && L.key_parts > 1;
+  if (here >= groups) {  // some columns of a head's image of what its rows have in common
     if (centre) return;
-    const int slices = (d + SLICE - 1) / SLICE, h = (here - L.groups) / slices;
+    const int slices = (d + SLICE - 1) / SLICE, h = (here - groups) / slices;
     for (int k = threadIdx.x; k < d; k += THREADS) row[k] = L.of_x * L.x[k] + L.of_common * L.common[h * d + k];
     __syncthreads();
-    row_times_matrix(row, of_head(L, L.value, h), d, (here - L.groups) % slices * SLICE, numbers, L.image + h * d);
+    row_times_matrix(row, of_head(L, L.value, h), d, (here - groups) % slices * SLICE, numbers, L.image + h * d);
     return;
   }
-  const int per = (n + L.groups - 1) / L.groups, first = here * per, last = min(n, first + per);
+  const int per = (n + groups - 1) / groups, first = here * per, last = min(n, first + per);
   const int warps = THREADS / 32, split = max(1, warps / per);  // so many warps share the heads of a row
   double v[LANES], sums[LANES], largest = 0.0;
 #pragma unroll
@@ -564,12 +656,24 @@ extern "C" __global__ void __launch_bounds__(THREADS) collect(Layer* given) {
     double sum[LANES], mean = 1.0, most = 0.0;
 #pragma unroll
     for (int i = 0; i < LANES; i++) sum[i] = 0.0;
-#pragma unroll 8
-    for (int p = 0; p < L.key_parts; p++) {
-      mean += L.means[p * step + at];
+    for (int p0 = 0; p0 < L.key_parts; p0 += 4) {
+      double next[4][LANES], of[4];
 #pragma unroll
-      for (int i = 0; i < LANES; i++)
-        if (lane + 32 * i < d) sum[i] += L.partial[(p * step + at) * K + lane + 32 * i];
+      for (int a = 0; a < 4; a++) {
+        const int p = p0 + a;
+        of[a] = p < L.key_parts ? L.means[p * step + at] : 0.0;
+#pragma unroll
+        for (int i = 0; i < LANES; i++) {
+          const int k = lane + 32 * i;
+          next[a][i] = p < L.key_parts && k < d ? L.partial[(p * step + at) * K + k] : 0.0;
+        }
+      }
+#pragma unroll
+      for (int a = 0; a < 4; a++) {
+        mean += of[a];
+#pragma unroll
+        for (int i = 0; i < LANES; i++) sum[i] += next[a][i];
+      }
     }
 #pragma unroll
     for (int i = 0; i < LANES; i++) v[i] += sum[i] / mean, most = larger(most, fabs(sum[i] / mean));
@@ -579,15 +683,23 @@ extern "C" __global__ void __launch_bounds__(THREADS) collect(Layer* given) {
 #pragma unroll
     for (int i = 0; i < LANES; i++) v[i] = 0.0;
     if (parted) {
-#pragma unroll 2
       for (int h = share; h < L.heads; h += split) add_parts(j, h);
       return;
     }
-#pragma unroll 8
-    for (int h = share; h < (centre ? 0 : L.heads); h += split)
+    for (int h0 = share; h0 < (centre ? 0 : L.heads); h0 += ABREAST * split) {
+      double next[ABREAST][LANES];
 #pragma unroll
-      for (int i = 0; i < LANES; i++)
-        if (lane + 32 * i < d) v[i] += L.out[((long long)h * n + j) * K + lane + 32 * i];
+      for (int a = 0; a < ABREAST; a++)
+#pragma unroll
+        for (int i = 0; i < LANES; i++) {
+          const int h = h0 + a * split, k = lane + 32 * i;
+          next[a][i] = h < L.heads && k < d ? L.out[((long long)h * n + j) * K + k] : 0.0;
+        }
+#pragma unroll
+      for (int a = 0; a < ABREAST; a++)
+#pragma unroll
+        for (int i = 0; i < LANES; i++) v[i] += next[a][i];
+    }
   };
   auto finish = [&](int j) {
 #pragma unroll
@@ -619,19 +731,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) collect(Layer* given) {
   }
 #pragma unroll
   for (int i = 0; i < LANES; i++) if (lane + 32 * i < K) parts[warp][lane + 32 * i] = sums[i];
-  raise(whole(L, SUM), largest);
-  __syncthreads();
+  raise_once<THREADS / 32>(whole(L, SUM), largest);
   for (int k = threadIdx.x; k < d; k += THREADS) {
     double s = 0.0;
-    for (int w = 0; w < THREADS / 32; w++) s += parts[w][k];
+    for (int w = 0; w < warps; w++) s += parts[w][k];
     L.columns[(long long)here * d + k] = s;
   }
-}
-
-extern "C" __global__ void clear(Layer* given) {
-  int here;
-  const Layer& L = network(given, here);
-  if (threadIdx.x < 3) *whole(L, threadIdx.x) = 0.0;
 }
 
 __device__ double of_column(double v, double* parts, int width, int many) {
@@ -672,7 +777,7 @@ extern "C" __global__ void __launch_bounds__(MANY) recentre(Layer* given) {
       L.residual[(long long)j * d + k] = y;
       largest = larger(largest, fabs(y));
     }
-    raise(whole(L, RESIDUAL), largest);
+    raise_once<MANY / 32>(whole(L, RESIDUAL), largest);
     return;
   }
   v = of_column(v, parts, width, many);
@@ -686,40 +791,47 @@ extern "C" __global__ void __launch_bounds__(MANY) recentre(Layer* given) {
     L.center[k] = v;
     largest = fabs(v);
   }
-  raise(whole(L, CENTER), largest);
+  raise_once<MANY / 32>(whole(L, CENTER), largest);
 }
 
-__device__ void moved(double& mantissa, double& exponent, double factor, double term) {
-  // LogScale.moved: factor times mantissa 2^exponent, plus term.
-  mantissa *= factor;
-  if (fabs(mantissa) > 0x1p1000 && fabs(mantissa) < INFINITE) {
-    mantissa *= 0x1p-512;
-    exponent += 512.0;
-  }
-  mantissa += exponent == 0.0 ? term : term * exp2(-fmin(exponent, 1000.0));
+__device__ void tell(Layer& L, const long long* home) {
+  // What the host has written there, by one warp, all of it on its way at once.
+  long long words[(WORDS + 31) / 32];
+#pragma unroll
+  for (int i = 0; i < (WORDS + 31) / 32; i++)
+    if (32 * i + threadIdx.x < WORDS) words[i] = home[WORDS * blockIdx.x + 32 * i + threadIdx.x];
+#pragma unroll
+  for (int i = 0; i < (WORDS + 31) / 32; i++)
+    if (32 * i + threadIdx.x < WORDS) ((long long*)&L)[32 * i + threadIdx.x] = words[i];
+  __syncwarp();
 }
 
-__device__ double single(double mantissa, double exponent) {
-  return exponent == 0.0 ? mantissa : copysign(INFINITE, mantissa);
+extern "C" __global__ void clear(Layer* given, long long home) {
+  Layer& L = given[blockIdx.x];
+  if (home) tell(L, (const long long*)home);
+  if (threadIdx.x < 3) *whole(L, threadIdx.x) = 0.0;
 }
 
-extern "C" __global__ void units(Layer* given) {
+extern "C" __global__ void units(Layer* given, long long home) {
   // The next layer's weights and tokens, and all factors: in which unit each of its parts is made.
   // One warp: each lane makes one of the factors. What others only raise or count starts at zero.
-  int here;
-  Layer& L = network(given, here);
+  __shared__ double record[RECORD];
+  Layer& L = given[blockIdx.x];
+  if (home) tell(L, (const long long*)home);
   const long long way = L.way, l = L.layer, odd = l & 1, d = L.d;
   const long long row = L.networks * d, all = L.n * row;  // of one of the two places that layers write to in turn
-  const double *records = L.records, *log_rows = L.log;
+  const double* source = home ? told(L) : L.records + RECORD * l;
+  if (threadIdx.x < RECORD) record[threadIdx.x] = source[threadIdx.x];
   double *const words = L.words, *const counts = L.counts, *const totals = L.totals;
   const int heads = L.heads;
   const double log_zero = L.log_zero, safe_log = L.safe_log, linear_log = L.linear_log;
   double *const centers = L.centers, *const residuals = L.residuals, *first_x = L.first_x, *first_R = L.first_R;
-  double* const* weights = (double* const*)(records + RECORD * l);
-  const double *numbers = records + RECORD * l + 4, *state = log_rows + LOG_ROW * l;
+  const double *numbers = record + 4, *state = told(L) + RECORD;
+  double xi = state[0], mantissa = state[1], exponent = state[2];
+  __syncwarp();
+  double* const* weights = (double* const*)record;
   double *query = weights[0], *value = weights[1], *key_bias = weights[2], *bias = weights[3];
   const double largest_query = numbers[0], root = numbers[1], lambda = numbers[2];
-  double xi = state[0], mantissa = state[1], exponent = state[2];
   const double sigma = fmax(single(mantissa, exponent), log_zero);
   const double pull = key_bias ? fmax(xi, 0.0) : xi;  // unit of x W_QK + k
   const double log_E = 2.0 * sigma - root, log_unit = sigma + pull - root;
@@ -747,35 +859,6 @@ extern "C" __global__ void units(Layer* given) {
   L.center = centers + odd * row, L.residual = residuals + odd * all;
   L.query = query, L.value = value, L.key_bias = key_bias, L.bias = bias;
   L.mantissa = mantissa, L.exponent = exponent, L.log_center = unit;
-}
-
-__device__ void conclude(Layer& L, const double* found) {
-  // Units of what the layer made, and whether it may stand.
-  const double center = found[0], residual = found[1], total = found[2], parts = found[3], values = found[4];
-  const double low = found[5], logit = found[6], least = found[7];
-  const bool uneven = low >= -L.uneven_log, thin = L.way == THIN;
-  const bool in_range = center > L.suspicious && center < INFINITE && residual > 0.0 && residual < INFINITE;
-  const bool moderate = low <= L.safe_log && (thin || logit <= L.safe_log);
-  if (!in_range || !moderate || (uneven && (thin || least < exp(-L.hardly)))) L.way = STOPPED;
-  if (L.way == STOPPED) return;
-  const double made = L.of_out * fmax(parts, uneven ? values : 0.0);
-  const double largest = fmax(fmax(total, made), fabs(L.lambda));
-  const double* before = L.log + LOG_ROW * L.layer;
-  double* state = L.log + LOG_ROW * ++L.layer;
-  moved(L.mantissa, L.exponent, 1.0, log(residual));
-  state[0] = L.log_center + log(center);
-  state[1] = L.mantissa, state[2] = L.exponent;
-  state[3] = fmax(before[3], log2(largest) - log2(residual));
-}
-
-__device__ void begin(Layer& L, const double* found) {
-  // Units of tokens that were centred, if they are of ordinary size: ξ is nan otherwise.
-  const double center = found[0], residual = found[1], total = found[2];
-  const bool ordinary = center > 1e-60 && center < 1e60 && residual > 1e-60 && residual < 1e60;
-  if (!ordinary) L.way = STOPPED;
-  L.log[0] = ordinary ? log(center) : INFINITE - INFINITE;
-  L.log[1] = log(residual), L.log[2] = 0.0;
-  L.log[3] = fmax(0.0, log2(total) - log2(residual));
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) normalise(Layer* given) {
@@ -819,7 +902,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) normalise(Layer* given) {
   L.report[8] = L.layer;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) squares(Layer* given, int before) {
+extern "C" __global__ void __launch_bounds__(THREADS) squares(Layer* given, long long before) {
   // Squares of the rows, their sums by blocks, and that of the center: of tokens before a layer, or of new ones.
   __shared__ double sums[THREADS / 32];
   int here;
@@ -850,7 +933,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) squares(Layer* given, int 
   if (lane == 0) L.parts[0] = sum;
 }
 
-extern "C" __global__ void __launch_bounds__(128) pairs(Layer* given, int before) {
+extern "C" __global__ void __launch_bounds__(128) pairs(Layer* given, long long before) {
   // The largest |R_i|^2 + |R_j|^2 - 2 R_i R_j of 64 rows with every y-th tile of 8 from the first of them on.
   int here;
   const Layer& L = network(given, here);
@@ -890,7 +973,7 @@ extern "C" __global__ void __launch_bounds__(128) pairs(Layer* given, int before
   raise(L.far, largest);
 }
 
-extern "C" __global__ void measured(Layer* given, int before) {
+extern "C" __global__ void measured(Layer* given, long long before) {
   int here;
   const Layer& L = network(given, here);
   if (threadIdx.x || (L.way == STOPPED && !before)) return;

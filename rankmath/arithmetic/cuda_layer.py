@@ -2,7 +2,7 @@
 
 With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels of `cuda_kernels` make, for each layer::
 
-    units       in which unit each part is made, and whether logits are below rounding
+    units       what the host has told of it; in which unit each part is made, and whether logits are below rounding
     scores      g = x W_QK + k (more than 64 columns: `pull`) and the pivot: the first largest entry of R g
     relative    D = R − 1R_pivot, e = exp(unit · D g), qᵀD for q = e/Σe
     project     left = scale · R W_QK, values = (D − 1qᵀD) W
@@ -55,8 +55,8 @@ from rankmath.arithmetic.cuda_kernels import (
     RECORD,
     ROW,
     SIZES,
+    STATE,
     THREADS,
-    TOKENS,
 )
 from rankmath.validation import Array, Floats
 
@@ -72,8 +72,10 @@ _WORTH_A_BRANCH = 2**18
 _PROCESSORS = 132
 _FILLED = 2 * _PROCESSORS
 
-# Which word each is.
+# Which word each is, and where the told record, its numbers and the told state begin and end.
 _PLACES = {name: place for place, name in enumerate((*POINTERS, *FACTORS, *SIZES))}
+_TOLD = _PLACES["told0"]
+_NUMBERS, _STATE, _END = _TOLD + 4, _TOLD + RECORD, _TOLD + RECORD + STATE
 
 #: What is launched together.
 Part: TypeAlias = Literal[
@@ -136,11 +138,13 @@ class Plan:
         self.doubles = self.pinned(self.networks * width).reshape(self.networks, width)
         self.words = self.doubles.view(np.uint64)
         self.words[:] = 0
-        self._bare = self.words.reshape(-1).data  # one number is written faster without NumPy
+        # One number is written faster without NumPy.
+        self._bare, self._bare_doubles = self.words.reshape(-1).data, self.doubles.reshape(-1).data
         self.told = self.memory(self.words.shape)
         self.report, self._shared, self._most = self.pinned(9 * self.networks), self.pinned(0), 0
         self._records, self._log = np.empty((self.networks, 0, RECORD)), np.empty((self.networks, 0, ROW))
-        self._at_log = 0
+        self._at_log = self._told_log = 0
+        self._spare: tuple[Array, Array] | None = None  # where the next layer alone writes
         self._limits: Mapping[str, float] = {}
         self._known: Arrays | None = None
         for name, shape in shapes(sizes).items():
@@ -165,12 +169,12 @@ class Plan:
             self.words[:, _PLACES[name]] = np.uint64(address) + np.uint64(step) * self._index
 
     def _point_at_tokens(self, *addresses: int) -> None:
-        """Where the first network has what is named `TOKENS`; the next have theirs behind it."""
+        """Where the first network has what is named `TOKENS`, or some of it; the next have theirs behind it."""
         if self.networks == 1:
             for place, address in enumerate(addresses):
                 self._bare[place] = address
         else:
-            self.words[:, : len(TOKENS)] = self._apart + np.array(addresses, np.uint64)
+            self.words[:, : len(addresses)] = self._apart[:, : len(addresses)] + np.array(addresses, np.uint64)
 
     def memory(self, shape: tuple[int, ...]) -> Array:
         import cupy as cp
@@ -194,7 +198,7 @@ class Plan:
 
     def launch(self, name: str, blocks: tuple[int, ...], threads: int, given: int | None = None) -> None:
         """A kernel, told one number more where it wants one."""
-        told = (self.told,) if given is None else (self.told, np.int32(given))
+        told = (self.told,) if given is None else (self.told, np.int64(given))
         _kernel(name, self.K, _device())(blocks, (threads,), told, shared_mem=memory_of(name))
 
     def deviate(self, blocks: tuple[int, ...], arguments: tuple[Array, ...]) -> None:
@@ -212,7 +216,7 @@ class Plan:
         R: Array,
         state: Floats | Sequence[float],
         arrays: Arrays,
-        numbers: Floats | Callable[[], Floats],
+        numbers: Floats | Sequence[Sequence[float]] | Callable[[], Floats],
         limits: Mapping[str, float],
         *,
         measure: bool = False,
@@ -225,50 +229,73 @@ class Plan:
         finds them, called while the tokens are centred.
         """
         L, B, of_x, of_R = len(arrays), self.networks, 8 * self.d, 8 * self.n * self.d
-        slots = (2,) if L > 1 or x is None else ()  # layers write to two places in turn
-        centers = self.memory((*slots, *R.shape[:-2], 1, self.d))
-        residuals = self.memory((*slots, *R.shape))
-        to_x, to_R = self.address(centers), self.address(residuals)
+        turns = L > 1 or x is None  # layers write to two places in turn
         with self._lock:
+            centers, residuals = self._places(R.shape, turns)
+            to_x, to_R, at_R = self.address(centers), self.address(residuals), self.address(R)
             told, log = self._room(L)
             if arrays is not self._known:
                 self._record(told, arrays)
-            at_R = self.address(R)
-            if x is None:  # what is centred stands where a layer before the first would write
-                first = to_x + B * of_x, to_R + B * of_R
-            else:
-                first = self.address(x), at_R
-                log[:, 0, :4] = state
-            self._point_at_tokens(to_x, to_R, *first, *first, at_R, at_R)
+            # What is centred stands where a layer before the first would write.
+            first = (to_x + B * of_x, to_R + B * of_R) if x is None else (self.address(x), at_R)
+            told_later = () if L and x is not None else (*first, at_R, at_R)  # `units` finds these
+            self._point_at_tokens(to_x, to_R, *first, *told_later)
             if limits is not self._limits:
                 for name, limit in limits.items():
                     self.doubles[:, _PLACES[name]] = limit
                 self._limits = limits
-            self.words[:, _PLACES["way"]] = cuda_kernels.FUSED if x is not None else cuda_kernels.CENTRE
+            self._choose(cuda_kernels.FUSED if x is not None else cuda_kernels.CENTRE)
             if x is None:
                 self.step("centre", tell=True)
             numbers = numbers() if callable(numbers) else numbers
-            told[:, :, 4:] = numbers
-            known = L == B == 1 and x is not None
-            layer: Part = self._way(state, numbers[0]) if known else "layer" if L == 1 else "queued layer"
+            if turns:
+                told[:, :, 4:] = numbers
+            layer: Part = "layer" if L == 1 else "queued layer"
+            if L == B == 1 and x is not None:
+                layer = self._way(state, numbers[0])
+                for place, number in enumerate((*numbers[0], *state), _NUMBERS):
+                    self._bare_doubles[place] = number
+            elif x is not None and L:
+                self.doubles[:, _NUMBERS:_STATE], self.doubles[:, _STATE:_END] = numbers[0], state
             parts: list[Part] = [layer if not measure else "measured layer"] * L
             parts += ["measure"] if measure else []
             for place, part in enumerate(parts):
                 self.step(part, tell=not place and x is not None)
+            if x is not None:
+                log[:, 0, :STATE] = state
+            if not turns:
+                self._spare = self._allocated(R.shape)
             self.wait()
-            reached = int(self.report[8::9].min()) if L else 0
+            reached = int(self.report[8] if B == 1 else self.report[8::9].min()) if L else 0
             reached = reached if B == 1 or reached == L else 0
             rows = log[:, : reached + 1].copy()
         if not reached and x is not None:
             return Run(rows, x, R)
         last = (reached - 1) % 2
-        return Run(rows, centers[last], residuals[last]) if slots else Run(rows, centers, residuals)
+        return Run(rows, centers[last], residuals[last]) if turns else Run(rows, centers, residuals)
 
-    def _way(self, state: Sequence[float] | Floats, numbers: Floats) -> Part:
+    def _places(self, shape: tuple[int, ...], turns: bool) -> tuple[Array, Array]:
+        """Where layers write centers and residuals; of one alone it was made while the one before ran."""
+        spare, self._spare = self._spare, None
+        if turns:
+            return self._allocated((2, *shape))
+        return spare if spare is not None and spare[1].shape == shape else self._allocated(shape)
+
+    def _allocated(self, shape: tuple[int, ...]) -> tuple[Array, Array]:
+        return self.memory((*shape[:-2], 1, self.d)), self.memory(shape)
+
+    def _choose(self, way: int) -> None:
+        """What the first kernel is told of the way."""
+        if self.networks == 1:
+            self._bare[_PLACES["way"]] = way
+        else:
+            self.words[:, _PLACES["way"]] = way
+
+    def _way(self, state: Sequence[float] | Floats, numbers: Sequence[float] | Floats) -> Part:
         """What one layer needs launched, where that is clear before `units` finds it out."""
         mantissa, exponent = state[1:3]
         sigma = mantissa if not exponent else math.copysign(math.inf, mantissa)
-        largest, root, _ = numbers.tolist()
+        largest, root, _ = numbers
         above = 2 * sigma - root + math.log(max(2 * self.d**2 * largest, 1e-300)) - self._limits["linear_log"]
         return "layer" if not abs(above) > 1 else "fused layer" if above > 0 else "thin layer"
 
@@ -283,8 +310,10 @@ class Plan:
             self._records = records.reshape(self.networks, layers, RECORD)
             self._log = log.reshape(self.networks, layers + 1, ROW)
             self._point("records", self._records.ctypes.data, 8 * RECORD * layers)
-            self._at_log, self._known = self._log.ctypes.data, None
-        self._point("log", self._at_log, 8 * ROW * (layers + 1))
+            self._at_log, self._told_log, self._known = self._log.ctypes.data, 0, None
+        if self._told_log != self._at_log:
+            self._point("log", self._at_log, 8 * ROW * (layers + 1))
+            self._told_log = self._at_log
         return self._records, self._log
 
     def _record(self, told: Floats, arrays: Arrays) -> None:
@@ -296,6 +325,8 @@ class Plan:
             apart = np.array([self.d, self.d, 1, 1], np.uint64) * np.uint64(8 * self.d)
             addresses += (addresses > 0) * apart * self._index[:, None, None]
         self.words[:, _PLACES["owners"]] = owners
+        if arrays:
+            self.words[:, _TOLD:_NUMBERS] = addresses[:, 0]
         self._known = arrays
 
     def measure(self, R: Array, x: Array) -> Array:
@@ -304,7 +335,8 @@ class Plan:
         with self._lock:
             for name, a in (("residual", R), ("center", x), ("log", log)):
                 self._point(name, self.address(a), a.nbytes // self.networks)
-            self.words[:, _PLACES["way"]] = cuda_kernels.FUSED
+            self._choose(cuda_kernels.FUSED)
+            self._told_log = 0
             self.send(self.words.copy())  # not waited for: these words may change before they are read
             self.step("measure", tell=False)
         return log[:, 4:].T
@@ -348,15 +380,16 @@ class Plan:
         return lambda: here.wait_event(done)
 
     def launch_all(self, part: Part, tell: bool) -> None:
+        home = self.words.ctypes.data if tell else 0
+        if part not in ("measure", "centre"):
+            self._layer(part, home)
+            return
         if tell:
-            self.send(self.words)
+            self._make("clear", (1,), 32, home)
         if part == "measure":
             self._measure(before=False)
-        elif part == "centre":
-            self._make("clear", (1,), 32)
-            self._collect()
         else:
-            self._layer(part)
+            self._collect()
 
     def _make(self, name: str, blocks: tuple[int, ...], threads: int, given: int | None = None) -> None:
         """A kernel with so many blocks for each network."""
@@ -369,10 +402,10 @@ class Plan:
         self._make("pairs", (row_blocks, max(1, min(row_blocks, abreast))), 128, before)
         self._make("measured", (1,), 32, before)
 
-    def _layer(self, part: Part) -> None:
+    def _layer(self, part: Part, home: int) -> None:
         s, H, wide = self.sizes, self.heads, -(-self.K // 64)
         rows = H * s["row_blocks"]
-        self._make("units", (1,), 32)
+        self._make("units", (1,), 32, home)
         measured = self.aside(lambda: self._measure(before=True)) if part == "measured layer" else None
         queued = part in ("queued layer", "measured layer")
         left = self.aside(lambda: self._make("project", (rows, 1, wide), 128, 0)) if queued else None

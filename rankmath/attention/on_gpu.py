@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
@@ -56,7 +56,7 @@ def layer_on_gpu(
     if plan is None:
         return None
     skip = 0.0 if carried is None else carried.factor
-    numbers = np.array([(weights.heads[0].largest_query, weights.log_root, skip)])
+    numbers = ((weights.heads[0].largest_query, weights.log_root, skip),)
     run = plan.run(*_given(tokens), weights.arrays, numbers, _LIMITS)
     return _tokens(run) if run.layers else None
 
@@ -193,11 +193,11 @@ def _given(tokens: Tokens) -> tuple[Array, Array, Floats | tuple[float, ...]]:
     sigma, batch = tokens.log_residual, tokens.residual.shape[:-2]
     units = [tokens.log_center, sigma.mantissa, sigma.exponent, np.asarray(tokens.lost_bits)]
     x, R = (a if a.flags.c_contiguous else a.copy() for a in (tokens.center, tokens.residual))
-    if not batch:
+    if math.prod(batch) == 1:
         return x, R, tuple([a.item() for a in units])
     state = np.empty((*batch, 4))
     for k, unit in enumerate(units):
-        state[:, k, None, None] = to_numpy(unit)
+        state[:, k, None, None] = unit
     return x, R, state
 
 

@@ -105,7 +105,7 @@ extern "C" void expm1_on_host(const double* x, double* y, int size) {
 }
 
 extern "C" void layer_kernel(int which, int x, int y, int z, int threads, Layer* L) {
-  void (*kernels[])(Layer*) = {units, scores, relative, covariance, thin, collect, recentre, normalise, clear,
+  void (*kernels[])(Layer*) = {scores, relative, covariance, thin, collect, recentre, normalise,
 #if K > 64
                                pull
 #endif
@@ -113,8 +113,8 @@ extern "C" void layer_kernel(int which, int x, int y, int z, int threads, Layer*
   body = [=] { kernels[which](L); };
   launch(x, y, z, threads);
 }
-extern "C" void told_kernel(int which, int x, int y, int z, int threads, Layer* L, int given) {
-  void (*kernels[])(Layer*, int) = {project, squares, pairs, measured,
+extern "C" void told_kernel(int which, int x, int y, int z, int threads, Layer* L, long long given) {
+  void (*kernels[])(Layer*, long long) = {units, clear, project, squares, pairs, measured,
 #if K > 64
                                     lifted, average
 #endif

@@ -20,7 +20,7 @@ from rankmath.arithmetic import cuda, cuda_kernels, cuda_layer
 from rankmath.arithmetic.cuda import padded
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.centred import attention_step
-from rankmath.attention.on_gpu import centre_on_gpu, layer_on_gpu, layers_on_gpu
+from rankmath.attention.on_gpu import _LIMITS, centre_on_gpu, layer_on_gpu, layers_on_gpu
 from rankmath.attention.tokens import Carried, Tokens, centre
 from rankmath.attention.weights import weights_of
 from rankmath.dynamics.trace import _trace_of_rows
@@ -28,9 +28,8 @@ from rankmath.dynamics.trace import _trace_of_rows
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler on this machine")
 
 
-LAYER = ("units", "scores", "relative", "covariance", "thin", "collect", "recentre", "normalise")
-NAMES = (*LAYER, "clear", "pull")
-TOLD = ("project", "squares", "pairs", "measured", "lifted", "average")
+NAMES = ("scores", "relative", "covariance", "thin", "collect", "recentre", "normalise", "pull")
+TOLD = ("units", "clear", "project", "squares", "pairs", "measured", "lifted", "average")
 
 
 def compiled(K: int, folder: Path) -> Any:
@@ -74,7 +73,7 @@ class HostPlan(cuda_layer.Plan):
         if given is None:
             self.library.layer_kernel(NAMES.index(name), *grid, threads, told)
         else:
-            self.library.told_kernel(TOLD.index(name), *grid, threads, told, int(given))
+            self.library.told_kernel(TOLD.index(name), *grid, threads, told, ctypes.c_longlong(given))
 
     def deviate(self, blocks: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
         left, right, values, q, _, _, out, n, m, row_blocks, sizes, step, means, way, *of_way = arguments
@@ -299,6 +298,33 @@ def test_a_batch_is_its_networks_one_by_one(
         np.testing.assert_allclose(fast.center[k], slow.center, atol=1e-13)
     shallow = [rm.Network.random(n, d, heads, 1, seed=n + (own and k), **options) for k in range(3)]
     assert_same(*layers(library, monkeypatch, rm.Network.stack(shallow) if own else shallow[0], X))
+
+
+def test_a_batch_of_one_is_its_network(library: Any, monkeypatch: Any) -> None:
+    net = rm.Network.random(40, 8, 2, 1, seed=0, skip=0.5)
+    X = net.random_input(seed=1)
+    (one, _), (batch, slow) = (layers(library, monkeypatch, net, tokens) for tokens in (X, X[None]))
+    assert_same(batch, slow)
+    assert one is not None
+    assert batch is not None
+    assert (batch.residual[0] == one.residual).all()
+
+
+def test_a_layer_alone_again_leaves_what_was_made(library: Any) -> None:
+    net = rm.Network.random(40, 8, 2, 1, seed=0)
+    arrays = ((net.query[0], net.value[0], None, None),)
+    plan = HostPlan(library(8), cuda_layer.sizes_of(40, 8, 2))
+    tokens = [centre(Float64(X), X) for X in (net.random_input(seed=k) for k in range(3))]
+    runs = []
+    for made in tokens:  # the memory of the next is allocated while one runs
+        state = (made.log_center.item(), made.log_residual.mantissa.item(), 0.0, 0.0)
+        numbers = ((float(abs(net.query).max()), np.log(8) / 2, 0.0),)
+        run = plan.run(made.center, made.residual, state, arrays, numbers, _LIMITS)
+        runs.append((run.residual, run.residual.copy(), run.log[0, 0, :4], state))
+    for residual, then, first, state in runs:
+        assert (residual == then).all()
+        assert tuple(first) == state
+    assert len({residual.ctypes.data for residual, *_ in runs}) == 3
 
 
 def test_a_batch_stops_as_one(library: Any, monkeypatch: Any) -> None:
