@@ -13,15 +13,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankmath.arithmetic.float64 import Float64
 from rankmath.campaigns.battery import judge
 from rankmath.campaigns.chunks import HISTOGRAM_EDGES, Chunk, Recipe, _to_certify, run_chunk
 from rankmath.campaigns.exact_json import decode
 from rankmath.campaigns.plan import Plan
-from rankmath.campaigns.tally import looked_at_all
+from rankmath.campaigns.tally import Tally, looked_at, looked_at_all
 from rankmath.campaigns.work import attempt
 from rankmath.claims import statement, statements_in
+from rankmath.model.network import Network
 from rankmath.verification.draws import SMALL, moderate_tokens, networks
-from rankmath.verification.instance import alike
+from rankmath.verification.instance import NetworkInstance, alike
+from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_statement.py"
@@ -78,6 +81,19 @@ def test_counts_add_up_and_the_tightest_is_the_largest_of_all_ratios() -> None:
     assert (tightest.position, tightest.log_lhs - tightest.log_rhs) == (found.tightest_position, max(excesses))
     expected = Counter(sum(excess / math.log(10) >= edge for edge in HISTOGRAM_EDGES) for excess in excesses)
     assert {k: n for k, n in enumerate(found.histogram) if n} == dict(expected)
+
+
+def test_the_tightest_of_a_batch_is_told_by_its_place_among_all() -> None:
+    """Diameters 9, 1, 3, 2 below 4: the first is not concerned, and the third is the tightest."""
+    net = Network.from_arrays([[[[1.0]]]], [[[[1.0]]]])
+    batch = NetworkInstance(net, np.array([[[0.0], [x]] for x in (9.0, 1.0, 3.0, 2.0)]))
+    entry = Statement("mine:claim", "diameter(X[0], 2) <= 4", "diameter(X[0], 2) <= 8")
+    found, clear = looked_at(entry, batch, set(), Float64(np.zeros(1)))
+    tally = Tally(entry)
+    assert found is not None
+    assert tally.count_clear(found, clear) == 2
+    assert tally.log_tightest == pytest.approx(math.log(3 / 4), rel=1e-12)
+    assert (tally.instances, tally.holds, tally.not_applicable) == (4, 3, 1)
 
 
 def test_records_can_be_decided_again_from_their_exact_data() -> None:

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from rankmath.campaigns import ledger as ledger_module
-from rankmath.campaigns.ledger import APPLICATION, SCHEMA, Ledger, LedgerError
+from rankmath.campaigns.ledger import APPLICATION, SCHEMA, Ledger, LedgerError, Standing
 from rankmath.campaigns.plan import Plan
 from rankmath.campaigns.run import campaign
 from rankmath.campaigns.work import Attempt, attempt
@@ -331,3 +331,17 @@ def test_a_read_only_file_is_refused(ledger: Path) -> None:
     with pytest.raises(LedgerError, match="read-only"):
         campaign(SMALL, ledger=ledger, workers=0, resume=True)
     assert digest(ledger) == before
+
+
+@pytest.mark.parametrize("status", ["proved", "refuted", "open"])
+@pytest.mark.parametrize(
+    ("holds", "violated", "outcome"),
+    [(10**6, 1, "REFUTED"), (0, 1, "REFUTED"), (1, 0, "HOLDS"), (0, 0, "UNDECIDED")],
+)
+def test_one_violation_refutes_whatever_held(status: str, holds: int, violated: int, outcome: str) -> None:
+    """And contradicts what is registered as proved, and nothing else."""
+    counts = {"holds": holds, "violated": violated, "instances": holds + violated + 3, "undecided": 3}
+    none = dict.fromkeys(("chunks", "extra", "not_applicable", "certified", "failures"), 0)
+    standing = Standing("mine:claim", status, **counts, **none, log_tightest=None, histogram=())
+    assert standing.outcome == outcome
+    assert standing.as_registered is not (status == "proved" and violated == 1)

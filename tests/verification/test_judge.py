@@ -85,6 +85,7 @@ def test_members_of_a_batch_are_judged_one_by_one() -> None:
     found = verdicts(statement, Float64(np.zeros(1)), batch, 4, "float64")
     assert [v.outcome for v in found] == ["VIOLATED", "HOLDS", "VIOLATED", "NOT_APPLICABLE"]
     assert [math.exp(v.log_lhs) for v in list(found)[:3]] == pytest.approx([2, 3, 5], rel=1e-9)
+    assert [math.isnan(side) for side in (found[3].log_lhs, found[3].log_rhs)] == [True, True]
 
 
 def test_a_member_to_which_a_claim_does_not_apply_says_nothing_of_the_others() -> None:
