@@ -357,6 +357,20 @@ def test_quantities_of_all_layers() -> None:
     assert value(read_term("lipschitz(0)"), run, {}) == 1
 
 
+@pytest.mark.parametrize("activation", ["relu", "tanh", "gelu", "gelu_tanh", "silu", "quick_gelu"])
+def test_the_constant_of_a_map_is_the_steepest_slope_of_its_activation(activation: str) -> None:
+    """x ↦ 3φ(2x) on a fine grid: nowhere steeper, and as steep somewhere."""
+    f = rm.MLP(np.array([[2.0]]), np.array([[3.0]]), activation=activation)
+    net = rm.Network.from_arrays(np.zeros((1, 1, 1, 1)), np.zeros((1, 1, 1, 1)), skip=True, mlp=f)
+    X = np.linspace(-3, 3, 2000)[:, None]
+    steepest = float(np.abs(np.diff(rm.forward(net, X), axis=0) / np.diff(X, axis=0)).max())
+    found = float(value(read_term("lipschitz(0)"), Run(Float64(np.zeros(1)), net, X), {}).floats())
+    assert steepest <= found * (1 + 1e-9)
+    assert found <= steepest * (1 + 1e-5)
+    ball = value(read_term("lipschitz(0)"), Run(Balls(), net, X[:2]), {})
+    assert float(ball) == pytest.approx(found, rel=1e-12)
+
+
 def test_a_contraction_that_underflows_is_not_zero() -> None:
     ones = np.ones((1, 1, 1, 1))
     for apart, known in ((1e-3, True), (1e-170, False)):
