@@ -98,7 +98,7 @@ def test_every_way_to_a_deviation(seed: int, size: float, uneven: float, ways: t
                     assert abs(mpmath.mpf(float(out[i, k])) * scale - true[i][k]) < 1e-10 * largest, (way, i, k)
 
 
-@pytest.mark.parametrize("n", [3, 40, 600])
+@pytest.mark.parametrize("n", [3, 40, 600, 601])
 def test_the_size_of_a_matrix_is_that_of_its_largest_entry_of_either_sign(n: int) -> None:
     a = np.random.default_rng(n).uniform(0.5, 1.0, (n, n))
     for M in (a, -a, np.where(np.eye(n) > 0, -2.0, a)):
