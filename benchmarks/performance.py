@@ -82,7 +82,12 @@ class Machine:
         return torch.as_tensor(np.ascontiguousarray(a), device="cuda" if self.gpu else "cpu")
 
     def times(
-        self, candidates: dict[str, Callable[[], Any]], repeats: int = 15, *, settle: bool = False
+        self,
+        candidates: dict[str, Callable[[], Any]],
+        repeats: int = 15,
+        *,
+        settle: bool = False,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> dict[str, Any]:
         def waiting(function: Callable[[], Any]) -> Callable[[], Any]:
             def run() -> None:
@@ -91,7 +96,8 @@ class Machine:
 
             return run
 
-        return side_by_side({name: waiting(f) for name, f in candidates.items()}, repeats, settle=settle)
+        waited = {name: waiting(f) for name, f in candidates.items()}
+        return side_by_side(waited, repeats, settle=settle, clock=clock)
 
     def words(self) -> str:
         if self.gpu:
@@ -104,7 +110,23 @@ class Machine:
         return f"{len(os.sched_getaffinity(0))} cores ({kind}), NumPy {np.__version__}{fast}"
 
 
-def layer(machine: Machine) -> list[Row]:
+def thread(machine: Machine) -> list[Row]:
+    """The same on one thread, in processor time: what other jobs on the machine change least."""
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    if machine.gpu:
+        return []
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            return layer(machine, clock=time.process_time)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def layer(machine: Machine, clock: Callable[[], float] = time.perf_counter) -> list[Row]:
     """One centred layer, and the whole `trace` of it with norms and diameters, against torch."""
     import torch
 
@@ -140,8 +162,9 @@ def layer(machine: Machine) -> list[Row]:
                     "torch sdpa": library,
                     "plain": lambda net=net, X=X: rm.forward(net, X),
                 },
-                repeats=15 if machine.gpu or n <= 1024 else 5,
+                repeats=15 if machine.gpu or n * d * H <= 2**17 else 5,
                 settle=True,
+                clock=clock,
             )
         fastest = min(times["ratio"]["torch explicit"], times["ratio"]["torch sdpa"])
         milliseconds = {f"{name}, ms": 1e3 * t for name, t in times["seconds"].items()}
@@ -482,7 +505,7 @@ def large(machine: Machine) -> list[Row]:
 
 TABLES = {
     f.__name__: f
-    for f in (layer, depth, model, roofline, plain, mpmath, paths, batch, devices, searches, scaling, large)
+    for f in (layer, thread, depth, model, roofline, plain, mpmath, paths, batch, devices, searches, scaling, large)
 }
 ON_GPU_TOO = ("layer", "depth", "roofline", "plain", "batch", "devices", "searches", "scaling", "large")
 

@@ -12,7 +12,11 @@ from typing import Any
 
 
 def side_by_side(
-    candidates: dict[str, Callable[[], Any]], repeats: int = 9, *, settle: bool = False
+    candidates: dict[str, Callable[[], Any]],
+    repeats: int = 9,
+    *,
+    settle: bool = False,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, Any]:
     """Median seconds of every candidate, and the median of its ratio to the first, round by round.
 
@@ -33,9 +37,9 @@ def side_by_side(
         for name, function in turns:
             if settle:
                 function()
-            began = time.perf_counter()
+            began = clock()
             function()
-            rounds[name].append(time.perf_counter() - began)
+            rounds[name].append(clock() - began)
     first = rounds[next(iter(candidates))]
     return {
         "seconds": {name: statistics.median(times) for name, times in rounds.items()},

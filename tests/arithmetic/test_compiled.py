@@ -263,6 +263,17 @@ def test_threads_change_no_digit_of_a_compiled_layer(size, calls, monkeypatch):
 
 
 @pytest.mark.usefixtures("always")
+def test_logits_out_of_range_stop_a_compiled_layer(calls):
+    """A mean near zero attends to all alike; the logits around it are thousands."""
+    net = rm.Network.random(40, 8, 2, 1, seed=8)
+    Y = net.random_input(seed=9)
+    X = 40.0 * (Y - Y.mean(axis=0)) + 1e-3
+    found, balls = rm.trace(net, X), rm.trace(net, X, arithmetic="balls")
+    assert calls == ["layer"]
+    np.testing.assert_allclose(found.log_residual, balls.log_residual, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.usefixtures("always")
 @pytest.mark.parametrize("size", [1e-12, 1e-4, 1.0, 8.0, 60.0])
 def test_bits_lost_and_sizes_are_those_of_the_arrays(size, calls, monkeypatch):
     """Heads that cancel, uneven attention, logits below rounding and out of range."""
