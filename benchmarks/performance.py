@@ -111,7 +111,7 @@ class Machine:
 
 
 def thread(machine: Machine) -> list[Row]:
-    """One centred layer, and its `trace`, against torch on one thread: processor time, which other jobs change least."""
+    """One centred layer, and its `trace`, against torch on one thread, in processor time."""
     import torch
     from threadpoolctl import threadpool_limits
 
