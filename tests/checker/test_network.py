@@ -361,6 +361,19 @@ def test_the_table_is_what_its_command_writes() -> None:
     assert Path(network_claims.__file__).read_text(encoding="utf-8") == table()
 
 
+@pytest.mark.parametrize("e", [-400, -200, -130, -100, 130, 200])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_printed_ends_hold_an_interval_that_passes_a_short_decimal_by_next_to_nothing(e: int, sign: int) -> None:
+    from rankmath.checker.words import number
+
+    near = 3 * 2**-e if e < 0 else -(-(10**80) // 2**e)
+    for m in (near - 1, near, near + 1):
+        low, high = sorted((sign * m, sign * (m + 1)))
+        ends = [Fraction(end) for end in number(Interval(low, high, e, 512)).strip("[]").split(", ")]
+        assert ends[0] <= low * Fraction(2) ** e
+        assert ends[-1] >= high * Fraction(2) ** e
+
+
 def test_the_docs_say_what_the_table_says() -> None:
     page = (Path(checker.__file__).parents[2] / "docs/certificates.md").read_text(encoding="utf-8")
     assert documented(page) == page, "run python -m rankmath.report.checker_table"
