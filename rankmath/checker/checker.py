@@ -29,9 +29,6 @@ from rankmath.checker.network import (
     arranged,
     demand_language,
     demand_meaning,
-    demand_not_empty,
-    demand_not_known_before,
-    demand_substance,
     hypotheses,
     in_fractions,
     is_switch,
@@ -48,6 +45,7 @@ from rankmath.checker.statements import (
     STATEMENTS,
     Statement,
 )
+from rankmath.checker.vacuity import demand_not_empty, demand_not_known_before, demand_substance
 from rankmath.checker.words import described, escaped, number, reason
 
 __all__ = [
@@ -214,7 +212,9 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
     except Rejected as rejected:
         return CheckResult(False, str(rejected), tuple(words), found or None)
     except RecursionError:
-        return CheckResult(False, "it is nested too deep", tuple(words), found or None)
+        return CheckResult(
+            False, "it is nested too deep, or has a power that is too high", tuple(words), found or None
+        )
     except MemoryError:
         return CheckResult(False, "it needs more memory than is allowed", tuple(words), found or None)
     except Exception as error:  # a bug of ours is no acceptance, and the batch goes on
@@ -383,9 +383,9 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     if outcome.verdict == "accept" and kind == "violates":
         demand_meaning(claim, work)
     if outcome.verdict == "accept" and kind == "holds":
-        demand_not_empty(claim, outcome.work)
+        demand_not_empty(outcome.work)
     if outcome.verdict == "accept" and known is None:
-        demand_not_known_before(claim, kind, outcome.work)
+        demand_not_known_before(texts, kind, outcome.work)
     if outcome.verdict == "accept" and centered:
         words.append("composite centers are those of the data; each in use is least up to 1 + 2^-30")
     if outcome.verdict == "accept":

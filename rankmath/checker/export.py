@@ -14,6 +14,7 @@ PARTS = (
     "statements",
     "network_claims",
     "network",
+    "vacuity",
     "words",
     "limits",
     "checker",

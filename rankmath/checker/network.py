@@ -1,20 +1,19 @@
 """What a certificate claims, beside its formulas: trusted, and no part of the kernel.
 
 How data are named in the definitions, which words and terms a claim about a network may use, which hypotheses are
-switches and what holds where nothing is said, and which instances are refused because they say nothing.
+switches and what holds where nothing is said.
 """
 
 from __future__ import annotations
 
 import ast
 import math
-import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from rankmath.checker.intervals import Interval, Rejected, Undecided, compare
+from rankmath.checker.intervals import Rejected, Undecided
 from rankmath.checker.kernel import MAX_FORMULA, PRECISIONS, Evaluator, formula
 from rankmath.checker.reading import demand, in_time, read, short
 from rankmath.checker.statements import (
@@ -27,7 +26,6 @@ from rankmath.checker.statements import (
     CLAIM_TRUTHS,
     CLAIM_WORDS,
     NETWORK_HINTS,
-    NETWORK_TELLING,
     network_data,
 )
 
@@ -172,25 +170,6 @@ def _switched(name: str, word: str, data: Mapping[str, Any]) -> bool:
     return bool(data["mask"] == ("complete" if word == "none" else word))
 
 
-def demand_substance(data: Mapping[str, Any], deadline: float) -> None:
-    """Two tokens differ. (More is asked of what holds: `demand_not_empty`.)"""
-    demand(data["n"] >= 2, "data.X: one token alone; two are needed")
-    first, *others = data["input"]
-    sphere = data["layernorm"] == "sphere"
-    equal = all(_parallel(first, row, deadline) if sphere else first == row for row in others)
-    demand(not equal, "data.X: all tokens are equal: the instance says nothing")
-
-
-def _parallel(u: list[Fraction], v: list[Fraction], deadline: float) -> bool:
-    """Whether two tokens are one on the sphere: v = c u for a c > 0. (Sums of long fractions would take long.)"""
-    c = next((y / x for x, y in zip(u, v, strict=True) if x), Fraction(0))
-    for x, y in zip(u, v, strict=True):
-        in_time(deadline)
-        if c * x != y:
-            return False
-    return c > 0
-
-
 def in_fractions(text: str) -> str:
     """A formula with its decimals written as fractions."""
     demand(len(text) <= MAX_FORMULA, f"a formula beyond {MAX_FORMULA} characters")
@@ -207,9 +186,9 @@ class _Speller(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
-        name, arguments = _name(node.func), node.args
+        name, arguments = name_of(node.func), node.args
         if name in CLAIM_PLACES and isinstance(arguments[0], ast.Subscript):
-            fits = _name(arguments[0].value) == CLAIM_TAKES[name][0]
+            fits = name_of(arguments[0].value) == CLAIM_TAKES[name][0]
             demand(fits, f"{name} of another array than {CLAIM_TAKES[name][0]} has no place")
             place = arguments[0].slice
             node.args = [*(place.elts if isinstance(place, ast.Tuple) else [place]), *arguments[1:]]
@@ -217,13 +196,13 @@ class _Speller(ast.NodeTransformer):
             verb, letter = CLAIM_LOOPS[name]
             return _loop(verb, arguments[0], (letter, formula(CLAIM_REACH[letter])))
         if name == "recursion":  # recursion(b, start, step): b = start, then b = step for l = 0, .., L - 1
-            b = _name(arguments[0])
+            b = name_of(arguments[0])
             steps = [(("l", _only(ast.Constant(l))), (b, _only(arguments[2]))) for l in range(self.layers)]
             return _loop("max", arguments[0], (b, _only(arguments[1])), *(one for two in steps for one in two))
         return node
 
 
-def _name(node: ast.expr) -> str:
+def name_of(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
@@ -249,8 +228,8 @@ def _sides(node: ast.expr) -> list[ast.expr]:
         return [side for part in node.values for side in _sides(part)]
     if isinstance(node, ast.Compare):
         return [node.left, *node.comparators]
-    if isinstance(node, ast.Call) and _name(node.func) in CLAIM_LOOPS:
-        letter = CLAIM_LOOPS[_name(node.func)][1]
+    if isinstance(node, ast.Call) and name_of(node.func) in CLAIM_LOOPS:
+        letter = CLAIM_LOOPS[name_of(node.func)][1]
         return [_loop("sum", side, (letter, formula(CLAIM_REACH[letter]))) for side in _sides(node.args[0])]
     return []
 
@@ -276,136 +255,8 @@ def demand_meaning(claim: str, work: Evaluator) -> None:
 def names_centers(text: str) -> bool:
     """Whether a formula speaks of what stands about composite centers."""
     calls = [node for node in ast.walk(formula(text)) if isinstance(node, ast.Call)]
-    named = [(_name(call.func), [_name(argument) for argument in call.args]) for call in calls]
+    named = [(name_of(call.func), [name_of(argument) for argument in call.args]) for call in calls]
     return any(f == "gamma" or (f in ("delta", "q_max", "q_min") and "composite" in words) for f, words in named)
-
-
-# What joins arrays of the network (or takes long) may be any number, and among it what is at most 1; the rest is
-# measured on one array, or calculated.
-_JOINING = {"gamma", "delta", "logit_range", "repeat_gap", "repeat_reach", "gram_height", "section", "influence"}
-_JOINING |= {"normalised_norm", "product_norm", "jacobian_norm", "lipschitz", "form_norm"}
-_SHARES = {"last_share", "contraction", "q_max", "q_min", "repeat_share"}
-# Small numbers, and large ones, up to one that no formula can write.
-_SMALL = (Fraction(0), Fraction(1, 2**40), Fraction(1, 4))
-_LARGE = (Fraction(3, 4), Fraction(1), Fraction(2**40), Interval(1, 1, 2**9, 128), Interval(1, 1, 2**999, 128))
-
-
-class _Unknown(ast.NodeTransformer):
-    """A claim in which every quantity that joins arrays of the network is a name for any number that it may be."""
-
-    def __init__(self, work: Evaluator) -> None:
-        self.names: dict[str, tuple[str, bool]] = {}  # what is named: its name, and whether it is a share
-        self.work = work
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        """X[L] and X[0 + 1] may be one: places are numbers, if no letter of a loop stands in them."""
-        places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return ast.Subscript(node.value, ast.Tuple([self.place(place) for place in places]))
-
-    def place(self, node: ast.expr) -> ast.expr:
-        try:
-            return ast.Constant(int(self.work.value(node, {})))
-        except (Rejected, Undecided):
-            return node
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        name = _name(node.func)
-        enclosed = name == "residual" and _name(node.args[1]) in ("inf", "composite")  # what hints would narrow
-        nowhere = name in CLAIM_TRUTHS and not CLAIM_TAKES[name]
-        if not (enclosed or nowhere or name in _JOINING | _SHARES):
-            return node
-        known = self.names.setdefault(ast.dump(node), (f"unknown_{len(self.names)}", name in _SHARES))
-        unknown = ast.Name(known[0])
-        return ast.Compare(unknown, [ast.Gt()], [ast.Constant(0)]) if nowhere else unknown
-
-
-def _any_network(work: Evaluator, choose: Callable[..., Any], number: Callable[..., int]) -> Evaluator:
-    """An evaluator for which tokens, attention and weights are any arrays of their kind."""
-    data = work.data
-    n, d, layers, heads = (int(data[size]) for size in "ndLH")
-
-    def array(rows: int) -> list[list[Fraction]]:
-        center, scale = choose(), choose()
-        return [[center + scale * number(-3, 3) for _ in range(d)] for _ in range(rows)]
-
-    def attention() -> list[list[Fraction]]:
-        rows = [[x * 2 ** (20 * number(0, 2)) for x in row] for row in data["edges"]]
-        return [[x / sum(row) for x in row] for row in rows]
-
-    every, tokens = [range(heads)] * layers, [array(n) for _ in range(layers + 1)]
-    drawn = {name: [[array(d) for _ in hs] for hs in every] for name in ("W", "W_QK")}
-    drawn["X"] = [
-        work.apply("on_sphere", [work.apply("over_columns", [Y]) if l else Y]) for l, Y in enumerate(tokens)
-    ]
-    drawn["P"] = [[attention() for _ in hs] for hs in every]
-    defined = {name: body for name, body in work.defined.items() if name not in ("X", "P")}
-    return Evaluator(defined, {**data, **drawn}, work.hints, PRECISIONS[0], work.deadline)
-
-
-def demand_not_empty(claim: str, work: Evaluator) -> None:
-    """Of a claim that holds: attention averages what differs, and something is left; no side is 0."""
-    for text, why in NETWORK_TELLING.items():
-        demand(_shown(text, work), f"data: {why}, as far as is seen: it says nothing")
-    left = _shown("any(max(abs(x - X[L][0])) > 0 for x in X[L])", work) or _outlive(work)
-    demand(left, "data: a layer leaves no two tokens that differ, as far as is seen: it says nothing")
-    for side in _sides(formula(claim)):
-        if any(isinstance(node, ast.Subscript) for node in ast.walk(side)):
-            zero = compare("==", work.value(spelled(side, int(work.data["L"])), {}), Fraction(0))
-            demand(zero is not True, "claim: a side that speaks of the network is 0: it says nothing")
-
-
-def _shown(text: str, work: Evaluator) -> bool:
-    try:
-        return work.truth(formula(text)) is True
-    except Undecided:
-        return False
-
-
-def _outlive(work: Evaluator) -> bool:
-    """Whether every layer leaves tokens that differ, if those that have come close are drawn apart before the next.
-
-    Where a collapse is real they differ by too little for any number of bits.
-    """
-    defined = {name: body for name, body in work.defined.items() if name != "X"}
-    Y = work.value(formula("X[0]"), {})
-    for l in range(int(work.data["L"])):
-        here = Evaluator(defined, {**work.data, "X": [Y] * (l + 1)}, work.hints, PRECISIONS[0], work.deadline)
-        try:
-            made = {"l": Fraction(l), "Y": here.apply("sent", [Fraction(l)])}
-            Y = here.value(formula("on_sphere(over_columns(mapped(l, Y)))"), made)
-        except Undecided:
-            return False
-        width = here.value(formula("max(max(abs(y - Y[0])) for y in Y)"), {"Y": Y})
-        if compare(">", width, Fraction(0)) is not True:
-            return False
-        wide = Fraction(2) ** -min(0, int(Interval.of(width, PRECISIONS[0]).size()))
-        Y = here.value(formula("[round(middle(mean_of(Y) + t*(y - mean_of(Y)))) for y in Y]"), {"Y": Y, "t": wide})
-    return True
-
-
-def demand_not_known_before(claim: str, kind: str, work: Evaluator) -> None:
-    """Of a claim that no table has: with other tokens, attention and weights it would be decided otherwise.
-
-    One that holds must fail for some, and one that fails must not fail for all.
-    """
-    unknown, drawn = _Unknown(work), random.Random(0)
-    tree = spelled(unknown.visit(formula(claim)), int(work.data["L"]))
-    for k in range(64):  # few quantities that are large, half of them, or most
-        few = (1 / 8, 1 / 4, 1 / 2, 3 / 4)[k % 4]
-
-        def choose(large: Sequence[Any] = _LARGE, few: float = few) -> Any:
-            return drawn.choice(large if drawn.random() < few else _SMALL)
-
-        env = {name: choose(_LARGE[:2]) if share else choose() for name, share in unknown.names.values()}
-        try:
-            truth = _any_network(work, choose, drawn.randint).value(tree, env)
-        except (Rejected, Undecided):  # 1/0, the root of a negative number, and the like
-            truth = None
-            in_time(work.deadline)
-        if truth is False if kind == "holds" else truth is not False:
-            return
-    raise Rejected("claim: it says nothing of the network, and would be decided so whatever its arrays are")
 
 
 def demand_language(claim: str, given: Sequence[str], deadline: float = math.inf) -> None:

@@ -68,6 +68,11 @@ over_columns(Y) = [(y - mean_of(Y)) / deviations(Y) for y in Y] if layernorm == 
 deviations(Y) = [sqrt(sum((c - sum(c)/n)**2) / n) for c in T(Y)]
 P[l, h] = [softmax(logits[l, h][i], edges[i]) for i in range(n)]
 logits[l, h] = (X[l] @ W_QK[l, h] @ T(X[l]) + [X[l] @ key_bias[l, h] for j in range(n)]) / sqrt(d_qk)
+# The heads in which a token averages values that differ, and what they add.
+mixing(l) = [h for h in range(H) if certain(any(both_seen[j][k] > 0 and max(abs(A[j] - A[k])) > 0
+    for A in [X[l] @ W[l, h]] for j in range(n) for k in range(j)))]
+both_seen = T(edges) @ edges
+averages(l) = sum(P[l, h] @ X[l] @ W[l, h] for h in mixing(l))
 in_degree = max(sum(row) for row in edges)
 r = radius_of(edges) if quasi_strongly_connected() else 1
 K = -floor(-L / r)
@@ -153,11 +158,12 @@ influence(k) = norm([[slopes[(n - 1)*d + b][range(n)[k]*d + a] for a in range(d)
 NETWORK_TELLING = {
     "layernorm == none or d >= 2": "in dimension 1 LayerNorm leaves signs alone",
     "n >= 3 or not layernorm == column": "of two tokens LayerNorm over columns leaves signs alone",
-    "any((T(edges) @ edges)[j][k] > 0 and max(abs(A[j] - A[k])) > 0 for l in range(L) for h in range(H)"
-    " for A in [X[l] @ W[l, h]] for j in range(n) for k in range(j))": "no token averages values that differ",
-    "any(max(abs(row)) > 0 for l in range(L) for row in sum(P[l, h] @ X[l] @ W[l, h] for h in range(H)))": (
-        "attention carries nothing: what its heads add is 0"
+    "not layernorm == sphere or any(max(abs(x - X[0][0])) > 0 and max(abs(x + X[0][0])) > 0 for x in X[0])": (
+        "of tokens in one line the sphere leaves signs alone"
     ),
+    "any(len(mixing(l)) > 0 for l in range(L))": "no token averages values that differ",
+    "any(max(abs(row)) > 0 for l in range(L) if len(mixing(l)) > 0"
+    " for row in mapped(l, sent[l]) - mapped(l, sent[l] - averages(l)))": "attention carries nothing",
 }
 
 
@@ -284,12 +290,14 @@ head(t, l) = floor(t / F**l) - F*floor(t / F**(l + 1))
 path(t) = chain([A(L - 1 - l, head(t, L - 1 - l)) for l in range(L)]) @ X @ chain([V(l, head(t, l)) for l
     in range(L)])
 values(l) = sum(V(l, h) for h in range(F))
+averages(l, h, p) = any(p[j]*p[k] > 0 and max(abs(B[j] - B[k])) > 0 for B in [Y[l] @ W[l, h]] for j in range(n)
+    for k in range(j))
 drift = sum(bias[l] @ chain([identity(d) if k == l else values(k) for k in range(l, L)]) for l in range(L))
 """
 # An average of tokens that differ, and a path with attention on it (the last is all skips).
 _PATHS_TELLING = (
     "any(abs(X[i][a] - X[0][a]) > 0 for i in range(n) for a in range(d))",
-    "any(x > 0 and x < 1 for l in range(L) for h in range(H) for row in P[l, h] for x in row)",
+    "any(averages(l, h, p) for l in range(L) for h in range(H) for p in P[l, h])",
     "any(abs(x) > 0 for t in range(F**L - F + H) for row in path(t) for x in row)",
 )
 _PATHS_GIVEN = ("n >= 2", "all(stochastic(P[l, h]) for l in range(L) for h in range(H))", "F**L <= 4096")
@@ -404,7 +412,10 @@ STATEMENTS: dict[str, Statement] = {
         ("len(factors) >= 2 and all(len(F[0]) >= 2 for F in factors)", "all(stochastic(F) for F in factors)"),
         _HOLDS,
         {"factors": ["r c", MAX_SIDE], "product": "r c"},
-        telling=("any(x > 0 and x < 1 for F in factors for row in F for x in row)",),
+        telling=(
+            "any(x > 0 and x < 1 for F in factors for row in F for x in row)",
+            "sum(0 if len(F) == len(F[0]) and F == identity(len(F)) else 1 for F in factors) >= 2",
+        ),
     ),
     "dong2021:2.1": Statement(
         "the layers' output Y[L] is the sum of P_path X W_path over all paths (one head a layer), plus 1 b^T",
@@ -886,7 +897,7 @@ STATEMENTS["own:stable-block"] = Statement(
     {},
     (_RELIES_ATTRACTING,),
     _SHOWS,
-    (*_SEES, "any(abs(w) > 0 for V in W_V for row in V for w in row)"),
+    (*_SEES, "any(abs(x) > 0 for row in mixed(tokens) - skip*tokens for x in row)"),
 )
 
 # -- attraction in a weighted maximum norm (rule 6) ------------------------------------------------------------

@@ -82,7 +82,7 @@ FAMILY |= {"hints.equilibria": [{**GUIDE, "pivots": GUIDE["pivots"][:k]} for k i
 
 #: Data that meet all conditions.
 BASE: dict[str, dict[str, Any]] = {
-    "seed:closure": {"factors": [HALF, eye(2)], "product": HALF},
+    "seed:closure": {"factors": [HALF, [[0, 1], [1, 0]]], "product": [["1/2", "1/2"], [1, 0]]},
     "dong2021:2.1": PATHS,
     "dong2021:2.1-skip": {**PATHS, "skip": 1},
     "dong2021:A.3": LOGITS,
@@ -148,8 +148,8 @@ _PATHS: list[Case] = [
     ("all(stochastic(P[l, h])", {"layers.1.heads.0.P": [[1, 0], ["-1/2", "3/2"]]}),
     ("F**L <= 4096", {"layers": layers((eye(2), [[1]]), (eye(2), [[1]]), count=13)}),
     ("any(abs(X[i][a] - X[0][a]) > 0", {"X": [[2], [2]]}),
-    ("any(x > 0 and x < 1 for l in range(L)", {"layers": layers((eye(2), [[1]]), count=2)}),
-    ("any(abs(x) > 0 for t in range(F**L - F + H)", {"layers.0.heads.0.W": [[0]], "layers.1.heads.0.W": [[0]]}),
+    ("any(averages(l, h, p) for l in range(L)", {"layers": layers((eye(2), [[1]]), count=2)}),
+    ("any(averages(l, h, p) for l in range(L)", {"layers.0.heads.0.W": [[0]], "layers.1.heads.0.W": [[0]]}),
 ]
 _FLOW: list[Case] = [
     ("n >= 2", {"C": [[1]]}),
@@ -236,8 +236,9 @@ CASES: dict[str, list[Case]] = {
         ("all(stochastic(F)", {"factors.1": [[1, 0], [0, "1/2"]]}),
         ("all(stochastic(F)", {"factors.1": [[1, 0], ["-1/2", "3/2"]]}),
         ("any(x > 0 and x < 1 for F in factors", {"factors.0": [[1, 0], [1, 0]]}),
+        ("sum(0 if len(F) == len(F[0]) and F == identity(len(F))", {"factors.1": eye(2)}),
     ],
-    "dong2021:2.1": _PATHS,
+    "dong2021:2.1": [*_PATHS, ("any(abs(x) > 0 for t in range(F**L - F + H)", {"layers.1.heads.0.W": [[0]]})],
     "dong2021:2.1-skip": [*_PATHS, ("abs(skip) > 0", {"skip": 0})],
     "dong2021:A.3": [*_SOFTMAX, ("all(D(i) <= x_star", {"E": [[0, 1], ["2513/2000", 0]]})],
     "dong2021v1:A.3": _SOFTMAX,
@@ -365,7 +366,7 @@ CASES: dict[str, list[Case]] = {
         ("rank == min(n, d if norm_kind == sphere", {"rank": 1, "hints.pivots": [[0, 0]]}),
         ("rank == min(n, d if norm_kind == sphere", {"norm": "standard"}),
         (_SEES, {"mask": eye(2)}),
-        ("any(abs(w) > 0 for V in W_V", {"W_V": [[[0, 0], [0, 0]]]}),
+        ("any(abs(x) > 0 for row in mixed(tokens)", {"W_V": [[[0, 0], [0, 0]]]}),
     ],
     "own:stable-equilibrium": [
         *_CONTRACTING,

@@ -368,7 +368,7 @@ def test_what_is_true_and_empty_is_refused() -> None:
     for X, W, output, reason in (
         (same, one, [[1, 5], [1, 5]], "a condition fails: any(abs(X[i][a] - X[0][a]) > 0"),
         (none, none, bias, "a condition fails: any(abs(X[i][a] - X[0][a]) > 0"),
-        (apart, none, bias, "a condition fails: any(abs(x) > 0 for t in range(F**L - F + H)"),
+        (apart, none, bias, "a condition fails: any(averages(l, h, p) for l in range(L)"),
     ):
         assert paths(X, W, output).check().reason.startswith(reason)
     moved = {"Z": [[1], [2]], "M": [[0]], "V": [[1]]}
