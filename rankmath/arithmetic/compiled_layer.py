@@ -453,7 +453,7 @@ class Made(NamedTuple):
     least_log: float  # the least log q of all heads
 
 
-class Plan:
+class LayerPlan:
     """Memory of layers of these sizes; `d` is a multiple of the lanes, and tokens may have fewer columns."""
 
     def __init__(self, kernel: Kernel, n: int, d: int, heads: int, threads: int) -> None:
@@ -553,6 +553,6 @@ def _yielding() -> int:
 
 
 @lru_cache(maxsize=4)
-def plan(kernel: Kernel, n: int, d: int, heads: int, threads: int) -> Plan:
+def plan(kernel: Kernel, n: int, d: int, heads: int, threads: int) -> LayerPlan:
     """The plan of a layer, the last four kept with their memory."""
-    return Plan(kernel, n, d, heads, threads)
+    return LayerPlan(kernel, n, d, heads, threads)

@@ -23,7 +23,7 @@ from rankmath.validation import Array, Bools, Floats, InvalidArgument
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-    from rankmath.arithmetic.compiled_layer import Plan
+    from rankmath.arithmetic.compiled_layer import LayerPlan
 
 T = TypeVar("T")
 
@@ -510,7 +510,7 @@ class Float64:
         list(self.in_turn(tasks, entries))
         return out
 
-    def layer_plan(self, n: int, d: int, heads: int) -> Plan | None:
+    def layer_plan(self, n: int, d: int, heads: int) -> LayerPlan | None:
         """The compiled layer for such tokens; None where no kernel is, or where it would not pay."""
         if not self._numpy or self.cuts_finely or n < _COMPILED_ROWS or d < _COMPILED_WIDTH:
             return None

@@ -76,7 +76,8 @@ class _Unknown(ast.NodeTransformer):
         name, word = name_of(node.func), ast.unparse(node.args[-1]) if node.args else ""
         if name == "repeat_gap" and ast.unparse(node.args[0]) == "X[0,]":
             return ast.Constant(0)
-        if name in _JOINING or (name == "form_norm" and word not in ("1", "2")):
+        signs = self.work.data["d"] > 6  # of which there are too many
+        if name in _JOINING or (name == "form_norm" and word not in (("1", "2") if signs else ("1", "2", "inf"))):
             return self.named(node)
         if name == "residual" and word in ("inf", "composite"):  # which hints would narrow: about 0 it is the norm
             share = self.named(node)
@@ -196,7 +197,27 @@ def demand_not_known_before(texts: Sequence[str], kind: str, work: Evaluator) ->
                 return
             otherwise, met = bool(otherwise or other), met + meets
     said = "and its hypotheses alone decide it" if otherwise else "and would be decided so whatever its arrays are"
-    demand(otherwise and met < 4, f"claim: it says nothing of the network, {said}")
+    asked = {relation for text in texts[:-1] for relation in _relations(formula(text), True)}
+    told = _relations(formula(texts[-1]), kind == "holds")
+    demand(otherwise and met < 4 and not told <= asked, f"claim: it says nothing of the network, {said}")
+
+
+_OPPOSITE = {"Lt": "GtE", "GtE": "Lt", "LtE": "Gt", "Gt": "LtE"}
+
+
+def _relations(node: ast.expr, true: bool) -> set[str]:
+    """The relations that a formula joins, as texts, or their opposites; a > b is b < a."""
+    if isinstance(node, ast.BoolOp):
+        return {text for part in node.values for text in _relations(part, true)}
+    if not isinstance(node, ast.Compare) or len(node.ops) > 1:
+        return {ast.dump(node)}
+    relation, sides = type(node.ops[0]).__name__, [ast.dump(node.left), ast.dump(node.comparators[0])]
+    relation = relation if true else _OPPOSITE.get(relation, "")
+    return {
+        f"{sides[1]} {relation.replace('Gt', 'Lt')} {sides[0]}"
+        if "Gt" in relation
+        else " ".join((sides[0], relation, sides[1]))
+    }
 
 
 def _truth(tree: ast.expr, work: Evaluator, env: Mapping[str, Any]) -> bool | None:

@@ -159,9 +159,9 @@ def networks():
 @pytest.fixture
 def calls(monkeypatch):
     """What the kernels are asked for: heads one by one ("head"), or all ("layer")."""
-    found, head, layer = [], compiled.fused_average, compiled_layer.Plan.run
+    found, head, layer = [], compiled.fused_average, compiled_layer.LayerPlan.run
     monkeypatch.setattr(compiled, "fused_average", lambda *given: found.append("head") or head(*given))
-    monkeypatch.setattr(compiled_layer.Plan, "run", lambda *given: found.append("layer") or layer(*given))
+    monkeypatch.setattr(compiled_layer.LayerPlan, "run", lambda *given: found.append("layer") or layer(*given))
     return found
 
 

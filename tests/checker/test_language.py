@@ -140,6 +140,10 @@ def test_what_would_hold_of_any_numbers_says_nothing(claim: str, empty: bool) ->
         ("diameter(X[1], 2) <= 3", ("diameter(X[1], 2) <= 3",), False),
         ("3 >= diameter(X[1], 2)", ("diameter(X[1], 2) <= 2.9",), False),
         ("diameter(X[1], 2) <= 3", ("diameter(X[0], 2) <= 3",), True),
+        # Hypotheses that no drawn network meets.
+        ("3 >= diameter(X[1], 2)", ("norm(X[0], 1) == 3", "diameter(X[1], 2) <= 3"), False),
+        ("3 > diameter(X[1], 2)", ("norm(X[0], 1) == 3", "diameter(X[1], 2) <= 3"), True),
+        ("form_norm(W_QK[0, 0], 1) <= form_norm(W_QK[0, 0], inf)*2", (), False),
         ("mu(X[1]) <= 3", ("diameter(X[0], 2) <= 3", "H == 1", "n == 3"), True),
         ("q_min(P[0, 0], mean) <= q_max(P[0, 0], mean)", (), False),
         ("delta(P[0, 0], mean) <= 9*q_max(P[0, 0], mean)", (), True),
