@@ -86,7 +86,8 @@ class _Unknown(ast.NodeTransformer):
         if name in _BOUNDED:
             share = self.named(node)
             self.shares.add(share.id)
-            return self.visit(_Renamed({"share": share.id}).visit(formula(_BOUNDED[name])))  # type: ignore[no-any-return]
+            bound: ast.expr = self.visit(_Renamed({"share": share.id}).visit(formula(_BOUNDED[name])))
+            return bound
         return node
 
     def named(self, node: ast.Call) -> ast.Name:
