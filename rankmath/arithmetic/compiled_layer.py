@@ -150,12 +150,13 @@ class LayerWriter(Writer):
             self.keep(logit, top, "ogt")
             self.keep(logit, low, "olt")
             self.keep(self.total(sums[1]), far, "ogt")
-        spread = self.put(f"fsub double {self.number(low)}, {self.number(top)}")
-        even = self.put(f"fcmp ogt double {spread}, {self.told('uneven')}")  # not so for nan either
+        self._softmax(n, padded, q, top, total)
+        spread = self.exp(self._not_tiny(self.binary("fsub", self.broadcast(low), self.broadcast(top))))
+        least = self.put(f"fmul double {self.number(total)}, {self.told('uneven')}")
+        even = self.put(f"fcmp ogt double {self.most(spread)}, {least}")  # not so for nan either
         for _ in self.when(self.put(f"xor i1 {even}, true")):
             self.stop()
             self.code += ["  ret void", "stopped:"]
-        self._softmax(n, padded, q, top, total)
         self.code.append(f"  call void @llvm.memset.p0.i64(ptr {mean}, i8 0, i64 {self.times(d, 8)}, i1 false)")
         for j, _ in self.loop("j", "0", n):
             row, weight = self.address(tokens, self.times(j, d)), self.broadcast(self.address(q, j))
@@ -226,6 +227,10 @@ class LayerWriter(Writer):
                 place = self.address(g, at)
                 self.store(self.fma(self.load(self.address(bias, at)), of_key, self.load(place)), place)
 
+    def _not_tiny(self, x: str) -> str:
+        """x, or −700 where e^x is below that of −700: far below what is even."""
+        return self.larger(x, self.splat(-700.0))
+
     def _softmax(self, n: str, padded: str, q: str, top: str, total: str) -> None:
         lanes, largest = self.shape.lanes, self.broadcast(top)
         blocks = self.put(f"udiv i64 {padded}, {lanes}")
@@ -233,7 +238,7 @@ class LayerWriter(Writer):
             self.write(self.number(top), self.address(q, j))
         for b, _ in self.loop("b", "0", blocks):
             place = self.address(q, self.times(b, lanes))
-            self.store(self.exp(self.binary("fsub", self.load(place), largest)), place)
+            self.store(self.exp(self._not_tiny(self.binary("fsub", self.load(place), largest))), place)
         for j, _ in self.loop("j", n, padded):
             self.write("0.0", self.address(q, j))
         sums = [self.splat(0.0)]
@@ -450,7 +455,6 @@ class Made(NamedTuple):
     size_of_center: float
     size_of_residual: float
     size_of_parts: float  # the largest |entry| of the total before its mean is moved, and of what a head adds
-    least_log: float  # the least log q of all heads
 
 
 class LayerPlan:
@@ -514,11 +518,10 @@ class LayerPlan:
         if words[-1]:
             return None
         self.recentre(start)
-        found, largest = self.arrays["of_heads"].tolist(), float(self.arrays["sizes"].max())
-        least = min(low - top - math.log(total) for top, low, total, _ in found)
+        largest = float(self.arrays["sizes"].max())
         of_total, of_residual, of_center = doubles[_FOUND].tolist()
         center, total = made[self.rows :, :d], made[: self.n, :d]
-        return Made(center, total, of_center, of_residual, max(of_total, largest), least)
+        return Made(center, total, of_center, of_residual, max(of_total, largest))
 
     def _weights(self, weights: Sequence[Floats | None], missing: int) -> tuple[list[Floats | None], list[int]]:
         """The weights as wide as the plan, and where they are; those of the last run are known."""

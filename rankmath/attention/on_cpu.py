@@ -47,12 +47,12 @@ def layer_on_cpu(
     if unit - min(logs) > SAFE_LOG / 2:
         return None
     factors = [math.exp(log) for log in (log_E, xi + sigma - root, sigma - root, xi - seen, sigma - seen)]
-    limits = ((SAFE_LOG / factors[0]) ** 2, UNEVEN_LOG)
+    limits = ((SAFE_LOG / factors[0]) ** 2, math.exp(UNEVEN_LOG))
     sums = [math.exp(seen - unit), 0.0 if weights.bias is None else math.exp(-unit)]
     sums += [skip * math.exp(xi - unit), math.exp(shift - unit)]
     x, R = (a if a.flags.c_contiguous else a.copy() for a in (tokens.center, R))
     made = plan.run(x, R, weights.whole, (factors[0], *limits, *factors[1:], skip, *sums))
-    if made is None or not (made.least_log > UNEVEN_LOG and made.size_of_center > SUSPICIOUS):
+    if made is None or not made.size_of_center > SUSPICIOUS:
         return None
     parts = max(math.log(size) if size else LOG_ZERO for size in (made.size_of_parts, abs(skip)))
     shrunk = math.log(made.size_of_residual) if made.size_of_residual else -math.inf

@@ -292,6 +292,34 @@ def test_bits_lost_and_sizes_are_those_of_the_arrays(size, calls, monkeypatch):
 
 
 @pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("bias", [19.7, 60.0, 2000.0])
+def test_uneven_attention_is_looked_at_again(bias, calls, monkeypatch):
+    """Two of three tokens agree, perhaps by rounding, and all attend to them alone, up to e^−bias/2: bits are lost."""
+    X = np.asarray([[1.0, 0.0, 1.0], [1.0, 0.0, 1.0], [-1.0, 0.0, 0.0]])
+    W_QK, key_bias = np.diag([0.01, 0.01, 0.0])[None, None], np.sqrt(3.0) * np.asarray([[[0.0, 0.0, bias]]])
+    net = rm.Network.from_arrays(W_QK, np.eye(3)[None, None], key_bias=key_bias)
+    fast = rm.trace(net, X)
+    assert calls[0] == "layer"
+    monkeypatch.setattr(compiled, "kernel", lambda: None)
+    pure = rm.trace(net, X)
+    np.testing.assert_allclose(fast.lost_bits, pure.lost_bits, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(fast.log_residual, pure.log_residual, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.usefixtures("always")
+def test_what_a_skip_carries_counts_as_a_part(calls):
+    """Each of ±s e_k attends to itself alone; four heads of −λ(1 − 2^−20)/4 each, beside λX, leave 2^−20 λX."""
+    s, skip, heads, lost = 12.0, 0.5, 4, 20
+    X = s * np.concatenate([np.eye(4), -np.eye(4)]) + 1e-6
+    W = np.tile(np.eye(4), (1, heads, 1, 1))
+    net = rm.Network.from_arrays(W, -skip / heads * (1 - 2.0**-lost) * W, skip=skip)
+    found = rm.trace(net, X)
+    assert calls == ["layer"]
+    assert found.log_residual[1] - found.log_residual[0] == pytest.approx(np.log(skip * 2.0**-lost), abs=1e-6)
+    assert found.lost_bits[1] == pytest.approx(lost, abs=1e-6)
+
+
+@pytest.mark.usefixtures("always")
 def test_a_batch_goes_matrix_by_matrix():
     nets = [rm.Network.random(9, 5, 2, 2, seed=s) for s in range(3)]
     stack, X = rm.Network.stack(nets), np.stack([net.random_input(seed=7) for net in nets])
