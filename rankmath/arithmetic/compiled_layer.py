@@ -22,7 +22,6 @@ stand (uneven attention, logits out of range) stops all, and `rankmath.attention
 from __future__ import annotations
 
 import ctypes
-import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache

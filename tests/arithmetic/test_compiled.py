@@ -294,7 +294,7 @@ def test_bits_lost_and_sizes_are_those_of_the_arrays(size, calls, monkeypatch):
 @pytest.mark.usefixtures("always")
 @pytest.mark.parametrize("bias", [19.7, 60.0, 2000.0])
 def test_uneven_attention_is_looked_at_again(bias, calls, monkeypatch):
-    """Two of three tokens agree, perhaps by rounding, and all attend to them alone, up to e^−bias/2: bits are lost."""
+    """Two of three tokens agree, perhaps by rounding, and all attend to them alone, up to e^−bias/2."""
     X = np.asarray([[1.0, 0.0, 1.0], [1.0, 0.0, 1.0], [-1.0, 0.0, 0.0]])
     W_QK, key_bias = np.diag([0.01, 0.01, 0.0])[None, None], np.sqrt(3.0) * np.asarray([[[0.0, 0.0, bias]]])
     net = rm.Network.from_arrays(W_QK, np.eye(3)[None, None], key_bias=key_bias)
