@@ -6,7 +6,7 @@ No n × m matrix is held of
     average:    out_i = Σ_j m_ij q_j v_j / Σ_j m_ij q_j,         m = exp(left rightᵀ).
 
 A group of rows meets a tile of keys in registers: logits, m and sums of one tile, then its part of the average.
-Tiles go in chunks that stay in the cache of a core. The code is LLVM's intermediate language, made below for the
+Some groups meet a tile before the next one comes. The code is LLVM's intermediate language, made below for the
 vector registers of the machine; the optional library `llvmlite` makes machine code of it in a fraction of a second.
 Tests hold it to many digits and to its twins in NumPy: `by_expm1`, `softmax`, `activate` of `rankmath.attention`.
 """
@@ -30,8 +30,12 @@ Loop: TypeAlias = tuple[str, list[str]]
 #: The result, and the tasks that fill it.
 Tasks: TypeAlias = tuple[Floats, list[Callable[[], None]]]
 
-# Doubles of keys and values that a chunk of tiles may take: half of a second-level cache of 1 MiB.
-CHUNK = 2**16
+# Doubles of a tile of keys that are met at a time: half of a first-level cache of 32 KiB.
+_PANEL = 2**11
+# Tiles whose part of the averages is added at a time.
+_TILES = 2
+# Groups of rows that meet a tile one after the other, at most, and doubles of them.
+_GROUPS, _GROUPED = 32, 2**15
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,12 @@ class Shape:
 
 #: 24 sums, a row of keys and two entries take 30 of the 32 registers of aarch64.
 NEON = Shape(2, 6, 4)
+
+
+def groups_at_once(shape: Shape, groups: int, k: int) -> int:
+    """Groups of rows of k columns that meet a tile one after the other: nearly equal parts of all."""
+    most = max(1, min(_GROUPS, _GROUPED // (shape.rows * k)))
+    return -(-groups // -(-groups // most))
 
 
 class Kernel:
@@ -114,14 +124,14 @@ class Kernel:
 
     def rows(self, base: float, left: Floats, keys: Packed, out: Floats) -> None:
         """Deviations (base 1) or averages (0) of the rows `left` (n, k) into `out`, padded to groups and strips."""
-        shape, (n, k), (tiles, width, wide) = self.shape, left.shape, keys.values.shape
+        shape, (n, k), (tiles, _, wide) = self.shape, left.shape, keys.values.shape
         left = left if left.strides[1] == left.itemsize else np.ascontiguousarray(left)
-        per, total = max(1, CHUNK // (width * (k + wide))), aligned(len(out), shape.lanes)
+        groups, total = len(out) // shape.rows, aligned(len(out), shape.lanes)
         sizes = (
-            len(out) // shape.rows,
+            groups,
             k,
             tiles,
-            per,
+            groups_at_once(shape, groups, k),
             wide // shape.lanes,
             left.strides[0] // left.itemsize,
             n - 1,
@@ -575,69 +585,113 @@ class Writer:
         return self.function("pack", f"i64 %m, i64 %K, i64 %count, {pointers}", code)
 
     def sums(self, function: Literal["exp", "expm1"]) -> list[str]:
-        """Of a chunk of tiles, for every group of rows; after the last chunk, the averages."""
-        shape = self.shape
-        rows, vectors, lanes, width = shape.rows, shape.vectors, shape.lanes, shape.width
-        zero = [self.splat(0.0)] * (rows * vectors)
+        """For blocks of %per groups of rows: a few tiles at a time, logits, m and their sums, and their part of the
+        averages. What the groups of a block meet one after the other, some columns of a tile of keys or a strip of
+        values, stays in the first-level cache."""
+        rows, lanes, width = self.shape.rows, self.shape.lanes, self.shape.width
         pointers = ", ".join(f"ptr noalias %{name}" for name in ("left", "right", "w", "q", "out", "total"))
-        self.code = [f"  %tile = alloca [{rows * width} x double], align 64", f"  %entries = mul i64 %K, {rows}"]
-        self.code += ["  %group = alloca double, i64 %entries, align 64", f"  %wide = mul i64 %count, {lanes}"]
-        self.code += ["  br label %chunk", "chunk:", "  %t0 = phi i64 [ 0, %entry ], [ %t1, %chunk.end ]"]
-        self.code += ["  %tn = add nuw nsw i64 %t0, %per", "  %more = icmp slt i64 %tn, %tiles"]
-        self.code += ["  %t1 = select i1 %more, i64 %tn, i64 %tiles", "  %first = icmp eq i64 %t0, 0"]
-        self.code += ["  %ends = xor i1 %more, true"]
-        for g, _ in self.loop("g", "0", "%groups"):
-            means = self.address("%total", self.times(g, rows * lanes))
-            sums_of_group = self.address("%out", self.times(g, self.times("%wide", rows)))
-            for start, size in ((means, str(rows * lanes)), (sums_of_group, self.times("%wide", rows))):
-                count = self.put(f"select i1 %first, i64 {self.times(size, 8)}, i64 0")
-                self.code.append(f"  call void @llvm.memset.p0.i64(ptr {start}, i8 0, i64 {count}, i1 false)")
-            given = self.rows_of("%left", self.times(g, rows), "%step", "%last")
-            for k, _ in self.loop("a", "0", "%K"):
-                place = self.address("%group", self.times(k, rows))
-                for r in range(rows):
-                    x = self.put(f"load double, ptr {self.address(given[r], k)}, align 8")
-                    self.code.append(f"  store double {x}, ptr {self.at(place, r)}, align 8")
-            for t, _ in self.loop("t", "%t0", "%t1"):
-                right, sums = self.address("%right", self.times(t, self.times("%K", width))), list(zero)
-                for k, now in self.loop("k", "0", "%K", sums):
-                    sums[:] = now
-                    entries = self.address("%group", self.times(k, rows))
-                    self.product(sums, [self.at(entries, r) for r in range(rows)], right, k, vectors)
-                for i, x in enumerate(sums):
-                    self.store(x, self.at("%tile", i * lanes))
-                weights = self.address("%q", self.times(t, width))
-                q = [self.load(self.at(weights, c * lanes)) for c in range(vectors)]
-                for r in range(rows):
-                    mean = self.load(self.at(means, r * lanes))
-                    for c in range(vectors):
-                        entry = self.at("%tile", (r * vectors + c) * lanes)
-                        m = {"exp": self.exp, "expm1": self.expm1}[function](self.load(entry))
-                        self.store(m, entry)
-                        mean = self.fma(m, q[c], mean)
-                    self.store(mean, self.at(means, r * lanes))
-                values = self.address("%w", self.times(self.times(t, "%wide"), width))
-                for v, column in self.strips("%count"):
-                    strip = self.address(values, self.times(column, width))
-                    targets = self.rows_from(self.address(sums_of_group, column), "%wide")
-                    places = [self.at(targets[i // v], i % v * lanes) for i in range(rows * v)]
-                    sums = [self.load(place) for place in places]
-                    for j, now in self.loop("j", "0", str(width), sums):
-                        sums[:] = now
-                        entries = self.address("%tile", j)
-                        self.product(sums, [self.at(entries, r * width) for r in range(rows)], strip, j, v)
-                    for x, place in zip(sums, places, strict=True):
-                        self.store(x, place)
-            for _ in self.when("%ends"):
-                for r, row in enumerate(self.rows_from(sums_of_group, "%wide")):
-                    total = self.total(self.load(self.at(means, r * lanes)), float(function == "expm1"))
+        logits = self.times("%per", _TILES * rows * width)
+        entries, wide = self.times(self.times("%K", "%per"), rows), self.times("%count", lanes)
+        self.code += [f"  %tile = alloca double, i64 {logits}, align 64"]
+        self.code += [f"  %group = alloca double, i64 {entries}, align 64"]
+        for g0, have in self.parts("%groups", "%per"):
+            means, out = self.address("%total", self.times(g0, rows * lanes)), self.times(wide, rows)
+            made = self.address("%out", self.times(g0, out))
+            for start, size in ((means, str(rows * lanes)), (made, out)):
+                size = self.times(self.times(size, have), 8)
+                self.code.append(f"  call void @llvm.memset.p0.i64(ptr {start}, i8 0, i64 {size}, i1 false)")
+            for g, _ in self.loop("g", "0", have):
+                first = self.times(self.put(f"add i64 {g0}, {g}"), rows)
+                given, group = self.rows_of("%left", first, "%step", "%last"), self.times(g, self.times("%K", rows))
+                for k, _ in self.loop("a", "0", "%K"):
+                    place = self.address(self.address("%group", group), self.times(k, rows))
+                    for r in range(rows):
+                        x = self.put(f"load double, ptr {self.address(given[r], k)}, align 8")
+                        self.code.append(f"  store double {x}, ptr {self.at(place, r)}, align 8")
+            for t0, some in self.parts("%tiles", str(_TILES)):
+                for t, _ in self.loop("t", "0", some):
+                    tile = self.put(f"add i64 {t0}, {t}")
+                    self._logits(self.address("%right", self.times(tile, self.times("%K", width))), t, have)
+                    self._exponentials(function, self.address("%q", self.times(tile, width)), t, have, means)
+                self._averages(t0, some, have, made, wide)
+            for g, _ in self.loop("g", "0", have):
+                mean = self.address(means, self.times(g, rows * lanes))
+                for r, row in enumerate(self.rows_from(self.address(made, self.times(g, out)), wide)):
+                    total = self.total(self.load(self.at(mean, r * lanes)), float(function == "expm1"))
                     inverse = self.spread(self.put(f"fdiv double 1.0, {total}"))
                     for place, _ in self.loop("c", "0", "%count"):
                         entry = self.address(row, self.times(place, lanes))
                         self.store(self.binary("fmul", self.load(entry), inverse), entry)
-        tail = ["  br label %chunk.end", "chunk.end:", "  br i1 %more, label %chunk, label %done", "done:"]
         sizes = "i64 %groups, i64 %K, i64 %tiles, i64 %per, i64 %count, i64 %step, i64 %last"
-        return self.function("sums", f"{sizes}, {pointers}", [*self.code, *tail, "  ret void"])
+        return self.function("sums", f"{sizes}, {pointers}", [*self.code, "  ret void"])
+
+    def parts(self, count: str, most: str) -> Iterator[tuple[str, str]]:
+        """Yield the first of some, and how many they are: `most` at a time of so many."""
+        up = self.put(f"add i64 {self.put(f'sub i64 {most}, 1')}, {count}")
+        for part, _ in self.loop("part", "0", self.put(f"udiv i64 {up}, {most}")):
+            first = self.times(part, most)
+            left = self.put(f"sub i64 {count}, {first}")
+            fewer = self.put(f"icmp slt i64 {left}, {most}")
+            yield first, self.put(f"select i1 {fewer}, i64 {left}, i64 {most}")
+
+    def _tile(self, g: str, t: str) -> str:
+        """Where the logits of group g and of a tile are."""
+        size = self.shape.rows * self.shape.width
+        return self.address("%tile", self.put(f"add i64 {self.times(g, _TILES * size)}, {self.times(t, size)}"))
+
+    def _logits(self, right: str, t: str, groups: str) -> None:
+        """Of all groups and a tile, some columns of both after the others."""
+        rows, vectors, lanes, width = self.shape.rows, self.shape.vectors, self.shape.lanes, self.shape.width
+        zero = [self.splat(0.0)] * (rows * vectors)
+        for k0, some in self.parts("%K", str(_PANEL // width)):
+            begins, end = self.put(f"icmp eq i64 {k0}, 0"), self.put(f"add i64 {k0}, {some}")
+            for g, _ in self.loop("g", "0", groups):
+                group, place = self.address("%group", self.times(g, self.times("%K", rows))), self._tile(g, t)
+                sums = [self.load(self.at(place, i * lanes)) for i in range(rows * vectors)]
+                v = self.vector
+                sums = [self.put(f"select i1 {begins}, {v} {o}, {v} {x}") for o, x in zip(zero, sums, strict=True)]
+                for k, now in self.loop("k", k0, end, sums):
+                    sums[:] = now
+                    entries = self.address(group, self.times(k, rows))
+                    self.product(sums, [self.at(entries, r) for r in range(rows)], right, k, vectors)
+                for i, x in enumerate(sums):
+                    self.store(x, self.at(place, i * lanes))
+
+    def _exponentials(self, function: Literal["exp", "expm1"], q: str, t: str, groups: str, means: str) -> None:
+        """m in the place of the logits, and m q added to the sums."""
+        rows, vectors, lanes = self.shape.rows, self.shape.vectors, self.shape.lanes
+        weights = [self.load(self.at(q, c * lanes)) for c in range(vectors)]
+        for g, _ in self.loop("g", "0", groups):
+            tile, sums = self._tile(g, t), self.address(means, self.times(g, rows * lanes))
+            for r in range(rows):
+                mean = self.load(self.at(sums, r * lanes))
+                for c in range(vectors):
+                    entry = self.at(tile, (r * vectors + c) * lanes)
+                    m = {"exp": self.exp, "expm1": self.expm1}[function](self.load(entry))
+                    self.store(m, entry)
+                    mean = self.fma(m, weights[c], mean)
+                self.store(mean, self.at(sums, r * lanes))
+
+    def _averages(self, first: str, tiles: str, groups: str, made: str, wide: str) -> None:
+        """What some tiles from the first on add, one strip of columns after the other."""
+        rows, lanes, width = self.shape.rows, self.shape.lanes, self.shape.width
+        size = self.times(wide, width)
+        values = self.address("%w", self.times(first, size))
+        for v, column in self.strips("%count"):
+            source, target = self.address(values, self.times(column, width)), self.address(made, column)
+            for g, _ in self.loop("g", "0", groups):
+                targets = self.rows_from(self.address(target, self.times(g, self.times(wide, rows))), wide)
+                places = [self.at(targets[i // v], i % v * lanes) for i in range(rows * v)]
+                sums, tile = [self.load(place) for place in places], self._tile(g, "0")
+                for t, through in self.loop("t", "0", tiles, sums):
+                    sums[:] = through
+                    strip, m = self.address(source, self.times(t, size)), self.times(t, rows * width)
+                    for j, now in self.loop("j", "0", str(width), sums):
+                        sums[:] = now
+                        entries = self.address(self.address(tile, m), j)
+                        self.product(sums, [self.at(entries, r * width) for r in range(rows)], strip, j, v)
+                for x, place in zip(sums, places, strict=True):
+                    self.store(x, place)
 
     def largest(self) -> list[str]:
         """Of %count arrays of %vectors vectors, four or a multiple of that."""

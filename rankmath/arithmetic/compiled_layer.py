@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankmath.arithmetic.compiled import CHUNK, Kernel, Shape, Writer, aligned, module
+from rankmath.arithmetic.compiled import Kernel, Shape, Writer, aligned, groups_at_once, module
 from rankmath.arithmetic.float64 import pool
 from rankmath.validation import Floats
 
@@ -482,7 +482,7 @@ class LayerPlan:
         self.scratch = aligned(threads, -(-scratch // 8) * 8)
         self._at_scratch = self.scratch.ctypes.data
         self.told = np.zeros(len(_PLACES) + 4 * self.rounds + 1, np.int64)
-        per = max(1, CHUNK // (shape.width * 2 * d))
+        per = groups_at_once(shape, chunk // shape.rows, d)
         self.told[: len(SIZES)] = n, d, heads, tiles, per, chunk, chunks, at_once
         for name, a in self.arrays.items():
             self.told[_PLACES[name]] = a.ctypes.data

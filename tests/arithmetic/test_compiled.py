@@ -91,7 +91,7 @@ def test_the_sums_stay_in_the_registers_of_aarch64(cpu, function):
     shape = compiled.NEON
     module = binding.parse_assembly(compiled.source(shape, function))
     loops = [re.findall(r"^\s+(\w+)", body, re.MULTILINE) for _, body in inner_loops(machine.emit_assembly(module))]
-    loops = [words for words in loops if "fmla" in words]
+    loops = [words for words in loops if "fmla" in words and "shl" not in words]  # powers of two are shifted
     vectors = [words.count("fmla") // shape.rows for words in loops]
     assert sorted(vectors) == [*range(1, shape.vectors), shape.vectors, shape.vectors]
     for words, v in zip(loops, vectors, strict=True):
