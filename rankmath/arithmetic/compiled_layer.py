@@ -38,7 +38,7 @@ from rankmath.validation import Floats
 SIZES = ("n", "d", "heads", "tiles", "per", "chunk", "chunks", "at_once")
 ADDRESSES = (
     *("x", "R", "query", "value", "key_bias", "bias", "center", "total"),
-    *("g", "image", "keys", "values", "q", "sizes", "of_heads", "counters", "stop", "yield"),
+    *("g", "image", "keys", "values", "q", "packed", "sizes", "of_heads", "counters", "stop", "yield"),
 )
 NUMBERS = (
     *("scale", "limit", "uneven", "of_pull", "of_key", "of_x", "of_common"),
@@ -117,7 +117,11 @@ class LayerWriter(Writer):
         count, last = self.put(f"udiv i64 {d}, {lanes}"), self.put(f"sub i64 {n}, 1")
         tokens, x, g = self.pointer("R"), self.pointer("x"), self.address(self.pointer("g"), self.times("%h", d))
         of_head = self.times("%h", self.times(d, d))
-        self._pull(x, self.address(self.pointer("query"), of_head), d, count, g)
+        query, value = (self.address(self.pointer(name), of_head) for name in ("query", "value"))
+        self._pull(x, query, d, count, g)
+        packed = self.address(self.pointer("packed"), self.times("%slot", self.times(self.times(d, d), 2)))
+        for k, matrix in enumerate((query, value)):
+            self._pack(matrix, d, count, self.address(packed, self.times(self.times(d, d), k)))
         padded = self.times(tiles, width)
         held = self.times("%slot", self.times(padded, d))
         keys, w = (self.address(self.pointer(name), held) for name in ("keys", "values"))
@@ -171,7 +175,7 @@ class LayerWriter(Writer):
             row = self.binary("fmul", row, of_common)
             self.store(self.fma(self.load(self.address(x, at)), of_x, row), self.address(seen, at))
         image = self.address(self.pointer("image"), self.times("%h", d))
-        for at, sums in self.row_times(seen, self.address(self.pointer("value"), of_head), d, count):
+        for at, sums in self.row_times(seen, value, d, count):
             for k, y in enumerate(sums):
                 self.store(y, self.at(self.address(image, at), k * lanes))
         scale = self.broadcast(self.at("%words", _PLACES["scale"]))
@@ -213,6 +217,16 @@ class LayerWriter(Writer):
                 sums[:] = [self.fma(x, self.load(self.at(of_k, c * lanes)), now[c]) for c in range(v)]
             yield column, sums
 
+    def _pack(self, matrix: str, d: str, count: str, out: str) -> None:
+        """Strips of columns one after the other: far rows of a matrix may share their places in the cache."""
+        lanes = self.shape.lanes
+        for v, column in self.strips(count):
+            source, target = self.address(matrix, column), self.address(out, self.times(column, d))
+            for k, _ in self.loop("k", "0", d):
+                row, place = self.address(source, self.times(k, d)), self.address(target, self.times(k, v * lanes))
+                for c in range(v):
+                    self.store(self.load(self.at(row, c * lanes)), self.at(place, c * lanes))
+
     def _pull(self, x: str, query: str, d: str, count: str, g: str) -> None:
         lanes, of_pull, of_key = self.shape.lanes, *(self.spread(self.told(a)) for a in ("of_pull", "of_key"))
         for at, sums in self.row_times(x, query, d, count):
@@ -250,24 +264,17 @@ class LayerWriter(Writer):
             self.store(self.binary("fmul", self.load(place), inverse), place)
 
     def times_matrix(self, name: str, *, adds: bool) -> list[str]:
-        """out = a b, or out += a b and the largest |entry| of a b, for groups of rows a and a square matrix b."""
+        """out = a b, or out += a b and the largest |entry| of a b, for groups of rows a and a packed matrix b."""
         rows, lanes = self.shape.rows, self.shape.lanes
         count = self.put(f"udiv i64 %d, {lanes}")
         for v, column in self.strips(count):
-            source = self.address("%b", column)
-            for k, _ in self.loop("k", "0", "%d"):  # side by side: rows of b may share their places in the cache
-                row, target = (
-                    self.address(source, self.times(k, "%d")),
-                    self.address("%panel", self.times(k, v * lanes)),
-                )
-                for c in range(v):
-                    self.store(self.load(self.at(row, c * lanes)), self.at(target, c * lanes))
+            panel = self.address("%b", self.times(column, "%d"))
             for g, _ in self.loop("g", "0", "%groups"):
                 first, sums = self.times(g, rows), [self.splat(0.0)] * (rows * v)
                 given = self.rows_of("%a", first, "%d", "%last")
                 for k, now in self.loop("k", "0", "%d", sums):
                     sums[:] = now
-                    self.product(sums, [self.address(row, k) for row in given], "%panel", k, v)
+                    self.product(sums, [self.address(row, k) for row in given], panel, k, v)
                 made = self.rows_from(
                     self.address("%out", self.put(f"add i64 {self.times(first, '%d')}, {column}")), "%d"
                 )
@@ -280,7 +287,7 @@ class LayerWriter(Writer):
                     self.store(x, place)
                 if adds:
                     self.store(most, "%largest")
-        pointers = ", ".join(f"ptr noalias %{a}" for a in ("a", "b", "out", "panel", "largest"))
+        pointers = ", ".join(f"ptr noalias %{a}" for a in ("a", "b", "out", "largest"))
         return self.function(name, f"i64 %d, i64 %groups, i64 %last, {pointers}", [*self.code, "  ret void"])
 
     def rows(self) -> list[str]:
@@ -296,8 +303,7 @@ class LayerWriter(Writer):
         self.code.append(f"  %largest = alloca {self.vector}, align 64")
         tokens, total = (self.address(self.pointer(name), self.times(start, d)) for name in ("R", "total"))
         entries, square = self.times(chunk, d), self.times(d, d)
-        left, panel = "%scratch", self.address("%scratch", self.times(entries, 2))
-        made, means = self.address("%scratch", entries), self.address(panel, self.times(d, width))
+        left, made, means = (self.address("%scratch", self.times(entries, k)) for k in range(3))
         for _ in self.when(self.put("icmp eq i64 %h0, 0")):
             skip = self.spread(self.told("skip"))
             for i, _ in self.loop("i", "0", self.times(have, count)):
@@ -309,18 +315,22 @@ class LayerWriter(Writer):
             state = self.put(f"load atomic i64, ptr {stop} monotonic, align 8")
             for _ in self.when(self.put(f"icmp eq i64 {state}, 0")):
                 slot = self.put(f"sub i64 {h}, %h0")
-                query, value = (self.address(self.pointer(a), self.times(h, square)) for a in ("query", "value"))
+                query = self.address(self.pointer("packed"), self.times(slot, self.times(square, 2)))
+                value = self.address(query, square)
                 held = self.times(slot, self.times(padded, d))
                 keys, w = (self.address(self.pointer(name), held) for name in ("keys", "values"))
                 q = self.address(self.pointer("q"), self.times(slot, padded))
-                sizes, spare = f"i64 {d}, i64 {groups}, i64 {last}", f"ptr {panel}, ptr %largest"
-                self.code.append(f"  call void @project({sizes}, ptr {tokens}, ptr {query}, ptr {left}, {spare})")
+                sizes = f"i64 {d}, i64 {groups}, i64 {last}"
+                self.code.append(
+                    f"  call void @project({sizes}, ptr {tokens}, ptr {query}, ptr {left}, ptr %largest)"
+                )
                 self._check(left, d, count, groups, h)
                 given = f"i64 {groups}, i64 {d}, i64 {tiles}, i64 {per}, i64 {count}, i64 {d}, i64 {last}"
                 arrays = ", ".join(f"ptr {a}" for a in (left, keys, w, q, made, means))
                 self.code.append(f"  call void @sums({given}, {arrays})")
                 self.store(self.splat(0.0), "%largest")
-                self.code.append(f"  call void @collect({sizes}, ptr {made}, ptr {value}, ptr {total}, {spare})")
+                given = f"{sizes}, ptr {made}, ptr {value}, ptr {total}, ptr %largest"
+                self.code.append(f"  call void @collect({given})")
                 place = self.put(f"add i64 {self.times('%unit', self.word('heads'))}, {h}")
                 self.write(self.most(self.load("%largest")), self.address(self.pointer("sizes"), place))
         arguments = "ptr %words, i64 %unit, ptr %scratch, i64 %h0, i64 %h1"
@@ -463,19 +473,21 @@ class LayerPlan:
         shape = kernel.shape
         self.work, self.recentre = _compiled(kernel)
         self.n, self.d, self.heads, self.threads = n, d, heads, threads
-        chunk = max(_FEW_ROWS, min(_ROWS // d, -(-n // (2 * threads))))
-        chunk = -(-min(chunk, n) // shape.rows) * shape.rows
+        # Rows in nearly equal parts: of one thread as many as it takes at a time, of several two each.
+        least = max(_FEW_ROWS, min(_ROWS // d, n if threads == 1 else -(-n // (2 * threads))))
+        chunk = -(-n // (-(-n // least) * shape.rows)) * shape.rows
         tiles, chunks = -(-n // shape.width), -(-n // chunk)
         held = tiles * shape.width * d
-        at_once = min(heads, max(threads, _HELD // (2 * held)))
+        at_once = min(heads, max(threads, _HELD // (2 * (held + d * d))))
         self.rows, self.rounds = chunks * chunk, -(-heads // at_once)
-        scratch = 2 * chunk * d + d * shape.width + chunk * shape.lanes
+        scratch = 2 * chunk * d + chunk * shape.lanes
         self.arrays = {
             "g": aligned(heads, d),
             "image": aligned(heads, d),
             "keys": aligned(at_once, held),
             "values": aligned(at_once, held),
             "q": aligned(at_once, tiles * shape.width),
+            "packed": aligned(at_once, 2 * d * d),
             "sizes": aligned(chunks, heads),
             "of_heads": aligned(heads, PER_HEAD),
         }
