@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, TypeAlias, TypeVar
 
+import array_api_compat.numpy
 import numpy as np
 import numpy.typing as npt
 from array_api_compat import array_namespace, is_array_api_obj
@@ -69,15 +70,11 @@ def as_array(
     ...
     rankmath.InvalidArgument: X: entry (0, 1) is nan; every entry must be a finite number
     """
-    if not is_array_api_obj(value):
+    if not (type(value) is np.ndarray or is_array_api_obj(value)):
         value = _from_python(name, value)
-    xp = array_namespace(value)
-    if isinstance(value, np.ndarray) and value.dtype.kind not in "fiub":
-        raise InvalidArgument(f"{name}: dtype {value.dtype} given; a real numeric array is needed")
-    if not (xp.isdtype(value.dtype, "real floating") or xp.isdtype(value.dtype, ("integral", "bool"))):
-        raise InvalidArgument(f"{name}: dtype {value.dtype} given; a real numeric array is needed")
-    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.dtype.itemsize > 8:
-        raise InvalidArgument(f"{name}: dtype {value.dtype} given; a double cannot hold it exactly, round it first")
+    xp, plain = library_of(value), type(value) is np.ndarray and value.dtype == np.float64
+    if not plain:
+        _check_kind(name, value, xp)
     dims = tuple(int(s) for s in value.shape)
     if ndim is not None and len(dims) != ndim:
         raise InvalidArgument(f"{name}: shape {dims} given; it must have {ndim} {_axes(ndim)}")
@@ -91,17 +88,18 @@ def as_array(
             raise InvalidArgument(f"{name}: shape {dims} given; it must be ({lead}{wanted})")
     if not allow_empty and 0 in dims:
         raise InvalidArgument(f"{name}: shape {dims} given; no axis may be empty")
-    if xp.isdtype(value.dtype, "integral") and value.size:
+    if not plain and xp.isdtype(value.dtype, "integral") and value.size:
         largest = max(abs(int(xp.max(value))), abs(int(xp.min(value))))
         if largest > _BIGGEST_EXACT_INTEGER:
             raise InvalidArgument(
                 f"{name}: integer of size {largest} given; a double holds integers up to 2**53 only"
             )
-    array = value if value.dtype == xp.float64 else xp.astype(value, xp.float64)
+    array = value if plain or value.dtype == xp.float64 else xp.astype(value, xp.float64)
     if not look:
         return array
     with np.errstate(over="ignore", invalid="ignore"):  # torch warns if gradients are lost on the way to a float
-        total = float(xp.sum(array.detach() if hasattr(array, "detach") else array))
+        summed = np.add.reduce(array, axis=None) if plain else xp.sum(getattr(array, "detach", lambda: array)())
+        total = float(summed)
     if not math.isfinite(total):  # an entry is not finite, or the sum alone is not
         bad = xp.isnan(array) if allow_infinite else ~xp.isfinite(array)
         if bool(xp.any(bad)):
@@ -110,6 +108,21 @@ def as_array(
             given = float(array[where])
             raise InvalidArgument(f"{name}: entry {where} is {given}; every entry must be {kind}")
     return array
+
+
+def _check_kind(name: str, value: Array, xp: ModuleType) -> None:
+    """Refuse what is not made of real numbers that a double may hold."""
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "fiub":
+        raise InvalidArgument(f"{name}: dtype {value.dtype} given; a real numeric array is needed")
+    if not (xp.isdtype(value.dtype, "real floating") or xp.isdtype(value.dtype, ("integral", "bool"))):
+        raise InvalidArgument(f"{name}: dtype {value.dtype} given; a real numeric array is needed")
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.dtype.itemsize > 8:
+        raise InvalidArgument(f"{name}: dtype {value.dtype} given; a double cannot hold it exactly, round it first")
+
+
+def library_of(array: Array) -> ModuleType:
+    """`array_namespace`, which takes longer than the arithmetic on a few numbers."""
+    return array_api_compat.numpy if type(array) is np.ndarray else array_namespace(array)
 
 
 def _from_python(name: str, value: object) -> Array:
@@ -142,7 +155,7 @@ def _axes(count: int) -> str:
 def same_library(**arrays: Array) -> ModuleType:
     """The one array namespace of all arguments (None is passed over), or an InvalidArgument that names two."""
     given = {name: array for name, array in arrays.items() if array is not None}
-    namespaces = {name: array_namespace(array) for name, array in given.items()}
+    namespaces = {name: library_of(array) for name, array in given.items()}
     first, *rest = namespaces
     for other in rest:
         if namespaces[other] is not namespaces[first]:

@@ -394,10 +394,10 @@ class Writer:
     def times(self, a: str, b: str | int) -> str:
         return self.put(f"mul nuw nsw i64 {a}, {b}")
 
-    def rows_of(self, base: str, first: str, step: str, last: str) -> list[str]:
-        """Where the rows of a group begin; the last row once more where there are fewer."""
+    def rows_of(self, base: str, first: str, step: str, last: str, count: int | None = None) -> list[str]:
+        """Where the rows of a group, or so many, begin; the last row once more where there are fewer."""
         found = []
-        for r in range(self.shape.rows):
+        for r in range(count or self.shape.rows):
             row = self.put(f"add i64 {first}, {r}")
             inside = self.put(f"icmp slt i64 {row}, {last}")
             found.append(

@@ -44,12 +44,13 @@ NUMBERS = (
     *("scale", "limit", "uneven", "of_pull", "of_key", "of_x", "of_common"),
     *("skip", "of_image", "of_bias", "of_skip", "of_shift", "of_total", "of_residual", "of_center"),
 )
-_PLACES = {name: place for place, name in enumerate((*SIZES, *ADDRESSES, *NUMBERS))}
+#: Where each of them is.
+PLACES = {name: place for place, name in enumerate((*SIZES, *ADDRESSES, *NUMBERS))}
 # Arrays given, counters, numbers told and found.
-_GIVEN = slice(_PLACES["x"], _PLACES["total"] + 1)
-_OWN = slice(_PLACES["counters"], _PLACES["stop"] + 1)
-_TOLD = slice(_PLACES["scale"], _PLACES["of_shift"] + 1)
-_FOUND = slice(_PLACES["of_total"], _PLACES["of_center"] + 1)
+_GIVEN = slice(PLACES["x"], PLACES["total"] + 1)
+_OWN = slice(PLACES["counters"], PLACES["stop"] + 1)
+_TOLD = slice(PLACES["scale"], PLACES["of_shift"] + 1)
+_FOUND = slice(PLACES["of_total"], PLACES["of_center"] + 1)
 # Of each head: the largest and the least logit of the common part, the sum of its exponentials, the longest D_j².
 PER_HEAD = 4
 # Doubles of keys and values of heads beyond one for each thread: half of a second-level cache of 1 MiB.
@@ -64,16 +65,16 @@ class LayerWriter(Writer):
     """Writes the functions of a layer."""
 
     def word(self, name: str) -> str:
-        return self.put(f"load i64, ptr {self.at('%words', _PLACES[name])}, align 8")
+        return self.put(f"load i64, ptr {self.at('%words', PLACES[name])}, align 8")
 
     def pointer(self, name: str) -> str:
-        return self.put(f"load ptr, ptr {self.at('%words', _PLACES[name])}, align 8")
+        return self.put(f"load ptr, ptr {self.at('%words', PLACES[name])}, align 8")
 
     def number(self, place: str) -> str:
         return self.put(f"load double, ptr {place}, align 8")
 
     def told(self, name: str) -> str:
-        return self.number(self.at("%words", _PLACES[name]))
+        return self.number(self.at("%words", PLACES[name]))
 
     def write(self, x: str, place: str) -> None:
         self.code.append(f"  store double {x}, ptr {place}, align 8")
@@ -178,19 +179,15 @@ class LayerWriter(Writer):
         for at, sums in self.row_times(seen, value, d, count):
             for k, y in enumerate(sums):
                 self.store(y, self.at(self.address(image, at), k * lanes))
-        scale = self.broadcast(self.at("%words", _PLACES["scale"]))
+        scale = self.broadcast(self.at("%words", PLACES["scale"]))
         whole, rest = self.put(f"udiv i64 {count}, {vectors}"), self.put(f"urem i64 {count}, {vectors}")
         for b, _ in self.loop("b", "0", self.times(tiles, vectors)):
             tile, part = self.put(f"udiv i64 {b}, {vectors}"), self.put(f"urem i64 {b}, {vectors}")
             key_tile, value_tile = (self.address(a, self.times(tile, self.times(d, width))) for a in (keys, w))
             lane, first = self.times(part, lanes), self.times(b, lanes)
-            rows, weights = [], []
-            for r in range(lanes):
-                j = self.put(f"add i64 {first}, {r}")
-                weights.append(self.broadcast(self.address(q, j)))  # of rows that are missing it is zero
-                inside = self.put(f"icmp slt i64 {j}, {last}")
-                j = self.put(f"select i1 {inside}, i64 {j}, i64 {last}")
-                rows.append(self.address(tokens, self.times(j, d)))
+            # Of rows that are missing the weight is zero.
+            weights = [self.broadcast(self.at(self.address(q, first), r)) for r in range(lanes)]
+            rows = self.rows_of(tokens, first, d, last, lanes)
             for c, _ in self.loop("c", "0", count):
                 at, strip = self.times(c, lanes), self.put(f"udiv i64 {c}, {vectors}")
                 full = self.put(f"icmp slt i64 {strip}, {whole}")
@@ -357,7 +354,7 @@ class LayerWriter(Writer):
         count, total, center = self.put(f"udiv i64 {d}, {lanes}"), self.pointer("total"), self.pointer("center")
         shift, real = self.room("shift", d), self.put(f"sitofp i64 {n} to double")
         tokens, rows = self.spread(real), self.times(n, count)
-        sizes = {name: self.at("%words", _PLACES[name]) for name in ("of_total", "of_residual", "of_center")}
+        sizes = {name: self.at("%words", PLACES[name]) for name in ("of_total", "of_residual", "of_center")}
         for v, column in self.strips(count):
             sums, source = [zero] * v, self.address(total, column)
             for j, now in self.loop("j", "0", n, sums):
@@ -493,12 +490,12 @@ class LayerPlan:
         }
         self.scratch = aligned(threads, -(-scratch // 8) * 8)
         self._at_scratch = self.scratch.ctypes.data
-        self.told = np.zeros(len(_PLACES) + 4 * self.rounds + 1, np.int64)
+        self.told = np.zeros(len(PLACES) + 4 * self.rounds + 1, np.int64)
         per = groups_at_once(shape, chunk // shape.rows, d)
         self.told[: len(SIZES)] = n, d, heads, tiles, per, chunk, chunks, at_once
         for name, a in self.arrays.items():
-            self.told[_PLACES[name]] = a.ctypes.data
-        self.told[_PLACES["yield"]] = _yielding()
+            self.told[PLACES[name]] = a.ctypes.data
+        self.told[PLACES["yield"]] = _yielding()
         self.lock = Lock()
         self._known: tuple[Sequence[Floats | None], tuple[list[Floats | None], list[int]]] | None = None
 
@@ -518,8 +515,8 @@ class LayerPlan:
         start, to = words.ctypes.data, made.ctypes.data
         given = self._weights(weights, missing)
         words[_GIVEN] = (x.ctypes.data, R.ctypes.data, *given[1], to + 8 * self.rows * self.d, to)
-        words[_OWN] = start + 8 * len(_PLACES), start + 8 * (words.size - 1)
-        words[len(_PLACES) :] = 0
+        words[_OWN] = start + 8 * len(PLACES), start + 8 * (words.size - 1)
+        words[len(PLACES) :] = 0
         doubles = words.view(np.float64)
         doubles[_TOLD] = numbers
         held = (words, x, R, given, made)

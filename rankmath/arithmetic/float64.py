@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import array_api_compat.numpy
 import numpy as np
-from array_api_compat import array_namespace, is_cupy_array, is_numpy_array
+from array_api_compat import is_cupy_array, is_numpy_array
 
-from rankmath.validation import Array, Bools, Floats, InvalidArgument
+from rankmath.validation import Array, Bools, Floats, InvalidArgument, library_of
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
     from rankmath.arithmetic.compiled_layer import LayerPlan
+    from rankmath.arithmetic.compiled_tokens import TokenPlan
 
 T = TypeVar("T")
 
@@ -66,13 +67,13 @@ class Float64:
     def __init__(
         self, like: Array, *, memory: int | None = None, backend: Literal["numpy", "cupy"] = "numpy"
     ) -> None:
-        self.xp: ModuleType = array_namespace(like)
+        self.xp: ModuleType = library_of(like)
         self.backend = backend  # where the layers of a statement's networks run
         # Units, one number a matrix, stay on the host: on a GPU each operation on them would be a launch.
         self.units: ModuleType = array_api_compat.numpy
         self._numpy = is_numpy_array(like)
         self.on_gpu = is_cupy_array(like)
-        self._native = self._numpy or is_cupy_array(like)
+        self._native = self._numpy or self.on_gpu
         self._device = None if self._native else like.device
         self.log_power = math.log(math.log2(math.e)) if self._numpy else 0.0
         self._scratch = threading.local()
@@ -524,6 +525,25 @@ class Float64:
         # Our threads pay sooner than in `in_turn`, where each has more to begin.
         threads = self.threads_for(_THREADED_ENTRIES if 2 * heads * n * (n + d) * d >= _SHARED_LAYER else 0)
         return plan(kernel, n, d + -d % kernel.shape.lanes, heads, threads)
+
+    def token_plan(self, X: Array) -> TokenPlan | None:
+        """What centres and measures such tokens in one call; None where no kernel is, or for a few tokens."""
+        if (
+            not self._numpy
+            or self.cuts_finely
+            or X.ndim != 2
+            or len(X) < _COMPILED_ROWS
+            or not X.flags.c_contiguous
+        ):
+            return None
+        from rankmath.arithmetic import compiled
+
+        kernel = compiled.kernel()
+        if kernel is None or X.shape[1] % kernel.shape.lanes:
+            return None
+        from rankmath.arithmetic.compiled_tokens import token_plan
+
+        return token_plan(kernel, *X.shape)
 
     def farthest(self, products: Array, squares: Array) -> Array:
         """max_j |x_i − x_j|², (..., r, 1), from the products of r tokens with themselves and all after them."""

@@ -9,11 +9,9 @@ import math
 from dataclasses import dataclass
 from types import ModuleType
 
-import array_api_compat.numpy
 import numpy as np
-from array_api_compat import array_namespace
 
-from rankmath.validation import Array
+from rankmath.validation import Array, library_of
 
 # A mantissa beyond 2^1000 hands 2^512 to the exponent: until then σ is an ordinary double.
 _LARGE = 2.0**1000
@@ -39,8 +37,7 @@ class LogScale:
 
     @classmethod
     def of(cls, value: Array) -> LogScale:
-        xp = array_namespace(value)
-        return cls(value, xp.zeros_like(value))
+        return cls(value, library_of(value).zeros_like(value))
 
     def times(self, factor: Array | float) -> LogScale:
         """σ · factor, for |factor| up to 2^20."""
@@ -88,5 +85,4 @@ class LogScale:
 
     @property
     def _xp(self) -> ModuleType:
-        # array_namespace takes longer than the arithmetic on one number.
-        return array_api_compat.numpy if type(self.mantissa) is np.ndarray else array_namespace(self.mantissa)
+        return library_of(self.mantissa)

@@ -1,4 +1,4 @@
-"""Layers of attention alone on the CPU: `rankmath.arithmetic.compiled_layer` given our arrays.
+"""Layers of attention alone on the CPU, and their input: `rankmath.arithmetic.compiled_layer` given our arrays.
 
 What it does not take (masks, position terms, factored weights), and what stops it (uneven attention, logits out of
 range or below rounding, a center that cancels), `attention_step` makes as everywhere.
@@ -11,11 +11,27 @@ import math
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
 from rankmath.attention.tokens import LOG_ZERO, SAFE_LOG, SUSPICIOUS, Carried, Tokens
 from rankmath.attention.weights import Weights
 from rankmath.linalg.masks import Mask
+from rankmath.validation import Array
+
+
+def centre_on_cpu(A: Float64, X: Array) -> Tokens | None:
+    """`centre` in one call, or None where it needs a closer look."""
+    plan = A.token_plan(X)
+    if plan is None:
+        return None
+    made = plan.centre(X)
+    sizes = made.size_of_center, made.size_of_residual, made.size_of_parts
+    if not (min(sizes) > 1e-60 and max(sizes) < 1e59):  # so that X is not wild
+        return None
+    grown, shrunk, parts = (math.log(size) for size in sizes)
+    units = [np.full((1, 1), a) for a in (grown, shrunk, 0.0, max((parts - shrunk) / math.log(2.0), 0.0))]
+    return Tokens(made.center, made.residual, units[0], LogScale(units[1], units[2]), units[3])
 
 
 def layer_on_cpu(
@@ -56,6 +72,6 @@ def layer_on_cpu(
         return None
     parts = max(math.log(size) if size else LOG_ZERO for size in (made.size_of_parts, abs(skip)))
     shrunk = math.log(made.size_of_residual) if made.size_of_residual else -math.inf
-    lost = max(float(np.max(tokens.lost_bits)), (parts - max(shrunk, LOG_ZERO)) / math.log(2.0))
+    lost = max(np.asarray(tokens.lost_bits).item(), (parts - max(shrunk, LOG_ZERO)) / math.log(2.0))
     log_center = np.full((1, 1), unit + math.log(made.size_of_center))
     return Tokens(made.center, made.residual, log_center, moved.moved(1.0, shrunk), np.full((1, 1), lost))

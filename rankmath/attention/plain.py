@@ -39,6 +39,8 @@ def check_input(net: Network, X: ArrayLike, *, look: bool = True) -> Array:
                 raise InvalidArgument(f"X: {n} tokens given; the network's {what} is for {tokens}")
     # A stack of networks with fewer axes of tokens: each takes the same ones.
     lead = net.batch_shape
+    if not lead:
+        return X
     try:
         shape = (*np.broadcast_shapes(lead, X.shape[:-2]), *X.shape[-2:])
     except ValueError:

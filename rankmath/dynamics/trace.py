@@ -17,6 +17,7 @@ from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.blocks import in_row_blocks
 from rankmath.attention.centred import sublayer_step
+from rankmath.attention.on_cpu import centre_on_cpu
 from rankmath.attention.on_gpu import centre_on_gpu, layers_on_gpu
 from rankmath.attention.plain import check_input
 from rankmath.attention.tokens import Tokens, centre
@@ -44,6 +45,8 @@ BALL_TOLERANCE = 1e-12
 MOST_BITS = 16384
 # From so many tokens on, it pays to order them before pairs are looked at.
 _MANY_TOKENS = 64
+# Up to so many products of entries all pairs are looked at in double precision.
+_FEW_PAIRS = 2**23
 
 
 class PrecisionError(ArithmeticError):
@@ -405,8 +408,8 @@ def _as_scale(A: ObjectArithmetic, logs: Number) -> LogScale:
 def layers_centred(A: System, net: Network, X: Array, first: Tokens | None = None) -> Iterator[Tokens]:
     """The tokens of every layer in centred form, the input (or `first`, what was made of it) before all."""
     masks, sizes = net.masks_for(int(X.shape[-2])), sizes_of(A, net)
-    if first is None and not A.unbounded and A.on_gpu:
-        first = centre_on_gpu(A, X)
+    if first is None and not A.unbounded:
+        first = (centre_on_gpu if A.on_gpu else centre_on_cpu)(A, X)
     tokens = centre(A, X) if first is None else first
     yield tokens
     for layer in net.sublayers:
@@ -436,6 +439,9 @@ def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
         if plan is not None:
             sizes = plan.measure(A.xp.ascontiguousarray(R), A.xp.ascontiguousarray(x))
             return sizes.reshape(3, *R.shape[:-2])
+    few = R.ndim == 2 and norm == "frobenius" and len(R) * R.size <= _FEW_PAIRS
+    if few and (compiled := A.token_plan(R)):
+        return np.sqrt(compiled.measure(R, x))
     many = isinstance(R, np.ndarray) and R.ndim == 2 and len(R) >= _MANY_TOKENS
     squares = np.einsum("ij,ij->i", R, R)[:, None] if many else A.sum(R * R, axis=-1)
     of_mean = xp.sum(x * x, axis=(-2, -1))
