@@ -18,6 +18,7 @@ import array_api_compat.numpy
 import numpy as np
 from array_api_compat import is_cupy_array, is_numpy_array
 
+from rankmath.arithmetic import compiled
 from rankmath.validation import Array, Bools, Floats, InvalidArgument, library_of
 
 if TYPE_CHECKING:
@@ -336,8 +337,6 @@ class Float64:
         return np.maximum.reduce(np.abs(a), axis=(-2, -1), keepdims=True)
 
     def _compiled_largest(self, a: Array) -> Array | None:
-        from rankmath.arithmetic import compiled
-
         kernel, entries = compiled.kernel(), a.shape[-2] * a.shape[-1]
         if kernel is None or not a.flags.c_contiguous or entries % (4 * kernel.shape.lanes):
             return None
@@ -416,8 +415,6 @@ class Float64:
         """A compiled function of every entry, to be told where its values go; None where NumPy takes as long."""
         if not self._numpy or a.size < _COMPILED_MAP or not a.flags.c_contiguous:
             return None
-        from rankmath.arithmetic import compiled
-
         kernel = compiled.kernel()
         return None if kernel is None else lambda out: kernel.mapped(name, a, out, slopes)
 
@@ -436,8 +433,6 @@ class Float64:
     def fuses(self, left: Array, values: Array) -> bool:
         """Whether one kernel does what `fused_deviation` says."""
         if self._numpy:
-            from rankmath.arithmetic import compiled
-
             large = left.shape[-2] * values.shape[-2] >= _COMPILED_ENTRIES and values.shape[-1] >= _COMPILED_WIDTH
             return large and compiled.kernel() is not None
         if not self.on_gpu:
@@ -474,8 +469,6 @@ class Float64:
 
     def _average(self, queries: Array, keys: Array, added: Array | None, values: Array, root: float) -> Array:
         q = np.ones((keys.shape[0], 1)) if added is None else np.exp((added - added.max()) / root)
-        from rankmath.arithmetic import compiled
-
         if values.shape[1] >= _COMPILED_WIDTH and compiled.kernel() is not None:
             return self._compiled_average(0.0, 1.0 / root, queries, keys, q, values)
         right, weighted = (keys / root).T, values if added is None else q * values
@@ -490,8 +483,6 @@ class Float64:
     def _compiled_average(
         self, base: float, scale: Array, left: Array, right: Array, q: Array, values: Array
     ) -> Array:
-        from rankmath.arithmetic import compiled
-
         kernel = compiled.kernel()
         assert kernel is not None
         if left.ndim > 2:
@@ -515,8 +506,6 @@ class Float64:
         """The compiled layer for such tokens; None where no kernel is, or where it would not pay."""
         if not self._numpy or self.cuts_finely or n < _COMPILED_ROWS or d < _COMPILED_WIDTH:
             return None
-        from rankmath.arithmetic import compiled
-
         kernel = compiled.kernel()
         if kernel is None:
             return None
@@ -536,8 +525,6 @@ class Float64:
             or not X.flags.c_contiguous
         ):
             return None
-        from rankmath.arithmetic import compiled
-
         kernel = compiled.kernel()
         if kernel is None or X.shape[1] % kernel.shape.lanes:
             return None

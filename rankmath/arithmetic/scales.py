@@ -59,7 +59,8 @@ class LogScale:
         if _LARGE < abs(mantissa) < math.inf:
             mantissa, exponent = mantissa * 2.0**-_STEP, exponent + _STEP
         mantissa += term * 2.0 ** -min(exponent, 1000.0)
-        return LogScale(np.full(self.mantissa.shape, mantissa), np.full(self.mantissa.shape, exponent))
+        shape = self.mantissa.shape
+        return LogScale(np.array(mantissa).reshape(shape), np.array(exponent).reshape(shape))
 
     def to_float(self) -> Array:
         """σ as a double; ±∞ beyond 2^1000."""

@@ -30,7 +30,7 @@ def centre_on_cpu(A: Float64, X: Array) -> Tokens | None:
     if not (min(sizes) > 1e-60 and max(sizes) < 1e59):  # so that X is not wild
         return None
     grown, shrunk, parts = (math.log(size) for size in sizes)
-    units = [np.full((1, 1), a) for a in (grown, shrunk, 0.0, max((parts - shrunk) / math.log(2.0), 0.0))]
+    units = [np.array([[a]]) for a in (grown, shrunk, 0.0, max((parts - shrunk) / math.log(2.0), 0.0))]
     return Tokens(made.center, made.residual, units[0], LogScale(units[1], units[2]), units[3])
 
 
@@ -73,5 +73,5 @@ def layer_on_cpu(
     parts = max(math.log(size) if size else LOG_ZERO for size in (made.size_of_parts, abs(skip)))
     shrunk = math.log(made.size_of_residual) if made.size_of_residual else -math.inf
     lost = max(np.asarray(tokens.lost_bits).item(), (parts - max(shrunk, LOG_ZERO)) / math.log(2.0))
-    log_center = np.full((1, 1), unit + math.log(made.size_of_center))
-    return Tokens(made.center, made.residual, log_center, moved.moved(1.0, shrunk), np.full((1, 1), lost))
+    log_center = np.array([[unit + math.log(made.size_of_center)]])
+    return Tokens(made.center, made.residual, log_center, moved.moved(1.0, shrunk), np.array([[lost]]))

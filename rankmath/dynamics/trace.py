@@ -439,7 +439,7 @@ def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
         if plan is not None:
             sizes = plan.measure(A.xp.ascontiguousarray(R), A.xp.ascontiguousarray(x))
             return sizes.reshape(3, *R.shape[:-2])
-    few = R.ndim == 2 and norm == "frobenius" and len(R) * R.size <= _FEW_PAIRS
+    few = R.ndim == 2 and norm == "frobenius" and R.shape[0] * R.size <= _FEW_PAIRS
     if few and (compiled := A.token_plan(R)):
         return np.sqrt(compiled.measure(R, x))
     many = isinstance(R, np.ndarray) and R.ndim == 2 and len(R) >= _MANY_TOKENS
