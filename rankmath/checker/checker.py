@@ -383,7 +383,7 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     if outcome.verdict == "accept" and kind == "violates":
         demand_meaning(claim, work)
     if outcome.verdict == "accept" and kind == "holds":
-        demand_not_empty(outcome.work)
+        demand_not_empty(claim, outcome.work)
     if outcome.verdict == "accept" and known is None:
         demand_not_known_before(texts, kind, outcome.work)
     if outcome.verdict == "accept" and centered:

@@ -52,6 +52,9 @@ class Interval:
         shift = max(0, bits + 2 + q.bit_length() - p.bit_length()) if q & (q - 1) else q.bit_length() - 1
         return Interval((p << shift) // q, -((-p << shift) // q), -shift, bits)
 
+    def __floor__(self) -> int:
+        raise Undecided("the whole part of a number with more digits than are kept")
+
     def ends(self, scale: int) -> tuple[int, int]:
         """The two ends in units of 2^scale, rounded outward."""
         up, down = max(0, self.scale - scale), max(0, scale - self.scale)

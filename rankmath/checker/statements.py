@@ -157,7 +157,10 @@ influence(k) = norm([[slopes[(n - 1)*d + b][range(n)[k]*d + a] for a in range(d)
 # Where one of these is not shown, what holds of a network is empty, and why.
 NETWORK_TELLING = {
     "layernorm == none or d >= 2": "in dimension 1 LayerNorm leaves signs alone",
-    "n >= 3 or not layernorm == column": "of two tokens LayerNorm over columns leaves signs alone",
+    "not layernorm == column or any(max(abs(X[0][i] - X[0][j])) > 0 and max(abs(X[0][j] - X[0][k])) > 0 and"
+    " max(abs(X[0][i] - X[0][k])) > 0 for i in range(n) for j in range(i) for k in range(j))": (
+        "of two kinds of tokens LayerNorm over columns leaves signs alone"
+    ),
     "not layernorm == sphere or any(max(abs(x - X[0][0])) > 0 and max(abs(x + X[0][0])) > 0 for x in X[0])": (
         "of tokens in one line the sphere leaves signs alone"
     ),
@@ -298,7 +301,7 @@ drift = sum(bias[l] @ chain([identity(d) if k == l else values(k) for k in range
 _PATHS_TELLING = (
     "any(abs(X[i][a] - X[0][a]) > 0 for i in range(n) for a in range(d))",
     "any(averages(l, h, p) for l in range(L) for h in range(H) for p in P[l, h])",
-    "any(abs(x) > 0 for t in range(F**L - F + H) for row in path(t) for x in row)",
+    "any(abs(x) > 0 for row in sum(path(t) for t in range(F**L - F + H)) for x in row)",
 )
 _PATHS_GIVEN = ("n >= 2", "all(stochastic(P[l, h]) for l in range(L) for h in range(H))", "F**L <= 4096")
 _PATHS_CLAIM = "Y[L] == sum(path(t) for t in range(F**L)) + [drift for j in range(n)] and Y[L] == output"

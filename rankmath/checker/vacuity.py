@@ -6,6 +6,7 @@ Networks in which attention does nothing, and claims of one's own that would be 
 from __future__ import annotations
 
 import ast
+import functools
 import random
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -40,29 +41,37 @@ def _parallel(u: list[Fraction], v: list[Fraction], deadline: float) -> bool:
 # Small numbers, and large ones, up to one that no formula can write.
 _SMALL = (Fraction(0), Fraction(1, 2**40), Fraction(1, 4))
 _LARGE = (Fraction(3, 4), Fraction(1), Fraction(2**40), Interval(1, 1, 2**9, 128), Interval(1, 1, 2**999, 128))
-# What joins arrays of the network may be any number; what is known of it for all arrays stands for it.
-_JOINING = {"delta", "logit_range", "repeat_gap", "repeat_reach", "section", "normalised_norm", "jacobian_norm"}
+# What joins arrays of the network may be any number; what is known of it for all arrays stands for it, where
+# `share` is any number of [0, 1], A the array it is asked of, and w the words behind that.
+_JOINING = {"delta", "logit_range", "repeat_reach", "section", "jacobian_norm"}
 _BOUNDED = {
     "influence": "share*jacobian_norm()",
     "gamma": "share*sqrt(n)",
     "q_max": "(1 + share*(n - 1))/n",
-    "q_min": "(share + 1/2**50)/(1 + 1/2**49)/n",
+    "q_min": "max(1 - (n - 1)*q_max(A, w), (share + 1/2**50)/(1 + 1/2**49)*(1 - q_max(A, w))/(n - 1))",
     "repeat_share": "(share + 1/2**50)/(1 + 1/2**49)",
+    "repeat_gap": "share*repeat_reach(A)",
+    "residual inf": "max(diameter(A, 1)/2, share*min(norm(A, inf), diameter(A, 1), sqrt(d)*mu(A)))",
+    "residual composite": "share*min(norm(A, composite), about_mean(A))",  # which hints would narrow
 }
 
 
 class _Unknown(ast.NodeTransformer):
-    """A claim in which every quantity that joins arrays of the network is a name for any number that it may be."""
+    """A claim in which every quantity that joins arrays of the network is a name for any number that it may be.
+
+    One for each place: of `delta(P[l, h], mean)` the name `unknown_0` stands for all, and unknown_0[l, h] for this.
+    """
 
     def __init__(self, work: Evaluator) -> None:
         self.names: dict[str, str] = {}
+        self.sizes: dict[str, list[int]] = {}
         self.shares: set[str] = set()
+        self.own: dict[tuple[str, tuple[int, ...]], Any] = {}
         self.work = work
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         """X[L] and X[0 + 1] may be one: places are numbers, if no letter of a loop stands in them."""
-        places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return ast.Subscript(node.value, ast.Tuple([self.place(place) for place in places]))
+        return ast.Subscript(node.value, ast.Tuple([self.place(place) for place in _places(node)]))
 
     def place(self, node: ast.expr) -> ast.expr:
         try:
@@ -79,61 +88,134 @@ class _Unknown(ast.NodeTransformer):
         signs = self.work.data["d"] > 6  # of which there are too many
         if name in _JOINING or (name == "form_norm" and word not in (("1", "2") if signs else ("1", "2", "inf"))):
             return self.named(node)
-        if name == "residual" and word in ("inf", "composite"):  # which hints would narrow: about 0 it is the norm
-            share = self.named(node)
-            self.shares.add(share.id)
-            return ast.BinOp(share, ast.Mult(), ast.Call(ast.Name("norm"), node.args, []))
-        if name in _BOUNDED:
-            share = self.named(node)
-            self.shares.add(share.id)
-            bound: ast.expr = self.visit(_Renamed({"share": share.id}).visit(formula(_BOUNDED[name])))
-            return bound
-        return node
+        bound = _BOUNDED.get(f"{name} {word}" if name == "residual" else name, "")
+        if not bound:
+            return node
+        share = self.named(node, share=True)
+        parts = {"share": share, **dict(zip("Aw", node.args, strict=False))}
+        found: ast.expr = self.visit(_Renamed(parts).visit(formula(bound)))
+        return found
 
-    def named(self, node: ast.Call) -> ast.Name:
-        return ast.Name(self.names.setdefault(ast.dump(node), f"unknown_{len(self.names)}"))
+    def named(self, node: ast.Call, share: bool = False) -> ast.expr:
+        array, sizes = (
+            node.args[0] if node.args else None,
+            {letter: int(self.work.data[letter]) for letter in "nLH"},
+        )
+        places = _places(array) if isinstance(array, ast.Subscript) else [array] if array else []
+        kind = name_of(array.value) if isinstance(array, ast.Subscript) else ""
+        words = [kind, *(ast.dump(argument) for argument in node.args[1:])]
+        name = self.names.setdefault(" ".join([name_of(node.func), *words]), f"unknown_{len(self.names)}")
+        reach = [sizes["L"] + 1] if kind == "X" else [sizes["L"], sizes["H"]] if kind else [sizes["n"]]
+        self.sizes[name] = reach[: len(places)]
+        at = tuple(int(str(place.value)) for place in places if isinstance(place, ast.Constant))
+        if share:
+            self.shares.add(name)
+        elif len(at) == len(places):
+            value = f"middle({ast.unparse(spelled(node, sizes['L']))})"
+            self.own[name, at] = self.work.value(formula(value), {})
+        whole: ast.expr = ast.Name(name)
+        return ast.Subscript(whole, ast.Tuple(places)) if places else whole
+
+    def drawn(self, choose: Callable[..., Any], lucky: Callable[[], bool]) -> dict[str, Any]:
+        """A number for every name and place, the same at all places or not; some are those of the network."""
+
+        def table(name: str, once: Any, at: tuple[int, ...]) -> Any:
+            if len(at) < len(self.sizes[name]):
+                return [table(name, once, (*at, place)) for place in range(self.sizes[name][len(at)])]
+            in_time(self.work.deadline)
+            own = (name, at) in self.own and lucky()
+            return self.own[name, at] if own else number(name) if once is None else once
+
+        def number(name: str) -> Any:
+            return choose(_LARGE[:2]) if name in self.shares else choose()
+
+        return {name: table(name, number(name) if lucky() else None, ()) for name in self.sizes}
+
+
+def _places(node: ast.Subscript) -> list[ast.expr]:
+    return list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
 class _Renamed(ast.NodeTransformer):
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self.names = names
+    def __init__(self, terms: Mapping[str, ast.expr]) -> None:
+        self.terms = terms
 
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name(self.names[node.id]) if node.id in self.names else node
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.terms.get(node.id, node)
 
 
-def _any_network(work: Evaluator, choose: Callable[..., Any], number: Callable[..., int]) -> Evaluator:
-    """An evaluator for which tokens, attention and weights are any arrays of their kind."""
-    data = work.data
+def _own(work: Evaluator, array: str) -> list[list[Fraction]] | None:
+    """An array of the network in fractions, if they are not too long."""
+    found = work.value(formula(f"[[middle(x) for x in row] for row in {array}]"), {})
+    return found if all(type(x) is Fraction for row in found for x in row) else None
+
+
+def _any_network(
+    work: Evaluator, choose: Callable[..., Any], drawn: random.Random, own: Callable[[str], Any]
+) -> Evaluator:
+    """An evaluator for which tokens, attention and weights are any arrays of their kind; `own` says about which."""
+    data, number = work.data, drawn.randint
     n, d, layers, heads = (int(data[size]) for size in "ndLH")
 
-    def array(rows: int) -> list[list[Fraction]]:
-        center, scale = choose(), choose()
+    def array(name: str, rows: int) -> list[list[Fraction]]:
+        center, scale, about = choose(), choose(), own(name)
         in_time(work.deadline)
-        return [[center + scale * number(-3, 3) for _ in range(d)] for _ in range(rows)]
+        if about is None:
+            return [[center + scale * number(-3, 3) for _ in range(d)] for _ in range(rows)]
+        scale = max(abs(x) for row in about for x in row) * drawn.choice([Fraction(0), Fraction(1, 64)])
+        factor = drawn.choice([Fraction(1), Fraction(number(1, 64), 8)])
+        return [[factor * x + scale * number(-3, 3) for x in row] for row in about]
 
-    def attention() -> list[list[Fraction]]:
+    def attention(name: str) -> list[list[Fraction]]:
         peaks = 10 * number(0, 2)
         in_time(work.deadline)
         rows = [[x * 2 ** (peaks * number(0, 2)) for x in row] for row in data["edges"]]
-        return [[x / sum(row) for x in row] for row in rows]
+        return [[x / sum(row) for x in row] for row in own(name) or rows]
 
-    every, tokens = [range(heads)] * layers, [array(n) for _ in range(layers + 1)]
-    drawn = {name: [[array(d) for _ in hs] for hs in every] for name in ("W", "W_QK")}
-    drawn["X"] = [
+    every = [[f"[{l}, {h}]" for h in range(heads)] for l in range(layers)]
+    tokens = [array(f"X[{l}]", n) for l in range(layers + 1)]
+    arrays = {name: [[array(name + at, d) for at in hs] for hs in every] for name in ("W", "W_QK")}
+    arrays["X"] = [
         work.apply("on_sphere", [work.apply("over_columns", [Y]) if l else Y]) for l, Y in enumerate(tokens)
     ]
-    drawn["P"] = [[attention() for _ in hs] for hs in every]
+    arrays["P"] = [[attention("P" + at) for at in hs] for hs in every]
     defined = {name: body for name, body in work.defined.items() if name not in ("X", "P")}
-    return Evaluator(defined, {**data, **drawn}, work.hints, PRECISIONS[0], work.deadline)
+    return Evaluator(defined, {**data, **arrays}, work.hints, PRECISIONS[0], work.deadline)
 
 
-def demand_not_empty(work: Evaluator) -> None:
-    """Of a network of which something holds: attention averages what differs, and something is left."""
+def demand_not_empty(claim: str, work: Evaluator) -> None:
+    """Of a network of which something holds: attention averages what differs, and something is left.
+
+    Of a claim that speaks of tokens alone, up to the last layer that it speaks of.
+    """
+    named = [node for node in ast.walk(_Unknown(work).visit(formula(claim))) if isinstance(node, ast.Subscript)]
+    places = [_places(node)[0] for node in named]
+    layers = {int(str(place.value)) for place in places if isinstance(place, ast.Constant)}
+    every = all(isinstance(place, ast.Constant) for place in places)
+    if {name_of(node.value) for node in named} == {"X"} and every and layers != {0}:
+        work = _with(work, L=Fraction(max(layers)))
+        moved = len(layers - {0}) > 1 or not work.data["skip"] or _moved(work)
+        demand(moved, "data: these tokens would be the same without attention, as far as is seen: it says nothing")
     for text, why in NETWORK_TELLING.items():
         demand(_shown(text, work), f"data: {why}, as far as is seen: it says nothing")
     left = _shown("any(max(abs(x - X[L][0])) > 0 for x in X[L])", work) or _outlive(work)
     demand(left, "data: a layer leaves no two tokens that differ, as far as is seen: it says nothing")
+
+
+def _with(work: Evaluator, **data: Any) -> Evaluator:
+    return Evaluator(work.defined, {**work.data, **data}, work.hints, work.bits, work.deadline)
+
+
+def _moved(work: Evaluator) -> bool:
+    """Whether the last tokens are others than without attention, where that has a meaning."""
+    d, heads = int(work.data["d"]), work.data["W"]
+    idle = _with(work, W=[[[[Fraction(0)] * d] * d for _ in layer] for layer in heads])
+    try:
+        Y = idle.value(formula("X[L]"), {})
+    except (Rejected, Undecided):
+        in_time(work.deadline)
+        return True
+    return work.value(formula("any(max(abs(x)) > 0 for x in X[L] - Y)"), {"Y": Y}) is True
 
 
 def _shown(text: str, work: Evaluator) -> bool:
@@ -174,18 +256,25 @@ def demand_not_known_before(texts: Sequence[str], kind: str, work: Evaluator) ->
     One that holds must fail for some, and one that fails must not fail for all; of those that meet the hypotheses,
     where some do.
     """
-    unknown, drawn = _Unknown(work), random.Random(0)
+    unknown, drawn, own = _Unknown(work), random.Random(0), functools.cache(functools.partial(_own, work))
     *given, claim = (spelled(unknown.visit(formula(text)), int(work.data["L"])) for text in texts)
     otherwise, met = False, 0
-    for k in range(64):  # few quantities that are large, half of them, or most
+    few, k = 0.0, 0
+
+    def choose(large: Sequence[Any] = _LARGE) -> Any:
+        return drawn.choice(large if drawn.random() < few else _SMALL)
+
+    def near(array: str) -> Any:
+        return own(array) if k >= 64 and lucky() else None
+
+    def lucky() -> bool:
+        return drawn.random() < 1 / 2
+
+    for k in range(128):  # few quantities that are large, half of them, or most; later some are the network's
         few = (1 / 8, 1 / 4, 1 / 2, 3 / 4)[k % 4]
-
-        def choose(large: Sequence[Any] = _LARGE, few: float = few) -> Any:
-            return drawn.choice(large if drawn.random() < few else _SMALL)
-
-        env = {name: choose(_LARGE[:2]) if name in unknown.shares else choose() for name in unknown.names.values()}
+        env = unknown.drawn(choose, lucky)
         try:
-            here = _any_network(work, choose, drawn.randint)
+            here = _any_network(work, choose, drawn, near)
         except (Rejected, Undecided):  # no length to divide by
             in_time(work.deadline)
             continue
