@@ -295,6 +295,24 @@ _MILLS = (
 )
 
 
+# 1.5·2^52 + 1023: adding it rounds to a whole number, and its lower bits are the exponent of a power of two.
+_ROUNDS = 6755399441056767.0
+# expm1(r) = r + r² P(r) for |r| <= log(2)/2. P of degree 10 interpolates in Chebyshev's points.
+_EXPM1 = (
+    0.5,
+    0.1666666666666667,
+    0.04166666666666667,
+    0.008333333333326141,
+    0.0013888888888883752,
+    0.00019841269874800683,
+    2.4801587325533502e-05,
+    2.75572554255029e-06,
+    2.7557273661174726e-07,
+    2.5105206475334834e-08,
+    2.091467944897855e-09,
+)
+
+
 class Writer:
     """Writes the instructions; every value gets a number of its own."""
 
@@ -449,28 +467,29 @@ class Writer:
         return p
 
     def reduced(self, x: str, low: str | None = None) -> tuple[str, str]:
-        """x + low = n log 2 + r, |r| <= log(2)/2: expm1(r), and n as an integer."""
-        v, magic = self.vector, self.splat(6755399441055744.0)  # 1.5·2^52: adding it rounds to a whole number
+        """x + low = n log 2 + r, |r| <= log(2)/2: expm1(r), and integers whose lower bits are n + 1023."""
+        v, magic = self.vector, self.splat(_ROUNDS)
         t = self.fma(x, self.splat(1.4426950408889634), magic)
         n = self.binary("fsub", t, magic)
         r = self.fma(n, self.splat(-2.3190468138462996e-17), self.fma(n, self.splat(-0.6931471805599453), x))
         r = r if low is None else self.binary("fadd", r, low)
-        p = self.polynomial(r, [1 / math.factorial(k) for k in range(2, 14)])
+        p = self.polynomial(r, _EXPM1)
         p = self.fma(self.binary("fmul", p, r), r, r)
         return p, self.put(f"bitcast {v} {t} to {self.integers}")
 
     def power(self, n: str) -> str:
-        """2^n for the integers of `reduced`, of which the lower bits count."""
-        biased = self.put(f"add {self.integers} {n}, {self._integers(1023)}")
-        shifted = self.put(f"shl {self.integers} {biased}, {self._integers(52)}")
+        """2^n for integers of which the lower bits are n + 1023."""
+        shifted = self.put(f"shl {self.integers} {n}, {self._integers(52)}")
         return self.put(f"bitcast {self.integers} {shifted} to {self.vector}")
 
     def scaled(self, x: str, n: str) -> str:
-        """2^n x for n > −2000: in two steps, since 2^n may underflow."""
-        low = self.put(f"shl {self.integers} {n}, {self._integers(52)}")  # away with the bits of 1.5·2^52
+        """2^n x for −2000 < n < 1024: in two steps, since 2^n may underflow."""
+        low = self.put(f"shl {self.integers} {n}, {self._integers(52)}")  # the lower bits alone, with their sign
         half = self.put(f"ashr {self.integers} {low}, {self._integers(53)}")
         rest = self.put(f"sub {self.integers} {n}, {half}")
-        return self.binary("fmul", self.binary("fmul", x, self.power(half)), self.power(rest))
+        parts = (self.put(f"add {self.integers} {a}, {self._integers(b)}") for a, b in ((half, 512), (rest, 511)))
+        first, second = (self.power(part) for part in parts)
+        return self.binary("fmul", self.binary("fmul", x, first), second)
 
     def expm1(self, x: str) -> str:
         """2^n expm1(r) + (2^n − 1). The caller keeps |x| below 700."""

@@ -470,8 +470,8 @@ class LayerPlan:
         shape = kernel.shape
         self.work, self.recentre = _compiled(kernel)
         self.n, self.d, self.heads, self.threads = n, d, heads, threads
-        # Rows in nearly equal parts: of one thread as many as it takes at a time, of several two each.
-        least = max(_FEW_ROWS, min(_ROWS // d, n if threads == 1 else -(-n // (2 * threads))))
+        # Rows in nearly equal parts: for one thread as many as it takes at a time, for several four each.
+        least = max(_FEW_ROWS, min(_ROWS // d, n if threads == 1 else -(-n // (4 * threads))))
         chunk = -(-n // (-(-n // least) * shape.rows)) * shape.rows
         tiles, chunks = -(-n // shape.width), -(-n // chunk)
         held = tiles * shape.width * d

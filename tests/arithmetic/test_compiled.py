@@ -148,6 +148,14 @@ def test_the_polynomial_of_mills_ratio_is_chebyshevs_interpolation():
             assert abs(found - exact) < 2.0**-55
 
 
+def test_the_polynomial_of_expm1_is_good_beyond_the_last_bit():
+    with mpmath.workdps(40):
+        for k in range(-200, 201):
+            r = mpmath.log(2) / 2 * k / 200
+            found = r + r * r * mpmath.polyval(compiled._EXPM1[::-1], r)
+            assert abs(found - mpmath.expm1(r)) <= 2.0**-58 * abs(r)
+
+
 def networks():
     return [
         rm.Network.random(160, 16, 2, 3, seed=0, biases=True),
