@@ -683,13 +683,24 @@ class Writer:
         for g, _ in self.loop("g", "0", groups):
             tile, sums = self._tile(g, t), self.address(means, self.times(g, rows * lanes))
             for r in range(rows):
-                mean = self.load(self.at(sums, r * lanes))
-                for c in range(vectors):
-                    entry = self.at(tile, (r * vectors + c) * lanes)
-                    m = {"exp": self.exp, "expm1": self.expm1}[function](self.load(entry))
-                    self.store(m, entry)
-                    mean = self.fma(m, weights[c], mean)
+                places = [self.at(tile, (r * vectors + c) * lanes) for c in range(vectors)]
+                mean, logits = self.load(self.at(sums, r * lanes)), [self.load(place) for place in places]
+                made = self.abreast({"exp": self.exp, "expm1": self.expm1}[function], logits)
+                for m, place, q_of_keys in zip(made, places, weights, strict=True):
+                    self.store(m, place)
+                    mean = self.fma(m, q_of_keys, mean)
                 self.store(mean, self.at(sums, r * lanes))
+
+    def abreast(self, function: Callable[[str], str], xs: list[str]) -> list[str]:
+        """The function of each, their instructions taken in turns: of one alone each waits for the one before."""
+        before, parts, values = self.code, [], []
+        for x in xs:
+            self.code = []
+            values.append(function(x))
+            parts.append(self.code)
+        self.code = before
+        self.code += [line for turn in zip(*parts, strict=True) for line in turn]
+        return values
 
     def _averages(self, first: str, tiles: str, groups: str, made: str, wide: str) -> None:
         """What some tiles from the first on add, one strip of columns after the other."""
