@@ -119,10 +119,8 @@ class LayerWriter(Writer):
         tokens, x, g = self.pointer("R"), self.pointer("x"), self.address(self.pointer("g"), self.times("%h", d))
         of_head = self.times("%h", self.times(d, d))
         query, value = (self.address(self.pointer(name), of_head) for name in ("query", "value"))
-        self._pull(x, query, d, count, g)
         packed = self.address(self.pointer("packed"), self.times("%slot", self.times(self.times(d, d), 2)))
-        for k, matrix in enumerate((query, value)):
-            self._pack(matrix, d, count, self.address(packed, self.times(self.times(d, d), k)))
+        self._pull(x, query, d, count, packed, g)
         padded = self.times(tiles, width)
         held = self.times("%slot", self.times(padded, d))
         keys, w = (self.address(self.pointer(name), held) for name in ("keys", "values"))
@@ -176,7 +174,7 @@ class LayerWriter(Writer):
             row = self.binary("fmul", row, of_common)
             self.store(self.fma(self.load(self.address(x, at)), of_x, row), self.address(seen, at))
         image = self.address(self.pointer("image"), self.times("%h", d))
-        for at, sums in self.row_times(seen, value, d, count):
+        for at, sums in self.row_times(seen, value, d, count, self.address(packed, self.times(d, d))):
             for k, y in enumerate(sums):
                 self.store(y, self.at(self.address(image, at), k * lanes))
         scale = self.broadcast(self.at("%words", PLACES["scale"]))
@@ -204,29 +202,25 @@ class LayerWriter(Writer):
                     self.store(self.binary("fmul", column, scale), self.at(target, k * width))
         return self.function("head", "ptr %words, i64 %h, i64 %slot", [*self.code, "  ret void"])
 
-    def row_times(self, row: str, matrix: str, d: str, count: str) -> Iterator[tuple[str, list[str]]]:
-        """Yield a column and the vectors from there on of a row times a square matrix."""
+    def row_times(self, row: str, matrix: str, d: str, count: str, packed: str) -> Iterator[tuple[str, list[str]]]:
+        """Yield a column and the vectors from there on of a row times a square matrix, which is packed on the way:
+        strips of columns one after the other, since far rows of a matrix may share their places in the cache."""
         lanes = self.shape.lanes
         for v, column in self.strips(count):
-            source, sums = self.address(matrix, column), [self.splat(0.0)] * v
+            source, target = self.address(matrix, column), self.address(packed, self.times(column, d))
+            sums = [self.splat(0.0)] * v
             for k, now in self.loop("k", "0", d, sums):
                 of_k, x = self.address(source, self.times(k, d)), self.broadcast(self.address(row, k))
-                sums[:] = [self.fma(x, self.load(self.at(of_k, c * lanes)), now[c]) for c in range(v)]
+                place = self.address(target, self.times(k, v * lanes))
+                for c in range(v):
+                    entries = self.load(self.at(of_k, c * lanes))
+                    self.store(entries, self.at(place, c * lanes))
+                    sums[c] = self.fma(x, entries, now[c])
             yield column, sums
 
-    def _pack(self, matrix: str, d: str, count: str, out: str) -> None:
-        """Strips of columns one after the other: far rows of a matrix may share their places in the cache."""
-        lanes = self.shape.lanes
-        for v, column in self.strips(count):
-            source, target = self.address(matrix, column), self.address(out, self.times(column, d))
-            for k, _ in self.loop("k", "0", d):
-                row, place = self.address(source, self.times(k, d)), self.address(target, self.times(k, v * lanes))
-                for c in range(v):
-                    self.store(self.load(self.at(row, c * lanes)), self.at(place, c * lanes))
-
-    def _pull(self, x: str, query: str, d: str, count: str, g: str) -> None:
+    def _pull(self, x: str, query: str, d: str, count: str, packed: str, g: str) -> None:
         lanes, of_pull, of_key = self.shape.lanes, *(self.spread(self.told(a)) for a in ("of_pull", "of_key"))
-        for at, sums in self.row_times(x, query, d, count):
+        for at, sums in self.row_times(x, query, d, count, packed):
             for k, y in enumerate(sums):
                 self.store(self.binary("fmul", y, of_pull), self.at(self.address(g, at), k * lanes))
         bias = self.pointer("key_bias")

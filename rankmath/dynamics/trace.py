@@ -46,7 +46,7 @@ MOST_BITS = 16384
 # From so many tokens on, it pays to order them before pairs are looked at.
 _MANY_TOKENS = 64
 # Up to so many products of entries all pairs are looked at in double precision.
-_FEW_PAIRS = 2**23
+_FEW_PAIRS = 2**24
 
 
 class PrecisionError(ArithmeticError):
