@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rankmath.arithmetic import compiled
 from rankmath.arithmetic.float64 import Float64
-from rankmath.validation import Floats
+from rankmath.validation import Array, Floats
 
 # From so many rows on, pairs are looked at in single precision first.
 _MANY_ROWS = 256
@@ -28,39 +28,39 @@ def square_diameter(A: Float64, R: Floats, squares: Floats) -> float:
     None of them is longer than the diameter, so |R_i|² + |R_j|² − 2R_i·R_j hardly cancels. Two rows are no farther
     apart than the sum of their lengths: once a pair is known that is far apart, pairs of shorter rows need no look.
     """
-    n = len(R)
-    if n < _ORDERED_ROWS:
-        Y, s, best, reach, rows = R, squares[:, 0], 0.0, np.full(n, n), n
-    else:
-        order = np.argsort(-squares[:, 0])
-        Y, s = R[order], squares[order, 0]
-        best, reach, rows = _first_look(Y, s)
+    n, s, order = len(R), squares[:, 0], None
+    best, reach, rows = 0.0, np.full(n, n), n
+    if n >= _ORDERED_ROWS:
+        order = np.argsort(-s)
+        best, reach, rows = _first_look(R, s, order)
         if not rows:
             return best
-    if n < _MANY_ROWS:
-        return max(best, float(_row_maxima(A, Y, s, reach, rows).max()))
-    # Single precision costs half, and leaves a few rows that may have the farthest one.
-    single = _row_maxima(A, Y.astype(np.float32), s.astype(np.float32), reach, rows)
-    # Each of d + 2 terms is rounded thrice and added; their sizes sum to (|R_i| + |R_j|)² at most.
-    doubt = (Y.shape[1] + 6) * 2.0**-24 * 4.0 * float(s.max())
-    likely = np.flatnonzero(single >= max(float(single.max()), best) - 2.0 * doubt)
-    if len(likely) * n > min(A.block_entries, n**2 // 8):
-        return max(best, float(_row_maxima(A, Y, s, reach, rows).max()))
-    exact = s[likely, None] + (s - 2.0 * (Y[likely] @ Y.T))
-    return max(best, float(exact.max(initial=0.0)))
+    ordered = s if order is None else s[order]
+    if n >= _MANY_ROWS:
+        # Single precision costs half, and leaves a few rows that may have the farthest one.
+        Y: Array = R.astype(np.float32)
+        single = _row_maxima(A, Y if order is None else Y[order], ordered.astype(np.float32), reach, rows)
+        # Each of d + 2 terms is rounded thrice and added; their sizes sum to (|R_i| + |R_j|)² at most.
+        doubt = (R.shape[1] + 6) * 2.0**-24 * 4.0 * float(s.max())
+        likely = np.flatnonzero(single >= max(float(single.max()), best) - 2.0 * doubt)
+        if len(likely) * n <= min(A.block_entries, n**2 // 8):
+            likely = likely if order is None else order[likely]
+            exact = s[likely, None] + (s - 2.0 * (R[likely] @ R.T))
+            return max(best, float(exact.max(initial=0.0)))
+    return max(best, float(_row_maxima(A, R if order is None else R[order], ordered, reach, rows).max()))
 
 
-def _first_look(Y: Floats, s: Floats) -> tuple[float, npt.NDArray[np.intp], int]:
-    """Of rows ordered by length: the largest distance found so far, squared, up to which other one each may be
-    farther, and how many may be so from a shorter one."""
-    best, place = 0.0, 0
+def _first_look(R: Floats, s: Floats, order: npt.NDArray[np.intp]) -> tuple[float, npt.NDArray[np.intp], int]:
+    """The largest distance found so far, squared; of rows ordered by length, up to which other one each may be farther,
+    and how many may be so from a shorter one."""
+    best, place = 0.0, int(order[0])
     for _ in range(3):  # the farthest from the longest, the farthest from that one …
-        gaps = s + s[place] - 2.0 * (Y @ Y[place])
+        gaps = s + s[place] - 2.0 * (R @ R[place])
         place = int(gaps.argmax())
         best = max(best, float(gaps[place]))
-    lengths, least = np.sqrt(s), math.sqrt(best) * (1 - 2.0**-40)
+    lengths, least = np.sqrt(s[order]), math.sqrt(best) * (1 - 2.0**-40)
     reach = np.searchsorted(-lengths, lengths - least, side="right")
-    return best, reach, int(np.count_nonzero(reach > np.arange(len(Y)) + 1))
+    return best, reach, int(np.count_nonzero(reach > np.arange(len(R)) + 1))
 
 
 def _row_maxima(A: Float64, Y: Floats, s: Floats, reach: npt.NDArray[np.intp], rows: int) -> Floats:
