@@ -51,8 +51,8 @@ def square_diameter(A: Float64, R: Floats, squares: Floats) -> float:
 
 
 def _first_look(R: Floats, s: Floats, order: npt.NDArray[np.intp]) -> tuple[float, npt.NDArray[np.intp], int]:
-    """The largest distance found so far, squared; of rows ordered by length, up to which other one each may be farther,
-    and how many may be so from a shorter one."""
+    """The largest distance found so far, squared; of rows ordered by length, up to which other one each may be
+    farther, and how many may be so from a shorter one."""
     best, place = 0.0, int(order[0])
     for _ in range(3):  # the farthest from the longest, the farthest from that one …
         gaps = s + s[place] - 2.0 * (R @ R[place])
