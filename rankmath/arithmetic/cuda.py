@@ -387,6 +387,7 @@ class Sizes:
             self._groups.append((shape, where, slice(start, start + size), (first, count, blocks)))
             start += size
         self._pointers, self._found, self._done = pointers, _shared(start), cp.cuda.Event(disable_timing=True)
+        self._launches = [self._launch_of(*group) for group in self._groups if group[3][1]]
 
     @contextmanager
     def begun(self) -> Iterator[Callable[[], tuple[Floats, Floats]]]:
@@ -401,12 +402,18 @@ class Sizes:
             self._begin()
             return self._read()
 
+    def _launch_of(
+        self, shape: tuple[int, ...], where: list[int], part: slice, counts: tuple[int, int, int]
+    ) -> tuple[int, tuple[Array, ...]]:
+        """Blocks and arguments for the arrays of one shape."""
+        first, count, blocks = counts
+        many, out = (np.intp(a.ctypes.data) for a in (self._pointers[first:], self._found[part]))
+        sizes = (np.int64(count), np.int64(shape[-2] * shape[-1]), np.int32(blocks))
+        return part.stop - part.start, (many, *sizes, out)
+
     def _begin(self) -> None:
-        for shape, _, part, (first, count, blocks) in self._groups:
-            many, out = (np.intp(a.ctypes.data) for a in (self._pointers[first:], self._found[part]))
-            if count:
-                sizes = (np.int64(count), np.int64(shape[-2] * shape[-1]), np.int32(blocks))
-                _launch("largest", part.stop - part.start, many, *sizes, out)
+        for blocks, arguments in self._launches:
+            _launch("largest", blocks, *arguments)
         self._done.record()
 
     def _read(self) -> list[Floats]:

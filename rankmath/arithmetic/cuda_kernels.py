@@ -486,16 +486,16 @@ extern "C" __global__ void __launch_bounds__(128) covariance(Layer* given) {
   }
 }
 
-__device__ __forceinline__ void write_term(const Layer& L, int h, int row, int rows, int c0, const Tile& c,
-                                           const double (&factor)[2][2]) {
-  // A tile of a head's term of the residual, 64 rows from `row` on, of which `rows` there are; its size.
+__device__ __forceinline__ double write_rows(double* to, int rows, int c0, const Tile& c,
+                                             const double (&factor)[2][2]) {
+  // A tile, its rows times these factors, to rows of length K, of which so many are there; its size.
   double largest = 0.0;
 #pragma unroll
   for (int i = 0; i < 2; i++)
 #pragma unroll
     for (int e = 0; e < 2; e++) {
       const int r = row_in_tile(i, e);
-      double* out = L.out + ((long long)h * L.n + row + r) * K + c0;
+      double* out = to + (long long)r * K + c0;
 #pragma unroll
       for (int j = 0; j < 4; j++) {
         const double y0 = c[i][j][2 * e] * factor[i][e], y1 = c[i][j][2 * e + 1] * factor[i][e];
@@ -504,7 +504,7 @@ __device__ __forceinline__ void write_term(const Layer& L, int h, int row, int r
         *(double2*)(out + column_in_tile(j)) = make_double2(y0, y1);
       }
     }
-  raise(word(L, h, OUT), largest);
+  return largest;
 }
 
 extern "C" __global__ void __launch_bounds__(128, 4) thin(Layer* given) {
@@ -512,11 +512,12 @@ extern "C" __global__ void __launch_bounds__(128, 4) thin(Layer* given) {
   const Layer& L = network(given, here);
   if (L.way != THIN) return;
   const int n = L.n, h = here / L.row_blocks, row = 64 * (here % L.row_blocks), c0 = 64 * blockIdx.y;
+  const long long at = ((long long)h * n + row) * K;
   Tile c;
   double sums[2][2];
-  tile<false, true, NONE>({L.left + ((long long)h * n + row) * K, n - row, K, K, true},
+  tile<false, true, NONE>({L.left + at, n - row, K, K, true},
                           {L.thin + (long long)h * L.splits * K * K + c0, K, K - c0, K, true}, nullptr, c, sums);
-  write_term(L, h, row, n - row, c0, c, {{1.0, 1.0}, {1.0, 1.0}});
+  raise(word(L, h, OUT), write_rows(L.out + at, n - row, c0, c, {{1.0, 1.0}, {1.0, 1.0}}));
 }
 
 #if K > 64
@@ -550,25 +551,32 @@ extern "C" __global__ void __launch_bounds__(128, 4) lifted(Layer* given, long l
 }
 
 extern "C" __global__ void __launch_bounds__(128, 4) average(Layer* given, long long start) {
-  // The averages of these rows, 64 columns a block.
+  // The averages of these rows, 64 columns a block, or their bare sums over a part of the keys.
   int here;
   const Layer& L = network(given, here);
   if (L.way != FUSED) return;
-  const int n = L.n, h = blockIdx.z, row = start + 64 * blockIdx.y, c0 = 64 * here;
-  const int rows = min((long long)n, start + L.wide_rows) - row;
+  const int n = L.n, heads = L.heads, h = blockIdx.z % heads, part = blockIdx.z / heads, c0 = 64 * here;
+  const int row = start + 64 * blockIdx.y, rows = min((long long)n, start + L.wide_rows) - row;
+  const int per = (L.stride + L.key_parts - 1) / L.key_parts + 7 & ~7, first = min((int)L.stride, part * per);
+  const double* A = L.lifted + (h * L.wide_rows + row - start) * L.stride + first;
+  const double* values = L.values + ((long long)h * n + first) * K + c0;
+  const bool whole = L.key_parts == 1;
   Tile c;
   double sums[2][2];
-  const double* A = L.lifted + (h * L.wide_rows + row - start) * L.stride;
-  tile<false, true, NONE>({A, rows, (int)L.stride, L.stride, true},
-                          {L.values + (long long)h * n * K + c0, n, K - c0, K, true}, nullptr, c, sums);
+  tile<false, true, NONE>({A, rows, min((int)L.stride - first, per), L.stride, true},
+                          {values, n - first, K - c0, K, true}, nullptr, c, sums);
+  const long long at = (long long)h * n + row, apart = part * (L.networks * heads * n);
 #pragma unroll
   for (int i = 0; i < 2; i++)
 #pragma unroll
     for (int e = 0; e < 2; e++) {
+      const int r = row_in_tile(i, e);
       for (int o = 1; o <= 2; o <<= 1) sums[i][e] += __shfl_xor_sync(~0u, sums[i][e], o);
-      sums[i][e] = 1.0 / (1.0 + sums[i][e]);
+      if (!whole && r < rows && c0 + column_in_tile(0) == 0) L.means[apart + at + r] = sums[i][e];
+      sums[i][e] = whole ? 1.0 / (1.0 + sums[i][e]) : 1.0;
     }
-  write_term(L, h, row, rows, c0, c, sums);
+  const double size = write_rows((whole ? L.out : L.partial + apart * K) + at * K, rows, c0, c, sums);
+  if (whole) raise(word(L, h, OUT), size);
 }
 #endif
 
@@ -631,13 +639,14 @@ __device__ void raise_once(double* word, double v) {
 }
 
 #define ABREAST (16 / LANES)  // heads whose entries are on their way together
+#define PARTS (LANES > 4 ? 2 : 4)  // and parts of the keys
 
 extern "C" __global__ void __launch_bounds__(THREADS, K > 64 ? 2 : 3) collect(Layer* given) {
   __shared__ double parts[THREADS / 32][K], row[K], numbers[THREADS];
   int here;
   const Layer& L = network(given, here);
   const int n = L.n, d = L.d, lane = threadIdx.x & 31, warp = threadIdx.x >> 5, groups = L.groups;
-  const bool centre = L.way == CENTRE, parted = FOLDED && L.way == FUSED && L.key_parts > 1;
+  const bool centre = L.way == CENTRE, parted = L.way == FUSED && L.key_parts > 1;
   if (here >= groups) {  // some columns of a head's image of what its rows have in common
     if (centre) return;
     const int slices = (d + SLICE - 1) / SLICE, h = (here - groups) / slices;
@@ -656,10 +665,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, K > 64 ? 2 : 3) collect(La
     double sum[LANES], mean = 1.0, most = 0.0;
 #pragma unroll
     for (int i = 0; i < LANES; i++) sum[i] = 0.0;
-    for (int p0 = 0; p0 < L.key_parts; p0 += 4) {
-      double next[4][LANES], of[4];
+    for (int p0 = 0; p0 < L.key_parts; p0 += PARTS) {
+      double next[PARTS][LANES], of[PARTS];
 #pragma unroll
-      for (int a = 0; a < 4; a++) {
+      for (int a = 0; a < PARTS; a++) {
         const int p = p0 + a;
         of[a] = p < L.key_parts ? L.means[p * step + at] : 0.0;
 #pragma unroll
@@ -669,7 +678,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, K > 64 ? 2 : 3) collect(La
         }
       }
 #pragma unroll
-      for (int a = 0; a < 4; a++) {
+      for (int a = 0; a < PARTS; a++) {
         mean += of[a];
 #pragma unroll
         for (int i = 0; i < LANES; i++) sum[i] += next[a][i];

@@ -9,7 +9,7 @@ With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels of `cud
     deviation   Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j), m = expm1(left Dᵀ) (in `cuda`), where there are few rows over
                 parts of the keys that `collect` adds up; for more than 64 columns
     lifted      m_ij q_j of some rows, and
-    average     their averages; below rounding, in the place of all these,
+    average     their averages, also over parts of the keys; below rounding, in the place of all these,
     covariance  Dᵀ diag(q) values, and
     thin        left times it
     collect     the sum over the heads and what a skip carries, its column sums; the images of the common rows; for
@@ -446,7 +446,7 @@ class Plan:
         for start in range(0, self.n, most):
             row_blocks = -(-min(most, self.n - start) // 64)
             self._make("lifted", (keys, row_blocks, self.heads), 128, start)
-            self._make("average", (columns, row_blocks, self.heads), 128, start)
+            self._make("average", (columns, row_blocks, self.heads * self.sizes["key_parts"]), 128, start)
 
     def _collect(self, measured: Callable[[], None] | None = None) -> None:
         groups, slices = self.sizes["groups"], -(-self.d // 64)
@@ -506,7 +506,9 @@ def shapes(sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
 def sizes_of(n: int, d: int, heads: int, networks: int = 1) -> dict[str, int]:
     """How the work of a layer is cut: some blocks for each head, or for the rows of all."""
     all_heads = max(1, heads * networks)
-    row_blocks, stride, tiles = -(-n // 64), padded(n), (-(-d // 64)) ** 2
+    row_blocks, stride, columns = -(-n // 64), padded(n), -(-d // 64)
+    wide_rows = min(n, max(64, _WIDE_ENTRIES // (all_heads * stride) // 64 * 64))
+    averaging = row_blocks if d <= WIDEST else -(-wide_rows // 64) * columns  # blocks of a head that do
     return {
         "n": n,
         "d": d,
@@ -515,22 +517,22 @@ def sizes_of(n: int, d: int, heads: int, networks: int = 1) -> dict[str, int]:
         "blocks": max(1, min(64, -(-n // 32), -(-528 // all_heads))),
         "row_blocks": row_blocks,
         "groups": min(128, -(-n // 2), max(1, 1056 // networks)),
-        "splits": max(1, min(8, -(-n // 128), _FILLED // (all_heads * tiles))),
-        "key_parts": key_parts(n, all_heads * row_blocks) if d <= WIDEST else 1,
-        "wide_rows": min(n, max(64, _WIDE_ENTRIES // (all_heads * stride) // 64 * 64)),
+        "splits": max(1, min(8, -(-n // 128), _FILLED // (all_heads * columns**2))),
+        "key_parts": key_parts(n, all_heads * averaging, 0 if d <= WIDEST else 1),
+        "wide_rows": wide_rows,
         "stride": stride,
     }
 
 
-def key_parts(n: int, blocks: int) -> int:
-    """Into how many parts, of 64 keys or more, the large kernel cuts the keys: the quickest of 1 to 8.
+def key_parts(n: int, blocks: int, adding: int) -> int:
+    """Into how many parts, of 64 keys or more, so many blocks that average cut the keys: the quickest of 1 to 8.
 
     Two blocks side by side on one of `_PROCESSORS` take 1.6 times as long as one; each takes as long as two
-    tiles of 32 keys to begin and to end, and parts have to be added up.
+    tiles of 32 keys to begin and to end. Parts have to be added up: as long as two tiles, and as `adding` for each.
     """
 
     def cost(parts: int) -> float:
         most, tiles = -(-blocks * parts // _PROCESSORS), -(-n // (32 * parts))
-        return (tiles + 2) * (1.6 * (most // 2) + most % 2) + 2 * (parts > 1)
+        return (tiles + 2) * (1.6 * (most // 2) + most % 2) + (2 + adding * parts) * (parts > 1)
 
     return min(range(1, max(1, min(8, n // 64)) + 1), key=cost)

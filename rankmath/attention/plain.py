@@ -33,6 +33,8 @@ def check_input(net: Network, X: ArrayLike, *, look: bool = True) -> Array:
     same_library(X=X, W=net.weights)
     n = int(X.shape[-2])
     for attention in net.attentions:
+        if attention.mask is None and attention.position is None:
+            continue
         for what, fixed in (("mask", attention.mask), ("position term", attention.position)):
             tokens = fixed.n if isinstance(fixed, Mask) else getattr(fixed, "tokens", None)
             if tokens is not None and tokens != n:
