@@ -52,6 +52,10 @@ __device__ __forceinline__ void mma(double (&c)[4], double a0, double a1, double
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3]) : "d"(a0), "d"(a1), "d"(a2), "d"(a3), "d"(b0), "d"(b1));
 }
 
+// Kept in a register, and not found again from what it was made of.
+__device__ __forceinline__ void keep(const double*& at) { asm volatile("" : "+l"(at)); }
+__device__ __forceinline__ void keep(unsigned& i) { asm volatile("" : "+r"(i)); }
+
 // Two numbers, or one; zeros from outside, where nothing is read.
 __device__ __forceinline__ void copy_row_part(double* to, const double* from, bool inside) {
   unsigned target = __cvta_generic_to_shared(to);
@@ -64,7 +68,10 @@ __device__ __forceinline__ void copy_one(double* to, const double* from, bool in
 }
 
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;"); }
-__device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_group 0;"); }
+
+// Until so many of the last commits, at most, are on their way.
+template <int MOST = 0>
+__device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_group %0;" :: "n"(MOST)); }
 """
 
 #: Sizes to words that start at zero, in any order with the same result.

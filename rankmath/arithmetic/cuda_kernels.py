@@ -32,7 +32,7 @@ POINTERS = (
         "mean",
         "columns",
     ),
-    *("thin", "partial", "means", "lifted", "counts", "squares", "parts", "far", "words"),
+    *("thin", "partial", "means", "lifted", "row_sums", "counts", "squares", "parts", "far", "words"),
     *("totals", "report"),
 )
 LIMITS = ("log_zero", "safe_log", "linear_log", "hardly", "suspicious", "uneven_log")
@@ -348,10 +348,9 @@ __device__ __forceinline__ int column_in_tile(int j) {
 enum { NONE, TAKEN_OFF, WEIGHTS };  // what is done to the rows of A with a row of numbers
 
 template <bool DOWN, bool ACROSS, int ROW>
-__device__ __forceinline__ void tile(const Operand A, const Operand B, const double* row, Tile& c,
-                                     double (&sums)[2][2]) {
+__device__ __forceinline__ void tile(const Operand A, const Operand B, const double* row, Tile& c) {
   // 64 rows and 64 columns of A B (ACROSS) or A B' by four warps, A' in the place of A where that stands (DOWN);
-  // `row` is first taken off the rows of A or multiplied to them. Also the sums of these rows.
+  // `row` is first taken off the rows of A or multiplied to them.
   extern __shared__ double shared[];
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const int of_A = DOWN ? CHUNK * BY_COLUMNS : 64 * BY_CHUNK;
@@ -363,11 +362,9 @@ __device__ __forceinline__ void tile(const Operand A, const Operand B, const dou
     commit_copies();
   };
 #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    sums[i][0] = sums[i][1] = 0.0;
+  for (int i = 0; i < 2; i++)
 #pragma unroll
     for (int j = 0; j < 4; j++) c[i][j][0] = c[i][j][1] = c[i][j][2] = c[i][j][3] = 0.0;
-  }
   fetch(0, shared);
   for (int k0 = 0, phase = 0; k0 < depth; k0 += CHUNK, phase ^= 1) {
     wait_for_copies();
@@ -378,7 +375,7 @@ __device__ __forceinline__ void tile(const Operand A, const Operand B, const dou
     for (int k = t; k < CHUNK + t; k += 8) {
       double a[2][4];
 #pragma unroll
-      for (int i = 0; i < 2; i++) {
+      for (int i = 0; i < 2; i++)
 #pragma unroll
         for (int f = 0; f < 4; f++) {  // rows r and r + 8 at k, then at k + 4
           const int r = r0 + 16 * i + 8 * (f & 1), at = k + 4 * (f >> 1);
@@ -386,9 +383,6 @@ __device__ __forceinline__ void tile(const Operand A, const Operand B, const dou
           if (ROW == TAKEN_OFF) a[i][f] -= row[k0 + at];
           if (ROW == WEIGHTS) a[i][f] *= row[min(k0 + at, depth - 1)];
         }
-        sums[i][0] += a[i][0] + a[i][2];
-        sums[i][1] += a[i][1] + a[i][3];
-      }
 #pragma unroll
       for (int j = 0; j < 4; j++) {
         const double* b = right + (ACROSS ? k * BY_COLUMNS + c0 + 8 * j : (c0 + 8 * j) * BY_CHUNK + k);
@@ -414,16 +408,15 @@ extern "C" __global__ void __launch_bounds__(128, 4) project(Layer* given, long 
   const double *of_rows = L.e + (long long)h * n + start, total = L.mean[(long long)h * (K + 1) + K];
   const Operand B = {W, d, d - c0, d, in_pairs(W, d)};
   Tile c;
-  double sums[2][2];
   if (values) {
     for (int k = threadIdx.x; k < K + 16; k += 128) mean[k] = k < K ? L.mean[(long long)h * (K + 1) + k] : 0.0;
     const int j = start + threadIdx.x;
     if (c0 == 0 && threadIdx.x < 64 && j < n) L.q[(long long)h * n + j] = of_rows[threadIdx.x] / total;
     const double* D = L.D + ((long long)h * n + start) * K;
-    tile<false, true, TAKEN_OFF>({D, n - start, K, K, true}, B, mean, c, sums);
+    tile<false, true, TAKEN_OFF>({D, n - start, K, K, true}, B, mean, c);
   } else {
     const double* R = L.R + (long long)start * d;
-    tile<false, true, NONE>({R, n - start, d, d, in_pairs(R, d)}, B, nullptr, c, sums);
+    tile<false, true, NONE>({R, n - start, d, d, in_pairs(R, d)}, B, nullptr, c);
   }
   double largest = 0.0, longest = 0.0;
 #pragma unroll
@@ -460,9 +453,8 @@ extern "C" __global__ void __launch_bounds__(128) covariance(Layer* given) {
   const int per = (n + L.splits - 1) / L.splits, start = min(n, split * per), rows = min(n - start, per);
   const long long at = (long long)h * n + start;
   Tile c;
-  double sums[2][2];
   tile<true, true, FOLDED ? NONE : WEIGHTS>({L.D + at * K + r0, rows, K - r0, K, true},
-                                            {L.values + at * K + c0, rows, K - c0, K, true}, L.q + at, c, sums);
+                                            {L.values + at * K + c0, rows, K - c0, K, true}, L.q + at, c);
   double* part = L.thin + ((long long)h * L.splits + split) * K * K;
 #pragma unroll
   for (int i = 0; i < 2; i++)
@@ -486,27 +478,6 @@ extern "C" __global__ void __launch_bounds__(128) covariance(Layer* given) {
   }
 }
 
-__device__ __forceinline__ double write_rows(double* to, int rows, int c0, const Tile& c,
-                                             const double (&factor)[2][2]) {
-  // A tile, its rows times these factors, to rows of length K, of which so many are there; its size.
-  double largest = 0.0;
-#pragma unroll
-  for (int i = 0; i < 2; i++)
-#pragma unroll
-    for (int e = 0; e < 2; e++) {
-      const int r = row_in_tile(i, e);
-      double* out = to + (long long)r * K + c0;
-#pragma unroll
-      for (int j = 0; j < 4; j++) {
-        const double y0 = c[i][j][2 * e] * factor[i][e], y1 = c[i][j][2 * e + 1] * factor[i][e];
-        if (c0 + column_in_tile(j) >= K || r >= rows) break;
-        largest = larger(larger(largest, fabs(y0)), fabs(y1));
-        *(double2*)(out + column_in_tile(j)) = make_double2(y0, y1);
-      }
-    }
-  return largest;
-}
-
 extern "C" __global__ void __launch_bounds__(128, 4) thin(Layer* given) {
   int here;
   const Layer& L = network(given, here);
@@ -514,24 +485,37 @@ extern "C" __global__ void __launch_bounds__(128, 4) thin(Layer* given) {
   const int n = L.n, h = here / L.row_blocks, row = 64 * (here % L.row_blocks), c0 = 64 * blockIdx.y;
   const long long at = ((long long)h * n + row) * K;
   Tile c;
-  double sums[2][2];
   tile<false, true, NONE>({L.left + at, n - row, K, K, true},
-                          {L.thin + (long long)h * L.splits * K * K + c0, K, K - c0, K, true}, nullptr, c, sums);
-  raise(word(L, h, OUT), write_rows(L.out + at, n - row, c0, c, {{1.0, 1.0}, {1.0, 1.0}}));
+                          {L.thin + (long long)h * L.splits * K * K + c0, K, K - c0, K, true}, nullptr, c);
+  double largest = 0.0;
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+#pragma unroll
+    for (int e = 0; e < 2; e++)
+#pragma unroll
+      for (int j = 0; j < 4; j++) {
+        const int r = row_in_tile(i, e), column = c0 + column_in_tile(j);
+        if (column >= K || row + r >= n) break;
+        const double y0 = c[i][j][2 * e], y1 = c[i][j][2 * e + 1];
+        largest = larger(larger(largest, fabs(y0)), fabs(y1));
+        *(double2*)(L.out + at + r * K + column) = make_double2(y0, y1);
+      }
+  raise(word(L, h, OUT), largest);
 }
 
 #if K > 64
 extern "C" __global__ void __launch_bounds__(128, 4) lifted(Layer* given, long long start) {
-  // m_ij q_j for rows from `start` on, some 64 keys a block.
+  // m_ij q_j for rows from `start` on, some 64 keys a block, and their sums over these.
   int here;
   const Layer& L = network(given, here);
   if (L.way != FUSED) return;
   const int n = L.n, h = blockIdx.z, row = start + 64 * blockIdx.y, j0 = 64 * here;
   const int rows = min((long long)n, start + L.wide_rows) - row;
+  __shared__ double halves[2][64];
   Tile c;
-  double sums[2][2];
+  double sums[2][2] = {{0.0, 0.0}, {0.0, 0.0}};
   tile<false, false, NONE>({L.left + ((long long)h * n + row) * K, rows, K, K, true},
-                           {L.D + ((long long)h * n + j0) * K, n - j0, K, K, true}, nullptr, c, sums);
+                           {L.D + ((long long)h * n + j0) * K, n - j0, K, K, true}, nullptr, c);
   double* to = L.lifted + (h * L.wide_rows + row - start) * L.stride + j0;
 #pragma unroll
   for (int j = 0; j < 4; j++) {
@@ -545,38 +529,141 @@ extern "C" __global__ void __launch_bounds__(128, 4) lifted(Layer* given, long l
       for (int e = 0; e < 2; e++) {
         const int r = row_in_tile(i, e);
         const double2 y = make_double2(expm1_of(c[i][j][2 * e]) * q0, expm1_of(c[i][j][2 * e + 1]) * q1);
+        sums[i][e] += y.x + y.y;
         if (r < rows) *(double2*)(to + r * L.stride + key) = y;
       }
   }
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+#pragma unroll
+    for (int e = 0; e < 2; e++) {
+      for (int o = 1; o <= 2; o <<= 1) sums[i][e] += __shfl_xor_sync(~0u, sums[i][e], o);
+      if ((threadIdx.x & 3) == 0) halves[threadIdx.x >> 5 & 1][row_in_tile(i, e)] = sums[i][e];
+    }
+  __syncthreads();
+  const int r = threadIdx.x;
+  if (r < min(64, rows))
+    L.row_sums[(h * L.row_blocks + here) * L.wide_rows + row - start + r] = halves[0][r] + halves[1][r];
 }
 
-extern "C" __global__ void __launch_bounds__(128, 4) average(Layer* given, long long start) {
+#define STAGES 4  // chunks of keys that are on their way or in use
+#define STAGE (64 * CHUNK + CHUNK * (64 + 2))
+
+__device__ __forceinline__ void average_tile(const double* A, long long step, int rows, const double* B,
+                                             int columns, int keys, Tile& c) {
+  // 64 rows and 64 columns of A B for many keys, by four warps, three blocks on a processor. Columns of B are the
+  // rows of `mma`: what lies side by side in A and in B is loaded at once to registers side by side. Eight keys
+  // are loaded while those before are multiplied. Halves of odd rows of A change places, rows of B are two entries
+  // longer: no bank conflicts. A lane holds, in c[i][j][e] and c[i][j][2 + e], two columns of a row.
+  extern __shared__ double shared[];
+  const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3, odd = 8 * (g & 1);
+  const double* at_A = shared + ((threadIdx.x >> 6) * 32 + g) * CHUNK + 2 * t + odd;
+  const double* at_B = shared + 64 * CHUNK + 2 * t * 66 + (threadIdx.x >> 5 & 1) * 32 + 2 * g;
+  const int ra = threadIdx.x / 8, ca = 2 * (threadIdx.x % 8), rb = threadIdx.x / 32, cb = 2 * lane;
+  int to_A = ra * CHUNK + (ca ^ 8 * (ra & 1)), to_B = 64 * CHUNK + rb * 66 + cb;
+  unsigned line[4];  // rows beyond the last repeat it, and are nobody's
+#pragma unroll
+  for (int i = 0; i < 4; i++) line[i] = min(ra + 16 * i, rows - 1) * (int)step + ca, keep(line[i]);
+  B += rb * K + cb;
+  double a[2][2][4], b[2][4][2];
+  auto fetch = [&](int k0, int stage) {
+    double *here = shared + stage * STAGE + to_A, *there = shared + stage * STAGE + to_B;
+    const bool whole = k0 + CHUNK <= keys;
+    if (k0 < keys) {
+#pragma unroll
+      for (int i = 0; i < 4; i++) copy_row_part(here + 16 * i * CHUNK, A + line[i], whole || k0 + ca < keys);
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+        copy_row_part(there + 4 * i * 66, B + 4 * i * K, cb < columns && (whole || k0 + rb + 4 * i < keys));
+    }
+    A += CHUNK, B += CHUNK * K;
+    keep(A), keep(B);  // fewer instructions than to find them again
+    commit_copies();
+  };
+  auto load = [&](int stage, int s) {
+    const double *p = at_A + stage * STAGE + s * (8 - 2 * odd), *q = at_B + stage * STAGE + 8 * s * 66;
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+      const double2 u = *(const double2*)(q + 16 * i), v = *(const double2*)(q + 66 + 16 * i);
+      a[s][i][0] = u.x, a[s][i][1] = u.y, a[s][i][2] = v.x, a[s][i][3] = v.y;
+    }
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      const double2 u = *(const double2*)(p + 8 * j * CHUNK);
+      b[s][j][0] = u.x, b[s][j][1] = u.y;
+    }
+  };
+  auto multiply = [&](int s) {
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+        mma(c[i][j], a[s][i][0], a[s][i][1], a[s][i][2], a[s][i][3], b[s][j][0], b[s][j][1]);
+  };
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+#pragma unroll
+    for (int j = 0; j < 4; j++) c[i][j][0] = c[i][j][1] = c[i][j][2] = c[i][j][3] = 0.0;
+#pragma unroll
+  for (int s = 0; s < STAGES - 1; s++) fetch(s * CHUNK, s);
+  wait_for_copies<STAGES - 2>();
+  __syncthreads();
+  load(0, 0);
+  for (int k0 = 0; k0 < keys;)
+#pragma unroll
+    for (int stage = 0; stage < STAGES; stage++, k0 += CHUNK) {
+      if (k0 >= keys) break;
+      load(stage, 1);
+      fetch(k0 + (STAGES - 1) * CHUNK, (stage + STAGES - 1) % STAGES);
+      multiply(0);
+      wait_for_copies<STAGES - 2>();
+      __syncthreads();
+      load((stage + 1) % STAGES, 0);  // after the last chunk: never used
+      multiply(1);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(128, 3) average(Layer* given, long long start) {
   // The averages of these rows, 64 columns a block, or their bare sums over a part of the keys.
+  __shared__ double of_rows[64];
   int here;
   const Layer& L = network(given, here);
   if (L.way != FUSED) return;
   const int n = L.n, heads = L.heads, h = blockIdx.z % heads, part = blockIdx.z / heads, c0 = 64 * here;
   const int row = start + 64 * blockIdx.y, rows = min((long long)n, start + L.wide_rows) - row;
-  const int per = (L.stride + L.key_parts - 1) / L.key_parts + 7 & ~7, first = min((int)L.stride, part * per);
-  const double* A = L.lifted + (h * L.wide_rows + row - start) * L.stride + first;
-  const double* values = L.values + ((long long)h * n + first) * K + c0;
+  const int blocks = L.row_blocks, per = (blocks + L.key_parts - 1) / L.key_parts;  // of keys as of rows
+  const int first = min(n, 64 * part * per), keys = min(n - first, 64 * per);
   const bool whole = L.key_parts == 1;
   Tile c;
-  double sums[2][2];
-  tile<false, true, NONE>({A, rows, min((int)L.stride - first, per), L.stride, true},
-                          {values, n - first, K - c0, K, true}, nullptr, c, sums);
+  average_tile(L.lifted + (h * L.wide_rows + row - start) * L.stride + first, L.stride, rows,
+               L.values + ((long long)h * n + first) * K + c0, K - c0, keys, c);
   const long long at = (long long)h * n + row, apart = part * (L.networks * heads * n);
+  if (threadIdx.x < min(64, rows)) {
+    const double* sums = L.row_sums + h * blocks * L.wide_rows + row - start + threadIdx.x;
+    double sum = 0.0;
+#pragma unroll 8
+    for (int b = part * per; b < min(blocks, (part + 1) * per); b++) sum += sums[b * L.wide_rows];
+    if (!whole && c0 == 0) L.means[apart + at + threadIdx.x] = sum;
+    of_rows[threadIdx.x] = whole ? 1.0 / (1.0 + sum) : 1.0;
+  }
+  __syncthreads();
+  double largest = 0.0, *to = (whole ? L.out : L.partial + apart * K) + at * K + c0;
 #pragma unroll
-  for (int i = 0; i < 2; i++)
+  for (int j = 0; j < 4; j++)
 #pragma unroll
     for (int e = 0; e < 2; e++) {
-      const int r = row_in_tile(i, e);
-      for (int o = 1; o <= 2; o <<= 1) sums[i][e] += __shfl_xor_sync(~0u, sums[i][e], o);
-      if (!whole && r < rows && c0 + column_in_tile(0) == 0) L.means[apart + at + r] = sums[i][e];
-      sums[i][e] = whole ? 1.0 / (1.0 + sums[i][e]) : 1.0;
+      const int r = (threadIdx.x >> 6) * 32 + 8 * j + 2 * (threadIdx.x & 3) + e;
+      if (r >= rows) continue;
+#pragma unroll
+      for (int i = 0; i < 2; i++) {
+        const int column = (threadIdx.x >> 5 & 1) * 32 + 16 * i + 2 * (threadIdx.x >> 2 & 7);
+        const double y0 = c[i][j][e] * of_rows[r], y1 = c[i][j][2 + e] * of_rows[r];
+        if (c0 + column >= K) continue;
+        largest = larger(larger(largest, fabs(y0)), fabs(y1));
+        *(double2*)(to + (long long)r * K + column) = make_double2(y0, y1);
+      }
     }
-  const double size = write_rows((whole ? L.out : L.partial + apart * K) + at * K, rows, c0, c, sums);
-  if (whole) raise(word(L, h, OUT), size);
+  if (whole) raise(word(L, h, OUT), largest);
 }
 #endif
 

@@ -109,13 +109,18 @@ def _module(K: int, device: int) -> Array:
 
 @cache
 def _kernel(name: str, K: int, device: int) -> Kernel:
-    kernel: Kernel = _module(K, device).get_function(name)
+    function = _module(K, device).get_function(name)
+    if memory_of(name):
+        function.max_dynamic_shared_size_bytes = memory_of(name)
+    kernel: Kernel = function
     return kernel
 
 
 def memory_of(name: str) -> int:
-    """Bytes of shared memory of a kernel that makes tiles: two chunks of 16 of their rows and columns."""
-    return 2 * 8 * 20 * 128 if name in ("project", "lifted", "average", "covariance", "thin") else 0
+    """Bytes of shared memory of a kernel that makes tiles: two or four chunks of 16 of their rows and columns."""
+    if name == "average":
+        return 4 * 8 * 16 * (64 + 66)
+    return 2 * 8 * 20 * 128 if name in ("project", "lifted", "covariance", "thin") else 0
 
 
 def _device() -> int:
@@ -494,6 +499,7 @@ def shapes(sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
         "partial": (H, n, K) if parted else (1,),
         "means": (H, n) if parted else (1,),
         "lifted": (H, sizes["wide_rows"], sizes["stride"]) if K > WIDEST else (1,),
+        "row_sums": (H, sizes["row_blocks"], sizes["wide_rows"]) if K > WIDEST else (1,),
         "counts": (H, COUNTS),
         "squares": (n,),
         "parts": (1 + sizes["groups"],),

@@ -55,8 +55,9 @@ static void copy_row_part(double* to, const double* from, bool inside) {
   to[1] = inside ? from[1] : 0.0;
 }
 static void copy_one(double* to, const double* from, bool inside) { to[0] = inside ? from[0] : 0.0; }
+template <typename T> static void keep(T&) {}
 static void commit_copies() {}
-static void wait_for_copies() {}
+template <int MOST = 0> static void wait_for_copies() {}
 static void mma(double (&c)[4], double a0, double a1, double a2, double a3, double b0, double b1) {
   double mine[6] = {a0, a1, a2, a3, b0, b1};
   memcpy(slots[fiber], mine, sizeof mine);

@@ -156,8 +156,9 @@ def test_a_layer_by_kernels_is_the_layer_by_arrays(
 def test_wide_tokens_take_rows_at_a_time(
     library: Any, monkeypatch: Any, n: int, d: int, options: dict[str, Any], large: bool
 ) -> None:
-    if large:  # as if there were many rows: more than one part of them
+    if large:  # as if there were many rows, and few blocks: more than one part of them, and of the keys
         monkeypatch.setattr(cuda_layer, "_WIDE_ENTRIES", 0)
+        monkeypatch.setattr(cuda_layer, "key_parts", lambda *_: 2)
     net = rm.Network.random(n, d, 2, 1, seed=n, **options)
     X = net.random_input(seed=1) + np.linspace(0, 1, d)
     assert_same(*layers(library, monkeypatch, net, X))
