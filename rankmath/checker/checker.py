@@ -200,9 +200,10 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
             except UnicodeDecodeError:
                 raise Rejected("not UTF-8") from None
             demand(type(content) is dict, "a certificate is a JSON object")
+            demand("format" in content, "certificate.format is missing")
             demand(
-                content.get("format") == FORMAT,
-                f"format: {short(content.get('format'))} is not {FORMAT!r}, which this checker reads",
+                content["format"] == FORMAT,
+                f"format: {short(content['format'])} is not {FORMAT!r}, which this checker reads",
             )
             found = content_id(content)
             demand(
@@ -312,7 +313,7 @@ def _own_statement(
     outcome = decide(formulas, kind, work)
     words.extend(described(outcome, texts, formulas, statement.given))
     _show(outcome, statement, data, words)
-    return outcome.verdict, reason(outcome, texts, kind)
+    return outcome.verdict, reason(outcome, texts, kind, statement.telling)
 
 
 def _show(outcome: Outcome, statement: Statement, data: Mapping[str, Any], words: list[str]) -> None:
@@ -341,7 +342,7 @@ def _members(
         outcome = decide([formula(text) for text in texts], "exists", work)
         _show(outcome, statement, everything, words)
         if outcome.verdict != "accept":
-            return outcome.verdict, reason(outcome, texts, "exists")
+            return outcome.verdict, reason(outcome, texts, "exists", statement.telling)
     return "accept", ""
 
 
@@ -374,8 +375,8 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     )
     if data["d"] > MAX_SIGNS and any("form_norm" in text for text in (claim, *given)):
         words.append(f"form_norm in inf is here (d > {MAX_SIGNS}) the sum of |W_ij|, which may be larger")
+    demand_substance(data, kind, deadline)
     texts = (*hypotheses(claim, given, data), claim)
-    demand_substance(data, deadline)
     work = Evaluator(DEFINED_NETWORK, data, hints, PRECISIONS[0], deadline)
     formulas = [spelled(text, int(data["L"])) for text in texts]
     outcome = decide(formulas, kind, work)

@@ -87,7 +87,7 @@ class Evaluator:
                 return known[name]
         if name in self.defined and not self.defined[name][0]:
             return self.apply(name, [])
-        demand(name in WORDS or name in self.defined, f"{short(name)} is not known")
+        demand(name in WORDS or name in self.defined, f"{short(name)} has no meaning")
         return name
 
     def item(self, node: ast.Subscript, env: Env) -> Value:

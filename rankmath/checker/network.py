@@ -222,15 +222,15 @@ def spelled(text: str | ast.expr, layers: int) -> ast.expr:
     return tree
 
 
-def _sides(node: ast.expr) -> list[ast.expr]:
+def sides(node: ast.expr) -> list[ast.expr]:
     """The sides of all relations of a claim; of those in loops the sums."""
     if isinstance(node, ast.BoolOp):
-        return [side for part in node.values for side in _sides(part)]
+        return [side for part in node.values for side in sides(part)]
     if isinstance(node, ast.Compare):
         return [node.left, *node.comparators]
     if isinstance(node, ast.Call) and name_of(node.func) in CLAIM_LOOPS:
         letter = CLAIM_LOOPS[name_of(node.func)][1]
-        return [_loop("sum", side, (letter, formula(CLAIM_REACH[letter]))) for side in _sides(node.args[0])]
+        return [_loop("sum", side, (letter, formula(CLAIM_REACH[letter]))) for side in sides(node.args[0])]
     return []
 
 
@@ -246,7 +246,7 @@ def demand_meaning(claim: str, work: Evaluator) -> None:
         except Undecided:
             return False
 
-    for side in _sides(formula(claim)):
+    for side in sides(formula(claim)):
         text, tree = _text(side), spelled(side, int(work.data["L"]))
         shown = any(is_number(tree, bits) for bits in PRECISIONS)
         demand(shown, f"claim: {text} is a part of it that may have no meaning")

@@ -14,18 +14,22 @@ from typing import Any
 
 from rankmath.checker.intervals import Interval, Rejected, Undecided, compare
 from rankmath.checker.kernel import PRECISIONS, Evaluator, formula
-from rankmath.checker.network import name_of, spelled
+from rankmath.checker.network import name_of, sides, spelled
 from rankmath.checker.reading import demand, in_time
 from rankmath.checker.statements import NETWORK_TELLING
 
 
-def demand_substance(data: Mapping[str, Any], deadline: float) -> None:
-    """Two tokens differ. (More is asked of what holds: `demand_not_empty`.)"""
+def demand_substance(data: Mapping[str, Any], kind: str, deadline: float) -> None:
+    """Two tokens differ, and of what holds some W is not 0. (More is asked of that: `demand_not_empty`.)"""
     demand(data["n"] >= 2, "data.X: one token alone; two are needed")
     first, *others = data["input"]
     sphere = data["layernorm"] == "sphere"
     equal = all(_parallel(first, row, deadline) if sphere else first == row for row in others)
     demand(not equal, "data.X: all tokens are equal: the instance says nothing")
+    some = any(x for heads in data["W"] for W in heads for row in W for x in row)
+    demand(
+        some or kind != "holds", "data.layers: every W is 0, attention carries nothing: the instance says nothing"
+    )
 
 
 def _parallel(u: list[Fraction], v: list[Fraction], deadline: float) -> bool:
@@ -43,14 +47,14 @@ _SMALL = (Fraction(0), Fraction(1, 2**40), Fraction(1, 4))
 _LARGE = (Fraction(3, 4), Fraction(1), Fraction(2**40), Interval(1, 1, 2**9, 128), Interval(1, 1, 2**999, 128))
 # What joins arrays of the network may be any number; what is known of it for all arrays stands for it, where
 # `share` is any number of [0, 1], A the array it is asked of, and w the words behind that.
-_JOINING = {"delta", "logit_range", "repeat_reach", "section", "jacobian_norm"}
+_JOINING = {"delta", "logit_range", "repeat_gap", "section", "jacobian_norm"}
 _BOUNDED = {
     "influence": "share*jacobian_norm()",
     "gamma": "share*sqrt(n)",
     "q_max": "(1 + share*(n - 1))/n",
     "q_min": "max(1 - (n - 1)*q_max(A, w), (share + 1/2**50)/(1 + 1/2**49)*(1 - q_max(A, w))/(n - 1))",
     "repeat_share": "(share + 1/2**50)/(1 + 1/2**49)",
-    "repeat_gap": "share*repeat_reach(A)",
+    "repeat_reach": "max(repeat_gap(A), share*(diameter(A, 2) + repeat_gap(A)))",
     "residual inf": "max(diameter(A, 1)/2, share*min(norm(A, inf), diameter(A, 1), sqrt(d)*mu(A)))",
     "residual composite": "share*min(norm(A, composite), about_mean(A))",  # which hints would narrow
 }
@@ -116,14 +120,14 @@ class _Unknown(ast.NodeTransformer):
         whole: ast.expr = ast.Name(name)
         return ast.Subscript(whole, ast.Tuple(places)) if places else whole
 
-    def drawn(self, choose: Callable[..., Any], lucky: Callable[[], bool]) -> dict[str, Any]:
+    def drawn(self, choose: Callable[..., Any], lucky: Callable[[], bool], kept: Callable[[str], bool]) -> Any:
         """A number for every name and place, the same at all places or not; some are those of the network."""
 
         def table(name: str, once: Any, at: tuple[int, ...]) -> Any:
             if len(at) < len(self.sizes[name]):
                 return [table(name, once, (*at, place)) for place in range(self.sizes[name][len(at)])]
             in_time(self.work.deadline)
-            own = (name, at) in self.own and lucky()
+            own = (name, at) in self.own and kept(name)
             return self.own[name, at] if own else number(name) if once is None else once
 
         def number(name: str) -> Any:
@@ -134,6 +138,12 @@ class _Unknown(ast.NodeTransformer):
 
 def _places(node: ast.Subscript) -> list[ast.expr]:
     return list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+def _label(node: ast.Subscript) -> str:
+    """X[1] and P[0, 0] as they are written; X[ and P[ where letters stand in their places."""
+    fixed = all(isinstance(place, ast.Constant) for place in _places(node))
+    return f"{name_of(node.value)}[" + (", ".join(map(ast.unparse, _places(node))) + "]" if fixed else "")
 
 
 class _Renamed(ast.NodeTransformer):
@@ -151,26 +161,35 @@ def _own(work: Evaluator, array: str) -> list[list[Fraction]] | None:
 
 
 def _any_network(
-    work: Evaluator, choose: Callable[..., Any], drawn: random.Random, own: Callable[[str], Any]
+    work: Evaluator,
+    choose: Callable[..., Any],
+    drawn: random.Random,
+    own: Callable[[str], tuple[Any, bool]],
+    least: Fraction,
 ) -> Evaluator:
-    """An evaluator for which tokens, attention and weights are any arrays of their kind; `own` says about which."""
+    """An evaluator for which tokens, attention and weights are any arrays of their kind, or as `own` says.
+
+    That is one of the network or None, and whether it is to stay as it is. Entries differ by `least` at least.
+    """
     data, number = work.data, drawn.randint
     n, d, layers, heads = (int(data[size]) for size in "ndLH")
 
     def array(name: str, rows: int) -> list[list[Fraction]]:
-        center, scale, about = choose(), choose(), own(name)
+        (about, kept), center, scale = own(name), choose(), choose() or least
         in_time(work.deadline)
         if about is None:
-            return [[center + scale * number(-3, 3) for _ in range(d)] for _ in range(rows)]
+            return [[center + scale * (number(-3, 3) + 7 * (i == j == 0)) for j in range(d)] for i in range(rows)]
         scale = max(abs(x) for row in about for x in row) * drawn.choice([Fraction(0), Fraction(1, 64)])
-        factor = drawn.choice([Fraction(1), Fraction(number(1, 64), 8)])
+        factor, scale = (
+            (Fraction(1), 0) if kept else (drawn.choice([Fraction(1), Fraction(number(1, 64), 8)]), scale)
+        )
         return [[factor * x + scale * number(-3, 3) for x in row] for row in about]
 
     def attention(name: str) -> list[list[Fraction]]:
         peaks = 10 * number(0, 2)
         in_time(work.deadline)
         rows = [[x * 2 ** (peaks * number(0, 2)) for x in row] for row in data["edges"]]
-        return [[x / sum(row) for x in row] for row in own(name) or rows]
+        return [[x / sum(row) for x in row] for row in own(name)[0] or rows]
 
     every = [[f"[{l}, {h}]" for h in range(heads)] for l in range(layers)]
     tokens = [array(f"X[{l}]", n) for l in range(layers + 1)]
@@ -258,23 +277,33 @@ def demand_not_known_before(texts: Sequence[str], kind: str, work: Evaluator) ->
     """
     unknown, drawn, own = _Unknown(work), random.Random(0), functools.cache(functools.partial(_own, work))
     *given, claim = (spelled(unknown.visit(formula(text)), int(work.data["L"])) for text in texts)
-    otherwise, met = False, 0
-    few, k = 0.0, 0
+    named = [_label(node) for node in ast.walk(claim) if isinstance(node, ast.Subscript)]
+    named = [*named, *unknown.sizes] or ["X[", "P[", "W"]
+    # Tokens that are equal tell x > 0 from nothing, and of x < 2*x they tell nothing.
+    least = _SMALL[0] if any(map(_bare, sides(formula(texts[-1])))) else _SMALL[1]
+    otherwise, met, few, k, changed = False, 0, 0.0, 0, ""
 
     def choose(large: Sequence[Any] = _LARGE) -> Any:
         return drawn.choice(large if drawn.random() < few else _SMALL)
 
-    def near(array: str) -> Any:
-        return own(array) if k >= 64 and lucky() else None
-
     def lucky() -> bool:
         return drawn.random() < 1 / 2
 
-    for k in range(128):  # few quantities that are large, half of them, or most; later some are the network's
-        few = (1 / 8, 1 / 4, 1 / 2, 3 / 4)[k % 4]
-        env = unknown.drawn(choose, lucky)
+    def kept(name: str) -> bool:
+        return k >= 128 and not name.startswith(changed)
+
+    def staying(name: str) -> bool:
+        return kept(name) or (k < 128 and lucky())
+
+    def near(array: str) -> tuple[Any, bool]:
+        return own(array) if kept(array) or (k >= 64 and lucky()) else None, kept(array)
+
+    # Few quantities that are large, half of them, or most; then some near the network's, then all but one its own.
+    for k in range(192):
+        few, changed = (1 / 8, 1 / 4, 1 / 2, 3 / 4)[k % 4], drawn.choice(named)
+        env = unknown.drawn(choose, lucky, staying)
         try:
-            here = _any_network(work, choose, drawn, near)
+            here = _any_network(work, choose, drawn, near, least)
         except (Rejected, Undecided):  # no length to divide by
             in_time(work.deadline)
             continue
@@ -286,10 +315,16 @@ def demand_not_known_before(texts: Sequence[str], kind: str, work: Evaluator) ->
             if meets and other:
                 return
             otherwise, met = bool(otherwise or other), met + meets
+            if met >= 64:
+                break
     said = "and its hypotheses alone decide it" if otherwise else "and would be decided so whatever its arrays are"
     asked = {relation for text in texts[:-1] for relation in _relations(formula(text), True)}
     told = _relations(formula(texts[-1]), kind == "holds")
     demand(otherwise and met < 4 and not told <= asked, f"claim: it says nothing of the network, {said}")
+
+
+def _bare(side: ast.expr) -> bool:
+    return not any(isinstance(node, (ast.Subscript, ast.Call)) for node in ast.walk(side))
 
 
 _OPPOSITE = {"Lt": "GtE", "GtE": "Lt", "LtE": "Gt", "Gt": "LtE"}

@@ -127,12 +127,13 @@ def described(
     return [*lines, f"{what}: {ast.unparse(said)}{at}: {sides}"]
 
 
-def reason(outcome: Outcome, texts: Sequence[str], kind: str) -> str:
-    """Why it was not accepted; `texts` are the conditions and the claim."""
+def reason(outcome: Outcome, texts: Sequence[str], kind: str, telling: Sequence[str] = ()) -> str:
+    """Why it was not accepted; `texts` are conditions (where `telling` ones fail it says nothing) and the claim."""
     if outcome.verdict == "undecided":
         return f"undecided at {outcome.work.bits} bits: {outcome.why or texts[outcome.true]}"
     if outcome.true < len(texts) - 1:
-        return f"a condition fails: {texts[outcome.true]}"
+        failed = texts[outcome.true]
+        return f"a condition fails: {failed}{', without which it says nothing' if failed in telling else ''}"
     return f"the claim is {'true' if outcome.true == len(texts) else 'false'}, against the kind {kind!r}"
 
 

@@ -238,7 +238,11 @@ CASES: dict[str, list[Case]] = {
         ("any(x > 0 and x < 1 for F in factors", {"factors.0": [[1, 0], [1, 0]]}),
         ("sum(0 if len(F) == len(F[0]) and F == identity(len(F))", {"factors.1": eye(2)}),
     ],
-    "dong2021:2.1": [*_PATHS, ("any(abs(x) > 0 for row in sum(path(t)", {"layers.1.heads.0.W": [[0]]})],
+    "dong2021:2.1": [
+        *_PATHS,
+        ("F + L >= 3", {"layers": [{"heads": [{"P": [["1/2", "1/2"]] * 2, "W": [[1]]}], "bias": [0]}]}),
+        ("any(abs(x) > 0 for row in sum(path(t)", {"layers.1.heads.0.W": [[0]]}),
+    ],
     "dong2021:2.1-skip": [*_PATHS, ("abs(skip) > 0", {"skip": 0})],
     "dong2021:A.3": [*_SOFTMAX, ("all(D(i) <= x_star", {"E": [[0, 1], ["2513/2000", 0]]})],
     "dong2021v1:A.3": _SOFTMAX,
