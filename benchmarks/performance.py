@@ -27,7 +27,7 @@ import numpy as np
 from timing import side_by_side
 
 import rankmath as rm
-from rankmath.arithmetic.compiled import kernel
+from rankmath.arithmetic.compiled import Packed, aligned, kernel
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.backend import mover, on_backend
 from rankmath.attention.centred import attention_step
@@ -173,6 +173,34 @@ def layer(machine: Machine, clock: Callable[[], float] = time.perf_counter) -> l
         row["explicit/trace"] = times["ratio"]["torch explicit"] / times["ratio"]["trace"]
         row |= {"faster of torch/centred": fastest, "faster of torch/trace": fastest / times["ratio"]["trace"]}
         rows.append({**row, "gflop": 4e-9 * B * H * n * n * d})
+    return rows
+
+
+def tile(machine: Machine) -> list[Row]:
+    """GFLOP/s of one head's kernel (logits, exponentials, averages) against torch's products, and that of n × n."""
+    import torch
+
+    if machine.gpu or (compiled := kernel()) is None:
+        return []
+    n, large, threads = 1024, torch.randn(1024, 1024, dtype=torch.float64), torch.get_num_threads()
+    torch.set_num_threads(1)
+    rows = []
+    for d in (16, 64, 128, 256):
+        left, right, values = np.random.default_rng(0).standard_normal((3, n, d)) / d
+        keys = Packed.of(compiled, 1.0, right, np.full((n, 1), 1.0 / n), values)
+        out = aligned(-(-n // compiled.shape.rows) * compiled.shape.rows, keys.columns)
+        T, S, V = (torch.as_tensor(a) for a in (left, right, values))
+        candidates = {
+            "kernel": lambda left=left, keys=keys, out=out: compiled.rows(1.0, left, keys, out),
+            "two products of torch": lambda T=T, S=S, V=V: (T @ S.T) @ V,
+            "square product": lambda: large @ large,
+        }
+        flops = dict.fromkeys(candidates, 4e-9 * n * n * d) | {"square product": 2e-9 * n**3}
+        times = machine.times(candidates, 25, clock=time.process_time)
+        rates = {name: flops[name] / t for name, t in times["seconds"].items()}
+        share = flops["kernel"] / flops["square product"] * times["ratio"]["square product"]
+        rows.append({"n": n, "d": d, **rates, "kernel/square product": share})
+    torch.set_num_threads(threads)
     return rows
 
 
@@ -505,7 +533,22 @@ def large(machine: Machine) -> list[Row]:
 
 TABLES = {
     f.__name__: f
-    for f in (layer, thread, depth, model, roofline, plain, mpmath, paths, batch, devices, searches, scaling, large)
+    for f in (
+        layer,
+        thread,
+        tile,
+        depth,
+        model,
+        roofline,
+        plain,
+        mpmath,
+        paths,
+        batch,
+        devices,
+        searches,
+        scaling,
+        large,
+    )
 }
 ON_GPU_TOO = ("layer", "depth", "roofline", "plain", "batch", "devices", "searches", "scaling", "large")
 
