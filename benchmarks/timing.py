@@ -20,7 +20,8 @@ def side_by_side(
 ) -> dict[str, Any]:
     """Median seconds of every candidate, and the median of its ratio to the first, round by round.
 
-    `settle`: each runs once untimed before its turn, while threads of the library before it still wait for work.
+    `settle`: each runs untimed for a tenth of a second before its turn, while threads of the library before it still
+    wait for work (those of OpenBLAS for some 25 ms).
 
     Examples
     --------
@@ -35,7 +36,8 @@ def side_by_side(
     for _ in range(repeats):
         turns.reverse()  # both orders: nobody always runs after the same other
         for name, function in turns:
-            if settle:
+            until = time.perf_counter() + 0.1 * settle
+            while time.perf_counter() < until:
                 function()
             began = clock()
             function()
