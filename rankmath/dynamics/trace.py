@@ -441,7 +441,7 @@ def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
             return sizes.reshape(3, *R.shape[:-2])
     few = R.ndim == 2 and norm == "frobenius" and R.shape[0] * R.size <= _FEW_PAIRS
     if few and (compiled := A.token_plan(R)):
-        return np.sqrt(compiled.measure(R, x))
+        return np.sqrt(compiled.measure(R, np.ascontiguousarray(x)))
     many = isinstance(R, np.ndarray) and R.ndim == 2 and len(R) >= _MANY_TOKENS
     squares = np.einsum("ij,ij->i", R, R)[:, None] if many else A.sum(R * R, axis=-1)
     of_mean = xp.sum(x * x, axis=(-2, -1))
