@@ -184,6 +184,13 @@ class _Speller(ast.NodeTransformer):
     def __init__(self, layers: int) -> None:
         self.layers = layers
 
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        place = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
+        last = self.layers - (name_of(node.value) != "X")
+        if name_of(node.value) in CLAIM_ARRAYS and isinstance(place, ast.Constant):
+            demand(int(str(place.value)) <= last, f"{_text(node)}: there are {self.layers} layer(s)")
+        return node
+
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         name, arguments = name_of(node.func), node.args

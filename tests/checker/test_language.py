@@ -313,6 +313,15 @@ def test_what_is_too_long_is_refused_before_it_is_read() -> None:
             assert found.reason == "a formula beyond 3500 characters"
 
 
+@pytest.mark.parametrize(
+    ("array", "there"), [("X[1]", True), ("X[2]", False), ("P[0, 0]", True), ("P[1, 0]", False)]
+)
+def test_layers_that_are_not_there_are_named(array: str, there: bool) -> None:
+    found = checked(f"norm({array}, 1) <= 9 and mu(X[1]) <= 3")
+    assert found.accepted is there, found.reason
+    assert there or found.reason == f"{array}: there are 1 layer(s)"
+
+
 def test_centers_are_as_many_as_layers() -> None:
     two = checked("mu(X[0]) >= 1/999", centers=[[0, 0], [0, 0]])
     assert two.reason == "data.centers: 2 given, one for each layer is needed"
