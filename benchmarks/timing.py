@@ -20,8 +20,8 @@ def side_by_side(
 ) -> dict[str, Any]:
     """Median seconds of every candidate, and the median of its ratio to the first, round by round.
 
-    `settle`: each runs untimed for a tenth of a second before its turn, while threads of the library before it still
-    wait for work (those of OpenBLAS for some 25 ms).
+    `settle`: each runs untimed for a tenth of a second before its turn, while threads of the library before it
+    still wait for work (those of OpenBLAS for some 25 ms).
 
     Examples
     --------
