@@ -155,6 +155,6 @@ def advice(kind: str, bits: int, tick: Tick, *values: Values) -> Values:
     try:
         with decimal.localcontext(_digits(bits)):
             found: Values = nested(fraction, ADVISORS[kind](bits, tick, *nested(exact, list(values))))
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, ValueError, LookupError):
         raise Undecided(f"no {kind} is known") from None
     return found

@@ -138,7 +138,7 @@ class Interval:
         return Interval(low(a, c), high(b, d), scale, self.bits)
 
     def lower(self) -> Fraction:
-        """The lower end; the upper one is -(-x).lower()."""
+        """The lower end; -(-x).lower() is the upper one, or beyond it by a rounding."""
         if abs(self.scale) > 2**17:
             raise Rejected("a number is too small or too large to be taken exactly")
         return self.lo * Fraction(2) ** self.scale

@@ -316,8 +316,8 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "all": lambda work, *truths: work.joined(True, _gathered(truths)),
     "any": lambda work, *truths: work.joined(False, _gathered(truths)),
     "not": lambda work, truth: None if work.joined(True, [truth]) is None else not truth,
-    "shown": lambda work, truth: truth or None,  # of a sufficient condition: where it fails, nothing is known
-    "certain": lambda work, truth: truth is True,
+    "shown": lambda work, truth: work.joined(True, [truth]) or None,  # False of a sufficient one says nothing
+    "certain": lambda work, truth: work.joined(True, [truth]) is True,
     "range": Evaluator.range,
     "len": lambda work, v: Fraction(len(v)),
     "T": lambda work, A: [list(column) for column in zip(*A, strict=True)],

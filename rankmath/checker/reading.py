@@ -35,7 +35,7 @@ def short(value: Any) -> str:
 
 
 def parse(text: str) -> Any:
-    """JSON with integers, strings, lists and objects; floats, constants and repeated fields are refused."""
+    """JSON with exact numbers: floats, NaN and fields that are repeated are refused; other types, by `read`."""
     demand(len(text) <= MAX_BYTES, f"more than {MAX_BYTES} bytes")
     items = sum(text.count(mark) for mark in "[{,:")
     demand(items <= MAX_ITEMS, f"{items} brackets, colons and commas; {MAX_ITEMS} are allowed")

@@ -4,6 +4,10 @@ Every rule is a definition in the language of the kernel, below the theorem it r
 say, those of the file (`hint`) and the guesses made on the way (`advice`): a bad one costs a certificate its
 acceptance, never the checker its soundness. `shown` turns False into None: where a sufficient condition fails,
 nothing is known.
+
+Rules 1 and 2 are the kernel's own: relations of fractions, and of intervals. 3: a lower bound of a residual from
+dual weights. 4: a unique zero in a box (Krawczyk). 5: definiteness by a congruence. 6: a contraction of a box in a
+weighted maximum norm, and eigenvalues in discs. The others are functions (softmax, log, norms, rank).
 """
 
 RULES = """

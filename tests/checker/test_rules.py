@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Mapping
 from fractions import Fraction
@@ -537,6 +538,9 @@ def test_truth_has_three_values(text: str, truth: bool | None) -> None:
         "inf < 2",
         "1 and 2",
         "inf[0]",
+        "not certain(1)",
+        "shown(0)",
+        "certain([1 < 2])",
         "length((x for x in [1]), 1)",  # a loop is used up once it is read
         "recursion(1, 0, 1)",
         "term",
@@ -551,6 +555,14 @@ def test_terms_without_meaning_are_rejected(text: str) -> None:
 def test_what_is_too_long_to_be_exact_is_not_decided(text: str) -> None:
     with pytest.raises(Undecided):
         work().value(formula(text), {})
+
+
+def test_a_guess_that_cannot_be_made_is_not_decided() -> None:
+    """√2 less its first 60 decimals is not 0; of 128 bits its middle is, and a matrix of rank 0 has no minor."""
+    rank = formula(f"matrix_rank([[sqrt(2) - {math.isqrt(2 * 10**120)}/10**60]]) == 1")
+    with pytest.raises(Undecided):
+        work(bits=128).truth(rank)
+    assert work(bits=256).truth(rank) is True
 
 
 @pytest.mark.parametrize(
