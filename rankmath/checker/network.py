@@ -187,8 +187,9 @@ class _Speller(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         place = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
         last = self.layers - (name_of(node.value) != "X")
-        if name_of(node.value) in CLAIM_ARRAYS and isinstance(place, ast.Constant):
-            demand(int(str(place.value)) <= last, f"{_text(node)}: there are {self.layers} layer(s)")
+        named = name_of(node.value) in CLAIM_ARRAYS
+        if named and isinstance(place, ast.Constant) and int(str(place.value)) > last:
+            raise Rejected(f"{_text(node)}: there are {self.layers} layer(s)")
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:

@@ -297,10 +297,8 @@ averages(l, h, p) = any(p[j]*p[k] > 0 and max(abs(B[j] - B[k])) > 0 for B in [Y[
     for k in range(j))
 drift = sum(bias[l] @ chain([identity(d) if k == l else values(k) for k in range(l, L)]) for l in range(L))
 """
-# Two layers or two heads, an average of tokens that differ, and paths with attention (the last is all skips) that
-# add up.
+# An average of tokens that differ, and paths with attention (the last is all skips) that add up.
 _PATHS_TELLING = (
-    "F + L >= 3",
     "any(abs(X[i][a] - X[0][a]) > 0 for i in range(n) for a in range(d))",
     "any(averages(l, h, p) for l in range(L) for h in range(H) for p in P[l, h])",
     "any(abs(x) > 0 for row in sum(path(t) for t in range(F**L - F + H)) for x in row)",

@@ -240,7 +240,6 @@ CASES: dict[str, list[Case]] = {
     ],
     "dong2021:2.1": [
         *_PATHS,
-        ("F + L >= 3", {"layers": [{"heads": [{"P": [["1/2", "1/2"]] * 2, "W": [[1]]}], "bias": [0]}]}),
         ("any(abs(x) > 0 for row in sum(path(t)", {"layers.1.heads.0.W": [[0]]}),
     ],
     "dong2021:2.1-skip": [*_PATHS, ("abs(skip) > 0", {"skip": 0})],
