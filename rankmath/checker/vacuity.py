@@ -116,7 +116,10 @@ class _Unknown(ast.NodeTransformer):
             self.shares.add(name)
         elif len(at) == len(places):
             value = f"middle({ast.unparse(spelled(node, sizes['L']))})"
-            self.own[name, at] = self.work.value(formula(value), {})
+            try:
+                self.own[name, at] = self.work.value(formula(value), {})
+            except (Rejected, Undecided):  # a part that decided nothing, or a number too small to be written
+                in_time(self.work.deadline)
         whole: ast.expr = ast.Name(name)
         return ast.Subscript(whole, ast.Tuple(places)) if places else whole
 
