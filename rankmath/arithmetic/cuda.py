@@ -35,7 +35,18 @@ Kernel: TypeAlias = Callable[..., Array]
 #: Wider factors would not fit the registers of a warp.
 WIDEST = 64
 
-_WARPS, _TILE, _PAIR = 4, 32, 2
+_WARPS, _TILE = 4, 32
+
+
+def _powers_of_two() -> Iterator[tuple[float, float]]:
+    """2^(j/32), j < 32, as a double, and what it lacks to that, over it."""
+    for j in range(32):
+        root = 1 << 4096 + j
+        for _ in range(5):
+            root = math.isqrt(root)
+        power = root / (1 << 128)
+        yield power, (root - (int(power * 2.0**52) << 76)) / root
+
 
 #: What only a GPU has: its tensor units, copies that run meanwhile, doubles ordered as their bits.
 PRIMITIVES = r"""
@@ -44,7 +55,10 @@ typedef unsigned long long Bits;
 
 __device__ __forceinline__ Bits bits_of(double v) { return (Bits)__double_as_longlong(v); }
 
-__device__ __forceinline__ double power_of_two(int n) { return __hiloint2double((1023 + n) << 20, 0); }
+__device__ __forceinline__ double from_high(int word) { return __hiloint2double(word, 0); }
+__device__ __forceinline__ double times_power_of_two(double v, int n) {  // what is made is no subnormal number
+  return __hiloint2double(__double2hiint(v) + (n << 20), __double2loint(v));
+}
 
 __device__ __forceinline__ void mma(double (&c)[4], double a0, double a1, double a2, double a3,
                                     double b0, double b1) {
@@ -86,36 +100,46 @@ __device__ __forceinline__ void raise(double* word, double v) {
 }
 """
 
+#: 2^(j/32) is kept by lane j, rounded, with the part of itself that this lacks (of which a high word is enough).
+_POWERS = "".join(f"{{{power!r}, {rest!r}}}, " for power, rest in _powers_of_two())
+
 #: expm1 to 1.1 times a unit in its last place plus what half a unit of x makes of it, in the fewest operations:
-#: they and the tensor units share one pipe.
+#: they and the tensor units share one pipe, and shuffles have another.
 EXPM1 = r"""
-__device__ __forceinline__ double expm1_of(double x) {
-  // x = n log 2 + r, |r| <= log(2)/2: 2^n r p(r) + (2^n - 1), p(r) = expm1(r)/r at Chebyshev's points, to 5e-17.
-  // That log 2 is rounded changes x by 4e-17 of itself, less than its own rounding. The caller keeps |x| below 700.
-  const double magic = 6755399441055744.0;  // 1.5 2^52: a sum with it is rounded to an integer, in its last bits
-  const double shifted = fma(x, 1.4426950408889634, magic), n = shifted - magic;
-  const double r = fma(n, -0.6931471805599453, x);
-  double p = 2.510038549551032e-08;
-  p = fma(p, r, 2.7620088445409746e-07);
-  p = fma(p, r, 2.7557268459997064e-06);
-  p = fma(p, r, 2.4801521295954376e-05);
-  p = fma(p, r, 0.00019841269863053618);
-  p = fma(p, r, 0.0013888888917213717);
-  p = fma(p, r, 0.008333333333330062);
-  p = fma(p, r, 0.04166666666662413);
-  p = fma(p, r, 0.16666666666666669);
-  p = fma(p, r, 0.5000000000000001);
-  p = fma(p, r, 1.0);
-  const double s = power_of_two((int)bits_of(shifted));
-  return fma(p, r * s, s - 1.0);
+__device__ const double POWERS[32][2] = {POWERS_OF_TWO};
+struct Powers { double power; int rest; };
+
+__device__ __forceinline__ Powers powers_of_two() {
+  const double* mine = POWERS[threadIdx.x & 31];
+  return {mine[0], (int)(bits_of(mine[1]) >> 32)};
 }
-"""
+
+__device__ __forceinline__ double expm1_of(double x, const Powers& table) {
+  // By a whole warp. x = k log(2)/32 + r, |r| <= log(2)/64, 2^(k/32) = s (1 + rest): s (r p(r) + rest) + (s - 1),
+  // p(r) = expm1(r)/r at Chebyshev's points, to 2e-17. That log 2 is rounded changes x by 4e-17 of itself, less
+  // than its own rounding. The caller keeps |x| below 700.
+  const double magic = 6755399441055744.0;  // 1.5 2^52: a sum with it is rounded to an integer, in its last bits
+  const double shifted = fma(x, 46.16624130844683, magic), steps = shifted - magic;
+  const double r = fma(steps, -0.021660849392498290, x);
+  const int k = (int)bits_of(shifted);
+  const double rest = from_high(__shfl_sync(~0u, table.rest, k));  // of lane k mod 32
+  const double s = times_power_of_two(__shfl_sync(~0u, table.power, k), k >> 5);
+  double p = 0.001388893252751131;
+  p = fma(p, r, 0.008333368244244067);
+  p = fma(p, r, 0.041666666666474714);
+  p = fma(p, r, 0.16666666666513102);
+  p = fma(p, r, 0.5);
+  p = fma(p, r, 1.0);
+  return fma(fma(p, r, rest), s, s - 1.0);
+}
+""".replace("POWERS_OF_TWO", _POWERS)
 
 DEVIATION = r"""
 // Row lengths in shared memory that keep every fragment load free of bank conflicts.
 #define LDR (K % 16 == 0 ? K + 8 : K)
 #define LDV (V + 2)
 #define STAGE (TILE * LDR + TILE * LDV + TILE)
+#define PAIR (K > 48 ? 1 : 2)  // eights of keys that go abreast: as many as registers allow
 
 template <int WIDTH, int LENGTH>
 __device__ __forceinline__ void copy_rows(double* to, const double* from, int rows) {
@@ -177,6 +201,7 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
 #pragma unroll
   for (int v = 0; v < V / 8; v++) o[v][0] = o[v][1] = o[v][2] = o[v][3] = 0.0;
   double mean0 = 0.0, mean1 = 0.0;
+  const Powers powers = powers_of_two();
 
   if (begin < end) fetch(begin, shared);
   int phase = 0;
@@ -203,7 +228,7 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
       for (int p = 0; p < PAIR; p++) {
         const double2 of = *(const double2*)(w + j + 8 * p + 2 * t);
 #pragma unroll
-        for (int e = 0; e < 4; e++) c[p][e] = expm1_of(c[p][e]);
+        for (int e = 0; e < 4; e++) c[p][e] = expm1_of(c[p][e], powers);
         mean0 = fma(c[p][0], of.x, fma(c[p][1], of.y, mean0));
         mean1 = fma(c[p][2], of.x, fma(c[p][3], of.y, mean1));
       }
@@ -593,7 +618,7 @@ def deviation_kernel(K: int, V: int, device: int) -> tuple[Kernel, int]:
     """The compiled kernel for these widths on this device, and its shared memory in bytes."""
     import cupy as cp
 
-    defines = {"K": K, "V": V, "WARPS": _WARPS, "TILE": _TILE, "PAIR": _PAIR}
+    defines = {"K": K, "V": V, "WARPS": _WARPS, "TILE": _TILE}
     options = ("-std=c++17", *(f"-D{name}={value}" for name, value in defines.items()))
     kernel = cp.RawModule(code=PRIMITIVES + LARGEST + EXPM1 + DEVIATION, options=options).get_function("deviation")
     row = K + 8 if K % 16 == 0 else K

@@ -516,6 +516,7 @@ extern "C" __global__ void __launch_bounds__(128, 4) lifted(Layer* given, long l
   double sums[2][2] = {{0.0, 0.0}, {0.0, 0.0}};
   tile<false, false, NONE>({L.left + ((long long)h * n + row) * K, rows, K, K, true},
                            {L.D + ((long long)h * n + j0) * K, n - j0, K, K, true}, nullptr, c);
+  const Powers powers = powers_of_two();
   double* to = L.lifted + (h * L.wide_rows + row - start) * L.stride + j0;
 #pragma unroll
   for (int j = 0; j < 4; j++) {
@@ -528,7 +529,8 @@ extern "C" __global__ void __launch_bounds__(128, 4) lifted(Layer* given, long l
 #pragma unroll
       for (int e = 0; e < 2; e++) {
         const int r = row_in_tile(i, e);
-        const double2 y = make_double2(expm1_of(c[i][j][2 * e]) * q0, expm1_of(c[i][j][2 * e + 1]) * q1);
+        const double2 y = make_double2(expm1_of(c[i][j][2 * e], powers) * q0,
+                                       expm1_of(c[i][j][2 * e + 1], powers) * q1);
         sums[i][e] += y.x + y.y;
         if (r < rows) *(double2*)(to + r * L.stride + key) = y;
       }
@@ -547,31 +549,32 @@ extern "C" __global__ void __launch_bounds__(128, 4) lifted(Layer* given, long l
 }
 
 #define STAGES 4  // chunks of keys that are on their way or in use
-#define STAGE (64 * CHUNK + CHUNK * (64 + 2))
 
+template <int EIGHTS>
 __device__ __forceinline__ void average_tile(const double* A, long long step, int rows, const double* B,
-                                             int columns, int keys, Tile& c) {
-  // 64 rows and 64 columns of A B for many keys, by four warps, three blocks on a processor. Columns of B are the
-  // rows of `mma`: what lies side by side in A and in B is loaded at once to registers side by side. Eight keys
-  // are loaded while those before are multiplied. Halves of odd rows of A change places, rows of B are two entries
-  // longer: no bank conflicts. A lane holds, in c[i][j][e] and c[i][j][2 + e], two columns of a row.
+                                             int columns, int keys, double (&c)[2][EIGHTS][4]) {
+  // 16 EIGHTS rows and 64 columns of A B for many keys, by four warps. Columns of B are the rows of `mma`: what
+  // lies side by side in A and in B is loaded at once to registers side by side. Eight keys are loaded while those
+  // before are multiplied. Halves of odd rows of A change places, rows of B are two entries longer: no bank
+  // conflicts. A lane holds, in c[i][j][e] and c[i][j][2 + e], two columns of a row.
   extern __shared__ double shared[];
+  const int of_A = 16 * EIGHTS * CHUNK, STAGE = of_A + CHUNK * (64 + 2);
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3, odd = 8 * (g & 1);
-  const double* at_A = shared + ((threadIdx.x >> 6) * 32 + g) * CHUNK + 2 * t + odd;
-  const double* at_B = shared + 64 * CHUNK + 2 * t * 66 + (threadIdx.x >> 5 & 1) * 32 + 2 * g;
+  const double* at_A = shared + ((threadIdx.x >> 6) * 8 * EIGHTS + g) * CHUNK + 2 * t + odd;
+  const double* at_B = shared + of_A + 2 * t * 66 + (threadIdx.x >> 5 & 1) * 32 + 2 * g;
   const int ra = threadIdx.x / 8, ca = 2 * (threadIdx.x % 8), rb = threadIdx.x / 32, cb = 2 * lane;
-  int to_A = ra * CHUNK + (ca ^ 8 * (ra & 1)), to_B = 64 * CHUNK + rb * 66 + cb;
-  unsigned line[4];  // rows beyond the last repeat it, and are nobody's
+  int to_A = ra * CHUNK + (ca ^ 8 * (ra & 1)), to_B = of_A + rb * 66 + cb;
+  unsigned line[EIGHTS];  // rows beyond the last repeat it, and are nobody's
 #pragma unroll
-  for (int i = 0; i < 4; i++) line[i] = min(ra + 16 * i, rows - 1) * (int)step + ca, keep(line[i]);
+  for (int i = 0; i < EIGHTS; i++) line[i] = min(ra + 16 * i, rows - 1) * (int)step + ca, keep(line[i]);
   B += rb * K + cb;
-  double a[2][2][4], b[2][4][2];
+  double a[2][2][4], b[2][EIGHTS][2];
   auto fetch = [&](int k0, int stage) {
     double *here = shared + stage * STAGE + to_A, *there = shared + stage * STAGE + to_B;
     const bool whole = k0 + CHUNK <= keys;
     if (k0 < keys) {
 #pragma unroll
-      for (int i = 0; i < 4; i++) copy_row_part(here + 16 * i * CHUNK, A + line[i], whole || k0 + ca < keys);
+      for (int i = 0; i < EIGHTS; i++) copy_row_part(here + 16 * i * CHUNK, A + line[i], whole || k0 + ca < keys);
 #pragma unroll
       for (int i = 0; i < 4; i++)
         copy_row_part(there + 4 * i * 66, B + 4 * i * K, cb < columns && (whole || k0 + rb + 4 * i < keys));
@@ -588,7 +591,7 @@ __device__ __forceinline__ void average_tile(const double* A, long long step, in
       a[s][i][0] = u.x, a[s][i][1] = u.y, a[s][i][2] = v.x, a[s][i][3] = v.y;
     }
 #pragma unroll
-    for (int j = 0; j < 4; j++) {
+    for (int j = 0; j < EIGHTS; j++) {
       const double2 u = *(const double2*)(p + 8 * j * CHUNK);
       b[s][j][0] = u.x, b[s][j][1] = u.y;
     }
@@ -597,13 +600,13 @@ __device__ __forceinline__ void average_tile(const double* A, long long step, in
 #pragma unroll
     for (int i = 0; i < 2; i++)
 #pragma unroll
-      for (int j = 0; j < 4; j++)
+      for (int j = 0; j < EIGHTS; j++)
         mma(c[i][j], a[s][i][0], a[s][i][1], a[s][i][2], a[s][i][3], b[s][j][0], b[s][j][1]);
   };
 #pragma unroll
   for (int i = 0; i < 2; i++)
 #pragma unroll
-    for (int j = 0; j < 4; j++) c[i][j][0] = c[i][j][1] = c[i][j][2] = c[i][j][3] = 0.0;
+    for (int j = 0; j < EIGHTS; j++) c[i][j][0] = c[i][j][1] = c[i][j][2] = c[i][j][3] = 0.0;
 #pragma unroll
   for (int s = 0; s < STAGES - 1; s++) fetch(s * CHUNK, s);
   wait_for_copies<STAGES - 2>();
@@ -623,22 +626,24 @@ __device__ __forceinline__ void average_tile(const double* A, long long step, in
     }
 }
 
-extern "C" __global__ void __launch_bounds__(128, 3) average(Layer* given, long long start) {
+template <int EIGHTS>
+__device__ __forceinline__ void average_of_rows(Layer* given, long long start) {
   // The averages of these rows, 64 columns a block, or their bare sums over a part of the keys.
-  __shared__ double of_rows[64];
+  __shared__ double of_rows[16 * EIGHTS];
   int here;
   const Layer& L = network(given, here);
   if (L.way != FUSED) return;
   const int n = L.n, heads = L.heads, h = blockIdx.z % heads, part = blockIdx.z / heads, c0 = 64 * here;
-  const int row = start + 64 * blockIdx.y, rows = min((long long)n, start + L.wide_rows) - row;
+  const int row = start + 16 * EIGHTS * blockIdx.y;
+  const int rows = min(min((long long)n, start + L.wide_rows) - row, 16ll * EIGHTS);
   const int blocks = L.row_blocks, per = (blocks + L.key_parts - 1) / L.key_parts;  // of keys as of rows
   const int first = min(n, 64 * part * per), keys = min(n - first, 64 * per);
   const bool whole = L.key_parts == 1;
-  Tile c;
-  average_tile(L.lifted + (h * L.wide_rows + row - start) * L.stride + first, L.stride, rows,
+  double c[2][EIGHTS][4];
+  average_tile<EIGHTS>(L.lifted + (h * L.wide_rows + row - start) * L.stride + first, L.stride, rows,
                L.values + ((long long)h * n + first) * K + c0, K - c0, keys, c);
   const long long at = (long long)h * n + row, apart = part * (L.networks * heads * n);
-  if (threadIdx.x < min(64, rows)) {
+  if (threadIdx.x < rows) {
     const double* sums = L.row_sums + h * blocks * L.wide_rows + row - start + threadIdx.x;
     double sum = 0.0;
 #pragma unroll 8
@@ -649,10 +654,10 @@ extern "C" __global__ void __launch_bounds__(128, 3) average(Layer* given, long 
   __syncthreads();
   double largest = 0.0, *to = (whole ? L.out : L.partial + apart * K) + at * K + c0;
 #pragma unroll
-  for (int j = 0; j < 4; j++)
+  for (int j = 0; j < EIGHTS; j++)
 #pragma unroll
     for (int e = 0; e < 2; e++) {
-      const int r = (threadIdx.x >> 6) * 32 + 8 * j + 2 * (threadIdx.x & 3) + e;
+      const int r = (threadIdx.x >> 6) * 8 * EIGHTS + 8 * j + 2 * (threadIdx.x & 3) + e;
       if (r >= rows) continue;
 #pragma unroll
       for (int i = 0; i < 2; i++) {
@@ -664,6 +669,14 @@ extern "C" __global__ void __launch_bounds__(128, 3) average(Layer* given, long 
       }
     }
   if (whole) raise(word(L, h, OUT), largest);
+}
+
+// 64 rows a block, or 128, which reads less and wants more blocks.
+extern "C" __global__ void __launch_bounds__(128, 3) average(Layer* given, long long start) {
+  average_of_rows<4>(given, start);
+}
+extern "C" __global__ void __launch_bounds__(128, 2) average_long(Layer* given, long long start) {
+  average_of_rows<8>(given, start);
 }
 #endif
 

@@ -118,8 +118,8 @@ def _kernel(name: str, K: int, device: int) -> Kernel:
 
 def memory_of(name: str) -> int:
     """Bytes of shared memory of a kernel that makes tiles: two or four chunks of 16 of their rows and columns."""
-    if name == "average":
-        return 4 * 8 * 16 * (64 + 66)
+    if name in ("average", "average_long"):
+        return 4 * 8 * 16 * ((64 if name == "average" else 128) + 66)
     return 2 * 8 * 20 * 128 if name in ("project", "lifted", "covariance", "thin") else 0
 
 
@@ -225,13 +225,15 @@ class Plan:
         limits: Mapping[str, float],
         *,
         measure: bool = False,
+        meanwhile: Callable[[Run], None] | None = None,
     ) -> Run:
         """As many of these layers as may stand (of a batch all or none) of tokens x (..., 1, d), R (..., n, d).
 
         Without x the tokens are R, and are centred first: ξ is nan where that may not stand. `state` is otherwise
         ξ, mantissa and exponent of σ, and the lost bits, of each network; `numbers` are the largest |query|,
         log(d_qk)/2 and λ of the skip of each layer (no layer stands where the second is nan), or a function that
-        finds them, called while the tokens are centred.
+        finds them, called while the tokens are centred. `meanwhile` is given what one layer alone will have made if
+        it stands, before that is there.
         """
         L, B, of_x, of_R = len(arrays), self.networks, 8 * self.d, 8 * self.n * self.d
         turns = L > 1 or x is None  # layers write to two places in turn
@@ -268,16 +270,22 @@ class Plan:
                 self.step(part, tell=not place and x is not None)
             if x is not None:
                 log[:, 0, :STATE] = state
+            made = Run(np.empty(log.shape), centers, residuals)
+            if meanwhile is not None:
+                meanwhile(made)
             if not turns:
                 self._spare = self._allocated(R.shape)
             self.wait()
             reached = int(self.report[8] if B == 1 else self.report[8::9].min()) if L else 0
+            if L and reached == L and not turns:
+                made.log[:] = log
+                return made
             reached = reached if B == 1 or reached == L else 0
             rows = log[:, : reached + 1].copy()
         if not reached and x is not None:
             return Run(rows, x, R)
         last = (reached - 1) % 2
-        return Run(rows, centers[last], residuals[last]) if turns else Run(rows, centers, residuals)
+        return Run(rows, centers[last], residuals[last])
 
     def _places(self, shape: tuple[int, ...], turns: bool) -> tuple[Array, Array]:
         """Where layers write centers and residuals; of one alone it was made while the one before ran."""
@@ -371,7 +379,7 @@ class Plan:
 
     def aside(self, launches: Callable[[], None]) -> Callable[[], None]:
         """These launches, in a graph beside those that follow, until what is returned is called."""
-        if self._sides is None or self.n * self.d * self.heads < _WORTH_A_BRANCH:
+        if self._sides is None or not self._worth_a_branch:
             launches()
             return lambda: None
         import cupy as cp
@@ -383,6 +391,10 @@ class Plan:
             launches()
             done = side.record(cp.cuda.Event(disable_timing=True))
         return lambda: here.wait_event(done)
+
+    @property
+    def _worth_a_branch(self) -> bool:
+        return self.n * self.d * self.heads >= _WORTH_A_BRANCH
 
     def launch_all(self, part: Part, tell: bool) -> None:
         home = self.words.ctypes.data if tell else 0
@@ -412,7 +424,7 @@ class Plan:
         rows = H * s["row_blocks"]
         self._make("units", (1,), 32, home)
         measured = self.aside(lambda: self._measure(before=True)) if part == "measured layer" else None
-        queued = part in ("queued layer", "measured layer")
+        queued = part in ("queued layer", "measured layer") or (wide > 1 and self._worth_a_branch)
         left = self.aside(lambda: self._make("project", (rows, 1, wide), 128, 0)) if queued else None
         if wide > 1:
             self._make("pull", (H * self._slices,), THREADS)
@@ -449,9 +461,11 @@ class Plan:
         """What more than 64 columns take, rows at a time: a warp has not registers enough to keep all."""
         keys, most = -(-self.n // 64), self.sizes["wide_rows"]
         for start in range(0, self.n, most):
-            row_blocks = -(-min(most, self.n - start) // 64)
-            self._make("lifted", (keys, row_blocks, self.heads), 128, start)
-            self._make("average", (columns, row_blocks, self.heads * self.sizes["key_parts"]), 128, start)
+            rows = min(most, self.n - start)
+            self._make("lifted", (keys, -(-rows // 64), self.heads), 128, start)
+            name, of_rows = ("average_long", 128) if self.sizes["long"] else ("average", 64)
+            of_heads = self.heads * self.sizes["key_parts"]
+            self._make(name, (columns, -(-rows // of_rows), of_heads), 128, start)
 
     def _collect(self, measured: Callable[[], None] | None = None) -> None:
         groups, slices = self.sizes["groups"], -(-self.d // 64)
@@ -465,10 +479,17 @@ class Plan:
 
 
 @lru_cache(maxsize=4)
-def plan(n: int, d: int, heads: int, networks: int, device: int) -> Plan | None:
-    """The plan of a layer, the last four kept with their memory; None where it would take most of what is free."""
+def plan(shape: tuple[int, ...], heads: int, device: int) -> Plan | None:
+    """The plan of a layer, the last four kept with their memory; None where it would take most of what is free.
+
+    For tokens (n, d), or (networks, n, d).
+    """
     import cupy as cp
 
+    *batch, n, d = shape
+    networks = math.prod(batch)
+    if d > MOST_COLUMNS or len(batch) > 1 or not 0 < networks <= MOST_NETWORKS or not has_tensor_units(device):
+        return None
     free = cp.cuda.Device(device).mem_info[0] + cp.get_default_memory_pool().free_bytes()
     sizes = sizes_of(n, d, heads, networks)
     needed = 8 * networks * sum(math.prod(shape) for shape in shapes(sizes).values())
@@ -476,12 +497,8 @@ def plan(n: int, d: int, heads: int, networks: int, device: int) -> Plan | None:
 
 
 def plan_here(shape: tuple[int, ...], heads: int) -> Plan | None:
-    """`plan` on this device for tokens (n, d), or (networks, n, d), if its kernels take the layer."""
-    device, (*batch, n, d) = _device(), shape
-    networks = math.prod(batch)
-    if d > MOST_COLUMNS or len(batch) > 1 or not 0 < networks <= MOST_NETWORKS or not has_tensor_units(device):
-        return None
-    return plan(n, d, heads, networks, device)
+    """`plan` on this device."""
+    return plan(shape, heads, _device())
 
 
 def shapes(sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
@@ -515,6 +532,9 @@ def sizes_of(n: int, d: int, heads: int, networks: int = 1) -> dict[str, int]:
     row_blocks, stride, columns = -(-n // 64), padded(n), -(-d // 64)
     wide_rows = min(n, max(64, _WIDE_ENTRIES // (all_heads * stride) // 64 * 64))
     averaging = row_blocks if d <= WIDEST else -(-wide_rows // 64) * columns  # blocks of a head that do
+    blocks, long_parts = all_heads * columns * -(-wide_rows // 128), 0
+    if d > WIDEST:  # parts of 2048 keys or more take hardly any time to add up
+        long_parts = next((p for p in (1, 2, 4) if (p == 1 or n >= 2048 * p) and fills(p * blocks)), 0)
     return {
         "n": n,
         "d": d,
@@ -524,21 +544,29 @@ def sizes_of(n: int, d: int, heads: int, networks: int = 1) -> dict[str, int]:
         "row_blocks": row_blocks,
         "groups": min(128, -(-n // 2), max(1, 1056 // networks)),
         "splits": max(1, min(8, -(-n // 128), _FILLED // (all_heads * columns**2))),
-        "key_parts": key_parts(n, all_heads * averaging, 0 if d <= WIDEST else 1),
+        "key_parts": long_parts or key_parts(n, all_heads * averaging, 0 if d <= WIDEST else 1),
         "wide_rows": wide_rows,
         "stride": stride,
+        "long": long_parts > 0,
     }
+
+
+def fills(blocks: int) -> bool:
+    """Whether so many blocks, two on a processor at a time, leave hardly any of them idle in their last round."""
+    return blocks >= 0.9 * -(-blocks // _FILLED) * _FILLED > 0
 
 
 def key_parts(n: int, blocks: int, adding: int) -> int:
     """Into how many parts, of 64 keys or more, so many blocks that average cut the keys: the quickest of 1 to 8.
 
     Two blocks side by side on one of `_PROCESSORS` take 1.6 times as long as one; each takes as long as two
-    tiles of 32 keys to begin and to end. Parts have to be added up: as long as two tiles, and as `adding` for each.
+    tiles of 32 keys to begin and to end. Parts have to be added up: as long as two tiles, and as `adding` for each,
+    and where that counts, blocks that fill the processors are not cut.
     """
 
     def cost(parts: int) -> float:
         most, tiles = -(-blocks * parts // _PROCESSORS), -(-n // (32 * parts))
         return (tiles + 2) * (1.6 * (most // 2) + most % 2) + (2 + adding * parts) * (parts > 1)
 
-    return min(range(1, max(1, min(8, n // 64)) + 1), key=cost)
+    most = 1 if adding and blocks >= _FILLED else min(8, n // 64)
+    return min(range(1, max(1, most) + 1), key=cost)

@@ -57,8 +57,11 @@ def layer_on_gpu(
         return None
     skip = 0.0 if carried is None else carried.factor
     numbers = ((weights.heads[0].largest_query, weights.log_root, skip),)
-    run = plan.run(*_given(tokens), weights.arrays, numbers, _LIMITS)
-    return _tokens(run) if run.layers else None
+    made: list[Tokens] = []
+    run = plan.run(
+        *_given(tokens), weights.arrays, numbers, _LIMITS, meanwhile=lambda run: made.append(_tokens(run))
+    )
+    return made[0] if run.layers else None
 
 
 def _fits(attention: Attention, R: Array) -> bool:

@@ -37,16 +37,23 @@ static void warp_barrier() {
   while (warp_epoch[w] == now) pass();
 }
 static void __syncwarp() { warp_barrier(); }
-template <typename T> static T __shfl_xor_sync(unsigned, T v, int o) {
-  memcpy(slots[fiber], &v, 8);
+template <typename T> static T __shfl_sync(unsigned, T v, int lane) {
+  memcpy(slots[fiber], &v, sizeof v);
   warp_barrier();
   T r;
-  memcpy(&r, slots[fiber ^ o], 8);
+  memcpy(&r, slots[(fiber & ~31) + (lane & 31)], sizeof r);
   warp_barrier();
   return r;
 }
+template <typename T> static T __shfl_xor_sync(unsigned, T v, int o) { return __shfl_sync(~0u, v, (fiber & 31) ^ o); }
 static Bits bits_of(double v) { Bits b; memcpy(&b, &v, 8); return b; }
-static double power_of_two(int n) { return std::ldexp(1.0, n); }
+static double from_high(int word) {
+  Bits b = (Bits)(unsigned)word << 32;
+  double v;
+  memcpy(&v, &b, 8);
+  return v;
+}
+static double times_power_of_two(double v, int n) { return std::ldexp(v, n); }
 static void atomicMax(Bits* word, Bits v) { *word = max(*word, v); }
 static Bits atomicAdd(Bits* word, Bits v) { return (*word += v) - v; }
 static void __threadfence() {}
@@ -102,7 +109,14 @@ static double shared[1 << 15];
 #include KERNELS
 
 extern "C" void expm1_on_host(const double* x, double* y, int size) {
-  for (int i = 0; i < size; i++) y[i] = expm1_of(x[i]);
+  body = [=] {
+    const Powers powers = powers_of_two();
+    for (int i = 0; i < size; i += 32) {
+      const int at = min(i + fiber, size - 1);
+      y[at] = expm1_of(x[at], powers);
+    }
+  };
+  launch(1, 1, 1, 32);
 }
 
 extern "C" void layer_kernel(int which, int x, int y, int z, int threads, Layer* L) {
@@ -117,7 +131,7 @@ extern "C" void layer_kernel(int which, int x, int y, int z, int threads, Layer*
 extern "C" void told_kernel(int which, int x, int y, int z, int threads, Layer* L, long long given) {
   void (*kernels[])(Layer*, long long) = {units, clear, project, squares, pairs, measured,
 #if K > 64
-                                    lifted, average
+                                    lifted, average, average_long
 #endif
   };
   body = [=] { kernels[which](L, given); };

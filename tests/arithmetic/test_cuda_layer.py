@@ -29,14 +29,12 @@ pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ comp
 
 
 NAMES = ("scores", "relative", "covariance", "thin", "collect", "recentre", "normalise", "pull")
-TOLD = ("units", "clear", "project", "squares", "pairs", "measured", "lifted", "average")
+TOLD = ("units", "clear", "project", "squares", "pairs", "measured", "lifted", "average", "average_long")
 
 
 def compiled(K: int, folder: Path) -> Any:
     """All kernels for width K as a library of the host."""
-    defines = "".join(
-        f"#define {name} {value}\n" for name, value in {"V": K, "WARPS": 4, "TILE": 32, "PAIR": 2}.items()
-    )
+    defines = "".join(f"#define {name} {value}\n" for name, value in {"V": K, "WARPS": 4, "TILE": 32}.items())
     deviation = cuda.DEVIATION.replace("extern __shared__ double shared[];", "")
     kernels, library = folder / f"kernels{K}.h", folder / f"kernels{K}.so"
     own = cuda_kernels.source(K).replace("extern __shared__ double shared[];", "")
@@ -153,9 +151,11 @@ def test_a_layer_by_kernels_is_the_layer_by_arrays(
     ("n", "d", "options"), [(3, 65, {}), (150, 72, {"skip": True}), (67, 133, {"biases": True})]
 )
 @pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("long", [False, True])
 def test_wide_tokens_take_rows_at_a_time(
-    library: Any, monkeypatch: Any, n: int, d: int, options: dict[str, Any], large: bool
+    library: Any, monkeypatch: Any, n: int, d: int, options: dict[str, Any], large: bool, long: bool
 ) -> None:
+    monkeypatch.setattr(cuda_layer, "fills", lambda _: long)  # 128 rows a block that averages, or 64
     if large:  # as if there were many rows, and few blocks: more than one part of them, and of the keys
         monkeypatch.setattr(cuda_layer, "_WIDE_ENTRIES", 0)
         monkeypatch.setattr(cuda_layer, "key_parts", lambda *_: 2)
@@ -164,7 +164,7 @@ def test_wide_tokens_take_rows_at_a_time(
     assert_same(*layers(library, monkeypatch, net, X))
 
 
-@pytest.mark.parametrize("most", [1e-20, 1e-3, 0.3466, 0.36, 1.2, 40.0, 700.0])
+@pytest.mark.parametrize("most", [1e-20, 1e-3, 0.0109, 0.022, 0.3466, 0.36, 1.2, 40.0, 700.0])
 def test_exponentials_are_as_good_as_their_arguments(library: Any, most: float) -> None:
     rng = np.random.default_rng(int(10 * most))
     x = most * np.exp(-3 * rng.random(1000)) * rng.choice([-1.0, 1.0], 1000)
@@ -175,6 +175,19 @@ def test_exponentials_are_as_good_as_their_arguments(library: Any, most: float) 
             true = mpmath.expm1(given)
             allowed = np.spacing(abs(float(true))) + abs(given) * mpmath.exp(given) * 2.0**-53
             assert abs(found - true) <= 1.1 * allowed
+
+
+def test_many_blocks_take_rows_that_fill_the_processors() -> None:
+    # Two blocks on each of 132 processors: 256 leave 8 places empty, 288 would leave most of a second round.
+    assert [cuda_layer.fills(k) for k in (0, 128, 237, 238, 256, 264, 288, 512, 1100)] == [
+        *(False, False, False, True, True, True, False, True, False)
+    ]
+    sizes = {
+        key: cuda_layer.sizes_of(*key) for key in ((2048, 256, 4), (1024, 192, 12), (512, 256, 8), (2048, 64, 64))
+    }
+    assert [(s["long"], s["key_parts"]) for s in sizes.values()] == [(True, 1), (False, 1), (False, 1), (False, 1)]
+    longest = cuda_layer.sizes_of(8192, 128, 2)  # 32 blocks of rows, 2 of columns, 2 heads, 2 parts of the keys
+    assert (longest["long"], longest["key_parts"]) == (True, 2)
 
 
 @pytest.mark.parametrize("sigma", [-30.0, -1e6])
