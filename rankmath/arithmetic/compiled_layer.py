@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankmath.arithmetic.compiled import Kernel, Shape, Writer, aligned, groups_at_once, module
+from rankmath.arithmetic.compiled import Kernel, Shape, Writer, address, aligned, groups_at_once, module
 from rankmath.arithmetic.float64 import pool
 from rankmath.validation import Floats
 
@@ -483,7 +483,8 @@ class LayerPlan:
             "of_heads": aligned(heads, PER_HEAD),
         }
         self.scratch = aligned(threads, -(-scratch // 8) * 8)
-        self._at_scratch = self.scratch.ctypes.data
+        self._at_scratch, self._apart = self.scratch.ctypes.data, self.scratch.strides[0]
+        self._sizes = self.arrays["sizes"].ravel()
         self.told = np.zeros(len(PLACES) + 4 * self.rounds + 1, np.int64)
         per = groups_at_once(shape, chunk // shape.rows, d)
         self.told[: len(SIZES)] = n, d, heads, tiles, per, chunk, chunks, at_once
@@ -506,21 +507,21 @@ class LayerPlan:
         made = aligned(self.rows + 1, self.d)  # the total, and the center behind it
         # A thread may come late: words, and the counters behind them, are of this run alone.
         words = self.told if self.threads == 1 else self.told.copy()
-        start, to = words.ctypes.data, made.ctypes.data
+        start, to = address(words), address(made)
         given = self._weights(weights, missing)
-        words[_GIVEN] = (x.ctypes.data, R.ctypes.data, *given[1], to + 8 * self.rows * self.d, to)
+        words[_GIVEN] = (address(x), address(R), *given[1], to + 8 * self.rows * self.d, to)
         words[_OWN] = start + 8 * len(PLACES), start + 8 * (words.size - 1)
         words[len(PLACES) :] = 0
         doubles = words.view(np.float64)
         doubles[_TOLD] = numbers
         held = (words, x, R, given, made)
         for t in range(1, self.threads):
-            pool(os.getpid(), self.threads).submit(self._share, t, held)
-        self._share(0, held)
+            pool(os.getpid(), self.threads).submit(self._share, t, start, held)
+        self._share(0, start, held)
         if words[-1]:
             return None
         self.recentre(start)
-        largest = float(self.arrays["sizes"].max())
+        largest = float(np.maximum.reduce(self._sizes))
         of_total, of_residual, of_center = doubles[_FOUND].tolist()
         center, total = made[self.rows :, :d], made[: self.n, :d]
         return Made(center, total, of_center, of_residual, max(of_total, largest))
@@ -532,9 +533,9 @@ class LayerPlan:
             self._known = (weights, (wide, [0 if a is None else a.ctypes.data for a in wide]))
         return self._known[1]
 
-    def _share(self, thread: int, held: tuple[Any, ...]) -> None:
-        """One thread's part of the work; one that comes late finds none, and everything still in its place."""
-        self.work(held[0].ctypes.data, self._at_scratch + thread * self.scratch.strides[0])
+    def _share(self, thread: int, start: int, held: tuple[Any, ...]) -> None:
+        """One thread's part of the work; one that comes late finds none, and what is held still in its place."""
+        self.work(start, self._at_scratch + thread * self._apart)
 
 
 def _widened(a: Floats, missing: int, *, both: bool) -> Floats:

@@ -12,9 +12,11 @@ from threading import Lock
 
 import numpy as np
 
-from rankmath.arithmetic.compiled import Kernel, Shape, Writer, aligned, module
+from rankmath.arithmetic.compiled import Kernel, Shape, Writer, address, aligned, module
 from rankmath.arithmetic.compiled_layer import PLACES, LayerWriter, Made
 from rankmath.validation import Floats
+
+_TOKENS = [PLACES[name] for name in ("x", "total", "center")]
 
 
 class TokenWriter(LayerWriter):
@@ -87,9 +89,9 @@ class TokenPlan:
         made, words = aligned(self.n + 1, self.d), self._told.copy()
         R, center = made[:-1], made[-1:]
         np.subtract(X, X[:1], out=R)
-        for name, a in (("x", X), ("total", R), ("center", center)):
-            words[PLACES[name]] = a.ctypes.data
-        self.recentre(words.ctypes.data)
+        to = address(made)
+        words[_TOKENS] = address(X), to, to + 8 * self.n * self.d
+        self.recentre(address(words))
         of_total, of_residual, of_center = words.view(np.float64)[PLACES["of_total"] :].tolist()
         return Made(center, R, of_center, of_residual, of_total)
 
@@ -97,7 +99,7 @@ class TokenPlan:
         """Σ|R_i|², max |R_i − R_j|² and |x|² for R (n, d) of mean zero and x (1, d), both in one piece."""
         _, sizes, places = self._held
         with self.lock:
-            self._measure(*sizes, R.ctypes.data, x.ctypes.data, *places)
+            self._measure(*sizes, address(R), address(x), *places)
             return float(np.add.reduce(self.squares[: self.n])), *self._out.tolist()
 
 

@@ -509,11 +509,9 @@ class Float64:
         kernel = compiled.kernel()
         if kernel is None:
             return None
-        from rankmath.arithmetic.compiled_layer import plan
-
         # Our threads pay sooner than in `in_turn`, where each has more to begin.
         threads = self.threads_for(_THREADED_ENTRIES if 2 * heads * n * (n + d) * d >= _SHARED_LAYER else 0)
-        return plan(kernel, n, d + -d % kernel.shape.lanes, heads, threads)
+        return _plans()[0](kernel, n, d + -d % kernel.shape.lanes, heads, threads)
 
     def token_plan(self, X: Array) -> TokenPlan | None:
         """What centres and measures such tokens in one call; None where no kernel is, or for a few tokens."""
@@ -528,9 +526,7 @@ class Float64:
         kernel = compiled.kernel()
         if kernel is None or X.shape[1] % kernel.shape.lanes:
             return None
-        from rankmath.arithmetic.compiled_tokens import token_plan
-
-        return token_plan(kernel, *X.shape)
+        return _plans()[1](kernel, *X.shape)
 
     def farthest(self, products: Array, squares: Array) -> Array:
         """max_j |x_i − x_j|², (..., r, 1), from the products of r tokens with themselves and all after them."""
@@ -636,6 +632,15 @@ def _row_of_many(scores: Floats, rows: Floats) -> Floats:
 def pool(process: int, threads: int) -> ThreadPoolExecutor:
     """Threads that stay, since starting them takes time; a forked process has none of its parent's."""
     return ThreadPoolExecutor(threads)
+
+
+@cache
+def _plans() -> tuple[Callable[..., LayerPlan], Callable[..., TokenPlan]]:
+    """Loaded when there is a kernel; to import them again and again takes small layers a while."""
+    from rankmath.arithmetic.compiled_layer import plan
+    from rankmath.arithmetic.compiled_tokens import token_plan
+
+    return plan, token_plan
 
 
 @cache

@@ -9,13 +9,25 @@ import math
 from dataclasses import dataclass
 from types import ModuleType
 
-import numpy as np
-
 from rankmath.validation import Array, library_of
 
 # A mantissa beyond 2^1000 hands 2^512 to the exponent: until then σ is an ordinary double.
 _LARGE = 2.0**1000
 _STEP = 512.0
+
+
+def moved(mantissa: float, exponent: float, factor: float, term: float) -> tuple[float, float]:
+    """σ · factor + term for a single number, in floats: arrays of one entry cost ten times as much.
+
+    Examples
+    --------
+    >>> moved(-1.0, 0.0, 3.0, 0.5), moved(2.0**1000, 0.0, 2.0, 0.0) == (2.0**489, 512.0)
+    ((-2.5, 0.0), True)
+    """
+    mantissa *= factor
+    if _LARGE < abs(mantissa) < math.inf:
+        mantissa, exponent = mantissa * 2.0**-_STEP, exponent + _STEP
+    return mantissa + term * 2.0 ** -min(exponent, 1000.0), exponent
 
 
 @dataclass(frozen=True)
@@ -52,15 +64,6 @@ class LogScale:
         """σ + term, for |term| up to 2^1000."""
         # Beyond 2^-1000 no finite term counts, and −∞ must not meet a zero.
         return LogScale(self.mantissa + term * 2.0 ** -self._xp.minimum(self.exponent, 1000.0), self.exponent)
-
-    def moved(self, factor: float, term: float) -> LogScale:
-        """σ · factor + term for a single number, in floats: arrays of one entry cost ten times as much."""
-        mantissa, exponent = float(self.mantissa.item()) * factor, float(self.exponent.item())
-        if _LARGE < abs(mantissa) < math.inf:
-            mantissa, exponent = mantissa * 2.0**-_STEP, exponent + _STEP
-        mantissa += term * 2.0 ** -min(exponent, 1000.0)
-        shape = self.mantissa.shape
-        return LogScale(np.array(mantissa).reshape(shape), np.array(exponent).reshape(shape))
 
     def to_float(self) -> Array:
         """σ as a double; ±∞ beyond 2^1000."""

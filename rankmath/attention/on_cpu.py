@@ -7,17 +7,23 @@ range or below rounding, a center that cancels), `attention_step` makes as every
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.arithmetic.scales import LogScale
+from rankmath.arithmetic.scales import LogScale, moved
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
 from rankmath.attention.tokens import LOG_ZERO, SAFE_LOG, SUSPICIOUS, Carried, Tokens
 from rankmath.attention.weights import Weights
 from rankmath.linalg.masks import Mask
 from rankmath.validation import Array
+
+if TYPE_CHECKING:
+    from rankmath.arithmetic.compiled_layer import Made
+
+_LOG_2 = math.log(2.0)
 
 
 def centre_on_cpu(A: Float64, X: Array) -> Tokens | None:
@@ -30,7 +36,11 @@ def centre_on_cpu(A: Float64, X: Array) -> Tokens | None:
     if not (min(sizes) > 1e-60 and max(sizes) < 1e59):  # so that X is not wild
         return None
     grown, shrunk, parts = (math.log(size) for size in sizes)
-    units = [np.array([[a]]) for a in (grown, shrunk, 0.0, max((parts - shrunk) / math.log(2.0), 0.0))]
+    return _tokens(made, grown, shrunk, 0.0, max((parts - shrunk) / _LOG_2, 0.0))
+
+
+def _tokens(made: Made, xi: float, mantissa: float, exponent: float, lost: float) -> Tokens:
+    units = np.array((xi, mantissa, exponent, lost)).reshape(4, 1, 1)
     return Tokens(made.center, made.residual, units[0], LogScale(units[1], units[2]), units[3])
 
 
@@ -46,8 +56,8 @@ def layer_on_cpu(
     plan = A.layer_plan(R.shape[0], R.shape[1], weights.attention.heads)
     if plan is None or weights.whole is None:
         return None
-    scale, xi = tokens.log_residual, float(tokens.log_center.item())
-    sigma = float(scale.mantissa.item()) if not scale.exponent.item() else -math.inf
+    mantissa, exponent = (float(a.item()) for a in (tokens.log_residual.mantissa, tokens.log_residual.exponent))
+    xi, sigma = float(tokens.log_center.item()), mantissa if not exponent else -math.inf
     skip, root = 0.0 if carried is None else carried.factor, weights.log_root
     log_E, size = 2 * sigma - root, 2.0 * R.shape[1] ** 2 * weights.heads[0].largest_query
     # Below rounding products are thin; far from size one other ways are needed.
@@ -56,8 +66,9 @@ def layer_on_cpu(
     if not (xi + sigma - root < SAFE_LOG and abs(xi - sigma) < SAFE_LOG / 2):
         return None
     falling = min(2 * sigma, 0.0)
-    moved = scale.moved(3.0, -falling) if carried is None and sigma < 0 else scale
-    seen, shift = max(xi, sigma), float(moved.mantissa.item())
+    if carried is None and sigma < 0:
+        mantissa, exponent = moved(mantissa, exponent, 3.0, -falling)
+    seen, shift = max(xi, sigma), mantissa
     logs = [seen, *([0.0] if weights.bias is not None else []), *([xi] if skip else []), shift]
     unit = max(logs)
     if unit - min(logs) > SAFE_LOG / 2:
@@ -72,6 +83,5 @@ def layer_on_cpu(
         return None
     parts = max(math.log(size) if size else LOG_ZERO for size in (made.size_of_parts, abs(skip)))
     shrunk = math.log(made.size_of_residual) if made.size_of_residual else -math.inf
-    lost = max(np.asarray(tokens.lost_bits).item(), (parts - max(shrunk, LOG_ZERO)) / math.log(2.0))
-    log_center = np.array([[unit + math.log(made.size_of_center)]])
-    return Tokens(made.center, made.residual, log_center, moved.moved(1.0, shrunk), np.array([[lost]]))
+    lost = max(np.asarray(tokens.lost_bits).item(), (parts - max(shrunk, LOG_ZERO)) / _LOG_2)
+    return _tokens(made, unit + math.log(made.size_of_center), *moved(mantissa, exponent, 1.0, shrunk), lost)
