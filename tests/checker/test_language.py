@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 from rankmath.checker import network
 from rankmath.checker.checker import FORMAT, check_text, wording
+from rankmath.checker.intervals import Rejected, Undecided
+from rankmath.checker.kernel import Evaluator
 from rankmath.checker.statements import CLAIM_TAKES, CLAIM_TRUTHS
 from rankmath.formula.language import function
 
@@ -433,6 +436,30 @@ def test_what_is_taken_about_a_center_needs_the_center_in_the_data() -> None:
         found = checked(claim)
         assert found.accepted
         assert not any("centers" in line for line in found.checked)
+
+
+@pytest.mark.parametrize("reason", [Rejected, Undecided])
+def test_a_quantity_of_the_network_without_a_number_of_its_own_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, reason: type[Exception]
+) -> None:
+    # What looks for empty claims tries others in its place; numbers too small to be written have no middle.
+    value, asked = Evaluator.value, []
+
+    def without_middle(work: Evaluator, node: ast.expr, names: dict[str, Any]) -> Any:
+        if ast.unparse(node).startswith("middle(delta("):
+            asked.append(node)
+            raise reason("no number")
+        return value(work, node, names)
+
+    monkeypatch.setattr(Evaluator, "value", without_middle)
+    honest, empty = (
+        checked(f"delta(P[0, 0], mean) <= {bound}")
+        for bound in ("q_max(P[0, 0], mean)*9", "delta(P[0, 0], mean)*2")
+    )
+    assert honest.accepted, honest.reason
+    assert asked
+    assert not empty.accepted
+    assert "says nothing" in empty.reason
 
 
 @pytest.mark.parametrize(
