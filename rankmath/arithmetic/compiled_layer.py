@@ -57,8 +57,8 @@ PER_HEAD = 4
 _HELD = 2**16
 # Doubles of the rows that a thread takes at a time.
 _ROWS = 2**14
-# … and rows, at least.
-_FEW_ROWS = 48
+# … and rows, at least; so many rows take as long as it takes to begin.
+_FEW_ROWS, _BEGIN = 48, 3
 
 
 class LayerWriter(Writer):
@@ -457,6 +457,33 @@ class Made(NamedTuple):
     size_of_parts: float  # the largest |entry| of the total before its mean is moved, and of what a head adds
 
 
+def chunk_of(n: int, d: int, threads: int, group: int) -> int:
+    """Rows, in whole groups, that a thread takes at a time: nearly equal parts of all.
+
+    For one thread as many as stay in cache, for several some four parts each, or a few more where the thread that
+    gets most gets fewer rows then.
+
+    Examples
+    --------
+    >>> chunk_of(256, 64, 2, 6)  # 130 rows at most, and not 144 as with parts of 48
+    42
+    """
+    least = max(_FEW_ROWS, min(_ROWS // d, n if threads == 1 else -(-n // (4 * threads))))
+    groups, parts = -(-n // group), -(-n // least)
+    most_parts = parts if threads == 1 else max(2 * parts, threads)
+    chunks = [-(-groups // count) * group for count in range(parts, most_parts + 1)]
+
+    def most(chunk: int) -> int:
+        """Rows of the thread that has most: parts are taken as they come, the last one may be short, and each takes
+        as long to begin as some rows."""
+        rounds, left = divmod(-(-n // chunk), threads)
+        last = max(n - (-(-n // chunk) - 1) * chunk, group)
+        begun = _BEGIN * (rounds + (left > 0))
+        return chunk * rounds + (0 if not left else last if left == 1 else chunk) + begun
+
+    return min(chunks, key=most)
+
+
 class LayerPlan:
     """Memory of layers of these sizes; `d` is a multiple of the lanes, and tokens may have fewer columns."""
 
@@ -464,9 +491,7 @@ class LayerPlan:
         shape = kernel.shape
         self.work, self.recentre = _compiled(kernel)
         self.n, self.d, self.heads, self.threads = n, d, heads, threads
-        # Rows in nearly equal parts: for one thread as many as it takes at a time, for several four each.
-        least = max(_FEW_ROWS, min(_ROWS // d, n if threads == 1 else -(-n // (4 * threads))))
-        chunk = -(-n // (-(-n // least) * shape.rows)) * shape.rows
+        chunk = chunk_of(n, d, threads, shape.rows)
         tiles, chunks = -(-n // shape.width), -(-n // chunk)
         held = tiles * shape.width * d
         at_once = min(heads, max(threads, _HELD // (2 * (held + d * d))))
