@@ -43,7 +43,7 @@ _COMPILED_ENTRIES = 2**14
 _COMPILED_WIDTH = 16
 # … a compiled layer from this many tokens, on our threads from this many multiply-adds,
 _COMPILED_ROWS = 64
-_SHARED_LAYER = 2**24
+_SHARED_LAYER = 3 * 2**21
 # … and compiled functions from this many entries.
 _COMPILED_MAP = 2**10
 # Logits up to this size need no largest one taken off them.
