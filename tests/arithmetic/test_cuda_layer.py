@@ -148,7 +148,7 @@ def test_a_layer_by_kernels_is_the_layer_by_arrays(
 
 
 @pytest.mark.parametrize(
-    ("n", "d", "options"), [(3, 65, {}), (150, 72, {"skip": True}), (67, 133, {"biases": True})]
+    ("n", "d", "options"), [(3, 65, {}), (200, 72, {"skip": True}), (67, 133, {"biases": True})]
 )
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("long", [False, True])
