@@ -9,7 +9,8 @@ With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels of `cud
     deviation   Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j), m = expm1(left Dᵀ) (in `cuda`), where there are few rows over
                 parts of the keys that `collect` adds up; for more than 64 columns
     lifted      m_ij q_j of some rows, and
-    average     their averages, also over parts of the keys; below rounding, in the place of all these,
+    average     their averages, also over parts of the keys (`average_long`: 128 rows a block in the place of 64);
+                below rounding, in the place of all these,
     covariance  Dᵀ diag(q) values, and
     thin        left times it
     collect     the sum over the heads and what a skip carries, its column sums; the images of the common rows; for
