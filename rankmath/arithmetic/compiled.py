@@ -35,7 +35,6 @@ Tasks: TypeAlias = tuple[Floats, list[Callable[[], None]]]
 _PANEL = 2**11
 # Tiles whose part of the averages is added at a time.
 _TILES = 2
-_BYTE = ctypes.c_char
 # Groups of rows that meet a tile one after the other, at most, and doubles of them.
 _GROUPS, _GROUPED = 32, 2**15
 
@@ -190,7 +189,7 @@ def _padded(a: Floats, multiple: int) -> Floats:
 def address(a: npt.NDArray[Any]) -> int:
     """Where an array in one piece begins; `a.ctypes` takes several times as long, which small layers feel."""
     try:
-        return ctypes.addressof(_BYTE.from_buffer(a.data))
+        return ctypes.addressof(ctypes.c_char.from_buffer(a.data))
     except (TypeError, ValueError):  # it may only be read, or is empty
         return int(a.ctypes.data)
 

@@ -333,3 +333,12 @@ def test_a_batch_goes_matrix_by_matrix():
     stack, X = rm.Network.stack(nets), np.stack([net.random_input(seed=7) for net in nets])
     alone = np.stack([rm.trace(net, x).log_residual for net, x in zip(nets, X, strict=True)], axis=-1)
     np.testing.assert_allclose(rm.trace(stack, X).log_residual, alone, rtol=1e-13)
+
+
+def test_addresses_are_those_of_numpy() -> None:
+    a = np.zeros((5, 8))
+    only_read = a.view()
+    only_read.flags.writeable = False
+    for b in (a, a[2:], a[:, 3:], only_read, a.astype(np.int64), a[:0]):
+        assert compiled.address(b) == b.ctypes.data
+    assert all(compiled.aligned(3, k).ctypes.data % 64 == 0 for k in (1, 7, 64))
