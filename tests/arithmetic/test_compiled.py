@@ -342,3 +342,12 @@ def test_addresses_are_those_of_numpy() -> None:
     for b in (a, a[2:], a[:, 3:], only_read, a.astype(np.int64), a[:0]):
         assert compiled.address(b) == b.ctypes.data
     assert all(compiled.aligned(3, k).ctypes.data % 64 == 0 for k in (1, 7, 64))
+
+
+@pytest.mark.skipif(compiled.kernel() is None, reason="llvmlite is not installed")
+def test_threads_of_a_layer_have_memory_of_their_own() -> None:
+    plan, given = compiled_layer.LayerPlan(compiled.kernel(), 64, 16, 1, 3), []
+    plan.work = lambda start, scratch: given.append(scratch)
+    for thread in range(3):
+        plan._share(thread, 0, ())
+    assert given == [part.ctypes.data for part in plan.scratch]
