@@ -37,7 +37,7 @@ class Interval:
     __slots__ = ("bits", "hi", "lo", "scale")
 
     def __init__(self, lo: int, hi: int, scale: int, bits: int) -> None:
-        excess = max(max(lo.bit_length(), hi.bit_length()) - bits, (hi - lo).bit_length() - WIDTH_BITS)
+        excess = max(lo.bit_length() - bits, hi.bit_length() - bits, (hi - lo).bit_length() - WIDTH_BITS)
         if excess > 0:  # rounds down, and up
             lo, hi, scale = lo >> excess, -(-hi >> excess), scale + excess
         self.lo, self.hi, self.scale, self.bits = lo, hi, scale, bits
@@ -57,8 +57,8 @@ class Interval:
 
     def ends(self, scale: int) -> tuple[int, int]:
         """The two ends in units of 2^scale, rounded outward."""
-        up, down = max(0, self.scale - scale), max(0, scale - self.scale)
-        return self.lo << up >> down, -(-self.hi << up >> down)
+        up = self.scale - scale
+        return (self.lo << up, self.hi << up) if up >= 0 else (self.lo >> -up, -(-self.hi >> -up))
 
     def size(self) -> float:
         """|x| < 2^size for all members; zero has no size."""

@@ -34,6 +34,7 @@ PRECISIONS = (128, 256, 512, 1024, 2048, 4096)  # bits, tried in this order
 Value: TypeAlias = Any  # a number, a truth value, a word, or a list of these
 Env: TypeAlias = Mapping[str, Value]
 Definitions: TypeAlias = Mapping[str, tuple[tuple[str, ...], ast.expr]]  # name -> parameters, body
+exact = functools.lru_cache(1000)(Fraction)  # of whole numbers: the same ones again and again
 
 
 def formula(text: str) -> ast.expr:
@@ -73,7 +74,6 @@ class Evaluator:
 
     def value(self, node: Any, env: Env) -> Value:
         """The value of a term, by the kind of its node; whatever Python refuses to do has no meaning."""
-        self.tick()
         try:
             return MEANING[type(node)](self, node, env)
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
@@ -103,6 +103,7 @@ class Evaluator:
         return array
 
     def call(self, name: str, arguments: list[Any], env: Env) -> Value:
+        self.tick()
         name = env[name] if type(env.get(name)) is str else name  # a map that was handed on by its name
         if name in READERS and len(arguments) == 1 and type(arguments[0]) is ast.GeneratorExp:  # read as it comes
             return FUNCTIONS[name](self, self.loop(arguments[0].elt, arguments[0].generators, env))
@@ -132,6 +133,7 @@ class Evaluator:
         members = self.value(first.iter, env)
         demand(type(members) is list, "a loop over what is no list")
         for member in members:
+            self.tick()
             inner = {**env, first.target.id: member}
             if all(self.chosen(test, inner) for test in first.ifs):
                 yield from self.loop(element, rest, inner) if rest else [self.value(element, inner)]
@@ -147,7 +149,7 @@ class Evaluator:
     def range(self, *ends: Value) -> list[Fraction]:
         members = range(*(whole(end, "a range") for end in ends))
         demand(len(members) <= MAX_LOOP, f"a range of more than {MAX_LOOP}")
-        return [Fraction(i) for i in members]
+        return [*map(exact, members)]
 
     # -- truth
 
@@ -185,12 +187,12 @@ class Evaluator:
 
     def each(self, name: str, *values: Value) -> Value:
         """An operation on numbers, entry by entry of lists; a number goes with every entry."""
-        lengths = {len(v) for v in values if type(v) is list}
-        if lengths:
-            self.tick()
-            columns = [v if type(v) is list else [v] * max(lengths) for v in values]
-            return [self.each(name, *entry) for entry in zip(*columns, strict=True)]
         kinds, (operation, slopes) = set(map(type, values)), OPERATIONS[name]
+        if list in kinds:
+            self.tick()
+            length = max(len(v) for v in values if type(v) is list)
+            columns = [v if type(v) is list else [v] * length for v in values]
+            return [self.each(name, *entry) for entry in zip(*columns, strict=True)]
         demand(kinds <= {Fraction, Interval, Dual}, "a number is needed, a word stands")
         numbers = values if Dual not in kinds else plain(list(values))
         x = operation(self, *numbers)
@@ -336,7 +338,7 @@ NAMES |= {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 NAMES |= {ast.LtE: "<=", ast.Lt: "<", ast.GtE: ">=", ast.Gt: ">", ast.Eq: "=="}
 BOTH = {ast.And: True, ast.Or: False}
 MEANING: dict[type[ast.AST], Callable[[Evaluator, Any, Env], Value]] = {
-    ast.Constant: lambda work, node, env: Fraction(node.value),
+    ast.Constant: lambda work, node, env: exact(node.value),
     ast.Name: lambda work, node, env: work.name(node.id, env),
     ast.Subscript: Evaluator.item,
     ast.Call: lambda work, node, env: work.call(node.func.id, node.args, env),
