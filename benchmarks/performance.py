@@ -391,6 +391,39 @@ def paths(machine: Machine) -> list[Row]:
     return rows
 
 
+def lengths(machine: Machine) -> list[Row]:
+    """`path_sums` of eight layers with skips against the same recursion in torch, whose matrices P are n × n."""
+    import torch
+
+    shapes = [(64, 16, 1), (256, 32, 8), (512, 64, 12), (1024, 64, 16), (2048, 64, 8)]
+    rows = []
+    for n, d, H in shapes if machine.gpu else [(64, 16, 1), (256, 32, 8), (512, 64, 8)]:
+        net = rm.Network.random(n, d, H, 8, seed=0, skip=True, scale=0.5 / math.sqrt(H))
+        X, W_QK, W = (machine.torch(a) for a in (net.random_input(seed=1), net.query, net.value))
+        there = machine.there(net, net.random_input(seed=1))
+
+        def recursion(T: Any = X, W_QK: Any = W_QK, W: Any = W, root: float = math.sqrt(d)) -> Any:
+            S = T[:, None]  # n, lengths, d
+            for Q, V in zip(W_QK, W, strict=True):
+                P = torch.softmax((T @ Q) @ T.T / root, dim=-1)
+                seen = (P @ S.flatten(1)).view(len(V), -1, V.shape[-1])
+                longer = (seen @ V).sum(0).view_as(S)
+                S = torch.nn.functional.pad(S, (0, 0, 0, 1)) + torch.nn.functional.pad(longer, (0, 0, 1, 0))
+                T = S.sum(1)
+            return S.transpose(0, 1)
+
+        with torch.no_grad():
+            ours, theirs = machine.home(rm.path_sums(*there).terms), recursion().cpu().numpy()
+            apart = float(abs(ours - theirs).max() / abs(theirs).max())
+            assert apart < 1e-12, f"the path sums differ by {apart}"
+            times = machine.times(
+                {"path_sums": lambda there=there: rm.path_sums(*there), "torch": recursion}, 7, settle=True
+            )
+        milliseconds = {f"{name}, ms": 1e3 * t for name, t in times["seconds"].items()}
+        rows.append({"n": n, "d": d, "H": H, "L": 8, **milliseconds, "torch/path_sums": times["ratio"]["torch"]})
+    return rows
+
+
 def batch(machine: Machine) -> list[Row]:
     """Thousands of small networks in one call against a loop over them."""
     rows = []
@@ -543,6 +576,7 @@ TABLES = {
         plain,
         mpmath,
         paths,
+        lengths,
         batch,
         devices,
         searches,
@@ -550,7 +584,7 @@ TABLES = {
         large,
     )
 }
-ON_GPU_TOO = ("layer", "depth", "roofline", "plain", "batch", "devices", "searches", "scaling", "large")
+ON_GPU_TOO = ("layer", "depth", "lengths", "roofline", "plain", "batch", "devices", "searches", "scaling", "large")
 
 
 def run(names: list[str], gpu: bool, output: str) -> None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from threading import Lock
 from typing import TypeAlias
 
@@ -353,15 +353,68 @@ extern "C" __global__ void column_softmax(const double* c, const double* scales,
   if (threadIdx.x == 0) least[blockIdx.x] = low;
 }
 
-extern "C" __global__ void row_softmax(double* a, double divisor, long long columns) {
-  // A block for each row, in place; -inf counts as nothing.
+template <int PER>
+__device__ void softmax_of_row(double* a, double divisor, long long columns, const double* added, long long rows) {
+  // A block for each row, in place, PER entries in the registers of each thread, with none as often as is needed;
+  // -inf counts as nothing. What may be added stands there for every so many rows.
   a += blockIdx.x * columns;
-  double top = -INFINITE, total = 0.0;
-  for (long long j = threadIdx.x; j < columns; j += blockDim.x) top = fmax(top, a[j] / divisor);
+  if (added) added += blockIdx.x / rows * columns;
+  double v[PER > 0 ? PER : 1], top = -INFINITE, total = 0.0;
+  auto entry = [&](long long j) {
+    const double x = divisor == 1.0 ? a[j] : a[j] / divisor;
+    return added ? x + added[j] : x;
+  };
+  if (PER > 0) {
+#pragma unroll
+    for (int i = 0; i < PER; i++) {
+      const long long j = threadIdx.x + i * blockDim.x;
+      v[i] = j < columns ? entry(j) : -INFINITE;
+      top = fmax(top, v[i]);
+    }
+  } else
+    for (long long j = threadIdx.x; j < columns; j += blockDim.x) top = fmax(top, a[j] = entry(j));
   top = over_block(top, [](double x, double y) { return fmax(x, y); });
-  for (long long j = threadIdx.x; j < columns; j += blockDim.x) total += a[j] = exp(a[j] / divisor - top);
+  if (PER > 0) {
+#pragma unroll
+    for (int i = 0; i < PER; i++) total += v[i] = exp(v[i] - top);
+  } else
+    for (long long j = threadIdx.x; j < columns; j += blockDim.x) total += a[j] = exp(a[j] - top);
   total = over_block(total, [](double x, double y) { return x + y; });
-  for (long long j = threadIdx.x; j < columns; j += blockDim.x) a[j] /= total;
+  if (PER > 0) {
+#pragma unroll
+    for (int i = 0; i < PER; i++)
+      if (threadIdx.x + i * blockDim.x < columns) a[threadIdx.x + i * blockDim.x] = v[i] / total;
+  } else
+    for (long long j = threadIdx.x; j < columns; j += blockDim.x) a[j] /= total;
+}
+
+#define SOFTMAX(name, per) \
+  extern "C" __global__ void __launch_bounds__(256) name(double* a, double divisor, long long columns, \
+                                                         const double* added, long long rows) { \
+    softmax_of_row<per>(a, divisor, columns, added, rows); \
+  }
+SOFTMAX(row_softmax_1, 1)
+SOFTMAX(row_softmax_4, 4)
+SOFTMAX(row_softmax_16, 16)
+SOFTMAX(row_softmax_32, 32)
+SOFTMAX(row_softmax_0, 0)
+
+extern "C" __global__ void lengthened(const double* wide, const double* made, const double* bias, double skip,
+                                      long long start, long long rows, long long k, long long held, long long d,
+                                      long long heads, double* out, Bits* found) {
+  // Of some rows: what is carried, and the sums over the heads; but for the tokens each comes one place later.
+  // Where fewer are held than there are, the last held stands for the others.
+  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  const bool carried = skip != 0.0;
+  const long long more = k + carried, row = i / (more * d), at = i / d % more, c = i % d;
+  if (row >= rows) return;
+  const long long from = min(at && carried ? at - 1 : at, held - 1);
+  double z = carried && at < k ? skip * wide[((start + row) * held + min(at, held - 1)) * d + c] : 0.0;
+  if (!carried || at != 1)
+    for (long long h = 0; h < heads; h++) z += made[((h * rows + row) * held + from) * d + c];
+  if (bias && !at) z += bias[c];
+  out[start * more * d + i] = z;
+  if (!(fabs(z) < INFINITE)) *found = 1;
 }
 
 extern "C" __global__ void farthest(const double* products, const double* squares, int rows, int columns, int n,
@@ -512,8 +565,14 @@ def row_softmax(logits: Array, divisor: float = 1.0) -> Array:
     logits = cp.ascontiguousarray(logits)
     if logits.size:
         columns = logits.shape[-1]
-        _launch("row_softmax", logits.size // columns, logits, float(divisor), np.int64(columns))
+        sizes = np.int64(columns), np.intp(0), np.int64(1)
+        _launch(_softmax(columns), logits.size // columns, logits, float(divisor), *sizes)
     return logits
+
+
+def _softmax(columns: int) -> str:
+    """The kernel for rows of so many entries."""
+    return f"row_softmax_{next((per for per in (1, 4, 16, 32) if columns <= per * _THREADS), 0)}"
 
 
 def farthest(products: Array, squares: Array) -> Array:
@@ -530,21 +589,13 @@ def farthest(products: Array, squares: Array) -> Array:
     return out
 
 
-_ONE, _ZERO = np.ones(1), np.zeros(1)
-
-
 def product_with_each(a: Array, b: Array) -> Array:
     """a b_h for one matrix a (n, k) and a stack b (H, k, m): CuPy's own product first spreads a out."""
     import cupy as cp
-    from cupy.cuda import cublas, get_cublas_handle
 
     (n, k), (H, _, m) = a.shape, b.shape
     a, b, out = cp.ascontiguousarray(a), cp.ascontiguousarray(b), cp.empty((H, n, m))
-    as_it_is = cublas.CUBLAS_OP_N
-    # Rows of ours are columns of theirs: outᵀ = bᵀ aᵀ. Each matrix: pointer, leading dimension, stride.
-    factors = (b.data.ptr, m, k * m, a.data.ptr, k, 0)
-    product = (_ONE.ctypes.data, *factors, _ZERO.ctypes.data, out.data.ptr, m, n * m)
-    cublas.dgemmStridedBatched(get_cublas_handle(), as_it_is, as_it_is, m, n, k, *product, H)
+    _multiplier()(n, m, k, H, (a.data.ptr, k, 0), (b.data.ptr, m, k * m), (out.data.ptr, m, n * m))
     return out
 
 
@@ -560,6 +611,115 @@ def _axpby() -> Kernel:
     arguments = "float64 a, float64 x, float64 b, float64 y", "float64 z"
     kernel: Kernel = cp.ElementwiseKernel(*arguments, "z = a * x + b * y", "axpby")
     return kernel
+
+
+class PathSums:
+    """λ V + Σ_h P_h V W_h, layer by layer, of tokens and path sums V side by side, P those of the tokens.
+
+    But for the tokens, what heads make comes one place later than what is carried, and one more is made; without λ
+    all are where they were. P is made for some rows at a time: `entries` of all heads at most, n × n where they
+    suffice. Few launches, and little around them: each takes longer than many a layer.
+    """
+
+    def __init__(self, X: Array, heads: int, layers: int, entries: int) -> None:
+        import cupy as cp
+
+        (n, d), device = X.shape, cp.cuda.Device().id
+        self.n, self.d, self.k = n, d, 2
+        of_row = heads * (layers + 2) * d  # where there are most
+        self._here, self._held = cp.ascontiguousarray(X), 1  # at first the tokens are the sum of all paths, too
+        self._next, self._last = cp.empty((2, n * (layers + 2) * d))
+        self._queries, self._added = cp.empty(heads * n * d), cp.empty(heads * n)
+        self._P = cp.empty(min(heads * n * n, max(entries, heads * n)))
+        self._seen, self._made = cp.empty((2, min(n * of_row, max(entries, of_row))))
+        self._found = _shared(1)
+        self._found[:] = 0
+        self._multiply = _multiplier()
+        self._softmax, self._lengthen = _small(_softmax(n), device), _small("lengthened", device)
+
+    @property
+    def wide(self) -> Array:
+        """The tokens, and the sums by length, (n, k, d)."""
+        return self._here[: self.n * self.k * self.d].reshape(self.n, self.k, self.d)
+
+    def finite(self) -> bool:
+        """Whether all that was made is; waits for it."""
+        import cupy as cp
+
+        cp.cuda.get_current_stream().synchronize()
+        return not self._found[0]
+
+    def step(
+        self, query: Array, value: Array, key_bias: Array | None, bias: Array | None, root: float, skip: float
+    ) -> None:
+        """One layer of heads with these weights."""
+        n, k, d, H, more, multiply = self.n, self._held, self.d, len(query), self.k + bool(skip), self._multiply
+        P, seen, made, queries = (a.data.ptr for a in (self._P, self._seen, self._made, self._queries))
+        X, row = (self._here.data.ptr, k * d, 0), k * d
+        multiply(n, d, d, H, X, (query.data.ptr, d, d * d), (queries, d, n * d))
+        added = _NOTHING
+        if key_bias is not None:
+            added = self._added
+            multiply(1, n, d, H, (key_bias.data.ptr, d, d), X, (added.data.ptr, n, n), across=True, factor=1 / root)
+        most = min(n, self._P.size // (H * n), self._seen.size // (H * row))
+        for start in range(0, n, most):
+            r = min(most, n - start)
+            some, of_P = (queries + 8 * start * d, d, n * d), (P, n, r * n)
+            multiply(r, n, d, H, some, X, of_P, across=True, factor=1 / root)
+            self._softmax((H * r,), (_THREADS,), (self._P, 1.0, np.int64(n), added, np.int64(r)))
+            multiply(r, row, n, H, of_P, X, (seen, row, r * row))
+            multiply(r * k, d, d, H, (seen, d, r * row), (value.data.ptr, d, d * d), (made, d, r * row))
+            sizes = np.array([start, r, self.k, k, d, H], np.int64)
+            arrays = self._here, self._made, _NOTHING if bias is None else bias, float(skip)
+            found = self._next, np.intp(self._found.ctypes.data)
+            self._lengthen((-(-r * more * d // _THREADS),), (_THREADS,), (*arrays, *sizes, *found))
+        self._here, self._next, self._last = self._next, self._last, self._next
+        self.k = self._held = more
+
+
+#: Matrices of a batch as BLAS knows them: where the first is, how far rows and how far matrices are apart.
+Operand: TypeAlias = tuple[int, int, int]
+
+_NOTHING = np.intp(0)
+
+
+@lru_cache(64)
+def _factors(factor: float) -> tuple[int, int, Floats]:
+    """Where BLAS finds what it multiplies a product, and what that is added to, with; and the array, to stay."""
+    pair = np.array([factor, 0.0])
+    return pair.ctypes.data, pair.ctypes.data + 8, pair
+
+
+def _multiplier() -> Callable[..., None]:
+    """BLAS of this thread and device."""
+    from cupy.cuda import cublas, get_cublas_handle
+
+    handle, gemm, as_it_is, turned = (
+        get_cublas_handle(),
+        cublas.dgemmStridedBatched,
+        cublas.CUBLAS_OP_N,
+        cublas.CUBLAS_OP_T,
+    )
+
+    def multiply(
+        n: int,
+        m: int,
+        k: int,
+        count: int,
+        a: Operand,
+        b: Operand,
+        out: Operand,
+        *,
+        across: bool = False,
+        factor: float = 1.0,
+    ) -> None:
+        """out = factor · a b (`across`: a bᵀ) of `count` pairs, (n, k) by (k, m)."""
+        at_factor, at_zero, _ = _factors(factor)
+        # Rows of ours are columns of theirs: outᵀ = bᵀ aᵀ.
+        way = turned if across else as_it_is
+        gemm(handle, way, as_it_is, m, n, k, at_factor, *b, *a, at_zero, *out, count)
+
+    return multiply
 
 
 def fits(left: Array, values: Array) -> bool:

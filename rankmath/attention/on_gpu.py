@@ -172,7 +172,7 @@ def _layers_of(A: Float64, net: Network) -> _Layers | None:
     plain = all(s.before is None and s.after is None and isinstance(s.map, Attention) for s in layers)
     if len(layers) != net.layers or not layers or not plain or len({a.heads for a in attentions}) != 1:
         return None
-    if not all(_is_plain(attention) for attention in attentions):
+    if not all(is_plain(attention) for attention in attentions):
         return None
     arrays = tuple((a.query, a.value, a.key_bias, a.bias) for a in attentions)
     numbers = [(math.log(a.d_qk) / 2, float(s.skip)) for a, s in zip(attentions, layers, strict=True)]
@@ -187,7 +187,7 @@ def _layers_of(A: Float64, net: Network) -> _Layers | None:
     )
 
 
-def _is_plain(attention: Attention) -> bool:
+def is_plain(attention: Attention) -> bool:
     """Full matrices, in one piece."""
     arrays = [attention.query, attention.value, attention.key_bias, attention.bias]
     factored = attention.position, attention.key, attention.output

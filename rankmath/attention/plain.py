@@ -21,7 +21,7 @@ from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count, same_library
 
-#: One head, or a slice of all.
+#: One head, or a slice of them.
 Head: TypeAlias = int | slice
 
 
@@ -52,9 +52,9 @@ def check_input(net: Network, X: ArrayLike, *, look: bool = True) -> Array:
     return X if shape == X.shape else array_namespace(X).broadcast_to(X, shape)
 
 
-def check_one_sequence(net: Network, X: ArrayLike, taker: str) -> Array:
+def check_one_sequence(net: Network, X: ArrayLike, taker: str, *, look: bool = True) -> Array:
     """`check_input` for what takes one network and one sequence (n, d)."""
-    X = check_input(net, X)
+    X = check_input(net, X, look=look)
     if net.batch_shape:
         raise InvalidArgument(f"net: a stack of networks given; {taker} takes one network")
     if X.ndim != 2:
@@ -217,14 +217,14 @@ def _normed(A: Float64, norm: LayerNorm | None, X: Array) -> Array:
 def attend(
     A: Float64, attention: Attention, h: Head, X: Array, mask: Mask | None, V: Array, made: Made = None
 ) -> Array:
-    """P_h V, in blocks of rows where P is larger than the arithmetic's budget; (H, n, v) for all heads."""
+    """P_h V, in blocks of rows where P is larger than the arithmetic's budget; (H, n, v) for H heads."""
     keys, added = _keys(A, attention, h, X, made)
     if isinstance(h, int) and X.ndim == 2 and mask is None and attention.position is None and A.fuses_softmax(X, V):
         queries = A.matmul(X, attention.query[h, ...]) if made is None else made[0]
         found = A.fused_softmax(queries, keys, added, V, math.sqrt(attention.d_qk))
         if found is not None:
             return found
-    n, heads = int(X.shape[-2]), 1 if isinstance(h, int) else attention.heads
+    n, heads = int(X.shape[-2]), 1 if isinstance(h, int) else len(range(attention.heads)[h])
     rows = max(1, A.lone_entries // (heads * n * math.prod(X.shape[:-2])))
     blocks = [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
     # Each P is used up before the next is made: all in one buffer.

@@ -7,16 +7,18 @@ over all (h_1, …, h_L); head 0 is the skip (P_0 = I, W_0 = λI) and the P's ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import comb
+from functools import partial, reduce
 
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.centred import sublayer_step, view_of
-from rankmath.attention.plain import apply_sublayer, attend, check_one_sequence, in_range
+from rankmath.attention.on_gpu import is_plain
+from rankmath.attention.plain import Head, apply_sublayer, attend, check_one_sequence, in_range
 from rankmath.attention.tokens import LOG_ZERO, Scale, Scaled, centre, normalised, scaled_sum
 from rankmath.attention.weights import weights_of
 from rankmath.drawing import draw_path_sums
@@ -152,28 +154,56 @@ def path_sums(net: Network, X: ArrayLike, *, backend: Backend | None = None, mem
     >>> bool(np.allclose(path_sums(net, X).total(), forward(net, X), rtol=1e-12))
     True
     """
-    X = _path_input(net, X)
+    here = backend is None  # and what is wrong with X there shows in the end
+    X = _path_input(net, X, look=not here)
     if backend is not None:
         net, X = on_backend(backend, net, X)
     memory = None if memory is None else as_count("memory", memory)
-    A, first = Float64(X, memory=memory), X
-    xp = A.xp
-    n, d = X.shape
-    bias = xp.zeros(d, dtype=xp.float64, device=X.device)
-    masks = net.masks_for(int(n))
-    S = xp.stack([X])  # S^l_k for k = 0..l
+    A = Float64(X, memory=memory)
+    xp, masks, steps = A.xp, net.masks_for(int(X.shape[0])), _steps(net)
+    wide = _on_gpu(A, net, X) if A.on_gpu and not any(masks.values()) else None
+    if wide is None:
+        X = _path_input(net, X) if here and A.on_gpu else X
+        # The tokens and, side by side with them, S^l_k for all k: without a skip there is no shorter one.
+        wide = xp.stack([X, X], axis=1)
+        for sublayer in steps:
+            attention = _attention(sublayer)
+            wide = _lengthened(A, attention, wide, masks[id(attention)], sublayer.skip)
+            if attention.bias is not None:
+                wide[:, 0, :] += attention.bias
+        in_range(A, wide)
+    S = xp.permute_dims(wide[:, 1:, :], (1, 0, 2))
+    none = [xp.zeros_like(S[:1, ...])] * sum(not sublayer.skip for sublayer in steps)
+    return PathSums(xp.concat([*none, S]) if none else S, _common_bias(A, net, X), net, X, memory)
+
+
+def _common_bias(A: Float64, net: Network, X: Array) -> Array:
+    """b, (d,): what a layer adds to every token goes through those that follow as their value maps say."""
+    xp, biased = A.xp, False
+    bias = xp.zeros((1, X.shape[1]), dtype=xp.float64, device=X.device)
     for sublayer in _steps(net):
-        longer: Array = 0.0
-        attention, skip = _attention(sublayer), sublayer.skip
-        through = skip * bias
-        for h, seen in enumerate(_through_heads(A, attention, X, S, masks[id(attention)])):
-            longer = longer + seen
-            through = through + A.matmul(bias, _value_map(attention, h))
-        blank, own = xp.zeros_like(S[:1, ...]), 0.0 if attention.bias is None else attention.bias
-        X = skip * X + longer[0, ...] + own
-        S = xp.concat([skip * S, blank]) + xp.concat([blank, longer[1:, ...]])
-        bias = through + own
-    return PathSums(in_range(A, S), in_range(A, bias), net, first, memory)
+        attention = _attention(sublayer)
+        if biased:
+            total = xp.sum(_value_map(attention, slice(None)), axis=0)
+            bias = sublayer.skip * bias + A.matmul(bias, total)
+        if attention.bias is not None:
+            bias, biased = bias + attention.bias, True
+    return in_range(A, bias[0, :]) if biased else bias[0, :]
+
+
+def _on_gpu(A: Float64, net: Network, X: Array) -> Array | None:
+    """The last tokens and path sums side by side, (n, 2 + L or fewer, d), in few launches; None where those do not
+    do, or something is not finite."""
+    layers = [(_attention(sublayer), sublayer.skip) for sublayer in _steps(net)]
+    if not layers or not all(is_plain(attention) for attention, _ in layers):
+        return None
+    from rankmath.arithmetic.cuda import PathSums
+
+    sums = PathSums(X, max(attention.heads for attention, _ in layers), len(layers), A.lone_entries)
+    for attention, skip in layers:
+        arrays = attention.query, attention.value, attention.key_bias, attention.bias
+        sums.step(*arrays, math.sqrt(attention.d_qk), skip)
+    return sums.wide if sums.finite() else None
 
 
 def path_term(net: Network, X: ArrayLike, path: Sequence[int]) -> Array:
@@ -205,17 +235,33 @@ def path_term(net: Network, X: ArrayLike, path: Sequence[int]) -> Array:
     return in_range(A, term)
 
 
-def _through_heads(A: Float64, attention: Attention, X: Array, S: Array, mask: Mask | None) -> Iterator[Array]:
-    """P_h V W_h of every head for V = X and each of S, (1 + len(S), n, d): one n × n product a head for all."""
-    xp, (n, d) = A.xp, X.shape
-    wide = xp.reshape(xp.permute_dims(xp.concat([X[None, ...], S]), (1, 0, 2)), (n, -1))
-    for h in range(attention.heads):
-        seen = xp.reshape(attend(A, attention, h, X, mask, wide), (n, -1, d))
-        yield A.matmul(xp.permute_dims(seen, (1, 0, 2)), _value_map(attention, h))
+def _lengthened(A: Float64, attention: Attention, wide: Array, mask: Mask | None, skip: float) -> Array:
+    """λ V + Σ_h P_h V W_h of the tokens V = `wide`[:, 0], and of path sums, (n, k, d), those of the next length:
+    one n × n product a head for all."""
+    xp, (n, k, d), H = A.xp, wide.shape, attention.heads
+    X, columns = xp.asarray(wide[:, 0, :], copy=True), xp.reshape(wide, (n, k * d))
+
+    def through(h: Head) -> Array:
+        seen = xp.reshape(attend(A, attention, h, X, mask, columns), (-1, n * k, d))
+        made = A.matmul(seen, _value_map(attention, h))
+        return made[0, ...] if len(made) == 1 else xp.sum(made, axis=0)
+
+    # On a GPU each call costs more than it does: as many heads at once as there is room for.
+    some = max(1, A.lone_entries // (n * max(n, k * d))) if A.on_gpu else 1
+    heads: list[Head] = [slice(first, first + some) for first in range(0, H, some)] if A.on_gpu else [*range(H)]
+    with A.blas_alone(wide.size):
+        found = A.in_turn([partial(through, h) for h in heads], H * n * n)
+        total = xp.reshape(reduce(A.sum_with_temporary, found), (n, k, d))
+    if not skip:
+        return total
+    out = xp.concat([skip * wide, xp.zeros_like(wide[:, :1, :])], axis=1)
+    out[:, 0, :] += total[:, 0, :]
+    out[:, 2:, :] += total[:, 1:, :]
+    return out
 
 
-def _value_map(attention: Attention, h: int) -> Array:
-    """W_h."""
+def _value_map(attention: Attention, h: Head) -> Array:
+    """W_h, of one head or of some."""
     value = attention.value[h, ...]
     return value if attention.output is None else value @ attention.output[h, ...]
 
@@ -240,11 +286,11 @@ def path_counts(L: int, H: int, skip: bool = True) -> list[int]:
     """
     L, H = as_count("L", L, least=0, most=10**4), as_count("H", H)
     as_choice("skip", skip, (False, True))
-    return [comb(L, k) * H**k if skip or k == L else 0 for k in range(L + 1)]
+    return [math.comb(L, k) * H**k if skip or k == L else 0 for k in range(L + 1)]
 
 
-def _path_input(net: Network, X: ArrayLike) -> Array:
-    X = check_one_sequence(net, X, "the path decomposition")
+def _path_input(net: Network, X: ArrayLike, *, look: bool = True) -> Array:
+    X = check_one_sequence(net, X, "the path decomposition", look=look)
     if not all(isinstance(s.map, Attention) and s.before is None and s.after is None for s in _steps(net)):
         raise InvalidArgument("net: a network with an MLP or LayerNorm given; the path decomposition needs neither")
     return X

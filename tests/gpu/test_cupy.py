@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.arithmetic import cuda
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.experiments.models import initial_model
 from rankmath.model.blocks import VARIANTS
@@ -88,6 +90,57 @@ def test_plain_pass_attention_and_paths_agree_and_stay_on_the_device(kind: dict[
         np.testing.assert_allclose(to_numpy(sums.terms), rm.path_sums(net, X).terms, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("skip", [False, True, -0.5])
+@pytest.mark.parametrize(
+    ("n", "d", "heads", "layers"), [(1, 1, 1, 1), (3, 2, 2, 12), (70, 20, 5, 4), (300, 8, 3, 5)]
+)
+@pytest.mark.parametrize("memory", [None, 24, 10**5])
+def test_path_sums_on_a_gpu_are_those_of_the_cpu(
+    n: int, d: int, heads: int, layers: int, skip: float, memory: int | None
+) -> None:
+    """Rows at a time, too, and with every kind of bias; the sum of all is the output."""
+    net = rm.Network.random(n, d, heads, layers, seed=n, skip=skip, biases=True, scale=0.5)
+    X = net.random_input(seed=1)
+    sums, wanted = rm.path_sums(*both(net, X), memory=memory), rm.path_sums(net, X)
+    size = np.abs(wanted.terms).max(axis=(1, 2), keepdims=True)
+    assert (np.abs(to_numpy(sums.terms) - wanted.terms) <= 1e-12 * size).all()
+    np.testing.assert_allclose(to_numpy(sums.bias), wanted.bias, rtol=1e-12)
+    np.testing.assert_allclose(to_numpy(sums.total()), rm.forward(net, X), rtol=1e-10, atol=1e-11 * size.max())
+
+
+def test_path_sums_of_layers_with_and_without_a_skip_on_a_gpu() -> None:
+    net = rm.Network.random(12, 6, 2, 4, seed=0, skip=True)
+    skips = (0.0, 1.0, 0.0, 0.5)
+    layers = [[replace(s, skip=skip) for s in layer] for layer, skip in zip(net.sublayers, skips, strict=True)]
+    mixed = rm.Network.from_layers(layers)
+    X = net.random_input(seed=1)
+    found, wanted = rm.path_sums(*both(mixed, X)).terms, rm.path_sums(mixed, X).terms
+    assert not to_numpy(found)[:2].any()
+    np.testing.assert_allclose(to_numpy(found), wanted, rtol=1e-11, atol=1e-13)
+
+
+def test_path_sums_on_a_gpu_refuse_what_is_not_finite() -> None:
+    net = rm.Network.random(5, 3, 2, 2, seed=0, skip=True)
+    X = net.random_input(seed=1)
+    there, given = both(net, X)
+    given[2, 1] = float("nan")
+    with pytest.raises(ValueError, match=r"^X: entry"):
+        rm.path_sums(there, given)
+    given[2, 1] = 1e300
+    with pytest.raises(ValueError, match=r"^X: too large"):
+        rm.path_sums(there, given)
+
+
+@pytest.mark.parametrize("columns", [1, 31, 256, 257, 1024, 1025, 4096, 5000, 8192, 8193, 20000])
+@pytest.mark.parametrize("divisor", [1.0, 3.0])
+def test_a_softmax_of_rows_of_any_length(columns: int, divisor: float) -> None:
+    logits = 30 * np.random.default_rng(columns).standard_normal((2, 3, columns))
+    logits[0, 1, : columns // 2] = -np.inf
+    wanted = np.exp((logits - logits.max(axis=-1, keepdims=True)) / divisor)
+    found = to_numpy(cuda.row_softmax(cupy.asarray(logits), divisor))
+    np.testing.assert_allclose(found, wanted / wanted.sum(axis=-1, keepdims=True), rtol=1e-13, atol=1e-300)
+
+
 @pytest.mark.parametrize(
     ("n", "m", "k", "v"), [(1, 1, 1, 1), (17, 33, 8, 8), (64, 64, 64, 64), (130, 77, 24, 40), (5, 200, 64, 3)]
 )
@@ -112,8 +165,6 @@ def test_the_fused_kernel_equals_its_twin_in_arrays(n: int, m: int, k: int, v: i
 @pytest.mark.parametrize("lead", [(), (3,), (2, 3)])
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (5, 3), (300, 7), (5000, 2)])
 def test_the_small_kernels_equal_numpy(lead: tuple[int, ...], n: int, d: int) -> None:
-    from rankmath.arithmetic import cuda
-
     rng = np.random.default_rng(n)
     a, rows, scores = (
         rng.standard_normal((*lead, n, d)),
