@@ -164,8 +164,9 @@ def path_sums(net: Network, X: ArrayLike, *, backend: Backend | None = None, mem
     wide = _on_gpu(A, net, X) if A.on_gpu and not any(masks.values()) else None
     if wide is None:
         X = _path_input(net, X) if here and A.on_gpu else X
-        # The tokens and, side by side with them, S^l_k for all k: without a skip there is no shorter one.
-        wide = xp.stack([X, X], axis=1)
+        # The tokens and, side by side with them, S^l_k for all k, at first the tokens again: without a skip there
+        # is no shorter one.
+        wide = X[:, None, :]
         for sublayer in steps:
             attention = _attention(sublayer)
             wide = _lengthened(A, attention, wide, masks[id(attention)], sublayer.skip)
@@ -237,14 +238,14 @@ def path_term(net: Network, X: ArrayLike, path: Sequence[int]) -> Array:
 
 def _lengthened(A: Float64, attention: Attention, wide: Array, mask: Mask | None, skip: float) -> Array:
     """λ V + Σ_h P_h V W_h of the tokens V = `wide`[:, 0], and of path sums, (n, k, d), those of the next length:
-    one n × n product a head for all."""
+    one n × n product a head for all. Tokens alone are their own sum as well."""
     xp, (n, k, d), H = A.xp, wide.shape, attention.heads
     X, columns = xp.asarray(wide[:, 0, :], copy=True), xp.reshape(wide, (n, k * d))
 
     def through(h: Head) -> Array:
         seen = xp.reshape(attend(A, attention, h, X, mask, columns), (-1, n * k, d))
         made = A.matmul(seen, _value_map(attention, h))
-        return made[0, ...] if len(made) == 1 else xp.sum(made, axis=0)
+        return made[0, ...] if made.shape[0] == 1 else xp.sum(made, axis=0)
 
     # On a GPU each call costs more than it does: as many heads at once as there is room for.
     some = max(1, A.lone_entries // (n * max(n, k * d))) if A.on_gpu else 1
@@ -252,6 +253,8 @@ def _lengthened(A: Float64, attention: Attention, wide: Array, mask: Mask | None
     with A.blas_alone(wide.size):
         found = A.in_turn([partial(through, h) for h in heads], H * n * n)
         total = xp.reshape(reduce(A.sum_with_temporary, found), (n, k, d))
+    if k == 1:
+        wide, total = (xp.concat([V, V], axis=1) for V in (wide, total))
     if not skip:
         return total
     out = xp.concat([skip * wide, xp.zeros_like(wide[:, :1, :])], axis=1)
