@@ -7,12 +7,15 @@ import subprocess
 import sys
 import threading
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rankmath.checker import checker, limits
+from rankmath.checker.intervals import Rejected
+from rankmath.checker.kernel import Evaluator, formula
 
 NORM = next((Path(__file__).parents[2] / "proofs" / "certificates").glob("dong2021-norm_rm-*.json")).read_text(
     "utf-8"
@@ -39,6 +42,35 @@ def test_what_does_not_look_at_the_clock_is_interrupted(monkeypatch: Any) -> Non
     assert not ended
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     assert signal.getsignal(signal.SIGALRM) is before
+
+
+class _Counting(Evaluator):
+    """Counts how often the clock is looked at."""
+
+    looks = 0
+
+    def tick(self, held: int = 0, once: int = 0) -> None:
+        self.looks += 1
+        super().tick(held, once)
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [
+        ("any(i < low for i in xs for j in xs)", 30 * 30),  # members are no calls
+        ("sum([i * i + 1 for i in xs])", 3 * 30),
+        ("double(double(double(1)))", 3 + 3),
+    ],
+)
+def test_the_clock_is_looked_at_for_every_member_and_every_call(text: str, least: int) -> None:
+    """The alarm is for what has none: without it, nothing that grows may go on unseen."""
+    data = {"low": Fraction(0), "xs": [Fraction(i) for i in range(30)]}
+    work = _Counting({"double": (("x",), formula("x + x"))}, data, {}, 128, time.monotonic() + 60)
+    work.value(formula(text), {})
+    assert work.looks >= least
+    work.deadline = time.monotonic() - 1
+    with pytest.raises(Rejected, match="time"):
+        work.value(formula(text), {})
 
 
 def test_the_alarm_of_another_is_left_alone() -> None:
