@@ -296,6 +296,16 @@ def survivors(plants: Sequence[Plant], jobs: int = 1) -> list[Plant]:
 def _noticed(plant: Plant, copies: queue.SimpleQueue[Path]) -> bool:
     """Whether a test fails, or hangs, on a copy of the package with the edit, and not without it."""
     copy = copies.get()
+    try:
+        failing = _failing_with(plant, copy)
+    finally:
+        copies.put(copy)  # whatever happens: others wait for it
+    print(f"{'SURVIVED' if failing is None else 'killed'}: {plant.file}: {plant.name}", flush=True)
+    return failing is not None
+
+
+def _failing_with(plant: Plant, copy: Path) -> str | None:
+    """`_failing` with the edit; a test that is red without it, too, is left out."""
     path = copy / plant.file
     before = path.read_text(encoding="utf-8")
     while True:
@@ -303,14 +313,11 @@ def _noticed(plant: Plant, copies: queue.SimpleQueue[Path]) -> bool:
         failing = _failing(plant.tests, copy)
         path.write_text(before, encoding="utf-8")
         if failing is None or _failing([failing] if failing else plant.tests, copy) is None:
-            break
+            return failing
         if not failing or failing in _SPOILT:
             raise SystemExit(f"{' '.join(plant.tests)}: red without any edit, so it notices nothing")
         _SPOILT.add(failing)
         print(f"{failing}: red without any edit, left out", flush=True)
-    copies.put(copy)
-    print(f"{'SURVIVED' if failing is None else 'killed'}: {plant.file}: {plant.name}", flush=True)
-    return failing is not None
 
 
 #: Tests that fail when nothing is planted.

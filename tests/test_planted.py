@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -44,6 +45,14 @@ def test_a_sample_is_killed(gate: ModuleType) -> None:
     sample = tuple(plant for plant in gate.by_hand() if plant.name in names)
     assert len(sample) == 3
     assert gate.survivors(sample) == []
+
+
+def test_a_plant_that_does_not_fit_ends_the_gate(gate: ModuleType) -> None:
+    """It once waited for ever, for the copy of the package that the plant had kept."""
+    first = gate.by_hand()[0]
+    missing = replace(first, old="this text stands nowhere", name="nowhere")
+    with pytest.raises(SystemExit, match="occurs 0 times"):
+        gate.survivors((missing, replace(missing, name="nor here")))
 
 
 def test_what_may_go_unnoticed_is_one_edit_of_one_line(gate: ModuleType) -> None:
