@@ -292,13 +292,13 @@ def test_what_the_kernels_do_not_take_is_said(library: Any, monkeypatch: Any) ->
     assert layers_on_gpu(Float64(X), net, X) is not None
 
 
-@pytest.mark.parametrize(("n", "d", "heads"), [(9, 4, 1), (70, 8, 3), (5, 70, 2)])
+@pytest.mark.parametrize(("n", "d", "heads", "depth"), [(9, 4, 1, 3), (70, 8, 2, 2), (5, 70, 2, 3)])
 @pytest.mark.parametrize("own", [False, True])
 def test_a_batch_is_its_networks_one_by_one(
-    library: Any, monkeypatch: Any, n: int, d: int, heads: int, own: bool
+    library: Any, monkeypatch: Any, n: int, d: int, heads: int, depth: int, own: bool
 ) -> None:
     options = {"skip": 0.5, "biases": True}
-    nets = [rm.Network.random(n, d, heads, 3, seed=n + (own and k), **options) for k in range(3)]
+    nets = [rm.Network.random(n, d, heads, depth, seed=n + (own and k), **options) for k in range(3)]
     X = np.stack([net.random_input(seed=k, scale=10.0**-k) for k, net in enumerate(nets)])
     net = rm.Network.stack(nets) if own else nets[0]
     use_host(library, monkeypatch)
