@@ -69,6 +69,22 @@ def test_every_length_is_the_sum_of_its_paths(heads, layers, skip):
         assert relative(terms[k] - by_length[k], by_length[k]) <= 1e-12
 
 
+def test_attention_is_that_of_the_tokens_where_long_paths_cancel():
+    """W = -I: terms of size 1e11 whose sum, of size one, has lost ten digits; logits must not be made of it."""
+    rng, L = np.random.default_rng(0), 40
+    W = np.broadcast_to(-np.eye(4), (L, 1, 4, 4)).copy()
+    net = Network.from_arrays(0.3 * rng.standard_normal((L, 1, 4, 4)), W, skip=True)
+    X = rng.standard_normal((6, 4))
+    sums = path_sums(net, X)
+    assert relative(sums.total() - forward(net, X), forward(net, X)) > 1e-8
+    expected = np.zeros((L + 1, 6, 4))
+    expected[0] = X
+    for P in attention_matrices(net, X)[:, 0]:
+        expected[1:] -= P @ expected[:-1]
+    for k in range(L + 1):
+        assert relative(sums.terms[k] - expected[k], expected[k]) <= 1e-12
+
+
 @pytest.mark.parametrize("skip", [True, 0.7])
 def test_one_path_is_the_product_of_its_matrices(skip):
     """P_path = P^L_{h_L} ⋯ P^1_{h_1} and W_path = W^1_{h_1} ⋯ W^L_{h_L}, formed apart."""
