@@ -295,11 +295,16 @@ extern "C" __global__ void largest(const double* const* many, long long count, l
   // Of each of the `count` matrices of each of many arrays.
   // Bits of non-negative doubles are ordered as the doubles are; a nan is above them all.
   __shared__ unsigned long long parts[32];
-  const long long matrix = blockIdx.x / blocks;
+  const long long matrix = blockIdx.x / blocks, step = blocks * blockDim.x;
   const double* a = many[matrix / count] + (matrix % count) * size;
   unsigned long long v = 0;
-  for (long long i = (blockIdx.x % blocks) * blockDim.x + threadIdx.x; i < size; i += blocks * blockDim.x)
-    v = max(v, (unsigned long long)__double_as_longlong(fabs(a[i])));
+  for (long long i = (blockIdx.x % blocks) * blockDim.x + threadIdx.x; i < size; i += 8 * step) {
+    double next[8];  // on their way together
+#pragma unroll
+    for (int k = 0; k < 8; k++) next[k] = i + k * step < size ? a[i + k * step] : 0.0;
+#pragma unroll
+    for (int k = 0; k < 8; k++) v = max(v, (unsigned long long)__double_as_longlong(fabs(next[k])));
+  }
   for (int o = 16; o; o >>= 1) v = max(v, __shfl_xor_sync(~0u, v, o));
   if ((threadIdx.x & 31) == 0) parts[threadIdx.x >> 5] = v;
   __syncthreads();
@@ -462,7 +467,7 @@ class Sizes:
         places: dict[tuple[int, ...], list[int]] = {}  # one launch for all arrays of a shape
         for place, a in enumerate(self.arrays):
             places.setdefault(a.shape, []).append(place)
-        self._lock, start, pointers = Lock(), 0, _shared(len(self.arrays))
+        self._lock, start, pointers = Lock(), 0, np.zeros(len(self.arrays), np.uint64)
         self._groups: list[tuple[tuple[int, ...], list[int], slice, tuple[int, int, int]]] = []
         for shape, where in places.items():
             count, blocks = math.prod(shape[:-2]), _blocks(shape[-2] * shape[-1])
@@ -471,7 +476,9 @@ class Sizes:
             pointers[first : first + len(where)] = [self.arrays[place].data.ptr for place in where]
             self._groups.append((shape, where, slice(start, start + size), (first, count, blocks)))
             start += size
-        self._pointers, self._found, self._done = pointers, _shared(start), cp.cuda.Event(disable_timing=True)
+        # Blocks read where their matrix is: on the host that took some 0.1 µs for each of them.
+        self._pointers, self._found = cp.asarray(pointers, blocking=True), _shared(start)
+        self._done = cp.cuda.Event(disable_timing=True)
         self._launches = [self._launch_of(*group) for group in self._groups if group[3][1]]
 
     @contextmanager
@@ -492,7 +499,7 @@ class Sizes:
     ) -> tuple[int, tuple[Array, ...]]:
         """Blocks and arguments for the arrays of one shape."""
         first, count, blocks = counts
-        many, out = (np.intp(a.ctypes.data) for a in (self._pointers[first:], self._found[part]))
+        many, out = np.intp(self._pointers.data.ptr + 8 * first), np.intp(self._found[part].ctypes.data)
         sizes = (np.int64(count), np.int64(shape[-2] * shape[-1]), np.int32(blocks))
         return part.stop - part.start, (many, *sizes, out)
 

@@ -345,12 +345,12 @@ __device__ __forceinline__ int column_in_tile(int j) {
   return (threadIdx.x >> 5 & 1) * 32 + 8 * j + 2 * (threadIdx.x & 3);
 }
 
-enum { NONE, TAKEN_OFF, WEIGHTS };  // what is done to the rows of A with a row of numbers
+enum { NONE, TAKEN_OFF };  // what is done to the rows of A with a row of numbers
 
 template <bool DOWN, bool ACROSS, int ROW>
 __device__ __forceinline__ void tile(const Operand A, const Operand B, const double* row, Tile& c) {
   // 64 rows and 64 columns of A B (ACROSS) or A B' by four warps, A' in the place of A where that stands (DOWN);
-  // `row` is first taken off the rows of A or multiplied to them.
+  // `row` is first taken off the rows of A, or not.
   extern __shared__ double shared[];
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const int of_A = DOWN ? CHUNK * BY_COLUMNS : 64 * BY_CHUNK;
@@ -381,7 +381,6 @@ __device__ __forceinline__ void tile(const Operand A, const Operand B, const dou
           const int r = r0 + 16 * i + 8 * (f & 1), at = k + 4 * (f >> 1);
           a[i][f] = left[DOWN ? at * BY_COLUMNS + r : r * BY_CHUNK + at];
           if (ROW == TAKEN_OFF) a[i][f] -= row[k0 + at];
-          if (ROW == WEIGHTS) a[i][f] *= row[min(k0 + at, depth - 1)];
         }
 #pragma unroll
       for (int j = 0; j < 4; j++) {
@@ -394,7 +393,7 @@ __device__ __forceinline__ void tile(const Operand A, const Operand B, const dou
   }
 }
 
-// Where one kernel takes both products, weights are part of the values.
+// Where one kernel takes both products, and below rounding, weights are part of the values.
 #define FOLDED (K <= 64)
 
 extern "C" __global__ void __launch_bounds__(128, 4) project(Layer* given, long long first) {
@@ -403,7 +402,7 @@ extern "C" __global__ void __launch_bounds__(128, 4) project(Layer* given, long 
   int here;
   const Layer& L = network(given, here);
   const int n = L.n, d = L.d, h = here / L.row_blocks, start = here % L.row_blocks * 64, c0 = 64 * blockIdx.z;
-  const bool values = first + blockIdx.y;
+  const bool values = first + blockIdx.y, weighted = FOLDED || L.way == THIN;
   const double* W = of_head(L, values ? L.value : L.query, h) + c0;
   const double *of_rows = L.e + (long long)h * n + start, total = L.mean[(long long)h * (K + 1) + K];
   const Operand B = {W, d, d - c0, d, in_pairs(W, d)};
@@ -425,7 +424,7 @@ extern "C" __global__ void __launch_bounds__(128, 4) project(Layer* given, long 
     for (int e = 0; e < 2; e++) {
       const int r = row_in_tile(i, e);
       const bool inside = start + r < n;
-      const double factor = !values ? L.scale : FOLDED && inside ? of_rows[r] / total : 1.0;
+      const double factor = !values ? L.scale : weighted && inside ? of_rows[r] / total : 1.0;
       double* out = (values ? L.values : L.left) + ((long long)h * n + start + r) * K + c0;
       double square = 0.0;
 #pragma unroll
@@ -444,7 +443,7 @@ extern "C" __global__ void __launch_bounds__(128, 4) project(Layer* given, long 
 }
 
 extern "C" __global__ void __launch_bounds__(128) covariance(Layer* given) {
-  // 64 x 64 entries of D' diag(q) values, from a part of the rows; the last of the parts adds them up.
+  // 64 x 64 entries of D' times weighted values, from a part of the rows; the last of the parts adds them up.
   int here;
   const Layer& L = network(given, here);
   if (L.way != THIN) return;
@@ -453,8 +452,8 @@ extern "C" __global__ void __launch_bounds__(128) covariance(Layer* given) {
   const int per = (n + L.splits - 1) / L.splits, start = min(n, split * per), rows = min(n - start, per);
   const long long at = (long long)h * n + start;
   Tile c;
-  tile<true, true, FOLDED ? NONE : WEIGHTS>({L.D + at * K + r0, rows, K - r0, K, true},
-                                            {L.values + at * K + c0, rows, K - c0, K, true}, L.q + at, c);
+  tile<true, true, NONE>({L.D + at * K + r0, rows, K - r0, K, true},
+                         {L.values + at * K + c0, rows, K - c0, K, true}, nullptr, c);
   double* part = L.thin + ((long long)h * L.splits + split) * K * K;
 #pragma unroll
   for (int i = 0; i < 2; i++)
@@ -469,12 +468,14 @@ extern "C" __global__ void __launch_bounds__(128) covariance(Layer* given) {
   double* count = L.counts + (long long)h * COUNTS + 1 + blockIdx.y * tiles + blockIdx.z;
   if (L.splits == 1 || !last_of(count, L.splits)) return;
   double* all = L.thin + (long long)h * L.splits * K * K;
-  for (int i = threadIdx.x; i < 64 * 64; i += 128) {
-    const int r = r0 + i / 64, column = c0 + i % 64;
-    if (r >= K || column >= K) continue;
-    double s = 0.0;
-    for (int p = 0; p < L.splits; p++) s += all[((long long)p * K + r) * K + column];
-    all[(long long)r * K + column] = s;
+  const int column = c0 + threadIdx.x % 64;
+  for (int r = r0 + threadIdx.x / 64; r < min(K, r0 + 64) && column < K; r += 16) {
+    double s[8] = {0.0};  // eight rows on their way together
+    for (int p = 0; p < L.splits; p++)
+#pragma unroll
+      for (int i = 0; i < 8; i++) s[i] += r + 2 * i < K ? all[((long long)p * K + r + 2 * i) * K + column] : 0.0;
+#pragma unroll
+    for (int i = 0; i < 8; i++) if (r + 2 * i < K) all[(long long)(r + 2 * i) * K + column] = s[i];
   }
 }
 
@@ -505,7 +506,7 @@ extern "C" __global__ void __launch_bounds__(128, 4) thin(Layer* given) {
 
 #if K > 64
 extern "C" __global__ void __launch_bounds__(128, 4) lifted(Layer* given, long long start) {
-  // m_ij q_j for rows from `start` on, some 64 keys a block, and their sums over these.
+  // m_ij e_j for rows from `start` on, some 64 keys a block, and their sums over these.
   int here;
   const Layer& L = network(given, here);
   if (L.way != FUSED) return;
@@ -517,20 +518,21 @@ extern "C" __global__ void __launch_bounds__(128, 4) lifted(Layer* given, long l
   tile<false, false, NONE>({L.left + ((long long)h * n + row) * K, rows, K, K, true},
                            {L.D + ((long long)h * n + j0) * K, n - j0, K, K, true}, nullptr, c);
   const Powers powers = powers_of_two();
+  const double* of_keys = L.e + (long long)h * n + j0;
   double* to = L.lifted + (h * L.wide_rows + row - start) * L.stride + j0;
 #pragma unroll
   for (int j = 0; j < 4; j++) {
     const int key = column_in_tile(j);
     if (j0 + key >= L.stride) break;
-    const double q0 = j0 + key < n ? L.q[(long long)h * n + j0 + key] : 0.0;
-    const double q1 = j0 + key + 1 < n ? L.q[(long long)h * n + j0 + key + 1] : 0.0;
+    const double e0 = j0 + key < n ? of_keys[key] : 0.0;
+    const double e1 = j0 + key + 1 < n ? of_keys[key + 1] : 0.0;
 #pragma unroll
     for (int i = 0; i < 2; i++)
 #pragma unroll
       for (int e = 0; e < 2; e++) {
         const int r = row_in_tile(i, e);
-        const double2 y = make_double2(expm1_of(c[i][j][2 * e], powers) * q0,
-                                       expm1_of(c[i][j][2 * e + 1], powers) * q1);
+        const double2 y = make_double2(expm1_of(c[i][j][2 * e], powers) * e0,
+                                       expm1_of(c[i][j][2 * e + 1], powers) * e1);
         sums[i][e] += y.x + y.y;
         if (r < rows) *(double2*)(to + r * L.stride + key) = y;
       }
@@ -649,7 +651,7 @@ __device__ __forceinline__ void average_of_rows(Layer* given, long long start) {
 #pragma unroll 8
     for (int b = part * per; b < min(blocks, (part + 1) * per); b++) sum += sums[b * L.wide_rows];
     if (!whole && c0 == 0) L.means[apart + at + threadIdx.x] = sum;
-    of_rows[threadIdx.x] = whole ? 1.0 / (1.0 + sum) : 1.0;
+    of_rows[threadIdx.x] = whole ? 1.0 / (L.mean[(long long)h * (K + 1) + K] + sum) : 1.0;
   }
   __syncthreads();
   double largest = 0.0, *to = (whole ? L.out : L.partial + apart * K) + at * K + c0;
@@ -762,7 +764,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, K > 64 ? 2 : 3) collect(La
   for (int i = 0; i < LANES; i++) sums[i] = 0.0;
   auto add_parts = [&](int j, int h) {  // a head's average from its sums over parts of the keys
     const long long step = L.networks * L.heads * n, at = (long long)h * n + j;
-    double sum[LANES], mean = 1.0, most = 0.0;
+    double sum[LANES], mean = FOLDED ? 1.0 : *word(L, h, TOTAL), most = 0.0;
 #pragma unroll
     for (int i = 0; i < LANES; i++) sum[i] = 0.0;
     for (int p0 = 0; p0 < L.key_parts; p0 += PARTS) {
@@ -1042,42 +1044,28 @@ extern "C" __global__ void __launch_bounds__(THREADS) squares(Layer* given, long
   if (lane == 0) L.parts[0] = sum;
 }
 
-extern "C" __global__ void __launch_bounds__(128) pairs(Layer* given, long long before) {
-  // The largest |R_i|^2 + |R_j|^2 - 2 R_i R_j of 64 rows with every y-th tile of 8 from the first of them on.
+extern "C" __global__ void __launch_bounds__(128, 4) pairs(Layer* given, long long before) {
+  // The largest |R_i|^2 + |R_j|^2 - 2 R_i R_j of 64 rows with every y-th 64 from the first of them on.
   int here;
   const Layer& L = network(given, here);
-  const int n = L.n, d = L.d;
-  const double *R = before ? L.R : L.residual, *square = L.squares;
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
-  const int row = (here * 4 + warp) * 16 + g;
-  const bool first = row < n, second = row + 8 < n;
-  const double square0 = first ? square[row] : 0.0, square1 = second ? square[row + 8] : 0.0;
+  const int n = L.n, d = L.d, row = 64 * here;
+  const double *R = before ? L.R : L.residual, *square = L.squares, *rows = R + (long long)row * d;
   double largest = 0.0;
-  for (int j = here * 64 + 32 * blockIdx.y; j < n; j += 32 * gridDim.y) {
-    double c[4][4];
+  for (int column = row + 64 * blockIdx.y; column < n; column += 64 * gridDim.y) {
+    const double* columns = R + (long long)column * d;
+    Tile c;
+    tile<false, false, NONE>({rows, n - row, d, d, in_pairs(rows, d)},
+                             {columns, n - column, d, d, in_pairs(columns, d)}, nullptr, c);
+    __syncthreads();  // until then some of it may be read
 #pragma unroll
-    for (int p = 0; p < 4; p++) c[p][0] = c[p][1] = c[p][2] = c[p][3] = 0.0;
-    for (int k = t; k < K; k += 8) {
-      const bool in0 = k < d, in1 = k + 4 < d;
-      const double* a = R + (long long)row * d + k;
-      const double a0 = first && in0 ? a[0] : 0.0, a1 = second && in0 ? a[8 * d] : 0.0;
-      const double a2 = first && in1 ? a[4] : 0.0, a3 = second && in1 ? a[8 * d + 4] : 0.0;
+    for (int i = 0; i < 2; i++)
 #pragma unroll
-      for (int p = 0; p < 4; p++) {
-        const int column = j + 8 * p + g;
-        const double* b = R + (long long)column * d + k;
-        mma(c[p], a0, a1, a2, a3, column < n && in0 ? b[0] : 0.0, column < n && in1 ? b[4] : 0.0);
-      }
-    }
+      for (int e = 0; e < 4; e++)
 #pragma unroll
-    for (int p = 0; p < 4; p++)
-#pragma unroll
-      for (int i = 0; i < 4; i++) {
-        const int column = j + 8 * p + 2 * t + (i & 1);
-        if (column >= n || !(i < 2 ? first : second)) continue;
-        const double v = (i < 2 ? square0 : square1) + square[column] - 2.0 * c[p][i];
-        largest = larger(largest, v);
-      }
+        for (int j = 0; j < 4; j++) {
+          const int r = row + row_in_tile(i, e >> 1), k = column + column_in_tile(j) + (e & 1);
+          if (r < n && k < n) largest = larger(largest, square[r] + square[k] - 2.0 * c[i][j][e]);
+        }
   }
   raise(L.far, largest);
 }
@@ -1085,9 +1073,11 @@ extern "C" __global__ void __launch_bounds__(128) pairs(Layer* given, long long 
 extern "C" __global__ void measured(Layer* given, long long before) {
   int here;
   const Layer& L = network(given, here);
-  if (threadIdx.x || (L.way == STOPPED && !before)) return;
+  if (L.way == STOPPED && !before) return;
   double sum = 0.0, *out = L.log + LOG_ROW * L.layer + 4;
-  for (int b = 0; b < L.groups; b++) sum += L.parts[1 + b];
+  for (int b = threadIdx.x; b < L.groups; b += 32) sum += L.parts[1 + b];
+  sum = warp_sum(sum);
+  if (threadIdx.x) return;
   out[0] = sqrt(sum);
   out[1] = sqrt(*L.far);
   out[2] = sqrt(L.parts[0]);

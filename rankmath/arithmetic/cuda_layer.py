@@ -8,7 +8,7 @@ With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k the kernels of `cud
     project     left = scale · R W_QK, values = (D − 1qᵀD) W
     deviation   Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j), m = expm1(left Dᵀ) (in `cuda`), where there are few rows over
                 parts of the keys that `collect` adds up; for more than 64 columns
-    lifted      m_ij q_j of some rows, and
+    lifted      m_ij e_j of some rows, and
     average     their averages, also over parts of the keys (`average_long`: 128 rows a block in the place of 64);
                 below rounding, in the place of all these,
     covariance  Dᵀ diag(q) values, and
@@ -121,7 +121,7 @@ def memory_of(name: str) -> int:
     """Bytes of shared memory of a kernel that makes tiles: two or four chunks of 16 of their rows and columns."""
     if name in ("average", "average_long"):
         return 4 * 8 * 16 * ((64 if name == "average" else 128) + 66)
-    return 2 * 8 * 20 * 128 if name in ("project", "lifted", "covariance", "thin") else 0
+    return 2 * 8 * 20 * 128 if name in ("project", "lifted", "covariance", "thin", "pairs") else 0
 
 
 def _device() -> int:
@@ -415,7 +415,7 @@ class Plan:
 
     def _measure(self, *, before: bool) -> None:
         row_blocks = self.sizes["row_blocks"]
-        abreast = 2 * _FILLED // (row_blocks * self.networks)
+        abreast = 16 * _FILLED // (row_blocks * self.networks)  # many, as the first have most to look at
         self._make("squares", (self.sizes["groups"],), THREADS, before)
         self._make("pairs", (row_blocks, max(1, min(row_blocks, abreast))), 128, before)
         self._make("measured", (1,), 32, before)
@@ -431,13 +431,17 @@ class Plan:
             self._make("pull", (H * self._slices,), THREADS)
         self._make("scores", (H * s["blocks"],), THREADS)
         self._make("relative", (H * s["blocks"],), THREADS)
+        values = None
         if left is None:
             self._make("project", (rows, 2, wide), 128, 0)
-        else:
+        elif wide == 1 or part == "thin layer":
             self._make("project", (rows, 1, wide), 128, 1)
             left()
+        else:  # no product before `average` needs the values
+            values = self.aside(lambda: self._make("project", (rows, 1, wide), 128, 1))
+            left()
         if part != "thin layer":
-            self._deviation() if wide == 1 else self._wide_deviation(wide)
+            self._deviation() if wide == 1 else self._wide_deviation(wide, values)
         if part != "fused layer":
             self._make("covariance", (H * s["splits"], wide, wide), 128)
             self._make("thin", (rows, wide), 128)
@@ -458,12 +462,14 @@ class Plan:
         arguments = (*operands, np.intp(0), 1.0, out, *sizes, *of_heads, self.arrays["means"], *way)
         self.deviate((heads * s["row_blocks"], s["key_parts"]), arguments)
 
-    def _wide_deviation(self, columns: int) -> None:
+    def _wide_deviation(self, columns: int, values: Callable[[], None] | None) -> None:
         """What more than 64 columns take, rows at a time: a warp has not registers enough to keep all."""
         keys, most = -(-self.n // 64), self.sizes["wide_rows"]
         for start in range(0, self.n, most):
             rows = min(most, self.n - start)
             self._make("lifted", (keys, -(-rows // 64), self.heads), 128, start)
+            if values is not None and not start:
+                values()
             name, of_rows = ("average_long", 128) if self.sizes["long"] else ("average", 64)
             of_heads = self.heads * self.sizes["key_parts"]
             self._make(name, (columns, -(-rows // of_rows), of_heads), 128, start)

@@ -190,9 +190,11 @@ def test_many_blocks_take_rows_that_fill_the_processors() -> None:
     assert (longest["long"], longest["key_parts"]) == (True, 2)
 
 
-@pytest.mark.parametrize("sigma", [-30.0, -1e6])
-def test_below_rounding_thin_products_take_over(library: Any, monkeypatch: Any, sigma: float) -> None:
-    net = rm.Network.random(200, 7, 2, 1, seed=3)
+@pytest.mark.parametrize(("n", "d", "sigma"), [(200, 7, -30.0), (200, 7, -1e6), (300, 70, -30.0)])
+def test_below_rounding_thin_products_take_over(
+    library: Any, monkeypatch: Any, n: int, d: int, sigma: float
+) -> None:
+    net = rm.Network.random(n, d, 2, 1, seed=3)
     X = net.random_input(seed=4)
     tokens = centre(Float64(X), X)
     tokens = replace(tokens, log_residual=tokens.log_residual.plus(sigma))
@@ -243,8 +245,11 @@ def test_uneven_attention_counts_what_it_may_have_lost(library: Any, monkeypatch
         assert_same(fast, slow)
 
 
-@pytest.mark.parametrize(("n", "d"), [(1, 3), (70, 8), (200, 5), (129, 24)])
-def test_sizes_of_a_layer(library: Any, n: int, d: int) -> None:
+@pytest.mark.parametrize(
+    ("n", "d", "most"), [(1, 3, 264), (70, 8, 264), (200, 5, 264), (129, 24, 264), (130, 71, 264), (500, 20, 1)]
+)
+def test_sizes_of_a_layer(library: Any, monkeypatch: Any, n: int, d: int, most: int) -> None:
+    monkeypatch.setattr(cuda_layer, "_FILLED", most)  # with few blocks each looks at several tiles
     rng = np.random.default_rng(n)
     R, x = rng.standard_normal((n, d)), rng.standard_normal((1, d))
     found = HostPlan(library(d), cuda_layer.sizes_of(n, d, 0)).measure(R, x)
