@@ -1,6 +1,7 @@
 // CUDA kernels on the host: the threads of a block are fibers that take turns at barriers, shuffles and mma.
 #include <algorithm>
 #include <cmath>
+#include <csetjmp>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -14,8 +15,9 @@ struct double2 { double x, y; };
 static double2 make_double2(double x, double y) { return {x, y}; }
 static Dim blockIdx, gridDim;
 static int fiber, live, arrived, epoch, warp_arrived[32], warp_epoch[32];
-static ucontext_t scheduler, fibers[1024];
-static bool done[1024];
+static ucontext_t fibers[1024];  // where each begins; from then on jumps, which ask the system nothing
+static jmp_buf scheduler, places[1024];
+static bool begun[1024], done[1024];
 static double slots[1024][6];
 static std::function<void()> body;
 #define threadIdx (Dim{fiber, 0, 0})
@@ -25,7 +27,18 @@ static std::function<void()> body;
 #define __shared__ static
 #define __launch_bounds__(...)
 #define INFINITE INFINITY
-static void pass() { int me = fiber; swapcontext(&fibers[me], &scheduler); fiber = me; }
+static void pass() {
+  const int me = fiber;
+  if (!_setjmp(places[me])) _longjmp(scheduler, 1);
+  fiber = me;
+}
+static void resume(int i) {
+  if (_setjmp(scheduler)) return;
+  fiber = i;
+  if (begun[i]) _longjmp(places[i], 1);
+  begun[i] = true;
+  setcontext(&fibers[i]);
+}
 static void __syncthreads() {
   int now = epoch;
   if (++arrived == live) { arrived = 0; epoch++; return; }
@@ -83,7 +96,7 @@ static void entry() {
   done[fiber] = true;
   live--;
   if (live && arrived == live) { arrived = 0; epoch++; }
-  swapcontext(&fibers[fiber], &scheduler);
+  _longjmp(scheduler, 1);
 }
 static void launch(int x, int y, int z, int threads) {
   static std::vector<char> stacks(1024 * 65536);
@@ -96,13 +109,12 @@ static void launch(int x, int y, int z, int threads) {
         for (int i = 0; i < threads; i++) {
           getcontext(&fibers[i]);
           fibers[i].uc_stack = {&stacks[65536 * i], 0, 65536};
-          fibers[i].uc_link = &scheduler;
           makecontext(&fibers[i], entry, 0);
-          done[i] = false;
+          begun[i] = done[i] = false;
         }
         while (live)
           for (int i = 0; i < threads; i++)
-            if (!done[i]) fiber = i, swapcontext(&scheduler, &fibers[i]);
+            if (!done[i]) resume(i);
       }
 }
 static double shared[1 << 15];
