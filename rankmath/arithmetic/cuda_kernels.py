@@ -410,7 +410,7 @@ extern "C" __global__ void __launch_bounds__(128, 4) project(Layer* given, long 
   if (values) {
     for (int k = threadIdx.x; k < K + 16; k += 128) mean[k] = k < K ? L.mean[(long long)h * (K + 1) + k] : 0.0;
     const int j = start + threadIdx.x;
-    if (c0 == 0 && threadIdx.x < 64 && j < n) L.q[(long long)h * n + j] = of_rows[threadIdx.x] / total;
+    if (FOLDED && threadIdx.x < 64 && j < n) L.q[(long long)h * n + j] = of_rows[threadIdx.x] / total;
     const double* D = L.D + ((long long)h * n + start) * K;
     tile<false, true, TAKEN_OFF>({D, n - start, K, K, true}, B, mean, c);
   } else {
