@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import pairwise
@@ -33,10 +33,8 @@ Tasks: TypeAlias = tuple[Floats, list[Callable[[], None]]]
 
 # Doubles of a tile of keys that are met at a time: half of a first-level cache of 32 KiB.
 _PANEL = 2**11
-# Tiles whose part of the averages is added at a time.
-_TILES = 2
-# Groups of rows that meet a tile one after the other, at most, and doubles of them.
-_GROUPS, _GROUPED = 32, 2**15
+# Logits that are held, and doubles of the groups of rows that meet a tile one after the other, at most.
+_LOGITS, _GROUPED = 3 * 2**12, 2**15
 
 
 @dataclass(frozen=True)
@@ -52,14 +50,30 @@ class Shape:
         """Keys of a tile, and columns of the values in a strip."""
         return self.lanes * self.vectors
 
+    @property
+    def keys(self) -> int:
+        """Keys whose part of the averages is added at a time."""
+        return 256 if self.upright else 64
 
-#: 24 sums, a row of keys and two entries take 30 of the 32 registers of aarch64.
+    @property
+    def tiles(self) -> int:
+        """The same in tiles."""
+        return self.keys // self.width
+
+    @property
+    def upright(self) -> bool:
+        """Whether the lanes of a register hold rows, and not keys, while logits are made: where a register has few
+        lanes, and a product may take either of them as a factor, no entry has to be spread over the lanes."""
+        return self.lanes == 2 and self.rows % 2 == 0
+
+
+#: 24 sums, four vectors and six or eight entries, two a register, take 31 of the 32 registers of aarch64.
 NEON = Shape(2, 6, 4)
 
 
 def groups_at_once(shape: Shape, groups: int, k: int) -> int:
     """Groups of rows of k columns that meet a tile one after the other: nearly equal parts of all."""
-    most = max(1, min(_GROUPS, _GROUPED // (shape.rows * k)))
+    most = max(1, min(_LOGITS // (shape.rows * shape.keys), _GROUPED // (shape.rows * k)))
     return -(-groups // -(-groups // most))
 
 
@@ -125,7 +139,7 @@ class Kernel:
 
     def rows(self, base: float, left: Floats, keys: Packed, out: Floats) -> None:
         """Deviations (base 1) or averages (0) of the rows `left` (n, k) into `out`, padded to groups and strips."""
-        shape, (n, k), (tiles, _, wide) = self.shape, left.shape, keys.values.shape
+        shape, (n, k), tiles, wide = self.shape, left.shape, len(keys.right), keys.columns
         left = left if left.strides[1] == left.itemsize else np.ascontiguousarray(left)
         groups, total = len(out) // shape.rows, aligned(len(out), shape.lanes)
         sizes = (
@@ -160,15 +174,16 @@ class Packed:
     """Keys and weighted values in the order in which the kernel meets them, a tile of keys after the other."""
 
     right: Floats  # (tiles, k, width)
-    values: Floats  # (tiles, width, columns), in each tile some columns after the others
+    values: Floats  # (blocks of tiles, keys, columns), in each block some columns after the others
     q: Floats  # (tiles, width)
 
     @classmethod
     def of(cls, compiled: Kernel, scale: Floats | float, right: Floats, q: Floats, values: Floats) -> Packed:
-        (m, k), width, lanes = right.shape, compiled.shape.width, compiled.shape.lanes
+        (m, k), shape = right.shape, compiled.shape
+        width, keys, lanes = shape.width, shape.keys, shape.lanes
         given = [np.ascontiguousarray(a) for a in (right, q, _padded(values.T, lanes).T, np.full(1, scale))]
-        tiles, wide = -(-m // width), given[2].shape[1]
-        made = cls(aligned(tiles, k, width), aligned(tiles, width, wide), aligned(tiles, width))
+        tiles, blocks, wide = -(-m // width), -(-m // keys), given[2].shape[1]
+        made = cls(aligned(tiles, k, width), aligned(blocks, keys, wide), aligned(tiles, width))
         for a in (made.right, made.values, made.q):
             a[-1] = 0.0  # keys of the last tile may be missing
         made.q.reshape(-1)[:m] = q[:, 0]
@@ -330,6 +345,7 @@ class Writer:
         self.suffix = f"v{shape.lanes}f{64 if element == 'double' else 32}"
         self.integers, self.align = f"<{shape.lanes} x i64>", 8 if element == "double" else 4
         self.code: list[str] = []
+        self.constants: dict[float, int] = {}
         self.count = 0
 
     def put(self, text: str) -> str:
@@ -341,6 +357,14 @@ class Writer:
         """A constant in every lane."""
         bits = np.float64(x).view(np.uint64)
         return "<" + ", ".join([f"{self.element} 0x{int(bits):016X}"] * self.shape.lanes) + ">"
+
+    def addend(self, x: float) -> str:
+        """A constant that a product is added to. Where an instruction overwrites what it adds to, a load costs less
+        than a copy, which takes the place of a product; LLVM leaves what is volatile where it stands."""
+        if not self.shape.upright:
+            return self.splat(x)
+        place = self.at("%constants", self.constants.setdefault(x, len(self.constants)) * self.shape.lanes)
+        return self.put(f"load volatile {self.vector}, ptr {place}, align 16")
 
     def fma(self, a: str, b: str, c: str) -> str:
         v = self.vector
@@ -454,15 +478,25 @@ class Writer:
             found.append(self.address(found[-1], step))
         return found
 
-    def product(self, sums: list[str], a: list[str], b: str, k: str, vectors: int) -> None:
-        """sums[r][c] += a[r] b[k, c] for one k: `a` are places of entries, `b` has so many vectors a row."""
-        lanes = self.shape.lanes
-        base = self.address(b, self.times(k, vectors * lanes))
-        row = [self.load(self.at(base, c * lanes)) for c in range(vectors)]
-        for r in range(self.shape.rows):
-            x = self.broadcast(a[r])
-            for c in range(vectors):
-                sums[r * vectors + c] = self.fma(x, row[c], sums[r * vectors + c])
+    def product(self, sums: list[str], entries: Iterable[str], row: list[str]) -> None:
+        """sums[r][c] += entries[r] row[c]."""
+        vectors = len(row)
+        for r, x in enumerate(entries):
+            for c, y in enumerate(row):
+                sums[r * vectors + c] = self.fma(x, y, sums[r * vectors + c])
+
+    def vectors(self, base: str, k: str, count: int) -> list[str]:
+        """Row k of so many vectors each."""
+        place = self.address(base, self.times(k, count * self.shape.lanes))
+        return [self.load(self.at(place, c * self.shape.lanes)) for c in range(count)]
+
+    def spread_out(self, vectors: Iterable[str]) -> Iterator[str]:
+        """Each entry of these vectors in every lane: an instruction of aarch64 names a lane of a factor."""
+        v, lanes = self.vector, self.shape.lanes
+        for x in vectors:
+            for lane in range(lanes):
+                mask = ", ".join([f"i32 {lane}"] * lanes)
+                yield self.put(f"shufflevector {v} {x}, {v} poison, <{lanes} x i32> <{mask}>")
 
     def binary(self, operation: str, a: str, b: str) -> str:
         return self.put(f"{operation} {self.vector} {a}, {b}")
@@ -472,13 +506,13 @@ class Writer:
         *lower, first = coefficients
         p = self.splat(first)
         for c in reversed(lower):
-            p = self.fma(p, x, self.splat(c))
+            p = self.fma(p, x, self.addend(c))
         return p
 
     def reduced(self, x: str, low: str | None = None) -> tuple[str, str]:
         """x + low = n log 2 + r, |r| <= log(2)/2: expm1(r), and integers whose lower bits are n + 1023."""
         v, magic = self.vector, self.splat(_ROUNDS)
-        t = self.fma(x, self.splat(1.4426950408889634), magic)
+        t = self.fma(x, self.splat(1.4426950408889634), self.addend(_ROUNDS))
         n = self.binary("fsub", t, magic)
         r = self.fma(n, self.splat(-2.3190468138462996e-17), self.fma(n, self.splat(-0.6931471805599453), x))
         r = r if low is None else self.binary("fadd", r, low)
@@ -577,7 +611,19 @@ class Writer:
     def function(self, name: str, arguments: str, code: list[str]) -> list[str]:
         bits = 64 * self.shape.lanes
         attributes = f'"prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}" nounwind'
-        return [f"define void @{name}({arguments}) {attributes} {{", "entry:", *code, "}"]
+        held: list[str] = []
+        if self.constants:
+            kept = f"[{len(self.constants)} x {self.vector}]"
+            values = ", ".join(f"{self.vector} {self.splat(x)}" for x in self.constants)
+            held.append(f"@{name}.constants = private constant {kept} [{values}], align 16")
+            # Their place is read from memory, so that it is known once and not made for every one of them.
+            code = [
+                "  %place.of.constants = alloca ptr, align 8",
+                f"  store ptr @{name}.constants, ptr %place.of.constants, align 8",
+                "  %constants = load volatile ptr, ptr %place.of.constants, align 8",
+                *code,
+            ]
+        return [*held, f"define void @{name}({arguments}) {attributes} {{", "entry:", *code, "}"]
 
     def declared(self) -> list[str]:
         v, e, suffix = self.vector, self.element, self.suffix
@@ -591,7 +637,8 @@ class Writer:
 
     def pack(self) -> list[str]:
         """Row j of the keys, times a factor, and of the values, times q_j, to their places in tiles."""
-        factor, lanes, width = self.put("load double, ptr %factor, align 8"), self.shape.lanes, self.shape.width
+        lanes, width, held = self.shape.lanes, self.shape.width, self.shape.keys
+        factor = self.put("load double, ptr %factor, align 8")
         for j, _ in self.loop("j", "0", "%m"):
             tile, lane = self.put(f"udiv i64 {j}, {width}"), self.put(f"urem i64 {j}, {width}")
             place = self.address(self.address("%keys", self.times(tile, self.times("%K", width))), lane)
@@ -601,10 +648,11 @@ class Writer:
                 target = self.address(place, self.times(k, width))
                 self.code.append(f"  store double {self.put(f'fmul double {x}, {factor}')}, ptr {target}, align 8")
             q, row = self.broadcast(self.address("%q", j)), self.address("%values", self.times(j, "%wide"))
-            place = self.address("%w", self.times(self.times(tile, "%wide"), width))
+            block, lane = self.put(f"udiv i64 {j}, {held}"), self.put(f"urem i64 {j}, {held}")
+            place = self.address("%w", self.times(self.times(block, "%wide"), held))
             for v, column in self.strips("%count"):
                 source = self.address(row, column)
-                target = self.address(self.address(place, self.times(column, width)), self.times(lane, v * lanes))
+                target = self.address(self.address(place, self.times(column, held)), self.times(lane, v * lanes))
                 for c in range(v):
                     x = self.load(self.at(source, c * lanes))
                     self.store(self.binary("fmul", x, q), self.at(target, c * lanes))
@@ -618,10 +666,12 @@ class Writer:
         values, stays in the first-level cache."""
         rows, lanes, width = self.shape.rows, self.shape.lanes, self.shape.width
         pointers = ", ".join(f"ptr noalias %{name}" for name in ("left", "right", "w", "q", "out", "total"))
-        logits = self.times("%per", _TILES * rows * width)
+        logits = self.times("%per", self.shape.tiles * rows * width)
         entries, wide = self.times(self.times("%K", "%per"), rows), self.times("%count", lanes)
         self.code += [f"  %tile = alloca double, i64 {logits}, align 64"]
         self.code += [f"  %group = alloca double, i64 {entries}, align 64"]
+        self.code += [f"  %zeros = alloca [{rows * width} x double], align 64"]
+        self.code += [f"  call void @llvm.memset.p0.i64(ptr %zeros, i8 0, i64 {8 * rows * width}, i1 false)"]
         for g0, have in self.parts("%groups", "%per"):
             means, out = self.address("%total", self.times(g0, rows * lanes)), self.times(wide, rows)
             made = self.address("%out", self.times(g0, out))
@@ -636,7 +686,7 @@ class Writer:
                     for r in range(rows):
                         x = self.put(f"load double, ptr {self.address(given[r], k)}, align 8")
                         self.code.append(f"  store double {x}, ptr {self.at(place, r)}, align 8")
-            for t0, some in self.parts("%tiles", str(_TILES)):
+            for t0, some in self.parts("%tiles", str(self.shape.tiles)):
                 for t, _ in self.loop("t", "0", some):
                     tile = self.put(f"add i64 {t0}, {t}")
                     self._logits(self.address("%right", self.times(tile, self.times("%K", width))), t, have)
@@ -645,7 +695,11 @@ class Writer:
             for g, _ in self.loop("g", "0", have):
                 mean = self.address(means, self.times(g, rows * lanes))
                 for r, row in enumerate(self.rows_from(self.address(made, self.times(g, out)), wide)):
-                    total = self.total(self.load(self.at(mean, r * lanes)), float(function == "expm1"))
+                    base = float(function == "expm1")
+                    if self.shape.upright:
+                        total = self.put(f"fadd double {base}, {self.put(f'load double, ptr {self.at(mean, r)}')}")
+                    else:
+                        total = self.total(self.load(self.at(mean, r * lanes)), base)
                     inverse = self.spread(self.put(f"fdiv double 1.0, {total}"))
                     for place, _ in self.loop("c", "0", "%count"):
                         entry = self.address(row, self.times(place, lanes))
@@ -665,40 +719,59 @@ class Writer:
     def _tile(self, g: str, t: str) -> str:
         """Where the logits of group g and of a tile are."""
         size = self.shape.rows * self.shape.width
-        return self.address("%tile", self.put(f"add i64 {self.times(g, _TILES * size)}, {self.times(t, size)}"))
+        first = self.times(g, self.shape.tiles * size)
+        return self.address("%tile", self.put(f"add i64 {first}, {self.times(t, size)}"))
 
     def _logits(self, right: str, t: str, groups: str) -> None:
-        """Of all groups and a tile, some columns of both after the others."""
+        """Of all groups and a tile, some columns of both after the others: of each row the keys, or upright."""
         rows, vectors, lanes, width = self.shape.rows, self.shape.vectors, self.shape.lanes, self.shape.width
-        zero = [self.splat(0.0)] * (rows * vectors)
         for k0, some in self.parts("%K", str(_PANEL // width)):
             begins, end = self.put(f"icmp eq i64 {k0}, 0"), self.put(f"add i64 {k0}, {some}")
             for g, _ in self.loop("g", "0", groups):
                 group, place = self.address("%group", self.times(g, self.times("%K", rows))), self._tile(g, t)
-                sums = [self.load(self.at(place, i * lanes)) for i in range(rows * vectors)]
-                v = self.vector
-                sums = [self.put(f"select i1 {begins}, {v} {o}, {v} {x}") for o, x in zip(zero, sums, strict=True)]
+                begun = self.put(f"select i1 {begins}, ptr %zeros, ptr {place}")
+                sums = [self.load(self.at(begun, i * lanes)) for i in range(rows * vectors)]
                 for k, now in self.loop("k", k0, end, sums):
                     sums[:] = now
-                    entries = self.address(group, self.times(k, rows))
-                    self.product(sums, [self.at(entries, r) for r in range(rows)], right, k, vectors)
+                    if self.shape.upright:
+                        keys = self.spread_out(self.vectors(right, k, vectors))
+                        self.product(sums, keys, self.vectors(group, k, rows // lanes))
+                    else:
+                        entries = self.address(group, self.times(k, rows))
+                        places = [self.at(entries, r) for r in range(rows)]
+                        self.product(sums, map(self.broadcast, places), self.vectors(right, k, vectors))
                 for i, x in enumerate(sums):
                     self.store(x, self.at(place, i * lanes))
 
     def _exponentials(self, function: Literal["exp", "expm1"], q: str, t: str, groups: str, means: str) -> None:
         """m in the place of the logits, and m q added to the sums."""
         rows, vectors, lanes = self.shape.rows, self.shape.vectors, self.shape.lanes
-        weights = [self.load(self.at(q, c * lanes)) for c in range(vectors)]
+        apply = {"exp": self.exp, "expm1": self.expm1}[function]
+        weights = [] if self.shape.upright else self.vectors(q, "0", vectors)
         for g, _ in self.loop("g", "0", groups):
-            tile, sums = self._tile(g, t), self.address(means, self.times(g, rows * lanes))
+            tile, start = self._tile(g, t), self.address(means, self.times(g, rows * lanes))
+            if self.shape.upright:  # (keys, rows)
+                across = rows // lanes
+                sums = [self.load(self.at(start, c * lanes)) for c in range(across)]
+                for j, now in self.loop("j", "0", str(vectors), sums):
+                    sums[:] = now
+                    place = self.address(tile, self.times(j, lanes * rows))
+                    places = [self.at(place, i * lanes) for i in range(rows)]
+                    made = self.abreast(apply, [self.load(a) for a in places])
+                    of_keys = [w for w in self.spread_out(self.vectors(q, j, 1)) for _ in range(across)]
+                    for i, (m, place, weight) in enumerate(zip(made, places, of_keys, strict=True)):
+                        self.store(m, place)
+                        sums[i % across] = self.fma(m, weight, sums[i % across])
+                for c, x in enumerate(sums):
+                    self.store(x, self.at(start, c * lanes))
+                continue
             for r in range(rows):
                 places = [self.at(tile, (r * vectors + c) * lanes) for c in range(vectors)]
-                mean, logits = self.load(self.at(sums, r * lanes)), [self.load(place) for place in places]
-                made = self.abreast({"exp": self.exp, "expm1": self.expm1}[function], logits)
-                for m, place, q_of_keys in zip(made, places, weights, strict=True):
+                mean, logits = self.load(self.at(start, r * lanes)), [self.load(place) for place in places]
+                for m, place, q_of_keys in zip(self.abreast(apply, logits), places, weights, strict=True):
                     self.store(m, place)
                     mean = self.fma(m, q_of_keys, mean)
-                self.store(mean, self.at(sums, r * lanes))
+                self.store(mean, self.at(start, r * lanes))
 
     def abreast(self, function: Callable[[str], str], xs: list[str]) -> list[str]:
         """The function of each, their instructions taken in turns: of one alone each waits for the one before."""
@@ -714,21 +787,27 @@ class Writer:
     def _averages(self, first: str, tiles: str, groups: str, made: str, wide: str) -> None:
         """What some tiles from the first on add, one strip of columns after the other."""
         rows, lanes, width = self.shape.rows, self.shape.lanes, self.shape.width
-        size = self.times(wide, width)
-        values = self.address("%w", self.times(first, size))
+        values = self.address("%w", self.times(first, self.times(wide, width)))
         for v, column in self.strips("%count"):
-            source, target = self.address(values, self.times(column, width)), self.address(made, column)
+            source, target = self.address(values, self.times(column, self.shape.keys)), self.address(made, column)
             for g, _ in self.loop("g", "0", groups):
                 targets = self.rows_from(self.address(target, self.times(g, self.times(wide, rows))), wide)
                 places = [self.at(targets[i // v], i % v * lanes) for i in range(rows * v)]
                 sums, tile = [self.load(place) for place in places], self._tile(g, "0")
-                for t, through in self.loop("t", "0", tiles, sums):
-                    sums[:] = through
-                    strip, m = self.address(source, self.times(t, size)), self.times(t, rows * width)
-                    for j, now in self.loop("j", "0", str(width), sums):
+                if self.shape.upright:
+                    for j, now in self.loop("j", "0", self.times(tiles, width), sums):
                         sums[:] = now
-                        entries = self.address(self.address(tile, m), j)
-                        self.product(sums, [self.at(entries, r * width) for r in range(rows)], strip, j, v)
+                        m = self.spread_out(self.vectors(tile, j, rows // lanes))
+                        self.product(sums, m, self.vectors(source, j, v))
+                else:
+                    for t, through in self.loop("t", "0", tiles, sums):
+                        sums[:] = through
+                        strip = self.address(source, self.times(t, width * v * lanes))
+                        of_tile = self.address(tile, self.times(t, rows * width))
+                        for j, now in self.loop("j", "0", str(width), sums):
+                            sums[:] = now
+                            m_of_key = [self.at(self.address(of_tile, j), r * width) for r in range(rows)]
+                            self.product(sums, map(self.broadcast, m_of_key), self.vectors(strip, j, v))
                 for x, place in zip(sums, places, strict=True):
                     self.store(x, place)
 
@@ -763,7 +842,8 @@ class Writer:
                 sums = [self.splat(0.0)] * (rows * vectors)
                 for k, now in self.loop("k", "0", "%K", sums):
                     sums[:] = now
-                    self.product(sums, [self.address(row, k) for row in given], tile, k, vectors)
+                    places = [self.address(row, k) for row in given]
+                    self.product(sums, map(self.broadcast, places), self.vectors(tile, k, vectors))
                 place = self.address("%squares", self.times(t, width))
                 squares = [self.load(self.at(place, c * lanes)) for c in range(vectors)]
                 for r in range(rows):

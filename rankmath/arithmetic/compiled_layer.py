@@ -83,6 +83,13 @@ class LayerWriter(Writer):
         self.code.append(f"  %{name} = alloca double, i64 {count}, align 64")
         return f"%{name}"
 
+    def held(self, slot: str, padded: str, d: str) -> tuple[str, str]:
+        """Where keys and values of a head are: whole tiles of the ones, whole blocks of the others."""
+        size, of_head = self.shape.keys, self.times(slot, d)
+        blocks = self.put(f"udiv i64 {self.put(f'add i64 {padded}, {size - 1}')}, {size}")
+        keys = self.address(self.pointer("keys"), self.times(of_head, padded))
+        return keys, self.address(self.pointer("values"), self.times(of_head, self.times(blocks, size)))
+
     def keep(self, x: str, place: str, relation: str) -> str:
         """The larger (ogt) or smaller (olt) of x and what is there, in its place; whether that is x."""
         better = self.put(f"fcmp {relation} double {x}, {self.number(place)}")
@@ -113,7 +120,7 @@ class LayerWriter(Writer):
 
     def head(self) -> list[str]:
         """All that the rows of one head share."""
-        lanes, vectors, width = self.shape.lanes, self.shape.vectors, self.shape.width
+        lanes, vectors, width, size = self.shape.lanes, self.shape.vectors, self.shape.width, self.shape.keys
         n, d, tiles = self.word("n"), self.word("d"), self.word("tiles")
         count, last = self.put(f"udiv i64 {d}, {lanes}"), self.put(f"sub i64 {n}, 1")
         tokens, x, g = self.pointer("R"), self.pointer("x"), self.address(self.pointer("g"), self.times("%h", d))
@@ -122,8 +129,7 @@ class LayerWriter(Writer):
         packed = self.address(self.pointer("packed"), self.times("%slot", self.times(self.times(d, d), 2)))
         self._pull(x, query, d, count, packed, g)
         padded = self.times(tiles, width)
-        held = self.times("%slot", self.times(padded, d))
-        keys, w = (self.address(self.pointer(name), held) for name in ("keys", "values"))
+        keys, w = self.held("%slot", padded, d)
         q = self.address(self.pointer("q"), self.times("%slot", padded))
         found = self.address(self.pointer("of_heads"), self.times("%h", PER_HEAD))
         top, low, total, far = (self.at(found, k) for k in range(PER_HEAD))
@@ -181,8 +187,10 @@ class LayerWriter(Writer):
         whole, rest = self.put(f"udiv i64 {count}, {vectors}"), self.put(f"urem i64 {count}, {vectors}")
         for b, _ in self.loop("b", "0", self.times(tiles, vectors)):
             tile, part = self.put(f"udiv i64 {b}, {vectors}"), self.put(f"urem i64 {b}, {vectors}")
-            key_tile, value_tile = (self.address(a, self.times(tile, self.times(d, width))) for a in (keys, w))
+            key_tile = self.address(keys, self.times(tile, self.times(d, width)))
             lane, first = self.times(part, lanes), self.times(b, lanes)
+            block, of_block = self.put(f"udiv i64 {first}, {size}"), self.put(f"urem i64 {first}, {size}")
+            value_block = self.address(w, self.times(block, self.times(d, size)))
             # Of rows that are missing the weight is zero.
             weights = [self.broadcast(self.at(self.address(q, first), r)) for r in range(lanes)]
             rows = self.rows_of(tokens, first, d, last, lanes)
@@ -190,13 +198,14 @@ class LayerWriter(Writer):
                 at, strip = self.times(c, lanes), self.put(f"udiv i64 {c}, {vectors}")
                 full = self.put(f"icmp slt i64 {strip}, {whole}")
                 step = self.times(self.put(f"select i1 {full}, i64 {vectors}, i64 {rest}"), lanes)
-                target = self.address(value_tile, self.times(strip, width * width))
+                target = self.address(value_block, self.times(strip, size * width))
                 target = self.address(target, self.times(self.put(f"urem i64 {c}, {vectors}"), lanes))
                 of_pivot, of_mean = (self.load(self.address(a, at)) for a in (pivot, mean))
                 tile_of_D = [self.binary("fsub", self.load(self.address(row, at)), of_pivot) for row in rows]
                 for r in range(lanes):
                     weighted = self.binary("fmul", self.binary("fsub", tile_of_D[r], of_mean), weights[r])
-                    self.store(weighted, self.address(target, self.times(self.put(f"add i64 {lane}, {r}"), step)))
+                    place = self.times(self.put(f"add i64 {of_block}, {r}"), step)
+                    self.store(weighted, self.address(target, place))
                 target = self.address(self.address(key_tile, self.times(at, width)), lane)
                 for k, column in enumerate(self.transposed(tile_of_D)):
                     self.store(self.binary("fmul", column, scale), self.at(target, k * width))
@@ -265,7 +274,8 @@ class LayerWriter(Writer):
                 given = self.rows_of("%a", first, "%d", "%last")
                 for k, now in self.loop("k", "0", "%d", sums):
                     sums[:] = now
-                    self.product(sums, [self.address(row, k) for row in given], panel, k, v)
+                    places = [self.address(row, k) for row in given]
+                    self.product(sums, map(self.broadcast, places), self.vectors(panel, k, v))
                 made = self.rows_from(
                     self.address("%out", self.put(f"add i64 {self.times(first, '%d')}, {column}")), "%d"
                 )
@@ -308,8 +318,7 @@ class LayerWriter(Writer):
                 slot = self.put(f"sub i64 {h}, %h0")
                 query = self.address(self.pointer("packed"), self.times(slot, self.times(square, 2)))
                 value = self.address(query, square)
-                held = self.times(slot, self.times(padded, d))
-                keys, w = (self.address(self.pointer(name), held) for name in ("keys", "values"))
+                keys, w = self.held(slot, padded, d)
                 q = self.address(self.pointer("q"), self.times(slot, padded))
                 sizes = f"i64 {d}, i64 {groups}, i64 {last}"
                 self.code.append(
@@ -501,7 +510,7 @@ class LayerPlan:
             "g": aligned(heads, d),
             "image": aligned(heads, d),
             "keys": aligned(at_once, held),
-            "values": aligned(at_once, held),
+            "values": aligned(at_once, -(-n // shape.keys) * shape.keys * d),
             "q": aligned(at_once, tiles * shape.width),
             "packed": aligned(at_once, 2 * d * d),
             "sizes": aligned(chunks, heads),

@@ -41,9 +41,9 @@ _THREADED_ENTRIES = 2**18
 # Use the compiled kernel from this many pairs of tokens, and for values at least this wide: it pads them to 32.
 _COMPILED_ENTRIES = 2**14
 _COMPILED_WIDTH = 16
-# … a compiled layer from this many tokens, on our threads from this many multiply-adds,
+# … a compiled layer from this many tokens, on our threads from this many multiply-adds for each lane of a register,
 _COMPILED_ROWS = 64
-_SHARED_LAYER = 3 * 2**21
+_SHARED_LAYER = 3 * 2**18
 # … and compiled functions from this many entries.
 _COMPILED_MAP = 2**10
 # Logits up to this size need no largest one taken off them.
@@ -510,7 +510,8 @@ class Float64:
         if kernel is None:
             return None
         # Our threads pay sooner than in `in_turn`, where each has more to begin.
-        threads = self.threads_for(_THREADED_ENTRIES if 2 * heads * n * (n + d) * d >= _SHARED_LAYER else 0)
+        enough = 2 * heads * n * (n + d) * d >= _SHARED_LAYER * kernel.shape.lanes
+        threads = self.threads_for(_THREADED_ENTRIES if enough else 0)
         return _plans()[0](kernel, n, d + -d % kernel.shape.lanes, heads, threads)
 
     def token_plan(self, X: Array) -> TokenPlan | None:
