@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib import import_module
+from itertools import pairwise
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -46,6 +47,8 @@ _COMPILED_ROWS = 64
 _SHARED_LAYER = 3 * 2**18
 # … and compiled functions from this many entries.
 _COMPILED_MAP = 2**10
+# Entries of what the heads of some tokens see, at a time.
+_HELD_ENTRIES = 2**18
 # Logits up to this size need no largest one taken off them.
 _LARGEST_LOGIT = 600.0
 # Products of many small matrices that lie side by side add up to so many terms.
@@ -466,6 +469,42 @@ class Float64:
             out = self._average(queries, keys, added, values, root)
             # Values may be too large for weights that are not divided yet.
             return out if math.isfinite(float(out.sum())) else None
+
+    def fuses_heads(self, X: Array, heads: int) -> bool:
+        """Whether one kernel does what `fused_heads` says, and pays."""
+        if not self._numpy or self.cuts_finely or X.shape[-1] < _COMPILED_WIDTH:
+            return False
+        return heads * X.shape[-2] ** 2 >= _COMPILED_ENTRIES and compiled.kernel() is not None
+
+    def fused_heads(self, X: Array, query: Array, V: Array, value: Array, root: float) -> Array | None:
+        """Σ_h softmax(X W_QK Xᵀ/root) V_k W_h of all V_k side by side, V (n, k, d), with query and value (H, d, d).
+
+        Keys and values are those of all heads: these are more rows of the same averages, some tokens at a time.
+        None where a logit may overflow.
+        """
+        (n, k, d), H, kernel = V.shape, len(query), compiled.kernel()
+        assert kernel is not None
+        packed = compiled.Packed.of(kernel, 1.0 / root, X, np.ones((n, 1)), V.reshape(n, k * d))
+        longest, W, out = self.longest(X).item(), value.reshape(H * d, d), np.empty(V.shape)
+        threads = self.threads_for(H * n * n)
+        most = max(1, _HELD_ENTRIES // (H * packed.columns))  # tokens of a part: nearly equal ones, for all threads
+        parts = max(-(-n // most), 1 if threads == 1 else 2 * threads)
+        ends = [n * part // parts for part in range(parts + 1)]
+
+        def some(start: int, stop: int) -> bool:
+            with np.errstate(over="ignore", invalid="ignore"):
+                queries = np.matmul(X[start:stop], query).reshape(-1, d)
+                if not longest * self.longest(queries).item() <= _LARGEST_LOGIT * root:  # Cauchy–Schwarz
+                    return False
+                seen = compiled.aligned(-(-len(queries) // kernel.shape.rows) * kernel.shape.rows, packed.columns)
+                kernel.rows(0.0, queries, packed, seen)
+                seen = seen[: len(queries), : k * d].reshape(H, stop - start, k, d).transpose(1, 2, 0, 3)
+                np.matmul(seen.reshape(-1, H * d), W, out=out[start:stop].reshape(-1, d))
+                # Values may be too large for weights that are not divided yet.
+                return math.isfinite(float(out[start:stop].sum()))
+
+        tasks = [partial(some, start, stop) for start, stop in pairwise(ends) if start < stop]
+        return out if all(list(self.in_turn(tasks, H * n * n))) else None
 
     def _average(self, queries: Array, keys: Array, added: Array | None, values: Array, root: float) -> Array:
         q = np.ones((keys.shape[0], 1)) if added is None else np.exp((added - added.max()) / root)

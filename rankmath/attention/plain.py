@@ -15,7 +15,7 @@ from rankmath.arithmetic.protocol import Arithmetic
 from rankmath.attention.activations import activate
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.blocks import in_row_blocks
-from rankmath.attention.on_gpu import forward_on_gpu
+from rankmath.attention.on_gpu import forward_on_gpu, is_plain
 from rankmath.attention.softmax import softmax
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
@@ -162,6 +162,8 @@ def _attended(A: Float64, attention: Attention, Y: Array, mask: Mask | None) -> 
         V = attend(A, attention, slice(None), Y, mask, A.matmul(Y, attention.value))
         out = A.xp.sum(V if attention.output is None else A.matmul(V, attention.output), axis=0)
     else:
+        if Y.ndim == 2 and (made := through_all_heads(A, attention, Y, Y[:, None, :], mask)) is not None:
+            return made[:, 0, :]
         # One head at a time, or one a thread: memory n² or less each, not H n².
         joint, heads = _joint(A, attention, Y), range(attention.heads)
         entries = 0 if A.cuts_finely else attention.heads * Y.shape[-2] * math.prod(Y.shape[:-1])
@@ -175,6 +177,15 @@ def _attended(A: Float64, attention: Attention, Y: Array, mask: Mask | None) -> 
             terms = (A.matmul(V, attention.output[h, ...]) for h, V in enumerate(found))
             out = reduce(A.sum_with_temporary, terms)
     return out
+
+
+def through_all_heads(A: Float64, attention: Attention, X: Array, V: Array, mask: Mask | None) -> Array | None:
+    """Σ_h P_h V_k W_h for V (n, k, d), where one kernel makes all heads: they have keys and values in common."""
+    if not A.fuses_heads(X, attention.heads) or mask is not None:
+        return None
+    if attention.key_bias is not None or not is_plain(attention):
+        return None
+    return A.fused_heads(X, attention.query, V, attention.value, math.sqrt(attention.d_qk))
 
 
 #: From so many tokens on, the queries of all heads are one product, and so are keys and values.

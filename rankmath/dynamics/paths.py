@@ -8,7 +8,7 @@ over all (h_1, …, h_L); head 0 is the skip (P_0 = I, W_0 = λI) and the P's ar
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
 
@@ -18,7 +18,14 @@ from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.centred import sublayer_step, view_of
 from rankmath.attention.on_gpu import is_plain
-from rankmath.attention.plain import Head, apply_sublayer, attend, check_one_sequence, in_range
+from rankmath.attention.plain import (
+    Head,
+    apply_sublayer,
+    attend,
+    check_one_sequence,
+    in_range,
+    through_all_heads,
+)
 from rankmath.attention.tokens import LOG_ZERO, Scale, Scaled, centre, normalised, scaled_sum
 from rankmath.attention.weights import weights_of
 from rankmath.drawing import draw_path_sums
@@ -164,37 +171,50 @@ def path_sums(net: Network, X: ArrayLike, *, backend: Backend | None = None, mem
     wide = _on_gpu(A, net, X) if A.on_gpu and not any(masks.values()) else None
     if wide is None:
         X = _path_input(net, X) if here and A.on_gpu else X
-        # The tokens and, side by side with them, S^l_k for all k, at first the tokens again: without a skip there
-        # is no shorter one.
-        wide = X[:, None, :]
-        for sublayer in steps:
-            attention = _attention(sublayer)
-            wide = _lengthened(A, attention, wide, masks[id(attention)], sublayer.skip)
-            if attention.bias is not None:
-                wide[:, 0, :] += attention.bias
-        in_range(A, wide)
-    S = xp.permute_dims(wide[:, 1:, :], (1, 0, 2))
+        wide = in_range(A, _side_by_side(A, net, X, masks))
+    S = xp.permute_dims(wide, (1, 0, 2))
     none = [xp.zeros_like(S[:1, ...])] * sum(not sublayer.skip for sublayer in steps)
-    return PathSums(xp.concat([*none, S]) if none else S, _common_bias(A, net, X), net, X, memory)
+    *_, bias = None, *_common_biases(A, net)
+    common = xp.zeros_like(X[0, :]) if bias is None else in_range(A, bias[0, :])
+    return PathSums(xp.concat([*none, S]) if none else S, common, net, X, memory)
 
 
-def _common_bias(A: Float64, net: Network, X: Array) -> Array:
-    """b, (d,): what a layer adds to every token goes through those that follow as their value maps say."""
-    xp, biased = A.xp, False
-    bias = xp.zeros((1, X.shape[1]), dtype=xp.float64, device=X.device)
+def _side_by_side(A: Float64, net: Network, X: Array, masks: dict[int, Mask | None]) -> Array:
+    """S_k for all k that are there, (n, k, d): without a skip there is no shorter one."""
+    xp, tokens, S = A.xp, X, X[:, None, :]
+    for sublayer, bias in zip(_steps(net), _common_biases(A, net), strict=True):
+        attention = _attention(sublayer)
+        longer = _longer(A, attention, tokens, S, masks[id(attention)])
+        if sublayer.skip:
+            longer = xp.concat([xp.zeros_like(longer[:, :1, :]), longer], axis=1)
+            longer[:, :-1, :] += sublayer.skip * S
+        S, before = longer, tokens
+        tokens, parts = xp.sum(S, axis=1), xp.sum(S * S, axis=(1, 2))
+        if bias is not None:
+            tokens, parts = tokens + bias, parts + xp.sum(bias * bias)
+        # Where these hardly cancel, their sum has the digits of the tokens.
+        if not bool(xp.all(parts <= 16.0 * xp.sum(tokens * tokens, axis=1))):
+            tokens = apply_sublayer(A, sublayer, before, masks)
+    return S
+
+
+def _common_biases(A: Float64, net: Network) -> Iterator[Array | None]:
+    """Yield b, (1, d), after each layer, None before there is one: what a layer adds to every token goes through
+    those that follow as their value maps say."""
+    bias: Array | None = None
     for sublayer in _steps(net):
         attention = _attention(sublayer)
-        if biased:
-            total = xp.sum(_value_map(attention, slice(None)), axis=0)
+        if bias is not None:
+            total = A.xp.sum(_value_map(attention, slice(None)), axis=0)
             bias = sublayer.skip * bias + A.matmul(bias, total)
         if attention.bias is not None:
-            bias, biased = bias + attention.bias, True
-    return in_range(A, bias[0, :]) if biased else bias[0, :]
+            bias = attention.bias[None, :] if bias is None else bias + attention.bias
+        yield bias
 
 
 def _on_gpu(A: Float64, net: Network, X: Array) -> Array | None:
-    """The last tokens and path sums side by side, (n, 2 + L or fewer, d), in few launches; None where those do not
-    do, or something is not finite."""
+    """The path sums side by side, (n, 1 + L or fewer, d), in few launches; None where those do not do, or something
+    is not finite."""
     layers = [(_attention(sublayer), sublayer.skip) for sublayer in _steps(net)]
     if not layers or not all(is_plain(attention) for attention, _ in layers):
         return None
@@ -204,7 +224,7 @@ def _on_gpu(A: Float64, net: Network, X: Array) -> Array | None:
     for attention, skip in layers:
         arrays = attention.query, attention.value, attention.key_bias, attention.bias
         sums.step(*arrays, math.sqrt(attention.d_qk), skip)
-    return sums.wide if sums.finite() else None
+    return sums.wide[:, 1:, :] if sums.finite() else None
 
 
 def path_term(net: Network, X: ArrayLike, path: Sequence[int]) -> Array:
@@ -236,11 +256,13 @@ def path_term(net: Network, X: ArrayLike, path: Sequence[int]) -> Array:
     return in_range(A, term)
 
 
-def _lengthened(A: Float64, attention: Attention, wide: Array, mask: Mask | None, skip: float) -> Array:
-    """λ V + Σ_h P_h V W_h of the tokens V = `wide`[:, 0], and of path sums, (n, k, d), those of the next length:
-    one n × n product a head for all. Tokens alone are their own sum as well."""
-    xp, (n, k, d), H = A.xp, wide.shape, attention.heads
-    X, columns = xp.asarray(wide[:, 0, :], copy=True), xp.reshape(wide, (n, k * d))
+def _longer(A: Float64, attention: Attention, X: Array, S: Array, mask: Mask | None) -> Array:
+    """Σ_h P_h S_k W_h of the attention that the tokens X make, for all S_k side by side, (n, k, d)."""
+    xp, (n, k, d), H = A.xp, S.shape, attention.heads
+    made = through_all_heads(A, attention, X, S, mask)
+    if made is not None:
+        return made
+    columns = xp.reshape(S, (n, k * d))
 
     def through(h: Head) -> Array:
         seen = xp.reshape(attend(A, attention, h, X, mask, columns), (-1, n * k, d))
@@ -250,17 +272,9 @@ def _lengthened(A: Float64, attention: Attention, wide: Array, mask: Mask | None
     # On a GPU each call costs more than it does: as many heads at once as there is room for.
     some = max(1, A.lone_entries // (n * max(n, k * d))) if A.on_gpu else 1
     heads: list[Head] = [slice(first, first + some) for first in range(0, H, some)] if A.on_gpu else [*range(H)]
-    with A.blas_alone(wide.size):
+    with A.blas_alone(S.size):
         found = A.in_turn([partial(through, h) for h in heads], H * n * n)
-        total = xp.reshape(reduce(A.sum_with_temporary, found), (n, k, d))
-    if k == 1:
-        wide, total = (xp.concat([V, V], axis=1) for V in (wide, total))
-    if not skip:
-        return total
-    out = xp.concat([skip * wide, xp.zeros_like(wide[:, :1, :])], axis=1)
-    out[:, 0, :] += total[:, 0, :]
-    out[:, 2:, :] += total[:, 1:, :]
-    return out
+        return xp.reshape(reduce(A.sum_with_temporary, found), (n, k, d))
 
 
 def _value_map(attention: Attention, h: Head) -> Array:

@@ -57,6 +57,45 @@ def test_a_softmax_that_may_overflow_is_left_to_the_one_that_cannot(monkeypatch:
         assert A.fused_softmax(12 * queries, keys, None, values, 1.0) == pytest.approx(sums, abs=1e-11)
 
 
+@pytest.mark.parametrize(("n", "d", "H", "k"), [(150, 16, 3, 1), (65, 20, 5, 4), (300, 33, 4, 2), (128, 5, 1, 9)])
+def test_all_heads_at_once_are_the_heads_one_by_one(n: int, d: int, H: int, k: int) -> None:
+    """Rows of all heads over the same keys and values; 300 tokens of 4 heads are shared by threads."""
+    if compiled.kernel() is None:
+        pytest.skip("no compiled kernel on this machine (extra 'fast')")
+    rng = np.random.default_rng(n)
+    X, V = rng.standard_normal((n, d)), rng.standard_normal((n, k, d))
+    query, value = rng.standard_normal((2, H, d, d))
+    expected = np.zeros((n, k, d))
+    for W_QK, W in zip(query, value, strict=True):
+        expected += np.einsum("ij,jkd->ikd", rm.row_softmax(X @ W_QK @ X.T / 3.0), V) @ W
+    found = Float64(X).fused_heads(X, query, V, value, 3.0)
+    assert found is not None
+    assert np.abs(found - expected).max() < 1e-11 * np.abs(expected).max()
+    even = Float64(X).fused_heads(0 * X, query, V, value, 3.0)  # no logit at all: the mean
+    assert np.abs(even - V.mean(axis=0) @ value.sum(axis=0)).max() < 1e-12 * np.abs(value).sum()
+
+
+def test_heads_that_may_overflow_or_are_few_are_left_to_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    X, (query, value) = rng.standard_normal((130, 20)), rng.standard_normal((2, 2, 20, 20))
+    V = X[:, None, :]
+    if compiled.kernel() is not None:
+        given = [
+            (30 * X, V),
+            (X, 1e306 * V),
+            (np.nan * X, V),
+        ]  # large logits; values that leave no room for e^logit
+        assert [Float64(X).fused_heads(Y, query, U, value, 1.0) for Y, U in given] == [None] * 3
+        arithmetics = [Float64(X), Float64(X, memory=10**4)]
+        assert [A.fuses_heads(X, 2) for A in arithmetics] == [True, False]
+        assert [arithmetics[0].fuses_heads(Y, 2) for Y in (X[:50], X[:, :15])] == [False, False]
+    for size in (30.0, 1.0):
+        net = rm.Network.from_arrays(query[None], value[None])
+        logits = [size**2 * X @ W_QK @ X.T / np.sqrt(20) for W_QK in query]
+        expected = sum(rm.row_softmax(E) @ (size * X) @ W for E, W in zip(logits, value, strict=True))
+        assert np.abs(rm.forward(net, size * X) - expected).max() < 1e-11 * np.abs(expected).max()
+
+
 def test_layers_finished_by_rows_are_the_definition() -> None:
     """More rows than are taken at a time, with skip, bias and LayerNorm before and after."""
     rng = np.random.default_rng(2)

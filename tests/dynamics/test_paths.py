@@ -85,6 +85,28 @@ def test_attention_is_that_of_the_tokens_where_long_paths_cancel():
         assert relative(sums.terms[k] - expected[k], expected[k]) <= 1e-12
 
 
+@pytest.mark.parametrize("cancels", [False, True])
+def test_many_tokens_have_the_path_sums_of_their_attention(cancels):
+    """Sizes at which one kernel makes all heads. With W = −I/2 and 24 layers lengths are a million times the size of
+    the tokens, whose digits their sum has not."""
+    rng, n, d, H, L = np.random.default_rng(3), 130, 16, 2, 24 if cancels else 4
+    X, W_QK = rng.standard_normal((n, d)), 0.1 * rng.standard_normal((L, H, d, d))
+    if cancels:
+        W, skip, bias = np.tile(-np.eye(d) / 2, (L, H, 1, 1)), 1.0, None
+    else:
+        W, skip, bias = rng.standard_normal((L, H, d, d)) / 8, 0.7, rng.standard_normal((L, d))
+    net = Network.from_arrays(W_QK, W, skip=skip, bias=bias)
+    expected = np.zeros((L + 1, n, d))
+    expected[0] = X
+    for P, maps in zip(attention_matrices(net, X), W, strict=True):
+        longer = sum(np.einsum("ij,kjd->kid", P[h], expected[:-1]) @ maps[h] for h in range(H))
+        expected *= skip
+        expected[1:] += longer
+    terms = path_sums(net, X).terms
+    for k in range(L + 1):
+        assert relative(terms[k] - expected[k], expected[k]) <= 1e-12
+
+
 @pytest.mark.parametrize("skip", [True, 0.7])
 def test_one_path_is_the_product_of_its_matrices(skip):
     """P_path = P^L_{h_L} ⋯ P^1_{h_1} and W_path = W^1_{h_1} ⋯ W^L_{h_L}, formed apart."""
