@@ -87,8 +87,8 @@ def test_attention_is_that_of_the_tokens_where_long_paths_cancel():
 
 @pytest.mark.parametrize("cancels", [False, True])
 def test_many_tokens_have_the_path_sums_of_their_attention(cancels):
-    """Sizes at which one kernel makes all heads. With W = −I/2 and 24 layers lengths are a million times the size of
-    the tokens, whose digits their sum has not."""
+    """Sizes at which one kernel makes all heads. With W = −I/2 and 24 layers lengths are a million times as large
+    as the tokens, whose digits their sum has not."""
     rng, n, d, H, L = np.random.default_rng(3), 130, 16, 2, 24 if cancels else 4
     X, W_QK = rng.standard_normal((n, d)), 0.1 * rng.standard_normal((L, H, d, d))
     if cancels:
