@@ -105,9 +105,19 @@ class Machine:
             return f"one {name}, CuPy {self.cupy.__version__}, CUDA {self.cupy.cuda.runtime.runtimeGetVersion()}"
         info = Path("/proc/cpuinfo")
         named = re.search(r"model name\s*: (.*)", info.read_text(encoding="utf-8") if info.exists() else "")
-        kind = platform.machine() + (f", {named[1]}" if named else "")
+        name = named[1] if named else compiler_name()
+        kind = platform.machine() + (f", {name}" if name else "")
         fast = ", with the extra `fast`" if kernel() else ""
         return f"{len(os.sched_getaffinity(0))} cores ({kind}), NumPy {np.__version__}{fast}"
+
+
+def compiler_name() -> str:
+    """What LLVM calls this processor, which aarch64's own description gives as numbers."""
+    try:
+        import llvmlite.binding as llvm
+    except ImportError:
+        return ""
+    return str(llvm.get_host_cpu_name())
 
 
 def thread(machine: Machine) -> list[Row]:

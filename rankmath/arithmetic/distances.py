@@ -16,8 +16,8 @@ from rankmath.validation import Array, Floats
 
 # From so many rows on, pairs are looked at in single precision first.
 _MANY_ROWS = 256
-# … and the short ones are left out.
-_ORDERED_ROWS = 1024
+# … and the short ones are left out, of rows with so many columns at most: with more all are of nearly one length.
+_ORDERED_ROWS, _ORDERED_COLUMNS = 1024, 128
 # Parts of the rows for each thread: the first ones have more pairs.
 _PARTS = 4
 
@@ -28,9 +28,14 @@ def square_diameter(A: Float64, R: Floats, squares: Floats) -> float:
     None of them is longer than the diameter, so |R_i|² + |R_j|² − 2R_i·R_j hardly cancels. Two rows are no farther
     apart than the sum of their lengths: once a pair is known that is far apart, pairs of shorter rows need no look.
     """
-    n, s, order = len(R), squares[:, 0], None
+    with A.blas_alone(len(R) ** 2):
+        return _square_diameter(A, R, squares[:, 0])
+
+
+def _square_diameter(A: Float64, R: Floats, s: Floats) -> float:
+    n, order = len(R), None
     best, reach, rows = 0.0, np.full(n, n), n
-    if n >= _ORDERED_ROWS:
+    if n >= _ORDERED_ROWS and R.shape[1] <= _ORDERED_COLUMNS:
         order = np.argsort(-s)
         best, reach, rows = _first_look(R, s, order)
         if not rows:

@@ -71,7 +71,15 @@ def test_all_heads_at_once_are_the_heads_one_by_one(n: int, d: int, H: int, k: i
     found = Float64(X).fused_heads(X, query, V, value, 3.0)
     assert found is not None
     assert np.abs(found - expected).max() < 1e-11 * np.abs(expected).max()
+    close = 100.0 + X / 100  # logits of 1e5, whose differences are of size one
+    found, expected = Float64(X).fused_heads(close, query, V, value, 30.0), np.zeros((n, k, d))
+    for W_QK, W in zip(query, value, strict=True):
+        weights = rm.row_softmax(close @ W_QK @ (X - X[0]).T / 100 / 30.0)
+        expected += np.einsum("ij,jkd->ikd", weights, V) @ W
+    assert found is not None
+    assert np.abs(found - expected).max() < 1e-10 * np.abs(expected).max()
     even = Float64(X).fused_heads(0 * X, query, V, value, 3.0)  # no logit at all: the mean
+    assert even is not None
     assert np.abs(even - V.mean(axis=0) @ value.sum(axis=0)).max() < 1e-12 * np.abs(value).sum()
 
 
