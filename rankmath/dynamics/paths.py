@@ -189,13 +189,21 @@ def _side_by_side(A: Float64, net: Network, X: Array, masks: dict[int, Mask | No
             longer = xp.concat([xp.zeros_like(longer[:, :1, :]), longer], axis=1)
             longer[:, :-1, :] += sublayer.skip * S
         S, before = longer, tokens
-        tokens, parts = xp.sum(S, axis=1), xp.sum(S * S, axis=(1, 2))
+        tokens, parts = A.sum(S, axis=1)[:, 0, :], _squares(S)
         if bias is not None:
-            tokens, parts = tokens + bias, parts + xp.sum(bias * bias)
+            tokens, parts = tokens + bias, parts + _squares(bias)
         # Where these hardly cancel, their sum has the digits of the tokens.
-        if not bool(xp.all(parts <= 16.0 * xp.sum(tokens * tokens, axis=1))):
+        if not (parts <= 16.0 * _squares(tokens)).all():
             tokens = apply_sublayer(A, sublayer, before, masks)
     return S
+
+
+def _squares(a: Array) -> Array:
+    """Σ a² of each entry of the first axis."""
+    if isinstance(a, np.ndarray):  # one pass: small networks wait for NumPy's calls
+        rows = a.reshape(len(a), -1)
+        return np.einsum("ij,ij->i", rows, rows)
+    return (a * a).reshape(len(a), -1).sum(1)
 
 
 def _common_biases(A: Float64, net: Network) -> Iterator[Array | None]:
