@@ -485,9 +485,11 @@ class Float64:
         (n, k, d), H, kernel = V.shape, len(query), compiled.kernel()
         assert kernel is not None
         # A softmax does not see what all keys have in common, which would make its logits large.
-        keys = min(X, X - X[:1], key=lambda keys: self.longest(keys).item())
+        with np.errstate(over="ignore", invalid="ignore"):
+            given, apart = ((self.longest(keys).item(), keys) for keys in (X, X - X[:1]))
+        longest, keys = apart if apart[0] < given[0] else given
         packed = compiled.Packed.of(kernel, 1.0 / root, keys, np.ones((n, 1)), V.reshape(n, k * d))
-        longest, W, out = self.longest(keys).item(), value.reshape(H * d, d), np.empty(V.shape)
+        W, out = value.reshape(H * d, d), np.empty(V.shape)
         threads = self.threads_for(H * n * n)
         most = max(1, _HELD_ENTRIES // (H * packed.columns))  # tokens of a part: nearly equal ones, for all threads
         parts = max(-(-n // most), 1 if threads == 1 else 2 * threads)

@@ -94,6 +94,8 @@ def test_heads_that_may_overflow_or_are_few_are_left_to_one_by_one() -> None:
             (np.nan * X, V),
         ]  # large logits; values that leave no room for e^logit
         assert [Float64(X).fused_heads(Y, query, U, value, 1.0) for Y, U in given] == [None] * 3
+        far = 1e308 * np.sign(X)  # differences that overflow
+        assert Float64(X).fused_heads(far, query, V, value, 1.0) is None
         two = np.sqrt(720.0) * np.eye(20)[np.arange(130) % 2 * 19]  # logits of 720 and 0: nothing need be infinite
         assert Float64(X).fused_heads(two, np.stack([np.eye(20)] * 2), V, value, 1.0) is None
         arithmetics = [Float64(X), Float64(X, memory=10**4)]
