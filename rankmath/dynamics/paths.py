@@ -189,21 +189,21 @@ def _side_by_side(A: Float64, net: Network, X: Array, masks: dict[int, Mask | No
             longer = xp.concat([xp.zeros_like(longer[:, :1, :]), longer], axis=1)
             longer[:, :-1, :] += sublayer.skip * S
         S, before = longer, tokens
-        tokens, parts = A.sum(S, axis=1)[:, 0, :], _squares(S)
+        tokens, parts = A.sum(S, axis=1)[:, 0, :], _squares(A, S)
         if bias is not None:
-            tokens, parts = tokens + bias, parts + _squares(bias)
+            tokens, parts = tokens + bias, parts + _squares(A, bias)
         # Where these hardly cancel, their sum has the digits of the tokens.
-        if not (parts <= 16.0 * _squares(tokens)).all():
+        if not bool(xp.all(parts <= 16.0 * _squares(A, tokens))):
             tokens = apply_sublayer(A, sublayer, before, masks)
     return S
 
 
-def _squares(a: Array) -> Array:
+def _squares(A: Float64, a: Array) -> Array:
     """Σ a² of each entry of the first axis."""
-    if isinstance(a, np.ndarray):  # one pass: small networks wait for NumPy's calls
-        rows = a.reshape(len(a), -1)
+    rows = A.xp.reshape(a, (a.shape[0], -1))
+    if isinstance(rows, np.ndarray):  # one pass: small networks wait for NumPy's calls
         return np.einsum("ij,ij->i", rows, rows)
-    return (a * a).reshape(len(a), -1).sum(1)
+    return A.xp.sum(rows * rows, axis=1)
 
 
 def _common_biases(A: Float64, net: Network) -> Iterator[Array | None]:
