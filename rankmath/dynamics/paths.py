@@ -175,7 +175,7 @@ def path_sums(net: Network, X: ArrayLike, *, backend: Backend | None = None, mem
     S = xp.permute_dims(wide, (1, 0, 2))
     none = [xp.zeros_like(S[:1, ...])] * sum(not sublayer.skip for sublayer in steps)
     *_, bias = None, *_common_biases(A, net)
-    common = xp.zeros_like(X[0, :]) if bias is None else in_range(A, bias[0, :])
+    common = xp.zeros_like(X[0, :]) if bias is None else in_range(A, xp.asarray(bias[0, :], copy=True))
     return PathSums(xp.concat([*none, S]) if none else S, common, net, X, memory)
 
 
@@ -192,8 +192,8 @@ def _side_by_side(A: Float64, net: Network, X: Array, masks: dict[int, Mask | No
         tokens, parts = A.sum(S, axis=1)[:, 0, :], _squares(A, S)
         if bias is not None:
             tokens, parts = tokens + bias, parts + _squares(A, bias)
-        # Where these hardly cancel, their sum has the digits of the tokens.
-        if not bool(xp.all(parts <= 16.0 * _squares(A, tokens))):
+        # Where these hardly cancel, their sum has the digits of the tokens. Squares that are 0 or ∞ say nothing.
+        if not bool(xp.all(parts < 16.0 * _squares(A, tokens))):
             tokens = apply_sublayer(A, sublayer, before, masks)
     return S
 
