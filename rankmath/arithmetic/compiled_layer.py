@@ -11,7 +11,8 @@ With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k, each head makes
 then, for some rows of all heads after each other,
 
     left        R W_QK
-    deviation   Σ_j m_ij q_j (D_j − qᵀD)/(1 + Σ_j m_ij q_j), m = expm1(left keysᵀ)
+    deviation   Σ_j m_ij q_j (D_j − qᵀD)/(1 + Σ_j m_ij q_j), m = expm1(left keysᵀ); where the logits are below
+                rounding, left times the covariance Σ_j D_j q_j (D_j − qᵀD) in place of it
     total       what a skip carries, and the sum of (deviation W) over the heads
 
 and at the end one thread moves the mean of the total into the center, and brings both to size one.
@@ -38,11 +39,11 @@ from rankmath.validation import Floats
 SIZES = ("n", "d", "heads", "tiles", "per", "chunk", "chunks", "at_once")
 ADDRESSES = (
     *("x", "R", "query", "value", "key_bias", "bias", "center", "total"),
-    *("g", "image", "keys", "values", "q", "packed", "sizes", "of_heads", "counters", "stop", "yield"),
+    *("g", "image", "keys", "values", "q", "packed", "thin", "sizes", "of_heads", "counters", "stop", "yield"),
 )
 NUMBERS = (
     *("scale", "limit", "uneven", "of_pull", "of_key", "of_x", "of_common"),
-    *("skip", "of_image", "of_bias", "of_skip", "of_shift", "of_total", "of_residual", "of_center"),
+    *("of_thin", "skip", "of_image", "of_bias", "of_skip", "of_shift", "of_total", "of_residual", "of_center"),
 )
 #: Where each of them is.
 PLACES = {name: place for place, name in enumerate((*SIZES, *ADDRESSES, *NUMBERS))}
@@ -209,7 +210,55 @@ class LayerWriter(Writer):
                 target = self.address(self.address(key_tile, self.times(at, width)), lane)
                 for k, column in enumerate(self.transposed(tile_of_D)):
                     self.store(self.binary("fmul", column, scale), self.at(target, k * width))
+        for _ in self.when(self.is_thin()):
+            self.code.append("  call void @covariance(ptr %words, i64 %slot)")
         return self.function("head", "ptr %words, i64 %h, i64 %slot", [*self.code, "  ret void"])
+
+    def is_thin(self) -> str:
+        """Whether the logits are below rounding: then the factor of the covariance is given, and no −1."""
+        return self.put(f"fcmp oge double {self.told('of_thin')}, 0.0")
+
+    def covariance(self) -> list[str]:
+        """Σ_j D_j q_j (D_j − qᵀD) W times the factor, packed in the place of W."""
+        rows, lanes, width, size = self.shape.rows, self.shape.lanes, self.shape.width, self.shape.keys
+        d, tiles = self.word("d"), self.word("tiles")
+        count, last, square = self.put(f"udiv i64 {d}, {lanes}"), self.put(f"sub i64 {d}, 1"), self.times(d, d)
+        groups = self.put(f"udiv i64 {self.put(f'add i64 {last}, {rows}')}, {rows}")
+        keys, w = self.held("%slot", self.times(tiles, width), d)
+        value = self.address(self.pointer("packed"), self.times("%slot", self.times(square, 2)))
+        value = self.address(value, square)
+        room = self.times(d, self.put(f"add i64 {self.times(d, 2)}, {rows}"))
+        sums_at = self.address(self.pointer("thin"), self.times("%slot", room))
+        made = self.address(sums_at, square)
+        for v, column in self.strips(count):
+            for g, _ in self.loop("g", "0", groups):
+                first, sums = self.times(g, rows), [self.splat(0.0)] * (rows * v)
+                for t, through in self.loop("t", "0", tiles, sums):
+                    sums[:] = through
+                    begin = self.times(t, width)
+                    block, of_block = self.put(f"udiv i64 {begin}, {size}"), self.put(f"urem i64 {begin}, {size}")
+                    source = self.address(w, self.times(block, self.times(d, size)))
+                    source = self.address(source, self.times(column, size))
+                    source = self.address(source, self.times(of_block, v * lanes))
+                    of_keys = self.rows_of(self.address(keys, self.times(begin, d)), first, str(width), last)
+                    for j, now in self.loop("j", "0", str(width), sums):
+                        sums[:] = now
+                        entries = [self.address(row, j) for row in of_keys]
+                        self.product(sums, map(self.broadcast, entries), self.vectors(source, j, v))
+                for r, row in enumerate(self.rows_of(self.address(sums_at, column), first, d, last)):
+                    for c in range(v):
+                        self.store(sums[r * v + c], self.at(row, c * lanes))
+        given = f"i64 {d}, i64 {groups}, i64 {last}, ptr {sums_at}, ptr {value}, ptr {made}, ptr {made}"
+        self.code.append(f"  call void @project({given})")
+        factor = self.spread(self.told("of_thin"))
+        for v, column in self.strips(count):
+            source, target = self.address(made, column), self.address(value, self.times(column, d))
+            for k, _ in self.loop("k", "0", d):
+                row, place = self.address(source, self.times(k, d)), self.address(target, self.times(k, v * lanes))
+                for c in range(v):
+                    x = self.binary("fmul", self.load(self.at(row, c * lanes)), factor)
+                    self.store(x, self.at(place, c * lanes))
+        return self.function("covariance", "ptr %words, i64 %slot", [*self.code, "  ret void"])
 
     def row_times(self, row: str, matrix: str, d: str, count: str, packed: str) -> Iterator[tuple[str, list[str]]]:
         """Yield a column and the vectors from there on of a row times a square matrix, which is packed on the way:
@@ -311,7 +360,7 @@ class LayerWriter(Writer):
                 at = self.times(i, lanes)
                 self.store(self.binary("fmul", self.load(self.address(tokens, at)), skip), self.address(total, at))
         padded = self.times(tiles, width)
-        stop, per = self.pointer("stop"), self.word("per")
+        stop, per, thin = self.pointer("stop"), self.word("per"), self.is_thin()
         for h, _ in self.loop("h", "%h0", "%h1"):
             state = self.put(f"load atomic i64, ptr {stop} monotonic, align 8")
             for _ in self.when(self.put(f"icmp eq i64 {state}, 0")):
@@ -324,12 +373,14 @@ class LayerWriter(Writer):
                 self.code.append(
                     f"  call void @project({sizes}, ptr {tokens}, ptr {query}, ptr {left}, ptr %largest)"
                 )
-                self._check(left, d, count, groups, h)
-                given = f"i64 {groups}, i64 {d}, i64 {tiles}, i64 {per}, i64 {count}, i64 {d}, i64 {last}"
-                arrays = ", ".join(f"ptr {a}" for a in (left, keys, w, q, made, means))
-                self.code.append(f"  call void @sums({given}, {arrays})")
+                for _ in self.when(self.put(f"xor i1 {thin}, true")):
+                    self._check(left, d, count, groups, h)
+                    given = f"i64 {groups}, i64 {d}, i64 {tiles}, i64 {per}, i64 {count}, i64 {d}, i64 {last}"
+                    arrays = ", ".join(f"ptr {a}" for a in (left, keys, w, q, made, means))
+                    self.code.append(f"  call void @sums({given}, {arrays})")
                 self.store(self.splat(0.0), "%largest")
-                given = f"{sizes}, ptr {made}, ptr {value}, ptr {total}, ptr %largest"
+                deviation = self.put(f"select i1 {thin}, ptr {left}, ptr {made}")
+                given = f"{sizes}, ptr {deviation}, ptr {value}, ptr {total}, ptr %largest"
                 self.code.append(f"  call void @collect({given})")
                 place = self.put(f"add i64 {self.times('%unit', self.word('heads'))}, {h}")
                 self.write(self.most(self.load("%largest")), self.address(self.pointer("sizes"), place))
@@ -443,7 +494,7 @@ class LayerWriter(Writer):
 
 def source(shape: Shape) -> str:
     """The functions of a layer in LLVM's intermediate language."""
-    writers = [LayerWriter(shape) for _ in range(6)]
+    writers = [LayerWriter(shape) for _ in range(7)]
     functions = [
         Writer(shape).sums("expm1"),
         writers[0].head(),
@@ -452,6 +503,7 @@ def source(shape: Shape) -> str:
         writers[3].rows(),
         writers[4].work(),
         writers[5].recentre(),
+        writers[6].covariance(),
     ]
     return module(shape, *functions)
 
@@ -513,6 +565,7 @@ class LayerPlan:
             "values": aligned(at_once, -(-n // shape.keys) * shape.keys * d),
             "q": aligned(at_once, tiles * shape.width),
             "packed": aligned(at_once, 2 * d * d),
+            "thin": aligned(at_once, d * (2 * d + shape.rows)),
             "sizes": aligned(chunks, heads),
             "of_heads": aligned(heads, PER_HEAD),
         }

@@ -57,28 +57,27 @@ def layer_on_cpu(
     if plan is None or weights.whole is None:
         return None
     mantissa, exponent = (float(a.item()) for a in (tokens.log_residual.mantissa, tokens.log_residual.exponent))
-    xi, sigma = float(tokens.log_center.item()), mantissa if not exponent else -math.inf
+    xi, sigma = float(tokens.log_center.item()), mantissa if not exponent else math.copysign(math.inf, mantissa)
     skip, root = 0.0 if carried is None else carried.factor, weights.log_root
     log_E, size = 2 * sigma - root, 2.0 * R.shape[1] ** 2 * weights.heads[0].largest_query
-    # Below rounding products are thin; far from size one other ways are needed.
-    if not (log_E + math.log(size or 1.0) > LINEAR_LOG and -SAFE_LOG < log_E < SAFE_LOG and size < math.inf):
+    if not (max(log_E, xi + sigma - root) < SAFE_LOG and size < math.inf):
         return None
-    if not (xi + sigma - root < SAFE_LOG and abs(xi - sigma) < SAFE_LOG / 2):
-        return None
-    falling = min(2 * sigma, 0.0)
-    if carried is None and sigma < 0:
-        mantissa, exponent = moved(mantissa, exponent, 3.0, -falling)
-    seen, shift = max(xi, sigma), mantissa
-    logs = [seen, *([0.0] if weights.bias is not None else []), *([xi] if skip else []), shift]
-    unit = max(logs)
-    if unit - min(logs) > SAFE_LOG / 2:
-        return None
-    factors = [math.exp(log) for log in (log_E, xi + sigma - root, sigma - root, xi - seen, sigma - seen)]
-    limits = ((SAFE_LOG / factors[0]) ** 2, math.exp(UNEVEN_LOG))
+    thin = log_E + math.log(size or 1.0) <= LINEAR_LOG
+    # Units of what the heads add: of the tokens themselves, but below rounding that of the logits is left out.
+    falling, rising = min(2 * sigma, 0.0), max(2 * sigma, 0.0)
+    if carried is None and (thin or sigma < 0):
+        moved_by = rising - root if thin else -falling
+        mantissa, exponent = moved(mantissa, exponent, 3.0 if sigma < 0 else 1.0, moved_by)
+    seen, shift = max(xi, sigma), mantissa if not exponent else -math.inf
+    unit = max(seen, shift, *([] if weights.bias is None else [0.0]))
+    log_scale, of_thin = (0.0, math.exp(log_E) if skip else 1.0) if thin else (log_E, -1.0)
+    logs = (log_scale, xi + sigma - root, sigma - root, xi - seen, sigma - seen)
+    scale, *factors = [math.exp(log) for log in logs]
+    limits = ((SAFE_LOG / scale) ** 2, math.exp(UNEVEN_LOG))
     sums = [math.exp(seen - unit), 0.0 if weights.bias is None else math.exp(-unit)]
     sums += [skip * math.exp(xi - unit), math.exp(shift - unit)]
     x, R = (a if a.flags.c_contiguous else a.copy() for a in (tokens.center, R))
-    made = plan.run(x, R, weights.whole, (factors[0], *limits, *factors[1:], skip, *sums))
+    made = plan.run(x, R, weights.whole, (scale, *limits, *factors, of_thin, skip, *sums))
     if made is None or not made.size_of_center > SUSPICIOUS:
         return None
     parts = max(math.log(size) if size else LOG_ZERO for size in (made.size_of_parts, abs(skip)))
