@@ -22,44 +22,29 @@ stand (uneven attention, logits out of range) stops all, and `rankmath.attention
 
 from __future__ import annotations
 
-import ctypes
-import os
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache
-from threading import Lock
-from typing import Any, NamedTuple
+from collections.abc import Iterator
 
-import numpy as np
-
-from rankmath.arithmetic.compiled import Kernel, Shape, Writer, address, aligned, groups_at_once, module
-from rankmath.arithmetic.float64 import pool
-from rankmath.validation import Floats
+from rankmath.arithmetic.compiled import Writer
 
 #: What the code is told, a word each: sizes, addresses, numbers; whether to stop is its answer.
-SIZES = ("n", "d", "heads", "tiles", "per", "chunk", "chunks", "at_once")
+SIZES = ("n", "d", "heads", "tiles", "per", "chunk", "chunks", "at_once", "rounds", "apart")
+RUN = ("layer", "layers", "measured")
+GIVEN = ("given", "first_x", "first_R", "places", "records", "log")
 ADDRESSES = (
     *("x", "R", "query", "value", "key_bias", "bias", "center", "total"),
     *("g", "image", "keys", "values", "q", "packed", "thin", "sizes", "of_heads", "counters", "stop", "yield"),
+    *("squares", "ends", "found"),
 )
+LIMITS = ("log_zero", "safe_log", "linear_log", "suspicious", "uneven")
 NUMBERS = (
-    *("scale", "limit", "uneven", "of_pull", "of_key", "of_x", "of_common"),
-    *("of_thin", "skip", "of_image", "of_bias", "of_skip", "of_shift", "of_total", "of_residual", "of_center"),
+    *("scale", "limit", "of_pull", "of_key", "of_x", "of_common", "of_thin"),
+    *("skip", "of_image", "of_bias", "of_skip", "of_shift", "of_total", "of_residual", "of_center"),
+    *("mantissa", "exponent", "log_center"),
 )
 #: Where each of them is.
-PLACES = {name: place for place, name in enumerate((*SIZES, *ADDRESSES, *NUMBERS))}
-# Arrays given, counters, numbers told and found.
-_GIVEN = slice(PLACES["x"], PLACES["total"] + 1)
-_OWN = slice(PLACES["counters"], PLACES["stop"] + 1)
-_TOLD = slice(PLACES["scale"], PLACES["of_shift"] + 1)
-_FOUND = slice(PLACES["of_total"], PLACES["of_center"] + 1)
+PLACES = {name: place for place, name in enumerate((*SIZES, *RUN, *GIVEN, *ADDRESSES, *LIMITS, *NUMBERS))}
 # Of each head: the largest and the least logit of the common part, the sum of its exponentials, the longest D_j².
 PER_HEAD = 4
-# Doubles of keys and values of heads beyond one for each thread: half of a second-level cache of 1 MiB.
-_HELD = 2**16
-# Doubles of the rows that a thread takes at a time.
-_ROWS = 2**14
-# … and rows, at least; so many rows take as long as it takes to begin.
-_FEW_ROWS, _BEGIN = 48, 3
 
 
 class LayerWriter(Writer):
@@ -491,161 +476,49 @@ class LayerWriter(Writer):
             self.put(f"call i32 {pause}()")
         self.code += [f"  br label %{name}.wait", f"{name}.end:"]
 
+    def measure(self) -> list[str]:
+        """Σ_i |R_i|², the largest |R_i − R_j|² and |x|²: rows as tiles of columns, and products of all pairs."""
+        lanes, vectors, width = self.shape.lanes, self.shape.vectors, self.shape.width
+        count, last = self.put(f"udiv i64 %d, {lanes}"), self.put("sub i64 %n, 1")
+        for given, stop, out in (("%R", "%n", "%squares"), ("%x", "1", self.at("%out", 2))):
+            for j, _ in self.loop("j", "0", stop):
+                row, sums = self.address(given, self.times(j, "%d")), [self.splat(0.0)]
+                for c, now in self.loop("c", "0", count, sums):
+                    y = self.load(self.address(row, self.times(c, lanes)))
+                    sums[0] = self.fma(y, y, now[0])
+                self.write(self.total(sums[0]), self.address(out, j))
+        self._sum_of("%squares", "%n", "%out")
+        for b, _ in self.loop("b", "0", self.times("%tiles", vectors)):
+            tile, part = self.put(f"udiv i64 {b}, {vectors}"), self.put(f"urem i64 {b}, {vectors}")
+            target = self.address(
+                self.address("%keys", self.times(tile, self.times("%d", width))), self.times(part, lanes)
+            )
+            rows = self.rows_of("%R", self.times(b, lanes), "%d", last, lanes)
+            for c, _ in self.loop("c", "0", count):
+                at = self.times(c, lanes)
+                place = self.address(target, self.times(at, width))
+                for k, column in enumerate(self.transposed([self.load(self.address(row, at)) for row in rows])):
+                    self.store(column, self.at(place, k * width))
+        arrays = ", ".join(f"ptr %{a}" for a in ("R", "keys", "squares", "ends", "found"))
+        self.code.append(f"  call void @pairs(i64 0, i64 %groups, i64 %d, i64 {last}, {arrays})")
+        far = self.at("%out", 1)
+        self.write("0.0", far)
+        for i, _ in self.loop("i", "0", "%n"):
+            found, square = (self.number(self.address(a, i)) for a in ("%found", "%squares"))
+            self.keep(self.put(f"fadd double {found}, {square}"), far, "ogt")
+        sizes = ", ".join(f"i64 %{a}" for a in ("n", "d", "tiles", "groups"))
+        pointers = ", ".join(f"ptr %{a}" for a in ("R", "x", "keys", "squares", "ends", "found", "out"))
+        return self.function("measure", f"{sizes}, {pointers}", [*self.code, "  ret void"])
 
-def source(shape: Shape) -> str:
-    """The functions of a layer in LLVM's intermediate language."""
-    writers = [LayerWriter(shape) for _ in range(7)]
-    functions = [
-        Writer(shape).sums("expm1"),
-        writers[0].head(),
-        writers[1].times_matrix("project", adds=False),
-        writers[2].times_matrix("collect", adds=True),
-        writers[3].rows(),
-        writers[4].work(),
-        writers[5].recentre(),
-        writers[6].covariance(),
-    ]
-    return module(shape, *functions)
-
-
-class Made(NamedTuple):
-    """What a layer makes: of size one, and the sizes they had."""
-
-    center: Floats  # (1, d)
-    residual: Floats  # (n, d)
-    size_of_center: float
-    size_of_residual: float
-    size_of_parts: float  # the largest |entry| of the total before its mean is moved, and of what a head adds
-
-
-def chunk_of(n: int, d: int, threads: int, group: int) -> int:
-    """Rows, in whole groups, that a thread takes at a time: nearly equal parts of all.
-
-    For one thread as many as stay in cache, for several some four parts each, or a few more where the thread that
-    gets most gets fewer rows then.
-
-    Examples
-    --------
-    >>> chunk_of(256, 64, 2, 6)  # 130 rows at most, and not 144 as with parts of 48
-    42
-    """
-    least = max(_FEW_ROWS, min(_ROWS // d, n if threads == 1 else -(-n // (4 * threads))))
-    groups, parts = -(-n // group), -(-n // least)
-    most_parts = parts if threads == 1 else max(2 * parts, threads)
-    chunks = [-(-groups // count) * group for count in range(parts, most_parts + 1)]
-
-    def most(chunk: int) -> int:
-        """Rows of the thread that has most: parts are taken as they come, the last one may be short, and each takes
-        as long to begin as some rows."""
-        rounds, left = divmod(-(-n // chunk), threads)
-        last = max(n - (-(-n // chunk) - 1) * chunk, group)
-        begun = _BEGIN * (rounds + (left > 0))
-        return chunk * rounds + (0 if not left else last if left == 1 else chunk) + begun
-
-    return min(chunks, key=most)
-
-
-class LayerPlan:
-    """Memory of layers of these sizes; `d` is a multiple of the lanes, and tokens may have fewer columns."""
-
-    def __init__(self, kernel: Kernel, n: int, d: int, heads: int, threads: int) -> None:
-        shape = kernel.shape
-        self.work, self.recentre = _compiled(kernel)
-        self.n, self.d, self.heads, self.threads = n, d, heads, threads
-        chunk = chunk_of(n, d, threads, shape.rows)
-        tiles, chunks = -(-n // shape.width), -(-n // chunk)
-        held = tiles * shape.width * d
-        at_once = min(heads, max(threads, _HELD // (2 * (held + d * d))))
-        self.rows, self.rounds = chunks * chunk, -(-heads // at_once)
-        scratch = 2 * chunk * d + chunk * shape.lanes
-        self.arrays = {
-            "g": aligned(heads, d),
-            "image": aligned(heads, d),
-            "keys": aligned(at_once, held),
-            "values": aligned(at_once, -(-n // shape.keys) * shape.keys * d),
-            "q": aligned(at_once, tiles * shape.width),
-            "packed": aligned(at_once, 2 * d * d),
-            "thin": aligned(at_once, d * (2 * d + shape.rows)),
-            "sizes": aligned(chunks, heads),
-            "of_heads": aligned(heads, PER_HEAD),
-        }
-        self.scratch = aligned(threads, -(-scratch // 8) * 8)
-        self._at_scratch, self._apart = self.scratch.ctypes.data, self.scratch.strides[0]
-        self._sizes = self.arrays["sizes"].ravel()
-        self.told = np.zeros(len(PLACES) + 4 * self.rounds + 1, np.int64)
-        per = groups_at_once(shape, chunk // shape.rows, d)
-        self.told[: len(SIZES)] = n, d, heads, tiles, per, chunk, chunks, at_once
-        for name, a in self.arrays.items():
-            self.told[PLACES[name]] = a.ctypes.data
-        self.told[PLACES["yield"]] = _yielding()
-        self.lock = Lock()
-        self._known: tuple[Sequence[Floats | None], tuple[list[Floats | None], list[int]]] | None = None
-
-    def run(self, x: Floats, R: Floats, weights: Sequence[Floats | None], numbers: Sequence[float]) -> Made | None:
-        """The layer of x (1, d) and R (n, d) with query, value (H, d, d), key bias (H, d) and bias (d), all in one
-        piece; `numbers` are those of `NUMBERS` up to "of_shift". None where it may not stand."""
-        with self.lock:
-            return self._run(x, R, weights, numbers)
-
-    def _run(self, x: Floats, R: Floats, weights: Sequence[Floats | None], numbers: Sequence[float]) -> Made | None:
-        d, missing = R.shape[1], self.d - R.shape[1]
-        if missing:  # columns of zeros change nothing
-            x, R = (_widened(a, missing, both=False) for a in (x, R))
-        made = aligned(self.rows + 1, self.d)  # the total, and the center behind it
-        # A thread may come late: words, and the counters behind them, are of this run alone.
-        words = self.told if self.threads == 1 else self.told.copy()
-        start, to = address(words), address(made)
-        given = self._weights(weights, missing)
-        words[_GIVEN] = (address(x), address(R), *given[1], to + 8 * self.rows * self.d, to)
-        words[_OWN] = start + 8 * len(PLACES), start + 8 * (words.size - 1)
-        words[len(PLACES) :] = 0
-        doubles = words.view(np.float64)
-        doubles[_TOLD] = numbers
-        held = (words, x, R, given, made)
-        for t in range(1, self.threads):
-            pool(os.getpid(), self.threads).submit(self._share, t, start, held)
-        self._share(0, start, held)
-        if words[-1]:
-            return None
-        self.recentre(start)
-        largest = float(np.maximum.reduce(self._sizes))
-        of_total, of_residual, of_center = doubles[_FOUND].tolist()
-        center, total = made[self.rows :, :d], made[: self.n, :d]
-        return Made(center, total, of_center, of_residual, max(of_total, largest))
-
-    def _weights(self, weights: Sequence[Floats | None], missing: int) -> tuple[list[Floats | None], list[int]]:
-        """The weights as wide as the plan, and where they are; those of the last run are known."""
-        if self._known is None or self._known[0] is not weights:
-            wide = [a if a is None or not missing else _widened(a, missing, both=a.ndim == 3) for a in weights]
-            self._known = (weights, (wide, [0 if a is None else a.ctypes.data for a in wide]))
-        return self._known[1]
-
-    def _share(self, thread: int, start: int, held: tuple[Any, ...]) -> None:
-        """One thread's part of the work; one that comes late finds none, and what is held still in its place."""
-        self.work(start, self._at_scratch + thread * self._apart)
-
-
-def _widened(a: Floats, missing: int, *, both: bool) -> Floats:
-    """Zeros after the last entries of all rows; and so many rows of them, of matrices."""
-    return np.pad(a, [(0, 0)] * (a.ndim - 2) + [(0, missing * both)] * (a.ndim > 1) + [(0, missing)])
-
-
-@cache
-def _compiled(kernel: Kernel) -> tuple[Callable[..., None], Callable[..., None]]:
-    work, recentre = kernel.compiled_all(source(kernel.shape), {"work": (0, 2), "recentre": (0, 1)})
-    return work, recentre
-
-
-@cache
-def _yielding() -> int:
-    """Where the system's function is that lets other threads run; 0 where it has another name."""
-    try:
-        return ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0
-    except (AttributeError, OSError, TypeError):
-        return 0
-
-
-@lru_cache(maxsize=4)
-def plan(kernel: Kernel, n: int, d: int, heads: int, threads: int) -> LayerPlan:
-    """The plan of a layer, the last four kept with their memory."""
-    return LayerPlan(kernel, n, d, heads, threads)
+    def _sum_of(self, numbers: str, count: str, out: str) -> None:
+        """The sum of so many, in as many parts as there are lanes."""
+        lanes, parts = self.shape.lanes, self.room("parts", str(self.shape.lanes))
+        whole = self.put(f"udiv i64 {count}, {lanes}")
+        self.store(self.splat(0.0), parts)
+        for b, _ in self.loop("b", "0", whole):
+            y = self.load(self.address(numbers, self.times(b, lanes)))
+            self.store(self.binary("fadd", self.load(parts), y), parts)
+        self.write(self.total(self.load(parts)), out)
+        for j, _ in self.loop("j", self.times(whole, lanes), count):
+            y = self.number(self.address(numbers, j))
+            self.write(self.put(f"fadd double {self.number(out)}, {y}"), out)

@@ -9,54 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, lru_cache
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
 from rankmath.arithmetic.compiled import Kernel, Shape, Writer, address, aligned, module
-from rankmath.arithmetic.compiled_layer import PLACES, LayerWriter, Made
+from rankmath.arithmetic.compiled_layer import PLACES, LayerWriter
 from rankmath.validation import Floats
 
+_FOUND = slice(PLACES["of_total"], PLACES["of_center"] + 1)
 _TOKENS = [PLACES[name] for name in ("x", "total", "center")]
 
 
-class TokenWriter(LayerWriter):
-    """Writes the measurement."""
-
-    def measure(self) -> list[str]:
-        """All |R_i|², the largest |R_i − R_j|² and |x|²: rows as tiles of columns, and products of all pairs."""
-        lanes, vectors, width = self.shape.lanes, self.shape.vectors, self.shape.width
-        count, last = self.put(f"udiv i64 %d, {lanes}"), self.put("sub i64 %n, 1")
-        for given, stop, out in (("%R", "%n", "%squares"), ("%x", "1", self.at("%out", 1))):
-            for j, _ in self.loop("j", "0", stop):
-                row, sums = self.address(given, self.times(j, "%d")), [self.splat(0.0)]
-                for c, now in self.loop("c", "0", count, sums):
-                    y = self.load(self.address(row, self.times(c, lanes)))
-                    sums[0] = self.fma(y, y, now[0])
-                self.write(self.total(sums[0]), self.address(out, j))
-        for b, _ in self.loop("b", "0", self.times("%tiles", vectors)):
-            tile, part = self.put(f"udiv i64 {b}, {vectors}"), self.put(f"urem i64 {b}, {vectors}")
-            target = self.address(
-                self.address("%keys", self.times(tile, self.times("%d", width))), self.times(part, lanes)
-            )
-            rows = self.rows_of("%R", self.times(b, lanes), "%d", last, lanes)
-            for c, _ in self.loop("c", "0", count):
-                at = self.times(c, lanes)
-                place = self.address(target, self.times(at, width))
-                for k, column in enumerate(self.transposed([self.load(self.address(row, at)) for row in rows])):
-                    self.store(column, self.at(place, k * width))
-        arrays = ", ".join(f"ptr %{a}" for a in ("R", "keys", "squares", "ends", "found"))
-        self.code.append(f"  call void @pairs(i64 0, i64 %groups, i64 %d, i64 {last}, {arrays})")
-        self.write("0.0", "%out")
-        for i, _ in self.loop("i", "0", "%n"):
-            found, square = (self.number(self.address(a, i)) for a in ("%found", "%squares"))
-            self.keep(self.put(f"fadd double {found}, {square}"), "%out", "ogt")
-        sizes = ", ".join(f"i64 %{a}" for a in ("n", "d", "tiles", "groups"))
-        pointers = ", ".join(f"ptr %{a}" for a in ("R", "x", "keys", "squares", "ends", "found", "out"))
-        return self.function("measure", f"{sizes}, {pointers}", [*self.code, "  ret void"])
-
-
 def source(shape: Shape) -> str:
-    return module(shape, Writer(shape).pairs(), TokenWriter(shape).measure(), LayerWriter(shape).recentre())
+    return module(shape, Writer(shape).pairs(), LayerWriter(shape).measure(), LayerWriter(shape).recentre())
+
+
+class Made(NamedTuple):
+    """Tokens of size one, and the sizes they had."""
+
+    center: Floats  # (1, d)
+    residual: Floats  # (n, d)
+    size_of_center: float
+    size_of_residual: float
+    size_of_parts: float  # the largest |entry| before the mean is moved
 
 
 class TokenPlan:
@@ -66,8 +42,8 @@ class TokenPlan:
         shape = kernel.shape
         self.recentre, self._measure = _compiled(kernel)
         self.n, self.d, tiles, groups = n, d, -(-n // shape.width), -(-n // shape.rows)
-        self.squares, self._found = np.full(tiles * shape.width, -np.inf), aligned(groups * shape.rows + 2)
-        self._out = self._found[-2:]
+        self.squares, self._found = np.full(tiles * shape.width, -np.inf), aligned(groups * shape.rows + 3)
+        self._out = self._found[-3:]
         held = (
             aligned(tiles, d * shape.width),
             self.squares,
@@ -92,7 +68,7 @@ class TokenPlan:
         to = address(made)
         words[_TOKENS] = address(X), to, to + 8 * self.n * self.d
         self.recentre(address(words))
-        of_total, of_residual, of_center = words.view(np.float64)[PLACES["of_total"] :].tolist()
+        of_total, of_residual, of_center = words.view(np.float64)[_FOUND].tolist()
         return Made(center, R, of_center, of_residual, of_total)
 
     def measure(self, R: Floats, x: Floats) -> tuple[float, float, float]:
@@ -100,7 +76,8 @@ class TokenPlan:
         _, sizes, places = self._held
         with self.lock:
             self._measure(*sizes, address(R), address(x), *places)
-            return float(np.add.reduce(self.squares[: self.n])), *self._out.tolist()
+            total, far, of_mean = self._out.tolist()
+            return total, far, of_mean
 
 
 @cache

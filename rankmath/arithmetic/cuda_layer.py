@@ -30,7 +30,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from threading import Lock
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,7 @@ from rankmath.arithmetic.cuda_kernels import (
     STATE,
     THREADS,
 )
+from rankmath.arithmetic.scales import Arrays, Run
 from rankmath.validation import Array, Floats
 
 #: Tokens of at most so many columns.
@@ -82,22 +83,6 @@ _NUMBERS, _STATE, _END = _TOLD + 4, _TOLD + RECORD, _TOLD + RECORD + STATE
 Part: TypeAlias = Literal[
     "layer", "fused layer", "thin layer", "queued layer", "measured layer", "measure", "centre"
 ]
-#: query, value, key bias and bias of each layer (of each network of a batch, or of all).
-Arrays: TypeAlias = tuple[tuple[Array, Array, Array | None, Array | None], ...]
-
-
-class Run(NamedTuple):
-    """How far some layers went, and what they made."""
-
-    #: (networks, 1 + layers, 7), the input first: ξ, mantissa and exponent of σ, lost bits; ‖R‖_F, Δ₂, ‖x‖ in
-    #: their units
-    log: Floats
-    center: Array
-    residual: Array
-
-    @property
-    def layers(self) -> int:
-        return len(self.log[0]) - 1
 
 
 @cache

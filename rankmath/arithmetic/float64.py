@@ -25,7 +25,7 @@ from rankmath.validation import Array, Bools, Floats, InvalidArgument, library_o
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-    from rankmath.arithmetic.compiled_layer import LayerPlan
+    from rankmath.arithmetic.compiled_network import LayerPlan
     from rankmath.arithmetic.compiled_tokens import TokenPlan
 
 T = TypeVar("T")
@@ -681,7 +681,7 @@ def pool(process: int, threads: int) -> ThreadPoolExecutor:
 @cache
 def _plans() -> tuple[Callable[..., LayerPlan], Callable[..., TokenPlan]]:
     """Loaded when there is a kernel; to import them again and again takes small layers a while."""
-    from rankmath.arithmetic.compiled_layer import plan
+    from rankmath.arithmetic.compiled_network import plan
     from rankmath.arithmetic.compiled_tokens import token_plan
 
     return plan, token_plan

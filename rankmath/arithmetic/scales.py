@@ -8,26 +8,31 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from types import ModuleType
+from typing import NamedTuple, TypeAlias
 
-from rankmath.validation import Array, library_of
+from rankmath.validation import Array, Floats, library_of
 
-# A mantissa beyond 2^1000 hands 2^512 to the exponent: until then σ is an ordinary double.
-_LARGE = 2.0**1000
-_STEP = 512.0
+#: query, value, key bias and bias of each layer (of each network of a batch, or of all).
+Arrays: TypeAlias = tuple[tuple[Array, Array, Array | None, Array | None], ...]
 
 
-def moved(mantissa: float, exponent: float, factor: float, term: float) -> tuple[float, float]:
-    """σ · factor + term for a single number, in floats: arrays of one entry cost ten times as much.
+class Run(NamedTuple):
+    """How far some layers went in one call, and what they made."""
 
-    Examples
-    --------
-    >>> moved(-1.0, 0.0, 3.0, 0.5), moved(2.0**1000, 0.0, 2.0, 0.0) == (2.0**489, 512.0)
-    ((-2.5, 0.0), True)
-    """
-    mantissa *= factor
-    if _LARGE < abs(mantissa) < math.inf:
-        mantissa, exponent = mantissa * 2.0**-_STEP, exponent + _STEP
-    return mantissa + term * 2.0 ** -min(exponent, 1000.0), exponent
+    #: (networks, 1 + layers, 7), the input first: ξ, mantissa and exponent of σ, lost bits; ‖R‖_F, Δ₂, ‖x‖ in
+    #: their units
+    log: Floats
+    center: Array
+    residual: Array
+
+    @property
+    def layers(self) -> int:
+        return len(self.log[0]) - 1
+
+
+#: A mantissa beyond 2^1000 hands 2^512 to the exponent: until then σ is an ordinary double.
+LARGE = 2.0**1000
+STEP = 512.0
 
 
 @dataclass(frozen=True)
@@ -51,13 +56,16 @@ class LogScale:
     def of(cls, value: Array) -> LogScale:
         return cls(value, library_of(value).zeros_like(value))
 
+    def __getitem__(self, place: slice) -> LogScale:
+        return LogScale(self.mantissa[place, ...], self.exponent[place, ...])
+
     def times(self, factor: Array | float) -> LogScale:
         """σ · factor, for |factor| up to 2^20."""
         mantissa = self.mantissa * factor
-        large = (abs(mantissa) > _LARGE) & (abs(mantissa) < math.inf)
+        large = (abs(mantissa) > LARGE) & (abs(mantissa) < math.inf)
         xp = self._xp
         return LogScale(
-            xp.where(large, mantissa * 2.0**-_STEP, mantissa), xp.where(large, self.exponent + _STEP, self.exponent)
+            xp.where(large, mantissa * 2.0**-STEP, mantissa), xp.where(large, self.exponent + STEP, self.exponent)
         )
 
     def plus(self, term: Array | float) -> LogScale:

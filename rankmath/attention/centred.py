@@ -43,16 +43,23 @@ View: TypeAlias = CommonView | PlacedView
 
 
 def sublayer_step(
-    A: System, sublayer: Sublayer, tokens: Tokens, masks: dict[int, Mask | None], sizes: Sizes | None = None
+    A: System,
+    sublayer: Sublayer,
+    tokens: Tokens,
+    masks: dict[int, Mask | None],
+    sizes: Sizes | None = None,
+    *,
+    closely: bool = False,
 ) -> Tokens:
-    """after(skip·X + map(before(X))) in centred form; `sizes` of the weights where they are known."""
+    """after(skip·X + map(before(X))) in centred form; `sizes` of the weights where they are known; `closely`: no
+    compiled layer may stand."""
     inner = tokens if sublayer.before is None else norm_step(A, sublayer.before, tokens)
     carried = None if not sublayer.skip else carried_past(A, sublayer.skip, tokens, inner)
     if isinstance(sublayer.map, Attention):
         attention, R = sublayer.map, tokens.residual
         stacked = stacks_heads(A, attention, R)
         weights = weights_of(A, attention, stacked=stacked, batch_axes=R.ndim - 2, sizes=sizes)
-        out = attention_step(A, weights, inner, masks[id(attention)], carried)
+        out = attention_step(A, weights, inner, masks[id(attention)], carried, closely=closely)
     elif sublayer.map is not None:
         out = mlp_step(A, sublayer.map, inner, carried)
     elif sublayer.skip == 1:
@@ -64,10 +71,16 @@ def sublayer_step(
 
 
 def attention_step(
-    A: System, weights: Weights, tokens: Tokens, mask: Mask | None, carried: Carried | None = None
+    A: System,
+    weights: Weights,
+    tokens: Tokens,
+    mask: Mask | None,
+    carried: Carried | None = None,
+    *,
+    closely: bool = False,
 ) -> Tokens:
-    """Σ_h P_h X W_h + 1bᵀ, and what a skip carries past it, in centred form."""
-    if not A.unbounded:
+    """Σ_h P_h X W_h + 1bᵀ, and what a skip carries past it, in centred form; `closely`: by no compiled layer."""
+    if not A.unbounded and not closely:
         made = (layer_on_gpu if A.on_gpu else layer_on_cpu)(A, weights, tokens, mask, carried)
         if made is not None:
             return made

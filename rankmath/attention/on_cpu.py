@@ -1,28 +1,30 @@
-"""Layers of attention alone on the CPU, and their input: `rankmath.arithmetic.compiled_layer` given our arrays.
+"""Layers of attention alone on the CPU, and their input: `rankmath.arithmetic.compiled_network` given our arrays.
 
 What it does not take (masks, position terms, factored weights), and what stops it (uneven attention, logits out of
-range or below rounding, a center that cancels), `attention_step` makes as everywhere.
+range, a center that cancels), `attention_step` makes as everywhere.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.arithmetic.scales import LogScale, moved
+from rankmath.arithmetic.scales import Arrays, LogScale, Run
+from rankmath.attention.alone import attention_alone, given_to, through_layers, tokens_of
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
 from rankmath.attention.tokens import LOG_ZERO, SAFE_LOG, SUSPICIOUS, Carried, Tokens
 from rankmath.attention.weights import Weights
 from rankmath.linalg.masks import Mask
-from rankmath.validation import Array
+from rankmath.model.network import Network
+from rankmath.validation import Array, Floats
 
-if TYPE_CHECKING:
-    from rankmath.arithmetic.compiled_layer import Made
-
+#: Up to so many products of entries all pairs of tokens are looked at in double precision, in one call.
+FEW_PAIRS = 2**24
+# `compiled_layer.LIMITS`.
+_LIMITS = (LOG_ZERO, SAFE_LOG, LINEAR_LOG, SUSPICIOUS, math.exp(UNEVEN_LOG))
 _LOG_2 = math.log(2.0)
 
 
@@ -36,11 +38,7 @@ def centre_on_cpu(A: Float64, X: Array) -> Tokens | None:
     if not (min(sizes) > 1e-60 and max(sizes) < 1e59):  # so that X is not wild
         return None
     grown, shrunk, parts = (math.log(size) for size in sizes)
-    return _tokens(made, grown, shrunk, 0.0, max((parts - shrunk) / _LOG_2, 0.0))
-
-
-def _tokens(made: Made, xi: float, mantissa: float, exponent: float, lost: float) -> Tokens:
-    units = np.array((xi, mantissa, exponent, lost)).reshape(4, 1, 1)
+    units = np.array((grown, shrunk, 0.0, max((parts - shrunk) / _LOG_2, 0.0))).reshape(4, 1, 1)
     return Tokens(made.center, made.residual, units[0], LogScale(units[1], units[2]), units[3])
 
 
@@ -56,31 +54,26 @@ def layer_on_cpu(
     plan = A.layer_plan(R.shape[0], R.shape[1], weights.attention.heads)
     if plan is None or weights.whole is None:
         return None
-    mantissa, exponent = (float(a.item()) for a in (tokens.log_residual.mantissa, tokens.log_residual.exponent))
-    xi, sigma = float(tokens.log_center.item()), mantissa if not exponent else math.copysign(math.inf, mantissa)
-    skip, root = 0.0 if carried is None else carried.factor, weights.log_root
-    log_E, size = 2 * sigma - root, 2.0 * R.shape[1] ** 2 * weights.heads[0].largest_query
-    if not (max(log_E, xi + sigma - root) < SAFE_LOG and size < math.inf):
+    skip = 0.0 if carried is None else carried.factor
+    numbers = ((weights.heads[0].largest_query, weights.log_root, skip),)
+    run = plan.run(*given_to(tokens), weights.whole, numbers, _LIMITS)
+    return tokens_of(run) if run.layers else None
+
+
+def layers_on_cpu(A: Float64, net: Network, X: Array) -> tuple[Floats, Tokens] | None:
+    """All layers of a network of attention alone, measured: `Run.log` and the last tokens; None for others."""
+    few = isinstance(X, np.ndarray) and X.ndim == 2 and len(X) * X.size <= FEW_PAIRS
+    alone = attention_alone(net) if few else None
+    if alone is None or alone.is_batch or (alone.is_masked and any(net.masks_for(len(X)).values())):
         return None
-    thin = log_E + math.log(size or 1.0) <= LINEAR_LOG
-    # Units of what the heads add: of the tokens themselves, but below rounding that of the logits is left out.
-    falling, rising = min(2 * sigma, 0.0), max(2 * sigma, 0.0)
-    if carried is None and (thin or sigma < 0):
-        moved_by = rising - root if thin else -falling
-        mantissa, exponent = moved(mantissa, exponent, 3.0 if sigma < 0 else 1.0, moved_by)
-    seen, shift = max(xi, sigma), mantissa if not exponent else -math.inf
-    unit = max(seen, shift, *([] if weights.bias is None else [0.0]))
-    log_scale, of_thin = (0.0, math.exp(log_E) if skip else 1.0) if thin else (log_E, -1.0)
-    logs = (log_scale, xi + sigma - root, sigma - root, xi - seen, sigma - seen)
-    scale, *factors = [math.exp(log) for log in logs]
-    limits = ((SAFE_LOG / scale) ** 2, math.exp(UNEVEN_LOG))
-    sums = [math.exp(seen - unit), 0.0 if weights.bias is None else math.exp(-unit)]
-    sums += [skip * math.exp(xi - unit), math.exp(shift - unit)]
-    x, R = (a if a.flags.c_contiguous else a.copy() for a in (tokens.center, R))
-    made = plan.run(x, R, weights.whole, (scale, *limits, *factors, of_thin, skip, *sums))
-    if made is None or not made.size_of_center > SUSPICIOUS:
+    plan = A.layer_plan(X.shape[0], X.shape[1], alone.heads)
+    if plan is None or not X.flags.c_contiguous:
         return None
-    parts = max(math.log(size) if size else LOG_ZERO for size in (made.size_of_parts, abs(skip)))
-    shrunk = math.log(made.size_of_residual) if made.size_of_residual else -math.inf
-    lost = max(np.asarray(tokens.lost_bits).item(), (parts - max(shrunk, LOG_ZERO)) / _LOG_2)
-    return _tokens(made, unit + math.log(made.size_of_center), *moved(mantissa, exponent, 1.0, shrunk), lost)
+    run = plan.run(None, X, (), alone.arrays, alone.unmeasured, _LIMITS, measure=True)
+    if math.isnan(run.log[0, 0, 0]):
+        return None
+
+    def more(x: Array, R: Array, state: Floats | tuple[float, ...], arrays: Arrays, numbers: Floats) -> Run:
+        return plan.run(x, R, state, arrays, numbers, _LIMITS, measure=True)
+
+    return through_layers(A, net, X, run, alone.unmeasured, more)

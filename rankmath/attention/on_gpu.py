@@ -6,17 +6,15 @@ logits out of range, a center that cancels), `attention_step` makes as everywher
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.arithmetic.scales import LogScale
+from rankmath.attention.alone import AttentionAlone, attention_alone, given_to, through_layers, tokens_of
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
 from rankmath.attention.tokens import HARDLY, LOG_ZERO, SAFE_LOG, SUSPICIOUS, Carried, Tokens, is_wild
@@ -24,9 +22,6 @@ from rankmath.attention.weights import Weights, matrices_of
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Attention, Network
 from rankmath.validation import Array, Floats
-
-if TYPE_CHECKING:
-    from rankmath.arithmetic.cuda_layer import Arrays, Run
 
 _LIMITS = {
     "log_zero": LOG_ZERO,
@@ -59,7 +54,7 @@ def layer_on_gpu(
     numbers = ((weights.heads[0].largest_query, weights.log_root, skip),)
     made: list[Tokens] = []
     run = plan.run(
-        *_given(tokens), weights.arrays, numbers, _LIMITS, meanwhile=lambda run: made.append(_tokens(run))
+        *given_to(tokens), weights.arrays, numbers, _LIMITS, meanwhile=lambda run: made.append(tokens_of(run))
     )
     return made[0] if run.layers else None
 
@@ -72,12 +67,11 @@ def _fits(attention: Attention, R: Array) -> bool:
 def layers_on_gpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -> tuple[Floats, Tokens] | None:
     """All layers of networks of attention alone: `Run.log` of all, and the last tokens; None where they are not."""
     from rankmath.arithmetic import cuda_layer
-    from rankmath.attention.centred import sublayer_step
 
     layers = _layers(A, net)
     if A.cuts_finely or layers is None or not all(_fits(attention, X) for attention in layers.shapes.values()):
         return None
-    masks = net.masks_for(int(X.shape[-2])) if layers.masked else {}
+    masks = net.masks_for(int(X.shape[-2])) if layers.alone.is_masked else {}
     plan = None if any(masks.values()) else cuda_layer.plan_here(X.shape, net.attentions[0].heads)
     if plan is None:
         return None
@@ -89,27 +83,17 @@ def layers_on_gpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -
         return numbers
 
     with layers.largest() as read:
-        run = plan.run(None, A.xp.ascontiguousarray(X), (), layers.arrays, found, _LIMITS, measure=measure)
+        run = plan.run(None, A.xp.ascontiguousarray(X), (), layers.alone.arrays, found, _LIMITS, measure=measure)
     if np.isnan(run.log[:, 0, 0]).any() or np.isnan(numbers).any():
         return None
-    rows: list[Floats] = []
-    l, at_once = 0, net.layers
-    while True:
-        tokens, stopped = _tokens(run), run.layers < min(at_once, net.layers - l)
-        l += run.layers
-        if l == net.layers:
-            return np.concatenate([*rows, run.log], axis=1) if rows else run.log, tokens
-        if X.ndim > 2:
-            return None
-        if stopped:
-            rows.append(run.log)
-            tokens = sublayer_step(A, net.sublayers[l][0], tokens, masks or net.masks_for(int(X.shape[-2])))
-            l, at_once = l + 1, 1
-        else:
-            rows.append(run.log[:, :-1])
-            at_once *= 2
-        given = slice(l, l + at_once)
-        run = plan.run(*_given(tokens), layers.arrays[given], numbers[given], _LIMITS, measure=measure)
+    return through_layers(
+        A,
+        net,
+        X,
+        run,
+        numbers,
+        lambda x, R, state, arrays, numbers: plan.run(x, R, state, arrays, numbers, _LIMITS, measure=measure),
+    )
 
 
 def forward_on_gpu(A: Float64, net: Network, X: Array) -> Array | None:
@@ -135,25 +119,23 @@ def centre_on_gpu(A: Float64, X: Array) -> Tokens | None:
     if plan is None:
         return None
     run = plan.run(None, A.xp.ascontiguousarray(X), (), (), _NOTHING, _LIMITS)
-    return None if np.isnan(run.log[:, 0, 0]).any() else _tokens(run)
+    return None if np.isnan(run.log[:, 0, 0]).any() else tokens_of(run)
 
 
 @dataclass(frozen=True)
 class _Layers:
     """The weights of a network of attention alone as the kernels take them."""
 
-    arrays: Arrays
-    roots_and_skips: Floats
+    alone: AttentionAlone
     largest: Callable[[], AbstractContextManager[Callable[[], tuple[Floats, Floats]]]]
     shapes: dict[tuple[int, ...], Attention]  # one attention of each shape
     queries: list[int]  # which of the measured arrays are these
-    masked: bool
 
     def numbers(self, of_matrices: Floats, of_arrays: Floats) -> Floats:
         """What the kernels are told of each layer; nan, so that none stands, if a weight is far from size one."""
         numbers = np.full((len(self.queries), 3), np.nan)
         if not is_wild(of_matrices).any():
-            numbers[:, 0], numbers[:, 1:] = of_arrays[self.queries], self.roots_and_skips
+            numbers[:, 0], numbers[:, 1:] = of_arrays[self.queries], self.alone.roots_and_skips
         return numbers
 
 
@@ -168,45 +150,13 @@ def _layers(A: Float64, net: Network) -> _Layers | None:
 
 
 def _layers_of(A: Float64, net: Network) -> _Layers | None:
-    layers, attentions = [layer[0] for layer in net.sublayers if len(layer) == 1], net.attentions
-    plain = all(s.before is None and s.after is None and isinstance(s.map, Attention) for s in layers)
-    if len(layers) != net.layers or not layers or not plain or len({a.heads for a in attentions}) != 1:
+    alone, attentions = attention_alone(net), net.attentions
+    if alone is None:
         return None
-    if not all(is_plain(attention) for attention in attentions):
-        return None
-    arrays = tuple((a.query, a.value, a.key_bias, a.bias) for a in attentions)
-    numbers = [(math.log(a.d_qk) / 2, float(s.skip)) for a, s in zip(attentions, layers, strict=True)]
     names = [name for a in attentions for name in matrices_of(a)]
     return _Layers(
-        arrays,
-        np.array(numbers),
+        alone,
         A.measuring([array for a in attentions for array in matrices_of(a).values()]),
         {a.query.shape[1:-2]: a for a in attentions},
         [k for k, name in enumerate(names) if name == "query"],
-        any(a.mask is not None for a in attentions),
     )
-
-
-def is_plain(attention: Attention) -> bool:
-    """Full matrices, in one piece."""
-    arrays = [attention.query, attention.value, attention.key_bias, attention.bias]
-    factored = attention.position, attention.key, attention.output
-    return all(part is None for part in factored) and all(a is None or a.flags.c_contiguous for a in arrays)
-
-
-def _given(tokens: Tokens) -> tuple[Array, Array, Floats | tuple[float, ...]]:
-    sigma, batch = tokens.log_residual, tokens.residual.shape[:-2]
-    units = [tokens.log_center, sigma.mantissa, sigma.exponent, np.asarray(tokens.lost_bits)]
-    x, R = (a if a.flags.c_contiguous else a.copy() for a in (tokens.center, tokens.residual))
-    if math.prod(batch) == 1:
-        return x, R, tuple([a.item() for a in units])
-    state = np.empty((*batch, 4))
-    for k, unit in enumerate(units):
-        state[:, k, None, None] = unit
-    return x, R, state
-
-
-def _tokens(run: Run) -> Tokens:
-    batch = run.residual.shape[:-2]
-    xi, mantissa, exponent, lost = run.log[:, -1, :4].T.reshape(4, *batch, 1, 1)
-    return Tokens(run.center, run.residual, xi, LogScale(mantissa, exponent), lost)

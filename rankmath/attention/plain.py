@@ -13,9 +13,10 @@ from array_api_compat import array_namespace, is_cupy_array
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import Arithmetic
 from rankmath.attention.activations import activate
+from rankmath.attention.alone import is_plain
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.blocks import in_row_blocks
-from rankmath.attention.on_gpu import forward_on_gpu, is_plain
+from rankmath.attention.on_gpu import forward_on_gpu
 from rankmath.attention.softmax import softmax
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer

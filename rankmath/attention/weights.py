@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from rankmath.arithmetic.protocol import System
+from rankmath.arithmetic.scales import Arrays
 from rankmath.attention.tokens import Scaled, tamed
 from rankmath.model.network import Attention, Network
 from rankmath.validation import Array
@@ -51,7 +52,7 @@ class Weights:
         )
 
     @cached_property
-    def whole(self) -> tuple[Array | None, ...] | None:
+    def whole(self) -> Arrays | None:
         """Query, value, key bias and bias of one network, as the compiled layer takes them: full matrices near size
         one in one piece, no position terms; None where they are not."""
         attention, heads = self.attention, self.heads
@@ -64,7 +65,7 @@ class Weights:
             and all(isinstance(log, int) for log in logs)
             and all(a is None or a.flags.c_contiguous for a in arrays)
         )
-        return arrays if plain else None
+        return (arrays,) if plain else None
 
     @cached_property
     def arrays(self) -> tuple[tuple[Array, Array, Array | None, Array | None]]:

@@ -15,9 +15,9 @@ from functools import partial, reduce
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.attention.alone import is_plain
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.centred import sublayer_step, view_of
-from rankmath.attention.on_gpu import is_plain
 from rankmath.attention.plain import (
     Head,
     apply_sublayer,

@@ -17,7 +17,7 @@ from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.blocks import in_row_blocks
 from rankmath.attention.centred import sublayer_step
-from rankmath.attention.on_cpu import centre_on_cpu
+from rankmath.attention.on_cpu import FEW_PAIRS, centre_on_cpu, layers_on_cpu
 from rankmath.attention.on_gpu import centre_on_gpu, layers_on_gpu
 from rankmath.attention.plain import check_input
 from rankmath.attention.tokens import Tokens, centre
@@ -45,8 +45,6 @@ BALL_TOLERANCE = 1e-12
 MOST_BITS = 16384
 # From so many tokens on, it pays to order them before pairs are looked at.
 _MANY_TOKENS = 64
-# Up to so many products of entries all pairs are looked at in double precision.
-_FEW_PAIRS = 2**24
 
 
 class PrecisionError(ArithmeticError):
@@ -78,9 +76,9 @@ class Trace(Shows):
     net: Network
     norm: ResidualNorm
     arithmetic: str
-    residual_scale: tuple[LogScale, ...] = field(repr=False)
-    diameter_scale: tuple[LogScale, ...] = field(repr=False)
-    mean_scale: tuple[LogScale, ...] = field(repr=False)
+    residual_scale: LogScale = field(repr=False)  # (L+1, ...), as the two that follow
+    diameter_scale: LogScale = field(repr=False)
+    mean_scale: LogScale = field(repr=False)
     center: Array = field(repr=False)
     lost_bits: Floats = field(repr=False)
     log_center: Array = field(repr=False, default=None)
@@ -90,24 +88,23 @@ class Trace(Shows):
 
     @cached_property
     def log_residual(self) -> Floats:
-        return np.stack([to_numpy(s.to_float()) for s in self.residual_scale])
+        return to_numpy(self.residual_scale.to_float())
 
     @cached_property
     def log_log_residual(self) -> Floats:
-        return np.stack([to_numpy(s.log_minus()) for s in self.residual_scale])
+        return to_numpy(self.residual_scale.log_minus())
 
     @cached_property
     def log_diameter(self) -> Floats:
-        return np.stack([to_numpy(s.to_float()) for s in self.diameter_scale])
+        return to_numpy(self.diameter_scale.to_float())
 
     @cached_property
     def log_mean(self) -> Floats:
-        return np.stack([to_numpy(s.to_float()) for s in self.mean_scale])
+        return to_numpy(self.mean_scale.to_float())
 
     @cached_property
     def order(self) -> Floats:
-        pairs = zip(self.residual_scale[1:], self.residual_scale[:-1], strict=True)
-        return np.stack([to_numpy(after.ratio(before)) for after, before in pairs])
+        return to_numpy(self.residual_scale[1:].ratio(self.residual_scale[:-1]))
 
     @cached_property
     def log_residual_lower(self) -> Floats:
@@ -288,8 +285,8 @@ def trace(
 
 def _trace_float(net: Network, X: Array, norm: ResidualNorm, memory: int | None) -> Trace:
     A = Float64(X, memory=memory)
-    if A.on_gpu and norm == "frobenius":
-        made = layers_on_gpu(A, net, X)
+    if norm == "frobenius":
+        made = (layers_on_gpu if A.on_gpu else layers_on_cpu)(A, net, X)
         if made is not None:
             return _trace_of_rows(net, *made)
     X = check_input(net, X) if A.on_gpu else X
@@ -313,13 +310,8 @@ def _trace_of_rows(net: Network, log: Floats, last: Tokens, norm: ResidualNorm =
     xi, mantissa, exponent, lost = rows[:4]
     with np.errstate(divide="ignore"):
         log_R, log_far, log_x = np.log(rows[4:])
-    below = 2.0 ** -np.minimum(exponent, 1000.0)
-
-    def scales(logs: Floats, exponents: Floats) -> tuple[LogScale, ...]:
-        return tuple(LogScale(logs[l, ...], exponents[l, ...]) for l in range(len(logs)))
-
-    residuals, diameters = (scales(mantissa + log * below, exponent) for log in (log_R, log_far))
-    means = scales(xi + log_x, np.zeros_like(xi))
+    sigma, means = LogScale(mantissa, exponent), LogScale.of(xi + log_x)
+    residuals, diameters = sigma.plus(log_R), sigma.plus(log_far)
     center, log_center = last.center[..., 0, :], last.log_center[..., 0, 0]
     return Trace(net, norm, "float64", residuals, diameters, means, center, lost, log_center=log_center)
 
@@ -385,9 +377,9 @@ def _trace_objects(A: ObjectArithmetic, net: Network, X: Array, norm: ResidualNo
         net,
         norm,
         A.name,
-        tuple(_as_scale(A.on_arrays, x) for x in values),
-        tuple(_as_scale(A.on_arrays, x) for x in diameters),
-        tuple(_as_scale(A.on_arrays, x) for x in means),
+        _as_scale(A.on_arrays, values),
+        _as_scale(A.on_arrays, diameters),
+        _as_scale(A.on_arrays, means),
         tokens.center[..., 0, :],
         np.zeros((len(values), *np.shape(values[0]))),
         values=tuple(values),
@@ -396,12 +388,11 @@ def _trace_objects(A: ObjectArithmetic, net: Network, X: Array, norm: ResidualNo
     )
 
 
-def _as_scale(A: ObjectArithmetic, logs: Number) -> LogScale:
+def _as_scale(A: ObjectArithmetic, logs: list[Number]) -> LogScale:
     """The nearby doubles of mpf or arb logarithms, with an exponent where they leave the range."""
-    boxed = logs if isinstance(logs, np.ndarray) else np.asarray([logs], dtype=object)[0:1].reshape(())
+    boxed = np.asarray(logs, dtype=object)
     pairs = [A.float_and_exponent(x) for x in boxed.flat]
-    mantissa = np.asarray([m for m, _ in pairs], dtype=float).reshape(boxed.shape)
-    exponent = np.asarray([float(e) for _, e in pairs], dtype=float).reshape(boxed.shape)
+    mantissa, exponent = np.asarray(pairs, dtype=float).T.reshape(2, *boxed.shape)
     return LogScale(mantissa, exponent)
 
 
@@ -439,7 +430,7 @@ def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
         if plan is not None:
             sizes = plan.measure(A.xp.ascontiguousarray(R), A.xp.ascontiguousarray(x))
             return sizes.reshape(3, *R.shape[:-2])
-    few = R.ndim == 2 and norm == "frobenius" and R.shape[0] * R.size <= _FEW_PAIRS
+    few = R.ndim == 2 and norm == "frobenius" and R.shape[0] * R.size <= FEW_PAIRS
     if few and (compiled := A.token_plan(R)):
         return np.sqrt(compiled.measure(R, np.ascontiguousarray(x)))
     many = isinstance(R, np.ndarray) and R.ndim == 2 and len(R) >= _MANY_TOKENS

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankmath.arithmetic import float64
-from rankmath.arithmetic.compiled_layer import chunk_of
+from rankmath.arithmetic.compiled_network import chunk_of
 from rankmath.arithmetic.float64 import Float64
 
 

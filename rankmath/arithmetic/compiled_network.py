@@ -1,0 +1,546 @@
+"""Layers of attention alone on the CPU, one after the other in one call: units, decisions, memory.
+
+With tokens e^ξ 1x + e^σ R a layer is
+
+    units       the unit in which each of its parts is made, and whether logits are below rounding
+    work        all heads (`compiled_layer`), on several threads where there is enough to do
+    conclude    the mean moved into the center, both brought to size one, their units, and what was lost
+
+What may not stand (uneven attention, logits out of range, weights far from size one, a center that cancels) stops
+there, and `rankmath.attention` makes that layer. On one thread all layers are made, and their tokens measured, in
+one call, which may begin with X = 1x + R itself: small layers wait for Python otherwise.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from rankmath.arithmetic.compiled import Kernel, Shape, Writer, address, aligned, groups_at_once, module
+from rankmath.arithmetic.compiled_layer import GIVEN, LIMITS, PER_HEAD, PLACES, RUN, SIZES, LayerWriter
+from rankmath.arithmetic.float64 import pool
+from rankmath.arithmetic.scales import LARGE, STEP, Arrays, Run
+from rankmath.validation import Floats
+
+# Words of a layer's record (four addresses; largest |query|, log(d_qk)/2, λ of the skip), and of a row of the log.
+_RECORD, _ROW = 7, 7
+# Arrays given, counters, limits.
+_RUN = slice(PLACES[RUN[0]], PLACES[GIVEN[-1]] + 1)
+_OWN = slice(PLACES["counters"], PLACES["stop"] + 1)
+_LIMITS = slice(PLACES[LIMITS[0]], PLACES[LIMITS[-1]] + 1)
+_LAYER = PLACES["layer"]
+# Doubles of keys and values of heads beyond one for each thread: half of a second-level cache of 1 MiB.
+_HELD = 2**16
+# Doubles of the rows that a thread takes at a time.
+_ROWS = 2**14
+# … and rows, at least; so many rows take as long as it takes to begin.
+_FEW_ROWS, _BEGIN = 48, 3
+# A size beyond these, or below their inverses, is far from one: of weights, and of tokens to be centred.
+_WILD, _ORDINARY = 1e60, 1e59
+_INFINITE = math.inf
+
+
+class NetworkWriter(LayerWriter):
+    """Writes what comes before and after the work of a layer: numbers, one at a time."""
+
+    def real(self, x: float) -> str:
+        return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
+
+    def op(self, operation: str, a: str, b: str) -> str:
+        return self.put(f"{operation} double {a}, {b}")
+
+    def plus(self, a: str, b: str) -> str:
+        return self.op("fadd", a, b)
+
+    def less(self, a: str, b: str) -> str:
+        return self.op("fsub", a, b)
+
+    def product_of(self, a: str, b: str) -> str:
+        return self.op("fmul", a, b)
+
+    def is_(self, relation: str, a: str, b: str) -> str:
+        return self.put(f"fcmp {relation} double {a}, {b}")
+
+    def both(self, *conditions: str) -> str:
+        found, *others = conditions
+        for other in others:
+            found = self.put(f"and i1 {found}, {other}")
+        return found
+
+    def choose(self, condition: str, a: str, b: str, kind: str = "double") -> str:
+        return self.put(f"select i1 {condition}, {kind} {a}, {kind} {b}")
+
+    def max_of(self, first: str, *others: str) -> str:
+        for other in others:
+            first = self.choose(self.is_("ogt", other, first), other, first)
+        return first
+
+    def of(self, function: str, x: str) -> str:
+        """exp, log, sqrt, fabs of one number."""
+        return self.put(f"call double @llvm.{function}.f64(double {x})")
+
+    def tell(self, x: str, name: str) -> None:
+        self.write(x, self.at("%words", PLACES[name]))
+
+    def set(self, kind: str, x: str, name: str) -> None:
+        self.code.append(f"  store {kind} {x}, ptr {self.at('%words', PLACES[name])}, align 8")
+
+    def goes_on(self) -> str:
+        """Whether nothing has stopped this run."""
+        state = self.put(f"load atomic i64, ptr {self.pointer('stop')} monotonic, align 8")
+        return self.put(f"icmp eq i64 {state}, 0")
+
+    def unless(self, condition: str) -> Iterator[None]:
+        yield from self.when(self.put(f"xor i1 {condition}, true"))
+
+    def row_of_log(self, place: str) -> str:
+        return self.address(self.pointer("log"), self.times(place, _ROW))
+
+    def moved(self, mantissa: str, exponent: str, factor: str, term: str) -> tuple[str, str]:
+        """σ · factor + term for σ = mantissa · 2^exponent, as `LogScale` has it; exponents are multiples of 512."""
+        mantissa = self.product_of(mantissa, factor)
+        size = self.of("fabs", mantissa)
+        large = self.both(self.is_("ogt", size, self.real(LARGE)), self.is_("olt", size, self.real(_INFINITE)))
+        mantissa = self.choose(large, self.product_of(mantissa, self.real(2.0**-STEP)), mantissa)
+        exponent = self.choose(large, self.plus(exponent, self.real(STEP)), exponent)
+        few = self.choose(self.is_("oeq", exponent, self.real(STEP)), self.real(2.0**-STEP), self.real(2.0**-1000))
+        below = self.choose(self.is_("oeq", exponent, self.real(0.0)), self.real(1.0), few)
+        return self.plus(mantissa, self.product_of(term, below)), exponent
+
+    def single(self, mantissa: str, exponent: str) -> str:
+        """σ as a double; ±∞ beyond 2^1000."""
+        infinite = self.put(f"call double @llvm.copysign.f64(double {self.real(_INFINITE)}, double {mantissa})")
+        return self.choose(self.is_("oeq", exponent, self.real(0.0)), mantissa, infinite)
+
+    def units(self) -> list[str]:
+        """Where the next layer's weights and tokens are, and the factors of all its parts."""
+        zero, one, two = self.real(0.0), self.real(1.0), self.real(2.0)
+        l, d, apart = self.word("layer"), self.word("d"), self.word("apart")
+        record = self.address(self.pointer("records"), self.times(l, _RECORD))
+        for k, name in enumerate(("query", "value", "key_bias", "bias")):
+            self.set("ptr", self.put(f"load ptr, ptr {self.at(record, k)}, align 8"), name)
+        odd, first = self.put(f"and i64 {l}, 1"), self.put(f"icmp eq i64 {l}, 0")
+        here = self.address(self.pointer("places"), self.times(odd, apart))
+        before = self.address(self.pointer("places"), self.times(self.put(f"xor i64 {odd}, 1"), apart))
+        behind = self.put(f"sub i64 {apart}, {d}")  # the center is behind the residual
+        self.set("ptr", here, "total")
+        self.set("ptr", self.address(here, behind), "center")
+        self.set("ptr", self.choose(first, self.pointer("first_R"), before, "ptr"), "R")
+        self.set("ptr", self.choose(first, self.pointer("first_x"), self.address(before, behind), "ptr"), "x")
+        size = self.times(self.word("rounds"), 32)
+        counters = self.pointer("counters")
+        self.code.append(f"  call void @llvm.memset.p0.i64(ptr {counters}, i8 0, i64 {size}, i1 false)")
+        largest_at = self.room("largest", "1")
+        self.write(self.number(self.at(record, 4)), largest_at)
+        for _ in self.when(self.is_("olt", self.number(largest_at), zero)):
+            self._measure_weights(d, largest_at)
+        root, skip = self.number(self.at(record, 5)), self.number(self.at(record, 6))
+        state = self.row_of_log(l)
+        xi, mantissa, exponent = (self.number(self.at(state, k)) for k in range(3))
+        sigma = self.single(mantissa, exponent)
+        twice = self.product_of(sigma, two)
+        log_E, log_pull = self.less(twice, root), self.less(self.plus(xi, sigma), root)
+        real_d = self.put(f"sitofp i64 {d} to double")
+        size = self.product_of(self.product_of(real_d, real_d), self.product_of(two, self.number(largest_at)))
+        safe = self.told("safe_log")
+        in_range = [self.is_("olt", log, safe) for log in (log_E, log_pull)]
+        allowed = self.both(*in_range, self.is_("olt", size, self.real(_INFINITE)))
+        for _ in self.unless(allowed):
+            self.stop()
+        # |R W_QK| <= d max|W_QK| and |D| <= 2: where this is below rounding, so is E.
+        log_size = self.of("log", self.choose(self.is_("ogt", size, zero), size, one))
+        thin = self.is_("ole", self.plus(log_E, log_size), self.told("linear_log"))
+        # Units of what the heads add: of the tokens themselves, but below rounding that of the logits is left out.
+        falls, alone = self.is_("olt", sigma, zero), self.is_("oeq", skip, zero)
+        rising = self.less(self.choose(falls, zero, twice), root)
+        falling = self.choose(falls, self.put(f"fneg double {twice}"), zero)
+        order = self.choose(falls, self.real(3.0), one)
+        new = self.moved(mantissa, exponent, order, self.choose(thin, rising, falling))
+        moves = self.both(alone, self.put(f"or i1 {thin}, {falls}"))
+        mantissa, exponent = (self.choose(moves, a, b) for a, b in zip(new, (mantissa, exponent), strict=True))
+        seen, shift = self.max_of(xi, sigma), self.single(mantissa, exponent)
+        biased = self.put(f"icmp ne ptr {self.pointer('bias')}, null")
+        unit = self.max_of(seen, shift, self.choose(biased, zero, self.real(-_INFINITE)))
+        scale = self.of("exp", self.choose(thin, zero, log_E))
+        limit = self.op("fdiv", safe, scale)
+        below = self.choose(alone, one, self.of("exp", log_E))
+        of_unit = self.of("exp", self.less(xi, unit))
+        factors = {
+            "scale": scale,
+            "limit": self.product_of(limit, limit),
+            "of_pull": self.of("exp", log_pull),
+            "of_key": self.of("exp", self.less(sigma, root)),
+            "of_x": self.of("exp", self.less(xi, seen)),
+            "of_common": self.of("exp", self.less(sigma, seen)),
+            "of_thin": self.choose(thin, below, self.real(-1.0)),
+            "skip": skip,
+            "of_image": self.of("exp", self.less(seen, unit)),
+            "of_bias": self.choose(biased, self.of("exp", self.less(zero, unit)), zero),
+            "of_skip": self.product_of(skip, of_unit),
+            "of_shift": self.of("exp", self.less(shift, unit)),
+            "mantissa": mantissa,
+            "exponent": exponent,
+            "log_center": unit,
+        }
+        for name, factor in factors.items():
+            self.tell(factor, name)
+        return self.function("units", "ptr %words", [*self.code, "  ret void"])
+
+    def _measure_weights(self, d: str, largest_at: str) -> None:
+        """The largest |query|; stop where a matrix is far from size one."""
+        lanes, heads = self.shape.lanes, self.word("heads")
+        self.write(self.real(0.0), largest_at)
+        square, zero = self.times(d, d), self.real(0.0)
+        given = [("query", heads, square), ("value", heads, square), ("key_bias", heads, d), ("bias", "1", d)]
+        for name, many, entries in given:
+            start = self.pointer(name)
+            for _ in self.when(self.put(f"icmp ne ptr {start}, null")):
+                for h, _ in self.loop("h", "0", many):
+                    matrix, most = self.address(start, self.times(h, entries)), [self.splat(0.0)]
+                    for i, now in self.loop("i", "0", self.put(f"udiv i64 {entries}, {lanes}"), most):
+                        x = self.load(self.address(matrix, self.times(i, lanes)))
+                        most[0] = self.larger(self.without_sign(x), now[0])
+                    size = self.most(most[0])
+                    if name == "query":
+                        self.keep(size, largest_at, "ogt")
+                    large = self.is_("ogt", size, self.real(_WILD))
+                    small = self.both(self.is_("ogt", size, zero), self.is_("olt", size, self.real(1 / _WILD)))
+                    for _ in self.when(self.put(f"or i1 {large}, {small}")):
+                        self.stop()
+
+    def conclude(self) -> list[str]:
+        """Units of what the layer made, and whether it may stand."""
+        self.code.append("  call void @recentre(ptr %words)")
+        parts, sizes = self.room("parts", "1"), self.pointer("sizes")
+        self.write(self.told("of_total"), parts)
+        for i, _ in self.loop("i", "0", self.times(self.word("chunks"), self.word("heads"))):
+            self.keep(self.number(self.address(sizes, i)), parts, "ogt")
+        center, residual, floor = self.told("of_center"), self.told("of_residual"), self.told("log_zero")
+        for _ in self.unless(self.is_("ogt", center, self.told("suspicious"))):
+            self.stop()
+        l = self.word("layer")
+        state, after = self.row_of_log(l), self.put(f"add i64 {l}, 1")
+        row = self.row_of_log(after)
+        largest = self.max_of(self.number(parts), self.of("fabs", self.told("skip")))
+        log_parts = self.max_of(self.of("log", largest), floor)
+        shrunk = self.of("log", residual)  # −inf for zero
+        lost = self.less(log_parts, self.max_of(shrunk, floor))
+        lost = self.product_of(lost, self.real(1 / math.log(2.0)))
+        mantissa, exponent = (self.told(name) for name in ("mantissa", "exponent"))
+        mantissa, exponent = self.moved(mantissa, exponent, self.real(1.0), shrunk)
+        xi = self.plus(self.told("log_center"), self.of("log", center))
+        lost = self.max_of(self.number(self.at(state, 3)), lost)
+        for _ in self.when(self.goes_on()):
+            for k, x in enumerate((xi, mantissa, exponent, lost)):
+                self.write(x, self.at(row, k))
+            self.set("i64", after, "layer")
+        return self.function("conclude", "ptr %words", [*self.code, "  ret void"])
+
+    def begin(self) -> list[str]:
+        """Tokens as they are given: relative to the first, and the mean moved into it."""
+        lanes, n, d = self.shape.lanes, self.word("n"), self.word("d")
+        count, given, to = self.put(f"udiv i64 {d}, {lanes}"), self.pointer("given"), self.pointer("first_R")
+        for j, _ in self.loop("j", "0", n):
+            row, target = (self.address(a, self.times(j, d)) for a in (given, to))
+            for c, _ in self.loop("c", "0", count):
+                at = self.times(c, lanes)
+                x = self.binary("fsub", self.load(self.address(row, at)), self.load(self.address(given, at)))
+                self.store(x, self.address(target, at))
+        # Of a layer's sums there is none but what a skip carries, the first token, and the mean.
+        size = self.times(self.times(self.word("heads"), d), 8)
+        image = self.pointer("image")
+        self.code.append(f"  call void @llvm.memset.p0.i64(ptr {image}, i8 0, i64 {size}, i1 false)")
+        for source, name in ((given, "x"), ("null", "bias"), (to, "total"), (self.pointer("first_x"), "center")):
+            self.set("ptr", source, name)
+        for name, factor in (("of_image", 0.0), ("of_bias", 0.0), ("of_skip", 1.0), ("of_shift", 1.0)):
+            self.tell(self.real(factor), name)
+        self.code.append("  call void @recentre(ptr %words)")
+        sizes = [self.told(name) for name in ("of_center", "of_residual", "of_total")]
+        most, least = self.real(_ORDINARY), self.real(1 / _WILD)
+        ordinary = self.both(*(self.both(self.is_("ogt", x, least), self.is_("olt", x, most)) for x in sizes))
+        xi, sigma, parts = (self.of("log", x) for x in sizes)
+        lost = self.product_of(self.less(parts, sigma), self.real(1 / math.log(2.0)))
+        xi = self.choose(ordinary, xi, self.real(math.nan))
+        for k, x in enumerate((xi, sigma, self.real(0.0), self.max_of(lost, self.real(0.0)))):
+            self.write(x, self.at(self.pointer("log"), k))
+        for _ in self.unless(ordinary):
+            self.stop()
+        return self.function("begin", "ptr %words", [*self.code, "  ret void"])
+
+    def lengths(self) -> list[str]:
+        """‖R‖, the diameter and ‖x‖ of the tokens before the next layer, to their row of the log."""
+        l, d, apart = self.word("layer"), self.word("d"), self.word("apart")
+        first = self.put(f"icmp eq i64 {l}, 0")
+        odd = self.put(f"and i64 {self.put(f'add i64 {l}, 1')}, 1")
+        last = self.address(self.pointer("places"), self.times(odd, apart))
+        R = self.choose(first, self.pointer("first_R"), last, "ptr")
+        behind = self.put(f"sub i64 {apart}, {d}")
+        x = self.choose(first, self.pointer("first_x"), self.address(last, behind), "ptr")
+        out, n, tiles = self.at(self.row_of_log(l), 4), self.word("n"), self.word("tiles")
+        up = self.put(f"add i64 {n}, {self.shape.rows - 1}")
+        groups = self.put(f"udiv i64 {up}, {self.shape.rows}")
+        sizes = ", ".join(f"i64 {a}" for a in (n, d, tiles, groups))
+        arrays = (R, x, *(self.pointer(name) for name in ("keys", "squares", "ends", "found")), out)
+        self.code.append(f"  call void @measure({sizes}, {', '.join(f'ptr {a}' for a in arrays)})")
+        for k in range(3):
+            self.write(self.of("sqrt", self.number(self.at(out, k))), self.at(out, k))
+        return self.function("lengths", "ptr %words", [*self.code, "  ret void"])
+
+    def layers(self) -> list[str]:
+        """All of a run by one thread."""
+        measured = self.put(f"icmp ne i64 {self.word('measured')}, 0")
+        given = self.put(f"icmp ne ptr {self.pointer('given')}, null")
+        for _ in self.when(given):
+            self.code.append("  call void @begin(ptr %words)")
+        for _ in self.loop("l", "0", self.word("layers")):
+            for _ in self.when(self.both(self.goes_on(), measured)):
+                self.code.append("  call void @lengths(ptr %words)")
+            for arguments in ("units(ptr %words)", "work(ptr %words, ptr %scratch)", "conclude(ptr %words)"):
+                for _ in self.when(self.goes_on()):
+                    self.code.append(f"  call void @{arguments}")
+        for _ in self.when(self.both(self.goes_on(), measured)):
+            self.code.append("  call void @lengths(ptr %words)")
+        return self.function("layers", "ptr %words, ptr %scratch", [*self.code, "  ret void"])
+
+
+_FUNCTIONS = ("exp", "log", "sqrt", "fabs")
+
+
+def source(shape: Shape) -> str:
+    """All functions in LLVM's intermediate language."""
+
+    def writer() -> NetworkWriter:
+        return NetworkWriter(shape)
+
+    declared = [f"declare double @llvm.{name}.f64(double)" for name in _FUNCTIONS]
+    declared += ["declare double @llvm.copysign.f64(double, double)"]
+    functions = [
+        Writer(shape).sums("expm1"),
+        Writer(shape).pairs(),
+        writer().head(),
+        writer().times_matrix("project", adds=False),
+        writer().times_matrix("collect", adds=True),
+        writer().covariance(),
+        writer().rows(),
+        writer().work(),
+        writer().recentre(),
+        writer().measure(),
+        writer().units(),
+        writer().conclude(),
+        writer().begin(),
+        writer().lengths(),
+        writer().layers(),
+    ]
+    return module(shape, declared, *functions)
+
+
+def chunk_of(n: int, d: int, threads: int, group: int) -> int:
+    """Rows, in whole groups, that a thread takes at a time: nearly equal parts of all.
+
+    For one thread as many as stay in cache, for several some four parts each, or a few more where the thread that
+    gets most gets fewer rows then.
+
+    Examples
+    --------
+    >>> chunk_of(256, 64, 2, 6)  # 130 rows at most, and not 144 as with parts of 48
+    42
+    """
+    least = max(_FEW_ROWS, min(_ROWS // d, n if threads == 1 else -(-n // (4 * threads))))
+    groups, parts = -(-n // group), -(-n // least)
+    most_parts = parts if threads == 1 else max(2 * parts, threads)
+    chunks = [-(-groups // count) * group for count in range(parts, most_parts + 1)]
+
+    def most(chunk: int) -> int:
+        """Rows of the thread that has most: parts are taken as they come, the last one may be short, and each takes
+        as long to begin as some rows."""
+        rounds, left = divmod(-(-n // chunk), threads)
+        last = max(n - (-(-n // chunk) - 1) * chunk, group)
+        begun = _BEGIN * (rounds + (left > 0))
+        return chunk * rounds + (0 if not left else last if left == 1 else chunk) + begun
+
+    return min(chunks, key=most)
+
+
+class LayerPlan:
+    """Memory of layers of these sizes; `d` is a multiple of the lanes, and tokens may have fewer columns."""
+
+    def __init__(self, kernel: Kernel, n: int, d: int, heads: int, threads: int) -> None:
+        shape = kernel.shape
+        self.code = _compiled(kernel)
+        self.n, self.d, self.heads, self.threads = n, d, heads, threads
+        chunk = chunk_of(n, d, threads, shape.rows)
+        tiles, chunks = -(-n // shape.width), -(-n // chunk)
+        held = tiles * shape.width * d
+        at_once = min(heads, max(threads, _HELD // (2 * (held + d * d))))
+        self.rows, self.rounds = chunks * chunk, -(-heads // at_once)
+        scratch = 2 * chunk * d + chunk * shape.lanes
+        groups = -(-n // shape.rows)
+        self.arrays: dict[str, Any] = {
+            "g": aligned(heads, d),
+            "image": aligned(heads, d),
+            "keys": aligned(at_once, held),
+            "values": aligned(at_once, -(-n // shape.keys) * shape.keys * d),
+            "q": aligned(at_once, tiles * shape.width),
+            "packed": aligned(at_once, 2 * d * d),
+            "thin": aligned(at_once, d * (2 * d + shape.rows)),
+            "sizes": aligned(chunks, heads),
+            "of_heads": aligned(heads, PER_HEAD),
+            "squares": np.full(tiles * shape.width, -np.inf),
+            "ends": np.full(groups, tiles, np.int64),
+            "found": aligned(groups * shape.rows),
+        }
+        self.scratch = aligned(threads, -(-scratch // 8) * 8)
+        self._at_scratch, self._apart = self.scratch.ctypes.data, self.scratch.strides[0]
+        self.told = np.zeros(len(PLACES) + 4 * self.rounds + 1, np.int64)
+        per = groups_at_once(shape, chunk // shape.rows, d)
+        apart = (self.rows + 1) * d
+        self.told[: len(SIZES)] = n, d, heads, tiles, per, chunk, chunks, at_once, self.rounds, apart
+        for name, a in self.arrays.items():
+            self.told[PLACES[name]] = a.ctypes.data
+        self.told[PLACES["yield"]] = _yielding()
+        self.lock = Lock()
+        self._limits: Sequence[float] = ()
+        self._known: tuple[Arrays, list[Any], Floats] | None = None
+
+    def run(
+        self,
+        x: Floats | None,
+        R: Floats,
+        state: Floats | Sequence[float],
+        arrays: Arrays,
+        numbers: Floats | Sequence[Sequence[float]],
+        limits: Sequence[float],
+        *,
+        measure: bool = False,
+    ) -> Run:
+        """As many of these layers as may stand of tokens x (1, d), R (n, d), all in one piece.
+
+        Without x the tokens are R, and are centred first: ξ is nan where that may not stand. `state` is otherwise
+        ξ, mantissa and exponent of σ, and the lost bits; `numbers` are the largest |query| (below zero: it is
+        measured, and so are all weights), log(d_qk)/2 and λ of the skip of each layer; `limits` are `LIMITS`.
+        """
+        with self.lock:
+            return self._run(x, R, state, arrays, numbers, limits, measure)
+
+    def _run(
+        self,
+        x: Floats | None,
+        R: Floats,
+        state: Floats | Sequence[float],
+        arrays: Arrays,
+        numbers: Floats | Sequence[Sequence[float]],
+        limits: Sequence[float],
+        measure: bool,
+    ) -> Run:
+        L, d, missing = len(arrays), R.shape[1], self.d - R.shape[1]
+        if missing:  # columns of zeros change nothing
+            x, R = None if x is None else _widened(x, missing, both=False), _widened(R, missing, both=False)
+        held, records = self._weights(arrays, missing)
+        records[:, 4:] = numbers
+        # Layers write to two places in turn, each a residual with its center behind it.
+        made, log = aligned(max(1, min(L, 2)), self.rows + 1, self.d), np.empty((L + 1, _ROW))
+        if limits is not self._limits:
+            self.told.view(np.float64)[_LIMITS] = self._limits = limits
+        if x is None:
+            first = aligned(self.n + 1, self.d)
+            center, residual, given = first[self.n :], first[: self.n], address(R)
+        else:
+            center, residual, given = x, R, 0
+            log[0, :4] = state
+        run = (0, L, measure, given, address(center), address(residual), address(made), address(records))
+        words = self.told
+        words[_RUN] = (*run, address(log))
+        if self.threads == 1:
+            self.code["layers"](self._own(words), self._at_scratch)
+        else:
+            words = self._shared(words, (x, R, held, records, made, log, residual))
+        reached = int(words[_LAYER])
+        if reached:
+            last = made[(reached - 1) % 2]
+            center, residual = last[self.rows :], last[: self.n]
+        return Run(log[None, : reached + 1], center[:, :d], residual[:, :d])
+
+    def _own(self, words: Any) -> int:
+        """Where they are, once they know that and nothing has stopped them."""
+        start = address(words)
+        words[_OWN] = start + 8 * len(PLACES), start + 8 * (words.size - 1)
+        words[-1] = 0
+        return start
+
+    def _shared(self, words: Any, held: tuple[Any, ...]) -> Any:
+        """What `layers` does, each layer on all threads; the words that tell how far it went."""
+        L, measured, begins = (int(words[PLACES[name]]) for name in ("layers", "measured", "given"))
+        step = self.code
+        start = self._own(words)
+        if begins:
+            step["begin"](start)
+        for _ in range(L):
+            if words[-1]:
+                break
+            # A thread may come late: words, and the counters behind them, are of this layer alone.
+            words = words.copy()
+            start = self._own(words)
+            if measured:
+                step["lengths"](start)
+            step["units"](start)
+            if not words[-1]:
+                for t in range(1, self.threads):
+                    pool(os.getpid(), self.threads).submit(self._share, t, start, (words, held))
+                self._share(0, start, (words, held))
+            if not words[-1]:
+                step["conclude"](start)
+        if measured and not words[-1]:
+            step["lengths"](start)
+        return words
+
+    def _weights(self, arrays: Arrays, missing: int) -> tuple[list[Any], Floats]:
+        """The weights as wide as the plan, and the records of where they are; those of the last run are known."""
+        if self._known is None or self._known[0] is not arrays:
+            wide = [
+                [a if a is None or not missing else _widened(a, missing, both=a.ndim == 3) for a in layer]
+                for layer in arrays
+            ]
+            records = np.empty((len(arrays), _RECORD))
+            places = [[0 if a is None else a.ctypes.data for a in layer] for layer in wide]
+            records.view(np.int64)[:, :4] = np.reshape(places, (-1, 4))
+            self._known = arrays, wide, records
+        return self._known[1], self._known[2]
+
+    def _share(self, thread: int, start: int, held: tuple[Any, ...]) -> None:
+        """One thread's part of the work; one that comes late finds none, and what is held still in its place."""
+        self.code["work"](start, self._at_scratch + thread * self._apart)
+
+
+def _widened(a: Floats, missing: int, *, both: bool) -> Floats:
+    """Zeros after the last entries of all rows; and so many rows of them, of matrices."""
+    return np.pad(a, [(0, 0)] * (a.ndim - 2) + [(0, missing * both)] * (a.ndim > 1) + [(0, missing)])
+
+
+@cache
+def _compiled(kernel: Kernel) -> dict[str, Callable[..., None]]:
+    pointers = {"layers": 2, "begin": 1, "lengths": 1, "units": 1, "work": 2, "conclude": 1}
+    functions = kernel.compiled_all(source(kernel.shape), {name: (0, count) for name, count in pointers.items()})
+    return dict(zip(pointers, functions, strict=True))
+
+
+@cache
+def _yielding() -> int:
+    """Where the system's function is that lets other threads run; 0 where it has another name."""
+    try:
+        return ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0
+    except (AttributeError, OSError, TypeError):
+        return 0
+
+
+@lru_cache(maxsize=4)
+def plan(kernel: Kernel, n: int, d: int, heads: int, threads: int) -> LayerPlan:
+    """The plan of a layer, the last four kept with their memory."""
+    return LayerPlan(kernel, n, d, heads, threads)
