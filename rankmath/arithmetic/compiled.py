@@ -67,6 +67,25 @@ class Shape:
         return self.lanes == 2 and self.rows % 2 == 0
 
 
+@dataclass(frozen=True)
+class Dots:
+    """`rows` × `vectors` registers of `lanes` integers hold sums of products of four bytes each.
+
+    aarch64 has an instruction for signed bytes (sdot), x86-64 for unsigned times signed ones (vpdpbusd): keys are
+    then `shifted`, 128 more. "plain" is for machines without: slow, and for tests.
+    """
+
+    lanes: int
+    instruction: Literal["sdot", "vpdpbusd", "plain"]
+    shifted: bool = False
+    rows: int = 8
+    vectors: int = 3
+
+    @property
+    def width(self) -> int:
+        return self.lanes * self.vectors
+
+
 #: 24 sums, four vectors and six or eight entries, two a register, take 31 of the 32 registers of aarch64.
 NEON = Shape(2, 6, 4)
 
@@ -80,8 +99,8 @@ def groups_at_once(shape: Shape, groups: int, k: int) -> int:
 class Kernel:
     """The compiled functions for one shape."""
 
-    def __init__(self, shape: Shape, features: str) -> None:
-        self.shape, self._features = shape, features
+    def __init__(self, shape: Shape, features: str, dots: Dots | None = None) -> None:
+        self.shape, self.dots, self._features = shape, dots, features
         self._engines: list[object] = []  # they own the code
 
     def compiled(self, name: str, code: str, sizes: int, pointers: int) -> Callable[..., None]:
@@ -245,10 +264,26 @@ def kernel() -> Kernel | None:
         return None
     features = llvm.get_host_cpu_features()
     if llvm.get_default_triple().startswith("aarch64"):
-        return Kernel(NEON, features.flatten())
+        # LLVM knows what its processor has, but does not say so.
+        dots, more = (Dots(4, "sdot"), ",+dotprod") if _has_dot_products() else (None, "")
+        return Kernel(NEON, features.flatten() + more, dots)
     if not features.get("fma"):
         return None
-    return Kernel(Shape(8, 6, 4) if features.get("avx512dq") else Shape(4, 6, 2), features.flatten())
+    if not features.get("avx512dq"):
+        return Kernel(Shape(4, 6, 2), features.flatten())
+    return Kernel(
+        Shape(8, 6, 4),
+        features.flatten(),
+        Dots(16, "vpdpbusd", shifted=True) if features.get("avx512vnni") else None,
+    )
+
+
+def _has_dot_products() -> bool:
+    """Whether Linux says that this aarch64 processor multiplies bytes by fours."""
+    try:
+        return bool(ctypes.CDLL(None).getauxval(16) & 1 << 20)  # AT_HWCAP, ASIMDDP
+    except (AttributeError, OSError):
+        return False
 
 
 # -- the code ----------------------------------------------------------------------------------------------
@@ -462,6 +497,9 @@ class Writer:
         return self.put(f"call double @llvm.vector.reduce.fadd.v{lanes}f64(double {start}, {v} {x})")
 
     def larger(self, x: str, y: str) -> str:
+        """The larger one; y where x is no number."""
+        if self.shape.upright:  # one instruction, as the comparison is elsewhere
+            return self.put(f"call {self.vector} @llvm.maxnum.{self.suffix}({self.vector} {x}, {self.vector} {y})")
         return self._select(self.put(f"fcmp ogt {self.vector} {x}, {y}"), x, y)
 
     def most(self, x: str) -> str:
@@ -630,6 +668,7 @@ class Writer:
         return [
             f"declare {v} @llvm.fma.{suffix}({v}, {v}, {v})",
             f"declare {v} @llvm.fabs.{suffix}({v})",
+            f"declare {v} @llvm.maxnum.{suffix}({v}, {v})",
             f"declare {e} @llvm.vector.reduce.fadd.{suffix}({e}, {v})",
             f"declare {e} @llvm.vector.reduce.fmax.{suffix}({v})",
             "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",

@@ -22,6 +22,7 @@ stand (uneven attention, logits out of range) stops all, and `rankmath.attention
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 
 from rankmath.arithmetic.compiled import Writer
@@ -33,7 +34,7 @@ GIVEN = ("given", "first_x", "first_R", "places", "records", "log")
 ADDRESSES = (
     *("x", "R", "query", "value", "key_bias", "bias", "center", "total"),
     *("g", "image", "keys", "values", "q", "packed", "thin", "sizes", "of_heads", "counters", "stop", "yield"),
-    *("squares", "ends", "found"),
+    *("tiles_of_rows", "squares", "ends", "found", "small"),
 )
 LIMITS = ("log_zero", "safe_log", "linear_log", "suspicious", "uneven")
 NUMBERS = (
@@ -58,6 +59,9 @@ class LayerWriter(Writer):
 
     def number(self, place: str) -> str:
         return self.put(f"load double, ptr {place}, align 8")
+
+    def real(self, x: float) -> str:
+        return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
 
     def told(self, name: str) -> str:
         return self.number(self.at("%words", PLACES[name]))
@@ -394,13 +398,16 @@ class LayerWriter(Writer):
         shift, real = self.room("shift", d), self.put(f"sitofp i64 {n} to double")
         tokens, rows = self.spread(real), self.times(n, count)
         sizes = {name: self.at("%words", PLACES[name]) for name in ("of_total", "of_residual", "of_center")}
-        for v, column in self.strips(count):
-            sums, source = [zero] * v, self.address(total, column)
-            for j, now in self.loop("j", "0", n, sums):
-                row = self.address(source, self.times(j, d))
-                sums[:] = [self.binary("fadd", now[k], self.load(self.at(row, k * lanes))) for k in range(v)]
-            for k, x in enumerate(sums):
-                self.store(self.binary("fdiv", x, tokens), self.at(self.address(shift, column), k * lanes))
+        self.code.append(f"  call void @llvm.memset.p0.i64(ptr {shift}, i8 0, i64 {self.times(d, 8)}, i1 false)")
+        for j, _ in self.loop("j", "0", n):  # row after row, as they lie
+            row = self.address(total, self.times(j, d))
+            for c, _ in self.loop("c", "0", count):
+                at = self.times(c, lanes)
+                place = self.address(shift, at)
+                self.store(self.binary("fadd", self.load(place), self.load(self.address(row, at))), place)
+        for c, _ in self.loop("c", "0", count):
+            place = self.address(shift, self.times(c, lanes))
+            self.store(self.binary("fdiv", self.load(place), tokens), place)
         of = {name: self.spread(self.told(name)) for name in ("of_image", "of_bias", "of_skip", "of_shift")}
         image, x, bias = (self.pointer(name) for name in ("image", "x", "bias"))
         biased = self.put(f"icmp ne ptr {bias}, null")
@@ -433,11 +440,27 @@ class LayerWriter(Writer):
         for array, size, stop in ((center, "of_center", count), (total, "of_residual", rows)):
             largest_one = self.number(sizes[size])
             some = self.put(f"fcmp ogt double {largest_one}, 0.0")
-            by = self.spread(self.put(f"select i1 {some}, double {largest_one}, double 1.0"))
-            for i, _ in self.loop("i", "0", stop):
+            self._divide(array, self.put(f"select i1 {some}, double {largest_one}, double 1.0"), stop)
+        return self.function("recentre", "ptr %words", [*self.code, "  ret void"])
+
+    def _divide(self, array: str, divisor: str, count: str) -> None:
+        """So many vectors over a number. A product with its inverse, corrected once, is rounded as a quotient is,
+        and takes a fifth of the time; near the end of the range of doubles it is not."""
+        lanes, by = self.shape.lanes, self.spread(divisor)
+        ordinary = self.put(f"fcmp ogt double {divisor}, {self.real(1e-290)}")
+        for _ in self.when(ordinary):
+            inverse = self.binary("fdiv", self.splat(1.0), by)
+            minus = self.put(f"fneg {self.vector} {by}")
+            for i, _ in self.loop("i", "0", count):
+                place = self.address(array, self.times(i, lanes))
+                y = self.load(place)
+                quotient = self.binary("fmul", y, inverse)
+                left = self.fma(quotient, minus, y)
+                self.store(self.fma(left, inverse, quotient), place)
+        for _ in self.when(self.put(f"xor i1 {ordinary}, true")):
+            for i, _ in self.loop("i", "0", count):
                 place = self.address(array, self.times(i, lanes))
                 self.store(self.binary("fdiv", self.load(place), by), place)
-        return self.function("recentre", "ptr %words", [*self.code, "  ret void"])
 
     def work(self) -> list[str]:
         """What every thread does: of some heads after each other all heads, then all rows, as they come."""
@@ -476,10 +499,10 @@ class LayerWriter(Writer):
             self.put(f"call i32 {pause}()")
         self.code += [f"  br label %{name}.wait", f"{name}.end:"]
 
-    def measure(self) -> list[str]:
-        """Σ_i |R_i|², the largest |R_i − R_j|² and |x|²: rows as tiles of columns, and products of all pairs."""
-        lanes, vectors, width = self.shape.lanes, self.shape.vectors, self.shape.width
-        count, last = self.put(f"udiv i64 %d, {lanes}"), self.put("sub i64 %n, 1")
+    def measure(self, *, by_bytes: bool) -> list[str]:
+        """Σ_i |R_i|², the largest |R_i − R_j|² and |x|²: the second `by_bytes`, where there is memory for that and
+        few rows may have it, or from products of all pairs."""
+        lanes, count = self.shape.lanes, self.put(f"udiv i64 %d, {self.shape.lanes}")
         for given, stop, out in (("%R", "%n", "%squares"), ("%x", "1", self.at("%out", 2))):
             for j, _ in self.loop("j", "0", stop):
                 row, sums = self.address(given, self.times(j, "%d")), [self.splat(0.0)]
@@ -488,6 +511,22 @@ class LayerWriter(Writer):
                     sums[0] = self.fma(y, y, now[0])
                 self.write(self.total(sums[0]), self.address(out, j))
         self._sum_of("%squares", "%n", "%out")
+        far = self.at("%out", 1)
+        self.write("-1.0", far)
+        if by_bytes:
+            arrays = ", ".join(f"ptr {a}" for a in ("%R", "%squares", "%found", "%small", far))
+            for _ in self.when(self.put("icmp ne ptr %small, null")):
+                self.code.append(f"  call void @chosen(i64 %n, i64 %d, {arrays})")
+        for _ in self.when(self.put(f"fcmp olt double {self.number(far)}, 0.0")):
+            self._all_pairs(count, far)
+        sizes = ", ".join(f"i64 %{a}" for a in ("n", "d", "tiles", "groups"))
+        pointers = ", ".join(f"ptr %{a}" for a in ("R", "x", "keys", "squares", "ends", "found", "out", "small"))
+        return self.function("measure", f"{sizes}, {pointers}", [*self.code, "  ret void"])
+
+    def _all_pairs(self, count: str, far: str) -> None:
+        """Rows as tiles of columns, and products of all pairs."""
+        lanes, vectors, width = self.shape.lanes, self.shape.vectors, self.shape.width
+        last = self.put("sub i64 %n, 1")
         for b, _ in self.loop("b", "0", self.times("%tiles", vectors)):
             tile, part = self.put(f"udiv i64 {b}, {vectors}"), self.put(f"urem i64 {b}, {vectors}")
             target = self.address(
@@ -501,14 +540,21 @@ class LayerWriter(Writer):
                     self.store(column, self.at(place, k * width))
         arrays = ", ".join(f"ptr %{a}" for a in ("R", "keys", "squares", "ends", "found"))
         self.code.append(f"  call void @pairs(i64 0, i64 %groups, i64 %d, i64 {last}, {arrays})")
-        far = self.at("%out", 1)
         self.write("0.0", far)
         for i, _ in self.loop("i", "0", "%n"):
             found, square = (self.number(self.address(a, i)) for a in ("%found", "%squares"))
             self.keep(self.put(f"fadd double {found}, {square}"), far, "ogt")
-        sizes = ", ".join(f"i64 %{a}" for a in ("n", "d", "tiles", "groups"))
-        pointers = ", ".join(f"ptr %{a}" for a in ("R", "x", "keys", "squares", "ends", "found", "out"))
-        return self.function("measure", f"{sizes}, {pointers}", [*self.code, "  ret void"])
+
+    def largest_of(self, array: str, count: str) -> str:
+        """The largest |entry| of so many vectors, four abreast: each comparison waits for the one before."""
+        last, most = self.put(f"sub i64 {count}, 1"), [self.splat(0.0)] * 4
+        fours = self.put(f"udiv i64 {self.put(f'add i64 {count}, 3')}, 4")
+        for i, now in self.loop("i", "0", fours, most):
+            places = self.rows_of(array, self.times(i, 4), str(self.shape.lanes), last, 4)
+            most[:] = [self.larger(self.without_sign(self.load(x)), y) for x, y in zip(places, now, strict=True)]
+        for x in most[1:]:
+            most[0] = self.larger(x, most[0])
+        return self.most(most[0])
 
     def _sum_of(self, numbers: str, count: str, out: str) -> None:
         """The sum of so many, in as many parts as there are lanes."""

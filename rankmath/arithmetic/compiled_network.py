@@ -16,7 +16,6 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-import struct
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from threading import Lock
@@ -24,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.arithmetic.compiled import Kernel, Shape, Writer, address, aligned, groups_at_once, module
+from rankmath.arithmetic.compiled import Dots, Kernel, Shape, Writer, address, aligned, groups_at_once, module
+from rankmath.arithmetic.compiled_dots import Memory, functions
 from rankmath.arithmetic.compiled_layer import GIVEN, LIMITS, PER_HEAD, PLACES, RUN, SIZES, LayerWriter
 from rankmath.arithmetic.float64 import pool
 from rankmath.arithmetic.scales import LARGE, STEP, Arrays, Run
@@ -50,9 +50,6 @@ _INFINITE = math.inf
 
 class NetworkWriter(LayerWriter):
     """Writes what comes before and after the work of a layer: numbers, one at a time."""
-
-    def real(self, x: float) -> str:
-        return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
 
     def op(self, operation: str, a: str, b: str) -> str:
         return self.put(f"{operation} double {a}, {b}")
@@ -204,11 +201,8 @@ class NetworkWriter(LayerWriter):
             start = self.pointer(name)
             for _ in self.when(self.put(f"icmp ne ptr {start}, null")):
                 for h, _ in self.loop("h", "0", many):
-                    matrix, most = self.address(start, self.times(h, entries)), [self.splat(0.0)]
-                    for i, now in self.loop("i", "0", self.put(f"udiv i64 {entries}, {lanes}"), most):
-                        x = self.load(self.address(matrix, self.times(i, lanes)))
-                        most[0] = self.larger(self.without_sign(x), now[0])
-                    size = self.most(most[0])
+                    matrix = self.address(start, self.times(h, entries))
+                    size = self.largest_of(matrix, self.put(f"udiv i64 {entries}, {lanes}"))
                     if name == "query":
                         self.keep(size, largest_at, "ogt")
                     large = self.is_("ogt", size, self.real(_WILD))
@@ -288,7 +282,13 @@ class NetworkWriter(LayerWriter):
         up = self.put(f"add i64 {n}, {self.shape.rows - 1}")
         groups = self.put(f"udiv i64 {up}, {self.shape.rows}")
         sizes = ", ".join(f"i64 {a}" for a in (n, d, tiles, groups))
-        arrays = (R, x, *(self.pointer(name) for name in ("keys", "squares", "ends", "found")), out)
+        arrays = (
+            R,
+            x,
+            *(self.pointer(name) for name in ("tiles_of_rows", "squares", "ends", "found")),
+            out,
+            self.pointer("small"),
+        )
         self.code.append(f"  call void @measure({sizes}, {', '.join(f'ptr {a}' for a in arrays)})")
         for k in range(3):
             self.write(self.of("sqrt", self.number(self.at(out, k))), self.at(out, k))
@@ -314,7 +314,7 @@ class NetworkWriter(LayerWriter):
 _FUNCTIONS = ("exp", "log", "sqrt", "fabs")
 
 
-def source(shape: Shape) -> str:
+def source(shape: Shape, dots: Dots | None) -> str:
     """All functions in LLVM's intermediate language."""
 
     def writer() -> NetworkWriter:
@@ -322,7 +322,8 @@ def source(shape: Shape) -> str:
 
     declared = [f"declare double @llvm.{name}.f64(double)" for name in _FUNCTIONS]
     declared += ["declare double @llvm.copysign.f64(double, double)"]
-    functions = [
+    written = [
+        *functions(shape, dots),
         Writer(shape).sums("expm1"),
         Writer(shape).pairs(),
         writer().head(),
@@ -332,14 +333,14 @@ def source(shape: Shape) -> str:
         writer().rows(),
         writer().work(),
         writer().recentre(),
-        writer().measure(),
+        writer().measure(by_bytes=dots is not None),
         writer().units(),
         writer().conclude(),
         writer().begin(),
         writer().lengths(),
         writer().layers(),
     ]
-    return module(shape, declared, *functions)
+    return module(shape, declared, *written)
 
 
 def chunk_of(n: int, d: int, threads: int, group: int) -> int:
@@ -393,10 +394,13 @@ class LayerPlan:
             "thin": aligned(at_once, d * (2 * d + shape.rows)),
             "sizes": aligned(chunks, heads),
             "of_heads": aligned(heads, PER_HEAD),
+            "tiles_of_rows": aligned(held),
             "squares": np.full(tiles * shape.width, -np.inf),
             "ends": np.full(groups, tiles, np.int64),
             "found": aligned(groups * shape.rows),
         }
+        self._small, self._first = Memory(kernel.dots, n, d), aligned(n + 1, d)
+        self.measures = self._small.pays
         self.scratch = aligned(threads, -(-scratch // 8) * 8)
         self._at_scratch, self._apart = self.scratch.ctypes.data, self.scratch.strides[0]
         self.told = np.zeros(len(PLACES) + 4 * self.rounds + 1, np.int64)
@@ -405,7 +409,7 @@ class LayerPlan:
         self.told[: len(SIZES)] = n, d, heads, tiles, per, chunk, chunks, at_once, self.rounds, apart
         for name, a in self.arrays.items():
             self.told[PLACES[name]] = a.ctypes.data
-        self.told[PLACES["yield"]] = _yielding()
+        self.told[PLACES["yield"]], self.told[PLACES["small"]] = _yielding(), self._small.place
         self.lock = Lock()
         self._limits: Sequence[float] = ()
         self._known: tuple[Arrays, list[Any], Floats] | None = None
@@ -450,8 +454,7 @@ class LayerPlan:
         if limits is not self._limits:
             self.told.view(np.float64)[_LIMITS] = self._limits = limits
         if x is None:
-            first = aligned(self.n + 1, self.d)
-            center, residual, given = first[self.n :], first[: self.n], address(R)
+            center, residual, given = self._first[self.n :], self._first[: self.n], address(R)
         else:
             center, residual, given = x, R, 0
             log[0, :4] = state
@@ -466,6 +469,8 @@ class LayerPlan:
         if reached:
             last = made[(reached - 1) % 2]
             center, residual = last[self.rows :], last[: self.n]
+        elif x is None:
+            center, residual = center.copy(), residual.copy()
         return Run(log[None, : reached + 1], center[:, :d], residual[:, :d])
 
     def _own(self, words: Any) -> int:
@@ -485,16 +490,23 @@ class LayerPlan:
         for _ in range(L):
             if words[-1]:
                 break
-            # A thread may come late: words, and the counters behind them, are of this layer alone.
-            words = words.copy()
+            # A thread may come late: words, and the counters behind them, are of this layer alone, and those of the
+            # tokens before it, which one of them measures first.
+            before, words = words.copy() if measured else None, words.copy()
             start = self._own(words)
-            if measured:
-                step["lengths"](start)
             step["units"](start)
-            if not words[-1]:
-                for t in range(1, self.threads):
-                    pool(os.getpid(), self.threads).submit(self._share, t, start, (words, held))
-                self._share(0, start, (words, held))
+            if words[-1]:
+                if measured:
+                    step["lengths"](start)
+                break
+            shared = pool(os.getpid(), self.threads)
+            others = [
+                shared.submit(self._share, t, start, (words, held), before if t == 1 else None)
+                for t in range(1, self.threads)
+            ]
+            self._share(0, start, (words, held))
+            if measured:
+                others[0].result()
             if not words[-1]:
                 step["conclude"](start)
         if measured and not words[-1]:
@@ -514,8 +526,11 @@ class LayerPlan:
             self._known = arrays, wide, records
         return self._known[1], self._known[2]
 
-    def _share(self, thread: int, start: int, held: tuple[Any, ...]) -> None:
-        """One thread's part of the work; one that comes late finds none, and what is held still in its place."""
+    def _share(self, thread: int, start: int, held: tuple[Any, ...], before: Any = None) -> None:
+        """One thread's part of the work; one that comes late finds none, and what is held still in its place. Where
+        it is given the words of the tokens before, it measures these first."""
+        if before is not None:
+            self.code["lengths"](address(before))
         self.code["work"](start, self._at_scratch + thread * self._apart)
 
 
@@ -527,7 +542,9 @@ def _widened(a: Floats, missing: int, *, both: bool) -> Floats:
 @cache
 def _compiled(kernel: Kernel) -> dict[str, Callable[..., None]]:
     pointers = {"layers": 2, "begin": 1, "lengths": 1, "units": 1, "work": 2, "conclude": 1}
-    functions = kernel.compiled_all(source(kernel.shape), {name: (0, count) for name, count in pointers.items()})
+    functions = kernel.compiled_all(
+        source(kernel.shape, kernel.dots), {name: (0, count) for name, count in pointers.items()}
+    )
     return dict(zip(pointers, functions, strict=True))
 
 

@@ -21,8 +21,6 @@ from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Array, Floats
 
-#: Up to so many products of entries all pairs of tokens are looked at in double precision, in one call.
-FEW_PAIRS = 2**24
 # `compiled_layer.LIMITS`.
 _LIMITS = (LOG_ZERO, SAFE_LOG, LINEAR_LOG, SUSPICIOUS, math.exp(UNEVEN_LOG))
 _LOG_2 = math.log(2.0)
@@ -62,12 +60,11 @@ def layer_on_cpu(
 
 def layers_on_cpu(A: Float64, net: Network, X: Array) -> tuple[Floats, Tokens] | None:
     """All layers of a network of attention alone, measured: `Run.log` and the last tokens; None for others."""
-    few = isinstance(X, np.ndarray) and X.ndim == 2 and len(X) * X.size <= FEW_PAIRS
-    alone = attention_alone(net) if few else None
+    alone = attention_alone(net) if isinstance(X, np.ndarray) and X.ndim == 2 else None
     if alone is None or alone.is_batch or (alone.is_masked and any(net.masks_for(len(X)).values())):
         return None
     plan = A.layer_plan(X.shape[0], X.shape[1], alone.heads)
-    if plan is None or not X.flags.c_contiguous:
+    if plan is None or not plan.measures or not X.flags.c_contiguous:
         return None
     run = plan.run(None, X, (), alone.arrays, alone.unmeasured, _LIMITS, measure=True)
     if math.isnan(run.log[0, 0, 0]):

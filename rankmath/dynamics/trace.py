@@ -17,7 +17,7 @@ from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.blocks import in_row_blocks
 from rankmath.attention.centred import sublayer_step
-from rankmath.attention.on_cpu import FEW_PAIRS, centre_on_cpu, layers_on_cpu
+from rankmath.attention.on_cpu import centre_on_cpu, layers_on_cpu
 from rankmath.attention.on_gpu import centre_on_gpu, layers_on_gpu
 from rankmath.attention.plain import check_input
 from rankmath.attention.tokens import Tokens, centre
@@ -309,9 +309,9 @@ def _trace_of_rows(net: Network, log: Floats, last: Tokens, norm: ResidualNorm =
     rows = log.transpose(2, 1, 0).reshape(log.shape[2], log.shape[1], *last.residual.shape[:-2])
     xi, mantissa, exponent, lost = rows[:4]
     with np.errstate(divide="ignore"):
-        log_R, log_far, log_x = np.log(rows[4:])
-    sigma, means = LogScale(mantissa, exponent), LogScale.of(xi + log_x)
-    residuals, diameters = sigma.plus(log_R), sigma.plus(log_far)
+        logs = np.log(rows[4:])
+    of_tokens, means = LogScale(mantissa, exponent).plus(logs[:2]).mantissa, LogScale.of(xi + logs[2])
+    residuals, diameters = (LogScale(mantissa, exponent) for mantissa in of_tokens)
     center, log_center = last.center[..., 0, :], last.log_center[..., 0, 0]
     return Trace(net, norm, "float64", residuals, diameters, means, center, lost, log_center=log_center)
 
@@ -430,8 +430,8 @@ def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
         if plan is not None:
             sizes = plan.measure(A.xp.ascontiguousarray(R), A.xp.ascontiguousarray(x))
             return sizes.reshape(3, *R.shape[:-2])
-    few = R.ndim == 2 and norm == "frobenius" and R.shape[0] * R.size <= FEW_PAIRS
-    if few and (compiled := A.token_plan(R)):
+    compiled = A.token_plan(R) if norm == "frobenius" else None
+    if compiled is not None and compiled.measures:
         return np.sqrt(compiled.measure(R, np.ascontiguousarray(x)))
     many = isinstance(R, np.ndarray) and R.ndim == 2 and len(R) >= _MANY_TOKENS
     squares = np.einsum("ij,ij->i", R, R)[:, None] if many else A.sum(R * R, axis=-1)
