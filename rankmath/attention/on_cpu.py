@@ -58,19 +58,19 @@ def layer_on_cpu(
     return tokens_of(run) if run.layers else None
 
 
-def layers_on_cpu(A: Float64, net: Network, X: Array) -> tuple[Floats, Tokens] | None:
-    """All layers of a network of attention alone, measured: `Run.log` and the last tokens; None for others."""
+def layers_on_cpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -> tuple[Floats, Tokens] | None:
+    """All layers of a network of attention alone: `Run.log` and the last tokens; None for others."""
     alone = attention_alone(net) if isinstance(X, np.ndarray) and X.ndim == 2 else None
     if alone is None or alone.is_batch or (alone.is_masked and any(net.masks_for(len(X)).values())):
         return None
     plan = A.layer_plan(X.shape[0], X.shape[1], alone.heads)
-    if plan is None or not plan.measures or not X.flags.c_contiguous:
+    if plan is None or (measure and not plan.measures) or not X.flags.c_contiguous:
         return None
-    run = plan.run(None, X, (), alone.arrays, alone.unmeasured, _LIMITS, measure=True)
+    run = plan.run(None, X, (), alone.arrays, alone.unmeasured, _LIMITS, measure=measure)
     if math.isnan(run.log[0, 0, 0]):
         return None
 
     def more(x: Array, R: Array, state: Floats | tuple[float, ...], arrays: Arrays, numbers: Floats) -> Run:
-        return plan.run(x, R, state, arrays, numbers, _LIMITS, measure=True)
+        return plan.run(x, R, state, arrays, numbers, _LIMITS, measure=measure)
 
     return through_layers(A, net, X, run, alone.unmeasured, more)

@@ -96,21 +96,6 @@ def layers_on_gpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -
     )
 
 
-def forward_on_gpu(A: Float64, net: Network, X: Array) -> Array | None:
-    """The last tokens as they are, e^ξ 1x + e^σ R."""
-    from rankmath.arithmetic import cuda
-
-    made = layers_on_gpu(A, net, X, measure=False)
-    if made is None:
-        return None
-    tokens = made[1]
-    logs = np.stack([tokens.log_center, tokens.log_residual.to_float()])
-    if logs.max() > SAFE_LOG:
-        return None
-    of_x, of_R = np.exp(logs).ravel().tolist() if X.ndim == 2 else A.xp.asarray(np.exp(logs))
-    return cuda.axpby(of_x, tokens.center, of_R, tokens.residual)
-
-
 def centre_on_gpu(A: Float64, X: Array) -> Tokens | None:
     """`centre` of sequences of ordinary size, with one wait; None otherwise."""
     from rankmath.arithmetic import cuda_layer

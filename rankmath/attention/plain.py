@@ -1,4 +1,7 @@
-"""The plain, textbook pass: what one would write first, and what the centred pass is compared with."""
+"""The plain, textbook pass: what one would write first, and what the centred pass is compared with.
+
+`forward` takes the centred pass itself where that is compiled, and faster.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,10 @@ from rankmath.attention.activations import activate
 from rankmath.attention.alone import is_plain
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.blocks import in_row_blocks
-from rankmath.attention.on_gpu import forward_on_gpu
+from rankmath.attention.on_cpu import layers_on_cpu
+from rankmath.attention.on_gpu import layers_on_gpu
 from rankmath.attention.softmax import softmax
+from rankmath.attention.tokens import SAFE_LOG, Tokens
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count, same_library
@@ -66,7 +71,8 @@ def check_one_sequence(net: Network, X: ArrayLike, taker: str, *, look: bool = T
 def forward(net: Network, X: ArrayLike, *, backend: Backend | None = None, memory: int | None = None) -> Array:
     """The network's output as one matrix, float64: loses the residual once it is 1e-16 of the mean.
 
-    By the definition; on a GPU, for attention alone, e^ξ 1x + e^σ R of the centred pass, which is faster there.
+    By the definition; for attention alone, on a GPU or where the extra `fast` compiles a layer, e^ξ 1x + e^σ R of
+    the centred pass, which is faster there.
 
     Parameters
     ----------
@@ -87,11 +93,28 @@ def forward(net: Network, X: ArrayLike, *, backend: Backend | None = None, memor
     if backend is not None:
         net, X = on_backend(backend, net, X)
     A = Float64(X, memory=None if memory is None else as_count("memory", memory))
-    if A.on_gpu:
-        made = forward_on_gpu(A, net, X)
-        if made is not None:
-            return made
-        X = check_input(net, X)
+    made = (layers_on_gpu if A.on_gpu else layers_on_cpu)(A, net, X, measure=False)
+    if made is not None and (whole := _whole(A, made[1])) is not None:
+        return whole
+    return by_definition(A, net, check_input(net, X) if A.on_gpu else X)
+
+
+def _whole(A: Float64, tokens: Tokens) -> Array | None:
+    """The tokens as they are, e^ξ 1x + e^σ R; None where that may overflow."""
+    logs = np.stack([tokens.log_center, tokens.log_residual.to_float()])
+    if logs.max() > SAFE_LOG:
+        return None
+    factors = np.exp(logs)
+    if not A.on_gpu:
+        return factors[0] * tokens.center + factors[1] * tokens.residual
+    from rankmath.arithmetic import cuda
+
+    of_x, of_R = factors.ravel().tolist() if tokens.residual.ndim == 2 else A.xp.asarray(factors)
+    return cuda.axpby(of_x, tokens.center, of_R, tokens.residual)
+
+
+def by_definition(A: Float64, net: Network, X: Array) -> Array:
+    """The output, one sublayer after the other, each as it is defined."""
     masks = net.masks_for(int(X.shape[-2]))
     for sublayer in (s for layer in net.sublayers for s in layer):
         X = apply_sublayer(A, sublayer, X, masks)
