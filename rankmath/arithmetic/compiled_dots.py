@@ -324,7 +324,7 @@ class Memory:
     def __init__(self, dots: Dots | None, n: int, d: int) -> None:
         self.held: dict[str, Any] = {}
         self.told, self.place, self.pays = np.zeros(0, np.int64), 0, n * n * d <= _FEW
-        if dots is None or n * n * d < _MANY or d > _MOST_COLUMNS:
+        if dots is None or not _MANY <= n * n * d <= _FEW_BY_BYTES or d > _MOST_COLUMNS:
             return
         quads, groups, tiles = -(-d // 4), -(-n // dots.rows), -(-n // dots.width)
         self.held = {
@@ -337,4 +337,4 @@ class Memory:
         }
         sizes = {"groups": groups, "tiles": tiles, "quads": quads}
         self.told = np.array([self.held[a].ctypes.data if a in self.held else sizes[a] for a in _PARTS], np.int64)
-        self.place, self.pays = int(self.told.ctypes.data), n * n * d <= _FEW_BY_BYTES
+        self.place, self.pays = int(self.told.ctypes.data), True

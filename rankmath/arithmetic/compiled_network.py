@@ -102,15 +102,13 @@ class NetworkWriter(LayerWriter):
         return self.address(self.pointer("log"), self.times(place, _ROW))
 
     def moved(self, mantissa: str, exponent: str, factor: str, term: str) -> tuple[str, str]:
-        """σ · factor + term for σ = mantissa · 2^exponent, as `LogScale` has it; exponents are multiples of 512."""
+        """σ · factor + term for σ = mantissa · 2^exponent, as `LogScale` has it."""
         mantissa = self.product_of(mantissa, factor)
         size = self.of("fabs", mantissa)
         large = self.both(self.is_("ogt", size, self.real(LARGE)), self.is_("olt", size, self.real(_INFINITE)))
         mantissa = self.choose(large, self.product_of(mantissa, self.real(2.0**-STEP)), mantissa)
         exponent = self.choose(large, self.plus(exponent, self.real(STEP)), exponent)
-        few = self.choose(self.is_("oeq", exponent, self.real(STEP)), self.real(2.0**-STEP), self.real(2.0**-1000))
-        below = self.choose(self.is_("oeq", exponent, self.real(0.0)), self.real(1.0), few)
-        return self.plus(mantissa, self.product_of(term, below)), exponent
+        return self.plus(mantissa, term), exponent  # with an exponent the mantissa is beyond 2^488: no term counts
 
     def single(self, mantissa: str, exponent: str) -> str:
         """σ as a double; ±∞ beyond 2^1000."""
@@ -384,6 +382,8 @@ class LayerPlan:
         self.rows, self.rounds = chunks * chunk, -(-heads // at_once)
         scratch = 2 * chunk * d + chunk * shape.lanes
         groups = -(-n // shape.rows)
+        self._small, self._first = Memory(kernel.dots, n, d), aligned(n + 1, d)
+        self.measures = self._small.pays
         self.arrays: dict[str, Any] = {
             "g": aligned(heads, d),
             "image": aligned(heads, d),
@@ -394,13 +394,11 @@ class LayerPlan:
             "thin": aligned(at_once, d * (2 * d + shape.rows)),
             "sizes": aligned(chunks, heads),
             "of_heads": aligned(heads, PER_HEAD),
-            "tiles_of_rows": aligned(held),
+            "tiles_of_rows": aligned(held if self.measures else 0),
             "squares": np.full(tiles * shape.width, -np.inf),
             "ends": np.full(groups, tiles, np.int64),
             "found": aligned(groups * shape.rows),
         }
-        self._small, self._first = Memory(kernel.dots, n, d), aligned(n + 1, d)
-        self.measures = self._small.pays
         self.scratch = aligned(threads, -(-scratch // 8) * 8)
         self._at_scratch, self._apart = self.scratch.ctypes.data, self.scratch.strides[0]
         self.told = np.zeros(len(PLACES) + 4 * self.rounds + 1, np.int64)

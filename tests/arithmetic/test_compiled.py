@@ -343,6 +343,46 @@ def test_a_layer_that_may_not_stand_is_made_by_the_arrays_and_the_next_ones_comp
 
 
 @pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("where", [0, 1, 2])
+@pytest.mark.parametrize("bias", [False, True])
+def test_layers_of_zeros_leave_zeros(where, bias, calls, monkeypatch):
+    """Then the center is what a bias makes it, or zero, and so is the residual."""
+    net = rm.Network.random(9, 4, 2, 3, seed=1, biases=bias)
+    value = net.value.copy()
+    value[where] = 0.0
+    net = rm.Network.from_arrays(net.query, value, key_bias=net.key_bias, bias=net.bias)
+    X = net.random_input(seed=2, tokens=9)
+    found = rm.trace(net, X)
+    assert calls
+    monkeypatch.setattr(compiled, "kernel", lambda: None)
+    pure = rm.trace(net, X)
+    assert np.isneginf(pure.log_residual[where + 1])
+    for name in ("log_residual", "log_diameter", "log_mean", "lost_bits"):
+        np.testing.assert_allclose(getattr(found, name), getattr(pure, name), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.usefixtures("always")
+def test_tokens_are_measured_in_memory_that_no_head_uses(monkeypatch):
+    """One thread measures the tokens before a layer while others make it."""
+    on(compiled.kernel(), monkeypatch, 2)
+    net = rm.Network.random(40, 8, 2, 1, seed=1)
+    share, changed = compiled_network.LayerPlan._share, set()
+
+    def measured_first(plan, thread, start, held, before=None):
+        if thread == 0:  # alone
+            old = {name: a.tobytes() for name, a in plan.arrays.items()}
+            plan.code["lengths"](compiled.address(held[0].copy()))
+            changed.update(name for name, a in plan.arrays.items() if a.tobytes() != old[name])
+            share(plan, thread, start, held)
+
+    monkeypatch.setattr(compiled_network.LayerPlan, "_share", measured_first)
+    for seed in range(3):
+        rm.trace(net, net.random_input(seed=seed))
+    assert changed <= {"tiles_of_rows", "squares", "found"}
+    assert "squares" in changed
+
+
+@pytest.mark.usefixtures("always")
 def test_small_weights_are_below_rounding_whatever_the_tokens(kernel, calls, monkeypatch):
     """σ > 0: the residual keeps its order, and not the third power of it."""
     net = rm.Network.random(12, 6, 2, 3, seed=1)
