@@ -282,7 +282,7 @@ def _has_dot_products() -> bool:
     """Whether Linux says that this aarch64 processor multiplies bytes by fours."""
     try:
         return bool(ctypes.CDLL(None).getauxval(16) & 1 << 20)  # AT_HWCAP, ASIMDDP
-    except (AttributeError, OSError):
+    except (AttributeError, OSError, TypeError):
         return False
 
 

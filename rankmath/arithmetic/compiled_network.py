@@ -512,8 +512,9 @@ class LayerPlan:
         return words
 
     def _weights(self, arrays: Arrays, missing: int) -> tuple[list[Any], Floats]:
-        """The weights as wide as the plan, and the records of where they are; those of the last run are known."""
-        if self._known is None or self._known[0] is not arrays:
+        """The weights as wide as the plan, and the records of where they are; those of the last run are known, but
+        for copies, since weights may be changed in their place."""
+        if missing or self._known is None or self._known[0] is not arrays:
             wide = [
                 [a if a is None or not missing else _widened(a, missing, both=a.ndim == 3) for a in layer]
                 for layer in arrays

@@ -82,15 +82,16 @@ def is_plain(attention: Attention) -> bool:
 
 
 def through_layers(
-    A: Float64, net: Network, X: Array, run: Run, numbers: Floats, more: Runs
+    A: Float64, net: Network, X: Array, run: Run, numbers: Floats, more: Runs, most: int
 ) -> tuple[Floats, Tokens] | None:
-    """`Run.log` of all layers, and the last tokens, from a first run; of a batch that stops None."""
+    """`Run.log` of all layers, and the last tokens, from a first run, `most` of them at once; of a batch that stops
+    None."""
     from rankmath.attention.centred import sublayer_step
 
     alone = attention_alone(net)
     assert alone is not None
     rows: list[Floats] = []
-    l, at_once = 0, net.layers
+    l, at_once = 0, most
     while True:
         tokens, stopped = tokens_of(run), run.layers < min(at_once, net.layers - l)
         l += run.layers
@@ -105,7 +106,7 @@ def through_layers(
             l, at_once = l + 1, 1
         else:
             rows.append(run.log[:, :-1])
-            at_once *= 2
+            at_once = min(2 * at_once, most)
         given = slice(l, l + at_once)
         run = more(*given_to(tokens), alone.arrays[given], numbers[given])
 

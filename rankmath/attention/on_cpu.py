@@ -21,6 +21,8 @@ from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Array, Floats
 
+# Multiply-adds of a call, some tenths of a second: nobody can interrupt it.
+_AT_ONCE = 2**32
 # `compiled_layer.LIMITS`.
 _LIMITS = (LOG_ZERO, SAFE_LOG, LINEAR_LOG, SUSPICIOUS, math.exp(UNEVEN_LOG))
 _LOG_2 = math.log(2.0)
@@ -63,14 +65,18 @@ def layers_on_cpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -
     alone = attention_alone(net) if isinstance(X, np.ndarray) and X.ndim == 2 else None
     if alone is None or alone.is_batch or (alone.is_masked and any(net.masks_for(len(X)).values())):
         return None
-    plan = A.layer_plan(X.shape[0], X.shape[1], alone.heads)
-    if plan is None or (measure and not plan.measures) or not X.flags.c_contiguous:
+    n, d = X.shape
+    plan = A.layer_plan(n, d, alone.heads)
+    if plan is None or (measure and not plan.measures):
         return None
-    run = plan.run(None, X, (), alone.arrays, alone.unmeasured, _LIMITS, measure=measure)
+    most = max(1, min(net.layers, _AT_ONCE // (2 * alone.heads * n * (n + d) * d)))
+    arrays = alone.arrays if most == net.layers else alone.arrays[:most]
+    numbers, X = alone.unmeasured, np.ascontiguousarray(X)
+    run = plan.run(None, X, (), arrays, numbers[:most], _LIMITS, measure=measure)
     if math.isnan(run.log[0, 0, 0]):
         return None
 
     def more(x: Array, R: Array, state: Floats | tuple[float, ...], arrays: Arrays, numbers: Floats) -> Run:
         return plan.run(x, R, state, arrays, numbers, _LIMITS, measure=measure)
 
-    return through_layers(A, net, X, run, alone.unmeasured, more)
+    return through_layers(A, net, X, run, numbers, more, most)

@@ -93,6 +93,7 @@ def layers_on_gpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -
         run,
         numbers,
         lambda x, R, state, arrays, numbers: plan.run(x, R, state, arrays, numbers, _LIMITS, measure=measure),
+        net.layers,
     )
 
 

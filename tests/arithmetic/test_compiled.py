@@ -343,6 +343,40 @@ def test_a_layer_that_may_not_stand_is_made_by_the_arrays_and_the_next_ones_comp
 
 
 @pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("most", [1, 2, 3, 7])
+@pytest.mark.parametrize("where", [None, 2])
+def test_calls_of_some_layers_make_what_one_call_makes(most, where, calls, monkeypatch):
+    """Where layers take long; also if one may not stand."""
+    net = rm.Network.random(9, 4, 2, 7, seed=1)
+    value = net.value.copy()
+    value[where or slice(0)] *= 1e-70
+    net = rm.Network.from_arrays(net.query, value)
+    X = np.asfortranarray(net.random_input(seed=2, tokens=9))
+    once = rm.trace(net, X)
+    monkeypatch.setattr("rankmath.attention.on_cpu._AT_ONCE", most * 2 * 2 * 9 * (9 + 4) * 4)
+    calls.clear()
+    found = rm.trace(net, X)
+    assert calls.count("layer") == 7 - (where is not None)
+    for name in ("log_residual", "log_diameter", "log_mean", "lost_bits"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(once, name))
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("d", [4, 5])
+def test_weights_may_change_between_two_traces(d):
+    """What is known of a network is where its weights are; of an odd number of columns there are copies."""
+    net = rm.Network.random(9, d, 2, 2, seed=1)
+    X = net.random_input(seed=2)
+    before = rm.trace(net, X).log_residual
+    for attention in net.attentions:
+        np.multiply(attention.query, 2.0, out=attention.query)
+    found = rm.trace(net, X).log_residual
+    fresh = rm.Network.from_arrays(net.query.copy(), net.value.copy())
+    assert not np.array_equal(found[1:], before[1:])
+    np.testing.assert_array_equal(found, rm.trace(fresh, X).log_residual)
+
+
+@pytest.mark.usefixtures("always")
 @pytest.mark.parametrize("where", [0, 1, 2])
 @pytest.mark.parametrize("bias", [False, True])
 def test_layers_of_zeros_leave_zeros(where, bias, calls, monkeypatch):
