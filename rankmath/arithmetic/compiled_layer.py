@@ -16,8 +16,8 @@ then, for some rows of all heads after each other,
     total       what a skip carries, and the sum of (deviation W) over the heads
 
 and at the end one thread moves the mean of the total into the center, and brings both to size one.
-Threads take heads, and then rows, as they come; which thread makes a number changes no digit of it. What may not
-stand (uneven attention, logits out of range) stops all, and `rankmath.attention` makes that layer.
+Threads take whole heads, or heads and then rows, as they come; which thread makes a number changes no digit of it.
+What may not stand (uneven attention, logits out of range) stops all, and `rankmath.attention` makes that layer.
 """
 
 from __future__ import annotations
@@ -28,12 +28,26 @@ from collections.abc import Iterator
 from rankmath.arithmetic.compiled import Writer
 
 #: What the code is told, a word each: sizes, addresses, numbers; whether to stop is its answer.
-SIZES = ("n", "d", "heads", "tiles", "per", "chunk", "chunks", "at_once", "rounds", "apart")
+SIZES = ("n", "d", "heads", "tiles", "per", "chunk", "chunks", "at_once", "rounds", "apart", "by_heads")
 RUN = ("layer", "layers", "measured")
 GIVEN = ("given", "first_x", "first_R", "places", "records", "log")
 ADDRESSES = (
     *("x", "R", "query", "value", "key_bias", "bias", "center", "total"),
-    *("g", "image", "keys", "values", "q", "packed", "thin", "sizes", "of_heads", "counters", "stop", "yield"),
+    *(
+        "g",
+        "image",
+        "keys",
+        "values",
+        "q",
+        "packed",
+        "thin",
+        "of_each",
+        "sizes",
+        "of_heads",
+        "counters",
+        "stop",
+        "yield",
+    ),
     *("tiles_of_rows", "squares", "ends", "found", "small"),
 )
 LIMITS = ("log_zero", "safe_log", "linear_log", "suspicious", "uneven")
@@ -330,17 +344,15 @@ class LayerWriter(Writer):
         return self.function(name, f"i64 %d, i64 %groups, i64 %last, {pointers}", [*self.code, "  ret void"])
 
     def rows(self) -> list[str]:
-        """Some rows of all heads from %h0 to %h1."""
+        """Some rows of all heads from %h0 to %h1, which are held from %slot on, added to those at %to; of the first
+        head to what a skip carries."""
         rows, lanes, width = self.shape.rows, self.shape.lanes, self.shape.width
-        n, d, chunk, tiles = (self.word(name) for name in ("n", "d", "chunk", "tiles"))
-        count, start = self.put(f"udiv i64 {d}, {lanes}"), self.times("%unit", chunk)
-        left_over = self.put(f"sub i64 {n}, {start}")
-        fewer = self.put(f"icmp slt i64 {left_over}, {chunk}")
-        have = self.put(f"select i1 {fewer}, i64 {left_over}, i64 {chunk}")
+        d, chunk, tiles = (self.word(name) for name in ("d", "chunk", "tiles"))
+        count, (start, have) = self.put(f"udiv i64 {d}, {lanes}"), self._part_of_rows()
         last = self.put(f"sub i64 {have}, 1")
         groups = self.put(f"udiv i64 {self.put(f'add i64 {last}, {rows}')}, {rows}")
         self.code.append(f"  %largest = alloca {self.vector}, align 64")
-        tokens, total = (self.address(self.pointer(name), self.times(start, d)) for name in ("R", "total"))
+        tokens, total = (self.address(a, self.times(start, d)) for a in (self.pointer("R"), "%to"))
         entries, square = self.times(chunk, d), self.times(d, d)
         left, made, means = (self.address("%scratch", self.times(entries, k)) for k in range(3))
         for _ in self.when(self.put("icmp eq i64 %h0, 0")):
@@ -353,7 +365,7 @@ class LayerWriter(Writer):
         for h, _ in self.loop("h", "%h0", "%h1"):
             state = self.put(f"load atomic i64, ptr {stop} monotonic, align 8")
             for _ in self.when(self.put(f"icmp eq i64 {state}, 0")):
-                slot = self.put(f"sub i64 {h}, %h0")
+                slot = self.put(f"add i64 {self.put(f'sub i64 {h}, %h0')}, %slot")
                 query = self.address(self.pointer("packed"), self.times(slot, self.times(square, 2)))
                 value = self.address(query, square)
                 keys, w = self.held(slot, padded, d)
@@ -373,8 +385,31 @@ class LayerWriter(Writer):
                 self.code.append(f"  call void @collect({given})")
                 place = self.put(f"add i64 {self.times('%unit', self.word('heads'))}, {h}")
                 self.write(self.most(self.load("%largest")), self.address(self.pointer("sizes"), place))
-        arguments = "ptr %words, i64 %unit, ptr %scratch, i64 %h0, i64 %h1"
+        arguments = "ptr %words, i64 %unit, ptr %scratch, i64 %h0, i64 %h1, i64 %slot, ptr %to"
         return self.function("rows", arguments, [*self.code, "  ret void"])
+
+    def _part_of_rows(self) -> tuple[str, str]:
+        """Where part %unit of the rows starts, and how many it has."""
+        start = self.times("%unit", self.word("chunk"))
+        left_over = self.put(f"sub i64 {self.word('n')}, {start}")
+        fewer = self.put(f"icmp slt i64 {left_over}, {self.word('chunk')}")
+        return start, self.put(f"select i1 {fewer}, i64 {left_over}, i64 {self.word('chunk')}")
+
+    def gather(self) -> list[str]:
+        """Some rows of what each head has added, together, in the order in which one thread adds them."""
+        lanes, d = self.shape.lanes, self.word("d")
+        start, have = self._part_of_rows()
+        first, heads = self.times(start, d), self.word("heads")
+        each = self.put(f"sub i64 {self.word('apart')}, {d}")
+        total, parts = (self.address(self.pointer(name), first) for name in ("total", "of_each"))
+        for i, _ in self.loop("i", "0", self.put(f"udiv i64 {self.times(have, d)}, {lanes}")):
+            at = self.times(i, lanes)
+            sums = [self.load(self.address(parts, at))]
+            for h, now in self.loop("h", "0", self.put(f"sub i64 {heads}, 1"), sums):
+                place = self.times(self.put(f"add i64 {h}, 1"), each)
+                sums[0] = self.binary("fadd", now[0], self.load(self.address(self.address(parts, place), at)))
+            self.store(sums[0], self.address(total, at))
+        return self.function("gather", "ptr %words, i64 %unit", [*self.code, "  ret void"])
 
     def _check(self, left: str, d: str, count: str, groups: str, h: str) -> None:
         """Stop where the longest row of left and the longest D_j bound no logit well enough."""
@@ -463,23 +498,38 @@ class LayerWriter(Writer):
                 self.store(self.binary("fdiv", self.load(place), by), place)
 
     def work(self) -> list[str]:
-        """What every thread does: of some heads after each other all heads, then all rows, as they come."""
+        """What every thread does: whole heads (`by_heads`), so that it needs nothing that another holds; or of some
+        heads after each other all heads, then all rows, as they come."""
         heads, at_once, chunks = self.word("heads"), self.word("at_once"), self.word("chunks")
+        counters, total = self.pointer("counters"), self.pointer("total")
+        by_heads = self.put(f"icmp ne i64 {self.word('by_heads')}, 0")
+        each = self.put(f"sub i64 {self.word('apart')}, {self.word('d')}")
+        for _ in self.when(by_heads):
+            size = self.times(each, 8)
+            for h in self._units(counters, heads):
+                to, end = self.address(self.pointer("of_each"), self.times(h, each)), self.put(f"add i64 {h}, 1")
+                self.code.append(f"  call void @llvm.memset.p0.i64(ptr {to}, i8 0, i64 {size}, i1 false)")
+                self.code.append(f"  call void @head(ptr %words, i64 {h}, i64 %slot)")
+                for c, _ in self.loop("c", "0", chunks):
+                    given = f"ptr %words, i64 {c}, ptr %scratch, i64 {h}, i64 {end}, i64 %slot, ptr {to}"
+                    self.code.append(f"  call void @rows({given})")
+            for unit in self._units(self.at(counters, 2), chunks):
+                self.code.append(f"  call void @gather(ptr %words, i64 {unit})")
         most = self.put(f"add i64 {heads}, {at_once}")
         rounds = self.put(f"udiv i64 {self.put(f'sub i64 {most}, 1')}, {at_once}")
-        for k, _ in self.loop("k", "0", rounds):
+        for k, _ in self.loop("k", "0", self.put(f"select i1 {by_heads}, i64 0, i64 {rounds}")):
             first = self.times(k, at_once)
             end = self.put(f"add i64 {first}, {at_once}")
             fewer = self.put(f"icmp slt i64 {heads}, {end}")
             end = self.put(f"select i1 {fewer}, i64 {heads}, i64 {end}")
-            counter = self.address(self.pointer("counters"), self.times(k, 4))
+            counter = self.address(counters, self.times(k, 4))
             for unit in self._units(counter, self.put(f"sub i64 {end}, {first}")):
                 h = self.put(f"add i64 {first}, {unit}")
                 self.code.append(f"  call void @head(ptr %words, i64 {h}, i64 {unit})")
             for unit in self._units(self.at(counter, 2), chunks):
-                given = f"ptr %words, i64 {unit}, ptr %scratch, i64 {first}, i64 {end}"
+                given = f"ptr %words, i64 {unit}, ptr %scratch, i64 {first}, i64 {end}, i64 0, ptr {total}"
                 self.code.append(f"  call void @rows({given})")
-        return self.function("work", "ptr %words, ptr %scratch", [*self.code, "  ret void"])
+        return self.function("work", "i64 %slot, ptr %words, ptr %scratch", [*self.code, "  ret void"])
 
     def _units(self, counter: str, count: str) -> Iterator[str]:
         """Yield a unit that no other thread has; then wait until all are done, by whomever."""

@@ -41,6 +41,8 @@ _LAYER = PLACES["layer"]
 _HELD = 2**16
 # Doubles of the rows that a thread takes at a time.
 _ROWS = 2**14
+# Doubles of what each head adds, up to which threads share heads, if nearly all have as many, and not rows.
+_EACH = 2**22
 # … and rows, at least; so many rows take as long as it takes to begin.
 _FEW_ROWS, _BEGIN = 48, 3
 # A size beyond these, or below their inverses, is far from one: of weights, and of tokens to be centred.
@@ -301,7 +303,7 @@ class NetworkWriter(LayerWriter):
         for _ in self.loop("l", "0", self.word("layers")):
             for _ in self.when(self.both(self.goes_on(), measured)):
                 self.code.append("  call void @lengths(ptr %words)")
-            for arguments in ("units(ptr %words)", "work(ptr %words, ptr %scratch)", "conclude(ptr %words)"):
+            for arguments in ("units(ptr %words)", "work(i64 0, ptr %words, ptr %scratch)", "conclude(ptr %words)"):
                 for _ in self.when(self.goes_on()):
                     self.code.append(f"  call void @{arguments}")
         for _ in self.when(self.both(self.goes_on(), measured)):
@@ -329,6 +331,7 @@ def source(shape: Shape, dots: Dots | None) -> str:
         writer().times_matrix("collect", adds=True),
         writer().covariance(),
         writer().rows(),
+        writer().gather(),
         writer().work(),
         writer().recentre(),
         writer().measure(by_bytes=dots is not None),
@@ -375,7 +378,9 @@ class LayerPlan:
         shape = kernel.shape
         self.code = _compiled(kernel)
         self.n, self.d, self.heads, self.threads = n, d, heads, threads
-        chunk = chunk_of(n, d, threads, shape.rows)
+        rounds = -(-heads // threads)  # of heads, if threads share these and not the rows of each
+        by_heads = 1 < threads <= heads and 16 * rounds * threads <= 17 * heads and heads * n * d <= _EACH
+        chunk = chunk_of(n, d, 1 if by_heads else threads, shape.rows)
         tiles, chunks = -(-n // shape.width), -(-n // chunk)
         held = tiles * shape.width * d
         at_once = min(heads, max(threads, _HELD // (2 * (held + d * d))))
@@ -392,6 +397,7 @@ class LayerPlan:
             "q": aligned(at_once, tiles * shape.width),
             "packed": aligned(at_once, 2 * d * d),
             "thin": aligned(at_once, d * (2 * d + shape.rows)),
+            "of_each": aligned(heads if by_heads else 0, self.rows * d),
             "sizes": aligned(chunks, heads),
             "of_heads": aligned(heads, PER_HEAD),
             "tiles_of_rows": aligned(held if self.measures else 0),
@@ -404,7 +410,7 @@ class LayerPlan:
         self.told = np.zeros(len(PLACES) + 4 * self.rounds + 1, np.int64)
         per = groups_at_once(shape, chunk // shape.rows, d)
         apart = (self.rows + 1) * d
-        self.told[: len(SIZES)] = n, d, heads, tiles, per, chunk, chunks, at_once, self.rounds, apart
+        self.told[: len(SIZES)] = n, d, heads, tiles, per, chunk, chunks, at_once, self.rounds, apart, by_heads
         for name, a in self.arrays.items():
             self.told[PLACES[name]] = a.ctypes.data
         self.told[PLACES["yield"]], self.told[PLACES["small"]] = _yielding(), self._small.place
@@ -530,7 +536,7 @@ class LayerPlan:
         it is given the words of the tokens before, it measures these first."""
         if before is not None:
             self.code["lengths"](address(before))
-        self.code["work"](start, self._at_scratch + thread * self._apart)
+        self.code["work"](thread, start, self._at_scratch + thread * self._apart)
 
 
 def _widened(a: Floats, missing: int, *, both: bool) -> Floats:
@@ -540,11 +546,13 @@ def _widened(a: Floats, missing: int, *, both: bool) -> Floats:
 
 @cache
 def _compiled(kernel: Kernel) -> dict[str, Callable[..., None]]:
-    pointers = {"layers": 2, "begin": 1, "lengths": 1, "units": 1, "work": 2, "conclude": 1}
-    functions = kernel.compiled_all(
-        source(kernel.shape, kernel.dots), {name: (0, count) for name, count in pointers.items()}
-    )
-    return dict(zip(pointers, functions, strict=True))
+    arguments = {
+        "layers": (0, 2),
+        "work": (1, 2),
+        **dict.fromkeys(("begin", "lengths", "units", "conclude"), (0, 1)),
+    }
+    functions = kernel.compiled_all(source(kernel.shape, kernel.dots), arguments)
+    return dict(zip(arguments, functions, strict=True))
 
 
 @cache

@@ -429,19 +429,24 @@ def test_small_weights_are_below_rounding_whatever_the_tokens(kernel, calls, mon
     np.testing.assert_allclose(found.log_residual, balls.log_residual, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("size", [0.01, 1.0])
-def test_threads_change_no_digit_of_a_compiled_layer(size, calls, monkeypatch):
-    """Heads and rows are shared as they come: rounds of heads, parts of rows, more threads than either."""
-    net = rm.Network.random(200, 24, 5, 1, seed=4, biases=True)
+@pytest.mark.parametrize("size", [1e-10, 0.01, 1.0])
+@pytest.mark.parametrize("heads", [5, 6, 8])
+def test_threads_change_no_digit_of_a_compiled_layer(size, heads, calls, monkeypatch):
+    """Whole heads are shared if all threads have as many, or heads and rows as they come: rounds of heads, parts of
+    rows, more threads than either."""
+    net = rm.Network.random(200, 24, heads, 1, seed=4, biases=True, skip=0.5)
     X = net.random_input(seed=5, scale=size)
     found = []
     for threads in (1, 2, 3, 8):
         on(compiled.kernel(), monkeypatch, threads)
         found.append(rm.trace(net, X))
+        plan = Float64(X).layer_plan(200, 24, heads)
+        assert plan.threads == threads
+        assert bool(plan.arrays["of_each"].size) == ((heads, threads) in [(6, 2), (6, 3), (8, 2), (8, 8)])
     assert calls == ["layer"] * 4
     for run in found[1:]:
-        np.testing.assert_array_equal(run.log_residual, found[0].log_residual)
-        np.testing.assert_array_equal(run.center, found[0].center)
+        for name in ("log_residual", "log_diameter", "lost_bits", "center"):
+            np.testing.assert_array_equal(getattr(run, name), getattr(found[0], name))
 
 
 @pytest.mark.usefixtures("always")
@@ -521,7 +526,7 @@ def test_addresses_are_those_of_numpy() -> None:
 @pytest.mark.skipif(compiled.kernel() is None, reason="llvmlite is not installed")
 def test_threads_of_a_layer_have_memory_of_their_own() -> None:
     plan, given = compiled_network.LayerPlan(compiled.kernel(), 64, 16, 1, 3), []
-    plan.code = {"work": lambda start, scratch: given.append(scratch)}
+    plan.code = {"work": lambda thread, start, scratch: given.append(scratch)}
     for thread in range(3):
         plan._share(thread, 0, ())
     assert given == [part.ctypes.data for part in plan.scratch]
