@@ -436,46 +436,34 @@ class LayerPlan:
         measured, and so are all weights), log(d_qk)/2 and λ of the skip of each layer; `limits` are `LIMITS`.
         """
         with self.lock:
-            return self._run(x, R, state, arrays, numbers, limits, measure)
-
-    def _run(
-        self,
-        x: Floats | None,
-        R: Floats,
-        state: Floats | Sequence[float],
-        arrays: Arrays,
-        numbers: Floats | Sequence[Sequence[float]],
-        limits: Sequence[float],
-        measure: bool,
-    ) -> Run:
-        L, d, missing = len(arrays), R.shape[1], self.d - R.shape[1]
-        if missing:  # columns of zeros change nothing
-            x, R = None if x is None else _widened(x, missing, both=False), _widened(R, missing, both=False)
-        held, records = self._weights(arrays, missing)
-        records[:, 4:] = numbers
-        # Layers write to two places in turn, each a residual with its center behind it.
-        made, log = aligned(max(1, min(L, 2)), self.rows + 1, self.d), np.empty((L + 1, _ROW))
-        if limits is not self._limits:
-            self.told.view(np.float64)[_LIMITS] = self._limits = limits
-        if x is None:
-            center, residual, given = self._first[self.n :], self._first[: self.n], address(R)
-        else:
-            center, residual, given = x, R, 0
-            log[0, :4] = state
-        run = (0, L, measure, given, address(center), address(residual), address(made), address(records))
-        words = self.told
-        words[_RUN] = (*run, address(log))
-        if self.threads == 1:
-            self.code["layers"](self._own(words), self._at_scratch)
-        else:
-            words = self._shared(words, (x, R, held, records, made, log, residual))
-        reached = int(words[_LAYER])
-        if reached:
-            last = made[(reached - 1) % 2]
-            center, residual = last[self.rows :], last[: self.n]
-        elif x is None:
-            center, residual = center.copy(), residual.copy()
-        return Run(log[None, : reached + 1], center[:, :d], residual[:, :d])
+            L, d, missing = len(arrays), R.shape[1], self.d - R.shape[1]
+            if missing:  # columns of zeros change nothing
+                x, R = None if x is None else _widened(x, missing, both=False), _widened(R, missing, both=False)
+            held, records = self._weights(arrays, missing)
+            records[:, 4:] = numbers
+            # Layers write to two places in turn, each a residual with its center behind it.
+            made, log = aligned(max(1, min(L, 2)), self.rows + 1, self.d), np.empty((L + 1, _ROW))
+            if limits is not self._limits:
+                self.told.view(np.float64)[_LIMITS] = self._limits = limits
+            if x is None:
+                center, residual, given = self._first[self.n :], self._first[: self.n], address(R)
+            else:
+                center, residual, given = x, R, 0
+                log[0, :4] = state
+            run = (0, L, measure, given, address(center), address(residual), address(made), address(records))
+            words = self.told
+            words[_RUN] = (*run, address(log))
+            if self.threads == 1:
+                self.code["layers"](self._own(words), self._at_scratch)
+            else:
+                words = self._shared(words, (x, R, held, records, made, log, residual))
+            reached = int(words[_LAYER])
+            if reached:
+                last = made[(reached - 1) % 2]
+                center, residual = last[self.rows :], last[: self.n]
+            elif x is None:
+                center, residual = center.copy(), residual.copy()
+            return Run(log[None, : reached + 1], center[:, :d], residual[:, :d])
 
     def _own(self, words: Any) -> int:
         """Where they are, once they know that and nothing has stopped them."""
