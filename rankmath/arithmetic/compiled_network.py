@@ -387,7 +387,7 @@ class LayerPlan:
         self.rows, self.rounds = chunks * chunk, -(-heads // at_once)
         scratch = 2 * chunk * d + chunk * shape.lanes
         groups = -(-n // shape.rows)
-        self._small, self._first = Memory(kernel.dots, n, d), aligned(n + 1, d)
+        self._small = Memory(kernel.dots, n, d)
         self.measures = self._small.pays
         self.arrays: dict[str, Any] = {
             "g": aligned(heads, d),
@@ -416,6 +416,7 @@ class LayerPlan:
         self.told[PLACES["yield"]], self.told[PLACES["small"]] = _yielding(), self._small.place
         self.lock = Lock()
         self._limits: Sequence[float] = ()
+        self._first: Floats | None = None  # tokens that are centred
         self._known: tuple[Arrays, list[Any], Floats] | None = None
 
     def run(
@@ -446,6 +447,7 @@ class LayerPlan:
             if limits is not self._limits:
                 self.told.view(np.float64)[_LIMITS] = self._limits = limits
             if x is None:
+                self._first = aligned(self.n + 1, self.d) if self._first is None else self._first
                 center, residual, given = self._first[self.n :], self._first[: self.n], address(R)
             else:
                 center, residual, given = x, R, 0
