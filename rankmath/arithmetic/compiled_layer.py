@@ -1,6 +1,6 @@
 """A whole layer of attention alone, compiled for the CPU: all heads of one sequence in one call on each thread.
 
-With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k, each head makes
+With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k, each head makes::
 
     pull        g = x W_QK + k in units of the logits
     pivot       the first largest entry of R g, D = R − 1R_pivot
@@ -8,7 +8,7 @@ With tokens e^ξ 1x + e^σ R, heads W_QK, W and key biases k, each head makes
     image       the common row e^ξ x + e^σ (R_pivot + qᵀD) times W
     keys        scale · D in tiles, transposed; q_j (D_j − qᵀD) beside them
 
-then, for some rows of all heads after each other,
+then, for some rows of all heads after each other::
 
     left        R W_QK
     deviation   Σ_j m_ij q_j (D_j − qᵀD)/(1 + Σ_j m_ij q_j), m = expm1(left keysᵀ); where the logits are below
