@@ -19,16 +19,21 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from rankmath.arithmetic.compiled import Dots, Kernel, Shape, Writer, address, aligned, groups_at_once, module
 from rankmath.arithmetic.compiled_dots import Memory, functions
 from rankmath.arithmetic.compiled_layer import GIVEN, LIMITS, PER_HEAD, PLACES, RUN, SIZES, LayerWriter
 from rankmath.arithmetic.float64 import pool
-from rankmath.arithmetic.scales import LARGE, STEP, Arrays, Run
+from rankmath.arithmetic.runs import Arrays, Run
+from rankmath.arithmetic.scales import LARGE, STEP
 from rankmath.validation import Floats
+
+#: What the code is told.
+Words: TypeAlias = npt.NDArray[np.int64]
 
 # Words of a layer's record (four addresses; largest |query|, log(d_qk)/2, λ of the skip), and of a row of the log.
 _RECORD, _ROW = 7, 7
@@ -41,10 +46,10 @@ _LAYER = PLACES["layer"]
 _HELD = 2**16
 # Doubles of the rows that a thread takes at a time.
 _ROWS = 2**14
-# Doubles of what each head adds, up to which threads share heads, if nearly all have as many, and not rows.
-_EACH = 2**22
 # … and rows, at least; so many rows take as long as it takes to begin.
 _FEW_ROWS, _BEGIN = 48, 3
+# Doubles of what each head adds, up to which threads share heads, if nearly all have as many, and not rows.
+_EACH = 2**22
 # A size beyond these, or below their inverses, is far from one: of weights, and of tokens to be centred.
 _WILD, _ORDINARY = 1e60, 1e59
 _INFINITE = math.inf
@@ -467,14 +472,14 @@ class LayerPlan:
                 center, residual = center.copy(), residual.copy()
             return Run(log[None, : reached + 1], center[:, :d], residual[:, :d])
 
-    def _own(self, words: Any) -> int:
+    def _own(self, words: Words) -> int:
         """Where they are, once they know that and nothing has stopped them."""
         start = address(words)
         words[_OWN] = start + 8 * len(PLACES), start + 8 * (words.size - 1)
         words[-1] = 0
         return start
 
-    def _shared(self, words: Any, held: tuple[Any, ...]) -> Any:
+    def _shared(self, words: Words, held: tuple[object, ...]) -> Words:
         """What `layers` does, each layer on all threads; the words that tell how far it went."""
         L, measured, begins = (int(words[PLACES[name]]) for name in ("layers", "measured", "given"))
         step = self.code
@@ -521,7 +526,7 @@ class LayerPlan:
             self._known = arrays, wide, records
         return self._known[1], self._known[2]
 
-    def _share(self, thread: int, start: int, held: tuple[Any, ...], before: Any = None) -> None:
+    def _share(self, thread: int, start: int, held: tuple[object, ...], before: Words | None = None) -> None:
         """One thread's part of the work; one that comes late finds none, and what is held still in its place. Where
         it is given the words of the tokens before, it measures these first."""
         if before is not None:

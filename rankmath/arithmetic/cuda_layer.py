@@ -59,7 +59,7 @@ from rankmath.arithmetic.cuda_kernels import (
     STATE,
     THREADS,
 )
-from rankmath.arithmetic.scales import Arrays, Run
+from rankmath.arithmetic.runs import Arrays, Run
 from rankmath.validation import Array, Floats
 
 #: Tokens of at most so many columns.

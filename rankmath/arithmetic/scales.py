@@ -8,27 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from types import ModuleType
-from typing import NamedTuple, TypeAlias
 
-from rankmath.validation import Array, Floats, library_of
-
-#: query, value, key bias and bias of each layer (of each network of a batch, or of all).
-Arrays: TypeAlias = tuple[tuple[Array, Array, Array | None, Array | None], ...]
-
-
-class Run(NamedTuple):
-    """How far some layers went in one call, and what they made."""
-
-    #: (networks, 1 + layers, 7), the input first: ξ, mantissa and exponent of σ, lost bits; ‖R‖_F, Δ₂, ‖x‖ in
-    #: their units
-    log: Floats
-    center: Array
-    residual: Array
-
-    @property
-    def layers(self) -> int:
-        return len(self.log[0]) - 1
-
+from rankmath.validation import Array, library_of
 
 #: A mantissa beyond 2^1000 hands 2^512 to the exponent: until then σ is an ordinary double.
 LARGE = 2.0**1000

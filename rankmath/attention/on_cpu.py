@@ -11,7 +11,8 @@ import math
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.arithmetic.scales import Arrays, LogScale, Run
+from rankmath.arithmetic.runs import Arrays, Run
+from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.alone import attention_alone, given_to, through_layers, tokens_of
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
@@ -21,7 +22,7 @@ from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Array, Floats
 
-# Multiply-adds of a call, some tenths of a second: nobody can interrupt it.
+# Multiply-adds of a call of several layers, some tenths of a second: nobody can interrupt it.
 _AT_ONCE = 2**32
 # `compiled_layer.LIMITS`.
 _LIMITS = (LOG_ZERO, SAFE_LOG, LINEAR_LOG, SUSPICIOUS, math.exp(UNEVEN_LOG))

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from rankmath.arithmetic.protocol import System
-from rankmath.arithmetic.scales import Arrays
+from rankmath.arithmetic.runs import Arrays
 from rankmath.attention.tokens import Scaled, tamed
 from rankmath.model.network import Attention, Network
 from rankmath.validation import Array

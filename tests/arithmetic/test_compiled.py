@@ -258,7 +258,10 @@ def on(kernel, monkeypatch, threads=1):
     """The kernel of other registers, on so many threads."""
     monkeypatch.setattr(compiled, "kernel", lambda: kernel)
     main = threading.main_thread()
-    shared = lambda A, entries: threads if threading.current_thread() is main else 1  # noqa: E731
+
+    def shared(A, entries):
+        return threads if threading.current_thread() is main else 1
+
     monkeypatch.setattr(Float64, "threads_for", shared)
 
 
