@@ -503,9 +503,11 @@ class LayerPlan:
                 shared.submit(self._share, t, start, (words, held), before if t == 1 else None)
                 for t in range(1, self.threads)
             ]
-            self._share(0, start, (words, held))
-            if measured:
-                others[0].result()
+            try:
+                self._share(0, start, (words, held))
+            finally:  # also where someone interrupts: the next run measures in the same memory
+                if measured:
+                    others[0].result()
             if not words[-1]:
                 step["conclude"](start)
         if measured and not words[-1]:
