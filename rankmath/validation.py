@@ -29,6 +29,7 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 Objects: TypeAlias = npt.NDArray[np.object_]
 
 _BIGGEST_EXACT_INTEGER = 2**53
+_FEW_ENTRIES = 2**13
 
 
 class InvalidArgument(ValueError):
@@ -97,9 +98,12 @@ def as_array(
     array = value if plain or value.dtype == xp.float64 else xp.astype(value, xp.float64)
     if not look:
         return array
-    with np.errstate(over="ignore", invalid="ignore"):  # torch warns if gradients are lost on the way to a float
-        summed = np.add.reduce(array, axis=None) if plain else xp.sum(getattr(array, "detach", lambda: array)())
-        total = float(summed)
+    if plain and array.size <= _FEW_ENTRIES:  # a product minds no overflow, and BLAS wakes no threads for it
+        total = float(np.vdot(array, array))
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):  # torch warns if gradients are lost on the way to a float
+            summed = np.add.reduce(array, axis=None) if plain else xp.sum(getattr(array, "detach", lambda: array)())
+            total = float(summed)
     if not math.isfinite(total):  # an entry is not finite, or the sum alone is not
         bad = xp.isnan(array) if allow_infinite else ~xp.isfinite(array)
         if bool(xp.any(bad)):

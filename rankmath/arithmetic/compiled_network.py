@@ -19,7 +19,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -376,6 +376,15 @@ def chunk_of(n: int, d: int, threads: int, group: int) -> int:
     return min(chunks, key=most)
 
 
+class _Known(NamedTuple):
+    """What is known of some layers: their weights, held, and the records of these."""
+
+    arrays: Arrays
+    held: list[Any]
+    records: Floats
+    place: int
+
+
 class LayerPlan:
     """Memory of layers of these sizes; `d` is a multiple of the lanes, and tokens may have fewer columns."""
 
@@ -420,9 +429,11 @@ class LayerPlan:
             self.told[PLACES[name]] = a.ctypes.data
         self.told[PLACES["yield"]], self.told[PLACES["small"]] = _yielding(), self._small.place
         self.lock = Lock()
+        self._start = self._own(self.told)
         self._limits: Sequence[float] = ()
         self._first: Floats | None = None  # tokens that are centred
-        self._known: tuple[Arrays, list[Any], Floats] | None = None
+        self._at_first = 0
+        self._known: _Known | None = None
 
     def run(
         self,
@@ -445,32 +456,38 @@ class LayerPlan:
             L, d, missing = len(arrays), R.shape[1], self.d - R.shape[1]
             if missing:  # columns of zeros change nothing
                 x, R = None if x is None else _widened(x, missing, both=False), _widened(R, missing, both=False)
-            held, records = self._weights(arrays, missing)
-            records[:, 4:] = numbers
-            # Layers write to two places in turn, each a residual with its center behind it.
-            made, log = aligned(max(1, min(L, 2)), self.rows + 1, self.d), np.empty((L + 1, _ROW))
+            known = self._weights(arrays, numbers, missing)
+            # Layers write to two places in turn, each a residual with its center behind it; the log is last.
+            places, apart = max(1, min(L, 2)), (self.rows + 1) * self.d
+            memory = aligned(places * apart + (L + 1) * _ROW)
+            log, at = memory[places * apart :].reshape(1, L + 1, _ROW), address(memory)
             if limits is not self._limits:
                 self.told.view(np.float64)[_LIMITS] = self._limits = limits
             if x is None:
-                self._first = aligned(self.n + 1, self.d) if self._first is None else self._first
-                center, residual, given = self._first[self.n :], self._first[: self.n], address(R)
+                if self._first is None:
+                    self._first = aligned(self.n + 1, self.d)
+                    self._at_first = address(self._first)
+                start, behind, given = self._at_first, self._at_first + 8 * self.n * self.d, address(R)
             else:
-                center, residual, given = x, R, 0
-                log[0, :4] = state
-            run = (0, L, measure, given, address(center), address(residual), address(made), address(records))
+                start, behind, given = address(R), address(x), 0
+                log[0, 0, :4] = state
             words = self.told
-            words[_RUN] = (*run, address(log))
+            words[_RUN] = 0, L, measure, given, behind, start, at, known.place, at + 8 * places * apart
             if self.threads == 1:
-                self.code["layers"](self._own(words), self._at_scratch)
+                words[-1] = 0
+                self.code["layers"](self._start, self._at_scratch)
             else:
-                words = self._shared(words, (x, R, held, records, made, log, residual))
+                words = self._shared(words, (x, R, known, memory))
             reached = int(words[_LAYER])
             if reached:
-                last = made[(reached - 1) % 2]
-                center, residual = last[self.rows :], last[: self.n]
+                made = memory[(reached - 1) % 2 * apart :][:apart].reshape(self.rows + 1, self.d)
+                center, residual = made[self.rows :], made[: self.n]
             elif x is None:
-                center, residual = center.copy(), residual.copy()
-            return Run(log[None, : reached + 1], center[:, :d], residual[:, :d])
+                assert self._first is not None
+                center, residual = self._first[self.n :].copy(), self._first[: self.n].copy()
+            else:
+                center, residual = x, R
+            return Run(log[:, : reached + 1], center[:, :d], residual[:, :d])
 
     def _own(self, words: Words) -> int:
         """Where they are, once they know that and nothing has stopped them."""
@@ -482,8 +499,8 @@ class LayerPlan:
     def _shared(self, words: Words, held: tuple[object, ...]) -> Words:
         """What `layers` does, each layer on all threads; the words that tell how far it went."""
         L, measured, begins = (int(words[PLACES[name]]) for name in ("layers", "measured", "given"))
-        step = self.code
-        start = self._own(words)
+        step, start = self.code, self._start
+        words[-1] = 0
         if begins:
             step["begin"](start)
         for _ in range(L):
@@ -514,10 +531,11 @@ class LayerPlan:
             step["lengths"](start)
         return words
 
-    def _weights(self, arrays: Arrays, missing: int) -> tuple[list[Any], Floats]:
+    def _weights(self, arrays: Arrays, numbers: Floats | Sequence[Sequence[float]], missing: int) -> _Known:
         """The weights as wide as the plan, and the records of where they are; those of the last run are known, but
         for copies, since weights may be changed in their place."""
-        if missing or self._known is None or self._known[0] is not arrays:
+        known = self._known
+        if missing or known is None or known.arrays is not arrays:
             wide = [
                 [a if a is None or not missing else _widened(a, missing, both=a.ndim == 3) for a in layer]
                 for layer in arrays
@@ -525,8 +543,9 @@ class LayerPlan:
             records = np.empty((len(arrays), _RECORD))
             places = [[0 if a is None else a.ctypes.data for a in layer] for layer in wide]
             records.view(np.int64)[:, :4] = np.reshape(places, (-1, 4))
-            self._known = arrays, wide, records
-        return self._known[1], self._known[2]
+            self._known = known = _Known(arrays, wide, records, address(records))
+        known.records[:, 4:] = numbers
+        return known
 
     def _share(self, thread: int, start: int, held: tuple[object, ...], before: Words | None = None) -> None:
         """One thread's part of the work; one that comes late finds none, and what is held still in its place. Where

@@ -58,9 +58,10 @@ _KNOWN: WeakKeyDictionary[Network, AttentionAlone | None] = WeakKeyDictionary()
 def attention_alone(net: Network) -> AttentionAlone | None:
     """The network's weights as compiled layers take them, or None: full matrices in one piece, as many heads in
     every layer, skips, and nothing else."""
-    if net not in _KNOWN:
-        _KNOWN[net] = _found(net)
-    return _KNOWN[net]
+    try:
+        return _KNOWN[net]
+    except KeyError:
+        return _KNOWN.setdefault(net, _found(net))
 
 
 def _found(net: Network) -> AttentionAlone | None:
@@ -83,26 +84,27 @@ def is_plain(attention: Attention) -> bool:
 
 
 def through_layers(
-    A: Float64, net: Network, X: Array, run: Run, numbers: Floats, more: Runs, most: int
-) -> tuple[Floats, Tokens] | None:
-    """`Run.log` of all layers, and the last tokens, from a first run, `most` of them at once; of a batch that stops
-    None."""
+    A: Float64, net: Network, alone: AttentionAlone, run: Run, numbers: Floats, more: Runs, most: int
+) -> Run | None:
+    """All layers as one run, from a first one, `most` of them at once; of a batch that stops None."""
+    layers = len(alone.arrays)
+    if run.layers == layers:
+        return run
+    if run.residual.ndim > 2:
+        return None
     from rankmath.attention.centred import sublayer_step
 
-    alone = attention_alone(net)
-    assert alone is not None
     rows: list[Floats] = []
     l, at_once = 0, most
     while True:
-        tokens, stopped = tokens_of(run), run.layers < min(at_once, net.layers - l)
+        stopped = run.layers < min(at_once, layers - l)
         l += run.layers
-        if l == net.layers:
-            return np.concatenate([*rows, run.log], axis=1) if rows else run.log, tokens
-        if X.ndim > 2:
-            return None
+        if l == layers:
+            return run._replace(log=np.concatenate([*rows, run.log], axis=1))
+        tokens = tokens_of(run)
         if stopped:
             rows.append(run.log)
-            masks = net.masks_for(int(X.shape[-2]))
+            masks = net.masks_for(int(run.residual.shape[-2]))
             tokens = sublayer_step(A, net.sublayers[l][0], tokens, masks, closely=True)
             l, at_once = l + 1, 1
         else:

@@ -61,8 +61,8 @@ def layer_on_cpu(
     return tokens_of(run) if run.layers else None
 
 
-def layers_on_cpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -> tuple[Floats, Tokens] | None:
-    """All layers of a network of attention alone: `Run.log` and the last tokens; None for others."""
+def layers_on_cpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -> Run | None:
+    """All layers of a network of attention alone in one run; None for others."""
     alone = attention_alone(net) if isinstance(X, np.ndarray) and X.ndim == 2 else None
     if alone is None or alone.is_batch or (alone.is_masked and any(net.masks_for(len(X)).values())):
         return None
@@ -70,14 +70,14 @@ def layers_on_cpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -
     plan = A.layer_plan(n, d, alone.heads)
     if plan is None or (measure and not plan.measures):
         return None
-    most = max(1, min(net.layers, _AT_ONCE // (2 * alone.heads * n * (n + d) * d)))
-    arrays = alone.arrays if most == net.layers else alone.arrays[:most]
-    numbers, X = alone.unmeasured, np.ascontiguousarray(X)
-    run = plan.run(None, X, (), arrays, numbers[:most], _LIMITS, measure=measure)
+    most = max(1, min(len(alone.arrays), _AT_ONCE // (2 * alone.heads * n * (n + d) * d)))
+    arrays, numbers = alone.arrays, alone.unmeasured
+    first = (arrays, numbers) if most == len(arrays) else (arrays[:most], numbers[:most])
+    run = plan.run(None, np.ascontiguousarray(X), (), *first, _LIMITS, measure=measure)
     if math.isnan(run.log[0, 0, 0]):
         return None
 
     def more(x: Array, R: Array, state: Floats | tuple[float, ...], arrays: Arrays, numbers: Floats) -> Run:
         return plan.run(x, R, state, arrays, numbers, _LIMITS, measure=measure)
 
-    return through_layers(A, net, X, run, numbers, more, most)
+    return through_layers(A, net, alone, run, numbers, more, most)

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.runs import Run
 from rankmath.attention.alone import AttentionAlone, attention_alone, given_to, through_layers, tokens_of
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
@@ -64,8 +65,8 @@ def _fits(attention: Attention, R: Array) -> bool:
     return R.ndim <= 3 and attention.query.shape[1:-2] in ((), R.shape[:-2])
 
 
-def layers_on_gpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -> tuple[Floats, Tokens] | None:
-    """All layers of networks of attention alone: `Run.log` of all, and the last tokens; None where they are not."""
+def layers_on_gpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -> Run | None:
+    """All layers of networks of attention alone in one run; None where they are not."""
     from rankmath.arithmetic import cuda_layer
 
     layers = _layers(A, net)
@@ -89,7 +90,7 @@ def layers_on_gpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -
     return through_layers(
         A,
         net,
-        X,
+        layers.alone,
         run,
         numbers,
         lambda x, R, state, arrays, numbers: plan.run(x, R, state, arrays, numbers, _LIMITS, measure=measure),

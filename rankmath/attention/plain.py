@@ -16,7 +16,7 @@ from array_api_compat import array_namespace, is_cupy_array
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import Arithmetic
 from rankmath.attention.activations import activate
-from rankmath.attention.alone import is_plain
+from rankmath.attention.alone import is_plain, tokens_of
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.blocks import in_row_blocks
 from rankmath.attention.on_cpu import layers_on_cpu
@@ -36,7 +36,8 @@ def check_input(net: Network, X: ArrayLike, *, look: bool = True) -> Array:
     if not isinstance(net, Network):
         raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
     X = as_array("X", X, min_ndim=2, shape=(None, net.dim), look=look or not is_cupy_array(X))
-    same_library(X=X, W=net.weights)
+    if type(X) is not np.ndarray or type(net.weights) is not np.ndarray:
+        same_library(X=X, W=net.weights)
     n = int(X.shape[-2])
     for attention in net.attentions:
         if attention.mask is None and attention.position is None:
@@ -93,8 +94,8 @@ def forward(net: Network, X: ArrayLike, *, backend: Backend | None = None, memor
     if backend is not None:
         net, X = on_backend(backend, net, X)
     A = Float64(X, memory=None if memory is None else as_count("memory", memory))
-    made = (layers_on_gpu if A.on_gpu else layers_on_cpu)(A, net, X, measure=False)
-    if made is not None and (whole := _whole(A, made[1])) is not None:
+    run = (layers_on_gpu if A.on_gpu else layers_on_cpu)(A, net, X, measure=False)
+    if run is not None and (whole := _whole(A, tokens_of(run))) is not None:
         return whole
     return by_definition(A, net, check_input(net, X) if A.on_gpu else X)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -39,6 +39,8 @@ from rankmath.validation import (
     as_count,
 )
 
+#: The logarithms of residual, diameter and mean, by layer.
+Scales: TypeAlias = tuple[LogScale, LogScale, LogScale]
 #: With `bits=None` the precision is doubled until every log_residual is known this well, relative to max(1, |log|).
 BALL_TOLERANCE = 1e-12
 #: … and not beyond this.
@@ -76,15 +78,51 @@ class Trace(Shows):
     net: Network
     norm: ResidualNorm
     arithmetic: str
-    residual_scale: LogScale = field(repr=False)  # (L+1, ...), as the two that follow
-    diameter_scale: LogScale = field(repr=False)
-    mean_scale: LogScale = field(repr=False)
+    found: Floats | Scales = field(repr=False)  # `Run.log` of float64, or the logarithms
     center: Array = field(repr=False)
-    lost_bits: Floats = field(repr=False)
-    log_center: Array = field(repr=False, default=None)
     values: tuple[Number, ...] | None = field(repr=False, default=None)
     diameters: tuple[Number, ...] | None = field(repr=False, default=None)
     bits: int = 53
+
+    @cached_property
+    def _rows(self) -> Floats:
+        """`Run.log` by column, (7, L+1, ...)."""
+        log, batch = np.asarray(self.found), self.center.shape[:-1]
+        return log.transpose(2, 1, 0).reshape(log.shape[2], log.shape[1], *batch)
+
+    @cached_property
+    def _scales(self) -> Scales:
+        """Residual, diameter and mean, (L+1, ...) each; of float64 made when they are asked for: a small network
+        takes no longer than that."""
+        if isinstance(self.found, tuple):
+            return self.found
+        xi, mantissa, exponent, _ = self._rows[:4]
+        with np.errstate(divide="ignore"):
+            residual, diameter, mean = np.log(self._rows[4:])
+        of_tokens = LogScale(mantissa, exponent)
+        return of_tokens.plus(residual), of_tokens.plus(diameter), LogScale.of(xi + mean)
+
+    @property
+    def residual_scale(self) -> LogScale:
+        return self._scales[0]
+
+    @property
+    def diameter_scale(self) -> LogScale:
+        return self._scales[1]
+
+    @property
+    def mean_scale(self) -> LogScale:
+        return self._scales[2]
+
+    @cached_property
+    def lost_bits(self) -> Floats:
+        if isinstance(self.found, tuple):
+            return np.zeros(self.residual_scale.mantissa.shape)
+        return self._rows[3]
+
+    @property
+    def log_center(self) -> Array:
+        return None if isinstance(self.found, tuple) else self._rows[0, -1]
 
     @cached_property
     def log_residual(self) -> Floats:
@@ -286,9 +324,9 @@ def trace(
 def _trace_float(net: Network, X: Array, norm: ResidualNorm, memory: int | None) -> Trace:
     A = Float64(X, memory=memory)
     if norm == "frobenius":
-        made = (layers_on_gpu if A.on_gpu else layers_on_cpu)(A, net, X)
-        if made is not None:
-            return _trace_of_rows(net, *made)
+        run = (layers_on_gpu if A.on_gpu else layers_on_cpu)(A, net, X)
+        if run is not None:
+            return _trace_of(net, run.log, run.center)
     X = check_input(net, X) if A.on_gpu else X
     units, found = [], []
     # From the multiplications on that BLAS would wake threads for: ours share what is large.
@@ -300,20 +338,12 @@ def _trace_float(net: Network, X: Array, norm: ResidualNorm, memory: int | None)
     # One transfer at the end: what is asked of a GPU on the way makes it wait.
     sizes = A.unit_of(A.xp.stack(found))
     log = np.concatenate([np.asarray(units)[..., 0, 0], sizes], axis=1)
-    return _trace_of_rows(net, log.reshape(*log.shape[:2], -1).transpose(2, 0, 1), tokens, norm)
+    return _trace_of(net, log.reshape(*log.shape[:2], -1).transpose(2, 0, 1), tokens.center, norm)
 
 
-def _trace_of_rows(net: Network, log: Floats, last: Tokens, norm: ResidualNorm = "frobenius") -> Trace:
-    """The trace from what is known of every layer, (networks, 1 + L, 7): ξ, mantissa and exponent of σ, lost bits;
-    residual, diameter and mean in their units."""
-    rows = log.transpose(2, 1, 0).reshape(log.shape[2], log.shape[1], *last.residual.shape[:-2])
-    xi, mantissa, exponent, lost = rows[:4]
-    with np.errstate(divide="ignore"):
-        logs = np.log(rows[4:])
-    of_tokens, means = LogScale(mantissa, exponent).plus(logs[:2]).mantissa, LogScale.of(xi + logs[2])
-    residuals, diameters = (LogScale(mantissa, exponent) for mantissa in of_tokens)
-    center, log_center = last.center[..., 0, :], last.log_center[..., 0, 0]
-    return Trace(net, norm, "float64", residuals, diameters, means, center, lost, log_center=log_center)
+def _trace_of(net: Network, log: Floats, center: Array, norm: ResidualNorm = "frobenius") -> Trace:
+    """The float64 trace from `Run.log` of all layers, and the last center."""
+    return Trace(net, norm, "float64", log, center[..., 0, :])
 
 
 def _trace_mpmath(net: Network, X: Array, norm: ResidualNorm, dps: int) -> Trace:
@@ -377,11 +407,8 @@ def _trace_objects(A: ObjectArithmetic, net: Network, X: Array, norm: ResidualNo
         net,
         norm,
         A.name,
-        _as_scale(A.on_arrays, values),
-        _as_scale(A.on_arrays, diameters),
-        _as_scale(A.on_arrays, means),
+        (_as_scale(A.on_arrays, values), _as_scale(A.on_arrays, diameters), _as_scale(A.on_arrays, means)),
         tokens.center[..., 0, :],
-        np.zeros((len(values), *np.shape(values[0]))),
         values=tuple(values),
         diameters=tuple(diameters),
         bits=bits,

@@ -23,7 +23,7 @@ from rankmath.attention.centred import attention_step
 from rankmath.attention.on_gpu import _LIMITS, centre_on_gpu, layer_on_gpu, layers_on_gpu
 from rankmath.attention.tokens import Carried, Tokens, centre
 from rankmath.attention.weights import weights_of
-from rankmath.dynamics.trace import _trace_of_rows
+from rankmath.dynamics.trace import _trace_of
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler on this machine")
 
@@ -280,7 +280,7 @@ def test_all_layers_with_one_wait(
     use_host(library, monkeypatch)
     made = layers_on_gpu(Float64(X), net, X)
     assert made is not None
-    fast, slow = _trace_of_rows(net, *made), rm.trace(net, X)
+    fast, slow = _trace_of(net, made.log, made.center), rm.trace(net, X)
     for name in ("log_residual", "log_diameter", "log_mean", "log_log_residual"):
         np.testing.assert_allclose(getattr(fast, name), getattr(slow, name), rtol=1e-13, atol=1e-12)
     np.testing.assert_allclose(fast.lost_bits, slow.lost_bits, atol=1e-6)
@@ -310,7 +310,7 @@ def test_a_batch_is_its_networks_one_by_one(
     use_host(library, monkeypatch)
     made = layers_on_gpu(Float64(X), net, X)
     assert made is not None
-    fast = _trace_of_rows(net, *made)
+    fast = _trace_of(net, made.log, made.center)
     for k in range(3):
         slow = rm.trace(nets[k], X[k])
         for name in ("log_residual", "log_diameter", "log_mean"):
