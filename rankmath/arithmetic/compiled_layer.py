@@ -23,14 +23,16 @@ What may not stand (uneven attention, logits out of range) stops all, and `rankm
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rankmath.arithmetic.compiled import Writer
 
 #: What the code is told, a word each: sizes, addresses, numbers; whether to stop is its answer.
 SIZES = ("n", "d", "heads", "tiles", "per", "chunk", "chunks", "at_once", "rounds", "apart", "by_heads")
-RUN = ("layer", "layers", "measured")
+RUN = ("layer", "layers", "measured", "unmeasured", "left", "stop", "ready")
 GIVEN = ("given", "first_x", "first_R", "places", "records", "log")
+#: Memory in which tokens are measured.
+MEASURING = ("tiles_of_rows", "squares", "ends", "found", "small")
 ADDRESSES = (
     *("x", "R", "query", "value", "key_bias", "bias", "center", "total"),
     *(
@@ -44,11 +46,10 @@ ADDRESSES = (
         "of_each",
         "sizes",
         "of_heads",
-        "counters",
-        "stop",
         "yield",
     ),
-    *("tiles_of_rows", "squares", "ends", "found", "small"),
+    *MEASURING,
+    *(f"second_{name}" for name in MEASURING),
 )
 LIMITS = ("log_zero", "safe_log", "linear_log", "suspicious", "uneven")
 NUMBERS = (
@@ -58,6 +59,8 @@ NUMBERS = (
 )
 #: Where each of them is.
 PLACES = {name: place for place, name in enumerate((*SIZES, *RUN, *GIVEN, *ADDRESSES, *LIMITS, *NUMBERS))}
+#: Where counters begin, on a cache line of their own.
+COUNTERS = 8 * (2 + len(PLACES) // 8)
 # Of each head: the largest and the least logit of the common part, the sum of its exponentials, the longest D_j².
 PER_HEAD = 4
 
@@ -102,7 +105,12 @@ class LayerWriter(Writer):
         return better
 
     def stop(self) -> None:
-        self.code.append(f"  store atomic i64 1, ptr {self.pointer('stop')} monotonic, align 8")
+        self.code.append(f"  store atomic i64 1, ptr {self.at('%words', PLACES['stop'])} monotonic, align 8")
+
+    def goes_on(self) -> str:
+        """Whether nothing has stopped this run."""
+        state = self.put(f"load atomic i64, ptr {self.at('%words', PLACES['stop'])} monotonic, align 8")
+        return self.put(f"icmp eq i64 {state}, 0")
 
     def transposed(self, rows: list[str]) -> list[str]:
         """A square of vectors, by exchanging halves, quarters …"""
@@ -361,10 +369,9 @@ class LayerWriter(Writer):
                 at = self.times(i, lanes)
                 self.store(self.binary("fmul", self.load(self.address(tokens, at)), skip), self.address(total, at))
         padded = self.times(tiles, width)
-        stop, per, thin = self.pointer("stop"), self.word("per"), self.is_thin()
+        per, thin = self.word("per"), self.is_thin()
         for h, _ in self.loop("h", "%h0", "%h1"):
-            state = self.put(f"load atomic i64, ptr {stop} monotonic, align 8")
-            for _ in self.when(self.put(f"icmp eq i64 {state}, 0")):
+            for _ in self.when(self.goes_on()):
                 slot = self.put(f"add i64 {self.put(f'sub i64 {h}, %h0')}, %slot")
                 query = self.address(self.pointer("packed"), self.times(slot, self.times(square, 2)))
                 value = self.address(query, square)
@@ -498,52 +505,73 @@ class LayerWriter(Writer):
                 self.store(self.binary("fdiv", self.load(place), by), place)
 
     def work(self) -> list[str]:
-        """What every thread does: whole heads (`by_heads`), so that it needs nothing that another holds; or of some
-        heads after each other all heads, then all rows, as they come."""
+        """What every thread does of layer %l: whole heads (`by_heads`), so that it needs nothing that another holds;
+        or of some heads after each other all heads, then all rows, as they come. One thread first measures the
+        tokens before the layer, but for those before the last one."""
         heads, at_once, chunks = self.word("heads"), self.word("at_once"), self.word("chunks")
-        counters, total = self.pointer("counters"), self.pointer("total")
         by_heads = self.put(f"icmp ne i64 {self.word('by_heads')}, 0")
         each = self.put(f"sub i64 {self.word('apart')}, {self.word('d')}")
+        # What is measured, if anything: the counter behind all others.
+        rounds, measuring = self.word("rounds"), self.word("measured")
+        of_measuring = self.address("%counters", self.times(rounds, 4))
+        last = self.put(f"sub i64 {self.word('layers')}, 1")
+        early = self.put(f"select i1 {self.put(f'icmp slt i64 %l, {last}')}, i64 {measuring}, i64 0")
+        for _ in self.taken(of_measuring, early):
+            self.code.append("  call void @lengths(ptr %words, i64 %l, i64 0)")
         for _ in self.when(by_heads):
             size = self.times(each, 8)
-            for h in self._units(counters, heads):
+            for h in self.units_of("%counters", heads):
                 to, end = self.address(self.pointer("of_each"), self.times(h, each)), self.put(f"add i64 {h}, 1")
                 self.code.append(f"  call void @llvm.memset.p0.i64(ptr {to}, i8 0, i64 {size}, i1 false)")
-                self.code.append(f"  call void @head(ptr %words, i64 {h}, i64 %slot)")
+                self.code.append(f"  call void @head(ptr %words, i64 {h}, i64 %thread)")
                 for c, _ in self.loop("c", "0", chunks):
-                    given = f"ptr %words, i64 {c}, ptr %scratch, i64 {h}, i64 {end}, i64 %slot, ptr {to}"
+                    given = f"ptr %words, i64 {c}, ptr %scratch, i64 {h}, i64 {end}, i64 %thread, ptr {to}"
                     self.code.append(f"  call void @rows({given})")
-            for unit in self._units(self.at(counters, 2), chunks):
+            for unit in self.units_of(self.at("%counters", 2), chunks):
                 self.code.append(f"  call void @gather(ptr %words, i64 {unit})")
-        most = self.put(f"add i64 {heads}, {at_once}")
-        rounds = self.put(f"udiv i64 {self.put(f'sub i64 {most}, 1')}, {at_once}")
         for k, _ in self.loop("k", "0", self.put(f"select i1 {by_heads}, i64 0, i64 {rounds}")):
             first = self.times(k, at_once)
             end = self.put(f"add i64 {first}, {at_once}")
             fewer = self.put(f"icmp slt i64 {heads}, {end}")
             end = self.put(f"select i1 {fewer}, i64 {heads}, i64 {end}")
-            counter = self.address(counters, self.times(k, 4))
-            for unit in self._units(counter, self.put(f"sub i64 {end}, {first}")):
+            counter = self.address("%counters", self.times(k, 4))
+            for unit in self.units_of(counter, self.put(f"sub i64 {end}, {first}")):
                 h = self.put(f"add i64 {first}, {unit}")
                 self.code.append(f"  call void @head(ptr %words, i64 {h}, i64 {unit})")
-            for unit in self._units(self.at(counter, 2), chunks):
+            for unit in self.units_of(self.at(counter, 2), chunks):
+                total = self.pointer("total")
                 given = f"ptr %words, i64 {unit}, ptr %scratch, i64 {first}, i64 {end}, i64 0, ptr {total}"
                 self.code.append(f"  call void @rows({given})")
-        return self.function("work", "i64 %slot, ptr %words, ptr %scratch", [*self.code, "  ret void"])
+        self.wait_until(lambda: self.put(f"icmp sge i64 {self._done(of_measuring)}, {early}"))
+        arguments = "i64 %thread, i64 %l, ptr %words, ptr %counters, ptr %scratch"
+        return self.function("work", arguments, [*self.code, "  ret void"])
 
-    def _units(self, counter: str, count: str) -> Iterator[str]:
-        """Yield a unit that no other thread has; then wait until all are done, by whomever."""
+    def taken(self, counter: str, count: str) -> Iterator[str]:
+        """Yield a unit that no other thread has. What the code is told of a layer may be read from then on alone: a
+        thread that comes late finds none."""
         self.count += 1
-        name, done = f"unit{self.count}", self.at(counter, 1)
+        name = f"unit{self.count}"
         self.code += [f"  br label %{name}.next", f"{name}.next:"]
         unit = self.put(f"atomicrmw add ptr {counter}, i64 1 seq_cst")
         more = self.put(f"icmp slt i64 {unit}, {count}")
-        self.code += [f"  br i1 {more}, label %{name}.body, label %{name}.wait", f"{name}.body:"]
+        self.code += [f"  br i1 {more}, label %{name}.body, label %{name}.end", f"{name}.body:"]
         yield unit
-        self.put(f"atomicrmw add ptr {done}, i64 1 seq_cst")
-        self.code += [f"  br label %{name}.next", f"{name}.wait:"]
-        ready = self.put(f"icmp sge i64 {self.put(f'load atomic i64, ptr {done} seq_cst, align 8')}, {count}")
-        self.code += [f"  br i1 {ready}, label %{name}.end, label %{name}.spin", f"{name}.spin:"]
+        self.put(f"atomicrmw add ptr {self.at(counter, 1)}, i64 1 seq_cst")
+        self.code += [f"  br label %{name}.next", f"{name}.end:"]
+
+    def units_of(self, counter: str, count: str) -> Iterator[str]:
+        """… and wait until all are done, by whomever."""
+        yield from self.taken(counter, count)
+        self.wait_until(lambda: self.put(f"icmp sge i64 {self._done(counter)}, {count}"))
+
+    def _done(self, counter: str) -> str:
+        return self.put(f"load atomic i64, ptr {self.at(counter, 1)} seq_cst, align 8")
+
+    def wait_until(self, ready: Callable[[], str]) -> None:
+        self.count += 1
+        name = f"until{self.count}"
+        self.code += [f"  br label %{name}.wait", f"{name}.wait:"]
+        self.code += [f"  br i1 {ready()}, label %{name}.end, label %{name}.spin", f"{name}.spin:"]
         pause = self.pointer("yield")
         for _ in self.when(self.put(f"icmp ne ptr {pause}, null")):
             self.put(f"call i32 {pause}()")

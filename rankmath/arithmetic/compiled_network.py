@@ -7,8 +7,9 @@ With tokens e^ξ 1x + e^σ R a layer is
     conclude    the mean moved into the center, both brought to size one, their units, and what was lost
 
 What may not stand (uneven attention, logits out of range, weights far from size one, a center that cancels) stops
-there, and `rankmath.attention` makes that layer. On one thread all layers are made, and their tokens measured, in
-one call, which may begin with X = 1x + R itself: small layers wait for Python otherwise.
+there, and `rankmath.attention` makes that layer. All layers are made, and their tokens measured, in one call on
+each thread, which may begin with X = 1x + R itself: small layers wait for Python otherwise. One thread leads, and
+says when the work of a layer may begin; the others follow, whenever they come.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import numpy.typing as npt
 
 from rankmath.arithmetic.compiled import Dots, Kernel, Shape, Writer, address, aligned, groups_at_once, module
 from rankmath.arithmetic.compiled_dots import Memory, functions
-from rankmath.arithmetic.compiled_layer import GIVEN, LIMITS, PER_HEAD, PLACES, RUN, SIZES, LayerWriter
+from rankmath.arithmetic.compiled_layer import COUNTERS, GIVEN, LIMITS, MEASURING, PER_HEAD, PLACES, RUN, SIZES, LayerWriter
 from rankmath.arithmetic.float64 import pool
 from rankmath.arithmetic.runs import Arrays, Run
 from rankmath.arithmetic.scales import LARGE, STEP
@@ -37,11 +38,12 @@ Words: TypeAlias = npt.NDArray[np.int64]
 
 # Words of a layer's record (four addresses; largest |query|, log(d_qk)/2, λ of the skip), and of a row of the log.
 _RECORD, _ROW = 7, 7
-# Arrays given, counters, limits.
+# Arrays given, limits.
 _RUN = slice(PLACES[RUN[0]], PLACES[GIVEN[-1]] + 1)
-_OWN = slice(PLACES["counters"], PLACES["stop"] + 1)
 _LIMITS = slice(PLACES[LIMITS[0]], PLACES[LIMITS[-1]] + 1)
-_LAYER = PLACES["layer"]
+_LAYER, _READY = PLACES["layer"], PLACES["ready"]
+# What is ready when all is done.
+_END = 2**62
 # Doubles of keys and values of heads beyond one for each thread: half of a second-level cache of 1 MiB.
 _HELD = 2**16
 # Doubles of the rows that a thread takes at a time.
@@ -97,11 +99,6 @@ class NetworkWriter(LayerWriter):
     def set(self, kind: str, x: str, name: str) -> None:
         self.code.append(f"  store {kind} {x}, ptr {self.at('%words', PLACES[name])}, align 8")
 
-    def goes_on(self) -> str:
-        """Whether nothing has stopped this run."""
-        state = self.put(f"load atomic i64, ptr {self.pointer('stop')} monotonic, align 8")
-        return self.put(f"icmp eq i64 {state}, 0")
-
     def unless(self, condition: str) -> Iterator[None]:
         yield from self.when(self.put(f"xor i1 {condition}, true"))
 
@@ -137,9 +134,6 @@ class NetworkWriter(LayerWriter):
         self.set("ptr", self.address(here, behind), "center")
         self.set("ptr", self.choose(first, self.pointer("first_R"), before, "ptr"), "R")
         self.set("ptr", self.choose(first, self.pointer("first_x"), self.address(before, behind), "ptr"), "x")
-        size = self.times(self.word("rounds"), 32)
-        counters = self.pointer("counters")
-        self.code.append(f"  call void @llvm.memset.p0.i64(ptr {counters}, i8 0, i64 {size}, i1 false)")
         largest_at = self.room("largest", "1")
         self.write(self.number(self.at(record, 4)), largest_at)
         for _ in self.when(self.is_("olt", self.number(largest_at), zero)):
@@ -272,48 +266,88 @@ class NetworkWriter(LayerWriter):
             self.write(x, self.at(self.pointer("log"), k))
         for _ in self.unless(ordinary):
             self.stop()
+            self.set("i64", "0", "measured")
         return self.function("begin", "ptr %words", [*self.code, "  ret void"])
 
     def lengths(self) -> list[str]:
-        """‖R‖, the diameter and ‖x‖ of the tokens before the next layer, to their row of the log."""
-        l, d, apart = self.word("layer"), self.word("d"), self.word("apart")
-        first = self.put(f"icmp eq i64 {l}, 0")
-        odd = self.put(f"and i64 {self.put(f'add i64 {l}, 1')}, 1")
+        """‖R‖, the diameter and ‖x‖ of the tokens before layer %l, to their row of the log, in the first or second
+        memory for that."""
+        d, apart = self.word("d"), self.word("apart")
+        first = self.put("icmp eq i64 %l, 0")
+        odd = self.put(f"and i64 {self.put('add i64 %l, 1')}, 1")
         last = self.address(self.pointer("places"), self.times(odd, apart))
         R = self.choose(first, self.pointer("first_R"), last, "ptr")
         behind = self.put(f"sub i64 {apart}, {d}")
         x = self.choose(first, self.pointer("first_x"), self.address(last, behind), "ptr")
-        out, n, tiles = self.at(self.row_of_log(l), 4), self.word("n"), self.word("tiles")
+        out, n, tiles = self.at(self.row_of_log("%l"), 4), self.word("n"), self.word("tiles")
         up = self.put(f"add i64 {n}, {self.shape.rows - 1}")
         groups = self.put(f"udiv i64 {up}, {self.shape.rows}")
         sizes = ", ".join(f"i64 {a}" for a in (n, d, tiles, groups))
-        arrays = (
-            R,
-            x,
-            *(self.pointer(name) for name in ("tiles_of_rows", "squares", "ends", "found")),
-            out,
-            self.pointer("small"),
+        memory = self.address("%words", self.times("%second", len(MEASURING)))
+        keys, squares, ends, found, small = (
+            self.put(f"load ptr, ptr {self.at(memory, PLACES[name])}, align 8") for name in MEASURING
         )
-        self.code.append(f"  call void @measure({sizes}, {', '.join(f'ptr {a}' for a in arrays)})")
+        arrays = ", ".join(f"ptr {a}" for a in (R, x, keys, squares, ends, found, out, small))
+        self.code.append(f"  call void @measure({sizes}, {arrays})")
         for k in range(3):
             self.write(self.of("sqrt", self.number(self.at(out, k))), self.at(out, k))
-        return self.function("lengths", "ptr %words", [*self.code, "  ret void"])
+        return self.function("lengths", "ptr %words, i64 %l, i64 %second", [*self.code, "  ret void"])
 
-    def layers(self) -> list[str]:
-        """All of a run by one thread."""
-        measured = self.put(f"icmp ne i64 {self.word('measured')}, 0")
-        given = self.put(f"icmp ne ptr {self.pointer('given')}, null")
+    def counters(self, l: str) -> str:
+        """Those of a layer; behind the last one those of the tokens that are left to measure."""
+        stride = self.put(f"add i64 {self.times(self.word('rounds'), 4)}, 2")
+        return self.address(self.at("%words", COUNTERS), self.times(l, stride))
+
+    def announce(self, what: str) -> None:
+        self.code.append(f"  store atomic i64 {what}, ptr {self.at('%words', _READY)} release, align 8")
+
+    def is_ready(self) -> str:
+        return self.put(f"load atomic i64, ptr {self.at('%words', _READY)} acquire, align 8")
+
+    def work_on(self, thread: str, l: str) -> None:
+        given = f"i64 {thread}, i64 {l}, ptr %words, ptr {self.counters(l)}, ptr %scratch"
+        self.code.append(f"  call void @work({given})")
+
+    def measure_rest(self) -> None:
+        """The tokens that nobody has measured, two at most, by two threads."""
+        start = self.word("unmeasured")
+        for unit in self.units_of(self.counters(self.word("layers")), self.word("left")):
+            l = self.put(f"add i64 {start}, {unit}")
+            self.code.append(f"  call void @lengths(ptr %words, i64 {l}, i64 {unit})")
+
+    def lead(self) -> list[str]:
+        """All of a run, with those who follow or alone."""
+        L, given = self.word("layers"), self.put(f"icmp ne ptr {self.pointer('given')}, null")
         for _ in self.when(given):
             self.code.append("  call void @begin(ptr %words)")
-        for _ in self.loop("l", "0", self.word("layers")):
-            for _ in self.when(self.both(self.goes_on(), measured)):
-                self.code.append("  call void @lengths(ptr %words)")
-            for arguments in ("units(ptr %words)", "work(i64 0, ptr %words, ptr %scratch)", "conclude(ptr %words)"):
-                for _ in self.when(self.goes_on()):
-                    self.code.append(f"  call void @{arguments}")
-        for _ in self.when(self.both(self.goes_on(), measured)):
-            self.code.append("  call void @lengths(ptr %words)")
-        return self.function("layers", "ptr %words, ptr %scratch", [*self.code, "  ret void"])
+        measured, before_last = self.word("measured"), self.put(f"sub i64 {L}, 1")
+        for l, _ in self.loop("l", "0", L):
+            for _ in self.when(self.goes_on()):
+                self.code.append("  call void @units(ptr %words)")
+            for _ in self.when(self.goes_on()):
+                after = self.put(f"add i64 {l}, 1")
+                self.announce(after)
+                self.work_on("0", l)
+                for _ in self.when(self.put(f"icmp slt i64 {l}, {before_last}")):
+                    self.set("i64", after, "unmeasured")
+            for _ in self.when(self.goes_on()):
+                self.code.append("  call void @conclude(ptr %words)")
+        found = self.put(f"add i64 {self.word('layer')}, 1")
+        left = self.put(f"sub i64 {found}, {self.word('unmeasured')}")
+        self.set("i64", self.times(left, measured), "left")
+        self.announce(str(_END))
+        self.measure_rest()
+        return self.function("lead", "ptr %words, ptr %scratch", [*self.code, "  ret void"])
+
+    def follow(self) -> list[str]:
+        """What the other threads do: of every layer whose work may begin as much as is left."""
+        for l, _ in self.loop("l", "0", self.word("layers")):
+            self.wait_until(lambda l=l: self.put(f"icmp sgt i64 {self.is_ready()}, {l}"))
+            for _ in self.when(self.put(f"icmp slt i64 {self.is_ready()}, {_END}")):
+                self.work_on("%thread", l)
+        self.wait_until(lambda: self.put(f"icmp sge i64 {self.is_ready()}, {_END}"))
+        self.measure_rest()
+        return self.function("follow", "i64 %thread, ptr %words, ptr %scratch", [*self.code, "  ret void"])
 
 
 _FUNCTIONS = ("exp", "log", "sqrt", "fabs")
@@ -344,7 +378,8 @@ def source(shape: Shape, dots: Dots | None) -> str:
         writer().conclude(),
         writer().begin(),
         writer().lengths(),
-        writer().layers(),
+        writer().lead(),
+        writer().follow(),
     ]
     return module(shape, declared, *written)
 
@@ -401,8 +436,8 @@ class LayerPlan:
         self.rows, self.rounds = chunks * chunk, -(-heads // at_once)
         scratch = 2 * chunk * d + chunk * shape.lanes
         groups = -(-n // shape.rows)
-        self._small = Memory(kernel.dots, n, d)
-        self.measures = self._small.pays
+        self._small = [Memory(kernel.dots, n, d) for _ in range(min(threads, 2))]
+        self.measures = self._small[0].pays
         self.arrays: dict[str, Any] = {
             "g": aligned(heads, d),
             "image": aligned(heads, d),
@@ -414,22 +449,30 @@ class LayerPlan:
             "of_each": aligned(heads if by_heads else 0, self.rows * d),
             "sizes": aligned(chunks, heads),
             "of_heads": aligned(heads, PER_HEAD),
-            "tiles_of_rows": aligned(held if self.measures else 0),
-            "squares": np.full(tiles * shape.width, -np.inf),
-            "ends": np.full(groups, tiles, np.int64),
-            "found": aligned(groups * shape.rows),
         }
         self.scratch = aligned(threads, -(-scratch // 8) * 8)
         self._at_scratch, self._apart = self.scratch.ctypes.data, self.scratch.strides[0]
-        self.told = np.zeros(len(PLACES) + 4 * self.rounds + 1, np.int64)
+        self.told = np.zeros(len(PLACES), np.int64)
         per = groups_at_once(shape, chunk // shape.rows, d)
         apart = (self.rows + 1) * d
         self.told[: len(SIZES)] = n, d, heads, tiles, per, chunk, chunks, at_once, self.rounds, apart, by_heads
+        # Two threads measure, each in memory of its own.
+        for k, small in enumerate(self._small):
+            of_one = {
+                "tiles_of_rows": aligned(held if self.measures else 0),
+                "squares": np.full(tiles * shape.width, -np.inf),
+                "ends": np.full(groups, tiles, np.int64),
+                "found": aligned(groups * shape.rows),
+            }
+            self.arrays |= {("", "second_")[k] + name: a for name, a in of_one.items()}
+            self.told[PLACES[("small", "second_small")[k]]] = small.place
         for name, a in self.arrays.items():
             self.told[PLACES[name]] = a.ctypes.data
-        self.told[PLACES["yield"]], self.told[PLACES["small"]] = _yielding(), self._small.place
+        if threads == 1:
+            of_one = slice(PLACES[MEASURING[0]], PLACES[MEASURING[-1]] + 1)
+            self.told[of_one.stop : of_one.stop + len(MEASURING)] = self.told[of_one]
+        self.told[PLACES["yield"]] = _yielding()
         self.lock = Lock()
-        self._start = self._own(self.told)
         self._limits: Sequence[float] = ()
         self._first: Floats | None = None  # tokens that are centred
         self._at_first = 0
@@ -471,13 +514,12 @@ class LayerPlan:
             else:
                 start, behind, given = address(R), address(x), 0
                 log[0, 0, :4] = state
-            words = self.told
-            words[_RUN] = 0, L, measure, given, behind, start, at, known.place, at + 8 * places * apart
-            if self.threads == 1:
-                words[-1] = 0
-                self.code["layers"](self._start, self._at_scratch)
-            else:
-                words = self._shared(words, (x, R, known, memory))
+            # A thread may come late, and finds nothing left to do: words and counters are of this run alone.
+            words = np.zeros(COUNTERS + L * (4 * self.rounds + 2) + 2, np.int64)
+            words[: len(PLACES)] = self.told
+            run = (0, L, measure, 0, 0, 0, 0, given, behind, start, at, known.place, at + 8 * places * apart)
+            words[_RUN] = run
+            self._run(words, (x, R, known, memory))
             reached = int(words[_LAYER])
             if reached:
                 made = memory[(reached - 1) % 2 * apart :][:apart].reshape(self.rows + 1, self.d)
@@ -489,47 +531,17 @@ class LayerPlan:
                 center, residual = x, R
             return Run(log[:, : reached + 1], center[:, :d], residual[:, :d])
 
-    def _own(self, words: Words) -> int:
-        """Where they are, once they know that and nothing has stopped them."""
+    def _run(self, words: Words, held: tuple[object, ...]) -> None:
+        """The run that is told, on all threads."""
         start = address(words)
-        words[_OWN] = start + 8 * len(PLACES), start + 8 * (words.size - 1)
-        words[-1] = 0
-        return start
-
-    def _shared(self, words: Words, held: tuple[object, ...]) -> Words:
-        """What `layers` does, each layer on all threads; the words that tell how far it went."""
-        L, measured, begins = (int(words[PLACES[name]]) for name in ("layers", "measured", "given"))
-        step, start = self.code, self._start
-        words[-1] = 0
-        if begins:
-            step["begin"](start)
-        for _ in range(L):
-            if words[-1]:
-                break
-            # A thread may come late: words, and the counters behind them, are of this layer alone, and those of the
-            # tokens before it, which one of them measures first.
-            before, words = words.copy() if measured else None, words.copy()
-            start = self._own(words)
-            step["units"](start)
-            if words[-1]:
-                if measured:
-                    step["lengths"](start)
-                break
-            shared = pool(os.getpid(), self.threads)
-            others = [
-                shared.submit(self._share, t, start, (words, held), before if t == 1 else None)
-                for t in range(1, self.threads)
-            ]
-            try:
-                self._share(0, start, (words, held))
-            finally:  # also where someone interrupts: the next run measures in the same memory
-                if measured:
-                    others[0].result()
-            if not words[-1]:
-                step["conclude"](start)
-        if measured and not words[-1]:
-            step["lengths"](start)
-        return words
+        try:
+            if self.threads > 1:
+                shared = pool(os.getpid(), self.threads)
+                for thread in range(1, self.threads):
+                    shared.submit(self._follow, thread, start, (words, held))
+            self.code["lead"](start, self._at_scratch)
+        finally:  # also where someone interrupts before: the others wait for it
+            words[_READY] = _END
 
     def _weights(self, arrays: Arrays, numbers: Floats | Sequence[Sequence[float]], missing: int) -> _Known:
         """The weights as wide as the plan, and the records of where they are; those of the last run are known, but
@@ -547,12 +559,9 @@ class LayerPlan:
         known.records[:, 4:] = numbers
         return known
 
-    def _share(self, thread: int, start: int, held: tuple[object, ...], before: Words | None = None) -> None:
-        """One thread's part of the work; one that comes late finds none, and what is held still in its place. Where
-        it is given the words of the tokens before, it measures these first."""
-        if before is not None:
-            self.code["lengths"](address(before))
-        self.code["work"](thread, start, self._at_scratch + thread * self._apart)
+    def _follow(self, thread: int, start: int, held: tuple[object, ...]) -> None:
+        """One thread's part of a run; what is held stays in its place meanwhile."""
+        self.code["follow"](thread, start, self._at_scratch + thread * self._apart)
 
 
 def _widened(a: Floats, missing: int, *, both: bool) -> Floats:
@@ -562,11 +571,7 @@ def _widened(a: Floats, missing: int, *, both: bool) -> Floats:
 
 @cache
 def _compiled(kernel: Kernel) -> dict[str, Callable[..., None]]:
-    arguments = {
-        "layers": (0, 2),
-        "work": (1, 2),
-        **dict.fromkeys(("begin", "lengths", "units", "conclude"), (0, 1)),
-    }
+    arguments = {"lead": (0, 2), "follow": (1, 2)}
     functions = kernel.compiled_all(source(kernel.shape, kernel.dots), arguments)
     return dict(zip(arguments, functions, strict=True))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 
@@ -11,7 +12,7 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic import compiled, compiled_network
-from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.float64 import Float64, pool
 from rankmath.attention.close import by_expm1
 from rankmath.attention.softmax import row_softmax
 
@@ -400,23 +401,71 @@ def test_layers_of_zeros_leave_zeros(where, bias, calls, monkeypatch):
 
 @pytest.mark.usefixtures("always")
 def test_tokens_are_measured_in_memory_that_no_head_uses(monkeypatch):
-    """One thread measures the tokens before a layer while others make it."""
-    on(compiled.kernel(), monkeypatch, 2)
+    """One thread measures the tokens before a layer while others make it; at the end two measure side by side."""
+    kernel, run = compiled.kernel(), compiled_network.LayerPlan._run
+    on(kernel, monkeypatch, 2)
     net = rm.Network.random(40, 8, 2, 1, seed=1)
-    share, changed = compiled_network.LayerPlan._share, set()
+    code = compiled_network.source(kernel.shape, kernel.dots)
+    (lengths,) = kernel.compiled_all(code, {"lengths": (3, 0)})
+    changed = set(), set()
 
-    def measured_first(plan, thread, start, held, before=None):
-        if thread == 0:  # alone
+    def measured_again(plan, words, held):
+        run(plan, words, held)
+        for second in (0, 1):
+            for name, a in plan.arrays.items():
+                if not name.endswith("ends"):
+                    a.reshape(-1)[:1] += 1.0
             old = {name: a.tobytes() for name, a in plan.arrays.items()}
-            plan.code["lengths"](compiled.address(held[0].copy()))
-            changed.update(name for name, a in plan.arrays.items() if a.tobytes() != old[name])
-            share(plan, thread, start, held)
+            lengths(words.ctypes.data, 0, second)
+            changed[second].update(name for name, a in plan.arrays.items() if a.tobytes() != old[name])
 
-    monkeypatch.setattr(compiled_network.LayerPlan, "_share", measured_first)
-    for seed in range(3):
-        rm.trace(net, net.random_input(seed=seed))
-    assert changed <= {"tiles_of_rows", "squares", "found"}
-    assert "squares" in changed
+    monkeypatch.setattr(compiled_network.LayerPlan, "_run", measured_again)
+    rm.trace(net, net.random_input(seed=0))
+    assert changed[0] == {"tiles_of_rows", "squares", "found"}
+    assert changed[1] == {"second_tiles_of_rows", "second_squares", "second_found"}
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_threads_change_nothing_that_is_measured_of_many_layers(threads, monkeypatch):
+    """Those who follow come when they come; tokens of every layer are measured once, and by one."""
+    for seed, layers in enumerate((1, 2, 3, 8)):
+        net = rm.Network.random(60, 8, 4, layers, seed=seed, skip=1.0)
+        X = net.random_input(seed=9)
+        on(compiled.kernel(), monkeypatch)
+        alone = rm.trace(net, X)
+        on(compiled.kernel(), monkeypatch, threads)
+        for _ in range(20):
+            found = rm.trace(net, X)
+            for name in ("log_residual", "log_diameter", "log_mean", "lost_bits", "center"):
+                np.testing.assert_array_equal(getattr(found, name), getattr(alone, name))
+
+
+@pytest.mark.usefixtures("always")
+def test_those_who_follow_go_home_where_nobody_leads(monkeypatch):
+    """Someone interrupts after the others were called, and before the first one begins."""
+    on(compiled.kernel(), monkeypatch, 2)
+    net = rm.Network.random(40, 8, 2, 3, seed=1)
+    X = net.random_input(seed=2)
+    plan = Float64(X).layer_plan(40, 8, 2)
+    called = []
+
+    def interrupted(start, scratch):
+        called.append(start)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as here:
+        here.setattr(plan, "code", {**plan.code, "lead": interrupted})
+        with pytest.raises(KeyboardInterrupt):
+            rm.trace(net, X)
+    assert called
+    both = threading.Barrier(2)  # one of them would wait in vain if the other still did
+    for meeting in [pool(os.getpid(), 2).submit(both.wait, 60) for _ in range(2)]:
+        meeting.result()
+    again = rm.trace(net, X)
+    on(compiled.kernel(), monkeypatch)
+    alone = rm.trace(net, X)
+    np.testing.assert_array_equal(again.log_residual, alone.log_residual)
 
 
 @pytest.mark.usefixtures("always")
@@ -529,7 +578,7 @@ def test_addresses_are_those_of_numpy() -> None:
 @pytest.mark.skipif(compiled.kernel() is None, reason="llvmlite is not installed")
 def test_threads_of_a_layer_have_memory_of_their_own() -> None:
     plan, given = compiled_network.LayerPlan(compiled.kernel(), 64, 16, 1, 3), []
-    plan.code = {"work": lambda thread, start, scratch: given.append(scratch)}
+    plan.code = {"follow": lambda thread, start, scratch: given.append(scratch)}
     for thread in range(3):
-        plan._share(thread, 0, ())
+        plan._follow(thread, 0, ())
     assert given == [part.ctypes.data for part in plan.scratch]
