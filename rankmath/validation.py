@@ -76,7 +76,7 @@ def as_array(
     xp, plain = library_of(value), type(value) is np.ndarray and value.dtype == np.float64
     if not plain:
         _check_kind(name, value, xp)
-    dims = tuple(int(s) for s in value.shape)
+    dims = value.shape if plain else tuple(int(s) for s in value.shape)
     if ndim is not None and len(dims) != ndim:
         raise InvalidArgument(f"{name}: shape {dims} given; it must have {ndim} {_axes(ndim)}")
     if len(dims) < min_ndim:

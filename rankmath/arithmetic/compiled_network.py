@@ -454,8 +454,9 @@ class LayerPlan:
         self._at_scratch, self._apart = self.scratch.ctypes.data, self.scratch.strides[0]
         self.told = np.zeros(len(PLACES), np.int64)
         per = groups_at_once(shape, chunk // shape.rows, d)
-        apart = (self.rows + 1) * d
-        self.told[: len(SIZES)] = n, d, heads, tiles, per, chunk, chunks, at_once, self.rounds, apart, by_heads
+        self._of_tokens = (self.rows + 1) * d
+        sizes = n, d, heads, tiles, per, chunk, chunks, at_once, self.rounds, self._of_tokens, by_heads
+        self.told[: len(SIZES)] = sizes
         # Two threads measure, each in memory of its own.
         for k, small in enumerate(self._small):
             of_one = {
@@ -501,7 +502,7 @@ class LayerPlan:
                 x, R = None if x is None else _widened(x, missing, both=False), _widened(R, missing, both=False)
             known = self._weights(arrays, numbers, missing)
             # Layers write to two places in turn, each a residual with its center behind it; the log is last.
-            places, apart = max(1, min(L, 2)), (self.rows + 1) * self.d
+            places, apart = max(1, min(L, 2)), self._of_tokens
             memory = aligned(places * apart + (L + 1) * _ROW)
             log, at = memory[places * apart :].reshape(1, L + 1, _ROW), address(memory)
             if limits is not self._limits:
@@ -522,14 +523,17 @@ class LayerPlan:
             self._run(words, (x, R, known, memory))
             reached = int(words[_LAYER])
             if reached:
-                made = memory[(reached - 1) % 2 * apart :][:apart].reshape(self.rows + 1, self.d)
+                first = (reached - 1) % 2 * apart
+                made = memory[first : first + apart].reshape(self.rows + 1, self.d)
                 center, residual = made[self.rows :], made[: self.n]
             elif x is None:
                 assert self._first is not None
                 center, residual = self._first[self.n :].copy(), self._first[: self.n].copy()
             else:
                 center, residual = x, R
-            return Run(log[:, : reached + 1], center[:, :d], residual[:, :d])
+            if missing:
+                center, residual = center[:, :d], residual[:, :d]
+            return Run(log if reached == L else log[:, : reached + 1], center, residual)
 
     def _run(self, words: Words, held: tuple[object, ...]) -> None:
         """The run that is told, on all threads."""

@@ -42,9 +42,10 @@ _THREADED_ENTRIES = 2**18
 # Use the compiled kernel from this many pairs of tokens, and for values at least this wide: it pads them to 32.
 _COMPILED_ENTRIES = 2**14
 _COMPILED_WIDTH = 16
-# … a compiled layer from this many tokens, on our threads from this many multiply-adds for each lane of a register,
+# … compiled layers from this many tokens, on our threads from this many multiply-adds of the first four, for each
+# lane of a register and two more,
 _COMPILED_ROWS = 64
-_SHARED_LAYER = 3 * 2**18
+_SHARED_LAYERS = 2**17
 # … and compiled functions from this many entries.
 _COMPILED_MAP = 2**10
 # Entries of what the heads of some tokens see, at a time.
@@ -545,15 +546,16 @@ class Float64:
         list(self.in_turn(tasks, entries))
         return out
 
-    def layer_plan(self, n: int, d: int, heads: int) -> LayerPlan | None:
-        """The compiled layer for such tokens; None where no kernel is, or where it would not pay."""
+    def layer_plan(self, n: int, d: int, heads: int, layers: int = 1) -> LayerPlan | None:
+        """The compiled layers for such tokens; None where no kernel is, or where it would not pay."""
         if not self._numpy or self.cuts_finely or n < _COMPILED_ROWS or d < _COMPILED_WIDTH:
             return None
         kernel = compiled.kernel()
         if kernel is None:
             return None
-        # Our threads pay sooner than in `in_turn`, where each has more to begin.
-        enough = 2 * heads * n * (n + d) * d >= _SHARED_LAYER * kernel.shape.lanes
+        # Our threads pay sooner than in `in_turn`: they are called once for all layers.
+        products = 2 * heads * n * (n + d) * d * min(layers, 4)
+        enough = products >= _SHARED_LAYERS * (kernel.shape.lanes + 2)
         threads = self.threads_for(_THREADED_ENTRIES if enough else 0)
         return _plans()[0](kernel, n, d + -d % kernel.shape.lanes, heads, threads)
 

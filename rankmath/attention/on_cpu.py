@@ -67,7 +67,7 @@ def layers_on_cpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -
     if alone is None or alone.is_batch or (alone.is_masked and any(net.masks_for(len(X)).values())):
         return None
     n, d = X.shape
-    plan = A.layer_plan(n, d, alone.heads)
+    plan = A.layer_plan(n, d, alone.heads, len(alone.arrays))
     if plan is None or (measure and not plan.measures):
         return None
     most = max(1, min(len(alone.arrays), _AT_ONCE // (2 * alone.heads * n * (n + d) * d)))
