@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 from rankmath.arithmetic.compiled import Writer
 
@@ -57,8 +58,14 @@ NUMBERS = (
     *("skip", "of_image", "of_bias", "of_skip", "of_shift", "of_total", "of_residual", "of_center"),
     *("mantissa", "exponent", "log_center"),
 )
+#: … of path sums alone.
+OF_PATHS = (
+    *("lengths", "cancels", "far", "tokens", "terms", "new_tokens", "new_terms", "pair_of_tokens", "pair_of_terms"),
+    *("origin", "zeros"),
+)
 #: Where each of them is.
-PLACES = {name: place for place, name in enumerate((*SIZES, *RUN, *GIVEN, *ADDRESSES, *LIMITS, *NUMBERS))}
+_NAMES = (*SIZES, *RUN, *GIVEN, *ADDRESSES, *LIMITS, *NUMBERS, *OF_PATHS)
+PLACES = {name: place for place, name in enumerate(_NAMES)}
 #: Where counters begin, on a cache line of their own.
 COUNTERS = 8 * (2 + len(PLACES) // 8)
 # Of each head: the largest and the least logit of the common part, the sum of its exponentials, the longest D_j².
@@ -323,30 +330,32 @@ class LayerWriter(Writer):
             place = self.address(q, self.times(b, lanes))
             self.store(self.binary("fmul", self.load(place), inverse), place)
 
-    def times_matrix(self, name: str, *, adds: bool) -> list[str]:
-        """out = a b, or out += a b and the largest |entry| of a b, for groups of rows a and a packed matrix b."""
+    def times_matrix(self, name: str, to: Literal["alone", "added", "measured"]) -> list[str]:
+        """out = a b for groups of rows a and a packed matrix b; or b `added`; or that, and the largest |entry| of
+        a b `measured`."""
         rows, lanes = self.shape.rows, self.shape.lanes
         count = self.put(f"udiv i64 %d, {lanes}")
         for v, column in self.strips(count):
             panel = self.address("%b", self.times(column, "%d"))
             for g, _ in self.loop("g", "0", "%groups"):
-                first, sums = self.times(g, rows), [self.splat(0.0)] * (rows * v)
-                given = self.rows_of("%a", first, "%d", "%last")
-                for k, now in self.loop("k", "0", "%d", sums):
-                    sums[:] = now
-                    places = [self.address(row, k) for row in given]
-                    self.product(sums, map(self.broadcast, places), self.vectors(panel, k, v))
+                first = self.times(g, rows)
                 made = self.rows_from(
                     self.address("%out", self.put(f"add i64 {self.times(first, '%d')}, {column}")), "%d"
                 )
-                most = self.load("%largest") if adds else ""
-                for i, x in enumerate(sums):
-                    place = self.at(made[i // v], i % v * lanes)
-                    if adds:
+                places = [self.at(made[i // v], i % v * lanes) for i in range(rows * v)]
+                sums = [self.load(place) if to == "added" else self.splat(0.0) for place in places]
+                given = self.rows_of("%a", first, "%d", "%last")
+                for k, now in self.loop("k", "0", "%d", sums):
+                    sums[:] = now
+                    entries = [self.address(row, k) for row in given]
+                    self.product(sums, map(self.broadcast, entries), self.vectors(panel, k, v))
+                most = self.load("%largest") if to == "measured" else ""
+                for x, place in zip(sums, places, strict=True):
+                    if to == "measured":
                         most = self.larger(self.without_sign(x), most)
                         x = self.binary("fadd", self.load(place), x)
                     self.store(x, place)
-                if adds:
+                if to == "measured":
                     self.store(most, "%largest")
         pointers = ", ".join(f"ptr noalias %{a}" for a in ("a", "b", "out", "largest"))
         return self.function(name, f"i64 %d, i64 %groups, i64 %last, {pointers}", [*self.code, "  ret void"])
@@ -354,11 +363,10 @@ class LayerWriter(Writer):
     def rows(self) -> list[str]:
         """Some rows of all heads from %h0 to %h1, which are held from %slot on, added to those at %to; of the first
         head to what a skip carries."""
-        rows, lanes, width = self.shape.rows, self.shape.lanes, self.shape.width
+        lanes, width = self.shape.lanes, self.shape.width
         d, chunk, tiles = (self.word(name) for name in ("d", "chunk", "tiles"))
-        count, (start, have) = self.put(f"udiv i64 {d}, {lanes}"), self._part_of_rows()
-        last = self.put(f"sub i64 {have}, 1")
-        groups = self.put(f"udiv i64 {self.put(f'add i64 {last}, {rows}')}, {rows}")
+        count, (start, have) = self.put(f"udiv i64 {d}, {lanes}"), self.part_of_rows("%unit")
+        groups, last = self.grouped(have)
         self.code.append(f"  %largest = alloca {self.vector}, align 64")
         tokens, total = (self.address(a, self.times(start, d)) for a in (self.pointer("R"), "%to"))
         entries, square = self.times(chunk, d), self.times(d, d)
@@ -382,7 +390,8 @@ class LayerWriter(Writer):
                     f"  call void @project({sizes}, ptr {tokens}, ptr {query}, ptr {left}, ptr %largest)"
                 )
                 for _ in self.when(self.put(f"xor i1 {thin}, true")):
-                    self._check(left, d, count, groups, h)
+                    far = self.at(self.address(self.pointer("of_heads"), self.times(h, PER_HEAD)), 3)
+                    self.check(left, d, count, groups, self.number(far))
                     given = f"i64 {groups}, i64 {d}, i64 {tiles}, i64 {per}, i64 {count}, i64 {d}, i64 {last}"
                     arrays = ", ".join(f"ptr {a}" for a in (left, keys, w, q, made, means))
                     self.code.append(f"  call void @sums({given}, {arrays})")
@@ -395,17 +404,22 @@ class LayerWriter(Writer):
         arguments = "ptr %words, i64 %unit, ptr %scratch, i64 %h0, i64 %h1, i64 %slot, ptr %to"
         return self.function("rows", arguments, [*self.code, "  ret void"])
 
-    def _part_of_rows(self) -> tuple[str, str]:
-        """Where part %unit of the rows starts, and how many it has."""
-        start = self.times("%unit", self.word("chunk"))
+    def part_of_rows(self, part: str) -> tuple[str, str]:
+        """Where a part of the rows starts, and how many it has."""
+        start = self.times(part, self.word("chunk"))
         left_over = self.put(f"sub i64 {self.word('n')}, {start}")
         fewer = self.put(f"icmp slt i64 {left_over}, {self.word('chunk')}")
         return start, self.put(f"select i1 {fewer}, i64 {left_over}, i64 {self.word('chunk')}")
 
+    def grouped(self, rows: str) -> tuple[str, str]:
+        """How many groups so many rows are, and the last row."""
+        last = self.put(f"sub i64 {rows}, 1")
+        return self.put(f"udiv i64 {self.put(f'add i64 {last}, {self.shape.rows}')}, {self.shape.rows}"), last
+
     def gather(self) -> list[str]:
         """Some rows of what each head has added, together, in the order in which one thread adds them."""
         lanes, d = self.shape.lanes, self.word("d")
-        start, have = self._part_of_rows()
+        start, have = self.part_of_rows("%unit")
         first, heads = self.times(start, d), self.word("heads")
         each = self.put(f"sub i64 {self.word('apart')}, {d}")
         total, parts = (self.address(self.pointer(name), first) for name in ("total", "of_each"))
@@ -418,10 +432,9 @@ class LayerWriter(Writer):
             self.store(sums[0], self.address(total, at))
         return self.function("gather", "ptr %words, i64 %unit", [*self.code, "  ret void"])
 
-    def _check(self, left: str, d: str, count: str, groups: str, h: str) -> None:
-        """Stop where the longest row of left and the longest D_j bound no logit well enough."""
+    def check(self, left: str, d: str, count: str, groups: str, far: str) -> None:
+        """Stop where the longest row of left and the square of the longest key bound no logit well enough."""
         lanes = self.shape.lanes
-        far = self.number(self.at(self.address(self.pointer("of_heads"), self.times(h, PER_HEAD)), 3))
         for i, _ in self.loop("i", "0", self.times(groups, self.shape.rows)):
             row, sums = self.address(left, self.times(i, d)), [self.splat(0.0)]
             for c, now in self.loop("c", "0", count, sums):

@@ -37,13 +37,13 @@ from rankmath.validation import Floats
 Words: TypeAlias = npt.NDArray[np.int64]
 
 # Words of a layer's record (four addresses; largest |query|, log(d_qk)/2, λ of the skip), and of a row of the log.
-_RECORD, _ROW = 7, 7
+RECORD, _ROW = 7, 7
 # Arrays given, limits.
 _RUN = slice(PLACES[RUN[0]], PLACES[GIVEN[-1]] + 1)
 _LIMITS = slice(PLACES[LIMITS[0]], PLACES[LIMITS[-1]] + 1)
 _LAYER, _READY = PLACES["layer"], PLACES["ready"]
-# What is ready when all is done.
-_END = 2**62
+#: What is ready when all is done.
+END = 2**62
 # Doubles of keys and values of heads beyond one for each thread: half of a second-level cache of 1 MiB.
 _HELD = 2**16
 # Doubles of the rows that a thread takes at a time.
@@ -123,7 +123,7 @@ class NetworkWriter(LayerWriter):
         """Where the next layer's weights and tokens are, and the factors of all its parts."""
         zero, one, two = self.real(0.0), self.real(1.0), self.real(2.0)
         l, d, apart = self.word("layer"), self.word("d"), self.word("apart")
-        record = self.address(self.pointer("records"), self.times(l, _RECORD))
+        record = self.address(self.pointer("records"), self.times(l, RECORD))
         for k, name in enumerate(("query", "value", "key_bias", "bias")):
             self.set("ptr", self.put(f"load ptr, ptr {self.at(record, k)}, align 8"), name)
         odd, first = self.put(f"and i64 {l}, 1"), self.put(f"icmp eq i64 {l}, 0")
@@ -335,7 +335,7 @@ class NetworkWriter(LayerWriter):
         found = self.put(f"add i64 {self.word('layer')}, 1")
         left = self.put(f"sub i64 {found}, {self.word('unmeasured')}")
         self.set("i64", self.times(left, measured), "left")
-        self.announce(str(_END))
+        self.announce(str(END))
         self.measure_rest()
         return self.function("lead", "ptr %words, ptr %scratch", [*self.code, "  ret void"])
 
@@ -343,9 +343,9 @@ class NetworkWriter(LayerWriter):
         """What the other threads do: of every layer whose work may begin as much as is left."""
         for l, _ in self.loop("l", "0", self.word("layers")):
             self.wait_until(lambda l=l: self.put(f"icmp sgt i64 {self.is_ready()}, {l}"))
-            for _ in self.when(self.put(f"icmp slt i64 {self.is_ready()}, {_END}")):
+            for _ in self.when(self.put(f"icmp slt i64 {self.is_ready()}, {END}")):
                 self.work_on("%thread", l)
-        self.wait_until(lambda: self.put(f"icmp sge i64 {self.is_ready()}, {_END}"))
+        self.wait_until(lambda: self.put(f"icmp sge i64 {self.is_ready()}, {END}"))
         self.measure_rest()
         return self.function("follow", "i64 %thread, ptr %words, ptr %scratch", [*self.code, "  ret void"])
 
@@ -366,8 +366,8 @@ def source(shape: Shape, dots: Dots | None) -> str:
         Writer(shape).sums("expm1"),
         Writer(shape).pairs(),
         writer().head(),
-        writer().times_matrix("project", adds=False),
-        writer().times_matrix("collect", adds=True),
+        writer().times_matrix("project", "alone"),
+        writer().times_matrix("collect", "measured"),
         writer().covariance(),
         writer().rows(),
         writer().gather(),
@@ -451,7 +451,6 @@ class LayerPlan:
             "of_heads": aligned(heads, PER_HEAD),
         }
         self.scratch = aligned(threads, -(-scratch // 8) * 8)
-        self._at_scratch, self._apart = self.scratch.ctypes.data, self.scratch.strides[0]
         self.told = np.zeros(len(PLACES), np.int64)
         per = groups_at_once(shape, chunk // shape.rows, d)
         self._of_tokens = (self.rows + 1) * d
@@ -472,7 +471,7 @@ class LayerPlan:
         if threads == 1:
             of_one = slice(PLACES[MEASURING[0]], PLACES[MEASURING[-1]] + 1)
             self.told[of_one.stop : of_one.stop + len(MEASURING)] = self.told[of_one]
-        self.told[PLACES["yield"]] = _yielding()
+        self.told[PLACES["yield"]] = yielding()
         self.lock = Lock()
         self._limits: Sequence[float] = ()
         self._first: Floats | None = None  # tokens that are centred
@@ -499,7 +498,7 @@ class LayerPlan:
         with self.lock:
             L, d, missing = len(arrays), R.shape[1], self.d - R.shape[1]
             if missing:  # columns of zeros change nothing
-                x, R = None if x is None else _widened(x, missing, both=False), _widened(R, missing, both=False)
+                x, R = None if x is None else widened(x, missing, both=False), widened(R, missing, both=False)
             known = self._weights(arrays, numbers, missing)
             # Layers write to two places in turn, each a residual with its center behind it; the log is last.
             places, apart = max(1, min(L, 2)), self._of_tokens
@@ -520,7 +519,7 @@ class LayerPlan:
             words[: len(PLACES)] = self.told
             run = (0, L, measure, 0, 0, 0, 0, given, behind, start, at, known.place, at + 8 * places * apart)
             words[_RUN] = run
-            self._run(words, (x, R, known, memory))
+            lead_and_follow(*self.code, words, self.scratch, (self, x, R, known, memory))
             reached = int(words[_LAYER])
             if reached:
                 first = (reached - 1) % 2 * apart
@@ -535,53 +534,55 @@ class LayerPlan:
                 center, residual = center[:, :d], residual[:, :d]
             return Run(log if reached == L else log[:, : reached + 1], center, residual)
 
-    def _run(self, words: Words, held: tuple[object, ...]) -> None:
-        """The run that is told, on all threads."""
-        start = address(words)
-        try:
-            if self.threads > 1:
-                shared = pool(os.getpid(), self.threads)
-                for thread in range(1, self.threads):
-                    shared.submit(self._follow, thread, start, (words, held))
-            self.code["lead"](start, self._at_scratch)
-        finally:  # also where someone interrupts before: the others wait for it
-            words[_READY] = _END
-
     def _weights(self, arrays: Arrays, numbers: Floats | Sequence[Sequence[float]], missing: int) -> _Known:
         """The weights as wide as the plan, and the records of where they are; those of the last run are known, but
         for copies, since weights may be changed in their place."""
         known = self._known
         if missing or known is None or known.arrays is not arrays:
             wide = [
-                [a if a is None or not missing else _widened(a, missing, both=a.ndim == 3) for a in layer]
+                [a if a is None or not missing else widened(a, missing, both=a.ndim == 3) for a in layer]
                 for layer in arrays
             ]
-            records = np.empty((len(arrays), _RECORD))
+            records = np.empty((len(arrays), RECORD))
             places = [[0 if a is None else a.ctypes.data for a in layer] for layer in wide]
             records.view(np.int64)[:, :4] = np.reshape(places, (-1, 4))
             self._known = known = _Known(arrays, wide, records, address(records))
         known.records[:, 4:] = numbers
         return known
 
-    def _follow(self, thread: int, start: int, held: tuple[object, ...]) -> None:
-        """One thread's part of a run; what is held stays in its place meanwhile."""
-        self.code["follow"](thread, start, self._at_scratch + thread * self._apart)
+
+def lead_and_follow(
+    lead: Callable[..., None], follow: Callable[..., None], words: Words, scratch: Floats, held: object
+) -> None:
+    """A run on as many threads as there is scratch memory for; what is held stays in its place meanwhile."""
+    start, threads = address(words), len(scratch)
+    try:
+        for thread in range(1, threads):
+            pool(os.getpid(), threads).submit(_follow, follow, thread, words, scratch, held)
+        lead(start, address(scratch))
+    finally:  # also where someone interrupts before: the others wait for it
+        words[_READY] = END
 
 
-def _widened(a: Floats, missing: int, *, both: bool) -> Floats:
+def _follow(follow: Callable[..., None], thread: int, words: Words, scratch: Floats, held: object) -> None:
+    """One thread's part of a run."""
+    follow(thread, address(words), address(scratch[thread]))
+
+
+def widened(a: Floats, missing: int, *, both: bool) -> Floats:
     """Zeros after the last entries of all rows; and so many rows of them, of matrices."""
     return np.pad(a, [(0, 0)] * (a.ndim - 2) + [(0, missing * both)] * (a.ndim > 1) + [(0, missing)])
 
 
 @cache
-def _compiled(kernel: Kernel) -> dict[str, Callable[..., None]]:
+def _compiled(kernel: Kernel) -> tuple[Callable[..., None], Callable[..., None]]:
     arguments = {"lead": (0, 2), "follow": (1, 2)}
-    functions = kernel.compiled_all(source(kernel.shape, kernel.dots), arguments)
-    return dict(zip(arguments, functions, strict=True))
+    lead, follow = kernel.compiled_all(source(kernel.shape, kernel.dots), arguments)
+    return lead, follow
 
 
 @cache
-def _yielding() -> int:
+def yielding() -> int:
     """Where the system's function is that lets other threads run; 0 where it has another name."""
     try:
         return ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0

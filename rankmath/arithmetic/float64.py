@@ -25,7 +25,9 @@ from rankmath.validation import Array, Bools, Floats, InvalidArgument, library_o
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
+    from rankmath.arithmetic.compiled import Kernel
     from rankmath.arithmetic.compiled_network import LayerPlan
+    from rankmath.arithmetic.compiled_paths import Layer, PathRun
     from rankmath.arithmetic.compiled_tokens import TokenPlan
 
 T = TypeVar("T")
@@ -42,14 +44,13 @@ _THREADED_ENTRIES = 2**18
 # Use the compiled kernel from this many pairs of tokens, and for values at least this wide: it pads them to 32.
 _COMPILED_ENTRIES = 2**14
 _COMPILED_WIDTH = 16
-# … compiled layers from this many tokens, on our threads from this many multiply-adds of the first four, for each
-# lane of a register and two more,
+# … compiled layers from this many tokens, on our threads from this many multiply-adds (of the first four layers) for
+# each lane of a register and two more, all heads of plain attention from this many pairs of tokens of all,
 _COMPILED_ROWS = 64
-_SHARED_LAYERS = 2**17
+_SHARED = 2**17
+_COMPILED_HEADS = 2**12
 # … and compiled functions from this many entries.
 _COMPILED_MAP = 2**10
-# Entries of what the heads of some tokens see, at a time.
-_HELD_ENTRIES = 2**18
 # Logits up to this size need no largest one taken off them.
 _LARGEST_LOGIT = 600.0
 # Products of many small matrices that lie side by side add up to so many terms.
@@ -472,44 +473,18 @@ class Float64:
             return out if math.isfinite(float(out.sum())) else None
 
     def fuses_heads(self, X: Array, heads: int) -> bool:
-        """Whether one kernel does what `fused_heads` says, and pays."""
+        """Whether `path_layers` does, and pays."""
         if not self._numpy or self.cuts_finely or X.shape[-1] < _COMPILED_WIDTH:
             return False
-        return heads * X.shape[-2] ** 2 >= _COMPILED_ENTRIES and compiled.kernel() is not None
+        return heads * X.shape[-2] ** 2 >= _COMPILED_HEADS and compiled.kernel() is not None
 
-    def fused_heads(self, X: Array, query: Array, V: Array, value: Array, root: float) -> Array | None:
-        """Σ_h softmax(X W_QK Xᵀ/root) V_k W_h of all V_k side by side, V (n, k, d), with query and value (H, d, d).
-
-        Keys and values are those of all heads: these are more rows of the same averages, some tokens at a time.
-        None where a logit may overflow.
-        """
-        (n, k, d), H, kernel = V.shape, len(query), compiled.kernel()
+    def path_layers(self, tokens: Array, V: Array, layers: Sequence[Layer]) -> PathRun:
+        """As many of these layers as may stand: their averages of V (n, k, d) side by side, without a largest logit
+        taken off."""
+        kernel, (n, k, d), heads = compiled.kernel(), V.shape, len(layers[0][0])
         assert kernel is not None
-        # A softmax does not see what all keys have in common, which would make its logits large.
-        with np.errstate(over="ignore", invalid="ignore"):
-            given, apart = ((self.longest(keys).item(), keys) for keys in (X, X - X[:1]))
-        longest, keys = apart if apart[0] < given[0] else given
-        packed = compiled.Packed.of(kernel, 1.0 / root, keys, np.ones((n, 1)), V.reshape(n, k * d))
-        W, out = value.reshape(H * d, d), np.empty(V.shape)
-        threads = self.threads_for(H * n * n)
-        most = max(1, _HELD_ENTRIES // (H * packed.columns))  # tokens of a part: nearly equal ones, for all threads
-        parts = max(-(-n // most), 1 if threads == 1 else 2 * threads)
-        ends = [n * part // parts for part in range(parts + 1)]
-
-        def some(start: int, stop: int) -> bool:
-            with np.errstate(over="ignore", invalid="ignore"):
-                queries = np.matmul(X[start:stop], query).reshape(-1, d)
-                if not longest * self.longest(queries).item() <= _LARGEST_LOGIT * root:  # Cauchy–Schwarz
-                    return False
-                seen = compiled.aligned(-(-len(queries) // kernel.shape.rows) * kernel.shape.rows, packed.columns)
-                kernel.rows(0.0, queries, packed, seen)
-                seen = seen[: len(queries), : k * d].reshape(H, stop - start, k, d).transpose(1, 2, 0, 3)
-                np.matmul(seen.reshape(-1, H * d), W, out=out[start:stop].reshape(-1, d))
-                # Values may be too large for weights that are not divided yet.
-                return math.isfinite(float(out[start:stop].sum()))
-
-        tasks = [partial(some, start, stop) for start, stop in pairwise(ends) if start < stop]
-        return out if all(list(self.in_turn(tasks, H * n * n))) else None
+        threads = self._shares(kernel, min(len(layers), 4) * heads * n * d * (n + d) * (k + 1))
+        return _plans()[2](kernel, tokens, V, layers, _LARGEST_LOGIT, threads)
 
     def _average(self, queries: Array, keys: Array, added: Array | None, values: Array, root: float) -> Array:
         q = np.ones((keys.shape[0], 1)) if added is None else np.exp((added - added.max()) / root)
@@ -553,11 +528,13 @@ class Float64:
         kernel = compiled.kernel()
         if kernel is None:
             return None
-        # Our threads pay sooner than in `in_turn`: they are called once for all layers.
-        products = 2 * heads * n * (n + d) * d * min(layers, 4)
-        enough = products >= _SHARED_LAYERS * (kernel.shape.lanes + 2)
-        threads = self.threads_for(_THREADED_ENTRIES if enough else 0)
+        threads = self._shares(kernel, 2 * heads * n * (n + d) * d * min(layers, 4))
         return _plans()[0](kernel, n, d + -d % kernel.shape.lanes, heads, threads)
+
+    def _shares(self, kernel: Kernel, products: int) -> int:
+        """Threads of compiled code with so many multiply-adds: they pay sooner than in `in_turn`, called once."""
+        enough = products >= _SHARED * (kernel.shape.lanes + 2)
+        return self.threads_for(_THREADED_ENTRIES if enough else 0)
 
     def token_plan(self, X: Array) -> TokenPlan | None:
         """What centres and measures such tokens in one call; None where no kernel is, or for a few tokens."""
@@ -681,12 +658,13 @@ def pool(process: int, threads: int) -> ThreadPoolExecutor:
 
 
 @cache
-def _plans() -> tuple[Callable[..., LayerPlan], Callable[..., TokenPlan]]:
+def _plans() -> tuple[Callable[..., LayerPlan], Callable[..., TokenPlan], Callable[..., PathRun]]:
     """Loaded when there is a kernel; to import them again and again takes small layers a while."""
     from rankmath.arithmetic.compiled_network import plan
+    from rankmath.arithmetic.compiled_paths import path_layers
     from rankmath.arithmetic.compiled_tokens import token_plan
 
-    return plan, token_plan
+    return plan, token_plan, path_layers
 
 
 @cache

@@ -22,8 +22,8 @@ from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Array, Floats
 
-# Multiply-adds of a call of several layers, some tenths of a second: nobody can interrupt it.
-_AT_ONCE = 2**32
+#: Multiply-adds of a call of several layers, some tenths of a second: nobody can interrupt it.
+AT_ONCE = 2**32
 # `compiled_layer.LIMITS`.
 _LIMITS = (LOG_ZERO, SAFE_LOG, LINEAR_LOG, SUSPICIOUS, math.exp(UNEVEN_LOG))
 _LOG_2 = math.log(2.0)
@@ -70,7 +70,7 @@ def layers_on_cpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -
     plan = A.layer_plan(n, d, alone.heads, len(alone.arrays))
     if plan is None or (measure and not plan.measures):
         return None
-    most = max(1, min(len(alone.arrays), _AT_ONCE // (2 * alone.heads * n * (n + d) * d)))
+    most = max(1, min(len(alone.arrays), AT_ONCE // (2 * alone.heads * n * (n + d) * d)))
     arrays, numbers = alone.arrays, alone.unmeasured
     first = (arrays, numbers) if most == len(arrays) else (arrays[:most], numbers[:most])
     run = plan.run(None, np.ascontiguousarray(X), (), *first, _LIMITS, measure=measure)

@@ -187,8 +187,8 @@ def _attended(A: Float64, attention: Attention, Y: Array, mask: Mask | None) -> 
         V = attend(A, attention, slice(None), Y, mask, A.matmul(Y, attention.value))
         out = A.xp.sum(V if attention.output is None else A.matmul(V, attention.output), axis=0)
     else:
-        if Y.ndim == 2 and (made := through_all_heads(A, attention, Y, Y[:, None, :], mask)) is not None:
-            return made[:, 0, :]
+        if (made := _all_heads(A, attention, Y, mask)) is not None:
+            return made
         # One head at a time, or one a thread: memory n² or less each, not H n².
         joint, heads = _joint(A, attention, Y), range(attention.heads)
         entries = 0 if A.cuts_finely else attention.heads * Y.shape[-2] * math.prod(Y.shape[:-1])
@@ -204,13 +204,22 @@ def _attended(A: Float64, attention: Attention, Y: Array, mask: Mask | None) -> 
     return out
 
 
-def through_all_heads(A: Float64, attention: Attention, X: Array, V: Array, mask: Mask | None) -> Array | None:
-    """Σ_h P_h V_k W_h for V (n, k, d), where one kernel makes all heads: they have keys and values in common."""
+def is_fused(A: Float64, attention: Attention, X: Array, mask: Mask | None) -> bool:
+    """Whether one compiled call makes all heads, which have keys and values in common."""
     if not A.fuses_heads(X, attention.heads) or mask is not None:
+        return False
+    return attention.key_bias is None and is_plain(attention)
+
+
+def _all_heads(A: Float64, attention: Attention, X: Array, mask: Mask | None) -> Array | None:
+    """Σ_h P_h X W_h in one call, or None where that does not do."""
+    if X.ndim != 2 or not is_fused(A, attention, X, mask):
         return None
-    if attention.key_bias is not None or not is_plain(attention):
-        return None
-    return A.fused_heads(X, attention.query, V, attention.value, math.sqrt(attention.d_qk))
+    layer = attention.query, attention.value, None, 1.0 / math.sqrt(attention.d_qk), 0.0
+    run = A.path_layers(X, X[:, None, :], [layer])
+    # Values may be too large for weights that are not divided yet.
+    fits = run.layers and (run.before is None or math.isfinite(float(np.abs(run.last.terms).max())))
+    return run.last.terms[:, 0, :] if fits else None
 
 
 #: From so many tokens on, the queries of all heads are one product, and so are keys and values.

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,13 +19,14 @@ from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.attention.alone import is_plain
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.centred import sublayer_step, view_of
+from rankmath.attention.on_cpu import AT_ONCE
 from rankmath.attention.plain import (
     Head,
     apply_sublayer,
     attend,
     check_one_sequence,
     in_range,
-    through_all_heads,
+    is_fused,
 )
 from rankmath.attention.tokens import LOG_ZERO, Scale, Scaled, centre, normalised, scaled_sum
 from rankmath.attention.weights import weights_of
@@ -35,6 +37,9 @@ from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm
 from rankmath.model.network import Attention, Network, Sublayer
 from rankmath.printing import Sheet, Shows, digits
 from rankmath.validation import Array, ArrayLike, Axes, Floats, InvalidArgument, Json, as_choice, as_count
+
+if TYPE_CHECKING:
+    from rankmath.arithmetic.compiled_paths import Layer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,21 +186,63 @@ def path_sums(net: Network, X: ArrayLike, *, backend: Backend | None = None, mem
 
 def _side_by_side(A: Float64, net: Network, X: Array, masks: dict[int, Mask | None]) -> Array:
     """S_k for all k that are there, (n, k, d): without a skip there is no shorter one."""
-    xp, tokens, S = A.xp, X, X[:, None, :]
-    for sublayer, bias in zip(_steps(net), _common_biases(A, net), strict=True):
-        attention = _attention(sublayer)
-        longer = _longer(A, attention, tokens, S, masks[id(attention)])
-        if sublayer.skip:
-            longer = xp.concat([xp.zeros_like(longer[:, :1, :]), longer], axis=1)
-            longer[:, :-1, :] += sublayer.skip * S
-        S, before = longer, tokens
-        tokens, parts = A.sum(S, axis=1)[:, 0, :], _squares(A, S)
-        if bias is not None:
-            tokens, parts = tokens + bias, parts + _squares(A, bias)
-        # Where these hardly cancel, their sum has the digits of the tokens. Squares that are 0 or ∞ say nothing.
-        if not bool(xp.all(parts < 16.0 * _squares(A, tokens))):
-            tokens = apply_sublayer(A, sublayer, before, masks)
+    tokens, S, l = X, X[:, None, :], 0
+    steps, biases = _steps(net), list(_common_biases(A, net))
+    while l < len(steps):
+        made = _compiled_steps(A, steps[l:], biases[l:], tokens, S, masks)
+        if made is None:
+            tokens, S = _step(A, steps[l], biases[l], tokens, S, masks)
+            l += 1
+        else:
+            tokens, S = made[1:]
+            l += made[0]
     return S
+
+
+def _step(
+    A: Float64, sublayer: Sublayer, bias: Array | None, before: Array, S: Array, masks: dict[int, Mask | None]
+) -> tuple[Array, Array]:
+    """The tokens and S after one layer."""
+    xp, attention = A.xp, _attention(sublayer)
+    longer = _longer(A, attention, before, S, masks[id(attention)])
+    if sublayer.skip:
+        longer = xp.concat([xp.zeros_like(longer[:, :1, :]), longer], axis=1)
+        longer[:, :-1, :] += sublayer.skip * S
+    tokens, parts = A.sum(longer, axis=1)[:, 0, :], _squares(A, longer)
+    if bias is not None:
+        tokens, parts = tokens + bias, parts + _squares(A, bias)
+    # Where these hardly cancel, their sum has the digits of the tokens. Squares that are 0 or ∞ say nothing.
+    if not bool(xp.all(parts < 16.0 * _squares(A, tokens))):
+        tokens = apply_sublayer(A, sublayer, before, masks)
+    return tokens, longer
+
+
+def _compiled_steps(
+    A: Float64,
+    steps: Sequence[Sublayer],
+    biases: Sequence[Array | None],
+    X: Array,
+    S: Array,
+    masks: dict[int, Mask | None],
+) -> tuple[int, Array, Array] | None:
+    """How many layers one call made, the tokens and S after them; None where it makes not one."""
+    layers: list[Layer] = []
+    for sublayer, bias in zip(steps, biases, strict=True):
+        attention = _attention(sublayer)
+        if attention.heads != _attention(steps[0]).heads or not is_fused(A, attention, X, masks[id(attention)]):
+            break
+        layers.append((attention.query, attention.value, bias, 1.0 / math.sqrt(attention.d_qk), sublayer.skip))
+    # Nobody can interrupt a call: some tenths of a second of it, or one layer.
+    cost = _attention(steps[0]).heads * X.size * (sum(X.shape)) * (S.shape[1] + 1 + len(layers))
+    run = A.path_layers(X, S, layers[: max(1, AT_ONCE // cost)]) if layers else None
+    if run is None or not run.layers:
+        return None
+    if run.before is None:
+        return run.layers, run.last.tokens, run.last.terms
+    if not bool(np.isfinite(run.last.terms).all()):  # values may be too large for weights that are not divided yet
+        return None if run.layers == 1 else (run.layers - 1, run.before.tokens, run.before.terms)
+    tokens = apply_sublayer(A, steps[run.layers - 1], run.before.tokens, masks)
+    return run.layers, tokens, run.last.terms
 
 
 def _squares(A: Float64, a: Array) -> Array:
@@ -267,9 +314,6 @@ def path_term(net: Network, X: ArrayLike, path: Sequence[int]) -> Array:
 def _longer(A: Float64, attention: Attention, X: Array, S: Array, mask: Mask | None) -> Array:
     """Σ_h P_h S_k W_h of the attention that the tokens X make, for all S_k side by side, (n, k, d)."""
     xp, (n, k, d), H = A.xp, S.shape, attention.heads
-    made = through_all_heads(A, attention, X, S, mask)
-    if made is not None:
-        return made
     columns = xp.reshape(S, (n, k * d))
 
     def through(h: Head) -> Array:

@@ -357,7 +357,7 @@ def test_calls_of_some_layers_make_what_one_call_makes(most, where, calls, monke
     net = rm.Network.from_arrays(net.query, value)
     X = np.asfortranarray(net.random_input(seed=2, tokens=9))
     once = rm.trace(net, X)
-    monkeypatch.setattr("rankmath.attention.on_cpu._AT_ONCE", most * 2 * 2 * 9 * (9 + 4) * 4)
+    monkeypatch.setattr("rankmath.attention.on_cpu.AT_ONCE", most * 2 * 2 * 9 * (9 + 4) * 4)
     calls.clear()
     found = rm.trace(net, X)
     assert calls.count("layer") == 7 - (where is not None)
@@ -402,15 +402,16 @@ def test_layers_of_zeros_leave_zeros(where, bias, calls, monkeypatch):
 @pytest.mark.usefixtures("always")
 def test_tokens_are_measured_in_memory_that_no_head_uses(monkeypatch):
     """One thread measures the tokens before a layer while others make it; at the end two measure side by side."""
-    kernel, run = compiled.kernel(), compiled_network.LayerPlan._run
+    kernel, run = compiled.kernel(), compiled_network.lead_and_follow
     on(kernel, monkeypatch, 2)
     net = rm.Network.random(40, 8, 2, 1, seed=1)
     code = compiled_network.source(kernel.shape, kernel.dots)
     (lengths,) = kernel.compiled_all(code, {"lengths": (3, 0)})
     changed = set(), set()
 
-    def measured_again(plan, words, held):
-        run(plan, words, held)
+    def measured_again(lead, follow, words, scratch, held):
+        run(lead, follow, words, scratch, held)
+        plan = held[0]
         for second in (0, 1):
             for name, a in plan.arrays.items():
                 if not name.endswith("ends"):
@@ -419,7 +420,7 @@ def test_tokens_are_measured_in_memory_that_no_head_uses(monkeypatch):
             lengths(words.ctypes.data, 0, second)
             changed[second].update(name for name, a in plan.arrays.items() if a.tobytes() != old[name])
 
-    monkeypatch.setattr(compiled_network.LayerPlan, "_run", measured_again)
+    monkeypatch.setattr(compiled_network, "lead_and_follow", measured_again)
     rm.trace(net, net.random_input(seed=0))
     assert changed[0] == {"tiles_of_rows", "squares", "found"}
     assert changed[1] == {"second_tiles_of_rows", "second_squares", "second_found"}
@@ -455,7 +456,7 @@ def test_those_who_follow_go_home_where_nobody_leads(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as here:
-        here.setattr(plan, "code", {**plan.code, "lead": interrupted})
+        here.setattr(plan, "code", (interrupted, plan.code[1]))
         with pytest.raises(KeyboardInterrupt):
             rm.trace(net, X)
     assert called
@@ -577,8 +578,16 @@ def test_addresses_are_those_of_numpy() -> None:
 
 @pytest.mark.skipif(compiled.kernel() is None, reason="llvmlite is not installed")
 def test_threads_of_a_layer_have_memory_of_their_own() -> None:
-    plan, given = compiled_network.LayerPlan(compiled.kernel(), 64, 16, 1, 3), []
-    plan.code = {"follow": lambda thread, start, scratch: given.append(scratch)}
-    for thread in range(3):
-        plan._follow(thread, 0, ())
-    assert given == [part.ctypes.data for part in plan.scratch]
+    plan, given, words = compiled_network.LayerPlan(compiled.kernel(), 64, 16, 1, 3), {}, np.zeros(200, np.int64)
+    came = threading.Barrier(3)
+
+    def lead(start, scratch):
+        given[0] = scratch
+        came.wait(60)
+
+    def follow(thread, start, scratch):
+        given[thread] = scratch
+        came.wait(60)
+
+    compiled_network.lead_and_follow(lead, follow, words, plan.scratch, None)
+    assert given == {thread: part.ctypes.data for thread, part in enumerate(plan.scratch)}
