@@ -101,7 +101,8 @@ def as_array(
     if plain and array.size <= _FEW_ENTRIES:  # a product minds no overflow, and BLAS wakes no threads for it
         total = float(np.vdot(array, array))
     else:
-        with np.errstate(over="ignore", invalid="ignore"):  # torch warns if gradients are lost on the way to a float
+        # torch warns if gradients are lost on the way to a float
+        with np.errstate(over="ignore", invalid="ignore"):
             summed = np.add.reduce(array, axis=None) if plain else xp.sum(getattr(array, "detach", lambda: array)())
             total = float(summed)
     if not math.isfinite(total):  # an entry is not finite, or the sum alone is not

@@ -68,6 +68,10 @@ _NAMES = (*SIZES, *RUN, *GIVEN, *ADDRESSES, *LIMITS, *NUMBERS, *OF_PATHS)
 PLACES = {name: place for place, name in enumerate(_NAMES)}
 #: Where counters begin, on a cache line of their own.
 COUNTERS = 8 * (2 + len(PLACES) // 8)
+# Rows of a matrix that are read side by side.
+_ABREAST = 8
+#: A size beyond this, or below its inverse, is far from one.
+WILD = 1e60
 # Of each head: the largest and the least logit of the common part, the sum of its exponentials, the longest D_j².
 PER_HEAD = 4
 
@@ -199,9 +203,7 @@ class LayerWriter(Writer):
             row = self.binary("fmul", row, of_common)
             self.store(self.fma(self.load(self.address(x, at)), of_x, row), self.address(seen, at))
         image = self.address(self.pointer("image"), self.times("%h", d))
-        for at, sums in self.row_times(seen, value, d, count, self.address(packed, self.times(d, d))):
-            for k, y in enumerate(sums):
-                self.store(y, self.at(self.address(image, at), k * lanes))
+        self.stop_if_wild(self.row_times(seen, value, d, self.address(packed, self.times(d, d)), image))
         scale = self.broadcast(self.at("%words", PLACES["scale"]))
         whole, rest = self.put(f"udiv i64 {count}, {vectors}"), self.put(f"urem i64 {count}, {vectors}")
         for b, _ in self.loop("b", "0", self.times(tiles, vectors)):
@@ -278,27 +280,48 @@ class LayerWriter(Writer):
                     self.store(x, self.at(place, c * lanes))
         return self.function("covariance", "ptr %words, i64 %slot", [*self.code, "  ret void"])
 
-    def row_times(self, row: str, matrix: str, d: str, count: str, packed: str) -> Iterator[tuple[str, list[str]]]:
-        """Yield a column and the vectors from there on of a row times a square matrix, which is packed on the way:
-        strips of columns one after the other, since far rows of a matrix may share their places in the cache."""
-        lanes = self.shape.lanes
-        for v, column in self.strips(count):
-            source, target = self.address(matrix, column), self.address(packed, self.times(column, d))
-            sums = [self.splat(0.0)] * v
-            for k, now in self.loop("k", "0", d, sums):
-                of_k, x = self.address(source, self.times(k, d)), self.broadcast(self.address(row, k))
-                place = self.address(target, self.times(k, v * lanes))
+    def row_times(self, row: str, matrix: str, d: str, packed: str, out: str) -> str:
+        """A row times a square matrix, to `out`, and the largest |entry| of the matrix, which is packed on the way:
+        strips of columns one after the other, since far rows may share their places in the cache. Some rows are
+        read side by side: whole matrices come from far."""
+        lanes, count = self.shape.lanes, self.put(f"udiv i64 {d}, {self.shape.lanes}")
+        self.code.append(f"  call void @llvm.memset.p0.i64(ptr {out}, i8 0, i64 {self.times(d, 8)}, i1 false)")
+        most = self.put(f"alloca {self.vector}, align 64")
+        self.store(self.splat(0.0), most)
+        for first, some in self.parts(d, str(_ABREAST)):
+            end = self.put(f"add i64 {first}, {some}")
+            for v, column in self.strips(count):
+                source, target = self.address(matrix, column), self.address(packed, self.times(column, d))
+                place = self.address(out, column)
+                sums = [*(self.load(self.at(place, c * lanes)) for c in range(v)), self.load(most)]
+                for k, now in self.loop("k", first, end, sums):
+                    sums[:] = now
+                    of_k, x = self.address(source, self.times(k, d)), self.broadcast(self.address(row, k))
+                    to = self.address(target, self.times(k, v * lanes))
+                    for c in range(v):
+                        entries = self.load(self.at(of_k, c * lanes))
+                        self.store(entries, self.at(to, c * lanes))
+                        sums[c] = self.fma(x, entries, sums[c])
+                        sums[v] = self.larger(self.without_sign(entries), sums[v])
                 for c in range(v):
-                    entries = self.load(self.at(of_k, c * lanes))
-                    self.store(entries, self.at(place, c * lanes))
-                    sums[c] = self.fma(x, entries, now[c])
-            yield column, sums
+                    self.store(sums[c], self.at(place, c * lanes))
+                self.store(sums[v], most)
+        return self.most(self.load(most))
+
+    def stop_if_wild(self, size: str) -> None:
+        """Stop where a matrix is far from size one; zeros are not."""
+        large = self.put(f"fcmp ogt double {size}, {self.real(WILD)}")
+        small = self.put(f"fcmp olt double {size}, {self.real(1 / WILD)}")
+        some = self.put(f"fcmp ogt double {size}, 0.0")
+        for _ in self.when(self.put(f"or i1 {large}, {self.put(f'and i1 {small}, {some}')}")):
+            self.stop()
 
     def _pull(self, x: str, query: str, d: str, count: str, packed: str, g: str) -> None:
         lanes, of_pull, of_key = self.shape.lanes, *(self.spread(self.told(a)) for a in ("of_pull", "of_key"))
-        for at, sums in self.row_times(x, query, d, count, packed):
-            for k, y in enumerate(sums):
-                self.store(self.binary("fmul", y, of_pull), self.at(self.address(g, at), k * lanes))
+        self.row_times(x, query, d, packed, g)
+        for c, _ in self.loop("c", "0", count):
+            place = self.address(g, self.times(c, lanes))
+            self.store(self.binary("fmul", self.load(place), of_pull), place)
         bias = self.pointer("key_bias")
         for _ in self.when(self.put(f"icmp ne ptr {bias}, null")):
             bias = self.address(bias, self.times("%h", d))
@@ -518,9 +541,9 @@ class LayerWriter(Writer):
                 self.store(self.binary("fdiv", self.load(place), by), place)
 
     def work(self) -> list[str]:
-        """What every thread does of layer %l: whole heads (`by_heads`), so that it needs nothing that another holds;
-        or of some heads after each other all heads, then all rows, as they come. One thread first measures the
-        tokens before the layer, but for those before the last one."""
+        """What every thread does of layer %l: whole heads (`by_heads`), so that none needs what another holds; or
+        of some heads after each other all heads, then all rows, as they come. One thread first measures the tokens
+        before the layer, but for those before the last one."""
         heads, at_once, chunks = self.word("heads"), self.word("at_once"), self.word("chunks")
         by_heads = self.put(f"icmp ne i64 {self.word('by_heads')}, 0")
         each = self.put(f"sub i64 {self.word('apart')}, {self.word('d')}")

@@ -18,7 +18,7 @@ import ctypes
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from threading import Lock
 from typing import Any, NamedTuple, TypeAlias
 
@@ -27,7 +27,18 @@ import numpy.typing as npt
 
 from rankmath.arithmetic.compiled import Dots, Kernel, Shape, Writer, address, aligned, groups_at_once, module
 from rankmath.arithmetic.compiled_dots import Memory, functions
-from rankmath.arithmetic.compiled_layer import COUNTERS, GIVEN, LIMITS, MEASURING, PER_HEAD, PLACES, RUN, SIZES, LayerWriter
+from rankmath.arithmetic.compiled_layer import (
+    COUNTERS,
+    GIVEN,
+    LIMITS,
+    MEASURING,
+    PER_HEAD,
+    PLACES,
+    RUN,
+    SIZES,
+    WILD,
+    LayerWriter,
+)
 from rankmath.arithmetic.float64 import pool
 from rankmath.arithmetic.runs import Arrays, Run
 from rankmath.arithmetic.scales import LARGE, STEP
@@ -48,12 +59,13 @@ END = 2**62
 _HELD = 2**16
 # Doubles of the rows that a thread takes at a time.
 _ROWS = 2**14
-# … and rows, at least; so many rows take as long as it takes to begin.
-_FEW_ROWS, _BEGIN = 48, 3
+# … and rows, at least, or for one thread with wide registers: columns of a tile take less time there than their way
+# from the second-level cache. So many rows take as long as it takes to begin.
+_FEW_ROWS, _WIDE_ROWS, _BEGIN = 48, 128, 3
 # Doubles of what each head adds, up to which threads share heads, if nearly all have as many, and not rows.
 _EACH = 2**22
-# A size beyond these, or below their inverses, is far from one: of weights, and of tokens to be centred.
-_WILD, _ORDINARY = 1e60, 1e59
+# A size up to which tokens are centred.
+_ORDINARY = 1e59
 _INFINITE = math.inf
 
 
@@ -191,11 +203,10 @@ class NetworkWriter(LayerWriter):
         return self.function("units", "ptr %words", [*self.code, "  ret void"])
 
     def _measure_weights(self, d: str, largest_at: str) -> None:
-        """The largest |query|; stop where a matrix is far from size one."""
+        """The largest |query|; stop where an array is far from size one. Values are measured as they are packed."""
         lanes, heads = self.shape.lanes, self.word("heads")
         self.write(self.real(0.0), largest_at)
-        square, zero = self.times(d, d), self.real(0.0)
-        given = [("query", heads, square), ("value", heads, square), ("key_bias", heads, d), ("bias", "1", d)]
+        given = [("query", heads, self.times(d, d)), ("key_bias", heads, d), ("bias", "1", d)]
         for name, many, entries in given:
             start = self.pointer(name)
             for _ in self.when(self.put(f"icmp ne ptr {start}, null")):
@@ -204,10 +215,7 @@ class NetworkWriter(LayerWriter):
                     size = self.largest_of(matrix, self.put(f"udiv i64 {entries}, {lanes}"))
                     if name == "query":
                         self.keep(size, largest_at, "ogt")
-                    large = self.is_("ogt", size, self.real(_WILD))
-                    small = self.both(self.is_("ogt", size, zero), self.is_("olt", size, self.real(1 / _WILD)))
-                    for _ in self.when(self.put(f"or i1 {large}, {small}")):
-                        self.stop()
+                    self.stop_if_wild(size)
 
     def conclude(self) -> list[str]:
         """Units of what the layer made, and whether it may stand."""
@@ -257,7 +265,7 @@ class NetworkWriter(LayerWriter):
             self.tell(self.real(factor), name)
         self.code.append("  call void @recentre(ptr %words)")
         sizes = [self.told(name) for name in ("of_center", "of_residual", "of_total")]
-        most, least = self.real(_ORDINARY), self.real(1 / _WILD)
+        most, least = self.real(_ORDINARY), self.real(1 / WILD)
         ordinary = self.both(*(self.both(self.is_("ogt", x, least), self.is_("olt", x, most)) for x in sizes))
         xi, sigma, parts = (self.of("log", x) for x in sizes)
         lost = self.product_of(self.less(parts, sigma), self.real(1 / math.log(2.0)))
@@ -304,6 +312,9 @@ class NetworkWriter(LayerWriter):
     def is_ready(self) -> str:
         return self.put(f"load atomic i64, ptr {self.at('%words', _READY)} acquire, align 8")
 
+    def is_beyond(self, l: str) -> str:
+        return self.put(f"icmp sgt i64 {self.is_ready()}, {l}")
+
     def work_on(self, thread: str, l: str) -> None:
         given = f"i64 {thread}, i64 {l}, ptr %words, ptr {self.counters(l)}, ptr %scratch"
         self.code.append(f"  call void @work({given})")
@@ -342,10 +353,10 @@ class NetworkWriter(LayerWriter):
     def follow(self) -> list[str]:
         """What the other threads do: of every layer whose work may begin as much as is left."""
         for l, _ in self.loop("l", "0", self.word("layers")):
-            self.wait_until(lambda l=l: self.put(f"icmp sgt i64 {self.is_ready()}, {l}"))
+            self.wait_until(partial(self.is_beyond, l))
             for _ in self.when(self.put(f"icmp slt i64 {self.is_ready()}, {END}")):
                 self.work_on("%thread", l)
-        self.wait_until(lambda: self.put(f"icmp sge i64 {self.is_ready()}, {END}"))
+        self.wait_until(partial(self.is_beyond, str(END - 1)))
         self.measure_rest()
         return self.function("follow", "i64 %thread, ptr %words, ptr %scratch", [*self.code, "  ret void"])
 
@@ -384,7 +395,7 @@ def source(shape: Shape, dots: Dots | None) -> str:
     return module(shape, declared, *written)
 
 
-def chunk_of(n: int, d: int, threads: int, group: int) -> int:
+def chunk_of(n: int, d: int, threads: int, shape: Shape) -> int:
     """Rows, in whole groups, that a thread takes at a time: nearly equal parts of all.
 
     For one thread as many as stay in cache, for several some four parts each, or a few more where the thread that
@@ -392,10 +403,11 @@ def chunk_of(n: int, d: int, threads: int, group: int) -> int:
 
     Examples
     --------
-    >>> chunk_of(256, 64, 2, 6)  # 130 rows at most, and not 144 as with parts of 48
+    >>> chunk_of(256, 64, 2, Shape(8, 6, 4))  # 130 rows at most, and not 144 as with parts of 48
     42
     """
-    least = max(_FEW_ROWS, min(_ROWS // d, n if threads == 1 else -(-n // (4 * threads))))
+    group, few = shape.rows, _WIDE_ROWS if threads == 1 and shape.lanes > 2 else _FEW_ROWS
+    least = max(few, min(_ROWS // d, n if threads == 1 else -(-n // (4 * threads))))
     groups, parts = -(-n // group), -(-n // least)
     most_parts = parts if threads == 1 else max(2 * parts, threads)
     chunks = [-(-groups // count) * group for count in range(parts, most_parts + 1)]
@@ -429,7 +441,7 @@ class LayerPlan:
         self.n, self.d, self.heads, self.threads = n, d, heads, threads
         rounds = -(-heads // threads)  # of heads, if threads share these and not the rows of each
         by_heads = 1 < threads <= heads and 16 * rounds * threads <= 17 * heads and heads * n * d <= _EACH
-        chunk = chunk_of(n, d, 1 if by_heads else threads, shape.rows)
+        chunk = chunk_of(n, d, 1 if by_heads else threads, shape)
         tiles, chunks = -(-n // shape.width), -(-n // chunk)
         held = tiles * shape.width * d
         at_once = min(heads, max(threads, _HELD // (2 * (held + d * d))))
@@ -469,8 +481,8 @@ class LayerPlan:
         for name, a in self.arrays.items():
             self.told[PLACES[name]] = a.ctypes.data
         if threads == 1:
-            of_one = slice(PLACES[MEASURING[0]], PLACES[MEASURING[-1]] + 1)
-            self.told[of_one.stop : of_one.stop + len(MEASURING)] = self.told[of_one]
+            for name in MEASURING:
+                self.told[PLACES[f"second_{name}"]] = self.told[PLACES[name]]
         self.told[PLACES["yield"]] = yielding()
         self.lock = Lock()
         self._limits: Sequence[float] = ()

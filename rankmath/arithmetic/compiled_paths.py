@@ -1,12 +1,12 @@
 """Layers of plain attention on the CPU, for some matrices V_k side by side, as the paths of all lengths need them.
 
-With tokens T a layer makes V'_k = λ V_k + Σ_h P_h V_{k−1} W_h (without a skip Σ_h P_h V_k W_h, and no longer one), and
-new tokens Σ_k V'_k + b. Keys and values are those of all heads::
+With tokens T a layer makes V'_k = λ V_k + Σ_h P_h V_{k−1} W_h (without a skip Σ_h P_h V_k W_h, and no longer one),
+and new tokens Σ_k V'_k + b. Keys and values are those of all heads::
 
     prepare     T or T − 1T_0, whichever is shorter: a softmax does not see what all keys have in common
     pack        keys and values in tiles, weights in strips of columns
-    rows        of each head left = T W_QK, Σ_j e^{left·key_j} V_j / Σ_j e^{left·key_j}, and that times W; their sum,
-                what a skip carries, and the new tokens
+    rows        of each head left = T W_QK, Σ_j e^{left·key_j} V_j / Σ_j e^{left·key_j}, and that times W; their
+                sum, what a skip carries, and the new tokens
 
 One call on each thread makes all layers: the first leads, the others follow. It stops where a logit may leave the
 range of an exponential, and after a layer whose V'_k are so much larger than their sum that this has lost digits.
@@ -113,16 +113,17 @@ class PathWriter(NetworkWriter):
         block, of_block = self.put(f"udiv i64 {first}, {size}"), self.put(f"urem i64 {first}, {size}")
         values = self.address(self.pointer("values"), self.times(block, self.times(wide, size)))
         for r, _ in self.loop("r", "0", str(width)):
-            (row,) = self.rows_of(self.pointer("terms"), self.put(f"add i64 {first}, {r}"), wide, last, 1)
+            j = self.put(f"add i64 {first}, {r}")
+            (row,) = self.rows_of(self.pointer("terms"), j, wide, last, 1)
             # Of rows that are missing the weight is zero.
-            weight = self.broadcast(self.address(self.pointer("q"), self.put(f"add i64 {first}, {r}")))
+            weight = self.broadcast(self.address(self.pointer("q"), j))
             place = self.put(f"add i64 {of_block}, {r}")
             for v, column in self.strips(self.put(f"udiv i64 {wide}, {lanes}")):
                 source = self.address(row, column)
                 target = self.address(self.address(values, self.times(column, size)), self.times(place, v * lanes))
-                for c in range(v):
-                    x = self.binary("fmul", self.load(self.at(source, c * lanes)), weight)
-                    self.store(x, self.at(target, c * lanes))
+                for at_column in range(0, v * lanes, lanes):
+                    x = self.binary("fmul", self.load(self.at(source, at_column)), weight)
+                    self.store(x, self.at(target, at_column))
         return self.function("pack_tile", "ptr %words, i64 %t", [*self.code, "  ret void"])
 
     def pack_matrix(self) -> list[str]:
@@ -208,7 +209,7 @@ class PathWriter(NetworkWriter):
                 self.store(sums[0], self.address(token, at))
                 squares[:] = sums[1], self.fma(sums[0], sums[0], now[1])
             parts, whole = (self.total(x) for x in squares)
-            # Where these hardly cancel, their sum has the digits of the tokens. Squares that are 0 or ∞ say nothing.
+            # Where these hardly cancel, their sum has the digits of the tokens. Squares 0 or ∞ say nothing.
             for _ in self.unless(self.is_("olt", parts, self.product_of(whole, self.real(16.0)))):
                 place = self.at("%words", PLACES["cancels"])
                 self.code.append(f"  store atomic i64 1, ptr {place} monotonic, align 8")
@@ -272,17 +273,18 @@ def source(shape: Shape) -> str:
 
 
 # What the code is told once of a run.
-_TOLD = ("n", "d", "heads", "tiles", "per", "chunk", "chunks", "rounds", "apart", "lengths", "layers", "yield")
-_TOLD += ("records", "first_R", "given", "pair_of_tokens", "pair_of_terms", "zeros", "keys", "values", "q", "packed")
-_WORDS = [PLACES[name] for name in _TOLD]
+_SIZES = ("n", "d", "heads", "tiles", "per", "chunk", "chunks", "rounds", "apart", "lengths", "layers", "yield")
+_PAIRS = ("pair_of_tokens", "pair_of_terms")
+_ARRAYS = ("records", "first_R", "given", *_PAIRS, "zeros", "keys", "values", "q", "packed")
+_WORDS = [PLACES[name] for name in (*_SIZES, *_ARRAYS)]
 _LAYER, _CANCELS = PLACES["layer"], PLACES["cancels"]
 
 
 def path_layers(
     kernel: Kernel, tokens: Floats, V: Floats, layers: Sequence[Layer], limit: float, threads: int
 ) -> PathRun:
-    """As many of these layers as may stand of tokens (n, d) and V (n, k, d); no logit is beyond the limit. All have as
-    many heads, in one piece."""
+    """As many of these layers as may stand of tokens (n, d) and V (n, k, d); no logit is beyond the limit. All have
+    as many heads, in one piece."""
     shape, missing = kernel.shape, -tokens.shape[1] % kernel.shape.lanes
     first = Sums(V, tokens)
     if missing:  # columns of zeros change nothing
@@ -300,7 +302,7 @@ def path_layers(
         record[4:] = scale, (limit / scale) ** 2, skip
         lengths.append(lengths[-1] + (skip != 0))
     tiles, most = -(-n // shape.width), lengths[-1] * d
-    chunk = chunk_of(n, lengths[-2] * d, threads, shape.rows)
+    chunk = chunk_of(n, lengths[-2] * d, threads, shape)
     chunks, per = -(-n // chunk), groups_at_once(shape, chunk // shape.rows, d)
     places = min(L, 2)
     of_tokens, of_terms = aligned(places, n, d), aligned(places, n * most)

@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib import import_module
-from itertools import pairwise
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -44,8 +43,8 @@ _THREADED_ENTRIES = 2**18
 # Use the compiled kernel from this many pairs of tokens, and for values at least this wide: it pads them to 32.
 _COMPILED_ENTRIES = 2**14
 _COMPILED_WIDTH = 16
-# … compiled layers from this many tokens, on our threads from this many multiply-adds (of the first four layers) for
-# each lane of a register and two more, all heads of plain attention from this many pairs of tokens of all,
+# … compiled layers from this many tokens, on our threads from this many multiply-adds (of the first four layers)
+# for each lane of a register and two more, all heads of plain attention from this many pairs of tokens of all,
 _COMPILED_ROWS = 64
 _SHARED = 2**17
 _COMPILED_HEADS = 2**12

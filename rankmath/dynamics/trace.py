@@ -118,7 +118,8 @@ class Trace(Shows):
     def lost_bits(self) -> Floats:
         if isinstance(self.found, tuple):
             return np.zeros(self.residual_scale.mantissa.shape)
-        return self._rows[3]
+        lost: Floats = self._rows[3]
+        return lost
 
     @property
     def log_center(self) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rankmath.arithmetic import float64
+from rankmath.arithmetic.compiled import Shape
 from rankmath.arithmetic.compiled_network import chunk_of
 from rankmath.arithmetic.float64 import Float64
 
@@ -46,9 +47,10 @@ def test_blas_has_one_thread_inside_and_its_own_again_outside() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
 @pytest.mark.parametrize("n", [64, 100, 128, 200, 256, 300, 1000, 1024])
-def test_parts_of_the_rows_leave_no_thread_with_many_more_than_its_share(n: int, threads: int) -> None:
+@pytest.mark.parametrize("lanes", [2, 8])
+def test_parts_of_the_rows_leave_no_thread_with_many_more_than_its_share(n: int, threads: int, lanes: int) -> None:
     for d in (16, 64, 256):
-        chunk, ends = chunk_of(n, d, threads, 6), [0] * threads
+        chunk, ends = chunk_of(n, d, threads, Shape(lanes, 6, 4)), [0] * threads
         assert chunk % 6 == 0
         for start in range(0, n, chunk):  # whoever is free takes the next
             ends[ends.index(min(ends))] += min(chunk, n - start)
