@@ -73,10 +73,11 @@ def as_array(
     """
     if not (type(value) is np.ndarray or is_array_api_obj(value)):
         value = _from_python(name, value)
-    xp, plain = library_of(value), type(value) is np.ndarray and value.dtype == np.float64
-    if not plain:
+    xp = library_of(value)
+    known = (type(value) is np.ndarray or type(value) in _LIBRARIES) and value.dtype == np.float64
+    if not known:
         _check_kind(name, value, xp)
-    dims = value.shape if plain else tuple(int(s) for s in value.shape)
+    dims = value.shape if known else tuple(int(s) for s in value.shape)
     if ndim is not None and len(dims) != ndim:
         raise InvalidArgument(f"{name}: shape {dims} given; it must have {ndim} {_axes(ndim)}")
     if len(dims) < min_ndim:
@@ -89,15 +90,16 @@ def as_array(
             raise InvalidArgument(f"{name}: shape {dims} given; it must be ({lead}{wanted})")
     if not allow_empty and 0 in dims:
         raise InvalidArgument(f"{name}: shape {dims} given; no axis may be empty")
-    if not plain and xp.isdtype(value.dtype, "integral") and value.size:
+    if not known and xp.isdtype(value.dtype, "integral") and value.size:
         largest = max(abs(int(xp.max(value))), abs(int(xp.min(value))))
         if largest > _BIGGEST_EXACT_INTEGER:
             raise InvalidArgument(
                 f"{name}: integer of size {largest} given; a double holds integers up to 2**53 only"
             )
-    array = value if plain or value.dtype == xp.float64 else xp.astype(value, xp.float64)
+    array = value if known or value.dtype == xp.float64 else xp.astype(value, xp.float64)
     if not look:
         return array
+    plain = known and type(value) is np.ndarray
     if plain and array.size <= _FEW_ENTRIES:  # a product minds no overflow, and BLAS wakes no threads for it
         total = float(np.vdot(array, array))
     else:
@@ -127,7 +129,19 @@ def _check_kind(name: str, value: Array, xp: ModuleType) -> None:
 
 def library_of(array: Array) -> ModuleType:
     """`array_namespace`, which takes longer than the arithmetic on a few numbers."""
-    return array_api_compat.numpy if type(array) is np.ndarray else array_namespace(array)
+    kind = type(array)
+    if kind is np.ndarray:
+        return array_api_compat.numpy
+    if kind not in _LIBRARIES:
+        found = array_namespace(array)
+        if kind.__module__ != "cupy":
+            return found
+        _LIBRARIES[kind] = found
+    return _LIBRARIES[kind]
+
+
+#: The libraries whose arrays are known by their type.
+_LIBRARIES: dict[type, ModuleType] = {}
 
 
 def _from_python(name: str, value: object) -> Array:

@@ -364,8 +364,9 @@ class Plan:
             self._sides = None
 
     def aside(self, launches: Callable[[], None]) -> Callable[[], None]:
-        """These launches, in a graph beside those that follow, until what is returned is called."""
-        if self._sides is None or not self._worth_a_branch:
+        """These launches, in a graph beside those that follow, until what is returned is called: whatever is
+        launched after that, where it is, waits for them."""
+        if self._sides is None:
             launches()
             return lambda: None
         import cupy as cp
@@ -376,7 +377,7 @@ class Plan:
         with side:
             launches()
             done = side.record(cp.cuda.Event(disable_timing=True))
-        return lambda: here.wait_event(done)
+        return lambda: cp.cuda.get_current_stream().wait_event(done)
 
     @property
     def _worth_a_branch(self) -> bool:
@@ -410,8 +411,9 @@ class Plan:
         rows = H * s["row_blocks"]
         self._make("units", (1,), 32, home)
         measured = self.aside(lambda: self._measure(before=True)) if part == "measured layer" else None
-        queued = part in ("queued layer", "measured layer") or (wide > 1 and self._worth_a_branch)
-        left = self.aside(lambda: self._make("project", (rows, 1, wide), 128, 0)) if queued else None
+        # One layer alone waits for its branches to begin; where layers are queued they began before.
+        branches = part in ("queued layer", "measured layer") or (wide > 1 and self._worth_a_branch)
+        left = self.aside(lambda: self._make("project", (rows, 1, wide), 128, 0)) if branches else None
         if wide > 1:
             self._make("pull", (H * self._slices,), THREADS)
         self._make("scores", (H * s["blocks"],), THREADS)
@@ -425,11 +427,22 @@ class Plan:
         else:  # no product before `average` needs the values
             values = self.aside(lambda: self._make("project", (rows, 1, wide), 128, 1))
             left()
-        if part != "thin layer":
-            self._deviation() if wide == 1 else self._wide_deviation(wide, values)
-        if part != "fused layer":
+
+        def below_rounding() -> None:
+            if values is not None:
+                values()
             self._make("covariance", (H * s["splits"], wide, wide), 128)
             self._make("thin", (rows, wide), 128)
+
+        if part == "thin layer":
+            below_rounding()
+        else:  # of these two one does nothing
+            thin = self.aside(below_rounding) if branches and part != "fused layer" else None
+            self._deviation() if wide == 1 else self._wide_deviation(wide, values)
+            if thin is not None:
+                thin()
+            elif part != "fused layer":
+                below_rounding()
         self._collect(measured)
 
     @property

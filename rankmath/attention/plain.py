@@ -15,6 +15,7 @@ from array_api_compat import array_namespace, is_cupy_array
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import Arithmetic
+from rankmath.arithmetic.runs import Run
 from rankmath.attention.activations import activate
 from rankmath.attention.alone import is_plain, tokens_of
 from rankmath.attention.backend import Backend, on_backend
@@ -22,7 +23,7 @@ from rankmath.attention.blocks import in_row_blocks
 from rankmath.attention.on_cpu import layers_on_cpu
 from rankmath.attention.on_gpu import layers_on_gpu
 from rankmath.attention.softmax import softmax
-from rankmath.attention.tokens import SAFE_LOG, Tokens
+from rankmath.attention.tokens import SAFE_LOG
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count, same_library
@@ -36,7 +37,7 @@ def check_input(net: Network, X: ArrayLike, *, look: bool = True) -> Array:
     if not isinstance(net, Network):
         raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
     X = as_array("X", X, min_ndim=2, shape=(None, net.dim), look=look or not is_cupy_array(X))
-    if type(X) is not np.ndarray or type(net.weights) is not np.ndarray:
+    if type(X) is not type(net.weights):
         same_library(X=X, W=net.weights)
     n = int(X.shape[-2])
     for attention in net.attentions:
@@ -95,23 +96,31 @@ def forward(net: Network, X: ArrayLike, *, backend: Backend | None = None, memor
         net, X = on_backend(backend, net, X)
     A = Float64(X, memory=None if memory is None else as_count("memory", memory))
     run = (layers_on_gpu if A.on_gpu else layers_on_cpu)(A, net, X, measure=False)
-    if run is not None and (whole := _whole(A, tokens_of(run))) is not None:
+    if run is not None and (whole := _whole(A, run)) is not None:
         return whole
     return by_definition(A, net, check_input(net, X) if A.on_gpu else X)
 
 
-def _whole(A: Float64, tokens: Tokens) -> Array | None:
+def _whole(A: Float64, run: Run) -> Array | None:
     """The tokens as they are, e^ξ 1x + e^σ R; None where that may overflow."""
-    logs = np.stack([tokens.log_center, tokens.log_residual.to_float()])
-    if logs.max() > SAFE_LOG:
-        return None
-    factors = np.exp(logs)
+    x, R = run.center, run.residual
+    if R.ndim == 2:  # a few numbers take NumPy longer than a small layer
+        xi, mantissa, exponent = run.log[0, -1, :3].tolist()
+        sigma = mantissa if not exponent else math.copysign(math.inf, mantissa)
+        if max(xi, sigma) > SAFE_LOG:
+            return None
+        of_x, of_R = math.exp(xi), math.exp(sigma)
+    else:
+        tokens = tokens_of(run)
+        logs = np.stack([tokens.log_center, tokens.log_residual.to_float()])
+        if logs.max() > SAFE_LOG:
+            return None
+        of_x, of_R = A.xp.asarray(np.exp(logs))
     if not A.on_gpu:
-        return factors[0] * tokens.center + factors[1] * tokens.residual
+        return of_x * x + of_R * R
     from rankmath.arithmetic import cuda
 
-    of_x, of_R = factors.ravel().tolist() if tokens.residual.ndim == 2 else A.xp.asarray(factors)
-    return cuda.axpby(of_x, tokens.center, of_R, tokens.residual)
+    return cuda.axpby(of_x, x, of_R, R)
 
 
 def by_definition(A: Float64, net: Network, X: Array) -> Array:

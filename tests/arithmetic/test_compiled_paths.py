@@ -106,7 +106,8 @@ def test_lengths_that_cancel_stop_after_their_layer(kernel, factor):
 
 def test_a_bias_that_cancels_counts_as_a_part(kernel):
     X = np.ones((9, 1)) * np.arange(1.0, 5.0)
-    layer = np.zeros((1, 4, 4)), np.eye(4)[None], -X[:1] * (1 - 1e-3), 1.0, 0.0
+    # |V|² < 16 |T|² < |V|² + |b|²
+    layer = np.zeros((1, 4, 4)), np.eye(4)[None], -0.73 * X[:1], 1.0, 0.0
     assert path_layers(kernel, X, X[:, None, :], [layer], 600.0, 1).before is not None
     less = (*layer[:2], -0.5 * X[:1], *layer[3:])
     run = path_layers(kernel, X, X[:, None, :], [less], 600.0, 1)
