@@ -699,10 +699,10 @@ class Writer:
         code = [f"  %wide = mul i64 %count, {lanes}", *self.code, "  ret void"]
         return self.function("pack", f"i64 %m, i64 %K, i64 %count, {pointers}", code)
 
-    def sums(self, function: Literal["exp", "expm1"]) -> list[str]:
+    def sums(self, function: Literal["exp", "expm1"] | None, name: str = "sums") -> list[str]:
         """For blocks of %per groups of rows: a few tiles at a time, logits, m and their sums, and their part of the
-        averages. What the groups of a block meet one after the other, some columns of a tile of keys or a strip of
-        values, stays in the first-level cache."""
+        averages; without a function m is the logit, and nothing is divided. What the groups of a block meet one
+        after the other, some columns of a tile of keys or a strip of values, stays in the first-level cache."""
         rows, lanes, width = self.shape.rows, self.shape.lanes, self.shape.width
         pointers = ", ".join(f"ptr noalias %{name}" for name in ("left", "right", "w", "q", "out", "total"))
         logits = self.times("%per", self.shape.tiles * rows * width)
@@ -729,8 +729,11 @@ class Writer:
                 for t, _ in self.loop("t", "0", some):
                     tile = self.put(f"add i64 {t0}, {t}")
                     self._logits(self.address("%right", self.times(tile, self.times("%K", width))), t, have)
-                    self._exponentials(function, self.address("%q", self.times(tile, width)), t, have, means)
+                    if function is not None:
+                        self._exponentials(function, self.address("%q", self.times(tile, width)), t, have, means)
                 self._averages(t0, some, have, made, wide)
+            if function is None:
+                continue
             for g, _ in self.loop("g", "0", have):
                 mean = self.address(means, self.times(g, rows * lanes))
                 for r, row in enumerate(self.rows_from(self.address(made, self.times(g, out)), wide)):
@@ -744,7 +747,7 @@ class Writer:
                         entry = self.address(row, self.times(place, lanes))
                         self.store(self.binary("fmul", self.load(entry), inverse), entry)
         sizes = "i64 %groups, i64 %K, i64 %tiles, i64 %per, i64 %count, i64 %step, i64 %last"
-        return self.function("sums", f"{sizes}, {pointers}", [*self.code, "  ret void"])
+        return self.function(name, f"{sizes}, {pointers}", [*self.code, "  ret void"])
 
     def parts(self, count: str, most: str) -> Iterator[tuple[str, str]]:
         """Yield the first of some, and how many they are: `most` at a time of so many."""

@@ -12,7 +12,8 @@ then, for some rows of all heads after each other::
 
     left        R W_QK
     deviation   Σ_j m_ij q_j (D_j − qᵀD)/(1 + Σ_j m_ij q_j), m = expm1(left keysᵀ); where the logits are below
-                rounding, left times the covariance Σ_j D_j q_j (D_j − qᵀD) in place of it
+                rounding, left times the covariance Σ_j D_j q_j (D_j − qᵀD) in place of it, or with fewer tokens
+                than columns Σ_j m_ij q_j (D_j − qᵀD), m = left keysᵀ
     total       what a skip carries, and the sum of (deviation W) over the heads
 
 and at the end one thread moves the mean of the total into the center, and brings both to size one.
@@ -204,7 +205,9 @@ class LayerWriter(Writer):
             self.store(self.fma(self.load(self.address(x, at)), of_x, row), self.address(seen, at))
         image = self.address(self.pointer("image"), self.times("%h", d))
         self.stop_if_wild(self.row_times(seen, value, d, self.address(packed, self.times(d, d)), image))
-        scale = self.broadcast(self.at("%words", PLACES["scale"]))
+        scales = self.spread(self.told("scale")), self.spread(self.told("of_thin"))
+        by_pairs = self.put(f"and i1 {self.is_thin()}, {self.has_few_tokens()}")
+        scale = self.put(f"select i1 {by_pairs}, {self.vector} {scales[1]}, {self.vector} {scales[0]}")
         whole, rest = self.put(f"udiv i64 {count}, {vectors}"), self.put(f"urem i64 {count}, {vectors}")
         for b, _ in self.loop("b", "0", self.times(tiles, vectors)):
             tile, part = self.put(f"udiv i64 {b}, {vectors}"), self.put(f"urem i64 {b}, {vectors}")
@@ -230,13 +233,18 @@ class LayerWriter(Writer):
                 target = self.address(self.address(key_tile, self.times(at, width)), lane)
                 for k, column in enumerate(self.transposed(tile_of_D)):
                     self.store(self.binary("fmul", column, scale), self.at(target, k * width))
-        for _ in self.when(self.is_thin()):
+        many = self.put(f"xor i1 {self.has_few_tokens()}, true")
+        for _ in self.when(self.put(f"and i1 {self.is_thin()}, {many}")):
             self.code.append("  call void @covariance(ptr %words, i64 %slot)")
         return self.function("head", "ptr %words, i64 %h, i64 %slot", [*self.code, "  ret void"])
 
     def is_thin(self) -> str:
         """Whether the logits are below rounding: then the factor of the covariance is given, and no −1."""
         return self.put(f"fcmp oge double {self.told('of_thin')}, 0.0")
+
+    def has_few_tokens(self) -> str:
+        """Fewer than columns: all pairs of them are fewer numbers than a covariance."""
+        return self.put(f"icmp slt i64 {self.word('n')}, {self.word('d')}")
 
     def covariance(self) -> list[str]:
         """Σ_j D_j q_j (D_j − qᵀD) W times the factor, packed in the place of W."""
@@ -400,7 +408,8 @@ class LayerWriter(Writer):
                 at = self.times(i, lanes)
                 self.store(self.binary("fmul", self.load(self.address(tokens, at)), skip), self.address(total, at))
         padded = self.times(tiles, width)
-        per, thin = self.word("per"), self.is_thin()
+        per, thin, few = self.word("per"), self.is_thin(), self.has_few_tokens()
+        by_pairs = self.put(f"or i1 {self.put(f'xor i1 {thin}, true')}, {few}")
         for h, _ in self.loop("h", "%h0", "%h1"):
             for _ in self.when(self.goes_on()):
                 slot = self.put(f"add i64 {self.put(f'sub i64 {h}, %h0')}, %slot")
@@ -412,14 +421,16 @@ class LayerWriter(Writer):
                 self.code.append(
                     f"  call void @project({sizes}, ptr {tokens}, ptr {query}, ptr {left}, ptr %largest)"
                 )
+                given = f"i64 {groups}, i64 {d}, i64 {tiles}, i64 {per}, i64 {count}, i64 {d}, i64 {last}"
+                given += "".join(f", ptr {a}" for a in (left, keys, w, q, made, means))
                 for _ in self.when(self.put(f"xor i1 {thin}, true")):
                     far = self.at(self.address(self.pointer("of_heads"), self.times(h, PER_HEAD)), 3)
                     self.check(left, d, count, groups, self.number(far))
-                    given = f"i64 {groups}, i64 {d}, i64 {tiles}, i64 {per}, i64 {count}, i64 {d}, i64 {last}"
-                    arrays = ", ".join(f"ptr {a}" for a in (left, keys, w, q, made, means))
-                    self.code.append(f"  call void @sums({given}, {arrays})")
+                    self.code.append(f"  call void @sums({given})")
+                for _ in self.when(self.put(f"and i1 {thin}, {few}")):
+                    self.code.append(f"  call void @linear({given})")
                 self.store(self.splat(0.0), "%largest")
-                deviation = self.put(f"select i1 {thin}, ptr {left}, ptr {made}")
+                deviation = self.put(f"select i1 {by_pairs}, ptr {made}, ptr {left}")
                 given = f"{sizes}, ptr {deviation}, ptr {value}, ptr {total}, ptr %largest"
                 self.code.append(f"  call void @collect({given})")
                 place = self.put(f"add i64 {self.times('%unit', self.word('heads'))}, {h}")

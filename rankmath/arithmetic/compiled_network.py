@@ -375,6 +375,7 @@ def source(shape: Shape, dots: Dots | None) -> str:
     written = [
         *functions(shape, dots),
         Writer(shape).sums("expm1"),
+        Writer(shape).sums(None, "linear"),
         Writer(shape).pairs(),
         writer().head(),
         writer().times_matrix("project", "alone"),

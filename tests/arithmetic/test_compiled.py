@@ -290,7 +290,7 @@ def test_a_compiled_layer_agrees_with_balls_on_all_registers(kernel, n, d, heads
 BELOW_ROUNDING = [
     *((9, 5, 2, 1e-12, {"biases": True}), (33, 3, 1, 1e-100, {}), (70, 8, 3, 1e-9, {"skip": -0.5})),
     *((300, 4, 2, 0.1, {}), (7, 17, 4, 1e-40, {"biases": True}), (24, 13, 2, 1.0, {})),
-    (6, 2, 3, 3e-200, {"skip": 2}),
+    *((6, 2, 3, 3e-200, {"skip": 2}), (40, 50, 2, 1e-9, {"skip": -0.5})),
 ]
 
 
