@@ -53,6 +53,8 @@ CPU_GRID = [
     *((512, 16, 4), (512, 64, 12), (1024, 16, 8), (1024, 64, 1), (1024, 64, 8), (1024, 128, 8), (1024, 256, 2)),
     *((2048, 32, 8), (4096, 64, 1)),
 ]
+#: … eight of them.
+CPU_DEPTHS = [(64, 16, 1), (64, 256, 4), (128, 128, 8), (256, 32, 8), (256, 256, 4), (1024, 64, 8)]
 BATCHES = [(8, 64, 16, 1), (32, 128, 32, 4), (64, 64, 64, 12), (16, 256, 64, 8), (4, 1024, 64, 8), (8, 512, 128, 4)]
 
 
@@ -223,7 +225,7 @@ def depth(machine: Machine) -> list[Row]:
         *((128, 256, 4), (512, 256, 8), (1024, 128, 16), (2048, 256, 4)),
     ]
     attend, rows = torch.nn.functional.scaled_dot_product_attention, []
-    for n, d, H in shapes if machine.gpu else [(64, 16, 1), (256, 32, 8), (1024, 64, 8)]:
+    for n, d, H in shapes if machine.gpu else CPU_DEPTHS:
         net = rm.Network.random(n, d, H, 8, seed=0)
         X, W_QK, W = (machine.torch(a) for a in (net.random_input(seed=1), net.query, net.value))
         there = machine.there(net, net.random_input(seed=1))

@@ -48,6 +48,7 @@ ADDRESSES = (
         "of_each",
         "sizes",
         "of_heads",
+        "of_queries",
         "yield",
     ),
     *MEASURING,
@@ -554,15 +555,16 @@ class LayerWriter(Writer):
     def work(self) -> list[str]:
         """What every thread does of layer %l: whole heads (`by_heads`), so that none needs what another holds; or
         of some heads after each other all heads, then all rows, as they come. One thread first measures the tokens
-        before the layer, but for those before the last one."""
+        before the layer, but for those before the last one; at the end all measure the queries of the next."""
         heads, at_once, chunks = self.word("heads"), self.word("at_once"), self.word("chunks")
         by_heads = self.put(f"icmp ne i64 {self.word('by_heads')}, 0")
         each = self.put(f"sub i64 {self.word('apart')}, {self.word('d')}")
-        # What is measured, if anything: the counter behind all others.
+        # What is measured, if anything: the counters behind all others.
         rounds, measuring = self.word("rounds"), self.word("measured")
         of_measuring = self.address("%counters", self.times(rounds, 4))
         last = self.put(f"sub i64 {self.word('layers')}, 1")
-        early = self.put(f"select i1 {self.put(f'icmp slt i64 %l, {last}')}, i64 {measuring}, i64 0")
+        goes_on = self.put(f"icmp slt i64 %l, {last}")
+        early = self.put(f"select i1 {goes_on}, i64 {measuring}, i64 0")
         for _ in self.taken(of_measuring, early):
             self.code.append("  call void @lengths(ptr %words, i64 %l, i64 0)")
         for _ in self.when(by_heads):
@@ -589,6 +591,9 @@ class LayerWriter(Writer):
                 total = self.pointer("total")
                 given = f"ptr %words, i64 {unit}, ptr %scratch, i64 {first}, i64 {end}, i64 0, ptr {total}"
                 self.code.append(f"  call void @rows({given})")
+        queries, after = self.put(f"select i1 {goes_on}, i64 {heads}, i64 0"), self.put("add i64 %l, 1")
+        for h in self.units_of(self.at(of_measuring, 2), queries):
+            self.code.append(f"  call void @of_query(ptr %words, i64 {after}, i64 {h})")
         self.wait_until(lambda: self.put(f"icmp sge i64 {self._done(of_measuring)}, {early}"))
         arguments = "i64 %thread, i64 %l, ptr %words, ptr %counters, ptr %scratch"
         return self.function("work", arguments, [*self.code, "  ret void"])

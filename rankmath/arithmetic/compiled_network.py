@@ -49,6 +49,8 @@ Words: TypeAlias = npt.NDArray[np.int64]
 
 # Words of a layer's record (four addresses; largest |query|, log(d_qk)/2, λ of the skip), and of a row of the log.
 RECORD, _ROW = 7, 7
+#: Counters of what a layer measures: tokens, and queries of the next.
+MEASURED = 4
 # Arrays given, limits.
 _RUN = slice(PLACES[RUN[0]], PLACES[GIVEN[-1]] + 1)
 _LIMITS = slice(PLACES[LIMITS[0]], PLACES[LIMITS[-1]] + 1)
@@ -149,7 +151,7 @@ class NetworkWriter(LayerWriter):
         largest_at = self.room("largest", "1")
         self.write(self.number(self.at(record, 4)), largest_at)
         for _ in self.when(self.is_("olt", self.number(largest_at), zero)):
-            self._measure_weights(d, largest_at)
+            self._measure_weights(d, first, largest_at)
         root, skip = self.number(self.at(record, 5)), self.number(self.at(record, 6))
         state = self.row_of_log(l)
         xi, mantissa, exponent = (self.number(self.at(state, k)) for k in range(3))
@@ -202,20 +204,34 @@ class NetworkWriter(LayerWriter):
             self.tell(factor, name)
         return self.function("units", "ptr %words", [*self.code, "  ret void"])
 
-    def _measure_weights(self, d: str, largest_at: str) -> None:
-        """The largest |query|; stop where an array is far from size one. Values are measured as they are packed."""
-        lanes, heads = self.shape.lanes, self.word("heads")
+    def _measure_weights(self, d: str, first: str, largest_at: str) -> None:
+        """The largest |query|, which the layer before has measured; stop where an array is far from size one.
+        Values are measured as they are packed."""
+        heads, sizes = self.word("heads"), self.pointer("of_queries")
+        for _ in self.when(first):
+            for h, _ in self.loop("h", "0", heads):
+                self.code.append(f"  call void @of_query(ptr %words, i64 0, i64 {h})")
         self.write(self.real(0.0), largest_at)
-        given = [("query", heads, self.times(d, d)), ("key_bias", heads, d), ("bias", "1", d)]
-        for name, many, entries in given:
+        for h, _ in self.loop("h", "0", heads):
+            size = self.number(self.address(sizes, h))
+            self.keep(size, largest_at, "ogt")
+            self.stop_if_wild(size)
+        for name, many in (("key_bias", heads), ("bias", "1")):
             start = self.pointer(name)
             for _ in self.when(self.put(f"icmp ne ptr {start}, null")):
                 for h, _ in self.loop("h", "0", many):
-                    matrix = self.address(start, self.times(h, entries))
-                    size = self.largest_of(matrix, self.put(f"udiv i64 {entries}, {lanes}"))
-                    if name == "query":
-                        self.keep(size, largest_at, "ogt")
-                    self.stop_if_wild(size)
+                    row = self.address(start, self.times(h, d))
+                    self.stop_if_wild(self.largest_of(row, self.put(f"udiv i64 {d}, {self.shape.lanes}")))
+
+    def of_query(self) -> list[str]:
+        """The largest |entry| of query %h of layer %l, where that is not known."""
+        d, record = self.word("d"), self.address(self.pointer("records"), self.times("%l", RECORD))
+        square = self.times(d, d)
+        for _ in self.when(self.is_("olt", self.number(self.at(record, 4)), self.real(0.0))):
+            matrix = self.address(self.put(f"load ptr, ptr {record}, align 8"), self.times("%h", square))
+            size = self.largest_of(matrix, self.put(f"udiv i64 {square}, {self.shape.lanes}"))
+            self.write(size, self.address(self.pointer("of_queries"), "%h"))
+        return self.function("of_query", "ptr %words, i64 %l, i64 %h", [*self.code, "  ret void"])
 
     def conclude(self) -> list[str]:
         """Units of what the layer made, and whether it may stand."""
@@ -303,7 +319,7 @@ class NetworkWriter(LayerWriter):
 
     def counters(self, l: str) -> str:
         """Those of a layer; behind the last one those of the tokens that are left to measure."""
-        stride = self.put(f"add i64 {self.times(self.word('rounds'), 4)}, 2")
+        stride = self.put(f"add i64 {self.times(self.word('rounds'), 4)}, {MEASURED}")
         return self.address(self.at("%words", COUNTERS), self.times(l, stride))
 
     def announce(self, what: str) -> None:
@@ -386,6 +402,7 @@ def source(shape: Shape, dots: Dots | None) -> str:
         writer().work(),
         writer().recentre(),
         writer().measure(by_bytes=dots is not None),
+        writer().of_query(),
         writer().units(),
         writer().conclude(),
         writer().begin(),
@@ -462,6 +479,7 @@ class LayerPlan:
             "of_each": aligned(heads if by_heads else 0, self.rows * d),
             "sizes": aligned(chunks, heads),
             "of_heads": aligned(heads, PER_HEAD),
+            "of_queries": aligned(heads),
         }
         self.scratch = aligned(threads, -(-scratch // 8) * 8)
         self.told = np.zeros(len(PLACES), np.int64)
@@ -528,7 +546,7 @@ class LayerPlan:
                 start, behind, given = address(R), address(x), 0
                 log[0, 0, :4] = state
             # A thread may come late, and finds nothing left to do: words and counters are of this run alone.
-            words = np.zeros(COUNTERS + L * (4 * self.rounds + 2) + 2, np.int64)
+            words = np.zeros(COUNTERS + (L + 1) * (4 * self.rounds + MEASURED), np.int64)
             words[: len(PLACES)] = self.told
             run = (0, L, measure, 0, 0, 0, 0, given, behind, start, at, known.place, at + 8 * places * apart)
             words[_RUN] = run

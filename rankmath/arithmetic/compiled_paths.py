@@ -24,6 +24,7 @@ from rankmath.arithmetic.compiled import Kernel, Shape, Writer, address, aligned
 from rankmath.arithmetic.compiled_layer import COUNTERS, PLACES
 from rankmath.arithmetic.compiled_network import (
     END,
+    MEASURED,
     RECORD,
     NetworkWriter,
     chunk_of,
@@ -311,7 +312,7 @@ def path_layers(
     memory = aligned(tiles * shape.width * d), aligned(-(-n // shape.keys) * shape.keys * most), q
     weights = aligned(2 * heads * d * d)
     own = records, tokens, V, of_tokens, of_terms, zeros, *memory, weights
-    words = np.zeros(COUNTERS + 6 * (L + 1), np.int64)
+    words = np.zeros(COUNTERS + (4 + MEASURED) * (L + 1), np.int64)
     sizes = n, d, heads, tiles, per, chunk, chunks, 1, n * most, k, L, yielding()
     words[_WORDS] = *sizes, *(address(a) for a in own)
     scratch = aligned(threads, -(-(chunk * (2 * most + d + shape.lanes) + shape.rows * d) // 8) * 8)
