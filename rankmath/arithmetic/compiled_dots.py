@@ -24,7 +24,7 @@ from rankmath.arithmetic.compiled_layer import LayerWriter
 _PARTS = ("rows", "keys", "norms", "sums", "found", "errors", "groups", "tiles", "quads")
 _AT = {name: place for place, name in enumerate(_PARTS)}
 # Products of entries from which on bytes pay, and columns up to which sums of products fit integers of 32 bits.
-_MANY, _MOST_COLUMNS = 2**20, 2**13
+_MANY, _MOST_COLUMNS = 2**18, 2**13
 # Up to so many all pairs are looked at in one call, with bytes and without: beyond, threads pay.
 _FEW_BY_BYTES, _FEW = 2**28, 2**24
 # Lanes of aarch64's by-element products.

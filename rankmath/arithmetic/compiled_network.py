@@ -19,7 +19,8 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache, partial
-from threading import Lock
+from queue import SimpleQueue
+from threading import Lock, Thread
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -39,7 +40,6 @@ from rankmath.arithmetic.compiled_layer import (
     WILD,
     LayerWriter,
 )
-from rankmath.arithmetic.float64 import pool
 from rankmath.arithmetic.runs import Arrays, Run
 from rankmath.arithmetic.scales import LARGE, STEP
 from rankmath.validation import Floats
@@ -582,22 +582,40 @@ class LayerPlan:
         return known
 
 
+#: What follows, its thread, where words and memory are, and what stays in its place meanwhile.
+Job: TypeAlias = tuple[Callable[..., None], int, int, int, object]
+
+
 def lead_and_follow(
     lead: Callable[..., None], follow: Callable[..., None], words: Words, scratch: Floats, held: object
 ) -> None:
     """A run on as many threads as there is scratch memory for; what is held stays in its place meanwhile."""
-    start, threads = address(words), len(scratch)
+    start, memory, threads = address(words), address(scratch), len(scratch)
     try:
-        for thread in range(1, threads):
-            pool(os.getpid(), threads).submit(_follow, follow, thread, words, scratch, held)
-        lead(start, address(scratch))
+        if threads > 1:
+            jobs = _crew(os.getpid(), threads - 1)
+            for thread in range(1, threads):
+                jobs.put((follow, thread, start, memory + thread * scratch.strides[0], (words, scratch, held)))
+        lead(start, memory)
     finally:  # also where someone interrupts before: the others wait for it
         words[_READY] = END
 
 
-def _follow(follow: Callable[..., None], thread: int, words: Words, scratch: Floats, held: object) -> None:
-    """One thread's part of a run."""
-    follow(thread, address(words), address(scratch[thread]))
+@cache
+def _crew(process: int, count: int) -> SimpleQueue[Job]:
+    """The queue of so many threads that do nothing else. A pool's futures take longer than a small layer; a forked
+    process has none of its parent's threads."""
+    jobs: SimpleQueue[Job] = SimpleQueue()
+    for _ in range(count):
+        Thread(target=_serve, args=(jobs,), daemon=True).start()
+    return jobs
+
+
+def _serve(jobs: SimpleQueue[Job]) -> None:
+    while True:
+        follow, thread, words, scratch, held = jobs.get()
+        follow(thread, words, scratch)
+        del follow, held  # not before the next one comes
 
 
 def widened(a: Floats, missing: int, *, both: bool) -> Floats:
