@@ -482,6 +482,26 @@ def test_small_weights_are_below_rounding_whatever_the_tokens(kernel, calls, mon
     np.testing.assert_allclose(found.log_residual, balls.log_residual, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("where", [0, 1])
+@pytest.mark.parametrize("head", [0, 1])
+def test_large_queries_are_not_below_rounding_whatever_the_tokens(kernel, where, head, calls, monkeypatch):
+    """|R|² ~ 1e-18, but one head has logits of 1e-3: their second order counts, in the first layer or a next."""
+    net = rm.Network.random(12, 6, 2, 2, seed=1)
+    query, value = net.query.copy(), net.value
+    query[where, head] *= 1e15
+    net = rm.Network.from_arrays(query[where : where + 1], value[where : where + 1])
+    if where:  # a layer before it that leaves the tokens as small as they are
+        first = rm.Network.from_arrays(0.0 * query[:1], np.stack([np.eye(6), -np.eye(6)])[None] * 0.5, skip=True)
+        net = rm.Network(first.sublayers + net.sublayers)
+    X = 1e-9 * net.random_input(seed=2, tokens=12)
+    balls = rm.trace(net, X, arithmetic="balls")
+    on(kernel, monkeypatch)
+    found = rm.trace(net, X)
+    assert calls == ["layer"] * (1 + where)
+    np.testing.assert_allclose(found.log_residual, balls.log_residual, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("size", [1e-10, 0.01, 1.0])
 @pytest.mark.parametrize("heads", [5, 6, 8])
 def test_threads_change_no_digit_of_a_compiled_layer(size, heads, calls, monkeypatch):
