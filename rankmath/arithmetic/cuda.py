@@ -86,6 +86,30 @@ __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_
 // Until so many of the last commits, at most, are on their way.
 template <int MOST = 0>
 __device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_group %0;" :: "n"(MOST)); }
+
+// Copies of whole chunks, by one thread, and gates that open when all bytes that one expects are there.
+__device__ __forceinline__ void make_gates(Bits* gates, int count) {
+  for (int i = 0; i < count; i++)
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"((unsigned)__cvta_generic_to_shared(gates + i)));
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+__device__ __forceinline__ void expect_bytes(Bits* gate, int bytes) {
+  const unsigned at = __cvta_generic_to_shared(gate);
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(at), "r"(bytes) : "memory");
+}
+
+__device__ __forceinline__ void copy_chunk(double* to, const double* from, int bytes, Bits* gate) {
+  const unsigned target = __cvta_generic_to_shared(to), at = __cvta_generic_to_shared(gate);
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+               :: "r"(target), "l"(from), "r"(bytes), "r"(at) : "memory");
+}
+
+__device__ __forceinline__ void wait_at(Bits* gate, unsigned phase) {  // the phase changes each time it opens
+  const unsigned at = __cvta_generic_to_shared(gate);
+  asm volatile("{\n.reg .pred open;\nAGAIN%=:\nmbarrier.try_wait.parity.shared::cta.b64 open, [%0], %1;\n"
+               "@!open bra AGAIN%=;\n}" :: "r"(at), "r"(phase) : "memory");
+}
 """
 
 #: Sizes to words that start at zero, in any order with the same result.
@@ -159,7 +183,7 @@ deviation(const double* __restrict__ left, const double* __restrict__ right, con
   // Another way is taken by the network these heads are of (`cuda_kernels.FUSED` is zero).
   if (way && way[blockIdx.x / row_blocks / heads * way_step]) return;
   // Blocks y > 1 take parts of the keys: `out` and `means` then hold the bare sums of each part.
-  extern __shared__ double shared[];
+  extern __shared__ __align__(128) double shared[];
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
   const long long batch = blockIdx.x / row_blocks;
   left += batch * n * K;

@@ -11,61 +11,42 @@ RECORD, STATE, ROW, COUNTS = 7, 4, 7, 17
 #: Logits beyond rounding, below it, no attention at all (the mean of R moved to the center), none that may stand.
 FUSED, THIN, CENTRE, STOPPED = range(4)
 
-#: What the kernels are told: addresses, factors, sizes, one word each. Those of tokens, of one layer, and memory.
+#: What a layer is told: addresses, factors, numbers, one word each. Those of tokens, and of one layer.
 TOKENS = ("centers", "residuals", "first_x", "first_R", "center", "residual", "x", "R")
 LAYER = ("query", "value", "key_bias", "bias", "records", "log")
-POINTERS = (
-    *(
-        *TOKENS,
-        *LAYER,
-        "g",
-        "left",
-        "D",
-        "values",
-        "out",
-        "e",
-        "q",
-        "common",
-        "image",
-        "best",
-        "sums",
-        "mean",
-        "columns",
-    ),
-    *("thin", "partial", "means", "lifted", "row_sums", "counts", "squares", "parts", "far", "words"),
-    *("totals", "report"),
-)
+POINTERS = (*TOKENS, *LAYER)
 LIMITS = ("log_zero", "safe_log", "linear_log", "hardly", "suspicious", "uneven_log")
 FACTORS = (
     *LIMITS,
-    *(
-        "unit",
-        "of_pull",
-        "of_key",
-        "scale",
-        "of_x",
-        "of_common",
-        "of_out",
-        "lambda",
-        "of_skip",
-        "of_bias",
-        "of_shift",
-    ),
-    *("mantissa", "exponent", "log_center"),
+    *("unit", "of_pull", "of_key", "scale", "of_x", "of_common", "of_out", "lambda", "of_skip", "of_bias"),
+    *("of_shift", "mantissa", "exponent", "log_center"),
     *(f"told{k}" for k in range(RECORD + STATE)),  # the record of the layer that is told, the state of the tokens
 )
+COUNTERS = ("way", "layer", "owners")  # owners: networks that have weights of their own, all or one
+#: What no layer changes, given to every launch: where the first network has its memory, how far apart all have it,
+#: and sizes.
+MEMORY = (
+    *("g", "left", "D", "pivots", "values", "out", "e", "q", "common", "image", "best", "sums", "mean"),
+    *("columns", "thin", "partial", "means", "lifted", "row_sums", "counts", "squares", "parts", "far", "words"),
+    *("totals", "report"),
+)
 SIZES = (
-    *("n", "d", "heads", "blocks", "row_blocks", "groups", "splits", "key_parts", "wide_rows", "stride"),
-    *("way", "layer", "networks", "owners"),  # owners: networks that have weights of their own, all or one
+    *("n", "d", "heads", "networks", "blocks", "row_blocks", "groups", "splits", "key_parts"),
+    *("wide_rows", "stride"),
 )
 
-_STRUCT = "struct Layer {{ {} {} {} }};\n".format(
+_STRUCT = "struct Layer {{ {} {} {} }};\nstruct Places {{ {} {} }};\n{}\n".format(
     "".join(f"double* {name}; " for name in POINTERS),
     "".join(f"double {name}; " for name in FACTORS),
+    "".join(f"long long {name}; " for name in COUNTERS),
+    "".join(f"double* {name}; long long of_{name}; " for name in MEMORY),
     "".join(f"long long {name}; " for name in SIZES),
+    "__device__ __forceinline__ Places of_network(Places P, int network) {{ {} return P; }}".format(
+        " ".join(f"P.{name} += network * P.of_{name};" for name in MEMORY)
+    ),
 )
 _NUMBERS = {"THREADS": THREADS, "MANY": MANY, "RECORD": RECORD, "STATE": STATE, "LOG_ROW": ROW, "COUNTS": COUNTS}
-_NUMBERS |= {"WORDS": len(POINTERS + FACTORS + SIZES), "TOLD": len(POINTERS) + FACTORS.index("told0")}
+_NUMBERS |= {"WORDS": len(POINTERS + FACTORS + COUNTERS), "TOLD": len(POINTERS) + FACTORS.index("told0")}
 _WAYS = f"enum {{ FUSED = {FUSED}, THIN = {THIN}, CENTRE = {CENTRE}, STOPPED = {STOPPED} }};\n"
 
 _SOURCE = r"""
@@ -73,25 +54,33 @@ enum { LOW, LEFT, RIGHT, VALUES, OUT, TOTAL, PER_HEAD };  // words of a head
 enum { SUM, RESIDUAL, CENTER };  // and totals of the layer
 #define LANES ((K + 31) / 32)
 #define SLICE (K > 64 ? 32 : K)  // columns of a row times a matrix that a block makes
+#define CHUNK 16  // columns of both factors of a product that are loaded together
+// Columns of packed rows. Strips of 64 rows lie in memory as 8 columns after 8 columns: one piece for every chunk.
+#define WIDE ((K + CHUNK - 1) / CHUNK * CHUNK)
 
 __device__ __forceinline__ double warp_sum(double v) {
   for (int o = 16; o; o >>= 1) v += __shfl_xor_sync(~0u, v, o);
   return v;
 }
 
-__device__ __forceinline__ double* word(const Layer& L, int h, int which) { return L.words + PER_HEAD * h + which; }
-__device__ __forceinline__ double* whole(const Layer& L, int which) { return L.totals + which; }
+__device__ __forceinline__ double* word(const Places& P, int h, int i) { return P.words + PER_HEAD * h + i; }
+__device__ __forceinline__ double* whole(const Places& P, int i) { return P.totals + i; }
 __device__ __forceinline__ double* told(Layer& L) { return (double*)&L + TOLD; }  // a record, then a state
 
-__device__ __forceinline__ Layer& network(Layer* given, int& block) {
-  // Every network of a batch has as many blocks x: which one this block is of, and the block's place there.
-  const int per = gridDim.x / (int)given->networks;
-  block = blockIdx.x % per;
-  return given[blockIdx.x / per];
+__device__ __forceinline__ int which_network(const Places& plan) {
+  // Every network of a batch has as many blocks x.
+  return plan.networks == 1 ? 0 : blockIdx.x / (gridDim.x / (unsigned)plan.networks);
 }
 
-__device__ __forceinline__ const double* of_head(const Layer& L, const double* weights, int h) {
-  return weights + h * L.owners * L.d * L.d;  // heads come before networks
+// Memory and layer of the network that this block is of, and the block's place there.
+#define HERE                                           \
+  const int network = which_network(plan);           \
+  const Places P = of_network(plan, network);        \
+  Layer& L = given[network];                           \
+  int here = blockIdx.x - network * (gridDim.x / (unsigned)plan.networks);
+
+__device__ __forceinline__ const double* of_head(const Places& P, const Layer& L, const double* weights, int h) {
+  return weights + h * L.owners * P.d * P.d;  // heads come before networks
 }
 
 __device__ void row_times_matrix(const double* row, const double* W, int d, int c0, double* parts, double* out) {
@@ -125,34 +114,32 @@ __device__ bool last_of(double* count, long long blocks) {
   return last;
 }
 
-__device__ void make_pull(const Layer& L, int h, int c0, double* x, double* parts, double* g) {
+__device__ void make_pull(const Places& P, const Layer& L, int h, int c0, double* x, double* parts, double* g) {
   // Some columns of x W_QK, and of the key bias.
-  for (int k = threadIdx.x; k < L.d; k += THREADS) x[k] = L.x[k];
+  for (int k = threadIdx.x; k < P.d; k += THREADS) x[k] = L.x[k];
   __syncthreads();
-  row_times_matrix(x, of_head(L, L.query, h), L.d, c0, parts, g);
+  row_times_matrix(x, of_head(P, L, L.query, h), P.d, c0, parts, g);
   const int k = c0 + threadIdx.x;
-  if (L.key_bias && threadIdx.x < SLICE && k < L.d)
-    g[k] = L.of_pull * g[k] + L.of_key * L.key_bias[h * L.owners * L.d + k];
+  if (L.key_bias && threadIdx.x < SLICE && k < P.d)
+    g[k] = L.of_pull * g[k] + L.of_key * L.key_bias[h * L.owners * P.d + k];
   __syncthreads();
 }
 
 #if K > 64
-extern "C" __global__ void __launch_bounds__(THREADS) pull(Layer* given) {
+extern "C" __global__ void __launch_bounds__(THREADS) pull(const Places plan, Layer* given) {
   __shared__ double x[K], parts[THREADS];
-  int here;
-  const Layer& L = network(given, here);
-  const int slices = (L.d + SLICE - 1) / SLICE, h = here / slices;
-  make_pull(L, h, here % slices * SLICE, x, parts, L.g + h * L.d);
+  HERE
+  const int slices = (P.d + SLICE - 1) / SLICE, h = here / slices;
+  make_pull(P, L, h, here % slices * SLICE, x, parts, P.g + h * P.d);
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(THREADS) scores(Layer* given) {
+extern "C" __global__ void __launch_bounds__(THREADS) scores(const Places plan, Layer* given) {
   __shared__ double x[K], g[K], parts[THREADS], tops[THREADS / 32], places[THREADS / 32];
-  int here;
-  const Layer& L = network(given, here);
-  const int n = L.n, d = L.d, h = here / L.blocks, b = here % L.blocks;
+  HERE
+  const int n = P.n, d = P.d, h = here / P.blocks, b = here % P.blocks;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = THREADS / 32;
-  const int per = (n + L.blocks - 1) / L.blocks, first = b * per, last = min(n, first + per);
+  const int per = (n + P.blocks - 1) / P.blocks, first = b * per, last = min(n, first + per);
   const double* R = L.R;
   double next[4][LANES], of[LANES];
   auto fetch = [&](int j) {  // four rows, on their way while others are looked at
@@ -166,11 +153,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) scores(Layer* given) {
   };
   fetch(first + warp);
 #if K > 64
-  for (int k = threadIdx.x; k < d; k += THREADS) g[k] = L.g[h * d + k];
+  for (int k = threadIdx.x; k < d; k += THREADS) g[k] = P.g[h * d + k];
   __syncthreads();
 #else
-  make_pull(L, h, 0, x, parts, g);
-  if (b == 0 && threadIdx.x < d) L.g[h * d + threadIdx.x] = g[threadIdx.x];
+  make_pull(P, L, h, 0, x, parts, g);
+  if (b == 0 && threadIdx.x < d) P.g[h * d + threadIdx.x] = g[threadIdx.x];
 #endif
 #pragma unroll
   for (int i = 0; i < LANES; i++) of[i] = lane + 32 * i < d ? g[lane + 32 * i] : 0.0;
@@ -195,30 +182,29 @@ extern "C" __global__ void __launch_bounds__(THREADS) scores(Layer* given) {
   if (threadIdx.x) return;
   for (int w = 1; w < warps; w++)
     if (tops[w] > top || (tops[w] == top && places[w] < place)) top = tops[w], place = places[w];
-  L.best[2 * here] = top;
-  L.best[2 * here + 1] = place;
+  P.best[2 * here] = top;
+  P.best[2 * here + 1] = place;
 }
 
-__device__ int pivot_of(const Layer& L, int h) {
+__device__ int pivot_of(const Places& P, int h) {
   // By one whole warp: the first of the largest.
-  const double* best = L.best + 2 * h * L.blocks;
-  double top = -INFINITE, place = L.n;
-  for (int b = threadIdx.x & 31; b < L.blocks; b += 32)
+  const double* best = P.best + 2 * h * P.blocks;
+  double top = -INFINITE, place = P.n;
+  for (int b = threadIdx.x & 31; b < P.blocks; b += 32)
     if (best[2 * b] > top) top = best[2 * b], place = best[2 * b + 1];
   for (int o = 16; o; o >>= 1) {
     const double other = __shfl_xor_sync(~0u, top, o), there = __shfl_xor_sync(~0u, place, o);
     if (other > top || (other == top && there < place)) top = other, place = there;
   }
-  return place < L.n ? (int)place : 0;
+  return place < P.n ? (int)place : 0;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) relative(Layer* given) {
+extern "C" __global__ void __launch_bounds__(THREADS) relative(const Places plan, Layer* given) {
   __shared__ double parts[THREADS / 32][K + 1];
-  int here;
-  const Layer& L = network(given, here);
-  const int n = L.n, d = L.d, h = here / L.blocks, b = here % L.blocks;
+  HERE
+  const int n = P.n, d = P.d, h = here / P.blocks, b = here % P.blocks;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = THREADS / 32;
-  const int per = (n + L.blocks - 1) / L.blocks, first = b * per, last = min(n, first + per);
+  const int per = (n + P.blocks - 1) / P.blocks, first = b * per, last = min(n, first + per);
   const double *R = L.R, unit = L.unit;
   double sums[LANES], g[LANES], pivot[LANES], next[LANES], total = 0.0, low = 0.0, longest = 0.0;
   auto fetch = [&](int j) {  // a row, on its way while another is made
@@ -228,32 +214,36 @@ extern "C" __global__ void __launch_bounds__(THREADS) relative(Layer* given) {
       next[i] = j < last && k < d ? R[(long long)j * d + k] : 0.0;
     }
   };
+  auto store = [&](int j, const double* v) {  // a row of D, or of it packed, zeros beyond its last column
+    double* to = P.D + (K > 64 ? (h * P.stride + (j & ~63)) * WIDE + j % 64 * 8 : ((long long)h * n + j) * K);
+#pragma unroll
+    for (int i = 0; i < LANES; i++) {
+      const int k = lane + 32 * i;
+      if (k < (K > 64 ? WIDE : K)) to[K > 64 ? k / 8 * 512 + k % 8 : k] = v[i];
+    }
+  };
   fetch(first + warp);
 #pragma unroll
-  for (int i = 0; i < LANES; i++) sums[i] = 0.0, g[i] = lane + 32 * i < d ? L.g[h * d + lane + 32 * i] : 0.0;
-  const int place = pivot_of(L, h);
+  for (int i = 0; i < LANES; i++) sums[i] = 0.0, g[i] = lane + 32 * i < d ? P.g[h * d + lane + 32 * i] : 0.0;
+  const int place = pivot_of(P, h);
 #pragma unroll
   for (int i = 0; i < LANES; i++) {
     const int k = lane + 32 * i;
     pivot[i] = k < d ? R[(long long)place * d + k] : 0.0;
-    if (b == 0 && warp == 0 && k < d) L.common[h * d + k] = pivot[i];  // the last block adds the mean
+    if (b == 0 && warp == 0 && k < d) P.common[h * d + k] = P.pivots[h * d + k] = pivot[i];  // without the mean
   }
   for (int j = first + warp; j < last; j += warps) {
-    double* to = L.D + ((long long)h * n + j) * K;
     double v[LANES], c = 0.0, square = 0.0;
 #pragma unroll
     for (int i = 0; i < LANES; i++) v[i] = lane + 32 * i < d ? next[i] - pivot[i] : 0.0;
     fetch(j + warps);
+    store(j, v);
 #pragma unroll
-    for (int i = 0; i < LANES; i++) {
-      if (lane + 32 * i < K) to[lane + 32 * i] = v[i];
-      c = fma(v[i], g[i], c);
-      square = fma(v[i], v[i], square);
-    }
+    for (int i = 0; i < LANES; i++) c = fma(v[i], g[i], c), square = fma(v[i], v[i], square);
     c = unit * warp_sum(c);
     square = warp_sum(square);
     const double e = exp(c);
-    if (lane == 0) L.e[(long long)h * n + j] = e;
+    if (lane == 0) P.e[h * P.stride + j] = e;
     total += e;
 #pragma unroll
     for (int i = 0; i < LANES; i++) sums[i] = fma(e, v[i], sums[i]);
@@ -263,24 +253,29 @@ extern "C" __global__ void __launch_bounds__(THREADS) relative(Layer* given) {
 #pragma unroll
   for (int i = 0; i < LANES; i++) if (lane + 32 * i < K) parts[warp][lane + 32 * i] = sums[i];
   if (lane == 0) parts[warp][K] = total;
-  raise(word(L, h, LOW), low);
-  raise(word(L, h, RIGHT), longest);
+  raise(word(P, h, LOW), low);
+  raise(word(P, h, RIGHT), longest);
+  if (b == 0 && n + threadIdx.x < P.stride) P.e[h * P.stride + n + threadIdx.x] = 0.0;  // keys that there are not
+#if K > 64
+  const double zeros[LANES] = {};
+  for (int j = n + warp; b == 0 && j < P.stride; j += warps) store(j, zeros);
+#endif
   __syncthreads();
   for (int k = threadIdx.x; k <= K; k += THREADS) {
     double s = 0.0;
     for (int w = 0; w < warps; w++) s += parts[w][k];
-    L.sums[(long long)here * (K + 1) + k] = s;
+    P.sums[(long long)here * (K + 1) + k] = s;
   }
-  if (!last_of(L.counts + (long long)h * COUNTS, L.blocks)) return;
+  if (!last_of(P.counts + (long long)h * COUNTS, P.blocks)) return;
   __syncthreads();
   double* mean = parts[0];
   for (int k = threadIdx.x; k <= K; k += THREADS) {
     double s = 0.0;
-    for (int b0 = 0; b0 < L.blocks; b0 += 8) {
+    for (int b0 = 0; b0 < P.blocks; b0 += 8) {
       double of[8];
 #pragma unroll
       for (int i = 0; i < 8; i++)
-        of[i] = b0 + i < L.blocks ? L.sums[((long long)h * L.blocks + b0 + i) * (K + 1) + k] : 0.0;
+        of[i] = b0 + i < P.blocks ? P.sums[((long long)h * P.blocks + b0 + i) * (K + 1) + k] : 0.0;
 #pragma unroll
       for (int i = 0; i < 8; i++) s += of[i];
     }
@@ -289,13 +284,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) relative(Layer* given) {
   __syncthreads();
   for (int k = threadIdx.x; k < K; k += THREADS) {
     const double m = mean[k] / mean[K];
-    L.mean[(long long)h * (K + 1) + k] = m;
-    if (k < d) L.common[h * d + k] += m;
+    P.mean[(long long)h * (K + 1) + k] = m;
+    if (k < d) P.common[h * d + k] += m;
   }
-  if (threadIdx.x == 0) L.mean[(long long)h * (K + 1) + K] = *word(L, h, TOTAL) = mean[K];
+  if (threadIdx.x == 0) P.mean[(long long)h * (K + 1) + K] = *word(P, h, TOTAL) = mean[K];
 }
 
-#define CHUNK 16
 // Row lengths in shared memory that keep every fragment load free of bank conflicts.
 #define BY_CHUNK (CHUNK + 4)
 #define BY_COLUMNS 68
@@ -345,13 +339,11 @@ __device__ __forceinline__ int column_in_tile(int j) {
   return (threadIdx.x >> 5 & 1) * 32 + 8 * j + 2 * (threadIdx.x & 3);
 }
 
-enum { NONE, TAKEN_OFF };  // what is done to the rows of A with a row of numbers
-
-template <bool DOWN, bool ACROSS, int ROW>
-__device__ __forceinline__ void tile(const Operand A, const Operand B, const double* row, Tile& c) {
+template <bool DOWN, bool ACROSS, int ROWS>
+__device__ __forceinline__ void tile(const Operand A, const Operand B, const double (*off)[K + 16], Tile& c) {
   // 64 rows and 64 columns of A B (ACROSS) or A B' by four warps, A' in the place of A where that stands (DOWN);
-  // `row` is first taken off the rows of A, or not.
-  extern __shared__ double shared[];
+  // so many rows are first taken off the rows of A, one after the other.
+  extern __shared__ __align__(128) double shared[];
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const int of_A = DOWN ? CHUNK * BY_COLUMNS : 64 * BY_CHUNK;
   const int stage = of_A + (ACROSS ? CHUNK * BY_COLUMNS : 64 * BY_CHUNK), depth = DOWN ? A.rows : A.columns;
@@ -380,7 +372,8 @@ __device__ __forceinline__ void tile(const Operand A, const Operand B, const dou
         for (int f = 0; f < 4; f++) {  // rows r and r + 8 at k, then at k + 4
           const int r = r0 + 16 * i + 8 * (f & 1), at = k + 4 * (f >> 1);
           a[i][f] = left[DOWN ? at * BY_COLUMNS + r : r * BY_CHUNK + at];
-          if (ROW == TAKEN_OFF) a[i][f] -= row[k0 + at];
+#pragma unroll
+          for (int o = 0; o < ROWS; o++) a[i][f] -= off[o][k0 + at];
         }
 #pragma unroll
       for (int j = 0; j < 4; j++) {
@@ -396,27 +389,31 @@ __device__ __forceinline__ void tile(const Operand A, const Operand B, const dou
 // Where one kernel takes both products, and below rounding, weights are part of the values.
 #define FOLDED (K <= 64)
 
-extern "C" __global__ void __launch_bounds__(128, 4) project(Layer* given, long long first) {
+extern "C" __global__ void __launch_bounds__(128, 4) project(const Places plan, Layer* given, long long first) {
   // 64 rows of a head and 64 columns a block; 0 makes left, 1 the values.
-  __shared__ double mean[K + 16];
-  int here;
-  const Layer& L = network(given, here);
-  const int n = L.n, d = L.d, h = here / L.row_blocks, start = here % L.row_blocks * 64, c0 = 64 * blockIdx.z;
-  const bool values = first + blockIdx.y, weighted = FOLDED || L.way == THIN;
-  const double* W = of_head(L, values ? L.value : L.query, h) + c0;
-  const double *of_rows = L.e + (long long)h * n + start, total = L.mean[(long long)h * (K + 1) + K];
-  const Operand B = {W, d, d - c0, d, in_pairs(W, d)};
+  __shared__ double off[FOLDED ? 1 : 2][K + 16];
+  HERE
+  const int n = P.n, d = P.d, h = here / P.row_blocks, start = here % P.row_blocks * 64, c0 = 64 * blockIdx.z;
+  const bool values = first + blockIdx.y, weighted = FOLDED || L.way == THIN, packed = !weighted;
+  const double* W = of_head(P, L, values ? L.value : L.query, h) + c0;
+  const double *of_rows = P.e + h * P.stride + start, total = P.mean[(long long)h * (K + 1) + K];
+  const double* rows = L.R + (long long)start * d;
+  const Operand R = {rows, n - start, d, d, in_pairs(rows, d)}, B = {W, d, d - c0, d, in_pairs(W, d)};
   Tile c;
   if (values) {
-    for (int k = threadIdx.x; k < K + 16; k += 128) mean[k] = k < K ? L.mean[(long long)h * (K + 1) + k] : 0.0;
+    for (int k = threadIdx.x; k < K + 16; k += 128) {
+      off[!FOLDED][k] = k < K ? P.mean[(long long)h * (K + 1) + k] : 0.0;
+      if (!FOLDED) off[0][k] = k < d ? P.pivots[h * d + k] : 0.0;
+    }
     const int j = start + threadIdx.x;
-    if (FOLDED && threadIdx.x < 64 && j < n) L.q[(long long)h * n + j] = of_rows[threadIdx.x] / total;
-    const double* D = L.D + ((long long)h * n + start) * K;
-    tile<false, true, TAKEN_OFF>({D, n - start, K, K, true}, B, mean, c);
-  } else {
-    const double* R = L.R + (long long)start * d;
-    tile<false, true, NONE>({R, n - start, d, d, in_pairs(R, d)}, B, nullptr, c);
-  }
+    if (FOLDED && threadIdx.x < 64 && j < n) P.q[(long long)h * n + j] = of_rows[threadIdx.x] / total;
+#if K <= 64
+    const double* D = P.D + ((long long)h * n + start) * K;
+    tile<false, true, 1>({D, n - start, K, K, true}, B, off, c);
+#else
+    tile<false, true, 2>(R, B, off, c);
+#endif
+  } else tile<false, true, 0>(R, B, nullptr, c);
   double largest = 0.0, longest = 0.0;
 #pragma unroll
   for (int i = 0; i < 2; i++)
@@ -425,7 +422,7 @@ extern "C" __global__ void __launch_bounds__(128, 4) project(Layer* given, long 
       const int r = row_in_tile(i, e);
       const bool inside = start + r < n;
       const double factor = !values ? L.scale : weighted && inside ? of_rows[r] / total : 1.0;
-      double* out = (values ? L.values : L.left) + ((long long)h * n + start + r) * K + c0;
+      double* out = (values ? P.values : P.left) + ((long long)h * n + start + r) * K + c0;
       double square = 0.0;
 #pragma unroll
       for (int j = 0; j < 4; j++) {
@@ -433,28 +430,46 @@ extern "C" __global__ void __launch_bounds__(128, 4) project(Layer* given, long 
         if (c0 + column_in_tile(j) >= K || !inside) break;
         largest = larger(larger(largest, fabs(y0)), fabs(y1));
         square = fma(z0, z0, fma(z1, z1, square));
-        *(double2*)(out + column_in_tile(j)) = make_double2(z0, z1);
+        if (values || !packed) *(double2*)(out + column_in_tile(j)) = make_double2(z0, z1);
       }
       for (int o = 1; o <= 2; o <<= 1) square += __shfl_xor_sync(~0u, square, o);
       longest = larger(longest, square);
     }
+  if (!values && packed) {
+    // As `mma` wants them: of 16 rows and 8 columns a lane has rows r and r + 8, first of even columns, then odd.
+    double* to = P.left + (h * P.stride + start) * WIDE + 64 * c0 + 2 * (threadIdx.x & 31);
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+#pragma unroll
+      for (int j = 0; j < 4; j++) {
+        const int column = column_in_tile(j) & ~7, row = row_in_tile(i, 0) & ~15;
+        if (c0 + column >= WIDE) break;
+        double2* pair = (double2*)(to + 64 * column + 8 * row);
+        pair[0] = make_double2(c[i][j][0] * L.scale, c[i][j][2] * L.scale);
+        pair[32] = make_double2(c[i][j][1] * L.scale, c[i][j][3] * L.scale);
+      }
+  }
   // Rows wider than 32 are in several warps: a sum of their largest squares bounds the square of the longest.
-  raise(word(L, h, values ? VALUES : LEFT), values ? largest : longest * ((K + 31) / 32));
+  raise(word(P, h, values ? VALUES : LEFT), values ? largest : longest * ((K + 31) / 32));
 }
 
-extern "C" __global__ void __launch_bounds__(128) covariance(Layer* given) {
+extern "C" __global__ void __launch_bounds__(128) covariance(const Places plan, Layer* given) {
   // 64 x 64 entries of D' times weighted values, from a part of the rows; the last of the parts adds them up.
-  int here;
-  const Layer& L = network(given, here);
+  HERE
   if (L.way != THIN) return;
-  const int n = L.n, tiles = (K + 63) / 64, h = here / L.splits, split = here % L.splits;
+  const int n = P.n, tiles = (K + 63) / 64, h = here / P.splits, split = here % P.splits;
   const int r0 = 64 * blockIdx.y, c0 = 64 * blockIdx.z;
-  const int per = (n + L.splits - 1) / L.splits, start = min(n, split * per), rows = min(n - start, per);
+  const int per = (n + P.splits - 1) / P.splits, start = min(n, split * per), rows = min(n - start, per);
   const long long at = (long long)h * n + start;
   Tile c;
-  tile<true, true, NONE>({L.D + at * K + r0, rows, K - r0, K, true},
-                         {L.values + at * K + c0, rows, K - c0, K, true}, nullptr, c);
-  double* part = L.thin + ((long long)h * L.splits + split) * K * K;
+#if K <= 64
+  const Operand keys = {P.D + at * K + r0, rows, K - r0, K, true};
+#else  // weighted values add up to nothing: R in the place of D, which is packed
+  const double* R = L.R + (long long)start * P.d + r0;
+  const Operand keys = {R, rows, (int)P.d - r0, P.d, in_pairs(R, P.d)};
+#endif
+  tile<true, true, 0>(keys, {P.values + at * K + c0, rows, K - c0, K, true}, nullptr, c);
+  double* part = P.thin + ((long long)h * P.splits + split) * K * K;
 #pragma unroll
   for (int i = 0; i < 2; i++)
 #pragma unroll
@@ -465,13 +480,13 @@ extern "C" __global__ void __launch_bounds__(128) covariance(Layer* given) {
         double2* p = (double2*)(part + (long long)r * K + column);
         if (r < K && column < K) *p = make_double2(c[i][j][2 * e], c[i][j][2 * e + 1]);
       }
-  double* count = L.counts + (long long)h * COUNTS + 1 + blockIdx.y * tiles + blockIdx.z;
-  if (L.splits == 1 || !last_of(count, L.splits)) return;
-  double* all = L.thin + (long long)h * L.splits * K * K;
+  double* count = P.counts + (long long)h * COUNTS + 1 + blockIdx.y * tiles + blockIdx.z;
+  if (P.splits == 1 || !last_of(count, P.splits)) return;
+  double* all = P.thin + (long long)h * P.splits * K * K;
   const int column = c0 + threadIdx.x % 64;
   for (int r = r0 + threadIdx.x / 64; r < min(K, r0 + 64) && column < K; r += 16) {
     double s[8] = {0.0};  // eight rows on their way together
-    for (int p = 0; p < L.splits; p++)
+    for (int p = 0; p < P.splits; p++)
 #pragma unroll
       for (int i = 0; i < 8; i++) s[i] += r + 2 * i < K ? all[((long long)p * K + r + 2 * i) * K + column] : 0.0;
 #pragma unroll
@@ -479,15 +494,14 @@ extern "C" __global__ void __launch_bounds__(128) covariance(Layer* given) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(128, 4) thin(Layer* given) {
-  int here;
-  const Layer& L = network(given, here);
+extern "C" __global__ void __launch_bounds__(128, 4) thin(const Places plan, Layer* given) {
+  HERE
   if (L.way != THIN) return;
-  const int n = L.n, h = here / L.row_blocks, row = 64 * (here % L.row_blocks), c0 = 64 * blockIdx.y;
+  const int n = P.n, h = here / P.row_blocks, row = 64 * (here % P.row_blocks), c0 = 64 * blockIdx.y;
   const long long at = ((long long)h * n + row) * K;
   Tile c;
-  tile<false, true, NONE>({L.left + at, n - row, K, K, true},
-                          {L.thin + (long long)h * L.splits * K * K + c0, K, K - c0, K, true}, nullptr, c);
+  tile<false, true, 0>({P.left + at, n - row, K, K, true},
+                          {P.thin + (long long)h * P.splits * K * K + c0, K, K - c0, K, true}, nullptr, c);
   double largest = 0.0;
 #pragma unroll
   for (int i = 0; i < 2; i++)
@@ -499,42 +513,75 @@ extern "C" __global__ void __launch_bounds__(128, 4) thin(Layer* given) {
         if (column >= K || row + r >= n) break;
         const double y0 = c[i][j][2 * e], y1 = c[i][j][2 * e + 1];
         largest = larger(larger(largest, fabs(y0)), fabs(y1));
-        *(double2*)(L.out + at + r * K + column) = make_double2(y0, y1);
+        *(double2*)(P.out + at + r * K + column) = make_double2(y0, y1);
       }
-  raise(word(L, h, OUT), largest);
+  raise(word(P, h, OUT), largest);
 }
 
 #if K > 64
-extern "C" __global__ void __launch_bounds__(128, 4) lifted(Layer* given, long long start) {
-  // m_ij e_j for rows from `start` on, some 64 keys a block, and their sums over these.
-  int here;
-  const Layer& L = network(given, here);
-  if (L.way != FUSED) return;
-  const int n = L.n, h = blockIdx.z, row = start + 64 * blockIdx.y, j0 = 64 * here;
-  const int rows = min((long long)n, start + L.wide_rows) - row;
+#define STAGES 3  // chunks that are on their way or in use
+
+extern "C" __global__ void __launch_bounds__(128, 4) lifted(const Places plan, Layer* given, long long start) {
+  // m_ij e_j for rows from `start` on, 64 of them and 64 keys a block, and their sums over these. Keys and rows
+  // beyond the last have memory.
+  extern __shared__ __align__(128) double shared[];
+  __shared__ Bits gates[STAGES];
   __shared__ double halves[2][64];
+  HERE
+  if (L.way != FUSED) return;
+  const int h = blockIdx.z, row = start + 64 * blockIdx.y, j0 = 64 * here, lane = threadIdx.x & 31;
+  const int r0 = row_in_tile(0, 0), c0 = column_in_tile(0), part = 64 * CHUNK;
+  const double *left = P.left + (h * P.stride + row) * WIDE, *keys = P.D + (h * P.stride + j0) * WIDE;
+  auto fetch = [&](int chunk, int stage) {
+    if (threadIdx.x || chunk >= WIDE / CHUNK) return;
+    double* to = shared + stage * 2 * part;
+    expect_bytes(gates + stage, 2 * 8 * part);
+    copy_chunk(to, left + chunk * part, 8 * part, gates + stage);
+    copy_chunk(to + part, keys + chunk * part, 8 * part, gates + stage);
+  };
+  if (threadIdx.x == 0) make_gates(gates, STAGES);
+  __syncthreads();
+#pragma unroll
+  for (int s = 0; s < STAGES - 1; s++) fetch(s, s);
+  const double *at = shared + (r0 & 32) * 8 + 2 * lane, *of = shared + part + (c0 & 32) * 8 + 2 * lane;
   Tile c;
-  double sums[2][2] = {{0.0, 0.0}, {0.0, 0.0}};
-  tile<false, false, NONE>({L.left + ((long long)h * n + row) * K, rows, K, K, true},
-                           {L.D + ((long long)h * n + j0) * K, n - j0, K, K, true}, nullptr, c);
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+#pragma unroll
+    for (int j = 0; j < 4; j++) c[i][j][0] = c[i][j][1] = c[i][j][2] = c[i][j][3] = 0.0;
+  for (int chunk = 0, stage = 0, phase = 0; chunk < WIDE / CHUNK; chunk++) {
+    wait_at(gates + stage, phase);
+    __syncthreads();  // nobody reads the chunk before any more
+    fetch(chunk + STAGES - 1, (stage + STAGES - 1) % STAGES);
+#pragma unroll
+    for (int k = 0; k < CHUNK; k += 8) {
+      double2 a[4], b[4];
+#pragma unroll
+      for (int i = 0; i < 4; i++) a[i] = *(const double2*)(at + stage * 2 * part + 64 * (k + i));
+#pragma unroll
+      for (int i = 0; i < 4; i++) b[i] = *(const double2*)(of + stage * 2 * part + 64 * (k + i));
+#pragma unroll
+      for (int i = 0; i < 2; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+          mma(c[i][j], a[2 * i].x, a[2 * i].y, a[2 * i + 1].x, a[2 * i + 1].y, b[j].x, b[j].y);
+    }
+    if (++stage == STAGES) stage = 0, phase ^= 1;
+  }
   const Powers powers = powers_of_two();
-  const double* of_keys = L.e + (long long)h * n + j0;
-  double* to = L.lifted + (h * L.wide_rows + row - start) * L.stride + j0;
+  const double* of_keys = P.e + h * P.stride + j0;
+  double *to = P.lifted + (h * P.wide_rows + row - start) * P.stride + j0, sums[2][2] = {};
 #pragma unroll
   for (int j = 0; j < 4; j++) {
-    const int key = column_in_tile(j);
-    if (j0 + key >= L.stride) break;
-    const double e0 = j0 + key < n ? of_keys[key] : 0.0;
-    const double e1 = j0 + key + 1 < n ? of_keys[key + 1] : 0.0;
+    const double2 e_of = *(const double2*)(of_keys + column_in_tile(j));
 #pragma unroll
     for (int i = 0; i < 2; i++)
 #pragma unroll
       for (int e = 0; e < 2; e++) {
-        const int r = row_in_tile(i, e);
-        const double2 y = make_double2(expm1_of(c[i][j][2 * e], powers) * e0,
-                                       expm1_of(c[i][j][2 * e + 1], powers) * e1);
+        const double2 y = make_double2(expm1_of(c[i][j][2 * e], powers) * e_of.x,
+                                       expm1_of(c[i][j][2 * e + 1], powers) * e_of.y);
         sums[i][e] += y.x + y.y;
-        if (r < rows) *(double2*)(to + r * L.stride + key) = y;
+        *(double2*)(to + row_in_tile(i, e) * P.stride + column_in_tile(j)) = y;
       }
   }
 #pragma unroll
@@ -542,15 +589,16 @@ extern "C" __global__ void __launch_bounds__(128, 4) lifted(Layer* given, long l
 #pragma unroll
     for (int e = 0; e < 2; e++) {
       for (int o = 1; o <= 2; o <<= 1) sums[i][e] += __shfl_xor_sync(~0u, sums[i][e], o);
-      if ((threadIdx.x & 3) == 0) halves[threadIdx.x >> 5 & 1][row_in_tile(i, e)] = sums[i][e];
+      if ((lane & 3) == 0) halves[threadIdx.x >> 5 & 1][row_in_tile(i, e)] = sums[i][e];
     }
   __syncthreads();
   const int r = threadIdx.x;
-  if (r < min(64, rows))
-    L.row_sums[(h * L.row_blocks + here) * L.wide_rows + row - start + r] = halves[0][r] + halves[1][r];
+  if (r < 64)
+    P.row_sums[(h * P.row_blocks + here) * P.wide_rows + row - start + r] = halves[0][r] + halves[1][r];
 }
+#undef STAGES
 
-#define STAGES 4  // chunks of keys that are on their way or in use
+#define STAGES 4
 
 template <int EIGHTS>
 __device__ __forceinline__ void average_tile(const double* A, long long step, int rows, const double* B,
@@ -559,7 +607,7 @@ __device__ __forceinline__ void average_tile(const double* A, long long step, in
   // lies side by side in A and in B is loaded at once to registers side by side. Eight keys are loaded while those
   // before are multiplied. Halves of odd rows of A change places, rows of B are two entries longer: no bank
   // conflicts. A lane holds, in c[i][j][e] and c[i][j][2 + e], two columns of a row.
-  extern __shared__ double shared[];
+  extern __shared__ __align__(128) double shared[];
   const int of_A = 16 * EIGHTS * CHUNK, STAGE = of_A + CHUNK * (64 + 2);
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3, odd = 8 * (g & 1);
   const double* at_A = shared + ((threadIdx.x >> 6) * 8 * EIGHTS + g) * CHUNK + 2 * t + odd;
@@ -629,32 +677,31 @@ __device__ __forceinline__ void average_tile(const double* A, long long step, in
 }
 
 template <int EIGHTS>
-__device__ __forceinline__ void average_of_rows(Layer* given, long long start) {
+__device__ __forceinline__ void average_of_rows(const Places plan, Layer* given, long long start) {
   // The averages of these rows, 64 columns a block, or their bare sums over a part of the keys.
   __shared__ double of_rows[16 * EIGHTS];
-  int here;
-  const Layer& L = network(given, here);
+  HERE
   if (L.way != FUSED) return;
-  const int n = L.n, heads = L.heads, h = blockIdx.z % heads, part = blockIdx.z / heads, c0 = 64 * here;
+  const int n = P.n, heads = P.heads, h = blockIdx.z % heads, part = blockIdx.z / heads, c0 = 64 * here;
   const int row = start + 16 * EIGHTS * blockIdx.y;
-  const int rows = min(min((long long)n, start + L.wide_rows) - row, 16ll * EIGHTS);
-  const int blocks = L.row_blocks, per = (blocks + L.key_parts - 1) / L.key_parts;  // of keys as of rows
+  const int rows = min(min((long long)n, start + P.wide_rows) - row, 16ll * EIGHTS);
+  const int blocks = P.row_blocks, per = (blocks + P.key_parts - 1) / P.key_parts;  // of keys as of rows
   const int first = min(n, 64 * part * per), keys = min(n - first, 64 * per);
-  const bool whole = L.key_parts == 1;
+  const bool whole = P.key_parts == 1;
   double c[2][EIGHTS][4];
-  average_tile<EIGHTS>(L.lifted + (h * L.wide_rows + row - start) * L.stride + first, L.stride, rows,
-               L.values + ((long long)h * n + first) * K + c0, K - c0, keys, c);
-  const long long at = (long long)h * n + row, apart = part * (L.networks * heads * n);
+  average_tile<EIGHTS>(P.lifted + (h * P.wide_rows + row - start) * P.stride + first, P.stride, rows,
+               P.values + ((long long)h * n + first) * K + c0, K - c0, keys, c);
+  const long long at = (long long)h * n + row, apart = part * (P.networks * heads * n);
   if (threadIdx.x < rows) {
-    const double* sums = L.row_sums + h * blocks * L.wide_rows + row - start + threadIdx.x;
+    const double* sums = P.row_sums + h * blocks * P.wide_rows + row - start + threadIdx.x;
     double sum = 0.0;
 #pragma unroll 8
-    for (int b = part * per; b < min(blocks, (part + 1) * per); b++) sum += sums[b * L.wide_rows];
-    if (!whole && c0 == 0) L.means[apart + at + threadIdx.x] = sum;
-    of_rows[threadIdx.x] = whole ? 1.0 / (L.mean[(long long)h * (K + 1) + K] + sum) : 1.0;
+    for (int b = part * per; b < min(blocks, (part + 1) * per); b++) sum += sums[b * P.wide_rows];
+    if (!whole && c0 == 0) P.means[apart + at + threadIdx.x] = sum;
+    of_rows[threadIdx.x] = whole ? 1.0 / (P.mean[(long long)h * (K + 1) + K] + sum) : 1.0;
   }
   __syncthreads();
-  double largest = 0.0, *to = (whole ? L.out : L.partial + apart * K) + at * K + c0;
+  double largest = 0.0, *to = (whole ? P.out : P.partial + apart * K) + at * K + c0;
 #pragma unroll
   for (int j = 0; j < EIGHTS; j++)
 #pragma unroll
@@ -670,15 +717,16 @@ __device__ __forceinline__ void average_of_rows(Layer* given, long long start) {
         *(double2*)(to + (long long)r * K + column) = make_double2(y0, y1);
       }
     }
-  if (whole) raise(word(L, h, OUT), largest);
+  if (whole) raise(word(P, h, OUT), largest);
 }
 
 // 64 rows a block, or 128, which reads less and wants more blocks.
-extern "C" __global__ void __launch_bounds__(128, 3) average(Layer* given, long long start) {
-  average_of_rows<4>(given, start);
+extern "C" __global__ void __launch_bounds__(128, 3) average(const Places plan, Layer* given, long long start) {
+  average_of_rows<4>(plan, given, start);
 }
-extern "C" __global__ void __launch_bounds__(128, 2) average_long(Layer* given, long long start) {
-  average_of_rows<8>(given, start);
+extern "C" __global__ void __launch_bounds__(128, 2)
+average_long(const Places plan, Layer* given, long long start) {
+  average_of_rows<8>(plan, given, start);
 }
 #endif
 
@@ -743,18 +791,17 @@ __device__ void raise_once(double* word, double v) {
 #define ABREAST (16 / LANES)  // heads whose entries are on their way together
 #define PARTS (LANES > 4 ? 2 : 4)  // and parts of the keys
 
-extern "C" __global__ void __launch_bounds__(THREADS, K > 64 ? 2 : 3) collect(Layer* given) {
+extern "C" __global__ void __launch_bounds__(THREADS, K > 64 ? 2 : 3) collect(const Places plan, Layer* given) {
   __shared__ double parts[THREADS / 32][K], row[K], numbers[THREADS];
-  int here;
-  const Layer& L = network(given, here);
-  const int n = L.n, d = L.d, lane = threadIdx.x & 31, warp = threadIdx.x >> 5, groups = L.groups;
-  const bool centre = L.way == CENTRE, parted = L.way == FUSED && L.key_parts > 1;
+  HERE
+  const int n = P.n, d = P.d, lane = threadIdx.x & 31, warp = threadIdx.x >> 5, groups = P.groups;
+  const bool centre = L.way == CENTRE, parted = L.way == FUSED && P.key_parts > 1;
   if (here >= groups) {  // some columns of a head's image of what its rows have in common
     if (centre) return;
     const int slices = (d + SLICE - 1) / SLICE, h = (here - groups) / slices;
-    for (int k = threadIdx.x; k < d; k += THREADS) row[k] = L.of_x * L.x[k] + L.of_common * L.common[h * d + k];
+    for (int k = threadIdx.x; k < d; k += THREADS) row[k] = L.of_x * L.x[k] + L.of_common * P.common[h * d + k];
     __syncthreads();
-    row_times_matrix(row, of_head(L, L.value, h), d, (here - groups) % slices * SLICE, numbers, L.image + h * d);
+    row_times_matrix(row, of_head(P, L, L.value, h), d, (here - groups) % slices * SLICE, numbers, P.image + h * d);
     return;
   }
   const int per = (n + groups - 1) / groups, first = here * per, last = min(n, first + per);
@@ -763,20 +810,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, K > 64 ? 2 : 3) collect(La
 #pragma unroll
   for (int i = 0; i < LANES; i++) sums[i] = 0.0;
   auto add_parts = [&](int j, int h) {  // a head's average from its sums over parts of the keys
-    const long long step = L.networks * L.heads * n, at = (long long)h * n + j;
-    double sum[LANES], mean = FOLDED ? 1.0 : *word(L, h, TOTAL), most = 0.0;
+    const long long step = P.networks * P.heads * n, at = (long long)h * n + j;
+    double sum[LANES], mean = FOLDED ? 1.0 : *word(P, h, TOTAL), most = 0.0;
 #pragma unroll
     for (int i = 0; i < LANES; i++) sum[i] = 0.0;
-    for (int p0 = 0; p0 < L.key_parts; p0 += PARTS) {
+    for (int p0 = 0; p0 < P.key_parts; p0 += PARTS) {
       double next[PARTS][LANES], of[PARTS];
 #pragma unroll
       for (int a = 0; a < PARTS; a++) {
         const int p = p0 + a;
-        of[a] = p < L.key_parts ? L.means[p * step + at] : 0.0;
+        of[a] = p < P.key_parts ? P.means[p * step + at] : 0.0;
 #pragma unroll
         for (int i = 0; i < LANES; i++) {
           const int k = lane + 32 * i;
-          next[a][i] = p < L.key_parts && k < d ? L.partial[(p * step + at) * K + k] : 0.0;
+          next[a][i] = p < P.key_parts && k < d ? P.partial[(p * step + at) * K + k] : 0.0;
         }
       }
 #pragma unroll
@@ -788,23 +835,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, K > 64 ? 2 : 3) collect(La
     }
 #pragma unroll
     for (int i = 0; i < LANES; i++) v[i] += sum[i] / mean, most = larger(most, fabs(sum[i] / mean));
-    raise(word(L, h, OUT), most);
+    raise(word(P, h, OUT), most);
   };
   auto add_heads = [&](int j, int share) {
 #pragma unroll
     for (int i = 0; i < LANES; i++) v[i] = 0.0;
     if (parted) {
-      for (int h = share; h < L.heads; h += split) add_parts(j, h);
+      for (int h = share; h < P.heads; h += split) add_parts(j, h);
       return;
     }
-    for (int h0 = share; h0 < (centre ? 0 : L.heads); h0 += ABREAST * split) {
+    for (int h0 = share; h0 < (centre ? 0 : P.heads); h0 += ABREAST * split) {
       double next[ABREAST][LANES];
 #pragma unroll
       for (int a = 0; a < ABREAST; a++)
 #pragma unroll
         for (int i = 0; i < LANES; i++) {
           const int h = h0 + a * split, k = lane + 32 * i;
-          next[a][i] = h < L.heads && k < d ? L.out[((long long)h * n + j) * K + k] : 0.0;
+          next[a][i] = h < P.heads && k < d ? P.out[((long long)h * n + j) * K + k] : 0.0;
         }
 #pragma unroll
       for (int a = 0; a < ABREAST; a++)
@@ -842,11 +889,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, K > 64 ? 2 : 3) collect(La
   }
 #pragma unroll
   for (int i = 0; i < LANES; i++) if (lane + 32 * i < K) parts[warp][lane + 32 * i] = sums[i];
-  raise_once<THREADS / 32>(whole(L, SUM), largest);
+  raise_once<THREADS / 32>(whole(P, SUM), largest);
   for (int k = threadIdx.x; k < d; k += THREADS) {
     double s = 0.0;
     for (int w = 0; w < warps; w++) s += parts[w][k];
-    L.columns[(long long)here * d + k] = s;
+    P.columns[(long long)here * d + k] = s;
   }
 }
 
@@ -860,27 +907,26 @@ __device__ double of_column(double v, double* parts, int width, int many) {
   return v;
 }
 
-extern "C" __global__ void __launch_bounds__(MANY) recentre(Layer* given) {
+extern "C" __global__ void __launch_bounds__(MANY) recentre(const Places plan, Layer* given) {
   // Some rows, and 64 columns: all sums of a column are needed for each. The first of the blocks makes the center.
   __shared__ double shift[64], parts[MANY];
-  int here;
-  const Layer& L = network(given, here);
-  const int n = L.n, d = L.d, slices = (d + 63) / 64, c0 = here % slices * 64, width = min(64, d - c0);
+  HERE
+  const int n = P.n, d = P.d, slices = (d + 63) / 64, c0 = here % slices * 64, width = min(64, d - c0);
   const int many = min(MANY / width, 16), part = threadIdx.x / width, k = c0 + threadIdx.x % width;
   here /= slices;
   double s = 0.0, v = 0.0;
   if (part < many)
 #pragma unroll 16
-    for (int b = part; b < L.groups; b += many) s += L.columns[(long long)b * d + k];
+    for (int b = part; b < P.groups; b += many) s += P.columns[(long long)b * d + k];
   if (here == 0 && part < many && L.way != CENTRE)
 #pragma unroll 16
-    for (int h = part; h < L.heads; h += many) v += L.image[h * d + k];
+    for (int h = part; h < P.heads; h += many) v += P.image[h * d + k];
   s = of_column(s, parts, width, many) / n;
   double largest = 0.0;
   if (here) {
     if (part == 0) shift[k - c0] = s;
     __syncthreads();
-    const int blocks = gridDim.x / L.networks / slices - 1, per = (n + blocks - 1) / blocks;
+    const int blocks = gridDim.x / P.networks / slices - 1, per = (n + blocks - 1) / blocks;
     const int first = (here - 1) * per, last = min(n, first + per);
 #pragma unroll 4
     for (int j = first + part; j < last && part < many; j += many) {
@@ -888,7 +934,7 @@ extern "C" __global__ void __launch_bounds__(MANY) recentre(Layer* given) {
       L.residual[(long long)j * d + k] = y;
       largest = larger(largest, fabs(y));
     }
-    raise_once<MANY / 32>(whole(L, RESIDUAL), largest);
+    raise_once<MANY / 32>(whole(P, RESIDUAL), largest);
     return;
   }
   v = of_column(v, parts, width, many);
@@ -902,7 +948,7 @@ extern "C" __global__ void __launch_bounds__(MANY) recentre(Layer* given) {
     L.center[k] = v;
     largest = fabs(v);
   }
-  raise_once<MANY / 32>(whole(L, CENTER), largest);
+  raise_once<MANY / 32>(whole(P, CENTER), largest);
 }
 
 __device__ void tell(Layer& L, const long long* home) {
@@ -917,24 +963,26 @@ __device__ void tell(Layer& L, const long long* home) {
   __syncwarp();
 }
 
-extern "C" __global__ void clear(Layer* given, long long home) {
+extern "C" __global__ void clear(const Places plan, Layer* given, long long home) {
+  const Places P = of_network(plan, blockIdx.x);
   Layer& L = given[blockIdx.x];
   if (home) tell(L, (const long long*)home);
-  if (threadIdx.x < 3) *whole(L, threadIdx.x) = 0.0;
+  if (threadIdx.x < 3) *whole(P, threadIdx.x) = 0.0;
 }
 
-extern "C" __global__ void units(Layer* given, long long home) {
+extern "C" __global__ void units(const Places plan, Layer* given, long long home) {
   // The next layer's weights and tokens, and all factors: in which unit each of its parts is made.
   // One warp: each lane makes one of the factors. What others only raise or count starts at zero.
   __shared__ double record[RECORD];
+  const Places P = of_network(plan, blockIdx.x);
   Layer& L = given[blockIdx.x];
   if (home) tell(L, (const long long*)home);
-  const long long way = L.way, l = L.layer, odd = l & 1, d = L.d;
-  const long long row = L.networks * d, all = L.n * row;  // of one of the two places that layers write to in turn
+  const long long way = L.way, l = L.layer, odd = l & 1, d = P.d;
+  const long long row = P.networks * d, all = P.n * row;  // of one of the two places that layers write to in turn
   const double* source = home ? told(L) : L.records + RECORD * l;
   if (threadIdx.x < RECORD) record[threadIdx.x] = source[threadIdx.x];
-  double *const words = L.words, *const counts = L.counts, *const totals = L.totals;
-  const int heads = L.heads;
+  double *const words = P.words, *const counts = P.counts, *const totals = P.totals;
+  const int heads = P.heads;
   const double log_zero = L.log_zero, safe_log = L.safe_log, linear_log = L.linear_log;
   double *const centers = L.centers, *const residuals = L.residuals, *first_x = L.first_x, *first_R = L.first_R;
   const double *numbers = record + 4, *state = told(L) + RECORD;
@@ -972,11 +1020,10 @@ extern "C" __global__ void units(Layer* given, long long home) {
   L.mantissa = mantissa, L.exponent = exponent, L.log_center = unit;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) normalise(Layer* given) {
-  int here;
-  Layer& L = network(given, here);
-  const long long size = (long long)L.n * L.d, step = (gridDim.x / L.networks - 1) * THREADS;
-  double largest = *whole(L, RESIDUAL), y[4];
+extern "C" __global__ void __launch_bounds__(THREADS) normalise(const Places plan, Layer* given) {
+  HERE
+  const long long size = (long long)P.n * P.d, step = (gridDim.x / P.networks - 1) * THREADS;
+  double largest = *whole(P, RESIDUAL), y[4];
   if (largest == 0.0) largest = 1.0;
   for (long long i = (here - 1ll) * THREADS + threadIdx.x; here && i < size; i += 4 * step) {
 #pragma unroll
@@ -985,17 +1032,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) normalise(Layer* given) {
     for (int k = 0; k < 4; k++) if (i + k * step < size) L.residual[i + k * step] = y[k] / largest;
   }
   if (here) return;
-  largest = *whole(L, CENTER);
+  largest = *whole(P, CENTER);
   if (largest == 0.0) largest = 1.0;
-  for (int k = threadIdx.x; k < L.d; k += THREADS) L.center[k] /= largest;
+  for (int k = threadIdx.x; k < P.d; k += THREADS) L.center[k] /= largest;
   if (threadIdx.x >= 32) return;
   double out = 0.0, values = 0.0, low = 0.0, logit = 0.0, least = INFINITE;
-  for (int h = threadIdx.x; h < L.heads; h += 32) {
-    const double v = *word(L, h, VALUES), o = *word(L, h, OUT);
+  for (int h = threadIdx.x; h < P.heads; h += 32) {
+    const double v = *word(P, h, VALUES), o = *word(P, h, OUT);
     out = fmax(out, o);
     values = fmax(values, v);
-    low = fmax(low, *word(L, h, LOW) + log(*word(L, h, TOTAL)));
-    logit = fmax(logit, sqrt(*word(L, h, LEFT)) * sqrt(*word(L, h, RIGHT)));
+    low = fmax(low, *word(P, h, LOW) + log(*word(P, h, TOTAL)));
+    logit = fmax(logit, sqrt(*word(P, h, LEFT)) * sqrt(*word(P, h, RIGHT)));
     if (v > 0.0) least = fmin(least, o / v);
   }
   for (int o = 16; o; o >>= 1) {
@@ -1006,28 +1053,27 @@ extern "C" __global__ void __launch_bounds__(THREADS) normalise(Layer* given) {
     least = fmin(least, __shfl_xor_sync(~0u, least, o));
   }
   if (threadIdx.x) return;
-  const double found[] = {*whole(L, CENTER), *whole(L, RESIDUAL), *whole(L, SUM), out, values, low, logit, least};
+  const double found[] = {*whole(P, CENTER), *whole(P, RESIDUAL), *whole(P, SUM), out, values, low, logit, least};
   if (L.way == CENTRE) begin(L, found);
   else conclude(L, found);
-  for (int i = 0; i < 8; i++) L.report[i] = found[i];
-  L.report[8] = L.layer;
+  for (int i = 0; i < 8; i++) P.report[i] = found[i];
+  P.report[8] = L.layer;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) squares(Layer* given, long long before) {
+extern "C" __global__ void __launch_bounds__(THREADS) squares(const Places plan, Layer* given, long long before) {
   // Squares of the rows, their sums by blocks, and that of the center: of tokens before a layer, or of new ones.
   __shared__ double sums[THREADS / 32];
-  int here;
-  const Layer& L = network(given, here);
-  const int n = L.n, d = L.d;
+  HERE
+  const int n = P.n, d = P.d;
   const double *R = before ? L.R : L.residual, *x = before ? L.x : L.center;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = THREADS / 32;
-  if (here == 0 && threadIdx.x == 0) *L.far = 0.0;
+  if (here == 0 && threadIdx.x == 0) *P.far = 0.0;
   double sum = 0.0;
-  for (int j = here * warps + warp; j < n; j += L.groups * warps) {
+  for (int j = here * warps + warp; j < n; j += P.groups * warps) {
     double s = 0.0;
     for (int k = lane; k < d; k += 32) s = fma(R[(long long)j * d + k], R[(long long)j * d + k], s);
     s = warp_sum(s);
-    if (lane == 0) L.squares[j] = s;
+    if (lane == 0) P.squares[j] = s;
     sum += s;
   }
   if (lane == 0) sums[warp] = sum;
@@ -1035,26 +1081,25 @@ extern "C" __global__ void __launch_bounds__(THREADS) squares(Layer* given, long
   if (warp) return;
   if (lane == 0) {
     for (int w = 1; w < warps; w++) sum += sums[w];
-    L.parts[1 + here] = sum;
+    P.parts[1 + here] = sum;
   }
   if (here) return;
   sum = 0.0;
   for (int k = lane; k < d; k += 32) sum = fma(x[k], x[k], sum);
   sum = warp_sum(sum);
-  if (lane == 0) L.parts[0] = sum;
+  if (lane == 0) P.parts[0] = sum;
 }
 
-extern "C" __global__ void __launch_bounds__(128, 4) pairs(Layer* given, long long before) {
+extern "C" __global__ void __launch_bounds__(128, 4) pairs(const Places plan, Layer* given, long long before) {
   // The largest |R_i|^2 + |R_j|^2 - 2 R_i R_j of 64 rows with every y-th 64 from the first of them on.
-  int here;
-  const Layer& L = network(given, here);
-  const int n = L.n, d = L.d, row = 64 * here;
-  const double *R = before ? L.R : L.residual, *square = L.squares, *rows = R + (long long)row * d;
+  HERE
+  const int n = P.n, d = P.d, row = 64 * here;
+  const double *R = before ? L.R : L.residual, *square = P.squares, *rows = R + (long long)row * d;
   double largest = 0.0;
   for (int column = row + 64 * blockIdx.y; column < n; column += 64 * gridDim.y) {
     const double* columns = R + (long long)column * d;
     Tile c;
-    tile<false, false, NONE>({rows, n - row, d, d, in_pairs(rows, d)},
+    tile<false, false, 0>({rows, n - row, d, d, in_pairs(rows, d)},
                              {columns, n - column, d, d, in_pairs(columns, d)}, nullptr, c);
     __syncthreads();  // until then some of it may be read
 #pragma unroll
@@ -1067,20 +1112,19 @@ extern "C" __global__ void __launch_bounds__(128, 4) pairs(Layer* given, long lo
           if (r < n && k < n) largest = larger(largest, square[r] + square[k] - 2.0 * c[i][j][e]);
         }
   }
-  raise(L.far, largest);
+  raise(P.far, largest);
 }
 
-extern "C" __global__ void measured(Layer* given, long long before) {
-  int here;
-  const Layer& L = network(given, here);
+extern "C" __global__ void measured(const Places plan, Layer* given, long long before) {
+  HERE
   if (L.way == STOPPED && !before) return;
   double sum = 0.0, *out = L.log + LOG_ROW * L.layer + 4;
-  for (int b = threadIdx.x; b < L.groups; b += 32) sum += L.parts[1 + b];
+  for (int b = threadIdx.x; b < P.groups; b += 32) sum += P.parts[1 + b];
   sum = warp_sum(sum);
   if (threadIdx.x) return;
   out[0] = sqrt(sum);
-  out[1] = sqrt(*L.far);
-  out[2] = sqrt(L.parts[0]);
+  out[1] = sqrt(*P.far);
+  out[2] = sqrt(P.parts[0]);
 }
 """
 

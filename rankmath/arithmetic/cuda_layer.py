@@ -47,9 +47,11 @@ from rankmath.arithmetic.cuda import (
     padded,
 )
 from rankmath.arithmetic.cuda_kernels import (
+    COUNTERS,
     COUNTS,
     FACTORS,
     MANY,
+    MEMORY,
     OUT,
     PER_HEAD,
     POINTERS,
@@ -75,7 +77,7 @@ _PROCESSORS = 132
 _FILLED = 2 * _PROCESSORS
 
 # Which word each is, and where the told record, its numbers and the told state begin and end.
-_PLACES = {name: place for place, name in enumerate((*POINTERS, *FACTORS, *SIZES))}
+_PLACES = {name: place for place, name in enumerate((*POINTERS, *FACTORS, *COUNTERS))}
 _TOLD = _PLACES["told0"]
 _NUMBERS, _STATE, _END = _TOLD + 4, _TOLD + RECORD, _TOLD + RECORD + STATE
 
@@ -96,17 +98,19 @@ def _module(K: int, device: int) -> Array:
 @cache
 def _kernel(name: str, K: int, device: int) -> Kernel:
     function = _module(K, device).get_function(name)
-    if memory_of(name):
-        function.max_dynamic_shared_size_bytes = memory_of(name)
+    if memory_of(name, K):
+        function.max_dynamic_shared_size_bytes = memory_of(name, K)
     kernel: Kernel = function
     return kernel
 
 
-def memory_of(name: str) -> int:
-    """Bytes of shared memory of a kernel that makes tiles: two or four chunks of 16 of their rows and columns."""
+def memory_of(name: str, K: int) -> int:
+    """Bytes of shared memory of a kernel that makes tiles: two to four chunks of 16 of their rows and columns."""
     if name in ("average", "average_long"):
         return 4 * 8 * 16 * ((64 if name == "average" else 128) + 66)
-    return 2 * 8 * 20 * 128 if name in ("project", "lifted", "covariance", "thin", "pairs") else 0
+    if name == "lifted" or (name == "project" and K > WIDEST):  # the same for both, which run side by side
+        return 3 * 8 * 16 * 128
+    return 2 * 8 * 20 * 128 if name in ("project", "covariance", "thin", "pairs") else 0
 
 
 def _device() -> int:
@@ -125,7 +129,7 @@ class Plan:
         bytes_of = 8 * self.d * np.array([1, self.n, 1, self.n, 1, self.n, self.n, self.n], np.uint64)
         self._apart = self._index[:, None] * bytes_of
         self.arrays = {name: self.memory(self._all(name, shape)) for name, shape in shapes(sizes).items()}
-        width = len(POINTERS) + len(FACTORS) + len(SIZES)
+        width = len(_PLACES)
         self.doubles = self.pinned(self.networks * width).reshape(self.networks, width)
         self.words = self.doubles.view(np.uint64)
         self.words[:] = 0
@@ -138,10 +142,10 @@ class Plan:
         self._spare: tuple[Array, Array] | None = None  # where the next layer alone writes
         self._limits: Mapping[str, float] = {}
         self._known: Arrays | None = None
-        for name, shape in shapes(sizes).items():
-            self._point(name, self.address(self.arrays[name]), 8 * math.prod(shape))
-        self._point("report", self.report.ctypes.data, 72)
-        self.words[:, -len(SIZES) :] = [sizes.get(name, 0) for name in SIZES]
+        each = {name: (self.address(self.arrays[name]), math.prod(shape)) for name, shape in shapes(sizes).items()}
+        each["report"] = (self.report.ctypes.data, 9)
+        places = [word for name in MEMORY for word in each[name]] + [sizes[name] for name in SIZES]
+        self.places = np.array(places, np.uint64).view(f"V{8 * len(places)}")  # one value, as CuPy wants it
         self._ran: set[tuple[Part, bool]] = set()
         self._graphs: dict[tuple[Part, bool], Array] = {}
         self._sides: list[Array] | None = None  # other streams of a graph that is being captured
@@ -189,8 +193,8 @@ class Plan:
 
     def launch(self, name: str, blocks: tuple[int, ...], threads: int, given: int | None = None) -> None:
         """A kernel, told one number more where it wants one."""
-        told = (self.told,) if given is None else (self.told, np.int64(given))
-        _kernel(name, self.K, _device())(blocks, (threads,), told, shared_mem=memory_of(name))
+        told = (self.places, self.told) if given is None else (self.places, self.told, np.int64(given))
+        _kernel(name, self.K, _device())(blocks, (threads,), told, shared_mem=memory_of(name, self.K))
 
     def deviate(self, blocks: tuple[int, ...], arguments: tuple[Array, ...]) -> None:
         kernel, memory = deviation_kernel(self.K, self.K, _device())
@@ -509,10 +513,13 @@ def plan_here(shape: tuple[int, ...], heads: int) -> Plan | None:
 def shapes(sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
     """What a layer needs memory for, by network (of `partial` and `means` for each part of the keys)."""
     n, d, H, parted, K = sizes["n"], sizes["d"], sizes["heads"], sizes["key_parts"] > 1, padded(sizes["d"])
+    wide = -(-K // 16) * 16  # columns of packed rows
     return {
-        **dict.fromkeys(("left", "D", "values", "out"), (H, n, K)),
-        **dict.fromkeys(("e", "q"), (H, n, 1)),
-        **dict.fromkeys(("g", "common", "image"), (H, d)),
+        **dict.fromkeys(("values", "out"), (H, n, K)),
+        **dict.fromkeys(("left", "D"), (H, sizes["stride"], wide) if K > WIDEST else (H, n, K)),
+        "e": (H, sizes["stride"]),
+        "q": (H, n, 1),
+        **dict.fromkeys(("g", "common", "image", "pivots"), (H, d)),
         "best": (H, sizes["blocks"], 2),
         "sums": (H, sizes["blocks"], K + 1),
         "mean": (H, K + 1),
@@ -534,9 +541,10 @@ def shapes(sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
 def sizes_of(n: int, d: int, heads: int, networks: int = 1) -> dict[str, int]:
     """How the work of a layer is cut: some blocks for each head, or for the rows of all."""
     all_heads = max(1, heads * networks)
-    row_blocks, stride, columns = -(-n // 64), padded(n), -(-d // 64)
-    wide_rows = min(n, max(64, _WIDE_ENTRIES // (all_heads * stride) // 64 * 64))
-    averaging = row_blocks if d <= WIDEST else -(-wide_rows // 64) * columns  # blocks of a head that do
+    row_blocks, columns = -(-n // 64), -(-d // 64)
+    stride = 64 * row_blocks
+    wide_rows = min(stride, max(64, _WIDE_ENTRIES // (all_heads * stride) // 64 * 64))
+    averaging = row_blocks if d <= WIDEST else wide_rows // 64 * columns  # blocks of a head that do
     blocks, long_parts = all_heads * columns * -(-wide_rows // 128), 0
     if d > WIDEST:  # parts of 2048 keys or more take hardly any time to add up
         long_parts = next((p for p in (1, 2, 4) if (p == 1 or n >= 2048 * p) and fills(p * blocks)), 0)

@@ -78,6 +78,14 @@ static void copy_one(double* to, const double* from, bool inside) { to[0] = insi
 template <typename T> static void keep(T&) {}
 static void commit_copies() {}
 template <int MOST = 0> static void wait_for_copies() {}
+// A chunk is there when it is asked for: whoever waits at a gate came past a barrier after that.
+static void make_gates(Bits* gates, int count) { std::fill(gates, gates + count, 0); }
+static void expect_bytes(Bits* gate, int bytes) { *gate += bytes; }
+static void copy_chunk(double* to, const double* from, int bytes, Bits* gate) {
+  memcpy(to, from, bytes);
+  *gate -= bytes;
+}
+static void wait_at(Bits* gate, unsigned) { if (*gate) abort(); }
 static void mma(double (&c)[4], double a0, double a1, double a2, double a3, double b0, double b1) {
   double mine[6] = {a0, a1, a2, a3, b0, b1};
   memcpy(slots[fiber], mine, sizeof mine);
@@ -131,22 +139,23 @@ extern "C" void expm1_on_host(const double* x, double* y, int size) {
   launch(1, 1, 1, 32);
 }
 
-extern "C" void layer_kernel(int which, int x, int y, int z, int threads, Layer* L) {
-  void (*kernels[])(Layer*) = {scores, relative, covariance, thin, collect, recentre, normalise,
+extern "C" void layer_kernel(int which, int x, int y, int z, int threads, const Places* all, Layer* L) {
+  void (*kernels[])(Places, Layer*) = {scores, relative, covariance, thin, collect, recentre, normalise,
 #if K > 64
                                pull
 #endif
   };
-  body = [=] { kernels[which](L); };
+  body = [=] { kernels[which](*all, L); };
   launch(x, y, z, threads);
 }
-extern "C" void told_kernel(int which, int x, int y, int z, int threads, Layer* L, long long given) {
-  void (*kernels[])(Layer*, long long) = {units, clear, project, squares, pairs, measured,
+extern "C" void told_kernel(int which, int x, int y, int z, int threads, const Places* all, Layer* L,
+                            long long given) {
+  void (*kernels[])(Places, Layer*, long long) = {units, clear, project, squares, pairs, measured,
 #if K > 64
                                     lifted, average, average_long
 #endif
   };
-  body = [=] { kernels[which](L, given); };
+  body = [=] { kernels[which](*all, L, given); };
   launch(x, y, z, threads);
 }
 #if K <= 64

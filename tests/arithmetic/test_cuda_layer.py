@@ -35,9 +35,9 @@ TOLD = ("units", "clear", "project", "squares", "pairs", "measured", "lifted", "
 def compiled(K: int, folder: Path) -> Any:
     """All kernels for width K as a library of the host."""
     defines = "".join(f"#define {name} {value}\n" for name, value in {"V": K, "WARPS": 4, "TILE": 32}.items())
-    deviation = cuda.DEVIATION.replace("extern __shared__ double shared[];", "")
+    deviation = cuda.DEVIATION.replace("extern __shared__ __align__(128) double shared[];", "")
     kernels, library = folder / f"kernels{K}.h", folder / f"kernels{K}.so"
-    own = cuda_kernels.source(K).replace("extern __shared__ double shared[];", "")
+    own = cuda_kernels.source(K).replace("extern __shared__ __align__(128) double shared[];", "")
     own += defines + deviation if K <= cuda.WIDEST else ""
     kernels.write_text(cuda.LARGEST + cuda.EXPM1 + own, encoding="utf-8")
     unchecked = "-U_FORTIFY_SOURCE"  # checked jumps keep to one stack
@@ -67,12 +67,12 @@ class HostPlan(cuda_layer.Plan):
         self.told.view(np.uint64)[:] = words
 
     def launch(self, name: str, blocks: tuple[int, ...], threads: int, given: int | None = None) -> None:
-        assert cuda_layer.memory_of(name) <= 8 << 15
-        grid, told = (*blocks, 1, 1)[:3], ctypes.c_void_p(self.told.ctypes.data)
+        assert cuda_layer.memory_of(name, self.K) <= 8 << 15
+        grid, told = (*blocks, 1, 1)[:3], (ctypes.c_void_p(a.ctypes.data) for a in (self.places, self.told))
         if given is None:
-            self.library.layer_kernel(NAMES.index(name), *grid, threads, told)
+            self.library.layer_kernel(NAMES.index(name), *grid, threads, *told)
         else:
-            self.library.told_kernel(TOLD.index(name), *grid, threads, told, ctypes.c_longlong(given))
+            self.library.told_kernel(TOLD.index(name), *grid, threads, *told, ctypes.c_longlong(given))
 
     def deviate(self, blocks: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
         left, right, values, q, _, _, out, n, m, row_blocks, sizes, step, means, way, *of_way = arguments
@@ -237,11 +237,15 @@ def test_logits_beyond_the_exponential_stop_though_the_center_attends_evenly(
         assert (made is None) == stops
 
 
-def test_uneven_attention_counts_what_it_may_have_lost(library: Any, monkeypatch: Any) -> None:
-    net = rm.Network.random(30, 8, 2, 1, seed=7)
-    found = [layers(library, monkeypatch, net, s * net.random_input(seed=8) + s) for s in (2.0, 3.0, 4.0)]
+@pytest.mark.parametrize(("d", "shift"), [(8, 1.0), (72, 3.0)])
+def test_uneven_attention_counts_what_it_may_have_lost(
+    library: Any, monkeypatch: Any, d: int, shift: float
+) -> None:
+    # Relative to any other token than the pivot the sum over all keys would cancel here.
+    net = rm.Network.random(30, d, 2, 1, seed=7)
+    found = [layers(library, monkeypatch, net, s * (net.random_input(seed=8) + shift)) for s in (2.0, 3.0, 5.0)]
     taken = [(fast, slow) for fast, slow in found if fast is not None]
-    assert taken
+    assert len(taken) >= 2
     for fast, slow in taken:
         assert_same(fast, slow)
 
