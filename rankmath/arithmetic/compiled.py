@@ -7,7 +7,8 @@ No n × m matrix is held of
 
 A group of rows meets a tile of keys in registers: logits, m and sums of one tile, then its part of the average.
 Some groups meet a tile before the next one comes. The code is LLVM's intermediate language, made below for the
-vector registers of the machine; the optional library `llvmlite` makes machine code of it in a fraction of a second.
+vector registers of the machine; the optional library `llvmlite` makes machine code of it in a fraction of a second,
+and `machine_code` keeps it.
 Tests hold it to many digits and to its twins in NumPy: `by_expm1`, `softmax`, `activate` of `rankmath.attention`.
 """
 
@@ -24,6 +25,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from rankmath.arithmetic.machine_code import object_of
 from rankmath.validation import Floats
 
 #: The counter of a loop, and the values carried through it.
@@ -115,9 +117,9 @@ class Kernel:
         machine = llvm.Target.from_default_triple().create_target_machine(
             cpu=llvm.get_host_cpu_name(), features=self._features, opt=3
         )
-        module = llvm.parse_assembly(code)
-        module.verify()
-        engine = llvm.create_mcjit_compiler(module, machine)
+        made = llvm.ObjectFileRef.from_data(object_of(code, machine, self._features))
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        engine.add_object_file(made)
         engine.finalize_object()
         self._engines.append(engine)
         found: list[Callable[..., None]] = []

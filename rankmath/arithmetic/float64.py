@@ -45,7 +45,7 @@ _COMPILED_ENTRIES = 2**14
 _COMPILED_WIDTH = 16
 # … compiled layers from this many tokens, on our threads from this many multiply-adds (of the first four layers)
 # for each lane of a register and two more, all heads of plain attention from this many pairs of tokens of all,
-_COMPILED_ROWS = 64
+_COMPILED_ROWS = 2
 _SHARED = 2**17
 _COMPILED_HEADS = 2**12
 # … and compiled functions from this many entries.
@@ -522,7 +522,7 @@ class Float64:
 
     def layer_plan(self, n: int, d: int, heads: int, layers: int = 1) -> LayerPlan | None:
         """The compiled layers for such tokens; None where no kernel is, or where it would not pay."""
-        if not self._numpy or self.cuts_finely or n < _COMPILED_ROWS or d < _COMPILED_WIDTH:
+        if not self._numpy or self.cuts_finely or n < _COMPILED_ROWS:
             return None
         kernel = compiled.kernel()
         if kernel is None:

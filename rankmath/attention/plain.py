@@ -31,6 +31,9 @@ from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_
 #: One head, or a slice of them.
 Head: TypeAlias = int | slice
 
+# Tokens of a CPU that are centred for `forward`: fewer keep the digits of small entries, too, by the definition.
+_MANY_TOKENS = 64
+
 
 def check_input(net: Network, X: ArrayLike, *, look: bool = True) -> Array:
     """X as a float64 array (..., n, d) that fits the network; without `look` entries on a GPU may be anything."""
@@ -95,7 +98,10 @@ def forward(net: Network, X: ArrayLike, *, backend: Backend | None = None, memor
     if backend is not None:
         net, X = on_backend(backend, net, X)
     A = Float64(X, memory=None if memory is None else as_count("memory", memory))
-    run = (layers_on_gpu if A.on_gpu else layers_on_cpu)(A, net, X, measure=False)
+    if A.on_gpu or X.shape[-2] >= _MANY_TOKENS:
+        run = (layers_on_gpu if A.on_gpu else layers_on_cpu)(A, net, X, measure=False)
+    else:
+        run = None
     if run is not None and (whole := _whole(A, run)) is not None:
         return whole
     return by_definition(A, net, check_input(net, X) if A.on_gpu else X)
