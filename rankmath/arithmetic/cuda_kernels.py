@@ -73,10 +73,10 @@ __device__ __forceinline__ int which_network(const Places& plan) {
 }
 
 // Memory and layer of the network that this block is of, and the block's place there.
-#define HERE                                           \
-  const int network = which_network(plan);           \
-  const Places P = of_network(plan, network);        \
-  Layer& L = given[network];                           \
+#define HERE                                    \
+  const int network = which_network(plan);      \
+  const Places P = of_network(plan, network);   \
+  Layer& L = given[network];                    \
   int here = blockIdx.x - network * (gridDim.x / (unsigned)plan.networks);
 
 __device__ __forceinline__ const double* of_head(const Places& P, const Layer& L, const double* weights, int h) {
@@ -519,12 +519,11 @@ extern "C" __global__ void __launch_bounds__(128, 4) thin(const Places plan, Lay
 }
 
 #if K > 64
-#define STAGES 3  // chunks that are on their way or in use
-
 extern "C" __global__ void __launch_bounds__(128, 4) lifted(const Places plan, Layer* given, long long start) {
   // m_ij e_j for rows from `start` on, 64 of them and 64 keys a block, and their sums over these. Keys and rows
   // beyond the last have memory.
   extern __shared__ __align__(128) double shared[];
+  const int STAGES = 3;  // chunks that are on their way or in use
   __shared__ Bits gates[STAGES];
   __shared__ double halves[2][64];
   HERE
@@ -596,9 +595,8 @@ extern "C" __global__ void __launch_bounds__(128, 4) lifted(const Places plan, L
   if (r < 64)
     P.row_sums[(h * P.row_blocks + here) * P.wide_rows + row - start + r] = halves[0][r] + halves[1][r];
 }
-#undef STAGES
 
-#define STAGES 4
+#define STAGES 4  // chunks of keys that are on their way or in use
 
 template <int EIGHTS>
 __device__ __forceinline__ void average_tile(const double* A, long long step, int rows, const double* B,

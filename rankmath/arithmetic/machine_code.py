@@ -12,17 +12,20 @@ import os
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rankmath.files import write
 from rankmath.validation import InvalidArgument
+
+if TYPE_CHECKING:
+    from llvmlite.binding import TargetMachine
 
 # Files that are kept, the latest of them: a version of the library has about a dozen.
 _MOST = 64
 _DIGEST = 32
 
 
-def object_of(code: str, machine: Any, features: str) -> bytes:
+def object_of(code: str, machine: TargetMachine, features: str) -> bytes:
     """What `machine` makes of the code; its triple and processor, and these features, are part of the name."""
     import llvmlite
     import llvmlite.binding as llvm

@@ -1,6 +1,6 @@
 """The plain, textbook pass: what one would write first, and what the centred pass is compared with.
 
-`forward` takes the centred pass itself where that is compiled, and faster.
+`forward` takes the centred pass itself where that is compiled, and faster (on a CPU from 64 tokens on).
 """
 
 from __future__ import annotations

@@ -229,6 +229,16 @@ def test_plain_passes_with_and_without_the_kernel(activation, calls, monkeypatch
     np.testing.assert_allclose(fast, rm.forward(net, X), rtol=1e-12, atol=1e-13 * np.abs(fast).max())
 
 
+def test_two_tokens_are_compiled_and_forward_keeps_small_entries():
+    A = Float64(np.zeros((2, 1)))
+    assert [A.layer_plan(n, 1, 1) is not None for n in (1, 2, 64)] == [False, True, True]
+    # Entries far below others of their column: about their center these would keep the digits of the largest alone.
+    eye = np.eye(4)
+    made = rm.forward(rm.Network.from_arrays(18 * eye[None, None], eye[None, None]), eye)  # logits 9 and 0
+    far, near = 1 / (np.exp(9.0) + 3), np.exp(9.0) / (np.exp(9.0) + 3)
+    np.testing.assert_allclose(made, far + (near - far) * eye, rtol=1e-14)
+
+
 @pytest.fixture
 def always(monkeypatch):
     """The kernel for small networks as well."""

@@ -53,7 +53,6 @@ def test_the_kernels_of_a_layer_compile(K: int) -> None:
     # What a block waits for most: nothing of their loops goes to memory and back.
     assert [found[name][1] for name in wide[:3]] == [0] * len(wide[:3])
     assert all(spilled <= 16 for _, spilled in found.values())
-    assert found["units"][0] <= 255
 
 
 @pytest.mark.parametrize("K", range(8, 72, 8))
