@@ -743,21 +743,28 @@ __device__ double single(double mantissa, double exponent) {
 }
 
 __device__ void conclude(Layer& L, const double* found) {
-  // Units of what the layer made, and whether it may stand.
+  // Units of what the layer made, and whether it may stand. By one warp: each lane takes one of the logarithms.
   const double center = found[0], residual = found[1], total = found[2], parts = found[3], values = found[4];
   const double low = found[5], logit = found[6], least = found[7];
   const bool uneven = low >= -L.uneven_log, thin = L.way == THIN;
+  const double made = L.of_out * fmax(parts, uneven ? values : 0.0);
+  const double of[] = {center, residual, fmax(fmax(total, made), fabs(L.lambda)), least};
+  double mine = of[0];
+#pragma unroll
+  for (int i = 1; i < 4; i++) if (threadIdx.x == i) mine = of[i];
+  mine = log(mine);
+  const double log_center = __shfl_sync(~0u, mine, 0), log_residual = __shfl_sync(~0u, mine, 1);
+  const double log_largest = __shfl_sync(~0u, mine, 2), log_least = __shfl_sync(~0u, mine, 3);
   const bool in_range = center > L.suspicious && center < INFINITE && residual > 0.0 && residual < INFINITE;
   const bool moderate = low <= L.safe_log && (thin || logit <= L.safe_log);
-  if (!in_range || !moderate || (uneven && (thin || least < exp(-L.hardly)))) L.way = STOPPED;
+  if (threadIdx.x) return;
+  if (!in_range || !moderate || (uneven && (thin || log_least < -L.hardly))) L.way = STOPPED;
   if (L.way == STOPPED) return;
-  const double made = L.of_out * fmax(parts, uneven ? values : 0.0);
-  const double largest = fmax(fmax(total, made), fabs(L.lambda));
-  moved(L.mantissa, L.exponent, 1.0, log(residual));
+  moved(L.mantissa, L.exponent, 1.0, log_residual);
   double *state = told(L) + RECORD, *log_row = L.log + LOG_ROW * ++L.layer;
-  state[0] = L.log_center + log(center);
+  state[0] = L.log_center + log_center;
   state[1] = L.mantissa, state[2] = L.exponent;
-  state[3] = fmax(state[3], log2(largest) - log2(residual));
+  state[3] = fmax(state[3], (log_largest - log_residual) * 1.4426950408889634);  // in bits
   for (int i = 0; i < STATE; i++) log_row[i] = state[i];
 }
 
@@ -781,9 +788,10 @@ __device__ void raise_once(double* word, double v) {
   for (int o = 16; o; o >>= 1) b = max(b, __shfl_xor_sync(~0u, b, o));
   if ((threadIdx.x & 31) == 0) parts[threadIdx.x >> 5] = b;
   __syncthreads();
-  if (threadIdx.x) return;
-  for (int w = 1; w < WARPS_HERE; w++) b = max(b, parts[w]);
-  atomicMax((Bits*)word, b);
+  if (threadIdx.x >= 32) return;
+  b = parts[threadIdx.x % WARPS_HERE];
+  for (int o = WARPS_HERE / 2; o; o >>= 1) b = max(b, __shfl_xor_sync(~0u, b, o));
+  if (threadIdx.x == 0) atomicMax((Bits*)word, b);
 }
 
 #define ABREAST (16 / LANES)  // heads whose entries are on their way together
@@ -796,10 +804,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, K > 64 ? 2 : 3) collect(co
   const bool centre = L.way == CENTRE, parted = L.way == FUSED && P.key_parts > 1;
   if (here >= groups) {  // some columns of a head's image of what its rows have in common
     if (centre) return;
-    const int slices = (d + SLICE - 1) / SLICE, h = (here - groups) / slices;
+    const int slices = (d + SLICE - 1) / SLICE, h = (here - groups) / slices, c0 = (here - groups) % slices * SLICE;
     for (int k = threadIdx.x; k < d; k += THREADS) row[k] = L.of_x * L.x[k] + L.of_common * P.common[h * d + k];
     __syncthreads();
-    row_times_matrix(row, of_head(P, L, L.value, h), d, (here - groups) % slices * SLICE, numbers, P.image + h * d);
+    row_times_matrix(row, of_head(P, L, L.value, h), d, c0, numbers, P.image + h * d);
     return;
   }
   const int per = (n + groups - 1) / groups, first = here * per, last = min(n, first + per);
@@ -900,6 +908,7 @@ __device__ double of_column(double v, double* parts, int width, int many) {
   parts[threadIdx.x] = v;
   __syncthreads();
   if (threadIdx.x < width)
+#pragma unroll 5
     for (int p = 1; p < many; p++) v += parts[p * width + threadIdx.x];
   __syncthreads();
   return v;
@@ -912,7 +921,14 @@ extern "C" __global__ void __launch_bounds__(MANY) recentre(const Places plan, L
   const int n = P.n, d = P.d, slices = (d + 63) / 64, c0 = here % slices * 64, width = min(64, d - c0);
   const int many = min(MANY / width, 16), part = threadIdx.x / width, k = c0 + threadIdx.x % width;
   here /= slices;
-  double s = 0.0, v = 0.0;
+  const int blocks = gridDim.x / P.networks / slices - 1, per = (n + blocks - 1) / blocks;
+  const int first = (here - 1) * per + part, last = part < many ? min(n, here * per) : 0;
+  double s = 0.0, v = 0.0, y[4], largest = 0.0;
+  auto fetch = [&](int j) {
+#pragma unroll
+    for (int r = 0; r < 4; r++) y[r] = j + r * many < last ? L.residual[(long long)(j + r * many) * d + k] : 0.0;
+  };
+  if (here) fetch(first);
   if (part < many)
 #pragma unroll 16
     for (int b = part; b < P.groups; b += many) s += P.columns[(long long)b * d + k];
@@ -920,18 +936,17 @@ extern "C" __global__ void __launch_bounds__(MANY) recentre(const Places plan, L
 #pragma unroll 16
     for (int h = part; h < P.heads; h += many) v += P.image[h * d + k];
   s = of_column(s, parts, width, many) / n;
-  double largest = 0.0;
   if (here) {
     if (part == 0) shift[k - c0] = s;
     __syncthreads();
-    const int blocks = gridDim.x / P.networks / slices - 1, per = (n + blocks - 1) / blocks;
-    const int first = (here - 1) * per, last = min(n, first + per);
-#pragma unroll 4
-    for (int j = first + part; j < last && part < many; j += many) {
-      const double y = L.residual[(long long)j * d + k] - shift[k - c0];
-      L.residual[(long long)j * d + k] = y;
-      largest = larger(largest, fabs(y));
-    }
+    for (int j = first; j < last; fetch(j += 4 * many))
+#pragma unroll
+      for (int r = 0; r < 4; r++) {
+        if (j + r * many >= last) break;
+        y[r] -= shift[k - c0];
+        L.residual[(long long)(j + r * many) * d + k] = y[r];
+        largest = larger(largest, fabs(y[r]));
+      }
     raise_once<MANY / 32>(whole(P, RESIDUAL), largest);
     return;
   }
@@ -1034,6 +1049,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) normalise(const Places pla
   if (largest == 0.0) largest = 1.0;
   for (int k = threadIdx.x; k < P.d; k += THREADS) L.center[k] /= largest;
   if (threadIdx.x >= 32) return;
+  const bool centre = L.way == CENTRE;  // by all, before one of them changes it
   double out = 0.0, values = 0.0, low = 0.0, logit = 0.0, least = INFINITE;
   for (int h = threadIdx.x; h < P.heads; h += 32) {
     const double v = *word(P, h, VALUES), o = *word(P, h, OUT);
@@ -1050,10 +1066,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) normalise(const Places pla
     logit = fmax(logit, __shfl_xor_sync(~0u, logit, o));
     least = fmin(least, __shfl_xor_sync(~0u, least, o));
   }
-  if (threadIdx.x) return;
   const double found[] = {*whole(P, CENTER), *whole(P, RESIDUAL), *whole(P, SUM), out, values, low, logit, least};
-  if (L.way == CENTRE) begin(L, found);
-  else conclude(L, found);
+  if (!centre) conclude(L, found);
+  else if (threadIdx.x == 0) begin(L, found);
+  if (threadIdx.x) return;
   for (int i = 0; i < 8; i++) P.report[i] = found[i];
   P.report[8] = L.layer;
 }

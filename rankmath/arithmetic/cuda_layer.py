@@ -29,8 +29,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
+from struct import Struct
 from threading import Lock
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -70,8 +71,6 @@ MOST_COLUMNS = 256
 MOST_NETWORKS = 2**15
 # Entries of m of all heads at a time, where it is formed: 512 MiB.
 _WIDE_ENTRIES = 2**26
-# Entries of a projection from which on branches of a graph gain more than they cost.
-_WORTH_A_BRANCH = 2**18
 # So many processors has a GPU; twice as many blocks fill it.
 _PROCESSORS = 132
 _FILLED = 2 * _PROCESSORS
@@ -80,6 +79,11 @@ _FILLED = 2 * _PROCESSORS
 _PLACES = {name: place for place, name in enumerate((*POINTERS, *FACTORS, *COUNTERS))}
 _TOLD = _PLACES["told0"]
 _NUMBERS, _STATE, _END = _TOLD + 4, _TOLD + RECORD, _TOLD + RECORD + STATE
+
+# What changes from one layer alone to the next: the first of `TOKENS`; numbers of the record and the state.
+_TOKENS_OF_ONE, _TOLD_OF_ONE = Struct("4Q"), Struct(f"{_END - _NUMBERS}d")
+
+Made = TypeVar("Made")
 
 #: What is launched together.
 Part: TypeAlias = Literal[
@@ -113,10 +117,16 @@ def memory_of(name: str, K: int) -> int:
     return 2 * 8 * 20 * 128 if name in ("project", "covariance", "thin", "pairs") else 0
 
 
-def _device() -> int:
-    import cupy as cp
+@cache
+def _runtime() -> Array:
+    from cupy.cuda import runtime
 
-    return int(cp.cuda.runtime.getDevice())
+    return runtime
+
+
+def _device() -> int:
+    number: int = _runtime().getDevice()
+    return number
 
 
 class Plan:
@@ -134,14 +144,16 @@ class Plan:
         self.words = self.doubles.view(np.uint64)
         self.words[:] = 0
         # One number is written faster without NumPy.
-        self._bare, self._bare_doubles = self.words.reshape(-1).data, self.doubles.reshape(-1).data
+        self._bare, self._memory = self.words.reshape(-1).data, self.words.reshape(-1).view(np.uint8).data
         self.told = self.memory(self.words.shape)
         self.report, self._shared, self._most = self.pinned(9 * self.networks), self.pinned(0), 0
         self._records, self._log = np.empty((self.networks, 0, RECORD)), np.empty((self.networks, 0, ROW))
         self._at_log = self._told_log = 0
-        self._spare: tuple[Array, Array] | None = None  # where the next layer alone writes
+        self._spare: tuple[Array, Array, int, int] | None = None  # where the next layer alone writes
         self._limits: Mapping[str, float] = {}
         self._known: Arrays | None = None
+        self._ready: Arrays | None = None  # the weights of which one layer alone is all told but its tokens
+        self._log_of_one = np.empty((2, ROW))
         each = {name: (self.address(self.arrays[name]), math.prod(shape)) for name, shape in shapes(sizes).items()}
         each["report"] = (self.report.ctypes.data, 9)
         places = [word for name in MEMORY for word in each[name]] + [sizes[name] for name in SIZES]
@@ -215,61 +227,39 @@ class Plan:
         limits: Mapping[str, float],
         *,
         measure: bool = False,
-        meanwhile: Callable[[Run], None] | None = None,
     ) -> Run:
         """As many of these layers as may stand (of a batch all or none) of tokens x (..., 1, d), R (..., n, d).
 
         Without x the tokens are R, and are centred first: ξ is nan where that may not stand. `state` is otherwise
         ξ, mantissa and exponent of σ, and the lost bits, of each network; `numbers` are the largest |query|,
         log(d_qk)/2 and λ of the skip of each layer (no layer stands where the second is nan), or a function that
-        finds them, called while the tokens are centred. `meanwhile` is given what one layer alone will have made if
-        it stands, before that is there.
+        finds them, called while the tokens are centred.
         """
         L, B, of_x, of_R = len(arrays), self.networks, 8 * self.d, 8 * self.n * self.d
-        turns = L > 1 or x is None  # layers write to two places in turn
         with self._lock:
-            centers, residuals = self._places(R.shape, turns)
+            turns = 2 if L > 1 or x is None else 1  # layers write to two places in turn
+            centers, residuals = self._allocated((turns, *R.shape))
             to_x, to_R, at_R = self.address(centers), self.address(residuals), self.address(R)
-            told, log = self._room(L)
-            if arrays is not self._known:
-                self._record(told, arrays)
+            told, log = self._prepared(arrays, limits)
             # What is centred stands where a layer before the first would write.
             first = (to_x + B * of_x, to_R + B * of_R) if x is None else (self.address(x), at_R)
             told_later = () if L and x is not None else (*first, at_R, at_R)  # `units` finds these
             self._point_at_tokens(to_x, to_R, *first, *told_later)
-            if limits is not self._limits:
-                for name, limit in limits.items():
-                    self.doubles[:, _PLACES[name]] = limit
-                self._limits = limits
-            self._choose(cuda_kernels.FUSED if x is not None else cuda_kernels.CENTRE)
+            self.words[:, _PLACES["way"]] = cuda_kernels.FUSED if x is not None else cuda_kernels.CENTRE
             if x is None:
                 self.step("centre", tell=True)
             numbers = numbers() if callable(numbers) else numbers
-            if turns:
-                told[:, :, 4:] = numbers
-            layer: Part = "layer" if L == 1 else "queued layer"
-            if L == B == 1 and x is not None:
-                layer = self._way(state, numbers[0])
-                for place, number in enumerate((*numbers[0], *state), _NUMBERS):
-                    self._bare_doubles[place] = number
-            elif x is not None and L:
+            told[:, :, 4:] = numbers
+            if x is not None and L:
                 self.doubles[:, _NUMBERS:_STATE], self.doubles[:, _STATE:_END] = numbers[0], state
-            parts: list[Part] = [layer if not measure else "measured layer"] * L
+            parts: list[Part] = ["measured layer" if measure else "layer" if L == 1 else "queued layer"] * L
             parts += ["measure"] if measure else []
             for place, part in enumerate(parts):
                 self.step(part, tell=not place and x is not None)
             if x is not None:
                 log[:, 0, :STATE] = state
-            made = Run(np.empty(log.shape), centers, residuals)
-            if meanwhile is not None:
-                meanwhile(made)
-            if not turns:
-                self._spare = self._allocated(R.shape)
             self.wait()
-            reached = int(self.report[8] if B == 1 else self.report[8::9].min()) if L else 0
-            if L and reached == L and not turns:
-                made.log[:] = log
-                return made
+            reached = int(self.report[8::9].min()) if L else 0
             reached = reached if B == 1 or reached == L else 0
             rows = log[:, : reached + 1].copy()
         if not reached and x is not None:
@@ -277,24 +267,59 @@ class Plan:
         last = (reached - 1) % 2
         return Run(rows, centers[last], residuals[last])
 
-    def _places(self, shape: tuple[int, ...], turns: bool) -> tuple[Array, Array]:
-        """Where layers write centers and residuals; of one alone it was made while the one before ran."""
-        spare, self._spare = self._spare, None
-        if turns:
-            return self._allocated((2, *shape))
-        return spare if spare is not None and spare[1].shape == shape else self._allocated(shape)
+    def one(
+        self,
+        x: Array,
+        R: Array,
+        state: Sequence[float] | Floats,
+        arrays: Arrays,
+        numbers: tuple[float, float, float],
+        limits: Mapping[str, float],
+        meanwhile: Callable[[Run], Made],
+    ) -> Made | None:
+        """One layer of one network, as `run`, but while a small one runs the host has as much to do.
+
+        What is made of it `meanwhile`, before it is there, or None where the layer may not stand.
+        """
+        with self._lock:
+            if self._ready is not arrays or limits is not self._limits:
+                self._log_of_one = self._prepared(arrays, limits)[1][0]
+                self._bare[_PLACES["way"]] = cuda_kernels.FUSED
+                self._ready = arrays
+            center, residual, *places = self._spare or self._places_of_one(R.shape)
+            _TOKENS_OF_ONE.pack_into(self._memory, 0, *places, self.address(x), self.address(R))
+            _TOLD_OF_ONE.pack_into(self._memory, 8 * _NUMBERS, *numbers, *state)
+            self.step(self._way(state, numbers), tell=True)
+            log, here = self._log_of_one, np.empty((1, 2, ROW))
+            here[0, 0, :STATE] = state
+            made = meanwhile(Run(here, center, residual))
+            self._spare = self._places_of_one(R.shape)
+            self.wait()
+            if self.report[8] != 1:
+                return None
+            here[0, 1] = log[1]
+            return made
+
+    def _places_of_one(self, shape: tuple[int, ...]) -> tuple[Array, Array, int, int]:
+        center, residual = self._allocated(shape)
+        return center, residual, self.address(center), self.address(residual)
 
     def _allocated(self, shape: tuple[int, ...]) -> tuple[Array, Array]:
         return self.memory((*shape[:-2], 1, self.d)), self.memory(shape)
 
-    def _choose(self, way: int) -> None:
-        """What the first kernel is told of the way."""
-        if self.networks == 1:
-            self._bare[_PLACES["way"]] = way
-        else:
-            self.words[:, _PLACES["way"]] = way
+    def _prepared(self, arrays: Arrays, limits: Mapping[str, float]) -> tuple[Floats, Floats]:
+        """Records and log of layers with these weights, which the kernels are told of."""
+        self._ready = None
+        told, log = self._room(len(arrays))
+        if arrays is not self._known:
+            self._record(told, arrays)
+        if limits is not self._limits:
+            for name, limit in limits.items():
+                self.doubles[:, _PLACES[name]] = limit
+            self._limits = limits
+        return told, log
 
-    def _way(self, state: Sequence[float] | Floats, numbers: Sequence[float] | Floats) -> Part:
+    def _way(self, state: Sequence[float] | Floats, numbers: tuple[float, float, float]) -> Part:
         """What one layer needs launched, where that is clear before `units` finds it out."""
         mantissa, exponent = state[1:3]
         sigma = mantissa if not exponent else math.copysign(math.inf, mantissa)
@@ -338,8 +363,8 @@ class Plan:
         with self._lock:
             for name, a in (("residual", R), ("center", x), ("log", log)):
                 self._point(name, self.address(a), a.nbytes // self.networks)
-            self._choose(cuda_kernels.FUSED)
-            self._told_log = 0
+            self.words[:, _PLACES["way"]] = cuda_kernels.FUSED
+            self._told_log, self._ready = 0, None
             self.send(self.words.copy())  # not waited for: these words may change before they are read
             self.step("measure", tell=False)
         return log[:, 4:].T
@@ -383,10 +408,6 @@ class Plan:
             done = side.record(cp.cuda.Event(disable_timing=True))
         return lambda: cp.cuda.get_current_stream().wait_event(done)
 
-    @property
-    def _worth_a_branch(self) -> bool:
-        return self.n * self.d * self.heads >= _WORTH_A_BRANCH
-
     def launch_all(self, part: Part, tell: bool) -> None:
         home = self.words.ctypes.data if tell else 0
         if part not in ("measure", "centre"):
@@ -416,7 +437,7 @@ class Plan:
         self._make("units", (1,), 32, home)
         measured = self.aside(lambda: self._measure(before=True)) if part == "measured layer" else None
         # One layer alone waits for its branches to begin; where layers are queued they began before.
-        branches = part in ("queued layer", "measured layer") or (wide > 1 and self._worth_a_branch)
+        branches = wide > 1 or part in ("queued layer", "measured layer")
         left = self.aside(lambda: self._make("project", (rows, 1, wide), 128, 0)) if branches else None
         if wide > 1:
             self._make("pull", (H * self._slices,), THREADS)

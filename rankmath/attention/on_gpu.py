@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,6 +26,9 @@ from rankmath.attention.weights import Weights, matrices_of
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Attention, Network
 from rankmath.validation import Array, Floats
+
+if TYPE_CHECKING:
+    from rankmath.arithmetic.cuda_layer import Plan
 
 _LIMITS = {
     "log_zero": LOG_ZERO,
@@ -46,18 +52,23 @@ def layer_on_gpu(
         return None
     if carried is not None and (carried.tokens is not tokens or not isinstance(carried.apart, int)):
         return None
-    from rankmath.arithmetic import cuda_layer
-
-    plan = cuda_layer.plan_here(R.shape, weights.attention.heads)
+    plan: Plan | None = _on_gpu().plan_here(R.shape, weights.attention.heads)
     if plan is None:
         return None
-    skip = 0.0 if carried is None else carried.factor
-    numbers = ((weights.heads[0].largest_query, weights.log_root, skip),)
-    made: list[Tokens] = []
-    run = plan.run(
-        *given_to(tokens), weights.arrays, numbers, _LIMITS, meanwhile=lambda run: made.append(tokens_of(run))
-    )
-    return made[0] if run.layers else None
+    numbers = (weights.heads[0].largest_query, weights.log_root, 0.0 if carried is None else carried.factor)
+    x, R, state = given_to(tokens)
+    if plan.networks == 1:
+        return plan.one(x, R, state, weights.arrays, numbers, _LIMITS, tokens_of)
+    run = plan.run(x, R, state, weights.arrays, (numbers,), _LIMITS)
+    return tokens_of(run) if run.layers else None
+
+
+@cache
+def _on_gpu() -> ModuleType:
+    """What layers on a GPU need, imported with the first of them."""
+    from rankmath.arithmetic import cuda_layer
+
+    return cuda_layer
 
 
 def _fits(attention: Attention, R: Array) -> bool:
@@ -67,13 +78,13 @@ def _fits(attention: Attention, R: Array) -> bool:
 
 def layers_on_gpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -> Run | None:
     """All layers of networks of attention alone in one run; None where they are not."""
-    from rankmath.arithmetic import cuda_layer
-
     layers = _layers(A, net)
     if A.cuts_finely or layers is None or not all(_fits(attention, X) for attention in layers.shapes.values()):
         return None
     masks = net.masks_for(int(X.shape[-2])) if layers.alone.is_masked else {}
-    plan = None if any(masks.values()) else cuda_layer.plan_here(X.shape, net.attentions[0].heads)
+    plan: Plan | None = None
+    if not any(masks.values()):
+        plan = _on_gpu().plan_here(X.shape, net.attentions[0].heads)
     if plan is None:
         return None
     numbers = np.empty((0, 3))
@@ -100,9 +111,7 @@ def layers_on_gpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -
 
 def centre_on_gpu(A: Float64, X: Array) -> Tokens | None:
     """`centre` of sequences of ordinary size, with one wait; None otherwise."""
-    from rankmath.arithmetic import cuda_layer
-
-    plan = cuda_layer.plan_here(X.shape, 0)
+    plan: Plan | None = _on_gpu().plan_here(X.shape, 0)
     if plan is None:
         return None
     run = plan.run(None, A.xp.ascontiguousarray(X), (), (), _NOTHING, _LIMITS)

@@ -20,7 +20,7 @@ from rankmath.arithmetic import cuda, cuda_kernels, cuda_layer
 from rankmath.arithmetic.cuda import padded
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.centred import attention_step
-from rankmath.attention.on_gpu import _LIMITS, centre_on_gpu, layer_on_gpu, layers_on_gpu
+from rankmath.attention.on_gpu import centre_on_gpu, layer_on_gpu, layers_on_gpu
 from rankmath.attention.tokens import Carried, Tokens, centre
 from rankmath.attention.weights import weights_of
 from rankmath.dynamics.trace import _trace_of
@@ -146,6 +146,12 @@ def test_a_layer_by_kernels_is_the_layer_by_arrays(
     X = net.random_input(seed=1, scale=size) + np.linspace(0, 1, d)
     fast, slow = layers(library, monkeypatch, net, X)
     assert_same(fast, slow)
+
+
+def test_one_block_takes_the_mean_off_all_rows(library: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(cuda_layer, "_FILLED", 1)  # 15 rows of a column for each of its threads
+    net = rm.Network.random(230, 8, 2, 1, seed=0)
+    assert_same(*layers(library, monkeypatch, net, net.random_input(seed=1)))
 
 
 @pytest.mark.parametrize(
@@ -334,21 +340,28 @@ def test_a_batch_of_one_is_its_network(library: Any, monkeypatch: Any) -> None:
     assert (batch.residual[0] == one.residual).all()
 
 
-def test_a_layer_alone_again_leaves_what_was_made(library: Any) -> None:
-    net = rm.Network.random(40, 8, 2, 1, seed=0)
-    arrays = ((net.query[0], net.value[0], None, None),)
+def test_one_plan_makes_layers_of_many_weights(library: Any, monkeypatch: Any) -> None:
+    # What is told once must be told again after other weights, all layers of a network, or a measurement.
+    nets = [rm.Network.random(40, 8, 2, 1, seed=k, skip=0.5 * k) for k in range(2)]
+    deep = rm.Network.random(40, 8, 2, 3, seed=2)
     plan = HostPlan(library(8), cuda_layer.sizes_of(40, 8, 2))
-    tokens = [centre(Float64(X), X) for X in (net.random_input(seed=k) for k in range(3))]
-    runs = []
-    for made in tokens:  # the memory of the next is allocated while one runs
-        state = (made.log_center.item(), made.log_residual.mantissa.item(), 0.0, 0.0)
-        numbers = ((float(abs(net.query).max()), np.log(8) / 2, 0.0),)
-        run = plan.run(made.center, made.residual, state, arrays, numbers, _LIMITS)
-        runs.append((run.residual, run.residual.copy(), run.log[0, 0, :4], state))
-    for residual, then, first, state in runs:
-        assert (residual == then).all()
-        assert tuple(first) == state
-    assert len({residual.ctypes.data for residual, *_ in runs}) == 3
+    monkeypatch.setattr(cuda_layer, "plan_here", lambda *_: plan)
+    weights = [weights_of(Float64(net.query), net.attentions[0], stacked=True) for net in nets]
+    given: list[tuple[Tokens, Tokens]] = []
+    for k, which in enumerate((0, 0, 1, 1, 0, 1, 0)):
+        X = nets[which].random_input(seed=k)
+        A, tokens, (sublayer,) = Float64(X), centre(Float64(X), X), nets[which].sublayers[0]
+        if k == 3:
+            assert layers_on_gpu(A, deep, X) is not None
+        if k == 1:
+            plan.measure(tokens.residual, tokens.center)
+        carried = Carried(sublayer.skip, tokens) if sublayer.skip else None
+        fast = layer_on_gpu(A, weights[which], tokens, None, carried)
+        assert fast is not None
+        given.append((fast, attention_step(A, weights[which], tokens, None, carried, closely=True)))
+    for fast, slow in given:  # nobody wrote where something was given out
+        assert_same(fast, slow)
+    assert len({fast.residual.ctypes.data for fast, _ in given}) == len(given)
 
 
 def test_a_batch_stops_as_one(library: Any, monkeypatch: Any) -> None:
