@@ -83,7 +83,7 @@ _NUMBERS, _STATE, _END = _TOLD + 4, _TOLD + RECORD, _TOLD + RECORD + STATE
 # What changes from one layer alone to the next: the first of `TOKENS`; numbers of the record and the state.
 _TOKENS_OF_ONE, _TOLD_OF_ONE = Struct("4Q"), Struct(f"{_END - _NUMBERS}d")
 
-Made = TypeVar("Made")
+T = TypeVar("T")
 
 #: What is launched together.
 Part: TypeAlias = Literal[
@@ -275,8 +275,8 @@ class Plan:
         arrays: Arrays,
         numbers: tuple[float, float, float],
         limits: Mapping[str, float],
-        meanwhile: Callable[[Run], Made],
-    ) -> Made | None:
+        meanwhile: Callable[[Run], T],
+    ) -> T | None:
         """One layer of one network, as `run`, but while a small one runs the host has as much to do.
 
         What is made of it `meanwhile`, before it is there, or None where the layer may not stand.
