@@ -2,6 +2,7 @@
 
     python benchmarks/performance.py run [TABLE…] --output cpu.json          a machine without a GPU
     python benchmarks/performance.py run [TABLE…] --output gpu.json --gpu    a machine with one
+    python benchmarks/performance.py run layer --sizes 512,256,8 700,200,9 --output FILE     sizes of your own
     python benchmarks/performance.py write cpu.json gpu.json                 docs/performance.md from the two
 
 Peers are what a user would write instead: explicit softmax attention and `scaled_dot_product_attention` of torch,
@@ -39,6 +40,7 @@ from rankmath.equilibria.search import _Family, log_modulus_mean
 from rankmath.model.sublayers import MLP, Attention, LayerNorm, Sublayer
 
 Row = dict[str, Any]
+Size = tuple[int, int, int]
 
 #: n, d, H of the layers on a GPU: small ones are launches, large ones products.
 GRID = [
@@ -59,10 +61,10 @@ BATCHES = [(8, 64, 16, 1), (32, 128, 32, 4), (64, 64, 64, 12), (16, 256, 64, 8),
 
 
 class Machine:
-    """Where arrays live, and how to wait for them."""
+    """Where arrays live, and how to wait for them; n, d, H of layers in the place of a table's own."""
 
-    def __init__(self, gpu: bool) -> None:
-        self.gpu = gpu
+    def __init__(self, gpu: bool, sizes: list[Size] | None = None) -> None:
+        self.gpu, self.sizes = gpu, sizes
         if gpu:
             import cupy
 
@@ -142,7 +144,9 @@ def layer(machine: Machine, clock: Callable[[], float] = time.perf_counter) -> l
     """One centred layer, and the whole `trace` of it with norms and diameters, against torch."""
     import torch
 
-    shapes = [(1, *shape) for shape in (GRID if machine.gpu else CPU_GRID)] + (BATCHES if machine.gpu else [])
+    shapes = [(1, *size) for size in machine.sizes or (GRID if machine.gpu else CPU_GRID)]
+    if machine.gpu and not machine.sizes:
+        shapes += BATCHES
     attend = torch.nn.functional.scaled_dot_product_attention
     rows = []
     for B, n, d, H in shapes:
@@ -598,9 +602,9 @@ TABLES = {
 ON_GPU_TOO = ("layer", "depth", "lengths", "roofline", "plain", "batch", "devices", "searches", "scaling", "large")
 
 
-def run(names: list[str], gpu: bool, output: str) -> None:
-    machine = Machine(gpu)
-    result: dict[str, Any] = {"machine": machine.words(), "tables": {}}
+def run(names: list[str], gpu: bool, output: str, sizes: list[Size] | None = None) -> None:
+    machine = Machine(gpu, sizes)
+    result: dict[str, Any] = {"machine": machine.words(), "tables": {}, **({"sizes": sizes} if sizes else {})}
     for name in names or (ON_GPU_TOO if gpu else TABLES):
         result["tables"][name] = TABLES[name](machine)
         print(json.dumps({name: result["tables"][name]}, indent=1), flush=True)
@@ -627,6 +631,8 @@ def write(files: list[str], page: str) -> None:
         machines[machine.strip()] = {_command(section): section.strip() for section in sections}
     for file in files:
         result = json.loads(Path(file).read_text(encoding="utf-8"))
+        if "sizes" in result:
+            raise SystemExit(f"{file}: of sizes of your own; the tables of the page have theirs")
         option = " --gpu" if "CuPy" in result["machine"] else ""
         for name, rows in result["tables"].items():
             if rows:
@@ -644,12 +650,24 @@ def _command(section: str) -> str:
     return next(line for line in section.splitlines() if line.startswith("`python "))
 
 
+def size(given: str) -> Size:
+    """n, d, H of a layer."""
+    try:
+        n, d, heads = (int(part) for part in given.split(","))
+    except ValueError:
+        n = d = heads = 0
+    if min(n, d, heads) < 1:
+        raise argparse.ArgumentTypeError(f"{given!r} given; n,d,H are three positive integers, as 512,256,8")
+    return n, d, heads
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     measure = commands.add_parser("run")
     measure.add_argument("tables", nargs="*", help=", ".join(TABLES))
     measure.add_argument("--gpu", action="store_true")
+    measure.add_argument("--sizes", type=size, nargs="+", metavar="n,d,H", help="of layers, for layer and thread")
     measure.add_argument("--output", required=True)
     page = commands.add_parser("write")
     page.add_argument("files", nargs="+")
@@ -661,7 +679,9 @@ def main() -> None:
     unknown = set(chosen.tables) - set(TABLES)
     if unknown:
         parser.error(f"tables: {', '.join(sorted(unknown))} given; there are {', '.join(TABLES)}")
-    run(chosen.tables, chosen.gpu, chosen.output)
+    if chosen.sizes and not (chosen.tables and {*chosen.tables} <= {"layer", "thread"}):
+        parser.error(f"--sizes: given with {', '.join(chosen.tables) or 'all tables'}; layer and thread take them")
+    run(chosen.tables, chosen.gpu, chosen.output, chosen.sizes)
 
 
 if __name__ == "__main__":
