@@ -256,6 +256,18 @@ def test_uneven_attention_counts_what_it_may_have_lost(
         assert_same(fast, slow)
 
 
+@pytest.mark.parametrize(("size", "stops"), [(0.5, False), (1.0, True), (2.0, True)])
+def test_uneven_attention_that_leaves_little_of_its_values_stops(
+    library: Any, monkeypatch: Any, size: float, stops: bool
+) -> None:
+    # All rows attend to the same few tokens: averages are 3e-3, 2e-4 and 5e-6 of the values, ten bits are allowed.
+    net = rm.Network.random(30, 8, 2, 1, seed=7)
+    fast, slow = layers(library, monkeypatch, net, size * net.random_input(seed=8) + 16)
+    assert (fast is None) == stops
+    if fast is not None:
+        assert_same(fast, slow)
+
+
 @pytest.mark.parametrize(
     ("n", "d", "most"), [(1, 3, 264), (70, 8, 264), (200, 5, 264), (129, 24, 264), (130, 71, 264), (500, 20, 1)]
 )
