@@ -422,7 +422,7 @@ class Network(Shows):
     @cached_property
     def attentions(self) -> tuple[Attention, ...]:
         """All attentions, in the order they are applied."""
-        return tuple(s.map for layer in self.sublayers for s in layer if isinstance(s.map, Attention))
+        return tuple(f for layer in self.sublayers for s in layer for f in s.maps if isinstance(f, Attention))
 
     @cached_property
     def heads(self) -> int:
@@ -471,7 +471,7 @@ class Network(Shows):
         return self._stacked("bias")
 
     def _stacked(self, name: str) -> Array:
-        if any(sum(isinstance(s.map, Attention) for s in layer) != 1 for layer in self.sublayers):
+        if any(sum(isinstance(f, Attention) for s in layer for f in s.maps) != 1 for layer in self.sublayers):
             raise InvalidArgument(f"net: {name} asked for; a network with one attention in every layer has one")
         arrays = [getattr(attention, name) for attention in self.attentions]
         _same(name, [None if a is None else tuple(a.shape) for a in arrays])
@@ -479,11 +479,29 @@ class Network(Shows):
 
     @cached_property
     def d_qk(self) -> float:
-        return _same("d_qk", [a.d_qk for a in self._simple("d_qk").attentions])
+        return _same("d_qk", [a.d_qk for a in self.attentions])
 
     @cached_property
     def skip(self) -> float:
-        return _same("skip", [layer[0].skip for layer in self._simple("skip").sublayers])
+        """λ, the factor of the skip connections around attention."""
+        around = [s for layer in self.sublayers for s in layer if any(isinstance(f, Attention) for f in s.maps)]
+        return _same("skip", [s.skip for s in around])
+
+    @cached_property
+    def norm_kind(self) -> str:
+        """The one kind of all LayerNorms, "none", or "mixed"."""
+        kinds = {norm.kind for layer in self.sublayers for s in layer for norm in (s.before, s.after) if norm}
+        return "mixed" if len(kinds) > 1 else next(iter(kinds), "none")
+
+    @cached_property
+    def norm_at(self) -> str:
+        """Where LayerNorms stand: "after" every layer, "before" every map, or "mixed"; "after" without any."""
+        parts = [s for layer in self.sublayers for s in layer]
+        inner = [s.after for layer in self.sublayers for s in layer[:-1]]
+        ends = [layer[-1].after is not None for layer in self.sublayers]
+        if not any(s.before for s in parts) and not any(inner) and len(set(ends)) == 1:
+            return "after"
+        return "before" if all(s.before for s in parts) and not any(s.after for s in parts) else "mixed"
 
     @cached_property
     def mlp(self) -> tuple[MLP | None, ...]:
@@ -496,7 +514,7 @@ class Network(Shows):
 
     @cached_property
     def mask(self) -> Mask | str | None:
-        return _same("mask", [a.mask for a in self._simple("mask").attentions])
+        return _same("mask", [a.mask for a in self.attentions])
 
     @cached_property
     def is_one_line(self) -> bool:

@@ -315,6 +315,11 @@ class Sublayer:
                     same_library(map=self.weights, **{name: vector})
 
     @property
+    def maps(self) -> tuple[Attention | MLP, ...]:
+        """The maps whose images are added up; none where it is the zero map."""
+        return () if self.map is None else (self.map,)
+
+    @property
     def weights(self) -> Array:
         """Some array of the map, to tell its library; None without a map."""
         return self.map.value if isinstance(self.map, Attention) else None if self.map is None else self.map.W_in
