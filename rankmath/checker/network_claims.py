@@ -218,7 +218,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "diameter(X[0], 2))*last_share(i) + is_last(i)*(abs(skip) + norm(W[0, 0], 2)*(norm(W_QK[0, "
             "0], 2)/sqrt(d_qk))*diameter(X[0], 2)**2/4))"
         ),
-        ("mask == causal", "H == 1", "L == 1", "key_bias == none", "layernorm == none", "mlp == none"),
+        ("mask == causal", "H == 1", "L == 1", "query_bias == none", "layernorm == none", "mlp == none"),
     ),
     "own:lambda-skip-lower": (
         "A λ-skip keeps a share of the diameter at every layer",
@@ -267,7 +267,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "2)/sqrt(d_qk)*longest(X[0])*diameter(X[0], 2)/2)**2)) + norm(W_QK[0, 0], 2)/sqrt(d_qk)*"
             "diameter(X[0], 2)**2/4)"
         ),
-        ("H == 1", "L == 1", "key_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
+        ("H == 1", "L == 1", "query_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:order": (
         "Collapse is exactly cubic, layer by layer",
@@ -449,7 +449,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "jacobian_norm() <= sqrt(3)*norm(W[0, 0], 2)*sqrt((norm(W_QK[0, 0], 2)/sqrt(d_qk))**2*"
             "longest(X[0])**4*(4*n + 1) + n)"
         ),
-        ("H == 1", "L == 1", "key_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
+        ("H == 1", "L == 1", "query_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "folk:influence": (
         "The last token sees of another one no more than it attends to it (attention not frozen)",

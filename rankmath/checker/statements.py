@@ -74,7 +74,8 @@ mixing(l) = [h for h in range(H) if certain(any(both_seen[j][k] > 0 and max(abs(
 both_seen = T(edges) @ edges
 averages(l) = sum(P[l, h] @ X[l] @ W[l, h] for h in mixing(l))
 in_degree = max(sum(row) for row in edges)
-r = radius_of(edges) if quasi_strongly_connected() else 1
+# The least number of steps in which one token reaches all others; itself it reaches in none, so loops are added.
+r = radius_of(edges_and_loops) if quasi_strongly_connected() else 1
 K = -floor(-L / r)
 diameter(Y, p) = max(length(Y[i] - Y[j], p) for i in range(n) for j in range(i))
 residual(l, p) = max(min(sum(abs(c - t)) for t in c) for c in T(X[l])) if p == one

@@ -110,7 +110,8 @@ class Run:
                 return not any(net.mlp)
             case "bias":
                 return net.bias is None or not np.asarray(to_numpy(net.bias)).any()
-            case "key_bias":
+            case "query_bias":
+                # W_K b_Q, the term of the logits that b_Q makes; b_K makes none.
                 return net.key_bias is None or not np.asarray(to_numpy(net.key_bias)).any()
         raise KeyError(name)
 
