@@ -21,14 +21,6 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "skip == 0",
         ),
     ),
-    "dong2021:2.2-unhedged": (
-        "Doubly exponential collapse, one head, without small logits",
-        (
-            "residual(X[L], composite) <= (4*max_l(max_h(gamma(P[l, h])))*max_l(max_h(norm(W_QK[l, h], "
-            "1)*norm(W[l, h], composite)))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
-        ),
-        ("H == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
-    ),
     "dong2021:2.3": (
         "Doubly exponential collapse, many heads (2023 form, heads summed norm by norm)",
         (
@@ -460,5 +452,13 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "Skips on the sphere keep |λ|/(SC + |λ|) of the spread, however close the tokens",
         "mu(X[1])*(norm(W[0, 0], frobenius)*norm(P[0, 0], frobenius) + abs(skip)) >= abs(skip)*mu(X[0])",
         ("layernorm == sphere", "H == 1", "bias == none", "L == 1", "abs(skip) > 0", "mask == none", "mlp == none"),
+    ),
+    "unstated:large-logits": (
+        "Doubly exponential collapse, one head, without small logits: a claim that nobody makes",
+        (
+            "residual(X[L], composite) <= (4*max_l(max_h(gamma(P[l, h])))*max_l(max_h(norm(W_QK[l, h], "
+            "1)*norm(W[l, h], composite)))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
+        ),
+        ("H == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
 }

@@ -501,7 +501,7 @@ STATEMENTS: dict[str, Statement] = {
         _MEAN_KINDS,
         relies=("that these numbers decide it for tokens +-f, +-e_i, +-g and zeros: proofs/dong2021v1.tex",),
     ),
-    "dong2021:2.2-unhedged": Statement(
+    "unstated:large-logits": Statement(
         "one layer, one head, gamma but no smallness: |res SA(X)|_{1,inf} <= (4 gamma beta/sqrt(d_qk)) |res "
         "X|_{1,inf}^3",
         "n*moved**2 <= 16*gain**2",
@@ -831,7 +831,7 @@ STATEMENTS |= {
         "mask == T(mask) and connected(mask)",
         "rank >= 2",
     ),
-    "dong2021:ln-sphere": _resting(
+    "unstated:ln-sphere": _resting(
         "without a mask, tokens that every layer divides by their norms collapse, from every start in some "
         "neighbourhood",
         _VIOLATES,
