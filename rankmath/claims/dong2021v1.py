@@ -94,8 +94,8 @@ unstated_large_logits = Statement(
     where={"gamma_star": GAMMA, "beta": BETA},
     given="heads == 1",
     title="Doubly exponential collapse, one head, without small logits: a claim that nobody makes",
-    source=f"{OWN}; nobody states it: Theorem 2.2 of {DONG}, 2023 revision, without D_ii ≤ x*, which the authors ask "
-    "for in their Lemma A.3",
+    source=f"{OWN}; nobody states it: Theorem 2.2 of {DONG}, 2023 revision, without D_ii ≤ x*, which the authors "
+    "ask for in their Lemma A.3",
     status="refuted",
     truth="proofs/dong2021_2_3.tex",
     draws=SINGLE_DRAWS,

@@ -298,7 +298,10 @@ class Statement:
 
     def evaluate(self, A: System, instance: Instance) -> Evaluation:
         """Hypotheses and conclusion on an instance, or on a batch in float64."""
-        subject = self.run(A, instance)
+        return self.on(self.run(A, instance))
+
+    def on(self, subject: Subject) -> Evaluation:
+        """Hypotheses and conclusion on an instance that has been carried through an arithmetic."""
         hypotheses = [side for part in self.expanded_hypotheses for side in sides(part, subject)]
         # Where a hypothesis certainly fails the conclusion may have no meaning.
         if any(
