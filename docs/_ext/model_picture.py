@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import rankmath as rm
-from rankmath.campaigns.bounds_for import layer_bounds
+from rankmath.decide.bounds_for import layer_bounds
 from rankmath.report.plots import pyplot
 
 SOURCE = Path(__file__).parents[1] / "minilm.json"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankmath.attention.backend import Backend
-    from rankmath.campaigns.bounds_for import LayerBound
+    from rankmath.decide.bounds_for import LayerBound
     from rankmath.model.blocks import Source
     from rankmath.model.checkpoint import Model
     from rankmath.validation import Floats, Json, Number
@@ -95,8 +95,8 @@ def model(
 
     Example: rankmath model minilm --text story.txt --variant san,full --metric relative-residual,effective-rank
     """
-    from rankmath.campaigns.bounds_for import layer_bounds
     from rankmath.console import Progress
+    from rankmath.decide.bounds_for import layer_bounds
     from rankmath.dynamics.columns import METRICS, measure
     from rankmath.dynamics.trace import trace
     from rankmath.experiments.outcome import Curve

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 import rankmath as rm
-from rankmath.campaigns.bounds_for import layer_bounds
 from rankmath.cli import main
+from rankmath.decide.bounds_for import layer_bounds
 from rankmath.printing import digits, quotient
 
 NET = rm.Network.random(tokens=5, dim=3, layers=3, seed=0)
