@@ -74,7 +74,8 @@ mixing(l) = [h for h in range(H) if certain(any(both_seen[j][k] > 0 and max(abs(
 both_seen = T(edges) @ edges
 averages(l) = sum(P[l, h] @ X[l] @ W[l, h] for h in mixing(l))
 in_degree = max(sum(row) for row in edges)
-r = radius_of(edges) if quasi_strongly_connected() else 1
+# The least number of steps in which one token reaches all others; itself it reaches in none, so loops are added.
+r = radius_of(edges_and_loops) if quasi_strongly_connected() else 1
 K = -floor(-L / r)
 diameter(Y, p) = max(length(Y[i] - Y[j], p) for i in range(n) for j in range(i))
 residual(l, p) = max(min(sum(abs(c - t)) for t in c) for c in T(X[l])) if p == one
@@ -500,7 +501,7 @@ STATEMENTS: dict[str, Statement] = {
         _MEAN_KINDS,
         relies=("that these numbers decide it for tokens +-f, +-e_i, +-g and zeros: proofs/dong2021v1.tex",),
     ),
-    "dong2021:2.2-unhedged": Statement(
+    "unstated:large-logits": Statement(
         "one layer, one head, gamma but no smallness: |res SA(X)|_{1,inf} <= (4 gamma beta/sqrt(d_qk)) |res "
         "X|_{1,inf}^3",
         "n*moved**2 <= 16*gain**2",
@@ -830,7 +831,7 @@ STATEMENTS |= {
         "mask == T(mask) and connected(mask)",
         "rank >= 2",
     ),
-    "dong2021:ln-sphere": _resting(
+    "unstated:ln-sphere": _resting(
         "without a mask, tokens that every layer divides by their norms collapse, from every start in some "
         "neighbourhood",
         _VIOLATES,

@@ -43,7 +43,7 @@ FAMILIES: dict[str, type[Kinds]] = {
     "dong2021v1:2.2": TokenKinds,
     "dong2021v1:2.2-mean": MeanKinds,
     "dong2021v1:2.3": TwoHeads,
-    "dong2021:2.2-unhedged": LoneQuery,
+    "unstated:large-logits": LoneQuery,
     "dong2021:2.3-printed": FourKeys,
 }
 

@@ -89,7 +89,7 @@ BASE: dict[str, dict[str, Any]] = {
     "dong2021v1:A.3": LOGITS,
     "dong2021v1:2.2": KINDS,
     "dong2021v1:2.2-mean": MEAN,
-    "dong2021:2.2-unhedged": {"gain": 10, "idle": 1898},
+    "unstated:large-logits": {"gain": 10, "idle": 1898},
     "dong2021:2.3-printed": {"columns": 982, "entry": "1/32", "gain": "1/256", "idle": 5995, "key_logit": 64},
     "dong2021v1:2.3": {"logit": "1/16", "side": 256},
     "own:tv": {"g": [1, 0], "weights": [1, 1]},
@@ -104,7 +104,7 @@ BASE: dict[str, dict[str, Any]] = {
     "own:stable-complete": COMPLETE | DRAWN,
     "own:stable-causal": RESTING | DRAWN,
     "wu2024:conjecture": COMPLETE | DRAWN,
-    "dong2021:ln-sphere": COMPLETE | DRAWN,
+    "unstated:ln-sphere": COMPLETE | DRAWN,
     "wu2024:3": SHIFT,
     "own:stable-block": BLOCK,
     "own:stable-equilibrium": DESIGN | SPECTRUM,
@@ -268,7 +268,7 @@ CASES: dict[str, list[Case]] = {
             if name not in ("active", "idle")
         ),
     ],
-    "dong2021:2.2-unhedged": [
+    "unstated:large-logits": [
         *((_WHOLE.format("idle", 2), {"idle": k}) for k in ("5/2", 1)),
         ("gain > 0", {"gain": 0}),
         ("gain <= 1000", {"gain": ABOVE}),
@@ -352,7 +352,7 @@ CASES: dict[str, list[Case]] = {
         ("mask == T(mask) and connected(mask)", {"mask": eye(2)}),
         ("rank >= 2", {"rank": 1}),
     ],
-    "dong2021:ln-sphere": [("all(m == 1 for row in mask", {"mask.0.1": 0}), ("rank >= 2", {"rank": 1})],
+    "unstated:ln-sphere": [("all(m == 1 for row in mask", {"mask.0.1": 0}), ("rank >= 2", {"rank": 1})],
     "wu2024:3": [
         ("W_V[0][1] > n - 1", {"W_V.0.1": 1}),
         ("all(W_V[i][j] == (1 if i == j else W_V[0][1]", {"W_V.1.0": TINY}),
