@@ -82,10 +82,11 @@ def test_a_page_that_needs_programs_runs_with_them(page: Path, tmp_path: Path) -
         ("```console\n$ true  # exit code 1\n```\n", "exit code 0"),
         ("```console\necho one\n```\n", "begins with"),
         ("```sh\nfalse\ntrue\n```\n", "exit code 1"),
+        ("*Not run by the tests: readers would see this.*\n\n```sh\nfalse\n```\n", "exit code 1"),
         ("```\nrankmath list\n```\n", "must say what it is"),
         ("```toml\nx = 1\n```\n", "must say what it is"),
         ("    rankmath list\n", "must say what it is"),
-        ("*Not run by the tests: rain.*\n\nBut:\n\n```console\n$ false\n```\n", "exit code 1"),
+        ("<!-- Not run by the tests: rain. -->\nBut:\n\n```console\n$ false\n```\n", "exit code 1"),
     ],
 )
 def test_a_page_that_is_wrong_is_caught(tmp_path: Path, text: str, why: str) -> None:
@@ -101,7 +102,7 @@ def test_blocks_share_a_folder_and_a_namespace_and_ellipses_stand_for_anything(t
         "```toml\n# plan.toml\nx = 1\n```\n\n```python\ny = 2\n```\n\n```python\n>>> y\n2\n```\n\n"
         "```console\n$ cat plan.toml; date\n# plan.toml\nx = 1\n...\n```\n\n"
         f"```console\n$ echo one; echo '{FONTS.strip()}' >&2\none\n```\n\n"
-        "*Not run by the tests: rain.*\n\n```sh\nfalse\n```\n\n"
+        "<!-- Not run by the tests: rain. -->\n```sh\nfalse\n```\n\n"
         "*Needs `no-such-program`: sun.*\n\n```sh\nfalse\n```\n",
         encoding="utf-8",
     )
