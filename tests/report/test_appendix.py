@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from fractions import Fraction
@@ -132,9 +131,7 @@ def test_a_statement_of_the_users_own_is_told_as_text(report: Report, accepted: 
     assert r"\yours" not in tex.replace(r"\textbackslash{}yours", "")
 
 
-@pytest.mark.skipif(
-    shutil.which("pdflatex") is None or shutil.which("bibtex") is None, reason="no pdflatex and bibtex"
-)
+@pytest.mark.needs("pdflatex")
 def test_pdflatex_compiles_it_without_a_missing_reference(
     report: Report, accepted: Accepted, tmp_path: Path
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from fractions import Fraction
 from pathlib import Path
@@ -70,7 +69,7 @@ def test_a_citation_of_a_file_says_what_it_shows(stable: Certificate, tmp_path: 
     assert r"\WQK" not in citation(path).text("markdown")
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@pytest.mark.needs("pdflatex")
 def test_the_documents_compile_alone(stable: Certificate, tmp_path: Path) -> None:
     masked = rm.layernorm_equilibrium(3, 3, 2, mask="causal").certify().certificate()
     standard = rm.layernorm_equilibrium(3, 4, 2, norm="standard").certify().certificate()
