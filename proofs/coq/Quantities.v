@@ -128,8 +128,17 @@ Definition entropy (n : nat) (p : vec) : R := - sum n (fun j => p j * ln (p j)).
 Definition least_entropy (n : nat) (P : mat) : R := minf (n - 1) (fun i => entropy n (P i)).
 (** Entries 0 or 1: what a mask is in the language of claims. *)
 Definition zero_one (n : nat) (G : mat) : Prop := forall i j, (i < n)%nat -> (j < n)%nat -> G i j = 0 \/ G i j = 1.
-(** Least share q_j of the keys about the centre x; the largest is [qmax_of]. *)
-Definition qmin_of (n d dq : nat) (h : head) (X : mat) (x : vec) : R := minf (n - 1) (q_of n d dq h x (centred X x)).
+(** About a centre x, over all keys whatever the mask: the shares q = softmax(c), the largest and the least; how far each
+    row of E = R W_QK R^T/sqrt d_qk swings, the largest swing (delta), and gamma (0 where nothing swings, as 1/0 = 0 here).
+    With no mask these are [q_of], [qmax_of], [D_of], [delta_of], [gamma_of] of centred_form.v. *)
+Definition shares (n d dq : nat) (h : head) (X : mat) (x : vec) : vec := softmax n (fun _ => 1) (c_of d dq h x (centred X x)).
+Definition q_max (n d dq : nat) (h : head) (X : mat) (x : vec) : R := maxf n (shares n d dq h X x).
+Definition q_min (n d dq : nat) (h : head) (X : mat) (x : vec) : R := minf (n - 1) (shares n d dq h X x).
+Definition swing (n d dq : nat) (h : head) (X : mat) (x : vec) : vec := fun i =>
+  maxf n (fun j => maxf n (fun k => E_of d dq h (centred X x) i j - E_of d dq h (centred X x) i k)).
+Definition delta (n d dq : nat) (h : head) (X : mat) (x : vec) : R := maxf n (swing n d dq h X x).
+Definition gamma (n d dq : nat) (h : head) (X : mat) (x : vec) : R :=
+  sqrt (sum n (swing n d dq h X x) * q_max n d dq h X x / delta n d dq h X x).
 
 Lemma dobrushin_ub n P i k : (i < n)%nat -> (k < n)%nat -> tv n (P i) (P k) <= dobrushin n P.
 Proof.
