@@ -33,6 +33,26 @@ Proof.
   - destruct X as [y Ey]. specialize (H y Ey). lra.
 Qed.
 
+(* ---------- powers and extremes of the language ---------- *)
+(** x^e for real e > 0, with 0^e = 0 (the standard library's [Rpower] takes 0^e = 1). *)
+Definition rpow (x e : R) : R := if Rle_dec x 0 then 0 else Rpower x e.
+Lemma rpow_nonneg x e : 0 <= rpow x e.
+Proof. unfold rpow. destruct Rle_dec; [lra|]. left. apply exp_pos. Qed.
+Lemma rpow_root x k : 0 <= x -> (0 < k)%nat -> rpow x (1 / INR k) ^ k = x.
+Proof.
+  intros X K. unfold rpow. destruct Rle_dec as [L|L]; [replace x with 0 by lra; destruct k; [lia|simpl; ring]|].
+  assert (P : 0 < INR k) by now apply lt_0_INR. rewrite <- Rpower_pow, Rpower_mult by apply exp_pos. replace (1 / INR k * INR k) with 1 by (field; lra). apply Rpower_1. lra.
+Qed.
+(** The largest of f 0, ..., f n (negative ones too); the least is [minf]. *)
+Fixpoint maxi (n : nat) (f : nat -> R) : R := match n with O => f 0%nat | S m => Rmax (maxi m f) (f (S m)) end.
+Lemma maxi_ub n f i : (i <= n)%nat -> f i <= maxi n f.
+Proof.
+  induction n; intros H; simpl; [replace i with 0%nat by lia; lra|]. destruct (Nat.eq_dec i (S n)) as [->|]; [apply Rmax_r|].
+  eapply Rle_trans; [apply IHn; lia|apply Rmax_l].
+Qed.
+Lemma maxi_lub n f c : (forall i, (i <= n)%nat -> f i <= c) -> maxi n f <= c.
+Proof. induction n; intros H; simpl; [apply H; lia|]. apply Rmax_lub; auto. Qed.
+
 (* ---------- residuals: inf_x N(X - 1 x^T) ---------- *)
 (** [resid (norm1 n d) X] is residual(X, one), with norminf, comp, frob: inf, composite, frobenius.
     Where the infimum is attained it is the r of [residual N X r]  [resid_is]. *)
