@@ -133,6 +133,8 @@ Proof. intros H. apply inf_le; [intros z [u [_ ->]]; apply sqrt_pos|now exists v
 Definition stable_rank (n d : nat) (X : mat) : R := (frob n d X / spectral n d X) ^ 2.
 (** largest length of a token *)
 Definition longest (n d : nat) (X : mat) : R := rowmax n (l2 d) X.
+(** Least cosine of two tokens, as 1 minus the largest 1 - cos: 1 for one token, which has none in the language. *)
+Definition cosine (n d : nat) (X : mat) : R := 1 - maxf n (fun i => maxf i (fun j => 1 - dot d (X i) (X j) / (l2 d (X i) * l2 d (X j)))).
 
 (* ---------- attention ---------- *)
 (** Largest total variation of two rows. *)
