@@ -1111,6 +1111,81 @@ STATEMENTS |= {
     ),
 }
 
+# -- tokens that flow on the sphere in continuous time --------------------------------------------------------
+
+# x_i' = y_i - <x_i, y_i> x_i, y_i = sum_j a_ij V x_j, in all of space: where <x_i, y_i> > 0 a zero has |x_i| = 1,
+# as <x_i, x_i'> = <x_i, y_i>(1 - |x_i|^2). S is the form of a Lyapunov function: where S J + J^T S is negative
+# definite over the box, J the derivative, the zero in it attracts every start near it, those on the sphere too.
+_SINK_DEFINED = """
+tilts(X) = beta * (X @ T(Q) @ T(X @ T(K)))
+sent(X) = averaged(tilts(X), mask, X @ T(V)) if normalised == 1 else (mask * exp(tilts(X)) / n) @ (X @ T(V))
+arrive(X, Y) = [Y[i] - (X[i] @ Y[i])*X[i] for i in range(n)]
+tokens_of(v) = [[v[d*i + a] for a in range(d)] for i in range(n)]
+flow(X) = arrive(X, sent(X))
+velocity(v) = flat(flow(tokens_of(v)))
+box = around(tokens, radius)
+pulls = [box[i] @ sent(box)[i] for i in range(n)]
+J = jacobian(velocity, flat(box))
+"""
+_SINK_CLAIM = (
+    "unique_zero(velocity, flat(tokens), radius, preconditioner) and shown(all(y > 0 for y in pulls)"
+    " and positive_definite(form) and positive_definite(0 - form @ J))"
+)
+_SINK_GIVEN = ("binary(mask)", "all(sum(row) > 0 for row in mask)", "normalised == 0 or normalised == 1", "radius > 0")
+_SINK_DATA = {
+    "V": "d d",
+    "Q": "e d",
+    "K": "e d",
+    "beta": "number",
+    "mask": "n n",
+    "normalised": "number",
+    "tokens": "n d",
+    "radius": "number",
+}
+_SINK_HINTS = {"preconditioner": "N N", "form": "N N"}
+_SINK_METHOD = ("form == T(form)", "len(form) == n*d")
+_SINK_RELIES = ("that a zero with such a Lyapunov function attracts every start near it: Lyapunov's theorem",)
+STATEMENTS |= {
+    "own:flow-sink": Statement(
+        "the flow x_i' = P(sum_j a_ij V x_j) on the sphere has exactly one equilibrium within `radius` of the"
+        " tokens, and it attracts every start near it",
+        _SINK_CLAIM,
+        _SINK_GIVEN,
+        _EXISTS,
+        _SINK_DATA,
+        _SINK_DEFINED,
+        _SINK_HINTS,
+        _SINK_METHOD,
+        relies=_SINK_RELIES,
+        telling=("d >= 2", "any(mask[i][j] == 1 for i in range(n) for j in range(n) if not i == j)"),
+    ),
+    "karagodin2024:two-clusters": Statement(
+        "causal flow x_k' = P(sum_(j<=k) a_kj V x_j) on the sphere, a the softmax of beta <Q x_k, K x_j>, V with d"
+        " distinct positive eigenvalues: from almost every start every token tends to xi or -xi, xi the unit"
+        " eigenvector of the largest",
+        f"not ({_SINK_CLAIM} and shown(any((x @ vectors[0])**2 < vectors[0] @ vectors[0] for x in box)))",
+        (
+            *_SINK_GIVEN,
+            _IS_CAUSAL,
+            "normalised == 1",
+            "beta >= 0",
+            "len(values) == d and len(vectors) == d",
+            "all(l > 0 for l in values) and all(values[i] > values[i + 1] for i in range(d - 1))",
+            "all(V @ vectors[i] == values[i]*vectors[i] and any(abs(x) > 0 for x in vectors[i]) for i in range(d))",
+        ),
+        _VIOLATES,
+        {**_SINK_DATA, "values": "d", "vectors": "d d"},
+        _SINK_DEFINED,
+        _SINK_HINTS,
+        _SINK_METHOD,
+        relies=(
+            *_SINK_RELIES,
+            "that the starts near it are a set of positive measure, from which a token ends off xi and -xi:"
+            " proofs/karagodin2024.tex",
+        ),
+    ),
+}
+
 _SHARED = definitions(RULES + COMMON)
 DEFINED = {key: definitions(statement.define, _SHARED) for key, statement in STATEMENTS.items()}
 DEFINED_NETWORK = definitions(NETWORK, _SHARED)
