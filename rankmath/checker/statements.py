@@ -1131,7 +1131,12 @@ _SINK_CLAIM = (
     "unique_zero(velocity, flat(tokens), radius, preconditioner) and shown(all(y > 0 for y in pulls)"
     " and positive_definite(form) and positive_definite(0 - form @ J))"
 )
-_SINK_GIVEN = ("binary(mask)", "all(sum(row) > 0 for row in mask)", "normalised == 0 or normalised == 1", "radius > 0")
+_SINK_GIVEN = (
+    "binary(mask)",
+    "all(sum(row) > 0 for row in mask)",
+    "normalised == 0 or normalised == 1",
+    "radius > 0",
+)
 _SINK_DATA = {
     "V": "d d",
     "Q": "e d",
@@ -1159,30 +1164,36 @@ STATEMENTS |= {
         relies=_SINK_RELIES,
         telling=("d >= 2", "any(mask[i][j] == 1 for i in range(n) for j in range(n) if not i == j)"),
     ),
-    "karagodin2024:two-clusters": Statement(
-        "causal flow x_k' = P(sum_(j<=k) a_kj V x_j) on the sphere, a the softmax of beta <Q x_k, K x_j>, V with d"
-        " distinct positive eigenvalues: from almost every start every token tends to xi or -xi, xi the unit"
-        " eigenvector of the largest",
-        f"not ({_SINK_CLAIM} and shown(any((x @ vectors[0])**2 < vectors[0] @ vectors[0] for x in box)))",
-        (
-            *_SINK_GIVEN,
-            _IS_CAUSAL,
-            "normalised == 1",
-            "beta >= 0",
-            "len(values) == d and len(vectors) == d",
-            "all(l > 0 for l in values) and all(values[i] > values[i + 1] for i in range(d - 1))",
-            "all(V @ vectors[i] == values[i]*vectors[i] and any(abs(x) > 0 for x in vectors[i]) for i in range(d))",
-        ),
-        _VIOLATES,
-        {**_SINK_DATA, "values": "d", "vectors": "d d"},
-        _SINK_DEFINED,
-        _SINK_HINTS,
-        _SINK_METHOD,
-        relies=(
-            *_SINK_RELIES,
-            "that the starts near it are a set of positive measure, from which a token ends off xi and -xi:"
-            " proofs/karagodin2024.tex",
-        ),
+}
+_TWO_CLUSTERS = Statement(
+    "causal flow x_k' = P(sum_(j<=k) a_kj V x_j) on the sphere, a the softmax of beta <Q x_k, K x_j>, V with d"
+    " distinct positive eigenvalues: from almost every start every token tends to xi or -xi, xi the unit"
+    " eigenvector of the largest",
+    f"not ({_SINK_CLAIM} and shown(any((x @ vectors[0])**2 < vectors[0] @ vectors[0] for x in box)))",
+    (
+        *_SINK_GIVEN,
+        _IS_CAUSAL,
+        "normalised == 1",
+        "beta >= 0",
+        "all(l > 0 for l in values) and all(values[i] > values[i + 1] for i in range(d - 1))",
+        "all(V @ vectors[i] == values[i]*vectors[i] and any(abs(x) > 0 for x in vectors[i]) for i in range(d))",
+    ),
+    _VIOLATES,
+    {**_SINK_DATA, "values": "d", "vectors": "d d"},
+    _SINK_DEFINED,
+    _SINK_HINTS,
+    _SINK_METHOD,
+    relies=(
+        *_SINK_RELIES,
+        "that an open set of such starts has positive measure: proofs/karagodin2024.tex",
+    ),
+)
+STATEMENTS |= {
+    "karagodin2024:two-clusters": _TWO_CLUSTERS,
+    "karagodin2024:two-clusters-symmetric": replace(
+        _TWO_CLUSTERS,
+        says=_TWO_CLUSTERS.says.replace("V with d", "V symmetric with d"),
+        given=(*_TWO_CLUSTERS.given, "V == T(V)"),
     ),
 }
 

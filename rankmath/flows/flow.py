@@ -17,8 +17,19 @@ import numpy as np
 from rankmath.linalg.masks import Mask, MaskLike, as_mask
 from rankmath.linalg.rationals import exact_array
 from rankmath.printing import Sheet, Shows, digits
-from rankmath.validation import Array, ArrayLike, Axes, Floats, InvalidArgument, Number, Objects, as_array, as_choice
-from rankmath.validation import as_count, as_real
+from rankmath.validation import (
+    Array,
+    ArrayLike,
+    Axes,
+    Floats,
+    InvalidArgument,
+    Number,
+    Objects,
+    as_array,
+    as_choice,
+    as_count,
+    as_real,
+)
 
 if TYPE_CHECKING:
     from rankmath.flows.proof import FlowProof
@@ -83,7 +94,7 @@ class Flow(Shows):
     @cached_property
     def form(self) -> Objects:
         """β QᵀK: the logits are x_iᵀ (βQᵀK) x_j."""
-        return self.beta * (self.query.T @ self.key)
+        return np.asarray(self.beta * (self.query.T @ self.key), dtype=object)
 
     def mask_for(self, tokens: int) -> Mask:
         """The mask on so many tokens."""
@@ -160,6 +171,12 @@ class Flow(Shows):
                 J[i, :, j] = tangent @ slope - inward if j == i else tangent @ slope
         return J.reshape(n * d, n * d)
 
+    def _flat_velocity(self, x: Floats, n: int) -> Floats:
+        return np.asarray(self.velocity(x.reshape(n, -1)).ravel())
+
+    def _flat_derivative(self, x: Floats, n: int) -> Floats:
+        return np.asarray(self.derivative(x.reshape(n, -1)))
+
     def spectrum(self, X: ArrayLike) -> Array:
         """Eigenvalues of the linearisation on the tangent space at X, which should be at rest; floats."""
         X = self.tokens(X)
@@ -184,7 +201,7 @@ class Flow(Shows):
 
         def run(size: float) -> Floats:
             def speed(_: float, x: Floats) -> Floats:
-                return np.asarray(self.velocity(x.reshape(start.shape))).ravel()
+                return self._flat_velocity(x, len(start))
 
             done = solve_ivp(speed, (0.0, time), start.ravel(), "DOP853", times, rtol=size, atol=size)
             if not done.success:
@@ -210,12 +227,7 @@ class Flow(Shows):
             X /= np.linalg.norm(X, axis=1, keepdims=True)
             if k % 2:  # half of them near where the flow goes
                 X = self.trajectory(X, 30.0, points=2, tolerance=1e-6).tokens[-1]
-            done = root(
-                lambda x: self.velocity(x.reshape(n, -1)).ravel(),
-                X.ravel(),
-                jac=lambda x: self.derivative(x.reshape(n, -1)),
-                tol=1e-14,
-            )
+            done = root(self._flat_velocity, X.ravel(), args=(n,), jac=self._flat_derivative, tol=1e-14)
             lengths = np.linalg.norm(done.x.reshape(n, -1), axis=1, keepdims=True)
             if not np.isfinite(done.x).all() or (abs(lengths - 1) > 1e-6).any():
                 continue

@@ -47,6 +47,14 @@ class FlowProof(Shows):
         """For each eigenvalue floats between which its real part lies."""
         return [(lower_float(real), upper_float(real)) for real, _ in self.eigenvalues]
 
+    def turned(self) -> list[bool]:
+        """For each token whether V x is shown not to be a multiple of x: then x is no eigenvector of V."""
+        with precision(_BITS):
+            X = _balls(self.tokens, self.radius)
+            Y = X @ np.vectorize(ball, otypes=[object])(self.flow.value).T
+            pairs = [(a, b) for a in range(self.flow.dim) for b in range(a)]
+            return [any(0 not in x[a] * y[b] - x[b] * y[a] for a, b in pairs) for x, y in zip(X, Y, strict=True)]
+
     def certificate(self, statement: str = "own:flow-sink", **more: Array) -> Certificate:
         """A certificate of a sink that the independent checker accepts; `more` are further exact data.
 
@@ -92,7 +100,9 @@ def prove(flow: Flow, X: Floats) -> FlowProof:
             Y = arb_mat(inverse.tolist())
             step = Y * _column(flow.velocity(exact, ball))
             J = _matrix(flow.derivative(boxed, ball))
-            wrong = arb_mat(X.size, X.size, [arb(int(i == j)) for i in range(X.size) for j in range(X.size)]) - Y * J
+            wrong = (
+                arb_mat(X.size, X.size, [arb(int(i == j)) for i in range(X.size) for j in range(X.size)]) - Y * J
+            )
             size = ball(radius)
             inside = all(
                 abs(step[i, 0]) + size * sum((abs(wrong[i, j]) for j in range(X.size)), arb(0)) < size
@@ -132,7 +142,8 @@ def _balls(X: Floats, radius: Fraction) -> Array:
 
 
 def _matrix(M: Array) -> arb_mat:
-    return arb_mat(*M.shape, list(M.flat))
+    rows, columns = M.shape
+    return arb_mat(int(rows), int(columns), list(M.flat))
 
 
 def _column(M: Array) -> arb_mat:
