@@ -1113,18 +1113,19 @@ STATEMENTS |= {
 
 # -- tokens that flow on the sphere in continuous time --------------------------------------------------------
 
-# x_i' = y_i - <x_i, y_i> x_i, y_i = sum_j a_ij V x_j, in all of space: where <x_i, y_i> > 0 a zero has |x_i| = 1,
-# as <x_i, x_i'> = <x_i, y_i>(1 - |x_i|^2). S is the form of a Lyapunov function: where S J + J^T S is negative
-# definite over the box, J the derivative, the zero in it attracts every start near it, those on the sphere too.
+# x_i' = y_i - <x_i, y_i> x_i, y_i = sum_j a_ij V x_j; with c (1 - |x_i|^2) x_i more it is a field in all of space,
+# and <x_i, x_i'> = (1 - |x_i|^2)(<x_i, y_i> + c |x_i|^2): where the last factor is positive zeros are on the sphere,
+# where c counts for nothing. `form` is that of a Lyapunov function: where form J is negative definite over the box,
+# J the derivative, the zero in it attracts every start near it, those on the sphere too. c is the hint `inward`.
 _SINK_DEFINED = """
 tilts(X) = beta * (X @ T(Q) @ T(X @ T(K)))
 sent(X) = averaged(tilts(X), mask, X @ T(V)) if normalised == 1 else (mask * exp(tilts(X)) / n) @ (X @ T(V))
-arrive(X, Y) = [Y[i] - (X[i] @ Y[i])*X[i] for i in range(n)]
+arrive(X, Y) = [Y[i] + (inward - X[i] @ Y[i] - inward*(X[i] @ X[i]))*X[i] for i in range(n)]
 tokens_of(v) = [[v[d*i + a] for a in range(d)] for i in range(n)]
 flow(X) = arrive(X, sent(X))
 velocity(v) = flat(flow(tokens_of(v)))
 box = around(tokens, radius)
-pulls = [box[i] @ sent(box)[i] for i in range(n)]
+pulls = [box[i] @ sent(box)[i] + inward*(box[i] @ box[i]) for i in range(n)]
 J = jacobian(velocity, flat(box))
 """
 _SINK_CLAIM = (
@@ -1147,7 +1148,7 @@ _SINK_DATA = {
     "tokens": "n d",
     "radius": "number",
 }
-_SINK_HINTS = {"preconditioner": "N N", "form": "N N"}
+_SINK_HINTS = {"preconditioner": "N N", "form": "N N", "inward": "number"}
 _SINK_METHOD = ("form == T(form)", "len(form) == n*d")
 _SINK_RELIES = ("that a zero with such a Lyapunov function attracts every start near it: Lyapunov's theorem",)
 STATEMENTS |= {

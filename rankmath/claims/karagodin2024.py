@@ -252,7 +252,7 @@ own_flow_one_cluster = Statement(
     "own:flow-one-cluster",
     "climb(lam, B, x, m) >= off_axis(x)*(m*first_value(lam) - s*(first_value(lam) - least_value(lam)))/(m + s)",
     where={"s": "exp(2*form_size(B))"},
-    given=("first_is_largest(lam)", "first_value(lam) > 0", "m >= 1"),
+    given=("first_is_largest(lam)", "first_value(lam) > 0", "m > 0"),
     arrays=("lam", "B", "x", "m"),
     title="Causal tokens under a symmetric V end at one point if attention is not too sharp",
     source=f"{OWN}, after the conjecture of {KARAGODIN}",

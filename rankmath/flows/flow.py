@@ -1,8 +1,8 @@
 """A flow of tokens on the sphere: x_i' = P_{x_i}(Σ_j a_ij V x_j), a from queries, keys and a mask.
 
-P_x y = y − ⟨x, y⟩x is the part of y tangent to the sphere at x. The formulas below extend it to all of space; there
-|x_i|² − 1 has the rate −2⟨x_i, y_i⟩, y_i = Σ_j a_ij V x_j, so the sphere is invariant, and near an equilibrium with
-⟨x_i, y_i⟩ > 0 the sphere attracts: nothing is lost by working with all coordinates.
+P_x y = y − ⟨x, y⟩x is the part of y tangent to the sphere at x. The formulas below extend the field to all of
+space, with κ(1 − |x|²)x more: then ⟨x, x'⟩ = (1 − |x|²)(⟨x, y⟩ + κ|x|²), so the sphere is invariant, and where the
+second factor is positive it attracts, and equilibria lie on it: nothing is lost by working with all coordinates.
 """
 
 from __future__ import annotations
@@ -139,17 +139,17 @@ class Flow(Shows):
         """The velocities of tokens X (n, d)."""
         return np.asarray(self.velocity(self.tokens(X)))
 
-    def velocity(self, X: Array, make: Callable[[Number], Number] = float) -> Array:
-        """The field off the sphere as well, for arrays of floats, or of balls where `make` makes them."""
+    def velocity(self, X: Array, make: Callable[[Number], Number] = float, inward: int = 1) -> Array:
+        """The field off the sphere as well, with κ = inward; over floats, or over balls where `make` makes them."""
         Y = self.sent(X, make)
-        return Y - (X * Y).sum(axis=1, keepdims=True) * X
+        return Y - (X * Y + inward * (X * X)).sum(axis=1, keepdims=True) * X + inward * X
 
     def sent(self, X: Array, make: Callable[[Number], Number] = float) -> Array:
         """y_i = Σ_j a_ij V x_j, before the projection."""
         V, _, _ = self._numbers(make, len(X))
         return self.attention(X, make) @ (X @ V.T)
 
-    def derivative(self, X: Array, make: Callable[[Number], Number] = float) -> Array:
+    def derivative(self, X: Array, make: Callable[[Number], Number] = float, inward: int = 1) -> Array:
         """The derivative of `velocity` (nd, nd): dy_i = Σ_j a_ij (V dx_j + (v_j − c_i) dL_ij), v_j = V x_j.
 
         c_i is y_i where attention is normalised, else 0; L_ij = x_iᵀ B x_j.
@@ -163,19 +163,26 @@ class Flow(Shows):
         for i in range(n):
             x, y = X[i], Y[i]
             tilt = a[i][:, None] * (values - y if self.normalised else values)
-            tangent, inward = eye - np.outer(x, x), np.outer(x, y) + (x @ y) * eye
+            tangent = eye - np.outer(x, x)
+            back = np.outer(x, y) + (x @ y) * eye + inward * (2 * np.outer(x, x) + (x @ x - 1) * eye)
             for j in range(n):
                 slope = a[i, j] * V + np.outer(tilt[j], x @ B)
                 if j == i:
                     slope = slope + sum(np.outer(tilt[k], B @ X[k]) for k in range(n))
-                J[i, :, j] = tangent @ slope - inward if j == i else tangent @ slope
+                J[i, :, j] = tangent @ slope - back if j == i else tangent @ slope
         return J.reshape(n * d, n * d)
 
     def _flat_velocity(self, x: Floats, n: int) -> Floats:
-        return np.asarray(self.velocity(x.reshape(n, -1)).ravel())
+        X = x.reshape(n, -1)
+        return np.asarray(self.velocity(X, inward=self.inward(X)).ravel())
 
     def _flat_derivative(self, x: Floats, n: int) -> Floats:
-        return np.asarray(self.derivative(x.reshape(n, -1)))
+        X = x.reshape(n, -1)
+        return np.asarray(self.derivative(X, inward=self.inward(X)))
+
+    def inward(self, X: Floats) -> int:
+        """A whole κ ≥ 1 with ⟨x_i, y_i⟩ + κ > 0 for all tokens: there the sphere attracts."""
+        return 1 + max(0, int(np.ceil(-(X * self.sent(X)).sum(axis=1).min() + 0.5)))
 
     def spectrum(self, X: ArrayLike) -> Array:
         """Eigenvalues of the linearisation on the tangent space at X, which should be at rest; floats."""
@@ -192,25 +199,26 @@ class Flow(Shows):
         It is integrated twice (Dormand and Prince, order 8), the second time with a tolerance a hundred times
         smaller: `error` is the largest difference. An estimate, no bound: where paths part it can be too small.
         """
-        from scipy.integrate import solve_ivp
-
         start, time = self.tokens(X), as_real("time", time, positive=True)
         tolerance = as_real("tolerance", tolerance, positive=True, most=0.01)
         times = np.linspace(0.0, time, as_count("points", points, least=2))
         start = start / np.linalg.norm(start, axis=1, keepdims=True)
 
-        def run(size: float) -> Floats:
-            def speed(_: float, x: Floats) -> Floats:
-                return self._flat_velocity(x, len(start))
-
-            done = solve_ivp(speed, (0.0, time), start.ravel(), "DOP853", times, rtol=size, atol=size)
-            if not done.success:
-                raise ArithmeticError(f"the flow could not be followed up to {time}: {done.message}")
-            path = done.y.T.reshape(len(times), *start.shape)
-            return np.asarray(path / np.linalg.norm(path, axis=2, keepdims=True))
-
-        coarse, fine = run(max(tolerance, 1e-12)), run(max(tolerance / 100, 3e-14))
+        coarse, fine = (self._moved(start, time, times, size) for size in (tolerance, tolerance / 100))
         return Trajectory(times, fine, float(abs(coarse - fine).max()))
+
+    def _moved(self, start: Floats, time: float, times: Floats, tolerance: float) -> Floats:
+        from scipy.integrate import solve_ivp
+
+        def speed(_: float, x: Floats) -> Floats:
+            return self._flat_velocity(x, len(start))
+
+        size = max(tolerance, 3e-14)  # SciPy allows no less
+        done = solve_ivp(speed, (0.0, time), start.ravel(), "DOP853", times, rtol=size, atol=size)
+        if not done.success:
+            raise ArithmeticError(f"the flow could not be followed up to {time}: {done.message}")
+        path = done.y.T.reshape(len(times), *start.shape)
+        return np.asarray(path / np.linalg.norm(path, axis=2, keepdims=True))
 
     def equilibria(self, tokens: int, *, starts: int = 40, seed: int = 0) -> list[FlowEquilibrium]:
         """Equilibria of so many tokens, found by Newton's method from random starts; there may be others.
@@ -226,7 +234,7 @@ class Flow(Shows):
             X = rng.standard_normal((n, self.dim))
             X /= np.linalg.norm(X, axis=1, keepdims=True)
             if k % 2:  # half of them near where the flow goes
-                X = self.trajectory(X, 30.0, points=2, tolerance=1e-6).tokens[-1]
+                X = self._moved(X, 30.0, np.array([0.0, 30.0]), 1e-4)[-1]
             done = root(self._flat_velocity, X.ravel(), args=(n,), jac=self._flat_derivative, tol=1e-14)
             lengths = np.linalg.norm(done.x.reshape(n, -1), axis=1, keepdims=True)
             if not np.isfinite(done.x).all() or (abs(lengths - 1) > 1e-6).any():
@@ -240,7 +248,7 @@ class Flow(Shows):
         return sorted(listed, key=lambda one: (one.unstable, *one.tokens.ravel().round(6).tolist()))
 
     def certify(self, X: ArrayLike) -> FlowProof:
-        """A proof in balls that there is exactly one equilibrium near X, with its spectrum enclosed."""
+        """A proof in balls of an equilibrium within 0.001 of X, alone in its box, with its spectrum enclosed."""
         from rankmath.flows.proof import prove
 
         return prove(self, self.tokens(X))

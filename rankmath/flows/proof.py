@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import acb_mat, arb, arb_mat
+from flint import acb, acb_mat, arb, arb_mat
 
 from rankmath.arithmetic.balls import ball, lower_float, precision, upper_float
-from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.certificate import Certificate, Data
 from rankmath.certificates.issue import NotIssued, issue
 from rankmath.flows.flow import kind_of, tangents
 from rankmath.printing import Sheet, Shows
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _BITS = 128
 # Radii of the box that are tried: smaller ones give sharper spectra, larger ones survive a poor start.
 _RADII = tuple(Fraction(1, 2**k) for k in (40, 34, 28, 22, 16))
+# An equilibrium farther than this from the tokens given is not the one that was meant.
+_NEAR = 1e-3
 
 
 class NotProved(ArithmeticError):
@@ -42,6 +45,7 @@ class FlowProof(Shows):
     eigenvalues: tuple[tuple[arb, arb], ...]
     kind: str
     inverse: Floats
+    inward: int
 
     def bounds(self) -> list[tuple[float, float]]:
         """For each eigenvalue floats between which its real part lies."""
@@ -65,7 +69,7 @@ class FlowProof(Shows):
         from scipy.linalg import solve_continuous_lyapunov
 
         n = len(self.tokens)
-        J = self.flow.derivative(self.tokens)
+        J = self.flow.derivative(self.tokens, inward=self.inward)
         form = solve_continuous_lyapunov(J.T, -np.eye(len(J)))
         data = {
             "V": self.flow.value,
@@ -78,7 +82,8 @@ class FlowProof(Shows):
             "radius": self.radius,
             **more,
         }
-        hints = {"preconditioner": _short(self.inverse), "form": _short((form + form.T) / 2)}
+        hints: dict[str, Data] = {"preconditioner": _short(self.inverse), "form": _short((form + form.T) / 2)}
+        hints["inward"] = self.inward
         kind = "exists" if statement.startswith("own:") else "violates"
         return issue(Certificate(statement, kind, data, hints))
 
@@ -92,14 +97,15 @@ class FlowProof(Shows):
 def prove(flow: Flow, X: Floats) -> FlowProof:
     """One equilibrium near X, by Krawczyk's test in balls; `NotProved` says why there is no proof."""
     X = _polished(flow, X)
-    inverse = np.linalg.pinv(flow.derivative(X))
+    inward = flow.inward(X)
+    inverse = np.linalg.pinv(flow.derivative(X, inward=inward))
     with precision(_BITS):
         for radius in _RADII:
             boxed = _balls(X, radius)
             exact = _balls(X, Fraction(0))
             Y = arb_mat(inverse.tolist())
-            step = Y * _column(flow.velocity(exact, ball))
-            J = _matrix(flow.derivative(boxed, ball))
+            step = Y * _column(flow.velocity(exact, ball, inward))
+            J = _matrix(flow.derivative(boxed, ball, inward))
             wrong = (
                 arb_mat(X.size, X.size, [arb(int(i == j)) for i in range(X.size) for j in range(X.size)]) - Y * J
             )
@@ -108,29 +114,51 @@ def prove(flow: Flow, X: Floats) -> FlowProof:
                 abs(step[i, 0]) + size * sum((abs(wrong[i, j]) for j in range(X.size)), arb(0)) < size
                 for i in range(X.size)
             )
-            pulls = (boxed * flow.sent(boxed, ball)).sum(axis=1)
-            if inside and all(y > 0 or y < 0 for y in pulls):
-                return FlowProof(flow, X, radius, *_spectrum(boxed, J), inverse)
+            pulls = (boxed * flow.sent(boxed, ball) + inward * boxed * boxed).sum(axis=1)
+            if inside and all(y > 0 for y in pulls):
+                return FlowProof(flow, X, radius, *_spectrum(boxed, J), inverse, inward)
     raise NotProved(
-        "no proof of one equilibrium near X: the tokens do not rest there, or the equilibrium is not isolated"
+        f"no proof of one equilibrium within {_NEAR} of X: no tokens rest there, or they are not isolated"
     )
 
 
 def _spectrum(X: Array, J: arb_mat) -> tuple[tuple[tuple[arb, arb], ...], str]:
     """Enclosures of the eigenvalues on the tangent space at the true equilibrium, which is in the box X."""
     T = _matrix(tangents(X))
-    values = acb_mat(T.transpose() * J * T).eig(multiple=True)
-    pairs = tuple((value.real, value.imag) for value in values)
-    return pairs, kind_of([bool(real < 0) for real, _ in pairs], [bool(real > 0) for real, _ in pairs])
+    M = acb_mat(T.transpose() * J * T)
+    # Where eigenvalues meet, those of Arb are wide; discs after a change of coordinates are not.
+    pairs = min(([(z.real, z.imag) for z in found] for found in (M.eig(multiple=True), _discs(M))), key=_width)
+    return tuple(pairs), kind_of([bool(real < 0) for real, _ in pairs], [bool(real > 0) for real, _ in pairs])
+
+
+def _width(pairs: Sequence[tuple[arb, arb]]) -> float:
+    return max(float(real.rad()) for real, _ in pairs)
+
+
+def _discs(M: acb_mat) -> list[acb]:
+    """Gershgorin's discs of S⁻¹MS, S a unitary matrix that makes M nearly triangular, with columns that shrink.
+
+    Discs that meet hold as many eigenvalues together as there are; so the signs of their real parts are counted
+    right wherever no disc meets the imaginary axis.
+    """
+    from scipy.linalg import schur
+
+    size = M.nrows()
+    floats = np.array([complex(z.mid()) for z in M.entries()]).reshape(size, size)
+    _, U = schur(floats, output="complex")
+    S = acb_mat((U * 0.5 ** (16 * np.arange(size) / max(size, 4))).tolist())
+    moved = S.solve(M * S)
+    radii = [sum((abs(moved[i, j]) for j in range(size) if j != i), arb(0)).abs_upper() for i in range(size)]
+    return [moved[i, i] + acb(arb(0, r), arb(0, r)) for i, r in enumerate(radii)]
 
 
 def _polished(flow: Flow, X: Floats) -> Floats:
-    """A few steps of Newton's method; where they lead away X is left."""
+    """A few steps of Newton's method, as long as they stay near X."""
     best = X
     for _ in range(4):
         step = np.linalg.lstsq(flow.derivative(best), flow.velocity(best).ravel(), rcond=1e-10)[0]
         moved = best - step.reshape(X.shape)
-        if not abs(flow.velocity(moved)).max() < abs(flow.velocity(best)).max():
+        if abs(moved - X).max() > _NEAR or not abs(flow.velocity(moved)).max() < abs(flow.velocity(best)).max():
             break
         best = moved
     return np.round(best * 2.0**50) / 2.0**50  # a box is far wider, and exact data stay short

@@ -81,7 +81,7 @@ FAMILY |= {"equilibria": [{**MEMBER, "rank": k} for k in (1, 2, 3)]}
 FAMILY |= {"hints.equilibria": [{**GUIDE, "pivots": GUIDE["pivots"][:k]} for k in (1, 2, 3)]}
 SINK = {"V": [[2, -2], [0, 1]], "Q": [[0, 0]], "K": [[0, 0]], "beta": 1, "mask": causal(2), "normalised": 1}
 SINK |= {"tokens": [[1, 0], ["-4/5", "3/5"]], "radius": "1*2^-40"}
-SINK |= {"hints.preconditioner": eye(4), "hints.form": eye(4)}
+SINK |= {"hints.preconditioner": eye(4), "hints.form": eye(4), "hints.inward": 1}
 TOP = {**SINK, "values": [2, 1], "vectors": [[1, 0], [2, 1]]}
 
 #: Data that meet all conditions.
