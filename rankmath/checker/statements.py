@@ -1114,9 +1114,9 @@ STATEMENTS |= {
 # -- tokens that flow on the sphere in continuous time --------------------------------------------------------
 
 # x_i' = y_i - <x_i, y_i> x_i, y_i = sum_j a_ij V x_j; with c (1 - |x_i|^2) x_i more it is a field in all of space,
-# and <x_i, x_i'> = (1 - |x_i|^2)(<x_i, y_i> + c |x_i|^2): where the last factor is positive zeros are on the sphere,
-# where c counts for nothing. `form` is that of a Lyapunov function: where form J is negative definite over the box,
-# J the derivative, the zero in it attracts every start near it, those on the sphere too. c is the hint `inward`.
+# and <x_i, x_i'> = (1 - |x_i|^2)(<x_i, y_i> + c |x_i|^2): where the last factor is positive zeros are on the
+# sphere, where c counts for nothing. `form` is that of a Lyapunov function: where form J is negative definite over
+# the box, J the derivative, the zero in it attracts every start near it, those on the sphere too. c is `inward`.
 _SINK_DEFINED = """
 tilts(X) = beta * (X @ T(Q) @ T(X @ T(K)))
 sent(X) = averaged(tilts(X), mask, X @ T(V)) if normalised == 1 else (mask * exp(tilts(X)) / n) @ (X @ T(V))

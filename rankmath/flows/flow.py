@@ -115,9 +115,15 @@ class Flow(Shows):
     def _numbers(self, make: Callable[[Number], Number], n: int) -> tuple[Array, Array, Array]:
         """V, βQᵀK and the mask, each number made by `make`."""
         if make is float:
-            return *self._floats, self.mask_for(n).allowed.astype(float)
+            if n not in self._seen:
+                self._seen[n] = self.mask_for(n).allowed.astype(float)
+            return *self._floats, self._seen[n]
         over = np.vectorize(make, otypes=[object])
         return over(self.value), over(self.form), over(self.mask_for(n).allowed.astype(int))
+
+    @cached_property
+    def _seen(self) -> dict[int, Floats]:
+        return {}
 
     @cached_property
     def _floats(self) -> tuple[Floats, Floats]:
@@ -172,13 +178,11 @@ class Flow(Shows):
                 J[i, :, j] = tangent @ slope - back if j == i else tangent @ slope
         return J.reshape(n * d, n * d)
 
-    def _flat_velocity(self, x: Floats, n: int) -> Floats:
-        X = x.reshape(n, -1)
-        return np.asarray(self.velocity(X, inward=self.inward(X)).ravel())
+    def _flat_velocity(self, x: Floats, n: int, inward: int) -> Floats:
+        return np.asarray(self.velocity(x.reshape(n, -1), inward=inward).ravel())
 
-    def _flat_derivative(self, x: Floats, n: int) -> Floats:
-        X = x.reshape(n, -1)
-        return np.asarray(self.derivative(X, inward=self.inward(X)))
+    def _flat_derivative(self, x: Floats, n: int, inward: int) -> Floats:
+        return np.asarray(self.derivative(x.reshape(n, -1), inward=inward))
 
     def inward(self, X: Floats) -> int:
         """A whole κ ≥ 1 with ⟨x_i, y_i⟩ + κ > 0 for all tokens: there the sphere attracts."""
@@ -210,8 +214,11 @@ class Flow(Shows):
     def _moved(self, start: Floats, time: float, times: Floats, tolerance: float) -> Floats:
         from scipy.integrate import solve_ivp
 
+        n = len(start)
+
         def speed(_: float, x: Floats) -> Floats:
-            return self._flat_velocity(x, len(start))
+            X = x.reshape(n, -1)  # back on the sphere, from which rounding and the method's error lead away
+            return np.asarray(self.velocity(X / np.sqrt((X * X).sum(axis=1, keepdims=True)), inward=0).ravel())
 
         size = max(tolerance, 3e-14)  # SciPy allows no less
         done = solve_ivp(speed, (0.0, time), start.ravel(), "DOP853", times, rtol=size, atol=size)
@@ -235,7 +242,9 @@ class Flow(Shows):
             X /= np.linalg.norm(X, axis=1, keepdims=True)
             if k % 2:  # half of them near where the flow goes
                 X = self._moved(X, 30.0, np.array([0.0, 30.0]), 1e-4)[-1]
-            done = root(self._flat_velocity, X.ravel(), args=(n,), jac=self._flat_derivative, tol=1e-14)
+            done = root(
+                self._flat_velocity, X.ravel(), args=(n, self.inward(X)), jac=self._flat_derivative, tol=1e-14
+            )
             lengths = np.linalg.norm(done.x.reshape(n, -1), axis=1, keepdims=True)
             if not np.isfinite(done.x).all() or (abs(lengths - 1) > 1e-6).any():
                 continue
