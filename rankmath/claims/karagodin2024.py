@@ -267,3 +267,101 @@ own_flow_one_cluster = Statement(
     "d and n. For d = 2 the condition is the best in terms of ‖βQᵀK‖: beyond it, with QᵀK = I, −ξ attracts the "
     "second token while the first is at ξ.",
 )
+
+# -- the second conjecture, for two tokens -----------------------------------------------------------------
+
+
+def _pair(run: ArrayRun, M: str, X: str) -> tuple[Array, Array, Array, Array]:
+    """The unit tokens as rows, their parts in L (the first coordinates), and 1/|part| for both."""
+    A, rows = run.A, run.array(X)
+    unit = rows / A.sqrt(A.sum(rows * rows, axis=-1))
+    parts = unit[..., :, : unit.shape[-1] - np.shape(run[M])[-1]]
+    lengths = A.sqrt(A.sum(parts * parts, axis=-1))
+    return unit, parts, parts / lengths, lengths
+
+
+@quantity(
+    "aligning(lam: array, M: array, B: array, X: array)",
+    latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\cos\angle(p_1,p_2)",
+    example="aligning(lam, M, B, X) >= 0",
+)
+def aligning(run: ArrayRun, lam: str, M: str, B: str, X: str) -> Scalar:
+    """d cos ∠(p_1, p_2)/dt, p_i the part of x_i in L, the first coordinates; two causal tokens under V = λ on L
+    and M on the others, with the logits x_iᵀBx_j; tokens are divided by their lengths"""
+    A = run.A
+    unit, parts, directions, lengths = _pair(run, M, X)
+    first, second = directions[..., :1, :], directions[..., 1:, :]
+    logits = A.matmul(A.matmul(unit[..., 1:, :], run.array(B)), A.transpose(unit))
+    own = A.exp(logits[..., :, 1:] - logits[..., :, :1])
+    value = A.asarray(np.asarray(run[lam])[..., None, None])
+    # What attention sends to p_2, up to a multiple of p_2 that turns nothing.
+    sent = value * (parts[..., :1, :] + own * parts[..., 1:, :]) / (1 + own)
+    across = A.matmul(sent, A.transpose(first)) - A.matmul(sent, A.transpose(second)) * A.matmul(
+        first, A.transpose(second)
+    )
+    return run.number(unbox(across / lengths[..., 1:, :]))
+
+
+@quantity("lead(M: array, X: array)", latex=r"\|p_1\|_2", example="lead(M, X) <= 1")
+def lead(run: ArrayRun, M: str, X: str) -> Scalar:
+    """length of the part p_1 of the first token in L"""
+    return run.number(unbox(_pair(run, M, X)[3][..., :1, :]))
+
+
+@quantity("sine_square(M: array, X: array)", latex=r"\sin^2\angle(p_1,p_2)", example="sine_square(M, X) <= 1")
+def sine_square(run: ArrayRun, M: str, X: str) -> Scalar:
+    """squared sine of the angle of the parts p_1 and p_2 of two tokens in L"""
+    A, directions = run.A, _pair(run, M, X)[2]
+    first, second = directions[..., :1, :], directions[..., 1:, :]
+    off = first - A.matmul(first, A.transpose(second)) * second
+    return run.number(unbox(A.sum(off * off, axis=-1)))
+
+
+def pair_instance(lam: ArrayLike, M: ArrayLike, B: ArrayLike, X: ArrayLike) -> ArrayInstance:
+    """λ; M (k, k), V on the last k coordinates; B = βQᵀK (d, d); two tokens X (2, d), with parts in the first
+    d − k ≥ 2 coordinates that are not 0."""
+    X, M = as_array("X", X, ndim=2), as_array("M", M, ndim=2)
+    d, k = X.shape[1], len(M)
+    if len(X) != 2 or M.shape != (k, k) or d - k < 2:
+        raise InvalidArgument(
+            f"X, M: shapes {X.shape} and {M.shape} given; 2 × d and k × k with k ≤ d − 2 are needed"
+        )
+    if not np.any(X[:, : d - k], axis=1).all():
+        raise InvalidArgument(f"X: a token with no part in the first {d - k} coordinates given; none may be 0")
+    arrays = {"lam": as_array("lam", lam, ndim=0), "M": M, "B": as_array("B", B, shape=(d, d)), "X": X}
+    return ArrayInstance(arrays)
+
+
+def draw_pairs(rng: Rng, size: int) -> ArrayInstance:
+    """Random tokens, values and logits; L of dimension two or more."""
+    k, dim = int(rng.integers(1, 4)), int(rng.integers(2, 4))
+    d = k + dim
+    B = 10.0 ** rng.uniform(-2, 0.5, (size, 1, 1)) * rng.standard_normal((size, d, d))
+    X, M = rng.standard_normal((size, 2, d)), rng.standard_normal((size, k, k))
+    return ArrayInstance({"lam": rng.uniform(0.1, 3, size), "M": M, "B": B, "X": X}, "random", is_batch=True)
+
+
+def nearly_apart(rng: Rng) -> Iterator[ArrayInstance]:
+    """Tokens in L that are nearly opposite, with B a multiple of the identity."""
+    for strength in (0.25, 1.0):
+        X = [[1.0, 0.0, 0.0], [-1.0, 2.0**-7, 0.0]]
+        yield pair_instance(1.0, [[0.5]], strength * np.eye(3), X)
+
+
+karagodin2024_subspace_two = Statement(
+    "karagodin2024:subspace-two",
+    "aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 + exp(2*form_size(B)))",
+    given="lam > 0",
+    arrays=("lam", "M", "B", "X"),
+    title="Two causal tokens end where the first points, if the top eigenspace has dimension two or more",
+    source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for two "
+    f"tokens; {_WORDING}",
+    status="proved",
+    instance=pair_instance,
+    draws=(draw_pairs,),
+    extremal=nearly_apart,
+    sharp=True,
+    share=0.3,
+    notes="So both tokens tend to the normalised L-part of the first, from every start with independent "
+    "L-parts. For more than two tokens we have not decided the conjecture.",
+)

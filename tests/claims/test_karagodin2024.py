@@ -108,3 +108,23 @@ def test_two_tokens_of_the_second_conjecture_go_where_the_first_points() -> None
         end = flow.trajectory(X, 200.0, points=2).tokens[-1]
         top = X[0] * [1, 1, 0, 0]
         assert end == pytest.approx(np.tile(top / np.linalg.norm(top), (2, 1)), abs=1e-4)
+
+
+def test_the_angle_of_two_tokens_closes_as_the_flow_says() -> None:
+    rng = np.random.default_rng(11)
+    lam, M, B = 1.7, rng.standard_normal((2, 2)), rng.standard_normal((4, 4))
+    X = rng.standard_normal((2, 4))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    V = np.block([[lam * np.eye(2), np.zeros((2, 2))], [np.zeros((2, 2)), M]])
+    speed = Flow(V, np.eye(4), B, mask="causal").field(X)
+
+    def cosine(Y: np.ndarray) -> float:
+        p, q = Y[:, :2]
+        return float(p @ q / np.linalg.norm(p) / np.linalg.norm(q))
+
+    slope = (cosine(X + 1e-6 * speed) - cosine(X - 1e-6 * speed)) / 2e-6
+    verdict = rm.verify("karagodin2024:subspace-two", lam, M, B, X)
+    assert verdict.outcome == Outcome.HOLDS
+    assert math.exp(max(verdict.log_lhs, verdict.log_rhs)) == pytest.approx(slope, rel=1e-7)
+    with pytest.raises(rm.InvalidArgument, match=r"^X, M: "):
+        rm.verify("karagodin2024:subspace-two", lam, np.eye(3), B, X)
