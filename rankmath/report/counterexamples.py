@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.certificate import exact as exact_notation
+from rankmath.certificates.coq import theorem_alone
 from rankmath.decide.conjecture import in_latex, in_python
 from rankmath.files import folder as make_folder
 from rankmath.files import write
 from rankmath.report.latex import exact_data, identifier
-from rankmath.report.sources import certificate_file
+from rankmath.report.sources import certificate_file, machine_checked
 from rankmath.report.theorems import displayed, fragment, letters
 from rankmath.validation import Json
 from rankmath.verification.instance import NetworkInstance
@@ -55,7 +56,7 @@ def refutation_shown(key: str, certificate: Certificate, folder: str | os.PathLi
     """Write the certificate that refutes (or exhibits) the statement `key`; what the checker finds in it."""
     shown = _written(key, certificate, folder, displayed(exact_data(certificate.data)))
     words = (*shown.words, *letters(key))
-    return replace(shown, words=words, beside=(_theorem_beside(shown, certificate),))
+    return replace(shown, words=words, beside=(_theorem_beside(shown, certificate), *_coq_beside(shown, key)))
 
 
 def _written(what: str, certificate: Certificate, folder: str | os.PathLike[str], tex: str) -> Shown:
@@ -114,3 +115,10 @@ def _theorem_beside(shown: Shown, certificate: Certificate) -> str:
     """Write the theorem, for a paper, next to the certificate; its name."""
     assert shown.file is not None
     return str(write(Path(shown.file).with_suffix(".tex"), fragment([certificate])))
+
+
+def _coq_beside(shown: Shown, key: str) -> list[str]:
+    """Write the machine-checked theorem of the statement, if there is one, as a Coq file that compiles alone."""
+    assert shown.file is not None
+    modules = list(dict.fromkeys(name.split(".")[1] for name, _ in machine_checked().get(key, ())))
+    return [str(write(Path(shown.file).parent / f"{name}_alone.v", theorem_alone(name))) for name in modules]
