@@ -43,6 +43,7 @@ from rankmath.validation import (
     as_choice,
     as_count,
     as_real,
+    fits_in_memory,
     same_library,
 )
 
@@ -307,6 +308,11 @@ class Network(Shows):
         as_choice("init", init, ("gaussian", "xavier", "orthogonal"))
         as_choice("biases", biases, (False, True))
         size = as_real("scale", scale, positive=True)
+        numbers = (
+            L * d * (H * 2 * (d if head_dim is None else 2 * as_count("head_dim", head_dim)) + 8 * d * bool(mlp))
+        )
+        # A draw is multiplied by its scale: twice the largest part at once.
+        fits_in_memory(f"dim, heads, layers: {d}, {H}, {L} given", 1.5 * 8 * numbers)
 
         def draw(*shape: int) -> Array:
             return size * _draw(rng, init, shape)
@@ -559,6 +565,7 @@ class Network(Shows):
         if n is None:
             raise InvalidArgument("tokens: not given, and the network does not fix it; pass tokens=n")
         rng = np.random.default_rng(as_count("seed", seed, least=0))
+        fits_in_memory(f"tokens: {n} given with dimension {self.dim}", 2 * 8 * n * self.dim)
         return as_real("scale", scale, positive=True) * rng.standard_normal((n, self.dim))
 
     # -- files -------------------------------------------------------------------------------------------
