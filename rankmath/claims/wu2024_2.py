@@ -229,9 +229,8 @@ wu2024_cor1_centers = Statement(
     instance=sphere_instance,
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
     share=0.25,
-    notes="With the radius in place of R it would be false: wu2024:2-step, where all tokens are centers. One "
-    "center is "
-    "wu2024:cor1. φ is the least cosine of two tokens of the input, 1 − φ = Δ₂²/2.",
+    notes="The step behind it is false with the radius in place of R: wu2024:2-step, where all tokens are centers. "
+    "One center is wu2024:cor1. φ is the least cosine of two tokens of the input, 1 − φ = Δ₂²/2.",
 )
 
 wu2024_pre_ln = Statement(

@@ -203,7 +203,7 @@ def test_pre_ln_is_post_ln_one_layer_late() -> None:
 
 
 def test_every_center_counts_only_within_the_steps_that_it_needs() -> None:
-    """On a star all tokens are centers, the hub reaches all in one step, a leaf in two; see wu2024:2-step for one."""
+    """On a star all tokens are centers: the hub reaches all in one step, a leaf in two (one is wu2024:2-step)."""
     mask = Mask.star(3)
     assert (len(mask.centers), mask.radius, mask.farthest) == (3, 1, 2)
     chain = Mask.causal_window(4, 2)
