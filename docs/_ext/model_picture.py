@@ -138,3 +138,7 @@ if __name__ == "__main__":
     if "--print" not in sys.argv:
         draw(stored, TARGET)
     print("log of the residual, layer by layer:", ", ".join(f"{x:.3f}" for x in stored["centred"]))
+    orders = ", ".join(f"{x:.2f}" for x in stored["order"])
+    print("the logarithm of each layer over that of the one before:", orders)
+    above = (b - x for b, x in zip(stored["bound"][1:], stored["centred"][1:], strict=True))
+    print("log of the bound of each step over the residual:", ", ".join(f"{x:.1f}" for x in above))

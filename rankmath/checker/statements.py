@@ -130,6 +130,11 @@ quasi_strongly_connected() = any(all(walks(edges_and_loops, 8)[i][c] > 0 for i i
     range(n))
 strongly_connected() = all(x > 0 for row in walks(edges_and_loops, 8) for x in row)
 edges_and_loops = edges + identity(n)
+is_center(c) = all(walks(edges_and_loops, 8)[i][c] > 0 for i in range(n))
+center_count() = sum(1 if is_center(c) else 0 for c in range(n))
+farthest() = min(k for k in range(1, n + 1) if all(steps(edges_and_loops, k)[i][c] > 0
+    for c in range(n) if is_center(c) for i in range(n)))
+mu_before(l) = mu(sent[l])
 orthogonal_values() = all(T(W[l, h]) @ W[l, h] == identity(d) for l in range(L) for h in range(H))
 written(j) = any(abs(W[l, h][i][j]) > 0 for l in range(L) for h in range(H) for i in range(d)) or
     any(abs(bias[l][j]) > 0 for l in range(L))
@@ -236,8 +241,8 @@ _TAKES = {
     "Ww": "operator_norm form_norm normalised_norm",
     "Aw": "norm",
     "w": "product_norm",
-    "x": "sqrt exp log tanh abs floor expc tanhc lipschitz contraction influence last_share is_last",
-    "": "height jacobian_norm",
+    "x": "sqrt exp log tanh abs floor expc tanhc lipschitz contraction influence last_share is_last mu_before",
+    "": "height jacobian_norm center_count farthest",
 }
 CLAIM_TRUTHS = {"definite", "invertible", "self_loops", "quasi_strongly_connected", "strongly_connected"}
 CLAIM_TRUTHS |= {"orthogonal_values", "disjoint_blocks"}

@@ -168,8 +168,9 @@ folk = Statement(
     "all_i((1 - is_last(i))*influence(i) <= norm(W[0,0], 2)*last_share(i))",
     given=(*_ONE, "skip == 1"),
     title="The last token sees of another one no more than it attends to it (attention not frozen)",
-    source=f"often read so; see also Theorem 5.1 of {BARBERO}, which, as we read it, takes attention as "
-    "independent of the tokens, and is right",
+    source="the constant of frozen attention, read of attention that moves, with no one source; see also Theorem "
+    "5.1 "
+    f"of {BARBERO}, which has some constant C, and whose authors say that attention need not be frozen: rightly",
     status="refuted",
     draws=(partial(draw_causal, moderate_tokens, skip=1.0),),
     extremal=loud_query,

@@ -54,6 +54,7 @@ WHERE_ALL_ARE_SEEN = (
 )
 OF_ONE_HEAD = (
     *("product_norm(2)", "contraction(0)", "height()", *(f"section({X})" for X in PLACES), "contraction(1)"),
+    *("center_count()", "farthest()", "mu_before(0)", "mu_before(1)"),
     *("jacobian_norm()", "influence(0)", "influence(3)", "last_share(1)", "is_last(3)", "is_last(2)"),
 )
 OF_A_REPEATED_TOKEN = (
