@@ -135,6 +135,8 @@ class Derivation:
         self.lines: list[Line] = []
         self.known: dict[Frozen, bool] = {}
         self.used: dict[str, str] = {}
+        self._above_zero: set[Base] = set()
+        self._signs: dict[Atom, bool] = {}  # of atoms, as far as the lines so far tell
         relations: list[Tree] = []
         for text in given:
             self._assume(read_tree(text), relations)
@@ -194,6 +196,9 @@ class Derivation:
     def _learn(self, line: Line) -> None:
         key = line_key(line.left, line.right)
         self.known[key] = self.known.get(key, False) or line.strict
+        self._signs.clear()
+        if line.strict and len(key) == 1 and len(key[0][0]) == 1 and key[0][1] > 0:
+            self._above_zero.add(key[0][0][0][0])
 
     def knows(self, left: Poly, right: Poly, strict: bool = False) -> bool:
         """Whether left <= right (or <) is a line, or clear from the signs of its terms."""
@@ -212,9 +217,14 @@ class Derivation:
 
     def nonnegative(self, atom: Base) -> bool:
         """Whether an atom is never negative, by what it is or by a line."""
-        if isinstance(atom, int) or shape_nonnegative(atom):
+        if isinstance(atom, int):
             return True
-        if (freeze(of_atom(atom))) in self.known:
+        if atom not in self._signs:
+            self._signs[atom] = self._is_nonnegative(atom)
+        return self._signs[atom]
+
+    def _is_nonnegative(self, atom: Atom) -> bool:
+        if shape_nonnegative(atom) or freeze(of_atom(atom)) in self.known:
             return True
         match atom.kind:
             case "sum":
@@ -246,10 +256,10 @@ class Derivation:
 
     def positive(self, atom: Base, assumed: set[Base] | frozenset[Base] = frozenset()) -> bool:
         """Whether an atom is positive where those assumed are."""
-        if isinstance(atom, int) or atom in assumed or shape_positive(atom):
+        if isinstance(atom, int) or atom in assumed or shape_positive(atom) or atom in self._above_zero:
             return True
-        if self.known.get(freeze(of_atom(atom))):
-            return True
+        if atom.kind in ("letter", "quantity"):
+            return False
 
         def term(mono: Mono) -> bool:
             return all(self.positive(base, assumed) for base, _ in mono)

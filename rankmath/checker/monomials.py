@@ -41,21 +41,22 @@ Frozen = tuple[tuple[Mono, Fraction], ...]
 class Atom:
     """A factor that is no product: told from others by its canonical text."""
 
-    __slots__ = ("args", "kind", "letters", "name", "text")
+    __slots__ = ("_hash", "args", "kind", "letters", "name", "text")
 
     def __init__(self, kind: str, name: str, args: tuple[Any, ...] = ()) -> None:
         self.kind, self.name, self.args = kind, name, args
         self.text = _atom_text(self)
+        self._hash = hash(self.text)
         found: set[str] = {name} if kind == "letter" else set()
         for arg in args:
             found |= _letters_in(arg)
         self.letters = frozenset(found - {name[-1]}) if kind == "fold" else frozenset(found)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Atom) and self.text == other.text
+        return self is other or (isinstance(other, Atom) and self.text == other.text)
 
     def __hash__(self) -> int:
-        return hash(self.text)
+        return self._hash
 
     def __repr__(self) -> str:
         return self.text

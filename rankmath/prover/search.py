@@ -99,6 +99,7 @@ class Step:
     def __post_init__(self) -> None:
         self._vector: tuple[dict[Atom, Fraction], float] | None = None
         (self.lc, self.left), (self.rc, self.right) = as_product(self.line.left), as_product(self.line.right)
+        self.atoms = {base for table in (self.left, self.right) for base in table if isinstance(base, Atom)}
 
     @property
     def usable(self) -> bool:
@@ -119,9 +120,6 @@ class Step:
             self._vector = {base: e for base, e in out.items() if e}, constant
         return self._vector
 
-    @property
-    def atoms(self) -> set[Atom]:
-        return {base for table in (self.left, self.right) for base in table if isinstance(base, Atom)}
 
 
 def _constant(pairs: Iterable[tuple[Fraction | int, Fraction]]) -> Poly:
@@ -155,7 +153,7 @@ class Search:
     ) -> None:
         self.work = Derivation(claim, given, key)
         self.key, self.without = key, frozenset(without)
-        self.until = time.perf_counter() + seconds
+        self.until = time.thread_time() + seconds
         self.signs: list[Step] = []
         self.memory: dict[tuple[Frozen, Frozen, bool], Step | None] = {}
         self.trying: set[tuple[Frozen, Frozen]] = set()
@@ -264,11 +262,12 @@ class Search:
         out: list[Step] = []
         entry = lemma_table()[name]
         try:
+            for text in entry.given:
+                self.work._demand_met(self.work.instance(text, at), name)
             for relation in single_relations(self.work.instance(entry.text, at)):
                 for line in oriented(relation, self.work.fixed):
-                    step = Step(self._moved(line), "lemma", name, at, needs=list(needs))
-                    if self._checked(step) is not None and step.line.left != step.line.right:
-                        out.append(step)
+                    if line.left != line.right:
+                        out.append(Step(self._moved(line), "lemma", name, at, needs=list(needs)))
         except Rejected:
             pass
         self.instances[key] = out
@@ -321,9 +320,7 @@ class Search:
         for relation in single_relations(trees[0]):
             try:
                 for line in oriented(relation, fixed):
-                    step = Step(self._moved(line), "statement", key, at, needs=list(needs))
-                    if self._checked(step) is not None:
-                        out.append(step)
+                    out.append(Step(self._moved(line), "statement", key, at, needs=list(needs)))
             except Rejected:
                 continue
         return out
@@ -522,7 +519,7 @@ class Search:
             return self.memory[key]
         if key[:2] in self.trying or depth > 6:
             return None
-        if time.perf_counter() > self.until:
+        if time.thread_time() > self.until:
             raise OutOfTime
         self.trying.add(key[:2])
         try:
@@ -548,7 +545,8 @@ class Search:
         facts = facts + self.monotone(_ordered(goal_atoms, facts), goal_atoms, depth)
         facts = facts + self._lifted(facts, goal_atoms)
         if depth == 0 and "L" in where[0]:
-            facts = facts + self._inductions(goal_atoms)
+            below = not any("X[L]" in x.text for x in a if isinstance(x, Atom))
+            facts = facts + self._inductions(goal_atoms, below=below)
         facts = self._with_signs(facts)
         return self._solve(left, right, facts, tight)
 
@@ -588,7 +586,7 @@ class Search:
             del one
         return out
 
-    def _inductions(self, goal: set[Atom]) -> list[Step]:
+    def _inductions(self, goal: set[Atom], *, below: bool) -> list[Step]:
         """Q(X[L]) <= prod_l(G)·Q(X[0]), G the factors of the goal's products, where one layer has it."""
         gain = rational(1)
         for atom in sorted(goal, key=str):
@@ -598,17 +596,19 @@ class Search:
                 gain = times(gain, dict(atom.args[0]))
         out: list[Step] = []
         letter = {x: normal(read_tree(x), {}) for x in ("l", "l + 1", "0")}
-        for text in _SIZES:
-            size = normal(read_tree(text), self.work.fixed)
+        named = [of_atom(x) for x in sorted(goal, key=str) if x.kind == "quantity" and ("X[L]" in x.text)]
+        first = [at_time(of_atom(x), of_atom(Atom("letter", "L"))) for x in goal if "X[0]" in x.text and x.kind == "quantity"]
+        sizes = [*named, *first, *(normal(read_tree(text), self.work.fixed) for text in _SIZES)]
+        for size in {freeze(x): x for x in sizes}.values():
             new, now, start = (at_time(size, letter[x]) for x in ("l + 1", "l", "0"))
-            step = self.le(new, times(gain, now), 1)
+            if below:
+                step, line = self.le(times(gain, now), new, 1), Line(times(folded("prod_l", gain), start), size)
+            else:
+                step, line = self.le(new, times(gain, now), 1), Line(size, times(folded("prod_l", gain), start))
             if step is not None:
-                line = Line(size, times(folded("prod_l", gain), start))
-                out.append(Step(line, "layers", of=[(step, "")], how="product"))
-            step = self.le(times(gain, now), new, 1)
-            if step is not None:
-                line = Line(times(folded("prod_l", gain), start), size)
-                out.append(Step(line, "layers", of=[(step, "")], how="below"))
+                out.append(Step(line, "layers", of=[(step, "")], how="below" if below else "product"))
+                if size in named or size in first:  # most often this is the one
+                    break
         return [step for step in out if self._checked(step) is not None]
 
     def _solve(self, left: Poly, right: Poly, facts: Sequence[Step], tight: bool) -> Step | None:
@@ -623,6 +623,8 @@ class Search:
         log_goal += sum(float(e) * math.log(p) for p, e in a.items() if isinstance(p, int))
         log_goal -= sum(float(e) * math.log(p) for p, e in b.items() if isinstance(p, int))
         reached, parents = self._reachable({base for base, e in a.items() if e > 0}, facts)
+        # Folds of the goal are reached by lines that are made below, if at all.
+        reached |= {x for x in goal if isinstance(x, Atom) and x.kind == "fold"}
         if not all(self.work.positive(base, reached) for base in (*a, *b)):
             return None
         kept: list[Step] = []
@@ -639,7 +641,9 @@ class Search:
         columns: list[dict[object, Fraction]] = [dict(step.vector[0]) for step in kept]
         costs = [step.vector[1] for step in kept]
         kinds: list[tuple[int, int]] = [(-1, j) for j in range(len(kept))]
-        rules = self._fold_rules(kept, set(goal))
+        rules = self._fold_rules(facts, set(goal))
+        inner_facts: dict[Mono, list[int]] = {}
+        everything = list(facts)
         for r, (name, top, bottom, outer) in enumerate(rules):
             column: dict[object, Fraction] = dict(outer)
             for mono, sign in ((top, -1), (bottom, 1)):
@@ -649,7 +653,13 @@ class Search:
             costs.append(0.0)
             kinds.append((r, -1))
             index = name[-1]
-            for j, step in enumerate(kept):
+            if top not in inner_facts:  # of the line for one index the left side is this product alone
+                there, _ = self._reachable({base for base, e in top if e > 0}, facts)
+                inner_facts[top] = [
+                    j for j, step in enumerate(everything) if all(self.work.positive(x, there) for x in step.atoms)
+                ]
+            for j in inner_facts[top]:
+                step = everything[j]
                 if any(index in x.letters for x in step.vector[0]):
                     columns.append({((r, x) if index in x.letters else x): e for x, e in step.vector[0].items()})
                     costs.append(step.vector[1])
@@ -658,7 +668,7 @@ class Search:
         found = combination(columns, costs, dict(goal), at_most=None if tight else -log_goal)
         if found is None:
             return None
-        used = self._used(found, kinds, kept, rules)
+        used = self._used(found, kinds, kept, everything, rules)
         if used is None:
             return None
         pairs: list[tuple[Fraction | int, Fraction]] = [(c1, Fraction(1)), (c2, Fraction(-1))]
@@ -746,6 +756,7 @@ class Search:
         found: dict[int, Fraction],
         kinds: Sequence[tuple[int, int]],
         facts: Sequence[Step],
+        everything: Sequence[Step],
         rules: Sequence[tuple[str, Mono, Mono, dict[Atom, Fraction]]],
     ) -> list[tuple[Step, Fraction]] | None:
         """The facts of a solution; a rule over an index becomes a line that holds for every index, and its fold."""
@@ -756,7 +767,7 @@ class Search:
             if r < 0:
                 used.append((facts[k], power))
             elif k >= 0:
-                inner.setdefault(r, []).append((facts[k], power))
+                inner.setdefault(r, []).append((everything[k], power))
         for j, power in found.items():
             r, k = kinds[j]
             if r < 0 or k >= 0:
@@ -802,7 +813,7 @@ class Search:
 
     def le(self, left: Poly, right: Poly, depth: int = 0) -> Step | None:
         """A proof of left <= right, or None."""
-        if time.perf_counter() > self.until:
+        if time.thread_time() > self.until:
             raise OutOfTime
         key = freeze(left), freeze(right), False
         direct = Step(Line(left, right), "sum")
@@ -832,6 +843,8 @@ class Search:
 
     def bound(self, left: Poly, right: Poly, depth: int) -> Step | None:
         """left <= c·right for the least c that is found; the line has c in it."""
+        if left == right:
+            return Step(Line(left, right), "sum")
         try:
             found = self.best(left, right, depth, tight=True)
         except Rejected:
