@@ -230,7 +230,7 @@ def modules(room: str) -> list[ModuleType]:
         return [package]
     names = sorted(found.name for found in pkgutil.walk_packages(package.__path__, f"rankmath.{room}."))
     # CUDA kernels cannot be imported without CuPy.
-    return [importlib.import_module(name) for name in names if name != "rankmath.arithmetic.cuda"]
+    return [importlib.import_module(name) for name in names if name != "rankmath.kernels.cuda"]
 
 
 def write_reference(folder: Path) -> None:

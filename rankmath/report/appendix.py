@@ -16,6 +16,7 @@ from pathlib import Path
 from rankmath.campaigns.in_memory import Result
 from rankmath.certificates.certificate import Certificate, Data, number
 from rankmath.claims import statement, statements
+from rankmath.claims.dong2021_many_tokens import Kinds
 from rankmath.files import proofs_folder, write
 from rankmath.report.cite import TITLE, software_entry
 from rankmath.report.figures import FIGURES
@@ -30,7 +31,6 @@ from rankmath.report.sources import (
 )
 from rankmath.report.theorems import FAMILIES, stated, theorem
 from rankmath.validation import InvalidArgument, Number
-from rankmath.verification.many_tokens import Kinds
 from rankmath.verification.statement import Statement
 from rankmath.version import __version__
 

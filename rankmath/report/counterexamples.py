@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankmath.campaigns.conjecture import in_latex, in_python
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.certificate import exact as exact_notation
+from rankmath.decide.conjecture import in_latex, in_python
 from rankmath.files import folder as make_folder
 from rankmath.files import write
 from rankmath.report.latex import exact_data, identifier

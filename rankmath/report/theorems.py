@@ -9,6 +9,8 @@ from typing import Protocol
 
 from rankmath.certificates.certificate import Certificate, Data, number
 from rankmath.claims import statements
+from rankmath.claims.dong2021_many_tokens import Kinds, LoneQuery, MeanKinds, TokenKinds
+from rankmath.claims.dong2021_two_heads import FourKeys, TwoHeads
 from rankmath.report.latex import (
     breakable,
     code,
@@ -22,9 +24,7 @@ from rankmath.report.latex import (
 )
 from rankmath.report.sources import cited_by, preamble
 from rankmath.validation import InvalidArgument
-from rankmath.verification.many_tokens import Kinds, LoneQuery, MeanKinds, TokenKinds
 from rankmath.verification.statement import Statement
-from rankmath.verification.two_heads import FourKeys, TwoHeads
 
 #: Certificates of equilibria of self-attention with LayerNorm.
 EQUILIBRIUM = "own:layernorm-equilibrium"

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from rankmath.campaigns.battery import certify
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import Instance, NotIssued, certify_arrays, issue, stochastic_rationals
 from rankmath.checker.checker import CheckResult
@@ -21,9 +20,7 @@ from rankmath.checker.network import arranged
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import read
 from rankmath.checker.statements import DEFINED, STATEMENTS
-from rankmath.linalg.exact_residuals import exact_residual_bounds
-from rankmath.model.network import Network
-from rankmath.verification.many_tokens import (
+from rankmath.claims.dong2021_many_tokens import (
     Kinds,
     LoneQuery,
     MeanKinds,
@@ -32,9 +29,12 @@ from rankmath.verification.many_tokens import (
     counterexample,
     lone_query,
 )
+from rankmath.claims.dong2021_two_heads import FourKeys, TwoHeads, four_keys
+from rankmath.claims.dong2021_two_heads import two_tokens as two_tokens_of_two_heads
+from rankmath.decide.battery import certify
+from rankmath.linalg.exact_residuals import exact_residual_bounds
+from rankmath.model.network import Network
 from rankmath.verification.papers import FIELD
-from rankmath.verification.two_heads import FourKeys, TwoHeads, four_keys
-from rankmath.verification.two_heads import two_tokens as two_tokens_of_two_heads
 
 Registered: TypeAlias = Callable[[str, Instance], Certificate]
 

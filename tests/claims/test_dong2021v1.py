@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.campaigns.battery import verify
 from rankmath.claims import statement
+from rankmath.claims.dong2021_many_tokens import LoneQuery, MeanKinds, lone_query
+from rankmath.claims.dong2021_two_heads import FourKeys, TwoHeads
+from rankmath.decide.battery import verify
 from rankmath.report.sources import committed_certificates
-from rankmath.verification.many_tokens import LoneQuery, MeanKinds, lone_query
-from rankmath.verification.two_heads import FourKeys, TwoHeads
 from rankmath.verification.verdict import Outcome
 
 REFUTED = [

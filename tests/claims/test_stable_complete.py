@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankmath.campaigns.battery import verify
 from rankmath.claims import statement
+from rankmath.decide.battery import verify
 from rankmath.verification.verdict import Outcome
 
 HALF = Fraction(1, 2)

@@ -14,13 +14,13 @@ import pytest
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.claims import statements
+from rankmath.claims.dong2021_many_tokens import about_the_mean, counterexample
+from rankmath.claims.dong2021_two_heads import four_keys, two_tokens
 from rankmath.report import appendix as module
 from rankmath.report.appendix import appendix, sentence, values
 from rankmath.report.latex import escape
 from rankmath.report.results import Report
 from rankmath.report.sources import bibliography, committed_certificates, proof_texts
-from rankmath.verification.many_tokens import about_the_mean, counterexample
-from rankmath.verification.two_heads import four_keys, two_tokens
 
 Accepted: TypeAlias = dict[str, tuple[str, ...]]
 

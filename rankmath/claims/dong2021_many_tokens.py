@@ -10,8 +10,8 @@ and in 2023 a factor γ stands before β, read as γ_* = max √(Σ_i D_ii · ma
 `MeanKinds`   one head, γ = 1, residual about the mean of the tokens: 31 058 tokens.
 `LoneQuery`   one head, γ_* but without D_ii ≤ x*: 1900 tokens of width 2.
 
-All have one layer; `rankmath.verification.two_heads` has those with two heads. Proofs in proofs/dong2021v1.tex and
-proofs/dong2021_2_3.tex.
+All have one layer; `rankmath.claims.dong2021_two_heads` has those with two heads. Proofs in
+proofs/dong2021v1.tex and proofs/dong2021_2_3.tex.
 """
 
 from __future__ import annotations

@@ -6,6 +6,10 @@ from typing import NamedTuple, TypeAlias
 
 from rankmath.validation import Array, Floats
 
+#: A mantissa beyond 2^1000 hands 2^512 to the exponent (`rankmath.arithmetic.scales`): until then it is a double.
+LARGE = 2.0**1000
+STEP = 512.0
+
 #: query, value, key bias and bias of each layer (of each network of a batch, or of all).
 Arrays: TypeAlias = tuple[tuple[Array, Array, Array | None, Array | None], ...]
 

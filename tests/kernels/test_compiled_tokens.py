@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rankmath.arithmetic import compiled, compiled_tokens
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.on_cpu import centre_on_cpu
 from rankmath.attention.tokens import centre
+from rankmath.kernels import compiled, compiled_tokens
 
 binding = pytest.importorskip("llvmlite.binding", reason="the compiled functions need llvmlite (extra 'fast')")
 

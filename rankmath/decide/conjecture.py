@@ -15,14 +15,14 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
-from rankmath.campaigns.battery import Battery, verify_statement
 from rankmath.claims import statements
+from rankmath.decide.adversary import Tell, search
+from rankmath.decide.battery import Battery, verify_statement
+from rankmath.decide.space import with_draws
 from rankmath.formula.evaluate import sides
 from rankmath.formula.numbers import Signed
 from rankmath.formula.terms import Call, Number, relations
 from rankmath.printing import quotient
-from rankmath.search.adversary import Tell, search
-from rankmath.search.space import with_draws
 from rankmath.validation import Array, Floats, InvalidArgument
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import judge

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rankmath.arithmetic import cuda, cuda_kernels
+from rankmath.kernels import cuda, cuda_kernels
 
 
 def _library() -> Path | None:

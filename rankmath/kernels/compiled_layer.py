@@ -27,7 +27,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from rankmath.arithmetic.compiled import Writer
+from rankmath.kernels.compiled import Writer
 
 #: What the code is told, a word each: sizes, addresses, numbers; whether to stop is its answer.
 SIZES = ("n", "d", "heads", "tiles", "per", "chunk", "chunks", "at_once", "rounds", "apart", "by_heads")

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.arithmetic.compiled import Dots, Shape, Writer, aligned
-from rankmath.arithmetic.compiled_layer import LayerWriter
+from rankmath.kernels.compiled import Dots, Shape, Writer, aligned
+from rankmath.kernels.compiled_layer import LayerWriter
 
 #: Where the parts of the memory are, a word each; then sizes.
 _PARTS = ("rows", "keys", "norms", "sums", "found", "errors", "groups", "tiles", "quads")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankmath.arithmetic import compiled, compiled_dots
-from rankmath.arithmetic.compiled_tokens import TokenPlan, source
+from rankmath.kernels import compiled, compiled_dots
+from rankmath.kernels.compiled_tokens import TokenPlan, source
 
 binding = pytest.importorskip("llvmlite.binding", reason="the compiled kernel needs llvmlite (extra 'fast')")
 HERE = compiled.kernel()

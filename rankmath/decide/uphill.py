@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.decide import adversary
+from rankmath.decide.simplex import least
 from rankmath.printing import log_of
-from rankmath.search import adversary
-from rankmath.search.simplex import least
 from rankmath.validation import Floats, InvalidArgument
 from rankmath.verification.instance import Instance, moved_to
 from rankmath.verification.judge import judge, verdicts

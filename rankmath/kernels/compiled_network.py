@@ -26,9 +26,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from rankmath.arithmetic.compiled import Dots, Kernel, Shape, Writer, address, aligned, groups_at_once, module
-from rankmath.arithmetic.compiled_dots import Memory, functions
-from rankmath.arithmetic.compiled_layer import (
+from rankmath.kernels.compiled import Dots, Kernel, Shape, Writer, address, aligned, groups_at_once, module
+from rankmath.kernels.compiled_dots import Memory, functions
+from rankmath.kernels.compiled_layer import (
     COUNTERS,
     GIVEN,
     LIMITS,
@@ -40,8 +40,7 @@ from rankmath.arithmetic.compiled_layer import (
     WILD,
     LayerWriter,
 )
-from rankmath.arithmetic.runs import Arrays, Run
-from rankmath.arithmetic.scales import LARGE, STEP
+from rankmath.kernels.runs import LARGE, STEP, Arrays, Run
 from rankmath.validation import Floats
 
 #: What the code is told.

@@ -20,9 +20,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from rankmath.arithmetic.compiled import Kernel, Shape, Writer, address, aligned, groups_at_once, module
-from rankmath.arithmetic.compiled_layer import COUNTERS, PLACES
-from rankmath.arithmetic.compiled_network import (
+from rankmath.kernels.compiled import Kernel, Shape, Writer, address, aligned, groups_at_once, module
+from rankmath.kernels.compiled_layer import COUNTERS, PLACES
+from rankmath.kernels.compiled_network import (
     END,
     MEASURED,
     RECORD,

@@ -12,8 +12,8 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
-from rankmath.campaigns.battery import verify, verify_statement
 from rankmath.claims import statement, statements
+from rankmath.decide.battery import verify, verify_statement
 from rankmath.formula.language import FUNCTIONS
 from rankmath.verification.instance import ArrayInstance, NetworkInstance
 from rankmath.verification.judge import judge

@@ -25,7 +25,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from rankmath.arithmetic.machine_code import object_of
+from rankmath.kernels.machine_code import object_of
 from rankmath.validation import Floats
 
 #: The counter of a loop, and the values carried through it.

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.arithmetic import compiled
-from rankmath.arithmetic.compiled_paths import path_layers
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention import plain
 from rankmath.dynamics import paths
+from rankmath.kernels import compiled
+from rankmath.kernels.compiled_paths import path_layers
 
 binding = pytest.importorskip("llvmlite.binding", reason="the compiled kernel needs llvmlite (extra 'fast')")
 

@@ -36,8 +36,8 @@ from typing import Literal, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from rankmath.arithmetic import cuda_kernels
-from rankmath.arithmetic.cuda import (
+from rankmath.kernels import cuda_kernels
+from rankmath.kernels.cuda import (
     EXPM1,
     LARGEST,
     PRIMITIVES,
@@ -47,7 +47,7 @@ from rankmath.arithmetic.cuda import (
     has_tensor_units,
     padded,
 )
-from rankmath.arithmetic.cuda_kernels import (
+from rankmath.kernels.cuda_kernels import (
     COUNTERS,
     COUNTS,
     FACTORS,
@@ -62,7 +62,7 @@ from rankmath.arithmetic.cuda_kernels import (
     STATE,
     THREADS,
 )
-from rankmath.arithmetic.runs import Arrays, Run
+from rankmath.kernels.runs import Arrays, Run
 from rankmath.validation import Array, Floats
 
 #: Tokens of at most so many columns.

@@ -16,17 +16,17 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.backend import Backend, mover
-from rankmath.campaigns.tally import Tally, looked_at
 from rankmath.certificates.certificate import Certificate
 from rankmath.claims import statement as registered
 from rankmath.claims import statements
+from rankmath.decide import adversary
+from rankmath.decide.adversary import Tell
+from rankmath.decide.shrink import shrinking
+from rankmath.decide.space import with_draws
+from rankmath.decide.tally import Tally, looked_at
+from rankmath.decide.uphill import uphill
 from rankmath.drawing import draw_ratios
 from rankmath.printing import Sheet, Shows, log_of, quotient
-from rankmath.search import adversary
-from rankmath.search.adversary import Tell
-from rankmath.search.shrink import shrinking
-from rankmath.search.space import with_draws
-from rankmath.search.uphill import uphill
 from rankmath.validation import Axes, InvalidArgument, Json, as_choice, as_count
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import MOST_BITS, judge

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankmath.arithmetic.compiled import Dots, Kernel, Shape, Writer, address, aligned, module
-from rankmath.arithmetic.compiled_dots import Memory, functions
-from rankmath.arithmetic.compiled_layer import PLACES, LayerWriter
+from rankmath.kernels.compiled import Dots, Kernel, Shape, Writer, address, aligned, module
+from rankmath.kernels.compiled_dots import Memory, functions
+from rankmath.kernels.compiled_layer import PLACES, LayerWriter
 from rankmath.validation import Floats
 
 _FOUND = slice(PLACES["of_total"], PLACES["of_center"] + 1)

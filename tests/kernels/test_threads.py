@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from rankmath.arithmetic import float64
-from rankmath.arithmetic.compiled import Shape
-from rankmath.arithmetic.compiled_network import chunk_of
 from rankmath.arithmetic.float64 import Float64
+from rankmath.kernels.compiled import Shape
+from rankmath.kernels.compiled_network import chunk_of
 
 
 def _blas_threads() -> list[int]:

@@ -16,8 +16,8 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rankmath.decide.space import Room, rooms, score_of, scores, starts
 from rankmath.formula.terms import Letter, walk
-from rankmath.search.space import Room, rooms, score_of, scores, starts
 from rankmath.validation import Array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import Instance, NetworkInstance

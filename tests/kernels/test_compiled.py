@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.arithmetic import compiled, compiled_network
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.close import by_expm1
 from rankmath.attention.softmax import row_softmax
+from rankmath.kernels import compiled, compiled_network
 
 binding = pytest.importorskip("llvmlite.binding", reason="the compiled kernel needs llvmlite (extra 'fast')")
 

@@ -3,7 +3,7 @@
 `TwoHeads`    γ = 1 and γ_* alike: two tokens of width 65 536.
 `FourKeys`    γ_* with D_ii ≤ x*: five tokens of width 15 876, 400 of width 5952, 6000 of width 3928.
 
-The bounds and γ_* are those of `rankmath.verification.many_tokens`; proofs in proofs/dong2021v1.tex and
+The bounds and γ_* are those of `rankmath.claims.dong2021_many_tokens`; proofs in proofs/dong2021v1.tex and
 proofs/dong2021_2_3.tex.
 """
 
@@ -15,9 +15,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from rankmath.claims.dong2021_many_tokens import Floats, Kinds, Map, least
 from rankmath.model.network import Network
 from rankmath.validation import InvalidArgument, Number
-from rankmath.verification.many_tokens import Floats, Kinds, Map, least
 
 _WIDEST_FACTOR = 1024
 

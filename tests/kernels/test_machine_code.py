@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from rankmath.arithmetic import compiled, machine_code
+from rankmath.kernels import compiled, machine_code
 
 pytestmark = pytest.mark.skipif(compiled.kernel() is None, reason="llvmlite, or fused multiply-add, is missing")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from rankmath.search.simplex import least
+from rankmath.decide.simplex import least
 from rankmath.validation import Floats
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.campaigns.conjecture import _implied, claims_in, examine, in_python, in_words, sharpen, short
+from rankmath.decide import adversary, space
+from rankmath.decide.adversary import search
+from rankmath.decide.conjecture import _implied, claims_in, examine, in_python, in_words, sharpen, short
+from rankmath.decide.shrink import _smaller, shrink, shrinking
+from rankmath.decide.space import rooms, scores, starts
 from rankmath.linalg.residuals import residual
-from rankmath.search import adversary, space
-from rankmath.search.adversary import search
-from rankmath.search.shrink import _smaller, shrink, shrinking
-from rankmath.search.space import rooms, scores, starts
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
