@@ -1,14 +1,14 @@
 """Derivations: a claim from lemmas, line by line. Needs the standard library alone, and searches nothing.
 
-A line says `left <= right` (or `<`) and how it follows: it is an instance of a lemma, of a registered statement or a
-hypothesis; a product of powers of lines; a sum of lines; a line folded over an index, put at a place, raised to a
-power, or carried through all layers; or all cases of a maximum. Whatever is not said to be otherwise holds for every
-layer l and every head h. Quantities may be zero: see `Derivation.product`.
+A line says `left <= right` (or `<`) and how it follows: it is an instance of a lemma, of a registered statement
+or a hypothesis; a product of powers of lines; a sum of lines; a line folded over an index, put at a place, raised
+to a power, or carried through all layers; or all cases of a maximum. A line with a free l or h holds for every
+layer and every head. Quantities may be zero: see `Derivation.product`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,6 +26,8 @@ from rankmath.checker.monomials import (
     Tree,
     as_product,
     at_time,
+    atoms_in,
+    bases_of,
     compared_to_one,
     constant_sign,
     constants_apart,
@@ -41,7 +43,6 @@ from rankmath.checker.monomials import (
     poly_text,
     power_of,
     product_of,
-    raised,
     rational,
     read_tree,
     rebuilt,
@@ -58,9 +59,19 @@ SWITCH_NAMES = ("mask", "layernorm", "mlp", "bias", "key_bias")
 _MASKS = {"none": ("complete", "padding"), "complete": ("none", "padding")}
 #: Quantities of the whole network, and of its first layer: statements with them are not read at a single layer.
 WHOLE_NETWORK = frozenset(
-    "product_norm height section contraction lipschitz normalised_norm repeat_gap repeat_share repeat_reach".split()
+    [
+        "product_norm",
+        "height",
+        "section",
+        "contraction",
+        "lipschitz",
+        "normalised_norm",
+        "repeat_gap",
+        "repeat_share",
+        "repeat_reach",
+    ]
 )
-FIRST_LAYER = frozenset("jacobian_norm influence last_share is_last".split())
+FIRST_LAYER = frozenset(["jacobian_norm", "influence", "last_share", "is_last"])
 MAX_DERIVED = 5000
 _EXPONENT_WORDS = ("1", "2", "inf")
 
@@ -164,7 +175,9 @@ class Derivation:
         ):
             name, value = tree[2][1], normal(tree[3], {}).get(ONE, Fraction(0))
             demand(self.fixed.get(name, value) == value, f"two values of {name}")
-            demand(name == "skip" or (value.denominator == 1 and 1 <= value <= 64), f"{name} is a number from 1 to 64")
+            demand(
+                name == "skip" or (value.denominator == 1 and 1 <= value <= 64), f"{name} is a number from 1 to 64"
+            )
             self.fixed[name] = value
         elif tree[0] == "call":
             self.predicates.add(tree)
@@ -301,7 +314,9 @@ class Derivation:
             demand(value.denominator == 1 and 0 <= value <= most, f"there need be no {name} = {text}")
             return tree
         allowed = {"h": ("h",), "t": ("l", "l + 1", "L"), "l": ("l",), "layer": ("l",)}[name]
-        demand(any(poly == normal(read_tree(word), self.fixed) for word in allowed), f"{text} is no place for {name}")
+        demand(
+            any(poly == normal(read_tree(word), self.fixed) for word in allowed), f"{text} is no place for {name}"
+        )
         return tree
 
     def instance(self, text: str, at: Mapping[str, str]) -> Tree:
@@ -393,14 +408,14 @@ class Derivation:
 
     def _cited(self, number: Any) -> Line:
         demand(type(number) is int and 1 <= number <= len(self.lines), f"line {short(number)} does not stand above")
-        return self.lines[number - 1]
+        return self.lines[int(number) - 1]
 
     def product(self, line: Line, of: Sequence[tuple[Line, Fraction]]) -> None:
         """left/right is the product of the cited left/right to their powers, times a constant that is at most 1.
 
-        All atoms are non-negative. If the left side is 0 there is nothing to show. Otherwise its factors are positive,
-        so is the right side of every line whose left side is, and so on: every atom that occurs must be reached, so
-        nothing is cancelled that may be 0.
+        All atoms are non-negative. If the left side is 0 there is nothing to show. Otherwise its factors are
+        positive, so is the right side of every line whose left side is, and so on: every atom that occurs must be
+        reached, so nothing is cancelled that may be 0.
         """
         sides = [as_product(line.left), as_product(line.right)]
         facts = [(as_product(cited.left), as_product(cited.right), power, cited) for cited, power in of]
@@ -409,7 +424,7 @@ class Derivation:
             for base in table:
                 demand(self.nonnegative(base), f"{base} may be negative")
         assumed: set[Base] = {base for base, e in sides[0][1].items() if e > 0}
-        waiting = [fact for fact in facts]
+        waiting = list(facts)
         while True:
             ready = [
                 fact
@@ -463,8 +478,8 @@ class Derivation:
                     yield from (inner for inner, e in mono if e > 0)
 
     def sum(self, line: Line, of: Sequence[tuple[Line, Poly]]) -> None:
-        """right − left is a sum of the cited right − left, each times a non-negative weight, and of terms that are not
-        negative."""
+        """right − left is a sum of the cited right − left, each times a non-negative weight, and of terms that
+        are not negative."""
         rest, strict = plus(line.right, line.left, -1), False
         for cited, weight in of:
             demand(not weight or self.nonnegative_poly(weight), f"the weight {poly_text(weight)} may be negative")
@@ -475,7 +490,9 @@ class Derivation:
                     rest = plus(rest, times({mono: c}, weight), sign)
             strict = strict or (cited.strict and set(weight) == {ONE})
         rest = expanded(rest)
-        demand(self._termwise(rest, line.strict and not strict), f"what is left, {poly_text(rest)}, may be negative")
+        demand(
+            self._termwise(rest, line.strict and not strict), f"what is left, {poly_text(rest)}, may be negative"
+        )
 
     def _termwise(self, poly: Poly, strict: bool) -> bool:
         """Whether every term is non-negative; some term positive, where it is to be strict."""
@@ -522,7 +539,9 @@ class Derivation:
     def term(self, line: Line, name: str, body: Poly, at: str) -> None:
         """A term is at most the maximum and the sum over an index, at least the minimum."""
         kind, _, index = name.partition("_")
-        demand(kind in ("sum", "max", "min") and index in ("l", "h") and INDEX_ENDS[index] not in self.fixed, "no term")
+        demand(
+            kind in ("sum", "max", "min") and index in ("l", "h") and INDEX_ENDS[index] not in self.fixed, "no term"
+        )
         one, all_of = placed(body, index, normal(self._place(index, at), self.fixed)), folded(name, body)
         demand(kind != "sum" or self.nonnegative_poly(body), "terms of a sum may be negative")
         left, right = (all_of, one) if kind == "min" else (one, all_of)
@@ -538,8 +557,8 @@ class Derivation:
         demand(not line.strict, "nothing is strict")
 
     def cases(self, line: Line, atom: Poly, cited: Sequence[Line]) -> None:
-        """A maximum or minimum is one of its members, an absolute value the number or its negative: in every case the
-        line holds."""
+        """A maximum or minimum is one of its members, an absolute value the number or its negative: in every case
+        the line holds."""
         c, table = as_product(atom)
         demand(c == 1 and list(table.values()) == [1], "one atom is needed for cases")
         (which,) = table
@@ -551,30 +570,40 @@ class Derivation:
         else:
             demand(which.kind == "fold" and which.name[:3] in ("max", "min"), "cases of what is no maximum")
             index = which.name[-1]
-            letters = {x for side in (line.left, line.right) for m in side for b, _ in m if isinstance(b, Atom) for x in b.letters}
+            letters = {x for side in (line.left, line.right) for base in bases_of(side) for x in base.letters}
             demand(index not in letters, f"{index} has a meaning already")
             members = [dict(which.args[0])]
         demand(len(members) == len(cited), "a case is missing")
+        # Under a fold over l each l has its own case.
+        bound = {
+            base.name[-1] for side in (line.left, line.right) for base in atoms_in(side) if base.kind == "fold"
+        }
+        demand(not which.letters & bound, f"{which} has another value at every place")
         for member, found in zip(members, cited, strict=True):
-            change: Callable[[Atom], Poly | None] = lambda atom, member=member: member if atom == which else None  # type: ignore[misc]
+
+            def change(atom: Atom, member: Poly = member) -> Poly | None:
+                return member if atom == which else None
+
             left, right = rebuilt(line.left, change), rebuilt(line.right, change)
             demand(line_key(left, right) == line_key(found.left, found.right), "a case says something else")
             demand(found.strict or not line.strict, "nothing is strict")
 
     def layers_rule(self, line: Line, cited: Line, how: str) -> None:
-        """From a layer to all: Q(X[l + 1]) <= G(l)·Q(X[l]) gives Q(X[L]) <= prod_l(G)·Q(X[0]), and so from below; with
-        a sum in the place of the product; and Q(X[l + 1]) <= C·Q(X[l])^k gives C^((k^L − 1)/(k − 1))·Q(X[0])^(k^L)."""
+        """From a layer to all: Q(X[l + 1]) <= G(l)·Q(X[l]) gives Q(X[L]) <= prod_l(G)·Q(X[0]), and so from below;
+        with a sum in the place of the product; and from Q(X[l + 1]) <= C·Q(X[l])^k follows
+        Q(X[L]) <= C^((k^L − 1)/(k − 1))·Q(X[0])^(k^L)."""
         letter = {name: normal(read_tree(name), {}) for name in ("l", "l + 1", "L", "0")}
         demand("L" not in self.fixed, "the number of layers is known")
         upper = how != "below"
         goal, start = (line.left, line.right) if upper else (line.right, line.left)
         new, bound = (cited.left, cited.right) if upper else (cited.right, cited.left)
-        for mono in goal:
-            for base, _ in mono:
-                demand(isinstance(base, int) or not base.letters & {"l", "h"}, "a size that depends on the layer")
+        for base in atoms_in(goal):
+            demand(not base.letters & {"l", "h"} and base.kind != "fold", "a size that depends on the layer")
         now = {name: at_time(goal, place) for name, place in letter.items()}
         demand(now["L"] == goal and now["0"] != goal, "a size of the tokens X[L] is needed")
-        demand(all(not isinstance(b, Atom) or "L" not in b.letters for m in now["0"] for b, _ in m), "L is elsewhere")
+        demand(
+            all(not isinstance(b, Atom) or "L" not in b.letters for m in now["0"] for b, _ in m), "L is elsewhere"
+        )
         demand(new == now["l + 1"], "that is no line about one layer")
         demand(self.nonnegative_poly(goal) and not line.strict, "a size that may be negative")
         if how == "sum":
@@ -603,7 +632,7 @@ class Derivation:
             else:
                 demand(how in ("product", "below"), f"{short(how)} is no way through the layers")
                 wanted = times(folded("prod_l", gain), now["0"])
-        demand(line_key(start, wanted) == () , f"through all layers it says {poly_text(wanted)}")
+        demand(line_key(start, wanted) == (), f"through all layers it says {poly_text(wanted)}")
 
     def _positive_powers(self, poly: Poly) -> None:
         for mono in poly:
@@ -620,15 +649,21 @@ class Derivation:
         demand(tree[0] == "rel" and tree[1] in ("<=", "<"), "a line says left <= right or left < right")
         line = Line(normal(tree[2], self.fixed), normal(tree[3], self.fixed), tree[1] == "<")
         by, at, of = entry.get("by"), entry.get("at", {}), entry.get("of", [])
-        demand(set(entry) <= {"says", "by", "at", "of", "name", "how", "body"}, "a line has a field that is not known")
-        demand(type(at) is dict and all(type(x) is str for pair in at.items() for x in pair), "at: places are needed")
+        demand(
+            set(entry) <= {"says", "by", "at", "of", "name", "how", "body"}, "a line has a field that is not known"
+        )
+        demand(
+            type(at) is dict and all(type(x) is str for pair in at.items() for x in pair), "at: places are needed"
+        )
         demand(type(of) is list and len(of) <= 200, "of: a list of lines is needed")
         name, how = entry.get("name", ""), entry.get("how", "")
         demand(type(name) is str and type(how) is str, "name, how: texts are needed")
 
         def pairs() -> list[tuple[Line, str]]:
             for part in of:
-                demand(type(part) is list and len(part) == 2 and type(part[1]) is str, "of: [line, weight] is needed")
+                demand(
+                    type(part) is list and len(part) == 2 and type(part[1]) is str, "of: [line, weight] is needed"
+                )
             return [(self._cited(part[0]), part[1]) for part in of]
 
         def only() -> Line:
@@ -728,7 +763,9 @@ def check_derivation(content: Mapping[str, Any], words: list[str], deadline: flo
     data = content["data"]
     demand(type(data) is dict and set(data) == {"lines"}, "data: the lines are needed, and nothing else")
     lines = data["lines"]
-    demand(type(lines) is list and 1 <= len(lines) <= MAX_DERIVED, f"data.lines: 1 to {MAX_DERIVED} lines are needed")
+    demand(
+        type(lines) is list and 1 <= len(lines) <= MAX_DERIVED, f"data.lines: 1 to {MAX_DERIVED} lines are needed"
+    )
     demand(content["hints"] == {}, "hints: a derivation has none")
     work = Derivation(content["claim"], content["given"], content["statement"], deadline)
     words.append(f"claim: {content['claim']}")
@@ -754,6 +791,8 @@ def _how(entry: Mapping[str, Any]) -> str:
         else f"({part})"
         for part in entry.get("of", [])
     )
-    name = entry.get("name", "")
-    shown = {"lemma": name, "statement": name, "hypothesis": "given"}.get(entry["by"], f"{entry['by']} {name}".strip())
+    name = str(entry.get("name", ""))
+    shown = {"lemma": name, "statement": name, "hypothesis": "given"}.get(
+        entry["by"], f"{entry['by']} {name}".strip()
+    )
     return shown + (f" at {at}" if at else "") + (f" of {of}" if of else "")

@@ -1,4 +1,4 @@
-"""The lemmas that derivations may use: one-line claims of `lemmas.toml`, each with its reason and its Coq theorem."""
+"""The lemmas that derivations may use: the one-line claims of `lemmas.toml`, each with its Coq theorem."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEMMA_FILE = Path(__file__).with_name("lemmas.toml").read_text(encoding="utf-8")
 
 @dataclass(frozen=True)
 class Lemma:
-    """One lemma: `text` is true wherever `given` holds; `variables` may be any terms."""
+    """One lemma: `text` is true wherever `given` holds; `coq` is the theorem that says so."""
 
     name: str
     text: str
@@ -25,7 +25,8 @@ class Lemma:
 def lemma_table() -> dict[str, Lemma]:
     """All lemmas by name, words filled in: `diameter-norm[1,inf]`."""
     found: dict[str, Lemma] = {}
-    for entry in tomllib.loads(LEMMA_FILE)["lemma"]:
+    content = tomllib.loads(LEMMA_FILE)
+    for entry in content["lemma"]:
         for matrix in entry.get("matrices", [""]):
             for row in entry.get("over", [{}]):
                 words = {"M": matrix, **row} if matrix else row
@@ -33,7 +34,9 @@ def lemma_table() -> dict[str, Lemma]:
                 for letter, word in words.items():
                     texts = [text.replace("{" + letter + "}", word) for text in texts]
                 name = entry["name"] + (f"[{','.join(words.values())}]" if words else "")
-                found[name] = Lemma(name, texts[0], tuple(texts[1:]), entry.get("why", ""), entry.get("coq", ""))
+                found[name] = Lemma(
+                    name, texts[0], tuple(texts[1:]), entry.get("why", ""), content["theorems"].get(name, "")
+                )
     return found
 
 

@@ -1,18 +1,18 @@
 """Normal forms of terms: signed sums of products of powers of atoms. Needs the standard library alone.
 
-A polynomial is {monomial: coefficient}, a monomial a sorted tuple of (atom, exponent) with rational exponents. An atom
-is a letter, a quantity, a function, a sum inside a product, a fold over an index; a prime number is one where it stands
-under a root. Two terms with one normal form are equal wherever both have a meaning.
+A polynomial is {monomial: coefficient}, a monomial a sorted tuple of (atom, exponent) with rational exponents. An
+atom is a letter, a quantity, a function, a sum inside a product, a fold over an index; a prime number is one where
+it stands under a root. Two terms with one normal form are equal wherever both have a meaning.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt, lcm
-from typing import Any, Union
+from typing import Any, TypeAlias
 
 from rankmath.checker.intervals import Rejected
 from rankmath.checker.reading import demand, short
@@ -22,11 +22,33 @@ INDEX_ENDS = {"l": "L", "h": "H", "i": "n", "k": "K"}
 FOLDS = ("sum", "prod", "max", "min")
 #: Quantities that are never negative, and those that are never zero.
 NONNEGATIVE = frozenset(
-    "diameter mu residual norm form_norm longest least_singular stable_rank product_norm lipschitz delta gamma q_max "
-    "q_min epsilon logit_range dobrushin entropy contraction jacobian_norm influence section".split()
+    [
+        "diameter",
+        "mu",
+        "residual",
+        "norm",
+        "form_norm",
+        "longest",
+        "least_singular",
+        "stable_rank",
+        "product_norm",
+        "lipschitz",
+        "delta",
+        "gamma",
+        "q_max",
+        "q_min",
+        "epsilon",
+        "logit_range",
+        "dobrushin",
+        "entropy",
+        "contraction",
+        "jacobian_norm",
+        "influence",
+        "section",
+    ]
 )
-NONZERO = frozenset("epsilon q_max q_min".split())
-NATURAL = frozenset("n d H L r in_degree K".split())
+NONZERO = frozenset(["epsilon", "q_max", "q_min"])
+NATURAL = frozenset(["n", "d", "H", "L", "r", "in_degree", "K"])
 POSITIVE_LETTERS = NATURAL | {"d_qk", "x_star"}
 _LETTER_ALIASES = {"tokens": "n", "dim": "d", "heads": "H", "layers": "L"}
 _ONE_ARGUMENT = ("exp", "log", "tanh", "abs", "floor", "expc", "tanhc")
@@ -62,7 +84,7 @@ class Atom:
         return self.text
 
 
-Base = Union[int, Atom]
+Base: TypeAlias = int | Atom
 
 
 def _letters_in(arg: Any) -> set[str]:
@@ -97,7 +119,9 @@ def _tree(node: ast.AST, text: str) -> Tree:
             return ("and", *(_tree(part, text) for part in values))
         case ast.Compare(left=left, ops=ops, comparators=rights) if all(type(op) in _RELATION_SIGNS for op in ops):
             sides = [_tree(part, text) for part in (left, *rights)]
-            parts = [("rel", _RELATION_SIGNS[type(op)], a, b) for op, a, b in zip(ops, sides, sides[1:], strict=False)]
+            parts = [
+                ("rel", _RELATION_SIGNS[type(op)], a, b) for op, a, b in zip(ops, sides, sides[1:], strict=False)
+            ]
             return parts[0] if len(parts) == 1 else ("and", *parts)
         case ast.Constant(value=value) if type(value) in (int, float):
             return ("num", Fraction(ast.get_source_segment(text, node) or str(value)))
@@ -108,8 +132,8 @@ def _tree(node: ast.AST, text: str) -> Tree:
         case ast.Name(id=name):
             return ("let", _LETTER_ALIASES.get(name, name))
         case ast.Subscript(value=ast.Name(id=name), slice=places):
-            parts = places.elts if isinstance(places, ast.Tuple) else [places]
-            return ("item", name, *(_tree(part, text) for part in parts))
+            indices = places.elts if isinstance(places, ast.Tuple) else [places]
+            return ("item", name, *(_tree(part, text) for part in indices))
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             if name.startswith("all_"):
                 demand(len(args) == 1, f"{name} takes one formula")
@@ -260,7 +284,7 @@ def times(a: Poly, b: Poly) -> Poly:
 
 
 def raised(poly: Poly, exponent: Fraction | int) -> Poly:
-    """A rational power. Where an atom may be negative, the root of its even power is no power of it, and refused."""
+    """A rational power. Where an atom may be negative, the root of its even power is no power of it: refused."""
     e = Fraction(exponent)
     if e == 0:
         return rational(1)
@@ -276,8 +300,8 @@ def raised(poly: Poly, exponent: Fraction | int) -> Poly:
     sign = -1 if c < 0 and e.numerator % 2 else 1
     out: dict[Base, Fraction] = {base: k * e for base, k in table.items()}
     for number, side in ((abs(c).numerator, 1), (c.denominator, -1)):
-        for p, k in _primes(number) if e.denominator != 1 else ():
-            out[p] = out.get(p, Fraction(0)) + side * k * e
+        for p, times_in in _primes(number) if e.denominator != 1 else ():
+            out[p] = out.get(p, Fraction(0)) + side * times_in * e
     if e.denominator == 1:
         demand(abs(e) <= 64, "a power above 64")
         factor, mono = product_of(out)
@@ -298,7 +322,8 @@ def expanded(poly: Poly) -> Poly:
         demand(steps <= 4 * _MAX_TERMS, "too many terms to multiply out")
         mono, c = todo.pop()
         hit = next(
-            (b for b, e in mono if isinstance(b, Atom) and b.kind == "sum" and e.denominator == 1 and 1 <= e <= 4), None
+            (b for b, e in mono if isinstance(b, Atom) and b.kind == "sum" and e.denominator == 1 and 1 <= e <= 4),
+            None,
         )
         if hit is None:
             out = plus(out, {mono: c})
@@ -493,7 +518,7 @@ def folded(name: str, inner: Poly) -> Poly:
         return {}
 
     def parted(table: Mapping[Base, Fraction]) -> tuple[dict[Base, Fraction], dict[Base, Fraction]]:
-        tied = {b: e for b, e in table.items() if isinstance(b, Atom) and index in b.letters}
+        tied: dict[Base, Fraction] = {b: e for b, e in table.items() if isinstance(b, Atom) and index in b.letters}
         return {b: e for b, e in table.items() if b not in tied}, tied
 
     if kind == "sum":
@@ -554,8 +579,21 @@ def quantity_made(name: str, parts: tuple[Any, ...]) -> Poly:
     return of_atom(Atom("quantity", name, parts))
 
 
+def bases_of(poly: Poly) -> Iterator[Atom]:
+    """The atoms that are factors of a polynomial's terms."""
+    return (base for mono in poly for base, _ in mono if isinstance(base, Atom))
+
+
+def atoms_in(poly: Poly) -> Iterator[Atom]:
+    """These, and the atoms inside of them."""
+    for base in bases_of(poly):
+        yield base
+        for arg in base.args if base.kind not in ("letter", "quantity") else ():
+            yield from atoms_in(dict(arg))
+
+
 def rebuilt(poly: Poly, change: Callable[[Atom], Poly | None]) -> Poly:
-    """The polynomial with atoms replaced, also inside of others; what binds an index is handed to `change` first."""
+    """The polynomial with atoms replaced, also inside of others; outer ones are handed to `change` first."""
 
     def inside(arg: Any) -> Any:
         if isinstance(arg, str):
@@ -581,14 +619,17 @@ def rebuilt(poly: Poly, change: Callable[[Atom], Poly | None]) -> Poly:
             return folded(atom.name, dict(args[0]))
         if atom.kind == "power":
             return power_of(dict(args[0]), dict(args[1]))
-        parts = (poly_text(dict(a)) if isinstance(a, tuple) and a[:1] != ("item",) and set(dict(a)) <= {ONE} else a for a in args)
+        parts = (
+            poly_text(dict(a)) if isinstance(a, tuple) and a[:1] != ("item",) and set(dict(a)) <= {ONE} else a
+            for a in args
+        )
         return quantity_made(atom.name, tuple(parts))
 
     out: Poly = {}
     for mono, c in poly.items():
         term = rational(c)
         for base, e in mono:
-            of = {((base, e),): Fraction(1)} if isinstance(base, int) else raised(made(base), e)
+            of: Poly = {((base, e),): Fraction(1)} if isinstance(base, int) else raised(made(base), e)
             term = times(term, of)
         out = plus(out, term)
     return out
@@ -611,7 +652,9 @@ def at_time(poly: Poly, time: Poly) -> Poly:
 
     def change(atom: Atom) -> Poly | None:
         if atom.kind == "quantity" and any(isinstance(a, tuple) and a[:2] == ("item", "X") for a in atom.args):
-            parts = (("item", "X", place) if isinstance(a, tuple) and a[:2] == ("item", "X") else a for a in atom.args)
+            parts = (
+                ("item", "X", place) if isinstance(a, tuple) and a[:2] == ("item", "X") else a for a in atom.args
+            )
             return quantity_made(atom.name, tuple(parts))
         return None
 
@@ -639,7 +682,8 @@ def _integer_root(value: int, k: int) -> int:
 
 
 def constant_sign(poly: Poly) -> int:
-    """The sign of a sum of roots of rationals; exact for one term, by bounds for several (0 where they do not tell)."""
+    """The sign of a sum of roots of rationals: exact for one term, by bounds for several, 0 where these do not
+    tell."""
     if len(poly) <= 1:
         return 0 if not poly else (1 if next(iter(poly.values())) > 0 else -1)
     for bits in (64, 256):
@@ -647,7 +691,8 @@ def constant_sign(poly: Poly) -> int:
         for mono, c in poly.items():
             bounds = (Fraction(1), Fraction(1))
             for base, e in mono:
-                demand(isinstance(base, int), "a constant has letters")
+                if not isinstance(base, int):
+                    raise Rejected("a constant has letters")
                 a, b = _root_bounds(base, e, bits)
                 bounds = bounds[0] * a, bounds[1] * b
             low, high = low + c * bounds[0 if c > 0 else 1], high + c * bounds[1 if c > 0 else 0]

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, csr_matrix
 
-Row = TypeVar("Row", bound=Hashable)
-Column = Mapping[Row, Fraction]
+from rankmath.validation import Floats
+
+#: A row may be named by anything that can be hashed.
+Column = Mapping[Any, Fraction]
 
 _LARGEST = 60.0
 _TINY = 1e-9
 
 
 def combination(
-    columns: Sequence[Column[Row]],
+    columns: Sequence[Column],
     costs: Sequence[float],
-    goal: Column[Row],
+    goal: Column,
     *,
     at_most: float | None = None,
     lengths: Sequence[float] = (),
 ) -> dict[int, Fraction] | None:
-    """Non-negative multipliers with Σ x_j columns_j = goal: of least cost, or (`at_most`) shortest within that cost.
+    """Non-negative multipliers with Σ x_j columns_j = goal: of least cost, or the shortest within `at_most`.
 
     Examples
     --------
@@ -33,7 +35,7 @@ def combination(
     >>> combination([{"a": Fraction(2), "b": Fraction(-1)}, {"b": half}], [0.0, 1.0], {"a": Fraction(1)})
     {0: Fraction(1, 2), 1: Fraction(1, 1)}
     """
-    index: dict[Row, int] = {}
+    index: dict[Any, int] = {}
     rows, cols, values = [], [], []
     for j, column in enumerate(columns):
         for row, value in column.items():
@@ -48,16 +50,17 @@ def combination(
     for row, value in goal.items():
         if value:
             target[index[row]] = float(value)
-    A = coo_matrix((values, (rows, cols)), shape=(len(index), len(columns))).tocsc()
+    places = np.asarray(rows), np.asarray(cols)
+    A = coo_matrix((np.asarray(values), places), shape=(len(index), len(columns))).tocsc()
     cost = np.asarray(costs, dtype=float)
     bounds = (0, _LARGEST)
-    first = linprog(cost, A_eq=A, b_eq=target, bounds=bounds, method="highs-ds")
+    first: Any = linprog(cost, A_eq=A, b_eq=target, bounds=bounds, method="highs-ds")  # type: ignore[call-overload]
     if first.status != 0:
         return None
     tries = [first.x]
     limit = first.fun + _TINY if at_most is None else max(first.fun, at_most) + _TINY
     weights = np.asarray(lengths, dtype=float) if len(lengths) else np.ones(len(columns))
-    second = linprog(
+    second: Any = linprog(  # type: ignore[call-overload]
         weights, A_eq=A, b_eq=target, A_ub=csr_matrix(cost[None]), b_ub=[limit], bounds=bounds, method="highs-ds"
     )
     if second.status == 0:
@@ -69,10 +72,10 @@ def combination(
     return None
 
 
-def _on_support(columns: Sequence[Column[Row]], goal: Column[Row], x: np.ndarray) -> dict[int, Fraction] | None:
+def _on_support(columns: Sequence[Column], goal: Column, x: Floats) -> dict[int, Fraction] | None:
     """The exact solution on the support of an approximate one, by elimination."""
     support = [j for j in range(len(columns)) if x[j] > _TINY]
-    equations: dict[Row, tuple[dict[int, Fraction], Fraction]] = {}
+    equations: dict[Any, tuple[dict[int, Fraction], Fraction]] = {}
     for j in support:
         for row, value in columns[j].items():
             if value:
@@ -93,14 +96,14 @@ def _on_support(columns: Sequence[Column[Row]], goal: Column[Row], x: np.ndarray
             continue
         pivot = next(iter(cells))
         scale = cells[pivot]
-        row = {j: value / scale for j, value in cells.items()}
+        made = {j: value / scale for j, value in cells.items()}
         right /= scale
         for j, (other, value) in list(solved.items()):
             if pivot in other:
                 factor, other = other[pivot], dict(other)
-                _subtract(other, row, factor)
+                _subtract(other, made, factor)
                 solved[j] = other, value - factor * right
-        solved[pivot] = row, right
+        solved[pivot] = made, right
     free = {j: Fraction(float(x[j])).limit_denominator(64) for j in support if j not in solved}
     found = dict(free)
     for j, (cells, right) in solved.items():
@@ -120,7 +123,7 @@ def _subtract(cells: dict[int, Fraction], other: Mapping[int, Fraction], factor:
 
 
 def shares(
-    columns: Sequence[Column[Row]], room: Column[Row], lengths: Sequence[float], equal: frozenset[Row]
+    columns: Sequence[Column], room: Column, lengths: Sequence[float], equal: frozenset[Any]
 ) -> dict[int, Fraction] | None:
     """Weights x ≥ 0 with room − Σ x_j columns_j ≥ 0 in every row (= 0 in those of `equal`)."""
     rows = list(dict.fromkeys([*room, *(row for column in columns for row in column)]))
@@ -131,7 +134,7 @@ def shares(
             A[index[row], j] = float(value)
     b = np.array([float(room.get(row, 0)) for row in rows])
     same = np.array([row in equal for row in rows], dtype=bool)
-    found = linprog(
+    found: Any = linprog(
         np.asarray(lengths, dtype=float),
         A_ub=A[~same] if (~same).any() else None,
         b_ub=b[~same] + 1e-12 if (~same).any() else None,
@@ -156,7 +159,7 @@ def shares(
     return None
 
 
-def _fits(columns: Sequence[Column[Row]], room: Column[Row], x: Mapping[int, Fraction], equal: frozenset[Row]) -> bool:
+def _fits(columns: Sequence[Column], room: Column, x: Mapping[int, Fraction], equal: frozenset[Any]) -> bool:
     left = dict(room)
     for j, weight in x.items():
         for row, value in columns[j].items():

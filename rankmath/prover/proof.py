@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rankmath.checker import checker
+from rankmath.certificates.certificate import Certificate
 from rankmath.checker.derivation import Derivation
 from rankmath.checker.intervals import Rejected
 from rankmath.prover.search import OutOfTime, Search, Step
@@ -24,21 +23,9 @@ class Proof:
     lemmas: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
 
-    def content(self, key: str = "mine:claim") -> dict[str, Any]:
-        """The certificate, as a JSON object."""
-        content: dict[str, Any] = {
-            "format": checker.FORMAT,
-            "statement": key,
-            "claim": self.claim,
-            "given": list(self.given),
-            "kind": "derivation",
-            "data": {"lines": list(self.lines)},
-            "hints": {},
-        }
-        return {**content, "id": checker.content_id(content)}
-
-    def check(self, key: str = "mine:claim") -> checker.CheckResult:
-        return checker.check_text(json.dumps(self.content(key)))
+    def certificate(self, key: str = "mine:claim") -> Certificate:
+        """The derivation as a certificate, which `rankmath check` accepts."""
+        return Certificate(key, "derivation", {"lines": self.lines}, claim=self.claim, given=self.given)
 
 
 def prove(
@@ -48,14 +35,23 @@ def prove(
     key: str = "mine:claim",
     seconds: float = 10.0,
     without: Iterable[str] = (),
+    stop: Callable[[], bool] = lambda: False,
 ) -> Proof | None:
     """A derivation of the claim from lemmas, or None where none is found in time.
 
-    `given` are all hypotheses, also those that are meant where nothing is said (`Statement.given_texts`).
+    `given` are all hypotheses, also those that are meant where nothing is said (`Statement.given_texts`). `seconds`
+    counts this thread's own; `without` names lemmas and statements that are not to be used.
+
+    Examples
+    --------
+    >>> alone = ("H == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0")
+    >>> proof = prove("diameter(X[1], 2) <= norm(W[0, 0], 2)*diameter(X[0], 2)", alone)
+    >>> proof.certificate().check().accepted, sorted(proof.lemmas)
+    (True, ['dobrushin-one', 'layer-dobrushin[2]'])
     """
     began = time.perf_counter()
     try:
-        search = Search(claim, given, key=key, seconds=seconds, without=without)
+        search = Search(claim, given, key=key, seconds=seconds, without=without, stop=stop)
         goals = search.work.goals()
         search.settle_meaning()
     except (Rejected, OutOfTime):

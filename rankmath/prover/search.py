@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import permutations, product
+from typing import Any
 
 from rankmath.checker.derivation import (
     FIRST_LAYER,
@@ -55,7 +56,6 @@ from rankmath.checker.monomials import (
     read_tree,
     rebuilt,
     times,
-    tree_with,
 )
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.prover.programs import combination, shares
@@ -121,7 +121,6 @@ class Step:
         return self._vector
 
 
-
 def _constant(pairs: Iterable[tuple[Fraction | int, Fraction]]) -> Poly:
     out = rational(1)
     for c, e in pairs:
@@ -149,11 +148,18 @@ class Search:
     """The search for one claim: what is assumed, which facts there are, what was proved on the way."""
 
     def __init__(
-        self, claim: str, given: Sequence[str], *, key: str = "", seconds: float = 10.0, without: Iterable[str] = ()
+        self,
+        claim: str,
+        given: Sequence[str],
+        *,
+        key: str = "",
+        seconds: float = 10.0,
+        without: Iterable[str] = (),
+        stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self.work = Derivation(claim, given, key)
         self.key, self.without = key, frozenset(without)
-        self.until = time.thread_time() + seconds
+        self.until, self.stop = time.thread_time() + seconds, stop
         self.signs: list[Step] = []
         self.memory: dict[tuple[Frozen, Frozen, bool], Step | None] = {}
         self.trying: set[tuple[Frozen, Frozen]] = set()
@@ -199,17 +205,14 @@ class Search:
         found: list[Step] = []
         self.pools[where] = found
         for line in self.work.hypotheses:
-            for placed_line, step in self._hypothesis_at(line, layers, heads):
-                del placed_line
-                found.append(step)
+            found += self._hypothesis_at(line, layers, heads)
         for name, entry in lemma_table().items():
             free = _free_letters(read_tree(entry.text))
-            if free & _VARIABLES or name in self.without:
+            if free & _VARIABLES or name in self.without or not entry.coq:
                 continue
             ranges = [(x, {"t": times_, "l": layers, "h": heads}[x]) for x in ("t", "l", "h") if x in free]
             for values in product(*(r for _, r in ranges)):
-                at = {x: v for (x, _), v in zip(ranges, values, strict=True)}
-                found += self.lemma(name, at)
+                found += self.lemma(name, {str(x): v for (x, _), v in zip(ranges, values, strict=True)})
         later: list[tuple[str, dict[str, str]]] = []
         for key in usable_statements():
             if key in self.without or key == self.key:
@@ -225,19 +228,24 @@ class Search:
             found += [step for step in self._statement(key, at, prove=True) or [] if step.usable]
         return found
 
-    def _hypothesis_at(
-        self, line: Line, layers: Sequence[str], heads: Sequence[str]
-    ) -> Iterator[tuple[Line, Step]]:
+    def _hypothesis_at(self, line: Line, layers: Sequence[str], heads: Sequence[str]) -> Iterator[Step]:
         base = Step(self._moved(line), "hypothesis")
-        yield base.line, base
-        letters = {x for side in (line.left, line.right) for m in side for b, _ in m if isinstance(b, Atom) for x in b.letters}
+        yield base
+        letters = {
+            x
+            for side in (line.left, line.right)
+            for m in side
+            for b, _ in m
+            if isinstance(b, Atom)
+            for x in b.letters
+        }
         ranges = [(x, r) for x, r in (("l", layers), ("h", heads)) if x in letters]
         for values in product(*(r for _, r in ranges)) if ranges else ():
             at = {x: v for (x, _), v in zip(ranges, values, strict=True) if v != x}
             if at:
                 made = self._put(base, at)
                 if made is not None:
-                    yield made.line, made
+                    yield made
 
     def _put(self, step: Step, at: dict[str, str]) -> Step | None:
         left, right = step.line.left, step.line.right
@@ -261,6 +269,8 @@ class Search:
             return self.instances[key]
         out: list[Step] = []
         entry = lemma_table()[name]
+        if name in self.without or not entry.coq:  # what Coq has not proved is not used
+            return out
         try:
             for text in entry.given:
                 self.work._demand_met(self.work.instance(text, at), name)
@@ -296,13 +306,12 @@ class Search:
         for tree in trees[1:]:
             try:
                 self.work._demand_met(tree, key, fixed)
-            except Rejected as why:
+            except Rejected:
                 numeric = tree[0] in ("rel", "all") and not (tree[0] == "rel" and tree[2][0] == "let")
                 if not numeric:
                     return []
                 if not prove:
                     return None
-                del why
                 for relation in single_relations(tree):
                     try:
                         wanted = oriented(relation, fixed)
@@ -421,8 +430,7 @@ class Search:
                 "abs": ("abs-high",),
             }[atom.name]
             for name in names:
-                if name not in self.without:
-                    yield from self.lemma(name, {"x": poly_text(u)})
+                yield from self.lemma(name, {"x": poly_text(u)})
         elif atom.kind in ("max", "min") and len(atom.args) <= 3:
             for order in permutations(atom.args):
                 if order[1:] == tuple(sorted(order[1:], key=lambda p: poly_text(dict(p)))):
@@ -437,7 +445,7 @@ class Search:
                 step = Step(Line(left, right), "term", atom.name, {index: value}, body=poly_text(body))
                 if self._checked(step) is not None:
                     yield step
-            if kind == "sum" and index == "h" and "max-heads" not in self.without:
+            if kind == "sum" and index == "h":
                 yield from self.lemma("max-heads", {"f": poly_text(body)})
         elif atom.kind == "sum":
             pos, neg = _splitted(dict(atom.args[0]))
@@ -450,7 +458,7 @@ class Search:
                         yield step
             elif all(self.work._mono_nonnegative(m) for m in neg):
                 yield from self._plain_sum(me, pos)
-                if 2 <= len(pos) and len(pos) + len(neg) <= 4:
+                if len(pos) >= 2 and len(pos) + len(neg) <= 4:
                     for mono, c in pos.items():
                         rest = {m: x for m, x in pos.items() if m != mono}
                         step = self.le(neg, rest, 2)
@@ -519,7 +527,7 @@ class Search:
             return self.memory[key]
         if key[:2] in self.trying or depth > 6:
             return None
-        if time.thread_time() > self.until:
+        if time.thread_time() > self.until or self.stop():
             raise OutOfTime
         self.trying.add(key[:2])
         try:
@@ -579,25 +587,34 @@ class Search:
                 made = Step(line, "power", of=[(step, "")], how=poly_text(power))
                 if made.usable and made.line.left != made.line.right:
                     out.append(made)
-            one = Step(Line(rational(1), rational(2)), "sum")
             for p in (2, 3, 5):
                 base = Step(Line(rational(1), rational(p)), "sum")
-                out.append(Step(Line(rational(1), power_of(rational(p), power)), "power", of=[(base, "")], how=poly_text(power)))
-            del one
+                out.append(
+                    Step(
+                        Line(rational(1), power_of(rational(p), power)),
+                        "power",
+                        of=[(base, "")],
+                        how=poly_text(power),
+                    )
+                )
         return out
 
     def _inductions(self, goal: set[Atom], *, below: bool) -> list[Step]:
         """Q(X[L]) <= prod_l(G)·Q(X[0]), G the factors of the goal's products, where one layer has it."""
         gain = rational(1)
         for atom in sorted(goal, key=str):
-            if atom.kind == "fold" and atom.name == "prod_l":
-                gain = times(gain, dict(atom.args[0]))
-            elif atom.kind == "power" and dict(atom.args[1]) == of_atom(Atom("letter", "L")):
+            if (atom.kind == "fold" and atom.name == "prod_l") or (
+                atom.kind == "power" and dict(atom.args[1]) == of_atom(Atom("letter", "L"))
+            ):
                 gain = times(gain, dict(atom.args[0]))
         out: list[Step] = []
         letter = {x: normal(read_tree(x), {}) for x in ("l", "l + 1", "0")}
         named = [of_atom(x) for x in sorted(goal, key=str) if x.kind == "quantity" and ("X[L]" in x.text)]
-        first = [at_time(of_atom(x), of_atom(Atom("letter", "L"))) for x in goal if "X[0]" in x.text and x.kind == "quantity"]
+        first = [
+            at_time(of_atom(x), of_atom(Atom("letter", "L")))
+            for x in goal
+            if "X[0]" in x.text and x.kind == "quantity"
+        ]
         sizes = [*named, *first, *(normal(read_tree(text), self.work.fixed) for text in _SIZES)]
         for size in {freeze(x): x for x in sizes}.values():
             new, now, start = (at_time(size, letter[x]) for x in ("l + 1", "l", "0"))
@@ -628,7 +645,7 @@ class Search:
         if not all(self.work.positive(base, reached) for base in (*a, *b)):
             return None
         kept: list[Step] = []
-        least: dict[Frozen | tuple[object, ...], float] = {}
+        least: dict[Any, float] = {}
         for step in facts:
             vector, constant = step.vector
             if not vector or not all(self.work.positive(x, reached) for x in step.atoms):
@@ -638,14 +655,14 @@ class Search:
                 continue
             least[key] = constant
             kept.append(step)
-        columns: list[dict[object, Fraction]] = [dict(step.vector[0]) for step in kept]
+        columns: list[dict[Any, Fraction]] = [dict(step.vector[0]) for step in kept]
         costs = [step.vector[1] for step in kept]
         kinds: list[tuple[int, int]] = [(-1, j) for j in range(len(kept))]
         rules = self._fold_rules(facts, set(goal))
         inner_facts: dict[Mono, list[int]] = {}
         everything = list(facts)
         for r, (name, top, bottom, outer) in enumerate(rules):
-            column: dict[object, Fraction] = dict(outer)
+            column: dict[Any, Fraction] = dict(outer)
             for mono, sign in ((top, -1), (bottom, 1)):
                 for base, e in mono:
                     column[r, base] = column.get((r, base), Fraction(0)) + sign * e
@@ -813,7 +830,7 @@ class Search:
 
     def le(self, left: Poly, right: Poly, depth: int = 0) -> Step | None:
         """A proof of left <= right, or None."""
-        if time.thread_time() > self.until:
+        if time.thread_time() > self.until or self.stop():
             raise OutOfTime
         key = freeze(left), freeze(right), False
         direct = Step(Line(left, right), "sum")
@@ -851,7 +868,12 @@ class Search:
             found = None
         if found is not None or depth > 4:
             return found
-        exponents = {e for side in (left, right) for x, e in as_product(side)[1].items() if isinstance(x, Atom) and x.kind == "sum" and e > 0}
+        exponents = {
+            e
+            for side in (left, right)
+            for x, e in as_product(side)[1].items()
+            if isinstance(x, Atom) and x.kind == "sum" and e > 0
+        }
         if not exponents:
             return None
         e = min(exponents)
@@ -867,13 +889,13 @@ class Search:
         factor = times(step.line.right, raised(b, -1)) if e != 1 else rational(1)
         if e == 1:
             return step
-        if not set(m for m in factor) <= {m for m in factor if all(isinstance(x, int) for x, _ in m)}:
+        if any(isinstance(x, Atom) for m in factor for x, _ in m):
             return None
         made = Step(Line(left, times(raised(factor, e), right)), "product", of=[(step, e)])
         return self._checked(made)
 
     def bounded(self, left: Poly, right: Poly, depth: int) -> Step | None:
-        """A sum of terms <= c times another, c rational: every term on the left is shared out over those on the right."""
+        """A sum of terms <= c times another, c rational: each on the left is shared out over those on the right."""
         if any(c < 0 for c in (*left.values(), *right.values())) or len(left) * len(right) > 16 or depth > 4:
             return None
         if len(left) == 1 and len(right) == 1:
@@ -928,10 +950,10 @@ class Search:
         right: Poly,
         theta: Fraction,
     ) -> dict[int, Fraction] | None:
-        columns: list[dict[object, Fraction]] = []
+        columns: list[dict[Any, Fraction]] = []
         for m, q in cells:
             columns.append({("left", m): Fraction(1), ("right", q): table[m, q][1]})
-        room: dict[object, Fraction] = {("left", m): Fraction(1) for m in left}
+        room: dict[Any, Fraction] = {("left", m): Fraction(1) for m in left}
         room |= {("right", q): theta for q in right}
         return shares(columns, room, [1.0] * len(cells), frozenset(("left", m) for m in left))
 
@@ -943,7 +965,7 @@ class Search:
             made = Step(Line(left, right), "sum")
             return self._checked(made)
         where = self.places([left, right])
-        columns: list[dict[object, Fraction]] = []
+        columns: list[dict[Any, Fraction]] = []
         steps: list[tuple[Step, str]] = []
         rows = set(difference)
         for _ in range(2):
@@ -963,7 +985,7 @@ class Search:
         if len(tops) * len(bottoms) <= 30 and depth <= 3:
             for m in tops + [x for x in extra if len(columns) <= 6]:
                 for q in bottoms + [x for x in extra if len(columns) <= 6]:
-                    if m == q or m in pos and q in pos:
+                    if m == q or (m in pos and q in pos):
                         continue
                     a, b = {m: abs(difference.get(m, Fraction(1)))}, {q: abs(difference.get(q, Fraction(1)))}
                     step = self.bound(a, b, depth + 1)
@@ -977,9 +999,11 @@ class Search:
         if not steps:
             return None
         signed = frozenset(
-            m for m in {*difference, *(m for column in columns for m in column)} if not self.work._mono_nonnegative(m)
+            m
+            for m in {*difference, *(m for column in columns for m in column)}
+            if not self.work._mono_nonnegative(m)
         )
-        room: dict[object, Fraction] = dict(difference)
+        room: dict[Any, Fraction] = dict(difference)
         found = shares(columns, room, [1.0 + 0.1 * len(c) for c in columns], signed)
         if found is None:
             return None
@@ -1003,10 +1027,11 @@ class Search:
         logs = {x for m in rows for x, _ in m if isinstance(x, Atom) and x.kind == "function"}
         for atom in logs:
             u = dict(atom.args[0])
-            names = {"log": ("log-line", "log-one"), "exp": ("exp-line",), "tanh": ("tanh-one", "tanh-id")}.get(atom.name, ())
+            names = {"log": ("log-line", "log-one"), "exp": ("exp-line",), "tanh": ("tanh-one", "tanh-id")}.get(
+                atom.name, ()
+            )
             for name in names:
-                if name not in self.without:
-                    out += self.lemma(name, {"x": poly_text(u)})
+                out += self.lemma(name, {"x": poly_text(u)})
             for other in logs:
                 if other != atom and other.name == atom.name and atom.name in ("log", "exp", "tanh"):
                     step = self.le(u, dict(other.args[0]), 2)
@@ -1026,7 +1051,9 @@ class Search:
                 for base, e in mono:
                     if isinstance(base, Atom) and base.kind == "sum" and e < 0 and self.work.positive(base):
                         part = raised(of_atom(base), -e)
-                        factor = part if factor == rational(1) else times(factor, part) if part != factor else factor
+                        factor = (
+                            part if factor == rational(1) else times(factor, part) if part != factor else factor
+                        )
         if factor == rational(1):
             return None
 
@@ -1061,6 +1088,7 @@ class Search:
                     continue
                 of: list[tuple[Step, Fraction | str]] = []
                 for member in members:
+
                     def change(x: Atom, atom: Atom = atom, member: Poly = member) -> Poly | None:
                         return member if x == atom else None
 
@@ -1109,7 +1137,9 @@ class Search:
                     continue
                 tried += 1
                 power = mine[atom] / e
-                up, down = (step.line.right, step.line.left) if side == "left" else (step.line.left, step.line.right)
+                up, down = (
+                    (step.line.right, step.line.left) if side == "left" else (step.line.left, step.line.right)
+                )
                 swap = times(raised(up, power), raised(down, -power))
                 sides = (times(left, swap), right) if side == "left" else (left, times(right, swap))
                 rest = self.le(*sides, depth + 1)
@@ -1159,7 +1189,9 @@ class Search:
             return None
         if found is None or not line.strict:
             return found
-        strict = Step(Line(line.left, line.right, True), found.by, found.name, found.at, found.of, found.how, found.body)
+        strict = Step(
+            Line(line.left, line.right, True), found.by, found.name, found.at, found.of, found.how, found.body
+        )
         return self._checked(strict)
 
 
@@ -1191,7 +1223,7 @@ def _is_plain(mono: Mono) -> bool:
 
 def _atoms_of(poly: Poly) -> list[tuple[Atom, Fraction]]:
     found = [(x, e) for mono in poly for x, e in mono if isinstance(x, Atom)]
-    c, table = as_product(poly)
+    _, table = as_product(poly)
     return [*found, *((x, e) for x, e in table.items() if isinstance(x, Atom) and (x, e) not in found)]
 
 
@@ -1235,7 +1267,7 @@ def _ordered(goal: set[Atom], facts: Sequence[Step]) -> list[Atom]:
 
 
 def _pruned(facts: Sequence[Step], goal: set[Atom]) -> list[Step]:
-    """Without facts that no combination can use: an atom of theirs stands on one side in all facts, not in the goal.
+    """Without facts that no combination can use: an atom of theirs stands on one side in all, and not in the goal.
 
     Atoms made of others, and those inside of them, may come and go by other rules, and are left alone.
     """
