@@ -48,6 +48,7 @@ from rankmath.model.checkpoint import load_model as load_model
 from rankmath.model.network import MLP as MLP
 from rankmath.model.network import LayerNorm as LayerNorm
 from rankmath.model.network import Network as Network
+from rankmath.model.network import Rotary as Rotary
 from rankmath.symbolic.depth import depth_to_tolerance as depth_to_tolerance
 from rankmath.validation import InvalidArgument as InvalidArgument
 from rankmath.verification.statement import Statement as Statement
