@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from rankmath.checker.lemmas import LEMMA_FILE
+
 PARTS = (
     "intervals",
     "reading",
@@ -19,6 +21,9 @@ PARTS = (
     "network",
     "vacuity",
     "words",
+    "monomials",
+    "lemmas",
+    "derivation",
     "limits",
     "checker",
 )
@@ -38,6 +43,7 @@ _TAIL = """
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
 """
+_READ_LEMMAS = 'LEMMA_FILE = Path(__file__).with_name("lemmas.toml").read_text(encoding="utf-8")'
 _OWN_IMPORT = re.compile(
     r"^from rankmath\.(?:checker|definitions)\.\w+ import (?:\([^)]*\)|[^\n]*)\n", re.MULTILINE
 )
@@ -51,6 +57,7 @@ def standalone() -> str:
     for part in PARTS:
         room = Path(__file__).parents[1] if "/" in part else Path(__file__).parent
         text = (room / f"{part}.py").read_text(encoding="utf-8")
+        text = text.replace(_READ_LEMMAS, f"LEMMA_FILE = {LEMMA_FILE!r}")
         text = _OWN_IMPORT.sub("", text).replace("from __future__ import annotations\n", "")
         text = text.split('\nif __name__ == "__main__":')[0]
         imports |= set(_IMPORT.findall(text))

@@ -33,7 +33,7 @@ SWITCHES = {
     "norm_at": ("after", "before", "any"),
     "mlp": ("none", "any", "relu", "tanh", "gelu", "gelu_tanh", "silu", "quick_gelu"),
     "bias": ("none", "any"),
-    "key_bias": ("none", "any"),
+    "query_bias": ("none", "any"),
     "position": ("none", "any"),
     "softcap": ("none", "any"),
     "qk_norm": ("none", "any"),
@@ -111,12 +111,12 @@ def network(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
     demand(len(heads) == 1, "data.layers: every layer must have the same number of heads")
     centers = len(data.get("centers", blocks))
     demand(centers == len(blocks), f"data.centers: {centers} given, one for each layer is needed")
-    norms = [(s, part["before"], part["after"]) for layer in blocks for s, part in enumerate(layer)]
-    kinds = {norm["kind"] for _, *pair in norms for norm in pair if norm != "none"}
+    norms = [[part[side] for side in ("before", "behind", "after")] for layer in blocks for part in layer]
+    kinds = {norm["kind"] for sides in norms for norm in sides if norm != "none"}
     last = all(part["after"] == "none" or part is layer[-1] for layer in blocks for part in layer)
-    before, after = (any(norm[side] != "none" for norm in norms) for side in (1, 2))
+    before, behind, after = (any(sides[k] != "none" for sides in norms) for k in range(3))
     ended = all((layer[-1]["after"] != "none") == after for layer in blocks)
-    every = all(norm[1] != "none" for norm in norms)
+    every = all(sides[0] != "none" for sides in norms)
     result: dict[str, Any] = {
         "blocks": blocks,
         "input": data["X"],
@@ -129,7 +129,13 @@ def network(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
         **({"centers": data["centers"]} if "centers" in data else {}),
         "mlp": ["none" if f is None else f["activation"] for f in maps],
         "layernorm": "none" if not kinds else kinds.pop() if len(kinds) == 1 else "mixed",
-        "norm_at": "after" if last and ended and not before else "before" if every and not after else "mixed",
+        "norm_at": "mixed"
+        if behind
+        else "after"
+        if last and ended and not before
+        else "before"
+        if every and not after
+        else "mixed",
     }
     same = {"skip": [part["skip"] for part in parts], "d_qk": [a["d_qk"] for a in attentions]}
     same["edges"] = [a["mask"] for a in attentions]
@@ -146,7 +152,8 @@ def network(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
     placed = any(a["position"] != "none" or a["rotary"] != "none" for a in attentions)
     result["position"] = "some" if placed else "none"
     result["biases"] = [a["bias"] for a in attentions]
-    result["key_biases"] = [row for a in attentions for row in (a["key_bias"] if a["key_bias"] != "none" else [])]
+    sides = [a[name] for a in attentions for name in ("key_bias", "b_Q") if a[name] != "none"]
+    result["key_biases"] = [row for rows in sides for row in rows]
     return {**result, **{alias: result[letter] for alias, letter in _ALIASES.items()}}
 
 
@@ -169,8 +176,9 @@ def _sublayers(data: dict[str, Any]) -> list[list[dict[str, Any]]]:
 
 def _sublayer(part: dict[str, Any], n: int, d: int) -> dict[str, Any]:
     """A sublayer with all its fields; what is missing is the word none, or what does nothing in its place."""
-    filled = {"before": "none", "after": "none", **part}
-    for side in ("before", "after"):
+    sides = ("before", "behind", "after")
+    filled = {**dict.fromkeys(sides, "none"), **part}
+    for side in sides:
         if filled[side] != "none":
             kind, eps = filled[side]["kind"], filled[side]["eps"]
             scaled = kind in ("standard", "rms")
@@ -188,17 +196,19 @@ def _map(f: dict[str, Any], n: int, d: int) -> dict[str, Any]:
         gate = {"W_gate": "none", "b_gate": [Fraction(0)] * len(f["mlp"]["b_in"])}
         return {"kind": "tokenwise", **gate, **f["mlp"]}
     a = f["attention"]
-    absent = dict.fromkeys(("key", "output", "key_bias", "position", "rotary", "qk_norm", "softcap"), "none")
+    names = ("key", "output", "key_bias", "position", "rotary", "qk_norm", "softcap", "b_Q", "b_K")
+    absent = dict.fromkeys(names, "none")
     found = {"kind": "attending", **absent, "bias": [Fraction(0)] * d, "mask": [[Fraction(1)] * n] * n, **a}
     H, groups = len(a["query"]), len(a["value"])
-    for name, count in (("key", groups), ("output", H), ("key_bias", H), ("position", H)):
+    counts = {"key": groups, "output": H, "key_bias": H, "position": H, "b_Q": H, "b_K": groups}
+    for name, count in counts.items():
         demand(name not in a or len(a[name]) == count, f"data.layers.attention.{name}: {count} are needed")
     demand(H % groups == 0, "data.layers.attention.value: heads share values in groups of one size")
     fused = {"query", "value"} - {name for name, factor in (("query", "key"), ("value", "output")) if factor in a}
     square = all(len(M[0]) == d for name in fused for M in a[name])
     demand(square, "data.layers.attention: a query or value without its other factor must be square")
     demand(groups == H or "key" in a, "data.layers.attention.key: grouped heads need it")
-    demand("key" in a or not {"rotary", "qk_norm"} & {*a}, "data.layers.attention.key: what acts on keys needs it")
+    demand("key" in a or not {"qk_norm", "b_K"} & {*a}, "data.layers.attention.key: what acts on keys needs it")
     demand(found["softcap"] == "none" or found["softcap"] > 0, "data.layers.attention.softcap: positive is needed")
     demand(all(x in (0, 1) for row in found["mask"] for x in row), "data.mask: every entry must be 0 or 1")
     demand(all(any(row) for row in found["mask"]), "data.mask: every token must see one")
@@ -260,7 +270,7 @@ def _switched(name: str, word: str, data: Mapping[str, Any]) -> bool:
         return True
     if name == "mlp":
         return all(map(word.__eq__, data["mlp"]))
-    if name in ("bias", "key_bias"):
+    if name in ("bias", "query_bias"):
         return not any(x for row in data["biases" if name == "bias" else "key_biases"] for x in row)
     if name in ("layernorm", "norm_at", *BEYOND):
         return bool(data[name] == word)

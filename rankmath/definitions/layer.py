@@ -1,7 +1,8 @@
 """What a network computes, as text: norms and graphs, the sublayer, attention, per-token maps, LayerNorms.
 
-A layer is a sequence of sublayers X -> after(skip X + the sum of its maps at before(X)). Records have fields: of a
-sublayer s, s.maps, s.skip, s.before and s.after; what is missing is the word none.
+A layer is a sequence of sublayers X -> after(skip X + behind(the sum of its maps at before(X))). Records have
+fields: of a sublayer s, s.maps, s.skip and the LayerNorms s.before, s.behind, s.after; what is missing is the
+word none.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ entered(Y) = [y / length(y, 2) for y in Y] if layernorm == sphere and norm_at ==
 # The tokens of layer l before its sublayer s.
 stage[l, s] = X[l] if s == 0 else step(blocks[l][s - 1], stage[l, s - 1])
 step(s, Y) = normed(s.after, joined(s, Y))
-joined(s, Y) = s.skip * Y + sum(mapped(f, normed(s.before, Y)) for f in s.maps)
+joined(s, Y) = s.skip * Y if len(s.maps) == 0
+    else s.skip * Y + normed(s.behind, sum(mapped(f, normed(s.before, Y)) for f in s.maps))
 mapped(f, Y) = attended(f, Y) if f.kind == attending else fed(f, Y) if f.kind == tokenwise else undefined
 
 # Attention. Head h takes its keys and values from the group it belongs to.
@@ -36,17 +38,28 @@ weights(a, h, Y) = [softmax(logits_of(a, h, Y)[i], a.mask[i]) for i in range(len
 logits_of(a, h, Y) = capped(a.softcap, scores(a, h, Y)) + (0 if a.position == none else a.position[h])
 scores(a, h, Y) = (queries(a, h, Y) @ T(keys(a, h, Y)) + (0 if a.key_bias == none else
     [Y @ a.key_bias[h] for y in Y])) / sqrt(a.d_qk)
-queries(a, h, Y) = turned(a.rotary, evened(a.qk_norm, 0, Y @ a.query[h]))
-keys(a, h, Y) = Y if a.key == none else turned(a.rotary, evened(a.qk_norm, 1, Y @ a.key[group(a, h)]))
+queries(a, h, Y) = turned(a.rotary, evened(a, 0, h, Y))
+keys(a, h, Y) = turned(a.rotary, evened(a, 1, group(a, h), Y))
 group(a, h) = floor(h * len(a.value) / len(a.query))
 value_of(a, h) = a.value[group(a, h)] if a.output == none else a.value[group(a, h)] @ a.output[h]
 form_of(a, h) = a.query[h] if a.key == none else a.query[h] @ T(a.key[group(a, h)])
-# Logits soft-capped; queries and keys of even size (QK-norm); rotary positions turn entries j and j + pairs.
+# Logits soft-capped; queries (side 0) and keys (side 1) of even size, each head by itself or all as one (QK-norm);
+# rotary positions turn the pairs of entries 2j and 2j + 1.
 capped(c, S) = S if c == none else [[c*tanh(x/c) for x in row] for row in S]
-evened(N, side, Q) = Q if N == none else [q / sqrt(sum(q**2)/len(q) + N.eps) * N.gains[side] for q in Q]
+projected(a, side, h, Y) = shifted(Y @ a.query[h], a.b_Q, h) if side == 0
+    else shifted(Y if a.key == none else Y @ a.key[h], a.b_K, h)
+shifted(Q, b, h) = Q if b == none else [q + b[h] for q in Q]
+evened(a, side, h, Y) = projected(a, side, h, Y) if a.qk_norm == none
+    else [Q[i] / sqrt(sizes(a, side, h, Y, len(Q[0]))[i] + a.qk_norm.eps) * gain_of(a, side, h, len(Q[0]))
+    for Q in [projected(a, side, h, Y)] for i in range(len(Y))]
+sizes(a, side, h, Y, k) = mean_sizes(a, side, Y, [h] if len(a.qk_norm.gains[side]) == k
+    else range(0, len(a.query), a.qk_norm.every[side]))
+mean_sizes(a, side, Y, G) = sum([sum(q**2)/len(q) for q in projected(a, side, g, Y)] for g in G)/len(G)
+gain_of(a, side, h, k) = a.qk_norm.gains[side] if len(a.qk_norm.gains[side]) == k
+    else [a.qk_norm.gains[side][floor(h/a.qk_norm.every[side])*k + j] for j in range(k)]
 turned(R, Q) = Q if R == none else [turn(Q[i], R.cos[i], R.sin[i], len(R.cos[i])) for i in range(len(Q))]
-turn(q, c, s, m) = [q[j]*c[j] - q[j + m]*s[j] if j < m else q[j]*c[j - m] + q[j - m]*s[j - m] if j < 2*m else q[j]
-    for j in range(len(q))]
+turn(q, c, s, m) = [q[j] if j >= 2*m else q[j]*c[j/2] - q[j + 1]*s[j/2] if floor(j/2) == j/2
+    else q[j]*c[(j - 1)/2] + q[j - 1]*s[(j - 1)/2] for j in range(len(q))]
 
 # A map of single tokens, gated where it has a gate.
 fed(f, Y) = f.skip * Y + [(opened(f, y) @ f.W_out) + f.b_out for y in Y]
@@ -78,7 +91,7 @@ W_QK[l, h] = form_of(attention(l), h)
 key_bias[l, h] = [0 for j in range(d)] if attention(l).key_bias == none else attention(l).key_bias[h]
 # Logits are a bilinear form of the tokens, and no more.
 bilinear(l) = attention(l).softcap == none and attention(l).position == none and attention(l).rotary == none
-    and attention(l).qk_norm == none
+    and attention(l).qk_norm == none and attention(l).b_Q == none
 # What layer l makes of X[l], up to its last LayerNorm, where its attention gives less by Z.
 without(l, Z) = finished(l, attends[l][0], joined(blocks[l][attends[l][0]], stage[l, attends[l][0]]) - Z)
 finished(l, s, Y) = Y if s == len(blocks[l]) - 1

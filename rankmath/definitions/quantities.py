@@ -17,9 +17,11 @@ mixing(l) = [h for h in range(H) if certain(any(both_seen(l)[j][k] > 0 and max(a
 both_seen(l) = T(attention(l).mask) @ attention(l).mask
 averages(l) = sum(P[l, h] @ reads[l] @ W[l, h] for h in mixing(l))
 in_degree = max(sum(row) for row in edges)
-r = radius_of(support_of(edges_and_loops)) if quasi_strongly_connected() else 1
+# The least number of steps in which one token reaches all others; itself it reaches in none, so loops are added.
+r = radius_of(edges_and_loops) if quasi_strongly_connected() else 1
 K = -floor(-L / r)
 edges_and_loops = edges + identity(n)
+is_center(c) = all(walks(edges_and_loops, 8)[i][c] > 0 for i in range(n))
 hint(l, p) = hints_inf[l] if p == inf else hints_composite[l]
 form_inf(M) = max(sum(abs(u @ M)) for u in signs(d)) if d <= 12 else sum(sum(abs(row)) for row in M)
 signs(k) = [[1], [0 - 1]] if k == 1 else [[v[i] if i < k - 1 else s for i in range(k)]
@@ -260,8 +262,8 @@ define(
 )
 define(
     "q_max(P[l, h], center) = max(shares(l, h, center))",
-    "largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus the key bias's term, x the center, R the tokens"
-    " about it (composite: x minimises ‖R‖_{1,∞}; mean, with a bar: x is their mean)",
+    "largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus R_j W_K b_Q/√d_qk, x the center, R the"
+    " tokens about it (composite: x minimises ‖R‖_{1,∞}; mean, with a bar: x is their mean)",
     words={"center": CENTERS},
     latex=r"\|{1:bar q}({0})\|_\infty",
     example="q_max(P[0, 0], mean) >= 1/n",
@@ -312,6 +314,14 @@ define(
 # -- the sphere ----------------------------------------------------------------------------------------------
 
 define(
+    "mu_before(l) = mu(joined(blocks[l][attends[l][0]], stage[l, attends[l][0]]))",
+    "Frobenius norm about their mean of Y^l = λX^l + Σ_h P^{l,h}X^lW^{l,h}, what layer l makes before its"
+    " LayerNorm; with LayerNorm in front of attention and no skip connections these are the tokens after l + 1"
+    " layers",
+    latex=r"\mu(Y^{{{0}}})",
+    example="mu_before(0) >= 0",
+)
+define(
     "height() = min(X[0] @ pole[0])",
     "min_i ⟨X_i, v⟩ of the input, v the direction of its mean token",
     latex=r"\gamma",
@@ -361,6 +371,20 @@ define(
     truth=True,
 )
 
+define(
+    "center_count() = sum(1 if is_center(c) else 0 for c in range(n))",
+    "number of centers of the mask: of tokens that reach all others",
+    latex="c",
+    example="center_count() <= n",
+)
+define(
+    """farthest() = min(k for k in range(1, n + 1) if all(steps(edges_and_loops, k)[i][c] > 0
+    for c in range(n) if is_center(c) for i in range(n)))""",
+    "least number of steps, at least 1, in which every center of the mask reaches all tokens; 1 if there is none",
+    latex="R",
+    example="farthest() >= r",
+)
+
 # -- the derivative of the first layer, and a repeated last token --------------------------------------------
 
 define(
@@ -391,22 +415,23 @@ define(
 )
 define(
     "repeat_gap(X[l]) = length(repeated[l] - X[l][n - 1], 2)",
-    "ℓ₂ distance of the last token and of the last token of the input in which it is repeated",
-    latex=r"\|{0}_n-{0}_{{n+1}}\|_2",
+    "ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n: the last one of the input in which"
+    " it is repeated",
+    latex=r"\|{0}_{{n-1}}-{0}_{{n}}\|_2",
     example="repeat_gap(X[1]) >= 0",
     known="any",
 )
 define(
     "repeat_reach(X[l]) = max(length(x - repeated[l], 2) for x in X[l])",
-    "largest ℓ₂ distance of the repeated last token from another token",
-    latex=r"\max_i\|{0}_i-{0}_{{n+1}}\|_2",
+    "largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token",
+    latex=r"\max_{{i<n}}\|{0}_i-{0}_{{n}}\|_2",
     example="repeat_reach(X[0]) >= 0",
     known="max(repeat_gap(A), share*(diameter(A, 2) + repeat_gap(A)))",
 )
 define(
     "repeat_share(P[l, h]) = again[l, h][n]",
-    "what the repeated last token attends to itself",
-    latex=r"{0}_{{n+1,n+1}}",
+    "what the repeated last token, number n counted from 0, attends to itself",
+    latex=r"{0}_{{n,n}}",
     example="repeat_share(P[0, 0]) <= 1",
     known="(share + 1/2**50)/(1 + 1/2**49)",
 )

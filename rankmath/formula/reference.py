@@ -164,7 +164,8 @@ def _numbers_held(net: Network, X: Array) -> int:
 
 
 def _hidden_widths(net: Network) -> list[int]:
-    return [int(s.map.W_in.shape[1]) for layer in net.sublayers for s in layer if isinstance(s.map, MLP)]
+    maps = [f for layer in net.sublayers for s in layer for f in s.maps if isinstance(f, MLP)]
+    return [int(f.W_in.shape[1]) * (1 if f.W_gate is None else 2) for f in maps]
 
 
 def _memory_allowed() -> float:

@@ -629,8 +629,7 @@ class _Records:
         return {
             "maps": [self.attention(f) if isinstance(f, Attention) else self.mlp(f) for f in part.maps],
             "skip": Fraction(part.skip),
-            "before": self.norm(part.before),
-            "after": self.norm(part.after),
+            **{side: self.norm(getattr(part, side)) for side in ("before", "behind", "after")},
         }
 
     def norm(self, norm: LayerNorm | None) -> Value:
@@ -643,11 +642,12 @@ class _Records:
     def attention(self, a: Attention) -> dict[str, Value]:
         n, mask = self.n, self.masks[id(a)]
         allowed = np.ones((n, n)) if mask is None else mask.allowed
-        rotary, even, cap = (getattr(a, name, None) for name in ("rotary", "qk_norm", "softcap"))
+        rotary, even, cap = a.rotary, a.qk_norm, a.softcap
+        every = [Fraction(1), Fraction(1 if a.kv_heads is None else a.heads // a.kv_heads)]
         return {
             "kind": "attending",
             **{name: self.stack(getattr(a, name)) for name in ("query", "key", "value", "output")},
-            "key_bias": "none" if a.key_bias is None else self.matrix(a.key_bias),
+            **{name: self.rows(getattr(a, name)) for name in ("key_bias", "b_Q", "b_K")},
             "bias": [Fraction(0)] * self.d if a.bias is None else self.row(a.bias),
             "d_qk": Fraction(a.d_qk),
             "mask": [[Fraction(int(x)) for x in row] for row in allowed],
@@ -656,19 +656,22 @@ class _Records:
             else [self.matrix(a.position.block(h, 0, n, n)) for h in range(a.heads)],
             "rotary": "none"
             if rotary is None
-            else {"cos": self.matrix(rotary.cos), "sin": self.matrix(rotary.sin)},
+            else {"cos": self.matrix(rotary.cos[:n]), "sin": self.matrix(rotary.sin[:n])},
             "qk_norm": "none"
             if even is None
-            else {"gains": [self.row(even[0]), self.row(even[1])], "eps": Fraction(even[2])},
+            else {"gains": [self.row(even[0]), self.row(even[1])], "every": every, "eps": Fraction(even[2])},
             "softcap": "none" if cap is None else Fraction(cap),
         }
+
+    def rows(self, vectors: Array | None) -> Value:
+        return "none" if vectors is None else self.matrix(vectors)
 
     def stack(self, matrices: Array | None) -> Value:
         return "none" if matrices is None else [self.matrix(M) for M in to_numpy(matrices)]
 
     def mlp(self, f: MLP) -> dict[str, Value]:
         width = int(f.W_in.shape[1])
-        gate, b_gate = (getattr(f, name, None) for name in ("W_gate", "b_gate"))
+        gate, b_gate = f.W_gate, f.b_gate
         return {
             "kind": "tokenwise",
             "W_in": self.matrix(f.W_in),

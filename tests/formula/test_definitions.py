@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from fractions import Fraction
 from typing import Any
 
@@ -157,7 +158,8 @@ def test_a_planted_error_in_the_text_is_seen() -> None:
     net = NETWORKS["skip"]
     A = Float64(np.zeros(1))
     text = Text(A, network_data(A, net, TOKENS))
-    assert "s.skip * Y" in LAYER
-    text.defined = {**text.defined, "joined": (("s", "Y"), text.defined["joined"][1].right)}  # type: ignore[attr-defined]
+    assert "joined(s, Y) = s.skip * Y" in LAYER
+    wrong = ast.parse("sum(mapped(f, normed(s.before, Y)) for f in s.maps)", mode="eval").body
+    text.defined = {**text.defined, "joined": (("s", "Y"), wrong)}
     found = np.asarray(text.apply("X", [Fraction(L)]), dtype=float)
     assert not np.allclose(found, forward(net, TOKENS))
