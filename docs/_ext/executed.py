@@ -10,8 +10,8 @@
 
 Ellipses stand for anything, white space is white space. All blocks of a page run in order, in one folder, Python's
 in one namespace. A block that cannot run here is preceded by a comment, which readers do not see,
-``<!-- Not run by the tests: why. -->``, or by a line that they do see, *Needs `program`: why.*, if it is to run where
-that program is installed.
+``<!-- Not run by the tests: why. -->``, or by a line that they do see, *Needs `program`: why.*, if it is to run
+where that program is installed.
 """
 
 from __future__ import annotations

@@ -78,8 +78,8 @@ def verify(
     All of them, or the KEYs, PATTERNs such as 'own:*', and FILEs named. Exit code 0 only if every verdict is the
     registered status. Beside the instances drawn there are a few near-extremal ones and those that a search finds.
 
-    With --claim, or a file of claims (.toml, .txt), a claim of your own is examined: refuted with the smallest
-    counterexample found and its certificate, or how well it held.
+    With --claim, or a file of claims (.toml, .txt), a claim of your own is examined: REFUTED with the smallest
+    counterexample found and its certificate, PROVED with a derivation from lemmas, or HELD, and how tightly.
 
     Example: rankmath verify own:diameter 'dong2021v1:*' --instances 1000
 
@@ -202,9 +202,9 @@ def _handed_over(result: Result, folder: Path) -> list[str]:
     """The counterexample to a claim of the user's own: in numbers, as Python and LaTeX, and its certificate."""
     if not result.counterexample or result.status != "open":
         return []
-    from rankmath.campaigns.conjecture import in_words
     from rankmath.campaigns.exact_json import decode
     from rankmath.certificates.certificate import Certificate
+    from rankmath.decide.conjecture import in_words
     from rankmath.report.counterexamples import handed_over
     from rankmath.report.sources import slug
     from rankmath.verification.instance import NetworkInstance

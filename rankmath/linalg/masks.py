@@ -161,6 +161,17 @@ class Mask:
         steps = shortest_path(self._flow, method="D", unweighted=True, indices=np.asarray(self.centers))
         return int(steps.max(axis=1).min())
 
+    @cached_property
+    def farthest(self) -> int:
+        """The least number of steps, at least 1, in which every center reaches all tokens; 1 if there is no
+        center."""
+        from scipy.sparse.csgraph import shortest_path
+
+        if not self.centers:
+            return 1
+        steps = shortest_path(self._flow, method="D", unweighted=True, indices=np.asarray(self.centers))
+        return max(1, int(steps.max()))
+
     @property
     def steps(self) -> int:
         """The radius as a number of layers: at least 1, and 1 where there is no center."""

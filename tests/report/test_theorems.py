@@ -17,7 +17,7 @@ from rankmath.cli import main
 from rankmath.report.cite import citation
 from rankmath.report.latex import identifier
 from rankmath.report.sources import committed_certificates
-from rankmath.report.theorems import document, equilibrium_statement, theorem
+from rankmath.report.theorems import document, equilibrium_statement, findings, theorem
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,10 @@ def test_the_theorem_names_map_weights_ball_rank_and_rate(stable: Certificate) -
 def test_what_the_checker_finds_is_the_proof(stable: Certificate) -> None:
     text = theorem(stable)
     assert identifier(stable.id) in text
-    assert text.count(r"\item") == len(stable.check().checked)
+    checked = stable.check().checked
+    # The first line says what is claimed, which the theorem states.
+    assert len(findings(checked)) == len(checked) - 1 == text.count(r"\item")
+    assert all(line in text for line in findings(checked))
 
 
 def test_a_rejected_certificate_is_no_theorem(stable: Certificate) -> None:
