@@ -54,8 +54,10 @@ def fill(folder: Path, path: str) -> Path:
             (folder / name).symlink_to(found)
     for name in PYTHON:
         found = shutil.which(name, path=path)
-        if found:  # by its own path: Python finds its library from there
-            (folder / name).write_text(f'#!/bin/sh\nexec {shlex.quote(found)} "$@"\n')
+        command = [found or name, "-c", "import sys; print(sys.executable)"]
+        asked = subprocess.run(command, capture_output=True, text=True, check=False) if found else None
+        if asked is not None and asked.returncode == 0:  # by its own path: Python finds its library from there
+            (folder / name).write_text(f'#!/bin/sh\nexec {shlex.quote(asked.stdout.strip())} "$@"\n')
             (folder / name).chmod(0o755)
     return folder
 
