@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from rankmath.validation import ArrayLike, Bools, InvalidArgument, as_choice, as_count
+from rankmath.validation import ArrayLike, Bools, InvalidArgument, as_choice, as_count, fits_in_memory
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -48,6 +48,7 @@ class Mask:
     def complete(cls, n: int) -> Mask:
         """Every token sees every token."""
         n = as_count("n", n)
+        _fits(n)
         return cls(np.ones((n, n), dtype=bool))
 
     @classmethod
@@ -242,6 +243,11 @@ _NAMED_WITH_NUMBER: dict[str, Callable[[int, int], Mask]] = {
 }
 
 
+def _fits(n: int) -> None:
+    """An n × n matrix, and the copy that a mask keeps."""
+    fits_in_memory(f"tokens: {n} given with a mask", 2.0 * n * n)
+
+
 def as_mask(value: MaskLike, n: int) -> Mask:
     """`value` as a `Mask` on n tokens.
 
@@ -265,6 +271,7 @@ def as_mask(value: MaskLike, n: int) -> Mask:
     if value is None:
         return Mask.complete(n)
     if isinstance(value, str):
+        _fits(n)
         return _named(value, n)
     if isinstance(value, Mask):
         mask = value

@@ -7,7 +7,7 @@ carries.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -88,7 +88,6 @@ class Statement:
     sharp : whether equality is approached (ratio → 1).
     supremum : the largest lhs/rhs known to be approached, where it is not 1, as a term such as ``sqrt(16/27)``.
     exact : whether exact arithmetic decides every instance, one by one.
-    derivation : the function of `rankmath.symbolic.derivations` that proves the bound, if there is one.
     closed : the key of the statement that has the closed form, where this one is a recursion.
     share, cost : the share of a battery's instances it takes, and its rough relative cost.
     compare : how another bound does on the same instances: {words: log of a factor}.
@@ -122,7 +121,6 @@ class Statement:
     sharp: bool = False
     supremum: str = ""
     exact: bool = False
-    derivation: str = ""
     closed: str = ""
     notes: str = ""
     #: Whether the exhibit's certificate refutes the claim (or is what the claim says exists).
@@ -312,20 +310,16 @@ class Statement:
         return Evaluation(list(sides(self.expanded, subject)), hypotheses)
 
     def bound(self, part: int = 0) -> Bound:
-        """The right side of inequality number `part` of the conclusion in sympy, with its derivation if any.
+        """The right side of inequality number `part` of the conclusion in sympy.
 
         Examples
         --------
         >>> Statement("mine:x", "mu(X[L]) <= 2**L*mu(X[0])").bound().expression
         2**L*mu
         """
-        from rankmath.symbolic import derivations
         from rankmath.symbolic.from_formula import bound_of
 
-        found = bound_of(self, part)
-        if not self.derivation or part:
-            return found
-        return replace(found, derivation=getattr(derivations, self.derivation)(found.expression))
+        return bound_of(self, part)
 
     @property
     def functions(self) -> frozenset[str]:
