@@ -122,6 +122,11 @@ def far_above() -> bool:
     return max(b - x for b, x in zip(stored["bound"][1:], stored["centred"][1:], strict=True)) > 9
 
 
+def first_form_is_refuted() -> bool:
+    """4Hβr³ with γ = 1 is dong2021v1:2.3, which two heads and two tokens refute; dong2021:2.3 is another bound."""
+    return statement("dong2021v1:2.3").status == "refuted" and "gamma" in str(statement("dong2021:2.3").expanded)
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/findings.md", "does not shrink as n grows", shrinks),
     ("docs/findings.md", "attained by equal cosines alone", not_alone),
@@ -131,6 +136,7 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/findings.md", "exactly: about twice as much", more_than_twice),
     ("docs/findings.md", "with W_QK = βI.", repelled),
     ("docs/findings.md", "some attention matrix | All tokens do.", one_token),
+    ("docs/models.md", "`dong2021:2.3` (as printed in 2021, γ = 1)", first_form_is_refuted),
     ("README.md", "residual triples with every layer", not_tripled),
     ("README.md", "of every step lies just above", far_above),
 ]
@@ -186,6 +192,14 @@ def test_the_captions_have_the_numbers_of_the_run() -> None:
     assert [round(min(above)), round(max(above))] == [2, 4]
     assert "lies two to four powers of ten above" in text
     assert min(stored["order"][2:]) > 3  # "from layer 3 on … a factor of three and more a layer"
+
+
+def test_the_shares_of_the_fall_are_those_of_the_run() -> None:
+    stored = json.loads((ROOT / "docs" / "minilm.json").read_text(encoding="utf-8"))["shares"]
+    text = (ROOT / "docs/models.md").read_text(encoding="utf-8")
+    for p, sign in (("1", "ℓ₁"), ("2", "ℓ₂"), ("inf", "ℓ_∞")):
+        cells = ["vacuous" if x is None else f"{x:.0%}".replace("%", " %") for x in stored[f"diameter(X[L], {p})"]]
+        assert f"| `own:diameter`, {sign} | {' | '.join(cells)} |" in text
 
 
 def test_the_bound_with_skips_names_its_hypothesis() -> None:
