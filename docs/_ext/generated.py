@@ -33,6 +33,7 @@ PAPERS = {
     "own": "Theorems of this library",
     **{prefix: name.partition(" (")[0] for prefix, name in FIELD.items()},
     "folk": "Often said",
+    "unstated": "Stated by nobody: what shows that a hypothesis is needed",
 }
 
 

@@ -22,6 +22,7 @@ def statements_of(
 ) -> list[Statement]:
     """The claims typed and those in files."""
     from rankmath.decide.conjecture import claims_in
+    from rankmath.files import read_text
     from rankmath.validation import InvalidArgument
     from rankmath.verification.statement import Statement
 
@@ -32,11 +33,7 @@ def statements_of(
     elif given or letter:
         raise InvalidArgument("--given, --sharpen: given without --claim; they belong to one")
     for name in files:
-        try:
-            content = Path(name).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidArgument(f"path: {name!r} given; not readable ({error})") from None
-        found += claims_in(name, content)
+        found += claims_in(name, read_text(name))
     return found
 
 

@@ -1,16 +1,24 @@
-"""Which bound applies to a given network, and where it lies: every registered statement, depth by depth."""
+"""Which bound applies to a given network, and where it lies: every registered statement, by depth or by layer."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
-from rankmath.attention.plain import check_input
+from rankmath.arithmetic.float64 import Float64
+from rankmath.attention.plain import check_input, check_one_sequence
 from rankmath.claims import statements, statements_like
 from rankmath.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, axes_for
+from rankmath.formula.evaluate import judged, sides, value
+from rankmath.formula.numbers import Signed
+from rankmath.formula.printing import text, words
+from rankmath.formula.run import Run
+from rankmath.formula.terms import EXPONENTS, Both, Every, Item, Letter, Number, Relation, Term, replaced, walk
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows, digits, quotient
 from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json
@@ -150,6 +158,101 @@ def bounds_for(
     return BoundsFor(net.layers, tuple(found))
 
 
+@dataclass(frozen=True)
+class LayerBound:
+    """One inequality ``size(X[L]) <= …`` of a statement along the layers, natural logarithms, float64.
+
+    Attributes
+    ----------
+    key, size : the statement, and the size it bounds, as text.
+    measured : (L+1,) that size at every layer, the input first.
+    step : (L,) the bound of layer l by itself, on the tokens that come to it; nan where a hypothesis fails there.
+    whole : (L,) the bound of the first l + 1 layers together; nan where a hypothesis fails.
+    why_not : (L,) the hypothesis of `step` that fails, or nothing.
+    """
+
+    key: str
+    size: str
+    measured: tuple[float, ...]
+    step: tuple[float, ...]
+    whole: tuple[float, ...]
+    why_not: tuple[str, ...]
+
+    @property
+    def vacuous(self) -> tuple[bool, ...]:
+        """Layers at which the step's bound does not say that anything shrinks."""
+        return tuple(bound >= before for bound, before in zip(self.step, self.measured[:-1], strict=True))
+
+    @property
+    def share(self) -> tuple[float, ...]:
+        """The part of the measured fall of the logarithm that the step's bound says; nan where nothing falls."""
+        falls = [after - before for before, after in pairwise(self.measured)]
+        said = [bound - before for bound, before in zip(self.step, self.measured[:-1], strict=True)]
+        return tuple(s / f if f < 0 else math.nan for s, f in zip(said, falls, strict=True))
+
+
+def layer_bounds(net: Network, X: ArrayLike, keys: Sequence[str]) -> tuple[LayerBound, ...]:
+    """The inequalities of these statements layer by layer, each evaluated from its registered formula.
+
+    Examples
+    --------
+    >>> net = Network.random(tokens=6, dim=4, heads=2, layers=3, seed=0, head_dim=2)
+    >>> for bound in layer_bounds(net, 0.1 * net.random_input(seed=1), ["own:diameter", "dong2021:2.3"]):
+    ...     print(bound.key, bound.size, bound.vacuous)
+    own:diameter diameter(X[L], 1) (False, False, False)
+    own:diameter diameter(X[L], 2) (False, False, False)
+    own:diameter diameter(X[L], inf) (False, False, False)
+    dong2021:2.3 residual(X[L], composite) (True, False, False)
+    """
+    X = check_one_sequence(net, X, "layer_bounds")
+    A = Float64(np.zeros(1))
+    run = Run(A, net, X)
+    single = [run.layer(l) for l in range(net.layers)]
+    first = [Run(A, Network.from_layers(net.sublayers[: l + 1], net.tokens), X) for l in range(net.layers)]
+    for l, part in enumerate(first):
+        part.tokens, part._least = run.tokens[: l + 2], run._least
+    found = []
+    for entry in (entry for pattern in keys for entry in statements_like(pattern)):
+        sizes = list(_sizes(entry)) if _speaks_of_networks(entry) else []
+        if not sizes:
+            raise InvalidArgument(f"keys: {entry.key} given; an upper bound of a size of X[L] is needed")
+        why, failing = ([_failing(entry, part) for part in parts] for parts in (single, first))
+        for left, right in sizes:
+            start, end = (replaced(left, {"L": Number(Fraction(l))}) for l in (0, 1))
+            measured = (_log(start, single[0]), *(_log(end, part) for part in single))
+            step, whole = (
+                tuple(math.nan if no else _log(right, part) for part, no in zip(parts, reasons, strict=True))
+                for parts, reasons in ((single, why), (first, failing))
+            )
+            found.append(LayerBound(entry.key, text(left), measured, step, whole, tuple(why)))
+    return tuple(found)
+
+
+def _sizes(entry: Statement) -> Iterator[tuple[Term, Term]]:
+    """Both sides of the inequalities ``size(X[L]) <= …`` of a statement, one for each p."""
+    for part in entry.expanded.formulas if isinstance(entry.expanded, Both) else (entry.expanded,):
+        places = EXPONENTS if isinstance(part, Every) and part.index == "p" else (None,)
+        for p in places:
+            relation = part if p is None else replaced(part.formula, {"p": Letter(p)})  # type: ignore[attr-defined]
+            output = any(isinstance(term, Item) and term.index == (Letter("L"),) for term in walk(relation))
+            if isinstance(relation, Relation) and relation.operator == "<=" and output:
+                yield relation.left, relation.right
+
+
+def _failing(entry: Statement, run: Run) -> str:
+    """The first hypothesis that is not certain on this run; "" where all are."""
+    for part in entry.expanded_hypotheses:
+        for side in sides(part, run):
+            if not judged(side, 1, run.numbers).below[0]:
+                return words(part)
+    return ""
+
+
+def _log(term: Term, run: Run) -> float:
+    found = value(term, run, {})
+    return float(found.log) if isinstance(found, Signed) else math.log(found) if found else -math.inf
+
+
 def _speaks_of_networks(entry: Statement) -> bool:
     return entry.instance is network_instance and not entry.exact and entry.quantifier == "all"
 
@@ -172,4 +275,4 @@ def _applied(entry: Statement, depths: Sequence[Network], X: ArrayLike) -> Appli
     return Applied(entry.key, entry.title, entry.status, "" if applies else why, tuple(lhs), tuple(rhs))
 
 
-__all__ = ["Applied", "BoundsFor", "bounds_for"]
+__all__ = ["Applied", "BoundsFor", "LayerBound", "bounds_for", "layer_bounds"]

@@ -35,7 +35,7 @@ def test_the_registry_has_every_key_of_the_two_papers_and_ours() -> None:
         *("own:gamma-free", "own:skip-lower", "own:order", "own:composite", "own:hemisphere", "own:full-rank"),
         *("wu2024:1", "wu2024:1-doeblin", "wu2024:2", "wu2024:2-step", "wu2024:cor1", "wu2024:3", "wu2024:4.3.1"),
         *("wu2024:L13", "wu2024:L13-repaired", "wu2024:anisotropy", "wu2024:conjecture", "own:stable-causal"),
-        *("own:stable-complete", "dong2021:ln-sphere"),
+        *("own:stable-complete", "unstated:ln-sphere"),
     }
     assert expected <= set(statements())
     for key, entry in statements().items():
@@ -174,6 +174,10 @@ BROKEN = {
     "own:flow-step": "closing(C, beta) >= 2.001*rho*(1 - alpha)*min((1 + alpha)/(1 + rho),"
     " (1 + (n - 1)*alpha)/(1 + (n - 1)*rho))",
     "own:flow-step-usa": "closing_usa(C, beta) >= 2.001*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n",
+    "own:flow-one-cluster": "climb(lam, B, x, m) >= 1.001*off_axis(x)*(m*first_value(lam)"
+    " - s*(first_value(lam) - least_value(lam)))/(m + s)",
+    "karagodin2024:subspace-two": "aligning(lam, M, B, X) >= 1.001*lam*lead(M, X)*sine_square(M, X)"
+    "/(1 + exp(2*form_size(B)))",
     "own:lipschitz": "jacobian_norm() <= 0.999*norm(W[0,0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2))"
     " + a*diameter(X[0], 2)**2/4)",
     "own:repeat": "repeat_gap(X[1]) <= 0.999*(3 - 2*sqrt(2))*norm(W[0,0], 2)*diameter(X[0], 2)",

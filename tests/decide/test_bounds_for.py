@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 import rankmath as rm
 from rankmath.cli import main
+from rankmath.decide.bounds_for import layer_bounds
 from rankmath.printing import digits, quotient
 
 NET = rm.Network.random(tokens=5, dim=3, layers=3, seed=0)
@@ -60,3 +61,33 @@ def test_at_the_command_line_with_an_input_of_ones_own(tmp_path: Path) -> None:
 def test_keys_that_say_nothing_of_networks_are_refused(keys: list[str], words: str) -> None:
     with pytest.raises(rm.InvalidArgument, match=words):
         rm.bounds_for(NET, X, keys)
+
+
+@pytest.mark.parametrize(
+    "key", ["own:diameter", "dong2021:2.3", "own:composite", "own:residual-inf", "own:diameter-cubic"]
+)
+def test_the_bound_of_a_layer_is_the_statement_on_that_layer(key: str) -> None:
+    """Two heads: each step is what `verify` says of that layer alone, and the whole what it says of all of them."""
+    net = rm.Network.random(tokens=5, dim=3, heads=2, layers=3, seed=4, biases=True)
+    start = net.random_input(seed=1, scale=0.2)
+    found = layer_bounds(net, start, [key])
+    states = rm.hidden_states(net, start)
+    for l in range(2):  # beyond, plain tokens no longer hold their residual
+        verdict = rm.verify(key, rm.Network.from_layers([net.sublayers[l]], net.tokens), states[l])
+        tightest = max(found, key=lambda bound, l=l: bound.measured[l + 1] - bound.step[l])
+        assert tightest.step[l] == pytest.approx(verdict.log_rhs, abs=1e-9)
+        assert tightest.measured[l + 1] == pytest.approx(verdict.log_lhs, abs=1e-6)
+    together = rm.bounds_for(net, start, [key])[key].log_rhs
+    for l in range(3):
+        assert min(abs(bound.whole[l] - together[l]) for bound in found) < 1e-9
+    for bound in found:
+        assert all(after <= step for after, step in zip(bound.measured[1:], bound.step, strict=True))
+
+
+def test_a_hypothesis_that_fails_at_a_layer_is_named_there() -> None:
+    """Logits that are large at first and small after one layer: dong2021:2.3 speaks from the second layer on."""
+    net = rm.Network.random(tokens=4, dim=2, layers=2, seed=0)
+    (bound,) = layer_bounds(net, net.random_input(seed=1, scale=3.0), ["dong2021:2.3"])
+    assert math.isnan(bound.step[0])
+    assert not bound.vacuous[0]
+    assert "x_star" in bound.why_not[0]

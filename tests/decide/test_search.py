@@ -116,7 +116,7 @@ HARD = {
     ),
     "d_qk": (
         "logit_range(P[0,0]) <= norm(W_QK[0,0], 2)*norm(X[0], 2)*diameter(X[0], 2)/d_qk",
-        ["key_bias == none"],
+        ["query_bias == none"],
     ),
 }
 

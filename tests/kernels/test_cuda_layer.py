@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,7 +24,7 @@ from rankmath.dynamics.trace import _trace_of
 from rankmath.kernels import cuda, cuda_kernels, cuda_layer
 from rankmath.kernels.cuda import padded
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler on this machine")
+pytestmark = pytest.mark.needs("g++")
 
 
 NAMES = ("scores", "relative", "covariance", "thin", "collect", "recentre", "normalise", "pull")

@@ -1,0 +1,535 @@
+(** Every registered statement that can be said in the words of Language.v, as a proposition.
+
+    Printed by [python -m rankmath.report.coq] from the formulas of the registry: do not edit.  Above each is
+    its formula with what is given, as the gallery has it.  The last comment names the statements that have no
+    proposition yet. *)
+Require Import Reals.
+From Rankmath Require Import Definitions Language.
+Local Open Scope R_scope.
+
+(** seed:closure (proved): stochastic_product(P)
+    given row_stochastic(P) *)
+Definition statement_seed_closure : Prop :=
+  forall (t n : nat) (P : sequence t n),
+    (0 < t)%nat ->
+    (0 < n)%nat ->
+    row_stochastic P ->
+    stochastic_product P.
+
+(** dong2021:A.3 (proved): all_i(relative_gain(c, E[i]) <= 2*osc(E[i])) and all_i(relative_loss(c, E[i]) <= osc(E[i]))
+    given all_i(osc(E[i]) <= x_star) *)
+Definition statement_dong2021_A_3 : Prop :=
+  forall (n m : nat) (c : vector m) (E : matrix n m),
+    (0 < n)%nat ->
+    (0 < m)%nat ->
+    forall x_star, is_x_star x_star ->
+    (forall i, (i < n)%nat -> osc (row E i) <= x_star) ->
+    (forall i, (i < n)%nat -> relative_gain c (row E i) <= 2 * osc (row E i)) /\ (forall i, (i < n)%nat -> relative_loss
+      c (row E i) <= osc (row E i)).
+
+(** dong2021:norm (proved): composite(A) + composite(B) < composite_sum(A, B) *)
+Definition statement_dong2021_norm : Prop :=
+  exists (n d : nat) (A B : matrix n d),
+    (0 < n)%nat /\
+    (0 < d)%nat /\
+    composite A + composite B < composite_sum A B.
+
+(** dong2021v1:A.3 (refuted): all_i(relative_gain(c, E[i]) <= 2*osc(E[i])) and all_i(relative_loss(c, E[i]) <=
+      osc(E[i])) *)
+Definition statement_dong2021v1_A_3 : Prop :=
+  forall (n m : nat) (c : vector m) (E : matrix n m),
+    (0 < n)%nat ->
+    (0 < m)%nat ->
+    (forall i, (i < n)%nat -> relative_gain c (row E i) <= 2 * osc (row E i)) /\ (forall i, (i < n)%nat -> relative_loss
+      c (row E i) <= osc (row E i)).
+
+(** own:alibi-decay (proved): decay_tightness(E, a) <= 1 *)
+Definition statement_own_alibi_decay : Prop :=
+  forall (n : nat) (E : matrix n n) (a : R),
+    (2 <= n)%nat ->
+    (forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j) ->
+    0 < a < 1 ->
+    decay_tightness E a <= 1.
+
+(** own:contranorm (proved): erank(sigma) < erank_after(sigma, s)
+    given s > 0
+    given bottom(sigma) > 0
+    given bottom(sigma) < top(sigma)
+    given 1 + (1 - 2*top(sigma)**2)*s >= 0 *)
+Definition statement_own_contranorm : Prop :=
+  forall (m : nat) (sigma : vector m) (s : R),
+    (0 < m)%nat ->
+    s > 0 ->
+    bottom sigma > 0 ->
+    bottom sigma < top sigma ->
+    1 + (1 - 2 * (top sigma) ^ 2) * s >= 0 ->
+    erank sigma < erank_after sigma s.
+
+(** own:dispersion (proved): largest_share(c) <= exp(osc(c))/(exp(osc(c)) + count(c) - 1) and 1/(1 + (count(c) -
+      1)*exp(osc(c))) <= least_share(c) *)
+Definition statement_own_dispersion : Prop :=
+  forall (m : nat) (c : vector m),
+    (0 < m)%nat ->
+    (largest_share c <= exp (osc c) / (exp (osc c) + INR (count c) - 1)) /\ (1 / (1 + (INR (count c) - 1) * exp (osc c))
+      <= least_share c).
+
+(** own:entropy-order (proved): sigma*sqrt(T*(T - 1))*beta/(1 + (T - 1)*beta) <= entropy_floor(T, sigma) and
+      entropy_floor(T, sigma) <= (T - 1)*beta*(1 + sigma*sqrt(T/(T - 1)))
+    given T >= 2
+    given sigma > 0
+    where beta = exp(-sigma*sqrt(T/(T - 1))) *)
+Definition statement_own_entropy_order : Prop :=
+  forall (T sigma : R),
+    let beta := exp (- sigma * sqrt (T / (T - 1))) in
+    T >= 2 ->
+    sigma > 0 ->
+    (sigma * sqrt (T * (T - 1)) * beta / (1 + (T - 1) * beta) <= entropy_floor T sigma) /\ (entropy_floor T sigma <= (T
+      - 1) * beta * (1 + sigma * sqrt (T / (T - 1)))).
+
+(** own:flow-step (proved): closing(C, beta) >= 2*rho*(1 - alpha)*min((1 + alpha)/(1 + rho), (1 + (n - 1)*alpha)/(1 + (n
+      - 1)*rho))
+    given cosines(C)
+    given alpha >= 0
+    given beta >= 0
+    where alpha = least_cosine(C)
+    where rho = exp(-beta*(1 - alpha)) *)
+Definition statement_own_flow_step : Prop :=
+  forall (n : nat) (C : matrix n n) (beta : R),
+    (0 < n)%nat ->
+    let alpha := least_cosine C in
+    let rho := exp (- beta * (1 - alpha)) in
+    cosines C ->
+    alpha >= 0 ->
+    beta >= 0 ->
+    closing C beta >= 2 * rho * (1 - alpha) * Rmin ((1 + alpha) / (1 + rho)) ((1 + (INR n - 1) * alpha) / (1 + (INR n -
+      1) * rho)).
+
+(** own:flow-step-usa (proved): closing_usa(C, beta) >= 2*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n
+    given cosines(C)
+    given alpha >= 0
+    given beta >= 0
+    where alpha = least_cosine(C) *)
+Definition statement_own_flow_step_usa : Prop :=
+  forall (n : nat) (C : matrix n n) (beta : R),
+    (0 < n)%nat ->
+    let alpha := least_cosine C in
+    cosines C ->
+    alpha >= 0 ->
+    beta >= 0 ->
+    closing_usa C beta >= 2 * exp (beta * alpha) * (1 - alpha) * (1 + (INR n - 1) * alpha) / INR n.
+
+(** own:l2-lipschitz (proved): distance_jacobian_norm(Z) <= n**(1/4) + 2*phi + 2*sqrt(phi*min((n - 1)*tau,
+      sqrt(n)*log(n)/2))
+    where phi = inverse_phi(n - 1)
+    where tau = inverse_phi(1) *)
+Definition statement_own_l2_lipschitz : Prop :=
+  forall (n d : nat) (Z : matrix n d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    let phi := inverse_phi (INR n - 1) in
+    let tau := inverse_phi 1 in
+    distance_jacobian_norm Z <= power (INR n) (1 / 4) + 2 * phi + 2 * sqrt (phi * Rmin ((INR n - 1) * tau) (sqrt (INR n)
+      * ln (INR n) / 2)).
+
+(** own:layernorm (proved): normed_mu(Y)**2 <= (row_mu(Y)**2 - length_mu(Y)**2)/(r_1*r_2)
+    given r_1 > 0
+    where r_1 = least_length(Y, 0)
+    where r_2 = least_length(Y, 1) *)
+Definition statement_own_layernorm : Prop :=
+  forall (n d : nat) (Y : matrix n d),
+    (2 <= n)%nat ->
+    (0 < d)%nat ->
+    let r_1 := least_length Y 0%nat in
+    let r_2 := least_length Y 1%nat in
+    r_1 > 0 ->
+    (normed_mu Y) ^ 2 <= ((row_mu Y) ^ 2 - (length_mu Y) ^ 2) / (r_1 * r_2).
+
+(** own:low-rank-every-input (proved): some_unreachable(X)
+    given dependent(X) *)
+Definition statement_own_low_rank_every_input : Prop :=
+  forall (n d : nat) (X : matrix n d),
+    (2 <= n)%nat ->
+    (0 < d)%nat ->
+    dependent X ->
+    some_unreachable X.
+
+(** own:position-bias (proved): all_i(tail(P, i + 1) <= (1 - (i + 1)*eps**reach)**floor(steps(P)/reach))
+    given n >= 2
+    given windowed(P, w)
+    where eps = least_within(P, w)
+    where reach = -floor(-(n - 1)/(w - 1)) *)
+Definition statement_own_position_bias : Prop :=
+  forall (t n : nat) (P : sequence t n) (w : nat),
+    (0 < t)%nat ->
+    (0 < n)%nat ->
+    row_stochastic P ->
+    (2 <= w)%nat ->
+    let eps := least_within P w in
+    let reach := (((n - 1) + (w - 1) - 1) / (w - 1))%nat in
+    (n >= 2)%nat ->
+    windowed P w ->
+    forall i, (i < n)%nat -> tail P (i + 1)%nat <= (1 - (INR i + 1) * eps ^ reach) ^ ((steps P) / reach).
+
+(** own:position-bias-prefix (proved): all_i(tail(P, prefix + i) <= max(0, 1 - (prefix + i)*eps)**steps(P)) and
+      prefix_floor(P, prefix) >= eps
+    given prefixed(P, prefix)
+    where eps = least_prefixed(P, prefix) *)
+Definition statement_own_position_bias_prefix : Prop :=
+  forall (t n : nat) (P : sequence t n) (prefix : nat),
+    (0 < t)%nat ->
+    (0 < n)%nat ->
+    row_stochastic P ->
+    (1 <= prefix <= n)%nat ->
+    let eps := least_prefixed P prefix in
+    prefixed P prefix ->
+    (forall i, (i < n)%nat -> tail P (prefix + i)%nat <= (Rmax 0 (1 - (INR prefix + INR i) * eps)) ^ (steps P)) /\
+      (prefix_floor P prefix >= eps).
+
+(** own:received (proved): received(Z) <= sqrt(n) *)
+Definition statement_own_received : Prop :=
+  forall (n d : nat) (Z : matrix n d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    received Z <= sqrt (INR n).
+
+(** own:softmax-gradient (proved): softmax_slope(c, T) <= 1/(2*T)
+    given T > 0 *)
+Definition statement_own_softmax_gradient : Prop :=
+  forall (m : nat) (c : vector m) (T : R),
+    (0 < m)%nat ->
+    T > 0 ->
+    softmax_slope c T <= 1 / (2 * T).
+
+(** own:softmax-rank (proved): softmax_rank(q, x) == count(q)
+    given distinct(q)
+    given distinct(x) *)
+Definition statement_own_softmax_rank : Prop :=
+  forall (n : nat) (q x : vector n),
+    (0 < n)%nat ->
+    (forall j, (j < n)%nat -> 0 < x j) ->
+    distinct q ->
+    distinct x ->
+    softmax_rank q x = INR (count q).
+
+(** own:spectrum (proved): subdominant(L) <= mixing(L) *)
+Definition statement_own_spectrum : Prop :=
+  forall (n : nat) (L : matrix n n),
+    (0 < n)%nat ->
+    subdominant L <= mixing L.
+
+(** own:spectrum-symmetric (proved): real_attention(K)
+    given symmetric(K) *)
+Definition statement_own_spectrum_symmetric : Prop :=
+  forall (n : nat) (K : matrix n n),
+    (0 < n)%nat ->
+    symmetric K ->
+    real_attention K.
+
+(** own:tv (proved): tv(c, g) <= tanh(osc(g)/4) *)
+Definition statement_own_tv : Prop :=
+  forall (m : nat) (c g : vector m),
+    (0 < m)%nat ->
+    tv c g <= tanh (osc g / 4).
+
+(** own:zero-grad (proved): all_i(weight_gradient(Z, M, V, G, i) <= value_spread(Z, V)*logit_shift(Z, M, G, i)/4) *)
+Definition statement_own_zero_grad : Prop :=
+  forall (n d m : nat) (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    (0 < m)%nat ->
+    forall i, (i < n)%nat -> weight_gradient Z M V G i <= value_spread Z V * logit_shift Z M G i / 4.
+
+(** wu2024:L13 (refuted): stays_far(x, w)
+    given w > 1
+    given unit_vector(x)
+    given in_printed_set(x, w) *)
+Definition statement_wu2024_L13 : Prop :=
+  forall (d : nat) (x : vector d) (w : R),
+    (2 <= d)%nat ->
+    w > 1 ->
+    unit_vector x ->
+    in_printed_set x w ->
+    stays_far x w.
+
+(** wu2024:L13-repaired (proved): stays_in_repaired_set(x, w)
+    given w > 1
+    given unit_vector(x)
+    given in_repaired_set(x, w) *)
+Definition statement_wu2024_L13_repaired : Prop :=
+  forall (d : nat) (x : vector d) (w : R),
+    (2 <= d)%nat ->
+    w > 1 ->
+    unit_vector x ->
+    in_repaired_set x w ->
+    stays_in_repaired_set x w.
+
+(** bhojanapalli2020:1 (proved): reachable(X, L)
+    given independent(X) *)
+Definition statement_bhojanapalli2020_1 : Prop :=
+  forall (n d : nat) (X : matrix n d) (L : matrix n n),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    independent X ->
+    reachable X L.
+
+(** contranorm2023:2 (refuted): erank(sigma) < erank_after(sigma, s)
+    given s > 0
+    given bottom(sigma) > 0
+    given bottom(sigma) < top(sigma)
+    given 1 + (1 - top(sigma)**2)*s > 0 *)
+Definition statement_contranorm2023_2 : Prop :=
+  forall (m : nat) (sigma : vector m) (s : R),
+    (0 < m)%nat ->
+    s > 0 ->
+    bottom sigma > 0 ->
+    bottom sigma < top sigma ->
+    1 + (1 - (top sigma) ^ 2) * s > 0 ->
+    erank sigma < erank_after sigma s.
+
+(** folk:alibi-theta (refuted): kept(a, c)
+    given a > 0
+    given a < 1
+    given c > 0
+    given (1 + a)*c <= 1 *)
+Definition statement_folk_alibi_theta : Prop :=
+  forall (a c : R),
+    a > 0 ->
+    a < 1 ->
+    c > 0 ->
+    (1 + a) * c <= 1 ->
+    kept a c.
+
+(** folk:entropy-order (refuted): c*T*sigma*exp(-sigma) <= entropy_floor(T, sigma)
+    given T >= 2
+    given sigma > 0
+    given c > 0
+    given c*T*sigma*exp(-sigma) <= log(T) *)
+Definition statement_folk_entropy_order : Prop :=
+  forall (T sigma c : R),
+    T >= 2 ->
+    sigma > 0 ->
+    c > 0 ->
+    c * T * sigma * exp (- sigma) <= ln T ->
+    c * T * sigma * exp (- sigma) <= entropy_floor T sigma.
+
+(** folk:softmax-gradient (refuted): softmax_slope(c, T) <= 1/(4*T) and softmax_slope(c, T) <= sqrt(2)
+    given T > 0 *)
+Definition statement_folk_softmax_gradient : Prop :=
+  forall (m : nat) (c : vector m) (T : R),
+    (0 < m)%nat ->
+    T > 0 ->
+    (softmax_slope c T <= 1 / (4 * T)) /\ (softmax_slope c T <= sqrt 2).
+
+(** folk:softmax-rank (refuted): softmax_rank(q, x) <= 1 *)
+Definition statement_folk_softmax_rank : Prop :=
+  forall (n : nat) (q x : vector n),
+    (0 < n)%nat ->
+    (forall j, (j < n)%nat -> 0 < x j) ->
+    softmax_rank q x <= 1.
+
+(** folk:spectrum-real (refuted): real_spectrum(A)
+    given positive_stochastic(A) *)
+Definition statement_folk_spectrum_real : Prop :=
+  forall (n : nat) (A : matrix n n),
+    (0 < n)%nat ->
+    positive_stochastic A ->
+    real_spectrum A.
+
+(** geshkovski2023:orthogonal (proved): equiangular_flow(gamma, rho, m)
+    given rho > 0 *)
+Definition statement_geshkovski2023_orthogonal : Prop :=
+  forall (gamma rho : R) (m : nat),
+    (2 <= m)%nat ->
+    rho > 0 ->
+    equiangular_flow gamma rho m.
+
+(** geshkovski2023:step (proved): closing(C, beta) >= (1 - alpha)/(2*n*exp(2*beta))
+    given cosines(C)
+    given alpha >= 1/2
+    given beta >= 0
+    where alpha = least_cosine(C) *)
+Definition statement_geshkovski2023_step : Prop :=
+  forall (n : nat) (C : matrix n n) (beta : R),
+    (0 < n)%nat ->
+    let alpha := least_cosine C in
+    cosines C ->
+    alpha >= 1 / 2 ->
+    beta >= 0 ->
+    closing C beta >= (1 - alpha) / (2 * INR n * exp (2 * beta)).
+
+(** joudaki2023:isometry (proved): isometry(X)*length_spread(X) <= unit_isometry(X)
+    given isometry(X) > 0 *)
+Definition statement_joudaki2023_isometry : Prop :=
+  forall (n d : nat) (X : matrix n d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    isometry X > 0 ->
+    isometry X * length_spread X <= unit_isometry X.
+
+(** kim2021:3.2 (proved): distance_jacobian_norm(Z) <= sqrt(n)*(4*phi + 1)
+    where phi = inverse_phi(n - 1) *)
+Definition statement_kim2021_3_2 : Prop :=
+  forall (n d : nat) (Z : matrix n d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    let phi := inverse_phi (INR n - 1) in
+    distance_jacobian_norm Z <= sqrt (INR n) * (4 * phi + 1).
+
+(** noci2022:zero-grad (proved): no_gradient(Z, V, G)
+    given equal_tokens(Z) *)
+Definition statement_noci2022_zero_grad : Prop :=
+  forall (n d m : nat) (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    (0 < m)%nat ->
+    equal_tokens Z ->
+    no_gradient Z V G.
+
+(** shi2022:layernorm (proved): normed_mu(Y) <= row_mu(Y)/r_1
+    given r_1 > 0
+    where r_1 = least_length(Y, 0) *)
+Definition statement_shi2022_layernorm : Prop :=
+  forall (n d : nat) (Y : matrix n d),
+    (2 <= n)%nat ->
+    (0 < d)%nat ->
+    let r_1 := least_length Y 0%nat in
+    r_1 > 0 ->
+    normed_mu Y <= row_mu Y / r_1.
+
+(** velickovic2024:2.2 (proved): largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c) *)
+Definition statement_velickovic2024_2_2 : Prop :=
+  forall (m : nat) (c : vector m),
+    (0 < m)%nat ->
+    (largest_share c <= exp (osc c) / INR (count c)) /\ (exp (- osc c) / INR (count c) <= least_share c).
+
+(** wang2022:1 (refuted): low_pass(A, z)
+    given positive_stochastic(A)
+    given never_zero(A, z) *)
+Definition statement_wang2022_1 : Prop :=
+  forall (n : nat) (A : matrix n n) (z : vector n),
+    (0 < n)%nat ->
+    positive_stochastic A ->
+    never_zero A z ->
+    low_pass A z.
+
+(** wu2025:4.1 (proved): all_i(share(P, i + 1) <= (1 - (i + 1)*eps)**(steps(P) - 1))
+    given n >= 2
+    given windowed(P, n)
+    where eps = least_within(P, n) *)
+Definition statement_wu2025_4_1 : Prop :=
+  forall (t n : nat) (P : sequence t n),
+    (0 < t)%nat ->
+    (0 < n)%nat ->
+    row_stochastic P ->
+    let eps := least_within P n in
+    (n >= 2)%nat ->
+    windowed P n ->
+    forall i, (i < n)%nat -> share P (i + 1)%nat <= (1 - (INR i + 1) * eps) ^ ((steps P) - 1).
+
+(** wu2025:4.2 (proved): all_i(share(P, i + 1)**(2*reach)*(1 - (i + 1)*eps**reach)**reach <= (1 - (i +
+      1)*eps**reach)**(steps(P) - 1))
+    given n >= 2
+    given windowed(P, w)
+    where eps = least_within(P, w)
+    where reach = -floor(-(n - 1)/(w - 1)) *)
+Definition statement_wu2025_4_2 : Prop :=
+  forall (t n : nat) (P : sequence t n) (w : nat),
+    (0 < t)%nat ->
+    (0 < n)%nat ->
+    row_stochastic P ->
+    (2 <= w)%nat ->
+    let eps := least_within P w in
+    let reach := (((n - 1) + (w - 1) - 1) / (w - 1))%nat in
+    (n >= 2)%nat ->
+    windowed P w ->
+    forall i, (i < n)%nat -> (share P (i + 1)%nat) ^ (2 * reach) * (1 - (INR i + 1) * eps ^ reach) ^ reach <= (1 - (INR
+      i + 1) * eps ^ reach) ^ ((steps P) - 1).
+
+(** wu2025:4.3 (proved): all_i(share(P, prefix + i) <= max(0, 1 - (i + 1)*eps)**(steps(P) - 1)) and prefix_floor(P,
+      prefix) > 0
+    given prefixed(P, prefix)
+    where eps = least_prefixed(P, prefix) *)
+Definition statement_wu2025_4_3 : Prop :=
+  forall (t n : nat) (P : sequence t n) (prefix : nat),
+    (0 < t)%nat ->
+    (0 < n)%nat ->
+    row_stochastic P ->
+    (1 <= prefix <= n)%nat ->
+    let eps := least_prefixed P prefix in
+    prefixed P prefix ->
+    (forall i, (i < n)%nat -> share P (prefix + i)%nat <= (Rmax 0 (1 - (INR i + 1) * eps)) ^ ((steps P) - 1)) /\
+      (prefix_floor P prefix > 0).
+
+(** wu2025:4.4 (proved): decay_constant(E, a) <= spread(E)/(1 + a) *)
+Definition statement_wu2025_4_4 : Prop :=
+  forall (n : nat) (E : matrix n n) (a : R),
+    (2 <= n)%nat ->
+    (forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j) ->
+    0 < a < 1 ->
+    decay_constant E a <= spread E / (1 + a).
+
+(** zhai2023:3.1 (proved): entropy_floor(n, logit_size(X, W)) <= row_entropy(X, W)
+    given n >= 2 *)
+Definition statement_zhai2023_3_1 : Prop :=
+  forall (n d : nat) (X : matrix n d) (W : matrix d d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    (n >= 2)%nat ->
+    entropy_floor (INR n) (logit_size X W) <= row_entropy X W.
+
+(* Without a proposition, and the first word that stands in the way:
+    dong2021:2.1: its arrays
+    dong2021:2.1-skip: its arrays
+    dong2021:2.2: the word gamma
+    dong2021:2.2-unhedged: the word gamma
+    dong2021:2.3: the word gamma
+    dong2021:2.3-printed: the word gamma
+    dong2021:3.1: the word disjoint_blocks
+    dong2021:3.2: the word gamma
+    dong2021:3.3: layernorm == column
+    dong2021:ln-sphere: its arrays
+    dong2021v1:2.2: the word norm
+    dong2021v1:2.2-mean: the word norm
+    dong2021v1:2.3: the word norm
+    own:composite: the word gamma
+    own:diameter: mask == padding
+    own:diameter-cubic: mask == padding
+    own:full-rank: the word gram_height
+    own:gamma-free: the word delta
+    own:gamma-free-one-head: the word delta
+    own:gamma-free-sharp: the word delta
+    own:hemisphere: the word epsilon
+    own:influence: the word norm
+    own:lambda-skip-lower: mask == padding
+    own:lambda-skip-sphere: layernorm == sphere
+    own:lambda-skip-upper: mask == padding
+    own:lipschitz: the word norm
+    own:no-stable-orthogonal: its arrays
+    own:order: the word diameter
+    own:repeat: the word last_share
+    own:residual-inf: the word norm
+    own:skip-lower: the word norm
+    own:stable-causal: its arrays
+    own:stable-causal-every-n: its arrays
+    own:stable-complete: its arrays
+    own:stable-complete-every-n: its arrays
+    own:stable-every-rank: its arrays
+    own:stable-rank-two-every-n: its arrays
+    wu2024:1: the word logit_range
+    wu2024:1-doeblin: layernorm == none
+    wu2024:2: the word epsilon
+    wu2024:2-step: layernorm == sphere
+    wu2024:3: its arrays
+    wu2024:3-measure: its arrays
+    wu2024:4.3.1: its arrays
+    wu2024:anisotropy: its arrays
+    wu2024:conjecture: its arrays
+    wu2024:cor1: the word diameter
+    wu2024:cor1-step: the word epsilon
+    barbero2024:4.2: mask == causal
+    castin2024:3.3: the word norm
+    folk:influence: mask == causal
+    folk:lambda-skip: layernorm == sphere
+    he2023:e-spa: its arrays
+    he2023:u-spa: its arrays
+    wang2022:1-repaired: its arrays *)
