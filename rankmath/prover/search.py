@@ -643,8 +643,11 @@ class Search:
         log_goal += sum(float(e) * math.log(p) for p, e in a.items() if isinstance(p, int))
         log_goal -= sum(float(e) * math.log(p) for p, e in b.items() if isinstance(p, int))
         reached, parents = self._reachable({base for base, e in a.items() if e > 0}, facts)
-        # Folds of the goal are reached by lines that are made below, if at all.
-        reached |= {x for x in goal if isinstance(x, Atom) and x.kind == "fold"}
+        # Folds are reached by lines that are made below, if at all.
+        wanted = {x for x in goal if isinstance(x, Atom)}
+        for x in list(wanted):
+            _inside(x, wanted)
+        reached |= {x for x in wanted if x.kind == "fold"}
         if not all(self.work.positive(base, reached) for base in (*a, *b)):
             return None
         kept: list[Step] = []
