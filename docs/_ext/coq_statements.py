@@ -163,7 +163,7 @@ DICTIONARY = {
     "mask == none": "nomask key_padding",
     "mask == padding": "key_padding",
     "mask == causal": "causal",
-    "key_bias == none": "bQ",
+    "query_bias == none": "bQ",
     "layernorm == sphere": "sphere normalised sphere_orbit sphere_map sphere_attention",
     "layernorm == column": "column_scaled",
     "skip == 0": "SA plain plain_orbit no_skip sphere_orbit skip sphere_map normalised",

@@ -9,11 +9,8 @@ import math
 from dataclasses import dataclass
 from types import ModuleType
 
+from rankmath.kernels.runs import LARGE, STEP
 from rankmath.validation import Array, library_of
-
-#: A mantissa beyond 2^1000 hands 2^512 to the exponent: until then σ is an ordinary double.
-LARGE = 2.0**1000
-STEP = 512.0
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.arithmetic.runs import Arrays, Run
 from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.tokens import Tokens
+from rankmath.kernels.runs import Arrays, Run
 from rankmath.model.network import Attention, Network
 from rankmath.validation import Array, Floats
 

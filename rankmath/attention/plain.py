@@ -15,7 +15,6 @@ from array_api_compat import array_namespace, is_cupy_array
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import Arithmetic
-from rankmath.arithmetic.runs import Run
 from rankmath.attention.activations import activate
 from rankmath.attention.alone import is_plain, tokens_of
 from rankmath.attention.backend import Backend, on_backend
@@ -24,6 +23,7 @@ from rankmath.attention.on_cpu import layers_on_cpu
 from rankmath.attention.on_gpu import layers_on_gpu
 from rankmath.attention.softmax import softmax
 from rankmath.attention.tokens import SAFE_LOG
+from rankmath.kernels.runs import Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count, same_library
@@ -124,7 +124,7 @@ def _whole(A: Float64, run: Run) -> Array | None:
         of_x, of_R = A.xp.asarray(np.exp(logs))
     if not A.on_gpu:
         return of_x * x + of_R * R
-    from rankmath.arithmetic import cuda
+    from rankmath.kernels import cuda
 
     return cuda.axpby(of_x, x, of_R, R)
 

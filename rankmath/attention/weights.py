@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TypeAlias
 
 from rankmath.arithmetic.protocol import System
-from rankmath.arithmetic.runs import Arrays
 from rankmath.attention.tokens import Scaled, tamed
+from rankmath.kernels.runs import Arrays
 from rankmath.model.network import Attention, Network
 from rankmath.validation import Array
 

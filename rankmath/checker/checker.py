@@ -67,6 +67,7 @@ SECONDS = 180.0  # time budget of one check
 MAX_TEXT = 2_000  # characters of the free text
 MAX_GIVEN = 32  # hypotheses
 ID_DIGITS = 32  # hex digits of SHA-256 kept in an id (128 bits)
+_RENAMED = {"dong2021:2.2-unhedged": "unstated:large-logits", "dong2021:ln-sphere": "unstated:ln-sphere"}
 BITS = ("bits", "spectral_bits")  # hints that say how many bits to begin with
 MAX_BITS = 2**14
 MAX_SIGNS = 12  # the dimension up to which form_norm in inf is taken over all signs
@@ -241,7 +242,9 @@ def _fields(content: dict[str, Any]) -> dict[str, Any]:
     demand(_is_text(content["claim"]), "claim: a formula is needed, in one line of ASCII without remarks")
     texts = type(given) is list and len(given) <= MAX_GIVEN and all(map(_is_text, given))
     demand(texts, f"given: a list of at most {MAX_GIVEN} formulas is needed, each in one line without remarks")
-    return content
+    # Older certificates name the switch after the vector W_K b_Q in their data, and two claims after a paper.
+    given = [re.sub(r"^key_bias(?= ==)", "query_bias", text) for text in given]
+    return {**content, "statement": _RENAMED.get(statement, statement), "given": given}
 
 
 def _is_text(text: Any) -> bool:

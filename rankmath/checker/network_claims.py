@@ -21,14 +21,6 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "skip == 0",
         ),
     ),
-    "dong2021:2.2-unhedged": (
-        "Doubly exponential collapse, one head, without small logits",
-        (
-            "residual(X[L], composite) <= (4*max_l(max_h(gamma(P[l, h])))*max_l(max_h(norm(W_QK[l, h], "
-            "1)*norm(W[l, h], composite)))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
-        ),
-        ("H == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
-    ),
     "dong2021:2.3": (
         "Doubly exponential collapse, many heads (2023 form, heads summed norm by norm)",
         (
@@ -218,7 +210,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "diameter(X[0], 2))*last_share(i) + is_last(i)*(abs(skip) + norm(W[0, 0], 2)*(norm(W_QK[0, "
             "0], 2)/sqrt(d_qk))*diameter(X[0], 2)**2/4))"
         ),
-        ("mask == causal", "H == 1", "L == 1", "key_bias == none", "layernorm == none", "mlp == none"),
+        ("mask == causal", "H == 1", "L == 1", "query_bias == none", "layernorm == none", "mlp == none"),
     ),
     "own:lambda-skip-lower": (
         "A λ-skip keeps a share of the diameter at every layer",
@@ -267,7 +259,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "2)/sqrt(d_qk)*longest(X[0])*diameter(X[0], 2)/2)**2)) + norm(W_QK[0, 0], 2)/sqrt(d_qk)*"
             "diameter(X[0], 2)**2/4)"
         ),
-        ("H == 1", "L == 1", "key_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
+        ("H == 1", "L == 1", "query_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:order": (
         "Collapse is exactly cubic, layer by layer",
@@ -449,7 +441,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "jacobian_norm() <= sqrt(3)*norm(W[0, 0], 2)*sqrt((norm(W_QK[0, 0], 2)/sqrt(d_qk))**2*"
             "longest(X[0])**4*(4*n + 1) + n)"
         ),
-        ("H == 1", "L == 1", "key_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
+        ("H == 1", "L == 1", "query_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "folk:influence": (
         "The last token sees of another one no more than it attends to it (attention not frozen)",
@@ -460,5 +452,13 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "Skips on the sphere keep |λ|/(SC + |λ|) of the spread, however close the tokens",
         "mu(X[1])*(norm(W[0, 0], frobenius)*norm(P[0, 0], frobenius) + abs(skip)) >= abs(skip)*mu(X[0])",
         ("layernorm == sphere", "H == 1", "bias == none", "L == 1", "abs(skip) > 0", "mask == none", "mlp == none"),
+    ),
+    "unstated:large-logits": (
+        "Doubly exponential collapse, one head, without small logits: a claim that nobody makes",
+        (
+            "residual(X[L], composite) <= (4*max_l(max_h(gamma(P[l, h])))*max_l(max_h(norm(W_QK[l, h], "
+            "1)*norm(W[l, h], composite)))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
+        ),
+        ("H == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
 }

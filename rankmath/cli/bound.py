@@ -110,9 +110,9 @@ def _of_network(
 
     import numpy as np
 
-    from rankmath.campaigns.bounds_for import bounds_for
     from rankmath.claims import statements
     from rankmath.console import Progress, print_table
+    from rankmath.decide.bounds_for import bounds_for
     from rankmath.files import read
     from rankmath.model.network import Network
     from rankmath.validation import InvalidArgument

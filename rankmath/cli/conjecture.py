@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from rankmath.campaigns.conjecture import Answer
+    from rankmath.decide.conjecture import Answer
     from rankmath.validation import Json
     from rankmath.verification.statement import Statement
 
@@ -21,7 +21,7 @@ def statements_of(
     claim: str | None, given: tuple[str, ...], files: list[str], letter: str | None
 ) -> list[Statement]:
     """The claims typed and those in files."""
-    from rankmath.campaigns.conjecture import claims_in
+    from rankmath.decide.conjecture import claims_in
     from rankmath.validation import InvalidArgument
     from rankmath.verification.statement import Statement
 
@@ -51,8 +51,8 @@ def answer_all(
     as_json: bool,
 ) -> None:
     """Examine each claim, say what was found, and leave the counterexample with its certificate in the folder."""
-    from rankmath.campaigns import conjecture
     from rankmath.console import Progress
+    from rankmath.decide import conjecture
 
     answers = []
     for entry in entries:

@@ -190,9 +190,9 @@ def _handed_over(result: Result, folder: Path) -> list[str]:
     """The counterexample to a claim of the user's own: in numbers, as Python and LaTeX, and its certificate."""
     if not result.counterexample or result.status != "open":
         return []
-    from rankmath.campaigns.conjecture import in_words
     from rankmath.campaigns.exact_json import decode
     from rankmath.certificates.certificate import Certificate
+    from rankmath.decide.conjecture import in_words
     from rankmath.report.counterexamples import handed_over
     from rankmath.report.sources import slug
     from rankmath.verification.instance import NetworkInstance

@@ -39,7 +39,7 @@ from rankmath.printing import Sheet, Shows, digits
 from rankmath.validation import Array, ArrayLike, Axes, Floats, InvalidArgument, Json, as_choice, as_count
 
 if TYPE_CHECKING:
-    from rankmath.arithmetic.compiled_paths import Layer
+    from rankmath.kernels.compiled_paths import Layer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -273,7 +273,7 @@ def _on_gpu(A: Float64, net: Network, X: Array) -> Array | None:
     layers = [(_attention(sublayer), sublayer.skip) for sublayer in _steps(net)]
     if not layers or not all(is_plain(attention) for attention, _ in layers):
         return None
-    from rankmath.arithmetic.cuda import PathSums
+    from rankmath.kernels.cuda import PathSums
 
     sums = PathSums(X, max(attention.heads for attention, _ in layers), len(layers), A.lone_entries)
     for attention, skip in layers:

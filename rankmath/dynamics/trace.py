@@ -452,7 +452,7 @@ def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
     """Residual, Δ₂ and the mean's 2-norm, each in the unit of what it is made of, (3, ...)."""
     xp, R, x = A.xp, tokens.residual, tokens.center
     if A.on_gpu and norm == "frobenius":
-        from rankmath.arithmetic.cuda_layer import plan_here
+        from rankmath.kernels.cuda_layer import plan_here
 
         plan = plan_here(R.shape, 0)
         if plan is not None:

@@ -264,7 +264,7 @@ def gamma(run: Run, P: Place) -> Scalar:
     example="q_max(P[0, 0], mean) >= 1/n",
 )
 def q_max(run: Run, P: Place, center: str) -> Scalar:
-    """largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus the key bias's term, x the center, R the
+    """largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus R_j W_K b_Q/√d_qk, x the center, R the
     tokens about it (composite: x minimises ‖R‖_{1,∞}; mean, with a bar: x is their mean)"""
     return run.from_log(run.about(P[1], P[2], center).log_q_max)
 

@@ -44,6 +44,8 @@ _PAPERS = {
     "wu2024": "Wu et al. 2024",
     "own": "this library",
     "seed": "folklore",
+    "folk": "often said",
+    "unstated": "stated by nobody",
 }
 
 

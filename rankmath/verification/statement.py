@@ -21,7 +21,7 @@ from rankmath.formula.evaluate import Side, Subject, sides
 from rankmath.formula.language import FUNCTIONS, LETTERS
 from rankmath.formula.printing import latex, latex_letter, text, words
 from rankmath.formula.run import Run
-from rankmath.formula.terms import INDICES, Both, Call, Formula, Letter, Term, as_term, replaced, walk
+from rankmath.formula.terms import INDICES, Both, Call, Every, Formula, Letter, Term, as_term, replaced, walk
 from rankmath.validation import InvalidArgument, Number, as_choice
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
 
@@ -263,6 +263,11 @@ class Statement:
                     found.setdefault(entry.name, (latex(term), entry.meaning))
                 if isinstance(term, Letter) and term.name in _EXPLAINED and term.name not in self.arrays:
                     found.setdefault(term.name, (latex(term), LETTERS[term.name]))
+                if isinstance(term, Call) and term.function in ("expc", "tanhc"):
+                    found.setdefault(term.function, (latex(term), "read as 1 where the denominator is 0"))
+                index = term.index if isinstance(term, Every) else _reduced(term)
+                if index in INDICES:
+                    found.setdefault(index, (index, f"counts from 0 to {INDICES[index]} − 1"))
         return tuple(found.values())
 
     def __str__(self) -> str:
@@ -293,7 +298,10 @@ class Statement:
 
     def evaluate(self, A: System, instance: Instance) -> Evaluation:
         """Hypotheses and conclusion on an instance, or on a batch in float64."""
-        subject = self.run(A, instance)
+        return self.on(self.run(A, instance))
+
+    def on(self, subject: Subject) -> Evaluation:
+        """Hypotheses and conclusion on an instance that has been carried through an arithmetic."""
         hypotheses = [side for part in self.expanded_hypotheses for side in sides(part, subject)]
         # Where a hypothesis certainly fails the conclusion may have no meaning.
         if any(
@@ -324,6 +332,11 @@ class Statement:
         """The functions of the language it uses."""
         whole = both(self.expanded, *self.expanded_hypotheses)
         return frozenset(term.function for term in walk(whole) if isinstance(term, Call))
+
+
+def _reduced(term: Term) -> str:
+    """The index of a sum, a product, a maximum or a minimum over layers, heads, tokens or blocks; else nothing."""
+    return term.function[-1] if isinstance(term, Call) and term.function[-2:-1] == "_" else ""
 
 
 def _latex_hypothesis(formula: Formula) -> str:

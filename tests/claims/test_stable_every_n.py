@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.campaigns.battery import verify_statement
 from rankmath.claims import stable_every_n as here
+from rankmath.decide.battery import verify_statement
 from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.designs import path_design
 from rankmath.verification.judge import judge

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
-from rankmath.campaigns.battery import verify
 from rankmath.claims.wu2024_2 import SphereInstance, star_network
+from rankmath.decide.battery import verify
 from rankmath.equilibria.map import normalise
 from rankmath.linalg.masks import Mask
 from rankmath.verification.instance import NetworkInstance
