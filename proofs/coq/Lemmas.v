@@ -1,6 +1,6 @@
 (** Every lemma of the prover about networks, from its text; printed by
-    [python -m rankmath.certificates.coq_words]: do not edit.  The words are those of Network.v, the proofs those
-    of the files Lemmas_*.v. *)
+    [python -m rankmath.certificates.coq_words]: do not edit.  The words are those of Network.v,
+    the proofs those of the files Lemmas_*.v. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Functions Norms Masks dong2021_A_3 Quantities.
 From Rankmath Require Import Lemmas_attention Lemmas_entropy Lemmas_functions Lemmas_layer Lemmas_norms Lemmas_tokens Network.

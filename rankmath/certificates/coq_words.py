@@ -294,8 +294,8 @@ def lemmas_file() -> str:
     files = sorted({str(row["file"]).removesuffix(".v") for row in lemma_rows()})
     first = (
         "(** Every lemma of the prover about networks, from its text; printed by\n"
-        "    [python -m rankmath.certificates.coq_words]: do not edit.  The words are those of Network.v, the proofs those\n"
-        "    of the files Lemmas_*.v. *)\n"
+        "    [python -m rankmath.certificates.coq_words]: do not edit.  The words are those of Network.v,\n"
+        "    the proofs those of the files Lemmas_*.v. *)\n"
         "Require Import Reals Lra Lia Psatz.\n"
         "From Rankmath Require Import Definitions Functions Norms Masks dong2021_A_3 Quantities.\n"
         f"From Rankmath Require Import {' '.join(files)} Network.\n"
