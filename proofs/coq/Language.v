@@ -306,3 +306,118 @@ Definition decay_tightness {n} (E : matrix n n) (a : R) : R := largest n (fun i 
 (** kept: the second of two tokens with equal logits and decay a = e^(−m) keeps at least c of itself at every depth *)
 Definition kept (a c : R) : Prop := forall t,
   c <= Definitions.steps 2 (fun _ => decaying ((fun _ _ => 1) : matrix 2 2) a) 0 (S t) 1%nat 1%nat.
+
+(* ---------- networks ---------- *)
+(** A network with its input: L layers of H heads on n tokens of dimension d, all with the same mask (edges i j = 1 where token i
+    sees token j, 0 where not) and the same factor of the skip connection; lnorm says whether every token is divided
+    by its length, the input first (LayerNorm on the sphere).  There is no MLP. *)
+Record network := {
+  tokens : nat; dim : nat; heads : nat; layers : nat; d_qk : R; skip_of : R; lnorm : bool;
+  W : nat -> nat -> matrix dim dim; W_QK : nat -> nat -> matrix dim dim;
+  key_bias : nat -> nat -> vector dim; bias : nat -> vector dim; edges : matrix tokens tokens;
+  input : matrix tokens dim }.
+
+(** P[l, h] = softmax((X W_QK Xᵀ + 1 (X k)ᵀ)/√d_qk) over the edges, and what layer l makes of tokens Y. *)
+Definition logits_of (N : network) (l h : nat) (Y : mat) : mat := fun i j =>
+  (bil (dim N) (Y i) (W_QK N l h) (Y j) + dot (dim N) (Y j) (key_bias N l h)) / sqrt (d_qk N).
+Definition attention_on (N : network) (l h : nat) (Y : mat) : mat := fun i =>
+  softmax (tokens N) (edges N i) (logits_of N l h Y i).
+Definition sent (N : network) (l : nat) (Y : mat) : mat := fun i b => skip_of N * Y i b
+  + sum (heads N) (fun h => vmat (dim N) (vmat (tokens N) (attention_on N l h Y i) Y) (W N l h) b) + bias N l b.
+Definition laid (N : network) (Y : mat) : mat := if lnorm N then fun i => sphere (dim N) (Y i) else Y.
+(** X[l], the tokens after l layers, and P[l, h], the attention of head h of layer l. *)
+Fixpoint X (N : network) (l : nat) : matrix (tokens N) (dim N) :=
+  match l with O => laid N (input N) | S k => laid N (sent N k (X N k)) end.
+Definition P (N : network) (l h : nat) : matrix (tokens N) (tokens N) := attention_on N l h (X N l).
+
+(** What every network of the registry has: sizes of at least 1, d_qk > 0, a mask of zeros and ones in which every token sees some
+    token, and under LayerNorm no token that is zero where it is to be divided by its length. *)
+Record proper (N : network) : Prop := {
+  some_tokens : (0 < tokens N)%nat; some_dim : (0 < dim N)%nat; some_heads : (0 < heads N)%nat;
+  some_layers : (0 < layers N)%nat; some_d_qk : 0 < d_qk N;
+  binary : forall i j, (i < tokens N)%nat -> (j < tokens N)%nat -> edges N i j = 0 \/ edges N i j = 1;
+  sees_some : forall i, (i < tokens N)%nat -> exists j, (j < tokens N)%nat /\ edges N i j = 1;
+  input_not_zero : lnorm N = true -> forall i, (i < tokens N)%nat -> 0 < l2 (dim N) (input N i);
+  sent_not_zero : lnorm N = true -> forall l i, (l < layers N)%nat -> (i < tokens N)%nat ->
+    0 < l2 (dim N) (sent N l (X N l) i) }.
+
+Definition layernorm_none (N : network) : Prop := lnorm N = false.
+Definition layernorm_sphere (N : network) : Prop := lnorm N = true.
+(** A network of this file has no MLP. *)
+Definition mlp_none (N : network) : Prop := True.
+(** Entries beyond the sizes are never looked at; of no bias and no mask they are taken to be like the others. *)
+Definition key_bias_none (N : network) : Prop := forall l h a, key_bias N l h a = 0.
+Definition bias_none (N : network) : Prop := (forall l a, bias N l a = 0) /\ key_bias_none N.
+Definition mask_none (N : network) : Prop := forall i j, edges N i j = 1.
+Definition mask_padding (N : network) : Prop :=
+  forall i k j, (i < tokens N)%nat -> (k < tokens N)%nat -> (j < tokens N)%nat -> edges N i j = edges N k j.
+Definition mask_causal (N : network) : Prop :=
+  forall i j, (i < tokens N)%nat -> (j < tokens N)%nat -> edges N i j = if Nat.leb j i then 1 else 0.
+
+(** b after L steps: b = start, then b = step l b for l = 0, …, L − 1. *)
+Fixpoint recursion (L : nat) (start : R) (step : nat -> R -> R) : R :=
+  match L with O => start | S l => step l (recursion l start step) end.
+
+Inductive exponent := p_1 | p_2 | p_inf.
+Definition length_of (d : nat) (p : exponent) (v : vec) : R :=
+  match p with p_1 => l1 d v | p_2 => l2 d v | p_inf => linf d v end.
+(** diameter: largest ℓ_p distance of two tokens *)
+Definition diameter {n d} (Y : matrix n d) (p : exponent) : R := diam n (length_of d p) Y.
+(** norm: norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum), max (largest absolute entry), frobenius,
+    composite (printed 1,∞: the root of the product of 1 and inf) *)
+Definition norm_1 {n m} (A : matrix n m) : R := norm1 n m A.
+Definition norm_2 {n m} (A : matrix n m) : R := spectral A.
+Definition norm_inf {n m} (A : matrix n m) : R := norminf n m A.
+Definition norm_max {n m} (A : matrix n m) : R := maxentry n m A.
+Definition norm_frobenius {n m} (A : matrix n m) : R := frob n m A.
+Definition norm_composite {n m} (A : matrix n m) : R := comp n m A.
+(** operator_norm: norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column sum for p = inf, the
+    spectral norm for p = 2 *)
+Definition operator_norm {n m} (A : matrix n m) (p : exponent) : R :=
+  match p with p_1 => norminf n m A | p_2 => spectral A | p_inf => norm1 n m A end.
+(** form_norm: sup |uWvᵀ| over the unit ball of ℓ_p (p = inf and d > 12: the sum of |W_ij|, which is larger); here it is the
+    supremum for every d, of which the other is an upper bound *)
+Definition form_norm {n m} (A : matrix n m) (p : exponent) : R := sup_of (fun x => exists u v : vec,
+  length_of n p u <= 1 /\ length_of n p v <= 1 /\ x = Rabs (bil n u A v)).
+(** mu: Frobenius norm of the tokens about their mean *)
+Definition mu {n d} (Y : matrix n d) : R := Definitions.mu n d Y.
+(** residual: least norm of X − 1xᵀ over all x: 1 (largest column sum of absolute values), ∞ (largest row sum), 1,∞ (the root of the product of
+    these two) or F (Frobenius) *)
+Definition residual_in (norm : mat -> R) (Y : mat) : R := inf_of (fun r => exists x : vec, r = norm (centred Y x)).
+Definition residual_one {n d} (Y : matrix n d) : R := residual_in (norm1 n d) Y.
+Definition residual_inf {n d} (Y : matrix n d) : R := residual_in (norminf n d) Y.
+Definition residual_composite {n d} (Y : matrix n d) : R := residual_in (comp n d) Y.
+Definition residual_frobenius {n d} (Y : matrix n d) : R := residual_in (frob n d) Y.
+
+(* ---------- attention about a centre ---------- *)
+(** The centres that minimise ‖X − 1xᵀ‖_{1,∞}, one for every layer; where several are as good, a statement is about all. *)
+Definition are_centers (N : network) (center : nat -> vec) : Prop := forall l, (l <= layers N)%nat ->
+  minimiser (comp (tokens N) (dim N)) (X N l) (center l).
+Definition tilts (N : network) (x : vec) (l h : nat) : mat := fun i j =>
+  bil (dim N) (centred (X N l) x i) (W_QK N l h) (centred (X N l) x j) / sqrt (d_qk N).
+Definition oscillation (N : network) (x : vec) (l h i : nat) : R := osc (tilts N x l h i : vector (tokens N)).
+Definition centred_shares (N : network) (x : vec) (l h : nat) : vector (tokens N) := shares ((fun j =>
+  (bil (dim N) x (W_QK N l h) (centred (X N l) x j) + dot (dim N) (centred (X N l) x j) (key_bias N l h)) / sqrt (d_qk N))
+  : vector (tokens N)).
+(** delta: largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk, R the tokens about the center that minimises ‖R‖_{1,∞} (composite), or about
+    their mean (mean, with a bar) *)
+Definition delta_composite (N : network) (center : nat -> vec) (l h : nat) : R :=
+  largest (tokens N) (oscillation N (center l) l h).
+Definition delta_mean (N : network) (l h : nat) : R :=
+  largest (tokens N) (oscillation N (mean (tokens N) (X N l)) l h).
+(** q_max: largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus the key bias's term, x the center, R the tokens about it (composite: x
+    minimises ‖R‖_{1,∞}; mean, with a bar: x is their mean) *)
+Definition q_max_composite (N : network) (center : nat -> vec) (l h : nat) : R :=
+  largest (tokens N) (centred_shares N (center l) l h).
+Definition q_max_mean (N : network) (l h : nat) : R :=
+  largest (tokens N) (centred_shares N (mean (tokens N) (X N l)) l h).
+(** q_min: least entry of q = softmax(c), c as for the largest *)
+Definition q_min_mean (N : network) (l h : nat) : R :=
+  least (tokens N) (centred_shares N (mean (tokens N) (X N l)) l h).
+(** gamma: √(Σ_i D_ii · max_j q_j / max_i D_ii), D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk and q the softmax of the logits' part that all
+    rows share, about the center that minimises ‖R‖_{1,∞}; 0 where all D_ii are 0 *)
+Definition gamma (N : network) (center : nat -> vec) (l h : nat) : R :=
+  if Req_EM_T (delta_composite N center l h) 0 then 0 else
+  sqrt (sum (tokens N) (oscillation N (center l) l h) * q_max_composite N center l h / delta_composite N center l h).
+(** about_mean: ‖·‖_{1,∞} (the root of largest column sum times largest row sum) of the tokens about their mean *)
+Definition about_mean {n d} (Y : matrix n d) : R := comp n d (centred Y (mean n Y)).
