@@ -10,7 +10,7 @@ import math
 import re
 from pathlib import Path
 
-from rankmath.campaigns.conjecture import Answer, examine, in_words
+from rankmath.decide.conjecture import Answer, examine, in_words
 from rankmath.drawing import pyplot
 from rankmath.printing import quotient
 from rankmath.verification.instance import NetworkInstance

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.attention.plain import forward
-from rankmath.verification.many_tokens import TokenKinds, center_products, counterexample, optimise, two_tokens
+from rankmath.claims.dong2021_many_tokens import TokenKinds, center_products, counterexample, optimise, two_tokens
 
 
 def both_norms(A: np.ndarray[Any, Any]) -> tuple[float, float]:

@@ -28,7 +28,6 @@ import numpy as np
 from timing import side_by_side
 
 import rankmath as rm
-from rankmath.arithmetic.compiled import Packed, aligned, kernel
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.backend import mover, on_backend
 from rankmath.attention.centred import attention_step
@@ -37,6 +36,7 @@ from rankmath.attention.tokens import centre
 from rankmath.attention.weights import stacks_heads, weights_of
 from rankmath.equilibria.map import newton, newton_from, normalise
 from rankmath.equilibria.search import _Family, log_modulus_mean
+from rankmath.kernels.compiled import Packed, aligned, kernel
 from rankmath.model.sublayers import MLP, Attention, LayerNorm, Sublayer
 
 Row = dict[str, Any]

@@ -4,15 +4,15 @@ from rankmath.attention.plain import attention_matrices as attention_matrices
 from rankmath.attention.plain import forward as forward
 from rankmath.attention.softmax import row_softmax as row_softmax
 from rankmath.attention.states import hidden_states as hidden_states
-from rankmath.campaigns.battery import certify as certify
-from rankmath.campaigns.battery import verify as verify
-from rankmath.campaigns.battery import verify_statement as verify_statement
-from rankmath.campaigns.bounds_for import bounds_for as bounds_for
 from rankmath.campaigns.run import campaign as campaign
 from rankmath.certificates.certificate import Certificate as Certificate
 from rankmath.checker.checker import check as check
 from rankmath.claims import bound as bound
 from rankmath.claims import statements as statements
+from rankmath.decide.battery import certify as certify
+from rankmath.decide.battery import verify as verify
+from rankmath.decide.battery import verify_statement as verify_statement
+from rankmath.decide.bounds_for import bounds_for as bounds_for
 from rankmath.dynamics.columns import measure as measure
 from rankmath.dynamics.decay import decay as decay
 from rankmath.dynamics.limits import basins as basins
@@ -30,6 +30,7 @@ from rankmath.equilibria.constructions import stable_ranks as stable_ranks
 from rankmath.equilibria.cycles import stable_cycle as stable_cycle
 from rankmath.equilibria.find import find_equilibria as find_equilibria
 from rankmath.experiments.jacobian import jacobian_norms as jacobian_norms
+from rankmath.flows.flow import Flow as Flow
 from rankmath.linalg.diameters import diameter as diameter
 from rankmath.linalg.diameters import mu as mu
 from rankmath.linalg.exact_residuals import exact_residual_bounds as exact_residual_bounds
@@ -47,6 +48,7 @@ from rankmath.model.checkpoint import load_model as load_model
 from rankmath.model.network import MLP as MLP
 from rankmath.model.network import LayerNorm as LayerNorm
 from rankmath.model.network import Network as Network
+from rankmath.model.network import Rotary as Rotary
 from rankmath.symbolic.depth import depth_to_tolerance as depth_to_tolerance
 from rankmath.validation import InvalidArgument as InvalidArgument
 from rankmath.verification.statement import Statement as Statement

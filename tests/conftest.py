@@ -1,14 +1,19 @@
-"""Shared settings: deterministic hypothesis, slow tests only on request, long ones first."""
+"""Shared settings: deterministic hypothesis, slow tests on request, long ones first, no program unless needed."""
 
 from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from programs import OPTIONAL, bare_path, lacking
 
 # Derandomised: a red run is red for everybody, and again tomorrow.
 settings.register_profile("rankmath", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -17,6 +22,32 @@ settings.load_profile("rankmath")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-slow", action="store_true", help="also run the tests marked slow")
+    text = "fail, rather than skip, where this program is missing"
+    parser.addoption("--have", action="append", default=[], choices=[*OPTIONAL], help=text)
+
+
+def needed(item: pytest.Item) -> list[str]:
+    """The programs that the markers `needs` name."""
+    return [name for marker in item.iter_markers("needs") for name in marker.args]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """A test and its fixtures see no program beyond Python and POSIX, unless it says that it needs one."""
+    if needed(item):
+        return (yield)
+    with bare_path():
+        return (yield)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for name in needed(item):
+        reason = lacking(name)
+        if reason and name in item.config.getoption("--have"):
+            pytest.fail(f"{reason}; --have {name} was given", pytrace=False)
+        if reason:
+            pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")

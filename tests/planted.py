@@ -118,8 +118,8 @@ ROOMS = {
     "rankmath/arithmetic/balls.py": ("tests/arithmetic/test_balls.py", "tests/arithmetic/test_ball_matrices.py"),
     "rankmath/attention/softmax.py": (_AGREEMENT, "tests/attention", "tests/dynamics"),
     "rankmath/attention/maps.py": (_NETWORK, "tests/dynamics"),
-    "rankmath/search/shrink.py": ("tests/search",),
-    "rankmath/search/adversary.py": ("tests/search",),
+    "rankmath/decide/shrink.py": ("tests/decide",),
+    "rankmath/decide/adversary.py": ("tests/decide",),
 }
 _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
@@ -185,7 +185,7 @@ HARMLESS = {
     "rankmath/equilibria/contraction.py": {
         ("_SHRINKINGS = 40", "_SHRINKINGS = 41"): "sets that are tried, each proved or not",
     },
-    "rankmath/search/adversary.py": {
+    "rankmath/decide/adversary.py": {
         ("_STARTS = 512", "_STARTS = 513"): "effort of a search",
         ("_FIRST_ROOMS = 48", "_FIRST_ROOMS = 49"): "effort of a search",
         ("_POPULATION = 96", "_POPULATION = 97"): "effort of a search",

@@ -227,9 +227,9 @@ def test_counterexample_refuses_by_name(arguments: tuple[object, ...], message: 
 
 
 def test_cite_writes_the_format_asked_for() -> None:
-    assert rankmath("cite", "own:tv", "--format", "bibtex").output.startswith("@misc{rankmath,")
+    assert rankmath("cite", "own:tv", "--format", "bibtex").output.startswith("@misc{rankmath:own:tv,")
     assert rankmath("cite", "own:tv", "--format", "markdown").output.startswith("**Total variation")
-    assert set(parsed("cite", "dong2021v1:2.2")) == {"latex", "bibtex", "markdown"}
+    assert set(parsed("cite", "dong2021v1:2.2")) == {"latex", "bibtex", "markdown", "sources"}
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from rankmath.validation import InvalidArgument
 from rankmath.version import __version__
 
 PROGRAM = [sys.executable, "-c", "from rankmath.cli import main; main()"]
+FULL = OSError(28, "No space left on device")
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,18 @@ PROGRAM = [sys.executable, "-c", "from rankmath.cli import main; main()"]
         (InvalidArgument("x: 1 given; 2 is needed"), 2, "rankmath: x: 1 given; 2 is needed\n"),
         (ValueError("a bug that looks like bad input"), 3, "rankmath: internal error"),
         (KeyError("status"), 3, "rankmath: internal error"),
-        (OSError(28, "No space left on device"), 3, "rankmath: [Errno 28] No space left on device\n"),
+        (
+            OSError(28, "No space left on device"),
+            3,
+            "rankmath: the output could not be written: No space left on device\n",
+        ),
+        (OSError(5, "Input/output error", "a.txt"), 3, "rankmath: [Errno 5] Input/output error: 'a.txt'\n"),
+        (
+            files.NotWritten(OSError(28, "No space left on device"), Path("a.txt")),
+            3,
+            "rankmath: a.txt: not written, ",
+        ),
+        (MemoryError(), 3, "rankmath: out of memory; smaller sizes need less\n"),
         (KeyboardInterrupt("half is kept"), 130, "rankmath: interrupted; half is kept\n"),
         (KeyboardInterrupt(), 130, "rankmath: interrupted\n"),
     ],

@@ -41,11 +41,11 @@ def test_functions_win_over_rooms_of_the_same_name() -> None:
     code = (
         "import rankmath.checker.checker, rankmath.campaigns.ledger, rankmath as rm; "
         "from rankmath.checker import checker; print(callable(rm.certify), callable(rm.campaign), checker.FORMAT); "
-        "import rankmath.checker.checker as c, rankmath.campaigns.battery as e, rankmath.certificates.issue as i; "
+        "import rankmath.checker.checker as c, rankmath.decide.battery as e, rankmath.certificates.issue as i; "
         "print(c is checker, e.__name__, i.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    names = ["rankmath.campaigns.battery", "rankmath.certificates.issue"]
+    names = ["rankmath.decide.battery", "rankmath.certificates.issue"]
     assert done.stdout.split() == ["True", "True", "rankmath-certificate/2", "True", *names]
 
 

@@ -142,7 +142,7 @@ def test_the_counterexample_is_handed_over_and_violates(tmp_path: Path) -> None:
     assert certificate.stem in file.with_suffix(".tex").read_text(), "the theorem is that of the certificate"
     made: dict[str, Any] = {}
     exec(file.with_suffix(".py").read_text(), made)
-    from rankmath.campaigns.battery import verify
+    from rankmath.decide.battery import verify
 
     instance = decode(file.read_text())
     assert (made["X"] == instance.X).all()

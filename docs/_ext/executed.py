@@ -9,8 +9,9 @@
 - ``text``, ``bibtex``, ``tex`` and ``json`` blocks are shown, not run.
 
 Ellipses stand for anything, white space is white space. All blocks of a page run in order, in one folder, Python's
-in one namespace. A block that cannot run here is preceded by a line of its own, *Not run by the tests: why.*, or
-*Needs `program`: why.*, if it is to run where that program is installed.
+in one namespace. A block that cannot run here is preceded by a comment, which readers do not see,
+``<!-- Not run by the tests: why. -->``, or by a line that they do see, *Needs `program`: why.*, if it is to run
+where that program is installed.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ LINKED = ("docs", "proofs", "benchmarks", "rankmath", "README.md", "CITATION.cff
 SHOWN = ("text", "bibtex", "tex", "json", "coq")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
-_NOT_RUN = re.compile(r"\*Not run by the tests: (.+)\*", re.DOTALL)
+_NOT_RUN = re.compile(r"<!-- Not run by the tests: (.+) -->\s*", re.DOTALL)
 _NEEDS = re.compile(r"\*Needs `([\w-]+)`: (.+)\*", re.DOTALL)
 _NAME = re.compile(r"# ([\w.-]+\.(?:py|toml))\n")
 _EXIT = re.compile(r"\s*# exit code (\d+)$")
@@ -74,7 +75,7 @@ def blocks(path: Path) -> Iterator[Block]:
     """The fenced blocks of a page; directives of the site are none."""
     before = ""
     for token in MarkdownIt().enable("table").parse(path.read_text(encoding="utf-8")):
-        if token.type == "inline":
+        if token.type == "inline" or (token.type == "html_block" and _NOT_RUN.fullmatch(token.content)):
             before = token.content
         if token.type in ("fence", "code_block") and not token.info.startswith("{"):
             exempt, needs = _NOT_RUN.fullmatch(before), _NEEDS.fullmatch(before)

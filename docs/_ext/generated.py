@@ -33,6 +33,7 @@ PAPERS = {
     "own": "Theorems of this library",
     **{prefix: name.partition(" (")[0] for prefix, name in FIELD.items()},
     "folk": "Often said",
+    "unstated": "Stated by nobody: what shows that a hypothesis is needed",
 }
 
 
@@ -230,7 +231,7 @@ def modules(room: str) -> list[ModuleType]:
         return [package]
     names = sorted(found.name for found in pkgutil.walk_packages(package.__path__, f"rankmath.{room}."))
     # CUDA kernels cannot be imported without CuPy.
-    return [importlib.import_module(name) for name in names if name != "rankmath.arithmetic.cuda"]
+    return [importlib.import_module(name) for name in names if name != "rankmath.kernels.cuda"]
 
 
 def write_reference(folder: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import rankmath as rm
-from rankmath.experiments.layer_bounds import layer_bounds
+from rankmath.decide.bounds_for import layer_bounds
 from rankmath.report.plots import pyplot
 
 SOURCE = Path(__file__).parents[1] / "minilm.json"
@@ -71,7 +71,7 @@ def run(folder: str) -> dict[str, Any]:
     X = model.embed(ids())
     net = model.variant("san").network
     trace, proved = rm.trace(net, X), rm.trace(net, X, arithmetic="balls")
-    bound = next(b for b in layer_bounds(net, X) if b.key == "own:diameter")
+    bound = next(b for b in layer_bounds(net, X, ["own:diameter"]) if b.size == "diameter(X[L], 2)")
     plain = [float(np.log(np.linalg.norm(Y - Y.mean(axis=0)))) for Y in rm.hidden_states(net, X)]
     relative = {
         name: rm.measure(model.variant(name).network, X, ["mu-ratio"]).logs["mu-ratio"].tolist()
@@ -138,3 +138,7 @@ if __name__ == "__main__":
     if "--print" not in sys.argv:
         draw(stored, TARGET)
     print("log of the residual, layer by layer:", ", ".join(f"{x:.3f}" for x in stored["centred"]))
+    orders = ", ".join(f"{x:.2f}" for x in stored["order"])
+    print("the logarithm of each layer over that of the one before:", orders)
+    above = (b - x for b, x in zip(stored["bound"][1:], stored["centred"][1:], strict=True))
+    print("log of the bound of each step over the residual:", ", ".join(f"{x:.1f}" for x in above))

@@ -1,4 +1,4 @@
-(** dong2021:2.2-unhedged, refuted: the one-head bound of 2023, read with gamma_*, is false without the hypothesis
+(** unstated:large-logits, refuted: the one-head bound of 2023, read with gamma_*, is false without the hypothesis
     D_ii <= x_star.  n tokens in the plane: e_0, e_1 and n - 2 times 0; W_QK = w e_0 e_1^T, W = I, d_qk = 1, no bias.
     Then comp(res X) = 1, gamma = 1/sqrt n, and every centre y has comp(SA(X) - 1 y^T) >= e^w/(n - 1 + e^w) - 1/n
     [unhedged_lower]; with n = 1900 and w = 39/4 this exceeds 4 gamma w [unhedged_refuted]. *)

@@ -1,4 +1,4 @@
-(** dong2021:ln-sphere refuted.  "LayerNorm plays no role": false if LayerNorm divides every token by its 2-norm.
+(** unstated:ln-sphere refuted.  "LayerNorm plays no role": false if LayerNorm divides every token by its 2-norm.
 
     Two tokens, causal mask, W_QK = 0, W_V = [[1, 5/3],[0, 1]], X = ((0,1), (-3/5, 4/5)): an equilibrium, so
     mu(X(t)) = mu(X) > 0 for every t, and nothing collapses; without LayerNorm it would (wu2024:1). *)

@@ -5,7 +5,7 @@
     e^G + T - 1: for y_k = u_k + G/T by the squares of the y_k, else for y_k = u_k - max u + G by their sum.  And log is concave. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require Import Definitions Functions Norms Softmax seed_closure own_entropy_order noci2022.
+From Rankmath Require Import Definitions Functions Norms Softmax Quantities seed_closure own_entropy_order noci2022.
 Local Open Scope R_scope.
 
 Definition psi (b y : R) : R := (b + (b - 1) * y - (b - y) * exp y) / (y * y).
@@ -39,8 +39,6 @@ Proof.
   - apply Rmult_le_reg_r with (exp (- t0 * y)); [exact e1|]. eapply Rle_trans; [exact M|]. now apply Rmult_le_compat_l.
   - apply Rmult_le_reg_r with (exp (- t0 * y)); [exact e1|]. nra.
 Qed.
-
-Definition entropy (n : nat) (p : vec) : R := - sum n (fun j => p j * ln (p j)).
 
 (** If sum_k (b - y_k) e^(y_k) >= z, the entropy is at least log z + 1 - b. *)
 Lemma entropy_from n (y : vec) b z : (0 < n)%nat -> 0 < z -> z <= sum n (fun k => (b - y k) * exp (y k)) -> ln z + 1 - b <= entropy n (softmax n (fun _ => 1) y).

@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from rankmath.arithmetic import compiled
 from rankmath.arithmetic.float64 import Float64
+from rankmath.kernels import compiled
 from rankmath.validation import Array, Floats
 
 # From so many rows on, pairs are looked at in single precision first.

@@ -18,16 +18,16 @@ import array_api_compat.numpy
 import numpy as np
 from array_api_compat import is_cupy_array, is_numpy_array
 
-from rankmath.arithmetic import compiled
+from rankmath.kernels import compiled
 from rankmath.validation import Array, Bools, Floats, InvalidArgument, library_of
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-    from rankmath.arithmetic.compiled import Kernel
-    from rankmath.arithmetic.compiled_network import LayerPlan
-    from rankmath.arithmetic.compiled_paths import Layer, PathRun
-    from rankmath.arithmetic.compiled_tokens import TokenPlan
+    from rankmath.kernels.compiled import Kernel
+    from rankmath.kernels.compiled_network import LayerPlan
+    from rankmath.kernels.compiled_paths import Layer, PathRun
+    from rankmath.kernels.compiled_tokens import TokenPlan
 
 T = TypeVar("T")
 
@@ -180,7 +180,7 @@ class Float64:
 
     def matmul(self, a: Array, b: Array) -> Array:
         if self.on_gpu and a.ndim == 2 and b.ndim == 3:
-            from rankmath.arithmetic.cuda import product_with_each
+            from rankmath.kernels.cuda import product_with_each
 
             return product_with_each(a, b)
         if self.on_gpu and a.ndim == 3 and b.ndim == 2:  # one large product
@@ -240,7 +240,7 @@ class Float64:
     def combined(self, a: Array, x: Array, b: Array, y: Array) -> Array:
         """a x + b y for units x and y."""
         if self.on_gpu:
-            from rankmath.arithmetic.cuda import axpby
+            from rankmath.kernels.cuda import axpby
 
             return axpby(a, self.factor(x), b, self.factor(y))
         return a * self.factor(x) + b * self.factor(y)
@@ -351,7 +351,7 @@ class Float64:
     def sizes(self, arrays: list[Array]) -> list[Array]:
         """`largest` of each: from a GPU all at once."""
         if self.on_gpu:
-            from rankmath.arithmetic.cuda import largest
+            from rankmath.kernels.cuda import largest
 
             return largest(arrays)
         if self._numpy:
@@ -363,7 +363,7 @@ class Float64:
     ) -> Callable[[], AbstractContextManager[Callable[[], tuple[Floats, Floats]]]]:
         """Begins to measure these when called; what it gives reads `sizes`, and the largest of each array."""
         if self.on_gpu:
-            from rankmath.arithmetic.cuda import Sizes
+            from rankmath.kernels.cuda import Sizes
 
             return Sizes(arrays).begun
 
@@ -441,7 +441,7 @@ class Float64:
             return large and compiled.kernel() is not None
         if not self.on_gpu:
             return False
-        from rankmath.arithmetic.cuda import fits
+        from rankmath.kernels.cuda import fits
 
         return fits(left, values)
 
@@ -449,7 +449,7 @@ class Float64:
         """Σ_j m_ij q_j v_j/(1 + Σ_j m_ij q_j) with m = expm1(scale · left rightᵀ), no n × n matrix in memory."""
         if self._numpy:
             return self._compiled_average(1.0, scale, left, right, q, values)
-        from rankmath.arithmetic.cuda import fused_deviation
+        from rankmath.kernels.cuda import fused_deviation
 
         return fused_deviation(left, right, q, values, self.factor(scale))
 
@@ -553,7 +553,7 @@ class Float64:
     def farthest(self, products: Array, squares: Array) -> Array:
         """max_j |x_i − x_j|², (..., r, 1), from the products of r tokens with themselves and all after them."""
         if self.on_gpu:
-            from rankmath.arithmetic.cuda import farthest
+            from rankmath.kernels.cuda import farthest
 
             return farthest(products, squares)
         own = squares[..., squares.shape[-2] - products.shape[-1] :, :]
@@ -581,7 +581,7 @@ class Float64:
     def relative_to_largest(self, scores: Array, rows: Array) -> tuple[Array, Array]:
         """That row, and all rows minus it."""
         if self.on_gpu and scores.shape[scores.ndim - rows.ndim : -2] == rows.shape[:-2]:
-            from rankmath.arithmetic.cuda import relative_to_largest
+            from rankmath.kernels.cuda import relative_to_largest
 
             return relative_to_largest(scores, rows)
         row = self.row_of_largest(scores, rows)
@@ -590,7 +590,7 @@ class Float64:
     def column_softmax(self, c: Array, unit: Array) -> tuple[Array, Array, float]:
         """q = softmax(unit · c) and log q for a column (..., n, 1), and the least finite log q."""
         if self.on_gpu:
-            from rankmath.arithmetic.cuda import column_softmax
+            from rankmath.kernels.cuda import column_softmax
 
             return column_softmax(c, self.factor(unit))
         c = c * self.factor(unit)
@@ -659,9 +659,9 @@ def pool(process: int, threads: int) -> ThreadPoolExecutor:
 @cache
 def _plans() -> tuple[Callable[..., LayerPlan], Callable[..., TokenPlan], Callable[..., PathRun]]:
     """Loaded when there is a kernel; to import them again and again takes small layers a while."""
-    from rankmath.arithmetic.compiled_network import plan
-    from rankmath.arithmetic.compiled_paths import path_layers
-    from rankmath.arithmetic.compiled_tokens import token_plan
+    from rankmath.kernels.compiled_network import plan
+    from rankmath.kernels.compiled_paths import path_layers
+    from rankmath.kernels.compiled_tokens import token_plan
 
     return plan, token_plan, path_layers
 

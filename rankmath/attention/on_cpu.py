@@ -1,4 +1,4 @@
-"""Layers of attention alone on the CPU, and their input: `rankmath.arithmetic.compiled_network` given our arrays.
+"""Layers of attention alone on the CPU, and their input: `rankmath.kernels.compiled_network` given our arrays.
 
 What it does not take (masks, position terms, factored weights), and what stops it (uneven attention, logits out of
 range, a center that cancels), `attention_step` makes as everywhere.
@@ -11,13 +11,13 @@ import math
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.arithmetic.runs import Arrays, Run
 from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.alone import attention_alone, given_to, through_layers, tokens_of
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
 from rankmath.attention.tokens import LOG_ZERO, SAFE_LOG, SUSPICIOUS, Carried, Tokens
 from rankmath.attention.weights import Weights
+from rankmath.kernels.runs import Arrays, Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Network
 from rankmath.validation import Array, Floats

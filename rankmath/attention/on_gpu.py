@@ -1,4 +1,4 @@
-"""Layers of attention alone on a GPU with one wait for all: `rankmath.arithmetic.cuda_layer` given our arrays.
+"""Layers of attention alone on a GPU with one wait for all: `rankmath.kernels.cuda_layer` given our arrays.
 
 What its kernels do not take (masks, position terms, factored weights), and what stops them (saturated attention,
 logits out of range, a center that cancels), `attention_step` makes as everywhere. A batch of networks stops as one.
@@ -17,18 +17,18 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.arithmetic.runs import Run
 from rankmath.attention.alone import AttentionAlone, attention_alone, given_to, through_layers, tokens_of
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
 from rankmath.attention.tokens import HARDLY, LOG_ZERO, SAFE_LOG, SUSPICIOUS, Carried, Tokens, is_wild
 from rankmath.attention.weights import Weights, matrices_of
+from rankmath.kernels.runs import Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import Attention, Network
 from rankmath.validation import Array, Floats
 
 if TYPE_CHECKING:
-    from rankmath.arithmetic.cuda_layer import Plan
+    from rankmath.kernels.cuda_layer import Plan
 
 _LIMITS = {
     "log_zero": LOG_ZERO,
@@ -66,7 +66,7 @@ def layer_on_gpu(
 @cache
 def _on_gpu() -> ModuleType:
     """What layers on a GPU need, imported with the first of them."""
-    from rankmath.arithmetic import cuda_layer
+    from rankmath.kernels import cuda_layer
 
     return cuda_layer
 

@@ -14,7 +14,7 @@ from rankmath.validation import Array, InvalidArgument, as_array, same_library
 def softmax(A: Arithmetic, logits: Array, divisor: float = 1.0) -> Array:
     """e^{a_ij}/Σ_k e^{a_ik} of a = logits/divisor, relative to a row's largest; nobody else holds the logits."""
     if isinstance(A, Float64) and A.on_gpu:
-        from rankmath.arithmetic.cuda import row_softmax as in_one_pass
+        from rankmath.kernels.cuda import row_softmax as in_one_pass
 
         return in_one_pass(logits, divisor)
     if divisor != 1.0:

@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 
 from rankmath.campaigns.exact_json import encode
-from rankmath.campaigns.tally import Tally, cleared, looked_at_all
 from rankmath.campaigns.work import Tell
 from rankmath.claims import statement as registered
 from rankmath.claims import statements_in
+from rankmath.decide.tally import Tally, cleared, looked_at_all
+from rankmath.decide.uphill import uphill
 from rankmath.files import read
-from rankmath.search.uphill import uphill
 from rankmath.validation import InvalidArgument, Json
 from rankmath.verification.draws import ALL_TOKENS, networks
 from rankmath.verification.instance import Instance, NetworkInstance

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankmath.campaigns.battery import certificate_of, judge
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import NotIssued
 from rankmath.claims import statements
+from rankmath.decide.battery import certificate_of, judge
 from rankmath.model.network import Network
 from rankmath.validation import Array
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance

@@ -9,11 +9,11 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from rankmath.attention.backend import Backend
-from rankmath.campaigns.battery import Battery, verify_statement
 from rankmath.campaigns.crews import Hear, done_ahead, in_this_process, local_processes
 from rankmath.campaigns.exact_json import encode
 from rankmath.campaigns.work import Attempt, Tell, Work
 from rankmath.claims import statement, statements_in, users_error
+from rankmath.decide.battery import Battery, verify_statement
 from rankmath.printing import quotient
 from rankmath.validation import InvalidArgument
 from rankmath.verification.instance import Instance

@@ -23,6 +23,8 @@ from rankmath.files import proofs_folder
 
 PRECISIONS = (100, 200, 400)  # bits of Coq's intervals; the balls here have fewer, so that Coq decides what they do
 
+_OURS = re.compile(r"^From Rankmath Require (Import|Export) ([\w ]+)\.", re.MULTILINE)
+
 
 def to_coq(content: Mapping[str, Any]) -> tuple[str, list[str]]:
     """The text of a .v file for a certificate, and what of the claim it leaves out, in words.
@@ -81,3 +83,32 @@ def _library(name: str) -> str:
     if "From Rankmath Require Import" not in text:
         return text
     return re.sub(r"^(Require Import|From|Import|Local Open Scope) .*\n", "", text, flags=re.MULTILINE)
+
+
+def theorem_alone(module: str) -> str:
+    """The file MODULE.v of proofs/coq with all it rests on in one text, that needs Coq and its libraries alone.
+
+    Every file becomes a module of its name, before those that import it.
+
+    Examples
+    --------
+    >>> text = theorem_alone("Norms")
+    >>> [line for line in text.splitlines() if line.startswith("Module")]
+    ['Module Sums.', 'Module Definitions.', 'Module Norms.']
+    >>> "From Rankmath" in text
+    False
+    """
+    parts: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name in parts:
+            return
+        text = (proofs_folder() / "coq" / f"{name}.v").read_text(encoding="utf-8")
+        for line in _OURS.findall(text):
+            for other in line[1].split():
+                add(other)
+        text = _OURS.sub(lambda found: f"{found[1]} {found[2]}.", text)
+        parts[name] = f"Module {name}.\n{text.rstrip()}\nEnd {name}.\n"
+
+    add(module)
+    return "\n".join(parts.values())

@@ -15,7 +15,7 @@ from rankmath.arithmetic.balls import ball
 from rankmath.certificates.coq_network import Network, euclid, largest, product, softmax, total, transpose
 from rankmath.certificates.coq_terms import SIGNS, Term, Undecided, Untranslatable, Writer, constant, fold, relation
 
-SWITCHES = ("mask", "layernorm", "mlp", "bias", "key_bias")
+SWITCHES = ("mask", "layernorm", "mlp", "bias", "query_bias")
 
 
 class Claim:
@@ -36,6 +36,8 @@ class Claim:
 
     def radius(self) -> int:
         n = self.net.n
+        if not all(self.net.edges[i][i] for i in range(n)):
+            raise Untranslatable("r under a mask in which some token does not see itself is not written in Coq")
         for k in range(1, n + 1):
             if any(all(row[c] for row in self.walks(k)) for c in range(n)):
                 self.boolean(f"centre {n} q_mask {k} = true")

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from rankmath.checker.derivation import check_derivation
 from rankmath.checker.intervals import Rejected
 from rankmath.checker.kernel import PRECISIONS, Definitions, Evaluator, Outcome, decide, formula, whole
 from rankmath.checker.limits import limited
@@ -67,10 +68,11 @@ SECONDS = 180.0  # time budget of one check
 MAX_TEXT = 2_000  # characters of the free text
 MAX_GIVEN = 32  # hypotheses
 ID_DIGITS = 32  # hex digits of SHA-256 kept in an id (128 bits)
+_RENAMED = {"dong2021:2.2-unhedged": "unstated:large-logits", "dong2021:ln-sphere": "unstated:ln-sphere"}
 BITS = ("bits", "spectral_bits")  # hints that say how many bits to begin with
 MAX_BITS = 2**14
 MAX_SIGNS = 12  # the dimension up to which form_norm in inf is taken over all signs
-KINDS = ("holds", "violates", "exists")
+KINDS = ("holds", "violates", "exists", "derivation")
 
 
 @dataclass(frozen=True, repr=False)
@@ -241,7 +243,9 @@ def _fields(content: dict[str, Any]) -> dict[str, Any]:
     demand(_is_text(content["claim"]), "claim: a formula is needed, in one line of ASCII without remarks")
     texts = type(given) is list and len(given) <= MAX_GIVEN and all(map(_is_text, given))
     demand(texts, f"given: a list of at most {MAX_GIVEN} formulas is needed, each in one line without remarks")
-    return content
+    # Older certificates name the switch after the vector W_K b_Q in their data, and two claims after a paper.
+    given = [re.sub(r"^key_bias(?= ==)", "query_bias", text) for text in given]
+    return {**content, "statement": _RENAMED.get(statement, statement), "given": given}
 
 
 def _is_text(text: Any) -> bool:
@@ -266,9 +270,14 @@ def _decided(content: dict[str, Any], words: list[str], deadline: float) -> tupl
         stored, known = ([claim, *given] for claim, given in ((content["claim"], content["given"]), registered))
         same = len(stored) == len(known) and all(_same(a, b) for a, b in zip(stored, known, strict=True))
         demand(same, f"claim, given: not those of {key} in this checker's table")
+    if kind == "derivation":
+        demand(not own, f"kind: {short(kind)} is for claims about networks")
+        demand_language(in_fractions(content["claim"]), [in_fractions(text) for text in content["given"]], deadline)
+        unsaid_too = [*content["given"], *unsaid(content["claim"], content["given"])]
+        return check_derivation({**content, "given": unsaid_too}, words, deadline)
     if registered is not None and own:
         return _own_statement(key, STATEMENTS[key], content, words, deadline)
-    demand(kind in ("holds", "violates"), f"kind: {short(kind)} is none of holds, violates")
+    demand(kind in ("holds", "violates"), f"kind: {short(kind)} is none of holds, violates, derivation")
     return _network_claim(key, content, words, deadline)
 
 

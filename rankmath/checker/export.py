@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from rankmath.checker.lemmas import LEMMA_FILE
+
 PARTS = (
     "intervals",
     "reading",
@@ -16,6 +18,9 @@ PARTS = (
     "network",
     "vacuity",
     "words",
+    "monomials",
+    "lemmas",
+    "derivation",
     "limits",
     "checker",
 )
@@ -35,6 +40,7 @@ _TAIL = """
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
 """
+_READ_LEMMAS = 'LEMMA_FILE = Path(__file__).with_name("lemmas.toml").read_text(encoding="utf-8")'
 _OWN_IMPORT = re.compile(r"^from rankmath\.checker\.\w+ import (?:\([^)]*\)|[^\n]*)\n", re.MULTILINE)
 _IMPORT = re.compile(r"^(?:import \w+|from [\w.]+ import [^\n(]+)\n", re.MULTILINE)
 
@@ -45,6 +51,7 @@ def standalone() -> str:
     bodies = []
     for part in PARTS:
         text = (Path(__file__).parent / f"{part}.py").read_text(encoding="utf-8")
+        text = text.replace(_READ_LEMMAS, f"LEMMA_FILE = {LEMMA_FILE!r}")
         text = _OWN_IMPORT.sub("", text).replace("from __future__ import annotations\n", "")
         text = text.split('\nif __name__ == "__main__":')[0]
         imports |= set(_IMPORT.findall(text))

@@ -34,7 +34,7 @@ SWITCHES = {
     "layernorm": ("none", "sphere", "column"),
     "mlp": ("none", "any"),
     "bias": ("none", "any"),
-    "key_bias": ("none", "any"),
+    "query_bias": ("none", "any"),
 }
 _ALIASES = {"tokens": "n", "dim": "d", "heads": "H", "layers": "L"}
 
@@ -159,7 +159,7 @@ def _switched(name: str, word: str, data: Mapping[str, Any]) -> bool:
         return True
     if name == "mlp":
         return all(map(word.__eq__, data["mlp"]))
-    if name in ("bias", "key_bias"):
+    if name in ("bias", "query_bias"):
         flat = data["bias"] if name == "bias" else [row for layer in data["key_bias"] for row in layer]
         return not any(x for row in flat for x in row)
     if name == "layernorm":

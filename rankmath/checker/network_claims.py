@@ -21,14 +21,6 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "skip == 0",
         ),
     ),
-    "dong2021:2.2-unhedged": (
-        "Doubly exponential collapse, one head, without small logits",
-        (
-            "residual(X[L], composite) <= (4*max_l(max_h(gamma(P[l, h])))*max_l(max_h(norm(W_QK[l, h], "
-            "1)*norm(W[l, h], composite)))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
-        ),
-        ("H == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
-    ),
     "dong2021:2.3": (
         "Doubly exponential collapse, many heads (2023 form, heads summed norm by norm)",
         (
@@ -218,7 +210,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "diameter(X[0], 2))*last_share(i) + is_last(i)*(abs(skip) + norm(W[0, 0], 2)*(norm(W_QK[0, "
             "0], 2)/sqrt(d_qk))*diameter(X[0], 2)**2/4))"
         ),
-        ("mask == causal", "H == 1", "L == 1", "key_bias == none", "layernorm == none", "mlp == none"),
+        ("mask == causal", "H == 1", "L == 1", "query_bias == none", "layernorm == none", "mlp == none"),
     ),
     "own:lambda-skip-lower": (
         "A λ-skip keeps a share of the diameter at every layer",
@@ -267,7 +259,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "2)/sqrt(d_qk)*longest(X[0])*diameter(X[0], 2)/2)**2)) + norm(W_QK[0, 0], 2)/sqrt(d_qk)*"
             "diameter(X[0], 2)**2/4)"
         ),
-        ("H == 1", "L == 1", "key_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
+        ("H == 1", "L == 1", "query_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:order": (
         "Collapse is exactly cubic, layer by layer",
@@ -314,7 +306,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ("mask == padding", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:skip-lower": (
-        "With skips the diameter decays no faster than 1/√L",
+        "With skips the diameter decays no faster than 1/√L, as long as no layer can undo them (θ < 1)",
         (
             "diameter(X[L], 2) >= diameter(X[0], 2)/sqrt(1 + (2 - max_l(sum_h(norm(W[l, h], 2)*"
             "tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))))/(1 - max_l(sum_h(norm(W[l, "
@@ -416,6 +408,26 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "skip == 0",
         ),
     ),
+    "wu2024:cor1-centers": (
+        "Orthogonal values under sphere LayerNorm collapse from acute angles, faster by the number of centers",
+        (
+            "mu(X[L]) <= sqrt((n - 1)*(1 - (1 - diameter(X[0], 2)**2/2)))*(1 - center_count()*"
+            "min_l(epsilon(P[l, 0]))**(2*farthest()))**(floor(L/farthest())/2)"
+        ),
+        (
+            "H == 1",
+            "mask == any",
+            "layernorm == sphere",
+            "bias == none",
+            "orthogonal_values()",
+            "self_loops()",
+            "n >= 2",
+            "quasi_strongly_connected()",
+            "diameter(X[0], 2)**2 <= 2",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
     "wu2024:cor1-step": (
         "In r layers the least cosine gains a share of what is missing to one",
         "diameter(X[r], 2)**2 <= (1 - min_l(epsilon(P[l, 0]))**(2*r))*diameter(X[0], 2)**2",
@@ -430,6 +442,26 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "quasi_strongly_connected()",
             "diameter(X[0], 2)**2 <= 2",
             "L >= r",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "wu2024:pre-ln": (
+        "With LayerNorm in front of attention tokens collapse as with LayerNorm behind it, one layer later",
+        (
+            "mu_before(L - 1) <= sqrt((n - 1)*(1 - (1 - diameter(X[0], 2)**2/2)))*(1 - "
+            "min_l(epsilon(P[l, 0]))**(2*r))**(floor((L - 1)/r)/2)"
+        ),
+        (
+            "H == 1",
+            "mask == any",
+            "layernorm == sphere",
+            "bias == none",
+            "orthogonal_values()",
+            "self_loops()",
+            "n >= 2",
+            "quasi_strongly_connected()",
+            "diameter(X[0], 2)**2 <= 2",
             "mlp == none",
             "skip == 0",
         ),
@@ -449,7 +481,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "jacobian_norm() <= sqrt(3)*norm(W[0, 0], 2)*sqrt((norm(W_QK[0, 0], 2)/sqrt(d_qk))**2*"
             "longest(X[0])**4*(4*n + 1) + n)"
         ),
-        ("H == 1", "L == 1", "key_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
+        ("H == 1", "L == 1", "query_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "folk:influence": (
         "The last token sees of another one no more than it attends to it (attention not frozen)",
@@ -460,5 +492,13 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "Skips on the sphere keep |λ|/(SC + |λ|) of the spread, however close the tokens",
         "mu(X[1])*(norm(W[0, 0], frobenius)*norm(P[0, 0], frobenius) + abs(skip)) >= abs(skip)*mu(X[0])",
         ("layernorm == sphere", "H == 1", "bias == none", "L == 1", "abs(skip) > 0", "mask == none", "mlp == none"),
+    ),
+    "unstated:large-logits": (
+        "Doubly exponential collapse, one head, without small logits: a claim that nobody makes",
+        (
+            "residual(X[L], composite) <= (4*max_l(max_h(gamma(P[l, h])))*max_l(max_h(norm(W_QK[l, h], "
+            "1)*norm(W[l, h], composite)))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
+        ),
+        ("H == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
 }

@@ -74,7 +74,8 @@ mixing(l) = [h for h in range(H) if certain(any(both_seen[j][k] > 0 and max(abs(
 both_seen = T(edges) @ edges
 averages(l) = sum(P[l, h] @ X[l] @ W[l, h] for h in mixing(l))
 in_degree = max(sum(row) for row in edges)
-r = radius_of(edges) if quasi_strongly_connected() else 1
+# The least number of steps in which one token reaches all others; itself it reaches in none, so loops are added.
+r = radius_of(edges_and_loops) if quasi_strongly_connected() else 1
 K = -floor(-L / r)
 diameter(Y, p) = max(length(Y[i] - Y[j], p) for i in range(n) for j in range(i))
 residual(l, p) = max(min(sum(abs(c - t)) for t in c) for c in T(X[l])) if p == one
@@ -129,6 +130,11 @@ quasi_strongly_connected() = any(all(walks(edges_and_loops, 8)[i][c] > 0 for i i
     range(n))
 strongly_connected() = all(x > 0 for row in walks(edges_and_loops, 8) for x in row)
 edges_and_loops = edges + identity(n)
+is_center(c) = all(walks(edges_and_loops, 8)[i][c] > 0 for i in range(n))
+center_count() = sum(1 if is_center(c) else 0 for c in range(n))
+farthest() = min(k for k in range(1, n + 1) if all(steps(edges_and_loops, k)[i][c] > 0
+    for c in range(n) if is_center(c) for i in range(n)))
+mu_before(l) = mu(sent[l])
 orthogonal_values() = all(T(W[l, h]) @ W[l, h] == identity(d) for l in range(L) for h in range(H))
 written(j) = any(abs(W[l, h][i][j]) > 0 for l in range(L) for h in range(H) for i in range(d)) or
     any(abs(bias[l][j]) > 0 for l in range(L))
@@ -235,8 +241,8 @@ _TAKES = {
     "Ww": "operator_norm form_norm normalised_norm",
     "Aw": "norm",
     "w": "product_norm",
-    "x": "sqrt exp log tanh abs floor expc tanhc lipschitz contraction influence last_share is_last",
-    "": "height jacobian_norm",
+    "x": "sqrt exp log tanh abs floor expc tanhc lipschitz contraction influence last_share is_last mu_before",
+    "": "height jacobian_norm center_count farthest",
 }
 CLAIM_TRUTHS = {"definite", "invertible", "self_loops", "quasi_strongly_connected", "strongly_connected"}
 CLAIM_TRUTHS |= {"orthogonal_values", "disjoint_blocks"}
@@ -500,7 +506,7 @@ STATEMENTS: dict[str, Statement] = {
         _MEAN_KINDS,
         relies=("that these numbers decide it for tokens +-f, +-e_i, +-g and zeros: proofs/dong2021v1.tex",),
     ),
-    "dong2021:2.2-unhedged": Statement(
+    "unstated:large-logits": Statement(
         "one layer, one head, gamma but no smallness: |res SA(X)|_{1,inf} <= (4 gamma beta/sqrt(d_qk)) |res "
         "X|_{1,inf}^3",
         "n*moved**2 <= 16*gain**2",
@@ -830,7 +836,7 @@ STATEMENTS |= {
         "mask == T(mask) and connected(mask)",
         "rank >= 2",
     ),
-    "dong2021:ln-sphere": _resting(
+    "unstated:ln-sphere": _resting(
         "without a mask, tokens that every layer divides by their norms collapse, from every start in some "
         "neighbourhood",
         _VIOLATES,
@@ -1108,6 +1114,93 @@ STATEMENTS |= {
         {"c": "m", "T": "number"},
         "p = softmax(c/T, [1 for j in range(m)])\n"
         "J = [[p[i]*((1 if i == j else 0) - p[j])/T for j in range(m)] for i in range(m)]\n",
+    ),
+}
+
+# -- tokens that flow on the sphere in continuous time --------------------------------------------------------
+
+# x_i' = y_i - <x_i, y_i> x_i, y_i = sum_j a_ij V x_j; with c (1 - |x_i|^2) x_i more it is a field in all of space,
+# and <x_i, x_i'> = (1 - |x_i|^2)(<x_i, y_i> + c |x_i|^2): where the last factor is positive zeros are on the
+# sphere, where c counts for nothing. `form` is that of a Lyapunov function: where form J is negative definite over
+# the box, J the derivative, the zero in it attracts every start near it, those on the sphere too. c is `inward`.
+_SINK_DEFINED = """
+tilts(X) = beta * (X @ T(Q) @ T(X @ T(K)))
+sent(X) = averaged(tilts(X), mask, X @ T(V)) if normalised == 1 else (mask * exp(tilts(X)) / n) @ (X @ T(V))
+arrive(X, Y) = [Y[i] + (inward - X[i] @ Y[i] - inward*(X[i] @ X[i]))*X[i] for i in range(n)]
+tokens_of(v) = [[v[d*i + a] for a in range(d)] for i in range(n)]
+flow(X) = arrive(X, sent(X))
+velocity(v) = flat(flow(tokens_of(v)))
+box = around(tokens, radius)
+pulls = [box[i] @ sent(box)[i] + inward*(box[i] @ box[i]) for i in range(n)]
+J = jacobian(velocity, flat(box))
+"""
+_SINK_CLAIM = (
+    "unique_zero(velocity, flat(tokens), radius, preconditioner) and shown(all(y > 0 for y in pulls)"
+    " and positive_definite(form) and positive_definite(0 - form @ J))"
+)
+_SINK_GIVEN = (
+    "binary(mask)",
+    "all(sum(row) > 0 for row in mask)",
+    "normalised == 0 or normalised == 1",
+    "radius > 0",
+)
+_SINK_DATA = {
+    "V": "d d",
+    "Q": "e d",
+    "K": "e d",
+    "beta": "number",
+    "mask": "n n",
+    "normalised": "number",
+    "tokens": "n d",
+    "radius": "number",
+}
+_SINK_HINTS = {"preconditioner": "N N", "form": "N N", "inward": "number"}
+_SINK_METHOD = ("form == T(form)", "len(form) == n*d")
+_SINK_RELIES = ("that a zero with such a Lyapunov function attracts every start near it: Lyapunov's theorem",)
+STATEMENTS |= {
+    "own:flow-sink": Statement(
+        "the flow x_i' = P(sum_j a_ij V x_j) on the sphere has exactly one equilibrium within `radius` of the"
+        " tokens, and it attracts every start near it",
+        _SINK_CLAIM,
+        _SINK_GIVEN,
+        _EXISTS,
+        _SINK_DATA,
+        _SINK_DEFINED,
+        _SINK_HINTS,
+        _SINK_METHOD,
+        relies=_SINK_RELIES,
+        telling=("d >= 2", "any(mask[i][j] == 1 for i in range(n) for j in range(n) if not i == j)"),
+    ),
+}
+_TWO_CLUSTERS = Statement(
+    "causal flow x_k' = P(sum_(j<=k) a_kj V x_j) on the sphere, a the softmax of beta <Q x_k, K x_j>, V with d"
+    " distinct positive eigenvalues: from almost every start every token tends to xi or -xi, xi the unit"
+    " eigenvector of the largest",
+    f"not ({_SINK_CLAIM} and shown(any((x @ vectors[0])**2 < vectors[0] @ vectors[0] for x in box)))",
+    (
+        *_SINK_GIVEN,
+        _IS_CAUSAL,
+        "normalised == 1",
+        "beta >= 0",
+        "all(l > 0 for l in values) and all(values[i] > values[i + 1] for i in range(d - 1))",
+        "all(V @ vectors[i] == values[i]*vectors[i] and any(abs(x) > 0 for x in vectors[i]) for i in range(d))",
+    ),
+    _VIOLATES,
+    {**_SINK_DATA, "values": "d", "vectors": "d d"},
+    _SINK_DEFINED,
+    _SINK_HINTS,
+    _SINK_METHOD,
+    relies=(
+        *_SINK_RELIES,
+        "that an open set of such starts has positive measure: proofs/karagodin2024.tex",
+    ),
+)
+STATEMENTS |= {
+    "karagodin2024:two-clusters": _TWO_CLUSTERS,
+    "karagodin2024:two-clusters-symmetric": replace(
+        _TWO_CLUSTERS,
+        says=_TWO_CLUSTERS.says.replace("V with d", "V symmetric with d"),
+        given=(*_TWO_CLUSTERS.given, "V == T(V)"),
     ),
 }
 

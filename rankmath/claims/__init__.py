@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # The order of the papers in lists; others follow by name.
 _PAPERS = ("seed", "dong2021", "dong2021v1", "own", "wu2024")
+#: Keys that were others before: claims that nobody makes bear no paper's name.
+RENAMED = {"dong2021:2.2-unhedged": "unstated:large-logits", "dong2021:ln-sphere": "unstated:ln-sphere"}
 
 
 class Statements(dict[str, Statement]):
@@ -82,6 +84,7 @@ def statement(key: str) -> Statement:
     rankmath.InvalidArgument: key: 'own:hemishpere' given; did you mean 'own:hemisphere'?
     """
     known = statements()
+    key = RENAMED.get(key, key) if isinstance(key, str) else key
     if not isinstance(key, str) or key not in known:
         hint = did_you_mean(str(key), known) or "; `rankmath list` shows all statements"
         raise InvalidArgument(f"key: {key!r} given{hint}")

@@ -61,9 +61,10 @@ def _distances(run: Run, layer: int) -> Array:
     return run.A.sqrt(run.A.sum(gaps * gaps, axis=-1))
 
 
-@quantity("repeat_gap(X: tokens)", latex=r"\|{0}_n-{0}_{{n+1}}\|_2", example="repeat_gap(X[1]) >= 0")
+@quantity("repeat_gap(X: tokens)", latex=r"\|{0}_{{n-1}}-{0}_{{n}}\|_2", example="repeat_gap(X[1]) >= 0")
 def repeat_gap(run: Run, X: tuple[str, int]) -> Scalar:
-    """ℓ₂ distance of the last token and of the last token of the input in which it is repeated"""
+    """ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n: the last one of the input in
+    which it is repeated"""
     found = run.number(unbox(_distances(run, X[1])[..., -1:, :]))
     if run.A.unbounded:
         return found
@@ -73,15 +74,15 @@ def repeat_gap(run: Run, X: tuple[str, int]) -> Scalar:
     return Signed(found.sign, found.log, np.maximum(found.top, size))
 
 
-@quantity("repeat_reach(X: tokens)", latex=r"\max_i\|{0}_i-{0}_{{n+1}}\|_2", example="repeat_reach(X[0]) >= 0")
+@quantity("repeat_reach(X: tokens)", latex=r"\max_{{i<n}}\|{0}_i-{0}_{{n}}\|_2", example="repeat_reach(X[0]) >= 0")
 def repeat_reach(run: Run, X: tuple[str, int]) -> Scalar:
-    """largest ℓ₂ distance of the repeated last token from another token"""
+    """largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token"""
     return run.number(unbox(run.A.max(_distances(run, X[1]), axis=-2)))
 
 
-@quantity("repeat_share(P: attention)", latex=r"{0}_{{n+1,n+1}}", example="repeat_share(P[0, 0]) <= 1")
+@quantity("repeat_share(P: attention)", latex=r"{0}_{{n,n}}", example="repeat_share(P[0, 0]) <= 1")
 def repeat_share(run: Run, P: tuple[str, int, int]) -> Scalar:
-    """what the repeated last token attends to itself"""
+    """what the repeated last token, number n counted from 0, attends to itself"""
     return run.number(unbox(_repeated(run, P[1])[1][P[2]][..., -1:]))
 
 
@@ -167,8 +168,9 @@ folk = Statement(
     "all_i((1 - is_last(i))*influence(i) <= norm(W[0,0], 2)*last_share(i))",
     given=(*_ONE, "skip == 1"),
     title="The last token sees of another one no more than it attends to it (attention not frozen)",
-    source=f"often read so; see also Theorem 5.1 of {BARBERO}, which, as we read it, takes attention as "
-    "independent of the tokens, and is right",
+    source="the constant of frozen attention, read of attention that moves, with no one source; see also Theorem "
+    "5.1 "
+    f"of {BARBERO}, which has some constant C, and whose authors say that attention need not be frozen: rightly",
     status="refuted",
     draws=(partial(draw_causal, moderate_tokens, skip=1.0),),
     extremal=loud_query,
@@ -181,7 +183,7 @@ own_influence = Statement(
     "own:influence",
     "all_i(influence(i) <= norm(W[0,0], 2)*(1 + a*longest(X[0])*diameter(X[0], 2))*last_share(i)"
     " + is_last(i)*(abs(skip) + norm(W[0,0], 2)*a*diameter(X[0], 2)**2/4))",
-    given=(*_ONE, "key_bias == none"),
+    given=(*_ONE, "query_bias == none"),
     where={"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)"},
     title="The last token sees of another one what it attends to it, up to a constant, though attention moves",
     source=f"{OWN}, after Theorem 5.1 of {BARBERO}",

@@ -85,7 +85,7 @@ def reachable(run: ArrayRun, X: str, L: str) -> Truth:
     r"\operatorname{{softmax}}({0}W{0}^{{\mathsf T}})\ne P\text{{ for all }}W",
 )
 def some_unreachable(run: ArrayRun, X: str) -> Truth:
-    """the attention with logits v e₁ᵀ, vX = 0, v not 0, is that of no W_QK"""
+    """the attention with logits v e_0ᵀ, vX = 0, v not 0, is that of no W_QK"""
     v = _left_null(run[X])[0]
     return Truth(not _reachable(run[X], np.outer(v, np.eye(len(v), dtype=int)[0])), "by exact elimination")
 
@@ -96,7 +96,7 @@ def some_unreachable(run: ArrayRun, X: str) -> Truth:
     example="softmax_rank(q, x) >= 1",
 )
 def softmax_rank(run: ArrayRun, q: str, x: str) -> Fraction:
-    """rank of the attention with queries q and keys log x, one number each: d_k = 1"""
+    """rank of the attention with queries q and keys log x, one number each: head size 1 (evaluated for whole q)"""
     return Fraction(_reduced([[base ** int(power) for base in run[x]] for power in run[q]])[1])
 
 
@@ -106,11 +106,15 @@ def distinct(run: ArrayRun, v: str) -> Truth:
     return Truth(len(set(run[v].tolist())) == len(run[v]))
 
 
+@predicate("positive(v: array)", latex=r"{0}>0\text{{ entrywise}}")
+def positive(run: ArrayRun, v: str) -> Truth:
+    """every entry is positive"""
+    return Truth(bool((run[v] > 0).all()))
+
+
 def tokens_instance(X: ArrayLike, L: ArrayLike = None) -> ArrayInstance:
     """Tokens X (n, d) and logits L (n, n), exact; L may be left out where it plays no part."""
     X = exact_array("X", X, (None, None))
-    if len(X) < 2:
-        raise InvalidArgument("X: one token given; at least 2 are needed")
     L = np.zeros((len(X), len(X)), dtype=int) if L is None else L
     return ArrayInstance({"X": X, "L": exact_array("L", L, (len(X), len(X)))})
 
@@ -153,6 +157,9 @@ def exhibit_full_rank() -> Certificate:
     return certify_arrays("folk:softmax-rank", {"q": [0, 1], "x": [1, 2]}, kind="violates")
 
 
+# As many queries as keys, which are log x.
+_KEYS = ("positive(x)", "count(q) == count(x)")
+
 bhojanapalli2020_1 = Statement(
     "bhojanapalli2020:1",
     "reachable(X, L)",
@@ -172,7 +179,7 @@ bhojanapalli2020_1 = Statement(
 own_low_rank = Statement(
     "own:low-rank-every-input",
     "some_unreachable(X)",
-    given="dependent(X)",
+    given=("n >= 2", "dependent(X)"),
     arrays=("X",),
     exact=True,
     title="Dependent tokens miss some attention matrix, whatever the tokens",
@@ -195,13 +202,14 @@ folk_softmax_rank = Statement(
     draws=(draw_queries,),
     exhibit=exhibit_full_rank,
     share=0.3,
+    given=_KEYS,
     notes="Here for head size 1, where the rank is n as soon as queries and keys are distinct: own:softmax-rank.",
 )
 
 own_softmax_rank = Statement(
     "own:softmax-rank",
     "softmax_rank(q, x) == count(q)",
-    given=("distinct(q)", "distinct(x)"),
+    given=(*_KEYS, "distinct(q)", "distinct(x)"),
     arrays=("q", "x"),
     exact=True,
     title="Attention of head size one has full rank where queries and keys are distinct",

@@ -34,7 +34,7 @@ def close_tokens(rng: Rng) -> Iterator[NetworkInstance]:
         yield NetworkInstance(Network.from_arrays(np.ones((1, 1, 1, 1)), np.ones((1, 1, 1, 1))), X, "close tokens")
 
 
-_GIVEN = ("heads == 1", "layers == 1", "key_bias == none")
+_GIVEN = ("heads == 1", "layers == 1", "query_bias == none")
 _LETTERS = {"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)", "R": "longest(X[0])"}
 
 castin2024_3_3 = Statement(

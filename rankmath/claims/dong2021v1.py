@@ -7,14 +7,14 @@ from collections.abc import Callable
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import issue
 from rankmath.claims.dong2021_2_3 import BETA, DRAWS, GAMMA, READING, SINGLE_DRAWS, SMALL_LOGITS, antipodal_pair
+from rankmath.claims.dong2021_many_tokens import Kinds, about_the_mean, counterexample, lone_query
+from rankmath.claims.dong2021_two_heads import four_keys, two_tokens
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import Run, scalar_function
 from rankmath.linalg.norms import composite
-from rankmath.verification.many_tokens import Kinds, about_the_mean, counterexample, lone_query
 from rankmath.verification.papers import DONG, OWN
 from rankmath.verification.statement import Statement
-from rankmath.verification.two_heads import four_keys, two_tokens
 
 
 def exhibit(key: str, make: Callable[[], Kinds]) -> Callable[[], Certificate]:
@@ -88,22 +88,22 @@ dong2021v1_2_3 = Statement(
     notes="Two heads and two tokens refute it, about every center.",
 )
 
-dong2021_2_2_unhedged = Statement(
-    "dong2021:2.2-unhedged",
+unstated_large_logits = Statement(
+    "unstated:large-logits",
     f"residual(X[L], composite) <= (4*gamma_star*beta/sqrt(d_qk))**((3**L - 1)/2)*{_START}",
     where={"gamma_star": GAMMA, "beta": BETA},
     given="heads == 1",
-    title="Doubly exponential collapse, one head, without small logits",
-    source=f"{OWN}; nobody states this: Theorem 2.2 of the 2023 revision without D_ii ≤ x*, the hypothesis of its "
-    "Lemma A.3",
+    title="Doubly exponential collapse, one head, without small logits: a claim that nobody makes",
+    source=f"{OWN}; nobody states it: Theorem 2.2 of {DONG}, 2023 revision, without D_ii ≤ x*, which the authors "
+    "ask for in their Lemma A.3",
     status="refuted",
     truth="proofs/dong2021_2_3.tex",
     draws=SINGLE_DRAWS,
     extremal=antipodal_pair,
-    exhibit=exhibit("dong2021:2.2-unhedged", lone_query),
+    exhibit=exhibit("unstated:large-logits", lone_query),
     share=0.1,
     cost=3,
-    notes=f"So the hypothesis of the lemma is one of the theorem. {READING}",
+    notes=f"It shows that the hypothesis of the authors' lemma is needed. {READING}",
 )
 
 dong2021_2_3_printed = Statement(

@@ -194,5 +194,5 @@ own_spectrum_symmetric = Statement(
     instance=kernel_instance,
     draws=(draw_symmetric,),
     share=0.3,
-    notes="W_QK symmetric, no key bias and no mask, or an undirected one with self-loops: K = e to the logits.",
+    notes="W_QK symmetric, no query bias and no mask, or an undirected one with self-loops: K = e to the logits.",
 )

@@ -66,17 +66,19 @@ def _exponential(n: int, a: Fraction) -> list[list[Fraction]]:
     latex=r"L_{1}L_{0}^{{-1}}\ge0,\quad L_xL_x^{{\mathsf T}}=(1-x)I_{{{2}}}+x\mathbf 1\mathbf 1^{{\mathsf T}}",
 )
 def carries_uniform(run: ArrayRun, a: str, b: str, size: str) -> Truth:
-    """the factor of the uniform kernel with correlation b, times the inverse of that with a, is non-negative"""
+    """the lower triangular factor, of positive diagonal, of the uniform kernel with correlation b, times the
+    inverse of that with a, is non-negative"""
     n, first, second = (Fraction(run.letter(name)) for name in (size, a, b))
     return _carries(_uniform(int(n), first), _uniform(int(n), second))
 
 
 @predicate(
     "carries_exponential(a: array, b: array, size: array)",
-    latex=r"L_{1}L_{0}^{{-1}}\ge0,\quad L_xL_x^{{\mathsf T}}=(x^{{|i-j|}})_{{i,j\le {2}}}",
+    latex=r"L_{1}L_{0}^{{-1}}\ge0,\quad L_xL_x^{{\mathsf T}}=(x^{{|i-j|}})_{{i,j<{2}}}",
 )
 def carries_exponential(run: ArrayRun, a: str, b: str, size: str) -> Truth:
-    """the factor of the kernel b to the |i − j|, times the inverse of that with a, is non-negative"""
+    """the lower triangular factor, of positive diagonal, of the kernel b to the |i − j|, times the inverse of
+    that with a, is non-negative"""
     n, first, second = (Fraction(run.letter(name)) for name in (size, a, b))
     return _carries(_exponential(int(n), first), _exponential(int(n), second))
 

@@ -70,7 +70,7 @@ def value_spread(run: ArrayRun, Z: str, V: str) -> Scalar:
     return run.number(farthest(run.A, run.A.matmul(X - X[..., :1, :], run.array(V))))
 
 
-@predicate("equal_tokens(Z: array)", latex=r"{0}_1=\dots={0}_n")
+@predicate("equal_tokens(Z: array)", latex=r"\text{{all rows of }}{0}\text{{ are equal}}")
 def equal_tokens(run: ArrayRun, Z: str) -> Truth:
     """all rows are equal"""
     return Truth(bool((run[Z] == run[Z][:1]).all()))

@@ -26,7 +26,7 @@ def row_stochastic(run: ArrayRun, P: str) -> Truth:
     return Truth(all(is_row_stochastic(matrix, tolerance=0) for matrix in run[P]))
 
 
-@predicate("stochastic_product(P: array)", latex=r"{0}^{{K}}\cdots {0}^{{1}}\text{{ is row-stochastic}}")
+@predicate("stochastic_product(P: array)", latex=r"\text{{the product of all }}{0}^k\text{{ is row-stochastic}}")
 def stochastic_product(run: ArrayRun, P: str) -> Truth:
     """the product of a sequence of matrices is row-stochastic, in exact rationals"""
     product = exact_product(*(matrix.tolist() for matrix in run[P]))

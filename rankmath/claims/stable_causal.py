@@ -24,14 +24,15 @@ from rankmath.verification.statement import Statement
     "stable_pair(parameters: array, dim: array)",
     latex=r"W_V=cI_{{d-2}}\oplus\begin{{pmatrix}}a&w\\0&1\end{{pmatrix}}\text{{ with the causal mask and "
     r"}}W_{{QK}}=0\text{{ has the equilibrium }}"
-    r"X_1=e_d,\ X_2=pe_{{d-1}}+qe_d\text{{ of rank two, }}w^2(1-q^2)=(1+(1-a)q)^2,\ q<a-1,\ p=-(1+(1-a)q)/w,"
-    r"\text{{ with eigenvalues }}a,c,\tfrac{{1+q}}a,\tfrac ca\text{{, all below }}1",
+    r"X_0=e_{{d-1}},\ X_1=pe_{{d-2}}+qe_{{d-1}}\text{{ of rank two, }}"
+    r"w^2(1-q^2)=(1+(1-a)q)^2,\ q<a-1,\ p=-(1+(1-a)q)/w,"
+    r"\text{{ with eigenvalues }}a,\tfrac{{1+q}}a\text{{ and, for }}d>2,\ c,\tfrac ca\text{{, all below }}1",
 )
 def stable_pair(run: ArrayRun, parameters: str, dim: str) -> Truth:
-    """W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium X_1 = e_d, X_2 =
-    pe_{d−1} + qe_d
-    of rank two, where w²(1 − q²) = (1 + (1 − a)q)², q < a − 1 and p = −(1 + (1 − a)q)/w; the eigenvalues of its
-    Jacobian on the tangent spaces are a, c, (1 + q)/a, c/a, all below 1; by exact algebra"""
+    """W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium of two tokens
+    X_0 = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1} of rank two (counted from 0), where w²(1 − q²) = (1 + (1 − a)q)², q <
+    a − 1 and p = −(1 + (1 − a)q)/w; the eigenvalues of its Jacobian on the tangent spaces are a, (1 + q)/a and,
+    for d > 2, c, c/a, all below 1; by exact algebra"""
     import sympy as sp
 
     from rankmath.equilibria.wu2024 import stable_causal_example

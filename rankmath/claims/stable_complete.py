@@ -1,5 +1,5 @@
 """wu2024:conjecture and own:stable-complete: attracting equilibria of full rank without a mask;
-dong2021:ln-sphere."""
+unstated:ln-sphere."""
 
 from __future__ import annotations
 
@@ -225,21 +225,20 @@ def _fractions(M: Array) -> Objects:
     return np.asarray([[Fraction(int(x.p), int(x.q)) for x in row] for row in M.tolist()], dtype=object)
 
 
-dong2021_ln_sphere = Statement(
-    "dong2021:ln-sphere",
+unstated_ln_sphere = Statement(
+    "unstated:ln-sphere",
     "collapses(X)",
     given="at_rest(X, W_V, allowed)",
     arrays=("X", "W_V", "allowed"),
     exact=True,
-    title="LayerNorm plays no role, with the LayerNorm that divides each token by its norm",
-    source=f"{DONG}, section 3.3, read with the LayerNorm of Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024; "
-    f"the section "
-    "itself means column LayerNorm, for which it is right: dong2021:3.3",
+    title="LayerNorm that divides each token by its norm plays no role: a claim that nobody makes",
+    source=f"{OWN}; nobody states it: section 3.3 of {DONG} means column LayerNorm, for which it is right "
+    f"(dong2021:3.3), and {WU} show that it is false of this one",
     status="refuted",
     truth="proofs/wu2024_anisotropy.tex",
     instance=resting_instance,
     draws=(draw_resting,),
-    exhibit=partial(exhibit_equilibrium, "dong2021:ln-sphere"),
+    exhibit=partial(exhibit_equilibrium, "unstated:ln-sphere"),
     share=0.05,
     notes="Drawn: rational equilibria under causal masks; exhibited: an attracting one under no mask.",
 )

@@ -1,6 +1,5 @@
 """Attracting equilibria for every number of tokens: Theorem A (causal), Theorem B (any mask with a Hamiltonian
-path, every rank under one weight pair), rank two in two dimensions; Theorem 3, item 2 of Wu et al.; orthogonal
-values."""
+path, every rank under one weight pair), rank two in two dimensions; Theorem 3 of Wu et al.; orthogonal values."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ def _shown(key: str, design: Callable[..., Design], tokens: int, **options: int)
 # -- Theorem A ---------------------------------------------------------------------------------------------------
 
 
-@predicate("decreasing(mu: array)", latex=r"\mu_1>\dots>\mu_n>0,\ n\ge2")
+@predicate("decreasing(mu: array)", latex=r"\mu_0>\dots>\mu_{{n-1}}>0,\ n\ge2")
 def decreasing(run: ArrayRun, mu: str) -> Truth:
     """at least two numbers, all positive, each smaller than the one before"""
     values = run[mu].tolist()
@@ -46,13 +45,14 @@ def decreasing(run: ArrayRun, mu: str) -> Truth:
 
 @predicate(
     "causal_identity_attracts(mu: array)",
-    latex=r"\text{{causal mask, }}W_{{QK}}/\sqrt{{d_{{qk}}}}=([j>i])_{{ij}},\ e_iW_V=\mu_ie_i-\mu_{{i-1}}e_{{i-1}}:"
+    latex=r"\text{{causal mask, }}W_{{QK}}/\sqrt{{d_{{qk}}}}=([j>i])_{{ij}},\ e_0W_V=\mu_0e_0,\ "
+    r"e_iW_V=\mu_ie_i-\mu_{{i-1}}e_{{i-1}}\ (i\ge1):"
     r"\ \mathrm{{LN}}(A(I)W_V)=I\text{{, and its Jacobian has the eigenvalues }}\mu_k/\mu_i\ (i<k)\text{{ and }}0",
 )
 def causal_identity_attracts(run: ArrayRun, mu: str) -> Truth:
-    """under the causal mask with W_QK/√d_qk the ones above the diagonal and rows μ_i e_i − μ_{i−1} e_{i−1} of W_V,
-    X = I rests, and the characteristic polynomial of its Jacobian is that of μ_k/μ_i, i < k, and zeros: by exact
-    algebra"""
+    """under the causal mask with W_QK/√d_qk the ones above the diagonal and rows μ_0 e_0 and, for i ≥ 1, μ_i e_i
+    − μ_{i−1} e_{i−1} of W_V, X = I rests, and the characteristic polynomial of its Jacobian is that of μ_k/μ_i, i
+    < k, and zeros: by exact algebra"""
     from rankmath.equilibria.rational import Polynomial, resting_polynomial
 
     values = run[mu].tolist()
@@ -124,7 +124,7 @@ def sees_predecessor(run: ArrayRun, allowed: str, ratio: str) -> Truth:
 
 @predicate(
     "path_attracts(allowed: array, ratio: array)",
-    latex=r"\text{{integer logits and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}g^{{j-1}}e_j\text{{ have an "
+    latex=r"\text{{some integer logits and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}g^{{j}}e_j\text{{ have an "
     r"equilibrium of rank }}n\text{{ that attracts, near }}I\text{{, eigenvalues near }}g^{{k}}\text{{ and }}0",
 )
 def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
@@ -136,12 +136,12 @@ def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
 
 @predicate(
     "every_rank_attracts(allowed: array, ratio: array)",
-    latex=r"\text{{integer logits and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}g^{{j-1}}e_j\text{{ have "
+    latex=r"\text{{some integer logits and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}g^{{j}}e_j\text{{ have "
     r"attracting equilibria of all ranks }}1,\dots,n",
 )
 def every_rank_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """one weight pair, that of Theorem B, has for every k = 1, …, n an equilibrium of rank k that attracts a ball
-    of starts: near e_1, …, e_k and n − k times −e_1; proved in balls"""
+    of starts: near e_0, …, e_{k−1} and n − k times −e_0; proved in balls"""
     mask, g = Mask(np.asarray(run[allowed], dtype=bool)), _number(run[ratio])
     return _proved([_path(mask, g, k) for k in range(1, mask.n + 1)])
 
@@ -253,12 +253,12 @@ def token_count(run: ArrayRun, tokens: str) -> Fraction:
 
 @predicate(
     "rank_two_attracts(tokens: array)",
-    latex=r"\text{{no mask, }}d=2:\ n-1\text{{ tokens }}e_1\text{{ and one }}e_2\text{{ attract, for the closed "
-    r"form of }}W_{{QK}},W_V",
+    latex=r"\text{{no mask, }}d=2:\text{{ for some weights an equilibrium of rank two near }}"
+    r"n-1\text{{ tokens }}e_0\text{{ and one }}e_1\text{{ attracts a ball of starts}}",
 )
 def rank_two_attracts(run: ArrayRun, tokens: str) -> Truth:
-    """without a mask, in two dimensions, the closed form in doubles has near n − 1 tokens e_1 and one e_2 an
-    equilibrium of rank two that attracts a ball of starts; proved in balls"""
+    """without a mask, in two dimensions, the weights of a closed form, in doubles, have near n − 1 tokens e_0 and
+    one e_1 an equilibrium of rank two that attracts a ball of starts; proved in balls"""
     return _proved([rank_two_design(int(run[tokens]))])
 
 
@@ -321,7 +321,63 @@ wu2024_3_measure = Statement(
     exhibit_refutes=False,
     share=0.005,
     cost=2,
-    notes="The printed proof rests on Lemma 13, which is false for d ≥ 4; own:stable-causal-every-n proves it.",
+    notes="The printed proof rests on Lemma 13, which is false for d ≥ 4; own:stable-causal-every-n proves it. "
+    "Here d = n; "
+    "with item 1, in every dimension from 2 on, it is wu2024:3-whole.",
+)
+
+
+# -- Wu et al., Theorem 3, both items -----------------------------------------------------------------------------
+
+
+@predicate("tokens_and_dimensions(sizes: array)", latex=r"n\ge2,\ d\ge2")
+def tokens_and_dimensions(run: ArrayRun, sizes: str) -> Truth:
+    """at least two tokens and two dimensions"""
+    return Truth(bool(min(run[sizes]) >= 2))
+
+
+@predicate(
+    "causal_ranks_attract(sizes: array)",
+    latex=r"\text{{causal mask, sphere LayerNorm: one pair }}W_{{QK}},W_V\text{{ has for every }}1\le k\le\min(n,d)"
+    r"\text{{ an equilibrium of rank }}k\text{{ that attracts a ball of starts, so that the }}X(0)\in(S^{{d-1}})^n"
+    r"\text{{ whose orbits do not converge to rank one have positive measure}}",
+)
+def causal_ranks_attract(run: ArrayRun, sizes: str) -> Truth:
+    """under the causal mask one weight pair, that of Theorem B in min(n, d) dimensions, has for every k up to
+    min(n, d) an equilibrium of rank k that attracts a ball of starts; proved in balls"""
+    n, d = (int(size) for size in run[sizes])
+    m = min(n, d)
+    return _proved([path_design(n, rank=k, mask="causal", dim=m).padded(d) for k in range(1, m + 1)])
+
+
+def sizes_instance(tokens: int, dim: int) -> ArrayInstance:
+    """How many tokens and dimensions, at least two each."""
+    sizes = [as_count(name, size, least=2, most=32) for name, size in (("tokens", tokens), ("dim", dim))]
+    return ArrayInstance({"sizes": np.asarray(sizes)})
+
+
+def draw_sizes(rng: Rng, size: int) -> ArrayInstance:
+    """More tokens than dimensions first, then as many, then fewer."""
+    sizes = [(3, 2), (5, 3), (3, 3), (2, 4), *rng.integers(2, 7, (size, 2)).tolist()]
+    return ArrayInstance({"sizes": np.asarray(sizes[:size])}, "sizes", is_batch=True)
+
+
+wu2024_3_whole = Statement(
+    "wu2024:3-whole",
+    "causal_ranks_attract(sizes)",
+    given="tokens_and_dimensions(sizes)",
+    arrays=("sizes",),
+    exact=True,
+    title="Under the causal mask one weight pair has equilibria of every rank, and starts that do not collapse",
+    source=f"{WU}, Theorem 3, items 1 and 2 together, read as: there is one pair of weights for both; that these "
+    "equilibria attract is ours",
+    status="proved",
+    instance=sizes_instance,
+    draws=(draw_sizes,),
+    share=0.004,
+    cost=6,
+    notes="For every number of tokens and every dimension from 2 on. Item 1 for the weights of the paper is "
+    "wu2024:3.",
 )
 
 

@@ -22,9 +22,9 @@ from rankmath.verification.verdict import Verdict
 @predicate(
     "two_token_equilibria(w: array)",
     latex=r"\text{{with }}n=d=2,\text{{ the causal mask, }}W_{{QK}}=0,\ "
-    r"W_V=\begin{{pmatrix}}1&{0}\\0&1\end{{pmatrix}},\ X_1=(0,1),"
-    r"\text{{ token 2 rests exactly at }}(0,1),(-\tfrac1{0},s),(-\tfrac1{0},-s)\text{{, with multipliers }}"
-    r"\tfrac12,1+s,1-s,\ s=\sqrt{{1-{0}^{{-2}}}}",
+    r"W_V=\begin{{pmatrix}}1&{0}\\0&1\end{{pmatrix}},\ X_0=(0,1),"
+    r"\text{{ token }}1\text{{ rests exactly at }}(0,1),(-\tfrac1{0},s),(-\tfrac1{0},-s)"
+    r"\text{{, with multipliers }}\tfrac12,1+s,1-s,\ s=\sqrt{{1-{0}^{{-2}}}}",
 )
 def two_token_equilibria(run: ArrayRun, w: str) -> Truth:
     """beside a first token at (0, 1), under the causal mask, W_QK = 0 and W_V = [[1, w], [0, 1]], the second

@@ -59,10 +59,11 @@ def unit_vector(run: ArrayRun, x: str) -> Truth:
 
 @predicate(
     "in_printed_set(x: array, w: array)",
-    latex=r"x_i<0\ (i\le d-2),\ x_{{d-1}}\le-\tfrac1{1},\ \sum_{{i\le d-2}}(x_i/x_{{d-1}})^2\le\sqrt{{{1}^2-1}}",
+    latex=r"x_i<0\ (i<d-2),\ x_{{d-2}}\le-\tfrac1{1},\ \sum_{{i<d-2}}(x_i/x_{{d-2}})^2\le\sqrt{{{1}^2-1}}",
 )
 def in_printed_set(run: ArrayRun, x: str, w: str) -> Truth:
-    """x_i < 0 for i ≤ d − 2, x_{d−1} ≤ −1/w and Σ_{i≤d−2} (x_i/x_{d−1})² ≤ √(w² − 1); nothing on x_d"""
+    """x_i < 0 for i < d − 2, x_{d−2} ≤ −1/w and Σ_{i<d−2} (x_i/x_{d−2})² ≤ √(w² − 1), counted from 0; nothing on
+    x_{d−1}"""
     row, number = _vector(run, x), Fraction(run.letter(w))
     if any(v >= 0 for v in row[:-2]) or row[-2] > -1 / number:
         return Truth(False)
@@ -72,35 +73,37 @@ def in_printed_set(run: ArrayRun, x: str, w: str) -> Truth:
 
 @predicate(
     "in_repaired_set(x: array, w: array)",
-    latex=r"x_i\le0\ (i\le d-1),\ x_{{d-1}}\le-\tfrac1{1},\ |x_1|,\dots,|x_{{d-1}}|\text{{ log-concave "
+    latex=r"x_i\le0\ (i<d-1),\ x_{{d-2}}\le-\tfrac1{1},\ |x_0|,\dots,|x_{{d-2}}|\text{{ log-concave "
     r"without gaps, or }}"
-    r"{1}|x_b|\le\sqrt{{{1}^2-1}}\,|x_{{b+1}}|\ (b\le d-2)",
+    r"{1}|x_b|\le\sqrt{{{1}^2-1}}\,|x_{{b+1}}|\ (b<d-2)",
 )
 def in_repaired_set(run: ArrayRun, x: str, w: str) -> Truth:
-    """x_i ≤ 0 for i ≤ d − 1, x_{d−1} ≤ −1/w, and |x_1|, …, |x_{d−1}| log-concave without gaps, or
-    w|x_b| ≤ √(w² − 1)|x_{b+1}| for b ≤ d − 2; x_d has any sign"""
+    """x_i ≤ 0 for i < d − 1, x_{d−2} ≤ −1/w, and |x_0|, …, |x_{d−2}| log-concave without gaps, or
+    w|x_b| ≤ √(w² − 1)|x_{b+1}| for b < d − 2, counted from 0; x_{d−1} has any sign"""
     row, number = _vector(run, x), Fraction(run.letter(w))
     inside = all(v <= 0 for v in row[:-1]) and row[-2] <= -1 / number
     return Truth(inside and (_is_log_concave(row) or _is_graded(row, number)))
 
 
 @predicate(
-    "stays_far(x: array, w: array)", latex=r"y=({0}+e_d)(I+{1}S)\text{{ has }}y_{{d-1}}/\|y\|_2\le-\tfrac1{1}"
+    "stays_far(x: array, w: array)", latex=r"y=({0}+e_{{d-1}})(I+{1}S)\text{{ has }}y_{{d-2}}/\|y\|_2\le-\tfrac1{1}"
 )
 def stays_far(run: ArrayRun, x: str, w: str) -> Truth:
-    """y/‖y‖ with y = (x + e_d)(I + wS) has (d − 1)-th coordinate at most −1/w"""
+    """y/‖y‖ with y = (x + e_{d−1})(I + wS), S with ones on the superdiagonal, has coordinate d − 2,
+    counted from 0, at most −1/w"""
     number = Fraction(run.letter(w))
     y = _image(_vector(run, x), number)
     left, right = number**2 * y[-2] ** 2, sum(v * v for v in y)
-    return Truth(_far(y, number), f"exact rationals: w²y_{{d−1}}² = {left} against ‖y‖² = {right}")
+    return Truth(_far(y, number), f"exact rationals: w²y_{{d−2}}² = {left} against ‖y‖² = {right}")
 
 
 @predicate(
     "stays_in_repaired_set(x: array, w: array)",
-    latex=r"y/\|y\|_2\text{{ with }}y=({0}+e_d)(I+{1}S)\text{{ is in the same set}}",
+    latex=r"y/\|y\|_2\text{{ with }}y=({0}+e_{{d-1}})(I+{1}S)\text{{ is in the same set}}",
 )
 def stays_in_repaired_set(run: ArrayRun, x: str, w: str) -> Truth:
-    """y/‖y‖ with y = (x + e_d)(I + wS) is in the set again: log-concave where x was, graded where x was"""
+    """y/‖y‖ with y = (x + e_{d−1})(I + wS), S with ones on the superdiagonal, is in the set again: log-concave
+    where x was, graded where x was"""
     row, number = _vector(run, x), Fraction(run.letter(w))
     y = _image(row, number)
     kept = all(v <= 0 for v in y[:-1]) and _far(y, number)
@@ -110,7 +113,7 @@ def stays_in_repaired_set(run: ArrayRun, x: str, w: str) -> Truth:
         and (not _is_graded(row, number) or _is_graded(y, number))
     )
     left, right = number**2 * y[-2] ** 2, sum(v * v for v in y)
-    return Truth(kept, f"exact rationals: w²y_{{d−1}}² = {left} against ‖y‖² = {right}")
+    return Truth(kept, f"exact rationals: w²y_{{d−2}}² = {left} against ‖y‖² = {right}")
 
 
 def vector_instance(x: ArrayLike, w: ArrayLike) -> ArrayInstance:

@@ -53,7 +53,8 @@ def steps(run: ArrayRun, P: str) -> Fraction:
     example="share(P, 1) <= 1",
 )
 def share(run: ArrayRun, P: str, j: Fraction) -> Fraction:
-    """largest weight of a token on token j over all layers; the first token has number 0"""
+    """largest weight of a token on token j over all layers; the first token has number 0, and beyond the last it
+    is 0"""
     return Fraction(max(_rollout(run, P)[:, int(j)])) if j < run.rows else Fraction(0)
 
 
@@ -63,7 +64,8 @@ def share(run: ArrayRun, P: str, j: Fraction) -> Fraction:
     example="tail(P, 1) <= 1",
 )
 def tail(run: ArrayRun, P: str, j: Fraction) -> Fraction:
-    """largest weight of a token on all tokens from j on, over all layers; the first token has number 0"""
+    """largest weight of a token on all tokens from j on, over all layers; the first token has number 0, and
+    beyond the last it is 0"""
     return Fraction(max(_rollout(run, P)[:, int(j) :].sum(axis=1))) if j < run.rows else Fraction(0)
 
 
@@ -73,7 +75,8 @@ def tail(run: ArrayRun, P: str, j: Fraction) -> Fraction:
     example="windowed(P, 2)",
 )
 def windowed(run: ArrayRun, P: str, w: Fraction) -> Truth:
-    """every token sees itself and the w − 1 before it, and no other; w = n is the causal mask"""
+    """every token sees itself and the w − 1 before it, as far as there are any, and no other; w = n is the causal
+    mask"""
     return Truth(bool(((run[P] > 0) == _window(run.rows, int(w))).all()))
 
 
@@ -89,17 +92,17 @@ def least_within(run: ArrayRun, P: str, w: Fraction) -> Fraction:
 
 @predicate(
     "prefixed(P: array, k: number)",
-    latex=r"{0}^{{(s)}}_{{ij}}>0\text{{ where }}j\le\max(i,{1})\text{{, else }}0",
+    latex=r"{0}^{{(s)}}_{{ij}}>0\text{{ where }}j\le i\text{{ or }}j<{1}\text{{, else }}0",
     example="prefixed(P, 2)",
 )
 def prefixed(run: ArrayRun, P: str, k: Fraction) -> Truth:
-    """every token sees the first k tokens and those before it, and no other"""
+    """every token sees itself, the tokens before it and the first k tokens, and no other; counted from 0"""
     return Truth(bool(((run[P] > 0) == _prefix(run.rows, int(k))).all()))
 
 
 @quantity(
     "least_prefixed(P: array, k: number)",
-    latex=r"\min_{{s,\,j\le\max(i,{1})}} {0}^{{(s)}}_{{ij}}",
+    latex=r"\min_{{s,\,j\le i\text{{ or }}j<{1}}} {0}^{{(s)}}_{{ij}}",
     example="least_prefixed(P, 2) > 0",
 )
 def least_prefixed(run: ArrayRun, P: str, k: Fraction) -> Fraction:
@@ -109,7 +112,7 @@ def least_prefixed(run: ArrayRun, P: str, k: Fraction) -> Fraction:
 
 @quantity(
     "prefix_floor(P: array, k: number)",
-    latex=r"\min_{{i,\,j\le {1}}} ({0}^{{(t)}}\cdots {0}^{{(0)}})_{{ij}}",
+    latex=r"\min_{{i,\,j<{1}}} ({0}^{{(t)}}\cdots {0}^{{(0)}})_{{ij}}",
     example="prefix_floor(P, 1) > 0",
 )
 def prefix_floor(run: ArrayRun, P: str, k: Fraction) -> Fraction:
@@ -164,7 +167,7 @@ _DRAWS = {
     for mask in ("causal", "window", "prefix")
 }
 _REACH = {"eps": "least_within(P, w)", "reach": "-floor(-(n - 1)/(w - 1))"}
-_READ = "from third-party text, with tokens counted from 0 here"
+_READ = "from third-party text, which counts tokens from 1"
 
 wu2025_4_1 = Statement(
     "wu2025:4.1",
@@ -184,7 +187,7 @@ wu2025_4_1 = Statement(
 wu2025_4_2 = Statement(
     "wu2025:4.2",
     "all_i(share(P, i + 1)**(2*reach)*(1 - (i + 1)*eps**reach)**reach <= (1 - (i + 1)*eps**reach)**(steps(P) - 1))",
-    given=("n >= 2", "windowed(P, w)"),
+    given=("n >= 2", "w >= 2", "windowed(P, w)"),
     where=_REACH,
     arrays=("P", "w"),
     exact=True,
@@ -201,7 +204,7 @@ wu2025_4_2 = Statement(
 own_position_bias = Statement(
     "own:position-bias",
     "all_i(tail(P, i + 1) <= (1 - (i + 1)*eps**reach)**floor(steps(P)/reach))",
-    given=("n >= 2", "windowed(P, w)"),
+    given=("n >= 2", "w >= 2", "windowed(P, w)"),
     where=_REACH,
     arrays=("P", "w"),
     exact=True,
@@ -218,7 +221,7 @@ own_position_bias = Statement(
 wu2025_4_3 = Statement(
     "wu2025:4.3",
     "all_i(share(P, prefix + i) <= max(0, 1 - (i + 1)*eps)**(steps(P) - 1)) and prefix_floor(P, prefix) > 0",
-    given="prefixed(P, prefix)",
+    given=("prefix >= 1", "prefix <= n", "prefixed(P, prefix)"),
     where={"eps": "least_prefixed(P, prefix)"},
     arrays=("P", "prefix"),
     exact=True,
@@ -233,7 +236,7 @@ wu2025_4_3 = Statement(
 own_position_bias_prefix = Statement(
     "own:position-bias-prefix",
     "all_i(tail(P, prefix + i) <= max(0, 1 - (prefix + i)*eps)**steps(P)) and prefix_floor(P, prefix) >= eps",
-    given="prefixed(P, prefix)",
+    given=("prefix >= 1", "prefix <= n", "prefixed(P, prefix)"),
     where={"eps": "least_prefixed(P, prefix)"},
     arrays=("P", "prefix"),
     exact=True,
@@ -267,22 +270,24 @@ def spread(run: ArrayRun, E: str) -> Fraction:
 
 @quantity(
     "decay_constant(E: array, a: array)",
-    latex=r"\max_{{j\le i,\,i\ge2}}A_{{ij}}e^{{(i-j)m}}",
+    latex=r"\max_{{j\le i,\,i\ge1}}A_{{ij}}e^{{(i-j)m}}",
     example="decay_constant(E, a) > 0",
 )
 def decay_constant(run: ArrayRun, E: str, a: str) -> Fraction:
-    """least C with A_ij ≤ C e^(−(i−j)m) for all tokens after the first, A = softmax(I_ij − (i − j)m), a = e^(−m)"""
+    """least C with A_ij ≤ C e^(−(i−j)m) for all j ≤ i and all tokens i after the first, which has number 0;
+    A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m), a = e^(−m), m > 0"""
     decay, A = Fraction(run.letter(a)), _decayed(run, E, a)
     return max(A[i][j] / decay ** (i - j) for i in range(1, len(A)) for j in range(i + 1))
 
 
 @quantity(
     "decay_tightness(E: array, a: array)",
-    latex=r"\max_{{j\le i}}A_{{ij}}\Bigl(1+e^{{I_{{\min}}-I_{{\max}}}}\sum_{{k\ne j}}e^{{(k-j)m}}\Bigr)",
+    latex=r"\max_{{j\le i}}A_{{ij}}\Bigl(1+e^{{I_{{\min}}-I_{{\max}}}}\sum_{{k\le i,\,k\ne j}}e^{{(k-j)m}}\Bigr)",
     example="decay_tightness(E, a) > 0",
 )
 def decay_tightness(run: ArrayRun, E: str, a: str) -> Fraction:
-    """largest A_ij(1 + e^(I_min − I_max) Σ_{k≠j, k≤i} e^((k−j)m))"""
+    """largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i, where the logits I_ij, j ≤ i, lie
+    between I_min and I_max, A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m) and m > 0"""
     decay, A, R = Fraction(run.letter(a)), _decayed(run, E, a), spread(run, E)
     largest: Fraction = max(
         A[i][j] * (1 + sum((decay ** (j - k) for k in range(i + 1) if k != j), Fraction(0)) / R)

@@ -19,6 +19,7 @@ from rankmath.cli.list import list_
 from rankmath.cli.model import model
 from rankmath.cli.quantities import quantities
 from rankmath.cli.report import report
+from rankmath.cli.show import show
 from rankmath.cli.trace import trace
 from rankmath.cli.verify import verify
 from rankmath.version import __version__
@@ -32,6 +33,7 @@ def main() -> None:
 
 for _command in (
     list_,
+    show,
     verify,
     quantities,
     report,

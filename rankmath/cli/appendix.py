@@ -21,22 +21,27 @@ from rankmath.cli.app import as_json, complete_keys
     type=click.Path(),
     help="report.json of `rankmath verify`, for what is measured; its figures are taken along.",
 )
+@click.option("--all", "everything", is_flag=True, help="All statements: some ninety pages.")
+@click.option("--fragment", is_flag=True, help="For \\\\input in a paper of yours; rankmath.sty lies beside it.")
 @as_json
-def appendix(what: tuple[str, ...], output: str, report_path: str | None, as_json: bool) -> None:
+def appendix(
+    what: tuple[str, ...], output: str, report_path: str | None, everything: bool, fragment: bool, as_json: bool
+) -> None:
     """The LaTeX appendix: statements, proofs, refutations, certificates.
 
-    All of them; or only the KEYs named, with their proofs, and the CERTIFICATEs named, each as a theorem. With
-    --report also what was measured. Writes appendix.tex and references.bib; pdflatex, bibtex, pdflatex,
-    pdflatex makes the PDF.
+    The KEYs named, with their proofs, and the CERTIFICATEs named, each as a theorem. With --report what was
+    measured, and without a KEY the statements that the run refuted (all of the run, if it was one of named
+    statements). Writes appendix.tex and references.bib; pdflatex, bibtex, pdflatex, pdflatex makes the PDF.
 
     Example: rankmath appendix --output paper --report rankmath-report/report.json
 
-    Example: rankmath appendix own:diameter equilibrium.json --output paper
+    Example: rankmath appendix own:diameter equilibrium.json --output paper --fragment
     """
     from rankmath.certificates.certificate import Certificate
     from rankmath.claims import statements
     from rankmath.printing import did_you_mean
     from rankmath.report.appendix import appendix as assemble
+    from rankmath.report.appendix import relied_on
     from rankmath.report.results import Report
     from rankmath.validation import InvalidArgument
 
@@ -53,7 +58,14 @@ def appendix(what: tuple[str, ...], output: str, report_path: str | None, as_jso
                 f"what: {name!r} given; a statement's key or a certificate's file is needed"
                 f"{did_you_mean(name, statements())}"
             )
-    path = assemble(report, plots=plots, keys=keys if what else None, theorems=certificates).save(output)
+    if everything and what:
+        raise InvalidArgument(f"--all: given with {what[0]!r}; name statements, or take all of them")
+    if not what and not everything:
+        if report is None:
+            raise InvalidArgument("what: nothing given; name statements or certificates, a --report, or --all")
+        keys = relied_on([(result.key, result.outcome) for result in report.results])
+    chosen = None if everything else keys
+    path = assemble(report, plots=plots, keys=chosen, theorems=certificates, fragment=fragment).save(output)
     if as_json:
         click.echo(json.dumps({"appendix": str(path), "bibliography": str(path.with_name("references.bib"))}))
         return

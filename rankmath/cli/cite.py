@@ -10,20 +10,29 @@ from rankmath.cli.app import complete_keys
 
 
 @click.command()
-@click.argument("what", metavar="KEY|CERTIFICATE", shell_complete=complete_keys)
+@click.argument("what", nargs=-1, required=True, metavar="KEY|CERTIFICATE...", shell_complete=complete_keys)
 @click.option("--format", "format_", default="latex", show_default=True, help="latex, bibtex or markdown.")
+@click.option("--sources", is_flag=True, help="bibtex: also the papers they come from, and rankmath, once each.")
 @click.option("--json", "as_json", is_flag=True, help="All three formats, machine-readable.")
-def cite(what: str, format_: str, as_json: bool) -> None:
-    """How to cite a statement or a certificate.
+def cite(what: tuple[str, ...], format_: str, sources: bool, as_json: bool) -> None:
+    """How to cite statements or certificates.
 
-    The claim, what is known of it, the ids of certificates, and BibTeX of the sources.
+    latex: claim, notation, what is known and the ids of certificates, ready for \\input in a paper with amsmath,
+    amssymb and amsthm. bibtex: an entry for each, whose key is its own, so that outputs can be put together;
+    `rankmath cite rankmath` is the entry of the library.
 
-    Example: rankmath cite own:diameter --format bibtex
+    Example: rankmath cite own:diameter wu2024:1 --format bibtex --sources
     """
-    from rankmath.report.cite import FORMATS, citation
+    from rankmath.report.cite import FORMATS, citation, software_entry
+    from rankmath.validation import InvalidArgument
 
-    found = citation(what)
+    if sources and format_ != "bibtex":
+        raise InvalidArgument(f"--sources: given with --format {format_}; it belongs to bibtex")
+    found = [citation(name) for name in dict.fromkeys(what) if name != "rankmath"]
+    entries = {key: entry for one in found for key, entry in one.sources.items()} if sources else {}
+    software = [software_entry()] if sources or "rankmath" in what else []
     if as_json:
-        click.echo(json.dumps({name: found.text(name) for name in FORMATS}, indent=1))
+        plain = [{name: one.text(name) for name in FORMATS} | {"sources": one.sources} for one in found]
+        click.echo(json.dumps(plain[0] if len(what) == 1 and plain else plain, indent=1))
     else:
-        click.echo(found.text(format_))
+        click.echo("\n\n".join([*(one.text(format_) for one in found), *entries.values(), *software]))

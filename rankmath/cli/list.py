@@ -6,21 +6,23 @@ import json
 
 import click
 
-from rankmath.cli.app import as_json
+from rankmath.cli.app import as_json, complete_keys
 
 
 @click.command("list")
+@click.argument("patterns", nargs=-1, metavar="[KEY|PATTERN]...", shell_complete=complete_keys)
 @as_json
-def list_(as_json: bool) -> None:
-    """The statements, with source and status.
+def list_(patterns: tuple[str, ...], as_json: bool) -> None:
+    """The statements, with source and status; with a pattern those whose key fits it.
 
-    Example: rankmath list
+    Example: rankmath list 'own:*' 'wu2024:*'
     """
-    from rankmath.claims import statements
+    from rankmath.claims import statements, statements_like
     from rankmath.console import print_table
     from rankmath.report.sources import machine_checked
 
-    entries = list(statements().values())
+    fitting = {entry.key for pattern in patterns for entry in statements_like(pattern)}
+    entries = [entry for key, entry in statements().items() if key in fitting or not patterns]
     theorems = machine_checked()
     if as_json:
         fields = ("key", "title", "claim", "source", "status", "truth")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import click
@@ -16,13 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankmath.attention.backend import Backend
-    from rankmath.experiments.layer_bounds import LayerBound
+    from rankmath.decide.bounds_for import LayerBound
     from rankmath.model.blocks import Source
     from rankmath.model.checkpoint import Model
     from rankmath.validation import Floats, Json, Number
 
 #: The numbers of each layer, by name.
 Rows: TypeAlias = "list[dict[str, str | float | None]]"
+
+
+#: Statements that --bounds reads unless it is given others; they need no linear programs.
+_BOUNDS = ("own:diameter", "wu2024:1")
 
 
 @click.command()
@@ -56,7 +59,13 @@ Rows: TypeAlias = "list[dict[str, str | float | None]]"
     show_default=True,
     help="Where the layers run; cupy needs a GPU and the extra gpu.",
 )
-@click.option("--bounds", is_flag=True, help="How much of the collapse each theorem says, layer by layer.")
+@click.option(
+    "--bounds",
+    metavar="[KEYS]",
+    is_flag=False,
+    flag_value=",".join(_BOUNDS),
+    help=f"How much of the collapse statements say, layer by layer; {', '.join(_BOUNDS)} unless keys follow.",
+)
 @plot_option("model.png", "Write a picture")
 @as_json
 def model(
@@ -74,7 +83,7 @@ def model(
     part: str | None,
     arithmetic: Literal["float64", "balls"],
     backend: Backend,
-    bounds: bool,
+    bounds: str | None,
     plot: str | None,
     as_json: bool,
 ) -> None:
@@ -86,9 +95,9 @@ def model(
     Example: rankmath model minilm --text story.txt --variant san,full --metric relative-residual,effective-rank
     """
     from rankmath.console import Progress
+    from rankmath.decide.bounds_for import layer_bounds
     from rankmath.dynamics.columns import METRICS, measure
     from rankmath.dynamics.trace import trace
-    from rankmath.experiments.layer_bounds import layer_bounds
     from rankmath.experiments.outcome import Curve
     from rankmath.model.blocks import VARIANTS
     from rankmath.model.checkpoint import load_model
@@ -104,7 +113,7 @@ def model(
     with Progress(len(names), "variants", quiet=as_json) as progress:
         for name in names:
             chosen = whole.variant(name, mask=mask, d_qk=d_qk, weights=weights, seed=seed)
-            X = _input(chosen, text, ids, tokens, seed)
+            X = _input(chosen, text, ids, tokens, seed, quiet=bool(results))
             net = chosen.network
             columns = measure(net, X, metrics, arithmetic=arithmetic, backend=backend)
             run = trace(net, X, arithmetic=arithmetic, backend=backend)
@@ -129,16 +138,18 @@ def model(
                 logs = key in columns.logs
                 values = (columns.logs if logs else columns.values)[key]
                 curves.append(Curve.of(f"log of {key}" if logs else key, name, range(net.layers + 1), values))
-            found = layer_bounds(net, X) if bounds else ()
+            found = layer_bounds(net, X, bounds.split(",")) if bounds else ()
             if bounds:
                 result["bounds"] = [
                     {
                         "key": bound.key,
+                        "size": bound.size,
                         "measured": [number(x) for x in bound.measured],
                         "step": [number(x) for x in bound.step],
                         "whole": [number(x) for x in bound.whole],
                         "share": [number(x) for x in bound.share],
                         "vacuous": list(bound.vacuous),
+                        "why_not": list(bound.why_not),
                     }
                     for bound in found
                 ]
@@ -165,15 +176,21 @@ def model(
         click.echo(f"plot: {plot}")
 
 
-def _input(chosen: Model, text: str | None, ids: str | None, tokens: int, seed: int) -> Floats:
+def _input(chosen: Model, text: str | None, ids: str | None, tokens: int, seed: int, *, quiet: bool) -> Floats:
+    """The tokens that are asked for; a text that is cut is said to be cut, unless `quiet`."""
+    from rankmath.files import read_text
     from rankmath.validation import InvalidArgument
 
     if text is not None and ids is not None:
         raise InvalidArgument("--text, --ids: both given; one of them is the input")
     if text is not None:
-        rows = Path(text).read_text(encoding="utf-8")
-        found = chosen.tokenizer.ids(rows)[:tokens] if chosen.tokenizer is not None else None
-        return chosen.embed(rows if found is None else found)
+        content = read_text(text, "--text")
+        if chosen.tokenizer is None:
+            return chosen.embed(content)
+        found = chosen.tokenizer.ids(content)
+        if len(found) > tokens and not quiet:
+            click.echo(f"--text: it has {len(found)} tokens; the first {tokens} are read (--tokens)", err=True)
+        return chosen.embed(found[:tokens])
     if ids is not None:
         try:
             return chosen.embed([int(token) for token in ids.split(",")])
@@ -197,11 +214,12 @@ def _print(variant: str, rows: Rows, bounds: Sequence[LayerBound]) -> None:
     cells = [[_cell(value) for value in row.values()] for row in rows]
     print_table(list(rows[0]), cells, optional=("order", "log_diameter"))
     for bound in bounds:
+        told = zip(bound.share, bound.vacuous, bound.why_not, strict=True)
         steps = [
-            "vacuous" if empty else "" if math.isnan(share) else f"{share:.3f}"
-            for share, empty in zip(bound.share, bound.vacuous, strict=True)
+            f"needs {why}" if why else "vacuous" if empty else "" if math.isnan(share) else f"{share:.3f}"
+            for share, empty, why in told
         ]
-        click.echo(f"  {bound.key} says of the fall of the logarithm, layer by layer: {', '.join(steps)}")
+        click.echo(f"  {bound.key} says of the fall of log {bound.size}, layer by layer: {', '.join(steps)}")
 
 
 def _cell(value: str | float | None) -> str:

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TypeAlias
 
 import mpmath
@@ -164,7 +165,8 @@ def _numbers_held(net: Network, X: Array) -> int:
 
 
 def _hidden_widths(net: Network) -> list[int]:
-    return [int(s.map.W_in.shape[1]) for layer in net.sublayers for s in layer if isinstance(s.map, MLP)]
+    maps = [f for layer in net.sublayers for s in layer for f in s.maps if isinstance(f, MLP)]
+    return [int(f.W_in.shape[1]) * (1 if f.W_gate is None else 2) for f in maps]
 
 
 def _memory_allowed() -> float:
@@ -212,10 +214,14 @@ def plain_layers(mp: Context, net: Network, X: Array) -> Iterator[Rows]:
         for sublayer in layer:
             inner = rows if sublayer.before is None else _layer_norm(mp, sublayer.before, rows)
             new = [[mp.mpf(sublayer.skip) * a for a in row] for row in rows]
-            if isinstance(sublayer.map, Attention):
-                new = _sum(new, _attended(mp, sublayer.map, inner, masks[id(sublayer.map)]))
-            elif sublayer.map is not None:
-                new = _sum(new, _mlp(mp, sublayer.map, inner))
+            made = [
+                _attended(mp, f, inner, masks[id(f)]) if isinstance(f, Attention) else _mlp(mp, f, inner)
+                for f in sublayer.maps
+            ]
+            if made:
+                added = reduce(_sum, made)
+                added = added if sublayer.behind is None else _layer_norm(mp, sublayer.behind, added)
+                new = _sum(new, added)
             rows = new if sublayer.after is None else _layer_norm(mp, sublayer.after, new)
         yield rows
 
@@ -234,8 +240,7 @@ def _attended(mp: Context, attention: Attention, rows: Rows, mask: Mask | None) 
 
 def _weights(mp: Context, attention: Attention, h: int, rows: Rows, mask: Mask | None) -> Rows:
     n = len(rows)
-    queries = _product(mp, rows, _matrix(mp, attention.query[h]))
-    keys = rows if attention.key is None else _product(mp, rows, _matrix(mp, attention.key[h]))
+    queries, keys = (_turned(mp, attention, side, h, rows) for side in (0, 1))
     bias = [mp.mpf(0)] * n
     if attention.key_bias is not None:
         k = _row(mp, attention.key_bias[h])
@@ -246,6 +251,9 @@ def _weights(mp: Context, attention: Attention, h: int, rows: Rows, mask: Mask |
     for i, query in enumerate(queries):
         seen = [j for j in range(n) if mask is None or mask.allowed[i, j]]
         logits = {j: (mp.fdot(query, keys[j]) + bias[j]) / root for j in seen}
+        if attention.softcap is not None:
+            t = mp.mpf(attention.softcap)
+            logits = {j: t * mp.tanh(logit / t) for j, logit in logits.items()}
         if position is not None:
             logits = {j: logit + position[i][j] for j, logit in logits.items()}
         top = max(logits.values())
@@ -255,10 +263,40 @@ def _weights(mp: Context, attention: Attention, h: int, rows: Rows, mask: Mask |
     return P
 
 
+def _turned(mp: Context, attention: Attention, side: int, h: int, rows: Rows) -> Rows:
+    """Queries (side 0) or keys (side 1) of one head: projected, biased, normed, turned."""
+    W, b = ((attention.query, attention.b_Q), (attention.key, attention.b_K))[side]
+
+    def projected(g: int) -> Rows:
+        made = rows if W is None else _product(mp, rows, _matrix(mp, W[g]))
+        return made if b is None else _add_row(made, _row(mp, b[g]))
+
+    own = projected(h)
+    if attention.qk_norm is not None:
+        gain, eps, k = _row(mp, attention.qk_norm[side]), mp.mpf(attention.qk_norm[2]), len(own[0])
+        every = 1 if side == 0 or attention.kv_heads is None else attention.heads // attention.kv_heads
+        together = range(0, attention.heads, every) if len(gain) > k else [h]
+        squares = [[sum(a * a for a in row) for row in projected(g)] for g in together]
+        roots = [mp.sqrt(sum(parts) / (k * len(together)) + eps) for parts in zip(*squares, strict=True)]
+        gain = gain if len(gain) == k else gain[(h // every) * k : (h // every + 1) * k]
+        own = [[a * g / root for a, g in zip(row, gain, strict=True)] for row, root in zip(own, roots, strict=True)]
+    if attention.rotary is None:
+        return own
+    turned = []
+    for i, row in enumerate(own):
+        cos, sin, new = _row(mp, attention.rotary.cos[i]), _row(mp, attention.rotary.sin[i]), list(row)
+        for m in range(len(cos)):
+            a, c = row[2 * m], row[2 * m + 1]
+            new[2 * m], new[2 * m + 1] = a * cos[m] - c * sin[m], c * cos[m] + a * sin[m]
+        turned.append(new)
+    return turned
+
+
 def _mlp(mp: Context, f: MLP, rows: Rows) -> Rows:
-    hidden = _product(mp, rows, _matrix(mp, f.W_in))
-    if f.b_in is not None:
-        hidden = _add_row(hidden, _row(mp, f.b_in))
+    W, b = (f.W_in, f.b_in) if f.W_gate is None else (f.W_gate, f.b_gate)
+    hidden = _product(mp, rows, _matrix(mp, W))
+    if b is not None:
+        hidden = _add_row(hidden, _row(mp, b))
     root = mp.sqrt(2)
     act = {
         "relu": lambda a: a if a > 0 else mp.mpf(0),
@@ -268,7 +306,12 @@ def _mlp(mp: Context, f: MLP, rows: Rows) -> Rows:
         "silu": lambda a: a / (1 + mp.exp(-a)),
         "quick_gelu": lambda a: a / (1 + mp.exp(-a * mp.mpf(1702) / 1000)),
     }[f.activation]
-    out = _product(mp, [[act(a) for a in row] for row in hidden], _matrix(mp, f.W_out))
+    hidden = [[act(a) for a in row] for row in hidden]
+    if f.W_gate is not None:
+        beside = _product(mp, rows, _matrix(mp, f.W_in))
+        beside = beside if f.b_in is None else _add_row(beside, _row(mp, f.b_in))
+        hidden = [[a * c for a, c in zip(*both, strict=True)] for both in zip(hidden, beside, strict=True)]
+    out = _product(mp, hidden, _matrix(mp, f.W_out))
     if f.b_out is not None:
         out = _add_row(out, _row(mp, f.b_out))
     return _sum(out, rows) if f.skip else out

@@ -37,6 +37,7 @@ from rankmath.validation import (
     Number,
     as_choice,
     as_count,
+    fits_in_memory,
 )
 
 #: The logarithms of residual, diameter and mean, by layer.
@@ -315,6 +316,10 @@ def trace(
         return _trace_float(net, X, norm, None if memory is None else as_count("memory", memory))
     if not isinstance(X, np.ndarray):
         raise InvalidArgument(f"arithmetic: {arithmetic!r} given with arrays on a device; pass backend='numpy'")
+    # An object for each logit of a head, some 100 bytes each, and one for each number of the tokens.
+    fits_in_memory(
+        f"X: {X.shape[-2]} tokens given with arithmetic {arithmetic!r}", 100.0 * X.shape[-2] * sum(X.shape[-2:])
+    )
     if arithmetic == "mpmath":
         return _trace_mpmath(net, X, norm, as_count("dps", 50 if dps is None else dps, least=5, most=10**6))
     if bits is not None:
@@ -452,7 +457,7 @@ def _measured(A: Float64, tokens: Tokens, norm: ResidualNorm) -> Array:
     """Residual, Δ₂ and the mean's 2-norm, each in the unit of what it is made of, (3, ...)."""
     xp, R, x = A.xp, tokens.residual, tokens.center
     if A.on_gpu and norm == "frobenius":
-        from rankmath.arithmetic.cuda_layer import plan_here
+        from rankmath.kernels.cuda_layer import plan_here
 
         plan = plan_here(R.shape, 0)
         if plan is not None:

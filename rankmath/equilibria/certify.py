@@ -38,7 +38,7 @@ STATEMENTS = {
     "own:layernorm-equilibrium": "exists",
     "own:stable-complete": "exists",
     "wu2024:conjecture": "violates",
-    "dong2021:ln-sphere": "violates",
+    "unstated:ln-sphere": "violates",
 }
 
 #: What a contraction in a weighted maximum norm can be a certificate of; all exist.

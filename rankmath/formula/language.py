@@ -35,7 +35,7 @@ LETTERS = {
     "d_qk": "dimension of queries and keys: logits are divided by its square root",
     "skip": "factor λ of the skip connection, 0 without",
     "x_star": "1.25643…, the positive root of eˣ = 1 + 2x",
-    "r": "radius of the mask: the least number of steps in which one token reaches all others, at least 1",
+    "r": "radius of the mask: least number of steps in which one token reaches all, at least 1; 1 where none does",
     "in_degree": "largest number of tokens that a token sees, itself included",
     "K": "number of blocks of r layers, the last of which may be shorter",
 }
@@ -46,7 +46,7 @@ SWITCHES = {
     "layernorm": ("none", "sphere", "column"),
     "mlp": ("none", "any"),
     "bias": ("none", "any"),
-    "key_bias": ("none", "any"),
+    "query_bias": ("none", "any"),
 }
 
 

@@ -220,9 +220,9 @@ _WORDS = {
     "mlp == none": "no MLP",
     "mlp == any": "per-token MLPs",
     "bias == any": "",
-    "key_bias == any": "",
+    "query_bias == any": "",
     "bias == none": "no biases",
-    "key_bias == none": "no key biases",
+    "query_bias == none": "no query biases (b_Q = 0)",
 }
 
 

@@ -264,7 +264,7 @@ def gamma(run: Run, P: Place) -> Scalar:
     example="q_max(P[0, 0], mean) >= 1/n",
 )
 def q_max(run: Run, P: Place, center: str) -> Scalar:
-    """largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus the key bias's term, x the center, R the
+    """largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus R_j W_K b_Q/√d_qk, x the center, R the
     tokens about it (composite: x minimises ‖R‖_{1,∞}; mean, with a bar: x is their mean)"""
     return run.from_log(run.about(P[1], P[2], center).log_q_max)
 
@@ -396,7 +396,40 @@ def _difference_from_first(run: Run, layer: int) -> Array:
     return close if A.unbounded else np.where(small, close, _rows_minus_first(A, rows))
 
 
+@quantity("center_count()", latex="c", example="center_count() <= n")
+def center_count(run: Run) -> Scalar:
+    """number of centers of the mask: of tokens that reach all others"""
+    return Fraction(len(run.mask.centers))
+
+
+@quantity("farthest()", latex="R", example="farthest() >= r")
+def farthest(run: Run) -> Scalar:
+    """least number of steps, at least 1, in which every center of the mask reaches all tokens; 1 if there is
+    none"""
+    return Fraction(run.mask.farthest)
+
+
 # -- sphere LayerNorm --------------------------------------------------------------------------------------
+
+
+@quantity("mu_before(l: layer)", latex=r"\mu(Y^{{{0}}})", example="mu_before(0) >= 0")
+def mu_before(run: Run, l: int) -> Scalar:
+    """Frobenius norm about their mean of Y^l = λX^l + Σ_h P^{l,h}X^lW^{l,h}, what layer l makes before its
+    LayerNorm; with LayerNorm in front of attention and no skip connections these are the tokens after l + 1
+    layers"""
+    A, net, tokens = run.A, run.net, run.tokens[l]
+    Y = A.asarray(np.asarray(float(net.skip))) * tokens.residual
+    for h in range(net.heads):
+        Y = Y + A.matmul(A.matmul(run.attention(l, h), tokens.residual), run.weight("W", l, h))
+    # Rows of attention sum to one, so the mean token is the same in all rows, times the values.
+    Y = Y - A.sum(Y, axis=-2) / Y.shape[-2]
+    size = norms.frobenius(Y, A)
+    if A.unbounded:
+        return run.number(size)
+    unit = tokens.log_residual.to_float()[..., 0, 0]
+    with np.errstate(divide="ignore"):
+        log = np.log(np.asarray(size, dtype=float)) + unit
+    return Signed(np.where(np.isneginf(log), 0.0, 1.0), log, np.maximum(log, unit))
 
 
 @quantity("height()", latex=r"\gamma", example="height() <= 1")

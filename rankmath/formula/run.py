@@ -55,6 +55,8 @@ class Run:
         self.net, self.X = net, X
         self.numbers: Numbers = NUMBERS[A.name]
         self.memory: dict[Hashable, Scalar] = {}
+        #: Least residuals and their centers, found by linear programs: shared by the runs of single layers.
+        self._least: dict[tuple[int, str], tuple[Array, Array, Array]] = {}
         self.on_a_line = net.dim == 1
         #: For searches: residuals from above where they need linear programs.
         self.quick = False
@@ -110,7 +112,8 @@ class Run:
                 return not any(net.mlp)
             case "bias":
                 return net.bias is None or not np.asarray(to_numpy(net.bias)).any()
-            case "key_bias":
+            case "query_bias":
+                # W_K b_Q, the term of the logits that b_Q makes; b_K makes none.
                 return net.key_bias is None or not np.asarray(to_numpy(net.key_bias)).any()
         raise KeyError(name)
 
@@ -148,6 +151,12 @@ class Run:
         net, X = on_backend(self._backend, self.net, self.X)
         layers = layers_centred(Float64(X), net, X)
         return [replace(t, center=to_numpy(t.center), residual=to_numpy(t.residual)) for t in layers]
+
+    def layer(self, l: int) -> Run:
+        """The run of layer l alone, on the tokens that come to it, as exactly as they are known here."""
+        alone = Run(self.A, Network.from_layers([self.net.sublayers[l]], self.net.tokens), self.X)
+        alone.tokens, alone._least = self.tokens[l : l + 2], self._least
+        return alone
 
     def weight(self, array: str, layer: int, head: int) -> Array:
         """W or W_QK of one head, in the arithmetic; factors are multiplied there, so that balls see no rounding."""
@@ -194,9 +203,18 @@ class Run:
         elif self.quick:
             size = residual_above(R, norm)
         else:
-            flat = R.reshape(-1, *R.shape[-2:])
-            size = np.asarray([value_and_center(r, norm)[0] for r in flat]).reshape(R.shape[:-2])
+            size = self._least_of(R, norm)[0]
         return self.scaled(tokens, size)
+
+    def _least_of(self, R: Array, norm: ResidualNorm) -> tuple[Array, Array]:
+        """The least norm of R − 1xᵀ and an x, (..., 1, d), for doubles; worked out once."""
+        if (id(R), norm) not in self._least:
+            found = [value_and_center(r, norm) for r in R.reshape(-1, *R.shape[-2:])]
+            sizes = np.asarray([size for size, _ in found]).reshape(R.shape[:-2])
+            centers = np.asarray([center for _, center in found]).reshape(*R.shape[:-2], 1, R.shape[-1])
+            # With R itself, so that its id stays its own.
+            self._least[id(R), norm] = sizes, centers, R
+        return self._least[id(R), norm][:2]
 
     def _log_residual_of_doubles(self, R: Array, norm: ResidualNorm) -> Array:
         """Linear programs see doubles, scaled to size one: right to their sixteen digits."""
@@ -318,9 +336,7 @@ class Run:
         if self.quick:
             ordered = np.sort(R, axis=-2)
             return ordered[..., R.shape[-2] // 2, :][..., None, :]
-        flat = R.reshape(-1, *R.shape[-2:])
-        centers = [value_and_center(r, "composite")[1] for r in flat]
-        return np.asarray(centers).reshape(*R.shape[:-2], 1, R.shape[-1])
+        return self._least_of(R, "composite")[1]
 
     # -- sphere LayerNorm ----------------------------------------------------------------------------------
 

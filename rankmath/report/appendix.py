@@ -16,9 +16,11 @@ from pathlib import Path
 from rankmath.campaigns.in_memory import Result
 from rankmath.certificates.certificate import Certificate, Data, number
 from rankmath.claims import statement, statements
+from rankmath.claims.dong2021_many_tokens import Kinds
 from rankmath.files import proofs_folder, write
 from rankmath.report.cite import TITLE, software_entry
 from rankmath.report.figures import FIGURES
+from rankmath.report.fragments import STYLE, written_out
 from rankmath.report.latex import at_least, code, escape, exact, grouped, identifier, measured
 from rankmath.report.results import Report
 from rankmath.report.sources import (
@@ -28,9 +30,8 @@ from rankmath.report.sources import (
     preamble,
     proof_texts,
 )
-from rankmath.report.theorems import FAMILIES, stated, theorem
+from rankmath.report.theorems import FAMILIES, findings, stated, theorem
 from rankmath.validation import InvalidArgument, Number
-from rankmath.verification.many_tokens import Kinds
 from rankmath.verification.statement import Statement
 from rankmath.version import __version__
 
@@ -121,9 +122,11 @@ class Appendix:
     tex: str
     bib: str
     figures: tuple[Path, ...] = ()
+    #: Whether it is part of somebody's paper, to be read by ``\\input``; else a document of its own.
+    fragment: bool = False
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """appendix.tex, references.bib and figures/ under `folder`; returns the document's path."""
+        """appendix.tex, references.bib and figures/ under `folder`, a fragment's rankmath.sty; the text's path."""
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         write(target / "references.bib", self.bib)
@@ -132,6 +135,8 @@ class Appendix:
             copy = target / "figures" / figure.name
             if not copy.exists() or not copy.samefile(figure):
                 shutil.copyfile(figure, copy)
+        if self.fragment:
+            write(target / "rankmath.sty", STYLE)
         path = target / "appendix.tex"
         write(path, self.tex)
         return path
@@ -144,12 +149,13 @@ def appendix(
     keys: Sequence[str] | None = None,
     theorems: Sequence[Certificate] = (),
     accepted: Mapping[str, Sequence[str]] | None = None,
+    fragment: bool = False,
 ) -> Appendix:
     """Assemble the appendix from the registry, proofs/, its certificates and, where given, a report with its plots.
 
     With `keys` only these statements, their proofs and what those refer to; `theorems` are certificates that become
     theorems of a section of their own. What the checker said of certificates it has `accepted`, by their ids, is
-    not asked again.
+    not asked again. A `fragment` is read by ``\\input`` in a paper that loads rankmath.sty, which lies beside it.
 
     Examples
     --------
@@ -162,7 +168,7 @@ def appendix(
     texts = proof_texts() if keys is None else _needed(chosen)
     _demand_supplied(texts, supplied)
     figures = _figures(plots)
-    parts = [
+    head = [
         r"\documentclass[11pt]{article}",
         r"\usepackage[utf8]{inputenc}",
         r"\usepackage[a4paper,margin=27mm]{geometry}",
@@ -174,6 +180,8 @@ def appendix(
         r"\begin{document}",
         r"\maketitle",
         r"\tableofcontents",
+    ]
+    body = [
         *((_overview(report, chosen), _summary_table(report, certificates, supplied, chosen)) if chosen else ()),
         _theorems(theorems),
         _measurements(figures),
@@ -181,12 +189,34 @@ def appendix(
         *(_with_reports(name, text, supplied) for name, text in texts.items()),
         _further(report, supplied),
         _certificate_table(certificates, chosen, accepted or {}) if chosen else "",
-        r"\bibliographystyle{plain}",
-        r"\bibliography{references}",
-        r"\end{document}",
     ]
+    foot = [r"\bibliographystyle{plain}", r"\bibliography{references}", r"\end{document}"]
     bib = (proofs_folder() / "references.bib").read_text(encoding="utf-8").rstrip()
-    return Appendix("\n".join(part for part in parts if part) + "\n", f"{bib}\n\n{software_entry()}\n", figures)
+    if fragment:
+        tex = written_out("\n".join([_PASTE, *filter(None, body)]), supplied)
+    else:
+        tex = "\n".join(filter(None, [*head, *body, *foot]))
+    return Appendix(f"{tex}\n", f"{bib}\n\n{software_entry()}\n", figures, fragment)
+
+
+_PASTE = (
+    "% \\usepackage{rankmath} in the preamble, \\input{appendix} in the text, references.bib in the bibliography."
+)
+
+
+def relied_on(outcomes: Sequence[tuple[str, str]]) -> list[str]:
+    """The statements that a run's appendix is about: all that took part if a person named them, else the refuted.
+
+    A run of the whole registry would fill some ninety pages; nobody relies on all of them.
+
+    Examples
+    --------
+    >>> relied_on([("own:tv", "HOLDS"), ("dong2021v1:A.3", "REFUTED")])
+    ['own:tv', 'dong2021v1:A.3']
+    """
+    known = [(key, outcome) for key, outcome in outcomes if key in statements()]
+    whole = len(known) == len(statements())
+    return [key for key, outcome in known if not whole or outcome == "REFUTED"]
 
 
 _OWN_PREAMBLE = r"""\newcolumntype{L}[1]{>{\raggedright\arraybackslash}p{#1}}
@@ -408,7 +438,7 @@ def _certificate_table(
         for certificate in group:
             checked = accepted.get(certificate.id) or _checked(certificate)
             name = rf"\phantomsection\label{{cert:{certificate.id}}}\texttt{{{certificate.id}}}"
-            rows.append((name, certificate.kind, escape(checked[-1])))
+            rows.append((name, certificate.kind, findings(checked[-1:])[0]))
         if group:
             rows[-1] = (*rows[-1][:-1], rows[-1][-1] + r"\smallskip")
     table = _longtable(

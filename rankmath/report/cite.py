@@ -12,9 +12,10 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
 from rankmath.claims import statement, statements
 from rankmath.printing import did_you_mean
+from rankmath.report.fragments import notation, written_out
 from rankmath.report.latex import code, escape, formulas, identifier
 from rankmath.report.sources import bibliography, cited_by, committed_certificates, field, machine_checked
-from rankmath.report.theorems import EQUILIBRIUM, equilibrium_statement, in_words, stated
+from rankmath.report.theorems import EQUILIBRIUM, equilibrium_statement, in_words, of_its_own, stated
 from rankmath.validation import InvalidArgument, as_choice
 from rankmath.verification.statement import Statement
 from rankmath.version import __version__
@@ -23,6 +24,9 @@ from rankmath.version import __version__
 TITLE = "rankmath: verified statements about attention and rank collapse"
 AUTHORS = "The rankmath authors"
 LICENSE = "MIT"
+RELEASED = "2026-11-18"
+#: A URL or a DOI once there is one; empty fields are left out.
+ADDRESS = ""
 
 FORMATS = ("latex", "bibtex", "markdown")
 
@@ -36,14 +40,15 @@ def software_entry() -> str:
     @misc{rankmath,
     """
     name, _, rest = TITLE.partition(":")
-    fields = {
-        "author": f"{{{AUTHORS}}}",
-        "title": f"{{{name}}}:{rest}",
-        "howpublished": "Python package",
-        "note": f"Version {__version__}, {LICENSE} license",
-    }
-    lines = "".join(f"  {key:<12} = {{{value}}},\n" for key, value in fields.items())
-    return f"@misc{{rankmath,\n{lines}}}"
+    return _entry("rankmath", {"title": f"{{{name}}}:{rest}", "note": f"Version {__version__}, {LICENSE} license"})
+
+
+def _entry(key: str, fields: dict[str, str]) -> str:
+    """A BibTeX entry of ours: authors, year and address are those of CITATION.cff."""
+    where = {"url": ADDRESS} if ADDRESS else {}
+    whole = {"author": f"{{{AUTHORS}}}", "year": RELEASED[:4], "howpublished": "Python package", **where, **fields}
+    lines = "".join(f"  {name:<12} = {{{value}}},\n" for name, value in whole.items())
+    return f"@misc{{{key},\n{lines}}}"
 
 
 @dataclass(frozen=True)
@@ -64,27 +69,60 @@ class Citation:
     notes: str = ""
     #: Whether the claim is formulas, to be displayed; else it is a text with formulas in it.
     displayed: bool = True
+    #: What tokens, layers and attention are, as LaTeX.
+    notation: str = ""
+    #: Whether the claim is the user's own, and not a registered statement.
+    users: bool = False
 
     def text(self, format: str) -> str:
         """The citation as "latex", "bibtex" or "markdown"."""
         write: dict[str, Callable[[], str]] = {
             "latex": self._latex,
-            "bibtex": lambda: "\n\n".join((*(bibliography()[key] for key in self.bibtex), software_entry())),
+            "bibtex": self._bibtex,
             "markdown": self._markdown,
         }
         return write[as_choice("format", format, FORMATS)]()
 
     def _latex(self) -> str:
-        cites = ",".join((*self.bibtex, "rankmath"))
+        cites = ",".join((*self.bibtex, self.entry_key))
         lines = [
             f"{formulas(self.title)} ({code(self.key)}, \\cite{{{cites}}}).",
+            *((self.notation,) if self.notation else ()),
             *self._quoted(),
             f"{escape(self.truth[0].upper() + self.truth[1:])}.",
             *((formulas(self.notes),) if self.notes else ()),
         ]
         lines += [f"Certificate {identifier(name)}: {_SHOWS[kind]}." for name, kind in self.certificates]
-        lines.append(f"% Source: {self.source}")
-        return "\n".join(lines)
+        lines.append(f"{formulas(self._stated_by)}.")
+        return written_out("\n".join(lines))
+
+    @property
+    def entry_key(self) -> str:
+        """The key of the BibTeX entry of what is cited: one for each statement, so that two never collide."""
+        return f"rankmath:{self.certificates[0][0] if self.users else self.key}"
+
+    @property
+    def _stated_by(self) -> str:
+        if self.users:
+            return "The claim is the author's; rankmath decided this instance of it"
+        return "Statement and proof are of rankmath" if self.source == "this library" else f"Source: {self.source}"
+
+    def _bibtex(self) -> str:
+        """The entry of this statement or certificate; those of its papers stand in `sources`."""
+        where = f"{self.truth[0].upper()}{self.truth[1:]}".partition(";")[0]
+        ids = ", ".join(name for name, _ in self.certificates)
+        note = f"{where}{f'; certificate {ids}' if ids else ''}; rankmath {__version__}, {LICENSE} license"
+        title = (
+            formulas(self.title)
+            if self.users
+            else f"{{{escape(self.key)}}}, as {{rankmath}} has it: {formulas(self.title)}"
+        )
+        return _entry(self.entry_key, {"title": title, "note": escape(note)})
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The BibTeX entries of the papers it comes from, by their keys."""
+        return {key: bibliography()[key] for key in self.bibtex}
 
     def _quoted(self) -> tuple[str, ...]:
         """The same in LaTeX, whose lines may be broken: a formula wider than a column is no display."""
@@ -132,10 +170,7 @@ _SHOWS = {
 def _as_markdown(tex: str) -> str:
     """A text with formulas: displays between dollar signs, our own commands written out."""
     display = r"\n\n$$\n\\begin{aligned}\1\\end{aligned}\n$$\n\n"
-    tex = re.sub(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", display, tex, flags=re.S)
-    for command, meaning in ((r"\WQK", "W_{QK}"), (r"\tp", "^{T}"), (r"\one", r"\mathbf{1}")):
-        tex = re.sub(re.escape(command) + r"(?![A-Za-z])", meaning.replace("\\", r"\\"), tex)
-    return re.sub(r"\\norm\{((?:[^{}]|\{[^{}]*\})*)\}", r"\\lVert \1\\rVert", tex)
+    return re.sub(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", display, written_out(tex), flags=re.S)
 
 
 def _in_words(entry: str) -> str:
@@ -195,7 +230,24 @@ def _of_equilibrium(certificate: Certificate) -> Citation:
 
 
 def _of_family(certificate: Certificate) -> Citation:
-    """What the checker knows and no registered statement claims: the certificate is all there is to cite."""
+    """A claim that no registered statement makes: the user's, or one that the checker alone knows."""
+    entry = of_its_own(certificate)
+    shown = ((certificate.id, certificate.kind),)
+    if entry is not None:
+        return Citation(
+            key=certificate.statement,
+            title={"violates": "A claim that is false", "holds": "An instance of a claim"}[certificate.kind],
+            claim=entry.conclusion,
+            source="the user",
+            truth=f"{'refuted' if certificate.kind == 'violates' else 'held at one instance'}, by the certificate",
+            certificates=shown,
+            bibtex=(),
+            premises=entry.premises,
+            letters=entry.letters,
+            meanings=entry.meanings,
+            notation=notation(entry),
+            users=True,
+        )
     sentence = checker.says(certificate.statement) or certificate.claim
     return Citation(
         key=certificate.statement,
@@ -203,14 +255,14 @@ def _of_family(certificate: Certificate) -> Citation:
         claim=(rf"\text{{{escape(sentence)}}}",),
         source="this library",
         truth="shown by the certificate alone",
-        certificates=((certificate.id, certificate.kind),),
+        certificates=shown,
         bibtex=(),
     )
 
 
 def _of_statement(key: str, certificates: tuple[Certificate, ...]) -> Citation:
     entry = statement(key)
-    known = "proved in" if entry.status == "proved" else "refuted in"
+    known = {"proved": "proved in", "refuted": "refuted in", "open": "open; see"}[entry.status]
     return Citation(
         key=key,
         title=entry.title,
@@ -223,6 +275,7 @@ def _of_statement(key: str, certificates: tuple[Certificate, ...]) -> Citation:
         truth=f"{known} {entry.truth}{_machine_checked(entry.key)}",
         certificates=tuple((c.id, _shown_by(entry, c)) for c in certificates),
         bibtex=cited_by(entry.source),
+        notation=notation(entry),
     )
 
 

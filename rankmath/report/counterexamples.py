@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankmath.campaigns.conjecture import in_latex, in_python
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.certificate import exact as exact_notation
+from rankmath.certificates.coq import theorem_alone
+from rankmath.decide.conjecture import in_latex, in_python
 from rankmath.files import folder as make_folder
 from rankmath.files import write
 from rankmath.report.latex import exact_data, identifier
-from rankmath.report.sources import certificate_file
-from rankmath.report.theorems import document, letters
+from rankmath.report.sources import certificate_file, machine_checked
+from rankmath.report.theorems import displayed, fragment, letters
 from rankmath.validation import Json
 from rankmath.verification.instance import NetworkInstance
 
@@ -54,9 +54,9 @@ class Shown:
 
 def refutation_shown(key: str, certificate: Certificate, folder: str | os.PathLike[str]) -> Shown:
     """Write the certificate that refutes (or exhibits) the statement `key`; what the checker finds in it."""
-    shown = _written(key, certificate, folder, data_table(exact_data(certificate.data)))
+    shown = _written(key, certificate, folder, displayed(exact_data(certificate.data)))
     words = (*shown.words, *letters(key))
-    return replace(shown, words=words, beside=(_theorem_beside(shown, certificate),))
+    return replace(shown, words=words, beside=(_theorem_beside(shown, certificate), *_coq_beside(shown, key)))
 
 
 def _written(what: str, certificate: Certificate, folder: str | os.PathLike[str], tex: str) -> Shown:
@@ -78,14 +78,14 @@ def equilibrium_shown(
 ) -> Shown:
     """An equilibrium of self-attention with LayerNorm: its certificate, written, and what the checker finds in it.
 
-    Beside the certificate lie the theorem as LaTeX, which compiles alone, and the picture of its portrait with the
+    Beside the certificate lie the theorem as LaTeX for a paper, and the picture of its portrait with the
     numbers. Where balls do not prove all that was asked for there is no certificate, and the claims say why.
     """
     weights = {name: exact_notation(getattr(equilibrium, name)) for name in ("W_V", "W_QK")}
     # The weights are exact; the tokens are the nearest doubles of a proved point, so a few decimals say enough.
     rows = r"\\".join("&".join(f"{x:.6f}" for x in row) for row in equilibrium.X)
     tokens_shown = rf"\mathtt{{X}}\approx\begin{{pmatrix}}{rows}\end{{pmatrix}}"
-    tex = data_table([*exact_data(weights), tokens_shown])
+    tex = displayed([*exact_data(weights), tokens_shown])
     if not proof.proved:
         return Shown(what, tuple(map(str, proof.claims)), False, tex)
     certificate = proof.certificate()
@@ -104,20 +104,21 @@ def equilibrium_shown(
 def handed_over(
     instance: NetworkInstance, certificate: Certificate | None, folder: str | os.PathLike[str], name: str
 ) -> list[str]:
-    """Write the instance as Python and LaTeX, with a certificate as a theorem that compiles alone; their places."""
+    """Write the instance as Python and LaTeX, with a certificate as a theorem for a paper; their places."""
     target = make_folder(folder)
-    tex = in_latex(instance) + "\n" if certificate is None else document([certificate])
+    tex = displayed([in_latex(instance)]) + "\n" if certificate is None else fragment([certificate])
     python = write(target / f"{name}.py", in_python(instance))
     return [f"python: {python}", f"latex: {write(target / f'{name}.tex', tex)}"]
 
 
 def _theorem_beside(shown: Shown, certificate: Certificate) -> str:
-    """Write the theorem, a document that compiles alone, next to the certificate; its name."""
+    """Write the theorem, for a paper, next to the certificate; its name."""
     assert shown.file is not None
-    return str(write(Path(shown.file).with_suffix(".tex"), document([certificate])))
+    return str(write(Path(shown.file).with_suffix(".tex"), fragment([certificate])))
 
 
-def data_table(lines: Iterable[str]) -> str:
-    """Lines of mathematics, displayed."""
-    body = " \\\\\n".join(f"  &{line}" for line in lines)
-    return f"\\begin{{align*}}\n{body}\n\\end{{align*}}"
+def _coq_beside(shown: Shown, key: str) -> list[str]:
+    """Write the machine-checked theorem of the statement, if there is one, as a Coq file that compiles alone."""
+    assert shown.file is not None
+    modules = list(dict.fromkeys(name.split(".")[1] for name, _ in machine_checked().get(key, ())))
+    return [str(write(Path(shown.file).parent / f"{name}_alone.v", theorem_alone(name))) for name in modules]

@@ -390,9 +390,9 @@ def ranked(subject: Subject) -> Figure | None:
     ordered = sorted(rows, key=lambda row: (place(row), row.key))
     places = [place(row) for row in ordered]
     kinds = (
-        ("holds", BLUE, "o", lambda row: row.outcome == "HOLDS"),
+        ("holds", BLUE, "o", lambda row: row.outcome in ("HOLDS", "HELD", "PROVED")),
         ("refuted", ORANGE, "X", lambda row: row.outcome == "REFUTED"),
-        ("undecided", GREY, "s", lambda row: row.outcome not in ("HOLDS", "REFUTED")),
+        ("undecided", GREY, "s", lambda row: row.outcome == "UNDECIDED"),
     )
 
     def draw(axes: Axes) -> None:

@@ -13,11 +13,10 @@ from typing import Any
 
 from rankmath.campaigns.crews import is_done
 from rankmath.campaigns.work import Work
-from rankmath.claims import statements
 from rankmath.drawing import NoMatplotlib, need_matplotlib
 from rankmath.files import folder as make_folder
 from rankmath.files import write as write_file
-from rankmath.report.appendix import appendix
+from rankmath.report.appendix import appendix, relied_on
 from rankmath.report.figures import FIGURES, drawings, drawn
 from rankmath.report.plots import Figure, Table, panel_svgs
 from rankmath.report.subject import LISTINGS, Subject, planned, unchecked
@@ -36,7 +35,7 @@ _MANY = 16
 #: How often `write` says what it does.
 STEPS = len(FIGURES) + 2
 
-_VERDICTS = {"HOLDS": "holds", "REFUTED": "refuted", "UNDECIDED": "undecided"}
+_VERDICTS = {"HOLDS": "holds", "HELD": "held", "PROVED": "proved", "REFUTED": "refuted", "UNDECIDED": "undecided"}
 
 
 def page(subject: Subject, figures: list[Figure], omitted: list[str]) -> str:
@@ -95,7 +94,7 @@ def write(
             write_file(target / check.file, check.content)
     step("appendix")
     report = subject.report
-    keys = [row.key for row in subject.rows if row.key in statements()]
+    keys = relied_on([(row.key, row.outcome) for row in subject.rows])
     accepted = {check.id: check.checked for check in subject.checks if check.accepted}
     document = appendix(report, plots=None if report is None else places["figures"], keys=keys, accepted=accepted)
     tex = document.save(target)

@@ -103,7 +103,9 @@ def formulas(text: str) -> str:
             letter, _, below = root.partition("_")
             written.append(rf"$\sqrt{{{letter}{f'_{{{below}}}' if below else ''}}}$")
         elif place:
-            signs = (rf"\{_GREEK[c]} " if _GREEK.get(c) else "-" if c == "−" else c for c in index.strip("{}"))
+            raised = re.sub(r"[⁰¹²³⁴-⁹]+", lambda power: f"^{{{power[0].translate(_SUPERSCRIPTS)}}}", index[1:-1])
+            inside = raised if index.startswith("{") else index
+            signs = (rf"\{_GREEK[c]} " if _GREEK.get(c) else "-" if c == "−" else c for c in inside)
             inner = re.sub(r"_(\w\w+)", r"_{\1}", "".join(signs))
             written.append(f"${place}{{{inner}}}$")
         else:
@@ -253,7 +255,17 @@ def exact_data(data: Mapping[str, Data], prefix: str = "") -> Iterator[str]:
             for k, inner in enumerate(value):  # from 0 on, as layers and heads in claims
                 yield from exact_data({f"{name}[{k}]": inner}, prefix)
         else:
-            yield rf"\mathtt{{{escape(shown)}}}{_shown(value, _LINE - _LETTER * len(shown) - _AROUND)}"
+            yield rf"\mathtt{{{escape(shown)}}}{shown_value(value, len(shown))}"
+
+
+def shown_value(value: Data, letters: int) -> str:
+    """What follows a name of so many letters: "=" and the value exactly, or what of it there is room for."""
+    return _shown(value, _LINE - _LETTER * letters - _AROUND)
+
+
+def exact_rows(value: Data) -> str:
+    """A matrix as a certificate writes it, every entry exactly."""
+    return exact_matrix([[number(x) for x in row] for row in value])
 
 
 def _is_list(value: Data) -> bool:

@@ -1,14 +1,23 @@
-"""A certificate as a theorem: what it says, with every letter defined, and the argument; it compiles alone."""
+"""A certificate as a theorem: what it says, with every letter defined, and the argument.
+
+`fragment` pastes into a paper; `document` is the same as a document of its own.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
 from rankmath.certificates.certificate import Certificate, Data, number
 from rankmath.claims import statements
+from rankmath.claims.dong2021_many_tokens import Kinds, LoneQuery, MeanKinds, TokenKinds
+from rankmath.claims.dong2021_two_heads import FourKeys, TwoHeads
+from rankmath.formula import read_formula
+from rankmath.formula.printing import latex, text, words
+from rankmath.report.fragments import ENVIRONMENT, notation, written_out
 from rankmath.report.latex import (
     breakable,
     code,
@@ -16,15 +25,15 @@ from rankmath.report.latex import (
     exact_data,
     exact_math,
     exact_matrix,
+    exact_rows,
     exact_scalar,
     formulas,
     identifier,
+    shown_value,
 )
 from rankmath.report.sources import cited_by, preamble
 from rankmath.validation import InvalidArgument
-from rankmath.verification.many_tokens import Kinds, LoneQuery, MeanKinds, TokenKinds
 from rankmath.verification.statement import Statement
-from rankmath.verification.two_heads import FourKeys, TwoHeads
 
 #: Certificates of equilibria of self-attention with LayerNorm.
 EQUILIBRIUM = "own:layernorm-equilibrium"
@@ -34,7 +43,7 @@ FAMILIES: dict[str, type[Kinds]] = {
     "dong2021v1:2.2": TokenKinds,
     "dong2021v1:2.2-mean": MeanKinds,
     "dong2021v1:2.3": TwoHeads,
-    "dong2021:2.2-unhedged": LoneQuery,
+    "unstated:large-logits": LoneQuery,
     "dong2021:2.3-printed": FourKeys,
 }
 
@@ -62,9 +71,10 @@ def theorem(certificate: Certificate) -> str:
         title = "Equilibrium of self-attention with LayerNorm"
     else:
         statement, argument = _instance_statement(certificate), _INSTANCE_ARGUMENT
-        title = f"Instance of {certificate.statement}"
-    checked = "\n".join(rf"  \item {escape(line)}" for line in result.checked)
-    return rf"""\begin{{theorem}}[{escape(title)}]\label{{{certificate.id}}}
+        registered = certificate.statement in statements()
+        title = f"Instance of {certificate.statement}" if registered else _TITLES[certificate.kind]
+    checked = "\n".join(rf"  \item {line}" for line in findings(result.checked))
+    tex = rf"""\begin{{theorem}}[{escape(title)}]\label{{{certificate.id}}}
 {statement}
 \end{{theorem}}
 \begin{{proof}}
@@ -76,6 +86,63 @@ nothing in the file and shares no code with the program that wrote it, finds:
 \end{{itemize}}
 It is run by {code("rankmath check FILE")}.
 \end{{proof}}"""
+    return written_out(tex)
+
+
+def fragment(certificates: Sequence[Certificate]) -> str:
+    """The theorems for a paper: amsmath, amssymb and amsthm are enough to compile them by ``\\input``."""
+    return ENVIRONMENT + "\n\n".join(theorem(certificate) for certificate in certificates) + "\n"
+
+
+#: What is shown of a claim that no statement of ours makes: it is the user's.
+_TITLES = {"holds": "An instance of the claim", "violates": "A counterexample", "exists": "An example"}
+#: What the checker prints of a relation that it decided.
+_DECIDED = re.compile(
+    r"claim: .*: (\S.*?) against (\S.*?), so it (holds|fails)(?: \(in intervals of (\d+) bits\))?$"
+)
+#: Lines that repeat what the theorem states already.
+_STATED = re.compile(r"claim: this instance |hypotheses: |\d+ tokens of dimension \d+, \d+ layer")
+
+
+def findings(checked: Sequence[str]) -> list[str]:
+    """What the checker found, line by line, as LaTeX for a reader: formulas as mathematics, no program text.
+
+    Examples
+    --------
+    >>> print(*findings(["claim: mu(X[1]) <= 1: [1.52, 1.53] against 1, so it fails (in intervals of 128 bits)"]))
+    The left side lies in $[1.52, 1.53]$ and the right side is $1$, so the claim fails (intervals of 128 bits).
+    """
+    lines = []
+    for line in checked:
+        decided = _DECIDED.match(line)
+        if decided is not None:
+            left, right, verdict, bits = decided.groups()
+            how = f" (intervals of {bits} bits)" if bits else ""
+            lines.append(
+                f"The left side {_lies(left)} and the right side {_lies(right)}, so the claim {verdict}{how}."
+            )
+        elif line.startswith("hypotheses that hold: "):
+            parts = [_readable(part) for part in line.partition(": ")[2].split("; ")]
+            lines.append(f"These hypotheses hold: {'; '.join(parts)}.")
+        elif _STATED.match(line) is None:
+            lines.append(escape(line[:1].upper() + line[1:]).rstrip(".") + ".")
+    return lines
+
+
+def _lies(shown: str) -> str:
+    """A number or an interval, as the checker prints it."""
+    shown = re.sub(r"(?<=[\d.])e([+-]?)0*(\d+)", lambda e: rf"\cdot10^{{{e[1].strip('+')}{e[2]}}}", shown)
+    return f"{'lies in' if shown.startswith('[') else 'is'} ${shown}$"
+
+
+def _readable(part: str) -> str:
+    """A hypothesis as the checker words it: in words where it has some, else as a formula."""
+    try:
+        formula = read_formula(part)
+    except InvalidArgument:
+        return code(part)
+    said = words(formula)
+    return escape(said) if said and said != text(formula) else f"${latex(formula)}$"
 
 
 def document(certificates: Sequence[Certificate]) -> str:
@@ -204,23 +271,23 @@ def in_words(entry: Stated) -> list[str]:
 
 
 def _instance_statement(certificate: Certificate) -> str:
-    entry = statements().get(certificate.statement) or _of_its_own(certificate)
-    source, claim, meanings = "", code(certificate.claim), ""
+    entry = statements().get(certificate.statement) or of_its_own(certificate)
+    before, source, claim, meanings = "", "", code(certificate.claim), ""
     if entry is not None:
         cites = cited_by(entry.source)
         source = f" ({escape(entry.source)})" if entry.source else ""
         source += f" % cite: {', '.join(cites)}" if cites else ""
         claim = "\n".join((r"\begin{flushleft}", *stated(entry), r"\end{flushleft}"))
         meanings = "".join(f"{line}\n" for line in in_words(entry))
+        before = f"{notation(entry)}\n" if "d_qk" in certificate.data else ""
     verb = _VERBS[certificate.kind]
     meaning = letters(certificate.statement)
     explained = f"{escape(' '.join(meaning))}\n" if meaning else ""
-    return (
-        f"The following instance {verb} the claim{source}\n{claim}\n{meanings}{explained}{_data(certificate.data)}"
-    )
+    data = _data(certificate.data)
+    return f"{before}The following instance {verb} the claim{source}\n{claim}\n{meanings}{explained}{data}"
 
 
-def _of_its_own(certificate: Certificate) -> Statement | None:
+def of_its_own(certificate: Certificate) -> Statement | None:
     """A claim that the certificate alone carries, where it is one about networks."""
     try:
         return Statement(certificate.statement, certificate.claim, tuple(certificate.given))
@@ -228,12 +295,73 @@ def _of_its_own(certificate: Certificate) -> Statement | None:
         return None
 
 
+#: How the arrays of a layer are printed: those of every head, then those of the whole layer.
+_OF_HEAD = {"P": "P^{{{l},{h}}}", "W_QK": "W_{{QK}}^{{{l},{h}}}", "W": "W^{{{l},{h}}}", "key_bias": "k_{{{l},{h}}}"}
+_OF_LAYER = {"bias": "b_{{{l}}}"}
+
+
+def network_data(data: Mapping[str, Data]) -> Iterator[str]:
+    """The data of a network, a line of mathematics each; what is zero, empty or meant anyway is left out."""
+    yield f"X^{{0}}{shown_value(data['X'], 3)}"
+    if "d_qk" in data:
+        yield f"d_{{qk}}{shown_value(data['d_qk'], 4)}"
+    if "skip" in data and number(data["skip"]) != 0:
+        yield rf"\lambda{shown_value(data['skip'], 2)}"
+    if "mask" in data and not isinstance(data["mask"], str):
+        sees = r"\text{token }i\text{ sees token }j\text{ where entry }(i,j)\text{ is 1 in }"
+        yield sees + exact_rows(data["mask"])
+    rest: dict[str, Data] = {
+        name: value
+        for name, value in data.items()
+        if name not in ("X", "d_qk", "skip", "mask", "layernorm", "layers", "output")
+        and value not in ([], {}, None, "none")
+    }
+    for l, layer in enumerate(data["layers"]):
+        for h, head in enumerate(layer["heads"]):
+            for name, letter in _OF_HEAD.items():
+                if name in head and not (name == "key_bias" and _is_zero(head[name])):
+                    yield letter.format(l=l, h=h) + shown_value(head[name], 8)
+        for name, letter in _OF_LAYER.items():
+            if name in layer and not _is_zero(layer[name]):
+                yield letter.format(l=l) + shown_value(layer[name], 4)
+        others = {name: value for name, value in layer.items() if name not in ("heads", *_OF_LAYER) and value}
+        if others and others != {"mlp": "none"}:
+            rest[f"layer {l}"] = others
+    if "output" in data:
+        yield f"X^{{{len(data['layers'])}}}{shown_value(data['output'], 3)}"
+    yield from exact_data(rest)
+
+
+def _is_network(data: Mapping[str, Data]) -> bool:
+    return "layers" in data and "X" in data
+
+
+def _is_zero(value: Data) -> bool:
+    return all(number(entry) == 0 for entry in value)
+
+
 def _data(data: Mapping[str, Data]) -> str:
-    lines = list(exact_data(data))
+    lines = list(network_data(data)) if _is_network(data) else list(exact_data(data))
     if len(lines) > _MOST_LINES or sum(map(len, lines)) > 6000:
         return "Its data are those of the certificate, too long to be printed."
+    return displayed(lines)
+
+
+def displayed(lines: Iterable[str]) -> str:
+    """Lines of mathematics, displayed; rows of matrices stand apart so that their fractions do not touch."""
     body = " \\\\\n".join(f"  &{line}" for line in lines)
-    return f"\\begin{{align*}}\n{body}\n\\end{{align*}}"
+    return f"{{\\renewcommand{{\\arraystretch}}{{1.35}}%\n\\begin{{align*}}\n{body}\n\\end{{align*}}}}"
 
 
-__all__ = ["EQUILIBRIUM", "Stated", "document", "equilibrium_statement", "in_words", "stated", "theorem"]
+__all__ = [
+    "EQUILIBRIUM",
+    "Stated",
+    "displayed",
+    "document",
+    "equilibrium_statement",
+    "findings",
+    "fragment",
+    "in_words",
+    "stated",
+    "theorem",
+]

@@ -19,6 +19,7 @@ CASTIN = "Castin, Ablin and Peyré 2024 (arXiv 2312.14820)"
 GESHKOVSKI = "Geshkovski, Letrouit, Polyanskiy and Rigollet 2023 (arXiv 2312.10794)"
 KIM = "Kim, Papamakarios and Mnih 2021 (arXiv 2006.04710)"
 JOSEPH = "Joseph, Sieber, Zeilinger and Amo Alonso 2024 (arXiv 2410.10609)"
+KARAGODIN = "Karagodin, Polyanskiy and Rigollet 2024 (arXiv 2411.04990)"
 SHI = "Shi and others 2022, Revisiting over-smoothing in BERT (arXiv 2202.08625)"
 
 #: Neighbouring papers by the prefix of their keys: the page docs/field.md has a row for each statement near them.
@@ -31,6 +32,7 @@ FIELD = {
     "noci2022": NOCI,
     "barbero2024": BARBERO,
     "geshkovski2023": GESHKOVSKI,
+    "karagodin2024": KARAGODIN,
     "kim2021": KIM,
     "bhojanapalli2020": BHOJANAPALLI,
     "joudaki2023": JOUDAKI,

@@ -7,7 +7,7 @@ carries.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -21,7 +21,7 @@ from rankmath.formula.evaluate import Side, Subject, sides
 from rankmath.formula.language import FUNCTIONS, LETTERS
 from rankmath.formula.printing import latex, latex_letter, text, words
 from rankmath.formula.run import Run
-from rankmath.formula.terms import INDICES, Both, Call, Formula, Letter, Term, as_term, replaced, walk
+from rankmath.formula.terms import INDICES, Both, Call, Every, Formula, Letter, Term, as_term, replaced, walk
 from rankmath.validation import InvalidArgument, Number, as_choice
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
 
@@ -88,7 +88,6 @@ class Statement:
     sharp : whether equality is approached (ratio → 1).
     supremum : the largest lhs/rhs known to be approached, where it is not 1, as a term such as ``sqrt(16/27)``.
     exact : whether exact arithmetic decides every instance, one by one.
-    derivation : the function of `rankmath.symbolic.derivations` that proves the bound, if there is one.
     closed : the key of the statement that has the closed form, where this one is a recursion.
     share, cost : the share of a battery's instances it takes, and its rough relative cost.
     compare : how another bound does on the same instances: {words: log of a factor}.
@@ -122,7 +121,6 @@ class Statement:
     sharp: bool = False
     supremum: str = ""
     exact: bool = False
-    derivation: str = ""
     closed: str = ""
     notes: str = ""
     #: Whether the exhibit's certificate refutes the claim (or is what the claim says exists).
@@ -263,6 +261,11 @@ class Statement:
                     found.setdefault(entry.name, (latex(term), entry.meaning))
                 if isinstance(term, Letter) and term.name in _EXPLAINED and term.name not in self.arrays:
                     found.setdefault(term.name, (latex(term), LETTERS[term.name]))
+                if isinstance(term, Call) and term.function in ("expc", "tanhc"):
+                    found.setdefault(term.function, (latex(term), "read as 1 where the denominator is 0"))
+                index = term.index if isinstance(term, Every) else _reduced(term)
+                if index in INDICES:
+                    found.setdefault(index, (index, f"counts from 0 to {INDICES[index]} − 1"))
         return tuple(found.values())
 
     def __str__(self) -> str:
@@ -293,7 +296,10 @@ class Statement:
 
     def evaluate(self, A: System, instance: Instance) -> Evaluation:
         """Hypotheses and conclusion on an instance, or on a batch in float64."""
-        subject = self.run(A, instance)
+        return self.on(self.run(A, instance))
+
+    def on(self, subject: Subject) -> Evaluation:
+        """Hypotheses and conclusion on an instance that has been carried through an arithmetic."""
         hypotheses = [side for part in self.expanded_hypotheses for side in sides(part, subject)]
         # Where a hypothesis certainly fails the conclusion may have no meaning.
         if any(
@@ -304,26 +310,27 @@ class Statement:
         return Evaluation(list(sides(self.expanded, subject)), hypotheses)
 
     def bound(self, part: int = 0) -> Bound:
-        """The right side of inequality number `part` of the conclusion in sympy, with its derivation if any.
+        """The right side of inequality number `part` of the conclusion in sympy.
 
         Examples
         --------
         >>> Statement("mine:x", "mu(X[L]) <= 2**L*mu(X[0])").bound().expression
         2**L*mu
         """
-        from rankmath.symbolic import derivations
         from rankmath.symbolic.from_formula import bound_of
 
-        found = bound_of(self, part)
-        if not self.derivation or part:
-            return found
-        return replace(found, derivation=getattr(derivations, self.derivation)(found.expression))
+        return bound_of(self, part)
 
     @property
     def functions(self) -> frozenset[str]:
         """The functions of the language it uses."""
         whole = both(self.expanded, *self.expanded_hypotheses)
         return frozenset(term.function for term in walk(whole) if isinstance(term, Call))
+
+
+def _reduced(term: Term) -> str:
+    """The index of a sum, a product, a maximum or a minimum over layers, heads, tokens or blocks; else nothing."""
+    return term.function[-1] if isinstance(term, Call) and term.function[-2:-1] == "_" else ""
 
 
 def _latex_hypothesis(formula: Formula) -> str:

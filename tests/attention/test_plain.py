@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.arithmetic import compiled
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.plain import apply_sublayer
+from rankmath.kernels import compiled
 from rankmath.linalg.masks import as_mask
 from rankmath.model.positions import PositionTable
 from rankmath.model.sublayers import Attention, LayerNorm, Sublayer
@@ -35,7 +35,7 @@ def test_heads_projected_together_are_the_heads_one_by_one(n: int) -> None:
 def test_the_softmax_without_a_largest_logit_is_the_softmax(
     added: bool, memory: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankmath.arithmetic.compiled.kernel", lambda: None)
+    monkeypatch.setattr("rankmath.kernels.compiled.kernel", lambda: None)
     rng = np.random.default_rng(0)
     queries, keys, values = 4 * rng.standard_normal((3, 130, 20))
     column = 30 * rng.standard_normal((130, 1)) if added else None

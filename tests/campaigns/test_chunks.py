@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.campaigns.battery import judge
 from rankmath.campaigns.chunks import HISTOGRAM_EDGES, Chunk, Recipe, _to_certify, run_chunk
 from rankmath.campaigns.exact_json import decode
 from rankmath.campaigns.plan import Plan
-from rankmath.campaigns.tally import Tally, looked_at, looked_at_all
 from rankmath.campaigns.work import attempt
 from rankmath.claims import statement, statements_in
+from rankmath.decide.battery import judge
+from rankmath.decide.tally import Tally, looked_at, looked_at_all
 from rankmath.model.network import Network
 from rankmath.verification.draws import SMALL, moderate_tokens, networks
 from rankmath.verification.instance import NetworkInstance, alike

@@ -18,10 +18,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rankmath import console
-from rankmath.campaigns.battery import verify
 from rankmath.campaigns.exact_json import decode
 from rankmath.campaigns.ledger import TABLES, Ledger
 from rankmath.cli import main
+from rankmath.decide.battery import verify
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_statement.py"
 

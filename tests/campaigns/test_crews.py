@@ -255,10 +255,10 @@ def test_the_main_process_leaves_no_orphans(command: list[str], plan: Path, tmp_
 
 
 def test_a_process_goes_on_with_the_kin_of_what_it_did_and_nothing_is_done_twice() -> None:
-    keys = ("dong2021v1:2.2", "own:composite", "own:tv", "dong2021v1:2.3", "dong2021:2.2-unhedged")
+    keys = ("dong2021v1:2.2", "own:composite", "own:tv", "dong2021v1:2.3", "unstated:large-logits")
     batteries = works([(statement(key), None) for key in keys], instances=400, certify=0, seed=0, search=0)
     kin = {work.key: work.kin for work in batteries}
-    assert kin["dong2021v1:2.2"] == kin["dong2021:2.2-unhedged"] != kin["own:composite"] == kin["dong2021v1:2.3"]
+    assert kin["dong2021v1:2.2"] == kin["unstated:large-logits"] != kin["own:composite"] == kin["dong2021v1:2.3"]
     jobs = _Jobs(iter(batteries), attempts=1)
     order: list[str] = []
     before: Work | None = None
@@ -266,4 +266,4 @@ def test_a_process_goes_on_with_the_kin_of_what_it_did_and_nothing_is_done_twice
         before = job.chunk
         order.append(job.chunk.key)
     # The long one first, then its kin, then the first that is left.
-    assert order == ["own:composite", "dong2021v1:2.3", "dong2021v1:2.2", "dong2021:2.2-unhedged", "own:tv"]
+    assert order == ["own:composite", "dong2021v1:2.3", "dong2021v1:2.2", "unstated:large-logits", "own:tv"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import resource
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -276,14 +275,13 @@ def test_a_limit_on_the_size_of_files_loses_nothing(
 def in_a_private_mount(script: str) -> subprocess.CompletedProcess[str]:
     """Run a shell script that may mount file systems nobody else sees; skipped where that is not allowed."""
     unshare = ["unshare", "--mount", "--map-root-user"]
-    if shutil.which("unshare") is None:
-        pytest.skip("no unshare")
     probe = subprocess.run([*unshare, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False)
     if probe.returncode:
         pytest.skip("no private mounts here")
     return subprocess.run([*unshare, "sh", "-ec", script], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.needs("unshare")
 def test_a_full_disk_loses_nothing(
     plan: Path, tmp_path: Path, undisturbed: Rows, rows_of: Callable[[Path], Rows]
 ) -> None:
@@ -305,6 +303,7 @@ def test_a_full_disk_loses_nothing(
     assert rows_of(tmp_path / "resumed.db") == undisturbed
 
 
+@pytest.mark.needs("unshare")
 def test_a_read_only_disk_can_be_looked_at_but_not_written_to(ledger: Path, tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text('statements = ["own:tv"]\ninstances = 60\nchunk = 20\nbatch = 10\ncertify = 0.1\n')

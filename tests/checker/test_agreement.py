@@ -54,6 +54,7 @@ WHERE_ALL_ARE_SEEN = (
 )
 OF_ONE_HEAD = (
     *("product_norm(2)", "contraction(0)", "height()", *(f"section({X})" for X in PLACES), "contraction(1)"),
+    *("center_count()", "farthest()", "mu_before(0)", "mu_before(1)"),
     *("jacobian_norm()", "influence(0)", "influence(3)", "last_share(1)", "is_last(3)", "is_last(2)"),
 )
 OF_A_REPEATED_TOKEN = (
@@ -234,8 +235,8 @@ def test_switches_say_what_a_network_has() -> None:
     padding = np.array([[1, 1, 0, 1]] * 4)
     every = {
         "plain": (plain, {"mask": {"none", "complete", "padding"}, "layernorm": {"none"}, "mlp": {"none"},
-                          "bias": {"none"}, "key_bias": {"none"}}),
-        "biased": (drawn(1), {"mask": {"none", "complete", "padding"}, "bias": set(), "key_bias": set()}),
+                          "bias": {"none"}, "query_bias": {"none"}}),
+        "biased": (drawn(1), {"mask": {"none", "complete", "padding"}, "bias": set(), "query_bias": set()}),
         "causal": (drawn(1, mask=CAUSAL), {"mask": {"causal"}}),
         "padded": (drawn(1, mask=padding), {"mask": {"padding"}}),
         "path": (drawn(1, mask=PATHS), {"mask": set()}),
@@ -245,7 +246,7 @@ def test_switches_say_what_a_network_has() -> None:
         "biased in the end": (dataclasses.replace(plain, bias=np.eye(2, 3, 1) * [[0], [1]]), {"bias": set()}),
         "keyed in the end": (
             dataclasses.replace(plain, key_bias=np.eye(4, 3, -1).reshape(2, 2, 3) * [[[0], [0]], [[0], [1]]]),
-            {"key_bias": set(), "bias": {"none"}},
+            {"query_bias": set(), "bias": {"none"}},
         ),
     }  # fmt: skip
     for name, (instance, switches) in every.items():

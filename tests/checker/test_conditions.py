@@ -79,6 +79,10 @@ GUIDE = {name[6:]: part for name, part in DESIGN.items() if name.startswith("hin
 FAMILY = {name: DESIGN[name] for name in ("W_QK", "W_V", "d_qk", "mask", "norm")}
 FAMILY |= {"equilibria": [{**MEMBER, "rank": k} for k in (1, 2, 3)]}
 FAMILY |= {"hints.equilibria": [{**GUIDE, "pivots": GUIDE["pivots"][:k]} for k in (1, 2, 3)]}
+SINK = {"V": [[2, -2], [0, 1]], "Q": [[0, 0]], "K": [[0, 0]], "beta": 1, "mask": causal(2), "normalised": 1}
+SINK |= {"tokens": [[1, 0], ["-4/5", "3/5"]], "radius": "1*2^-40"}
+SINK |= {"hints.preconditioner": eye(4), "hints.form": eye(4), "hints.inward": 1}
+TOP = {**SINK, "values": [2, 1], "vectors": [[1, 0], [2, 1]]}
 
 #: Data that meet all conditions.
 BASE: dict[str, dict[str, Any]] = {
@@ -89,7 +93,7 @@ BASE: dict[str, dict[str, Any]] = {
     "dong2021v1:A.3": LOGITS,
     "dong2021v1:2.2": KINDS,
     "dong2021v1:2.2-mean": MEAN,
-    "dong2021:2.2-unhedged": {"gain": 10, "idle": 1898},
+    "unstated:large-logits": {"gain": 10, "idle": 1898},
     "dong2021:2.3-printed": {"columns": 982, "entry": "1/32", "gain": "1/256", "idle": 5995, "key_logit": 64},
     "dong2021v1:2.3": {"logit": "1/16", "side": 256},
     "own:tv": {"g": [1, 0], "weights": [1, 1]},
@@ -100,11 +104,14 @@ BASE: dict[str, dict[str, Any]] = {
     "own:zero-grad": {"Z": [[1], [2]], "M": [[0]], "V": [[1]], "G": [[1]]},
     "own:flow-step": FLOW,
     "own:flow-step-usa": FLOW,
+    "own:flow-sink": SINK,
+    "karagodin2024:two-clusters": TOP,
+    "karagodin2024:two-clusters-symmetric": {**TOP, "V": [[2, 0], [0, 1]], "vectors": eye(2)},
     "own:layernorm-equilibrium": RESTING | GROWING,
     "own:stable-complete": COMPLETE | DRAWN,
     "own:stable-causal": RESTING | DRAWN,
     "wu2024:conjecture": COMPLETE | DRAWN,
-    "dong2021:ln-sphere": COMPLETE | DRAWN,
+    "unstated:ln-sphere": COMPLETE | DRAWN,
     "wu2024:3": SHIFT,
     "own:stable-block": BLOCK,
     "own:stable-equilibrium": DESIGN | SPECTRUM,
@@ -159,6 +166,24 @@ _FLOW: list[Case] = [
     ("alpha >= 0 and alpha < 1", {"C": [[1, f"-{TINY}"], [f"-{TINY}", 1]]}),
     ("alpha >= 0 and alpha < 1", {"C": [[1, 1], [1, 1]]}),
     ("beta >= 0", {"beta": f"-{TINY}"}),
+]
+_SINK: list[Case] = [
+    ("binary(mask)", {"mask.1.0": 2}),
+    ("all(sum(row) > 0 for row in mask)", {"mask.0.0": 0}),
+    ("normalised == 0 or normalised == 1", {"normalised": "1/2"}),
+    ("radius > 0", {"radius": 0}),
+    ("form == T(form)", {"hints.form.0.1": TINY}),
+    ("len(form) == n*d", {"hints.form": eye(3), "hints.preconditioner": eye(3)}),
+]
+_LINE = {"V": [[1]], "Q": [[0]], "K": [[0]], "tokens": [[1], [1]], "hints.form": eye(2)}
+_TOP: list[Case] = [
+    ("all(mask[i][j] == (1 if j <= i else 0)", {"mask": ones(2, 2)}),
+    ("normalised == 1", {"normalised": 0}),
+    ("beta >= 0", {"beta": f"-{TINY}"}),
+    ("all(l > 0 for l in values)", {"values": [2, 0]}),
+    ("all(l > 0 for l in values)", {"values": [1, 1]}),
+    ("all(V @ vectors[i] == values[i]*vectors[i]", {"values": [3, 1]}),
+    ("all(V @ vectors[i] == values[i]*vectors[i]", {"vectors.1": [0, 0]}),
 ]
 _RESTING: list[Case] = [
     ("n >= 2", {"tokens": [[0, 1]], "mask": [[1]], "hints.clusters": [0]}),
@@ -268,7 +293,7 @@ CASES: dict[str, list[Case]] = {
             if name not in ("active", "idle")
         ),
     ],
-    "dong2021:2.2-unhedged": [
+    "unstated:large-logits": [
         *((_WHOLE.format("idle", 2), {"idle": k}) for k in ("5/2", 1)),
         ("gain > 0", {"gain": 0}),
         ("gain <= 1000", {"gain": ABOVE}),
@@ -313,6 +338,13 @@ CASES: dict[str, list[Case]] = {
     ],
     "own:flow-step": _FLOW,
     "own:flow-step-usa": _FLOW,
+    "own:flow-sink": [
+        *_SINK,
+        ("d >= 2", {**_LINE, "hints.preconditioner": eye(2)}),
+        ("any(mask[i][j] == 1", {"mask": eye(2)}),
+    ],
+    "karagodin2024:two-clusters": [*_SINK, *_TOP],
+    "karagodin2024:two-clusters-symmetric": [*_SINK, *_TOP, ("V == T(V)", {"V.0.1": -2, "vectors.1": [2, 1]})],
     "own:layernorm-equilibrium": [
         *_RESTING,
         *_GROWING,
@@ -352,7 +384,7 @@ CASES: dict[str, list[Case]] = {
         ("mask == T(mask) and connected(mask)", {"mask": eye(2)}),
         ("rank >= 2", {"rank": 1}),
     ],
-    "dong2021:ln-sphere": [("all(m == 1 for row in mask", {"mask.0.1": 0}), ("rank >= 2", {"rank": 1})],
+    "unstated:ln-sphere": [("all(m == 1 for row in mask", {"mask.0.1": 0}), ("rank >= 2", {"rank": 1})],
     "wu2024:3": [
         ("W_V[0][1] > n - 1", {"W_V.0.1": 1}),
         ("all(W_V[i][j] == (1 if i == j else W_V[0][1]", {"W_V.1.0": TINY}),

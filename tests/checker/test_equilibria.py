@@ -114,7 +114,7 @@ def test_stable_full_rank_equilibria_without_a_mask_refute_the_conjecture(n: int
     words = " ".join(certificate.check().checked)
     assert f"its rank is {n}" in words
     assert "converge to it" in words
-    for statement, kind in [("own:stable-complete", "exists"), ("dong2021:ln-sphere", "violates")]:
+    for statement, kind in [("own:stable-complete", "exists"), ("unstated:ln-sphere", "violates")]:
         assert changed(certificate, statement=statement, kind=kind).accepted
 
 
@@ -439,7 +439,7 @@ def test_each_statement_makes_its_demands(pair: Certificate) -> None:
     stable, conjecture, sphere = (
         ("own:stable-complete", "exists"),
         ("wu2024:conjecture", "violates"),
-        ("dong2021:ln-sphere", "violates"),
+        ("unstated:ln-sphere", "violates"),
     )
     for (statement, kind), data, reason in [
         (stable, {"attracting": None}, "attracting is missing"),
@@ -514,7 +514,7 @@ def test_an_undirected_mask_that_is_not_complete() -> None:
     path = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool)
     proof = layernorm_equilibrium(3, 3, 3, mask=path, stable=True, seed=0).certify()
     assert proof.certificate("own:stable-equilibrium").check().accepted
-    for statement in ("own:stable-complete", "dong2021:ln-sphere"):
+    for statement in ("own:stable-complete", "unstated:ln-sphere"):
         with pytest.raises((NotIssued, ValueError), match=r"m == 1 for row in mask|statement"):
             proof.certificate(statement)
 
@@ -522,7 +522,7 @@ def test_an_undirected_mask_that_is_not_complete() -> None:
 def test_a_stable_equilibrium_of_rank_one_refutes_nothing() -> None:
     proof = certify_equilibrium([[1, 0], [1, 0]], [[2, 0], [0, 1]], np.zeros((2, 2)), "complete", stable=True)
     assert proof.certificate().check().accepted
-    for statement in ("wu2024:conjecture", "dong2021:ln-sphere", "own:stable-complete"):
+    for statement in ("wu2024:conjecture", "unstated:ln-sphere", "own:stable-complete"):
         with pytest.raises(NotIssued, match="rank"):
             proof.certificate(statement)
 
@@ -760,7 +760,7 @@ def test_the_judge_is_not_blind(pair: Certificate) -> None:
         assert not is_true(content)
 
 
-@pytest.mark.parametrize("key", ["wu2024-conjecture", "dong2021-ln-sphere"])
+@pytest.mark.parametrize("key", ["wu2024-conjecture", "unstated-ln-sphere"])
 def test_a_refutation_says_nothing_of_growth(key: str) -> None:
     """It is about an equilibrium that attracts: what is not checked is not in the data, nor in the words."""
     (path,) = (Path(__file__).parents[2] / "proofs/certificates").glob(f"{key}_*.json")

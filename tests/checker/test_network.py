@@ -285,10 +285,10 @@ def test_layernorm_follows_the_map_of_single_tokens(kind: Any) -> None:
             (own, given),
             (draw(1, layernorm="sphere"), ["layernorm == sphere", "bias == any"]),
         ):
-            assert verdict(claim=claim, given=[*hypotheses, "key_bias == any"], instance=instance) != "accepted"
+            assert verdict(claim=claim, given=[*hypotheses, "query_bias == any"], instance=instance) != "accepted"
     causal = draw(1, mask=CAUSAL)
     for instance, accepted in ((causal, True), (draw(1), False)):
-        hypotheses = ["mask == any", "bias == any", "key_bias == any"]
+        hypotheses = ["mask == any", "bias == any", "query_bias == any"]
         found = verdict(claim="repeat_gap(X[1]) <= 99", given=hypotheses, instance=instance)
         assert (found == "accepted") == accepted
 
@@ -457,8 +457,8 @@ def test_a_claim_of_ones_own_holds_or_fails() -> None:
         (["layernorm == sphere"], {}, False),
         (["layernorm == column"], {}, False),
         (["bias == none"], {}, False),
-        (["key_bias == none"], {}, False),
-        (["key_bias == any", "bias == any", "mlp == none"], {}, True),
+        (["query_bias == none"], {}, False),
+        (["query_bias == any", "bias == any", "mlp == none"], {}, True),
         (["nonsense == 1"], {}, False),
     ],
 )
@@ -614,3 +614,48 @@ def test_printed_enclosures_hold_the_value_and_exact_numbers_are_exact(
     point = Interval((1 << 100) + 1, (1 << 100) + 1, -100, 128)
     low, high = (Fraction(end) for end in number(point).strip("[]").split(", "))
     assert low <= point.lower() <= high
+
+
+def steps_by_hand(allowed: np.ndarray) -> int:
+    """The least number of steps in which one token reaches all others, at least 1, by following edges; 1 if none
+    does."""
+    n = len(allowed)
+    found = []
+    for start in range(n):
+        reached, count = {start}, 0
+        while len(reached) < n and count < n:
+            reached |= {i for i in range(n) for j in reached if allowed[i, j]}
+            count += 1
+        found.append(count if len(reached) == n else n + 1)
+    return max(1, min(found)) if min(found) <= n else 1
+
+
+def test_r_means_one_thing_in_words_library_and_checker() -> None:
+    """Every mask on three tokens, with self-loops and without: 343 of them."""
+    rows = [row for row in product((False, True), repeat=3) if any(row)]
+    for chosen in product(rows, repeat=3):
+        allowed = np.asarray(chosen)
+        expected = steps_by_hand(allowed)
+        assert rm.Mask(allowed).steps == expected, chosen
+        if not allowed.diagonal().all():
+            at = work(draw(n=3, d=1, L=2, H=1, mask=allowed.astype(int)))
+            assert at.value(formula("r"), {}) == expected, chosen
+            assert at.value(formula("K"), {}) == -(-2 // expected), chosen
+
+
+def test_a_radius_that_no_walk_of_that_length_has() -> None:
+    """0 sees 1, 1 sees 2, 2 sees 0 and 1: token 1 reaches both others in one step, but itself by no walk below
+    three."""
+    mask = np.asarray([[0, 1, 0], [0, 0, 1], [1, 1, 0]])
+    instance = draw(n=3, L=2, mask=mask)
+    assert rm.Mask(mask.astype(bool)).radius == 1
+    assert verdict(claim="r >= 3", given=["mask == any"], instance=instance) == "rejected"
+    assert verdict(claim="r*mu(X[1]) >= 3*mu(X[1])", given=["mask == any"], instance=instance) == "rejected"
+    assert verdict(claim="mu(X[1]) > r/999", given=["mask == any", "r == 1"], instance=instance) == "accepted"
+
+
+def test_the_older_word_of_a_switch_is_read() -> None:
+    """Certificates named the query bias after W_K b_Q, the vector it makes of the keys."""
+    for word in ("query_bias", "key_bias"):
+        assert verdict(claim="mu(X[1]) > 1/999", given=[f"{word} == none"], instance=draw(0)) == "rejected"
+        assert verdict(claim="mu(X[1]) > 1/999", given=[f"{word} == any"], instance=draw(0)) == "accepted"

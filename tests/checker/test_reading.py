@@ -135,7 +135,7 @@ HOSTILE = {
     "too long": " " * checker.MAX_BYTES + TEXT,
     "unclosed string full of quotes": '"' + '\\"' * 500_000,
     "many objects": "[" + "{}," * 300_000 + "{}]",
-    "no data for a key with two readings": json.dumps({**plain({}, statement="dong2021:2.2-unhedged"), "data": 5}),
+    "no data for a key with two readings": json.dumps({**plain({}, statement="unstated:large-logits"), "data": 5}),
     "too many paths": json.dumps(
         plain(
             {

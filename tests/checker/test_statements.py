@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from rankmath.campaigns.battery import certify
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import Instance, NotIssued, certify_arrays, issue, stochastic_rationals
 from rankmath.checker.checker import CheckResult
@@ -21,9 +20,7 @@ from rankmath.checker.network import arranged
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import read
 from rankmath.checker.statements import DEFINED, STATEMENTS
-from rankmath.linalg.exact_residuals import exact_residual_bounds
-from rankmath.model.network import Network
-from rankmath.verification.many_tokens import (
+from rankmath.claims.dong2021_many_tokens import (
     Kinds,
     LoneQuery,
     MeanKinds,
@@ -32,9 +29,12 @@ from rankmath.verification.many_tokens import (
     counterexample,
     lone_query,
 )
+from rankmath.claims.dong2021_two_heads import FourKeys, TwoHeads, four_keys
+from rankmath.claims.dong2021_two_heads import two_tokens as two_tokens_of_two_heads
+from rankmath.decide.battery import certify
+from rankmath.linalg.exact_residuals import exact_residual_bounds
+from rankmath.model.network import Network
 from rankmath.verification.papers import FIELD
-from rankmath.verification.two_heads import FourKeys, TwoHeads, four_keys
-from rankmath.verification.two_heads import two_tokens as two_tokens_of_two_heads
 
 Registered: TypeAlias = Callable[[str, Instance], Certificate]
 
@@ -60,15 +60,17 @@ def test_twenty_random_instances_of_every_statement_are_accepted(twenty_each: di
     }
     others |= {
         "dong2021v1:2.2-mean",
-        "dong2021:2.2-unhedged",
+        "unstated:large-logits",
         "own:stable-complete",
         "wu2024:conjecture",
-        "dong2021:ln-sphere",
+        "unstated:ln-sphere",
         "own:stable-causal",
         "wu2024:3",
     }
     # Neighbours: tests/claims, one file each.
     others |= {"own:zero-grad", "own:flow-step", "own:flow-step-usa"}
+    # Sinks of flows: tests/flows/test_flow.py.
+    others |= {"own:flow-sink"}
     # Attraction in a weighted maximum norm: tests/claims/test_stable_every_n.py.
     others |= {
         "own:stable-equilibrium",
@@ -424,7 +426,7 @@ def test_closed_forms_that_refute_and_their_neighbours_that_do_not() -> None:
             [{"idle": 2037}, {"gain": 11}, {"idle": -1}, {"active": [["1/2", 30]]}, {"active": [[1, 2, 3]]}],
         ),
         "dong2021v1:2.2-mean": (about_the_mean(), [{"idle": 3000}, {"gain": 0}, {"active": "1/2"}]),
-        "dong2021:2.2-unhedged": (lone_query(), [{"idle": 1700}, {"gain": 9}, {"idle": 1}, {"gain": 0}]),
+        "unstated:large-logits": (lone_query(), [{"idle": 1700}, {"gain": 9}, {"idle": 1}, {"gain": 0}]),
         "dong2021:2.3-printed": (four_keys(), [{"columns": 900}, {"entry": 1}, {"gain": 1}, {"idle": 395}]),
         "dong2021v1:2.3": (
             two_tokens_of_two_heads(),
@@ -449,7 +451,7 @@ def quotient(key: str, kinds: Kinds, term: str) -> float:
 _CLOSED = {
     "dong2021v1:2.2": "min(columns(value(i))*rows(value(i)) for i in range(m + 2))/(16*gain**2)",
     "dong2021v1:2.2-mean": "column*row/(128*gain**2)",
-    "dong2021:2.2-unhedged": "n*moved**2/(16*gain**2)",
+    "unstated:large-logits": "n*moved**2/(16*gain**2)",
     "dong2021:2.3-printed": "change**2*product/(64*gain**2*q)",
 }
 
@@ -463,7 +465,7 @@ def test_closed_forms_have_one_value_in_the_checker_and_in_the_library(seed: int
     forms: dict[str, Kinds] = {
         "dong2021v1:2.2": TokenKinds(((m, active), (2, guard)), idle, gain, sink, guard),
         "dong2021v1:2.2-mean": MeanKinds(m, idle, gain, sink, active, guard),
-        "dong2021:2.2-unhedged": LoneQuery(idle, gain),
+        "unstated:large-logits": LoneQuery(idle, gain),
         "dong2021:2.3-printed": FourKeys(2 + columns % 3, Fraction(1, 2), idle, gain / 8, sink),
     }
     for key, kinds in forms.items():

@@ -13,6 +13,7 @@ from rankmath.claims import statement
 from rankmath.experiments.jacobian import jacobian_norms
 from rankmath.formula.derivatives import jacobian
 from rankmath.formula.run import Run
+from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
 
 
@@ -63,3 +64,23 @@ def test_without_its_second_summand_the_bound_fails() -> None:
     verdict = rm.verify("own:lipschitz", net, X, arithmetic="balls")
     assert verdict.certified
     assert np.exp(verdict.log_lhs) > np.sqrt(2.0)  # c = 1: the first summand alone
+
+
+@pytest.mark.parametrize("key", ["own:lipschitz", "castin2024:3.3", "own:influence"])
+def test_the_bias_that_must_vanish_is_the_one_that_is_printed(key: str) -> None:
+    """Each bias alone, as a person writes it: b_Q breaks the bounds and is excluded, b_K, b_V and b_O are allowed.
+
+    With W_Q = 0, W_K = W = 1, b_Q = 1 and X = (−1, 1) the derivative has norm 1.548, and own:lipschitz would say
+    1.327."""
+    entry, one = statement(key), np.ones((1, 1, 1, 1))
+    [printed] = [part for part in entry.premises if "bias" in part]
+    X = np.asarray([[-1.0], [1.0]])
+    for name, shape in (("b_Q", (1, 1, 1)), ("b_K", (1, 1, 1)), ("b_V", (1, 1, 1)), ("b_O", (1, 1))):
+        mask = "causal" if key == "own:influence" else None
+        net = rm.Network.from_qkvo(0 * one, one, one, one, mask=mask, **{name: np.ones(shape)})
+        outcome = judge(entry, NetworkInstance(net, X), "balls").outcome.name
+        assert (outcome == "NOT_APPLICABLE") == (f"{name} = 0" in printed) == (name == "b_Q"), (name, outcome)
+    net = rm.Network.from_qkvo(0 * one, one, one, one, b_Q=np.ones((1, 1, 1)))
+    run = Run(Float64(np.zeros(1)), net, X)
+    assert round(float(np.linalg.norm(jacobian(run), 2)), 3) == 1.548
+    assert round(float(np.sqrt(np.asarray(run.attention(0, 0)).sum(axis=0).max())), 3) == 1.327

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.campaigns.battery import verify
 from rankmath.claims import statement
+from rankmath.claims.dong2021_many_tokens import LoneQuery, MeanKinds, lone_query
+from rankmath.claims.dong2021_two_heads import FourKeys, TwoHeads
+from rankmath.decide.battery import verify
 from rankmath.report.sources import committed_certificates
-from rankmath.verification.many_tokens import LoneQuery, MeanKinds, lone_query
-from rankmath.verification.two_heads import FourKeys, TwoHeads
 from rankmath.verification.verdict import Outcome
 
 REFUTED = [
     "dong2021v1:2.2",
     "dong2021v1:2.2-mean",
     "dong2021v1:2.3",
-    "dong2021:2.2-unhedged",
+    "unstated:large-logits",
     "dong2021:2.3-printed",
 ]
 
@@ -46,7 +46,7 @@ def test_a_negative_key_bias_is_refused() -> None:
 
 def test_without_small_logits_the_formula_is_violated_and_with_them_it_does_not_apply() -> None:
     kinds = lone_query()
-    found = verify("dong2021:2.2-unhedged", kinds.network(), kinds.input())
+    found = verify("unstated:large-logits", kinds.network(), kinds.input())
     assert found.outcome == Outcome.VIOLATED
     assert found.ratio == pytest.approx(1.0057, abs=1e-4)
     for key in ("dong2021:2.2", "dong2021:2.3", "own:composite"):
@@ -59,7 +59,7 @@ def test_closed_forms_are_below_the_ratios_of_the_formulas() -> None:
     cases = (
         ("dong2021v1:2.2-mean", MeanKinds(4, 2, 3, 6, 4, 5)),
         ("dong2021v1:2.3", TwoHeads(3, 1)),
-        ("dong2021:2.2-unhedged", LoneQuery(20, 3)),
+        ("unstated:large-logits", LoneQuery(20, 3)),
         ("dong2021:2.3-printed", FourKeys(4, Fraction(1, 2), 5, Fraction(1, 8), 20)),
     )
     for key, kinds in cases:

@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 
 from rankmath.arithmetic.balls import precision
-from rankmath.verification.few_tokens import FEW_TOKENS, _decided, _needed, _root, prove
+from rankmath.claims.dong2021_few_tokens import FEW_TOKENS, _decided, _needed, _root, prove
 
 
 def test_the_bound_of_2021_is_true_for_3534_tokens_and_the_boxes_stop_there():

@@ -11,9 +11,9 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
-from rankmath.campaigns.battery import verify_statement
 from rankmath.claims import statement
 from rankmath.claims.geshkovski2023 import slowest
+from rankmath.decide.battery import verify_statement
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.verdict import Outcome

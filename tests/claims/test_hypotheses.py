@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankmath.claims import statement
+from rankmath.claims import RENAMED, statement, statements
+from rankmath.verification import papers as papers_of
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.verdict import Outcome
@@ -27,7 +28,35 @@ def _exact(rows: Any) -> Any:
         ("own:spectrum-symmetric", {"K": _exact([[1, 2], [3, 1]])}),
         ("he2023:u-spa", {"a": Fraction(1, 2), "b": Fraction(1, 3), "size": Fraction(3)}),
         ("shi2022:layernorm", {"Y": np.asarray([[0.0, 0.0], [1.0, 2.0]])}),
+        # One token sees itself alone, whatever W_QK.
+        ("own:low-rank-every-input", {"X": _exact([[0]])}),
+        # x = (−1, 1), q = (0, 2): rank 1. As many queries as keys.
+        ("own:softmax-rank", {"q": _exact([0, 2]), "x": _exact([-1, 1])}),
+        ("own:softmax-rank", {"q": _exact([0, 1, 2]), "x": _exact([1, 2])}),
+        ("folk:softmax-rank", {"q": _exact([0, 1]), "x": _exact([-1, 1])}),
+        ("own:position-bias", {"P": _exact([[[1, 0], [0, 1]]]), "w": Fraction(1)}),
+        ("wu2025:4.2", {"P": _exact([[[1, 0], [0, 1]]]), "w": Fraction(1)}),
     ],
 )
 def test_a_claim_does_not_apply_where_a_hypothesis_fails(key: str, arrays: dict[str, Any]) -> None:
     assert judge(statement(key), ArrayInstance(arrays), "balls").outcome == Outcome.NOT_APPLICABLE
+
+
+def test_a_key_bears_a_papers_name_only_where_the_paper_says_it() -> None:
+    """Claims that nobody makes, and ours, are listed under no paper; the source of a paper's key is that paper."""
+    papers = {"dong2021": papers_of.DONG, "dong2021v1": papers_of.DONG, "wu2024": papers_of.WU, **papers_of.FIELD}
+    for key, entry in statements().items():
+        prefix = key.partition(":")[0]
+        assert ("nobody" in f"{entry.title} {entry.source}") == (prefix == "unstated"), key
+        if entry.status == "refuted":
+            assert prefix in papers or prefix in ("folk", "unstated"), key
+        if prefix in papers and entry.status == "refuted":
+            assert entry.source.startswith(papers[prefix].partition(" (")[0]), key
+        if prefix in ("own", "unstated"):
+            assert entry.source.startswith("this library"), key
+
+
+def test_keys_that_were_others_before_are_found_by_either_name() -> None:
+    for old, new in RENAMED.items():
+        assert statement(old) is statement(new)
+        assert old not in statements()

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.campaigns.battery import verify_statement
 from rankmath.claims import statement
 from rankmath.claims.joseph2024 import close_pair, exchange
+from rankmath.decide.battery import verify_statement
 from rankmath.verification.judge import judge
 from rankmath.verification.verdict import Outcome
 

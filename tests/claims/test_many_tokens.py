@@ -14,8 +14,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from rankmath.attention.plain import forward
-from rankmath.linalg.residuals import residual
-from rankmath.verification.many_tokens import (
+from rankmath.claims.dong2021_many_tokens import (
     Kinds,
     LoneQuery,
     MeanKinds,
@@ -24,7 +23,8 @@ from rankmath.verification.many_tokens import (
     counterexample,
     lone_query,
 )
-from rankmath.verification.two_heads import FourKeys, TwoHeads, four_keys, two_tokens
+from rankmath.claims.dong2021_two_heads import FourKeys, TwoHeads, four_keys, two_tokens
+from rankmath.linalg.residuals import residual
 
 eighths = st.integers(0, 64).map(lambda k: Fraction(k, 8))
 gains = eighths.map(lambda x: x + Fraction(1, 8))

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rankmath.campaigns.battery import verify
 from rankmath.claims.own_gamma_free import three_keys
+from rankmath.decide.battery import verify
 from rankmath.verification.verdict import Outcome
 
 LIMITS = {

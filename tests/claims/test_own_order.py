@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.campaigns.battery import judge, verify
 from rankmath.claims import statement
+from rankmath.decide.battery import judge, verify
 from rankmath.verification.verdict import Outcome
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.campaigns.battery import judge
 from rankmath.claims import statement
+from rankmath.decide.battery import judge
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.verdict import Outcome
 

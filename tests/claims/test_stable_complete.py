@@ -1,4 +1,4 @@
-"""wu2024:conjecture, own:stable-complete, own:stable-causal, dong2021:ln-sphere: equilibria that attract."""
+"""wu2024:conjecture, own:stable-complete, own:stable-causal, unstated:ln-sphere: equilibria that attract."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankmath.campaigns.battery import verify
 from rankmath.claims import statement
+from rankmath.decide.battery import verify
 from rankmath.verification.verdict import Outcome
 
 HALF = Fraction(1, 2)
@@ -25,7 +25,7 @@ def exhibited(key: str) -> Any:
 
 @pytest.mark.parametrize(
     ("key", "kind"),
-    [("wu2024:conjecture", "violates"), ("dong2021:ln-sphere", "violates"), ("own:stable-complete", "exists")],
+    [("wu2024:conjecture", "violates"), ("unstated:ln-sphere", "violates"), ("own:stable-complete", "exists")],
 )
 def test_the_checker_accepts_the_equilibrium_and_not_a_larger_claim(key: str, kind: str) -> None:
     certificate = exhibited(key)
@@ -60,8 +60,8 @@ def test_the_rational_stable_causal_example() -> None:
 
 def test_layernorm_on_the_sphere_plays_a_role() -> None:
     X = [[0, 1], [Fraction(-3, 5), Fraction(-4, 5)]]
-    assert verify("dong2021:ln-sphere", X, [[1, Fraction(5, 3)], [0, 1]]).outcome == Outcome.VIOLATED
-    assert verify("dong2021:ln-sphere", [[0, 1], [0, 1]], [[1, 2], [0, 1]]).outcome != Outcome.VIOLATED
+    assert verify("unstated:ln-sphere", X, [[1, Fraction(5, 3)], [0, 1]]).outcome == Outcome.VIOLATED
+    assert verify("unstated:ln-sphere", [[0, 1], [0, 1]], [[1, 2], [0, 1]]).outcome != Outcome.VIOLATED
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_layernorm_on_the_sphere_plays_a_role() -> None:
     [
         ("wu2024:conjecture", (np.eye(2), np.eye(3), np.eye(2)), "W_V"),
         ("own:stable-causal", (2, 1), "a"),
-        ("dong2021:ln-sphere", (IDENTITY, [[1, 2]]), "W_V"),
+        ("unstated:ln-sphere", (IDENTITY, [[1, 2]]), "W_V"),
     ],
 )
 def test_bad_input_is_refused_by_name(key: str, given: tuple[Any, ...], named: str) -> None:

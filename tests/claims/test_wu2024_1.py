@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.campaigns.battery import judge, verify, verify_statement
 from rankmath.claims import statement
 from rankmath.claims.wu2024_1 import MASKS
+from rankmath.decide.battery import judge, verify, verify_statement
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from rankmath.campaigns.battery import verify
+from rankmath.decide.battery import verify
 from rankmath.equilibria.map import normalise, orbit
 from rankmath.equilibria.wu2024 import shift_equilibrium, two_token_example
 from rankmath.verification.verdict import Outcome

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankmath.campaigns.battery import verify
 from rankmath.claims import statement
+from rankmath.decide.battery import verify
 from rankmath.verification.verdict import Outcome
 
 POINT = [Fraction(-k, 7) for k in (4, 1, 4, 4)]

@@ -15,18 +15,7 @@ from rankmath.certificates.coq import to_coq
 from rankmath.certificates.coq_terms import Untranslatable
 
 FOLDER = Path(__file__).parents[2] / "proofs" / "certificates"
-LIBRARIES = Path("user-contrib/Interval")
-
-
-def missing() -> str:
-    if not shutil.which("coqc"):
-        return "coqc is not installed"
-    where = subprocess.run(["coqc", "-where"], capture_output=True, text=True, check=True).stdout.strip()
-    return "" if (Path(where) / LIBRARIES).is_dir() else "coq-interval is not installed"
-
-
-REASON = missing()
-needs_coq = pytest.mark.skipif(bool(REASON), reason=REASON)
+needs_coq = pytest.mark.needs("coqc")
 
 
 def network(claim: str, *, kind: str = "holds", **more: Any) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import re
-import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -37,18 +36,7 @@ UNFOLDED = re.findall(
 )
 
 
-def missing() -> str:
-    """Why the proofs cannot be compiled here, or nothing."""
-    if not shutil.which("coqc") or not shutil.which("make"):
-        return "coqc or make is not installed"
-    where = subprocess.run(["coqc", "-where"], capture_output=True, text=True, check=True).stdout.strip()
-    contrib = Path(where) / "user-contrib"
-    lacking = [name for name in ("Coquelicot", "Interval") if not (contrib / name).is_dir()]
-    return f"the Coq libraries {' and '.join(lacking)} are not installed" if lacking else ""
-
-
-REASON = missing()
-needs_coq = pytest.mark.skipif(bool(REASON), reason=REASON)
+needs_coq = pytest.mark.needs("coqc")
 
 
 def without_comments(text: str) -> str:

@@ -48,11 +48,24 @@ EXEMPT = {
 }
 
 
+def needs(page: Path) -> set[str]:
+    return {block.needs for block in blocks(page) if block.needs}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_code_of_a_page_prints_what_the_page_says(page: Path, tmp_path: Path) -> None:
     left = run_page(page, tmp_path)
     assert [block.exempt for block in left if block.exempt] == EXEMPT.get(page.name, [])
-    assert {block.needs for block in left if not block.exempt} <= {"pdflatex"}
+    # No program is found here but those of Python and POSIX: whatever needs another says so.
+    assert {block.needs for block in left if block.needs} == needs(page)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.needs(*needs(page)), id=page.name) for page in PAGES if needs(page)],
+)
+def test_a_page_that_needs_programs_runs_with_them(page: Path, tmp_path: Path) -> None:
+    assert {block.needs for block in run_page(page, tmp_path)} == {""}
 
 
 @pytest.mark.parametrize(
@@ -63,15 +76,17 @@ def test_the_code_of_a_page_prints_what_the_page_says(page: Path, tmp_path: Path
         ("```console\n$ echo one\ntwo\n```\n", "it prints\none"),
         ("```console\n$ echo one\n```\n", "it prints\none"),
         ("```console\n$ false\n```\n", "exit code 1"),
+        ("```console\n$ true && coqc --version\n...\n```\n", "coqc: (command )?not found"),
         ("```console\n$ rankmath bound own:tv --latex\n\\tan\n```\n", r"it prints\n\\tanh"),
         ("```console\n$ rankmath bound own:none\n...\n```\n", "exit code 2 of"),
         ("```console\n$ true  # exit code 1\n```\n", "exit code 0"),
         ("```console\necho one\n```\n", "begins with"),
         ("```sh\nfalse\ntrue\n```\n", "exit code 1"),
+        ("*Not run by the tests: readers would see this.*\n\n```sh\nfalse\n```\n", "exit code 1"),
         ("```\nrankmath list\n```\n", "must say what it is"),
         ("```toml\nx = 1\n```\n", "must say what it is"),
         ("    rankmath list\n", "must say what it is"),
-        ("*Not run by the tests: rain.*\n\nBut:\n\n```console\n$ false\n```\n", "exit code 1"),
+        ("<!-- Not run by the tests: rain. -->\nBut:\n\n```console\n$ false\n```\n", "exit code 1"),
     ],
 )
 def test_a_page_that_is_wrong_is_caught(tmp_path: Path, text: str, why: str) -> None:
@@ -87,7 +102,7 @@ def test_blocks_share_a_folder_and_a_namespace_and_ellipses_stand_for_anything(t
         "```toml\n# plan.toml\nx = 1\n```\n\n```python\ny = 2\n```\n\n```python\n>>> y\n2\n```\n\n"
         "```console\n$ cat plan.toml; date\n# plan.toml\nx = 1\n...\n```\n\n"
         f"```console\n$ echo one; echo '{FONTS.strip()}' >&2\none\n```\n\n"
-        "*Not run by the tests: rain.*\n\n```sh\nfalse\n```\n\n"
+        "<!-- Not run by the tests: rain. -->\n```sh\nfalse\n```\n\n"
         "*Needs `no-such-program`: sun.*\n\n```sh\nfalse\n```\n",
         encoding="utf-8",
     )

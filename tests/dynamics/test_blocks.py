@@ -98,7 +98,7 @@ def test_rows_are_cut_into_as_many_parts_as_there_are_threads(n, threads, monkey
     """
     X = np.random.default_rng(n).standard_normal((n, 200))
     net = rm.Network.from_arrays(np.zeros((1, 1, 200, 200)), np.zeros((1, 1, 200, 200)))
-    monkeypatch.setattr("rankmath.arithmetic.compiled.kernel", lambda: None)
+    monkeypatch.setattr("rankmath.kernels.compiled.kernel", lambda: None)
     found = []
 
     def in_turn(self, tasks, entries):

@@ -24,8 +24,6 @@ from rankmath.experiments.dong_effectiveness import (
 )
 from rankmath.experiments.dong_paths import _sampled
 from rankmath.experiments.gradients import Var
-from rankmath.experiments.layer_bounds import layer_bounds
-from rankmath.experiments.models import initial_model
 from rankmath.experiments.outcome import Outcome
 from rankmath.experiments.registry import EXPERIMENTS, run
 from rankmath.experiments.trained import as_network, initial_layers
@@ -211,13 +209,3 @@ def test_products_in_either_order() -> None:
     found = _sampled(P, 20, seed=0)
     for values in found.values():
         assert values[1] < 1e-12
-
-
-def test_bounds_hold_on_every_layer() -> None:
-    model = initial_model(dim=24, heads=3, layers=4, seed=0, init="xavier")
-    X = model.embed(model.random_ids(9, seed=1))
-    for bound in layer_bounds(model.variant("san").network, X):
-        steps = zip(bound.step, bound.whole, bound.measured[1:], strict=True)
-        assert all(after <= min(step, whole) + 1e-9 for step, whole, after in steps), bound.key
-    with pytest.raises(rm.InvalidArgument, match="only attention alone"):
-        layer_bounds(model.network, X)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.arithmetic import cuda
 from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.experiments.models import initial_model
+from rankmath.kernels import cuda
 from rankmath.model.blocks import VARIANTS
 
 cupy: Any = pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'rankmath[gpu]'")
@@ -146,7 +146,7 @@ def test_a_softmax_of_rows_of_any_length(columns: int, divisor: float) -> None:
 )
 @pytest.mark.parametrize("size", [1e-9, 0.1, 3.0, 20.0])
 def test_the_fused_kernel_equals_its_twin_in_arrays(n: int, m: int, k: int, v: int, size: float) -> None:
-    from rankmath.arithmetic.cuda import fits, fused_deviation
+    from rankmath.kernels.cuda import fits, fused_deviation
 
     rng = cupy.random.default_rng(n + m)
     left, right = rng.standard_normal((3, n, k)), rng.standard_normal((3, m, k))
@@ -423,8 +423,8 @@ def test_all_layers_with_one_wait(
 
 @pytest.mark.parametrize("shape", [(3, 5), (2, 7, 300), (4, 1)])
 def test_softmax_of_rows(shape: tuple[int, ...]) -> None:
-    from rankmath.arithmetic.cuda import row_softmax
     from rankmath.attention.softmax import softmax
+    from rankmath.kernels.cuda import row_softmax
 
     logits = 30 * np.random.default_rng(0).standard_normal(shape)
     logits[..., 1:][logits[..., 1:] < -20] = -np.inf

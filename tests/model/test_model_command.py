@@ -66,8 +66,15 @@ def test_balls_and_bounds(tmp_path: Path) -> None:
     for row in found["layers"]:
         assert row["log_residual_lower"] <= row["log_residual"] <= row["log_residual_upper"]
         assert row["effective-rank enclosure"].startswith("[")
-    assert [bound["key"] for bound in found["bounds"]] == ["own:diameter", "dong2021:2.3", "wu2024:1"]
-    assert "own:diameter says of the fall" in typed(*asked)
+    sizes = [(bound["key"], bound["size"]) for bound in found["bounds"]]
+    assert (
+        sizes
+        == [("own:diameter", f"diameter(X[L], {p})") for p in ("1", "2", "inf")] + [("wu2024:1", "mu(X[L])")] * 2
+    )
+    assert "own:diameter says of the fall of log diameter(X[L], 2)" in typed(*asked)
+    # Two heads: wu2024:1 speaks of one.
+    assert "wu2024:1 says of the fall of log mu(X[L]), layer by layer: needs one head" in typed(*asked)
+    assert "dong2021:2.3 says" in typed(*asked, "dong2021:2.3")
 
 
 def test_names_are_listed_and_bad_ones_refused(tmp_path: Path) -> None:
@@ -81,7 +88,8 @@ def test_names_are_listed_and_bad_ones_refused(tmp_path: Path) -> None:
         (("--ids", "1", "--text", str(text)), "--text, --ids: both given"),
         (("--text", str(text)), "no tokenizer.json"),
         (("--ids", "1,2", "--metric", "rank"), "metric: 'rank' given"),
-        (("--ids", "1,2", "--variant", "san", "--bounds"), "only attention alone, without mask"),
+        (("--ids", "1,2", "--bounds", "own:skip-lower"), "an upper bound of a size of X"),
+        (("--ids", "1,2", "--bounds", "own:diamter"), "did you mean"),
     ):
         with pytest.raises(rm.InvalidArgument, match=said):
             typed("model", place, *words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from fractions import Fraction
@@ -14,13 +13,13 @@ import pytest
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.claims import statements
+from rankmath.claims.dong2021_many_tokens import about_the_mean, counterexample
+from rankmath.claims.dong2021_two_heads import four_keys, two_tokens
 from rankmath.report import appendix as module
 from rankmath.report.appendix import appendix, sentence, values
-from rankmath.report.latex import escape
 from rankmath.report.results import Report
 from rankmath.report.sources import bibliography, committed_certificates, proof_texts
-from rankmath.verification.many_tokens import about_the_mean, counterexample
-from rankmath.verification.two_heads import four_keys, two_tokens
+from rankmath.report.theorems import findings
 
 Accepted: TypeAlias = dict[str, tuple[str, ...]]
 
@@ -73,12 +72,12 @@ def test_a_certificate_the_checker_rejects_is_an_error(monkeypatch: pytest.Monke
 
 
 def test_what_the_checker_has_said_is_not_asked_again_and_what_it_has_not_is_asked() -> None:
-    told = {certificate.id: ("so it was said.",) for certificate in committed_certificates()["dong2021:norm"]}
+    told = {certificate.id: ("So it was said.",) for certificate in committed_certificates()["dong2021:norm"]}
     keys = ["dong2021:norm", "own:tv"]
-    assert appendix(keys=keys, accepted=told).tex.count("so it was said.") == len(told)
+    assert appendix(keys=keys, accepted=told).tex.count("So it was said.") == len(told)
     assert appendix(keys=keys[1:]).tex == appendix(keys=keys[1:], accepted=told).tex
     for certificate in committed_certificates()["own:tv"]:
-        assert escape(certificate.check().checked[-1]) in appendix(keys=keys[1:]).tex
+        assert findings(certificate.check().checked[-1:])[0] in appendix(keys=keys[1:]).tex
 
 
 def test_all_statements_sections_and_certificates_are_in_it(report: Report, accepted: Accepted) -> None:
@@ -91,7 +90,7 @@ def test_all_statements_sections_and_certificates_are_in_it(report: Report, acce
     for group in committed_certificates().values():
         for certificate in group:
             assert rf"\label{{cert:{certificate.id}}}" in plain
-            assert escape(accepted[certificate.id][-1]) in built.tex
+            assert findings(accepted[certificate.id][-1:])[0] in built.tex
     for cited in {key for keys in re.findall(r"\\cite\{([^}]*)\}", plain) for key in keys.split(",")}:
         assert cited == "rankmath" or cited in bibliography()
         assert f"{{{cited}," in built.bib
@@ -132,9 +131,7 @@ def test_a_statement_of_the_users_own_is_told_as_text(report: Report, accepted: 
     assert r"\yours" not in tex.replace(r"\textbackslash{}yours", "")
 
 
-@pytest.mark.skipif(
-    shutil.which("pdflatex") is None or shutil.which("bibtex") is None, reason="no pdflatex and bibtex"
-)
+@pytest.mark.needs("pdflatex")
 def test_pdflatex_compiles_it_without_a_missing_reference(
     report: Report, accepted: Accepted, tmp_path: Path
 ) -> None:

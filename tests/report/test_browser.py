@@ -22,8 +22,7 @@ from rankmath.report.html import anchor, write
 from rankmath.report.results import Report
 from rankmath.report.subject import subject
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(not CHROMIUM or not DRIVER, reason="chromium and chromedriver are not installed")
+pytestmark = pytest.mark.needs("chromium")
 
 FLAGS = (
     "--headless",
@@ -48,11 +47,11 @@ def address(report: Report, tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM or ""
+    options.binary_location = shutil.which("chromium") or ""
     for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = webdriver.Chrome(options=options, service=Service(DRIVER))
+    browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     try:
         yield browser
     finally:

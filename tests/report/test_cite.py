@@ -9,7 +9,7 @@ import pytest
 
 from rankmath.claims import statements
 from rankmath.files import proofs_folder
-from rankmath.report.cite import AUTHORS, FORMATS, LICENSE, TITLE, citation, software_entry
+from rankmath.report.cite import ADDRESS, AUTHORS, FORMATS, LICENSE, RELEASED, TITLE, citation, software_entry
 from rankmath.report.sources import bibliography, certificate_file, committed_certificates
 from rankmath.version import __version__
 
@@ -23,7 +23,9 @@ def test_the_software_entry_says_what_citation_cff_says() -> None:
     assert fields["version"] == __version__
     assert fields["license"] == LICENSE
     assert re.findall(r'authors:\n  - name: "(.*)"', text) == [AUTHORS]
-    for part in (AUTHORS, __version__, LICENSE):
+    assert fields["date-released"] == RELEASED
+    assert fields.get("url", "") == ADDRESS
+    for part in (AUTHORS, __version__, LICENSE, RELEASED[:4]):
         assert part in software_entry()
 
 
@@ -49,10 +51,10 @@ def test_a_statement_is_cited_with_claim_status_and_place(key: str) -> None:
             shown = certificate.id in text.replace(r"\allowbreak ", "")
             assert shown == (certificate.kind != "holds")
     assert entry.truth in markdown
-    assert bib.endswith(software_entry())
     (keys,) = re.findall(r"\\cite\{([^}]*)\}", tex)
-    for cited in keys.split(","):
-        assert cited == "rankmath" or bibliography()[cited] in bib
+    *papers, own = keys.split(",")
+    assert bib.startswith(f"@misc{{{own},"), "the entry of this very statement"
+    assert citation(key).sources == {cited: bibliography()[cited] for cited in papers}
 
 
 def test_a_certificate_is_cited_by_its_own_id() -> None:

@@ -16,7 +16,7 @@ from rankmath.cli import main
 from rankmath.equilibria import constructions
 from rankmath.equilibria.constructions import layernorm_equilibrium
 from rankmath.report.counterexamples import Shown
-from rankmath.report.theorems import document, letters
+from rankmath.report.theorems import fragment, letters
 
 
 def asked(*arguments: object, folder: Path) -> Shown:
@@ -78,11 +78,10 @@ def test_latex_picture_and_numbers_lie_beside_the_certificate(sizes: tuple[int, 
     assert {Path(name).suffix for name in shown.beside} == {".tex", ".png", ".csv"}
     assert {Path(name).stem for name in shown.beside} == {Path(shown.file).stem}
     texts = {Path(name).suffix: Path(name).read_bytes() for name in shown.beside}
-    # The theorem of this very certificate, as a document that compiles alone.
+    # The theorem of this very certificate, for a paper.
     tex = texts[".tex"].decode()
-    assert tex == document([Certificate.load(shown.file)])
-    assert tex.startswith(r"\documentclass")
-    assert tex.rstrip().endswith(r"\end{document}")
+    assert tex == fragment([Certificate.load(shown.file)])
+    assert r"\documentclass" not in tex
     assert rf"\label{{{shown.id}}}" in tex
     assert texts[".png"].startswith(b"\x89PNG")
     assert texts[".csv"].startswith(b"angle_1," if sizes[1] == 2 else b"layer,")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from fractions import Fraction
 from pathlib import Path
@@ -18,7 +17,7 @@ from rankmath.cli import main
 from rankmath.report.cite import citation
 from rankmath.report.latex import identifier
 from rankmath.report.sources import committed_certificates
-from rankmath.report.theorems import document, equilibrium_statement, theorem
+from rankmath.report.theorems import document, equilibrium_statement, findings, theorem
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +48,10 @@ def test_the_theorem_names_map_weights_ball_rank_and_rate(stable: Certificate) -
 def test_what_the_checker_finds_is_the_proof(stable: Certificate) -> None:
     text = theorem(stable)
     assert identifier(stable.id) in text
-    assert text.count(r"\item") == len(stable.check().checked)
+    checked = stable.check().checked
+    # The first line says what is claimed, which the theorem states.
+    assert len(findings(checked)) == len(checked) - 1 == text.count(r"\item")
+    assert all(line in text for line in findings(checked))
 
 
 def test_a_rejected_certificate_is_no_theorem(stable: Certificate) -> None:
@@ -67,7 +69,7 @@ def test_a_citation_of_a_file_says_what_it_shows(stable: Certificate, tmp_path: 
     assert r"\WQK" not in citation(path).text("markdown")
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@pytest.mark.needs("pdflatex")
 def test_the_documents_compile_alone(stable: Certificate, tmp_path: Path) -> None:
     masked = rm.layernorm_equilibrium(3, 3, 2, mask="causal").certify().certificate()
     standard = rm.layernorm_equilibrium(3, 4, 2, norm="standard").certify().certificate()

@@ -1,0 +1,369 @@
+"""karagodin2024: causal tokens that flow on the sphere; two conjectures on where they end, and what is true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.formula.arrays import ArrayRun, column
+from rankmath.formula.evaluate import Scalar, Truth
+from rankmath.formula.language import predicate, quantity
+from rankmath.formula.run import unbox
+from rankmath.linalg import norms
+from rankmath.linalg.rationals import exact_array
+from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import KARAGODIN, OWN
+from rankmath.verification.statement import Statement
+
+_DATA = ("V", "Q", "K", "beta", "X")
+_SIGNATURE = "(V: array, Q: array, K: array, beta: array, X: array)"
+_WORDING = (
+    "the wording from a public formalisation, fxeqxmulfx/transformer, which names the paper's labels; we have not "
+    "seen the paper's own"
+)
+
+
+def _eigenvalues(run: ArrayRun, V: str) -> list[Array] | None:
+    """Balls around the eigenvalues, all real and told apart; None where balls do not show that they are."""
+    from flint import acb_mat, arb_mat
+
+    from rankmath.arithmetic.balls import ball, precision
+
+    with precision(128):
+        M = arb_mat([[ball(x) for x in row] for row in np.asarray(run[V], dtype=object).tolist()])
+        try:
+            found = acb_mat(M).eig()
+        except ValueError:  # not told apart
+            return None
+        # Eigenvalues come in conjugate pairs: a ball whose conjugate meets no other ball holds a real one.
+        if any(found[i].conjugate().overlaps(z) for i in range(len(found)) for z in found[:i] + found[i + 1 :]):
+            return None
+        return [z.real for z in found]
+
+
+@predicate(f"distinct_positive{_SIGNATURE}", latex=r"{0}\text{{ has distinct positive eigenvalues}}")
+def distinct_positive(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Truth:
+    """V has d distinct eigenvalues, all real and positive; in balls"""
+    values = _eigenvalues(run, V)
+    return Truth(None if values is None else True if all(x > 0 for x in values) else None)
+
+
+@predicate(f"symmetric_values{_SIGNATURE}", latex=r"{0}={0}^{{\mathsf T}}")
+def symmetric_values(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Truth:
+    """V is symmetric"""
+    M = np.asarray(run[V])
+    return Truth(bool((M == M.T).all()))
+
+
+@predicate(
+    f"two_clusters{_SIGNATURE}",
+    latex=r"\text{{under }}\dot x_k=P_{{x_k}}\sum_{{j\le k}}a_{{kj}}{0}x_j,\ "
+    r"a=\operatorname{{softmax}}({3}\langle {1}x_k,{2}x_j\rangle)\text{{, every token tends to }}\pm\xi"
+    r"\text{{ from almost every start near }}{4}",
+)
+def two_clusters(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Truth:
+    """under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, every token tends to ξ or
+    −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every start near X: refuted where an
+    equilibrium near X with a token elsewhere is proved to attract, not decided where none is"""
+    from rankmath.flows.flow import Flow
+    from rankmath.flows.proof import NotProved
+
+    values, query, key = (np.asarray(run[name], dtype=object) for name in (V, Q, K))
+    flow = Flow(values, query, key, run[beta], "causal")
+    try:
+        proof = flow.certify(np.asarray(run[X], dtype=float))
+    except NotProved as error:
+        return Truth(None, str(error))
+    off = proof.kind == "sink" and any(proof.turned())
+    sink = "; ".join("(" + ", ".join(f"{x:.4g}" for x in row) + ")" for row in proof.tokens)
+    rates = ", ".join(f"{high:.4g}" for _, high in proof.bounds())
+    return Truth(False if off else None, f"in balls: a {proof.kind} at {sink}, eigenvalues {rates}")
+
+
+def causal_instance(V: ArrayLike, Q: ArrayLike, K: ArrayLike, beta: ArrayLike, X: ArrayLike) -> ArrayInstance:
+    """Exact V (d, d), Q and K (e, d), β ≥ 0, and tokens X (n, d) on the sphere near an equilibrium."""
+    from rankmath.flows.flow import Flow
+
+    flow = Flow(V, Q, K, beta, "causal")
+    if flow.beta < 0:
+        raise InvalidArgument(f"beta: {flow.beta} given; β ≥ 0 is needed")
+    arrays = {"V": flow.value, "Q": flow.query, "K": flow.key, "beta": np.asarray(flow.beta, dtype=object)}
+    return ArrayInstance({**arrays, "X": flow.tokens(X)})
+
+
+#: V, Q, K, β, tokens, and the eigenvalues of V with their eigenvectors, the largest first.
+_RATIONAL = ([[2, -2], [0, 1]], [[0, 0]], [[0, 0]], 1, [[1, 0], [Fraction(-4, 5), Fraction(3, 5)]])
+_SYMMETRIC = ([[2, 0], [0, 1]], [[0, 1]], [[0, 1]], 4, [[1, 0], [-0.893645, 0.448774]])
+_VECTORS = {"general": [[1, 0], [2, 1]], "symmetric": [[1, 0], [0, 1]]}
+
+
+def third_sink(kind: str) -> ArrayInstance:
+    """Two tokens on the circle that rest where the second is at neither of ±ξ."""
+    V, Q, K, beta, X = _RATIONAL if kind == "general" else _SYMMETRIC
+    tokens = np.asarray(X, dtype=float)
+    return causal_instance(V, Q, K, beta, tokens / np.linalg.norm(tokens, axis=1, keepdims=True))
+
+
+def draw_sink(rng: Rng, size: int, *, kind: str) -> ArrayInstance:
+    """The same instance as a batch of one."""
+    found = third_sink(kind).arrays
+    return ArrayInstance({name: np.asarray(array)[None] for name, array in found.items()}, kind, is_batch=True)
+
+
+def exhibit_sink(key: str, *, kind: str) -> Certificate:
+    """The sink, proved in balls, with the exact eigenvalues 2 and 1 of V, accepted by the checker."""
+    from rankmath.flows.flow import Flow
+
+    V, Q, K, beta, X = _RATIONAL if kind == "general" else _SYMMETRIC
+    proof = Flow(V, Q, K, beta, "causal").certify(third_sink(kind)["X"])
+    exact = {"tokens": exact_array("tokens", X, (2, 2))} if kind == "general" else {}
+    return proof.certificate(key, values=[2, 1], vectors=_VECTORS[kind], **exact)
+
+
+karagodin2024_two_clusters = Statement(
+    "karagodin2024:two-clusters",
+    "two_clusters(V, Q, K, beta, X)",
+    given="distinct_positive(V, Q, K, beta, X)",
+    arrays=_DATA,
+    exact=True,
+    title="Causal tokens on the sphere end at one of two opposite points (conjectured)",
+    source=f"{KARAGODIN}, section 4, conjecture for V with distinct positive eigenvalues; {_WORDING}",
+    status="refuted",
+    instance=causal_instance,
+    draws=(partial(draw_sink, kind="general"), partial(draw_sink, kind="symmetric")),
+    exhibit=partial(exhibit_sink, "karagodin2024:two-clusters", kind="general"),
+    share=0.005,
+    notes="Two tokens on the circle, V = [[2, −2], [0, 1]], Q = K = 0: e_1 and (−4/5, 3/5) are a sink with "
+    "eigenvalues −1 and −3/10. Where attention is not too sharp it is true: own:flow-one-cluster.",
+)
+
+karagodin2024_symmetric = Statement(
+    "karagodin2024:two-clusters-symmetric",
+    "two_clusters(V, Q, K, beta, X)",
+    given=("distinct_positive(V, Q, K, beta, X)", "symmetric_values(V, Q, K, beta, X)"),
+    arrays=_DATA,
+    exact=True,
+    title="Causal tokens on the sphere end at one of two opposite points, with a symmetric V",
+    source=f"{KARAGODIN}, the same conjecture, read for symmetric V alone: a hypothesis that we add",
+    status="refuted",
+    instance=causal_instance,
+    draws=(partial(draw_sink, kind="symmetric"),),
+    exhibit=partial(exhibit_sink, "karagodin2024:two-clusters-symmetric", kind="symmetric"),
+    share=0.005,
+    notes="V = diag(2, 1), Q = K = (0, 1), β = 4: a sink at e_1, (−0.8936…, 0.4488…) with eigenvalues −1 and "
+    "−0.7501….",
+)
+
+# -- what is true ------------------------------------------------------------------------------------------
+
+
+def _unit(run: ArrayRun, x: str) -> Array:
+    """x/|x| as a column."""
+    row = column(run, x)
+    return row / run.A.sqrt(run.A.sum(row * row, axis=-2))
+
+
+@quantity(
+    "climb(lam: array, B: array, x: array, m: array)",
+    latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\langle {2},e_1\rangle",
+    example="climb(lam, B, x, m) >= 0",
+)
+def climb(run: ArrayRun, lam: str, B: str, x: str, m: str) -> Scalar:
+    """d⟨x, e_1⟩/dt of a unit token x that sees itself and m tokens at e_1 under V = diag(λ), with the logits xᵀBy;
+    x is divided by its length"""
+    A, u, values = run.A, _unit(run, x), column(run, lam)
+    first, form = u[..., :1, :], run.array(B)
+    count = A.asarray(np.asarray(run[m])[..., None, None])
+    tilt = A.matmul(A.transpose(u), A.matmul(form, u)) - A.matmul(A.transpose(u), form[..., :, :1])
+    own = A.exp(tilt)
+    away = A.sum((values[..., :1, :] - values) * u * u, axis=-2)
+    off = A.sum(u[..., 1:, :] * u[..., 1:, :], axis=-2)
+    return run.number(unbox((count * values[..., :1, :] * off + own * first * away) / (count + own)))
+
+
+@quantity("off_axis(x: array)", latex=r"(1-\langle {0},e_1\rangle^2)", example="off_axis(x) <= 1")
+def off_axis(run: ArrayRun, x: str) -> Scalar:
+    """1 − ⟨x, e_1⟩², x divided by its length"""
+    rest = _unit(run, x)[..., 1:, :]
+    return run.number(unbox(run.A.sum(rest * rest, axis=-2)))
+
+
+@quantity("form_size(B: array)", latex=r"\|{0}\|_2", example="form_size(B) >= 0")
+def form_size(run: ArrayRun, B: str) -> Scalar:
+    """spectral norm of a matrix"""
+    return run.number(norms.spectral(run.array(B), run.A))
+
+
+@quantity("first_value(lam: array)", latex=r"{0}_1", example="first_value(lam) > 0")
+def first_value(run: ArrayRun, lam: str) -> Scalar:
+    """first entry"""
+    return run.number(unbox(column(run, lam)[..., :1, :]))
+
+
+@quantity("least_value(lam: array)", latex=r"\min{0}", example="least_value(lam) <= first_value(lam)")
+def least_value(run: ArrayRun, lam: str) -> Scalar:
+    """least entry"""
+    return run.number(unbox(-run.A.max(-column(run, lam), axis=-2)))
+
+
+@predicate("first_is_largest(lam: array)", latex=r"{0}_1=\max{0}")
+def first_is_largest(run: ArrayRun, lam: str) -> Truth:
+    """no entry is larger than the first"""
+    row = np.asarray(run[lam])
+    return Truth(np.asarray((row[..., :1] >= row).all(axis=-1)))
+
+
+def climb_instance(lam: ArrayLike, B: ArrayLike, x: ArrayLike, m: int = 1) -> ArrayInstance:
+    """The eigenvalues λ of a symmetric V, the largest first; B = βQᵀK in the basis of its eigenvectors; a token x;
+    and the number m of tokens at the first eigenvector."""
+    lam = as_array("lam", lam, ndim=1)
+    d = len(lam)
+    arrays = {"lam": lam, "B": as_array("B", B, shape=(d, d)), "x": as_array("x", x, shape=(d,))}
+    if d < 2 or not np.any(arrays["x"]):
+        raise InvalidArgument(f"lam, x: {d} eigenvalues given, or x = 0; at least 2 and a token are needed")
+    return ArrayInstance({**arrays, "m": np.asarray(float(as_count("m", m)))})
+
+
+def draw_climbs(rng: Rng, size: int) -> ArrayInstance:
+    """Positive definite V, queries and keys within the condition, half of the tokens near −e_1."""
+    d, m = int(rng.integers(2, 6)), rng.integers(1, 5, size) * 1.0
+    lam = rng.uniform(0.0, 1.0, (size, d))
+    lam[:, 0] = lam.max(axis=1) + rng.uniform(0.0, 1.0, size)
+    x = rng.standard_normal((size, d))
+    x[: size // 2, 1:] *= 10.0 ** rng.uniform(-4, 0, (size // 2, 1))
+    x[: size // 2, 0] = -abs(x[: size // 2, 0])
+    B = rng.standard_normal((size, d, d))
+    most = np.log(m * lam[:, 0] / (lam[:, 0] - lam.min(axis=1))) / 2
+    B *= (rng.uniform(0.01, 0.99, size) * most / np.linalg.norm(B, 2, axis=(1, 2)))[:, None, None]
+    return ArrayInstance({"lam": lam, "B": B, "x": x, "m": m}, "random", is_batch=True)
+
+
+def nearly_opposite(rng: Rng) -> Iterator[ArrayInstance]:
+    """A token near −e_1 in the direction of the least eigenvalue, with B a multiple of the identity."""
+    for top, strength, m in ((2.0, 0.25, 1), (1.5, 0.75, 2), (4.0, 0.5, 3)):
+        yield climb_instance([top, 1.0], strength * np.eye(2), [-1.0, 2.0**-13], m)
+
+
+own_flow_one_cluster = Statement(
+    "own:flow-one-cluster",
+    "climb(lam, B, x, m) >= off_axis(x)*(m*first_value(lam) - s*(first_value(lam) - least_value(lam)))/(m + s)",
+    where={"s": "exp(2*form_size(B))"},
+    given=("first_is_largest(lam)", "m > 0", "s*(first_value(lam) - least_value(lam)) < m*first_value(lam)"),
+    arrays=("lam", "B", "x", "m"),
+    title="Causal tokens under a symmetric V end at one point if attention is not too sharp",
+    source=f"{OWN}, after the conjecture of {KARAGODIN}",
+    status="proved",
+    truth="proofs/karagodin2024.tex",
+    instance=climb_instance,
+    draws=(draw_climbs,),
+    extremal=nearly_opposite,
+    sharp=True,
+    share=0.3,
+    notes="So where e^{2‖βQᵀK‖} < λ_1/(λ_1 − λ_d) all tokens tend to one of ±ξ, from almost every start, for every "
+    "d and n. For d = 2 the condition is the best in terms of ‖βQᵀK‖: beyond it, with QᵀK = I, −ξ attracts the "
+    "second token while the first is at ξ.",
+)
+
+# -- the second conjecture, for two tokens -----------------------------------------------------------------
+
+
+def _pair(run: ArrayRun, M: str, X: str) -> tuple[Array, Array, Array, Array]:
+    """The unit tokens as rows, their parts in L (the first coordinates), and 1/|part| for both."""
+    A, rows = run.A, run.array(X)
+    unit = rows / A.sqrt(A.sum(rows * rows, axis=-1))
+    parts = unit[..., :, : unit.shape[-1] - np.shape(run[M])[-1]]
+    lengths = A.sqrt(A.sum(parts * parts, axis=-1))
+    return unit, parts, parts / lengths, lengths
+
+
+@quantity(
+    "aligning(lam: array, M: array, B: array, X: array)",
+    latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\cos\angle(p_1,p_2)",
+    example="aligning(lam, M, B, X) >= 0",
+)
+def aligning(run: ArrayRun, lam: str, M: str, B: str, X: str) -> Scalar:
+    """d cos ∠(p_1, p_2)/dt, p_i the part of x_i in L, the first coordinates; two causal tokens under V = λ on L
+    and M on the others, with the logits x_iᵀBx_j; tokens are divided by their lengths"""
+    A = run.A
+    unit, parts, directions, lengths = _pair(run, M, X)
+    first, second = directions[..., :1, :], directions[..., 1:, :]
+    logits = A.matmul(A.matmul(unit[..., 1:, :], run.array(B)), A.transpose(unit))
+    own = A.exp(logits[..., :, 1:] - logits[..., :, :1])
+    value = A.asarray(np.asarray(run[lam])[..., None, None])
+    # What attention sends to p_2, up to a multiple of p_2 that turns nothing.
+    sent = value * (parts[..., :1, :] + own * parts[..., 1:, :]) / (1 + own)
+    across = A.matmul(sent, A.transpose(first)) - A.matmul(sent, A.transpose(second)) * A.matmul(
+        first, A.transpose(second)
+    )
+    return run.number(unbox(across / lengths[..., 1:, :]))
+
+
+@quantity("lead(M: array, X: array)", latex=r"\|p_1\|_2", example="lead(M, X) <= 1")
+def lead(run: ArrayRun, M: str, X: str) -> Scalar:
+    """length of the part p_1 of the first token in L"""
+    return run.number(unbox(_pair(run, M, X)[3][..., :1, :]))
+
+
+@quantity("sine_square(M: array, X: array)", latex=r"\sin^2\angle(p_1,p_2)", example="sine_square(M, X) <= 1")
+def sine_square(run: ArrayRun, M: str, X: str) -> Scalar:
+    """squared sine of the angle of the parts p_1 and p_2 of two tokens in L"""
+    A, directions = run.A, _pair(run, M, X)[2]
+    first, second = directions[..., :1, :], directions[..., 1:, :]
+    off = first - A.matmul(first, A.transpose(second)) * second
+    return run.number(unbox(A.sum(off * off, axis=-1)))
+
+
+def pair_instance(lam: ArrayLike, M: ArrayLike, B: ArrayLike, X: ArrayLike) -> ArrayInstance:
+    """λ; M (k, k), V on the last k coordinates; B = βQᵀK (d, d); two tokens X (2, d), with parts in the first
+    d − k ≥ 2 coordinates that are not 0."""
+    X, M = as_array("X", X, ndim=2), as_array("M", M, ndim=2)
+    d, k = X.shape[1], len(M)
+    if len(X) != 2 or M.shape != (k, k) or d - k < 2:
+        raise InvalidArgument(
+            f"X, M: shapes {X.shape} and {M.shape} given; 2 × d and k × k with k ≤ d − 2 are needed"
+        )
+    if not np.any(X[:, : d - k], axis=1).all():
+        raise InvalidArgument(f"X: a token with no part in the first {d - k} coordinates given; none may be 0")
+    arrays = {"lam": as_array("lam", lam, ndim=0), "M": M, "B": as_array("B", B, shape=(d, d)), "X": X}
+    return ArrayInstance(arrays)
+
+
+def draw_pairs(rng: Rng, size: int) -> ArrayInstance:
+    """Random tokens, values and logits; L of dimension two or more."""
+    k, dim = int(rng.integers(1, 4)), int(rng.integers(2, 4))
+    d = k + dim
+    B = 10.0 ** rng.uniform(-2, 0.5, (size, 1, 1)) * rng.standard_normal((size, d, d))
+    X, M = rng.standard_normal((size, 2, d)), rng.standard_normal((size, k, k))
+    return ArrayInstance({"lam": rng.uniform(0.1, 3, size), "M": M, "B": B, "X": X}, "random", is_batch=True)
+
+
+def nearly_apart(rng: Rng) -> Iterator[ArrayInstance]:
+    """Tokens in L that are nearly opposite, with B a multiple of the identity."""
+    for strength in (0.25, 1.0):
+        X = [[1.0, 0.0, 0.0], [-1.0, 2.0**-7, 0.0]]
+        yield pair_instance(1.0, [[0.5]], strength * np.eye(3), X)
+
+
+karagodin2024_subspace_two = Statement(
+    "karagodin2024:subspace-two",
+    "aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 + exp(2*form_size(B)))",
+    given="lam > 0",
+    arrays=("lam", "M", "B", "X"),
+    title="Two causal tokens end where the first points, if the top eigenspace has dimension two or more",
+    source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for two "
+    f"tokens; {_WORDING}",
+    status="proved",
+    instance=pair_instance,
+    draws=(draw_pairs,),
+    extremal=nearly_apart,
+    sharp=True,
+    share=0.3,
+    notes="So both tokens tend to the normalised L-part of the first, from every start with independent "
+    "L-parts. For more than two tokens we have not decided the conjecture.",
+)

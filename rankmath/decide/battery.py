@@ -1,0 +1,393 @@
+"""From statements to verdicts: one instance, or a battery of them.
+
+Float64 looks at every instance; whatever it cannot tell from equality, and every seeming violation, goes to balls.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from rankmath.arithmetic.float64 import Float64
+from rankmath.attention.backend import Backend, mover
+from rankmath.certificates.certificate import Certificate
+from rankmath.claims import statement as registered
+from rankmath.claims import statements
+from rankmath.decide import adversary
+from rankmath.decide.adversary import Tell
+from rankmath.decide.proving import Proved, Proving
+from rankmath.decide.shrink import shrinking
+from rankmath.decide.space import with_draws
+from rankmath.decide.tally import Tally, looked_at
+from rankmath.decide.uphill import uphill
+from rankmath.drawing import draw_ratios
+from rankmath.printing import Sheet, Shows, log_of, quotient
+from rankmath.prover import Proof
+from rankmath.validation import Axes, InvalidArgument, Json, as_choice, as_count
+from rankmath.verification.instance import Instance, NetworkInstance
+from rankmath.verification.judge import MOST_BITS, judge
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome, Verdict, ratio
+
+#: What a statement takes: a network and tokens, or arrays and numbers by name.
+Given: TypeAlias = Any
+
+_BATCH = 64
+
+
+def verify(
+    key: str | Statement,
+    *given: Given,
+    arithmetic: Literal["float64", "mpmath", "balls"] = "float64",
+    bits: int | None = None,
+    **named: Given,
+) -> Verdict:
+    """One statement on one instance.
+
+    Parameters
+    ----------
+    key : a statement's key, or a `Statement` of your own.
+    given : what the statement speaks about: ``net, X`` for networks (see `Statement.instance`).
+    arithmetic : "float64" or "mpmath" (numerically), or "balls" (certified, precision raised until decided, at
+    most `bits`).
+
+    Examples
+    --------
+    >>> from rankmath.model.network import Network
+    >>> net = Network.random(tokens=5, dim=3, heads=2, layers=2, seed=0)
+    >>> verdict = verify("own:diameter", net, net.random_input(seed=1), arithmetic="balls")
+    >>> verdict.outcome.value, verdict.certified, 0 < verdict.ratio < 1
+    ('HOLDS', True, True)
+    """
+    statement = key if isinstance(key, Statement) else registered(key)
+    as_choice("arithmetic", arithmetic, ("float64", "mpmath", "balls"))
+    instance = _instance(statement, given, named)
+    if len(instance) != 1 or instance.is_batch:
+        raise InvalidArgument(f"X: a batch of {len(instance)} given; verify takes one instance")
+    return judge(statement, instance, arithmetic, as_count("bits", MOST_BITS if bits is None else bits, least=32))
+
+
+def certify(key: str | Statement, *given: Given, **named: Given) -> Certificate:
+    """A certificate of one statement on one instance: decided by balls, accepted by the independent checker.
+
+    Raises an ArithmeticError if balls cannot decide, or a hypothesis fails: nothing is issued on a float's word.
+
+    Examples
+    --------
+    >>> from rankmath.model.network import Network
+    >>> net = Network.random(tokens=3, dim=2, layers=2, seed=0)
+    >>> certificate = certify("own:diameter", net, net.random_input(seed=1))
+    >>> certificate.kind, certificate.check().accepted
+    ('holds', True)
+    """
+    statement = key if isinstance(key, Statement) else registered(key)
+    if statement.certificate is None and (statement.arrays or statement.quantifier == "some"):
+        having = ", ".join(k for k, s in statements().items() if s.certificate is not None or not s.arrays)
+        raise InvalidArgument(f"key: {statement.key!r} given; instances are certified for {having}")
+    verdict = verify(statement, *given, arithmetic="balls", **named)
+    if not verdict.certified or verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
+        raise ArithmeticError(f"nothing to certify: {verdict}")
+    instance = _instance(statement, given, named)
+    if statement.certificate is not None:
+        return statement.certificate(instance, verdict)
+    return certificate_of(statement, instance, verdict)
+
+
+def certificate_of(statement: Statement, instance: Instance, verdict: Verdict) -> Certificate:
+    """The certificate of a claim about a network on one instance, as the verdict decides it."""
+    from rankmath.certificates.issue import certify_claim
+
+    assert isinstance(instance, NetworkInstance)
+    wording = statement.key, statement.claim_text, statement.given_texts
+    return certify_claim(*wording, instance.net, instance.X, verdict.kind)
+
+
+def _instance(statement: Statement, given: tuple[Given, ...], named: dict[str, Given]) -> Instance:
+    """The checked instance; too few or too many arguments are refused by name."""
+    wanted = signature(statement.instance)
+    try:
+        wanted.bind(*given, **named)
+    except TypeError as error:
+        raise InvalidArgument(f"{statement.key}: {error}; it takes {', '.join(wanted.parameters)}") from None
+    instance: Instance = statement.instance(*given, **named)
+    return instance
+
+
+# -- batteries ---------------------------------------------------------------------------------------------
+
+
+@dataclass(repr=False)
+class Battery(Tally, Shows):
+    """What a battery of instances showed of one statement.
+
+    `tightest` is the largest lhs/rhs among instances on which the statement holds; `violations` are confirmed by
+    balls or exact arithmetic, never by float64 alone; `trouble` says why an exhibit was not issued;
+    `interrupted` that Ctrl-C ended it before its time; `proof` is a derivation of an open claim from lemmas, if
+    one was found, and `derivation` its certificate.
+    """
+
+    tightest_instance: Instance | None = None
+    violations: list[tuple[Instance, Verdict]] = field(default_factory=list)
+    exhibit: Certificate | None = None
+    trouble: str = ""
+    certificates: list[Certificate] = field(default_factory=list)
+    comparison: dict[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+    interrupted: bool = False
+    proof: Proof | None = None
+
+    @property
+    def derivation(self) -> Certificate | None:
+        """The certificate of the proof."""
+        return self.proof.certificate(self.statement.key) if self.proof is not None else None
+
+    @property
+    def tightest(self) -> float:
+        return ratio(self.log_tightest)
+
+    @property
+    def ratios(self) -> list[float]:
+        """lhs/rhs of every instance on which the statement holds and has two sides."""
+        return [ratio(excess) for excess in self.excesses]
+
+    @property
+    def outcome(self) -> str:
+        """REFUTED, PROVED or HELD for an open claim; for a registered one REFUTED or HOLDS; else UNDECIDED."""
+        shown = self.exhibit is not None
+        if self.violations or (shown and self.statement.exhibit_refutes):
+            return "REFUTED"
+        if self.proof is not None:
+            return "PROVED"
+        if not self.holds and not shown:
+            return "UNDECIDED"
+        return "HELD" if self.statement.status == "open" else "HOLDS"
+
+    @property
+    def counterexample(self) -> Instance | None:
+        """The first violating instance: of an open claim about networks, the smallest that was found."""
+        return self.violations[0][0] if self.violations else None
+
+    def certificate(self) -> Certificate:
+        """A certificate that the claim is violated, or of what it says exists, accepted by the checker."""
+        if self.certificates:
+            return self.certificates[0]
+        if not self.violations:
+            raise ArithmeticError(f"{self.statement.key}: nothing to certify; no instance violated it")
+        return certificate_of(self.statement, *self.violations[0])
+
+    @property
+    def as_registered(self) -> bool:
+        """Whether what was seen is what is registered; an open statement is as registered whatever was seen."""
+        known = {"proved": "HOLDS", "refuted": "REFUTED"}.get(self.statement.status)
+        return known is None or self.outcome == known
+
+    def to_dict(self) -> dict[str, Json]:
+        """Verdict and counts as plain data."""
+        names = ("instances", "holds", "certified", "not_applicable", "undecided", "tightest", "seconds")
+        about = {"key": self.statement.key, "status": self.statement.status, "outcome": self.outcome}
+        counts = {name: getattr(self, name) for name in names}
+        return (
+            about | counts | {"violations": len(self.violations), "certificates": [c.id for c in self.certificates]}
+        )
+
+    def sheet(self) -> Sheet:
+        facts = [
+            ("instances", f"{self.instances}: held on {self.holds}, {len(self.violations)} violations"),
+            ("certified", f"{self.certified}; undecided {self.undecided}, not applicable {self.not_applicable}"),
+        ]
+        if self.ratios:
+            facts.append(("lhs/rhs where it holds", f"≤ {quotient(log_of(self.tightest))}"))
+        if self.violations:
+            instance, verdict = min(self.violations, key=lambda found: found[0].vector().size)
+            worst = quotient(verdict.log_lhs - verdict.log_rhs)
+            facts.append(("smallest counterexample", f"{instance.label}, lhs/rhs = {worst}; in `violations`"))
+        # The instance found for an open claim, and so its certificate's id, may differ from run to run.
+        if self.certificates and self.statement.status != "open":
+            facts.append(("certificates", ", ".join(c.id for c in self.certificates[:2])))
+        if self.trouble:
+            facts.append(("not issued", self.trouble))
+        return Sheet(f"Battery of {self.statement.key} ({self.statement.status}): {self.outcome}", tuple(facts))
+
+    def plot(self, ax: Axes = None) -> Axes:
+        """How tight the instances were, as matplotlib axes."""
+        worst = [v.log_lhs - v.log_rhs for _, v in self.violations if math.isfinite(v.log_lhs - v.log_rhs)]
+        return draw_ratios(self.ratios, f"{self.statement.key}: {self.outcome}", max(worst, default=None), ax)
+
+    def take(self, instance: Instance, verdict: Verdict) -> None:
+        """Count one decided instance."""
+        if self.count(verdict) and verdict.ratio > 0:
+            self.tightest_instance = instance
+        if verdict.outcome == Outcome.VIOLATED:
+            self.violations.append((instance, verdict))
+
+
+def verify_statement(
+    key: str | Statement,
+    *,
+    instances: int = 500,
+    certify: int = 10,
+    seed: int = 0,
+    search: int = 300,
+    backend: Backend = "numpy",
+    progress: Callable[[int], None] | None = None,
+    seconds: float | None = None,
+    tell: Tell | None = None,
+) -> Battery:
+    """A battery: random and structured instances, near-extremal ones, and an adversarial search.
+
+    Parameters
+    ----------
+    instances : how many to draw.
+    certify : how many of them balls decide, beside all that float64 leaves open.
+    search : steps of the adversary, who climbs in lhs/rhs from the tightest instances found; from 1000 on also
+        over all shapes that the claim allows.
+    backend : "cupy" runs the layers of the float64 stage on a GPU; balls decide on the CPU as ever.
+    progress : called with the number of instances done, now and then.
+    seconds : how long to search for a counterexample of a claim about networks whose status is open (30 unless
+        given, 0 for not at all), over all shapes that the claim allows; what is found is shrunk. A proof is sought
+        at the same time, for at most ten seconds; what is found first is the answer.
+    tell : called with the evaluations of that search and the largest log(lhs/rhs) so far.
+
+    Examples
+    --------
+    >>> battery = verify_statement("own:tv", instances=200, certify=5, search=50)
+    >>> battery.outcome, len(battery.violations), battery.tightest > 0.999999
+    ('HOLDS', 0, True)
+    """
+    statement = with_draws(key if isinstance(key, Statement) else registered(key))
+    instances = as_count("instances", instances, least=0)
+    certify = as_count("certify", certify, least=0)
+    search = as_count("search", search, least=0)
+    seed = as_count("seed", seed, least=0)
+    mover(backend)  # refused before anything runs
+    began = time.perf_counter()
+    battery = Battery(statement)
+    open_claim = statement.status == "open" and not statement.arrays and seconds != 0
+    proving = Proving(statement) if open_claim else None
+    try:
+        _draw_all(statement, battery, instances, certify, seed, search, backend, progress)
+    except KeyboardInterrupt:
+        # A claim of one's own keeps what was seen.
+        if statement.status != "open" or battery.instances == 0:
+            raise
+        battery.interrupted = True
+    if proving is not None:
+        try:
+            with suppress(Proved):
+                _hunt(statement, battery, seed, 30.0 if seconds is None else seconds, proving.telling(tell))
+            battery.proof = proving.result(wait=not battery.violations and not battery.interrupted)
+        finally:
+            proving.stop()
+    if battery.proof is not None and battery.violations:
+        battery.trouble = "an instance violates what was derived: please report this"
+    for instance, verdict in battery.violations[:3]:
+        if statement.certificate is not None and verdict.certified:
+            certificate = statement.certificate(instance, verdict)
+            if certificate.kind == "violates":  # one that says "holds" is about another statement than this one
+                battery.certificates.append(certificate)
+    if battery.violations and statement.status == "open" and statement.certificate is None and not statement.arrays:
+        try:
+            battery.certificates.append(battery.certificate())
+        except (ArithmeticError, InvalidArgument) as failure:  # an instance too large for the checker, say
+            battery.trouble = str(failure)
+    if statement.exhibit is not None:
+        try:
+            battery.exhibit = statement.exhibit()
+        except ArithmeticError as failure:  # not issued: the verdict then differs from what is registered
+            battery.trouble = str(failure)
+        else:
+            battery.certificates.append(battery.exhibit)
+    battery.seconds = time.perf_counter() - began
+    return battery
+
+
+def _draw_all(
+    statement: Statement,
+    battery: Battery,
+    instances: int,
+    certify: int,
+    seed: int,
+    search: int,
+    backend: Backend,
+    progress: Callable[[int], None] | None,
+) -> None:
+    """The drawn instances, the near-extremal ones, and those to which they climb."""
+    comparisons: dict[str, list[float]] = {}
+    every = max(1, instances // max(1, certify))
+    for start, batch in _drawn(statement, instances, seed):
+        A = Float64(np.zeros(1), backend=backend)
+        wanted = {i for i in range(len(batch)) if certify > 0 and (start + i) % every == 0}
+        found, clear = looked_at(statement, batch, wanted, A)
+        if found is not None and statement.compare:
+            applies = found.where(Outcome.HOLDS)
+            for name, logs in statement.compare(statement.run(A, batch)).items():
+                factors = np.broadcast_to(logs, applies.shape)
+                comparisons.setdefault(name, []).extend(factors[applies & np.isfinite(factors)].tolist())
+        for i in range(len(batch)):
+            instance = batch.select(i)
+            verdict = found[i] if found is not None and clear[i] else judge(statement, instance, "balls")
+            battery.take(instance, verdict)
+        if progress:
+            progress(battery.instances)
+    battery.comparison = {
+        name: math.exp(min(700.0, float(np.median(logs)))) for name, logs in comparisons.items() if logs
+    }
+    if not statement.exact:
+        for instance, verdict in uphill(
+            statement, battery.tightest_instance, battery.tightest, seed=seed, steps=search
+        ):
+            battery.take(instance, verdict)
+
+
+def _hunt(statement: Statement, battery: Battery, seed: int, seconds: float, tell: Tell | None) -> None:
+    """Search for a counterexample, smaller than any that was drawn; shrink the smallest, and put it first."""
+    began = time.perf_counter()
+    if seconds > 0 and not battery.interrupted:
+        if tell is not None:
+            tell(0, -math.inf)
+        # What was drawn refutes already: then the search is for a smaller one, and need not be long.
+        limit, known = (min(seconds, 10.0), None) if battery.violations else (seconds, lambda: _near_extremal(seed))
+        found = adversary.search(statement, seconds=limit, seed=seed, tell=tell, known=known)
+        battery.interrupted = found.interrupted
+        if found.instance is not None and (found.refutes or not battery.violations):
+            bits = 128 if found.interrupted else 1024
+            verdict = judge(statement, found.instance, "balls", bits) if found.verdict is None else found.verdict
+            battery.take(found.instance, verdict)
+    if battery.violations:
+        instance, verdict = min(battery.violations, key=lambda found: found[0].vector().size)
+        assert isinstance(instance, NetworkInstance)
+        battery.violations.insert(0, (instance, verdict))
+        left = max(10.0, seconds - (time.perf_counter() - began))
+        try:
+            for smaller in shrinking(statement, instance, seconds=0 if battery.interrupted else min(30.0, left)):
+                battery.violations[0] = smaller
+        except KeyboardInterrupt:
+            battery.interrupted = True
+
+
+def _near_extremal(seed: int) -> Iterator[Instance]:
+    """The instances on which the registered statements about networks are tight, by their own analysis."""
+    for entry in statements().values():
+        if entry.extremal is not None and not entry.arrays:
+            yield from entry.extremal(np.random.default_rng([seed, 2**32 - 1]))
+
+
+def _drawn(statement: Statement, count: int, seed: int) -> Iterator[tuple[int, Instance]]:
+    """Batches in a fixed order: the generator of a batch depends on its index alone."""
+    done = index = 0
+    while done < count and statement.draws:
+        rng = np.random.default_rng([seed, index])
+        batch = statement.draws[index % len(statement.draws)](rng, min(_BATCH, count - done))
+        yield done, batch
+        done += len(batch)
+        index += 1
+
+
+__all__ = ["Battery", "certify", "judge", "verify", "verify_statement"]

@@ -1,0 +1,445 @@
+"""Is a claim true? REFUTED with the smallest counterexample found, PROVED from lemmas, or HELD, and how tightly."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.protocol import System
+from rankmath.claims import statements
+from rankmath.decide.adversary import Tell, search
+from rankmath.decide.battery import Battery, verify_statement
+from rankmath.decide.space import with_draws
+from rankmath.formula.evaluate import sides
+from rankmath.formula.numbers import Signed
+from rankmath.formula.terms import Call, Number, relations
+from rankmath.printing import quotient
+from rankmath.prover.reading import lines_of
+from rankmath.validation import Array, Floats, InvalidArgument
+from rankmath.verification.instance import Instance, NetworkInstance
+from rankmath.verification.judge import judge
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome
+
+_COMPARED = 4
+_BATCH = 16
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found out about a claim.
+
+    `near` is the instance on which it was tightest; `shrinking` the quotient of its two sides as that instance's
+    tokens shrink by 1, 1/10, 1/100; `implied_by` registered theorems whose bound was at most the claim's on every
+    instance compared, a hint and no proof; `constant` the best value seen for the letter that was to be sharpened.
+    """
+
+    battery: Battery
+    near: NetworkInstance | None = None
+    shrinking: tuple[float, ...] = ()
+    implied_by: tuple[str, ...] = ()
+    letter: str = ""
+    constant: float = math.nan
+    seconds: float = 0.0
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def refuted(self) -> bool:
+        return self.battery.outcome == "REFUTED"
+
+    @property
+    def proved(self) -> bool:
+        return self.battery.outcome == "PROVED"
+
+    def lines(self) -> list[str]:
+        """The answer in words, line by line."""
+        statement, battery = self.battery.statement, self.battery
+        said = [str(statement)]
+        if self.refuted:
+            instance, verdict = battery.violations[0]
+            said.append(
+                f"REFUTED: lhs/rhs = {_ratio(verdict.log_lhs, verdict.log_rhs)} at this instance, by balls:"
+            )
+            if isinstance(instance, NetworkInstance):
+                said += [f"  {line}" for line in in_words(instance)]
+            return said
+        if battery.proof is not None:
+            said.append(f"PROVED, in {len(battery.proof.lines)} lines that the checker accepts:")
+            return [*said, *(f"  {line}" for line in lines_of(battery.proof)), *self.notes]
+        said.append(
+            f"HELD: on {battery.holds} instances, {battery.certified} of them by balls; tightest "
+            f"quotient "
+            f"{quotient(math.log(battery.tightest)) if battery.tightest > 0 else 0}; neither refuted nor proved"
+        )
+        if battery.undecided:
+            said.append(f"  {battery.undecided} instances cannot be told from equality")
+        if self.near is not None:
+            said.append("tightest at:")
+            said += [f"  {line}" for line in in_words(self.near)]
+        if len(self.shrinking) > 1:
+            shown = ", ".join(f"{x:.6g}" for x in self.shrinking)
+            said.append(f"quotient there as the tokens shrink by 1, 1/10, 1/100: {shown}")
+        if self.letter:
+            said.append(f"best {self.letter} seen: {self.constant:.12g} (smaller ones fail at the instance above)")
+        for key in self.implied_by:
+            said.append(f"hint: on every instance compared {key} gives at least as strong a bound")
+        return [*said, *self.notes]
+
+
+def _ratio(log_left: float, log_right: float) -> str:
+    return quotient(log_left - log_right) if math.isfinite(log_left - log_right) else "not a quotient"
+
+
+def examine(
+    statement: Statement,
+    *,
+    seconds: float = 60.0,
+    seed: int = 0,
+    instances: int = 300,
+    tell: Tell | None = None,
+) -> Answer:
+    """Draw, search and shrink: the answer to "is my conjecture true?".
+
+    Examples
+    --------
+    >>> claim = Statement("mine:halves", "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2", "heads == 1")
+    >>> answer = examine(claim, seconds=20)
+    >>> answer.refuted, answer.battery.counterexample.X.shape
+    (True, (2, 1))
+    """
+    began = time.perf_counter()
+    battery = verify_statement(statement, instances=instances, certify=6, seed=seed, seconds=seconds, tell=tell)
+    if battery.outcome in ("REFUTED", "PROVED") or battery.interrupted or statement.arrays:
+        near = battery.tightest_instance if battery.outcome != "REFUTED" else None
+        near = near if isinstance(near, NetworkInstance) else None
+        return Answer(battery, near, seconds=time.perf_counter() - began)
+    near = battery.tightest_instance
+    shrinking = _as_tokens_shrink(statement, near) if isinstance(near, NetworkInstance) else ()
+    return Answer(
+        battery,
+        near if isinstance(near, NetworkInstance) else None,
+        shrinking,
+        tuple(_implied(statement, seed)),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def sharpen(
+    statement: Statement, letter: str, *, seconds: float = 60.0, seed: int = 0, evaluations: int | None = None
+) -> Answer:
+    """The best constant seen in the place of a letter: the claim fails for smaller ones at an instance found.
+
+    The letter is one of the statement's `where`, whose value there is where the search starts. A larger constant
+    must make the claim weaker. `evaluations`: eight searches of so many each, in at most `seconds`.
+
+    Examples
+    --------
+    >>> claim = Statement("mine:c", "diameter(X[1], 1) <= c*norm(W[0,0], inf)*diameter(X[0], 1)", "heads == 1",
+    ...                   where={"c": "1/2"})
+    >>> round(sharpen(claim, "c", evaluations=200).constant, 3)
+    1.0
+    """
+    if letter not in statement.where:
+        raise InvalidArgument(
+            f"letter: {letter!r} given; the claim's own letters are {', '.join(statement.where) or 'none'}"
+        )
+    until = time.perf_counter() + seconds
+    best, near, slices = 0.0, None, 0
+
+    def at(value: float) -> Statement:
+        exact = {**statement.where, letter: Number(Fraction(f"{value:.15g}"))}
+        return replace(statement, where=exact)
+
+    start = statement.where[letter]
+    trial = float(start.value) if isinstance(start, Number) else 1.0
+    while time.perf_counter() < until and not (evaluations is not None and slices >= 8):
+        limit = min(until - time.perf_counter(), 0.25 * seconds)
+        found = search(at(trial), seconds=limit, seed=seed + slices, evaluations=evaluations)
+        slices += 1
+        if found.instance is None:
+            break
+        threshold = _threshold(at, found.instance)
+        if threshold > best:
+            best, near = threshold, found.instance
+        # Just above what is known, so that only something better refutes it.
+        trial = best * (1 + 1e-7) if best > 0 else trial / 2
+    claim = at(best * (1 + 1e-9) if best > 0 else trial)
+    battery = verify_statement(claim, instances=100, certify=2, seed=seed, seconds=0.0)
+    shrinking = _as_tokens_shrink(claim, near) if near is not None else ()
+    return Answer(battery, near, shrinking, (), letter, best, seconds)
+
+
+def _threshold(at: Any, instance: NetworkInstance) -> float:
+    """The least constant with which the claim holds on an instance, by bisection in doubles."""
+    low, high = -40.0, 40.0
+
+    def fails(log: float) -> bool:
+        verdict = judge(at(math.exp(log)), instance, "float64")
+        return verdict.outcome == Outcome.VIOLATED
+
+    if not fails(low) or fails(high):
+        return 0.0
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        low, high = (middle, high) if fails(middle) else (low, middle)
+    return math.exp(low)
+
+
+def _as_tokens_shrink(statement: Statement, instance: NetworkInstance) -> tuple[float, ...]:
+    """lhs/rhs as the tokens of an instance shrink: whether equality is approached there."""
+    found = []
+    for factor in (1.0, 0.1, 0.01):
+        verdict = judge(statement, replace(instance, X=factor * np.asarray(instance.X)), "float64")
+        found.append(verdict.ratio)
+    return tuple(found) if all(math.isfinite(x) for x in found) else ()
+
+
+def _implied(statement: Statement, seed: int) -> list[str]:
+    """Proved statements with the same left side and a right side at most as large, on every instance compared."""
+    drawn = with_draws(statement)
+    A = Float64(np.zeros(1))
+    measured = _measured(statement)
+    # Only bounds of the same quantity can be compared.
+    fits = {
+        key: True
+        for key, entry in statements().items()
+        if entry.status == "proved" and not entry.arrays and measured is not None and _measured(entry) == measured
+    }
+    for turn in range(_COMPARED):
+        batch = drawn.draws[turn % len(drawn.draws)](np.random.default_rng([seed, 77, turn]), _BATCH)
+        mine = _logs(statement, A, batch)
+        if mine is None:
+            return []
+        for key in [key for key, fit in fits.items() if fit]:
+            theirs = _logs(statements()[key], A, batch)
+            if theirs is None:
+                fits[key] = False
+                continue
+            with np.errstate(invalid="ignore"):
+                same = np.isclose(theirs[0], mine[0], rtol=1e-9, atol=1e-9).all()
+                slack = 1e-9 * np.maximum(1.0, np.abs(np.where(np.isfinite(mine[1]), mine[1], 1.0)))
+                fits[key] = bool(same and (theirs[1] <= mine[1] + slack).all())
+    return [key for key, fit in fits.items() if fit]
+
+
+def _measured(statement: Statement) -> tuple[str, str] | None:
+    """The function on the left of the claim's only relation, and the relation."""
+    found = relations(statement.expanded)
+    if len(found) != 1 or not isinstance(found[0].left, Call):
+        return None
+    return found[0].left.function, found[0].operator
+
+
+def _logs(entry: Statement, A: System, batch: Instance) -> tuple[Floats, Floats] | None:
+    """Both sides of the only relation of a claim over a batch to which it applies throughout."""
+    try:
+        with np.errstate(all="ignore"):
+            subject = entry.run(A, batch)
+            evaluation = entry.evaluate(A, batch)
+            if any(side.truth is not None and not np.all(side.truth.holds) for side in evaluation.hypotheses):
+                return None
+            found = list(sides(entry.expanded, subject))
+    except (KeyError, IndexError, ValueError, ArithmeticError):
+        return None  # the claim speaks of other networks than these
+    if len(found) > 3 or not all(isinstance(side, Signed) for side in (found[0].left, found[0].right)):
+        return None
+    return found[0].left.log, found[0].right.log
+
+
+# -- handing over ------------------------------------------------------------------------------------------
+
+
+def short(value: float) -> str:
+    """A double, exactly: whole, as a fraction of a power of two, or as mantissa and exponent.
+
+    Examples
+    --------
+    >>> short(3.0), short(-0.375), short(2.0**-30)
+    ('3', '-3/8', '2^-30')
+    """
+    exact = Fraction(value)
+    if exact.denominator == 1 and abs(exact) < 10**9:
+        return str(exact)
+    if exact.denominator <= 4096:
+        return str(exact)
+    exponent = exact.denominator.bit_length() - 1
+    return f"2^-{exponent}" if exact.numerator == 1 else f"{exact.numerator}*2^-{exponent}"
+
+
+def _rows(array: Array) -> str:
+    matrix = np.atleast_2d(np.asarray(array))
+    return "[" + "; ".join(" ".join(short(float(x)) for x in row) for row in matrix) + "]"
+
+
+def in_words(instance: NetworkInstance) -> list[str]:
+    """The instance in exact numbers, a line each; what is zero or absent is left out."""
+    net, X = instance.net, np.asarray(instance.X)
+    n, d = X.shape
+    heads = "one head" if net.heads == 1 else f"{net.heads} heads"
+    layers = "one layer" if net.layers == 1 else f"{net.layers} layers"
+    extras = [f"skip {short(net.skip)}"] if net.skip else []
+    extras += [f"{net.norm.kind} LayerNorm"] if net.norm is not None else []
+    lines = [
+        f"{n} tokens in dimension {d}, {heads}, {layers}, d_qk = {short(float(net.d_qk))}"
+        + "".join(f", {e}" for e in extras)
+    ]
+    mask = net.mask_for(n)
+    if mask is not None and not mask.is_complete:
+        lines.append(f"mask = {'; '.join(''.join('1' if seen else '0' for seen in row) for row in mask.allowed)}")
+    lines.append(f"X = {_rows(X)}")
+    for l in range(net.layers):
+        for h in range(net.heads):
+            place = "" if net.layers == net.heads == 1 else f"[{l},{h}]"
+            lines.append(f"W_QK{place} = {_rows(net.W_QK[l, h])}, W{place} = {_rows(net.W[l, h])}")
+            if net.key_bias is not None and np.any(net.key_bias[l, h]):
+                lines.append(f"key_bias{place} = {_rows(net.key_bias[l, h])}")
+        if net.bias is not None and np.any(net.bias[l]):
+            lines.append(f"bias[{l}] = {_rows(net.bias[l])}")
+    return lines
+
+
+def in_python(instance: NetworkInstance) -> str:
+    """Python that builds the instance."""
+    net = instance.net
+    parts = [f"W_QK={np.asarray(net.W_QK).tolist()}", f"W={np.asarray(net.W).tolist()}", f"d_qk={net.d_qk!r}"]
+    parts += [f"key_bias={np.asarray(net.key_bias).tolist()}"] if net.key_bias is not None else []
+    parts += [f"bias={np.asarray(net.bias).tolist()}"] if net.bias is not None else []
+    parts += [f"skip={net.skip!r}"] if net.skip else []
+    parts += [f"norm={net.norm.kind!r}"] if net.norm is not None else []
+    mask = net.mask_for(len(instance.X))
+    parts += [f"mask=np.array({mask.allowed.tolist()})"] if mask is not None and not mask.is_complete else []
+    made = f"net = rm.Network.from_arrays({', '.join(parts)})"
+    return f"import numpy as np\nimport rankmath as rm\n{made}\nX = np.array({np.asarray(instance.X).tolist()})\n"
+
+
+def in_latex(instance: NetworkInstance) -> str:
+    """The instance as LaTeX."""
+
+    def matrix(array: Array) -> str:
+        rows = (" & ".join(_latex_number(float(x)) for x in row) for row in np.atleast_2d(np.asarray(array)))
+        return r"\begin{pmatrix}" + r" \\ ".join(rows) + r"\end{pmatrix}"
+
+    net = instance.net
+    parts = [f"X={matrix(instance.X)}", rf"d_{{qk}}={_latex_number(float(net.d_qk))}"]
+    for l in range(net.layers):
+        for h in range(net.heads):
+            parts.append(rf"W_{{QK}}^{{{l},{h}}}={matrix(net.W_QK[l, h])},\ W^{{{l},{h}}}={matrix(net.W[l, h])}")
+            if net.key_bias is not None and np.any(net.key_bias[l, h]):
+                parts.append(rf"k^{{{l},{h}}}={matrix(net.key_bias[l, h])}")
+        if net.bias is not None and np.any(net.bias[l]):
+            parts.append(rf"b^{{{l}}}={matrix(net.bias[l])}")
+    if net.skip:
+        parts.append(rf"\lambda={_latex_number(float(net.skip))}")
+    return ",\\quad ".join(parts)
+
+
+def _latex_number(value: float) -> str:
+    exact = Fraction(value)
+    if exact.denominator == 1:
+        return str(exact)
+    if exact.denominator <= 4096:
+        sign = "-" if exact < 0 else ""
+        return rf"{sign}\tfrac{{{abs(exact.numerator)}}}{{{exact.denominator}}}"
+    return rf"{exact.numerator}\cdot2^{{-{exact.denominator.bit_length() - 1}}}"
+
+
+def claims_in(path: str, content: str) -> list[Statement]:
+    """The claims of a .toml or .txt file: one a table, or one a line, with `given`, name and source.
+
+    In a .txt file a line is ``name: claim  given  hypothesis, hypothesis``; ``#`` begins a comment.
+
+    Examples
+    --------
+    >>> [str(s.formula) for s in claims_in("a.txt", "one: mu(X[1]) <= mu(X[0]) given heads == 1  # a guess")]
+    ['mu(X[1]) <= mu(X[0])']
+    """
+    if path.endswith(".toml"):
+        return _claims_of_toml(path, content)
+    found: list[Statement] = []
+    for number, line in enumerate(content.splitlines(), start=1):
+        bare = line.partition("#")[0].strip()
+        if not bare:
+            continue
+        name, colon, rest = bare.partition(": ")
+        claim, _, given = (rest if colon else bare).partition(" given ")
+        hypotheses = [part.strip() for part in given.split(",") if part.strip()]
+        if colon and any(entry.key == f"mine:{name.strip()}" for entry in found):
+            raise InvalidArgument(f"{path}, line {number}: the name {name.strip()!r} is taken by a line above")
+        try:
+            found.append(
+                Statement(f"mine:{name.strip()}" if colon else f"mine:{number}", claim.strip(), _joined(hypotheses))
+            )
+        except InvalidArgument as error:
+            raise InvalidArgument(f"{path}, line {number}: {error}") from None
+    if not found:
+        raise InvalidArgument(f"path: {path!r} given; it holds no claim")
+    return found
+
+
+def _joined(parts: Sequence[str]) -> list[str]:
+    """Commas inside brackets belong to a hypothesis, not between two."""
+    joined: list[str] = []
+    for part in parts:
+        if joined and joined[-1].count("(") + joined[-1].count("[") > joined[-1].count(")") + joined[-1].count("]"):
+            joined[-1] += ", " + part
+        else:
+            joined.append(part)
+    return joined
+
+
+def _claims_of_toml(path: str, content: str) -> list[Statement]:
+    import tomllib
+
+    try:
+        tables = tomllib.loads(content)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidArgument(f"path: {path} is not TOML: {error}") from None
+    lines = content.splitlines()
+    found = []
+    for name, table in tables.items():
+        # A table is named by the line that begins it.
+        heads = (
+            k for k, line in enumerate(lines, 1) if re.fullmatch(rf"\[\s*\"?{re.escape(name)}\"?\s*\].*", line)
+        )
+        place = f"{path}, line {next(heads, 1)}: [{name}]"
+        if not isinstance(table, dict) or not isinstance(table.get("claim"), str):
+            raise InvalidArgument(f'{place} needs a line claim = "…"')
+        extra = set(table) - {"claim", "given", "where", "source", "title"}
+        if extra:
+            raise InvalidArgument(
+                f"{place} has {', '.join(sorted(extra))}; claim, given, where, source, title are read"
+            )
+        given, where = table.get("given", []), table.get("where", {})
+        given = [given] if isinstance(given, str) else given
+        texts = [*given, *where.values()] if isinstance(given, list) and isinstance(where, dict) else [None]
+        if not all(isinstance(text, str) for text in (*texts, table.get("source", ""), table.get("title", ""))):
+            raise InvalidArgument(
+                f"{place}: given is a list of texts, where a table of texts, source and title texts"
+            )
+        try:
+            found.append(
+                Statement(
+                    f"mine:{name}",
+                    table["claim"],
+                    given,
+                    where,
+                    source=table.get("source", ""),
+                    title=table.get("title", ""),
+                )
+            )
+        except InvalidArgument as error:
+            raise InvalidArgument(f"{place}: {error}") from None
+    if not found:
+        raise InvalidArgument(f"path: {path!r} given; it holds no claim")
+    return found
+
+
+__all__ = ["Answer", "claims_in", "examine", "in_latex", "in_python", "in_words", "sharpen", "short"]

@@ -1,0 +1,152 @@
+"""LaTeX that pastes into a paper: our own commands written out, the notation said before it is used.
+
+A fragment compiles by ``\\input`` in any article that loads amsmath, amssymb and amsthm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from rankmath.formula.printing import text
+from rankmath.report.sources import preamble
+from rankmath.verification.statement import Statement
+
+#: What a fragment with a theorem begins with: the author's own environment is kept where there is one.
+ENVIRONMENT = "\\ifcsname theorem\\endcsname\\else\\newtheorem{theorem}{Theorem}\\fi\n"
+
+
+# -- our own commands --------------------------------------------------------------------------------------
+
+
+def _braced(tex: str, start: int) -> int:
+    """The place behind the brace that closes the one at `start`."""
+    depth = 0
+    for place in range(start, len(tex)):
+        escaped = place > 0 and tex[place - 1] == "\\"
+        depth += 0 if escaped else (tex[place] == "{") - (tex[place] == "}")
+        if depth == 0:
+            return place + 1
+    raise ValueError(f"a brace is not closed: {tex[start : start + 40]!r}")
+
+
+@cache
+def commands() -> Mapping[str, tuple[int, str]]:
+    """The commands of proofs/preamble.tex: how many arguments each takes, and what it stands for.
+
+    Examples
+    --------
+    >>> commands()["norm"], commands()["softmax"]
+    ((1, '\\\\lVert #1\\\\rVert'), (0, '\\\\operatorname{softmax}'))
+    """
+    tex = re.sub(r"(?<!\\)%.*", "", preamble())
+    found = {}
+    for match in re.finditer(r"\\(newcommand|DeclareMathOperator)\{\\(\w+)\}(?:\[(\d)\])?(?=\{)", tex):
+        body = tex[match.end() + 1 : _braced(tex, match.end()) - 1]
+        found[match[2]] = int(match[3] or 0), body if match[1] == "newcommand" else rf"\operatorname{{{body}}}"
+    return {name: entry for name, entry in found.items() if not name.startswith("rm")}
+
+
+def written_out(tex: str, values: Mapping[str, str] | None = None) -> str:
+    """The text with every command of our own replaced by what it stands for, and `values` in their places.
+
+    Examples
+    --------
+    >>> print(written_out(r"$\\norm{\\WQK}_2\\le\\one\\tp x$"))
+    $\\lVert W_{QK}\\rVert_2\\le\\mathbf{1}^{\\mathsf T}x$
+    """
+    supplied = values or {}
+    tex = re.sub(r"\\rmvalue\{([^}]*)\}", lambda name: supplied[name[1]], tex)
+    tex = re.sub(
+        r"\\rmreport\{([^}]*)\}",
+        lambda key: f"\\par\\medskip\\noindent {said}\\par" if (said := supplied.get(f"report:{key[1]}")) else "",
+        tex,
+    )
+    known = commands()
+    pattern = re.compile(rf"\\({'|'.join(sorted(known, key=len, reverse=True))})(?![A-Za-z])[ ]*")
+    while (found := pattern.search(tex)) is not None:
+        count, body = known[found[1]]
+        end, arguments = found.end(), []
+        for _ in range(count):
+            # TeX takes one sign or one command where no brace opens.
+            single = re.compile(r"\\[A-Za-z]+|[^{}]").match(tex, end)
+            stop = _braced(tex, end) if single is None else single.end()
+            arguments.append(tex[end + 1 : stop - 1] if single is None else tex[end:stop])
+            end = stop
+        for place, argument in enumerate(arguments, 1):
+            body = body.replace(f"#{place}", argument)
+        # A command that ends in a letter must not run into the next one.
+        for left, right in ((tex[: found.start()], body), (body, tex[end:])):
+            if re.search(r"\\[A-Za-z]+$", left) and right[:1].isalpha():
+                body = f"{body} " if left is body else f" {body}"
+        tex = f"{tex[: found.start()]}{body}{tex[end:]}"
+    return tex
+
+
+# -- notation ----------------------------------------------------------------------------------------------
+
+
+def notation(entry: Statement) -> str:
+    """What a network is, for the statement's hypotheses: tokens, the layer, the attention; empty for arrays.
+
+    Examples
+    --------
+    >>> from rankmath.claims import statement
+    >>> print(notation(statement("own:skip-lower")).partition("makes ")[2].splitlines()[0])
+    \\[X^{l+1}=X^{l}+\\sum_{h}P^{l,h}X^{l}W^{l,h}+\\mathbf 1b_l^{\\mathsf T},\\]
+    """
+    if entry.arrays:
+        return ""
+    given = {text(part) for part in entry.hypotheses}
+    skip = "" if "skip == 0" in given else "X^{l}+" if "skip == 1" in given else r"\lambda X^{l}+"
+    bias = "" if "bias == none" in given else r"+\mathbf 1b_l^{\mathsf T}"
+    query_bias = (
+        "" if given & {"key_bias == none", "query_bias == none"} else r"+\mathbf 1(X^{l}k_{l,h})^{\mathsf T}"
+    )
+    sent = rf"{skip}\sum_{{h}}P^{{l,h}}X^{{l}}W^{{l,h}}{bias}"
+    steps = []
+    if "mlp == none" not in given:
+        steps.append("every token $y$ mapped to $f_l(y)$")
+    if "layernorm == sphere" in given:
+        steps.append("every token divided by its Euclidean norm, as are the tokens of the input")
+    elif "layernorm == none" not in given:
+        steps.append("LayerNorm applied as the hypotheses say")
+    logits = r"X^{l}W_{QK}^{l,h}(X^{l})^{\mathsf T}"
+    lines = [
+        r"Tokens are the rows of $X^{l}\in\mathbb{R}^{n\times d}$; $X^{0}$ is the input. With heads",
+        rf"$h=0,\dots,H-1$ layer $l=0,\dots,L-1$ makes \[{'Y^{l}' if steps else 'X^{l+1}'}={sent},\]",
+        rf"\[P^{{l,h}}=\operatorname{{softmax}}\Bigl(\bigl({logits}{query_bias}\bigr)/\sqrt{{d_{{qk}}}}\Bigr),\]",
+        "the softmax of every row, over all tokens."
+        if "mask == none" in given
+        else "the softmax of every row, over the tokens that the row's token sees.",
+    ]
+    if steps:
+        lines.append(rf"$X^{{l+1}}$ is $Y^{{l}}$ with {', then '.join(steps)}.")
+    return "\n".join(lines)
+
+
+# -- what a longer fragment asks for ------------------------------------------------------------------------
+
+#: The environments of proofs/, each with the counter it shares.
+_ENVIRONMENTS = ("lemma", "proposition", "corollary", "definition", "example", "remark")
+
+#: Handed over beside an appendix that is part of somebody's paper: packages and environments, no commands.
+STYLE = "\n".join(
+    (
+        r"\ProvidesPackage{rankmath}[2026/11/18 what a fragment of rankmath's appendix needs]",
+        r"\RequirePackage{amsmath,amssymb,amsthm,array,booktabs,longtable,graphicx,hyperref}",
+        r"\@ifundefined{theorem}{\newtheorem{theorem}{Theorem}}{}",
+        *(
+            rf"\@ifundefined{{{name}}}{{\newtheorem{{{name}}}[theorem]{{{name.capitalize()}}}}}{{}}"
+            for name in _ENVIRONMENTS
+        ),
+        r"\newcolumntype{L}[1]{>{\raggedright\arraybackslash}p{#1}}",
+        r"\setlength{\LTcapwidth}{\textwidth}",
+        r"\setcounter{MaxMatrixCols}{40}",
+        r"\allowdisplaybreaks",
+        "",
+    )
+)
+
+__all__ = ["ENVIRONMENT", "STYLE", "commands", "notation", "written_out"]

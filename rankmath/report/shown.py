@@ -1,0 +1,73 @@
+"""One statement as a person reads it: what it says, what is known, and where all of that lies."""
+
+from __future__ import annotations
+
+import textwrap
+
+from rankmath.claims import statement
+from rankmath.formula.language import FUNCTIONS
+from rankmath.formula.printing import text
+from rankmath.formula.terms import Call, walk
+from rankmath.report.sources import certificate_file, committed_certificates, label_of, machine_checked
+from rankmath.validation import Json
+
+_WIDTH = 100
+
+
+def described(key: str) -> dict[str, Json]:
+    """The statement as plain data: claim, hypotheses, letters, status, proof, certificates, Coq theorems.
+
+    Examples
+    --------
+    >>> described("own:tv")["status"], described("own:tv")["proof"]
+    ('proved', 'proofs/own_tv.tex, label stmt:own-tv')
+    """
+    entry = statement(key)
+    label = label_of(entry.key, entry.truth)
+    whole = (entry.claimed, *entry.hypotheses, *entry.defined.values())
+    calls = {term.function: None for part in whole for term in walk(part) if isinstance(term, Call)}
+    measured = [FUNCTIONS[name] for name in calls if FUNCTIONS[name].evaluate is not None]
+    return {
+        "key": entry.key,
+        "title": entry.title,
+        "claim": text(entry.claimed),
+        "quantifier": entry.quantifier,
+        "where": {name: text(meaning) for name, meaning in entry.defined.items()},
+        "given": entry.hypotheses_in_words,
+        "quantities": {function.name: function.meaning for function in measured},
+        "latex": entry.claim,
+        "status": entry.status,
+        "sharp": entry.sharp,
+        "source": entry.source,
+        "notes": entry.notes,
+        "proof": f"{entry.truth}, label {label}" if label else entry.truth,
+        "certificates": [
+            f"{c.kind}: proofs/certificates/{certificate_file(c)}" for c in committed_certificates().get(key, ())
+        ],
+        "coq": [f"{name}{f' ({scope})' if scope else ''}" for name, scope in machine_checked().get(key, ())],
+        "counterexample": f"rankmath counterexample {entry.key}" if entry.exhibit is not None else "",
+        "gallery": f"gallery/{key.replace(':', '-')}.html",
+    }
+
+
+def lines(key: str) -> list[str]:
+    """The same in words, line by line."""
+    found = described(key)
+    some = "some instance has " if found["quantifier"] == "some" else ""
+    sharp = ", sharp" if found["sharp"] else ""
+    said = [f"{key}: {found['title']} ({found['status']}{sharp})", "", f"  {some}{found['claim']}"]
+    said += [f"  where {name} = {meaning}" for name, meaning in found["where"].items()]
+    said += [f"  given {found['given']}"] if found["given"] else []
+    said += ["", *(f"  {name}: {meaning}" for name, meaning in found["quantities"].items()), ""]
+    said += [f"source: {found['source']}"]
+    said += [f"note: {found['notes']}"] if found["notes"] else []
+    said += [f"{'proof' if found['status'] == 'proved' else 'shown in'}: {found['proof']}"]
+    said += [f"certificate that {line.replace(':', ':', 1)}" for line in found["certificates"]]
+    said += [f"Coq theorem: {line}" for line in found["coq"]] or ["Coq theorem: none"]
+    said += [f"counterexample or example: {found['counterexample']}"] if found["counterexample"] else []
+    said += [f"picture: page {found['gallery']} of the site"]
+    wrap = {"width": _WIDTH, "subsequent_indent": "    ", "break_long_words": False, "break_on_hyphens": False}
+    return [piece for line in said for piece in textwrap.wrap(line, **wrap) or [""]]
+
+
+__all__ = ["described", "lines"]

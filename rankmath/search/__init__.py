@@ -1,1 +1,0 @@
-"""The adversary, who looks for instances that break a claim, and the shrinker, who makes them small."""

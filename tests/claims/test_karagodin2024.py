@@ -1,0 +1,130 @@
+"""karagodin2024: the sinks that refute the conjecture, the data for which it fails, and what is true instead."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankmath as rm
+from rankmath.claims import statement
+from rankmath.flows.flow import Flow
+from rankmath.verification.verdict import Outcome
+
+KEYS = ["karagodin2024:two-clusters", "karagodin2024:two-clusters-symmetric"]
+
+
+def test_the_rational_equilibrium_by_hand() -> None:
+    V = np.array([[2, -2], [0, 1]], dtype=object)
+    x1, x2 = np.array([1, 0], dtype=object), np.array([Fraction(-4, 5), Fraction(3, 5)], dtype=object)
+    assert (V @ x1 == 2 * x1).all()
+    assert (V @ (x1 + x2) == x2).all()
+    t = np.array([Fraction(-3, 5), Fraction(-4, 5)], dtype=object)
+    assert (t @ V @ t - 1) / 2 == Fraction(-3, 10)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_exhibit_is_accepted_and_refutes(key: str) -> None:
+    exhibit = statement(key).exhibit
+    assert exhibit is not None
+    result = exhibit().check()
+    assert result.accepted
+    assert f"violates {key}" in result.checked[0]
+
+
+def test_starts_near_the_sink_end_there_and_so_do_starts_from_a_quarter_of_the_circle() -> None:
+    flow = Flow([[2, -2], [0, 1]], [[0, 0]], [[0, 0]], mask="causal")
+    for a, b in product((-0.1, 0.1), (1.7, 2.4, 3.0)):
+        X = [[math.cos(a), math.sin(a)], [math.cos(b), math.sin(b)]]
+        end = flow.trajectory(X, 60.0, points=2).tokens[-1]
+        assert end == pytest.approx(np.array([[1, 0], [-0.8, 0.6]]), abs=1e-6)
+
+
+def test_what_decides_nothing_and_what_is_not_applicable() -> None:
+    key = KEYS[0]
+    zero = [[0, 0]]
+    assert rm.verify(key, [[2, -2], [0, 1]], zero, zero, 1, [[1, 0], [1, 0]]).outcome == Outcome.UNDECIDED
+    sink = [[1, 0], [-0.8, 0.6]]
+    assert rm.verify(key, [[2, -2], [0, 1]], zero, zero, 1, sink).outcome == Outcome.VIOLATED
+    # a symmetric V is asked for; a negative and a double eigenvalue are not allowed
+    assert rm.verify(KEYS[1], [[2, -2], [0, 1]], zero, zero, 1, sink).outcome == Outcome.NOT_APPLICABLE
+    for V in ([[2, 0], [0, -1]], [[1, 0], [0, 1]], [[0, -1], [1, 0]]):
+        assert rm.verify(key, V, zero, zero, 1, sink).outcome != Outcome.VIOLATED
+    with pytest.raises(rm.InvalidArgument, match=r"^beta: "):
+        rm.verify(key, [[2, -2], [0, 1]], zero, zero, -1, sink)
+
+
+@given(beta=st.floats(0.55, 8), above=st.floats(1.01, 3))
+def test_the_threshold_for_diagonal_v_and_keys_that_see_the_second_coordinate(beta: float, above: float) -> None:
+    """A third sink is there if and only if λ/(λ − 1) < R = e^(β − 1/2)/√(2β): G(u) < 0 somewhere in (0, 1)."""
+    R = math.exp(beta - 0.5) / math.sqrt(2 * beta)
+    u = np.linspace(1e-4, 1 - 1e-4, 20001)
+    for ratio in (R / above, R * above):
+        lam = ratio / (ratio - 1) if ratio > 1.0001 else None
+        if lam is not None:
+            least = (lam * np.exp(-beta * (1 - u * u)) - (lam - 1) * u).min()
+            assert (least < 0) == (ratio < R)
+
+
+def test_beyond_the_condition_the_opposite_point_attracts() -> None:
+    """own:flow-one-cluster for d = 2: with B = bI, (ξ, −ξ) is a sink as soon as e^(2b) > λ_1/(λ_1 − λ_2)."""
+    for lam in (1.5, 2.0, 5.0):
+        edge = math.log(lam / (lam - 1)) / 2
+        kinds = {
+            s: Flow([[lam, 0], [0, 1]], beta=edge * s, mask="causal").certify([[1, 0], [-1, 0]]).kind
+            for s in (0.99, 1.01)
+        }
+        assert kinds == {0.99: "saddle", 1.01: "sink"}
+
+
+def test_the_climb_is_the_flow_itself() -> None:
+    rng = np.random.default_rng(3)
+    for m in (1, 3):
+        lam = np.array([2.0, 0.5, 1.5])
+        B, x = 0.03 * rng.standard_normal((3, 3)), rng.standard_normal(3)
+        x /= np.linalg.norm(x)
+        X = np.vstack([np.tile([1.0, 0, 0], (m, 1)), x])
+        speed = Flow(np.diag(lam), np.eye(3), B, mask="causal").field(X)[-1, 0]
+        verdict = rm.verify("own:flow-one-cluster", lam, B, x, m)
+        assert verdict.outcome == Outcome.HOLDS
+        logs = [
+            log for log in (verdict.log_lhs, verdict.log_rhs) if not math.isnan(log)
+        ]  # a negative side has none
+        assert math.exp(max(logs)) == pytest.approx(speed, rel=1e-12)
+
+
+def test_two_tokens_of_the_second_conjecture_go_where_the_first_points() -> None:
+    """V = diag(2, 2, 1, −1): both tend to the normalised part of x_1(0) in the first two coordinates."""
+    rng = np.random.default_rng(7)
+    for _ in range(3):
+        X = rng.standard_normal((2, 4))
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        flow = Flow(np.diag([2, 2, 1, -1]), rng.standard_normal((4, 4)), rng.standard_normal((4, 4)), 0.5, "causal")
+        end = flow.trajectory(X, 200.0, points=2).tokens[-1]
+        top = X[0] * [1, 1, 0, 0]
+        assert end == pytest.approx(np.tile(top / np.linalg.norm(top), (2, 1)), abs=1e-4)
+
+
+def test_the_angle_of_two_tokens_closes_as_the_flow_says() -> None:
+    rng = np.random.default_rng(11)
+    lam, M, B = 1.7, rng.standard_normal((2, 2)), rng.standard_normal((4, 4))
+    X = rng.standard_normal((2, 4))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    V = np.block([[lam * np.eye(2), np.zeros((2, 2))], [np.zeros((2, 2)), M]])
+    speed = Flow(V, np.eye(4), B, mask="causal").field(X)
+
+    def cosine(Y: np.ndarray) -> float:
+        p, q = Y[:, :2]
+        return float(p @ q / np.linalg.norm(p) / np.linalg.norm(q))
+
+    slope = (cosine(X + 1e-6 * speed) - cosine(X - 1e-6 * speed)) / 2e-6
+    verdict = rm.verify("karagodin2024:subspace-two", lam, M, B, X)
+    assert verdict.outcome == Outcome.HOLDS
+    assert math.exp(max(verdict.log_lhs, verdict.log_rhs)) == pytest.approx(slope, rel=1e-7)
+    with pytest.raises(rm.InvalidArgument, match=r"^X, M: "):
+        rm.verify("karagodin2024:subspace-two", lam, np.eye(3), B, X)

@@ -1,0 +1,93 @@
+"""Which statements apply to a network: hypotheses named, both sides by depth equal to what `verify` says."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import rankmath as rm
+from rankmath.cli import main
+from rankmath.decide.bounds_for import layer_bounds
+from rankmath.printing import digits, quotient
+
+NET = rm.Network.random(tokens=5, dim=3, layers=3, seed=0)
+X = NET.random_input(seed=1, scale=0.3)
+
+
+def test_both_sides_at_every_depth_are_those_of_the_truncated_network() -> None:
+    found = rm.bounds_for(NET, X, ["own:diameter"])["own:diameter"]
+    for l in range(1, 4):
+        verdict = rm.verify("own:diameter", rm.Network.from_layers(NET.sublayers[:l], NET.tokens), X)
+        assert (found.log_lhs[l - 1], found.log_rhs[l - 1]) == (verdict.log_lhs, verdict.log_rhs)
+    assert np.all(np.array(found.log_lhs) <= found.log_rhs)
+    (row,) = rm.bounds_for(NET, X, ["own:diameter"]).rows()  # the last depth, both sides alike
+    assert row[2:5] == ("3", digits(verdict.log_lhs), digits(verdict.log_rhs))
+    assert row[5] == quotient(verdict.log_lhs - verdict.log_rhs)
+
+
+def test_what_does_not_apply_names_its_hypothesis_and_shows_no_ratio() -> None:
+    masked = rm.Network.random(tokens=5, dim=3, layers=2, seed=0, mask="causal", norm="sphere")
+    found = rm.bounds_for(masked, masked.random_input(seed=1), ["own:diameter", "wu2024:1"])
+    assert not found.applicable
+    for row in found.rows():
+        assert row[2:6] == ("", "", "", "")
+        assert row[6] in ("no LayerNorm", "no mask")
+    assert all(math.isnan(x) for x in found["own:diameter"].log_rhs)
+    assert "none applies" in found.plot().get_title()
+
+
+def test_at_the_command_line_with_an_input_of_ones_own(tmp_path: Path) -> None:
+    NET.save(tmp_path / "net.npz")
+    np.save(tmp_path / "X.npy", X)
+    words = ["bound", "own:diam*", "--network", str(tmp_path / "net.npz"), "--input", str(tmp_path / "X.npy")]
+    done = CliRunner().invoke(main, [*words, "--plot", str(tmp_path / "b.png"), "--json"])
+    assert done.exit_code == 0, done.output
+    (row, *_) = json.loads(done.stdout)["statements"]
+    assert row["log_rhs"] == list(rm.bounds_for(NET, X, ["own:diameter"])["own:diameter"].log_rhs)
+    assert (tmp_path / "b.png").stat().st_size > 1000
+    table = CliRunner().invoke(main, words)
+    assert "statements apply" in table.output
+    (tmp_path / "X.npy").write_text("no array")
+    wrong = CliRunner().invoke(main, words)
+    assert (wrong.exit_code, "--input" in wrong.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("keys", "words"), [(["own:tv"], "none of them"), (["own:diametr"], "did you mean")])
+def test_keys_that_say_nothing_of_networks_are_refused(keys: list[str], words: str) -> None:
+    with pytest.raises(rm.InvalidArgument, match=words):
+        rm.bounds_for(NET, X, keys)
+
+
+@pytest.mark.parametrize(
+    "key", ["own:diameter", "dong2021:2.3", "own:composite", "own:residual-inf", "own:diameter-cubic"]
+)
+def test_the_bound_of_a_layer_is_the_statement_on_that_layer(key: str) -> None:
+    """Two heads: each step is what `verify` says of that layer alone, and the whole what it says of all of them."""
+    net = rm.Network.random(tokens=5, dim=3, heads=2, layers=3, seed=4, biases=True)
+    start = net.random_input(seed=1, scale=0.2)
+    found = layer_bounds(net, start, [key])
+    states = rm.hidden_states(net, start)
+    for l in range(2):  # beyond, plain tokens no longer hold their residual
+        verdict = rm.verify(key, rm.Network.from_layers([net.sublayers[l]], net.tokens), states[l])
+        tightest = max(found, key=lambda bound, l=l: bound.measured[l + 1] - bound.step[l])
+        assert tightest.step[l] == pytest.approx(verdict.log_rhs, abs=1e-9)
+        assert tightest.measured[l + 1] == pytest.approx(verdict.log_lhs, abs=1e-6)
+    together = rm.bounds_for(net, start, [key])[key].log_rhs
+    for l in range(3):
+        assert min(abs(bound.whole[l] - together[l]) for bound in found) < 1e-9
+    for bound in found:
+        assert all(after <= step for after, step in zip(bound.measured[1:], bound.step, strict=True))
+
+
+def test_a_hypothesis_that_fails_at_a_layer_is_named_there() -> None:
+    """Logits that are large at first and small after one layer: dong2021:2.3 speaks from the second layer on."""
+    net = rm.Network.random(tokens=4, dim=2, layers=2, seed=0)
+    (bound,) = layer_bounds(net, net.random_input(seed=1, scale=3.0), ["dong2021:2.3"])
+    assert math.isnan(bound.step[0])
+    assert not bound.vacuous[0]
+    assert "x_star" in bound.why_not[0]

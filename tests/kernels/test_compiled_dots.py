@@ -1,0 +1,111 @@
+"""The farthest pair from products of bytes against all pairs in integers, for the registers of several machines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankmath.kernels import compiled, compiled_dots
+from rankmath.kernels.compiled_tokens import TokenPlan, source
+
+binding = pytest.importorskip("llvmlite.binding", reason="the compiled kernel needs llvmlite (extra 'fast')")
+HERE = compiled.kernel()
+if HERE is None:
+    pytest.skip("this processor has no fused multiply-add", allow_module_level=True)
+
+KINDS = {
+    "this machine": (HERE.shape, HERE.dots or compiled.Dots(2 * HERE.shape.lanes, "plain")),
+    "signed": (compiled.Shape(2, 6, 4), compiled.Dots(4, "plain")),
+    "unsigned": (compiled.Shape(8, 6, 4), compiled.Dots(16, "plain", shifted=True)),
+    "narrow": (compiled.Shape(4, 6, 2), compiled.Dots(8, "plain", shifted=True)),
+}
+
+
+@pytest.fixture(params=KINDS)
+def kernel(request, monkeypatch):
+    monkeypatch.setattr(compiled_dots, "_MANY", 1)
+    shape, dots = KINDS[request.param]
+    return compiled.Kernel(shape, HERE._features, dots)
+
+
+def tokens(kernel, n, d, seed=0):
+    d += -d % kernel.shape.lanes
+    R = np.random.default_rng(seed).standard_normal((n, d))
+    R -= R.mean(axis=0)
+    return R / abs(R).max()
+
+
+def by_all_pairs(R):
+    """max |R_i − R_j|² from differences."""
+    return max(float(np.sum((R - row) ** 2, axis=1).max()) for row in R)
+
+
+def measured(kernel, R):
+    return TokenPlan(kernel, *R.shape).measure(R, np.ones((1, R.shape[1])))
+
+
+def chosen(kernel, R):
+    """What bytes find: the largest square, or −1; and the memory they leave."""
+    (call,) = kernel.compiled_all(source(kernel.shape, kernel.dots), {"chosen": (2, 5)})
+    (n, d), memory, far = R.shape, compiled_dots.Memory(kernel.dots, *R.shape), np.zeros(1)
+    squares, held = np.sum(R * R, axis=1), np.zeros(n)
+    call(n, d, *(a.ctypes.data for a in (R, squares, held)), memory.place, far.ctypes.data)
+    return far[0], memory.held, held
+
+
+@pytest.mark.parametrize(("n", "d"), [(9, 1), (40, 16), (64, 24), (100, 8), (257, 40), (130, 264)])
+@pytest.mark.parametrize("seed", range(3))
+def test_bytes_find_the_farthest_pair(kernel, n, d, seed):
+    R = tokens(kernel, n, d, seed)
+    far = by_all_pairs(R)
+    assert measured(kernel, R)[1] == pytest.approx(far, rel=1e-14)
+    found = chosen(kernel, R)[0]
+    assert found == -1.0 or found == pytest.approx(far, rel=1e-14)
+    if n >= 100 and d <= 40:
+        assert found > 0
+
+
+def test_integers_are_those_of_all_pairs(kernel):
+    R = tokens(kernel, 70, 24)
+    _, held, found = chosen(kernel, R)
+    a = np.rint(127 * R).astype(int)
+    assert abs(a).max() == 127
+    np.testing.assert_array_equal(held["norms"][:70], np.sum(a * a, axis=1))
+    np.testing.assert_array_equal(held["norms"][70:], -(2**30))
+    np.testing.assert_allclose(held["errors"], np.linalg.norm(R - a / 127, axis=1), rtol=1e-12)
+    gaps = np.sum((a[:, None] - a[None]) ** 2, axis=2)
+    # Of a row at least those from itself on: tiles begin no later.
+    least = np.array([gaps[i, i:].max() for i in range(70)])
+    squares = np.rint((127 * found) ** 2).astype(int)
+    assert (least <= squares).all()
+    assert (squares <= gaps.max(axis=1)).all()
+
+
+@pytest.mark.parametrize("kind", ["equal", "one far", "two far", "simplex", "cube", "line"])
+def test_tokens_that_bytes_tell_badly_apart(kernel, kind):
+    d = 2 * kernel.shape.lanes
+    n = 2**6 if kind == "cube" else 120
+    R = np.zeros((n, d))
+    if kind in ("one far", "two far"):  # the others are zeros as bytes
+        R = 1e-4 * tokens(kernel, n, d)
+        R[n // 2] += 1.0
+        R[n // 3] -= kind == "two far"
+    if kind == "simplex":  # all pairs are equally far apart
+        n = d
+        R = np.eye(d)
+    if kind == "cube":
+        R[:, : min(d, 6)] = np.arange(n)[:, None] >> np.arange(min(d, 6)) & 1
+    if kind == "line":
+        R[:, 0] = np.linspace(-1, 1, n)
+    R = R - R.mean(axis=0)
+    R /= abs(R).max() or 1.0
+    total, far, _ = measured(kernel, R)
+    assert far == pytest.approx(by_all_pairs(R), rel=1e-13)
+    assert total == pytest.approx(float(np.sum(R * R)), rel=1e-13)
+
+
+def test_a_second_measurement_knows_nothing_of_the_first(kernel):
+    first, second = tokens(kernel, 150, 16), 0.9 * tokens(kernel, 150, 16, seed=1)
+    plan, x = TokenPlan(kernel, *first.shape), np.ones((1, first.shape[1]))
+    alone = [plan.measure(R, x) for R in (second, first)]
+    assert [plan.measure(R, x) for R in (second, first, second)] == [alone[0], alone[1], alone[0]]

@@ -1,0 +1,57 @@
+"""Products and tasks shared among threads are what one thread makes, and BLAS gets its threads back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankmath.arithmetic import float64
+from rankmath.arithmetic.float64 import Float64
+from rankmath.kernels.compiled import Shape
+from rankmath.kernels.compiled_network import chunk_of
+
+
+def _blas_threads() -> list[int]:
+    return [lib.num_threads for lib in float64._controller().lib_controllers if lib.user_api == "blas"]
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("rows", [2, 7, 64])
+def test_shared_products_are_products(monkeypatch: Any, threads: int, rows: int) -> None:
+    monkeypatch.setattr(float64, "_SHARED_PRODUCT", 0)
+    a, b = np.random.default_rng(rows).standard_normal((rows, 5)), np.random.default_rng(1).standard_normal((5, 9))
+    A = Float64(a)
+    A.__dict__["_threads"] = threads
+    np.testing.assert_allclose(A.matmul(a, b), a @ b, rtol=1e-14, atol=1e-14)
+    np.testing.assert_allclose(A.matmul(a[:, ::2], b[::2]), a[:, ::2] @ b[::2], rtol=1e-14, atol=1e-14)
+
+
+def test_blas_has_one_thread_inside_and_its_own_again_outside() -> None:
+    A, before = Float64(np.zeros(1)), _blas_threads()
+    A.__dict__["_threads"] = 2
+    inside = []
+    with A.blas_alone(2**30):
+        inside.append(_blas_threads())
+        list(A.in_turn([lambda: inside.append(_blas_threads())] * 3, 2**30))  # one within another
+        inside.append(_blas_threads())
+    assert inside == [[1] * len(before)] * 5
+    assert _blas_threads() == before
+    with pytest.raises(ZeroDivisionError):
+        list(A.in_turn([lambda: 1 // 0] * 3, 2**30))
+    assert _blas_threads() == before
+    list(A.in_turn([lambda: inside.append(_blas_threads())] * 2, 2**30))
+    assert inside[5:] == [[1] * len(before)] * 2
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+@pytest.mark.parametrize("n", [64, 100, 128, 200, 256, 300, 1000, 1024])
+@pytest.mark.parametrize("lanes", [2, 8])
+def test_parts_of_the_rows_leave_no_thread_with_many_more_than_its_share(n: int, threads: int, lanes: int) -> None:
+    for d in (16, 64, 256):
+        chunk, ends = chunk_of(n, d, threads, Shape(lanes, 6, 4)), [0] * threads
+        assert chunk % 6 == 0
+        for start in range(0, n, chunk):  # whoever is free takes the next
+            ends[ends.index(min(ends))] += min(chunk, n - start)
+        assert max(ends) <= (n if threads == 1 else 1.1 * n / threads + 6)

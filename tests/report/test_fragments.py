@@ -1,0 +1,170 @@
+"""What is handed over pastes into a paper: no command of our own is left, and it compiles in a two-line article."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import rankmath as rm
+from rankmath.claims import statements
+from rankmath.cli import main
+from rankmath.report.appendix import appendix, relied_on
+from rankmath.report.cite import citation
+from rankmath.report.fragments import STYLE, commands, notation, written_out
+from rankmath.report.sources import committed_certificates, preamble, proof_texts
+from rankmath.report.theorems import findings, fragment
+
+#: Two lines, as any paper has them.
+ARTICLE = "\\documentclass{article}\\usepackage{amsmath,amssymb,amsthm}\n\\begin{document}%s\\end{document}\n"
+
+pdflatex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+
+
+@pytest.fixture(scope="module")
+def mine() -> rm.Certificate:
+    """A refutation of a claim of the user's own."""
+    net = rm.Network.from_arrays(W_QK=[[[[8.0]]]], W=[[[[1.0]]]], d_qk=1.0)
+    claim = "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2"
+    return rm.certify(rm.Statement("mine:halves", claim, given="heads == 1"), net, [[2.0], [-2.0]])
+
+
+def compiled(tex: str, folder: Path) -> str:
+    """pdflatex with errors fatal; what the log says, lines joined."""
+    (folder / "paper.tex").write_text(tex, encoding="utf-8")
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "paper.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+    return (folder / "paper.log").read_text(errors="replace").replace("\n", "")
+
+
+def private(tex: str) -> list[str]:
+    return re.findall(rf"\\(?:{'|'.join(commands())}|rm\w+)(?![A-Za-z])", tex)
+
+
+def test_every_command_of_the_preamble_is_known() -> None:
+    named = set(re.findall(r"\\(?:newcommand|DeclareMathOperator)\{\\(\w+)\}", preamble()))
+    assert named - set(commands()) == {"rmset", "rmvalue", "rmreport"}
+
+
+def test_commands_are_written_out_inside_one_another_and_do_not_run_into_letters() -> None:
+    assert written_out(r"\norm{\abs{x}\one}y") == r"\lVert \lvert x\rvert\mathbf{1}\rVert y"
+    assert written_out(r"\rmvalue{a:b} \rmreport{k}", {"a:b": "7"}) == "7 "
+    assert written_out(r"\times\dqk") == r"\times d_{qk}"
+    assert written_out(r"\norm e=\norm\beta") == r"\lVert e\rVert=\lVert \beta\rVert"
+    for name, text in proof_texts().items():
+        values = dict.fromkeys(re.findall(r"\\rmvalue\{([^}]*)\}", text), "1")
+        assert private(written_out(text, values)) == [], name
+
+
+@pytest.mark.parametrize("key", statements())
+def test_a_citation_has_no_command_of_ours_and_says_what_a_layer_is(key: str) -> None:
+    text = citation(key).text("latex")
+    assert private(text) == []
+    if not statements()[key].arrays:
+        assert text.index("Tokens are the rows") < text.index(r"\begin{quote}"), "notation before it is used"
+        assert text.index(r"\operatorname{softmax}") < text.index(r"\begin{quote}")
+
+
+def test_the_layer_that_is_printed_is_the_one_of_the_hypotheses() -> None:
+    skip = rm.Statement("mine:a", "mu(X[L]) <= 1", given="skip == 1 and bias == none and mask == causal")
+    text = notation(skip)
+    assert r"\[X^{l+1}=X^{l}+\sum_{h}P^{l,h}X^{l}W^{l,h},\]" in text
+    assert "the row's token sees" in text
+    sphere = notation(rm.Statement("mine:b", "mu(X[L]) <= 1", given="layernorm == sphere and mlp == any"))
+    assert r"\[Y^{l}=\sum_{h}P^{l,h}X^{l}W^{l,h}+\mathbf 1b_l^{\mathsf T},\]" in sphere
+    assert sphere.index("mapped to $f_l(y)$") < sphere.index("divided by its Euclidean norm")
+    assert notation(statements()["own:tv"]) == "", "no network is spoken of"
+
+
+def test_a_theorem_of_a_certificate_has_no_program_text(mine: rm.Certificate) -> None:
+    shown = [group[0] for group in committed_certificates().values() if len(group[0].text()) < 50_000]
+    for certificate in (mine, *shown):
+        text = fragment([certificate])
+        assert private(text) == []
+        assert "layers[" not in text
+        for program in (" for row in", "range(", " == ", "[l, h]"):
+            assert program not in re.sub(r"\\texttt\{[^}]*\}", "", text), (certificate.statement, program)
+
+
+def test_what_the_checker_decided_is_told_with_its_numbers() -> None:
+    line = (
+        "claim: mu(X[L]) <= 3: [0, 1.6228e-33] against [1.77156, 1.77157], so it holds (in intervals of 128 bits)"
+    )
+    (said,) = findings(["hypotheses: H == 1", line])
+    assert r"lies in $[0, 1.6228\cdot10^{-33}]$" in said
+    assert "$[1.77156, 1.77157]$, so the claim holds" in said
+
+
+def test_a_claim_of_ones_own_is_the_users(mine: rm.Certificate, tmp_path: Path) -> None:
+    found = citation(mine.save(tmp_path / "mine.json"))
+    text = found.text("latex")
+    assert "The claim is the author's" in text
+    assert "this library" not in text
+    assert "Suppose: one head; no mask" in text
+    assert r"\Delta_{1}(X^{1}) \le" in text
+    assert mine.id in found.text("bibtex")
+
+
+def test_outputs_of_bibtex_put_together_repeat_no_entry() -> None:
+    keys = list(statements())
+    outputs = [citation(key).text("bibtex") for key in keys]
+    entries = re.findall(r"^@\w+\{([^,]+),", "\n".join(outputs), flags=re.MULTILINE)
+    assert len(entries) == len(set(entries)) == len(keys)
+    done = CliRunner().invoke(main, ["cite", "wu2024:1", "wu2024:2", "--format", "bibtex", "--sources"])
+    entries = re.findall(r"^@\w+\{([^,]+),", done.output, flags=re.MULTILINE)
+    assert entries == ["rankmath:wu2024:1", "rankmath:wu2024:2", "wu2024role", "rankmath"]
+    for entry in outputs:
+        assert re.search(r"year +=.*20\d\d", entry)
+
+
+def test_a_whole_run_asks_for_its_refutations_and_a_named_one_for_all_of_it() -> None:
+    outcomes = [(key, "REFUTED" if entry.status == "refuted" else "HOLDS") for key, entry in statements().items()]
+    refuted = [key for key, entry in statements().items() if entry.status == "refuted"]
+    assert relied_on(outcomes) == refuted
+    assert relied_on(outcomes[:3]) == [key for key, _ in outcomes[:3]]
+    done = CliRunner().invoke(main, ["appendix"])
+    assert done.exit_code == 2
+    assert "--all" in done.stderr
+
+
+@pdflatex
+def test_every_citation_compiles_in_a_two_line_article(mine: rm.Certificate, tmp_path: Path) -> None:
+    path = mine.save(tmp_path / "mine.json")
+    equilibrium = rm.layernorm_equilibrium(2, 2, 2, mask="complete", stable=True).certify(stable=True).certificate()
+    other = equilibrium.save(tmp_path / "equilibrium.json")
+    pieces = [citation(what).text("latex") for what in (*statements(), path, other)]
+    for number, piece in enumerate(pieces):
+        (tmp_path / f"c{number}.tex").write_text(piece, encoding="utf-8")
+    log = compiled(ARTICLE % "\n\n".join(rf"\input{{c{k}}}" for k in range(len(pieces))), tmp_path)
+    assert "Undefined control sequence" not in log
+    assert "Missing" not in log
+
+
+@pdflatex
+def test_every_theorem_compiles_in_a_two_line_article(mine: rm.Certificate, tmp_path: Path) -> None:
+    masked = rm.layernorm_equilibrium(3, 3, 2, mask="causal").certify().certificate()
+    committed = [group[0] for group in committed_certificates().values()]
+    for number, certificate in enumerate((mine, masked, *committed)):
+        (tmp_path / f"t{number}.tex").write_text(fragment([certificate]), encoding="utf-8")
+    inputs = "\n\n".join(rf"\input{{t{k}}}" for k in range(2 + len(committed)))
+    compiled(ARTICLE % inputs, tmp_path)
+    if shutil.which("pdftotext") is not None:
+        pdf = subprocess.run(["pdftotext", "paper.pdf", "-"], cwd=tmp_path, capture_output=True, check=True)
+        text = pdf.stdout.decode(errors="replace")
+        assert "WQK" in text.replace(" ", "").replace("\n", "").replace("0,0", ""), "the weights do not vanish"
+
+
+@pdflatex
+def test_an_appendix_is_part_of_a_paper(tmp_path: Path) -> None:
+    appendix(keys=["dong2021v1:2.2", "own:tv", "wu2024:L13"], fragment=True).save(tmp_path)
+    assert "documentclass" not in (tmp_path / "appendix.tex").read_text(encoding="utf-8")
+    assert (tmp_path / "rankmath.sty").read_text(encoding="utf-8") == STYLE
+    paper = "\\documentclass{article}\\usepackage{amsthm}\\newtheorem{lemma}{Lemma}\\newcommand{\\norm}{other}"
+    compiled(
+        f"{paper}\\usepackage{{rankmath}}\n\\begin{{document}}\\input{{appendix}}\\end{{document}}\n", tmp_path
+    )
