@@ -45,6 +45,8 @@ Definition bottom {m} (v : vector m) : R := least m v.
 Definition osc {m} (v : vector m) : R := largest m v - least m v.
 (** range_of: largest minus least entry, exactly *)
 Definition range_of {m} (z : vector m) : R := largest m z - least m z.
+(** positive: every entry is positive *)
+Definition positive {m} (v : vector m) : Prop := forall j, (j < m)%nat -> 0 < v j.
 (** distinct: no two entries are equal *)
 Definition distinct {m} (v : vector m) : Prop := forall i j, (i < m)%nat -> (j < m)%nat -> v i = v j -> i = j.
 (** unit_vector: x has norm 1 *)
@@ -79,11 +81,13 @@ Definition entropy_floor (T s : R) : R := let beta := exp (- (s * sqrt (T / (T -
 Definition shifted {d} (x : vector d) (w : R) : vector d := fun b =>
   let v := fun a => x a + (if Nat.eqb a (d - 1) then 1 else 0) in v b + w * (if Nat.eqb b 0 then 0 else v (b - 1)%nat).
 Definition unit_of {d} (y : vector d) : vector d := fun a => y a / l2 d y.
-(** in_printed_set: x_i < 0 for i ≤ d − 2, x_{d−1} ≤ −1/w and Σ_{i≤d−2} (x_i/x_{d−1})² ≤ √(w² − 1); nothing on x_d *)
+(** in_printed_set: x_i < 0 for i < d − 2, x_{d−2} ≤ −1/w and Σ_{i<d−2} (x_i/x_{d−2})² ≤ √(w² − 1), counted from 0;
+    nothing on x_{d−1} *)
 Definition in_printed_set {d} (x : vector d) (w : R) : Prop :=
   (forall a, (a < d - 2)%nat -> x a < 0) /\ x (d - 2)%nat <= - / w /\
   sum (d - 2) (fun a => (x a / x (d - 2)%nat) ^ 2) <= sqrt (w ^ 2 - 1).
-(** stays_far: y/‖y‖ with y = (x + e_d)(I + wS) has (d − 1)-th coordinate at most −1/w *)
+(** stays_far: y/‖y‖ with y = (x + e_{d−1})(I + wS), S with ones on the superdiagonal, has coordinate d − 2, counted
+    from 0, at most −1/w *)
 Definition stays_far {d} (x : vector d) (w : R) : Prop := unit_of (shifted x w) (d - 2)%nat <= - / w.
 Definition is_log_concave {d} (x : vector d) : Prop := forall b c, (b < c)%nat -> (S c < d - 1)%nat ->
   Rabs (x b) * Rabs (x (S c)) <= Rabs (x (S b)) * Rabs (x c).
@@ -91,11 +95,12 @@ Definition is_graded {d} (x : vector d) (w : R) : Prop := forall b, (S b < d - 1
   w * Rabs (x b) <= sqrt (w ^ 2 - 1) * Rabs (x (S b)).
 Definition far_and_negative {d} (x : vector d) (w : R) : Prop :=
   (forall a, (a < d - 1)%nat -> x a <= 0) /\ x (d - 2)%nat <= - / w.
-(** in_repaired_set: x_i ≤ 0 for i ≤ d − 1, x_{d−1} ≤ −1/w, and |x_1|, …, |x_{d−1}| log-concave without gaps, or
-    w|x_b| ≤ √(w² − 1)|x_{b+1}| for b ≤ d − 2; x_d has any sign *)
+(** in_repaired_set: x_i ≤ 0 for i < d − 1, x_{d−2} ≤ −1/w, and |x_0|, …, |x_{d−2}| log-concave without gaps, or
+    w|x_b| ≤ √(w² − 1)|x_{b+1}| for b < d − 2, counted from 0; x_{d−1} has any sign *)
 Definition in_repaired_set {d} (x : vector d) (w : R) : Prop :=
   far_and_negative x w /\ (is_log_concave x \/ is_graded x w).
-(** stays_in_repaired_set: y/‖y‖ with y = (x + e_d)(I + wS) is in the set again: log-concave where x was, graded where x was *)
+(** stays_in_repaired_set: y/‖y‖ with y = (x + e_{d−1})(I + wS), S with ones on the superdiagonal, is in the set
+    again: log-concave where x was, graded where x was *)
 Definition stays_in_repaired_set {d} (x : vector d) (w : R) : Prop := let y := unit_of (shifted x w) in
   far_and_negative y w /\ (is_log_concave x -> is_log_concave y) /\ (is_graded x w -> is_graded y w).
 
@@ -210,14 +215,15 @@ Definition is_attention {n d} (X : matrix n d) (P : matrix n n) : Prop := exists
   forall i j, (i < n)%nat -> (j < n)%nat -> attention_of ((fun i j => bil d (X i) W (X j)) : matrix n n) i j = P i j.
 (** reachable: some W_QK gives the tokens X the attention softmax(L), exactly: a linear system has a solution *)
 Definition reachable {n d} (X : matrix n d) (L : matrix n n) : Prop := is_attention X (attention_of L).
-(** some_unreachable: the attention with logits v e₁ᵀ, vX = 0, v not 0, is that of no W_QK *)
+(** some_unreachable: the attention with logits v e_0ᵀ, vX = 0, v not 0, is that of no W_QK *)
 Definition some_unreachable {n d} (X : matrix n d) : Prop := exists v : vec, (exists i, (i < n)%nat /\ v i <> 0) /\
   (forall a, (a < d)%nat -> sum n (fun i => v i * X i a) = 0) /\
   ~ is_attention X (attention_of ((fun i j => v i * eye 0%nat j) : matrix n n)).
 (** The rank: the largest number of independent rows. *)
 Definition rank_of {n m} (A : matrix n m) : R := sup_of (fun x => exists (k : nat) (f : nat -> nat),
   (forall j, (j < k)%nat -> (f j < n)%nat) /\ independent ((fun j => A (f j)) : matrix k m) /\ x = INR k).
-(** softmax_rank: rank of the attention with queries q and keys log x, one number each: d_k = 1 *)
+(** softmax_rank: rank of the attention with queries q and keys log x, one number each: head size 1 (evaluated for
+    whole q) *)
 Definition softmax_rank {n} (q x : vector n) : R :=
   rank_of (attention_of ((fun i j => q i * ln (x j)) : matrix n n)).
 (** equiangular_flow: m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ), where ρ = e^{−β(1 − γ)} stands
@@ -267,19 +273,22 @@ Definition stochastic_product {t n} (P : sequence t n) : Prop := Definitions.row
 Definition steps {t n} (P : sequence t n) : nat := t.
 (** The weight of token k in token m after all layers. *)
 Definition weight {t n} (P : sequence t n) : matrix n n := Definitions.steps n P 0 t.
-(** share: largest weight of a token on token j over all layers; the first token has number 0 *)
+(** share: largest weight of a token on token j over all layers; the first token has number 0, and beyond the last
+    it is 0 *)
 Definition share {t n} (P : sequence t n) (j : nat) : R :=
   largest n (fun m => sum n (fun k => if Nat.eqb k j then weight P m k else 0)).
-(** tail: largest weight of a token on all tokens from j on, over all layers; the first token has number 0 *)
+(** tail: largest weight of a token on all tokens from j on, over all layers; the first token has number 0, and
+    beyond the last it is 0 *)
 Definition tail {t n} (P : sequence t n) (j : nat) : R :=
   largest n (fun m => sum n (fun k => if Nat.leb j k then weight P m k else 0)).
-(** windowed: every token sees itself and the w − 1 before it, and no other; w = n is the causal mask *)
+(** windowed: every token sees itself and the w − 1 before it, as far as there are any, and no other; w = n is the
+    causal mask *)
 Definition windowed {t n} (P : sequence t n) (w : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat -> (b < n)%nat ->
   (0 < P s a b <-> (b <= a < b + w)%nat).
 (** least_within: least attention within the window, over all layers *)
 Definition least_within {t n} (P : sequence t n) (w : nat) : R := inf_of (fun x => exists s a b,
   (s < t)%nat /\ (a < n)%nat /\ (b < n)%nat /\ (b <= a < b + w)%nat /\ x = P s a b).
-(** prefixed: every token sees the first k tokens and those before it, and no other *)
+(** prefixed: every token sees itself, the tokens before it and the first k tokens, and no other; counted from 0 *)
 Definition prefixed {t n} (P : sequence t n) (k : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat -> (b < n)%nat ->
   (0 < P s a b <-> (b < Nat.max k (a + 1))%nat).
 (** least_prefixed: least attention that the mask with prefix k allows, over all layers *)
@@ -296,10 +305,12 @@ Definition most_causal {n} (E : matrix n n) : R := largest n (fun i => largest (
 Definition least_causal {n} (E : matrix n n) : R := least n (fun i => least (S i) (E i)).
 (** spread: largest over least of e^I on the causal mask, I the logits without decay *)
 Definition spread {n} (E : matrix n n) : R := most_causal E / least_causal E.
-(** decay_constant: least C with A_ij ≤ C e^(−(i−j)m) for all tokens after the first, A = softmax(I_ij − (i − j)m), a = e^(−m) *)
+(** decay_constant: least C with A_ij ≤ C e^(−(i−j)m) for all j ≤ i and all tokens i after the first, which has
+    number 0; A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m), a = e^(−m), m > 0 *)
 Definition decay_constant {n} (E : matrix n n) (a : R) : R := sup_of (fun x => exists i j,
   (0 < i)%nat /\ (i < n)%nat /\ (j <= i)%nat /\ x = decaying E a i j / a ^ (i - j)).
-(** decay_tightness: largest A_ij(1 + e^(I_min − I_max) Σ_{k≠j, k≤i} e^((k−j)m)) *)
+(** decay_tightness: largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i, where the logits I_ij,
+    j ≤ i, lie between I_min and I_max, A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m) and m > 0 *)
 Definition decay_tightness {n} (E : matrix n n) (a : R) : R := largest n (fun i => largest (S i) (fun j =>
   decaying E a i j * (1 + least_causal E / most_causal E *
     sum (S i) (fun k => if Nat.eqb k j then 0 else a ^ (j - k) / a ^ (k - j))))).
@@ -355,6 +366,7 @@ Definition mask_causal (N : network) : Prop :=
   forall i j, (i < tokens N)%nat -> (j < tokens N)%nat -> edges N i j = if Nat.leb j i then 1 else 0.
 
 (** b after L steps: b = start, then b = step l b for l = 0, …, L − 1. *)
+(** recursion: b after L steps: b = start, then b = step for l = 0, …, L − 1, where step may use b and l *)
 Fixpoint recursion (L : nat) (start : R) (step : nat -> R -> R) : R :=
   match L with O => start | S l => step l (recursion l start step) end.
 

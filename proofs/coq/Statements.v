@@ -43,30 +43,6 @@ Definition statement_dong2021_2_2 : Prop :=
     residual_composite (X N (layers N)) <= (4 * gamma_star * beta / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
       (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
 
-(** dong2021:2.2-unhedged (refuted): residual(X[L], composite) <= (4*gamma_star*beta/sqrt(d_qk))**((3**L -
-      1)/2)*residual(X[0], composite)**(3**L)
-    given H == 1
-    given mask == none
-    given layernorm == none
-    given mlp == none
-    given skip == 0
-    where gamma_star = max_l(max_h(gamma(P[l, h])))
-    where beta = max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite))) *)
-Definition statement_dong2021_2_2_unhedged : Prop :=
-  forall (N : network),
-    proper N ->
-    forall center, are_centers N center ->
-    let gamma_star := largest (layers N) (fun l => largest (heads N) (fun h => gamma N center l h)) in
-    let beta := largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) * norm_composite (W N l
-      h))) in
-    ((heads N) = 1)%nat ->
-    mask_none N ->
-    layernorm_none N ->
-    mlp_none N ->
-    (skip_of N) = 0 ->
-    residual_composite (X N (layers N)) <= (4 * gamma_star * beta / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
-      (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
-
 (** dong2021:2.3 (proved): residual(X[L], composite) <= (4*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
       composite)**(3**L)
     given all_l(max_h(delta(P[l, h], composite)) <= x_star)
@@ -491,16 +467,19 @@ Definition statement_own_layernorm : Prop :=
     (normed_mu Y) ^ 2 <= ((row_mu Y) ^ 2 - (length_mu Y) ^ 2) / (r_1 * r_2).
 
 (** own:low-rank-every-input (proved): some_unreachable(X)
+    given n >= 2
     given dependent(X) *)
 Definition statement_own_low_rank_every_input : Prop :=
   forall (n d : nat) (X : matrix n d),
-    (2 <= n)%nat ->
+    (0 < n)%nat ->
     (0 < d)%nat ->
+    (n >= 2)%nat ->
     dependent X ->
     some_unreachable X.
 
 (** own:position-bias (proved): all_i(tail(P, i + 1) <= (1 - (i + 1)*eps**reach)**floor(steps(P)/reach))
     given n >= 2
+    given w >= 2
     given windowed(P, w)
     where eps = least_within(P, w)
     where reach = -floor(-(n - 1)/(w - 1)) *)
@@ -509,15 +488,17 @@ Definition statement_own_position_bias : Prop :=
     (0 < t)%nat ->
     (0 < n)%nat ->
     row_stochastic P ->
-    (2 <= w)%nat ->
     let eps := least_within P w in
     let reach := (((n - 1) + (w - 1) - 1) / (w - 1))%nat in
     (n >= 2)%nat ->
+    (w >= 2)%nat ->
     windowed P w ->
     forall i, (i < n)%nat -> tail P (i + 1)%nat <= (1 - (INR i + 1) * eps ^ reach) ^ ((steps P) / reach).
 
 (** own:position-bias-prefix (proved): all_i(tail(P, prefix + i) <= max(0, 1 - (prefix + i)*eps)**steps(P)) and
       prefix_floor(P, prefix) >= eps
+    given prefix >= 1
+    given prefix <= n
     given prefixed(P, prefix)
     where eps = least_prefixed(P, prefix) *)
 Definition statement_own_position_bias_prefix : Prop :=
@@ -525,8 +506,9 @@ Definition statement_own_position_bias_prefix : Prop :=
     (0 < t)%nat ->
     (0 < n)%nat ->
     row_stochastic P ->
-    (1 <= prefix <= n)%nat ->
     let eps := least_prefixed P prefix in
+    (prefix >= 1)%nat ->
+    (prefix <= n)%nat ->
     prefixed P prefix ->
     (forall i, (i < n)%nat -> tail P (prefix + i)%nat <= (Rmax 0 (1 - (INR prefix + INR i) * eps)) ^ (steps P)) /\
       (prefix_floor P prefix >= eps).
@@ -588,12 +570,15 @@ Definition statement_own_softmax_gradient : Prop :=
     softmax_slope c T <= 1 / (2 * T).
 
 (** own:softmax-rank (proved): softmax_rank(q, x) == count(q)
+    given positive(x)
+    given count(q) == count(x)
     given distinct(q)
     given distinct(x) *)
 Definition statement_own_softmax_rank : Prop :=
   forall (n : nat) (q x : vector n),
     (0 < n)%nat ->
-    (forall j, (j < n)%nat -> 0 < x j) ->
+    positive x ->
+    ((count q) = (count x))%nat ->
     distinct q ->
     distinct x ->
     softmax_rank q x = INR (count q).
@@ -729,11 +714,14 @@ Definition statement_folk_softmax_gradient : Prop :=
     T > 0 ->
     (softmax_slope c T <= 1 / (4 * T)) /\ (softmax_slope c T <= sqrt 2).
 
-(** folk:softmax-rank (refuted): softmax_rank(q, x) <= 1 *)
+(** folk:softmax-rank (refuted): softmax_rank(q, x) <= 1
+    given positive(x)
+    given count(q) == count(x) *)
 Definition statement_folk_softmax_rank : Prop :=
   forall (n : nat) (q x : vector n),
     (0 < n)%nat ->
-    (forall j, (j < n)%nat -> 0 < x j) ->
+    positive x ->
+    ((count q) = (count x))%nat ->
     softmax_rank q x <= 1.
 
 (** folk:spectrum-real (refuted): real_spectrum(A)
@@ -805,6 +793,30 @@ Definition statement_shi2022_layernorm : Prop :=
     r_1 > 0 ->
     normed_mu Y <= row_mu Y / r_1.
 
+(** unstated:large-logits (refuted): residual(X[L], composite) <= (4*gamma_star*beta/sqrt(d_qk))**((3**L -
+      1)/2)*residual(X[0], composite)**(3**L)
+    given H == 1
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where gamma_star = max_l(max_h(gamma(P[l, h])))
+    where beta = max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite))) *)
+Definition statement_unstated_large_logits : Prop :=
+  forall (N : network),
+    proper N ->
+    forall center, are_centers N center ->
+    let gamma_star := largest (layers N) (fun l => largest (heads N) (fun h => gamma N center l h)) in
+    let beta := largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) * norm_composite (W N l
+      h))) in
+    ((heads N) = 1)%nat ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (4 * gamma_star * beta / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
 (** velickovic2024:2.2 (proved): largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c) *)
 Definition statement_velickovic2024_2_2 : Prop :=
   forall (m : nat) (c : vector m),
@@ -838,6 +850,7 @@ Definition statement_wu2025_4_1 : Prop :=
 (** wu2025:4.2 (proved): all_i(share(P, i + 1)**(2*reach)*(1 - (i + 1)*eps**reach)**reach <= (1 - (i +
       1)*eps**reach)**(steps(P) - 1))
     given n >= 2
+    given w >= 2
     given windowed(P, w)
     where eps = least_within(P, w)
     where reach = -floor(-(n - 1)/(w - 1)) *)
@@ -846,16 +859,18 @@ Definition statement_wu2025_4_2 : Prop :=
     (0 < t)%nat ->
     (0 < n)%nat ->
     row_stochastic P ->
-    (2 <= w)%nat ->
     let eps := least_within P w in
     let reach := (((n - 1) + (w - 1) - 1) / (w - 1))%nat in
     (n >= 2)%nat ->
+    (w >= 2)%nat ->
     windowed P w ->
     forall i, (i < n)%nat -> (share P (i + 1)%nat) ^ (2 * reach) * (1 - (INR i + 1) * eps ^ reach) ^ reach <= (1 - (INR
       i + 1) * eps ^ reach) ^ ((steps P) - 1).
 
 (** wu2025:4.3 (proved): all_i(share(P, prefix + i) <= max(0, 1 - (i + 1)*eps)**(steps(P) - 1)) and prefix_floor(P,
       prefix) > 0
+    given prefix >= 1
+    given prefix <= n
     given prefixed(P, prefix)
     where eps = least_prefixed(P, prefix) *)
 Definition statement_wu2025_4_3 : Prop :=
@@ -863,8 +878,9 @@ Definition statement_wu2025_4_3 : Prop :=
     (0 < t)%nat ->
     (0 < n)%nat ->
     row_stochastic P ->
-    (1 <= prefix <= n)%nat ->
     let eps := least_prefixed P prefix in
+    (prefix >= 1)%nat ->
+    (prefix <= n)%nat ->
     prefixed P prefix ->
     (forall i, (i < n)%nat -> share P (prefix + i)%nat <= (Rmax 0 (1 - (INR i + 1) * eps)) ^ ((steps P) - 1)) /\
       (prefix_floor P prefix > 0).
@@ -892,10 +908,10 @@ Definition statement_zhai2023_3_1 : Prop :=
     dong2021:3.1: the word disjoint_blocks
     dong2021:3.2: the word lipschitz
     dong2021:3.3: layernorm == column
-    dong2021:ln-sphere: its arrays
+    own:flow-one-cluster: its arrays
     own:full-rank: the word gram_height
     own:hemisphere: the word epsilon
-    own:influence: the word influence
+    own:influence: the letter query_bias
     own:lipschitz: the word longest
     own:no-stable-orthogonal: its arrays
     own:order: the word definite
@@ -912,14 +928,21 @@ Definition statement_zhai2023_3_1 : Prop :=
     wu2024:2-step: the word orthogonal_values
     wu2024:3: its arrays
     wu2024:3-measure: its arrays
+    wu2024:3-whole: its arrays
     wu2024:4.3.1: its arrays
     wu2024:anisotropy: its arrays
     wu2024:conjecture: its arrays
     wu2024:cor1: the word epsilon
+    wu2024:cor1-centers: the word epsilon
     wu2024:cor1-step: the word epsilon
+    wu2024:pre-ln: the word epsilon
     barbero2024:4.2: the word repeat_gap
     castin2024:3.3: the word longest
     folk:influence: the word is_last
     he2023:e-spa: its arrays
     he2023:u-spa: its arrays
+    karagodin2024:subspace-two: its arrays
+    karagodin2024:two-clusters: its arrays
+    karagodin2024:two-clusters-symmetric: its arrays
+    unstated:ln-sphere: its arrays
     wang2022:1-repaired: its arrays *)
