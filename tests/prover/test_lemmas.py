@@ -118,7 +118,9 @@ def test_only_statements_that_are_registered_as_proved_are_used() -> None:
 def test_every_lemma_is_a_relation_of_the_language() -> None:
     for name, lemma in lemma_table().items():
         assert read_tree(lemma.text)[0] == "rel", name
-        called = {node[1] for text in (lemma.text, *lemma.given) for node in nodes(read_tree(text)) if node[0] == "let"}
+        called = {
+            node[1] for text in (lemma.text, *lemma.given) for node in nodes(read_tree(text)) if node[0] == "let"
+        }
         assert called <= set("tlhkxyzfgndHLr") | {
             *("d_qk", "skip", "x_star", "in_degree", "K", "mask", "layernorm", "mlp", "bias", "key_bias"),
             *("none", "any", "padding", "sphere", "inf", "max", "one", "composite", "frobenius", "mean"),
