@@ -393,7 +393,7 @@ class Network(Shows):
             L * d * (H * 2 * (d if head_dim is None else 2 * as_count("head_dim", head_dim)) + 8 * d * bool(mlp))
         )
         # A draw is multiplied by its scale: twice the largest part at once.
-        fits_in_memory(f"dim, heads, layers: {d}, {H}, {L} given", 1.5 * 8 * numbers)
+        fits_in_memory(f"tokens, dim, heads, layers: {n}, {d}, {H}, {L} given", 8 * (1.5 * numbers + 2 * n * d))
 
         def draw(*shape: int) -> Array:
             return size * _draw(rng, init, shape)
