@@ -64,7 +64,7 @@ def not_alone() -> bool:
 
 def not_best() -> bool:
     """n = 3, α = ½, β = 4: over a grid of the two free cosines the rate stays 15 % above the bound."""
-    grid = np.linspace(0.5, 1.0, 41)
+    grid = np.linspace(0.5, 1.0, 13)
     found = []
     for a in grid:
         for b in grid:
