@@ -20,9 +20,9 @@ from rankmath.verification.statement import Statement
     latex=r"1-\cos'=\frac{{(1-{1})^2(1-{0})}}{{(1-{1})^2+{1}(2-2{1}+{2}{1})(1+({2}-1){0})}}\text{{ for all pairs}}",
 )
 def equiangular_layer(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
-    """m unit tokens whose cosines are all γ go, under attention with the logits β⟨x_i, x_j⟩ and W = I, to tokens whose
-    cosines are all 1 − (1 − ρ)²(1 − γ)/((1 − ρ)² + ρ(2 − 2ρ + mρ)(1 + (m − 1)γ)); ρ = e^{−β(1 − γ)} stands for any positive
-    number; in exact rationals, from the Gram matrix"""
+    """m unit tokens whose cosines are all γ go, under attention with the logits β⟨x_i, x_j⟩ and W = I, to tokens
+    whose cosines are all 1 − (1 − ρ)²(1 − γ)/((1 − ρ)² + ρ(2 − 2ρ + mρ)(1 + (m − 1)γ)); ρ = e^{−β(1 − γ)} stands
+    for any positive number; in exact rationals, from the Gram matrix"""
     c, y, n = (Fraction(run.letter(name)) for name in (gamma, rho, m))
     size = int(n)
     C = [[Fraction(1) if i == j else c for j in range(size)] for i in range(size)]
