@@ -70,7 +70,7 @@ _DECAY = Data(
 _GRADIENT = Data(
     "(n d m : nat) (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d)", _positive("n", "d", "m")
 )
-_QUERIES = Data("(n : nat) (q x : vector n)", (*_positive("n"), "(forall j, (j < n)%nat -> 0 < x j)"))
+_QUERIES = Data("(n : nat) (q x : vector n)", _positive("n"))
 _SHIFT = Data("(d : nat) (x : vector d) (w : R)", ("(2 <= d)%nat",))
 #: What the arrays of a statement are, where it is not about a network.
 DATA: Mapping[str, Data] = {
@@ -86,9 +86,9 @@ DATA: Mapping[str, Data] = {
     "own:flow-step-usa": _FLOW,
     "own:l2-lipschitz": _TOKENS,
     "own:layernorm": _ROWS,
-    "own:low-rank-every-input": Data("(n d : nat) (X : matrix n d)", ("(2 <= n)%nat", *_positive("d"))),
-    "own:position-bias": Data(f"{_LAYERS} (w : nat)", (*_STOCHASTIC, "(2 <= w)%nat")),
-    "own:position-bias-prefix": Data(f"{_LAYERS} (prefix : nat)", (*_STOCHASTIC, "(1 <= prefix <= n)%nat")),
+    "own:low-rank-every-input": Data("(n d : nat) (X : matrix n d)", _positive("n", "d")),
+    "own:position-bias": Data(f"{_LAYERS} (w : nat)", _STOCHASTIC),
+    "own:position-bias-prefix": Data(f"{_LAYERS} (prefix : nat)", _STOCHASTIC),
     "own:received": _TOKENS,
     "own:softmax-gradient": Data("(m : nat) (c : vector m) (T : R)", _positive("m")),
     "own:softmax-rank": _QUERIES,
@@ -114,8 +114,8 @@ DATA: Mapping[str, Data] = {
     "velickovic2024:2.2": _VECTOR,
     "wang2022:1": Data("(n : nat) (A : matrix n n) (z : vector n)", _positive("n")),
     "wu2025:4.1": Data(_LAYERS, _STOCHASTIC),
-    "wu2025:4.2": Data(f"{_LAYERS} (w : nat)", (*_STOCHASTIC, "(2 <= w)%nat")),
-    "wu2025:4.3": Data(f"{_LAYERS} (prefix : nat)", (*_STOCHASTIC, "(1 <= prefix <= n)%nat")),
+    "wu2025:4.2": Data(f"{_LAYERS} (w : nat)", _STOCHASTIC),
+    "wu2025:4.3": Data(f"{_LAYERS} (prefix : nat)", _STOCHASTIC),
     "wu2025:4.4": _DECAY,
     "zhai2023:3.1": Data("(n d : nat) (X : matrix n d) (W : matrix d d)", _positive("n", "d")),
 }
