@@ -49,6 +49,13 @@ _DEFAULTS = {
 }
 
 
+# What a network may have beyond the one-line form: absent where a claim says nothing, and not printed then.
+_BEYOND = {
+    "norm_at": "norm_at == after",
+    **{name: f"{name} == none" for name in ("position", "softcap", "qk_norm")},
+}
+
+
 def _hypothesis(text: str, names: tuple[str, ...]) -> Formula:
     try:
         return read_formula(text, names)
@@ -301,6 +308,10 @@ class Statement:
     def on(self, subject: Subject) -> Evaluation:
         """Hypotheses and conclusion on an instance that has been carried through an arithmetic."""
         hypotheses = [side for part in self.expanded_hypotheses for side in sides(part, subject)]
+        if isinstance(subject, Run) and not subject.net.is_one_line:
+            said = {term.name for part in self.hypotheses for term in walk(part) if isinstance(term, Letter)}
+            meant = [read_formula(text) for name, text in _BEYOND.items() if name not in said]
+            hypotheses += [side for part in meant for side in sides(part, subject)]
         # Where a hypothesis certainly fails the conclusion may have no meaning.
         if any(
             side.truth is not None and not np.any(side.truth.holds) and side.truth.holds is not None
