@@ -94,6 +94,9 @@ def norm(run: Run, M: tuple[str, int, int], p: str) -> Scalar:
 
 def _of_weight(run: Run, W: Place, name: str, measure: Callable[[Array, System], Array]) -> Scalar:
     """A size of one weight; in float64 those of all layers and heads are taken together."""
+    if run.part_of is not None:
+        whole, first = run.part_of
+        return _of_weight(whole, (W[0], W[1] + first, W[2]), name, measure)
     alone = run.A.unbounded
     key = ("size", *(W if alone else W[:1]), name)
     if key not in run.memory:

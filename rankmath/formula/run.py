@@ -60,6 +60,8 @@ class Run:
         #: Least residuals and their centers, found by linear programs: shared by the runs of single layers.
         self._least: dict[tuple[int, str], tuple[Array, Array, Array]] = {}
         self.on_a_line = net.dim == 1
+        #: The run this is a part of, and its first layer there: sizes of weights are known there.
+        self.part_of: tuple[Run, int] | None = None
         #: For searches: residuals from above where they need linear programs.
         self.quick = False
         self._backend: Backend = "numpy" if A.unbounded else A.backend
@@ -191,11 +193,13 @@ class Run:
         layers = layers_centred(Float64(X), net, X)
         return [replace(t, center=to_numpy(t.center), residual=to_numpy(t.residual)) for t in layers]
 
-    def layer(self, l: int) -> Run:
-        """The run of layer l alone, on the tokens that come to it, as exactly as they are known here."""
-        alone = Run(self.A, Network.from_layers([self.net.sublayers[l]], self.net.tokens), self.X)
-        alone.tokens, alone._least = self.tokens[l : l + 2], self._least
-        return alone
+    def part(self, first: int, last: int) -> Run:
+        """The run of the layers from `first` to before `last`, on the tokens that come to them, as they are known
+        here."""
+        found = Run(self.A, Network.from_layers(self.net.sublayers[first:last], self.net.tokens), self.X)
+        found.tokens, found._least = self.tokens[first : last + 1], self._least
+        found.part_of = self, first
+        return found
 
     def weight(self, array: str, layer: int, head: int) -> Array:
         """W or W_QK of one head, in the arithmetic; factors are multiplied there, so that balls see no rounding."""

@@ -397,11 +397,10 @@ class Network(Shows):
         as_choice("init", init, ("gaussian", "xavier", "orthogonal"))
         as_choice("biases", biases, (False, True))
         size = as_real("scale", scale, positive=True)
-        numbers = (
-            L * d * (H * 2 * (d if head_dim is None else 2 * as_count("head_dim", head_dim)) + 8 * d * bool(mlp))
-        )
-        # A draw is multiplied by its scale: twice the largest part at once.
-        fits_in_memory(f"dim, heads, layers: {d}, {H}, {L} given", 1.5 * 8 * numbers)
+        of_heads = 2 * H * (d if head_dim is None else 2 * as_count("head_dim", head_dim))
+        numbers = L * d * (of_heads + (8 * d if isinstance(mlp, str) else 0))
+        # A draw is multiplied by its scale, and both are there at once; tokens come with the weights.
+        fits_in_memory(f"tokens, dim, heads, layers: {n}, {d}, {H}, {L} given", 8 * (1.5 * numbers + 2 * n * d))
 
         def draw(*shape: int) -> Array:
             return size * _draw(rng, init, shape)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -299,10 +300,7 @@ class Statement:
             meant = [read_formula(text) for name, text in UNPRINTED.items() if name not in said]
             hypotheses += [side for part in meant for side in sides(part, subject)]
         # Where a hypothesis certainly fails the conclusion may have no meaning.
-        if any(
-            side.truth is not None and not np.any(side.truth.holds) and side.truth.holds is not None
-            for side in hypotheses
-        ):
+        if any(map(_certainly_fails, hypotheses)):
             return Evaluation((), hypotheses)
         return Evaluation(list(sides(self.expanded, subject)), hypotheses)
 
@@ -323,6 +321,17 @@ class Statement:
         """The functions of the language it uses."""
         whole = both(self.expanded, *self.expanded_hypotheses)
         return frozenset(term.function for term in walk(whole) if isinstance(term, Call))
+
+
+def _certainly_fails(side: Side) -> bool:
+    """Whether a predicate is false everywhere, or a relation of exact numbers is."""
+    if side.truth is not None:
+        return side.truth.holds is not None and not np.any(side.truth.holds)
+    if not (isinstance(side.left, Fraction) and isinstance(side.right, Fraction)):
+        return False
+    if side.equal:
+        return side.left != side.right
+    return side.left > side.right or (side.strict and side.left == side.right)
 
 
 def _reduced(term: Term) -> str:
