@@ -31,6 +31,7 @@ from pathlib import Path
 #: Command, a call of it, and the extra that it cannot do without.
 CALLS = [
     ("list", "list", ""),
+    ("show", "show own:tv", ""),
     ("verify", "verify own:tv wu2024:1 --instances 5 --certify 1 --jobs 1 --output run", ""),
     (
         "verify",

@@ -38,6 +38,7 @@ PYTHON = ["python", "python3", *(f"python3.{minor}" for minor in range(11, 20))]
 OPTIONAL = {
     "coqc": (("make",), "coq libcoq-coquelicot libcoq-interval make"),
     "pdflatex": (("bibtex",), "texlive-latex-recommended texlive-fonts-recommended"),
+    "pdftotext": ((), "poppler-utils"),
     "chromium": (("chromedriver",), "chromium chromium-driver"),
     "g++": ((), "g++"),
     "unshare": (("mount",), "util-linux mount"),

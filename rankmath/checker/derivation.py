@@ -716,9 +716,10 @@ class Derivation:
 
     def parts_with_meaning(self) -> Iterator[tuple[Base, bool]]:
         """What the claim divides by or takes the logarithm of (it must be positive), and what it takes roots of."""
-        for node in nodes(self.claim):
-            if node[0] in ("/", "**", "call"):
-                yield from self._meaning_of(node)
+        for relation in single_relations(self.claim):
+            for node in nodes(relation):
+                if node[0] in ("/", "**", "call"):
+                    yield from self._meaning_of(node)
 
     def _meaning_of(self, node: Tree) -> Iterator[tuple[Base, bool]]:
         of = {"/": 2, "**": 1}.get(node[0], 2 if node[:2] in (("call", "log"), ("call", "sqrt")) else 0)

@@ -391,6 +391,9 @@ class Search:
 
     def settle_meaning(self) -> None:
         """Prove that what the claim divides by is positive, and what it takes roots of not negative."""
+        for node in nodes(self.work.claim):
+            if node[0] == "**":
+                self.settle_signs(as_product(normal(node[2], self.work.fixed))[1])
         for base, positive in list(self.work.parts_with_meaning()):
             self.settle_signs([base])
             if positive and isinstance(base, Atom) and base.kind == "sum" and not self.work.positive(base):
@@ -640,8 +643,11 @@ class Search:
         log_goal += sum(float(e) * math.log(p) for p, e in a.items() if isinstance(p, int))
         log_goal -= sum(float(e) * math.log(p) for p, e in b.items() if isinstance(p, int))
         reached, parents = self._reachable({base for base, e in a.items() if e > 0}, facts)
-        # Folds of the goal are reached by lines that are made below, if at all.
-        reached |= {x for x in goal if isinstance(x, Atom) and x.kind == "fold"}
+        # Folds are reached by lines that are made below, if at all.
+        wanted = {x for x in goal if isinstance(x, Atom)}
+        for x in list(wanted):
+            _inside(x, wanted)
+        reached |= {x for x in wanted if x.kind == "fold"}
         if not all(self.work.positive(base, reached) for base in (*a, *b)):
             return None
         kept: list[Step] = []
@@ -1183,10 +1189,14 @@ class Search:
 
     def goal(self, line: Line) -> Step | None:
         """A proof of one relation of the claim."""
-        try:
-            found = self.le(line.left, line.right) or self.through_layers(line.left, line.right)
-        except (Rejected, OutOfTime):
-            return None
+        found: Step | None = None
+        for attempt in (self.through_layers, self.le):
+            try:
+                found = found or attempt(line.left, line.right)
+            except Rejected:
+                continue
+            except OutOfTime:
+                return None
         if found is None or not line.strict:
             return found
         strict = Step(
