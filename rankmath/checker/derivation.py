@@ -54,7 +54,7 @@ from rankmath.checker.monomials import (
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import demand, in_time, short
 
-SWITCH_NAMES = ("mask", "layernorm", "mlp", "bias", "key_bias")
+SWITCH_NAMES = ("mask", "layernorm", "mlp", "bias", "query_bias")
 #: What each word for the mask implies beside itself and `any`.
 _MASKS = {"none": ("complete", "padding"), "complete": ("none", "padding")}
 #: Quantities of the whole network, and of its first layer: statements with them are not read at a single layer.
@@ -140,7 +140,7 @@ class Derivation:
 
     def __init__(self, claim: str, given: Sequence[str], key: str = "", deadline: float = float("inf")) -> None:
         self.claim, self.key, self.deadline = read_tree(claim), key, deadline
-        self.words = {"bias": "any", "key_bias": "any"}
+        self.words = {"bias": "any", "query_bias": "any"}
         self.fixed: dict[str, Fraction] = {}
         self.predicates: set[Tree] = set()
         self.lines: list[Line] = []
@@ -182,6 +182,8 @@ class Derivation:
         elif tree[0] == "call":
             self.predicates.add(tree)
         else:
+            words = [node[1] for node in nodes(tree) if node[0] == "let"]
+            demand(not set(words) & set(SWITCH_NAMES), "a switch stands alone in its hypothesis")
             relations.append(tree)
 
     def _hypothesis_lines(self, tree: Tree) -> Iterator[Line]:
@@ -239,21 +241,16 @@ class Derivation:
     def _is_nonnegative(self, atom: Atom) -> bool:
         if shape_nonnegative(atom) or freeze(of_atom(atom)) in self.known:
             return True
-        match atom.kind:
-            case "sum":
-                poly = dict(atom.args[0])
-                return line_key({}, poly) in self.known or self._all_nonnegative(poly)
-            case "function" if atom.name in ("tanh", "floor"):
-                return self.nonnegative_poly(dict(atom.args[0]))
-            case "function" if atom.name == "log":
-                return self.knows(rational(1), dict(atom.args[0]))
-            case "max":
-                return any(self.nonnegative_poly(dict(part)) for part in atom.args)
-            case "min" | "fold":
-                return all(self.nonnegative_poly(dict(part)) for part in atom.args)
-            case "power":
-                return self.nonnegative_poly(dict(atom.args[0]))
-        return False
+        kind = atom.kind
+        if kind == "sum":
+            poly = dict(atom.args[0])
+            return line_key({}, poly) in self.known or self._all_nonnegative(poly)
+        if kind == "function" and atom.name == "log":
+            return self.knows(rational(1), dict(atom.args[0]))
+        if kind == "power" or (kind == "function" and atom.name in ("tanh", "floor")):
+            return self.nonnegative_poly(dict(atom.args[0]))
+        each = (self.nonnegative_poly(dict(part)) for part in atom.args if kind in ("max", "min", "fold"))
+        return any(each) if kind == "max" else kind in ("min", "fold") and all(each)
 
     def _mono_nonnegative(self, mono: Iterable[tuple[Base, Fraction]]) -> bool:
         return all((e.denominator == 1 and e.numerator % 2 == 0) or self.nonnegative(base) for base, e in mono)
@@ -283,19 +280,13 @@ class Derivation:
                 return True
             return self._all_nonnegative(poly) and any(term(mono) for mono in poly)
 
-        match atom.kind:
-            case "fold":  # what is assumed of one place is not assumed of all
-                assumed = {a for a in assumed if isinstance(a, int) or atom.name[-1] not in a.letters}
-                return poly_positive(atom.args[0])
-            case "sum" | "min":
-                return all(map(poly_positive, atom.args))
-            case "max":
-                return any(map(poly_positive, atom.args))
-            case "function" if atom.name in ("tanh", "abs"):
-                return poly_positive(atom.args[0])
-            case "power":
-                return poly_positive(atom.args[0])
-        return False
+        if atom.kind == "fold":  # what is assumed of one place is not assumed of all
+            assumed = {a for a in assumed if isinstance(a, int) or atom.name[-1] not in a.letters}
+        if atom.kind == "max":
+            return any(map(poly_positive, atom.args))
+        if atom.kind == "power" or (atom.kind == "function" and atom.name in ("tanh", "abs")):
+            return poly_positive(atom.args[0])
+        return atom.kind in ("sum", "min", "fold") and all(map(poly_positive, atom.args))
 
     def demand_denominators(self, poly: Poly) -> None:
         for mono in poly:
@@ -612,20 +603,18 @@ class Derivation:
         else:
             self._positive_powers(bound)
             (c, table), (c2, part) = as_product(bound), as_product(now["l"])
-            for base, e in part.items():
-                table[base] = table.get(base, Fraction(0)) - e
-            if how.startswith("power "):
-                k = Fraction(how.split()[1])
-                demand(k > 1 and k.denominator == 1, "a power above 1 is needed")
-                for base, e in part.items():
-                    table[base] -= (k - 1) * e
-            factor, mono = product_of({base: e for base, e in table.items() if e})
-            gain = {mono: c * factor / (c2 if not how.startswith("power ") else c2 ** int(k))}
+            k = _exact_fraction(how.split()[1]) if how.startswith("power ") else Fraction(1)
+            demand(k >= 1 and k.denominator == 1, "a whole power is needed")
+            for factor_of, e in part.items():
+                table[factor_of] = table.get(factor_of, Fraction(0)) - k * e
+            factor, mono = product_of({x: e for x, e in table.items() if e})
+            gain = {mono: c * factor / c2 ** int(k)}
             self._positive_powers(gain)
             demand(self.nonnegative_poly(gain), "a factor that may be negative")
             if how.startswith("power "):
-                for base, _ in mono:
-                    demand(isinstance(base, int) or "l" not in base.letters, "the factor depends on the layer")
+                demand(k > 1, "a power above 1 is needed")
+                fixed_factor = all("l" not in x.letters for x in bases_of(gain))
+                demand(fixed_factor, "the factor depends on the layer")
                 last = normal(read_tree(f"{k}**L"), {})
                 exponent = times(plus(last, rational(1), -1), rational(1 / (k - 1)))
                 wanted = times(power_of(gain, exponent), power_of(now["0"], last))
@@ -670,33 +659,31 @@ class Derivation:
             demand(len(of) == 1, "one line is needed")
             return self._cited(of[0])
 
-        match by:
-            case "lemma":
-                self.lemma(line, name, at)
-            case "statement":
-                self.statement(line, name, at)
-            case "hypothesis":
-                self.hypothesis(line)
-            case "product":
-                self.product(line, [(cited, _exact_fraction(weight)) for cited, weight in pairs()])
-            case "sum":
-                weights = [(cited, normal(read_tree(weight), self.fixed)) for cited, weight in pairs()]
-                self.sum(line, weights)
-            case "fold":
-                self.fold(line, only(), name)
-            case "put":
-                self.put(line, only(), at)
-            case "term":
-                demand(type(entry.get("body")) is str and set(at) == {name[-1:]}, "body, at: needed")
-                self.term(line, name, normal(read_tree(entry["body"]), self.fixed), at[name[-1:]])
-            case "power":
-                self.power(line, only(), normal(read_tree(how), self.fixed))
-            case "cases":
-                self.cases(line, normal(read_tree(name), self.fixed), [self._cited(number) for number in of])
-            case "layers":
-                self.layers_rule(line, only(), how)
-            case _:
-                raise Rejected(f"{short(by)} is no rule")
+        if by == "lemma":
+            self.lemma(line, name, at)
+        elif by == "statement":
+            self.statement(line, name, at)
+        elif by == "hypothesis":
+            self.hypothesis(line)
+        elif by == "product":
+            self.product(line, [(cited, _exact_fraction(weight)) for cited, weight in pairs()])
+        elif by == "sum":
+            self.sum(line, [(cited, normal(read_tree(weight), self.fixed)) for cited, weight in pairs()])
+        elif by == "fold":
+            self.fold(line, only(), name)
+        elif by == "put":
+            self.put(line, only(), at)
+        elif by == "term":
+            demand(type(entry.get("body")) is str and set(at) == {name[-1:]}, "body, at: needed")
+            self.term(line, name, normal(read_tree(entry["body"]), self.fixed), at[name[-1:]])
+        elif by == "power":
+            self.power(line, only(), normal(read_tree(how), self.fixed))
+        elif by == "cases":
+            self.cases(line, normal(read_tree(name), self.fixed), [self._cited(number) for number in of])
+        elif by == "layers":
+            self.layers_rule(line, only(), how)
+        else:
+            raise Rejected(f"{short(by)} is no rule")
         self.lines.append(line)
         self._learn(line)
         return line

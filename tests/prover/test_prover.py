@@ -28,9 +28,15 @@ TRUE = {
     "all heads by the largest": ("diameter(X[1], 1) <= H*max_h(norm(W[0,h], inf))*diameter(X[0], 1)", ()),
     "two heads": ("diameter(X[1], 2) <= (norm(W[0,0], 2) + norm(W[0,1], 2))*diameter(X[0], 2)", ("heads == 2",)),
     "all layers": ("diameter(X[L], 1) <= prod_l(norm(W[l,0], inf))*diameter(X[0], 1)", ONE),
-    "a hypothesis of every layer": ("diameter(X[L], 2) <= diameter(X[0], 2)", (*ONE, "all_l(norm(W[l,0], 2) <= 1)")),
+    "a hypothesis of every layer": (
+        "diameter(X[L], 2) <= diameter(X[0], 2)",
+        (*ONE, "all_l(norm(W[l,0], 2) <= 1)"),
+    ),
     "causal": ("diameter(X[1], 2) <= 2*norm(W[0,0], 2)*longest(X[0])", (*ONE, "mask == causal")),
-    "tanh grows": ("dobrushin(P[0,0]) <= tanh(norm(W_QK[0,0], frobenius)*diameter(X[0], 2)**2/(4*sqrt(d_qk)))", ONE),
+    "tanh grows": (
+        "dobrushin(P[0,0]) <= tanh(norm(W_QK[0,0], frobenius)*diameter(X[0], 2)**2/(4*sqrt(d_qk)))",
+        ONE,
+    ),
     "entropy": ("log(n) - logit_range(P[0,0])**2/8 <= entropy(P[0,0])", ONE),
     "a skip from below": (
         "diameter(X[1], 2) >= (1 - norm(W[0,0], 2))*diameter(X[0], 2)",
