@@ -20,7 +20,8 @@ class NotWritten(OSError):
     """A disk that is full, or fails: which file was not written, and what is kept."""
 
     def __init__(self, error: OSError, target: Path) -> None:
-        super().__init__(error.errno, error.strerror)
+        super().__init__(error, target)  # what it is made of again on its way from a worker
+        self.errno, self.strerror = error.errno, error.strerror
         kept = "the file that was there is kept" if target.is_file() else "nothing of it is left"
         self.told = f"{target}: not written, {kept}: {error.strerror}; files written before it are whole"
 

@@ -133,7 +133,12 @@ def page(known: dict[str, Statement]) -> str:
                 f"```coq\nDefinition statement_{identifier(key)} : Prop :=\n{printed[key]}.\n\n{ending}\n```",
             ]
         else:
-            right.append(f"Not machine-checked as it stands: no proposition yet, because of {missing[key]}.")
+            why = (
+                f"no proposition yet, because of {missing[key]}"
+                if key in missing
+                else "printed, and not proved yet"
+            )
+            right.append(f"Not machine-checked as it stands: {why}.")
         for row in related:
             right += [
                 f"Related: {row['scope']}.",

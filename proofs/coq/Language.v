@@ -45,6 +45,8 @@ Definition bottom {m} (v : vector m) : R := least m v.
 Definition osc {m} (v : vector m) : R := largest m v - least m v.
 (** range_of: largest minus least entry, exactly *)
 Definition range_of {m} (z : vector m) : R := largest m z - least m z.
+(** positive: every entry is positive *)
+Definition positive {m} (v : vector m) : Prop := forall j, (j < m)%nat -> 0 < v j.
 (** distinct: no two entries are equal *)
 Definition distinct {m} (v : vector m) : Prop := forall i j, (i < m)%nat -> (j < m)%nat -> v i = v j -> i = j.
 (** unit_vector: x has norm 1 *)
@@ -79,11 +81,13 @@ Definition entropy_floor (T s : R) : R := let beta := exp (- (s * sqrt (T / (T -
 Definition shifted {d} (x : vector d) (w : R) : vector d := fun b =>
   let v := fun a => x a + (if Nat.eqb a (d - 1) then 1 else 0) in v b + w * (if Nat.eqb b 0 then 0 else v (b - 1)%nat).
 Definition unit_of {d} (y : vector d) : vector d := fun a => y a / l2 d y.
-(** in_printed_set: x_i < 0 for i ≤ d − 2, x_{d−1} ≤ −1/w and Σ_{i≤d−2} (x_i/x_{d−1})² ≤ √(w² − 1); nothing on x_d *)
+(** in_printed_set: x_i < 0 for i < d − 2, x_{d−2} ≤ −1/w and Σ_{i<d−2} (x_i/x_{d−2})² ≤ √(w² − 1), counted from 0;
+    nothing on x_{d−1} *)
 Definition in_printed_set {d} (x : vector d) (w : R) : Prop :=
   (forall a, (a < d - 2)%nat -> x a < 0) /\ x (d - 2)%nat <= - / w /\
   sum (d - 2) (fun a => (x a / x (d - 2)%nat) ^ 2) <= sqrt (w ^ 2 - 1).
-(** stays_far: y/‖y‖ with y = (x + e_d)(I + wS) has (d − 1)-th coordinate at most −1/w *)
+(** stays_far: y/‖y‖ with y = (x + e_{d−1})(I + wS), S with ones on the superdiagonal, has coordinate d − 2, counted
+    from 0, at most −1/w *)
 Definition stays_far {d} (x : vector d) (w : R) : Prop := unit_of (shifted x w) (d - 2)%nat <= - / w.
 Definition is_log_concave {d} (x : vector d) : Prop := forall b c, (b < c)%nat -> (S c < d - 1)%nat ->
   Rabs (x b) * Rabs (x (S c)) <= Rabs (x (S b)) * Rabs (x c).
@@ -91,11 +95,12 @@ Definition is_graded {d} (x : vector d) (w : R) : Prop := forall b, (S b < d - 1
   w * Rabs (x b) <= sqrt (w ^ 2 - 1) * Rabs (x (S b)).
 Definition far_and_negative {d} (x : vector d) (w : R) : Prop :=
   (forall a, (a < d - 1)%nat -> x a <= 0) /\ x (d - 2)%nat <= - / w.
-(** in_repaired_set: x_i ≤ 0 for i ≤ d − 1, x_{d−1} ≤ −1/w, and |x_1|, …, |x_{d−1}| log-concave without gaps, or
-    w|x_b| ≤ √(w² − 1)|x_{b+1}| for b ≤ d − 2; x_d has any sign *)
+(** in_repaired_set: x_i ≤ 0 for i < d − 1, x_{d−2} ≤ −1/w, and |x_0|, …, |x_{d−2}| log-concave without gaps, or
+    w|x_b| ≤ √(w² − 1)|x_{b+1}| for b < d − 2, counted from 0; x_{d−1} has any sign *)
 Definition in_repaired_set {d} (x : vector d) (w : R) : Prop :=
   far_and_negative x w /\ (is_log_concave x \/ is_graded x w).
-(** stays_in_repaired_set: y/‖y‖ with y = (x + e_d)(I + wS) is in the set again: log-concave where x was, graded where x was *)
+(** stays_in_repaired_set: y/‖y‖ with y = (x + e_{d−1})(I + wS), S with ones on the superdiagonal, is in the set
+    again: log-concave where x was, graded where x was *)
 Definition stays_in_repaired_set {d} (x : vector d) (w : R) : Prop := let y := unit_of (shifted x w) in
   far_and_negative y w /\ (is_log_concave x -> is_log_concave y) /\ (is_graded x w -> is_graded y w).
 
@@ -210,14 +215,15 @@ Definition is_attention {n d} (X : matrix n d) (P : matrix n n) : Prop := exists
   forall i j, (i < n)%nat -> (j < n)%nat -> attention_of ((fun i j => bil d (X i) W (X j)) : matrix n n) i j = P i j.
 (** reachable: some W_QK gives the tokens X the attention softmax(L), exactly: a linear system has a solution *)
 Definition reachable {n d} (X : matrix n d) (L : matrix n n) : Prop := is_attention X (attention_of L).
-(** some_unreachable: the attention with logits v e₁ᵀ, vX = 0, v not 0, is that of no W_QK *)
+(** some_unreachable: the attention with logits v e_0ᵀ, vX = 0, v not 0, is that of no W_QK *)
 Definition some_unreachable {n d} (X : matrix n d) : Prop := exists v : vec, (exists i, (i < n)%nat /\ v i <> 0) /\
   (forall a, (a < d)%nat -> sum n (fun i => v i * X i a) = 0) /\
   ~ is_attention X (attention_of ((fun i j => v i * eye 0%nat j) : matrix n n)).
 (** The rank: the largest number of independent rows. *)
 Definition rank_of {n m} (A : matrix n m) : R := sup_of (fun x => exists (k : nat) (f : nat -> nat),
   (forall j, (j < k)%nat -> (f j < n)%nat) /\ independent ((fun j => A (f j)) : matrix k m) /\ x = INR k).
-(** softmax_rank: rank of the attention with queries q and keys log x, one number each: d_k = 1 *)
+(** softmax_rank: rank of the attention with queries q and keys log x, one number each: head size 1 (evaluated for
+    whole q) *)
 Definition softmax_rank {n} (q x : vector n) : R :=
   rank_of (attention_of ((fun i j => q i * ln (x j)) : matrix n n)).
 (** equiangular_flow: m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ), where ρ = e^{−β(1 − γ)} stands
@@ -267,19 +273,22 @@ Definition stochastic_product {t n} (P : sequence t n) : Prop := Definitions.row
 Definition steps {t n} (P : sequence t n) : nat := t.
 (** The weight of token k in token m after all layers. *)
 Definition weight {t n} (P : sequence t n) : matrix n n := Definitions.steps n P 0 t.
-(** share: largest weight of a token on token j over all layers; the first token has number 0 *)
+(** share: largest weight of a token on token j over all layers; the first token has number 0, and beyond the last
+    it is 0 *)
 Definition share {t n} (P : sequence t n) (j : nat) : R :=
   largest n (fun m => sum n (fun k => if Nat.eqb k j then weight P m k else 0)).
-(** tail: largest weight of a token on all tokens from j on, over all layers; the first token has number 0 *)
+(** tail: largest weight of a token on all tokens from j on, over all layers; the first token has number 0, and
+    beyond the last it is 0 *)
 Definition tail {t n} (P : sequence t n) (j : nat) : R :=
   largest n (fun m => sum n (fun k => if Nat.leb j k then weight P m k else 0)).
-(** windowed: every token sees itself and the w − 1 before it, and no other; w = n is the causal mask *)
+(** windowed: every token sees itself and the w − 1 before it, as far as there are any, and no other; w = n is the
+    causal mask *)
 Definition windowed {t n} (P : sequence t n) (w : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat -> (b < n)%nat ->
   (0 < P s a b <-> (b <= a < b + w)%nat).
 (** least_within: least attention within the window, over all layers *)
 Definition least_within {t n} (P : sequence t n) (w : nat) : R := inf_of (fun x => exists s a b,
   (s < t)%nat /\ (a < n)%nat /\ (b < n)%nat /\ (b <= a < b + w)%nat /\ x = P s a b).
-(** prefixed: every token sees the first k tokens and those before it, and no other *)
+(** prefixed: every token sees itself, the tokens before it and the first k tokens, and no other; counted from 0 *)
 Definition prefixed {t n} (P : sequence t n) (k : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat -> (b < n)%nat ->
   (0 < P s a b <-> (b < Nat.max k (a + 1))%nat).
 (** least_prefixed: least attention that the mask with prefix k allows, over all layers *)
@@ -296,13 +305,175 @@ Definition most_causal {n} (E : matrix n n) : R := largest n (fun i => largest (
 Definition least_causal {n} (E : matrix n n) : R := least n (fun i => least (S i) (E i)).
 (** spread: largest over least of e^I on the causal mask, I the logits without decay *)
 Definition spread {n} (E : matrix n n) : R := most_causal E / least_causal E.
-(** decay_constant: least C with A_ij ≤ C e^(−(i−j)m) for all tokens after the first, A = softmax(I_ij − (i − j)m), a = e^(−m) *)
+(** decay_constant: least C with A_ij ≤ C e^(−(i−j)m) for all j ≤ i and all tokens i after the first, which has
+    number 0; A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m), a = e^(−m), m > 0 *)
 Definition decay_constant {n} (E : matrix n n) (a : R) : R := sup_of (fun x => exists i j,
   (0 < i)%nat /\ (i < n)%nat /\ (j <= i)%nat /\ x = decaying E a i j / a ^ (i - j)).
-(** decay_tightness: largest A_ij(1 + e^(I_min − I_max) Σ_{k≠j, k≤i} e^((k−j)m)) *)
+(** decay_tightness: largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i, where the logits I_ij,
+    j ≤ i, lie between I_min and I_max, A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m) and m > 0 *)
 Definition decay_tightness {n} (E : matrix n n) (a : R) : R := largest n (fun i => largest (S i) (fun j =>
   decaying E a i j * (1 + least_causal E / most_causal E *
     sum (S i) (fun k => if Nat.eqb k j then 0 else a ^ (j - k) / a ^ (k - j))))).
 (** kept: the second of two tokens with equal logits and decay a = e^(−m) keeps at least c of itself at every depth *)
 Definition kept (a c : R) : Prop := forall t,
   c <= Definitions.steps 2 (fun _ => decaying ((fun _ _ => 1) : matrix 2 2) a) 0 (S t) 1%nat 1%nat.
+
+(* ---------- networks ---------- *)
+(** A network with its input: L layers of H heads on n tokens of dimension d, all with the same mask (edges i j = 1 where token i
+    sees token j, 0 where not) and the same factor of the skip connection; lnorm says whether every token is divided
+    by its length, the input first (LayerNorm on the sphere).  There is no MLP. *)
+Record network := {
+  tokens : nat; dim : nat; heads : nat; layers : nat; d_qk : R; skip_of : R; lnorm : bool;
+  W : nat -> nat -> matrix dim dim; W_QK : nat -> nat -> matrix dim dim;
+  key_bias : nat -> nat -> vector dim; bias : nat -> vector dim; edges : matrix tokens tokens;
+  input : matrix tokens dim }.
+
+(** P[l, h] = softmax((X W_QK Xᵀ + 1 (X k)ᵀ)/√d_qk) over the edges, and what layer l makes of tokens Y. *)
+Definition logits_of (N : network) (l h : nat) (Y : mat) : mat := fun i j =>
+  (bil (dim N) (Y i) (W_QK N l h) (Y j) + dot (dim N) (Y j) (key_bias N l h)) / sqrt (d_qk N).
+Definition attention_on (N : network) (l h : nat) (Y : mat) : mat := fun i =>
+  softmax (tokens N) (edges N i) (logits_of N l h Y i).
+Definition sent (N : network) (l : nat) (Y : mat) : mat := fun i b => skip_of N * Y i b
+  + sum (heads N) (fun h => vmat (dim N) (vmat (tokens N) (attention_on N l h Y i) Y) (W N l h) b) + bias N l b.
+Definition laid (N : network) (Y : mat) : mat := if lnorm N then fun i => sphere (dim N) (Y i) else Y.
+(** X[l], the tokens after l layers, and P[l, h], the attention of head h of layer l. *)
+Fixpoint X (N : network) (l : nat) : matrix (tokens N) (dim N) :=
+  match l with O => laid N (input N) | S k => laid N (sent N k (X N k)) end.
+Definition P (N : network) (l h : nat) : matrix (tokens N) (tokens N) := attention_on N l h (X N l).
+
+(** What every network of the registry has: sizes of at least 1, d_qk > 0, a mask of zeros and ones in which every token sees some
+    token, and under LayerNorm no token that is zero where it is to be divided by its length. *)
+Record proper (N : network) : Prop := {
+  some_tokens : (0 < tokens N)%nat; some_dim : (0 < dim N)%nat; some_heads : (0 < heads N)%nat;
+  some_layers : (0 < layers N)%nat; some_d_qk : 0 < d_qk N;
+  binary : forall i j, (i < tokens N)%nat -> (j < tokens N)%nat -> edges N i j = 0 \/ edges N i j = 1;
+  sees_some : forall i, (i < tokens N)%nat -> exists j, (j < tokens N)%nat /\ edges N i j = 1;
+  input_not_zero : lnorm N = true -> forall i, (i < tokens N)%nat -> 0 < l2 (dim N) (input N i);
+  sent_not_zero : lnorm N = true -> forall l i, (l < layers N)%nat -> (i < tokens N)%nat ->
+    0 < l2 (dim N) (sent N l (X N l) i) }.
+
+Definition layernorm_none (N : network) : Prop := lnorm N = false.
+Definition layernorm_sphere (N : network) : Prop := lnorm N = true.
+(** A network of this file has no MLP. *)
+Definition mlp_none (N : network) : Prop := True.
+(** Entries beyond the sizes are never looked at; of no bias and no mask they are taken to be like the others. *)
+Definition key_bias_none (N : network) : Prop := forall l h a, key_bias N l h a = 0.
+Definition bias_none (N : network) : Prop := (forall l a, bias N l a = 0) /\ key_bias_none N.
+Definition mask_none (N : network) : Prop := forall i j, edges N i j = 1.
+Definition mask_padding (N : network) : Prop :=
+  forall i k j, (i < tokens N)%nat -> (k < tokens N)%nat -> (j < tokens N)%nat -> edges N i j = edges N k j.
+Definition mask_causal (N : network) : Prop :=
+  forall i j, (i < tokens N)%nat -> (j < tokens N)%nat -> edges N i j = if Nat.leb j i then 1 else 0.
+
+(** b after L steps: b = start, then b = step l b for l = 0, …, L − 1. *)
+(** recursion: b after L steps: b = start, then b = step for l = 0, …, L − 1, where step may use b and l *)
+Fixpoint recursion (L : nat) (start : R) (step : nat -> R -> R) : R :=
+  match L with O => start | S l => step l (recursion l start step) end.
+
+Inductive exponent := p_1 | p_2 | p_inf.
+Definition length_of (d : nat) (p : exponent) (v : vec) : R :=
+  match p with p_1 => l1 d v | p_2 => l2 d v | p_inf => linf d v end.
+(** diameter: largest ℓ_p distance of two tokens *)
+Definition diameter {n d} (Y : matrix n d) (p : exponent) : R := diam n (length_of d p) Y.
+(** norm: norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum), max (largest absolute entry), frobenius,
+    composite (printed 1,∞: the root of the product of 1 and inf) *)
+Definition norm_1 {n m} (A : matrix n m) : R := norm1 n m A.
+Definition norm_2 {n m} (A : matrix n m) : R := spectral A.
+Definition norm_inf {n m} (A : matrix n m) : R := norminf n m A.
+Definition norm_max {n m} (A : matrix n m) : R := maxentry n m A.
+Definition norm_frobenius {n m} (A : matrix n m) : R := frob n m A.
+Definition norm_composite {n m} (A : matrix n m) : R := comp n m A.
+(** operator_norm: norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column sum for p = inf, the
+    spectral norm for p = 2 *)
+Definition operator_norm {n m} (A : matrix n m) (p : exponent) : R :=
+  match p with p_1 => norminf n m A | p_2 => spectral A | p_inf => norm1 n m A end.
+(** form_norm: sup |uWvᵀ| over the unit ball of ℓ_p (p = inf and d > 12: the sum of |W_ij|, which is larger); here it is the
+    supremum for every d, of which the other is an upper bound *)
+Definition form_norm {n m} (A : matrix n m) (p : exponent) : R := sup_of (fun x => exists u v : vec,
+  length_of n p u <= 1 /\ length_of n p v <= 1 /\ x = Rabs (bil n u A v)).
+(** mu: Frobenius norm of the tokens about their mean *)
+Definition mu {n d} (Y : matrix n d) : R := Definitions.mu n d Y.
+(** residual: least norm of X − 1xᵀ over all x: 1 (largest column sum of absolute values), ∞ (largest row sum), 1,∞ (the root of the product of
+    these two) or F (Frobenius) *)
+Definition residual_in (norm : mat -> R) (Y : mat) : R := inf_of (fun r => exists x : vec, r = norm (centred Y x)).
+Definition residual_one {n d} (Y : matrix n d) : R := residual_in (norm1 n d) Y.
+Definition residual_inf {n d} (Y : matrix n d) : R := residual_in (norminf n d) Y.
+Definition residual_composite {n d} (Y : matrix n d) : R := residual_in (comp n d) Y.
+Definition residual_frobenius {n d} (Y : matrix n d) : R := residual_in (frob n d) Y.
+
+(* ---------- attention about a centre ---------- *)
+(** The centres that minimise ‖X − 1xᵀ‖_{1,∞}, one for every layer; where several are as good, a statement is about all. *)
+Definition are_centers (N : network) (center : nat -> vec) : Prop := forall l, (l <= layers N)%nat ->
+  minimiser (comp (tokens N) (dim N)) (X N l) (center l).
+Definition tilts (N : network) (x : vec) (l h : nat) : mat := fun i j =>
+  bil (dim N) (centred (X N l) x i) (W_QK N l h) (centred (X N l) x j) / sqrt (d_qk N).
+Definition oscillation (N : network) (x : vec) (l h i : nat) : R := osc (tilts N x l h i : vector (tokens N)).
+Definition centred_shares (N : network) (x : vec) (l h : nat) : vector (tokens N) := shares ((fun j =>
+  (bil (dim N) x (W_QK N l h) (centred (X N l) x j) + dot (dim N) (centred (X N l) x j) (key_bias N l h)) / sqrt (d_qk N))
+  : vector (tokens N)).
+(** delta: largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk, R the tokens about the center that minimises ‖R‖_{1,∞} (composite), or about
+    their mean (mean, with a bar) *)
+Definition delta_composite (N : network) (center : nat -> vec) (l h : nat) : R :=
+  largest (tokens N) (oscillation N (center l) l h).
+Definition delta_mean (N : network) (l h : nat) : R :=
+  largest (tokens N) (oscillation N (mean (tokens N) (X N l)) l h).
+(** q_max: largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus the key bias's term, x the center, R the tokens about it (composite: x
+    minimises ‖R‖_{1,∞}; mean, with a bar: x is their mean) *)
+Definition q_max_composite (N : network) (center : nat -> vec) (l h : nat) : R :=
+  largest (tokens N) (centred_shares N (center l) l h).
+Definition q_max_mean (N : network) (l h : nat) : R :=
+  largest (tokens N) (centred_shares N (mean (tokens N) (X N l)) l h).
+(** q_min: least entry of q = softmax(c), c as for the largest *)
+Definition q_min_mean (N : network) (l h : nat) : R :=
+  least (tokens N) (centred_shares N (mean (tokens N) (X N l)) l h).
+(** gamma: √(Σ_i D_ii · max_j q_j / max_i D_ii), D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk and q the softmax of the logits' part that all
+    rows share, about the center that minimises ‖R‖_{1,∞}; 0 where all D_ii are 0 *)
+Definition gamma (N : network) (center : nat -> vec) (l h : nat) : R :=
+  if Req_EM_T (delta_composite N center l h) 0 then 0 else
+  sqrt (sum (tokens N) (oscillation N (center l) l h) * q_max_composite N center l h / delta_composite N center l h).
+(** about_mean: ‖·‖_{1,∞} (the root of largest column sum times largest row sum) of the tokens about their mean *)
+Definition about_mean {n d} (Y : matrix n d) : R := comp n d (centred Y (mean n Y)).
+
+(* ---------- masks ---------- *)
+(** self_loops: every token sees itself *)
+Definition self_loops (N : network) : Prop := forall i, (i < tokens N)%nat -> edges N i i = 1.
+(** Token c reaches every token within r steps along the edges. *)
+Definition reached (N : network) (r : nat) : Prop := exists c, centre (tokens N) (edges N) c r.
+(** quasi_strongly_connected: the mask is quasi-strongly connected: some token reaches every other along its edges *)
+Definition quasi_strongly_connected (N : network) : Prop := exists r, reached N r.
+(** strongly_connected: the mask is strongly connected *)
+Definition strongly_connected (N : network) : Prop := forall c, (c < tokens N)%nat ->
+  exists r, centre (tokens N) (edges N) c r.
+(** radius of the mask: the least number of steps in which one token reaches all others, at least 1; 1 where none does *)
+Definition is_radius (N : network) (r : nat) : Prop := (1 <= r)%nat /\
+  (quasi_strongly_connected N -> reached N r /\ forall k, (1 <= k)%nat -> reached N k -> (r <= k)%nat) /\
+  (~ quasi_strongly_connected N -> r = 1%nat).
+(** largest number of tokens that a token sees, itself included *)
+Definition in_degree (N : network) : R := largest (tokens N) (fun i => sum (tokens N) (edges N i)).
+(** epsilon: least attention on an edge of the mask *)
+Definition epsilon (N : network) (l h : nat) : R := inf_of (fun x => exists i j,
+  (i < tokens N)%nat /\ (j < tokens N)%nat /\ edges N i j = 1 /\ x = P N l h i j).
+(** logit_range: largest oscillation of a row of logits over the edges of the mask *)
+Definition logit_range (N : network) (l h : nat) : R := sup_of (fun x => exists i j k,
+  (i < tokens N)%nat /\ (j < tokens N)%nat /\ (k < tokens N)%nat /\ edges N i j = 1 /\ edges N i k = 1 /\
+  x = logits_of N l h (X N l) i j - logits_of N l h (X N l) i k).
+(** orthogonal_values: every W[l, h] is exactly orthogonal *)
+Definition orthogonal_values (N : network) : Prop := forall l h, (l < layers N)%nat -> (h < heads N)%nat ->
+  orthogonal (dim N) (W N l h).
+(** product_norm: spectral norm of the product W[0, 0] W[1, 0] ⋯ W[L − 1, 0] of the values of the first heads *)
+Definition product_norm_2 (N : network) : R :=
+  spectral (values (dim N) (fun l => W N l 0%nat) (layers N) : matrix (dim N) (dim N)).
+(** contraction: 1 − Σ_c min_i (B_k)_ic, B_k = P[rk + r − 1, 0] ⋯ P[rk, 0] the product of the attention of r layers, r
+    the radius of the mask (the last product may be shorter): Doeblin's contraction *)
+Definition contraction (N : network) (r k : nat) : R := 1 - doeblin (tokens N)
+  (Definitions.steps (tokens N) (fun l => P N l 0) (r * k) (Nat.min (layers N) (r * k + r) - r * k)).
+(** height: min_i ⟨X_i, v⟩ of the input, v the direction of its mean token *)
+Definition pole (N : network) : vec := sphere (dim N) (mean (tokens N) (X N 0)).
+Definition height (N : network) : R := least (tokens N) (fun i => dot (dim N) (X N 0 i) (pole N)).
+(** section: ℓ₂ diameter of y_i = X_i/⟨X_i, v_t⟩, v_t = vW[0, 0] ⋯ W[t − 1, 0] and v the direction of the input's
+    mean token *)
+Definition section (N : network) (l : nat) : R := diam (tokens N) (l2 (dim N)) (fun i a => X N l i a /
+  dot (dim N) (X N l i) (vmat (dim N) (pole N) (values (dim N) (fun l => W N l 0%nat) l))).
+(** cosine: least cosine of the angle of two tokens *)
+Definition cosine {n d} (Y : matrix n d) : R := least n (fun i => least n (fun j =>
+  dot d (Y i) (Y j) / (l2 d (Y i) * l2 d (Y j)))).

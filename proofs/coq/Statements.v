@@ -16,6 +16,83 @@ Definition statement_seed_closure : Prop :=
     row_stochastic P ->
     stochastic_product P.
 
+(** dong2021:2.2 (proved): residual(X[L], composite) <= (4*gamma_star*beta/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
+      composite)**(3**L)
+    given H == 1
+    given all_l(max_h(delta(P[l, h], composite)) <= x_star)
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where gamma_star = max_l(max_h(gamma(P[l, h])))
+    where beta = max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite))) *)
+Definition statement_dong2021_2_2 : Prop :=
+  forall (N : network),
+    proper N ->
+    forall x_star, is_x_star x_star ->
+    forall center, are_centers N center ->
+    let gamma_star := largest (layers N) (fun l => largest (heads N) (fun h => gamma N center l h)) in
+    let beta := largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) * norm_composite (W N l
+      h))) in
+    ((heads N) = 1)%nat ->
+    (forall l, (l < (layers N))%nat -> largest (heads N) (fun h => delta_composite N center l h) <= x_star) ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (4 * gamma_star * beta / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
+(** dong2021:2.3 (proved): residual(X[L], composite) <= (4*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
+      composite)**(3**L)
+    given all_l(max_h(delta(P[l, h], composite)) <= x_star)
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where gamma_star = max_l(max_h(gamma(P[l, h])))
+    where B = max_l(sqrt(sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], 1))*sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], inf)))) *)
+Definition statement_dong2021_2_3 : Prop :=
+  forall (N : network),
+    proper N ->
+    forall x_star, is_x_star x_star ->
+    forall center, are_centers N center ->
+    let gamma_star := largest (layers N) (fun l => largest (heads N) (fun h => gamma N center l h)) in
+    let B := largest (layers N) (fun l => sqrt (sum (heads N) (fun h => norm_1 (W_QK N l h) * norm_1 (W N l h)) * sum
+      (heads N) (fun h => norm_1 (W_QK N l h) * norm_inf (W N l h)))) in
+    (forall l, (l < (layers N))%nat -> largest (heads N) (fun h => delta_composite N center l h) <= x_star) ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (4 * gamma_star * B / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
+(** dong2021:2.3-printed (refuted): residual(X[L], composite) <= (4*gamma_star*beta*H/sqrt(d_qk))**((3**L -
+      1)/2)*residual(X[0], composite)**(3**L)
+    given all_l(max_h(delta(P[l, h], composite)) <= x_star)
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where gamma_star = max_l(max_h(gamma(P[l, h])))
+    where beta = max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite))) *)
+Definition statement_dong2021_2_3_printed : Prop :=
+  forall (N : network),
+    proper N ->
+    forall x_star, is_x_star x_star ->
+    forall center, are_centers N center ->
+    let gamma_star := largest (layers N) (fun l => largest (heads N) (fun h => gamma N center l h)) in
+    let beta := largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) * norm_composite (W N l
+      h))) in
+    (forall l, (l < (layers N))%nat -> largest (heads N) (fun h => delta_composite N center l h) <= x_star) ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (4 * gamma_star * beta * INR (heads N) / sqrt (d_qk N)) ^ (((3 ^ (layers N))
+      - 1) / 2) * (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
 (** dong2021:A.3 (proved): all_i(relative_gain(c, E[i]) <= 2*osc(E[i])) and all_i(relative_loss(c, E[i]) <= osc(E[i]))
     given all_i(osc(E[i]) <= x_star) *)
 Definition statement_dong2021_A_3 : Prop :=
@@ -34,6 +111,66 @@ Definition statement_dong2021_norm : Prop :=
     (0 < d)%nat /\
     composite A + composite B < composite_sum A B.
 
+(** dong2021v1:2.2 (refuted): residual(X[L], composite) <= (4*beta/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
+      composite)**(3**L)
+    given H == 1
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where beta = max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite))) *)
+Definition statement_dong2021v1_2_2 : Prop :=
+  forall (N : network),
+    proper N ->
+    let beta := largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) * norm_composite (W N l
+      h))) in
+    ((heads N) = 1)%nat ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (4 * beta / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
+(** dong2021v1:2.2-mean (refuted): about_mean(X[L]) <= (4*beta/sqrt(d_qk))**((3**L - 1)/2)*about_mean(X[0])**(3**L)
+    given H == 1
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where beta = max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite))) *)
+Definition statement_dong2021v1_2_2_mean : Prop :=
+  forall (N : network),
+    proper N ->
+    let beta := largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) * norm_composite (W N l
+      h))) in
+    ((heads N) = 1)%nat ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    about_mean (X N (layers N)) <= (4 * beta / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) * (about_mean (X N 0%nat))
+      ^ (3 ^ (layers N)).
+
+(** dong2021v1:2.3 (refuted): residual(X[L], composite) <= (4*beta*H/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
+      composite)**(3**L)
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where beta = max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite))) *)
+Definition statement_dong2021v1_2_3 : Prop :=
+  forall (N : network),
+    proper N ->
+    let beta := largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) * norm_composite (W N l
+      h))) in
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (4 * beta * INR (heads N) / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
 (** dong2021v1:A.3 (refuted): all_i(relative_gain(c, E[i]) <= 2*osc(E[i])) and all_i(relative_loss(c, E[i]) <=
       osc(E[i])) *)
 Definition statement_dong2021v1_A_3 : Prop :=
@@ -51,6 +188,31 @@ Definition statement_own_alibi_decay : Prop :=
     0 < a < 1 ->
     decay_tightness E a <= 1.
 
+(** own:composite (proved): residual(X[L], composite) <= (2*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
+      composite)**(3**L)
+    given all_l(max_h(delta(P[l, h], composite)) <= x_star)
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where gamma_star = max_l(max_h(gamma(P[l, h])))
+    where B = max_l(sqrt(sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], 1))*sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], inf)))) *)
+Definition statement_own_composite : Prop :=
+  forall (N : network),
+    proper N ->
+    forall x_star, is_x_star x_star ->
+    forall center, are_centers N center ->
+    let gamma_star := largest (layers N) (fun l => largest (heads N) (fun h => gamma N center l h)) in
+    let B := largest (layers N) (fun l => sqrt (sum (heads N) (fun h => norm_1 (W_QK N l h) * norm_1 (W N l h)) * sum
+      (heads N) (fun h => norm_1 (W_QK N l h) * norm_inf (W N l h)))) in
+    (forall l, (l < (layers N))%nat -> largest (heads N) (fun h => delta_composite N center l h) <= x_star) ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (2 * gamma_star * B / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
 (** own:contranorm (proved): erank(sigma) < erank_after(sigma, s)
     given s > 0
     given bottom(sigma) > 0
@@ -64,6 +226,41 @@ Definition statement_own_contranorm : Prop :=
     bottom sigma < top sigma ->
     1 + (1 - 2 * (top sigma) ^ 2) * s >= 0 ->
     erank sigma < erank_after sigma s.
+
+(** own:diameter (proved): all_p(diameter(X[L], p) <= recursion(b, diameter(X[0], p), sum_h(operator_norm(W[l, h],
+      p)*b*tanh(form_norm(W_QK[l, h], p)*b**2/(4*sqrt(d_qk))))))
+    given mask == padding
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_own_diameter : Prop :=
+  forall (N : network),
+    proper N ->
+    mask_padding N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    forall p : exponent, diameter (X N (layers N)) p <= recursion (layers N) (diameter (X N 0%nat) p) (fun l b => sum
+      (heads N) (fun h => operator_norm (W N l h) p * b * tanh (form_norm (W_QK N l h) p * b ^ 2 / (4 * sqrt (d_qk
+      N))))).
+
+(** own:diameter-cubic (proved): all_p(diameter(X[L], p) <= (omega/(4*sqrt(d_qk)))**((3**L - 1)/2)*diameter(X[0],
+      p)**(3**L))
+    given mask == padding
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where omega = max_l(sum_h(operator_norm(W[l, h], p)*form_norm(W_QK[l, h], p))) *)
+Definition statement_own_diameter_cubic : Prop :=
+  forall (N : network),
+    proper N ->
+    mask_padding N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    forall p : exponent, diameter (X N (layers N)) p <= (largest (layers N) (fun l => sum (heads N) (fun h =>
+      operator_norm (W N l h) p * form_norm (W_QK N l h) p)) / (4 * sqrt (d_qk N))) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (diameter (X N 0%nat) p) ^ (3 ^ (layers N)).
 
 (** own:dispersion (proved): largest_share(c) <= exp(osc(c))/(exp(osc(c)) + count(c) - 1) and 1/(1 + (count(c) -
       1)*exp(osc(c))) <= least_share(c) *)
@@ -118,6 +315,111 @@ Definition statement_own_flow_step_usa : Prop :=
     beta >= 0 ->
     closing_usa C beta >= 2 * exp (beta * alpha) * (1 - alpha) * (1 + (INR n - 1) * alpha) / INR n.
 
+(** own:gamma-free (proved): residual(X[1], composite) <= sqrt(2*expc(delta)/d_qk*columns*rows)*residual(X[0],
+      composite)**3
+    given L == 1
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where delta = max_h(delta(P[0, h], composite))
+    where columns = sum_h(q_max(P[0, h], composite)*norm(W_QK[0, h], 1)*norm(W[0, h], 1))
+    where rows = sum_h(norm(W_QK[0, h], 1)*norm(W[0, h], inf)) *)
+Definition statement_own_gamma_free : Prop :=
+  forall (N : network),
+    proper N ->
+    forall center, are_centers N center ->
+    let delta := largest (heads N) (fun h => delta_composite N center 0%nat h) in
+    let columns := sum (heads N) (fun h => q_max_composite N center 0%nat h * norm_1 (W_QK N 0%nat h) * norm_1 (W N
+      0%nat h)) in
+    let rows := sum (heads N) (fun h => norm_1 (W_QK N 0%nat h) * norm_inf (W N 0%nat h)) in
+    ((layers N) = 1)%nat ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N 1%nat) <= sqrt (2 * expc delta / (d_qk N) * columns * rows) * (residual_composite (X N
+      0%nat)) ^ 3.
+
+(** own:gamma-free-one-head (proved): residual(X[1], composite) <= sqrt(2*expc(delta)*tanhc(delta/4)*q_max(P[0, 0],
+      composite)/d_qk)*norm(W_QK[0, 0], 1)*norm(W[0, 0], composite)*residual(X[0], composite)**3
+    given H == 1
+    given L == 1
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where delta = delta(P[0, 0], composite) *)
+Definition statement_own_gamma_free_one_head : Prop :=
+  forall (N : network),
+    proper N ->
+    forall center, are_centers N center ->
+    let delta := delta_composite N center 0%nat 0%nat in
+    ((heads N) = 1)%nat ->
+    ((layers N) = 1)%nat ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N 1%nat) <= sqrt (2 * expc delta * tanhc (delta / 4) * q_max_composite N center 0%nat 0%nat /
+      (d_qk N)) * norm_1 (W_QK N 0%nat 0%nat) * norm_composite (W N 0%nat 0%nat) * (residual_composite (X N 0%nat)) ^ 3.
+
+(** own:gamma-free-sharp (proved): residual(X[1], composite) <= sqrt(kappa*(32/27*kappa + 2*(kappa - 1))*q_max(P[0, 0],
+      composite)/d_qk)*norm(W_QK[0, 0], 1)*norm(W[0, 0], composite)*residual(X[0], composite)**3
+    given H == 1
+    given L == 1
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where kappa = expc(delta(P[0, 0], composite)) *)
+Definition statement_own_gamma_free_sharp : Prop :=
+  forall (N : network),
+    proper N ->
+    forall center, are_centers N center ->
+    let kappa := expc (delta_composite N center 0%nat 0%nat) in
+    ((heads N) = 1)%nat ->
+    ((layers N) = 1)%nat ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N 1%nat) <= sqrt (kappa * (32 / 27 * kappa + 2 * (kappa - 1)) * q_max_composite N center 0%nat
+      0%nat / (d_qk N)) * norm_1 (W_QK N 0%nat 0%nat) * norm_composite (W N 0%nat 0%nat) * (residual_composite (X N
+      0%nat)) ^ 3.
+
+(** own:hemisphere (proved): section(X[L]) <= (1 - height()*least**r)**floor(L/r)*section(X[0]) and mu(X[L]) <= sqrt((n
+      - 1)/2)*(1 - height()*least**r)**floor(L/r)*section(X[0])
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given quasi_strongly_connected()
+    given height() > 0
+    given mlp == none
+    given skip == 0
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_own_hemisphere : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    quasi_strongly_connected N ->
+    height N > 0 ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    (section N (layers N) <= (1 - height N * least' ^ r) ^ ((layers N) / r) * section N 0%nat) /\ (mu (X N (layers N))
+      <= sqrt ((INR (tokens N) - 1) / 2) * (1 - height N * least' ^ r) ^ ((layers N) / r) * section N 0%nat).
+
 (** own:l2-lipschitz (proved): distance_jacobian_norm(Z) <= n**(1/4) + 2*phi + 2*sqrt(phi*min((n - 1)*tau,
       sqrt(n)*log(n)/2))
     where phi = inverse_phi(n - 1)
@@ -130,6 +432,58 @@ Definition statement_own_l2_lipschitz : Prop :=
     let tau := inverse_phi 1 in
     distance_jacobian_norm Z <= power (INR n) (1 / 4) + 2 * phi + 2 * sqrt (phi * Rmin ((INR n - 1) * tau) (sqrt (INR n)
       * ln (INR n) / 2)).
+
+(** own:lambda-skip-lower (proved): diameter(X[L], 2) >= diameter(X[0], 2)*prod_l(abs(skip) - sum_h(norm(W[l, h],
+      2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))
+    given mask == padding
+    given all_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))) < abs(skip))
+    given layernorm == none
+    given mlp == none *)
+Definition statement_own_lambda_skip_lower : Prop :=
+  forall (N : network),
+    proper N ->
+    mask_padding N ->
+    (forall l, (l < (layers N))%nat -> sum (heads N) (fun h => norm_2 (W N l h) * tanh (norm_2 (W_QK N l h) * (diameter
+      (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N)))) < Rabs (skip_of N)) ->
+    layernorm_none N ->
+    mlp_none N ->
+    diameter (X N (layers N)) p_2 >= diameter (X N 0%nat) p_2 * prodf (layers N) (fun l => Rabs (skip_of N) - sum (heads
+      N) (fun h => norm_2 (W N l h) * tanh (norm_2 (W_QK N l h) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N))))).
+
+(** own:lambda-skip-sphere (proved): all_l(diameter(X[l + 1], 2) >= diameter(X[l], 2)*(abs(skip) - norm(W[l, 0],
+      2)*tanh(norm(W_QK[l, 0], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[l, 0], 2)))
+    given layernorm == sphere
+    given H == 1
+    given bias == none
+    given all_l(2*norm(W[l, 0], 2) <= abs(skip))
+    given mask == none
+    given mlp == none *)
+Definition statement_own_lambda_skip_sphere : Prop :=
+  forall (N : network),
+    proper N ->
+    layernorm_sphere N ->
+    ((heads N) = 1)%nat ->
+    bias_none N ->
+    (forall l, (l < (layers N))%nat -> 2 * norm_2 (W N l 0%nat) <= Rabs (skip_of N)) ->
+    mask_none N ->
+    mlp_none N ->
+    forall l, (l < (layers N))%nat -> diameter (X N (l + 1)%nat) p_2 >= diameter (X N l) p_2 * (Rabs (skip_of N) -
+      norm_2 (W N l 0%nat) * tanh (norm_2 (W_QK N l 0%nat) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N)))) / (Rabs
+      (skip_of N) + norm_2 (W N l 0%nat)).
+
+(** own:lambda-skip-upper (proved): diameter(X[L], 2) <= diameter(X[0], 2)*prod_l(abs(skip) + sum_h(norm(W[l, h],
+      2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))
+    given mask == padding
+    given layernorm == none
+    given mlp == none *)
+Definition statement_own_lambda_skip_upper : Prop :=
+  forall (N : network),
+    proper N ->
+    mask_padding N ->
+    layernorm_none N ->
+    mlp_none N ->
+    diameter (X N (layers N)) p_2 <= diameter (X N 0%nat) p_2 * prodf (layers N) (fun l => Rabs (skip_of N) + sum (heads
+      N) (fun h => norm_2 (W N l h) * tanh (norm_2 (W_QK N l h) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N))))).
 
 (** own:layernorm (proved): normed_mu(Y)**2 <= (row_mu(Y)**2 - length_mu(Y)**2)/(r_1*r_2)
     given r_1 > 0
@@ -145,16 +499,19 @@ Definition statement_own_layernorm : Prop :=
     (normed_mu Y) ^ 2 <= ((row_mu Y) ^ 2 - (length_mu Y) ^ 2) / (r_1 * r_2).
 
 (** own:low-rank-every-input (proved): some_unreachable(X)
+    given n >= 2
     given dependent(X) *)
 Definition statement_own_low_rank_every_input : Prop :=
   forall (n d : nat) (X : matrix n d),
-    (2 <= n)%nat ->
+    (0 < n)%nat ->
     (0 < d)%nat ->
+    (n >= 2)%nat ->
     dependent X ->
     some_unreachable X.
 
 (** own:position-bias (proved): all_i(tail(P, i + 1) <= (1 - (i + 1)*eps**reach)**floor(steps(P)/reach))
     given n >= 2
+    given w >= 2
     given windowed(P, w)
     where eps = least_within(P, w)
     where reach = -floor(-(n - 1)/(w - 1)) *)
@@ -163,15 +520,17 @@ Definition statement_own_position_bias : Prop :=
     (0 < t)%nat ->
     (0 < n)%nat ->
     row_stochastic P ->
-    (2 <= w)%nat ->
     let eps := least_within P w in
     let reach := (((n - 1) + (w - 1) - 1) / (w - 1))%nat in
     (n >= 2)%nat ->
+    (w >= 2)%nat ->
     windowed P w ->
     forall i, (i < n)%nat -> tail P (i + 1)%nat <= (1 - (INR i + 1) * eps ^ reach) ^ ((steps P) / reach).
 
 (** own:position-bias-prefix (proved): all_i(tail(P, prefix + i) <= max(0, 1 - (prefix + i)*eps)**steps(P)) and
       prefix_floor(P, prefix) >= eps
+    given prefix >= 1
+    given prefix <= n
     given prefixed(P, prefix)
     where eps = least_prefixed(P, prefix) *)
 Definition statement_own_position_bias_prefix : Prop :=
@@ -179,8 +538,9 @@ Definition statement_own_position_bias_prefix : Prop :=
     (0 < t)%nat ->
     (0 < n)%nat ->
     row_stochastic P ->
-    (1 <= prefix <= n)%nat ->
     let eps := least_prefixed P prefix in
+    (prefix >= 1)%nat ->
+    (prefix <= n)%nat ->
     prefixed P prefix ->
     (forall i, (i < n)%nat -> tail P (prefix + i)%nat <= (Rmax 0 (1 - (INR prefix + INR i) * eps)) ^ (steps P)) /\
       (prefix_floor P prefix >= eps).
@@ -192,6 +552,47 @@ Definition statement_own_received : Prop :=
     (0 < d)%nat ->
     received Z <= sqrt (INR n).
 
+(** own:residual-inf (proved): residual(X[L], inf) <= (omega/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], inf)**(3**L)
+    given mask == padding
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where omega = max_l(sum_h(norm(W_QK[l, h], max)*norm(W[l, h], inf))) *)
+Definition statement_own_residual_inf : Prop :=
+  forall (N : network),
+    proper N ->
+    let omega := largest (layers N) (fun l => sum (heads N) (fun h => norm_max (W_QK N l h) * norm_inf (W N l h))) in
+    mask_padding N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_inf (X N (layers N)) <= (omega / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) * (residual_inf (X N 0%nat))
+      ^ (3 ^ (layers N)).
+
+(** own:skip-lower (proved): diameter(X[L], 2) >= diameter(X[0], 2)/sqrt(1 + (2 - theta)/(1 -
+      theta)**2*kappa*diameter(X[0], 2)**2*L)
+    given skip == 1
+    given mask == padding
+    given theta < 1
+    given layernorm == none
+    given mlp == none
+    where theta = max_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))
+    where kappa = max_l(sum_h(norm(W[l, h], 2)*norm(W_QK[l, h], 2)))/(4*sqrt(d_qk)) *)
+Definition statement_own_skip_lower : Prop :=
+  forall (N : network),
+    proper N ->
+    let theta := largest (layers N) (fun l => sum (heads N) (fun h => norm_2 (W N l h) * tanh (norm_2 (W_QK N l h) *
+      (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N))))) in
+    let kappa := largest (layers N) (fun l => sum (heads N) (fun h => norm_2 (W N l h) * norm_2 (W_QK N l h))) / (4 *
+      sqrt (d_qk N)) in
+    (skip_of N) = 1 ->
+    mask_padding N ->
+    theta < 1 ->
+    layernorm_none N ->
+    mlp_none N ->
+    diameter (X N (layers N)) p_2 >= diameter (X N 0%nat) p_2 / sqrt (1 + (2 - theta) / (1 - theta) ^ 2 * kappa *
+      (diameter (X N 0%nat) p_2) ^ 2 * INR (layers N)).
+
 (** own:softmax-gradient (proved): softmax_slope(c, T) <= 1/(2*T)
     given T > 0 *)
 Definition statement_own_softmax_gradient : Prop :=
@@ -201,12 +602,15 @@ Definition statement_own_softmax_gradient : Prop :=
     softmax_slope c T <= 1 / (2 * T).
 
 (** own:softmax-rank (proved): softmax_rank(q, x) == count(q)
+    given positive(x)
+    given count(q) == count(x)
     given distinct(q)
     given distinct(x) *)
 Definition statement_own_softmax_rank : Prop :=
   forall (n : nat) (q x : vector n),
     (0 < n)%nat ->
-    (forall j, (j < n)%nat -> 0 < x j) ->
+    positive x ->
+    ((count q) = (count x))%nat ->
     distinct q ->
     distinct x ->
     softmax_rank q x = INR (count q).
@@ -239,6 +643,84 @@ Definition statement_own_zero_grad : Prop :=
     (0 < m)%nat ->
     forall i, (i < n)%nat -> weight_gradient Z M V G i <= value_spread Z V * logit_shift Z M G i / 4.
 
+(** wu2024:1 (proved): mu(X[L]) <= sqrt(n/2)*product_norm(2)*mu(X[0])*(1 - epsilon**r)**floor(L/r) and mu(X[L]) <=
+      sqrt(n/2)*product_norm(2)*mu(X[0])*(1 - least**r)**floor(L/r)
+    given H == 1
+    given mask == any
+    given self_loops()
+    given quasi_strongly_connected()
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where epsilon = 1/(1 + (in_degree - 1)*exp(max_l(logit_range(P[l, 0]))))
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_wu2024_1 : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let epsilon' := 1 / (1 + ((in_degree N) - 1) * exp (largest (layers N) (fun l => logit_range N l 0%nat))) in
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    self_loops N ->
+    quasi_strongly_connected N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    (mu (X N (layers N)) <= sqrt (INR (tokens N) / 2) * product_norm_2 N * mu (X N 0%nat) * (1 - epsilon' ^ r) ^
+      ((layers N) / r)) /\ (mu (X N (layers N)) <= sqrt (INR (tokens N) / 2) * product_norm_2 N * mu (X N 0%nat) * (1 -
+      least' ^ r) ^ ((layers N) / r)).
+
+(** wu2024:1-doeblin (proved): mu(X[L]) <= sqrt(n/2)*product_norm(2)*mu(X[0])*prod_k(contraction(k))
+    given H == 1
+    given mask == any
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_wu2024_1_doeblin : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    ((heads N) = 1)%nat ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    mu (X N (layers N)) <= sqrt (INR (tokens N) / 2) * product_norm_2 N * mu (X N 0%nat) * prodf ((layers N + r - 1) /
+      r)%nat (fun k => contraction N r k).
+
+(** wu2024:2-step (refuted): 1 - cosine(X[1]) <= (1 - n*epsilon(P[0, 0])**2)*(1 - cosine(X[0]))
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given L == 1
+    given strongly_connected()
+    given r == 1
+    given cosine(X[0]) >= 0
+    given n*epsilon(P[0, 0]) < 1
+    given mlp == none
+    given skip == 0 *)
+Definition statement_wu2024_2_step : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    ((layers N) = 1)%nat ->
+    strongly_connected N ->
+    (r = 1)%nat ->
+    cosine (X N 0%nat) >= 0 ->
+    INR (tokens N) * epsilon N 0%nat 0%nat < 1 ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    1 - cosine (X N 1%nat) <= (1 - INR (tokens N) * (epsilon N 0%nat 0%nat) ^ 2) * (1 - cosine (X N 0%nat)).
+
 (** wu2024:L13 (refuted): stays_far(x, w)
     given w > 1
     given unit_vector(x)
@@ -262,6 +744,71 @@ Definition statement_wu2024_L13_repaired : Prop :=
     unit_vector x ->
     in_repaired_set x w ->
     stays_in_repaired_set x w.
+
+(** wu2024:cor1 (proved): mu(X[L]) <= sqrt((n - 1)*(1 - phi))*(1 - least**(2*r))**(floor(L/r)/2)
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given quasi_strongly_connected()
+    given diameter(X[0], 2)**2 <= 2
+    given mlp == none
+    given skip == 0
+    where phi = 1 - diameter(X[0], 2)**2/2
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_wu2024_cor1 : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let phi := 1 - (diameter (X N 0%nat) p_2) ^ 2 / 2 in
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    quasi_strongly_connected N ->
+    (diameter (X N 0%nat) p_2) ^ 2 <= 2 ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    mu (X N (layers N)) <= sqrt ((INR (tokens N) - 1) * (1 - phi)) * power (1 - least' ^ (2 * r)) (INR ((layers N) /
+      r)%nat / 2).
+
+(** wu2024:cor1-step (proved): diameter(X[r], 2)**2 <= (1 - least**(2*r))*diameter(X[0], 2)**2
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given quasi_strongly_connected()
+    given diameter(X[0], 2)**2 <= 2
+    given L >= r
+    given mlp == none
+    given skip == 0
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_wu2024_cor1_step : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    quasi_strongly_connected N ->
+    (diameter (X N 0%nat) p_2) ^ 2 <= 2 ->
+    ((layers N) >= r)%nat ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    (diameter (X N r) p_2) ^ 2 <= (1 - least' ^ (2 * r)) * (diameter (X N 0%nat) p_2) ^ 2.
 
 (** bhojanapalli2020:1 (proved): reachable(X, L)
     given independent(X) *)
@@ -312,6 +859,28 @@ Definition statement_folk_entropy_order : Prop :=
     c * T * sigma * exp (- sigma) <= ln T ->
     c * T * sigma * exp (- sigma) <= entropy_floor T sigma.
 
+(** folk:lambda-skip (refuted): mu(X[1])*(norm(W[0, 0], frobenius)*norm(P[0, 0], frobenius) + abs(skip)) >=
+      abs(skip)*mu(X[0])
+    given layernorm == sphere
+    given H == 1
+    given bias == none
+    given L == 1
+    given abs(skip) > 0
+    given mask == none
+    given mlp == none *)
+Definition statement_folk_lambda_skip : Prop :=
+  forall (N : network),
+    proper N ->
+    layernorm_sphere N ->
+    ((heads N) = 1)%nat ->
+    bias_none N ->
+    ((layers N) = 1)%nat ->
+    Rabs (skip_of N) > 0 ->
+    mask_none N ->
+    mlp_none N ->
+    mu (X N 1%nat) * (norm_frobenius (W N 0%nat 0%nat) * norm_frobenius (P N 0%nat 0%nat) + Rabs (skip_of N)) >= Rabs
+      (skip_of N) * mu (X N 0%nat).
+
 (** folk:softmax-gradient (refuted): softmax_slope(c, T) <= 1/(4*T) and softmax_slope(c, T) <= sqrt(2)
     given T > 0 *)
 Definition statement_folk_softmax_gradient : Prop :=
@@ -320,11 +889,14 @@ Definition statement_folk_softmax_gradient : Prop :=
     T > 0 ->
     (softmax_slope c T <= 1 / (4 * T)) /\ (softmax_slope c T <= sqrt 2).
 
-(** folk:softmax-rank (refuted): softmax_rank(q, x) <= 1 *)
+(** folk:softmax-rank (refuted): softmax_rank(q, x) <= 1
+    given positive(x)
+    given count(q) == count(x) *)
 Definition statement_folk_softmax_rank : Prop :=
   forall (n : nat) (q x : vector n),
     (0 < n)%nat ->
-    (forall j, (j < n)%nat -> 0 < x j) ->
+    positive x ->
+    ((count q) = (count x))%nat ->
     softmax_rank q x <= 1.
 
 (** folk:spectrum-real (refuted): real_spectrum(A)
@@ -396,6 +968,30 @@ Definition statement_shi2022_layernorm : Prop :=
     r_1 > 0 ->
     normed_mu Y <= row_mu Y / r_1.
 
+(** unstated:large-logits (refuted): residual(X[L], composite) <= (4*gamma_star*beta/sqrt(d_qk))**((3**L -
+      1)/2)*residual(X[0], composite)**(3**L)
+    given H == 1
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where gamma_star = max_l(max_h(gamma(P[l, h])))
+    where beta = max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite))) *)
+Definition statement_unstated_large_logits : Prop :=
+  forall (N : network),
+    proper N ->
+    forall center, are_centers N center ->
+    let gamma_star := largest (layers N) (fun l => largest (heads N) (fun h => gamma N center l h)) in
+    let beta := largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) * norm_composite (W N l
+      h))) in
+    ((heads N) = 1)%nat ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (4 * gamma_star * beta / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
 (** velickovic2024:2.2 (proved): largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c) *)
 Definition statement_velickovic2024_2_2 : Prop :=
   forall (m : nat) (c : vector m),
@@ -429,6 +1025,7 @@ Definition statement_wu2025_4_1 : Prop :=
 (** wu2025:4.2 (proved): all_i(share(P, i + 1)**(2*reach)*(1 - (i + 1)*eps**reach)**reach <= (1 - (i +
       1)*eps**reach)**(steps(P) - 1))
     given n >= 2
+    given w >= 2
     given windowed(P, w)
     where eps = least_within(P, w)
     where reach = -floor(-(n - 1)/(w - 1)) *)
@@ -437,16 +1034,18 @@ Definition statement_wu2025_4_2 : Prop :=
     (0 < t)%nat ->
     (0 < n)%nat ->
     row_stochastic P ->
-    (2 <= w)%nat ->
     let eps := least_within P w in
     let reach := (((n - 1) + (w - 1) - 1) / (w - 1))%nat in
     (n >= 2)%nat ->
+    (w >= 2)%nat ->
     windowed P w ->
     forall i, (i < n)%nat -> (share P (i + 1)%nat) ^ (2 * reach) * (1 - (INR i + 1) * eps ^ reach) ^ reach <= (1 - (INR
       i + 1) * eps ^ reach) ^ ((steps P) - 1).
 
 (** wu2025:4.3 (proved): all_i(share(P, prefix + i) <= max(0, 1 - (i + 1)*eps)**(steps(P) - 1)) and prefix_floor(P,
       prefix) > 0
+    given prefix >= 1
+    given prefix <= n
     given prefixed(P, prefix)
     where eps = least_prefixed(P, prefix) *)
 Definition statement_wu2025_4_3 : Prop :=
@@ -454,8 +1053,9 @@ Definition statement_wu2025_4_3 : Prop :=
     (0 < t)%nat ->
     (0 < n)%nat ->
     row_stochastic P ->
-    (1 <= prefix <= n)%nat ->
     let eps := least_prefixed P prefix in
+    (prefix >= 1)%nat ->
+    (prefix <= n)%nat ->
     prefixed P prefix ->
     (forall i, (i < n)%nat -> share P (prefix + i)%nat <= (Rmax 0 (1 - (INR i + 1) * eps)) ^ ((steps P) - 1)) /\
       (prefix_floor P prefix > 0).
@@ -480,56 +1080,38 @@ Definition statement_zhai2023_3_1 : Prop :=
 (* Without a proposition, and the first word that stands in the way:
     dong2021:2.1: its arrays
     dong2021:2.1-skip: its arrays
-    dong2021:2.2: the word gamma
-    dong2021:2.2-unhedged: the word gamma
-    dong2021:2.3: the word gamma
-    dong2021:2.3-printed: the word gamma
     dong2021:3.1: the word disjoint_blocks
-    dong2021:3.2: the word gamma
+    dong2021:3.2: the word lipschitz
     dong2021:3.3: layernorm == column
-    dong2021:ln-sphere: its arrays
-    dong2021v1:2.2: the word norm
-    dong2021v1:2.2-mean: the word norm
-    dong2021v1:2.3: the word norm
-    own:composite: the word gamma
-    own:diameter: mask == padding
-    own:diameter-cubic: mask == padding
+    own:flow-one-cluster: its arrays
     own:full-rank: the word gram_height
-    own:gamma-free: the word delta
-    own:gamma-free-one-head: the word delta
-    own:gamma-free-sharp: the word delta
-    own:hemisphere: the word epsilon
-    own:influence: the word norm
-    own:lambda-skip-lower: mask == padding
-    own:lambda-skip-sphere: layernorm == sphere
-    own:lambda-skip-upper: mask == padding
-    own:lipschitz: the word norm
+    own:influence: the letter query_bias
+    own:lipschitz: the word longest
     own:no-stable-orthogonal: its arrays
-    own:order: the word diameter
+    own:order: the word definite
     own:repeat: the word last_share
-    own:residual-inf: the word norm
-    own:skip-lower: the word norm
     own:stable-causal: its arrays
     own:stable-causal-every-n: its arrays
     own:stable-complete: its arrays
     own:stable-complete-every-n: its arrays
     own:stable-every-rank: its arrays
     own:stable-rank-two-every-n: its arrays
-    wu2024:1: the word logit_range
-    wu2024:1-doeblin: layernorm == none
-    wu2024:2: the word epsilon
-    wu2024:2-step: layernorm == sphere
+    wu2024:2: the word gram_height
     wu2024:3: its arrays
     wu2024:3-measure: its arrays
+    wu2024:3-whole: its arrays
     wu2024:4.3.1: its arrays
     wu2024:anisotropy: its arrays
     wu2024:conjecture: its arrays
-    wu2024:cor1: the word diameter
-    wu2024:cor1-step: the word epsilon
-    barbero2024:4.2: mask == causal
-    castin2024:3.3: the word norm
-    folk:influence: mask == causal
-    folk:lambda-skip: layernorm == sphere
+    wu2024:cor1-centers: the word center_count
+    wu2024:pre-ln: the word mu_before
+    barbero2024:4.2: the word repeat_gap
+    castin2024:3.3: the word longest
+    folk:influence: the word is_last
     he2023:e-spa: its arrays
     he2023:u-spa: its arrays
+    karagodin2024:subspace-two: its arrays
+    karagodin2024:two-clusters: its arrays
+    karagodin2024:two-clusters-symmetric: its arrays
+    unstated:ln-sphere: its arrays
     wang2022:1-repaired: its arrays *)

@@ -127,7 +127,7 @@ Proof. intros. f_equal. lia. Qed.
 
 Theorem proved_own_position_bias : statement_own_position_bias.
 Proof.
-  intros t n P w Ht Hn St Hw eps reach Hn2 Win i Hi.
+  intros t n P w Ht Hn St eps reach Hn2 Hw Win i Hi.
   assert (E : reach = ((n - 1 + (w - 2)) / (w - 1))%nat) by (apply reach_same; lia). clearbody reach. subst reach.
   apply tail_le; [exact Hn|]. intros m Hm. rewrite weight_repeated. replace (INR i + 1) with (INR (i + 1)) by (rewrite plus_INR; simpl; ring).
   apply (own_position_bias.position_bias_window n w (repeated P) eps); auto; try lia.
@@ -139,7 +139,7 @@ Qed.
 
 Theorem proved_wu2025_4_2 : statement_wu2025_4_2.
 Proof.
-  intros t n P w Ht Hn St Hw eps reach Hn2 Win i Hi.
+  intros t n P w Ht Hn St eps reach Hn2 Hw Win i Hi.
   assert (E : reach = ((n - 1 + (w - 2)) / (w - 1))%nat) by (apply reach_same; lia). clearbody reach. subst reach.
   replace (INR i + 1) with (INR (i + 1)) by (rewrite plus_INR; simpl; ring). set (r := ((n - 1 + (w - 2)) / (w - 1))%nat).
   assert (W' : forall s, own_position_bias.windowed n w (repeated P s)).
@@ -186,7 +186,7 @@ Proof. intros Ht H s a b Ha Hb. destruct (repeated_cases t n P s Ht) as [s' [Hs 
 
 Theorem proved_own_position_bias_prefix : statement_own_position_bias_prefix.
 Proof.
-  intros t n P K Ht Hn St HK eps Pre.
+  intros t n P K Ht Hn St eps HK HKn Pre.
   destruct (own_position_bias.position_bias_prefix n K (repeated P) eps t (repeated_stochastic t n P Ht St) (prefixed_repeated t n P K Ht Pre)) as [A B].
   { intros s a b Ha Hb H. now apply (least_lower P (fun a b => (b < Nat.max K (a + 1))%nat)). }
   split.
@@ -197,7 +197,7 @@ Qed.
 
 Theorem proved_wu2025_4_3 : statement_wu2025_4_3.
 Proof.
-  intros t n P K Ht Hn St HK eps Pre.
+  intros t n P K Ht Hn St eps HK HKn Pre.
   assert (EL : forall s a b, (a < n)%nat -> (b < n)%nat -> (b < Nat.max K (a + 1))%nat -> eps <= repeated P s a b).
   { intros s a b Ha Hb H. now apply (least_lower P (fun a b => (b < Nat.max K (a + 1))%nat)). }
   assert (E0 : 0 < eps).

@@ -57,8 +57,8 @@ Qed.
 
 Theorem proved_own_low_rank_every_input : statement_own_low_rank_every_input.
 Proof.
-  intros n d X Hn Hd [v [N Z]]. exists v. split; [exact N|split; [exact Z|]]. intros [W HW].
-  destruct (bhojanapalli2020.low_rank n d X v Hn N Z) as [_ [_ Q]]. exact (Q W HW).
+  intros n d X Hn Hd n2 [v [N Z]]. exists v. split; [exact N|split; [exact Z|]]. intros [W HW].
+  destruct (bhojanapalli2020.low_rank n d X v n2 N Z) as [_ [_ Q]]. exact (Q W HW).
 Qed.
 
 (** More than n rows of an n x m matrix are dependent: one of them comes twice. *)
@@ -91,7 +91,7 @@ Proof. intros [k [f [Hf [Ind ->]]]]. apply le_INR. exact (rank_at_most n m k A f
 
 Theorem proved_own_softmax_rank : statement_own_softmax_rank.
 Proof.
-  intros n q x Hn Hx Dq Dx. unfold softmax_rank, rank_of, count. apply sup_is; [|intros y Hy; exact (rank_set_bound n n _ y Hy)].
+  intros n q x Hn Hx _ Dq Dx. unfold softmax_rank, rank_of, count. apply sup_is; [|intros y Hy; exact (rank_set_bound n n _ y Hy)].
   destruct (own_softmax_rank.softmax_rank n q x Hx Dq Dx) as [f [Hf [Ind _]]]. exists n, f. split; [exact Hf|split; [exact Ind|reflexivity]].
 Qed.
 
@@ -99,7 +99,7 @@ Qed.
 Theorem refuted_folk_softmax_rank : ~ statement_folk_softmax_rank.
 Proof.
   intro H. set (q := (fun i => match i with O => 0 | _ => 1 end) : vector 2). set (x := (fun i => match i with O => 1 | _ => 2 end) : vector 2).
-  specialize (H 2%nat q x ltac:(lia) ltac:(intros [|j] _; unfold x; lra)).
+  specialize (H 2%nat q x ltac:(lia) ltac:(intros [|j] _; unfold x; lra) eq_refl).
   set (A := (attention_of ((fun i j => q i * ln (x j)) : matrix 2 2)) : matrix 2 2).
   assert (R0 : forall j, (j < 2)%nat -> A 0%nat j = 1 / 2).
   { intros j Hj. unfold A, attention_of, row, shares, softmax, tilt, q. cbn [sum]. rewrite !Rmult_0_l, exp_0. field. }

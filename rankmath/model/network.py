@@ -141,7 +141,15 @@ class Network(Shows):
         """
         if self.is_one_line and "sublayers" not in changes:
             return Network(**{"tokens": self.tokens, **self._one_line(), **changes})
-        return replace(self, **changes)
+        of_attention = {name: changes.pop(name) for name in (*_STACKS, "d_qk", "mask") if name in changes}
+        layers = self.sublayers
+        for name, value in of_attention.items():
+            each = [value if value is None or name in ("d_qk", "mask") else value[l] for l in range(len(layers))]
+            layers = tuple(
+                tuple(s.with_attention(**{name: part}) for s in layer)
+                for layer, part in zip(layers, each, strict=True)
+            )
+        return replace(self, **{"sublayers": layers, **changes})
 
     # -- construction ------------------------------------------------------------------------------------
 
@@ -389,11 +397,10 @@ class Network(Shows):
         as_choice("init", init, ("gaussian", "xavier", "orthogonal"))
         as_choice("biases", biases, (False, True))
         size = as_real("scale", scale, positive=True)
-        numbers = (
-            L * d * (H * 2 * (d if head_dim is None else 2 * as_count("head_dim", head_dim)) + 8 * d * bool(mlp))
-        )
-        # A draw is multiplied by its scale: twice the largest part at once.
-        fits_in_memory(f"dim, heads, layers: {d}, {H}, {L} given", 1.5 * 8 * numbers)
+        of_heads = 2 * H * (d if head_dim is None else 2 * as_count("head_dim", head_dim))
+        numbers = L * d * (of_heads + (8 * d if isinstance(mlp, str) else 0))
+        # A draw is multiplied by its scale, and both are there at once; tokens come with the weights.
+        fits_in_memory(f"tokens, dim, heads, layers: {n}, {d}, {H}, {L} given", 8 * (1.5 * numbers + 2 * n * d))
 
         def draw(*shape: int) -> Array:
             return size * _draw(rng, init, shape)
@@ -621,11 +628,37 @@ class Network(Shows):
 
     @cached_property
     def d_qk(self) -> float:
-        return _same("d_qk", [a.d_qk for a in self._simple("d_qk").attentions])
+        return _same("d_qk", [a.d_qk for a in self.attentions])
 
     @cached_property
     def skip(self) -> float:
-        return _same("skip", [layer[0].skip for layer in self._simple("skip").sublayers])
+        """λ, the factor of the skip connections around attention."""
+        return _same("skip", [s.skip for layer in self.sublayers for s in layer if s.attention is not None])
+
+    @cached_property
+    def activations(self) -> tuple[str, ...]:
+        """For every layer the activation of its last MLP, or "none"."""
+        maps = [[f for s in layer for f in s.maps if isinstance(f, MLP)] for layer in self.sublayers]
+        return tuple(found[-1].activation if found else "none" for found in maps)
+
+    @cached_property
+    def norm_kind(self) -> str:
+        """The one kind of all LayerNorms, "none", or "mixed"."""
+        parts = [s for layer in self.sublayers for s in layer]
+        kinds = {norm.kind for s in parts for norm in (s.before, s.behind, s.after) if norm}
+        return "mixed" if len(kinds) > 1 else next(iter(kinds), "none")
+
+    @cached_property
+    def norm_at(self) -> str:
+        """Where LayerNorms stand: "after" every layer, "before" every map, or "mixed"; "after" without any."""
+        parts = [s for layer in self.sublayers for s in layer]
+        inner = [s.after for layer in self.sublayers for s in layer[:-1]]
+        ends = [layer[-1].after is not None for layer in self.sublayers]
+        if any(s.behind for s in parts):
+            return "mixed"
+        if not any(s.before for s in parts) and not any(inner) and len(set(ends)) == 1:
+            return "after"
+        return "before" if all(s.before for s in parts) and not any(s.after for s in parts) else "mixed"
 
     @cached_property
     def mlp(self) -> tuple[MLP | None, ...]:
@@ -638,7 +671,7 @@ class Network(Shows):
 
     @cached_property
     def mask(self) -> Mask | str | None:
-        return _same("mask", [a.mask for a in self._simple("mask").attentions])
+        return _same("mask", [a.mask for a in self.attentions])
 
     @cached_property
     def is_one_line(self) -> bool:

@@ -407,7 +407,8 @@ def ranked(subject: Subject) -> Figure | None:
         axes.set_xlim(-0.4, 18)
         axes.set_xticks([0, 3, 6, 9, 12, 15, 17], ["0", "3", "6", "9", "12", "15", "beyond"])
         axes.set_xlabel("digits in which lhs and rhs agree at best")
-        axes.legend(loc="lower right")
+        if axes.get_legend_handles_labels()[0]:  # a user's report may name outcomes of its own
+            axes.legend(loc="lower right")
 
     listed = "; ".join(f"{row.key}: {row.tightest or 'violated'}" for row in reversed(ordered))
     alt = f"{len(ordered)} statements ranked by tightness, from the tightest: {listed}."
