@@ -53,10 +53,12 @@ from rankmath.checker.monomials import (
 )
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import demand, in_time, short
+from rankmath.definitions.hypotheses import SWITCHES, UNPRINTED
 
-SWITCH_NAMES = ("mask", "layernorm", "mlp", "bias", "query_bias")
 #: What each word for the mask implies beside itself and `any`.
 _MASKS = {"none": ("complete", "padding"), "complete": ("none", "padding")}
+#: Words of a lemma whose text speaks of how logits are made.
+_OF_LOGITS = ("W_QK", "delta(", "gamma(", "q_max(", "q_min(", "logit_range(")
 #: Quantities of the whole network, and of its first layer: statements with them are not read at a single layer.
 WHOLE_NETWORK = frozenset(
     [
@@ -141,6 +143,8 @@ class Derivation:
     def __init__(self, claim: str, given: Sequence[str], key: str = "", deadline: float = float("inf")) -> None:
         self.claim, self.key, self.deadline = read_tree(claim), key, deadline
         self.words = {"bias": "any", "query_bias": "any"}
+        self.words |= {name: text.split(" == ")[1] for name, text in UNPRINTED.items()}
+        self._said: set[str] = set()
         self.fixed: dict[str, Fraction] = {}
         self.predicates: set[Tree] = set()
         self.lines: list[Line] = []
@@ -162,10 +166,11 @@ class Derivation:
         if tree[0] == "and":
             for part in tree[1:]:
                 self._assume(part, relations)
-        elif tree[0] == "rel" and tree[1] == "==" and tree[2][0] == "let" and tree[2][1] in SWITCH_NAMES:
+        elif tree[0] == "rel" and tree[1] == "==" and tree[2][0] == "let" and tree[2][1] in SWITCHES:
             name, word = tree[2][1], tree[3][1]
-            demand(self.words.get(name, word) in (word, "any"), f"two words for {name}")
+            demand(name not in self._said or self.words[name] == word, f"two words for {name}")
             self.words[name] = word
+            self._said.add(name)
         elif (
             tree[0] == "rel"
             and tree[1] == "=="
@@ -183,7 +188,7 @@ class Derivation:
             self.predicates.add(tree)
         else:
             words = [node[1] for node in nodes(tree) if node[0] == "let"]
-            demand(not set(words) & set(SWITCH_NAMES), "a switch stands alone in its hypothesis")
+            demand(not set(words) & set(SWITCHES), "a switch stands alone in its hypothesis")
             relations.append(tree)
 
     def _hypothesis_lines(self, tree: Tree) -> Iterator[Line]:
@@ -323,10 +328,24 @@ class Derivation:
         """An instance of a lemma whose hypotheses hold here."""
         demand(name in lemma_table(), f"there is no lemma {short(name)}")
         entry = lemma_table()[name]
+        self.demand_meant(name, [entry.text, *entry.given])
         for text in entry.given:
             self._demand_met(self.instance(text, at), name)
         self._demand_says(self.instance(entry.text, at), line, name, self.fixed)
         self.used[name] = entry.coq
+
+    def demand_meant(self, name: str, texts: Sequence[str]) -> None:
+        """What is meant where nothing is said: of statements all of it, of lemmas what their terms depend on."""
+        for switch, default in UNPRINTED.items():
+            if any(text.startswith(f"{switch} ==") for text in texts):
+                continue
+            depends = name in usable_statements() or any(
+                ("layernorm == sphere" in text or "layernorm == column" in text)
+                if switch == "norm_at"
+                else any(word in text for word in _OF_LOGITS)
+                for text in texts
+            )
+            demand(not depends or f"{switch} == {self.words[switch]}" == default, f"{name} needs {default}")
 
     def statement(self, line: Line, name: str, at: Mapping[str, str]) -> None:
         """An instance of a registered statement, of the whole network or of one layer of it."""
@@ -337,6 +356,7 @@ class Derivation:
             f"{name} is registered after {self.key}, which is to be derived",
         )
         _, text, hypotheses = NETWORK_CLAIMS[name]
+        self.demand_meant(name, hypotheses)
         trees, fixed = [read_tree(part) for part in (text, *hypotheses)], self.fixed
         if "layer" in at:
             used = {node[1] for tree in trees for node in nodes(tree) if node[0] in ("call", "let")}
@@ -378,7 +398,7 @@ class Derivation:
                 self._demand_met(part, name, fixed)
         elif tree[0] == "call":
             demand(tree in self.predicates, f"{name} needs {tree[1]}")
-        elif tree[0] == "rel" and tree[2][0] == "let" and tree[2][1] in SWITCH_NAMES:
+        elif tree[0] == "rel" and tree[2][0] == "let" and tree[2][1] in SWITCHES:
             have, word = self.words.get(tree[2][1]), tree[3][1]
             fine = have is not None and (word in ("any", have) or word in _MASKS.get(have, ()))
             demand(fine, f"{name} needs {tree[2][1]} == {word}")

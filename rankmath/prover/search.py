@@ -272,6 +272,7 @@ class Search:
         if name in self.without or not entry.coq:  # what Coq has not proved is not used
             return out
         try:
+            self.work.demand_meant(name, [entry.text, *entry.given])
             for text in entry.given:
                 self.work._demand_met(self.work.instance(text, at), name)
             for relation in single_relations(self.work.instance(entry.text, at)):
@@ -303,6 +304,10 @@ class Search:
             trees = [one_layer(tree, read_tree(at["layer"])) for tree in trees]
             fixed = {**fixed, "L": Fraction(1)}
         needs: list[Step] = []
+        try:
+            self.work.demand_meant(key, hypotheses)
+        except Rejected:
+            return []
         for tree in trees[1:]:
             try:
                 self.work._demand_met(tree, key, fixed)
