@@ -88,6 +88,34 @@ def _with(node: ast.expr, old: str, new: str) -> ast.expr:
     return made
 
 
+def _factors(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return _factors(node.left) + _factors(node.right)
+    return [node]
+
+
+def _factored(node: ast.expr) -> ast.expr:
+    """A sum with the factors that all its terms have taken out: what the rule for products takes as one factor."""
+    terms: list[tuple[str, list[str]]] = []
+
+    def collect(part: ast.expr, sign: str) -> None:
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add | ast.Sub):
+            collect(part.left, sign)
+            collect(part.right, sign if isinstance(part.op, ast.Add) else {"+": "-", "-": "+"}[sign])
+        else:
+            terms.append((sign, [ast.unparse(factor) for factor in _factors(part)]))
+
+    collect(node, "+")
+    common = [text for text in terms[0][1] if all(text in factors for _, factors in terms)]
+    if len(terms) < 2 or not common:
+        return node
+    for _, factors in terms:
+        for text in common:
+            factors.remove(text)
+    inside = " ".join(f"{sign} {'*'.join(factors) or '1'}" for sign, factors in terms).removeprefix("+ ")
+    return parsed("*".join([f"({inside})", *common]))
+
+
 class DerivationPrinter:
     """The theorem of one derivation."""
 
@@ -158,9 +186,21 @@ class DerivationPrinter:
 
     def by_product(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         numbers = [int(part[0]) for part in entry.get("of", [])]
-        facts = " ".join(f"pose proof ({self.cited(k, free)} : fact _) as C{k}." for k in numbers)
+        facts = " ".join(
+            f"assert (C{k} : fact ({self.product(self.says(k))})) by (unfold fact; pose proof {self.cited(k, free)}; lra)."
+            for k in numbers
+        )
         constants = _numbers([str(entry["says"]), *(self.says(k) for k in numbers)])
-        return f"{facts} {constants} by_product."
+        return f"{facts} {constants} enough ({self.product(str(entry['says']))}) by lra. by_product."
+
+    def product(self, text: str) -> str:
+        """The line with both sides as products."""
+        node = parsed(text)
+        assert isinstance(node, ast.Compare)
+        sign = "<" if isinstance(node.ops[0], ast.Lt) else "<="
+        return (
+            f"{self.printer.term(_factored(node.left))} {sign} {self.printer.term(_factored(node.comparators[0]))}"
+        )
 
     def by_sum(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         parts = []
@@ -182,7 +222,7 @@ class DerivationPrinter:
         bound = f"assert (B{index} : {_BOUNDS[index]}) by lia; "
         step = {
             "sum": f"into_sums; apply sum_le; intros {index} B{index}; pose proof {cited} as Q; same Q",
-            "max": f"apply maxi_le; intros {index} M; {bound}pose proof {cited} as Q; same Q",
+            "max": f"apply maxi_lub; intros {index} M; {bound}pose proof {cited} as Q; below_max {index} Q",
             "min": f"apply minf_mono; intros {index} M; {bound}pose proof {cited} as Q; same Q",
             "prod": f"apply prodf_le; intros {index} B{index}; split; [nonneg|pose proof {cited} as Q; same Q]",
         }[kind]
