@@ -182,8 +182,11 @@ class MatrixBalls(Balls):
             difference.matrix[place, k] = self.zero
         return pivot, difference
 
-    def expm1_average(self, left: Array, right: Array, q: Array, values: Array) -> BallMatrix:
+    def expm1_average(
+        self, left: Array, right: Array, q: Array, values: Array, offsets: Array | None = None
+    ) -> BallMatrix:
         E = BallMatrix(left.matrix * right.matrix.transpose())
+        E = E if offsets is None else E + offsets
         m = E.map(arb.expm1).matrix
         return BallMatrix(m * _times(values, q).matrix) / (1 + BallMatrix(m * q.matrix))
 
@@ -204,6 +207,9 @@ class MatrixBalls(Balls):
 
     def where(self, condition: Array, a: Array, b: Array) -> BallMatrix:
         return BallMatrix.of(np.where(condition, *(x.array() if isinstance(x, BallMatrix) else x for x in (a, b))))
+
+    def concat(self, arrays: list[Array], axis: int) -> BallMatrix:
+        return BallMatrix.of(super().concat([a.array() for a in arrays], axis))
 
     def nonzero(self, a: Array) -> BallMatrix:
         return a.map(lambda x: self.one if x.is_zero() else x) if isinstance(a, BallMatrix) else a

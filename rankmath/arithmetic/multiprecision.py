@@ -52,9 +52,11 @@ class Multiprecision(ObjectArithmetic):
     def asarray(self, value: Array) -> Array:
         return entrywise(self.context.mpf)(np.asarray(value, dtype=object))
 
-    def expm1_average(self, left: Array, right: Array, q: Array, values: Array) -> Array:
+    def expm1_average(
+        self, left: Array, right: Array, q: Array, values: Array, offsets: Array | None = None
+    ) -> Array:
         try:
-            return super().expm1_average(left, right, q, values)
+            return super().expm1_average(left, right, q, values, offsets)
         except ZeroDivisionError:
             raise InvalidArgument(
                 f"dps: {self.context.dps} digits leave nothing of attention as saturated as this network's; "

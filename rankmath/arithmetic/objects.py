@@ -127,9 +127,12 @@ class ObjectArithmetic:
             out[place] = self.product(a[place], b[place])
         return out
 
-    def expm1_average(self, left: Array, right: Array, q: Array, values: Array) -> Array:
-        """Σ_j q_j m_ij v_j / (1 + Σ_j q_j m_ij) with m = expm1(left rightᵀ)."""
-        m = self.expm1_of_temporary(self.matmul(left, self.transpose(right)))
+    def expm1_average(
+        self, left: Array, right: Array, q: Array, values: Array, offsets: Array | None = None
+    ) -> Array:
+        """Σ_j q_j m_ij v_j / (1 + Σ_j q_j m_ij) with m = expm1(left rightᵀ + offsets)."""
+        E = self.matmul(left, self.transpose(right))
+        m = self.expm1_of_temporary(E if offsets is None else E + offsets)
         y = self.matmul(m, self.concat([q * values, q], axis=-1))
         return y[..., :-1] * (1 / (1 + y[..., -1:]))
 

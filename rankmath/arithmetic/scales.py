@@ -9,13 +9,17 @@ import math
 from dataclasses import dataclass
 from types import ModuleType
 
+import numpy as np
+
 from rankmath.kernels.runs import LARGE, STEP
 from rankmath.validation import Array, library_of
 
 
 @dataclass(frozen=True)
 class LogScale:
-    """A real array σ = mantissa · 2^exponent, with |σ| up to 2^(2^62).
+    """A real array σ = (mantissa + low) · 2^exponent, with |σ| up to 2^(2^62).
+
+    `low` is what the rounding of sums has left of σ: a thousand layers add up a thousand logarithms.
 
     Examples
     --------
@@ -29,13 +33,15 @@ class LogScale:
 
     mantissa: Array
     exponent: Array
+    low: Array | float = 0.0
 
     @classmethod
     def of(cls, value: Array) -> LogScale:
         return cls(value, library_of(value).zeros_like(value))
 
     def __getitem__(self, place: slice) -> LogScale:
-        return LogScale(self.mantissa[place, ...], self.exponent[place, ...])
+        low = self.low if isinstance(self.low, float) else self.low[place, ...]
+        return LogScale(self.mantissa[place, ...], self.exponent[place, ...], low)
 
     def times(self, factor: Array | float) -> LogScale:
         """σ · factor, for |factor| up to 2^20."""
@@ -43,13 +49,20 @@ class LogScale:
         large = (abs(mantissa) > LARGE) & (abs(mantissa) < math.inf)
         xp = self._xp
         return LogScale(
-            xp.where(large, mantissa * 2.0**-STEP, mantissa), xp.where(large, self.exponent + STEP, self.exponent)
+            xp.where(large, mantissa * 2.0**-STEP, mantissa),
+            xp.where(large, self.exponent + STEP, self.exponent),
+            xp.where(large, 0.0, self.low * factor),
         )
 
     def plus(self, term: Array | float) -> LogScale:
         """σ + term, for |term| up to 2^1000."""
         # Beyond 2^-1000 no finite term counts, and −∞ must not meet a zero.
-        return LogScale(self.mantissa + term * 2.0 ** -self._xp.minimum(self.exponent, 1000.0), self.exponent)
+        xp, a, b = self._xp, self.mantissa, term * 2.0 ** -self._xp.minimum(self.exponent, 1000.0) + self.low
+        total = a + b
+        with np.errstate(invalid="ignore"):
+            back = total - a
+            low = (a - (total - back)) + (b - back)
+        return LogScale(total, self.exponent, xp.where(xp.isfinite(total), low, 0.0))
 
     def to_float(self) -> Array:
         """σ as a double; ±∞ beyond 2^1000."""

@@ -66,7 +66,8 @@ def attention_alone(net: Network) -> AttentionAlone | None:
 
 def _found(net: Network) -> AttentionAlone | None:
     layers, attentions = [layer[0] for layer in net.sublayers if len(layer) == 1], net.attentions
-    plain = all(s.before is None and s.after is None and isinstance(s.map, Attention) for s in layers)
+    norms = [norm for s in layers for norm in (s.before, s.after, s.behind) if norm is not None]
+    plain = not norms and all(isinstance(s.map, Attention) for s in layers)
     if len(layers) != net.layers or not layers or not plain or len({a.heads for a in attentions}) != 1:
         return None
     if not all(is_plain(attention) for attention in attentions):
@@ -77,10 +78,11 @@ def _found(net: Network) -> AttentionAlone | None:
 
 
 def is_plain(attention: Attention) -> bool:
-    """Full matrices, in one piece."""
+    """Full matrices, in one piece, and logits that are products of them."""
     arrays = [attention.query, attention.value, attention.key_bias, attention.bias]
     factored = attention.position, attention.key, attention.output
-    return all(part is None for part in factored) and all(a is None or a.flags.c_contiguous for a in arrays)
+    bare = attention.is_bilinear and all(part is None for part in factored)
+    return bare and all(a is None or a.flags.c_contiguous for a in arrays)
 
 
 def through_layers(

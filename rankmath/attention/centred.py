@@ -8,15 +8,26 @@ matrix of moderate size, and Q R is e^{3σ} times one (`tokens`, on units).
 from __future__ import annotations
 
 import math
-from functools import partial
+from dataclasses import replace
+from functools import partial, reduce
 from typing import TypeAlias
 
+from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.common import CommonView
 from rankmath.attention.maps import mlp_step, norm_step
 from rankmath.attention.on_cpu import layer_on_cpu
 from rankmath.attention.on_gpu import layer_on_gpu
-from rankmath.attention.placed import Placed, PlacedView
+from rankmath.attention.placed import Placed, PlacedView, position_block
+from rankmath.attention.rows import (
+    Factors,
+    Rows,
+    capped_floats,
+    capped_objects,
+    factors_of,
+    in_true_size,
+    position_offsets,
+)
 from rankmath.attention.tokens import (
     LARGEST_LOG,
     LOG_ZERO,
@@ -32,6 +43,8 @@ from rankmath.attention.tokens import (
     recentred,
     scaled_sum,
     sum_in_larger_unit,
+    sum_of_tokens,
+    times,
 )
 from rankmath.attention.views import Logits
 from rankmath.attention.weights import Head, Sizes, Weights, stacks_heads, weights_of
@@ -51,22 +64,27 @@ def sublayer_step(
     *,
     closely: bool = False,
 ) -> Tokens:
-    """after(skip·X + map(before(X))) in centred form; `sizes` of the weights where they are known; `closely`: no
-    compiled layer may stand."""
+    """after(skip·X + behind(map(before(X)))) in centred form; `sizes` of the weights where they are known;
+    `closely`: no compiled layer may stand."""
     inner = tokens if sublayer.before is None else norm_step(A, sublayer.before, tokens)
-    carried = None if not sublayer.skip else carried_past(A, sublayer.skip, tokens, inner)
-    if isinstance(sublayer.map, Attention):
-        attention, R = sublayer.map, tokens.residual
-        stacked = stacks_heads(A, attention, R)
-        weights = weights_of(A, attention, stacked=stacked, batch_axes=R.ndim - 2, sizes=sizes)
-        out = attention_step(A, weights, inner, masks[id(attention)], carried, closely=closely)
-    elif sublayer.map is not None:
-        out = mlp_step(A, sublayer.map, inner, carried)
-    elif sublayer.skip == 1:
-        out = tokens
+    alone = len(sublayer.maps) == 1 and sublayer.behind is None
+    # What a skip carries past one map is added where its residual is made; else tokens are added up.
+    carried = carried_past(A, sublayer.skip, tokens, inner) if sublayer.skip and alone else None
+    parts: list[Tokens] = []
+    for f in sublayer.maps:
+        if isinstance(f, Attention):
+            stacked = stacks_heads(A, f, tokens.residual)
+            weights = weights_of(A, f, stacked=stacked, batch_axes=tokens.residual.ndim - 2, sizes=sizes)
+            parts.append(attention_step(A, weights, inner, masks[id(f)], carried, closely=closely))
+        else:
+            parts.append(mlp_step(A, f, inner, carried))
+    if not parts:
+        out = tokens if sublayer.skip == 1 else times(A, sublayer.skip, tokens)
     else:
-        center, (R, _) = Carried(sublayer.skip, tokens).terms(A)
-        out = recentred(A, center, R, tokens.log_residual, tokens.lost_bits)
+        out = reduce(partial(sum_of_tokens, A), parts)
+        out = out if sublayer.behind is None else norm_step(A, sublayer.behind, out)
+        if sublayer.skip and not alone:
+            out = sum_of_tokens(A, times(A, sublayer.skip, tokens), out)
     return out if sublayer.after is None else norm_step(A, sublayer.after, out)
 
 
@@ -95,7 +113,8 @@ def attention_step(
     if carried is not None and not A.unbounded:
         lost_bits = A.units.maximum(lost_bits, carried.tokens.lost_bits)
     stack: Scaled | None = None
-    tasks = [partial(_head_terms, A, head, tokens, scale, mask, alone, apart) for head in weights.heads]
+    rows = None if weights.attention.is_bilinear else Rows.of(A, weights.attention, tokens)
+    tasks = [partial(_head_terms, A, head, tokens, scale, mask, alone, apart, rows) for head in weights.heads]
     entries = weights.attention.heads * tokens.residual.shape[-2] * math.prod(tokens.residual.shape[:-1])
     order: Array = None
     for image, term, log_doubt, log_size, order in A.in_turn(tasks, entries):  # noqa: B007 (the heads share it)
@@ -135,19 +154,29 @@ def _seen(A: System, x: Array, common: Array, scale: Scale) -> Scaled:
 
 
 def _head_terms(
-    A: System, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None, alone: bool, apart: Array
+    A: System,
+    head: Head,
+    tokens: Tokens,
+    scale: Scale,
+    mask: Mask | None,
+    alone: bool,
+    apart: Array,
+    rows: Rows | None,
 ) -> tuple[Scaled, Scaled, Array, Array, Array]:
     """What one head adds to center and residual, how far rounding reaches, the size of the latter, and its order.
 
     `alone`: heads make the residual without a skip, and their common unit e^{2σ} is left out; otherwise the unit of
     the residual is that of what a skip carries, e^−apart times the tokens' own.
     """
-    view = view_of(A, head, tokens, scale, mask)
+    view = view_of(A, head, tokens, scale, mask, rows)
     values = A.matmul(view.spread, head.value)
     # The large product first: a GPU is busy with it while the rest is prepared.
     out, log_out = view.deviation(values)
     unit = head.log_value + (0 if alone else view.log_unit + apart)
     log_doubt = view.log_doubt(values, (out, log_out)) + unit
+    if not A.unbounded and rows is not None:  # bits that queries and keys have lost, the deviation has lost
+        lost = view.logits.lost_bits * math.log(2.0)
+        log_doubt = A.units.maximum(log_doubt, log_of(A, A.largest(out)) + log_out + unit + lost)
     out = out if head.output is None else A.matmul(out, head.output)
     seen, log_seen = _seen(A, tokens.center, view.common, scale)
     image = (_through(A, seen, head), log_seen + head.log_value)
@@ -163,9 +192,54 @@ def _through(A: System, v: Array, head: Head) -> Array:
     return v if head.output is None else A.matmul(v, head.output)
 
 
-def view_of(A: System, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None) -> View:
-    """One head as the tokens see it."""
-    x, R, d_qk = tokens.center, tokens.residual, head.attention.d_qk
+def view_of(
+    A: System, head: Head, tokens: Tokens, scale: Scale, mask: Mask | None, rows: Rows | None = None
+) -> View:
+    """One head as the tokens see it; `rows` are its queries and keys, where they are more than products."""
+    attention, R = head.attention, tokens.residual
+    n, position = R.shape[-2], attention.position
+    placed = Placed.of(head, mask, n)
+    support = None if mask is None or placed is not None else mask.common_support
+    # All rows can attend to one token alone only if all see it: then j* must be that token.
+    seen = None if mask is None else mask.seen_by_all if support is None else support
+    B = (
+        None
+        if position is None or placed is not None
+        else position_block(position, head.place, 0, n, n, R.ndim + 1)
+    )
+    first = None if B is None else A.transpose(A.asarray(B[..., :1, :]))
+    if attention.is_bilinear:
+        found = _bilinear(A, head, tokens, scale, seen, first)
+    else:
+        assert isinstance(head.place, int)
+        rows = Rows.of(A, attention, tokens) if rows is None else rows
+        queries, keys = rows.queries[head.place], rows.keys[head.place]
+        found = factors_of(A, attention, queries, keys, scale, seen, first)
+    relative = A.relative_to_largest(found.scores, R)
+    if not A.unbounded:
+        return _float_view(A, found, scale, placed, support, attention, B, relative)
+    per_root = 1 / A.sqrt(A.asarray(A.constant(attention.d_qk)))
+    c, left, right, offsets = found.column[0] * per_root, found.left[0] * per_root, found.right[0], None
+    if attention.softcap is not None and placed is not None:
+        common = A.matmul(left + found.reference[0] * per_root, A.transpose(found.pivot[0]))
+        placed = replace(placed, common=common)
+    elif attention.softcap is not None:
+        c, offsets = capped_objects(A, attention.softcap, found, per_root)
+        left, right = 0 * c, 0 * c
+    if B is not None:
+        of_c, of_E = position_offsets(A, B, found.scores)
+        c, offsets = c + of_c, of_E if offsets is None else offsets + of_E
+    logits = Logits(A, found.scores, left, right, 0, 0, 0, None if offsets is None else (offsets, 0))
+    if placed is not None:
+        return PlacedView(logits, c, placed, *relative)
+    return CommonView.of(logits, c, 1.0, support, *relative)
+
+
+def _bilinear(
+    A: System, head: Head, tokens: Tokens, scale: Scale, seen: Array | None, added: Array | None
+) -> Factors:
+    """c and E of logits that are products; j* is among the keys `seen`, and `added` to c counts."""
+    x, R = tokens.center, tokens.residual
     g = A.matmul(x, head.query)
     if head.key is not None:
         g = A.matmul(g, A.transpose(head.key))
@@ -173,34 +247,56 @@ def view_of(A: System, head: Head, tokens: Tokens, scale: Scale, mask: Mask | No
     if head.key_bias is not None:
         pull.append((A.transpose(head.key_bias[0]), head.key_bias[1]))
     g, log_g = scaled_sum(A, pull)  # x W_QK + kᵀ
-    placed = Placed.of(head, mask, R.shape[-2])
-    support = None if mask is None or placed is not None else mask.common_support
-    scores = A.middle(A.matmul(R, A.transpose(g)))
-    # All rows can attend to one token alone only if all see it: then j* must be that token.
-    seen = None if mask is None else mask.seen_by_all if support is None else support
+    scores = A.matmul(R, A.transpose(g))
+    if added is not None:
+        scores = added + in_true_size(A, scores, scale.sigma + log_g, head.attention.d_qk)
+    scores = A.middle(scores)
     if seen is not None:
         scores = A.hide(seen[:, None], scores)
-    pivot, D = A.relative_to_largest(scores, R)
-    c, right = A.matmul(D, A.transpose(g)), D if head.key is None else A.matmul(D, head.key)
-    unit: Array = 1.0
-    if A.unbounded:
-        per_root = 1 / A.sqrt(A.asarray(A.constant(d_qk)))
-        c = c * per_root
-        logits = Logits(A, scores, scale, A.matmul(R, head.query * per_root), right, head.log_logits, 0)
+    D = A.relative_to_largest(scores, R)[1]
+    column = A.matmul(D, A.transpose(g)), scale.sigma + log_g
+    right = D if head.key is None else A.matmul(D, head.key)
+    left = A.matmul(R, head.query), scale.sigma + head.log_logits
+    return Factors(scores, column, left, (right, scale.sigma), head.log_logits)
+
+
+def _float_view(
+    A: Float64,
+    found: Factors,
+    scale: Scale,
+    placed: Placed | None,
+    support: Array | None,
+    attention: Attention,
+    B: Array | None,
+    relative: tuple[Array, Array],
+) -> View:
+    """The view with units: c and E in the range of a double, whatever the logits are."""
+    (left, log_left), (right, log_right), log_root = found.left, found.right, math.log(attention.d_qk) / 2
+    (c, log_unit), unit, offsets = found.column, 1.0, None
+    log_c, log_bound = log_of(A, A.largest(c)), log_of(A, A.longest(left) * A.longest(right))
+    log_unit, log_E = log_unit - log_root, log_left + log_right - log_root
+    # By which logarithm c and E must shrink, both alike, to stay in the range of a double.
+    excess = A.units.maximum(A.units.maximum(log_c + log_unit, log_bound + log_E) - LARGEST_LOG, 0.0)
+    log_unit, squares = log_unit - excess, found.log_weights is not None and B is None
+    falling = scale.falling if squares else 0.0 * scale.falling
+    log_rest = (scale.rising + found.log_weights if squares else log_left + log_right) - log_root - excess
+    if attention.softcap is not None and placed is not None:
+        both, log = scaled_sum(A, [found.left, found.reference])
+        common = A.matmul(both, A.transpose(found.pivot[0]))
+        placed = replace(placed, common=in_true_size(A, common, log + found.pivot[1], attention.d_qk))
+    elif attention.softcap is not None:
+        c, offsets = capped_floats(A, attention.softcap, found, log_root)
+        left, right, log_unit = 0 * c, 0 * c, 0.0 * log_unit
+        log_rest, log_c = LOG_ZERO / 2 + log_unit, log_of(A, A.largest(c))
+    if placed is not None or B is not None or float(A.units.max(log_unit)) > SAFE_LOG:
+        c = grown_by(A, c, log_unit, log_c)
     else:
-        left, log_root = A.matmul(R, head.query), math.log(d_qk) / 2
-        log_logits = head.log_logits - log_root
-        log_c, log_bound = log_of(A, A.largest(c)), log_of(A, A.longest(left) * A.longest(right))
-        log_unit = scale.sigma + log_g - log_root
-        log_size = A.units.maximum(log_c + log_unit, log_bound + 2 * scale.sigma + log_logits)
-        # By which logarithm c and E must shrink, both alike, to stay in the range of a double.
-        excess = A.units.maximum(log_size - LARGEST_LOG, 0.0)
-        log_unit = log_unit - excess
-        if placed is not None or float(A.units.max(log_unit)) > SAFE_LOG:
-            c = grown_by(A, c, log_unit, log_c)
-        else:
-            unit = A.exp(log_unit)
-        logits = Logits(A, scores, scale, left, right, log_logits - excess, log_bound)
+        unit = A.exp(log_unit)
+    if B is not None:
+        of_c, of_E = position_offsets(A, B, found.scores)
+        c, added = c + of_c * A.factor(A.exp(-excess)), (of_E, -excess)
+        offsets = added if offsets is None else scaled_sum(A, [offsets, added])
+    logits = Logits(A, found.scores, left, right, falling, log_rest, log_bound, offsets, found.lost_bits)
     if placed is not None:
-        return PlacedView(logits, c, placed, pivot, D)
-    return CommonView.of(logits, c, unit, support, pivot, D)
+        return PlacedView(logits, c, placed, *relative)
+    return CommonView.of(logits, c, unit, support, *relative)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
 from rankmath.attention import close, far
-from rankmath.attention.tokens import HARDLY, LOG_ZERO, SAFE_LOG, Scaled, floored, log_of
+from rankmath.attention.tokens import HARDLY, LOG_ZERO, SAFE_LOG, Scaled, floored, grown_by, log_of
 from rankmath.attention.views import Logits
 from rankmath.validation import Array
 
@@ -48,13 +48,13 @@ class CommonView:
     @property
     def log_unit(self) -> Array:
         """Deviations are in units of e^`log_unit`, times the unit they are returned with."""
-        return self.logits.scale.falling
+        return self.logits.falling
 
     @property
     def order(self) -> Array:
         """The power of the residual that its next value is when deviations alone make it (float64)."""
-        A, sigma = self.logits.A, self.logits.scale.sigma
-        return None if A.unbounded else A.units.where(sigma < 0, 3.0, A.units.ones_like(sigma))
+        A, falling = self.logits.A, self.logits.falling
+        return None if A.unbounded else A.units.where(falling < 0, 3.0, A.units.ones_like(falling))
 
     def spread_of(self, V: Array) -> Array:
         """The spread of any V (..., n, m)."""
@@ -64,24 +64,40 @@ class CommonView:
 
     def deviation(self, values: Array) -> Scaled:
         """The deviation for V, or for V W, from its spread."""
-        A = self.logits.A
+        A, logits = self.logits.A, self.logits
         if A.unbounded:
-            return close.enclosed(A, self.logits.left, self.logits.right, self.q, values), 0
-        return self._float_deviation(A, values)
+            offsets = None if logits.offsets is None else logits.offsets[0]
+            return close.enclosed(A, logits.left, logits.right, self.q, values, offsets), 0
+        return (self._float_deviation if logits.offsets is None else self._offset_deviation)(A, values)
+
+    def _offset_deviation(self, A: Float64, values: Array) -> Scaled:
+        """The same sum where E is more than a thin product."""
+        xp, logits, saturated = A.units, self.logits, self.least_log_q < -SAFE_LOG
+        assert logits.offsets is not None
+        tiny = logits.log_size <= close.LINEAR_LOG
+        # An E below rounding counts in proportion only: it is brought to where doubles hold it.
+        grown = xp.where(tiny, close.LINEAR_LOG - xp.maximum(logits.log_size, LOG_ZERO / 2), 0.0)
+        left, right = logits.factors(A, logits.log_E + grown)
+        matrix, log = logits.offsets
+        offsets = grown_by(A, matrix, log + grown, log_of(A, A.largest(matrix)))
+        if not saturated and float(xp.max(logits.log_size)) <= math.log(SAFE_LOG):
+            return close.by_expm1(A, left, right, self.q, values, offsets), -grown - logits.falling
+        out, log_out = far.with_row_units(A, left, right, self.log_q, values, offsets)
+        return out, log_out - grown - logits.falling
 
     def _float_deviation(self, A: Float64, values: Array) -> Scaled:
         """Five ways to the same sum, by the size of E and the evenness of q."""
-        xp, logits, scale = A.units, self.logits, self.logits.scale
+        xp, logits = A.units, self.logits
         left, right, q, log_q = logits.left, logits.right, self.q, self.log_q
         log_size = logits.log_bound + logits.log_E
         saturated = self.least_log_q < -SAFE_LOG
         if float(xp.max(log_size)) <= close.LINEAR_LOG:
             out, unit = close.by_thin_products(A, left, right, q, log_q if saturated else None, values)
-            return out, scale.rising + logits.log_logits + unit
+            return out, logits.log_rest + unit
         # Where E is far below rounding (in a batch) its true size does not matter.
         tiny = log_size <= close.LINEAR_LOG
         log_E = xp.where(tiny, close.LINEAR_LOG - logits.log_bound, logits.log_E)
-        unit = xp.where(tiny, scale.rising + logits.log_logits - log_E, -scale.falling)
+        unit = xp.where(tiny, logits.log_rest - log_E, -logits.falling)
         safe = not saturated and float(xp.max(log_size)) <= math.log(SAFE_LOG)
         if safe and A.fuses(left, values) and float(xp.max(log_E)) <= SAFE_LOG:
             return A.fused_deviation(left, right, q, values, A.exp(log_E)), unit
@@ -113,19 +129,19 @@ class CommonView:
 
     def _uneven_doubt(self, A: Float64, values: Array) -> Array:
         """Tokens known to ε: Σ_{j≠j*} q_j ((μ_j + ε μ)|v| + μ |v_j|), μ_j = min(1, |E_·j|), |v| and μ largest."""
-        xp, logits, scale = A.xp, self.logits, self.logits.scale
+        xp, logits = A.xp, self.logits
         keys, sizes = A.max(A.abs(logits.right), axis=-1), A.max(A.abs(values), axis=-1)
         key, size = A.nonzero(A.max(keys, axis=-2)), A.nonzero(A.max(sizes, axis=-2))
-        log_E = logits.log_bound + logits.log_E
+        log_E = logits.log_size
         grow = A.exp(A.units.minimum(A.units.maximum(log_E, 0.0), 2 * SAFE_LOG))
         step = A.units.minimum(_EPSILON * grow, 1.0)
-        moves = xp.minimum(A.factor(grow) * (keys / key), 1.0)
+        moves = xp.minimum(A.factor(grow) * (keys / key if logits.offsets is None else 1.0 + 0.0 * keys), 1.0)
         doubt = moves + A.factor(step) + A.factor(step / _EPSILON) * sizes / size
         others = xp.where(A.is_first_largest(logits.scores), -xp.inf, self.log_q)
         unit = floored(A, A.max(others, axis=-2))
         total = A.log(A.sum(A.exp(others - unit) * doubt, axis=-2)) + unit + A.log(size)
-        linear = scale.rising + logits.log_logits + log_E - logits.log_E
-        return floored(A, A.unit_of(total) + A.units.where(log_E > 0, -scale.falling, linear))
+        linear = logits.log_rest + log_E - logits.log_E
+        return floored(A, A.unit_of(total) + A.units.where(log_E > 0, -logits.falling, linear))
 
 
 def _column_softmax(A: System, c: Array, unit: Array, support: Array) -> tuple[Array, Array, float]:

@@ -35,13 +35,19 @@ def by_softmax(A: Float64, left: Array, right: Array, log_q: Array, values: Arra
     return in_row_blocks(A, average, A.concat([left, ones], axis=-1), right.shape[-2])
 
 
-def with_row_units(A: Float64, left: Array, right: Array, log_q: Array, values: Array) -> Scaled:
+def with_row_units(
+    A: Float64, left: Array, right: Array, log_q: Array, values: Array, offsets: Array | None = None
+) -> Scaled:
     """Every row in a unit of its own: all may attend to j* alone, up to e^-1000 and less."""
     xp, rightT, row_log_q = A.xp, A.transpose(right), A.transpose(log_q)
-    row_moving = A.transpose(moving(A, right, log_q))
+    row_moving = A.transpose(
+        moving(A, right if offsets is None else A.concat([right, A.transpose(offsets)], axis=-1), log_q)
+    )
 
     def average(rows: Array, start: int) -> Array:
         E = A.matmul(rows, rightT)
+        if offsets is not None:
+            E = E + offsets[..., start : start + rows.shape[-2], :]
         total, log_total = exp_sum(A, row_log_q + E)
         up = row_moving + xp.maximum(E, 0.0)
         top = floored(A, A.max(up, axis=-1))

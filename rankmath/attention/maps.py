@@ -33,13 +33,10 @@ from rankmath.validation import Array, InvalidArgument
 def mlp_step(A: System, f: MLP, tokens: Tokens, carried: Carried | None = None) -> Tokens:
     """f(x + R_i) − f(x), by divided differences of the activation, and what a skip carries past it."""
     scale = Scale.of(A, tokens)
-    (W_in, log_in), (W_out, log_out) = tamed(A, A.asarray(f.W_in)), tamed(A, A.asarray(f.W_out))
+    W_out, log_out = tamed(A, A.asarray(f.W_out))
     x, R = tokens.center, tokens.residual
-    t = A.matmul(R, W_in)
-    hidden = [(A.matmul(x, W_in), scale.xi + log_in)]
-    if f.b_in is not None:
-        hidden.append(tamed(A, A.asarray(f.b_in[None, :])))
-    u, log_u = scaled_sum(A, hidden)
+    W, b = (f.W_in, f.b_in) if f.W_gate is None else (f.W_gate, f.b_gate)
+    (u, log_u), (t, log_in) = _hidden(A, tokens, scale, W, b)
     s: Array = 1
     grow: Array = 1
     log_hidden: Array = 0
@@ -47,6 +44,13 @@ def mlp_step(A: System, f: MLP, tokens: Tokens, carried: Carried | None = None) 
         u, s, grow, log_hidden = _hidden_units(A, (u, log_u), (t, scale.sigma + log_in))
     difference = activation_difference(A, f.activation, u, t, s, grow)
     value, log_value = activate(A, f.activation, u, grow), 0 if f.activation == "tanh" else log_hidden
+    if f.W_gate is not None:
+        # (a + Δa)(v + Δv) − av = Δa (v + Δv) + a Δv
+        v, (dv, log_dv) = _hidden(A, tokens, scale, f.W_in, f.b_in)
+        whole, log_whole = scaled_sum(A, [v, (dv, scale.sigma + log_dv)])
+        product = [(difference * whole, log_in + log_whole), (dv * value, log_value + log_dv)]
+        difference, log_in = scaled_sum(A, product)
+        value, log_value = value * v[0], log_value + v[1]
     residuals = [(A.matmul(difference, W_out), log_in + log_out)]
     centers = [(A.matmul(value, W_out), log_value + log_out)]
     if f.b_out is not None:
@@ -67,6 +71,15 @@ def mlp_step(A: System, f: MLP, tokens: Tokens, carried: Carried | None = None) 
     # The unit of a sum is the size of its largest part.
     log_parts = 0.0 if len(residuals) > 1 else LOG_ZERO
     return recentred(A, scaled_sum(A, centers), R, log_residual.plus(log), lost_bits, log_parts)
+
+
+def _hidden(A: System, tokens: Tokens, scale: Scale, W: Array, b: Array) -> tuple[Scaled, Scaled]:
+    """The center's x W + b, and R W in units of e^σ."""
+    matrix, log = tamed(A, A.asarray(W))
+    centers = [(A.matmul(tokens.center, matrix), scale.xi + log)]
+    if b is not None:
+        centers.append(tamed(A, A.asarray(b[None, :])))
+    return scaled_sum(A, centers), (A.matmul(tokens.residual, matrix), log)
 
 
 def _hidden_units(A: Float64, u: Scaled, t: Scaled) -> tuple[Array, Array, Array, Array]:

@@ -1,4 +1,4 @@
-"""One head whose rows see different keys, or see them in different ways: masks and position terms.
+"""One head whose rows see different keys: masks, with position terms where there are any.
 
 All is relative to the most attended token j*: P V = 1V_{j*} + P (V − 1V_{j*}), P a block of rows at a time.
 """
@@ -14,6 +14,7 @@ from rankmath.attention.tokens import HARDLY, Scaled, floored, log_of
 from rankmath.attention.views import Logits, exp_sum, in_one_unit, moving
 from rankmath.attention.weights import Head
 from rankmath.linalg.masks import Mask
+from rankmath.model.positions import Position
 from rankmath.validation import Array
 
 
@@ -24,32 +25,45 @@ class Placed:
     head: Head
     mask: Mask | None
     n: int
+    common: Array = None  # what logits of a row have in common, (..., n, 1); a cap must know it
 
     @classmethod
     def of(cls, head: Head, mask: Mask | None, n: int) -> Placed | None:
-        """None where all rows see the same keys in the same way."""
-        if head.attention.position is None and (mask is None or mask.common_support is not None):
-            return None
-        return cls(head, mask, n)
+        """None where all rows see the same keys."""
+        return None if mask is None or mask.common_support is not None else cls(head, mask, n)
 
     def added(self, A: Float64, logits: Array, start: int) -> Array:
         """Logits of the rows from `start` on, with the term."""
         stop = start + logits.shape[-2]
+        logits = self._capped(A, logits, start, stop)
         if self.head.attention.position is not None:
             logits = logits + self._position(start, stop, logits.ndim)
         return logits if self.mask is None else A.hide(self.mask.allowed[start:stop, :], logits)
 
     def exponentials(self, A: System, logits: Array) -> Array:
         """e^logits of all rows with the term, unbounded exponents."""
+        logits = self._capped(A, logits, 0, self.n)
         if self.head.attention.position is not None:
             logits = logits + A.asarray(self._position(0, self.n, logits.ndim))
         e = A.exp(logits)
         return e if self.mask is None else e * self.mask.allowed.astype(int)
 
+    def _capped(self, A: System, logits: Array, start: int, stop: int) -> Array:
+        t = self.head.attention.softcap
+        if t is None:
+            return logits
+        common = self.common if A.unbounded else self.common[..., start:stop, :]
+        return A.tanh((logits + common) / A.constant(t)) * A.constant(t)
+
     def _position(self, start: int, stop: int, ndim: int) -> Array:
         assert self.head.attention.position is not None
-        block = self.head.attention.position.block(self.head.place, start, stop, self.n)
-        return block if block.ndim == 2 else block[:, *(None,) * (ndim - 3), ...]
+        return position_block(self.head.attention.position, self.head.place, start, stop, self.n, ndim)
+
+
+def position_block(position: Position, place: int | slice, start: int, stop: int, n: int, ndim: int) -> Array:
+    """Rows of the position term of one head, or of all with axes for a batch of logits with `ndim` axes."""
+    block = position.block(place, start, stop, n)
+    return block if block.ndim == 2 else block[:, *(None,) * (ndim - 3), ...]
 
 
 @dataclass(frozen=True)
@@ -69,7 +83,7 @@ class PlacedView:
     def order(self) -> Array:
         """The power of the residual that its next value is when deviations alone make it (float64)."""
         A = self.logits.A
-        return None if A.unbounded else A.units.ones_like(self.logits.scale.sigma)
+        return None if A.unbounded else A.units.ones_like(self.logits.falling)
 
     def spread_of(self, V: Array) -> Array:
         """The spread of any V (..., n, m)."""

@@ -44,6 +44,8 @@ def check_input(net: Network, X: ArrayLike, *, look: bool = True) -> Array:
         same_library(X=X, W=net.weights)
     n = int(X.shape[-2])
     for attention in net.attentions:
+        if attention.rotary is not None and attention.rotary.places < n:
+            raise InvalidArgument(f"X: {n} tokens given; the rotary positions go up to {attention.rotary.places}")
         if attention.mask is None and attention.position is None:
             continue
         for what, fixed in (("mask", attention.mask), ("position term", attention.position)):
@@ -161,12 +163,14 @@ def attention_matrices(net: Network, X: ArrayLike, *, backend: Backend | None = 
     A = Float64(X)
     masks, layers = net.masks_for(int(X.shape[-2])), []
     for sublayer in (s for layer in net.sublayers for s in layer):
-        attention = sublayer.map
-        if isinstance(attention, Attention):
+        attention = sublayer.attention
+        if attention is not None:
             Y = _normed(A, sublayer.before, X)
-            heads = range(attention.heads)
-            keys = [_keys(A, attention, h, Y) for h in heads]
-            found = [_weights(A, attention, h, Y, keys[h], masks[id(attention)]) for h in heads]
+            made = _joint(A, attention, Y, always=not attention.is_bilinear)
+            found = []
+            for h, (rows, _) in enumerate(made):
+                keys = _keys(A, attention, h, Y, rows)
+                found.append(_weights(A, attention, h, Y, keys, masks[id(attention)], made=rows))
             layers.append(A.xp.stack(found))
         X = apply_sublayer(A, sublayer, X, masks)
     if len({matrices.shape for matrices in layers}) != 1:
@@ -177,35 +181,44 @@ def attention_matrices(net: Network, X: ArrayLike, *, backend: Backend | None = 
 
 
 def apply_sublayer(A: Float64, sublayer: Sublayer, X: Array, masks: dict[int, Mask | None]) -> Array:
-    """after(skip·X + map(before(X))), by the definition."""
-    skip, f = sublayer.skip, sublayer.map
+    """after(skip·X + behind(map(before(X)))), by the definition."""
+    skip, attention = sublayer.skip, sublayer.attention
 
     def finished(rows: Array, before: Array) -> Array:
-        if isinstance(f, Attention) and f.bias is not None:
-            rows = A.sum_with_temporary(rows, f.bias[..., None, :])
+        if attention is not None and attention.bias is not None:
+            rows = A.sum_with_temporary(rows, attention.bias[..., None, :])
+        if sublayer.behind is not None:
+            rows = layer_norm(A, sublayer.behind, rows, temporary=True)
         if skip:
             rows = A.sum_with_temporary(rows, before if skip == 1.0 else skip * before)
         return rows if sublayer.after is None else layer_norm(A, sublayer.after, rows, temporary=True)
 
     with A.blas_alone(X.size):
         Y = _normed(A, sublayer.before, X)
-        if f is None:
+        if not sublayer.maps:
             return _normed(A, sublayer.after, skip * X)
-        out = _attended(A, f, Y, masks[id(f)]) if isinstance(f, Attention) else _mlp(A, f, Y)
-        across = sublayer.after is not None and sublayer.after.kind == "column"  # over all rows at once
+        out = reduce(
+            A.sum_with_temporary,
+            (
+                _attended(A, f, Y, masks[id(f)]) if isinstance(f, Attention) else _mlp(A, f, Y)
+                for f in sublayer.maps
+            ),
+        )
+        norms = (sublayer.after, sublayer.behind)
+        across = any(norm is not None and norm.kind == "column" for norm in norms)  # over all rows at once
         return finished(out, X) if across else A.in_place_by_rows(finished, out, X)
 
 
 def _attended(A: Float64, attention: Attention, Y: Array, mask: Mask | None) -> Array:
     """Σ_h P_h Y W_h."""
-    if A.on_gpu and Y.ndim == 2:  # few calls: there each costs more than it does
+    if A.on_gpu and Y.ndim == 2 and attention.is_bilinear:  # few calls: there each costs more than it does
         V = attend(A, attention, slice(None), Y, mask, A.matmul(Y, attention.value))
         out = A.xp.sum(V if attention.output is None else A.matmul(V, attention.output), axis=0)
     else:
         if (made := _all_heads(A, attention, Y, mask)) is not None:
             return made
         # One head at a time, or one a thread: memory n² or less each, not H n².
-        joint, heads = _joint(A, attention, Y), range(attention.heads)
+        joint, heads = _joint(A, attention, Y, always=not attention.is_bilinear), range(attention.heads)
         entries = 0 if A.cuts_finely else attention.heads * Y.shape[-2] * math.prod(Y.shape[:-1])
         found = A.in_turn([partial(_head, A, attention, h, Y, mask, joint[h]) for h in heads], entries)
         if attention.output is None:
@@ -243,9 +256,11 @@ _JOINT = 64
 Made: TypeAlias = tuple[Array, Array, Array | None] | None
 
 
-def _joint(A: Float64, attention: Attention, Y: Array) -> list[tuple[Made, Array]]:
-    """For every head its queries and keys, where it pays to make them together, and its values."""
+def _joint(A: Float64, attention: Attention, Y: Array, *, always: bool = False) -> list[tuple[Made, Array]]:
+    """For every head its queries and keys, where it pays to make them together (or `always`), and its values."""
     H, factored = attention.heads, attention.key is not None and attention.query.ndim == 3
+    if always:
+        return [(rows, None) for rows in _turned_rows(A, attention, Y)]
     if not factored or Y.shape[-2] < _JOINT or H == 1:
         return [(None, None)] * H
 
@@ -257,6 +272,35 @@ def _joint(A: Float64, attention: Attention, Y: Array) -> list[tuple[Made, Array
     added = [None] * H if attention.key_bias is None else parts(attention.key_bias[..., None])
     queries, keys, values = parts(attention.query), parts(attention.key), parts(attention.value)
     return [((q, k, a), v) for q, k, a, v in zip(queries, keys, added, values, strict=True)]
+
+
+def _turned_rows(A: Float64, attention: Attention, Y: Array) -> list[tuple[Array, Array, Array | None]]:
+    """Queries and keys of every head, biased, normed and turned."""
+    H, every = attention.heads, 1 if attention.kv_heads is None else attention.heads // attention.kv_heads
+    sides = []
+    for side, (W, b) in enumerate(((attention.query, attention.b_Q), (attention.key, attention.b_K))):
+        step = every if side else 1  # heads of one group have one key
+        rows = [Y if W is None else A.matmul(Y, W[h, ...]) for h in range(0, H, step)]
+        if b is not None:
+            rows = [a + b[h * step, ..., None, :] for h, a in enumerate(rows)]
+        if attention.qk_norm is not None:
+            rows = normed_heads(A, rows, attention.qk_norm[side], attention.qk_norm[2])
+        if attention.rotary is not None:
+            rows = [attention.rotary.turned(a) for a in rows]
+        sides.append([rows[h // step] for h in range(H)])
+    added = [None] * H
+    if attention.key_bias is not None:
+        added = [A.matmul(Y, attention.key_bias[h, ...][..., None]) for h in range(H)]
+    return list(zip(*sides, added, strict=True))
+
+
+def normed_heads(A: Float64, rows: list[Array], gain: Array, eps: float) -> list[Array]:
+    """RMSNorm of the rows of each head, or of all heads as one vector where the gain is so long."""
+    k = rows[0].shape[-1]
+    if gain.shape[0] == k:
+        return [layer_norm(A, LayerNorm("rms", eps, gain), a) for a in rows]
+    whole = layer_norm(A, LayerNorm("rms", eps, gain), A.concat(rows, axis=-1))
+    return [whole[..., h * k : (h + 1) * k] for h in range(len(rows))]
 
 
 def _head(
@@ -278,8 +322,12 @@ def attend(
     A: Float64, attention: Attention, h: Head, X: Array, mask: Mask | None, V: Array, made: Made = None
 ) -> Array:
     """P_h V, in blocks of rows where P is larger than the arithmetic's budget; (H, n, v) for H heads."""
+    if made is None and not attention.is_bilinear:
+        assert isinstance(h, int)
+        made = _turned_rows(A, attention, X)[h]
     keys, added = _keys(A, attention, h, X, made)
-    if isinstance(h, int) and X.ndim == 2 and mask is None and attention.position is None and A.fuses_softmax(X, V):
+    plain = mask is None and attention.position is None and attention.softcap is None
+    if isinstance(h, int) and X.ndim == 2 and plain and A.fuses_softmax(X, V):
         queries = A.matmul(X, attention.query[h, ...]) if made is None else made[0]
         found = A.fused_softmax(queries, keys, added, V, math.sqrt(attention.d_qk))
         if found is not None:
@@ -319,9 +367,11 @@ def _weights(
         logits = A.sum_with_temporary(logits, A.transpose(keys[1]))
     # In place from here on: another n × n matrix costs more to fetch than to fill.
     root = math.sqrt(attention.d_qk)
-    if attention.position is None and mask is None:
+    if attention.position is None and mask is None and attention.softcap is None:
         return softmax(A, logits, root)
     logits = A.quotient_of_temporary(logits, root)
+    if attention.softcap is not None:
+        logits = attention.softcap * A.tanh(logits / attention.softcap)
     if attention.position is not None:
         start, stop, _ = block.indices(X.shape[-2])
         logits = logits + attention.position.block(h, start, stop, X.shape[-2])
@@ -332,10 +382,15 @@ def _weights(
 
 def _mlp(A: Float64, f: MLP, Y: Array) -> Array:
     def mapped(rows: Array, start: int) -> Array:
-        hidden = A.passing_product(rows, f.W_in)
-        if f.b_in is not None:
-            hidden = A.sum_with_temporary(hidden, f.b_in)
-        out = A.matmul(activate(A, f.activation, hidden), f.W_out)
+        W, b = (f.W_in, f.b_in) if f.W_gate is None else (f.W_gate, f.b_gate)
+        hidden = A.passing_product(rows, W)
+        if b is not None:
+            hidden = A.sum_with_temporary(hidden, b)
+        hidden = activate(A, f.activation, hidden)
+        if f.W_gate is not None:
+            beside = A.matmul(rows, f.W_in)
+            hidden = A.product_of_temporary(beside if f.b_in is None else beside + f.b_in, hidden)
+        out = A.matmul(hidden, f.W_out)
         if f.b_out is not None:
             out = A.sum_with_temporary(out, f.b_out)
         return out + rows if f.skip else out
@@ -357,5 +412,5 @@ def layer_norm(A: Arithmetic, norm: LayerNorm, Y: Array, *, temporary: bool = Fa
     if A.any(length == 0):
         raise InvalidArgument(f"X: a token is zero before LayerNorm {norm.kind!r}; it has no direction")
     Y = A.quotient_of_temporary(Y, length) if temporary else Y / length
-    Y = Y if norm.gain is None else A.product_of_temporary(Y, norm.gain)
-    return Y if norm.offset is None else A.difference_of_temporary(Y, -norm.offset)
+    Y = Y if norm.gain is None else A.product_of_temporary(Y, A.asarray(norm.gain[None, :]))
+    return Y if norm.offset is None else A.difference_of_temporary(Y, -A.asarray(norm.offset[None, :]))

@@ -32,6 +32,8 @@ HARDLY = 10 * math.log(2.0)
 _TINY = 1e-290
 
 
+_PARTS = ("mantissa", "exponent", "low")
+
 #: In place of a logarithm where exponents are unbounded.
 NO_SCALE = LogScale(0.0, 0.0)
 
@@ -220,3 +222,30 @@ def carried_past(A: System, factor: float, tokens: Tokens, inner: Tokens) -> Car
     mapped, own = (floored(A, t.log_residual.to_float()) for t in (inner, tokens))
     # Tokens that are all equal stay so: nothing is mapped to anything.
     return Carried(factor, tokens, A.units.where(own > LOG_ZERO, mapped - own, 0.0))
+
+
+def times(A: System, factor: float, tokens: Tokens) -> Tokens:
+    """λX."""
+    center, (R, _) = Carried(factor, tokens).terms(A)
+    return recentred(A, center, R, tokens.log_residual, tokens.lost_bits)
+
+
+def sum_of_tokens(A: System, one: Tokens, other: Tokens) -> Tokens:
+    """X + Y."""
+    center = scaled_sum(A, [(t.center, t.log_center) for t in (one, other)])
+    if A.unbounded:
+        return recentred(A, center, one.residual + other.residual)
+    logs = [floored(A, t.log_residual.to_float()) for t in (one, other)]
+    larger = logs[0] >= logs[1]
+    scale = LogScale(
+        *(
+            A.units.where(larger, getattr(one.log_residual, part), getattr(other.log_residual, part))
+            for part in _PARTS
+        )
+    )
+    top = A.units.maximum(*logs)
+    terms = [(t.residual, log - top) for t, log in zip((one, other), logs, strict=True)]
+    R, log = scaled_sum(A, terms)
+    lost_bits = A.units.maximum(one.lost_bits, other.lost_bits)
+    # The unit of a sum is the size of its largest part.
+    return recentred(A, center, R, scale.plus(log), lost_bits, 0.0)

@@ -7,28 +7,40 @@ E_ij, c = D (W_QKᵀ x + k)/√d_qk and E = R W_QK Dᵀ/√d_qk. At j* both are 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
-from rankmath.attention.tokens import SAFE_LOG, Scale, floored, grown_by, log_of, normalised
+from rankmath.attention.tokens import SAFE_LOG, Scaled, floored, grown_by, log_of, normalised
 from rankmath.validation import Array
 
 
 @dataclass(frozen=True)
 class Logits:
-    """E = e^{log_E} left rightᵀ, and the scores R (W_QKᵀ x + k), largest at j*."""
+    """E = e^{log_E} left rightᵀ (+ offsets), and scores that are largest at j*."""
 
     A: System
     scores: Array
-    scale: Scale
     left: Array
     right: Array
-    log_logits: Array  # logarithm of the unit of W_QK/√d_qk
+    falling: Array  # a part of log_E, min(2σ, 0), where E is a square of the residual; else 0
+    log_rest: Array  # the other part
     log_bound: Array  # of left rightᵀ, by Cauchy–Schwarz
+    offsets: Scaled | None = None  # what positions add to E, (..., n, n)
+    lost_bits: Array = 0.0  # of queries and keys
 
     @property
     def log_E(self) -> Array:
-        return 2 * self.scale.sigma + self.log_logits
+        return self.falling + self.log_rest
+
+    @cached_property
+    def log_size(self) -> Array:
+        """Of the largest entry of E, at least (float64)."""
+        log_size = self.log_bound + self.log_E
+        if self.offsets is None or self.A.unbounded:
+            return log_size
+        matrix, log = self.offsets
+        return self.A.units.maximum(log_size, log_of(self.A, self.A.largest(matrix)) + log)
 
     def factors(self, A: Float64, log_E: Array) -> tuple[Array, Array]:
         """Two matrices whose product, left rightᵀ, is e^{log_E} times that of ours, neither out of range."""

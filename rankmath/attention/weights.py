@@ -46,6 +46,7 @@ class Weights:
         added = [bias for bias in (head.key_bias, self.bias) if bias is not None]
         return (
             len(self.heads) == 1
+            and attention.is_bilinear
             and all(part is None for part in (attention.position, head.key, head.output))
             and all(isinstance(log, int) for log in (head.log_logits, head.log_value, *(log for _, log in added)))
             and all(a.flags.c_contiguous for a in (head.query, head.value, *(array for array, _ in added)))
@@ -61,6 +62,7 @@ class Weights:
         logs += [bias[1] for bias in (self.bias, *(head.key_bias for head in heads)) if bias is not None]
         plain = (
             all(part is None for part in (attention.position, attention.key, attention.output))
+            and attention.is_bilinear
             and attention.query.ndim == 3
             and all(isinstance(log, int) for log in logs)
             and all(a is None or a.flags.c_contiguous for a in arrays)
@@ -138,7 +140,7 @@ def weights_of(
 
 def stacks_heads(A: System, attention: Attention, X: Array) -> bool:
     """Whether all heads go through a layer as one batch: always on a GPU, elsewhere while that fits the cache."""
-    if A.unbounded or attention.heads == 1:
+    if A.unbounded or attention.heads == 1 or not attention.is_bilinear:
         return False
     entries = attention.heads * X.shape[-2] * math.prod(X.shape[:-1])
     return bool(A.on_gpu or 2 * entries <= A.block_entries)

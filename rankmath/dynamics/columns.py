@@ -20,12 +20,14 @@ from rankmath.arithmetic.objects import ObjectArithmetic
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.maps import norm_step
 from rankmath.attention.plain import attention_matrices, check_input, check_one_sequence, layer_norm
+from rankmath.attention.rows import Rows
 from rankmath.attention.tokens import Tokens
 from rankmath.dynamics.trace import layers_centred
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.metrics import ATTENTION_METRICS, TOKEN_METRICS, dirichlet_energy, size_of
 from rankmath.linalg.norms import composite, frobenius
-from rankmath.model.network import Attention, LayerNorm, Network
+from rankmath.model.network import LayerNorm, Network
+from rankmath.model.positions import turned
 from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument, Number, as_choice, as_count
 
 #: Columns by name: metrics of tokens, then of the attention that leads to them (nan at the input).
@@ -264,23 +266,28 @@ def _ball_attentions(
     """Enclosures of the attention matrices of layer l, by the definition."""
     from flint import arb
 
-    first = next((s for s in net.sublayers[l] if isinstance(s.map, Attention)), None)
-    if first is None or first is not net.sublayers[l][0]:
+    first = net.sublayers[l][0]
+    attention = first.attention
+    if attention is None:
         raise InvalidArgument("metric: attention in balls needs layers that begin with it")
-    attention = first.map
-    assert isinstance(attention, Attention)
     Y = A.asarray(X)
     if first.before is not None:
         Y = layer_norm(A, first.before, Y)
     n = X.shape[0]
     root = arb(float(attention.d_qk)).sqrt()
+    rows = Rows.of(A, attention, Tokens(0 * Y[:1, :], Y))
     for h in range(attention.heads):
-        left = A.matmul(Y, A.asarray(attention.query[h]))
-        right = Y if attention.key is None else A.matmul(Y, A.asarray(attention.key[h]))
-        logits = A.array(A.matmul(left, A.transpose(right)))
+        left, right = (A.array(side[h].center + side[h].residual) for side in (rows.queries, rows.keys))
+        if attention.rotary is not None:
+            tables = (A.array(A.asarray(t[:n])) for t in (attention.rotary.cos, attention.rotary.sin))
+            cos, sin = tables
+            left, right = turned(left, cos, sin), turned(right, cos, sin)
+        logits = A.array(A.matmul(A.asarray(left), A.transpose(A.asarray(right))))
         if attention.key_bias is not None:
             logits = logits + A.array(A.matmul(Y, A.asarray(attention.key_bias[h][:, None]))).T
         logits = logits / root
+        if attention.softcap is not None:
+            logits = np.frompyfunc(arb.tanh, 1, 1)(logits / attention.softcap) * attention.softcap
         if attention.position is not None:
             exact = np.frompyfunc(lambda x: arb(float(x)), 1, 1)
             logits = logits + exact(np.asarray(attention.position.block(h, 0, n, n)))

@@ -28,6 +28,7 @@ from rankmath.attention.plain import (
     in_range,
     is_fused,
 )
+from rankmath.attention.rows import Rows
 from rankmath.attention.tokens import LOG_ZERO, Scale, Scaled, centre, normalised, scaled_sum
 from rankmath.attention.weights import weights_of
 from rankmath.drawing import draw_path_sums
@@ -128,8 +129,9 @@ def _residual_terms(net: Network, X: Array, memory: int | None) -> Scaled:
         blank, zero = xp.zeros_like(T[:1, ...]), A.units.full_like(logs[:1], LOG_ZERO)
         terms = [(xp.concat([sublayer.skip * T, blank]), A.units.concat([logs, zero]))]
         wide = xp.reshape(xp.permute_dims(T, (1, 0, 2)), (n, -1))
+        rows = None if attention.is_bilinear else Rows.of(A, attention, tokens)
         for head in weights_of(A, attention).heads:
-            view = view_of(A, head, tokens, scale, masks[id(attention)])
+            view = view_of(A, head, tokens, scale, masks[id(attention)], rows)
             spread = xp.reshape(view.spread_of(wide), (n, -1, d))
             values = xp.reshape(A.matmul(spread, head.value), (n, -1))
             out, unit = view.deviation(values)
@@ -322,8 +324,9 @@ def _longer(A: Float64, attention: Attention, X: Array, S: Array, mask: Mask | N
         return made[0, ...] if made.shape[0] == 1 else xp.sum(made, axis=0)
 
     # On a GPU each call costs more than it does: as many heads at once as there is room for.
-    some = max(1, A.lone_entries // (n * max(n, k * d))) if A.on_gpu else 1
-    heads: list[Head] = [slice(first, first + some) for first in range(0, H, some)] if A.on_gpu else [*range(H)]
+    together = A.on_gpu and attention.is_bilinear
+    some = max(1, A.lone_entries // (n * max(n, k * d))) if together else 1
+    heads: list[Head] = [slice(first, first + some) for first in range(0, H, some)] if together else [*range(H)]
     with A.blas_alone(S.size):
         found = A.in_turn([partial(through, h) for h in heads], H * n * n)
         return xp.reshape(reduce(A.sum_with_temporary, found), (n, k, d))
@@ -360,6 +363,7 @@ def path_counts(L: int, H: int, skip: bool = True) -> list[int]:
 
 def _path_input(net: Network, X: ArrayLike, *, look: bool = True) -> Array:
     X = check_one_sequence(net, X, "the path decomposition", look=look)
-    if not all(isinstance(s.map, Attention) and s.before is None and s.after is None for s in _steps(net)):
+    norms = [norm for s in _steps(net) for norm in (s.before, s.after, s.behind) if norm is not None]
+    if norms or not all(isinstance(s.map, Attention) for s in _steps(net)):
         raise InvalidArgument("net: a network with an MLP or LayerNorm given; the path decomposition needs neither")
     return X

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 import numpy as np
 from scipy.sparse import linalg
@@ -64,14 +65,13 @@ def _norm(layer: tuple[Sublayer, ...], X: Floats, masks: dict[int, Mask | None],
 
 
 def _applied(sublayer: Sublayer, X: Var, masks: dict[int, Mask | None]) -> Var:
-    """after(skip·X + map(before(X))) with what it was made of remembered."""
+    """after(skip·X + behind(map(before(X)))) with what it was made of remembered."""
     Y = X if sublayer.before is None else _normed(sublayer.before, X)
     out: Var | None = X * sublayer.skip if sublayer.skip else None
-    if isinstance(sublayer.map, Attention):
-        part = _attended(sublayer.map, Y, masks[id(sublayer.map)])
-        out = part if out is None else out + part
-    elif isinstance(sublayer.map, MLP):
-        part = _mapped(sublayer.map, Y)
+    parts = [_attended(f, Y, masks[id(f)]) if isinstance(f, Attention) else _mapped(f, Y) for f in sublayer.maps]
+    if parts:
+        part = reduce(lambda a, b: a + b, parts)
+        part = part if sublayer.behind is None else _normed(sublayer.behind, part)
         out = part if out is None else out + part
     out = X * 0.0 if out is None else out
     return out if sublayer.after is None else _normed(sublayer.after, out)
@@ -82,11 +82,13 @@ def _attended(attention: Attention, X: Var, mask: Mask | None) -> Var:
     total: Var | None = None
     hidden = np.where(mask.allowed, 0.0, -1e300) if mask is not None else None
     for h in range(attention.heads):
-        keys = X if attention.key is None else X @ attention.key[h]
-        logits = (X @ attention.query[h]) @ keys.T
+        queries, keys = (_turned(attention, side, h, X) for side in (0, 1))
+        logits = queries @ keys.T
         if attention.key_bias is not None:
             logits = logits + (X @ attention.key_bias[h][:, None]).T
         logits = logits * (1 / math.sqrt(attention.d_qk))
+        if attention.softcap is not None:
+            logits = _activated("tanh", logits * (1 / attention.softcap)) * attention.softcap
         if attention.position is not None:
             logits = logits + attention.position.block(h, 0, n, n)
         if hidden is not None:
@@ -99,10 +101,37 @@ def _attended(attention: Attention, X: Var, mask: Mask | None) -> Var:
     return total if attention.bias is None else total + attention.bias
 
 
+def _turned(attention: Attention, side: int, h: int, X: Var) -> Var:
+    """Queries (side 0) or keys (side 1) of one head: projected, biased, normed, turned."""
+    W, b = ((attention.query, attention.b_Q), (attention.key, attention.b_K))[side]
+    rows = X if W is None else X @ W[h]
+    rows = rows if b is None else rows + b[h]
+    if attention.qk_norm is not None:
+        gain, k = attention.qk_norm[side], attention.query.shape[-1]
+        if len(gain) != k:
+            raise InvalidArgument("net: QK-norm of all heads at once given; its derivative is not offered")
+        rows = _normed(LayerNorm("rms", attention.qk_norm[2], gain), rows)
+    if attention.rotary is None:
+        return rows
+    n, k = rows.shape
+    width = attention.rotary.width
+    cos, sin, across = np.ones((n, k)), np.zeros((n, k)), np.zeros((k, k))
+    cos[:, :width] = np.repeat(attention.rotary.cos[:n], 2, axis=1)
+    sin[:, :width] = np.repeat(attention.rotary.sin[:n], 2, axis=1)
+    for m in range(0, width, 2):
+        across[m + 1, m], across[m, m + 1] = -1.0, 1.0
+    return rows * cos + (rows @ across) * sin
+
+
 def _mapped(f: MLP, X: Var) -> Var:
     inner = X @ f.W_in
     inner = inner if f.b_in is None else inner + f.b_in
-    out: Var = _activated(f.activation, inner) @ f.W_out
+    if f.W_gate is not None:
+        gate = X @ f.W_gate
+        inner = _activated(f.activation, gate if f.b_gate is None else gate + f.b_gate) * inner
+    else:
+        inner = _activated(f.activation, inner)
+    out: Var = inner @ f.W_out
     out = out if f.b_out is None else out + f.b_out
     return out + X if f.skip else out
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from rankmath.definitions.hypotheses import SWITCHES, said
 from rankmath.formula.language import FUNCTIONS
 from rankmath.formula.terms import (
     Both,
@@ -200,7 +201,23 @@ def _latex_call(function: str, terms: tuple[Term, ...]) -> str:
         terms = (letter, start, replaced(step, {letter.name: Letter(f"{letter.name}_l")}))
     over = _is_reduction(Call(function, terms))
     parts = [_latex_inside(part, _PRODUCT) if over and _level(part) < _PRODUCT else latex(part) for part in terms]
-    return entry.latex(*parts) if callable(entry.latex) else entry.latex.format(*parts)
+    return entry.latex(*parts) if callable(entry.latex) else entry.latex.format(*map(_Printed, parts))
+
+
+_SUBSCRIPTS = {"one": "1", "composite": r"1,\infty", "frobenius": "F", "max": r"\max"}
+
+
+class _Printed(str):
+    """A printed argument: {1:sub} is a word as a subscript, {1:bar q} is q, with a bar where the word is mean."""
+
+    def __format__(self, spec: str) -> str:
+        if spec == "sub":
+            plain = self.removeprefix(r"\mathrm{").removesuffix("}")
+            return _SUBSCRIPTS.get(plain, str(self))
+        if spec.startswith("bar "):
+            letter = spec.removeprefix("bar ")
+            return rf"\bar{{{letter}}}" if "mean" in self else letter
+        return str(self)
 
 
 #: Hypotheses that read better in words.
@@ -209,20 +226,6 @@ _WORDS = {
     "L == 1": "one layer",
     "skip == 0": "no skip connections",
     "skip == 1": "skip connections",
-    "mask == none": "no mask",
-    "mask == padding": "no mask but key padding",
-    "mask == any": "any mask",
-    "mask == causal": "the causal mask",
-    "mask == complete": "the complete mask",
-    "layernorm == none": "no LayerNorm",
-    "layernorm == sphere": "sphere LayerNorm (every token is divided by its norm, the input's too)",
-    "layernorm == column": "column LayerNorm",
-    "mlp == none": "no MLP",
-    "mlp == any": "per-token MLPs",
-    "bias == any": "",
-    "query_bias == any": "",
-    "bias == none": "no biases",
-    "query_bias == none": "no query biases (b_Q = 0)",
 }
 
 
@@ -235,5 +238,8 @@ def words(formula: Formula) -> str:
     >>> words(read_formula("heads == 1")), words(read_formula("n >= 2"))
     ('one head', 'n >= 2')
     """
+    match formula:
+        case Relation(operator="==", left=Letter(name=switch), right=Letter(name=word)) if switch in SWITCHES:
+            return said(switch, word)
     shown = text(formula)
     return _WORDS.get(shown, shown)

@@ -15,16 +15,17 @@ from array_api_compat import is_array_api_obj
 
 from rankmath.files import replacing
 from rankmath.linalg.masks import Mask
-from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
-from rankmath.model.positions import ALiBi, PositionTable, RelativeBuckets, as_position
-from rankmath.model.sublayers import checked_mask
-from rankmath.validation import Array, InvalidArgument, as_array, as_real
+from rankmath.model.network import MLP, Attention, LayerNorm, Network, Parallel, Sublayer
+from rankmath.model.positions import ALiBi, PositionTable, RelativeBuckets, Rotary, as_position, as_rotary
+from rankmath.model.sublayers import as_qk_norm, as_softcap, checked_mask
+from rankmath.validation import Array, InvalidArgument, as_array, as_count, as_real
 
 FORMAT = 2
 Arrays: TypeAlias = dict[str, Array]
 
 _PARTS: dict[str, Callable[..., object]] = {
-    part.__name__: part for part in (Sublayer, Attention, MLP, LayerNorm, ALiBi, RelativeBuckets, PositionTable)
+    part.__name__: part
+    for part in (Sublayer, Parallel, Attention, MLP, LayerNorm, ALiBi, RelativeBuckets, PositionTable, Rotary)
 }
 
 
@@ -72,14 +73,20 @@ def _packed(value: object, name: str, arrays: Arrays) -> object:
     elif is_array_api_obj(value):
         arrays[name] = np.asarray(value)
     elif is_dataclass(value):
-        entries = {f.name: _packed(getattr(value, f.name), f"{name}.{f.name}", arrays) for f in fields(value)}
+        # What is None unless given is not written: a file of before there was such a part is read, too.
+        given = [f.name for f in fields(value) if f.default is not None or getattr(value, f.name) is not None]
+        entries = {field: _packed(getattr(value, field), f"{name}.{field}", arrays) for field in given}
         return {"part": type(value).__name__, **entries}
+    elif isinstance(value, tuple):
+        return [_packed(entry, f"{name}.{k}", arrays) for k, entry in enumerate(value)]
     else:
         return value
     return {"array": name}
 
 
 def _unpacked(entry: object, arrays: Arrays) -> Any:
+    if isinstance(entry, list):
+        return tuple(_unpacked(part, arrays) for part in entry)
     if not isinstance(entry, dict):
         return entry
     if "array" in entry:
@@ -95,12 +102,18 @@ def _attention(
     query: object,
     value: object,
     d_qk: object,
-    key: object,
-    output: object,
-    key_bias: object,
-    bias: object,
-    mask: object,
-    position: object,
+    key: object = None,
+    output: object = None,
+    key_bias: object = None,
+    bias: object = None,
+    mask: object = None,
+    position: object = None,
+    rotary: object = None,
+    kv_heads: object = None,
+    qk_norm: object = None,
+    softcap: object = None,
+    b_Q: object = None,
+    b_K: object = None,
 ) -> Attention:
     """An attention of checked arrays: a file may say anything."""
 
@@ -109,6 +122,9 @@ def _attention(
 
     H, d, k = as_array("query", query, ndim=3).shape
     width = as_array("value", value, ndim=3).shape[-1]
+    groups = H if kv_heads is None else as_count("kv_heads", kv_heads, most=H)
+    if H % groups:
+        raise InvalidArgument(f"kv_heads: {groups} given; a number that divides the {H} heads is needed")
     return Attention(
         checked("query", query, H, d, d if key is None else k),
         checked("value", value, H, d, d if output is None else width),
@@ -119,4 +135,10 @@ def _attention(
         checked("bias", bias, d),
         checked_mask(mask),
         as_position(position, H),
+        as_rotary(rotary, k),
+        None if kv_heads is None else groups,
+        as_qk_norm(qk_norm, H, groups, k),
+        as_softcap(softcap),
+        checked("b_Q", b_Q, H, k),
+        checked("b_K", b_K, H, k),
     )

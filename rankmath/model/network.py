@@ -20,6 +20,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from rankmath.linalg.masks import Mask, MaskLike
+from rankmath.model.positions import ALiBi, Position, Rotary
 from rankmath.model.sublayers import (
     LIPSCHITZ,
     MLP,
@@ -27,6 +28,8 @@ from rankmath.model.sublayers import (
     Attention,
     LayerNorm,
     NormLike,
+    Parallel,
+    QKNorm,
     Sublayer,
     as_norm,
     checked_mask,
@@ -43,18 +46,22 @@ from rankmath.validation import (
     as_choice,
     as_count,
     as_real,
+    fits_in_memory,
     same_library,
 )
 
-__all__ = ["LIPSCHITZ", "MLP", "Attention", "LayerNorm", "Network", "Sublayer"]
+__all__ = ["LIPSCHITZ", "MLP", "Attention", "LayerNorm", "Network", "Parallel", "Rotary", "Sublayer"]
 
 T = TypeVar("T")
 MapLike: TypeAlias = MLP | Sequence[MLP | None] | Activation | None
+#: Names of gated MLPs, and the activation of their gate.
+GATED: dict[str, Activation] = {"swiglu": "silu", "geglu": "gelu", "reglu": "relu"}
 # Arrays stacked over the layers; `Network.stack` gives them a batch axis before their matrix or vector axes.
 _BATCH_AXIS = {"query": 2, "key": 2, "value": 2, "output": 2, "key_bias": 2, "bias": 1}
 _STACKS = tuple(_BATCH_AXIS)
 # The names of the one-line form beside d_qk, and what they are unless given.
 _MAKERS = "build networks with Network.from_arrays, from_qkvo, from_layers, random or load"
+_QKVO = ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K", "b_V", "b_O")
 _ABSENT: dict[str, Json] = {**dict.fromkeys(_STACKS), "skip": 0.0, "mlp": (), "norm": None, "mask": None}
 
 
@@ -134,7 +141,15 @@ class Network(Shows):
         """
         if self.is_one_line and "sublayers" not in changes:
             return Network(**{"tokens": self.tokens, **self._one_line(), **changes})
-        return replace(self, **changes)
+        of_attention = {name: changes.pop(name) for name in (*_STACKS, "d_qk", "mask") if name in changes}
+        layers = self.sublayers
+        for name, value in of_attention.items():
+            each = [value if value is None or name in ("d_qk", "mask") else value[l] for l in range(len(layers))]
+            layers = tuple(
+                tuple(s.with_attention(**{name: part}) for s in layer)
+                for layer, part in zip(layers, each, strict=True)
+            )
+        return replace(self, **{"sublayers": layers, **changes})
 
     # -- construction ------------------------------------------------------------------------------------
 
@@ -167,6 +182,10 @@ class Network(Shows):
         for a in net.attentions:
             fixed |= {a.mask.n} if isinstance(a.mask, Mask) else set()
             fixed |= {a.position.tokens} if a.position and a.position.tokens else set()
+            if a.rotary is not None and net.tokens is not None and a.rotary.places < net.tokens:
+                raise InvalidArgument(
+                    f"layers: rotary positions up to {a.rotary.places}; tokens={net.tokens} given"
+                )
         if len(fixed) > 1:
             raise InvalidArgument(f"layers: masks or positions for {sorted(fixed)} tokens given; all must agree")
         return cls(net.sublayers, min(fixed, default=None))
@@ -219,16 +238,67 @@ class Network(Shows):
         mlp: MapLike = None,
         norm: NormLike = None,
         mask: MaskLike = None,
+        *,
+        position: Position | None = None,
+        rotary: Rotary | None = None,
+        qk_norm: QKNorm | None = None,
+        softcap: float | None = None,
     ) -> Network:
         """A network from factored weights: W_Q, W_K (L, H, d, d_qk), W_V (L, H, d, d_v), W_O (L, H, d_v, d).
 
         Biases: b_Q, b_K (L, H, d_qk), b_V (L, H, d_v), b_O (L, d). The factors are kept, so a narrow head costs
         n²·d_qk. Terms constant along a row leave the softmax alone, so b_K changes nothing and b_Q acts
         as the key bias k = W_K b_Q; rows of P sum to one, so b_V acts as the bias Σ_h b_V W_O.
+
+        W_K, W_V and their biases may have fewer heads than W_Q (grouped queries), and queries and keys may be
+        turned, normed or capped: `Attention` says how; every layer has the same positions and QK-norm.
+
+        Examples
+        --------
+        >>> W = np.ones((2, 4, 6, 2))
+        >>> grouped = Network.from_qkvo(W, W[:, :1], W[:, :1], np.ones((2, 4, 2, 6)), rotary=Rotary.usual(8, 2))
+        >>> grouped.layers, grouped.heads, grouped.attentions[0].kv_heads
+        (2, 4, 1)
         """
+        W_Q, W_K = as_array("W_Q", W_Q, ndim=4), as_array("W_K", W_K, ndim=4)
+        if W_K.shape != W_Q.shape or any(part is not None for part in (position, rotary, qk_norm, softcap)):
+            given = (W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O)
+            stacks = [
+                None if a is None else as_array(name, a, ndim=ndim)
+                for name, a, ndim in zip(_QKVO, given, (4, 4, 4, 4, 3, 3, 3, 2), strict=True)
+            ]
+            _same("layers of W_Q, W_K, …", [len(a) for a in stacks if a is not None])
+            modern = {"mask": mask, "position": position, "rotary": rotary, "qk_norm": qk_norm, "softcap": softcap}
+            attentions = [
+                Attention.from_qkvo(*(None if a is None else a[l, ...] for a in stacks), **modern)
+                for l in range(len(W_Q))
+            ]
+            return cls._of_attentions(attentions, skip, mlp, norm)
         W_Q, W_K, W_V, W_O, key_bias, bias = fused_biases(W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O)
         k = int(W_Q.shape[-1])
         return cls._assemble(W_Q, W_K, W_V, W_O, k, key_bias, bias, skip, mlp, norm, mask)
+
+    @classmethod
+    def _of_attentions(
+        cls,
+        attentions: Sequence[Attention],
+        skip: bool | float,
+        mlp: MapLike,
+        norm: NormLike,
+        norm_at: Literal["after", "before"] = "after",
+        tokens: int | None = None,
+    ) -> Network:
+        """norm(f(λX + attention)) with LayerNorm after; before, λX + attention(norm(X)) and the same for f."""
+        maps = _mlps(mlp, len(attentions), attentions[0].dim, attentions[0].value)
+        layers: list[list[Sublayer]] = []
+        for attention, f in zip(attentions, maps, strict=True):
+            if norm_at == "before":
+                layers.append([Sublayer(g, skip, before=as_norm(norm)) for g in (attention, f) if g is not None])
+            elif f is None:
+                layers.append([Sublayer(attention, skip, after=as_norm(norm))])
+            else:
+                layers.append([Sublayer(attention, skip), Sublayer(f, after=as_norm(norm))])
+        return cls.from_layers(layers, tokens)
 
     @classmethod
     def _assemble(
@@ -289,17 +359,37 @@ class Network(Shows):
         mlp: MapLike = None,
         norm: NormLike = None,
         mask: MaskLike = None,
+        norm_at: Literal["after", "before"] = "after",
+        positions: Literal["none", "rotary", "alibi"] | Position | Rotary = "none",
+        kv_heads: int | None = None,
+        qk_norm: bool = False,
+        softcap: float | None = None,
+        window: int | None = None,
     ) -> Network:
         """Random weights: Gaussian with variance 1/d, Xavier uniform, or orthogonal, all times `scale`.
 
         With `head_dim` = k the network is factored (W_Q, W_K, W_V: d × k; W_O: k × d), otherwise fused.
-        `mlp` may be "relu", "tanh" or "gelu": a random MLP of width 4d in every layer.
+        `mlp` may be "relu", "tanh" or "gelu": a random MLP of width 4d in every layer; "swiglu", "geglu" or
+        "reglu": a gated one.
+
+        The parts of today's transformers: `norm_at` "before" norms what each map is given, λX + map(norm(X)), for
+        attention and MLP alike; `positions` "rotary" or "alibi" (slopes 2^(−8h/H)), or the positions themselves;
+        `kv_heads` keys and values that groups of heads share; `qk_norm` norms queries and keys; `softcap` caps the
+        logits; `window` = w lets a token see the w tokens up to itself with a causal mask, those within w else.
+        Grouped or normed heads are factored; their width is d/heads unless given.
 
         Examples
         --------
         >>> net = Network.random(tokens=8, dim=4, heads=2, layers=3, seed=0)
         >>> net.W_QK.shape, net.random_input(seed=1).shape
         ((3, 2, 4, 4), (8, 4))
+        >>> llama = Network.random(tokens=8, dim=8, heads=4, layers=2, kv_heads=2, positions="rotary", norm="rms",
+        ...     norm_at="before", skip=True, mlp="swiglu", mask="causal")
+        >>> print(llama)
+        Network: 2 layers, 4 heads, dimension 8, 8 tokens
+          each layer: rms LayerNorm + attention (causal mask, d_qk = 2, rotary positions, 2 key-value heads) + skip,
+          then rms LayerNorm + silu-gated MLP + skip
+          ‖W_QK‖₂ ≤ 1.961, ‖W‖₂ ≤ 2.173
         """
         n, d = as_count("tokens", tokens), as_count("dim", dim)
         H, L = as_count("heads", heads), as_count("layers", layers)
@@ -307,23 +397,82 @@ class Network(Shows):
         as_choice("init", init, ("gaussian", "xavier", "orthogonal"))
         as_choice("biases", biases, (False, True))
         size = as_real("scale", scale, positive=True)
+        of_heads = 2 * H * (d if head_dim is None else 2 * as_count("head_dim", head_dim))
+        numbers = L * d * (of_heads + (8 * d if isinstance(mlp, str) else 0))
+        # A draw is multiplied by its scale, and both are there at once; tokens come with the weights.
+        fits_in_memory(f"tokens, dim, heads, layers: {n}, {d}, {H}, {L} given", 8 * (1.5 * numbers + 2 * n * d))
 
         def draw(*shape: int) -> Array:
             return size * _draw(rng, init, shape)
 
+        as_choice("norm_at", norm_at, ("after", "before"))
+        if norm_at == "before" and norm is None:
+            raise InvalidArgument("norm_at: 'before' given without a norm; pass norm='rms', say")
+        if window is not None:
+            behind = as_count("window", window, least=1 if mask == "causal" else 0)
+            if mask not in (None, "causal"):
+                raise InvalidArgument(f"window: {behind} given with another mask; allowed are None and 'causal'")
+            mask = f"causal_window:{behind}" if mask == "causal" else f"window:{behind}"
+        groups = H if kv_heads is None else as_count("kv_heads", kv_heads, most=H)
+        if H % groups:
+            raise InvalidArgument(f"kv_heads: {groups} given; a number that divides the {H} heads is needed")
+        if head_dim is None and (groups < H or qk_norm):
+            head_dim = max(1, d // H)
         if head_dim is None:
             query, key, value, output = draw(L, H, d, d), None, draw(L, H, d, d), None
             width = d
         else:
             width = as_count("head_dim", head_dim)
-            query, key = draw(L, H, d, width), draw(L, H, d, width)
-            value, output = draw(L, H, d, width), draw(L, H, width, d)
+            query, key = draw(L, H, d, width), draw(L, groups, d, width)
+            value, output = draw(L, groups, d, width), draw(L, H, width, d)
+        given = _positions(positions, n, H, width)
         key_bias = size * rng.standard_normal((L, H, d)) / math.sqrt(d) if biases else None
         bias = size * rng.standard_normal((L, d)) / math.sqrt(d) if biases else None
         if isinstance(mlp, str):
-            as_choice("mlp", mlp, tuple(LIPSCHITZ))
+            as_choice("mlp", mlp, (*LIPSCHITZ, *GATED))
             mlp = [_random_mlp(rng, d, mlp, biases, draw) for _ in range(L)]
-        return cls._assemble(query, key, value, output, width, key_bias, bias, skip, mlp, norm, mask, tokens=n)
+        as_choice("qk_norm", qk_norm, (False, True))
+        modern = {"softcap": softcap, **given}
+        if not (qk_norm or groups < H or norm_at == "before") and all(part is None for part in modern.values()):
+            return cls._assemble(query, key, value, output, width, key_bias, bias, skip, mlp, norm, mask, tokens=n)
+        if key is None:
+            if biases and ("rotary" in given or softcap is not None):
+                raise InvalidArgument("biases: given with rotary or capped logits of fused heads; pass head_dim")
+            attentions = [
+                Attention.from_arrays(
+                    query[l],
+                    value[l],
+                    width,
+                    None if key_bias is None else key_bias[l],
+                    None if bias is None else bias[l],
+                    mask=mask,
+                    **modern,
+                )
+                for l in range(L)
+            ]
+        else:
+            if qk_norm:
+                modern["qk_norm"] = (np.ones(width), np.ones(width), 1e-6)
+            b_Q, b_K = (
+                size * rng.standard_normal((L, count, width)) / math.sqrt(d) if biases else [None] * L
+                for count in (H, groups)
+            )
+            attentions = [
+                Attention.from_qkvo(
+                    query[l],
+                    key[l],
+                    value[l],
+                    output[l],
+                    b_Q[l],
+                    b_K[l],
+                    None,
+                    None if bias is None else bias[l],
+                    mask=mask,
+                    **modern,
+                )
+                for l in range(L)
+            ]
+        return cls._of_attentions(attentions, skip, mlp, norm, norm_at, n)
 
     @classmethod
     def stack(cls, nets: Sequence[Network]) -> Network:
@@ -422,7 +571,7 @@ class Network(Shows):
     @cached_property
     def attentions(self) -> tuple[Attention, ...]:
         """All attentions, in the order they are applied."""
-        return tuple(s.map for layer in self.sublayers for s in layer if isinstance(s.map, Attention))
+        return tuple(s.attention for layer in self.sublayers for s in layer if s.attention is not None)
 
     @cached_property
     def heads(self) -> int:
@@ -471,7 +620,7 @@ class Network(Shows):
         return self._stacked("bias")
 
     def _stacked(self, name: str) -> Array:
-        if any(sum(isinstance(s.map, Attention) for s in layer) != 1 for layer in self.sublayers):
+        if any(sum(s.attention is not None for s in layer) != 1 for layer in self.sublayers):
             raise InvalidArgument(f"net: {name} asked for; a network with one attention in every layer has one")
         arrays = [getattr(attention, name) for attention in self.attentions]
         _same(name, [None if a is None else tuple(a.shape) for a in arrays])
@@ -479,11 +628,37 @@ class Network(Shows):
 
     @cached_property
     def d_qk(self) -> float:
-        return _same("d_qk", [a.d_qk for a in self._simple("d_qk").attentions])
+        return _same("d_qk", [a.d_qk for a in self.attentions])
 
     @cached_property
     def skip(self) -> float:
-        return _same("skip", [layer[0].skip for layer in self._simple("skip").sublayers])
+        """λ, the factor of the skip connections around attention."""
+        return _same("skip", [s.skip for layer in self.sublayers for s in layer if s.attention is not None])
+
+    @cached_property
+    def activations(self) -> tuple[str, ...]:
+        """For every layer the activation of its last MLP, or "none"."""
+        maps = [[f for s in layer for f in s.maps if isinstance(f, MLP)] for layer in self.sublayers]
+        return tuple(found[-1].activation if found else "none" for found in maps)
+
+    @cached_property
+    def norm_kind(self) -> str:
+        """The one kind of all LayerNorms, "none", or "mixed"."""
+        parts = [s for layer in self.sublayers for s in layer]
+        kinds = {norm.kind for s in parts for norm in (s.before, s.behind, s.after) if norm}
+        return "mixed" if len(kinds) > 1 else next(iter(kinds), "none")
+
+    @cached_property
+    def norm_at(self) -> str:
+        """Where LayerNorms stand: "after" every layer, "before" every map, or "mixed"; "after" without any."""
+        parts = [s for layer in self.sublayers for s in layer]
+        inner = [s.after for layer in self.sublayers for s in layer[:-1]]
+        ends = [layer[-1].after is not None for layer in self.sublayers]
+        if any(s.behind for s in parts):
+            return "mixed"
+        if not any(s.before for s in parts) and not any(inner) and len(set(ends)) == 1:
+            return "after"
+        return "before" if all(s.before for s in parts) and not any(s.after for s in parts) else "mixed"
 
     @cached_property
     def mlp(self) -> tuple[MLP | None, ...]:
@@ -496,7 +671,7 @@ class Network(Shows):
 
     @cached_property
     def mask(self) -> Mask | str | None:
-        return _same("mask", [a.mask for a in self._simple("mask").attentions])
+        return _same("mask", [a.mask for a in self.attentions])
 
     @cached_property
     def is_one_line(self) -> bool:
@@ -504,7 +679,8 @@ class Network(Shows):
         return all(
             isinstance(layer[0].map, Attention)
             and layer[0].map.position is None
-            and all(s.before is None for s in layer)
+            and layer[0].map.is_bilinear
+            and all(s.before is None and s.behind is None for s in layer)
             and (len(layer) == 1 or (len(layer) == 2 and isinstance(layer[1].map, MLP) and not layer[1].skip))
             and (len(layer) == 1 or layer[0].after is None)
             for layer in self.sublayers
@@ -559,6 +735,7 @@ class Network(Shows):
         if n is None:
             raise InvalidArgument("tokens: not given, and the network does not fix it; pass tokens=n")
         rng = np.random.default_rng(as_count("seed", seed, least=0))
+        fits_in_memory(f"tokens: {n} given with dimension {self.dim}", 2 * 8 * n * self.dim)
         return as_real("scale", scale, positive=True) * rng.standard_normal((n, self.dim))
 
     # -- files -------------------------------------------------------------------------------------------
@@ -647,28 +824,56 @@ def _random_mlp(
     width = 4 * d
     b_in = rng.standard_normal(width) / math.sqrt(d) if biases else None
     b_out = rng.standard_normal(d) / math.sqrt(d) if biases else None
-    return MLP(draw(d, width), draw(width, d), b_in, b_out, activation=activation)
+    W_in, W_out = draw(d, width), draw(width, d)
+    if activation not in GATED:
+        return MLP(W_in, W_out, b_in, b_out, activation=activation)
+    b_gate = rng.standard_normal(width) / math.sqrt(d) if biases else None
+    return MLP(W_in, W_out, b_in, b_out, activation=GATED[activation], W_gate=draw(d, width), b_gate=b_gate)
+
+
+def _positions(positions: object, n: int, H: int, width: int) -> dict[str, Position | Rotary]:
+    """The arguments of an Attention that a word, or positions themselves, stand for."""
+    if isinstance(positions, Rotary):
+        return {"rotary": positions}
+    if isinstance(positions, Position):
+        return {"position": positions}
+    as_choice("positions", positions, ("none", "rotary", "alibi"))
+    if positions == "rotary":
+        return {"rotary": Rotary.usual(n, width)}
+    return {"position": ALiBi(2.0 ** (-8.0 * np.arange(1, H + 1) / H))} if positions == "alibi" else {}
 
 
 def _in_words(sublayer: Sublayer) -> str:
     """What a sublayer does, in a few words."""
     words = [] if sublayer.before is None else [f"{sublayer.before.kind} LayerNorm"]
-    if isinstance(sublayer.map, Attention):
-        a = sublayer.map
-        about = [f"{a.mask if isinstance(a.mask, str) else 'given'} mask"] if a.mask is not None else []
-        about.append(f"d_qk = {a.d_qk:g}")
-        if a.key_bias is not None or a.bias is not None:
-            about.append("biases")
-        if a.position is not None:
-            about.append(f"{type(a.position).__name__} positions")
-        words.append(f"attention ({', '.join(about)})")
-    elif sublayer.map is not None:
-        words.append(f"{getattr(sublayer.map, 'activation', '')} {type(sublayer.map).__name__}".strip())
+    words += [_map_in_words(f) for f in sublayer.maps]
+    if sublayer.behind is not None:
+        words.append(f"{sublayer.behind.kind} LayerNorm")
     if sublayer.skip:
         words.append("skip" if sublayer.skip == 1 else f"skip × {sublayer.skip:g}")
     if sublayer.after is not None:
         words.append(f"{sublayer.after.kind} LayerNorm")
     return " + ".join(words)
+
+
+def _map_in_words(f: Attention | MLP) -> str:
+    if isinstance(f, MLP):
+        return f"{f.activation}{'' if f.W_gate is None else '-gated'} MLP"
+    about = [f"{f.mask if isinstance(f.mask, str) else 'given'} mask"] if f.mask is not None else []
+    about.append(f"d_qk = {f.d_qk:g}")
+    if any(b is not None for b in (f.key_bias, f.bias, f.b_Q, f.b_K)):
+        about.append("biases")
+    if f.position is not None:
+        about.append(f"{type(f.position).__name__} positions")
+    if f.rotary is not None:
+        about.append("rotary positions")
+    if f.kv_heads is not None:
+        about.append(f"{f.kv_heads} key-value head{'' if f.kv_heads == 1 else 's'}")
+    if f.qk_norm is not None:
+        about.append("QK-norm")
+    if f.softcap is not None:
+        about.append(f"logits capped at {f.softcap:g}")
+    return f"attention ({', '.join(about)})"
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -1,6 +1,6 @@
-"""Additive position terms of the logits: softmax(X W_QK Xᵀ/√d_qk + B_h), B_h a function of the places i and j.
+"""Positions: additive terms of the logits, softmax(X W_QK Xᵀ/√d_qk + B_h), and rotations of queries and keys.
 
-A mask is the special case B ∈ {0, −∞}. Rotary positions multiply queries and keys instead, and are refused by name.
+A mask is the special case B ∈ {0, −∞}.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from array_api_compat import array_namespace
 
-from rankmath.validation import Array, InvalidArgument, as_array, as_choice, as_count
+from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_choice, as_count
 
 
 @runtime_checkable
@@ -143,13 +143,97 @@ class PositionTable:
         return self.values[head, start:stop, :]
 
 
+@dataclass(frozen=True, eq=False)
+class Rotary:
+    """Rotations of queries and keys (RoFormer): at place i the pair (v_2m, v_2m+1) of a row v is turned by the
+    angle whose cosine and sine are cos[i, m], sin[i, m]; later entries of v stay as they are.
+
+    The tables, (places, pairs), are the definition: no pass uses that cos² + sin² is 1, or anything of angles.
+
+    Examples
+    --------
+    >>> Rotary.of_angles([[0.0], [1.0]]).places
+    2
+    >>> Rotary([[1.0], [0.6]], [[0.0], [0.8]]).turned(np.asarray([[1.0, 0.0, 5.0], [1.0, 0.0, 5.0]]))
+    array([[1. , 0. , 5. ],
+           [0.6, 0.8, 5. ]])
+    """
+
+    cos: Array
+    sin: Array
+
+    def __post_init__(self) -> None:
+        cos = as_array("cos", self.cos, ndim=2)
+        sin = as_array("sin", self.sin, ndim=2, shape=tuple(cos.shape))
+        object.__setattr__(self, "cos", cos)
+        object.__setattr__(self, "sin", sin)
+
+    @classmethod
+    def of_angles(cls, angles: ArrayLike) -> Rotary:
+        """From angles, (places, pairs)."""
+        angles = as_array("angles", angles, ndim=2)
+        xp = array_namespace(angles)
+        return cls(xp.cos(angles), xp.sin(angles))
+
+    @classmethod
+    def of_frequencies(cls, frequencies: ArrayLike, places: int, scale: float = 1.0) -> Rotary:
+        """Place i turns pair m by i·frequencies[m]; `scale` multiplies both tables (YaRN, LongRoPE)."""
+        frequencies = as_array("frequencies", frequencies, ndim=1)
+        angles = np.arange(as_count("places", places))[:, None] * np.asarray(frequencies)[None, :]
+        return cls(np.cos(angles) * scale, np.sin(angles) * scale)
+
+    @classmethod
+    def usual(cls, places: int, width: int, base: float = 10000.0) -> Rotary:
+        """The frequencies of RoFormer, base^(−2m/width), for keys of even length `width`."""
+        if as_count("width", width) % 2:
+            raise InvalidArgument(f"width: {width} given; rotary positions turn pairs, an even number is needed")
+        return cls.of_frequencies(base ** (-np.arange(0, width, 2) / width), places)
+
+    @property
+    def places(self) -> int:
+        """Sequences may be so long."""
+        return int(self.cos.shape[0])
+
+    @property
+    def width(self) -> int:
+        """So many entries of a row are turned."""
+        return 2 * int(self.cos.shape[1])
+
+    def turned(self, V: Array) -> Array:
+        """The rows V_i T_i of (..., n, k)."""
+        n = int(V.shape[-2])
+        return turned(V, self.cos[:n, :], self.sin[:n, :])
+
+
+def turned(V: Array, cos: Array, sin: Array, *, rest: int = 1) -> Array:
+    """Pairs of rows V (..., n or 1, k) turned by tables (..., n, m), later entries times `rest`; any numbers."""
+    xp, width = array_namespace(V), 2 * cos.shape[-1]
+    first, second = V[..., 0:width:2], V[..., 1:width:2]
+    pairs = xp.stack([first * cos - second * sin, second * cos + first * sin], axis=-1)
+    whole = xp.reshape(pairs, (*pairs.shape[:-2], width))
+    if width == V.shape[-1]:
+        return whole
+    return xp.concat([whole, rest * V[..., width:] + 0 * whole[..., :1]], axis=-1)
+
+
+def as_rotary(rotary: object, width: int) -> Rotary | None:
+    """`rotary` if it turns rows of this length (or None)."""
+    if rotary is None:
+        return None
+    if not isinstance(rotary, Rotary):
+        raise InvalidArgument(f"rotary: a {type(rotary).__name__} given; allowed are None and a Rotary")
+    if rotary.width > width:
+        raise InvalidArgument(f"rotary: {rotary.width} entries are turned; queries and keys have {width}")
+    return rotary
+
+
 def as_position(position: object, heads: int) -> Position | None:
     """`position` if it is one for so many heads (or None), else a ValueError that says what is allowed."""
     if position is None:
         return None
-    if isinstance(position, str) and position.lower() in ("rotary", "rope"):
+    if isinstance(position, Rotary) or (isinstance(position, str) and position.lower() in ("rotary", "rope")):
         raise InvalidArgument(
-            "position: rotary positions given; they are no additive term of the logits and not supported"
+            "position: rotary positions given; they are no term of the logits: pass them as rotary="
         )
     if not isinstance(position, Position):
         given = repr(position) if isinstance(position, str) else type(position).__name__

@@ -1,4 +1,4 @@
-"""The plain, un-centred pass in mpmath: what a sceptic would write, with as many digits as the decay eats.
+"""The definitions read in mpmath: what a sceptic would compute, with as many digits as the decay eats.
 
 Nothing here is shared with the centred pass but the prediction of how many digits are needed, and that is
 checked afterwards: a residual counts only if it stands clear of the rounding of the mean it is subtracted from.
@@ -11,17 +11,20 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TypeAlias
 
 import mpmath
 import numpy as np
 
 from rankmath.arithmetic.float64 import to_numpy
+from rankmath.arithmetic.multiprecision import Multiprecision
+from rankmath.arithmetic.protocol import System
 from rankmath.attention.plain import check_one_sequence
 from rankmath.dynamics.trace import trace
-from rankmath.linalg.masks import Mask
+from rankmath.formula.text import Text, network_data
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
-from rankmath.model.network import MLP, Attention, LayerNorm, Network
+from rankmath.model.network import MLP, Network
 from rankmath.validation import (
     Array,
     ArrayLike,
@@ -34,10 +37,8 @@ from rankmath.validation import (
     as_real,
 )
 
-#: mpmath's numbers and contexts are untyped.
-Row: TypeAlias = list[Number]
-Rows: TypeAlias = list[Row]
-Context: TypeAlias = Number
+#: mpmath's numbers are untyped.
+Rows: TypeAlias = list[list[Number]]
 
 # Digits on top of those that the decay eats; a residual with fewer than half of them left is not resolved.
 _GUARD = 40
@@ -113,15 +114,14 @@ def reference_trace(
         digits = as_count("digits", digits, least=5)
         _refuse_beyond(net, X, float(digits), None, budget)
     began = time.perf_counter()
-    context = mpmath.mp.clone()
-    context.dps = digits
     logs, resolved = [], []
-    for rows in plain_layers(context, net, X):
-        log, relative = _log_residual(context, rows, norm)
-        logs.append(log)
-        # Tokens that become equal on the way may have been rounded to it.
-        started_equal = logs[0] == -math.inf
-        resolved.append(started_equal or relative > -(digits - _GUARD / 2) * math.log(10))
+    with mpmath.workdps(digits):
+        for rows in tokens_by_text(Multiprecision(digits), net, X):
+            log, relative = _log_residual(rows, norm)
+            logs.append(log)
+            # Tokens that become equal on the way may have been rounded to it.
+            started_equal = logs[0] == -math.inf
+            resolved.append(started_equal or relative > -(digits - _GUARD / 2) * math.log(10))
     return ReferenceTrace(np.asarray(logs), np.asarray(resolved), digits, time.perf_counter() - began, norm)
 
 
@@ -164,7 +164,8 @@ def _numbers_held(net: Network, X: Array) -> int:
 
 
 def _hidden_widths(net: Network) -> list[int]:
-    return [int(s.map.W_in.shape[1]) for layer in net.sublayers for s in layer if isinstance(s.map, MLP)]
+    maps = [f for layer in net.sublayers for s in layer for f in s.maps if isinstance(f, MLP)]
+    return [int(f.W_in.shape[1]) * (1 if f.W_gate is None else 2) for f in maps]
 
 
 def _memory_allowed() -> float:
@@ -200,114 +201,20 @@ def _time(operation: Callable[[], Number]) -> float:
     return best
 
 
-# -- the plain pass ----------------------------------------------------------------------------------------
+# -- the text ----------------------------------------------------------------------------------------------
 
 
-def plain_layers(mp: Context, net: Network, X: Array) -> Iterator[Rows]:
-    """The tokens after every layer, the input first, by the definition."""
-    rows = _matrix(mp, X)
-    masks = net.masks_for(len(rows))
-    yield rows
-    for layer in net.sublayers:
-        for sublayer in layer:
-            inner = rows if sublayer.before is None else _layer_norm(mp, sublayer.before, rows)
-            new = [[mp.mpf(sublayer.skip) * a for a in row] for row in rows]
-            if isinstance(sublayer.map, Attention):
-                new = _sum(new, _attended(mp, sublayer.map, inner, masks[id(sublayer.map)]))
-            elif sublayer.map is not None:
-                new = _sum(new, _mlp(mp, sublayer.map, inner))
-            rows = new if sublayer.after is None else _layer_norm(mp, sublayer.after, new)
-        yield rows
+def tokens_by_text(A: System, net: Network, X: Array) -> Iterator[Rows]:
+    """The tokens after every layer, the input first, as the definitions say."""
+    text = Text(A, {**network_data(A, net, X), "layernorm": "none"})  # the input as it is given
+    try:
+        for layer in range(net.layers + 1):
+            yield [[text.lifted(x) for x in row] for row in text.apply("X", [Fraction(layer)])]
+    except ZeroDivisionError:
+        raise InvalidArgument("X: a token is zero before LayerNorm; it has no direction") from None
 
 
-def _attended(mp: Context, attention: Attention, rows: Rows, mask: Mask | None) -> Rows:
-    """Σ_h P_h X W_h + 1bᵀ."""
-    new = [[mp.mpf(0)] * len(rows[0]) for _ in rows]
-    for h in range(attention.heads):
-        P = _weights(mp, attention, h, rows, mask)
-        V = _product(mp, P, _product(mp, rows, _matrix(mp, attention.value[h])))
-        if attention.output is not None:
-            V = _product(mp, V, _matrix(mp, attention.output[h]))
-        new = _sum(new, V)
-    return new if attention.bias is None else _add_row(new, _row(mp, attention.bias))
-
-
-def _weights(mp: Context, attention: Attention, h: int, rows: Rows, mask: Mask | None) -> Rows:
-    n = len(rows)
-    queries = _product(mp, rows, _matrix(mp, attention.query[h]))
-    keys = rows if attention.key is None else _product(mp, rows, _matrix(mp, attention.key[h]))
-    bias = [mp.mpf(0)] * n
-    if attention.key_bias is not None:
-        k = _row(mp, attention.key_bias[h])
-        bias = [mp.fdot(row, k) for row in rows]
-    root = mp.sqrt(mp.mpf(attention.d_qk))
-    position = None if attention.position is None else _matrix(mp, attention.position.block(h, 0, n, n))
-    P = []
-    for i, query in enumerate(queries):
-        seen = [j for j in range(n) if mask is None or mask.allowed[i, j]]
-        logits = {j: (mp.fdot(query, keys[j]) + bias[j]) / root for j in seen}
-        if position is not None:
-            logits = {j: logit + position[i][j] for j, logit in logits.items()}
-        top = max(logits.values())
-        weights = {j: mp.exp(logit - top) for j, logit in logits.items()}
-        total = mp.fsum(weights.values())
-        P.append([weights[j] / total if j in weights else mp.mpf(0) for j in range(n)])
-    return P
-
-
-def _mlp(mp: Context, f: MLP, rows: Rows) -> Rows:
-    hidden = _product(mp, rows, _matrix(mp, f.W_in))
-    if f.b_in is not None:
-        hidden = _add_row(hidden, _row(mp, f.b_in))
-    root = mp.sqrt(2)
-    act = {
-        "relu": lambda a: a if a > 0 else mp.mpf(0),
-        "tanh": mp.tanh,
-        "gelu": lambda a: a * mp.erfc(-a / root) / 2,
-        "gelu_tanh": lambda a: a * (1 + mp.tanh(mp.sqrt(2 / mp.pi) * (a + mp.mpf(44715) / 10**6 * a**3))) / 2,
-        "silu": lambda a: a / (1 + mp.exp(-a)),
-        "quick_gelu": lambda a: a / (1 + mp.exp(-a * mp.mpf(1702) / 1000)),
-    }[f.activation]
-    out = _product(mp, [[act(a) for a in row] for row in hidden], _matrix(mp, f.W_out))
-    if f.b_out is not None:
-        out = _add_row(out, _row(mp, f.b_out))
-    return _sum(out, rows) if f.skip else out
-
-
-def _layer_norm(mp: Context, norm: LayerNorm, rows: Rows) -> Rows:
-    if norm.kind == "column":
-        columns = [_standardised(mp, list(column), norm) for column in zip(*rows, strict=True)]
-        return [list(row) for row in zip(*columns, strict=True)]
-    if norm.kind == "sphere":
-        return [_divided(row, mp.sqrt(mp.fsum(a * a for a in row)), norm) for row in rows]
-    if norm.kind == "rms":
-        sizes = [mp.sqrt(mp.fsum(a * a for a in row) / len(row) + mp.mpf(norm.floor)) for row in rows]
-        out = [_divided(row, size, norm) for row, size in zip(rows, sizes, strict=True)]
-    else:
-        out = [_standardised(mp, row, norm) for row in rows]
-    if norm.gain is not None:
-        gain = _row(mp, norm.gain)
-        out = [[a * g for a, g in zip(row, gain, strict=True)] for row in out]
-    return out if norm.offset is None else _add_row(out, _row(mp, norm.offset))
-
-
-def _standardised(mp: Context, values: Row, norm: LayerNorm) -> Row:
-    """(v − mean)/√(variance + eps). Relative to the first entry, so that equal entries give exact zeros."""
-    values = [a - values[0] for a in values]
-    mean = mp.fsum(values) / len(values)
-    values = [a - mean for a in values]
-    return _divided(values, mp.sqrt(mp.fsum(a * a for a in values) / len(values) + mp.mpf(norm.floor)), norm)
-
-
-def _divided(values: Row, size: Number, norm: LayerNorm) -> Row:
-    if size:
-        return [a / size for a in values]
-    if norm.kind == "column":
-        return values
-    raise InvalidArgument(f"X: a token is zero before LayerNorm {norm.kind!r}; it has no direction")
-
-
-def _log_residual(mp: Context, rows: Rows, norm: ResidualNorm) -> tuple[float, float]:
+def _log_residual(rows: Rows, norm: ResidualNorm) -> tuple[float, float]:
     """log‖res‖, and the logarithm of the residual's largest entry over that of the tokens."""
     first = rows[0]
     R = [[a - b for a, b in zip(row, first, strict=True)] for row in rows]
@@ -317,26 +224,5 @@ def _log_residual(mp: Context, rows: Rows, norm: ResidualNorm) -> tuple[float, f
     height = max(abs(a) for row in rows for a in row)
     # Over their largest entry the differences are doubles as good as any.
     scaled = np.asarray([[float(a / largest) for a in row] for row in R])
-    log = float(mp.log(largest)) + math.log(residual(scaled, norm=norm).value)
-    return log, float(mp.log(largest / height))
-
-
-def _matrix(mp: Context, values: Array) -> Rows:
-    return [_row(mp, row) for row in to_numpy(values)]
-
-
-def _row(mp: Context, values: Array) -> Row:
-    return [mp.mpf(float(a)) for a in to_numpy(values)]
-
-
-def _product(mp: Context, a: Rows, b: Rows) -> Rows:
-    columns = list(zip(*b, strict=True))
-    return [[mp.fdot(row, column) for column in columns] for row in a]
-
-
-def _sum(a: Rows, b: Rows) -> Rows:
-    return [[p + q for p, q in zip(r, s, strict=True)] for r, s in zip(a, b, strict=True)]
-
-
-def _add_row(a: Rows, row: Row) -> Rows:
-    return [[p + q for p, q in zip(r, row, strict=True)] for r in a]
+    log = float(mpmath.log(largest)) + math.log(residual(scaled, norm=norm).value)
+    return log, float(mpmath.log(largest / height))
