@@ -140,14 +140,6 @@ Ltac logs_in H := repeat first
   [ rewrite ln_m in H by posi | rewrite ln_d in H by posi | rewrite ln_s in H by posi | rewrite ln_p in H by posi | rewrite ln_r in H by posi | rewrite ln_exp in H | rewrite ln_1 in H ]; cbn [INR] in H.
 Ltac logs := repeat first
   [ rewrite ln_m by posi | rewrite ln_d by posi | rewrite ln_s by posi | rewrite ln_p by posi | rewrite ln_r by posi | rewrite ln_exp | rewrite ln_1 ]; cbn [INR].
-(** A fact a <= b whose left side is positive: so is its right side; it is marked as used. *)
-Definition used (x : Prop) := x.
-Ltac take F := lazymatch type of F with ?a <= ?b => let A := fresh "A" in let B := fresh "B" in let G := fresh "G" in
-  assert (A : 0 < a) by posi; assert (B : 0 < b) by lra; spread B; assert (G := ln_mono a b A F); logs_in G end.
-(** A product of the facts: as soon as the left side of one is positive it is taken. *)
-Ltac by_facts take_all := lazymatch goal with |- ?a <= ?b => 
-  let Z := fresh "Z" in let A0 := fresh "A" in assert (A0 : 0 <= a) by nonneg; destruct A0 as [Z|Z];
-  [ spread Z; take_all; apply ln_back; [exact Z|posi|]; logs; lra | rewrite <- Z; nonneg ] end.
 (** Numbers: logarithms of small primes, to six digits. *)
 Lemma ln2 : 0.693147 <= ln 2 <= 0.693148. Proof. interval with (i_prec 40). Qed.
 Lemma ln3 : 1.098612 <= ln 3 <= 1.098613. Proof. interval with (i_prec 40). Qed.
@@ -218,3 +210,7 @@ Ltac by_sum := first [ lra | nra ].
 (** Everything under the sign of the sum. *)
 Ltac into_sums := unfold Rdiv; repeat first
   [ rewrite <- sum_scal | rewrite <- sum_scal_r | match goal with |- context [INR (heads ?N) * ?c] => rewrite <- (sum_const (heads N) c) end ].
+(** A cited line with its common factors taken out; sizes are positive. *)
+Ltac cite F := unfold fact; pose proof F; lra.
+Ltac begin N Hp := pose proof (Pn N Hp); pose proof (Pd N Hp); pose proof (PH N Hp); pose proof (PL N Hp); pose proof (Pq N Hp);
+  pose proof (one_INR _ (Pn N Hp)); pose proof (one_INR _ (Pd N Hp)); pose proof (one_INR _ (PH N Hp)); pose proof (one_INR _ (PL N Hp)).
