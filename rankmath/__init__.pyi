@@ -20,7 +20,6 @@ from rankmath.dynamics.limits import limit as limit
 from rankmath.dynamics.paths import path_counts as path_counts
 from rankmath.dynamics.paths import path_sums as path_sums
 from rankmath.dynamics.paths import path_term as path_term
-from rankmath.dynamics.reference import reference_trace as reference_trace
 from rankmath.dynamics.trace import trace as trace
 from rankmath.equilibria.certify import certify_equilibrium as certify_equilibrium
 from rankmath.equilibria.constructions import all_ranks as all_ranks
@@ -31,6 +30,7 @@ from rankmath.equilibria.cycles import stable_cycle as stable_cycle
 from rankmath.equilibria.find import find_equilibria as find_equilibria
 from rankmath.experiments.jacobian import jacobian_norms as jacobian_norms
 from rankmath.flows.flow import Flow as Flow
+from rankmath.formula.reference import reference_trace as reference_trace
 from rankmath.linalg.diameters import diameter as diameter
 from rankmath.linalg.diameters import mu as mu
 from rankmath.linalg.exact_residuals import exact_residual_bounds as exact_residual_bounds

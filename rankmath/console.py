@@ -8,7 +8,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -110,18 +111,25 @@ class Progress:
     Both go on while nothing is reported, so that waiting never looks like hanging.
     """
 
+    #: How many are shown, or kept quiet on purpose.
+    at_work = 0
+
     def __init__(self, total: float, unit: str = "", *, quiet: bool = False, stream: TextIO | None = None) -> None:
         self.total, self.unit = total, unit
         self.quiet = quiet or os.environ.get("RANKMATH_PROGRESS") == "off"
         self._stream = sys.stderr if stream is None else stream
         self._done, self._first, self._words = 0.0, 0.0, ""
+        self._told: tuple[float, float] | None = None
         self._began = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
         self._over = threading.Event()
+        self._over.set()
         self._speaker: threading.Thread | None = None
 
     def __enter__(self) -> Progress:
+        Progress.at_work += 1
+        self._over.clear()
         if self.quiet:
             return self
         if self._stream.isatty():
@@ -132,6 +140,8 @@ class Progress:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        if not self._over.is_set():
+            Progress.at_work -= 1
         self._over.set()
         if self._bar is not None:
             self._bar.stop()
@@ -140,11 +150,12 @@ class Progress:
         """What was done before this run: it counts, but not for the speed."""
         self._done = self._first = done
 
-    def at(self, done: float, words: str = "") -> None:
-        """So much is done, and `words` about the latest of it."""
+    def at(self, done: float, words: str = "", *, left: float | None = None) -> None:
+        """So much is done, `words` about the latest of it; seconds `left`, by the mean speed unless given."""
         self._done, self._words = done, words or self._words
+        self._told = None if left is None else (left, time.monotonic())
         if self._bar is not None:
-            self._bar.update(self._task, completed=min(done, self.total), count=self._count(), words=self._words)
+            self._bar.update(self._task, completed=min(done, self.total), total=self.total, **self._fields())
 
     def step(self, words: str = "") -> None:
         """One more is done."""
@@ -152,22 +163,31 @@ class Progress:
 
     def line(self) -> str:
         """The state in words."""
-        seconds = time.monotonic() - self._began
-        rate = (self._done - self._first) / seconds if seconds > 0 else 0.0
-        left = (self.total - self._done) / rate if rate > 0 else math.nan
-        parts = [self._count(), f"{seconds:.0f} s"]
-        if math.isfinite(left) and 0 < self._done < self.total:
-            parts.append(f"about {_duration(left)} left")
+        seconds = f"{time.monotonic() - self._began:.0f} s"
+        parts = [part for part in (self._count(), seconds, self._left()) if part]
         return ", ".join(parts) + (f"; {self._words}" if self._words else "")
 
+    def _left(self) -> str:
+        now = time.monotonic()
+        seconds, done = now - self._began, self._done - self._first
+        left = (self.total - self._done) * seconds / done if done > 0 else math.nan
+        if self._told is not None:
+            left = max(0.0, self._told[0] - (now - self._told[1]))
+        return f"about {_duration(left)} left" if math.isfinite(left) and 0 < self._done < self.total else ""
+
+    def _fields(self) -> dict[str, str]:
+        return {"count": self._count(), "left": self._left(), "words": self._words}
+
     def _count(self) -> str:
+        if not self.total:
+            return ""
         if self.unit == "%":
-            return f"{100 * min(1.0, self._done / self.total) if self.total else 0:.0f} %"
+            return f"{100 * min(1.0, self._done / self.total):.0f} %"
         return f"{self._done:,.0f}/{self.total:,.0f} {self.unit}".rstrip()
 
     def _start_bar(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bars
 
         columns = (
@@ -175,12 +195,12 @@ class Progress:
             BarColumn(bar_width=24),
             TextColumn("{task.fields[count]}"),
             TimeElapsedColumn(),
-            TimeRemainingColumn(compact=True, elapsed_when_finished=False),
+            TextColumn("{task.fields[left]}"),
             TextColumn("{task.fields[words]}"),
         )
         screen = Console(file=self._stream, emoji=False, markup=False, highlight=False)
-        self._bar = Bars(*columns, console=screen, transient=True, speed_estimate_period=60)
-        self._task = self._bar.add_task("", total=self.total, count=self._count(), words="", completed=self._done)
+        self._bar = Bars(*columns, console=screen, transient=True)
+        self._task = self._bar.add_task("", total=self.total, completed=self._done, **self._fields())
         self._bar.start()
 
     def _speak(self) -> None:
@@ -188,8 +208,41 @@ class Progress:
             print(self.line(), file=self._stream, flush=True)
 
 
+@contextmanager
+def heartbeat(name: str, *, quiet: bool = False) -> Iterator[None]:
+    """Say every few seconds that `name` is at work, where no `Progress` says more.
+
+    RANKMATH_PROGRESS=off in the environment silences it and bars, RANKMATH_PROGRESS=bars leaves bars alone.
+    """
+    over, began = threading.Event(), time.monotonic()
+    terminal = sys.stderr.isatty()
+
+    def beat() -> None:
+        said = False
+        while not over.wait(PAUSE):
+            if not Progress.at_work:
+                line = f"{name}: {time.monotonic() - began:.0f} s"
+                print(f"\r{line}" if terminal else line, file=sys.stderr, end="" if terminal else "\n", flush=True)
+                said = terminal
+        if said:
+            print("\r\033[K", file=sys.stderr, end="", flush=True)
+
+    if quiet or os.environ.get("RANKMATH_PROGRESS") in ("off", "bars"):
+        yield
+        return
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 def _duration(seconds: float) -> str:
+    if seconds >= 100 * 60:
+        return f"{seconds / 3600:.1f} h"
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-__all__ = ["PIPE_WIDTH", "Cell", "Progress", "console", "prepare_streams", "print_table"]
+__all__ = ["PIPE_WIDTH", "Cell", "Progress", "console", "heartbeat", "prepare_streams", "print_table"]

@@ -12,7 +12,21 @@ from pathlib import Path
 from rankmath.validation import InvalidArgument
 
 # A path that cannot be written is the user's mistake; a full disk is not.
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _MISTAKES = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}
+
+
+class NotWritten(OSError):
+    """A disk that is full, or fails: which file was not written, and what is kept."""
+
+    def __init__(self, error: OSError, target: Path) -> None:
+        super().__init__(error, target)  # what it is made of again on its way from a worker
+        self.errno, self.strerror = error.errno, error.strerror
+        kept = "the file that was there is kept" if target.is_file() else "nothing of it is left"
+        self.told = f"{target}: not written, {kept}: {error.strerror}; files written before it are whole"
+
+    def __str__(self) -> str:
+        return self.told
 
 
 @contextmanager
@@ -42,8 +56,10 @@ def replacing(path: str | os.PathLike[str], name: str = "path") -> Iterator[Path
             os.replace(partial, target)
         except OSError as error:
             raise _refusal(error, target, name) from None
-    except BaseException:
+    except BaseException as error:
         os.unlink(partial)
+        if isinstance(error, OSError) and error.errno in _FULL:
+            raise NotWritten(error, target) from None
         raise
 
 
@@ -67,6 +83,31 @@ def read(path: str | os.PathLike[str], name: str = "path", most: int = -1) -> by
         raise InvalidArgument(f"{name}: {os.fspath(path)!r} given; it cannot be read: {error.strerror}") from None
 
 
+def read_text(path: str | os.PathLike[str], name: str = "path") -> str:
+    """A text in UTF-8; one in another encoding is refused by the place of the first byte that is not.
+
+    Examples
+    --------
+    >>> from contextlib import chdir
+    >>> with tempfile.TemporaryDirectory() as folder, chdir(folder):
+    ...     _ = Path("story.txt").write_bytes("the café".encode("latin-1"))
+    ...     read_text("story.txt", "text")
+    Traceback (most recent call last):
+    ...
+    rankmath.InvalidArgument: text: 'story.txt' given; not UTF-8 (byte 0xe9 in line 1); a text in Latin-1
+    becomes it by iconv -f LATIN1 -t UTF-8
+    """
+    raw = read(path, name)
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        place = f"byte 0x{raw[error.start]:02x} in line {raw.count(bytes([10]), 0, error.start) + 1}"
+        raise InvalidArgument(
+            f"{name}: {os.fspath(path)!r} given; not UTF-8 ({place}); a text in Latin-1 becomes it by "
+            "iconv -f LATIN1 -t UTF-8"
+        ) from None
+
+
 def folder(path: str | os.PathLike[str], name: str = "folder") -> Path:
     """The folder, made if it is missing; refused by name if it cannot be made or written to."""
     if not os.fspath(path):
@@ -88,13 +129,13 @@ def folder(path: str | os.PathLike[str], name: str = "folder") -> Path:
 
 def _refusal(error: OSError, target: Path, name: str) -> OSError | InvalidArgument:
     if error.errno not in _MISTAKES:
-        return error
+        return NotWritten(error, target)
     if not target.parent.is_dir():
         return InvalidArgument(f"{name}: {str(target)!r} given; there is no folder {target.parent}")
     return InvalidArgument(f"{name}: {str(target)!r} given; it cannot be written: {error.strerror}")
 
 
-__all__ = ["folder", "read", "replacing", "write"]
+__all__ = ["NotWritten", "folder", "read", "read_text", "replacing", "write"]
 
 
 def proofs_folder() -> Path:

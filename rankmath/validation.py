@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias, TypeVar
 
@@ -224,3 +227,41 @@ def as_real(name: str, value: Number, *, positive: bool = False, most: float = m
         kind += "" if most == math.inf else f" of at most {most:g}"
         raise InvalidArgument(f"{name}: {_short(value)} given; {kind} is needed")
     return number
+
+
+#: Bytes up to which nobody asks how much memory is free.
+_SMALL = 1 << 28
+
+
+def fits_in_memory(what: str, size: float) -> None:
+    """Refuse what needs more bytes than are free, before any of them is asked for.
+
+    Examples
+    --------
+    >>> fits_in_memory("dim: 10 given", 800)
+    >>> fits_in_memory("dim: 10**9 given", 8e18)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    rankmath.InvalidArgument: dim: 10**9 given; about 7,450,580,596.9 GiB of memory are needed, ... GiB are free
+    """
+    if size <= _SMALL:
+        return
+    free = _free_memory()
+    if size > free:
+        needed, there = (f"{count / 2**30:,.1f} GiB" for count in (size, free))
+        raise InvalidArgument(f"{what}; about {needed} of memory are needed, {there} are free")
+
+
+def _free_memory() -> float:
+    """What the machine has left, or this process may still take."""
+    import resource
+
+    free = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError):  # Linux alone has this file
+        lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
+        free = 1024.0 * int(lines["MemAvailable"].split()[0])
+    with suppress(OSError, ValueError):  # a container; "max" is no number
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
+        free = min(free, limit - int(Path("/sys/fs/cgroup/memory.current").read_text(encoding="ascii")))
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return free if allowed == resource.RLIM_INFINITY else min(free, float(allowed))

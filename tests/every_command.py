@@ -4,13 +4,19 @@
 
 prints as JSON what each call said and its exit code; no package can be imported but those of the core and of the
 extra `report`. Without `--only`, all that is installed can, and calls that need an extra are left out.
+
+    python tests/every_command.py --most BYTES
+
+runs each first in a process that can write no file of more bytes, as on a disk that is full.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import multiprocessing
 import re
+import resource
 import shlex
 import sys
 import tempfile
@@ -19,11 +25,13 @@ from collections.abc import Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from importlib.machinery import ModuleSpec
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 #: Command, a call of it, and the extra that it cannot do without.
 CALLS = [
     ("list", "list", ""),
+    ("show", "show own:tv", ""),
     ("verify", "verify own:tv wu2024:1 --instances 5 --certify 1 --jobs 1 --output run", ""),
     (
         "verify",
@@ -107,7 +115,29 @@ def run(words: Sequence[str]) -> dict[str, object]:
     return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
 
 
-def run_all(only: str | None) -> list[dict[str, object]]:
+def run_in_little_room(words: Sequence[str], most: int) -> dict[str, object]:
+    """`run` in a child that can write no file of more than `most` bytes; the partial files that it left."""
+
+    def child(answer: Connection) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        answer.send(run(words))
+
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=child, args=(there,))
+    process.start()
+    found = here.recv()
+    process.join()
+    return {**found, "partial": [path.name for path in Path().rglob(".*.*") if path.is_file()]}
+
+
+def large_files(most: int) -> dict[str, int]:
+    """Every file of more bytes, and when it was written."""
+    files = (path for path in Path().rglob("*") if path.is_file() and path.stat().st_size > most)
+    return {str(path): path.stat().st_mtime_ns for path in files}
+
+
+def run_all(only: str | None, most: int | None) -> list[dict[str, object]]:
     """Every call, after all that `import rankmath` offers has been loaded."""
     import rankmath
 
@@ -116,12 +146,25 @@ def run_all(only: str | None) -> list[dict[str, object]]:
     Path("bert").mkdir()
     Path("bert/config.json").write_text('{"model_type": "bert", "num_attention_heads": 1, "hidden_size": 2}')
     Path("bert/model.safetensors").write_bytes(b"\x02\0\0\0\0\0\0\0{}")
-    return [{"call": call, **run(shlex.split(call))} for _, call, extra in CALLS if only or not extra]
+    answers = []
+    for _, call, extra in CALLS:
+        if only is None and extra:
+            continue
+        answer: dict[str, object] = {"call": call}
+        if most is not None:
+            answer["little room"] = run_in_little_room(shlex.split(call), most)
+            before = large_files(most)
+        answer |= run(shlex.split(call))
+        if most is not None:
+            answer["writes"] = [name for name, at in large_files(most).items() if before.get(name) != at]
+        answers.append(answer)
+    return answers
 
 
 if __name__ == "__main__":
-    given = sys.argv[2] if sys.argv[1:2] == ["--only"] else None
-    if given:
+    options = dict(zip(sys.argv[1::2], sys.argv[2::2], strict=True))
+    given = options.get("--only")
+    if given is not None:
         sys.meta_path.insert(0, Hidden(given))  # type: ignore[arg-type]
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        print(json.dumps(run_all(given)))
+        print(json.dumps(run_all(given, int(options["--most"]) if "--most" in options else None)))

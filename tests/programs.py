@@ -38,6 +38,7 @@ PYTHON = ["python", "python3", *(f"python3.{minor}" for minor in range(11, 20))]
 OPTIONAL = {
     "coqc": (("make",), "coq libcoq-coquelicot libcoq-interval make"),
     "pdflatex": (("bibtex",), "texlive-latex-recommended texlive-fonts-recommended"),
+    "pdftotext": ((), "poppler-utils"),
     "chromium": (("chromedriver",), "chromium chromium-driver"),
     "g++": ((), "g++"),
     "unshare": (("mount",), "util-linux mount"),
@@ -53,8 +54,10 @@ def fill(folder: Path, path: str) -> Path:
             (folder / name).symlink_to(found)
     for name in PYTHON:
         found = shutil.which(name, path=path)
-        if found:  # by its own path: Python finds its library from there
-            (folder / name).write_text(f'#!/bin/sh\nexec {shlex.quote(found)} "$@"\n')
+        command = [found or name, "-c", "import sys; print(sys.executable)"]
+        asked = subprocess.run(command, capture_output=True, text=True, check=False) if found else None
+        if asked is not None and asked.returncode == 0:  # by its own path: Python finds its library from there
+            (folder / name).write_text(f'#!/bin/sh\nexec {shlex.quote(asked.stdout.strip())} "$@"\n')
             (folder / name).chmod(0o755)
     return folder
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
 
@@ -227,9 +229,9 @@ def test_counterexample_refuses_by_name(arguments: tuple[object, ...], message: 
 
 
 def test_cite_writes_the_format_asked_for() -> None:
-    assert rankmath("cite", "own:tv", "--format", "bibtex").output.startswith("@misc{rankmath,")
+    assert rankmath("cite", "own:tv", "--format", "bibtex").output.startswith("@misc{rankmath:own:tv,")
     assert rankmath("cite", "own:tv", "--format", "markdown").output.startswith("**Total variation")
-    assert set(parsed("cite", "dong2021v1:2.2")) == {"latex", "bibtex", "markdown"}
+    assert set(parsed("cite", "dong2021v1:2.2")) == {"latex", "bibtex", "markdown", "sources"}
 
 
 @pytest.mark.parametrize(
@@ -295,6 +297,20 @@ def test_the_doctor_names_what_is_missing_and_for_what(monkeypatch: pytest.Monke
     done = rankmath("doctor")
     assert done.exit_code == 1
     assert "pip install 'rankmath[report]'" in done.output
+
+
+def test_the_doctor_lists_every_package_of_every_extra() -> None:
+    listed = {(name, extra) for name, _, extra in sys.modules["rankmath.cli.doctor"].PACKAGES}
+    wanted = set()
+    for line in requires("rankmath") or ():
+        name, extra = re.match(r"[\w-]+", line), re.search(r"extra == ['\"](\w+)", line)
+        wanted.add((name and name[0], extra[1] if extra else ""))
+    # docs brings report, and test all but the GPU: what another extra brings is listed there.
+    brought = {name for name, extra in wanted if extra not in ("docs", "test")}
+    own = {(name, extra) for name, extra in wanted if extra not in ("docs", "test") or name not in brought}
+    assert {pair for pair in own if pair[1] != "test"} <= listed
+    assert ("pytest", "test") in listed
+    assert listed - wanted == {("pyarrow", "pyarrow")}
 
 
 def test_the_shell_completes_commands_and_keys() -> None:

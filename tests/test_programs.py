@@ -9,7 +9,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from every_command import CALLS as CALLS_OF_COMMANDS
@@ -97,15 +99,19 @@ def test_no_test_looks_for_an_optional_program_at_import() -> None:
         assert marked or not asked, f"{path.name} asks for {asked}: use pytest.mark.needs (tests/programs.py)"
 
 
+def answers(*options: str, python: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """What every command says, with the options of every_command.py."""
+    command = [sys.executable, *python, str(ROOT / "tests/every_command.py"), *options]
+    environment = {**os.environ, "RANKMATH_PROGRESS": "off"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
 def test_with_the_extras_of_the_main_command_every_command_answers_or_says_what_to_install() -> None:
     assert {command for command, _, _ in CALLS_OF_COMMANDS} == set(main.commands)
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "tests/every_command.py"), "--only", "report"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for found, (_, call, extra) in zip(json.loads(done.stdout), CALLS_OF_COMMANDS, strict=True):
+    for found, (_, call, extra) in zip(answers("--only", "report"), CALLS_OF_COMMANDS, strict=True):
         said = found["err"].strip()
         if extra:
             assert found["code"] == 2, (call, said)
@@ -114,6 +120,31 @@ def test_with_the_extras_of_the_main_command_every_command_answers_or_says_what_
         else:
             assert (found["code"], said) == (0, ""), call
             assert found["out"], call
+
+
+def test_no_command_leaks_a_warning() -> None:
+    for found in answers(python=("-W", "error")):
+        assert (found["code"], found["err"]) == (0, ""), found
+
+
+def test_on_a_full_disk_every_command_says_in_one_line_what_was_not_written() -> None:
+    """No file can have more than 1000 bytes: writing beyond them fails as on a disk without room."""
+    writing = 0
+    for found in answers("--most", "1000"):
+        assert found["code"] == 0, found
+        little = found["little room"]
+        assert little["partial"] == []
+        if not found["writes"]:
+            assert (little["code"], little["err"]) == (0, ""), little
+            continue
+        writing += 1
+        assert little["code"] in (2, 3), little
+        told = r"rankmath: [^\n]*(not written|nothing recorded was lost)[^\n]*\n"
+        assert re.fullmatch(told, little["err"]), little["err"]
+        assert any(Path(name).name.removesuffix("-shm") in little["err"] for name in found["writes"]), little
+        if found["call"].startswith("verify own:tv"):
+            assert "own:tv" in little["out"], "what was found is told all the same"
+    assert writing >= 9
 
 
 def test_what_the_extras_bring_is_hidden_but_for_one() -> None:

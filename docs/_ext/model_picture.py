@@ -71,7 +71,8 @@ def run(folder: str) -> dict[str, Any]:
     X = model.embed(ids())
     net = model.variant("san").network
     trace, proved = rm.trace(net, X), rm.trace(net, X, arithmetic="balls")
-    bound = next(b for b in layer_bounds(net, X, ["own:diameter"]) if b.size == "diameter(X[L], 2)")
+    found = layer_bounds(net, X, ["own:diameter"])
+    bound = next(b for b in found if b.size == "diameter(X[L], 2)")
     plain = [float(np.log(np.linalg.norm(Y - Y.mean(axis=0)))) for Y in rm.hidden_states(net, X)]
     relative = {
         name: rm.measure(model.variant(name).network, X, ["mu-ratio"]).logs["mu-ratio"].tolist()
@@ -88,6 +89,8 @@ def run(folder: str) -> dict[str, Any]:
         "proved_upper": proved.log_residual_upper.tolist(),
         "order": trace.order.tolist(),
         "bound": [None, *steps],
+        # None: the bound of the step does not say that anything shrinks.
+        "shares": {b.size: [None if no else s for s, no in zip(b.share, b.vacuous, strict=True)] for b in found},
         "float64": plain,
         "float32": single_precision(model, X),
         "relative": relative,
@@ -138,3 +141,7 @@ if __name__ == "__main__":
     if "--print" not in sys.argv:
         draw(stored, TARGET)
     print("log of the residual, layer by layer:", ", ".join(f"{x:.3f}" for x in stored["centred"]))
+    orders = ", ".join(f"{x:.2f}" for x in stored["order"])
+    print("the logarithm of each layer over that of the one before:", orders)
+    above = (b - x for b, x in zip(stored["bound"][1:], stored["centred"][1:], strict=True))
+    print("log of the bound of each step over the residual:", ", ".join(f"{x:.1f}" for x in above))

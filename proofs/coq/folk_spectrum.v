@@ -5,12 +5,13 @@ From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Norms own_tv Spectrum.
 Local Open Scope R_scope.
 
-Theorem spectrum_dobrushin n (P : mat) tau (z : C) (v : nat -> C) : row_stochastic n n P ->
+(** Also where the eigenvector is one up to constants: A v = z v + c 1, v not constant. *)
+Theorem spectrum_besides n (P : mat) tau (z c : C) (v : nat -> C) : row_stochastic n n P ->
   (forall i j, (i < n)%nat -> (j < n)%nat -> tv n (P i) (P j) <= tau) ->
-  (exists i, (i < n)%nat /\ v i <> 0%C) -> (forall i, (i < n)%nat -> csum n (fun j => RtoC (P i j) * v j)%C = (z * v i)%C) ->
-  z <> RtoC 1 -> Cmod z <= tau.
+  (exists i j, (i < n)%nat /\ (j < n)%nat /\ v i <> v j) ->
+  (forall i, (i < n)%nat -> csum n (fun j => RtoC (P i j) * v j)%C = (z * v i + c)%C) -> Cmod z <= tau.
 Proof.
-  intros [P0 P1] HT [i0 [Hi0 N0]] HE Z1.
+  intros [P0 P1] HT [i0 [j0 [Hi0 [Hj0 N0]]]] HE.
   set (V := fun k a => match a with O => fst (v k) | _ => snd (v k) end).
   assert (NM : forall k l, L2 2 (vsub (V k) (V l)) = Cmod (v k - v l)%C).
   { intros k l. unfold L2, l2, dot, vsub, V, Cmod, Cminus, Cplus, Copp. cbn [sum sn fst snd]. f_equal. ring. }
@@ -18,11 +19,11 @@ Proof.
   { intros i _. apply csum_real. intros j _. unfold RtoC, Cmult. simpl. f_equal; ring. }
   set (D := diam n (L2 2) V).
   assert (St : forall i j, (i < n)%nat -> (j < n)%nat -> Cmod z * L2 2 (vsub (V i) (V j)) <= tau * D).
-  { intros i j Hi Hj. rewrite NM, <- Cmod_mult. replace (z * (v i - v j))%C with (z * v i - z * v j)%C by ring.
+  { intros i j Hi Hj. rewrite NM, <- Cmod_mult. replace (z * (v i - v j))%C with (z * v i + c - (z * v j + c))%C by ring.
     assert (T := transport (L2 2) n (fun k => P i k - P j k) V D). cbv beta in T.
     assert (T' : L2 2 (fun a => sum n (fun k => (P i k - P j k) * V k a)) <= / 2 * sum n (fun k => Rabs (P i k - P j k)) * D).
     { apply T; [rewrite sum_minus, !P1 by assumption; ring|]. intros; now apply diam_ub. }
-    replace (Cmod (z * v i - z * v j)%C) with (L2 2 (fun a => sum n (fun k => (P i k - P j k) * V k a))).
+    replace (Cmod (z * v i + c - (z * v j + c))%C) with (L2 2 (fun a => sum n (fun k => (P i k - P j k) * V k a))).
     - eapply Rle_trans; [exact T'|]. apply Rmult_le_compat_r; [apply diam_nonneg|]. now apply HT.
     - rewrite <- (HE i Hi), <- (HE j Hj), (Re i Hi), (Re j Hj). unfold L2, l2, dot, V, Cmod, Cminus, Cplus, Copp. cbn [sum sn fst snd]. f_equal.
       rewrite (sum_ext n (fun k => (P i k - P j k) * fst (v k)) (fun k => P i k * fst (v k) - P j k * fst (v k))) by (intros; ring).
@@ -32,15 +33,28 @@ Proof.
     destruct (maxf_attained n (fun k => L2 2 (vsub (V i) (V k)))) as [Q2|[j [Hj Q2]]]; [unfold D, diam in Dp; rewrite Q, Q2 in Dp; lra|].
     assert (E : D = L2 2 (vsub (V i) (V j))) by (unfold D, diam; now rewrite Q, Q2).
     apply Rmult_le_reg_r with D; [exact Dp|]. rewrite E at 1. now apply St.
-  - exfalso. apply Z1. assert (Eq : forall k, (k < n)%nat -> v k = v i0).
-    { intros k Hk. assert (U := diam_ub n (L2 2) V k i0 Hk Hi0). fold D in U. rewrite <- Dz, NM in U.
-      assert (C0 : Cmod (v k - v i0)%C = 0) by (apply Rle_antisym; [exact U|apply Cmod_ge_0]). apply Cmod_eq_0 in C0. replace (v k) with (v k - v i0 + v i0)%C by ring. rewrite C0. ring. }
-    assert (H := HE i0 Hi0). rewrite (Re i0 Hi0) in H.
-    rewrite (sum_ext n _ (fun j => P i0 j * fst (v i0))) in H by (intros; now rewrite Eq). rewrite (sum_ext n (fun j => P i0 j * snd (v j)) (fun j => P i0 j * snd (v i0))) in H by (intros; now rewrite Eq).
+  - exfalso. apply N0. assert (U := diam_ub n (L2 2) V i0 j0 Hi0 Hj0). fold D in U. rewrite <- Dz, NM in U.
+    assert (C0 : Cmod (v i0 - v j0)%C = 0) by (apply Rle_antisym; [exact U|apply Cmod_ge_0]). apply Cmod_eq_0 in C0.
+    replace (v i0) with (v i0 - v j0 + v j0)%C by ring. rewrite C0. ring.
+Qed.
+
+Theorem spectrum_dobrushin n (P : mat) tau (z : C) (v : nat -> C) : row_stochastic n n P ->
+  (forall i j, (i < n)%nat -> (j < n)%nat -> tv n (P i) (P j) <= tau) ->
+  (exists i, (i < n)%nat /\ v i <> 0%C) ->
+  (forall i, (i < n)%nat -> csum n (fun j => RtoC (P i j) * v j)%C = (z * v i)%C) -> z <> RtoC 1 -> Cmod z <= tau.
+Proof.
+  intros St HT [i0 [Hi0 N0]] HE Z1. destruct (classic (exists j, (j < n)%nat /\ v i0 <> v j)) as [[j [Hj N]]|Eq].
+  - apply (spectrum_besides n P tau z 0%C v St HT); [now exists i0, j|]. intros i Hi. rewrite HE by exact Hi. ring.
+  - exfalso. destruct St as [P0 P1].
+    assert (Ec : forall k, (k < n)%nat -> v k = v i0).
+    { intros k Hk. destruct (classic (v i0 = v k)) as [<-|Q]; [reflexivity|]. exfalso. apply Eq. now exists k. }
+    assert (H := HE i0 Hi0).
+    rewrite (csum_real n _ (fun j => P i0 j * fst (v i0)) (fun j => P i0 j * snd (v i0))) in H.
+    2: { intros j Hj. rewrite Ec by exact Hj. unfold RtoC, Cmult. simpl. f_equal; ring. }
     rewrite !sum_scal_r, P1, !Rmult_1_l in H by exact Hi0. rewrite <- surjective_pairing in H.
     assert (M : ((z - 1) * v i0)%C = 0%C) by (replace ((z - 1) * v i0)%C with (z * v i0 - v i0)%C by ring; rewrite <- H; ring).
-    destruct (classic (z = RtoC 1)) as [|Nz]; [assumption|exfalso]. apply (Cmult_neq_0 (z - 1)%C (v i0)); [|exact N0|exact M].
-    intro Q. apply Nz. replace z with (z - 1 + 1)%C by ring. rewrite Q. ring.
+    apply (Cmult_neq_0 (z - 1)%C (v i0)); [|exact N0|exact M].
+    intro Q. apply Z1. replace z with (z - 1 + 1)%C by ring. rewrite Q. ring.
 Qed.
 
 Theorem spectrum_symmetric n (K : mat) (z : C) (v : nat -> C) :

@@ -63,18 +63,40 @@ Proof.
   - rewrite sum_plus, sum_const, sum_minus, sum_const. unfold Rdiv. rewrite sum_scal_r. right. unfold m. field. lra.
 Qed.
 
+Lemma lengths_positive n d (X : mat) : 0 < det n (gram d X) -> forall i, (i < n)%nat -> 0 < l2 d (X i).
+Proof.
+  intros D0 i Hi. destruct (Rle_lt_or_eq_dec 0 (l2 d (X i)) (sqrt_pos _)) as [L|L]; [exact L|exfalso].
+  assert (G0 : forall j, gram d X i j = 0).
+  { intro j. assert (C := dot_le_l2 d (X i) (X j)). rewrite <- L, Rmult_0_l in C. unfold gram.
+    assert (P := Rabs_pos (dot d (X i) (X j))). destruct (Req_dec (dot d (X i) (X j)) 0) as [E|E]; [exact E|].
+    apply Rabs_pos_lt in E. lra. }
+  assert (E := det_scale n (fun k => if Nat.eqb k i then 0 else 1) (fun _ => 1) (gram d X)).
+  rewrite (prodf_zero n _ i Hi) in E by (now rewrite Nat.eqb_refl).
+  rewrite (det_ext n _ (gram d X)) in E; [lra|]. intros k j _ _. destruct (Nat.eqb_spec k i) as [->|]; [rewrite G0|]; ring.
+Qed.
+
+Lemma unit_gram n d (X : mat) : (forall i, (i < n)%nat -> 0 < l2 d (X i)) -> let pa := prodf n (fun i => l2 d (X i)) in
+  det n (gram d (fun i => sphere d (X i))) = / pa * / pa * det n (gram d X).
+Proof.
+  intros a0 pa. unfold pa. rewrite <- (prodf_inv n _ a0), <- det_scale. apply det_ext. intros i j Hi Hj.
+  unfold gram, dot, sphere. rewrite <- sum_scal, <- sum_scal_r. apply sum_ext; intros; unfold Rdiv; ring.
+Qed.
+
+Lemma unit_determinant n d (X : mat) : (forall i, (i < n)%nat -> 0 < l2 d (X i)) -> 0 < det n (gram d X) ->
+  0 < det n (gram d (fun i => sphere d (X i))).
+Proof.
+  intros a0 D0. rewrite unit_gram by exact a0. assert (P := prodf_pos n _ a0).
+  apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat; now apply Rinv_0_lt_compat|exact D0].
+Qed.
+
 Theorem isometry_grows n d (X : mat) : (0 < n)%nat -> 0 < det n (gram d X) -> isometry n d X * length_spread n d X <= isometry n d (fun i => sphere d (X i)).
 Proof.
   intros Hn D0. assert (n0 : 0 < INR n) by (now apply lt_0_INR). set (a := fun i => l2 d (X i)).
   assert (a2 : forall i, a i * a i = gram d X i i) by (intro; apply sqrt_sqrt, dot_pos).
-  assert (a0 : forall i, (i < n)%nat -> 0 < a i).
-  { intros i Hi. destruct (Rle_lt_or_eq_dec 0 (a i) (sqrt_pos _)) as [L|L]; [exact L|exfalso].
-    assert (G0 : forall j, gram d X i j = 0). { intro j. assert (C := dot_le_l2 d (X i) (X j)). fold (a i) in C. rewrite <- L, Rmult_0_l in C. unfold gram. assert (P := Rabs_pos (dot d (X i) (X j))). destruct (Req_dec (dot d (X i) (X j)) 0) as [E|E]; [exact E|]. apply Rabs_pos_lt in E. lra. }
-    assert (E := det_scale n (fun k => if Nat.eqb k i then 0 else 1) (fun _ => 1) (gram d X)). rewrite (prodf_zero n _ i Hi) in E by (now rewrite Nat.eqb_refl).
-    rewrite (det_ext n _ (gram d X)) in E; [lra|]. intros k j _ _. destruct (Nat.eqb_spec k i) as [->|]; [rewrite G0|]; ring. }
+  assert (a0 : forall i, (i < n)%nat -> 0 < a i) by (apply lengths_positive; exact D0).
   set (pa := prodf n a). assert (pa0 : 0 < pa) by (now apply prodf_pos).
   assert (DS : det n (gram d (fun i => sphere d (X i))) = / pa * / pa * det n (gram d X)).
-  { unfold pa. rewrite <- (prodf_inv n a a0), <- det_scale. apply det_ext. intros i j Hi Hj. unfold gram, dot, sphere. fold (a i) (a j). rewrite <- sum_scal, <- sum_scal_r. apply sum_ext; intros; unfold Rdiv; ring. }
+  { apply unit_gram. exact a0. }
   assert (TS : sum n (fun i => gram d (fun i => sphere d (X i)) i i) = INR n).
   { rewrite <- (Rmult_1_r (INR n)), <- sum_const. apply sum_ext; intros i Hi. assert (A := a0 i Hi). unfold gram, dot, sphere. fold (a i).
     rewrite (sum_ext d _ (fun e => / (a i * a i) * (X i e * X i e))) by (intros; field; lra). rewrite sum_scal. fold (dot d (X i) (X i)). rewrite a2. unfold gram. apply Rinv_l. fold (gram d X i i). rewrite <- a2. nra. }

@@ -4,7 +4,8 @@
     distinct positive eigenvalues, every token tends to xi or -xi from almost every start, xi the top eigenvector.
     False for two tokens on the circle, V = [[2,-2],[0,1]] (eigenvalues 2 and 1), Q = K = 0: near e_1, (-4/5, 3/5) the function
     L = 8 (1 - <x_1, e_1>) + 2 (1 - <x_2, (-4/5, 3/5)>) does not grow while it is at most 1/25, so every solution that starts
-    within 1/300 of these tokens keeps x_2 off xi and -xi for ever [two_clusters_refuted]. *)
+    within 1/300 of these tokens keeps x_2 off xi and -xi for ever [two_clusters_refuted].
+    True instead: own:flow-one-cluster [one_cluster] and karagodin2024:subspace-two [subspace_two]. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Rankmath Require Import Definitions Norms Softmax.
@@ -152,4 +153,103 @@ Proof.
   pose (u := -4/5 * c + 3/5 * s). pose (v := -3/5 * c - 4/5 * s). assert (UV : u * u + v * v = 1) by (unfold u, v; lra).
   assert (U : 49/50 <= u <= 1) by (split; [unfold u; lra|nra]). assert (-1/5 <= v <= 1/5) by nra.
   assert (Ec : c = -4/5 * u - 3/5 * v) by (unfold u, v; lra). assert (-93/100 <= c <= 0) by lra. split; nra.
+Qed.
+
+(* ---------- what is true ---------- *)
+
+(** own:flow-one-cluster: a token u that sees itself and m tokens at e_0 under V = diag(lam); E = e^(u B (u - e_0)) against 1. *)
+Definition axis : vec := fun a => if Nat.eqb a 0 then 1 else 0.
+Definition pulled (m E : R) (lam u : vec) : vec := fun a => (m * (lam a * axis a) + E * (lam a * u a)) / (m + E).
+Definition climb (d : nat) (m : R) (lam : vec) (B : mat) (u : vec) : R :=
+  let y := pulled m (exp (bil d u B u - bil d u B axis)) lam u in y 0%nat - dot d u y * u 0%nat.
+(** N bounds the spectral norm of B. *)
+Definition bounded_form (d : nat) (B : mat) (N : R) : Prop := forall v w, Rabs (bil d v B w) <= N * l2 d v * l2 d w.
+
+Lemma bil_minus d u B v w : bil d u B v - bil d u B w = bil d u B (vsub v w).
+Proof. rewrite !bil_dot. unfold dot, vsub. rewrite <- sum_minus. apply sum_ext. intros; ring. Qed.
+Lemma unit_gap d u v : dot d u u = 1 -> dot d v v = 1 -> l2 d (vsub u v) <= 2.
+Proof.
+  intros U V. unfold l2. replace 2 with (sqrt (2 * 2)) by (apply sqrt_square; lra). apply sqrt_le_1_alt.
+  assert (C := cauchy_schwarz d u v). rewrite U, V in C.
+  replace (dot d (vsub u v) (vsub u v)) with (dot d u u - 2 * dot d u v + dot d v v)
+    by (unfold dot, vsub; rewrite <- sum_scal, <- sum_minus, <- sum_plus; apply sum_ext; intros; ring).
+  rewrite U, V. nra.
+Qed.
+Lemma axis_unit d : dot (S d) axis axis = 1.
+Proof. unfold dot. rewrite sum_head. rewrite (sum_ext d _ (fun _ => 0)) by (intros; unfold axis; simpl; ring). rewrite sum_zero. unfold axis. simpl. ring. Qed.
+
+Theorem one_cluster d m lam B N u b : bounded_form (S d) B N -> dot (S d) u u = 1 -> 0 < m -> 0 < lam 0%nat ->
+  (forall a, (a < S d)%nat -> b <= lam a <= lam 0%nat) -> let s := exp (2 * N) in
+  climb (S d) m lam B u >= (1 - u 0%nat * u 0%nat) * (m * lam 0%nat - s * (lam 0%nat - b)) / (m + s).
+Proof.
+  intros HB U Hm Hl Hb s. unfold climb. set (E := exp _).
+  assert (PE : 0 < E) by apply exp_pos. assert (Ps : 0 < s) by apply exp_pos.
+  assert (ES : E <= s).
+  { unfold E, s. rewrite bil_minus. set (z := bil _ _ _ _). assert (z <= 2 * N).
+    { assert (Z := HB u (vsub u axis)). fold z in Z. assert (G := unit_gap (S d) u axis U (axis_unit d)).
+      assert (L : l2 (S d) u = 1) by (unfold l2; rewrite U; apply sqrt_1). rewrite L in Z.
+      assert (P : 0 <= l2 (S d) (vsub u axis)) by apply sqrt_pos.
+      assert (0 <= N). { assert (Y := HB u u). rewrite L in Y. assert (0 <= Rabs (bil (S d) u B u)) by apply Rabs_pos. lra. }
+      apply Rabs_le_between in Z. nra. }
+    destruct (Rle_lt_or_eq_dec _ _ H) as [L|L]; [left; now apply exp_increasing|right; now rewrite L]. }
+  set (h := u 0%nat). set (D := sum (S d) (fun a => (lam 0%nat - lam a) * (u a * u a))).
+  assert (UU : sum (S d) (fun a => u a * u a) = 1) by exact U.
+  assert (D0 : 0 <= D). { apply sum_nonneg. intros a Ha. specialize (Hb a Ha). assert (0 <= u a * u a) by nra. nra. }
+  assert (D1 : D <= (lam 0%nat - b) * (1 - h * h)).
+  { assert (T := sum_term_le (S d) (fun a => (lam a - b) * (u a * u a)) 0). cbv beta in T.
+    assert (T' : (lam 0%nat - b) * (u 0%nat * u 0%nat) <= sum (S d) (fun a => (lam a - b) * (u a * u a))).
+    { apply T; [|lia]. intros a Ha. specialize (Hb a Ha). assert (0 <= u a * u a) by nra. nra. }
+    assert (Q : sum (S d) (fun a => (lam a - b) * (u a * u a)) = (lam 0%nat - b) - D).
+    { unfold D. rewrite <- (Rmult_1_r (lam 0%nat - b)). rewrite <- UU at 1. rewrite <- sum_scal, <- sum_minus. apply sum_ext. intros; ring. }
+    rewrite Q in T'. unfold h. nra. }
+  assert (HH : 0 <= 1 - h * h).
+  { assert (T := sum_term_le (S d) (fun a => u a * u a) 0). cbv beta in T. unfold h. rewrite <- UU. enough (u 0%nat * u 0%nat <= sum (S d) (fun a => u a * u a)) by lra.
+    apply T; [|lia]. intros; nra. }
+  assert (Y : dot (S d) u (pulled m E lam u) = (m * (lam 0%nat * h) + E * (lam 0%nat - D)) / (m + E)).
+  { unfold dot, pulled. rewrite (sum_ext (S d) _ (fun a => / (m + E) * (m * (lam a * (axis a * u a)) + E * (lam a * (u a * u a))))) by (intros; unfold Rdiv; ring).
+    rewrite sum_scal, sum_plus, !sum_scal. replace (sum (S d) (fun a => lam a * (axis a * u a))) with (lam 0%nat * h).
+    2:{ rewrite sum_head. rewrite (sum_ext d _ (fun _ => 0)) by (intros; unfold axis; simpl; ring). rewrite sum_zero. unfold axis, h. simpl. ring. }
+    replace (sum (S d) (fun a => lam a * (u a * u a))) with (lam 0%nat - D); [unfold Rdiv; ring|].
+    unfold D. rewrite <- (Rmult_1_r (lam 0%nat)) at 1. rewrite <- UU at 1. rewrite <- sum_scal, <- sum_minus. apply sum_ext. intros; ring. }
+  rewrite Y. unfold pulled. replace (axis 0%nat) with 1 by reflexivity. fold h.
+  replace ((m * (lam 0%nat * 1) + E * (lam 0%nat * h)) / (m + E) - (m * (lam 0%nat * h) + E * (lam 0%nat - D)) / (m + E) * h)
+    with ((m * lam 0%nat * (1 - h * h) + E * (h * D)) / (m + E)) by (field; lra).
+  set (c := lam 0%nat - b) in *. set (l := lam 0%nat) in *. assert (C : 0 <= c) by (unfold c, l; specialize (Hb 0%nat ltac:(lia)); lra).
+  assert (Cl : 0 <= l + c). { lra. }
+  assert (HD : - (c * (1 - h * h)) <= h * D). { assert (-1 <= h) by nra. nra. }
+  apply Rle_ge. apply Rle_trans with ((1 - h * h) * (m * l - E * c) / (m + E)).
+  - unfold Rdiv. rewrite !Rmult_assoc. apply Rmult_le_compat_l; [exact HH|].
+    apply Rmult_le_reg_r with ((m + s) * (m + E)); [apply Rmult_lt_0_compat; lra|].
+    replace ((m * l - s * c) * / (m + s) * ((m + s) * (m + E))) with ((m * l - s * c) * (m + E)) by (field; lra).
+    replace ((m * l - E * c) * / (m + E) * ((m + s) * (m + E))) with ((m * l - E * c) * (m + s)) by (field; lra).
+    assert (0 <= (s - E) * (m * (l + c))) by (apply Rmult_le_pos; [lra|apply Rmult_le_pos; lra]). nra.
+  - apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; lra|]. assert (E * - (c * (1 - h * h)) <= E * (h * D)) by (apply Rmult_le_compat_l; lra). lra.
+Qed.
+
+(** karagodin2024:subspace-two: p, q are the parts of the two tokens in L; q moves with lam (a p + b q) - mu q. *)
+Definition cosine (l : nat) (p q : vec) : R := dot l p q / (l2 l p * l2 l q).
+Definition turning (l : nat) (p q w : vec) : R := (dot l p w / l2 l p - cosine l p q * (dot l q w / l2 l q)) / l2 l q.
+
+Theorem subspace_two l p q lam a b mu N : 0 < l2 l p -> 0 < l2 l q <= 1 -> 0 <= lam -> 1 / (1 + exp (2 * N)) <= a ->
+  let w := fun k => lam * (a * p k + b * q k) - mu * q k in let c := cosine l p q in
+  turning l p q w = a * lam * (l2 l p / l2 l q) * (1 - c * c) /\
+  lam * l2 l p * (1 - c * c) / (1 + exp (2 * N)) <= turning l p q w.
+Proof.
+  intros Hp Hq Hl Ha w c. assert (PP : dot l p p = l2 l p * l2 l p) by (symmetry; apply sqrt_sqrt, dot_pos).
+  assert (QQ : dot l q q = l2 l q * l2 l q) by (symmetry; apply sqrt_sqrt, dot_pos).
+  assert (DW : forall v, dot l v w = lam * a * dot l v p + (lam * b - mu) * dot l v q).
+  { intros v. unfold dot, w. rewrite <- !sum_scal, <- sum_plus. apply sum_ext. intros; ring. }
+  assert (Eq : turning l p q w = a * lam * (l2 l p / l2 l q) * (1 - c * c)).
+  { unfold turning. fold c. rewrite !DW, PP, QQ, (dot_sym l q p). replace (dot l p q) with (c * (l2 l p * l2 l q)) by (unfold c, cosine; field; lra). field. lra. }
+  split; [exact Eq|]. rewrite Eq. assert (C1 : 0 <= 1 - c * c).
+  { assert (CS := cauchy_schwarz l p q). rewrite PP, QQ in CS. unfold c, cosine.
+    replace (dot l p q / (l2 l p * l2 l q) * (dot l p q / (l2 l p * l2 l q))) with (dot l p q * dot l p q / (l2 l p * l2 l p * (l2 l q * l2 l q))) by (field; lra).
+    set (D := l2 l p * l2 l p * (l2 l q * l2 l q)) in *. assert (HD : 0 < D) by (unfold D; repeat apply Rmult_lt_0_compat; lra).
+    apply (Rmult_le_compat_r (/ D)) in CS; [|left; now apply Rinv_0_lt_compat]. rewrite Rinv_r in CS by lra. unfold Rdiv. lra. }
+  assert (P : 0 < 1 + exp (2 * N)) by (assert (0 < exp (2 * N)) by apply exp_pos; lra).
+  replace (lam * l2 l p * (1 - c * c) / (1 + exp (2 * N))) with (1 / (1 + exp (2 * N)) * (lam * l2 l p * (1 - c * c) * 1)) by (field; lra).
+  replace (a * lam * (l2 l p / l2 l q) * (1 - c * c)) with (a * (lam * l2 l p * (1 - c * c) * / l2 l q)) by (field; lra).
+  assert (0 <= lam * l2 l p * (1 - c * c)) by (apply Rmult_le_pos; [apply Rmult_le_pos; lra|exact C1]).
+  apply Rmult_le_compat; [left; apply Rdiv_lt_0_compat; lra|lra|exact Ha|].
+  apply Rmult_le_compat_l; [assumption|]. rewrite <- Rinv_1. apply Rinv_le_contravar; lra.
 Qed.

@@ -256,6 +256,8 @@ def shared(pieces: Sequence[Work], *, workers: int) -> Iterator[Attempt]:
     )
     with closing(crew):
         for came in crew:
+            if came.not_written is not None:
+                raise came.not_written
             if came.error:
                 raise RuntimeError(f"{came.chunk.key}: {came.error}\n{came.traceback}")
             yield came

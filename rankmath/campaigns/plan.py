@@ -12,7 +12,7 @@ from typing import Any
 
 from rankmath.campaigns.chunks import Chunk, Recipe, check_scales, draws_for, file_digest, load_statement
 from rankmath.claims import statement, statements, statements_in
-from rankmath.files import read
+from rankmath.files import read_text
 from rankmath.validation import InvalidArgument, Json, as_count, as_real
 from rankmath.verification.statement import Statement
 
@@ -66,7 +66,7 @@ class Plan:
         """The plan of a TOML file; paths in it are relative to the file, its ledger is FILE.db by default."""
         source = Path(path)
         try:
-            content = tomllib.loads(read(source, "plan").decode())
+            content = tomllib.loads(read_text(source, "plan"))
         except InvalidArgument:
             raise
         except ValueError as error:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from traceback import format_exc
 from typing import Any, Protocol
 
+from rankmath.files import NotWritten
 from rankmath.validation import InvalidArgument
 
 #: Hears how many instances of a piece of work are done.
@@ -29,7 +30,8 @@ class Work(Protocol):
 class Attempt:
     """Work that came back: with findings, or with the error that every one of `attempts` attempts ended in.
 
-    `users_mistake` says that the error is an InvalidArgument, such as one in a user's own file.
+    `users_mistake` says that the error is an InvalidArgument, such as one in a user's own file; `not_written` is
+    what a full disk is told with.
     """
 
     chunk: Any
@@ -40,6 +42,7 @@ class Attempt:
     error: str = ""
     traceback: str = ""
     users_mistake: bool = False
+    not_written: NotWritten | None = None
 
 
 def silent(done: int) -> None:
@@ -56,7 +59,8 @@ def attempt(work: Work, tell: Tell = silent) -> Attempt:
         mistake = isinstance(error, InvalidArgument)
         words = str(error) if mistake else f"{type(error).__name__}: {error}"
         seconds = time.perf_counter() - began
-        return Attempt(work, None, seconds, worker, 1, words, format_exc(), mistake)
+        full = error if isinstance(error, NotWritten) else None
+        return Attempt(work, None, seconds, worker, 1, words, format_exc(), mistake, full)
     return Attempt(work, findings, time.perf_counter() - began, worker)
 
 

@@ -27,7 +27,7 @@ from rankmath.validation import InvalidArgument, as_choice
 Data: TypeAlias = Any
 
 FORMAT = "rankmath-certificate/2"
-KINDS = ("holds", "violates", "exists")
+KINDS = ("holds", "violates", "exists", "derivation")
 
 # What the checker said of each text it has accepted here.
 _ACCEPTED: dict[str, checker.CheckResult] = {}

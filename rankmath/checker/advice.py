@@ -113,6 +113,29 @@ def eigenpair(bits: int, tick: Tick, A: Rows) -> list[list[Decimal]]:
     return [[low - (high - low)], vector + [Decimal(0)] * (n - len(vector))]
 
 
+def eigenvectors(bits: int, tick: Tick, A: Rows) -> list[list[Decimal]]:
+    """About all eigenvectors of a symmetric A, of length 1, as rows: by Jacobi's turns."""
+    rows, n = _decimals(A, tick), len(A)
+    full = [[rows[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
+    V = [[Decimal(i == j) for j in range(n)] for i in range(n)]
+    for i, j in [(a, b) for _ in range(10 + bits // 64) for a in range(n) for b in range(a)]:
+        tick()
+        if full[i][j] == 0:
+            continue
+        half = (full[j][j] - full[i][i]) / (2 * full[i][j])
+        t = (1 if half >= 0 else -1) / (abs(half) + (half * half + 1).sqrt())
+        c = 1 / (t * t + 1).sqrt()
+        s = t * c
+        for M in (full, V):
+            M[i], M[j] = (
+                [c * x - s * y for x, y in zip(M[i], M[j], strict=True)],
+                [s * x + c * y for x, y in zip(M[i], M[j], strict=True)],
+            )
+        for row in full:
+            row[i], row[j] = c * row[i] - s * row[j], s * row[i] + c * row[j]
+    return V
+
+
 def logarithm(bits: int, tick: Tick, x: Fraction) -> Decimal:
     tick()
     return (Decimal(x.numerator) / x.denominator).ln()
@@ -135,6 +158,7 @@ ADVISORS: dict[str, Callable[..., object]] = {
     "basis": basis,
     "congruence": congruence,
     "eigenpair": eigenpair,
+    "eigenvectors": eigenvectors,
     "logarithm": logarithm,
     "threshold": threshold,
 }

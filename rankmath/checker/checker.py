@@ -22,10 +22,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from rankmath.checker.derivation import check_derivation
 from rankmath.checker.intervals import Rejected
 from rankmath.checker.kernel import PRECISIONS, Definitions, Evaluator, Outcome, decide, formula, whole
 from rankmath.checker.limits import limited
 from rankmath.checker.network import (
+    BEYOND,
     arranged,
     demand_language,
     demand_meaning,
@@ -41,9 +43,9 @@ from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import MAX_BYTES, MAX_DIGITS, demand, parse, read, short
 from rankmath.checker.statements import (
     DEFINED,
-    DEFINED_NETWORK,
     STATEMENTS,
     Statement,
+    defined_network,
 )
 from rankmath.checker.vacuity import demand_not_empty, demand_not_known_before, demand_substance
 from rankmath.checker.words import described, escaped, number, reason
@@ -63,6 +65,9 @@ __all__ = [
 ]
 
 FORMAT = "rankmath-certificate/2"
+# A network as any sequence of sublayers; all else is as in the format before.
+FORMAT_OF_SUBLAYERS = "rankmath-certificate/3"
+FORMATS = (FORMAT, FORMAT_OF_SUBLAYERS)
 SECONDS = 180.0  # time budget of one check
 MAX_TEXT = 2_000  # characters of the free text
 MAX_GIVEN = 32  # hypotheses
@@ -71,7 +76,7 @@ _RENAMED = {"dong2021:2.2-unhedged": "unstated:large-logits", "dong2021:ln-spher
 BITS = ("bits", "spectral_bits")  # hints that say how many bits to begin with
 MAX_BITS = 2**14
 MAX_SIGNS = 12  # the dimension up to which form_norm in inf is taken over all signs
-KINDS = ("holds", "violates", "exists")
+KINDS = ("holds", "violates", "exists", "derivation")
 
 
 @dataclass(frozen=True, repr=False)
@@ -203,8 +208,8 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
             demand(type(content) is dict, "a certificate is a JSON object")
             demand("format" in content, "certificate.format is missing")
             demand(
-                content["format"] == FORMAT,
-                f"format: {short(content['format'])} is not {FORMAT!r}, which this checker reads",
+                content["format"] in FORMATS,
+                f"format: {short(content['format'])} is none of {', '.join(FORMATS)}, which this checker reads",
             )
             found = content_id(content)
             demand(
@@ -269,9 +274,14 @@ def _decided(content: dict[str, Any], words: list[str], deadline: float) -> tupl
         stored, known = ([claim, *given] for claim, given in ((content["claim"], content["given"]), registered))
         same = len(stored) == len(known) and all(_same(a, b) for a, b in zip(stored, known, strict=True))
         demand(same, f"claim, given: not those of {key} in this checker's table")
+    if kind == "derivation":
+        demand(not own, f"kind: {short(kind)} is for claims about networks")
+        demand_language(in_fractions(content["claim"]), [in_fractions(text) for text in content["given"]], deadline)
+        unsaid_too = [*content["given"], *unsaid(content["claim"], content["given"])]
+        return check_derivation({**content, "given": unsaid_too}, words, deadline)
     if registered is not None and own:
         return _own_statement(key, STATEMENTS[key], content, words, deadline)
-    demand(kind in ("holds", "violates"), f"kind: {short(kind)} is none of holds, violates")
+    demand(kind in ("holds", "violates"), f"kind: {short(kind)} is none of holds, violates, derivation")
     return _network_claim(key, content, words, deadline)
 
 
@@ -366,10 +376,12 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
     words.append(f"claim: this instance {verb} {key}{says}: {content['claim']}")
     words.append(f"hypotheses: {'; '.join([*content['given'], *unsaid(claim, given)])}")
     words.append(
-        f"{data['n']} tokens of dimension {data['d']}, {data['L']} layer(s), {data['H']} head(s), d_qk = "
-        f"{number(data['d_qk'])}, "
-        f"skip = {number(data['skip'])}, mask {data['mask']}, LayerNorm {data['layernorm']}"
+        f"{data['n']} tokens of dimension {data['d']}, {data['L']} layer(s), {data['H']} head(s)"
+        f"{''.join(f', {name} = {number(data[name])}' for name in ('d_qk', 'skip') if name in data)}"
+        f", mask {data.get('mask', 'by layer')}, LayerNorm {data['layernorm']}"
+        f"{' before' if data['norm_at'] == 'before' else ''}"
         f"{', MLP' if any(word != 'none' for word in data['mlp']) else ''}"
+        f"{''.join(f', {name}' for name in BEYOND if data[name] != 'none')}"
     )
     centered = any(names_centers(text) for text in (claim, *given) if not is_switch(text))
     demand(
@@ -380,7 +392,7 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
         words.append(f"form_norm in inf is here (d > {MAX_SIGNS}) the sum of |W_ij|, which may be larger")
     demand_substance(data, kind, deadline)
     texts = (*hypotheses(claim, given, data), claim)
-    work = Evaluator(DEFINED_NETWORK, data, hints, PRECISIONS[0], deadline)
+    work = Evaluator(defined_network(), data, hints, PRECISIONS[0], deadline)
     formulas = [spelled(text, int(data["L"])) for text in texts]
     outcome = decide(formulas, kind, work)
     words.extend(described(outcome, texts, formulas, given))

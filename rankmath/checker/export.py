@@ -5,17 +5,25 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from rankmath.checker.lemmas import LEMMA_FILE
+
 PARTS = (
     "intervals",
     "reading",
     "advice",
     "kernel",
     "rules",
+    "definitions/entries",
+    "definitions/layer",
+    "definitions/quantities",
     "statements",
     "network_claims",
     "network",
     "vacuity",
     "words",
+    "monomials",
+    "lemmas",
+    "derivation",
     "limits",
     "checker",
 )
@@ -35,7 +43,10 @@ _TAIL = """
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
 """
-_OWN_IMPORT = re.compile(r"^from rankmath\.checker\.\w+ import (?:\([^)]*\)|[^\n]*)\n", re.MULTILINE)
+_READ_LEMMAS = 'LEMMA_FILE = Path(__file__).with_name("lemmas.toml").read_text(encoding="utf-8")'
+_OWN_IMPORT = re.compile(
+    r"^from rankmath\.(?:checker|definitions)\.\w+ import (?:\([^)]*\)|[^\n]*)\n", re.MULTILINE
+)
 _IMPORT = re.compile(r"^(?:import \w+|from [\w.]+ import [^\n(]+)\n", re.MULTILINE)
 
 
@@ -44,7 +55,9 @@ def standalone() -> str:
     imports: set[str] = set()
     bodies = []
     for part in PARTS:
-        text = (Path(__file__).parent / f"{part}.py").read_text(encoding="utf-8")
+        room = Path(__file__).parents[1] if "/" in part else Path(__file__).parent
+        text = (room / f"{part}.py").read_text(encoding="utf-8")
+        text = text.replace(_READ_LEMMAS, f"LEMMA_FILE = {LEMMA_FILE!r}")
         text = _OWN_IMPORT.sub("", text).replace("from __future__ import annotations\n", "")
         text = text.split('\nif __name__ == "__main__":')[0]
         imports |= set(_IMPORT.findall(text))

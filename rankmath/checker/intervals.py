@@ -132,6 +132,31 @@ class Interval:
             power = power * power
         return Interval(power.lo, power.hi, power.scale, self.bits)
 
+    def erf(self) -> Interval:
+        """The error function, which increases: from its value at the lower end to that at the upper one."""
+        low, high = (Interval(end, end, self.scale, self.bits) for end in (self.lo, self.hi))
+        below, above = (-(-x)._erf() if x.hi < 0 else x._erf() for x in (low, high))
+        return below.merged(above, min, max)
+
+    def _erf(self) -> Interval:
+        """At one x >= 0: 2/sqrt(pi) e^(-x^2) sum_k 2^k x^(2k + 1)/(1*3*..*(2k + 1)), and below 1.
+
+        From term K on, where 2 x^2/(2K + 3) <= 1/2, the rest is at most that term.
+        """
+        work = self.bits + 16
+        if self.size() > 10 or self.ends(0)[0] ** 2 > work:  # 1 - erf(x) < e^(-x^2)
+            return Interval((1 << work) - 1, 1 << work, -work, self.bits)
+        x = Interval(self.lo, self.hi, self.scale, work)
+        square, total, term, k = x * x, Interval(0, 0, 0, work), x, 0
+        while 4 * (int(square.ends(0)[1]) + 1) > 2 * k + 3 or term.size() > self.size() - work:
+            total, k = total + term, k + 1
+            term = term * square * Fraction(2, 2 * k + 1)
+            if term.hi == 0:
+                break
+        total = total + term.merged(Fraction(0), min, max)
+        found = total * (-square).exp() * 2 * (1 / pi(work).sqrt())
+        return Interval(found.lo, found.hi, found.scale, self.bits)
+
     def merged(self, other: Number, low: Callable[..., int], high: Callable[..., int]) -> Interval:
         """From the lower or higher (min or max) of the lower ends to that of the upper ends; min, max: the hull."""
         a, b, c, d, scale = self.aligned(Interval.of(other, self.bits))
@@ -142,6 +167,20 @@ class Interval:
         if abs(self.scale) > 2**17:
             raise Rejected("a number is too small or too large to be taken exactly")
         return self.lo * Fraction(2) ** self.scale
+
+
+def pi(bits: int) -> Interval:
+    """16 arctan(1/5) - 4 arctan(1/239); each of the fewer than `bits` terms is off by less than 2 units."""
+    unit = 1 << (bits + 16)
+
+    def arctan(q: int) -> int:
+        total, power, k = 0, unit // q, 1
+        while power:
+            total, power, k = total + power // k * (1 if k % 4 == 1 else -1), power // (q * q), k + 2
+        return total
+
+    middle, error = 16 * arctan(5) - 4 * arctan(239), 40 * (bits + 16)
+    return Interval(middle - error, middle + error, -bits - 16, bits)
 
 
 def compare(relation: str, a: Number, b: Number) -> bool | None:

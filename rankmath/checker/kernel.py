@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 from rankmath.checker.advice import ADVISORS, advice
-from rankmath.checker.intervals import Dual, Interval, Number, Rejected, Undecided, compare, flat, nested, plain
+from rankmath.checker.intervals import Dual, Interval, Number, Rejected, Undecided, compare, flat, nested, pi, plain
 from rankmath.checker.reading import demand, in_time, short
 
 MAX_FORMULA = 3_500  # characters of one formula; so its numbers, 0xFF.. too, are short enough to be written
@@ -260,6 +260,11 @@ class Evaluator:
 # -- what the language knows ---------------------------------------------------------------------------------
 
 
+def member_of(record: Value, name: str) -> Value:
+    demand(type(record) is dict and name in record, f"no {short(name)} here")
+    return record[name]
+
+
 def whole(value: Value, what: str) -> int:
     demand(type(value) is Fraction and value.denominator == 1, f"{what} must be a whole number")
     return int(value)
@@ -291,6 +296,7 @@ OPERATIONS: dict[str, tuple[Callable[..., Number], Any]] = {
     "**": (_power, lambda work, z, a, b: (b * _power(work, a, b - 1), None)),
     "sqrt": (_sqrt, lambda work, z, a: (1 / (2 * z),)),
     "exp": (lambda work, x: Fraction(1) if x == 0 else Interval.of(x, work.bits).exp(), lambda work, z, a: (z,)),
+    "erf": (lambda work, x: Fraction(0) if x == 0 else Interval.of(x, work.bits).erf(), None),
     "round": (lambda work, x: x if type(x) is Interval or x.denominator == 1 else Interval.of(x, work.bits), None),
     "lower": (lambda work, x: x.lower() if isinstance(x, Interval) else x, None),
     "whole_part": (lambda work, x: Fraction(math.floor(x)), None),  # of what is exact
@@ -328,9 +334,11 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "jacobian": Evaluator.jacobian,
     "linked": Evaluator.linked,
     "plain": lambda work, x: plain(x),
+    "pi": lambda work: pi(work.bits),
     "advice": lambda work, kind, *values: work.each("round", advice(kind, work.bits, work.tick, *values)),
 }
-WORDS = {"inf", "one", "composite", "frobenius", "max", "mean", "none", "sphere", "standard", "column", "relu"}
+WORDS = {"inf", "one", "composite", "frobenius", "max", "mean", "none", "sphere", "standard", "column", "rms"}
+WORDS |= {"relu", "gelu", "gelu_tanh", "silu", "quick_gelu", "after", "attending", "tokenwise", "eigen"}
 WORDS |= {*ADVISORS}
 READERS = {"sum", "prod", "max", "min", "all", "any"}  # of loops: what they give is no loop
 NAMES: dict[type[ast.AST], str] = {ast.USub: "minus", ast.Not: "not", ast.MatMult: "@", ast.Pow: "**"}
@@ -341,6 +349,7 @@ MEANING: dict[type[ast.AST], Callable[[Evaluator, Any, Env], Value]] = {
     ast.Constant: lambda work, node, env: exact(node.value),
     ast.Name: lambda work, node, env: work.name(node.id, env),
     ast.Subscript: Evaluator.item,
+    ast.Attribute: lambda work, node, env: member_of(work.value(node.value, env), node.attr),
     ast.Call: lambda work, node, env: work.call(node.func.id, node.args, env),
     ast.BinOp: lambda work, node, env: work.call(NAMES[type(node.op)], [node.left, node.right], env),
     ast.UnaryOp: lambda work, node, env: work.call(NAMES[type(node.op)], [node.operand], env),

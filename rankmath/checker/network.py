@@ -18,24 +18,28 @@ from rankmath.checker.kernel import MAX_FORMULA, PRECISIONS, Evaluator, formula
 from rankmath.checker.reading import demand, in_time, read, short
 from rankmath.checker.statements import (
     CLAIM_ARRAYS,
+    CLAIM_FUNCTIONS,
     CLAIM_LOOPS,
     CLAIM_NUMBERS,
-    CLAIM_PLACES,
     CLAIM_REACH,
-    CLAIM_TAKES,
-    CLAIM_TRUTHS,
-    CLAIM_WORDS,
     NETWORK_HINTS,
     network_data,
 )
+from rankmath.definitions.entries import ENTRIES, Parameter
 
 SWITCHES = {
     "mask": ("none", "complete", "causal", "padding", "any"),
-    "layernorm": ("none", "sphere", "column"),
-    "mlp": ("none", "any"),
+    "layernorm": ("none", "sphere", "column", "standard", "rms", "any"),
+    "norm_at": ("after", "before", "any"),
+    "mlp": ("none", "any", "relu", "tanh", "gelu", "gelu_tanh", "silu", "quick_gelu"),
     "bias": ("none", "any"),
     "query_bias": ("none", "any"),
+    "position": ("none", "any"),
+    "softcap": ("none", "any"),
+    "qk_norm": ("none", "any"),
 }
+# What a network has beyond the one-line form: meant to be absent where a claim says nothing, and not printed then.
+BEYOND = ("position", "softcap", "qk_norm")
 _ALIASES = {"tokens": "n", "dim": "d", "heads": "H", "layers": "L"}
 
 
@@ -46,7 +50,7 @@ def arranged(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
         **{letter: Fraction(size) for letter, size in sizes.items() if len(letter) == 1 and letter not in "Nk"},
     }
     if "layers" in data:
-        result |= _layers(result.pop("layers"))
+        result |= _heads(result.pop("layers"))
     if "m" in sizes and ("E" in data or "g" in data):
         demand(("weights" in data) != ("logits" in data), "data: either weights or logits are needed")
         result.setdefault("weights", [Fraction(1)] * sizes["m"])
@@ -63,18 +67,13 @@ def arranged(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
     return result
 
 
-def _layers(layers: list[Any]) -> dict[str, Any]:
+def _heads(layers: list[Any]) -> dict[str, Any]:
+    """Layers of heads, as arrays of each field."""
     heads = {len(layer["heads"]) for layer in layers}
     demand(len(heads) == 1, "data.layers: every layer must have the same number of heads")
     names = layers[0]["heads"][0]
-    arrays = {name: [[head[name] for head in layer["heads"]] for layer in layers] for name in names}
-    maps = [layer.get("mlp", {}) for layer in layers]
-    demand(all(f["skip"] in (0, 1) for f in maps if f), "data.layers.mlp.skip: 0 or 1 is needed")
     return {
-        **arrays,
-        **{name: [f.get(name, []) for f in maps] for name in ("W_in", "b_in", "W_out", "b_out")},
-        "mlp": [f.get("activation", "none") for f in maps],
-        "mlp_skip": [f.get("skip", Fraction(0)) for f in maps],
+        **{name: [[head[name] for head in layer["heads"]] for layer in layers] for name in names},
         "bias": [layer["bias"] for layer in layers],
         "L": Fraction(len(layers)),
         "H": Fraction(heads.pop()),
@@ -96,22 +95,131 @@ def read_network(data: Any, hints: Any, deadline: float) -> tuple[dict[str, Any]
 
 
 def network(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
+    """The names that `rankmath.definitions.layer` reads, and those of claims: what differs from layer to layer has
+    none."""
     n, d = sizes["n"], sizes["d"]
-    result = {**data, **_layers(data["layers"]), "n": Fraction(n), "d": Fraction(d), "input": data["X"]}
-    del result["X"], result["layers"]
-    demand(data["d_qk"] > 0, "data.d_qk: a positive number is needed")
-    centers = len(data.get("centers", data["layers"]))
-    demand(centers == len(data["layers"]), f"data.centers: {centers} given, one for each layer is needed")
-    edges = data["mask"] if type(data["mask"]) is list else [[Fraction(1)] * n for _ in range(n)]
-    demand(all(x in (0, 1) for row in edges for x in row), "data.mask: every entry must be 0 or 1")
-    demand(all(any(row) for row in edges), "data.mask: every token must see one")
-    result["edges"] = edges
-    full, causal = (
-        all(all(row) for row in edges),
-        all(x == (j <= i) for i, row in enumerate(edges) for j, x in enumerate(row)),
-    )
-    result["mask"] = "complete" if full else "causal" if causal else "other"
+    raw = _sublayers(data) if "layernorm" in data else data["layers"]
+    blocks = [[_sublayer(part, n, d) for part in layer] for layer in raw]
+    attends, feeds = ([_only_one(layer, kind) for layer in blocks] for kind in ("attending", "tokenwise"))
+    demand(any(attends), "data.layers: no layer attends")
+    parts = [layer[int(at[0])] for layer, at in zip(blocks, attends, strict=True) if at]
+    attentions = [layer[int(at[0])]["maps"][int(at[1])] for layer, at in zip(blocks, attends, strict=True) if at]
+    maps = [layer[int(at[0])]["maps"][int(at[1])] if at else None for layer, at in zip(blocks, feeds, strict=True)]
+    for a in attentions:
+        demand(a["d_qk"] > 0, "data.d_qk: a positive number is needed")
+    heads = {len(a["query"]) for a in attentions}
+    demand(len(heads) == 1, "data.layers: every layer must have the same number of heads")
+    centers = len(data.get("centers", blocks))
+    demand(centers == len(blocks), f"data.centers: {centers} given, one for each layer is needed")
+    norms = [[part[side] for side in ("before", "behind", "after")] for layer in blocks for part in layer]
+    kinds = {norm["kind"] for sides in norms for norm in sides if norm != "none"}
+    last = all(part["after"] == "none" or part is layer[-1] for layer in blocks for part in layer)
+    before, behind, after = (any(sides[k] != "none" for sides in norms) for k in range(3))
+    ended = all((layer[-1]["after"] != "none") == after for layer in blocks)
+    every = all(sides[0] != "none" for sides in norms)
+    result: dict[str, Any] = {
+        "blocks": blocks,
+        "input": data["X"],
+        "n": Fraction(n),
+        "d": Fraction(d),
+        "L": Fraction(len(blocks)),
+        "H": Fraction(heads.pop()),
+        "attends": attends,
+        "feeds": feeds,
+        **({"centers": data["centers"]} if "centers" in data else {}),
+        "mlp": ["none" if f is None else f["activation"] for f in maps],
+        "layernorm": "none" if not kinds else kinds.pop() if len(kinds) == 1 else "mixed",
+        "norm_at": "mixed"
+        if behind
+        else "after"
+        if last and ended and not before
+        else "before"
+        if every and not after
+        else "mixed",
+    }
+    same = {"skip": [part["skip"] for part in parts], "d_qk": [a["d_qk"] for a in attentions]}
+    same["edges"] = [a["mask"] for a in attentions]
+    result |= {name: values[0] for name, values in same.items() if all(v == values[0] for v in values)}
+    if "edges" in result:
+        edges = result["edges"]
+        full, causal = (
+            all(all(row) for row in edges),
+            all(x == (j <= i) for i, row in enumerate(edges) for j, x in enumerate(row)),
+        )
+        result["mask"] = "complete" if full else "causal" if causal else "other"
+    for name in ("softcap", "qk_norm"):
+        result[name] = "none" if all(a[name] == "none" for a in attentions) else "some"
+    placed = any(a["position"] != "none" or a["rotary"] != "none" for a in attentions)
+    result["position"] = "some" if placed else "none"
+    result["biases"] = [a["bias"] for a in attentions]
+    sides = [a[name] for a in attentions for name in ("key_bias", "b_Q") if a[name] != "none"]
+    result["key_biases"] = [row for rows in sides for row in rows]
     return {**result, **{alias: result[letter] for alias, letter in _ALIASES.items()}}
+
+
+def _sublayers(data: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The one-line form as sublayers."""
+    norm = {} if data["layernorm"] == "none" else {"after": {"kind": data["layernorm"], "eps": Fraction(0)}}
+    mask = {"mask": data["mask"]} if type(data["mask"]) is list else {}
+    result = []
+    for layer in data["layers"]:
+        fields = {"query": "W_QK", "value": "W", "key_bias": "key_bias"}
+        heads = {name: [head[known] for head in layer["heads"]] for name, known in fields.items()}
+        attention = {**heads, **mask, "bias": layer["bias"], "d_qk": data["d_qk"]}
+        parts = [{"maps": [{"attention": attention}], "skip": data["skip"]}]
+        if "mlp" in layer:
+            parts.append({"maps": [{"mlp": layer["mlp"]}], "skip": Fraction(0)})
+        parts[-1] |= norm
+        result.append(parts)
+    return result
+
+
+def _sublayer(part: dict[str, Any], n: int, d: int) -> dict[str, Any]:
+    """A sublayer with all its fields; what is missing is the word none, or what does nothing in its place."""
+    sides = ("before", "behind", "after")
+    filled = {**dict.fromkeys(sides, "none"), **part}
+    for side in sides:
+        if filled[side] != "none":
+            kind, eps = filled[side]["kind"], filled[side]["eps"]
+            scaled = kind in ("standard", "rms")
+            demand(eps >= 0 and (eps == 0 or kind != "sphere"), f"data.layers.{side}.eps: not for this LayerNorm")
+            demand(scaled or not {"gain", "offset"} & {*filled[side]}, f"data.layers.{side}: it has no gain")
+            ones, zeros = [Fraction(1)] * d, [Fraction(0)] * d
+            filled[side] = {"gain": ones, "offset": zeros, **filled[side]}
+    return {**filled, "maps": [_map(f, n, d) for f in part.get("maps", [])]}
+
+
+def _map(f: dict[str, Any], n: int, d: int) -> dict[str, Any]:
+    demand(len(f) == 1, "data.layers.maps: each is an attention or an mlp")
+    if "mlp" in f:
+        demand(f["mlp"]["skip"] in (0, 1), "data.layers.mlp.skip: 0 or 1 is needed")
+        gate = {"W_gate": "none", "b_gate": [Fraction(0)] * len(f["mlp"]["b_in"])}
+        return {"kind": "tokenwise", **gate, **f["mlp"]}
+    a = f["attention"]
+    names = ("key", "output", "key_bias", "position", "rotary", "qk_norm", "softcap", "b_Q", "b_K")
+    absent = dict.fromkeys(names, "none")
+    found = {"kind": "attending", **absent, "bias": [Fraction(0)] * d, "mask": [[Fraction(1)] * n] * n, **a}
+    H, groups = len(a["query"]), len(a["value"])
+    counts = {"key": groups, "output": H, "key_bias": H, "position": H, "b_Q": H, "b_K": groups}
+    for name, count in counts.items():
+        demand(name not in a or len(a[name]) == count, f"data.layers.attention.{name}: {count} are needed")
+    demand(H % groups == 0, "data.layers.attention.value: heads share values in groups of one size")
+    fused = {"query", "value"} - {name for name, factor in (("query", "key"), ("value", "output")) if factor in a}
+    square = all(len(M[0]) == d for name in fused for M in a[name])
+    demand(square, "data.layers.attention: a query or value without its other factor must be square")
+    demand(groups == H or "key" in a, "data.layers.attention.key: grouped heads need it")
+    demand("key" in a or not {"qk_norm", "b_K"} & {*a}, "data.layers.attention.key: what acts on keys needs it")
+    demand(found["softcap"] == "none" or found["softcap"] > 0, "data.layers.attention.softcap: positive is needed")
+    demand(all(x in (0, 1) for row in found["mask"] for x in row), "data.mask: every entry must be 0 or 1")
+    demand(all(any(row) for row in found["mask"]), "data.mask: every token must see one")
+    return found
+
+
+def _only_one(layer: list[dict[str, Any]], kind: str) -> list[Fraction | int]:
+    """The place of the one map of this kind in a layer, [] where it has none."""
+    found = [[s, m] for s, part in enumerate(layer) for m, f in enumerate(part["maps"]) if f["kind"] == kind]
+    demand(kind == "tokenwise" or len(found) <= 1, "data.layers: a layer attends twice")
+    return [*map(Fraction, found[-1])] if found else []
 
 
 def network_hints(hints: Mapping[str, Any], layers: int) -> dict[str, Any]:
@@ -134,10 +242,13 @@ def hypotheses(claim: str, given: list[str], data: Mapping[str, Any]) -> list[st
             demand(_switched(name, word, data), f"a hypothesis fails: {text}")
         else:
             conditions.append(text)
-    for text in unsaid(claim, given):
-        name = text.split()[0]
-        met = data["skip"] == 0 if name == "skip" else _switched(name, "none", data)
-        demand(met, f"data: the hypotheses allow no {name}; {text} where nothing is said")
+    said = {text.split("==")[0].strip() for text in given if is_switch(text)}
+    beyond = [f"{name} == none" for name in BEYOND if name not in said]
+    placed = ["norm_at == after"] if "norm_at" not in said else []
+    for text in (*unsaid(claim, given), *beyond, *placed):
+        name, word = text.split(" == ")
+        met = data.get("skip") == 0 if name == "skip" else _switched(name, word, data)
+        demand(met, f"data: the hypotheses allow no other {name}; {text} where nothing is said")
     return conditions
 
 
@@ -160,10 +271,10 @@ def _switched(name: str, word: str, data: Mapping[str, Any]) -> bool:
     if name == "mlp":
         return all(map(word.__eq__, data["mlp"]))
     if name in ("bias", "query_bias"):
-        flat = data["bias"] if name == "bias" else [row for layer in data["key_bias"] for row in layer]
-        return not any(x for row in flat for x in row)
-    if name == "layernorm":
-        return bool(data["layernorm"] == word)
+        return not any(x for row in data["biases" if name == "bias" else "key_biases"] for x in row)
+    if name in ("layernorm", "norm_at", *BEYOND):
+        return bool(data[name] == word)
+    demand("edges" in data, "data.layers: masks that differ from layer to layer have no name")
     edges = data["edges"]
     if word == "padding":
         return all(row == edges[0] for row in edges)
@@ -195,9 +306,10 @@ class _Speller(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         name, arguments = name_of(node.func), node.args
-        if name in CLAIM_PLACES and isinstance(arguments[0], ast.Subscript):
-            fits = name_of(arguments[0].value) == CLAIM_TAKES[name][0]
-            demand(fits, f"{name} of another array than {CLAIM_TAKES[name][0]} has no place")
+        placed = name in ENTRIES and any(parameter.by_place for parameter in ENTRIES[name].parameters)
+        if placed and isinstance(arguments[0], ast.Subscript):
+            wanted = ENTRIES[name].parameters[0].name
+            demand(name_of(arguments[0].value) == wanted, f"{name} of another array than {wanted} has no place")
             place = arguments[0].slice
             node.args = [*(place.elts if isinstance(place, ast.Tuple) else [place]), *arguments[1:]]
         if name in CLAIM_LOOPS:
@@ -299,7 +411,7 @@ def _kind(node: ast.expr, letters: set[str]) -> str:
 
 
 def _kind_of_call(name: str, arguments: list[ast.expr], letters: set[str]) -> str:
-    kinds, verb, loop = CLAIM_TAKES.get(name), *CLAIM_LOOPS.get(name, ("", ""))
+    (verb, loop), entry = CLAIM_LOOPS.get(name, ("", "")), ENTRIES.get(name)
     if name == "recursion":  # a letter, where it starts, and its next value, which may speak of the letter and of l
         free = len(arguments) == 3 and isinstance(arguments[0], ast.Name) and arguments[0].id in set("abcstuvxyz")
         demand(free, "recursion(b, start, step) is needed")
@@ -313,27 +425,29 @@ def _kind_of_call(name: str, arguments: list[ast.expr], letters: set[str]) -> st
         return wanted
     if name in ("min", "max"):
         demand(bool(arguments), f"{name} takes one number or more")
-        kinds = "x" * len(arguments)
-    demand(kinds is not None, f"{short(name)} is not in the language of claims")
-    demand(len(arguments) == len(kinds or ""), f"{name} takes {len(kinds or '')} arguments, {len(arguments)} given")
-    for kind, argument in zip(kinds or "", arguments, strict=True):
-        if not _is(kind, argument, letters):
+    number = Parameter("x", "number")
+    plain = (number,) * (len(arguments) if name in ("min", "max") else 1)
+    demand(entry is not None or name in CLAIM_FUNCTIONS | {"min", "max"}, f"{short(name)} is not in the language")
+    taken = entry.parameters if entry is not None else plain
+    demand(len(arguments) == len(taken), f"{name} takes {len(taken)} arguments, {len(arguments)} given")
+    for parameter, argument in zip(taken, arguments, strict=True):
+        if not _is(parameter, argument, letters):
             raise Rejected(f"{name} does not take {_text(argument)}")
-    return "?" if name in CLAIM_TRUTHS else "x"
+    return "?" if entry is not None and entry.truth else "x"
 
 
-def _is(kind: str, node: ast.expr, letters: set[str]) -> bool:
+def _is(parameter: Parameter, node: ast.expr, letters: set[str]) -> bool:
     """Whether an argument is a number, a word, or an array X[l], P[l, h], W[l, h], W_QK[l, h] of this kind."""
-    if kind == "x":
+    if parameter.kind in ("number", "layer"):
         return _kind(node, letters) == "x"
-    if kind == "w":
-        named = isinstance(node, ast.Name) and node.id in CLAIM_WORDS | (letters & {"p"})
+    if parameter.kind == "word":
+        named = isinstance(node, ast.Name) and node.id in {*parameter.words} | (letters & {"p"})
         return named or isinstance(node, ast.Constant)
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return False
     found, count = CLAIM_ARRAYS.get(node.value.id, ("", 0))
     places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    fits = len(places) == count and (kind == "A" or kind == found)
+    fits = len(places) == count and (parameter.kind == "matrix" or parameter.kind == found)
     return fits and all(_kind(place, letters) == "x" for place in places)
 
 

@@ -306,7 +306,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ("mask == padding", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:skip-lower": (
-        "With skips the diameter decays no faster than 1/√L",
+        "With skips the diameter decays no faster than 1/√L, as long as no layer can undo them (θ < 1)",
         (
             "diameter(X[L], 2) >= diameter(X[0], 2)/sqrt(1 + (2 - max_l(sum_h(norm(W[l, h], 2)*"
             "tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))))/(1 - max_l(sum_h(norm(W[l, "
@@ -408,6 +408,26 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "skip == 0",
         ),
     ),
+    "wu2024:cor1-centers": (
+        "Orthogonal values under sphere LayerNorm collapse from acute angles, faster by the number of centers",
+        (
+            "mu(X[L]) <= sqrt((n - 1)*(1 - (1 - diameter(X[0], 2)**2/2)))*(1 - center_count()*"
+            "min_l(epsilon(P[l, 0]))**(2*farthest()))**(floor(L/farthest())/2)"
+        ),
+        (
+            "H == 1",
+            "mask == any",
+            "layernorm == sphere",
+            "bias == none",
+            "orthogonal_values()",
+            "self_loops()",
+            "n >= 2",
+            "quasi_strongly_connected()",
+            "diameter(X[0], 2)**2 <= 2",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
     "wu2024:cor1-step": (
         "In r layers the least cosine gains a share of what is missing to one",
         "diameter(X[r], 2)**2 <= (1 - min_l(epsilon(P[l, 0]))**(2*r))*diameter(X[0], 2)**2",
@@ -422,6 +442,26 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "quasi_strongly_connected()",
             "diameter(X[0], 2)**2 <= 2",
             "L >= r",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "wu2024:pre-ln": (
+        "With LayerNorm in front of attention tokens collapse as with LayerNorm behind it, one layer later",
+        (
+            "mu_before(L - 1) <= sqrt((n - 1)*(1 - (1 - diameter(X[0], 2)**2/2)))*(1 - "
+            "min_l(epsilon(P[l, 0]))**(2*r))**(floor((L - 1)/r)/2)"
+        ),
+        (
+            "H == 1",
+            "mask == any",
+            "layernorm == sphere",
+            "bias == none",
+            "orthogonal_values()",
+            "self_loops()",
+            "n >= 2",
+            "quasi_strongly_connected()",
+            "diameter(X[0], 2)**2 <= 2",
             "mlp == none",
             "skip == 0",
         ),

@@ -87,6 +87,19 @@ least_eigenvalue(A) = least_by(A, advice(eigenpair, A))
 least_by(A, v) = between(v[0][0] if certain(positive_definite(A - v[0][0]*identity(len(A)))) else
     0 - max(sum(abs(row)) for row in A), v[1] @ A @ v[1]/(v[1] @ v[1]))
 
+# All eigenvalues of a symmetric A are those of the similar B = V^-1 A V, V regular, and lie in its discs of row
+# sums (Gershgorin); discs that meet, one by one, hold together as many as they are.
+eigenvalues(A) = eigenvalues_by(A, advice(eigenvectors, A))
+eigenvalues_by(A, E) = eigenvalues_in([row_disc(B, i) for B in [T([solved(T(E), c, E) for c in T(A @ T(E))])]
+    for i in range(len(B))])
+row_disc(B, i) = around(B[i][i], sum(abs(B[i][j]) for j in range(len(B)) if not j == i))
+eigenvalues_in(D) = [between(min(lower(D[j]) for j in range(len(D)) if N[i][j] > 0),
+    max(upper(D[j]) for j in range(len(D)) if N[i][j] > 0))
+    for N in [walks([[1 if possible(u == v) else 0 for v in D] for u in D], 8)] for i in range(len(D))]
+# -x log x of a share x in [0, 1], 0 at 0; it increases up to 1/e.
+surprise(x) = 0 if certain(x == 0) else 0 - x*log(x) if certain(x > 0) else
+    between(0, 0 - upper(x)*log(upper(x))) if upper(x) <= 1/3 else between(0, 1)
+
 # The spectral norm: the root of the largest eigenvalue of M^T M. No row or column is longer, and its square is
 # at most |M|_1 |M|_inf; where the two meet it is exact.
 spectral(M) = sqrt(longest_line(M)) if certain(longest_line(M) == norm(M, 1) * norm(M, inf)) else

@@ -8,153 +8,36 @@ version: a changed definition needs a new one. Tokens are the rows of a matrix.
 from __future__ import annotations
 
 import ast
-import re
+import functools
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rankmath.checker.kernel import FUNCTIONS, OPERATIONS, Definitions, formula
 from rankmath.checker.reading import MAX_SIDE, demand
 from rankmath.checker.rules import RULES
+from rankmath.definitions.entries import ENTRIES, Entry, lines
+from rankmath.definitions.layer import GRAPHS, LAYER
+from rankmath.definitions.quantities import HELPERS
 
 MAX_LAYERS = 128
 MAX_HEADS = 64
+MAX_SUBLAYERS = 8
+MAX_MAPS = 4
 MAX_LINES = 32  # supporting lines for one residual
 
 
 def definitions(text: str, known: Definitions | None = None) -> dict[str, tuple[tuple[str, ...], ast.expr]]:
-    """Lines ``name(a, b) = term``, ``name[i] = term``, ``name = term`` or ``# comment``; indented lines go on.
-
-    They come after those known; nothing is defined twice.
-    """
+    """The definitions of a text, after those known; nothing is defined twice."""
     result = {**(known or {})}
-    for line in filter(None, re.sub(r"\n[ ]+", " ", re.sub(r"#.*\n", "\n", text)).splitlines()):
-        head, body = line.split(" = ", 1)
-        name, *parameters = re.findall(r"\w+", head)
+    for name, parameters, body in lines(text):
         demand(name not in {*result, *FUNCTIONS, *OPERATIONS}, f"{name} is defined twice")
-        result[name] = (tuple(parameters), formula(body))
+        result[name] = (parameters, formula(body))
     return result
 
 
-# What every definition may use: norms of vectors and matrices, stochastic matrices, graphs.
-COMMON = """
-length(v, p) = sum(abs(v)) if p == 1 else sqrt(sum(v**2)) if p == 2 else max(abs(v)) if p == inf else
-    undefined
-norm(M, p) = max(sum(abs(c)) for c in T(M)) if p == 1 else max(sum(abs(r)) for r in M) if p == inf
-    else max(max(abs(r)) for r in M) if p == max else sqrt(sum(sum(r**2) for r in M)) if p == frobenius
-    else sqrt(norm(M, 1) * norm(M, inf)) if p == composite else spectral(M) if p == 2 else undefined
-stochastic(P) = all(all(p >= 0 for p in row) and sum(row) == 1 for row in P)
-binary(M) = all(x == 0 or x == 1 for row in M for x in row)
-support_of(M) = [[1 if x > 0 else 0 for x in row] for row in M]
-walks(M, k) = support_of(M) if k == 0 else support_of(walks(M, k - 1) @ walks(M, k - 1))
-connected(M) = all(M[i][i] > 0 for i in range(len(M))) and all(x > 0 for row in walks(M, 8) for x in row)
-steps(M, k) = support_of(M) if k <= 1 else support_of(steps(M, k - 1) @ M)
-reached(M, k) = any(all(steps(M, k)[i][c] > 0 for i in range(len(M))) for c in range(len(M)))
-radius_of(M) = min(k for k in range(1, len(M) + 1) if reached(M, k))
-"""
+# What every statement may use.
+COMMON = GRAPHS + ENTRIES["norm"].line
 
-# A self-attention network: X[i] tokens after i layers (X[0] the input, on the sphere if LayerNorm is), P[l, h]
-# attention; sent[l] is what layer l makes of X[l] before its map of single tokens (MLP) or LayerNorm.
-NETWORK = """
-# In claims sum_l(term) is sum(term for l in range(L)), and so for sum, prod, max, min, all over l, h in range(H),
-# i in range(n), k in range(K), and all over p in [1, 2, inf]. recursion(b, start, step) is b = start, then b = step
-# for l = 0, .., L - 1. Of what is said of X[l] or P[l, h] by its place the place is handed on: gamma(l, h).
-X[i] = on_sphere(input) if i == 0 else on_sphere(over_columns(mapped(i - 1, sent[i - 1])))
-sent[l] = skip * X[l] + sum(P[l, h] @ X[l] @ W[l, h] for h in range(H)) + [bias[l] for j in range(n)]
-mapped(l, Y) = Y if mlp[l] == none else mlp_skip[l] * Y + [bent(y @ W_in[l] + b_in[l], mlp[l]) @ W_out[l] + b_out[l]
-    for y in Y]
-bent(v, f) = [max(0, x) for x in v] if f == relu else [tanh(x) for x in v] if f == tanh else undefined
-on_sphere(Y) = [y / length(y, 2) for y in Y] if layernorm == sphere else Y
-over_columns(Y) = [(y - mean_of(Y)) / deviations(Y) for y in Y] if layernorm == column else Y
-deviations(Y) = [sqrt(sum((c - sum(c)/n)**2) / n) for c in T(Y)]
-P[l, h] = [softmax(logits[l, h][i], edges[i]) for i in range(n)]
-logits[l, h] = (X[l] @ W_QK[l, h] @ T(X[l]) + [X[l] @ key_bias[l, h] for j in range(n)]) / sqrt(d_qk)
-# The heads in which a token averages values that differ, and what they add.
-mixing(l) = [h for h in range(H) if certain(any(both_seen[j][k] > 0 and max(abs(A[j] - A[k])) > 0
-    for A in [X[l] @ W[l, h]] for j in range(n) for k in range(j)))]
-both_seen = T(edges) @ edges
-averages(l) = sum(P[l, h] @ X[l] @ W[l, h] for h in mixing(l))
-in_degree = max(sum(row) for row in edges)
-# The least number of steps in which one token reaches all others; itself it reaches in none, so loops are added.
-r = radius_of(edges_and_loops) if quasi_strongly_connected() else 1
-K = -floor(-L / r)
-diameter(Y, p) = max(length(Y[i] - Y[j], p) for i in range(n) for j in range(i))
-residual(l, p) = max(min(sum(abs(c - t)) for t in c) for c in T(X[l])) if p == one
-    else residual_of(X[l], p, hint(l, p)) if p == inf or p == composite else mu(X[l]) if p == frobenius
-    else undefined
-hint(l, p) = hints_inf[l] if p == inf else hints_composite[l]
-mean_of(Y) = sum(Y) / n
-mu(Y) = norm(Y - [mean_of(Y) for j in range(n)], frobenius)
-about_mean(Y) = norm(Y - [mean_of(Y) for j in range(n)], composite)
-cosine(Y) = min(Y[i] @ Y[j] / (length(Y[i], 2) * length(Y[j], 2)) for i in range(n) for j in range(i))
-stable_rank(Y) = norm(Y, frobenius)**2 / norm(Y, 2)**2
-operator_norm(M, p) = norm(M, inf) if p == 1 else norm(M, 1) if p == inf else norm(M, 2) if p == 2 else
-    undefined
-form_norm(M, p) = norm(M, max) if p == 1 else norm(M, 2) if p == 2 else form_inf(M) if p == inf else undefined
-form_inf(M) = max(sum(abs(u @ M)) for u in signs(d)) if d <= 12 else sum(sum(abs(row)) for row in M)
-signs(k) = [[1], [0 - 1]] if k == 1 else [[v[i] if i < k - 1 else s for i in range(k)]
-    for v in signs(k - 1) for s in [1, 0 - 1]]
-least_singular(M) = sqrt(max(0, least_eigenvalue(T(M) @ M)))
-definiteness(M) = max(least_eigenvalue((M + T(M)) / 2), least_eigenvalue((M + T(M)) / (0 - 2)))
-definite(M) = positive_definite(M + T(M)) or positive_definite(0 - M - T(M))
-invertible(M) = matrix_rank(M) == d
-product_norm(p) = norm(chain([W[l, 0] for l in range(L)]), p)
-lipschitz(l) = 1 if mlp[l] == none else norm(abs(W_in[l]) @ abs(W_out[l]) + mlp_skip[l] * identity(d), composite)
-normalised_norm(M, p) = operator_norm([row / deviations(mapped(0, sent[0])) for row in M], p)
-spread(l, at) = X[l] - [about(l, at) for j in range(n)]
-about(l, at) = mean_of(X[l]) if at == mean else center(l) if at == composite else undefined
-# The data name the composite centers: least up to a factor, and where several are as good, those that are meant.
-center(l) = centers[l] if shown(around_it(l) <= at_least(X[l], composite, hint(l, composite))*(1 + 1/2**30)) else 0
-around_it(l) = norm([abs(row - centers[l]) for row in X[l]], composite)
-tilts(l, h, at) = spread(l, at) @ W_QK[l, h] @ T(spread(l, at)) / sqrt(d_qk)
-oscillations(l, h, at) = [max(row) - min(row) for row in tilts(l, h, at)]
-shares(l, h, at) = softmax(spread(l, at) @ (about(l, at) @ W_QK[l, h] + key_bias[l, h]) / sqrt(d_qk), [1
-    for j in range(n)])
-delta(l, h, at) = max(oscillations(l, h, at))
-q_max(l, h, at) = max(shares(l, h, at))
-q_min(l, h, at) = min(shares(l, h, at))
-gamma(l, h) = 0 if delta(l, h, composite) == 0 else
-    sqrt(sum(oscillations(l, h, composite)) * q_max(l, h, composite) / delta(l, h, composite))
-epsilon(A) = min(A[i][j] for i in range(n) for j in range(n) if edges[i][j] > 0)
-logit_range(l, h) = max(max(row) - min(row) for row in logits_seen(l, h))
-logits_seen(l, h) = [[logits[l, h][i][j] for j in range(n) if edges[i][j] > 0] for i in range(n)]
-dobrushin(A) = max(sum(abs(A[i] - A[j])) / 2 for i in range(n) for j in range(i))
-entropy(A) = min(0 - sum(A[i][j] * log(A[i][j]) for j in range(n) if edges[i][j] > 0) for i in range(n))
-contraction(k) = 1 - sum(min(c) for s in [range(K)[k] * r] for c in T(chain([P[min(L, s + r) - 1 - t, 0]
-    for t in range(min(L, s + r) - s)])))
-pole[t] = mean_of(X[0]) / length(mean_of(X[0]), 2) if t == 0 else pole[t - 1] @ W[t - 1, 0]
-height() = min(X[0] @ pole[0])
-section(l) = diameter([x / (x @ pole[l]) for x in X[l]], 2)
-gram_height(Y) = 1 / sqrt(sum(solve(Y @ T(Y), [1 for j in range(n)])))
-self_loops() = all(edges[i][i] == 1 for i in range(n))
-quasi_strongly_connected() = any(all(walks(edges_and_loops, 8)[i][c] > 0 for i in range(n)) for c in
-    range(n))
-strongly_connected() = all(x > 0 for row in walks(edges_and_loops, 8) for x in row)
-edges_and_loops = edges + identity(n)
-orthogonal_values() = all(T(W[l, h]) @ W[l, h] == identity(d) for l in range(L) for h in range(H))
-written(j) = any(abs(W[l, h][i][j]) > 0 for l in range(L) for h in range(H) for i in range(d)) or
-    any(abs(bias[l][j]) > 0 for l in range(L))
-untouched(j) = all(W[l, h][j][i] == 0 for l in range(L) for h in range(H) for i in range(d)) and
-    all(input[i][j] == 0 for i in range(n))
-disjoint_blocks() = all(untouched(j) for j in range(d) if written(j))
-longest(Y) = max(length(y, 2) for y in Y)
-first(Y) = skip * Y + sum(averaged((Y @ W_QK[0, h] @ T(Y) + [Y @ key_bias[0, h] for j in range(n)]) / sqrt(d_qk),
-    edges, Y) @ W[0, h] for h in range(H))
-slopes = jacobian(first, X[0]) if attention_alone else undefined
-attention_alone = layernorm == none and all(f == none for f in mlp)
-causal = all(edges[i][j] == (1 if j <= i else 0) for i in range(n) for j in range(n))
-jacobian_norm() = norm(slopes, 2)
-last_share(k) = P[0, 0][n - 1][k]
-is_last(k) = 1 if range(n)[k] == n - 1 else 0
-repeated[l] = undefined if not attention_alone or not causal else input[n - 1] if l == 0
-    else skip * repeated[l - 1] + bias[l - 1] + sum(again[l - 1, h] @ longer(l - 1) @ W[l - 1, h] for h in range(H))
-longer(l) = [X[l][i] if i < n else repeated[l] for i in range(n + 1)]
-again[l, h] = softmax(longer(l) @ (repeated[l] @ W_QK[l, h] + key_bias[l, h]) / sqrt(d_qk), [1 for i in
-    range(n + 1)])
-repeat_gap(l) = length(repeated[l] - X[l][n - 1], 2)
-repeat_share(l, h) = again[l, h][n]
-repeat_reach(l) = max(length(x - repeated[l], 2) for x in X[l])
-influence(k) = norm([[slopes[(n - 1)*d + b][range(n)[k]*d + a] for a in range(d)] for b in range(d)], 2)
-"""
 # Where one of these is not shown, what holds of a network is empty, and why.
 NETWORK_TELLING = {
     "layernorm == none or d >= 2": "in dimension 1 LayerNorm leaves signs alone",
@@ -167,7 +50,7 @@ NETWORK_TELLING = {
     ),
     "any(len(mixing(l)) > 0 for l in range(L))": "no token averages values that differ",
     "any(max(abs(row)) > 0 for l in range(L) if len(mixing(l)) > 0"
-    " for row in mapped(l, sent[l]) - mapped(l, sent[l] - averages(l)))": "attention carries nothing",
+    " for row in without(l, 0) - without(l, averages(l)))": "attention carries nothing",
 }
 
 
@@ -195,16 +78,11 @@ class Statement:
 
 
 _ROW = {"columns": "d", "rows": "n"}
-# x -> f(x W_in + b_in) W_out + b_out, plus x where skip is 1; f has slope at most 1.
-_MLP = {
-    "W_in": "d m",
-    "b_in": "m",
-    "W_out": "m d",
-    "b_out": "d",
-    "activation": ("relu", "tanh"),
-    "skip": "number",
-}
-NETWORK_DATA = {
+# x -> f(x W_in + b_in) W_out + b_out, plus x where skip is 1.
+_MLP = {"W_in": "d m", "b_in": "m", "W_out": "m d", "b_out": "d", "skip": "number"}
+_ACTIVATIONS = ("relu", "tanh", "gelu", "gelu_tanh", "silu", "quick_gelu")
+# The one-line form of a layer: LayerNorm(f(skip X + attention)), with one mask, one d_qk and one skip.
+ONE_LINE_DATA = {
     "X": "n d",
     "d_qk": "number",
     "skip": "number",
@@ -212,41 +90,53 @@ NETWORK_DATA = {
     "layernorm": ("none", "sphere", "column"),
     "centers?": ["d", MAX_LAYERS],
     "layers": [
-        {"heads": [{"W_QK": "d d", "W": "d d", "key_bias": "d"}, MAX_HEADS], "bias": "d", "mlp?": _MLP},
+        {
+            "heads": [{"W_QK": "d d", "W": "d d", "key_bias": "d"}, MAX_HEADS],
+            "bias": "d",
+            "mlp?": {**_MLP, "activation": ("relu", "tanh")},
+        },
         MAX_LAYERS,
     ],
+}
+# Any sequence of sublayers: the fields that `rankmath.definitions.layer` names, those with "?" where they are.
+_NORM = {"kind": ("sphere", "standard", "rms", "column"), "eps": "number", "gain?": "d", "offset?": "d"}
+_ATTENTION = {
+    "query": ["d k", MAX_HEADS],
+    "key?": ["d k", MAX_HEADS],
+    "value": ["d v", MAX_HEADS],
+    "output?": ["v d", MAX_HEADS],
+    "key_bias?": ["d", MAX_HEADS],
+    "bias?": "d",
+    "d_qk": "number",
+    "mask?": "n n",
+    "position?": ["n n", MAX_HEADS],
+    "rotary?": {"cos": "n p", "sin": "n p"},
+    "qk_norm?": {"gains": ["k", 2], "every": "s", "eps": "number"},
+    "b_Q?": ["k", MAX_HEADS],
+    "b_K?": ["k", MAX_HEADS],
+    "softcap?": "number",
+}
+_MAP = {
+    "attention?": _ATTENTION,
+    "mlp?": {**_MLP, "activation": _ACTIVATIONS, "W_gate?": "d m", "b_gate?": "m"},
+}
+_SUBLAYER = {"maps?": [_MAP, MAX_MAPS], "skip": "number", "before?": _NORM, "behind?": _NORM, "after?": _NORM}
+NETWORK_DATA = {
+    "X": "n d",
+    "centers?": ["d", MAX_LAYERS],
+    "layers": [[_SUBLAYER, MAX_SUBLAYERS], MAX_LAYERS],
 }
 
 
 def network_data(data: Any) -> dict[str, Any]:
-    """The shape of these data of a network: a mask is a matrix, or the word "complete"."""
-    full = type(data) is dict and type(data.get("mask")) is str
-    return {**NETWORK_DATA, "mask": ("complete",)} if full else NETWORK_DATA
+    """The shape of these data of a network; the mask of the one-line form is a matrix, or the word "complete"."""
+    if type(data) is not dict or "layernorm" not in data:
+        return NETWORK_DATA
+    return {**ONE_LINE_DATA, "mask": ("complete",)} if type(data.get("mask")) is str else ONE_LINE_DATA
 
 
-# A residual's hint is named "X[l] inf" or "X[l] composite": a center, and weights on columns and rows.
-# What a claim about networks may name (other definitions are the checker's own business), and what each function
-# takes: tokens X[l], attention P[l, h], weights W[l, h] or W_QK[l, h], any array A of these, a word w, a number x.
-_TAKES = {
-    "X": "mu about_mean cosine stable_rank gram_height section longest repeat_gap repeat_reach",
-    "Xw": "diameter residual",
-    "P": "gamma epsilon logit_range dobrushin entropy repeat_share",
-    "Pw": "delta q_max q_min",
-    "W": "least_singular definiteness definite invertible",
-    "Ww": "operator_norm form_norm normalised_norm",
-    "Aw": "norm",
-    "w": "product_norm",
-    "x": "sqrt exp log tanh abs floor expc tanhc lipschitz contraction influence last_share is_last",
-    "": "height jacobian_norm",
-}
-CLAIM_TRUTHS = {"definite", "invertible", "self_loops", "quasi_strongly_connected", "strongly_connected"}
-CLAIM_TRUTHS |= {"orthogonal_values", "disjoint_blocks"}
-CLAIM_TAKES = dict.fromkeys(CLAIM_TRUTHS, "") | {
-    quantity: kinds for kinds, quantities in _TAKES.items() for quantity in quantities.split()
-}
-# What is defined by the place of tokens or attention: of `delta(P[l, h], at)` the kernel gets `delta(l, h, at)`.
-CLAIM_PLACES = {"residual", "section", "repeat_gap", "repeat_reach", "repeat_share"}
-CLAIM_PLACES |= {"gamma", "delta", "q_max", "q_min", "logit_range"}
+# Functions of numbers that a claim may name beside the quantities.
+CLAIM_FUNCTIONS = {"sqrt", "exp", "log", "tanh", "abs", "floor", "expc", "tanhc"}
 # sum_l(term) is sum(term for l in range(L)), and so on.
 CLAIM_REACH = {"l": "range(L)", "h": "range(H)", "i": "range(n)", "k": "range(K)", "p": "[1, 2, inf]"}
 CLAIM_LOOPS = {
@@ -255,10 +145,11 @@ CLAIM_LOOPS = {
     for letter in CLAIM_REACH
     if letter != "p" or verb == "all"
 }
-CLAIM_ARRAYS = {"X": ("X", 1), "P": ("P", 2), "W": ("W", 2), "W_QK": ("W", 2)}  # kind, and how many indices
-CLAIM_WORDS = {"inf", "one", "composite", "frobenius", "max", "mean"}
+# Kind, and how many indices.
+CLAIM_ARRAYS = {"X": ("tokens", 1), "P": ("attention", 2), "W": ("weight", 2), "W_QK": ("weight", 2)}
 CLAIM_NUMBERS = {"n", "d", "H", "L", "d_qk", "skip", "x_star", "r", "in_degree", "K"}
 CLAIM_NUMBERS |= {"tokens", "dim", "heads", "layers"}
+# A residual's hint is named "X[l] inf" or "X[l] composite": a center, and weights on columns and rows.
 NETWORK_HINTS = {"*": {"center?": "d", "lines?": [_ROW, MAX_LINES]}}
 _BOTH, _HOLDS, _VIOLATES, _EXISTS = ("holds", "violates"), ("holds",), ("violates",), ("exists",)
 
@@ -1201,4 +1092,14 @@ STATEMENTS |= {
 
 _SHARED = definitions(RULES + COMMON)
 DEFINED = {key: definitions(statement.define, _SHARED) for key, statement in STATEMENTS.items()}
-DEFINED_NETWORK = definitions(NETWORK, _SHARED)
+_NETWORK = definitions(LAYER + HELPERS, _SHARED)
+
+
+def defined_network() -> Definitions:
+    """All that a claim about a network may rest on: the layer, and every quantity that has an entry by now."""
+    return _defined_network(tuple(entry for entry in ENTRIES.values() if entry.name != "norm"))
+
+
+@functools.lru_cache(maxsize=4)
+def _defined_network(entries: tuple[Entry, ...]) -> Definitions:
+    return definitions("".join(entry.line for entry in entries), _NETWORK)

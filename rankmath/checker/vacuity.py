@@ -17,19 +17,24 @@ from rankmath.checker.kernel import PRECISIONS, Evaluator, formula
 from rankmath.checker.network import name_of, sides, spelled
 from rankmath.checker.reading import demand, in_time
 from rankmath.checker.statements import NETWORK_TELLING
+from rankmath.definitions.entries import ENTRIES
 
 
 def demand_substance(data: Mapping[str, Any], kind: str, deadline: float) -> None:
     """Two tokens differ, and of what holds some W is not 0. (More is asked of that: `demand_not_empty`.)"""
     demand(data["n"] >= 2, "data.X: one token alone; two are needed")
     first, *others = data["input"]
-    sphere = data["layernorm"] == "sphere"
+    sphere = data["layernorm"] == "sphere" and data["norm_at"] == "after"
     equal = all(_parallel(first, row, deadline) if sphere else first == row for row in others)
     demand(not equal, "data.X: all tokens are equal: the instance says nothing")
-    some = any(x for heads in data["W"] for W in heads for row in W for x in row)
+    some = any(x for a in _attentions(data["blocks"]) for W in a["value"] for row in W for x in row)
     demand(
         some or kind != "holds", "data.layers: every W is 0, attention carries nothing: the instance says nothing"
     )
+
+
+def _attentions(blocks: list[Any]) -> list[dict[str, Any]]:
+    return [f for layer in blocks for part in layer for f in part["maps"] if f["kind"] == "attending"]
 
 
 def _parallel(u: list[Fraction], v: list[Fraction], deadline: float) -> bool:
@@ -47,16 +52,9 @@ _SMALL = (Fraction(0), Fraction(1, 2**40), Fraction(1, 4))
 _LARGE = (Fraction(3, 4), Fraction(1), Fraction(2**40), Interval(1, 1, 2**9, 128), Interval(1, 1, 2**999, 128))
 # What joins arrays of the network may be any number; what is known of it for all arrays stands for it, where
 # `share` is any number of [0, 1], A the array it is asked of, and w the words behind that.
-_JOINING = {"delta", "logit_range", "repeat_gap", "section", "jacobian_norm"}
-_BOUNDED = {
-    "influence": "share*jacobian_norm()",
-    "gamma": "share*sqrt(n)",
-    "q_max": "(1 + share*(n - 1))/n",
-    "q_min": "max(1 - (n - 1)*q_max(A, w), (share + 1/2**50)/(1 + 1/2**49)*(1 - q_max(A, w))/(n - 1))",
-    "repeat_share": "(share + 1/2**50)/(1 + 1/2**49)",
-    "repeat_reach": "max(repeat_gap(A), share*(diameter(A, 2) + repeat_gap(A)))",
-    "residual inf": "max(diameter(A, 1)/2, share*min(norm(A, inf), diameter(A, 1), sqrt(d)*mu(A)))",
-    "residual composite": "share*min(norm(A, composite), about_mean(A))",  # which hints would narrow
+_RESIDUALS = {
+    "inf": "max(diameter(A, 1)/2, share*min(norm(A, inf), diameter(A, 1), sqrt(d)*mu(A)))",
+    "composite": "share*min(norm(A, composite), about_mean(A))",  # which hints would narrow
 }
 
 
@@ -90,9 +88,10 @@ class _Unknown(ast.NodeTransformer):
         if name == "repeat_gap" and ast.unparse(node.args[0]) == "X[0,]":
             return ast.Constant(0)
         signs = self.work.data["d"] > 6  # of which there are too many
-        if name in _JOINING or (name == "form_norm" and word not in (("1", "2") if signs else ("1", "2", "inf"))):
+        known = ENTRIES[name].known if name in ENTRIES else ""
+        if known == "any" or (name == "form_norm" and word not in (("1", "2") if signs else ("1", "2", "inf"))):
             return self.named(node)
-        bound = _BOUNDED.get(f"{name} {word}" if name == "residual" else name, "")
+        bound = _RESIDUALS.get(word, "") if known == "residual" else known
         if not bound:
             return node
         share = self.named(node, share=True)
@@ -191,18 +190,18 @@ def _any_network(
     def attention(name: str) -> list[list[Fraction]]:
         peaks = 10 * number(0, 2)
         in_time(work.deadline)
-        rows = [[x * 2 ** (peaks * number(0, 2)) for x in row] for row in data["edges"]]
+        rows = [[x * 2 ** (peaks * number(0, 2)) for x in row] for row in _attentions(data["blocks"])[0]["mask"]]
         return [[x / sum(row) for x in row] for row in own(name)[0] or rows]
 
     every = [[f"[{l}, {h}]" for h in range(heads)] for l in range(layers)]
     tokens = [array(f"X[{l}]", n) for l in range(layers + 1)]
     arrays = {name: [[array(name + at, d) for at in hs] for hs in every] for name in ("W", "W_QK")}
     arrays["X"] = [
-        work.apply("on_sphere", [work.apply("over_columns", [Y]) if l else Y]) for l, Y in enumerate(tokens)
+        work.apply("normed", [data["blocks"][l - 1][-1]["after"], Y]) if l else work.apply("entered", [Y])
+        for l, Y in enumerate(tokens)
     ]
     arrays["P"] = [[attention("P" + at) for at in hs] for hs in every]
-    defined = {name: body for name, body in work.defined.items() if name not in ("X", "P")}
-    return Evaluator(defined, {**data, **arrays}, work.hints, PRECISIONS[0], work.deadline)
+    return _with(work, PRECISIONS[0], **arrays)
 
 
 def demand_not_empty(claim: str, work: Evaluator) -> None:
@@ -215,8 +214,8 @@ def demand_not_empty(claim: str, work: Evaluator) -> None:
     layers = {int(str(place.value)) for place in places if isinstance(place, ast.Constant)}
     every = all(isinstance(place, ast.Constant) for place in places)
     if {name_of(node.value) for node in named} == {"X"} and every and layers != {0}:
-        work = _with(work, L=Fraction(max(layers)))
-        moved = len(layers - {0}) > 1 or not work.data["skip"] or _moved(work)
+        work = _with(work, work.bits, L=Fraction(max(layers)))
+        moved = len(layers - {0}) > 1 or work.data.get("skip") == 0 or _moved(work)
         demand(moved, "data: these tokens would be the same without attention, as far as is seen: it says nothing")
     for text, why in NETWORK_TELLING.items():
         demand(_shown(text, work), f"data: {why}, as far as is seen: it says nothing")
@@ -224,16 +223,22 @@ def demand_not_empty(claim: str, work: Evaluator) -> None:
     demand(left, "data: a layer leaves no two tokens that differ, as far as is seen: it says nothing")
 
 
-def _with(work: Evaluator, **data: Any) -> Evaluator:
-    return Evaluator(work.defined, {**work.data, **data}, work.hints, work.bits, work.deadline)
+def _with(work: Evaluator, bits: int, **data: Any) -> Evaluator:
+    """The same with these data, also in place of what is defined."""
+    defined = {name: body for name, body in work.defined.items() if name not in data}
+    return Evaluator(defined, {**work.data, **data}, work.hints, bits, work.deadline)
 
 
 def _moved(work: Evaluator) -> bool:
     """Whether the last tokens are others than without attention, where that has a meaning."""
-    d, heads = int(work.data["d"]), work.data["W"]
-    idle = _with(work, W=[[[[Fraction(0)] * d] * d for _ in layer] for layer in heads])
+
+    def idle(f: dict[str, Any]) -> dict[str, Any]:
+        values = [[[Fraction(0) for _ in row] for row in V] for V in f["value"]] if f["kind"] == "attending" else []
+        return {**f, "value": values} if values else f
+
+    blocks = [[{**part, "maps": [*map(idle, part["maps"])]} for part in layer] for layer in work.data["blocks"]]
     try:
-        Y = idle.value(formula("X[L]"), {})
+        Y = _with(work, work.bits, blocks=blocks).value(formula("X[L]"), {})
     except (Rejected, Undecided):
         in_time(work.deadline)
         return True
@@ -252,14 +257,13 @@ def _outlive(work: Evaluator) -> bool:
 
     Where a collapse is real they differ by too little for any number of bits.
     """
-    defined = {name: body for name, body in work.defined.items() if name != "X"}
     Y = work.value(formula("X[0]"), {})
     for l in range(int(work.data["L"])):
         for bits in PRECISIONS:
-            here = Evaluator(defined, {**work.data, "X": [Y] * (l + 1)}, work.hints, bits, work.deadline)
+            here = _with(work, bits, X=[Y] * (l + 1))
             try:
-                made = {"l": Fraction(l), "Y": here.apply("sent", [Fraction(l)])}
-                made["Y"] = here.value(formula("on_sphere(over_columns(mapped(l, Y)))"), made)
+                made = {"l": Fraction(l)}
+                made["Y"] = here.value(formula("stage[l, len(blocks[l])]"), made)
             except Undecided:
                 continue
             width = here.value(formula("max(max(abs(y - Y[0])) for y in Y)"), made)

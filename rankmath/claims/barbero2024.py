@@ -11,7 +11,7 @@ from rankmath.attention.softmax import softmax
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import certify_claim
 from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
+from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run, unbox
 from rankmath.linalg.masks import Mask
@@ -61,7 +61,7 @@ def _distances(run: Run, layer: int) -> Array:
     return run.A.sqrt(run.A.sum(gaps * gaps, axis=-1))
 
 
-@quantity("repeat_gap(X: tokens)", latex=r"\|{0}_{{n-1}}-{0}_{{n}}\|_2", example="repeat_gap(X[1]) >= 0")
+@fast("repeat_gap")
 def repeat_gap(run: Run, X: tuple[str, int]) -> Scalar:
     """ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n: the last one of the input in
     which it is repeated"""
@@ -74,25 +74,25 @@ def repeat_gap(run: Run, X: tuple[str, int]) -> Scalar:
     return Signed(found.sign, found.log, np.maximum(found.top, size))
 
 
-@quantity("repeat_reach(X: tokens)", latex=r"\max_{{i<n}}\|{0}_i-{0}_{{n}}\|_2", example="repeat_reach(X[0]) >= 0")
+@fast("repeat_reach")
 def repeat_reach(run: Run, X: tuple[str, int]) -> Scalar:
     """largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token"""
     return run.number(unbox(run.A.max(_distances(run, X[1]), axis=-2)))
 
 
-@quantity("repeat_share(P: attention)", latex=r"{0}_{{n,n}}", example="repeat_share(P[0, 0]) <= 1")
+@fast("repeat_share")
 def repeat_share(run: Run, P: tuple[str, int, int]) -> Scalar:
     """what the repeated last token, number n counted from 0, attends to itself"""
     return run.number(unbox(_repeated(run, P[1])[1][P[2]][..., -1:]))
 
 
-@quantity("last_share(k: layer)", latex=r"P^{{0,0}}_{{\text{{last}},\,{0}}}", example="last_share(0) <= 1")
+@fast("last_share")
 def last_share(run: Run, k: int) -> Scalar:
     """what the last token attends to token k in the first layer; tokens are counted from 0, so the last is n − 1"""
     return run.number(unbox(run.attention(0, 0)[..., -1:, k : k + 1]))
 
 
-@quantity("is_last(k: layer)", latex=r"[{0}=\text{{last}}]", example="is_last(0) <= 1")
+@fast("is_last")
 def is_last(run: Run, k: int) -> Scalar:
     """1 where token k is the last one, counted from 0 the one with number n − 1, else 0"""
     return run.number(run.A.constant(1) * int(k == int(run.X.shape[-2]) - 1))
@@ -168,8 +168,9 @@ folk = Statement(
     "all_i((1 - is_last(i))*influence(i) <= norm(W[0,0], 2)*last_share(i))",
     given=(*_ONE, "skip == 1"),
     title="The last token sees of another one no more than it attends to it (attention not frozen)",
-    source=f"often read so; see also Theorem 5.1 of {BARBERO}, which, as we read it, takes attention as "
-    "independent of the tokens, and is right",
+    source="the constant of frozen attention, read of attention that moves, with no one source; see also Theorem "
+    "5.1 "
+    f"of {BARBERO}, which has some constant C, and whose authors say that attention need not be frozen: rightly",
     status="refuted",
     draws=(partial(draw_causal, moderate_tokens, skip=1.0),),
     extremal=loud_query,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
+from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run, exponent
 from rankmath.linalg import norms
@@ -42,15 +42,12 @@ dong2021_3_1 = Statement(
 )
 
 
-@quantity(
-    "normalised_norm(W: weight, p: word)",
-    words={"p": ("1", "2", "inf")},
-    latex=r"\|{0}S^{{-1}}\|_{{\ell_{{{1}}}}}",
-    example="normalised_norm(W[0, 0], 2) >= 0",
-)
+@fast("normalised_norm")
 def normalised_norm(run: Run, W: tuple[str, int, int], p: str) -> Scalar:
     """norm of v ↦ vWS⁻¹ in ℓ_p, S the diagonal of the column deviations of the first layer's output before
     LayerNorm"""
+    if run.net.norm_kind == "sphere":  # without it the input would be another
+        return run.by_text("normalised_norm", (W, p))
     A = run.A
     before = run.memory.setdefault("without LayerNorm", Run(A, run.net.replace(norm=None), run.X))
     tokens = before.tokens[1]

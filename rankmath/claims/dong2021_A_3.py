@@ -105,7 +105,6 @@ dong2021_A_3 = Statement(
     arrays=("c", "E"),
     title="Sandwich lemma, under its hypothesis",
     source=f"{DONG}, Lemma A.3 with the hypothesis of the 2023 revision",
-    derivation="sandwich_upper",
     status="proved",
     instance=sandwich_instance,
     draws=(draw_sandwich,),

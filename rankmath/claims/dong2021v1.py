@@ -10,7 +10,7 @@ from rankmath.claims.dong2021_2_3 import BETA, DRAWS, GAMMA, READING, SINGLE_DRA
 from rankmath.claims.dong2021_many_tokens import Kinds, about_the_mean, counterexample, lone_query
 from rankmath.claims.dong2021_two_heads import four_keys, two_tokens
 from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
+from rankmath.formula.language import fast
 from rankmath.formula.run import Run, scalar_function
 from rankmath.linalg.norms import composite
 from rankmath.verification.papers import DONG, OWN
@@ -27,11 +27,7 @@ def exhibit(key: str, make: Callable[[], Kinds]) -> Callable[[], Certificate]:
     return build
 
 
-@quantity(
-    "about_mean(X: tokens)",
-    latex=r"\|{0}-\tfrac1n\mathbf1\mathbf1^{{\mathsf T}}{0}\|_{{1,\infty}}",
-    example="about_mean(X[1]) >= residual(X[1], composite)",
-)
+@fast("about_mean", of="tokens")
 def about_mean(run: Run, X: tuple[str, int]) -> Scalar:
     """‖·‖_{1,∞} (the root of largest column sum times largest row sum) of the tokens about their mean"""
     A, tokens = run.A, run.tokens[X[1]]

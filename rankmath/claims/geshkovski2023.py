@@ -177,7 +177,7 @@ geshkovski2023_step = Statement(
     instance=flow_instance,
     draws=(draw_flow,),
     share=0.5,
-    notes="Loose: own:flow-step has the best constant, which does not shrink with the number of tokens.",
+    notes="Loose: by own:flow-step the rate is at least e^{−β(1−α)}(1 − α) here, whatever the number of tokens.",
 )
 
 geshkovski2023_orthogonal = Statement(
@@ -200,7 +200,8 @@ own_flow_step = Statement(
     where={"alpha": "least_cosine(C)", "rho": "exp(-beta*(1 - alpha))"},
     given=("cosines(C)", "alpha >= 0", "beta >= 0"),
     arrays=("C", "beta"),
-    title="The slowest flow on the sphere: all cosines alike, or two clusters of one size",
+    title="How slow the flow on the sphere may be: all cosines alike, or two clusters of one size, attain the "
+    "bound",
     source=OWN,
     status="proved",
     instance=flow_instance,
@@ -210,7 +211,10 @@ own_flow_step = Statement(
     sharp=True,
     share=0.5,
     notes="The bound is the smaller of 2ρ(1 − α²)/(1 + ρ), the rate of two clusters of n/2 tokens, and "
-    "2ρ(1 − α)(1 + (n − 1)α)/(1 + (n − 1)ρ), that of tokens whose cosines are all α.",
+    "2ρ(1 − α)(1 + (n − 1)α)/(1 + (n − 1)ρ), that of tokens whose cosines are all α: so it is the best one for "
+    "even n, "
+    "and for odd n where α ≤ ρ. For odd n and α > ρ two clusters of (n ± 1)/2 tokens are slower than any we know: "
+    "(n² + κ)/(n² − κ²) times the bound, κ = (1 − ρ)/(1 + ρ).",
 )
 
 own_flow_step_usa = Statement(
@@ -219,7 +223,7 @@ own_flow_step_usa = Statement(
     where={"alpha": "least_cosine(C)"},
     given=("cosines(C)", "alpha >= 0", "beta >= 0"),
     arrays=("C", "beta"),
-    title="Without normalisation the slowest flow on the sphere has all cosines alike",
+    title="Without normalisation no flow on the sphere is slower than one with all cosines alike",
     source=f"{OWN}, for the flow with unnormalised attention of {GESHKOVSKI}",
     status="proved",
     instance=flow_instance,
@@ -228,5 +232,5 @@ own_flow_step_usa = Statement(
     certificate=partial(certify, key="own:flow-step-usa"),
     sharp=True,
     share=0.5,
-    notes="So of all starts with cosines ≥ 0 orthogonal tokens are the slowest to come together.",
+    notes="So of all starts with cosines ≥ 0 none comes together more slowly than as many orthogonal tokens.",
 )

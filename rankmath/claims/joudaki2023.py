@@ -94,6 +94,6 @@ joudaki2023_isometry = Statement(
     draws=(draw_tokens,),
     extremal=nearly_one_length,
     share=0.5,
-    notes="The gain is exactly mean‖x‖² over the squared geometric mean of the lengths: about twice as much "
-    "where lengths differ little.",
+    notes="The gain is exactly mean‖x‖² over the squared geometric mean of the lengths: twice as much in "
+    "the limit of equal lengths, and more elsewhere: lengths 1 and 100 gain 49.0 where 0.96 is printed.",
 )

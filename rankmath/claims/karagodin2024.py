@@ -231,20 +231,22 @@ def climb_instance(lam: ArrayLike, B: ArrayLike, x: ArrayLike, m: int = 1) -> Ar
 
 
 def draw_climbs(rng: Rng, size: int) -> ArrayInstance:
-    """Any symmetric V with a positive top eigenvalue, any queries and keys, half of the tokens near −e_1."""
-    d = int(rng.integers(2, 6))
-    lam = rng.uniform(-1.0, 1.0, (size, d))
-    lam[:, 0] = abs(lam).max(axis=1) + rng.uniform(0.0, 1.0, size)
+    """Positive definite V, queries and keys within the condition, half of the tokens near −e_1."""
+    d, m = int(rng.integers(2, 6)), rng.integers(1, 5, size) * 1.0
+    lam = rng.uniform(0.0, 1.0, (size, d))
+    lam[:, 0] = lam.max(axis=1) + rng.uniform(0.0, 1.0, size)
     x = rng.standard_normal((size, d))
     x[: size // 2, 1:] *= 10.0 ** rng.uniform(-4, 0, (size // 2, 1))
     x[: size // 2, 0] = -abs(x[: size // 2, 0])
-    B = 10.0 ** rng.uniform(-2, 0.5, (size, 1, 1)) * rng.standard_normal((size, d, d))
-    return ArrayInstance({"lam": lam, "B": B, "x": x, "m": rng.integers(1, 5, size) * 1.0}, "random", is_batch=True)
+    B = rng.standard_normal((size, d, d))
+    most = np.log(m * lam[:, 0] / (lam[:, 0] - lam.min(axis=1))) / 2
+    B *= (rng.uniform(0.01, 0.99, size) * most / np.linalg.norm(B, 2, axis=(1, 2)))[:, None, None]
+    return ArrayInstance({"lam": lam, "B": B, "x": x, "m": m}, "random", is_batch=True)
 
 
 def nearly_opposite(rng: Rng) -> Iterator[ArrayInstance]:
     """A token near −e_1 in the direction of the least eigenvalue, with B a multiple of the identity."""
-    for top, strength, m in ((2.0, 0.25, 1), (1.5, 1.0, 2), (4.0, 0.5, 3)):
+    for top, strength, m in ((2.0, 0.25, 1), (1.5, 0.75, 2), (4.0, 0.5, 3)):
         yield climb_instance([top, 1.0], strength * np.eye(2), [-1.0, 2.0**-13], m)
 
 
@@ -252,7 +254,7 @@ own_flow_one_cluster = Statement(
     "own:flow-one-cluster",
     "climb(lam, B, x, m) >= off_axis(x)*(m*first_value(lam) - s*(first_value(lam) - least_value(lam)))/(m + s)",
     where={"s": "exp(2*form_size(B))"},
-    given=("first_is_largest(lam)", "first_value(lam) > 0", "m > 0"),
+    given=("first_is_largest(lam)", "m > 0", "s*(first_value(lam) - least_value(lam)) < m*first_value(lam)"),
     arrays=("lam", "B", "x", "m"),
     title="Causal tokens under a symmetric V end at one point if attention is not too sharp",
     source=f"{OWN}, after the conjecture of {KARAGODIN}",

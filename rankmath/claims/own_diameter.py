@@ -45,7 +45,6 @@ own_diameter_cubic = Statement(
     given="mask == padding",
     title="Diameter collapse, in closed form",
     source=OWN,
-    derivation="diameter_cubic",
     status="proved",
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
     extremal=near_antipodal,

@@ -27,7 +27,6 @@ own_residual_inf = Statement(
     given="mask == padding",
     title="Residual form of the diameter collapse",
     source=OWN,
-    derivation="residual_inf",
     status="proved",
     draws=tuple(networks(tokens, shapes=SMALL) for tokens in ALL_TOKENS),
     extremal=small_antipodal,

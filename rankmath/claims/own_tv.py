@@ -70,7 +70,6 @@ own_tv = Statement(
     arrays=("c", "g"),
     title="Total variation of two softmaxes",
     source="this library; classical for Hilbert's metric",
-    derivation="total_variation",
     status="proved",
     instance=tv_instance,
     certificate=certify_tv,

@@ -1,6 +1,5 @@
 """Attracting equilibria for every number of tokens: Theorem A (causal), Theorem B (any mask with a Hamiltonian
-path, every rank under one weight pair), rank two in two dimensions; Theorem 3, item 2 of Wu et al.; orthogonal
-values."""
+path, every rank under one weight pair), rank two in two dimensions; Theorem 3 of Wu et al.; orthogonal values."""
 
 from __future__ import annotations
 
@@ -322,7 +321,63 @@ wu2024_3_measure = Statement(
     exhibit_refutes=False,
     share=0.005,
     cost=2,
-    notes="The printed proof rests on Lemma 13, which is false for d ≥ 4; own:stable-causal-every-n proves it.",
+    notes="The printed proof rests on Lemma 13, which is false for d ≥ 4; own:stable-causal-every-n proves it. "
+    "Here d = n; "
+    "with item 1, in every dimension from 2 on, it is wu2024:3-whole.",
+)
+
+
+# -- Wu et al., Theorem 3, both items -----------------------------------------------------------------------------
+
+
+@predicate("tokens_and_dimensions(sizes: array)", latex=r"n\ge2,\ d\ge2")
+def tokens_and_dimensions(run: ArrayRun, sizes: str) -> Truth:
+    """at least two tokens and two dimensions"""
+    return Truth(bool(min(run[sizes]) >= 2))
+
+
+@predicate(
+    "causal_ranks_attract(sizes: array)",
+    latex=r"\text{{causal mask, sphere LayerNorm: one pair }}W_{{QK}},W_V\text{{ has for every }}1\le k\le\min(n,d)"
+    r"\text{{ an equilibrium of rank }}k\text{{ that attracts a ball of starts, so that the }}X(0)\in(S^{{d-1}})^n"
+    r"\text{{ whose orbits do not converge to rank one have positive measure}}",
+)
+def causal_ranks_attract(run: ArrayRun, sizes: str) -> Truth:
+    """under the causal mask one weight pair, that of Theorem B in min(n, d) dimensions, has for every k up to
+    min(n, d) an equilibrium of rank k that attracts a ball of starts; proved in balls"""
+    n, d = (int(size) for size in run[sizes])
+    m = min(n, d)
+    return _proved([path_design(n, rank=k, mask="causal", dim=m).padded(d) for k in range(1, m + 1)])
+
+
+def sizes_instance(tokens: int, dim: int) -> ArrayInstance:
+    """How many tokens and dimensions, at least two each."""
+    sizes = [as_count(name, size, least=2, most=32) for name, size in (("tokens", tokens), ("dim", dim))]
+    return ArrayInstance({"sizes": np.asarray(sizes)})
+
+
+def draw_sizes(rng: Rng, size: int) -> ArrayInstance:
+    """More tokens than dimensions first, then as many, then fewer."""
+    sizes = [(3, 2), (5, 3), (3, 3), (2, 4), *rng.integers(2, 7, (size, 2)).tolist()]
+    return ArrayInstance({"sizes": np.asarray(sizes[:size])}, "sizes", is_batch=True)
+
+
+wu2024_3_whole = Statement(
+    "wu2024:3-whole",
+    "causal_ranks_attract(sizes)",
+    given="tokens_and_dimensions(sizes)",
+    arrays=("sizes",),
+    exact=True,
+    title="Under the causal mask one weight pair has equilibria of every rank, and starts that do not collapse",
+    source=f"{WU}, Theorem 3, items 1 and 2 together, read as: there is one pair of weights for both; that these "
+    "equilibria attract is ours",
+    status="proved",
+    instance=sizes_instance,
+    draws=(draw_sizes,),
+    share=0.004,
+    cost=6,
+    notes="For every number of tokens and every dimension from 2 on. Item 1 for the weights of the paper is "
+    "wu2024:3.",
 )
 
 

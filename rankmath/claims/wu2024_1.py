@@ -99,7 +99,6 @@ wu2024_1 = Statement(
     given=_GIVEN,
     title="Masked attention collapses exponentially, in explicit form",
     source=f"{WU}, Theorem 1; the constants are ours",
-    derivation="masked",
     status="proved",
     draws=tuple(partial(draw_masked, kind) for kind in MASKS),
     extremal=nearly_uniform_pair,

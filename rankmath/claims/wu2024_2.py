@@ -132,7 +132,6 @@ own_full_rank = Statement(
     given=(*_CONNECTED, "n <= d", "gram_height(X[0]) > 0"),
     title="Orthogonal values under sphere LayerNorm collapse from full rank, with a rate of ours",
     source=f"{OWN}, after Theorem 2 of Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024",
-    derivation="full_rank",
     status="proved",
     instance=sphere_instance,
     draws=(partial(draw_sphere, gaussian_tokens, full=True), partial(draw_sphere, cap_tokens, full=True)),
@@ -190,7 +189,6 @@ wu2024_cor1 = Statement(
     given=(*_CONNECTED, "diameter(X[0], 2)**2 <= 2"),
     title="Orthogonal values under sphere LayerNorm collapse from acute angles",
     source=f"{WU}, Corollary 1; the constant is ours",
-    derivation="acute",
     status="proved",
     instance=sphere_instance,
     draws=(partial(draw_sphere, orthant_tokens, full=False),),
@@ -216,6 +214,42 @@ wu2024_cor1_step = Statement(
     notes="1 − φ = Δ₂²/2; stated for the first r layers, since any layer may be the first.",
 )
 
+wu2024_cor1_centers = Statement(
+    "wu2024:cor1-centers",
+    "mu(X[L]) <= sqrt((n - 1)*(1 - phi))*(1 - center_count()*least**(2*farthest()))**(floor(L/farthest())/2)",
+    where={"phi": "1 - diameter(X[0], 2)**2/2", "least": "min_l(epsilon(P[l,0]))"},
+    given=(*_CONNECTED, "diameter(X[0], 2)**2 <= 2"),
+    title="Orthogonal values under sphere LayerNorm collapse from acute angles, faster by the number of centers",
+    source=f"{WU}, Corollary 1 refined by the number of center nodes, as we read it (the wording was not before "
+    f"us): "
+    "every center counts; with R steps in which each of them reaches all tokens, and the constant, by us",
+    status="proved",
+    instance=sphere_instance,
+    draws=(partial(draw_sphere, orthant_tokens, full=False),),
+    share=0.25,
+    notes="The step behind it is false with the radius in place of R: wu2024:2-step, where all tokens are centers. "
+    "One center is wu2024:cor1. φ is the least cosine of two tokens of the input, 1 − φ = Δ₂²/2.",
+)
+
+wu2024_pre_ln = Statement(
+    "wu2024:pre-ln",
+    "mu_before(L - 1) <= sqrt((n - 1)*(1 - phi))*(1 - least**(2*r))**(floor((L - 1)/r)/2)",
+    where={"phi": "1 - diameter(X[0], 2)**2/2", "least": "min_l(epsilon(P[l,0]))"},
+    given=(*_CONNECTED, "diameter(X[0], 2)**2 <= 2"),
+    title="With LayerNorm in front of attention tokens collapse as with LayerNorm behind it, one layer later",
+    source=f"{WU}, the remark that pre-LN behaves alike, as we read it (the wording was not before us): without "
+    f"skip "
+    "connections its tokens after L layers are one layer of attention on those of post-LN after L − 1; the bound "
+    "is ours",
+    status="proved",
+    instance=sphere_instance,
+    draws=(partial(draw_sphere, orthant_tokens, full=False),),
+    share=0.25,
+    notes="X(t + 1) = A(LN(X(t)))LN(X(t))W makes LN(X(t)) the sequence with LayerNorm behind, so every statement "
+    "on "
+    "directions, ranks and equilibria is the same. X^0 and φ are those of the input after its LayerNorm.",
+)
+
 own_hemisphere = Statement(
     "own:hemisphere",
     "section(X[L]) <= (1 - height()*least**r)**floor(L/r)*section(X[0])"
@@ -224,7 +258,6 @@ own_hemisphere = Statement(
     given=(*_CONNECTED, "height() > 0"),
     title="Orthogonal values under sphere LayerNorm collapse from any open hemisphere",
     source=OWN,
-    derivation="hemisphere",
     status="proved",
     truth="proofs/own_hemisphere.tex",
     instance=sphere_instance,

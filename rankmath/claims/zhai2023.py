@@ -107,7 +107,7 @@ zhai2023_3_1 = Statement(
     draws=(draw_entropies,),
     extremal=one_token_apart,
     sharp=True,
-    notes="Attained for every number of tokens and every σ; that it is, and the proof, are ours.",
+    notes="Attained for every number of tokens and every σ; as the authors say; the proof is ours.",
 )
 
 

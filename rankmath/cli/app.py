@@ -6,19 +6,21 @@ the user's (a bug, a full disk), 130 interrupted.
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from rankmath.console import prepare_streams
+from rankmath.console import heartbeat, prepare_streams
 
 
 class Interrupted(Exception):
@@ -59,7 +61,8 @@ class App(click.Group):
         if not extra.pop("standalone_mode", True):
             return run(args, *rest, standalone_mode=False, **extra)
         prepare_streams()
-        with _terminate_like_ctrl_c():
+        words = sys.argv[1:] if args is None else args
+        with _terminate_like_ctrl_c(), heartbeat(" ".join(["rankmath", *words[:1]]), quiet="--quiet" in words):
             sys.exit(_exit_code(lambda: run(args, *rest, standalone_mode=False, **extra)))
 
 
@@ -80,7 +83,11 @@ def _exit_code(run: Callable[[], object]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:
-        click.echo(f"rankmath: {error}", err=True)
+        click.echo(f"rankmath: {_words_of(error)}", err=True)
+        return 3
+    except MemoryError as error:
+        told = f" ({error})" if str(error) else ""
+        click.echo(f"rankmath: out of memory{told}; smaller sizes need less", err=True)
         return 3
     except Exception as error:
         from rankmath.validation import InvalidArgument
@@ -91,6 +98,18 @@ def _exit_code(run: Callable[[], object]) -> int:
         traceback.print_exc()
         click.echo("rankmath: internal error; this is a bug of rankmath's, please report the lines above", err=True)
         return 3
+
+
+def _words_of(error: OSError) -> str:
+    from rankmath.files import NotWritten
+
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+    if isinstance(error, NotWritten) or error.filename is not None or not full:
+        return str(error)
+    # What failed has no name: the output itself. Nothing more can be written there, not even at exit.
+    with suppress(io.UnsupportedOperation):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return f"the output could not be written: {error.strerror}"
 
 
 @contextmanager

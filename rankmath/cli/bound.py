@@ -14,6 +14,7 @@ from rankmath.cli.app import as_json, complete_keys
 from rankmath.cli.trace import number
 
 if TYPE_CHECKING:
+    from rankmath.symbolic.bound import Bound
     from rankmath.validation import Json, Number
 
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     "--set", "given", multiple=True, metavar="NAME=NUMBER", help="A letter's value; numbers of heads by commas."
 )
 @click.option("--latex", "as_latex", is_flag=True, help="LaTeX instead of plain text.")
+@click.option("--claim", help="A claim of one's own in the place of a KEY.")
+@click.option("--derive", is_flag=True, help="What follows from the bound, step by step, each confirmed by sympy.")
 @click.option("--network", type=click.Path(), help="A network saved with Network.save: which bounds apply to it?")
 @click.option("--input", "tokens", type=click.Path(), help="Its input, saved by numpy.save; random if none.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of a random input.")
@@ -32,6 +35,8 @@ def bound(
     keys: tuple[str, ...],
     given: tuple[str, ...],
     as_latex: bool,
+    claim: str | None,
+    derive: bool,
     network: str | None,
     tokens: str | None,
     seed: int,
@@ -45,6 +50,8 @@ def bound(
 
     Example: rankmath bound --network net.npz --plot bounds.png
 
+    Example: rankmath bound own:diameter --derive
+
     Example: rankmath bound own:diameter --set L=6 --set diameter=0.1 --set omega=2 --set d_qk=16
     """
     if network is not None:
@@ -55,10 +62,18 @@ def bound(
     from rankmath.claims import bound as bound_of
     from rankmath.validation import InvalidArgument
 
-    if len(keys) != 1:
-        raise InvalidArgument(f"key: {len(keys)} given; one is needed, or --network FILE")
-    (key,) = keys
-    found = bound_of(key)
+    if len(keys) + (claim is not None) != 1:
+        raise InvalidArgument(f"key: {len(keys)} given; one is needed, or --claim, or --network FILE")
+    if claim is None:
+        (key,) = keys
+        found = bound_of(key)
+    else:
+        from rankmath.verification.statement import Statement
+
+        key, found = "mine:claim", Statement("mine:claim", claim).bound()
+    if derive:
+        _derived(found, as_latex, as_json)
+        return
     values = dict(_setting(text) for text in given)
     # A single number for a letter with one value a head is the case of one head.
     per_head = {quantity.name for quantity in found.quantities if quantity.per_head}
@@ -150,6 +165,18 @@ def _of_network(
 
 #: What --set reads: decimals and fractions of a sane length, so that 1e999999999 is refused, not computed.
 _NUMBER = re.compile(r"-?\d{1,60}(?:\.\d{1,60})?(?:[eE][+-]?\d{1,3})?|-?\d{1,60}/\d{1,60}")
+
+
+def _derived(found: Bound, as_latex: bool, as_json: bool) -> None:
+    """The steps of the derivation, as text, LaTeX or plain data."""
+    proof = found.derivation
+    if as_json:
+        steps = [] if proof is None else [{"text": str(step), "latex": step.latex()} for step in proof.steps]
+        click.echo(json.dumps({"key": found.key, "expression": str(found.expression), "steps": steps}, indent=1))
+    elif proof is None:
+        click.echo(f"{found.key}: {found.expression}: nothing follows from it by calculation alone")
+    else:
+        click.echo(proof.latex() if as_latex else f"{found.key}: {found.expression}\n{proof}")
 
 
 def _setting(text: str) -> tuple[str, list[Number]]:

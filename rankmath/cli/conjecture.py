@@ -22,6 +22,7 @@ def statements_of(
 ) -> list[Statement]:
     """The claims typed and those in files."""
     from rankmath.decide.conjecture import claims_in
+    from rankmath.files import read_text
     from rankmath.validation import InvalidArgument
     from rankmath.verification.statement import Statement
 
@@ -32,11 +33,7 @@ def statements_of(
     elif given or letter:
         raise InvalidArgument("--given, --sharpen: given without --claim; they belong to one")
     for name in files:
-        try:
-            content = Path(name).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidArgument(f"path: {name!r} given; not readable ({error})") from None
-        found += claims_in(name, content)
+        found += claims_in(name, read_text(name))
     return found
 
 
@@ -50,7 +47,7 @@ def answer_all(
     output: str,
     as_json: bool,
 ) -> None:
-    """Examine each claim, say what was found, and leave the counterexample with its certificate in the folder."""
+    """Examine each claim, say what was found, and leave counterexample or proof and certificate in the folder."""
     from rankmath.console import Progress
     from rankmath.decide import conjecture
 
@@ -82,14 +79,17 @@ def answer_all(
 
 
 def saved(answer: Answer, output: str) -> list[str]:
-    """Certificate, Python and LaTeX of the counterexample, written; where they are, in words."""
+    """Certificate, Python and LaTeX of the counterexample, or certificate and LaTeX of the proof, written; where
+    they are, in words."""
     from rankmath.report.counterexamples import handed_over
     from rankmath.verification.instance import NetworkInstance
 
+    if answer.proved:
+        return _saved_proof(answer, Path(output) / "claims")
     instance = answer.battery.counterexample
     if not answer.refuted or not isinstance(instance, NetworkInstance):
         return []
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", answer.battery.statement.key)
+    name = _slug(answer.battery.statement.key)
     folder = Path(output) / "claims"
     try:
         certificate = answer.battery.certificate()
@@ -100,6 +100,28 @@ def saved(answer: Answer, output: str) -> list[str]:
     return [*lines, f"certificate: {path} ({certificate.id}, accepted by the checker)"]
 
 
+def _saved_proof(answer: Answer, folder: Path) -> list[str]:
+    """The derivation as a certificate and as LaTeX."""
+    from rankmath.files import folder as make_folder
+    from rankmath.files import write
+    from rankmath.prover.reading import in_latex
+
+    battery = answer.battery
+    certificate = battery.derivation
+    assert certificate is not None
+    assert battery.proof is not None
+    name = _slug(battery.statement.key)
+    make_folder(folder)
+    path = certificate.save(folder / f"{name}.json")
+    tex = write(folder / f"{name}.tex", in_latex(battery.proof, name))
+    accepted = "accepted by the checker" if certificate.check().accepted else "refused by the checker"
+    return [f"LaTeX: {tex}", f"derivation: {path} ({certificate.id}, {accepted})"]
+
+
+def _slug(key: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", key)
+
+
 def plain(answer: Answer, output: str) -> dict[str, Json]:
     """The answer as plain data."""
     battery = answer.battery
@@ -108,6 +130,7 @@ def plain(answer: Answer, output: str) -> dict[str, Json]:
         "claim": battery.statement.claim_text,
         "given": list(battery.statement.given_texts),
         "answer": answer.lines(),
+        "lemmas": sorted(battery.proof.lemmas) if battery.proof is not None else [],
         "implied_by": list(answer.implied_by),
         "constant": None if answer.letter == "" else answer.constant,
         "files": saved(answer, output),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -43,12 +42,13 @@ def experiment(
     """
     from rankmath.console import Progress
     from rankmath.experiments.registry import EXPERIMENTS, run
+    from rankmath.files import read_text
 
     options: dict[str, Setting] = {"seed": seed}
     if folder is not None:
         options["model"] = folder
     if text is not None:
-        options["text"] = Path(text).read_text(encoding="utf-8")
+        options["text"] = read_text(text, "--text")
     steps = EXPERIMENTS[name].steps if name in EXPERIMENTS else 1
     with Progress(steps, "steps", quiet=as_json) as progress:
         outcome = run(name, changes, progress=progress.step, **options)

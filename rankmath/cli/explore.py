@@ -33,6 +33,9 @@ def explore(export: str | None, port: int, output: str, browser: bool) -> None:
     if export is not None:
         click.echo(f"page: {write(export, page(), '--export')}")
         return
+    from contextlib import closing
+
+    from rankmath.console import Progress
     from rankmath.explore.server import Explorer, server
     from rankmath.validation import as_count
 
@@ -43,7 +46,5 @@ def explore(export: str | None, port: int, output: str, browser: bool) -> None:
         import webbrowser
 
         webbrowser.open(address)
-    try:
+    with Progress(0, quiet=True), closing(ready):
         ready.run()
-    finally:
-        ready.close()

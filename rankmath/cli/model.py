@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import click
@@ -114,7 +113,7 @@ def model(
     with Progress(len(names), "variants", quiet=as_json) as progress:
         for name in names:
             chosen = whole.variant(name, mask=mask, d_qk=d_qk, weights=weights, seed=seed)
-            X = _input(chosen, text, ids, tokens, seed)
+            X = _input(chosen, text, ids, tokens, seed, quiet=bool(results))
             net = chosen.network
             columns = measure(net, X, metrics, arithmetic=arithmetic, backend=backend)
             run = trace(net, X, arithmetic=arithmetic, backend=backend)
@@ -177,15 +176,21 @@ def model(
         click.echo(f"plot: {plot}")
 
 
-def _input(chosen: Model, text: str | None, ids: str | None, tokens: int, seed: int) -> Floats:
+def _input(chosen: Model, text: str | None, ids: str | None, tokens: int, seed: int, *, quiet: bool) -> Floats:
+    """The tokens that are asked for; a text that is cut is said to be cut, unless `quiet`."""
+    from rankmath.files import read_text
     from rankmath.validation import InvalidArgument
 
     if text is not None and ids is not None:
         raise InvalidArgument("--text, --ids: both given; one of them is the input")
     if text is not None:
-        rows = Path(text).read_text(encoding="utf-8")
-        found = chosen.tokenizer.ids(rows)[:tokens] if chosen.tokenizer is not None else None
-        return chosen.embed(rows if found is None else found)
+        content = read_text(text, "--text")
+        if chosen.tokenizer is None:
+            return chosen.embed(content)
+        found = chosen.tokenizer.ids(content)
+        if len(found) > tokens and not quiet:
+            click.echo(f"--text: it has {len(found)} tokens; the first {tokens} are read (--tokens)", err=True)
+        return chosen.embed(found[:tokens])
     if ids is not None:
         try:
             return chosen.embed([int(token) for token in ids.split(",")])

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from rankmath.attention.backend import Backend
     from rankmath.campaigns.in_memory import Result
     from rankmath.campaigns.work import Work
+    from rankmath.console import Progress
     from rankmath.report.results import Report
     from rankmath.validation import Json
     from rankmath.verification.statement import Statement
 
 
+#: The share of the time that figures, page and appendix take after the last verdict.
+_WRITING = 0.1
 #: At most so many numbers of a counterexample are printed.
 _FEW = 60
 
@@ -75,8 +78,8 @@ def verify(
     All of them, or the KEYs, PATTERNs such as 'own:*', and FILEs named. Exit code 0 only if every verdict is the
     registered status. Beside the instances drawn there are a few near-extremal ones and those that a search finds.
 
-    With --claim, or a file of claims (.toml, .txt), a claim of your own is examined: refuted with the smallest
-    counterexample found and its certificate, or how well it held.
+    With --claim, or a file of claims (.toml, .txt), a claim of your own is examined: REFUTED with the smallest
+    counterexample found and its certificate, PROVED with a derivation from lemmas, or HELD, and how tightly.
 
     Example: rankmath verify own:diameter 'dong2021v1:*' --instances 1000
 
@@ -134,7 +137,7 @@ def verify(
     # The processes that run the batteries look at certificates and draw figures as well, some of them ahead.
     wanted = ahead(entries, settings, output)
     click.get_current_context().with_resource(kept_workers())
-    with Progress(sum(work.cost for work in batteries), "%", quiet=as_json) as progress:
+    with Progress(sum(work.cost for work in batteries) / (1 - _WRITING), "%", quiet=as_json) as progress:
 
         def show() -> None:
             at_hand = [key for key in done if key not in results]
@@ -158,9 +161,14 @@ def verify(
             folder = report_of().save(output)
             kept = f"{len(results)} of {len(entries)} statements are in {folder}/report.json"
             raise KeyboardInterrupt(f"{kept}; `rankmath report {folder}` makes their page") from None
-    report = report_of()
-    folder = report.save(output)
-    notes = _write_page_and_appendix(folder, report, quiet=as_json)
+        report = report_of()
+        try:
+            folder = report.save(output)
+            notes = _write_page_and_appendix(folder, report, progress)
+        except OSError:  # a full disk: what minutes of work have found is told all the same
+            progress.__exit__()
+            _print_results(report.results, Path(output), ["not all of the report could be written"])
+            raise
     if as_json:
         click.echo((folder / "report.json").read_text(encoding="utf-8"))
     else:
@@ -168,18 +176,22 @@ def verify(
     sys.exit(0 if all(result.as_registered for result in report.results) else 1)
 
 
-def _write_page_and_appendix(folder: Path, report: Report, *, quiet: bool) -> list[str]:
+def _write_page_and_appendix(folder: Path, report: Report, progress: Progress) -> list[str]:
     """Both into the report's folder; what was written, or what is missing for it, in words."""
     from rankmath.claims import statements
-    from rankmath.console import Progress
     from rankmath.drawing import NoMatplotlib
     from rankmath.report.appendix import appendix as assemble
     from rankmath.report.html import STEPS, write
     from rankmath.report.subject import subject_of_run
 
+    began, steps = (1 - _WRITING) * progress.total, iter(range(1, 10 * STEPS))
+
+    def step(name: str) -> None:
+        """The share that writing takes fills up, and is full when the page is written."""
+        progress.at(began + min(0.99, next(steps) / STEPS) * _WRITING * progress.total, name)
+
     try:
-        with Progress(STEPS, "steps", quiet=quiet) as progress:
-            written = write(subject_of_run(report, folder), folder, progress.step)
+        written = write(subject_of_run(report, folder), folder, step)
     except NoMatplotlib as missing:
         keys = [result.key for result in report.results if result.key in statements()]
         return [f"no page and no figures: {missing}", f"appendix: {assemble(report, keys=keys).save(folder)}"]

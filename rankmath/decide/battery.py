@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any, Literal, TypeAlias
@@ -21,12 +22,14 @@ from rankmath.claims import statement as registered
 from rankmath.claims import statements
 from rankmath.decide import adversary
 from rankmath.decide.adversary import Tell
+from rankmath.decide.proving import Proved, Proving
 from rankmath.decide.shrink import shrinking
 from rankmath.decide.space import with_draws
 from rankmath.decide.tally import Tally, looked_at
 from rankmath.decide.uphill import uphill
 from rankmath.drawing import draw_ratios
 from rankmath.printing import Sheet, Shows, log_of, quotient
+from rankmath.prover import Proof
 from rankmath.validation import Axes, InvalidArgument, Json, as_choice, as_count
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import MOST_BITS, judge
@@ -126,7 +129,8 @@ class Battery(Tally, Shows):
 
     `tightest` is the largest lhs/rhs among instances on which the statement holds; `violations` are confirmed by
     balls or exact arithmetic, never by float64 alone; `trouble` says why an exhibit was not issued;
-    `interrupted` that Ctrl-C ended it before its time.
+    `interrupted` that Ctrl-C ended it before its time; `proof` is a derivation of an open claim from lemmas, if
+    one was found, and `derivation` its certificate.
     """
 
     tightest_instance: Instance | None = None
@@ -137,6 +141,12 @@ class Battery(Tally, Shows):
     comparison: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
     interrupted: bool = False
+    proof: Proof | None = None
+
+    @property
+    def derivation(self) -> Certificate | None:
+        """The certificate of the proof."""
+        return self.proof.certificate(self.statement.key) if self.proof is not None else None
 
     @property
     def tightest(self) -> float:
@@ -149,11 +159,15 @@ class Battery(Tally, Shows):
 
     @property
     def outcome(self) -> str:
-        """REFUTED, HOLDS or UNDECIDED, from what was seen."""
+        """REFUTED, PROVED or HELD for an open claim; for a registered one REFUTED or HOLDS; else UNDECIDED."""
         shown = self.exhibit is not None
         if self.violations or (shown and self.statement.exhibit_refutes):
             return "REFUTED"
-        return "HOLDS" if self.holds or shown else "UNDECIDED"
+        if self.proof is not None:
+            return "PROVED"
+        if not self.holds and not shown:
+            return "UNDECIDED"
+        return "HELD" if self.statement.status == "open" else "HOLDS"
 
     @property
     def counterexample(self) -> Instance | None:
@@ -237,7 +251,8 @@ def verify_statement(
     backend : "cupy" runs the layers of the float64 stage on a GPU; balls decide on the CPU as ever.
     progress : called with the number of instances done, now and then.
     seconds : how long to search for a counterexample of a claim about networks whose status is open (30 unless
-        given, 0 for not at all), over all shapes that the claim allows; what is found is shrunk.
+        given, 0 for not at all), over all shapes that the claim allows; what is found is shrunk. A proof is sought
+        at the same time, for at most ten seconds; what is found first is the answer.
     tell : called with the evaluations of that search and the largest log(lhs/rhs) so far.
 
     Examples
@@ -254,6 +269,8 @@ def verify_statement(
     mover(backend)  # refused before anything runs
     began = time.perf_counter()
     battery = Battery(statement)
+    open_claim = statement.status == "open" and not statement.arrays and seconds != 0
+    proving = Proving(statement) if open_claim else None
     try:
         _draw_all(statement, battery, instances, certify, seed, search, backend, progress)
     except KeyboardInterrupt:
@@ -261,8 +278,15 @@ def verify_statement(
         if statement.status != "open" or battery.instances == 0:
             raise
         battery.interrupted = True
-    if statement.status == "open" and not statement.arrays and seconds != 0:
-        _hunt(statement, battery, seed, 30.0 if seconds is None else seconds, tell)
+    if proving is not None:
+        try:
+            with suppress(Proved):
+                _hunt(statement, battery, seed, 30.0 if seconds is None else seconds, proving.telling(tell))
+            battery.proof = proving.result(wait=not battery.violations and not battery.interrupted)
+        finally:
+            proving.stop()
+    if battery.proof is not None and battery.violations:
+        battery.trouble = "an instance violates what was derived: please report this"
     for instance, verdict in battery.violations[:3]:
         if statement.certificate is not None and verdict.certified:
             certificate = statement.certificate(instance, verdict)
@@ -326,6 +350,8 @@ def _hunt(statement: Statement, battery: Battery, seed: int, seconds: float, tel
     """Search for a counterexample, smaller than any that was drawn; shrink the smallest, and put it first."""
     began = time.perf_counter()
     if seconds > 0 and not battery.interrupted:
+        if tell is not None:
+            tell(0, -math.inf)
         # What was drawn refutes already: then the search is for a smaller one, and need not be long.
         limit, known = (min(seconds, 10.0), None) if battery.violations else (seconds, lambda: _near_extremal(seed))
         found = adversary.search(statement, seconds=limit, seed=seed, tell=tell, known=known)

@@ -205,12 +205,9 @@ def layer_bounds(net: Network, X: ArrayLike, keys: Sequence[str]) -> tuple[Layer
     dong2021:2.3 residual(X[L], composite) (True, False, False)
     """
     X = check_one_sequence(net, X, "layer_bounds")
-    A = Float64(np.zeros(1))
-    run = Run(A, net, X)
-    single = [run.layer(l) for l in range(net.layers)]
-    first = [Run(A, Network.from_layers(net.sublayers[: l + 1], net.tokens), X) for l in range(net.layers)]
-    for l, part in enumerate(first):
-        part.tokens, part._least = run.tokens[: l + 2], run._least
+    run = Run(Float64(np.zeros(1)), net, X)
+    single = [run.part(l, l + 1) for l in range(net.layers)]
+    first = [run.part(0, l + 1) for l in range(net.layers)]
     found = []
     for entry in (entry for pattern in keys for entry in statements_like(pattern)):
         sizes = list(_sizes(entry)) if _speaks_of_networks(entry) else []

@@ -1,5 +1,4 @@
-"""Is a claim true? The smallest counterexample found, with its certificate, or how well the claim held.
-Never "true"."""
+"""Is a claim true? REFUTED with the smallest counterexample found, PROVED from lemmas, or HELD, and how tightly."""
 
 from __future__ import annotations
 
@@ -23,6 +22,7 @@ from rankmath.formula.evaluate import sides
 from rankmath.formula.numbers import Signed
 from rankmath.formula.terms import Call, Number, relations
 from rankmath.printing import quotient
+from rankmath.prover.reading import lines_of
 from rankmath.validation import Array, Floats, InvalidArgument
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import judge
@@ -55,6 +55,10 @@ class Answer:
     def refuted(self) -> bool:
         return self.battery.outcome == "REFUTED"
 
+    @property
+    def proved(self) -> bool:
+        return self.battery.outcome == "PROVED"
+
     def lines(self) -> list[str]:
         """The answer in words, line by line."""
         statement, battery = self.battery.statement, self.battery
@@ -67,10 +71,13 @@ class Answer:
             if isinstance(instance, NetworkInstance):
                 said += [f"  {line}" for line in in_words(instance)]
             return said
+        if battery.proof is not None:
+            said.append(f"PROVED, in {len(battery.proof.lines)} lines that the checker accepts:")
+            return [*said, *(f"  {line}" for line in lines_of(battery.proof)), *self.notes]
         said.append(
-            f"not refuted: held on {battery.holds} instances, {battery.certified} of them by balls; tightest "
+            f"HELD: on {battery.holds} instances, {battery.certified} of them by balls; tightest "
             f"quotient "
-            f"{quotient(math.log(battery.tightest)) if battery.tightest > 0 else 0}; not proved"
+            f"{quotient(math.log(battery.tightest)) if battery.tightest > 0 else 0}; neither refuted nor proved"
         )
         if battery.undecided:
             said.append(f"  {battery.undecided} instances cannot be told from equality")
@@ -110,7 +117,7 @@ def examine(
     """
     began = time.perf_counter()
     battery = verify_statement(statement, instances=instances, certify=6, seed=seed, seconds=seconds, tell=tell)
-    if battery.outcome == "REFUTED" or battery.interrupted or statement.arrays:
+    if battery.outcome in ("REFUTED", "PROVED") or battery.interrupted or statement.arrays:
         near = battery.tightest_instance if battery.outcome != "REFUTED" else None
         near = near if isinstance(near, NetworkInstance) else None
         return Answer(battery, near, seconds=time.perf_counter() - began)

@@ -216,12 +216,13 @@ def path_design(
     *,
     rank: int | None = None,
     mask: MaskLike = "complete",
+    dim: int | None = None,
 ) -> Design:
     """Theorem B: tokens 0 … k − 1 near e_0 … e_{k−1} and all others near −e_0, an equilibrium of rank k.
 
-    The mask must let every token see itself and its predecessor. Without a gap one is taken at which the spectrum
-    is resolved to 2⁻²⁴. The limit's eigenvalues are ν_b/ν_i, b > i, zeros, and ν_b/ν_0 times eigenvalues of the
-    averages that the tokens at −e_0 take of each other.
+    The mask must let every token see itself, and those up to `dim`, by default all, their predecessors. Without a
+    gap one is taken at which the spectrum is resolved to 2⁻²⁴. The limit's eigenvalues are ν_b/ν_i, b > i, zeros,
+    and ν_b/ν_0 times eigenvalues of the averages that the tokens at −e_0 take of each other.
 
     Examples
     --------
@@ -231,22 +232,23 @@ def path_design(
            [0.  , 0.  , 0.  ]])
     """
     n = as_count("tokens", tokens)
-    k = n if rank is None else as_count("rank", rank, most=n)
+    d = n if dim is None else as_count("dim", dim, most=n)
+    k = d if rank is None else as_count("rank", rank, most=d)
     graph = as_mask(mask, n)
-    along = np.eye(n, dtype=bool) | np.eye(n, k=-1, dtype=bool)
+    along = np.eye(n, dtype=bool) | np.eye(n, k=-1, dtype=bool) & (np.arange(n) < d)[:, None]
     if not graph.allowed[along].all():
         raise InvalidArgument("mask: every token must see itself and its predecessor; see `hamiltonian_order`")
     sharp = gap is None
     L = sharp_gap(n, ratio) if gap is None else gap
-    W_V, M = path_weights(n, L, ratio)
-    X = np.eye(n)
+    W_V, M = path_weights(d, L, ratio)
+    X = np.eye(n, d)
     X[k:] = -X[0]
     attended = graph.allowed & along
     attended[k:] = False
     attended[k:, k:] = graph.allowed[k:, k:]
-    groups: list[tuple[int, ...]] = [(i * n + b,) for i in range(k) for b in (i, *range(n - 1, i, -1), *range(i))]
+    groups: list[tuple[int, ...]] = [(i * d + b,) for i in range(k) for b in (i, *range(d - 1, i, -1), *range(i))]
     if k < n:
-        groups += [tuple(i * n + b for i in range(k, n)) for b in reversed(range(n))]
+        groups += [tuple(i * d + b for i in range(k, n)) for b in reversed(range(d))]
     return Design(
         X=X,
         W_V=W_V,
@@ -255,7 +257,7 @@ def path_design(
         attended=attended.astype(float),
         order=tuple(groups),
         rank=k,
-        resolved=sharp and k >= n - 1,
+        resolved=sharp and d == n and k >= n - 1,
     )
 
 

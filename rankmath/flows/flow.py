@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 _AT_REST = 1e-11
 # Two equilibria nearer than this are taken for one: near a degenerate one Newton's method stops early.
 _APART = 1e-3
+# Real parts below this may be 0: at a degenerate equilibrium eigenvalues carry half the digits.
+_NOISE = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -251,8 +253,8 @@ class Flow(Shows):
             X = done.x.reshape(n, -1) / lengths
             X[abs(X) < 1e-15] = 0.0
             small = abs(self.velocity(X)).max() <= _AT_REST * (1 + float(np.linalg.norm(self._floats[0])))
-            if small and all(abs(X - other).max() > _APART for other in found):
-                found.append(X)
+            if small:  # the logits are quadratic: with X also −X rests
+                found += [Y for Y in (X, -X) if all(abs(Y - other).max() > _APART for other in found)]
         listed = [FlowEquilibrium(self, X, self.spectrum(X)) for X in found]
         return sorted(listed, key=lambda one: (one.unstable, *one.tokens.ravel().round(6).tolist()))
 
@@ -318,12 +320,12 @@ class FlowEquilibrium(Shows):
     @property
     def unstable(self) -> int:
         """The number of eigenvalues with a positive real part."""
-        return int((self.eigenvalues.real > 1e-9).sum())
+        return int((self.eigenvalues.real > _NOISE).sum())
 
     @property
     def kind(self) -> str:
         """sink, source or saddle; degenerate where an eigenvalue is near the imaginary axis."""
-        return kind_of(-self.eigenvalues.real > 1e-9, self.eigenvalues.real > 1e-9)
+        return kind_of(-self.eigenvalues.real > _NOISE, self.eigenvalues.real > _NOISE)
 
     def certify(self) -> FlowProof:
         """`Flow.certify` at its tokens."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from rankmath.formula import arrays as _arrays  # registers quantities
 from rankmath.formula import derivatives as _derivatives  # registers quantities
 from rankmath.formula import quantities as _quantities  # registers quantities
-from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, function
+from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS
 from rankmath.formula.reader import read_formula, read_term
 from rankmath.formula.terms import INDICES, Call, Every, Formula, Item, Letter, Term, Termlike, as_term, both
 from rankmath.validation import InvalidArgument
@@ -74,7 +74,7 @@ def __getattr__(name: str) -> object:
         return Letter(name)
     if name in ALIASES:
         return Letter(ALIASES[name])
-    if not name.startswith("_") and function(name) is not None:
+    if not name.startswith("_") and name in FUNCTIONS:
         return _builder(name)
     raise AttributeError(f"module 'rankmath.formula' has no attribute {name!r}")
 

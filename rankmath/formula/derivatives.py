@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
+from rankmath.formula.language import fast
 from rankmath.formula.run import Run, unbox
 from rankmath.linalg import norms
 from rankmath.validation import Array
@@ -45,23 +45,19 @@ def jacobian(run: Run) -> Array:
     return run.A.concat(rows, axis=-2)
 
 
-@quantity("jacobian_norm()", latex=r"\|\partial X^1/\partial X^0\|_2", example="jacobian_norm() >= 0")
+@fast("jacobian_norm")
 def jacobian_norm(run: Run) -> Scalar:
     """spectral norm of the derivative of the first layer in its input"""
     return run.number(norms.spectral(jacobian(run), run.A))
 
 
-@quantity(
-    "influence(k: layer)",
-    latex=r"\|\partial X^1_{{\text{{last}}}}/\partial X^0_{{{0}}}\|_2",
-    example="influence(0) >= 0",
-)
+@fast("influence")
 def influence(run: Run, k: int) -> Scalar:
     """spectral norm of the derivative of the last token after the first layer in token k (from 0) of the input"""
     return run.number(norms.spectral(block(run, k, int(run.X.shape[-2]) - 1), run.A))
 
 
-@quantity("longest(X: tokens)", latex=r"\max_i\|{0}_i\|_2", example="longest(X[0]) >= 0")
+@fast("longest", of="tokens")
 def longest(run: Run, X: tuple[str, int]) -> Scalar:
     """largest ℓ₂ norm of a token"""
     A, Y = run.A, run.plain_tokens(X[1])

@@ -6,25 +6,24 @@ and a claim's own file may add what only it needs.
 
 from __future__ import annotations
 
-import pkgutil
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
+from rankmath.definitions import quantities as _quantities  # fills the entries
+from rankmath.definitions.entries import ENTRIES, WATCHERS, Entry, Parameter
 from rankmath.formula.terms import EXPONENTS, INDICES
+
+del _quantities
 
 #: What measures a quantity: a run of some arithmetic and the arguments give a number or a truth.
 Measure: TypeAlias = Callable[..., Any]
 
-#: What an argument may be: a number, tokens X[i], weights W or W_QK [l, h], attention P[l, h], any of these three,
-#: a place (l, h), an array of the instance by its name, or one of some words.
-Kind = Literal["number", "tokens", "weight", "attention", "matrix", "layer", "array", "word"]
 Value = Literal["number", "truth", "array"]
+Reach = Literal["tokens", "weights", "multiplied", "one line"]
 
-TOKENS, WEIGHTS, ATTENTION = ("X",), ("W", "W_QK"), ("P",)
 #: Arrays of a network and how many indices each takes.
 ARRAYS = {"X": 1, "W": 2, "W_QK": 2, "P": 2}
 LETTERS = {
@@ -43,20 +42,15 @@ ALIASES = {"tokens": "n", "dim": "d", "heads": "H", "layers": "L"}
 #: Switches of a network and the words each may be compared with.
 SWITCHES = {
     "mask": ("none", "causal", "complete", "any", "padding"),
-    "layernorm": ("none", "sphere", "column"),
-    "mlp": ("none", "any"),
+    "layernorm": ("none", "sphere", "column", "standard", "rms", "any"),
+    "norm_at": ("after", "before", "any"),
+    "mlp": ("none", "any", "relu", "tanh", "gelu", "gelu_tanh", "silu", "quick_gelu"),
     "bias": ("none", "any"),
     "query_bias": ("none", "any"),
+    "position": ("none", "any"),
+    "softcap": ("none", "any"),
+    "qk_norm": ("none", "any"),
 }
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One argument: its name, what it may be, and the words allowed where it is a word."""
-
-    name: str
-    kind: Kind
-    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,18 +78,39 @@ def _add(entry: Function) -> None:
     FUNCTIONS[entry.name] = entry
 
 
-def function(name: str) -> Function | None:
-    """The function of this name. One that is not known may be a quantity of a claim's file: they are loaded."""
-    if name not in FUNCTIONS:
-        _load_claims()
-    return FUNCTIONS.get(name)
+#: What measures a definition faster than its text, and of which networks.
+FAST: dict[str, tuple[Measure, Reach]] = {}
 
 
-@cache
-def _load_claims() -> None:
-    # By name, as plug-ins are: the language itself does not need the claims.
-    for info in pkgutil.iter_modules(import_module("rankmath.claims").__path__):
-        import_module(f"rankmath.claims.{info.name}")
+def fast(name: str, of: Reach = "one line") -> Callable[[Measure], Measure]:
+    """Register an implementation of a definition: for networks in one line, or for any (`tokens`, `weights`), or
+    for any whose weights are held multiplied out, so that they are exact.
+
+    A test holds it to the text over random networks of every kind.
+    """
+
+    def register(function: Measure) -> Measure:
+        FAST[name] = (function, of)
+        return function
+
+    return register
+
+
+def measured(name: str, run: Any, *arguments: Any) -> Any:
+    """A quantity by what was registered for it, or by its text."""
+    function, of = FAST.get(name, (None, ""))
+    return run.by_text(name, arguments) if function is None or not run.takes(of) else function(run, *arguments)
+
+
+def _of_entry(entry: Entry) -> None:
+    value: Value = "truth" if entry.truth else "number"
+    evaluate = partial(measured, entry.name)
+    _add(Function(entry.name, entry.parameters, entry.latex, entry.meaning, entry.example, value, evaluate))
+
+
+for _entry in ENTRIES.values():
+    _of_entry(_entry)
+WATCHERS.append(_of_entry)
 
 
 def quantity(
@@ -115,7 +130,7 @@ def quantity(
     parameters = []
     for part in filter(None, (piece.strip() for piece in rest.rstrip(")").split(","))):
         argument, _, kind = (piece.strip() for piece in part.partition(":"))
-        parameters.append(Parameter(argument, kind, allowed.get(argument, ())))  # type: ignore[arg-type]
+        parameters.append(Parameter(argument, kind, allowed.get(argument, ())))
 
     def register(function: Measure) -> Measure:
         meaning = " ".join((function.__doc__ or "").split())
@@ -199,7 +214,6 @@ __all__ = [
     "SWITCHES",
     "Function",
     "Parameter",
-    "function",
     "predicate",
     "quantity",
 ]

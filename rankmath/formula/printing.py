@@ -200,7 +200,23 @@ def _latex_call(function: str, terms: tuple[Term, ...]) -> str:
         terms = (letter, start, replaced(step, {letter.name: Letter(f"{letter.name}_l")}))
     over = _is_reduction(Call(function, terms))
     parts = [_latex_inside(part, _PRODUCT) if over and _level(part) < _PRODUCT else latex(part) for part in terms]
-    return entry.latex(*parts) if callable(entry.latex) else entry.latex.format(*parts)
+    return entry.latex(*parts) if callable(entry.latex) else entry.latex.format(*map(_Printed, parts))
+
+
+_SUBSCRIPTS = {"one": "1", "composite": r"1,\infty", "frobenius": "F", "max": r"\max"}
+
+
+class _Printed(str):
+    """A printed argument: {1:sub} is a word as a subscript, {1:bar q} is q, with a bar where the word is mean."""
+
+    def __format__(self, spec: str) -> str:
+        if spec == "sub":
+            plain = self.removeprefix(r"\mathrm{").removesuffix("}")
+            return _SUBSCRIPTS.get(plain, str(self))
+        if spec.startswith("bar "):
+            letter = spec.removeprefix("bar ")
+            return rf"\bar{{{letter}}}" if "mean" in self else letter
+        return str(self)
 
 
 #: Hypotheses that read better in words.

@@ -16,7 +16,7 @@ import numpy as np
 
 from rankmath.arithmetic.protocol import System
 from rankmath.formula.evaluate import Scalar, Truth
-from rankmath.formula.language import predicate, quantity
+from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run, scalar_function, unbox
 from rankmath.linalg import norms
@@ -27,34 +27,12 @@ from rankmath.validation import Array, Bools
 if TYPE_CHECKING:
     from flint import fmpq_mat
 
-P = ("1", "2", "inf")
-RESIDUALS = ("one", "inf", "composite", "frobenius")
-NORMS = ("1", "2", "inf", "max", "frobenius", "composite")
-CENTERS = ("composite", "mean")
 Place = tuple[str, int, int]
-
-_SUBSCRIPTS = {"one": "1", "composite": r"1,\infty", "frobenius": "F", "max": r"\max", r"\infty": r"\infty"}
-
-
-def _sub(word: str) -> str:
-    plain = word.removeprefix(r"\mathrm{").removesuffix("}")
-    return _SUBSCRIPTS.get(plain, word)
-
-
-def _barred(letter: str, center: str) -> str:
-    """About the mean letters have a bar."""
-    return rf"\bar{{{letter}}}" if "mean" in center else letter
-
 
 # -- tokens ------------------------------------------------------------------------------------------------
 
 
-@quantity(
-    "diameter(X: tokens, p: word)",
-    words={"p": P},
-    latex=r"\Delta_{{{1}}}({0})",
-    example="diameter(X[1], 2) <= diameter(X[0], 2)",
-)
+@fast("diameter", of="tokens")
 def diameter(run: Run, X: tuple[str, int], p: str) -> Scalar:
     """largest ℓ_p distance of two tokens"""
     key = ("diameter", X[1], run.exponent(p))
@@ -63,25 +41,20 @@ def diameter(run: Run, X: tuple[str, int], p: str) -> Scalar:
     return run.memory[key]
 
 
-@quantity(
-    "residual(X: tokens, norm: word)",
-    words={"norm": RESIDUALS},
-    latex=lambda X, norm: rf"\|\mathrm{{res}}({X})\|_{{{_sub(norm)}}}",
-    example="residual(X[L], inf) <= residual(X[0], inf)",
-)
+@fast("residual", of="tokens")
 def residual(run: Run, X: tuple[str, int], norm: ResidualNorm) -> Scalar:
     """least norm of X − 1xᵀ over all x: 1 (largest column sum of absolute values), ∞ (largest row sum), 1,∞ (the
     root of the product of these two) or F (Frobenius)"""
     return run.from_log(run.log_residual(X[1], norm))
 
 
-@quantity("mu(X: tokens)", latex=r"\mu({0})", example="mu(X[L]) <= mu(X[0])")
+@fast("mu", of="tokens")
 def mu(run: Run, X: tuple[str, int]) -> Scalar:
     """Frobenius norm of the tokens about their mean"""
     return run.from_log(run.log_residual(X[1], "frobenius"))
 
 
-@quantity("cosine(X: tokens)", latex=r"\varphi({0})", example="cosine(X[1]) >= -1")
+@fast("cosine", of="tokens")
 def cosine(run: Run, X: tuple[str, int]) -> Scalar:
     """least cosine of the angle of two tokens"""
     A, Y = run.A, run.plain_tokens(X[1])
@@ -91,7 +64,7 @@ def cosine(run: Run, X: tuple[str, int]) -> Scalar:
     return _of_order_one(run, -unbox(A.max(A.max(-gram, axis=-1), axis=-2)))
 
 
-@quantity("stable_rank(X: tokens)", latex=r"\operatorname{{srank}}({0})", example="stable_rank(X[1]) >= 1")
+@fast("stable_rank", of="tokens")
 def stable_rank(run: Run, X: tuple[str, int]) -> Scalar:
     """‖X‖_F²/‖X‖₂²"""
     A, Y = run.A, run.plain_tokens(X[1])
@@ -102,12 +75,7 @@ def stable_rank(run: Run, X: tuple[str, int]) -> Scalar:
 # -- weights -----------------------------------------------------------------------------------------------
 
 
-@quantity(
-    "norm(M: matrix, p: word)",
-    words={"p": NORMS},
-    latex=lambda M, p: rf"\|{M}\|_{{{_sub(p)}}}",
-    example="norm(W[0, 0], inf) <= d*norm(W[0, 0], max)",
-)
+@fast("norm")
 def norm(run: Run, M: tuple[str, int, int], p: str) -> Scalar:
     """norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum), max
     (largest absolute entry), frobenius, composite (printed 1,∞: the root of the product of 1 and inf)"""
@@ -126,6 +94,9 @@ def norm(run: Run, M: tuple[str, int, int], p: str) -> Scalar:
 
 def _of_weight(run: Run, W: Place, name: str, measure: Callable[[Array, System], Array]) -> Scalar:
     """A size of one weight; in float64 those of all layers and heads are taken together."""
+    if run.part_of is not None:
+        whole, first = run.part_of
+        return _of_weight(whole, (W[0], W[1] + first, W[2]), name, measure)
     alone = run.A.unbounded
     key = ("size", *(W if alone else W[:1]), name)
     if key not in run.memory:
@@ -145,12 +116,7 @@ def _matrix(run: Run, M: tuple[str, int, int] | tuple[str, int]) -> Array:
     raise TypeError(M)
 
 
-@quantity(
-    "operator_norm(W: weight, p: word)",
-    words={"p": P},
-    latex=r"\|{0}\|_{{\ell_{{{1}}}}}",
-    example="operator_norm(W[0, 0], 1) == norm(W[0, 0], inf)",
-)
+@fast("operator_norm", of="weights")
 def operator_norm(run: Run, W: Place, p: str) -> Scalar:
     """norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column
     sum for
@@ -158,19 +124,14 @@ def operator_norm(run: Run, W: Place, p: str) -> Scalar:
     return norm(run, W, {1: "inf", math.inf: "1", 2: "2"}[run.exponent(p)])
 
 
-@quantity(
-    "form_norm(W: weight, p: word)",
-    words={"p": P},
-    latex=r"\|{0}\|_{{*,{1}}}",
-    example="form_norm(W_QK[0, 0], 1) == norm(W_QK[0, 0], max)",
-)
+@fast("form_norm", of="weights")
 def form_norm(run: Run, W: Place, p: str) -> Scalar:
     """sup |uWvᵀ| over the unit ball of ℓ_p (p = inf and d > 12: the sum of |W_ij|, which is larger)"""
     q = run.exponent(p)
     return _of_weight(run, W, f"form {q}", lambda M, A: norms.bilinear_norm(M, q, A).value)
 
 
-@quantity("least_singular(W: weight)", latex=r"\sigma_{{\min}}({0})", example="least_singular(W[0, 0]) >= 0")
+@fast("least_singular", of="weights")
 def least_singular(run: Run, W: Place) -> Scalar:
     """least singular value"""
     A, M = run.A, run.weight(*W)
@@ -178,11 +139,7 @@ def least_singular(run: Run, W: Place) -> Scalar:
     return run.number(scalar_function(A, A.sqrt, least if A.unbounded else np.maximum(least, 0.0)))
 
 
-@quantity(
-    "definiteness(W: weight)",
-    latex=r"m({0})",
-    example="definiteness(W_QK[0, 0]) <= norm(W_QK[0, 0], 2)",
-)
+@fast("definiteness", of="weights")
 def definiteness(run: Run, W: Place) -> Scalar:
     """least |eigenvalue| of the symmetric part where that is definite; not positive where it is not"""
     A, M = run.A, run.weight(*W)
@@ -194,12 +151,7 @@ def _larger(run: Run, a: Scalar, b: Scalar) -> Scalar:
     return run.numbers.larger(a, b)
 
 
-@quantity(
-    "product_norm(p: word)",
-    words={"p": ("2",)},
-    latex=r"\Bigl\|\prod_l W^{{l,0}}\Bigr\|_{{{0}}}",
-    example="product_norm(2) <= prod_l(norm(W[l, 0], 2))",
-)
+@fast("product_norm", of="weights")
 def product_norm(run: Run, p: str) -> Scalar:
     """spectral norm of the product W[0, 0] W[1, 0] ⋯ W[L − 1, 0] of the values of the first heads"""
     A = run.A
@@ -209,7 +161,7 @@ def product_norm(run: Run, p: str) -> Scalar:
     return run.number(norms.spectral(product, A))
 
 
-@quantity("lipschitz(l: layer)", latex=r"\lambda_{{{0}}}", example="lipschitz(0) >= 0")
+@fast("lipschitz")
 def lipschitz(run: Run, layer: int) -> Scalar:
     """composite Lipschitz constant of the map after layer l: ‖|W₁||W₂|‖_{1,∞}·sup|φ'| for an MLP x ↦ φ(xW₁ +
     b₁)W₂ + b₂
@@ -226,23 +178,14 @@ def lipschitz(run: Run, layer: int) -> Scalar:
 # -- attention ---------------------------------------------------------------------------------------------
 
 
-@quantity(
-    "delta(P: attention, center: word)",
-    words={"center": CENTERS},
-    latex=lambda P, center: _barred(r"\delta", center) + f"({P})",
-    example="delta(P[0, 0], mean) >= 0",
-)
+@fast("delta")
 def delta(run: Run, P: Place, center: str) -> Scalar:
     """largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk, R the tokens about the center that minimises
     ‖R‖_{1,∞} (composite), or about their mean (mean, with a bar)"""
     return run.from_log(run.about(P[1], P[2], center).log_D)
 
 
-@quantity(
-    "gamma(P: attention)",
-    latex=r"\gamma({0})",
-    example="gamma(P[0, 0]) <= sqrt(n)",
-)
+@fast("gamma")
 def gamma(run: Run, P: Place) -> Scalar:
     """√(Σ_i D_ii · max_j q_j / max_i D_ii), D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk and q the softmax
     of the logits' part that all rows share, about the center that minimises ‖R‖_{1,∞}; 0 where all D_ii are 0"""
@@ -257,24 +200,14 @@ def gamma(run: Run, P: Place) -> Scalar:
     return run.numbers.apply("sqrt", total / D)
 
 
-@quantity(
-    "q_max(P: attention, center: word)",
-    words={"center": CENTERS},
-    latex=lambda P, center: rf"\|{_barred('q', center)}({P})\|_\infty",
-    example="q_max(P[0, 0], mean) >= 1/n",
-)
+@fast("q_max")
 def q_max(run: Run, P: Place, center: str) -> Scalar:
     """largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus R_j W_K b_Q/√d_qk, x the center, R the
     tokens about it (composite: x minimises ‖R‖_{1,∞}; mean, with a bar: x is their mean)"""
     return run.from_log(run.about(P[1], P[2], center).log_q_max)
 
 
-@quantity(
-    "q_min(P: attention, center: word)",
-    words={"center": CENTERS},
-    latex=lambda P, center: rf"\min_j {_barred('q', center)}_j({P})",
-    example="q_min(P[0, 0], mean) <= 1/n",
-)
+@fast("q_min")
 def q_min(run: Run, P: Place, center: str) -> Scalar:
     """least entry of q = softmax(c), c as for the largest"""
     return run.from_log(run.about(P[1], P[2], center).log_q_min)
@@ -295,19 +228,19 @@ def _row_logits(run: Run, P: Place) -> tuple[Array, Array]:
     return spread, inverse_least
 
 
-@quantity("epsilon(P: attention)", latex=r"\varepsilon({0})", example="epsilon(P[0, 0]) <= 1/in_degree + 1")
+@fast("epsilon")
 def epsilon(run: Run, P: Place) -> Scalar:
     """least attention on an edge of the mask"""
     return run.from_log(-_row_logits(run, P)[1])
 
 
-@quantity("logit_range(P: attention)", latex=r"\rho({0})", example="logit_range(P[0, 0]) >= 0")
+@fast("logit_range")
 def logit_range(run: Run, P: Place) -> Scalar:
     """largest oscillation of a row of logits over the edges of the mask"""
     return run.number(_row_logits(run, P)[0])
 
 
-@quantity("dobrushin(P: attention)", latex=r"\tau({0})", example="dobrushin(P[0, 0]) <= 1")
+@fast("dobrushin")
 def dobrushin(run: Run, P: Place) -> Scalar:
     """largest total variation of two rows of the attention"""
     A, rows = run.A, run.attention(P[1], P[2])
@@ -327,7 +260,7 @@ def _of_order_one(run: Run, x: Array) -> Scalar:
     return Signed(found.sign, found.log, np.maximum(found.top, 0.0))
 
 
-@quantity("entropy(P: attention)", latex=r"\operatorname{{Ent}}({0})", example="entropy(P[0, 0]) <= log(n)")
+@fast("entropy")
 def entropy(run: Run, P: Place) -> Scalar:
     """least entropy −Σ_j P_ij log P_ij of a row of the attention"""
     A, rows = run.A, run.attention(P[1], P[2])
@@ -340,11 +273,7 @@ def entropy(run: Run, P: Place) -> Scalar:
 _LEAST_CONTRACTION = 1e-290
 
 
-@quantity(
-    "contraction(k: layer)",
-    latex=r"\Bigl(1-\sum_c\min_i(B_{{{0}}})_{{ic}}\Bigr)",
-    example="contraction(0) <= 1",
-)
+@fast("contraction")
 def contraction(run: Run, k: int) -> Scalar:
     """1 − Σ_c min_i (B_k)_ic, B_k = P[rk + r − 1, 0] ⋯ P[rk, 0] the product of the attention of r layers, r
     the radius of
@@ -396,24 +325,57 @@ def _difference_from_first(run: Run, layer: int) -> Array:
     return close if A.unbounded else np.where(small, close, _rows_minus_first(A, rows))
 
 
+@fast("center_count")
+def center_count(run: Run) -> Scalar:
+    """number of centers of the mask: of tokens that reach all others"""
+    return Fraction(len(run.mask.centers))
+
+
+@fast("farthest")
+def farthest(run: Run) -> Scalar:
+    """least number of steps, at least 1, in which every center of the mask reaches all tokens; 1 if there is
+    none"""
+    return Fraction(run.mask.farthest)
+
+
 # -- sphere LayerNorm --------------------------------------------------------------------------------------
 
 
-@quantity("height()", latex=r"\gamma", example="height() <= 1")
+@fast("mu_before")
+def mu_before(run: Run, l: int) -> Scalar:
+    """Frobenius norm about their mean of Y^l = λX^l + Σ_h P^{l,h}X^lW^{l,h}, what layer l makes before its
+    LayerNorm; with LayerNorm in front of attention and no skip connections these are the tokens after l + 1
+    layers"""
+    A, net, tokens = run.A, run.net, run.tokens[l]
+    Y = A.asarray(np.asarray(float(net.skip))) * tokens.residual
+    for h in range(net.heads):
+        Y = Y + A.matmul(A.matmul(run.attention(l, h), tokens.residual), run.weight("W", l, h))
+    # Rows of attention sum to one, so the mean token is the same in all rows, times the values.
+    Y = Y - A.sum(Y, axis=-2) / Y.shape[-2]
+    size = norms.frobenius(Y, A)
+    if A.unbounded:
+        return run.number(size)
+    unit = tokens.log_residual.to_float()[..., 0, 0]
+    with np.errstate(divide="ignore"):
+        log = np.log(np.asarray(size, dtype=float)) + unit
+    return Signed(np.where(np.isneginf(log), 0.0, 1.0), log, np.maximum(log, unit))
+
+
+@fast("height")
 def height(run: Run) -> Scalar:
     """min_i ⟨X_i, v⟩ of the input, v the direction of its mean token"""
     A = run.A
     return run.number(-unbox(A.max(-run.heights(0, run.pole(0)), axis=-2)))
 
 
-@quantity("section(X: tokens)", latex=r"\operatorname{{diam}}\,y({0})", example="section(X[L]) <= section(X[0])")
+@fast("section")
 def section(run: Run, X: tuple[str, int]) -> Scalar:
     """ℓ₂ diameter of y_i = X_i/⟨X_i, v_t⟩, v_t = vW[0, 0] ⋯ W[t − 1, 0] and v the direction of the input's
     mean token"""
     return run.from_log(run.log_section(X[1]))
 
 
-@quantity("gram_height(X: tokens)", latex=r"\gamma({0})", example="gram_height(X[0]) <= 1")
+@fast("gram_height", of="tokens")
 def gram_height(run: Run, X: tuple[str, int]) -> Scalar:
     """(1ᵀ(XXᵀ)⁻¹1)^{−1/2}, positive for tokens of full row rank"""
     A, Y = run.A, run.plain_tokens(X[1])
@@ -443,25 +405,25 @@ def gram_height(run: Run, X: tuple[str, int]) -> Scalar:
 # -- predicates --------------------------------------------------------------------------------------------
 
 
-@predicate("self_loops()", latex=r"\text{{every token sees itself}}")
+@fast("self_loops")
 def self_loops(run: Run) -> Truth:
     """every token sees itself"""
     return Truth(run.mask.has_self_loops)
 
 
-@predicate("quasi_strongly_connected()", latex=r"\text{{the mask is quasi-strongly connected}}")
+@fast("quasi_strongly_connected")
 def quasi_strongly_connected(run: Run) -> Truth:
     """the mask is quasi-strongly connected: some token reaches every other along its edges"""
     return Truth(run.mask.is_quasi_strongly_connected)
 
 
-@predicate("strongly_connected()", latex=r"\text{{the mask is strongly connected}}")
+@fast("strongly_connected")
 def strongly_connected(run: Run) -> Truth:
     """the mask is strongly connected"""
     return Truth(run.mask.is_strongly_connected)
 
 
-@predicate("orthogonal_values()", latex=r"\text{{every }}W^{{l,h}}\text{{ is orthogonal}}")
+@fast("orthogonal_values", of="multiplied")
 def orthogonal_values(run: Run) -> Truth:
     """every W[l, h] is exactly orthogonal"""
     d = run.net.dim
@@ -488,9 +450,7 @@ def _one_by_one(predicate: Callable[[bytes], bool], matrices: Array) -> bool | B
     return found[0] if matrices.ndim == 2 else np.asarray(found)
 
 
-@predicate(
-    "definite(W: weight)", latex=r"\operatorname{{sym}}{0}\text{{ is definite}}", example="definite(W_QK[0, 0])"
-)
+@fast("definite", of="multiplied")
 def definite(run: Run, W: Place) -> Truth:
     """the symmetric part of W is positive or negative definite, decided in exact rationals"""
     array, layer, head = W
@@ -498,7 +458,7 @@ def definite(run: Run, W: Place) -> Truth:
     return Truth(_one_by_one(lambda data: _is_definite(data, run.net.dim), np.asarray(stack[layer, head])))
 
 
-@predicate("invertible(W: weight)", latex=r"{0}\text{{ is invertible}}", example="invertible(W[0, 0])")
+@fast("invertible", of="multiplied")
 def invertible(run: Run, W: Place) -> Truth:
     """W is invertible, decided in exact rationals"""
     array, layer, head = W
@@ -544,10 +504,7 @@ def _exact_matrix(data: bytes, d: int) -> fmpq_mat:
     return fmpq_mat(d, d, [fmpq(*x.as_integer_ratio()) for x in np.frombuffer(data).tolist()])
 
 
-@predicate(
-    "disjoint_blocks()",
-    latex=r"\text{{heads read and write disjoint coordinates, and the input is zero where they write}}",
-)
+@fast("disjoint_blocks")
 def disjoint_blocks(run: Run) -> Truth:
     """heads read and write disjoint coordinates, and the input is zero where heads and biases write"""
     net, X = run.net, np.asarray(run.X)

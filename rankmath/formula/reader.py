@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import NoReturn, TypeVar
 
-from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, SWITCHES, Function, Parameter, function
+from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, SWITCHES, Function, Parameter
 from rankmath.formula.terms import (
     EXPONENTS,
     INDICES,
@@ -129,9 +129,9 @@ class _Reader:
                 return both(*(self.formula(part) for part in values))
             case ast.Compare(left=left, ops=ops, comparators=rights):
                 return self.comparison(node, [left, *rights], ops)
-            case ast.Call(func=ast.Name(id=name)) if name.startswith("all_") and function(name) is not None:
+            case ast.Call(func=ast.Name(id=name)) if name.startswith("all_") and name in FUNCTIONS:
                 return self.every(node, name.removeprefix("all_"))
-            case ast.Call(func=ast.Name(id=name)) if (entry := function(name)) and entry.value == "truth":
+            case ast.Call(func=ast.Name(id=name)) if (entry := FUNCTIONS.get(name)) and entry.value == "truth":
                 found = self.call(node)
                 assert isinstance(found, Call)
                 return found
@@ -290,7 +290,7 @@ class _Reader:
         if not isinstance(node.func, ast.Name):
             self.refuse(node, f"{self.source(node.func)!r} is no function of the language")
         name = node.func.id
-        entry = function(name)
+        entry = FUNCTIONS.get(name)
         if entry is None:
             self.unknown(node, "function", name, FUNCTIONS)
         if name == "recursion":

@@ -20,6 +20,7 @@ from rankmath.attention.tokens import Tokens, centre
 from rankmath.dynamics.trace import layers_centred
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar
 from rankmath.formula.numbers import Signed
+from rankmath.formula.text import Text, joined, network_data, rounded
 from rankmath.linalg.diameters import diameter
 from rankmath.linalg.enclosures import log_diameter as log_diameter_objects
 from rankmath.linalg.enclosures import log_residual as log_residual_objects
@@ -31,7 +32,7 @@ from rankmath.linalg.residual_values import (
     residual_one,
 )
 from rankmath.linalg.residuals import ResidualNorm, value_and_center
-from rankmath.model.network import Network
+from rankmath.model.network import MLP, Network
 from rankmath.validation import Array, Number
 
 # So many networks of at most so many tokens and dimensions lie side by side in memory.
@@ -58,6 +59,8 @@ class Run:
         #: Least residuals and their centers, found by linear programs: shared by the runs of single layers.
         self._least: dict[tuple[int, str], tuple[Array, Array, Array]] = {}
         self.on_a_line = net.dim == 1
+        #: The run this is a part of, and its first layer there: sizes of weights are known there.
+        self.part_of: tuple[Run, int] | None = None
         #: For searches: residuals from above where they need linear programs.
         self.quick = False
         self._backend: Backend = "numpy" if A.unbounded else A.backend
@@ -107,14 +110,20 @@ class Run:
             case "mask":
                 return self._masked_as(word)
             case "layernorm":
-                return (net.norm is None) if word == "none" else (net.norm is not None and net.norm.kind == word)
+                return net.norm_kind == word
+            case "norm_at":
+                return net.norm_at == word
             case "mlp":
-                return not any(net.mlp)
-            case "bias":
-                return net.bias is None or not np.asarray(to_numpy(net.bias)).any()
-            case "query_bias":
-                # W_K b_Q, the term of the logits that b_Q makes; b_K makes none.
-                return net.key_bias is None or not np.asarray(to_numpy(net.key_bias)).any()
+                maps = [[f for s in layer for f in s.maps if isinstance(f, MLP)] for layer in net.sublayers]
+                return not any(maps) if word == "none" else all(m and m[-1].activation == word for m in maps)
+            case "bias" | "query_bias":
+                names = ("bias",) if name == "bias" else ("key_bias", "b_Q")  # b_K makes no term of the logits
+                given = [getattr(a, part) for a in net.attentions for part in names]
+                return not any(b is not None and np.asarray(to_numpy(b)).any() for b in given)
+            case "position":
+                return all(a.position is None and a.rotary is None for a in net.attentions)
+            case "softcap" | "qk_norm":
+                return all(getattr(a, name) is None for a in net.attentions)
         raise KeyError(name)
 
     def _masked_as(self, word: str) -> bool:
@@ -137,12 +146,41 @@ class Run:
         """The radius of the mask, at least 1; 1 where there is none."""
         return self.mask.steps
 
+    # -- by the text ---------------------------------------------------------------------------------------
+
+    def takes(self, of: str) -> bool:
+        """Whether an implementation that was registered for such networks may measure this one."""
+        if of == "multiplied":
+            return all(a.key is None and a.output is None for a in self.net.attentions)
+        return of != "one line" or self.net.is_one_line
+
+    def by_text(self, name: str, arguments: tuple[Any, ...]) -> Scalar:
+        """A quantity as its definition says; float64 rounds what balls enclose, for each of a batch."""
+        if self.X.ndim == 3:
+            runs = self.memory.setdefault(("members", "run"), [self._member(i) for i in range(len(self.X))])
+            found = [run.by_text(name, arguments) for run in runs]
+            return joined(found, self.A.unbounded)
+        if self.A.unbounded:
+            return self.text(self.A).measured(name, arguments)
+        return rounded(lambda A: self.text(A).measured(name, arguments))
+
+    def _member(self, i: int) -> Run:
+        return Run(self.A, self.net.member(i) if self.net.batch_shape else self.net, self.X[i])
+
+    def text(self, A: Any) -> Text:
+        """The definitions over this network and its input, at the precision that is set."""
+        key = ("text", A.name, A.bits if A.name == "balls" else 0)
+        if key not in self.memory:
+            self.memory[key] = Text(A, network_data(A, self.net, to_numpy(self.X)))
+        found: Text = self.memory[key]
+        return found
+
     # -- tokens --------------------------------------------------------------------------------------------
 
     @cached_property
     def tokens(self) -> list[Tokens]:
-        norm = self.net.norm
-        if norm is not None and norm.kind == "sphere":
+        norm = self.net.sublayers[-1][-1].after
+        if norm is not None and self.net.norm_kind == "sphere" and self.net.norm_at == "after":
             first = norm_step(self.A, norm, centre(self.A, self.X))
             return list(layers_centred(self.A, self.net, self.X, first))
         if self._backend == "numpy":
@@ -152,11 +190,13 @@ class Run:
         layers = layers_centred(Float64(X), net, X)
         return [replace(t, center=to_numpy(t.center), residual=to_numpy(t.residual)) for t in layers]
 
-    def layer(self, l: int) -> Run:
-        """The run of layer l alone, on the tokens that come to it, as exactly as they are known here."""
-        alone = Run(self.A, Network.from_layers([self.net.sublayers[l]], self.net.tokens), self.X)
-        alone.tokens, alone._least = self.tokens[l : l + 2], self._least
-        return alone
+    def part(self, first: int, last: int) -> Run:
+        """The run of the layers from `first` to before `last`, on the tokens that come to them, as they are known
+        here."""
+        found = Run(self.A, Network.from_layers(self.net.sublayers[first:last], self.net.tokens), self.X)
+        found.tokens, found._least = self.tokens[first : last + 1], self._least
+        found.part_of = self, first
+        return found
 
     def weight(self, array: str, layer: int, head: int) -> Array:
         """W or W_QK of one head, in the arithmetic; factors are multiplied there, so that balls see no rounding."""

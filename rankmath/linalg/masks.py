@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from rankmath.validation import ArrayLike, Bools, InvalidArgument, as_choice, as_count
+from rankmath.validation import ArrayLike, Bools, InvalidArgument, as_choice, as_count, fits_in_memory
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -48,6 +48,7 @@ class Mask:
     def complete(cls, n: int) -> Mask:
         """Every token sees every token."""
         n = as_count("n", n)
+        _fits(n)
         return cls(np.ones((n, n), dtype=bool))
 
     @classmethod
@@ -160,6 +161,17 @@ class Mask:
         steps = shortest_path(self._flow, method="D", unweighted=True, indices=np.asarray(self.centers))
         return int(steps.max(axis=1).min())
 
+    @cached_property
+    def farthest(self) -> int:
+        """The least number of steps, at least 1, in which every center reaches all tokens; 1 if there is no
+        center."""
+        from scipy.sparse.csgraph import shortest_path
+
+        if not self.centers:
+            return 1
+        steps = shortest_path(self._flow, method="D", unweighted=True, indices=np.asarray(self.centers))
+        return max(1, int(steps.max()))
+
     @property
     def steps(self) -> int:
         """The radius as a number of layers: at least 1, and 1 where there is no center."""
@@ -231,6 +243,11 @@ _NAMED_WITH_NUMBER: dict[str, Callable[[int, int], Mask]] = {
 }
 
 
+def _fits(n: int) -> None:
+    """An n × n matrix, and the copy that a mask keeps."""
+    fits_in_memory(f"tokens: {n} given with a mask", 2.0 * n * n)
+
+
 def as_mask(value: MaskLike, n: int) -> Mask:
     """`value` as a `Mask` on n tokens.
 
@@ -254,6 +271,7 @@ def as_mask(value: MaskLike, n: int) -> Mask:
     if value is None:
         return Mask.complete(n)
     if isinstance(value, str):
+        _fits(n)
         return _named(value, n)
     if isinstance(value, Mask):
         mask = value

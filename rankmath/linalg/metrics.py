@@ -138,7 +138,7 @@ def singular_squares(X: ArrayLike, *, centred: bool = False) -> Number:
     if not _of_balls(X):
         return np.linalg.svd(X, compute_uv=False) ** 2
     short = X if X.shape[0] <= X.shape[1] else X.T
-    return _eigenvalues(_product(short, short.T))
+    return enclosed_eigenvalues(_product(short, short.T))
 
 
 def stable_rank(X: ArrayLike) -> Number:
@@ -381,11 +381,12 @@ def _compared(a: Number, b: Number) -> int:
     return int(a > b) - int(a < b)
 
 
-def _eigenvalues(G: Numbers) -> Numbers:
+def enclosed_eigenvalues(G: Numbers, V: Numbers | None = None) -> Numbers:
     """Balls around the eigenvalues of a symmetric positive semidefinite matrix of balls, largest first.
 
-    With any V, E = VᵀV − I and ‖E‖_F < 1, λ_i(VᵀGV) = θ_iλ_i(G) for some 1 − ‖E‖ ≤ θ_i ≤ 1 + ‖E‖ (Ostrowski), and
-    λ_i(VᵀGV) is its i-th largest diagonal entry up to the Frobenius norm of the rest (Weyl).
+    With any V (by default doubles near the eigenvectors), E = VᵀV − I and ‖E‖_F < 1, λ_i(VᵀGV) = θ_iλ_i(G) for
+    some 1 − ‖E‖ ≤ θ_i ≤ 1 + ‖E‖ (Ostrowski), and λ_i(VᵀGV) is its i-th largest diagonal entry up to the Frobenius
+    norm of the rest (Weyl).
     """
     from flint import arb
 
@@ -395,8 +396,9 @@ def _eigenvalues(G: Numbers) -> Numbers:
         return np.asarray([arb.nan()] * n, dtype=object)
     if size.is_zero():
         return np.asarray([arb(0)] * n, dtype=object)
-    middle = np.asarray([float((x / size).mid()) for x in G.flat]).reshape(n, n)
-    V = _like(np.linalg.eigh((middle + middle.T) / 2)[1][:, ::-1], G)
+    if V is None:
+        middle = np.asarray([float((x / size).mid()) for x in G.flat]).reshape(n, n)
+        V = _like(np.linalg.eigh((middle + middle.T) / 2)[1][:, ::-1], G)
     A, E = _product(V.T, _product(G, V)), _product(V.T, V)
     off, diagonal = A.copy(), [A[i, i] for i in range(n)]
     for i in range(n):

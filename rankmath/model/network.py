@@ -46,6 +46,7 @@ from rankmath.validation import (
     as_choice,
     as_count,
     as_real,
+    fits_in_memory,
     same_library,
 )
 
@@ -394,6 +395,10 @@ class Network(Shows):
         as_choice("init", init, ("gaussian", "xavier", "orthogonal"))
         as_choice("biases", biases, (False, True))
         size = as_real("scale", scale, positive=True)
+        of_heads = 2 * H * (d if head_dim is None else 2 * as_count("head_dim", head_dim))
+        numbers = L * d * (of_heads + (8 * d if isinstance(mlp, str) else 0))
+        # A draw is multiplied by its scale, and both are there at once; tokens come with the weights.
+        fits_in_memory(f"tokens, dim, heads, layers: {n}, {d}, {H}, {L} given", 8 * (1.5 * numbers + 2 * n * d))
 
         def draw(*shape: int) -> Array:
             return size * _draw(rng, init, shape)
@@ -621,11 +626,31 @@ class Network(Shows):
 
     @cached_property
     def d_qk(self) -> float:
-        return _same("d_qk", [a.d_qk for a in self._simple("d_qk").attentions])
+        return _same("d_qk", [a.d_qk for a in self.attentions])
 
     @cached_property
     def skip(self) -> float:
-        return _same("skip", [layer[0].skip for layer in self._simple("skip").sublayers])
+        """λ, the factor of the skip connections around attention."""
+        return _same("skip", [s.skip for layer in self.sublayers for s in layer if s.attention is not None])
+
+    @cached_property
+    def norm_kind(self) -> str:
+        """The one kind of all LayerNorms, "none", or "mixed"."""
+        parts = [s for layer in self.sublayers for s in layer]
+        kinds = {norm.kind for s in parts for norm in (s.before, s.behind, s.after) if norm}
+        return "mixed" if len(kinds) > 1 else next(iter(kinds), "none")
+
+    @cached_property
+    def norm_at(self) -> str:
+        """Where LayerNorms stand: "after" every layer, "before" every map, or "mixed"; "after" without any."""
+        parts = [s for layer in self.sublayers for s in layer]
+        inner = [s.after for layer in self.sublayers for s in layer[:-1]]
+        ends = [layer[-1].after is not None for layer in self.sublayers]
+        if any(s.behind for s in parts):
+            return "mixed"
+        if not any(s.before for s in parts) and not any(inner) and len(set(ends)) == 1:
+            return "after"
+        return "before" if all(s.before for s in parts) and not any(s.after for s in parts) else "mixed"
 
     @cached_property
     def mlp(self) -> tuple[MLP | None, ...]:
@@ -638,7 +663,7 @@ class Network(Shows):
 
     @cached_property
     def mask(self) -> Mask | str | None:
-        return _same("mask", [a.mask for a in self._simple("mask").attentions])
+        return _same("mask", [a.mask for a in self.attentions])
 
     @cached_property
     def is_one_line(self) -> bool:
@@ -702,6 +727,7 @@ class Network(Shows):
         if n is None:
             raise InvalidArgument("tokens: not given, and the network does not fix it; pass tokens=n")
         rng = np.random.default_rng(as_count("seed", seed, least=0))
+        fits_in_memory(f"tokens: {n} given with dimension {self.dim}", 2 * 8 * n * self.dim)
         return as_real("scale", scale, positive=True) * rng.standard_normal((n, self.dim))
 
     # -- files -------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,7 +133,7 @@ class Appendix:
             (target / "figures").mkdir(exist_ok=True)
             copy = target / "figures" / figure.name
             if not copy.exists() or not copy.samefile(figure):
-                shutil.copyfile(figure, copy)
+                write(copy, figure.read_bytes())
         if self.fragment:
             write(target / "rankmath.sty", STYLE)
         path = target / "appendix.tex"

@@ -66,6 +66,9 @@ def reference() -> str:
     """What every key means to the checker, in Markdown: generated from its tables."""
     from rankmath.checker import checker, statements
     from rankmath.checker.rules import RULES
+    from rankmath.definitions.entries import ENTRIES
+    from rankmath.definitions.layer import LAYER
+    from rankmath.definitions.quantities import HELPERS
 
     lines = ["### Claims about networks", "", "| key | claim | given |", "|---|---|---|"]
     for key, (_, claim, given) in network_claims.NETWORK_CLAIMS.items():
@@ -94,8 +97,11 @@ def reference() -> str:
             lines += ["Where:", "", "```text", entry.define.strip(), "```"]
         lines += [""]
     lines += ["### Definitions", "", "Of the rules, of norms and graphs, and of a network:", ""]
-    lines += ["```text", RULES.strip(), statements.COMMON.strip(), statements.NETWORK.strip(), "```", ""]
-    lines += [f"The format is `{checker.FORMAT}`; a changed definition needs a new one.", ""]
+    quantities = "".join(entry.line for name, entry in ENTRIES.items() if name != "norm")
+    parts = (RULES, statements.COMMON, LAYER, HELPERS, quantities)
+    lines += ["```text", *(part.strip() for part in parts), "```", ""]
+    formats = " and ".join(f"`{name}`" for name in checker.FORMATS)
+    lines += [f"The formats are {formats}; a changed definition needs a new one.", ""]
     return "\n".join(lines)
 
 

@@ -390,9 +390,9 @@ def ranked(subject: Subject) -> Figure | None:
     ordered = sorted(rows, key=lambda row: (place(row), row.key))
     places = [place(row) for row in ordered]
     kinds = (
-        ("holds", BLUE, "o", lambda row: row.outcome == "HOLDS"),
+        ("holds", BLUE, "o", lambda row: row.outcome in ("HOLDS", "HELD", "PROVED")),
         ("refuted", ORANGE, "X", lambda row: row.outcome == "REFUTED"),
-        ("undecided", GREY, "s", lambda row: row.outcome not in ("HOLDS", "REFUTED")),
+        ("undecided", GREY, "s", lambda row: row.outcome == "UNDECIDED"),
     )
 
     def draw(axes: Axes) -> None:
@@ -407,7 +407,8 @@ def ranked(subject: Subject) -> Figure | None:
         axes.set_xlim(-0.4, 18)
         axes.set_xticks([0, 3, 6, 9, 12, 15, 17], ["0", "3", "6", "9", "12", "15", "beyond"])
         axes.set_xlabel("digits in which lhs and rhs agree at best")
-        axes.legend(loc="lower right")
+        if axes.get_legend_handles_labels()[0]:  # a user's report may name outcomes of its own
+            axes.legend(loc="lower right")
 
     listed = "; ".join(f"{row.key}: {row.tightest or 'violated'}" for row in reversed(ordered))
     alt = f"{len(ordered)} statements ranked by tightness, from the tightest: {listed}."

@@ -35,7 +35,7 @@ _MANY = 16
 #: How often `write` says what it does.
 STEPS = len(FIGURES) + 2
 
-_VERDICTS = {"HOLDS": "holds", "REFUTED": "refuted", "UNDECIDED": "undecided"}
+_VERDICTS = {"HOLDS": "holds", "HELD": "held", "PROVED": "proved", "REFUTED": "refuted", "UNDECIDED": "undecided"}
 
 
 def page(subject: Subject, figures: list[Figure], omitted: list[str]) -> str:

@@ -105,7 +105,9 @@ def formulas(text: str) -> str:
         elif place:
             raised = re.sub(r"[⁰¹²³⁴-⁹]+", lambda power: f"^{{{power[0].translate(_SUPERSCRIPTS)}}}", index[1:-1])
             inside = raised if index.startswith("{") else index
-            signs = (rf"\{_GREEK[c]} " if _GREEK.get(c) else "-" if c == "−" else c for c in inside)
+            signs = (
+                _SIGNS.get(c) or (rf"\{_GREEK[c]} " if _GREEK.get(c) else "-" if c == "−" else c) for c in inside
+            )
             inner = re.sub(r"_(\w\w+)", r"_{\1}", "".join(signs))
             written.append(f"${place}{{{inner}}}$")
         else:

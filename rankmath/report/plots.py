@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PURPLE, RULE, pyplot
 from rankmath.dynamics.trace import Trace
-from rankmath.files import replacing, write
+from rankmath.files import write
 from rankmath.validation import Axes, InvalidArgument, Json
 
 #: The colours of a picture as a page knows them: its style sheet gives each a light and a dark value.
@@ -71,8 +71,9 @@ def save_figure(figure: Axes, path: str | os.PathLike[str]) -> None:
     if ending not in allowed:
         raise InvalidArgument(f"plot: {os.fspath(path)!r} given; the name must end in one of {', '.join(allowed)}")
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(ending)
-    with replacing(path, "plot") as partial:
-        figure.savefig(partial, format=ending, dpi=150, metadata=undated)
+    drawn = io.BytesIO()  # what a full disk does to matplotlib's writers is another error
+    figure.savefig(drawn, format=ending, dpi=150, metadata=undated)
+    write(path, drawn.getvalue(), "plot")
 
 
 def plot_decay(trace: Trace, path: str | os.PathLike[str]) -> None:

@@ -41,19 +41,21 @@ ORDER = (
 
 @cache
 def machine_checked() -> dict[str, tuple[tuple[str, str], ...]]:
-    """For each statement the theorems of proofs/coq that prove or refute it: their names, and what they say.
+    """For each machine-checked statement the theorem of proofs/coq that is its proposition or the negation of it.
+
+    Theorems that are about a statement in other words do not count.
 
     Examples
     --------
     >>> machine_checked()["own:tv"][0][0]
-    'Rankmath.own_tv.tv_tanh'
+    'Rankmath.proved_vectors.proved_own_tv'
     """
     path = proofs_folder() / "coq" / "theorems.toml"
     if not path.is_file():
         return {}
     found: dict[str, tuple[tuple[str, str], ...]] = {}
     for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("theorem", ()):
-        if entry["key"]:
+        if entry["key"] and entry["proves"] != "related":
             pair = (str(entry["name"]), str(entry.get("scope", "")))
             found[entry["key"]] = (*found.get(entry["key"], ()), pair)
     return found

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -212,10 +213,13 @@ def subject(path: str | os.PathLike[str]) -> Subject:
 def subject_of_run(report: Report, folder: str | os.PathLike[str]) -> Subject:
     """A verification run, whose certificates lie in certificates/ under `folder`."""
     differing = [r.key for r in report.results if not r.as_registered]
-    counts = {name: sum(r.outcome == name for r in report.results) for name in ("HOLDS", "REFUTED", "UNDECIDED")}
+    counts = Counter(r.outcome for r in report.results)
+    held = counts["HOLDS"] + counts["HELD"]
     counted = (
-        f"{_many(len(report.results), 'statement')} verified: {counts['HOLDS']} held on all instances, "
-        f"{counts['REFUTED']} refuted, {counts['UNDECIDED']} undecided."
+        f"{_many(len(report.results), 'statement')} verified: {held} held on all instances, "
+        f"{counts['REFUTED']} refuted, "
+        + (f"{counts['PROVED']} proved from lemmas, " if counts["PROVED"] else "")
+        + f"{counts['UNDECIDED']} undecided."
     )
     words = (
         counted,

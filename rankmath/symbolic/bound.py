@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -27,7 +28,7 @@ _DEEPEST_WRITTEN = 12
 
 @dataclass(frozen=True, repr=False)
 class Bound(Shows):
-    """A bound: `expression`, what its letters mean, under which hypothesis it holds, and the proof sympy ran.
+    """A bound: `expression`, what its letters mean, under which hypothesis it holds.
 
     Examples
     --------
@@ -44,7 +45,16 @@ class Bound(Shows):
     expression: Expr
     quantities: tuple[Quantity, ...]
     hypothesis: str
-    derivation: Proof | None = None
+    #: The name of the letter that stands for the bounded quantity of the input; empty where there is none.
+    start: str = ""
+
+    @cached_property
+    def derivation(self) -> Proof | None:
+        """What follows from the bound by calculation, each step confirmed by sympy; None where nothing does."""
+        from rankmath.symbolic.derive import derivation
+
+        start = next((q.symbol for q in self.quantities if q.name == self.start), None)
+        return derivation(f"What follows from the bound of {self.key}", self.expression, start)
 
     def sheet(self) -> Sheet:
         sign = "≤" if self.side == "upper" else "≥"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Literal, Protocol
 
 import sympy as sp
@@ -22,6 +23,7 @@ from rankmath.formula.terms import (
     Operation,
     Term,
     relations,
+    replaced,
     walk,
 )
 from rankmath.symbolic.bound import Bound
@@ -68,7 +70,10 @@ def bound_of(statement: Stated, part: int = 0) -> Bound:
     quantities = _quantities(relation.right, statement.where)
     hypothesis = ", ".join(filter(None, (words(given) for given in statement.hypotheses))) or "none"
     side: Literal["upper", "lower"] = "upper" if relation.operator in ("<=", "<") else "lower"
-    return Bound(statement.key, side, expression, quantities, hypothesis)
+    names = {quantity.name for quantity in quantities}
+    first = replaced(relation.left, {"L": Number(Fraction(0))})
+    start = quantity_name(first) if isinstance(first, Call) and first != relation.left else ""
+    return Bound(statement.key, side, expression, quantities, hypothesis, start if start in names else "")
 
 
 def to_sympy(term: Term) -> Expr:

@@ -53,7 +53,7 @@ class Quantity:
 
     Examples
     --------
-    >>> from rankmath.symbolic.letters import u
+    >>> u = sp.Symbol("u")
     >>> Quantity(u, "a number", "u").read(0.5)
     {u: Fraction(1, 2)}
     >>> Quantity(u, "a number", "u").read(-1)

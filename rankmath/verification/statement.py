@@ -7,7 +7,8 @@ carries.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -46,6 +47,13 @@ _DEFAULTS = {
     "layernorm": "layernorm == none",
     "mlp": "mlp == none",
     "skip": "skip == 0",
+}
+
+
+# What a network may have beyond the one-line form: absent where a claim says nothing, and not printed then.
+_BEYOND = {
+    "norm_at": "norm_at == after",
+    **{name: f"{name} == none" for name in ("position", "softcap", "qk_norm")},
 }
 
 
@@ -88,7 +96,6 @@ class Statement:
     sharp : whether equality is approached (ratio → 1).
     supremum : the largest lhs/rhs known to be approached, where it is not 1, as a term such as ``sqrt(16/27)``.
     exact : whether exact arithmetic decides every instance, one by one.
-    derivation : the function of `rankmath.symbolic.derivations` that proves the bound, if there is one.
     closed : the key of the statement that has the closed form, where this one is a recursion.
     share, cost : the share of a battery's instances it takes, and its rough relative cost.
     compare : how another bound does on the same instances: {words: log of a factor}.
@@ -122,7 +129,6 @@ class Statement:
     sharp: bool = False
     supremum: str = ""
     exact: bool = False
-    derivation: str = ""
     closed: str = ""
     notes: str = ""
     #: Whether the exhibit's certificate refutes the claim (or is what the claim says exists).
@@ -303,35 +309,43 @@ class Statement:
     def on(self, subject: Subject) -> Evaluation:
         """Hypotheses and conclusion on an instance that has been carried through an arithmetic."""
         hypotheses = [side for part in self.expanded_hypotheses for side in sides(part, subject)]
+        if isinstance(subject, Run) and not subject.net.is_one_line:
+            said = {term.name for part in self.hypotheses for term in walk(part) if isinstance(term, Letter)}
+            meant = [read_formula(text) for name, text in _BEYOND.items() if name not in said]
+            hypotheses += [side for part in meant for side in sides(part, subject)]
         # Where a hypothesis certainly fails the conclusion may have no meaning.
-        if any(
-            side.truth is not None and not np.any(side.truth.holds) and side.truth.holds is not None
-            for side in hypotheses
-        ):
+        if any(map(_certainly_fails, hypotheses)):
             return Evaluation((), hypotheses)
         return Evaluation(list(sides(self.expanded, subject)), hypotheses)
 
     def bound(self, part: int = 0) -> Bound:
-        """The right side of inequality number `part` of the conclusion in sympy, with its derivation if any.
+        """The right side of inequality number `part` of the conclusion in sympy.
 
         Examples
         --------
         >>> Statement("mine:x", "mu(X[L]) <= 2**L*mu(X[0])").bound().expression
         2**L*mu
         """
-        from rankmath.symbolic import derivations
         from rankmath.symbolic.from_formula import bound_of
 
-        found = bound_of(self, part)
-        if not self.derivation or part:
-            return found
-        return replace(found, derivation=getattr(derivations, self.derivation)(found.expression))
+        return bound_of(self, part)
 
     @property
     def functions(self) -> frozenset[str]:
         """The functions of the language it uses."""
         whole = both(self.expanded, *self.expanded_hypotheses)
         return frozenset(term.function for term in walk(whole) if isinstance(term, Call))
+
+
+def _certainly_fails(side: Side) -> bool:
+    """Whether a predicate is false everywhere, or a relation of exact numbers is."""
+    if side.truth is not None:
+        return side.truth.holds is not None and not np.any(side.truth.holds)
+    if not (isinstance(side.left, Fraction) and isinstance(side.right, Fraction)):
+        return False
+    if side.equal:
+        return side.left != side.right
+    return side.left > side.right or (side.strict and side.left == side.right)
 
 
 def _reduced(term: Term) -> str:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
+from rankmath.arithmetic import distances
 from rankmath.arithmetic.float64 import Float64
-from rankmath.kernels import compiled, distances
+from rankmath.kernels import compiled
 
 
 def rows(kind, n, d):

@@ -19,7 +19,8 @@ from rankmath.certificates.issue import Instance, data_and_hints
 from rankmath.checker import network as checked
 from rankmath.checker.kernel import Evaluator
 from rankmath.checker.reading import read
-from rankmath.checker.statements import CLAIM_LOOPS, CLAIM_TAKES, DEFINED_NETWORK, NETWORK_HINTS, network_data
+from rankmath.checker.statements import CLAIM_FUNCTIONS, CLAIM_LOOPS, NETWORK_HINTS, defined_network, network_data
+from rankmath.definitions.entries import ENTRIES
 from rankmath.formula.evaluate import NUMBERS, judged, sides, value
 from rankmath.formula.numbers import Signed
 from rankmath.formula.reader import read_formula, read_term
@@ -33,6 +34,8 @@ PATHS = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]])
 EVERYWHERE = (
     *(f"diameter({X}, {p})" for X in PLACES for p in ("1", "2", "inf")),
     *(f"{name}({X})" for X in PLACES for name in ("mu", "about_mean", "cosine", "stable_rank", "longest")),
+    *(f"{name}({X})" for X in PLACES for name in ("participation_ratio", "rank")),
+    *(f"effective_rank({X}, {of})" for X in PLACES for of in ("singular", "eigen")),
     *(f"residual({X}, {p})" for X in PLACES for p in ("one", "inf", "composite", "frobenius")),
     *(f"norm({M}, {p})" for M in ("X[1]", "W[0, 1]", "W_QK[1, 0]") for p in ("1", "2", "inf", "max", "composite")),
     *(f"operator_norm(W[1, 0], {p})" for p in ("1", "2", "inf")),
@@ -54,6 +57,7 @@ WHERE_ALL_ARE_SEEN = (
 )
 OF_ONE_HEAD = (
     *("product_norm(2)", "contraction(0)", "height()", *(f"section({X})" for X in PLACES), "contraction(1)"),
+    *("center_count()", "farthest()", "mu_before(0)", "mu_before(1)"),
     *("jacobian_norm()", "influence(0)", "influence(3)", "last_share(1)", "is_last(3)", "is_last(2)"),
 )
 OF_A_REPEATED_TOKEN = (
@@ -84,7 +88,7 @@ def by_the_checker(instance: Instance, terms: Sequence[str]) -> Callable[[str], 
     data = checked.network(read(text["data"], network_data(text["data"]), "data", sizes), sizes)
     hints = {name: read(guide, NETWORK_HINTS["*"], "hints", {}) for name, guide in text["hints"].items()}
     guides = checked.network_hints(hints, len(instance.W))
-    work = Evaluator(DEFINED_NETWORK, data, guides, 128, time.monotonic() + 300)
+    work = Evaluator(defined_network(), data, guides, 128, time.monotonic() + 300)
 
     def ends(term: str) -> tuple[float, float]:
         found = work.value(checked.spelled(term, len(instance.W)), {})
@@ -173,7 +177,7 @@ def truths(instance: Instance, predicate: str) -> list[bool | None]:
     text = json.loads(Certificate("x", "holds", instance.data(), claim="mu(X[0]) >= 0").text())
     sizes: dict[str, int] = {}
     data = checked.network(read(text["data"], network_data(text["data"]), "data", sizes), sizes)
-    work = Evaluator(DEFINED_NETWORK, data, {}, 128, time.monotonic() + 300)
+    work = Evaluator(defined_network(), data, {}, 128, time.monotonic() + 300)
     run = Run(Float64(np.zeros(1)), network(instance), np.asarray(instance.X, dtype=float))
     [side] = sides(read_formula(predicate), run)
     found = judged(side, 1, NUMBERS["float64"])
@@ -267,7 +271,9 @@ def test_every_function_of_the_language_is_among_them() -> None:
     tried |= {"orthogonal_values", "disjoint_blocks"}
     indexed = {f"{verb}_{index}" for verb in ("sum", "prod", "max", "min", "all") for index in "lhik"} | {"all_p"}
     elsewhere = {"normalised_norm", "gram_height"}  # tests/checker/test_network.py
-    others = {*CLAIM_TAKES, *CLAIM_LOOPS, "min", "max", "recursion"} - plain - tried - indexed - elsewhere
+    others = (
+        {*ENTRIES, *CLAIM_FUNCTIONS, *CLAIM_LOOPS, "min", "max", "recursion"} - plain - tried - indexed - elsewhere
+    )
     assert [name for name in sorted(others) if f"{name}(" not in terms] == []
 
 

@@ -12,8 +12,6 @@ from rankmath.checker import network
 from rankmath.checker.checker import FORMAT, check_text, wording
 from rankmath.checker.intervals import Rejected, Undecided
 from rankmath.checker.kernel import Evaluator
-from rankmath.checker.statements import CLAIM_TAKES, CLAIM_TRUTHS
-from rankmath.formula.language import function
 
 IDENTITY, LOWER = [[1, 0], [0, 1]], [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
 NETWORK: dict[str, Any] = {
@@ -477,23 +475,6 @@ def test_two_certificates_that_contradict_each_other_speak_of_different_data(cen
         found = check_text(json.dumps(content))
         assert found.accepted == any("composite centers are those of the data" in line for line in found.checked)
         assert found.verdict == ("accepted" if center == "1/2" else "rejected" if good else "undecided")
-
-
-def test_the_library_and_the_checker_take_the_same_arguments() -> None:
-    letters = {
-        "tokens": "X",
-        "attention": "P",
-        "weight": "W",
-        "matrix": "A",
-        "word": "w",
-        "layer": "x",
-        "number": "x",
-    }
-    for name, kinds in CLAIM_TAKES.items():
-        known = function(name)
-        assert known is not None, name
-        assert "".join(letters[parameter.kind] for parameter in known.parameters) == kinds, name
-        assert (known.value == "truth") == (name in CLAIM_TRUTHS), name
 
 
 def test_numbers_too_long_to_be_written_are_rounded_outward() -> None:

@@ -28,7 +28,7 @@ from rankmath.checker.intervals import Interval, Rejected
 from rankmath.checker.kernel import Evaluator, formula
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import read
-from rankmath.checker.statements import DEFINED_NETWORK, STATEMENTS, network_data
+from rankmath.checker.statements import STATEMENTS, defined_network, network_data
 from rankmath.formula.evaluate import value as evaluated
 from rankmath.formula.reader import read_term
 from rankmath.formula.run import Run
@@ -62,7 +62,7 @@ def work(
     sizes: dict[str, int] = {}
     data = read(text["data"], network_data(text["data"]), "data", sizes)
     guides = network.network_hints(hints or {}, len(data["layers"]))
-    return Evaluator(DEFINED_NETWORK, network.network(data, sizes), guides, bits, time.monotonic() + 60)
+    return Evaluator(defined_network(), network.network(data, sizes), guides, bits, time.monotonic() + 60)
 
 
 def value(instance: Instance, term: str) -> float:

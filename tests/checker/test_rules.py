@@ -20,7 +20,7 @@ from rankmath.checker.advice import advice
 from rankmath.checker.intervals import Dual, Interval, Rejected, Undecided
 from rankmath.checker.kernel import PRECISIONS, Evaluator, decide, formula
 from rankmath.checker.rules import RULES
-from rankmath.checker.statements import COMMON, DEFINED_NETWORK, definitions
+from rankmath.checker.statements import COMMON, defined_network, definitions
 from rankmath.linalg.exact_residuals import exact_residual_bounds
 from rankmath.linalg.rationals import exact_array
 
@@ -712,4 +712,4 @@ def test_more_bits_are_tried_until_it_is_decided_and_a_hint_says_where_to_begin(
 
 
 def test_the_definitions_of_a_network_name_every_quantity_once() -> None:
-    assert {"X", "P", "diameter", "residual", "norm", "gamma", "delta", "epsilon"} <= set(DEFINED_NETWORK)
+    assert {"X", "P", "diameter", "residual", "norm", "gamma", "delta", "epsilon"} <= set(defined_network())

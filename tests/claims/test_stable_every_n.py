@@ -12,6 +12,7 @@ import rankmath as rm
 from rankmath.claims import stable_every_n as here
 from rankmath.decide.battery import verify_statement
 from rankmath.equilibria.certify import certify_design
+from rankmath.equilibria.contraction import prove_contraction
 from rankmath.equilibria.designs import path_design
 from rankmath.verification.judge import judge
 from rankmath.verification.verdict import Outcome
@@ -80,3 +81,30 @@ def test_growing_scales_do_not_attract():
     mu = [Fraction(1), Fraction(2)]
     found = resting_polynomial([[1, 0], [0, 1]], [[mu[0], 0], [-mu[0], mu[1]]], [[0, 1], [0, 0]], [[1, 0], [1, 1]])
     assert found == Polynomial.with_roots([Fraction(2), 0, 0, 0])
+
+
+@pytest.mark.parametrize(("n", "d"), [(3, 2), (5, 2), (5, 3), (6, 4), (4, 4), (3, 5)])
+def test_theorem_3_of_wu_et_al_whole(n: int, d: int) -> None:
+    """One weight pair under the causal mask: an attracting equilibrium of every rank up to min(n, d), in any
+    dimension."""
+    designs = [path_design(n, rank=k, mask="causal", dim=min(n, d)).padded(d) for k in range(1, min(n, d) + 1)]
+    for k, design in enumerate(designs, start=1):
+        assert np.array_equal(design.W_V, designs[0].W_V)
+        assert np.array_equal(design.W_QK, designs[0].W_QK)
+        proof = prove_contraction(design)
+        assert proof.rank == k
+        assert proof.rate < 1
+    assert rm.verify("wu2024:3-whole", n, d).outcome == Outcome.HOLDS
+
+
+def test_the_weights_do_not_know_how_many_tokens_there_are() -> None:
+    """Entries of S_i have one logit and all others are smaller by L, by the definition, with more tokens than
+    dimensions."""
+    n, d, gap = 7, 3, 40
+    for k in range(1, d + 1):
+        design = path_design(n, gap, rank=k, mask="causal", dim=d)
+        logits = design.X @ design.W_QK @ design.X.T
+        for i in range(n):
+            near = [j for j in range(i + 1) if (j in (i - 1, i) if i < k else j >= k)]
+            assert len({logits[i, j] for j in near}) == 1
+            assert all(logits[i, j] <= logits[i, near[0]] - gap for j in range(i + 1) if j not in near)

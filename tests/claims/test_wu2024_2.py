@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
+from rankmath.claims import statement
 from rankmath.claims.wu2024_2 import SphereInstance, star_network
 from rankmath.decide.battery import verify
 from rankmath.equilibria.map import normalise
+from rankmath.formula.language import FUNCTIONS
+from rankmath.formula.run import Run
 from rankmath.linalg.masks import Mask
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import verdicts
@@ -181,3 +184,35 @@ def test_a_dependent_member_of_a_batch_does_not_speak_for_the_others() -> None:
     found = verdicts(claim, Float64(np.zeros(1)), NetworkInstance(stack, X), 2, "float64")
     assert [verdict.outcome for verdict in found] == [Outcome.HOLDS, Outcome.UNDECIDED]
     assert math.exp(found[0].log_lhs) == pytest.approx(math.sqrt(0.5))
+
+
+def test_pre_ln_is_post_ln_one_layer_late() -> None:
+    """X' = A(LN(X)) LN(X) W, by the definition, against the tokens that post-LN hands to its LayerNorm."""
+    entry = statement("wu2024:pre-ln")
+    found = entry.draws[0](np.random.default_rng(3), 4).select(1)
+    net, mask = found.net, Run(Float64(np.zeros(1)), found.net, found.X).mask.allowed
+    X = np.asarray(found.X)
+    for l in range(net.layers):
+        Z = X / np.linalg.norm(X, axis=1, keepdims=True)
+        logits = np.where(mask, Z @ net.W_QK[l, 0] @ Z.T / np.sqrt(net.d_qk), -np.inf)
+        A = np.exp(logits - logits.max(axis=1, keepdims=True))
+        X = A / A.sum(axis=1, keepdims=True) @ Z @ net.W[l, 0]
+        run = Run(Float64(np.zeros(1)), net, found.X)
+        before = FUNCTIONS["mu_before"].evaluate(run, l)
+        assert float(np.exp(before.log)) == pytest.approx(np.linalg.norm(X - X.mean(axis=0)), rel=1e-6, abs=1e-13)
+
+
+def test_every_center_counts_only_within_the_steps_that_it_needs() -> None:
+    """On a star all tokens are centers: the hub reaches all in one step, a leaf in two (one is wu2024:2-step)."""
+    mask = Mask.star(3)
+    assert (len(mask.centers), mask.radius, mask.farthest) == (3, 1, 2)
+    chain = Mask.causal_window(4, 2)
+    assert (len(chain.centers), chain.farthest) == (1, chain.radius) == (1, 3)
+    for seed in range(5):
+        # Acute angles and permutations as values: the step of R layers, where R is 2.
+        found = on_sphere(3, 3, 2, mask, seed)
+        run = Run(Float64(np.zeros(1)), found.net, found.X)
+        gaps = [2 * run.log_diameter(l, 2) for l in (0, 2)]
+        least = min(float(np.asarray(run.attention(l, 0))[mask.allowed].min()) for l in (0, 1))
+        assert float(gaps[1] - gaps[0]) <= math.log(1 - 3 * least**4)
+        assert verify("wu2024:cor1-centers", found.net, found.X).outcome == Outcome.HOLDS

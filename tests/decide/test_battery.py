@@ -174,6 +174,12 @@ BROKEN = {
     "own:flow-step": "closing(C, beta) >= 2.001*rho*(1 - alpha)*min((1 + alpha)/(1 + rho),"
     " (1 + (n - 1)*alpha)/(1 + (n - 1)*rho))",
     "own:flow-step-usa": "closing_usa(C, beta) >= 2.001*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n",
+    "own:flow-one-cluster": "climb(lam, B, x, m) >= 1.001*off_axis(x)*(m*first_value(lam)"
+    " - s*(first_value(lam) - least_value(lam)))/(m + s)",
+    "karagodin2024:subspace-two": "aligning(lam, M, B, X) >= 1.001*lam*lead(M, X)*sine_square(M, X)"
+    "/(1 + exp(2*form_size(B)))",
+    "yudin2025:softmax": "softmax_slope(c, T) <= 0.999*top_share(c, T, 1)*(1 - top_share(c, T, 1)"
+    " + top_share(c, T, 2))/T",
     "own:lipschitz": "jacobian_norm() <= 0.999*norm(W[0,0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2))"
     " + a*diameter(X[0], 2)**2/4)",
     "own:repeat": "repeat_gap(X[1]) <= 0.999*(3 - 2*sqrt(2))*norm(W[0,0], 2)*diameter(X[0], 2)",

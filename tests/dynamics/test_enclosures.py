@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from rankmath.arithmetic.ball_matrices import MatrixBalls
 from rankmath.arithmetic.balls import Balls, ball, precision
+from rankmath.arithmetic.multiprecision import Multiprecision
 from rankmath.attention.activations import activate, activation_difference
 from rankmath.dynamics import trace as trace_module
-from rankmath.dynamics.reference import plain_layers, reference_trace
 from rankmath.dynamics.trace import PrecisionError, layers_centred, trace
+from rankmath.formula.reference import reference_trace, tokens_by_text
 from rankmath.linalg.enclosures import log_diameter, log_residual
 from rankmath.linalg.exact_residuals import exact_residual_bounds
 from rankmath.linalg.residuals import RESIDUAL_NORMS
@@ -93,9 +94,8 @@ class TruncatingBalls(MatrixBalls):
 @functools.cache
 def plain_tokens(seed: int) -> list:
     """The tokens of every layer at 1000 digits, once for all bits and arithmetics."""
-    mp = mpmath.mp.clone()
-    mp.dps = DIGITS
-    return list(plain_layers(mp, *draw(seed)))
+    with mpmath.workdps(DIGITS):
+        return list(tokens_by_text(Multiprecision(DIGITS), *draw(seed)))
 
 
 def plain_and_enclosed(seed: int, bits: int, arithmetic: type[Balls]) -> list:

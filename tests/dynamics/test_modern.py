@@ -14,11 +14,12 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.multiprecision import Multiprecision
 from rankmath.attention import rows
 from rankmath.attention.plain import attention_matrices
 from rankmath.attention.states import hidden_states
-from rankmath.dynamics.reference import plain_layers, reference_trace
 from rankmath.experiments.jacobian import jacobian_norms
+from rankmath.formula.reference import reference_trace, tokens_by_text
 from rankmath.model.positions import ALiBi, PositionTable, Rotary
 from rankmath.model.sublayers import MLP, Attention, LayerNorm, Parallel, Sublayer
 
@@ -166,10 +167,10 @@ def test_the_passes_agree_with_the_definition_in_mpmath(name: str) -> None:
     assert (balls.log_residual_lower <= balls.log_residual_upper).all()
     digits = rm.trace(net, X, arithmetic="mpmath", dps=60).log_residual
     assert digits == pytest.approx(balls.log_residual, abs=1e-12)
-    context = mpmath.mp.clone()
-    context.dps = 30
-    for ours, theirs in zip(hidden_states(net, X), plain_layers(context, net, X), strict=True):
-        assert np.abs(ours - np.asarray(theirs, dtype=float)).max() < 1e-13 * max(1.0, np.abs(ours).max())
+    with mpmath.workdps(30):
+        plain = [np.asarray(rows, dtype=float) for rows in tokens_by_text(Multiprecision(30), net, X)]
+    for ours, theirs in zip(hidden_states(net, X), plain, strict=True):
+        assert np.abs(ours - theirs).max() < 1e-13 * max(1.0, np.abs(ours).max())
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankmath.arithmetic.multiprecision import Multiprecision
 from rankmath.attention.plain import forward
-from rankmath.dynamics import reference as module
-from rankmath.dynamics.reference import plain_layers, reference_trace
 from rankmath.dynamics.trace import trace
+from rankmath.formula import reference as module
+from rankmath.formula.reference import reference_trace, tokens_by_text
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, LayerNorm, Network
 
@@ -22,9 +23,8 @@ from rankmath.model.network import MLP, LayerNorm, Network
 @given(seed=st.integers(0, 10**6))
 def test_the_last_layer_is_what_forward_computes(seed, draw_network):
     net, X = draw_network(seed, tokens=5, dim=4, heads=2, layers=3)
-    mp = mpmath.mp.clone()
-    mp.dps = 40
-    *_, rows = plain_layers(mp, net, X)
+    with mpmath.workdps(40):
+        *_, rows = tokens_by_text(Multiprecision(40), net, X)
     out = np.asarray([[float(a) for a in row] for row in rows])
     np.testing.assert_allclose(forward(net, X), out, rtol=1e-9, atol=1e-9 * np.abs(out).max())
 
@@ -102,7 +102,7 @@ def test_norms_agree_with_those_of_the_trace(norm):
 
 def test_what_does_not_fit_memory_is_refused_before_it_starts(monkeypatch):
     net = Network.random(4, 3, layers=25, seed=0)
-    monkeypatch.setattr(module, "plain_layers", None)  # nothing may run
+    monkeypatch.setattr(module, "tokens_by_text", None)  # nothing may run
     with pytest.raises(
         ValueError,
         match=r"digits: about .*e\+1. are needed to see the residual of layer 25; .* bytes at least, allowed",
@@ -118,7 +118,7 @@ def test_depth_beyond_the_doubles_is_refused_with_its_digits():
 
 def test_what_takes_longer_than_the_budget_is_refused_before_it_starts(monkeypatch):
     net = Network.random(6, 4, heads=2, layers=7, seed=0)
-    monkeypatch.setattr(module, "plain_layers", None)  # nothing may run
+    monkeypatch.setattr(module, "tokens_by_text", None)  # nothing may run
     with pytest.raises(ValueError, match=r"digits: about .* are needed .* s, budget_seconds allows 0.01"):
         reference_trace(net, net.random_input(seed=1), budget_seconds=0.01)
 

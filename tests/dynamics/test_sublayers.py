@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.dynamics.reference import reference_trace
 from rankmath.dynamics.trace import trace
+from rankmath.formula.reference import reference_trace
 from rankmath.model.network import LIPSCHITZ, MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.model.positions import ALiBi, PositionTable, RelativeBuckets
 
@@ -185,7 +185,7 @@ def test_paths_sum_to_the_network_with_position_terms_and_mixed_skips(seed):
 
 def test_other_networks_do_not_pretend_to_have_the_one_line_form():
     net, _ = draw_transformer(0)
-    for name in ("skip", "mlp", "norm", "mask", "d_qk"):
+    for name in ("mlp", "norm"):
         with pytest.raises(ValueError, match=f"net: {name} asked for"):
             getattr(net, name)
     assert not net.is_pure

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rankmath.dynamics.reference import reference_trace
 from rankmath.dynamics.trace import Trace, trace
+from rankmath.formula.reference import reference_trace
 from rankmath.model.network import MLP, LayerNorm, Network
 
 ACCURACY = 1e-10

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -200,12 +198,6 @@ def test_what_mpmath_cannot_hold_is_undecided_in_every_arithmetic() -> None:
         for arithmetic in ("float64", "mpmath", "balls"):
             verdict = rm.verify(statement, net, net.random_input(seed=1), arithmetic=arithmetic)
             assert (verdict.outcome, verdict.certified) == ("UNDECIDED", False)
-
-
-def test_a_quantity_of_a_claims_file_is_known_before_the_statements_are() -> None:
-    program = "from rankmath.formula.reader import read_term; print(read_term('share(P, 1)', ['P']))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "share(P, 1)\n"
 
 
 def _recursed(sizes: np.ndarray) -> float:

@@ -1,0 +1,479 @@
+(** The words of the language of claims, in Coq: what [Statements.v] is written in.
+
+    [Statements.v] is printed from the registry by [python -m rankmath.report.coq]; this file is written by hand, and
+    the comment of every word begins with its name and its meaning in the registry: a test compares the two.
+    Nothing about a word is proved here; [LanguageFacts.v] does that.
+
+    An array has its size in its type: [vector m] has the entries v 0, ..., v (m-1), [matrix n m] the entries A i j, i < n and
+    j < m; what a function does beyond is never looked at.  [sequence t n] is t square matrices, the first layer first. *)
+Require Import Reals.
+From Coquelicot Require Import Coquelicot.
+From Rankmath Require Import Definitions.
+Local Open Scope R_scope.
+
+Definition vector (m : nat) := nat -> R.
+Definition matrix (n m : nat) := nat -> nat -> R.
+Definition sequence (t n : nat) := nat -> matrix n n.
+Definition row {n m} (A : matrix n m) (i : nat) : vector m := A i.
+
+(* ---------- numbers ---------- *)
+(** The largest and the least of f 0, ..., f (n-1); 0 for n = 0. *)
+Fixpoint largest (n : nat) (f : nat -> R) : R :=
+  match n with O => 0 | S m => match m with O => f m | _ => Rmax (largest m f) (f m) end end.
+Fixpoint least (n : nat) (f : nat -> R) : R :=
+  match n with O => 0 | S m => match m with O => f m | _ => Rmin (least m f) (f m) end end.
+(** The least upper and greatest lower bound of a set of numbers. *)
+Definition sup_of (S : R -> Prop) : R := real (Lub_Rbar S).
+Definition inf_of (S : R -> Prop) : R := real (Glb_Rbar S).
+(** x to a real power, for x >= 0: 0 at x = 0. *)
+Definition power (x y : R) : R := if Rle_dec x 0 then 0 else Rpower x y.
+(** expc: (eˣ − 1)/x, 1 at x = 0 *)
+Definition expc (x : R) : R := if Req_EM_T x 0 then 1 else (exp x - 1) / x.
+(** tanhc: tanh(x)/x, 1 at x = 0 *)
+Definition tanhc (x : R) : R := if Req_EM_T x 0 then 1 else tanh x / x.
+(** 1.25643…, the positive root of eˣ = 1 + 2x *)
+Definition is_x_star (x : R) : Prop := 0 < x /\ exp x = 1 + 2 * x.
+
+(* ---------- vectors ---------- *)
+(** count: how many entries a vector has *)
+Definition count {m} (v : vector m) : nat := m.
+(** top: the largest entry *)
+Definition top {m} (v : vector m) : R := largest m v.
+(** bottom: the least entry *)
+Definition bottom {m} (v : vector m) : R := least m v.
+(** osc: largest minus least entry of a vector, or of a row of a matrix *)
+Definition osc {m} (v : vector m) : R := largest m v - least m v.
+(** range_of: largest minus least entry, exactly *)
+Definition range_of {m} (z : vector m) : R := largest m z - least m z.
+(** positive: every entry is positive *)
+Definition positive {m} (v : vector m) : Prop := forall j, (j < m)%nat -> 0 < v j.
+(** distinct: no two entries are equal *)
+Definition distinct {m} (v : vector m) : Prop := forall i j, (i < m)%nat -> (j < m)%nat -> v i = v j -> i = j.
+(** unit_vector: x has norm 1 *)
+Definition unit_vector {d} (x : vector d) : Prop := l2 d x = 1.
+
+(** e^(c_j)/sum_k e^(c_k) *)
+Definition shares {m} (c : vector m) : vector m := softmax m (fun _ => 1) c.
+Definition vplus {m} (c g : vector m) : vector m := fun j => c j + g j.
+(** tv: total variation ½‖p − q‖₁ of q = softmax(c) and p = softmax(c + g) *)
+Definition tv {m} (c g : vector m) : R := / 2 * sum m (fun j => Rabs (shares (vplus c g) j - shares c j)).
+(** relative_gain: largest P_ij/q_j − 1 over j, P_i = softmax(c + E_i) and q = softmax(c) *)
+Definition relative_gain {m} (c E : vector m) : R := largest m (fun j => shares (vplus c E) j / shares c j - 1).
+(** relative_loss: largest 1 − P_ij/q_j over j, P_i = softmax(c + E_i) and q = softmax(c) *)
+Definition relative_loss {m} (c E : vector m) : R := largest m (fun j => 1 - shares (vplus c E) j / shares c j).
+(** largest_share: the largest entry of softmax(c) *)
+Definition largest_share {m} (c : vector m) : R := largest m (shares c).
+(** least_share: the least entry of softmax(c) *)
+Definition least_share {m} (c : vector m) : R := least m (shares c).
+
+Definition entropy_of {m} (p : vector m) : R := - sum m (fun i => p i * ln (p i)).
+Definition normalised_sum {m} (v : vector m) : vector m := fun i => v i / sum m v.
+(** erank: exp of the entropy of σ/Σσ, σ the singular values of H (Roy and Vetterli 2007) *)
+Definition erank {m} (sigma : vector m) : R := exp (entropy_of (normalised_sum sigma)).
+(** erank_after: the same after the step, whose singular values are |σ(1 + s − sσ²)| *)
+Definition erank_after {m} (sigma : vector m) (s : R) : R :=
+  erank ((fun i => Rabs (sigma i * (1 + s - s * sigma i ^ 2))) : vector m).
+(** entropy_floor: log(1 + (T − 1)β) + s√(T(T − 1))β/(1 + (T − 1)β), β = e^(−s√(T/(T − 1))), for T tokens *)
+Definition entropy_floor (T s : R) : R := let beta := exp (- (s * sqrt (T / (T - 1)))) in
+  ln (1 + (T - 1) * beta) + s * sqrt (T * (T - 1)) * beta / (1 + (T - 1) * beta).
+
+(** y = (x + e_d)(I + wS), S with ones on the superdiagonal. *)
+Definition shifted {d} (x : vector d) (w : R) : vector d := fun b =>
+  let v := fun a => x a + (if Nat.eqb a (d - 1) then 1 else 0) in v b + w * (if Nat.eqb b 0 then 0 else v (b - 1)%nat).
+Definition unit_of {d} (y : vector d) : vector d := fun a => y a / l2 d y.
+(** in_printed_set: x_i < 0 for i < d − 2, x_{d−2} ≤ −1/w and Σ_{i<d−2} (x_i/x_{d−2})² ≤ √(w² − 1), counted from 0;
+    nothing on x_{d−1} *)
+Definition in_printed_set {d} (x : vector d) (w : R) : Prop :=
+  (forall a, (a < d - 2)%nat -> x a < 0) /\ x (d - 2)%nat <= - / w /\
+  sum (d - 2) (fun a => (x a / x (d - 2)%nat) ^ 2) <= sqrt (w ^ 2 - 1).
+(** stays_far: y/‖y‖ with y = (x + e_{d−1})(I + wS), S with ones on the superdiagonal, has coordinate d − 2, counted
+    from 0, at most −1/w *)
+Definition stays_far {d} (x : vector d) (w : R) : Prop := unit_of (shifted x w) (d - 2)%nat <= - / w.
+Definition is_log_concave {d} (x : vector d) : Prop := forall b c, (b < c)%nat -> (S c < d - 1)%nat ->
+  Rabs (x b) * Rabs (x (S c)) <= Rabs (x (S b)) * Rabs (x c).
+Definition is_graded {d} (x : vector d) (w : R) : Prop := forall b, (S b < d - 1)%nat ->
+  w * Rabs (x b) <= sqrt (w ^ 2 - 1) * Rabs (x (S b)).
+Definition far_and_negative {d} (x : vector d) (w : R) : Prop :=
+  (forall a, (a < d - 1)%nat -> x a <= 0) /\ x (d - 2)%nat <= - / w.
+(** in_repaired_set: x_i ≤ 0 for i < d − 1, x_{d−2} ≤ −1/w, and |x_0|, …, |x_{d−2}| log-concave without gaps, or
+    w|x_b| ≤ √(w² − 1)|x_{b+1}| for b < d − 2, counted from 0; x_{d−1} has any sign *)
+Definition in_repaired_set {d} (x : vector d) (w : R) : Prop :=
+  far_and_negative x w /\ (is_log_concave x \/ is_graded x w).
+(** stays_in_repaired_set: y/‖y‖ with y = (x + e_{d−1})(I + wS), S with ones on the superdiagonal, is in the set
+    again: log-concave where x was, graded where x was *)
+Definition stays_in_repaired_set {d} (x : vector d) (w : R) : Prop := let y := unit_of (shifted x w) in
+  far_and_negative y w /\ (is_log_concave x -> is_log_concave y) /\ (is_graded x w -> is_graded y w).
+
+(* ---------- matrices ---------- *)
+(** The spectral norm: the largest l2 norm of v A over |v| <= 1. *)
+Definition spectral {n m} (A : matrix n m) : R := sup_of (fun x => exists v : vec, l2 n v <= 1 /\ x = l2 m (vmat n v A)).
+(** composite: √(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum *)
+Definition composite {n m} (A : matrix n m) : R := comp n m A.
+(** composite_sum: the same of A + B *)
+Definition composite_sum {n m} (A B : matrix n m) : R := comp n m (madd A B).
+(** positive_stochastic: every entry is positive, and every row sums to 1 exactly *)
+Definition positive_stochastic {n m} (A : matrix n m) : Prop :=
+  (forall i j, (i < n)%nat -> (j < m)%nat -> 0 < A i j) /\ forall i, (i < n)%nat -> sum m (A i) = 1.
+(** dobrushin_of: Dobrushin's coefficient: the largest total variation ½‖A_i − A_j‖₁ of two rows *)
+Definition dobrushin_of {n m} (A : matrix n m) : R :=
+  largest n (fun i => largest n (fun j => / 2 * sum m (fun k => Rabs (A i k - A j k)))).
+Definition attention_of {n m} (L : matrix n m) : matrix n m := fun i => shares (row L i).
+(** z is an eigenvalue of the square A; of what A induces on vectors modulo constants, which for rows that sum to one are the
+    eigenvalues besides one eigenvalue 1. *)
+Definition eigenvalue_of {n} (A : matrix n n) (z : C) : Prop := exists v : nat -> C, (exists i, (i < n)%nat /\ v i <> 0%C) /\
+  forall i, (i < n)%nat -> csum n (fun j => RtoC (A i j) * v j)%C = (z * v i)%C.
+Definition eigenvalue_besides {n} (A : matrix n n) (z : C) : Prop := exists (v : nat -> C) (c : C),
+  (exists i j, (i < n)%nat /\ (j < n)%nat /\ v i <> v j) /\
+  forall i, (i < n)%nat -> csum n (fun j => RtoC (A i j) * v j)%C = (z * v i + c)%C.
+(** subdominant: largest modulus of an eigenvalue of softmax(L), row by row, besides the simple eigenvalue 1 *)
+Definition subdominant {n} (L : matrix n n) : R := sup_of (fun x => exists z, eigenvalue_besides (attention_of L) z /\ x = Cmod z).
+(** mixing: Dobrushin's coefficient of softmax(L): the largest total variation of two rows *)
+Definition mixing {n} (L : matrix n n) : R := dobrushin_of (attention_of L).
+(** symmetric: the matrix is symmetric and its entries are positive *)
+Definition symmetric {n} (K : matrix n n) : Prop :=
+  forall i j, (i < n)%nat -> (j < n)%nat -> K i j = K j i /\ 0 < K i j.
+(** real_attention: all eigenvalues of K with its rows divided by their sums are real (and in (-1, 1]) *)
+Definition real_attention {n} (K : matrix n n) : Prop :=
+  forall z, eigenvalue_of ((fun i => normalised_sum (row K i)) : matrix n n) z -> exists x, z = RtoC x /\ -1 < x <= 1.
+(** real_spectrum: all eigenvalues are real (and then in (−1, 1], for positive row-stochastic matrices) *)
+Definition real_spectrum {n} (A : matrix n n) : Prop := forall z, eigenvalue_of A z -> exists x, z = RtoC x.
+(** cosines: C is symmetric with ones on its diagonal and no entry beyond ±1, as the cosines ⟨x_i, x_j⟩ of tokens are *)
+Definition cosines {n} (C : matrix n n) : Prop := (forall a b, (a < n)%nat -> (b < n)%nat -> C a b = C b a) /\
+  (forall a, (a < n)%nat -> C a a = 1) /\ (forall a b, (a < n)%nat -> (b < n)%nat -> Rabs (C a b) <= 1).
+(** least_cosine: least entry *)
+Definition least_cosine {n} (C : matrix n n) : R := least n (fun i => least n (C i)).
+(** d⟨x_i, x_j⟩/dt where dx_i/dt = Σ_k P_ik (x_k − ⟨x_k, x_i⟩x_i). *)
+Definition closing_rate {n} (P C : matrix n n) (i j : nat) : R :=
+  sum n (fun k => P i k * (C k j - C k i * C i j)) + sum n (fun k => P j k * (C k i - C k j * C i j)).
+Definition over_least_pairs {n} (C : matrix n n) (f : nat -> nat -> R) : R := inf_of (fun x =>
+  exists i j, (i < n)%nat /\ (j < n)%nat /\ C i j = least_cosine C /\ x = f i j).
+(** closing: least d⟨x_i, x_j⟩/dt over the pairs with the least cosine, for tokens with the cosines C on the sphere that follow dx_i/dt = Σ_k P_ik
+    (x_k − ⟨x_k, x_i⟩x_i), P = softmax(βC) *)
+Definition closing {n} (C : matrix n n) (beta : R) : R := over_least_pairs C
+  (closing_rate ((fun a => shares ((fun k => beta * C a k) : vector n)) : matrix n n) C).
+(** closing_usa: least d⟨x_i, x_j⟩/dt over the pairs with the least cosine, for tokens with the cosines C on the sphere that follow dx_i/dt = Σ_k
+    e^{βC_ik}(x_k − ⟨x_k, x_i⟩x_i)/n: attention that is not normalised *)
+Definition closing_usa {n} (C : matrix n n) (beta : R) : R := over_least_pairs C
+  (closing_rate (fun a k => exp (beta * C a k) / INR n) C).
+(** row_mu: Frobenius norm of the rows about their mean *)
+Definition row_mu {n d} (Y : matrix n d) : R := Definitions.mu n d Y.
+(** normed_mu: Frobenius norm about their mean of the rows, each divided by its ℓ₂ norm *)
+Definition normed_mu {n d} (Y : matrix n d) : R := Definitions.mu n d (fun i => unit_of (row Y i)).
+(** length_mu: root of the sum of the squares of the rows' ℓ₂ norms about their mean *)
+Definition length_mu {n d} (Y : matrix n d) : R := Definitions.mu n 1 (fun i _ => l2 d (Y i)).
+(** least_length: the least ℓ₂ norm of a row (k = 0), or the least but one (k = 1), and so on *)
+Definition least_length {n d} (Y : matrix n d) (k : nat) : R := inf_of (fun x => exists f : nat -> nat,
+  (forall i j, (i <= k)%nat -> (j <= k)%nat -> f i = f j -> i = j) /\
+  forall j, (j <= k)%nat -> (f j < n)%nat /\ l2 d (Y (f j)) <= x).
+(** received: the most attention that one token receives in all, P_ij in proportion to e^{−‖z_i − z_j‖²} *)
+Definition received {n d} (Z : matrix n d) : R := largest n (fun j => sum n (fun i =>
+  shares ((fun k => - dot d (vsub (Z i) (Z k)) (vsub (Z i) (Z k))) : vector n) j)).
+(** logit_size: spectral norm of W times that of XXᵀ *)
+Definition logit_size {n d} (X : matrix n d) (W : matrix d d) : R :=
+  spectral W * spectral ((fun i j => dot d (X i) (X j)) : matrix n n).
+(** row_entropy: least entropy of a row of softmax(XWXᵀ), in nats *)
+Definition row_entropy {n d} (X : matrix n d) (W : matrix d d) : R :=
+  least n (fun i => entropy_of (shares ((fun j => bil d (X i) W (X j)) : vector n))).
+(** equal_tokens: all rows are equal *)
+Definition equal_tokens {n d} (Z : matrix n d) : Prop :=
+  forall j k a, (j < n)%nat -> (k < n)%nat -> (a < d)%nat -> Z j a = Z k a.
+(** Entry a of token i of softmax(Z(M + hG)Zᵀ)ZV. *)
+Definition mixed_along {n d m} (Z : matrix n d) (M G : matrix d d) (V : matrix d m) (i a : nat) (h : R) : R :=
+  sum n (fun j => shares ((fun k => bil d (Z i) M (Z k) + h * bil d (Z i) G (Z k)) : vector n) j * vmat d (Z j) V a).
+(** no_gradient: Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ, in exact rationals: attention on equal tokens is 1/n;
+    here: the derivative of every token of softmax(ZMZᵀ)ZV along G exists and is 0, for every M *)
+Definition no_gradient {n d m} (Z : matrix n d) (V : matrix d m) (G : matrix d d) : Prop :=
+  forall (M : matrix d d) i a, (i < n)%nat -> (a < m)%nat -> is_derive (mixed_along Z M G V i a) 0 0.
+(** weight_gradient: ℓ₂ norm of the derivative of token i of softmax(ZMZᵀ)ZV when M moves along G *)
+Definition weight_gradient {n d m} (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d) (i : nat) : R :=
+  l2 m (fun a => Derive (mixed_along Z M G V i a) 0).
+(** value_spread: largest ℓ₂ distance of two rows of ZV *)
+Definition value_spread {n d m} (Z : matrix n d) (V : matrix d m) : R :=
+  largest n (fun j => largest n (fun k => l2 m (vsub (vmat d (Z j) V) (vmat d (Z k) V)))).
+(** logit_shift: largest minus least z_i G z_jᵀ over j: how far row i of the logits moves along G *)
+Definition logit_shift {n d} (Z : matrix n d) (M : matrix d d) (G : matrix d d) (i : nat) : R :=
+  osc ((fun j => bil d (Z i) G (Z j)) : vector n).
+(** softmax_slope: spectral norm of the derivative (diag p − ppᵀ)/T of c ↦ p = softmax(c/T) *)
+Definition softmax_slope {m} (c : vector m) (T : R) : R := spectral
+  ((fun i j => Derive (fun h => shares ((fun k => (c k + h * eye i k) / T) : vector m) j) 0) : matrix m m).
+(** distance_jacobian_norm: spectral norm of the derivative of f(Z)_i = Σ_j P_ij z_j, P_ij in proportion to e^{−‖z_i − z_j‖²} *)
+Definition distance_jacobian_norm {n d} (Z : matrix n d) : R :=
+  let f := fun (Z : mat) i a => sum n (fun j =>
+    shares ((fun k => - dot d (vsub (Z i) (Z k)) (vsub (Z i) (Z k))) : vector n) j * Z j a) in
+  sup_of (fun x => exists H : mat, frob n d H <= 1 /\
+    x = frob n d (fun i a => Derive (fun t => f (fun p q => Z p q + t * H p q) i a) 0)).
+(** inverse_phi: the y ≥ 0 with y e^{y+1} = x: Lambert's W(x/e) *)
+Definition inverse_phi (x : R) : R := sup_of (fun y => 0 <= y /\ y * exp (y + 1) <= x).
+(** dependent: the rows are linearly dependent, as they are where d < n *)
+Definition dependent {n d} (X : matrix n d) : Prop := exists v : vec, (exists i, (i < n)%nat /\ v i <> 0) /\
+  forall a, (a < d)%nat -> sum n (fun i => v i * X i a) = 0.
+(** independent: the rows are linearly independent *)
+Definition independent {n d} (X : matrix n d) : Prop := forall v : vec,
+  (forall a, (a < d)%nat -> sum n (fun i => v i * X i a) = 0) -> forall i, (i < n)%nat -> v i = 0.
+(** Some W gives the tokens X the attention P. *)
+Definition is_attention {n d} (X : matrix n d) (P : matrix n n) : Prop := exists W : matrix d d,
+  forall i j, (i < n)%nat -> (j < n)%nat -> attention_of ((fun i j => bil d (X i) W (X j)) : matrix n n) i j = P i j.
+(** reachable: some W_QK gives the tokens X the attention softmax(L), exactly: a linear system has a solution *)
+Definition reachable {n d} (X : matrix n d) (L : matrix n n) : Prop := is_attention X (attention_of L).
+(** some_unreachable: the attention with logits v e_0ᵀ, vX = 0, v not 0, is that of no W_QK *)
+Definition some_unreachable {n d} (X : matrix n d) : Prop := exists v : vec, (exists i, (i < n)%nat /\ v i <> 0) /\
+  (forall a, (a < d)%nat -> sum n (fun i => v i * X i a) = 0) /\
+  ~ is_attention X (attention_of ((fun i j => v i * eye 0%nat j) : matrix n n)).
+(** The rank: the largest number of independent rows. *)
+Definition rank_of {n m} (A : matrix n m) : R := sup_of (fun x => exists (k : nat) (f : nat -> nat),
+  (forall j, (j < k)%nat -> (f j < n)%nat) /\ independent ((fun j => A (f j)) : matrix k m) /\ x = INR k).
+(** softmax_rank: rank of the attention with queries q and keys log x, one number each: head size 1 (evaluated for
+    whole q) *)
+Definition softmax_rank {n} (q x : vector n) : R :=
+  rank_of (attention_of ((fun i j => q i * ln (x j)) : matrix n n)).
+(** equiangular_flow: m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ), where ρ = e^{−β(1 − γ)} stands
+    for any positive number, in exact rationals *)
+Definition equiangular_flow (gamma rho : R) (m : nat) : Prop :=
+  let P := fun i j => (if Nat.eqb i j then 1 else rho) / (1 + (INR m - 1) * rho) in
+  let C := fun i j => if Nat.eqb i j then 1 else gamma in
+  forall i j, (i < m)%nat -> (j < m)%nat -> i <> j ->
+  closing_rate (P : matrix m m) C i j = 2 * rho * (1 - gamma) * ((INR m - 1) * gamma + 1) / (1 + (INR m - 1) * rho).
+(** isometry: det(XXᵀ)^(1/n) over the mean squared length of a token: 1 where tokens are orthogonal and of one length *)
+Fixpoint determinant (n : nat) (M : mat) : R := match n with
+  | O => 1
+  | S m => sum (S m) (fun j => (-1) ^ j * M 0%nat j * determinant m (fun i k => M (S i) (if Nat.ltb k j then k else S k))) end.
+Definition isometry {n d} (X : matrix n d) : R :=
+  power (determinant n (fun i j => dot d (X i) (X j))) (/ INR n) / (sum n (fun i => dot d (X i) (X i)) / INR n).
+(** unit_isometry: the same of the tokens divided by their lengths *)
+Definition unit_isometry {n d} (X : matrix n d) : R := isometry ((fun i => unit_of (row X i)) : matrix n d).
+(** length_spread: 1 + variance over squared mean of the lengths of tokens *)
+Definition length_spread {n d} (X : matrix n d) : R := let mean := sum n (fun i => l2 d (X i)) / INR n in
+  1 + sum n (fun i => (l2 d (X i) - mean) ^ 2) / INR n / mean ^ 2.
+
+(* ---------- products of attention matrices ---------- *)
+(** A^t z *)
+Fixpoint applied {n} (A : matrix n n) (t : nat) (z : vector n) : vector n :=
+  match t with O => z | S s => fun i => dot n (A i) (applied A s z) end.
+Definition along_one {n} (z : vector n) : vector n := fun _ => sum n z / INR n.
+(** high_square: squared norm of A^t z minus its mean *)
+Definition high_square {n} (A : matrix n n) (z : vector n) (t : nat) : R :=
+  let y := vsub (applied A t z) (along_one (applied A t z)) in dot n y y.
+(** low_square: squared norm of the mean of A^t z, as a constant vector *)
+Definition low_square {n} (A : matrix n n) (z : vector n) (t : nat) : R :=
+  let y := along_one (applied A t z) in dot n y y.
+(** never_zero: A^t z is never 0: it is not 0 at t = n *)
+Definition never_zero {n} (A : matrix n n) (z : vector n) : Prop :=
+  forall t, exists i, (i < n)%nat /\ applied A t z i <> 0.
+(** low_pass: ‖HC[A^t z]‖/‖DC[A^t z]‖ → 0, DC the part along 1 and HC the rest: so it is exactly where πᵀz ≠ 0, π the stationary distribution *)
+Definition low_pass {n} (A : matrix n n) (z : vector n) : Prop :=
+  is_lim_seq (fun t => sqrt (high_square A z t) / sqrt (low_square A z t)) 0.
+(** row_stochastic: every matrix of a sequence has entries ≥ 0 and row sums 1, in exact rationals *)
+Definition row_stochastic {t n} (P : sequence t n) : Prop := forall s, (s < t)%nat -> Definitions.row_stochastic n n (P s).
+(** P(0) P(1) ... P(t-1), and the other way: later layers on the left. *)
+Fixpoint from_left {n} (P : nat -> matrix n n) (t : nat) : matrix n n :=
+  match t with O => eye | S s => mmul n (from_left P s) (P s) end.
+(** stochastic_product: the product of a sequence of matrices is row-stochastic, in exact rationals *)
+Definition stochastic_product {t n} (P : sequence t n) : Prop := Definitions.row_stochastic n n (from_left P t).
+(** steps: the number t + 1 of layers *)
+Definition steps {t n} (P : sequence t n) : nat := t.
+(** The weight of token k in token m after all layers. *)
+Definition weight {t n} (P : sequence t n) : matrix n n := Definitions.steps n P 0 t.
+(** share: largest weight of a token on token j over all layers; the first token has number 0, and beyond the last
+    it is 0 *)
+Definition share {t n} (P : sequence t n) (j : nat) : R :=
+  largest n (fun m => sum n (fun k => if Nat.eqb k j then weight P m k else 0)).
+(** tail: largest weight of a token on all tokens from j on, over all layers; the first token has number 0, and
+    beyond the last it is 0 *)
+Definition tail {t n} (P : sequence t n) (j : nat) : R :=
+  largest n (fun m => sum n (fun k => if Nat.leb j k then weight P m k else 0)).
+(** windowed: every token sees itself and the w − 1 before it, as far as there are any, and no other; w = n is the
+    causal mask *)
+Definition windowed {t n} (P : sequence t n) (w : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat -> (b < n)%nat ->
+  (0 < P s a b <-> (b <= a < b + w)%nat).
+(** least_within: least attention within the window, over all layers *)
+Definition least_within {t n} (P : sequence t n) (w : nat) : R := inf_of (fun x => exists s a b,
+  (s < t)%nat /\ (a < n)%nat /\ (b < n)%nat /\ (b <= a < b + w)%nat /\ x = P s a b).
+(** prefixed: every token sees itself, the tokens before it and the first k tokens, and no other; counted from 0 *)
+Definition prefixed {t n} (P : sequence t n) (k : nat) : Prop := forall s a b, (s < t)%nat -> (a < n)%nat -> (b < n)%nat ->
+  (0 < P s a b <-> (b < Nat.max k (a + 1))%nat).
+(** least_prefixed: least attention that the mask with prefix k allows, over all layers *)
+Definition least_prefixed {t n} (P : sequence t n) (k : nat) : R := inf_of (fun x => exists s a b,
+  (s < t)%nat /\ (a < n)%nat /\ (b < n)%nat /\ (b < Nat.max k (a + 1))%nat /\ x = P s a b).
+(** prefix_floor: least weight on one of the first k tokens over all layers *)
+Definition prefix_floor {t n} (P : sequence t n) (k : nat) : R := inf_of (fun x => exists m j,
+  (m < n)%nat /\ (j < n)%nat /\ (j < k)%nat /\ x = weight P m j).
+(** Row i of softmax(I_ij − (i − j)m) under the causal mask, E = e^I, a = e^−m. *)
+Definition decaying {n} (E : matrix n n) (a : R) (i : nat) : vector n := fun j =>
+  causal i j * E i j * a ^ (i - j) / sum n (fun k => causal i k * E i k * a ^ (i - k)).
+(** The largest and the least of e^I on the causal mask. *)
+Definition most_causal {n} (E : matrix n n) : R := largest n (fun i => largest (S i) (E i)).
+Definition least_causal {n} (E : matrix n n) : R := least n (fun i => least (S i) (E i)).
+(** spread: largest over least of e^I on the causal mask, I the logits without decay *)
+Definition spread {n} (E : matrix n n) : R := most_causal E / least_causal E.
+(** decay_constant: least C with A_ij ≤ C e^(−(i−j)m) for all j ≤ i and all tokens i after the first, which has
+    number 0; A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m), a = e^(−m), m > 0 *)
+Definition decay_constant {n} (E : matrix n n) (a : R) : R := sup_of (fun x => exists i j,
+  (0 < i)%nat /\ (i < n)%nat /\ (j <= i)%nat /\ x = decaying E a i j / a ^ (i - j)).
+(** decay_tightness: largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i, where the logits I_ij,
+    j ≤ i, lie between I_min and I_max, A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m) and m > 0 *)
+Definition decay_tightness {n} (E : matrix n n) (a : R) : R := largest n (fun i => largest (S i) (fun j =>
+  decaying E a i j * (1 + least_causal E / most_causal E *
+    sum (S i) (fun k => if Nat.eqb k j then 0 else a ^ (j - k) / a ^ (k - j))))).
+(** kept: the second of two tokens with equal logits and decay a = e^(−m) keeps at least c of itself at every depth *)
+Definition kept (a c : R) : Prop := forall t,
+  c <= Definitions.steps 2 (fun _ => decaying ((fun _ _ => 1) : matrix 2 2) a) 0 (S t) 1%nat 1%nat.
+
+(* ---------- networks ---------- *)
+(** A network with its input: L layers of H heads on n tokens of dimension d, all with the same mask (edges i j = 1 where token i
+    sees token j, 0 where not) and the same factor of the skip connection; lnorm says whether every token is divided
+    by its length, the input first (LayerNorm on the sphere).  There is no MLP. *)
+Record network := {
+  tokens : nat; dim : nat; heads : nat; layers : nat; d_qk : R; skip_of : R; lnorm : bool;
+  W : nat -> nat -> matrix dim dim; W_QK : nat -> nat -> matrix dim dim;
+  key_bias : nat -> nat -> vector dim; bias : nat -> vector dim; edges : matrix tokens tokens;
+  input : matrix tokens dim }.
+
+(** P[l, h] = softmax((X W_QK Xᵀ + 1 (X k)ᵀ)/√d_qk) over the edges, and what layer l makes of tokens Y. *)
+Definition logits_of (N : network) (l h : nat) (Y : mat) : mat := fun i j =>
+  (bil (dim N) (Y i) (W_QK N l h) (Y j) + dot (dim N) (Y j) (key_bias N l h)) / sqrt (d_qk N).
+Definition attention_on (N : network) (l h : nat) (Y : mat) : mat := fun i =>
+  softmax (tokens N) (edges N i) (logits_of N l h Y i).
+Definition sent (N : network) (l : nat) (Y : mat) : mat := fun i b => skip_of N * Y i b
+  + sum (heads N) (fun h => vmat (dim N) (vmat (tokens N) (attention_on N l h Y i) Y) (W N l h) b) + bias N l b.
+Definition laid (N : network) (Y : mat) : mat := if lnorm N then fun i => sphere (dim N) (Y i) else Y.
+(** X[l], the tokens after l layers, and P[l, h], the attention of head h of layer l. *)
+Fixpoint X (N : network) (l : nat) : matrix (tokens N) (dim N) :=
+  match l with O => laid N (input N) | S k => laid N (sent N k (X N k)) end.
+Definition P (N : network) (l h : nat) : matrix (tokens N) (tokens N) := attention_on N l h (X N l).
+
+(** What every network of the registry has: sizes of at least 1, d_qk > 0, a mask of zeros and ones in which every token sees some
+    token, and under LayerNorm no token that is zero where it is to be divided by its length. *)
+Record proper (N : network) : Prop := {
+  some_tokens : (0 < tokens N)%nat; some_dim : (0 < dim N)%nat; some_heads : (0 < heads N)%nat;
+  some_layers : (0 < layers N)%nat; some_d_qk : 0 < d_qk N;
+  binary : forall i j, (i < tokens N)%nat -> (j < tokens N)%nat -> edges N i j = 0 \/ edges N i j = 1;
+  sees_some : forall i, (i < tokens N)%nat -> exists j, (j < tokens N)%nat /\ edges N i j = 1;
+  input_not_zero : lnorm N = true -> forall i, (i < tokens N)%nat -> 0 < l2 (dim N) (input N i);
+  sent_not_zero : lnorm N = true -> forall l i, (l < layers N)%nat -> (i < tokens N)%nat ->
+    0 < l2 (dim N) (sent N l (X N l) i) }.
+
+Definition layernorm_none (N : network) : Prop := lnorm N = false.
+Definition layernorm_sphere (N : network) : Prop := lnorm N = true.
+(** A network of this file has no MLP. *)
+Definition mlp_none (N : network) : Prop := True.
+(** Entries beyond the sizes are never looked at; of no bias and no mask they are taken to be like the others. *)
+Definition key_bias_none (N : network) : Prop := forall l h a, key_bias N l h a = 0.
+Definition bias_none (N : network) : Prop := (forall l a, bias N l a = 0) /\ key_bias_none N.
+Definition mask_none (N : network) : Prop := forall i j, edges N i j = 1.
+Definition mask_padding (N : network) : Prop :=
+  forall i k j, (i < tokens N)%nat -> (k < tokens N)%nat -> (j < tokens N)%nat -> edges N i j = edges N k j.
+Definition mask_causal (N : network) : Prop :=
+  forall i j, (i < tokens N)%nat -> (j < tokens N)%nat -> edges N i j = if Nat.leb j i then 1 else 0.
+
+(** b after L steps: b = start, then b = step l b for l = 0, …, L − 1. *)
+(** recursion: b after L steps: b = start, then b = step for l = 0, …, L − 1, where step may use b and l *)
+Fixpoint recursion (L : nat) (start : R) (step : nat -> R -> R) : R :=
+  match L with O => start | S l => step l (recursion l start step) end.
+
+Inductive exponent := p_1 | p_2 | p_inf.
+Definition length_of (d : nat) (p : exponent) (v : vec) : R :=
+  match p with p_1 => l1 d v | p_2 => l2 d v | p_inf => linf d v end.
+(** diameter: largest ℓ_p distance of two tokens *)
+Definition diameter {n d} (Y : matrix n d) (p : exponent) : R := diam n (length_of d p) Y.
+(** norm: norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum), max (largest absolute entry), frobenius,
+    composite (printed 1,∞: the root of the product of 1 and inf) *)
+Definition norm_1 {n m} (A : matrix n m) : R := norm1 n m A.
+Definition norm_2 {n m} (A : matrix n m) : R := spectral A.
+Definition norm_inf {n m} (A : matrix n m) : R := norminf n m A.
+Definition norm_max {n m} (A : matrix n m) : R := maxentry n m A.
+Definition norm_frobenius {n m} (A : matrix n m) : R := frob n m A.
+Definition norm_composite {n m} (A : matrix n m) : R := comp n m A.
+(** operator_norm: norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column sum for p = inf, the
+    spectral norm for p = 2 *)
+Definition operator_norm {n m} (A : matrix n m) (p : exponent) : R :=
+  match p with p_1 => norminf n m A | p_2 => spectral A | p_inf => norm1 n m A end.
+(** form_norm: sup |uWvᵀ| over the unit ball of ℓ_p (p = inf and d > 12: the sum of |W_ij|, which is larger); here it is the
+    supremum for every d, of which the other is an upper bound *)
+Definition form_norm {n m} (A : matrix n m) (p : exponent) : R := sup_of (fun x => exists u v : vec,
+  length_of n p u <= 1 /\ length_of n p v <= 1 /\ x = Rabs (bil n u A v)).
+(** mu: Frobenius norm of the tokens about their mean *)
+Definition mu {n d} (Y : matrix n d) : R := Definitions.mu n d Y.
+(** residual: least norm of X − 1xᵀ over all x: 1 (largest column sum of absolute values), ∞ (largest row sum), 1,∞ (the root of the product of
+    these two) or F (Frobenius) *)
+Definition residual_in (norm : mat -> R) (Y : mat) : R := inf_of (fun r => exists x : vec, r = norm (centred Y x)).
+Definition residual_one {n d} (Y : matrix n d) : R := residual_in (norm1 n d) Y.
+Definition residual_inf {n d} (Y : matrix n d) : R := residual_in (norminf n d) Y.
+Definition residual_composite {n d} (Y : matrix n d) : R := residual_in (comp n d) Y.
+Definition residual_frobenius {n d} (Y : matrix n d) : R := residual_in (frob n d) Y.
+
+(* ---------- attention about a centre ---------- *)
+(** The centres that minimise ‖X − 1xᵀ‖_{1,∞}, one for every layer; where several are as good, a statement is about all. *)
+Definition are_centers (N : network) (center : nat -> vec) : Prop := forall l, (l <= layers N)%nat ->
+  minimiser (comp (tokens N) (dim N)) (X N l) (center l).
+Definition tilts (N : network) (x : vec) (l h : nat) : mat := fun i j =>
+  bil (dim N) (centred (X N l) x i) (W_QK N l h) (centred (X N l) x j) / sqrt (d_qk N).
+Definition oscillation (N : network) (x : vec) (l h i : nat) : R := osc (tilts N x l h i : vector (tokens N)).
+Definition centred_shares (N : network) (x : vec) (l h : nat) : vector (tokens N) := shares ((fun j =>
+  (bil (dim N) x (W_QK N l h) (centred (X N l) x j) + dot (dim N) (centred (X N l) x j) (key_bias N l h)) / sqrt (d_qk N))
+  : vector (tokens N)).
+(** delta: largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk, R the tokens about the center that minimises ‖R‖_{1,∞} (composite), or about
+    their mean (mean, with a bar) *)
+Definition delta_composite (N : network) (center : nat -> vec) (l h : nat) : R :=
+  largest (tokens N) (oscillation N (center l) l h).
+Definition delta_mean (N : network) (l h : nat) : R :=
+  largest (tokens N) (oscillation N (mean (tokens N) (X N l)) l h).
+(** q_max: largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus the key bias's term, x the center, R the tokens about it (composite: x
+    minimises ‖R‖_{1,∞}; mean, with a bar: x is their mean) *)
+Definition q_max_composite (N : network) (center : nat -> vec) (l h : nat) : R :=
+  largest (tokens N) (centred_shares N (center l) l h).
+Definition q_max_mean (N : network) (l h : nat) : R :=
+  largest (tokens N) (centred_shares N (mean (tokens N) (X N l)) l h).
+(** q_min: least entry of q = softmax(c), c as for the largest *)
+Definition q_min_mean (N : network) (l h : nat) : R :=
+  least (tokens N) (centred_shares N (mean (tokens N) (X N l)) l h).
+(** gamma: √(Σ_i D_ii · max_j q_j / max_i D_ii), D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk and q the softmax of the logits' part that all
+    rows share, about the center that minimises ‖R‖_{1,∞}; 0 where all D_ii are 0 *)
+Definition gamma (N : network) (center : nat -> vec) (l h : nat) : R :=
+  if Req_EM_T (delta_composite N center l h) 0 then 0 else
+  sqrt (sum (tokens N) (oscillation N (center l) l h) * q_max_composite N center l h / delta_composite N center l h).
+(** about_mean: ‖·‖_{1,∞} (the root of largest column sum times largest row sum) of the tokens about their mean *)
+Definition about_mean {n d} (Y : matrix n d) : R := comp n d (centred Y (mean n Y)).
+
+(* ---------- masks ---------- *)
+(** self_loops: every token sees itself *)
+Definition self_loops (N : network) : Prop := forall i, (i < tokens N)%nat -> edges N i i = 1.
+(** Token c reaches every token within r steps along the edges. *)
+Definition reached (N : network) (r : nat) : Prop := exists c, centre (tokens N) (edges N) c r.
+(** quasi_strongly_connected: the mask is quasi-strongly connected: some token reaches every other along its edges *)
+Definition quasi_strongly_connected (N : network) : Prop := exists r, reached N r.
+(** strongly_connected: the mask is strongly connected *)
+Definition strongly_connected (N : network) : Prop := forall c, (c < tokens N)%nat ->
+  exists r, centre (tokens N) (edges N) c r.
+(** radius of the mask: the least number of steps in which one token reaches all others, at least 1; 1 where none does *)
+Definition is_radius (N : network) (r : nat) : Prop := (1 <= r)%nat /\
+  (quasi_strongly_connected N -> reached N r /\ forall k, (1 <= k)%nat -> reached N k -> (r <= k)%nat) /\
+  (~ quasi_strongly_connected N -> r = 1%nat).
+(** largest number of tokens that a token sees, itself included *)
+Definition in_degree (N : network) : R := largest (tokens N) (fun i => sum (tokens N) (edges N i)).
+(** epsilon: least attention on an edge of the mask *)
+Definition epsilon (N : network) (l h : nat) : R := inf_of (fun x => exists i j,
+  (i < tokens N)%nat /\ (j < tokens N)%nat /\ edges N i j = 1 /\ x = P N l h i j).
+(** logit_range: largest oscillation of a row of logits over the edges of the mask *)
+Definition logit_range (N : network) (l h : nat) : R := sup_of (fun x => exists i j k,
+  (i < tokens N)%nat /\ (j < tokens N)%nat /\ (k < tokens N)%nat /\ edges N i j = 1 /\ edges N i k = 1 /\
+  x = logits_of N l h (X N l) i j - logits_of N l h (X N l) i k).
+(** orthogonal_values: every W[l, h] is exactly orthogonal *)
+Definition orthogonal_values (N : network) : Prop := forall l h, (l < layers N)%nat -> (h < heads N)%nat ->
+  orthogonal (dim N) (W N l h).
+(** product_norm: spectral norm of the product W[0, 0] W[1, 0] ⋯ W[L − 1, 0] of the values of the first heads *)
+Definition product_norm_2 (N : network) : R :=
+  spectral (values (dim N) (fun l => W N l 0%nat) (layers N) : matrix (dim N) (dim N)).
+(** contraction: 1 − Σ_c min_i (B_k)_ic, B_k = P[rk + r − 1, 0] ⋯ P[rk, 0] the product of the attention of r layers, r
+    the radius of the mask (the last product may be shorter): Doeblin's contraction *)
+Definition contraction (N : network) (r k : nat) : R := 1 - doeblin (tokens N)
+  (Definitions.steps (tokens N) (fun l => P N l 0) (r * k) (Nat.min (layers N) (r * k + r) - r * k)).
+(** height: min_i ⟨X_i, v⟩ of the input, v the direction of its mean token *)
+Definition pole (N : network) : vec := sphere (dim N) (mean (tokens N) (X N 0)).
+Definition height (N : network) : R := least (tokens N) (fun i => dot (dim N) (X N 0 i) (pole N)).
+(** section: ℓ₂ diameter of y_i = X_i/⟨X_i, v_t⟩, v_t = vW[0, 0] ⋯ W[t − 1, 0] and v the direction of the input's
+    mean token *)
+Definition section (N : network) (l : nat) : R := diam (tokens N) (l2 (dim N)) (fun i a => X N l i a /
+  dot (dim N) (X N l i) (vmat (dim N) (pole N) (values (dim N) (fun l => W N l 0%nat) l))).
+(** cosine: least cosine of the angle of two tokens *)
+Definition cosine {n d} (Y : matrix n d) : R := least n (fun i => least n (fun j =>
+  dot d (Y i) (Y j) / (l2 d (Y i) * l2 d (Y j)))).

@@ -1,0 +1,1909 @@
+(** Every lemma of the prover about networks, from its text; printed by
+    [python -m rankmath.certificates.coq_words]: do not edit.  The words are those of Network.v,
+    the proofs those of the files Lemmas_*.v. *)
+Require Import Reals Lra Lia Psatz.
+From Rankmath Require Import Definitions Functions Norms Masks dong2021_A_3 Quantities.
+From Rankmath Require Import Lemmas_attention Lemmas_entropy Lemmas_functions Lemmas_layer Lemmas_norms Lemmas_tokens Network.
+Local Open Scope R_scope.
+
+(** n-one: 1 <= n *)
+Theorem L_n_one :
+  forall N, proper N ->
+  1 <= (INR (tokens N)).
+Proof. by_theorem Lemmas_functions.lemma_n_one. Qed.
+
+(** d-one: 1 <= d *)
+Theorem L_d_one :
+  forall N, proper N ->
+  1 <= (INR (dim N)).
+Proof. by_theorem Lemmas_functions.lemma_d_one. Qed.
+
+(** H-one: 1 <= H *)
+Theorem L_H_one :
+  forall N, proper N ->
+  1 <= (INR (heads N)).
+Proof. by_theorem Lemmas_functions.lemma_H_one. Qed.
+
+(** L-one: 1 <= L *)
+Theorem L_L_one :
+  forall N, proper N ->
+  1 <= (INR (layers N)).
+Proof. by_theorem Lemmas_functions.lemma_L_one. Qed.
+
+(** x-star-low: 5/4 <= x_star *)
+Theorem L_x_star_low :
+  forall N, proper N ->
+  forall x_star, x_star_is x_star ->
+  (5 / 4) <= x_star.
+Proof. by_theorem Lemmas_functions.lemma_x_star_low. Qed.
+
+(** x-star-high: x_star <= 1257/1000 *)
+Theorem L_x_star_high :
+  forall N, proper N ->
+  forall x_star, x_star_is x_star ->
+  x_star <= (1257 / 1000).
+Proof. by_theorem Lemmas_functions.lemma_x_star_high. Qed.
+
+(** e-low: 27/10 <= exp(1) *)
+Theorem L_e_low :
+  forall N, proper N ->
+  (27 / 10) <= (exp 1).
+Proof. by_theorem Lemmas_functions.lemma_e_low. Qed.
+
+(** e-high: exp(1) <= 272/100 *)
+Theorem L_e_high :
+  forall N, proper N ->
+  (exp 1) <= (272 / 100).
+Proof. by_theorem Lemmas_functions.lemma_e_high. Qed.
+
+(** degree-one: 1 <= in_degree *)
+Theorem L_degree_one :
+  forall N, proper N ->
+  1 <= (in_degree N).
+Proof. by_theorem Lemmas_attention.lemma_degree_one. Qed.
+
+(** degree-n: in_degree <= n *)
+Theorem L_degree_n :
+  forall N, proper N ->
+  (in_degree N) <= (INR (tokens N)).
+Proof. by_theorem Lemmas_attention.lemma_degree_n. Qed.
+
+(** r-one: 1 <= r *)
+Theorem L_r_one :
+  forall N, proper N ->
+  forall r, is_radius N r ->
+  1 <= (INR r).
+Proof. by_theorem Lemmas_functions.lemma_r_one. Qed.
+
+(** whole-two: 2 <= n *)
+Theorem L_whole_two :
+  forall N, proper N ->
+  1 < (INR (tokens N)) ->
+  2 <= (INR (tokens N)).
+Proof. by_theorem Lemmas_functions.lemma_whole_two. Qed.
+
+(** n-half: n <= 2*(n - 1) *)
+Theorem L_n_half :
+  forall N, proper N ->
+  2 <= (INR (tokens N)) ->
+  (INR (tokens N)) <= (2 * ((INR (tokens N)) - 1)).
+Proof. by_theorem Lemmas_functions.lemma_n_half. Qed.
+
+(** tanh-one: tanh(x) < 1 *)
+Theorem L_tanh_one :
+  forall N, proper N ->
+  forall x : R,
+  (tanh x) < 1.
+Proof. by_theorem Lemmas_functions.lemma_tanh_one. Qed.
+
+(** tanh-id: tanh(x) <= x *)
+Theorem L_tanh_id :
+  forall N, proper N ->
+  forall x : R,
+  0 <= x ->
+  (tanh x) <= x.
+Proof. by_theorem Lemmas_functions.lemma_tanh_id. Qed.
+
+(** tanh-grows: tanh(x) <= tanh(y) *)
+Theorem L_tanh_grows :
+  forall N, proper N ->
+  forall x y : R,
+  x <= y ->
+  (tanh x) <= (tanh y).
+Proof. by_theorem Lemmas_functions.lemma_tanh_grows. Qed.
+
+(** tanh-concave: x*tanh(y) <= y*tanh(x) *)
+Theorem L_tanh_concave :
+  forall N, proper N ->
+  forall x y : R,
+  0 <= x ->
+  x <= y ->
+  (x * (tanh y)) <= (y * (tanh x)).
+Proof. by_theorem Lemmas_functions.lemma_tanh_concave. Qed.
+
+(** tanhc-one: tanhc(x) <= 1 *)
+Theorem L_tanhc_one :
+  forall N, proper N ->
+  forall x : R,
+  (tanhc x) <= 1.
+Proof. by_theorem Lemmas_functions.lemma_tanhc_one. Qed.
+
+(** tanhc: x*tanhc(x) == tanh(x) *)
+Theorem L_tanhc :
+  forall N, proper N ->
+  forall x : R,
+  (x * (tanhc x)) = (tanh x).
+Proof. by_theorem Lemmas_functions.lemma_tanhc. Qed.
+
+(** exp-line: 1 + x <= exp(x) *)
+Theorem L_exp_line :
+  forall N, proper N ->
+  forall x : R,
+  (1 + x) <= (exp x).
+Proof. by_theorem Lemmas_functions.lemma_exp_line. Qed.
+
+(** exp-e: exp(1)*x <= exp(x) *)
+Theorem L_exp_e :
+  forall N, proper N ->
+  forall x : R,
+  ((exp 1) * x) <= (exp x).
+Proof. by_theorem Lemmas_functions.lemma_exp_e. Qed.
+
+(** exp-one: 1 <= exp(x) *)
+Theorem L_exp_one :
+  forall N, proper N ->
+  forall x : R,
+  0 <= x ->
+  1 <= (exp x).
+Proof. by_theorem Lemmas_functions.lemma_exp_one. Qed.
+
+(** exp-grows: exp(x) <= exp(y) *)
+Theorem L_exp_grows :
+  forall N, proper N ->
+  forall x y : R,
+  x <= y ->
+  (exp x) <= (exp y).
+Proof. by_theorem Lemmas_functions.lemma_exp_grows. Qed.
+
+(** expc-one: 1 <= expc(x) *)
+Theorem L_expc_one :
+  forall N, proper N ->
+  forall x : R,
+  0 <= x ->
+  1 <= (expc x).
+Proof. by_theorem Lemmas_functions.lemma_expc_one. Qed.
+
+(** expc-exp: expc(x) <= exp(x) *)
+Theorem L_expc_exp :
+  forall N, proper N ->
+  forall x : R,
+  0 <= x ->
+  (expc x) <= (exp x).
+Proof. by_theorem Lemmas_functions.lemma_expc_exp. Qed.
+
+(** expc-grows: expc(x) <= expc(y) *)
+Theorem L_expc_grows :
+  forall N, proper N ->
+  forall x y : R,
+  x <= y ->
+  (expc x) <= (expc y).
+Proof. by_theorem Lemmas_functions.lemma_expc_grows. Qed.
+
+(** log-line: log(x) <= x - 1 *)
+Theorem L_log_line :
+  forall N, proper N ->
+  forall x : R,
+  0 < x ->
+  (ln x) <= (x - 1).
+Proof. by_theorem Lemmas_functions.lemma_log_line. Qed.
+
+(** log-grows: log(x) <= log(y) *)
+Theorem L_log_grows :
+  forall N, proper N ->
+  forall x y : R,
+  0 < x ->
+  x <= y ->
+  (ln x) <= (ln y).
+Proof. by_theorem Lemmas_functions.lemma_log_grows. Qed.
+
+(** log-one: 0 <= log(x) *)
+Theorem L_log_one :
+  forall N, proper N ->
+  forall x : R,
+  1 <= x ->
+  0 <= (ln x).
+Proof. by_theorem Lemmas_functions.lemma_log_one. Qed.
+
+(** floor-high: floor(x) <= x *)
+Theorem L_floor_high :
+  forall N, proper N ->
+  forall x : R,
+  (IZR (Int_part x)) <= x.
+Proof. by_theorem Lemmas_functions.lemma_floor_high. Qed.
+
+(** floor-low: x < floor(x) + 1 *)
+Theorem L_floor_low :
+  forall N, proper N ->
+  forall x : R,
+  x < ((IZR (Int_part x)) + 1).
+Proof. by_theorem Lemmas_functions.lemma_floor_low. Qed.
+
+(** abs-high: x <= abs(x) *)
+Theorem L_abs_high :
+  forall N, proper N ->
+  forall x : R,
+  x <= (Rabs x).
+Proof. by_theorem Lemmas_functions.lemma_abs_high. Qed.
+
+(** max-member: x <= max(x, y) *)
+Theorem L_max_member :
+  forall N, proper N ->
+  forall x y : R,
+  x <= (Rmax x y).
+Proof. by_theorem Lemmas_functions.lemma_max_member. Qed.
+
+(** max-member-3: x <= max(x, y, z) *)
+Theorem L_max_member_3 :
+  forall N, proper N ->
+  forall x y z : R,
+  x <= (Rmax x (Rmax y z)).
+Proof. by_theorem Lemmas_functions.lemma_max_member_3. Qed.
+
+(** min-member: min(x, y) <= x *)
+Theorem L_min_member :
+  forall N, proper N ->
+  forall x y : R,
+  (Rmin x y) <= x.
+Proof. by_theorem Lemmas_functions.lemma_min_member. Qed.
+
+(** min-member-3: min(x, y, z) <= x *)
+Theorem L_min_member_3 :
+  forall N, proper N ->
+  forall x y z : R,
+  (Rmin x (Rmin y z)) <= x.
+Proof. by_theorem Lemmas_functions.lemma_min_member_3. Qed.
+
+(** am-gm: 2*sqrt(x)*sqrt(y) <= x + y *)
+Theorem L_am_gm :
+  forall N, proper N ->
+  forall x y : R,
+  0 <= x ->
+  0 <= y ->
+  ((2 * (sqrt x)) * (sqrt y)) <= (x + y).
+Proof. by_theorem Lemmas_functions.lemma_am_gm. Qed.
+
+(** am-gm-3: 3*x**(1/3)*y**(1/3)*z**(1/3) <= x + y + z *)
+Theorem L_am_gm_3 :
+  forall N, proper N ->
+  forall x y z : R,
+  0 <= x ->
+  0 <= y ->
+  0 <= z ->
+  (((3 * (rpow x (1 / 3))) * (rpow y (1 / 3))) * (rpow z (1 / 3))) <= ((x + y) + z).
+Proof. by_theorem Lemmas_functions.lemma_am_gm_3. Qed.
+
+(** root-sum: sqrt(x + y) <= sqrt(x) + sqrt(y) *)
+Theorem L_root_sum :
+  forall N, proper N ->
+  forall x y : R,
+  0 <= x ->
+  0 <= y ->
+  (sqrt (x + y)) <= ((sqrt x) + (sqrt y)).
+Proof. by_theorem Lemmas_functions.lemma_root_sum. Qed.
+
+(** cauchy-heads: sum_h(f*g)**2 <= sum_h(f**2)*sum_h(g**2) *)
+Theorem L_cauchy_heads :
+  forall N, proper N ->
+  forall f g : nat -> R,
+  ((sum (heads N) (fun h => ((f h) * (g h)))) ^ 2) <= ((sum (heads N) (fun h => ((f h) ^ 2))) * (sum (heads N) (fun h => ((g h) ^ 2)))).
+Proof. by_theorem Lemmas_functions.lemma_cauchy_heads. Qed.
+
+(** square-heads: sum_h(f)**2 <= H*sum_h(f**2) *)
+Theorem L_square_heads :
+  forall N, proper N ->
+  forall f : nat -> R,
+  ((sum (heads N) (fun h => (f h))) ^ 2) <= ((INR (heads N)) * (sum (heads N) (fun h => ((f h) ^ 2)))).
+Proof. by_theorem Lemmas_functions.lemma_square_heads. Qed.
+
+(** max-heads: sum_h(f) <= H*max_h(f) *)
+Theorem L_max_heads :
+  forall N, proper N ->
+  forall f : nat -> R,
+  (sum (heads N) (fun h => (f h))) <= ((INR (heads N)) * (maxi ((heads N) - 1) (fun h => (f h)))).
+Proof. by_theorem Lemmas_functions.lemma_max_heads. Qed.
+
+(** diameter-inf-2: diameter(X[t], inf) <= diameter(X[t], 2) *)
+Theorem L_diameter_inf_2 :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_inf) <= (diameter (X N t) p_2).
+Proof. by_theorem Lemmas_tokens.lemma_diameter_inf_2. Qed.
+
+(** diameter-2-1: diameter(X[t], 2) <= diameter(X[t], 1) *)
+Theorem L_diameter_2_1 :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_2) <= (diameter (X N t) p_1).
+Proof. by_theorem Lemmas_tokens.lemma_diameter_2_1. Qed.
+
+(** diameter-1-2: diameter(X[t], 1) <= sqrt(d)*diameter(X[t], 2) *)
+Theorem L_diameter_1_2 :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_1) <= ((sqrt (INR (dim N))) * (diameter (X N t) p_2)).
+Proof. by_theorem Lemmas_tokens.lemma_diameter_1_2. Qed.
+
+(** diameter-2-inf: diameter(X[t], 2) <= sqrt(d)*diameter(X[t], inf) *)
+Theorem L_diameter_2_inf :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_2) <= ((sqrt (INR (dim N))) * (diameter (X N t) p_inf)).
+Proof. by_theorem Lemmas_tokens.lemma_diameter_2_inf. Qed.
+
+(** diameter-2-interpolates: diameter(X[t], 2)**2 <= diameter(X[t], 1)*diameter(X[t], inf) *)
+Theorem L_diameter_2_interpolates :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  ((diameter (X N t) p_2) ^ 2) <= ((diameter (X N t) p_1) * (diameter (X N t) p_inf)).
+Proof. by_theorem Lemmas_tokens.lemma_diameter_2_interpolates. Qed.
+
+(** mu-diameter: mu(X[t]) <= sqrt((n - 1)/2)*diameter(X[t], 2) *)
+Theorem L_mu_diameter :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (mu (X N t)) <= ((sqrt (((INR (tokens N)) - 1) / 2)) * (diameter (X N t) p_2)).
+Proof. by_theorem Lemmas_tokens.lemma_mu_diameter. Qed.
+
+(** diameter-mu: diameter(X[t], 2) <= sqrt(2)*mu(X[t]) *)
+Theorem L_diameter_mu :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_2) <= ((sqrt 2) * (mu (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_diameter_mu. Qed.
+
+(** mu-frobenius: mu(X[t]) <= norm(X[t], frobenius) *)
+Theorem L_mu_frobenius :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (mu (X N t)) <= (norm_frobenius (X N t)).
+Proof. by_theorem Lemmas_tokens.lemma_mu_frobenius. Qed.
+
+(** mu-longest: mu(X[t]) <= sqrt(n)*longest(X[t]) *)
+Theorem L_mu_longest :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (mu (X N t)) <= ((sqrt (INR (tokens N))) * (longest (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_mu_longest. Qed.
+
+(** mu-diameter-inf: mu(X[t]) <= sqrt(n*d)*diameter(X[t], inf)/2 *)
+Theorem L_mu_diameter_inf :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (mu (X N t)) <= (((sqrt ((INR (tokens N)) * (INR (dim N)))) * (diameter (X N t) p_inf)) / 2).
+Proof. by_theorem Lemmas_tokens.lemma_mu_diameter_inf. Qed.
+
+(** residual-product: residual(X[t], one)*residual(X[t], inf) <= residual(X[t], composite)**2 *)
+Theorem L_residual_product :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  ((residual_one (X N t)) * (residual_inf (X N t))) <= ((residual_composite (X N t)) ^ 2).
+Proof. by_theorem Lemmas_tokens.lemma_residual_product. Qed.
+
+(** residual-inf-diameter: residual(X[t], inf) <= diameter(X[t], 1) *)
+Theorem L_residual_inf_diameter :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (residual_inf (X N t)) <= (diameter (X N t) p_1).
+Proof. by_theorem Lemmas_tokens.lemma_residual_inf_diameter. Qed.
+
+(** diameter-residual-inf: diameter(X[t], 1) <= 2*residual(X[t], inf) *)
+Theorem L_diameter_residual_inf :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_1) <= (2 * (residual_inf (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_diameter_residual_inf. Qed.
+
+(** diameter-residual-one: diameter(X[t], inf) <= residual(X[t], one) *)
+Theorem L_diameter_residual_one :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_inf) <= (residual_one (X N t)).
+Proof. by_theorem Lemmas_tokens.lemma_diameter_residual_one. Qed.
+
+(** residual-one-diameter: residual(X[t], one) <= n*diameter(X[t], inf)/2 *)
+Theorem L_residual_one_diameter :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (residual_one (X N t)) <= (((INR (tokens N)) * (diameter (X N t) p_inf)) / 2).
+Proof. by_theorem Lemmas_tokens.lemma_residual_one_diameter. Qed.
+
+(** diameter-residual-composite: diameter(X[t], 2) <= sqrt(2)*residual(X[t], composite) *)
+Theorem L_diameter_residual_composite :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_2) <= ((sqrt 2) * (residual_composite (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_diameter_residual_composite. Qed.
+
+(** mu-residual-composite-n: mu(X[t]) <= sqrt(n)*residual(X[t], composite) *)
+Theorem L_mu_residual_composite_n :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (mu (X N t)) <= ((sqrt (INR (tokens N))) * (residual_composite (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_mu_residual_composite_n. Qed.
+
+(** mu-residual-composite-d: mu(X[t]) <= sqrt(d)*residual(X[t], composite) *)
+Theorem L_mu_residual_composite_d :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (mu (X N t)) <= ((sqrt (INR (dim N))) * (residual_composite (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_mu_residual_composite_d. Qed.
+
+(** mu-residual-inf: mu(X[t]) <= sqrt(n)*residual(X[t], inf) *)
+Theorem L_mu_residual_inf :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (mu (X N t)) <= ((sqrt (INR (tokens N))) * (residual_inf (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_mu_residual_inf. Qed.
+
+(** mu-residual-one: mu(X[t]) <= sqrt(d)*residual(X[t], one) *)
+Theorem L_mu_residual_one :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (mu (X N t)) <= ((sqrt (INR (dim N))) * (residual_one (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_mu_residual_one. Qed.
+
+(** residual-inf-mu: residual(X[t], inf) <= sqrt(d)*mu(X[t]) *)
+Theorem L_residual_inf_mu :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (residual_inf (X N t)) <= ((sqrt (INR (dim N))) * (mu (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_residual_inf_mu. Qed.
+
+(** residual-one-mu: residual(X[t], one) <= sqrt(n)*mu(X[t]) *)
+Theorem L_residual_one_mu :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (residual_one (X N t)) <= ((sqrt (INR (tokens N))) * (mu (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_residual_one_mu. Qed.
+
+(** residual-composite-inf: residual(X[t], composite)**2 <= n*residual(X[t], inf)**2 *)
+Theorem L_residual_composite_inf :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  ((residual_composite (X N t)) ^ 2) <= ((INR (tokens N)) * ((residual_inf (X N t)) ^ 2)).
+Proof. by_theorem Lemmas_tokens.lemma_residual_composite_inf. Qed.
+
+(** residual-composite-one: residual(X[t], composite)**2 <= d*residual(X[t], one)**2 *)
+Theorem L_residual_composite_one :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  ((residual_composite (X N t)) ^ 2) <= ((INR (dim N)) * ((residual_one (X N t)) ^ 2)).
+Proof. by_theorem Lemmas_tokens.lemma_residual_composite_one. Qed.
+
+(** residual-composite-mu: residual(X[t], composite)**2 <= sqrt(n*d)*mu(X[t])**2 *)
+Theorem L_residual_composite_mu :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  ((residual_composite (X N t)) ^ 2) <= ((sqrt ((INR (tokens N)) * (INR (dim N)))) * ((mu (X N t)) ^ 2)).
+Proof. by_theorem Lemmas_tokens.lemma_residual_composite_mu. Qed.
+
+(** residual-inf-one: residual(X[t], inf) <= d*residual(X[t], one) *)
+Theorem L_residual_inf_one :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (residual_inf (X N t)) <= ((INR (dim N)) * (residual_one (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_residual_inf_one. Qed.
+
+(** residual-one-inf: residual(X[t], one) <= n*residual(X[t], inf) *)
+Theorem L_residual_one_inf :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (residual_one (X N t)) <= ((INR (tokens N)) * (residual_inf (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_residual_one_inf. Qed.
+
+(** residual-norm[one,1]: residual(X[t], one) <= norm(X[t], 1) *)
+Theorem L_residual_norm_one_1 :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (residual_one (X N t)) <= (norm_1 (X N t)).
+Proof. by_theorem Lemmas_tokens.lemma_residual_norm_one. Qed.
+
+(** residual-norm[inf,inf]: residual(X[t], inf) <= norm(X[t], inf) *)
+Theorem L_residual_norm_inf_inf :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (residual_inf (X N t)) <= (norm_inf (X N t)).
+Proof. by_theorem Lemmas_tokens.lemma_residual_norm_inf. Qed.
+
+(** residual-norm[composite,composite]: residual(X[t], composite) <= norm(X[t], composite) *)
+Theorem L_residual_norm_composite_composite :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (residual_composite (X N t)) <= (norm_composite (X N t)).
+Proof. by_theorem Lemmas_tokens.lemma_residual_norm_composite. Qed.
+
+(** diameter-longest: diameter(X[t], 2) <= 2*longest(X[t]) *)
+Theorem L_diameter_longest :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_2) <= (2 * (longest (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_diameter_longest. Qed.
+
+(** diameter-norm[1,inf]: diameter(X[t], 1) <= 2*norm(X[t], inf) *)
+Theorem L_diameter_norm_1_inf :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_1) <= (2 * (norm_inf (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_diameter_norm_1_inf. Qed.
+
+(** diameter-norm[inf,max]: diameter(X[t], inf) <= 2*norm(X[t], max) *)
+Theorem L_diameter_norm_inf_max :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_inf) <= (2 * (norm_max (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_diameter_norm_inf_max. Qed.
+
+(** diameter-spectral: diameter(X[t], 2) <= sqrt(2)*norm(X[t], 2) *)
+Theorem L_diameter_spectral :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (diameter (X N t) p_2) <= ((sqrt 2) * (norm_2 (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_diameter_spectral. Qed.
+
+(** longest-norm[2]: longest(X[t]) <= norm(X[t], 2) *)
+Theorem L_longest_norm_2 :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (longest (X N t)) <= (norm_2 (X N t)).
+Proof. by_theorem Lemmas_tokens.lemma_longest_norm_2. Qed.
+
+(** longest-norm[inf]: longest(X[t]) <= norm(X[t], inf) *)
+Theorem L_longest_norm_inf :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (longest (X N t)) <= (norm_inf (X N t)).
+Proof. by_theorem Lemmas_tokens.lemma_longest_norm_inf. Qed.
+
+(** longest-norm[frobenius]: longest(X[t]) <= norm(X[t], frobenius) *)
+Theorem L_longest_norm_frobenius :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (longest (X N t)) <= (norm_frobenius (X N t)).
+Proof. by_theorem Lemmas_tokens.lemma_longest_norm_frobenius. Qed.
+
+(** frobenius-longest: norm(X[t], frobenius) <= sqrt(n)*longest(X[t]) *)
+Theorem L_frobenius_longest :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_frobenius (X N t)) <= ((sqrt (INR (tokens N))) * (longest (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_frobenius_longest. Qed.
+
+(** inf-longest: norm(X[t], inf) <= sqrt(d)*longest(X[t]) *)
+Theorem L_inf_longest :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_inf (X N t)) <= ((sqrt (INR (dim N))) * (longest (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_inf_longest. Qed.
+
+(** max-longest: norm(X[t], max) <= longest(X[t]) *)
+Theorem L_max_longest :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_max (X N t)) <= (longest (X N t)).
+Proof. by_theorem Lemmas_tokens.lemma_max_longest. Qed.
+
+(** longest-max: longest(X[t]) <= sqrt(d)*norm(X[t], max) *)
+Theorem L_longest_max :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (longest (X N t)) <= ((sqrt (INR (dim N))) * (norm_max (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_longest_max. Qed.
+
+(** stable-rank-one: 1 <= stable_rank(X[t]) *)
+Theorem L_stable_rank_one :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_2 (X N t)) > 0 ->
+  1 <= (stable_rank (X N t)).
+Proof. by_theorem Lemmas_tokens.lemma_stable_rank_one. Qed.
+
+(** stable-rank-n: stable_rank(X[t]) <= n *)
+Theorem L_stable_rank_n :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (stable_rank (X N t)) <= (INR (tokens N)).
+Proof. by_theorem Lemmas_tokens.lemma_stable_rank_n. Qed.
+
+(** stable-rank-d: stable_rank(X[t]) <= d *)
+Theorem L_stable_rank_d :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (stable_rank (X N t)) <= (INR (dim N)).
+Proof. by_theorem Lemmas_tokens.lemma_stable_rank_d. Qed.
+
+(** stable-rank: stable_rank(X[t])*norm(X[t], 2)**2 == norm(X[t], frobenius)**2 *)
+Theorem L_stable_rank :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  ((stable_rank (X N t)) * ((norm_2 (X N t)) ^ 2)) = ((norm_frobenius (X N t)) ^ 2).
+Proof. by_theorem Lemmas_tokens.lemma_stable_rank. Qed.
+
+(** token-norms[max,1,1]: norm(X[t], max) <= 1*norm(X[t], 1) *)
+Theorem L_token_norms_max_1_1 :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_max (X N t)) <= (1 * (norm_1 (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_max_1. Qed.
+
+(** token-norms[max,1,inf]: norm(X[t], max) <= 1*norm(X[t], inf) *)
+Theorem L_token_norms_max_1_inf :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_max (X N t)) <= (1 * (norm_inf (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_max_inf. Qed.
+
+(** token-norms[max,1,2]: norm(X[t], max) <= 1*norm(X[t], 2) *)
+Theorem L_token_norms_max_1_2 :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_max (X N t)) <= (1 * (norm_2 (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_max_2. Qed.
+
+(** token-norms[2,1,frobenius]: norm(X[t], 2) <= 1*norm(X[t], frobenius) *)
+Theorem L_token_norms_2_1_frobenius :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_2 (X N t)) <= (1 * (norm_frobenius (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_2_frobenius. Qed.
+
+(** token-norms[frobenius,sqrt(n),2]: norm(X[t], frobenius) <= sqrt(n)*norm(X[t], 2) *)
+Theorem L_token_norms_frobenius_sqrt_n_2 :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_frobenius (X N t)) <= ((sqrt (INR (tokens N))) * (norm_2 (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_frobenius_n_2. Qed.
+
+(** token-norms[frobenius,sqrt(d),2]: norm(X[t], frobenius) <= sqrt(d)*norm(X[t], 2) *)
+Theorem L_token_norms_frobenius_sqrt_d_2 :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_frobenius (X N t)) <= ((sqrt (INR (dim N))) * (norm_2 (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_frobenius_d_2. Qed.
+
+(** token-norms[1,n,max]: norm(X[t], 1) <= n*norm(X[t], max) *)
+Theorem L_token_norms_1_n_max :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_1 (X N t)) <= ((INR (tokens N)) * (norm_max (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_1_max. Qed.
+
+(** token-norms[inf,d,max]: norm(X[t], inf) <= d*norm(X[t], max) *)
+Theorem L_token_norms_inf_d_max :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_inf (X N t)) <= ((INR (dim N)) * (norm_max (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_inf_max. Qed.
+
+(** token-norms[1,sqrt(n),2]: norm(X[t], 1) <= sqrt(n)*norm(X[t], 2) *)
+Theorem L_token_norms_1_sqrt_n_2 :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_1 (X N t)) <= ((sqrt (INR (tokens N))) * (norm_2 (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_1_2. Qed.
+
+(** token-norms[inf,sqrt(d),2]: norm(X[t], inf) <= sqrt(d)*norm(X[t], 2) *)
+Theorem L_token_norms_inf_sqrt_d_2 :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_inf (X N t)) <= ((sqrt (INR (dim N))) * (norm_2 (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_inf_2. Qed.
+
+(** token-norms[2,sqrt(d),1]: norm(X[t], 2) <= sqrt(d)*norm(X[t], 1) *)
+Theorem L_token_norms_2_sqrt_d_1 :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_2 (X N t)) <= ((sqrt (INR (dim N))) * (norm_1 (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_2_1. Qed.
+
+(** token-norms[2,sqrt(n),inf]: norm(X[t], 2) <= sqrt(n)*norm(X[t], inf) *)
+Theorem L_token_norms_2_sqrt_n_inf :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_2 (X N t)) <= ((sqrt (INR (tokens N))) * (norm_inf (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_2_inf. Qed.
+
+(** token-norms[frobenius,sqrt(n),inf]: norm(X[t], frobenius) <= sqrt(n)*norm(X[t], inf) *)
+Theorem L_token_norms_frobenius_sqrt_n_inf :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_frobenius (X N t)) <= ((sqrt (INR (tokens N))) * (norm_inf (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_frobenius_inf. Qed.
+
+(** token-norms[frobenius,sqrt(d),1]: norm(X[t], frobenius) <= sqrt(d)*norm(X[t], 1) *)
+Theorem L_token_norms_frobenius_sqrt_d_1 :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_frobenius (X N t)) <= ((sqrt (INR (dim N))) * (norm_1 (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_frobenius_1. Qed.
+
+(** token-norms[frobenius,sqrt(n*d),max]: norm(X[t], frobenius) <= sqrt(n*d)*norm(X[t], max) *)
+Theorem L_token_norms_frobenius_sqrt_n_d_max :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_frobenius (X N t)) <= ((sqrt ((INR (tokens N)) * (INR (dim N)))) * (norm_max (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_frobenius_max. Qed.
+
+(** token-norms[2,1,composite]: norm(X[t], 2) <= 1*norm(X[t], composite) *)
+Theorem L_token_norms_2_1_composite :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (norm_2 (X N t)) <= (1 * (norm_composite (X N t))).
+Proof. by_theorem Lemmas_norms.lemma_token_norms_2_composite. Qed.
+
+(** matrix-norms[W,max,1,1]: norm(W[l, h], max) <= 1*norm(W[l, h], 1) *)
+Theorem L_matrix_norms_W_max_1_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_max (W N l h)) <= (1 * (norm_1 (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_max_1. Qed.
+
+(** matrix-norms[W,max,1,inf]: norm(W[l, h], max) <= 1*norm(W[l, h], inf) *)
+Theorem L_matrix_norms_W_max_1_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_max (W N l h)) <= (1 * (norm_inf (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_max_inf. Qed.
+
+(** matrix-norms[W,max,1,2]: norm(W[l, h], max) <= 1*norm(W[l, h], 2) *)
+Theorem L_matrix_norms_W_max_1_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_max (W N l h)) <= (1 * (norm_2 (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_max_2. Qed.
+
+(** matrix-norms[W,2,1,frobenius]: norm(W[l, h], 2) <= 1*norm(W[l, h], frobenius) *)
+Theorem L_matrix_norms_W_2_1_frobenius :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_2 (W N l h)) <= (1 * (norm_frobenius (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_frobenius. Qed.
+
+(** matrix-norms[W,frobenius,sqrt(d),2]: norm(W[l, h], frobenius) <= sqrt(d)*norm(W[l, h], 2) *)
+Theorem L_matrix_norms_W_frobenius_sqrt_d_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_frobenius (W N l h)) <= ((sqrt (INR (dim N))) * (norm_2 (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_2. Qed.
+
+(** matrix-norms[W,1,sqrt(d),2]: norm(W[l, h], 1) <= sqrt(d)*norm(W[l, h], 2) *)
+Theorem L_matrix_norms_W_1_sqrt_d_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_1 (W N l h)) <= ((sqrt (INR (dim N))) * (norm_2 (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_1_2. Qed.
+
+(** matrix-norms[W,inf,sqrt(d),2]: norm(W[l, h], inf) <= sqrt(d)*norm(W[l, h], 2) *)
+Theorem L_matrix_norms_W_inf_sqrt_d_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_inf (W N l h)) <= ((sqrt (INR (dim N))) * (norm_2 (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_inf_2. Qed.
+
+(** matrix-norms[W,2,sqrt(d),1]: norm(W[l, h], 2) <= sqrt(d)*norm(W[l, h], 1) *)
+Theorem L_matrix_norms_W_2_sqrt_d_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_2 (W N l h)) <= ((sqrt (INR (dim N))) * (norm_1 (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_1. Qed.
+
+(** matrix-norms[W,2,sqrt(d),inf]: norm(W[l, h], 2) <= sqrt(d)*norm(W[l, h], inf) *)
+Theorem L_matrix_norms_W_2_sqrt_d_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_2 (W N l h)) <= ((sqrt (INR (dim N))) * (norm_inf (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_inf. Qed.
+
+(** matrix-norms[W,1,d,max]: norm(W[l, h], 1) <= d*norm(W[l, h], max) *)
+Theorem L_matrix_norms_W_1_d_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_1 (W N l h)) <= ((INR (dim N)) * (norm_max (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_1_max. Qed.
+
+(** matrix-norms[W,inf,d,max]: norm(W[l, h], inf) <= d*norm(W[l, h], max) *)
+Theorem L_matrix_norms_W_inf_d_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_inf (W N l h)) <= ((INR (dim N)) * (norm_max (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_inf_max. Qed.
+
+(** matrix-norms[W,frobenius,d,max]: norm(W[l, h], frobenius) <= d*norm(W[l, h], max) *)
+Theorem L_matrix_norms_W_frobenius_d_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_frobenius (W N l h)) <= ((INR (dim N)) * (norm_max (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_max. Qed.
+
+(** matrix-norms[W,2,1,composite]: norm(W[l, h], 2) <= 1*norm(W[l, h], composite) *)
+Theorem L_matrix_norms_W_2_1_composite :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_2 (W N l h)) <= (1 * (norm_composite (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_composite. Qed.
+
+(** matrix-norms[W,frobenius,sqrt(d),1]: norm(W[l, h], frobenius) <= sqrt(d)*norm(W[l, h], 1) *)
+Theorem L_matrix_norms_W_frobenius_sqrt_d_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_frobenius (W N l h)) <= ((sqrt (INR (dim N))) * (norm_1 (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_1. Qed.
+
+(** matrix-norms[W,frobenius,sqrt(d),inf]: norm(W[l, h], frobenius) <= sqrt(d)*norm(W[l, h], inf) *)
+Theorem L_matrix_norms_W_frobenius_sqrt_d_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_frobenius (W N l h)) <= ((sqrt (INR (dim N))) * (norm_inf (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_inf. Qed.
+
+(** matrix-norms[W_QK,max,1,1]: norm(W_QK[l, h], max) <= 1*norm(W_QK[l, h], 1) *)
+Theorem L_matrix_norms_W_QK_max_1_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_max (W_QK N l h)) <= (1 * (norm_1 (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_max_1. Qed.
+
+(** matrix-norms[W_QK,max,1,inf]: norm(W_QK[l, h], max) <= 1*norm(W_QK[l, h], inf) *)
+Theorem L_matrix_norms_W_QK_max_1_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_max (W_QK N l h)) <= (1 * (norm_inf (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_max_inf. Qed.
+
+(** matrix-norms[W_QK,max,1,2]: norm(W_QK[l, h], max) <= 1*norm(W_QK[l, h], 2) *)
+Theorem L_matrix_norms_W_QK_max_1_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_max (W_QK N l h)) <= (1 * (norm_2 (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_max_2. Qed.
+
+(** matrix-norms[W_QK,2,1,frobenius]: norm(W_QK[l, h], 2) <= 1*norm(W_QK[l, h], frobenius) *)
+Theorem L_matrix_norms_W_QK_2_1_frobenius :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_2 (W_QK N l h)) <= (1 * (norm_frobenius (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_frobenius. Qed.
+
+(** matrix-norms[W_QK,frobenius,sqrt(d),2]: norm(W_QK[l, h], frobenius) <= sqrt(d)*norm(W_QK[l, h], 2) *)
+Theorem L_matrix_norms_W_QK_frobenius_sqrt_d_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_frobenius (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_2 (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_2. Qed.
+
+(** matrix-norms[W_QK,1,sqrt(d),2]: norm(W_QK[l, h], 1) <= sqrt(d)*norm(W_QK[l, h], 2) *)
+Theorem L_matrix_norms_W_QK_1_sqrt_d_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_1 (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_2 (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_1_2. Qed.
+
+(** matrix-norms[W_QK,inf,sqrt(d),2]: norm(W_QK[l, h], inf) <= sqrt(d)*norm(W_QK[l, h], 2) *)
+Theorem L_matrix_norms_W_QK_inf_sqrt_d_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_inf (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_2 (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_inf_2. Qed.
+
+(** matrix-norms[W_QK,2,sqrt(d),1]: norm(W_QK[l, h], 2) <= sqrt(d)*norm(W_QK[l, h], 1) *)
+Theorem L_matrix_norms_W_QK_2_sqrt_d_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_2 (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_1 (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_1. Qed.
+
+(** matrix-norms[W_QK,2,sqrt(d),inf]: norm(W_QK[l, h], 2) <= sqrt(d)*norm(W_QK[l, h], inf) *)
+Theorem L_matrix_norms_W_QK_2_sqrt_d_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_2 (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_inf (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_inf. Qed.
+
+(** matrix-norms[W_QK,1,d,max]: norm(W_QK[l, h], 1) <= d*norm(W_QK[l, h], max) *)
+Theorem L_matrix_norms_W_QK_1_d_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_1 (W_QK N l h)) <= ((INR (dim N)) * (norm_max (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_1_max. Qed.
+
+(** matrix-norms[W_QK,inf,d,max]: norm(W_QK[l, h], inf) <= d*norm(W_QK[l, h], max) *)
+Theorem L_matrix_norms_W_QK_inf_d_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_inf (W_QK N l h)) <= ((INR (dim N)) * (norm_max (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_inf_max. Qed.
+
+(** matrix-norms[W_QK,frobenius,d,max]: norm(W_QK[l, h], frobenius) <= d*norm(W_QK[l, h], max) *)
+Theorem L_matrix_norms_W_QK_frobenius_d_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_frobenius (W_QK N l h)) <= ((INR (dim N)) * (norm_max (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_max. Qed.
+
+(** matrix-norms[W_QK,2,1,composite]: norm(W_QK[l, h], 2) <= 1*norm(W_QK[l, h], composite) *)
+Theorem L_matrix_norms_W_QK_2_1_composite :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_2 (W_QK N l h)) <= (1 * (norm_composite (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_2_composite. Qed.
+
+(** matrix-norms[W_QK,frobenius,sqrt(d),1]: norm(W_QK[l, h], frobenius) <= sqrt(d)*norm(W_QK[l, h], 1) *)
+Theorem L_matrix_norms_W_QK_frobenius_sqrt_d_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_frobenius (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_1 (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_1. Qed.
+
+(** matrix-norms[W_QK,frobenius,sqrt(d),inf]: norm(W_QK[l, h], frobenius) <= sqrt(d)*norm(W_QK[l, h], inf) *)
+Theorem L_matrix_norms_W_QK_frobenius_sqrt_d_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_frobenius (W_QK N l h)) <= ((sqrt (INR (dim N))) * (norm_inf (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_matrix_norms_frobenius_inf. Qed.
+
+(** frobenius-mixed[W,1]: norm(W[l, h], frobenius)**2 <= d*norm(W[l, h], 1)*norm(W[l, h], max) *)
+Theorem L_frobenius_mixed_W_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  ((norm_frobenius (W N l h)) ^ 2) <= (((INR (dim N)) * (norm_1 (W N l h))) * (norm_max (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_frobenius_mixed_1. Qed.
+
+(** frobenius-mixed[W,inf]: norm(W[l, h], frobenius)**2 <= d*norm(W[l, h], inf)*norm(W[l, h], max) *)
+Theorem L_frobenius_mixed_W_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  ((norm_frobenius (W N l h)) ^ 2) <= (((INR (dim N)) * (norm_inf (W N l h))) * (norm_max (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_frobenius_mixed_inf. Qed.
+
+(** frobenius-mixed[W_QK,1]: norm(W_QK[l, h], frobenius)**2 <= d*norm(W_QK[l, h], 1)*norm(W_QK[l, h], max) *)
+Theorem L_frobenius_mixed_W_QK_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  ((norm_frobenius (W_QK N l h)) ^ 2) <= (((INR (dim N)) * (norm_1 (W_QK N l h))) * (norm_max (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_frobenius_mixed_1. Qed.
+
+(** frobenius-mixed[W_QK,inf]: norm(W_QK[l, h], frobenius)**2 <= d*norm(W_QK[l, h], inf)*norm(W_QK[l, h], max) *)
+Theorem L_frobenius_mixed_W_QK_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  ((norm_frobenius (W_QK N l h)) ^ 2) <= (((INR (dim N)) * (norm_inf (W_QK N l h))) * (norm_max (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_frobenius_mixed_inf. Qed.
+
+(** form-inf-high[W,1]: form_norm(W[l, h], inf) <= d*norm(W[l, h], 1) *)
+Theorem L_form_inf_high_W_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (form_norm (W N l h) p_inf) <= ((INR (dim N)) * (norm_1 (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_form_inf_high_1. Qed.
+
+(** form-inf-high[W,inf]: form_norm(W[l, h], inf) <= d*norm(W[l, h], inf) *)
+Theorem L_form_inf_high_W_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (form_norm (W N l h) p_inf) <= ((INR (dim N)) * (norm_inf (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_form_inf_high_inf. Qed.
+
+(** form-inf-high[W,frobenius]: form_norm(W[l, h], inf) <= d*norm(W[l, h], frobenius) *)
+Theorem L_form_inf_high_W_frobenius :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (form_norm (W N l h) p_inf) <= ((INR (dim N)) * (norm_frobenius (W N l h))).
+Proof. by_theorem Lemmas_norms.lemma_form_inf_high_frobenius. Qed.
+
+(** form-inf-high[W_QK,1]: form_norm(W_QK[l, h], inf) <= d*norm(W_QK[l, h], 1) *)
+Theorem L_form_inf_high_W_QK_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (form_norm (W_QK N l h) p_inf) <= ((INR (dim N)) * (norm_1 (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_form_inf_high_1. Qed.
+
+(** form-inf-high[W_QK,inf]: form_norm(W_QK[l, h], inf) <= d*norm(W_QK[l, h], inf) *)
+Theorem L_form_inf_high_W_QK_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (form_norm (W_QK N l h) p_inf) <= ((INR (dim N)) * (norm_inf (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_form_inf_high_inf. Qed.
+
+(** form-inf-high[W_QK,frobenius]: form_norm(W_QK[l, h], inf) <= d*norm(W_QK[l, h], frobenius) *)
+Theorem L_form_inf_high_W_QK_frobenius :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (form_norm (W_QK N l h) p_inf) <= ((INR (dim N)) * (norm_frobenius (W_QK N l h))).
+Proof. by_theorem Lemmas_norms.lemma_form_inf_high_frobenius. Qed.
+
+(** form-inf-low[W,1]: norm(W[l, h], 1) <= form_norm(W[l, h], inf) *)
+Theorem L_form_inf_low_W_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_1 (W N l h)) <= (form_norm (W N l h) p_inf).
+Proof. by_theorem Lemmas_norms.lemma_form_inf_low_1. Qed.
+
+(** form-inf-low[W,inf]: norm(W[l, h], inf) <= form_norm(W[l, h], inf) *)
+Theorem L_form_inf_low_W_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_inf (W N l h)) <= (form_norm (W N l h) p_inf).
+Proof. by_theorem Lemmas_norms.lemma_form_inf_low_inf. Qed.
+
+(** form-inf-low[W,2]: norm(W[l, h], 2) <= form_norm(W[l, h], inf) *)
+Theorem L_form_inf_low_W_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_2 (W N l h)) <= (form_norm (W N l h) p_inf).
+Proof. by_theorem Lemmas_norms.lemma_form_inf_low_2. Qed.
+
+(** form-inf-low[W,max]: norm(W[l, h], max) <= form_norm(W[l, h], inf) *)
+Theorem L_form_inf_low_W_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_max (W N l h)) <= (form_norm (W N l h) p_inf).
+Proof. by_theorem Lemmas_norms.lemma_form_inf_low_max. Qed.
+
+(** form-inf-low[W_QK,1]: norm(W_QK[l, h], 1) <= form_norm(W_QK[l, h], inf) *)
+Theorem L_form_inf_low_W_QK_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_1 (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
+Proof. by_theorem Lemmas_norms.lemma_form_inf_low_1. Qed.
+
+(** form-inf-low[W_QK,inf]: norm(W_QK[l, h], inf) <= form_norm(W_QK[l, h], inf) *)
+Theorem L_form_inf_low_W_QK_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_inf (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
+Proof. by_theorem Lemmas_norms.lemma_form_inf_low_inf. Qed.
+
+(** form-inf-low[W_QK,2]: norm(W_QK[l, h], 2) <= form_norm(W_QK[l, h], inf) *)
+Theorem L_form_inf_low_W_QK_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_2 (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
+Proof. by_theorem Lemmas_norms.lemma_form_inf_low_2. Qed.
+
+(** form-inf-low[W_QK,max]: norm(W_QK[l, h], max) <= form_norm(W_QK[l, h], inf) *)
+Theorem L_form_inf_low_W_QK_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_max (W_QK N l h)) <= (form_norm (W_QK N l h) p_inf).
+Proof. by_theorem Lemmas_norms.lemma_form_inf_low_max. Qed.
+
+(** least-singular[W]: sqrt(d)*least_singular(W[l, h]) <= norm(W[l, h], frobenius) *)
+Theorem L_least_singular_W :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  ((sqrt (INR (dim N))) * (least_singular (W N l h))) <= (norm_frobenius (W N l h)).
+Proof. by_theorem Lemmas_norms.lemma_least_singular. Qed.
+
+(** least-singular[W_QK]: sqrt(d)*least_singular(W_QK[l, h]) <= norm(W_QK[l, h], frobenius) *)
+Theorem L_least_singular_W_QK :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  ((sqrt (INR (dim N))) * (least_singular (W_QK N l h))) <= (norm_frobenius (W_QK N l h)).
+Proof. by_theorem Lemmas_norms.lemma_least_singular. Qed.
+
+(** least-singular-spectral[W]: least_singular(W[l, h]) <= norm(W[l, h], 2) *)
+Theorem L_least_singular_spectral_W :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (least_singular (W N l h)) <= (norm_2 (W N l h)).
+Proof. by_theorem Lemmas_norms.lemma_least_singular_spectral. Qed.
+
+(** least-singular-spectral[W_QK]: least_singular(W_QK[l, h]) <= norm(W_QK[l, h], 2) *)
+Theorem L_least_singular_spectral_W_QK :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (least_singular (W_QK N l h)) <= (norm_2 (W_QK N l h)).
+Proof. by_theorem Lemmas_norms.lemma_least_singular_spectral. Qed.
+
+(** product-norm: product_norm(2) <= prod_l(norm(W[l, 0], 2)) *)
+Theorem L_product_norm :
+  forall N, proper N ->
+  (product_norm N p_2) <= (prodf (layers N) (fun l => (norm_2 (W N l 0%nat)))).
+Proof. intros. exact (lemma_product_norm (dim N) (fun l => W N l 0%nat) (layers N)). Qed.
+
+(** attention-max: norm(P[l, h], max) <= 1 *)
+Theorem L_attention_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_max (P N l h)) <= 1.
+Proof. by_theorem Lemmas_attention.lemma_attention_max. Qed.
+
+(** attention-max-low: 1 <= n*norm(P[l, h], max) *)
+Theorem L_attention_max_low :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  1 <= ((INR (tokens N)) * (norm_max (P N l h))).
+Proof. by_theorem Lemmas_attention.lemma_attention_max_low. Qed.
+
+(** attention-one: norm(P[l, h], 1) <= n*norm(P[l, h], max) *)
+Theorem L_attention_one :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_1 (P N l h)) <= ((INR (tokens N)) * (norm_max (P N l h))).
+Proof. by_theorem Lemmas_attention.lemma_attention_one. Qed.
+
+(** attention-one-low: 1 <= norm(P[l, h], 1) *)
+Theorem L_attention_one_low :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  1 <= (norm_1 (P N l h)).
+Proof. by_theorem Lemmas_attention.lemma_attention_one_low. Qed.
+
+(** attention-spectral: norm(P[l, h], 2) <= sqrt(norm(P[l, h], 1)) *)
+Theorem L_attention_spectral :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_2 (P N l h)) <= (sqrt (norm_1 (P N l h))).
+Proof. by_theorem Lemmas_attention.lemma_attention_spectral. Qed.
+
+(** attention-spectral-low: 1 <= norm(P[l, h], 2) *)
+Theorem L_attention_spectral_low :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  1 <= (norm_2 (P N l h)).
+Proof. by_theorem Lemmas_attention.lemma_attention_spectral_low. Qed.
+
+(** attention-frobenius: norm(P[l, h], frobenius) <= sqrt(n*norm(P[l, h], max)) *)
+Theorem L_attention_frobenius :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_frobenius (P N l h)) <= (sqrt ((INR (tokens N)) * (norm_max (P N l h)))).
+Proof. by_theorem Lemmas_attention.lemma_attention_frobenius. Qed.
+
+(** attention-2F: norm(P[l, h], 2) <= norm(P[l, h], frobenius) *)
+Theorem L_attention_2F :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_2 (P N l h)) <= (norm_frobenius (P N l h)).
+Proof. by_theorem Lemmas_attention.lemma_attention_2F. Qed.
+
+(** dobrushin-one: dobrushin(P[l, h]) <= 1 *)
+Theorem L_dobrushin_one :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (dobrushin (P N l h)) <= 1.
+Proof. by_theorem Lemmas_attention.lemma_dobrushin_one. Qed.
+
+(** dobrushin-epsilon: dobrushin(P[l, h]) <= 1 - n*epsilon(P[l, h]) *)
+Theorem L_dobrushin_epsilon :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  (dobrushin (P N l h)) <= (1 - ((INR (tokens N)) * (epsilon N l h))).
+Proof. by_theorem Lemmas_attention.lemma_dobrushin_epsilon. Qed.
+
+(** epsilon-n: n*epsilon(P[l, h]) <= 1 *)
+Theorem L_epsilon_n :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  ((INR (tokens N)) * (epsilon N l h)) <= 1.
+Proof. by_theorem Lemmas_attention.lemma_epsilon_n. Qed.
+
+(** epsilon-degree: in_degree*epsilon(P[l, h]) <= 1 *)
+Theorem L_epsilon_degree :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  ((in_degree N) * (epsilon N l h)) <= 1.
+Proof. by_theorem Lemmas_attention.lemma_epsilon_degree. Qed.
+
+(** epsilon-range: 1 <= epsilon(P[l, h])*(1 + (in_degree - 1)*exp(logit_range(P[l, h]))) *)
+Theorem L_epsilon_range :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  1 <= ((epsilon N l h) * (1 + (((in_degree N) - 1) * (exp (logit_range N l h))))).
+Proof. by_theorem Lemmas_attention.lemma_epsilon_range. Qed.
+
+(** epsilon-one: epsilon(P[l, h]) <= 1 *)
+Theorem L_epsilon_one :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (epsilon N l h) <= 1.
+Proof. by_theorem Lemmas_attention.lemma_epsilon_one. Qed.
+
+(** entropy-log: entropy(P[l, h]) <= log(n) *)
+Theorem L_entropy_log :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (entropy (P N l h)) <= (ln (INR (tokens N))).
+Proof. by_theorem Lemmas_attention.lemma_entropy_log. Qed.
+
+(** q-max[mean]: q_max(P[l, h], mean) <= 1 *)
+Theorem L_q_max_mean :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (q_max_mean N l h) <= 1.
+Proof. by_theorem Lemmas_attention.lemma_q_max. Qed.
+
+(** q-max[composite]: q_max(P[l, h], composite) <= 1 *)
+Theorem L_q_max_composite :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  forall center, are_centers N center ->
+  (q_max_composite N center l h) <= 1.
+Proof. by_theorem Lemmas_attention.lemma_q_max. Qed.
+
+(** q-max-low[mean]: 1 <= n*q_max(P[l, h], mean) *)
+Theorem L_q_max_low_mean :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  1 <= ((INR (tokens N)) * (q_max_mean N l h)).
+Proof. by_theorem Lemmas_attention.lemma_q_max_low. Qed.
+
+(** q-max-low[composite]: 1 <= n*q_max(P[l, h], composite) *)
+Theorem L_q_max_low_composite :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  forall center, are_centers N center ->
+  1 <= ((INR (tokens N)) * (q_max_composite N center l h)).
+Proof. by_theorem Lemmas_attention.lemma_q_max_low. Qed.
+
+(** q-min[mean]: n*q_min(P[l, h], mean) <= 1 *)
+Theorem L_q_min_mean :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  ((INR (tokens N)) * (q_min_mean N l h)) <= 1.
+Proof. by_theorem Lemmas_attention.lemma_q_min. Qed.
+
+(** q-min[composite]: n*q_min(P[l, h], composite) <= 1 *)
+Theorem L_q_min_composite :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  forall center, are_centers N center ->
+  ((INR (tokens N)) * (q_min_composite N center l h)) <= 1.
+Proof. by_theorem Lemmas_attention.lemma_q_min. Qed.
+
+(** gamma: gamma(P[l, h])**2 <= n*q_max(P[l, h], composite) *)
+Theorem L_gamma :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  forall center, are_centers N center ->
+  ((gamma N center l h) ^ 2) <= ((INR (tokens N)) * (q_max_composite N center l h)).
+Proof. by_gamma. Qed.
+
+(** delta-mean[1]: delta(P[l, h], mean) <= form_norm(W_QK[l, h], 1)*diameter(X[l], 1)**2/sqrt(d_qk) *)
+Theorem L_delta_mean_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (delta_mean N l h) <= (((form_norm (W_QK N l h) p_1) * ((diameter (X N l) p_1) ^ 2)) / (sqrt (d_qk N))).
+Proof. by_form delta_form_N. Qed.
+
+(** delta-mean[2]: delta(P[l, h], mean) <= form_norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/sqrt(d_qk) *)
+Theorem L_delta_mean_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (delta_mean N l h) <= (((form_norm (W_QK N l h) p_2) * ((diameter (X N l) p_2) ^ 2)) / (sqrt (d_qk N))).
+Proof. by_form delta_form_N. Qed.
+
+(** delta-mean[inf]: delta(P[l, h], mean) <= form_norm(W_QK[l, h], inf)*diameter(X[l], inf)**2/sqrt(d_qk) *)
+Theorem L_delta_mean_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (delta_mean N l h) <= (((form_norm (W_QK N l h) p_inf) * ((diameter (X N l) p_inf) ^ 2)) / (sqrt (d_qk N))).
+Proof. by_form delta_form_N. Qed.
+
+(** dobrushin-tanh[1]: dobrushin(P[l, h]) <= tanh(form_norm(W_QK[l, h], 1)*diameter(X[l], 1)**2/(4*sqrt(d_qk))) *)
+Theorem L_dobrushin_tanh_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_padding N ->
+  (dobrushin (P N l h)) <= (tanh (((form_norm (W_QK N l h) p_1) * ((diameter (X N l) p_1) ^ 2)) / (4 * (sqrt (d_qk N))))).
+Proof. by_form dobrushin_form_N. Qed.
+
+(** dobrushin-tanh[2]: dobrushin(P[l, h]) <= tanh(form_norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))) *)
+Theorem L_dobrushin_tanh_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_padding N ->
+  (dobrushin (P N l h)) <= (tanh (((form_norm (W_QK N l h) p_2) * ((diameter (X N l) p_2) ^ 2)) / (4 * (sqrt (d_qk N))))).
+Proof. by_form dobrushin_form_N. Qed.
+
+(** dobrushin-tanh[inf]: dobrushin(P[l, h]) <= tanh(form_norm(W_QK[l, h], inf)*diameter(X[l], inf)**2/(4*sqrt(d_qk))) *)
+Theorem L_dobrushin_tanh_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_padding N ->
+  (dobrushin (P N l h)) <= (tanh (((form_norm (W_QK N l h) p_inf) * ((diameter (X N l) p_inf) ^ 2)) / (4 * (sqrt (d_qk N))))).
+Proof. by_form dobrushin_form_N. Qed.
+
+(** dobrushin-range: dobrushin(P[l, h]) <= tanh(logit_range(P[l, h])/2) *)
+Theorem L_dobrushin_range :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_padding N ->
+  (dobrushin (P N l h)) <= (tanh ((logit_range N l h) / 2)).
+Proof. by_theorem Lemmas_attention.lemma_dobrushin_range. Qed.
+
+(** layer-dobrushin[1]: diameter(X[l+1], 1) <= sum_h(operator_norm(W[l, h], 1)*dobrushin(P[l, h]))*diameter(X[l], 1) *)
+Theorem L_layer_dobrushin_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  (diameter (X N (S l)) p_1) <= ((sum (heads N) (fun h => ((operator_norm (W N l h) p_1) * (dobrushin (P N l h))))) * (diameter (X N l) p_1)).
+Proof. by_theorem Lemmas_layer.lemma_layer_dobrushin_1. Qed.
+
+(** layer-dobrushin[2]: diameter(X[l+1], 2) <= sum_h(operator_norm(W[l, h], 2)*dobrushin(P[l, h]))*diameter(X[l], 2) *)
+Theorem L_layer_dobrushin_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  (diameter (X N (S l)) p_2) <= ((sum (heads N) (fun h => ((operator_norm (W N l h) p_2) * (dobrushin (P N l h))))) * (diameter (X N l) p_2)).
+Proof. by_theorem Lemmas_layer.lemma_layer_dobrushin_2. Qed.
+
+(** layer-dobrushin[inf]: diameter(X[l+1], inf) <= sum_h(operator_norm(W[l, h], inf)*dobrushin(P[l, h]))*diameter(X[l], inf) *)
+Theorem L_layer_dobrushin_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  (diameter (X N (S l)) p_inf) <= ((sum (heads N) (fun h => ((operator_norm (W N l h) p_inf) * (dobrushin (P N l h))))) * (diameter (X N l) p_inf)).
+Proof. by_theorem Lemmas_layer.lemma_layer_dobrushin_inf. Qed.
+
+(** layer-skip[1]: diameter(X[l+1], 1) <= abs(skip)*diameter(X[l], 1) + sum_h(operator_norm(W[l, h], 1)*dobrushin(P[l, h]))*diameter(X[l], 1) *)
+Theorem L_layer_skip_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  (diameter (X N (S l)) p_1) <= (((Rabs (skip_of N)) * (diameter (X N l) p_1)) + ((sum (heads N) (fun h => ((operator_norm (W N l h) p_1) * (dobrushin (P N l h))))) * (diameter (X N l) p_1))).
+Proof. by_theorem Lemmas_layer.lemma_layer_skip_1. Qed.
+
+(** layer-skip[2]: diameter(X[l+1], 2) <= abs(skip)*diameter(X[l], 2) + sum_h(operator_norm(W[l, h], 2)*dobrushin(P[l, h]))*diameter(X[l], 2) *)
+Theorem L_layer_skip_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  (diameter (X N (S l)) p_2) <= (((Rabs (skip_of N)) * (diameter (X N l) p_2)) + ((sum (heads N) (fun h => ((operator_norm (W N l h) p_2) * (dobrushin (P N l h))))) * (diameter (X N l) p_2))).
+Proof. by_theorem Lemmas_layer.lemma_layer_skip_2. Qed.
+
+(** layer-skip[inf]: diameter(X[l+1], inf) <= abs(skip)*diameter(X[l], inf) + sum_h(operator_norm(W[l, h], inf)*dobrushin(P[l, h]))*diameter(X[l], inf) *)
+Theorem L_layer_skip_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  (diameter (X N (S l)) p_inf) <= (((Rabs (skip_of N)) * (diameter (X N l) p_inf)) + ((sum (heads N) (fun h => ((operator_norm (W N l h) p_inf) * (dobrushin (P N l h))))) * (diameter (X N l) p_inf))).
+Proof. by_theorem Lemmas_layer.lemma_layer_skip_inf. Qed.
+
+(** layer-mu-one: mu(X[l+1]) <= sum_h(norm(W[l, h], 2)*norm(P[l, h], 2))*mu(X[l]) *)
+Theorem L_layer_mu_one :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  (mu (X N (S l))) <= ((sum (heads N) (fun h => ((norm_2 (W N l h)) * (norm_2 (P N l h))))) * (mu (X N l))).
+Proof. by_theorem Lemmas_layer.lemma_layer_mu_one. Qed.
+
+(** sphere-unit: longest(X[t]) == 1 *)
+Theorem L_sphere_unit :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  layernorm_sphere N ->
+  (longest (X N t)) = 1.
+Proof. by_theorem Lemmas_layer.lemma_sphere_unit. Qed.
+
+(** stable-tokens: diameter(X[t], 2) <= 2 *)
+Theorem L_stable_tokens :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  layernorm_sphere N ->
+  (diameter (X N t) p_2) <= 2.
+Proof. by_theorem Lemmas_layer.lemma_stable_tokens. Qed.
+
+(** lipschitz-none: lipschitz(l) == 1 *)
+Theorem L_lipschitz_none :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  mlp_none N ->
+  (lipschitz N l) = 1.
+Proof. by_no_mlp. Qed.
+
+(** layer-residual-inf: residual(X[l+1], inf) <= sum_h(norm(W[l, h], inf))*residual(X[l], inf) *)
+Theorem L_layer_residual_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  (residual_inf (X N (S l))) <= ((sum (heads N) (fun h => (norm_inf (W N l h)))) * (residual_inf (X N l))).
+Proof. by_theorem Lemmas_layer.lemma_layer_residual_inf. Qed.
+
+(** layer-residual-one: residual(X[l+1], one) <= sum_h(norm(P[l, h], 1)*norm(W[l, h], 1))*residual(X[l], one) *)
+Theorem L_layer_residual_one :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  (residual_one (X N (S l))) <= ((sum (heads N) (fun h => ((norm_1 (P N l h)) * (norm_1 (W N l h))))) * (residual_one (X N l))).
+Proof. by_theorem Lemmas_layer.lemma_layer_residual_one. Qed.
+
+(** layer-residual-composite: residual(X[l+1], composite)**2 <= sum_h(norm(P[l, h], 1)*norm(W[l, h], 1))*sum_h(norm(W[l, h], inf))*residual(X[l], composite)**2 *)
+Theorem L_layer_residual_composite :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  ((residual_composite (X N (S l))) ^ 2) <= (((sum (heads N) (fun h => ((norm_1 (P N l h)) * (norm_1 (W N l h))))) * (sum (heads N) (fun h => (norm_inf (W N l h))))) * ((residual_composite (X N l)) ^ 2)).
+Proof. by_theorem Lemmas_layer.lemma_layer_residual_composite. Qed.
+
+(** layer-mu-radius: mu(X[l+1]) <= sqrt(n)*sum_h(norm(W[l, h], 2))*residual(X[l], inf) *)
+Theorem L_layer_mu_radius :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  (mu (X N (S l))) <= (((sqrt (INR (tokens N))) * (sum (heads N) (fun h => (norm_2 (W N l h))))) * (residual_inf (X N l))).
+Proof. by_theorem Lemmas_layer.lemma_layer_mu_radius. Qed.
+
+(** layer-cross: diameter(X[l+1], inf) <= sum_h(norm(W[l, h], max)*dobrushin(P[l, h]))*diameter(X[l], 1) *)
+Theorem L_layer_cross :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  (diameter (X N (S l)) p_inf) <= ((sum (heads N) (fun h => ((norm_max (W N l h)) * (dobrushin (P N l h))))) * (diameter (X N l) p_1)).
+Proof. by_theorem Lemmas_layer.lemma_layer_cross. Qed.
+
+(** layer-row: diameter(X[l+1], 2) <= sum_h(sqrt(d)*norm(W[l, h], max)*dobrushin(P[l, h]))*diameter(X[l], 1) *)
+Theorem L_layer_row :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  (skip_of N) = 0 ->
+  layernorm_none N ->
+  mlp_none N ->
+  (diameter (X N (S l)) p_2) <= ((sum (heads N) (fun h => (((sqrt (INR (dim N))) * (norm_max (W N l h))) * (dobrushin (P N l h))))) * (diameter (X N l) p_1)).
+Proof. by_theorem Lemmas_layer.lemma_layer_row. Qed.
+
+(** residual-composite-diameter: residual(X[t], composite)**2 <= (n - 1)*diameter(X[t], 1)*diameter(X[t], inf) *)
+Theorem L_residual_composite_diameter :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  ((residual_composite (X N t)) ^ 2) <= ((((INR (tokens N)) - 1) * (diameter (X N t) p_1)) * (diameter (X N t) p_inf)).
+Proof. by_theorem Lemmas_tokens.lemma_residual_composite_diameter. Qed.
+
+(** residual-inf-centroid: n*residual(X[t], inf) <= (n - 1)*diameter(X[t], 1) *)
+Theorem L_residual_inf_centroid :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  ((INR (tokens N)) * (residual_inf (X N t))) <= (((INR (tokens N)) - 1) * (diameter (X N t) p_1)).
+Proof. by_theorem Lemmas_tokens.lemma_residual_inf_centroid. Qed.
+
+(** mu-rank[norm(X[t], 2)]: mu(X[t]) <= sqrt(n - 1)*norm(X[t], 2) *)
+Theorem L_mu_rank_norm_X_t_2 :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (mu (X N t)) <= ((sqrt ((INR (tokens N)) - 1)) * (norm_2 (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_mu_rank_2. Qed.
+
+(** mu-rank[residual(X[t], composite)]: mu(X[t]) <= sqrt(n - 1)*residual(X[t], composite) *)
+Theorem L_mu_rank_residual_X_t_composite :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (mu (X N t)) <= ((sqrt ((INR (tokens N)) - 1)) * (residual_composite (X N t))).
+Proof. by_theorem Lemmas_tokens.lemma_mu_rank_composite. Qed.
+
+(** contraction-blocks: prod_k(contraction(k)) <= (1 - min_l(epsilon(P[l, 0]))**r)**floor(L/r) *)
+Theorem L_contraction_blocks :
+  forall N, proper N ->
+  forall r, is_radius N r ->
+  self_loops N ->
+  quasi_strongly_connected N ->
+  (prodf (blocks r (layers N)) (fun k => (contraction N r k))) <= ((1 - ((minf ((layers N) - 1) (fun l => (epsilon N l 0%nat))) ^ r)) ^ ((layers N) / r)%nat).
+Proof. by_blocks. Qed.
+
+(** entropy-degree: entropy(P[l, h]) <= log(in_degree) *)
+Theorem L_entropy_degree :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (entropy (P N l h)) <= (ln (in_degree N)).
+Proof. by_theorem Lemmas_entropy.lemma_entropy_degree. Qed.
+
+(** entropy-hoeffding: log(n) <= entropy(P[l, h]) + logit_range(P[l, h])**2/8 *)
+Theorem L_entropy_hoeffding :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  (ln (INR (tokens N))) <= ((entropy (P N l h)) + (((logit_range N l h) ^ 2) / 8)).
+Proof. by_theorem Lemmas_entropy.lemma_entropy_hoeffding. Qed.
+
+(** entropy-range: log(n) <= entropy(P[l, h]) + logit_range(P[l, h]) *)
+Theorem L_entropy_range :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  (ln (INR (tokens N))) <= ((entropy (P N l h)) + (logit_range N l h)).
+Proof. by_theorem Lemmas_entropy.lemma_entropy_range. Qed.
+
+(** entropy-max: 0 <= entropy(P[l, h]) + log(norm(P[l, h], max)) *)
+Theorem L_entropy_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  0 <= ((entropy (P N l h)) + (ln (norm_max (P N l h)))).
+Proof. by_theorem Lemmas_entropy.lemma_entropy_max. Qed.
+
+(** entropy-epsilon: n*epsilon(P[l, h])*log(n) <= entropy(P[l, h]) *)
+Theorem L_entropy_epsilon :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  (((INR (tokens N)) * (epsilon N l h)) * (ln (INR (tokens N)))) <= (entropy (P N l h)).
+Proof. by_theorem Lemmas_entropy.lemma_entropy_epsilon. Qed.
+
+(** epsilon-max: epsilon(P[l, h]) <= norm(P[l, h], max) *)
+Theorem L_epsilon_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (epsilon N l h) <= (norm_max (P N l h)).
+Proof. by_theorem Lemmas_entropy.lemma_epsilon_max. Qed.
+
+(** max-epsilon: norm(P[l, h], max) + (n - 1)*epsilon(P[l, h]) <= 1 *)
+Theorem L_max_epsilon :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  ((norm_max (P N l h)) + (((INR (tokens N)) - 1) * (epsilon N l h))) <= 1.
+Proof. by_theorem Lemmas_entropy.lemma_max_epsilon. Qed.
+
+(** attention-one-epsilon: norm(P[l, h], 1) + n*(n - 1)*epsilon(P[l, h]) <= n *)
+Theorem L_attention_one_epsilon :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  ((norm_1 (P N l h)) + (((INR (tokens N)) * ((INR (tokens N)) - 1)) * (epsilon N l h))) <= (INR (tokens N)).
+Proof. by_theorem Lemmas_entropy.lemma_attention_one_epsilon. Qed.
+
+(** attention-frobenius-low: 1 <= norm(P[l, h], frobenius) *)
+Theorem L_attention_frobenius_low :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  1 <= (norm_frobenius (P N l h)).
+Proof. by_theorem Lemmas_entropy.lemma_attention_frobenius_low. Qed.
+
+(** attention-F2: norm(P[l, h], frobenius) <= sqrt(n)*norm(P[l, h], 2) *)
+Theorem L_attention_F2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_frobenius (P N l h)) <= ((sqrt (INR (tokens N))) * (norm_2 (P N l h))).
+Proof. by_theorem Lemmas_entropy.lemma_attention_F2. Qed.
+
+(** attention-2max: norm(P[l, h], max) <= norm(P[l, h], 2) *)
+Theorem L_attention_2max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_max (P N l h)) <= (norm_2 (P N l h)).
+Proof. by_theorem Lemmas_entropy.lemma_attention_2max. Qed.
+
+(** attention-max-one: norm(P[l, h], max) <= norm(P[l, h], 1) *)
+Theorem L_attention_max_one :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_max (P N l h)) <= (norm_1 (P N l h)).
+Proof. by_theorem Lemmas_entropy.lemma_attention_max_one. Qed.
+
+(** attention-one-spectral: norm(P[l, h], 1) <= sqrt(n)*norm(P[l, h], 2) *)
+Theorem L_attention_one_spectral :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_1 (P N l h)) <= ((sqrt (INR (tokens N))) * (norm_2 (P N l h))).
+Proof. by_theorem Lemmas_entropy.lemma_attention_one_spectral. Qed.
+
+(** dobrushin-max: dobrushin(P[l, h]) <= n*norm(P[l, h], max)/2 *)
+Theorem L_dobrushin_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (dobrushin (P N l h)) <= (((INR (tokens N)) * (norm_max (P N l h))) / 2).
+Proof. by_theorem Lemmas_entropy.lemma_dobrushin_max. Qed.
+
+(** epsilon-exp: epsilon(P[l, h])*exp(logit_range(P[l, h])) <= 1 *)
+Theorem L_epsilon_exp :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  ((epsilon N l h) * (exp (logit_range N l h))) <= 1.
+Proof. by_theorem Lemmas_entropy.lemma_epsilon_exp. Qed.
+
+(** max-exp: norm(P[l, h], max)*(exp(logit_range(P[l, h])) + n - 1) <= exp(logit_range(P[l, h])) *)
+Theorem L_max_exp :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  ((norm_max (P N l h)) * (((exp (logit_range N l h)) + (INR (tokens N))) - 1)) <= (exp (logit_range N l h)).
+Proof. by_theorem Lemmas_entropy.lemma_max_exp. Qed.
+
+(** epsilon-low: 1 <= n*epsilon(P[l, h])*exp(logit_range(P[l, h])) *)
+Theorem L_epsilon_low :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  1 <= (((INR (tokens N)) * (epsilon N l h)) * (exp (logit_range N l h))).
+Proof. by_theorem Lemmas_entropy.lemma_epsilon_low. Qed.
+
+(** max-range: n*norm(P[l, h], max) <= exp(logit_range(P[l, h])) *)
+Theorem L_max_range :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  mask_none N ->
+  ((INR (tokens N)) * (norm_max (P N l h))) <= (exp (logit_range N l h)).
+Proof. by_theorem Lemmas_entropy.lemma_max_range. Qed.
+
+(** range-longest: logit_range(P[l, h]) <= norm(W_QK[l, h], 2)*longest(X[l])*diameter(X[l], 2)/sqrt(d_qk) *)
+Theorem L_range_longest :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  key_bias_none N ->
+  (logit_range N l h) <= ((((norm_2 (W_QK N l h)) * (longest (X N l))) * (diameter (X N l) p_2)) / (sqrt (d_qk N))).
+Proof. intros. in_words. now apply range_longest_N. Qed.
+
+(** layer-skip-low[1]: abs(skip)*diameter(X[l], 1) <= diameter(X[l+1], 1) + sum_h(operator_norm(W[l, h], 1)*dobrushin(P[l, h]))*diameter(X[l], 1) *)
+Theorem L_layer_skip_low_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  ((Rabs (skip_of N)) * (diameter (X N l) p_1)) <= ((diameter (X N (S l)) p_1) + ((sum (heads N) (fun h => ((operator_norm (W N l h) p_1) * (dobrushin (P N l h))))) * (diameter (X N l) p_1))).
+Proof. by_theorem Lemmas_layer.lemma_layer_skip_low_1. Qed.
+
+(** layer-skip-low[2]: abs(skip)*diameter(X[l], 2) <= diameter(X[l+1], 2) + sum_h(operator_norm(W[l, h], 2)*dobrushin(P[l, h]))*diameter(X[l], 2) *)
+Theorem L_layer_skip_low_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  ((Rabs (skip_of N)) * (diameter (X N l) p_2)) <= ((diameter (X N (S l)) p_2) + ((sum (heads N) (fun h => ((operator_norm (W N l h) p_2) * (dobrushin (P N l h))))) * (diameter (X N l) p_2))).
+Proof. by_theorem Lemmas_layer.lemma_layer_skip_low_2. Qed.
+
+(** layer-skip-low[inf]: abs(skip)*diameter(X[l], inf) <= diameter(X[l+1], inf) + sum_h(operator_norm(W[l, h], inf)*dobrushin(P[l, h]))*diameter(X[l], inf) *)
+Theorem L_layer_skip_low_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  ((Rabs (skip_of N)) * (diameter (X N l) p_inf)) <= ((diameter (X N (S l)) p_inf) + ((sum (heads N) (fun h => ((operator_norm (W N l h) p_inf) * (dobrushin (P N l h))))) * (diameter (X N l) p_inf))).
+Proof. by_theorem Lemmas_layer.lemma_layer_skip_low_inf. Qed.
+
+(** layer-mu-skip: mu(X[l+1]) <= abs(skip)*mu(X[l]) + sum_h(norm(W[l, h], 2)*norm(P[l, h], 2))*mu(X[l]) *)
+Theorem L_layer_mu_skip :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  (mu (X N (S l))) <= (((Rabs (skip_of N)) * (mu (X N l))) + ((sum (heads N) (fun h => ((norm_2 (W N l h)) * (norm_2 (P N l h))))) * (mu (X N l)))).
+Proof. by_theorem Lemmas_layer.lemma_layer_mu_skip. Qed.
+
+(** layer-mu-skip-low: abs(skip)*mu(X[l]) <= mu(X[l+1]) + sum_h(norm(W[l, h], 2)*norm(P[l, h], 2))*mu(X[l]) *)
+Theorem L_layer_mu_skip_low :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  ((Rabs (skip_of N)) * (mu (X N l))) <= ((mu (X N (S l))) + ((sum (heads N) (fun h => ((norm_2 (W N l h)) * (norm_2 (P N l h))))) * (mu (X N l)))).
+Proof. by_theorem Lemmas_layer.lemma_layer_mu_skip_low. Qed.
+
+(** layer-residual-inf-skip: residual(X[l+1], inf) <= abs(skip)*residual(X[l], inf) + sum_h(norm(W[l, h], inf))*residual(X[l], inf) *)
+Theorem L_layer_residual_inf_skip :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  (residual_inf (X N (S l))) <= (((Rabs (skip_of N)) * (residual_inf (X N l))) + ((sum (heads N) (fun h => (norm_inf (W N l h)))) * (residual_inf (X N l)))).
+Proof. by_theorem Lemmas_layer.lemma_layer_residual_inf_skip. Qed.
+
+(** layer-residual-one-skip: residual(X[l+1], one) <= abs(skip)*residual(X[l], one) + sum_h(norm(P[l, h], 1)*norm(W[l, h], 1))*residual(X[l], one) *)
+Theorem L_layer_residual_one_skip :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  (residual_one (X N (S l))) <= (((Rabs (skip_of N)) * (residual_one (X N l))) + ((sum (heads N) (fun h => ((norm_1 (P N l h)) * (norm_1 (W N l h))))) * (residual_one (X N l)))).
+Proof. by_theorem Lemmas_layer.lemma_layer_residual_one_skip. Qed.
+
+(** layer-longest: longest(X[l+1]) <= abs(skip)*longest(X[l]) + sum_h(norm(W[l, h], 2))*longest(X[l]) *)
+Theorem L_layer_longest :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (longest (X N (S l))) <= (((Rabs (skip_of N)) * (longest (X N l))) + ((sum (heads N) (fun h => (norm_2 (W N l h)))) * (longest (X N l)))).
+Proof. by_theorem Lemmas_layer.lemma_layer_longest. Qed.
+
+(** layer-norm-inf: norm(X[l+1], inf) <= abs(skip)*norm(X[l], inf) + sum_h(norm(W[l, h], inf))*norm(X[l], inf) *)
+Theorem L_layer_norm_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (norm_inf (X N (S l))) <= (((Rabs (skip_of N)) * (norm_inf (X N l))) + ((sum (heads N) (fun h => (norm_inf (W N l h)))) * (norm_inf (X N l)))).
+Proof. by_theorem Lemmas_layer.lemma_layer_norm_inf. Qed.
+
+(** layer-norm-max: norm(X[l+1], max) <= abs(skip)*norm(X[l], max) + sum_h(norm(W[l, h], 1))*norm(X[l], max) *)
+Theorem L_layer_norm_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (norm_max (X N (S l))) <= (((Rabs (skip_of N)) * (norm_max (X N l))) + ((sum (heads N) (fun h => (norm_1 (W N l h)))) * (norm_max (X N l)))).
+Proof. by_theorem Lemmas_layer.lemma_layer_norm_max. Qed.
+
+(** layer-norm-2[2]: norm(X[l+1], 2) <= abs(skip)*norm(X[l], 2) + sum_h(norm(W[l, h], 2)*norm(P[l, h], 2))*norm(X[l], 2) *)
+Theorem L_layer_norm_2_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (norm_2 (X N (S l))) <= (((Rabs (skip_of N)) * (norm_2 (X N l))) + ((sum (heads N) (fun h => ((norm_2 (W N l h)) * (norm_2 (P N l h))))) * (norm_2 (X N l)))).
+Proof. by_theorem Lemmas_layer.lemma_layer_norm_2. Qed.
+
+(** layer-norm-2[frobenius]: norm(X[l+1], frobenius) <= abs(skip)*norm(X[l], frobenius) + sum_h(norm(W[l, h], 2)*norm(P[l, h], 2))*norm(X[l], frobenius) *)
+Theorem L_layer_norm_2_frobenius :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (norm_frobenius (X N (S l))) <= (((Rabs (skip_of N)) * (norm_frobenius (X N l))) + ((sum (heads N) (fun h => ((norm_2 (W N l h)) * (norm_2 (P N l h))))) * (norm_frobenius (X N l)))).
+Proof. by_theorem Lemmas_layer.lemma_layer_norm_frobenius. Qed.
+
+(** layer-norm-one: norm(X[l+1], 1) <= abs(skip)*norm(X[l], 1) + sum_h(norm(P[l, h], 1)*norm(W[l, h], 1))*norm(X[l], 1) *)
+Theorem L_layer_norm_one :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  layernorm_none N ->
+  mlp_none N ->
+  bias_none N ->
+  (norm_1 (X N (S l))) <= (((Rabs (skip_of N)) * (norm_1 (X N l))) + ((sum (heads N) (fun h => ((norm_1 (P N l h)) * (norm_1 (W N l h))))) * (norm_1 (X N l)))).
+Proof. by_theorem Lemmas_layer.lemma_layer_norm_one. Qed.
+
+(** sphere-frobenius: norm(X[t], frobenius) == sqrt(n) *)
+Theorem L_sphere_frobenius :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  layernorm_sphere N ->
+  (norm_frobenius (X N t)) = (sqrt (INR (tokens N))).
+Proof. by_theorem Lemmas_layer.lemma_sphere_frobenius. Qed.
+
+(** sphere-cosine: diameter(X[t], 2)**2 == 2 - 2*cosine(X[t]) *)
+Theorem L_sphere_cosine :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  layernorm_sphere N ->
+  (INR (tokens N)) >= 2 ->
+  ((diameter (X N t) p_2) ^ 2) = (2 - (2 * (cosine (X N t)))).
+Proof. by_theorem Lemmas_layer.lemma_sphere_cosine. Qed.
+
+(** cosine-high: cosine(X[t]) <= 1 *)
+Theorem L_cosine_high :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (cosine (X N t)) <= 1.
+Proof. by_theorem Lemmas_layer.lemma_cosine_high. Qed.
+
+(** cosine-low: -1 <= cosine(X[t]) *)
+Theorem L_cosine_low :
+  forall N, proper N ->
+  forall t, (t <= layers N)%nat ->
+  (- 1) <= (cosine (X N t)).
+Proof. by_theorem Lemmas_layer.lemma_cosine_low. Qed.
+
+(* Statements on arrays are not about networks:     count-one: no Coq for the word count     length-order: no Coq for the word least_length     cosine-one: no Coq for the word least_cosine     share-tail: no Coq for the word share *)

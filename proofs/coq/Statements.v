@@ -1,0 +1,1117 @@
+(** Every registered statement that can be said in the words of Language.v, as a proposition.
+
+    Printed by [python -m rankmath.report.coq] from the formulas of the registry: do not edit.  Above each is
+    its formula with what is given, as the gallery has it.  The last comment names the statements that have no
+    proposition yet. *)
+Require Import Reals.
+From Rankmath Require Import Definitions Language.
+Local Open Scope R_scope.
+
+(** seed:closure (proved): stochastic_product(P)
+    given row_stochastic(P) *)
+Definition statement_seed_closure : Prop :=
+  forall (t n : nat) (P : sequence t n),
+    (0 < t)%nat ->
+    (0 < n)%nat ->
+    row_stochastic P ->
+    stochastic_product P.
+
+(** dong2021:2.2 (proved): residual(X[L], composite) <= (4*gamma_star*beta/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
+      composite)**(3**L)
+    given H == 1
+    given all_l(max_h(delta(P[l, h], composite)) <= x_star)
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where gamma_star = max_l(max_h(gamma(P[l, h])))
+    where beta = max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite))) *)
+Definition statement_dong2021_2_2 : Prop :=
+  forall (N : network),
+    proper N ->
+    forall x_star, is_x_star x_star ->
+    forall center, are_centers N center ->
+    let gamma_star := largest (layers N) (fun l => largest (heads N) (fun h => gamma N center l h)) in
+    let beta := largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) * norm_composite (W N l
+      h))) in
+    ((heads N) = 1)%nat ->
+    (forall l, (l < (layers N))%nat -> largest (heads N) (fun h => delta_composite N center l h) <= x_star) ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (4 * gamma_star * beta / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
+(** dong2021:2.3 (proved): residual(X[L], composite) <= (4*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
+      composite)**(3**L)
+    given all_l(max_h(delta(P[l, h], composite)) <= x_star)
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where gamma_star = max_l(max_h(gamma(P[l, h])))
+    where B = max_l(sqrt(sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], 1))*sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], inf)))) *)
+Definition statement_dong2021_2_3 : Prop :=
+  forall (N : network),
+    proper N ->
+    forall x_star, is_x_star x_star ->
+    forall center, are_centers N center ->
+    let gamma_star := largest (layers N) (fun l => largest (heads N) (fun h => gamma N center l h)) in
+    let B := largest (layers N) (fun l => sqrt (sum (heads N) (fun h => norm_1 (W_QK N l h) * norm_1 (W N l h)) * sum
+      (heads N) (fun h => norm_1 (W_QK N l h) * norm_inf (W N l h)))) in
+    (forall l, (l < (layers N))%nat -> largest (heads N) (fun h => delta_composite N center l h) <= x_star) ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (4 * gamma_star * B / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
+(** dong2021:2.3-printed (refuted): residual(X[L], composite) <= (4*gamma_star*beta*H/sqrt(d_qk))**((3**L -
+      1)/2)*residual(X[0], composite)**(3**L)
+    given all_l(max_h(delta(P[l, h], composite)) <= x_star)
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where gamma_star = max_l(max_h(gamma(P[l, h])))
+    where beta = max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite))) *)
+Definition statement_dong2021_2_3_printed : Prop :=
+  forall (N : network),
+    proper N ->
+    forall x_star, is_x_star x_star ->
+    forall center, are_centers N center ->
+    let gamma_star := largest (layers N) (fun l => largest (heads N) (fun h => gamma N center l h)) in
+    let beta := largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) * norm_composite (W N l
+      h))) in
+    (forall l, (l < (layers N))%nat -> largest (heads N) (fun h => delta_composite N center l h) <= x_star) ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (4 * gamma_star * beta * INR (heads N) / sqrt (d_qk N)) ^ (((3 ^ (layers N))
+      - 1) / 2) * (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
+(** dong2021:A.3 (proved): all_i(relative_gain(c, E[i]) <= 2*osc(E[i])) and all_i(relative_loss(c, E[i]) <= osc(E[i]))
+    given all_i(osc(E[i]) <= x_star) *)
+Definition statement_dong2021_A_3 : Prop :=
+  forall (n m : nat) (c : vector m) (E : matrix n m),
+    (0 < n)%nat ->
+    (0 < m)%nat ->
+    forall x_star, is_x_star x_star ->
+    (forall i, (i < n)%nat -> osc (row E i) <= x_star) ->
+    (forall i, (i < n)%nat -> relative_gain c (row E i) <= 2 * osc (row E i)) /\ (forall i, (i < n)%nat -> relative_loss
+      c (row E i) <= osc (row E i)).
+
+(** dong2021:norm (proved): composite(A) + composite(B) < composite_sum(A, B) *)
+Definition statement_dong2021_norm : Prop :=
+  exists (n d : nat) (A B : matrix n d),
+    (0 < n)%nat /\
+    (0 < d)%nat /\
+    composite A + composite B < composite_sum A B.
+
+(** dong2021v1:2.2 (refuted): residual(X[L], composite) <= (4*beta/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
+      composite)**(3**L)
+    given H == 1
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where beta = max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite))) *)
+Definition statement_dong2021v1_2_2 : Prop :=
+  forall (N : network),
+    proper N ->
+    let beta := largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) * norm_composite (W N l
+      h))) in
+    ((heads N) = 1)%nat ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (4 * beta / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
+(** dong2021v1:2.2-mean (refuted): about_mean(X[L]) <= (4*beta/sqrt(d_qk))**((3**L - 1)/2)*about_mean(X[0])**(3**L)
+    given H == 1
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where beta = max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite))) *)
+Definition statement_dong2021v1_2_2_mean : Prop :=
+  forall (N : network),
+    proper N ->
+    let beta := largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) * norm_composite (W N l
+      h))) in
+    ((heads N) = 1)%nat ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    about_mean (X N (layers N)) <= (4 * beta / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) * (about_mean (X N 0%nat))
+      ^ (3 ^ (layers N)).
+
+(** dong2021v1:2.3 (refuted): residual(X[L], composite) <= (4*beta*H/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
+      composite)**(3**L)
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where beta = max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite))) *)
+Definition statement_dong2021v1_2_3 : Prop :=
+  forall (N : network),
+    proper N ->
+    let beta := largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) * norm_composite (W N l
+      h))) in
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (4 * beta * INR (heads N) / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
+(** dong2021v1:A.3 (refuted): all_i(relative_gain(c, E[i]) <= 2*osc(E[i])) and all_i(relative_loss(c, E[i]) <=
+      osc(E[i])) *)
+Definition statement_dong2021v1_A_3 : Prop :=
+  forall (n m : nat) (c : vector m) (E : matrix n m),
+    (0 < n)%nat ->
+    (0 < m)%nat ->
+    (forall i, (i < n)%nat -> relative_gain c (row E i) <= 2 * osc (row E i)) /\ (forall i, (i < n)%nat -> relative_loss
+      c (row E i) <= osc (row E i)).
+
+(** own:alibi-decay (proved): decay_tightness(E, a) <= 1 *)
+Definition statement_own_alibi_decay : Prop :=
+  forall (n : nat) (E : matrix n n) (a : R),
+    (2 <= n)%nat ->
+    (forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j) ->
+    0 < a < 1 ->
+    decay_tightness E a <= 1.
+
+(** own:composite (proved): residual(X[L], composite) <= (2*gamma_star*B/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
+      composite)**(3**L)
+    given all_l(max_h(delta(P[l, h], composite)) <= x_star)
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where gamma_star = max_l(max_h(gamma(P[l, h])))
+    where B = max_l(sqrt(sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], 1))*sum_h(norm(W_QK[l, h], 1)*norm(W[l, h], inf)))) *)
+Definition statement_own_composite : Prop :=
+  forall (N : network),
+    proper N ->
+    forall x_star, is_x_star x_star ->
+    forall center, are_centers N center ->
+    let gamma_star := largest (layers N) (fun l => largest (heads N) (fun h => gamma N center l h)) in
+    let B := largest (layers N) (fun l => sqrt (sum (heads N) (fun h => norm_1 (W_QK N l h) * norm_1 (W N l h)) * sum
+      (heads N) (fun h => norm_1 (W_QK N l h) * norm_inf (W N l h)))) in
+    (forall l, (l < (layers N))%nat -> largest (heads N) (fun h => delta_composite N center l h) <= x_star) ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (2 * gamma_star * B / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
+(** own:contranorm (proved): erank(sigma) < erank_after(sigma, s)
+    given s > 0
+    given bottom(sigma) > 0
+    given bottom(sigma) < top(sigma)
+    given 1 + (1 - 2*top(sigma)**2)*s >= 0 *)
+Definition statement_own_contranorm : Prop :=
+  forall (m : nat) (sigma : vector m) (s : R),
+    (0 < m)%nat ->
+    s > 0 ->
+    bottom sigma > 0 ->
+    bottom sigma < top sigma ->
+    1 + (1 - 2 * (top sigma) ^ 2) * s >= 0 ->
+    erank sigma < erank_after sigma s.
+
+(** own:diameter (proved): all_p(diameter(X[L], p) <= recursion(b, diameter(X[0], p), sum_h(operator_norm(W[l, h],
+      p)*b*tanh(form_norm(W_QK[l, h], p)*b**2/(4*sqrt(d_qk))))))
+    given mask == padding
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_own_diameter : Prop :=
+  forall (N : network),
+    proper N ->
+    mask_padding N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    forall p : exponent, diameter (X N (layers N)) p <= recursion (layers N) (diameter (X N 0%nat) p) (fun l b => sum
+      (heads N) (fun h => operator_norm (W N l h) p * b * tanh (form_norm (W_QK N l h) p * b ^ 2 / (4 * sqrt (d_qk
+      N))))).
+
+(** own:diameter-cubic (proved): all_p(diameter(X[L], p) <= (omega/(4*sqrt(d_qk)))**((3**L - 1)/2)*diameter(X[0],
+      p)**(3**L))
+    given mask == padding
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where omega = max_l(sum_h(operator_norm(W[l, h], p)*form_norm(W_QK[l, h], p))) *)
+Definition statement_own_diameter_cubic : Prop :=
+  forall (N : network),
+    proper N ->
+    mask_padding N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    forall p : exponent, diameter (X N (layers N)) p <= (largest (layers N) (fun l => sum (heads N) (fun h =>
+      operator_norm (W N l h) p * form_norm (W_QK N l h) p)) / (4 * sqrt (d_qk N))) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (diameter (X N 0%nat) p) ^ (3 ^ (layers N)).
+
+(** own:dispersion (proved): largest_share(c) <= exp(osc(c))/(exp(osc(c)) + count(c) - 1) and 1/(1 + (count(c) -
+      1)*exp(osc(c))) <= least_share(c) *)
+Definition statement_own_dispersion : Prop :=
+  forall (m : nat) (c : vector m),
+    (0 < m)%nat ->
+    (largest_share c <= exp (osc c) / (exp (osc c) + INR (count c) - 1)) /\ (1 / (1 + (INR (count c) - 1) * exp (osc c))
+      <= least_share c).
+
+(** own:entropy-order (proved): sigma*sqrt(T*(T - 1))*beta/(1 + (T - 1)*beta) <= entropy_floor(T, sigma) and
+      entropy_floor(T, sigma) <= (T - 1)*beta*(1 + sigma*sqrt(T/(T - 1)))
+    given T >= 2
+    given sigma > 0
+    where beta = exp(-sigma*sqrt(T/(T - 1))) *)
+Definition statement_own_entropy_order : Prop :=
+  forall (T sigma : R),
+    let beta := exp (- sigma * sqrt (T / (T - 1))) in
+    T >= 2 ->
+    sigma > 0 ->
+    (sigma * sqrt (T * (T - 1)) * beta / (1 + (T - 1) * beta) <= entropy_floor T sigma) /\ (entropy_floor T sigma <= (T
+      - 1) * beta * (1 + sigma * sqrt (T / (T - 1)))).
+
+(** own:flow-step (proved): closing(C, beta) >= 2*rho*(1 - alpha)*min((1 + alpha)/(1 + rho), (1 + (n - 1)*alpha)/(1 + (n
+      - 1)*rho))
+    given cosines(C)
+    given alpha >= 0
+    given beta >= 0
+    where alpha = least_cosine(C)
+    where rho = exp(-beta*(1 - alpha)) *)
+Definition statement_own_flow_step : Prop :=
+  forall (n : nat) (C : matrix n n) (beta : R),
+    (0 < n)%nat ->
+    let alpha := least_cosine C in
+    let rho := exp (- beta * (1 - alpha)) in
+    cosines C ->
+    alpha >= 0 ->
+    beta >= 0 ->
+    closing C beta >= 2 * rho * (1 - alpha) * Rmin ((1 + alpha) / (1 + rho)) ((1 + (INR n - 1) * alpha) / (1 + (INR n -
+      1) * rho)).
+
+(** own:flow-step-usa (proved): closing_usa(C, beta) >= 2*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n
+    given cosines(C)
+    given alpha >= 0
+    given beta >= 0
+    where alpha = least_cosine(C) *)
+Definition statement_own_flow_step_usa : Prop :=
+  forall (n : nat) (C : matrix n n) (beta : R),
+    (0 < n)%nat ->
+    let alpha := least_cosine C in
+    cosines C ->
+    alpha >= 0 ->
+    beta >= 0 ->
+    closing_usa C beta >= 2 * exp (beta * alpha) * (1 - alpha) * (1 + (INR n - 1) * alpha) / INR n.
+
+(** own:gamma-free (proved): residual(X[1], composite) <= sqrt(2*expc(delta)/d_qk*columns*rows)*residual(X[0],
+      composite)**3
+    given L == 1
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where delta = max_h(delta(P[0, h], composite))
+    where columns = sum_h(q_max(P[0, h], composite)*norm(W_QK[0, h], 1)*norm(W[0, h], 1))
+    where rows = sum_h(norm(W_QK[0, h], 1)*norm(W[0, h], inf)) *)
+Definition statement_own_gamma_free : Prop :=
+  forall (N : network),
+    proper N ->
+    forall center, are_centers N center ->
+    let delta := largest (heads N) (fun h => delta_composite N center 0%nat h) in
+    let columns := sum (heads N) (fun h => q_max_composite N center 0%nat h * norm_1 (W_QK N 0%nat h) * norm_1 (W N
+      0%nat h)) in
+    let rows := sum (heads N) (fun h => norm_1 (W_QK N 0%nat h) * norm_inf (W N 0%nat h)) in
+    ((layers N) = 1)%nat ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N 1%nat) <= sqrt (2 * expc delta / (d_qk N) * columns * rows) * (residual_composite (X N
+      0%nat)) ^ 3.
+
+(** own:gamma-free-one-head (proved): residual(X[1], composite) <= sqrt(2*expc(delta)*tanhc(delta/4)*q_max(P[0, 0],
+      composite)/d_qk)*norm(W_QK[0, 0], 1)*norm(W[0, 0], composite)*residual(X[0], composite)**3
+    given H == 1
+    given L == 1
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where delta = delta(P[0, 0], composite) *)
+Definition statement_own_gamma_free_one_head : Prop :=
+  forall (N : network),
+    proper N ->
+    forall center, are_centers N center ->
+    let delta := delta_composite N center 0%nat 0%nat in
+    ((heads N) = 1)%nat ->
+    ((layers N) = 1)%nat ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N 1%nat) <= sqrt (2 * expc delta * tanhc (delta / 4) * q_max_composite N center 0%nat 0%nat /
+      (d_qk N)) * norm_1 (W_QK N 0%nat 0%nat) * norm_composite (W N 0%nat 0%nat) * (residual_composite (X N 0%nat)) ^ 3.
+
+(** own:gamma-free-sharp (proved): residual(X[1], composite) <= sqrt(kappa*(32/27*kappa + 2*(kappa - 1))*q_max(P[0, 0],
+      composite)/d_qk)*norm(W_QK[0, 0], 1)*norm(W[0, 0], composite)*residual(X[0], composite)**3
+    given H == 1
+    given L == 1
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where kappa = expc(delta(P[0, 0], composite)) *)
+Definition statement_own_gamma_free_sharp : Prop :=
+  forall (N : network),
+    proper N ->
+    forall center, are_centers N center ->
+    let kappa := expc (delta_composite N center 0%nat 0%nat) in
+    ((heads N) = 1)%nat ->
+    ((layers N) = 1)%nat ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N 1%nat) <= sqrt (kappa * (32 / 27 * kappa + 2 * (kappa - 1)) * q_max_composite N center 0%nat
+      0%nat / (d_qk N)) * norm_1 (W_QK N 0%nat 0%nat) * norm_composite (W N 0%nat 0%nat) * (residual_composite (X N
+      0%nat)) ^ 3.
+
+(** own:hemisphere (proved): section(X[L]) <= (1 - height()*least**r)**floor(L/r)*section(X[0]) and mu(X[L]) <= sqrt((n
+      - 1)/2)*(1 - height()*least**r)**floor(L/r)*section(X[0])
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given quasi_strongly_connected()
+    given height() > 0
+    given mlp == none
+    given skip == 0
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_own_hemisphere : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    quasi_strongly_connected N ->
+    height N > 0 ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    (section N (layers N) <= (1 - height N * least' ^ r) ^ ((layers N) / r) * section N 0%nat) /\ (mu (X N (layers N))
+      <= sqrt ((INR (tokens N) - 1) / 2) * (1 - height N * least' ^ r) ^ ((layers N) / r) * section N 0%nat).
+
+(** own:l2-lipschitz (proved): distance_jacobian_norm(Z) <= n**(1/4) + 2*phi + 2*sqrt(phi*min((n - 1)*tau,
+      sqrt(n)*log(n)/2))
+    where phi = inverse_phi(n - 1)
+    where tau = inverse_phi(1) *)
+Definition statement_own_l2_lipschitz : Prop :=
+  forall (n d : nat) (Z : matrix n d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    let phi := inverse_phi (INR n - 1) in
+    let tau := inverse_phi 1 in
+    distance_jacobian_norm Z <= power (INR n) (1 / 4) + 2 * phi + 2 * sqrt (phi * Rmin ((INR n - 1) * tau) (sqrt (INR n)
+      * ln (INR n) / 2)).
+
+(** own:lambda-skip-lower (proved): diameter(X[L], 2) >= diameter(X[0], 2)*prod_l(abs(skip) - sum_h(norm(W[l, h],
+      2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))
+    given mask == padding
+    given all_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))) < abs(skip))
+    given layernorm == none
+    given mlp == none *)
+Definition statement_own_lambda_skip_lower : Prop :=
+  forall (N : network),
+    proper N ->
+    mask_padding N ->
+    (forall l, (l < (layers N))%nat -> sum (heads N) (fun h => norm_2 (W N l h) * tanh (norm_2 (W_QK N l h) * (diameter
+      (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N)))) < Rabs (skip_of N)) ->
+    layernorm_none N ->
+    mlp_none N ->
+    diameter (X N (layers N)) p_2 >= diameter (X N 0%nat) p_2 * prodf (layers N) (fun l => Rabs (skip_of N) - sum (heads
+      N) (fun h => norm_2 (W N l h) * tanh (norm_2 (W_QK N l h) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N))))).
+
+(** own:lambda-skip-sphere (proved): all_l(diameter(X[l + 1], 2) >= diameter(X[l], 2)*(abs(skip) - norm(W[l, 0],
+      2)*tanh(norm(W_QK[l, 0], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[l, 0], 2)))
+    given layernorm == sphere
+    given H == 1
+    given bias == none
+    given all_l(2*norm(W[l, 0], 2) <= abs(skip))
+    given mask == none
+    given mlp == none *)
+Definition statement_own_lambda_skip_sphere : Prop :=
+  forall (N : network),
+    proper N ->
+    layernorm_sphere N ->
+    ((heads N) = 1)%nat ->
+    bias_none N ->
+    (forall l, (l < (layers N))%nat -> 2 * norm_2 (W N l 0%nat) <= Rabs (skip_of N)) ->
+    mask_none N ->
+    mlp_none N ->
+    forall l, (l < (layers N))%nat -> diameter (X N (l + 1)%nat) p_2 >= diameter (X N l) p_2 * (Rabs (skip_of N) -
+      norm_2 (W N l 0%nat) * tanh (norm_2 (W_QK N l 0%nat) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N)))) / (Rabs
+      (skip_of N) + norm_2 (W N l 0%nat)).
+
+(** own:lambda-skip-upper (proved): diameter(X[L], 2) <= diameter(X[0], 2)*prod_l(abs(skip) + sum_h(norm(W[l, h],
+      2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))
+    given mask == padding
+    given layernorm == none
+    given mlp == none *)
+Definition statement_own_lambda_skip_upper : Prop :=
+  forall (N : network),
+    proper N ->
+    mask_padding N ->
+    layernorm_none N ->
+    mlp_none N ->
+    diameter (X N (layers N)) p_2 <= diameter (X N 0%nat) p_2 * prodf (layers N) (fun l => Rabs (skip_of N) + sum (heads
+      N) (fun h => norm_2 (W N l h) * tanh (norm_2 (W_QK N l h) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N))))).
+
+(** own:layernorm (proved): normed_mu(Y)**2 <= (row_mu(Y)**2 - length_mu(Y)**2)/(r_1*r_2)
+    given r_1 > 0
+    where r_1 = least_length(Y, 0)
+    where r_2 = least_length(Y, 1) *)
+Definition statement_own_layernorm : Prop :=
+  forall (n d : nat) (Y : matrix n d),
+    (2 <= n)%nat ->
+    (0 < d)%nat ->
+    let r_1 := least_length Y 0%nat in
+    let r_2 := least_length Y 1%nat in
+    r_1 > 0 ->
+    (normed_mu Y) ^ 2 <= ((row_mu Y) ^ 2 - (length_mu Y) ^ 2) / (r_1 * r_2).
+
+(** own:low-rank-every-input (proved): some_unreachable(X)
+    given n >= 2
+    given dependent(X) *)
+Definition statement_own_low_rank_every_input : Prop :=
+  forall (n d : nat) (X : matrix n d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    (n >= 2)%nat ->
+    dependent X ->
+    some_unreachable X.
+
+(** own:position-bias (proved): all_i(tail(P, i + 1) <= (1 - (i + 1)*eps**reach)**floor(steps(P)/reach))
+    given n >= 2
+    given w >= 2
+    given windowed(P, w)
+    where eps = least_within(P, w)
+    where reach = -floor(-(n - 1)/(w - 1)) *)
+Definition statement_own_position_bias : Prop :=
+  forall (t n : nat) (P : sequence t n) (w : nat),
+    (0 < t)%nat ->
+    (0 < n)%nat ->
+    row_stochastic P ->
+    let eps := least_within P w in
+    let reach := (((n - 1) + (w - 1) - 1) / (w - 1))%nat in
+    (n >= 2)%nat ->
+    (w >= 2)%nat ->
+    windowed P w ->
+    forall i, (i < n)%nat -> tail P (i + 1)%nat <= (1 - (INR i + 1) * eps ^ reach) ^ ((steps P) / reach).
+
+(** own:position-bias-prefix (proved): all_i(tail(P, prefix + i) <= max(0, 1 - (prefix + i)*eps)**steps(P)) and
+      prefix_floor(P, prefix) >= eps
+    given prefix >= 1
+    given prefix <= n
+    given prefixed(P, prefix)
+    where eps = least_prefixed(P, prefix) *)
+Definition statement_own_position_bias_prefix : Prop :=
+  forall (t n : nat) (P : sequence t n) (prefix : nat),
+    (0 < t)%nat ->
+    (0 < n)%nat ->
+    row_stochastic P ->
+    let eps := least_prefixed P prefix in
+    (prefix >= 1)%nat ->
+    (prefix <= n)%nat ->
+    prefixed P prefix ->
+    (forall i, (i < n)%nat -> tail P (prefix + i)%nat <= (Rmax 0 (1 - (INR prefix + INR i) * eps)) ^ (steps P)) /\
+      (prefix_floor P prefix >= eps).
+
+(** own:received (proved): received(Z) <= sqrt(n) *)
+Definition statement_own_received : Prop :=
+  forall (n d : nat) (Z : matrix n d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    received Z <= sqrt (INR n).
+
+(** own:residual-inf (proved): residual(X[L], inf) <= (omega/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], inf)**(3**L)
+    given mask == padding
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where omega = max_l(sum_h(norm(W_QK[l, h], max)*norm(W[l, h], inf))) *)
+Definition statement_own_residual_inf : Prop :=
+  forall (N : network),
+    proper N ->
+    let omega := largest (layers N) (fun l => sum (heads N) (fun h => norm_max (W_QK N l h) * norm_inf (W N l h))) in
+    mask_padding N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_inf (X N (layers N)) <= (omega / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) * (residual_inf (X N 0%nat))
+      ^ (3 ^ (layers N)).
+
+(** own:skip-lower (proved): diameter(X[L], 2) >= diameter(X[0], 2)/sqrt(1 + (2 - theta)/(1 -
+      theta)**2*kappa*diameter(X[0], 2)**2*L)
+    given skip == 1
+    given mask == padding
+    given theta < 1
+    given layernorm == none
+    given mlp == none
+    where theta = max_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))
+    where kappa = max_l(sum_h(norm(W[l, h], 2)*norm(W_QK[l, h], 2)))/(4*sqrt(d_qk)) *)
+Definition statement_own_skip_lower : Prop :=
+  forall (N : network),
+    proper N ->
+    let theta := largest (layers N) (fun l => sum (heads N) (fun h => norm_2 (W N l h) * tanh (norm_2 (W_QK N l h) *
+      (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N))))) in
+    let kappa := largest (layers N) (fun l => sum (heads N) (fun h => norm_2 (W N l h) * norm_2 (W_QK N l h))) / (4 *
+      sqrt (d_qk N)) in
+    (skip_of N) = 1 ->
+    mask_padding N ->
+    theta < 1 ->
+    layernorm_none N ->
+    mlp_none N ->
+    diameter (X N (layers N)) p_2 >= diameter (X N 0%nat) p_2 / sqrt (1 + (2 - theta) / (1 - theta) ^ 2 * kappa *
+      (diameter (X N 0%nat) p_2) ^ 2 * INR (layers N)).
+
+(** own:softmax-gradient (proved): softmax_slope(c, T) <= 1/(2*T)
+    given T > 0 *)
+Definition statement_own_softmax_gradient : Prop :=
+  forall (m : nat) (c : vector m) (T : R),
+    (0 < m)%nat ->
+    T > 0 ->
+    softmax_slope c T <= 1 / (2 * T).
+
+(** own:softmax-rank (proved): softmax_rank(q, x) == count(q)
+    given positive(x)
+    given count(q) == count(x)
+    given distinct(q)
+    given distinct(x) *)
+Definition statement_own_softmax_rank : Prop :=
+  forall (n : nat) (q x : vector n),
+    (0 < n)%nat ->
+    positive x ->
+    ((count q) = (count x))%nat ->
+    distinct q ->
+    distinct x ->
+    softmax_rank q x = INR (count q).
+
+(** own:spectrum (proved): subdominant(L) <= mixing(L) *)
+Definition statement_own_spectrum : Prop :=
+  forall (n : nat) (L : matrix n n),
+    (0 < n)%nat ->
+    subdominant L <= mixing L.
+
+(** own:spectrum-symmetric (proved): real_attention(K)
+    given symmetric(K) *)
+Definition statement_own_spectrum_symmetric : Prop :=
+  forall (n : nat) (K : matrix n n),
+    (0 < n)%nat ->
+    symmetric K ->
+    real_attention K.
+
+(** own:tv (proved): tv(c, g) <= tanh(osc(g)/4) *)
+Definition statement_own_tv : Prop :=
+  forall (m : nat) (c g : vector m),
+    (0 < m)%nat ->
+    tv c g <= tanh (osc g / 4).
+
+(** own:zero-grad (proved): all_i(weight_gradient(Z, M, V, G, i) <= value_spread(Z, V)*logit_shift(Z, M, G, i)/4) *)
+Definition statement_own_zero_grad : Prop :=
+  forall (n d m : nat) (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    (0 < m)%nat ->
+    forall i, (i < n)%nat -> weight_gradient Z M V G i <= value_spread Z V * logit_shift Z M G i / 4.
+
+(** wu2024:1 (proved): mu(X[L]) <= sqrt(n/2)*product_norm(2)*mu(X[0])*(1 - epsilon**r)**floor(L/r) and mu(X[L]) <=
+      sqrt(n/2)*product_norm(2)*mu(X[0])*(1 - least**r)**floor(L/r)
+    given H == 1
+    given mask == any
+    given self_loops()
+    given quasi_strongly_connected()
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where epsilon = 1/(1 + (in_degree - 1)*exp(max_l(logit_range(P[l, 0]))))
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_wu2024_1 : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let epsilon' := 1 / (1 + ((in_degree N) - 1) * exp (largest (layers N) (fun l => logit_range N l 0%nat))) in
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    self_loops N ->
+    quasi_strongly_connected N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    (mu (X N (layers N)) <= sqrt (INR (tokens N) / 2) * product_norm_2 N * mu (X N 0%nat) * (1 - epsilon' ^ r) ^
+      ((layers N) / r)) /\ (mu (X N (layers N)) <= sqrt (INR (tokens N) / 2) * product_norm_2 N * mu (X N 0%nat) * (1 -
+      least' ^ r) ^ ((layers N) / r)).
+
+(** wu2024:1-doeblin (proved): mu(X[L]) <= sqrt(n/2)*product_norm(2)*mu(X[0])*prod_k(contraction(k))
+    given H == 1
+    given mask == any
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_wu2024_1_doeblin : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    ((heads N) = 1)%nat ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    mu (X N (layers N)) <= sqrt (INR (tokens N) / 2) * product_norm_2 N * mu (X N 0%nat) * prodf ((layers N + r - 1) /
+      r)%nat (fun k => contraction N r k).
+
+(** wu2024:2-step (refuted): 1 - cosine(X[1]) <= (1 - n*epsilon(P[0, 0])**2)*(1 - cosine(X[0]))
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given L == 1
+    given strongly_connected()
+    given r == 1
+    given cosine(X[0]) >= 0
+    given n*epsilon(P[0, 0]) < 1
+    given mlp == none
+    given skip == 0 *)
+Definition statement_wu2024_2_step : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    ((layers N) = 1)%nat ->
+    strongly_connected N ->
+    (r = 1)%nat ->
+    cosine (X N 0%nat) >= 0 ->
+    INR (tokens N) * epsilon N 0%nat 0%nat < 1 ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    1 - cosine (X N 1%nat) <= (1 - INR (tokens N) * (epsilon N 0%nat 0%nat) ^ 2) * (1 - cosine (X N 0%nat)).
+
+(** wu2024:L13 (refuted): stays_far(x, w)
+    given w > 1
+    given unit_vector(x)
+    given in_printed_set(x, w) *)
+Definition statement_wu2024_L13 : Prop :=
+  forall (d : nat) (x : vector d) (w : R),
+    (2 <= d)%nat ->
+    w > 1 ->
+    unit_vector x ->
+    in_printed_set x w ->
+    stays_far x w.
+
+(** wu2024:L13-repaired (proved): stays_in_repaired_set(x, w)
+    given w > 1
+    given unit_vector(x)
+    given in_repaired_set(x, w) *)
+Definition statement_wu2024_L13_repaired : Prop :=
+  forall (d : nat) (x : vector d) (w : R),
+    (2 <= d)%nat ->
+    w > 1 ->
+    unit_vector x ->
+    in_repaired_set x w ->
+    stays_in_repaired_set x w.
+
+(** wu2024:cor1 (proved): mu(X[L]) <= sqrt((n - 1)*(1 - phi))*(1 - least**(2*r))**(floor(L/r)/2)
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given quasi_strongly_connected()
+    given diameter(X[0], 2)**2 <= 2
+    given mlp == none
+    given skip == 0
+    where phi = 1 - diameter(X[0], 2)**2/2
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_wu2024_cor1 : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let phi := 1 - (diameter (X N 0%nat) p_2) ^ 2 / 2 in
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    quasi_strongly_connected N ->
+    (diameter (X N 0%nat) p_2) ^ 2 <= 2 ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    mu (X N (layers N)) <= sqrt ((INR (tokens N) - 1) * (1 - phi)) * power (1 - least' ^ (2 * r)) (INR ((layers N) /
+      r)%nat / 2).
+
+(** wu2024:cor1-step (proved): diameter(X[r], 2)**2 <= (1 - least**(2*r))*diameter(X[0], 2)**2
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given quasi_strongly_connected()
+    given diameter(X[0], 2)**2 <= 2
+    given L >= r
+    given mlp == none
+    given skip == 0
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_wu2024_cor1_step : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    quasi_strongly_connected N ->
+    (diameter (X N 0%nat) p_2) ^ 2 <= 2 ->
+    ((layers N) >= r)%nat ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    (diameter (X N r) p_2) ^ 2 <= (1 - least' ^ (2 * r)) * (diameter (X N 0%nat) p_2) ^ 2.
+
+(** bhojanapalli2020:1 (proved): reachable(X, L)
+    given independent(X) *)
+Definition statement_bhojanapalli2020_1 : Prop :=
+  forall (n d : nat) (X : matrix n d) (L : matrix n n),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    independent X ->
+    reachable X L.
+
+(** contranorm2023:2 (refuted): erank(sigma) < erank_after(sigma, s)
+    given s > 0
+    given bottom(sigma) > 0
+    given bottom(sigma) < top(sigma)
+    given 1 + (1 - top(sigma)**2)*s > 0 *)
+Definition statement_contranorm2023_2 : Prop :=
+  forall (m : nat) (sigma : vector m) (s : R),
+    (0 < m)%nat ->
+    s > 0 ->
+    bottom sigma > 0 ->
+    bottom sigma < top sigma ->
+    1 + (1 - (top sigma) ^ 2) * s > 0 ->
+    erank sigma < erank_after sigma s.
+
+(** folk:alibi-theta (refuted): kept(a, c)
+    given a > 0
+    given a < 1
+    given c > 0
+    given (1 + a)*c <= 1 *)
+Definition statement_folk_alibi_theta : Prop :=
+  forall (a c : R),
+    a > 0 ->
+    a < 1 ->
+    c > 0 ->
+    (1 + a) * c <= 1 ->
+    kept a c.
+
+(** folk:entropy-order (refuted): c*T*sigma*exp(-sigma) <= entropy_floor(T, sigma)
+    given T >= 2
+    given sigma > 0
+    given c > 0
+    given c*T*sigma*exp(-sigma) <= log(T) *)
+Definition statement_folk_entropy_order : Prop :=
+  forall (T sigma c : R),
+    T >= 2 ->
+    sigma > 0 ->
+    c > 0 ->
+    c * T * sigma * exp (- sigma) <= ln T ->
+    c * T * sigma * exp (- sigma) <= entropy_floor T sigma.
+
+(** folk:lambda-skip (refuted): mu(X[1])*(norm(W[0, 0], frobenius)*norm(P[0, 0], frobenius) + abs(skip)) >=
+      abs(skip)*mu(X[0])
+    given layernorm == sphere
+    given H == 1
+    given bias == none
+    given L == 1
+    given abs(skip) > 0
+    given mask == none
+    given mlp == none *)
+Definition statement_folk_lambda_skip : Prop :=
+  forall (N : network),
+    proper N ->
+    layernorm_sphere N ->
+    ((heads N) = 1)%nat ->
+    bias_none N ->
+    ((layers N) = 1)%nat ->
+    Rabs (skip_of N) > 0 ->
+    mask_none N ->
+    mlp_none N ->
+    mu (X N 1%nat) * (norm_frobenius (W N 0%nat 0%nat) * norm_frobenius (P N 0%nat 0%nat) + Rabs (skip_of N)) >= Rabs
+      (skip_of N) * mu (X N 0%nat).
+
+(** folk:softmax-gradient (refuted): softmax_slope(c, T) <= 1/(4*T) and softmax_slope(c, T) <= sqrt(2)
+    given T > 0 *)
+Definition statement_folk_softmax_gradient : Prop :=
+  forall (m : nat) (c : vector m) (T : R),
+    (0 < m)%nat ->
+    T > 0 ->
+    (softmax_slope c T <= 1 / (4 * T)) /\ (softmax_slope c T <= sqrt 2).
+
+(** folk:softmax-rank (refuted): softmax_rank(q, x) <= 1
+    given positive(x)
+    given count(q) == count(x) *)
+Definition statement_folk_softmax_rank : Prop :=
+  forall (n : nat) (q x : vector n),
+    (0 < n)%nat ->
+    positive x ->
+    ((count q) = (count x))%nat ->
+    softmax_rank q x <= 1.
+
+(** folk:spectrum-real (refuted): real_spectrum(A)
+    given positive_stochastic(A) *)
+Definition statement_folk_spectrum_real : Prop :=
+  forall (n : nat) (A : matrix n n),
+    (0 < n)%nat ->
+    positive_stochastic A ->
+    real_spectrum A.
+
+(** geshkovski2023:orthogonal (proved): equiangular_flow(gamma, rho, m)
+    given rho > 0 *)
+Definition statement_geshkovski2023_orthogonal : Prop :=
+  forall (gamma rho : R) (m : nat),
+    (2 <= m)%nat ->
+    rho > 0 ->
+    equiangular_flow gamma rho m.
+
+(** geshkovski2023:step (proved): closing(C, beta) >= (1 - alpha)/(2*n*exp(2*beta))
+    given cosines(C)
+    given alpha >= 1/2
+    given beta >= 0
+    where alpha = least_cosine(C) *)
+Definition statement_geshkovski2023_step : Prop :=
+  forall (n : nat) (C : matrix n n) (beta : R),
+    (0 < n)%nat ->
+    let alpha := least_cosine C in
+    cosines C ->
+    alpha >= 1 / 2 ->
+    beta >= 0 ->
+    closing C beta >= (1 - alpha) / (2 * INR n * exp (2 * beta)).
+
+(** joudaki2023:isometry (proved): isometry(X)*length_spread(X) <= unit_isometry(X)
+    given isometry(X) > 0 *)
+Definition statement_joudaki2023_isometry : Prop :=
+  forall (n d : nat) (X : matrix n d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    isometry X > 0 ->
+    isometry X * length_spread X <= unit_isometry X.
+
+(** kim2021:3.2 (proved): distance_jacobian_norm(Z) <= sqrt(n)*(4*phi + 1)
+    where phi = inverse_phi(n - 1) *)
+Definition statement_kim2021_3_2 : Prop :=
+  forall (n d : nat) (Z : matrix n d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    let phi := inverse_phi (INR n - 1) in
+    distance_jacobian_norm Z <= sqrt (INR n) * (4 * phi + 1).
+
+(** noci2022:zero-grad (proved): no_gradient(Z, V, G)
+    given equal_tokens(Z) *)
+Definition statement_noci2022_zero_grad : Prop :=
+  forall (n d m : nat) (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    (0 < m)%nat ->
+    equal_tokens Z ->
+    no_gradient Z V G.
+
+(** shi2022:layernorm (proved): normed_mu(Y) <= row_mu(Y)/r_1
+    given r_1 > 0
+    where r_1 = least_length(Y, 0) *)
+Definition statement_shi2022_layernorm : Prop :=
+  forall (n d : nat) (Y : matrix n d),
+    (2 <= n)%nat ->
+    (0 < d)%nat ->
+    let r_1 := least_length Y 0%nat in
+    r_1 > 0 ->
+    normed_mu Y <= row_mu Y / r_1.
+
+(** unstated:large-logits (refuted): residual(X[L], composite) <= (4*gamma_star*beta/sqrt(d_qk))**((3**L -
+      1)/2)*residual(X[0], composite)**(3**L)
+    given H == 1
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where gamma_star = max_l(max_h(gamma(P[l, h])))
+    where beta = max_l(max_h(norm(W_QK[l, h], 1)*norm(W[l, h], composite))) *)
+Definition statement_unstated_large_logits : Prop :=
+  forall (N : network),
+    proper N ->
+    forall center, are_centers N center ->
+    let gamma_star := largest (layers N) (fun l => largest (heads N) (fun h => gamma N center l h)) in
+    let beta := largest (layers N) (fun l => largest (heads N) (fun h => norm_1 (W_QK N l h) * norm_composite (W N l
+      h))) in
+    ((heads N) = 1)%nat ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    residual_composite (X N (layers N)) <= (4 * gamma_star * beta / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
+      (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
+(** velickovic2024:2.2 (proved): largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c) *)
+Definition statement_velickovic2024_2_2 : Prop :=
+  forall (m : nat) (c : vector m),
+    (0 < m)%nat ->
+    (largest_share c <= exp (osc c) / INR (count c)) /\ (exp (- osc c) / INR (count c) <= least_share c).
+
+(** wang2022:1 (refuted): low_pass(A, z)
+    given positive_stochastic(A)
+    given never_zero(A, z) *)
+Definition statement_wang2022_1 : Prop :=
+  forall (n : nat) (A : matrix n n) (z : vector n),
+    (0 < n)%nat ->
+    positive_stochastic A ->
+    never_zero A z ->
+    low_pass A z.
+
+(** wu2025:4.1 (proved): all_i(share(P, i + 1) <= (1 - (i + 1)*eps)**(steps(P) - 1))
+    given n >= 2
+    given windowed(P, n)
+    where eps = least_within(P, n) *)
+Definition statement_wu2025_4_1 : Prop :=
+  forall (t n : nat) (P : sequence t n),
+    (0 < t)%nat ->
+    (0 < n)%nat ->
+    row_stochastic P ->
+    let eps := least_within P n in
+    (n >= 2)%nat ->
+    windowed P n ->
+    forall i, (i < n)%nat -> share P (i + 1)%nat <= (1 - (INR i + 1) * eps) ^ ((steps P) - 1).
+
+(** wu2025:4.2 (proved): all_i(share(P, i + 1)**(2*reach)*(1 - (i + 1)*eps**reach)**reach <= (1 - (i +
+      1)*eps**reach)**(steps(P) - 1))
+    given n >= 2
+    given w >= 2
+    given windowed(P, w)
+    where eps = least_within(P, w)
+    where reach = -floor(-(n - 1)/(w - 1)) *)
+Definition statement_wu2025_4_2 : Prop :=
+  forall (t n : nat) (P : sequence t n) (w : nat),
+    (0 < t)%nat ->
+    (0 < n)%nat ->
+    row_stochastic P ->
+    let eps := least_within P w in
+    let reach := (((n - 1) + (w - 1) - 1) / (w - 1))%nat in
+    (n >= 2)%nat ->
+    (w >= 2)%nat ->
+    windowed P w ->
+    forall i, (i < n)%nat -> (share P (i + 1)%nat) ^ (2 * reach) * (1 - (INR i + 1) * eps ^ reach) ^ reach <= (1 - (INR
+      i + 1) * eps ^ reach) ^ ((steps P) - 1).
+
+(** wu2025:4.3 (proved): all_i(share(P, prefix + i) <= max(0, 1 - (i + 1)*eps)**(steps(P) - 1)) and prefix_floor(P,
+      prefix) > 0
+    given prefix >= 1
+    given prefix <= n
+    given prefixed(P, prefix)
+    where eps = least_prefixed(P, prefix) *)
+Definition statement_wu2025_4_3 : Prop :=
+  forall (t n : nat) (P : sequence t n) (prefix : nat),
+    (0 < t)%nat ->
+    (0 < n)%nat ->
+    row_stochastic P ->
+    let eps := least_prefixed P prefix in
+    (prefix >= 1)%nat ->
+    (prefix <= n)%nat ->
+    prefixed P prefix ->
+    (forall i, (i < n)%nat -> share P (prefix + i)%nat <= (Rmax 0 (1 - (INR i + 1) * eps)) ^ ((steps P) - 1)) /\
+      (prefix_floor P prefix > 0).
+
+(** wu2025:4.4 (proved): decay_constant(E, a) <= spread(E)/(1 + a) *)
+Definition statement_wu2025_4_4 : Prop :=
+  forall (n : nat) (E : matrix n n) (a : R),
+    (2 <= n)%nat ->
+    (forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j) ->
+    0 < a < 1 ->
+    decay_constant E a <= spread E / (1 + a).
+
+(** zhai2023:3.1 (proved): entropy_floor(n, logit_size(X, W)) <= row_entropy(X, W)
+    given n >= 2 *)
+Definition statement_zhai2023_3_1 : Prop :=
+  forall (n d : nat) (X : matrix n d) (W : matrix d d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    (n >= 2)%nat ->
+    entropy_floor (INR n) (logit_size X W) <= row_entropy X W.
+
+(* Without a proposition, and the first word that stands in the way:
+    dong2021:2.1: its arrays
+    dong2021:2.1-skip: its arrays
+    dong2021:3.1: the word disjoint_blocks
+    dong2021:3.2: the word lipschitz
+    dong2021:3.3: layernorm == column
+    own:flow-one-cluster: its arrays
+    own:full-rank: the word gram_height
+    own:influence: the letter query_bias
+    own:lipschitz: the word longest
+    own:no-stable-orthogonal: its arrays
+    own:order: the word definite
+    own:repeat: the word last_share
+    own:stable-causal: its arrays
+    own:stable-causal-every-n: its arrays
+    own:stable-complete: its arrays
+    own:stable-complete-every-n: its arrays
+    own:stable-every-rank: its arrays
+    own:stable-rank-two-every-n: its arrays
+    wu2024:2: the word gram_height
+    wu2024:3: its arrays
+    wu2024:3-measure: its arrays
+    wu2024:3-whole: its arrays
+    wu2024:4.3.1: its arrays
+    wu2024:anisotropy: its arrays
+    wu2024:conjecture: its arrays
+    wu2024:cor1-centers: the word center_count
+    wu2024:pre-ln: the word mu_before
+    barbero2024:4.2: the word repeat_gap
+    castin2024:3.3: the word longest
+    folk:influence: the word is_last
+    he2023:e-spa: its arrays
+    he2023:u-spa: its arrays
+    karagodin2024:subspace-two: its arrays
+    karagodin2024:two-clusters: its arrays
+    karagodin2024:two-clusters-symmetric: its arrays
+    unstated:ln-sphere: its arrays
+    wang2022:1-repaired: its arrays *)

@@ -1,0 +1,309 @@
+"""Formulas of the language of claims about networks as Coq terms: the words of proofs/coq/Network.v.
+
+``python -m rankmath.certificates.coq_words`` prints proofs/coq/Lemmas.v: every lemma of the prover, from its
+text, as a theorem about any network, proved by the theorem that proofs/coq/lemmas_coq.toml names.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rankmath.files import proofs_folder
+from rankmath.validation import InvalidArgument
+
+#: Letters as real numbers; r is a number that a hypothesis defines.
+_LETTERS = {
+    "n": "INR (tokens N)",
+    "d": "INR (dim N)",
+    "H": "INR (heads N)",
+    "L": "INR (layers N)",
+    "r": "INR r",
+    "d_qk": "d_qk N",
+    "skip": "skip_of N",
+    "in_degree": "in_degree N",
+    "x_star": "x_star",
+}
+_NATURAL = {"n": "tokens N", "d": "dim N", "H": "heads N", "L": "layers N", "r": "r"}
+_PLAIN = {
+    "sqrt": "sqrt",
+    "exp": "exp",
+    "log": "ln",
+    "tanh": "tanh",
+    "abs": "Rabs",
+    "expc": "expc",
+    "tanhc": "tanhc",
+}
+#: What an index runs to, and each fold over one: the last index of maxi and minf is included.
+_ENDS = {"l": "(layers N)", "h": "(heads N)", "k": "(blocks r (layers N))"}
+_FOLDS = {"sum": "sum {end}", "prod": "prodf {end}", "max": "maxi ({end} - 1)", "min": "minf ({end} - 1)"}
+#: Words of an array, with an exponent or a name, and words of a place.
+_OF_ARRAY = frozenset(["mu", "longest", "stable_rank", "cosine", "least_singular", "dobrushin", "entropy"])
+_WITH_EXPONENT = frozenset(["diameter", "operator_norm", "form_norm"])
+_WITH_NAME = frozenset(["norm", "residual"])
+_OF_PLACE = frozenset(["epsilon", "logit_range"])
+_ABOUT = frozenset(["delta", "q_max", "q_min"])
+_SIGNS = {ast.LtE: "<=", ast.Lt: "<", ast.Eq: "=", ast.GtE: ">=", ast.Gt: ">"}
+_OPERATIONS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_SWITCHES = frozenset(["mask", "layernorm", "mlp", "bias", "key_bias"])
+
+
+class NoCoq(InvalidArgument):
+    """A word that Network.v does not define."""
+
+
+@dataclass(frozen=True)
+class Printer:
+    """Terms and formulas as Coq; `functions` are letters that depend on the index they stand under."""
+
+    functions: frozenset[str] = frozenset()
+    bound: tuple[str, ...] = ()
+
+    def term(self, node: ast.expr) -> str:
+        """A real number, in parentheses unless it is a name or a number."""
+        match node:
+            case ast.Constant(value=int(value)):
+                return str(value)
+            case ast.Constant(value=float(value)):
+                return self._fraction(Fraction(str(value)))
+            case ast.UnaryOp(op=ast.USub(), operand=inner):
+                return f"(- {self.term(inner)})"
+            case ast.BinOp(left=base, op=ast.Pow(), right=exponent):
+                return self._power(base, exponent)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
+                return f"({self.term(left)} {_OPERATIONS[type(op)]} {self.term(right)})"
+            case ast.Name(id=name) if name in self.functions:
+                return f"({name} {self.bound[-1]})" if self.bound else name
+            case ast.Name(id=name) if name in self.bound:
+                return f"(INR {name})"
+            case ast.Name(id=name):
+                text = _LETTERS.get(name, name)
+                return f"({text})" if " " in text else text
+            case ast.Call(func=ast.Name(id=name), args=args):
+                return f"({self._call(name, args)})"
+        raise NoCoq(f"no Coq for {ast.unparse(node)}")
+
+    @staticmethod
+    def _fraction(value: Fraction) -> str:
+        return str(value) if value.denominator == 1 else f"({value.numerator} / {value.denominator})"
+
+    def _power(self, base: ast.expr, exponent: ast.expr) -> str:
+        whole = self.natural(exponent)
+        if whole is not None:
+            return f"({self.term(base)} ^ {whole})"
+        return f"(rpow {self.term(base)} {self.term(exponent)})"
+
+    def natural(self, node: ast.expr) -> str | None:
+        """A natural number as a term of type nat, where it is one as it stands."""
+        match node:
+            case ast.Constant(value=int(value)) if value >= 0:
+                return str(value)
+            case ast.Name(id=name) if name in _NATURAL or name in self.bound or name in ("l", "h", "t", "k"):
+                text = _NATURAL.get(name, name)
+                return f"({text})" if " " in text else text
+            case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=1)):
+                inner = self.natural(left)
+                return inner and f"(S {inner})"
+            case ast.BinOp(left=ast.Constant(value=1), op=ast.Add(), right=right):
+                inner = self.natural(right)
+                return inner and f"(S {inner})"
+            case ast.Call(func=ast.Name(id="floor"), args=[ast.BinOp(left=a, op=ast.Div(), right=b)]):
+                above, below = self.natural(a), self.natural(b)
+                return f"({above} / {below})%nat" if above and below else None
+            case ast.BinOp(left=a, op=ast.Pow(), right=b):
+                base, power = self.natural(a), self.natural(b)
+                return f"({base} ^ {power})%nat" if base and power else None
+        return None
+
+    def place(self, node: ast.expr) -> str:
+        found = self.natural(node)
+        if found is None:
+            raise NoCoq(f"no Coq for the place {ast.unparse(node)}")
+        return f"{found}%nat" if found.isdigit() else found
+
+    def array(self, node: ast.expr) -> str:
+        """X[l], W[l, h], W_QK[l, h] or P[l, h]."""
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=places):
+                parts = places.elts if isinstance(places, ast.Tuple) else [places]
+                return f"({' '.join([name, 'N', *map(self.place, parts)])})"
+        raise NoCoq(f"no Coq for the array {ast.unparse(node)}")
+
+    def places(self, node: ast.expr) -> str:
+        return self.array(node).strip("()").partition(" N ")[2]
+
+    def _call(self, name: str, args: list[ast.expr]) -> str:
+        kind, _, index = name.partition("_")
+        word = ast.unparse(args[-1]) if args else ""
+        if name in _PLAIN:
+            return f"{_PLAIN[name]} {self.term(args[0])}"
+        if name in ("max", "min"):
+            *rest, text = map(self.term, args)
+            for part in reversed(rest):
+                text = f"(R{name} {part} {text})"
+            return text[1:-1]
+        if name == "floor":
+            return f"IZR (Int_part {self.term(args[0])})"
+        if kind in _FOLDS and index in _ENDS:
+            inner = Printer(self.functions, (*self.bound, index)).term(args[0])
+            return f"{_FOLDS[kind].format(end=_ENDS[index])} (fun {index} => {inner})"
+        if name in _OF_ARRAY:
+            return f"{name} {self.array(args[0])}"
+        if name in _WITH_EXPONENT:
+            return f"{name} {self.array(args[0])} p_{word}"
+        if name in _WITH_NAME:
+            return f"{name}_{word} {self.array(args[0])}"
+        if name in _OF_PLACE:
+            return f"{name} N {self.places(args[0])}"
+        if name in _ABOUT:
+            return f"{name}_{word} N {'center ' if word == 'composite' else ''}{self.places(args[0])}"
+        if name == "gamma":
+            return f"gamma N center {self.places(args[0])}"
+        if name == "product_norm":
+            return f"product_norm N p_{word}"
+        if name == "lipschitz":
+            return f"lipschitz N {self.place(args[0])}"
+        if name == "contraction":
+            return f"contraction N r {self.place(args[0])}"
+        raise NoCoq(f"no Coq for the word {name}")
+
+    def formula(self, node: ast.expr) -> str:
+        """A proposition; nothing where it says nothing."""
+        match node:
+            case ast.Compare(left=ast.Name(id=name), ops=[ast.Eq()], comparators=[ast.Name(id=word)]) if (
+                name in _SWITCHES
+            ):
+                return "" if word == "any" else f"{name}_{word} N"
+            case ast.Compare(left=left, ops=ops, comparators=rights):
+                sides = [self.term(part) for part in (left, *rights)]
+                signs = [_SIGNS[type(op)] for op in ops]
+                parts = [f"{a} {sign} {b}" for a, sign, b in zip(sides, signs, sides[1:], strict=False)]
+                return " /\\ ".join(parts)
+            case ast.Call(func=ast.Name(id=name), args=[]):
+                return f"{name} N"
+            case ast.BoolOp(op=ast.And(), values=values):
+                return " /\\ ".join(f"({self.formula(part)})" for part in values)
+        raise NoCoq(f"no Coq for {ast.unparse(node)}")
+
+
+def parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def letters(texts: Iterable[str]) -> set[str]:
+    """The names in formulas, functions and arrays apart, and without the indices that folds bind."""
+    found: set[str] = set()
+
+    def visit(node: ast.AST, bound: frozenset[str]) -> None:
+        match node:
+            case ast.Name(id=name):
+                if name not in bound:
+                    found.add(name)
+            case ast.Call(func=ast.Name(id=name), args=args):
+                kind, _, index = name.partition("_")
+                inner = bound | {index} if kind in _FOLDS and index in _ENDS else bound
+                for part in args:
+                    visit(part, inner)
+                found.update({name} & {"gamma", "contraction"})
+            case ast.Subscript(slice=places):
+                visit(places, bound)
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    visit(child, bound)
+
+    for text in texts:
+        visit(parsed(text), frozenset())
+    return found
+
+
+def lemma_rows() -> list[dict[str, object]]:
+    return list(tomllib.loads((proofs_folder() / "coq" / "lemmas_coq.toml").read_text(encoding="utf-8"))["lemma"])
+
+
+def identifier(name: str) -> str:
+    """A lemma's name as a name of Coq.
+
+    Examples
+    --------
+    >>> identifier("token-norms[max,sqrt(n),2]")
+    'token_norms_max_sqrt_n_2'
+    """
+    return re.sub(r"\W+", "_", name).strip("_")
+
+
+#: Letters that a theorem quantifies over, and what each of them must be.
+_BINDERS = {
+    "t": "forall t, (t <= layers N)%nat ->",
+    "l": "forall l, (l < layers N)%nat ->",
+    "h": "forall h, (h < heads N)%nat ->",
+    "r": "forall r, is_radius N r ->",
+    "x_star": "forall x_star, x_star_is x_star ->",
+    "center": "forall center, are_centers N center ->",
+}
+#: Lemmas with d_qk or with a word for a whole network: the tactic of Network.v that proves each.
+_PROOFS = {
+    "lipschitz-none": "by_no_mlp.",
+    "product-norm": "intros. exact (lemma_product_norm (dim N) (fun l => W N l 0%nat) (layers N)).",
+    "range-longest": "intros. in_words. now apply range_longest_N.",
+    "delta-mean": "by_form delta_form_N.",
+    "dobrushin-tanh": "by_form dobrushin_form_N.",
+    "gamma": "by_gamma.",
+    "contraction-blocks": "by_blocks.",
+}
+
+
+def header(texts: Mapping[str, object]) -> list[str]:
+    """The lines `forall …` of a theorem about any network, and its hypotheses."""
+    given = [str(text) for text in texts["given"]]  # type: ignore[attr-defined]
+    used = letters([str(texts["claim"]), *given])
+    about = re.search(r"gamma\(|(delta|q_max|q_min)\([^()]*composite", str(texts["claim"]))
+    lines = ["forall N, proper N ->"]
+    lines += [_BINDERS[name] for name in ("t", "l", "h") if name in used]
+    lines += [_BINDERS["r"]] * bool(used & {"r", "contraction"}) + [_BINDERS["x_star"]] * ("x_star" in used)
+    lines += [_BINDERS["center"]] * bool(about)
+    numbers, functions = sorted(used & set("xyz")), sorted(used & set("fg"))
+    lines += [f"forall {' '.join(numbers)} : R,"] * bool(numbers)
+    lines += [f"forall {' '.join(functions)} : nat -> R,"] * bool(functions)
+    printer = Printer(frozenset(functions))
+    return lines + [f"{text} ->" for text in (printer.formula(parsed(part)) for part in given) if text]
+
+
+def lemma_theorem(row: Mapping[str, object]) -> str:
+    """A lemma as a theorem about any network, printed from its text."""
+    name, claim = str(row["name"]), str(row["claim"])
+    functions = frozenset(letters([claim]) & set("fg"))
+    said = Printer(functions).formula(parsed(claim))
+    module = str(row["file"]).removesuffix(".v")
+    proof = _PROOFS.get(name.partition("[")[0], f"by_theorem {module}.{row['theorem']}.")
+    lines = "\n  ".join([*header(row), said])
+    return f"(** {name}: {claim} *)\nTheorem L_{identifier(name)} :\n  {lines}.\nProof. {proof} Qed."
+
+
+def lemmas_file() -> str:
+    """The text of Lemmas.v."""
+    printed, left = [], []
+    for row in lemma_rows():
+        try:
+            printed.append(lemma_theorem(row))
+        except NoCoq as why:
+            left.append(f"    {row['name']}: {why}")
+    files = sorted({str(row["file"]).removesuffix(".v") for row in lemma_rows()})
+    first = (
+        "(** Every lemma of the prover about networks, from its text; printed by\n"
+        "    [python -m rankmath.certificates.coq_words]: do not edit.  The words are those of Network.v,\n"
+        "    the proofs those of the files Lemmas_*.v. *)\n"
+        "Require Import Reals Lra Lia Psatz.\n"
+        "From Rankmath Require Import Definitions Functions Norms Masks dong2021_A_3 Quantities.\n"
+        f"From Rankmath Require Import {' '.join(files)} Network.\n"
+        "Local Open Scope R_scope."
+    )
+    rest = "(* Statements on arrays are not about networks: " + " ".join(left) + " *)" if left else ""
+    return "\n\n".join(part for part in (first, *printed, rest) if part) + "\n"
+
+
+if __name__ == "__main__":
+    print(lemmas_file(), end="")

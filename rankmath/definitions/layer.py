@@ -1,0 +1,99 @@
+"""What a network computes, as text: norms and graphs, the sublayer, attention, per-token maps, LayerNorms.
+
+A layer is a sequence of sublayers X -> after(skip X + behind(the sum of its maps at before(X))). Records have
+fields: of a sublayer s, s.maps, s.skip and the LayerNorms s.before, s.behind, s.after; what is missing is the
+word none.
+"""
+
+from __future__ import annotations
+
+# Norms of vectors, stochastic matrices, graphs.
+GRAPHS = """
+length(v, p) = sum(abs(v)) if p == 1 else sqrt(sum(v**2)) if p == 2 else max(abs(v)) if p == inf else
+    undefined
+stochastic(P) = all(all(p >= 0 for p in row) and sum(row) == 1 for row in P)
+binary(M) = all(x == 0 or x == 1 for row in M for x in row)
+support_of(M) = [[1 if x > 0 else 0 for x in row] for row in M]
+walks(M, k) = support_of(M) if k == 0 else support_of(walks(M, k - 1) @ walks(M, k - 1))
+connected(M) = all(M[i][i] > 0 for i in range(len(M))) and all(x > 0 for row in walks(M, 8) for x in row)
+steps(M, k) = support_of(M) if k <= 1 else support_of(steps(M, k - 1) @ M)
+reached(M, k) = any(all(steps(M, k)[i][c] > 0 for i in range(len(M))) for c in range(len(M)))
+radius_of(M) = min(k for k in range(1, len(M) + 1) if reached(M, k))
+"""
+
+# X[i] are the tokens after i layers: X[0] is the input (on the sphere, if that LayerNorm ends every layer).
+LAYER = """
+X[i] = entered(input) if i == 0 else stage[i - 1, len(blocks[i - 1])]
+entered(Y) = [y / length(y, 2) for y in Y] if layernorm == sphere and norm_at == after else Y
+# The tokens of layer l before its sublayer s.
+stage[l, s] = X[l] if s == 0 else step(blocks[l][s - 1], stage[l, s - 1])
+step(s, Y) = normed(s.after, joined(s, Y))
+joined(s, Y) = s.skip * Y if len(s.maps) == 0
+    else s.skip * Y + normed(s.behind, sum(mapped(f, normed(s.before, Y)) for f in s.maps))
+mapped(f, Y) = attended(f, Y) if f.kind == attending else fed(f, Y) if f.kind == tokenwise else undefined
+
+# Attention. Head h takes its keys and values from the group it belongs to.
+attended(a, Y) = sum(weights(a, h, Y) @ Y @ value_of(a, h) for h in range(len(a.query))) + [a.bias for y in Y]
+weights(a, h, Y) = [softmax(logits_of(a, h, Y)[i], a.mask[i]) for i in range(len(Y))]
+logits_of(a, h, Y) = capped(a.softcap, scores(a, h, Y)) + (0 if a.position == none else a.position[h])
+scores(a, h, Y) = (queries(a, h, Y) @ T(keys(a, h, Y)) + (0 if a.key_bias == none else
+    [Y @ a.key_bias[h] for y in Y])) / sqrt(a.d_qk)
+queries(a, h, Y) = turned(a.rotary, evened(a, 0, h, Y))
+keys(a, h, Y) = turned(a.rotary, evened(a, 1, group(a, h), Y))
+group(a, h) = floor(h * len(a.value) / len(a.query))
+value_of(a, h) = a.value[group(a, h)] if a.output == none else a.value[group(a, h)] @ a.output[h]
+form_of(a, h) = a.query[h] if a.key == none else a.query[h] @ T(a.key[group(a, h)])
+# Logits soft-capped; queries (side 0) and keys (side 1) of even size, each head by itself or all as one (QK-norm);
+# rotary positions turn the pairs of entries 2j and 2j + 1.
+capped(c, S) = S if c == none else [[c*tanh(x/c) for x in row] for row in S]
+projected(a, side, h, Y) = shifted(Y @ a.query[h], a.b_Q, h) if side == 0
+    else shifted(Y if a.key == none else Y @ a.key[h], a.b_K, h)
+shifted(Q, b, h) = Q if b == none else [q + b[h] for q in Q]
+evened(a, side, h, Y) = projected(a, side, h, Y) if a.qk_norm == none
+    else [Q[i] / sqrt(sizes(a, side, h, Y, len(Q[0]))[i] + a.qk_norm.eps) * gain_of(a, side, h, len(Q[0]))
+    for Q in [projected(a, side, h, Y)] for i in range(len(Y))]
+sizes(a, side, h, Y, k) = mean_sizes(a, side, Y, [h] if len(a.qk_norm.gains[side]) == k
+    else range(0, len(a.query), a.qk_norm.every[side]))
+mean_sizes(a, side, Y, G) = sum([sum(q**2)/len(q) for q in projected(a, side, g, Y)] for g in G)/len(G)
+gain_of(a, side, h, k) = a.qk_norm.gains[side] if len(a.qk_norm.gains[side]) == k
+    else [a.qk_norm.gains[side][floor(h/a.qk_norm.every[side])*k + j] for j in range(k)]
+turned(R, Q) = Q if R == none else [turn(Q[i], R.cos[i], R.sin[i], len(R.cos[i])) for i in range(len(Q))]
+turn(q, c, s, m) = [q[j] if j >= 2*m else q[j]*c[j/2] - q[j + 1]*s[j/2] if floor(j/2) == j/2
+    else q[j]*c[(j - 1)/2] + q[j - 1]*s[(j - 1)/2] for j in range(len(q))]
+
+# A map of single tokens, gated where it has a gate.
+fed(f, Y) = f.skip * Y + [(opened(f, y) @ f.W_out) + f.b_out for y in Y]
+opened(f, y) = bent(y @ f.W_in + f.b_in, f.activation) if f.W_gate == none
+    else bent(y @ f.W_gate + f.b_gate, f.activation) * (y @ f.W_in + f.b_in)
+bent(v, f) = [max(0, x) for x in v] if f == relu else [tanh(x) for x in v] if f == tanh
+    else [x*(1 + erf(x/sqrt(2)))/2 for x in v] if f == gelu
+    else [x*(1 + tanh(sqrt(2/pi())*(x + 44715*x**3/1000000)))/2 for x in v] if f == gelu_tanh
+    else [x/(1 + exp(0 - x)) for x in v] if f == silu
+    else [x/(1 + exp(0 - 1702*x/1000)) for x in v] if f == quick_gelu else undefined
+
+# LayerNorms: a token over its length, over its root mean square, over its deviation; columns over theirs.
+normed(N, Y) = Y if N == none else [y / length(y, 2) for y in Y] if N.kind == sphere
+    else [(y - mean_of(Y)) / deviations(Y, N.eps) for y in Y] if N.kind == column
+    else [evenly(y, N.eps) * N.gain + N.offset for y in Y] if N.kind == rms
+    else [evenly(y - sum(y)/len(y), N.eps) * N.gain + N.offset for y in Y] if N.kind == standard else undefined
+evenly(y, eps) = y / sqrt(sum(y**2)/len(y) + eps)
+deviations(Y, eps) = [1 if certain(v == 0) else sqrt(v) for c in T(Y)
+    for v in [sum((c - sum(c)/len(c))**2) / len(c) + eps]]
+mean_of(Y) = sum(Y) / len(Y)
+
+# Of layer l with one attention: the attention, the tokens that it reads, and what claims name.
+attention(l) = blocks[l][attends[l][0]].maps[attends[l][1]]
+reads[l] = normed(blocks[l][attends[l][0]].before, stage[l, attends[l][0]])
+P[l, h] = weights(attention(l), h, reads[l])
+logits[l, h] = logits_of(attention(l), h, reads[l])
+W[l, h] = value_of(attention(l), h)
+W_QK[l, h] = form_of(attention(l), h)
+key_bias[l, h] = [0 for j in range(d)] if attention(l).key_bias == none else attention(l).key_bias[h]
+# Logits are a bilinear form of the tokens, and no more.
+bilinear(l) = attention(l).softcap == none and attention(l).position == none and attention(l).rotary == none
+    and attention(l).qk_norm == none and attention(l).b_Q == none
+# What layer l makes of X[l], up to its last LayerNorm, where its attention gives less by Z.
+without(l, Z) = finished(l, attends[l][0], joined(blocks[l][attends[l][0]], stage[l, attends[l][0]]) - Z)
+finished(l, s, Y) = Y if s == len(blocks[l]) - 1
+    else finished(l, s + 1, joined(blocks[l][s + 1], normed(blocks[l][s].after, Y)))
+"""

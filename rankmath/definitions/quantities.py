@@ -1,0 +1,437 @@
+"""Every quantity and predicate of the language of claims about networks, each defined once."""
+
+from __future__ import annotations
+
+from rankmath.definitions.entries import define
+
+EXPONENTS = ("1", "2", "inf")
+RESIDUALS = ("one", "inf", "composite", "frobenius")
+NORMS = ("1", "2", "inf", "max", "frobenius", "composite")
+CENTERS = ("composite", "mean")
+
+# What the entries below rest on.
+HELPERS = """
+# The heads in which a token averages values that differ, and what they add.
+mixing(l) = [h for h in range(H) if certain(any(both_seen(l)[j][k] > 0 and max(abs(A[j] - A[k])) > 0
+    for A in [reads[l] @ W[l, h]] for j in range(n) for k in range(j)))]
+both_seen(l) = T(attention(l).mask) @ attention(l).mask
+averages(l) = sum(P[l, h] @ reads[l] @ W[l, h] for h in mixing(l))
+in_degree = max(sum(row) for row in edges)
+# The least number of steps in which one token reaches all others; itself it reaches in none, so loops are added.
+r = radius_of(edges_and_loops) if quasi_strongly_connected() else 1
+K = -floor(-L / r)
+edges_and_loops = edges + identity(n)
+is_center(c) = all(walks(edges_and_loops, 8)[i][c] > 0 for i in range(n))
+hint(l, p) = hints_inf[l] if p == inf else hints_composite[l]
+form_inf(M) = max(sum(abs(u @ M)) for u in signs(d)) if d <= 12 else sum(sum(abs(row)) for row in M)
+signs(k) = [[1], [0 - 1]] if k == 1 else [[v[i] if i < k - 1 else s for i in range(k)]
+    for v in signs(k - 1) for s in [1, 0 - 1]]
+spread(l, at) = reads[l] - [about(l, at) for j in range(n)]
+about(l, at) = mean_of(reads[l]) if at == mean else center(l) if at == composite else undefined
+# The data name the composite centers: least up to a factor, and where several are as good, those that are meant.
+center(l) = centers[l] if shown(around_it(l) <= at_least(reads[l], composite, hint(l, composite))*(1 + 1/2**30))
+    else 0
+around_it(l) = norm([abs(row - centers[l]) for row in reads[l]], composite)
+tilts(l, h, at) = spread(l, at) @ W_QK[l, h] @ T(spread(l, at)) / sqrt(attention(l).d_qk) if bilinear(l)
+    else undefined
+oscillations(l, h, at) = [max(row) - min(row) for row in tilts(l, h, at)]
+shares(l, h, at) = softmax(spread(l, at) @ (about(l, at) @ W_QK[l, h] + key_bias[l, h]) / sqrt(attention(l).d_qk),
+    [1 for j in range(n)]) if bilinear(l) else undefined
+logits_seen(l, h) = [[logits[l, h][i][j] for j in range(n) if attention(l).mask[i][j] > 0] for i in range(n)]
+pole[t] = mean_of(X[0]) / length(mean_of(X[0]), 2) if t == 0 else pole[t - 1] @ W[t - 1, 0]
+written(j) = any(abs(W[l, h][i][j]) > 0 for l in range(L) for h in range(H) for i in range(d)) or
+    any(abs(attention(l).bias[j]) > 0 for l in range(L))
+untouched(j) = all(W[l, h][j][i] == 0 for l in range(L) for h in range(H) for i in range(d)) and
+    all(input[i][j] == 0 for i in range(n))
+first(Y) = skip * Y + sum(averaged((Y @ W_QK[0, h] @ T(Y) + [Y @ key_bias[0, h] for j in range(n)]) / sqrt(d_qk),
+    edges, Y) @ W[0, h] for h in range(H))
+slopes = jacobian(first, X[0]) if attention_alone else undefined
+attention_alone = layernorm == none and all(f == none for f in mlp) and all(bilinear(l) for l in range(L))
+causal = all(edges[i][j] == (1 if j <= i else 0) for i in range(n) for j in range(n))
+repeated[l] = undefined if not attention_alone or not causal else input[n - 1] if l == 0
+    else skip * repeated[l - 1] + attention(l - 1).bias + sum(again[l - 1, h] @ longer(l - 1) @ W[l - 1, h]
+    for h in range(H))
+longer(l) = [X[l][i] if i < n else repeated[l] for i in range(n + 1)]
+again[l, h] = softmax(longer(l) @ (repeated[l] @ W_QK[l, h] + key_bias[l, h]) / sqrt(d_qk), [1 for i in
+    range(n + 1)])
+lipschitz_of(s, m, f) = norm(slope_of(f)*(abs(s.maps[m].W_in) @ abs(s.maps[m].W_out))
+    + (s.maps[m].skip + s.skip)*identity(d), composite) if s.before == none and s.maps[m].W_gate == none
+    else undefined
+# sup |f'|, rounded up.
+slope_of(f) = 1 if f == relu or f == tanh else 112890415/100000000 if f == gelu
+    else 112899307/100000000 if f == gelu_tanh else 109983933/100000000 if f == silu or f == quick_gelu
+    else undefined
+mean_square(Y) = sum(sum(y**2) for y in Y)
+singular(Y) = [sqrt(max(0, t)) for t in eigenvalues(Y @ T(Y) if len(Y) <= len(Y[0]) else T(Y) @ Y)]
+spread_out(v) = exp(sum(surprise(x/sum(v)) for x in v))
+"""
+
+# -- tokens --------------------------------------------------------------------------------------------------
+
+define(
+    "diameter(X, p) = max(length(X[i] - X[j], p) for i in range(len(X)) for j in range(i)) if len(X) > 1 else 0",
+    "largest ℓ_p distance of two tokens",
+    words={"p": EXPONENTS},
+    latex=r"\Delta_{{{1}}}({0})",
+    example="diameter(X[1], 2) <= diameter(X[0], 2)",
+    degree=1,
+)
+define(
+    """residual(X[l], norm) = max(min(sum(abs(c - t)) for t in c) for c in T(X[l])) if norm == one
+    else residual_of(X[l], norm, hint(l, norm)) if norm == inf or norm == composite
+    else mu(X[l]) if norm == frobenius else undefined""",
+    "least norm of X − 1xᵀ over all x: 1 (largest column sum of absolute values), ∞ (largest row sum), 1,∞ (the"
+    " root of the product of these two) or F (Frobenius)",
+    words={"norm": RESIDUALS},
+    latex=r"\|\mathrm{{res}}({0})\|_{{{1:sub}}}",
+    example="residual(X[L], inf) <= residual(X[0], inf)",
+    degree=1,
+    known="residual",
+)
+define(
+    "mu(X) = norm(X - [mean_of(X) for x in X], frobenius)",
+    "Frobenius norm of the tokens about their mean",
+    latex=r"\mu({0})",
+    example="mu(X[L]) <= mu(X[0])",
+    degree=1,
+)
+define(
+    "about_mean(X) = norm(X - [mean_of(X) for x in X], composite)",
+    "‖·‖_{1,∞} (the root of largest column sum times largest row sum) of the tokens about their mean",
+    latex=r"\|{0}-\tfrac1n\mathbf1\mathbf1^{{\mathsf T}}{0}\|_{{1,\infty}}",
+    example="about_mean(X[1]) >= residual(X[1], composite)",
+    degree=1,
+)
+define(
+    """cosine(X) = min(X[i] @ X[j] / (length(X[i], 2) * length(X[j], 2)) for i in range(len(X)) for j in range(i))
+    if len(X) > 1 else 1""",
+    "least cosine of the angle of two tokens",
+    latex=r"\varphi({0})",
+    example="cosine(X[1]) >= -1",
+    sign="",
+    degree=0,
+)
+define(
+    "stable_rank(X) = mean_square(X) / norm(X, 2)**2",
+    "‖X‖_F²/‖X‖₂²",
+    latex=r"\operatorname{{srank}}({0})",
+    example="stable_rank(X[1]) >= 1",
+    degree=0,
+)
+define(
+    "rank(M) = matrix_rank(M)",
+    "rank of a matrix",
+    latex=r"\operatorname{{rank}}({0})",
+    example="rank(X[1]) <= min(n, d)",
+    degree=0,
+)
+define(
+    """participation_ratio(X) = mean_square(X)**2 / mean_square(X @ T(X) if len(X) <= len(X[0]) else T(X) @ X)""",
+    "(Σσ²)²/Σσ⁴ of the singular values σ of X",
+    latex=r"\operatorname{{pr}}({0})",
+    example="participation_ratio(X[1]) <= min(n, d)",
+    degree=0,
+)
+define(
+    """effective_rank(X, of) = spread_out(singular(X)**2 if of == eigen else singular(X) if of == singular
+    else undefined)""",
+    "exp of the entropy of p_i = σ_i/Σσ (singular) or p_i = σ_i²/Σσ² (eigen), σ the singular values of X",
+    words={"of": ("singular", "eigen")},
+    latex=r"\operatorname{{erank}}_{{{1}}}({0})",
+    example="effective_rank(X[1], eigen) <= effective_rank(X[1], singular)",
+    degree=0,
+)
+define(
+    "longest(X) = max(length(x, 2) for x in X)",
+    "largest ℓ₂ norm of a token",
+    latex=r"\max_i\|{0}_i\|_2",
+    example="longest(X[0]) >= 0",
+    degree=1,
+)
+define(
+    "gram_height(X) = 1 / sqrt(sum(solve(X @ T(X), [1 for x in X])))",
+    "(1ᵀ(XXᵀ)⁻¹1)^{−1/2}, positive for tokens of full row rank",
+    latex=r"\gamma({0})",
+    example="gram_height(X[0]) <= 1",
+    degree=1,
+)
+
+# -- weights -------------------------------------------------------------------------------------------------
+
+define(
+    """norm(M, p) = max(sum(abs(c)) for c in T(M)) if p == 1 else max(sum(abs(r)) for r in M) if p == inf
+    else max(max(abs(r)) for r in M) if p == max else sqrt(sum(sum(r**2) for r in M)) if p == frobenius
+    else sqrt(norm(M, 1) * norm(M, inf)) if p == composite else spectral(M) if p == 2 else undefined""",
+    "norm of a matrix: 1 (largest column sum of absolute values), 2 (spectral), inf (largest row sum), max"
+    " (largest absolute entry), frobenius, composite (printed 1,∞: the root of the product of 1 and inf)",
+    words={"p": NORMS},
+    latex=r"\|{0}\|_{{{1:sub}}}",
+    example="norm(W[0, 0], inf) <= d*norm(W[0, 0], max)",
+    degree=1,
+)
+define(
+    """operator_norm(W, p) = norm(W, inf) if p == 1 else norm(W, 1) if p == inf else norm(W, 2) if p == 2 else
+    undefined""",
+    "norm of the map v ↦ vW of row vectors in ℓ_p: the largest row sum of |W| for p = 1, the largest column sum for"
+    " p = inf, the spectral norm for p = 2",
+    words={"p": EXPONENTS},
+    latex=r"\|{0}\|_{{\ell_{{{1}}}}}",
+    example="operator_norm(W[0, 0], 1) == norm(W[0, 0], inf)",
+    degree=1,
+)
+define(
+    """form_norm(W, p) = norm(W, max) if p == 1 else norm(W, 2) if p == 2 else form_inf(W) if p == inf else
+    undefined""",
+    "sup |uWvᵀ| over the unit ball of ℓ_p (p = inf and d > 12: the sum of |W_ij|, which is larger)",
+    words={"p": EXPONENTS},
+    latex=r"\|{0}\|_{{*,{1}}}",
+    example="form_norm(W_QK[0, 0], 1) == norm(W_QK[0, 0], max)",
+    degree=1,
+)
+define(
+    "least_singular(W) = sqrt(max(0, least_eigenvalue(T(W) @ W)))",
+    "least singular value",
+    latex=r"\sigma_{{\min}}({0})",
+    example="least_singular(W[0, 0]) >= 0",
+    degree=1,
+)
+define(
+    "definiteness(W) = max(least_eigenvalue((W + T(W)) / 2), least_eigenvalue((W + T(W)) / (0 - 2)))",
+    "least |eigenvalue| of the symmetric part where that is definite; not positive where it is not",
+    latex=r"m({0})",
+    example="definiteness(W_QK[0, 0]) <= norm(W_QK[0, 0], 2)",
+    sign="",
+    degree=1,
+)
+define(
+    "definite(W) = positive_definite(W + T(W)) or positive_definite(0 - W - T(W))",
+    "the symmetric part of W is positive or negative definite, decided in exact rationals",
+    latex=r"\operatorname{{sym}}{0}\text{{ is definite}}",
+    example="definite(W_QK[0, 0])",
+    truth=True,
+)
+define(
+    "invertible(W) = matrix_rank(W) == d",
+    "W is invertible, decided in exact rationals",
+    latex=r"{0}\text{{ is invertible}}",
+    example="invertible(W[0, 0])",
+    truth=True,
+)
+define(
+    "product_norm(p) = norm(chain([W[l, 0] for l in range(L)]), p)",
+    "spectral norm of the product W[0, 0] W[1, 0] ⋯ W[L − 1, 0] of the values of the first heads",
+    words={"p": ("2",)},
+    latex=r"\Bigl\|\prod_l W^{{l,0}}\Bigr\|_{{{0}}}",
+    example="product_norm(2) <= prod_l(norm(W[l, 0], 2))",
+)
+define(
+    "lipschitz(l) = 1 if mlp[l] == none else lipschitz_of(blocks[l][feeds[l][0]], feeds[l][1], mlp[l])",
+    "composite Lipschitz constant of the map after layer l: ‖|W₁||W₂|‖_{1,∞}·sup|φ'| for an MLP x ↦ φ(xW₁ + b₁)W₂"
+    " + b₂ (plus the identity inside the bars where the map has a skip of its own), 1 where there is none",
+    latex=r"\lambda_{{{0}}}",
+    example="lipschitz(0) >= 0",
+)
+define(
+    "normalised_norm(W, p) = operator_norm([row / deviations(without(0, 0), 0) for row in W], p)",
+    "norm of v ↦ vWS⁻¹ in ℓ_p, S the diagonal of the column deviations of the first layer's output before"
+    " LayerNorm",
+    words={"p": EXPONENTS},
+    latex=r"\|{0}S^{{-1}}\|_{{\ell_{{{1}}}}}",
+    example="normalised_norm(W[0, 0], 2) >= 0",
+)
+
+# -- attention -----------------------------------------------------------------------------------------------
+
+define(
+    "delta(P[l, h], center) = max(oscillations(l, h, center))",
+    "largest D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk, R the tokens about the center that minimises"
+    " ‖R‖_{1,∞} (composite), or about their mean (mean, with a bar)",
+    words={"center": CENTERS},
+    latex=r"{1:bar \delta}({0})",
+    example="delta(P[0, 0], mean) >= 0",
+    known="any",
+)
+define(
+    """gamma(P[l, h]) = 0 if delta(l, h, composite) == 0 else
+    sqrt(sum(oscillations(l, h, composite)) * q_max(l, h, composite) / delta(l, h, composite))""",
+    "√(Σ_i D_ii · max_j q_j / max_i D_ii), D_ii = max_j E_ij − min_j E_ij, E = R W_QK Rᵀ/√d_qk and q the softmax of"
+    " the logits' part that all rows share, about the center that minimises ‖R‖_{1,∞}; 0 where all D_ii are 0",
+    latex=r"\gamma({0})",
+    example="gamma(P[0, 0]) <= sqrt(n)",
+    known="share*sqrt(n)",
+)
+define(
+    "q_max(P[l, h], center) = max(shares(l, h, center))",
+    "largest entry of q = softmax(c), c_j = R_j W_QKᵀ x/√d_qk plus R_j W_K b_Q/√d_qk, x the center, R the"
+    " tokens about it (composite: x minimises ‖R‖_{1,∞}; mean, with a bar: x is their mean)",
+    words={"center": CENTERS},
+    latex=r"\|{1:bar q}({0})\|_\infty",
+    example="q_max(P[0, 0], mean) >= 1/n",
+    known="(1 + share*(n - 1))/n",
+)
+define(
+    "q_min(P[l, h], center) = min(shares(l, h, center))",
+    "least entry of q = softmax(c), c as for the largest",
+    words={"center": CENTERS},
+    latex=r"\min_j {1:bar q}_j({0})",
+    example="q_min(P[0, 0], mean) <= 1/n",
+    known="max(1 - (n - 1)*q_max(A, w), (share + 1/2**50)/(1 + 1/2**49)*(1 - q_max(A, w))/(n - 1))",
+)
+define(
+    "epsilon(P) = min(P[i][j] for i in range(n) for j in range(n) if edges[i][j] > 0)",
+    "least attention on an edge of the mask",
+    latex=r"\varepsilon({0})",
+    example="epsilon(P[0, 0]) <= 1/in_degree + 1",
+)
+define(
+    "logit_range(P[l, h]) = max(max(row) - min(row) for row in logits_seen(l, h))",
+    "largest oscillation of a row of logits over the edges of the mask",
+    latex=r"\rho({0})",
+    example="logit_range(P[0, 0]) >= 0",
+    known="any",
+)
+define(
+    "dobrushin(P) = max(sum(abs(P[i] - P[j])) / 2 for i in range(n) for j in range(i)) if n > 1 else 0",
+    "largest total variation of two rows of the attention",
+    latex=r"\tau({0})",
+    example="dobrushin(P[0, 0]) <= 1",
+)
+define(
+    "entropy(P) = min(0 - sum(P[i][j] * log(P[i][j]) for j in range(n) if edges[i][j] > 0) for i in range(n))",
+    "least entropy −Σ_j P_ij log P_ij of a row of the attention",
+    latex=r"\operatorname{{Ent}}({0})",
+    example="entropy(P[0, 0]) <= log(n)",
+)
+define(
+    """contraction(k) = 1 - sum(min(c) for s in [range(K)[k] * r] for c in T(chain([P[min(L, s + r) - 1 - t, 0]
+    for t in range(min(L, s + r) - s)])))""",
+    "1 − Σ_c min_i (B_k)_ic, B_k = P[rk + r − 1, 0] ⋯ P[rk, 0] the product of the attention of r layers, r the"
+    " radius of the mask (the last product may be shorter): Doeblin's contraction",
+    latex=r"\Bigl(1-\sum_c\min_i(B_{{{0}}})_{{ic}}\Bigr)",
+    example="contraction(0) <= 1",
+)
+
+# -- the sphere ----------------------------------------------------------------------------------------------
+
+define(
+    "mu_before(l) = mu(joined(blocks[l][attends[l][0]], stage[l, attends[l][0]]))",
+    "Frobenius norm about their mean of Y^l = λX^l + Σ_h P^{l,h}X^lW^{l,h}, what layer l makes before its"
+    " LayerNorm; with LayerNorm in front of attention and no skip connections these are the tokens after l + 1"
+    " layers",
+    latex=r"\mu(Y^{{{0}}})",
+    example="mu_before(0) >= 0",
+)
+define(
+    "height() = min(X[0] @ pole[0])",
+    "min_i ⟨X_i, v⟩ of the input, v the direction of its mean token",
+    latex=r"\gamma",
+    example="height() <= 1",
+    sign="",
+)
+define(
+    "section(X[l]) = diameter([x / (x @ pole[l]) for x in X[l]], 2)",
+    "ℓ₂ diameter of y_i = X_i/⟨X_i, v_t⟩, v_t = vW[0, 0] ⋯ W[t − 1, 0] and v the direction of the input's mean"
+    " token",
+    latex=r"\operatorname{{diam}}\,y({0})",
+    example="section(X[L]) <= section(X[0])",
+    known="any",
+)
+
+# -- the mask, and what weights are like ---------------------------------------------------------------------
+
+define(
+    "self_loops() = all(edges[i][i] == 1 for i in range(n))",
+    "every token sees itself",
+    latex=r"\text{{every token sees itself}}",
+    truth=True,
+)
+define(
+    """quasi_strongly_connected() = any(all(walks(edges_and_loops, 8)[i][c] > 0 for i in range(n)) for c in
+    range(n))""",
+    "the mask is quasi-strongly connected: some token reaches every other along its edges",
+    latex=r"\text{{the mask is quasi-strongly connected}}",
+    truth=True,
+)
+define(
+    "strongly_connected() = all(x > 0 for row in walks(edges_and_loops, 8) for x in row)",
+    "the mask is strongly connected",
+    latex=r"\text{{the mask is strongly connected}}",
+    truth=True,
+)
+define(
+    "orthogonal_values() = all(T(W[l, h]) @ W[l, h] == identity(d) for l in range(L) for h in range(H))",
+    "every W[l, h] is exactly orthogonal",
+    latex=r"\text{{every }}W^{{l,h}}\text{{ is orthogonal}}",
+    truth=True,
+)
+define(
+    "disjoint_blocks() = all(untouched(j) for j in range(d) if written(j))",
+    "heads read and write disjoint coordinates, and the input is zero where heads and biases write",
+    latex=r"\text{{heads read and write disjoint coordinates, and the input is zero where they write}}",
+    truth=True,
+)
+
+define(
+    "center_count() = sum(1 if is_center(c) else 0 for c in range(n))",
+    "number of centers of the mask: of tokens that reach all others",
+    latex="c",
+    example="center_count() <= n",
+)
+define(
+    """farthest() = min(k for k in range(1, n + 1) if all(steps(edges_and_loops, k)[i][c] > 0
+    for c in range(n) if is_center(c) for i in range(n)))""",
+    "least number of steps, at least 1, in which every center of the mask reaches all tokens; 1 if there is none",
+    latex="R",
+    example="farthest() >= r",
+)
+
+# -- the derivative of the first layer, and a repeated last token --------------------------------------------
+
+define(
+    "jacobian_norm() = norm(slopes, 2)",
+    "spectral norm of the derivative of the first layer in its input",
+    latex=r"\|\partial X^1/\partial X^0\|_2",
+    example="jacobian_norm() >= 0",
+    known="any",
+)
+define(
+    """influence(k) = norm([[slopes[(n - 1)*d + b][range(n)[k]*d + a] for a in range(d)] for b in range(d)], 2)""",
+    "spectral norm of the derivative of the last token after the first layer in token k (from 0) of the input",
+    latex=r"\|\partial X^1_{{\text{{last}}}}/\partial X^0_{{{0}}}\|_2",
+    example="influence(0) >= 0",
+    known="share*jacobian_norm()",
+)
+define(
+    "last_share(k) = P[0, 0][n - 1][k]",
+    "what the last token attends to token k in the first layer; tokens are counted from 0, so the last is n − 1",
+    latex=r"P^{{0,0}}_{{\text{{last}},\,{0}}}",
+    example="last_share(0) <= 1",
+)
+define(
+    "is_last(k) = 1 if range(n)[k] == n - 1 else 0",
+    "1 where token k is the last one, counted from 0 the one with number n − 1, else 0",
+    latex=r"[{0}=\text{{last}}]",
+    example="is_last(0) <= 1",
+)
+define(
+    "repeat_gap(X[l]) = length(repeated[l] - X[l][n - 1], 2)",
+    "ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n: the last one of the input in which"
+    " it is repeated",
+    latex=r"\|{0}_{{n-1}}-{0}_{{n}}\|_2",
+    example="repeat_gap(X[1]) >= 0",
+    known="any",
+)
+define(
+    "repeat_reach(X[l]) = max(length(x - repeated[l], 2) for x in X[l])",
+    "largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token",
+    latex=r"\max_{{i<n}}\|{0}_i-{0}_{{n}}\|_2",
+    example="repeat_reach(X[0]) >= 0",
+    known="max(repeat_gap(A), share*(diameter(A, 2) + repeat_gap(A)))",
+)
+define(
+    "repeat_share(P[l, h]) = again[l, h][n]",
+    "what the repeated last token, number n counted from 0, attends to itself",
+    latex=r"{0}_{{n,n}}",
+    example="repeat_share(P[0, 0]) <= 1",
+    known="(share + 1/2**50)/(1 + 1/2**49)",
+)

@@ -1,0 +1,568 @@
+"""Every registered statement as a proposition of Coq: printed from its formula, its hypotheses and its letters.
+
+``python -m rankmath.report.coq`` prints proofs/coq/Statements.v. The words of the language are defined in
+proofs/coq/Language.v; their arguments' types are read from there. Nobody writes a proposition by hand: a proof in
+Coq ends with ``Theorem proved_KEY : statement_KEY`` or ``refuted_KEY : ~ statement_KEY``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from rankmath.files import proofs_folder
+from rankmath.formula.terms import (
+    INDICES,
+    Both,
+    Call,
+    Every,
+    Formula,
+    Item,
+    Letter,
+    Number,
+    Operation,
+    Relation,
+    Term,
+    replaced,
+    walk,
+)
+from rankmath.validation import InvalidArgument
+from rankmath.verification.statement import Statement
+
+#: Longest line of the file.
+WIDTH = 118
+
+
+@dataclass(frozen=True)
+class Data:
+    """The arrays of a statement in Coq, and what its instances must be, beside the hypotheses that it states."""
+
+    binders: str
+    conditions: tuple[str, ...] = ()
+
+    @property
+    def types(self) -> dict[str, str]:
+        return {
+            name: kind.strip()
+            for names, kind in re.findall(r"\(([\w ]+) : ([^()]+)\)", self.binders)
+            for name in names.split()
+        }
+
+
+def _positive(*sizes: str) -> tuple[str, ...]:
+    return tuple(f"(0 < {size})%nat" for size in sizes)
+
+
+_VECTOR = Data("(m : nat) (c : vector m)", _positive("m"))
+_SPECTRUM = Data("(m : nat) (sigma : vector m) (s : R)", _positive("m"))
+_FLOW = Data("(n : nat) (C : matrix n n) (beta : R)", _positive("n"))
+_ROWS = Data("(n d : nat) (Y : matrix n d)", ("(2 <= n)%nat", *_positive("d")))
+_TOKENS = Data("(n d : nat) (Z : matrix n d)", _positive("n", "d"))
+_SANDWICH = Data("(n m : nat) (c : vector m) (E : matrix n m)", _positive("n", "m"))
+_LAYERS = "(t n : nat) (P : sequence t n)"
+_STOCHASTIC = (*_positive("t", "n"), "row_stochastic P")
+_DECAY = Data(
+    "(n : nat) (E : matrix n n) (a : R)",
+    ("(2 <= n)%nat", "(forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j)", "0 < a < 1"),
+)
+_GRADIENT = Data(
+    "(n d m : nat) (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d)", _positive("n", "d", "m")
+)
+_QUERIES = Data("(n : nat) (q x : vector n)", _positive("n"))
+_SHIFT = Data("(d : nat) (x : vector d) (w : R)", ("(2 <= d)%nat",))
+#: What the arrays of a statement are, where it is not about a network.
+DATA: Mapping[str, Data] = {
+    "seed:closure": Data(_LAYERS, _positive("t", "n")),
+    "dong2021:A.3": _SANDWICH,
+    "dong2021v1:A.3": _SANDWICH,
+    "dong2021:norm": Data("(n d : nat) (A B : matrix n d)", _positive("n", "d")),
+    "own:alibi-decay": _DECAY,
+    "own:contranorm": _SPECTRUM,
+    "own:dispersion": _VECTOR,
+    "own:entropy-order": Data("(T sigma : R)"),
+    "own:flow-step": _FLOW,
+    "own:flow-step-usa": _FLOW,
+    "own:l2-lipschitz": _TOKENS,
+    "own:layernorm": _ROWS,
+    "own:low-rank-every-input": Data("(n d : nat) (X : matrix n d)", _positive("n", "d")),
+    "own:position-bias": Data(f"{_LAYERS} (w : nat)", _STOCHASTIC),
+    "own:position-bias-prefix": Data(f"{_LAYERS} (prefix : nat)", _STOCHASTIC),
+    "own:received": _TOKENS,
+    "own:softmax-gradient": Data("(m : nat) (c : vector m) (T : R)", _positive("m")),
+    "own:softmax-rank": _QUERIES,
+    "own:spectrum": Data("(n : nat) (L : matrix n n)", _positive("n")),
+    "own:spectrum-symmetric": Data("(n : nat) (K : matrix n n)", _positive("n")),
+    "own:tv": Data("(m : nat) (c g : vector m)", _positive("m")),
+    "own:zero-grad": _GRADIENT,
+    "wu2024:L13": _SHIFT,
+    "wu2024:L13-repaired": _SHIFT,
+    "bhojanapalli2020:1": Data("(n d : nat) (X : matrix n d) (L : matrix n n)", _positive("n", "d")),
+    "contranorm2023:2": _SPECTRUM,
+    "folk:alibi-theta": Data("(a c : R)"),
+    "folk:entropy-order": Data("(T sigma c : R)"),
+    "folk:softmax-gradient": Data("(m : nat) (c : vector m) (T : R)", _positive("m")),
+    "folk:softmax-rank": _QUERIES,
+    "folk:spectrum-real": Data("(n : nat) (A : matrix n n)", _positive("n")),
+    "geshkovski2023:orthogonal": Data("(gamma rho : R) (m : nat)", ("(2 <= m)%nat",)),
+    "geshkovski2023:step": _FLOW,
+    "joudaki2023:isometry": Data("(n d : nat) (X : matrix n d)", _positive("n", "d")),
+    "kim2021:3.2": _TOKENS,
+    "noci2022:zero-grad": _GRADIENT,
+    "shi2022:layernorm": _ROWS,
+    "velickovic2024:2.2": _VECTOR,
+    "wang2022:1": Data("(n : nat) (A : matrix n n) (z : vector n)", _positive("n")),
+    "wu2025:4.1": Data(_LAYERS, _STOCHASTIC),
+    "wu2025:4.2": Data(f"{_LAYERS} (w : nat)", _STOCHASTIC),
+    "wu2025:4.3": Data(f"{_LAYERS} (prefix : nat)", _STOCHASTIC),
+    "wu2025:4.4": _DECAY,
+    "zhai2023:3.1": Data("(n d : nat) (X : matrix n d) (W : matrix d d)", _positive("n", "d")),
+}
+_NETWORK = Data("(N : network)", ("proper N",))
+#: Letters of a network: how each is written, and its type.
+_LETTERS = {
+    "n": ("tokens N", "nat"),
+    "d": ("dim N", "nat"),
+    "H": ("heads N", "nat"),
+    "L": ("layers N", "nat"),
+    "d_qk": ("d_qk N", "R"),
+    "skip": ("skip_of N", "R"),
+    "in_degree": ("in_degree N", "R"),
+    "r": ("r", "nat"),
+    "K": ("(layers N + r - 1) / r", "nat"),
+    "x_star": ("x_star", "R"),
+}
+#: Letters that a property defines, and the composite centres, of which there may be several: what is said of each.
+_DEFINED = {
+    "x_star": "forall x_star, is_x_star x_star ->",
+    "r": "forall r, is_radius N r ->",
+    "center": "forall center, are_centers N center ->",
+}
+_WORDS = {
+    "inf": "inf",
+    "max": "max",
+    "one": "one",
+    "mean": "mean",
+    "composite": "composite",
+    "frobenius": "frobenius",
+}
+_PLAIN = {"sqrt": "sqrt", "exp": "exp", "log": "ln", "tanh": "tanh", "abs": "Rabs"}
+_REDUCTIONS = {"sum": "sum", "max": "largest", "min": "least", "prod": "prodf"}
+
+
+#: How strongly Coq's signs bind, the strongest last.
+_SUM, _PRODUCT, _MINUS, _POWER, _APPLIED, _WORD = 50, 40, 35, 30, 10, 0
+
+
+class Unprintable(InvalidArgument):
+    """A statement with a word that Language.v does not define."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of the language in Coq: the explicit parameters, name and type, and the type of its value."""
+
+    parameters: tuple[tuple[str, str], ...]
+    value: str
+
+
+@cache
+def words() -> dict[str, Word]:
+    """The words that Language.v defines.
+
+    Examples
+    --------
+    >>> words()["least_length"]
+    Word(parameters=(('Y', 'matrix n d'), ('k', 'nat')), value='R')
+    """
+    text = (proofs_folder() / "coq" / "Language.v").read_text(encoding="utf-8")
+    found = {}
+    pattern = r"^(?:Definition|Fixpoint) (\w+)((?: \{[^}]*\}| \([^()]*\))*) : ([\w ]+) :="
+    for name, binders, value in re.findall(pattern, text, re.MULTILINE):
+        explicit = re.findall(r"\(([\w ]+) : ([^()]+)\)", binders)
+        found[name] = Word(tuple((one, kind) for names, kind in explicit for one in names.split()), value.strip())
+    return found
+
+
+def identifier(key: str) -> str:
+    """The key as a name of Coq.
+
+    Examples
+    --------
+    >>> identifier("wu2024:L13-repaired")
+    'wu2024_L13_repaired'
+    """
+    return re.sub(r"\W", "_", key)
+
+
+def own_name(letter: str) -> str:
+    """A letter of a statement's own in Coq: one that is a word of the language too gets a stroke.
+
+    Examples
+    --------
+    >>> own_name("beta"), own_name("least")
+    ('beta', "least'")
+    """
+    return f"{letter}'" if letter in words() else letter
+
+
+@dataclass
+class _Printer:
+    """One statement: the types of its letters, and the letters met on the way that a property defines."""
+
+    types: Mapping[str, str]
+    network: bool
+    bound: tuple[str, ...] = ()
+    met: list[str] = field(default_factory=list)
+    own: set[str] = field(default_factory=set)
+
+    # -- natural numbers -----------------------------------------------------------------------------------
+
+    def nat(self, term: Term) -> str | None:
+        """The term as a natural number, where it is one as it stands; None where it is not."""
+        match term:
+            case Number(value=value):
+                return str(value) if value.denominator == 1 and value >= 0 else None
+            case Letter(name=name):
+                text, kind = self.letter(name)
+                return text if kind == "nat" else None
+            case Operation(operator="+" | "*" as operator, terms=(a, b)):
+                return self._joined(operator, self.nat(a), self.nat(b))
+            case Operation(operator="**", terms=(Number(value=base), b)) if base > 0:
+                return self._joined("^", self.nat(Number(base)), self.nat(b))
+            case Operation(operator="-", terms=(a, Number(value=one))) if one == 1:
+                return self._joined("-", self.nat(a), "1")  # of what is never 0
+            case Operation(operator="/", terms=(Operation(operator="-", terms=(power, _)), Number(value=two))) if (
+                isinstance(power, Operation)
+                and power.operator == "**"
+                and power.terms[0] == Number(type(two)(3))
+                and two == 2
+            ):
+                return self._joined("/", f"({self.nat(power)} - 1)", "2")  # 3^L - 1 is even
+            case Call(function="floor", terms=(Operation(operator="/", terms=(a, b)),)):
+                return self._joined("/", self.nat(a), self.nat(b))
+            case Operation(
+                operator="neg",
+                terms=(
+                    Call(
+                        function="floor",
+                        terms=(Operation(operator="/", terms=(Operation(operator="neg", terms=(a,)), b)),),
+                    ),
+                ),
+            ):
+                above, below = self.nat(a), self.nat(b)
+                return None if above is None or below is None else f"(({above} + {below} - 1) / {below})"
+            case Call(function=name) if name in words() and words()[name].value == "nat":
+                return f"({self.applied(term)})"
+        return None
+
+    @staticmethod
+    def _joined(operator: str, a: str | None, b: str | None) -> str | None:
+        return None if a is None or b is None else f"({a} {operator} {b})"
+
+    # -- real numbers --------------------------------------------------------------------------------------
+
+    def letter(self, name: str) -> tuple[str, str]:
+        if name in self.bound:
+            return name, "exponent" if name == "p" else "R" if name == "b" else "nat"
+        if name in self.types:
+            return (own_name(name) if name in self.own else name), self.types[name]
+        if name in _DEFINED and name not in self.met:
+            self.met.append(name)
+        if self.network and name in _LETTERS:
+            if name == "K":
+                self.letter("r")
+            text, kind = _LETTERS[name]
+            return (text if text.isidentifier() else f"({text})"), kind
+        if name == "x_star":
+            return name, "R"
+        if name == "n" and not self.network:
+            return next(("n", "nat") for kind in self.types.values() if kind == "nat")
+        raise Unprintable(f"the letter {name}")
+
+    def real(self, term: Term, level: int = _SUM) -> str:
+        """The term as a real number, in parentheses where it binds less than `level`."""
+        match term:
+            case Number(value=value) if value >= 0 and value.denominator == 1:
+                return str(value)
+            case Number(value=value):
+                top = str(value.numerator) if value >= 0 else f"- {-value.numerator}"
+                fraction = value.denominator != 1
+                return _held(
+                    f"{top} / {value.denominator}" if fraction else top, _PRODUCT if fraction else _MINUS, level
+                )
+            case Operation(operator="neg", terms=(a,)) if self.nat(term) is None:
+                return _held(f"- {self.real(a, _MINUS)}", _MINUS, level)
+            case Operation(operator="**", terms=(a, b)):
+                whole = self.nat(b)
+                if whole is None:
+                    return _held(f"power {self.real(a, _WORD)} {self.real(b, _WORD)}", _APPLIED, level)
+                return _held(f"{self.real(a, _WORD)} ^ {whole}", _POWER, level)
+            case Operation(operator="+" | "-" | "*" | "/" as operator, terms=(a, b)):
+                own = _SUM if operator in "+-" else _PRODUCT
+                return _held(f"{self.real(a, own)} {operator} {self.real(b, own - 1)}", own, level)
+        whole = self.nat(term)
+        if whole is not None:
+            return _held(f"INR {_in_nat(whole)}", _APPLIED, level)
+        match term:
+            case Letter(name=name):
+                return self.letter(name)[0]
+            case Call(function=name, terms=terms):
+                return _held(self.call(name, terms, term), _APPLIED, level)
+        raise Unprintable(str(term))
+
+    def argument(self, term: Term) -> str:
+        return self.real(term, _WORD)
+
+    def call(self, name: str, terms: tuple[Term, ...], term: Call) -> str:
+        if name in _PLAIN:
+            return f"{_PLAIN[name]} {self.argument(terms[0])}"
+        if name in ("min", "max") and terms:
+            *rest, text = (self.argument(part) for part in terms)
+            for part in reversed(rest):
+                text = f"(R{name} {part} {text})"
+            return text[1:-1]
+        if name == "floor":
+            raise Unprintable(f"floor of {terms[0]}")
+        kind, _, index = name.partition("_")
+        if kind in _REDUCTIONS and index in INDICES:
+            inner = self.within(index).real(terms[0])
+            count = self.nat(Letter(INDICES[index]))
+            return f"{_REDUCTIONS[kind]} {_in_nat(count or '')} (fun {index} => {inner})"
+        if name == "recursion":
+            letter, start, step = terms
+            assert isinstance(letter, Letter)
+            inner = self.within("l", letter.name).real(step)
+            return f"recursion (layers N) {self.argument(start)} (fun l {letter.name} => {inner})"
+        return self.applied(term)
+
+    def within(self, *names: str) -> _Printer:
+        return _Printer(self.types, self.network, (*self.bound, *names), self.met, self.own)
+
+    def applied(self, term: Call) -> str:
+        """A word of Language.v and its arguments."""
+        name, left = term.function, list(term.terms)
+        if left and isinstance(left[-1], Letter | Number) and name not in words():
+            word = str(left[-1])
+            if f"{name}_{word}" in words():
+                name, left = f"{name}_{word}", left[:-1]
+        if name not in words():
+            raise Unprintable(f"the word {name}")
+        parts = []
+        places: list[Term] = []  # of X[l] or P[l, h], where the word takes places
+        for parameter, kind in words()[name].parameters:
+            if kind == "network":
+                parts.append("N")
+            elif parameter in ("center", "r"):
+                self.letter_met(parameter)
+                parts.append(parameter)
+            elif kind == "nat" and (places or (left and isinstance(left[0], Item))):
+                if not places:
+                    item = left.pop(0)
+                    assert isinstance(item, Item)
+                    places = list(item.index)
+                parts.append(_in_nat(self.nat(places.pop(0)) or ""))
+            elif not left:
+                raise Unprintable(f"the arguments of {name}")
+            elif kind == "nat":
+                given = left.pop(0)
+                whole = self.nat(given)
+                if whole is None:
+                    raise Unprintable(f"{given}, which is no natural number, in {name}")
+                parts.append(_in_nat(whole))
+            elif kind == "R":
+                parts.append(self.argument(left.pop(0)))
+            elif kind == "exponent":
+                given = left.pop(0)
+                parts.append(str(given) if str(given) in self.bound else f"p_{given}")
+            else:
+                parts.append(self.array(left.pop(0)))
+        if left or places:
+            raise Unprintable(f"the arguments of {name}")
+        return " ".join((name, *parts))
+
+    def letter_met(self, name: str) -> None:
+        if name not in self.met:
+            self.met.append(name)
+
+    def array(self, term: Term) -> str:
+        match term:
+            case Letter(name=name):
+                return name
+            case Item(array=name, index=index):
+                at = " ".join(_in_nat(self.nat(part) or "") for part in index)
+                return f"({name} N {at})" if self.network else f"(row {name} {at})"
+        raise Unprintable(str(term))
+
+    # -- formulas ------------------------------------------------------------------------------------------
+
+    def formula(self, formula: Formula) -> str:
+        match formula:
+            case Both(formulas=parts):
+                return " /\\ ".join(f"({self.formula(part)})" for part in parts)
+            case Every(index=index, formula=inner):
+                text = self.within(index).formula(inner)
+                if index == "p":
+                    return f"forall p : exponent, {text}"
+                return f"forall {index}, ({index} < {self.nat(Letter(INDICES[index]))})%nat -> {text}"
+            case Relation(operator=operator, left=Letter(name=name), right=Letter(name=word)) if name in (
+                "mask",
+                "layernorm",
+                "mlp",
+                "bias",
+                "key_bias",
+            ):
+                return self.switch(name, word)
+            case Relation(operator=operator, left=left, right=right):
+                a, b = self.nat(left), self.nat(right)
+                relation = "=" if operator == "==" else operator
+                if a is not None and b is not None:
+                    return f"({a} {relation} {b})%nat"
+                return f"{self.real(left)} {relation} {self.real(right)}"
+            case Call():
+                return self.applied(formula)
+        raise Unprintable(str(formula))
+
+    def switch(self, name: str, word: str) -> str:
+        if word == "any":
+            return ""
+        if f"{name}_{word}" not in words():
+            raise Unprintable(f"{name} == {word}")
+        return f"{name}_{word} N"
+
+
+def _held(text: str, own: int, level: int) -> str:
+    return f"({text})" if own > level else text
+
+
+def _closed(text: str) -> bool:
+    return bool(re.fullmatch(r"[\w.']+", text)) or (text.startswith("(") and _matching(text) == len(text) - 1)
+
+
+def _matching(text: str) -> int:
+    depth = 0
+    for at, sign in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        if depth == 0:
+            return at
+    return -1
+
+
+def _in_nat(text: str) -> str:
+    if not text:
+        raise Unprintable("an index that is no natural number")
+    plain = text.replace("'", "").isidentifier() or (
+        text.startswith("(") and text[1:-1].replace(" ", "").isidentifier()
+    )
+    return text if plain else f"{text}%nat"
+
+
+def proposition(entry: Statement) -> str:
+    """The statement as a proposition of Coq, without its name.
+
+    Examples
+    --------
+    >>> import rankmath as rm
+    >>> print(proposition(rm.statements()["own:tv"]))
+    forall (m : nat) (c g : vector m),
+      (0 < m)%nat ->
+      tv c g <= tanh (osc g / 4)
+    """
+    if entry.arrays and entry.key not in DATA:
+        raise Unprintable("its arrays")
+    data = DATA[entry.key] if entry.arrays else _NETWORK
+    printer = _Printer(dict(data.types), not entry.arrays)
+    lets: list[str] = []
+    expanded: dict[str, Term] = {}
+    for name, meaning in entry.defined.items():
+        term = replaced(meaning, expanded)
+        if {part.name for part in walk(term) if isinstance(part, Letter)} & {*INDICES, "p"} - _reduced(term):
+            expanded[name] = term
+            continue
+        whole = printer.nat(term)
+        lets.append(f"let {own_name(name)} := {_in_nat(whole) if whole else printer.real(term)} in")
+        printer.types = {**printer.types, name: "nat" if whole else "R"}
+        printer.own.add(name)
+    given = [printer.formula(_formula(replaced(part, expanded))) for part in entry.hypotheses]
+    claim = printer.formula(_formula(replaced(entry.claimed, expanded)))
+    defined = [_DEFINED[name] for name in _DEFINED if name in printer.met]
+    given = [text if _closed(text) or not text.startswith("forall") else f"({text})" for text in given if text]
+    if entry.quantifier == "some":
+        lines = [f"exists {data.binders},", *(f"{text} /\\" for text in (*data.conditions, *given)), *lets, claim]
+        if defined:
+            raise Unprintable("a letter that a property defines, under exists")
+    else:
+        conditions = [f"{text} ->" for text in data.conditions]
+        lines = [f"forall {data.binders},", *conditions, *defined, *lets, *(f"{text} ->" for text in given), claim]
+    return "\n".join([lines[0], *(f"  {line}" for text in lines[1:] for line in _wrapped(text))])
+
+
+def _reduced(term: Term) -> set[str]:
+    """The indices that sums, maxima and the like of the term bind, all of which its parts use."""
+    return {
+        part.function.partition("_")[2]
+        for part in walk(term)
+        if isinstance(part, Call) and part.function.partition("_")[0] in _REDUCTIONS
+    }
+
+
+def _formula(term: Term) -> Formula:
+    assert isinstance(term, Relation | Both | Every | Call)
+    return term
+
+
+def _wrapped(text: str) -> list[str]:
+    """The text in lines of the file's width, broken at blanks."""
+    lines = [""]
+    for word in text.split(" "):
+        if len(lines[-1]) + len(word) + 3 > WIDTH and lines[-1].strip():
+            lines.append("  ")
+        lines[-1] += word if not lines[-1].strip() else f" {word}"
+    return lines
+
+
+def propositions(known: Mapping[str, Statement]) -> tuple[dict[str, str], dict[str, str]]:
+    """The propositions by key, and for each statement that has none what stands in the way."""
+    printed, missing = {}, {}
+    for key, entry in known.items():
+        try:
+            printed[key] = proposition(entry)
+        except Unprintable as error:
+            missing[key] = str(error)
+    return printed, missing
+
+
+_HEAD = """(** Every registered statement that can be said in the words of Language.v, as a proposition.
+
+    Printed by [python -m rankmath.report.coq] from the formulas of the registry: do not edit.  Above each is
+    its formula with what is given, as the gallery has it.  The last comment names the statements that have no
+    proposition yet. *)
+Require Import Reals.
+From Rankmath Require Import Definitions Language.
+Local Open Scope R_scope."""
+
+
+def statements_file(known: Mapping[str, Statement]) -> str:
+    """The text of Statements.v."""
+    printed, missing = propositions(known)
+    parts = [_HEAD]
+    for key, text in printed.items():
+        entry = known[key]
+        said = [f"{key} ({entry.status}): {entry.claimed}", *(f"given {part}" for part in entry.hypotheses)]
+        said += [f"where {name} = {meaning}" for name, meaning in entry.defined.items()]
+        comment = "\n".join(f"    {line}" for item in said for line in _wrapped(item.replace("*)", "* )")))
+        parts.append(
+            f"(** {comment.strip()} *)\nDefinition statement_{identifier(key)} : Prop :=\n"
+            + "\n".join(f"  {line}" for line in text.splitlines())
+            + "."
+        )
+    left = "\n".join(f"    {key}: {why}" for key, why in missing.items())
+    parts.append(f"(* Without a proposition, and the first word that stands in the way:\n{left} *)")
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    from rankmath.claims import statements
+
+    print(statements_file(statements()), end="")

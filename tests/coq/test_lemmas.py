@@ -1,0 +1,97 @@
+"""Every lemma of the prover is a theorem of proofs/coq, and the theorem says what the lemma's text says."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from rankmath.certificates.coq_words import NoCoq, Printer, lemma_rows, lemma_theorem, lemmas_file, parsed
+
+sys.path[:0] = [str(Path(__file__).parent)]
+
+from test_machine_checked import ALLOWED, COQ, axioms, compiled, coqc, needs_coq, without_comments  # noqa: E402
+
+__all__ = ["compiled"]
+ROWS = {str(row["name"]): row for row in lemma_rows()}
+#: Statements on arrays: proved, but about no network.
+ON_ARRAYS = {"count-one", "length-order", "cosine-one", "share-tail"}
+
+
+def test_every_row_names_a_theorem_and_every_theorem_has_a_row() -> None:
+    found = {
+        (path.name, name)
+        for path in COQ.glob("Lemmas_*.v")
+        for name in re.findall(r"^Theorem (lemma_\w+)", without_comments(path.read_text()), re.MULTILINE)
+    }
+    assert {(row["file"], row["theorem"]) for row in ROWS.values()} == found
+    assert len(ROWS) == len(lemma_rows())
+
+
+def test_the_printed_file_is_up_to_date() -> None:
+    assert (COQ / "Lemmas.v").read_text() == lemmas_file()
+
+
+def test_every_lemma_about_networks_is_printed() -> None:
+    missing = set()
+    for name, row in ROWS.items():
+        try:
+            lemma_theorem(row)
+        except NoCoq:
+            missing.add(name)
+    assert missing == ON_ARRAYS
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("mu(X[t]) <= sqrt(n/2)*diameter(X[t], 2)",
+         "(mu (X N t)) <= ((sqrt ((INR (tokens N)) / 2)) * (diameter (X N t) p_2))"),
+        ("norm(W_QK[l, h], max) < x**(1/3)", "(norm_max (W_QK N l h)) < (rpow x (1 / 3))"),
+        ("sum_h(norm(P[l, h], 2)) == d**L",
+         "(sum (heads N) (fun h => (norm_2 (P N l h)))) = ((INR (dim N)) ^ (layers N))"),
+        ("max_h(entropy(P[0, h])) >= -1", "(maxi ((heads N) - 1) (fun h => (entropy (P N 0%nat h)))) >= (- 1)"),
+        ("residual(X[l+1], inf) <= 2**floor(L/r)", "(residual_inf (X N (S l))) <= (2 ^ ((layers N) / r)%nat)"),
+    ],
+)  # fmt: skip
+def test_a_formula_in_words_of_coq(text: str, printed: str) -> None:
+    assert Printer().formula(parsed(text)) == printed
+
+
+@needs_coq
+def test_assumptions(compiled: Path, tmp_path: Path) -> None:
+    names = sorted({f"Rankmath.{row['file'][:-2]}.{row['theorem']}" for row in ROWS.values()})  # type: ignore[index]
+    names += [f"Rankmath.Lemmas.{name}" for name in re.findall(r"^Theorem (\w+)", lemmas_file(), re.MULTILINE)]
+    modules = sorted({name.split(".")[1] for name in names})
+    together = ", ".join(f"@{name}" for name in names)
+    text = f"From Rankmath Require {' '.join(modules)}.\nDefinition all := ({together}).\nPrint Assumptions all.\n"
+    done = coqc(tmp_path, "Assumed", text)
+    assert done.returncode == 0, done.stderr
+    assert axioms(done.stdout) == [ALLOWED]
+
+
+@needs_coq
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("mu-diameter", "(n - 1)/2", "(n - 1)/3"),
+        ("diameter-mu", "sqrt(2)", "sqrt(1)"),
+        ("entropy-hoeffding", "**2/8", "**2/9"),
+        ("residual-one-diameter", "n*diameter", "d*diameter"),
+        ("dobrushin-range", "dobrushin(P[l, h])", "2*dobrushin(P[l, h])"),
+        ("layer-skip[2]", "X[l+1]", "X[l]"),
+        ("form-inf-low[W_QK,1]", "norm(W_QK[l, h], 1)", "norm(W[l, h], 1)"),
+    ],
+)
+def test_another_text_is_refused(compiled: Path, tmp_path: Path, name: str, old: str, new: str) -> None:
+    """The theorem proves the lemma's text, and not one with another constant or quantity."""
+    row, text = ROWS[name], lemmas_file()
+    assert old in str(row["claim"])
+    start = text[: text.index("(** n-one")]
+    kept = coqc(tmp_path, "Kept", start + lemma_theorem(row))
+    assert kept.returncode == 0, kept.stderr
+    done = coqc(tmp_path, "Planted", start + lemma_theorem({**row, "claim": str(row["claim"]).replace(old, new)}))
+    assert done.returncode != 0
+    assert "No applicable tactic" in done.stderr

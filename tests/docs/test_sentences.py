@@ -1,0 +1,260 @@
+"""Sentences of the pages that once were false: the counterexample is computed, and the page must not say it again.
+
+Where a page has numbers in place of such a sentence, they are computed here and read from the page.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rankmath as rm
+from rankmath.claims import statement
+from rankmath.claims.geshkovski2023 import flow_instance
+from rankmath.equilibria.certify import certify_design
+from rankmath.equilibria.designs import causal_design, path_design
+from rankmath.verification.judge import judge
+from rankmath.verification.verdict import Outcome
+
+ROOT = Path(__file__).parents[2]
+
+
+def page(name: str) -> str:
+    """A page in one line, so that sentences may be looked for however they are broken."""
+    return " ".join((ROOT / name).read_text(encoding="utf-8").split())
+
+
+def rate(C: np.ndarray, beta: float, key: str = "own:flow-step") -> tuple[float, float]:
+    """The least speed of a pair with the least cosine, and the bound, as the statement has them."""
+    verdict = judge(statement(key), flow_instance(C, beta), "float64")
+    # closing >= bound is read from the right: the bound is the smaller side.
+    return math.exp(verdict.log_rhs), math.exp(verdict.log_lhs)
+
+
+def clusters(p: int, q: int, alpha: float) -> np.ndarray:
+    same = np.repeat([0, 1], [p, q])
+    return np.where(same[:, None] == same, 1.0, alpha)
+
+
+def equal(n: int, alpha: float) -> np.ndarray:
+    return np.where(np.eye(n, dtype=bool), 1.0, alpha)
+
+
+# -- what was false, and why ---------------------------------------------------------------------------------
+
+
+def shrinks() -> bool:
+    return rate(equal(10, 0.0), 1.0)[0] < rate(equal(2, 0.0), 1.0)[0] / 2
+
+
+def not_alone() -> bool:
+    """n = 4, all cosines 0.2 but one 0.9: the bound without normalisation is attained all the same."""
+    C = equal(4, 0.2)
+    C[2, 3] = C[3, 2] = 0.9
+    found, bound = rate(C, 1.0, "own:flow-step-usa")
+    return abs(found / bound - 1) < 1e-12
+
+
+def not_best() -> bool:
+    """n = 3, α = ½, β = 4: over a grid of the two free cosines the rate stays 15 % above the bound."""
+    grid = np.linspace(0.5, 1.0, 13)
+    found = []
+    for a in grid:
+        for b in grid:
+            C = np.asarray([[1.0, 0.5, a], [0.5, 1.0, b], [a, b, 1.0]])
+            found.append(rate(C, 4.0))
+    least, bound = min(found)
+    return least > 1.15 * bound
+
+
+def undone() -> bool:
+    """X = (1, −1), W_QK = 1, W = −1/tanh 1, with a skip: one layer, and the tokens are one."""
+    net = rm.Network.from_arrays([[[[1.0]]]], [[[[-1 / math.tanh(1)]]]], skip=1.0)
+    X = np.asarray([[1.0], [-1.0]])
+    inapplicable = rm.verify("own:skip-lower", net, X, arithmetic="balls").outcome == Outcome.NOT_APPLICABLE
+    return bool(np.abs(np.diff(rm.forward(net, X), axis=0)) < 1e-15) and inapplicable
+
+
+def swapped() -> bool:
+    """Tokens ±1 in one dimension, W_QK = −1, W_V = 1: each attends mostly to the other, and they swap."""
+    net = rm.Network.from_arrays([[[[-1.0]]]], [[[[1.0]]]], norm="sphere")
+    return bool((rm.forward(net, np.asarray([[1.0], [-1.0]])) == [[-1.0], [1.0]]).all())
+
+
+def gain(lengths: list[float]) -> tuple[float, float]:
+    """What dividing by lengths gains beyond 1: exactly, and as it is printed."""
+    x = np.asarray(lengths)
+    return float((x**2).mean() / np.exp(2 * np.log(x).mean())) - 1, float(x.var() / x.mean() ** 2)
+
+
+def more_than_twice() -> bool:
+    exact, printed = gain([1.0, 100.0])
+    return exact > 50 * printed
+
+
+def repelled() -> bool:
+    """W_QK = −3I on the circle, one token against eight opposite ones: it receives more than √9 of attention."""
+    X = np.asarray([[1.0, 0.0]] + [[-1.0, 0.0]] * 8)
+    logits = -3 * X @ X.T
+    P = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    return bool(P.sum(axis=0).max() > 3)
+
+
+def one_token() -> bool:
+    """One token attends to itself with weight 1 whatever W is, also where it is 0 and so dependent."""
+    return rm.verify("own:low-rank-every-input", [[0]]).outcome == Outcome.NOT_APPLICABLE
+
+
+def not_tripled() -> bool:
+    stored = json.loads((ROOT / "docs" / "minilm.json").read_text(encoding="utf-8"))
+    return min(stored["order"]) < 0
+
+
+def far_above() -> bool:
+    stored = json.loads((ROOT / "docs" / "minilm.json").read_text(encoding="utf-8"))
+    return max(b - x for b, x in zip(stored["bound"][1:], stored["centred"][1:], strict=True)) > 9
+
+
+def first_form_is_refuted() -> bool:
+    """4Hβr³ with γ = 1 is dong2021v1:2.3, which two heads and two tokens refute; dong2021:2.3 is another bound."""
+    return statement("dong2021v1:2.3").status == "refuted" and "gamma" in str(statement("dong2021:2.3").expanded)
+
+
+FALSE: list[tuple[str, str, Callable[[], bool]]] = [
+    ("docs/findings.md", "does not shrink as n grows", shrinks),
+    ("docs/findings.md", "attained by equal cosines alone", not_alone),
+    ("docs/findings.md", "The best rate, for every α ≥ 0", not_best),
+    ("CLAIMS.md", "with skip connections it is no faster than 1/√L", undone),
+    ("docs/equilibria.md", "rest whatever the weights", swapped),
+    ("docs/findings.md", "exactly: about twice as much", more_than_twice),
+    ("docs/findings.md", "with W_QK = βI.", repelled),
+    ("docs/findings.md", "some attention matrix | All tokens do.", one_token),
+    ("docs/models.md", "`dong2021:2.3` (as printed in 2021, γ = 1)", first_form_is_refuted),
+    ("README.md", "residual triples with every layer", not_tripled),
+    ("README.md", "of every step lies just above", far_above),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "shown"), FALSE, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_what_is_false_is_not_said(name: str, sentence: str, shown: Callable[[], bool]) -> None:
+    assert shown()
+    assert sentence not in page(name)
+
+
+# -- numbers that stand in their place -----------------------------------------------------------------------
+
+
+def test_the_rates_of_the_flow_are_those_that_are_printed() -> None:
+    row = next(
+        line for line in (ROOT / "docs/findings.md").read_text(encoding="utf-8").splitlines() if "κ²" in line
+    )
+    said = re.search(r"n = 3, α = ½, β = 4: between ([\d.]+) and ([\d.]+)", row)
+    assert said is not None
+    two_and_one, bound = rate(clusters(2, 1, 0.5), 4.0)
+    assert (f"{bound:.4f}", f"{two_and_one:.4f}") == said.groups()
+    for n, alpha, beta in ((3, 0.5, 4.0), (5, 0.9, 40.0), (7, 0.3, 6.0)):
+        rho = math.exp(-beta * (1 - alpha))
+        kappa = (1 - rho) / (1 + rho)
+        found, bound = rate(clusters((n + 1) // 2, n // 2, alpha), beta)
+        assert found / bound == pytest.approx((n**2 + kappa) / (n**2 - kappa**2), rel=1e-12)
+    said = re.search(r"β = 1: ([\d., ]+) for n = 2, 10, 100", row)
+    assert said is not None
+    for n, printed in zip((2, 10, 100), said[1].split(", "), strict=True):
+        found, bound = rate(equal(n, 0.0), 1.0)
+        assert found == pytest.approx(bound, rel=1e-12)
+        assert f"{found:.{len(printed) - 2}f}" == printed
+
+
+def test_the_gain_of_lengths_is_the_one_that_is_printed() -> None:
+    exact, printed = gain([1.0, 100.0])
+    for text in (page("docs/findings.md"), statement("joudaki2023:isometry").notes):
+        assert f"lengths 1 and 100 gain {exact:.1f} where {printed:.2f} is printed" in text
+    close = gain([1.0, 1.0001])
+    assert close[0] == pytest.approx(2 * close[1], rel=1e-3)
+
+
+def test_the_captions_have_the_numbers_of_the_run() -> None:
+    stored = json.loads((ROOT / "docs" / "minilm.json").read_text(encoding="utf-8"))
+    text = page("README.md")
+    orders = re.search(r"each of the last three multiplies its logarithm by ([\d.]+), ([\d.]+) and ([\d.]+);", text)
+    assert orders is not None
+    assert list(orders.groups()) == [f"{x:.2f}" for x in stored["order"][-3:]]
+    above = [(b - x) / math.log(10) for b, x in zip(stored["bound"][1:], stored["centred"][1:], strict=True)]
+    assert [round(min(above)), round(max(above))] == [2, 4]
+    assert "lies two to four powers of ten above" in text
+    assert min(stored["order"][2:]) > 3  # "from layer 3 on … a factor of three and more a layer"
+
+
+def test_the_shares_of_the_fall_are_those_of_the_run() -> None:
+    stored = json.loads((ROOT / "docs" / "minilm.json").read_text(encoding="utf-8"))["shares"]
+    text = (ROOT / "docs/models.md").read_text(encoding="utf-8")
+    for p, sign in (("1", "ℓ₁"), ("2", "ℓ₂"), ("inf", "ℓ_∞")):
+        cells = ["vacuous" if x is None else f"{x:.0%}".replace("%", " %") for x in stored[f"diameter(X[L], {p})"]]
+        assert f"| `own:diameter`, {sign} | {' | '.join(cells)} |" in text
+
+
+def test_the_bound_with_skips_names_its_hypothesis() -> None:
+    assert "θ < 1" in statement("own:skip-lower").title
+    assert "θ < 1" in page("CLAIMS.md")
+
+
+def test_certificates_that_the_page_names_are_issued() -> None:
+    """The tables of equilibria name certificates that are made anew: the small ones are, with the same ids."""
+    text = page("docs/equilibria.md")
+    for n in (2, 3):
+        for key, design in (("complete-every-n", path_design), ("causal-every-n", causal_design)):
+            assert certify_design(design(n)).certificate(f"own:stable-{key}").id in text
+    pair = rm.layernorm_equilibrium(4, 2, 2, "complete", stable=True).certify()
+    assert pair.certificate("own:stable-equilibrium").id in text
+    rows = re.findall(r"\| (\d+) \| (\d+) \| (?:complete|causal) \| \d+ \| [\d.]+ \| 10\^-[\d.]+ \| rm-", text)
+    assert len(rows) >= 9
+    assert all(int(d) >= 2 for _, d in rows)  # in one dimension the checker accepts none
+    with pytest.raises(ArithmeticError, match="d >= 2"):
+        rm.layernorm_equilibrium(2, 1, 1, "complete", stable=True).certify().certificate("own:stable-equilibrium")
+
+
+def test_the_rules_that_are_proved_are_counted() -> None:
+    """The page says how many rules the checker has and how many Coq proves; both are counted in the files."""
+    rules = (ROOT / "rankmath/checker/rules.py").read_text(encoding="utf-8").partition('RULES = """')[0]
+    count = max(int(digit) for digit in re.findall(r"\b(\d):", rules))
+    lemmas = set(re.findall(r"`(rule_\w+)`", page("docs/machine-checked.md")))
+    proved = set(re.findall(r"^(?:Theorem|Lemma) (rule_\w+)", _coq("kernel_rules.v"), flags=re.M))
+    assert lemmas == proved
+    # One rule has two lemmas: the norm itself and the product of two.
+    rules_proved = len({name.removesuffix("_product") for name in proved})
+    words = ("one", "two", "three", "four", "five", "six", "seven", "eight")
+    said = re.search(
+        r"The checker itself has (\w+) rules .*? proves (\w+) of them", page("docs/machine-checked.md")
+    )
+    assert said is not None
+    assert said.groups() == (words[count - 1], words[rules_proved - 1])
+
+
+def _coq(name: str) -> str:
+    return (ROOT / "proofs" / "coq" / name).read_text(encoding="utf-8")
+
+
+def test_coq_rows_that_prove_less_say_so() -> None:
+    """theorem_B has some weights; the registered ones are integers and powers of g."""
+    rows = tomllib.loads(_coq("theorems.toml"))["theorem"]
+    [row] = [row for row in rows if row["key"] == "own:stable-complete-every-n"]
+    weights = re.search(r"Theorem theorem_B\b.*?(exists [^,]*),", _coq("theorem_B.v"), flags=re.S)
+    assert weights is not None
+    assert row["scope"].startswith("some weights, not the registered")
+
+
+def test_what_is_trusted_is_counted_by_a_command_and_by_no_number() -> None:
+    assert not re.search(r"\d+ lines", page("ARCHITECTURE.md"))
+    modules = {path.name for path in (ROOT / "rankmath/checker").glob("*.py")}
+    command = re.search(r"cd rankmath/checker && cat (.*?) \| wc -l", page("docs/referee.md"))
+    assert command is not None
+    assert modules - set(command[1].split()) == {"__init__.py", "advice.py", "words.py", "export.py"}
