@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -268,7 +268,13 @@ class Network(Shows):
                 for name, a, ndim in zip(_QKVO, given, (4, 4, 4, 4, 3, 3, 3, 2), strict=True)
             ]
             _same("layers of W_Q, W_K, …", [len(a) for a in stacks if a is not None])
-            modern = {"mask": mask, "position": position, "rotary": rotary, "qk_norm": qk_norm, "softcap": softcap}
+            modern: dict[str, Any] = {
+                "mask": mask,
+                "position": position,
+                "rotary": rotary,
+                "qk_norm": qk_norm,
+                "softcap": softcap,
+            }
             attentions = [
                 Attention.from_qkvo(*(None if a is None else a[l, ...] for a in stacks), **modern)
                 for l in range(len(W_Q))
@@ -432,7 +438,7 @@ class Network(Shows):
             as_choice("mlp", mlp, (*LIPSCHITZ, *GATED))
             mlp = [_random_mlp(rng, d, mlp, biases, draw) for _ in range(L)]
         as_choice("qk_norm", qk_norm, (False, True))
-        modern = {"softcap": softcap, **given}
+        modern: dict[str, Any] = {"softcap": softcap, **given}
         if not (qk_norm or groups < H or norm_at == "before") and all(part is None for part in modern.values()):
             return cls._assemble(query, key, value, output, width, key_bias, bias, skip, mlp, norm, mask, tokens=n)
         if key is None:
