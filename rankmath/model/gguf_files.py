@@ -70,7 +70,7 @@ class GGUFTensors(Mapping[str, Floats]):
             # llama.cpp stores the rows of Q and K of Llama's files as pairs (2m, 2m + 1).
             for part, key in (("q_proj", "num_attention_heads"), ("k_proj", "num_key_value_heads")):
                 if kind == "llama" and f".self_attn.{part}." in name:
-                    self._heads[name] = int(self.config[key])
+                    self._heads[name] = int(str(self.config[key]))
 
     def __getitem__(self, name: str) -> Floats:
         tensor = self._found[name]
@@ -123,7 +123,7 @@ def _config(path: Path, fields: Mapping[str, Json]) -> dict[str, Json]:
             config[name] = float(str(np.float32(value))) if isinstance(value, float) else value
     scaling = fields.get(f"{kind}.rope.scaling.type", "none")
     if scaling == "linear":
-        factor = float(str(np.float32(fields.get(f"{kind}.rope.scaling.factor", 1.0))))
+        factor = float(str(np.float32(str(fields.get(f"{kind}.rope.scaling.factor", 1.0)))))
         config["rope_scaling"] = {"rope_type": "linear", "factor": factor}
     elif scaling != "none":
         raise InvalidArgument(

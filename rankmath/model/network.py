@@ -468,7 +468,7 @@ class Network(Shows):
                     query[l],
                     key[l],
                     value[l],
-                    output[l],
+                    None if output is None else output[l],
                     b_Q[l],
                     b_K[l],
                     None,
