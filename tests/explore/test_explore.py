@@ -283,6 +283,7 @@ def test_the_bounds_are_drawn_beside_the_curves_and_named(opened: Any) -> None:
 
 @in_browser
 def test_tokens_are_moved_by_hand_and_by_key_and_layers_are_counted(opened: Any) -> None:
+    opened.find_element(By.ID, "reset").click()  # it moves when it opens
     tokens = opened.find_elements(By.CSS_SELECTOR, ".token")
     assert len(tokens) == 3
     before = opened.execute_script("return rankmathExplore.state.X[0]")
