@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.model.arrays import Floats
-from rankmath.validation import InvalidArgument, Json
+from rankmath.validation import InvalidArgument, Json, as_count, as_real
 
 #: general.architecture, and what we call it.
 ARCHITECTURES = {"llama": "llama", "qwen2": "qwen2", "qwen3": "qwen3", "gemma2": "gemma2", "gemma3": "gemma3_text"}
@@ -70,7 +70,7 @@ class GGUFTensors(Mapping[str, Floats]):
             # llama.cpp stores the rows of Q and K of Llama's files as pairs (2m, 2m + 1).
             for part, key in (("q_proj", "num_attention_heads"), ("k_proj", "num_key_value_heads")):
                 if kind == "llama" and f".self_attn.{part}." in name:
-                    self._heads[name] = int(str(self.config[key]))
+                    self._heads[name] = as_count(key, self.config.get(key))
 
     def __getitem__(self, name: str) -> Floats:
         tensor = self._found[name]
@@ -123,7 +123,8 @@ def _config(path: Path, fields: Mapping[str, Json]) -> dict[str, Json]:
             config[name] = float(str(np.float32(value))) if isinstance(value, float) else value
     scaling = fields.get(f"{kind}.rope.scaling.type", "none")
     if scaling == "linear":
-        factor = float(str(np.float32(str(fields.get(f"{kind}.rope.scaling.factor", 1.0)))))
+        given = as_real("rope.scaling.factor", fields.get(f"{kind}.rope.scaling.factor", 1.0), positive=True)
+        factor = float(str(np.float32(given)))
         config["rope_scaling"] = {"rope_type": "linear", "factor": factor}
     elif scaling != "none":
         raise InvalidArgument(

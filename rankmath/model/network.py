@@ -391,11 +391,8 @@ class Network(Shows):
         ((3, 2, 4, 4), (8, 4))
         >>> llama = Network.random(tokens=8, dim=8, heads=4, layers=2, kv_heads=2, positions="rotary", norm="rms",
         ...     norm_at="before", skip=True, mlp="swiglu", mask="causal")
-        >>> print(llama)
-        Network: 2 layers, 4 heads, dimension 8, 8 tokens
-          each layer: rms LayerNorm + attention (causal mask, d_qk = 2, rotary positions, 2 key-value heads) + skip,
-          then rms LayerNorm + silu-gated MLP + skip
-          ‖W_QK‖₂ ≤ 1.961, ‖W‖₂ ≤ 2.173
+        >>> llama.attentions[0].kv_heads, [sublayer.before.kind for sublayer in llama.sublayers[0]]
+        (2, ['rms', 'rms'])
         """
         n, d = as_count("tokens", tokens), as_count("dim", dim)
         H, L = as_count("heads", heads), as_count("layers", layers)
@@ -424,6 +421,8 @@ class Network(Shows):
             raise InvalidArgument(f"kv_heads: {groups} given; a number that divides the {H} heads is needed")
         if head_dim is None and (groups < H or qk_norm):
             head_dim = max(1, d // H)
+        key: Array
+        output: Array
         if head_dim is None:
             query, key, value, output = draw(L, H, d, d), None, draw(L, H, d, d), None
             width = d

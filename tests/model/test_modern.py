@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from gguf_weights import PLACES, found
 from gguf_weights import given as real_ids
 from modern_tiny import DIGITS, IDS, checkpoint, drawn, pixels
 
 import rankmath as rm
+from rankmath.cli import main
+from rankmath.experiments.anatomy import anatomy
+from rankmath.linalg.metrics import effective_rank
 from rankmath.model.blocks import VARIANTS
 from rankmath.model.modern import FAMILIES
+from rankmath.model.positions import PositionTable
 
 FOLDER = os.environ.get("RANKMATH_MODELS")
 
@@ -223,3 +229,49 @@ def test_real_gguf_files_have_the_digits_of_an_independent_run(tmp_path: Path, n
         picked = X[[0, len(X) // 2, -1], :4]
         assert np.abs(picked - np.asarray(expected["entries"])).max() < 1e-12 * np.linalg.norm(X)
         assert np.linalg.norm(X) == pytest.approx(expected["norm"], rel=1e-12)
+
+
+# -- what is said of a model -----------------------------------------------------------------------------------
+
+
+def test_a_massive_activation_is_named_and_the_rank_is_told_without_it(tmp_path: Path) -> None:
+    model = rm.load_model(checkpoint(tmp_path, "smollm"))
+    words = model.embedding.words.copy()  # type: ignore[union-attr]
+    words[22] *= 1e6
+    massive = replace(model, embedding=replace(model.embedding, words=words))  # type: ignore[arg-type]
+    X, usual = massive.embed([5, 0, 22, 7]), model.embed([5, 0, 22, 7])
+    said = "\n".join(anatomy(massive, X))
+    assert "Massive activations from layer 0 to" in said
+    assert "token 2 has length" in said
+    ranks = rm.measure(massive.network, X, ["effective-rank", "effective-rank-others"]).values
+    assert ranks["effective-rank"][0] == pytest.approx(1.0, abs=1e-4)
+    assert ranks["effective-rank-others"][0] == pytest.approx(float(effective_rank(usual[[0, 1, 3]])), abs=1e-9)
+    assert "No token dominates" in "\n".join(anatomy(model, usual))
+
+
+def test_a_model_with_norms_before_its_maps_is_shown_with_them_too(tmp_path: Path) -> None:
+    place = str(checkpoint(tmp_path, "smollm"))
+    said = CliRunner().invoke(main, ["model", place, "--ids", "5,0,22,7", "--json"])
+    found = json.loads(said.output)
+    assert [entry["variant"] for entry in found["variants"]] == ["san", "san+norm"]
+    lines = {line.partition(",")[0].partition(":")[0]: line for line in found["said"]}
+    assert "without the norm that the model applies before attention" in lines["san"]
+    net = rm.load_model(place).variant("san+norm").network
+    X = rm.load_model(place).embed([5, 0, 22, 7])
+    end = rm.measure(net, X, ["relative-residual"]).logs["relative-residual"][-1] / np.log(10)
+    assert f"10^{end:.2f} after 2 layers" in lines["san+norm"]
+
+
+def test_heads_that_attend_to_one_token_are_counted(tmp_path: Path) -> None:
+    """Queries and keys that are all one vector, times a large factor for token 0: every head sees token 0 alone."""
+    model = rm.load_model(checkpoint(tmp_path, "t5"))
+    heads = [replace(block.heads, query=0 * block.heads.query) for block in model.blocks]
+    even = replace(
+        model, blocks=tuple(replace(b, heads=h) for b, h in zip(model.blocks, heads, strict=True)), position=None
+    )
+    assert "no head sends more than 50%" in "\n".join(anatomy(even, even.embed(IDS)))
+    far = PositionTable(np.where(np.arange(7) == 3, 50.0, 0.0) * np.ones((2, 7, 7)))
+    assert "Attention sinks: 4 of 4 heads, first in layer 1" in "\n".join(
+        anatomy(replace(even, position=far), even.embed(IDS))
+    )
+    assert "most often token 3" in "\n".join(anatomy(replace(even, position=far), even.embed(IDS)))
