@@ -75,7 +75,8 @@ function settle(X, s, patience = 3000) {
     const next = layer(now, s);
     if (!next.flat().every(Number.isFinite) || Math.max(...next.flat().map(Math.abs)) > 1e12) return { kind: "grows", X: now, steps: t };
     if (far(next, now) < 1e-13) return { kind: "rest", X: next, steps: t };
-    if (before && far(next, before) < 1e-13) return { kind: "cycle", X: next, steps: t };
+    // Tokens that swing towards a rest come back near to themselves, too: a cycle stays apart.
+    if (before && far(next, before) < 1e-13 && far(next, now) > 1e-6) return { kind: "cycle", X: next, steps: t };
     before = now; now = next;
   }
   return { kind: "none", X: now, steps: patience };
