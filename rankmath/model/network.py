@@ -141,7 +141,15 @@ class Network(Shows):
         """
         if self.is_one_line and "sublayers" not in changes:
             return Network(**{"tokens": self.tokens, **self._one_line(), **changes})
-        return replace(self, **changes)
+        of_attention = {name: changes.pop(name) for name in (*_STACKS, "d_qk", "mask") if name in changes}
+        layers = self.sublayers
+        for name, value in of_attention.items():
+            each = [value if value is None or name in ("d_qk", "mask") else value[l] for l in range(len(layers))]
+            layers = tuple(
+                tuple(s.with_attention(**{name: part}) for s in layer)
+                for layer, part in zip(layers, each, strict=True)
+            )
+        return replace(self, **{"sublayers": layers, **changes})
 
     # -- construction ------------------------------------------------------------------------------------
 
@@ -459,7 +467,7 @@ class Network(Shows):
                     query[l],
                     key[l],
                     value[l],
-                    output[l],
+                    None if output is None else output[l],
                     b_Q[l],
                     b_K[l],
                     None,
@@ -631,6 +639,12 @@ class Network(Shows):
     def skip(self) -> float:
         """λ, the factor of the skip connections around attention."""
         return _same("skip", [s.skip for layer in self.sublayers for s in layer if s.attention is not None])
+
+    @cached_property
+    def activations(self) -> tuple[str, ...]:
+        """For every layer the activation of its last MLP, or "none"."""
+        maps = [[f for s in layer for f in s.maps if isinstance(f, MLP)] for layer in self.sublayers]
+        return tuple(found[-1].activation if found else "none" for found in maps)
 
     @cached_property
     def norm_kind(self) -> str:

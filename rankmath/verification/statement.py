@@ -16,6 +16,7 @@ import numpy as np
 
 from rankmath.arithmetic.protocol import System
 from rankmath.certificates.certificate import Certificate
+from rankmath.definitions.hypotheses import DEFAULTS, UNPRINTED
 from rankmath.formula import both, read_formula, read_term
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Side, Subject, sides
@@ -40,21 +41,6 @@ Formulas: TypeAlias = Formula | str
 
 # Letters that are explained where a claim is printed; the others are common.
 _EXPLAINED = ("x_star", "r", "in_degree", "K")
-
-# What is meant where a claim about networks says nothing: attention alone; biases are allowed.
-_DEFAULTS = {
-    "mask": "mask == none",
-    "layernorm": "layernorm == none",
-    "mlp": "mlp == none",
-    "skip": "skip == 0",
-}
-
-
-# What a network may have beyond the one-line form: absent where a claim says nothing, and not printed then.
-_BEYOND = {
-    "norm_at": "norm_at == after",
-    **{name: f"{name} == none" for name in ("position", "softcap", "qk_norm")},
-}
 
 
 def _hypothesis(text: str, names: tuple[str, ...]) -> Formula:
@@ -194,7 +180,7 @@ class Statement:
         said = {term.name for part in given for term in walk(part) if isinstance(term, Letter)}
         # The factor of the skip connection is said by the claim itself where it occurs in it.
         said |= {term.name for term in walk(self.expanded) if isinstance(term, Letter)}
-        return (*given, *(read_formula(meant) for name, meant in _DEFAULTS.items() if name not in said))
+        return (*given, *(read_formula(meant) for name, meant in DEFAULTS.items() if name not in said))
 
     @cached_property
     def expanded(self) -> Formula:
@@ -311,7 +297,7 @@ class Statement:
         hypotheses = [side for part in self.expanded_hypotheses for side in sides(part, subject)]
         if isinstance(subject, Run) and not subject.net.is_one_line:
             said = {term.name for part in self.hypotheses for term in walk(part) if isinstance(term, Letter)}
-            meant = [read_formula(text) for name, text in _BEYOND.items() if name not in said]
+            meant = [read_formula(text) for name, text in UNPRINTED.items() if name not in said]
             hypotheses += [side for part in meant for side in sides(part, subject)]
         # Where a hypothesis certainly fails the conclusion may have no meaning.
         if any(map(_certainly_fails, hypotheses)):
