@@ -14,8 +14,9 @@ from rankmath.formula.language import quantity
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import unbox
 from rankmath.linalg import norms
-from rankmath.validation import Array, ArrayLike, as_array
+from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count
 from rankmath.verification.draws import Rng, clustered_tokens, low_rank_tokens, moderate_tokens
+from rankmath.verification.exact import boxed
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import KIM, OWN
 from rankmath.verification.statement import Statement
@@ -79,6 +80,30 @@ def received(run: ArrayRun, Z: str) -> Scalar:
         q = X - X[..., i : i + 1, :]
         rows.append(softmax(A, -A.transpose(A.sum(q * q, axis=-1))))
     return run.number(unbox(A.max(A.sum(A.concat(rows, axis=-2), axis=-2), axis=-1)))
+
+
+@quantity("crowd_gain(m: array)", latex=r"\|P\mathbf 1_M\|_2^2/\|\mathbf 1_M\|_2^2", example="crowd_gain(m) >= 1")
+def crowd_gain(run: ArrayRun, m: str) -> Fraction:
+    """‖P1_M‖²/‖1_M‖² of attention by distances, M a set of m equal tokens, among m²/4 others that lie in orthogonal
+    directions at the distance r from them, e^{−r²} = 2/m; in exact rationals"""
+    size = Fraction(run.letter(m))
+    others, near = size**2 / 4, 2 / size
+    in_crowd = size / (size + others * near)
+    outside = size * near / (size * near + 1 + (others - 1) * near**2)  # two of them are at √2 r
+    return (size * in_crowd**2 + others * outside**2) / size
+
+
+def crowd_instance(m: int) -> ArrayInstance:
+    """An even number m ≥ 4 of equal tokens."""
+    count = as_count("m", m, least=4)
+    if count % 2:
+        raise InvalidArgument(f"m: {count} given; an even number is needed, so that m²/4 is whole")
+    return ArrayInstance({"m": np.asarray(Fraction(count), dtype=object)})
+
+
+def draw_crowds(rng: Rng, size: int) -> ArrayInstance:
+    counts = 2 * rng.integers(2, 2 ** rng.integers(2, 12, size))
+    return ArrayInstance({"m": boxed([Fraction(int(m)) for m in counts])}, "crowds", is_batch=True)
 
 
 def distance_instance(Z: ArrayLike) -> ArrayInstance:
@@ -153,4 +178,21 @@ own_received = Statement(
     share=0.4,
     notes="So too on the sphere where W_QK is a multiple β ≥ 0 of the identity: there logits are −β‖x_i − x_j‖²/2 "
     "up to a constant. The order is right: a token in the middle of others in orthogonal directions receives √n/2.",
+)
+
+own_l2_lower = Statement(
+    "own:l2-lower",
+    "crowd_gain(m) >= m/16 + 4/9",
+    given="m >= 4",
+    arrays=("m",),
+    exact=True,
+    title="Attention by distances has a Lipschitz constant in ℓ₂ of order n^{1/4} at least",
+    source=OWN,
+    status="proved",
+    instance=crowd_instance,
+    draws=(draw_crowds,),
+    share=0.1,
+    notes="For n = m + m²/4 tokens, m even, and a dimension with a coordinate to spare: along it the derivative is "
+    "P, so the constant is at least ‖P‖₂ ≥ √m/4, about n^{1/4}/(2√2). So own:l2-lipschitz is right up to a factor "
+    "of order log n.",
 )

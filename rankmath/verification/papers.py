@@ -20,6 +20,8 @@ GESHKOVSKI = "Geshkovski, Letrouit, Polyanskiy and Rigollet 2023 (arXiv 2312.107
 KIM = "Kim, Papamakarios and Mnih 2021 (arXiv 2006.04710)"
 JOSEPH = "Joseph, Sieber, Zeilinger and Amo Alonso 2024 (arXiv 2410.10609)"
 KARAGODIN = "Karagodin, Polyanskiy and Rigollet 2024 (arXiv 2411.04990)"
+YUDIN = "Yudin, Gaponov, Kudriashov and Rakhuba 2025 (arXiv 2507.07814)"
+CHEN = "Chen, Lin, Polyanskiy and Rigollet 2026 (arXiv 2510.05554)"
 SHI = "Shi and others 2022, Revisiting over-smoothing in BERT (arXiv 2202.08625)"
 
 #: Neighbouring papers by the prefix of their keys: the page docs/field.md has a row for each statement near them.
@@ -33,6 +35,8 @@ FIELD = {
     "barbero2024": BARBERO,
     "geshkovski2023": GESHKOVSKI,
     "karagodin2024": KARAGODIN,
+    "chen2026": CHEN,
+    "yudin2025": YUDIN,
     "kim2021": KIM,
     "bhojanapalli2020": BHOJANAPALLI,
     "joudaki2023": JOUDAKI,

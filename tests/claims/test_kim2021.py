@@ -10,7 +10,7 @@ import pytest
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
 from rankmath.claims import statement
-from rankmath.claims.kim2021 import distance_jacobian
+from rankmath.claims.kim2021 import crowd_gain, crowd_instance, distance_jacobian
 from rankmath.formula.arrays import ArrayRun
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.judge import judge
@@ -82,3 +82,19 @@ def test_the_lemma_is_attained() -> None:
         phi = (phi + math.log((n - 1) / phi) - 1) / 2
     d = 1 + phi
     assert (n - 1) * d * math.exp(-d) / (1 + (n - 1) * math.exp(-d)) == pytest.approx(phi, rel=1e-12)
+
+
+@pytest.mark.parametrize("m", [4, 6, 10])
+def test_a_crowd_among_others_attains_the_order(m: int) -> None:
+    """own:l2-lower: the gain from the tokens themselves; the norm of their attention is at least as large."""
+    others, r = m * m // 4, math.sqrt(math.log(m / 2))
+    Z = np.zeros((m + others, others + 1))
+    Z[m:, :others] = r * np.eye(others)
+    P = np.exp(-((Z[:, None] - Z[None]) ** 2).sum(axis=-1))
+    P /= P.sum(axis=1, keepdims=True)
+    u = np.arange(m + others) < m
+    run = ArrayRun(Float64(np.zeros(1)), crowd_instance(m))
+    assert float(crowd_gain(run, "m")) == pytest.approx((P @ u) @ (P @ u) / m, rel=1e-12)
+    assert np.linalg.norm(P, 2) >= math.sqrt(m / 16 + 4 / 9)
+    with pytest.raises(rm.InvalidArgument, match=r"^m: "):
+        rm.verify("own:l2-lower", m + 1)

@@ -178,6 +178,8 @@ BROKEN = {
     " - s*(first_value(lam) - least_value(lam)))/(m + s)",
     "karagodin2024:subspace-two": "aligning(lam, M, B, X) >= 1.001*lam*lead(M, X)*sine_square(M, X)"
     "/(1 + exp(2*form_size(B)))",
+    "yudin2025:softmax": "softmax_slope(c, T) <= 0.999*top_share(c, T, 1)*(1 - top_share(c, T, 1)"
+    " + top_share(c, T, 2))/T",
     "own:lipschitz": "jacobian_norm() <= 0.999*norm(W[0,0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2))"
     " + a*diameter(X[0], 2)**2/4)",
     "own:repeat": "repeat_gap(X[1]) <= 0.999*(3 - 2*sqrt(2))*norm(W[0,0], 2)*diameter(X[0], 2)",

@@ -1,0 +1,68 @@
+"""chen2026:2.1: one layer of attention on tokens whose cosines are all alike, for every number of tokens."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import predicate
+from rankmath.validation import ArrayLike, InvalidArgument, as_count
+from rankmath.verification.draws import Rng
+from rankmath.verification.exact import boxed, rational
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import CHEN
+from rankmath.verification.statement import Statement
+
+
+@predicate(
+    "equiangular_layer(gamma: array, rho: array, m: array)",
+    latex=r"1-\cos'=\frac{{(1-{1})^2(1-{0})}}{{(1-{1})^2+{1}(2-2{1}+{2}{1})(1+({2}-1){0})}}\text{{ for all pairs}}",
+)
+def equiangular_layer(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
+    """m unit tokens whose cosines are all γ go, under attention with the logits β⟨x_i, x_j⟩ and W = I, to tokens
+    whose cosines are all 1 − (1 − ρ)²(1 − γ)/((1 − ρ)² + ρ(2 − 2ρ + mρ)(1 + (m − 1)γ)); ρ = e^{−β(1 − γ)} stands
+    for any positive number; in exact rationals, from the Gram matrix"""
+    c, y, n = (Fraction(run.letter(name)) for name in (gamma, rho, m))
+    size = int(n)
+    C = [[Fraction(1) if i == j else c for j in range(size)] for i in range(size)]
+    P = [[(1 if i == j else y) / (1 + (n - 1) * y) for j in range(size)] for i in range(size)]
+    S = [[sum((P[i][k] * C[k][j] for k in range(size)), Fraction(0)) for j in range(size)] for i in range(size)]
+    after = [[sum((S[i][k] * P[j][k] for k in range(size)), Fraction(0)) for j in range(size)] for i in range(size)]
+    gap = (1 - y) ** 2 * (1 - c) / ((1 - y) ** 2 + y * (2 - 2 * y + n * y) * (1 + (n - 1) * c))
+    pairs = [(i, j) for i in range(size) for j in range(i)]
+    same = all(after[i][i] == after[0][0] > 0 for i in range(size))
+    right = all(after[i][j] == (1 - gap) * after[0][0] for i, j in pairs)
+    return Truth(same and right, f"{len(pairs)} pairs, in exact rationals")
+
+
+def layer_instance(gamma: ArrayLike, rho: ArrayLike, m: int) -> ArrayInstance:
+    """The common cosine γ with −1/(m − 1) < γ ≤ 1, ρ = e^{−β(1 − γ)} > 0 and the number m ≥ 2 of tokens."""
+    n, c, y = Fraction(as_count("m", m, least=2, most=64)), rational("gamma", gamma), rational("rho", rho)
+    if not ((n - 1) * c > -1 and c <= 1 and y > 0):
+        raise InvalidArgument(f"gamma, rho: {c} and {y} given; −1/(m − 1) < γ ≤ 1 and ρ > 0 are needed")
+    return ArrayInstance({"gamma": c, "rho": y, "m": n})
+
+
+def draw_layers(rng: Rng, size: int) -> ArrayInstance:
+    m = int(rng.integers(2, 8))
+    gamma = boxed([Fraction(int(k), 20 * (m - 1)) for k in rng.integers(-19, 20, size)])
+    rho = boxed([Fraction(int(k), 30) for k in rng.integers(1, 60, size)])
+    return ArrayInstance({"gamma": gamma, "rho": rho, "m": boxed([Fraction(m)] * size)}, "", True)
+
+
+chen2026_2_1 = Statement(
+    "chen2026:2.1",
+    "equiangular_layer(gamma, rho, m)",
+    given=("rho > 0", "m >= 2", "(m - 1)*gamma > -1", "gamma <= 1"),
+    arrays=("gamma", "rho", "m"),
+    exact=True,
+    title="One layer on tokens whose cosines are all alike, exactly",
+    source=f"{CHEN}, Theorem 2.1, read in a survey: limits for β = g log n; the formula for every n is ours",
+    status="proved",
+    instance=layer_instance,
+    draws=(draw_layers,),
+    share=0.1,
+    notes="With β = g log m and 0 < γ < 1 the cosines tend to 1, 4γ/(1 + 3γ) and γ as m grows, for g below, at and "
+    "above 1/(1 − γ): the limits of the theorem.",
+)

@@ -1,0 +1,57 @@
+"""yudin2025:softmax: the derivative of softmax, bounded by the two largest shares; attained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rankmath.claims.folk_softmax_gradient import draw_logits, gradient_instance
+from rankmath.formula.arrays import ArrayRun, column
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.formula.run import unbox
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import YUDIN
+from rankmath.verification.statement import Statement
+
+
+@quantity(
+    "top_share(c: array, T: array, k: number)",
+    latex=r"p_{{({2})}}",
+    example="top_share(c, T, 1) <= 1",
+)
+def top_share(run: ArrayRun, c: str, T: str, k: Scalar) -> Scalar:
+    """the k-th largest entry of p = softmax(c/T), k = 1 the largest"""
+    A, raw = run.A, np.asarray(run[c])
+    logits = column(run, c) / A.asarray(np.asarray(run[T])[..., None, None])
+    e = A.exp(logits - A.row_of_largest(logits, logits))
+    place = np.argsort(-raw, axis=-1, kind="stable")[..., int(k) - 1]  # the given logits are exact
+    p = e / A.sum(e, axis=-2)
+    return run.number(unbox(np.take_along_axis(p, place[..., None, None], axis=-2)))
+
+
+def one_above(rng: Rng) -> Iterator[ArrayInstance]:
+    """One logit above others that nearly agree, and others far below."""
+    for gap, T in ((0.5, 1.0), (2.0, 0.5), (1.0, 3.0)):
+        yield gradient_instance([gap * T, T * 2.0**-24, 0.0, 0.0, -60 * T], T)
+
+
+yudin2025_softmax = Statement(
+    "yudin2025:softmax",
+    "softmax_slope(c, T) <= top_share(c, T, 1)*(1 - top_share(c, T, 1) + top_share(c, T, 2))/T",
+    given="T > 0",
+    arrays=("c", "T"),
+    title="The derivative of softmax by the two largest shares, as we read it",
+    source=f"{YUDIN}, from public code that quotes the bound; the temperature, the proof and the case of equality "
+    "are ours",
+    status="proved",
+    instance=gradient_instance,
+    draws=(draw_logits,),
+    extremal=one_above,
+    sharp=True,
+    share=0.5,
+    notes="Attained where all shares but the largest are equal, or 0. It implies own:softmax-gradient: "
+    "the two largest shares p and q have p(1 − p + q) ≤ 2p(1 − p) ≤ 1/2.",
+)
