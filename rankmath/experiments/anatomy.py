@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.plain import attention_matrices
 from rankmath.attention.states import hidden_states
 from rankmath.dynamics.columns import measure
@@ -23,6 +24,12 @@ _COLLAPSED = 1e-3
 
 def anatomy(model: Model, X: Floats) -> list[str]:
     """Sentences about tokens X (n, d) in the model and its ablations; each says what was measured, and no more."""
+    # Many small products: threads of BLAS would wait for each other.
+    with Float64(X).blas_alone(X.size * max(X.shape)):
+        return _sentences(model, X)
+
+
+def _sentences(model: Model, X: Floats) -> list[str]:
     full = model.variant("full").network
     attention, n = full.attentions[0], len(X)
     shared = "" if attention.kv_heads is None else f" on {attention.kv_heads} keys and values"
@@ -89,8 +96,8 @@ def _sinks(net: Network, X: Floats) -> str:
     token = int(np.bincount(tokens).argmax())
     layers = np.flatnonzero(sinks.any(axis=1))
     return (
-        f"Attention sinks: {int(sinks.sum())} of {sinks.size} heads, first in layer {int(layers[0]) + 1}, send more "
-        f"than {_SINK:.0%} of their attention to one token, most often token {token}."
+        f"Attention sinks: {int(sinks.sum())} of {sinks.size} heads, first in layer {int(layers[0]) + 1}, send "
+        f"more than {_SINK:.0%} of their attention to one token, most often token {token}."
     )
 
 
