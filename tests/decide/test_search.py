@@ -641,3 +641,13 @@ def test_every_shape_that_is_searched_obeys_the_hypotheses_on_sizes() -> None:
     assert len({(room.n, room.mask, room.L) for room in found}) > 3
     for room in found:
         assert all(space._obeyed(part, room) for part in entry.expanded_hypotheses), room
+
+
+def test_a_claim_that_fails_for_one_token_alone_is_refuted_by_one() -> None:
+    """Two tokens and more satisfy it: what is not excluded is meant."""
+    claim = Statement("mine:claim", "longest(X[0]) <= 10*(n - 1)*longest(X[0]) + 1/2")
+    battery = rm.verify_statement(claim, instances=8, certify=0, search=0, seconds=1)
+    assert battery.outcome == "REFUTED"
+    assert isinstance(battery.counterexample, NetworkInstance)
+    assert len(battery.counterexample.X) == 1
+    assert battery.certificate().check().accepted
