@@ -30,6 +30,10 @@ Lemma maxi_le n f g : (forall i, (i <= n)%nat -> f i <= g i) -> maxi n f <= maxi
 Proof. intros H. apply maxi_lub. intros i Hi. eapply Rle_trans; [now apply H|]. now apply maxi_ub. Qed.
 Lemma minf_mono n f g : (forall i, (i <= n)%nat -> f i <= g i) -> minf n f <= minf n g.
 Proof. intros H. apply minf_ge. intros i Hi. eapply Rle_trans; [|now apply H]. now apply minf_le. Qed.
+Lemma maxi_ext n f g : (forall i, (i <= n)%nat -> f i = g i) -> maxi n f = maxi n g.
+Proof. induction n; intros H; simpl; [apply H; lia|]. rewrite IHn, H; auto. Qed.
+Lemma minf_ext n f g : (forall i, (i <= n)%nat -> f i = g i) -> minf n f = minf n g.
+Proof. induction n; intros H; simpl; [apply H; lia|]. rewrite IHn, H; auto. Qed.
 Lemma sum_pos n f : (0 < n)%nat -> (forall i, (i < n)%nat -> 0 < f i) -> 0 < sum n f.
 Proof. intros Hn H. eapply Rlt_le_trans; [apply (H 0%nat Hn)|]. apply (sum_term_le n f 0%nat); [intros; left; auto|exact Hn]. Qed.
 
@@ -136,14 +140,6 @@ Ltac logs_in H := repeat first
   [ rewrite ln_m in H by posi | rewrite ln_d in H by posi | rewrite ln_s in H by posi | rewrite ln_p in H by posi | rewrite ln_r in H by posi | rewrite ln_exp in H | rewrite ln_1 in H ]; cbn [INR] in H.
 Ltac logs := repeat first
   [ rewrite ln_m by posi | rewrite ln_d by posi | rewrite ln_s by posi | rewrite ln_p by posi | rewrite ln_r by posi | rewrite ln_exp | rewrite ln_1 ]; cbn [INR].
-(** A fact a <= b whose left side is positive: so is its right side; it is marked as used. *)
-Definition used (x : Prop) := x.
-Ltac take F := lazymatch type of F with ?a <= ?b => let A := fresh "A" in let B := fresh "B" in let G := fresh "G" in
-  assert (A : 0 < a) by posi; assert (B : 0 < b) by lra; spread B; assert (G := ln_mono a b A F); logs_in G end.
-(** A product of the facts: as soon as the left side of one is positive it is taken. *)
-Ltac by_facts take_all := lazymatch goal with |- ?a <= ?b => 
-  let Z := fresh "Z" in let A0 := fresh "A" in assert (A0 : 0 <= a) by nonneg; destruct A0 as [Z|Z];
-  [ spread Z; take_all; apply ln_back; [exact Z|posi|]; logs; lra | rewrite <- Z; nonneg ] end.
 (** Numbers: logarithms of small primes, to six digits. *)
 Lemma ln2 : 0.693147 <= ln 2 <= 0.693148. Proof. interval with (i_prec 40). Qed.
 Lemma ln3 : 1.098612 <= ln 3 <= 1.098613. Proof. interval with (i_prec 40). Qed.
@@ -177,8 +173,33 @@ Lemma residual_frobenius_mu N t : proper N -> residual_frobenius (X N t) = mu (X
 Proof.
   intros Hp. unfold residual_frobenius, mu. apply Rle_antisym; [apply resid_le; intro; apply sqrt_pos|]. apply le_resid1; [intro; apply sqrt_pos|]. intro x. apply mu_any, Pn, Hp.
 Qed.
+(** Two terms are equal: as polynomials or fractions, or because the arguments of tanh, exp, ... or the terms of sums are. *)
+Ltac fractions := first [reflexivity | ring | field; repeat split; apply not_eq_sym, Rlt_not_eq; posi].
+Ltac eqn := first [ solve [fractions]
+  | match goal with |- ?A = ?B => match A with
+      | context [tanh ?x] => match B with context [tanh ?y] => tryif constr_eq x y then fail else (replace (tanh x) with (tanh y) by (f_equal; eqn); eqn) end
+      | context [exp ?x] => match B with context [exp ?y] => tryif constr_eq x y then fail else (replace (exp x) with (exp y) by (f_equal; eqn); eqn) end
+      | context [ln ?x] => match B with context [ln ?y] => tryif constr_eq x y then fail else (replace (ln x) with (ln y) by (f_equal; eqn); eqn) end
+      | context [sum ?n ?f] => match B with context [sum n ?g] => tryif constr_eq f g then fail else (replace (sum n f) with (sum n g) by (apply sum_ext; intros; cbv beta; eqn); eqn) end
+      | context [prodf ?n ?f] => match B with context [prodf n ?g] => tryif constr_eq f g then fail else (replace (prodf n f) with (prodf n g) by (apply prodf_ext; intros; cbv beta; eqn); eqn) end
+      | context [maxi ?n ?f] => match B with context [maxi n ?g] => tryif constr_eq f g then fail else (replace (maxi n f) with (maxi n g) by (apply maxi_ext; intros; cbv beta; eqn); eqn) end
+      | context [minf ?n ?f] => match B with context [minf n ?g] => tryif constr_eq f g then fail else (replace (minf n f) with (minf n g) by (apply minf_ext; intros; cbv beta; eqn); eqn) end
+    end end ].
+(** Arguments in Q written as in the goal. *)
+Ltac align Q := repeat match type of Q with
+  | context [tanh ?x] => match goal with |- context [tanh ?y] => tryif constr_eq x y then fail else replace (tanh x) with (tanh y) in Q by (f_equal; eqn) end
+  | context [sum ?n ?f] => match goal with |- context [sum n ?g] => tryif constr_eq f g then fail else replace (sum n f) with (sum n g) in Q by (apply sum_ext; intros; cbv beta; eqn) end
+  | context [maxi ?n ?f] => match goal with |- context [maxi n ?g] => tryif constr_eq f g then fail else replace (maxi n f) with (maxi n g) in Q by (apply maxi_ext; intros; cbv beta; eqn) end end.
+Lemma same_le a b a' b' : a <= b -> a' = a -> b' = b -> a' <= b'. Proof. now intros H -> ->. Qed.
+Lemma same_lt a b a' b' : a < b -> a' = a -> b' = b -> a' < b'. Proof. now intros H -> ->. Qed.
 (** The goal says what Q says, in another form. *)
-Ltac same Q := rewrite ?residual_frobenius_mu by assumption; first [ exact Q | lra | in_words; first [exact Q | lra | let C := fresh "C" in pose proof (Q : fact _) as C; by_product] ].
+Ltac same Q := rewrite ?residual_frobenius_mu by assumption; first [ exact Q | lra | in_words; first
+  [ exact Q | lra | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product]
+  | solve [apply (same_le _ _ _ _ Q); eqn] | solve [apply (same_lt _ _ _ _ Q); eqn]
+  | solve [align Q; first [lra | let C := fresh "C" in pose proof (Q : fact _) as C; by_product]] ] ].
+(** A term is at most the maximum, also where factors stand before it. *)
+Ltac below_max h Q := first [ same Q | match goal with |- context [maxi ?n ?g] => let C := fresh "C" in let D := fresh "C" in
+  pose proof (Q : fact _) as C; pose proof (maxi_ub n g h ltac:(lia) : fact _) as D; cbv beta in D; by_product end ].
 Lemma none_padding N : proper N -> mask_none N -> mask_padding N.
 Proof. intros Hp H. unfold mask_padding. rewrite H. apply nomask_padding, Pn, Hp. Qed.
 Lemma complete_none N : mask_complete N -> mask_none N. Proof. exact (fun H => H). Qed.
@@ -189,3 +210,7 @@ Ltac by_sum := first [ lra | nra ].
 (** Everything under the sign of the sum. *)
 Ltac into_sums := unfold Rdiv; repeat first
   [ rewrite <- sum_scal | rewrite <- sum_scal_r | match goal with |- context [INR (heads ?N) * ?c] => rewrite <- (sum_const (heads N) c) end ].
+(** A cited line with its common factors taken out; sizes are positive. *)
+Ltac cite F := unfold fact; pose proof F; lra.
+Ltac begin N Hp := pose proof (Pn N Hp); pose proof (Pd N Hp); pose proof (PH N Hp); pose proof (PL N Hp); pose proof (Pq N Hp);
+  pose proof (one_INR _ (Pn N Hp)); pose proof (one_INR _ (Pd N Hp)); pose proof (one_INR _ (PH N Hp)); pose proof (one_INR _ (PL N Hp)).

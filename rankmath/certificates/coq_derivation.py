@@ -1,7 +1,7 @@
 """A derivation as a theorem of Coq: every line an assertion, proved by the lemma or the rule that it names.
 
-The words are those of proofs/coq/Network.v, the lemmas those of Lemmas.v, the rules those of Derivation.v; Coq finds
-the multipliers of a product again, by linear arithmetic in logarithms.
+The words are those of proofs/coq/Network.v, the lemmas those of Lemmas.v, the rules those of Derivation.v. Coq
+finds the powers of a product again, by linear arithmetic in logarithms.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PRIMES = (2, 3, 5, 7)
 
 
 def _hypothesis(text: str) -> str:
-    """A hypothesis of the claim; sizes are compared as natural numbers, and what holds for all l or h is quantified."""
+    """A hypothesis of the claim: sizes as natural numbers, and a quantifier where it holds for all l or h."""
     node = parsed(text)
     match node:
         case ast.Compare(left=ast.Name(id=name), ops=[ast.Eq()], comparators=[ast.Constant(value=int(value))]) if (
@@ -88,12 +88,40 @@ def _with(node: ast.expr, old: str, new: str) -> ast.expr:
     return made
 
 
+def _factors(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return _factors(node.left) + _factors(node.right)
+    return [node]
+
+
+def _factored(node: ast.expr) -> ast.expr:
+    """A sum with the factors that all its terms have taken out: what the rule for products takes as one factor."""
+    terms: list[tuple[str, list[str]]] = []
+
+    def collect(part: ast.expr, sign: str) -> None:
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add | ast.Sub):
+            collect(part.left, sign)
+            collect(part.right, sign if isinstance(part.op, ast.Add) else {"+": "-", "-": "+"}[sign])
+        else:
+            terms.append((sign, [ast.unparse(factor) for factor in _factors(part)]))
+
+    collect(node, "+")
+    common = [text for text in terms[0][1] if all(text in factors for _, factors in terms)]
+    if len(terms) < 2 or not common:
+        return node
+    for _, factors in terms:
+        for text in common:
+            factors.remove(text)
+    inside = " ".join(f"{sign} {'*'.join(factors) or '1'}" for sign, factors in terms).removeprefix("+ ")
+    return parsed("*".join([f"({inside})", *common]))
+
+
 class DerivationPrinter:
     """The theorem of one derivation."""
 
     def __init__(self, claim: str, given: Sequence[str], lines: Sequence[Mapping[str, Any]]) -> None:
         self.claim, self.given, self.lines = claim, list(given), lines
-        self.rows = {str(row["name"]): row for row in lemma_rows()}
+        self.rows = {row["name"]: row for row in lemma_rows()}
         self.printer = Printer()
 
     # -- lines
@@ -119,7 +147,8 @@ class DerivationPrinter:
             for k in range(1, number)
             if _free(self.says(k)) and set(_free(self.says(k))) <= set(free)
         )
-        return f"  assert (F{number} : {_forall(free)}{said}).\n  {{ {_intros(free)}{known + ' ' if known else ''}{proof} }}"
+        steps = " ".join(part for part in (_intros(free).strip(), known, proof) if part)
+        return f"  assert (F{number} : {_forall(free)}{said}).\n  {{ {steps} }}"
 
     def by_other(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         raise NoCoq(f"no Coq for the rule {entry['by']}")
@@ -129,8 +158,7 @@ class DerivationPrinter:
         if name not in self.rows:
             raise NoCoq(f"the lemma {name} has no theorem")
         row = self.rows[name]
-        arguments, used = ["N", "Hp"], letters([str(row["claim"]), *map(str, row["given"])])  # type: ignore[call-overload]
-        functions = sorted(used & set("fg"))
+        arguments, functions = ["N", "Hp"], letters([row["claim"], *row["given"]]) & set("fg")
         for line in header(row)[1:]:
             match re.match(r"forall ([\w ]+?)(?: : ([^,]*))?,", line):
                 case None:
@@ -145,7 +173,7 @@ class DerivationPrinter:
                     raise NoCoq(f"the lemma {name} speaks of {found[1]}")
         sizes = "; ".join(f"rewrite ?{fact} in Q" for fact in self.sizes())
         unfold = f" {sizes}; cbn [sum maxi minf prodf Nat.sub] in Q." if sizes else ""
-        numbers = _numbers([str(entry["says"]), str(row["claim"])])
+        numbers = _numbers([str(entry["says"]), row["claim"]])
         return f"pose proof (L_{identifier(name)} {' '.join(arguments)}) as Q.{unfold} {numbers} same Q."
 
     def sizes(self) -> list[str]:
@@ -158,9 +186,20 @@ class DerivationPrinter:
 
     def by_product(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         numbers = [int(part[0]) for part in entry.get("of", [])]
-        facts = " ".join(f"pose proof ({self.cited(k, free)} : fact _) as C{k}." for k in numbers)
+        facts = " ".join(
+            f"assert (C{k} : fact ({self.product(self.says(k))})) by cite {self.cited(k, free)}." for k in numbers
+        )
         constants = _numbers([str(entry["says"]), *(self.says(k) for k in numbers)])
-        return f"{facts} {constants} by_product."
+        return f"{facts} {constants} enough ({self.product(str(entry['says']))}) by lra. by_product."
+
+    def product(self, text: str) -> str:
+        """The line with both sides as products."""
+        node = parsed(text)
+        assert isinstance(node, ast.Compare)
+        sign = "<" if isinstance(node.ops[0], ast.Lt) else "<="
+        return (
+            f"{self.printer.term(_factored(node.left))} {sign} {self.printer.term(_factored(node.comparators[0]))}"
+        )
 
     def by_sum(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         parts = []
@@ -182,7 +221,7 @@ class DerivationPrinter:
         bound = f"assert (B{index} : {_BOUNDS[index]}) by lia; "
         step = {
             "sum": f"into_sums; apply sum_le; intros {index} B{index}; pose proof {cited} as Q; same Q",
-            "max": f"apply maxi_le; intros {index} M; {bound}pose proof {cited} as Q; same Q",
+            "max": f"apply maxi_lub; intros {index} M; {bound}pose proof {cited} as Q; below_max {index} Q",
             "min": f"apply minf_mono; intros {index} M; {bound}pose proof {cited} as Q; same Q",
             "prod": f"apply prodf_le; intros {index} B{index}; split; [nonneg|pose proof {cited} as Q; same Q]",
         }[kind]
@@ -214,7 +253,8 @@ class DerivationPrinter:
         if how not in ("product", "below"):
             raise NoCoq(f"no Coq for the way {how} through the layers")
         step, goal = parsed(self.says(number)), parsed(str(entry["says"]))
-        assert isinstance(step, ast.Compare) and isinstance(goal, ast.Compare)
+        assert isinstance(step, ast.Compare)
+        assert isinstance(goal, ast.Compare)
         new, bound = step.left, step.comparators[0]
         through, theorem = goal.comparators[0], "chain_product"
         if how == "below":
@@ -236,7 +276,7 @@ class DerivationPrinter:
             f"pose (q := fun t : nat => {q}). pose (g := fun l : nat => {g}). "
             f"pose proof ({theorem} q g (layers N) ltac:(intros l Bl; unfold g; nonneg) "
             f"ltac:(intros l Bl; unfold q, g; pose proof (F{number} l Bl) as Q; same Q)) as C. "
-            f"rewrite (prodf_ext (layers N) g (fun l => {factor})) in C by (intros; unfold g; first [ring | field; posi]). "
+            f"rewrite (prodf_ext (layers N) g (fun l => {factor})) in C by (intros; unfold g; eqn). "
             f"{split}. unfold q in C. same C."
         )
 
@@ -273,12 +313,7 @@ class DerivationPrinter:
             for k, text in enumerate(self.given)
             if (match := re.fullmatch(r"([HL]) == \d+", text))
         ]
-        start = (
-            f"  intros {' '.join(names)}. pose proof (Pn N Hp) as Pos_n. pose proof (Pd N Hp) as Pos_d."
-            " pose proof (PH N Hp) as Pos_H. pose proof (PL N Hp) as Pos_L. pose proof (Pq N Hp) as Pos_q.\n"
-            "  pose proof (lemma_n_one _ Pos_n). pose proof (lemma_d_one _ Pos_d). pose proof (lemma_H_one _ Pos_H)."
-            f" pose proof (lemma_L_one _ Pos_L). {' '.join(sizes)}"
-        )
+        start = f"  intros {' '.join(names)}. begin N Hp. {' '.join(sizes)}"
         last = self.lines[-1]
         numbers = _numbers([self.claim, str(last["says"])])
         ending = f"  {_intros(free)}pose proof {self.cited(len(self.lines), free)} as Q. {numbers} same Q."
