@@ -136,6 +136,12 @@ def wording(statement: str, data: Iterable[str] = ()) -> tuple[str, tuple[str, .
     return " and ".join([entry.claim, *extras]), entry.given
 
 
+def _of_sublayers(data: Any) -> bool:
+    """Whether data are a network whose layers are lists of sublayers."""
+    layers = data.get("layers") if type(data) is dict else None
+    return type(layers) is list and any(type(layer) is list for layer in layers)
+
+
 def _is_network(statement: str, fields: Iterable[str]) -> bool:
     """Whether a certificate of a registered key is about a network; its data are then those of a network."""
     return statement in NETWORK_CLAIMS and (statement not in STATEMENTS or "layers" in set(fields))
@@ -210,6 +216,8 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
                 content["format"] in FORMATS,
                 f"format: {short(content['format'])} is none of {', '.join(FORMATS)}, which this checker reads",
             )
+            of_sublayers = content["format"] == FORMAT_OF_SUBLAYERS
+            demand(of_sublayers == _of_sublayers(content.get("data")), "format: it is not that of these data")
             found = content_id(content)
             demand(
                 content.get("id", found) == found, f"the stored id is not the hash of the content, which is {found}"

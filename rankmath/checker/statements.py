@@ -1003,6 +1003,25 @@ STATEMENTS |= {
     ),
 }
 
+STATEMENTS["folk:affine-rank"] = Statement(
+    "LayerNorm of single tokens, which multiplies the centred token i by s[i] up to one common factor, leaves the"
+    " affine rank of their set",
+    "matrix_rank(from_first(normed)) == matrix_rank(from_first(X))",
+    (
+        "n >= 2",
+        "all(x > 0 for x in s)",
+        "all(sum(centred(i)**2) > 0 for i in range(n))",
+        "all(s[i]**2*sum(centred(i)**2) == s[0]**2*sum(centred(0)**2) for i in range(n))",
+    ),
+    _VIOLATES,
+    {"X": "n d", "s": "n"},
+    """
+centred(i) = X[i] - sum(X[i])/d
+normed = [s[i]*centred(i) for i in range(n)]
+from_first(Y) = [Y[i] - Y[0] for i in range(1, n)]
+""",
+)
+
 # -- tokens that flow on the sphere in continuous time --------------------------------------------------------
 
 # x_i' = y_i - <x_i, y_i> x_i, y_i = sum_j a_ij V x_j; with c (1 - |x_i|^2) x_i more it is a field in all of space,

@@ -288,8 +288,8 @@ def _pair(run: ArrayRun, M: str, X: str) -> tuple[Array, Array, Array, Array]:
     example="aligning(lam, M, B, X) >= 0",
 )
 def aligning(run: ArrayRun, lam: str, M: str, B: str, X: str) -> Scalar:
-    """d cos ∠(p_1, p_2)/dt, p_i the part of x_i in L, the first coordinates; two causal tokens under V = λ on L
-    and M on the others, with the logits x_iᵀBx_j; tokens are divided by their lengths"""
+    """d cos φ/dt, φ the angle of p_1 and p_2, p_i the part of x_i in L, the first coordinates; two causal tokens
+    under V = λ on L and M on the others, with the logits x_iᵀBx_j; tokens are divided by their lengths"""
     A = run.A
     unit, parts, directions, lengths = _pair(run, M, X)
     first, second = directions[..., :1, :], directions[..., 1:, :]

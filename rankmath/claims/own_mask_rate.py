@@ -71,7 +71,8 @@ def mask_trace(run: ArrayRun, G: str) -> Scalar:
 
 def mask_instance(mask: MaskLike, tokens: int | None = None) -> ArrayInstance:
     """A mask with self-loops on at least two tokens; a name such as "causal" needs the number of tokens."""
-    count = as_count("tokens", len(mask) if tokens is None else tokens, least=2)  # type: ignore[arg-type]
+    given = tokens if tokens is not None or isinstance(mask, str) else len(mask)
+    count = as_count("tokens", given, least=2)
     graph = as_mask(mask, count)
     if not graph.has_self_loops:
         raise InvalidArgument("mask: a token that does not see itself given; self-loops are needed")

@@ -53,5 +53,5 @@ yudin2025_softmax = Statement(
     sharp=True,
     share=0.5,
     notes="Attained where all shares but the largest are equal, or 0. It implies own:softmax-gradient: "
-    "p(1 − p + p′) ≤ 2p(1 − p) ≤ 1/2.",
+    "the two largest shares p and q have p(1 − p + q) ≤ 2p(1 − p) ≤ 1/2.",
 )

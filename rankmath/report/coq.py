@@ -458,8 +458,8 @@ def _in_nat(text: str) -> str:
     return text if plain else f"{text}%nat"
 
 
-def proposition(entry: Statement) -> str:
-    """The statement as a proposition of Coq, without its name.
+def proposition(entry: Statement, without: int | None = None) -> str:
+    """The statement as a proposition of Coq, without its name; `without` puts True in the place of one hypothesis.
 
     Examples
     --------
@@ -485,6 +485,8 @@ def proposition(entry: Statement) -> str:
         printer.types = {**printer.types, name: "nat" if whole else "R"}
         printer.own.add(name)
     given = [printer.formula(_formula(replaced(part, expanded))) for part in entry.hypotheses]
+    if without is not None:
+        given[without] = "True"
     claim = printer.formula(_formula(replaced(entry.claimed, expanded)))
     defined = [_DEFINED[name] for name in _DEFINED if name in printer.met]
     given = [text if _closed(text) or not text.startswith("forall") else f"({text})" for text in given if text]

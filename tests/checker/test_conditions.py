@@ -133,6 +133,7 @@ BASE: dict[str, dict[str, Any]] = {
     "folk:softmax-rank": {"q": [0, 1], "x": [1, 2]},
     "folk:entropy-order": {"T": 2, "c": "1/10000000000", "sigma": 60},
     "folk:softmax-gradient": {"T": 1, "c": [0, 0]},
+    "folk:affine-rank": {"X": [[1, -1, 0], ["1/2", 0, "-1/2"], [0, 1, -1]], "s": [1, 2, 1]},
 }
 
 _SEES = "any(mask[i][j] > 0 for i in range(n) for j in range(n) if"
@@ -338,6 +339,12 @@ CASES: dict[str, list[Case]] = {
     ],
     "own:flow-step": _FLOW,
     "own:flow-step-usa": _FLOW,
+    "folk:affine-rank": [
+        ("n >= 2", {"X": [[1, -1, 0]], "s": [1]}),
+        ("all(x > 0 for x in s)", {"s": [1, -2, 1]}),
+        ("all(sum(centred(i)**2) > 0", {"X.1": [3, 3, 3]}),
+        ("all(s[i]**2*sum(centred(i)**2) == s[0]**2", {"s": [1, 1, 1]}),
+    ],
     "own:flow-sink": [
         *_SINK,
         ("d >= 2", {**_LINE, "hints.preconditioner": eye(2)}),

@@ -1,0 +1,123 @@
+"""folk:affine-rank: LayerNorm of single tokens and the affine rank of the set of tokens."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isqrt
+
+import numpy as np
+
+from rankmath.certificates.certificate import Certificate
+from rankmath.certificates.issue import certify_arrays
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Truth
+from rankmath.formula.language import predicate
+from rankmath.linalg.rationals import exact_array, to_flint
+from rankmath.validation import Array, ArrayLike, InvalidArgument, Objects
+from rankmath.verification.draws import Rng
+from rankmath.verification.exact import boxed
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.statement import Statement
+
+
+def _centred(X: Array) -> Array:
+    return X - X.sum(axis=1, keepdims=True) / X.shape[1]
+
+
+def _rank(rows: Array) -> int:
+    return int(to_flint(rows).rank())
+
+
+def _affine_rank(X: Array) -> int:
+    return _rank(X[1:] - X[:1])
+
+
+@predicate(
+    "normed_by(X: array, s: array)",
+    latex=r"\operatorname{{LN}}(X)_i=c\,{1}_i(X_i-\bar X_i\mathbf 1),\ {1}_i>0",
+)
+def normed_by(run: ArrayRun, X: str, s: str) -> Truth:
+    """no token is constant, and s > 0 are the factors by which LayerNorm multiplies the centred tokens, up to one
+    common factor: s_i² times the squared length of the centred token i is the same for all i; in exact rationals"""
+    squares = (_centred(run[X]) ** 2).sum(axis=1)
+    scaled = np.asarray(run[s]) ** 2 * squares
+    return Truth(bool((squares > 0).all() and (np.asarray(run[s]) > 0).all() and (scaled == scaled[0]).all()))
+
+
+@predicate(
+    "keeps_affine_rank(X: array, s: array)",
+    latex=r"\operatorname{{rank}}_{{\mathrm{{aff}}}}\operatorname{{LN}}({0})=\operatorname{{rank}}_{{\mathrm{{aff}}}}{0}",
+)
+def keeps_affine_rank(run: ArrayRun, X: str, s: str) -> Truth:
+    """LayerNorm of the single tokens leaves the affine rank of their set, the dimension of the least affine space
+    that holds them all; in exact rationals"""
+    before = _affine_rank(run[X])
+    after = _affine_rank(_centred(run[X]) * np.asarray(run[s])[:, None])
+    return Truth(before == after, f"affine rank {before} before, {after} after")
+
+
+def _root(x: Fraction) -> Fraction | None:
+    p, q = isqrt(x.numerator), isqrt(x.denominator)
+    return Fraction(p, q) if p * p == x.numerator and q * q == x.denominator else None
+
+
+def tokens_instance(X: ArrayLike) -> ArrayInstance:
+    """Exact tokens X (n, d), n ≥ 2, none constant, whose deviations are rational multiples of one another."""
+    rows = exact_array("X", X, (None, None))
+    squares = (_centred(rows) ** 2).sum(axis=1)
+    if len(rows) < 2 or not (squares > 0).all():
+        raise InvalidArgument(f"X: {len(rows)} tokens given, or one with equal entries; at least 2, none constant")
+    roots = [_root(squares[0] / square) for square in squares]
+    scales = [root for root in roots if root is not None]
+    if len(scales) < len(roots):
+        raise InvalidArgument(
+            "X: deviations given that are no rational multiples of one another; exact numbers need them"
+        )
+    return ArrayInstance({"X": rows, "s": boxed(scales)})
+
+
+#: Three points of a line: the ends and the middle.
+LINE = [[1, -1, 0], [Fraction(1, 2), 0, Fraction(-1, 2)], [0, 1, -1]]
+
+
+def draw_lines(rng: Rng, size: int) -> ArrayInstance:
+    """Permutations of coordinates of (1, −1, 0, …), (½, 0, −½, …), (0, 1, −1, …), moved and scaled."""
+    found: list[Objects] = []
+    scales: list[Objects] = []
+    d = int(rng.integers(3, 6))
+    for _ in range(size):
+        order = rng.permutation(d)
+        rows = np.full((3, d), Fraction(0), dtype=object)
+        rows[:, order[:3]] = np.asarray(LINE, dtype=object)
+        rows = rows * Fraction(int(rng.integers(1, 9)), int(rng.integers(1, 9))) + Fraction(
+            int(rng.integers(-5, 6))
+        )
+        instance = tokens_instance(rows)
+        found.append(instance["X"])
+        scales.append(instance["s"])
+    return ArrayInstance({"X": np.stack(found), "s": np.stack(scales)}, "three on a line", is_batch=True)
+
+
+def exhibit_line() -> Certificate:
+    """(1, −1, 0), (½, 0, −½) and (0, 1, −1): on one line before, not after."""
+    instance = tokens_instance(LINE)
+    return certify_arrays("folk:affine-rank", instance.arrays, kind="violates")
+
+
+folk_affine_rank = Statement(
+    "folk:affine-rank",
+    "keeps_affine_rank(X, s)",
+    given="normed_by(X, s)",
+    arrays=("X", "s"),
+    exact=True,
+    title="LayerNorm preserves the affine rank of the set of tokens, as it may be read",
+    source="said of late, with a definition of affine rank that we have not seen; read with the dimension of the "
+    "affine hull and the LayerNorm of single tokens, without gain and bias",
+    status="refuted",
+    instance=tokens_instance,
+    draws=(draw_lines,),
+    exhibit=exhibit_line,
+    share=0.05,
+    notes="Three tokens on a line leave it. What LayerNorm keeps is the rank of the matrix of centred tokens: it "
+    "multiplies its rows by positive numbers.",
+)
