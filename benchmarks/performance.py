@@ -1,9 +1,9 @@
-"""The tables of docs/performance.md. Every figure is a ratio of two things timed in one run, in turns, medians.
+"""The tables of docs/performance.md. Every quotient is of two things timed in one run, in turns, medians.
 
     python benchmarks/performance.py run [TABLE…] --output cpu.json          a machine without a GPU
     python benchmarks/performance.py run [TABLE…] --output gpu.json --gpu    a machine with one
     python benchmarks/performance.py run layer --sizes 512,256,8 700,200,9 --output FILE     sizes of your own
-    python benchmarks/performance.py write cpu.json gpu.json                 docs/performance.md from the two
+    python benchmarks/performance.py write benchmarks/results/*.json         the tables of docs/performance.md
 
 Peers are what a user would write instead: explicit softmax attention and `scaled_dot_product_attention` of torch,
 both in float64; a loop over networks; all paths one by one; the definition in mpmath.
@@ -18,6 +18,9 @@ import math
 import os
 import platform
 import re
+import statistics
+import subprocess
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -579,9 +582,43 @@ def large(machine: Machine) -> list[Row]:
     return rows
 
 
+FAST = """
+import json, sys, time
+if sys.argv[1] == "without":
+    sys.modules["llvmlite"] = sys.modules["llvmlite.binding"] = None
+import rankmath as rm
+for n, d, H, L in json.loads(sys.argv[2]):
+    net = rm.Network.random(n, d, H, L, seed=0)
+    X = net.random_input(seed=1)
+    rm.trace(net, X)
+    times = []
+    for _ in range(5):
+        began = time.process_time()
+        rm.trace(net, X)
+        times.append(time.process_time() - began)
+    print(min(times))
+"""
+
+
+def fast(machine: Machine) -> list[Row]:
+    """`trace` with the extra `fast` against NumPy alone, in processor time."""
+    sizes = [(16, 8, 1, 8), (16, 8, 1, 1000), (64, 16, 1, 8), (256, 32, 4, 8), (512, 64, 8, 8), (1024, 64, 8, 8)]
+    quotients: list[list[float]] = [[] for _ in sizes]
+    for _ in range(3):
+        taken = {}
+        for which in ("with", "without"):
+            command = [sys.executable, "-c", FAST, which, json.dumps(sizes)]
+            taken[which] = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        for found, ours, numpy in zip(quotients, taken["with"], taken["without"], strict=True):
+            found.append(float(numpy) / float(ours))
+    rows = zip(sizes, quotients, strict=True)
+    return [{**dict(zip("ndHL", size, strict=True)), "NumPy/fast": statistics.median(q)} for size, q in rows]
+
+
 TABLES = {
     f.__name__: f
     for f in (
+        fast,
         layer,
         thread,
         tile,
@@ -615,39 +652,152 @@ def table(rows: list[Row]) -> list[str]:
     """Rows as Markdown."""
 
     def cell(x: Any) -> str:
-        return "" if x is None else f"{x:.3g}" if isinstance(x, float) else str(x)
+        if not isinstance(x, float):
+            return "" if x is None else str(x)
+        return f"{x:.3g}" if x < 1000 else f"{x:,.0f}"
 
     head = list(rows[0])
     lines = [head, ["---"] * len(head), *([cell(row[key]) for key in head] for row in rows)]
     return ["| " + " | ".join(line) + " |" for line in lines]
 
 
+# -- the tables of the page, from stored results -----------------------------------------------------------
+
+#: What is compared with torch: in words, its table, the quotient, the columns of a size.
+AGAINST_TORCH = (
+    ("one layer", "layer", "faster of torch/centred"),
+    ("`trace` of one layer, with all that it measures", "layer", "faster of torch/trace"),
+    ("`trace` of eight layers", "depth", "faster of torch/trace"),
+    ("`forward` of eight layers", "depth", "faster of torch/forward"),
+    ("`path_sums` of eight layers", "lengths", "torch/path_sums"),
+    ("a layer of a model in use", "model", "torch/ours"),
+)
+
+
+def short(machine: str) -> str:
+    """A column's name.
+
+    >>> short("2 cores (aarch64, neoverse-n1), NumPy 2.4.6, with the extra `fast`")
+    '2 cores, aarch64'
+    """
+    gpu = re.match(r"one NVIDIA ([^,]+),", machine)
+    cpu = re.match(r"(\d+ cores) \((\w+),", machine)
+    return gpu[1] if gpu else f"{cpu[1]}, {cpu[2]}" if cpu else machine
+
+
+def fast_table(results: list[Row]) -> list[Row]:
+    """What the extra `fast` buys."""
+    found = [(result, row) for result in results for row in result["tables"].get("fast", ())]
+    return [{"machine": short(result["machine"]), **row} for result, row in found]
+
+
+def machines_table(results: list[Row]) -> list[Row]:
+    """What was measured where."""
+    return [{"machine": short(result["machine"]), "in full": result["machine"]} for result in results]
+
+
+def time_table(results: list[Row]) -> list[Row]:
+    """Milliseconds of a `trace` of L layers, by machine."""
+    found: dict[tuple[int, ...], Row] = {}
+    for result in results:
+        for name, unit in (("layer", 1.0), ("depth", 1.0), ("large", 1000.0)):
+            for row in result["tables"].get(name, ()):
+                if row.get("batch", 1) == 1:
+                    key = (row["n"], row["d"], row["H"], row.get("L", 1))
+                    taken = row["trace, ms"] if unit == 1 else unit * row["seconds"]
+                    found.setdefault(key, {})[short(result["machine"])] = taken
+    columns = [short(result["machine"]) for result in results]
+    return [
+        dict(zip("ndHL", key, strict=True)) | {f"{name}, ms": found[key].get(name) for name in columns}
+        for key in sorted(found, key=lambda key: (key[3], *key))
+        if key[3] != 1 or len(found[key]) > 1 or key[0] >= 4096
+    ]
+
+
+def torch_table(results: list[Row]) -> list[Row]:
+    """The least, the middle and the largest quotient over all sizes; above 1 torch is slower."""
+    rows = []
+    for what, name, quotient in AGAINST_TORCH:
+        row: Row = {"time of the faster of torch's two / ours": what}
+        for result in results:
+            values = sorted(row[quotient] for row in result["tables"].get(name, ()))
+            least, middle, most = (values[0], statistics.median(values), values[-1]) if values else (None,) * 3
+            told = f"{least:.2f} … {middle:.2f} … {most:.2f} ({len(values)} sizes)" if values else None
+            row[short(result["machine"])] = f"{values[0]:.2f}" if len(values) == 1 else told
+        rows.append(row)
+    return rows
+
+
+def slower_table(results: list[Row]) -> list[Row]:
+    """Every size at which torch was faster."""
+    rows = []
+    for result in results:
+        for what, name, quotient in AGAINST_TORCH:
+            for row in result["tables"].get(name, ()):
+                if row[quotient] < 1:
+                    n, d, H = (row.get(key, row.get(other)) for key, other in zip("ndH", MODEL_SIZES, strict=True))
+                    size = {"batch": row.get("batch", 1), "n": n, "d": d, "H": H}
+                    rows.append(
+                        {"what": what, "machine": short(result["machine"]), **size, "torch/ours": row[quotient]}
+                    )
+    return sorted(rows, key=lambda row: (row["what"], row["machine"], row["torch/ours"]))
+
+
+def others_table(results: list[Row]) -> list[Row]:
+    """What else a user would write instead."""
+    chosen = (
+        ("the definition in mpmath, digits for the same accuracy / `trace`", "mpmath", "mpmath/centred", "L"),
+        ("all paths one by one / `path_sums`", "paths", "one by one/sums", "paths"),
+        ("a loop over 4096 networks / one call", "batch", "loop on the CPU/one call", "n"),
+        (
+            "Newton's method from 1000 starts, one by one / at once",
+            "searches",
+            "Newton, one by one/at once",
+            "n = d",
+        ),
+        ("16 cores / the GPU beside them, `trace`", "devices", "cpu/gpu", "n"),
+        ("16 cores / the GPU, Newton from 1000 starts", "searches", "Newton, cpu/gpu", "n = d"),
+        ("the centred pass with all that it measures / the plain one", "plain", "centred/plain", "scale"),
+    )
+    rows = []
+    for what, name, quotient, by in chosen:
+        row: Row = {"time of": what}
+        for result in results:
+            found = [r for r in result["tables"].get(name, ()) if quotient in r]
+            row[short(result["machine"])] = (
+                ", ".join(f"{r[quotient]:.3g} ({by} = {r[by]:g})" for r in found) or None
+            )
+        rows.append(row)
+    return rows
+
+
+#: The columns of a size in the table of a model.
+MODEL_SIZES = ("tokens", "width", "heads")
+PAGE = {
+    "machines": machines_table,
+    "time": time_table,
+    "fast": fast_table,
+    "torch": torch_table,
+    "slower": slower_table,
+    "others": others_table,
+}
+
+
 def write(files: list[str], page: str) -> None:
-    """The part of the page below its marker: new tables in place of those of the same machine and name."""
-    above, _, below = Path(page).read_text(encoding="utf-8").partition("<!-- tables -->\n")
-    machines: dict[str, dict[str, str]] = {}
-    for part in below.split("\n## On ")[1:]:
-        machine, *sections = part.split("\n### ")
-        machines[machine.strip()] = {_command(section): section.strip() for section in sections}
-    for file in files:
-        result = json.loads(Path(file).read_text(encoding="utf-8"))
+    """Each table of the page anew, after its marker."""
+    results = [json.loads(Path(file).read_text(encoding="utf-8")) for file in files]
+    for file, result in zip(files, results, strict=True):
         if "sizes" in result:
             raise SystemExit(f"{file}: of sizes of your own; the tables of the page have theirs")
-        option = " --gpu" if "CuPy" in result["machine"] else ""
-        for name, rows in result["tables"].items():
-            if rows:
-                title = (TABLES[name].__doc__ or name).partition("\n")[0].rstrip(".")
-                command = f"`python benchmarks/performance.py run {name} --output FILE{option}`"
-                section = "\n".join([title, "", command, "", *table(rows)])
-                machines.setdefault(result["machine"], {})[command] = section
-    lines = [above + "<!-- tables -->"]
-    for machine, found in machines.items():
-        lines += ["", f"## On {machine}", *(f"\n### {section}" for section in found.values())]
-    Path(page).write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _command(section: str) -> str:
-    return next(line for line in section.splitlines() if line.startswith("`python "))
+    text = Path(page).read_text(encoding="utf-8")
+    for name, made in PAGE.items():
+        marker = f"<!-- table: {name} -->\n"
+        above, found, below = text.partition(marker)
+        if not found:
+            raise SystemExit(f"{page}: it has no line {marker.strip()!r}")
+        rest = list(itertools.dropwhile(lambda line: line.startswith("|") or not line, below.splitlines()))
+        text = above + marker + "\n".join([*table(made(results)), "", *rest]) + "\n"
+    Path(page).write_text(text, encoding="utf-8")
 
 
 def size(given: str) -> Size:

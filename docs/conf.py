@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "mathml",
+    "typeset",
     "plain_docstrings",
     "python_names",
     "generated",

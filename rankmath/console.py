@@ -209,8 +209,11 @@ class Progress:
 
 
 @contextmanager
-def heartbeat(name: str) -> Iterator[None]:
-    """Say every few seconds that `name` is at work, where no `Progress` says more."""
+def heartbeat(name: str, *, quiet: bool = False) -> Iterator[None]:
+    """Say every few seconds that `name` is at work, where no `Progress` says more.
+
+    RANKMATH_PROGRESS=off in the environment silences it and bars, RANKMATH_PROGRESS=bars leaves bars alone.
+    """
     over, began = threading.Event(), time.monotonic()
     terminal = sys.stderr.isatty()
 
@@ -224,7 +227,7 @@ def heartbeat(name: str) -> Iterator[None]:
         if said:
             print("\r\033[K", file=sys.stderr, end="", flush=True)
 
-    if os.environ.get("RANKMATH_PROGRESS") == "off":
+    if quiet or os.environ.get("RANKMATH_PROGRESS") in ("off", "bars"):
         yield
         return
     thread = threading.Thread(target=beat, daemon=True)

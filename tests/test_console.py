@@ -8,6 +8,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -15,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from rankmath import console, files
+from rankmath.cli import main
 from rankmath.cli.app import App
 from rankmath.printing import quotient
 from rankmath.validation import InvalidArgument
@@ -168,3 +171,85 @@ def test_the_program_runs_as_a_module_and_loads_no_arrays_to_say_its_version() -
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, f"rankmath, version {__version__}\n")
     assert not re.search(r"\| +numpy$", done.stderr, re.M)
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_a_command_that_tells_nothing_is_seen_to_be_at_work(told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "PAUSE", 0.01)
+    monkeypatch.delenv("RANKMATH_PROGRESS")
+    over = threading.Event()
+
+    @click.group(cls=App)
+    def program() -> None:
+        pass
+
+    @program.command()
+    def wait() -> None:
+        with console.Progress(0, quiet=True) if told else nullcontext():
+            over.wait(0.2)
+
+    said = CliRunner().invoke(program, ["wait"]).stderr.splitlines()
+    assert all(line == "rankmath wait: 0 s" for line in said)
+    assert bool(said) != told
+
+
+def test_an_estimate_that_is_given_counts_down_and_is_not_the_mean_speed() -> None:
+    progress = console.Progress(100, "instances", quiet=True)
+    progress._began -= 10
+    progress.at(50)
+    assert "about 10 s left" in progress.line()
+    progress.at(50, left=1000.0)
+    assert "about 17 min left" in progress.line()
+    progress.at(50, left=20000.0)
+    assert "about 5.6 h left" in progress.line()
+    progress._told = (1000.0, progress._told[1] - 940) if progress._told else None
+    assert "about 60 s left" in progress.line()
+
+
+def test_a_text_that_is_not_utf_8_is_refused_by_its_place(tmp_path: Path) -> None:
+    story = tmp_path / "story.txt"
+    story.write_bytes("one\ntwo\nthe café".encode("latin-1"))
+    for command in (
+        ["experiment", "dong-paths", "--model", str(tmp_path), "--text", str(story)],
+        ["verify", str(story)],
+        ["campaign", "run", str(story)],
+    ):
+        done = CliRunner().invoke(main, command)
+        assert done.exit_code == 2
+        assert re.fullmatch(
+            r"rankmath: [\w-]+: .*story.txt' given; not UTF-8 \(byte 0xe9 in line 3\); .*\n", done.stderr
+        )
+
+
+def test_sizes_that_do_not_fit_into_memory_are_refused_before_any_is_taken() -> None:
+    for sizes in (
+        ("--tokens", "100000000000000"),
+        ("--dim", "1000000"),
+        ("--layers", "1000000000000"),
+    ):
+        done = CliRunner().invoke(main, ["trace", *sizes])
+        assert done.exit_code == 2, done.stderr
+        assert re.fullmatch(
+            r"rankmath: .* given.*; about [\d,.]+ GiB of memory are needed, .* are free\n", done.stderr
+        )
+    done = CliRunner().invoke(main, ["trace", "--tokens", "10000000", "--dim", "1", "--mask", "causal"])
+    assert "tokens: 10000000 given with a mask; about 186,264.5 GiB" in done.stderr
+    done = CliRunner().invoke(main, ["trace", "--tokens", "10000000", "--dim", "1", "--arithmetic", "balls"])
+    assert "tokens given with arithmetic 'balls'; about " in done.stderr
+
+
+def test_a_long_trace_without_the_compiler_says_once_what_is_faster(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    import rankmath as rm
+
+    net = rm.Network.random(2, 2)
+    room = sys.modules["rankmath.dynamics.trace"]
+    room._say_what_is_faster.cache_clear()
+    monkeypatch.setattr(room, "_LONG", 0.0)
+    monkeypatch.setattr(room, "find_spec", lambda name: None)
+    for _ in range(2):
+        rm.trace(net, net.random_input())
+    assert [record.message for record in caplog.records] == [caplog.records[0].message]
+    assert "pip install 'rankmath[fast]'" in caplog.records[0].message
+    room._say_what_is_faster.cache_clear()

@@ -24,7 +24,9 @@ from rankmath.report.sources import certificate_file, committed_certificates, la
 from rankmath.verification.papers import FIELD, OWN
 from rankmath.verification.statement import Statement
 
-ROOT = Path(rankmath.__file__).parents[1]
+#: The source tree, and the package, which may be installed elsewhere.
+ROOT = Path(__file__).parents[2]
+PACKAGE = Path(rankmath.__file__).parent
 PAPERS = {
     "seed": "Before the papers",
     "dong2021": "Dong, Cordonnier and Loukas 2021",
@@ -53,10 +55,10 @@ def escaped(text: str) -> str:
 
 def registered_at(entry: Statement) -> tuple[str, int]:
     """File and line at which the statement is registered."""
-    for path in sorted((ROOT / "rankmath" / "claims").rglob("*.py")):
+    for path in sorted((PACKAGE / "claims").rglob("*.py")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             if re.match(rf'(key=|Statement\()?"{re.escape(entry.key)}",', line.strip()):
-                return path.relative_to(ROOT).as_posix(), number
+                return path.relative_to(PACKAGE.parent).as_posix(), number
     raise ValueError(f"key: {entry.key!r} is registered by no line of rankmath/claims")
 
 

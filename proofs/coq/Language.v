@@ -433,3 +433,47 @@ Definition gamma (N : network) (center : nat -> vec) (l h : nat) : R :=
   sqrt (sum (tokens N) (oscillation N (center l) l h) * q_max_composite N center l h / delta_composite N center l h).
 (** about_mean: ‖·‖_{1,∞} (the root of largest column sum times largest row sum) of the tokens about their mean *)
 Definition about_mean {n d} (Y : matrix n d) : R := comp n d (centred Y (mean n Y)).
+
+(* ---------- masks ---------- *)
+(** self_loops: every token sees itself *)
+Definition self_loops (N : network) : Prop := forall i, (i < tokens N)%nat -> edges N i i = 1.
+(** Token c reaches every token within r steps along the edges. *)
+Definition reached (N : network) (r : nat) : Prop := exists c, centre (tokens N) (edges N) c r.
+(** quasi_strongly_connected: the mask is quasi-strongly connected: some token reaches every other along its edges *)
+Definition quasi_strongly_connected (N : network) : Prop := exists r, reached N r.
+(** strongly_connected: the mask is strongly connected *)
+Definition strongly_connected (N : network) : Prop := forall c, (c < tokens N)%nat ->
+  exists r, centre (tokens N) (edges N) c r.
+(** radius of the mask: the least number of steps in which one token reaches all others, at least 1; 1 where none does *)
+Definition is_radius (N : network) (r : nat) : Prop := (1 <= r)%nat /\
+  (quasi_strongly_connected N -> reached N r /\ forall k, (1 <= k)%nat -> reached N k -> (r <= k)%nat) /\
+  (~ quasi_strongly_connected N -> r = 1%nat).
+(** largest number of tokens that a token sees, itself included *)
+Definition in_degree (N : network) : R := largest (tokens N) (fun i => sum (tokens N) (edges N i)).
+(** epsilon: least attention on an edge of the mask *)
+Definition epsilon (N : network) (l h : nat) : R := inf_of (fun x => exists i j,
+  (i < tokens N)%nat /\ (j < tokens N)%nat /\ edges N i j = 1 /\ x = P N l h i j).
+(** logit_range: largest oscillation of a row of logits over the edges of the mask *)
+Definition logit_range (N : network) (l h : nat) : R := sup_of (fun x => exists i j k,
+  (i < tokens N)%nat /\ (j < tokens N)%nat /\ (k < tokens N)%nat /\ edges N i j = 1 /\ edges N i k = 1 /\
+  x = logits_of N l h (X N l) i j - logits_of N l h (X N l) i k).
+(** orthogonal_values: every W[l, h] is exactly orthogonal *)
+Definition orthogonal_values (N : network) : Prop := forall l h, (l < layers N)%nat -> (h < heads N)%nat ->
+  orthogonal (dim N) (W N l h).
+(** product_norm: spectral norm of the product W[0, 0] W[1, 0] ⋯ W[L − 1, 0] of the values of the first heads *)
+Definition product_norm_2 (N : network) : R :=
+  spectral (values (dim N) (fun l => W N l 0%nat) (layers N) : matrix (dim N) (dim N)).
+(** contraction: 1 − Σ_c min_i (B_k)_ic, B_k = P[rk + r − 1, 0] ⋯ P[rk, 0] the product of the attention of r layers, r
+    the radius of the mask (the last product may be shorter): Doeblin's contraction *)
+Definition contraction (N : network) (r k : nat) : R := 1 - doeblin (tokens N)
+  (Definitions.steps (tokens N) (fun l => P N l 0) (r * k) (Nat.min (layers N) (r * k + r) - r * k)).
+(** height: min_i ⟨X_i, v⟩ of the input, v the direction of its mean token *)
+Definition pole (N : network) : vec := sphere (dim N) (mean (tokens N) (X N 0)).
+Definition height (N : network) : R := least (tokens N) (fun i => dot (dim N) (X N 0 i) (pole N)).
+(** section: ℓ₂ diameter of y_i = X_i/⟨X_i, v_t⟩, v_t = vW[0, 0] ⋯ W[t − 1, 0] and v the direction of the input's
+    mean token *)
+Definition section (N : network) (l : nat) : R := diam (tokens N) (l2 (dim N)) (fun i a => X N l i a /
+  dot (dim N) (X N l i) (vmat (dim N) (pole N) (values (dim N) (fun l => W N l 0%nat) l))).
+(** cosine: least cosine of the angle of two tokens *)
+Definition cosine {n d} (Y : matrix n d) : R := least n (fun i => least n (fun j =>
+  dot d (Y i) (Y j) / (l2 d (Y i) * l2 d (Y j)))).

@@ -1748,7 +1748,7 @@ Theorem L_range_longest :
   forall N, proper N ->
   forall l, (l < layers N)%nat ->
   forall h, (h < heads N)%nat ->
-  key_bias_none N ->
+  query_bias_none N ->
   (logit_range N l h) <= ((((norm_2 (W_QK N l h)) * (longest (X N l))) * (diameter (X N l) p_2)) / (sqrt (d_qk N))).
 Proof. intros. in_words. now apply range_longest_N. Qed.
 

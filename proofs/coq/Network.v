@@ -57,7 +57,7 @@ Definition layernorm_sphere (N : network) : Prop := norm_of N = on_sphere.
 Definition layernorm_column (N : network) : Prop := norm_of N = over_columns.
 Definition mlp_none (N : network) : Prop := forall l, mlp_of N l = None.
 Definition bias_none (N : network) : Prop := forall l a, bias_of N l a = 0.
-Definition key_bias_none (N : network) : Prop := forall l h a, key_bias_of N l h a = 0.
+Definition query_bias_none (N : network) : Prop := forall l h a, key_bias_of N l h a = 0.
 Definition self_loops (N : network) : Prop := forall i, (i < tokens N)%nat -> 0 < edges N i i.
 Definition is_radius (N : network) (r : nat) : Prop := (0 < r)%nat /\ exists c, centre (tokens N) (edges N) c r.
 Definition quasi_strongly_connected (N : network) : Prop := exists r, is_radius N r.
@@ -204,7 +204,7 @@ Proof.
   intros F. unfold delta_mean. rewrite delta_is. eapply Rle_trans; [apply (delta_form n d d (head_of l h) (X N l) Pd M (scale * m) Pn); now apply form_scaled|]. right.
   rewrite <- (Rmult_1_l (sqrt (INR d))), <- (Rmult_1_l (sqrt (d_qk N))), Rmult_assoc. apply scale_away.
 Qed.
-Lemma range_longest_N l h : key_bias_none N ->
+Lemma range_longest_N l h : query_bias_none N ->
   logit_range N l h <= spectral d d (W_QK_of N l h) * Quantities.longest n d (X N l) * diam n (l2 d) (X N l) / sqrt (d_qk N).
 Proof.
   intros K. unfold logit_range. rewrite logits_are. assert (b0 : forall c, bQ (head_of l h) c = 0) by (intro c; cbn [bQ head_of]; rewrite K; ring).

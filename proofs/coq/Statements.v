@@ -388,6 +388,38 @@ Definition statement_own_gamma_free_sharp : Prop :=
       0%nat / (d_qk N)) * norm_1 (W_QK N 0%nat 0%nat) * norm_composite (W N 0%nat 0%nat) * (residual_composite (X N
       0%nat)) ^ 3.
 
+(** own:hemisphere (proved): section(X[L]) <= (1 - height()*least**r)**floor(L/r)*section(X[0]) and mu(X[L]) <= sqrt((n
+      - 1)/2)*(1 - height()*least**r)**floor(L/r)*section(X[0])
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given quasi_strongly_connected()
+    given height() > 0
+    given mlp == none
+    given skip == 0
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_own_hemisphere : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    quasi_strongly_connected N ->
+    height N > 0 ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    (section N (layers N) <= (1 - height N * least' ^ r) ^ ((layers N) / r) * section N 0%nat) /\ (mu (X N (layers N))
+      <= sqrt ((INR (tokens N) - 1) / 2) * (1 - height N * least' ^ r) ^ ((layers N) / r) * section N 0%nat).
+
 (** own:l2-lipschitz (proved): distance_jacobian_norm(Z) <= n**(1/4) + 2*phi + 2*sqrt(phi*min((n - 1)*tau,
       sqrt(n)*log(n)/2))
     where phi = inverse_phi(n - 1)
@@ -611,6 +643,84 @@ Definition statement_own_zero_grad : Prop :=
     (0 < m)%nat ->
     forall i, (i < n)%nat -> weight_gradient Z M V G i <= value_spread Z V * logit_shift Z M G i / 4.
 
+(** wu2024:1 (proved): mu(X[L]) <= sqrt(n/2)*product_norm(2)*mu(X[0])*(1 - epsilon**r)**floor(L/r) and mu(X[L]) <=
+      sqrt(n/2)*product_norm(2)*mu(X[0])*(1 - least**r)**floor(L/r)
+    given H == 1
+    given mask == any
+    given self_loops()
+    given quasi_strongly_connected()
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where epsilon = 1/(1 + (in_degree - 1)*exp(max_l(logit_range(P[l, 0]))))
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_wu2024_1 : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let epsilon' := 1 / (1 + ((in_degree N) - 1) * exp (largest (layers N) (fun l => logit_range N l 0%nat))) in
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    self_loops N ->
+    quasi_strongly_connected N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    (mu (X N (layers N)) <= sqrt (INR (tokens N) / 2) * product_norm_2 N * mu (X N 0%nat) * (1 - epsilon' ^ r) ^
+      ((layers N) / r)) /\ (mu (X N (layers N)) <= sqrt (INR (tokens N) / 2) * product_norm_2 N * mu (X N 0%nat) * (1 -
+      least' ^ r) ^ ((layers N) / r)).
+
+(** wu2024:1-doeblin (proved): mu(X[L]) <= sqrt(n/2)*product_norm(2)*mu(X[0])*prod_k(contraction(k))
+    given H == 1
+    given mask == any
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_wu2024_1_doeblin : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    ((heads N) = 1)%nat ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    mu (X N (layers N)) <= sqrt (INR (tokens N) / 2) * product_norm_2 N * mu (X N 0%nat) * prodf ((layers N + r - 1) /
+      r)%nat (fun k => contraction N r k).
+
+(** wu2024:2-step (refuted): 1 - cosine(X[1]) <= (1 - n*epsilon(P[0, 0])**2)*(1 - cosine(X[0]))
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given L == 1
+    given strongly_connected()
+    given r == 1
+    given cosine(X[0]) >= 0
+    given n*epsilon(P[0, 0]) < 1
+    given mlp == none
+    given skip == 0 *)
+Definition statement_wu2024_2_step : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    ((layers N) = 1)%nat ->
+    strongly_connected N ->
+    (r = 1)%nat ->
+    cosine (X N 0%nat) >= 0 ->
+    INR (tokens N) * epsilon N 0%nat 0%nat < 1 ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    1 - cosine (X N 1%nat) <= (1 - INR (tokens N) * (epsilon N 0%nat 0%nat) ^ 2) * (1 - cosine (X N 0%nat)).
+
 (** wu2024:L13 (refuted): stays_far(x, w)
     given w > 1
     given unit_vector(x)
@@ -634,6 +744,71 @@ Definition statement_wu2024_L13_repaired : Prop :=
     unit_vector x ->
     in_repaired_set x w ->
     stays_in_repaired_set x w.
+
+(** wu2024:cor1 (proved): mu(X[L]) <= sqrt((n - 1)*(1 - phi))*(1 - least**(2*r))**(floor(L/r)/2)
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given quasi_strongly_connected()
+    given diameter(X[0], 2)**2 <= 2
+    given mlp == none
+    given skip == 0
+    where phi = 1 - diameter(X[0], 2)**2/2
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_wu2024_cor1 : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let phi := 1 - (diameter (X N 0%nat) p_2) ^ 2 / 2 in
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    quasi_strongly_connected N ->
+    (diameter (X N 0%nat) p_2) ^ 2 <= 2 ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    mu (X N (layers N)) <= sqrt ((INR (tokens N) - 1) * (1 - phi)) * power (1 - least' ^ (2 * r)) (INR ((layers N) /
+      r)%nat / 2).
+
+(** wu2024:cor1-step (proved): diameter(X[r], 2)**2 <= (1 - least**(2*r))*diameter(X[0], 2)**2
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given quasi_strongly_connected()
+    given diameter(X[0], 2)**2 <= 2
+    given L >= r
+    given mlp == none
+    given skip == 0
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_wu2024_cor1_step : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    quasi_strongly_connected N ->
+    (diameter (X N 0%nat) p_2) ^ 2 <= 2 ->
+    ((layers N) >= r)%nat ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    (diameter (X N r) p_2) ^ 2 <= (1 - least' ^ (2 * r)) * (diameter (X N 0%nat) p_2) ^ 2.
 
 (** bhojanapalli2020:1 (proved): reachable(X, L)
     given independent(X) *)
@@ -910,7 +1085,6 @@ Definition statement_zhai2023_3_1 : Prop :=
     dong2021:3.3: layernorm == column
     own:flow-one-cluster: its arrays
     own:full-rank: the word gram_height
-    own:hemisphere: the word epsilon
     own:influence: the letter query_bias
     own:lipschitz: the word longest
     own:no-stable-orthogonal: its arrays
@@ -922,20 +1096,15 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:stable-complete-every-n: its arrays
     own:stable-every-rank: its arrays
     own:stable-rank-two-every-n: its arrays
-    wu2024:1: the word logit_range
-    wu2024:1-doeblin: the word product_norm
-    wu2024:2: the word epsilon
-    wu2024:2-step: the word orthogonal_values
+    wu2024:2: the word gram_height
     wu2024:3: its arrays
     wu2024:3-measure: its arrays
     wu2024:3-whole: its arrays
     wu2024:4.3.1: its arrays
     wu2024:anisotropy: its arrays
     wu2024:conjecture: its arrays
-    wu2024:cor1: the word epsilon
-    wu2024:cor1-centers: the word epsilon
-    wu2024:cor1-step: the word epsilon
-    wu2024:pre-ln: the word epsilon
+    wu2024:cor1-centers: the word center_count
+    wu2024:pre-ln: the word mu_before
     barbero2024:4.2: the word repeat_gap
     castin2024:3.3: the word longest
     folk:influence: the word is_last

@@ -16,6 +16,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from array_api_compat import array_namespace
+
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.close import LINEAR_LOG
@@ -47,8 +49,8 @@ class Factors:
     left: Scaled
     right: Scaled
     log_weights: Array | None
-    reference: Scaled | None = None  # q̂, (..., 1, k)
-    pivot: Scaled | None = None  # k_{j*}
+    reference: Scaled = (None, 0)  # q̂, (..., 1, k), and
+    pivot: Scaled = (None, 0)  # k_{j*}, which caps ask for
     lost_bits: Array = 0.0
 
 
@@ -67,7 +69,7 @@ class Rows:
         for side, (W, b) in enumerate(((attention.query, attention.b_Q), (attention.key, attention.b_K))):
             step = every if side else 1  # heads of one group have one key
             heads = range(0, H, step)
-            gain = None if attention.qk_norm is None else attention.qk_norm[side]
+            gain: Array = None if attention.qk_norm is None else attention.qk_norm[side]
             if gain is not None and gain.shape[0] != attention.query.shape[-1]:
                 assert attention.qk_norm is not None
                 rows = _normed_together(A, tokens, W, b, heads, gain, attention.qk_norm[2])
@@ -160,9 +162,9 @@ def factors_of(
     right: Scaled = (moved, of_keys.sigma)
     log_weights = None
     if tables is not None:
-        at, apart = zip(*(_relative(A, scores, table) for table in tables), strict=True)
-        right = scaled_sum(A, [(_turned(A, y, *apart, rest=0), of_keys.xi), right])
-        y = _turned(A, y, *at)
+        (cos_there, d_cos), (sin_there, d_sin) = (_relative(A, scores, table) for table in tables)
+        right = scaled_sum(A, [(_turned(A, y, d_cos, d_sin, rest=0), of_keys.xi), right])
+        y = _turned(A, y, cos_there, sin_there)
     elif not A.unbounded:
         log_weights = left[1] + right[1] - 2 * scale.sigma
     column = A.matmul(right[0], A.transpose(x)), right[1] + of_queries.xi
@@ -187,19 +189,13 @@ def in_true_size(A: System, products: Array, log: Array, d_qk: float) -> Array:
 def _tables(A: System, attention: Attention, rows: Array) -> tuple[Array, Array]:
     """Cosines and sines of the places, one matrix for each of a batch, as arrays that can be sliced."""
     assert attention.rotary is not None
-    n = int(rows.shape[-2])
-    tables = attention.rotary.cos[:n, :], attention.rotary.sin[:n, :]
-    if A.unbounded:
-        lead = () if rows.ndim == 2 else rows.shape[:-2]
-        both = tuple(A.array(A.asarray(t)) for t in tables)
-        if not lead:
-            return both
-        import numpy as np
+    n, lead = int(rows.shape[-2]), tuple(rows.shape[:-2])
 
-        return tuple(np.broadcast_to(t, (*lead, *t.shape)) for t in both)
-    if rows.ndim == 2:
-        return tables
-    return tuple(A.xp.broadcast_to(t, (*rows.shape[:-2], *t.shape)) for t in tables)
+    def ready(table: Array) -> Array:
+        table = A.array(A.asarray(table[:n, :])) if A.unbounded else table[:n, :]
+        return array_namespace(table).broadcast_to(table, (*lead, *table.shape)) if lead else table
+
+    return ready(attention.rotary.cos), ready(attention.rotary.sin)
 
 
 def _turned(A: System, rows: Array, cos: Array, sin: Array, rest: int = 1) -> Array:
@@ -264,8 +260,6 @@ def _joined(A: System, a: Array, b: Array) -> Array:
 
 def capped_floats(A: Float64, t: float, found: Factors, log_root: float) -> tuple[Array, Scaled]:
     """c of capped logits, and E as a matrix with the logarithm of its unit."""
-    assert found.reference is not None
-    assert found.pivot is not None
     per_cap = -log_root - math.log(t)
 
     def product(a: Scaled, b: Scaled) -> Scaled:
@@ -292,8 +286,6 @@ def capped_floats(A: Float64, t: float, found: Factors, log_root: float) -> tupl
 
 def capped_objects(A: System, t: float, found: Factors, per_root: Array) -> tuple[Array, Array]:
     """The same with unbounded exponents: c and E."""
-    assert found.reference is not None
-    assert found.pivot is not None
     over = per_root / A.constant(t)
     c, left = found.column[0] * over, found.left[0] * over
     s = A.matmul(found.reference[0], A.transpose(found.pivot[0])) * over

@@ -26,7 +26,6 @@ from rankmath.validation import InvalidArgument, as_choice
 #: Their nesting is the statement's own; the checker's table describes it.
 Data: TypeAlias = Any
 
-FORMAT = "rankmath-certificate/2"
 KINDS = ("holds", "violates", "exists", "derivation")
 
 # What the checker said of each text it has accepted here.
@@ -97,7 +96,7 @@ class Certificate(Shows):
 
     def _content(self) -> dict[str, Data]:
         content: dict[str, Data] = {
-            "format": FORMAT,
+            "format": checker.FORMAT_OF_SUBLAYERS if _of_sublayers(self.data) else checker.FORMAT,
             "statement": self.statement,
             "claim": self.claim,
             "given": list(self.given),
@@ -138,8 +137,8 @@ class Certificate(Shows):
         needed = {"format", "statement", "claim", "given", "kind", "data", "hints"}
         if not isinstance(content, dict) or not needed <= set(content) <= needed | {"id", "about"}:
             raise InvalidArgument(f"path: {where} must be an object with the fields {', '.join(sorted(needed))}")
-        if content["format"] != FORMAT:
-            raise InvalidArgument(f"path: {where} must have the format {FORMAT!r}")
+        if content["format"] not in checker.FORMATS:
+            raise InvalidArgument(f"path: {where} must have one of the formats {', '.join(checker.FORMATS)}")
         rest = {name: value for name, value in content.items() if name not in ("format", "id")}
         certificate = cls(**rest)
         if content.get("id", certificate.id) != certificate.id:
@@ -164,6 +163,11 @@ class Certificate(Shows):
 
     def __hash__(self) -> int:
         return hash(self.id)
+
+
+def _of_sublayers(data: Mapping[str, Data]) -> bool:
+    """Whether the layers of a network are written as sublayers, one by one."""
+    return isinstance(data.get("layers"), tuple) and isinstance(data["layers"][0], tuple)
 
 
 def _canonical(content: Mapping[str, Data]) -> str:

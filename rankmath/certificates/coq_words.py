@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from rankmath.files import proofs_folder
 from rankmath.validation import InvalidArgument
@@ -49,7 +50,11 @@ _OF_PLACE = frozenset(["epsilon", "logit_range"])
 _ABOUT = frozenset(["delta", "q_max", "q_min"])
 _SIGNS = {ast.LtE: "<=", ast.Lt: "<", ast.Eq: "=", ast.GtE: ">=", ast.Gt: ">"}
 _OPERATIONS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-_SWITCHES = frozenset(["mask", "layernorm", "mlp", "bias", "key_bias"])
+_SWITCHES = frozenset(["mask", "layernorm", "mlp", "bias", "query_bias"])
+
+
+#: A row of lemmas_coq.toml.
+Row = dict[str, Any]
 
 
 class NoCoq(InvalidArgument):
@@ -220,7 +225,8 @@ def letters(texts: Iterable[str]) -> set[str]:
     return found
 
 
-def lemma_rows() -> list[dict[str, object]]:
+def lemma_rows() -> list[Row]:
+    """The lemmas that are proved in Coq, with their texts and theorems."""
     return list(tomllib.loads((proofs_folder() / "coq" / "lemmas_coq.toml").read_text(encoding="utf-8"))["lemma"])
 
 
@@ -256,11 +262,10 @@ _PROOFS = {
 }
 
 
-def header(texts: Mapping[str, object]) -> list[str]:
+def header(row: Row) -> list[str]:
     """The lines `forall …` of a theorem about any network, and its hypotheses."""
-    given = [str(text) for text in texts["given"]]  # type: ignore[attr-defined]
-    used = letters([str(texts["claim"]), *given])
-    about = re.search(r"gamma\(|(delta|q_max|q_min)\([^()]*composite", str(texts["claim"]))
+    used = letters([row["claim"], *row["given"]])
+    about = re.search(r"gamma\(|(delta|q_max|q_min)\([^()]*composite", row["claim"])
     lines = ["forall N, proper N ->"]
     lines += [_BINDERS[name] for name in ("t", "l", "h") if name in used]
     lines += [_BINDERS["r"]] * bool(used & {"r", "contraction"}) + [_BINDERS["x_star"]] * ("x_star" in used)
@@ -269,15 +274,15 @@ def header(texts: Mapping[str, object]) -> list[str]:
     lines += [f"forall {' '.join(numbers)} : R,"] * bool(numbers)
     lines += [f"forall {' '.join(functions)} : nat -> R,"] * bool(functions)
     printer = Printer(frozenset(functions))
-    return lines + [f"{text} ->" for text in (printer.formula(parsed(part)) for part in given) if text]
+    return lines + [f"{text} ->" for text in (printer.formula(parsed(part)) for part in row["given"]) if text]
 
 
-def lemma_theorem(row: Mapping[str, object]) -> str:
+def lemma_theorem(row: Row) -> str:
     """A lemma as a theorem about any network, printed from its text."""
-    name, claim = str(row["name"]), str(row["claim"])
+    name, claim = row["name"], row["claim"]
     functions = frozenset(letters([claim]) & set("fg"))
     said = Printer(functions).formula(parsed(claim))
-    module = str(row["file"]).removesuffix(".v")
+    module = row["file"].removesuffix(".v")
     proof = _PROOFS.get(name.partition("[")[0], f"by_theorem {module}.{row['theorem']}.")
     lines = "\n  ".join([*header(row), said])
     return f"(** {name}: {claim} *)\nTheorem L_{identifier(name)} :\n  {lines}.\nProof. {proof} Qed."
@@ -291,7 +296,7 @@ def lemmas_file() -> str:
             printed.append(lemma_theorem(row))
         except NoCoq as why:
             left.append(f"    {row['name']}: {why}")
-    files = sorted({str(row["file"]).removesuffix(".v") for row in lemma_rows()})
+    files = sorted({row["file"].removesuffix(".v") for row in lemma_rows()})
     first = (
         "(** Every lemma of the prover about networks, from its text; printed by\n"
         "    [python -m rankmath.certificates.coq_words]: do not edit.  The words are those of Network.v,\n"

@@ -8,6 +8,8 @@ nothing is issued on a float's word.
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,10 +20,13 @@ import numpy as np
 
 from rankmath.arithmetic.balls import Balls, precision
 from rankmath.certificates.certificate import Certificate, Data
+from rankmath.checker.network import read_network
+from rankmath.formula.text import Text
 from rankmath.linalg.exact_residuals import ExactWeights, exact_residual_bounds
+from rankmath.linalg.masks import Mask
 from rankmath.linalg.rationals import exact_array
 from rankmath.model.network import Network
-from rankmath.model.sublayers import MLP
+from rankmath.model.sublayers import MLP, Attention, Sublayer
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, Objects, as_array, as_choice
 
 Kind: TypeAlias = Literal["holds", "violates"]
@@ -116,11 +121,7 @@ class Instance:
     @classmethod
     def of(cls, net: Network, X: ArrayLike) -> Instance:
         """The instance (net, X), with W_QK and W multiplied out exactly."""
-        if not isinstance(net, Network):
-            raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
         kind = "none" if net.norm is None else net.norm.kind
-        if kind not in ("none", "sphere", "column") or (net.norm is not None and net.norm.floor > 0):
-            raise InvalidArgument(f"net: norm {kind} given; certificates have the sphere's and that over columns")
         mask = net.mask_for(len(X))
         return cls(
             X,
@@ -156,45 +157,84 @@ class Instance:
             "layers": layers,
         }
 
-    def tokens(self, bits: int) -> list[Objects]:
-        """X and the tokens after each layer, as balls, by the plain definition."""
-        with precision(bits):
-            A = Balls()
-            X = A.asarray(self.X)
-            root, skip = (
-                A.sqrt(A.asarray(np.array([self.d_qk], dtype=object)))[0],
-                A.asarray(np.array([self.skip]))[0],
-            )
-            edges = A.asarray(np.full((len(X), len(X)), Fraction(1)) if self.mask is None else self.mask)
-            tokens = [self._normed(A, X)]
-            for l in range(len(self.W)):
-                X = tokens[-1]
-                after = A.asarray(self.bias[l])[None, :] + skip * X
-                for W_QK, W, k in zip(self.W_QK[l], self.W[l], self.key_bias[l], strict=True):
-                    W_QK, W, k = A.asarray(W_QK), A.asarray(W), A.asarray(k)
-                    logits = (A.product(A.product(X, W_QK), X.T) + A.product(X, k[:, None]).T) / root
-                    weights = A.exp(logits) * edges
-                    P = weights / weights.sum(axis=1, keepdims=True)
-                    after = after + A.product(A.product(P, X), W)
-                tokens.append(self._normed(A, self._mapped(A, l, after), after=True))
-        return tokens
+    @property
+    def layers(self) -> int:
+        return len(self.W)
 
-    def _mapped(self, A: Balls, l: int, X: Array) -> Array:
-        f = self.mlp[l] if l < len(self.mlp) else None
-        if f is None:
-            return X
-        exact = {name: A.asarray(value) for name, value in _exact_map(f).items()}
-        Z = A.product(X, exact["W_in"]) + exact["b_in"][None, :]
-        Z = A.tanh(Z) if f.activation == "tanh" else A.maximum(Z, 0 * Z)
-        return A.product(Z, exact["W_out"]) + exact["b_out"][None, :] + (X if f.skip else 0)
 
-    def _normed(self, A: Balls, X: Array, *, after: bool = False) -> Array:
-        if self.layernorm == "sphere":
-            return X / A.sqrt((X * X).sum(axis=1, keepdims=True))
-        if self.layernorm == "column" and after:
-            R = X - X.sum(axis=0, keepdims=True) / len(X)
-            return R / A.sqrt((R * R).sum(axis=0, keepdims=True) / len(X))
-        return X
+@dataclass(frozen=True, eq=False)
+class SublayerInstance:
+    """A network of any sublayers and its tokens; floats are read as dyadics."""
+
+    net: Network
+    X: Array
+
+    @property
+    def layers(self) -> int:
+        return self.net.layers
+
+    def data(self) -> dict[str, Data]:
+        """The fields of a certificate about this instance: those of the definitions that are not absent."""
+        masks = self.net.masks_for(len(self.X))
+        layers = [[_sublayer(part, masks, len(self.X)) for part in layer] for layer in self.net.sublayers]
+        return {"X": exact_array("X", self.X, (None, None)), "layers": layers}
+
+
+def _sublayer(part: Sublayer, masks: Mapping[int, Mask | None], n: int) -> dict[str, Data]:
+    found: dict[str, Data] = {"skip": part.skip}
+    if part.maps:
+        found["maps"] = [
+            {"attention": _attention(f, masks[id(f)], n)} if isinstance(f, Attention) else {"mlp": _mlp(f)}
+            for f in part.maps
+        ]
+    for side in ("before", "behind", "after"):
+        norm = getattr(part, side)
+        if norm is not None:
+            found[side] = _present({"kind": norm.kind, "eps": norm.floor, "gain": norm.gain, "offset": norm.offset})
+    return found
+
+
+def _attention(a: Attention, mask: Mask | None, n: int) -> dict[str, Data]:
+    names = ("query", "key", "value", "output", "key_bias", "bias", "d_qk", "softcap", "b_Q", "b_K")
+    found = {name: getattr(a, name) for name in names}
+    found["mask"] = None if mask is None else mask.allowed.astype(int)
+    found["position"] = None if a.position is None else [a.position.block(h, 0, n, n) for h in range(a.heads)]
+    found["rotary"] = None if a.rotary is None else {"cos": a.rotary.cos[:n], "sin": a.rotary.sin[:n]}
+    if a.qk_norm is not None:
+        every = [1, 1 if a.kv_heads is None else a.heads // a.kv_heads]
+        found["qk_norm"] = {"gains": list(a.qk_norm[:2]), "every": every, "eps": a.qk_norm[2]}
+    return _present(found)
+
+
+def _mlp(f: MLP) -> dict[str, Data]:
+    gate = {"W_gate": f.W_gate, "b_gate": f.b_gate}
+    return {**_exact_map(f), **_present(gate), "activation": f.activation, "skip": int(f.skip)}
+
+
+def _present(fields: Mapping[str, Data]) -> dict[str, Data]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def instance_of(net: Network, X: ArrayLike) -> Instance | SublayerInstance:
+    """The network in the form of its certificates: in one line where it has one, else sublayer by sublayer."""
+    if not isinstance(net, Network):
+        raise InvalidArgument(f"net: a {type(net).__name__} given; a rankmath.Network is needed")
+    if net.is_one_line:
+        norm, maps = net.norm, [f for f in net.mlp if f is not None]
+        plain = norm is None or (norm.kind in ("sphere", "column") and norm.floor == 0)
+        if plain and all(f.activation in ("relu", "tanh") and f.W_gate is None for f in maps):
+            return Instance.of(net, X)
+    return SublayerInstance(net, X)
+
+
+def tokens(instance: Instance | SublayerInstance, bits: int) -> list[Objects]:
+    """X and the tokens after each layer, as balls, as the definitions say."""
+    content = json.loads(Certificate("x", "holds", instance.data(), claim="mu(X[0]) >= 0").text())
+    data, _ = read_network(content["data"], {}, math.inf)
+    with precision(bits):
+        A = Balls()
+        text = Text(A, data)
+        return [text.matrix(text.apply("X", [Fraction(layer)])) for layer in range(instance.layers + 1)]
 
 
 def _exact_map(f: MLP) -> dict[str, Objects]:
@@ -212,7 +252,7 @@ def certify_claim(
     statement: str,
     claim: str,
     given: Sequence[str],
-    net: Network | Instance,
+    net: Network | Instance | SublayerInstance,
     X: ArrayLike = None,
     kind: Kind = "holds",
     *,
@@ -233,7 +273,7 @@ def certify_claim(
     >>> certify_claim("mine", claim, ["H == 1", "L == 1"], net, net.random_input(seed=1)).kind
     'holds'
     """
-    instance = net if isinstance(net, Instance) else Instance.of(net, X)
+    instance = net if isinstance(net, Instance | SublayerInstance) else instance_of(net, X)
     given = [given] if isinstance(given, str) else list(given)
     data, hints = data_and_hints(instance, [claim, *given])
     return issue(Certificate(statement, kind, data, hints, about, claim, given))
@@ -243,15 +283,17 @@ def certify_claim(
 _ABOUT_CENTERS = re.compile(r"\bgamma\(|\b(delta|q_max|q_min)\(.*composite")
 
 
-def data_and_hints(instance: Instance, texts: Sequence[str]) -> tuple[dict[str, Data], dict[str, Data]]:
+def data_and_hints(
+    instance: Instance | SublayerInstance, texts: Sequence[str]
+) -> tuple[dict[str, Data], dict[str, Data]]:
     """The fields of the instance, with composite centers if these formulas speak of any, and `residual_hints`."""
     data, hints = instance.data(), residual_hints(instance, texts)
     if _ABOUT_CENTERS.search(" ".join(texts)):
-        data["centers"] = [hints[f"X[{l}] composite"]["center"] for l in range(len(instance.W))]
+        data["centers"] = [hints[f"X[{l}] composite"]["center"] for l in range(instance.layers)]
     return data, hints
 
 
-def residual_hints(instance: Instance, texts: Iterable[str]) -> dict[str, Data]:
+def residual_hints(instance: Instance | SublayerInstance, texts: Iterable[str]) -> dict[str, Data]:
     """Centers and dual weights for the residuals that the formulas speak of, after each layer.
 
     inf- and composite residuals are least values of linear programs; the checker needs a point from each side.
@@ -316,15 +358,15 @@ def _line(weights: ExactWeights) -> dict[str, Data]:
     return {"columns": _rounded(weights.columns, unit), "rows": _rounded(weights.rows, unit)}
 
 
-def _rational_tokens(instance: Instance) -> list[Rows]:
+def _rational_tokens(instance: Instance | SublayerInstance) -> list[Rows]:
     """X and the tokens after each layer, close enough to see their residuals to 60 bits."""
-    bits, tokens = 128, instance.tokens(128)
-    while bits <= _MOST_BITS and any(tokens[0][0][k] != row[k] for row in tokens[0] for k in range(len(row))):
-        tokens = instance.tokens(bits)
-        if all(_resolved(X) for X in tokens):
-            return [[[_middle(x) for x in row] for row in X] for X in tokens]
+    bits, found = 128, tokens(instance, 128)
+    while bits <= _MOST_BITS and any(found[0][0][k] != row[k] for row in found[0] for k in range(len(row))):
+        found = tokens(instance, bits)
+        if all(_resolved(X) for X in found):
+            return [[[_middle(x) for x in row] for row in X] for X in found]
         bits *= 2
-    return [[[_middle(x) for x in row] for row in X] for X in tokens]  # equal tokens need no good hint
+    return [[[_middle(x) for x in row] for row in X] for X in found]  # equal tokens need no good hint
 
 
 def _resolved(X: Array) -> bool:

@@ -27,7 +27,6 @@ from rankmath.checker.intervals import Rejected
 from rankmath.checker.kernel import PRECISIONS, Definitions, Evaluator, Outcome, decide, formula, whole
 from rankmath.checker.limits import limited
 from rankmath.checker.network import (
-    BEYOND,
     arranged,
     demand_language,
     demand_meaning,
@@ -137,9 +136,15 @@ def wording(statement: str, data: Iterable[str] = ()) -> tuple[str, tuple[str, .
     return " and ".join([entry.claim, *extras]), entry.given
 
 
+def _of_sublayers(data: Any) -> bool:
+    """Whether data are a network whose layers are lists of sublayers."""
+    layers = data.get("layers") if type(data) is dict else None
+    return type(layers) is list and any(type(layer) is list for layer in layers)
+
+
 def _is_network(statement: str, fields: Iterable[str]) -> bool:
     """Whether a certificate of a registered key is about a network; its data are then those of a network."""
-    return statement in NETWORK_CLAIMS and (statement not in STATEMENTS or {"d_qk", "layers"} <= set(fields))
+    return statement in NETWORK_CLAIMS and (statement not in STATEMENTS or "layers" in set(fields))
 
 
 def says(statement: str) -> str:
@@ -211,6 +216,8 @@ def check_text(text: str | bytes, *, seconds: float = SECONDS) -> CheckResult:
                 content["format"] in FORMATS,
                 f"format: {short(content['format'])} is none of {', '.join(FORMATS)}, which this checker reads",
             )
+            of_sublayers = content["format"] == FORMAT_OF_SUBLAYERS
+            demand(of_sublayers == _of_sublayers(content.get("data")), "format: it is not that of these data")
             found = content_id(content)
             demand(
                 content.get("id", found) == found, f"the stored id is not the hash of the content, which is {found}"
@@ -381,7 +388,7 @@ def _network_claim(key: str, content: dict[str, Any], words: list[str], deadline
         f", mask {data.get('mask', 'by layer')}, LayerNorm {data['layernorm']}"
         f"{' before' if data['norm_at'] == 'before' else ''}"
         f"{', MLP' if any(word != 'none' for word in data['mlp']) else ''}"
-        f"{''.join(f', {name}' for name in BEYOND if data[name] != 'none')}"
+        f"{''.join(f', {name}' for name in ('position', 'softcap', 'qk_norm') if data[name] != 'none')}"
     )
     centered = any(names_centers(text) for text in (claim, *given) if not is_switch(text))
     demand(

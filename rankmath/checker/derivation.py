@@ -53,10 +53,12 @@ from rankmath.checker.monomials import (
 )
 from rankmath.checker.network_claims import NETWORK_CLAIMS
 from rankmath.checker.reading import demand, in_time, short
+from rankmath.definitions.hypotheses import SWITCHES, UNPRINTED
 
-SWITCH_NAMES = ("mask", "layernorm", "mlp", "bias", "key_bias")
 #: What each word for the mask implies beside itself and `any`.
 _MASKS = {"none": ("complete", "padding"), "complete": ("none", "padding")}
+#: Words of a lemma whose text speaks of how logits are made.
+_OF_LOGITS = ("W_QK", "delta(", "gamma(", "q_max(", "q_min(", "logit_range(")
 #: Quantities of the whole network, and of its first layer: statements with them are not read at a single layer.
 WHOLE_NETWORK = frozenset(
     [
@@ -140,7 +142,9 @@ class Derivation:
 
     def __init__(self, claim: str, given: Sequence[str], key: str = "", deadline: float = float("inf")) -> None:
         self.claim, self.key, self.deadline = read_tree(claim), key, deadline
-        self.words = {"bias": "any", "key_bias": "any"}
+        self.words = {"bias": "any", "query_bias": "any"}
+        self.words |= {name: text.split(" == ")[1] for name, text in UNPRINTED.items()}
+        self._said: set[str] = set()
         self.fixed: dict[str, Fraction] = {}
         self.predicates: set[Tree] = set()
         self.lines: list[Line] = []
@@ -162,10 +166,11 @@ class Derivation:
         if tree[0] == "and":
             for part in tree[1:]:
                 self._assume(part, relations)
-        elif tree[0] == "rel" and tree[1] == "==" and tree[2][0] == "let" and tree[2][1] in SWITCH_NAMES:
+        elif tree[0] == "rel" and tree[1] == "==" and tree[2][0] == "let" and tree[2][1] in SWITCHES:
             name, word = tree[2][1], tree[3][1]
-            demand(self.words.get(name, word) in (word, "any"), f"two words for {name}")
+            demand(name not in self._said or self.words[name] == word, f"two words for {name}")
             self.words[name] = word
+            self._said.add(name)
         elif (
             tree[0] == "rel"
             and tree[1] == "=="
@@ -182,6 +187,8 @@ class Derivation:
         elif tree[0] == "call":
             self.predicates.add(tree)
         else:
+            words = [node[1] for node in nodes(tree) if node[0] == "let"]
+            demand(not set(words) & set(SWITCHES), "a switch stands alone in its hypothesis")
             relations.append(tree)
 
     def _hypothesis_lines(self, tree: Tree) -> Iterator[Line]:
@@ -239,21 +246,16 @@ class Derivation:
     def _is_nonnegative(self, atom: Atom) -> bool:
         if shape_nonnegative(atom) or freeze(of_atom(atom)) in self.known:
             return True
-        match atom.kind:
-            case "sum":
-                poly = dict(atom.args[0])
-                return line_key({}, poly) in self.known or self._all_nonnegative(poly)
-            case "function" if atom.name in ("tanh", "floor"):
-                return self.nonnegative_poly(dict(atom.args[0]))
-            case "function" if atom.name == "log":
-                return self.knows(rational(1), dict(atom.args[0]))
-            case "max":
-                return any(self.nonnegative_poly(dict(part)) for part in atom.args)
-            case "min" | "fold":
-                return all(self.nonnegative_poly(dict(part)) for part in atom.args)
-            case "power":
-                return self.nonnegative_poly(dict(atom.args[0]))
-        return False
+        kind = atom.kind
+        if kind == "sum":
+            poly = dict(atom.args[0])
+            return line_key({}, poly) in self.known or self._all_nonnegative(poly)
+        if kind == "function" and atom.name == "log":
+            return self.knows(rational(1), dict(atom.args[0]))
+        if kind == "power" or (kind == "function" and atom.name in ("tanh", "floor")):
+            return self.nonnegative_poly(dict(atom.args[0]))
+        each = (self.nonnegative_poly(dict(part)) for part in atom.args if kind in ("max", "min", "fold"))
+        return any(each) if kind == "max" else kind in ("min", "fold") and all(each)
 
     def _mono_nonnegative(self, mono: Iterable[tuple[Base, Fraction]]) -> bool:
         return all((e.denominator == 1 and e.numerator % 2 == 0) or self.nonnegative(base) for base, e in mono)
@@ -283,19 +285,13 @@ class Derivation:
                 return True
             return self._all_nonnegative(poly) and any(term(mono) for mono in poly)
 
-        match atom.kind:
-            case "fold":  # what is assumed of one place is not assumed of all
-                assumed = {a for a in assumed if isinstance(a, int) or atom.name[-1] not in a.letters}
-                return poly_positive(atom.args[0])
-            case "sum" | "min":
-                return all(map(poly_positive, atom.args))
-            case "max":
-                return any(map(poly_positive, atom.args))
-            case "function" if atom.name in ("tanh", "abs"):
-                return poly_positive(atom.args[0])
-            case "power":
-                return poly_positive(atom.args[0])
-        return False
+        if atom.kind == "fold":  # what is assumed of one place is not assumed of all
+            assumed = {a for a in assumed if isinstance(a, int) or atom.name[-1] not in a.letters}
+        if atom.kind == "max":
+            return any(map(poly_positive, atom.args))
+        if atom.kind == "power" or (atom.kind == "function" and atom.name in ("tanh", "abs")):
+            return poly_positive(atom.args[0])
+        return atom.kind in ("sum", "min", "fold") and all(map(poly_positive, atom.args))
 
     def demand_denominators(self, poly: Poly) -> None:
         for mono in poly:
@@ -332,10 +328,24 @@ class Derivation:
         """An instance of a lemma whose hypotheses hold here."""
         demand(name in lemma_table(), f"there is no lemma {short(name)}")
         entry = lemma_table()[name]
+        self.demand_meant(name, [entry.text, *entry.given])
         for text in entry.given:
             self._demand_met(self.instance(text, at), name)
         self._demand_says(self.instance(entry.text, at), line, name, self.fixed)
         self.used[name] = entry.coq
+
+    def demand_meant(self, name: str, texts: Sequence[str]) -> None:
+        """What is meant where nothing is said: of statements all of it, of lemmas what their terms depend on."""
+        for switch, default in UNPRINTED.items():
+            if any(text.startswith(f"{switch} ==") for text in texts):
+                continue
+            depends = name in usable_statements() or any(
+                ("layernorm == sphere" in text or "layernorm == column" in text)
+                if switch == "norm_at"
+                else any(word in text for word in _OF_LOGITS)
+                for text in texts
+            )
+            demand(not depends or f"{switch} == {self.words[switch]}" == default, f"{name} needs {default}")
 
     def statement(self, line: Line, name: str, at: Mapping[str, str]) -> None:
         """An instance of a registered statement, of the whole network or of one layer of it."""
@@ -346,6 +356,7 @@ class Derivation:
             f"{name} is registered after {self.key}, which is to be derived",
         )
         _, text, hypotheses = NETWORK_CLAIMS[name]
+        self.demand_meant(name, hypotheses)
         trees, fixed = [read_tree(part) for part in (text, *hypotheses)], self.fixed
         if "layer" in at:
             used = {node[1] for tree in trees for node in nodes(tree) if node[0] in ("call", "let")}
@@ -387,7 +398,7 @@ class Derivation:
                 self._demand_met(part, name, fixed)
         elif tree[0] == "call":
             demand(tree in self.predicates, f"{name} needs {tree[1]}")
-        elif tree[0] == "rel" and tree[2][0] == "let" and tree[2][1] in SWITCH_NAMES:
+        elif tree[0] == "rel" and tree[2][0] == "let" and tree[2][1] in SWITCHES:
             have, word = self.words.get(tree[2][1]), tree[3][1]
             fine = have is not None and (word in ("any", have) or word in _MASKS.get(have, ()))
             demand(fine, f"{name} needs {tree[2][1]} == {word}")
@@ -612,20 +623,18 @@ class Derivation:
         else:
             self._positive_powers(bound)
             (c, table), (c2, part) = as_product(bound), as_product(now["l"])
-            for base, e in part.items():
-                table[base] = table.get(base, Fraction(0)) - e
-            if how.startswith("power "):
-                k = Fraction(how.split()[1])
-                demand(k > 1 and k.denominator == 1, "a power above 1 is needed")
-                for base, e in part.items():
-                    table[base] -= (k - 1) * e
-            factor, mono = product_of({base: e for base, e in table.items() if e})
-            gain = {mono: c * factor / (c2 if not how.startswith("power ") else c2 ** int(k))}
+            k = _exact_fraction(how.split()[1]) if how.startswith("power ") else Fraction(1)
+            demand(k >= 1 and k.denominator == 1, "a whole power is needed")
+            for factor_of, e in part.items():
+                table[factor_of] = table.get(factor_of, Fraction(0)) - k * e
+            factor, mono = product_of({x: e for x, e in table.items() if e})
+            gain = {mono: c * factor / c2 ** int(k)}
             self._positive_powers(gain)
             demand(self.nonnegative_poly(gain), "a factor that may be negative")
             if how.startswith("power "):
-                for base, _ in mono:
-                    demand(isinstance(base, int) or "l" not in base.letters, "the factor depends on the layer")
+                demand(k > 1, "a power above 1 is needed")
+                fixed_factor = all("l" not in x.letters for x in bases_of(gain))
+                demand(fixed_factor, "the factor depends on the layer")
                 last = normal(read_tree(f"{k}**L"), {})
                 exponent = times(plus(last, rational(1), -1), rational(1 / (k - 1)))
                 wanted = times(power_of(gain, exponent), power_of(now["0"], last))
@@ -670,33 +679,31 @@ class Derivation:
             demand(len(of) == 1, "one line is needed")
             return self._cited(of[0])
 
-        match by:
-            case "lemma":
-                self.lemma(line, name, at)
-            case "statement":
-                self.statement(line, name, at)
-            case "hypothesis":
-                self.hypothesis(line)
-            case "product":
-                self.product(line, [(cited, _exact_fraction(weight)) for cited, weight in pairs()])
-            case "sum":
-                weights = [(cited, normal(read_tree(weight), self.fixed)) for cited, weight in pairs()]
-                self.sum(line, weights)
-            case "fold":
-                self.fold(line, only(), name)
-            case "put":
-                self.put(line, only(), at)
-            case "term":
-                demand(type(entry.get("body")) is str and set(at) == {name[-1:]}, "body, at: needed")
-                self.term(line, name, normal(read_tree(entry["body"]), self.fixed), at[name[-1:]])
-            case "power":
-                self.power(line, only(), normal(read_tree(how), self.fixed))
-            case "cases":
-                self.cases(line, normal(read_tree(name), self.fixed), [self._cited(number) for number in of])
-            case "layers":
-                self.layers_rule(line, only(), how)
-            case _:
-                raise Rejected(f"{short(by)} is no rule")
+        if by == "lemma":
+            self.lemma(line, name, at)
+        elif by == "statement":
+            self.statement(line, name, at)
+        elif by == "hypothesis":
+            self.hypothesis(line)
+        elif by == "product":
+            self.product(line, [(cited, _exact_fraction(weight)) for cited, weight in pairs()])
+        elif by == "sum":
+            self.sum(line, [(cited, normal(read_tree(weight), self.fixed)) for cited, weight in pairs()])
+        elif by == "fold":
+            self.fold(line, only(), name)
+        elif by == "put":
+            self.put(line, only(), at)
+        elif by == "term":
+            demand(type(entry.get("body")) is str and set(at) == {name[-1:]}, "body, at: needed")
+            self.term(line, name, normal(read_tree(entry["body"]), self.fixed), at[name[-1:]])
+        elif by == "power":
+            self.power(line, only(), normal(read_tree(how), self.fixed))
+        elif by == "cases":
+            self.cases(line, normal(read_tree(name), self.fixed), [self._cited(number) for number in of])
+        elif by == "layers":
+            self.layers_rule(line, only(), how)
+        else:
+            raise Rejected(f"{short(by)} is no rule")
         self.lines.append(line)
         self._learn(line)
         return line

@@ -14,6 +14,7 @@ PARTS = (
     "kernel",
     "rules",
     "definitions/entries",
+    "definitions/hypotheses",
     "definitions/layer",
     "definitions/quantities",
     "statements",

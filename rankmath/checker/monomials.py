@@ -113,32 +113,32 @@ def read_tree(text: str) -> Tree:
     return _tree(node, text)
 
 
-def _tree(node: ast.AST, text: str) -> Tree:
-    match node:
-        case ast.BoolOp(op=ast.And(), values=values):
-            return ("and", *(_tree(part, text) for part in values))
-        case ast.Compare(left=left, ops=ops, comparators=rights) if all(type(op) in _RELATION_SIGNS for op in ops):
-            sides = [_tree(part, text) for part in (left, *rights)]
-            parts = [
-                ("rel", _RELATION_SIGNS[type(op)], a, b) for op, a, b in zip(ops, sides, sides[1:], strict=False)
-            ]
-            return parts[0] if len(parts) == 1 else ("and", *parts)
-        case ast.Constant(value=value) if type(value) in (int, float):
-            return ("num", Fraction(ast.get_source_segment(text, node) or str(value)))
-        case ast.UnaryOp(op=ast.USub(), operand=inner):
-            return ("*", ("num", Fraction(-1)), _tree(inner, text))
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _SIGNS:
-            return (_SIGNS[type(op)], _tree(left, text), _tree(right, text))
-        case ast.Name(id=name):
-            return ("let", _LETTER_ALIASES.get(name, name))
-        case ast.Subscript(value=ast.Name(id=name), slice=places):
-            indices = places.elts if isinstance(places, ast.Tuple) else [places]
-            return ("item", name, *(_tree(part, text) for part in indices))
-        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
-            if name.startswith("all_"):
-                demand(len(args) == 1, f"{name} takes one formula")
-                return ("all", name[4:], _tree(args[0], text))
-            return ("call", name, *(_tree(part, text) for part in args))
+def _tree(node: Any, text: str) -> Tree:
+    kind = type(node)
+    if kind is ast.BoolOp and type(node.op) is ast.And:
+        return ("and", *(_tree(part, text) for part in node.values))
+    if kind is ast.Compare and all(type(op) in _RELATION_SIGNS for op in node.ops):
+        sides = [_tree(part, text) for part in (node.left, *node.comparators)]
+        signs = [_RELATION_SIGNS[type(op)] for op in node.ops]
+        parts = [("rel", sign, a, b) for sign, a, b in zip(signs, sides, sides[1:], strict=False)]
+        return parts[0] if len(parts) == 1 else ("and", *parts)
+    if kind is ast.Constant and type(node.value) in (int, float):
+        return ("num", Fraction(ast.get_source_segment(text, node) or str(node.value)))
+    if kind is ast.UnaryOp and type(node.op) is ast.USub:
+        return ("*", ("num", Fraction(-1)), _tree(node.operand, text))
+    if kind is ast.BinOp and type(node.op) in _SIGNS:
+        return (_SIGNS[type(node.op)], _tree(node.left, text), _tree(node.right, text))
+    if kind is ast.Name:
+        return ("let", _LETTER_ALIASES.get(node.id, node.id))
+    if kind is ast.Subscript and type(node.value) is ast.Name:
+        indices = node.slice.elts if type(node.slice) is ast.Tuple else [node.slice]
+        return ("item", node.value.id, *(_tree(part, text) for part in indices))
+    if kind is ast.Call and type(node.func) is ast.Name and not node.keywords:
+        name = node.func.id
+        if name.startswith("all_"):
+            demand(len(node.args) == 1, f"{name} takes one formula")
+            return ("all", name[4:], _tree(node.args[0], text))
+        return ("call", name, *(_tree(part, text) for part in node.args))
     raise Rejected(f"{short(ast.unparse(node))} is not in the language")
 
 
@@ -341,25 +341,21 @@ def expanded(poly: Poly) -> Poly:
 
 def shape_nonnegative(atom: Atom) -> bool:
     """Whether an atom is never negative by what it is, without any hypothesis."""
-    match atom.kind:
-        case "letter":
-            return atom.name in POSITIVE_LETTERS or atom.name in INDEX_ENDS
-        case "quantity":
-            return atom.name in NONNEGATIVE
-        case "sum":
-            return all(c > 0 and _mono_shape_nonnegative(mono) for mono, c in atom.args[0])
-        case "function":
-            inner = atom.args[0]
-            if atom.name == "log":
-                return len(inner) == 1 and inner[0][1] >= 1 and _is_natural(inner)
-            grows = atom.name in ("tanh", "floor") and all(c > 0 and _mono_shape_nonnegative(m) for m, c in inner)
-            return grows or atom.name in ("exp", "expc", "tanhc", "abs")
-        case "max":
-            return any(all(c > 0 and _mono_shape_nonnegative(m) for m, c in part) for part in atom.args)
-        case "min" | "fold" | "power":
-            parts = atom.args[:1] if atom.kind == "power" else atom.args
-            return all(c > 0 and _mono_shape_nonnegative(m) for part in parts for m, c in part)
-    return False
+    kind = atom.kind
+    if kind == "letter":
+        return atom.name in POSITIVE_LETTERS or atom.name in INDEX_ENDS
+    if kind == "quantity":
+        return atom.name in NONNEGATIVE
+    if kind == "function" and atom.name == "log":
+        return len(atom.args[0]) == 1 and atom.args[0][0][1] >= 1 and _is_natural(atom.args[0])
+    if kind == "function" and atom.name in ("exp", "expc", "tanhc", "abs"):
+        return True
+    each = (all(c > 0 and _mono_shape_nonnegative(m) for m, c in part) for part in atom.args)
+    if kind == "max":
+        return any(each)
+    if kind == "power" or (kind == "function" and atom.name in ("tanh", "floor")):
+        return next(each)
+    return kind in ("sum", "min", "fold") and all(each)
 
 
 def _mono_shape_nonnegative(mono: Mono) -> bool:

@@ -26,20 +26,8 @@ from rankmath.checker.statements import (
     network_data,
 )
 from rankmath.definitions.entries import ENTRIES, Parameter
+from rankmath.definitions.hypotheses import DEFAULTS, MASKS, SWITCHES, UNPRINTED, allowed, mask_of
 
-SWITCHES = {
-    "mask": ("none", "complete", "causal", "padding", "any"),
-    "layernorm": ("none", "sphere", "column", "standard", "rms", "any"),
-    "norm_at": ("after", "before", "any"),
-    "mlp": ("none", "any", "relu", "tanh", "gelu", "gelu_tanh", "silu", "quick_gelu"),
-    "bias": ("none", "any"),
-    "query_bias": ("none", "any"),
-    "position": ("none", "any"),
-    "softcap": ("none", "any"),
-    "qk_norm": ("none", "any"),
-}
-# What a network has beyond the one-line form: meant to be absent where a claim says nothing, and not printed then.
-BEYOND = ("position", "softcap", "qk_norm")
 _ALIASES = {"tokens": "n", "dim": "d", "heads": "H", "layers": "L"}
 
 
@@ -238,14 +226,14 @@ def hypotheses(claim: str, given: list[str], data: Mapping[str, Any]) -> list[st
     for text in given:
         if is_switch(text):
             name, word = (part.strip() for part in text.split("=="))
-            demand(word in SWITCHES[name], f"given: {name} is none of {', '.join(SWITCHES[name])}")
+            word = word.replace(" ", "")
+            demand(allowed(name, word), f"given: {name} is none of {', '.join(SWITCHES[name])}")
             demand(_switched(name, word, data), f"a hypothesis fails: {text}")
         else:
             conditions.append(text)
     said = {text.split("==")[0].strip() for text in given if is_switch(text)}
-    beyond = [f"{name} == none" for name in BEYOND if name not in said]
-    placed = ["norm_at == after"] if "norm_at" not in said else []
-    for text in (*unsaid(claim, given), *beyond, *placed):
+    meant = [text for name, text in UNPRINTED.items() if name not in said]
+    for text in (*unsaid(claim, given), *meant):
         name, word = text.split(" == ")
         met = data.get("skip") == 0 if name == "skip" else _switched(name, word, data)
         demand(met, f"data: the hypotheses allow no other {name}; {text} where nothing is said")
@@ -256,12 +244,12 @@ def unsaid(claim: str, given: list[str]) -> list[str]:
     """What holds where nothing is said: no mask, no LayerNorm, no MLP; no skip, if no formula speaks of it."""
     said = {text.split("==")[0].strip() for text in given if is_switch(text)}
     named = any(re.search(r"\bskip\b", text) for text in (claim, *given))
-    unsaid = [f"{name} == none" for name in ("mask", "layernorm", "mlp") if name not in said]
-    return unsaid if named else [*unsaid, "skip == 0"]
+    said |= {"skip"} if named else set()
+    return [text for name, text in DEFAULTS.items() if name not in said]
 
 
 def is_switch(text: str) -> bool:
-    found = re.fullmatch(r"\s*(\w+)\s*==\s*(\w+)\s*", text)
+    found = re.fullmatch(r"\s*(\w+)\s*==\s*\w+\s*(\(\s*[0-9]+\s*\)\s*)?", text)
     return found is not None and found[1] in SWITCHES
 
 
@@ -272,10 +260,14 @@ def _switched(name: str, word: str, data: Mapping[str, Any]) -> bool:
         return all(map(word.__eq__, data["mlp"]))
     if name in ("bias", "query_bias"):
         return not any(x for row in data["biases" if name == "bias" else "key_biases"] for x in row)
-    if name in ("layernorm", "norm_at", *BEYOND):
+    if name in ("layernorm", *UNPRINTED):
         return bool(data[name] == word)
     demand("edges" in data, "data.layers: masks that differ from layer to layer have no name")
-    edges = data["edges"]
+    edges, named = data["edges"], mask_of(word)
+    if named is not None:
+        seen = f"all(edges[i][j] == (1 if {MASKS[named[0]][0]} else 0) for i in range(n) for j in range(n))"
+        work = Evaluator({}, {"edges": edges, "n": data["n"], "k": Fraction(named[1])}, {}, PRECISIONS[0], math.inf)
+        return work.truth(formula(seen)) is True
     if word == "padding":
         return all(row == edges[0] for row in edges)
     return bool(data["mask"] == ("complete" if word == "none" else word))

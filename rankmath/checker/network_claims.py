@@ -229,7 +229,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
     ),
     "own:lambda-skip-sphere": (
-        "Skips on the sphere: no layer shrinks the diameter by more than a fixed factor",
+        "Skips on the sphere, |λ| ≥ 2‖W‖₂: no layer shrinks the diameter by more than a fixed factor",
         (
             "all_l(diameter(X[l + 1], 2) >= diameter(X[l], 2)*(abs(skip) - norm(W[l, 0], 2)*"
             "tanh(norm(W_QK[l, 0], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[l, 0], "

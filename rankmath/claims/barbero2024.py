@@ -176,7 +176,8 @@ folk = Statement(
     extremal=loud_query,
     exhibit=exhibit,
     share=0.4,
-    notes="With the factor 1 + aRΔ and, for the token itself, a term aΔ²/4 it is true: own:influence.",
+    notes="With the factor 1 + aRΔ and, for the token itself, a term aΔ²/4 it is true where b_Q = 0: "
+    "own:influence.",
 )
 
 own_influence = Statement(

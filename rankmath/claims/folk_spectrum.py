@@ -170,6 +170,7 @@ folk_spectrum_real = Statement(
 own_spectrum = Statement(
     "own:spectrum",
     "subdominant(L) <= mixing(L)",
+    given="n >= 2",
     arrays=("L",),
     title="Every eigenvalue of attention besides 1 is at most the Dobrushin coefficient",
     source=f"{OWN}; classical",

@@ -70,7 +70,7 @@ own_lambda_skip_sphere = Statement(
     "all_l(diameter(X[l+1], 2) >= diameter(X[l], 2)*(abs(skip) - norm(W[l,0], 2)*tanh(norm(W_QK[l,0], 2)"
     "*diameter(X[l], 2)**2/(4*sqrt(d_qk))))/(abs(skip) + norm(W[l,0], 2)))",
     given=(*_GIVEN, "all_l(2*norm(W[l,0], 2) <= abs(skip))"),
-    title="Skips on the sphere: no layer shrinks the diameter by more than a fixed factor",
+    title="Skips on the sphere, |λ| ≥ 2‖W‖₂: no layer shrinks the diameter by more than a fixed factor",
     source=f"{OWN}, after {JOSEPH}",
     status="proved",
     draws=(draw_skips,),

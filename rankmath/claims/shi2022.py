@@ -114,7 +114,7 @@ own_layernorm = Statement(
     "own:layernorm",
     "normed_mu(Y)**2 <= (row_mu(Y)**2 - length_mu(Y)**2)/(r_1*r_2)",
     where={"r_1": "least_length(Y, 0)", "r_2": "least_length(Y, 1)"},
-    given="r_1 > 0",
+    given=("n >= 2", "r_1 > 0"),
     arrays=("Y",),
     title="LayerNorm forgets how lengths differ, and spreads the rest",
     source=OWN,

@@ -322,6 +322,7 @@ def draw_decay(rng: Rng, size: int) -> ArrayInstance:
 wu2025_4_4 = Statement(
     "wu2025:4.4",
     "decay_constant(E, a) <= spread(E)/(1 + a)",
+    given="n >= 2",
     arrays=("E", "a"),
     exact=True,
     title="Attention with a decay mask decays with distance, as we read it",

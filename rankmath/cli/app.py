@@ -62,7 +62,7 @@ class App(click.Group):
             return run(args, *rest, standalone_mode=False, **extra)
         prepare_streams()
         words = sys.argv[1:] if args is None else args
-        with _terminate_like_ctrl_c(), heartbeat(" ".join(["rankmath", *words[:1]])):
+        with _terminate_like_ctrl_c(), heartbeat(" ".join(["rankmath", *words[:1]]), quiet="--quiet" in words):
             sys.exit(_exit_code(lambda: run(args, *rest, standalone_mode=False, **extra)))
 
 

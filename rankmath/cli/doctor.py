@@ -27,7 +27,7 @@ PACKAGES = (
     ("rich", "tables and progress", ""),
     ("matplotlib", "figures, plots", "report"),
     ("jinja2", "the report's page", "report"),
-    ("llvmlite", "compiled layers: 1.5 to 3 times as fast with hundreds of tokens, 20 to 250 with few", "fast"),
+    ("llvmlite", "compiled layers: 1.5 to 3 times as fast with hundreds of tokens, 20 to 300 with few", "fast"),
     ("safetensors", "checkpoints of real models", "models"),
     ("tokenizers", "texts for real models", "models"),
     ("waitress", "the page of `rankmath explore`, served", "explore"),

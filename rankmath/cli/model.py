@@ -35,7 +35,9 @@ _BOUNDS = ("own:diameter", "wu2024:1")
 @click.option("--tokens", type=int, default=64, show_default=True, help="How many; random ones without a text.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of random tokens, and of weights drawn anew.")
 @click.option(
-    "--variant", default="san", show_default=True, help="Ablations, separated by commas; 'help' lists them."
+    "--variant",
+    help="Ablations, separated by commas; 'help' lists them. Unless given san, and san+norm where LayerNorm comes "
+    "before attention, with sentences that say what happens where.",
 )
 @click.option("--metric", default="relative-residual", show_default=True, help="Columns; 'help' lists them.")
 @click.option("--mask", default="own", show_default=True, help="complete, causal, window:4, …")
@@ -74,7 +76,7 @@ def model(
     ids: str | None,
     tokens: int,
     seed: int,
-    variant: str,
+    variant: str | None,
     metric: str,
     mask: str,
     d_qk: float | None,
@@ -89,7 +91,8 @@ def model(
 ) -> None:
     """A real checkpoint, depth by depth, in any ablation.
 
-    FOLDER holds config.json and weights (safetensors or PyTorch's), or is a file of weights. Nothing in it is run.
+    FOLDER holds config.json and weights (safetensors or PyTorch's), or is a file of weights (GGUF too). Nothing in
+    it is run.
     Logarithms are natural.
 
     Example: rankmath model minilm --text story.txt --variant san,full --metric relative-residual,effective-rank
@@ -98,6 +101,7 @@ def model(
     from rankmath.decide.bounds_for import layer_bounds
     from rankmath.dynamics.columns import METRICS, measure
     from rankmath.dynamics.trace import trace
+    from rankmath.experiments.anatomy import anatomy
     from rankmath.experiments.outcome import Curve
     from rankmath.model.blocks import VARIANTS
     from rankmath.model.checkpoint import load_model
@@ -105,8 +109,9 @@ def model(
     if "help" in (variant, metric):
         click.echo("\n".join(VARIANTS if variant == "help" else METRICS))
         return
-    names, metrics = variant.split(","), metric.split(",")
-    whole = load_model(folder, layers=layers, part=part)
+    whole, metrics = load_model(folder, layers=layers, part=part), metric.split(",")
+    usual = ["san", "san+norm"] if whole.order == "pre" else ["san"]
+    names = usual if variant is None else variant.split(",")
     results: list[dict[str, Json]] = []
     tables: list[tuple[str, Rows, Sequence[LayerBound]]] = []
     curves: list[Curve] = []
@@ -156,22 +161,28 @@ def model(
             results.append(result)
             tables.append((name, rows, found))
             progress.step(name)
+    said: list[str] = []
+    if variant is None and arithmetic == "float64":
+        said = anatomy(whole.variant("full", mask=mask, d_qk=d_qk, weights=weights, seed=seed), X)
     if plot is not None:
         from rankmath.report.panels import plot_curves
 
         plot_curves(curves, {c.panel: ("layer", c.panel, "linear", "linear") for c in curves}, plot)
     if as_json:
-        about = {
+        about: dict[str, Json] = {
             "model": whole.kind,
             "tokens": len(X),
             "dim": whole.dim,
             "weights": weights,
             "arithmetic": arithmetic,
         }
+        about |= {"said": said} if said else {}
         click.echo(json.dumps(about | {"variants": results}, indent=1))
         return
     for shown in tables:
         _print(*shown)
+    for line in said:
+        click.echo(line)
     if plot is not None:
         click.echo(f"plot: {plot}")
 

@@ -39,7 +39,7 @@ def quantities(as_json: bool) -> None:
         for name, k in ARRAYS.items()
     ]
     rows += [
-        (name, f"a switch, for hypotheses: {', '.join(words)}", f"{name} == {words[0]}")
+        (name, f"a switch, for hypotheses: {', '.join(words)}", f"{name} == {next(iter(words))}")
         for name, words in SWITCHES.items()
     ]
     rows += [(name, entry.meaning, entry.example) for name, entry in functions.items()]

@@ -228,9 +228,10 @@ def layer_bounds(net: Network, X: ArrayLike, keys: Sequence[str]) -> tuple[Layer
 def _sizes(entry: Statement) -> Iterator[tuple[Term, Term]]:
     """Both sides of the inequalities ``size(X[L]) <= …`` of a statement, one for each p."""
     for part in entry.expanded.formulas if isinstance(entry.expanded, Both) else (entry.expanded,):
-        places = EXPONENTS if isinstance(part, Every) and part.index == "p" else (None,)
-        for p in places:
-            relation = part if p is None else replaced(part.formula, {"p": Letter(p)})  # type: ignore[attr-defined]
+        found: list[Term] = [part]
+        if isinstance(part, Every) and part.index == "p":
+            found = [replaced(part.formula, {"p": Letter(p)}) for p in EXPONENTS]
+        for relation in found:
             output = any(isinstance(term, Item) and term.index == (Letter("L"),) for term in walk(relation))
             if isinstance(relation, Relation) and relation.operator == "<=" and output:
                 yield relation.left, relation.right

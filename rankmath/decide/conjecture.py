@@ -21,6 +21,7 @@ from rankmath.decide.space import with_draws
 from rankmath.formula.evaluate import sides
 from rankmath.formula.numbers import Signed
 from rankmath.formula.terms import Call, Number, relations
+from rankmath.model.network import Attention, Sublayer
 from rankmath.printing import quotient
 from rankmath.prover.reading import lines_of
 from rankmath.validation import Array, Floats, InvalidArgument
@@ -286,11 +287,14 @@ def in_words(instance: NetworkInstance) -> list[str]:
     heads = "one head" if net.heads == 1 else f"{net.heads} heads"
     layers = "one layer" if net.layers == 1 else f"{net.layers} layers"
     extras = [f"skip {short(net.skip)}"] if net.skip else []
-    extras += [f"{net.norm.kind} LayerNorm"] if net.norm is not None else []
+    norm = net.norm_kind if net.is_one_line else "none"
+    extras += [f"{norm} LayerNorm"] if norm != "none" else []
     lines = [
         f"{n} tokens in dimension {d}, {heads}, {layers}, d_qk = {short(float(net.d_qk))}"
         + "".join(f", {e}" for e in extras)
     ]
+    if not net.is_one_line:
+        lines += [line.strip() for line in str(net).splitlines() if "layer" in line.partition(":")[0]][1:]
     mask = net.mask_for(n)
     if mask is not None and not mask.is_complete:
         lines.append(f"mask = {'; '.join(''.join('1' if seen else '0' for seen in row) for row in mask.allowed)}")
@@ -308,7 +312,14 @@ def in_words(instance: NetworkInstance) -> list[str]:
 
 def in_python(instance: NetworkInstance) -> str:
     """Python that builds the instance."""
-    net = instance.net
+    net, head = instance.net, "import numpy as np\nimport rankmath as rm\n"
+    if not net.is_one_line:
+        layers = [[_sublayer_in_python(part, len(instance.X)) for part in layer] for layer in net.sublayers]
+        made = ", ".join(f"[{', '.join(layer)}]" for layer in layers)
+        head += "from rankmath.model.network import MLP, Attention, LayerNorm, Sublayer\n"
+        head += "from rankmath.model.positions import PositionTable\n"
+        tokens = f"X = np.array({np.asarray(instance.X).tolist()})\n"
+        return f"{head}net = rm.Network.from_layers([{made}])\n{tokens}"
     parts = [f"W_QK={np.asarray(net.W_QK).tolist()}", f"W={np.asarray(net.W).tolist()}", f"d_qk={net.d_qk!r}"]
     parts += [f"key_bias={np.asarray(net.key_bias).tolist()}"] if net.key_bias is not None else []
     parts += [f"bias={np.asarray(net.bias).tolist()}"] if net.bias is not None else []
@@ -317,7 +328,35 @@ def in_python(instance: NetworkInstance) -> str:
     mask = net.mask_for(len(instance.X))
     parts += [f"mask=np.array({mask.allowed.tolist()})"] if mask is not None and not mask.is_complete else []
     made = f"net = rm.Network.from_arrays({', '.join(parts)})"
-    return f"import numpy as np\nimport rankmath as rm\n{made}\nX = np.array({np.asarray(instance.X).tolist()})\n"
+    return f"{head}{made}\nX = np.array({np.asarray(instance.X).tolist()})\n"
+
+
+def _sublayer_in_python(part: Sublayer, n: int) -> str:
+    """A sublayer with one attention of fused weights, or one MLP, as Python."""
+
+    def named(thing: object, names: str) -> list[str]:
+        given = [(name, getattr(thing, name)) for name in names.split()]
+        return [
+            f"{name}=np.array({value.tolist()})" if isinstance(value, np.ndarray) else f"{name}={value!r}"
+            for name, value in given
+            if value is not None
+        ]
+
+    f = part.map
+    if isinstance(f, Attention):
+        mask = f.mask_for(n)
+        parts = [f"np.array({np.asarray(W).tolist()})" for W in (f.query, f.value)]
+        parts += named(f, "d_qk key_bias bias softcap")
+        parts += [] if mask is None else [f"mask=np.array({mask.allowed.tolist()})"]
+        if f.position is not None:
+            table = [np.asarray(f.position.block(h, 0, n, n)).tolist() for h in range(f.heads)]
+            parts.append(f"position=PositionTable(np.array({table}))")
+        made = f"Attention.from_arrays({', '.join(parts)})"
+    else:
+        made = f"MLP({', '.join(named(f, 'W_in W_out b_in b_out activation skip W_gate b_gate'))})"
+    norms = [(side, getattr(part, side)) for side in ("before", "behind", "after")]
+    texts = [f"{side}=LayerNorm({', '.join(named(norm, 'kind eps gain offset'))})" for side, norm in norms if norm]
+    return f"Sublayer({', '.join([made, repr(part.skip), *texts])})"
 
 
 def in_latex(instance: NetworkInstance) -> str:

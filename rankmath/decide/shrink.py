@@ -75,7 +75,13 @@ def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
     L, H = W.shape[:2]
     named = isinstance(net.mask, str)
 
+    plain = net.is_one_line and not any(net.activations[l] != "none" for l in range(L))
+
     def made(**changes: Array) -> NetworkInstance:
+        tokens = changes.pop("X", X)
+        if not net.is_one_line:  # no layer and no dimension of it is dropped
+            arrays = {"query": changes.pop("W_QK", W_QK), "value": changes.pop("W", W), **changes}
+            return NetworkInstance(net.replace(key=None, output=None, **arrays), tokens, instance.label)
         parts: dict[str, Array] = {
             "W_QK": W_QK,
             "W": W,
@@ -87,10 +93,9 @@ def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
             "norm": net.norm,
             "mask": net.mask,
         }
-        tokens = changes.pop("X", X)
         return NetworkInstance(Network.from_arrays(**(parts | changes)), tokens, instance.label)
 
-    for l in range(L if L > 1 and not any(net.mlp) else 0):
+    for l in range(L if L > 1 and plain else 0):
         keep = [k for k in range(L) if k != l]
         yield made(W_QK=W_QK[keep], W=W[keep], key_bias=_at(net.key_bias, keep), bias=_at(net.bias, keep))
     for h in range(H if H > 1 else 0):
@@ -107,7 +112,7 @@ def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
             mask = Mask(allowed)
         if named or mask is None or isinstance(mask, Mask):
             yield made(X=X[keep], mask=mask)
-    for k in range(d if d > 1 and not any(net.mlp) else 0):
+    for k in range(d if d > 1 and plain else 0):
         keep = [j for j in range(d) if j != k]
         square = np.ix_(range(L), range(H), keep, keep)
         biases = None if net.key_bias is None else np.asarray(net.key_bias)[..., keep]

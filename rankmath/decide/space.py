@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from types import SimpleNamespace
 from typing import Any
@@ -13,13 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankmath.arithmetic.protocol import System
+from rankmath.definitions.hypotheses import mask_of
 from rankmath.formula.evaluate import NoSuchPlace, Side, judged, sides
 from rankmath.formula.language import ALIASES, FUNCTIONS
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run
 from rankmath.formula.terms import Call, Every, Formula, Item, Letter, Number, Relation, walk
 from rankmath.linalg.masks import Mask, as_mask
-from rankmath.model.network import LayerNorm, Network
+from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
+from rankmath.model.positions import ALiBi
 from rankmath.validation import InvalidArgument
 from rankmath.verification.draws import ALL_TOKENS, Rng
 from rankmath.verification.instance import Instance, NetworkInstance
@@ -47,6 +50,10 @@ class Room:
     skip: float = 0.0
     mask: str = "none"
     norm: str = "none"
+    norm_at: str = "after"
+    mlp: str = "none"
+    softcap: bool = False
+    position: bool = False
     key_bias: bool = False
     bias: bool = False
     #: Whether every W is a signed permutation, exactly orthogonal.
@@ -82,15 +89,7 @@ class Room:
             array = arrays.get(name)
             return np.moveaxis(array, 0, axis) if batch and array is not None else array
 
-        one = Network.from_arrays(
-            np.zeros((self.L, self.H, self.d, self.d)),
-            np.zeros((self.L, self.H, self.d, self.d)),
-            self.d_qk,
-            skip=self.skip,
-            norm=self.layernorm,
-            mask=self.mask_graph(),
-        )
-        net = one.replace(
+        net = self.prototype.replace(
             query=stacked("W_QK", 2),
             value=stacked("W", 2),
             key_bias=stacked("key_bias", 2),
@@ -98,9 +97,32 @@ class Room:
         )
         return NetworkInstance(net, arrays["X"], label)
 
+    @cached_property
+    def prototype(self) -> Network:
+        """A network of zeros of this shape; its MLPs are activations, plus tokens where LayerNorm is before."""
+        zeros, mask = np.zeros((self.H, self.d, self.d)), self.mask_graph()
+        f = None if self.mlp == "none" else MLP(np.eye(self.d), np.eye(self.d), activation=self.mlp)  # type: ignore[arg-type]
+        if self.norm_at == "after" and not self.softcap and not self.position:
+            stack = np.broadcast_to(zeros, (self.L, *zeros.shape))
+            return Network.from_arrays(
+                stack, stack, self.d_qk, skip=self.skip, mlp=f, norm=self.layernorm, mask=mask
+            )
+        attention = Attention.from_arrays(
+            *(zeros, zeros, self.d_qk),
+            mask=mask,
+            position=ALiBi(2.0 ** -np.arange(self.H)) if self.position else None,
+            softcap=1.0 if self.softcap else None,
+        )
+        before = self.layernorm if self.norm_at == "before" else None
+        layer = [Sublayer(attention, self.skip, before)]
+        layer += [] if f is None else [Sublayer(f, 1.0 if before else 0.0, before)]
+        if before is None:
+            layer[-1] = replace(layer[-1], after=self.layernorm)
+        return Network.from_layers([layer] * self.L)
+
     @property
     def layernorm(self) -> LayerNorm | None:
-        return None if self.norm == "none" else LayerNorm("sphere" if self.norm == "sphere" else "column")
+        return None if self.norm == "none" else LayerNorm(self.norm)  # type: ignore[arg-type]
 
     def mask_graph(self) -> Mask | None:
         """The mask on n tokens."""
@@ -118,9 +140,16 @@ def rooms(statement: Statement) -> list[Room]:
             raise InvalidArgument(f"claim: it speaks of {needed} {what}; networks of at most {most} are searched")
     said = {word for part in statement.hypotheses for word in _switch(part)}
     masks = _MASKS if ("mask", "any") in said else tuple(word for name, word in said if name == "mask") or ("none",)
-    masks = tuple("none" if word in ("complete", "padding") else word for word in masks)
-    norms = tuple(word for name, word in said if name == "layernorm") or ("none",)
-    no_key_bias, no_bias = ("key_bias", "none") in said, ("bias", "none") in said
+    masks = tuple(_mask_name(word) for word in masks)
+    words = {name: word for name, word in said if word != "none"}
+    norm, norm_at = words.get("layernorm", "none"), words.get("norm_at", "after")
+    switched: dict[str, Any] = {
+        "norm": "rms" if norm == "any" else norm,
+        "norm_at": "before" if norm_at == "any" else norm_at,
+        "mlp": "none" if words.get("mlp", "any") == "any" else words["mlp"],
+        **{name: name in words for name in ("softcap", "position")},
+    }
+    no_key_bias, no_bias = ("query_bias", "none") in said, ("bias", "none") in said
     orthogonal = any(
         isinstance(term, Call) and term.function == "orthogonal_values" for p in parts for term in walk(p)
     )
@@ -149,12 +178,12 @@ def rooms(statement: Statement) -> list[Room]:
                 d_qk=d_qk or float(d),
                 skip=skip,
                 mask=mask,
-                norm=norms[0],
-                key_bias=with_bias and not no_key_bias,
+                **switched,
+                key_bias=with_bias and not no_key_bias and not switched["softcap"],
                 bias=with_bias and not no_bias and (L > 1 or seen),
                 orthogonal=orthogonal,
             )
-            if not (norms[0] == "sphere" and d < 2) and room not in found and lawful(room):
+            if not (norm == "sphere" and d < 2) and room not in found and lawful(room):
                 found.add(room)
     if not found:
         sizes = ", ".join(f"{letter} <= {number}" for letter, number in _MOST.items())
@@ -166,6 +195,12 @@ def rooms(statement: Statement) -> list[Room]:
     except NoSuchPlace:
         raise InvalidArgument(f"claim: {statement.claim_text} speaks of layers or heads beyond L or H") from None
     return ordered
+
+
+def _mask_name(word: str) -> str:
+    """The name of a mask for `as_mask`."""
+    named = mask_of(word)
+    return f"{named[0]}:{named[1]}" if named else "none" if word in ("complete", "padding") else word
 
 
 def _numbers(statement: Statement, letter: str) -> set[float]:
@@ -264,29 +299,32 @@ _READ = {
     **dict.fromkeys(("mask", "r", "in_degree"), ("n", "mask")),
     "K": ("L", "n", "mask"),
     "layernorm": ("norm",),
+    **{name: (name,) for name in ("norm_at", "mlp", "softcap", "position")},
 }
 
 
 def _reads(formula: Formula) -> tuple[str, ...]:
     """The fields of a room on which a formula of letters and switches depends."""
     if any(isinstance(term, Call | Every) for term in walk(formula)):
-        return ("n", "d", "H", "L", "d_qk", "skip", "mask", "norm")
+        return ("n", "d", "H", "L", "d_qk", "skip", "mask", "norm", "norm_at", "mlp", "softcap", "position")
     letters = {ALIASES.get(term.name, term.name) for term in walk(formula) if isinstance(term, Letter)}
     return tuple(sorted({field for letter in letters for field in _READ.get(letter, ())}))
 
 
 def _obeyed(hypothesis: Formula, room: Room) -> bool:
     # Sizes and switches without weights: a network of zeros would say the same, more slowly.
+    absent = dict.fromkeys(("rotary", "qk_norm", "bias", "key_bias", "b_Q"))
+    attention = SimpleNamespace(softcap=room.softcap or None, position=room.position or None, **absent)
     bare: Any = SimpleNamespace(
         dim=room.d,
         heads=room.H,
         layers=room.L,
         d_qk=room.d_qk,
         skip=room.skip,
-        mlp=(),
-        bias=None,
-        key_bias=None,
-        norm=room.layernorm,
+        activations=(room.mlp,),
+        attentions=(attention,),
+        norm_kind=room.norm,
+        norm_at=room.norm_at,
         mask_for=lambda n: room.mask_graph(),
     )
     subject = Run(_FLOATS, bare, np.empty((room.n, room.d)))

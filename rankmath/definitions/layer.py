@@ -73,12 +73,14 @@ bent(v, f) = [max(0, x) for x in v] if f == relu else [tanh(x) for x in v] if f 
 
 # LayerNorms: a token over its length, over its root mean square, over its deviation; columns over theirs.
 normed(N, Y) = Y if N == none else [y / length(y, 2) for y in Y] if N.kind == sphere
-    else [(y - mean_of(Y)) / deviations(Y, N.eps) for y in Y] if N.kind == column
+    else T([settled(c - c[0], N.eps) for c in T(Y)]) if N.kind == column
     else [evenly(y, N.eps) * N.gain + N.offset for y in Y] if N.kind == rms
     else [evenly(y - sum(y)/len(y), N.eps) * N.gain + N.offset for y in Y] if N.kind == standard else undefined
 evenly(y, eps) = y / sqrt(sum(y**2)/len(y) + eps)
-deviations(Y, eps) = [1 if certain(v == 0) else sqrt(v) for c in T(Y)
-    for v in [sum((c - sum(c)/len(c))**2) / len(c) + eps]]
+settled(c, eps) = (c - sum(c)/len(c)) / deviation(c, eps)
+deviation(c, eps) = root_of(sum((c - sum(c)/len(c))**2)/len(c) + eps)
+root_of(v) = 1 if certain(v == 0) else sqrt(v)
+deviations(Y, eps) = [deviation(c - c[0], eps) for c in T(Y)]
 mean_of(Y) = sum(Y) / len(Y)
 
 # Of layer l with one attention: the attention, the tokens that it reads, and what claims name.

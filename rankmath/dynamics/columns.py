@@ -103,7 +103,10 @@ def measure(
         logs = {name: np.stack([one.logs[name] for one in found], axis=1) for name in found[0].logs}
         return Columns(values, logs, arithmetic)
     if arithmetic == "float64":
-        return _measured_floats(net, X, metrics, backend or "numpy")
+        with Float64(X).blas_alone(
+            X.size * max(X.shape)
+        ):  # small products: threads of BLAS would wait for each other
+            return _measured_floats(net, X, metrics, backend or "numpy")
     if backend not in (None, "numpy"):
         raise InvalidArgument(f"backend: {backend!r} given with arithmetic 'balls'; only 'float64' takes it")
     return _measured_balls(net, X, metrics, as_count("bits", bits, least=53, most=2**16))

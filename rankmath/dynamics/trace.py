@@ -342,7 +342,7 @@ def _say_what_is_faster() -> None:
     if find_spec("llvmlite") is None:
         logging.getLogger("rankmath").warning(
             "a long trace in NumPy: pip install 'rankmath[fast]' compiles layers of attention alone: "
-            "1.5 to 3 times as fast with hundreds of tokens, 20 to 250 times with few"
+            "1.5 to 3 times as fast with hundreds of tokens, 20 to 300 times with few"
         )
 
 

@@ -107,8 +107,8 @@ def _turned(attention: Attention, side: int, h: int, X: Var) -> Var:
     rows = X if W is None else X @ W[h]
     rows = rows if b is None else rows + b[h]
     if attention.qk_norm is not None:
-        gain, k = attention.qk_norm[side], attention.query.shape[-1]
-        if len(gain) != k:
+        gain: Floats = attention.qk_norm[0] if side == 0 else attention.qk_norm[1]
+        if len(gain) != attention.query.shape[-1]:
             raise InvalidArgument("net: QK-norm of all heads at once given; its derivative is not offered")
         rows = _normed(LayerNorm("rms", attention.qk_norm[2], gain), rows)
     if attention.rotary is None:

@@ -173,6 +173,7 @@ def _with_dropout(model: Model, X: Floats, mask: str, p: float, seed: int) -> li
             out.append(dropped(P / P.sum(axis=1, keepdims=True)) @ (X @ h.value[:, part]))
         X = dropped(np.concatenate(out, axis=1) @ h.output)
         X = X - X.mean(axis=1, keepdims=True)
+        assert block.attention_norm is not None, "BERT has one"
         X = X / np.sqrt((X * X).mean(axis=1, keepdims=True) + block.attention_norm.floor)
         states.append(X)
     return states

@@ -17,6 +17,8 @@ from rankmath.validation import InvalidArgument, Json, as_array, as_choice, as_r
 
 MASKS = ("complete", "causal", "window:1", "star")
 _MOST_TOKENS = 8
+# The largest number of a state: beyond it softmax is a step, and nothing moves.
+_MOST = 100
 # Layers applied before Newton's method takes over.
 _LAYERS = 2000
 
@@ -41,8 +43,14 @@ def equilibrium_near(state: Mapping[str, Json]) -> Equilibrium:
     n, d = X.shape
     if not 2 <= n <= _MOST_TOKENS or d not in (2, 3):
         raise InvalidArgument(f"X: {n} tokens of dimension {d} given; 2 to {_MOST_TOKENS} of dimension 2 or 3 fit")
-    W_V = as_array("W_V", state["W_V"], ndim=2, shape=(d, d))
-    W_QK = as_real("beta", state["beta"], most=1e6) * as_array("W_QK", state["W_QK"], ndim=2, shape=(d, d))
+    W_V, W_QK = (as_array(name, state[name], ndim=2, shape=(d, d)) for name in ("W_V", "W_QK"))
+    for name, entries in (("X", X), ("W_V", W_V), ("W_QK", W_QK)):
+        if np.abs(entries).max() > _MOST:
+            raise InvalidArgument(f"{name}: an entry {np.abs(entries).max():g} given; at most {_MOST} is allowed")
+    beta = as_real("beta", state["beta"], most=_MOST)
+    if beta < 0:
+        raise InvalidArgument(f"beta: {beta:g} given; an inverse temperature is not negative")
+    W_QK = beta * W_QK
     mask = as_mask(as_choice("mask", state["mask"], MASKS), n)
     frame = Equilibrium(X, W_V, W_QK, mask, rank=0)
     *_, last = frame.iterate(X, _LAYERS)

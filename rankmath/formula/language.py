@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from rankmath.definitions import quantities as _quantities  # fills the entries
 from rankmath.definitions.entries import ENTRIES, WATCHERS, Entry, Parameter
+from rankmath.definitions.hypotheses import SWITCHES
 from rankmath.formula.terms import EXPONENTS, INDICES
 
 del _quantities
@@ -39,18 +40,6 @@ LETTERS = {
     "K": "number of blocks of r layers, the last of which may be shorter",
 }
 ALIASES = {"tokens": "n", "dim": "d", "heads": "H", "layers": "L"}
-#: Switches of a network and the words each may be compared with.
-SWITCHES = {
-    "mask": ("none", "causal", "complete", "any", "padding"),
-    "layernorm": ("none", "sphere", "column", "standard", "rms", "any"),
-    "norm_at": ("after", "before", "any"),
-    "mlp": ("none", "any", "relu", "tanh", "gelu", "gelu_tanh", "silu", "quick_gelu"),
-    "bias": ("none", "any"),
-    "query_bias": ("none", "any"),
-    "position": ("none", "any"),
-    "softcap": ("none", "any"),
-    "qk_norm": ("none", "any"),
-}
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from rankmath.definitions.hypotheses import SWITCHES, said
 from rankmath.formula.language import FUNCTIONS
 from rankmath.formula.terms import (
     Both,
@@ -225,20 +226,6 @@ _WORDS = {
     "L == 1": "one layer",
     "skip == 0": "no skip connections",
     "skip == 1": "skip connections",
-    "mask == none": "no mask",
-    "mask == padding": "no mask but key padding",
-    "mask == any": "any mask",
-    "mask == causal": "the causal mask",
-    "mask == complete": "the complete mask",
-    "layernorm == none": "no LayerNorm",
-    "layernorm == sphere": "sphere LayerNorm (every token is divided by its norm, the input's too)",
-    "layernorm == column": "column LayerNorm",
-    "mlp == none": "no MLP",
-    "mlp == any": "per-token MLPs",
-    "bias == any": "",
-    "query_bias == any": "",
-    "bias == none": "no biases",
-    "query_bias == none": "no query biases (b_Q = 0)",
 }
 
 
@@ -251,5 +238,8 @@ def words(formula: Formula) -> str:
     >>> words(read_formula("heads == 1")), words(read_formula("n >= 2"))
     ('one head', 'n >= 2')
     """
+    match formula:
+        case Relation(operator="==", left=Letter(name=switch), right=Letter(name=word)) if switch in SWITCHES:
+            return said(switch, word)
     shown = text(formula)
     return _WORDS.get(shown, shown)

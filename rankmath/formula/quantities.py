@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -15,13 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankmath.arithmetic.protocol import System
+from rankmath.dynamics.trace import layers_centred
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run, scalar_function, unbox
 from rankmath.linalg import norms
 from rankmath.linalg.residuals import ResidualNorm
-from rankmath.model.network import LIPSCHITZ
+from rankmath.model.network import LIPSCHITZ, Attention, Network
 from rankmath.validation import Array, Bools
 
 if TYPE_CHECKING:
@@ -346,19 +348,12 @@ def mu_before(run: Run, l: int) -> Scalar:
     """Frobenius norm about their mean of Y^l = λX^l + Σ_h P^{l,h}X^lW^{l,h}, what layer l makes before its
     LayerNorm; with LayerNorm in front of attention and no skip connections these are the tokens after l + 1
     layers"""
-    A, net, tokens = run.A, run.net, run.tokens[l]
-    Y = A.asarray(np.asarray(float(net.skip))) * tokens.residual
-    for h in range(net.heads):
-        Y = Y + A.matmul(A.matmul(run.attention(l, h), tokens.residual), run.weight("W", l, h))
-    # Rows of attention sum to one, so the mean token is the same in all rows, times the values.
-    Y = Y - A.sum(Y, axis=-2) / Y.shape[-2]
-    size = norms.frobenius(Y, A)
-    if A.unbounded:
-        return run.number(size)
-    unit = tokens.log_residual.to_float()[..., 0, 0]
-    with np.errstate(divide="ignore"):
-        log = np.log(np.asarray(size, dtype=float)) + unit
-    return Signed(np.where(np.isneginf(log), 0.0, 1.0), log, np.maximum(log, unit))
+    # The attention of the layer without its LayerNorm, from tokens that keep their digits however close they are.
+    (attention,) = (part for part in run.net.sublayers[l] if isinstance(part.map, Attention))
+    alone = Network.from_layers([[replace(attention, after=None)]], run.net.tokens)
+    made = Run(run.A, alone, run.X)
+    made.tokens = list(layers_centred(run.A, alone, run.X, run.tokens[l]))
+    return made.from_log(made.log_residual(1, "frobenius"))
 
 
 @fast("height")

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import NoReturn, TypeVar
 
+from rankmath.definitions.hypotheses import MASKS, allowed
 from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, SWITCHES, Function, Parameter
 from rankmath.formula.terms import (
     EXPONENTS,
@@ -102,14 +103,14 @@ class _Reader:
                 name = unicodedata.name(letter, "unnamed")
                 raise InvalidArgument(f"claim, column {column}: {letter!r} ({name}) is not in the language{hint}")
         try:
-            self.tree = ast.parse(" ".join(text.split()), mode="eval").body
+            self.tree = ast.parse(" ".join(text.replace("^", "**").split()), mode="eval").body
         except SyntaxError as error:
             raise InvalidArgument(
                 f"claim, column {error.offset or len(text) + 1}: {error.msg}; a relation between terms is needed"
             ) from None
         except (ValueError, RecursionError, MemoryError):
             raise InvalidArgument(f"claim: nested too deeply; {_MOST_DEPTH} levels are allowed") from None
-        self.text = " ".join(text.split())
+        self.text = " ".join(text.replace("^", "**").split())
 
     def refuse(self, node: ast.AST, words: str) -> NoReturn:
         column = getattr(node, "col_offset", 0) + 1
@@ -153,13 +154,18 @@ class _Reader:
                 self.refuse(node, "only <=, <, >=, > and == relate two terms")
             switch = left.id if isinstance(left, ast.Name) and left.id in SWITCHES else None
             if switch is not None:
-                word = self.word(right, SWITCHES[switch])
+                word = self.source(right).replace(" ", "") if isinstance(right, ast.Call) else ""
+                word = word if word and allowed(switch, word) else self.word(right, self.words_of(switch))
                 if symbol != "==":
                     self.refuse(node, f"{switch} is compared by == with {', '.join(SWITCHES[switch])}")
                 relations.append(Relation("==", Letter(switch), Letter(word)))
             else:
                 relations.append(Relation(symbol, self.term(left, "number"), self.term(right, "number")))
         return both(*relations)
+
+    def words_of(self, switch: str) -> tuple[str, ...]:
+        with_number = [f"{name}(NUMBER)" for name, (text, _) in MASKS.items() if "k" in text]
+        return (*SWITCHES[switch], *(with_number if switch == "mask" else []))
 
     # -- terms ---------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.maps import norm_step
 from rankmath.attention.softmax import softmax
 from rankmath.attention.tokens import Tokens, centre
+from rankmath.definitions.hypotheses import mask_of
 from rankmath.dynamics.trace import layers_centred
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar
 from rankmath.formula.numbers import Signed
@@ -24,7 +25,7 @@ from rankmath.formula.text import Text, joined, network_data, rounded
 from rankmath.linalg.diameters import diameter
 from rankmath.linalg.enclosures import log_diameter as log_diameter_objects
 from rankmath.linalg.enclosures import log_residual as log_residual_objects
-from rankmath.linalg.masks import Mask
+from rankmath.linalg.masks import Mask, as_mask
 from rankmath.linalg.residual_values import (
     MOST_DIMENSIONS,
     residual_above,
@@ -32,7 +33,7 @@ from rankmath.linalg.residual_values import (
     residual_one,
 )
 from rankmath.linalg.residuals import ResidualNorm, value_and_center
-from rankmath.model.network import MLP, Network
+from rankmath.model.network import Network
 from rankmath.validation import Array, Number
 
 # So many networks of at most so many tokens and dimensions lie side by side in memory.
@@ -114,8 +115,7 @@ class Run:
             case "norm_at":
                 return net.norm_at == word
             case "mlp":
-                maps = [[f for s in layer for f in s.maps if isinstance(f, MLP)] for layer in net.sublayers]
-                return not any(maps) if word == "none" else all(m and m[-1].activation == word for m in maps)
+                return all(activation == word for activation in net.activations)
             case "bias" | "query_bias":
                 names = ("bias",) if name == "bias" else ("key_bias", "b_Q")  # b_K makes no term of the logits
                 given = [getattr(a, part) for a in net.attentions for part in names]
@@ -129,8 +129,11 @@ class Run:
     def _masked_as(self, word: str) -> bool:
         n = int(self.X.shape[-2])
         mask = self.net.mask_for(n)
-        if mask is None or mask.is_complete:
+        if (mask is None or mask.is_complete) and mask_of(word) is None:
             return word in ("none", "complete", "padding")
+        named, mask = mask_of(word), mask or Mask.complete(n)
+        if named is not None:
+            return mask == as_mask(f"{named[0]}:{named[1]}", n)
         if word == "padding":
             return mask.common_support is not None
         return word == "causal" and mask == Mask.causal(n)

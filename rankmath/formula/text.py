@@ -78,6 +78,7 @@ class Text:
 
     Examples
     --------
+    >>> from rankmath.arithmetic.float64 import Float64
     >>> text = Text(Float64(np.zeros(1)), {})
     >>> text.read("norm([[3, 0], [4, 0]], frobenius)"), text.read("diameter([[0, 0], [3, 4]], 1)")
     (Fraction(5, 1), Fraction(7, 1))

@@ -184,6 +184,42 @@ def effective_rank(X: ArrayLike, of: Literal["singular", "eigen"] = "singular", 
     return _by_entry("exp", _entropy(values / np.add.reduce(values, axis=-1, keepdims=True)))
 
 
+#: A token this many times as long as the median one dominates the others.
+DOMINATING = 10.0
+
+
+def dominating(X: ArrayLike) -> Numbers:
+    """Which tokens are more than ten times as long as the median token (massive activations), (n,) truth values.
+
+    Of balls: which midpoints are.
+
+    Examples
+    --------
+    >>> dominating([[1.0, 0.0], [0.0, 30.0], [2.0, 0.0]]).tolist()
+    [False, True, False]
+    """
+    X = _tokens(X)
+    rows = np.asarray([[float(x.mid()) for x in row] for row in X]) if X.dtype == object else X
+    lengths = np.sqrt((rows * rows).sum(axis=-1))
+    return np.asarray(lengths > DOMINATING * np.median(lengths, axis=-1, keepdims=True))
+
+
+def effective_rank_of_others(X: ArrayLike) -> Number:
+    """`effective_rank` of the tokens that do not dominate: one massive activation makes that of all tokens tell of
+    it alone.
+
+    Examples
+    --------
+    >>> X = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1e9]]
+    >>> round(float(effective_rank(X)), 4), round(float(effective_rank_of_others(X)), 4)
+    (1.0, 2.0)
+    """
+    X = _tokens(X)
+    if X.ndim > 2:
+        return np.asarray([effective_rank_of_others(one) for one in X])
+    return effective_rank(X[~dominating(X)])
+
+
 def isometry_gap(X: ArrayLike) -> Number:
     """−log of det(G)^{1/n}/(tr G/n), G = XXᵀ: 0 for orthogonal tokens of one length (Joudaki et al. 2023); n ≤ d.
 
@@ -267,6 +303,7 @@ TOKEN_METRICS: dict[str, Callable[[ArrayLike], Number]] = {
     "stable-rank": stable_rank,
     "effective-rank": effective_rank,
     "effective-rank-eigen": lambda X: effective_rank(X, "eigen"),
+    "effective-rank-others": effective_rank_of_others,
     "effective-rank-centred": lambda X: effective_rank(X, centred=True),
     "participation-ratio": participation_ratio,
     "dirichlet-energy": dirichlet_energy,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ from rankmath.model.embedding import (
     equal_lengths,
 )
 from rankmath.model.layouts import ACTIVATIONS, Layout, Weights, layout_of
+from rankmath.model.modern import FAMILIES, NAMES, PLACES, Reader, unwrapped
 from rankmath.model.network import MLP, LayerNorm, Network, Sublayer
 from rankmath.model.positions import Position, RelativeBuckets
 from rankmath.model.text import Tokenizer, tokenizer_beside
@@ -40,8 +42,8 @@ class Model:
 
     Attributes
     ----------
-    kind : "bert", "roberta", "mpnet", "albert", "distilbert", "gpt2", "vit", "whisper-encoder" or
-        "whisper-decoder".
+    kind : "bert", "roberta", "mpnet", "albert", "distilbert", "gpt2", "vit", "whisper-encoder", "whisper-decoder",
+        or one of `modern.FAMILIES`: "llama", "qwen3", "gemma3_text", ….
     blocks : attention, per-token map and LayerNorms of every layer.
     order : "post" if LayerNorm follows the skip connection, "pre" if it precedes the map.
     name : the ablation `network` is: a key of `VARIANTS`, "full" as loaded.
@@ -134,7 +136,7 @@ class Model:
         as_choice("weights", weights, ("trained", "redrawn", "initial"))
         changes: dict[str, Any] = {"name": name}
         if not (isinstance(mask, str) and mask == "own"):
-            changes["mask"] = mask
+            changes["mask"] = "complete" if mask is None else mask
         if d_qk is not None:
             changes["d_qk"] = as_real("d_qk", d_qk, positive=True)
         if weights != "trained":
@@ -151,8 +153,9 @@ def load_model(
 ) -> Model:
     """A transformer from a folder with config.json and weights, or from a file of weights.
 
-    BERT, ALBERT, RoBERTa, MPNet, DistilBERT, GPT-2, ViT and Whisper, from safetensors or PyTorch files; nothing in
-    a file is run. All numbers are widened to float64, which changes none of them.
+    BERT, ALBERT, RoBERTa, MPNet, DistilBERT, GPT-2, ViT and Whisper; Llama, Mistral, Qwen 2 and 3, Gemma 2 and 3,
+    Phi-3, GPT-NeoX, OLMo 2, ModernBERT, T5's encoder, DINOv2; from safetensors or PyTorch files, some from GGUF
+    files. Nothing in a file is run. All numbers are widened to float64, which changes none of them.
 
     Parameters
     ----------
@@ -162,8 +165,13 @@ def load_model(
     config, tensors = checkpoint_files(path)
     # A Whisper file keeps its sizes beside its tensors.
     config = config | tensors.extra.get("dims", {})
-    kind, layout = layout_of(config, tensors, part)
-    weights = Weights(tensors, layout)
+    kind, own = unwrapped(str(config.get("model_type")), config)
+    if kind in FAMILIES:
+        if part not in (None, "encoder" if kind == "t5" else None):
+            raise InvalidArgument(f"part: {part!r} given; of T5 the encoder is read, {kind!r} has no parts")
+        return _modern(kind, own, tensors, layers, path)
+    kind, layout = layout_of(config, tensors, part, NAMES)
+    weights = Weights.of(tensors, layout)
     embedding = _embedding(weights, layout, config)
     d = _dim(embedding)
     depth = as_count(layout.layers[0], config.get(*layout.layers), most=_MOST)
@@ -197,6 +205,52 @@ def load_model(
     )
 
 
+def _modern(
+    kind: str,
+    config: Mapping[str, Json],
+    tensors: Mapping[str, Floats],
+    layers: int | Sequence[int] | None,
+    path: str | os.PathLike[str],
+) -> Model:
+    """A model of one of `FAMILIES`."""
+    family = FAMILIES[kind]
+    weights = Weights(tensors, family.prefixes, family.layer.format(0) + family.output + ".weight")
+    depth = as_count(family.layers, config.get(family.layers), most=_MOST)
+    heads = as_count(family.heads, config.get(family.heads), most=_MOST)
+    d = as_count("hidden_size", config.get("d_model" if kind == "t5" else "hidden_size"), most=_MOST)
+    reader = Reader(kind, family, config, weights, d, heads)
+    position, tables = None, dict.fromkeys((False, True))
+    chosen = _chosen(layers, depth)
+    for l in chosen:
+        if tables[reader.is_local(l)] is None:
+            tables[reader.is_local(l)] = reader.rotary(l)
+    blocks = tuple(reader.block(l, tables[reader.is_local(l)]) for l in chosen)
+    if kind == "t5":
+        first = family.layer.format(0) + "layer.0.SelfAttention.relative_attention_bias.weight"
+        most = as_count("relative_attention_max_distance", config.get("relative_attention_max_distance", 128))
+        position = RelativeBuckets(weights.tensor(first, (None, heads)), most)
+    embedding: Embedding
+    if family.input == "pixels":
+        embedding = _patches(weights, "embeddings.position_embeddings")
+    else:
+        places = [table.places for table in tables.values() if table is not None]
+        embedding = WordEmbedding(
+            weights.tensor(f"{family.words}.weight", (None, d)),
+            None,
+            None,
+            None if family.embedding_norm is None else reader.norm(family.embedding_norm),
+            None,
+            None,
+            math.sqrt(d) if kind.startswith("gemma") else 1.0,
+            min(places, default=PLACES),
+        )
+    folder = Path(path) if Path(path).is_dir() else Path(path).parent
+    key = "initializer_factor" if kind == "t5" else "initializer_range"
+    spread = as_real(key, config.get(key, 0.02), positive=True)
+    final = reader.norm(family.final_norm)
+    return Model(kind, blocks, "pre", embedding, final, tokenizer_beside(folder), position, None, spread=spread)
+
+
 def _chosen(layers: int | Sequence[int] | None, depth: int) -> list[int]:
     if layers is None:
         return list(range(depth))
@@ -215,6 +269,7 @@ def _eps(layout: Layout, config: Mapping[str, Json]) -> float:
 def _dim(embedding: Embedding) -> int:
     if isinstance(embedding, WordEmbedding) and embedding.projection is not None:
         return int(embedding.projection[0].shape[1])
+    assert embedding.positions is not None
     return int(embedding.positions.shape[1])
 
 
@@ -266,14 +321,7 @@ def _block(
 def _embedding(weights: Weights, layout: Layout, config: Mapping[str, Json]) -> Embedding:
     table = layout.positions if layout.positions + ".weight" not in weights else layout.positions + ".weight"
     if layout.input == "pixels":
-        positions = weights.tensor(table, (1, None, None))[0]
-        d = positions.shape[1]
-        kernel = weights.tensor("embeddings.patch_embeddings.projection.weight", (d, None, None, None))
-        bias = "embeddings.patch_embeddings.projection.bias"
-        first = weights.tensor("embeddings.cls_token", (1, 1, d))[0]
-        if (other := "embeddings.distillation_token") in weights:  # DeiT
-            first = np.concatenate([first, weights.tensor(other, (1, 1, d))[0]])
-        return PatchEmbedding(kernel, weights.tensor(bias, (d,)) if bias in weights else None, first, positions)
+        return _patches(weights, table)
     positions = weights.tensor(table, (None, None))
     e = positions.shape[1]
     if layout.input == "audio":
@@ -292,6 +340,17 @@ def _embedding(weights: Weights, layout: Layout, config: Mapping[str, Json]) -> 
         None if layout.projection is None else weights.linear(layout.projection, e, None),
         _padding(layout, config),
     )
+
+
+def _patches(weights: Weights, table: str) -> PatchEmbedding:
+    positions = weights.tensor(table, (1, None, None))[0]
+    d = positions.shape[1]
+    kernel = weights.tensor("embeddings.patch_embeddings.projection.weight", (d, None, None, None))
+    bias = "embeddings.patch_embeddings.projection.bias"
+    first = weights.tensor("embeddings.cls_token", (1, 1, d))[0]
+    if (other := "embeddings.distillation_token") in weights:  # DeiT
+        first = np.concatenate([first, weights.tensor(other, (1, 1, d))[0]])
+    return PatchEmbedding(kernel, weights.tensor(bias, (d,)) if bias in weights else None, first, positions)
 
 
 def _padding(layout: Layout, config: Mapping[str, Json]) -> int | None:

@@ -1,4 +1,4 @@
-"""The files of a checkpoint: config.json and the weights, in safetensors or PyTorch's formats.
+"""The files of a checkpoint: config.json and the weights, in safetensors or PyTorch's formats, or one GGUF file.
 
 Nothing in a file is trusted or run: sizes are compared with the file before memory is asked for, and what cannot be
 read is refused in one line.
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from rankmath.model.arrays import DTYPES, Floats, widened
+from rankmath.model.gguf_files import GGUFTensors
 from rankmath.model.pickled import read_pickled
 from rankmath.validation import InvalidArgument, Json
 
@@ -64,20 +65,26 @@ class Tensors(Mapping[str, Floats]):
         return len(self._home) + len(self._read)
 
 
-def checkpoint_files(path: str | os.PathLike[str]) -> tuple[dict[str, Json], Tensors]:
+def checkpoint_files(path: str | os.PathLike[str]) -> tuple[dict[str, Json], Tensors | GGUFTensors]:
     """config.json (empty where a lone file has none beside it) and the weights of a folder or a file."""
     place = Path(path)
     if not place.exists():
         raise InvalidArgument(f"path: {os.fspath(path)!r} given; there is no such file or folder")
     if place.is_dir():
         config = place / "config.json"
-        if not config.exists():
+        lone = sorted(place.glob("*.gguf"))
+        if not config.exists() and len(lone) == 1:
+            place = lone[0]
+        elif not config.exists():
             raise InvalidArgument(f"path: {os.fspath(path)!r} given; the folder has no config.json")
-        return read_json(config), Tensors(_weights_in(place))
+        else:
+            return read_json(config), Tensors(_weights_in(place))
+    if place.suffix == ".gguf":
+        tensors = GGUFTensors(place)
+        return tensors.config, tensors
     if place.suffix not in _ENDINGS:
-        raise InvalidArgument(
-            f"path: {os.fspath(path)!r} given; a folder or a file ending in {', '.join(_ENDINGS)} is needed"
-        )
+        endings = ", ".join((*_ENDINGS, ".gguf"))
+        raise InvalidArgument(f"path: {os.fspath(path)!r} given; a folder or a file ending in {endings} is needed")
     beside = place.with_name("config.json")
     return (read_json(beside) if beside.exists() else {}), Tensors(place)
 

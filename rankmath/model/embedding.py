@@ -16,25 +16,32 @@ from rankmath.validation import ArrayLike, InvalidArgument, as_array, as_count
 
 @dataclass(frozen=True, eq=False)
 class WordEmbedding:
-    """X_i = N(word[id_i] + position[p_i] + type[t_i]) A + a, with the LayerNorm N and the map A where there are
-    any.
+    """X_i = N(scale·word[id_i] + position[p_i] + type[t_i]) A + a, with the LayerNorm N and the map A where there
+    are any.
 
     Attributes
     ----------
+    positions : None where attention has the positions; then `places` tokens are the most.
     padding : id of the padding token where positions are counted after it (RoBERTa, MPNet), else None.
     """
 
     words: Floats
-    positions: Floats
+    positions: Floats | None
     types: Floats | None
     norm: LayerNorm | None
     projection: tuple[Floats, Floats | None] | None
     padding: int | None
+    scale: float = 1.0
+    places: int = 0
 
     def __call__(self, ids: ArrayLike, types: ArrayLike = None) -> Floats:
         ids = whole_numbers("ids", ids, len(self.words))
         n = ids.shape[-1]
-        X = self.words[ids] + self.positions[self._places(ids)]
+        if self.positions is None and n > self.places:
+            raise InvalidArgument(f"ids: {n} tokens given; the model has positions for {self.places}")
+        X = self.words[ids] if self.scale == 1.0 else self.words[ids] * self.scale
+        if self.positions is not None:
+            X = X + self.positions[self._places(ids)]
         if self.types is not None:
             types = np.zeros_like(ids) if types is None else whole_numbers("types", types, len(self.types))
             if types.shape[-1] != n:
@@ -51,6 +58,7 @@ class WordEmbedding:
         return tokens
 
     def _places(self, ids: Floats) -> Floats:
+        assert self.positions is not None
         if self.padding is None:
             places = np.broadcast_to(np.arange(ids.shape[-1]), ids.shape)
         else:
@@ -63,6 +71,8 @@ class WordEmbedding:
     @property
     def room(self) -> int:
         """How many tokens there are positions for."""
+        if self.positions is None:
+            return self.places
         return len(self.positions) - (0 if self.padding is None else self.padding + 1)
 
     @property
@@ -83,7 +93,7 @@ class WordEmbedding:
         return replace(
             self,
             words=_drawn(rng, self.words, spread),
-            positions=_drawn(rng, self.positions, spread),
+            positions=draw(self.positions),
             types=draw(self.types),
             norm=None if self.norm is None else fresh(self.norm),
             projection=projection,
@@ -179,8 +189,8 @@ def standardised(X: Floats, norm: LayerNorm) -> Floats:
     """LayerNorm by its definition."""
     X = X - X.mean(axis=-1, keepdims=True)
     X = X / np.sqrt((X * X).mean(axis=-1, keepdims=True) + norm.floor)
-    normed: Floats = X * norm.gain + norm.offset
-    return normed
+    normed: Floats = X if norm.gain is None else X * norm.gain
+    return normed if norm.offset is None else normed + norm.offset
 
 
 def _drawn(rng: np.random.Generator, like: Floats, spread: float) -> Floats:

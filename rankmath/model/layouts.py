@@ -258,7 +258,9 @@ ARCHITECTURES = ("bert", "roberta", "mpnet", "albert", "distilbert", "gpt2", "vi
 ALIASES = {"camembert": "roberta", "xlm-roberta": "roberta", "deit": "vit"}
 
 
-def layout_of(config: Mapping[str, Json], tensors: Mapping[str, Floats], part: str | None) -> tuple[str, Layout]:
+def layout_of(
+    config: Mapping[str, Json], tensors: Mapping[str, Floats], part: str | None, others: tuple[str, ...] = ()
+) -> tuple[str, Layout]:
     """The architecture a config.json names (a lone Whisper file tells it by its sizes), and its table."""
     kind = config.get("model_type")
     if kind is None:
@@ -266,8 +268,7 @@ def layout_of(config: Mapping[str, Json], tensors: Mapping[str, Floats], part: s
     kind = ALIASES.get(str(kind), kind)
     if kind not in (*ARCHITECTURES, "whisper-openai"):
         given = "no model_type" if kind is None else f"model_type {str(kind)[:60]!r}"
-        rotary = "; rotary positions are not read" if config.get("rope_theta") or config.get("rope_scaling") else ""
-        raise InvalidArgument(f"path: {given} in config.json; allowed are {', '.join(ARCHITECTURES)}{rotary}")
+        raise InvalidArgument(f"path: {given} in config.json; allowed are {', '.join((*ARCHITECTURES, *others))}")
     if str(kind).startswith("whisper"):
         if part not in ("encoder", "decoder"):
             raise InvalidArgument(f"part: {part!r} given; for Whisper allowed are 'encoder', 'decoder'")
@@ -302,19 +303,24 @@ def _named_by_tensors(tensors: Mapping[str, Floats]) -> str | None:
 class Weights:
     """The tensors of one checkpoint under the names of its layout, with shapes checked."""
 
-    def __init__(self, tensors: Mapping[str, Floats], layout: Layout) -> None:
-        self.tensors, self.layout = tensors, layout
-        first = layout.layer_name(layout.block.query, 0, {}) + ".weight"
-        found = [prefix for prefix in layout.prefixes if prefix + first in tensors]
+    def __init__(
+        self, tensors: Mapping[str, Floats], prefixes: tuple[str, ...], first: str, *, transposed: bool = True
+    ) -> None:
+        """`first` is the name of a tensor that every such file has, without the prefix that is to be found."""
+        self.tensors, self.transposed = tensors, transposed
+        found = [prefix for prefix in prefixes if prefix + first in tensors]
         # Else what stands before the names in this file, a model inside another one.
         found = found or [name.removesuffix(first) for name in tensors if name.endswith("." + first)]
         if not found:
-            raise InvalidArgument(
-                f"path: tensor {layout.prefixes[-1] + first!r} is missing; this is another architecture"
-            )
-        if len(found) > 1 and found[0] not in layout.prefixes:
+            raise InvalidArgument(f"path: tensor {prefixes[-1] + first!r} is missing; this is another architecture")
+        if len(found) > 1 and found[0] not in prefixes:
             raise InvalidArgument(f"path: {len(found)} models in one file, {', '.join(found)[:80]}; one is needed")
         self.prefix = found[0]
+
+    @classmethod
+    def of(cls, tensors: Mapping[str, Floats], layout: Layout) -> Weights:
+        first = layout.layer_name(layout.block.query, 0, {}) + ".weight"
+        return cls(tensors, layout.prefixes, first, transposed=layout.transposed)
 
     def __contains__(self, name: str) -> bool:
         return self.prefix + name in self.tensors
@@ -333,7 +339,7 @@ class Weights:
 
     def linear(self, name: str, d_in: int, d_out: int | None) -> tuple[Floats, Floats | None]:
         """A linear map as (in, out), for tokens that are rows, and its bias if it has one."""
-        if self.layout.transposed:
+        if self.transposed:
             weight = self.tensor(f"{name}.weight", (d_out, d_in)).T
         else:
             weight = self.tensor(f"{name}.weight", (d_in, d_out))

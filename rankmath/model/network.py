@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -141,7 +141,15 @@ class Network(Shows):
         """
         if self.is_one_line and "sublayers" not in changes:
             return Network(**{"tokens": self.tokens, **self._one_line(), **changes})
-        return replace(self, **changes)
+        of_attention = {name: changes.pop(name) for name in (*_STACKS, "d_qk", "mask") if name in changes}
+        layers = self.sublayers
+        for name, value in of_attention.items():
+            each = [value if value is None or name in ("d_qk", "mask") else value[l] for l in range(len(layers))]
+            layers = tuple(
+                tuple(s.with_attention(**{name: part}) for s in layer)
+                for layer, part in zip(layers, each, strict=True)
+            )
+        return replace(self, **{"sublayers": layers, **changes})
 
     # -- construction ------------------------------------------------------------------------------------
 
@@ -260,7 +268,13 @@ class Network(Shows):
                 for name, a, ndim in zip(_QKVO, given, (4, 4, 4, 4, 3, 3, 3, 2), strict=True)
             ]
             _same("layers of W_Q, W_K, …", [len(a) for a in stacks if a is not None])
-            modern = {"mask": mask, "position": position, "rotary": rotary, "qk_norm": qk_norm, "softcap": softcap}
+            modern: dict[str, Any] = {
+                "mask": mask,
+                "position": position,
+                "rotary": rotary,
+                "qk_norm": qk_norm,
+                "softcap": softcap,
+            }
             attentions = [
                 Attention.from_qkvo(*(None if a is None else a[l, ...] for a in stacks), **modern)
                 for l in range(len(W_Q))
@@ -377,11 +391,8 @@ class Network(Shows):
         ((3, 2, 4, 4), (8, 4))
         >>> llama = Network.random(tokens=8, dim=8, heads=4, layers=2, kv_heads=2, positions="rotary", norm="rms",
         ...     norm_at="before", skip=True, mlp="swiglu", mask="causal")
-        >>> print(llama)
-        Network: 2 layers, 4 heads, dimension 8, 8 tokens
-          each layer: rms LayerNorm + attention (causal mask, d_qk = 2, rotary positions, 2 key-value heads) + skip,
-          then rms LayerNorm + silu-gated MLP + skip
-          ‖W_QK‖₂ ≤ 1.961, ‖W‖₂ ≤ 2.173
+        >>> llama.attentions[0].kv_heads, [sublayer.before.kind for sublayer in llama.sublayers[0]]
+        (2, ['rms', 'rms'])
         """
         n, d = as_count("tokens", tokens), as_count("dim", dim)
         H, L = as_count("heads", heads), as_count("layers", layers)
@@ -389,11 +400,10 @@ class Network(Shows):
         as_choice("init", init, ("gaussian", "xavier", "orthogonal"))
         as_choice("biases", biases, (False, True))
         size = as_real("scale", scale, positive=True)
-        numbers = (
-            L * d * (H * 2 * (d if head_dim is None else 2 * as_count("head_dim", head_dim)) + 8 * d * bool(mlp))
-        )
-        # A draw is multiplied by its scale: twice the largest part at once.
-        fits_in_memory(f"dim, heads, layers: {d}, {H}, {L} given", 1.5 * 8 * numbers)
+        of_heads = 2 * H * (d if head_dim is None else 2 * as_count("head_dim", head_dim))
+        numbers = L * d * (of_heads + (8 * d if isinstance(mlp, str) else 0))
+        # A draw is multiplied by its scale, and both are there at once; tokens come with the weights.
+        fits_in_memory(f"tokens, dim, heads, layers: {n}, {d}, {H}, {L} given", 8 * (1.5 * numbers + 2 * n * d))
 
         def draw(*shape: int) -> Array:
             return size * _draw(rng, init, shape)
@@ -411,6 +421,8 @@ class Network(Shows):
             raise InvalidArgument(f"kv_heads: {groups} given; a number that divides the {H} heads is needed")
         if head_dim is None and (groups < H or qk_norm):
             head_dim = max(1, d // H)
+        key: Array
+        output: Array
         if head_dim is None:
             query, key, value, output = draw(L, H, d, d), None, draw(L, H, d, d), None
             width = d
@@ -425,7 +437,7 @@ class Network(Shows):
             as_choice("mlp", mlp, (*LIPSCHITZ, *GATED))
             mlp = [_random_mlp(rng, d, mlp, biases, draw) for _ in range(L)]
         as_choice("qk_norm", qk_norm, (False, True))
-        modern = {"softcap": softcap, **given}
+        modern: dict[str, Any] = {"softcap": softcap, **given}
         if not (qk_norm or groups < H or norm_at == "before") and all(part is None for part in modern.values()):
             return cls._assemble(query, key, value, output, width, key_bias, bias, skip, mlp, norm, mask, tokens=n)
         if key is None:
@@ -455,7 +467,7 @@ class Network(Shows):
                     query[l],
                     key[l],
                     value[l],
-                    output[l],
+                    None if output is None else output[l],
                     b_Q[l],
                     b_K[l],
                     None,
@@ -627,6 +639,12 @@ class Network(Shows):
     def skip(self) -> float:
         """λ, the factor of the skip connections around attention."""
         return _same("skip", [s.skip for layer in self.sublayers for s in layer if s.attention is not None])
+
+    @cached_property
+    def activations(self) -> tuple[str, ...]:
+        """For every layer the activation of its last MLP, or "none"."""
+        maps = [[f for s in layer for f in s.maps if isinstance(f, MLP)] for layer in self.sublayers]
+        return tuple(found[-1].activation if found else "none" for found in maps)
 
     @cached_property
     def norm_kind(self) -> str:

@@ -11,7 +11,7 @@ keys are more than products: q_i = N(X_i W_Q + b_Q) T_i and k_j = N(X_j W_K + b_
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -477,6 +477,13 @@ class Sublayer:
     def attention(self) -> Attention | None:
         """The attention among the maps."""
         return next((f for f in self.maps if isinstance(f, Attention)), None)
+
+    def with_attention(self, **changes: Array) -> Sublayer:
+        """The same with these parts of its attention changed; itself where it has none."""
+        if self.attention is None:
+            return self
+        maps = tuple(replace(f, **changes) if isinstance(f, Attention) else f for f in self.maps)
+        return replace(self, map=Parallel(maps) if isinstance(self.map, Parallel) else maps[0])
 
     @property
     def weights(self) -> Array:

@@ -69,20 +69,32 @@ def _written(
     claim: str, given: tuple[str, ...], key: str, search: Search, goals: list[Step], seconds: float
 ) -> Proof | None:
     """The lines in order, signs first; lines that are not needed are left out."""
-    needed = _lines(goals, search.signs)
-    lines = [entry for entry, _ in needed]
+    lines = _lines(goals, search.signs)
     if _accepted(claim, given, key, lines) is None:
         return None
-    # Signs and hypotheses may be proved on the way and not be needed in the end.
-    kept = list(search.signs)
-    for sign in list(reversed(kept)):
-        fewer = [step for step in kept if step is not sign]
-        trial = [entry for entry, _ in _lines(goals, fewer)]
-        if len(trial) < len(lines) and _accepted(claim, given, key, trial) is not None:
-            kept, lines = fewer, trial
+    for number in range(len(lines), 0, -1):
+        fewer = _without(lines, number)
+        if fewer is not None and _accepted(claim, given, key, fewer) is not None:
+            lines = fewer
     work = _accepted(claim, given, key, lines)
     assert work is not None
     return Proof(claim, given, tuple(lines), dict(work.used), seconds)
+
+
+def _without(lines: Sequence[dict[str, Any]], number: int) -> list[dict[str, Any]] | None:
+    """The lines without one that no other cites, numbered anew."""
+    out = []
+    for place, line in enumerate(lines, start=1):
+        if place == number:
+            continue
+        cited = [part[0] if isinstance(part, list) else part for part in line.get("of", [])]
+        if number in cited:
+            return None
+        moved = [part - (part > number) for part in cited]
+        weights = [part[1] if isinstance(part, list) else None for part in line.get("of", [])]
+        of = [new if weight is None else [new, weight] for new, weight in zip(moved, weights, strict=True)]
+        out.append({**line, "of": of} if "of" in line else line)
+    return out
 
 
 def _accepted(claim: str, given: tuple[str, ...], key: str, lines: Sequence[dict[str, Any]]) -> Derivation | None:
@@ -96,8 +108,8 @@ def _accepted(claim: str, given: tuple[str, ...], key: str, lines: Sequence[dict
     return work
 
 
-def _lines(goals: Sequence[Step], signs: Sequence[Step]) -> list[tuple[dict[str, Any], Step]]:
-    out: list[tuple[dict[str, Any], Step]] = []
+def _lines(goals: Sequence[Step], signs: Sequence[Step]) -> list[dict[str, Any]]:
+    out: list[dict[str, Any]] = []
     numbers: dict[str, int] = {}
     done: dict[int, int] = {}
 
@@ -121,7 +133,7 @@ def _lines(goals: Sequence[Step], signs: Sequence[Step]) -> list[tuple[dict[str,
         elif cited:
             entry["of"] = [number for number, _ in cited]
         if entry["says"] not in numbers:
-            out.append((entry, step))
+            out.append(entry)
             numbers[entry["says"]] = len(out)
         done[id(step)] = numbers[entry["says"]]
         return done[id(step)]

@@ -272,6 +272,7 @@ class Search:
         if name in self.without or not entry.coq:  # what Coq has not proved is not used
             return out
         try:
+            self.work.demand_meant(name, [entry.text, *entry.given])
             for text in entry.given:
                 self.work._demand_met(self.work.instance(text, at), name)
             for relation in single_relations(self.work.instance(entry.text, at)):
@@ -303,6 +304,10 @@ class Search:
             trees = [one_layer(tree, read_tree(at["layer"])) for tree in trees]
             fixed = {**fixed, "L": Fraction(1)}
         needs: list[Step] = []
+        try:
+            self.work.demand_meant(key, hypotheses)
+        except Rejected:
+            return []
         for tree in trees[1:]:
             try:
                 self.work._demand_met(tree, key, fixed)
@@ -464,10 +469,10 @@ class Search:
                 if len(pos) >= 2 and len(pos) + len(neg) <= 4:
                     for mono, c in pos.items():
                         rest = {m: x for m, x in pos.items() if m != mono}
-                        step = self.le(neg, rest, 2)
-                        if step is not None:
+                        less = self.le(neg, rest, 2)
+                        if less is not None:
                             self.settle_signs([atom])
-                            made = Step(Line({mono: c}, me), "sum", of=[(step, "1")])
+                            made = Step(Line({mono: c}, me), "sum", of=[(less, "1")])
                             if self._checked(made) is not None:
                                 yield made
 
@@ -847,17 +852,17 @@ class Search:
             return self._checked(direct)
         if key[:2] in self.trying:
             return None
-        steps = (
-            lambda: self.best(left, right, depth),
-            lambda: self._linear(left, right, depth),
-            lambda: self._cleared(left, right, depth),
-            lambda: self._by_cases(left, right, depth),
-            lambda: self._rooted(left, right, depth),
-            lambda: self._through(left, right, depth),
+        steps: tuple[Callable[[Poly, Poly, int], Step | None], ...] = (
+            self.best,
+            self._linear,
+            self._cleared,
+            self._by_cases,
+            self._rooted,
+            self._through,
         )
         for attempt in steps[: 1 if depth >= _DEEPEST else None]:
             try:
-                found = attempt()
+                found = attempt(left, right, depth)
             except Rejected:
                 continue
             if found is not None:
@@ -994,14 +999,11 @@ class Search:
                     if m == q or (m in pos and q in pos):
                         continue
                     a, b = {m: abs(difference.get(m, Fraction(1)))}, {q: abs(difference.get(q, Fraction(1)))}
-                    step = self.bound(a, b, depth + 1)
-                    if step is None:
-                        continue
-                    ratio = _above(times(step.line.right, raised(b, -1)))
-                    if ratio is None:
-                        continue
-                    columns.append({q: ratio * b[q], m: -a[m]})
-                    steps.append((step, "1"))
+                    pair = self.bound(a, b, depth + 1)
+                    ratio = _above(times(pair.line.right, raised(b, -1))) if pair is not None else None
+                    if pair is not None and ratio is not None:
+                        columns.append({q: ratio * b[q], m: -a[m]})
+                        steps.append((pair, "1"))
         if not steps:
             return None
         signed = frozenset(

@@ -128,7 +128,7 @@ _LETTERS = {
     "L": ("layers N", "nat"),
     "d_qk": ("d_qk N", "R"),
     "skip": ("skip_of N", "R"),
-    "in_degree": ("in_degree N", "nat"),
+    "in_degree": ("in_degree N", "R"),
     "r": ("r", "nat"),
     "K": ("(layers N + r - 1) / r", "nat"),
     "x_star": ("x_star", "R"),
@@ -196,6 +196,17 @@ def identifier(key: str) -> str:
     return re.sub(r"\W", "_", key)
 
 
+def own_name(letter: str) -> str:
+    """A letter of a statement's own in Coq: one that is a word of the language too gets a stroke.
+
+    Examples
+    --------
+    >>> own_name("beta"), own_name("least")
+    ('beta', "least'")
+    """
+    return f"{letter}'" if letter in words() else letter
+
+
 @dataclass
 class _Printer:
     """One statement: the types of its letters, and the letters met on the way that a property defines."""
@@ -204,6 +215,7 @@ class _Printer:
     network: bool
     bound: tuple[str, ...] = ()
     met: list[str] = field(default_factory=list)
+    own: set[str] = field(default_factory=set)
 
     # -- natural numbers -----------------------------------------------------------------------------------
 
@@ -255,7 +267,7 @@ class _Printer:
         if name in self.bound:
             return name, "exponent" if name == "p" else "R" if name == "b" else "nat"
         if name in self.types:
-            return name, self.types[name]
+            return (own_name(name) if name in self.own else name), self.types[name]
         if name in _DEFINED and name not in self.met:
             self.met.append(name)
         if self.network and name in _LETTERS:
@@ -326,7 +338,7 @@ class _Printer:
         return self.applied(term)
 
     def within(self, *names: str) -> _Printer:
-        return _Printer(self.types, self.network, (*self.bound, *names), self.met)
+        return _Printer(self.types, self.network, (*self.bound, *names), self.met, self.own)
 
     def applied(self, term: Call) -> str:
         """A word of Language.v and its arguments."""
@@ -342,9 +354,9 @@ class _Printer:
         for parameter, kind in words()[name].parameters:
             if kind == "network":
                 parts.append("N")
-            elif parameter == "center":
-                self.letter_met("center")
-                parts.append("center")
+            elif parameter in ("center", "r"):
+                self.letter_met(parameter)
+                parts.append(parameter)
             elif kind == "nat" and (places or (left and isinstance(left[0], Item))):
                 if not places:
                     item = left.pop(0)
@@ -425,7 +437,7 @@ def _held(text: str, own: int, level: int) -> str:
 
 
 def _closed(text: str) -> bool:
-    return bool(re.fullmatch(r"[\w.]+", text)) or (text.startswith("(") and _matching(text) == len(text) - 1)
+    return bool(re.fullmatch(r"[\w.']+", text)) or (text.startswith("(") and _matching(text) == len(text) - 1)
 
 
 def _matching(text: str) -> int:
@@ -440,12 +452,14 @@ def _matching(text: str) -> int:
 def _in_nat(text: str) -> str:
     if not text:
         raise Unprintable("an index that is no natural number")
-    plain = text.isidentifier() or (text.startswith("(") and text[1:-1].replace(" ", "").isidentifier())
+    plain = text.replace("'", "").isidentifier() or (
+        text.startswith("(") and text[1:-1].replace(" ", "").isidentifier()
+    )
     return text if plain else f"{text}%nat"
 
 
-def proposition(entry: Statement) -> str:
-    """The statement as a proposition of Coq, without its name.
+def proposition(entry: Statement, without: int | None = None) -> str:
+    """The statement as a proposition of Coq, without its name; `without` puts True in the place of one hypothesis.
 
     Examples
     --------
@@ -453,7 +467,7 @@ def proposition(entry: Statement) -> str:
     >>> print(proposition(rm.statements()["own:tv"]))
     forall (m : nat) (c g : vector m),
       (0 < m)%nat ->
-      (tv c g) <= (tanh ((osc g) / 4))
+      tv c g <= tanh (osc g / 4)
     """
     if entry.arrays and entry.key not in DATA:
         raise Unprintable("its arrays")
@@ -467,9 +481,12 @@ def proposition(entry: Statement) -> str:
             expanded[name] = term
             continue
         whole = printer.nat(term)
-        lets.append(f"let {name} := {_in_nat(whole) if whole else printer.real(term)} in")
+        lets.append(f"let {own_name(name)} := {_in_nat(whole) if whole else printer.real(term)} in")
         printer.types = {**printer.types, name: "nat" if whole else "R"}
+        printer.own.add(name)
     given = [printer.formula(_formula(replaced(part, expanded))) for part in entry.hypotheses]
+    if without is not None:
+        given[without] = "True"
     claim = printer.formula(_formula(replaced(entry.claimed, expanded)))
     defined = [_DEFINED[name] for name in _DEFINED if name in printer.met]
     given = [text if _closed(text) or not text.startswith("forall") else f"({text})" for text in given if text]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import textwrap
+from typing import Any
 
 from rankmath.claims import statement
 from rankmath.formula.language import FUNCTIONS
 from rankmath.formula.printing import text
 from rankmath.formula.terms import Call, walk
 from rankmath.report.sources import certificate_file, committed_certificates, label_of, machine_checked
-from rankmath.validation import Json
 
 _WIDTH = 100
 
 
-def described(key: str) -> dict[str, Json]:
+def described(key: str) -> dict[str, Any]:
     """The statement as plain data: claim, hypotheses, letters, status, proof, certificates, Coq theorems.
 
     Examples
@@ -62,12 +62,12 @@ def lines(key: str) -> list[str]:
     said += [f"source: {found['source']}"]
     said += [f"note: {found['notes']}"] if found["notes"] else []
     said += [f"{'proof' if found['status'] == 'proved' else 'shown in'}: {found['proof']}"]
-    said += [f"certificate that {line.replace(':', ':', 1)}" for line in found["certificates"]]
+    said += [f"certificate that {line}" for line in found["certificates"]]
     said += [f"Coq theorem: {line}" for line in found["coq"]] or ["Coq theorem: none"]
     said += [f"counterexample or example: {found['counterexample']}"] if found["counterexample"] else []
     said += [f"picture: page {found['gallery']} of the site"]
-    wrap = {"width": _WIDTH, "subsequent_indent": "    ", "break_long_words": False, "break_on_hyphens": False}
-    return [piece for line in said for piece in textwrap.wrap(line, **wrap) or [""]]
+    wrapper = textwrap.TextWrapper(_WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return [piece for line in said for piece in wrapper.wrap(line) or [""]]
 
 
 __all__ = ["described", "lines"]

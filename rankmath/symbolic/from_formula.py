@@ -32,6 +32,7 @@ from rankmath.symbolic.quantities import AT_LEAST_ONE, NONNEGATIVE, POSITIVE, Qu
 from rankmath.validation import InvalidArgument
 
 _WHOLE = {"L": NONNEGATIVE, "n": AT_LEAST_ONE, "d": AT_LEAST_ONE, "H": AT_LEAST_ONE, "r": AT_LEAST_ONE}
+_WHOLE |= {"center_count": AT_LEAST_ONE, "farthest": AT_LEAST_ONE}
 _ELEMENTARY = {"sqrt": sp.sqrt, "exp": sp.exp, "log": sp.log, "tanh": sp.tanh, "abs": sp.Abs, "floor": sp.floor}
 _OPERATIONS: Mapping[str, Callable[[Expr, Expr], Expr]] = {
     "+": operator.add,
@@ -187,7 +188,8 @@ def _quantities(term: Term, where: Mapping[str, Term | str]) -> tuple[Quantity, 
                 meaning_text = f"{text(part)}: {FUNCTIONS[part.function].meaning}"
                 per_head = any(isinstance(inner, Letter) and inner.name == "h" for inner in walk(part))
                 symbol_ = sp.IndexedBase(name, positive=True) if per_head else symbol(name)
-                found.setdefault(name, Quantity(symbol_, meaning_text, latex(part), NONNEGATIVE))
+                domain, whole = _WHOLE.get(name, NONNEGATIVE), name in _WHOLE
+                found.setdefault(name, Quantity(symbol_, meaning_text, latex(part), domain, integer=whole))
             case Operation(terms=terms):
                 for inner in terms:
                     visit(inner)

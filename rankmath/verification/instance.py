@@ -53,6 +53,9 @@ class NetworkInstance:
             parts.append(None if like is None else vector[taken : taken + size].reshape(like.shape))
             taken += size
         X, W_QK, W, key_bias = parts
+        if not net.is_one_line:
+            arrays = {"query": W_QK, "key": None, "value": W, "output": None, "key_bias": key_bias}
+            return NetworkInstance(net.replace(**arrays), X, self.label)
         moved = Network.from_arrays(W_QK, W, net.d_qk, key_bias, net.bias, net.skip, net.mlp, net.norm, net.mask)
         return NetworkInstance(moved, X, self.label)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from rankmath.arithmetic.protocol import System
 from rankmath.certificates.certificate import Certificate
+from rankmath.definitions.hypotheses import DEFAULTS, UNPRINTED
 from rankmath.formula import both, read_formula, read_term
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Side, Subject, sides
@@ -39,21 +41,6 @@ Formulas: TypeAlias = Formula | str
 
 # Letters that are explained where a claim is printed; the others are common.
 _EXPLAINED = ("x_star", "r", "in_degree", "K")
-
-# What is meant where a claim about networks says nothing: attention alone; biases are allowed.
-_DEFAULTS = {
-    "mask": "mask == none",
-    "layernorm": "layernorm == none",
-    "mlp": "mlp == none",
-    "skip": "skip == 0",
-}
-
-
-# What a network may have beyond the one-line form: absent where a claim says nothing, and not printed then.
-_BEYOND = {
-    "norm_at": "norm_at == after",
-    **{name: f"{name} == none" for name in ("position", "softcap", "qk_norm")},
-}
 
 
 def _hypothesis(text: str, names: tuple[str, ...]) -> Formula:
@@ -193,7 +180,7 @@ class Statement:
         said = {term.name for part in given for term in walk(part) if isinstance(term, Letter)}
         # The factor of the skip connection is said by the claim itself where it occurs in it.
         said |= {term.name for term in walk(self.expanded) if isinstance(term, Letter)}
-        return (*given, *(read_formula(meant) for name, meant in _DEFAULTS.items() if name not in said))
+        return (*given, *(read_formula(meant) for name, meant in DEFAULTS.items() if name not in said))
 
     @cached_property
     def expanded(self) -> Formula:
@@ -310,13 +297,10 @@ class Statement:
         hypotheses = [side for part in self.expanded_hypotheses for side in sides(part, subject)]
         if isinstance(subject, Run) and not subject.net.is_one_line:
             said = {term.name for part in self.hypotheses for term in walk(part) if isinstance(term, Letter)}
-            meant = [read_formula(text) for name, text in _BEYOND.items() if name not in said]
+            meant = [read_formula(text) for name, text in UNPRINTED.items() if name not in said]
             hypotheses += [side for part in meant for side in sides(part, subject)]
         # Where a hypothesis certainly fails the conclusion may have no meaning.
-        if any(
-            side.truth is not None and not np.any(side.truth.holds) and side.truth.holds is not None
-            for side in hypotheses
-        ):
+        if any(map(_certainly_fails, hypotheses)):
             return Evaluation((), hypotheses)
         return Evaluation(list(sides(self.expanded, subject)), hypotheses)
 
@@ -337,6 +321,17 @@ class Statement:
         """The functions of the language it uses."""
         whole = both(self.expanded, *self.expanded_hypotheses)
         return frozenset(term.function for term in walk(whole) if isinstance(term, Call))
+
+
+def _certainly_fails(side: Side) -> bool:
+    """Whether a predicate is false everywhere, or a relation of exact numbers is."""
+    if side.truth is not None:
+        return side.truth.holds is not None and not np.any(side.truth.holds)
+    if not (isinstance(side.left, Fraction) and isinstance(side.right, Fraction)):
+        return False
+    if side.equal:
+        return side.left != side.right
+    return side.left > side.right or (side.strict and side.left == side.right)
 
 
 def _reduced(term: Term) -> str:

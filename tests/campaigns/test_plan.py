@@ -131,7 +131,7 @@ def test_files_that_are_no_plans_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is no TOML file"):
         Plan.read(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ValueError, match="is no TOML file"):
+    with pytest.raises(ValueError, match="not UTF-8"):
         Plan.read(path)
     broken = tmp_path / "broken.py"
     broken.write_text("1 +")

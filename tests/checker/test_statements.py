@@ -508,7 +508,7 @@ def test_a_center_far_from_least_is_refused(
             with_changes(certificate, data={"centers": elsewhere}),
             with_changes(certificate, hints={name: {**hint, "lines": hint["lines"][:1]}}),
         ):
-            assert "around_it(l) <= at_least(X[l], composite" in result.reason
+            assert "around_it(l) <= at_least(reads[l], composite" in result.reason
         assert "not decided" not in with_changes(certificate, hints={name: {**hint, "center": [1000, 1000]}}).reason
 
 

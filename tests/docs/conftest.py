@@ -20,11 +20,15 @@ def site(made_once: Callable[[str, Callable[[Path], None]], Path]) -> Site:
     def fill(folder: Path) -> None:
         generated = shutil.ignore_patterns("gallery", "reference", "__pycache__")
         shutil.copytree(ROOT / "docs", folder / "docs", ignore=generated)
-        for name in ("README.md", "CLAIMS.md", "CHANGELOG.md"):
+        for name in ("README.md", "CLAIMS.md", "CHANGELOG.md", "setup.cfg"):
             shutil.copy(ROOT / name, folder)
         (folder / "proofs").symlink_to(ROOT / "proofs")
+        # The package as `pip install .` leaves it: elsewhere, with the proofs in it.
+        package = folder / "installed" / "rankmath"
+        shutil.copytree(ROOT / "rankmath", package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / "proofs", package / "proofs")
         # The site's own theme draws the tree of all pages on each, a quarter of the time; a small site has it.
-        done = build(folder / "docs", folder / "pages", "-D", "html_theme=basic")
+        done = build(folder / "docs", folder / "pages", "-D", "html_theme=basic", package=package)
         (folder / "exit code").write_text(str(done.returncode))
         (folder / "said").write_text(done.stdout + done.stderr)
 

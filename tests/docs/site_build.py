@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -18,7 +19,10 @@ class Site:
     said: str
 
 
-def build(source: Path, pages: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Warnings are errors, and every reference must be found."""
+def build(
+    source: Path, pages: Path, *options: str, package: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Warnings are errors, every reference must be found; with the rankmath at hand, or with `package`."""
     command = [sys.executable, "-m", "sphinx", "-W", "-n", "-q", "-b", "html", *options, str(source), str(pages)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    environment = dict(os.environ) | ({} if package is None else {"PYTHONPATH": str(package.parent)})
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)

@@ -193,7 +193,7 @@ def test_other_networks_do_not_pretend_to_have_the_one_line_form():
     placed = Network.from_layers([[Sublayer(replace(attention, position=ALiBi([1.0])))]])
     assert not placed.is_pure
     with pytest.raises(ValueError, match="without position terms"):
-        placed.mask  # noqa: B018
+        placed.norm  # noqa: B018
     mixed = Network.from_layers([[Sublayer(attention)], [Sublayer(attention, 1.0)]])
     assert mixed.query.shape == (2, 1, 2, 2)
     with pytest.raises(ValueError, match="skip asked for; it differs from layer to layer"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -60,11 +61,35 @@ def test_the_python_it_hands_over_makes_the_same_certificate(
         ({"X": [[1.0, 0.0, 0.0, 0.0]] * 2}, "X: 2 tokens of dimension 4 given"),
         ({"beta": math.inf}, "beta: inf given"),
         ({"W_V": [[1.0]]}, "W_V: shape"),
+        ({"W_V": [[1e3, 0.0], [0.0, 1.0]]}, "W_V: an entry 1000 given; at most 100 is allowed"),
+        ({"W_QK": [[1.0, 0.0], [0.0, -101.0]]}, "W_QK: an entry 101 given"),
+        ({"beta": 101}, "beta: 101 given"),
+        ({"beta": -1.0}, "beta: -1 given; an inverse temperature is not negative"),
     ],
 )
 def test_what_cannot_be_certified_is_refused_by_name(other: dict[str, Any], words: str) -> None:
     with pytest.raises(rm.InvalidArgument, match=words):
         equilibrium_near(example(**other))
+
+
+def opening() -> dict[str, Any]:
+    """The state that the page opens with, read from its script."""
+    script = (Path(rm.__file__).parent / "explore/templates/explore.js").read_text(encoding="utf-8")
+    found = re.search(r"apart: \(d\) => \[block\((.*?), d\), block\((.*?), d\)\]", script)
+    assert found is not None
+    W_V, W_QK = (json.loads(text) for text in found.groups())
+    angles = 0.35 + 1.9 * np.pi * np.arange(3) / 3  # `regular` of the page
+    X = np.stack([np.cos(angles), np.sin(angles)], axis=1).tolist()
+    return {"X": X, "W_V": W_V, "W_QK": W_QK, "beta": 2, "mask": "complete", "skip": 0, "norm": "sphere"}
+
+
+def test_the_state_it_opens_with_moves_and_is_certified_to_rest_apart(tmp_path: Path) -> None:
+    found = equilibrium_near(opening())
+    assert np.abs(found.X - opening()["X"]).max() > 0.5
+    assert min(np.linalg.norm(found.X[i] - found.X[j]) for i in range(3) for j in range(i)) > 0.5
+    proof = certificate_of(opening(), tmp_path)
+    assert proof["proved"], proof
+    assert any("converge" in line for line in proof["claims"])
 
 
 # -- the server --------------------------------------------------------------------------------------------
@@ -258,6 +283,7 @@ def test_the_bounds_are_drawn_beside_the_curves_and_named(opened: Any) -> None:
 
 @in_browser
 def test_tokens_are_moved_by_hand_and_by_key_and_layers_are_counted(opened: Any) -> None:
+    opened.find_element(By.ID, "reset").click()  # it moves when it opens
     tokens = opened.find_elements(By.CSS_SELECTOR, ".token")
     assert len(tokens) == 3
     before = opened.execute_script("return rankmathExplore.state.X[0]")
@@ -276,6 +302,8 @@ def test_tokens_are_moved_by_hand_and_by_key_and_layers_are_counted(opened: Any)
 
 @in_browser
 def test_collapse_is_named_and_basins_are_drawn(opened: Any) -> None:
+    assert text(opened, "limit") == "a rest of rank 2"
+    Select(opened.find_element(By.ID, "preset")).select_by_value("collapse")
     assert text(opened, "limit") == "collapse: all tokens equal"
     assert float(text(opened, "radius").split()[0]) <= 1.0001
     opened.find_element(By.ID, "basins").click()
@@ -288,6 +316,32 @@ def test_collapse_is_named_and_basins_are_drawn(opened: Any) -> None:
 
 
 @in_browser
+def test_it_opens_with_something_that_moves_and_stops_at_rest(opened: Any) -> None:
+    WebDriverWait(opened, 60).until(
+        lambda browser: text(browser, "play") == "Play" and text(browser, "where") > "Layer 1"
+    )
+    moved = opened.execute_script("const e = rankmathExplore; return [e.state.X, e.layer(e.state.X, e.state)]")
+    assert np.abs(np.subtract(*moved)).max() < 1e-11
+    assert opened.execute_script("return rankmathExplore.rank(rankmathExplore.state.X)") == 2
+
+
+@in_browser
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("1/3 -2/4 ; .5, 1e-2", [[1 / 3, -0.5], [0.5, 0.01]]),
+        ("100 0; 0 -100", [[100, 0], [0, -100]]),
+        *((wrong, None) for wrong in ("1 2", "1 2; 3", "101 0; 0 1", "1/0 0; 0 1", "1/2/3 0; 0 1", "0x10 0; 0 1")),
+        *((wrong, None) for wrong in ("alert(1) 0; 0 1", "Infinity 0; 0 1", "1/ 0; 0 1", "")),
+    ],
+)
+def test_entries_are_decimals_or_fractions_and_bounded(
+    opened: Any, typed: str, found: list[list[float]] | None
+) -> None:
+    assert opened.execute_script("return rankmathExplore.matrix(arguments[0], 2)", typed) == found
+
+
+@in_browser
 def test_settings_change_the_picture_and_mistakes_are_said(opened: Any) -> None:
     Select(opened.find_element(By.ID, "dim")).select_by_value("3")
     script = "const n = document.getElementById('tokens'); n.value = 8; n.dispatchEvent(new Event('change'))"
@@ -297,7 +351,9 @@ def test_settings_change_the_picture_and_mistakes_are_said(opened: Any) -> None:
     field = opened.find_element(By.ID, "wv")
     field.clear()
     field.send_keys("1 2 ; 3 4", Keys.TAB)
-    assert text(opened, "complaint") == "W_V: 3 rows of 3 numbers are needed, rows set apart by ;"
+    assert text(opened, "complaint") == (
+        "W_V: 3 rows of 3 numbers are needed, such as 2, -0.5 or 1/3, none beyond 100; rows set apart by ;"
+    )
     assert "own:diameter does not apply: there is LayerNorm" in text(opened, "bounds")
     opened.find_element(By.ID, "certify").click()
     assert "certificate_of" in text(opened, "python")

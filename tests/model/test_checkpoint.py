@@ -233,7 +233,7 @@ def test_missing_and_damaged_folders(tmp_path: Path) -> None:
 
 def test_unknown_architectures_and_settings(tmp_path: Path) -> None:
     refused(
-        changed(tmp_path / "a", model_type="llama", rope_theta=1e4), "allowed are bert, .*rotary positions are not"
+        changed(tmp_path / "a", model_type="mamba"), "model_type 'mamba' in config.json; allowed are bert, .*llama"
     )
     whisper = checkpoint(tmp_path / "b", "whisper")
     (whisper / "config.json").write_text("{}", encoding="utf-8")

@@ -79,7 +79,7 @@ def test_a_lemma_about_networks_holds_from_one_token_on(name: str) -> None:
                 text = text.replace("[l, h]", f"[{at['l']}, {at['h']}]").replace("(l)", "(0)")
             elif "_l(" not in text:
                 text = text.replace("[l, h]", "[0, h]")
-            extra = ["bias == any", "key_bias == any"]
+            extra = ["bias == any", "query_bias == any"]
             extra = [x for x in extra if x.split()[0] not in given]
             hypotheses = [re.sub(r"\[t\]", f"[{time}]", x) for x in lemma.given]
             statement = Statement(f"mine:{name}", text, [*hypotheses, *extra])
@@ -89,7 +89,7 @@ def test_a_lemma_about_networks_holds_from_one_token_on(name: str) -> None:
                 skip=skip if "skip" not in given else 0.0,
                 mask=mask,
                 norm=given.get("layernorm", "none"),
-                key_bias="key_bias" not in given,
+                key_bias="query_bias" not in given,
                 bias="bias" not in given and "layernorm" not in given,
                 orthogonal=False,
             )
@@ -122,6 +122,6 @@ def test_every_lemma_is_a_relation_of_the_language() -> None:
             node[1] for text in (lemma.text, *lemma.given) for node in nodes(read_tree(text)) if node[0] == "let"
         }
         assert called <= set("tlhkxyzfgndHLr") | {
-            *("d_qk", "skip", "x_star", "in_degree", "K", "mask", "layernorm", "mlp", "bias", "key_bias"),
+            *("d_qk", "skip", "x_star", "in_degree", "K", "mask", "layernorm", "mlp", "bias", "query_bias"),
             *("none", "any", "padding", "sphere", "inf", "max", "one", "composite", "frobenius", "mean"),
         }, name

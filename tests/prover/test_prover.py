@@ -120,3 +120,17 @@ def test_multipliers_are_exact() -> None:
     assert combination([{"a": Fraction(1)}], [0.0], {"b": Fraction(1)}) is None
     assert shares([{"x": Fraction(3)}], {"x": Fraction(1)}, [-1.0], frozenset()) == {0: third}
     assert shares([{"x": Fraction(1)}], {"x": Fraction(-1)}, [1.0], frozenset()) is None
+
+
+def test_what_is_meant_where_nothing_is_said_is_a_hypothesis_of_every_lemma_that_depends_on_it() -> None:
+    cubic = TRUE["cubic"][0]
+    for given in ("position == any", "softcap == any", "qk_norm == any"):
+        claim = Statement("mine:claim", cubic, (*ONE, given))
+        assert prove(claim.claim_text, claim.given_texts, seconds=8) is None
+        claim = Statement("mine:claim", TRUE["by Dobrushin"][0], (*ONE, given))
+        assert prove(claim.claim_text, claim.given_texts, seconds=8) is not None
+    unit = ("longest(X[1]) <= 1", ("layernorm == sphere",))
+    claim = Statement("mine:claim", *unit)
+    assert prove(claim.claim_text, claim.given_texts, seconds=8) is not None
+    claim = Statement("mine:claim", unit[0], (*unit[1], "norm_at == before"))
+    assert prove(claim.claim_text, claim.given_texts, seconds=8) is None

@@ -31,6 +31,7 @@ KEYS = [
 
 # Letters that are whole, or bounded by another one; every other letter has a number between 1/4 and 1 of its own.
 POINT = {"L": 3, "H": 2, "d_qk": 5, "n": 5, "r": 2, "shift_tokens": 5, "shift_rank": 3}
+POINT |= {"center_count": 3, "farthest": 2}
 POINT |= {
     "first_value": 2.0,
     "least_value": 1.5,

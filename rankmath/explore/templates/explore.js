@@ -75,7 +75,8 @@ function settle(X, s, patience = 3000) {
     const next = layer(now, s);
     if (!next.flat().every(Number.isFinite) || Math.max(...next.flat().map(Math.abs)) > 1e12) return { kind: "grows", X: now, steps: t };
     if (far(next, now) < 1e-13) return { kind: "rest", X: next, steps: t };
-    if (before && far(next, before) < 1e-13) return { kind: "cycle", X: next, steps: t };
+    // Tokens that swing towards a rest come back near to themselves, too: a cycle stays apart.
+    if (before && far(next, before) < 1e-13 && far(next, now) > 1e-6) return { kind: "cycle", X: next, steps: t };
     before = now; now = next;
   }
   return { kind: "none", X: now, steps: patience };
@@ -193,16 +194,27 @@ function randomTokens(n, d) {
     return x.map((v) => v / size(x));
   });
 }
+// A matrix of the plane; a third coordinate is forgotten.
+const block = (W, d) => identity(d, 0).map((row, i) => row.map((_, j) => (i < 2 && j < 2 ? W[i][j] : 0)));
 const PRESETS = {
+  apart: (d) => [block([[1, 2], [1, -2]], d), block([[2, 2], [1, -3]], d)],
   collapse: (d) => [identity(d), identity(d)],
   repel: (d) => [identity(d), identity(d, -1)],
   minus: (d) => [identity(d, -1), identity(d)],
   turn: (d) => { const W = identity(d), a = (40 * Math.PI) / 180; W[0][0] = W[1][1] = Math.cos(a); W[0][1] = Math.sin(a); W[1][0] = -Math.sin(a); return [W, identity(d)]; },
 };
 const written = (W) => W.map((row) => row.map((v) => +v.toPrecision(6)).join(" ")).join(" ; ");
+// A decimal number or a fraction, as 0.25, -1/3 or 1e-2; nothing else, and nothing beyond MOST.
+const MOST = 100;
+function number(text) {
+  const parts = text.split("/");
+  if (parts.length > 2 || !parts.every((part) => /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(part))) return NaN;
+  const value = parts.length === 2 ? Number(parts[0]) / Number(parts[1]) : Number(parts[0]);
+  return Math.abs(value) <= MOST ? value : NaN;
+}
 function matrix(text, d) {
-  const rows = text.split(";").map((row) => row.trim().split(/[\s,]+/).filter(Boolean).map(Number));
-  const fits = rows.length === d && rows.every((row) => row.length === d && row.every((v) => Number.isFinite(v) && Math.abs(v) <= 1e6));
+  const rows = text.split(";").map((row) => row.trim().split(/[\s,]+/).filter(Boolean).map(number));
+  const fits = rows.length === d && rows.every((row) => row.length === d && row.every(Number.isFinite));
   return fits ? rows : null;
 }
 
@@ -212,8 +224,10 @@ function advance() {
   if (history.length > 2000) return stop();
   state.X = layer(state.X, state);
   if (!state.X.flat().every(Number.isFinite)) { state.X = history[history.length - 1]; return stop(); }
+  const still = far(state.X, history[history.length - 1]) < 1e-12;
   history.push(state.X);
   draw();
+  if (still) stop();
 }
 function play() {
   if (timer) return stop();
@@ -460,7 +474,7 @@ function preset() {
 }
 function entries() {
   const d = Number($("dim").value), V = matrix($("wv").value, d), Q = matrix($("wqk").value, d);
-  $("complaint").textContent = V && Q ? "" : `${V ? "W_QK" : "W_V"}: ${d} rows of ${d} numbers are needed, rows set apart by ;`;
+  $("complaint").textContent = V && Q ? "" : `${V ? "W_QK" : "W_V"}: ${d} rows of ${d} numbers are needed, such as 2, -0.5 or 1/3, none beyond ${MOST}; rows set apart by ;`;
   if (!V || !Q) return;
   state.W_V = V; state.W_QK = Q; $("preset").value = "own";
   restart();
@@ -479,5 +493,6 @@ for (const id of ["mask", "norm"]) $(id).addEventListener("change", () => {
 
 preset();
 begin(regular(3, 2));
-window.rankmathExplore = { state, layer, attention, settle, spectralRadius, residual, diameter, bounds, rank, begin, spectral };
+if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();
+window.rankmathExplore = { state, layer, attention, settle, spectralRadius, residual, diameter, bounds, rank, begin, spectral, matrix };
 })();

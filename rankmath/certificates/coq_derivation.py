@@ -1,0 +1,336 @@
+"""A derivation as a theorem of Coq: every line an assertion, proved by the lemma or the rule that it names.
+
+The words are those of proofs/coq/Network.v, the lemmas those of Lemmas.v, the rules those of Derivation.v. Coq
+finds the powers of a product again, by linear arithmetic in logarithms.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rankmath.certificates.coq_words import NoCoq, Printer, header, identifier, lemma_rows, letters, parsed
+
+_INDICES = ("l", "h")
+_BOUNDS = {"l": "(l < layers N)%nat", "h": "(h < heads N)%nat"}
+_SIZES = {"n": "tokens N", "d": "dim N", "H": "heads N", "L": "layers N"}
+_ORDER = ("t", "l", "h")
+PRIMES = (2, 3, 5, 7)
+
+
+def _hypothesis(text: str) -> str:
+    """A hypothesis of the claim: sizes as natural numbers, and a quantifier where it holds for all l or h."""
+    node = parsed(text)
+    match node:
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Eq()], comparators=[ast.Constant(value=int(value))]) if (
+            name in _SIZES
+        ):
+            return f"{_SIZES[name]} = {value}%nat"
+        case ast.Call(func=ast.Name(id=name), args=[inner]) if name in ("all_l", "all_h"):
+            index = name[-1]
+            return f"(forall {index}, {_BOUNDS[index]} -> {_hypothesis(ast.unparse(inner))})"
+    return Printer().formula(node)
+
+
+def _free(text: str) -> list[str]:
+    used = letters([text])
+    return [index for index in _INDICES if index in used]
+
+
+def _forall(indices: Sequence[str]) -> str:
+    return "".join(f"forall {index}, {_BOUNDS[index]} -> " for index in indices)
+
+
+def _intros(indices: Sequence[str]) -> str:
+    return f"intros {' '.join(f'{index} B{index}' for index in indices)}. " if indices else ""
+
+
+def _numbers(texts: Sequence[str]) -> str:
+    """ln of the whole numbers of some formulas from ln of primes, and bounds of these."""
+    found = {int(number) for text in texts for number in re.findall(r"\b\d+\b", text)}
+    todo, lines, primes = sorted(found, reverse=True), [], set()
+    done: set[int] = set()
+    while todo:
+        number = todo.pop()
+        if number < 2 or number in done:
+            continue
+        done.add(number)
+        prime = next(p for p in range(2, number + 1) if number % p == 0)
+        primes.add(prime)
+        if prime == number:
+            continue
+        rest = number // prime
+        lines.append(f"pose proof (ln_split {prime} {rest} {number} ltac:(lra) ltac:(lra) ltac:(lra)).")
+        todo.append(rest)
+    lines += [f"pose proof ln{prime}." for prime in sorted(primes & set(PRIMES))]
+    return " ".join(lines)
+
+
+class _Replaced(ast.NodeTransformer):
+    """Nodes that read `old` replaced by `new`."""
+
+    def __init__(self, old: str, new: ast.expr) -> None:
+        self.old, self.new = old, new
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        return (
+            self.new
+            if isinstance(node, ast.expr) and ast.unparse(node) == self.old
+            else super().generic_visit(node)
+        )
+
+
+def _with(node: ast.expr, old: str, new: str) -> ast.expr:
+    made = _Replaced(old, parsed(new)).visit(parsed(ast.unparse(node)))
+    assert isinstance(made, ast.expr)
+    return made
+
+
+def _factors(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return _factors(node.left) + _factors(node.right)
+    return [node]
+
+
+def _factored(node: ast.expr) -> ast.expr:
+    """A sum with the factors that all its terms have taken out: what the rule for products takes as one factor."""
+    terms: list[tuple[str, list[str]]] = []
+
+    def collect(part: ast.expr, sign: str) -> None:
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add | ast.Sub):
+            collect(part.left, sign)
+            collect(part.right, sign if isinstance(part.op, ast.Add) else {"+": "-", "-": "+"}[sign])
+        else:
+            terms.append((sign, [ast.unparse(factor) for factor in _factors(part)]))
+
+    collect(node, "+")
+    common = [text for text in terms[0][1] if all(text in factors for _, factors in terms)]
+    if len(terms) < 2 or not common:
+        return node
+    for _, factors in terms:
+        for text in common:
+            factors.remove(text)
+    inside = " ".join(f"{sign} {'*'.join(factors) or '1'}" for sign, factors in terms).removeprefix("+ ")
+    return parsed("*".join([f"({inside})", *common]))
+
+
+class DerivationPrinter:
+    """The theorem of one derivation."""
+
+    def __init__(self, claim: str, given: Sequence[str], lines: Sequence[Mapping[str, Any]]) -> None:
+        self.claim, self.given, self.lines = claim, list(given), lines
+        self.rows = {row["name"]: row for row in lemma_rows()}
+        self.printer = Printer()
+
+    # -- lines
+
+    def says(self, number: int) -> str:
+        return str(self.lines[number - 1]["says"])
+
+    def cited(self, number: int, indices: Sequence[str]) -> str:
+        """The line `number` at the places l and h of the line that cites it."""
+        free = _free(self.says(number))
+        if not set(free) <= set(indices):
+            raise NoCoq(f"line {number} has an index that the line citing it has not")
+        return f"(F{number}{''.join(f' {index} B{index}' for index in free)})"
+
+    def line(self, number: int) -> str:
+        entry = self.lines[number - 1]
+        text = str(entry["says"])
+        free = _free(text)
+        said = self.printer.formula(parsed(text))
+        proof = getattr(self, f"by_{entry['by']}", self.by_other)(entry, free)
+        known = " ".join(
+            f"pose proof {self.cited(k, free)}."
+            for k in range(1, number)
+            if _free(self.says(k)) and set(_free(self.says(k))) <= set(free)
+        )
+        steps = " ".join(part for part in (_intros(free).strip(), known, proof) if part)
+        return f"  assert (F{number} : {_forall(free)}{said}).\n  {{ {steps} }}"
+
+    def by_other(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        raise NoCoq(f"no Coq for the rule {entry['by']}")
+
+    def by_lemma(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        name, at = str(entry["name"]), {str(k): str(v) for k, v in entry.get("at", {}).items()}
+        if name not in self.rows:
+            raise NoCoq(f"the lemma {name} has no theorem")
+        row = self.rows[name]
+        arguments, functions = ["N", "Hp"], letters([row["claim"], *row["given"]]) & set("fg")
+        for line in header(row)[1:]:
+            match re.match(r"forall ([\w ]+?)(?: : ([^,]*))?,", line):
+                case None:
+                    arguments.append("ltac:(met)")
+                case found if found[1] in _ORDER:
+                    arguments += [self.printer.place(parsed(at.get(found[1], found[1]))), "ltac:(place)"]
+                case found if found[2]:
+                    for letter in found[1].split():
+                        inner = Printer(bound=("h",) if functions else ()).term(parsed(at[letter]))
+                        arguments.append(f"(fun h : nat => {inner})" if letter in functions else inner)
+                case found:
+                    raise NoCoq(f"the lemma {name} speaks of {found[1]}")
+        sizes = "; ".join(f"rewrite ?{fact} in Q" for fact in self.sizes())
+        unfold = f" {sizes}; cbn [sum maxi minf prodf Nat.sub] in Q." if sizes else ""
+        numbers = _numbers([str(entry["says"]), row["claim"]])
+        return f"pose proof (L_{identifier(name)} {' '.join(arguments)}) as Q.{unfold} {numbers} same Q."
+
+    def sizes(self) -> list[str]:
+        return [f"E{match[1]}" for text in self.given if (match := re.fullmatch(r"([HL]) == \d+", text))]
+
+    def by_hypothesis(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        arguments = "".join(f" {index} B{index}" for index in free)
+        tries = " | ".join(f"same (G{k}{arguments}) | same G{k}" for k, _ in self.hypotheses())
+        return f"first [{tries}]."
+
+    def by_product(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        numbers = [int(part[0]) for part in entry.get("of", [])]
+        facts = " ".join(
+            f"assert (C{k} : fact ({self.product(self.says(k))})) by cite {self.cited(k, free)}." for k in numbers
+        )
+        constants = _numbers([str(entry["says"]), *(self.says(k) for k in numbers)])
+        return f"{facts} {constants} enough ({self.product(str(entry['says']))}) by lra. by_product."
+
+    def product(self, text: str) -> str:
+        """The line with both sides as products."""
+        node = parsed(text)
+        assert isinstance(node, ast.Compare)
+        sign = "<" if isinstance(node.ops[0], ast.Lt) else "<="
+        return (
+            f"{self.printer.term(_factored(node.left))} {sign} {self.printer.term(_factored(node.comparators[0]))}"
+        )
+
+    def by_sum(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        parts = []
+        for k, (number, weight) in enumerate(entry.get("of", [])):
+            term = self.printer.term(parsed(str(weight)))
+            node = parsed(self.says(int(number)))
+            assert isinstance(node, ast.Compare)
+            left, right = self.printer.term(node.left), self.printer.term(node.comparators[0])
+            cited = self.cited(int(number), free)
+            parts.append(
+                f"assert (W{k} : 0 <= {term} * ({right} - {left})) by "
+                f"(apply Rmult_le_pos; [nonneg|pose proof {cited}; lra])."
+            )
+        return f"{' '.join(parts)} by_sum."
+
+    def by_fold(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        kind, index = str(entry["name"]).split("_")
+        cited = self.cited(int(entry["of"][0]), [*free, index])
+        bound = f"assert (B{index} : {_BOUNDS[index]}) by lia; "
+        step = {
+            "sum": f"into_sums; apply sum_le; intros {index} B{index}; pose proof {cited} as Q; same Q",
+            "max": f"apply maxi_lub; intros {index} M; {bound}pose proof {cited} as Q; below_max {index} Q",
+            "min": f"apply minf_mono; intros {index} M; {bound}pose proof {cited} as Q; same Q",
+            "prod": f"apply prodf_le; intros {index} B{index}; split; [nonneg|pose proof {cited} as Q; same Q]",
+        }[kind]
+        return f"{step}."
+
+    def by_put(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        number = int(entry["of"][0])
+        at = {str(k): str(v) for k, v in entry["at"].items()}
+        places = " ".join(
+            f"{self.printer.place(parsed(at.get(index, index)))} ltac:(place)" for index in _free(self.says(number))
+        )
+        return f"pose proof (F{number} {places}) as Q. same Q."
+
+    def by_term(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        kind, index = str(entry["name"]).split("_")
+        inner = Printer(bound=(index,)).term(parsed(str(entry["body"])))
+        place = self.printer.place(parsed(str(entry["at"][index])))
+        end = {"l": "layers N", "h": "heads N"}[index]
+        body = f"(fun {index} : nat => {inner})"
+        theorem = {
+            "max": f"maxi_ub ({end} - 1) {body} {place} ltac:(lia)",
+            "min": f"minf_le ({end} - 1) {body} {place} ltac:(lia)",
+            "sum": f"sum_term_le ({end}) {body} {place} ltac:(intros; nonneg) ltac:(place)",
+        }[kind]
+        return f"pose proof ({theorem}) as Q. cbv beta in Q. same Q."
+
+    def by_layers(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        how, number = str(entry["how"]), int(entry["of"][0])
+        if how not in ("product", "below"):
+            raise NoCoq(f"no Coq for the way {how} through the layers")
+        step, goal = parsed(self.says(number)), parsed(str(entry["says"]))
+        assert isinstance(step, ast.Compare)
+        assert isinstance(goal, ast.Compare)
+        new, bound = step.left, step.comparators[0]
+        through, theorem = goal.comparators[0], "chain_product"
+        if how == "below":
+            new, bound, through, theorem = bound, new, goal.left, "chain_below"
+        size = re.sub(r"\b1 \+ l\b|\bl \+ 1\b", "t", ast.unparse(new))
+        now = size.replace("X[t]", "X[l]")
+        gain = _with(bound, now, "1")
+        inner, constant = "1", []
+        for node in ast.walk(through):
+            match node:
+                case ast.Call(func=ast.Name(id="prod_l"), args=[body]):
+                    inner = Printer(bound=("l",)).term(body)
+                case ast.BinOp(left=base, op=ast.Pow(), right=ast.Name(id="L")):
+                    constant.append(self.printer.term(base))
+        factor = " * ".join([f"({inner})", *constant])
+        q, g = self.printer.term(parsed(size)), Printer(bound=("l",)).term(gain)
+        split = "rewrite ?prodf_mult, ?prodf_const, ?pow1 in C"
+        return (
+            f"pose (q := fun t : nat => {q}). pose (g := fun l : nat => {g}). "
+            f"pose proof ({theorem} q g (layers N) ltac:(intros l Bl; unfold g; nonneg) "
+            f"ltac:(intros l Bl; unfold q, g; pose proof (F{number} l Bl) as Q; same Q)) as C. "
+            f"rewrite (prodf_ext (layers N) g (fun l => {factor})) in C by (intros; unfold g; eqn). "
+            f"{split}. unfold q in C. same C."
+        )
+
+    # -- the theorem
+
+    def hypotheses(self) -> list[tuple[int, str]]:
+        printed = [(k, _hypothesis(text)) for k, text in enumerate(self.given)]
+        return [(k, text) for k, text in printed if text]
+
+    def named(self) -> list[str]:
+        """As many layers and heads as are named by numbers."""
+        texts = [self.claim, *self.given, *(str(entry["says"]) for entry in self.lines)]
+        layers, heads = 1, 1
+        for text in texts:
+            layers = max([layers, *(int(k) for k in re.findall(r"X\[(\d+)\]", text))])
+            layers = max([layers, *(int(k) + 1 for k in re.findall(r"[WKP]\[(\d+),", text))])
+            heads = max([heads, *(int(k) + 1 for k in re.findall(r"[WKP]\[[^,\]]*, (\d+)\]", text))])
+        found = [("layers N", layers), ("heads N", heads)]
+        return [f"({size} >= {least})%nat" for size, least in found if least > 1]
+
+    def theorem(self, name: str) -> str:
+        hypotheses, named = self.hypotheses(), self.named()
+        goal = parsed(self.claim)
+        said = self.printer.formula(goal)
+        lines = [
+            "forall N, proper N ->",
+            *(f"{text} ->" for text in named),
+            *(f"{text} ->" for _, text in hypotheses),
+        ]
+        free = _free(self.claim)
+        names = ["N", "Hp", *(f"M{k}" for k in range(len(named))), *(f"G{k}" for k, _ in hypotheses)]
+        sizes = [
+            f"pose proof G{k} as E{match[1]}."
+            for k, text in enumerate(self.given)
+            if (match := re.fullmatch(r"([HL]) == \d+", text))
+        ]
+        start = f"  intros {' '.join(names)}. begin N Hp. {' '.join(sizes)}"
+        last = self.lines[-1]
+        numbers = _numbers([self.claim, str(last["says"])])
+        ending = f"  {_intros(free)}pose proof {self.cited(len(self.lines), free)} as Q. {numbers} same Q."
+        body = "\n".join(self.line(number) for number in range(1, len(self.lines) + 1))
+        whole = "\n  ".join([*lines, f"{_forall(free)}{said}"])
+        return f"Theorem {name} :\n  {whole}.\nProof.\n{start}\n{body}\n{ending}\nQed.\n"
+
+
+def derivation_file(
+    claim: str, given: Sequence[str], lines: Sequence[Mapping[str, Any]], name: str = "claim"
+) -> str:
+    """The Coq file of a derivation: compiled against proofs/coq it proves the claim."""
+    printed = DerivationPrinter(claim, given, lines).theorem(name)
+    comment = f"(** {claim}\n    given {', '.join(given) or 'nothing'}. *)".replace("*(", "* (")
+    head = (
+        "Require Import Reals Lra Lia Psatz.\n"
+        "From Rankmath Require Import Definitions Functions Norms Masks Quantities Lemmas_functions Network Lemmas"
+        " Derivation.\nLocal Open Scope R_scope."
+    )
+    return f"{comment}\n{head}\n\n{printed}"

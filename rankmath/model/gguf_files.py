@@ -1,0 +1,151 @@
+"""GGUF files (llama.cpp's) through the package `gguf`, as a config.json and tensors under the names of `modern`.
+
+Quantised numbers are the exact products that the format stands for, computed by that package in single precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankmath.model.arrays import Floats
+from rankmath.validation import InvalidArgument, Json, as_count, as_real
+
+#: general.architecture, and what we call it.
+ARCHITECTURES = {"llama": "llama", "qwen2": "qwen2", "qwen3": "qwen3", "gemma2": "gemma2", "gemma3": "gemma3_text"}
+#: Keys of the file behind its architecture's name, and those of config.json.
+_KEYS = {
+    "block_count": "num_hidden_layers",
+    "embedding_length": "hidden_size",
+    "attention.head_count": "num_attention_heads",
+    "attention.head_count_kv": "num_key_value_heads",
+    "attention.key_length": "head_dim",
+    "attention.layer_norm_rms_epsilon": "rms_norm_eps",
+    "attention.sliding_window": "sliding_window",
+    "attn_logit_softcapping": "attn_logit_softcapping",
+    "context_length": "max_position_embeddings",
+    "rope.freq_base": "rope_theta",
+}
+_TENSORS = {
+    "token_embd.weight": "embed_tokens.weight",
+    "output_norm.weight": "norm.weight",
+}
+_OF_LAYER = {
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "attn_q_norm": "self_attn.q_norm",
+    "attn_k_norm": "self_attn.k_norm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+    "attn_norm": "input_layernorm",
+}
+
+
+class GGUFTensors(Mapping[str, Floats]):
+    """The tensors of a GGUF file by name, each dequantised when asked for, as float64."""
+
+    def __init__(self, path: Path) -> None:
+        gguf = _package()
+        self.path = path
+        self.extra: dict[str, dict[str, Json]] = {}
+        try:
+            reader = gguf.GGUFReader(path)
+            fields = {name: field.contents() for name, field in reader.fields.items() if _is_plain(name)}
+        except Exception as error:  # the package raises whatever struct, NumPy and enum raise
+            raise InvalidArgument(f"path: {str(path)!r} given; not a GGUF file ({str(error)[:120]})") from None
+        self.config = _config(path, fields)
+        kind = str(fields["general.architecture"])
+        self._dequantize: Callable[..., Any] = gguf.quants.dequantize
+        self._found: dict[str, Any] = {}
+        self._heads: dict[str, int] = {}
+        for tensor in reader.tensors:
+            name = _renamed(str(tensor.name), kind)
+            self._found[name] = tensor
+            # llama.cpp stores the rows of Q and K of Llama's files as pairs (2m, 2m + 1).
+            for part, key in (("q_proj", "num_attention_heads"), ("k_proj", "num_key_value_heads")):
+                if kind == "llama" and f".self_attn.{part}." in name:
+                    self._heads[name] = as_count(key, self.config.get(key))
+
+    def __getitem__(self, name: str) -> Floats:
+        tensor = self._found[name]
+        try:
+            array: Floats = np.asarray(self._dequantize(tensor.data, tensor.tensor_type), dtype=np.float64)
+        except NotImplementedError as error:
+            raise InvalidArgument(f"path: {str(self.path)!r} given; tensor {name!r}: {error}") from None
+        array = array.reshape([int(s) for s in reversed(tensor.shape)])
+        if not np.isfinite(array).all():
+            raise InvalidArgument(
+                f"path: {str(self.path)!r} given; tensor {name!r} has an entry that is not finite"
+            )
+        if name in self._heads:
+            heads = self._heads[name]
+            halves = array.reshape(heads, len(array) // heads // 2, 2, *array.shape[1:]).swapaxes(1, 2)
+            array = halves.reshape(array.shape)
+        return array
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def _package() -> Any:
+    try:
+        import gguf
+        import gguf.quants
+    except ImportError:
+        raise InvalidArgument("path: reading GGUF files needs the extra: pip install 'rankmath[models]'") from None
+    return gguf
+
+
+def _is_plain(name: str) -> bool:
+    return not name.startswith(("tokenizer.", "GGUF."))
+
+
+def _config(path: Path, fields: Mapping[str, Json]) -> dict[str, Json]:
+    """What config.json would say."""
+    kind = str(fields.get("general.architecture"))
+    if kind not in ARCHITECTURES:
+        raise InvalidArgument(
+            f"path: general.architecture {kind[:60]!r} in {path.name!r}; allowed are {', '.join(ARCHITECTURES)}"
+        )
+    config: dict[str, Json] = {"model_type": ARCHITECTURES[kind], "gains_include_one": True}
+    for key, name in _KEYS.items():
+        if (value := fields.get(f"{kind}.{key}")) is not None:
+            # Single precision stands for the short decimal it was made of: 1e-5, not 9.99999974737875e-06.
+            config[name] = float(str(np.float32(value))) if isinstance(value, float) else value
+    scaling = fields.get(f"{kind}.rope.scaling.type", "none")
+    if scaling == "linear":
+        given = as_real("rope.scaling.factor", fields.get(f"{kind}.rope.scaling.factor", 1.0), positive=True)
+        factor = float(str(np.float32(given)))
+        config["rope_scaling"] = {"rope_type": "linear", "factor": factor}
+    elif scaling != "none":
+        raise InvalidArgument(
+            f"path: rope.scaling.type {str(scaling)[:40]!r} in {path.name!r}; allowed is 'linear'"
+        )
+    if kind in ("qwen2", "qwen3"):
+        config.pop("sliding_window", None)
+    return config
+
+
+def _renamed(name: str, kind: str) -> str:
+    if name in _TENSORS:
+        return _TENSORS[name]
+    head, _, rest = name.partition(".")
+    if head != "blk" or rest.count(".") < 2:
+        return name
+    layer, part, end = rest.split(".", 2)
+    gemma = kind.startswith("gemma")
+    names = _OF_LAYER | {
+        "ffn_norm": "pre_feedforward_layernorm" if gemma else "post_attention_layernorm",
+        "post_attention_norm": "post_attention_layernorm",
+        "post_ffw_norm": "post_feedforward_layernorm",
+    }
+    return f"layers.{layer}.{names.get(part, part)}.{end}"

@@ -1,0 +1,448 @@
+"""Today's layouts: Llama, Mistral, Qwen, Gemma, Phi-3, GPT-NeoX, OLMo 2, ModernBERT, T5's encoder, DINOv2.
+
+What they have beside the layouts of `layouts`: rotary positions, key-value heads that several heads share, norms
+without offset before or behind each map, gated MLPs, windows, QK-norm, capped logits. One table a family; what is
+the same everywhere is the default.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from rankmath.linalg.masks import MaskLike
+from rankmath.model.arrays import Floats
+from rankmath.model.blocks import Block, Heads
+from rankmath.model.layouts import ACTIVATIONS, Weights
+from rankmath.model.network import MLP, LayerNorm
+from rankmath.model.positions import Rotary
+from rankmath.validation import InvalidArgument, Json, as_count, as_real
+
+#: Rotary tables are made for so many places at most.
+PLACES = 8192
+#: More layers, or wider ones, than any model has: a damaged config.json.
+MOST = 10**5
+
+
+@dataclass(frozen=True)
+class Family:
+    """Where a family keeps its tensors and numbers; ``{}`` is the layer. A linear map has .weight and maybe .bias.
+
+    Attributes
+    ----------
+    query, key, value : of one matrix each, or (`fused`) one matrix with their rows: "rows" one after the other,
+        "heads" head by head.
+    gate, up, down : the MLP; `gate` None without one. `halves` says what the rows of a fused `up` are.
+    before, behind : names of the norms before attention and MLP, and right behind them, or None.
+    scales : DINOv2's factors of what attention and MLP add.
+    plus_one : stored gains are gains minus one.
+    eps, act : key of config.json, and the value it has if the file leaves it out.
+    """
+
+    prefixes: tuple[str, ...] = ("model.", "")
+    layer: str = "layers.{}."
+    words: str = "embed_tokens"
+    embedding_norm: str | None = None
+    final_norm: str = "norm"
+    query: str = "self_attn.q_proj"
+    key: str = "self_attn.k_proj"
+    value: str = "self_attn.v_proj"
+    output: str = "self_attn.o_proj"
+    fused: Literal["rows", "heads"] | None = None
+    gate: str | None = "mlp.gate_proj"
+    up: str = "mlp.up_proj"
+    down: str = "mlp.down_proj"
+    halves: Literal["gate first"] | None = None
+    before: tuple[str | None, str | None] = ("input_layernorm", "post_attention_layernorm")
+    behind: tuple[str | None, str | None] = (None, None)
+    qk_norm: tuple[str, str] | None = None
+    scales: tuple[str, str] | None = None
+    norm: Literal["rms", "standard"] = "rms"
+    plus_one: bool = False
+    eps: tuple[str, float] = ("rms_norm_eps", 1e-6)
+    act: tuple[str, str] = ("hidden_act", "silu")
+    rotary: bool = True
+    causal: bool = True
+    input: Literal["ids", "pixels"] = "ids"
+    layers: str = "num_hidden_layers"
+    heads: str = "num_attention_heads"
+
+
+_QK = ("self_attn.q_norm", "self_attn.k_norm")
+_BEHIND = ("post_attention_layernorm", "post_feedforward_layernorm")
+_GEMMA = Family(
+    plus_one=True,
+    before=("input_layernorm", "pre_feedforward_layernorm"),
+    behind=_BEHIND,
+    act=("hidden_activation", "gelu_pytorch_tanh"),
+)
+
+FAMILIES: dict[str, Family] = {
+    "llama": Family(),
+    "mistral": Family(),
+    "qwen2": Family(),
+    "qwen3": Family(qk_norm=_QK),
+    "gemma2": _GEMMA,
+    "gemma3_text": replace(_GEMMA, qk_norm=_QK),
+    "phi3": Family(query="self_attn.qkv_proj", fused="rows", up="mlp.gate_up_proj", halves="gate first"),
+    "olmo2": Family(before=(None, None), behind=_BEHIND, qk_norm=_QK, eps=("rms_norm_eps", 1e-5)),
+    "gpt_neox": Family(
+        prefixes=("gpt_neox.", ""),
+        words="embed_in",
+        final_norm="final_layer_norm",
+        query="attention.query_key_value",
+        fused="heads",
+        output="attention.dense",
+        gate=None,
+        up="mlp.dense_h_to_4h",
+        down="mlp.dense_4h_to_h",
+        norm="standard",
+        eps=("layer_norm_eps", 1e-5),
+        act=("hidden_act", "gelu"),
+    ),
+    "modernbert": Family(
+        prefixes=("model.", ""),
+        words="embeddings.tok_embeddings",
+        embedding_norm="embeddings.norm",
+        final_norm="final_norm",
+        query="attn.Wqkv",
+        fused="rows",
+        output="attn.Wo",
+        up="mlp.Wi",
+        halves="gate first",
+        down="mlp.Wo",
+        before=("attn_norm", "mlp_norm"),
+        norm="standard",
+        eps=("norm_eps", 1e-5),
+        act=("hidden_activation", "gelu"),
+        causal=False,
+    ),
+    "t5": Family(
+        prefixes=("", "transformer."),
+        layer="encoder.block.{}.",
+        words="shared",
+        final_norm="encoder.final_layer_norm",
+        query="layer.0.SelfAttention.q",
+        key="layer.0.SelfAttention.k",
+        value="layer.0.SelfAttention.v",
+        output="layer.0.SelfAttention.o",
+        gate="layer.1.DenseReluDense.wi_0",
+        up="layer.1.DenseReluDense.wi_1",
+        down="layer.1.DenseReluDense.wo",
+        before=("layer.0.layer_norm", "layer.1.layer_norm"),
+        eps=("layer_norm_epsilon", 1e-6),
+        act=("dense_act_fn", "relu"),
+        rotary=False,
+        causal=False,
+        layers="num_layers",
+        heads="num_heads",
+    ),
+    "dinov2": Family(
+        prefixes=("", "dinov2."),
+        layer="encoder.layer.{}.",
+        final_norm="layernorm",
+        query="attention.attention.query",
+        key="attention.attention.key",
+        value="attention.attention.value",
+        output="attention.output.dense",
+        gate=None,
+        up="mlp.fc1",
+        down="mlp.fc2",
+        before=("norm1", "norm2"),
+        scales=("layer_scale1.lambda1", "layer_scale2.lambda1"),
+        norm="standard",
+        eps=("layer_norm_eps", 1e-6),
+        act=("hidden_act", "gelu"),
+        rotary=False,
+        causal=False,
+        input="pixels",
+    ),
+}
+#: What a refusal lists: names of families as people know them stand in docs/models.md.
+NAMES = tuple(FAMILIES)
+
+
+def unwrapped(kind: str, config: Mapping[str, Json]) -> tuple[str, dict[str, Json]]:
+    """A model with pictures holds its text model inside; T5's encoder alone is the encoder of T5."""
+    inner = config.get("text_config")
+    if kind == "gemma3" and isinstance(inner, dict):
+        return "gemma3_text", dict(inner)
+    return {"gemma3": "gemma3_text", "mt5": "t5", "umt5": "umt5"}.get(kind, kind), dict(config)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One checkpoint of a family: its blocks, one after the other."""
+
+    kind: str
+    family: Family
+    config: Mapping[str, Json]
+    weights: Weights
+    d: int
+    heads: int
+
+    @property
+    def kv_heads(self) -> int:
+        given = self.config.get("num_key_value_heads")
+        count = self.heads if given is None else as_count("num_key_value_heads", given, most=self.heads)
+        if self.heads % count:
+            raise InvalidArgument(f"path: num_key_value_heads {count} in config.json; it must divide {self.heads}")
+        return count
+
+    @property
+    def width(self) -> int:
+        """k, the length of a query."""
+        given = self.config.get("d_kv" if self.kind == "t5" else "head_dim")
+        if given is None and self.d % self.heads:
+            raise InvalidArgument(f"path: {self.family.heads} {self.heads} in config.json; it must divide {self.d}")
+        return self.d // self.heads if given is None else as_count("head_dim", given, most=MOST)
+
+    @property
+    def eps(self) -> float:
+        key, usual = self.family.eps
+        return as_real(key, self.config.get(key, usual), positive=True)
+
+    def norm(self, name: str | None, size: int | None = None) -> LayerNorm | None:
+        """A norm by its name; some layers of ModernBERT have none where others do."""
+        if name is None or (self.kind == "modernbert" and f"{name}.weight" not in self.weights):
+            return None
+        shape = (self.d if size is None else size,)
+        gain = self.weights.tensor(f"{name}.weight", shape)
+        offset = self.weights.tensor(f"{name}.bias", shape) if f"{name}.bias" in self.weights else None
+        return LayerNorm(self.family.norm, self.eps, self._gain(gain), offset)
+
+    def _gain(self, stored: Floats) -> Floats:
+        return 1.0 + stored if self.family.plus_one and not self.config.get("gains_include_one") else stored
+
+    def is_local(self, l: int) -> bool:
+        """Whether layer l sees a window."""
+        types = self.config.get("layer_types")
+        if isinstance(types, list) and len(types) > l:
+            if types[l] not in ("full_attention", "sliding_attention"):
+                raise InvalidArgument(f"path: layer_types {str(types[l])[:40]!r} in config.json; it is not known")
+            return bool(types[l] == "sliding_attention")
+        if self.kind == "modernbert":
+            return bool(
+                l % as_count("global_attn_every_n_layers", self.config.get("global_attn_every_n_layers", 3))
+            )
+        if self.config.get("sliding_window") is None:
+            return False
+        if self.kind == "gemma2":
+            return l % 2 == 0
+        if self.kind == "gemma3_text":
+            every = self.config.get("sliding_window_pattern", self.config.get("_sliding_window_pattern", 6))
+            return bool((l + 1) % as_count("sliding_window_pattern", every))
+        if self.kind in ("qwen2", "qwen3"):
+            first = as_count("max_window_layers", self.config.get("max_window_layers", 0), least=0)
+            return self.config.get("use_sliding_window") is True and l >= first
+        return self.kind in ("mistral", "phi3")
+
+    def mask(self, l: int) -> MaskLike:
+        if self.kind == "modernbert":
+            around = as_count("local_attention", self.config.get("local_attention", 128)) // 2
+            return f"window:{around}" if self.is_local(l) else None
+        if not self.family.causal:
+            return None
+        if not self.is_local(l):
+            return "causal"
+        return f"causal_window:{as_count('sliding_window', self.config.get('sliding_window'))}"
+
+    def rotary(self, l: int) -> Rotary | None:
+        if not self.family.rotary:
+            return None
+        local = self.is_local(l)
+        theta, scaling = _rope(self.kind, self.config, local)
+        part = self.config.get("partial_rotary_factor", self.config.get("rotary_pct", 1.0))
+        rope = self.config.get("rope_parameters")
+        if isinstance(rope, dict) and rope.get("partial_rotary_factor") is not None:
+            part = rope["partial_rotary_factor"]
+        turned = int(self.width * as_real("partial_rotary_factor", part, positive=True))
+        if turned % 2 or not 2 <= turned <= self.width:
+            raise InvalidArgument(f"path: {turned} entries to turn in config.json; an even number is needed")
+        known = as_count("max_position_embeddings", self.config.get("max_position_embeddings", PLACES))
+        frequencies, factor, most = _scaled(1.0 / theta ** (np.arange(0, turned, 2) / turned), scaling, known)
+        return Rotary.of_frequencies(frequencies, min(most, PLACES), factor)
+
+    def block(self, l: int, rotary: Rotary | None) -> Block:
+        """Layer l."""
+        family, H, K, k = self.family, self.heads, self.kv_heads, self.width
+        here = family.layer.format(l)
+        (Q, b_Q), (K_, b_K), (V, b_V) = self._projections(here)
+        O, b_O = self.weights.linear(here + family.output, H * k, self.d)
+        qk_norm = None
+        if family.qk_norm is not None:
+            names = [here + name + ".weight" for name in family.qk_norm]
+            sizes = [(k,), (k,)] if self.kind != "olmo2" else [(H * k,), (K * k,)]
+            gains = [self._gain(self.weights.tensor(n, s)) for n, s in zip(names, sizes, strict=True)]
+            qk_norm = (gains[0], gains[1], self.eps)
+        if rotary is not None:
+            # Pairs (m, m + w/2) of these files become pairs (2m, 2m + 1).
+            order = _interleaved(k, rotary.width)
+            of_q, of_k = (np.concatenate([order + h * k for h in range(count)]) for count in (H, K))
+            Q, K_ = Q[:, of_q], K_[:, of_k]
+            b_Q, b_K = (None if b is None else b[places] for b, places in ((b_Q, of_q), (b_K, of_k)))
+            if qk_norm is not None:
+                places = (order, order) if len(qk_norm[0]) == k else (of_q, of_k)
+                qk_norm = (qk_norm[0][places[0]], qk_norm[1][places[1]], self.eps)
+        mlp = self._mlp(here)
+        if family.scales is not None:
+            first, second = (self.weights.tensor(here + name, (self.d,)) for name in family.scales)
+            O, b_O = O * first, None if b_O is None else b_O * first
+            mlp = replace(mlp, W_out=mlp.W_out * second, b_out=None if mlp.b_out is None else mlp.b_out * second)
+        before = [self.norm(None if name is None else here + name) for name in family.before]
+        behind = [self.norm(None if name is None else here + name) for name in family.behind]
+        heads = Heads(Q, K_, V, O, b_Q, b_K, b_V, b_O, H, K)
+        return Block(
+            heads,
+            mlp,
+            before[0],
+            before[1],
+            self._d_qk(),
+            behind[0],
+            behind[1],
+            rotary,
+            qk_norm,
+            self._softcap(),
+            self.mask(l),
+            self.kind == "gpt_neox" and self.config.get("use_parallel_residual", True) is True,
+        )
+
+    def _d_qk(self) -> float:
+        if self.kind == "t5":
+            return 1.0
+        if self.kind.startswith("gemma"):
+            given = self.config.get(
+                "query_pre_attn_scalar", self.width if self.config.get("gains_include_one") else 256
+            )
+            return as_real("query_pre_attn_scalar", given, positive=True)
+        return float(self.width)
+
+    def _softcap(self) -> float | None:
+        given = self.config.get("attn_logit_softcapping", 50.0 if self.kind == "gemma2" else None)
+        if given is None or self.kind not in ("gemma2", "gemma3_text"):
+            return None
+        return as_real("attn_logit_softcapping", given, positive=True)
+
+    def _projections(self, here: str) -> list[tuple[Floats, Floats | None]]:
+        family, H, K, k = self.family, self.heads, self.kv_heads, self.width
+        sizes = (H * k, K * k, K * k)
+        if family.fused is None:
+            names = (family.query, family.key, family.value)
+            return [self.weights.linear(here + name, self.d, size) for name, size in zip(names, sizes, strict=True)]
+        W, b = self.weights.linear(here + family.query, self.d, sum(sizes))
+        if family.fused == "rows":
+            cuts = np.cumsum(sizes)[:-1]
+            parts = [None] * 3 if b is None else np.split(b, cuts)
+            return list(zip(np.split(W, cuts, axis=1), parts, strict=True))
+        by_head = W.reshape(self.d, H, 3, k)
+        biases = None if b is None else b.reshape(H, 3, k)
+        return [
+            (by_head[:, :, j].reshape(self.d, H * k), None if biases is None else biases[:, j].reshape(H * k))
+            for j in range(3)
+        ]
+
+    def _mlp(self, here: str) -> MLP:
+        family, d = self.family, self.d
+        act = self.config.get(*family.act)
+        if self.kind == "t5":
+            act, gated = _t5_activation(self.config)
+            if not gated:
+                family = replace(family, gate=None, up="layer.1.DenseReluDense.wi")
+        if self.kind == "dinov2" and self.config.get("use_swiglu_ffn") is True:
+            fused = replace(family, up="mlp.weights_in", down="mlp.weights_out", halves="gate first")
+            family, act = fused, "silu"
+        if not isinstance(act, str) or act not in ACTIVATIONS:
+            raise InvalidArgument(
+                f"path: {family.act[0]} {str(act)[:40]!r} in config.json; allowed are {', '.join(ACTIVATIONS)}"
+            )
+        W, b = self.weights.linear(here + family.up, d, None)
+        gate, of_gate = None, None
+        if family.halves is not None:
+            if W.shape[1] % 2:
+                raise InvalidArgument(
+                    f"path: tensor {here + family.up!r} has {W.shape[1]} rows; two halves are needed"
+                )
+            gate, W = np.split(W, 2, axis=1)
+            of_gate, b = (None, None) if b is None else np.split(b, 2)
+        elif family.gate is not None:
+            gate, of_gate = self.weights.linear(here + family.gate, d, W.shape[1])
+        W_out, b_out = self.weights.linear(here + family.down, W.shape[1], d)
+        return MLP(W, W_out, b, b_out, ACTIVATIONS[act], W_gate=gate, b_gate=of_gate)  # type: ignore[arg-type]
+
+
+def _interleaved(k: int, width: int) -> Floats:
+    """Where the entries of a row with pairs (2m, 2m + 1) stand in one with pairs (m, m + width/2)."""
+    order = np.arange(k)
+    order[0:width:2], order[1:width:2] = np.arange(width // 2), np.arange(width // 2, width)
+    return order
+
+
+def _t5_activation(config: Mapping[str, Json]) -> tuple[str, bool]:
+    given = str(config.get("feed_forward_proj", "relu"))
+    if given == "gated-gelu":
+        return "gelu_new", True
+    return given.removeprefix("gated-"), given.startswith("gated-")
+
+
+def _rope(kind: str, config: Mapping[str, Json], local: bool) -> tuple[float, Mapping[str, Json]]:
+    """The base of the frequencies, and what is done to them; newer files keep both in one place."""
+    rope = config.get("rope_parameters")
+    rope = rope if isinstance(rope, dict) else {}
+    own = rope.get("sliding_attention" if local else "full_attention")
+    rope = own if isinstance(own, dict) else rope
+    key: str = "rope_theta"
+    usual: Json = 10000.0
+    if kind == "gemma3_text":
+        key, usual = ("rope_local_base_freq", 10000.0) if local else ("rope_theta", 1e6)
+    elif kind == "modernbert":
+        key, usual = ("local_rope_theta", 10000.0) if local else ("global_rope_theta", 160000.0)
+        usual = config.get("global_rope_theta", usual) if local and config.get(key) is None and not rope else usual
+    elif kind == "gpt_neox":
+        key = "rotary_emb_base"
+    theta = rope.get(
+        "rope_theta", config.get(key, config.get("rope_theta", usual) if kind == "gpt_neox" else usual)
+    )
+    scaling: Json = rope if rope.get("rope_type", "default") != "default" else config.get("rope_scaling")
+    if kind == "gemma3_text" and local and own is None:
+        scaling = None
+    return as_real("rope_theta", theta, positive=True), scaling if isinstance(scaling, dict) else {}
+
+
+def _scaled(frequencies: Floats, scaling: Mapping[str, Json], known: int) -> tuple[Floats, float, int]:
+    """The frequencies after a scaling, a factor of the tables, and for how many places they are these."""
+    name = str(scaling.get("rope_type", scaling.get("type", "default")))
+
+    def number(key: str) -> float:
+        if key not in scaling:
+            raise InvalidArgument(f"path: rope_scaling {name!r} without {key!r} in config.json")
+        return as_real(key, scaling[key], positive=True)
+
+    if name in ("default", "None"):
+        return frequencies, 1.0, known
+    if name == "linear":
+        return frequencies / number("factor"), 1.0, known
+    if name == "dynamic":  # beyond these places the frequencies depend on the length of the text
+        return frequencies, 1.0, as_count("places", scaling.get("original_max_position_embeddings", known))
+    if name == "llama3":
+        factor, low, high = (number(key) for key in ("factor", "low_freq_factor", "high_freq_factor"))
+        old = number("original_max_position_embeddings")
+        length = 2 * math.pi / frequencies
+        smooth = (old / length - low) / (high - low)
+        between = (1 - smooth) * frequencies / factor + smooth * frequencies
+        found = np.where(length > old / low, frequencies / factor, frequencies)
+        return np.where((length >= old / high) & (length <= old / low), between, found), 1.0, known
+    if name in ("longrope", "su"):
+        old = as_count("places", scaling.get("original_max_position_embeddings", known))
+        factors = np.asarray(scaling.get("short_factor"), dtype=float)
+        if factors.shape != frequencies.shape:
+            raise InvalidArgument(f"path: short_factor of shape {factors.shape}; {frequencies.shape} is needed")
+        ratio = known / old
+        stretch = math.sqrt(1 + math.log(ratio) / math.log(old)) if ratio > 1 else 1.0
+        given = scaling.get("attention_factor")
+        return frequencies / factors, stretch if given is None else as_real("attention_factor", given), old
+    allowed = "default, linear, dynamic, llama3, longrope"
+    raise InvalidArgument(f"path: rope_scaling {name[:40]!r} in config.json; allowed are {allowed}")
