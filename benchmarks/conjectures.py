@@ -67,10 +67,12 @@ def main() -> None:
             words = "; ".join(in_words(instance)) if isinstance(instance, NetworkInstance) else ""
             accepted = battery.certificate().check().accepted
             says = f"**Refuted**, {shown}: {words}. Certificate {'accepted' if accepted else 'refused'}."
+        elif battery.proof is not None:
+            says = f"**Proved**, from {', '.join(sorted(battery.proof.lemmas))}."
         else:
             tightest = quotient(math.log(battery.tightest)) if battery.tightest > 0 else "0"
             implied = f" At least as strong there: {', '.join(answer.implied_by)}." if answer.implied_by else ""
-            says = f"Not refuted, tightest quotient {tightest}; not proved.{implied}"
+            says = f"Held, tightest quotient {tightest}; neither refuted nor proved.{implied}"
         file = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".svg"
         draw(answer, given.pictures / file)
         options = "".join(f' --given "{part}"' for part in hypotheses)

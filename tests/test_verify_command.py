@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import rankmath as rm
+from rankmath import console
 from rankmath.cli import main
 
 EXAMPLE = (Path(__file__).parents[1] / "docs" / "examples" / "my_statement.py").read_text()
@@ -167,3 +168,26 @@ def test_the_supremum_that_is_printed_is_approached_and_not_passed(key: str) -> 
 def test_what_is_reached_is_printed_beside_what_is_known(tmp_path: Path) -> None:
     said = rankmath("verify", "own:tv", *SMALL, "--output", tmp_path).stdout
     assert re.search(r"own:tv: lhs/rhs reached [\d.]+.*; what is known to be approached is 1\n", said)
+
+
+def test_it_is_at_100_percent_when_the_page_is_written_and_not_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Figures, page and appendix take their share of the bar, and it never falls."""
+    told: list[tuple[float, str]] = []
+
+    class Heard(console.Progress):
+        def at(self, done: float, words: str = "", *, left: float | None = None) -> None:
+            super().at(done, words, left=left)
+            told.append((done / self.total, words))
+
+    monkeypatch.setattr(console, "Progress", Heard)
+    done = CliRunner().invoke(
+        main, ["verify", "own:tv", "--instances", "5", "--jobs", "1", "--output", str(tmp_path)]
+    )
+    assert done.exit_code == 0, done.output
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares)
+    assert max(shares) < 1
+    assert told[-1][1] == "appendix"
+    assert max(share for share, words in told if words.startswith("1/1")) == pytest.approx(0.9)

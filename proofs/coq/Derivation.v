@@ -84,6 +84,8 @@ Ltac nonneg := lazymatch goal with
   | |- 0 <= prodf _ _ => apply prodf_nonneg; intros; nonneg
   | |- 0 <= maxi _ _ => apply maxi_nonneg; intros; nonneg
   | |- 0 <= minf _ _ => apply minf_ge; intros; nonneg
+  | |- 0 <= Rmin _ _ => apply Rmin_glb; nonneg
+  | |- 0 <= Rmax _ _ => first [eapply Rle_trans; [|apply Rmax_l]; nonneg | eapply Rle_trans; [|apply Rmax_r]; nonneg]
   | |- 0 <= _ + _ => first [apply Rplus_le_le_0_compat; nonneg | lra]
   | |- _ => first [assumption | solve [word_nonneg] | lra | left; assumption]
   end
@@ -95,6 +97,7 @@ with posi := lazymatch goal with
   | |- 0 < sqrt _ => apply sqrt_lt_R0; posi
   | |- 0 < exp _ => apply exp_pos
   | |- 0 < epsilon _ _ _ => apply epsilon_pos; assumption
+  | |- 0 < Rmax _ _ => first [assumption | eapply Rlt_le_trans; [|apply Rmax_l]; posi | eapply Rlt_le_trans; [|apply Rmax_r]; posi]
   | |- 0 < _ + _ => first [assumption | lra | apply Rplus_lt_le_0_compat; [posi|nonneg] | apply Rplus_le_lt_0_compat; [nonneg|posi]]
   | |- _ => first [assumption | lra]
   end.
@@ -193,7 +196,8 @@ Ltac align Q := repeat match type of Q with
 Lemma same_le a b a' b' : a <= b -> a' = a -> b' = b -> a' <= b'. Proof. now intros H -> ->. Qed.
 Lemma same_lt a b a' b' : a < b -> a' = a -> b' = b -> a' < b'. Proof. now intros H -> ->. Qed.
 (** The goal says what Q says, in another form. *)
-Ltac same Q := rewrite ?residual_frobenius_mu by assumption; first [ exact Q | lra | in_words; first
+Ltac same Q := try apply Rle_ge; try apply Rlt_gt; rewrite ?residual_frobenius_mu by assumption; first [ exact Q | lra
+  | solve [rewrite Rmax_comm in Q; lra] | solve [rewrite Rmin_comm in Q; lra] | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product] | in_words; first
   [ exact Q | lra | solve [let C := fresh "C" in pose proof (Q : fact _) as C; by_product]
   | solve [apply (same_le _ _ _ _ Q); eqn] | solve [apply (same_lt _ _ _ _ Q); eqn]
   | solve [align Q; first [lra | let C := fresh "C" in pose proof (Q : fact _) as C; by_product]] ] ].

@@ -358,6 +358,8 @@ Definition layernorm_sphere (N : network) : Prop := lnorm N = true.
 Definition mlp_none (N : network) : Prop := True.
 (** Entries beyond the sizes are never looked at; of no bias and no mask they are taken to be like the others. *)
 Definition key_bias_none (N : network) : Prop := forall l h a, key_bias N l h a = 0.
+(** Biases of the queries act as a bias of the keys' logits: they are what key_bias holds. *)
+Definition query_bias_none (N : network) : Prop := key_bias_none N.
 Definition bias_none (N : network) : Prop := (forall l a, bias N l a = 0) /\ key_bias_none N.
 Definition mask_none (N : network) : Prop := forall i j, edges N i j = 1.
 Definition mask_padding (N : network) : Prop :=
@@ -477,3 +479,10 @@ Definition section (N : network) (l : nat) : R := diam (tokens N) (l2 (dim N)) (
 (** cosine: least cosine of the angle of two tokens *)
 Definition cosine {n d} (Y : matrix n d) : R := least n (fun i => least n (fun j =>
   dot d (Y i) (Y j) / (l2 d (Y i) * l2 d (Y j)))).
+
+(* ---------- the first layer as a map ---------- *)
+(** longest: largest ℓ₂ norm of a token *)
+Definition longest {n d} (Y : matrix n d) : R := rowmax n (l2 d) Y.
+(** jacobian_norm: spectral norm of the derivative of the first layer in its input *)
+Definition jacobian_norm (N : network) : R := sup_of (fun x => exists H : mat, frob (tokens N) (dim N) H <= 1 /\
+  x = frob (tokens N) (dim N) (fun i b => Derive (fun t => sent N 0 (fun p q => X N 0 p q + t * H p q) i b) 0)).

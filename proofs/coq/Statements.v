@@ -183,7 +183,7 @@ Definition statement_dong2021v1_A_3 : Prop :=
 (** own:alibi-decay (proved): decay_tightness(E, a) <= 1 *)
 Definition statement_own_alibi_decay : Prop :=
   forall (n : nat) (E : matrix n n) (a : R),
-    (2 <= n)%nat ->
+    (0 < n)%nat ->
     (forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j) ->
     0 < a < 1 ->
     decay_tightness E a <= 1.
@@ -486,17 +486,47 @@ Definition statement_own_lambda_skip_upper : Prop :=
       N) (fun h => norm_2 (W N l h) * tanh (norm_2 (W_QK N l h) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N))))).
 
 (** own:layernorm (proved): normed_mu(Y)**2 <= (row_mu(Y)**2 - length_mu(Y)**2)/(r_1*r_2)
+    given n >= 2
     given r_1 > 0
     where r_1 = least_length(Y, 0)
     where r_2 = least_length(Y, 1) *)
 Definition statement_own_layernorm : Prop :=
   forall (n d : nat) (Y : matrix n d),
-    (2 <= n)%nat ->
+    (0 < n)%nat ->
     (0 < d)%nat ->
     let r_1 := least_length Y 0%nat in
     let r_2 := least_length Y 1%nat in
+    (n >= 2)%nat ->
     r_1 > 0 ->
     (normed_mu Y) ^ 2 <= ((row_mu Y) ^ 2 - (length_mu Y) ^ 2) / (r_1 * r_2).
+
+(** own:lipschitz (proved): jacobian_norm() <= norm(W[0, 0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2)) +
+      a*diameter(X[0], 2)**2/4)
+    given H == 1
+    given L == 1
+    given query_bias == none
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where a = norm(W_QK[0, 0], 2)/sqrt(d_qk)
+    where R = longest(X[0])
+    where c = norm(P[0, 0], 1) *)
+Definition statement_own_lipschitz : Prop :=
+  forall (N : network),
+    proper N ->
+    let a := norm_2 (W_QK N 0%nat 0%nat) / sqrt (d_qk N) in
+    let R := longest (X N 0%nat) in
+    let c := norm_1 (P N 0%nat 0%nat) in
+    ((heads N) = 1)%nat ->
+    ((layers N) = 1)%nat ->
+    query_bias_none N ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    jacobian_norm N <= norm_2 (W N 0%nat 0%nat) * (sqrt (c * (1 + (a * R * diameter (X N 0%nat) p_2 / 2) ^ 2)) + a *
+      (diameter (X N 0%nat) p_2) ^ 2 / 4).
 
 (** own:low-rank-every-input (proved): some_unreachable(X)
     given n >= 2
@@ -615,10 +645,12 @@ Definition statement_own_softmax_rank : Prop :=
     distinct x ->
     softmax_rank q x = INR (count q).
 
-(** own:spectrum (proved): subdominant(L) <= mixing(L) *)
+(** own:spectrum (proved): subdominant(L) <= mixing(L)
+    given n >= 2 *)
 Definition statement_own_spectrum : Prop :=
   forall (n : nat) (L : matrix n n),
     (0 < n)%nat ->
+    (n >= 2)%nat ->
     subdominant L <= mixing L.
 
 (** own:spectrum-symmetric (proved): real_attention(K)
@@ -819,6 +851,31 @@ Definition statement_bhojanapalli2020_1 : Prop :=
     independent X ->
     reachable X L.
 
+(** castin2024:3.3 (proved): jacobian_norm() <= sqrt(3)*norm(W[0, 0], 2)*sqrt(a**2*R**4*(4*n + 1) + n)
+    given H == 1
+    given L == 1
+    given query_bias == none
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where a = norm(W_QK[0, 0], 2)/sqrt(d_qk)
+    where R = longest(X[0]) *)
+Definition statement_castin2024_3_3 : Prop :=
+  forall (N : network),
+    proper N ->
+    let a := norm_2 (W_QK N 0%nat 0%nat) / sqrt (d_qk N) in
+    let R := longest (X N 0%nat) in
+    ((heads N) = 1)%nat ->
+    ((layers N) = 1)%nat ->
+    query_bias_none N ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    jacobian_norm N <= sqrt 3 * norm_2 (W N 0%nat 0%nat) * sqrt (a ^ 2 * R ^ 4 * (4 * INR (tokens N) + 1) + INR (tokens
+      N)).
+
 (** contranorm2023:2 (refuted): erank(sigma) < erank_after(sigma, s)
     given s > 0
     given bottom(sigma) > 0
@@ -962,7 +1019,7 @@ Definition statement_noci2022_zero_grad : Prop :=
     where r_1 = least_length(Y, 0) *)
 Definition statement_shi2022_layernorm : Prop :=
   forall (n d : nat) (Y : matrix n d),
-    (2 <= n)%nat ->
+    (0 < n)%nat ->
     (0 < d)%nat ->
     let r_1 := least_length Y 0%nat in
     r_1 > 0 ->
@@ -1060,12 +1117,14 @@ Definition statement_wu2025_4_3 : Prop :=
     (forall i, (i < n)%nat -> share P (prefix + i)%nat <= (Rmax 0 (1 - (INR i + 1) * eps)) ^ ((steps P) - 1)) /\
       (prefix_floor P prefix > 0).
 
-(** wu2025:4.4 (proved): decay_constant(E, a) <= spread(E)/(1 + a) *)
+(** wu2025:4.4 (proved): decay_constant(E, a) <= spread(E)/(1 + a)
+    given n >= 2 *)
 Definition statement_wu2025_4_4 : Prop :=
   forall (n : nat) (E : matrix n n) (a : R),
-    (2 <= n)%nat ->
+    (0 < n)%nat ->
     (forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j) ->
     0 < a < 1 ->
+    (n >= 2)%nat ->
     decay_constant E a <= spread E / (1 + a).
 
 (** zhai2023:3.1 (proved): entropy_floor(n, logit_size(X, W)) <= row_entropy(X, W)
@@ -1085,8 +1144,9 @@ Definition statement_zhai2023_3_1 : Prop :=
     dong2021:3.3: layernorm == column
     own:flow-one-cluster: its arrays
     own:full-rank: the word gram_height
-    own:influence: the letter query_bias
-    own:lipschitz: the word longest
+    own:influence: the word influence
+    own:l2-lower: its arrays
+    own:mask-rate: its arrays
     own:no-stable-orthogonal: its arrays
     own:order: the word definite
     own:repeat: the word last_share
@@ -1106,7 +1166,8 @@ Definition statement_zhai2023_3_1 : Prop :=
     wu2024:cor1-centers: the word center_count
     wu2024:pre-ln: the word mu_before
     barbero2024:4.2: the word repeat_gap
-    castin2024:3.3: the word longest
+    chen2026:2.1: its arrays
+    folk:affine-rank: its arrays
     folk:influence: the word is_last
     he2023:e-spa: its arrays
     he2023:u-spa: its arrays
@@ -1114,4 +1175,5 @@ Definition statement_zhai2023_3_1 : Prop :=
     karagodin2024:two-clusters: its arrays
     karagodin2024:two-clusters-symmetric: its arrays
     unstated:ln-sphere: its arrays
-    wang2022:1-repaired: its arrays *)
+    wang2022:1-repaired: its arrays
+    yudin2025:softmax: its arrays *)

@@ -35,7 +35,7 @@ Qed.
 
 Theorem proved_own_spectrum : statement_own_spectrum.
 Proof.
-  intros n L Hn. apply sup_le_nonneg; [now apply dobrushin_nonneg|]. intros x [z [[v [c [N E]]] ->]].
+  intros n L Hn _. apply sup_le_nonneg; [now apply dobrushin_nonneg|]. intros x [z [[v [c [N E]]] ->]].
   apply (folk_spectrum.spectrum_besides n (attention_of L) _ z c v); [|intros; now apply tv_dobrushin|exact N|exact E].
   split; [intros; left; now apply shares_pos|intros; now apply shares_sum].
 Qed.
@@ -171,7 +171,7 @@ Qed.
 
 Theorem proved_own_layernorm : statement_own_layernorm.
 Proof.
-  intros n d Y Hn Hd r1 r2 Hr. set (len := fun i => l2 d (Y i)).
+  intros n d Y Hn0 Hd r1 r2 Hn Hr. set (len := fun i => l2 d (Y i)).
   destruct (least_attained n len ltac:(lia)) as [i1 [H1 E1]]. destruct (least_but n len i1 Hn H1) as [i2 [H2 [N L]]].
   assert (Q1 : r1 = len i1) by (unfold r1; rewrite least_length_0 by lia; exact E1).
   assert (M : forall i, (i < n)%nat -> len i1 <= len i) by (intros i Hi; rewrite <- E1; now apply least_lb).

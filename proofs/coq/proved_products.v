@@ -281,7 +281,7 @@ Qed.
 
 Theorem proved_wu2025_4_4 : statement_wu2025_4_4.
 Proof.
-  intros n E a Hn HE [A0 A1]. destruct (causal_range n E ltac:(lia) HE) as [L0 [M0 B]]. unfold spread, decay_constant.
+  intros n E a _ HE [A0 A1] Hn. destruct (causal_range n E ltac:(lia) HE) as [L0 [M0 B]]. unfold spread, decay_constant.
   apply sup_le.
   - exists (decaying E a 1%nat 0%nat / a ^ 1), 1%nat, 0%nat. split; [lia|split; [lia|split; [lia|reflexivity]]].
   - intros x (i & j & Hi0 & Hi & Hj & ->). rewrite decaying_is by (auto; lia).

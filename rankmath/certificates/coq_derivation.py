@@ -201,6 +201,19 @@ class DerivationPrinter:
             f"{self.printer.term(_factored(node.left))} {sign} {self.printer.term(_factored(node.comparators[0]))}"
         )
 
+    def by_power(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
+        number, exponent = int(entry["of"][0]), self.printer.natural(parsed(str(entry["how"])))
+        if exponent is None:
+            raise NoCoq(f"no Coq for the power {entry['how']}")
+        node = parsed(self.says(number))
+        assert isinstance(node, ast.Compare)
+        left, right = self.printer.term(node.left), self.printer.term(node.comparators[0])
+        constants = _numbers([str(entry["says"]), self.says(number)])
+        return (
+            f"assert (C : fact ({left} ^ {exponent} <= {right} ^ {exponent})) by "
+            f"(apply pow_incr; split; [nonneg|pose proof {self.cited(number, free)}; lra]). {constants} by_product."
+        )
+
     def by_sum(self, entry: Mapping[str, Any], free: Sequence[str]) -> str:
         parts = []
         for k, (number, weight) in enumerate(entry.get("of", [])):

@@ -21,8 +21,13 @@ from rankmath.definitions.entries import ENTRIES
 
 
 def demand_substance(data: Mapping[str, Any], kind: str, deadline: float) -> None:
-    """Two tokens differ, and of what holds some W is not 0. (More is asked of that: `demand_not_empty`.)"""
-    demand(data["n"] >= 2, "data.X: one token alone; two are needed")
+    """Two tokens differ, and of what holds some W is not 0. (More is asked of that: `demand_not_empty`.)
+
+    A claim that does not exclude one token alone is violated by one where it fails there.
+    """
+    if data["n"] == 1:
+        demand(kind == "violates", "data.X: one token alone; two are needed")
+        return
     first, *others = data["input"]
     sphere = data["layernorm"] == "sphere" and data["norm_at"] == "after"
     equal = all(_parallel(first, row, deadline) if sphere else first == row for row in others)

@@ -15,6 +15,7 @@ from collections import Counter
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from textwrap import wrap
 from traceback import extract_tb
 from typing import TYPE_CHECKING
 
@@ -38,9 +39,8 @@ class Statements(dict[str, Statement]):
         papers = Counter(key.partition(":")[0] for key in self)
         known = Counter(entry.status for entry in self.values())
         counts = ", ".join(f"{count} {status}" for status, count in known.items())
-        return (
-            f"{len(self)} statements by key ({counts}): {', '.join(f'{name}:* {k}' for name, k in papers.items())}"
-        )
+        listed = ", ".join(f"{name}:* {k}" for name, k in papers.items())
+        return "\n".join(wrap(f"{len(self)} statements by key ({counts}): {listed}", 116, subsequent_indent="  "))
 
 
 @cache

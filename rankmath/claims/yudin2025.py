@@ -23,13 +23,15 @@ from rankmath.verification.statement import Statement
     example="top_share(c, T, 1) <= 1",
 )
 def top_share(run: ArrayRun, c: str, T: str, k: Scalar) -> Scalar:
-    """the k-th largest entry of p = softmax(c/T), k = 1 the largest"""
+    """the k-th largest entry of p = softmax(c/T), k = 1 the largest; 0 where there are fewer entries"""
     A, raw = run.A, np.asarray(run[c])
     logits = column(run, c) / A.asarray(np.asarray(run[T])[..., None, None])
     e = A.exp(logits - A.row_of_largest(logits, logits))
-    place = np.argsort(-raw, axis=-1, kind="stable")[..., int(k) - 1]  # the given logits are exact
+    there = min(int(k), raw.shape[-1])
+    place = np.argsort(-raw, axis=-1, kind="stable")[..., there - 1]  # the given logits are exact
     p = e / A.sum(e, axis=-2)
-    return run.number(unbox(np.take_along_axis(p, place[..., None, None], axis=-2)))
+    share = np.take_along_axis(p, place[..., None, None], axis=-2)
+    return run.number(unbox(share if there == int(k) else 0 * share))
 
 
 def one_above(rng: Rng) -> Iterator[ArrayInstance]:

@@ -133,5 +133,6 @@ def plain(answer: Answer, output: str) -> dict[str, Json]:
         "lemmas": sorted(battery.proof.lemmas) if battery.proof is not None else [],
         "implied_by": list(answer.implied_by),
         "constant": None if answer.letter == "" else answer.constant,
+        "proved_factor": answer.factor or None,
         "files": saved(answer, output),
     }

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import Any, Literal, TypeAlias
 
@@ -24,7 +24,7 @@ from rankmath.decide import adversary
 from rankmath.decide.adversary import Tell
 from rankmath.decide.proving import Proved, Proving
 from rankmath.decide.shrink import shrinking
-from rankmath.decide.space import with_draws
+from rankmath.decide.space import rooms, starts, with_draws
 from rankmath.decide.tally import Tally, looked_at
 from rankmath.decide.uphill import uphill
 from rankmath.drawing import draw_ratios
@@ -285,6 +285,8 @@ def verify_statement(
             battery.proof = proving.result(wait=not battery.violations and not battery.interrupted)
         finally:
             proving.stop()
+        if not battery.violations and battery.proof is None and not battery.interrupted:
+            _one_token(statement, battery, seed)
     if battery.proof is not None and battery.violations:
         battery.trouble = "an instance violates what was derived: please report this"
     for instance, verdict in battery.violations[:3]:
@@ -370,6 +372,20 @@ def _hunt(statement: Statement, battery: Battery, seed: int, seconds: float, tel
                 battery.violations[0] = smaller
         except KeyboardInterrupt:
             battery.interrupted = True
+
+
+def _one_token(statement: Statement, battery: Battery, seed: int) -> None:
+    """Networks of one token, which a claim speaks of where it does not exclude them; the search begins with two."""
+    for room in {replace(room, n=1) for room in rooms(statement)[:12] if room.mask == "none"}:
+        drawn = room.instance(starts(np.random.default_rng([seed, 1]), room, 8))
+        for i in range(len(drawn)):
+            try:
+                verdict = judge(statement, drawn.select(i), "balls")
+            except InvalidArgument:  # a zero token under LayerNorm, say
+                continue
+            battery.take(drawn.select(i), verdict)
+            if battery.violations:
+                return
 
 
 def _near_extremal(seed: int) -> Iterator[Instance]:

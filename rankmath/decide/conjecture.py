@@ -20,9 +20,11 @@ from rankmath.decide.battery import Battery, verify_statement
 from rankmath.decide.space import with_draws
 from rankmath.formula.evaluate import sides
 from rankmath.formula.numbers import Signed
-from rankmath.formula.terms import Call, Number, relations
+from rankmath.formula.printing import text
+from rankmath.formula.terms import Call, Letter, Number, Operation, Relation, relations, walk
 from rankmath.model.network import Attention, Sublayer
 from rankmath.printing import quotient
+from rankmath.prover import Proof, weaker
 from rankmath.prover.reading import lines_of
 from rankmath.validation import Array, Floats, InvalidArgument
 from rankmath.verification.instance import Instance, NetworkInstance
@@ -40,7 +42,8 @@ class Answer:
 
     `near` is the instance on which it was tightest; `shrinking` the quotient of its two sides as that instance's
     tokens shrink by 1, 1/10, 1/100; `implied_by` registered theorems whose bound was at most the claim's on every
-    instance compared, a hint and no proof; `constant` the best value seen for the letter that was to be sharpened.
+    instance compared, a hint and no proof; `constant` the best value seen for the letter that was to be sharpened;
+    `factor` the least factor on the larger side with which the claim is proved, and `proof` that proof.
     """
 
     battery: Battery
@@ -51,10 +54,12 @@ class Answer:
     constant: float = math.nan
     seconds: float = 0.0
     notes: tuple[str, ...] = field(default=())
+    factor: str = ""
+    proof: Proof | None = None
 
     @property
     def refuted(self) -> bool:
-        return self.battery.outcome == "REFUTED"
+        return self.battery.outcome == "REFUTED" and not self.letter
 
     @property
     def proved(self) -> bool:
@@ -64,6 +69,8 @@ class Answer:
         """The answer in words, line by line."""
         statement, battery = self.battery.statement, self.battery
         said = [str(statement)]
+        if self.letter:
+            return [*said, *self._sharpened(), *self.notes]
         if self.refuted:
             instance, verdict = battery.violations[0]
             said.append(
@@ -88,11 +95,45 @@ class Answer:
         if len(self.shrinking) > 1:
             shown = ", ".join(f"{x:.6g}" for x in self.shrinking)
             said.append(f"quotient there as the tokens shrink by 1, 1/10, 1/100: {shown}")
-        if self.letter:
-            said.append(f"best {self.letter} seen: {self.constant:.12g} (smaller ones fail at the instance above)")
+        if self.factor and self.proof is not None:
+            said.append(f"with the factor {self.factor} on the larger side: PROVED")
+            said += [f"  {line}" for line in lines_of(self.proof)]
         for key in self.implied_by:
             said.append(f"hint: on every instance compared {key} gives at least as strong a bound")
         return [*said, *self.notes]
+
+    def _sharpened(self) -> list[str]:
+        """The letter from both sides: what an instance shows, and what is proved."""
+        letter, said = self.letter, []
+        if self.near is not None and self.constant > 0:
+            said.append(f"{letter} >= {_below(self.constant)}: smaller ones fail at this instance:")
+            said += [f"  {line}" for line in in_words(self.near)]
+            guess = _closed_form(self.constant)
+            said += [f"near {guess}"] if guess else []
+        else:
+            said.append(f"no {letter} was found to fail")
+        if self.factor and self.proof is not None:
+            said.append(f"{letter} = {self.factor} is PROVED, in {len(self.proof.lines)} lines:")
+            return [*said, *(f"  {line}" for line in lines_of(self.proof))]
+        return [*said, f"no {letter} is proved"]
+
+
+def _below(value: float) -> str:
+    """Six digits of a number, rounded down."""
+    digits = 5 - math.floor(math.log10(value))
+    return f"{math.floor(value * 10.0**digits) / 10.0**digits:.6g}"
+
+
+def _closed_form(value: float) -> str:
+    """A short closed form within 10^-4 above what was seen, or nothing."""
+    for c in (1, 2, 3, 5, 6):
+        for q in range(1, 13):
+            p = round(value * q / math.sqrt(c))
+            close = p > 0 and 0 <= p * math.sqrt(c) / q / value - 1 < 1e-4
+            if close and math.gcd(p, q) == 1:
+                above = ("" if p == 1 and c > 1 else f"{p}*" if c > 1 else f"{p}") + (f"sqrt({c})" if c > 1 else "")
+                return above if q == 1 else f"{above}/{q}"
+    return ""
 
 
 def _ratio(log_left: float, log_right: float) -> str:
@@ -124,12 +165,15 @@ def examine(
         return Answer(battery, near, seconds=time.perf_counter() - began)
     near = battery.tightest_instance
     shrinking = _as_tokens_shrink(statement, near) if isinstance(near, NetworkInstance) else ()
+    found = weaker(statement.claim_text, statement.given_texts) if statement.quantifier == "all" else None
     return Answer(
         battery,
         near if isinstance(near, NetworkInstance) else None,
         shrinking,
         tuple(_implied(statement, seed)),
         seconds=time.perf_counter() - began,
+        factor=found[0] if found is not None else "",
+        proof=found[1] if found is not None else None,
     )
 
 
@@ -152,6 +196,8 @@ def sharpen(
         raise InvalidArgument(
             f"letter: {letter!r} given; the claim's own letters are {', '.join(statement.where) or 'none'}"
         )
+    if not any(isinstance(term, Letter) and term.name == letter for term in walk(statement.claimed)):
+        raise InvalidArgument(f"letter: {letter!r} given; it is not in the claim {text(statement.claimed)}")
     until = time.perf_counter() + seconds
     best, near, slices = 0.0, None, 0
 
@@ -175,7 +221,24 @@ def sharpen(
     claim = at(best * (1 + 1e-9) if best > 0 else trial)
     battery = verify_statement(claim, instances=100, certify=2, seed=seed, seconds=0.0)
     shrinking = _as_tokens_shrink(claim, near) if near is not None else ()
-    return Answer(battery, near, shrinking, (), letter, best, seconds)
+    proved = weaker(at(1.0).claim_text, statement.given_texts) if _is_a_factor(statement, letter) else None
+    factor, proof = proved if proved is not None else ("", None)
+    return Answer(
+        replace(battery, statement=statement), near, shrinking, (), letter, best, seconds, (), factor, proof
+    )
+
+
+def _is_a_factor(statement: Statement, letter: str) -> bool:
+    """Whether the letter multiplies the claim's larger side: then what is proved of that side is proved of it."""
+    if not isinstance(statement.claimed, Relation) or statement.claimed.operator != "<=":
+        return False
+    left, right = statement.claimed.left, statement.claimed.right
+    free = all(not (isinstance(term, Letter) and term.name == letter) for term in walk(left))
+    while isinstance(right, Operation) and right.operator in ("*", "/"):
+        if right.terms[0] == Letter(letter):
+            return free
+        right = right.terms[0]
+    return free and right == Letter(letter)
 
 
 def _threshold(at: Any, instance: NetworkInstance) -> float:

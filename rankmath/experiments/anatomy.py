@@ -32,7 +32,8 @@ def anatomy(model: Model, X: Floats) -> list[str]:
 def _sentences(model: Model, X: Floats) -> list[str]:
     full = model.variant("full").network
     attention, n = full.attentions[0], len(X)
-    shared = "" if attention.kv_heads is None else f" on {attention.kv_heads} keys and values"
+    groups = attention.kv_heads
+    shared = "" if groups is None else f" on {groups} key-value head{'' if groups == 1 else 's'}"
     parts = ["rotary positions"] if attention.rotary is not None else []
     parts += ["QK-norm"] if attention.qk_norm is not None else []
     parts += [f"logits capped at {attention.softcap:g}"] if attention.softcap is not None else []

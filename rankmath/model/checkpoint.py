@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -178,6 +179,7 @@ def load_model(
     heads = as_count(layout.heads[0], config.get(*layout.heads), most=_MOST)
     if d % heads:
         raise InvalidArgument(f"path: {layout.heads[0]} {heads} in config.json; it must divide the width {d}")
+    _agree(kind, config, tensors, d, (layout.layers[0], depth))
     eps = _eps(layout, config)
     position = None
     if layout.buckets is not None:
@@ -203,6 +205,25 @@ def load_model(
         mask,
         spread=as_real("initializer_range", config.get("initializer_range", 0.02), positive=True),
     )
+
+
+#: The names of the width in config.json.
+_WIDTHS = ("hidden_size", "n_embd", "dim", "d_model")
+
+
+def _agree(
+    kind: str, config: Mapping[str, Json], tensors: Mapping[str, Floats], d: int, depth: tuple[str, int]
+) -> None:
+    """A config.json of another model is refused: its width and its depth are those of the weights."""
+    for name in _WIDTHS:
+        if isinstance(config.get(name), int) and config[name] != d:
+            raise InvalidArgument(f"path: {name} {config[name]} in config.json, but the weights have width {d}")
+    if kind in ("albert", "whisper"):  # layers that share their weights; two parts with layers of their own
+        return
+    found = (re.search(r"(?:^|\.)(?:layer|h)\.(\d+)\.", name) for name in tensors)
+    there = 1 + max((int(match[1]) for match in found if match), default=-1)
+    if there > depth[1]:
+        raise InvalidArgument(f"path: {depth[0]} {depth[1]} in config.json, but the weights have {there} layers")
 
 
 def _modern(

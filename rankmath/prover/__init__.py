@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from rankmath.prover.proof import Proof, prove
+from rankmath.prover.proof import Proof, prove, weaker
 
-__all__ = ["Proof", "prove"]
+__all__ = ["Proof", "prove", "weaker"]

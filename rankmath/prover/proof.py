@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker.derivation import Derivation
 from rankmath.checker.intervals import Rejected
+from rankmath.checker.monomials import normal, poly_text, raised, rational, read_tree, times
 from rankmath.prover.search import OutOfTime, Search, Step
 
 
@@ -63,6 +65,44 @@ def prove(
             return None
         steps.append(step)
     return _written(claim, tuple(given), key, search, steps, time.perf_counter() - began)
+
+
+#: Factors that are tried where a claim cannot be proved as it stands, small ones first.
+_FACTORS = ("1", "sqrt(n/2)", "sqrt(d)", "sqrt(n)", "sqrt(n*d)", "d", "n")
+
+
+def weaker(claim: str, given: Sequence[str], *, seconds: float = 10.0) -> tuple[str, Proof] | None:
+    """The least factor that is found with which the claim's larger side makes it provable, as text, and the proof.
+
+    Of claims of one relation; a factor below 1 says how much stronger the claim may be.
+
+    Examples
+    --------
+    >>> found = weaker("diameter(X[0], 2) <= mu(X[0])", ("mask == none", "layernorm == none"))
+    >>> found[0]
+    'sqrt(2)'
+    """
+    try:
+        search = Search(claim, given, seconds=seconds)
+        goals = search.work.goals()
+        search.settle_meaning()
+        if len(goals) != 1:
+            return None
+        (goal,) = goals
+        for text in _FACTORS:
+            # So small that the least constant is above 1, and stands in the line.
+            factor = times(normal(read_tree(text), search.work.fixed), rational(Fraction(1, 10**6)))
+            step = search.bound(goal.left, times(factor, goal.right), 0)
+            if step is None:
+                continue
+            scale = times(step.line.right, raised(goal.right, -1))
+            line = f"{poly_text(goal.left)} <= {poly_text(step.line.right)}"
+            proof = _written(line, tuple(given), "mine:claim", search, [step], 0.0)
+            if proof is not None:
+                return poly_text(scale), proof
+    except (Rejected, OutOfTime):
+        return None
+    return None
 
 
 def _written(

@@ -58,14 +58,14 @@ def _positive(*sizes: str) -> tuple[str, ...]:
 _VECTOR = Data("(m : nat) (c : vector m)", _positive("m"))
 _SPECTRUM = Data("(m : nat) (sigma : vector m) (s : R)", _positive("m"))
 _FLOW = Data("(n : nat) (C : matrix n n) (beta : R)", _positive("n"))
-_ROWS = Data("(n d : nat) (Y : matrix n d)", ("(2 <= n)%nat", *_positive("d")))
+_ROWS = Data("(n d : nat) (Y : matrix n d)", _positive("n", "d"))
 _TOKENS = Data("(n d : nat) (Z : matrix n d)", _positive("n", "d"))
 _SANDWICH = Data("(n m : nat) (c : vector m) (E : matrix n m)", _positive("n", "m"))
 _LAYERS = "(t n : nat) (P : sequence t n)"
 _STOCHASTIC = (*_positive("t", "n"), "row_stochastic P")
 _DECAY = Data(
     "(n : nat) (E : matrix n n) (a : R)",
-    ("(2 <= n)%nat", "(forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j)", "0 < a < 1"),
+    (*_positive("n"), "(forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j)", "0 < a < 1"),
 )
 _GRADIENT = Data(
     "(n d m : nat) (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d)", _positive("n", "d", "m")
@@ -412,6 +412,7 @@ class _Printer:
                 "mlp",
                 "bias",
                 "key_bias",
+                "query_bias",
             ):
                 return self.switch(name, word)
             case Relation(operator=operator, left=left, right=right):

@@ -36,7 +36,7 @@ def test_two_tokens_under_the_causal_mask_are_an_equality() -> None:
         assert verdict.ratio == pytest.approx(1, abs=1e-14)
 
 
-@pytest.mark.parametrize(("factor", "outcome"), [("0.99", "REFUTED"), ("1.01", "HOLDS")])
+@pytest.mark.parametrize(("factor", "outcome"), [("0.99", "REFUTED"), ("1.01", "HELD")])
 def test_a_smaller_constant_is_refuted_by_balls(factor: str, outcome: str) -> None:
     """The right side times 0.99 is violated and certified; times 1.01 it is not."""
     entry = statement("wu2024:1")

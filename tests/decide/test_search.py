@@ -306,19 +306,23 @@ def test_the_best_member_enters_anew_with_its_own_score(place: int) -> None:
     assert np.allclose(camp.score, scores(entry, room, camp.arrays), atol=1e-12)
 
 
-def test_an_interrupted_search_keeps_what_it_found() -> None:
+def test_an_interrupted_search_keeps_what_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankmath.decide.proving.prove", lambda *texts, **options: None)  # it would end the search
+
     def stop(count: int, score: float) -> None:
         if count > 3000:
             raise KeyboardInterrupt
 
-    entry = Statement("mine:claim", "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)", ["heads == 1"])
+    # True, and not provable from the lemmas: a proof would end the search before it is interrupted.
+    claim = "diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)*(1 + sqrt(2) - 1414/1000)"
+    entry = Statement("mine:claim", claim, ["heads == 1"])
     found = search(entry, seconds=600, tell=stop)
     assert found.interrupted
     assert found.instance is not None
     assert found.score <= 0.0
     battery = rm.verify_statement(entry, instances=20, certify=0, search=0, seconds=600, tell=stop)
     assert battery.interrupted
-    assert battery.outcome == "HOLDS"
+    assert battery.outcome == "HELD"
 
 
 def test_equal_tokens_are_no_counterexample() -> None:
@@ -534,18 +538,35 @@ def test_sharpening_finds_the_constant_of_own_diameter() -> None:
         Statement("mine:claim", claim, "heads == 1", where={"c": "1"}), "c", seconds=600, evaluations=3000
     )
     assert 0.24 <= answer.constant <= 0.25 * (1 + 1e-9)
+    assert answer.factor == "1/4"  # from the other side: what is proved
+    assert answer.proof is not None
+    assert answer.proof.certificate().check().accepted
+    assert "c = 1/4 is PROVED, in 1 lines:" in answer.lines()
+    assert not answer.refuted
     with pytest.raises(rm.InvalidArgument, match=r"^letter: 'b' given"):
         sharpen(Statement("mine:claim", claim, "heads == 1", where={"c": "1"}), "b")
 
 
-def test_an_answer_names_the_theorem_that_implies_the_claim() -> None:
+def test_a_claim_that_follows_from_a_theorem_is_proved_and_names_it() -> None:
     claim = "diameter(X[1], 1) <= norm(W[0,0], inf)*norm(W_QK[0,0], max)*diameter(X[0], 1)**3/(4*sqrt(d_qk))"
     answer = examine(Statement("mine:claim", claim, ["heads == 1", "layers == 1"]), seconds=5, instances=20)
-    assert not answer.refuted
-    assert "own:diameter-cubic" in answer.implied_by or "own:diameter" in answer.implied_by
+    assert answer.battery.outcome == "PROVED"
+    assert answer.battery.derivation is not None
+    assert answer.battery.derivation.check().accepted
     said = "\n".join(answer.lines())
-    assert "not proved" in said
-    assert "true" not in said
+    assert "own:diameter" in said
+    battery = answer.battery
+    assert battery.instances == battery.holds + battery.undecided + battery.not_applicable
+
+
+def test_a_claim_that_only_held_says_with_which_factor_it_is_proved() -> None:
+    """μ(X¹) ≤ √(n − 1)‖W‖₂μ(X⁰) is proved; 1.3 in its place holds for three tokens, and no lemma gives it."""
+    claim = "mu(X[1]) <= 1.3*norm(W[0,0], 2)*mu(X[0])"
+    answer = examine(Statement("mine:claim", claim, ["heads == 1", "tokens <= 3"]), seconds=4, instances=20)
+    assert answer.battery.outcome == "HELD"
+    assert answer.proof is not None
+    assert answer.proof.certificate().check().accepted
+    assert any(line.startswith("with the factor ") and line.endswith("PROVED") for line in answer.lines())
 
 
 @pytest.mark.parametrize(
@@ -622,3 +643,13 @@ def test_every_shape_that_is_searched_obeys_the_hypotheses_on_sizes() -> None:
     assert len({(room.n, room.mask, room.L) for room in found}) > 3
     for room in found:
         assert all(space._obeyed(part, room) for part in entry.expanded_hypotheses), room
+
+
+def test_a_claim_that_fails_for_one_token_alone_is_refuted_by_one() -> None:
+    """Two tokens and more satisfy it: what is not excluded is meant."""
+    claim = Statement("mine:claim", "longest(X[0]) <= 10*(n - 1)*longest(X[0]) + 1/2")
+    battery = rm.verify_statement(claim, instances=8, certify=0, search=0, seconds=1)
+    assert battery.outcome == "REFUTED"
+    assert isinstance(battery.counterexample, NetworkInstance)
+    assert len(battery.counterexample.X) == 1
+    assert battery.certificate().check().accepted

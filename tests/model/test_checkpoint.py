@@ -239,6 +239,10 @@ def test_unknown_architectures_and_settings(tmp_path: Path) -> None:
     (whisper / "config.json").write_text("{}", encoding="utf-8")
     refused(whisper, "no model_type")
     refused(changed(tmp_path / "c", position_embedding_type="relative_key"), "only 'absolute' is read")
+    refused(changed(tmp_path / "w", hidden_size=24), "hidden_size 24 in config.json, but the weights have width 12")
+    refused(
+        changed(tmp_path / "l", num_hidden_layers=1), "num_hidden_layers 1 in config.json, but the weights have 3"
+    )
     refused(changed(tmp_path / "d", hidden_act="mish"), "hidden_act 'mish' in config.json; allowed are gelu")
     refused(changed(tmp_path / "e", num_attention_heads=5), "must divide the width 12")
     refused(changed(tmp_path / "f", num_hidden_layers=10**9), "num_hidden_layers: 1000000000 given")

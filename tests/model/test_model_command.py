@@ -100,3 +100,21 @@ def test_an_experiment_on_a_checkpoint(tmp_path: Path) -> None:
     found = json.loads(typed("experiment", "dong-fig2", "--model", place, "--set", "tokens=5", "--json"))
     assert {curve["panel"] for curve in found["curves"]} == {"trained", "at initialisation"}
     assert "paths" in typed("experiment", "dong-paths", "--model", place, "--set", "tokens=5", "--set", "samples=2")
+
+
+def test_a_text_that_is_cut_is_said_to_be_cut(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers", reason="the extra `models` is not installed")
+    place = checkpoint(tmp_path, "gpt2")
+    tool = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0, "a": 1}, unk_token="[UNK]"))
+    tool.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tool.save(str(place / "tokenizer.json"))
+    (tmp_path / "text.txt").write_text("a b a b a", encoding="utf-8")
+    asked = ["model", str(place), "--text", str(tmp_path / "text.txt"), "--variant", "san,full", "--tokens"]
+    assert CliRunner().invoke(main, [*asked, "3"]).stderr == (
+        "--text: it has 5 tokens; the first 3 are read (--tokens)\n"
+    )
+    assert CliRunner().invoke(main, [*asked, "5"]).stderr == ""
+    (tmp_path / "text.txt").write_bytes("a café".encode("latin-1"))
+    done = CliRunner().invoke(main, [*asked, "5"])
+    assert done.exit_code == 2
+    assert "not UTF-8 (byte 0xe9 in line 1)" in done.stderr
