@@ -156,7 +156,7 @@ karagodin2024_symmetric = Statement(
     draws=(partial(draw_sink, kind="symmetric"),),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters-symmetric", kind="symmetric"),
     share=0.005,
-    notes="V = diag(2, 1), Q = K = (0, 1), β = 4: a sink at e_1, (−0.8936…, 0.4488…) with eigenvalues −1 and "
+    notes="V = diag(2, 1), Q = K = (0, 1), β = 4: a sink at e_1, (−0.8936…, 0.4487…) with eigenvalues −1 and "
     "−0.7501….",
 )
 
@@ -265,9 +265,9 @@ own_flow_one_cluster = Statement(
     extremal=nearly_opposite,
     sharp=True,
     share=0.3,
-    notes="So where e^{2‖βQᵀK‖} < λ_1/(λ_1 − λ_d) all tokens tend to one of ±ξ, from almost every start, for every "
-    "d and n. For d = 2 the condition is the best in terms of ‖βQᵀK‖: beyond it, with QᵀK = I, −ξ attracts the "
-    "second token while the first is at ξ.",
+    notes="So where V is symmetric, λ_1 > λ_2 ≥ … ≥ λ_d, λ_1 > 0 and e^{2‖βQᵀK‖} < λ_1/(λ_1 − λ_d), all tokens "
+    "tend to the same one of ±ξ, from almost every start, for every d ≥ 2 and n. For d = 2 the condition is the "
+    "best in terms of ‖βQᵀK‖: beyond it, with QᵀK = I, −ξ attracts the second token while the first is at ξ.",
 )
 
 # -- the second conjecture, for two tokens -----------------------------------------------------------------

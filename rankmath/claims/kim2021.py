@@ -129,7 +129,7 @@ def draw_star(rng: Rng, size: int) -> ArrayInstance:
 
 
 def draw_rays(rng: Rng, size: int) -> ArrayInstance:
-    """One token in the middle of others in orthogonal directions: it receives up to √n/2 in all."""
+    """One token in the middle of others in orthogonal directions: it receives about √n/2 in all."""
     n = int(rng.integers(4, 26))
     radius = rng.uniform(0.5, 1.8, (size, 1, 1))
     Z = np.concatenate([np.zeros((size, 1, n - 1)), radius * np.eye(n - 1)], axis=-2)
@@ -177,7 +177,8 @@ own_received = Statement(
     draws=(draw_tokens, draw_rays),
     share=0.4,
     notes="So too on the sphere where W_QK is a multiple β ≥ 0 of the identity: there logits are −β‖x_i − x_j‖²/2 "
-    "up to a constant. The order is right: a token in the middle of others in orthogonal directions receives √n/2.",
+    "up to a constant. The order is right: a token in the middle of others in orthogonal directions receives about "
+    "√n/2.",
 )
 
 own_l2_lower = Statement(

@@ -96,14 +96,14 @@ own_mask_rate = Statement(
     "mask_trace(G) - 1 <= (n - 1)*mask_second(G)",
     given="n >= 2",
     arrays=("G",),
-    title="Under an incomplete mask collapse is never faster than exponential",
+    title="Equal logits under an incomplete mask with self-loops: exponential at best, from almost every start",
     source=OWN,
     status="proved",
     instance=mask_instance,
     draws=(draw_masks,),
     extremal=two_causal,
     share=0.3,
-    notes="With self-loops the trace is above 1 unless every token sees every token. So equal logits multiply the "
-    "residual by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0 a layer, for almost every start: exponential, and never doubly "
-    "exponential. Two causal tokens are an equality.",
+    notes="With self-loops the trace is above 1 unless every token sees every token. So equal logits with "
+    "W = I multiply the residual in the end by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0 a layer, for almost every "
+    "start: exponential, and not doubly exponential. Two causal tokens are an equality.",
 )

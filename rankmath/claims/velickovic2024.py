@@ -82,5 +82,6 @@ own_dispersion = Statement(
     draws=(draw_rows,),
     extremal=one_apart,
     sharp=True,
-    notes="Attained where all logits but one are equal. At temperature T the range is δ/T.",
+    notes="The first is attained where all logits but the largest are equal, the second where all but the least "
+    "are. At temperature T the range is δ/T.",
 )

@@ -149,6 +149,7 @@ class Citation:
     def _markdown(self) -> str:
         lines = [
             f"**{self.title}** (`{self.key}`)",
+            *((_as_markdown(self.notation),) if self.notation else ()),
             "\n".join(self._statement()),
             f"Source: {self.source}.",
             f"{self.truth[0].upper() + self.truth[1:]}." + (f" {self.notes}" if self.notes else ""),
@@ -170,7 +171,9 @@ _SHOWS = {
 def _as_markdown(tex: str) -> str:
     """A text with formulas: displays between dollar signs, our own commands written out."""
     display = r"\n\n$$\n\\begin{aligned}\1\\end{aligned}\n$$\n\n"
-    return re.sub(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", display, written_out(tex), flags=re.S)
+    lined = re.sub(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", display, written_out(tex), flags=re.S)
+    # Behind a second backslash the bracket is that of a line break.
+    return re.sub(r"\s*(?<!\\)\\\[(.*?)\\\]\s*", lambda found: f"\n$$\n{found[1]}\n$$\n", lined, flags=re.S)
 
 
 def _in_words(entry: str) -> str:

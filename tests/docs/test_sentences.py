@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.checker.checker import KINDS
 from rankmath.claims import statement
 from rankmath.claims.geshkovski2023 import flow_instance
 from rankmath.equilibria.certify import certify_design
@@ -127,6 +128,104 @@ def first_form_is_refuted() -> bool:
     return statement("dong2021v1:2.3").status == "refuted" and "gamma" in str(statement("dong2021:2.3").expanded)
 
 
+def gains_less_than_twice() -> bool:
+    """One long token among 999: the gain is 1.2 times the printed one, not twice it."""
+    exact, printed = gain([1.0] * 999 + [100.0])
+    return printed < exact < 1.3 * printed
+
+
+def collapses_at_once() -> bool:
+    """Tokens 0 and 1 see each other, token 2 sees all: (1, −1, 0) is one point after one layer of equal logits."""
+    seen = np.asarray([[1, 1, 0], [1, 1, 0], [1, 1, 1]])
+    return not (seen / seen.sum(axis=1, keepdims=True) @ [1.0, -1.0, 0.0]).any()
+
+
+def grows() -> bool:
+    """Two causal tokens with W_V = 4: the distance doubles with every layer."""
+    net = rm.Network.from_arrays([[[[0.0]]]], [[[[4.0]]]], mask="causal")
+    return bool(np.ptp(rm.forward(net, np.asarray([[0.0], [1.0]]))) == 2)
+
+
+def far_from_equality() -> bool:
+    """Two causal tokens, W_QK = 0, that W_V = diag(1, 0) makes equal: the bound is not 0."""
+    net = rm.Network.from_arrays(np.zeros((1, 1, 2, 2)), [[[[1.0, 0.0], [0.0, 0.0]]]], mask="causal")
+    verdict = rm.verify("wu2024:1", net, [[0.0, 0.0], [0.0, 1.0]])
+    return verdict.log_lhs == -math.inf and verdict.log_rhs > -2
+
+
+def top_is_the_other() -> bool:
+    """V = diag(½, 1), logits 4x₂y₂, first token at ξ = e₂: the second, of height h, has ḣ of one sign change only.
+
+    It is from − to + as h grows from −1 to 1, so −ξ and ξ attract and nothing between: the conjecture holds, though
+    β > ½ and λ/(λ − 1) = −1 < R.
+    """
+    h = np.linspace(-1, 1, 2001)[1:-1]
+    signs = np.sign(1 + np.exp(4 * (h**2 - h)) * h / 2)
+    return bool(signs[0] < 0 < signs[-1]) and np.count_nonzero(np.diff(signs)) == 1
+
+
+def second_coordinate() -> float:
+    """Of the sink for V = diag(2, 1), logits 4x₂y₂: 2 + e^{4(1 − u²)}·(−u) = 0 near u = 0.89, by bisection."""
+    low, high = 0.85, 0.95
+    for _ in range(60):
+        u = (low + high) / 2
+        low, high = (u, high) if math.exp(4 * (1 - u * u)) * u > 2 else (low, u)
+    return math.sqrt(1 - low * low)
+
+
+def rounded_not_cut() -> bool:
+    return 0.4487 < second_coordinate() < 0.4488
+
+
+def repelled_from_the_first() -> bool:
+    """d = 3, V = diag(−1, −1, −2), equal logits: the second token is drawn to minus the L-part of the first."""
+    V, x, y = np.diag([-1.0, -1.0, -2.0]), np.asarray([1.0, 0.0, 0.0]), np.asarray([0.6, 0.8, 0.0])
+    speed = V @ (x + y) / 2
+    return bool((speed - (speed @ y) * y) @ x < 0)
+
+
+def sharper_than_said() -> bool:
+    """Theorem A with three tokens and logits x_i W_QK x_jᵀ/√3 in place of x_i W_QK x_jᵀ: X = I does not attract."""
+    W_V, W_QK = [[1.0, 0, 0], [-1.0, 0.5, 0], [0, -0.5, 0.25]], np.triu(np.ones((3, 3)), 1)
+
+    def attracts(d_qk: int) -> bool:
+        return rm.certify_equilibrium(np.eye(3), W_V, W_QK, "causal", d_qk, stable=True).proved
+
+    return attracts(1) and not attracts(3)
+
+
+def not_every_x() -> bool:
+    """Equal logits: A X has rank one, and no W_V turns its equal rows into two different tokens."""
+    A, X = np.full((2, 2), 0.5), np.eye(2)
+    return bool(np.linalg.matrix_rank(A @ X) == 1)
+
+
+def not_alike() -> bool:
+    """Three logits, two of them the larger one: two are equal, and the largest weight is not that of the bound."""
+    weights = np.exp([1.0, 1.0, 0.0]) / np.exp([1.0, 1.0, 0.0]).sum()
+    return bool(weights.max() < 0.8 * math.e / (math.e + 2))
+
+
+def below_the_half() -> bool:
+    """A token in the middle of 99 others in orthogonal directions receives less than √100/2, at every distance."""
+    x = np.linspace(0, 1, 10001)
+    return bool((1 / (1 + 99 * x) + 99 * x / (1 + x + 98 * x**2)).max() < 5)
+
+
+def unchanged() -> bool:
+    """H = I keeps its effective rank: it does not grow where all singular values are equal."""
+    s = 0.5
+    return 1 + (1 - 2) * s >= 0 and bool(np.ptp(np.ones(2) * (1 + s - s)) == 0)
+
+
+def first_theorem_is_true() -> bool:
+    return statement("dong2021:2.1").status == "proved"
+
+
+def one_more_kind() -> bool:
+    return len(KINDS) == 4
+
+
 FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/findings.md", "does not shrink as n grows", shrinks),
     ("docs/findings.md", "attained by equal cosines alone", not_alone),
@@ -137,6 +236,22 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/findings.md", "with W_QK = βI.", repelled),
     ("docs/findings.md", "some attention matrix | All tokens do.", one_token),
     ("docs/models.md", "`dong2021:2.3` (as printed in 2021, γ = 1)", first_form_is_refuted),
+    ("docs/findings.md", "as is printed, others more", gains_less_than_twice),
+    ("rankmath/claims/joudaki2023.py", "and more elsewhere", gains_less_than_twice),
+    ("rankmath/claims/own_mask_rate.py", "collapse is never faster", collapses_at_once),
+    ("docs/masks.md", "skip connections collapses exponentially (`wu2024:1`", grows),
+    ("docs/masks.md", "with W_QK = 0 are an equality", far_from_equality),
+    ("docs/flows.md", "With V = diag(λ, 1) and logits", top_is_the_other),
+    ("docs/flows.md", "0.4488…", rounded_not_cut),
+    ("rankmath/claims/karagodin2024.py", "0.4488…", rounded_not_cut),
+    ("docs/flows.md", "(V = λ on a space L", repelled_from_the_first),
+    ("docs/equilibria.md", "tokens can travel for ever. The proofs are", sharper_than_said),
+    ("docs/equilibria.md", "makes any X do it.", not_every_x),
+    ("rankmath/claims/velickovic2024.py", "Attained where all logits but one are equal", not_alike),
+    ("rankmath/claims/kim2021.py", "directions receives √n/2", below_the_half),
+    ("docs/findings.md", "True, for matrices of every rank, if", unchanged),
+    ("CLAIMS.md", "The theorems of 2021 as first printed are false", first_theorem_is_true),
+    ("docs/what-a-certificate-claims.md", "The three kinds are", one_more_kind),
     ("README.md", "residual triples with every layer", not_tripled),
     ("README.md", "of every step lies just above", far_above),
 ]
@@ -178,6 +293,9 @@ def test_the_gain_of_lengths_is_the_one_that_is_printed() -> None:
     exact, printed = gain([1.0, 100.0])
     for text in (page("docs/findings.md"), statement("joudaki2023:isometry").notes):
         assert f"lengths 1 and 100 gain {exact:.1f} where {printed:.2f} is printed" in text
+    exact, printed = gain([1.0] * 999 + [100.0])
+    for text in (page("docs/findings.md"), statement("joudaki2023:isometry").notes):
+        assert f"one length 100 among 999 of length 1 gains {exact:.1f} where {printed:.1f} is printed" in text
     close = gain([1.0, 1.0001])
     assert close[0] == pytest.approx(2 * close[1], rel=1e-3)
 

@@ -51,6 +51,11 @@ def test_a_statement_is_cited_with_claim_status_and_place(key: str) -> None:
             shown = certificate.id in text.replace(r"\allowbreak ", "")
             assert shown == (certificate.kind != "holds")
     assert entry.truth in markdown
+    # What X, P and the layers are stands in both, with the same formulas.
+    displays = re.findall(r"\\\[(.*?)\\\]", citation(key).notation)
+    assert bool(displays) == (not entry.arrays)
+    assert all(f"$$\n{display}\n$$" in markdown for display in displays)
+    assert r"\[" not in markdown.replace(r"\\[", "")
     (keys,) = re.findall(r"\\cite\{([^}]*)\}", tex)
     *papers, own = keys.split(",")
     assert bib.startswith(f"@misc{{{own},"), "the entry of this very statement"
