@@ -21,6 +21,7 @@ from rankmath.claims import statement
 from rankmath.claims.geshkovski2023 import flow_instance
 from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.designs import causal_design, path_design
+from rankmath.report.cite import citation
 from rankmath.verification.judge import judge
 from rankmath.verification.verdict import Outcome
 
@@ -222,6 +223,11 @@ def first_theorem_is_true() -> bool:
     return statement("dong2021:2.1").status == "proved"
 
 
+def queries_have_biases() -> bool:
+    """The hypothesis is that of the output; the attention of these statements may have a query bias k."""
+    return all("k_{l,h}" in citation(key).notation for key in ("wu2024:cor1", "own:hemisphere", "own:full-rank"))
+
+
 def one_more_kind() -> bool:
     return len(KINDS) == 4
 
@@ -252,6 +258,7 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/findings.md", "True, for matrices of every rank, if", unchanged),
     ("CLAIMS.md", "The theorems of 2021 as first printed are false", first_theorem_is_true),
     ("docs/what-a-certificate-claims.md", "The three kinds are", one_more_kind),
+    ("rankmath/definitions/hypotheses.py", '"no biases"', queries_have_biases),
     ("README.md", "residual triples with every layer", not_tripled),
     ("README.md", "of every step lies just above", far_above),
 ]
