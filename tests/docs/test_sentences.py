@@ -228,6 +228,28 @@ def queries_have_biases() -> bool:
     return all("k_{l,h}" in citation(key).notation for key in ("wu2024:cor1", "own:hemisphere", "own:full-rank"))
 
 
+def at_rest() -> bool:
+    """Two opposite tokens rest, those with a cosine α, 0 ≤ α < 1, do not: cosines below 0 must be excluded."""
+    opposite = np.asarray([[1.0, -1.0], [-1.0, 1.0]])
+    excluded = judge(statement("own:flow-step-usa"), flow_instance(opposite, 1.0), "float64").outcome
+    return excluded == Outcome.NOT_APPLICABLE and rate(equal(2, 0.0), 1.0, "own:flow-step-usa")[0] > 0.9
+
+
+def complex_ones() -> bool:
+    """circulant(0.1, 0.8, 0.1) has eigenvalues that are not real: only their modulus can be at most a number."""
+    return bool(np.iscomplex(np.linalg.eigvals([[0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.8, 0.1, 0.1]])).any())
+
+
+def papers_are_named() -> bool:
+    """Of these refuted statements we have the wording from others, and their rows name the paper."""
+    keys = ("wang2022:1", "contranorm2023:2", "karagodin2024:two-clusters")
+    words = ("not before us", "third-party text", "we have not seen")
+    return all(
+        statement(key).status == "refuted" and word in statement(key).source
+        for key, word in zip(keys, words, strict=True)
+    )
+
+
 def one_more_kind() -> bool:
     return len(KINDS) == 4
 
@@ -257,6 +279,9 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("rankmath/claims/kim2021.py", "directions receives √n/2", below_the_half),
     ("docs/findings.md", "True, for matrices of every rank, if", unchanged),
     ("CLAIMS.md", "The theorems of 2021 as first printed are false", first_theorem_is_true),
+    ("rankmath/claims/geshkovski2023.py", "no flow on the sphere is slower", at_rest),
+    ("rankmath/claims/folk_spectrum.py", "besides 1 is at most", complex_ones),
+    ("docs/field.md", "uncertain and the statement false, the row names no paper", papers_are_named),
     ("docs/what-a-certificate-claims.md", "The three kinds are", one_more_kind),
     ("rankmath/definitions/hypotheses.py", '"no biases"', queries_have_biases),
     ("README.md", "residual triples with every layer", not_tripled),
