@@ -185,6 +185,12 @@ def repelled_from_the_first() -> bool:
     return bool((speed - (speed @ y) * y) @ x < 0)
 
 
+def leaves_the_space() -> bool:
+    """V = diag(1, 1, 5), L the first two coordinates: the share of the third in the first token grows."""
+    V, x = np.diag([1.0, 1.0, 5.0]), np.asarray([0.6, 0.0, 0.8])
+    return bool((V @ x - (x @ V @ x) * x)[2] > 0.5)
+
+
 def sharper_than_said() -> bool:
     """Theorem A with three tokens and logits x_i W_QK x_jᵀ/√3 in place of x_i W_QK x_jᵀ: X = I does not attract."""
     W_V, W_QK = [[1.0, 0, 0], [-1.0, 0.5, 0], [0, -0.5, 0.25]], np.triu(np.ones((3, 3)), 1)
@@ -273,6 +279,7 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/flows.md", "0.4488…", rounded_not_cut),
     ("rankmath/claims/karagodin2024.py", "0.4488…", rounded_not_cut),
     ("docs/flows.md", "(V = λ on a space L", repelled_from_the_first),
+    ("rankmath/claims/karagodin2024.py", "So both tokens tend", leaves_the_space),
     ("docs/equilibria.md", "tokens can travel for ever. The proofs are", sharper_than_said),
     ("docs/equilibria.md", "makes any X do it.", not_every_x),
     ("rankmath/claims/velickovic2024.py", "Attained where all logits but one are equal", not_alike),
