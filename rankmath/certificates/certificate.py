@@ -138,7 +138,7 @@ class Certificate(Shows):
         if not isinstance(content, dict) or not needed <= set(content) <= needed | {"id", "about"}:
             raise InvalidArgument(f"path: {where} must be an object with the fields {', '.join(sorted(needed))}")
         if content["format"] not in checker.FORMATS:
-            raise InvalidArgument(f"path: {where} must have one of the formats {', '.join(checker.FORMATS)}")
+            raise InvalidArgument(f"path: {where} must have the format {' or '.join(checker.FORMATS)}")
         rest = {name: value for name, value in content.items() if name not in ("format", "id")}
         certificate = cls(**rest)
         if content.get("id", certificate.id) != certificate.id:

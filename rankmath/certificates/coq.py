@@ -23,7 +23,7 @@ from rankmath.files import proofs_folder
 
 PRECISIONS = (100, 200, 400)  # bits of Coq's intervals; the balls here have fewer, so that Coq decides what they do
 
-_OURS = re.compile(r"^From Rankmath Require (Import|Export) ([\w ]+)\.", re.MULTILINE)
+_OURS = re.compile(r"^From Rankmath Require (Import|Export|)([\w\s]+)\.", re.MULTILINE)
 
 
 def to_coq(content: Mapping[str, Any]) -> tuple[str, list[str]]:
@@ -107,7 +107,7 @@ def theorem_alone(module: str) -> str:
         for line in _OURS.findall(text):
             for other in line[1].split():
                 add(other)
-        text = _OURS.sub(lambda found: f"{found[1]} {found[2]}.", text)
+        text = _OURS.sub(lambda found: f"{found[1]}{found[2]}." if found[1] else "", text)
         parts[name] = f"Module {name}.\n{text.rstrip()}\nEnd {name}.\n"
 
     add(module)

@@ -122,6 +122,10 @@ class Instance:
     def of(cls, net: Network, X: ArrayLike) -> Instance:
         """The instance (net, X), with W_QK and W multiplied out exactly."""
         kind = "none" if net.norm is None else net.norm.kind
+        if kind not in ("none", "sphere", "column") or (net.norm is not None and net.norm.floor > 0):
+            raise InvalidArgument(
+                f"net: norm {kind} given; in one line there are the sphere's and columns, without eps"
+            )
         mask = net.mask_for(len(X))
         return cls(
             X,

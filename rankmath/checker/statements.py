@@ -16,6 +16,7 @@ from rankmath.checker.kernel import FUNCTIONS, OPERATIONS, Definitions, formula
 from rankmath.checker.reading import MAX_SIDE, demand
 from rankmath.checker.rules import RULES
 from rankmath.definitions.entries import ENTRIES, Entry, lines
+from rankmath.definitions.hypotheses import ACTIVATIONS
 from rankmath.definitions.layer import GRAPHS, LAYER
 from rankmath.definitions.quantities import HELPERS
 
@@ -80,7 +81,6 @@ class Statement:
 _ROW = {"columns": "d", "rows": "n"}
 # x -> f(x W_in + b_in) W_out + b_out, plus x where skip is 1.
 _MLP = {"W_in": "d m", "b_in": "m", "W_out": "m d", "b_out": "d", "skip": "number"}
-_ACTIVATIONS = ("relu", "tanh", "gelu", "gelu_tanh", "silu", "quick_gelu")
 # The one-line form of a layer: LayerNorm(f(skip X + attention)), with one mask, one d_qk and one skip.
 ONE_LINE_DATA = {
     "X": "n d",
@@ -118,7 +118,7 @@ _ATTENTION = {
 }
 _MAP = {
     "attention?": _ATTENTION,
-    "mlp?": {**_MLP, "activation": _ACTIVATIONS, "W_gate?": "d m", "b_gate?": "m"},
+    "mlp?": {**_MLP, "activation": ACTIVATIONS, "W_gate?": "d m", "b_gate?": "m"},
 }
 _SUBLAYER = {"maps?": [_MAP, MAX_MAPS], "skip": "number", "before?": _NORM, "behind?": _NORM, "after?": _NORM}
 NETWORK_DATA = {

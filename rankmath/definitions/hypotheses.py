@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _ANY = {"any": ""}
-_ACTIVATIONS = ("relu", "tanh", "gelu", "gelu_tanh", "silu", "quick_gelu")
+ACTIVATIONS = ("relu", "tanh", "gelu", "gelu_tanh", "silu", "quick_gelu")
 #: For each switch the words it is compared with, and what a reader is told; nothing where that says nothing.
 SWITCHES: dict[str, dict[str, str]] = {
     "mask": {
@@ -25,7 +25,7 @@ SWITCHES: dict[str, dict[str, str]] = {
     "mlp": {
         "none": "no MLP",
         "any": "per-token MLPs",
-        **{name: f"per-token MLPs with {name}" for name in _ACTIVATIONS},
+        **{activation: f"per-token MLPs with {activation}" for activation in ACTIVATIONS},
     },
     "bias": {"none": "no output biases (b = 0)", **_ANY},
     "query_bias": {"none": "no query biases (b_Q = 0)", **_ANY},

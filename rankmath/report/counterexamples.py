@@ -14,7 +14,7 @@ from rankmath.decide.conjecture import in_latex, in_python
 from rankmath.files import folder as make_folder
 from rankmath.files import write
 from rankmath.report.latex import exact_data, identifier
-from rankmath.report.sources import certificate_file, machine_checked
+from rankmath.report.sources import certificate_file, coq_modules
 from rankmath.report.theorems import displayed, fragment, letters
 from rankmath.validation import Json
 from rankmath.verification.instance import NetworkInstance
@@ -118,7 +118,7 @@ def _theorem_beside(shown: Shown, certificate: Certificate) -> str:
 
 
 def _coq_beside(shown: Shown, key: str) -> list[str]:
-    """Write the machine-checked theorem of the statement, if there is one, as a Coq file that compiles alone."""
+    """Write the theorems of proofs/coq about the statement as Coq files that compile alone."""
     assert shown.file is not None
-    modules = list(dict.fromkeys(name.split(".")[1] for name, _ in machine_checked().get(key, ())))
-    return [str(write(Path(shown.file).parent / f"{name}_alone.v", theorem_alone(name))) for name in modules]
+    folder = Path(shown.file).parent
+    return [str(write(folder / f"{name}_alone.v", theorem_alone(name))) for name in coq_modules(key)]

@@ -50,14 +50,31 @@ def machine_checked() -> dict[str, tuple[tuple[str, str], ...]]:
     >>> machine_checked()["own:tv"][0][0]
     'Rankmath.proved_vectors.proved_own_tv'
     """
-    path = proofs_folder() / "coq" / "theorems.toml"
-    if not path.is_file():
-        return {}
     found: dict[str, tuple[tuple[str, str], ...]] = {}
-    for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("theorem", ()):
+    for entry in _theorems():
         if entry["key"] and entry["proves"] != "related":
-            pair = (str(entry["name"]), str(entry.get("scope", "")))
+            pair = (entry["name"], entry["scope"])
             found[entry["key"]] = (*found.get(entry["key"], ()), pair)
+    return found
+
+
+def coq_modules(key: str) -> list[str]:
+    """The files of proofs/coq, without their ending, with a theorem that proves, refutes or is about a statement.
+
+    Examples
+    --------
+    >>> coq_modules("karagodin2024:two-clusters")
+    ['karagodin2024']
+    """
+    return list(dict.fromkeys(entry["name"].split(".")[1] for entry in _theorems() if entry["key"] == key))
+
+
+@cache
+def _theorems() -> list[dict[str, str]]:
+    path = proofs_folder() / "coq" / "theorems.toml"
+    found: list[dict[str, str]] = (
+        tomllib.loads(path.read_text(encoding="utf-8"))["theorem"] if path.is_file() else []
+    )
     return found
 
 

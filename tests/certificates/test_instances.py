@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.certificates.issue import Instance
+from rankmath.certificates.issue import Instance, instance_of
 from rankmath.linalg.masks import Mask
 from rankmath.model.sublayers import MLP, LayerNorm
 
@@ -86,12 +86,13 @@ def test_factors_are_multiplied_out() -> None:
 @pytest.mark.parametrize(
     "norm", ["standard", "rms", LayerNorm("column", 1e-5), LayerNorm("column", 1e-300), LayerNorm("rms", 0.1)]
 )
-def test_a_norm_that_a_certificate_cannot_say_is_refused(norm: Any) -> None:
+def test_a_norm_that_the_one_line_form_cannot_say_is_said_by_sublayers(norm: Any) -> None:
     """An eps > 0 above all: without it the certificate would be about another network."""
     ones = np.ones((1, 1, D, D))
     net = rm.Network.from_arrays(ones, ones, norm=norm)
     with pytest.raises(rm.InvalidArgument, match=r"^net: norm "):
         Instance.of(net, np.eye(2))
+    assert "layernorm" not in instance_of(net, np.eye(2)).data()
 
 
 @pytest.mark.parametrize("activation", ["gelu", "silu", "gelu_tanh", "quick_gelu"])
@@ -100,3 +101,4 @@ def test_an_activation_that_a_certificate_cannot_say_is_refused(activation: Any)
     net = rm.Network.from_arrays(ones, ones, mlp=MLP(np.eye(D), np.eye(D), activation=activation))
     with pytest.raises(rm.InvalidArgument, match="activation"):
         Instance.of(net, np.eye(2))
+    assert "layernorm" not in instance_of(net, np.eye(2)).data()

@@ -14,7 +14,6 @@ PAGES = [ROOT / "README.md", ROOT / "CLAIMS.md", *sorted((ROOT / "docs").glob("*
 
 #: What cannot run here, page by page, with the reason that the page gives.
 EXEMPT = {
-    "appendix.md": ["the README's example is this one, with a report."],
     "conjectures.md": ["a search takes seconds to a minute; they examine such claims elsewhere."],
     "machine-checked.md": ["it installs Coq; they compile the proofs where Coq is found."],
     "README.md": [
