@@ -197,12 +197,11 @@ def write_field(file: Path) -> None:
     rows = ["| paper | statement | verdict | sharp | key |", "|---|---|---|---|---|"]
     for prefix in (*FIELD, "folk"):
         near = [entry for entry in statements().values() if Path(entry.truth).stem.split("_")[0] == prefix]
-        # What is printed comes first, then ours, then what is only said.
-        for whose in ("", "ours", "often said"):
+        # What is printed comes first, then ours, then what others knew before us, then what is only said.
+        for whose in ("", "ours", "classical", "often said"):
             for entry in near:
                 key = entry.key
-                ours = "ours" if entry.source.startswith(OWN) else "often said" if key.startswith("folk:") else ""
-                if ours == whose:
+                if whose_is(entry) == whose:
                     paper = escaped(FIELD[prefix]) if prefix in FIELD and whose != "often said" else ""
                     title = f"[{escaped(entry.title)}](gallery/{slug(key)}.md)"
                     named = ", beside ".join(filter(None, (whose, paper)))
@@ -210,6 +209,13 @@ def write_field(file: Path) -> None:
                         f"| {named} | {title} | {entry.status} | {'yes' if entry.sharp else ''} | `{key}` |"
                     )
     file.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def whose_is(entry: Statement) -> str:
+    """Whether a statement is ours, classical (its source says so), often said, or a paper's."""
+    if entry.source.startswith(OWN):
+        return "classical" if any(word in entry.source for word in ("classical", "well known")) else "ours"
+    return "often said" if entry.key.startswith("folk:") else ""
 
 
 # -- the reference -----------------------------------------------------------------------------------------

@@ -172,7 +172,7 @@ own_spectrum = Statement(
     "subdominant(L) <= mixing(L)",
     given="n >= 2",
     arrays=("L",),
-    title="Every eigenvalue of attention besides 1 is at most the Dobrushin coefficient",
+    title="Every eigenvalue of attention besides 1 has modulus at most the Dobrushin coefficient",
     source=f"{OWN}; classical",
     status="proved",
     instance=logits_instance,

@@ -223,7 +223,7 @@ own_flow_step_usa = Statement(
     where={"alpha": "least_cosine(C)"},
     given=("cosines(C)", "alpha >= 0", "beta >= 0"),
     arrays=("C", "beta"),
-    title="Without normalisation no flow on the sphere is slower than one with all cosines alike",
+    title="Without normalisation no tokens with cosines ≥ 0 close up more slowly than those with all cosines alike",
     source=f"{OWN}, for the flow with unnormalised attention of {GESHKOVSKI}",
     status="proved",
     instance=flow_instance,

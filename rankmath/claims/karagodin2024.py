@@ -364,6 +364,6 @@ karagodin2024_subspace_two = Statement(
     extremal=nearly_apart,
     sharp=True,
     share=0.3,
-    notes="So both tokens tend to the normalised L-part of the first, from every start with independent "
-    "L-parts. For more than two tokens we have not decided the conjecture.",
+    notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from "
+    "every start with independent L-parts. For more than two tokens we have not decided the conjecture.",
 )

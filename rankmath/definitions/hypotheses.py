@@ -27,7 +27,7 @@ SWITCHES: dict[str, dict[str, str]] = {
         "any": "per-token MLPs",
         **{activation: f"per-token MLPs with {activation}" for activation in ACTIVATIONS},
     },
-    "bias": {"none": "no biases", **_ANY},
+    "bias": {"none": "no output biases (b = 0)", **_ANY},
     "query_bias": {"none": "no query biases (b_Q = 0)", **_ANY},
     "position": {"none": "no position terms", "any": "any position terms"},
     "softcap": {"none": "logits that are not capped", "any": "logits capped or not"},

@@ -21,6 +21,7 @@ from rankmath.claims import statement
 from rankmath.claims.geshkovski2023 import flow_instance
 from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.designs import causal_design, path_design
+from rankmath.report.cite import citation
 from rankmath.verification.judge import judge
 from rankmath.verification.verdict import Outcome
 
@@ -184,6 +185,12 @@ def repelled_from_the_first() -> bool:
     return bool((speed - (speed @ y) * y) @ x < 0)
 
 
+def leaves_the_space() -> bool:
+    """V = diag(1, 1, 5), L the first two coordinates: the share of the third in the first token grows."""
+    V, x = np.diag([1.0, 1.0, 5.0]), np.asarray([0.6, 0.0, 0.8])
+    return bool((V @ x - (x @ V @ x) * x)[2] > 0.5)
+
+
 def sharper_than_said() -> bool:
     """Theorem A with three tokens and logits x_i W_QK x_jᵀ/√3 in place of x_i W_QK x_jᵀ: X = I does not attract."""
     W_V, W_QK = [[1.0, 0, 0], [-1.0, 0.5, 0], [0, -0.5, 0.25]], np.triu(np.ones((3, 3)), 1)
@@ -222,6 +229,33 @@ def first_theorem_is_true() -> bool:
     return statement("dong2021:2.1").status == "proved"
 
 
+def queries_have_biases() -> bool:
+    """The hypothesis is that of the output; the attention of these statements may have a query bias k."""
+    return all("k_{l,h}" in citation(key).notation for key in ("wu2024:cor1", "own:hemisphere", "own:full-rank"))
+
+
+def at_rest() -> bool:
+    """Two opposite tokens rest, those with a cosine α, 0 ≤ α < 1, do not: cosines below 0 must be excluded."""
+    opposite = np.asarray([[1.0, -1.0], [-1.0, 1.0]])
+    excluded = judge(statement("own:flow-step-usa"), flow_instance(opposite, 1.0), "float64").outcome
+    return excluded == Outcome.NOT_APPLICABLE and rate(equal(2, 0.0), 1.0, "own:flow-step-usa")[0] > 0.9
+
+
+def complex_ones() -> bool:
+    """circulant(0.1, 0.8, 0.1) has eigenvalues that are not real: only their modulus can be at most a number."""
+    return bool(np.iscomplex(np.linalg.eigvals([[0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.8, 0.1, 0.1]])).any())
+
+
+def papers_are_named() -> bool:
+    """Of these refuted statements we have the wording from others, and their rows name the paper."""
+    keys = ("wang2022:1", "contranorm2023:2", "karagodin2024:two-clusters")
+    words = ("not before us", "third-party text", "we have not seen")
+    return all(
+        statement(key).status == "refuted" and word in statement(key).source
+        for key, word in zip(keys, words, strict=True)
+    )
+
+
 def one_more_kind() -> bool:
     return len(KINDS) == 4
 
@@ -245,13 +279,18 @@ FALSE: list[tuple[str, str, Callable[[], bool]]] = [
     ("docs/flows.md", "0.4488…", rounded_not_cut),
     ("rankmath/claims/karagodin2024.py", "0.4488…", rounded_not_cut),
     ("docs/flows.md", "(V = λ on a space L", repelled_from_the_first),
+    ("rankmath/claims/karagodin2024.py", "So both tokens tend", leaves_the_space),
     ("docs/equilibria.md", "tokens can travel for ever. The proofs are", sharper_than_said),
     ("docs/equilibria.md", "makes any X do it.", not_every_x),
     ("rankmath/claims/velickovic2024.py", "Attained where all logits but one are equal", not_alike),
     ("rankmath/claims/kim2021.py", "directions receives √n/2", below_the_half),
     ("docs/findings.md", "True, for matrices of every rank, if", unchanged),
     ("CLAIMS.md", "The theorems of 2021 as first printed are false", first_theorem_is_true),
+    ("rankmath/claims/geshkovski2023.py", "no flow on the sphere is slower", at_rest),
+    ("rankmath/claims/folk_spectrum.py", "besides 1 is at most", complex_ones),
+    ("docs/field.md", "uncertain and the statement false, the row names no paper", papers_are_named),
     ("docs/what-a-certificate-claims.md", "The three kinds are", one_more_kind),
+    ("rankmath/definitions/hypotheses.py", '"no biases"', queries_have_biases),
     ("README.md", "residual triples with every layer", not_tripled),
     ("README.md", "of every step lies just above", far_above),
 ]
