@@ -43,7 +43,9 @@ def check(files: tuple[str, ...], export: str | None, coq: bool, as_json: bool) 
 def _write_coq(name: str) -> int:
     """Write the certificate as rm_ID.v, or say why not: 0 or 1."""
     from rankmath.certificates.coq import to_coq
+    from rankmath.certificates.coq_derivation import derivation_file
     from rankmath.certificates.coq_terms import Untranslatable
+    from rankmath.certificates.coq_words import NoCoq
     from rankmath.checker import checker
     from rankmath.files import read, write
 
@@ -51,13 +53,18 @@ def _write_coq(name: str) -> int:
         return 1
     try:
         content = json.loads(read(name, name="files"))
-        text, left_out = to_coq(content)
-    except Untranslatable as why:
+        if proved := content["kind"] == "derivation":
+            text, left_out = derivation_file(content["claim"], content["given"], content["data"]["lines"]), []
+        else:
+            text, left_out = to_coq(content)
+    except (Untranslatable, NoCoq) as why:
         click.echo(f"{name}: no Coq file: {why}")
         return 1
     target = f"{content['id'].replace('-', '_')}.v"
     write(target, text, name="coq")
-    click.echo(f"{name}: {target} states it as a theorem; coqc {target} checks it")
+    # A derivation rests on the lemmas of proofs/coq, which `make` compiles; an instance on nothing of ours.
+    command = f"coqc -R proofs/coq Rankmath {target}" if proved else f"coqc {target}"
+    click.echo(f"{name}: {target} states it as a theorem; {command} checks it")
     for line in left_out:
         click.echo(f"  left out: {line}")
     return 0

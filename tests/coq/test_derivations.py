@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from rankmath.certificates.coq_derivation import derivation_file
 from rankmath.certificates.coq_words import NoCoq
 from rankmath.checker.lemmas import usable_statements
+from rankmath.cli import main
 from rankmath.prover import prove
 
 sys.path[:0] = [str(Path(__file__).parent)]
@@ -92,3 +94,18 @@ def test_what_has_no_word_in_coq_is_said() -> None:
         file_of("gram_height(X[0]) <= 1", ONE, [line("gram_height(X[0]) <= 1", "hypothesis")])
     with pytest.raises(NoCoq, match="no theorem"):
         file_of(CLAIMS["roots"][0], ONE, [line("1 <= n", "lemma", name="no-such-lemma")])
+
+
+@needs_coq
+def test_the_command_writes_a_derivation_that_coq_accepts(
+    compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim, given = CLAIMS["roots"]
+    proof = prove(claim, given, without=usable_statements())
+    assert proof is not None
+    path = proof.certificate("mine:roots").save(tmp_path / "roots.json")
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["check", str(path), "--coq"])
+    assert done.exit_code == 0, done.output
+    (file,) = tmp_path.glob("rm_*.v")
+    assert coqc(tmp_path, "Written", file.read_text(encoding="utf-8")).returncode == 0
