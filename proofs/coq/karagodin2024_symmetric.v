@@ -5,7 +5,7 @@
     xi and -xi for ever [symmetric_refuted]. *)
 Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
-From Interval Require Import Tactic.
+From Rankmath Require Import IntervalZ.
 From Rankmath Require Import Definitions Norms Softmax karagodin2024.
 Local Open Scope R_scope.
 
@@ -108,7 +108,7 @@ Theorem symmetric_refuted : exists (V Q K : mat) (beta : R) (xi eta : vec) (Z : 
   forall t, 0 <= t -> 1/10 < sum 2 (fun a => (X t 1%nat a - xi a) ^ 2) /\ 1/10 < sum 2 (fun a => (X t 1%nat a + xi a) ^ 2).
 Proof.
   exists V1, second, second, beta1, (fun a => match a with O => 1 | _ => 0 end), (fun a => match a with O => 0 | _ => 1 end), Z0.
-  assert (Hb : 254/100 <= beta1 <= 255/100) by (unfold beta1; split; interval).
+  assert (Hb : 254/100 <= beta1 <= 255/100) by (unfold beta1; split; interval with (i_prec 40)).
   split; [intros [|[|a]] [|[|b]] Ha Hb'; try lia; reflexivity|].
   split; [intros [|[|a]] Ha; try lia; unfold applied; cbn [sum V1]; lra|].
   split; [intros [|[|a]] Ha; try lia; unfold applied; cbn [sum V1]; lra|].

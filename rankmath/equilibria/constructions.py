@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, product
 
 import numpy as np
 
@@ -34,6 +34,8 @@ from rankmath.validation import InvalidArgument, Number, as_choice, as_count, as
 _GRID = 2.0**-20
 # β in W_QK = βI, from mild attention to attention to one's own kind alone.
 _SHARPNESS = (2, 4, 8, 16, 32)
+# How far apart the values in W_V lie, from 1 to 1 + spread.
+_SPREADS = (1.0, 0.875, 1.25)
 # Up to so many tokens the closed forms have spectral radius ½ by default, beyond 31/32.
 _MODERATE = 24
 # Below this many tokens all partitions into clusters are tried.
@@ -199,8 +201,9 @@ def isolated_ranks(tokens: int, dim: int, mask: MaskLike = "complete") -> tuple[
     if not graph.has_self_loops:
         raise InvalidArgument("mask: a token that does not see itself; self-loops are needed")
     weights = graph.allowed.astype(float)
-    W_V = np.diag(1 + on_grid(np.arange(d) / d))
-    for beta in _SHARPNESS:
+    # Some values and masks make an equilibrium that is not isolated: then we try values that lie otherwise.
+    for spread, beta in product(_SPREADS, _SHARPNESS):
+        W_V = np.diag(1 + on_grid(spread * np.arange(d) / d))
         W_QK = beta * np.eye(d)
         found = [_of_own_kind(n, k, W_V, W_QK, weights) for k in range(1, min(n, d) + 1)]
         settled = [X for X in found if X is not None]
