@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from generated import write_field
 
 import rankmath as rm
 from rankmath.checker.checker import KINDS
@@ -426,3 +427,14 @@ def test_what_is_trusted_is_counted_by_a_command_and_by_no_number() -> None:
         for path in (ROOT / "rankmath" / room).glob("*.py"):
             rooms = set(re.findall(r"^from rankmath\.(\w+)", path.read_text(encoding="utf-8"), flags=re.M))
             assert rooms <= {"checker", "definitions"}, path
+
+
+def test_what_was_known_before_us_is_not_called_ours(tmp_path: Path) -> None:
+    """The table of the field: a source that says "classical" or "well known" is not followed by "ours"."""
+    write_field(tmp_path / "field.inc")
+    rows = (tmp_path / "field.inc").read_text(encoding="utf-8").splitlines()[2:]
+    whose = {cells[-2].strip(" `"): cells[1].strip() for cells in (re.split(r"(?<!\\)\|", row) for row in rows)}
+    known = {key for key in whose if re.search("classical|well known", statement(key).source)}
+    assert known >= {"own:spectrum", "own:softmax-gradient"}
+    assert {key for key, name in whose.items() if name == "classical"} == known
+    assert whose["own:received"].startswith("ours, beside Kim")
