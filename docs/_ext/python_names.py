@@ -22,7 +22,9 @@ class Names(PythonDomain):
             self.last = frozenset(full.rpartition(".")[2] for full in self.objects)
         if name.removesuffix("()").rpartition(".")[2] not in self.last:
             return []
-        return super().find_obj(env, modname, classname, name, type, searchmode)
+        found = super().find_obj(env, modname, classname, name, type, searchmode)
+        # A public name stands on two pages; the one that people use is meant.
+        return [entry for entry in found if entry[0] == f"rankmath.{name}"] or found
 
 
 def setup(app: Any) -> dict[str, Any]:

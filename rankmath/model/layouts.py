@@ -300,7 +300,7 @@ def _named_by_tensors(tensors: Mapping[str, Floats]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-class Weights:
+class Tensors:
     """The tensors of one checkpoint under the names of its layout, with shapes checked."""
 
     def __init__(
@@ -318,7 +318,7 @@ class Weights:
         self.prefix = found[0]
 
     @classmethod
-    def of(cls, tensors: Mapping[str, Floats], layout: Layout) -> Weights:
+    def of(cls, tensors: Mapping[str, Floats], layout: Layout) -> Tensors:
         first = layout.layer_name(layout.block.query, 0, {}) + ".weight"
         return cls(tensors, layout.prefixes, first, transposed=layout.transposed)
 

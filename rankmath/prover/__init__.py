@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from rankmath.prover.proof import Proof, prove, weaker
+from rankmath.prover.proof import Derivation, prove, weaker
 
-__all__ = ["Proof", "prove", "weaker"]
+__all__ = ["Derivation", "prove", "weaker"]
