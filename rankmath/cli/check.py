@@ -53,8 +53,9 @@ def _write_coq(name: str) -> int:
         return 1
     try:
         content = json.loads(read(name, name="files"))
+        left_out: list[str] = []
         if proved := content["kind"] == "derivation":
-            text, left_out = derivation_file(content["claim"], content["given"], content["data"]["lines"]), []
+            text = derivation_file(content["claim"], content["given"], content["data"]["lines"])
         else:
             text, left_out = to_coq(content)
     except (Untranslatable, NoCoq) as why:

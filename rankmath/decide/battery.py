@@ -29,7 +29,7 @@ from rankmath.decide.tally import Tally, looked_at
 from rankmath.decide.uphill import uphill
 from rankmath.drawing import draw_ratios
 from rankmath.printing import Sheet, Shows, log_of, quotient
-from rankmath.prover import Derivation
+from rankmath.prover import FoundProof
 from rankmath.validation import Axes, InvalidArgument, Json, as_choice, as_count
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import MOST_BITS, judge
@@ -141,7 +141,7 @@ class Battery(Tally, Shows):
     comparison: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
     interrupted: bool = False
-    proof: Derivation | None = None
+    proof: FoundProof | None = None
 
     @property
     def derivation(self) -> Certificate | None:

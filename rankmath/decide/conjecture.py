@@ -24,7 +24,7 @@ from rankmath.formula.printing import text
 from rankmath.formula.terms import Call, Letter, Number, Operation, Relation, relations, walk
 from rankmath.model.network import Attention, Sublayer
 from rankmath.printing import quotient
-from rankmath.prover import Derivation, weaker
+from rankmath.prover import FoundProof, weaker
 from rankmath.prover.reading import lines_of
 from rankmath.validation import Array, Floats, InvalidArgument
 from rankmath.verification.instance import Instance, NetworkInstance
@@ -55,7 +55,7 @@ class Answer:
     seconds: float = 0.0
     notes: tuple[str, ...] = field(default=())
     factor: str = ""
-    proof: Derivation | None = None
+    proof: FoundProof | None = None
 
     @property
     def refuted(self) -> bool:

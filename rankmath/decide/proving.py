@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from rankmath.decide.adversary import Tell
-from rankmath.prover import Derivation, prove
+from rankmath.prover import FoundProof, prove
 from rankmath.verification.statement import Statement
 
 #: Seconds of computing that a proof may take.
@@ -20,7 +20,7 @@ class Proving:
     """The search for a derivation of a statement, in a thread of its own."""
 
     def __init__(self, statement: Statement, seconds: float = SECONDS) -> None:
-        self._proof: Derivation | None = None
+        self._proof: FoundProof | None = None
         self._failure: Exception | None = None
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(statement, seconds), daemon=True)
@@ -50,7 +50,7 @@ class Proving:
 
         return heard
 
-    def result(self, *, wait: bool) -> Derivation | None:
+    def result(self, *, wait: bool) -> FoundProof | None:
         """The proof, if there is one (by now, or in the end)."""
         if wait and self._thread.is_alive():
             self._thread.join()

@@ -24,7 +24,7 @@ from rankmath.model.embedding import (
     WordEmbedding,
     equal_lengths,
 )
-from rankmath.model.layouts import ACTIVATIONS, Layout, Tensors, layout_of
+from rankmath.model.layouts import ACTIVATIONS, Layout, NamedWeights, layout_of
 from rankmath.model.modern import FAMILIES, NAMES, PLACES, Reader, unwrapped
 from rankmath.model.network import MLP, LayerNorm, Network, Sublayer
 from rankmath.model.positions import Position, RelativeBuckets
@@ -172,7 +172,7 @@ def load_model(
             raise InvalidArgument(f"part: {part!r} given; of T5 the encoder is read, {kind!r} has no parts")
         return _modern(kind, own, tensors, layers, path)
     kind, layout = layout_of(config, tensors, part, NAMES)
-    weights = Tensors.of(tensors, layout)
+    weights = NamedWeights.of(tensors, layout)
     embedding = _embedding(weights, layout, config)
     d = _dim(embedding)
     depth = as_count(layout.layers[0], config.get(*layout.layers), most=_MOST)
@@ -235,7 +235,7 @@ def _modern(
 ) -> Model:
     """A model of one of `FAMILIES`."""
     family = FAMILIES[kind]
-    weights = Tensors(tensors, family.prefixes, family.layer.format(0) + family.output + ".weight")
+    weights = NamedWeights(tensors, family.prefixes, family.layer.format(0) + family.output + ".weight")
     depth = as_count(family.layers, config.get(family.layers), most=_MOST)
     heads = as_count(family.heads, config.get(family.heads), most=_MOST)
     d = as_count("hidden_size", config.get("d_model" if kind == "t5" else "hidden_size"), most=_MOST)
@@ -295,7 +295,7 @@ def _dim(embedding: Embedding) -> int:
 
 
 def _block(
-    weights: Tensors,
+    weights: NamedWeights,
     layout: Layout,
     config: Mapping[str, Json],
     l: int,
@@ -339,7 +339,7 @@ def _block(
     return block
 
 
-def _embedding(weights: Tensors, layout: Layout, config: Mapping[str, Json]) -> Embedding:
+def _embedding(weights: NamedWeights, layout: Layout, config: Mapping[str, Json]) -> Embedding:
     table = layout.positions if layout.positions + ".weight" not in weights else layout.positions + ".weight"
     if layout.input == "pixels":
         return _patches(weights, table)
@@ -363,7 +363,7 @@ def _embedding(weights: Tensors, layout: Layout, config: Mapping[str, Json]) -> 
     )
 
 
-def _patches(weights: Tensors, table: str) -> PatchEmbedding:
+def _patches(weights: NamedWeights, table: str) -> PatchEmbedding:
     positions = weights.tensor(table, (1, None, None))[0]
     d = positions.shape[1]
     kernel = weights.tensor("embeddings.patch_embeddings.projection.weight", (d, None, None, None))

@@ -300,7 +300,7 @@ def _named_by_tensors(tensors: Mapping[str, Floats]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-class Tensors:
+class NamedWeights:
     """The tensors of one checkpoint under the names of its layout, with shapes checked."""
 
     def __init__(
@@ -318,7 +318,7 @@ class Tensors:
         self.prefix = found[0]
 
     @classmethod
-    def of(cls, tensors: Mapping[str, Floats], layout: Layout) -> Tensors:
+    def of(cls, tensors: Mapping[str, Floats], layout: Layout) -> NamedWeights:
         first = layout.layer_name(layout.block.query, 0, {}) + ".weight"
         return cls(tensors, layout.prefixes, first, transposed=layout.transposed)
 

@@ -17,7 +17,7 @@ import numpy as np
 from rankmath.linalg.masks import MaskLike
 from rankmath.model.arrays import Floats
 from rankmath.model.blocks import Block, Heads
-from rankmath.model.layouts import ACTIVATIONS, Tensors
+from rankmath.model.layouts import ACTIVATIONS, NamedWeights
 from rankmath.model.network import MLP, LayerNorm
 from rankmath.model.positions import Rotary
 from rankmath.validation import InvalidArgument, Json, as_count, as_real
@@ -181,7 +181,7 @@ class Reader:
     kind: str
     family: Family
     config: Mapping[str, Json]
-    weights: Tensors
+    weights: NamedWeights
     d: int
     heads: int
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from rankmath.prover.proof import Derivation, prove, weaker
+from rankmath.prover.proof import FoundProof, prove, weaker
 
-__all__ = ["Derivation", "prove", "weaker"]
+__all__ = ["FoundProof", "prove", "weaker"]

@@ -12,11 +12,11 @@ from rankmath.certificates.certificate import Certificate
 from rankmath.checker.derivation import Derivation
 from rankmath.checker.intervals import Rejected
 from rankmath.checker.monomials import normal, poly_text, raised, rational, read_tree, times
-from rankmath.prover.search import DerivedLine, OutOfTime, Search
+from rankmath.prover.search import FoundLine, OutOfTime, Search
 
 
 @dataclass(frozen=True)
-class Derivation:
+class FoundProof:
     """A derivation of a claim that the checker accepts."""
 
     claim: str
@@ -38,7 +38,7 @@ def prove(
     seconds: float = 10.0,
     without: Iterable[str] = (),
     stop: Callable[[], bool] = lambda: False,
-) -> Derivation | None:
+) -> FoundProof | None:
     """A derivation of the claim from lemmas, or None where none is found in time.
 
     `given` are all hypotheses, also those that are meant where nothing is said (`Statement.given_texts`). `seconds`
@@ -58,7 +58,7 @@ def prove(
         search.settle_meaning()
     except (Rejected, OutOfTime):
         return None
-    steps: list[DerivedLine] = []
+    steps: list[FoundLine] = []
     for goal in goals:
         step = search.goal(goal)
         if step is None:
@@ -71,7 +71,7 @@ def prove(
 _FACTORS = ("1", "sqrt(n/2)", "sqrt(d)", "sqrt(n)", "sqrt(n*d)", "d", "n")
 
 
-def weaker(claim: str, given: Sequence[str], *, seconds: float = 10.0) -> tuple[str, Derivation] | None:
+def weaker(claim: str, given: Sequence[str], *, seconds: float = 10.0) -> tuple[str, FoundProof] | None:
     """The least factor that is found with which the claim's larger side makes it provable, as text, and the proof.
 
     Of claims of one relation; a factor below 1 says how much stronger the claim may be.
@@ -106,8 +106,8 @@ def weaker(claim: str, given: Sequence[str], *, seconds: float = 10.0) -> tuple[
 
 
 def _written(
-    claim: str, given: tuple[str, ...], key: str, search: Search, goals: list[DerivedLine], seconds: float
-) -> Derivation | None:
+    claim: str, given: tuple[str, ...], key: str, search: Search, goals: list[FoundLine], seconds: float
+) -> FoundProof | None:
     """The lines in order, signs first; lines that are not needed are left out."""
     lines = _lines(goals, search.signs)
     if _accepted(claim, given, key, lines) is None:
@@ -118,7 +118,7 @@ def _written(
             lines = fewer
     work = _accepted(claim, given, key, lines)
     assert work is not None
-    return Derivation(claim, given, tuple(lines), dict(work.used), seconds)
+    return FoundProof(claim, given, tuple(lines), dict(work.used), seconds)
 
 
 def _without(lines: Sequence[dict[str, Any]], number: int) -> list[dict[str, Any]] | None:
@@ -148,12 +148,12 @@ def _accepted(claim: str, given: tuple[str, ...], key: str, lines: Sequence[dict
     return work
 
 
-def _lines(goals: Sequence[DerivedLine], signs: Sequence[DerivedLine]) -> list[dict[str, Any]]:
+def _lines(goals: Sequence[FoundLine], signs: Sequence[FoundLine]) -> list[dict[str, Any]]:
     out: list[dict[str, Any]] = []
     numbers: dict[str, int] = {}
     done: dict[int, int] = {}
 
-    def put(step: DerivedLine) -> int:
+    def put(step: FoundLine) -> int:
         if id(step) in done:
             return done[id(step)]
         for need in step.needs:

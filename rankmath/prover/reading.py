@@ -11,7 +11,7 @@ from rankmath.formula.printing import latex
 from rankmath.formula.terms import Relation
 
 if TYPE_CHECKING:
-    from rankmath.prover.proof import Derivation
+    from rankmath.prover.proof import FoundProof
 
 _RULES = {
     "product": "multiplying",
@@ -25,7 +25,7 @@ _RULES = {
 }
 
 
-def in_sentences(proof: Derivation) -> list[str]:
+def in_sentences(proof: FoundProof) -> list[str]:
     """The proof in a few lines: what it starts from, what it multiplies or adds, what follows.
 
     Lines that only say that a number is not negative are named at the end.
@@ -73,7 +73,7 @@ def _part(part: Any, rule: str) -> str:
     return f"({number}) to the power {weight}" if rule == "product" else f"{weight} times ({number})"
 
 
-def in_latex(proof: Derivation, label: str = "claim") -> str:
+def in_latex(proof: FoundProof, label: str = "claim") -> str:
     """A proposition with its proof; lemmas and statements are cited by their labels of the appendix."""
     given = r",\ ".join(latex(read_formula(part)) for part in proof.given)
     claim = latex(read_formula(proof.claim))
@@ -127,7 +127,7 @@ def _latex_part(part: Any, rule: str) -> str:
     return rf"$({number})^{{{weight}}}$" if rule == "product" else f"({number}) weighted"
 
 
-def lines_of(proof: Derivation) -> Iterator[str]:
+def lines_of(proof: FoundProof) -> Iterator[str]:
     """What a terminal shows of a proof."""
     yield from in_sentences(proof)
     names = ", ".join(sorted(proof.lemmas))

@@ -84,17 +84,17 @@ class OutOfTime(Exception):
 
 
 @dataclass(eq=False)
-class DerivedLine:
+class FoundLine:
     """A line and how it follows; `of` are earlier steps with their powers or weights."""
 
     line: Line
     by: str
     name: str = ""
     at: dict[str, str] = field(default_factory=dict)
-    of: list[tuple[DerivedLine, Fraction | str]] = field(default_factory=list)
+    of: list[tuple[FoundLine, Fraction | str]] = field(default_factory=list)
     how: str = ""
     body: str = ""
-    needs: list[DerivedLine] = field(default_factory=list)  # lines that its hypotheses or signs rest on
+    needs: list[FoundLine] = field(default_factory=list)  # lines that its hypotheses or signs rest on
 
     def __post_init__(self) -> None:
         self._vector: tuple[dict[Atom, Fraction], float] | None = None
@@ -160,11 +160,11 @@ class Search:
         self.work = Derivation(claim, given, key)
         self.key, self.without = key, frozenset(without)
         self.until, self.stop = time.thread_time() + seconds, stop
-        self.signs: list[DerivedLine] = []
-        self.memory: dict[tuple[Frozen, Frozen, bool], DerivedLine | None] = {}
+        self.signs: list[FoundLine] = []
+        self.memory: dict[tuple[Frozen, Frozen, bool], FoundLine | None] = {}
         self.trying: set[tuple[Frozen, Frozen]] = set()
-        self.instances: dict[tuple[str, tuple[tuple[str, str], ...]], list[DerivedLine]] = {}
-        self.pools: dict[tuple[tuple[str, ...], ...], list[DerivedLine]] = {}
+        self.instances: dict[tuple[str, tuple[tuple[str, str], ...]], list[FoundLine]] = {}
+        self.pools: dict[tuple[tuple[str, ...], ...], list[FoundLine]] = {}
         self.programs = 0
 
     # -- places
@@ -197,12 +197,12 @@ class Search:
 
     # -- facts
 
-    def facts(self, where: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]) -> list[DerivedLine]:
+    def facts(self, where: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]) -> list[FoundLine]:
         """Lemmas, registered statements and hypotheses at these places."""
         if where in self.pools:
             return self.pools[where]
         times_, layers, heads = where
-        found: list[DerivedLine] = []
+        found: list[FoundLine] = []
         self.pools[where] = found
         for line in self.work.hypotheses:
             found += self._hypothesis_at(line, layers, heads)
@@ -228,8 +228,8 @@ class Search:
             found += [step for step in self._statement(key, at, prove=True) or [] if step.usable]
         return found
 
-    def _hypothesis_at(self, line: Line, layers: Sequence[str], heads: Sequence[str]) -> Iterator[DerivedLine]:
-        base = DerivedLine(self._moved(line), "hypothesis")
+    def _hypothesis_at(self, line: Line, layers: Sequence[str], heads: Sequence[str]) -> Iterator[FoundLine]:
+        base = FoundLine(self._moved(line), "hypothesis")
         yield base
         letters = {
             x
@@ -247,12 +247,12 @@ class Search:
                 if made is not None:
                     yield made
 
-    def _put(self, step: DerivedLine, at: dict[str, str]) -> DerivedLine | None:
+    def _put(self, step: FoundLine, at: dict[str, str]) -> FoundLine | None:
         left, right = step.line.left, step.line.right
         for index, value in at.items():
             place = normal(read_tree(value), self.work.fixed)
             left, right = placed(left, index, place), placed(right, index, place)
-        return self._checked(DerivedLine(Line(left, right, step.line.strict), "put", at=at, of=[(step, "")]))
+        return self._checked(FoundLine(Line(left, right, step.line.strict), "put", at=at, of=[(step, "")]))
 
     def _moved(self, line: Line) -> Line:
         """The line with its negative terms on the other side, where a side is no positive product."""
@@ -262,12 +262,12 @@ class Search:
                 return Line(neg, pos, line.strict)
         return line
 
-    def lemma(self, name: str, at: dict[str, str], needs: Sequence[DerivedLine] = ()) -> list[DerivedLine]:
+    def lemma(self, name: str, at: dict[str, str], needs: Sequence[FoundLine] = ()) -> list[FoundLine]:
         """The lines that a lemma gives at a place, where its hypotheses hold."""
         key = name, tuple(sorted(at.items()))
         if key in self.instances:
             return self.instances[key]
-        out: list[DerivedLine] = []
+        out: list[FoundLine] = []
         entry = lemma_table()[name]
         if name in self.without or not entry.coq:  # what Coq has not proved is not used
             return out
@@ -278,7 +278,7 @@ class Search:
             for relation in single_relations(self.work.instance(entry.text, at)):
                 for line in oriented(relation, self.work.fixed):
                     if line.left != line.right:
-                        out.append(DerivedLine(self._moved(line), "lemma", name, at, needs=list(needs)))
+                        out.append(FoundLine(self._moved(line), "lemma", name, at, needs=list(needs)))
         except Rejected:
             pass
         self.instances[key] = out
@@ -296,14 +296,14 @@ class Search:
         if "L" in times_ or "L" in self.work.fixed:
             yield {}
 
-    def _statement(self, key: str, at: dict[str, str], *, prove: bool = False) -> list[DerivedLine] | None:
+    def _statement(self, key: str, at: dict[str, str], *, prove: bool = False) -> list[FoundLine] | None:
         """The lines of a registered statement at a place; None where a hypothesis is to be proved first."""
         _, text, hypotheses = NETWORK_CLAIMS[key]
         fixed, trees = self.work.fixed, [read_tree(part) for part in (text, *hypotheses)]
         if "layer" in at:
             trees = [one_layer(tree, read_tree(at["layer"])) for tree in trees]
             fixed = {**fixed, "L": Fraction(1)}
-        needs: list[DerivedLine] = []
+        needs: list[FoundLine] = []
         try:
             self.work.demand_meant(key, hypotheses)
         except Rejected:
@@ -334,12 +334,12 @@ class Search:
         for relation in single_relations(trees[0]):
             try:
                 for line in oriented(relation, fixed):
-                    out.append(DerivedLine(self._moved(line), "statement", key, at, needs=list(needs)))
+                    out.append(FoundLine(self._moved(line), "statement", key, at, needs=list(needs)))
             except Rejected:
                 continue
         return out
 
-    def _checked(self, step: DerivedLine) -> DerivedLine | None:
+    def _checked(self, step: FoundLine) -> FoundLine | None:
         """The step, where the checker's rule accepts it."""
         work, line = self.work, step.line
         try:
@@ -369,7 +369,7 @@ class Search:
             return None
         return step
 
-    def learn(self, step: DerivedLine) -> None:
+    def learn(self, step: FoundLine) -> None:
         """Keep a line for signs and hypotheses."""
         key = line_key(step.line.left, step.line.right)
         if key not in self.work.known or (step.line.strict and not self.work.known[key]):
@@ -409,8 +409,8 @@ class Search:
 
     # -- facts from what an atom is
 
-    def structure(self, atoms: Iterable[Atom], layers: Sequence[str], heads: Sequence[str]) -> list[DerivedLine]:
-        out: list[DerivedLine] = []
+    def structure(self, atoms: Iterable[Atom], layers: Sequence[str], heads: Sequence[str]) -> list[FoundLine]:
+        out: list[FoundLine] = []
         seen: set[Atom] = set()
         todo = list(atoms)
         while todo and len(seen) < 300:
@@ -423,7 +423,7 @@ class Search:
             todo += [x for step in new for x in step.atoms if x.kind not in ("letter", "quantity")]
         return out
 
-    def _about(self, atom: Atom, layers: Sequence[str], heads: Sequence[str]) -> Iterator[DerivedLine]:
+    def _about(self, atom: Atom, layers: Sequence[str], heads: Sequence[str]) -> Iterator[FoundLine]:
         me = of_atom(atom)
         if atom.kind == "function":
             u = dict(atom.args[0])
@@ -450,7 +450,7 @@ class Search:
             for value in {"l": layers, "h": heads}.get(index, ()):
                 one = placed(body, index, normal(read_tree(value), self.work.fixed))
                 left, right = (me, one) if kind == "min" else (one, me)
-                step = DerivedLine(Line(left, right), "term", atom.name, {index: value}, body=poly_text(body))
+                step = FoundLine(Line(left, right), "term", atom.name, {index: value}, body=poly_text(body))
                 if self._checked(step) is not None:
                     yield step
             if kind == "sum" and index == "h":
@@ -472,20 +472,20 @@ class Search:
                         less = self.le(neg, rest, 2)
                         if less is not None:
                             self.settle_signs([atom])
-                            made = DerivedLine(Line({mono: c}, me), "sum", of=[(less, "1")])
+                            made = FoundLine(Line({mono: c}, me), "sum", of=[(less, "1")])
                             if self._checked(made) is not None:
                                 yield made
 
-    def _plain_sum(self, left: Poly, right: Poly) -> Iterator[DerivedLine]:
-        step = DerivedLine(Line(left, right), "sum")
+    def _plain_sum(self, left: Poly, right: Poly) -> Iterator[FoundLine]:
+        step = FoundLine(Line(left, right), "sum")
         if self._checked(step) is not None:
             yield step
 
-    def monotone(self, pool: Sequence[Atom], goal: set[Atom], depth: int) -> list[DerivedLine]:
+    def monotone(self, pool: Sequence[Atom], goal: set[Atom], depth: int) -> list[FoundLine]:
         """tanh(u) <= tanh(v) and the like, and sums against sums, with proofs of their own."""
         if depth >= 2:
             return []
-        out: list[DerivedLine] = []
+        out: list[FoundLine] = []
         groups: dict[str, list[Atom]] = {}
         for atom in pool:
             if atom.kind == "function" and atom.name in ("tanh", "exp", "expc", "log"):
@@ -508,13 +508,13 @@ class Search:
                         out.append(step)
         return [step for step in out if step.usable]
 
-    def _compared(self, name: str, x: Poly, y: Poly, depth: int) -> list[DerivedLine]:
+    def _compared(self, name: str, x: Poly, y: Poly, depth: int) -> list[FoundLine]:
         step = self.bound(x, y, depth + 1)
         if step is None:
             return []
         top = step.line.right
         at = {"x": poly_text(x), "y": poly_text(top)}
-        out: list[DerivedLine] = []
+        out: list[FoundLine] = []
         if top == y:
             self.learn(step)
             out += self.lemma(f"{name}-grows", at, [step])
@@ -528,7 +528,7 @@ class Search:
 
     # -- the program in logarithms
 
-    def best(self, left: Poly, right: Poly, depth: int, *, tight: bool = False) -> DerivedLine | None:
+    def best(self, left: Poly, right: Poly, depth: int, *, tight: bool = False) -> FoundLine | None:
         """left <= right as a product of facts; with `tight`, left <= c*right with the least c that they give."""
         key = freeze(left), freeze(right), tight
         if key in self.memory:
@@ -545,7 +545,7 @@ class Search:
         self.memory[key] = found
         return found
 
-    def _best(self, left: Poly, right: Poly, depth: int, tight: bool) -> DerivedLine | None:
+    def _best(self, left: Poly, right: Poly, depth: int, tight: bool) -> FoundLine | None:
         (c1, a), (c2, b) = as_product(left), as_product(right)
         if c1 <= 0 or c2 <= 0:
             return None
@@ -566,8 +566,8 @@ class Search:
         facts = self._with_signs(facts)
         return self._solve(left, right, facts, tight)
 
-    def _with_signs(self, facts: Sequence[DerivedLine]) -> list[DerivedLine]:
-        good: list[DerivedLine] = []
+    def _with_signs(self, facts: Sequence[FoundLine]) -> list[FoundLine]:
+        good: list[FoundLine] = []
         sign: dict[Atom, bool] = {}
         for step in facts:
             for atom in step.atoms:
@@ -578,9 +578,9 @@ class Search:
                 good.append(step)
         return good
 
-    def _lifted(self, facts: Sequence[DerivedLine], goal: set[Atom]) -> list[DerivedLine]:
+    def _lifted(self, facts: Sequence[FoundLine], goal: set[Atom]) -> list[FoundLine]:
         """Facts to a power with letters, such as L."""
-        out: list[DerivedLine] = []
+        out: list[FoundLine] = []
         for exponent in dict.fromkeys(atom.args[1] for atom in sorted(goal, key=str) if atom.kind == "power"):
             power = dict(exponent)
             if not self.work.nonnegative_poly(power):
@@ -592,13 +592,13 @@ class Search:
                     line = Line(power_of(step.line.left, power), power_of(step.line.right, power))
                 except Rejected:
                     continue
-                made = DerivedLine(line, "power", of=[(step, "")], how=poly_text(power))
+                made = FoundLine(line, "power", of=[(step, "")], how=poly_text(power))
                 if made.usable and made.line.left != made.line.right:
                     out.append(made)
             for p in (2, 3, 5):
-                base = DerivedLine(Line(rational(1), rational(p)), "sum")
+                base = FoundLine(Line(rational(1), rational(p)), "sum")
                 out.append(
-                    DerivedLine(
+                    FoundLine(
                         Line(rational(1), power_of(rational(p), power)),
                         "power",
                         of=[(base, "")],
@@ -607,7 +607,7 @@ class Search:
                 )
         return out
 
-    def _inductions(self, goal: set[Atom], *, below: bool) -> list[DerivedLine]:
+    def _inductions(self, goal: set[Atom], *, below: bool) -> list[FoundLine]:
         """Q(X[L]) <= prod_l(G)·Q(X[0]), G the factors of the goal's products, where one layer has it."""
         gain = rational(1)
         for atom in sorted(goal, key=str):
@@ -615,7 +615,7 @@ class Search:
                 atom.kind == "power" and dict(atom.args[1]) == of_atom(Atom("letter", "L"))
             ):
                 gain = times(gain, dict(atom.args[0]))
-        out: list[DerivedLine] = []
+        out: list[FoundLine] = []
         letter = {x: normal(read_tree(x), {}) for x in ("l", "l + 1", "0")}
         named = [of_atom(x) for x in sorted(goal, key=str) if x.kind == "quantity" and ("X[L]" in x.text)]
         first = [
@@ -631,12 +631,12 @@ class Search:
             else:
                 step, line = self.le(new, times(gain, now), 1), Line(size, times(folded("prod_l", gain), start))
             if step is not None:
-                out.append(DerivedLine(line, "layers", of=[(step, "")], how="below" if below else "product"))
+                out.append(FoundLine(line, "layers", of=[(step, "")], how="below" if below else "product"))
                 if size in named or size in first:  # most often this is the one
                     break
         return [step for step in out if self._checked(step) is not None]
 
-    def _solve(self, left: Poly, right: Poly, facts: Sequence[DerivedLine], tight: bool) -> DerivedLine | None:
+    def _solve(self, left: Poly, right: Poly, facts: Sequence[FoundLine], tight: bool) -> FoundLine | None:
         (c1, a), (c2, b) = as_product(left), as_product(right)
         goal: dict[Base, Fraction] = {}
         for table, sign in ((a, 1), (b, -1)):
@@ -655,7 +655,7 @@ class Search:
         reached |= {x for x in wanted if x.kind == "fold"}
         if not all(self.work.positive(base, reached) for base in (*a, *b)):
             return None
-        kept: list[DerivedLine] = []
+        kept: list[FoundLine] = []
         least: dict[Any, float] = {}
         for step in facts:
             vector, constant = step.vector
@@ -713,9 +713,9 @@ class Search:
             bound = right if fits else times(_constant(pairs), right)
         except Rejected:
             return None
-        of: list[tuple[DerivedLine, Fraction | str]] = list(used)
+        of: list[tuple[FoundLine, Fraction | str]] = list(used)
         needed = {x for step, _ in used for x in step.atoms} | goal.keys()
-        have: set[DerivedLine] = {step for step, _ in used}
+        have: set[FoundLine] = {step for step, _ in used}
         todo = [x for x in needed if isinstance(x, Atom)]
         while todo:  # lines that show atoms to be positive, to the power 0
             parent = parents.get(todo.pop())
@@ -725,17 +725,15 @@ class Search:
                 todo += parent.atoms
         trimmed = [pair for pair in of if pair[1] != 0]
         for attempt in (trimmed, of):
-            step = DerivedLine(Line(left, bound), "product", of=list(attempt))
+            step = FoundLine(Line(left, bound), "product", of=list(attempt))
             if self._checked(step) is not None:
                 return step
         return None
 
-    def _reachable(
-        self, start: set[Base], facts: Sequence[DerivedLine]
-    ) -> tuple[set[Base], dict[Base, DerivedLine]]:
+    def _reachable(self, start: set[Base], facts: Sequence[FoundLine]) -> tuple[set[Base], dict[Base, FoundLine]]:
         """The atoms that are positive because those of the left side are, and the fact that shows each."""
         reached = set(start)
-        parents: dict[Base, DerivedLine] = {}
+        parents: dict[Base, FoundLine] = {}
         for base in list(reached):
             reached |= set(self.work._factors_inside(base))
         waiting = list(facts)
@@ -757,7 +755,7 @@ class Search:
                 return reached, parents
 
     def _fold_rules(
-        self, facts: Sequence[DerivedLine], goal: set[Base]
+        self, facts: Sequence[FoundLine], goal: set[Base]
     ) -> list[tuple[str, Mono, Mono, dict[Atom, Fraction]]]:
         """red(f) <= M·red(g), with g = 1 too, from f <= M·g for every index: M is found by the program."""
         wanted: set[Atom] = {x for x in goal if isinstance(x, Atom)}
@@ -785,13 +783,13 @@ class Search:
         self,
         found: dict[int, Fraction],
         kinds: Sequence[tuple[int, int]],
-        facts: Sequence[DerivedLine],
-        everything: Sequence[DerivedLine],
+        facts: Sequence[FoundLine],
+        everything: Sequence[FoundLine],
         rules: Sequence[tuple[str, Mono, Mono, dict[Atom, Fraction]]],
-    ) -> list[tuple[DerivedLine, Fraction]] | None:
+    ) -> list[tuple[FoundLine, Fraction]] | None:
         """The facts of a solution; a rule over an index becomes a line that holds for every index, and its fold."""
-        used: list[tuple[DerivedLine, Fraction]] = []
-        inner: dict[int, list[tuple[DerivedLine, Fraction]]] = {}
+        used: list[tuple[FoundLine, Fraction]] = []
+        inner: dict[int, list[tuple[FoundLine, Fraction]]] = {}
         for j, power in found.items():
             r, k = kinds[j]
             if r < 0:
@@ -822,11 +820,11 @@ class Search:
             factor, mono = product_of(table)
             right = times(_constant(pairs), {mono: factor})
             line = Line({top: Fraction(1)}, right)
-            body = DerivedLine(line, "product", of=[(step, mu / power) for step, mu in inner.get(r, [])])
+            body = FoundLine(line, "product", of=[(step, mu / power) for step, mu in inner.get(r, [])])
             if self._checked(body) is None:
                 return None
             try:
-                step = DerivedLine(
+                step = FoundLine(
                     Line(self.work._folded(name, line.left), self.work._folded(name, line.right)),
                     "fold",
                     name,
@@ -841,12 +839,12 @@ class Search:
 
     # -- goals
 
-    def le(self, left: Poly, right: Poly, depth: int = 0) -> DerivedLine | None:
+    def le(self, left: Poly, right: Poly, depth: int = 0) -> FoundLine | None:
         """A proof of left <= right, or None."""
         if time.thread_time() > self.until or self.stop():
             raise OutOfTime
         key = freeze(left), freeze(right), False
-        direct = DerivedLine(Line(left, right), "sum")
+        direct = FoundLine(Line(left, right), "sum")
         if self._checked(direct) is not None:
             return direct
         if not left:
@@ -854,7 +852,7 @@ class Search:
             return self._checked(direct)
         if key[:2] in self.trying:
             return None
-        steps: tuple[Callable[[Poly, Poly, int], DerivedLine | None], ...] = (
+        steps: tuple[Callable[[Poly, Poly, int], FoundLine | None], ...] = (
             self.best,
             self._linear,
             self._cleared,
@@ -871,10 +869,10 @@ class Search:
                 return found
         return None
 
-    def bound(self, left: Poly, right: Poly, depth: int) -> DerivedLine | None:
+    def bound(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
         """left <= c·right for the least c that is found; the line has c in it."""
         if left == right:
-            return DerivedLine(Line(left, right), "sum")
+            return FoundLine(Line(left, right), "sum")
         try:
             found = self.best(left, right, depth, tight=True)
         except Rejected:
@@ -904,10 +902,10 @@ class Search:
             return step
         if any(isinstance(x, Atom) for m in factor for x, _ in m):
             return None
-        made = DerivedLine(Line(left, times(raised(factor, e), right)), "product", of=[(step, e)])
+        made = FoundLine(Line(left, times(raised(factor, e), right)), "product", of=[(step, e)])
         return self._checked(made)
 
-    def bounded(self, left: Poly, right: Poly, depth: int) -> DerivedLine | None:
+    def bounded(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
         """A sum of terms <= c times another, c rational: each on the left is shared out over those on the right."""
         if any(c < 0 for c in (*left.values(), *right.values())) or len(left) * len(right) > 16 or depth > 4:
             return None
@@ -936,18 +934,18 @@ class Search:
         for theta in (simple, best[0]):
             found = self._assigned(cells, table, left, right, theta) if theta > 0 else None
             if found is not None:
-                of: list[tuple[DerivedLine, Fraction | str]] = [
+                of: list[tuple[FoundLine, Fraction | str]] = [
                     (table[cells[k]][0], str(x)) for k, x in found.items()
                 ]
-                made = DerivedLine(Line(left, times(rational(theta), right)), "sum", of=of)
+                made = FoundLine(Line(left, times(rational(theta), right)), "sum", of=of)
                 if self._checked(made) is not None:
                     return made
         return None
 
     def _pairs(
         self, left: Poly, right: Poly, depth: int
-    ) -> dict[tuple[Mono, Mono], tuple[DerivedLine, Fraction]] | None:
-        table: dict[tuple[Mono, Mono], tuple[DerivedLine, Fraction]] = {}
+    ) -> dict[tuple[Mono, Mono], tuple[FoundLine, Fraction]] | None:
+        table: dict[tuple[Mono, Mono], tuple[FoundLine, Fraction]] = {}
         for m, c in left.items():
             for q, e in right.items():
                 step = self.bound({m: c}, {q: e}, depth)
@@ -962,7 +960,7 @@ class Search:
     def _assigned(
         self,
         cells: Sequence[tuple[Mono, Mono]],
-        table: dict[tuple[Mono, Mono], tuple[DerivedLine, Fraction]],
+        table: dict[tuple[Mono, Mono], tuple[FoundLine, Fraction]],
         left: Poly,
         right: Poly,
         theta: Fraction,
@@ -974,16 +972,16 @@ class Search:
         room |= {("right", q): theta for q in right}
         return shares(columns, room, [1.0] * len(cells), frozenset(("left", m) for m in left))
 
-    def _linear(self, left: Poly, right: Poly, depth: int) -> DerivedLine | None:
+    def _linear(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
         """right − left as a sum of facts: shared out term by term, with facts that are sums themselves."""
         difference = expanded(plus(right, left, -1))
         pos, neg = _splitted(difference)
         if not neg or not difference:
-            made = DerivedLine(Line(left, right), "sum")
+            made = FoundLine(Line(left, right), "sum")
             return self._checked(made)
         where = self.places([left, right])
         columns: list[dict[Any, Fraction]] = []
-        steps: list[tuple[DerivedLine, str]] = []
+        steps: list[tuple[FoundLine, str]] = []
         rows = set(difference)
         for _ in range(2):
             new = set(rows)
@@ -1021,10 +1019,10 @@ class Search:
         found = shares(columns, room, [1.0 + 0.1 * len(c) for c in columns], signed)
         if found is None:
             return None
-        made = DerivedLine(Line(left, right), "sum", of=[(steps[j][0], str(x)) for j, x in found.items()])
+        made = FoundLine(Line(left, right), "sum", of=[(steps[j][0], str(x)) for j, x in found.items()])
         return self._checked(made)
 
-    def _sums_among(self, where: tuple[tuple[str, ...], ...], rows: set[Mono]) -> list[DerivedLine]:
+    def _sums_among(self, where: tuple[tuple[str, ...], ...], rows: set[Mono]) -> list[FoundLine]:
         """Facts that are sums, all of whose terms but one at most are among these."""
         out = []
         for step in [*self.facts(where), *self._log_facts(rows)]:  # type: ignore[arg-type]
@@ -1035,9 +1033,9 @@ class Search:
                     out.append(step)
         return out[:80]
 
-    def _log_facts(self, rows: set[Mono]) -> list[DerivedLine]:
+    def _log_facts(self, rows: set[Mono]) -> list[FoundLine]:
         """Lemmas about the logarithms that occur."""
-        out: list[DerivedLine] = []
+        out: list[FoundLine] = []
         logs = {x for m in rows for x, _ in m if isinstance(x, Atom) and x.kind == "function"}
         for atom in logs:
             u = dict(atom.args[0])
@@ -1055,7 +1053,7 @@ class Search:
                         out += self.lemma(f"{atom.name}-grows", at, [step])
         return out
 
-    def _cleared(self, left: Poly, right: Poly, depth: int) -> DerivedLine | None:
+    def _cleared(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
         """Both sides times the sums in their denominators."""
         if depth >= 2:
             return None
@@ -1081,11 +1079,11 @@ class Search:
         if step is None:
             return None
         if len(left) == 1 and len(right) == 1:
-            return self._checked(DerivedLine(Line(left, right), "product", of=[(step, Fraction(1))]))
-        made = DerivedLine(Line(left, right), "sum", of=[(step, poly_text(raised(factor, -1)))])
+            return self._checked(FoundLine(Line(left, right), "product", of=[(step, Fraction(1))]))
+        made = FoundLine(Line(left, right), "sum", of=[(step, poly_text(raised(factor, -1)))])
         return self._checked(made)
 
-    def _by_cases(self, left: Poly, right: Poly, depth: int) -> DerivedLine | None:
+    def _by_cases(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
         """A maximum on the left or a minimum on the right, member by member."""
         for side, kind in ((left, "max"), (right, "min")):
             for atom, e in _atoms_of(side):
@@ -1100,7 +1098,7 @@ class Search:
                     members = [inner, times(rational(-1), inner)]
                 if not members:
                     continue
-                of: list[tuple[DerivedLine, Fraction | str]] = []
+                of: list[tuple[FoundLine, Fraction | str]] = []
                 for member in members:
 
                     def change(x: Atom, atom: Atom = atom, member: Poly = member) -> Poly | None:
@@ -1111,10 +1109,10 @@ class Search:
                         break
                     of.append((step, ""))
                 else:
-                    return self._checked(DerivedLine(Line(left, right), "cases", atom.text, of=of))
+                    return self._checked(FoundLine(Line(left, right), "cases", atom.text, of=of))
         return None
 
-    def _rooted(self, left: Poly, right: Poly, depth: int) -> DerivedLine | None:
+    def _rooted(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
         """A root of a sum: both sides to the power that removes it."""
         if depth >= 2:
             return None
@@ -1128,9 +1126,9 @@ class Search:
         step = self.le(expanded(raised(left, 1 / e)), expanded(raised(right, 1 / e)), depth + 1)
         if step is None:
             return None
-        return self._checked(DerivedLine(Line(left, right), "product", of=[(step, e)]))
+        return self._checked(FoundLine(Line(left, right), "product", of=[(step, e)]))
 
-    def _through(self, left: Poly, right: Poly, depth: int) -> DerivedLine | None:
+    def _through(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
         """One fact that brings a sum, on the left or on the right; then the rest."""
         if depth > 1:
             return None
@@ -1159,14 +1157,14 @@ class Search:
                 rest = self.le(*sides, depth + 1)
                 if rest is None:
                     continue
-                made = DerivedLine(Line(left, right), "product", of=[(step, power), (rest, Fraction(1))])
+                made = FoundLine(Line(left, right), "product", of=[(step, power), (rest, Fraction(1))])
                 if self._checked(made) is not None:
                     return made
         return None
 
     # -- all layers at once
 
-    def through_layers(self, left: Poly, right: Poly) -> DerivedLine | None:
+    def through_layers(self, left: Poly, right: Poly) -> FoundLine | None:
         """q(X[L]) <= C^((k^L − 1)/(k − 1))·q(X[0])^(k^L) from one layer."""
         c, table = as_product(left)
         if c != 1 or len(table) != 1 or "L" in self.work.fixed:
@@ -1192,12 +1190,12 @@ class Search:
             new, now = (at_time(left, normal(read_tree(x), {})) for x in ("l + 1", "l"))
             step = self.le(new, times(gain, raised(now, k)), 0)
             if step is not None:
-                return self._checked(DerivedLine(Line(left, right), "layers", of=[(step, "")], how=f"power {k}"))
+                return self._checked(FoundLine(Line(left, right), "layers", of=[(step, "")], how=f"power {k}"))
         return None
 
-    def goal(self, line: Line) -> DerivedLine | None:
+    def goal(self, line: Line) -> FoundLine | None:
         """A proof of one relation of the claim."""
-        found: DerivedLine | None = None
+        found: FoundLine | None = None
         for attempt in (self.through_layers, self.le):
             try:
                 found = found or attempt(line.left, line.right)
@@ -1207,7 +1205,7 @@ class Search:
                 return None
         if found is None or not line.strict:
             return found
-        strict = DerivedLine(
+        strict = FoundLine(
             Line(line.left, line.right, True), found.by, found.name, found.at, found.of, found.how, found.body
         )
         return self._checked(strict)
@@ -1277,14 +1275,14 @@ def _free_letters(tree: Tree) -> set[str]:
     return found - {bound} if bound in INDEX_ENDS else found
 
 
-def _ordered(goal: set[Atom], facts: Sequence[DerivedLine]) -> list[Atom]:
+def _ordered(goal: set[Atom], facts: Sequence[FoundLine]) -> list[Atom]:
     out = dict.fromkeys(sorted(goal, key=str))
     for step in facts:
         out |= dict.fromkeys(sorted(step.atoms, key=str))
     return list(out)
 
 
-def _pruned(facts: Sequence[DerivedLine], goal: set[Atom]) -> list[DerivedLine]:
+def _pruned(facts: Sequence[FoundLine], goal: set[Atom]) -> list[FoundLine]:
     """Without facts that no combination can use: an atom of theirs stands on one side in all, and not in the goal.
 
     Atoms made of others, and those inside of them, may come and go by other rules, and are left alone.
@@ -1310,4 +1308,4 @@ def _pruned(facts: Sequence[DerivedLine], goal: set[Atom]) -> list[DerivedLine]:
         kept = [step for step in kept if not any(atom in alone for atom in step.vector[0])]
 
 
-__all__ = ["DerivedLine", "Search"]
+__all__ = ["FoundLine", "Search"]
