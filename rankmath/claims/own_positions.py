@@ -82,7 +82,7 @@ def exhibit_quarter_turn() -> Certificate:
 def meeting_tokens(rng: Rng) -> Iterator[NetworkInstance]:
     """Quarter turns of tokens that meet. They are equalities; a little slack makes them strict, and decidable."""
     for k in (3, 7, 12, 20):
-        yield quarter_turn(2.0**-k, slack=2.0**-20)
+        yield quarter_turn(2.0**-k, slack=2.0**-16)
 
 
 def against_the_skip(norm: NormKind | None = None) -> Callable[[Rng], Iterator[NetworkInstance]]:
@@ -90,7 +90,7 @@ def against_the_skip(norm: NormKind | None = None) -> Callable[[Rng], Iterator[N
 
     def pairs(rng: Rng) -> Iterator[NetworkInstance]:
         for value in (-0.5, 0.5):
-            yield quarter_turn(2.0**-7, value, 2.0**-20, skip=1.0, norm=norm)
+            yield quarter_turn(2.0**-7, value, 2.0**-16, skip=1.0, norm=norm)
 
     return pairs
 
