@@ -91,7 +91,10 @@ def test_values_that_are_no_multiple_of_one_part_the_bounds_of_the_second_token(
     assert gap == pytest.approx([4 * shares[0] * shares[1], 0.0], rel=1e-12)
     # So the upper bound is an equality, and the lower one is not: moved off the axis, the gap lies between.
     assert verify("own:second-token", net, X, arithmetic="balls").outcome == Outcome.UNDECIDED
-    assert verify("own:second-token", net, X + [[0.0], [0.5], [0.0]], arithmetic="balls").outcome == Outcome.HOLDS
+    assert (
+        verify("own:second-token", net, np.add(X, [[0.0], [0.5], [0.0]]), arithmetic="balls").outcome
+        == Outcome.HOLDS
+    )
 
 
 @pytest.mark.parametrize(
