@@ -1142,6 +1142,8 @@ Definition statement_zhai2023_3_1 : Prop :=
     dong2021:3.1: the word disjoint_blocks
     dong2021:3.2: the word lipschitz
     dong2021:3.3: layernorm == column
+    own:consensus-rate: the letter position
+    own:consensus-second: the letter position
     own:flow-one-cluster: its arrays
     own:full-rank: the word gram_height
     own:influence: the word influence
@@ -1149,13 +1151,18 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:mask-rate: its arrays
     own:no-stable-orthogonal: its arrays
     own:order: the word definite
+    own:positions-diameter: the letter position
+    own:pre-norm-diameter: layernorm == rms
     own:repeat: the word last_share
+    own:second-token: the letter position
     own:stable-causal: its arrays
     own:stable-causal-every-n: its arrays
     own:stable-complete: its arrays
     own:stable-complete-every-n: its arrays
     own:stable-every-rank: its arrays
     own:stable-rank-two-every-n: its arrays
+    own:transport: the letter position
+    own:transport-skip: the letter position
     wu2024:2: the word gram_height
     wu2024:3: its arrays
     wu2024:3-measure: its arrays
@@ -1174,6 +1181,7 @@ Definition statement_zhai2023_3_1 : Prop :=
     karagodin2024:subspace-two: its arrays
     karagodin2024:two-clusters: its arrays
     karagodin2024:two-clusters-symmetric: its arrays
+    unstated:diameter-rotary: the letter position
     unstated:ln-sphere: its arrays
     wang2022:1-repaired: its arrays
     yudin2025:softmax: its arrays *)

@@ -6,7 +6,7 @@ on the last digit of a libm.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,8 @@ from rankmath.certificates.issue import NotIssued
 from rankmath.claims import statements
 from rankmath.decide.battery import certificate_of, judge
 from rankmath.model.network import Network
+from rankmath.model.positions import ALiBi, Rotary
+from rankmath.model.sublayers import Sublayer
 from rankmath.validation import Array
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance
 from rankmath.verification.statement import Statement
@@ -84,8 +86,8 @@ def _certify(statement: Statement, instance: Instance) -> Certificate | None:
 
 
 def _carried(instance: Instance) -> bool:
-    """Whether a certificate can carry the instance: maps of single tokens are relu or tanh, without LayerNorm."""
-    if isinstance(instance, ArrayInstance):
+    """Whether a certificate can carry the instance: in one line, maps are relu or tanh, without LayerNorm."""
+    if isinstance(instance, ArrayInstance) or not instance.net.is_one_line:
         return True
     net = instance.net
     if any(net.mlp):
@@ -123,6 +125,23 @@ def shortened(instance: Instance, bits: int = _BITS) -> Instance:
     if isinstance(instance, ArrayInstance):
         return ArrayInstance({name: short(array) for name, array in instance.arrays.items()}, instance.label)
     net = instance.net
+    if not net.is_one_line:
+        layers = [[_shortened(part, short) for part in layer] for layer in net.sublayers]
+        return NetworkInstance(Network.from_layers(layers, net.tokens), short(instance.X), instance.label)
     weights = (short(net.W_QK), short(net.W), net.d_qk, short(net.key_bias), short(net.bias))
     cut = Network.from_arrays(*weights, net.skip, net.mlp, net.norm, net.mask)
     return NetworkInstance(cut, short(instance.X), instance.label)
+
+
+def _shortened(part: Sublayer, short: Callable[[Array], Array]) -> Sublayer:
+    """The sublayer with the numbers of its attention cut, those of its positions too."""
+    a = part.attention
+    if a is None:
+        return part
+    names = ("query", "key", "value", "output", "key_bias", "bias", "b_Q", "b_K")
+    changes = {name: short(getattr(a, name)) for name in names if getattr(a, name) is not None}
+    if a.rotary is not None:
+        changes["rotary"] = Rotary(short(a.rotary.cos), short(a.rotary.sin))
+    if isinstance(a.position, ALiBi):
+        changes["position"] = ALiBi(short(a.position.slopes))
+    return part.with_attention(**changes)

@@ -118,6 +118,42 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "skip == 0",
         ),
     ),
+    "own:consensus-rate": (
+        "Near consensus the diameter is multiplied by the total variation of the attention at consensus at most",
+        (
+            "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*(consensus_dobrushin(P[l, "
+            "h]) + 2*tanh(consensus_shift(P[l, h])/4))))*diameter(X[0], p))"
+        ),
+        (
+            "mask == any",
+            "position == any",
+            "softcap == any",
+            "qk_norm == any",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:consensus-second": (
+        "Under a causal mask the first two tokens meet at the rate of the attention at consensus",
+        (
+            "first_gap(X[L]) >= prod_l(consensus_second(P[l, 0])*exp(-consensus_shift(P[l, 0]))*"
+            "least_singular(W[l, 0]))*first_gap(X[0]) and first_gap(X[L]) <= "
+            "prod_l(consensus_second(P[l, 0])*exp(consensus_shift(P[l, 0]))*norm(W[l, 0], 2))*"
+            "first_gap(X[0])"
+        ),
+        (
+            "mask == causal",
+            "n >= 2",
+            "H == 1",
+            "position == any",
+            "softcap == any",
+            "qk_norm == any",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
     "own:diameter": (
         "Sharp diameter collapse",
         (
@@ -288,6 +324,32 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "skip == 0",
         ),
     ),
+    "own:positions-diameter": (
+        "The diameter with positions, rotary or additive: the tanh of own:diameter with what positions add",
+        (
+            "diameter(X[L], 2) <= prod_l(sum_h(norm(W[l, h], 2)*tanh((turned_range(P[l, h]) + "
+            "position_range(P[l, h]))/4)))*diameter(X[0], 2)"
+        ),
+        ("mask == padding", "position == any", "qk_norm == any", "layernorm == none", "mlp == none", "skip == 0"),
+    ),
+    "own:pre-norm-diameter": (
+        "With RMSNorm before attention a layer changes the diameter by a share that falls as tokens grow",
+        (
+            "diameter(X[L], 2) >= prod_l(abs(skip) - sum_h(gained_norm(W[l, h])*dobrushin(P[l, "
+            "h]))/least_root(l))*diameter(X[0], 2) and diameter(X[L], 2) <= prod_l(abs(skip) + "
+            "sum_h(gained_norm(W[l, h])*dobrushin(P[l, h]))/least_root(l))*diameter(X[0], 2)"
+        ),
+        (
+            "layernorm == rms",
+            "norm_at == before",
+            "mask == any",
+            "position == any",
+            "softcap == any",
+            "qk_norm == any",
+            "all_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h]))/least_root(l) < abs(skip))",
+            "mlp == none",
+        ),
+    ),
     "own:repeat": (
         "A repeated last token moves by at most 3 − 2√2 of the diameter, times the norm of the values",
         (
@@ -305,6 +367,23 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
         ("mask == padding", "layernorm == none", "mlp == none", "skip == 0"),
     ),
+    "own:second-token": (
+        "Under a causal mask the distance of the first two tokens is a product over the layers, with any logits",
+        (
+            "first_gap(X[L]) >= prod_l(second_least(l))*first_gap(X[0]) and first_gap(X[L]) <= "
+            "prod_l(second_norm(l))*first_gap(X[0])"
+        ),
+        (
+            "mask == causal",
+            "n >= 2",
+            "position == any",
+            "softcap == any",
+            "qk_norm == any",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
     "own:skip-lower": (
         "With skips the diameter decays no faster than 1/√L, as long as no layer can undo them (θ < 1)",
         (
@@ -317,6 +396,36 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "skip == 1",
             "mask == padding",
             "max_l(sum_h(norm(W[l, h], 2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk))))) < 1",
+            "layernorm == none",
+            "mlp == none",
+        ),
+    ),
+    "own:transport": (
+        "With any logits and any mask a layer multiplies the diameter by the attention's total variation at most",
+        "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*dobrushin(P[l, h])))*diameter(X[0], p))",
+        (
+            "mask == any",
+            "position == any",
+            "softcap == any",
+            "qk_norm == any",
+            "layernorm == none",
+            "mlp == none",
+            "skip == 0",
+        ),
+    ),
+    "own:transport-skip": (
+        "A λ-skip keeps the diameter between two products, with any logits and any mask",
+        (
+            "diameter(X[L], 2) >= prod_l(abs(skip) - sum_h(norm(W[l, h], 2)*dobrushin(P[l, h])))*"
+            "diameter(X[0], 2) and diameter(X[L], 2) <= prod_l(abs(skip) + sum_h(norm(W[l, h], 2)*"
+            "dobrushin(P[l, h])))*diameter(X[0], 2)"
+        ),
+        (
+            "mask == any",
+            "position == any",
+            "softcap == any",
+            "qk_norm == any",
+            "all_l(sum_h(norm(W[l, h], 2)*dobrushin(P[l, h])) < abs(skip))",
             "layernorm == none",
             "mlp == none",
         ),
@@ -492,6 +601,14 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "Skips on the sphere keep |λ|/(SC + |λ|) of the spread, however close the tokens",
         "mu(X[1])*(norm(W[0, 0], frobenius)*norm(P[0, 0], frobenius) + abs(skip)) >= abs(skip)*mu(X[0])",
         ("layernorm == sphere", "H == 1", "bias == none", "L == 1", "abs(skip) > 0", "mask == none", "mlp == none"),
+    ),
+    "unstated:diameter-rotary": (
+        "Doubly exponential collapse of the diameter with positions: a claim that nobody makes",
+        (
+            "all_p(diameter(X[L], p) <= recursion(b, diameter(X[0], p), sum_h(operator_norm(W[l, h], p)*"
+            "b*tanh(form_norm(W_QK[l, h], p)*b**2/(4*sqrt(d_qk))))))"
+        ),
+        ("mask == padding", "position == any", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "unstated:large-logits": (
         "Doubly exponential collapse, one head, without small logits: a claim that nobody makes",

@@ -61,6 +61,12 @@ lipschitz_of(s, m, f) = norm(slope_of(f)*(abs(s.maps[m].W_in) @ abs(s.maps[m].W_
 slope_of(f) = 1 if f == relu or f == tanh else 112890415/100000000 if f == gelu
     else 112899307/100000000 if f == gelu_tanh else 109983933/100000000 if f == silu or f == quick_gelu
     else undefined
+# What layer l would attend to and its logits if all tokens that it reads were the first of them; the map of values
+# that carries the difference of the first two tokens through layer l under a causal mask.
+agreed(l) = [reads[l][0] for y in reads[l]]
+moved_logits(l, h) = logits[l, h] - logits_of(attention(l), h, agreed(l))
+second_map(l) = sum(P[l, h][1][1] * W[l, h] for h in range(H)) if n > 1 else undefined
+before(l) = blocks[l][attends[l][0]].before
 mean_square(Y) = sum(sum(y**2) for y in Y)
 singular(Y) = [sqrt(max(0, t)) for t in eigenvalues(Y @ T(Y) if len(Y) <= len(Y[0]) else T(Y) @ Y)]
 spread_out(v) = exp(sum(surprise(x/sum(v)) for x in v))
@@ -309,6 +315,86 @@ define(
     " radius of the mask (the last product may be shorter): Doeblin's contraction",
     latex=r"\Bigl(1-\sum_c\min_i(B_{{{0}}})_{{ic}}\Bigr)",
     example="contraction(0) <= 1",
+)
+
+# -- positions -----------------------------------------------------------------------------------------------
+
+define(
+    """turned_range(P[l, h]) = diameter(queries(attention(l), h, reads[l]), 2)
+    * diameter(keys(attention(l), h, reads[l]), 2) / sqrt(attention(l).d_qk)""",
+    "ℓ₂ diameter of the queries times that of the keys, over √d_qk, with their rotations, biases and norms; where"
+    " only W_QK is given, queries are XW_QK and keys X",
+    latex=r"\theta({0})",
+    example="turned_range(P[0, 0]) >= 0",
+    known="any",
+)
+define(
+    """position_range(P[l, h]) = 0 if attention(l).position == none else max(max(v) - min(v)
+    for B in [attention(l).position[h]] for i in range(n) for k in range(n)
+    for v in [[B[i][j] - B[k][j] for j in range(n) if attention(l).mask[i][j] > 0]])""",
+    "largest oscillation of B_ij − B_kj over the keys j that token i sees, B the additive position term; 0 where"
+    " there is none",
+    latex=r"b({0})",
+    example="position_range(P[0, 0]) >= 0",
+    known="any",
+)
+define(
+    "consensus_dobrushin(P[l, h]) = dobrushin(weights(attention(l), h, agreed(l)))",
+    "largest total variation of two rows of the attention at consensus: all tokens equal to the first of those that"
+    " the layer reads",
+    latex=r"\tau({0}_0)",
+    example="consensus_dobrushin(P[0, 0]) <= 1",
+    known="share",
+)
+define(
+    """consensus_shift(P[l, h]) = max(max(v) - min(v) for S in [moved_logits(l, h)] for i in range(n)
+    for v in [[S[i][j] for j in range(n) if attention(l).mask[i][j] > 0]])""",
+    "largest oscillation, over the keys that a token sees, of the difference of its logits and of those at"
+    " consensus: all tokens equal to the first",
+    latex=r"w({0})",
+    example="consensus_shift(P[0, 0]) >= 0",
+    known="any",
+)
+define(
+    "consensus_second(P[l, h]) = weights(attention(l), h, agreed(l))[1][1] if n > 1 else undefined",
+    "what the second token, number 1 counted from 0, attends to itself at consensus: all tokens equal to the first",
+    latex=r"({0}_0)_{{11}}",
+    example="consensus_second(P[0, 0]) <= 1",
+    known="share",
+)
+define(
+    "first_gap(X) = length(X[1] - X[0], 2) if len(X) > 1 else 0",
+    "ℓ₂ distance of the first two tokens",
+    latex=r"\|{0}_1-{0}_0\|_2",
+    example="first_gap(X[0]) <= diameter(X[0], 2)",
+    degree=1,
+)
+define(
+    "second_norm(l) = norm(second_map(l), 2)",
+    "spectral norm of Σ_h P_11 W[l, h], P_11 what the second token, number 1 counted from 0, attends to itself in"
+    " head h of layer l",
+    latex=r"\Bigl\|\sum_h P^{{{0},h}}_{{11}}W^{{{0},h}}\Bigr\|_2",
+    example="second_norm(0) <= sum_h(norm(W[0, h], 2))",
+)
+define(
+    "second_least(l) = least_singular(second_map(l))",
+    "least singular value of Σ_h P_11 W[l, h], P_11 what the second token, number 1 counted from 0, attends to"
+    " itself in head h of layer l",
+    latex=r"\sigma_{{\min}}\Bigl(\sum_h P^{{{0},h}}_{{11}}W^{{{0},h}}\Bigr)",
+    example="second_least(0) <= second_norm(0)",
+)
+define(
+    "least_root(l) = min(sqrt(sum(x**2)/d + before(l).eps) for x in stage[l, attends[l][0]])",
+    "least root mean square √(|x|²/d + ε) of a token x that layer l norms before its attention",
+    latex=r"\rho_{{{0}}}",
+    example="least_root(0) >= 0",
+)
+define(
+    "gained_norm(W[l, h]) = norm([before(l).gain[i] * W[l, h][i] for i in range(d)], 2)",
+    "spectral norm of diag(g)W, g the gain of the RMSNorm before the attention of layer l",
+    latex=r"\|\operatorname{{diag}}(g){0}\|_2",
+    example="gained_norm(W[0, 0]) >= 0",
+    known="any",
 )
 
 # -- the sphere ----------------------------------------------------------------------------------------------

@@ -317,6 +317,9 @@ def network_data(data: Mapping[str, Data]) -> Iterator[str]:
         and value not in ([], {}, None, "none")
     }
     for l, layer in enumerate(data["layers"]):
+        if not isinstance(layer, Mapping):  # sublayer by sublayer
+            yield from _sublayers(l, layer)
+            continue
         for h, head in enumerate(layer["heads"]):
             for name, letter in _OF_HEAD.items():
                 if name in head and not (name == "key_bias" and _is_zero(head[name])):
@@ -330,6 +333,29 @@ def network_data(data: Mapping[str, Data]) -> Iterator[str]:
     if "output" in data:
         yield f"X^{{{len(data['layers'])}}}{shown_value(data['output'], 3)}"
     yield from exact_data(rest)
+
+
+def _sublayers(l: int, layer: Sequence[Mapping[str, Data]]) -> Iterator[str]:
+    """The numbers of a layer that is given sublayer by sublayer; those of its attention under their letters."""
+    rest: dict[str, Data] = {}
+    for s, part in enumerate(layer):
+        if number(part["skip"]) != 0:
+            yield rf"\lambda_{{{l}}}{shown_value(part['skip'], 3)}"
+        for m, (kind, fields) in enumerate(pair for f in part.get("maps", ()) for pair in f.items()):
+            if kind != "attention":
+                rest[f"map {s}.{m}"] = fields
+                continue
+            letters = {"query": "W_{QK}" if "key" not in fields else "W_Q", "key": "W_K"}
+            letters |= {"value": "W" if "output" not in fields else "W_V", "output": "W_O", "position": "B"}
+            for name, letter in letters.items():
+                for h, matrix in enumerate(fields.get(name, ())):
+                    yield f"{letter}^{{{l},{h}}}" + shown_value(matrix, 8)
+            yield rf"d_{{qk}}{shown_value(fields['d_qk'], 4)}"
+            for name, table in fields.get("rotary", {}).items():
+                yield rf"\text{{{name} of the rotations}}" + shown_value(table, 20)
+            rest |= {name: given for name, given in fields.items() if name not in (*letters, "d_qk", "rotary")}
+        rest |= {side: part[side] for side in ("before", "behind", "after") if side in part}
+    yield from exact_data(rest, f"layer {l}: ")
 
 
 def _is_network(data: Mapping[str, Data]) -> bool:

@@ -65,6 +65,8 @@ def cut(instance: Instance, tokens: int | None, dim: int | None) -> Instance | N
     if isinstance(instance, NetworkInstance):
         net, d = instance.net, dim or instance.net.dim
         n = tokens or len(instance.X)
+        if not net.is_one_line:  # its tables of positions are for its own tokens
+            return None
         mask = net.mask_for(len(instance.X))
         part: dict[str, Any] = {
             "key_bias": None if net.key_bias is None else net.key_bias[..., :d],

@@ -1,0 +1,111 @@
+"""own:transport and its kin: equalities in closed form, a rate by hand, and where their hypotheses end."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankmath as rm
+from rankmath.claims import statement
+from rankmath.claims.own_positions import exhibit_quarter_turn, quarter_turn
+from rankmath.decide.battery import verify
+from rankmath.model.network import Network
+from rankmath.model.positions import PositionTable, Rotary
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome
+
+
+@pytest.mark.parametrize("a", [0.25, 2.0**-7, 2.0**-30])
+def test_a_quarter_turn_multiplies_the_diameter_by_its_closed_form(a: float) -> None:
+    found = quarter_turn(a)
+    factor, claimed = math.tanh((1 - a) ** 2 / math.sqrt(8)), math.tanh(a**2 / math.sqrt(2))
+    Y = rm.hidden_states(found.net, found.X)[-1]
+    assert np.linalg.norm(Y[0] - Y[1]) == pytest.approx(2 * a * factor, rel=1e-6)
+    two = Statement("mine:two", statement("unstated:diameter-rotary").claim_text[6:-1].replace(", p)", ", 2)"),
+                    given=("mask == padding", "position == any"))  # fmt: skip
+    verdict = verify(two, found.net, found.X, arithmetic="balls")
+    assert verdict.outcome == Outcome.VIOLATED
+    assert verdict.ratio == pytest.approx(factor / claimed, rel=1e-12)
+
+
+def test_the_certificate_carries_the_rotation_and_needs_it() -> None:
+    certificate = exhibit_quarter_turn()
+    attention = certificate.data["layers"][0][0]["maps"][0]["attention"]
+    assert np.asarray(attention["rotary"]["sin"]).tolist() == [[0], [1]]
+    found = quarter_turn()
+    plain = Network.from_arrays(np.eye(2)[None, None], np.eye(2)[None, None], 2)
+    assert verify("unstated:diameter-rotary", found.net, found.X, arithmetic="balls").certified
+    assert verify("unstated:diameter-rotary", plain, found.X).outcome != Outcome.VIOLATED
+
+
+EQUALITIES: dict[str, dict[str, Any]] = {
+    "own:transport": {},
+    "own:positions-diameter": {},
+    "own:transport-skip": {"value": -0.5, "skip": 1.0},
+    "own:pre-norm-diameter": {"value": 0.5, "skip": 1.0, "norm": "rms"},
+}
+
+
+@pytest.mark.parametrize("key", EQUALITIES)
+def test_equal_sides_stay_undecided_and_a_little_more_is_refuted(key: str) -> None:
+    entry, found = statement(key), quarter_turn(**EQUALITIES[key])
+    assert verify(key, found.net, found.X, arithmetic="balls").outcome == Outcome.UNDECIDED
+    lower = entry.claim_text.replace(">= ", ">= 1.0001*").replace("<= ", "<= 0.9999*")
+    stronger = Statement("mine:stronger", lower, given=entry.given_texts)
+    assert verify(stronger, found.net, found.X, arithmetic="balls").outcome == Outcome.VIOLATED
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.7, 1.2])
+@pytest.mark.parametrize("slope", [0.0, 0.5])
+def test_the_rate_of_a_causal_network_is_the_share_at_consensus(turn: float, slope: float) -> None:
+    n, L, rng = 4, 40, np.random.default_rng(5)
+    X = rng.standard_normal((n, 2))
+    table = -slope * np.abs(np.subtract.outer(np.arange(n), np.arange(n)))[None]
+    kind: dict[str, Any] = {"positions": Rotary.of_frequencies([turn], n)} if turn else {}
+    kind = {"positions": PositionTable(table)} if slope else kind
+    net = Network.random(n, 2, 1, L, mask="causal", **kind)
+    eye = np.broadcast_to(np.eye(2), (L, 1, 2, 2))
+    net = net.replace(query=eye, value=eye)
+    # g(s): the logit of the first token with itself at distance s.
+    x = X[0] @ X[0] / math.sqrt(2)
+    g = [x * math.cos(0.0 if slope else turn * s) - slope * s for s in (0, 1)]
+    p = 1 / (1 + math.exp(g[1] - g[0]))
+    gaps = [np.linalg.norm(Y[1] - Y[0]) for Y in rm.hidden_states(net, X)]
+    assert gaps[30] / gaps[29] == pytest.approx(p, rel=1e-3)
+    verdict = verify("own:consensus-second", net.replace(sublayers=net.sublayers[:1]), X, arithmetic="balls")
+    assert verdict.outcome == Outcome.HOLDS
+
+
+def test_values_that_are_no_multiple_of_one_part_the_bounds_of_the_second_token() -> None:
+    net = Network.random(3, 2, 1, 2, seed=1, positions="rotary", mask="causal")
+    value = np.broadcast_to(np.diag([2.0, 0.5]), (2, 1, 2, 2))
+    net, X = net.replace(value=value), np.asarray([[0.0, 0.0], [1.0, 0.0], [3.0, 1.0]])
+    shares = []
+    for l, Y in enumerate(rm.hidden_states(net, X)[:2]):
+        shares.append(rm.attention_matrices(Network.from_layers([net.sublayers[l]]), Y)[0, 0, 1, 1])
+    gap = np.subtract(*rm.hidden_states(net, X)[-1][1::-1])
+    # The first token is 0 and stays; the second stays on the first axis, on which the values are 2.
+    assert gap == pytest.approx([4 * shares[0] * shares[1], 0.0], rel=1e-12)
+    # So the upper bound is an equality, and the lower one is not: moved off the axis, the gap lies between.
+    assert verify("own:second-token", net, X, arithmetic="balls").outcome == Outcome.UNDECIDED
+    assert (
+        verify("own:second-token", net, np.add(X, [[0.0], [0.5], [0.0]]), arithmetic="balls").outcome
+        == Outcome.HOLDS
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        ("own:positions-diameter", {"mask": "causal"}),
+        ("own:positions-diameter", {"softcap": 1.0}),
+        ("own:second-token", {"window": 1}),
+        ("own:transport", {"skip": True}),
+    ],
+)
+def test_networks_outside_the_hypotheses_are_told_so(key: str, kind: dict[str, Any]) -> None:
+    net = Network.random(4, 2, seed=2, positions="rotary", **kind)
+    assert verify(key, net, net.random_input(3)).outcome == Outcome.NOT_APPLICABLE
