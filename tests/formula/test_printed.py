@@ -27,6 +27,7 @@ from rankmath.formula.printing import latex
 from rankmath.formula.terms import Call, Letter, walk
 from rankmath.formula.text import Text
 from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
 
 Meaning = Callable[[dict[str, Any]], Any]
@@ -268,7 +269,7 @@ def exactly(array: Any) -> Any:
 
 
 def around(statement: Statement, rng: np.random.Generator, drawn: int) -> Iterator[ArrayInstance]:
-    """What the statement draws, cut to 1, 2, … rows and columns, and with one entry made 0, 1/3 or −1."""
+    """What the statement draws, cut to 1, 2, … rows and columns; and one entry made 0, 1/3 or −1, a number ±1."""
     for draw in statement.draws:
         for member in range(drawn):
             instance = draw(rng, drawn).select(member)
@@ -283,6 +284,9 @@ def around(statement: Statement, rng: np.random.Generator, drawn: int) -> Iterat
                     for name, array in whole.items()
                 }
                 yield ArrayInstance(cut)
+                for name, array in cut.items():
+                    if not np.ndim(array) and Fraction(array).denominator == 1:
+                        yield from (ArrayInstance({**cut, name: array + step}) for step in (-1, 1))
                 for name, array in cut.items():
                     places = list(np.ndindex(np.shape(array))) if np.ndim(array) else []
                     for place in (places[int(k)] for k in rng.permutation(len(places))[:6]):
@@ -390,3 +394,52 @@ def test_a_wrong_definition_is_seen(name: str, right: str, wrong: str) -> None:
     assert right in text
     with precision(256):
         assert parted(name, USES[name], text.replace(right, wrong)) != []
+
+
+# -- whole claims --------------------------------------------------------------------------------------------
+
+
+def _whole() -> list[Statement]:
+    """Statements about exact arrays of whose claim every function is printed from a definition."""
+    plain = {"max", "min", "floor", "abs"}
+    return [
+        statement
+        for statement in statements().values()
+        if statement.exact and all(name in plain or FUNCTIONS[name].text for name in statement.functions)
+    ]
+
+
+def read_claim(statement: Statement, instance: ArrayInstance) -> str:
+    """The outcome by what is printed: premises, letters, conclusion."""
+    env = dict(instance.arrays) | {"n": Fraction(rows_of(instance))}
+    if not all(Reader(premise.strip("$")).meaning()(env) for premise in statement.premises):
+        return "NOT_APPLICABLE"
+    for letter in statement.letters:
+        name, _, tex = letter.partition("=")
+        env[Reader(name).next()] = Reader(tex).meaning()(env)
+    return "HOLDS" if all(Reader(part).meaning()(env) for part in statement.conclusion) else "VIOLATED"
+
+
+@pytest.mark.parametrize("statement", _whole(), ids=lambda statement: statement.key)
+def test_a_claim_says_in_print_what_it_is_judged_by(statement: Statement) -> None:
+    outcomes = set()
+    for instance in around(statement, np.random.default_rng(1), 1):
+        try:
+            outcome = judge(statement, instance, "balls").outcome.name
+        except ZeroDivisionError:  # entries that must be positive were moved: nothing is said
+            continue
+        assert read_claim(statement, instance) == outcome, instance.arrays
+        outcomes.add(outcome)
+    assert "HOLDS" in outcomes
+
+
+def test_the_claims_whose_print_parted_once_are_read() -> None:
+    keys = {statement.key for statement in _whole()}
+    assert {
+        "wu2025:4.1",
+        "wu2025:4.2",
+        "wu2025:4.3",
+        "wu2025:4.4",
+        "own:position-bias-prefix",
+        "own:alibi-decay",
+    } <= keys
