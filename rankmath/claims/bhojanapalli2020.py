@@ -57,13 +57,13 @@ def _reachable(X: Array, L: Array) -> bool:
     return _reduced(system)[1] == _reduced(whole)[1]
 
 
-@predicate("independent(X: array)", latex=r"\operatorname{{rank}}{0}=n")
+@predicate("independent(X: array)", text="matrix_rank(X) == n")
 def independent(run: ArrayRun, X: str) -> Truth:
     """the rows are linearly independent"""
     return Truth(_reduced(run[X])[1] == len(run[X]))
 
 
-@predicate("dependent(X: array)", latex=r"\operatorname{{rank}}{0}<n")
+@predicate("dependent(X: array)", text="matrix_rank(X) < n")
 def dependent(run: ArrayRun, X: str) -> Truth:
     """the rows are linearly dependent, as they are where d < n"""
     return Truth(_reduced(run[X])[1] < len(run[X]))
@@ -100,13 +100,13 @@ def softmax_rank(run: ArrayRun, q: str, x: str) -> Fraction:
     return Fraction(_reduced([[base ** int(power) for base in run[x]] for power in run[q]])[1])
 
 
-@predicate("distinct(v: array)", latex=r"{0}\text{{ has distinct entries}}")
+@predicate("distinct(v: array)", text="all(not v[i] == v[j] for i in range(len(v)) for j in range(i))")
 def distinct(run: ArrayRun, v: str) -> Truth:
     """no two entries are equal"""
     return Truth(len(set(run[v].tolist())) == len(run[v]))
 
 
-@predicate("positive(v: array)", latex=r"{0}>0\text{{ entrywise}}")
+@predicate("positive(v: array)", text="all(v[i] > 0 for i in range(len(v)))")
 def positive(run: ArrayRun, v: str) -> Truth:
     """every entry is positive"""
     return Truth(bool((run[v] > 0).all()))

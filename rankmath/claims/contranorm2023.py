@@ -52,13 +52,13 @@ def erank_after(run: ArrayRun, sigma: str, s: str) -> Scalar:
     return _effective_rank(run, run.A.abs(_moved(run, sigma, s)))
 
 
-@quantity("top(v: array)", latex=r"\max {0}", example="top(sigma) >= 0")
+@quantity("top(v: array)", text="max(v[i] for i in range(len(v)))", example="top(sigma) >= 0")
 def top(run: ArrayRun, v: str) -> Scalar:
     """the largest entry"""
     return run.number(unbox(run.A.max(column(run, v), axis=-2)))
 
 
-@quantity("bottom(v: array)", latex=r"\min {0}", example="bottom(sigma) >= 0")
+@quantity("bottom(v: array)", text="min(v[i] for i in range(len(v)))", example="bottom(sigma) >= 0")
 def bottom(run: ArrayRun, v: str) -> Scalar:
     """the least entry"""
     return run.number(unbox(-run.A.max(-column(run, v), axis=-2)))

@@ -46,7 +46,9 @@ def real_attention(run: ArrayRun, K: str) -> Truth:
     return _all_real(run[K] / run[K].sum(axis=1, keepdims=True))
 
 
-@predicate("symmetric(K: array)", latex=r"{0}={0}^{{\mathsf T}},\ {0}>0\text{{ entrywise}}")
+@predicate(
+    "symmetric(K: array)", text="all(K[i][j] == K[j][i] and K[i][j] > 0 for i in range(n) for j in range(n))"
+)
 def symmetric(run: ArrayRun, K: str) -> Truth:
     """the matrix is symmetric and its entries are positive"""
     return Truth(bool((run[K] == run[K].T).all() and (run[K] > 0).all()))

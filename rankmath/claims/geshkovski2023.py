@@ -24,7 +24,11 @@ from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Verdict
 
 
-@predicate("cosines(C: array)", latex=r"{0}={0}^{{\top}},\ {0}_{{ii}}=1,\ |{0}_{{ij}}|\le1")
+@predicate(
+    "cosines(C: array)",
+    text="all(C[i][i] == 1 for i in range(n)) and"
+    " all(C[i][j] == C[j][i] and abs(C[i][j]) <= 1 for i in range(n) for j in range(n))",
+)
 def cosines(run: ArrayRun, C: str) -> Truth:
     """C is symmetric with ones on its diagonal and no entry beyond ±1, as the cosines ⟨x_i, x_j⟩ of tokens are"""
     M = np.asarray(run[C])
@@ -32,7 +36,11 @@ def cosines(run: ArrayRun, C: str) -> Truth:
     return Truth(unit & ((np.swapaxes(M, -1, -2) == M) & (abs(M) <= 1)).all(axis=(-2, -1)))
 
 
-@quantity("least_cosine(C: array)", latex=r"\min_{{ij}}{0}_{{ij}}", example="least_cosine(C) <= 1")
+@quantity(
+    "least_cosine(C: array)",
+    text="min(C[i][j] for i in range(n) for j in range(n))",
+    example="least_cosine(C) <= 1",
+)
 def least_cosine(run: ArrayRun, C: str) -> Scalar:
     """least entry"""
     least = run.A.asarray(np.asarray(run[C]).min(axis=(-2, -1), keepdims=True))

@@ -54,7 +54,9 @@ def distinct_positive(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) 
     return Truth(None if values is None else True if all(x > 0 for x in values) else None)
 
 
-@predicate(f"symmetric_values{_SIGNATURE}", latex=r"{0}={0}^{{\mathsf T}}")
+@predicate(
+    f"symmetric_values{_SIGNATURE}", text="all(V[i][j] == V[j][i] for i in range(len(V)) for j in range(len(V)))"
+)
 def symmetric_values(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Truth:
     """V is symmetric"""
     M = np.asarray(run[V])
@@ -139,7 +141,7 @@ karagodin2024_two_clusters = Statement(
     draws=(partial(draw_sink, kind="general"), partial(draw_sink, kind="symmetric")),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters", kind="general"),
     share=0.005,
-    notes="Two tokens on the circle, V = [[2, −2], [0, 1]], Q = K = 0: e_1 and (−4/5, 3/5) are a sink with "
+    notes="Two tokens on the circle, V = [[2, −2], [0, 1]], Q = K = 0: e_0 and (−4/5, 3/5) are a sink with "
     "eigenvalues −1 and −3/10. Where attention is not too sharp it is true: own:flow-one-cluster.",
 )
 
@@ -156,7 +158,7 @@ karagodin2024_symmetric = Statement(
     draws=(partial(draw_sink, kind="symmetric"),),
     exhibit=partial(exhibit_sink, "karagodin2024:two-clusters-symmetric", kind="symmetric"),
     share=0.005,
-    notes="V = diag(2, 1), Q = K = (0, 1), β = 4: a sink at e_1, (−0.8936…, 0.4487…) with eigenvalues −1 and "
+    notes="V = diag(2, 1), Q = K = (0, 1), β = 4: a sink at e_0, (−0.8936…, 0.4487…) with eigenvalues −1 and "
     "−0.7501….",
 )
 
@@ -171,11 +173,11 @@ def _unit(run: ArrayRun, x: str) -> Array:
 
 @quantity(
     "climb(lam: array, B: array, x: array, m: array)",
-    latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\langle {2},e_1\rangle",
+    latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\langle {2},e_0\rangle",
     example="climb(lam, B, x, m) >= 0",
 )
 def climb(run: ArrayRun, lam: str, B: str, x: str, m: str) -> Scalar:
-    """d⟨x, e_1⟩/dt of a unit token x that sees itself and m tokens at e_1 under V = diag(λ), with the logits xᵀBy;
+    """d⟨x, e_0⟩/dt of a unit token x that sees itself and m tokens at e_0 under V = diag(λ), with the logits xᵀBy;
     x is divided by its length"""
     A, u, values = run.A, _unit(run, x), column(run, lam)
     first, form = u[..., :1, :], run.array(B)
@@ -187,9 +189,9 @@ def climb(run: ArrayRun, lam: str, B: str, x: str, m: str) -> Scalar:
     return run.number(unbox((count * values[..., :1, :] * off + own * first * away) / (count + own)))
 
 
-@quantity("off_axis(x: array)", latex=r"(1-\langle {0},e_1\rangle^2)", example="off_axis(x) <= 1")
+@quantity("off_axis(x: array)", latex=r"(1-\langle {0},e_0\rangle^2)", example="off_axis(x) <= 1")
 def off_axis(run: ArrayRun, x: str) -> Scalar:
-    """1 − ⟨x, e_1⟩², x divided by its length"""
+    """1 − ⟨x, e_0⟩², x divided by its length"""
     rest = _unit(run, x)[..., 1:, :]
     return run.number(unbox(run.A.sum(rest * rest, axis=-2)))
 
@@ -200,19 +202,23 @@ def form_size(run: ArrayRun, B: str) -> Scalar:
     return run.number(norms.spectral(run.array(B), run.A))
 
 
-@quantity("first_value(lam: array)", latex=r"{0}_1", example="first_value(lam) > 0")
+@quantity("first_value(lam: array)", text="lam[0]", example="first_value(lam) > 0")
 def first_value(run: ArrayRun, lam: str) -> Scalar:
     """first entry"""
     return run.number(unbox(column(run, lam)[..., :1, :]))
 
 
-@quantity("least_value(lam: array)", latex=r"\min{0}", example="least_value(lam) <= first_value(lam)")
+@quantity(
+    "least_value(lam: array)",
+    text="min(lam[i] for i in range(len(lam)))",
+    example="least_value(lam) <= first_value(lam)",
+)
 def least_value(run: ArrayRun, lam: str) -> Scalar:
     """least entry"""
     return run.number(unbox(-run.A.max(-column(run, lam), axis=-2)))
 
 
-@predicate("first_is_largest(lam: array)", latex=r"{0}_1=\max{0}")
+@predicate("first_is_largest(lam: array)", text="all(lam[0] >= lam[i] for i in range(len(lam)))")
 def first_is_largest(run: ArrayRun, lam: str) -> Truth:
     """no entry is larger than the first"""
     row = np.asarray(run[lam])
@@ -231,7 +237,7 @@ def climb_instance(lam: ArrayLike, B: ArrayLike, x: ArrayLike, m: int = 1) -> Ar
 
 
 def draw_climbs(rng: Rng, size: int) -> ArrayInstance:
-    """Positive definite V, queries and keys within the condition, half of the tokens near −e_1."""
+    """Positive definite V, queries and keys within the condition, half of the tokens near −e_0."""
     d, m = int(rng.integers(2, 6)), rng.integers(1, 5, size) * 1.0
     lam = rng.uniform(0.0, 1.0, (size, d))
     lam[:, 0] = lam.max(axis=1) + rng.uniform(0.0, 1.0, size)
@@ -245,7 +251,7 @@ def draw_climbs(rng: Rng, size: int) -> ArrayInstance:
 
 
 def nearly_opposite(rng: Rng) -> Iterator[ArrayInstance]:
-    """A token near −e_1 in the direction of the least eigenvalue, with B a multiple of the identity."""
+    """A token near −e_0 in the direction of the least eigenvalue, with B a multiple of the identity."""
     for top, strength, m in ((2.0, 0.25, 1), (1.5, 0.75, 2), (4.0, 0.5, 3)):
         yield climb_instance([top, 1.0], strength * np.eye(2), [-1.0, 2.0**-13], m)
 

@@ -20,7 +20,11 @@ from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Verdict
 
 
-@predicate("row_stochastic(P: array)", latex=r"\text{{every }}{0}^k\text{{ is row-stochastic}}")
+@predicate(
+    "row_stochastic(P: array)",
+    text="all(P[s][i][j] >= 0 for s in range(len(P)) for i in range(n) for j in range(n)) and"
+    " all(sum(P[s][i][j] for j in range(n)) == 1 for s in range(len(P)) for i in range(n))",
+)
 def row_stochastic(run: ArrayRun, P: str) -> Truth:
     """every matrix of a sequence has entries ≥ 0 and row sums 1, in exact rationals"""
     return Truth(all(is_row_stochastic(matrix, tolerance=0) for matrix in run[P]))

@@ -36,7 +36,7 @@ def _shown(key: str, design: Callable[..., Design], tokens: int, **options: int)
 # -- Theorem A ---------------------------------------------------------------------------------------------------
 
 
-@predicate("decreasing(mu: array)", latex=r"\mu_0>\dots>\mu_{{n-1}}>0,\ n\ge2")
+@predicate("decreasing(mu: array)", text="len(mu) >= 2 and all(mu[i] > mu[i + 1] > 0 for i in range(len(mu) - 1))")
 def decreasing(run: ArrayRun, mu: str) -> Truth:
     """at least two numbers, all positive, each smaller than the one before"""
     values = run[mu].tolist()

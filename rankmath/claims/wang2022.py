@@ -78,14 +78,22 @@ def low_square(run: ArrayRun, A: str, z: str, t: str) -> Fraction:
     return Fraction(sum(y)) ** 2 / len(y)
 
 
-@quantity("dobrushin_of(A: array)", latex=r"\delta({0})", example="dobrushin_of(A) <= 1")
+@quantity(
+    "dobrushin_of(A: array)",
+    text="max(sum(abs(A[i][k] - A[j][k]) for k in range(n)) for i in range(n) for j in range(n))/2",
+    example="dobrushin_of(A) <= 1",
+)
 def dobrushin_of(run: ArrayRun, A: str) -> Fraction:
     """Dobrushin's coefficient: the largest total variation ½‖A_i − A_j‖₁ of two rows"""
     rows = run[A]
     return max((Fraction(abs(p - q).sum()) / 2 for p in rows for q in rows), default=Fraction(0))
 
 
-@quantity("range_of(z: array)", latex=r"\operatorname{{osc}}({0})", example="range_of(z) >= 0")
+@quantity(
+    "range_of(z: array)",
+    text="max(z[i] - z[j] for i in range(len(z)) for j in range(len(z)))",
+    example="range_of(z) >= 0",
+)
 def range_of(run: ArrayRun, z: str) -> Fraction:
     """largest minus least entry, exactly"""
     return Fraction(max(run[z]) - min(run[z]))

@@ -51,7 +51,7 @@ def _far(y: list[Fraction], w: Fraction) -> bool:
     return y[-2] < 0 and w * w * y[-2] ** 2 >= sum(v * v for v in y)
 
 
-@predicate("unit_vector(x: array)", latex=r"\|{0}\|_2=1")
+@predicate("unit_vector(x: array)", text="sum(x[i]**2 for i in range(len(x))) == 1")
 def unit_vector(run: ArrayRun, x: str) -> Truth:
     """x has norm 1"""
     return Truth(sum(v * v for v in _vector(run, x)) == 1)

@@ -41,15 +41,20 @@ def _prefix(n: int, k: int) -> Bools:
     return j < np.maximum(k, i + 1)
 
 
-@quantity("steps(P: array)", latex="(t+1)", example="steps(P) >= 1")
+def _exactly_on(P: Array, mask: Bools) -> Truth:
+    """Whether entries are positive on the mask and 0 elsewhere."""
+    return Truth(bool(np.where(mask, P > 0, P == 0).all()))
+
+
+@quantity("steps(P: array)", text="len(P)", example="steps(P) >= 1")
 def steps(run: ArrayRun, P: str) -> Fraction:
-    """the number t + 1 of layers"""
+    """the number of layers"""
     return Fraction(len(run[P]))
 
 
 @quantity(
     "share(P: array, j: number)",
-    latex=r"\max_m ({0}^{{(t)}}\cdots {0}^{{(0)}})_{{m,\,{1}}}",
+    text="max(sum(rollout(P)[m][k] for k in range(n) if k == j) for m in range(n))",
     example="share(P, 1) <= 1",
 )
 def share(run: ArrayRun, P: str, j: Fraction) -> Fraction:
@@ -60,7 +65,7 @@ def share(run: ArrayRun, P: str, j: Fraction) -> Fraction:
 
 @quantity(
     "tail(P: array, j: number)",
-    latex=r"\max_m\sum_{{k\ge {1}}} ({0}^{{(t)}}\cdots {0}^{{(0)}})_{{mk}}",
+    text="max(sum(rollout(P)[m][k] for k in range(j, n)) for m in range(n))",
     example="tail(P, 1) <= 1",
 )
 def tail(run: ArrayRun, P: str, j: Fraction) -> Fraction:
@@ -71,18 +76,19 @@ def tail(run: ArrayRun, P: str, j: Fraction) -> Fraction:
 
 @predicate(
     "windowed(P: array, w: number)",
-    latex=r"{0}^{{(s)}}_{{ij}}>0\text{{ where }}0\le i-j<{1}\text{{, else }}0",
+    text="all(P[s][i][j] > 0 if 0 <= i - j < w else P[s][i][j] == 0"
+    " for s in range(len(P)) for i in range(n) for j in range(n))",
     example="windowed(P, 2)",
 )
 def windowed(run: ArrayRun, P: str, w: Fraction) -> Truth:
     """every token sees itself and the w − 1 before it, as far as there are any, and no other; w = n is the causal
     mask"""
-    return Truth(bool(((run[P] > 0) == _window(run.rows, int(w))).all()))
+    return _exactly_on(run[P], _window(run.rows, int(w)))
 
 
 @quantity(
     "least_within(P: array, w: number)",
-    latex=r"\min_{{s,\,0\le i-j<{1}}} {0}^{{(s)}}_{{ij}}",
+    text="min(P[s][i][j] for s in range(len(P)) for i in range(n) for j in range(n) if 0 <= i - j < w)",
     example="least_within(P, 2) > 0",
 )
 def least_within(run: ArrayRun, P: str, w: Fraction) -> Fraction:
@@ -92,17 +98,18 @@ def least_within(run: ArrayRun, P: str, w: Fraction) -> Fraction:
 
 @predicate(
     "prefixed(P: array, k: number)",
-    latex=r"{0}^{{(s)}}_{{ij}}>0\text{{ where }}j\le i\text{{ or }}j<{1}\text{{, else }}0",
+    text="all(P[s][i][j] > 0 if j <= i or j < k else P[s][i][j] == 0"
+    " for s in range(len(P)) for i in range(n) for j in range(n))",
     example="prefixed(P, 2)",
 )
 def prefixed(run: ArrayRun, P: str, k: Fraction) -> Truth:
     """every token sees itself, the tokens before it and the first k tokens, and no other; counted from 0"""
-    return Truth(bool(((run[P] > 0) == _prefix(run.rows, int(k))).all()))
+    return _exactly_on(run[P], _prefix(run.rows, int(k)))
 
 
 @quantity(
     "least_prefixed(P: array, k: number)",
-    latex=r"\min_{{s,\,j\le i\text{{ or }}j<{1}}} {0}^{{(s)}}_{{ij}}",
+    text="min(P[s][i][j] for s in range(len(P)) for i in range(n) for j in range(n) if j <= i or j < k)",
     example="least_prefixed(P, 2) > 0",
 )
 def least_prefixed(run: ArrayRun, P: str, k: Fraction) -> Fraction:
@@ -112,7 +119,7 @@ def least_prefixed(run: ArrayRun, P: str, k: Fraction) -> Fraction:
 
 @quantity(
     "prefix_floor(P: array, k: number)",
-    latex=r"\min_{{i,\,j<{1}}} ({0}^{{(t)}}\cdots {0}^{{(0)}})_{{ij}}",
+    text="min(rollout(P)[i][j] for i in range(n) for j in range(n) if j < k)",
     example="prefix_floor(P, 1) > 0",
 )
 def prefix_floor(run: ArrayRun, P: str, k: Fraction) -> Fraction:
@@ -261,33 +268,42 @@ def _decayed(run: ArrayRun, E: str, a: str) -> list[list[Fraction]]:
     return [[x / sum(row) for x in row] for row in rows]
 
 
-@quantity("spread(E: array)", latex=r"e^{{I_{{\max}}-I_{{\min}}}}", example="spread(E) >= 1")
+@quantity(
+    "spread(E: array)",
+    text="max(E[i][j] for i in range(n) for j in range(i + 1))"
+    "/min(E[i][j] for i in range(n) for j in range(i + 1))",
+    example="spread(E) >= 1",
+)
 def spread(run: ArrayRun, E: str) -> Fraction:
-    """largest over least of e^I on the causal mask, I the logits without decay"""
+    """largest over least of E_ij = e^(I_ij) on the causal mask, I the logits without decay"""
     seen = [run[E][i, j] for i in range(run.rows) for j in range(i + 1)]
     return Fraction(max(seen) / min(seen))
 
 
 @quantity(
     "decay_constant(E: array, a: array)",
-    latex=r"\max_{{j\le i,\,i\ge1}}A_{{ij}}e^{{(i-j)m}}",
+    text="max(E[i][j]/sum(E[i][k]*a**(i - k) for k in range(i + 1)) for i in range(1, n) for j in range(i + 1))",
     example="decay_constant(E, a) > 0",
 )
 def decay_constant(run: ArrayRun, E: str, a: str) -> Fraction:
-    """least C with A_ij ≤ C e^(−(i−j)m) for all j ≤ i and all tokens i after the first, which has number 0;
-    A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m), a = e^(−m), m > 0"""
+    """least C with A_ij ≤ C e^(−(i−j)m) for all j ≤ i and all tokens i after the first, which has number 0; E_ij =
+    e^(I_ij), A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m), a = e^(−m), m > 0"""
     decay, A = Fraction(run.letter(a)), _decayed(run, E, a)
     return max(A[i][j] / decay ** (i - j) for i in range(1, len(A)) for j in range(i + 1))
 
 
 @quantity(
     "decay_tightness(E: array, a: array)",
-    latex=r"\max_{{j\le i}}A_{{ij}}\Bigl(1+e^{{I_{{\min}}-I_{{\max}}}}\sum_{{k\le i,\,k\ne j}}e^{{(k-j)m}}\Bigr)",
+    text="max(E[i][j]*a**(i - j)/sum(E[i][k]*a**(i - k) for k in range(i + 1))"
+    "*(1 + min(E[p][q] for p in range(n) for q in range(p + 1))"
+    "/max(E[p][q] for p in range(n) for q in range(p + 1))"
+    "*sum(a**(j - k) for k in range(i + 1) if not k == j)) for i in range(n) for j in range(i + 1))",
     example="decay_tightness(E, a) > 0",
 )
 def decay_tightness(run: ArrayRun, E: str, a: str) -> Fraction:
     """largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i, where the logits I_ij, j ≤ i, lie
-    between I_min and I_max, A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m) and m > 0"""
+    between I_min and I_max, E_ij = e^(I_ij), a = e^(−m), m > 0 and
+    A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m)"""
     decay, A, R = Fraction(run.letter(a)), _decayed(run, E, a), spread(run, E)
     largest: Fraction = max(
         A[i][j] * (1 + sum((decay ** (j - k) for k in range(i + 1) if k != j), Fraction(0)) / R)

@@ -24,10 +24,10 @@ SWITCHES: dict[str, dict[str, str]] = {
     "norm_at": {"after": "", "before": "LayerNorm before every map", "any": "LayerNorms anywhere"},
     "mlp": {
         "none": "no MLP",
-        "any": "per-token MLPs",
+        "any": "per-token MLPs or none",
         **{activation: f"per-token MLPs with {activation}" for activation in ACTIVATIONS},
     },
-    "bias": {"none": "no output biases (b = 0)", **_ANY},
+    "bias": {"none": "no bias of values or outputs (b_V W_O + b_O = 0)", **_ANY},
     "query_bias": {"none": "no query biases (b_Q = 0)", **_ANY},
     "position": {"none": "no position terms", "any": "any position terms"},
     "softcap": {"none": "logits that are not capped", "any": "logits capped or not"},

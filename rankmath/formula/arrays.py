@@ -96,13 +96,17 @@ def osc(run: ArrayRun, v: str | tuple[str, int]) -> Scalar:
     return run.number(unbox(A.max(row, axis=-1) + A.max(-row, axis=-1)))
 
 
-@quantity("count(v: array)", latex=r"\#{0}", example="count(v) >= 1")
+@quantity("count(v: array)", text="len(v)", example="count(v) >= 1")
 def count(run: ArrayRun, v: str) -> int:
     """how many entries a vector has"""
     return int(np.shape(run[v])[-1])
 
 
-@predicate("positive_stochastic(A: array)", latex=r"{0}>0\text{{ entrywise, every row of sum }}1")
+@predicate(
+    "positive_stochastic(A: array)",
+    text="all(A[i][j] > 0 for i in range(n) for j in range(n)) and"
+    " all(sum(A[i][j] for j in range(n)) == 1 for i in range(n))",
+)
 def positive_stochastic(run: ArrayRun, A: str) -> Truth:
     """every entry is positive, and every row sums to 1 exactly"""
     return Truth(bool((run[A] > 0).all() and (run[A].sum(axis=-1) == 1).all()))

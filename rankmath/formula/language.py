@@ -15,7 +15,9 @@ from typing import Any, Literal, TypeAlias
 from rankmath.definitions import quantities as _quantities  # fills the entries
 from rankmath.definitions.entries import ENTRIES, WATCHERS, Entry, Parameter
 from rankmath.definitions.hypotheses import SWITCHES
+from rankmath.formula.printed import printed
 from rankmath.formula.terms import EXPONENTS, INDICES
+from rankmath.validation import InvalidArgument
 
 del _quantities
 
@@ -47,7 +49,8 @@ class Function:
     """One function of the language.
 
     `latex` is a template over the printed arguments: ``{0}``, ``{1}``, …, or a function of them. `evaluate` takes
-    the run and the arguments. `variadic` functions take any number of numbers.
+    the run and the arguments. `variadic` functions take any number of numbers. `text` is the definition of what is
+    measured of arrays, in the language of `rankmath.definitions.entries`; LaTeX is printed from it.
     """
 
     name: str
@@ -58,6 +61,7 @@ class Function:
     value: Value = "number"
     evaluate: Measure | None = None
     variadic: bool = False
+    text: str = ""
 
 
 FUNCTIONS: dict[str, Function] = {}
@@ -105,34 +109,42 @@ WATCHERS.append(_of_entry)
 def quantity(
     signature: str,
     *,
-    latex: str | Callable[..., str],
+    latex: str | Callable[..., str] = "",
+    text: str = "",
     example: str,
     value: Value = "number",
     words: dict[str, tuple[str, ...]] | None = None,
 ) -> Callable[[Measure], Measure]:
     """Register a function of the language: its evaluation is the decorated function, its meaning the docstring.
 
-    `signature` lists the arguments, as in ``"diameter(X: tokens, p: word)"``; `words` the words each may be.
+    `signature` lists the arguments, as in ``"diameter(X: tokens, p: word)"``; `words` the words each may be. It is
+    printed as `latex` says, or from `text`, its definition over its arguments and n, the number of rows; a test
+    reads what is printed and holds the function to it.
     """
     name, _, rest = signature.partition("(")
+    if not latex and not text:
+        raise InvalidArgument(f"text: none given for {name}; its definition is needed, or latex=")
     allowed = words or {}
     parameters = []
     for part in filter(None, (piece.strip() for piece in rest.rstrip(")").split(","))):
         argument, _, kind = (piece.strip() for piece in part.partition(":"))
         parameters.append(Parameter(argument, kind, allowed.get(argument, ())))
+    shown = latex or partial(printed, text, [parameter.name for parameter in parameters])
 
     def register(function: Measure) -> Measure:
         meaning = " ".join((function.__doc__ or "").split())
-        _add(Function(name, tuple(parameters), latex, meaning, example, value, function))
+        _add(Function(name, tuple(parameters), shown, meaning, example, value, function, text=text))
         return function
 
     return register
 
 
-def predicate(signature: str, *, latex: str, example: str = "") -> Callable[[Measure], Measure]:
+def predicate(
+    signature: str, *, latex: str = "", text: str = "", example: str = ""
+) -> Callable[[Measure], Measure]:
     """Register a function that is true or false; its example is the call by the names of its arguments."""
     call = re.sub(r": \w+", "", signature)
-    return quantity(signature, latex=latex, example=example or call, value="truth")
+    return quantity(signature, latex=latex, text=text, example=example or call, value="truth")
 
 
 _ONE = (Parameter("x", "number"),)

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from rankmath.definitions.hypotheses import SWITCHES, said
 from rankmath.formula.language import FUNCTIONS
+from rankmath.formula.printed import stands_apart
 from rankmath.formula.terms import (
     Both,
     Call,
@@ -152,7 +153,7 @@ def latex(term: Term) -> str:
             dot = r"\cdot " if second[:1].isdigit() else r"\,"
             return f"{first}{dot}{second}"
         case Operation(operator=operator, terms=(left, right)):
-            first = _latex_inside(left, _SUM) if _is_reduction(left) else latex(left)
+            first = _latex_inside(left, _SUM) if _stands_apart(left) else latex(left)
             return f"{first} {operator} {_latex_inside(right, _SUM + 1)}"
     raise TypeError(f"{term!r} is no term")
 
@@ -169,10 +170,16 @@ def _is_reduction(term: Term) -> bool:
     return isinstance(term, Call) and term.function[:4] in ("sum_", "prod", "max_", "min_")
 
 
+def _stands_apart(term: Term) -> bool:
+    """What is printed with a sign or a sum at its front, and so is set in brackets inside an operation."""
+    body = FUNCTIONS[term.function].text if isinstance(term, Call) else ""
+    return _is_reduction(term) or (body != "" and stands_apart(body))
+
+
 def _latex_inside(term: Term, least: int) -> str:
     shown = latex(term)
     is_fraction = isinstance(term, Number) or (isinstance(term, Operation) and term.operator == "/")
-    if _is_reduction(term):
+    if _stands_apart(term):
         return rf"\Bigl({shown}\Bigr)"
     negative = isinstance(term, Number) and term.value < 0
     return shown if (_level(term) >= least or is_fraction) and not negative else rf"\bigl({shown}\bigr)"

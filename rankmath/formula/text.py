@@ -487,6 +487,7 @@ _OWN: dict[str, Callable[..., Value]] = {
     "len": lambda text, v: Fraction(len(v)),
     "range": lambda text, *ends: [Fraction(k) for k in range(*map(int, ends))],
     "chain": lambda text, matrices: reduce(text.product, matrices),
+    "rollout": lambda text, layers: reduce(lambda whole, layer: text.product(layer, whole), layers),
     "not": lambda text, truth: None if truth is None else not truth,
     "certain": lambda text, truth: truth is True,
     "shown": lambda text, truth: truth or None,

@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 
 import rankmath as rm
-from rankmath.arithmetic.float64 import Float64
 from rankmath.claims import statement, statements
-from rankmath.claims.wu2025 import decay_instance, prefix_instance, window_instance
-from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.language import FUNCTIONS
+from rankmath.claims.wu2025 import window_instance
 from rankmath.formula.printing import latex
 
 _SIGNS = {
@@ -43,16 +40,6 @@ def _chained(part: str) -> str:
     return part.strip()
 
 
-def subscript(printed: str, sign: str) -> str:
-    """What stands under \\min, \\max or \\sum."""
-    start = printed.index(sign + "_{") + len(sign) + 2
-    depth, end = 1, start
-    while depth:
-        depth += {"{": 1, "}": -1}.get(printed[end], 0)
-        end += 1
-    return printed[start : end - 1]
-
-
 def stochastic(n: int, seen: Callable[[int, int], bool]) -> list[list[Fraction]]:
     """Uniform attention on what is seen."""
     rows = [[Fraction(seen(i, j)) for j in range(n)] for i in range(n)]
@@ -74,52 +61,6 @@ def test_the_mask_that_is_printed_is_the_mask_that_is_meant(key: str, n: int, pr
     # All entries 1/2, n = 2, prefix = 1: not the mask, so nothing is claimed of it.
     if n > prefix:
         assert rm.verify(key, [stochastic(n, lambda i, j: True)], prefix).outcome.name == "NOT_APPLICABLE"
-
-
-def test_least_and_floor_run_over_what_is_printed() -> None:
-    rng = np.random.default_rng(5)
-    n, prefix = 4, 2
-    allowed = condition(subscript(latex(statement("own:position-bias-prefix").defined["eps"]), r"\min"))
-    below = condition(subscript(FUNCTIONS["prefix_floor"].latex.format("P", "prefix"), r"\min"))
-    P = [
-        [
-            [Fraction(int(rng.integers(1, 30))) * allowed(i=i, j=j, prefix=prefix) for j in range(n)]
-            for i in range(n)
-        ]
-        for _ in range(2)
-    ]
-    P = [[[x / sum(row) for x in row] for row in layer] for layer in P]
-    run = ArrayRun(Float64(np.zeros(1)), prefix_instance(P, prefix))
-    least = min(
-        P[s][i][j] for s in range(2) for i in range(n) for j in range(n) if allowed(i=i, j=j, prefix=prefix)
-    )
-    assert FUNCTIONS["least_prefixed"].evaluate(run, "P", Fraction(prefix)) == least > 0
-    product = np.asarray(P[1], dtype=object) @ np.asarray(P[0], dtype=object)
-    floor = min(product[i][j] for i in range(n) for j in range(n) if below(i=i, j=j, prefix=prefix))
-    assert FUNCTIONS["prefix_floor"].evaluate(run, "P", Fraction(prefix)) == floor
-
-
-def test_decay_runs_over_what_is_printed() -> None:
-    """wu2025:4.4 and own:alibi-decay, in exact rationals, from their printed subscripts alone."""
-    E = [[3, 1, 1], [2, 5, 1], [7, 1, 4]]
-    a, n = Fraction(1, 3), 3
-    run = ArrayRun(Float64(np.zeros(1)), decay_instance(E, a))
-    A = [[E[i][j] * a ** (i - j) if j <= i else Fraction(0) for j in range(n)] for i in range(n)]
-    A = [[x / sum(row) for x in row] for row in A]
-    pairs = [(i, j) for i in range(n) for j in range(n)]
-    later = condition(subscript(FUNCTIONS["decay_constant"].latex.format("E", "a"), r"\max"))
-    constant = max(A[i][j] / a ** (i - j) for i, j in pairs if later(i=i, j=j))
-    assert FUNCTIONS["decay_constant"].evaluate(run, "E", "a") == constant
-    printed = FUNCTIONS["decay_tightness"].latex.format("E", "a")
-    inside, others = condition(subscript(printed, r"\max")), condition(subscript(printed, r"\sum"))
-    seen = [E[i][j] for i, j in pairs if j <= i]
-    ratio = Fraction(min(seen), max(seen))
-    tight = max(
-        A[i][j] * (1 + ratio * sum(a ** (j - k) for k in range(n) if others(i=i, j=j, k=k)))
-        for i, j in pairs
-        if inside(i=i, j=j)
-    )
-    assert FUNCTIONS["decay_tightness"].evaluate(run, "E", "a") == tight
 
 
 def test_a_window_of_width_one_has_no_reach() -> None:
