@@ -178,9 +178,9 @@ own_second_token = Statement(
     draws=_draws(CAUSAL),
     extremal=nearly_scaled,
     sharp=True,
-    notes="Both are equalities where every Σ_h P_11 W[l, h] is a multiple of an orthogonal matrix: with one head "
-    "and W = 1 the distance of the first two tokens is multiplied by P_11 a layer, whatever the logits. Tokens are "
-    "counted from 0.",
+    notes="Both are equalities where every sum of P_11 W over heads is a multiple of an orthogonal matrix. With "
+    "one head and W = 1 the distance of the first two tokens is multiplied by P_11 a layer, whatever the logits. "
+    "Tokens are counted from 0.",
 )
 
 own_consensus_second = Statement(

@@ -371,15 +371,15 @@ define(
 )
 define(
     "second_norm(l) = norm(second_map(l), 2)",
-    "spectral norm of Σ_h P_11 W[l, h], P_11 what the second token, number 1 counted from 0, attends to itself in"
-    " head h of layer l",
+    "spectral norm of the sum of P_11 W over the heads, P_11 what the second token, number 1 counted from 0,"
+    " attends to itself in a head of layer l",
     latex=r"\Bigl\|\sum_h P^{{{0},h}}_{{11}}W^{{{0},h}}\Bigr\|_2",
     example="second_norm(0) <= sum_h(norm(W[0, h], 2))",
 )
 define(
     "second_least(l) = least_singular(second_map(l))",
-    "least singular value of Σ_h P_11 W[l, h], P_11 what the second token, number 1 counted from 0, attends to"
-    " itself in head h of layer l",
+    "least singular value of the sum of P_11 W over the heads, P_11 what the second token, number 1 counted from"
+    " 0, attends to itself in a head of layer l",
     latex=r"\sigma_{{\min}}\Bigl(\sum_h P^{{{0},h}}_{{11}}W^{{{0},h}}\Bigr)",
     example="second_least(0) <= second_norm(0)",
 )
