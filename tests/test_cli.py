@@ -320,7 +320,7 @@ def test_the_shell_completes_commands_and_keys() -> None:
     script = rankmath("completion", "bash").output
     assert "_RANKMATH_COMPLETE=bash_complete" in script
     program = [sys.executable, "-c", "from rankmath.cli import main; main(prog_name='rankmath')"]
-    for words, place, wanted in (("rankmath ver", 1, "plain,verify"), ("rankmath cite own:t", 2, "plain,own:tv")):
+    for words, place, wanted in (("rankmath ver", 1, "plain,verify"), ("rankmath cite own:tv", 2, "plain,own:tv")):
         environment = {
             **os.environ,
             "_RANKMATH_COMPLETE": "bash_complete",

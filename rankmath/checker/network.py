@@ -174,7 +174,9 @@ def _sublayer(part: dict[str, Any], n: int, d: int) -> dict[str, Any]:
             demand(scaled or not {"gain", "offset"} & {*filled[side]}, f"data.layers.{side}: it has no gain")
             ones, zeros = [Fraction(1)] * d, [Fraction(0)] * d
             filled[side] = {"gain": ones, "offset": zeros, **filled[side]}
-    return {**filled, "maps": [_map(f, n, d) for f in part.get("maps", [])]}
+    maps = [_map(f, n, d) for f in part.get("maps", [])]
+    demand(bool(maps) or part["skip"] == 1, "data.layers.skip: without a map it must be 1")
+    return {**filled, "maps": maps}
 
 
 def _map(f: dict[str, Any], n: int, d: int) -> dict[str, Any]:

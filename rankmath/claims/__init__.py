@@ -96,7 +96,7 @@ def statements_like(pattern: str) -> list[Statement]:
 
     Examples
     --------
-    >>> [entry.key for entry in statements_like("own:t*")]
+    >>> [entry.key for entry in statements_like("own:tv*")]
     ['own:tv']
     """
     if not any(sign in pattern for sign in "*?["):

@@ -231,7 +231,8 @@ define(
     example="product_norm(2) <= prod_l(norm(W[l, 0], 2))",
 )
 define(
-    "lipschitz(l) = 1 if mlp[l] == none else lipschitz_of(blocks[l][feeds[l][0]], feeds[l][1], mlp[l])",
+    "lipschitz(l) = 1 if mlp[l] == none else undefined if feeds[l][0] <= attends[l][0]"
+    " else lipschitz_of(blocks[l][feeds[l][0]], feeds[l][1], mlp[l])",
     "composite Lipschitz constant of the map after layer l: ‖|W₁||W₂|‖_{1,∞}·sup|φ'| for an MLP x ↦ φ(xW₁ + b₁)W₂"
     " + b₂ (plus the identity inside the bars where the map has a skip of its own), 1 where there is none",
     latex=r"\lambda_{{{0}}}",

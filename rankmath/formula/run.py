@@ -34,7 +34,7 @@ from rankmath.linalg.residual_values import (
 )
 from rankmath.linalg.residuals import ResidualNorm, value_and_center
 from rankmath.model.network import Network
-from rankmath.validation import Array, Number
+from rankmath.validation import Array, InvalidArgument, Number
 
 # So many networks of at most so many tokens and dimensions lie side by side in memory.
 _MANY, _SMALL = 128, 16
@@ -164,8 +164,14 @@ class Run:
             found = [run.by_text(name, arguments) for run in runs]
             return joined(found, self.A.unbounded)
         if self.A.unbounded:
-            return self.text(self.A).measured(name, arguments)
-        return rounded(lambda A: self.text(A).measured(name, arguments))
+            return self._defined(self.A, name, arguments)
+        return rounded(lambda A: self._defined(A, name, arguments))
+
+    def _defined(self, A: Any, name: str, arguments: tuple[Any, ...]) -> Scalar:
+        found = self.text(A).measured(name, arguments)
+        if isinstance(found, str):  # the word undefined
+            raise InvalidArgument(f"net: {name} is not defined for its layers; see `rankmath quantities`")
+        return found
 
     def _member(self, i: int) -> Run:
         return Run(self.A, self.net.member(i) if self.net.batch_shape else self.net, self.X[i])

@@ -456,6 +456,8 @@ class Sublayer:
                 f"map: a {type(self.map).__name__} given; allowed are an Attention, an MLP, a Parallel or None"
             )
         object.__setattr__(self, "skip", skip_factor(self.skip))
+        if self.map is None and self.skip != 1:
+            raise InvalidArgument(f"skip: {self.skip:g} given without a map; a LayerNorm alone has the skip 1")
         for name in ("before", "after", "behind"):
             norm = as_norm(getattr(self, name), name)
             object.__setattr__(self, name, norm)

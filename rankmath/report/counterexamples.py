@@ -15,7 +15,7 @@ from rankmath.files import folder as make_folder
 from rankmath.files import write
 from rankmath.report.latex import exact_data, identifier
 from rankmath.report.sources import certificate_file, coq_modules
-from rankmath.report.theorems import displayed, fragment, letters
+from rankmath.report.theorems import data_shown, displayed, fragment, letters
 from rankmath.validation import Json
 from rankmath.verification.instance import NetworkInstance
 
@@ -54,7 +54,7 @@ class Shown:
 
 def refutation_shown(key: str, certificate: Certificate, folder: str | os.PathLike[str]) -> Shown:
     """Write the certificate that refutes (or exhibits) the statement `key`; what the checker finds in it."""
-    shown = _written(key, certificate, folder, displayed(exact_data(certificate.data)))
+    shown = _written(key, certificate, folder, data_shown(certificate.data))
     words = (*shown.words, *letters(key))
     return replace(shown, words=words, beside=(_theorem_beside(shown, certificate), *_coq_beside(shown, key)))
 

@@ -283,7 +283,7 @@ def _instance_statement(certificate: Certificate) -> str:
     verb = _VERBS[certificate.kind]
     meaning = letters(certificate.statement)
     explained = f"{escape(' '.join(meaning))}\n" if meaning else ""
-    data = _data(certificate.data)
+    data = data_shown(certificate.data)
     return f"{before}The following instance {verb} the claim{source}\n{claim}\n{meanings}{explained}{data}"
 
 
@@ -366,7 +366,8 @@ def _is_zero(value: Data) -> bool:
     return all(number(entry) == 0 for entry in value)
 
 
-def _data(data: Mapping[str, Data]) -> str:
+def data_shown(data: Mapping[str, Data]) -> str:
+    """The data of a certificate as displayed mathematics, or where they are if they are long."""
     lines = list(network_data(data)) if _is_network(data) else list(exact_data(data))
     if len(lines) > _MOST_LINES or sum(map(len, lines)) > 6000:
         return "Its data are those of the certificate, too long to be printed."
@@ -382,6 +383,7 @@ def displayed(lines: Iterable[str]) -> str:
 __all__ = [
     "EQUILIBRIUM",
     "Stated",
+    "data_shown",
     "displayed",
     "document",
     "equilibrium_statement",

@@ -585,8 +585,8 @@ def test_a_violation_is_one_that_balls_see(given: str, right: str, violates: boo
     ("constant", "implying"),
     [
         ("1/5", set()),
-        ("1/4", {"own:diameter", "own:diameter-cubic"}),
-        ("1", {"own:diameter", "own:diameter-cubic"}),
+        ("1/4", {"own:diameter", "own:diameter-cubic", "own:transport"}),
+        ("1", {"own:diameter", "own:diameter-cubic", "own:transport"}),
     ],
 )
 def test_a_theorem_implies_a_claim_that_is_no_stronger(constant: str, implying: set[str]) -> None:

@@ -250,3 +250,17 @@ def test_a_term_for_other_tokens_is_refused():
     assert net.tokens == 3
     with pytest.raises(ValueError, match="X: 4 tokens given; the network's position term is for 3"):
         rm.forward(net, np.ones((4, 2)))
+
+
+def test_no_theorem_of_attention_alone_speaks_of_more() -> None:
+    """A factor without a map is refused, and the map whose Lipschitz constant is meant comes after attention."""
+    with pytest.raises(rm.InvalidArgument, match="skip: 3 given without a map"):
+        Sublayer(None, 3.0)
+    attention = Attention.from_arrays(np.ones((1, 1, 1)), np.ones((1, 1, 1)))
+    f = MLP([[4.0]], [[1.0]])
+    X = np.array([[0.1], [0.2]])
+    after = Network(((Sublayer(attention), Sublayer(f)),))
+    assert rm.verify("dong2021:3.2", after, X).outcome == "HOLDS"
+    before = Network(((Sublayer(f), Sublayer(attention)),))  # there the bound would be violated by 1.86
+    with pytest.raises(rm.InvalidArgument, match="lipschitz is not defined"):
+        rm.verify("dong2021:3.2", before, X)
