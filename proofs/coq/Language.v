@@ -269,7 +269,7 @@ Fixpoint from_left {n} (P : nat -> matrix n n) (t : nat) : matrix n n :=
   match t with O => eye | S s => mmul n (from_left P s) (P s) end.
 (** stochastic_product: the product of a sequence of matrices is row-stochastic, in exact rationals *)
 Definition stochastic_product {t n} (P : sequence t n) : Prop := Definitions.row_stochastic n n (from_left P t).
-(** steps: the number t + 1 of layers *)
+(** steps: the number of layers *)
 Definition steps {t n} (P : sequence t n) : nat := t.
 (** The weight of token k in token m after all layers. *)
 Definition weight {t n} (P : sequence t n) : matrix n n := Definitions.steps n P 0 t.
@@ -303,14 +303,12 @@ Definition decaying {n} (E : matrix n n) (a : R) (i : nat) : vector n := fun j =
 (** The largest and the least of e^I on the causal mask. *)
 Definition most_causal {n} (E : matrix n n) : R := largest n (fun i => largest (S i) (E i)).
 Definition least_causal {n} (E : matrix n n) : R := least n (fun i => least (S i) (E i)).
-(** spread: largest over least of e^I on the causal mask, I the logits without decay *)
+(** spread: largest over least of E_ij = e^(I_ij) on the causal mask, I the logits without decay *)
 Definition spread {n} (E : matrix n n) : R := most_causal E / least_causal E.
-(** decay_constant: least C with A_ij ≤ C e^(−(i−j)m) for all j ≤ i and all tokens i after the first, which has
-    number 0; A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m), a = e^(−m), m > 0 *)
+(** decay_constant: least C with A_ij ≤ C e^(−(i−j)m) for all j ≤ i and all tokens i after the first, which has number 0; E_ij = e^(I_ij), A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m), a = e^(−m), m > 0 *)
 Definition decay_constant {n} (E : matrix n n) (a : R) : R := sup_of (fun x => exists i j,
   (0 < i)%nat /\ (i < n)%nat /\ (j <= i)%nat /\ x = decaying E a i j / a ^ (i - j)).
-(** decay_tightness: largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i, where the logits I_ij,
-    j ≤ i, lie between I_min and I_max, A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m) and m > 0 *)
+(** decay_tightness: largest A_ij(1 + e^(I_min − I_max) Σ_{k≤i, k≠j} e^((k−j)m)) over j ≤ i, where the logits I_ij, j ≤ i, lie between I_min and I_max, E_ij = e^(I_ij), a = e^(−m), m > 0 and A_ij = e^(I_ij − (i − j)m)/Σ_{k≤i} e^(I_ik − (i − k)m) *)
 Definition decay_tightness {n} (E : matrix n n) (a : R) : R := largest n (fun i => largest (S i) (fun j =>
   decaying E a i j * (1 + least_causal E / most_causal E *
     sum (S i) (fun k => if Nat.eqb k j then 0 else a ^ (j - k) / a ^ (k - j))))).

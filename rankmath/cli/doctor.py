@@ -30,6 +30,7 @@ PACKAGES = (
     ("llvmlite", "compiled layers: 1.5 to 3 times as fast with hundreds of tokens, 20 to 300 with few", "fast"),
     ("safetensors", "checkpoints of real models", "models"),
     ("tokenizers", "texts for real models", "models"),
+    ("gguf", "checkpoints in GGUF files", "models"),
     ("waitress", "the page of `rankmath explore`, served", "explore"),
     ("dask", "campaigns on a cluster", "scale"),
     ("joblib", "campaigns under joblib", "scale"),
