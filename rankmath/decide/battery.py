@@ -95,18 +95,7 @@ def certify(key: str | Statement, *given: Given, **named: Given) -> Certificate:
     if not verdict.certified or verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
         raise ArithmeticError(f"nothing to certify: {verdict}")
     instance = _instance(statement, given, named)
-    if statement.certificate is not None:
-        return statement.certificate(instance, verdict)
-    return certificate_of(statement, instance, verdict)
-
-
-def certificate_of(statement: Statement, instance: Instance, verdict: Verdict) -> Certificate:
-    """The certificate of a claim about a network on one instance, as the verdict decides it."""
-    from rankmath.certificates.issue import certify_claim
-
-    assert isinstance(instance, NetworkInstance)
-    wording = statement.key, statement.claim_text, statement.given_texts
-    return certify_claim(*wording, instance.net, instance.X, verdict.kind)
+    return statement.certified(instance, verdict)
 
 
 def _instance(statement: Statement, given: tuple[Given, ...], named: dict[str, Given]) -> Instance:
@@ -180,7 +169,7 @@ class Battery(Tally, Shows):
             return self.certificates[0]
         if not self.violations:
             raise ArithmeticError(f"{self.statement.key}: nothing to certify; no instance violated it")
-        return certificate_of(self.statement, *self.violations[0])
+        return self.statement.certified(*self.violations[0])
 
     @property
     def as_registered(self) -> bool:
@@ -291,7 +280,7 @@ def verify_statement(
         battery.trouble = "an instance violates what was derived: please report this"
     for instance, verdict in battery.violations[:3]:
         if statement.certificate is not None and verdict.certified:
-            certificate = statement.certificate(instance, verdict)
+            certificate = statement.certified(instance, verdict)
             if certificate.kind == "violates":  # one that says "holds" is about another statement than this one
                 battery.certificates.append(certificate)
     if battery.violations and statement.status == "open" and statement.certificate is None and not statement.arrays:
@@ -301,7 +290,7 @@ def verify_statement(
             battery.trouble = str(failure)
     if statement.exhibit is not None:
         try:
-            battery.exhibit = statement.exhibit()
+            battery.exhibit = statement.exhibited()
         except ArithmeticError as failure:  # not issued: the verdict then differs from what is registered
             battery.trouble = str(failure)
         else:
