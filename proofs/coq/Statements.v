@@ -16,6 +16,28 @@ Definition statement_seed_closure : Prop :=
     row_stochastic P ->
     stochastic_product P.
 
+(** dong2021:2.1 (proved): sum_of_paths(X, P, W, bias, skip)
+    given skip == 0 *)
+Definition statement_dong2021_2_1 : Prop :=
+  forall (t k n d : nat) (X : matrix n d) (P : stack t k n n) (W : stack t k d d) (bias : matrix t d) (skip : R),
+    (0 < t)%nat ->
+    (0 < k)%nat ->
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    stochastic_heads P ->
+    skip = 0 ->
+    sum_of_paths X P W bias skip.
+
+(** dong2021:2.1-skip (proved): sum_of_paths(X, P, W, bias, skip) *)
+Definition statement_dong2021_2_1_skip : Prop :=
+  forall (t k n d : nat) (X : matrix n d) (P : stack t k n n) (W : stack t k d d) (bias : matrix t d) (skip : R),
+    (0 < t)%nat ->
+    (0 < k)%nat ->
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    stochastic_heads P ->
+    sum_of_paths X P W bias skip.
+
 (** dong2021:2.2 (proved): residual(X[L], composite) <= (4*gamma_star*beta/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
       composite)**(3**L)
     given H == 1
@@ -283,6 +305,22 @@ Definition statement_own_entropy_order : Prop :=
     (sigma * sqrt (T * (T - 1)) * beta / (1 + (T - 1) * beta) <= entropy_floor T sigma) /\ (entropy_floor T sigma <= (T
       - 1) * beta * (1 + sigma * sqrt (T / (T - 1)))).
 
+(** own:flow-one-cluster (proved): climb(lam, B, x, m) >= off_axis(x)*(m*first_value(lam) - s*(first_value(lam) -
+      least_value(lam)))/(m + s)
+    given first_is_largest(lam)
+    given m > 0
+    given s*(first_value(lam) - least_value(lam)) < m*first_value(lam)
+    where s = exp(2*form_size(B)) *)
+Definition statement_own_flow_one_cluster : Prop :=
+  forall (d : nat) (lam : vector d) (B : matrix d d) (x : vector d) (m : R),
+    (0 < d)%nat ->
+    0 < l2 d x ->
+    let s := exp (2 * form_size B) in
+    first_is_largest lam ->
+    m > 0 ->
+    s * (first_value lam - least_value lam) < m * first_value lam ->
+    climb lam B x m >= off_axis x * (m * first_value lam - s * (first_value lam - least_value lam)) / (m + s).
+
 (** own:flow-step (proved): closing(C, beta) >= 2*rho*(1 - alpha)*min((1 + alpha)/(1 + rho), (1 + (n - 1)*alpha)/(1 + (n
       - 1)*rho))
     given cosines(C)
@@ -432,6 +470,13 @@ Definition statement_own_l2_lipschitz : Prop :=
     let tau := inverse_phi 1 in
     distance_jacobian_norm Z <= power (INR n) (1 / 4) + 2 * phi + 2 * sqrt (phi * Rmin ((INR n - 1) * tau) (sqrt (INR n)
       * ln (INR n) / 2)).
+
+(** own:l2-lower (proved): crowd_gain(m) >= m/16 + 4/9
+    given m >= 4 *)
+Definition statement_own_l2_lower : Prop :=
+  forall (m : R),
+    m >= 4 ->
+    crowd_gain m >= m / 16 + 4 / 9.
 
 (** own:lambda-skip-lower (proved): diameter(X[L], 2) >= diameter(X[0], 2)*prod_l(abs(skip) - sum_h(norm(W[l, h],
       2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))
@@ -661,6 +706,14 @@ Definition statement_own_spectrum_symmetric : Prop :=
     symmetric K ->
     real_attention K.
 
+(** own:stable-complete (proved): attracts_at_full_rank(X, W_V, W_QK, allowed)
+    given no_mask(X, W_V, W_QK, allowed) *)
+Definition statement_own_stable_complete : Prop :=
+  exists (n d : nat) (X : matrix n d) (W_V : matrix d d) (W_QK : matrix d d) (allowed : matrix n n),
+    (2 <= n)%nat /\
+    no_mask X W_V W_QK allowed /\
+    attracts_at_full_rank X W_V W_QK allowed.
+
 (** own:tv (proved): tv(c, g) <= tanh(osc(g)/4) *)
 Definition statement_own_tv : Prop :=
   forall (m : nat) (c g : vector m),
@@ -753,6 +806,29 @@ Definition statement_wu2024_2_step : Prop :=
     (skip_of N) = 0 ->
     1 - cosine (X N 1%nat) <= (1 - INR (tokens N) * (epsilon N 0%nat 0%nat) ^ 2) * (1 - cosine (X N 0%nat)).
 
+(** wu2024:3 (proved): every_rank(sizes, w)
+    given w > tokens_of(sizes) - 1 *)
+Definition statement_wu2024_3 : Prop :=
+  forall (n d : nat) (sizes : shape n d) (w : R),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    w > INR (tokens_of sizes) - 1 ->
+    every_rank sizes w.
+
+(** wu2024:3-measure (proved): spares_an_open_set(tokens)
+    given token_count(tokens) >= 2 *)
+Definition statement_wu2024_3_measure : Prop :=
+  forall (n : nat) (tokens : shape n n),
+    ((token_count tokens) >= 2)%nat ->
+    spares_an_open_set tokens.
+
+(** wu2024:4.3.1 (proved): two_token_equilibria(w)
+    given w > 1 *)
+Definition statement_wu2024_4_3_1 : Prop :=
+  forall (w : R),
+    w > 1 ->
+    two_token_equilibria w.
+
 (** wu2024:L13 (refuted): stays_far(x, w)
     given w > 1
     given unit_vector(x)
@@ -776,6 +852,26 @@ Definition statement_wu2024_L13_repaired : Prop :=
     unit_vector x ->
     in_repaired_set x w ->
     stays_in_repaired_set x w.
+
+(** wu2024:anisotropy (proved): spectral_gap(w) <= ((shift_tokens(w) - shift_rank(w) + 1)**2 + shift_rank(w) - 2)/w**2
+    given w > shift_tokens(w) - 1 *)
+Definition statement_wu2024_anisotropy : Prop :=
+  forall (n k : nat) (sgn : nat -> R) (w : shift n k sgn),
+    (2 <= k)%nat ->
+    (k <= n)%nat ->
+    (forall j, sgn j = 1 \/ sgn j = -1) ->
+    w > INR (shift_tokens w) - 1 ->
+    spectral_gap w <= ((INR (shift_tokens w) - INR (shift_rank w) + 1) ^ 2 + INR (shift_rank w) - 2) / w ^ 2.
+
+(** wu2024:conjecture (refuted): none_attracts(X, W_V, W_QK, allowed)
+    given undirected(X, W_V, W_QK, allowed) *)
+Definition statement_wu2024_conjecture : Prop :=
+  forall (n d : nat) (X : matrix n d) (W_V : matrix d d) (W_QK : matrix d d) (allowed : matrix n n),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    is_mask allowed ->
+    undirected X W_V W_QK allowed ->
+    none_attracts X W_V W_QK allowed.
 
 (** wu2024:cor1 (proved): mu(X[L]) <= sqrt((n - 1)*(1 - phi))*(1 - least**(2*r))**(floor(L/r)/2)
     given H == 1
@@ -876,6 +972,19 @@ Definition statement_castin2024_3_3 : Prop :=
     jacobian_norm N <= sqrt 3 * norm_2 (W N 0%nat 0%nat) * sqrt (a ^ 2 * R ^ 4 * (4 * INR (tokens N) + 1) + INR (tokens
       N)).
 
+(** chen2026:2.1 (proved): equiangular_layer(gamma, rho, m)
+    given rho > 0
+    given m >= 2
+    given (m - 1)*gamma > -1
+    given gamma <= 1 *)
+Definition statement_chen2026_2_1 : Prop :=
+  forall (gamma rho : R) (m : nat),
+    rho > 0 ->
+    (m >= 2)%nat ->
+    (INR m - 1) * gamma > - 1 ->
+    gamma <= 1 ->
+    equiangular_layer gamma rho m.
+
 (** contranorm2023:2 (refuted): erank(sigma) < erank_after(sigma, s)
     given s > 0
     given bottom(sigma) > 0
@@ -889,6 +998,15 @@ Definition statement_contranorm2023_2 : Prop :=
     bottom sigma < top sigma ->
     1 + (1 - (top sigma) ^ 2) * s > 0 ->
     erank sigma < erank_after sigma s.
+
+(** folk:affine-rank (refuted): keeps_affine_rank(X, s)
+    given normed_by(X, s) *)
+Definition statement_folk_affine_rank : Prop :=
+  forall (n d : nat) (X : matrix n d) (s : vector n),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    normed_by X s ->
+    keeps_affine_rank X s.
 
 (** folk:alibi-theta (refuted): kept(a, c)
     given a > 0
@@ -986,6 +1104,30 @@ Definition statement_geshkovski2023_step : Prop :=
     beta >= 0 ->
     closing C beta >= (1 - alpha) / (2 * INR n * exp (2 * beta)).
 
+(** he2023:e-spa (proved): carries_exponential(a, b, size)
+    given a > 0
+    given a < b
+    given b < 1 *)
+Definition statement_he2023_e_spa : Prop :=
+  forall (a b : R) (size : nat),
+    (0 < size)%nat ->
+    a > 0 ->
+    a < b ->
+    b < 1 ->
+    carries_exponential a b size.
+
+(** he2023:u-spa (proved): carries_uniform(a, b, size)
+    given a > 0
+    given a < b
+    given b < 1 *)
+Definition statement_he2023_u_spa : Prop :=
+  forall (a b : R) (size : nat),
+    (0 < size)%nat ->
+    a > 0 ->
+    a < b ->
+    b < 1 ->
+    carries_uniform a b size.
+
 (** joudaki2023:isometry (proved): isometry(X)*length_spread(X) <= unit_isometry(X)
     given isometry(X) > 0 *)
 Definition statement_joudaki2023_isometry : Prop :=
@@ -1049,6 +1191,16 @@ Definition statement_unstated_large_logits : Prop :=
     residual_composite (X N (layers N)) <= (4 * gamma_star * beta / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
       (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
 
+(** unstated:ln-sphere (refuted): collapses(X)
+    given at_rest(X, W_V, allowed) *)
+Definition statement_unstated_ln_sphere : Prop :=
+  forall (n d : nat) (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    is_mask allowed ->
+    at_rest X W_V allowed ->
+    collapses X.
+
 (** velickovic2024:2.2 (proved): largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c) *)
 Definition statement_velickovic2024_2_2 : Prop :=
   forall (m : nat) (c : vector m),
@@ -1064,6 +1216,19 @@ Definition statement_wang2022_1 : Prop :=
     positive_stochastic A ->
     never_zero A z ->
     low_pass A z.
+
+(** wang2022:1-repaired (proved): 4*high_square(A, z, t)*(abs(stationary_mean(A, z)) - beta*(n - 1)/n)**2 <=
+      beta**2*low_square(A, z, t)
+    given positive_stochastic(A)
+    given beta*(n - 1)/n < abs(stationary_mean(A, z))
+    where beta = dobrushin_of(A)**t*range_of(z) *)
+Definition statement_wang2022_1_repaired : Prop :=
+  forall (n : nat) (A : matrix n n) (z : vector n) (t : nat),
+    (0 < n)%nat ->
+    let beta := (dobrushin_of A) ^ t * range_of z in
+    positive_stochastic A ->
+    beta * (INR n - 1) / INR n < Rabs (stationary_mean A z) ->
+    4 * high_square A z t * (Rabs (stationary_mean A z) - beta * (INR n - 1) / INR n) ^ 2 <= beta ^ 2 * low_square A z t.
 
 (** wu2025:4.1 (proved): all_i(share(P, i + 1) <= (1 - (i + 1)*eps)**(steps(P) - 1))
     given n >= 2
@@ -1127,6 +1292,15 @@ Definition statement_wu2025_4_4 : Prop :=
     (n >= 2)%nat ->
     decay_constant E a <= spread E / (1 + a).
 
+(** yudin2025:softmax (proved): softmax_slope(c, T) <= top_share(c, T, 1)*(1 - top_share(c, T, 1) + top_share(c, T,
+      2))/T
+    given T > 0 *)
+Definition statement_yudin2025_softmax : Prop :=
+  forall (m : nat) (c : vector m) (T : R),
+    (0 < m)%nat ->
+    T > 0 ->
+    softmax_slope c T <= top_share c T 1%nat * (1 - top_share c T 1%nat + top_share c T 2%nat) / T.
+
 (** zhai2023:3.1 (proved): entropy_floor(n, logit_size(X, W)) <= row_entropy(X, W)
     given n >= 2 *)
 Definition statement_zhai2023_3_1 : Prop :=
@@ -1137,17 +1311,13 @@ Definition statement_zhai2023_3_1 : Prop :=
     entropy_floor (INR n) (logit_size X W) <= row_entropy X W.
 
 (* Without a proposition, and the first word that stands in the way:
-    dong2021:2.1: its arrays
-    dong2021:2.1-skip: its arrays
     dong2021:3.1: the word disjoint_blocks
     dong2021:3.2: the word lipschitz
     dong2021:3.3: layernorm == column
     own:consensus-rate: the letter position
     own:consensus-second: the letter position
-    own:flow-one-cluster: its arrays
     own:full-rank: the word gram_height
     own:influence: the word influence
-    own:l2-lower: its arrays
     own:mask-rate: its arrays
     own:no-stable-orthogonal: its arrays
     own:order: the word definite
@@ -1157,31 +1327,18 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:second-token: the letter position
     own:stable-causal: its arrays
     own:stable-causal-every-n: its arrays
-    own:stable-complete: its arrays
     own:stable-complete-every-n: its arrays
     own:stable-every-rank: its arrays
     own:stable-rank-two-every-n: its arrays
     own:transport: the letter position
     own:transport-skip: the letter position
     wu2024:2: the word gram_height
-    wu2024:3: its arrays
-    wu2024:3-measure: its arrays
     wu2024:3-whole: its arrays
-    wu2024:4.3.1: its arrays
-    wu2024:anisotropy: its arrays
-    wu2024:conjecture: its arrays
     wu2024:cor1-centers: the word center_count
     wu2024:pre-ln: the word mu_before
     barbero2024:4.2: the word repeat_gap
-    chen2026:2.1: its arrays
-    folk:affine-rank: its arrays
     folk:influence: the word is_last
-    he2023:e-spa: its arrays
-    he2023:u-spa: its arrays
     karagodin2024:subspace-two: its arrays
     karagodin2024:two-clusters: its arrays
     karagodin2024:two-clusters-symmetric: its arrays
-    unstated:diameter-rotary: the letter position
-    unstated:ln-sphere: its arrays
-    wang2022:1-repaired: its arrays
-    yudin2025:softmax: its arrays *)
+    unstated:diameter-rotary: the letter position *)
