@@ -688,3 +688,118 @@ Definition climb {d} (lam : vector d) (B : matrix d d) (x : vector d) (m : R) : 
   let near := m * exp (bil d u B e) in let own := exp (bil d u B u) in
   let y := fun a => (near * (lam a * e a) + own * (lam a * u a)) / (near + own) in
   y 0%nat - dot d u y * u 0%nat.
+
+(* ---------- one token of a network ---------- *)
+(** last_share: what the last token attends to token k in the first layer; tokens are counted from 0, so the last is n −
+    1 *)
+Definition last_share (N : network) (k : nat) : R := P N 0 0 (tokens N - 1)%nat k.
+(** is_last: 1 where token k is the last one, counted from 0 the one with number n − 1, else 0 *)
+Definition is_last (N : network) (k : nat) : R := eye k (tokens N - 1)%nat.
+(** influence: spectral norm of the derivative of the last token after the first layer in token k (from 0) of the input *)
+Definition influence (N : network) (k : nat) : R := sup_of (fun x => exists v : vec, l2 (dim N) v <= 1 /\
+  x = l2 (dim N) (fun b => Derive (fun t => laid N (sent N 0 (fun p q => X N 0 p q + t * (eye k p * v q)))
+    (tokens N - 1)%nat b) 0)).
+(** The network with its last token twice, under the causal mask. *)
+Definition with_last_repeated (N : network) : network := {| tokens := S (tokens N); dim := dim N; heads := heads N;
+  layers := layers N; d_qk := d_qk N; skip_of := skip_of N; lnorm := lnorm N; W := W N; W_QK := W_QK N;
+  key_bias := key_bias N; bias := bias N; edges := causal;
+  input := fun i => input N (Nat.min i (tokens N - 1)) |}.
+(** repeat_gap: ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n: the last one of the input in
+    which it is repeated *)
+Definition repeat_gap (N : network) (l : nat) : R :=
+  l2 (dim N) (vsub (X N l (tokens N - 1)%nat) (X (with_last_repeated N) l (tokens N))).
+(** repeat_share: what the repeated last token, number n counted from 0, attends to itself *)
+Definition repeat_share (N : network) (l h : nat) : R := P (with_last_repeated N) l h (tokens N) (tokens N).
+(** repeat_reach: largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token *)
+Definition repeat_reach (N : network) (l : nat) : R := let Y := X (with_last_repeated N) l in
+  largest (tokens N) (fun i => l2 (dim N) (vsub (Y (tokens N)) (Y i))).
+(** mu_before: Frobenius norm about their mean of Y^l = λX^l + Σ_h P^{l,h}X^lW^{l,h}, what layer l makes before its
+    LayerNorm; with LayerNorm in front of attention and no skip connections these are the tokens after l + 1 layers *)
+Definition mu_before (N : network) (l : nat) : R := Definitions.mu (tokens N) (dim N) (sent N l (X N l)).
+(** disjoint_blocks: heads read and write disjoint coordinates, and the input is zero where heads and biases write *)
+Definition written (N : network) (b : nat) : Prop := exists l, (l < layers N)%nat /\
+  (bias N l b <> 0 \/ exists h a, (h < heads N)%nat /\ (a < dim N)%nat /\ W N l h a b <> 0).
+Definition disjoint_blocks (N : network) : Prop := forall b, (b < dim N)%nat -> written N b ->
+  (forall l h c, (l < layers N)%nat -> (h < heads N)%nat -> (c < dim N)%nat -> W N l h b c = 0) /\
+  forall i, (i < tokens N)%nat -> input N i b = 0.
+(** gram_height: (1ᵀ(XXᵀ)⁻¹1)^{−1/2}, positive for tokens of full row rank *)
+Definition gram_height {n d} (Y : matrix n d) : R := sup_of (fun x => exists g : vector n, independent Y /\
+  (forall i, (i < n)%nat -> sum n (fun j => dot d (Y i) (Y j) * g j) = 1) /\ x = / sqrt (sum n g)).
+(** The centres of the mask, in number, and the steps in which each of them reaches all tokens, at least 1. *)
+Definition is_center (N : network) (c : nat) : Prop := exists r, centre (tokens N) (edges N) c r.
+(** center_count: number of centers of the mask: of tokens that reach all others *)
+Definition is_center_count (N : network) (k : nat) : Prop := exists f : nat -> nat,
+  (forall i j, (i < k)%nat -> (j < k)%nat -> f i = f j -> i = j) /\
+  (forall j, (j < k)%nat -> is_center N (f j)) /\ forall c, is_center N c -> exists j, (j < k)%nat /\ f j = c.
+(** farthest: least number of steps, at least 1, in which every center of the mask reaches all tokens; 1 if there is none *)
+Definition is_farthest (N : network) (s : nat) : Prop := (1 <= s)%nat /\
+  (forall c, is_center N c -> centre (tokens N) (edges N) c s) /\
+  forall k, (1 <= k)%nat -> (forall c, is_center N c -> centre (tokens N) (edges N) c k) -> (s <= k)%nat.
+
+(* ---------- square matrices ---------- *)
+(** definite: the symmetric part of W is positive or negative definite, decided in exact rationals *)
+Definition definite {n m} (W : matrix n m) : Prop :=
+  (forall v : vec, 0 < l2 n v -> 0 < bil n v W v) \/ (forall v : vec, 0 < l2 n v -> bil n v W v < 0).
+(** definiteness: least |eigenvalue| of the symmetric part where that is definite; not positive where it is not *)
+Definition definiteness {n m} (W : matrix n m) : R :=
+  Rmax (inf_of (fun x => exists v : vec, l2 n v = 1 /\ x = bil n v W v))
+       (inf_of (fun x => exists v : vec, l2 n v = 1 /\ x = - bil n v W v)).
+(** least_singular: least singular value *)
+Definition least_singular {n m} (W : matrix n m) : R :=
+  inf_of (fun x => exists v : vec, l2 n v = 1 /\ x = l2 m (vmat n v W)).
+(** invertible: W is invertible, decided in exact rationals *)
+Definition invertible {n m} (W : matrix n m) : Prop := n = m /\ exists V : mat,
+  forall i j, (i < n)%nat -> (j < n)%nat -> mmul n W V i j = eye i j /\ mmul n V W i j = eye i j.
+(** orthogonal_rest: W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that
+    reaches all, and the unit tokens are not all equal; in exact rationals *)
+Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n) : Prop :=
+  orthogonal d W_V /\ (n <= d)%nat /\ (forall i, (i < n)%nat -> allowed i i = 1) /\
+  (exists c r, centre n allowed c r) /\ unit_rows X /\ ~ equal_tokens X.
+(** stable_pair: W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium of two tokens X_0
+    = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1} of rank two (counted from 0), where w²(1 − q²) = (1 + (1 − a)q)², q < a − 1 and
+    p = −(1 + (1 − a)q)/w; the eigenvalues of its Jacobian on the tangent spaces are a, (1 + q)/a and, for d > 2, c,
+    c/a, all below 1; by exact algebra; here: of the whole Jacobian these and 0, and the equilibrium attracts *)
+Definition pair_values (e : nat) (a c w : R) : mat := fun x y =>
+  eye x y * (if Nat.ltb x e then c else if Nat.eqb x e then a else 1) + w * (eye x e * eye y (S e)).
+Definition pair_tokens (e : nat) (p q : R) : mat := fun i =>
+  match i with O => eye (S e) | _ => fun y => p * eye e y + q * eye (S e) y end.
+Definition stable_pair (parameters : vector 3) (dim : nat) : Prop :=
+  let a := parameters 0%nat in let w := parameters 1%nat in let c := parameters 2%nat in exists q,
+  (-1 < q < a - 1 /\ w ^ 2 * (1 - q ^ 2) = (1 + (1 - a) * q) ^ 2) /\
+  (forall q', -1 < q' < a - 1 -> w ^ 2 * (1 - q' ^ 2) = (1 + (1 - a) * q') ^ 2 -> q' = q) /\
+  let p := - (1 + (1 - a) * q) / w in let Z := pair_tokens (dim - 2) p q in
+  let F := sphere_map 2 dim no_logits (pair_values (dim - 2) a c w) causal in
+  @unit_rows 2 dim Z /\ has_rank 2 dim Z 2 /\ fixed 2 dim F Z /\ attracts 2 dim F Z /\
+  (exists J, derivative 2 dim F Z J /\ forall z : C, eigenvalue 2 dim J z <->
+    z = RtoC 0 \/ z = RtoC a \/ z = RtoC ((1 + q) / a) \/ ((2 < dim)%nat /\ (z = RtoC c \/ z = RtoC (c / a)))) /\
+  Rabs a < 1 /\ Rabs ((1 + q) / a) < 1 /\ Rabs c < 1 /\ Rabs (c / a) < 1.
+
+(* ---------- flows of many tokens on the sphere ---------- *)
+(** V x, with e rows and d columns; what a token is sent; a solution for t >= 0. *)
+Definition times (d : nat) (V : mat) (x : vec) : vec := fun a => sum d (fun b => V a b * x b).
+Definition drawn (n d e : nat) (V Q K : mat) (beta : R) (G X : mat) (i : nat) : vec := fun a =>
+  sum n (fun j => softmax n (G i) (fun k => beta * dot e (times d Q (X i)) (times d K (X k))) j * times d V (X j) a).
+Definition flows (n d e : nat) (V Q K : mat) (beta : R) (G : mat) (X : R -> mat) : Prop :=
+  forall t i, 0 <= t -> (i < n)%nat -> dot d (X t i) (X t i) = 1 /\
+  forall a, (a < d)%nat -> let y := drawn n d e V Q K beta G (X t) i in
+    is_derive (fun s => X s i a) t (y a - dot d (X t i) y * X t i a).
+(** distinct_positive: V has d distinct eigenvalues, all real and positive; in balls *)
+Definition distinct_positive {n d e} (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d) : Prop :=
+  exists (lam : vector d) (E : matrix d d), positive lam /\ distinct lam /\ forall k, (k < d)%nat ->
+  0 < l2 d (E k) /\ forall a, (a < d)%nat -> times d V (E k) a = lam k * E k a.
+(** symmetric_values: V is symmetric *)
+Definition symmetric_values {n d e} (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d) : Prop :=
+  forall a b, (a < d)%nat -> (b < d)%nat -> V a b = V b a.
+(** xi is a unit eigenvector of V to its largest eigenvalue. *)
+Definition top_direction {d} (V : matrix d d) (xi : vector d) : Prop := l2 d xi = 1 /\ exists lam,
+  (forall a, (a < d)%nat -> times d V xi a = lam * xi a) /\
+  forall m (v : vec), 0 < l2 d v -> (forall a, (a < d)%nat -> times d V v a = m * v a) -> m <= lam.
+(** two_clusters: under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, every token tends to
+    ξ or −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every start near X: refuted where an
+    equilibrium near X with a token elsewhere is proved to attract, not decided where none is; here: from some start
+    in every neighbourhood of X, which is less *)
+Definition two_clusters {n d e} (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d) : Prop :=
+  forall xi : vector d, top_direction V xi -> forall eta, 0 < eta -> exists Y : R -> mat,
+  flows n d e V Q K beta causal Y /\ within n d eta (fun i a => Y 0 i a - X i a) /\
+  forall i, (i < n)%nat -> exists s, (s = 1 \/ s = -1) /\
+    forall a, (a < d)%nat -> is_lim (fun t => Y t i a) p_infty (s * xi a).

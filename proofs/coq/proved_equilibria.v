@@ -1,7 +1,7 @@
 (** Registered statements about equilibria with LayerNorm on the sphere, as Statements.v prints them. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require dong2021_ln_sphere wu_all_n theorem_A theorem_B wu2024_3 wu2024_3_measure wu2024_4_3_1 wu2024_anisotropy.
+From Rankmath Require dong2021_ln_sphere own_stable_causal wu_all_n theorem_A theorem_B wu2024_3 wu2024_3_measure wu2024_4_3_1 wu2024_anisotropy.
 From Rankmath Require Import Definitions Norms Softmax SphereLayer Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
@@ -141,4 +141,31 @@ Proof.
   destruct (wu2024_anisotropy.wu_anisotropy n k k w sgn (spectral X) k2 kn (le_n k) Hw Hs (spectral_nonneg n k X)) as (_ & _ & Low & _).
   - intro v. rewrite <- EX. apply spectral_columns.
   - rewrite plus_INR, minus_INR in Low by lia. simpl (INR 1) in Low. change (INR 2) with 2 in Low. lra.
+Qed.
+
+Theorem proved_own_stable_causal : statement_own_stable_causal.
+Proof.
+  intros pr d w0 d2 (Hc & Ha & Hw). set (a := pr 0%nat) in *. set (w := pr 1%nat) in *. set (c := pr 2%nat) in *.
+  destruct (own_stable_causal.stable_causal d a c w d2 Hc Ha w0 ltac:(lra)) as (q & Q & Uq & _ & p0 & pq & Fx & At & J).
+  exists q. split; [exact Q|split; [exact Uq|]]. cbv zeta. fold a w c. set (p := - (1 + (1 - a) * q) / w) in *.
+  assert (T1 : (S (d - 2) < d)%nat) by lia. assert (T0 : (d - 2 < d)%nat) by lia.
+  split; [|split; [|split; [exact Fx|split; [exact At|split; [exact J|]]]]].
+  - intros i Hi. destruct i as [|[|i]]; [|  |lia].
+    + now apply identity_rows.
+    + unfold pair_tokens, l2. transitivity (sqrt 1); [|apply sqrt_1]. f_equal. rewrite <- pq.
+      unfold dot. rewrite (sum_ext d _ (fun y => p * p * (eye (d - 2)%nat y * eye (d - 2)%nat y) + q * q * (eye (S (d - 2)) y * eye (S (d - 2)) y)
+        + 2 * p * q * (eye (d - 2)%nat y * eye (S (d - 2)) y))) by (intros; ring).
+      rewrite !sum_plus, !sum_scal, !sum_eye_l, !eye_same, (eye_diff (S (d - 2)) (d - 2)) by lia. ring.
+  - exists (fun j => j). split; [auto|split].
+    + intros k Hk j Hj. assert (A := Hk (d - 2)%nat T0). assert (B := Hk (S (d - 2)) T1). cbn [sum pair_tokens] in A, B.
+      rewrite ?eye_same, ?(eye_diff (S (d - 2)) (d - 2)), ?(eye_diff (d - 2) (S (d - 2))) in A by lia.
+      rewrite ?eye_same, ?(eye_diff (S (d - 2)) (d - 2)), ?(eye_diff (d - 2) (S (d - 2))) in B by lia.
+      assert (k 1%nat = 0) by (assert (Z : k 1%nat * p = 0) by lra; apply Rmult_integral in Z; tauto).
+      destruct j as [|[|j]]; [|assumption|lia]. rewrite H in B. lra.
+    + intros i Hi. exists (eye i). intros y _. destruct i as [|[|i]]; [|  |lia]; cbn [sum]; unfold eye; cbn [Nat.eqb]; ring.
+  - assert (q1 : 0 < (1 + q) / a < 1).
+    { split; [apply Rdiv_lt_0_compat; lra|]. apply Rmult_lt_reg_r with a; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+    assert (c1 : 0 < c / a < 1).
+    { split; [apply Rdiv_lt_0_compat; lra|]. apply Rmult_lt_reg_r with a; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+    repeat split; rewrite Rabs_right; lra.
 Qed.

@@ -79,6 +79,10 @@ _PATHS = Data(
 _KERNELS = Data("(a b : R) (size : nat)", _positive("size"))
 _RESTING = "(n d : nat) (X : matrix n d) (W_V : matrix d d)"
 _HEAD_ON_SPHERE = f"{_RESTING} (W_QK : matrix d d) (allowed : matrix n n)"
+_CAUSAL_FLOW = Data(
+    "(n d e : nat) (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d)",
+    (*_positive("n", "d", "e"), "0 <= beta", "unit_rows X"),
+)
 _MASKED = (*_positive("n", "d"), "is_mask allowed")
 #: What the arrays of a statement are, where it is not about a network.
 DATA: Mapping[str, Data] = {
@@ -115,7 +119,10 @@ DATA: Mapping[str, Data] = {
     "own:flow-one-cluster": Data(
         "(d : nat) (lam : vector d) (B : matrix d d) (x : vector d) (m : R)", (*_positive("d"), "0 < l2 d x")
     ),
+    "karagodin2024:two-clusters": _CAUSAL_FLOW,
+    "karagodin2024:two-clusters-symmetric": _CAUSAL_FLOW,
     "own:l2-lower": Data("(m : R)"),
+    "own:stable-causal": Data("(parameters : vector 3) (dim : nat)", ("0 < parameters 1%nat", "(2 <= dim)%nat")),
     "own:stable-complete": Data(f"{_HEAD_ON_SPHERE}", ("(2 <= n)%nat",)),
     "unstated:ln-sphere": Data(f"{_RESTING} (allowed : matrix n n)", _MASKED),
     "wang2022:1-repaired": Data("(n : nat) (A : matrix n n) (z : vector n) (t : nat)", _positive("n")),
@@ -168,6 +175,8 @@ _DEFINED = {
     "x_star": "forall x_star, is_x_star x_star ->",
     "r": "forall r, is_radius N r ->",
     "center": "forall center, are_centers N center ->",
+    "center_count": "forall center_count, is_center_count N center_count ->",
+    "farthest": "forall farthest, is_farthest N farthest ->",
 }
 _WORDS = {
     "inf": "inf",
@@ -283,6 +292,9 @@ class _Printer:
             ):
                 above, below = self.nat(a), self.nat(b)
                 return None if above is None or below is None else f"(({above} + {below} - 1) / {below})"
+            case Call(function=name, terms=()) if name in _DEFINED:
+                self.letter_met(name)
+                return name
             case Call(function=name) if name in words() and words()[name].value == "nat":
                 return f"({self.applied(term)})"
         return None
