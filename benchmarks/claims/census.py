@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from rankmath.arithmetic.float64 import Float64
+from rankmath.decide.prover import prove
 from rankmath.decide.space import Room, starts
 from rankmath.formula import read_term
 from rankmath.formula.evaluate import value
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run
-from rankmath.prover import prove
 from rankmath.verification.instance import NetworkInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement

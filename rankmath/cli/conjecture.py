@@ -102,9 +102,9 @@ def saved(answer: Answer, output: str) -> list[str]:
 
 def _saved_proof(answer: Answer, folder: Path) -> list[str]:
     """The derivation as a certificate and as LaTeX."""
+    from rankmath.decide.prover.reading import in_latex
     from rankmath.files import folder as make_folder
     from rankmath.files import write
-    from rankmath.prover.reading import in_latex
 
     battery = answer.battery
     certificate = battery.derivation

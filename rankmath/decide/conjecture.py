@@ -17,6 +17,8 @@ from rankmath.arithmetic.protocol import System
 from rankmath.claims import statements
 from rankmath.decide.adversary import Tell, search
 from rankmath.decide.battery import Battery, verify_statement
+from rankmath.decide.prover import FoundProof, weaker
+from rankmath.decide.prover.reading import lines_of
 from rankmath.decide.space import with_draws
 from rankmath.formula.evaluate import sides
 from rankmath.formula.numbers import Signed
@@ -24,8 +26,6 @@ from rankmath.formula.printing import text
 from rankmath.formula.terms import Call, Letter, Number, Operation, Relation, relations, walk
 from rankmath.model.network import Attention, Sublayer
 from rankmath.printing import quotient
-from rankmath.prover import FoundProof, weaker
-from rankmath.prover.reading import lines_of
 from rankmath.validation import Array, Floats, InvalidArgument
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import judge

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankmath.arithmetic.protocol import System
-from rankmath.dynamics.trace import layers_centred
+from rankmath.attention.trace import layers_centred
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed

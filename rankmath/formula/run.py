@@ -17,8 +17,8 @@ from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.maps import norm_step
 from rankmath.attention.softmax import softmax
 from rankmath.attention.tokens import Tokens, centre
+from rankmath.attention.trace import layers_centred
 from rankmath.definitions.hypotheses import mask_of
-from rankmath.dynamics.trace import layers_centred
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar
 from rankmath.formula.numbers import Signed
 from rankmath.formula.text import Text, joined, network_data, rounded

@@ -29,7 +29,7 @@ from rankmath.verification.data import Declared
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
 
 if TYPE_CHECKING:
-    from rankmath.symbolic.bound import Bound
+    from rankmath.formula.symbolic.bound import Bound
     from rankmath.verification.verdict import Verdict
 
 #: What is known: proved (every instance holds), refuted (an instance violates it), open (nothing yet).
@@ -350,7 +350,7 @@ class Statement:
         >>> Statement("mine:x", "mu(X[L]) <= 2**L*mu(X[0])").bound().expression
         2**L*mu
         """
-        from rankmath.symbolic.from_formula import bound_of
+        from rankmath.formula.symbolic.from_formula import bound_of
 
         return bound_of(self, part)
 
