@@ -102,6 +102,13 @@ define(
     degree=1,
 )
 define(
+    "centred_norm(X) = norm(X - [mean_of(X) for x in X], 2)",
+    "spectral norm of the tokens about their mean",
+    latex=r"\|{0}-\tfrac1n\mathbf1\mathbf1^{{\mathsf T}}{0}\|_2",
+    example="centred_norm(X[1]) <= mu(X[1])",
+    degree=1,
+)
+define(
     "about_mean(X) = norm(X - [mean_of(X) for x in X], composite)",
     "‖·‖_{1,∞} (the root of largest column sum times largest row sum) of the tokens about their mean",
     latex=r"\|{0}-\tfrac1n\mathbf1\mathbf1^{{\mathsf T}}{0}\|_{{1,\infty}}",
@@ -146,6 +153,13 @@ define(
     latex=r"\operatorname{{erank}}_{{{1}}}({0})",
     example="effective_rank(X[1], eigen) <= effective_rank(X[1], singular)",
     degree=0,
+)
+define(
+    "moved(X[l]) = norm(X[l] - X[0], max)",
+    "largest absolute entry of the difference of the tokens after l layers and of the input",
+    latex=r"\|{0}-X^0\|_{{\max}}",
+    example="moved(X[1]) >= 0",
+    known="any",
 )
 define(
     "longest(X) = max(length(x, 2) for x in X)",
@@ -308,6 +322,13 @@ define(
     "least entropy −Σ_j P_ij log P_ij of a row of the attention",
     latex=r"\operatorname{{Ent}}({0})",
     example="entropy(P[0, 0]) <= log(n)",
+)
+define(
+    """top_shares(P) = max(P[i][j] * (1 - P[i][j] + P[i][k]) for i in range(n) for j in range(n) for k in range(n)
+    if j < k or k < j) if n > 1 else 0""",
+    "p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention, the largest over the rows",
+    latex=r"\max_ip_1(1-p_1+p_2)({0})",
+    example="top_shares(P[0, 0]) <= 1",
 )
 define(
     """contraction(k) = 1 - sum(min(c) for s in [range(K)[k] * r] for c in T(chain([P[min(L, s + r) - 1 - t, 0]
