@@ -1142,13 +1142,18 @@ Definition statement_zhai2023_3_1 : Prop :=
     dong2021:3.1: the word disjoint_blocks
     dong2021:3.2: the word lipschitz
     dong2021:3.3: layernorm == column
+    own:attention-shares: the word top_shares
+    own:cluster-speed: its arrays
     own:consensus-rate: the letter position
     own:consensus-second: the letter position
     own:flow-one-cluster: its arrays
     own:full-rank: the word gram_height
+    own:hardmax-steps: its arrays
     own:influence: the word influence
     own:l2-lower: its arrays
+    own:late: its arrays
     own:mask-rate: its arrays
+    own:mask-rate-symmetric: its arrays
     own:no-stable-orthogonal: its arrays
     own:order: the word definite
     own:positions-diameter: the letter position
@@ -1172,16 +1177,23 @@ Definition statement_zhai2023_3_1 : Prop :=
     wu2024:conjecture: its arrays
     wu2024:cor1-centers: the word center_count
     wu2024:pre-ln: the word mu_before
+    alcalde2025:4.2: its arrays
+    alman2025:one-layer: the letter position
     barbero2024:4.2: the word repeat_gap
     chen2026:2.1: its arrays
     folk:affine-rank: its arrays
     folk:influence: the word is_last
+    geshkovski2023:late: its arrays
+    geshkovski2023:late-printed: its arrays
     he2023:e-spa: its arrays
     he2023:u-spa: its arrays
     karagodin2024:subspace-two: its arrays
     karagodin2024:two-clusters: its arrays
     karagodin2024:two-clusters-symmetric: its arrays
+    karagodin2025:4.3: its arrays
     unstated:diameter-rotary: the letter position
     unstated:ln-sphere: its arrays
+    unstated:mask-dichotomy: its arrays
     wang2022:1-repaired: its arrays
+    yudin2025:attention: the word top_shares
     yudin2025:softmax: its arrays *)

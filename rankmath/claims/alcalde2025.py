@@ -25,7 +25,7 @@ from rankmath.verification.statement import Statement
 )
 def arrives_exponentially(run: ArrayRun, a: str, q: str) -> Truth:
     """with the steps γ^t = aq^t a token, x ↦ x + γ^t(v − x), comes to its vertex v at least exponentially fast;
-    where q < 1 it does not, in exact rationals: for every m with aq^m < 1 − q and after any number of steps at least
+    where q < 1 it does not, in exact rationals: for every m with aq^m < 1 − q and after any steps, at least
     ∏_{s<m}(1 − aq^s)(1 − aq^m/(1 − q)) of the distance is left"""
     first, ratio = (Fraction(run.letter(name)) for name in (a, q))
     if ratio == 1:
