@@ -1148,6 +1148,7 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:consensus-second: the letter position
     own:flow-one-cluster: its arrays
     own:full-rank: the word gram_height
+    own:gaussian-length: its arrays
     own:hardmax-steps: its arrays
     own:influence: the word influence
     own:l2-lower: its arrays
