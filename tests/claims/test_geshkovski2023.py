@@ -98,7 +98,7 @@ def test_the_meeting_time_of_two_tokens_is_the_area_of_a_hyperbola() -> None:
         assert math.exp(verdict.log_rhs) == pytest.approx(bound, rel=1e-11)
         assert (verdict.outcome == Outcome.VIOLATED) == (1 - gamma > bound)
     assert rm.verify("geshkovski2023:late", 0.5, 0.0, 2).outcome == Outcome.NOT_APPLICABLE
-    late = [rm.verify(key, 1 - 1e-9, 1.0, 5) for key in ("geshkovski2023:late", "own:late")]
+    late = [rm.verify(key, 1 - 1e-9, 1.0, 5, arithmetic="balls") for key in ("geshkovski2023:late", "own:late")]
     assert [verdict.outcome for verdict in late] == [Outcome.HOLDS] * 2
     assert late[1].log_rhs < late[0].log_rhs
 
