@@ -11,9 +11,8 @@ from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import predicate, quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import ArrayLike, InvalidArgument, as_array
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import boxed, rational
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import ALCALDE, OWN
 from rankmath.verification.statement import Statement
@@ -37,18 +36,10 @@ def arrives_exponentially(run: ArrayRun, a: str, q: str) -> Truth:
     return Truth(False, f"in exact rationals: at least {float(left):.4g} of the distance is left for ever")
 
 
-def steps_instance(a: ArrayLike, q: ArrayLike) -> ArrayInstance:
-    """The first step a, 0 < a < 1, and the factor q from step to step, 0 < q ≤ 1."""
-    first, ratio = rational("a", a), rational("q", q)
-    if not (0 < first < 1 and 0 < ratio <= 1):
-        raise InvalidArgument(f"a, q: {first} and {ratio} given; 0 < a < 1 and 0 < q ≤ 1 are needed")
-    return ArrayInstance({"a": first, "q": ratio})
-
-
 def draw_steps(rng: Rng, size: int) -> ArrayInstance:
     """Steps that halve, and constant ones."""
     ratios = [Fraction(1, 2) if k % 2 == 0 else Fraction(1) for k in range(size)]
-    return ArrayInstance({"a": boxed([Fraction(1, 2)] * size), "q": boxed(ratios)}, "geometric steps", True)
+    return exact_batch("geometric steps", a=[Fraction(1, 2)] * size, q=ratios)
 
 
 @quantity("left_over(g: array)", latex=r"\prod_t(1-{0}_t)", example="left_over(g) <= 1")
@@ -74,11 +65,6 @@ def proper_steps(run: ArrayRun, g: str) -> Truth:
     return Truth(np.asarray(((row > 0) & (row < 1)).all(axis=-1)))
 
 
-def left_instance(g: ArrayLike) -> ArrayInstance:
-    """Steps g_t between 0 and 1."""
-    return ArrayInstance({"g": as_array("g", g, ndim=1)})
-
-
 def draw_left(rng: Rng, size: int) -> ArrayInstance:
     """Steps of any size, and small ones."""
     t = int(rng.integers(1, 9))
@@ -88,21 +74,20 @@ def draw_left(rng: Rng, size: int) -> ArrayInstance:
 def small_steps(rng: Rng) -> Iterator[ArrayInstance]:
     """Small steps: both bounds are nearly reached."""
     for k in (8, 16):
-        yield left_instance([2.0**-k, 2.0 ** -(k + 1)])
+        yield ArrayInstance({"g": np.asarray([2.0**-k, 2.0 ** -(k + 1)])}, "small steps")
 
 
 alcalde2025_4_2 = Statement(
     "alcalde2025:4.2",
     "arrives_exponentially(a, q)",
     given=("a > 0", "a < 1", "q > 0", "q <= 1"),
-    arrays=("a", "q"),
+    arrays={"a": ", > 0, < 1", "q": ", > 0, <= 1"},
     exact=True,
     title="Hardmax attention brings tokens to vertices at least exponentially fast, whatever the steps",
     source=f"{ALCALDE}, Theorem 4.2, its last words, for all step sizes γ^t in (0, 1), read in a public "
     "reproduction that quotes them; that they fail for γ^t = 2^(−t−1) was noticed by a public formalisation, "
     "fxeqxmulfx/transformer",
     status="refuted",
-    instance=steps_instance,
     draws=(draw_steps,),
     share=0.02,
     notes="The formula of the theorem, x^t − v = ∏(1 − γ^s)(x⁰ − v), is right. With γ^t = 2^(−t−1) more than a "
@@ -114,12 +99,11 @@ own_hardmax_steps = Statement(
     "own:hardmax-steps",
     "left_over(g) >= 1 - total(g) and left_over(g) <= exp(-total(g))",
     given="proper_steps(g)",
-    arrays=("g",),
+    arrays={"g": "t"},
     title="What hardmax steps leave of the distance to the vertex, by their sum",
     source=f"{OWN}; a classical inequality, in place of Theorem 4.2 of {ALCALDE}",
     status="proved",
     truth="proofs/alcalde2025.tex",
-    instance=left_instance,
     draws=(draw_left,),
     extremal=small_steps,
     sharp=True,

@@ -33,7 +33,7 @@ alman2025_one_layer = Statement(
     draws=tuple(networks(X, shapes=SMALL, biases=False, skip=1.0) for X in (moderate_tokens, clustered_tokens)),
     extremal=one_token,
     sharp=True,
-    share=0.1,
+    share=0.03,
     notes="A layer with W = 0 and a skip connection is the identity, so it is a one-layer network of the kind "
     "that the paper asks for: values with entries at most η have ‖W‖₁ ≤ dη, and the distance is at most ((1 + "
     "Hdη)^L − 1)‖X‖_max = O(η)‖X‖_max. Queries and keys need not be small. One token is an equality.",

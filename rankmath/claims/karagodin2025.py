@@ -12,10 +12,9 @@ from rankmath.formula.arrays import ArrayRun, column, farthest
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import predicate, quantity
 from rankmath.formula.run import unbox
-from rankmath.linalg.rationals import exact_array
-from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
+from rankmath.validation import Array
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import rational, stacked
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import KARAGODIN_NORMS, OWN
 from rankmath.verification.statement import Statement
@@ -90,34 +89,18 @@ def variance_falls(run: ArrayRun, beta: str, X: str) -> Truth:
     return Truth(False if resting else None, "opposite tokens rest, and their variance stays" if resting else "")
 
 
-def cluster_instance(B: ArrayLike, X: ArrayLike, s: ArrayLike) -> ArrayInstance:
-    """B = βQᵀK (d, d), tokens X (n, d), no row 0, and s (n): how slow each token is."""
-    X = as_array("X", X, ndim=2)
-    n, d = X.shape
-    if n < 2 or not np.any(X, axis=1).all():
-        raise InvalidArgument(f"X: {n} tokens given, or a token 0; at least 2, none 0, are needed")
-    return ArrayInstance({"B": as_array("B", B, shape=(d, d)), "X": X, "s": as_array("s", s, shape=(n,))})
-
-
-def opposite_instance(beta: ArrayLike, X: ArrayLike) -> ArrayInstance:
-    """β > 0 and exact unit tokens X (n, d), n ≥ 2."""
-    rows, strength = exact_array("X", X, (None, None)), rational("beta", beta)
-    if len(rows) < 2 or strength <= 0 or ((rows * rows).sum(axis=1) != 1).any():
-        raise InvalidArgument("beta, X: β > 0 and two or more tokens of length 1 exactly are needed")
-    return ArrayInstance({"beta": strength, "X": rows})
-
-
 @predicate("in_printed_cone(beta: array, X: array)", latex=r"1-\langle x_j,x_k\rangle<1/(100n^2{0}^2)")
 def in_printed_cone(run: ArrayRun, beta: str, X: str) -> Truth:
-    """1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all tokens j and k, in exact rationals"""
+    """all tokens have length 1, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k, in exact rationals"""
     rows, strength = np.asarray(run[X]), run.letter(beta)
-    return Truth(bool(((1 - rows @ rows.T) * 100 * len(rows) ** 2 * strength**2 < 1).all()))
+    gram = rows @ rows.T
+    unit = (np.diagonal(gram) == 1).all()
+    return Truth(bool(unit and ((1 - gram) * 100 * len(rows) ** 2 * strength**2 < 1).all()))
 
 
 def draw_opposite(rng: Rng, size: int) -> ArrayInstance:
     """The opposite pair of the public formalisation, β = 1/100."""
-    pair = opposite_instance(Fraction(1, 100), [[1], [-1]])
-    return stacked([pair] * size, "opposite tokens")
+    return exact_batch("opposite tokens", beta=[Fraction(1, 100)] * size, X=[[[1], [-1]]] * size)
 
 
 def draw_clusters(rng: Rng, size: int) -> ArrayInstance:
@@ -132,21 +115,21 @@ def draw_clusters(rng: Rng, size: int) -> ArrayInstance:
 def close_cluster(rng: Rng) -> Iterator[ArrayInstance]:
     """Close tokens of one speed: both bounds are nearly reached."""
     for k in (8, 14):
-        yield cluster_instance(np.eye(2), [[1.0, 0.0], [1.0, 2.0**-k], [1.0, -(2.0 ** -(k + 1))]], np.full(3, 2.0))
+        X = np.asarray([[1.0, 0.0], [1.0, 2.0**-k], [1.0, -(2.0 ** -(k + 1))]])
+        yield ArrayInstance({"B": np.eye(2), "X": X, "s": np.full(3, 2.0)}, "a close cluster")
 
 
 karagodin2025_4_3 = Statement(
     "karagodin2025:4.3",
     "variance_falls(beta, X)",
     given=("beta > 0", "in_printed_cone(beta, X)"),
-    arrays=("beta", "X"),
+    arrays={"beta": ", > 0", "X": "n d, n >= 2"},
     exact=True,
     title="In a cone whose width depends on β alone the variance of a cluster falls",
     source=f"{KARAGODIN_NORMS}, Theorem 4.3 (ii), d Var/dt = −Θ(Var), its case of LayerNorm after the map with "
     "Q = K = I, as a public formalisation, fxeqxmulfx/transformer, quotes the hypothesis; that opposite "
     "tokens and β = 1/100 satisfy it, and rest, is that formalisation's remark",
     status="refuted",
-    instance=opposite_instance,
     draws=(draw_opposite,),
     share=0.02,
     notes="For small β the hypothesis δ < 1/(100n²β²) asks for nothing. With δ < 1/(100n²) as well, which the "
@@ -159,12 +142,11 @@ own_cluster_speed = Statement(
     " and variance_fall(B, X, s) <= 2*variance(X)*exp(w)/least_value(s)",
     where={"delta": "cone(X)", "w": "form_size(B)*sqrt(2*delta)"},
     given="least_value(s) > 0",
-    arrays=("B", "X", "s"),
+    arrays={"B": "d d", "X": "n d, n >= 2, no zero row", "s": "n"},
     title="How fast a cluster on the sphere closes: its variance falls at twice the speed of the tokens",
     source=f"{OWN}, after {KARAGODIN_NORMS}, Theorem 4.3 (ii)",
     status="proved",
     truth="proofs/karagodin2025.tex",
-    instance=cluster_instance,
     draws=(draw_clusters,),
     extremal=close_cluster,
     sharp=True,

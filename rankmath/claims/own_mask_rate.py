@@ -13,9 +13,9 @@ from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import predicate, quantity
 from rankmath.formula.run import unbox
 from rankmath.linalg.masks import MaskLike, as_mask
-from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count
+from rankmath.validation import Array, InvalidArgument, as_count
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_stochastic, stacked
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN
 from rankmath.verification.statement import Statement
@@ -121,25 +121,14 @@ def never_forgets(run: ArrayRun, P: str) -> Truth:
     return Truth(not (power == power[0]).all(), "in exact rationals")
 
 
-def attention_instance(P: ArrayLike) -> ArrayInstance:
-    """An exact row-stochastic matrix."""
-    return ArrayInstance({"P": exact_stochastic("P", P)})
-
-
 #: Three tokens, all edges but one, self-loops: P² has equal rows.
 FORGETFUL = [[Fraction(x, 6) for x in row] for row in ((3, 3, 0), (1, 1, 4), (2, 2, 2))]
 
 
 def draw_forgetful(rng: Rng, size: int) -> ArrayInstance:
     """That matrix, with tokens in any order."""
-    order = [rng.permutation(3) for _ in range(size)]
-    return stacked([attention_instance(np.asarray(FORGETFUL)[o][:, o]) for o in order], "all edges but one")
-
-
-def weights_instance(K: ArrayLike) -> ArrayInstance:
-    """A symmetric matrix of weights e^logit, 0 where a token does not see the other, positive on the diagonal."""
-    K = as_array("K", K, ndim=2)
-    return ArrayInstance({"K": as_array("K", K, shape=(len(K), len(K)))})
+    orders = [rng.permutation(3) for _ in range(size)]
+    return exact_batch("all edges but one", P=[np.asarray(FORGETFUL)[order][:, order] for order in orders])
 
 
 def draw_weights(rng: Rng, size: int) -> ArrayInstance:
@@ -155,7 +144,7 @@ def draw_weights(rng: Rng, size: int) -> ArrayInstance:
 
 def two_weights(rng: Rng) -> Iterator[ArrayInstance]:
     """Two tokens: an equality."""
-    yield weights_instance([[3.0, 1.0], [1.0, 1.0]])
+    yield ArrayInstance({"K": np.asarray([[3.0, 1.0], [1.0, 1.0]])}, "two tokens")
 
 
 def mask_instance(mask: MaskLike, tokens: int | None = None) -> ArrayInstance:
@@ -184,7 +173,7 @@ own_mask_rate = Statement(
     "own:mask-rate",
     "mask_trace(G) - 1 <= (n - 1)*mask_second(G)",
     given="n >= 2",
-    arrays=("G",),
+    arrays={"G": "n n, n >= 2"},
     title="Equal logits under an incomplete mask with self-loops: exponential at best, from almost every start",
     source=OWN,
     status="proved",
@@ -201,12 +190,11 @@ own_mask_rate_symmetric = Statement(
     "own:mask-rate-symmetric",
     "returns(K) - 1 <= (n - 1)*weights_second(K)**2",
     given=("n >= 2", "symmetric_weights(K)"),
-    arrays=("K",),
+    arrays={"K": "n n"},
     title="Symmetric logits under an incomplete undirected mask: exponential at best, from almost every start",
     source=OWN,
     status="proved",
     truth="proofs/own_mask_rate.tex",
-    instance=weights_instance,
     draws=(draw_weights,),
     extremal=two_weights,
     share=0.3,
@@ -220,12 +208,11 @@ unstated_mask_dichotomy = Statement(
     "unstated:mask-dichotomy",
     "never_forgets(P)",
     given="incomplete_attention(P)",
-    arrays=("P",),
+    arrays={"P": "n n, stochastic"},
     exact=True,
     title="Under an incomplete mask with self-loops no attention forgets in finite depth: nobody says so",
     source=f"{OWN}; nobody states it: own:mask-rate is about equal logits",
     status="refuted",
-    instance=attention_instance,
     draws=(draw_forgetful,),
     share=0.02,
     notes="[[1/2, 1/2, 0], [1/6, 1/6, 2/3], [1/3, 1/3, 1/3]]: token 0 does not see token 2, and every start is "

@@ -29,7 +29,7 @@ def test_geometric_steps(q: Fraction, outcome: str) -> None:
 
 
 def test_refusals() -> None:
-    for a, q in ((1, 1), (Fraction(1, 2), 2), (0, 1)):
-        with pytest.raises(rm.InvalidArgument, match=r"^a, q: "):
+    for a, q, name in ((1, 1, "a"), (Fraction(1, 2), 2, "q"), (0, 1, "a")):
+        with pytest.raises(rm.InvalidArgument, match=f"^{name}: "):
             rm.verify("alcalde2025:4.2", a, q)
     assert rm.verify("own:hardmax-steps", [0.5, 1.5]).outcome == Outcome.NOT_APPLICABLE

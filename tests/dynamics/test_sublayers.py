@@ -264,6 +264,8 @@ def test_no_theorem_of_attention_alone_speaks_of_more() -> None:
     before = (Sublayer(f), Sublayer(attention))  # there the bound would be violated by 1.86
     beside = (Sublayer(Parallel((attention, f))), Sublayer(MLP([[1.0]], [[1.0]])))  # a second map, not counted
     twice = (Sublayer(attention), Sublayer(f), Sublayer(MLP([[1.0]], [[1.0]])))
+    with pytest.raises(rm.InvalidArgument, match="layer 0 attends 2 times"):
+        rm.verify("dong2021:2.2", Network(((Sublayer(attention), Sublayer(attention)),)), X)
     for layer in (before, beside, twice):
         with pytest.raises(rm.InvalidArgument, match="lipschitz is not defined"):
             rm.verify("dong2021:3.2", Network((layer,)), X)
