@@ -95,7 +95,7 @@ own_mask_rate = Statement(
     "own:mask-rate",
     "mask_trace(G) - 1 <= (n - 1)*mask_second(G)",
     given="n >= 2",
-    arrays=("G",),
+    arrays={"G": "n n, n >= 2"},
     title="Equal logits under an incomplete mask with self-loops: exponential at best, from almost every start",
     source=OWN,
     status="proved",
