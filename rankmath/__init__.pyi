@@ -36,7 +36,6 @@ from rankmath.equilibria.equilibrium import Equilibrium as Equilibrium
 from rankmath.equilibria.find import find_equilibria as find_equilibria
 from rankmath.equilibria.flow import Flow as Flow
 from rankmath.formula.reference import reference_trace as reference_trace
-from rankmath.formula.symbolic.depth import depth_to_tolerance as depth_to_tolerance
 from rankmath.linalg.diameters import diameter as diameter
 from rankmath.linalg.diameters import mu as mu
 from rankmath.linalg.exact_residuals import exact_residual_bounds as exact_residual_bounds
@@ -45,7 +44,6 @@ from rankmath.linalg.residuals import residual as residual
 from rankmath.linalg.residuals import residual_lower_bound as residual_lower_bound
 from rankmath.linalg.stochastic import dobrushin as dobrushin
 from rankmath.linalg.stochastic import exact_product as exact_product
-from rankmath.linalg.stochastic import hilbert_distance as hilbert_distance
 from rankmath.linalg.stochastic import is_row_stochastic as is_row_stochastic
 from rankmath.linalg.stochastic import oscillation as oscillation
 from rankmath.linalg.stochastic import total_variation as total_variation
