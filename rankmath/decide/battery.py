@@ -327,7 +327,7 @@ def _pursue(statement: Statement, battery: Battery, seconds: float = 20.0) -> No
         try:
             found = judge(statement, instance, "balls", 512) if verdict is None else verdict
             if found.outcome == Outcome.VIOLATED and found.certified:
-                battery.certificates.append(certificate_of(statement, instance, found))
+                battery.certificates.append(statement.certified(instance, found))
                 if instance is not smallest:
                     battery.violations.insert(0, (instance, found))
                 battery.trouble = ""
