@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.arithmetic.float64 import Float64, many, to_numpy
+from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.arithmetic.numpy64 import many
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.maps import norm_step
