@@ -180,7 +180,10 @@ Definition statement_dong2021v1_A_3 : Prop :=
     (forall i, (i < n)%nat -> relative_gain c (row E i) <= 2 * osc (row E i)) /\ (forall i, (i < n)%nat -> relative_loss
       c (row E i) <= osc (row E i)).
 
-(** own:alibi-decay (proved): decay_tightness(E, a) <= 1 *)
+(** own:alibi-decay (proved): decay_tightness(E, a) <= 1
+    given positive_entries(E)
+    given a > 0
+    given a < 1 *)
 Definition statement_own_alibi_decay : Prop :=
   forall (n : nat) (E : matrix n n) (a : R),
     (0 < n)%nat ->
@@ -542,6 +545,7 @@ Definition statement_own_low_rank_every_input : Prop :=
 (** own:position-bias (proved): all_i(tail(P, i + 1) <= (1 - (i + 1)*eps**reach)**floor(steps(P)/reach))
     given n >= 2
     given w >= 2
+    given row_stochastic(P)
     given windowed(P, w)
     where eps = least_within(P, w)
     where reach = -floor(-(n - 1)/(w - 1)) *)
@@ -561,6 +565,7 @@ Definition statement_own_position_bias : Prop :=
       prefix_floor(P, prefix) >= eps
     given prefix >= 1
     given prefix <= n
+    given row_stochastic(P)
     given prefixed(P, prefix)
     where eps = least_prefixed(P, prefix) *)
 Definition statement_own_position_bias_prefix : Prop :=
@@ -1067,6 +1072,7 @@ Definition statement_wang2022_1 : Prop :=
 
 (** wu2025:4.1 (proved): all_i(share(P, i + 1) <= (1 - (i + 1)*eps)**(steps(P) - 1))
     given n >= 2
+    given row_stochastic(P)
     given windowed(P, n)
     where eps = least_within(P, n) *)
 Definition statement_wu2025_4_1 : Prop :=
@@ -1083,6 +1089,7 @@ Definition statement_wu2025_4_1 : Prop :=
       1)*eps**reach)**(steps(P) - 1))
     given n >= 2
     given w >= 2
+    given row_stochastic(P)
     given windowed(P, w)
     where eps = least_within(P, w)
     where reach = -floor(-(n - 1)/(w - 1)) *)
@@ -1103,6 +1110,7 @@ Definition statement_wu2025_4_2 : Prop :=
       prefix) > 0
     given prefix >= 1
     given prefix <= n
+    given row_stochastic(P)
     given prefixed(P, prefix)
     where eps = least_prefixed(P, prefix) *)
 Definition statement_wu2025_4_3 : Prop :=
@@ -1118,7 +1126,10 @@ Definition statement_wu2025_4_3 : Prop :=
       (prefix_floor P prefix > 0).
 
 (** wu2025:4.4 (proved): decay_constant(E, a) <= spread(E)/(1 + a)
-    given n >= 2 *)
+    given n >= 2
+    given positive_entries(E)
+    given a > 0
+    given a < 1 *)
 Definition statement_wu2025_4_4 : Prop :=
   forall (n : nat) (E : matrix n n) (a : R),
     (0 < n)%nat ->

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
+from rankmath.formula.evaluate import Scalar, Truth
+from rankmath.formula.language import predicate, quantity
 from rankmath.formula.run import unbox
 from rankmath.linalg.masks import MaskLike, as_mask
 from rankmath.validation import Array, InvalidArgument, as_count
@@ -27,7 +27,8 @@ def _uniform(run: ArrayRun, G: str) -> Array:
 
 @quantity(
     "mask_second(G: array)",
-    latex=r"|\lambda_2|",
+    text="moduli([[G[i][j]/sum(G[i][k] for k in range(n)) for j in range(n)] for i in range(n)])[1]",
+    by_name=True,
     example="mask_second(G) <= 1",
 )
 def mask_second(run: ArrayRun, G: str) -> Scalar:
@@ -61,12 +62,28 @@ def max_of(values: list[Array]) -> Array:
     return found
 
 
-@quantity("mask_trace(G: array)", latex=r"\sum_i\tfrac1{{\deg_i}}", example="mask_trace(G) >= 1")
+@quantity(
+    "mask_trace(G: array)",
+    text="sum(G[i][i]/sum(G[i][k] for k in range(n)) for i in range(n))",
+    by_name=True,
+    example="mask_trace(G) >= 1",
+)
 def mask_trace(run: ArrayRun, G: str) -> Scalar:
     """the trace of uniform attention over the mask: the sum of 1/deg_i, deg_i the tokens that token i sees"""
     A, P = run.A, _uniform(run, G)
     eye = A.asarray(np.eye(P.shape[-1], dtype=int))
     return run.number(unbox(A.sum(A.sum(P * eye, axis=-1), axis=-2)))
+
+
+@predicate(
+    "is_mask(G: array)",
+    text="all(G[i][j] == 0 or G[i][j] == 1 for i in range(n) for j in range(n)) and"
+    " all(any(G[i][j] == 1 for j in range(n)) for i in range(n))",
+)
+def is_mask(run: ArrayRun, G: str) -> Truth:
+    """entries are 0 and 1, and every token sees one"""
+    M = np.asarray(run[G])
+    return Truth(((M == 0) | (M == 1)).all(axis=(-2, -1)) & (M == 1).any(axis=-1).all(axis=-1))
 
 
 def mask_instance(mask: MaskLike, tokens: int | None = None) -> ArrayInstance:
@@ -94,7 +111,7 @@ def two_causal(rng: Rng) -> Iterator[ArrayInstance]:
 own_mask_rate = Statement(
     "own:mask-rate",
     "mask_trace(G) - 1 <= (n - 1)*mask_second(G)",
-    given="n >= 2",
+    given=("n >= 2", "is_mask(G)"),
     arrays=("G",),
     title="Equal logits under an incomplete mask with self-loops: exponential at best, from almost every start",
     source=OWN,

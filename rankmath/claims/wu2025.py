@@ -179,7 +179,7 @@ _READ = "from third-party text, which counts tokens from 1"
 wu2025_4_1 = Statement(
     "wu2025:4.1",
     "all_i(share(P, i + 1) <= (1 - (i + 1)*eps)**(steps(P) - 1))",
-    given=("n >= 2", "windowed(P, n)"),
+    given=("n >= 2", "row_stochastic(P)", "windowed(P, n)"),
     where={"eps": "least_within(P, n)"},
     arrays=("P",),
     exact=True,
@@ -194,7 +194,7 @@ wu2025_4_1 = Statement(
 wu2025_4_2 = Statement(
     "wu2025:4.2",
     "all_i(share(P, i + 1)**(2*reach)*(1 - (i + 1)*eps**reach)**reach <= (1 - (i + 1)*eps**reach)**(steps(P) - 1))",
-    given=("n >= 2", "w >= 2", "windowed(P, w)"),
+    given=("n >= 2", "w >= 2", "row_stochastic(P)", "windowed(P, w)"),
     where=_REACH,
     arrays=("P", "w"),
     exact=True,
@@ -211,7 +211,7 @@ wu2025_4_2 = Statement(
 own_position_bias = Statement(
     "own:position-bias",
     "all_i(tail(P, i + 1) <= (1 - (i + 1)*eps**reach)**floor(steps(P)/reach))",
-    given=("n >= 2", "w >= 2", "windowed(P, w)"),
+    given=("n >= 2", "w >= 2", "row_stochastic(P)", "windowed(P, w)"),
     where=_REACH,
     arrays=("P", "w"),
     exact=True,
@@ -228,7 +228,7 @@ own_position_bias = Statement(
 wu2025_4_3 = Statement(
     "wu2025:4.3",
     "all_i(share(P, prefix + i) <= max(0, 1 - (i + 1)*eps)**(steps(P) - 1)) and prefix_floor(P, prefix) > 0",
-    given=("prefix >= 1", "prefix <= n", "prefixed(P, prefix)"),
+    given=("prefix >= 1", "prefix <= n", "row_stochastic(P)", "prefixed(P, prefix)"),
     where={"eps": "least_prefixed(P, prefix)"},
     arrays=("P", "prefix"),
     exact=True,
@@ -243,7 +243,7 @@ wu2025_4_3 = Statement(
 own_position_bias_prefix = Statement(
     "own:position-bias-prefix",
     "all_i(tail(P, prefix + i) <= max(0, 1 - (prefix + i)*eps)**steps(P)) and prefix_floor(P, prefix) >= eps",
-    given=("prefix >= 1", "prefix <= n", "prefixed(P, prefix)"),
+    given=("prefix >= 1", "prefix <= n", "row_stochastic(P)", "prefixed(P, prefix)"),
     where={"eps": "least_prefixed(P, prefix)"},
     arrays=("P", "prefix"),
     exact=True,
@@ -266,6 +266,12 @@ def _decayed(run: ArrayRun, E: str, a: str) -> list[list[Fraction]]:
     e, decay = run[E], Fraction(run.letter(a))
     rows = [[e[i, j] * decay ** (i - j) for j in range(i + 1)] for i in range(len(e))]
     return [[x / sum(row) for x in row] for row in rows]
+
+
+@predicate("positive_entries(E: array)", text="all(E[i][j] > 0 for i in range(n) for j in range(n))")
+def positive_entries(run: ArrayRun, E: str) -> Truth:
+    """every entry is positive"""
+    return Truth(bool((run[E] > 0).all()))
 
 
 @quantity(
@@ -335,10 +341,11 @@ def draw_decay(rng: Rng, size: int) -> ArrayInstance:
     return stacked(found, "decay")
 
 
+_DECAY = ("positive_entries(E)", "a > 0", "a < 1")
 wu2025_4_4 = Statement(
     "wu2025:4.4",
     "decay_constant(E, a) <= spread(E)/(1 + a)",
-    given="n >= 2",
+    given=("n >= 2", *_DECAY),
     arrays=("E", "a"),
     exact=True,
     title="Attention with a decay mask decays with distance, as we read it",
@@ -353,6 +360,7 @@ wu2025_4_4 = Statement(
 own_decay = Statement(
     "own:alibi-decay",
     "decay_tightness(E, a) <= 1",
+    given=_DECAY,
     arrays=("E", "a"),
     exact=True,
     title="Attention with a decay mask: the largest weight for a range of logits",
@@ -366,7 +374,11 @@ own_decay = Statement(
 )
 
 
-@predicate("kept(a: array, c: array)", latex=r"(1+{0})^{{-(t+1)}}\ge {1}\text{{ for all }}t\ge0")
+@predicate(
+    "kept(a: array, c: array)",
+    latex=r"(1+{0})^{{-(t+1)}}\ge {1}\text{{ for all }}t\ge0",
+    because="about every t ≥ 0",
+)
 def kept(run: ArrayRun, a: str, c: str) -> Truth:
     """the second of two tokens with equal logits and decay a = e^(−m) keeps at least c of itself at every depth"""
     depth = _too_deep(Fraction(run.letter(a)), Fraction(run.letter(c)))

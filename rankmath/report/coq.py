@@ -37,10 +37,11 @@ WIDTH = 118
 
 @dataclass(frozen=True)
 class Data:
-    """The arrays of a statement in Coq, and what its instances must be, beside the hypotheses that it states."""
+    """The arrays of a statement in Coq, what its instances must be, and which of its hypotheses say that too."""
 
     binders: str
     conditions: tuple[str, ...] = ()
+    said: tuple[str, ...] = ("row_stochastic(P)",)
 
     @property
     def types(self) -> dict[str, str]:
@@ -66,6 +67,7 @@ _STOCHASTIC = (*_positive("t", "n"), "row_stochastic P")
 _DECAY = Data(
     "(n : nat) (E : matrix n n) (a : R)",
     (*_positive("n"), "(forall i j, (i < n)%nat -> (j < n)%nat -> 0 < E i j)", "0 < a < 1"),
+    ("positive_entries(E)", "a > 0", "a < 1"),
 )
 _GRADIENT = Data(
     "(n d m : nat) (Z : matrix n d) (M : matrix d d) (V : matrix d m) (G : matrix d d)", _positive("n", "d", "m")
@@ -74,7 +76,7 @@ _QUERIES = Data("(n : nat) (q x : vector n)", _positive("n"))
 _SHIFT = Data("(d : nat) (x : vector d) (w : R)", ("(2 <= d)%nat",))
 #: What the arrays of a statement are, where it is not about a network.
 DATA: Mapping[str, Data] = {
-    "seed:closure": Data(_LAYERS, _positive("t", "n")),
+    "seed:closure": Data(_LAYERS, _positive("t", "n"), ()),
     "dong2021:A.3": _SANDWICH,
     "dong2021v1:A.3": _SANDWICH,
     "dong2021:norm": Data("(n d : nat) (A B : matrix n d)", _positive("n", "d")),
@@ -485,7 +487,10 @@ def proposition(entry: Statement, without: int | None = None) -> str:
         lets.append(f"let {own_name(name)} := {_in_nat(whole) if whole else printer.real(term)} in")
         printer.types = {**printer.types, name: "nat" if whole else "R"}
         printer.own.add(name)
-    given = [printer.formula(_formula(replaced(part, expanded))) for part in entry.hypotheses]
+    given = [
+        "" if str(part) in data.said else printer.formula(_formula(replaced(part, expanded)))
+        for part in entry.hypotheses
+    ]
     if without is not None:
         given[without] = "True"
     claim = printer.formula(_formula(replaced(entry.claimed, expanded)))
