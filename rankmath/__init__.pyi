@@ -6,9 +6,11 @@ from rankmath.attention.softmax import row_softmax as row_softmax
 from rankmath.attention.states import hidden_states as hidden_states
 from rankmath.campaigns.run import campaign as campaign
 from rankmath.certificates.certificate import Certificate as Certificate
+from rankmath.certificates.issue import NotIssued as NotIssued
 from rankmath.checker.checker import check as check
 from rankmath.claims import bound as bound
 from rankmath.claims import statements as statements
+from rankmath.decide.battery import Battery as Battery
 from rankmath.decide.battery import certify as certify
 from rankmath.decide.battery import verify as verify
 from rankmath.decide.battery import verify_statement as verify_statement
@@ -20,6 +22,7 @@ from rankmath.dynamics.limits import limit as limit
 from rankmath.dynamics.paths import path_counts as path_counts
 from rankmath.dynamics.paths import path_sums as path_sums
 from rankmath.dynamics.paths import path_term as path_term
+from rankmath.dynamics.trace import Trace as Trace
 from rankmath.dynamics.trace import trace as trace
 from rankmath.equilibria.certify import certify_equilibrium as certify_equilibrium
 from rankmath.equilibria.constructions import all_ranks as all_ranks
@@ -27,6 +30,7 @@ from rankmath.equilibria.constructions import isolated_ranks as isolated_ranks
 from rankmath.equilibria.constructions import layernorm_equilibrium as layernorm_equilibrium
 from rankmath.equilibria.constructions import stable_ranks as stable_ranks
 from rankmath.equilibria.cycles import stable_cycle as stable_cycle
+from rankmath.equilibria.equilibrium import Equilibrium as Equilibrium
 from rankmath.equilibria.find import find_equilibria as find_equilibria
 from rankmath.experiments.jacobian import jacobian_norms as jacobian_norms
 from rankmath.flows.flow import Flow as Flow
@@ -49,8 +53,11 @@ from rankmath.model.network import MLP as MLP
 from rankmath.model.network import LayerNorm as LayerNorm
 from rankmath.model.network import Network as Network
 from rankmath.model.network import Rotary as Rotary
+from rankmath.model.sublayers import Attention as Attention
+from rankmath.model.sublayers import Sublayer as Sublayer
 from rankmath.symbolic.depth import depth_to_tolerance as depth_to_tolerance
 from rankmath.validation import InvalidArgument as InvalidArgument
 from rankmath.verification.statement import Statement as Statement
 from rankmath.verification.verdict import Outcome as Outcome
+from rankmath.verification.verdict import Verdict as Verdict
 from rankmath.version import __version__ as __version__

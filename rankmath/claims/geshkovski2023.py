@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import predicate, quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, ArrayLike, as_array, as_count
+from rankmath.validation import Array
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import boxed, rational
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import GESHKOVSKI, OWN
 from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Verdict
 
 
 @predicate(
@@ -122,19 +118,6 @@ def equiangular_flow(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
 # -- instances ---------------------------------------------------------------------------------------------
 
 
-def flow_instance(C: ArrayLike, beta: ArrayLike) -> ArrayInstance:
-    """The cosines C = XXᵀ (n, n) of tokens on the sphere, ones on the diagonal, and the inverse temperature β."""
-    C = as_array("C", C, ndim=2)
-    n = C.shape[0]
-    return ArrayInstance({"C": as_array("C", C, shape=(n, n)), "beta": as_array("beta", beta, ndim=0)})
-
-
-def orthogonal_instance(gamma: ArrayLike, rho: ArrayLike, m: int) -> ArrayInstance:
-    """The common cosine γ, ρ = e^{−β(1 − γ)} and the number of tokens."""
-    tokens = Fraction(as_count("m", m, least=2, most=64))
-    return ArrayInstance({"gamma": rational("gamma", gamma), "rho": rational("rho", rho), "m": tokens})
-
-
 def draw_flow(rng: Rng, size: int) -> ArrayInstance:
     """Tokens in a cap, or in clusters there, of any temperature."""
     n, d = int(rng.integers(3, 8)), int(rng.integers(2, 5))
@@ -149,11 +132,9 @@ def draw_flow(rng: Rng, size: int) -> ArrayInstance:
 
 
 def draw_orthogonal(rng: Rng, size: int) -> ArrayInstance:
-    gamma = boxed([Fraction(int(k), 20) for k in rng.integers(0, 20, size)])
-    rho = boxed([Fraction(int(k), 30) for k in rng.integers(1, 31, size)])
-    return ArrayInstance(
-        {"gamma": gamma, "rho": rho, "m": boxed([Fraction(int(rng.integers(2, 7)))] * size)}, "", True
-    )
+    gamma = [Fraction(int(k), 20) for k in rng.integers(0, 20, size)]
+    rho = [Fraction(int(k), 30) for k in rng.integers(1, 31, size)]
+    return exact_batch("", gamma=gamma, rho=rho, m=[int(rng.integers(2, 7))] * size)
 
 
 def slowest(rng: Rng) -> Iterator[ArrayInstance]:
@@ -177,10 +158,6 @@ def alike(rng: Rng) -> Iterator[ArrayInstance]:
             yield ArrayInstance({"C": instance["C"], "beta": factor * instance["beta"]}, instance.label)
 
 
-def certify(instance: ArrayInstance, verdict: Verdict, *, key: str) -> Certificate:
-    return certify_arrays(key, instance.arrays, decided=verdict.certified)
-
-
 _READ = "as we read it: pre-LayerNorm flow of tokens on the sphere with Q = K = V = I and attention normalised"
 
 geshkovski2023_step = Statement(
@@ -188,11 +165,10 @@ geshkovski2023_step = Statement(
     "closing(C, beta) >= (1 - alpha)/(2*n*exp(2*beta))",
     where={"alpha": "least_cosine(C)"},
     given=("cosines(C)", "alpha >= 1/2", "beta >= 0"),
-    arrays=("C", "beta"),
+    arrays={"C": "n n", "beta": ""},
     title="Tokens whose cosines are at least one half close up exponentially",
     source=f"{GESHKOVSKI}, the step of the clustering theorem for a hemisphere, {_READ}",
     status="proved",
-    instance=flow_instance,
     draws=(draw_flow,),
     share=0.5,
     notes="Loose: by own:flow-step the rate is at least e^{−β(1−α)}(1 − α) here, whatever the number of tokens.",
@@ -202,12 +178,11 @@ geshkovski2023_orthogonal = Statement(
     "geshkovski2023:orthogonal",
     "equiangular_flow(gamma, rho, m)",
     given="rho > 0",
-    arrays=("gamma", "rho", "m"),
+    arrays={"gamma": "", "rho": "", "m": ", whole, >= 2, <= 64"},
     exact=True,
     title="From an orthogonal start all cosines follow one equation",
     source=f"{GESHKOVSKI}, the equation for orthogonal initial tokens, {_READ}",
     status="proved",
-    instance=orthogonal_instance,
     draws=(draw_orthogonal,),
     share=0.1,
 )
@@ -217,15 +192,14 @@ own_flow_step = Statement(
     "closing(C, beta) >= 2*rho*(1 - alpha)*min((1 + alpha)/(1 + rho), (1 + (n - 1)*alpha)/(1 + (n - 1)*rho))",
     where={"alpha": "least_cosine(C)", "rho": "exp(-beta*(1 - alpha))"},
     given=("cosines(C)", "alpha >= 0", "beta >= 0"),
-    arrays=("C", "beta"),
+    arrays={"C": "n n", "beta": ""},
     title="How slow the flow on the sphere may be: all cosines alike, or two clusters of one size, attain the "
     "bound",
     source=OWN,
     status="proved",
-    instance=flow_instance,
     draws=(draw_flow,),
     extremal=slowest,
-    certificate=partial(certify, key="own:flow-step"),
+    certificate="C beta",
     sharp=True,
     share=0.5,
     notes="The bound is the smaller of 2ρ(1 − α²)/(1 + ρ), the rate of two clusters of n/2 tokens, and "
@@ -240,14 +214,13 @@ own_flow_step_usa = Statement(
     "closing_usa(C, beta) >= 2*exp(beta*alpha)*(1 - alpha)*(1 + (n - 1)*alpha)/n",
     where={"alpha": "least_cosine(C)"},
     given=("cosines(C)", "alpha >= 0", "beta >= 0"),
-    arrays=("C", "beta"),
+    arrays={"C": "n n", "beta": ""},
     title="Without normalisation no tokens with cosines ≥ 0 close up more slowly than those with all cosines alike",
     source=f"{OWN}, for the flow with unnormalised attention of {GESHKOVSKI}",
     status="proved",
-    instance=flow_instance,
     draws=(draw_flow,),
     extremal=alike,
-    certificate=partial(certify, key="own:flow-step-usa"),
+    certificate="C beta",
     sharp=True,
     share=0.5,
     notes="So of all starts with cosines ≥ 0 none comes together more slowly than as many orthogonal tokens.",

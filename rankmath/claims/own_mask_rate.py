@@ -76,11 +76,11 @@ def mask_trace(run: ArrayRun, G: str) -> Scalar:
 
 
 @predicate(
-    "is_mask(G: array)",
+    "zero_one(G: array)",
     text="all(G[i][j] == 0 or G[i][j] == 1 for i in range(n) for j in range(n)) and"
     " all(any(G[i][j] == 1 for j in range(n)) for i in range(n))",
 )
-def is_mask(run: ArrayRun, G: str) -> Truth:
+def zero_one(run: ArrayRun, G: str) -> Truth:
     """entries are 0 and 1, and every token sees one"""
     M = np.asarray(run[G])
     return Truth(((M == 0) | (M == 1)).all(axis=(-2, -1)) & (M == 1).any(axis=-1).all(axis=-1))
@@ -111,8 +111,8 @@ def two_causal(rng: Rng) -> Iterator[ArrayInstance]:
 own_mask_rate = Statement(
     "own:mask-rate",
     "mask_trace(G) - 1 <= (n - 1)*mask_second(G)",
-    given=("n >= 2", "is_mask(G)"),
-    arrays=("G",),
+    given=("n >= 2", "zero_one(G)"),
+    arrays={"G": "n n, n >= 2"},
     title="Equal logits under an incomplete mask with self-loops: exponential at best, from almost every start",
     source=OWN,
     status="proved",

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rankmath.claims.folk_softmax_gradient import draw_logits, gradient_instance
+from rankmath.claims.folk_softmax_gradient import LOGITS, draw_logits
 from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
 from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.instance import Instance
 from rankmath.verification.papers import YUDIN
 from rankmath.verification.statement import Statement
 
@@ -35,22 +35,21 @@ def top_share(run: ArrayRun, c: str, T: str, k: Scalar) -> Scalar:
     return run.number(unbox(share if there == int(k) else 0 * share))
 
 
-def one_above(rng: Rng) -> Iterator[ArrayInstance]:
+def one_above(rng: Rng) -> Iterator[Instance]:
     """One logit above others that nearly agree, and others far below."""
     for gap, T in ((0.5, 1.0), (2.0, 0.5), (1.0, 3.0)):
-        yield gradient_instance([gap * T, T * 2.0**-24, 0.0, 0.0, -60 * T], T)
+        yield yudin2025_softmax.instance([gap * T, T * 2.0**-24, 0.0, 0.0, -60 * T], T)
 
 
 yudin2025_softmax = Statement(
     "yudin2025:softmax",
     "softmax_slope(c, T) <= top_share(c, T, 1)*(1 - top_share(c, T, 1) + top_share(c, T, 2))/T",
     given="T > 0",
-    arrays=("c", "T"),
+    arrays=LOGITS,
     title="The derivative of softmax by the two largest shares, as we read it",
     source=f"{YUDIN}, from public code that quotes the bound; the temperature, the proof and the case of equality "
     "are ours",
     status="proved",
-    instance=gradient_instance,
     draws=(draw_logits,),
     extremal=one_above,
     sharp=True,

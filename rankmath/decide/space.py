@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from rankmath.formula.terms import Call, Every, Formula, Item, Letter, Number, R
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.model.positions import ALiBi
+from rankmath.model.sublayers import Activation, NormKind
 from rankmath.validation import InvalidArgument
 from rankmath.verification.draws import ALL_TOKENS, Rng
 from rankmath.verification.instance import Instance, NetworkInstance
@@ -49,9 +50,9 @@ class Room:
     d_qk: float
     skip: float = 0.0
     mask: str = "none"
-    norm: str = "none"
+    norm: NormKind | Literal["none"] = "none"
     norm_at: str = "after"
-    mlp: str = "none"
+    mlp: Activation | Literal["none"] = "none"
     softcap: bool = False
     position: bool = False
     key_bias: bool = False
@@ -101,7 +102,7 @@ class Room:
     def prototype(self) -> Network:
         """A network of zeros of this shape; its MLPs are activations, plus tokens where LayerNorm is before."""
         zeros, mask = np.zeros((self.H, self.d, self.d)), self.mask_graph()
-        f = None if self.mlp == "none" else MLP(np.eye(self.d), np.eye(self.d), activation=self.mlp)  # type: ignore[arg-type]
+        f = None if self.mlp == "none" else MLP(np.eye(self.d), np.eye(self.d), activation=self.mlp)
         if self.norm_at == "after" and not self.softcap and not self.position:
             stack = np.broadcast_to(zeros, (self.L, *zeros.shape))
             return Network.from_arrays(
@@ -122,7 +123,7 @@ class Room:
 
     @property
     def layernorm(self) -> LayerNorm | None:
-        return None if self.norm == "none" else LayerNorm(self.norm)  # type: ignore[arg-type]
+        return None if self.norm == "none" else LayerNorm(self.norm)
 
     def mask_graph(self) -> Mask | None:
         """The mask on n tokens."""

@@ -232,6 +232,7 @@ define(
 )
 define(
     "lipschitz(l) = 1 if mlp[l] == none else undefined if feeds[l][0] <= attends[l][0]"
+    " or sum(1 for s in blocks[l] for f in s.maps if f.kind == tokenwise) > 1"
     " else lipschitz_of(blocks[l][feeds[l][0]], feeds[l][1], mlp[l])",
     "composite Lipschitz constant of the map after layer l: ‖|W₁||W₂|‖_{1,∞}·sup|φ'| for an MLP x ↦ φ(xW₁ + b₁)W₂"
     " + b₂ (plus the identity inside the bars where the map has a skip of its own), 1 where there is none",

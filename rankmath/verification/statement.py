@@ -25,11 +25,13 @@ from rankmath.formula.printed import NOTATION, conventions
 from rankmath.formula.printing import latex, latex_letter, text, words
 from rankmath.formula.run import Run
 from rankmath.formula.terms import INDICES, Both, Call, Every, Formula, Letter, Term, as_term, replaced, walk
-from rankmath.validation import InvalidArgument, Number, as_choice
+from rankmath.validation import ArrayLike, InvalidArgument, Number, as_choice
+from rankmath.verification.data import Declared, printed_data
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
 
 if TYPE_CHECKING:
     from rankmath.symbolic.bound import Bound
+    from rankmath.verification.verdict import Verdict
 
 #: What is known: proved (every instance holds), refuted (an instance violates it), open (nothing yet).
 Status = Literal["proved", "refuted", "open"]
@@ -74,12 +76,15 @@ class Statement:
     title, source, notes : words: what it says in short, who states it and where, what else is known.
     status : what is known: "proved", "refuted" or "open".
     truth : where that is shown: a file of proofs/, by default the one with the name of the claim's file.
-    arrays : the names of the data, where the statement is not about a network.
-    instance : checks what a user hands over and makes an instance of it.
+    arrays : the data, where the statement is not about a network: the name, axes and conditions of each, as in
+        ``{"E": "n m", "c": "m, > 0"}`` (see `Declared`).
+    instance : makes an instance of what a user hands over, where that is something else than the arrays.
     draws : generators of batches, (rng, size) -> instance: random and structured.
     extremal : generators of single instances close to equality, from the statement's own analysis.
-    exhibit : builds the instance that refutes, or shows what is claimed to exist, with its certificate.
-    certificate : makes a certificate of an instance, where the general way does not serve.
+    exhibit : the data of a certificate that refutes the claim; or a function that gives a network that does, or
+        the certificate of what refutes it or is claimed to exist.
+    certificate : the names of the data of an instance's certificate (``"logits=c E"``: c is called logits there),
+        or a function that makes it.
     sharp : whether equality is approached (ratio → 1).
     supremum : the largest lhs/rhs known to be approached, where it is not 1, as a term such as ``sqrt(16/27)``.
     exact : whether exact arithmetic decides every instance, one by one.
@@ -107,12 +112,12 @@ class Statement:
     source: str = ""
     status: Status = "open"
     truth: str = ""
-    arrays: tuple[str, ...] = ()
+    arrays: Mapping[str, str] = field(default_factory=dict)
     instance: Callable[..., Instance] = network_instance
     draws: tuple[Draw, ...] = ()
     extremal: Callable[[np.random.Generator], Iterator[Instance]] | None = None
-    exhibit: Callable[[], Certificate] | None = None
-    certificate: Callable[..., Certificate] | None = None
+    exhibit: Callable[[], Certificate | NetworkInstance] | Mapping[str, ArrayLike] | None = None
+    certificate: Callable[..., Certificate] | str | None = None
     sharp: bool = False
     supremum: str = ""
     exact: bool = False
@@ -153,9 +158,42 @@ class Statement:
                 raise InvalidArgument(
                     f"{self.key}: {part!r} is no formula; two terms with <=, <, >=, > or == are needed"
                 )
+        if not isinstance(self.arrays, Mapping):
+            raise InvalidArgument(
+                f"arrays: {self.arrays!r} given; names with their axes, as in {{'E': 'n m'}}, are needed"
+            )
+        if self.arrays and self.instance is network_instance:
+            object.__setattr__(self, "instance", Declared(self.arrays, self.exact))
         object.__setattr__(self, "formula", formula)
         object.__setattr__(self, "given", tuple(read))
         object.__setattr__(self, "where", where)
+
+    def certified(self, instance: Instance, verdict: Verdict) -> Certificate:
+        """The certificate of an instance as the verdict decides it."""
+        from rankmath.certificates.issue import certify_arrays, certify_claim
+
+        if callable(self.certificate):
+            return self.certificate(instance, verdict)
+        if isinstance(instance, NetworkInstance):
+            return certify_claim(
+                self.key, self.claim_text, self.given_texts, instance.net, instance.X, verdict.kind
+            )
+        assert isinstance(self.certificate, str)
+        names = (name.partition("=") for name in self.certificate.split())
+        data = {name: instance[own or name] for name, _, own in names}
+        return certify_arrays(self.key, data, kind=verdict.kind, decided=verdict.certified)
+
+    def exhibited(self) -> Certificate:
+        """The certificate of what refutes it, or of what it says exists."""
+        from rankmath.certificates.issue import certify_arrays, certify_claim
+
+        if isinstance(self.exhibit, Mapping):
+            return certify_arrays(self.key, self.exhibit, kind="violates")
+        assert self.exhibit is not None
+        shown = self.exhibit()
+        if isinstance(shown, Certificate):
+            return shown
+        return certify_claim(self.key, self.claim_text, self.given_texts, shown.net, shown.X, "violates")
 
     # -- what it says --------------------------------------------------------------------------------------
 
@@ -228,9 +266,11 @@ class Statement:
 
     @cached_property
     def premises(self) -> tuple[str, ...]:
-        """The hypotheses one by one: words, or mathematics between dollar signs."""
+        """What the data are and the hypotheses, one by one: words, or mathematics between dollar signs."""
+        data = printed_data(self.arrays, [text(part) for part in self.hypotheses])
         shown = ((part, words(part)) for part in self.hypotheses)
-        return tuple(said if said != text(part) else f"${latex(part)}$" for part, said in shown if said)
+        given = (said if said != text(part) else f"${latex(part)}$" for part, said in shown if said)
+        return (*(f"${part}$" for part in data), *given)
 
     @cached_property
     def conclusion(self) -> tuple[str, ...]:

@@ -539,6 +539,8 @@ def arguments(name: str, statement: Statement, instance: ArrayInstance) -> Itera
     yield from map(list, itertools.product(*choices))
 
 
+#: So many values of a function are compared.
+ENOUGH = 60
 #: Numbers whose code is for arrays of a kind: symmetric cosines, stochastic rows.
 MEANT_FOR = {"closing", "closing_usa", "stationary_mean"}
 
@@ -561,7 +563,7 @@ def parted(name: str, statement: Statement, text: str, drawn: int = 1) -> list[s
     seen = 0
     for instance in around(statement, np.random.default_rng(0), drawn):
         run = ArrayRun(Balls(), instance)
-        for given in arguments(name, statement, instance):
+        for given in arguments(name, statement, instance) if seen < ENOUGH else ():
             values = [value_of(instance, part) for part in given]
             n = {"n": Fraction(rows_of(instance))}
             try:
@@ -683,9 +685,56 @@ def read_claim(statement: Statement, instance: ArrayInstance) -> str:
     for letter in statement.letters:
         name, _, tex = letter.partition("=")
         env[Reader(name, subscripts=True).next()] = later(read(tex), dict(env))
-    if not all(read(premise.strip("$"))(env) for premise in statement.premises):
+    data = [premise for premise in statement.premises if r"\in" in premise]
+    if not are(data, env) or not all(read(part.strip("$"))(env) for part in statement.premises if part not in data):
         return "NOT_APPLICABLE"
     return "HOLDS" if all(read(part)(env) for part in statement.conclusion) else "VIOLATED"
+
+
+_DATA = re.compile(
+    r"\$(?P<name>.+?)\\in(?P<layers>\(?)\\mathbb\{(?P<kind>[RZ])\}(?:\^\{(?P<axes>[^}]*)\})?(?:\)\^\{t\})?(?P<rest>.*)\$"
+)
+
+
+def are(data: list[str], env: dict[str, Any]) -> bool:
+    """Whether arrays are what is printed of them: numbers, vectors, matrices, sequences of matrices."""
+    lengths: dict[str, int] = {}
+    for line in data:
+        found = _DATA.fullmatch(line)
+        assert found is not None, line
+        array = env[Reader(found["name"]).next()]
+        axes = ["t"] * bool(found["layers"]) + (found["axes"].split(r"\times ") if found["axes"] else [])
+        entries = list(array.ravel()) if np.ndim(array) else [array]
+        if np.ndim(array) != len(axes) or 0 in np.shape(array):
+            return False
+        for axis, length in zip(axes, np.shape(array), strict=True):
+            if (int(axis) if axis.isdigit() else lengths.setdefault(axis, length)) != length:
+                return False
+        if found["kind"] == "Z" and any(x.denominator != 1 for x in entries):
+            return False
+        for said in filter(None, re.sub(r"\\text\{([^}]*)\}", r"\1", found["rest"]).split(", ")):
+            if not _SAID[said](array) if said in _SAID else not compared(said, entries, lengths):
+                return False
+    return True
+
+
+#: What is said of arrays in words.
+_SAID: dict[str, Callable[[Any], bool]] = {
+    "even": lambda m: bool(m % 2 == 0),
+    "row-stochastic": lambda P: bool((P >= 0).all() and (P.sum(axis=-1) == 1).all()),
+    "not zero": lambda x: bool((x != 0).any()),
+    "no row zero": lambda Y: bool((Y != 0).any(axis=-1).all()),
+    "rows linearly independent": lambda X: _rank(X) == len(X),
+}
+
+
+def compared(said: str, entries: list[Any], lengths: Mapping[str, int]) -> bool:
+    """Entries, a number by its letter, or the length of an axis against a limit."""
+    match = re.fullmatch(r"(.*?)(<|>|\\ge )(\d+)", said)
+    assert match is not None, said
+    sign = {r"\ge ": "ge"}.get(match[2], match[2])
+    values = [lengths[match[1]]] if match[1] in lengths else entries
+    return all(_RELATIONS[sign](value, int(match[3])) for value in values)
 
 
 def later(meaning: Meaning, env: dict[str, Any]) -> Any:
@@ -701,7 +750,7 @@ def test_a_claim_says_in_print_what_it_is_judged_by(statement: Statement) -> Non
     outcomes: set[str] = set()
     drawn = (instance for seed in (1, 2, 3) for instance in around(statement, np.random.default_rng(seed), 1))
     for number, instance in enumerate(drawn):
-        if number > 40 and outcomes & {"HOLDS", "VIOLATED"}:
+        if number > 30 and outcomes & {"HOLDS", "VIOLATED"}:
             break
         try:
             with mpmath.workdps(_DIGITS):
@@ -713,8 +762,9 @@ def test_a_claim_says_in_print_what_it_is_judged_by(statement: Statement) -> Non
             if refused(statement, instance):
                 continue
             raise
-        if outcome != "UNDECIDED":
-            assert printed_outcome == outcome, instance.arrays
+        if outcome not in ("UNDECIDED", printed_outcome):
+            assert printed_outcome == "NOT_APPLICABLE", instance.arrays
+            assert refused(statement, instance), instance.arrays
         # A proved claim is true as it is printed, of what the library refuses too.
         if statement.status == "proved" and statement.quantifier == "all":
             assert printed_outcome != "VIOLATED", instance.arrays
