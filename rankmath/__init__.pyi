@@ -16,6 +16,7 @@ from rankmath.decide.battery import verify as verify
 from rankmath.decide.battery import verify_statement as verify_statement
 from rankmath.decide.bounds_for import bounds_for as bounds_for
 from rankmath.dynamics.columns import measure as measure
+from rankmath.dynamics.consensus import consensus_spectrum as consensus_spectrum
 from rankmath.dynamics.decay import decay as decay
 from rankmath.dynamics.limits import basins as basins
 from rankmath.dynamics.limits import limit as limit

@@ -23,7 +23,7 @@ from rankmath.claims import statements
 from rankmath.decide import adversary
 from rankmath.decide.adversary import Tell
 from rankmath.decide.proving import Proved, Proving
-from rankmath.decide.shrink import shrinking
+from rankmath.decide.shrink import rescaled, shrinking
 from rankmath.decide.space import rooms, starts, with_draws
 from rankmath.decide.tally import Tally, looked_at
 from rankmath.decide.uphill import uphill
@@ -299,10 +299,7 @@ def verify_statement(
             if certificate.kind == "violates":  # one that says "holds" is about another statement than this one
                 battery.certificates.append(certificate)
     if battery.violations and statement.status == "open" and statement.certificate is None and not statement.arrays:
-        try:
-            battery.certificates.append(battery.certificate())
-        except (ArithmeticError, InvalidArgument) as failure:  # an instance too large for the checker, say
-            battery.trouble = str(failure)
+        _pursue(statement, battery)
     if statement.exhibit is not None:
         try:
             battery.exhibit = statement.exhibited()
@@ -312,6 +309,33 @@ def verify_statement(
             battery.certificates.append(battery.exhibit)
     battery.seconds = time.perf_counter() - began
     return battery
+
+
+def _pursue(statement: Statement, battery: Battery, seconds: float = 20.0) -> None:
+    """A certificate that the claim is violated: of the smallest violation, else of another or at another scale.
+
+    The checker may refuse an instance that balls decide: its numbers are too large or too small for it, say.
+    """
+    until, refused = time.perf_counter() + seconds, 0
+    smallest = battery.violations[0][0]
+    others = [found for found in battery.violations[1:] if found[0] is not smallest]
+    assert isinstance(smallest, NetworkInstance)
+    scaled = ((other, None) for other in rescaled(smallest))
+    for instance, verdict in (battery.violations[0], *others[:3], *scaled):
+        if refused and time.perf_counter() > until:
+            break
+        try:
+            found = judge(statement, instance, "balls", 512) if verdict is None else verdict
+            if found.outcome == Outcome.VIOLATED and found.certified:
+                battery.certificates.append(certificate_of(statement, instance, found))
+                if instance is not smallest:
+                    battery.violations.insert(0, (instance, found))
+                battery.trouble = ""
+                return
+        except (ArithmeticError, InvalidArgument) as failure:
+            battery.trouble = battery.trouble or str(failure)
+            refused += 1
+    battery.trouble += f" ({refused} shrinks and scales of it were tried)"
 
 
 def _draw_all(

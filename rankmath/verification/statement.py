@@ -6,6 +6,7 @@ carries.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -42,6 +43,8 @@ Quantifier = Literal["all", "some"]
 Draw = Callable[[np.random.Generator, int], Instance]
 Formulas: TypeAlias = Formula | str
 
+# What a claim begins with that some network is to satisfy.
+_EXISTS = re.compile(r"\s*exists\b\s*:?")
 # Letters that are explained where a claim is printed; the others are common.
 _EXPLAINED = ("x_star", "r", "in_degree", "K")
 
@@ -68,7 +71,8 @@ class Statement:
     Parameters
     ----------
     key : what users type, e.g. ``own:diameter``.
-    formula : the conclusion, as a formula or its text.
+    formula : the conclusion, as a formula or its text; a text that begins with ``exists`` claims that some network
+        has what follows.
     given : the hypotheses, one or several. What networks have beside attention is said here (``mask == causal``,
         ``skip == 1``); without a word they are attention alone, with biases.
     where : letters of the formula's own, each a term.
@@ -132,6 +136,10 @@ class Statement:
     def __post_init__(self) -> None:
         if not isinstance(self.key, str) or not self.key.strip():
             raise InvalidArgument(f"key: {self.key!r} given; a name such as 'mine:halves' is needed")
+        if isinstance(self.formula, str) and (found := _EXISTS.match(self.formula)):
+            # Blanks keep the columns that an error names.
+            object.__setattr__(self, "formula", " " * found.end() + self.formula[found.end() :])
+            object.__setattr__(self, "quantifier", "some")
         as_choice("status", self.status, STATUSES)
         as_choice("quantifier", self.quantifier, ("all", "some"))
         if not isinstance(self.where, Mapping):

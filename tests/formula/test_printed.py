@@ -349,10 +349,12 @@ class Reader:
                 letter = self.next()
                 array = self.entry(lambda env: env[letter])
                 return lambda env: Fraction(len(array(env)))
-            case "sum" | "min" | "max" if self.has("_", "{"):
+            case "sum" | "prod" | "min" | "max" if self.has("_", "{"):
                 reach = self.reach()
                 self.need("}")
                 body = self.product()
+                if token == "prod":
+                    return lambda env: reduce(times, (body(inner) for inner in reach(env)), Fraction(1))
                 if token == "sum":
                     return lambda env: sum((body(inner) for inner in reach(env)), Fraction(0))
                 pick: Any = min if token == "min" else max
