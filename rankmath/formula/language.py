@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -142,8 +142,8 @@ def quantity(
 
     def register(function: Measure) -> Measure:
         meaning = " ".join((function.__doc__ or "").split())
-        more = {"text": text, "definition": definition, "because": because}
-        _add(Function(name, tuple(parameters), shown, meaning, example, value, function, **more))
+        made = Function(name, tuple(parameters), shown, meaning, example, value, function)
+        _add(replace(made, text=text, definition=definition, because=because))
         return function
 
     return register
@@ -154,8 +154,15 @@ def predicate(
 ) -> Callable[[Measure], Measure]:
     """Register a function that is true or false; its example is the call by the names of its arguments."""
     call = re.sub(r": \w+", "", signature)
-    shown = {"latex": latex, "text": text, "because": because}
-    return quantity(signature, **shown, by_name=by_name, example=example or call, value="truth")
+    return quantity(
+        signature,
+        latex=latex,
+        text=text,
+        by_name=by_name,
+        because=because,
+        example=example or call,
+        value="truth",
+    )
 
 
 _ONE = (Parameter("x", "number"),)

@@ -513,7 +513,7 @@ def _real_eigenvalues(text: Text, M: Value, positive: bool) -> Value:
     """How many, of an exact matrix: different and positive ones, or real ones with their multiplicities."""
     from rankmath.linalg.rationals import to_flint
 
-    roots = to_flint(_fractions(text, M)).charpoly().numer().complex_roots()
+    roots: Any = to_flint(_fractions(text, M)).charpoly().numer().complex_roots()
     real = [(root.real, count) for root, count in roots if root.imag.is_zero()]
     return Fraction(sum(x > 0 for x, _ in real) if positive else sum(count for _, count in real))
 

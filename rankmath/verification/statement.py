@@ -22,8 +22,8 @@ from rankmath.formula import both, read_formula, read_term
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Side, Subject, sides
 from rankmath.formula.language import FUNCTIONS, LETTERS
-from rankmath.formula.printed import NOTATION, conventions
-from rankmath.formula.printing import latex, latex_letter, text, words
+from rankmath.formula.printed import NOTATION, conventions, latex_letter
+from rankmath.formula.printing import latex, text, words
 from rankmath.formula.run import Run
 from rankmath.formula.terms import INDICES, Both, Call, Every, Formula, Letter, Term, as_term, replaced, walk
 from rankmath.validation import ArrayLike, InvalidArgument, Number, as_choice
