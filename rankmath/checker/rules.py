@@ -96,8 +96,8 @@ row_disc(B, i) = around(B[i][i], sum(abs(B[i][j]) for j in range(len(B)) if not 
 eigenvalues_in(D) = [between(min(lower(D[j]) for j in range(len(D)) if N[i][j] > 0),
     max(upper(D[j]) for j in range(len(D)) if N[i][j] > 0))
     for N in [walks([[1 if possible(u == v) else 0 for v in D] for u in D], 8)] for i in range(len(D))]
-# The largest modulus R of an eigenvalue of M, N of them: of a triangular M the largest entry on the diagonal. Else a
-# times the root of that of (M/a)^2, for any a > 0, forty times. In the end R <= |M|, and the elementary symmetric
+# The largest modulus R of an eigenvalue of M, N of them: of a triangular M the largest entry on the diagonal. Else
+# a times the root of that of (M/a)^2, for any a > 0, forty times. In the end R <= |M|, and the elementary symmetric
 # functions e_j of the eigenvalues, made of the traces of powers (Newton), are sums of binomial(N, j) products, so
 # |e_j| <= binomial(N, j) R^j.
 largest_modulus(M) = max(abs(M[i][i]) for i in range(len(M)))

@@ -327,7 +327,7 @@ class Run:
         return self.A.where(self.mask.allowed, values, nothing)
 
     def attention(self, layer: int, head: int, array: str = "P") -> Array:
-        """P of one head, (..., n, n), or P0, the same if all tokens were the first of those that the layer reads."""
+        """P of one head, (..., n, n), or P0, the same if all tokens that the layer reads were the first of them."""
         key = ("attention matrix", array, layer, head)
         if key not in self.memory:
             self.memory[key] = softmax(self.A, self.on_edges(self._logits(layer, head, array)))

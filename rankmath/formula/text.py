@@ -28,7 +28,7 @@ from rankmath.formula.numbers import Signed
 from rankmath.linalg.norms import spectral, symmetric_extremes
 from rankmath.linalg.residuals import value_and_center
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
-from rankmath.validation import Array, InvalidArgument
+from rankmath.validation import Array, InvalidArgument, Undecided
 
 # Kinds of arguments for which a definition is remembered, and those that are told apart by their values.
 _BY_VALUE = frozenset({Fraction, str})
@@ -37,10 +37,6 @@ _REMEMBERED = _BY_VALUE | {list, dict}
 #: A number, a truth value (None: not decided), a word, a record, or a list of these.
 Value: TypeAlias = Any
 Env: TypeAlias = Mapping[str, Value]
-
-
-class Undecided(ArithmeticError):
-    """These numbers cannot tell which case of a definition applies."""
 
 
 class Doubles:

@@ -258,7 +258,7 @@ def kinds_of_positions(position: Position | None, rotary: Rotary | None, n: int)
     B = np.asarray(position.block(slice(None), 0, n, n))
     distance = np.abs(np.arange(n)[:, None] - np.arange(n))
     relative = bool((B[:, 1:, 1:] == B[:, :-1, :-1]).all())
-    straight = bool((B <= 0).all()) and bool((B == (B[:, :1, 1:2] if n > 1 else 0 * B) * distance).all())
+    straight = bool((B <= 0).all()) and bool(((B[:, :1, 1:2] if n > 1 else 0 * B) * distance == B).all())
     return frozenset((["relative"] if relative else ["mixed"]) + (["alibi"] if relative and straight else []))
 
 
