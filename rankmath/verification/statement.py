@@ -348,14 +348,16 @@ class Statement:
 
     def on(self, subject: Subject) -> Evaluation:
         """Hypotheses and conclusion on an instance that has been carried through an arithmetic."""
-        hypotheses = [side for part in self.expanded_hypotheses for side in sides(part, subject)]
+        meant: list[Formula] = []
         if isinstance(subject, Run) and not subject.net.is_one_line:
             said = {term.name for part in self.hypotheses for term in walk(part) if isinstance(term, Letter)}
             meant = [read_formula(text) for name, text in UNPRINTED.items() if name not in said]
-            hypotheses += [side for part in meant for side in sides(part, subject)]
-        # Where a hypothesis certainly fails the conclusion may have no meaning.
-        if any(map(_certainly_fails, hypotheses)):
-            return Evaluation((), hypotheses)
+        hypotheses: list[Side] = []
+        # Where a hypothesis certainly fails, those after it and the conclusion may have no meaning.
+        for part in (*meant, *self.expanded_hypotheses):
+            hypotheses += sides(part, subject)
+            if any(map(_certainly_fails, hypotheses)):
+                return Evaluation((), hypotheses)
         return Evaluation(list(sides(self.expanded, subject)), hypotheses)
 
     def bound(self, part: int = 0) -> Bound:
