@@ -19,6 +19,7 @@ from rankmath.arithmetic.float64 import Float64, to_numpy
 from rankmath.attention.alone import is_plain
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.centred import sublayer_step, view_of
+from rankmath.attention.fused import path_layers
 from rankmath.attention.on_cpu import AT_ONCE
 from rankmath.attention.plain import (
     Head,
@@ -236,7 +237,7 @@ def _compiled_steps(
         layers.append((attention.query, attention.value, bias, 1.0 / math.sqrt(attention.d_qk), sublayer.skip))
     # Nobody can interrupt a call: some tenths of a second of it, or one layer.
     cost = _attention(steps[0]).heads * X.size * (sum(X.shape)) * (S.shape[1] + 1 + len(layers))
-    run = A.path_layers(X, S, layers[: max(1, AT_ONCE // cost)]) if layers else None
+    run = path_layers(A, X, S, layers[: max(1, AT_ONCE // cost)]) if layers else None
     if run is None or not run.layers:
         return None
     if run.before is None:

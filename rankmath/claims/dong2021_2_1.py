@@ -31,6 +31,7 @@ _ARRAYS = {"X": "n d", "P": "l h n n, stochastic", "W": "l h d d", "bias": "l d"
 @predicate(
     "sum_of_paths(X: array, P: array, W: array, bias: array, skip: array)",
     latex=r"X^L=\sum_{{\text{{paths}}}}P_{{\mathrm{{path}}}}{0}W_{{\mathrm{{path}}}}+\mathbf1b^{{\mathsf T}}",
+    because="the layers are a recursion, and the sum runs over sequences of heads",
 )
 def sum_of_paths(run: ArrayRun, X: str, P: str, W: str, bias: str, skip: str) -> Truth:
     """X^{l+1} = λX^l + Σ_h P^l_h X^l W^l_h + 1(b^l)ᵀ for l = 0, …, L − 1 makes X^L the sum over all paths

@@ -8,6 +8,7 @@ from scipy.spatial.distance import pdist
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.numpy64 import NumPy64
 from rankmath.attention import plain
 
 SHAPES = {
@@ -105,8 +106,8 @@ def test_rows_are_cut_into_as_many_parts_as_there_are_threads(n, threads, monkey
         found.append(len(tasks))
         return (task() for task in tasks)
 
-    monkeypatch.setattr(Float64, "_threads", threads)
-    monkeypatch.setattr(Float64, "in_turn", in_turn)
+    monkeypatch.setattr(NumPy64, "_threads", threads)
+    monkeypatch.setattr(NumPy64, "in_turn", in_turn)
     diameter = rm.trace(net, X).log_diameter[0]
     assert diameter == pytest.approx(np.log(pdist(X).max()), rel=1e-13)
     if threads > 1:

@@ -124,7 +124,7 @@ def test_multipliers_are_exact() -> None:
 
 def test_what_is_meant_where_nothing_is_said_is_a_hypothesis_of_every_lemma_that_depends_on_it() -> None:
     cubic = TRUE["cubic"][0]
-    for given in ("position == any", "softcap == any", "qk_norm == any"):
+    for given in ("positions == any", "softcap == any", "qk_norm == any"):
         claim = Statement("mine:claim", cubic, (*ONE, given))
         assert prove(claim.claim_text, claim.given_texts, seconds=8) is None
         claim = Statement("mine:claim", TRUE["by Dobrushin"][0], (*ONE, given))

@@ -13,7 +13,8 @@ from typing import Literal, Protocol
 import sympy as sp
 
 from rankmath.formula.language import FUNCTIONS, LETTERS
-from rankmath.formula.printing import latex, latex_letter, text, words
+from rankmath.formula.printed import latex_letter
+from rankmath.formula.printing import latex, text, words
 from rankmath.formula.symbolic.bound import Bound
 from rankmath.formula.symbolic.proof import Expr
 from rankmath.formula.symbolic.quantities import AT_LEAST_ONE, NONNEGATIVE, POSITIVE, Quantity
