@@ -59,6 +59,8 @@ from rankmath.definitions.hypotheses import SWITCHES, UNPRINTED
 _MASKS = {"none": ("complete", "padding"), "complete": ("none", "padding")}
 #: Words of a lemma whose text speaks of how logits are made.
 _OF_LOGITS = ("W_QK", "delta(", "gamma(", "q_max(", "q_min(", "logit_range(")
+#: LayerNorms of which a lemma says what the tokens behind them are.
+_OWN_NORMS = ("sphere", "column")
 #: Quantities of the whole network, and of its first layer: statements with them are not read at a single layer.
 WHOLE_NETWORK = frozenset(
     [
@@ -336,16 +338,18 @@ class Derivation:
 
     def demand_meant(self, name: str, texts: Sequence[str]) -> None:
         """What is meant where nothing is said: of statements all of it, of lemmas what their terms depend on."""
-        for switch, default in UNPRINTED.items():
+        logits = any(word in text for text in texts for word in _OF_LOGITS)
+        # Attention reads X[l] itself: no norm and no MLP stands in front of it.
+        reads = logits and any("X[" in text for text in texts)
+        for switch, default in (*UNPRINTED.items(), *(("mlp", "mlp == none") for _ in range(reads))):
             if any(text.startswith(f"{switch} ==") for text in texts):
                 continue
-            depends = name in usable_statements() or any(
-                ("layernorm == sphere" in text or "layernorm == column" in text)
-                if switch == "norm_at"
-                else any(word in text for word in _OF_LOGITS)
-                for text in texts
-            )
-            demand(not depends or f"{switch} == {self.words[switch]}" == default, f"{name} needs {default}")
+            if switch == "norm_at":
+                depends = reads or any(f"layernorm == {kind}" in text for text in texts for kind in _OWN_NORMS)
+            else:
+                depends = logits
+            depends = depends or name in usable_statements()
+            demand(not depends or f"{switch} == {self.words.get(switch)}" == default, f"{name} needs {default}")
 
     def statement(self, line: Line, name: str, at: Mapping[str, str]) -> None:
         """An instance of a registered statement, of the whole network or of one layer of it."""
