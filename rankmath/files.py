@@ -56,7 +56,7 @@ def replacing(path: str | os.PathLike[str], name: str = "path") -> Iterator[Path
             os.replace(partial, target)
         except OSError as error:
             raise _refusal(error, target, name) from None
-    except BaseException as error:
+    except BaseException as error:  # an interruption too leaves no partial file
         os.unlink(partial)
         if isinstance(error, OSError) and error.errno in _FULL:
             raise NotWritten(error, target) from None

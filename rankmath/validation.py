@@ -42,6 +42,10 @@ class InvalidArgument(ValueError):
     __module__ = "rankmath"  # the name users see and catch
 
 
+class Undecided(ArithmeticError):
+    """Numbers known to some precision do not show what is asked of them, a sign or which case applies."""
+
+
 def as_array(
     name: str,
     value: Array,

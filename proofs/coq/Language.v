@@ -484,3 +484,322 @@ Definition longest {n d} (Y : matrix n d) : R := rowmax n (l2 d) Y.
 (** jacobian_norm: spectral norm of the derivative of the first layer in its input *)
 Definition jacobian_norm (N : network) : R := sup_of (fun x => exists H : mat, frob (tokens N) (dim N) H <= 1 /\
   x = frob (tokens N) (dim N) (fun i b => Derive (fun t => sent N 0 (fun p q => X N 0 p q + t * H p q) i b) 0)).
+
+(* ---------- sums over paths ---------- *)
+(** [stack t k n m] is t layers of k heads with an n x m matrix each. *)
+Definition stack (t k n m : nat) := nat -> nat -> matrix n m.
+Definition stochastic_heads {t k n} (P : stack t k n n) : Prop := forall l h, (l < t)%nat -> (h < k)%nat ->
+  Definitions.row_stochastic n n (P l h).
+(** The path p with its step at layer l set to h, and the sum of F p over all p in {0..H 0 - 1} x ... x {0..H (L-1) - 1}. *)
+Definition turn (p : nat -> nat) (l h : nat) : nat -> nat := fun k => if Nat.eqb k l then h else p k.
+Fixpoint sum_paths (H : nat -> nat) (L : nat) (F : (nat -> nat) -> R) : R :=
+  match L with O => F (fun _ => O) | S l => sum_paths H l (fun p => sum (H l) (fun h => F (turn p l h))) end.
+(** P_path = P^{L-1} ... P^0 (later layers on the left), W_path = W^0 ... W^{L-1}. *)
+Fixpoint P_path (n : nat) (P : nat -> nat -> mat) (L : nat) (p : nat -> nat) : mat :=
+  match L with O => eye | S l => mmul n (P l (p l)) (P_path n P l p) end.
+Fixpoint W_path (d : nat) (W : nat -> nat -> mat) (L : nat) (p : nat -> nat) : mat :=
+  match L with O => eye | S l => mmul d (W_path d W l p) (W l (p l)) end.
+(** Step 0 of a path is the skip connection, step h + 1 is head h; how many heads the first t steps of p go through. *)
+Definition with_skip {n m} (skip : mat) (A : nat -> matrix n m) : nat -> mat :=
+  fun h => match h with O => skip | S k => A k end.
+Fixpoint through_heads (p : nat -> nat) (t : nat) : nat :=
+  match t with O => O | S l => ((match p l with O => 0 | S _ => 1 end) + through_heads p l)%nat end.
+Fixpoint layered {t k n d} (X : matrix n d) (P : stack t k n n) (W : stack t k d d) (bias : matrix t d) (skip : R)
+  (l : nat) : matrix n d := match l with
+  | O => X
+  | S s => let Y := layered X P W bias skip s in
+      fun i a => skip * Y i a + sum k (fun h => vmat d (vmat n (P s h i) Y) (W s h) a) + bias s a end.
+(** sum_of_paths: X^{l+1} = λX^l + Σ_h P^l_h X^l W^l_h + 1(b^l)ᵀ for l = 0, …, L − 1 makes X^L the sum over all paths
+    (h_0, …, h_{L−1}) of P^{L−1}_{h_{L−1}} ⋯ P^0_{h_0} X W^0_{h_0} ⋯ W^{L−1}_{h_{L−1}} plus one row for all
+    tokens, where each h_l is one of the H heads or the skip connection (for which P = I and W = λI), and C(L, k)H^k
+    paths go through k heads; in exact rationals *)
+Definition sum_of_paths {t k n d} (X : matrix n d) (P : stack t k n n) (W : stack t k d d) (bias : matrix t d) (skip : R) : Prop :=
+  let H := fun _ : nat => S k in
+  let P' := fun l => with_skip eye (P l) in
+  let W' := fun l => with_skip (fun a b => skip * eye a b) (W l) in
+  (exists common : vector d, forall i a, (i < n)%nat -> (a < d)%nat -> layered X P W bias skip t i a =
+     sum_paths H t (fun p => mmul d (mmul n (P_path n P' t p) X) (W_path d W' t p) i a) + common a) /\
+  forall j, (j <= t)%nat -> sum_paths H t (fun p => if Nat.eqb (through_heads p t) j then 1 else 0)
+    = Binomial.C t j * INR k ^ j.
+
+(* ---------- kernels, shares, distances ---------- *)
+(** L Lᵀ = S, L lower triangular with a positive diagonal. *)
+Definition factor (n : nat) (S L : mat) : Prop :=
+  (forall i j, (i < n)%nat -> (j < n)%nat -> (i < j)%nat -> L i j = 0) /\ (forall i, (i < n)%nat -> 0 < L i i) /\
+  (forall i j, (i < n)%nat -> (j < n)%nat -> dot n (L i) (L j) = S i j).
+Definition uniform (x : R) : mat := fun i j => if Nat.eqb i j then 1 else x.
+Definition exponential (x : R) : mat := fun i j => x ^ ((i - j) + (j - i)).
+(** Both kernels have a factor, only one each; that of the first has an inverse, and L_b L_a^-1 is not negative. *)
+Definition carries (n : nat) (A B : mat) : Prop := exists La Lb inverse : mat, factor n A La /\ factor n B Lb /\
+  (forall L, factor n A L -> forall i j, (i < n)%nat -> (j < n)%nat -> L i j = La i j) /\
+  (forall L, factor n B L -> forall i j, (i < n)%nat -> (j < n)%nat -> L i j = Lb i j) /\
+  (forall i j, (i < n)%nat -> (j < n)%nat -> mmul n La inverse i j = eye i j) /\
+  forall i j, (i < n)%nat -> (j < n)%nat -> 0 <= mmul n Lb inverse i j.
+(** carries_uniform: the lower triangular factor, of positive diagonal, of the uniform kernel with correlation b, times
+    the inverse of that with a, is non-negative *)
+Definition carries_uniform (a b : R) (size : nat) : Prop := carries size (uniform a) (uniform b).
+(** carries_exponential: the lower triangular factor, of positive diagonal, of the kernel b to the |i − j|, times the
+    inverse of that with a, is non-negative *)
+Definition carries_exponential (a b : R) (size : nat) : Prop := carries size (exponential a) (exponential b).
+(** top_share: the k-th largest entry of p = softmax(c/T), k = 1 the largest; 0 where there are fewer entries *)
+Definition top_share {m} (c : vector m) (T : R) (k : nat) : R := sup_of (fun x => exists f : nat -> nat,
+  (forall i j, (i < k)%nat -> (j < k)%nat -> f i = f j -> i = j) /\ (forall j, (j < k)%nat -> (f j < m)%nat) /\
+  x = least k (fun j => shares ((fun i => c i / T) : vector m) (f j))).
+(** crowd_gain: ‖P1_M‖²/‖1_M‖² of attention by distances, M a set of m equal tokens, among m²/4 others that lie in
+    orthogonal directions at the distance r from them, e^{−r²} = 2/m; in exact rationals *)
+Definition crowd_gain (m : R) : R := let others := m * m / 4 in let near := 2 / m in
+  let inside := m / (m + others * near) in
+  let outside := m * near / (m * near + 1 + (others - 1) * (near * near)) in
+  (m * (inside * inside) + others * (outside * outside)) / m.
+(** stationary_mean: πᵀz, π the stationary distribution of A *)
+Definition stationary {n} (A : matrix n n) (pi : vector n) : Prop :=
+  (forall i, (i < n)%nat -> 0 <= pi i) /\ sum n pi = 1 /\ forall j, (j < n)%nat -> vmat n pi A j = pi j.
+Definition stationary_mean {n} (A : matrix n n) (z : vector n) : R :=
+  sup_of (fun x => exists pi, stationary A pi /\ x = dot n pi z).
+(** equiangular_layer: m unit tokens whose cosines are all γ go, under attention with the logits β⟨x_i, x_j⟩ and W = I,
+    to tokens whose cosines are all 1 − (1 − ρ)²(1 − γ)/((1 − ρ)² + ρ(2 − 2ρ + mρ)(1 + (m − 1)γ)); ρ = e^{−β(1 − γ)}
+    stands for any positive number; in exact rationals, from the Gram matrix *)
+Definition equiangular_layer (gamma rho : R) (m : nat) : Prop :=
+  let P := fun i j => (if Nat.eqb i j then 1 else rho) / (1 + (INR m - 1) * rho) in
+  forall (d : nat) (X : matrix m d),
+  (forall i j, (i < m)%nat -> (j < m)%nat -> dot d (X i) (X j) = if Nat.eqb i j then 1 else gamma) ->
+  let Y := fun i => vmat m (P i) X in
+  (forall i, (i < m)%nat -> 0 < l2 d (Y i)) /\
+  forall i j, (i < m)%nat -> (j < m)%nat -> i <> j -> dot d (Y i) (Y j) / (l2 d (Y i) * l2 d (Y j)) =
+    1 - (1 - rho) ^ 2 * (1 - gamma) /
+      ((1 - rho) ^ 2 + rho * (2 - 2 * rho + INR m * rho) * (1 + (INR m - 1) * gamma)).
+(** x_i minus the mean of its entries, and the dimension of the least affine space that holds all rows. *)
+Definition centred_row {n d} (X : matrix n d) (i : nat) : vector d := fun a => X i a - sum d (X i) / INR d.
+Definition affine_rank {n d} (X : matrix n d) : R := rank_of ((fun i => vsub (X i) (X 0%nat)) : matrix n d).
+(** normed_by: no token is constant, and s > 0 are the factors by which LayerNorm multiplies the centred tokens, up to
+    one common factor: s_i² times the squared length of the centred token i is the same for all i; in exact rationals *)
+Definition normed_by {n d} (X : matrix n d) (s : vector n) : Prop := positive s /\
+  (forall i, (i < n)%nat -> 0 < dot d (centred_row X i) (centred_row X i)) /\
+  forall i k, (i < n)%nat -> (k < n)%nat ->
+    s i ^ 2 * dot d (centred_row X i) (centred_row X i) = s k ^ 2 * dot d (centred_row X k) (centred_row X k).
+(** keeps_affine_rank: LayerNorm of the single tokens leaves the affine rank of their set, the dimension of the least
+    affine space that holds them all; in exact rationals *)
+Definition keeps_affine_rank {n d} (X : matrix n d) (s : vector n) : Prop :=
+  affine_rank ((fun i a => s i * centred_row X i a) : matrix n d) = affine_rank X.
+
+(* ---------- equilibria of one head with LayerNorm on the sphere ---------- *)
+(** A mask of zeros and ones in which every token sees some token.  W_QK stands for W_QK/√d_qk. *)
+Definition is_mask {n} (allowed : matrix n n) : Prop :=
+  (forall i j, (i < n)%nat -> (j < n)%nat -> allowed i j = 0 \/ allowed i j = 1) /\
+  forall i, (i < n)%nat -> exists j, (j < n)%nat /\ allowed i j = 1.
+Definition unit_rows {n d} (X : matrix n d) : Prop := forall i, (i < n)%nat -> l2 d (X i) = 1.
+(** at_rest: unit tokens that rest under uniform attention over the mask, values W_V and division by their norms; in
+    exact rationals *)
+Definition at_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n) : Prop :=
+  unit_rows X /\ fixed n d (sphere_map n d no_logits W_V allowed) X.
+(** collapses: tokens at rest collapse only if all are equal *)
+Definition collapses {n d} (X : matrix n d) : Prop := equal_tokens X.
+(** undirected: the mask is symmetric, every token sees itself, and it is in one piece *)
+Definition undirected {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
+  (forall i j, (i < n)%nat -> (j < n)%nat -> allowed i j = allowed j i) /\
+  (forall i, (i < n)%nat -> allowed i i = 1) /\ forall c, (c < n)%nat -> exists r, centre n allowed c r.
+(** none_attracts: no equilibrium of rank above one attracts a neighbourhood: refuted by one, not decided by none *)
+Definition none_attracts {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
+  forall (Z : matrix n d) (k : nat), unit_rows Z -> fixed n d (sphere_map n d W_QK W_V allowed) Z ->
+  has_rank n d Z k -> (1 < k)%nat -> ~ attracts n d (sphere_map n d W_QK W_V allowed) Z.
+(** no_mask: every token sees every token, and there are as many tokens as dimensions *)
+Definition no_mask {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
+  (forall i j, (i < n)%nat -> (j < n)%nat -> allowed i j = 1) /\ n = d.
+(** attracts_at_full_rank: near X there is an equilibrium of full rank that attracts a neighbourhood; proved in balls;
+    here: X itself is one, of unit tokens *)
+Definition attracts_at_full_rank {n d} (X : matrix n d) (W_V W_QK : matrix d d) (allowed : matrix n n) : Prop :=
+  unit_rows X /\ fixed n d (sphere_map n d W_QK W_V allowed) X /\ has_rank n d X n /\
+  attracts n d (sphere_map n d W_QK W_V allowed) X.
+(** [shape n d] stands for n tokens of dimension d; [shift n k sgn] for a number w with which W_V = I + wS has, on n tokens
+    of dimension k, an equilibrium of rank k whose last coordinates have the signs sgn. *)
+Definition shape (n d : nat) := unit.
+Definition shift (n k : nat) (sgn : nat -> R) := R.
+(** tokens_of: the number of tokens *)
+Definition tokens_of {n d} (sizes : shape n d) : nat := n.
+(** token_count: the number of tokens *)
+Definition token_count {n d} (tokens : shape n d) : nat := n.
+(** I + wS, S with ones on the superdiagonal. *)
+Definition shift_values (w : R) : mat := fun a b => eye a b + w * eye (S a) b.
+(** every_rank: under the causal mask, W_QK = 0 and W_V = I + wS (S with ones on the superdiagonal) there is for every 1
+    ≤ k ≤ min(n, d) an X of unit rows and rank k with AXW_V = DX, D > 0 diagonal; by exact algebra *)
+Definition every_rank {n d} (sizes : shape n d) (w : R) : Prop := forall k, (1 <= k)%nat -> (k <= n)%nat -> (k <= d)%nat ->
+  exists (X : matrix n d) (D : vector n), unit_rows X /\ has_rank n d X k /\ positive D /\
+  forall i a, (i < n)%nat -> (a < d)%nat ->
+    vmat d (vmat n (softmax n (causal i) (fun _ => 0)) X) (shift_values w) a = D i * X i a.
+(** The equilibrium: n - k + 1 tokens e_{k-1}, and then each the one before it, shifted to the left. *)
+Definition shift_scale (n k j : nat) : R := match j with O => INR (n - k + 1) | _ => 1 end.
+Fixpoint shift_token (n d k : nat) (w : R) (sgn : nat -> R) (j : nat) : vec := match j with
+  | O => eye (d - 1)%nat
+  | S l => fun a => if Nat.ltb (S a) d then - (shift_scale n k l / w) * shift_token n d k w sgn l (S a)
+      else sgn l * sqrt (1 - (shift_scale n k l / w) ^ 2) end.
+(** shift_tokens: the number n of tokens *)
+Definition shift_tokens {n k sgn} (w : shift n k sgn) : nat := n.
+(** shift_rank: the rank k of the equilibrium *)
+Definition shift_rank {n k sgn} (w : shift n k sgn) : nat := k.
+(** spectral_gap: n − ‖X‖₂² for the equilibrium X of rank k of W_V = I + wS on n tokens *)
+Definition spectral_gap {n k sgn} (w : shift n k sgn) : R :=
+  INR n - spectral ((fun i => shift_token n k k w sgn (i - (n - k))) : matrix n k) ^ 2.
+(** two_token_equilibria: beside a first token at (0, 1), under the causal mask, W_QK = 0 and W_V = [[1, w], [0, 1]], the
+    second token rests at (0, 1), (−1/w, s) and (−1/w, −s), s = √(1 − 1/w²), with multipliers ½, 1 + s, 1 − s, and
+    nowhere else; by exact algebra *)
+Definition rests_at (w x y l : R) : Prop := forall X : matrix 2 2,
+  X 0%nat 0%nat = 0 -> X 0%nat 1%nat = 1 -> X 1%nat 0%nat = x -> X 1%nat 1%nat = y ->
+  let F := sphere_map 2 2 no_logits (shift_values w) causal in
+  (forall a, (a < 2)%nat -> F X 1%nat a = X 1%nat a) /\ exists J, derivative 2 2 F X J /\
+  J 1%nat 0%nat 1%nat 0%nat * - y + J 1%nat 0%nat 1%nat 1%nat * x = l * - y /\
+  J 1%nat 1%nat 1%nat 0%nat * - y + J 1%nat 1%nat 1%nat 1%nat * x = l * x.
+Definition two_token_equilibria (w : R) : Prop := let s := sqrt (1 - 1 / w ^ 2) in
+  rests_at w 0 1 (1 / 2) /\ rests_at w (- / w) s (1 + s) /\ rests_at w (- / w) (- s) (1 - s) /\
+  forall X : matrix 2 2, X 0%nat 0%nat = 0 -> X 0%nat 1%nat = 1 -> l2 2 (X 1%nat) = 1 ->
+  (forall a, (a < 2)%nat -> sphere_map 2 2 no_logits (shift_values w) causal X 1%nat a = X 1%nat a) ->
+  (X 1%nat 0%nat = 0 /\ X 1%nat 1%nat = 1) \/ (X 1%nat 0%nat = - / w /\ (X 1%nat 1%nat = s \/ X 1%nat 1%nat = - s)).
+(** decreasing: at least two numbers, all positive, each smaller than the one before *)
+Definition decreasing {n} (mu : vector n) : Prop := (2 <= n)%nat /\ positive mu /\
+  forall i, (S i < n)%nat -> mu (S i) < mu i.
+(** The weights of Theorem A: ones above the diagonal; rows μ_0 e_0 and μ_i e_i − μ_{i−1} e_{i−1}. *)
+Definition ones_above : mat := fun a b => if Nat.ltb a b then 1 else 0.
+Definition differences {n} (mu : vector n) : mat := fun i b => mu b * (eye i b - eye i (S b)).
+(** spares_an_open_set: under the causal mask there are weights, those of Theorem A, and a ball of starts that all
+    converge to an equilibrium of rank n ≥ 2; proved in balls *)
+Definition spares_an_open_set {n d} (tokens : shape n d) : Prop := exists (mu : vector n) (Z : matrix n n) (eta : R),
+  let F := sphere_map n n ones_above (differences mu) causal in
+  decreasing mu /\ unit_rows Z /\ fixed n n F Z /\ has_rank n n Z n /\ 0 < eta /\
+  forall X, within n n eta (fun i a => X i a - Z i a) -> forall i a, (i < n)%nat -> (a < n)%nat ->
+    is_lim_seq (fun t => Nat.iter t F X i a) (Z i a).
+(** stable_range: 0 < c < a < 1 and w² > a(2 − a) *)
+Definition stable_range (parameters : vector 3) : Prop := let a := parameters 0%nat in let w := parameters 1%nat in
+  let c := parameters 2%nat in 0 < c < a /\ a < 1 /\ w ^ 2 > a * (2 - a).
+
+(* ---------- flows on the sphere ---------- *)
+(** form_size: spectral norm of a matrix *)
+Definition form_size {n m} (B : matrix n m) : R := spectral B.
+(** first_value: first entry *)
+Definition first_value {m} (lam : vector m) : R := lam 0%nat.
+(** least_value: least entry *)
+Definition least_value {m} (lam : vector m) : R := least m lam.
+(** first_is_largest: no entry is larger than the first *)
+Definition first_is_largest {m} (lam : vector m) : Prop := forall i, (i < m)%nat -> lam i <= lam 0%nat.
+(** off_axis: 1 − ⟨x, e_0⟩², x divided by its length *)
+Definition off_axis {m} (x : vector m) : R := 1 - unit_of x 0%nat ^ 2.
+(** climb: d⟨x, e_0⟩/dt of a unit token x that sees itself and m tokens at e_0 under V = diag(λ), with the logits xᵀBy;
+    x is divided by its length *)
+Definition climb {d} (lam : vector d) (B : matrix d d) (x : vector d) (m : R) : R :=
+  let u := unit_of x in let e := eye 0%nat in
+  let near := m * exp (bil d u B e) in let own := exp (bil d u B u) in
+  let y := fun a => (near * (lam a * e a) + own * (lam a * u a)) / (near + own) in
+  y 0%nat - dot d u y * u 0%nat.
+
+(* ---------- one token of a network ---------- *)
+(** last_share: what the last token attends to token k in the first layer; tokens are counted from 0, so the last is n −
+    1 *)
+Definition last_share (N : network) (k : nat) : R := P N 0 0 (tokens N - 1)%nat k.
+(** is_last: 1 where token k is the last one, counted from 0 the one with number n − 1, else 0 *)
+Definition is_last (N : network) (k : nat) : R := eye k (tokens N - 1)%nat.
+(** influence: spectral norm of the derivative of the last token after the first layer in token k (from 0) of the input *)
+Definition influence (N : network) (k : nat) : R := sup_of (fun x => exists v : vec, l2 (dim N) v <= 1 /\
+  x = l2 (dim N) (fun b => Derive (fun t => laid N (sent N 0 (fun p q => X N 0 p q + t * (eye k p * v q)))
+    (tokens N - 1)%nat b) 0)).
+(** The network with its last token twice, under the causal mask. *)
+Definition with_last_repeated (N : network) : network := {| tokens := S (tokens N); dim := dim N; heads := heads N;
+  layers := layers N; d_qk := d_qk N; skip_of := skip_of N; lnorm := lnorm N; W := W N; W_QK := W_QK N;
+  key_bias := key_bias N; bias := bias N; edges := causal;
+  input := fun i => input N (Nat.min i (tokens N - 1)) |}.
+(** repeat_gap: ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n: the last one of the input in
+    which it is repeated *)
+Definition repeat_gap (N : network) (l : nat) : R :=
+  l2 (dim N) (vsub (X N l (tokens N - 1)%nat) (X (with_last_repeated N) l (tokens N))).
+(** repeat_share: what the repeated last token, number n counted from 0, attends to itself *)
+Definition repeat_share (N : network) (l h : nat) : R := P (with_last_repeated N) l h (tokens N) (tokens N).
+(** repeat_reach: largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token *)
+Definition repeat_reach (N : network) (l : nat) : R := let Y := X (with_last_repeated N) l in
+  largest (tokens N) (fun i => l2 (dim N) (vsub (Y (tokens N)) (Y i))).
+(** mu_before: Frobenius norm about their mean of Y^l = λX^l + Σ_h P^{l,h}X^lW^{l,h}, what layer l makes before its
+    LayerNorm; with LayerNorm in front of attention and no skip connections these are the tokens after l + 1 layers *)
+Definition mu_before (N : network) (l : nat) : R := Definitions.mu (tokens N) (dim N) (sent N l (X N l)).
+(** disjoint_blocks: heads read and write disjoint coordinates, and the input is zero where heads and biases write *)
+Definition written (N : network) (b : nat) : Prop := exists l, (l < layers N)%nat /\
+  (bias N l b <> 0 \/ exists h a, (h < heads N)%nat /\ (a < dim N)%nat /\ W N l h a b <> 0).
+Definition disjoint_blocks (N : network) : Prop := forall b, (b < dim N)%nat -> written N b ->
+  (forall l h c, (l < layers N)%nat -> (h < heads N)%nat -> (c < dim N)%nat -> W N l h b c = 0) /\
+  forall i, (i < tokens N)%nat -> input N i b = 0.
+(** gram_height: (1ᵀ(XXᵀ)⁻¹1)^{−1/2}, positive for tokens of full row rank *)
+Definition gram_height {n d} (Y : matrix n d) : R := sup_of (fun x => exists g : vector n, independent Y /\
+  (forall i, (i < n)%nat -> sum n (fun j => dot d (Y i) (Y j) * g j) = 1) /\ x = / sqrt (sum n g)).
+(** The centres of the mask, in number, and the steps in which each of them reaches all tokens, at least 1. *)
+Definition is_center (N : network) (c : nat) : Prop := exists r, centre (tokens N) (edges N) c r.
+(** center_count: number of centers of the mask: of tokens that reach all others *)
+Definition is_center_count (N : network) (k : nat) : Prop := exists f : nat -> nat,
+  (forall i j, (i < k)%nat -> (j < k)%nat -> f i = f j -> i = j) /\
+  (forall j, (j < k)%nat -> is_center N (f j)) /\ forall c, is_center N c -> exists j, (j < k)%nat /\ f j = c.
+(** farthest: least number of steps, at least 1, in which every center of the mask reaches all tokens; 1 if there is none *)
+Definition is_farthest (N : network) (s : nat) : Prop := (1 <= s)%nat /\
+  (forall c, is_center N c -> centre (tokens N) (edges N) c s) /\
+  forall k, (1 <= k)%nat -> (forall c, is_center N c -> centre (tokens N) (edges N) c k) -> (s <= k)%nat.
+
+(* ---------- square matrices ---------- *)
+(** definite: the symmetric part of W is positive or negative definite, decided in exact rationals *)
+Definition definite {n m} (W : matrix n m) : Prop :=
+  (forall v : vec, 0 < l2 n v -> 0 < bil n v W v) \/ (forall v : vec, 0 < l2 n v -> bil n v W v < 0).
+(** definiteness: least |eigenvalue| of the symmetric part where that is definite; not positive where it is not *)
+Definition definiteness {n m} (W : matrix n m) : R :=
+  Rmax (inf_of (fun x => exists v : vec, l2 n v = 1 /\ x = bil n v W v))
+       (inf_of (fun x => exists v : vec, l2 n v = 1 /\ x = - bil n v W v)).
+(** least_singular: least singular value *)
+Definition least_singular {n m} (W : matrix n m) : R :=
+  inf_of (fun x => exists v : vec, l2 n v = 1 /\ x = l2 m (vmat n v W)).
+(** invertible: W is invertible, decided in exact rationals *)
+Definition invertible {n m} (W : matrix n m) : Prop := n = m /\ exists V : mat,
+  forall i j, (i < n)%nat -> (j < n)%nat -> mmul n W V i j = eye i j /\ mmul n V W i j = eye i j.
+(** orthogonal_rest: W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that
+    reaches all, and the unit tokens are not all equal; in exact rationals *)
+Definition orthogonal_rest {n d} (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n) : Prop :=
+  orthogonal d W_V /\ (n <= d)%nat /\ (forall i, (i < n)%nat -> allowed i i = 1) /\
+  (exists c r, centre n allowed c r) /\ unit_rows X /\ ~ equal_tokens X.
+(** stable_pair: W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium of two tokens X_0
+    = e_{d−1}, X_1 = pe_{d−2} + qe_{d−1} of rank two (counted from 0), where w²(1 − q²) = (1 + (1 − a)q)², q < a − 1 and
+    p = −(1 + (1 − a)q)/w; the eigenvalues of its Jacobian on the tangent spaces are a, (1 + q)/a and, for d > 2, c,
+    c/a, all below 1; by exact algebra; here: of the whole Jacobian these and 0, and the equilibrium attracts *)
+Definition pair_values (e : nat) (a c w : R) : mat := fun x y =>
+  eye x y * (if Nat.ltb x e then c else if Nat.eqb x e then a else 1) + w * (eye x e * eye y (S e)).
+Definition pair_tokens (e : nat) (p q : R) : mat := fun i =>
+  match i with O => eye (S e) | _ => fun y => p * eye e y + q * eye (S e) y end.
+Definition stable_pair (parameters : vector 3) (dim : nat) : Prop :=
+  let a := parameters 0%nat in let w := parameters 1%nat in let c := parameters 2%nat in exists q,
+  (-1 < q < a - 1 /\ w ^ 2 * (1 - q ^ 2) = (1 + (1 - a) * q) ^ 2) /\
+  (forall q', -1 < q' < a - 1 -> w ^ 2 * (1 - q' ^ 2) = (1 + (1 - a) * q') ^ 2 -> q' = q) /\
+  let p := - (1 + (1 - a) * q) / w in let Z := pair_tokens (dim - 2) p q in
+  let F := sphere_map 2 dim no_logits (pair_values (dim - 2) a c w) causal in
+  @unit_rows 2 dim Z /\ has_rank 2 dim Z 2 /\ fixed 2 dim F Z /\ attracts 2 dim F Z /\
+  (exists J, derivative 2 dim F Z J /\ forall z : C, eigenvalue 2 dim J z <->
+    z = RtoC 0 \/ z = RtoC a \/ z = RtoC ((1 + q) / a) \/ ((2 < dim)%nat /\ (z = RtoC c \/ z = RtoC (c / a)))) /\
+  Rabs a < 1 /\ Rabs ((1 + q) / a) < 1 /\ Rabs c < 1 /\ Rabs (c / a) < 1.
+
+(* ---------- flows of many tokens on the sphere ---------- *)
+(** V x, with e rows and d columns; what a token is sent; a solution for t >= 0. *)
+Definition times (d : nat) (V : mat) (x : vec) : vec := fun a => sum d (fun b => V a b * x b).
+Definition drawn (n d e : nat) (V Q K : mat) (beta : R) (G X : mat) (i : nat) : vec := fun a =>
+  sum n (fun j => softmax n (G i) (fun k => beta * dot e (times d Q (X i)) (times d K (X k))) j * times d V (X j) a).
+Definition flows (n d e : nat) (V Q K : mat) (beta : R) (G : mat) (X : R -> mat) : Prop :=
+  forall t i, 0 <= t -> (i < n)%nat -> dot d (X t i) (X t i) = 1 /\
+  forall a, (a < d)%nat -> let y := drawn n d e V Q K beta G (X t) i in
+    is_derive (fun s => X s i a) t (y a - dot d (X t i) y * X t i a).
+(** distinct_positive: V has d distinct eigenvalues, all real and positive; in balls *)
+Definition distinct_positive {n d e} (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d) : Prop :=
+  exists (lam : vector d) (E : matrix d d), positive lam /\ distinct lam /\ forall k, (k < d)%nat ->
+  0 < l2 d (E k) /\ forall a, (a < d)%nat -> times d V (E k) a = lam k * E k a.
+(** symmetric_values: V is symmetric *)
+Definition symmetric_values {n d e} (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d) : Prop :=
+  forall a b, (a < d)%nat -> (b < d)%nat -> V a b = V b a.
+(** xi is a unit eigenvector of V to its largest eigenvalue. *)
+Definition top_direction {d} (V : matrix d d) (xi : vector d) : Prop := l2 d xi = 1 /\ exists lam,
+  (forall a, (a < d)%nat -> times d V xi a = lam * xi a) /\
+  forall m (v : vec), 0 < l2 d v -> (forall a, (a < d)%nat -> times d V v a = m * v a) -> m <= lam.
+(** two_clusters: under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, every token tends to
+    ξ or −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every start near X: refuted where an
+    equilibrium near X with a token elsewhere is proved to attract, not decided where none is; here: from some start
+    in every neighbourhood of X, which is less *)
+Definition two_clusters {n d e} (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d) : Prop :=
+  forall xi : vector d, top_direction V xi -> forall eta, 0 < eta -> exists Y : R -> mat,
+  flows n d e V Q K beta causal Y /\ within n d eta (fun i a => Y 0 i a - X i a) /\
+  forall i, (i < n)%nat -> exists s, (s = 1 \/ s = -1) /\
+    forall a, (a < d)%nat -> is_lim (fun t => Y t i a) p_infty (s * xi a).

@@ -16,6 +16,28 @@ Definition statement_seed_closure : Prop :=
     row_stochastic P ->
     stochastic_product P.
 
+(** dong2021:2.1 (proved): sum_of_paths(X, P, W, bias, skip)
+    given skip == 0 *)
+Definition statement_dong2021_2_1 : Prop :=
+  forall (t k n d : nat) (X : matrix n d) (P : stack t k n n) (W : stack t k d d) (bias : matrix t d) (skip : R),
+    (0 < t)%nat ->
+    (0 < k)%nat ->
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    stochastic_heads P ->
+    skip = 0 ->
+    sum_of_paths X P W bias skip.
+
+(** dong2021:2.1-skip (proved): sum_of_paths(X, P, W, bias, skip) *)
+Definition statement_dong2021_2_1_skip : Prop :=
+  forall (t k n d : nat) (X : matrix n d) (P : stack t k n n) (W : stack t k d d) (bias : matrix t d) (skip : R),
+    (0 < t)%nat ->
+    (0 < k)%nat ->
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    stochastic_heads P ->
+    sum_of_paths X P W bias skip.
+
 (** dong2021:2.2 (proved): residual(X[L], composite) <= (4*gamma_star*beta/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0],
       composite)**(3**L)
     given H == 1
@@ -92,6 +114,21 @@ Definition statement_dong2021_2_3_printed : Prop :=
     (skip_of N) = 0 ->
     residual_composite (X N (layers N)) <= (4 * gamma_star * beta * INR (heads N) / sqrt (d_qk N)) ^ (((3 ^ (layers N))
       - 1) / 2) * (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
+
+(** dong2021:3.1 (proved): residual(X[L], frobenius) >= residual(X[0], frobenius)
+    given skip == 1
+    given mask == any
+    given disjoint_blocks()
+    given layernorm == none
+    given mlp == none *)
+Definition statement_dong2021_3_1 : Prop :=
+  forall (N : network),
+    proper N ->
+    (skip_of N) = 1 ->
+    disjoint_blocks N ->
+    layernorm_none N ->
+    mlp_none N ->
+    residual_frobenius (X N (layers N)) >= residual_frobenius (X N 0%nat).
 
 (** dong2021:A.3 (proved): all_i(relative_gain(c, E[i]) <= 2*osc(E[i])) and all_i(relative_loss(c, E[i]) <= osc(E[i]))
     given all_i(osc(E[i]) <= x_star) *)
@@ -283,6 +320,22 @@ Definition statement_own_entropy_order : Prop :=
     (sigma * sqrt (T * (T - 1)) * beta / (1 + (T - 1) * beta) <= entropy_floor T sigma) /\ (entropy_floor T sigma <= (T
       - 1) * beta * (1 + sigma * sqrt (T / (T - 1)))).
 
+(** own:flow-one-cluster (proved): climb(lam, B, x, m) >= off_axis(x)*(m*first_value(lam) - s*(first_value(lam) -
+      least_value(lam)))/(m + s)
+    given first_is_largest(lam)
+    given m > 0
+    given s*(first_value(lam) - least_value(lam)) < m*first_value(lam)
+    where s = exp(2*form_size(B)) *)
+Definition statement_own_flow_one_cluster : Prop :=
+  forall (d : nat) (lam : vector d) (B : matrix d d) (x : vector d) (m : R),
+    (0 < d)%nat ->
+    0 < l2 d x ->
+    let s := exp (2 * form_size B) in
+    first_is_largest lam ->
+    m > 0 ->
+    s * (first_value lam - least_value lam) < m * first_value lam ->
+    climb lam B x m >= off_axis x * (m * first_value lam - s * (first_value lam - least_value lam)) / (m + s).
+
 (** own:flow-step (proved): closing(C, beta) >= 2*rho*(1 - alpha)*min((1 + alpha)/(1 + rho), (1 + (n - 1)*alpha)/(1 + (n
       - 1)*rho))
     given cosines(C)
@@ -314,6 +367,41 @@ Definition statement_own_flow_step_usa : Prop :=
     alpha >= 0 ->
     beta >= 0 ->
     closing_usa C beta >= 2 * exp (beta * alpha) * (1 - alpha) * (1 + (INR n - 1) * alpha) / INR n.
+
+(** own:full-rank (proved): mu(X[L]) <= sqrt((n - 1)/2)*diameter(X[0], 2)/height*(1 - height*least**r)**floor(L/r)
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given quasi_strongly_connected()
+    given n <= d
+    given gram_height(X[0]) > 0
+    given mlp == none
+    given skip == 0
+    where height = gram_height(X[0])
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_own_full_rank : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let height' := gram_height (X N 0%nat) in
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    quasi_strongly_connected N ->
+    ((tokens N) <= (dim N))%nat ->
+    gram_height (X N 0%nat) > 0 ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    mu (X N (layers N)) <= sqrt ((INR (tokens N) - 1) / 2) * diameter (X N 0%nat) p_2 / height' * (1 - height' * least'
+      ^ r) ^ ((layers N) / r).
 
 (** own:gamma-free (proved): residual(X[1], composite) <= sqrt(2*expc(delta)/d_qk*columns*rows)*residual(X[0],
       composite)**3
@@ -420,6 +508,29 @@ Definition statement_own_hemisphere : Prop :=
     (section N (layers N) <= (1 - height N * least' ^ r) ^ ((layers N) / r) * section N 0%nat) /\ (mu (X N (layers N))
       <= sqrt ((INR (tokens N) - 1) / 2) * (1 - height N * least' ^ r) ^ ((layers N) / r) * section N 0%nat).
 
+(** own:influence (proved): all_i(influence(i) <= norm(W[0, 0], 2)*(1 + a*longest(X[0])*diameter(X[0], 2))*last_share(i)
+      + is_last(i)*(abs(skip) + norm(W[0, 0], 2)*a*diameter(X[0], 2)**2/4))
+    given mask == causal
+    given H == 1
+    given L == 1
+    given query_bias == none
+    given layernorm == none
+    given mlp == none
+    where a = norm(W_QK[0, 0], 2)/sqrt(d_qk) *)
+Definition statement_own_influence : Prop :=
+  forall (N : network),
+    proper N ->
+    let a := norm_2 (W_QK N 0%nat 0%nat) / sqrt (d_qk N) in
+    mask_causal N ->
+    ((heads N) = 1)%nat ->
+    ((layers N) = 1)%nat ->
+    query_bias_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    forall i, (i < (tokens N))%nat -> influence N i <= norm_2 (W N 0%nat 0%nat) * (1 + a * longest (X N 0%nat) *
+      diameter (X N 0%nat) p_2) * last_share N i + is_last N i * (Rabs (skip_of N) + norm_2 (W N 0%nat 0%nat) * a *
+      (diameter (X N 0%nat) p_2) ^ 2 / 4).
+
 (** own:l2-lipschitz (proved): distance_jacobian_norm(Z) <= n**(1/4) + 2*phi + 2*sqrt(phi*min((n - 1)*tau,
       sqrt(n)*log(n)/2))
     where phi = inverse_phi(n - 1)
@@ -432,6 +543,13 @@ Definition statement_own_l2_lipschitz : Prop :=
     let tau := inverse_phi 1 in
     distance_jacobian_norm Z <= power (INR n) (1 / 4) + 2 * phi + 2 * sqrt (phi * Rmin ((INR n - 1) * tau) (sqrt (INR n)
       * ln (INR n) / 2)).
+
+(** own:l2-lower (proved): crowd_gain(m) >= m/16 + 4/9
+    given m >= 4 *)
+Definition statement_own_l2_lower : Prop :=
+  forall (m : R),
+    m >= 4 ->
+    crowd_gain m >= m / 16 + 4 / 9.
 
 (** own:lambda-skip-lower (proved): diameter(X[L], 2) >= diameter(X[0], 2)*prod_l(abs(skip) - sum_h(norm(W[l, h],
       2)*tanh(norm(W_QK[l, h], 2)*diameter(X[l], 2)**2/(4*sqrt(d_qk)))))
@@ -539,6 +657,46 @@ Definition statement_own_low_rank_every_input : Prop :=
     dependent X ->
     some_unreachable X.
 
+(** own:order (proved): all_l(least_singular(W[l, 0])*q_min(P[l, 0], mean)/sqrt(d_qk)*(definiteness(W_QK[l, 0])/min(n -
+      1, d)*sqrt(q_min(P[l, 0], mean)/q_max(P[l, 0], mean)) - (exp(delta(P[l, 0], mean)) - 1)*norm(W_QK[l, 0],
+      2))*mu(X[l])**3 <= mu(X[l + 1])) and all_l(mu(X[l + 1]) <= norm(W[l, 0], 2)*q_max(P[l, 0], mean)*exp(delta(P[l,
+      0], mean))*norm(W_QK[l, 0], 2)/sqrt(d_qk)*mu(X[l])**3)
+    given H == 1
+    given n >= 2
+    given d_qk >= d
+    given diameter(X[0], 2) > 0
+    given all_l(definite(W_QK[l, 0]))
+    given all_l(invertible(W[l, 0]))
+    given max_l(norm(W[l, 0], 2)*norm(W_QK[l, 0], 2))*diameter(X[0], 2)**2/(4*sqrt(d_qk)) < 1
+    given all_l(definiteness(W_QK[l, 0])/min(n - 1, d)*sqrt(q_min(P[l, 0], mean)/q_max(P[l, 0], mean)) - (exp(delta(P[l,
+      0], mean)) - 1)*norm(W_QK[l, 0], 2) > 0)
+    given mask == none
+    given layernorm == none
+    given mlp == none
+    given skip == 0 *)
+Definition statement_own_order : Prop :=
+  forall (N : network),
+    proper N ->
+    ((heads N) = 1)%nat ->
+    ((tokens N) >= 2)%nat ->
+    (d_qk N) >= INR (dim N) ->
+    diameter (X N 0%nat) p_2 > 0 ->
+    (forall l, (l < (layers N))%nat -> definite (W_QK N l 0%nat)) ->
+    (forall l, (l < (layers N))%nat -> invertible (W N l 0%nat)) ->
+    largest (layers N) (fun l => norm_2 (W N l 0%nat) * norm_2 (W_QK N l 0%nat)) * (diameter (X N 0%nat) p_2) ^ 2 / (4 *
+      sqrt (d_qk N)) < 1 ->
+    (forall l, (l < (layers N))%nat -> definiteness (W_QK N l 0%nat) / Rmin (INR (tokens N) - 1) (INR (dim N)) * sqrt
+      (q_min_mean N l 0%nat / q_max_mean N l 0%nat) - (exp (delta_mean N l 0%nat) - 1) * norm_2 (W_QK N l 0%nat) > 0) ->
+    mask_none N ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    (forall l, (l < (layers N))%nat -> least_singular (W N l 0%nat) * q_min_mean N l 0%nat / sqrt (d_qk N) *
+      (definiteness (W_QK N l 0%nat) / Rmin (INR (tokens N) - 1) (INR (dim N)) * sqrt (q_min_mean N l 0%nat / q_max_mean
+      N l 0%nat) - (exp (delta_mean N l 0%nat) - 1) * norm_2 (W_QK N l 0%nat)) * (mu (X N l)) ^ 3 <= mu (X N (l +
+      1)%nat)) /\ (forall l, (l < (layers N))%nat -> mu (X N (l + 1)%nat) <= norm_2 (W N l 0%nat) * q_max_mean N l 0%nat
+      * exp (delta_mean N l 0%nat) * norm_2 (W_QK N l 0%nat) / sqrt (d_qk N) * (mu (X N l)) ^ 3).
+
 (** own:position-bias (proved): all_i(tail(P, i + 1) <= (1 - (i + 1)*eps**reach)**floor(steps(P)/reach))
     given n >= 2
     given w >= 2
@@ -581,6 +739,28 @@ Definition statement_own_received : Prop :=
     (0 < n)%nat ->
     (0 < d)%nat ->
     received Z <= sqrt (INR n).
+
+(** own:repeat (proved): repeat_gap(X[1]) <= norm(W[0, 0], 2)*diameter(X[0], 2)*p*(1 - p)/(1 + p) and repeat_gap(X[1])
+      <= (3 - 2*sqrt(2))*norm(W[0, 0], 2)*diameter(X[0], 2)
+    given mask == causal
+    given H == 1
+    given L == 1
+    given layernorm == none
+    given mlp == none
+    given skip == 0
+    where p = last_share(n - 1) *)
+Definition statement_own_repeat : Prop :=
+  forall (N : network),
+    proper N ->
+    let p := last_share N ((tokens N) - 1)%nat in
+    mask_causal N ->
+    ((heads N) = 1)%nat ->
+    ((layers N) = 1)%nat ->
+    layernorm_none N ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    (repeat_gap N 1%nat <= norm_2 (W N 0%nat 0%nat) * diameter (X N 0%nat) p_2 * p * (1 - p) / (1 + p)) /\ (repeat_gap N
+      1%nat <= (3 - 2 * sqrt 2) * norm_2 (W N 0%nat 0%nat) * diameter (X N 0%nat) p_2).
 
 (** own:residual-inf (proved): residual(X[L], inf) <= (omega/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], inf)**(3**L)
     given mask == padding
@@ -661,6 +841,23 @@ Definition statement_own_spectrum_symmetric : Prop :=
     symmetric K ->
     real_attention K.
 
+(** own:stable-causal (proved): stable_pair(parameters, dim)
+    given stable_range(parameters) *)
+Definition statement_own_stable_causal : Prop :=
+  forall (parameters : vector 3) (dim : nat),
+    0 < parameters 1%nat ->
+    (2 <= dim)%nat ->
+    stable_range parameters ->
+    stable_pair parameters dim.
+
+(** own:stable-complete (proved): attracts_at_full_rank(X, W_V, W_QK, allowed)
+    given no_mask(X, W_V, W_QK, allowed) *)
+Definition statement_own_stable_complete : Prop :=
+  exists (n d : nat) (X : matrix n d) (W_V : matrix d d) (W_QK : matrix d d) (allowed : matrix n n),
+    (2 <= n)%nat /\
+    no_mask X W_V W_QK allowed /\
+    attracts_at_full_rank X W_V W_QK allowed.
+
 (** own:tv (proved): tv(c, g) <= tanh(osc(g)/4) *)
 Definition statement_own_tv : Prop :=
   forall (m : nat) (c g : vector m),
@@ -719,6 +916,50 @@ Definition statement_wu2024_1_doeblin : Prop :=
     mu (X N (layers N)) <= sqrt (INR (tokens N) / 2) * product_norm_2 N * mu (X N 0%nat) * prodf ((layers N + r - 1) /
       r)%nat (fun k => contraction N r k).
 
+(** wu2024:2 (proved): mu(X[L]) <= sqrt(2*n)*max(1, sqrt(goal**(-2) - 1))*rate**(-(steps + 2)/2)*rate**(L/(2*r))
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given strongly_connected()
+    given n <= d
+    given gram_height(X[0]) > 0
+    given n*min_l(epsilon(P[l, 0])) < 1
+    given mlp == none
+    given skip == 0
+    where least = min_l(epsilon(P[l, 0]))
+    where rate = 1 - n*least**(2*r)
+    where goal = (1 - sqrt(rate))/least**r
+    where height = gram_height(X[0])
+    where steps = max(0, log(diameter(X[0], 2)/height/sqrt(2*(1 - goal)))/-log(1 - height*least**r)) *)
+Definition statement_wu2024_2 : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    let rate := 1 - INR (tokens N) * least' ^ (2 * r) in
+    let goal := (1 - sqrt rate) / least' ^ r in
+    let height' := gram_height (X N 0%nat) in
+    let steps' := Rmax 0 (ln (diameter (X N 0%nat) p_2 / height' / sqrt (2 * (1 - goal))) / - ln (1 - height' * least' ^
+      r)) in
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    strongly_connected N ->
+    ((tokens N) <= (dim N))%nat ->
+    gram_height (X N 0%nat) > 0 ->
+    INR (tokens N) * least (layers N) (fun l => epsilon N l 0%nat) < 1 ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    mu (X N (layers N)) <= sqrt (2 * INR (tokens N)) * Rmax 1 (sqrt (power goal (- 2) - 1)) * power rate (- (steps' + 2)
+      / 2) * power rate (INR (layers N) / (2 * INR r)).
+
 (** wu2024:2-step (refuted): 1 - cosine(X[1]) <= (1 - n*epsilon(P[0, 0])**2)*(1 - cosine(X[0]))
     given H == 1
     given mask == any
@@ -753,6 +994,29 @@ Definition statement_wu2024_2_step : Prop :=
     (skip_of N) = 0 ->
     1 - cosine (X N 1%nat) <= (1 - INR (tokens N) * (epsilon N 0%nat 0%nat) ^ 2) * (1 - cosine (X N 0%nat)).
 
+(** wu2024:3 (proved): every_rank(sizes, w)
+    given w > tokens_of(sizes) - 1 *)
+Definition statement_wu2024_3 : Prop :=
+  forall (n d : nat) (sizes : shape n d) (w : R),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    w > INR (tokens_of sizes) - 1 ->
+    every_rank sizes w.
+
+(** wu2024:3-measure (proved): spares_an_open_set(tokens)
+    given token_count(tokens) >= 2 *)
+Definition statement_wu2024_3_measure : Prop :=
+  forall (n : nat) (tokens : shape n n),
+    ((token_count tokens) >= 2)%nat ->
+    spares_an_open_set tokens.
+
+(** wu2024:4.3.1 (proved): two_token_equilibria(w)
+    given w > 1 *)
+Definition statement_wu2024_4_3_1 : Prop :=
+  forall (w : R),
+    w > 1 ->
+    two_token_equilibria w.
+
 (** wu2024:L13 (refuted): stays_far(x, w)
     given w > 1
     given unit_vector(x)
@@ -776,6 +1040,26 @@ Definition statement_wu2024_L13_repaired : Prop :=
     unit_vector x ->
     in_repaired_set x w ->
     stays_in_repaired_set x w.
+
+(** wu2024:anisotropy (proved): spectral_gap(w) <= ((shift_tokens(w) - shift_rank(w) + 1)**2 + shift_rank(w) - 2)/w**2
+    given w > shift_tokens(w) - 1 *)
+Definition statement_wu2024_anisotropy : Prop :=
+  forall (n k : nat) (sgn : nat -> R) (w : shift n k sgn),
+    (2 <= k)%nat ->
+    (k <= n)%nat ->
+    (forall j, sgn j = 1 \/ sgn j = -1) ->
+    w > INR (shift_tokens w) - 1 ->
+    spectral_gap w <= ((INR (shift_tokens w) - INR (shift_rank w) + 1) ^ 2 + INR (shift_rank w) - 2) / w ^ 2.
+
+(** wu2024:conjecture (refuted): none_attracts(X, W_V, W_QK, allowed)
+    given undirected(X, W_V, W_QK, allowed) *)
+Definition statement_wu2024_conjecture : Prop :=
+  forall (n d : nat) (X : matrix n d) (W_V : matrix d d) (W_QK : matrix d d) (allowed : matrix n n),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    is_mask allowed ->
+    undirected X W_V W_QK allowed ->
+    none_attracts X W_V W_QK allowed.
 
 (** wu2024:cor1 (proved): mu(X[L]) <= sqrt((n - 1)*(1 - phi))*(1 - least**(2*r))**(floor(L/r)/2)
     given H == 1
@@ -810,6 +1094,41 @@ Definition statement_wu2024_cor1 : Prop :=
     mu (X N (layers N)) <= sqrt ((INR (tokens N) - 1) * (1 - phi)) * power (1 - least' ^ (2 * r)) (INR ((layers N) /
       r)%nat / 2).
 
+(** wu2024:cor1-centers (proved): mu(X[L]) <= sqrt((n - 1)*(1 - phi))*(1 -
+      center_count()*least**(2*farthest()))**(floor(L/farthest())/2)
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given quasi_strongly_connected()
+    given diameter(X[0], 2)**2 <= 2
+    given mlp == none
+    given skip == 0
+    where phi = 1 - diameter(X[0], 2)**2/2
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_wu2024_cor1_centers : Prop :=
+  forall (N : network),
+    proper N ->
+    forall center_count, is_center_count N center_count ->
+    forall farthest, is_farthest N farthest ->
+    let phi := 1 - (diameter (X N 0%nat) p_2) ^ 2 / 2 in
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    quasi_strongly_connected N ->
+    (diameter (X N 0%nat) p_2) ^ 2 <= 2 ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    mu (X N (layers N)) <= sqrt ((INR (tokens N) - 1) * (1 - phi)) * power (1 - INR center_count * least' ^ (2 *
+      farthest)) (INR ((layers N) / farthest)%nat / 2).
+
 (** wu2024:cor1-step (proved): diameter(X[r], 2)**2 <= (1 - least**(2*r))*diameter(X[0], 2)**2
     given H == 1
     given mask == any
@@ -841,6 +1160,54 @@ Definition statement_wu2024_cor1_step : Prop :=
     mlp_none N ->
     (skip_of N) = 0 ->
     (diameter (X N r) p_2) ^ 2 <= (1 - least' ^ (2 * r)) * (diameter (X N 0%nat) p_2) ^ 2.
+
+(** wu2024:pre-ln (proved): mu_before(L - 1) <= sqrt((n - 1)*(1 - phi))*(1 - least**(2*r))**(floor((L - 1)/r)/2)
+    given H == 1
+    given mask == any
+    given layernorm == sphere
+    given bias == none
+    given orthogonal_values()
+    given self_loops()
+    given n >= 2
+    given quasi_strongly_connected()
+    given diameter(X[0], 2)**2 <= 2
+    given mlp == none
+    given skip == 0
+    where phi = 1 - diameter(X[0], 2)**2/2
+    where least = min_l(epsilon(P[l, 0])) *)
+Definition statement_wu2024_pre_ln : Prop :=
+  forall (N : network),
+    proper N ->
+    forall r, is_radius N r ->
+    let phi := 1 - (diameter (X N 0%nat) p_2) ^ 2 / 2 in
+    let least' := least (layers N) (fun l => epsilon N l 0%nat) in
+    ((heads N) = 1)%nat ->
+    layernorm_sphere N ->
+    bias_none N ->
+    orthogonal_values N ->
+    self_loops N ->
+    ((tokens N) >= 2)%nat ->
+    quasi_strongly_connected N ->
+    (diameter (X N 0%nat) p_2) ^ 2 <= 2 ->
+    mlp_none N ->
+    (skip_of N) = 0 ->
+    mu_before N ((layers N) - 1)%nat <= sqrt ((INR (tokens N) - 1) * (1 - phi)) * power (1 - least' ^ (2 * r)) (INR
+      (((layers N) - 1) / r)%nat / 2).
+
+(** barbero2024:4.2 (proved): repeat_gap(X[L]) <= recursion(b, 0, b*(abs(skip) + sum_h(norm(W[l, h], 2)*norm(W_QK[l, h],
+      2))*diameter(X[l], 2)**2/(4*sqrt(d_qk))) + sum_h(norm(W[l, h], 2)*repeat_share(P[l, h]))*repeat_reach(X[l]))
+    given mask == causal
+    given layernorm == none
+    given mlp == none *)
+Definition statement_barbero2024_4_2 : Prop :=
+  forall (N : network),
+    proper N ->
+    mask_causal N ->
+    layernorm_none N ->
+    mlp_none N ->
+    repeat_gap N (layers N) <= recursion (layers N) 0 (fun l b => b * (Rabs (skip_of N) + sum (heads N) (fun h => norm_2
+      (W N l h) * norm_2 (W_QK N l h)) * (diameter (X N l) p_2) ^ 2 / (4 * sqrt (d_qk N))) + sum (heads N) (fun h =>
+      norm_2 (W N l h) * repeat_share N l h) * repeat_reach N l).
 
 (** bhojanapalli2020:1 (proved): reachable(X, L)
     given independent(X) *)
@@ -876,6 +1243,19 @@ Definition statement_castin2024_3_3 : Prop :=
     jacobian_norm N <= sqrt 3 * norm_2 (W N 0%nat 0%nat) * sqrt (a ^ 2 * R ^ 4 * (4 * INR (tokens N) + 1) + INR (tokens
       N)).
 
+(** chen2026:2.1 (proved): equiangular_layer(gamma, rho, m)
+    given rho > 0
+    given m >= 2
+    given (m - 1)*gamma > -1
+    given gamma <= 1 *)
+Definition statement_chen2026_2_1 : Prop :=
+  forall (gamma rho : R) (m : nat),
+    rho > 0 ->
+    (m >= 2)%nat ->
+    (INR m - 1) * gamma > - 1 ->
+    gamma <= 1 ->
+    equiangular_layer gamma rho m.
+
 (** contranorm2023:2 (refuted): erank(sigma) < erank_after(sigma, s)
     given s > 0
     given bottom(sigma) > 0
@@ -889,6 +1269,15 @@ Definition statement_contranorm2023_2 : Prop :=
     bottom sigma < top sigma ->
     1 + (1 - (top sigma) ^ 2) * s > 0 ->
     erank sigma < erank_after sigma s.
+
+(** folk:affine-rank (refuted): keeps_affine_rank(X, s)
+    given normed_by(X, s) *)
+Definition statement_folk_affine_rank : Prop :=
+  forall (n d : nat) (X : matrix n d) (s : vector n),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    normed_by X s ->
+    keeps_affine_rank X s.
 
 (** folk:alibi-theta (refuted): kept(a, c)
     given a > 0
@@ -915,6 +1304,24 @@ Definition statement_folk_entropy_order : Prop :=
     c > 0 ->
     c * T * sigma * exp (- sigma) <= ln T ->
     c * T * sigma * exp (- sigma) <= entropy_floor T sigma.
+
+(** folk:influence (refuted): all_i((1 - is_last(i))*influence(i) <= norm(W[0, 0], 2)*last_share(i))
+    given mask == causal
+    given H == 1
+    given L == 1
+    given skip == 1
+    given layernorm == none
+    given mlp == none *)
+Definition statement_folk_influence : Prop :=
+  forall (N : network),
+    proper N ->
+    mask_causal N ->
+    ((heads N) = 1)%nat ->
+    ((layers N) = 1)%nat ->
+    (skip_of N) = 1 ->
+    layernorm_none N ->
+    mlp_none N ->
+    forall i, (i < (tokens N))%nat -> (1 - is_last N i) * influence N i <= norm_2 (W N 0%nat 0%nat) * last_share N i.
 
 (** folk:lambda-skip (refuted): mu(X[1])*(norm(W[0, 0], frobenius)*norm(P[0, 0], frobenius) + abs(skip)) >=
       abs(skip)*mu(X[0])
@@ -986,6 +1393,30 @@ Definition statement_geshkovski2023_step : Prop :=
     beta >= 0 ->
     closing C beta >= (1 - alpha) / (2 * INR n * exp (2 * beta)).
 
+(** he2023:e-spa (proved): carries_exponential(a, b, size)
+    given a > 0
+    given a < b
+    given b < 1 *)
+Definition statement_he2023_e_spa : Prop :=
+  forall (a b : R) (size : nat),
+    (0 < size)%nat ->
+    a > 0 ->
+    a < b ->
+    b < 1 ->
+    carries_exponential a b size.
+
+(** he2023:u-spa (proved): carries_uniform(a, b, size)
+    given a > 0
+    given a < b
+    given b < 1 *)
+Definition statement_he2023_u_spa : Prop :=
+  forall (a b : R) (size : nat),
+    (0 < size)%nat ->
+    a > 0 ->
+    a < b ->
+    b < 1 ->
+    carries_uniform a b size.
+
 (** joudaki2023:isometry (proved): isometry(X)*length_spread(X) <= unit_isometry(X)
     given isometry(X) > 0 *)
 Definition statement_joudaki2023_isometry : Prop :=
@@ -994,6 +1425,32 @@ Definition statement_joudaki2023_isometry : Prop :=
     (0 < d)%nat ->
     isometry X > 0 ->
     isometry X * length_spread X <= unit_isometry X.
+
+(** karagodin2024:two-clusters (refuted): two_clusters(V, Q, K, beta, X)
+    given distinct_positive(V, Q, K, beta, X) *)
+Definition statement_karagodin2024_two_clusters : Prop :=
+  forall (n d e : nat) (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    (0 < e)%nat ->
+    0 <= beta ->
+    unit_rows X ->
+    distinct_positive V Q K beta X ->
+    two_clusters V Q K beta X.
+
+(** karagodin2024:two-clusters-symmetric (refuted): two_clusters(V, Q, K, beta, X)
+    given distinct_positive(V, Q, K, beta, X)
+    given symmetric_values(V, Q, K, beta, X) *)
+Definition statement_karagodin2024_two_clusters_symmetric : Prop :=
+  forall (n d e : nat) (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    (0 < e)%nat ->
+    0 <= beta ->
+    unit_rows X ->
+    distinct_positive V Q K beta X ->
+    symmetric_values V Q K beta X ->
+    two_clusters V Q K beta X.
 
 (** kim2021:3.2 (proved): distance_jacobian_norm(Z) <= sqrt(n)*(4*phi + 1)
     where phi = inverse_phi(n - 1) *)
@@ -1049,6 +1506,16 @@ Definition statement_unstated_large_logits : Prop :=
     residual_composite (X N (layers N)) <= (4 * gamma_star * beta / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
       (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
 
+(** unstated:ln-sphere (refuted): collapses(X)
+    given at_rest(X, W_V, allowed) *)
+Definition statement_unstated_ln_sphere : Prop :=
+  forall (n d : nat) (X : matrix n d) (W_V : matrix d d) (allowed : matrix n n),
+    (0 < n)%nat ->
+    (0 < d)%nat ->
+    is_mask allowed ->
+    at_rest X W_V allowed ->
+    collapses X.
+
 (** velickovic2024:2.2 (proved): largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c) *)
 Definition statement_velickovic2024_2_2 : Prop :=
   forall (m : nat) (c : vector m),
@@ -1064,6 +1531,19 @@ Definition statement_wang2022_1 : Prop :=
     positive_stochastic A ->
     never_zero A z ->
     low_pass A z.
+
+(** wang2022:1-repaired (proved): 4*high_square(A, z, t)*(abs(stationary_mean(A, z)) - beta*(n - 1)/n)**2 <=
+      beta**2*low_square(A, z, t)
+    given positive_stochastic(A)
+    given beta*(n - 1)/n < abs(stationary_mean(A, z))
+    where beta = dobrushin_of(A)**t*range_of(z) *)
+Definition statement_wang2022_1_repaired : Prop :=
+  forall (n : nat) (A : matrix n n) (z : vector n) (t : nat),
+    (0 < n)%nat ->
+    let beta := (dobrushin_of A) ^ t * range_of z in
+    positive_stochastic A ->
+    beta * (INR n - 1) / INR n < Rabs (stationary_mean A z) ->
+    4 * high_square A z t * (Rabs (stationary_mean A z) - beta * (INR n - 1) / INR n) ^ 2 <= beta ^ 2 * low_square A z t.
 
 (** wu2025:4.1 (proved): all_i(share(P, i + 1) <= (1 - (i + 1)*eps)**(steps(P) - 1))
     given n >= 2
@@ -1127,6 +1607,15 @@ Definition statement_wu2025_4_4 : Prop :=
     (n >= 2)%nat ->
     decay_constant E a <= spread E / (1 + a).
 
+(** yudin2025:softmax (proved): softmax_slope(c, T) <= top_share(c, T, 1)*(1 - top_share(c, T, 1) + top_share(c, T,
+      2))/T
+    given T > 0 *)
+Definition statement_yudin2025_softmax : Prop :=
+  forall (m : nat) (c : vector m) (T : R),
+    (0 < m)%nat ->
+    T > 0 ->
+    softmax_slope c T <= top_share c T 1%nat * (1 - top_share c T 1%nat + top_share c T 2%nat) / T.
+
 (** zhai2023:3.1 (proved): entropy_floor(n, logit_size(X, W)) <= row_entropy(X, W)
     given n >= 2 *)
 Definition statement_zhai2023_3_1 : Prop :=
@@ -1137,51 +1626,34 @@ Definition statement_zhai2023_3_1 : Prop :=
     entropy_floor (INR n) (logit_size X W) <= row_entropy X W.
 
 (* Without a proposition, and the first word that stands in the way:
-    dong2021:2.1: its arrays
-    dong2021:2.1-skip: its arrays
-    dong2021:3.1: the word disjoint_blocks
     dong2021:3.2: the word lipschitz
     dong2021:3.3: layernorm == column
+    own:attention-shares: the word top_shares
+    own:cluster-speed: its arrays
     own:consensus-rate: the letter position
     own:consensus-second: the letter position
-    own:flow-one-cluster: its arrays
-    own:full-rank: the word gram_height
-    own:influence: the word influence
-    own:l2-lower: its arrays
+    own:gaussian-length: its arrays
+    own:hardmax-steps: its arrays
+    own:late: its arrays
     own:mask-rate: its arrays
+    own:mask-rate-symmetric: its arrays
     own:no-stable-orthogonal: its arrays
-    own:order: the word definite
     own:positions-diameter: the letter position
     own:pre-norm-diameter: layernorm == rms
-    own:repeat: the word last_share
     own:second-token: the letter position
-    own:stable-causal: its arrays
     own:stable-causal-every-n: its arrays
-    own:stable-complete: its arrays
     own:stable-complete-every-n: its arrays
     own:stable-every-rank: its arrays
     own:stable-rank-two-every-n: its arrays
     own:transport: the letter position
     own:transport-skip: the letter position
-    wu2024:2: the word gram_height
-    wu2024:3: its arrays
-    wu2024:3-measure: its arrays
     wu2024:3-whole: its arrays
-    wu2024:4.3.1: its arrays
-    wu2024:anisotropy: its arrays
-    wu2024:conjecture: its arrays
-    wu2024:cor1-centers: the word center_count
-    wu2024:pre-ln: the word mu_before
-    barbero2024:4.2: the word repeat_gap
-    chen2026:2.1: its arrays
-    folk:affine-rank: its arrays
-    folk:influence: the word is_last
-    he2023:e-spa: its arrays
-    he2023:u-spa: its arrays
+    alcalde2025:4.2: its arrays
+    alman2025:one-layer: the letter position
+    geshkovski2023:late: its arrays
+    geshkovski2023:late-printed: its arrays
     karagodin2024:subspace-two: its arrays
-    karagodin2024:two-clusters: its arrays
-    karagodin2024:two-clusters-symmetric: its arrays
+    karagodin2025:4.3: its arrays
     unstated:diameter-rotary: the letter position
-    unstated:ln-sphere: its arrays
-    wang2022:1-repaired: its arrays
-    yudin2025:softmax: its arrays *)
+    unstated:mask-dichotomy: its arrays
+    yudin2025:attention: the word top_shares *)

@@ -3,21 +3,16 @@
     P_path X W_path, plus a constant matrix 1 b^T.  The attention matrices are those of the whole
     network; every P_path is row-stochastic. *)
 Require Import Reals Lra Lia.
+From Rankmath Require Language.
 From Rankmath Require Import Definitions Norms Softmax seed_closure.
 Local Open Scope R_scope.
 
-(** The path p with its step at layer l set to h. *)
-Definition turn (p : nat -> nat) (l h : nat) : nat -> nat := fun k => if Nat.eqb k l then h else p k.
+(** Paths and the sums over them are words of the language. *)
+Notation turn := Language.turn.
+Notation sum_paths := Language.sum_paths.
+Notation P_path := Language.P_path.
+Notation W_path := Language.W_path.
 
-(** The sum of F p over all p in {0..H 0 - 1} x ... x {0..H (L-1) - 1} (p = 0 from L on). *)
-Fixpoint sum_paths (H : nat -> nat) (L : nat) (F : (nat -> nat) -> R) : R :=
-  match L with O => F (fun _ => O) | S l => sum_paths H l (fun p => sum (H l) (fun h => F (turn p l h))) end.
-
-(** P_path = P^{L-1} ... P^0 (later layers on the left), W_path = W^0 ... W^{L-1}. *)
-Fixpoint P_path (n : nat) (P : nat -> nat -> mat) (L : nat) (p : nat -> nat) : mat :=
-  match L with O => eye | S l => mmul n (P l (p l)) (P_path n P l p) end.
-Fixpoint W_path (d : nat) (W : nat -> nat -> mat) (L : nat) (p : nat -> nat) : mat :=
-  match L with O => eye | S l => mmul d (W_path d W l p) (W l (p l)) end.
 (** b = sum_l b^l prod_{k>l} (sum_h W^k_h) *)
 Fixpoint path_bias (d : nat) (H : nat -> nat) (W : nat -> nat -> mat) (b : nat -> vec) (L : nat) : vec :=
   match L with
@@ -52,7 +47,7 @@ Proof.
 Qed.
 
 Lemma turn_at p l h : turn p l h l = h.
-Proof. unfold turn. now rewrite Nat.eqb_refl. Qed.
+Proof. unfold Language.turn. now rewrite Nat.eqb_refl. Qed.
 
 Lemma P_path_ext n P L p q : (forall k, (k < L)%nat -> p k = q k) -> P_path n P L p = P_path n P L q.
 Proof.
@@ -111,7 +106,7 @@ Proof.
       * rewrite sum_plus, sum_paths_swap. f_equal. apply sum_paths_ext. intro p.
         cbn [P_path W_path]. rewrite turn_at.
         rewrite (P_path_ext n P l (turn p l h) p), (W_path_ext d W l (turn p l h) p)
-          by (intros k Hk; unfold turn; destruct (Nat.eqb_spec k l); [lia|reflexivity]).
+          by (intros k Hk; unfold Language.turn; destruct (Nat.eqb_spec k l); [lia|reflexivity]).
         symmetry. apply path_step.
       * intros c Hc. unfold vmat at 1.
         rewrite (sum_ext n _ (fun j => sum_paths H l (fun p =>

@@ -2,15 +2,14 @@
     kernel Sigma_a into tokens with the kernel Sigma_b is entrywise non-negative for 0 < a < b < 1, for the uniform kernels (1 - x) I + x 1 1^T  [u_spa] and the exponential
     kernels x^|i-j|  [e_spa].  The factors are found in closed form; they are the only ones  [factor_unique]. *)
 Require Import Reals Lra Lia Psatz.
+From Rankmath Require Language.
 From Rankmath Require Import Definitions Norms seed_closure.
 Local Open Scope R_scope.
 
-(** L L^T = S, L lower triangular with a positive diagonal. *)
-Definition factor (n : nat) (S L : mat) : Prop :=
-  (forall i j, (i < n)%nat -> (j < n)%nat -> (i < j)%nat -> L i j = 0) /\ (forall i, (i < n)%nat -> 0 < L i i) /\
-  (forall i j, (i < n)%nat -> (j < n)%nat -> dot n (L i) (L j) = S i j).
-Definition uniform (x : R) : mat := fun i j => if Nat.eqb i j then 1 else x.
-Definition exponential (x : R) : mat := fun i j => x ^ ((i - j) + (j - i)).
+(** The factor of a kernel and the two kernels are words of the language. *)
+Notation factor := Language.factor.
+Notation uniform := Language.uniform.
+Notation exponential := Language.exponential.
 
 Lemma sum_to n f j : (j < n)%nat -> (forall k, (k < n)%nat -> (j < k)%nat -> f k = 0) -> sum n f = sum j f + f j.
 Proof.
@@ -56,7 +55,7 @@ Proof.
           destruct (Nat.leb_spec (S t) i); [|lia]. destruct (Nat.leb_spec (S t) j); [|lia]. cbn [Nat.eqb]. fold s. replace ((i - t) + (j - t))%nat with (2 + ((i - S t) + (j - S t)))%nat by lia.
           rewrite !pow_add. replace (s * x ^ (i - S t) * (s * x ^ (j - S t))) with (s * s * (x ^ (i - S t) * x ^ (j - S t))) by ring. rewrite s2. simpl. ring. }
       rewrite P by lia. f_equal. lia. }
-    intros i j Hi Hj. unfold exponential. destruct (Nat.le_gt_cases j i) as [L|L]; [rewrite G by assumption|rewrite dot_sym, G by lia]; f_equal; lia.
+    intros i j Hi Hj. unfold Language.exponential. destruct (Nat.le_gt_cases j i) as [L|L]; [rewrite G by assumption|rewrite dot_sym, G by lia]; f_equal; lia.
 Qed.
 
 Theorem e_spa n a b (La Lb A : mat) : 0 < a < b -> b < 1 -> factor n (exponential a) La -> factor n (exponential b) Lb ->
@@ -133,7 +132,7 @@ Proof.
       rewrite T by lia. unfold Luni, uniform. rewrite Nat.eqb_refl. assert (A := den_pos j). assert (B := den_pos (S j)). destruct (Nat.eqb_spec i j) as [E|E].
       - rewrite dev_sq, den_S. field. lra.
       - destruct (Nat.ltb_spec j i); [|lia]. rewrite Rmult_assoc, dev_sq. unfold wt. rewrite den_S in *. field. lra. }
-    intros i j Hi Hj. destruct (Nat.le_gt_cases j i) as [L|L]; [now apply G|]. rewrite dot_sym, G by lia. unfold uniform. now rewrite Nat.eqb_sym.
+    intros i j Hi Hj. destruct (Nat.le_gt_cases j i) as [L|L]; [now apply G|]. rewrite dot_sym, G by lia. unfold Language.uniform. now rewrite Nat.eqb_sym.
 Qed.
 End Uniform.
 

@@ -1,7 +1,7 @@
 (** Registered statements about derivatives, as Statements.v prints them: that the derivatives exist is proved here too. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require own_l2_lipschitz kim2021 noci2022 folk_softmax_gradient.
+From Rankmath Require own_l2_lipschitz kim2021 noci2022 folk_softmax_gradient yudin2025.
 From Rankmath Require Import Definitions Functions Norms Softmax own_order_layer Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
@@ -180,4 +180,118 @@ Proof.
     replace (frob n d J) with (frob n d J'); [now apply L|]. unfold frob, dot. f_equal. apply sum_ext; intros i Hi. apply sum_ext; intros a Ha.
     assert (E : J' i a = J i a) by (rewrite <- (is_derive_unique _ _ _ (D i a Hi Ha)); symmetry; exact (is_derive_unique _ _ _ (D' i a Hi Ha))).
     now rewrite E.
+Qed.
+
+(* ---------- the two largest shares ---------- *)
+Definition besides (i j : nat) : nat := if Nat.ltb j i then j else S j.
+Lemma sum_besides k f i : (i <= k)%nat -> sum (S k) f = f i + sum k (fun j => f (besides i j)).
+Proof.
+  revert i. induction k as [|k IH]; intros i Hi; [replace i with 0%nat by lia; simpl; ring|].
+  change (sum (S (S k)) f) with (sum (S k) f + f (S k)). destruct (Nat.eq_dec i (S k)) as [->|N].
+  - rewrite (sum_ext (S k) (fun j => f (besides (S k) j)) f); [ring|]. intros j Hj. unfold besides.
+    destruct (Nat.ltb_spec j (S k)); [reflexivity|lia].
+  - rewrite (IH i) by lia. cbn [sum]. unfold besides at 3. destruct (Nat.ltb_spec k i); [lia|]. ring.
+Qed.
+
+(** p_i the largest entry, p2 a bound of the others: two_shares, wherever the largest is. *)
+Lemma two_shares_at m (p v : vec) i p2 : (i < m)%nat -> (forall j, (j < m)%nat -> 0 <= p j) -> sum m p = 1 ->
+  (forall j, (j < m)%nat -> j <> i -> p j <= p2) -> 0 <= p2 <= p i ->
+  sum m (fun j => p j * (v j * v j)) - sum m (fun j => p j * v j) * sum m (fun j => p j * v j)
+  <= p i * (1 - p i + p2) * sum m (fun j => v j * v j).
+Proof.
+  intros Hi P0 P1 P2 H2. destruct m as [|k]; [lia|].
+  assert (T := yudin2025.two_shares k (fun j => match j with O => p i | S l => p (besides i l) end)
+    (fun j => match j with O => v i | S l => v (besides i l) end) p2).
+  assert (B : forall j, (j < k)%nat -> (besides i j < S k)%nat /\ besides i j <> i) by (intros j Hj; unfold besides; destruct (Nat.ltb_spec j i); lia).
+  rewrite !sum_head in T. cbv beta iota in T.
+  rewrite !(sum_besides k _ i) by lia. apply T.
+  - intros [|j] Hj; [apply P0; lia|apply P0, B; lia].
+  - rewrite <- P1. symmetry. apply (sum_besides k p i). lia.
+  - intros j Hj. apply P2; now apply B.
+  - exact H2.
+Qed.
+
+Lemma top_share_one m (c : vector m) T i : (i < m)%nat -> let p := shares ((fun k => c k / T) : vector m) in
+  (forall j, (j < m)%nat -> p j <= p i) -> top_share c T 1 = p i.
+Proof.
+  intros Hi p Top. apply sup_is.
+  - exists (fun _ => i). split; [intros; lia|split; [auto|reflexivity]].
+  - intros y (f & _ & Hf & ->). cbn [least]. apply Top. apply Hf. lia.
+Qed.
+Lemma top_share_two m (c : vector m) T i j : (i < m)%nat -> (j < m)%nat -> j <> i ->
+  let p := shares ((fun k => c k / T) : vector m) in (forall l, (l < m)%nat -> p l <= p i) -> p j <= top_share c T 2.
+Proof.
+  intros Hi Hj Ne p Top. apply (sup_ub _ (p i)).
+  - intros y (f & _ & Hf & ->). eapply Rle_trans; [apply (least_lb 2 _ 0%nat); lia|]. apply Top, Hf. lia.
+  - exists (fun l => match l with O => i | _ => j end). split; [intros [|[|a]] [|[|b]] Ha Hb E; try lia; congruence|].
+    split; [intros [|l] _; assumption|]. cbn [least]. specialize (Top j Hj). unfold Rmin. destruct Rle_dec; [|reflexivity].
+    apply Rle_antisym; assumption.
+Qed.
+
+Theorem proved_yudin2025_softmax : statement_yudin2025_softmax.
+Proof.
+  intros m c T Hm HT. change (spectral (slope_matrix m c T) <= top_share c T 1 * (1 - top_share c T 1 + top_share c T 2) / T).
+  set (p := shares ((fun k => c k / T) : vector m)). destruct (largest_attained m p Hm) as [i [Hi Li]].
+  assert (Top : forall j, (j < m)%nat -> p j <= p i) by (intros j Hj; rewrite <- Li; now apply largest_ub).
+  assert (p0 : forall j, 0 < p j) by (intro; now apply shares_pos). assert (p1 : sum m p = 1) by now apply shares_sum.
+  rewrite (top_share_one m c T i Hi Top). fold p. set (p2 := top_share c T 2).
+  assert (P2 : forall j, (j < m)%nat -> j <> i -> p j <= p2) by (intros j Hj N; now apply (top_share_two m c T i j)).
+  assert (B2 : 0 <= p2 <= p i).
+  { split.
+    - destruct (Nat.eq_dec m 1) as [E|E].
+      + unfold p2, top_share. right. symmetry. unfold sup_of. rewrite (is_lub_Rbar_unique _ m_infty); [reflexivity|]. split.
+        * intros x (f & Inj & Hf & _). exfalso. assert (A := Hf 0%nat ltac:(lia)). assert (B := Hf 1%nat ltac:(lia)).
+          assert (Q := Inj 0%nat 1%nat ltac:(lia) ltac:(lia) ltac:(lia)). lia.
+        * intros b _. now destruct b.
+      + set (j := if Nat.eqb i 0 then 1%nat else 0%nat). assert (Hj : (j < m)%nat /\ j <> i) by (unfold j; destruct (Nat.eqb_spec i 0); lia).
+        eapply Rle_trans; [left; apply (p0 j)|now apply P2].
+    - apply sup_le_nonneg; [left; apply p0|]. intros y (f & _ & Hf & ->). eapply Rle_trans; [apply (least_lb 2 _ 0%nat); lia|]. apply Top, Hf. lia. }
+  assert (P3 : p i <= 1) by (rewrite <- p1; apply (sum_term_le m p i); [intros; left; apply p0|exact Hi]).
+  set (K := p i * (1 - p i + p2)). assert (K0 : 0 <= K) by (unfold K; apply Rmult_le_pos; [left; apply p0|lra]).
+  (* |v (diag p - p p^T)|^2 = <w, A w> with A <= K and A >= 0 *)
+  assert (Quad : forall v, 0 <= sum m (fun j => p j * (v j * v j)) - avg m p v * avg m p v <= K * sum m (fun j => v j * v j)).
+  { intro v. split.
+    - replace (sum m (fun j => p j * (v j * v j)) - avg m p v * avg m p v) with (sum m (fun j => p j * ((v j - avg m p v) * (v j - avg m p v)))).
+      + apply sum_nonneg; intros j _. apply Rmult_le_pos; [left; apply p0|apply Rle_0_sqr].
+      + rewrite (sum_ext m _ (fun j => p j * (v j * v j) - 2 * avg m p v * (p j * v j) + avg m p v * avg m p v * p j)) by (intros; ring).
+        rewrite sum_plus, sum_minus, !sum_scal, p1. fold (avg m p v). ring.
+    - apply (two_shares_at m p v i p2 Hi (fun j _ => Rlt_le _ _ (p0 j)) p1 P2 B2). }
+  apply spectral_le; [apply Rle_mult_inv_pos; assumption|]. intro v.
+  set (w := fun j => p j * (v j - avg m p v)).
+  assert (E : l2 m (vmat m v (slope_matrix m c T)) = / T * l2 m w).
+  { rewrite <- (Rabs_right (/ T)) by (left; now apply Rinv_0_lt_compat). rewrite <- l2_scal. unfold l2, dot. f_equal. apply sum_ext; intros j Hj.
+    rewrite slope_along by (auto; lra). unfold w. fold (shares ((fun k => c k / T) : vector m)). fold p. unfold Rdiv. ring. }
+  rewrite E. replace (K / T * l2 m v) with (/ T * (K * l2 m v)) by (unfold Rdiv; ring).
+  apply Rmult_le_compat_l; [left; now apply Rinv_0_lt_compat|].
+  (* semidefinite forms: <v, A w>^2 <= <v, A v><w, A w> *)
+  set (q := fun x y => sum m (fun j => p j * (x j * y j)) - avg m p x * avg m p y).
+  assert (Q1 : dot m w w = q v w).
+  { unfold q, dot. rewrite (sum_ext m (fun a => w a * w a) (fun j => p j * (v j * w j) - avg m p v * (p j * w j))) by (intros; unfold w; ring).
+    rewrite sum_minus, sum_scal. reflexivity. }
+  assert (Lin : forall t, q (fun j => v j - t * w j) (fun j => v j - t * w j) = q v v - 2 * t * q v w + t * t * q w w).
+  { intro t. unfold q. assert (A : avg m p (fun j => v j - t * w j) = avg m p v - t * avg m p w).
+    { unfold avg. rewrite <- sum_scal, <- sum_minus. apply sum_ext; intros; ring. }
+    rewrite A. rewrite (sum_ext m _ (fun j => p j * (v j * v j) - 2 * t * (p j * (v j * w j)) + t * t * (p j * (w j * w j)))) by (intros; ring).
+    rewrite sum_plus, sum_minus, !sum_scal. ring. }
+  assert (Qw := Quad w). assert (Qv := Quad v). fold (q w w) in Qw. fold (q v v) in Qv.
+  assert (Sq : forall x, sum m (fun j => x j * x j) = l2 m x * l2 m x) by (intro x; symmetry; apply sqrt_sqrt, dot_pos).
+  rewrite (Sq w) in Qw. rewrite (Sq v) in Qv. assert (W0 := l2_nonneg m w). assert (V0 := l2_nonneg m v).
+  assert (WW : l2 m w * l2 m w = q v w) by (rewrite <- Q1; apply sqrt_sqrt, dot_pos).
+  destruct (Req_dec (q w w) 0) as [Z|Z].
+  - (* then q v w = 0 as well *)
+    assert (q v w = 0).
+    { apply Rle_antisym; [|rewrite <- WW; nra]. destruct (Rle_or_lt (q v w) 0) as [|P]; [assumption|exfalso].
+      set (t := (q v v + 1) / (2 * q v w)). assert (N : 0 <= q (fun j => v j - t * w j) (fun j => v j - t * w j)) by apply (Quad (fun j => v j - t * w j)).
+      rewrite Lin, Z in N. assert (2 * t * q v w = q v v + 1) by (unfold t; field; lra). nra. }
+    assert (l2 m w = 0) by nra. nra.
+  - set (t := q v w / q w w). assert (N : 0 <= q (fun j => v j - t * w j) (fun j => v j - t * w j)) by apply (Quad (fun j => v j - t * w j)).
+    rewrite Lin in N. assert (CS : q v w * q v w <= q v v * q w w).
+    { replace (q v v - 2 * t * q v w + t * t * q w w) with (q v v - q v w * q v w / q w w) in N by (unfold t; field; lra).
+      assert (P : 0 < q w w) by lra. apply Rmult_le_reg_r with (/ q w w); [now apply Rinv_0_lt_compat|].
+      replace (q v v * q w w * / q w w) with (q v v) by (field; lra). unfold Rdiv in N. lra. }
+    rewrite <- WW in CS. set (a := l2 m w) in *. set (b := l2 m v) in *.
+    assert (a * a * (a * a) <= K * (b * b) * (K * (a * a))) by (eapply Rle_trans; [exact CS|apply Rmult_le_compat; lra]).
+    destruct W0 as [W0|W0]; [|rewrite <- W0; now apply Rmult_le_pos].
+    assert (a * a <= K * b * (K * b)) by (apply Rmult_le_reg_r with (a * a); [nra|]; lra).
+    apply Rsqr_incr_0; [unfold Rsqr; assumption|lra|now apply Rmult_le_pos].
 Qed.

@@ -1,7 +1,7 @@
 (** Registered statements about products of attention matrices, as Statements.v prints them. *)
 Require Import Reals Lra Lia Psatz FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Rankmath Require seed_closure own_position_bias wu2025 wu2025_masks own_alibi_decay.
+From Rankmath Require seed_closure own_position_bias wu2025 wu2025_masks own_alibi_decay wang2022_1_repaired.
 From Rankmath Require Import Definitions Norms Language LanguageFacts Statements.
 Local Open Scope R_scope.
 
@@ -302,4 +302,87 @@ Proof.
     cbn [Definitions.steps]. unfold mmul, vmat. cbn [sum]. rewrite I0, I1. unfold decaying, causal. cbn [sum Nat.leb Nat.sub pow].
     split; field. }
   assert (Q := H 1%nat). rewrite R in Q. lra.
+Qed.
+
+(* ---------- the stationary mean ---------- *)
+Lemma dobrushin_is n (A : matrix n n) : wang2022_1_repaired.dobrushin n A = dobrushin_of A.
+Proof.
+  assert (T : forall i j, 0 <= / 2 * sum n (fun k => Rabs (A i k - A j k))) by (intros; apply Rmult_le_pos; [lra|]; apply sum_nonneg; intros; apply Rabs_pos).
+  unfold wang2022_1_repaired.dobrushin, dobrushin_of. rewrite largest_maxf.
+  - f_equal. apply functional_extensionality; intro i. symmetry. apply largest_maxf. intros; apply T.
+  - intros i Hi. eapply Rle_trans; [apply (T i i)|]. apply (largest_ub n (fun j => / 2 * sum n (fun k => Rabs (A i k - A j k))) i Hi).
+Qed.
+Lemma range_is n (z : vector n) : (0 < n)%nat -> wang2022_1_repaired.osc n z = range_of z.
+Proof.
+  intros Hn. unfold range_of. apply Rle_antisym.
+  - apply maxf_lub; [apply (osc_nonneg n z Hn)|]. intros i Hi. apply maxf_lub; [apply (osc_nonneg n z Hn)|]. intros k Hk. now apply osc_spec.
+  - destruct (largest_attained n z Hn) as [i [Hi ->]]. destruct (least_attained n z Hn) as [k [Hk ->]]. now apply wang2022_1_repaired.osc_ub.
+Qed.
+Lemma power_is n (A : matrix n n) t z : wang2022_1.power n A t z = applied A t z.
+Proof. induction t as [|t IH]; [reflexivity|]. cbn. now rewrite IH. Qed.
+
+(** Rows with positive entries overlap. *)
+Lemma dobrushin_below_one n (A : matrix n n) : (0 < n)%nat -> positive_stochastic A -> 0 <= dobrushin_of A < 1.
+Proof.
+  intros Hn [P0 P1]. assert (D0 : 0 <= dobrushin_of A) by (rewrite <- dobrushin_is; apply maxf_pos). split; [exact D0|]. unfold dobrushin_of.
+  destruct (largest_attained n (fun i => largest n (fun j => / 2 * sum n (fun k => Rabs (A i k - A j k)))) Hn) as [i [Hi ->]].
+  destruct (largest_attained n (fun j => / 2 * sum n (fun k => Rabs (A i k - A j k))) Hn) as [j [Hj ->]].
+  assert (E : sum n (fun k => Rabs (A i k - A j k)) = 2 - 2 * sum n (fun k => Rmin (A i k) (A j k))).
+  { rewrite (sum_ext n _ (fun k => A i k + A j k - 2 * Rmin (A i k) (A j k))).
+    - rewrite sum_minus, sum_plus, sum_scal. change (sum n (fun k => A i k)) with (sum n (A i)). change (sum n (fun k => A j k)) with (sum n (A j)).
+      rewrite !P1 by assumption. ring.
+    - intros k _. unfold Rmin. destruct Rle_dec; [rewrite Rabs_left1 by lra|rewrite Rabs_right by lra]; ring. }
+  rewrite E. assert (M : forall k, (k < n)%nat -> 0 < Rmin (A i k) (A j k)) by (intros k Hk; apply Rmin_glb_lt; now apply P0).
+  assert (0 < sum n (fun k => Rmin (A i k) (A j k))); [|lra].
+  eapply Rlt_le_trans; [apply (M 0%nat Hn)|]. apply (sum_term_le n (fun k => Rmin (A i k) (A j k)) 0%nat); [intros; left; now apply M|exact Hn].
+Qed.
+
+(** The stationary distribution gives one mean. *)
+Lemma stationary_unique n (A : matrix n n) (z : vector n) pi pi' : (0 < n)%nat -> positive_stochastic A -> stationary A pi -> stationary A pi' ->
+  dot n pi z = dot n pi' z.
+Proof.
+  intros Hn PA S S'. destruct (dobrushin_below_one n A Hn PA) as [d0 d1]. set (dl := dobrushin_of A) in *.
+  assert (RS : Definitions.row_stochastic n n A) by (destruct PA as [P0 P1]; split; [intros; left; now apply P0|exact P1]).
+  assert (Inv : forall p, stationary A p -> forall s, dot n p (applied A s z) = dot n p z).
+  { intros p [_ [_ Stat]] s. induction s as [|s IH]; [reflexivity|]. rewrite <- IH. cbn [applied]. set (w := applied A s z). unfold dot at 1 2.
+    rewrite (sum_ext n _ (fun i => sum n (fun j => p i * A i j * w j))) by (intros; rewrite <- sum_scal; apply sum_ext; intros; ring).
+    rewrite sum_swap. apply sum_ext; intros j Hj. rewrite sum_scal_r. f_equal. now apply Stat. }
+  assert (Near : forall s, Rabs (dot n pi z - dot n pi' z) <= 2 * (dl ^ s * range_of z)).
+  { intro s. rewrite <- (Inv pi S s), <- (Inv pi' S' s). set (y := applied A s z).
+    assert (O : forall i k, (i < n)%nat -> (k < n)%nat -> Rabs (y i - y k) <= dl ^ s * range_of z).
+    { intros i k Hi Hk. unfold y, dl. rewrite <- power_is, <- dobrushin_is, <- range_is by exact Hn. now apply wang2022_1_repaired.power_osc. }
+    assert (G : forall p, stationary A p -> Rabs (dot n p y - y 0%nat) <= dl ^ s * range_of z).
+    { intros p [p0 [p1 _]]. replace (dot n p y - y 0%nat) with (sum n (fun i => p i * (y i - y 0%nat))).
+      - eapply Rle_trans; [apply sum_abs|]. apply Rle_trans with (sum n (fun i => p i * (dl ^ s * range_of z))); [|rewrite sum_scal_r, p1; lra].
+        apply sum_le; intros i Hi. rewrite Rabs_mult, (Rabs_right (p i)) by (apply Rle_ge; auto). apply Rmult_le_compat_l; [auto|now apply O].
+      - rewrite (sum_ext n _ (fun i => p i * y i - p i * y 0%nat)) by (intros; ring). rewrite sum_minus, sum_scal_r, p1. unfold dot. ring. }
+    assert (A1 := G pi S). assert (A2 := G pi' S'). apply Rabs_le_between in A1, A2. apply Rabs_le. lra. }
+  assert (R0 : 0 <= range_of z) by apply (osc_nonneg n z Hn).
+  apply Rminus_diag_uniq. destruct (Req_dec (dot n pi z - dot n pi' z) 0) as [E|E]; [exact E|exfalso].
+  assert (Pz := Rabs_pos_lt _ E). set (x := Rabs (dot n pi z - dot n pi' z)) in *.
+  destruct (pow_lt_1_zero dl ltac:(rewrite Rabs_right; lra) (x / (2 * range_of z + 1)) ltac:(apply Rdiv_lt_0_compat; lra)) as [m Hm].
+  specialize (Hm m (le_n m)). assert (D := pow_le dl m d0). rewrite Rabs_right in Hm by lra. specialize (Near m).
+  assert (dl ^ m * (2 * range_of z + 1) < x).
+  { apply (Rmult_lt_compat_r (2 * range_of z + 1)) in Hm; [|lra]. replace (x / (2 * range_of z + 1) * (2 * range_of z + 1)) with x in Hm by (field; lra). exact Hm. }
+  nra.
+Qed.
+
+Theorem proved_wang2022_1_repaired : statement_wang2022_1_repaired.
+Proof.
+  intros n A z t Hn beta PA Hb. set (S := fun x => exists pi, stationary A pi /\ x = dot n pi z).
+  destruct (dobrushin_below_one n A Hn PA) as [d0 _].
+  assert (B0 : 0 <= beta * (INR n - 1) / INR n).
+  { assert (N := le_INR 1 n Hn). simpl in N. apply Rle_mult_inv_pos; [|lra]. apply Rmult_le_pos; [|lra].
+    unfold beta. apply Rmult_le_pos; [now apply pow_le|apply (osc_nonneg n z Hn)]. }
+  destruct (Classical_Prop.classic (exists pi, stationary A pi)) as [[pi Hp]|No].
+  - assert (E : stationary_mean A z = dot n pi z).
+    { apply sup_is; [now exists pi|]. intros y [p [Sp ->]]. right. now apply (stationary_unique n A). }
+    rewrite E in *. destruct PA as [P0 P1]. destruct Hp as [p0 [p1 ps]].
+    assert (W := wang2022_1_repaired.wang_repaired n A z pi t Hn (conj (fun i j Hi Hj => Rlt_le _ _ (P0 i j Hi Hj)) P1) P0 p0 p1 ps).
+    cbv zeta in W. rewrite dobrushin_is, range_is, power_is in W by exact Hn. fold beta in W. exact (W Hb).
+  - assert (E : stationary_mean A z = 0).
+    { unfold stationary_mean, sup_of. rewrite (is_lub_Rbar_unique _ m_infty); [reflexivity|]. split.
+      - intros x [pi [Sp _]]. exfalso. apply No. now exists pi.
+      - intros b _. now destruct b. }
+    rewrite E, Rabs_R0 in Hb. lra.
 Qed.

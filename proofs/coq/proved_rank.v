@@ -126,3 +126,41 @@ Proof.
   unfold unit_isometry. rewrite (P X D0). change (isometry (fun i => unit_of (row X i))) with (@isometry n d (fun i => sphere d (X i))).
   rewrite (P _ D1). apply (joudaki2023.isometry_grows n d X Hn D0).
 Qed.
+
+(** (1,-1,0), (1/2,0,-1/2), (0,1,-1) are on one line; LayerNorm takes the second twice as far, off the line. *)
+Theorem refuted_folk_affine_rank : ~ statement_folk_affine_rank.
+Proof.
+  intro H. set (X := (fun i a => match i, a with O, O => 1 | O, 1%nat => -1 | O, _ => 0 | 1%nat, O => 1/2 | 1%nat, 1%nat => 0 | 1%nat, _ => -1/2
+    | _, O => 0 | _, 1%nat => 1 | _, _ => -1 end) : matrix 3 3).
+  set (s := (fun i => match i with 1%nat => 2 | _ => 1 end) : vector 3).
+  assert (C : forall i a, (i < 3)%nat -> centred_row X i a = X i a).
+  { intros i a Hi. unfold centred_row. cbn [sum]. destruct i as [|[|[|i]]]; try lia; cbn [X]; simpl INR; lra. }
+  assert (Q : forall i, (i < 3)%nat -> dot 3 (centred_row X i) (centred_row X i) = match i with 1%nat => 1/2 | _ => 2 end).
+  { intros i Hi. unfold dot. cbn [sum]. rewrite !C by exact Hi. destruct i as [|[|[|i]]]; try lia; cbn [X]; lra. }
+  assert (Nb : normed_by X s).
+  { split; [intros [|[|j]] _; cbn [s]; lra|]. split; [intros i Hi; rewrite Q by exact Hi; destruct i as [|[|i]]; lra|].
+    intros i k Hi Hk. rewrite !Q by assumption. destruct i as [|[|[|i]]]; try lia; destruct k as [|[|[|k]]]; try lia; cbn [s]; lra. }
+  assert (E := H 3%nat 3%nat X s ltac:(lia) ltac:(lia) Nb). unfold keeps_affine_rank in E.
+  (* before: every row is a multiple of (-1, 2, -1) *)
+  assert (Before : affine_rank X <= 1).
+  { unfold affine_rank, rank_of. apply sup_le_nonneg; [lra|]. intros x (k & f & Hf & Ind & ->).
+    destruct (le_lt_dec k 1) as [L|L]; [apply (le_INR k 1) in L; simpl in L; lra|exfalso].
+    set (c := fun i : nat => match i with O => 0 | 1%nat => 1/2 | _ => 1 end). set (u := fun a : nat => match a with 1%nat => 2 | _ => -1 end).
+    assert (Row : forall i a, (i < 3)%nat -> (a < 3)%nat -> vsub (X i) (X 0%nat) a = c i * u a).
+    { intros i a Hi Ha. unfold vsub. destruct i as [|[|[|i]]]; try lia; destruct a as [|[|[|a]]]; try lia; cbn [X c u]; lra. }
+    assert (Two : forall v : vec, v 0%nat * c (f 0%nat) + v 1%nat * c (f 1%nat) = 0 -> (forall j, (2 <= j)%nat -> v j = 0) -> v 0%nat = 0 /\ v 1%nat = 0).
+    { intros v Z V. assert (G : forall i, (i < k)%nat -> v i = 0); [|split; apply G; lia]. apply Ind. intros a Ha.
+      rewrite (sum_ext k _ (fun i => u a * (v i * c (f i)))) by (intros i Hi; rewrite Row by (auto; lia); ring). rewrite sum_scal.
+      replace k with (2 + (k - 2))%nat by lia. rewrite sum_split, (sum_ext (k - 2) _ (fun _ => 0)) by (intros j _; rewrite V by lia; ring).
+      rewrite sum_zero. cbn [sum]. rewrite Rplus_0_l, Z. ring. }
+    destruct (Two (fun j => match j with O => c (f 1%nat) | 1%nat => - c (f 0%nat) | _ => 0 end)) as [A _];
+      [ring|intros [|[|j]] Hj; try lia; reflexivity|].
+    destruct (Two (fun j => match j with 1%nat => 1 | _ => 0 end)) as [_ B];
+      [rewrite A; ring|intros [|[|j]] Hj; try lia; reflexivity|]. lra. }
+  assert (After : 2 <= affine_rank ((fun i a => s i * centred_row X i a) : matrix 3 3)).
+  { unfold affine_rank, rank_of. 
+    apply (sup_ub _ (INR 3)); [apply (rank_set_bound 3 3 (fun i => vsub (fun a => s i * centred_row X i a) (fun a => s 0%nat * centred_row X 0%nat a)))|]. exists 2%nat, S. split; [intros; lia|]. split; [|simpl; ring].
+    intros v Hv. assert (A := Hv 0%nat ltac:(lia)). assert (B := Hv 1%nat ltac:(lia)). cbn [sum] in A, B. unfold vsub in A, B.
+    rewrite !C in A, B by lia. cbn [X s] in A, B. intros [|[|i]] Hi; try lia; lra. }
+  lra.
+Qed.

@@ -5,11 +5,12 @@
     shifted one place to the left, times -m/w for the first and -1/w for the others, with last coordinate
     +-sqrt(1 - m^2/w^2) or +-sqrt(1 - 1/w^2) that makes its norm one. *)
 Require Import Reals Lra Lia Psatz.
+From Rankmath Require Language.
 From Rankmath Require Import Definitions Norms Softmax SphereLayer.
 Local Open Scope R_scope.
 
 (** I + wS *)
-Definition shift_values (w : R) : mat := fun a b => eye a b + w * eye (S a) b.
+Notation shift_values := Language.shift_values.
 
 Section Shift.
 Variables (n d k : nat) (w : R) (sgn : nat -> R).
@@ -88,7 +89,7 @@ Qed.
 (** x W = x + w (x shifted to the right) *)
 Lemma vmat_shift x b : (b < d)%nat -> vmat d x W b = x b + w * match b with O => 0 | S a => x a end.
 Proof.
-  intros Hb. unfold vmat, shift_values. rewrite (sum_ext d _ (fun a => x a * eye a b + w * (x a * eye (S a) b))) by (intros; ring).
+  intros Hb. unfold vmat, Language.shift_values. rewrite (sum_ext d _ (fun a => x a * eye a b + w * (x a * eye (S a) b))) by (intros; ring).
   rewrite sum_plus, sum_scal, (sum_eye_r d x b Hb). f_equal. f_equal. destruct b as [|a].
   - rewrite (sum_ext d _ (fun _ => 0)) by (intros; rewrite eye_diff by lia; ring). apply sum_zero.
   - rewrite (sum_single d _ a ltac:(lia)); [rewrite eye_same; ring|]. intros j _ Hj. rewrite eye_diff by lia. ring.

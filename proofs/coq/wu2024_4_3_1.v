@@ -18,7 +18,7 @@ Lemma U_two X : U X 0%nat 0%nat = X 0%nat 0%nat /\ U X 0%nat 1%nat = w * X 0%nat
   U X 1%nat 1%nat = w * (X 0%nat 0%nat + X 1%nat 0%nat) + (X 0%nat 1%nat + X 1%nat 1%nat).
 Proof.
   assert (B : forall u v, bil 2 u no_logits v = 0) by (intros; unfold bil, no_logits; cbn [sum]; ring).
-  unfold Ux, Ex, vmat, causal, shift_values, eye. cbn [sum Nat.leb Nat.eqb]. rewrite !B, exp_0. repeat split; ring.
+  unfold Ux, Ex, vmat, causal, Language.shift_values, eye. cbn [sum Nat.leb Nat.eqb]. rewrite !B, exp_0. repeat split; ring.
 Qed.
 
 Lemma F_two X i b : (i < 2)%nat -> F X i b = U X i b / sqrt (U X i 0%nat * U X i 0%nat + U X i 1%nat * U X i 1%nat).

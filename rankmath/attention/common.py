@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
 from rankmath.attention import close, far
-from rankmath.attention.tokens import HARDLY, LOG_ZERO, SAFE_LOG, Scaled, floored, grown_by, log_of
+from rankmath.attention.tokens import LOG_ZERO, SAFE_LOG, SMALL_LOSS, Scaled, floored, grown_by, log_of
 from rankmath.attention.views import Logits
 from rankmath.validation import Array
 
@@ -123,7 +123,7 @@ class CommonView:
         if self.least_log_q > UNEVEN_LOG:
             return LOG_ZERO  # all tokens are attended to, so the residual is no smaller than theirs
         log_size = log_of(A, A.largest(spread)) - self.log_unit
-        if (out[1] + A.log(A.largest(out[0])) >= log_size - HARDLY).all():
+        if (out[1] + A.log(A.largest(out[0])) >= log_size - SMALL_LOSS).all():
             return log_size
         return self._uneven_doubt(A, spread)
 

@@ -20,7 +20,7 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.alone import AttentionAlone, attention_alone, given_to, through_layers, tokens_of
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
-from rankmath.attention.tokens import HARDLY, LOG_ZERO, SAFE_LOG, SUSPICIOUS, Carried, Tokens, is_wild
+from rankmath.attention.tokens import LOG_ZERO, SAFE_LOG, SMALL_LOSS, SUSPICIOUS, Carried, Tokens, is_wild
 from rankmath.attention.weights import Weights, matrices_of
 from rankmath.kernels.runs import Run
 from rankmath.linalg.masks import Mask
@@ -34,7 +34,7 @@ _LIMITS = {
     "log_zero": LOG_ZERO,
     "safe_log": SAFE_LOG,
     "linear_log": LINEAR_LOG,
-    "hardly": HARDLY,
+    "hardly": SMALL_LOSS,
     "suspicious": SUSPICIOUS,
     "uneven_log": UNEVEN_LOG,
 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.blocks import in_row_blocks
-from rankmath.attention.tokens import HARDLY, Scaled, floored, log_of
+from rankmath.attention.tokens import SMALL_LOSS, Scaled, floored, log_of
 from rankmath.attention.views import Logits, exp_sum, in_one_unit, moving
 from rankmath.attention.weights import Head
 from rankmath.linalg.masks import Mask
@@ -109,7 +109,7 @@ class PlacedView:
         if A.unbounded:
             return 0
         log_size = log_of(A, A.largest(spread))
-        if (out[1] + A.log(A.largest(out[0])) >= log_size - HARDLY).all():
+        if (out[1] + A.log(A.largest(out[0])) >= log_size - SMALL_LOSS).all():
             return log_size
         left, right = self.logits.factors(A, self.logits.log_E)
         others = A.xp.where(A.is_first_largest(self.logits.scores), -A.xp.inf, c)

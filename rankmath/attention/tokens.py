@@ -26,8 +26,8 @@ SAFE_LOG = 300.0
 LARGEST_LOG = math.log(1e305)
 #: Below this size, in a unit of its own, the smaller term of a sum may have underflowed: recompute.
 SUSPICIOUS = 1e-100
-#: Ten bits: not worth finding out whether they are lost.
-HARDLY = 10 * math.log(2.0)
+#: The logarithm of ten bits: we do not check whether so few are lost.
+SMALL_LOSS = 10 * math.log(2.0)
 # In place of a zero that something is divided by.
 _TINY = 1e-290
 

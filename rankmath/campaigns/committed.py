@@ -14,7 +14,7 @@ import numpy as np
 from rankmath.certificates.certificate import Certificate
 from rankmath.certificates.issue import NotIssued
 from rankmath.claims import statements
-from rankmath.decide.battery import certificate_of, judge
+from rankmath.decide.battery import judge
 from rankmath.model.network import Network
 from rankmath.model.positions import ALiBi, Rotary
 from rankmath.model.sublayers import Sublayer
@@ -44,7 +44,7 @@ def build() -> Iterator[Certificate | Refusal]:
     for statement in statements().values():
         if statement.exhibit is not None:
             try:
-                yield statement.exhibit()
+                yield statement.exhibited()
             except NotIssued as refused:
                 yield Refusal(statement.key, str(refused))
         if statement.certificate is not None or (statement.exhibit is None and not statement.arrays):
@@ -80,9 +80,7 @@ def _certify(statement: Statement, instance: Instance) -> Certificate | None:
     wanted = Outcome.VIOLATED if statement.status == "refuted" else Outcome.HOLDS
     if not verdict.certified or verdict.outcome != wanted:
         return None
-    if statement.certificate is not None:
-        return statement.certificate(instance, verdict)
-    return certificate_of(statement, instance, verdict)
+    return statement.certified(instance, verdict)
 
 
 def _carried(instance: Instance) -> bool:

@@ -29,7 +29,7 @@ from rankmath.validation import InvalidArgument
 Dask: TypeAlias = Any
 
 #: Give up after this many consecutive start-up deaths.
-STILLBORN = 10
+MOST_DEATHS_AT_START = 10
 #: Seconds to wait for a Dask scheduler, and for its first worker.
 DASK_PATIENCE = 10
 
@@ -77,11 +77,11 @@ Crew = Generator[Attempt, None, None]
 Hear = Callable[[Work, int], None]
 
 
-def _deaf(work: Work, done: int) -> None:
-    """Nobody wants to know."""
+def ignore(work: Work, done: int) -> None:
+    """Report nothing."""
 
 
-def in_this_process(chunks: Iterator[Work], *, attempts: int, hear: Hear = _deaf) -> Crew:
+def in_this_process(chunks: Iterator[Work], *, attempts: int, hear: Hear = ignore) -> Crew:
     """One chunk after the other, here."""
     jobs = _Jobs(chunks, attempts)
     while (job := jobs.next()) is not None:
@@ -188,12 +188,12 @@ def _dismiss(process: _Process) -> None:
         process.end()
 
 
-def local_processes(chunks: Iterator[Work], *, workers: int, attempts: int, hear: Hear = _deaf) -> Crew:
+def local_processes(chunks: Iterator[Work], *, workers: int, attempts: int, hear: Hear = ignore) -> Crew:
     """`workers` processes; the chunk of one that dies is tried again by another."""
     jobs = _Jobs(chunks, attempts)
     crew: dict[Connection, _Process] = {}
     source = source_digest()
-    stillborn = 0
+    died_at_start = 0
     try:
         while True:
             while len(crew) < workers and (job := jobs.next()) is not None:
@@ -215,17 +215,17 @@ def local_processes(chunks: Iterator[Work], *, workers: int, attempts: int, hear
                         if settled is not None:
                             yield settled
                         continue
-                    stillborn += 1
-                    if stillborn > STILLBORN:
+                    died_at_start += 1
+                    if died_at_start > MOST_DEATHS_AT_START:
                         raise OSError(
-                            f"workers: {stillborn} processes died before they were ready ({manner})"
+                            f"workers: {died_at_start} processes died before they were ready ({manner})"
                         ) from None
                     jobs.put_back(process.job)
                     continue
                 if isinstance(came, str):
                     if came != source:
                         raise OSError("workers: rankmath's own files have changed since this run began; resume it")
-                    process.ready, stillborn = True, 0
+                    process.ready, died_at_start = True, 0
                     continue
                 if isinstance(came, int):
                     hear(process.job.chunk, came)

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from rankmath.attention.backend import Backend
-from rankmath.campaigns.crews import Hear, done_ahead, in_this_process, local_processes
+from rankmath.campaigns.crews import Hear, done_ahead, ignore, in_this_process, local_processes
 from rankmath.campaigns.exact_json import encode
 from rankmath.campaigns.work import Attempt, Tell, Work
 from rankmath.claims import statement, statements_in, users_error
@@ -191,12 +191,8 @@ def works(
     ]
 
 
-def _deaf(work: object, done: int) -> None:
-    """Nobody wants to know."""
-
-
 def run_all(
-    batteries: Sequence[BatteryWork], *, jobs: int, hear: Hear = _deaf, ahead: Sequence[Work] = ()
+    batteries: Sequence[BatteryWork], *, jobs: int, hear: Hear = ignore, ahead: Sequence[Work] = ()
 ) -> Iterator[Result]:
     """Results as they finish; a battery depends on its own arguments alone, so `jobs` changes nothing but time.
 

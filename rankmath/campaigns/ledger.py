@@ -195,7 +195,7 @@ class Ledger:
                     _check_soundness(target, connection)
                 ledger = cls(target, connection)
                 ledger._prepare(new=not known)
-            except BaseException:
+            except BaseException:  # an interruption too leaves no open file
                 connection.close()
                 raise
         return ledger

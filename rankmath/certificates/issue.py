@@ -303,13 +303,14 @@ def residual_hints(instance: Instance | SublayerInstance, texts: Iterable[str]) 
     inf- and composite residuals are least values of linear programs; the checker needs a point from each side.
     """
     text = " ".join(texts)
-    wanted = [norm for norm in ("inf", "composite") if re.search(rf"residual\([^()]*, {norm}\)", text)]
+    both: tuple[Literal["inf", "composite"], ...] = ("inf", "composite")
+    wanted = [norm for norm in both if re.search(rf"residual\([^()]*, {norm}\)", text)]
     if _ABOUT_CENTERS.search(text) and "composite" not in wanted:
         wanted.append("composite")
     hints: dict[str, Data] = {}
     for layer, X in enumerate(_rational_tokens(instance) if wanted else []):
         for norm in wanted:
-            bounds = exact_residual_bounds(X, norm)  # type: ignore[arg-type]
+            bounds = exact_residual_bounds(X, norm)
             hint: dict[str, Data] = {"center": _near(bounds.center, X)}
             if bounds.dual:
                 hint["lines"] = [_line(weights) for weights in bounds.dual if isinstance(weights, ExactWeights)]

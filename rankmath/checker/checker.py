@@ -24,7 +24,7 @@ from typing import Any
 
 from rankmath.checker.derivation import check_derivation
 from rankmath.checker.intervals import Rejected
-from rankmath.checker.kernel import PRECISIONS, Definitions, Evaluator, Outcome, decide, formula, whole
+from rankmath.checker.kernel import PRECISIONS, Decision, Definitions, Evaluator, decide, formula, whole
 from rankmath.checker.limits import limited
 from rankmath.checker.network import (
     arranged,
@@ -336,7 +336,7 @@ def _own_statement(
     return outcome.verdict, reason(outcome, texts, kind, statement.telling)
 
 
-def _show(outcome: Outcome, statement: Statement, data: Mapping[str, Any], words: list[str]) -> None:
+def _show(outcome: Decision, statement: Statement, data: Mapping[str, Any], words: list[str]) -> None:
     if outcome.verdict == "accept":
         numbers = {name: number(value) for name, value in data.items() if isinstance(value, (Fraction, str))}
         words.extend(sentence.format(**numbers) for name, sentence in statement.shows.items() if name in data)

@@ -21,7 +21,6 @@ from rankmath.checker.monomials import (
     Atom,
     Base,
     Frozen,
-    Mono,
     Poly,
     Tree,
     as_product,
@@ -220,7 +219,9 @@ class Derivation:
         self.known[key] = self.known.get(key, False) or line.strict
         self._signs.clear()
         if line.strict and len(key) == 1 and len(key[0][0]) == 1 and key[0][1] > 0:
-            self._above_zero.add(key[0][0][0][0])
+            ((base, e),) = key[0][0]
+            if e.numerator % 2 or self.nonnegative(base):  # the square of what is negative is positive too
+                self._above_zero.add(base)
 
     def knows(self, left: Poly, right: Poly, strict: bool = False) -> bool:
         """Whether left <= right (or <) is a line, or clear from the signs of its terms."""
@@ -277,28 +278,37 @@ class Derivation:
             return True
         if atom.kind in ("letter", "quantity"):
             return False
-
-        def term(mono: Mono) -> bool:
-            return all(self.positive(base, assumed) for base, _ in mono)
-
-        def poly_positive(part: Frozen) -> bool:
-            poly = dict(part)
-            if self.known.get(line_key({}, poly)):
-                return True
-            return self._all_nonnegative(poly) and any(term(mono) for mono in poly)
-
         if atom.kind == "fold":  # what is assumed of one place is not assumed of all
             assumed = {a for a in assumed if isinstance(a, int) or atom.name[-1] not in a.letters}
+        each = (self.positive_poly(dict(part), assumed) for part in atom.args)
         if atom.kind == "max":
-            return any(map(poly_positive, atom.args))
+            return any(each)
         if atom.kind == "power" or (atom.kind == "function" and atom.name in ("tanh", "abs")):
-            return poly_positive(atom.args[0])
-        return atom.kind in ("sum", "min", "fold") and all(map(poly_positive, atom.args))
+            return next(each)
+        return atom.kind in ("sum", "min", "fold") and all(each)
+
+    def positive_poly(self, poly: Poly, assumed: set[Base] | frozenset[Base] = frozenset()) -> bool:
+        if self.known.get(line_key({}, poly)):
+            return True
+        return self._all_nonnegative(poly) and any(
+            all(self.positive(base, assumed) for base, _ in mono) for mono in poly
+        )
 
     def demand_denominators(self, poly: Poly) -> None:
+        """Nothing is divided by that may be zero, here or inside an atom, and no logarithm is taken of it."""
         for mono in poly:
             for base, e in mono:
                 demand(e > 0 or self.positive(base), f"{base} is divided by and may be zero")
+        for atom in atoms_in(poly):
+            parts = [dict(part) for part in atom.args] if atom.kind not in ("letter", "quantity") else []
+            if atom.kind == "power":
+                fine = self.nonnegative_poly(parts[1]) or self.positive_poly(parts[0])
+                demand(fine, f"{atom} may divide by zero")
+            if atom.name == "log":
+                demand(self.positive_poly(parts[0]), f"{atom} may be the logarithm of zero")
+            for part in parts:
+                for base in (base for mono in part for base, e in mono if e < 0):
+                    demand(self.positive(base), f"{base} is divided by and may be zero")
 
     # -- lines from elsewhere
 
@@ -487,6 +497,8 @@ class Derivation:
         """What is positive because an atom is: the base of a power, the argument of tanh, a fold's factors."""
         if isinstance(base, Atom) and (base.kind == "power" or base.name in ("tanh", "prod_l", "min_l", "min_h")):
             poly = dict(base.args[0])
+            if base.kind == "power" and not self.positive_poly(dict(base.args[1])):
+                return  # 0 to the power 0 is 1
             if len(poly) == 1 and base.kind in ("power", "function", "fold"):
                 ((mono, c),) = poly.items()
                 if c > 0 and self._mono_nonnegative(mono):
@@ -498,8 +510,7 @@ class Derivation:
         rest, strict = plus(line.right, line.left, -1), False
         for cited, weight in of:
             demand(not weight or self.nonnegative_poly(weight), f"the weight {poly_text(weight)} may be negative")
-            for side in (cited.left, cited.right, weight):
-                self.demand_denominators(side)
+            self.demand_denominators(weight)
             for sign, side in ((-1, cited.right), (1, cited.left)):
                 for mono, c in side.items():
                     rest = plus(rest, times({mono: c}, weight), sign)
@@ -589,10 +600,12 @@ class Derivation:
             demand(index not in letters, f"{index} has a meaning already")
             members = [dict(which.args[0])]
         demand(len(members) == len(cited), "a case is missing")
-        # Under a fold over l each l has its own case.
-        bound = {
-            base.name[-1] for side in (line.left, line.right) for base in atoms_in(side) if base.kind == "fold"
-        }
+        # Under a fold over l each l has its own case, and what is put there must not be taken for its l.
+        folds = [base for side in (line.left, line.right) for base in atoms_in(side) if base.kind == "fold"]
+        bound = {base.name[-1] for base in folds}
+        for base in folds:
+            apart = base.name[-1] != which.name[-1] or which not in atoms_in(dict(base.args[0]))
+            demand(which.kind != "fold" or apart, f"{which} stands under a fold over its own index")
         demand(not which.letters & bound, f"{which} has another value at every place")
         for member, found in zip(members, cited, strict=True):
 
@@ -708,6 +721,8 @@ class Derivation:
             self.layers_rule(line, only(), how)
         else:
             raise Rejected(f"{short(by)} is no rule")
+        self.demand_denominators(line.left)
+        self.demand_denominators(line.right)
         self.lines.append(line)
         self._learn(line)
         return line

@@ -278,11 +278,13 @@ def _sqrt(work: Evaluator, x: Number) -> Number:
 def _power(work: Evaluator, base: Number, exponent: Number) -> Number:
     """Whole powers, by squaring; all others by a rule."""
     if isinstance(exponent, Interval) or exponent.denominator > 1:
-        return work.apply("real_power", [base, exponent])  # type: ignore[no-any-return]
+        power: Number = work.apply("real_power", [base, exponent])
+        return power
     if exponent <= 0:
         return 1 / _power(work, base, -exponent) if exponent < 0 else Fraction(1)
     half = _power(work, work.each("abs", base), Fraction(exponent // 2))
-    return work.each("*", work.each("*", half, half), base if exponent % 2 else Fraction(1))  # type: ignore[no-any-return]
+    whole_power: Number = work.each("*", work.each("*", half, half), base if exponent % 2 else Fraction(1))
+    return whole_power
 
 
 # Operations on numbers, entry by entry of arrays: the value z, and dz/da, dz/db where it is differentiated; by what
@@ -366,7 +368,7 @@ LANGUAGE = {*MEANING, *NAMES, *BOTH, ast.GeneratorExp, ast.comprehension, ast.Lo
 # -- deciding ----------------------------------------------------------------------------------------------
 
 
-class Outcome(NamedTuple):
+class Decision(NamedTuple):
     """Accept, reject or undecided; how many formulas are true, the evaluator, and why there are no values."""
 
     verdict: str
@@ -375,7 +377,7 @@ class Outcome(NamedTuple):
     why: str
 
 
-def decide(formulas: Sequence[ast.expr], kind: str, given: Evaluator) -> Outcome:
+def decide(formulas: Sequence[ast.expr], kind: str, given: Evaluator) -> Decision:
     """Whether all but the last hold, and the last, the claim, is true (or false, if that is its kind, "violates").
 
     With the definitions, data, hints and deadline of `given`, at its bits and more.
@@ -392,4 +394,4 @@ def decide(formulas: Sequence[ast.expr], kind: str, given: Evaluator) -> Outcome
         if truth is not None:
             break
     accepted = true >= len(formulas) - 1 and truth is (kind != "violates")
-    return Outcome("undecided" if truth is None else "accept" if accepted else "reject", true, work, why)
+    return Decision("undecided" if truth is None else "accept" if accepted else "reject", true, work, why)

@@ -103,6 +103,14 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
         ("mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
+    "own:attention-shares": (
+        "The derivative of attention by the two largest shares of its rows and the spread of the tokens",
+        (
+            "jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + norm(W_QK[0, 0], 2)/sqrt(d_qk)*"
+            "top_shares(P[0, 0])*centred_norm(X[0])*(centred_norm(X[0]) + norm(X[0], 2)))"
+        ),
+        ("H == 1", "L == 1", "query_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
+    ),
     "own:composite": (
         "Doubly exponential collapse with half of the constant of 2023, any number of heads",
         (
@@ -575,6 +583,20 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "skip == 0",
         ),
     ),
+    "alman2025:one-layer": (
+        "With skips and small values the whole network is near the identity",
+        "moved(X[L]) <= (prod_l(1 + sum_h(norm(W[l, h], 1))) - 1)*norm(X[0], max)",
+        (
+            "skip == 1",
+            "bias == none",
+            "mask == any",
+            "position == any",
+            "softcap == any",
+            "qk_norm == any",
+            "layernorm == none",
+            "mlp == none",
+        ),
+    ),
     "barbero2024:4.2": (
         "A repeated last token: the two last tokens come together as the input grows, explicitly",
         (
@@ -617,5 +639,13 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "1)*norm(W[l, h], composite)))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
         ),
         ("H == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
+    ),
+    "yudin2025:attention": (
+        "The derivative of attention by the two largest shares of its rows",
+        (
+            "jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + 2*(norm(W_QK[0, 0], 2)/sqrt(d_qk))*"
+            "top_shares(P[0, 0])*norm(X[0], 2)**2)"
+        ),
+        ("H == 1", "L == 1", "query_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
 }

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from rankmath.checker.intervals import Interval, Rejected, Undecided
-from rankmath.checker.kernel import Evaluator, Outcome, formula
+from rankmath.checker.kernel import Decision, Evaluator, formula
 
 DIGITS = 6
 
@@ -92,7 +92,7 @@ class _Watch(Evaluator):
 
 
 def described(
-    outcome: Outcome, texts: Sequence[str], formulas: Sequence[ast.expr], given: Sequence[str]
+    outcome: Decision, texts: Sequence[str], formulas: Sequence[ast.expr], given: Sequence[str]
 ) -> list[str]:
     """The hypotheses that hold, and the one that does not, or the claim, with both sides of what decided it.
 
@@ -127,7 +127,7 @@ def described(
     return [*lines, f"{what}: {ast.unparse(said)}{at}: {sides}"]
 
 
-def reason(outcome: Outcome, texts: Sequence[str], kind: str, telling: Sequence[str] = ()) -> str:
+def reason(outcome: Decision, texts: Sequence[str], kind: str, telling: Sequence[str] = ()) -> str:
     """Why it was not accepted; `texts` are conditions (where `telling` ones fail it says nothing) and the claim."""
     if outcome.verdict == "undecided":
         return f"undecided at {outcome.work.bits} bits: {outcome.why or texts[outcome.true]}"

@@ -8,8 +8,6 @@ from functools import partial
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_claim
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
@@ -123,12 +121,6 @@ def loud_query(rng: Rng | None = None) -> Iterator[NetworkInstance]:
     yield NetworkInstance(net, np.asarray([[-1.0], [1.0]]), "loud query")
 
 
-def exhibit() -> Certificate:
-    """Two tokens ∓1, W_QK = 4, W = 1."""
-    [found] = loud_query()
-    return certify_claim(folk.key, folk.claim_text, folk.given_texts, found.net, found.X, "violates")
-
-
 _ONE = ("mask == causal", "heads == 1", "layers == 1")
 
 barbero2024_4_2 = Statement(
@@ -174,7 +166,7 @@ folk = Statement(
     status="refuted",
     draws=(partial(draw_causal, moderate_tokens, skip=1.0),),
     extremal=loud_query,
-    exhibit=exhibit,
+    exhibit=lambda: next(loud_query()),
     share=0.4,
     notes="With the factor 1 + aRΔ and, for the token itself, a term aΔ²/4 it is true where b_Q = 0: "
     "own:influence.",

@@ -6,15 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate, quantity
-from rankmath.linalg.rationals import exact_array, from_flint, to_flint
-from rankmath.validation import Array, ArrayLike, InvalidArgument
+from rankmath.linalg.rationals import from_flint, to_flint
+from rankmath.validation import Array
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import stacked
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import BHOJANAPALLI, OWN
 from rankmath.verification.statement import Statement
@@ -112,49 +110,28 @@ def positive(run: ArrayRun, v: str) -> Truth:
     return Truth(bool((run[v] > 0).all()))
 
 
-def tokens_instance(X: ArrayLike, L: ArrayLike = None) -> ArrayInstance:
-    """Tokens X (n, d) and logits L (n, n), exact; L may be left out where it plays no part."""
-    X = exact_array("X", X, (None, None))
-    L = np.zeros((len(X), len(X)), dtype=int) if L is None else L
-    return ArrayInstance({"X": X, "L": exact_array("L", L, (len(X), len(X)))})
-
-
-def queries_instance(q: ArrayLike, x: ArrayLike) -> ArrayInstance:
-    """Whole queries q and positive x = e^k, k the keys, as many."""
-    q = exact_array("q", q, (None,))
-    x = exact_array("x", x, q.shape)
-    if any(v.denominator != 1 for v in q) or not (x > 0).all():
-        raise InvalidArgument("q, x: whole numbers q and positive x are needed")
-    return ArrayInstance({"q": q, "x": x})
-
-
 def draw_wide(rng: Rng, size: int) -> ArrayInstance:
     """Tokens of dimension at least their number, and any logits."""
     n = int(rng.integers(2, 5))
     d = n + int(rng.integers(0, 2))
-    pairs = zip(rng.integers(-9, 10, (size, n, d)), rng.integers(-9, 10, (size, n, n)), strict=True)
-    return stacked([tokens_instance(X, L) for X, L in pairs], "dimension at least n")
+    X, L = rng.integers(-9, 10, (size, n, d)), rng.integers(-9, 10, (size, n, n))
+    return exact_batch("dimension at least n", X=X, L=L)
 
 
 def draw_narrow(rng: Rng, size: int) -> ArrayInstance:
     """More tokens than dimensions."""
     n = int(rng.integers(2, 6))
-    return stacked([tokens_instance(X) for X in rng.integers(-9, 10, (size, n, int(rng.integers(1, n))))], "d < n")
+    return exact_batch("d < n", X=rng.integers(-9, 10, (size, n, int(rng.integers(1, n)))))
 
 
 def draw_queries(rng: Rng, size: int) -> ArrayInstance:
     """Distinct queries and keys."""
     n = int(rng.integers(2, 6))
-    found = []
+    x, q = [], []
     for _ in range(size):
-        x = [Fraction(int(k), 12) for k in rng.choice(np.arange(1, 40), n, replace=False)]
-        found.append(queries_instance(rng.choice(np.arange(-5, 6), n, replace=False), x))
-    return stacked(found, "head size 1")
-
-
-def exhibit_full_rank() -> Certificate:
-    """Queries 0, 1 and keys 0, log 2: rows (1/2, 1/2) and (1/3, 2/3), rank 2 from head size 1."""
-    return certify_arrays("folk:softmax-rank", {"q": [0, 1], "x": [1, 2]}, kind="violates")
+        x.append([Fraction(int(k), 12) for k in rng.choice(np.arange(1, 40), n, replace=False)])
+        q.append(rng.choice(np.arange(-5, 6), n, replace=False))
+    return exact_batch("head size 1", q=q, x=x)
 
 
 # As many queries as keys, which are log x.
@@ -164,12 +141,11 @@ bhojanapalli2020_1 = Statement(
     "bhojanapalli2020:1",
     "reachable(X, L)",
     given="independent(X)",
-    arrays=("X", "L"),
+    arrays={"X": "n d", "L": "n n"},
     exact=True,
     title="Independent tokens can have every positive attention matrix, as we read it",
     source=f"{BHOJANAPALLI}, Theorem 1, first half, from third-party text",
     status="proved",
-    instance=tokens_instance,
     draws=(draw_wide,),
     share=0.3,
     notes="Every positive row-stochastic P is softmax(log P), and √d_qk is part of W. The second half, that for d "
@@ -180,12 +156,11 @@ own_low_rank = Statement(
     "own:low-rank-every-input",
     "some_unreachable(X)",
     given=("n >= 2", "dependent(X)"),
-    arrays=("X",),
+    arrays={"X": "n d"},
     exact=True,
     title="Dependent tokens miss some attention matrix, whatever the tokens",
     source=f"{OWN}, after Theorem 1 of {BHOJANAPALLI}",
     status="proved",
-    instance=tokens_instance,
     draws=(draw_narrow,),
     share=0.3,
 )
@@ -193,14 +168,14 @@ own_low_rank = Statement(
 folk_softmax_rank = Statement(
     "folk:softmax-rank",
     "softmax_rank(q, x) <= 1",
-    arrays=("q", "x"),
+    arrays={"q": "n, whole", "x": "n, > 0"},
     exact=True,
     title="Attention has at most the rank of its head size, as it is often said",
     source="often read, with no one source: that is the rank of the logits",
     status="refuted",
-    instance=queries_instance,
     draws=(draw_queries,),
-    exhibit=exhibit_full_rank,
+    # Rows (1/2, 1/2) and (1/3, 2/3): rank 2 from head size 1.
+    exhibit={"q": [0, 1], "x": [1, 2]},
     share=0.3,
     given=_KEYS,
     notes="Here for head size 1, where the rank is n as soon as queries and keys are distinct: own:softmax-rank.",
@@ -210,12 +185,11 @@ own_softmax_rank = Statement(
     "own:softmax-rank",
     "softmax_rank(q, x) == count(q)",
     given=(*_KEYS, "distinct(q)", "distinct(x)"),
-    arrays=("q", "x"),
+    arrays={"q": "n, whole", "x": "n, > 0"},
     exact=True,
     title="Attention of head size one has full rank where queries and keys are distinct",
     source=f"{OWN}; Vandermonde with real exponents",
     status="proved",
-    instance=queries_instance,
     draws=(draw_queries,),
     share=0.3,
 )

@@ -7,9 +7,8 @@ from fractions import Fraction
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate
-from rankmath.validation import ArrayLike, InvalidArgument, as_count
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import boxed, rational
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import CHEN
 from rankmath.verification.statement import Statement
@@ -36,31 +35,22 @@ def equiangular_layer(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
     return Truth(same and right, f"{len(pairs)} pairs, in exact rationals")
 
 
-def layer_instance(gamma: ArrayLike, rho: ArrayLike, m: int) -> ArrayInstance:
-    """The common cosine γ with −1/(m − 1) < γ ≤ 1, ρ = e^{−β(1 − γ)} > 0 and the number m ≥ 2 of tokens."""
-    n, c, y = Fraction(as_count("m", m, least=2, most=64)), rational("gamma", gamma), rational("rho", rho)
-    if not ((n - 1) * c > -1 and c <= 1 and y > 0):
-        raise InvalidArgument(f"gamma, rho: {c} and {y} given; −1/(m − 1) < γ ≤ 1 and ρ > 0 are needed")
-    return ArrayInstance({"gamma": c, "rho": y, "m": n})
-
-
 def draw_layers(rng: Rng, size: int) -> ArrayInstance:
     m = int(rng.integers(2, 8))
-    gamma = boxed([Fraction(int(k), 20 * (m - 1)) for k in rng.integers(-19, 20, size)])
-    rho = boxed([Fraction(int(k), 30) for k in rng.integers(1, 60, size)])
-    return ArrayInstance({"gamma": gamma, "rho": rho, "m": boxed([Fraction(m)] * size)}, "", True)
+    gamma = [Fraction(int(k), 20 * (m - 1)) for k in rng.integers(-19, 20, size)]
+    rho = [Fraction(int(k), 30) for k in rng.integers(1, 60, size)]
+    return exact_batch("", gamma=gamma, rho=rho, m=[m] * size)
 
 
 chen2026_2_1 = Statement(
     "chen2026:2.1",
     "equiangular_layer(gamma, rho, m)",
     given=("rho > 0", "m >= 2", "(m - 1)*gamma > -1", "gamma <= 1"),
-    arrays=("gamma", "rho", "m"),
+    arrays={"gamma": "", "rho": "", "m": ", whole, >= 2, <= 64"},
     exact=True,
     title="One layer on tokens whose cosines are all alike, exactly",
     source=f"{CHEN}, Theorem 2.1, read in a survey: limits for β = g log n; the formula for every n is ours",
     status="proved",
-    instance=layer_instance,
     draws=(draw_layers,),
     share=0.1,
     notes="With β = g log m and 0 < γ < 1 the cosines tend to 1, 4γ/(1 + 3γ) and γ as m grows, for g below, at and "

@@ -7,15 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
+from rankmath.validation import Array
 from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.instance import ArrayInstance, Instance
 from rankmath.verification.papers import GUO, OWN
 from rankmath.verification.statement import Draw, Statement
 
@@ -64,14 +62,6 @@ def bottom(run: ArrayRun, v: str) -> Scalar:
     return run.number(unbox(-run.A.max(-column(run, v), axis=-2)))
 
 
-def spectrum_instance(sigma: ArrayLike, s: ArrayLike) -> ArrayInstance:
-    """The positive singular values of H, and the strength s of the step."""
-    sigma, s = as_array("sigma", sigma, ndim=1), as_array("s", s, ndim=0)
-    if not (sigma > 0).all():
-        raise InvalidArgument(f"sigma: a least entry of {sigma.min()} given; positive singular values are needed")
-    return ArrayInstance({"sigma": sigma, "s": s})
-
-
 def draw_spectra(factor: int, most: int) -> Draw:
     """Singular values and strengths with 1 + (1 − factor·σ_max²)s ≥ 0, up to the boundary."""
 
@@ -86,14 +76,9 @@ def draw_spectra(factor: int, most: int) -> Draw:
     return draw
 
 
-def nearly_killed(rng: Rng) -> Iterator[ArrayInstance]:
+def nearly_killed(rng: Rng) -> Iterator[Instance]:
     """The largest singular value is sent almost to 0."""
-    yield spectrum_instance([1.4, 0.5], 1.0)
-
-
-def exhibit_falling() -> Certificate:
-    """H = diag(7/5, 1/2), s = 1: the effective rank falls from 1.78 to 1.26."""
-    return certify_arrays("contranorm2023:2", {"sigma": [Fraction(7, 5), Fraction(1, 2)], "s": 1}, kind="violates")
+    yield contranorm2023_2.instance([1.4, 0.5], 1.0)
 
 
 _STEP = "erank(sigma) < erank_after(sigma, s)"
@@ -104,15 +89,15 @@ contranorm2023_2 = Statement(
     "contranorm2023:2",
     _STEP,
     given=(*_GIVEN, "1 + (1 - top(sigma)**2)*s > 0"),
-    arrays=("sigma", "s"),
+    arrays={"sigma": "m, > 0", "s": ""},
     title="A step of ContraNorm raises the effective rank, as we read it",
     source=f"{GUO}, Proposition 2, from third-party text; that the singular values are not all "
     "equal is our addition",
     status="refuted",
-    instance=spectrum_instance,
     draws=(draw_spectra(1, 5),),
     extremal=nearly_killed,
-    exhibit=exhibit_falling,
+    # The effective rank of diag(7/5, 1/2) falls from 1.78 to 1.26.
+    exhibit={"sigma": [Fraction(7, 5), Fraction(1, 2)], "s": 1},
     notes=f"{_NOTE} True with 2σ_max² in place of σ_max²: own:contranorm.",
 )
 
@@ -120,11 +105,10 @@ own_contranorm = Statement(
     "own:contranorm",
     _STEP,
     given=(*_GIVEN, "1 + (1 - 2*top(sigma)**2)*s >= 0"),
-    arrays=("sigma", "s"),
+    arrays={"sigma": "m, > 0", "s": ""},
     title="A step of ContraNorm raises the effective rank, for matrices of every rank",
     source=f"{OWN}, after Proposition 2 of {GUO}",
     status="proved",
-    instance=spectrum_instance,
     draws=(draw_spectra(2, 2), draw_spectra(2, 7)),
     notes=f"{_NOTE} The condition cannot be weakened: beyond it two singular values close to each other are a "
     "counterexample.",

@@ -7,18 +7,15 @@ from functools import partial
 
 import numpy as np
 
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, ArrayLike, as_array
+from rankmath.validation import Array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import DONG
 from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Verdict
 
 
 def _change(run: ArrayRun, c: str, E: tuple[str, int]) -> Array:
@@ -56,12 +53,6 @@ def relative_loss(run: ArrayRun, c: str, E: tuple[str, int]) -> Scalar:
     return run.number(unbox(run.A.max(-_change(run, c, E), axis=-1)))
 
 
-def sandwich_instance(c: ArrayLike, E: ArrayLike) -> ArrayInstance:
-    """Logits c (m,) of q and the perturbation E (n, m)."""
-    c = as_array("c", c, ndim=1)
-    return ArrayInstance({"c": c, "E": as_array("E", E, ndim=2, shape=(None, c.shape[0]))})
-
-
 def draw_sandwich(rng: Rng, size: int, *, log_scale: tuple[float, float] = (-6.0, 0.3)) -> ArrayInstance:
     """A free q, perturbations of the given range of scales."""
     n, m = int(rng.integers(1, 4)), int(rng.integers(2, 7))
@@ -86,43 +77,32 @@ def beyond_threshold(rng: Rng) -> Iterator[ArrayInstance]:
         yield _one_key(D, "beyond the threshold")
 
 
-def certify(instance: ArrayInstance, verdict: Verdict, *, key: str) -> Certificate:
-    arrays = {"logits": instance["c"], "E": instance["E"]}
-    return certify_arrays(key, arrays, kind=verdict.kind, decided=verdict.certified)
-
-
-def exhibit_saturated() -> Certificate:
-    """D = 3 and q_0 = 10⁻⁴: P_0/q_0 is 20.05, more than 1 + 2D = 7."""
-    return certify_arrays("dong2021v1:A.3", {"weights": [1, 9999], "E": [[3, 0]]}, kind="violates")
-
-
 _CLAIM = "all_i(relative_gain(c, E[i]) <= 2*osc(E[i])) and all_i(relative_loss(c, E[i]) <= osc(E[i]))"
 
 dong2021_A_3 = Statement(
     "dong2021:A.3",
     _CLAIM,
     given="all_i(osc(E[i]) <= x_star)",
-    arrays=("c", "E"),
+    arrays={"c": "m", "E": "n m"},
     title="Sandwich lemma, under its hypothesis",
     source=f"{DONG}, Lemma A.3 with the hypothesis of the 2023 revision",
     status="proved",
-    instance=sandwich_instance,
     draws=(draw_sandwich,),
     extremal=near_threshold,
-    certificate=partial(certify, key="dong2021:A.3"),
+    certificate="logits=c E",
     sharp=True,
 )
 
 dong2021v1_A_3 = Statement(
     "dong2021v1:A.3",
     _CLAIM,
-    arrays=("c", "E"),
+    arrays={"c": "m", "E": "n m"},
     title="Sandwich lemma without a hypothesis",
     source=f"{DONG}, Lemma A.3, first version; the authors added the hypothesis in 2023",
     status="refuted",
-    instance=sandwich_instance,
     draws=(partial(draw_sandwich, log_scale=(-1.0, 0.7)),),
     extremal=beyond_threshold,
-    certificate=partial(certify, key="dong2021v1:A.3"),
-    exhibit=exhibit_saturated,
+    certificate="logits=c E",
+    # D = 3 and q_0 = 10⁻⁴: P_0/q_0 is 20.05, more than 1 + 2D = 7.
+    exhibit={"weights": [1, 9999], "E": [[3, 0]]},
 )

@@ -10,7 +10,6 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.linalg import norms
-from rankmath.validation import ArrayLike, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import DONG
@@ -31,12 +30,6 @@ def composite_sum(run: ArrayRun, A: str, B: str) -> Scalar:
     return run.number(norms.composite(run.array(A) + run.array(B), run.A))
 
 
-def norm_instance(A: ArrayLike, B: ArrayLike) -> ArrayInstance:
-    """Two matrices of one shape."""
-    A = as_array("A", A, ndim=2)
-    return ArrayInstance({"A": A, "B": as_array("B", B, ndim=2, shape=A.shape)})
-
-
 def draw_crosses(rng: Rng, size: int) -> ArrayInstance:
     """e₁uᵀ and its transpose, positive u: the sum is a cross."""
     n = int(rng.integers(3, 8))
@@ -55,12 +48,11 @@ def exhibit_not_a_norm() -> Certificate:
 dong2021_norm = Statement(
     "dong2021:norm",
     "composite(A) + composite(B) < composite_sum(A, B)",
-    arrays=("A", "B"),
+    arrays={"A": "n m", "B": "n m"},
     quantifier="some",
     title="The composite value is not a norm",
     source=f"{DONG} say so themselves; the pair is ours",
     status="proved",
-    instance=norm_instance,
     draws=(draw_crosses,),
     exhibit=exhibit_not_a_norm,
     exhibit_refutes=False,

@@ -7,15 +7,13 @@ from math import isqrt
 
 import numpy as np
 
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate
 from rankmath.linalg.rationals import exact_array, to_flint
-from rankmath.validation import Array, ArrayLike, InvalidArgument, Objects
+from rankmath.validation import Array, ArrayLike, InvalidArgument
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import boxed
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.statement import Statement
 
@@ -73,7 +71,7 @@ def tokens_instance(X: ArrayLike) -> ArrayInstance:
         raise InvalidArgument(
             "X: deviations given that are no rational multiples of one another; exact numbers need them"
         )
-    return ArrayInstance({"X": rows, "s": boxed(scales)})
+    return ArrayInstance({"X": rows, "s": np.asarray(scales, dtype=object)})
 
 
 #: Three points of a line: the ends and the middle.
@@ -82,8 +80,7 @@ LINE = [[1, -1, 0], [Fraction(1, 2), 0, Fraction(-1, 2)], [0, 1, -1]]
 
 def draw_lines(rng: Rng, size: int) -> ArrayInstance:
     """Permutations of coordinates of (1, −1, 0, …), (½, 0, −½, …), (0, 1, −1, …), moved and scaled."""
-    found: list[Objects] = []
-    scales: list[Objects] = []
+    found, scales = [], []
     d = int(rng.integers(3, 6))
     for _ in range(size):
         order = rng.permutation(d)
@@ -95,20 +92,14 @@ def draw_lines(rng: Rng, size: int) -> ArrayInstance:
         instance = tokens_instance(rows)
         found.append(instance["X"])
         scales.append(instance["s"])
-    return ArrayInstance({"X": np.stack(found), "s": np.stack(scales)}, "three on a line", is_batch=True)
-
-
-def exhibit_line() -> Certificate:
-    """(1, −1, 0), (½, 0, −½) and (0, 1, −1): on one line before, not after."""
-    instance = tokens_instance(LINE)
-    return certify_arrays("folk:affine-rank", instance.arrays, kind="violates")
+    return exact_batch("three on a line", X=found, s=scales)
 
 
 folk_affine_rank = Statement(
     "folk:affine-rank",
     "keeps_affine_rank(X, s)",
     given="normed_by(X, s)",
-    arrays=("X", "s"),
+    arrays={"X": "n d, n >= 2", "s": "n, > 0"},
     exact=True,
     title="LayerNorm preserves the affine rank of the set of tokens, as it may be read",
     source="said of late, with a definition of affine rank that we have not seen; read with the dimension of the "
@@ -116,7 +107,7 @@ folk_affine_rank = Statement(
     status="refuted",
     instance=tokens_instance,
     draws=(draw_lines,),
-    exhibit=exhibit_line,
+    exhibit=tokens_instance(LINE).arrays,
     share=0.05,
     notes="Three tokens on a line leave it. What LayerNorm keeps is the rank of the matrix of centred tokens: it "
     "multiplies its rows by positive numbers.",

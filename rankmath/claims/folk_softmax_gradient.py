@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.linalg import norms
-from rankmath.validation import ArrayLike, InvalidArgument, as_array
 from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.instance import ArrayInstance, Instance
 from rankmath.verification.papers import OWN
 from rankmath.verification.statement import Statement
+
+#: At least two logits, and a temperature.
+LOGITS = {"c": "m, m >= 2", "T": ", > 0"}
 
 
 @quantity(
@@ -36,14 +36,6 @@ def softmax_slope(run: ArrayRun, c: str, T: str) -> Scalar:
     return run.number(norms.symmetric_extremes(J, A)[1])
 
 
-def gradient_instance(c: ArrayLike, T: ArrayLike) -> ArrayInstance:
-    """At least two logits, and a temperature T > 0."""
-    c, T = as_array("c", c, ndim=1), as_array("T", T, ndim=0)
-    if len(c) < 2 or not T > 0:
-        raise InvalidArgument(f"c, T: {len(c)} logits and T = {T} given; at least 2 and T > 0 are needed")
-    return ArrayInstance({"c": c, "T": T})
-
-
 def draw_logits(rng: Rng, size: int) -> ArrayInstance:
     """Logits and temperatures of any size."""
     T = 10.0 ** rng.uniform(-1, 1, size)
@@ -51,30 +43,24 @@ def draw_logits(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"c": c, "T": T}, "random", is_batch=True)
 
 
-def two_alike(rng: Rng) -> Iterator[ArrayInstance]:
+def two_alike(rng: Rng) -> Iterator[Instance]:
     """Two logits that nearly agree, the others far below: nearly 1/(2T)."""
     for T in (0.5, 3.0):
-        yield gradient_instance([T / 2048, 0.0], T)
-        yield gradient_instance([T / 2048, 0.0, -40 * T], T)
-
-
-def exhibit_two_equal() -> Certificate:
-    """Two equal logits at T = 1: the norm is 1/2."""
-    return certify_arrays("folk:softmax-gradient", {"c": [0, 0], "T": 1}, kind="violates")
+        yield own_softmax_gradient.instance([T / 2048, 0.0], T)
+        yield own_softmax_gradient.instance([T / 2048, 0.0, -40 * T], T)
 
 
 folk_softmax_gradient = Statement(
     "folk:softmax-gradient",
     "softmax_slope(c, T) <= 1/(4*T) and softmax_slope(c, T) <= sqrt(2)",
     given="T > 0",
-    arrays=("c", "T"),
+    arrays=LOGITS,
     title="The derivative of softmax is at most 1/(4T), as it is often given",
     source="often read, with no one source; 1/4 is the slope of one entry in its own logit",
     status="refuted",
-    instance=gradient_instance,
     draws=(draw_logits,),
     extremal=two_alike,
-    exhibit=exhibit_two_equal,
+    exhibit={"c": [0, 0], "T": 1},
     notes="Two equal logits give 1/(2T), and that is the largest value: own:softmax-gradient.",
 )
 
@@ -82,11 +68,10 @@ own_softmax_gradient = Statement(
     "own:softmax-gradient",
     "softmax_slope(c, T) <= 1/(2*T)",
     given="T > 0",
-    arrays=("c", "T"),
+    arrays=LOGITS,
     title="The derivative of softmax is at most 1/(2T)",
     source=f"{OWN}; well known for T = 1",
     status="proved",
-    instance=gradient_instance,
     draws=(draw_logits,),
     extremal=two_alike,
     sharp=True,

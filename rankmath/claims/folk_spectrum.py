@@ -7,17 +7,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import predicate, quantity
 from rankmath.formula.run import unbox
 from rankmath.linalg.rationals import exact_array, to_flint
-from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array
+from rankmath.validation import Array, Number
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_stochastic, stacked
-from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.exact import exact_batch
+from rankmath.verification.instance import ArrayInstance, Instance
 from rankmath.verification.papers import OWN
 from rankmath.verification.statement import Statement
 
@@ -95,27 +93,6 @@ def mixing(run: ArrayRun, L: str) -> Scalar:
     return run.number(unbox(A.max(gaps, axis=-2)))
 
 
-def positive_instance(A: ArrayLike) -> ArrayInstance:
-    """A positive row-stochastic matrix of exact numbers."""
-    return ArrayInstance({"A": exact_stochastic("A", A, positive=True)})
-
-
-def kernel_instance(K: ArrayLike) -> ArrayInstance:
-    """A square positive matrix of exact numbers: e to the logits."""
-    K = exact_array("K", K, (None, None))
-    if K.shape[0] != K.shape[1] or not (K > 0).all():
-        raise InvalidArgument("K: a square positive matrix is needed")
-    return ArrayInstance({"K": K})
-
-
-def logits_instance(L: ArrayLike) -> ArrayInstance:
-    """The logits of one attention matrix, at least two tokens."""
-    L = as_array("L", L, ndim=2)
-    if L.shape[0] != L.shape[1] or len(L) < 2:
-        raise InvalidArgument(f"L: shape {L.shape} given; a square matrix of at least 2 rows is needed")
-    return ArrayInstance({"L": L})
-
-
 def draw_positive(rng: Rng, size: int) -> ArrayInstance:
     """Random positive matrices, and blurred cyclic shifts."""
     n = int(rng.integers(3, 6))
@@ -123,14 +100,14 @@ def draw_positive(rng: Rng, size: int) -> ArrayInstance:
     for k in range(size):
         weights = rng.integers(1, 20, (n, n)) + (40 * np.roll(np.eye(n, dtype=int), 1, axis=1) if k % 2 else 0)
         A = exact_array("A", weights, (n, n))
-        found.append(positive_instance(A / A.sum(axis=1, keepdims=True)))
-    return stacked(found, "random and cyclic")
+        found.append(A / A.sum(axis=1, keepdims=True))
+    return exact_batch("random and cyclic", A=found)
 
 
 def draw_symmetric(rng: Rng, size: int) -> ArrayInstance:
     n = int(rng.integers(2, 6))
     weights = rng.integers(1, 30, (size, n, n))
-    return stacked([kernel_instance(np.tril(w) + np.tril(w, -1).T) for w in weights], "symmetric")
+    return exact_batch("symmetric", K=[np.tril(w) + np.tril(w, -1).T for w in weights])
 
 
 def draw_logit_matrices(rng: Rng, size: int) -> ArrayInstance:
@@ -139,31 +116,26 @@ def draw_logit_matrices(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"L": scale * rng.standard_normal((size, n, n))}, "random", is_batch=True)
 
 
-def nearly_two_tokens(rng: Rng) -> Iterator[ArrayInstance]:
+def nearly_two_tokens(rng: Rng) -> Iterator[Instance]:
     """A third token that nobody looks at and that looks like the mean of the others: nearly an equality."""
     for a in (0.5, 2.0):
-        yield logits_instance([[a, 0.0, -25.0], [0.0, 1.0, -25.0], [0.0, 0.0, -25.0]])
+        yield own_spectrum.instance([[a, 0.0, -25.0], [0.0, 1.0, -25.0], [0.0, 0.0, -25.0]])
 
 
-def exhibit_cyclic() -> Certificate:
-    """circulant(1/10, 8/10, 1/10): −7/20 ± 7√3/20 i; on vectors of mean 0 it satisfies A² + 7/10 A + 49/100 = 0."""
-    A = [[Fraction(k, 10) for k in row] for row in ([1, 8, 1], [1, 1, 8], [8, 1, 1])]
-    data = {"A": A, "u": [1, -1, 0], "p": Fraction(7, 10), "q": Fraction(49, 100)}
-    return certify_arrays("folk:spectrum-real", data, kind="violates")
-
+_CYCLIC = [[Fraction(k, 10) for k in row] for row in ([1, 8, 1], [1, 1, 8], [8, 1, 1])]
 
 folk_spectrum_real = Statement(
     "folk:spectrum-real",
     "real_spectrum(A)",
     given="positive_stochastic(A)",
-    arrays=("A",),
+    arrays={"A": "n n, > 0, stochastic"},
     exact=True,
     title="Attention has its eigenvalues in (−1, 1], as it is often said",
     source="often read, with no one source",
     status="refuted",
-    instance=positive_instance,
     draws=(draw_positive,),
-    exhibit=exhibit_cyclic,
+    # circulant(1, 8, 1)/10 has −7/20 ± 7√3/20 i; on vectors of mean 0 it satisfies A² + 7/10 A + 49/100 = 0.
+    exhibit={"A": _CYCLIC, "u": [1, -1, 0], "p": Fraction(7, 10), "q": Fraction(49, 100)},
     share=0.3,
     notes="True for two tokens and for symmetric logits (own:spectrum-symmetric); in general the eigenvalues lie "
     "in a disc of radius δ(A) < 1, besides 1 itself (own:spectrum).",
@@ -173,11 +145,10 @@ own_spectrum = Statement(
     "own:spectrum",
     "subdominant(L) <= mixing(L)",
     given="n >= 2",
-    arrays=("L",),
+    arrays={"L": "n n, n >= 2"},
     title="Every eigenvalue of attention besides 1 has modulus at most the Dobrushin coefficient",
     source=f"{OWN}; classical",
     status="proved",
-    instance=logits_instance,
     draws=(draw_logit_matrices,),
     extremal=nearly_two_tokens,
     sharp=True,
@@ -189,12 +160,11 @@ own_spectrum_symmetric = Statement(
     "own:spectrum-symmetric",
     "real_attention(K)",
     given="symmetric(K)",
-    arrays=("K",),
+    arrays={"K": "n n, > 0"},
     exact=True,
     title="Attention with symmetric logits has its eigenvalues in (−1, 1]",
     source=f"{OWN}; classical for reversible chains",
     status="proved",
-    instance=kernel_instance,
     draws=(draw_symmetric,),
     share=0.3,
     notes="W_QK symmetric, no query bias and no mask, or an undirected one with self-loops: K = e to the logits.",

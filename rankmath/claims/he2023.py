@@ -10,9 +10,9 @@ import numpy as np
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate
-from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_count
+from rankmath.validation import Array, Number
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import rational, stacked
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import HE
 from rankmath.verification.statement import Statement
@@ -83,32 +83,23 @@ def carries_exponential(run: ArrayRun, a: str, b: str, size: str) -> Truth:
     return _carries(_exponential(int(n), first), _exponential(int(n), second))
 
 
-def kernels_instance(a: ArrayLike, b: ArrayLike, size: int) -> ArrayInstance:
-    """Two correlations between 0 and 1, and a number of tokens."""
-    first, second, n = rational("a", a), rational("b", b), as_count("size", size, least=2, most=40)
-    if not (0 < first < 1 and 0 < second < 1):
-        raise InvalidArgument(f"a, b: {first} and {second} given; numbers between 0 and 1 are needed")
-    return ArrayInstance({"a": first, "b": second, "size": Fraction(n)})
-
-
 def draw_kernels(rng: Rng, size: int, *, most: int) -> ArrayInstance:
     """Correlations that grow, by much or by little."""
-    found = []
+    a, b, sizes = [], [], []
     for _ in range(size):
         first, second = sorted(rng.choice(np.arange(1, 1000), 2, replace=False))
-        found.append(
-            kernels_instance(Fraction(int(first), 1000), Fraction(int(second), 1000), int(rng.integers(2, most)))
-        )
-    return stacked(found, "growing correlation")
+        a.append(Fraction(int(first), 1000))
+        b.append(Fraction(int(second), 1000))
+        sizes.append(int(rng.integers(2, most)))
+    return exact_batch("growing correlation", a=a, b=b, size=sizes)
 
 
 _between_kernels = partial(
     Statement,
     given=("a > 0", "a < b", "b < 1"),
-    arrays=("a", "b", "size"),
+    arrays={"a": ", > 0, < 1", "b": ", > 0, < 1", "size": ", whole, >= 2, <= 40"},
     exact=True,
     status="proved",
-    instance=kernels_instance,
     draws=(partial(draw_kernels, most=8),),
     share=0.2,
 )

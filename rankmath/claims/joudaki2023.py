@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
+from rankmath.validation import Array
 from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.instance import ArrayInstance, Instance
 from rankmath.verification.papers import JOUDAKI
 from rankmath.verification.statement import Statement
 
@@ -61,14 +59,6 @@ def length_spread(run: ArrayRun, X: str) -> Scalar:
     return run.number(unbox(n * A.sum(lengths * lengths, axis=-2) / (total * total)))
 
 
-def independent_tokens(X: ArrayLike) -> ArrayInstance:
-    """Linearly independent tokens, the rows of X; at most as many as dimensions."""
-    X = as_array("X", X, ndim=2)
-    if X.shape[0] > X.shape[1] or np.linalg.matrix_rank(X) < len(X):
-        raise InvalidArgument(f"X: shape {X.shape} given; linearly independent rows are needed")
-    return ArrayInstance({"X": X})
-
-
 def draw_tokens(rng: Rng, size: int) -> ArrayInstance:
     """Random directions, lengths over several orders of magnitude."""
     n = int(rng.integers(2, 6))
@@ -77,20 +67,19 @@ def draw_tokens(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"X": X}, "random", is_batch=True)
 
 
-def nearly_one_length(rng: Rng) -> Iterator[ArrayInstance]:
+def nearly_one_length(rng: Rng) -> Iterator[Instance]:
     """Lengths that nearly agree: nearly an equality."""
-    yield independent_tokens([[1.0, 0.0, 0.0], [0.5, 0.866, 0.0]])
+    yield joudaki2023_isometry.instance([[1.0, 0.0, 0.0], [0.5, 0.866, 0.0]])
 
 
 joudaki2023_isometry = Statement(
     "joudaki2023:isometry",
     "isometry(X)*length_spread(X) <= unit_isometry(X)",
     given="isometry(X) > 0",
-    arrays=("X",),
+    arrays={"X": "n d, independent rows"},
     title="Tokens divided by their lengths are more isometric, as we read it",
     source=f"{JOUDAKI}, on normalisation and isometry, from memory",
     status="proved",
-    instance=independent_tokens,
     draws=(draw_tokens,),
     extremal=nearly_one_length,
     share=0.5,

@@ -15,13 +15,13 @@ from rankmath.formula.language import predicate, quantity
 from rankmath.formula.run import unbox
 from rankmath.linalg import norms
 from rankmath.linalg.rationals import exact_array
-from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count
+from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
 from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.instance import ArrayInstance, Instance
 from rankmath.verification.papers import KARAGODIN, OWN
 from rankmath.verification.statement import Statement
 
-_DATA = ("V", "Q", "K", "beta", "X")
+_DATA = {"V": "d d", "Q": "e d", "K": "e d", "beta": ", >= 0", "X": "n d"}
 _SIGNATURE = "(V: array, Q: array, K: array, beta: array, X: array)"
 _WORDING = (
     "the wording from a public formalisation, fxeqxmulfx/transformer, which names the paper's labels; we have not "
@@ -225,17 +225,6 @@ def first_is_largest(run: ArrayRun, lam: str) -> Truth:
     return Truth(np.asarray((row[..., :1] >= row).all(axis=-1)))
 
 
-def climb_instance(lam: ArrayLike, B: ArrayLike, x: ArrayLike, m: int = 1) -> ArrayInstance:
-    """The eigenvalues λ of a symmetric V, the largest first; B = βQᵀK in the basis of its eigenvectors; a token x;
-    and the number m of tokens at the first eigenvector."""
-    lam = as_array("lam", lam, ndim=1)
-    d = len(lam)
-    arrays = {"lam": lam, "B": as_array("B", B, shape=(d, d)), "x": as_array("x", x, shape=(d,))}
-    if d < 2 or not np.any(arrays["x"]):
-        raise InvalidArgument(f"lam, x: {d} eigenvalues given, or x = 0; at least 2 and a token are needed")
-    return ArrayInstance({**arrays, "m": np.asarray(float(as_count("m", m)))})
-
-
 def draw_climbs(rng: Rng, size: int) -> ArrayInstance:
     """Positive definite V, queries and keys within the condition, half of the tokens near −e_0."""
     d, m = int(rng.integers(2, 6)), rng.integers(1, 5, size) * 1.0
@@ -250,10 +239,10 @@ def draw_climbs(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance({"lam": lam, "B": B, "x": x, "m": m}, "random", is_batch=True)
 
 
-def nearly_opposite(rng: Rng) -> Iterator[ArrayInstance]:
+def nearly_opposite(rng: Rng) -> Iterator[Instance]:
     """A token near −e_0 in the direction of the least eigenvalue, with B a multiple of the identity."""
     for top, strength, m in ((2.0, 0.25, 1), (1.5, 0.75, 2), (4.0, 0.5, 3)):
-        yield climb_instance([top, 1.0], strength * np.eye(2), [-1.0, 2.0**-13], m)
+        yield own_flow_one_cluster.instance([top, 1.0], strength * np.eye(2), [-1.0, 2.0**-13], m)
 
 
 own_flow_one_cluster = Statement(
@@ -261,12 +250,11 @@ own_flow_one_cluster = Statement(
     "climb(lam, B, x, m) >= off_axis(x)*(m*first_value(lam) - s*(first_value(lam) - least_value(lam)))/(m + s)",
     where={"s": "exp(2*form_size(B))"},
     given=("first_is_largest(lam)", "m > 0", "s*(first_value(lam) - least_value(lam)) < m*first_value(lam)"),
-    arrays=("lam", "B", "x", "m"),
+    arrays={"lam": "d, d >= 2", "B": "d d", "x": "d, no zero row", "m": ", whole, >= 1"},
     title="Causal tokens under a symmetric V end at one point if attention is not too sharp",
     source=f"{OWN}, after the conjecture of {KARAGODIN}",
     status="proved",
     truth="proofs/karagodin2024.tex",
-    instance=climb_instance,
     draws=(draw_climbs,),
     extremal=nearly_opposite,
     sharp=True,
@@ -360,7 +348,7 @@ karagodin2024_subspace_two = Statement(
     "karagodin2024:subspace-two",
     "aligning(lam, M, B, X) >= lam*lead(M, X)*sine_square(M, X)/(1 + exp(2*form_size(B)))",
     given="lam > 0",
-    arrays=("lam", "M", "B", "X"),
+    arrays={"lam": "", "M": "k k", "B": "d d", "X": "2 d"},
     title="Two causal tokens end where the first points, if the top eigenspace has dimension two or more",
     source=f"{OWN}; it gives a conjecture of {KARAGODIN}, on a top eigenvalue of multiplicity two or more, for two "
     f"tokens; {_WORDING}",

@@ -14,9 +14,9 @@ from rankmath.formula.language import quantity
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import unbox
 from rankmath.linalg import norms
-from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count
+from rankmath.validation import Array
 from rankmath.verification.draws import Rng, clustered_tokens, low_rank_tokens, moderate_tokens
-from rankmath.verification.exact import boxed
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import KIM, OWN
 from rankmath.verification.statement import Statement
@@ -93,22 +93,9 @@ def crowd_gain(run: ArrayRun, m: str) -> Fraction:
     return (size * in_crowd**2 + others * outside**2) / size
 
 
-def crowd_instance(m: int) -> ArrayInstance:
-    """An even number m ≥ 4 of equal tokens."""
-    count = as_count("m", m, least=4)
-    if count % 2:
-        raise InvalidArgument(f"m: {count} given; an even number is needed, so that m²/4 is whole")
-    return ArrayInstance({"m": np.asarray(Fraction(count), dtype=object)})
-
-
 def draw_crowds(rng: Rng, size: int) -> ArrayInstance:
     counts = 2 * rng.integers(2, 2 ** rng.integers(2, 12, size))
-    return ArrayInstance({"m": boxed([Fraction(int(m)) for m in counts])}, "crowds", is_batch=True)
-
-
-def distance_instance(Z: ArrayLike) -> ArrayInstance:
-    """Tokens Z (n, d)."""
-    return ArrayInstance({"Z": as_array("Z", Z, ndim=2)})
+    return exact_batch("crowds", m=counts)
 
 
 def draw_tokens(rng: Rng, size: int) -> ArrayInstance:
@@ -140,12 +127,11 @@ kim2021_3_2 = Statement(
     "kim2021:3.2",
     "distance_jacobian_norm(Z) <= sqrt(n)*(4*phi + 1)",
     where={"phi": "inverse_phi(n - 1)"},
-    arrays=("Z",),
+    arrays={"Z": "n d"},
     title="Attention by distances is Lipschitz in ℓ₂",
     source=f"{KIM}, Theorem 3.2, the bound on Lip₂, wording from memory, as we read it: one head with W_Q = W_K in "
     "the tokens z = xW_Q/(D/H)^{1/4}; the linear maps before and after contribute their norms",
     status="proved",
-    instance=distance_instance,
     draws=(draw_tokens, draw_star),
     share=0.4,
     notes="The bound on Lip_∞ is not registered: we have no wording we are sure of.",
@@ -155,11 +141,10 @@ own_l2_lipschitz = Statement(
     "own:l2-lipschitz",
     "distance_jacobian_norm(Z) <= n**(1/4) + 2*phi + 2*sqrt(phi*min((n - 1)*tau, sqrt(n)*log(n)/2))",
     where={"phi": "inverse_phi(n - 1)", "tau": "inverse_phi(1)"},
-    arrays=("Z",),
+    arrays={"Z": "n d"},
     title="Attention by distances is Lipschitz in ℓ₂ with a constant of order n^{1/4} log n",
     source=OWN,
     status="proved",
-    instance=distance_instance,
     draws=(draw_tokens, draw_star),
     share=0.4,
     notes="Never more than kim2021:3.2, which grows like √n log n. No token receives more than √n "
@@ -169,11 +154,10 @@ own_l2_lipschitz = Statement(
 own_received = Statement(
     "own:received",
     "received(Z) <= sqrt(n)",
-    arrays=("Z",),
+    arrays={"Z": "n d"},
     title="No token receives more than √n of attention by distances",
     source=OWN,
     status="proved",
-    instance=distance_instance,
     draws=(draw_tokens, draw_rays),
     share=0.4,
     notes="So too on the sphere where W_QK is a multiple β ≥ 0 of the identity: there logits are −β‖x_i − x_j‖²/2 "
@@ -185,12 +169,11 @@ own_l2_lower = Statement(
     "own:l2-lower",
     "crowd_gain(m) >= m/16 + 4/9",
     given="m >= 4",
-    arrays=("m",),
+    arrays={"m": ", even, >= 4"},
     exact=True,
     title="Attention by distances has a Lipschitz constant in ℓ₂ of order n^{1/4} at least",
     source=OWN,
     status="proved",
-    instance=crowd_instance,
     draws=(draw_crowds,),
     share=0.1,
     notes="For n = m + m²/4 tokens, m even, and a dimension with a coordinate to spare: along it the derivative is "

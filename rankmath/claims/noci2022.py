@@ -9,18 +9,15 @@ from functools import partial
 import numpy as np
 
 from rankmath.attention.softmax import softmax
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun, farthest
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import predicate, quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, ArrayLike, as_array
+from rankmath.validation import Array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import NOCI, OWN
 from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Verdict
 
 
 def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[Array, Array, Array]:
@@ -85,14 +82,6 @@ def no_gradient(run: ArrayRun, Z: str, V: str, G: str) -> Truth:
     return Truth(not moved.any(), f"{moved.size} entries of the derivative, in exact rationals")
 
 
-def gradient_instance(Z: ArrayLike, M: ArrayLike, V: ArrayLike, G: ArrayLike) -> ArrayInstance:
-    """Tokens Z (n, d), M = W_Q W_Kᵀ/√d_qk and its direction G (d, d), values V (d, m)."""
-    Z = as_array("Z", Z, ndim=2)
-    d = Z.shape[1]
-    M, G = (as_array(name, value, ndim=2, shape=(d, d)) for name, value in (("M", M), ("G", G)))
-    return ArrayInstance({"Z": Z, "M": M, "V": as_array("V", V, ndim=2, shape=(d, None)), "G": G})
-
-
 def draw_gradients(rng: Rng, size: int, *, equal: bool = False) -> ArrayInstance:
     """Tokens of any spread (none where equal) about a mean, weights and directions of any scale."""
     n, d = int(rng.integers(2, 7)), int(rng.integers(1, 4))
@@ -110,22 +99,17 @@ def two_sides(rng: Rng) -> Iterator[ArrayInstance]:
         yield ArrayInstance({"Z": Z, "M": off * one, "V": one, "G": one}, "two sides")
 
 
-def certify(instance: ArrayInstance, verdict: Verdict) -> Certificate:
-    return certify_arrays("own:zero-grad", instance.arrays, decided=verdict.certified)
-
-
 noci2022_zero_grad = Statement(
     "noci2022:zero-grad",
     "no_gradient(Z, V, G)",
     given="equal_tokens(Z)",
-    arrays=("Z", "M", "V", "G"),
+    arrays={"Z": "n d", "M": "d d", "V": "d m", "G": "d d"},
     exact=True,
     title="Equal tokens: no gradient reaches queries and keys",
     source=f"{NOCI}, on vanishing gradients under rank collapse, as we read it: X = 1xᵀ makes the derivative of "
     "self-attention in W_Q and in W_K vanish (M = W_Q W_Kᵀ/√d_qk moves along G = dW_Q W_Kᵀ/√d_qk or "
     "W_Q dW_Kᵀ/√d_qk)",
     status="proved",
-    instance=gradient_instance,
     draws=(partial(draw_gradients, equal=True),),
     share=0.1,
 )
@@ -133,14 +117,13 @@ noci2022_zero_grad = Statement(
 own_zero_grad = Statement(
     "own:zero-grad",
     "all_i(weight_gradient(Z, M, V, G, i) <= value_spread(Z, V)*logit_shift(Z, M, G, i)/4)",
-    arrays=("Z", "M", "V", "G"),
+    arrays={"Z": "n d", "M": "d d", "V": "d m", "G": "d d"},
     title="How far attention moves with queries and keys: a quarter of what tokens differ, twice",
     source=f"{OWN}, by Grüss's inequality",
     status="proved",
-    instance=gradient_instance,
     draws=(draw_gradients,),
     extremal=two_sides,
-    certificate=certify,
+    certificate="Z M V G",
     sharp=True,
     share=0.5,
 )

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_claim
 from rankmath.claims import own_diameter
 from rankmath.model.network import Network
 from rankmath.model.positions import Rotary
@@ -71,12 +69,6 @@ def quarter_turn(
     layer = [Sublayer(attention, skip, before=None if norm is None else LayerNorm(norm))]
     tokens = np.asarray([[1.0, height], [1.0, -height]])
     return NetworkInstance(Network.from_layers([layer], tokens=2), tokens, "a quarter turn")
-
-
-def exhibit_quarter_turn() -> Certificate:
-    """The certificate of the quarter turn."""
-    entry, found = unstated_diameter_rotary, quarter_turn()
-    return certify_claim(entry.key, entry.claim_text, entry.given_texts, found.net, found.X, "violates")
 
 
 def meeting_tokens(rng: Rng) -> Iterator[NetworkInstance]:
@@ -224,7 +216,7 @@ unstated_diameter_rotary = Statement(
     status="refuted",
     draws=_draws(PLAIN[:2]),
     extremal=meeting_tokens,
-    exhibit=exhibit_quarter_turn,
+    exhibit=quarter_turn,
     share=0.1,
     notes="Two tokens (1, ±1/128), weights 1, and the second place turned by a right angle: the attention at "
     "consensus has unequal rows, so the diameter is multiplied by a factor that does not fall with it. What holds "

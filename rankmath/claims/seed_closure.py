@@ -68,7 +68,7 @@ seed_closure = Statement(
     "seed:closure",
     "stochastic_product(P)",
     given="row_stochastic(P)",
-    arrays=("P",),
+    arrays={"P": "t n n, stochastic, n >= 2"},
     exact=True,
     title="Row-stochastic matrices are closed under products",
     source="folklore; used throughout Dong, Cordonnier and Loukas 2021",

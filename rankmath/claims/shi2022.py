@@ -10,7 +10,7 @@ from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
+from rankmath.validation import Array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN, SHI
@@ -64,16 +64,6 @@ def least_length(run: ArrayRun, Y: str, k: int) -> Scalar:
     return run.number(ordered[k])
 
 
-def rows_instance(Y: ArrayLike) -> ArrayInstance:
-    """Two tokens or more, none of them zero."""
-    Y = as_array("Y", Y, ndim=2)
-    if len(Y) < 2 or not Y.any(axis=1).all():
-        raise InvalidArgument(
-            f"Y: shape {Y.shape} given, or a zero row; two or more rows that are not zero are needed"
-        )
-    return ArrayInstance({"Y": Y})
-
-
 def draw_rows(rng: Rng, size: int) -> ArrayInstance:
     """Tokens of lengths that differ much or little, in a cap or all around."""
     n, d = int(rng.integers(3, 7)), int(rng.integers(2, 5))
@@ -98,12 +88,11 @@ shi2022_layernorm = Statement(
     "normed_mu(Y) <= row_mu(Y)/r_1",
     where={"r_1": "least_length(Y, 0)"},
     given="r_1 > 0",
-    arrays=("Y",),
+    arrays={"Y": "n d, n >= 2, no zero row"},
     title="LayerNorm spreads tokens by no more than one over the least length",
     source=f"{SHI}, the factor of LayerNorm, as we read it: the distance to tokens that are all equal grows by at "
     "most 1/σ, σ the least length of a token (its deviation, where LayerNorm also subtracts each token's mean)",
     status="proved",
-    instance=rows_instance,
     draws=(draw_rows,),
     extremal=one_length,
     sharp=True,
@@ -115,11 +104,10 @@ own_layernorm = Statement(
     "normed_mu(Y)**2 <= (row_mu(Y)**2 - length_mu(Y)**2)/(r_1*r_2)",
     where={"r_1": "least_length(Y, 0)", "r_2": "least_length(Y, 1)"},
     given=("n >= 2", "r_1 > 0"),
-    arrays=("Y",),
+    arrays={"Y": "n d, n >= 2, no zero row"},
     title="LayerNorm forgets how lengths differ, and spreads the rest",
     source=OWN,
     status="proved",
-    instance=rows_instance,
     draws=(draw_rows,),
     extremal=one_length,
     sharp=True,

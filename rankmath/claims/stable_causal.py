@@ -14,7 +14,7 @@ from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate
 from rankmath.validation import ArrayLike, as_count
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import boxed, rational
+from rankmath.verification.exact import exact_batch, rational
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN
 from rankmath.verification.statement import Statement
@@ -69,12 +69,14 @@ def stable_causal_instance(a: ArrayLike, w: ArrayLike, c: ArrayLike = None, dim:
     a, w = rational("a", a), rational("w", w)
     c = a / 2 if c is None else rational("c", c)
     stable_causal_example(a, w, c, dim)
-    return ArrayInstance({"parameters": boxed([a, w, c]), "dim": np.asarray(as_count("dim", dim, least=2))})
+    return ArrayInstance(
+        {"parameters": np.asarray([a, w, c], dtype=object), "dim": np.asarray(as_count("dim", dim, least=2))}
+    )
 
 
 def draw_stable_causal(rng: Rng, size: int) -> ArrayInstance:
     """a = ½, w = 1 first (eigenvalues ½ and 2/5); then rational points of the family."""
-    parameters, dims = [boxed([Fraction(1, 2), Fraction(1), Fraction(1, 4)])], [2]
+    parameters, dims = [[Fraction(1, 2), Fraction(1), Fraction(1, 4)]], [2]
     while len(parameters) < size:
         a = Fraction(int(rng.integers(1, 20)), 20)
         t = Fraction(int(rng.integers(11, 80)), 10)
@@ -82,11 +84,9 @@ def draw_stable_causal(rng: Rng, size: int) -> ArrayInstance:
         q, root = -(t * t - 1) / (t * t + 1), 2 * t / (t * t + 1)
         if q < a - 1:
             w = (1 + (1 - a) * q) / root
-            parameters.append(boxed([a, w, a * Fraction(int(rng.integers(1, 10)), 10)]))
+            parameters.append([a, w, a * Fraction(int(rng.integers(1, 10)), 10)])
             dims.append(int(rng.integers(2, 5)))
-    return ArrayInstance(
-        {"parameters": np.stack(parameters[:size]), "dim": np.asarray(dims[:size])}, "rational", is_batch=True
-    )
+    return exact_batch("rational", parameters=parameters[:size], dim=dims[:size])
 
 
 def exhibit_stable_causal() -> Certificate:
@@ -103,7 +103,7 @@ own_stable_causal = Statement(
     "own:stable-causal",
     "stable_pair(parameters, dim)",
     given="stable_range(parameters)",
-    arrays=("parameters", "dim"),
+    arrays={"parameters": "3", "dim": ", whole, >= 2"},
     exact=True,
     title="An exponentially stable causal equilibrium of rank two",
     source=OWN,

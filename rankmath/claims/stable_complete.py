@@ -20,7 +20,7 @@ from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import DONG, OWN, WU
 from rankmath.verification.statement import Statement
 
-_DATA = ("X", "W_V", "W_QK", "allowed")
+_DATA = {"X": "n d", "W_V": "d d", "W_QK": "d d", "allowed": "n n"}
 _SIGNATURE = "(X: array, W_V: array, W_QK: array, allowed: array)"
 
 
@@ -229,7 +229,7 @@ unstated_ln_sphere = Statement(
     "unstated:ln-sphere",
     "collapses(X)",
     given="at_rest(X, W_V, allowed)",
-    arrays=("X", "W_V", "allowed"),
+    arrays={"X": "n d", "W_V": "d d", "allowed": "n n"},
     exact=True,
     title="LayerNorm that divides each token by its norm plays no role: a claim that nobody makes",
     source=f"{OWN}; nobody states it: section 3.3 of {DONG} means column LayerNorm, for which it is right "

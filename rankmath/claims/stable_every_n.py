@@ -20,7 +20,7 @@ from rankmath.linalg.masks import Mask, MaskLike, as_mask
 from rankmath.linalg.rationals import exact_matrix
 from rankmath.validation import ArrayLike, InvalidArgument, Number, as_count
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import boxed, rational
+from rankmath.verification.exact import exact_batch, rational
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN, WU
 from rankmath.verification.statement import Statement
@@ -71,34 +71,28 @@ def causal_identity_attracts(run: ArrayRun, mu: str) -> Truth:
     return Truth(found == claimed, f"n = {n}: spectral radius {max(eigenvalues)}, exact algebra")
 
 
-def causal_instance(mu: ArrayLike) -> ArrayInstance:
-    """Exact numbers μ_1 > … > μ_n > 0."""
-    return ArrayInstance({"mu": boxed([rational("mu", value) for value in mu])})
-
-
 def draw_causal(rng: Rng, size: int) -> ArrayInstance:
     """μ_k = 2^{1−k} first, then ratios drawn at random; 2 to 5 tokens in a batch."""
     n = int(rng.integers(2, 6))
-    rows = [boxed([Fraction(1, 2**k) for k in range(n)])]
+    rows = [[Fraction(1, 2**k) for k in range(n)]]
     while len(rows) < size:
         ratios = [Fraction(int(rng.integers(1, 40)), 40) for _ in range(n)]
         values = [Fraction(1)]
         for ratio in ratios[1:]:
             values.append(values[-1] * min(ratio, Fraction(39, 40)))
-        rows.append(boxed(values))
-    return ArrayInstance({"mu": np.stack(rows[:size])}, "ratios", is_batch=True)
+        rows.append(values)
+    return exact_batch("ratios", mu=rows[:size])
 
 
 own_stable_causal_every_n = Statement(
     "own:stable-causal-every-n",
     "causal_identity_attracts(mu)",
     given="decreasing(mu)",
-    arrays=("mu",),
+    arrays={"mu": "n"},
     exact=True,
     title="An attracting causal equilibrium of full rank for every number of tokens, its spectrum known exactly",
     source=OWN,
     status="proved",
-    instance=causal_instance,
     draws=(draw_causal,),
     exhibit=partial(_shown, "own:stable-causal-every-n", causal_design, 4),
     exhibit_refutes=False,
@@ -191,7 +185,9 @@ def draw_paths(rng: Rng, size: int) -> ArrayInstance:
     while len(masks) < size:
         masks.append(path | (rng.random((n, n)) < 0.5))
         ratios.append(Fraction(int(rng.integers(8, 57)), 64))
-    return ArrayInstance({"allowed": np.stack(masks[:size]), "ratio": boxed(ratios[:size])}, "path", is_batch=True)
+    return ArrayInstance(
+        {"allowed": np.stack(masks[:size]), "ratio": np.asarray(ratios[:size])}, "path", is_batch=True
+    )
 
 
 def exhibit_every_rank() -> Certificate:
@@ -209,7 +205,7 @@ own_stable_complete_every_n = Statement(
     "own:stable-complete-every-n",
     "path_attracts(allowed, ratio)",
     given="sees_predecessor(allowed, ratio)",
-    arrays=("allowed", "ratio"),
+    arrays={"allowed": "n n", "ratio": ", > 0, < 1"},
     exact=True,
     title="An attracting equilibrium of full rank for every number of tokens: any mask with a Hamiltonian path",
     source=OWN,
@@ -228,7 +224,7 @@ own_stable_every_rank = Statement(
     "own:stable-every-rank",
     "every_rank_attracts(allowed, ratio)",
     given="sees_predecessor(allowed, ratio)",
-    arrays=("allowed", "ratio"),
+    arrays={"allowed": "n n", "ratio": ", > 0, < 1"},
     exact=True,
     title="One weight pair with attracting equilibria of every rank",
     source=OWN,
@@ -262,11 +258,6 @@ def rank_two_attracts(run: ArrayRun, tokens: str) -> Truth:
     return _proved([rank_two_design(int(run[tokens]))])
 
 
-def count_instance(tokens: int) -> ArrayInstance:
-    """The number of tokens, at least two."""
-    return ArrayInstance({"tokens": np.asarray(as_count("tokens", tokens, least=2, most=64))})
-
-
 def draw_counts(rng: Rng, size: int) -> ArrayInstance:
     """2, 3, 4, …, then random numbers to 12."""
     counts = [min(2 + i, 12) if i < 5 else int(rng.integers(2, 13)) for i in range(size)]
@@ -277,12 +268,11 @@ own_stable_rank_two_every_n = Statement(
     "own:stable-rank-two-every-n",
     "rank_two_attracts(tokens)",
     given="token_count(tokens) >= 2",
-    arrays=("tokens",),
+    arrays={"tokens": ", whole, >= 2, <= 64"},
     exact=True,
     title="An attracting equilibrium of rank two in two dimensions for every number of tokens, no mask",
     source=OWN,
     status="proved",
-    instance=count_instance,
     draws=(draw_counts,),
     exhibit=partial(_shown, "own:stable-rank-two-every-n", rank_two_design, 5),
     exhibit_refutes=False,
@@ -310,12 +300,11 @@ wu2024_3_measure = Statement(
     "wu2024:3-measure",
     "spares_an_open_set(tokens)",
     given="token_count(tokens) >= 2",
-    arrays=("tokens",),
+    arrays={"tokens": ", whole, >= 2, <= 64"},
     exact=True,
     title="Under the causal mask a set of positive measure does not collapse",
     source=f"{WU}, Theorem 3, item 2, read as: for every number of tokens there are such weights",
     status="proved",
-    instance=count_instance,
     draws=(draw_counts,),
     exhibit=partial(_shown, "wu2024:3-measure", causal_design, 3),
     exhibit_refutes=False,
@@ -366,7 +355,7 @@ wu2024_3_whole = Statement(
     "wu2024:3-whole",
     "causal_ranks_attract(sizes)",
     given="tokens_and_dimensions(sizes)",
-    arrays=("sizes",),
+    arrays={"sizes": "2, whole, >= 2"},
     exact=True,
     title="Under the causal mask one weight pair has equilibria of every rank, and starts that do not collapse",
     source=f"{WU}, Theorem 3, items 1 and 2 together, read as: there is one pair of weights for both; that these "
@@ -460,7 +449,7 @@ own_no_stable_orthogonal = Statement(
     "own:no-stable-orthogonal",
     "collapsing_neighbours(X)",
     given="orthogonal_rest(X, W_V, allowed)",
-    arrays=("X", "W_V", "allowed"),
+    arrays={"X": "n d", "W_V": "d d", "allowed": "n n"},
     exact=True,
     title="With orthogonal values and no more tokens than dimensions only equal tokens attract",
     source=OWN,

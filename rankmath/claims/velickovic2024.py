@@ -10,9 +10,9 @@ from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
-from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array
+from rankmath.validation import Array
 from rankmath.verification.draws import Rng
-from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.instance import ArrayInstance, Instance
 from rankmath.verification.papers import OWN, VELICKOVIC
 from rankmath.verification.statement import Statement
 
@@ -37,14 +37,6 @@ def least_share(run: ArrayRun, c: str) -> Scalar:
     return run.number(-unbox(run.A.max(-_shares(run, c), axis=-2)))
 
 
-def row_instance(c: ArrayLike) -> ArrayInstance:
-    """The logits of one row, at least two."""
-    c = as_array("c", c, ndim=1)
-    if len(c) < 2:
-        raise InvalidArgument(f"c: {len(c)} logits given; at least 2 are needed")
-    return ArrayInstance({"c": c})
-
-
 def draw_rows(rng: Rng, size: int) -> ArrayInstance:
     """Rows of 2 to 40 logits of any range."""
     scale = 10.0 ** rng.uniform(-2, 0.7, (size, 1))
@@ -53,20 +45,19 @@ def draw_rows(rng: Rng, size: int) -> ArrayInstance:
     )
 
 
-def one_apart(rng: Rng) -> Iterator[ArrayInstance]:
+def one_apart(rng: Rng) -> Iterator[Instance]:
     """All logits nearly equal but one, above or below: nearly equalities."""
     for delta in (-3.0, 0.5, 4.0):
-        yield row_instance([delta, *np.linspace(0, np.sign(delta) * 1e-9, 7)])
+        yield own_dispersion.instance([delta, *np.linspace(0, np.sign(delta) * 1e-9, 7)])
 
 
 velickovic2024_2_2 = Statement(
     "velickovic2024:2.2",
     "largest_share(c) <= exp(osc(c))/count(c) and exp(-osc(c))/count(c) <= least_share(c)",
-    arrays=("c",),
+    arrays={"c": "m, m >= 2"},
     title="Attention disperses: at most e^δ/n, as we read it",
     source=f"{VELICKOVIC}, Theorem 2.2, from memory: coefficients of order 1/n for logits of a range δ",
     status="proved",
-    instance=row_instance,
     draws=(draw_rows,),
 )
 
@@ -74,11 +65,10 @@ own_dispersion = Statement(
     "own:dispersion",
     "largest_share(c) <= exp(osc(c))/(exp(osc(c)) + count(c) - 1)"
     " and 1/(1 + (count(c) - 1)*exp(osc(c))) <= least_share(c)",
-    arrays=("c",),
+    arrays={"c": "m, m >= 2"},
     title="Attention disperses: the largest and the least weight for a range of logits",
     source=f"{OWN}, after Theorem 2.2 of {VELICKOVIC}",
     status="proved",
-    instance=row_instance,
     draws=(draw_rows,),
     extremal=one_apart,
     sharp=True,

@@ -7,16 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate, quantity
 from rankmath.linalg.rationals import exact_array
 from rankmath.linalg.stochastic import stationary
-from rankmath.validation import Array, ArrayLike, as_count
+from rankmath.validation import Array
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_stochastic, stacked
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN, WANG
 from rankmath.verification.statement import Statement
@@ -99,56 +97,47 @@ def range_of(run: ArrayRun, z: str) -> Fraction:
     return Fraction(max(run[z]) - min(run[z]))
 
 
-def filter_instance(A: ArrayLike, z: ArrayLike, t: int = 1) -> ArrayInstance:
-    """A positive row-stochastic matrix, a signal z, and a number of steps t."""
-    A = exact_stochastic("A", A, positive=True)
-    z = exact_array("z", z, (len(A),))
-    return ArrayInstance({"A": A, "z": z, "t": Fraction(as_count("t", t, least=0))})
-
-
 def draw_signals(rng: Rng, size: int, *, blind: bool) -> ArrayInstance:
     """Positive rational matrices and signals; `blind`: signals with πᵀz = 0."""
     n = int(rng.integers(2, 6))
-    found = []
+    matrices, signals, steps = [], [], []
     for _ in range(size):
         A = exact_array("A", rng.integers(1, 30, (n, n)), (n, n))
         A = A / A.sum(axis=1, keepdims=True)
         z = exact_array("z", rng.integers(-20, 21, n) + np.eye(n, dtype=int)[0] * 50, (n,))
         if blind:
             z = z - sum(p * x for p, x in zip(stationary(A), z, strict=True))
-        found.append(filter_instance(A, z, int(rng.integers(0, 6))))
-    return stacked(found, "stationary mean 0" if blind else "random")
+        matrices.append(A)
+        signals.append(z)
+        steps.append(int(rng.integers(0, 6)))
+    return exact_batch("stationary mean 0" if blind else "random", A=matrices, z=signals, t=steps)
 
 
 def draw_near_absorbing(rng: Rng, size: int) -> ArrayInstance:
     """Two tokens, the first of which hardly looks at the second: nearly an equality."""
-    found = []
+    matrices, signals, steps = [], [], []
     for _ in range(size):
         a, b = Fraction(1, 10 ** int(rng.integers(7, 12))), Fraction(int(rng.integers(1, 9)), 10)
-        found.append(
-            filter_instance([[1 - a, a], [b, 1 - b]], [3, int(rng.integers(1, 3))], int(rng.integers(1, 4)))
-        )
-    return stacked(found, "nearly absorbing")
+        matrices.append([[1 - a, a], [b, 1 - b]])
+        signals.append([3, int(rng.integers(1, 3))])
+        steps.append(int(rng.integers(1, 4)))
+    return exact_batch("nearly absorbing", A=matrices, z=signals, t=steps)
 
 
-def exhibit_constant_ratio() -> Certificate:
-    """A = [[2/3, 1/3], [1/2, 1/2]] and z = (2, −3): Az = z/6, and the ratio is 5 at every step."""
-    A = [[Fraction(2, 3), Fraction(1, 3)], [Fraction(1, 2), Fraction(1, 2)]]
-    return certify_arrays("wang2022:1", {"A": A, "z": [2, -3], "pi": stationary(A)}, kind="violates")
-
+_TWO_ROWS = [[Fraction(2, 3), Fraction(1, 3)], [Fraction(1, 2), Fraction(1, 2)]]
 
 wang2022_1 = Statement(
     "wang2022:1",
     "low_pass(A, z)",
     given=("positive_stochastic(A)", "never_zero(A, z)"),
-    arrays=("A", "z"),
+    arrays={"A": "n n, > 0, stochastic", "z": "n"},
     exact=True,
     title="Attention is a low-pass filter for every signal, as we read it",
     source=f"{WANG}, Theorem 1, as later papers quote it: for all z; the original was not before us",
     status="refuted",
-    instance=filter_instance,
     draws=(partial(draw_signals, blind=True), partial(draw_signals, blind=False)),
-    exhibit=exhibit_constant_ratio,
+    # Az = z/6, and the ratio is 5 at every step.
+    exhibit={"A": _TWO_ROWS, "z": [2, -3], "pi": stationary(_TWO_ROWS)},
     notes="True for every z outside the hyperplane of stationary mean 0: wang2022:1-repaired. A positive "
     "row-stochastic matrix is the softmax of its logarithm.",
 )
@@ -158,12 +147,11 @@ wang2022_1_repaired = Statement(
     "4*high_square(A, z, t)*(abs(stationary_mean(A, z)) - beta*(n - 1)/n)**2 <= beta**2*low_square(A, z, t)",
     given=("positive_stochastic(A)", "beta*(n - 1)/n < abs(stationary_mean(A, z))"),
     where={"beta": "dobrushin_of(A)**t*range_of(z)"},
-    arrays=("A", "z", "t"),
+    arrays={"A": "n n, > 0, stochastic", "z": "n", "t": ", whole, >= 0"},
     exact=True,
     title="Attention is a low-pass filter for signals of stationary mean not 0, with a rate",
     source=f"{OWN}, after Theorem 1 of {WANG}",
     status="proved",
-    instance=filter_instance,
     draws=(draw_near_absorbing, partial(draw_signals, blind=False)),
     sharp=True,
     notes="‖HC[A^t z]‖/‖DC[A^t z]‖ ≤ β/(2(|πᵀz| − (1 − 1/n)β)), β = δ(A)^t osc(z) → 0: so the ratio tends to 0.",

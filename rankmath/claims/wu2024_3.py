@@ -13,7 +13,7 @@ from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate, quantity
 from rankmath.validation import ArrayLike, InvalidArgument, as_count
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import boxed, rational
+from rankmath.verification.exact import exact_batch, rational
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import WU
 from rankmath.verification.statement import Statement
@@ -75,14 +75,14 @@ def draw_shifts(rng: Rng, size: int) -> ArrayInstance:
         n = int(rng.integers(1, 7))
         sizes.append((n, int(rng.integers(1, 7))))
         numbers.append(n - 1 + Fraction(int(rng.integers(1, 50)), 10))
-    return ArrayInstance({"sizes": np.asarray(sizes[:size]), "w": boxed(numbers[:size])}, "shift", is_batch=True)
+    return exact_batch("shift", sizes=sizes[:size], w=numbers[:size])
 
 
 wu2024_3 = Statement(
     "wu2024:3",
     "every_rank(sizes, w)",
     given="w > tokens_of(sizes) - 1",
-    arrays=("sizes", "w"),
+    arrays={"sizes": "2, whole, >= 1", "w": ""},
     exact=True,
     title="One value matrix with equilibria of every rank",
     source=f"{WU}, Theorem 3, item 1",

@@ -10,9 +10,9 @@ from rankmath.certificates.issue import NotIssued, certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate
-from rankmath.validation import Array, ArrayLike, InvalidArgument, Number
+from rankmath.validation import Array, Number
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import boxed, rational
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import WU
 from rankmath.verification.statement import Statement
@@ -78,28 +78,19 @@ def draw_two_tokens(rng: Rng, size: int) -> ArrayInstance:
     while len(numbers) < size:
         t = Fraction(int(rng.integers(11, 100)), 10)
         numbers.append((t + 1 / t) / 2 if rng.random() < 0.5 else t)
-    return ArrayInstance({"w": boxed(numbers[:size])}, "rational w", is_batch=True)
-
-
-def two_token_instance(w: ArrayLike) -> ArrayInstance:
-    """w > 1, rational."""
-    number = rational("w", w)
-    if number <= 1:
-        raise InvalidArgument(f"w: {number} given; a number greater than 1 is needed")
-    return ArrayInstance({"w": number})
+    return exact_batch("rational w", w=numbers[:size])
 
 
 wu2024_4_3_1 = Statement(
     "wu2024:4.3.1",
     "two_token_equilibria(w)",
     given="w > 1",
-    arrays=("w",),
+    arrays={"w": ", > 1"},
     exact=True,
     title="Two tokens that need not collapse: equilibria and multipliers",
     source=f"{WU}, section 4.3.1",
     status="proved",
     truth="proofs/wu2024_3.tex",
-    instance=two_token_instance,
     draws=(draw_two_tokens,),
     certificate=certify,
     share=0.03,

@@ -9,19 +9,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate
-from rankmath.linalg.rationals import exact_matrix
-from rankmath.validation import ArrayLike, InvalidArgument, Objects
+from rankmath.validation import ArrayLike
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import boxed, rational
-from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.exact import exact_batch
+from rankmath.verification.instance import ArrayInstance, Instance
 from rankmath.verification.papers import OWN, WU
 from rankmath.verification.statement import Statement
-from rankmath.verification.verdict import Verdict
 
 
 def _vector(run: ArrayRun, x: str) -> list[Fraction]:
@@ -116,68 +112,48 @@ def stays_in_repaired_set(run: ArrayRun, x: str, w: str) -> Truth:
     return Truth(kept, f"exact rationals: w²y_{{d−2}}² = {left} against ‖y‖² = {right}")
 
 
-def vector_instance(x: ArrayLike, w: ArrayLike) -> ArrayInstance:
-    """An exact unit vector of at least two coordinates, and w > 1."""
-    [row] = exact_matrix("x", [list(x)])
-    number = rational("w", w)
-    if len(row) < 2 or number <= 1:
-        raise InvalidArgument(
-            f"x, w: {len(row)} coordinates and w = {number} given; at least 2 and w > 1 are needed"
-        )
-    if sum(v * v for v in row) != 1:
-        raise InvalidArgument("x: not of norm 1; an exact unit vector is needed")
-    return ArrayInstance({"x": boxed(row), "w": number})
-
-
 def draw_vectors(rng: Rng, size: int, *, repaired: bool) -> ArrayInstance:
     """Rational unit vectors with x_{d−1} ≤ −1/w, by inverse stereographic projection; about half in the set."""
     d = int(rng.integers(2, 7)) if repaired else int(rng.integers(4, 7))
     w = Fraction(int(rng.integers(15, 60)), 10)
-    found: list[Objects] = []
+    found: list[list[Fraction]] = []
     while len(found) < size:
         u = np.sort(rng.integers(1, 60, d)) if rng.random() < 0.5 else rng.integers(1, 60, d)
         t = [Fraction(int(v), 60) for v in u[:-1]]
         square = sum((v * v for v in t), Fraction(0))
         row = [-2 * v / (1 + square) for v in t] + [(1 - square) / (1 + square) * int(rng.choice([-1, 1]))]
         if row[-2] <= -1 / w and (not repaired or _is_log_concave(row) or _is_graded(row, w)):
-            found.append(boxed(row))
-    return ArrayInstance({"x": np.stack(found), "w": boxed([w] * size)}, f"dimension {d}", is_batch=True)
+            found.append(row)
+    return exact_batch(f"dimension {d}", x=found, w=[w] * size)
 
 
-def leaving(rng: Rng) -> Iterator[ArrayInstance]:
+#: Inside the printed set; its image is not.
+_LEAVING: dict[str, ArrayLike] = {"x": [Fraction(-k, 7) for k in (4, 1, 4, 4)], "w": 2}
+
+
+def leaving(rng: Rng) -> Iterator[Instance]:
     """−(4, 1, 4, 4)/7 with w = 2: inside the printed set, its image is not."""
-    yield vector_instance([Fraction(-k, 7) for k in (4, 1, 4, 4)], 2)
+    yield wu2024_L13.instance(**_LEAVING)
 
 
 def draw_leaving(rng: Rng, size: int) -> ArrayInstance:
     """The same point as a batch of one."""
-    [instance] = leaving(rng)
-    return ArrayInstance({"x": instance["x"][None], "w": boxed([instance["w"]])}, "leaving", is_batch=True)
-
-
-def certify(instance: ArrayInstance, verdict: Verdict) -> Certificate:
-    return certify_arrays("wu2024:L13", instance.arrays, kind=verdict.kind)
-
-
-def exhibit_leaving() -> Certificate:
-    """−(4, 1, 4, 4)/7 with w = 2."""
-    return certify_arrays("wu2024:L13", {"x": [Fraction(-k, 7) for k in (4, 1, 4, 4)], "w": 2}, kind="violates")
+    return exact_batch("leaving", x=[_LEAVING["x"]], w=[_LEAVING["w"]])
 
 
 wu2024_L13 = Statement(
     "wu2024:L13",
     "stays_far(x, w)",
     given=("w > 1", "unit_vector(x)", "in_printed_set(x, w)"),
-    arrays=("x", "w"),
+    arrays={"x": "d, d >= 2", "w": ", > 1"},
     exact=True,
     title="An invariant set of the second token, as printed",
     source=f"{WU}, Lemma 13, as we read it",
     status="refuted",
     truth="proofs/wu2024_3.tex",
-    instance=vector_instance,
     draws=(draw_leaving, partial(draw_vectors, repaired=False)),
-    certificate=certify,
-    exhibit=exhibit_leaving,
+    certificate="x w",
+    exhibit=_LEAVING,
     share=0.05,
     notes="False from dimension 4 on; true in dimensions 2 and 3, and in the form of wu2024:L13-repaired.",
 )
@@ -186,12 +162,11 @@ wu2024_L13_repaired = Statement(
     "wu2024:L13-repaired",
     "stays_in_repaired_set(x, w)",
     given=("w > 1", "unit_vector(x)", "in_repaired_set(x, w)"),
-    arrays=("x", "w"),
+    arrays={"x": "d, d >= 2", "w": ", > 1"},
     exact=True,
     title="Invariant sets of the second token: log-concave or graded coordinates",
     source=f"{OWN}, after Lemma 13 of Wu, Ajorlou, Wang, Jegelka and Jadbabaie 2024",
     status="proved",
-    instance=vector_instance,
     draws=(partial(draw_vectors, repaired=True),),
     share=0.1,
     notes="Two coordinates are always log-concave, so dimension 3 needs neither hypothesis, and x_3 may "

@@ -98,7 +98,7 @@ wu2024_anisotropy = Statement(
     "wu2024:anisotropy",
     "spectral_gap(w) <= ((shift_tokens(w) - shift_rank(w) + 1)**2 + shift_rank(w) - 2)/w**2",
     given="w > shift_tokens(w) - 1",
-    arrays=("w",),
+    arrays={"w": ""},
     title="The equilibria of every rank are anisotropic",
     source=f"{WU}, section 4, at full rank; the form for rank k is ours",
     status="proved",

@@ -7,15 +7,13 @@ from functools import partial, reduce
 
 import numpy as np
 
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate, quantity
 from rankmath.linalg.rationals import exact_array, from_flint, to_flint
-from rankmath.validation import Array, ArrayLike, Bools, InvalidArgument, Objects, as_count
+from rankmath.validation import Array, Bools, Objects
 from rankmath.verification.draws import Rng
-from rankmath.verification.exact import exact_stochastic, rational, stacked
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN, WU_BIAS
 from rankmath.verification.statement import Statement
@@ -127,24 +125,6 @@ def prefix_floor(run: ArrayRun, P: str, k: Fraction) -> Fraction:
     return Fraction(_rollout(run, P)[:, : int(k)].min())
 
 
-def causal_instance(P: ArrayLike) -> ArrayInstance:
-    """A sequence of row-stochastic matrices, the first layer first."""
-    return ArrayInstance({"P": exact_stochastic("P", P)})
-
-
-def window_instance(P: ArrayLike, w: int) -> ArrayInstance:
-    """The same, and the width w ≥ 2 of the window."""
-    layers = exact_stochastic("P", P)
-    return ArrayInstance({"P": layers, "w": Fraction(as_count("w", w, least=2))})
-
-
-def prefix_instance(P: ArrayLike, prefix: int) -> ArrayInstance:
-    """The same, and the length of the prefix, at least 1 and at most n."""
-    layers = exact_stochastic("P", P)
-    length = as_count("prefix", prefix, least=1, most=layers.shape[-1])
-    return ArrayInstance({"P": layers, "prefix": Fraction(length)})
-
-
 def draw_layers(rng: Rng, size: int, *, mask: str, extreme: bool = False) -> ArrayInstance:
     """Layers of rationals on a mask; `extreme`: ε on all that is seen, the rest of every row on its own token."""
     n, length = int(rng.integers(2, 5)), int(rng.integers(1, 7))
@@ -159,14 +139,9 @@ def draw_layers(rng: Rng, size: int, *, mask: str, extreme: bool = False) -> Arr
         else:
             layers = exact_array("P", rng.integers(1, 30, (length, n, n)) * allowed, (length, n, n))
             layers = layers / layers.sum(axis=-1, keepdims=True)
-        found.append(
-            causal_instance(layers)
-            if mask == "causal"
-            else prefix_instance(layers, k)
-            if mask == "prefix"
-            else window_instance(layers, w)
-        )
-    return stacked(found, "extreme" if extreme else "random")
+        found.append(layers)
+    width = {"causal": {}, "prefix": {"prefix": [k] * size}, "window": {"w": [w] * size}}[mask]
+    return exact_batch("extreme" if extreme else "random", P=found, **width)
 
 
 _DRAWS = {
@@ -181,12 +156,11 @@ wu2025_4_1 = Statement(
     "all_i(share(P, i + 1) <= (1 - (i + 1)*eps)**(steps(P) - 1))",
     given=("n >= 2", "windowed(P, n)"),
     where={"eps": "least_within(P, n)"},
-    arrays=("P",),
+    arrays={"P": "t n n, stochastic"},
     exact=True,
     title="Under the causal mask attention goes to the first token, as we read it",
     source=f"{WU_BIAS}, Theorem 4.1, {_READ}: C(1 - (j - 1)ε)^t; that C = 1 will do is ours",
     status="proved",
-    instance=causal_instance,
     draws=_DRAWS["causal"][::-1],
     share=0.25,
 )
@@ -196,13 +170,12 @@ wu2025_4_2 = Statement(
     "all_i(share(P, i + 1)**(2*reach)*(1 - (i + 1)*eps**reach)**reach <= (1 - (i + 1)*eps**reach)**(steps(P) - 1))",
     given=("n >= 2", "w >= 2", "windowed(P, w)"),
     where=_REACH,
-    arrays=("P", "w"),
+    arrays={"P": "t n n, stochastic", "w": ", whole, >= 2"},
     exact=True,
     title="Under a sliding window attention goes to the first token, as we read it",
     source=f"{WU_BIAS}, Theorem 4.2, {_READ}: C(1 - (j - 1)ε^r)^(t/2r); that C = (1 - (j - 1)ε^r)^(-1/2) will do "
     "is ours",
     status="proved",
-    instance=window_instance,
     draws=_DRAWS["window"][::-1],
     share=0.25,
     notes="C = 1 will not do where there are fewer layers than the window needs to reach the first token.",
@@ -213,12 +186,11 @@ own_position_bias = Statement(
     "all_i(tail(P, i + 1) <= (1 - (i + 1)*eps**reach)**floor(steps(P)/reach))",
     given=("n >= 2", "w >= 2", "windowed(P, w)"),
     where=_REACH,
-    arrays=("P", "w"),
+    arrays={"P": "t n n, stochastic", "w": ", whole, >= 2"},
     exact=True,
     title="How fast attention goes to the first token, under a window of any width",
     source=f"{OWN}, after Theorems 4.1 and 4.2 of {WU_BIAS}",
     status="proved",
-    instance=window_instance,
     draws=_DRAWS["window"],
     sharp=True,
     share=0.6,
@@ -230,12 +202,11 @@ wu2025_4_3 = Statement(
     "all_i(share(P, prefix + i) <= max(0, 1 - (i + 1)*eps)**(steps(P) - 1)) and prefix_floor(P, prefix) > 0",
     given=("prefix >= 1", "prefix <= n", "prefixed(P, prefix)"),
     where={"eps": "least_prefixed(P, prefix)"},
-    arrays=("P", "prefix"),
+    arrays={"P": "t n n, stochastic", "prefix": ", whole, >= 1"},
     exact=True,
     title="Under a prefix mask attention goes to the prefix, as we read it",
     source=f"{WU_BIAS}, Theorem 4.3, {_READ}: C(1 - (j - K)ε)^t beyond the prefix, a positive limit inferior on it",
     status="proved",
-    instance=prefix_instance,
     draws=_DRAWS["prefix"][::-1],
     share=0.25,
 )
@@ -245,12 +216,11 @@ own_position_bias_prefix = Statement(
     "all_i(tail(P, prefix + i) <= max(0, 1 - (prefix + i)*eps)**steps(P)) and prefix_floor(P, prefix) >= eps",
     given=("prefix >= 1", "prefix <= n", "prefixed(P, prefix)"),
     where={"eps": "least_prefixed(P, prefix)"},
-    arrays=("P", "prefix"),
+    arrays={"P": "t n n, stochastic", "prefix": ", whole, >= 1"},
     exact=True,
     title="How fast attention goes to the prefix, and how much every token of it keeps",
     source=f"{OWN}, after Theorem 4.3 of {WU_BIAS}",
     status="proved",
-    instance=prefix_instance,
     draws=_DRAWS["prefix"],
     sharp=True,
     share=0.6,
@@ -313,38 +283,30 @@ def decay_tightness(run: ArrayRun, E: str, a: str) -> Fraction:
     return largest
 
 
-def decay_instance(E: ArrayLike, a: ArrayLike) -> ArrayInstance:
-    """Positive e^I (n, n), of which the causal part counts, and a = e^(−m) between 0 and 1."""
-    E, decay = exact_array("E", E, (None, None)), rational("a", a)
-    if E.shape[0] != E.shape[1] or len(E) < 2 or not (E > 0).all() or not 0 < decay < 1:
-        raise InvalidArgument("E, a: a square positive matrix of 2 rows or more and 0 < a < 1 are needed")
-    return ArrayInstance({"E": E, "a": decay})
-
-
 def draw_decay(rng: Rng, size: int) -> ArrayInstance:
     """Random logits of a given range, and one large logit among least ones."""
     n = int(rng.integers(2, 6))
-    found = []
+    matrices, decays = [], []
     for k in range(size):
         E = rng.integers(1, 20, (n, n))
         if k % 2:
             E = np.ones((n, n), dtype=int)
             i = int(rng.integers(0, n))
             E[i, int(rng.integers(0, i + 1))] = int(rng.integers(1, 20))
-        found.append(decay_instance(E, Fraction(int(rng.integers(1, 20)), 20)))
-    return stacked(found, "decay")
+        matrices.append(E)
+        decays.append(Fraction(int(rng.integers(1, 20)), 20))
+    return exact_batch("decay", E=matrices, a=decays)
 
 
 wu2025_4_4 = Statement(
     "wu2025:4.4",
     "decay_constant(E, a) <= spread(E)/(1 + a)",
     given="n >= 2",
-    arrays=("E", "a"),
+    arrays={"E": "n n, > 0, n >= 2", "a": ", > 0, < 1"},
     exact=True,
     title="Attention with a decay mask decays with distance, as we read it",
     source=f"{WU_BIAS}, Lemma 4.4 on ALiBi, {_READ}; for all tokens but the first, which sees itself alone",
     status="proved",
-    instance=decay_instance,
     draws=(draw_decay,),
     share=0.5,
     notes="For the first token the constant would have to be 1.",
@@ -353,12 +315,11 @@ wu2025_4_4 = Statement(
 own_decay = Statement(
     "own:alibi-decay",
     "decay_tightness(E, a) <= 1",
-    arrays=("E", "a"),
+    arrays={"E": "n n, > 0, n >= 2", "a": ", > 0, < 1"},
     exact=True,
     title="Attention with a decay mask: the largest weight for a range of logits",
     source=f"{OWN}, after Lemma 4.4 of {WU_BIAS}",
     status="proved",
-    instance=decay_instance,
     draws=(draw_decay,),
     share=0.5,
     sharp=True,
@@ -381,40 +342,25 @@ def _too_deep(a: Fraction, c: Fraction) -> int:
     return t
 
 
-def theta_instance(a: ArrayLike, c: ArrayLike) -> ArrayInstance:
-    """The decay 0 < a < 1, and a constant 0 < c ≤ 1/(1 + a), which is what one layer keeps."""
-    decay, constant = rational("a", a), rational("c", c)
-    if not 0 < decay < 1 or not 0 < constant * (1 + decay) <= 1:
-        raise InvalidArgument(f"a, c: {decay} and {constant} given; 0 < a < 1 and 0 < c ≤ 1/(1 + a) are needed")
-    return ArrayInstance({"a": decay, "c": constant})
-
-
 def draw_constants(rng: Rng, size: int) -> ArrayInstance:
     """A free decay, and constants from 1/10 down to 10⁻⁹."""
-    pairs = zip(rng.integers(2, 19, size), rng.integers(1, 10, size), strict=True)
-    found = [theta_instance(Fraction(int(a), 20), Fraction(1, 10 ** int(c))) for a, c in pairs]
-    return stacked(found, "constants")
-
-
-def exhibit_forgetting() -> Certificate:
-    """a = 1/2 and c = 10⁻⁹: too little is left after 52 layers."""
-    a, c = Fraction(1, 2), Fraction(1, 10**9)
-    return certify_arrays("folk:alibi-theta", {"a": a, "c": c, "t": _too_deep(a, c)}, kind="violates")
+    a = [Fraction(int(k), 20) for k in rng.integers(2, 19, size)]
+    return exact_batch("constants", a=a, c=[Fraction(1, 10 ** int(k)) for k in rng.integers(1, 10, size)])
 
 
 folk_alibi_theta = Statement(
     "folk:alibi-theta",
     "kept(a, c)",
     given=("a > 0", "a < 1", "c > 0", "(1 + a)*c <= 1"),
-    arrays=("a", "c"),
+    arrays={"a": "", "c": ""},
     exact=True,
     title="Rollouts under a decay mask are of the order of a binomial times an exponential, uniformly in depth",
     source="often read, with no one source; where constants may depend on depth nothing is said here",
     status="refuted",
-    instance=theta_instance,
     draws=(draw_constants,),
     share=0.2,
-    exhibit=exhibit_forgetting,
+    # Too little is left after 52 layers.
+    exhibit={"a": Fraction(1, 2), "c": Fraction(1, 10**9), "t": _too_deep(Fraction(1, 2), Fraction(1, 10**9))},
     notes="At distance 0 the order would be that of 1, but every constant c fails from some depth on. How fast "
     "attention leaves is own:position-bias.",
 )

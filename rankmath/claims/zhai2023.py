@@ -8,14 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from rankmath.certificates.certificate import Certificate
-from rankmath.certificates.issue import certify_arrays
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Scalar
 from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
 from rankmath.linalg import norms
-from rankmath.validation import ArrayLike, InvalidArgument, as_array
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN, ZHAI
@@ -68,14 +65,6 @@ def entropy_floor(run: ArrayRun, T: Scalar, s: Scalar) -> Scalar:
         return run.from_log(np.logaddexp(first, log + gap.log - np.log1p(np.exp(log))))
 
 
-def entropy_instance(X: ArrayLike, W: ArrayLike) -> ArrayInstance:
-    """At least two tokens X (n, d), and W (d, d) = W_QK over √d_qk."""
-    X = as_array("X", X, ndim=2)
-    if len(X) < 2:
-        raise InvalidArgument("X: one token given; at least 2 are needed")
-    return ArrayInstance({"X": X, "W": as_array("W", W, ndim=2, shape=(X.shape[1], X.shape[1]))})
-
-
 def draw_entropies(rng: Rng, size: int) -> ArrayInstance:
     """Random tokens and weights, with logits of moderate size."""
     n, d = int(rng.integers(2, 7)), int(rng.integers(1, 5))
@@ -99,24 +88,15 @@ zhai2023_3_1 = Statement(
     "zhai2023:3.1",
     "entropy_floor(n, logit_size(X, W)) <= row_entropy(X, W)",
     given="n >= 2",
-    arrays=("X", "W"),
+    arrays={"X": "n d, n >= 2", "W": "d d"},
     title="The entropy of attention is at least a function of the norms, as we read it",
     source=f"{ZHAI}, Theorem 3.1, from third-party text",
     status="proved",
-    instance=entropy_instance,
     draws=(draw_entropies,),
     extremal=one_token_apart,
     sharp=True,
     notes="Attained for every number of tokens and every σ; as the authors say; the proof is ours.",
 )
-
-
-def order_instance(T: ArrayLike, sigma: ArrayLike, c: ArrayLike = 1) -> ArrayInstance:
-    """A number T ≥ 2 of tokens, a size σ > 0 of the logits, and a constant c > 0."""
-    T, sigma, c = (as_array(name, value, ndim=0) for name, value in (("T", T), ("sigma", sigma), ("c", c)))
-    if not (T >= 2 and sigma > 0 and c > 0):
-        raise InvalidArgument(f"T, sigma, c: {T}, {sigma} and {c} given; T ≥ 2, σ > 0 and c > 0 are needed")
-    return ArrayInstance({"T": T, "sigma": sigma, "c": c})
 
 
 def draw_orders(rng: Rng, size: int) -> ArrayInstance:
@@ -129,22 +109,17 @@ def draw_orders(rng: Rng, size: int) -> ArrayInstance:
     return ArrayInstance(arrays, "few tokens", is_batch=True)
 
 
-def exhibit_order() -> Certificate:
-    """Two tokens, σ = 60: below a ten-thousand-millionth of Tσe^(−σ)."""
-    return certify_arrays("folk:entropy-order", {"T": 2, "sigma": 60, "c": Fraction(1, 10**10)}, kind="violates")
-
-
 folk_entropy_order = Statement(
     "folk:entropy-order",
     "c*T*sigma*exp(-sigma) <= entropy_floor(T, sigma)",
     given=("T >= 2", "sigma > 0", "c > 0", "c*T*sigma*exp(-sigma) <= log(T)"),
-    arrays=("T", "sigma", "c"),
+    arrays={"T": ", >= 2", "sigma": ", > 0", "c": ", > 0"},
     title="The least entropy is of the order of Tσe^(−σ), as it may be read",
     source="often read, with no one source",
     status="refuted",
-    instance=order_instance,
     draws=(draw_orders,),
-    exhibit=exhibit_order,
+    # Below a ten-thousand-millionth of Tσe^(−σ).
+    exhibit={"T": 2, "sigma": 60, "c": Fraction(1, 10**10)},
     notes="Where the number T of tokens is fixed every constant c fails from some σ on: the exponent is "
     "σ√(T/(T − 1)), not σ. A constant that asks for more than log T is no reading of it. Nothing is said where T "
     "grows with σ.",
@@ -156,10 +131,9 @@ own_entropy_order = Statement(
     " and entropy_floor(T, sigma) <= (T - 1)*beta*(1 + sigma*sqrt(T/(T - 1)))",
     given=("T >= 2", "sigma > 0"),
     where={"beta": "exp(-sigma*sqrt(T/(T - 1)))"},
-    arrays=("T", "sigma"),
+    arrays={"T": ", >= 2", "sigma": ", > 0"},
     title="The order of the least entropy for a fixed number of tokens",
     source=f"{OWN}, after Theorem 3.1 of {ZHAI}",
     status="proved",
-    instance=order_instance,
     draws=(draw_orders,),
 )

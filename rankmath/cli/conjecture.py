@@ -18,19 +18,26 @@ if TYPE_CHECKING:
 
 
 def statements_of(
-    claim: str | None, given: tuple[str, ...], files: list[str], letter: str | None
+    claims: tuple[str, ...], given: tuple[str, ...], files: list[str], letter: str | None
 ) -> list[Statement]:
     """The claims typed and those in files."""
-    from rankmath.decide.conjecture import claims_in
+    from rankmath.decide.conjecture import claims_in, hypotheses_in
     from rankmath.files import read_text
     from rankmath.validation import InvalidArgument
     from rankmath.verification.statement import Statement
 
     found = []
-    if claim is not None:
-        where = {letter: "1"} if letter else {}
-        found.append(Statement("mine:claim", claim, given, where))
-    elif given or letter:
+    where = {letter: "1"} if letter else {}
+    hypotheses = [part for text in given for part in hypotheses_in(text)]
+    for number, claim in enumerate(claims, 1):
+        key = "mine:claim" if len(claims) == 1 else f"mine:claim-{number}"
+        try:
+            found.append(Statement(key, claim, hypotheses, where))
+        except InvalidArgument as error:
+            # Of several claims the message names which.
+            which = f"claim {number}" if len(claims) > 1 else "claim"
+            raise InvalidArgument(re.sub(r"^claim", which, str(error))) from None
+    if not claims and (given or letter):
         raise InvalidArgument("--given, --sharpen: given without --claim; they belong to one")
     for name in files:
         found += claims_in(name, read_text(name))
@@ -54,15 +61,17 @@ def answer_all(
     answers = []
     for entry in entries:
         with Progress(seconds, "s", quiet=as_json) as progress:
+            began = time.monotonic()
+
+            def tell(count: int, score: float, began: float = began, progress: Progress = progress) -> None:
+                best = f"lhs/rhs <= {math.exp(score):.6g}" if -700 < score < 700 else "none near yet"
+                spent = time.monotonic() - began
+                told = f"{count} evaluations, {best}" if spent < seconds else "proving and shrinking"
+                progress.at(min(spent, seconds), told)
+
             if letter:
-                answer = conjecture.sharpen(entry, letter, seconds=seconds, seed=seed)
+                answer = conjecture.sharpen(entry, letter, seconds=seconds, seed=seed, tell=tell)
             else:
-                began = time.monotonic()
-
-                def tell(count: int, score: float, began: float = began, progress: Progress = progress) -> None:
-                    best = f"lhs/rhs <= {math.exp(score):.6g}" if score > -700 else "none near yet"
-                    progress.at(time.monotonic() - began, f"{count} evaluations, {best}")
-
                 answer = conjecture.examine(entry, seconds=seconds, seed=seed, instances=instances, tell=tell)
         answers.append(answer)
         if not as_json:
@@ -79,23 +88,36 @@ def answer_all(
 
 
 def saved(answer: Answer, output: str) -> list[str]:
-    """Certificate, Python and LaTeX of the counterexample, or certificate and LaTeX of the proof, written; where
-    they are, in words."""
+    """Certificate, Python and LaTeX of the counterexample, witness or tightest instance, or certificate and LaTeX
+    of the proof, written; where they are, in words."""
+    from rankmath.campaigns.exact_json import encode
+    from rankmath.decide.existence import certificate_at
+    from rankmath.files import write
     from rankmath.report.counterexamples import handed_over
+    from rankmath.validation import InvalidArgument
     from rankmath.verification.instance import NetworkInstance
 
-    if answer.proved:
-        return _saved_proof(answer, Path(output) / "claims")
-    instance = answer.battery.counterexample
-    if not answer.refuted or not isinstance(instance, NetworkInstance):
+    folder, battery, statement = Path(output) / "claims", answer.battery, answer.statement
+    if battery.proof is not None and not answer.contradictory:
+        return _saved_proof(answer, folder)
+    instance = battery.counterexample if answer.refuted else answer.near
+    if answer.contradictory or not isinstance(instance, NetworkInstance):
         return []
-    name = _slug(answer.battery.statement.key)
-    folder = Path(output) / "claims"
+    name = _slug(statement.key) + ("" if answer.refuted else "-tightest")
+    if answer.letter:  # the claim with the constant that fails
+        statement = answer.failing
+    certificate, refusal = None, battery.trouble
     try:
-        certificate = answer.battery.certificate()
-    except ArithmeticError as refusal:
-        return [*handed_over(instance, None, folder, name), f"no certificate: {refusal}"]
-    lines = handed_over(instance, certificate, folder, name)
+        if answer.refuted and answer.sought is None:
+            certificate = battery.certificates[0] if battery.certificates else None
+        else:
+            certificate = certificate_at(statement, instance)
+    except (ArithmeticError, InvalidArgument) as failure:
+        refusal = str(failure)
+    lines = handed_over(instance, certificate, folder, name, statement)
+    if certificate is None:
+        path = write(folder / f"{name}.json", json.dumps(encode(instance), indent=1))
+        return [*lines, f"json: {path}", f"no certificate: {refusal}"]
     path = certificate.save(folder / f"{name}.json")
     return [*lines, f"certificate: {path} ({certificate.id}, accepted by the checker)"]
 
@@ -127,8 +149,9 @@ def plain(answer: Answer, output: str) -> dict[str, Json]:
     battery = answer.battery
     return {
         **battery.to_dict(),
-        "claim": battery.statement.claim_text,
-        "given": list(battery.statement.given_texts),
+        "outcome": answer.outcome,
+        "claim": answer.statement.claim_text,
+        "given": list(answer.statement.given_texts),
         "answer": answer.lines(),
         "lemmas": sorted(battery.proof.lemmas) if battery.proof is not None else [],
         "implied_by": list(answer.implied_by),

@@ -79,11 +79,11 @@ def _exhibit(key: str) -> Certificate:
     from rankmath.claims import statement, statements
     from rankmath.validation import InvalidArgument
 
-    exhibit = statement(key).exhibit
-    if exhibit is None:
+    entry = statement(key)
+    if entry.exhibit is None:
         known = ", ".join(name for name, entry in statements().items() if entry.exhibit is not None)
         raise InvalidArgument(f"key: {key!r} given; no counterexample is known. There is one for {known}")
-    return exhibit()
+    return entry.exhibited()
 
 
 def _equilibrium(

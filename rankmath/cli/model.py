@@ -102,7 +102,7 @@ def model(
     from rankmath.dynamics.columns import METRICS, measure
     from rankmath.dynamics.trace import trace
     from rankmath.experiments.anatomy import anatomy
-    from rankmath.experiments.outcome import Curve
+    from rankmath.experiments.findings import Curve
     from rankmath.model.blocks import VARIANTS
     from rankmath.model.checkpoint import load_model
 

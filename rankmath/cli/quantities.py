@@ -16,7 +16,8 @@ def quantities(as_json: bool) -> None:
 
     Example: rankmath quantities
     """
-    from rankmath.console import print_table
+    import textwrap
+
     from rankmath.formula.arrays import ArrayRun  # noqa: F401  (registers what the language has)
     from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, SWITCHES
     from rankmath.formula.quantities import diameter  # noqa: F401
@@ -31,21 +32,37 @@ def quantities(as_json: bool) -> None:
         }
         click.echo(json.dumps({"letters": LETTERS, "switches": SWITCHES, "functions": plain}, indent=1))
         return
-    other = {letter: alias for alias, letter in ALIASES.items()}
-    columns = ("what", "meaning", "example")
-    rows = [(name, meaning, f"{other.get(name, name)} >= 1") for name, meaning in LETTERS.items()]
+    rows = [(name, meaning, _LETTERS[name]) for name, meaning in LETTERS.items()]
+    other = {letter: f" (or {alias})" for alias, letter in ALIASES.items()}
+    rows = [(f"{name}{other.get(name, '')}", meaning, example) for name, meaning, example in rows]
     rows += [
-        (f"{name}[{', '.join('lh'[:k])}]", _ARRAYS[name], f"norm({name}[{', '.join('00'[:k])}], max) >= 0")
+        (f"{name}[{', '.join('lh'[:k])}]", _ARRAYS[name], f"norm({name}[{', '.join('00'[:k])}], max) <= 1")
         for name, k in ARRAYS.items()
     ]
     rows += [
-        (name, f"a switch, for hypotheses: {', '.join(words)}", f"{name} == {next(iter(words))}")
+        (name, f"a switch, for hypotheses: {', '.join(words)}", f"{name} == {[*words][-1]}")
         for name, words in SWITCHES.items()
     ]
     rows += [(name, entry.meaning, entry.example) for name, entry in functions.items()]
-    print_table(columns, rows, left=columns, optional=("example",), wrapped="meaning")
+    click.echo("a claim begins with `exists` if some network is to have what it says; elsewhere all are meant")
+    for name, meaning, example in rows:
+        click.echo(name)
+        for line in (meaning, f"example: {example}"):
+            click.echo(textwrap.fill(line, 80, initial_indent="    ", subsequent_indent="    "))
 
 
+_LETTERS = {
+    "n": "n == 3",
+    "d": "d <= 2",
+    "H": "heads == 1",
+    "L": "layers == 2",
+    "d_qk": "d_qk == 1",
+    "skip": "skip == 1",
+    "x_star": "logit_range(P[0, 0]) <= x_star",
+    "r": "r == 1",
+    "in_degree": "epsilon(P[0, 0]) <= 1/in_degree",
+    "K": "L <= r*K",
+}
 _ARRAYS = {
     "X": "tokens after l layers, X[0] the input",
     "W": "W_V W_O of layer l and head h",

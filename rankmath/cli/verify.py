@@ -50,8 +50,13 @@ _FEW = 60
     show_default=True,
     help="Where the float64 stage runs its layers; balls decide on the CPU as ever.",
 )
-@click.option("--claim", help="A claim of your own, in the language of `rankmath quantities`: is it true?")
-@click.option("--given", multiple=True, help="A hypothesis of the claim; may be repeated.")
+@click.option(
+    "--claim",
+    multiple=True,
+    help="A claim of your own, in the language of `rankmath quantities`: is it true? May be repeated; with "
+    "`exists` in front: is there such a network?",
+)
+@click.option("--given", multiple=True, help="Hypotheses of the claims, with commas between them; may be repeated.")
 @click.option(
     "--sharpen", metavar="LETTER", help="Find the best constant seen in the place of a letter of the claim."
 )
@@ -66,7 +71,7 @@ def verify(
     thorough: bool,
     jobs: int,
     backend: Backend,
-    claim: str | None,
+    claim: tuple[str, ...],
     given: tuple[str, ...],
     sharpen: str | None,
     seconds: float,

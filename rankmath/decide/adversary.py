@@ -122,7 +122,7 @@ def search(
                 known = None
             # Open new rooms at first, then return to the promising ones.
             if waiting and (len(camps) < _FIRST_ROOMS or rng.random() < 0.3):
-                camp, cost = _pitched(statement, waiting.pop(0), rng)
+                camp, cost = _new_camp(statement, waiting.pop(0), rng)
                 camps.append(camp)
             else:
                 camp = _promising(camps, rng)
@@ -142,7 +142,7 @@ def search(
     return done(best)
 
 
-def _pitched(statement: Statement, room: Room, rng: Rng) -> tuple[_Camp, int]:
+def _new_camp(statement: Statement, room: Room, rng: Rng) -> tuple[_Camp, int]:
     """The best of many starts in a room, and how many there were."""
     count = max(_POPULATION, min(_STARTS, 40_000 // room.size))
     arrays = starts(rng, room, count)
@@ -156,7 +156,7 @@ def _visited(statement: Statement, camp: _Camp, rng: Rng) -> int:
     """One visit: random moves, then evolution; where visits no longer help, new starts beside the best member."""
     before = camp.best
     if camp.idle >= _PATIENCE:
-        again, cost = _pitched(statement, camp.room, rng)
+        again, cost = _new_camp(statement, camp.room, rng)
         index = int(camp.score.argmax())
         for name, array in camp.arrays.items():
             again.arrays[name][-1] = array[index]

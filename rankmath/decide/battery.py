@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from inspect import signature
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -23,29 +23,43 @@ from rankmath.claims import statements
 from rankmath.decide import adversary
 from rankmath.decide.adversary import Tell
 from rankmath.decide.proving import Proved, Proving
-from rankmath.decide.shrink import shrinking
+from rankmath.decide.shrink import rescaled, shrinking
 from rankmath.decide.space import rooms, starts, with_draws
 from rankmath.decide.tally import Tally, looked_at
 from rankmath.decide.uphill import uphill
 from rankmath.drawing import draw_ratios
+from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows, log_of, quotient
 from rankmath.prover import FoundProof
-from rankmath.validation import Axes, InvalidArgument, Json, as_choice, as_count
+from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json, as_choice, as_count
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import MOST_BITS, judge
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome, Verdict, ratio
 
 #: What a statement takes: a network and tokens, or arrays and numbers by name.
-Given: TypeAlias = Any
+Given: TypeAlias = Network | ArrayLike
+Arithmetic: TypeAlias = Literal["float64", "mpmath", "balls"]
 
 _BATCH = 64
 
 
+@overload
+def verify(
+    key: str | Statement, net: Network, X: ArrayLike, *, arithmetic: Arithmetic = "float64", bits: int | None = None
+) -> Verdict: ...
+@overload
+def verify(
+    key: str | Statement,
+    *data: ArrayLike,
+    arithmetic: Arithmetic = "float64",
+    bits: int | None = None,
+    **named: ArrayLike,
+) -> Verdict: ...
 def verify(
     key: str | Statement,
     *given: Given,
-    arithmetic: Literal["float64", "mpmath", "balls"] = "float64",
+    arithmetic: Arithmetic = "float64",
     bits: int | None = None,
     **named: Given,
 ) -> Verdict:
@@ -54,7 +68,8 @@ def verify(
     Parameters
     ----------
     key : a statement's key, or a `Statement` of your own.
-    given : what the statement speaks about: ``net, X`` for networks (see `Statement.instance`).
+    given : what the statement speaks about: ``net, X`` for networks, else the arrays it declares, in order or by
+        name.
     arithmetic : "float64" or "mpmath" (numerically), or "balls" (certified, precision raised until decided, at
     most `bits`).
 
@@ -69,8 +84,6 @@ def verify(
     statement = key if isinstance(key, Statement) else registered(key)
     as_choice("arithmetic", arithmetic, ("float64", "mpmath", "balls"))
     instance = _instance(statement, given, named)
-    if len(instance) != 1 or instance.is_batch:
-        raise InvalidArgument(f"X: a batch of {len(instance)} given; verify takes one instance")
     return judge(statement, instance, arithmetic, as_count("bits", MOST_BITS if bits is None else bits, least=32))
 
 
@@ -91,22 +104,11 @@ def certify(key: str | Statement, *given: Given, **named: Given) -> Certificate:
     if statement.certificate is None and (statement.arrays or statement.quantifier == "some"):
         having = ", ".join(k for k, s in statements().items() if s.certificate is not None or not s.arrays)
         raise InvalidArgument(f"key: {statement.key!r} given; instances are certified for {having}")
-    verdict = verify(statement, *given, arithmetic="balls", **named)
+    instance = _instance(statement, given, named)
+    verdict = judge(statement, instance, "balls")
     if not verdict.certified or verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
         raise ArithmeticError(f"nothing to certify: {verdict}")
-    instance = _instance(statement, given, named)
-    if statement.certificate is not None:
-        return statement.certificate(instance, verdict)
-    return certificate_of(statement, instance, verdict)
-
-
-def certificate_of(statement: Statement, instance: Instance, verdict: Verdict) -> Certificate:
-    """The certificate of a claim about a network on one instance, as the verdict decides it."""
-    from rankmath.certificates.issue import certify_claim
-
-    assert isinstance(instance, NetworkInstance)
-    wording = statement.key, statement.claim_text, statement.given_texts
-    return certify_claim(*wording, instance.net, instance.X, verdict.kind)
+    return statement.certified(instance, verdict)
 
 
 def _instance(statement: Statement, given: tuple[Given, ...], named: dict[str, Given]) -> Instance:
@@ -117,6 +119,8 @@ def _instance(statement: Statement, given: tuple[Given, ...], named: dict[str, G
     except TypeError as error:
         raise InvalidArgument(f"{statement.key}: {error}; it takes {', '.join(wanted.parameters)}") from None
     instance: Instance = statement.instance(*given, **named)
+    if len(instance) != 1 or instance.is_batch:
+        raise InvalidArgument(f"X: a batch of {len(instance)} given; verify takes one instance")
     return instance
 
 
@@ -180,7 +184,7 @@ class Battery(Tally, Shows):
             return self.certificates[0]
         if not self.violations:
             raise ArithmeticError(f"{self.statement.key}: nothing to certify; no instance violated it")
-        return certificate_of(self.statement, *self.violations[0])
+        return self.statement.certified(*self.violations[0])
 
     @property
     def as_registered(self) -> bool:
@@ -291,23 +295,47 @@ def verify_statement(
         battery.trouble = "an instance violates what was derived: please report this"
     for instance, verdict in battery.violations[:3]:
         if statement.certificate is not None and verdict.certified:
-            certificate = statement.certificate(instance, verdict)
+            certificate = statement.certified(instance, verdict)
             if certificate.kind == "violates":  # one that says "holds" is about another statement than this one
                 battery.certificates.append(certificate)
     if battery.violations and statement.status == "open" and statement.certificate is None and not statement.arrays:
-        try:
-            battery.certificates.append(battery.certificate())
-        except (ArithmeticError, InvalidArgument) as failure:  # an instance too large for the checker, say
-            battery.trouble = str(failure)
+        _pursue(statement, battery)
     if statement.exhibit is not None:
         try:
-            battery.exhibit = statement.exhibit()
+            battery.exhibit = statement.exhibited()
         except ArithmeticError as failure:  # not issued: the verdict then differs from what is registered
             battery.trouble = str(failure)
         else:
             battery.certificates.append(battery.exhibit)
     battery.seconds = time.perf_counter() - began
     return battery
+
+
+def _pursue(statement: Statement, battery: Battery, seconds: float = 20.0) -> None:
+    """A certificate that the claim is violated: of the smallest violation, else of another or at another scale.
+
+    The checker may refuse an instance that balls decide: its numbers are too large or too small for it, say.
+    """
+    until, refused = time.perf_counter() + seconds, 0
+    smallest = battery.violations[0][0]
+    others = [found for found in battery.violations[1:] if found[0] is not smallest]
+    assert isinstance(smallest, NetworkInstance)
+    scaled = ((other, None) for other in rescaled(smallest))
+    for instance, verdict in (battery.violations[0], *others[:3], *scaled):
+        if refused and time.perf_counter() > until:
+            break
+        try:
+            found = judge(statement, instance, "balls", 512) if verdict is None else verdict
+            if found.outcome == Outcome.VIOLATED and found.certified:
+                battery.certificates.append(certificate_of(statement, instance, found))
+                if instance is not smallest:
+                    battery.violations.insert(0, (instance, found))
+                battery.trouble = ""
+                return
+        except (ArithmeticError, InvalidArgument) as failure:
+            battery.trouble = battery.trouble or str(failure)
+            refused += 1
+    battery.trouble += f" ({refused} shrinks and scales of it were tried)"
 
 
 def _draw_all(

@@ -22,7 +22,7 @@ from rankmath.formula.terms import EXPONENTS, Both, Every, Item, Letter, Number,
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows, digits, quotient
 from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json
-from rankmath.verification.instance import NetworkInstance, network_instance
+from rankmath.verification.instance import NetworkInstance, demand_one_attention, network_instance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome
@@ -205,6 +205,7 @@ def layer_bounds(net: Network, X: ArrayLike, keys: Sequence[str]) -> tuple[Layer
     dong2021:2.3 residual(X[L], composite) (True, False, False)
     """
     X = check_one_sequence(net, X, "layer_bounds")
+    demand_one_attention(net)
     run = Run(Float64(np.zeros(1)), net, X)
     single = [run.part(l, l + 1) for l in range(net.layers)]
     first = [run.part(0, l + 1) for l in range(net.layers)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 import time
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -17,14 +18,28 @@ from rankmath.arithmetic.protocol import System
 from rankmath.claims import statements
 from rankmath.decide.adversary import Tell, search
 from rankmath.decide.battery import Battery, verify_statement
-from rankmath.decide.space import with_draws
+from rankmath.decide.closed_forms import constant, function
+from rankmath.decide.existence import negation
+from rankmath.decide.shrink import shrinking
+from rankmath.decide.space import rooms, with_draws
 from rankmath.formula.evaluate import sides
 from rankmath.formula.numbers import Signed
 from rankmath.formula.printing import text
-from rankmath.formula.terms import Call, Letter, Number, Operation, Relation, relations, walk
+from rankmath.formula.terms import (
+    Both,
+    Call,
+    Every,
+    Formula,
+    Letter,
+    Number,
+    Operation,
+    Relation,
+    relations,
+    walk,
+)
 from rankmath.model.network import Attention, Sublayer
 from rankmath.printing import quotient
-from rankmath.prover import FoundProof, weaker
+from rankmath.prover import FoundProof, prove, weaker
 from rankmath.prover.reading import lines_of
 from rankmath.validation import Array, Floats, InvalidArgument
 from rankmath.verification.instance import Instance, NetworkInstance
@@ -42,8 +57,10 @@ class Answer:
 
     `near` is the instance on which it was tightest; `shrinking` the quotient of its two sides as that instance's
     tokens shrink by 1, 1/10, 1/100; `implied_by` registered theorems whose bound was at most the claim's on every
-    instance compared, a hint and no proof; `constant` the best value seen for the letter that was to be sharpened;
-    `factor` the least factor on the larger side with which the claim is proved, and `proof` that proof.
+    instance compared, a hint and no proof; `constant` the best value seen for the letter that was to be sharpened,
+    `sizes` what was seen of it at several values of a size; `factor` the least factor on the larger side with
+    which the claim is proved, and `proof` that proof. Of a claim of existence (`sought`) the battery is that of
+    its negation.
     """
 
     battery: Battery
@@ -56,6 +73,9 @@ class Answer:
     notes: tuple[str, ...] = field(default=())
     factor: str = ""
     proof: FoundProof | None = None
+    sizes: tuple[str, ...] = ()
+    sought: Statement | None = None
+    contradictory: bool = False
 
     @property
     def refuted(self) -> bool:
@@ -65,32 +85,71 @@ class Answer:
     def proved(self) -> bool:
         return self.battery.outcome == "PROVED"
 
+    @property
+    def statement(self) -> Statement:
+        """The claim as it was made."""
+        return self.sought or self.battery.statement
+
+    @property
+    def failing(self) -> Statement:
+        """The claim with the constant that was seen to fail."""
+        seen = Number(Fraction(_below(self.constant)))
+        return replace(self.statement, where={**self.statement.where, self.letter: seen})
+
+    @property
+    def outcome(self) -> str:
+        """REFUTED, PROVED, HELD or UNDECIDED; NONE FOUND of a claim of existence; CONTRADICTORY hypotheses."""
+        if self.contradictory:
+            return "CONTRADICTORY"
+        if self.letter:
+            return "SHARPENED" if self.constant > 0 else "UNDECIDED"
+        if self.sought is None:
+            return self.battery.outcome
+        return {"REFUTED": "PROVED", "PROVED": "REFUTED"}.get(self.battery.outcome, "NONE FOUND")
+
     def lines(self) -> list[str]:
         """The answer in words, line by line."""
-        statement, battery = self.battery.statement, self.battery
-        said = [str(statement)]
+        battery = self.battery
+        said = [str(self.statement)]
+        if self.contradictory:
+            assert battery.proof is not None
+            said.append("CONTRADICTORY: no network meets all the hypotheses, so the claim says nothing:")
+            shown = (f"  {line}".replace(": the claim.", ", which is false.") for line in lines_of(battery.proof))
+            return [*said, *shown]
         if self.letter:
             return [*said, *self._sharpened(), *self.notes]
         if self.refuted:
             instance, verdict = battery.violations[0]
+            ratio = _ratio(verdict.log_lhs, verdict.log_rhs)
             said.append(
-                f"REFUTED: lhs/rhs = {_ratio(verdict.log_lhs, verdict.log_rhs)} at this instance, by balls:"
+                f"REFUTED: lhs/rhs = {ratio} at this instance, by balls:"
+                if self.sought is None
+                else "PROVED: this network has it, by balls:"
             )
             if isinstance(instance, NetworkInstance):
                 said += [f"  {line}" for line in in_words(instance)]
             return said
         if battery.proof is not None:
-            said.append(f"PROVED, in {len(battery.proof.lines)} lines that the checker accepts:")
+            verdict_of = "PROVED" if self.sought is None else "REFUTED: there is none"
+            said.append(f"{verdict_of}, in {_counted(len(battery.proof.lines), 'line')} that the checker accepts:")
             return [*said, *(f"  {line}" for line in lines_of(battery.proof)), *self.notes]
-        said.append(
-            f"HELD: on {battery.holds} instances, {battery.certified} of them by balls; tightest "
-            f"quotient "
-            f"{quotient(math.log(battery.tightest)) if battery.tightest > 0 else 0}; neither refuted nor proved"
-        )
+        if self.sought is not None:
+            said.append(
+                f"none found: of {_counted(battery.instances, 'network')} looked at one by one, and of those of the "
+                "search, none is known to have it; no proof that there is none"
+            )
+        elif battery.outcome == "UNDECIDED":
+            return [*said, f"UNDECIDED: {_met(battery)}", *self.notes]
+        else:
+            said.append(
+                f"HELD: on {_counted(battery.holds, 'instance')}, {battery.certified} of them by balls; "
+                f"{_tightest(battery)}; neither refuted nor proved"
+            )
         if battery.undecided:
             said.append(f"  {battery.undecided} instances cannot be told from equality")
         if self.near is not None:
-            said.append("tightest at:")
+            told = judge(self.battery.statement, self.near, "float64")
+            said.append(f"tightest near this instance, lhs/rhs = {_ratio(told.log_lhs, told.log_rhs)} at it:")
             said += [f"  {line}" for line in in_words(self.near)]
         if len(self.shrinking) > 1:
             shown = ", ".join(f"{x:.6g}" for x in self.shrinking)
@@ -106,14 +165,17 @@ class Answer:
         """The letter from both sides: what an instance shows, and what is proved."""
         letter, said = self.letter, []
         if self.near is not None and self.constant > 0:
-            said.append(f"{letter} >= {_below(self.constant)}: smaller ones fail at this instance:")
+            guess = constant(self.constant)
+            said.append(
+                f"the best {letter} seen is {_below(self.constant)}{f' ({guess}?)' if guess else ''}: "
+                "with it the claim fails at this instance, by balls:"
+            )
             said += [f"  {line}" for line in in_words(self.near)]
-            guess = _closed_form(self.constant)
-            said += [f"near {guess}"] if guess else []
         else:
             said.append(f"no {letter} was found to fail")
+        said += self.sizes
         if self.factor and self.proof is not None:
-            said.append(f"{letter} = {self.factor} is PROVED, in {len(self.proof.lines)} lines:")
+            said.append(f"{letter} = {self.factor} is PROVED, in {_counted(len(self.proof.lines), 'line')}:")
             return [*said, *(f"  {line}" for line in lines_of(self.proof))]
         return [*said, f"no {letter} is proved"]
 
@@ -124,16 +186,21 @@ def _below(value: float) -> str:
     return f"{math.floor(value * 10.0**digits) / 10.0**digits:.6g}"
 
 
-def _closed_form(value: float) -> str:
-    """A short closed form within 10^-4 above what was seen, or nothing."""
-    for c in (1, 2, 3, 5, 6):
-        for q in range(1, 13):
-            p = round(value * q / math.sqrt(c))
-            close = p > 0 and 0 <= p * math.sqrt(c) / q / value - 1 < 1e-4
-            if close and math.gcd(p, q) == 1:
-                above = ("" if p == 1 and c > 1 else f"{p}*" if c > 1 else f"{p}") + (f"sqrt({c})" if c > 1 else "")
-                return above if q == 1 else f"{above}/{q}"
-    return ""
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _met(battery: Battery) -> str:
+    """Why nothing was decided."""
+    if battery.undecided:
+        return f"{_counted(battery.undecided, 'instance')} cannot be told from equality, none is decided"
+    return f"none of {_counted(battery.instances, 'instance')} was found to meet the hypotheses"
+
+
+def _tightest(battery: Battery) -> str:
+    if battery.tightest > 0:
+        return f"tightest quotient {quotient(math.log(battery.tightest))}"
+    return "the smaller side was 0 or less on all of them" if battery.excesses else "no two sides to compare"
 
 
 def _ratio(log_left: float, log_right: float) -> str:
@@ -158,32 +225,83 @@ def examine(
     (True, (2, 1))
     """
     began = time.perf_counter()
-    battery = verify_statement(statement, instances=instances, certify=6, seed=seed, seconds=seconds, tell=tell)
-    if battery.outcome in ("REFUTED", "PROVED") or battery.interrupted or statement.arrays:
-        near = battery.tightest_instance if battery.outcome != "REFUTED" else None
-        near = near if isinstance(near, NetworkInstance) else None
-        return Answer(battery, near, seconds=time.perf_counter() - began)
-    near = battery.tightest_instance
-    shrinking = _as_tokens_shrink(statement, near) if isinstance(near, NetworkInstance) else ()
-    found = weaker(statement.claim_text, statement.given_texts) if statement.quantifier == "all" else None
-    return Answer(
-        battery,
-        near if isinstance(near, NetworkInstance) else None,
-        shrinking,
-        tuple(_implied(statement, seed)),
-        seconds=time.perf_counter() - began,
-        factor=found[0] if found is not None else "",
-        proof=found[1] if found is not None else None,
+    if statement.quantifier == "some":
+        found = examine(negation(statement), seconds=seconds, seed=seed, instances=instances, tell=tell)
+        return replace(found, sought=statement, shrinking=(), implied_by=(), factor="", proof=None)
+    battery = verify_statement(
+        statement,
+        instances=instances,
+        certify=6,
+        seed=seed,
+        seconds=seconds,
+        tell=tell,
+        progress=None if tell is None else lambda count: tell(count, -math.inf),
     )
+    near = battery.tightest_instance if battery.outcome != "REFUTED" else None
+    near = near if isinstance(near, NetworkInstance) else None
+    if not battery.holds and not battery.violations and not battery.interrupted and not statement.arrays:
+        # What contradicts itself proves anything, also this.
+        absurd = prove("2 <= 1", statement.given_texts, key=statement.key)
+        if absurd is not None:
+            return Answer(replace(battery, proof=absurd), contradictory=True, seconds=time.perf_counter() - began)
+    if battery.outcome in ("REFUTED", "PROVED") or battery.interrupted or statement.arrays:
+        return Answer(battery, near, seconds=time.perf_counter() - began)
+    try:
+        if near is not None:
+            near = _shorter(statement, near, battery.tightest, min(5.0, seconds / 4))
+        weak = weaker(statement.claim_text, statement.given_texts)
+        shrinks = _as_tokens_shrink(statement, near) if near is not None else ()
+        implied = tuple(_implied(statement, seed))
+    except KeyboardInterrupt:
+        return Answer(replace(battery, interrupted=True), near, seconds=time.perf_counter() - began)
+    factor, proof = ("", None) if weak is None else weak
+    return Answer(battery, near, shrinks, implied, seconds=time.perf_counter() - began, factor=factor, proof=proof)
+
+
+def _shorter(statement: Statement, instance: NetworkInstance, tight: float, seconds: float) -> NetworkInstance:
+    """An instance in short numbers on which the claim is nearly as tight."""
+    if not 0 < tight < math.inf:
+        return instance
+    # With this much less on its larger side the claim fails at the instance, and the shrinker keeps it so.
+    short_of = replace(statement, formula=_scaled(statement.expanded, Fraction(tight * (1 - 1e-4))), where={})
+    return _shrunk(short_of, instance, seconds)
+
+
+def _shrunk(statement: Statement, instance: NetworkInstance, seconds: float) -> NetworkInstance:
+    """The smallest instance to which an instance shrinks that violates the claim; else the instance itself."""
+    with suppress(InvalidArgument):
+        for smaller, _ in shrinking(statement, instance, seconds=seconds):
+            instance = smaller
+    return instance
+
+
+def _scaled(formula: Formula, factor: Fraction) -> Formula:
+    """Every inequality of a formula with a factor on its larger side."""
+    match formula:
+        case Relation(operator="<=" | "<" as sign, left=left, right=right):
+            return Relation(sign, left, Operation("*", (Number(factor), right)))
+        case Relation(operator=">=" | ">" as sign, left=left, right=right):
+            return Relation(sign, Operation("*", (Number(factor), left)), right)
+        case Both(formulas=parts):
+            return Both(tuple(_scaled(part, factor) for part in parts))
+        case Every(index=index, formula=inner):
+            return Every(index, _scaled(inner, factor))
+    return formula
 
 
 def sharpen(
-    statement: Statement, letter: str, *, seconds: float = 60.0, seed: int = 0, evaluations: int | None = None
+    statement: Statement,
+    letter: str,
+    *,
+    seconds: float = 60.0,
+    seed: int = 0,
+    evaluations: int | None = None,
+    tell: Tell | None = None,
 ) -> Answer:
     """The best constant seen in the place of a letter: the claim fails for smaller ones at an instance found.
 
     The letter is one of the statement's `where`, whose value there is where the search starts. A larger constant
-    must make the claim weaker. `evaluations`: eight searches of so many each, in at most `seconds`.
+    must make the claim weaker. `evaluations`: eight searches of so many each, and one at every size, in at most `seconds`.
 
     Examples
     --------
@@ -198,34 +316,89 @@ def sharpen(
         )
     if not any(isinstance(term, Letter) and term.name == letter for term in walk(statement.claimed)):
         raise InvalidArgument(f"letter: {letter!r} given; it is not in the claim {text(statement.claimed)}")
-    until = time.perf_counter() + seconds
-    best, near, slices = 0.0, None, 0
 
-    def at(value: float) -> Statement:
-        exact = {**statement.where, letter: Number(Fraction(f"{value:.15g}"))}
-        return replace(statement, where=exact)
+    def at(value: float, of: Statement = statement) -> Statement:
+        return replace(of, where={**of.where, letter: Number(Fraction(f"{value:.15g}"))})
 
+    def best_of(of: Statement, seconds: float, trial: float, most: int = 8) -> tuple[float, NetworkInstance | None]:
+        """The least constant that fails nowhere among what is found in so many seconds, and where it is tight."""
+        until = time.perf_counter() + seconds
+        best, near, slices = 0.0, None, 0
+        while (slices == 0 or time.perf_counter() < until) and not (evaluations is not None and slices >= most):
+            limit = max(0.0, min(until - time.perf_counter(), 0.3 * seconds))
+            found = search(at(trial, of), seconds=limit, seed=seed + slices, evaluations=evaluations, tell=tell)
+            slices += 1
+            if found.instance is not None:
+                threshold = _threshold(lambda value: at(value, of), found.instance)
+                if threshold > best:
+                    best, near = threshold, found.instance
+            if found.interrupted:
+                interrupted.append(True)
+            if found.instance is None or found.interrupted:
+                break
+            # Just above what is known, so that only something better refutes it.
+            trial = best * (1 + 1e-7) if best > 0 else trial / 2
+        return best, near
+
+    interrupted: list[bool] = []
     start = statement.where[letter]
-    trial = float(start.value) if isinstance(start, Number) else 1.0
-    while time.perf_counter() < until and not (evaluations is not None and slices >= 8):
-        limit = min(until - time.perf_counter(), 0.25 * seconds)
-        found = search(at(trial), seconds=limit, seed=seed + slices, evaluations=evaluations)
-        slices += 1
-        if found.instance is None:
-            break
-        threshold = _threshold(at, found.instance)
-        if threshold > best:
-            best, near = threshold, found.instance
-        # Just above what is known, so that only something better refutes it.
-        trial = best * (1 + 1e-7) if best > 0 else trial / 2
-    claim = at(best * (1 + 1e-9) if best > 0 else trial)
-    battery = verify_statement(claim, instances=100, certify=2, seed=seed, seconds=0.0)
-    shrinking = _as_tokens_shrink(claim, near) if near is not None else ()
+    first = float(start.value) if isinstance(start, Number) else 1.0
+    best, near = best_of(statement, 0.5 * seconds, first)
+    told = [f"searched: {_searched(statement)}"]
+    for size, (others, rows) in _by_size(statement).items():
+        seen = {}
+        for value, of in rows.items():
+            if interrupted or best <= 0:
+                break
+            seen[value], where = best_of(of, 0.04 * seconds, best, 1)
+            if seen[value] > best:
+                best, near = seen[value], where
+        if len(seen) == len(rows) >= 3:
+            guess = function(size, [*seen], [*seen.values()])
+            numbers = ", ".join(_below(x) if x > 0 else "0" for x in seen.values())
+            told.append(
+                f"the best at {size} = {', '.join(map(str, seen))}{others}: {numbers}"
+                + (f": {guess}?" if guess else "")
+            )
+    if near is not None and best > 0 and not interrupted:
+        try:
+            small = _shrunk(at(best * (1 - 1e-5)), near, min(5.0, seconds / 8))
+            if (threshold := _threshold(at, small)) > 0:
+                best, near = threshold, small
+        except KeyboardInterrupt:
+            interrupted.append(True)
+    # What is said of it is decided in balls.
+    while near is not None and best > 0 and not _fails(at(float(_below(best))), near):
+        best *= 1 - 1e-6
+    battery = Battery(statement, interrupted=bool(interrupted))
+    if interrupted:
+        return Answer(battery, near, (), (), letter, best, seconds, sizes=tuple(told))
     proved = weaker(at(1.0).claim_text, statement.given_texts) if _is_a_factor(statement, letter) else None
     factor, proof = proved if proved is not None else ("", None)
-    return Answer(
-        replace(battery, statement=statement), near, shrinking, (), letter, best, seconds, (), factor, proof
-    )
+    return Answer(battery, near, (), (), letter, best, seconds, factor=factor, proof=proof, sizes=tuple(told))
+
+
+def _searched(statement: Statement) -> str:
+    """The sizes among which a search looks."""
+    found = rooms(statement)
+    sizes = {letter: sorted({getattr(room, letter) for room in found}) for letter in ("n", "d", "H", "L")}
+    return "; ".join(f"{letter} = {', '.join(map(str, values))}" for letter, values in sizes.items())
+
+
+def _by_size(statement: Statement) -> dict[str, tuple[str, dict[int, Statement]]]:
+    """For n, d and H, where the hypotheses leave it free: the claim at some of its values, the others least."""
+    allowed = {letter: sorted({getattr(room, letter) for room in rooms(statement)}) for letter in ("n", "d", "H")}
+    table = {}
+    for letter, values in allowed.items():
+        others = {name: sizes[0] for name, sizes in allowed.items() if name != letter}
+        fixed = [Letter(name).equals(size) for name, size in others.items()]
+        at_sizes = {
+            value: replace(statement, given=(*statement.hypotheses, *fixed, Letter(letter).equals(value)))
+            for value in values[:4]
+        }
+        words = " with " + ", ".join(f"{name} = {size}" for name, size in others.items())
+        table[letter] = (words, at_sizes)
+    return table
 
 
 def _is_a_factor(statement: Statement, letter: str) -> bool:
@@ -239,6 +412,11 @@ def _is_a_factor(statement: Statement, letter: str) -> bool:
             return free
         right = right.terms[0]
     return free and right == Letter(letter)
+
+
+def _fails(statement: Statement, instance: NetworkInstance) -> bool:
+    """Whether balls say that the claim is violated."""
+    return judge(statement, instance, "balls").outcome == Outcome.VIOLATED
 
 
 def _threshold(at: Any, instance: NetworkInstance) -> float:
@@ -373,9 +551,28 @@ def in_words(instance: NetworkInstance) -> list[str]:
     return lines
 
 
-def in_python(instance: NetworkInstance) -> str:
-    """Python that builds the instance."""
+def in_python(instance: NetworkInstance, statement: Statement | None = None) -> str:
+    """Python that builds the instance, and prints both sides of the statement at it."""
+    built = _built(instance)
+    if statement is None:
+        return built
+    given = "".join(f"    {part!r},\n" for part in statement.given_texts)
+    return f"""{built}
+claim = rm.Statement(
+    {statement.key!r},
+    {statement.claim_text!r},
+    given=[
+{textwrap.indent(given, "    ")}    ],
+)
+verdict = rm.verify(claim, net, X, arithmetic="balls")
+print(verdict)
+print(f"smaller side {{np.exp(verdict.log_lhs):.12g}}, larger side {{np.exp(verdict.log_rhs):.12g}}, as claimed")
+"""
+
+
+def _built(instance: NetworkInstance) -> str:
     net, head = instance.net, "import numpy as np\nimport rankmath as rm\n"
+    instance = replace(instance, X=np.asarray(instance.X) + 0.0)  # no −0
     if not net.is_one_line:
         layers = [[_sublayer_in_python(part, len(instance.X)) for part in layer] for layer in net.sublayers]
         made = ", ".join(f"[{', '.join(layer)}]" for layer in layers)
@@ -383,7 +580,8 @@ def in_python(instance: NetworkInstance) -> str:
         head += "from rankmath.model.positions import PositionTable\n"
         tokens = f"X = np.array({np.asarray(instance.X).tolist()})\n"
         return f"{head}net = rm.Network.from_layers([{made}])\n{tokens}"
-    parts = [f"W_QK={np.asarray(net.W_QK).tolist()}", f"W={np.asarray(net.W).tolist()}", f"d_qk={net.d_qk!r}"]
+    arrays = {"W_QK": np.asarray(net.W_QK) + 0.0, "W": np.asarray(net.W) + 0.0}  # no −0
+    parts = [*(f"{name}={array.tolist()}" for name, array in arrays.items()), f"d_qk={net.d_qk!r}"]
     parts += [f"key_bias={np.asarray(net.key_bias).tolist()}"] if net.key_bias is not None else []
     parts += [f"bias={np.asarray(net.bias).tolist()}"] if net.bias is not None else []
     parts += [f"skip={net.skip!r}"] if net.skip else []
@@ -472,12 +670,13 @@ def claims_in(path: str, content: str) -> list[Statement]:
             continue
         name, colon, rest = bare.partition(": ")
         claim, _, given = (rest if colon else bare).partition(" given ")
-        hypotheses = [part.strip() for part in given.split(",") if part.strip()]
         if colon and any(entry.key == f"mine:{name.strip()}" for entry in found):
             raise InvalidArgument(f"{path}, line {number}: the name {name.strip()!r} is taken by a line above")
         try:
             found.append(
-                Statement(f"mine:{name.strip()}" if colon else f"mine:{number}", claim.strip(), _joined(hypotheses))
+                Statement(
+                    f"mine:{name.strip()}" if colon else f"mine:{number}", claim.strip(), hypotheses_in(given)
+                )
             )
         except InvalidArgument as error:
             raise InvalidArgument(f"{path}, line {number}: {error}") from None
@@ -486,13 +685,19 @@ def claims_in(path: str, content: str) -> list[Statement]:
     return found
 
 
-def _joined(parts: Sequence[str]) -> list[str]:
-    """Commas inside brackets belong to a hypothesis, not between two."""
+def hypotheses_in(text: str) -> list[str]:
+    """The hypotheses of a line, with commas between them; commas inside brackets belong to one.
+
+    Examples
+    --------
+    >>> hypotheses_in("heads == 1, diameter(X[0], 2) <= 1")
+    ['heads == 1', 'diameter(X[0], 2) <= 1']
+    """
     joined: list[str] = []
-    for part in parts:
+    for part in (piece.strip() for piece in text.split(",")):
         if joined and joined[-1].count("(") + joined[-1].count("[") > joined[-1].count(")") + joined[-1].count("]"):
             joined[-1] += ", " + part
-        else:
+        elif part:
             joined.append(part)
     return joined
 
@@ -520,7 +725,7 @@ def _claims_of_toml(path: str, content: str) -> list[Statement]:
                 f"{place} has {', '.join(sorted(extra))}; claim, given, where, source, title are read"
             )
         given, where = table.get("given", []), table.get("where", {})
-        given = [given] if isinstance(given, str) else given
+        given = hypotheses_in(given) if isinstance(given, str) else given
         texts = [*given, *where.values()] if isinstance(given, list) and isinstance(where, dict) else [None]
         if not all(isinstance(text, str) for text in (*texts, table.get("source", ""), table.get("title", ""))):
             raise InvalidArgument(
@@ -544,4 +749,14 @@ def _claims_of_toml(path: str, content: str) -> list[Statement]:
     return found
 
 
-__all__ = ["Answer", "claims_in", "examine", "in_latex", "in_python", "in_words", "sharpen", "short"]
+__all__ = [
+    "Answer",
+    "claims_in",
+    "examine",
+    "hypotheses_in",
+    "in_latex",
+    "in_python",
+    "in_words",
+    "sharpen",
+    "short",
+]

@@ -140,6 +140,21 @@ def _smaller(instance: NetworkInstance) -> Iterator[NetworkInstance]:
     yield from (made(**{name: value}) for name, array in arrays.items() for value in _entrywise(array))
 
 
+def rescaled(instance: NetworkInstance) -> Iterator[NetworkInstance]:
+    """The instance with tokens or weights at other scales, also such that the attention stays the same."""
+    net, X = instance.net, np.asarray(instance.X)
+    W_QK, W = np.asarray(net.W_QK), np.asarray(net.W)
+    for factor in (2.0**-power for power in range(1, 11)):
+        for tokens, query, value in (
+            (X * factor, W_QK, W),
+            (X, W_QK * factor, W),
+            (X * factor, W_QK / factor**2, W),
+            (X, W_QK, W * factor),
+        ):
+            scaled = net.replace(key=None, output=None, query=query, value=value)
+            yield NetworkInstance(scaled, tokens, "rescaled")
+
+
 def _at(array: Array, keep: list[int]) -> Array:
     return None if array is None else np.asarray(array)[keep]
 

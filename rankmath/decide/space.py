@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
+from math import floor
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +18,15 @@ from numpy.typing import NDArray
 from rankmath.arithmetic.protocol import System
 from rankmath.definitions.hypotheses import mask_of
 from rankmath.formula.evaluate import NoSuchPlace, Side, judged, sides
-from rankmath.formula.language import ALIASES, FUNCTIONS
+from rankmath.formula.language import ALIASES, FUNCTIONS, SWITCHES
 from rankmath.formula.numbers import Signed
+from rankmath.formula.printing import text
 from rankmath.formula.run import Run
 from rankmath.formula.terms import Call, Every, Formula, Item, Letter, Number, Relation, walk
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.model.positions import ALiBi
+from rankmath.model.sublayers import Activation, NormKind
 from rankmath.validation import InvalidArgument
 from rankmath.verification.draws import ALL_TOKENS, Rng
 from rankmath.verification.instance import Instance, NetworkInstance
@@ -49,9 +53,9 @@ class Room:
     d_qk: float
     skip: float = 0.0
     mask: str = "none"
-    norm: str = "none"
+    norm: NormKind | Literal["none"] = "none"
     norm_at: str = "after"
-    mlp: str = "none"
+    mlp: Activation | Literal["none"] = "none"
     softcap: bool = False
     position: bool = False
     key_bias: bool = False
@@ -101,7 +105,7 @@ class Room:
     def prototype(self) -> Network:
         """A network of zeros of this shape; its MLPs are activations, plus tokens where LayerNorm is before."""
         zeros, mask = np.zeros((self.H, self.d, self.d)), self.mask_graph()
-        f = None if self.mlp == "none" else MLP(np.eye(self.d), np.eye(self.d), activation=self.mlp)  # type: ignore[arg-type]
+        f = None if self.mlp == "none" else MLP(np.eye(self.d), np.eye(self.d), activation=self.mlp)
         if self.norm_at == "after" and not self.softcap and not self.position:
             stack = np.broadcast_to(zeros, (self.L, *zeros.shape))
             return Network.from_arrays(
@@ -122,7 +126,7 @@ class Room:
 
     @property
     def layernorm(self) -> LayerNorm | None:
-        return None if self.norm == "none" else LayerNorm(self.norm)  # type: ignore[arg-type]
+        return None if self.norm == "none" else LayerNorm(self.norm)
 
     def mask_graph(self) -> Mask | None:
         """The mask on n tokens."""
@@ -186,6 +190,9 @@ def rooms(statement: Statement) -> list[Room]:
             if not (norm == "sphere" and d < 2) and room not in found and lawful(room):
                 found.add(room)
     if not found:
+        if clash := _clash(statement):
+            words = " and ".join(clash) + (" contradict each other" if len(clash) > 1 else " given")
+            raise InvalidArgument(f"given: {words}; no network is so")
         sizes = ", ".join(f"{letter} <= {number}" for letter, number in _MOST.items())
         given = ", ".join(statement.given_texts)
         raise InvalidArgument(f"given: {given} given; no network that is searched (n >= 2, {sizes}) is so")
@@ -195,6 +202,37 @@ def rooms(statement: Statement) -> list[Room]:
     except NoSuchPlace:
         raise InvalidArgument(f"claim: {statement.claim_text} speaks of layers or heads beyond L or H") from None
     return ordered
+
+
+def _clash(statement: Statement) -> list[str]:
+    """Hypotheses on one letter, each compared with a number, that no value of it meets; else nothing."""
+    said: dict[str, list[Relation]] = {}
+    for part in statement.expanded_hypotheses:
+        if isinstance(part, Relation) and isinstance(part.left, Letter) and isinstance(part.right, Letter | Number):
+            said.setdefault(part.left.name, []).append(part)
+    for letter, parts in said.items():
+        if letter in SWITCHES:
+            if len({part.right for part in parts if part.right != Letter("any")}) > 1:
+                return [text(part) for part in parts]
+            continue
+        bounds = [(part.operator, part.right.value) for part in parts if isinstance(part.right, Number)]
+        numbers = sorted({Fraction(1), *(value for _, value in bounds)})
+        # If any value meets all of them, then one at, between or beside the numbers does.
+        values = [*numbers, numbers[0] - 1, numbers[-1] + 1, *((a + b) / 2 for a, b in pairwise(numbers))]
+        if letter in _MOST:
+            values = [Fraction(value) for x in values for value in (floor(x), floor(x) + 1) if value >= 1]
+        if not any(all(_COMPARE[sign](value, bound) for sign, bound in bounds) for value in values):
+            return [text(part) for part in parts]
+    return []
+
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "<=": operator.le,
+    "<": operator.lt,
+    ">=": operator.ge,
+    ">": operator.gt,
+    "==": operator.eq,
+}
 
 
 def _mask_name(word: str) -> str:
@@ -218,7 +256,10 @@ def _numbers(statement: Statement, letter: str) -> set[float]:
 def _sizes(statement: Statement, letter: str) -> list[int]:
     """The usual values of a letter, and those at and beside the numbers it is compared with."""
     beside = {int(number) + step for number in _numbers(statement, letter) for step in (-1, 0, 1)}
-    return sorted(k for k in beside | set(_SIZES[letter]) if (2 if letter == "n" else 1) <= k <= _MOST[letter])
+    # One token alone is a network of its own kind: searched where the hypotheses ask for it.
+    alone = any(text(part) in ("n == 1", "n <= 1", "n < 2") for part in statement.hypotheses)
+    least = 2 if letter == "n" and not alone else 1
+    return sorted(k for k in beside | set(_SIZES[letter]) if least <= k <= _MOST[letter])
 
 
 def _mentions(statement: Statement, *names: str) -> bool:

@@ -102,6 +102,13 @@ define(
     degree=1,
 )
 define(
+    "centred_norm(X) = norm(X - [mean_of(X) for x in X], 2)",
+    "spectral norm of the tokens about their mean",
+    latex=r"\|{0}-\tfrac1n\mathbf1\mathbf1^{{\mathsf T}}{0}\|_2",
+    example="centred_norm(X[1]) <= mu(X[1])",
+    degree=1,
+)
+define(
     "about_mean(X) = norm(X - [mean_of(X) for x in X], composite)",
     "‖·‖_{1,∞} (the root of largest column sum times largest row sum) of the tokens about their mean",
     latex=r"\|{0}-\tfrac1n\mathbf1\mathbf1^{{\mathsf T}}{0}\|_{{1,\infty}}",
@@ -148,10 +155,17 @@ define(
     degree=0,
 )
 define(
+    "moved(X[l]) = norm(X[l] - X[0], max)",
+    "largest absolute entry of the difference of the tokens after l layers and of the input",
+    latex=r"\|{0}-X^0\|_{{\max}}",
+    example="moved(X[1]) >= 0",
+    known="any",
+)
+define(
     "longest(X) = max(length(x, 2) for x in X)",
     "largest ℓ₂ norm of a token",
     latex=r"\max_i\|{0}_i\|_2",
-    example="longest(X[0]) >= 0",
+    example="longest(X[0]) <= norm(X[0], 2)",
     degree=1,
 )
 define(
@@ -198,7 +212,7 @@ define(
     "least_singular(W) = sqrt(max(0, least_eigenvalue(T(W) @ W)))",
     "least singular value",
     latex=r"\sigma_{{\min}}({0})",
-    example="least_singular(W[0, 0]) >= 0",
+    example="least_singular(W[0, 0]) <= norm(W[0, 0], 2)",
     degree=1,
 )
 define(
@@ -232,11 +246,12 @@ define(
 )
 define(
     "lipschitz(l) = 1 if mlp[l] == none else undefined if feeds[l][0] <= attends[l][0]"
+    " or sum(1 for s in blocks[l] for f in s.maps if f.kind == tokenwise) > 1"
     " else lipschitz_of(blocks[l][feeds[l][0]], feeds[l][1], mlp[l])",
     "composite Lipschitz constant of the map after layer l: ‖|W₁||W₂|‖_{1,∞}·sup|φ'| for an MLP x ↦ φ(xW₁ + b₁)W₂"
     " + b₂ (plus the identity inside the bars where the map has a skip of its own), 1 where there is none",
     latex=r"\lambda_{{{0}}}",
-    example="lipschitz(0) >= 0",
+    example="lipschitz(0) <= 1",
 )
 define(
     "normalised_norm(W, p) = operator_norm([row / deviations(without(0, 0), 0) for row in W], p)",
@@ -244,7 +259,7 @@ define(
     " LayerNorm",
     words={"p": EXPONENTS},
     latex=r"\|{0}S^{{-1}}\|_{{\ell_{{{1}}}}}",
-    example="normalised_norm(W[0, 0], 2) >= 0",
+    example="diameter(X[1], 2) <= normalised_norm(W[0, 0], 2)*diameter(X[0], 2)",
 )
 
 # -- attention -----------------------------------------------------------------------------------------------
@@ -255,7 +270,7 @@ define(
     " ‖R‖_{1,∞} (composite), or about their mean (mean, with a bar)",
     words={"center": CENTERS},
     latex=r"{1:bar \delta}({0})",
-    example="delta(P[0, 0], mean) >= 0",
+    example="delta(P[0, 0], mean) <= x_star",
     known="any",
 )
 define(
@@ -294,7 +309,7 @@ define(
     "logit_range(P[l, h]) = max(max(row) - min(row) for row in logits_seen(l, h))",
     "largest oscillation of a row of logits over the edges of the mask",
     latex=r"\rho({0})",
-    example="logit_range(P[0, 0]) >= 0",
+    example="dobrushin(P[0, 0]) <= tanh(logit_range(P[0, 0])/2)",
     known="any",
 )
 define(
@@ -308,6 +323,13 @@ define(
     "least entropy −Σ_j P_ij log P_ij of a row of the attention",
     latex=r"\operatorname{{Ent}}({0})",
     example="entropy(P[0, 0]) <= log(n)",
+)
+define(
+    """top_shares(P) = max(P[i][j] * (1 - P[i][j] + P[i][k]) for i in range(n) for j in range(n) for k in range(n)
+    if j < k or k < j) if n > 1 else 0""",
+    "p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention, the largest over the rows",
+    latex=r"\max_ip_1(1-p_1+p_2)({0})",
+    example="top_shares(P[0, 0]) <= 1",
 )
 define(
     """contraction(k) = 1 - sum(min(c) for s in [range(K)[k] * r] for c in T(chain([P[min(L, s + r) - 1 - t, 0]
@@ -326,7 +348,7 @@ define(
     "ℓ₂ diameter of the queries times that of the keys, over √d_qk, with their rotations, biases and norms; where"
     " only W_QK is given, queries are XW_QK and keys X",
     latex=r"\theta({0})",
-    example="turned_range(P[0, 0]) >= 0",
+    example="turned_range(P[0, 0]) <= 1",
     known="any",
 )
 define(
@@ -336,7 +358,7 @@ define(
     "largest oscillation of B_ij − B_kj over the keys j that token i sees, B the additive position term; 0 where"
     " there is none",
     latex=r"b({0})",
-    example="position_range(P[0, 0]) >= 0",
+    example="position_range(P[0, 0]) <= 1",
     known="any",
 )
 define(
@@ -388,13 +410,13 @@ define(
     "least_root(l) = min(sqrt(sum(x**2)/d + before(l).eps) for x in stage[l, attends[l][0]])",
     "least root mean square √(|x|²/d + ε) of a token x that layer l norms before its attention",
     latex=r"\rho_{{{0}}}",
-    example="least_root(0) >= 0",
+    example="least_root(0) >= 1",
 )
 define(
     "gained_norm(W[l, h]) = norm([before(l).gain[i] * W[l, h][i] for i in range(d)], 2)",
     "spectral norm of diag(g)W, g the gain of the RMSNorm before the attention of layer l",
     latex=r"\|\operatorname{{diag}}(g){0}\|_2",
-    example="gained_norm(W[0, 0]) >= 0",
+    example="gained_norm(W[0, 0]) <= norm(W[0, 0], 2)",
     known="any",
 )
 
@@ -406,7 +428,7 @@ define(
     " LayerNorm; with LayerNorm in front of attention and no skip connections these are the tokens after l + 1"
     " layers",
     latex=r"\mu(Y^{{{0}}})",
-    example="mu_before(0) >= 0",
+    example="mu_before(0) <= mu(X[1])",
 )
 define(
     "height() = min(X[0] @ pole[0])",
@@ -478,14 +500,14 @@ define(
     "jacobian_norm() = norm(slopes, 2)",
     "spectral norm of the derivative of the first layer in its input",
     latex=r"\|\partial X^1/\partial X^0\|_2",
-    example="jacobian_norm() >= 0",
+    example="jacobian_norm() <= norm(W[0, 0], 2)",
     known="any",
 )
 define(
     """influence(k) = norm([[slopes[(n - 1)*d + b][range(n)[k]*d + a] for a in range(d)] for b in range(d)], 2)""",
     "spectral norm of the derivative of the last token after the first layer in token k (from 0) of the input",
     latex=r"\|\partial X^1_{{\text{{last}}}}/\partial X^0_{{{0}}}\|_2",
-    example="influence(0) >= 0",
+    example="influence(0) <= norm(W[0, 0], 2)",
     known="share*jacobian_norm()",
 )
 define(
@@ -505,14 +527,14 @@ define(
     "ℓ₂ distance of the last token, number n − 1 counted from 0, and of token n: the last one of the input in which"
     " it is repeated",
     latex=r"\|{0}_{{n-1}}-{0}_{{n}}\|_2",
-    example="repeat_gap(X[1]) >= 0",
+    example="repeat_gap(X[1]) <= repeat_reach(X[0])",
     known="any",
 )
 define(
     "repeat_reach(X[l]) = max(length(x - repeated[l], 2) for x in X[l])",
     "largest ℓ₂ distance of the repeated last token, number n counted from 0, from another token",
     latex=r"\max_{{i<n}}\|{0}_i-{0}_{{n}}\|_2",
-    example="repeat_reach(X[0]) >= 0",
+    example="repeat_reach(X[0]) <= diameter(X[0], 2)",
     known="max(repeat_gap(A), share*(diameter(A, 2) + repeat_gap(A)))",
 )
 define(

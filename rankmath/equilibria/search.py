@@ -203,7 +203,8 @@ def log_lyapunov_trace(J: Floats, rate: float) -> tuple[float, Floats]:
 
 
 def _eigenpairs(J: Floats) -> tuple[Floats, Floats, Floats]:
-    return scipy.linalg.eig(J, left=True, right=True)  # type: ignore[return-value]
+    values, left, right = map(np.asarray, scipy.linalg.eig(J, left=True, right=True))
+    return values, left, right
 
 
 def stable_search(

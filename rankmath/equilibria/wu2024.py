@@ -73,9 +73,8 @@ class ExactEquilibrium:
 
     def floats(self) -> tuple[Floats, Floats, Floats]:
         """X, W_V, W_QK as doubles."""
-        return tuple(
-            np.array([[float(x) for x in row] for row in M.tolist()]) for M in (self.X, self.W_V, self.W_QK)
-        )  # type: ignore[return-value]
+        X, W_V, W_QK = (np.array(M.tolist(), dtype=float) for M in (self.X, self.W_V, self.W_QK))
+        return X, W_V, W_QK
 
     def latex(self) -> str:
         """X and W_V for a paper."""

@@ -12,8 +12,8 @@ from itertools import product
 
 import numpy as np
 
+from rankmath.experiments.findings import Curve, Findings, Part, Step, silent
 from rankmath.experiments.gradients import Parameters, Var, layer_norm, mean_square, train
-from rankmath.experiments.outcome import Curve, Outcome, Part, Step, silent
 from rankmath.experiments.trained import attention_layer, initial_layers
 from rankmath.validation import Floats, InvalidArgument, Json, as_count
 
@@ -72,7 +72,7 @@ def dong_circle(
     steps: int = 100,
     length: int = 300,
     progress: Step = silent,
-) -> Outcome:
+) -> Findings:
     """Train and iterate; curves: distance of the two tokens by step, and the trajectories themselves."""
     as_count("points", points, least=8)
     as_count("steps", steps)
@@ -110,4 +110,4 @@ def dong_circle(
         "steps": steps,
         "length": length,
     }
-    return Outcome.of("dong-circle", settings, axes, parts(), progress)
+    return Findings.of("dong-circle", settings, axes, parts(), progress)

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from rankmath.dynamics.paths import path_sums
+from rankmath.experiments.findings import Curve, Findings, Part, Step, silent
 from rankmath.experiments.gradients import Parameters, Var, cross_entropy, rows, softmax, train
-from rankmath.experiments.outcome import Curve, Outcome, Part, Step, silent
 from rankmath.experiments.trained import as_network, attention_layer, initial_layers
 from rankmath.validation import Array, Floats, Ints, InvalidArgument, Json, as_choice, as_count
 
@@ -143,7 +143,7 @@ def dong_effectiveness(
     steps: int = 120,
     paths: int = 5,
     progress: Step = silent,
-) -> Outcome:
+) -> Findings:
     """Train each task and measure accuracy by path length, in both readings."""
     as_count("layers", layers)
     as_count("count", count)
@@ -184,7 +184,7 @@ def dong_effectiveness(
     axes |= {f"{task}: size": ("path length", "share of the output", "linear", "log") for task in tasks}
     settings: dict[str, Json] = {"tasks": list(tasks), "seed": seed, "dim": dim, "layers": layers, "count": count}
     settings |= {"steps": steps, "paths": paths}
-    return Outcome.of("dong-effectiveness", settings, axes, parts(), progress)
+    return Findings.of("dong-effectiveness", settings, axes, parts(), progress)
 
 
 def _list(values: Floats) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankmath.dynamics.columns import measure
+from rankmath.experiments.findings import Curve, Findings, Part, Step, silent
 from rankmath.experiments.models import first_tokens, given_model
-from rankmath.experiments.outcome import Curve, Outcome, Part, Step, silent
 from rankmath.model.checkpoint import Model
 from rankmath.validation import ArrayLike, Json, as_count
 
@@ -38,7 +38,7 @@ def dong_fig2(
     heads: int = 12,
     layers: int = 12,
     progress: Step = silent,
-) -> Outcome:
+) -> Findings:
     """log₁₀ of ‖res‖_{1,∞}/‖X‖_{1,∞} about the token mean, by layer; "san" is attention with nothing else at
     all.
     """
@@ -66,7 +66,7 @@ def dong_fig2(
     settings |= {"tokens": tokens, "seed": seed}
     if not is_trained:
         settings |= {"dim": dim, "heads": heads, "layers": layers}
-    return Outcome.of("dong-fig2", settings, axes, parts(), progress)
+    return Findings.of("dong-fig2", settings, axes, parts(), progress)
 
 
 def _shown(values: ArrayLike) -> str:

@@ -15,8 +15,8 @@ from threadpoolctl import threadpool_limits
 
 from rankmath.attention.plain import attention_matrices
 from rankmath.dynamics.paths import path_counts, path_sums
+from rankmath.experiments.findings import Curve, Findings, Part, Step, silent
 from rankmath.experiments.models import first_tokens, given_model
-from rankmath.experiments.outcome import Curve, Outcome, Part, Step, silent
 from rankmath.linalg.norms import composite
 from rankmath.model.checkpoint import Model
 from rankmath.validation import Floats, Json, as_count
@@ -46,7 +46,7 @@ def dong_paths(
     heads: int = 6,
     layers: int = 12,
     progress: Step = silent,
-) -> Outcome:
+) -> Findings:
     """Residual and size of the sum of all paths of each length, single sampled paths, and how many paths there
     are.
     """
@@ -102,7 +102,7 @@ def dong_paths(
         "heads": net.heads,
         "dim": net.dim,
     }
-    return Outcome.of("dong-paths", settings, axes, parts(), progress)
+    return Findings.of("dong-paths", settings, axes, parts(), progress)
 
 
 def _sampled(P: Floats, samples: int, seed: int) -> dict[str, list[float]]:

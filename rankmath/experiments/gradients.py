@@ -177,9 +177,8 @@ def gradients(loss: Var, of: Sequence[Var]) -> list[Floats]:
             left += [(parent, False) for parent, _ in node.parents]
     grads: dict[int, Floats] = {id(loss): np.ones_like(loss.value)}
     for node in reversed(order):
-        g = grads[id(node)] if node.parents else None
         for parent, adjoint in node.parents:
-            piece = adjoint(g)  # type: ignore[arg-type]
+            piece = adjoint(grads[id(node)])
             grads[id(parent)] = grads[id(parent)] + piece if id(parent) in grads else piece
     return [grads.get(id(v), np.zeros_like(v.value)) for v in of]
 

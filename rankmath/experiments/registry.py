@@ -11,7 +11,7 @@ from rankmath.experiments.dong_circle import dong_circle
 from rankmath.experiments.dong_effectiveness import dong_effectiveness
 from rankmath.experiments.dong_fig2 import dong_fig2
 from rankmath.experiments.dong_paths import dong_paths
-from rankmath.experiments.outcome import Outcome, Step, silent
+from rankmath.experiments.findings import Findings, Step, silent
 from rankmath.experiments.wu import wu_fig2, wu_ranks, wu_temperature
 from rankmath.validation import InvalidArgument, as_choice
 
@@ -21,9 +21,9 @@ Setting: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Experiment:
-    """A function that returns an `Outcome`, and about how many steps it reports at its default size."""
+    """A function that returns an `Findings`, and about how many steps it reports at its default size."""
 
-    run: Callable[..., Outcome]
+    run: Callable[..., Findings]
     steps: int
 
 
@@ -38,7 +38,7 @@ EXPERIMENTS = {
 }
 
 
-def run(name: str, changes: Sequence[str] = (), *, progress: Step = silent, **options: Setting) -> Outcome:
+def run(name: str, changes: Sequence[str] = (), *, progress: Step = silent, **options: Setting) -> Findings:
     """One experiment; `changes` are sizes as typed, "layers=12".
 
     Examples

@@ -14,8 +14,8 @@ import numpy as np
 
 from rankmath.dynamics.columns import measure
 from rankmath.dynamics.trace import trace
+from rankmath.experiments.findings import Curve, Findings, Part, Step, silent
 from rankmath.experiments.models import Init, initial_model
-from rankmath.experiments.outcome import Curve, Outcome, Part, Step, silent
 from rankmath.linalg.masks import as_mask
 from rankmath.linalg.metrics import mean_cosine, singular_squares
 from rankmath.model.checkpoint import Model
@@ -43,7 +43,7 @@ def wu_fig2(
     seed: int = 0,
     init: Init = "orthogonal",
     progress: Step = silent,
-) -> Outcome:
+) -> Findings:
     """log₁₀ μ(X(t)) = log₁₀ ‖X − 11ᵀX/n‖_F by layer under four masks and five variants."""
     model, X = _model(tokens, dim, heads, layers, seed, init)
 
@@ -56,7 +56,7 @@ def wu_fig2(
 
     axes = dict.fromkeys(VARIANTS, ("layer", "log10 of mu(X)", "linear", "linear"))
     settings = _settings(tokens, dim, heads, layers, seed, init)
-    return Outcome.of("wu-fig2", settings, axes, parts(), progress)
+    return Findings.of("wu-fig2", settings, axes, parts(), progress)
 
 
 def wu_temperature(
@@ -69,7 +69,7 @@ def wu_temperature(
     init: Init = "orthogonal",
     temperatures: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0, 100.0),
     progress: Step = silent,
-) -> Outcome:
+) -> Findings:
     """Normalised μ by layer for several d_qk: the logits are divided by √d_qk, in units of the model's own d_qk."""
     model, X = _model(tokens, dim, heads, layers, seed, init)
     own = model.blocks[0].d_qk
@@ -87,7 +87,7 @@ def wu_temperature(
 
     axes = dict.fromkeys(("san", "san+norm"), ("layer", "log10 of mu(X)/‖X‖_F", "linear", "linear"))
     settings = _settings(tokens, dim, heads, layers, seed, init) | {"temperatures": list(temperatures)}
-    return Outcome.of("wu-temperature", settings, axes, parts(), progress)
+    return Findings.of("wu-temperature", settings, axes, parts(), progress)
 
 
 def wu_ranks(
@@ -100,7 +100,7 @@ def wu_ranks(
     init: Init = "bert",
     dropout: float = 0.1,
     progress: Step = silent,
-) -> Outcome:
+) -> Findings:
     """Does LayerNorm keep the rank at initialisation? Mean cosine, effective rank and σ₂/σ₁, with and without
     dropout.
 
@@ -140,7 +140,7 @@ def wu_ranks(
         "σ₂/σ₁ with dropout": ("layer", "σ₂/σ₁", "linear", "linear"),
     }
     settings = _settings(tokens, dim, heads, layers, seed, init) | {"dropout": dropout}
-    return Outcome.of("wu-ranks", settings, axes, parts(), progress)
+    return Findings.of("wu-ranks", settings, axes, parts(), progress)
 
 
 def _settings(tokens: int, dim: int, heads: int, layers: int, seed: int, init: str) -> dict[str, Json]:

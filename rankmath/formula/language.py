@@ -149,17 +149,17 @@ def predicate(
 
 _ONE = (Parameter("x", "number"),)
 
-for _name, _latex, _meaning in (
-    ("sqrt", r"\sqrt{{{0}}}", "square root"),
-    ("exp", r"e^{{{0}}}", "exponential"),
-    ("log", r"\log({0})", "natural logarithm"),
-    ("tanh", r"\tanh\Bigl({0}\Bigr)", "hyperbolic tangent"),
-    ("abs", r"\bigl|{0}\bigr|", "absolute value"),
-    ("floor", r"\lfloor {0}\rfloor", "largest integer not above"),
-    ("expc", r"\frac{{e^{{{0}}}-1}}{{{0}}}", "(eˣ − 1)/x, 1 at x = 0"),
-    ("tanhc", r"\frac{{\tanh({0})}}{{{0}}}", "tanh(x)/x, 1 at x = 0"),
+for _name, _latex, _meaning, _example in (
+    ("sqrt", r"\sqrt{{{0}}}", "square root", "diameter(X[0], 2) <= sqrt(2)*mu(X[0])"),
+    ("exp", r"e^{{{0}}}", "exponential", "epsilon(P[0, 0]) >= exp(-logit_range(P[0, 0]))/n"),
+    ("log", r"\log({0})", "natural logarithm", "entropy(P[0, 0]) <= log(n)"),
+    ("tanh", r"\tanh\Bigl({0}\Bigr)", "hyperbolic tangent", "dobrushin(P[0, 0]) <= tanh(logit_range(P[0, 0])/2)"),
+    ("abs", r"\bigl|{0}\bigr|", "absolute value", "abs(cosine(X[0])) <= 1"),
+    ("floor", r"\lfloor {0}\rfloor", "largest integer not above", "rank(X[1]) <= 2*floor(n/2) + 1"),
+    ("expc", r"\frac{{e^{{{0}}}-1}}{{{0}}}", "(eˣ − 1)/x, 1 at x = 0", "expc(mu(X[0])) <= exp(mu(X[0]))"),
+    ("tanhc", r"\frac{{\tanh({0})}}{{{0}}}", "tanh(x)/x, 1 at x = 0", "tanhc(mu(X[0])) <= 1"),
 ):
-    _add(Function(_name, _ONE, _latex, _meaning, f"{_name}({'H' if _name != 'floor' else 'H/2'}) <= exp(H)"))
+    _add(Function(_name, _ONE, _latex, _meaning, _example))
 for _name in ("min", "max"):
     _add(
         Function(
@@ -167,11 +167,12 @@ for _name in ("min", "max"):
             (),
             lambda *parts, _name=_name: rf"\{_name}\bigl({', '.join(parts)}\bigr)",
             f"the {'least' if _name == 'min' else 'largest'} of several numbers",
-            f"{_name}(n, d) >= 1",
+            f"rank(X[1]) <= {_name}(n, d)",
             variadic=True,
         )
     )
 _SIGNS = {"sum": r"\sum", "prod": r"\prod", "max": r"\max", "min": r"\min"}
+_TERMS = {"l": "norm(W[l, 0], 2)", "h": "norm(W[0, h], 2)", "i": "last_share(i)", "k": "contraction(k)"}
 _VERBS = {"sum": "sum", "prod": "product", "max": "largest value", "min": "least value"}
 for _kind, _sign in _SIGNS.items():
     for _index, _end in INDICES.items():
@@ -181,9 +182,16 @@ for _kind, _sign in _SIGNS.items():
                 (Parameter("term", "number"),),
                 _sign + "_{{" + _index + "}} {0}",
                 f"{_VERBS[_kind]} over {_index} = 0, …, {_end} − 1",
-                f"{_kind}_{_index}({_index} + 1) >= 0",
+                f"{_kind}_{_index}({_TERMS[_index]}) <= 1",
             )
         )
+_EXAMPLES = {
+    "l": "diameter(X[l + 1], 2) <= diameter(X[l], 2)",
+    "h": "norm(W[0, h], 2) <= 1",
+    "i": "last_share(i) <= 1/n",
+    "k": "contraction(k) <= 1/2",
+    "p": "diameter(X[1], p) <= diameter(X[0], p)",
+}
 for _index in (*INDICES, "p"):
     _range = f"{_index} = 0, …, {INDICES[_index]} − 1" if _index in INDICES else "p = 1, 2, inf"
     _add(
@@ -192,7 +200,18 @@ for _index in (*INDICES, "p"):
             (Parameter("formula", "number"),),
             "{0}" + rf"\quad\forall {_index}",
             f"the formula holds for every {_range}",
-            f"all_{_index}(n >= 1)",
+            f"all_{_index}({_EXAMPLES[_index]})",
+            "truth",
+        )
+    )
+for _index, _end in INDICES.items():
+    _add(
+        Function(
+            f"any_{_index}",
+            (Parameter("relation", "number"),),
+            "{0}" + rf"\quad\exists {_index}",
+            f"the relation holds for some {_index} = 0, …, {_end} − 1, read as a relation of the least or largest",
+            f"any_{_index}({_EXAMPLES[_index]})",
             "truth",
         )
     )
@@ -202,7 +221,7 @@ _add(
         (Parameter("b", "number"), Parameter("start", "number"), Parameter("step", "number")),
         lambda b, start, step: rf"{b}_L,\quad {b}_0={start},\ {b}_{{l+1}}={step}",
         "b after L steps: b = start, then b = step for l = 0, …, L − 1, where step may use b and l",
-        "recursion(b, diameter(X[0], 2), b/2) >= 0",
+        "diameter(X[L], 2) <= recursion(b, diameter(X[0], 2), b/2)",
     )
 )
 

@@ -56,6 +56,21 @@ def mu(run: Run, X: tuple[str, int]) -> Scalar:
     return run.from_log(run.log_residual(X[1], "frobenius"))
 
 
+@fast("centred_norm", of="tokens")
+def centred_norm(run: Run, X: tuple[str, int]) -> Scalar:
+    """spectral norm of the tokens about their mean"""
+    A, Y = run.A, run.plain_tokens(X[1])
+    return run.number(norms.spectral(Y - A.sum(Y, axis=-2) / Y.shape[-2], A))
+
+
+@fast("moved")
+def moved(run: Run, X: tuple[str, int]) -> Scalar:
+    """largest absolute entry of the difference of the tokens after l layers and of the input"""
+    A = run.A
+    gap = A.abs(run.plain_tokens(X[1]) - run.plain_tokens(0))
+    return run.number(unbox(A.max(A.max(gap, axis=-1), axis=-2)))
+
+
 @fast("cosine", of="tokens")
 def cosine(run: Run, X: tuple[str, int]) -> Scalar:
     """least cosine of the angle of two tokens"""
@@ -267,6 +282,20 @@ def _of_order_one(run: Run, x: Array) -> Scalar:
         return x
     found = Signed.of(x)
     return Signed(found.sign, found.log, np.maximum(found.top, 0.0))
+
+
+@fast("top_shares")
+def top_shares(run: Run, P: Place) -> Scalar:
+    """p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention, the largest over the
+    rows"""
+    A, rows = run.A, run.attention(P[1], P[2])
+    n = rows.shape[-1]
+    if n == 1:
+        return Fraction(0)
+    # Of all pairs of entries the two largest have the largest value.
+    j, k = (np.concatenate(both) for both in zip(np.triu_indices(n, 1), np.tril_indices(n, -1), strict=True))
+    pairs = rows[..., j] * (1 - rows[..., j] + rows[..., k])
+    return _of_order_one(run, unbox(A.max(A.max(pairs, axis=-1), axis=-2)))
 
 
 @fast("entropy")

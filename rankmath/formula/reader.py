@@ -29,6 +29,7 @@ from rankmath.formula.terms import (
     Term,
     both,
     negative,
+    over,
     quotient,
     walk,
 )
@@ -102,19 +103,24 @@ class _Reader:
                 hint = {"≤": "; write <=", "≥": "; write >=", "·": "; write *", "−": "; write -"}.get(letter, "")
                 name = unicodedata.name(letter, "unnamed")
                 raise InvalidArgument(f"claim, column {column}: {letter!r} ({name}) is not in the language{hint}")
+        # One line without blanks around it, in which ^ is a power; `columns` says where each sign was typed.
+        signs = [(sign, place) for place, typed in enumerate(text, 1) for sign in (typed if typed != "^" else "**")]
+        while signs[0][0].isspace():
+            del signs[0]
+        self.text = "".join(" " if sign.isspace() else sign for sign, _ in signs).rstrip()
+        self.columns = [*(place for _, place in signs[: len(self.text)]), len(text.rstrip()) + 1]
         try:
-            self.tree = ast.parse(" ".join(text.replace("^", "**").split()), mode="eval").body
+            self.tree = ast.parse(self.text, mode="eval").body
         except SyntaxError as error:
+            place = self.columns[min(error.offset or len(self.columns), len(self.columns)) - 1]
             raise InvalidArgument(
-                f"claim, column {error.offset or len(text) + 1}: {error.msg}; a relation between terms is needed"
+                f"claim, column {place}: {error.msg}; a relation between terms is needed"
             ) from None
         except (ValueError, RecursionError, MemoryError):
             raise InvalidArgument(f"claim: nested too deeply; {_MOST_DEPTH} levels are allowed") from None
-        self.text = " ".join(text.replace("^", "**").split())
 
     def refuse(self, node: ast.AST, words: str) -> NoReturn:
-        column = getattr(node, "col_offset", 0) + 1
-        raise InvalidArgument(f"claim, column {column}: {words}")
+        raise InvalidArgument(f"claim, column {self.columns[getattr(node, 'col_offset', 0)]}: {words}")
 
     def unknown(self, node: ast.AST, what: str, name: str, allowed: Iterable[str]) -> NoReturn:
         choices = sorted(allowed)
@@ -130,8 +136,8 @@ class _Reader:
                 return both(*(self.formula(part) for part in values))
             case ast.Compare(left=left, ops=ops, comparators=rights):
                 return self.comparison(node, [left, *rights], ops)
-            case ast.Call(func=ast.Name(id=name)) if name.startswith("all_") and name in FUNCTIONS:
-                return self.every(node, name.removeprefix("all_"))
+            case ast.Call(func=ast.Name(id=name)) if name.startswith(("all_", "any_")) and name in FUNCTIONS:
+                return self.quantified(node, *name.split("_"))
             case ast.Call(func=ast.Name(id=name)) if (entry := FUNCTIONS.get(name)) and entry.value == "truth":
                 found = self.call(node)
                 assert isinstance(found, Call)
@@ -141,10 +147,17 @@ class _Reader:
                     node, f"{self.source(node)!r} is no relation; two terms with <=, <, >=, > or == are needed"
                 )
 
-    def every(self, node: ast.Call, index: str) -> Formula:
+    def quantified(self, node: ast.Call, word: str, index: str) -> Formula:
         if len(node.args) != 1 or node.keywords:
-            self.refuse(node, f"all_{index} takes one formula")
-        return Every(index, self.bind(node, index, lambda: self.formula(node.args[0])))
+            self.refuse(node, f"{word}_{index} takes one formula")
+        inner = self.bind(node, index, lambda: self.formula(node.args[0]))
+        if word == "all":
+            return Every(index, inner)
+        while isinstance(inner, Every) and inner.index != "p" and isinstance(inner.formula, Relation):
+            inner = over(inner.index, inner.formula, some=False)
+        if not isinstance(inner, Relation):
+            self.refuse(node, f"any_{index} takes one relation; two terms with <=, <, >=, > or == are needed")
+        return over(index, inner, some=True)
 
     def comparison(self, node: ast.AST, terms: list[ast.expr], ops: list[ast.cmpop]) -> Formula:
         relations: list[Formula] = []
@@ -242,7 +255,9 @@ class _Reader:
         if name in self.bound or name in self.free or name in self.letters or name in LETTERS:
             return Letter(name)
         if name in INDICES or name == "p":
-            reduction = "all_p(…)" if name == "p" else f"sum_{name}(…), max_{name}(…) or all_{name}(…)"
+            reduction = (
+                "all_p(…)" if name == "p" else f"sum_{name}(…), max_{name}(…), all_{name}(…) or any_{name}(…)"
+            )
             self.refuse(node, f"the index {name} is free; it is bound by {reduction}")
         if name in ARRAYS:
             self.refuse(

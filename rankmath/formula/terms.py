@@ -277,6 +277,45 @@ def _formula(term: Term) -> Formula:
     return term
 
 
+def over(index: str, relation: Relation, *, some: bool) -> Relation:
+    """One relation that says that `relation` holds for some value of an index, or for every one.
+
+    Examples
+    --------
+    >>> print(over("h", Letter("h") <= Letter("n"), some=True), over("l", Letter("n") < Letter("l"), some=False))
+    min_h(h) <= n n < min_l(l)
+    """
+    if relation.operator == "==":
+        distance = Call("abs", (relation.left - relation.right,))
+        return over(index, Relation("<=", distance, Number(Fraction(0))), some=some)
+    # The side that ought to be small: its least value decides for some, its largest for every one.
+    small, large = ("min", "max") if some else ("max", "min")
+    if relation.operator in (">=", ">"):
+        small, large = large, small
+
+    def free(term: Term) -> bool:
+        return all(not (isinstance(part, Letter) and part.name == index) for part in walk(term))
+
+    left, right = relation.left, relation.right
+    if free(right):
+        return Relation(relation.operator, Call(f"{small}_{index}", (left,)), right)
+    if free(left):
+        return Relation(relation.operator, left, Call(f"{large}_{index}", (right,)))
+    return Relation(relation.operator, Call(f"{small}_{index}", (left - right,)), Number(Fraction(0)))
+
+
+def negated(relation: Relation) -> Relation:
+    """What holds where the inequality does not.
+
+    Examples
+    --------
+    >>> print(negated(Letter("n") >= 2))
+    n < 2
+    """
+    opposite = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}[relation.operator]
+    return Relation(opposite, relation.left, relation.right)
+
+
 def relations(formula: Formula) -> list[Relation]:
     """The inequalities of a formula, quantifiers stripped.
 

@@ -28,15 +28,11 @@ from rankmath.formula.numbers import Signed
 from rankmath.linalg.norms import spectral, symmetric_extremes
 from rankmath.linalg.residuals import value_and_center
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
-from rankmath.validation import Array, InvalidArgument
+from rankmath.validation import Array, InvalidArgument, Undecided
 
 #: A number, a truth value (None: not decided), a word, a record, or a list of these.
 Value: TypeAlias = Any
 Env: TypeAlias = Mapping[str, Value]
-
-
-class Undecided(ArithmeticError):
-    """These numbers cannot tell which case of a definition applies."""
 
 
 class Doubles:

@@ -69,25 +69,6 @@ class Shape:
         return self.lanes == 2 and self.rows % 2 == 0
 
 
-@dataclass(frozen=True)
-class Dots:
-    """`rows` × `vectors` registers of `lanes` integers hold sums of products of four bytes each.
-
-    aarch64 has an instruction for signed bytes (sdot), x86-64 for unsigned times signed ones (vpdpbusd): keys are
-    then `shifted`, 128 more. "plain" is for machines without: slow, and for tests.
-    """
-
-    lanes: int
-    instruction: Literal["sdot", "vpdpbusd", "plain"]
-    shifted: bool = False
-    rows: int = 8
-    vectors: int = 3
-
-    @property
-    def width(self) -> int:
-        return self.lanes * self.vectors
-
-
 #: 24 sums, four vectors and six or eight entries, two a register, take 31 of the 32 registers of aarch64.
 NEON = Shape(2, 6, 4)
 
@@ -101,8 +82,8 @@ def groups_at_once(shape: Shape, groups: int, k: int) -> int:
 class Kernel:
     """The compiled functions for one shape."""
 
-    def __init__(self, shape: Shape, features: str, dots: Dots | None = None) -> None:
-        self.shape, self.dots, self._features = shape, dots, features
+    def __init__(self, shape: Shape, features: str) -> None:
+        self.shape, self._features = shape, features
         self._engines: list[object] = []  # they own the code
 
     def compiled(self, name: str, code: str, sizes: int, pointers: int) -> Callable[..., None]:
@@ -266,26 +247,10 @@ def kernel() -> Kernel | None:
         return None
     features = llvm.get_host_cpu_features()
     if llvm.get_default_triple().startswith("aarch64"):
-        # LLVM knows what its processor has, but does not say so.
-        dots, more = (Dots(4, "sdot"), ",+dotprod") if _has_dot_products() else (None, "")
-        return Kernel(NEON, features.flatten() + more, dots)
+        return Kernel(NEON, features.flatten())
     if not features.get("fma"):
         return None
-    if not features.get("avx512dq"):
-        return Kernel(Shape(4, 6, 2), features.flatten())
-    return Kernel(
-        Shape(8, 6, 4),
-        features.flatten(),
-        Dots(16, "vpdpbusd", shifted=True) if features.get("avx512vnni") else None,
-    )
-
-
-def _has_dot_products() -> bool:
-    """Whether Linux says that this aarch64 processor multiplies bytes by fours."""
-    try:
-        return bool(ctypes.CDLL(None).getauxval(16) & 1 << 20)  # AT_HWCAP, ASIMDDP
-    except (AttributeError, OSError, TypeError):
-        return False
+    return Kernel(Shape(8, 6, 4) if features.get("avx512dq") else Shape(4, 6, 2), features.flatten())
 
 
 # -- the code ----------------------------------------------------------------------------------------------
@@ -870,8 +835,8 @@ class Writer:
             self.code.append(f"  store double {self.most(most[0])}, ptr {self.address('%out', i)}, align 8")
         return self.function("largest", "i64 %count, i64 %vectors, ptr %x, ptr %out", [*self.code, "  ret void"])
 
-    def pairs(self) -> list[str]:
-        """Of groups of rows from %first on, over the tiles from their own on to %ends."""
+    def pairs(self, name: str = "pairs") -> list[str]:
+        """max_j |x_j|² − 2 x_i·x_j of groups of rows from %first on, over the tiles from their own on to %ends."""
         rows, vectors, lanes, width = self.shape.rows, self.shape.vectors, self.shape.lanes, self.shape.width
         two = self.splat(-2.0)
         self.code.append(f"  %most = alloca [{rows} x {self.vector}], align 64")
@@ -900,4 +865,4 @@ class Writer:
                 self.code.append(f"  store {self.element} {found}, ptr {self.at(place, r)}, align {self.align}")
         sizes = "i64 %first, i64 %stop, i64 %K, i64 %last"
         pointers = ", ".join(f"ptr noalias %{a}" for a in ("rows", "tiles", "squares", "ends", "out"))
-        return self.function("pairs", f"{sizes}, {pointers}", [*self.code, "  ret void"])
+        return self.function(name, f"{sizes}, {pointers}", [*self.code, "  ret void"])

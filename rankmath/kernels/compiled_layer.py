@@ -629,9 +629,9 @@ class LayerWriter(Writer):
             self.put(f"call i32 {pause}()")
         self.code += [f"  br label %{name}.wait", f"{name}.end:"]
 
-    def measure(self, *, by_bytes: bool) -> list[str]:
-        """Σ_i |R_i|², the largest |R_i − R_j|² and |x|²: the second `by_bytes`, where there is memory for that and
-        few rows may have it, or from products of all pairs."""
+    def measure(self) -> list[str]:
+        """Σ_i |R_i|², the largest |R_i − R_j|² and |x|²: the second in floats first, where there is memory for that
+        and few rows may have it, or from products of all pairs."""
         lanes, count = self.shape.lanes, self.put(f"udiv i64 %d, {self.shape.lanes}")
         for given, stop, out in (("%R", "%n", "%squares"), ("%x", "1", self.at("%out", 2))):
             for j, _ in self.loop("j", "0", stop):
@@ -643,31 +643,43 @@ class LayerWriter(Writer):
         self._sum_of("%squares", "%n", "%out")
         far = self.at("%out", 1)
         self.write("-1.0", far)
-        if by_bytes:
-            arrays = ", ".join(f"ptr {a}" for a in ("%R", "%squares", "%found", "%small", far))
-            for _ in self.when(self.put("icmp ne ptr %small, null")):
-                self.code.append(f"  call void @chosen(i64 %n, i64 %d, {arrays})")
+        arrays = ", ".join(f"ptr {a}" for a in ("%R", "%squares", "%found", "%small", far))
+        for _ in self.when(self.put("icmp ne ptr %small, null")):
+            self.code.append(f"  call void @chosen(i64 %n, i64 %d, {arrays})")
         for _ in self.when(self.put(f"fcmp olt double {self.number(far)}, 0.0")):
             self._all_pairs(count, far)
         sizes = ", ".join(f"i64 %{a}" for a in ("n", "d", "tiles", "groups"))
         pointers = ", ".join(f"ptr %{a}" for a in ("R", "x", "keys", "squares", "ends", "found", "out", "small"))
         return self.function("measure", f"{sizes}, {pointers}", [*self.code, "  ret void"])
 
-    def _all_pairs(self, count: str, far: str) -> None:
-        """Rows as tiles of columns, and products of all pairs."""
-        lanes, vectors, width = self.shape.lanes, self.shape.vectors, self.shape.width
-        last = self.put("sub i64 %n, 1")
-        for b, _ in self.loop("b", "0", self.times("%tiles", vectors)):
+    def tiles_of_rows(self, keys: str, tiles: str, count: str, *, single: bool = False) -> None:
+        """All rows of %R as tiles of columns, in doubles or floats."""
+        lanes, wide = self.shape.lanes, 1 + single
+        vectors, width, last = wide * self.shape.vectors, wide * self.shape.width, self.put("sub i64 %n, 1")
+        at_of, store = (self.single_at, self.store_single) if single else (self.address, self.store)
+        for b, _ in self.loop("b", "0", self.times(tiles, vectors)):
             tile, part = self.put(f"udiv i64 {b}, {vectors}"), self.put(f"urem i64 {b}, {vectors}")
-            target = self.address(
-                self.address("%keys", self.times(tile, self.times("%d", width))), self.times(part, lanes)
-            )
+            target = at_of(at_of(keys, self.times(tile, self.times("%d", width))), self.times(part, lanes))
             rows = self.rows_of("%R", self.times(b, lanes), "%d", last, lanes)
             for c, _ in self.loop("c", "0", count):
                 at = self.times(c, lanes)
-                place = self.address(target, self.times(at, width))
+                place = at_of(target, self.times(at, width))
                 for k, column in enumerate(self.transposed([self.load(self.address(row, at)) for row in rows])):
-                    self.store(column, self.at(place, k * width))
+                    store(column, at_of(place, str(k * width)))
+
+    def single_at(self, base: str, offset: str) -> str:
+        return self.put(f"getelementptr float, ptr {base}, i64 {offset}")
+
+    def store_single(self, x: str, place: str) -> None:
+        """A vector of doubles as floats."""
+        floats = f"<{self.shape.lanes} x float>"
+        x = self.put(f"fptrunc {self.vector} {x} to {floats}")
+        self.code.append(f"  store {floats} {x}, ptr {place}, align 4")
+
+    def _all_pairs(self, count: str, far: str) -> None:
+        """The largest |R_i − R_j|² from products of all pairs of rows."""
+        self.tiles_of_rows("%keys", "%tiles", count)
+        last = self.put("sub i64 %n, 1")
         arrays = ", ".join(f"ptr %{a}" for a in ("R", "keys", "squares", "ends", "found"))
         self.code.append(f"  call void @pairs(i64 0, i64 %groups, i64 %d, i64 {last}, {arrays})")
         self.write("0.0", far)

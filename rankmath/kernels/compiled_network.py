@@ -26,8 +26,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from rankmath.kernels.compiled import Dots, Kernel, Shape, Writer, address, aligned, groups_at_once, module
-from rankmath.kernels.compiled_dots import Memory, functions
+from rankmath.kernels.compiled import Kernel, Shape, Writer, address, aligned, groups_at_once, module
+from rankmath.kernels.compiled_far import Memory, functions
 from rankmath.kernels.compiled_layer import (
     COUNTERS,
     GIVEN,
@@ -379,7 +379,7 @@ class NetworkWriter(LayerWriter):
 _FUNCTIONS = ("exp", "log", "sqrt", "fabs")
 
 
-def source(shape: Shape, dots: Dots | None) -> str:
+def source(shape: Shape) -> str:
     """All functions in LLVM's intermediate language."""
 
     def writer() -> NetworkWriter:
@@ -388,7 +388,7 @@ def source(shape: Shape, dots: Dots | None) -> str:
     declared = [f"declare double @llvm.{name}.f64(double)" for name in _FUNCTIONS]
     declared += ["declare double @llvm.copysign.f64(double, double)"]
     written = [
-        *functions(shape, dots),
+        *functions(shape),
         Writer(shape).sums("expm1"),
         Writer(shape).sums(None, "linear"),
         Writer(shape).pairs(),
@@ -400,7 +400,7 @@ def source(shape: Shape, dots: Dots | None) -> str:
         writer().gather(),
         writer().work(),
         writer().recentre(),
-        writer().measure(by_bytes=dots is not None),
+        writer().measure(),
         writer().of_query(),
         writer().units(),
         writer().conclude(),
@@ -465,7 +465,7 @@ class LayerPlan:
         self.rows, self.rounds = chunks * chunk, -(-heads // at_once)
         scratch = 2 * chunk * d + chunk * shape.lanes
         groups = -(-n // shape.rows)
-        self._small = [Memory(kernel.dots, n, d) for _ in range(min(threads, 2))]
+        self._small = [Memory(shape, n, d) for _ in range(min(threads, 2))]
         self.measures = self._small[0].pays
         self.arrays: dict[str, Any] = {
             "g": aligned(heads, d),
@@ -625,7 +625,7 @@ def widened(a: Floats, missing: int, *, both: bool) -> Floats:
 @cache
 def _compiled(kernel: Kernel) -> tuple[Callable[..., None], Callable[..., None]]:
     arguments = {"lead": (0, 2), "follow": (1, 2)}
-    lead, follow = kernel.compiled_all(source(kernel.shape, kernel.dots), arguments)
+    lead, follow = kernel.compiled_all(source(kernel.shape), arguments)
     return lead, follow
 
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankmath.kernels.compiled import Dots, Kernel, Shape, Writer, address, aligned, module
-from rankmath.kernels.compiled_dots import Memory, functions
+from rankmath.kernels.compiled import Kernel, Shape, Writer, address, aligned, module
+from rankmath.kernels.compiled_far import Memory, functions
 from rankmath.kernels.compiled_layer import PLACES, LayerWriter
 from rankmath.validation import Floats
 
@@ -22,9 +22,9 @@ _FOUND = slice(PLACES["of_total"], PLACES["of_center"] + 1)
 _TOKENS = [PLACES[name] for name in ("x", "total", "center")]
 
 
-def source(shape: Shape, dots: Dots | None) -> str:
-    measure = LayerWriter(shape).measure(by_bytes=dots is not None)
-    parts = [Writer(shape).pairs(), *functions(shape, dots), measure, LayerWriter(shape).recentre()]
+def source(shape: Shape) -> str:
+    measure = LayerWriter(shape).measure()
+    parts = [Writer(shape).pairs(), *functions(shape), measure, LayerWriter(shape).recentre()]
     return module(shape, ["declare double @llvm.sqrt.f64(double)"], *parts)
 
 
@@ -54,7 +54,7 @@ class TokenPlan:
             self._found,
             self._out,
         )
-        self._small = Memory(kernel.dots, n, d)
+        self._small = Memory(shape, n, d)
         self.measures = self._small.pays
         self._held = held, (n, d, tiles, groups), [*(a.ctypes.data for a in held), self._small.place]
         # Of a layer's sums there is none but what a skip carries, the first token, and the mean.
@@ -87,9 +87,7 @@ class TokenPlan:
 
 @cache
 def _compiled(kernel: Kernel) -> tuple[Callable[..., None], Callable[..., None]]:
-    recentre, measure = kernel.compiled_all(
-        source(kernel.shape, kernel.dots), {"recentre": (0, 1), "measure": (4, 8)}
-    )
+    recentre, measure = kernel.compiled_all(source(kernel.shape), {"recentre": (0, 1), "measure": (4, 8)})
     return recentre, measure
 
 

@@ -40,7 +40,7 @@ _DENSE = 2**16
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class DualWeights:
     """A dual point: weights >= 0 on the columns and on the rows of X. It proves the line described above."""
 
     columns: Floats
@@ -54,7 +54,7 @@ class Vertex:
     center: Floats
     a: float
     b: float
-    weights: Weights
+    weights: DualWeights
     line: tuple[float, float, float]
 
     @property
@@ -62,7 +62,7 @@ class Vertex:
         return self.a * self.b
 
 
-def weighted_median_bound(X: Floats, weights: Weights) -> float:
+def weighted_median_bound(X: Floats, weights: DualWeights) -> float:
     """Σ_k min_t Σ_i (p_k + q_i) |X_ik − t|, by one weighted median a column."""
     mass = weights.columns[None, :] + weights.rows[:, None]
     order = np.argsort(X, axis=0)
@@ -107,7 +107,7 @@ def median_vertex(X: Floats) -> Vertex:
     center = np.median(X, axis=0)
     largest = np.zeros(d)
     largest[np.argmax(np.abs(X - center).sum(axis=0))] = 1.0
-    return _vertex(X, center, Weights(largest, np.zeros(n)))
+    return _vertex(X, center, DualWeights(largest, np.zeros(n)))
 
 
 @lru_cache(maxsize=64)
@@ -161,11 +161,11 @@ class ResidualPrograms:
             raise ArithmeticError(f"the linear program of the residual was not solved: {solution.message}")
         prices = np.maximum(-solution.ineqlin.marginals / _MAGNIFY, 0.0)
         # A norm without cost has no price; what is left there is rounding.
-        weights = Weights(prices[:d] * (one > 0), prices[d:] * (inf > 0))
+        weights = DualWeights(prices[:d] * (one > 0), prices[d:] * (inf > 0))
         return _vertex(self.X, solution.x[:d] / _MAGNIFY, weights)
 
 
-def least_composite(X: Floats) -> tuple[Floats, tuple[Weights, ...]]:
+def least_composite(X: Floats) -> tuple[Floats, tuple[DualWeights, ...]]:
     """The center of least a·b, and weights whose lines leave no room below it.
 
     Between two neighbouring vertices the frontier lies in the triangle cut off by their supporting lines. The
@@ -195,7 +195,7 @@ def least_composite(X: Floats) -> tuple[Floats, tuple[Weights, ...]]:
     return best.center, tuple(proofs)
 
 
-def _vertex(X: Floats, center: Floats, weights: Weights) -> Vertex:
+def _vertex(X: Floats, center: Floats, weights: DualWeights) -> Vertex:
     """The point of the polygon a center gives, and the line its weights prove."""
     distances = np.abs(X - center)
     a, b = float(distances.sum(axis=0).max()), float(distances.sum(axis=1).max())

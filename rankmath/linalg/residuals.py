@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from rankmath.linalg.frontier import (
+    DualWeights,
     Floats,
     ResidualPrograms,
-    Weights,
     least_composite,
     least_product,
     median_vertex,
@@ -25,7 +25,7 @@ from rankmath.validation import ArrayLike, InvalidArgument, as_array, as_choice
 
 ResidualNorm: TypeAlias = Literal["one", "inf", "composite", "frobenius"]
 #: A dual point of a residual: weights on rows and columns, or for "frobenius" a matrix with zero column sums.
-Dual: TypeAlias = tuple[Weights, ...] | Floats
+Dual: TypeAlias = tuple[DualWeights, ...] | Floats
 
 RESIDUAL_NORMS: tuple[ResidualNorm, ...] = ("one", "inf", "composite", "frobenius")
 _NORM = {"one": norm_one, "inf": norm_inf, "composite": composite, "frobenius": frobenius}
@@ -107,7 +107,7 @@ def residual_lower_bound(X: ArrayLike, dual: Dual, norm: ResidualNorm) -> float:
     Examples
     --------
     >>> X = [[0.0, 0.0], [4.0, 2.0], [5.0, 7.0]]
-    >>> residual_lower_bound(X, (Weights(np.array([1.0, 0.0]), np.zeros(3)),), "one")
+    >>> residual_lower_bound(X, (DualWeights(np.array([1.0, 0.0]), np.zeros(3)),), "one")
     5.0
     """
     X = _tokens(X)
@@ -183,12 +183,12 @@ def _direction(dual: ArrayLike, shape: tuple[int, ...]) -> Floats:
     return direction
 
 
-def _weights(dual: ArrayLike, shape: tuple[int, ...], norm: str) -> list[Weights]:
-    if not isinstance(dual, tuple) or not all(isinstance(weights, Weights) for weights in dual):
-        raise InvalidArgument(f"dual: a {type(dual).__name__} given; norm {norm!r} needs a tuple of Weights")
+def _weights(dual: ArrayLike, shape: tuple[int, ...], norm: str) -> list[DualWeights]:
+    if not isinstance(dual, tuple) or not all(isinstance(weights, DualWeights) for weights in dual):
+        raise InvalidArgument(f"dual: a {type(dual).__name__} given; norm {norm!r} needs a tuple of DualWeights")
     n, d = shape
     checked = [
-        Weights(
+        DualWeights(
             as_array("dual.columns", weights.columns, ndim=1, shape=(d,)),
             as_array("dual.rows", weights.rows, ndim=1, shape=(n,)),
         )

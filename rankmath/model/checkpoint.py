@@ -331,7 +331,7 @@ def _block(
         )
     block = shared[place] = Block(
         Heads(Q, K, V, O, b_Q, b_K, b_V, b_O, heads),
-        MLP(W_in, W_out, b_in, b_out, activation=ACTIVATIONS[act]),  # type: ignore[arg-type]
+        MLP(W_in, W_out, b_in, b_out, activation=ACTIVATIONS[act]),
         LayerNorm("standard", eps, *weights.norm(name(layout.block.attention_norm), d)),
         LayerNorm("standard", eps, *weights.norm(name(layout.block.mlp_norm), d)),
         d_qk,

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from rankmath.model.arrays import Floats
+from rankmath.model.sublayers import Activation
 from rankmath.validation import InvalidArgument, Json, as_count
 
 #: Names of activations in a config.json, and ours.
-ACTIVATIONS = {
+ACTIVATIONS: dict[str, Activation] = {
     "gelu": "gelu",
     "gelu_python": "gelu",
     "gelu_new": "gelu_tanh",

@@ -371,7 +371,7 @@ class Reader:
         elif family.gate is not None:
             gate, of_gate = self.weights.linear(here + family.gate, d, W.shape[1])
         W_out, b_out = self.weights.linear(here + family.down, W.shape[1], d)
-        return MLP(W, W_out, b, b_out, ACTIVATIONS[act], W_gate=gate, b_gate=of_gate)  # type: ignore[arg-type]
+        return MLP(W, W_out, b, b_out, ACTIVATIONS[act], W_gate=gate, b_gate=of_gate)
 
 
 def _interleaved(k: int, width: int) -> Floats:

@@ -130,8 +130,8 @@ def _latex_part(part: Any, rule: str) -> str:
 def lines_of(proof: FoundProof) -> Iterator[str]:
     """What a terminal shows of a proof."""
     yield from in_sentences(proof)
-    names = ", ".join(sorted(proof.lemmas))
-    yield f"rests on {names}: theorems of proofs/coq"
+    if names := ", ".join(sorted(proof.lemmas)):
+        yield f"rests on {names}: theorems of proofs/coq"
 
 
 __all__ = ["in_latex", "in_sentences", "lines_of"]

@@ -72,6 +72,18 @@ _GRADIENT = Data(
 )
 _QUERIES = Data("(n : nat) (q x : vector n)", _positive("n"))
 _SHIFT = Data("(d : nat) (x : vector d) (w : R)", ("(2 <= d)%nat",))
+_PATHS = Data(
+    "(t k n d : nat) (X : matrix n d) (P : stack t k n n) (W : stack t k d d) (bias : matrix t d) (skip : R)",
+    (*_positive("t", "k", "n", "d"), "stochastic_heads P"),
+)
+_KERNELS = Data("(a b : R) (size : nat)", _positive("size"))
+_RESTING = "(n d : nat) (X : matrix n d) (W_V : matrix d d)"
+_HEAD_ON_SPHERE = f"{_RESTING} (W_QK : matrix d d) (allowed : matrix n n)"
+_CAUSAL_FLOW = Data(
+    "(n d e : nat) (V : matrix d d) (Q K : matrix e d) (beta : R) (X : matrix n d)",
+    (*_positive("n", "d", "e"), "0 <= beta", "unit_rows X"),
+)
+_MASKED = (*_positive("n", "d"), "is_mask allowed")
 #: What the arrays of a statement are, where it is not about a network.
 DATA: Mapping[str, Data] = {
     "seed:closure": Data(_LAYERS, _positive("t", "n")),
@@ -98,6 +110,31 @@ DATA: Mapping[str, Data] = {
     "own:zero-grad": _GRADIENT,
     "wu2024:L13": _SHIFT,
     "wu2024:L13-repaired": _SHIFT,
+    "chen2026:2.1": Data("(gamma rho : R) (m : nat)"),
+    "dong2021:2.1": _PATHS,
+    "dong2021:2.1-skip": _PATHS,
+    "folk:affine-rank": Data("(n d : nat) (X : matrix n d) (s : vector n)", _positive("n", "d")),
+    "he2023:e-spa": _KERNELS,
+    "he2023:u-spa": _KERNELS,
+    "own:flow-one-cluster": Data(
+        "(d : nat) (lam : vector d) (B : matrix d d) (x : vector d) (m : R)", (*_positive("d"), "0 < l2 d x")
+    ),
+    "karagodin2024:two-clusters": _CAUSAL_FLOW,
+    "karagodin2024:two-clusters-symmetric": _CAUSAL_FLOW,
+    "own:l2-lower": Data("(m : R)"),
+    "own:stable-causal": Data("(parameters : vector 3) (dim : nat)", ("0 < parameters 1%nat", "(2 <= dim)%nat")),
+    "own:stable-complete": Data(f"{_HEAD_ON_SPHERE}", ("(2 <= n)%nat",)),
+    "unstated:ln-sphere": Data(f"{_RESTING} (allowed : matrix n n)", _MASKED),
+    "wang2022:1-repaired": Data("(n : nat) (A : matrix n n) (z : vector n) (t : nat)", _positive("n")),
+    "wu2024:3": Data("(n d : nat) (sizes : shape n d) (w : R)", _positive("n", "d")),
+    "wu2024:3-measure": Data("(n : nat) (tokens : shape n n)"),
+    "wu2024:4.3.1": Data("(w : R)"),
+    "wu2024:anisotropy": Data(
+        "(n k : nat) (sgn : nat -> R) (w : shift n k sgn)",
+        ("(2 <= k)%nat", "(k <= n)%nat", "(forall j, sgn j = 1 \\/ sgn j = -1)"),
+    ),
+    "wu2024:conjecture": Data(_HEAD_ON_SPHERE, _MASKED),
+    "yudin2025:softmax": Data("(m : nat) (c : vector m) (T : R)", _positive("m")),
     "bhojanapalli2020:1": Data("(n d : nat) (X : matrix n d) (L : matrix n n)", _positive("n", "d")),
     "contranorm2023:2": _SPECTRUM,
     "folk:alibi-theta": Data("(a c : R)"),
@@ -138,6 +175,8 @@ _DEFINED = {
     "x_star": "forall x_star, is_x_star x_star ->",
     "r": "forall r, is_radius N r ->",
     "center": "forall center, are_centers N center ->",
+    "center_count": "forall center_count, is_center_count N center_count ->",
+    "farthest": "forall farthest, is_farthest N farthest ->",
 }
 _WORDS = {
     "inf": "inf",
@@ -253,6 +292,9 @@ class _Printer:
             ):
                 above, below = self.nat(a), self.nat(b)
                 return None if above is None or below is None else f"(({above} + {below} - 1) / {below})"
+            case Call(function=name, terms=()) if name in _DEFINED:
+                self.letter_met(name)
+                return name
             case Call(function=name) if name in words() and words()[name].value == "nat":
                 return f"({self.applied(term)})"
         return None

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rankmath.equilibria.certify import EquilibriumProof
     from rankmath.equilibria.equilibrium import Equilibrium
     from rankmath.equilibria.portraits import Picture
+    from rankmath.verification.statement import Statement
 
 
 @dataclass(frozen=True)
@@ -102,12 +103,17 @@ def equilibrium_shown(
 
 
 def handed_over(
-    instance: NetworkInstance, certificate: Certificate | None, folder: str | os.PathLike[str], name: str
+    instance: NetworkInstance,
+    certificate: Certificate | None,
+    folder: str | os.PathLike[str],
+    name: str,
+    statement: Statement | None = None,
 ) -> list[str]:
-    """Write the instance as Python and LaTeX, with a certificate as a theorem for a paper; their places."""
+    """Write the instance as Python (which prints both sides of the statement) and LaTeX, with a certificate as a
+    theorem for a paper; their places."""
     target = make_folder(folder)
     tex = displayed([in_latex(instance)]) + "\n" if certificate is None else fragment([certificate])
-    python = write(target / f"{name}.py", in_python(instance))
+    python = write(target / f"{name}.py", in_python(instance, statement))
     return [f"python: {python}", f"latex: {write(target / f'{name}.tex', tex)}"]
 
 

@@ -21,7 +21,7 @@ from flint import arb
 from rankmath.arithmetic.balls import ball as to_ball
 from rankmath.arithmetic.balls import precision
 from rankmath.symbolic.proof import Expr
-from rankmath.validation import InvalidArgument, Number
+from rankmath.validation import InvalidArgument, Number, Undecided
 
 #: A flint.arb, as it comes out of the walk.
 Ball: TypeAlias = Number
@@ -32,10 +32,6 @@ Values: TypeAlias = Mapping[Expr, Value]
 _MOST_BITS = 1 << 22
 # Where the values themselves are balls, more bits soon stop helping.
 _MOST_BITS_FOR_BALLS = 1 << 13
-
-
-class Undecided(ArithmeticError):
-    """A sign that this precision does not show."""
 
 
 class OutOfDomain(InvalidArgument):

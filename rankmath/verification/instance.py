@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankmath.attention.plain import check_input
-from rankmath.model.network import Network
-from rankmath.validation import Array, ArrayLike, Floats
+from rankmath.model.network import Attention, Network
+from rankmath.validation import Array, ArrayLike, Floats, InvalidArgument
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,18 @@ class NetworkInstance:
         return NetworkInstance(moved, X, self.label)
 
 
+def demand_one_attention(net: Network) -> None:
+    """Claims speak of the attention of a layer: P[l, h], W[l, h]."""
+    for l, layer in enumerate(net.sublayers):
+        if (found := sum(isinstance(f, Attention) for part in layer for f in part.maps)) > 1:
+            raise InvalidArgument(
+                f"net: layer {l} attends {found} times; one attention in a layer, or none, is needed"
+            )
+
+
 def network_instance(net: Network, X: ArrayLike) -> NetworkInstance:
     """Checked input of `verify(key, net, X)`."""
+    demand_one_attention(net)
     return NetworkInstance(net, check_input(net, X))
 
 

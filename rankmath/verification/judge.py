@@ -152,11 +152,11 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
     lefts, rights, worst = np.full(size, np.nan), np.full(size, np.nan), np.zeros(size)
     levels = np.zeros(size, dtype=np.int8)
 
-    def say(which: NDArray[np.bool_], outcome: int | None, words: Callable[[], str]) -> None:
+    def say(which: NDArray[np.bool_], outcome: int | None, words: Callable[[], str], form: str = "{}") -> None:
         if which.any():
             if outcome is not None:
                 outcomes[which] = outcome
-            reasons.append(words())
+            reasons.append(form.format(words()))
             reason[which] = len(reasons) - 1
 
     for count, side in enumerate(evaluation.sides):
@@ -190,7 +190,7 @@ def verdicts(statement: Statement, A: System, instance: Instance, size: int, nam
         known = judged(side, size, numbers)
         shown = partial(words_of, side.formula)
         doubtful = ~known.below & ~known.above & (outcomes != _NOT_APPLICABLE)
-        say(doubtful, _UNDECIDED, lambda shown=shown: f"cannot tell whether {shown()}")  # type: ignore[misc]
-        say(known.above, _NOT_APPLICABLE, lambda shown=shown: f"{shown()} fails")  # type: ignore[misc]
+        say(doubtful, _UNDECIDED, shown, "cannot tell whether {}")
+        say(known.above, _NOT_APPLICABLE, shown, "{} fails")
     certified = name not in ("float64", "mpmath")
     return Verdicts(statement.key, outcomes, lefts, rights, certified, name, reason, tuple(reasons))

@@ -6,6 +6,7 @@ carries.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -24,11 +25,13 @@ from rankmath.formula.language import FUNCTIONS, LETTERS
 from rankmath.formula.printing import latex, latex_letter, text, words
 from rankmath.formula.run import Run
 from rankmath.formula.terms import INDICES, Both, Call, Every, Formula, Letter, Term, as_term, replaced, walk
-from rankmath.validation import InvalidArgument, Number, as_choice
+from rankmath.validation import ArrayLike, InvalidArgument, Number, as_choice
+from rankmath.verification.data import Declared
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
 
 if TYPE_CHECKING:
     from rankmath.symbolic.bound import Bound
+    from rankmath.verification.verdict import Verdict
 
 #: What is known: proved (every instance holds), refuted (an instance violates it), open (nothing yet).
 Status = Literal["proved", "refuted", "open"]
@@ -39,6 +42,8 @@ Quantifier = Literal["all", "some"]
 Draw = Callable[[np.random.Generator, int], Instance]
 Formulas: TypeAlias = Formula | str
 
+# What a claim begins with that some network is to satisfy.
+_EXISTS = re.compile(r"\s*exists\b\s*:?")
 # Letters that are explained where a claim is printed; the others are common.
 _EXPLAINED = ("x_star", "r", "in_degree", "K")
 
@@ -65,7 +70,8 @@ class Statement:
     Parameters
     ----------
     key : what users type, e.g. ``own:diameter``.
-    formula : the conclusion, as a formula or its text.
+    formula : the conclusion, as a formula or its text; a text that begins with ``exists`` claims that some network
+        has what follows.
     given : the hypotheses, one or several. What networks have beside attention is said here (``mask == causal``,
         ``skip == 1``); without a word they are attention alone, with biases.
     where : letters of the formula's own, each a term.
@@ -73,12 +79,15 @@ class Statement:
     title, source, notes : words: what it says in short, who states it and where, what else is known.
     status : what is known: "proved", "refuted" or "open".
     truth : where that is shown: a file of proofs/, by default the one with the name of the claim's file.
-    arrays : the names of the data, where the statement is not about a network.
-    instance : checks what a user hands over and makes an instance of it.
+    arrays : the data, where the statement is not about a network: the name, axes and conditions of each, as in
+        ``{"E": "n m", "c": "m, > 0"}`` (see `Declared`).
+    instance : makes an instance of what a user hands over, where that is something else than the arrays.
     draws : generators of batches, (rng, size) -> instance: random and structured.
     extremal : generators of single instances close to equality, from the statement's own analysis.
-    exhibit : builds the instance that refutes, or shows what is claimed to exist, with its certificate.
-    certificate : makes a certificate of an instance, where the general way does not serve.
+    exhibit : the data of a certificate that refutes the claim; or a function that gives a network that does, or
+        the certificate of what refutes it or is claimed to exist.
+    certificate : the names of the data of an instance's certificate (``"logits=c E"``: c is called logits there),
+        or a function that makes it.
     sharp : whether equality is approached (ratio → 1).
     supremum : the largest lhs/rhs known to be approached, where it is not 1, as a term such as ``sqrt(16/27)``.
     exact : whether exact arithmetic decides every instance, one by one.
@@ -106,12 +115,12 @@ class Statement:
     source: str = ""
     status: Status = "open"
     truth: str = ""
-    arrays: tuple[str, ...] = ()
+    arrays: Mapping[str, str] = field(default_factory=dict)
     instance: Callable[..., Instance] = network_instance
     draws: tuple[Draw, ...] = ()
     extremal: Callable[[np.random.Generator], Iterator[Instance]] | None = None
-    exhibit: Callable[[], Certificate] | None = None
-    certificate: Callable[..., Certificate] | None = None
+    exhibit: Callable[[], Certificate | NetworkInstance] | Mapping[str, ArrayLike] | None = None
+    certificate: Callable[..., Certificate] | str | None = None
     sharp: bool = False
     supremum: str = ""
     exact: bool = False
@@ -126,6 +135,10 @@ class Statement:
     def __post_init__(self) -> None:
         if not isinstance(self.key, str) or not self.key.strip():
             raise InvalidArgument(f"key: {self.key!r} given; a name such as 'mine:halves' is needed")
+        if isinstance(self.formula, str) and (found := _EXISTS.match(self.formula)):
+            # Blanks keep the columns that an error names.
+            object.__setattr__(self, "formula", " " * found.end() + self.formula[found.end() :])
+            object.__setattr__(self, "quantifier", "some")
         as_choice("status", self.status, STATUSES)
         as_choice("quantifier", self.quantifier, ("all", "some"))
         if not isinstance(self.where, Mapping):
@@ -152,9 +165,42 @@ class Statement:
                 raise InvalidArgument(
                     f"{self.key}: {part!r} is no formula; two terms with <=, <, >=, > or == are needed"
                 )
+        if not isinstance(self.arrays, Mapping):
+            raise InvalidArgument(
+                f"arrays: {self.arrays!r} given; names with their axes, as in {{'E': 'n m'}}, are needed"
+            )
+        if self.arrays and self.instance is network_instance:
+            object.__setattr__(self, "instance", Declared(self.arrays, self.exact))
         object.__setattr__(self, "formula", formula)
         object.__setattr__(self, "given", tuple(read))
         object.__setattr__(self, "where", where)
+
+    def certified(self, instance: Instance, verdict: Verdict) -> Certificate:
+        """The certificate of an instance as the verdict decides it."""
+        from rankmath.certificates.issue import certify_arrays, certify_claim
+
+        if callable(self.certificate):
+            return self.certificate(instance, verdict)
+        if isinstance(instance, NetworkInstance):
+            return certify_claim(
+                self.key, self.claim_text, self.given_texts, instance.net, instance.X, verdict.kind
+            )
+        assert isinstance(self.certificate, str)
+        names = (name.partition("=") for name in self.certificate.split())
+        data = {name: instance[own or name] for name, _, own in names}
+        return certify_arrays(self.key, data, kind=verdict.kind, decided=verdict.certified)
+
+    def exhibited(self) -> Certificate:
+        """The certificate of what refutes it, or of what it says exists."""
+        from rankmath.certificates.issue import certify_arrays, certify_claim
+
+        if isinstance(self.exhibit, Mapping):
+            return certify_arrays(self.key, self.exhibit, kind="violates")
+        assert self.exhibit is not None
+        shown = self.exhibit()
+        if isinstance(shown, Certificate):
+            return shown
+        return certify_claim(self.key, self.claim_text, self.given_texts, shown.net, shown.X, "violates")
 
     # -- what it says --------------------------------------------------------------------------------------
 

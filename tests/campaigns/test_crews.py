@@ -52,7 +52,7 @@ def untroubled(run, x):
         TROUBLE
     return Truth(True)
 
-mine = Statement("mine:trouble", "untroubled(x)", arrays=("x",), exact=True, status="proved", draws=(draw,))
+mine = Statement("mine:trouble", "untroubled(x)", arrays={"x": ""}, exact=True, status="proved", draws=(draw,))
 """
 
 

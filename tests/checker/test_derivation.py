@@ -250,3 +250,58 @@ def test_signs_of_sums_of_roots_are_told_by_bounds() -> None:
     assert constant_sign(normal(read_tree("sqrt(2) + sqrt(3) - 3.146"), {})) == 1
     assert constant_sign(normal(read_tree("sqrt(2) + sqrt(3) - 3.1463"), {})) == -1
     assert constant_sign(normal(read_tree("2**(1/3) - 1.2599"), {})) == 1
+
+
+@pytest.mark.parametrize(
+    ("claim", "given", "lines", "why"),
+    [
+        (  # Two heads of different sizes refute it: the largest is not the one of each place.
+            "sum_h(tanh(norm(W[0,h],2)*max_h(norm(W[0,h],2)))) <= sum_h(tanh(norm(W[0,h],2)**2))",
+            (),
+            (
+                {"says": "sum_h(tanh(norm(W[0,h],2)**2)) <= sum_h(tanh(norm(W[0,h],2)**2))", "by": "sum"},
+                {"says": "", "by": "cases", "name": "max_h(norm(W[0,h],2))", "of": [1]},
+            ),
+            "under a fold over its own index",
+        ),
+        (  # With equal tokens and one layer the power is 0⁰ = 1, and the values may be 0.
+            "mu(X[0])**(L - 1) <= mu(X[0])**(L - 1)*norm(W[0,0],2)",
+            ("mu(X[0]) <= mu(X[0])*norm(W[0,0],2)", "L >= 1"),
+            (
+                {"says": "n <= n", "by": "sum"},
+                {"says": "mu(X[0]) <= mu(X[0])*norm(W[0,0],2)", "by": "hypothesis"},
+                {"says": "", "by": "product", "of": [[1, "0"], [2, "1"]]},
+            ),
+            "may be zero where it is cancelled",
+        ),
+        (  # With equal tokens the hypothesis says 0 <= 0, and the values may be 0.
+            "1 <= norm(W[0,0],2)",
+            ("all_l(mu(X[l]) <= mu(X[0])*norm(W[0,0],2))",),
+            (
+                {"says": "mu(X[l]) <= mu(X[0])*norm(W[0,0],2)", "by": "hypothesis"},
+                {"says": "mu(X[l])/mu(X[0]) <= norm(W[0,0],2)", "by": "product", "of": [[1, "1"]]},
+                {"says": "", "by": "put", "of": [2], "at": {"l": "0"}},
+            ),
+            "divided by and may be zero",
+        ),
+    ],
+)
+def test_what_is_zero_or_bound_elsewhere_proves_nothing(
+    claim: str, given: tuple[str, ...], lines: tuple[dict[str, Any], ...], why: str
+) -> None:
+    work = Derivation(claim, given)
+
+    def derive() -> None:
+        for line in lines:
+            work.add({**line, "says": line["says"] or claim})
+
+    with pytest.raises(Rejected, match=why):
+        derive()
+
+
+def test_the_square_of_a_number_does_not_tell_its_sign() -> None:
+    work = Derivation("0 < skip", ("skip**2 > 0",))
+    work.add({"says": "0 < skip**2", "by": "hypothesis"})
+    with pytest.raises(Rejected, match="may be negative"):
+        work.add({"says": "0 < skip", "by": "sum"})
+    assert not any(work.positive(base) for mono in normal(read_tree("skip"), {}) for base, _ in mono)

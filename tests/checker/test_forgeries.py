@@ -27,8 +27,8 @@ from rankmath.linalg.exact_residuals import ExactResidual, exact_residual_bounds
 from rankmath.linalg.masks import Mask
 from rankmath.linalg.residuals import ResidualNorm
 
-MUTATIONS = 450
-FORGERIES = 400
+MUTATIONS = 300
+FORGERIES = 200
 BITS = 500
 MINE = "diameter(X[1], 1) <= sum_h(norm(W[0, h], inf))*diameter(X[0], 1)"
 # Singular values and the like come from float64.

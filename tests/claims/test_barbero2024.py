@@ -62,7 +62,6 @@ def test_a_loud_query_refutes_the_reading_and_not_the_repair() -> None:
     [found] = loud_query()
     assert rm.verify("folk:influence", found.net, found.X, arithmetic="balls").outcome == Outcome.VIOLATED
     assert rm.verify("own:influence", found.net, found.X, arithmetic="balls").outcome == Outcome.HOLDS
-    exhibit = statement("folk:influence").exhibit
-    assert exhibit is not None
+    exhibit = statement("folk:influence").exhibited
     certificate = exhibit()
     assert (certificate.kind, certificate.check().accepted) == ("violates", True)

@@ -21,14 +21,14 @@ def solvable(X: np.ndarray, L: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 def test_the_criterion_is_that_the_system_has_a_solution(d: int) -> None:
-    from rankmath.claims.bhojanapalli2020 import _reachable, tokens_instance
+    from rankmath.claims.bhojanapalli2020 import _reachable
 
     rng = np.random.default_rng(d)
     for trial in range(6):
         X = rng.integers(-5, 6, (3, d))
         W = rng.integers(-3, 4, (d, d))
         L = X @ W @ X.T + rng.integers(-4, 5, (3, 1)) if trial % 2 else rng.integers(-4, 5, (3, 3))
-        exact = tokens_instance(X, L)
+        exact = rm.statements()["bhojanapalli2020:1"].instance(X, L)
         assert _reachable(exact["X"], exact["L"]) == solvable(X.astype(float), L.astype(float))
 
 

@@ -27,8 +27,7 @@ REFUTED = [
 
 @pytest.mark.parametrize("key", REFUTED)
 def test_the_exhibit_is_accepted_by_the_checker(key: str) -> None:
-    exhibit = statement(key).exhibit
-    assert exhibit is not None
+    exhibit = statement(key).exhibited
     certificate = exhibit()
     assert (certificate.statement, certificate.kind) == (key, "violates")
     assert certificate.check().accepted
@@ -37,8 +36,7 @@ def test_the_exhibit_is_accepted_by_the_checker(key: str) -> None:
 
 def test_a_negative_key_bias_is_refused() -> None:
     """There the idle tokens are the heaviest, γ_* is larger than the data say, and nothing is violated."""
-    exhibit = statement("dong2021:2.3-printed").exhibit
-    assert exhibit is not None
+    exhibit = statement("dong2021:2.3-printed").exhibited
     certificate = exhibit()
     data = {**certificate.data, "key_logit": -8, "columns": 10**9, "entry": Fraction(1, 31623)}
     assert not replace(certificate, data=data).check().accepted

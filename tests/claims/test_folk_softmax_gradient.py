@@ -30,5 +30,5 @@ def test_two_equal_logits_attain_it_and_refute_the_half_of_it() -> None:
     verdict = rm.verify("folk:softmax-gradient", [0.0, 0.0], 2.0, arithmetic="balls")
     assert (verdict.outcome, verdict.certified) == (Outcome.VIOLATED, True)
     assert verdict.ratio == pytest.approx(2)
-    with pytest.raises(rm.InvalidArgument, match=r"^c, T: "):
+    with pytest.raises(rm.InvalidArgument, match=r"^T: 0.0 given; > 0 is needed"):
         rm.verify("own:softmax-gradient", [0.0, 0.0], 0.0)

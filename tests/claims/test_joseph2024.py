@@ -47,8 +47,7 @@ def test_close_tokens_refute_the_reading_without_a_spread_at_the_start() -> None
     [found] = exchange()
     assert judge(FOLK, found, "balls").outcome == Outcome.VIOLATED
     assert judge(OURS, found, "balls").outcome == Outcome.HOLDS
-    assert FOLK.exhibit is not None
-    certificate = FOLK.exhibit()
+    certificate = FOLK.exhibited()
     assert (certificate.kind, certificate.check().accepted) == ("violates", True)
     # Nearly opposite tokens that attend to each other nearly keep their directions.
     apart = np.asarray([[1.0, 0.125], [-1.0, 0.125]])

@@ -30,8 +30,7 @@ def test_the_rational_equilibrium_by_hand() -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_the_exhibit_is_accepted_and_refutes(key: str) -> None:
-    exhibit = statement(key).exhibit
-    assert exhibit is not None
+    exhibit = statement(key).exhibited
     result = exhibit().check()
     assert result.accepted
     assert f"violates {key}" in result.checked[0]

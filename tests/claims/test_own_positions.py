@@ -10,7 +10,7 @@ import pytest
 
 import rankmath as rm
 from rankmath.claims import statement
-from rankmath.claims.own_positions import exhibit_quarter_turn, quarter_turn
+from rankmath.claims.own_positions import quarter_turn, unstated_diameter_rotary
 from rankmath.decide.battery import verify
 from rankmath.model.network import Network
 from rankmath.model.positions import PositionTable, Rotary
@@ -32,7 +32,7 @@ def test_a_quarter_turn_multiplies_the_diameter_by_its_closed_form(a: float) -> 
 
 
 def test_the_certificate_carries_the_rotation_and_needs_it() -> None:
-    certificate = exhibit_quarter_turn()
+    certificate = unstated_diameter_rotary.exhibited()
     attention = certificate.data["layers"][0][0]["maps"][0]["attention"]
     assert np.asarray(attention["rotary"]["sin"]).tolist() == [[0], [1]]
     found = quarter_turn()

@@ -11,7 +11,6 @@ import pytest
 
 import rankmath as rm
 from rankmath.claims import statement, statements
-from rankmath.claims.wu2025 import window_instance
 from rankmath.formula.printing import latex
 
 _SIGNS = {
@@ -68,7 +67,7 @@ def test_a_window_of_width_one_has_no_reach() -> None:
     for key in ("own:position-bias", "wu2025:4.2"):
         assert r"$w \ge 2$" in statement(key).premises
     with pytest.raises(rm.InvalidArgument, match="w"):
-        window_instance([np.eye(2, dtype=int)], 1)
+        rm.verify("own:position-bias", [np.eye(2, dtype=int)], 1)
 
 
 def test_where_an_index_is_printed_its_range_is() -> None:

@@ -36,7 +36,7 @@ def test_holds_on_its_draws(key):
 
 @pytest.mark.parametrize("key", KEYS[:-1])
 def test_its_certificate_is_accepted_and_says_what_it_shows(key):
-    certificate = rm.statements()[key].exhibit()
+    certificate = rm.statements()[key].exhibited()
     result = certificate.check()
     assert result.accepted
     assert certificate.statement == key
@@ -62,7 +62,7 @@ def test_a_spectrum_off_by_a_millionth_is_refused():
 
 
 def test_outside_of_the_hypotheses_nothing_is_said():
-    rising = here.causal_instance([1, 2])
+    rising = here.own_stable_causal_every_n.instance([1, 2])
     assert judge(here.own_stable_causal_every_n, rising, "exact").outcome == Outcome.NOT_APPLICABLE
     turned = here.orthogonal_instance([[1, 0], [0, 1]], [[1, 1], [0, 1]])
     assert judge(here.own_no_stable_orthogonal, turned, "exact").outcome == Outcome.NOT_APPLICABLE

@@ -9,7 +9,6 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
-from rankmath.claims.wu2025 import window_instance
 from rankmath.verification.verdict import Outcome
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
@@ -23,7 +22,8 @@ def test_the_last_layer_stands_on_the_left() -> None:
     product = P[1] @ P[0]
     assert max(product[:, 1:].sum(axis=1)) != max((P[0] @ P[1])[:, 1:].sum(axis=1))
     assert rm.verify("own:position-bias", P, 3).outcome == Outcome.HOLDS
-    found = rm.statements()["own:position-bias"].evaluate(Float64(np.zeros(1)), window_instance(P, 3)).sides
+    entry = rm.statements()["own:position-bias"]
+    found = entry.evaluate(Float64(np.zeros(1)), entry.instance(P, 3)).sides
     assert [side.left for side in found] == [max(product[:, 1:].sum(axis=1)), max(product[:, 2]), 0]
     assert [side.right for side in found] == [Fraction(81, 100), Fraction(64, 100), Fraction(49, 100)]
 

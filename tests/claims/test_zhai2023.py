@@ -45,5 +45,5 @@ def test_both_sides_are_those_of_numpy() -> None:
 def test_the_order_fails_only_for_large_logits() -> None:
     assert rm.verify("folk:entropy-order", 2, 1.0, 1e-3, arithmetic="balls").outcome == Outcome.HOLDS
     assert rm.verify("folk:entropy-order", 2, 30.0, 1e-3, arithmetic="balls").outcome == Outcome.VIOLATED
-    with pytest.raises(rm.InvalidArgument, match=r"^T, sigma, c: "):
+    with pytest.raises(rm.InvalidArgument, match=r"^T: 1.0 given; >= 2 is needed"):
         rm.verify("folk:entropy-order", 1, 1.0, 1.0)

@@ -93,7 +93,7 @@ def _with(entry: Statement, hypotheses: tuple[object, ...]) -> Statement:
 
 
 def test_words_that_are_not_defined_in_coq_are_refused_by_name() -> None:
-    entry = Statement("mine:new", "row_mu(Y) <= received(Y)", arrays=("Y",))
+    entry = Statement("mine:new", "row_mu(Y) <= received(Y)", arrays={"Y": "n d"})
     with pytest.raises(coq.Unprintable, match="its arrays"):
         coq.proposition(entry)
 

@@ -19,11 +19,9 @@ from generated import write_field
 import rankmath as rm
 from rankmath.checker.checker import KINDS
 from rankmath.claims import statement
-from rankmath.claims.geshkovski2023 import flow_instance
 from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.designs import causal_design, path_design
 from rankmath.report.cite import citation
-from rankmath.verification.judge import judge
 from rankmath.verification.verdict import Outcome
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +34,7 @@ def page(name: str) -> str:
 
 def rate(C: np.ndarray, beta: float, key: str = "own:flow-step") -> tuple[float, float]:
     """The least speed of a pair with the least cosine, and the bound, as the statement has them."""
-    verdict = judge(statement(key), flow_instance(C, beta), "float64")
+    verdict = rm.verify(key, C, beta)
     # closing >= bound is read from the right: the bound is the smaller side.
     return math.exp(verdict.log_rhs), math.exp(verdict.log_lhs)
 
@@ -238,7 +236,7 @@ def queries_have_biases() -> bool:
 def at_rest() -> bool:
     """Two opposite tokens rest, those with a cosine α, 0 ≤ α < 1, do not: cosines below 0 must be excluded."""
     opposite = np.asarray([[1.0, -1.0], [-1.0, 1.0]])
-    excluded = judge(statement("own:flow-step-usa"), flow_instance(opposite, 1.0), "float64").outcome
+    excluded = rm.verify("own:flow-step-usa", opposite, 1.0).outcome
     return excluded == Outcome.NOT_APPLICABLE and rate(equal(2, 0.0), 1.0, "own:flow-step-usa")[0] > 0.9
 
 

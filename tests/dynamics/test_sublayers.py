@@ -11,7 +11,7 @@ import pytest
 import rankmath as rm
 from rankmath.dynamics.trace import trace
 from rankmath.formula.reference import reference_trace
-from rankmath.model.network import LIPSCHITZ, MLP, Attention, LayerNorm, Network, Sublayer
+from rankmath.model.network import LIPSCHITZ, MLP, Attention, LayerNorm, Network, Parallel, Sublayer
 from rankmath.model.positions import ALiBi, PositionTable, RelativeBuckets
 
 MOST_LOST_BITS = 15
@@ -261,6 +261,11 @@ def test_no_theorem_of_attention_alone_speaks_of_more() -> None:
     X = np.array([[0.1], [0.2]])
     after = Network(((Sublayer(attention), Sublayer(f)),))
     assert rm.verify("dong2021:3.2", after, X).outcome == "HOLDS"
-    before = Network(((Sublayer(f), Sublayer(attention)),))  # there the bound would be violated by 1.86
-    with pytest.raises(rm.InvalidArgument, match="lipschitz is not defined"):
-        rm.verify("dong2021:3.2", before, X)
+    before = (Sublayer(f), Sublayer(attention))  # there the bound would be violated by 1.86
+    beside = (Sublayer(Parallel((attention, f))), Sublayer(MLP([[1.0]], [[1.0]])))  # a second map, not counted
+    twice = (Sublayer(attention), Sublayer(f), Sublayer(MLP([[1.0]], [[1.0]])))
+    with pytest.raises(rm.InvalidArgument, match="layer 0 attends 2 times"):
+        rm.verify("dong2021:2.2", Network(((Sublayer(attention), Sublayer(attention)),)), X)
+    for layer in (before, beside, twice):
+        with pytest.raises(rm.InvalidArgument, match="lipschitz is not defined"):
+            rm.verify("dong2021:3.2", Network((layer,)), X)

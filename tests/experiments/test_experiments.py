@@ -23,8 +23,8 @@ from rankmath.experiments.dong_effectiveness import (
     term_accuracy,
 )
 from rankmath.experiments.dong_paths import _sampled
+from rankmath.experiments.findings import Findings
 from rankmath.experiments.gradients import Var
-from rankmath.experiments.outcome import Outcome
 from rankmath.experiments.registry import EXPERIMENTS, run
 from rankmath.experiments.trained import as_network, initial_layers
 
@@ -40,7 +40,7 @@ SMALL = {
 
 
 @cache
-def small(name: str) -> tuple[Outcome, list[str]]:
+def small(name: str) -> tuple[Findings, list[str]]:
     """An experiment at a small size, and the words of its progress."""
     heard: list[str] = []
     return run(name, SMALL[name], progress=heard.append), heard

@@ -25,7 +25,8 @@ def test_every_function_has_an_example_that_reads_back(name: str) -> None:
     entry = FUNCTIONS[name]
     formula = read_formula(entry.example, ARRAY_NAMES)
     assert read_formula(text(formula), ARRAY_NAMES) == formula
-    assert name in {term.function for term in walk(formula) if isinstance(term, Call)} or name.startswith("all_")
+    if not name.startswith(("all_", "any_")):
+        assert name in {term.function for term in walk(formula) if isinstance(term, Call)}
     assert latex(formula)
     assert entry.meaning
 

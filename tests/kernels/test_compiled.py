@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 
 import mpmath
@@ -75,48 +74,6 @@ def test_averages_of_exponentials_are_the_softmax(kernel, sizes, size):
     for parts in (1, 3):
         found = averages(kernel, left[:, ::-1], right[:, ::-1] / 4, q, values, parts, base=0.0, scale=4.0)
         assert (np.abs(found - weights @ values) <= 1e-14 * scale).all()
-
-
-def inner_loops(code):
-    """The lines from a label to the jump back to it, where no other label lies between."""
-    return re.findall(r"^(\.LBB\w+):((?:(?!^\.LBB).)*?\sb\.\w+\s+\1)$", code, re.DOTALL | re.MULTILINE)
-
-
-def loops_on(cpu, function):
-    """The instructions of every innermost loop with multiply-adds, as LLVM makes them for that processor."""
-    binding.initialize_all_targets()
-    binding.initialize_all_asmprinters()
-    machine = binding.Target.from_triple("aarch64-unknown-linux-gnu").create_target_machine(cpu=cpu, opt=3)
-    module = binding.parse_assembly(compiled.source(compiled.NEON, function))
-    loops = [re.findall(r"^\s+(\w+)", body, re.MULTILINE) for _, body in inner_loops(machine.emit_assembly(module))]
-    return [words for words in loops if "fmla" in words]
-
-
-@pytest.mark.parametrize("cpu", ["neoverse-n1", "neoverse-v1", "neoverse-v2"])
-@pytest.mark.parametrize("function", ["exp", "expm1"])
-def test_the_sums_stay_in_the_registers_of_aarch64(cpu, function):
-    """Loops of products (logits; averages, of each width that a last strip may have): a multiply-add for every sum,
-    a load for every vector and for two entries at most, no store, and nothing that takes a multiply-add's place:
-    entries that are spread over the lanes, or copied."""
-    shape = compiled.NEON
-    loops = [words for words in loops_on(cpu, function) if "shl" not in words]  # powers of two are shifted
-    vectors = [words.count("fmla") // shape.rows for words in loops]
-    assert sorted(vectors) == [*range(1, shape.vectors), shape.vectors, shape.vectors]
-    for words, v in zip(loops, vectors, strict=True):
-        assert words.count("fmla") == shape.rows * v
-        assert 0 < sum(word.startswith("ld") for word in words) <= shape.rows // shape.lanes + v
-        assert not {"dup", "ld1r", "mov"} & set(words)
-        assert not [word for word in words if word.startswith("st")]
-
-
-@pytest.mark.parametrize("cpu", ["neoverse-n1", "neoverse-v1", "neoverse-v2"])
-@pytest.mark.parametrize("function", ["exp", "expm1"])
-def test_exponentials_copy_no_constant_on_aarch64(cpu, function):
-    """Six of them abreast: their stores alone, and loads in the place of copies."""
-    (words,) = [words for words in loops_on(cpu, function) if "shl" in words]
-    assert words.count("shl") == compiled.NEON.rows
-    assert sum({"stp": 2, "str": 1, "stur": 1}.get(word, 0) for word in words) == compiled.NEON.rows
-    assert "mov" not in words
 
 
 def mapped(kernel, name, x, slopes=()):
@@ -415,7 +372,7 @@ def test_tokens_are_measured_in_memory_that_no_head_uses(monkeypatch):
     kernel, run = compiled.kernel(), compiled_network.lead_and_follow
     on(kernel, monkeypatch, 2)
     net = rm.Network.random(40, 8, 2, 1, seed=1)
-    code = compiled_network.source(kernel.shape, kernel.dots)
+    code = compiled_network.source(kernel.shape)
     (lengths,) = kernel.compiled_all(code, {"lengths": (3, 0)})
     changed = set(), set()
 

@@ -25,7 +25,7 @@ def fresh() -> compiled.Kernel:
     """A kernel that has compiled nothing yet."""
     known = compiled.kernel()
     assert known is not None
-    return compiled.Kernel(known.shape, known._features, known.dots)
+    return compiled.Kernel(known.shape, known._features)
 
 
 def gelu(kernel: compiled.Kernel) -> Any:

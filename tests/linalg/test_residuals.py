@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from rankmath.linalg.diameters import diameter, mu
-from rankmath.linalg.frontier import Weights, weighted_median_bound
+from rankmath.linalg.frontier import DualWeights, weighted_median_bound
 from rankmath.linalg.norms import composite, frobenius, norm_inf, norm_one
 from rankmath.linalg.residuals import RESIDUAL_NORMS, residual, residual_lower_bound
 
@@ -199,7 +199,7 @@ def test_any_weights_prove_a_true_line(X, data):
     p, q = data.draw(arrays(float, d, elements=weight)), data.draw(arrays(float, n, elements=weight))
     x = data.draw(arrays(float, d, elements=st.integers(-4, 4)))
     R = X - x
-    bound = weighted_median_bound(X, Weights(p, q))
+    bound = weighted_median_bound(X, DualWeights(p, q))
     assert bound <= (p.sum() * norm_one(R) + q.sum() * norm_inf(R)) * SLACK
     # The weighted medians are optimal: no token coordinate does better.
     brute = sum(min(((p[k] + q) * np.abs(X[:, k] - t)).sum() for t in X[:, k]) for k in range(d))
@@ -209,9 +209,9 @@ def test_any_weights_prove_a_true_line(X, data):
 def test_weaker_duals_prove_less_and_none_proves_nothing():
     X = np.random.default_rng(5).normal(size=(12, 6))
     assert residual_lower_bound(X, (), "composite") == 0
-    assert residual_lower_bound(X, (Weights(np.zeros(6), np.zeros(12)),), "inf") == 0
+    assert residual_lower_bound(X, (DualWeights(np.zeros(6), np.zeros(12)),), "inf") == 0
     assert residual_lower_bound(X, np.zeros((12, 6)), "frobenius") == 0
-    uniform = Weights(np.zeros(6), np.full(12, 1 / 12))
+    uniform = DualWeights(np.zeros(6), np.full(12, 1 / 12))
     assert 0 < residual_lower_bound(X, (uniform,), "inf") < residual(X, "inf").value
     # The wrong direction proves nothing, a shifted one as much as the right one.
     matrix = residual(X, "frobenius").matrix
@@ -246,7 +246,7 @@ def test_refusals(X, norm, message):
 
 
 def weights(columns, rows):
-    return (Weights(np.array(columns), np.array(rows)),)
+    return (DualWeights(np.array(columns), np.array(rows)),)
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def weights(columns, rows):
         (weights([math.nan, 0.0], [0.0, 1.0]), "composite", r"dual.columns: entry \(0,\) is nan"),
         (weights([1.0, 0.0], [0.0, 1.0]), "one", "dual: weights on rows given"),
         (weights([1.0, 0.0], [0.0, 1.0]), "inf", "dual: weights on columns given"),
-        (np.zeros((2, 2)), "composite", "dual: a ndarray given; norm 'composite' needs a tuple of Weights"),
+        (np.zeros((2, 2)), "composite", "dual: a ndarray given; norm 'composite' needs a tuple of DualWeights"),
         (np.zeros((2, 3)), "frobenius", r"dual: shape \(2, 3\) given; it must be \(2, 2\)"),
         (weights([1.0, 0.0], [0.0, 1.0]), "frobenius", "dual: "),
         ((), "two", "norm: 'two' given"),

@@ -10,8 +10,9 @@ import pytest
 import sympy as sp
 from flint import arb, ctx
 
-from rankmath.symbolic.evaluate import BALLS, OutOfDomain, Undecided, Walk, enclose, to_mpmath
+from rankmath.symbolic.evaluate import BALLS, OutOfDomain, Walk, enclose, to_mpmath
 from rankmath.symbolic.letters import L
+from rankmath.validation import Undecided
 
 x, y, a0, c = sp.symbols("x y a0 c", positive=True)
 CLOSED = c ** ((3**L - 1) / 2) * a0 ** (3**L)

@@ -49,7 +49,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Findings:
     """The result of one experiment.
 
     Attributes
@@ -77,7 +77,7 @@ class Outcome:
         axes: dict[str, tuple[str, str, str, str]],
         parts: Iterable[Part],
         progress: Step,
-    ) -> Outcome:
+    ) -> Findings:
         """Run the parts one after another; Ctrl-C keeps those that are finished, if there is one.
 
         Examples
@@ -85,7 +85,7 @@ class Outcome:
         >>> def parts():
         ...     yield Part("first", (Curve.of("a", "line", [0, 1], [2, 3]),), ("it rises",))
         ...     raise KeyboardInterrupt
-        >>> found = Outcome.of("mine", {}, {"a": ("x", "y", "linear", "linear")}, parts(), silent)
+        >>> found = Findings.of("mine", {}, {"a": ("x", "y", "linear", "linear")}, parts(), silent)
         >>> found.findings, found.interrupted
         (('it rises', 'interrupted after first'), True)
         """

@@ -1,0 +1,88 @@
+"""The data of a statement that is not about networks: checked by what the statement declares of its arrays."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from inspect import Parameter, Signature
+
+import numpy as np
+
+from rankmath.linalg.rationals import exact_array
+from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array
+from rankmath.verification.exact import rational
+from rankmath.verification.instance import ArrayInstance
+
+_COMPARED = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+_CONDITION = re.compile(r"(?P<axis>[a-z]?) ?(?P<sign>[<>]=?) (?P<limit>-?\d+)")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Makes an instance of what a user hands over.
+
+    Each array is declared by its axes and by conditions on its entries: ``"E": "n m"`` is a matrix,
+    ``"c": "m, m >= 2"`` a vector of at least two entries with as many entries as E has columns, ``"T": ", > 0"`` a
+    positive number. Other conditions: `whole`, `even`, `stochastic` (rows ≥ 0 that sum to 1),
+    `no zero row`, `independent rows`.
+
+    Examples
+    --------
+    >>> Declared({"E": "n m", "c": "m"}, exact=True)([[1, 2]], [3, 4, 5])
+    Traceback (most recent call last):
+    ...
+    rankmath.InvalidArgument: c: shape (3,) given; it must be (2), no axis empty
+    """
+
+    arrays: Mapping[str, str]
+    exact: bool
+
+    @cached_property
+    def __signature__(self) -> Signature:
+        return Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in self.arrays])
+
+    def __call__(self, *given: ArrayLike, **named: ArrayLike) -> ArrayInstance:
+        bound = self.__signature__.bind(*given, **named).arguments
+        lengths: dict[str, int] = {}
+        return ArrayInstance({name: self._checked(name, bound[name], lengths) for name in self.arrays})
+
+    def _checked(self, name: str, value: ArrayLike, lengths: dict[str, int]) -> Array:
+        axes, *conditions = (part.strip() for part in self.arrays[name].split(","))
+        letters = axes.split()
+        shape = tuple(int(letter) if letter.isdigit() else lengths.get(letter) for letter in letters)
+        if not self.exact:
+            array = as_array(name, value, ndim=len(shape), shape=shape)
+        else:
+            array = exact_array(name, value, shape) if shape else rational(name, value)
+        for letter, length in zip(letters, np.shape(array), strict=True):
+            if not letter.isdigit() and lengths.setdefault(letter, length) != length:
+                raise InvalidArgument(f"{name}: shape {np.shape(array)} given; it must be ({', '.join(letters)})")
+        for condition in conditions:
+            self._demand(name, array, condition, lengths)
+        return array
+
+    @staticmethod
+    def _demand(name: str, array: Array, condition: str, lengths: Mapping[str, int]) -> None:
+        found = _CONDITION.fullmatch(condition)
+        entries: list[Number] = np.asarray(array, dtype=object).ravel().tolist()
+        if found is not None:
+            of, limit = _COMPARED[found["sign"]], int(found["limit"])
+            axis = found["axis"]
+            wrong = [number for number in ([lengths[axis]] if axis else entries) if not of(number, limit)]
+            wrong = [f"{axis} = {number}" for number in wrong] if axis else wrong
+        elif condition in ("whole", "even"):
+            wrong = [number for number in entries if Fraction(number) % (1 + (condition == "even"))]
+        elif condition == "stochastic":
+            sums = np.asarray(array).sum(axis=-1).ravel().tolist()
+            wrong = [number for number in entries if number < 0] + [total for total in sums if total != 1]
+        elif condition == "independent rows":
+            wrong = ["a matrix"] if np.linalg.matrix_rank(array) < len(array) else []
+        else:
+            assert condition == "no zero row", condition
+            wrong = [] if np.any(array != 0, axis=-1).all() else ["a zero row"]
+        if wrong:
+            raise InvalidArgument(f"{name}: {wrong[0]} given; {condition} is needed")
