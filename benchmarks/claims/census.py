@@ -1,6 +1,6 @@
 """The census: systematic claims about attention, each refuted by an instance that balls decide, proved, or open.
 
-python benchmarks/claims/census.py [--seconds 600]    writes decided.jsonl and open.jsonl beside this file
+python benchmarks/claims/census.py [--seconds 600]    adds to decided.jsonl and open.jsonl beside this file
 
 A claim that fails in doubles on an instance below is judged there in balls; one that fails on none is given
 to the prover, and its derivation to the checker, then to the adversary. What is neither is open. Two claims that
@@ -18,6 +18,7 @@ import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -128,23 +129,26 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=600.0)
     until = time.monotonic() + parser.parse_args().seconds
     settings = {name: Samples(switches) for name, (_, switches) in SETTINGS.items()}
-    listed = list(claims())
-    random.Random(3).shuffle(listed)
-    decided, undecided, seen, said = [], [], {"REFUTED": 0, "PROVED": 0}, set()
-    for family, setting, left, factors in listed:
+    files = {name: HERE / f"{name}.jsonl" for name in ("decided", "open")}
+    decided, undecided = (_rows(path) for path in files.values())
+    seen = {answer: sum(row["answer"] == answer for row in decided) for answer in ("REFUTED", "PROVED")}
+    said = {_meaning(row["claim"], row["given"]) for row in (*decided, *undecided)}
+    for count, (family, setting, left, factors) in enumerate(_in_turn()):
+        if count % 50 == 0 or time.monotonic() > until:
+            print(seen, len(undecided), flush=True)
+            for path, rows in zip(files.values(), (decided, undecided), strict=True):
+                rows.sort(key=lambda row: row["id"])
+                path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         if time.monotonic() > until:
             break
         samples = settings[setting]
         right = "*".join(c for c in factors if c != "1")
         statement = Statement("mine:claim", f"{left} <= {right}", SETTINGS[setting][0])
         text, given = statement.claim_text, list(statement.given_texts)
-        try:
-            same = [line_key(line.left, line.right) for line in Derivation(text, given).goals()], given
-        except Rejected:
+        meaning = _meaning(text, given)
+        if not meaning or meaning in said:
             continue
-        if str(same) in said:
-            continue
-        said.add(str(same))
+        said.add(meaning)
         with np.errstate(all="ignore"):
             gap = samples.logs(left) - sum(samples.logs(part) for part in factors)
         gap = np.where(np.isfinite(samples.logs(left)) & ~np.isnan(gap), gap, -np.inf)
@@ -156,12 +160,30 @@ def main() -> None:
             decided.append({**entry, "answer": answer, "split": "test" if int(name, 16) % 5 == 0 else "train"})
         elif gap.max() <= 1e-6:
             undecided.append({**entry, "tightest": round(float(np.exp(gap.max())), 6)})
-        if sum(seen.values()) % 50 == 0 or time.monotonic() > until:
-            print(seen, len(undecided), flush=True)
-            for file, rows in (("decided.jsonl", decided), ("open.jsonl", undecided)):
-                rows.sort(key=lambda row: row["id"])
-                (HERE / file).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    print(seen, len(undecided))
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def _meaning(claim: str, given: list[str]) -> str:
+    """What a claim says in the checker's normal form; nothing where it has none."""
+    try:
+        goals = Derivation(claim, given).goals()
+    except Rejected:
+        return ""
+    return str(([line_key(goal.left, goal.right) for goal in goals], given))
+
+
+def _in_turn() -> Iterator[Claim]:
+    """The claims in a random order, one of each family in turn."""
+    listed = list(claims())
+    random.Random(3).shuffle(listed)
+    families: dict[str, list[Claim]] = {}
+    for claim in listed:
+        families.setdefault(claim[0], []).append(claim)
+    for turn in itertools.zip_longest(*families.values()):
+        yield from (claim for claim in turn if claim is not None)
 
 
 if __name__ == "__main__":

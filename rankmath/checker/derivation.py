@@ -185,7 +185,7 @@ class Derivation:
                 name == "skip" or (value.denominator == 1 and 1 <= value <= 64), f"{name} is a number from 1 to 64"
             )
             self.fixed[name] = value
-        elif tree[0] == "call":
+        elif any(part[0] != "rel" for part in self._formulas(tree)):
             self.predicates.add(tree)
         else:
             words = [node[1] for node in nodes(tree) if node[0] == "let"]
@@ -410,8 +410,8 @@ class Derivation:
         if tree[0] == "and":
             for part in tree[1:]:
                 self._demand_met(part, name, fixed)
-        elif tree[0] == "call":
-            demand(tree in self.predicates, f"{name} needs {tree[1]}")
+        elif any(part[0] != "rel" for part in self._formulas(tree)):
+            demand(tree in self.predicates, f"{name} needs {self._formulas(tree)[0][1]}")
         elif tree[0] == "rel" and tree[2][0] == "let" and tree[2][1] in SWITCHES:
             have, word = self.words.get(tree[2][1]), tree[3][1]
             fine = have is not None and (word in ("any", have) or word in _MASKS.get(have, ()))
