@@ -1184,7 +1184,8 @@ class Search:
             inner = dict(atom.args[0])
             try:
                 turned = normal(read_tree(f"{inverse}({poly_text(other)})"), self.work.fixed)
-                step = self.le(*((inner, turned) if side is left else (turned, inner)), depth + 1)
+                low, high = (inner, turned) if side is left else (turned, inner)
+                step = self.le(low, high, depth + 1)
             except Rejected:
                 continue
             if step is None:
