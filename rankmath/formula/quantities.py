@@ -92,6 +92,13 @@ def stable_rank(run: Run, X: tuple[str, int]) -> Scalar:
     return run.number(ratio * ratio)
 
 
+@fast("longest", of="tokens")
+def longest(run: Run, X: tuple[str, int]) -> Scalar:
+    """largest ℓ₂ norm of a token"""
+    A, Y = run.A, run.plain_tokens(X[1])
+    return run.number(unbox(A.max(norms.frobenius(Y[..., None, :], A)[..., None], axis=-2)))
+
+
 # -- weights -----------------------------------------------------------------------------------------------
 
 

@@ -350,6 +350,8 @@ class Statement:
         """Hypotheses and conclusion on an instance that has been carried through an arithmetic."""
         meant: list[Formula] = []
         if isinstance(subject, Run) and not subject.net.is_one_line:
+            if any(sum(part.attention is not None for part in layer) > 1 for layer in subject.net.sublayers):
+                raise InvalidArgument("net: a layer attends twice; claims speak of one attention in a layer")
             said = {term.name for part in self.hypotheses for term in walk(part) if isinstance(term, Letter)}
             meant = [read_formula(text) for name, text in UNPRINTED.items() if name not in said]
         hypotheses: list[Side] = []

@@ -39,6 +39,7 @@ from rankmath.checker.monomials import (
     Tree,
     as_product,
     at_time,
+    atoms_in,
     compared_to_one,
     expanded,
     folded,
@@ -172,6 +173,7 @@ class Search:
     def places(self, polys: Iterable[Poly]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
         """Times, layers and heads that occur, as texts."""
         times_, layers, heads = {"0"}, set(), set()
+        polys = list(polys)
         for poly in polys:
             for kind, places in _items(poly):
                 if kind == "X":
@@ -179,6 +181,9 @@ class Search:
                 else:
                     layers.add(places[0])
                     heads.add(places[1] if len(places) > 1 else "0")
+        # Other heads than those named matter where a layer's output does.
+        folds = any(x.kind == "fold" and x.name[-1] == "h" for poly in polys for x in atoms_in(poly))
+        every_head = times_ != {"0"} or folds or "h" in heads
         whole = [int(t) for t in times_ if t.isdigit()]
         layers |= {str(t) for t in range(max(whole))}
         for layer in [x for x in layers if x.isdigit()]:
@@ -190,7 +195,7 @@ class Search:
             times_ |= {"l", "1 + l"}
         if "H" in self.work.fixed:
             heads = {str(i) for i in range(min(int(self.work.fixed["H"]), 4))}
-        else:
+        elif every_head or not heads:
             heads.add("h")
         kept = tuple(sorted(t for t in times_ if not t.isdigit() or int(t) <= self.work.layers))
         return kept, tuple(sorted(layers)), tuple(sorted(heads))
@@ -223,10 +228,13 @@ class Search:
                     later.append((key, at))
                 else:
                     found += steps
-        found[:] = [step for step in found if step.usable]
         for key, at in later:
-            found += [step for step in self._statement(key, at, prove=True) or [] if step.usable]
+            found += self._statement(key, at, prove=True) or []
         return found
+
+    def products(self, where: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]) -> list[FoundLine]:
+        """The facts both of whose sides are positive products."""
+        return [step for step in self.facts(where) if step.usable]
 
     def _hypothesis_at(self, line: Line, layers: Sequence[str], heads: Sequence[str]) -> Iterator[FoundLine]:
         base = FoundLine(self._moved(line), "hypothesis")
@@ -401,11 +409,25 @@ class Search:
                 self.settle_signs(as_product(normal(node[2], self.work.fixed))[1])
         for base, positive in list(self.work.parts_with_meaning()):
             self.settle_signs([base])
+            if positive and isinstance(base, Atom) and base.kind == "quantity":
+                self._settle_positive(base)
             if positive and isinstance(base, Atom) and base.kind == "sum" and not self.work.positive(base):
                 pos, neg = _splitted(dict(base.args[0]))
                 step = self.goal(Line(neg, pos, True)) if neg else None
                 if step is not None:
                     self.learn(step)
+
+    def _settle_positive(self, atom: Atom) -> None:
+        """Learn the lemma that says that a quantity is positive, if there is one."""
+        me = of_atom(atom)
+        _, layers, heads = self.places([me])
+        for name, entry in lemma_table().items():
+            if entry.text.startswith("0 < ") and entry.text[4:].partition("(")[0] == atom.name:
+                for layer, head in product(layers, heads):
+                    for step in self.lemma(name, {"l": layer, "h": head}):
+                        if step.line.right == me:
+                            self.learn(step)
+                            return
 
     # -- facts from what an atom is
 
@@ -431,11 +453,11 @@ class Search:
             names = {
                 "tanh": ("tanh-one", "tanh-id"),
                 "tanhc": ("tanhc-one", "tanhc"),
-                "exp": ("exp-one", "exp-e"),
+                "exp": ("exp-one", "exp-e", "exp-line"),
                 "expc": ("expc-one", "expc-exp"),
                 "log": ("log-line", "log-one"),
                 "floor": ("floor-high",),
-                "abs": ("abs-high",),
+                "abs": ("abs-high", "abs-minus", "abs-id", "abs-neg"),
             }[atom.name]
             for name in names:
                 yield from self.lemma(name, {"x": poly_text(u)})
@@ -444,6 +466,14 @@ class Search:
                 if order[1:] == tuple(sorted(order[1:], key=lambda p: poly_text(dict(p)))):
                     name = f"{atom.kind}-member" + ("-3" if len(order) == 3 else "")
                     yield from self.lemma(name, {x: poly_text(dict(p)) for x, p in zip("xyz", order, strict=False)})
+        elif atom.kind == "fold" and atom.name == "prod_l":  # each factor is at most the largest
+            body = dict(atom.args[0])
+            most = folded("max_l", body)
+            term = FoundLine(Line(body, most), "term", "max_l", {"l": "l"}, body=poly_text(body))
+            if self._checked(term) is not None:
+                step = FoundLine(Line(me, folded("prod_l", most)), "fold", "prod_l", of=[(term, "")])
+                if self._checked(step) is not None:
+                    yield step
         elif atom.kind == "fold" and not atom.name.startswith("prod"):
             kind, _, index = atom.name.partition("_")
             body = dict(atom.args[0])
@@ -455,6 +485,8 @@ class Search:
                     yield step
             if kind == "sum" and index == "h":
                 yield from self.lemma("max-heads", {"f": poly_text(body)})
+                if all(e % 2 == 0 for mono in body for _, e in mono) and list(body.values()) == [1]:
+                    yield from self.lemma("square-heads", {"f": poly_text(raised(body, Fraction(1, 2)))})
         elif atom.kind == "sum":
             pos, neg = _splitted(dict(atom.args[0]))
             if not neg:
@@ -554,7 +586,7 @@ class Search:
         if not all(self.work.nonnegative(base) for base in goal_atoms):
             return None
         where = self.places([left, right])
-        facts = _pruned(self.facts(where), goal_atoms)
+        facts = _pruned(self.products(where), goal_atoms)
         atoms = _ordered(goal_atoms, facts)
         facts = facts + self.structure(atoms, where[1], where[2])
         facts = _pruned(facts, goal_atoms)
@@ -762,6 +794,7 @@ class Search:
         for x in list(wanted):
             _inside(x, wanted)
         atoms = {x for step in facts for x in step.vector[0]} | wanted
+        wanted |= {x for step in facts if step.name == "square-heads" for x in step.vector[0]}
         out: list[tuple[str, Mono, Mono, dict[Atom, Fraction]]] = []
         for name in ("sum_h", "max_h", "max_l", "min_h", "min_l", "sum_l"):
             group = [x for x in sorted(atoms, key=str) if x.kind == "fold" and x.name == name]
@@ -857,6 +890,7 @@ class Search:
             self._linear,
             self._cleared,
             self._by_cases,
+            self._inverted,
             self._rooted,
             self._through,
         )
@@ -976,38 +1010,43 @@ class Search:
         """right − left as a sum of facts: shared out term by term, with facts that are sums themselves."""
         difference = expanded(plus(right, left, -1))
         pos, neg = _splitted(difference)
-        if not neg or not difference:
-            made = FoundLine(Line(left, right), "sum")
-            return self._checked(made)
+        plain = self._checked(FoundLine(Line(left, right), "sum"))
+        if plain is not None or not difference:
+            return plain
         where = self.places([left, right])
         columns: list[dict[Any, Fraction]] = []
         steps: list[tuple[FoundLine, str]] = []
         rows = set(difference)
+        near: dict[Mono, None] = {}  # terms that one fact brings beside those of the goal
         for _ in range(2):
             new = set(rows)
-            for step in self._sums_among(where, rows):
+            for step in self._sums_among(where, rows, neg):
                 if any(step is old for old, _ in steps):
                     continue
                 change = expanded(plus(step.line.right, step.line.left, -1))
                 columns.append(dict(change))
                 steps.append((step, "1"))
                 new |= set(change)
+                if rows == set(difference):
+                    near |= {m: None for m in change if m not in rows}
             rows = new
+        for step, weight, change in self._weighted(rows):
+            columns.append(change)
+            steps.append((step, poly_text(weight)))
         if not steps and len(pos) == 1 and len(neg) == 1 and (neg, pos) == (left, right):
             return None
         tops, bottoms = list(neg), list(pos)
-        extra = {m for column in columns for m in column} - set(difference)
+        extra = list(near)[:12]
+        pairs = [(m, q) for m in tops for q in bottoms]
+        pairs += [(m, q) for m in tops for q in extra] + [(m, q) for m in extra for q in bottoms]
         if len(tops) * len(bottoms) <= 30 and depth <= 3:
-            for m in tops + [x for x in extra if len(columns) <= 6]:
-                for q in bottoms + [x for x in extra if len(columns) <= 6]:
-                    if m == q or (m in pos and q in pos):
-                        continue
-                    a, b = {m: abs(difference.get(m, Fraction(1)))}, {q: abs(difference.get(q, Fraction(1)))}
-                    pair = self.bound(a, b, depth + 1)
-                    ratio = _above(times(pair.line.right, raised(b, -1))) if pair is not None else None
-                    if pair is not None and ratio is not None:
-                        columns.append({q: ratio * b[q], m: -a[m]})
-                        steps.append((pair, "1"))
+            for m, q in [pair for pair in pairs[:60] if pair[0] != pair[1]]:
+                a, b = {m: abs(difference.get(m, Fraction(1)))}, {q: abs(difference.get(q, Fraction(1)))}
+                pair = self.bound(a, b, depth + 1)
+                ratio = _above(times(pair.line.right, raised(b, -1))) if pair is not None else None
+                if pair is not None and ratio is not None:
+                    columns.append({q: ratio * b[q], m: -a[m]})
+                    steps.append((pair, "1"))
         if not steps:
             return None
         signed = frozenset(
@@ -1019,17 +1058,31 @@ class Search:
         found = shares(columns, room, [1.0 + 0.1 * len(c) for c in columns], signed)
         if found is None:
             return None
-        made = FoundLine(Line(left, right), "sum", of=[(steps[j][0], str(x)) for j, x in found.items()])
-        return self._checked(made)
+        of: list[tuple[FoundLine, Fraction | str]] = [
+            (steps[j][0], str(x) if steps[j][1] == "1" else f"{x}*{steps[j][1]}") for j, x in found.items()
+        ]
+        return self._checked(FoundLine(Line(left, right), "sum", of=of))
 
-    def _sums_among(self, where: tuple[tuple[str, ...], ...], rows: set[Mono]) -> list[FoundLine]:
-        """Facts that are sums, all of whose terms but one at most are among these."""
+    def _weighted(self, rows: set[Mono]) -> Iterator[tuple[FoundLine, Poly, dict[Any, Fraction]]]:
+        """Facts about absolute values in the terms that occur, times the rest of the term."""
+        for mono in rows:
+            for atom, e in mono:
+                if not (isinstance(atom, Atom) and atom.name == "abs" and e == 1 and len(mono) > 1):
+                    continue
+                weight = times({mono: Fraction(1)}, raised(of_atom(atom), -1))
+                for step in self._log_facts({((atom, Fraction(1)),)}):
+                    change = expanded(times(weight, plus(step.line.right, step.line.left, -1)))
+                    yield step, weight, dict(change)
+
+    def _sums_among(self, where: tuple[tuple[str, ...], ...], rows: set[Mono], tops: Poly) -> list[FoundLine]:
+        """Facts that are sums, all of whose terms but one are among these, or but two of one that bounds a top."""
         out = []
         for step in [*self.facts(where), *self._log_facts(rows)]:  # type: ignore[arg-type]
             change = expanded(plus(step.line.right, step.line.left, -1))
             if len(change) > 2 or any(_is_plain(m) for m in change):
                 outside = [m for m in change if m not in rows and m != ONE]
-                if len(outside) <= 1 and len(outside) < len(change) and any(m in rows for m in change if m != ONE):
+                most = 2 if any(m in tops for m in change) else 1
+                if len(outside) <= most and any(m in rows for m in change if m != ONE):
                     out.append(step)
         return out[:80]
 
@@ -1039,9 +1092,12 @@ class Search:
         logs = {x for m in rows for x, _ in m if isinstance(x, Atom) and x.kind == "function"}
         for atom in logs:
             u = dict(atom.args[0])
-            names = {"log": ("log-line", "log-one"), "exp": ("exp-line",), "tanh": ("tanh-one", "tanh-id")}.get(
-                atom.name, ()
-            )
+            names = {
+                "log": ("log-line", "log-one"),
+                "exp": ("exp-line",),
+                "tanh": ("tanh-one", "tanh-id"),
+                "abs": ("abs-high", "abs-minus", "abs-id", "abs-neg"),
+            }.get(atom.name, ())
             for name in names:
                 out += self.lemma(name, {"x": poly_text(u)})
             for other in logs:
@@ -1112,6 +1168,37 @@ class Search:
                     return self._checked(FoundLine(Line(left, right), "cases", atom.text, of=of))
         return None
 
+    def _inverted(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
+        """exp(x) <= y from x <= log(y), and the like."""
+        for side, other, names in (
+            (left, right, {"exp": ("exp-under", "log"), "log": ("log-under", "exp")}),
+            (right, left, {"exp": ("under-exp", "log"), "log": ("under-log", "exp")}),
+        ):
+            c, table = as_product(side)
+            atom, e = next(iter(table.items()), (None, Fraction(0)))
+            if c != 1 or len(table) != 1 or e != 1 or not isinstance(atom, Atom) or atom.name not in names:
+                continue
+            if atom.kind != "function" or depth > 1:
+                continue
+            name, inverse = names[atom.name]
+            inner = dict(atom.args[0])
+            try:
+                turned = normal(read_tree(f"{inverse}({poly_text(other)})"), self.work.fixed)
+                low, high = (inner, turned) if side is left else (turned, inner)
+                step = self.le(low, high, depth + 1)
+            except Rejected:
+                continue
+            if step is None:
+                continue
+            self.learn(step)
+            x, y = (inner, other) if side is left else (other, inner)
+            if atom.name == "log":
+                x, y = (inner, right) if side is left else (left, inner)
+            for found in self.lemma(name, {"x": poly_text(x), "y": poly_text(y)}, [step]):
+                if line_key(found.line.left, found.line.right) == line_key(left, right):
+                    return found
+        return None
+
     def _rooted(self, left: Poly, right: Poly, depth: int) -> FoundLine | None:
         """A root of a sum: both sides to the power that removes it."""
         if depth >= 2:
@@ -1136,7 +1223,7 @@ class Search:
         if c1 <= 0 or c2 <= 0:
             return None
         tried = 0
-        for step in self.facts(self.places([left, right])):
+        for step in self.products(self.places([left, right])):
             for side, table, mine in (("left", step.left, a), ("right", step.right, b)):
                 atoms = [(x, e) for x, e in table.items() if isinstance(x, Atom)]
                 if len(atoms) != 1 or tried > 8:
