@@ -9,8 +9,7 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
-from rankmath.attention import fused, plain
-from rankmath.dynamics import paths
+from rankmath.attention import fused, paths, plain
 from rankmath.kernels import compiled
 from rankmath.kernels.compiled_paths import path_layers
 
