@@ -8,10 +8,10 @@ from itertools import product
 
 import numpy as np
 
+from rankmath.attention.paths import path_counts
 from rankmath.attention.plain import attention_matrices
 from rankmath.certificates.certificate import Certificate, Data
 from rankmath.certificates.issue import issue, stochastic_rationals
-from rankmath.dynamics.paths import path_counts
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate

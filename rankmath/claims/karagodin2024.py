@@ -77,8 +77,8 @@ def two_clusters(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Tr
     """under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, every token tends to ξ or
     −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every start near X: refuted where an
     equilibrium near X with a token elsewhere is proved to attract, not decided where none is"""
-    from rankmath.flows.flow import Flow
-    from rankmath.flows.proof import NotProved
+    from rankmath.equilibria.flow import Flow
+    from rankmath.equilibria.flow_proof import NotProved
 
     values, query, key = (np.asarray(run[name], dtype=object) for name in (V, Q, K))
     flow = Flow(values, query, key, run[beta], "causal")
@@ -94,7 +94,7 @@ def two_clusters(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Tr
 
 def causal_instance(V: ArrayLike, Q: ArrayLike, K: ArrayLike, beta: ArrayLike, X: ArrayLike) -> ArrayInstance:
     """Exact V (d, d), Q and K (e, d), β ≥ 0, and tokens X (n, d) on the sphere near an equilibrium."""
-    from rankmath.flows.flow import Flow
+    from rankmath.equilibria.flow import Flow
 
     flow = Flow(V, Q, K, beta, "causal")
     if flow.beta < 0:
@@ -124,7 +124,7 @@ def draw_sink(rng: Rng, size: int, *, kind: str) -> ArrayInstance:
 
 def exhibit_sink(key: str, *, kind: str) -> Certificate:
     """The sink, proved in balls, with the exact eigenvalues 2 and 1 of V, accepted by the checker."""
-    from rankmath.flows.flow import Flow
+    from rankmath.equilibria.flow import Flow
 
     V, Q, K, beta, X = _RATIONAL if kind == "general" else _SYMMETRIC
     proof = Flow(V, Q, K, beta, "causal").certify(third_sink(kind)["X"])
@@ -395,5 +395,6 @@ karagodin2024_subspace_two = Statement(
     sharp=True,
     share=0.3,
     notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from "
-    "every start with independent L-parts. For more than two tokens we have not decided the conjecture.",
+    "every start with independent L-parts. For more tokens the conjecture is true, from almost every start, "
+    "where M has at most one row (proofs/karagodin2024.tex); else we have not decided it.",
 )

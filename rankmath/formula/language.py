@@ -25,10 +25,10 @@ del _quantities
 Measure: TypeAlias = Callable[..., Any]
 
 Value = Literal["number", "truth", "array"]
-Reach = Literal["tokens", "weights", "multiplied", "one line"]
+Reach = Literal["tokens", "weights", "multiplied", "attention", "doubles", "one line"]
 
 #: Arrays of a network and how many indices each takes.
-ARRAYS = {"X": 1, "W": 2, "W_QK": 2, "P": 2}
+ARRAYS = {"X": 1, "W": 2, "W_QK": 2, "P": 2, "P0": 2}
 LETTERS = {
     "n": "number of tokens",
     "d": "dimension of a token",
@@ -36,6 +36,7 @@ LETTERS = {
     "L": "number of layers",
     "d_qk": "dimension of queries and keys: logits are divided by its square root",
     "skip": "factor λ of the skip connection, 0 without",
+    "kv_heads": "number of key and value heads in a layer, in groups of which heads share them; H without groups",
     "x_star": "1.25643…, the positive root of eˣ = 1 + 2x",
     "r": "radius of the mask: least number of steps in which one token reaches all, at least 1; 1 where none does",
     "in_degree": "largest number of tokens that a token sees, itself included",
@@ -79,8 +80,9 @@ FAST: dict[str, tuple[Measure, Reach]] = {}
 
 
 def fast(name: str, of: Reach = "one line") -> Callable[[Measure], Measure]:
-    """Register an implementation of a definition: for networks in one line, or for any (`tokens`, `weights`), or
-    for any whose weights are held multiplied out, so that they are exact.
+    """Register an implementation of a definition: for networks in one line, or for any (`tokens`, `weights`), for
+    any whose weights are held multiplied out, so that they are exact, or for layers that begin with
+    their one attention (`attention`), in doubles alone (`doubles`).
 
     A test holds it to the text over random networks of every kind.
     """

@@ -96,8 +96,9 @@ def latex(term: Term) -> str:
             return latex_letter(name)
         case Item(array="X", index=(index,)):
             return f"X^{{{latex(index)}}}"
-        case Item(array="W_QK", index=(layer, head)):
-            return f"W_{{QK}}^{{{latex(layer)},{latex(head)}}}"
+        case Item(array="W_QK" | "P0" as array, index=(layer, head)):
+            letter, _, index = array.partition("_") if "_" in array else ("P", "", "0")
+            return f"{letter}_{{{index}}}^{{{latex(layer)},{latex(head)}}}"
         case Item(array=array, index=(layer, head)):
             return f"{array}^{{{latex(layer)},{latex(head)}}}"
         case Item(array=array, index=index):

@@ -31,7 +31,7 @@ from rankmath.verification.data import Declared, printed_data
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
 
 if TYPE_CHECKING:
-    from rankmath.symbolic.bound import Bound
+    from rankmath.formula.symbolic.bound import Bound
     from rankmath.verification.verdict import Verdict
 
 #: What is known: proved (every instance holds), refuted (an instance violates it), open (nothing yet).
@@ -348,14 +348,18 @@ class Statement:
 
     def on(self, subject: Subject) -> Evaluation:
         """Hypotheses and conclusion on an instance that has been carried through an arithmetic."""
-        hypotheses = [side for part in self.expanded_hypotheses for side in sides(part, subject)]
+        meant: list[Formula] = []
         if isinstance(subject, Run) and not subject.net.is_one_line:
+            if any(sum(part.attention is not None for part in layer) > 1 for layer in subject.net.sublayers):
+                raise InvalidArgument("net: a layer attends twice; claims speak of one attention in a layer")
             said = {term.name for part in self.hypotheses for term in walk(part) if isinstance(term, Letter)}
             meant = [read_formula(text) for name, text in UNPRINTED.items() if name not in said]
-            hypotheses += [side for part in meant for side in sides(part, subject)]
-        # Where a hypothesis certainly fails the conclusion may have no meaning.
-        if any(map(_certainly_fails, hypotheses)):
-            return Evaluation((), hypotheses)
+        hypotheses: list[Side] = []
+        # Where a hypothesis certainly fails, those after it and the conclusion may have no meaning.
+        for part in (*meant, *self.expanded_hypotheses):
+            hypotheses += sides(part, subject)
+            if any(map(_certainly_fails, hypotheses)):
+                return Evaluation((), hypotheses)
         return Evaluation(list(sides(self.expanded, subject)), hypotheses)
 
     def bound(self, part: int = 0) -> Bound:
@@ -366,7 +370,7 @@ class Statement:
         >>> Statement("mine:x", "mu(X[L]) <= 2**L*mu(X[0])").bound().expression
         2**L*mu
         """
-        from rankmath.symbolic.from_formula import bound_of
+        from rankmath.formula.symbolic.from_formula import bound_of
 
         return bound_of(self, part)
 
