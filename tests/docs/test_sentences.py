@@ -17,7 +17,8 @@ import pytest
 from generated import write_field
 
 import rankmath as rm
-from rankmath.checker.checker import KINDS
+from rankmath.checker.checker import FORMATS, KINDS
+from rankmath.checker.statements import NETWORK_DATA, ONE_LINE_DATA
 from rankmath.claims import statement
 from rankmath.claims.own_mask_rate import FORGETFUL
 from rankmath.equilibria.certify import certify_design
@@ -496,3 +497,35 @@ def test_what_was_known_before_us_is_not_called_ours(tmp_path: Path) -> None:
     assert known >= {"own:spectrum", "own:softmax-gradient"}
     assert {key for key, name in whose.items() if name.partition(",")[0] == "classical"} == known
     assert whose["own:received"].startswith("ours, beside Kim")
+
+
+def fields(shape: object) -> set[str]:
+    """The names of a shape of data, at every depth."""
+    if isinstance(shape, dict):
+        return {name.rstrip("?") for name in shape}.union(*map(fields, shape.values()))
+    return fields(shape[0]) if isinstance(shape, list) else set()
+
+
+def test_the_page_of_the_format_names_every_field_and_every_rule() -> None:
+    text = (ROOT / "docs/certificates.md").read_text(encoding="utf-8").split("## Issuing")[0]
+    rules = set(re.findall(r'by == "(\w+)"', (ROOT / "rankmath/checker/derivation.py").read_text(encoding="utf-8")))
+    assert len(rules) == 11
+    for name in (*FORMATS, *KINDS):
+        assert f'`"{name}"`' in text, name
+    known = fields(NETWORK_DATA) | fields(ONE_LINE_DATA)
+    assert {name for name in known if f"`{name}`" not in text and f'"{name}"' not in text} == set()
+    assert {name for name in rules if f"`{name}`" not in text} == set()
+
+
+def test_every_stored_certificate_is_in_the_table_of_coq() -> None:
+    """How many are stored of each statement; no more are written or accepted than there are."""
+    rows = re.findall(
+        r"\| `([\w.:-]+)` \| (\d+) \| (\d+) \| (\d*) \| [\d]* *\|",
+        (ROOT / "docs/machine-checked.md").read_text(encoding="utf-8"),
+    )
+    stored: dict[str, int] = {}
+    for found in (ROOT / "proofs" / "certificates").glob("*.json"):
+        key = json.loads(found.read_text(encoding="utf-8"))["statement"]
+        stored[key] = stored.get(key, 0) + 1
+    assert {key: int(count) for key, count, *_ in rows} == stored
+    assert all(int(count) >= int(written) >= int(seen or 0) for _, count, written, seen in rows)
