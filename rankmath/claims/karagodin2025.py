@@ -150,7 +150,7 @@ karagodin2025_4_3 = Statement(
     given=("beta > 0", "in_printed_cone(beta, X)"),
     arrays={"beta": ", > 0", "X": "n d, n >= 2"},
     exact=True,
-    title="In a cone whose width depends on β alone the variance of a cluster falls",
+    title="In a cone of width 1/(100n²β²) the variance of a cluster falls",
     source=f"{KARAGODIN_NORMS}, Theorem 4.3 (ii), d Var/dt = −Θ(Var), its case of LayerNorm after the map with "
     "Q = K = I, as a public formalisation, fxeqxmulfx/transformer, quotes the hypothesis; that opposite "
     "tokens and β = 1/100 satisfy it, and rest, is that formalisation's remark",
