@@ -135,8 +135,8 @@ class Answer:
             return [*said, *(f"  {line}" for line in lines_of(battery.proof)), *self.notes]
         if self.sought is not None:
             said.append(
-                f"none found: of {_counted(battery.instances, 'network')} looked at one by one, and of those of the "
-                "search, none is known to have it; no proof that there is none"
+                f"none found: of {_counted(battery.instances, 'network')} looked at one by one, and of those "
+                "searched, none is known to have it; no proof that there is none"
             )
         elif battery.outcome == "UNDECIDED":
             return [*said, f"UNDECIDED: {_met(battery)}", *self.notes]
@@ -198,8 +198,8 @@ def _met(battery: Battery) -> str:
 
 
 def _tightest(battery: Battery) -> str:
-    if battery.tightest > 0:
-        return f"tightest quotient {quotient(math.log(battery.tightest))}"
+    if battery.log_tightest > -math.inf:
+        return f"tightest quotient {quotient(battery.log_tightest)}"
     return "the smaller side was 0 or less on all of them" if battery.excesses else "no two sides to compare"
 
 
@@ -301,7 +301,8 @@ def sharpen(
     """The best constant seen in the place of a letter: the claim fails for smaller ones at an instance found.
 
     The letter is one of the statement's `where`, whose value there is where the search starts. A larger constant
-    must make the claim weaker. `evaluations`: eight searches of so many each, and one at every size, in at most `seconds`.
+    must make the claim weaker. `evaluations`: eight searches of so many each, and one at every
+    size, in at most `seconds`.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rankmath.certificates.certificate import Certificate
@@ -73,6 +73,8 @@ class Citation:
     notation: str = ""
     #: Whether the claim is the user's own, and not a registered statement.
     users: bool = False
+    #: The id of the certificate whose file is cited, if it is one.
+    file: str = ""
 
     def text(self, format: str) -> str:
         """The citation as "latex", "bibtex" or "markdown"."""
@@ -98,8 +100,9 @@ class Citation:
 
     @property
     def entry_key(self) -> str:
-        """The key of the BibTeX entry of what is cited: one for each statement, so that two never collide."""
-        return f"rankmath:{self.certificates[0][0] if self.users else self.key}"
+        """The key of the BibTeX entry of what is cited: one for each statement and certificate file, so that two
+        never collide."""
+        return f"rankmath:{self.file or self.key}"
 
     @property
     def _stated_by(self) -> str:
@@ -209,10 +212,12 @@ def citation(what: str | os.PathLike[str]) -> Citation:
     if not result.accepted:
         raise InvalidArgument(f"what: {name} given; the checker rejects it: {result.reason}")
     if certificate.statement == EQUILIBRIUM:
-        return _of_equilibrium(certificate)
-    if certificate.statement not in statements():
-        return _of_family(certificate)
-    return _of_statement(certificate.statement, (certificate,))
+        found = _of_equilibrium(certificate)
+    elif certificate.statement not in statements():
+        found = _of_family(certificate)
+    else:
+        found = _of_statement(certificate.statement, (certificate,))
+    return replace(found, file=certificate.id)
 
 
 def _of_equilibrium(certificate: Certificate) -> Citation:
@@ -225,7 +230,7 @@ def _of_equilibrium(certificate: Certificate) -> Citation:
         title=f"LayerNorm equilibrium: {n} tokens of dimension {d}, rank {data.get('rank')}{attracts}",
         claim=(equilibrium_statement(certificate),),
         source="this library",
-        truth="proved by the certificate, which `rankmath check` checks",
+        truth="proved by the certificate, which the command rankmath check re-derives",
         certificates=((certificate.id, certificate.kind),),
         bibtex=(),
         displayed=False,

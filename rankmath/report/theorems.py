@@ -16,7 +16,8 @@ from rankmath.claims import statements
 from rankmath.claims.dong2021_many_tokens import Kinds, LoneQuery, MeanKinds, TokenKinds
 from rankmath.claims.dong2021_two_heads import FourKeys, TwoHeads
 from rankmath.formula import read_formula
-from rankmath.formula.printing import latex, text, words
+from rankmath.formula.language import LETTERS
+from rankmath.formula.printing import latex, latex_letter, text, words
 from rankmath.report.fragments import ENVIRONMENT, notation, written_out
 from rankmath.report.latex import (
     breakable,
@@ -122,10 +123,15 @@ def findings(checked: Sequence[str]) -> list[str]:
                 f"The left side {_lies(left)} and the right side {_lies(right)}, so the claim {verdict}{how}."
             )
         elif line.startswith("hypotheses that hold: "):
-            parts = [_readable(part) for part in line.partition(": ")[2].split("; ")]
+            read = [_readable(part) for part in line.partition(": ")[2].split("; ")]
+            parts = list(filter(None, read))
+            if left := len(read) - len(parts):
+                parts.append(f"{left}{' more' if parts else ''}, which the checker names")
             lines.append(f"These hypotheses hold: {'; '.join(parts)}.")
         elif _STATED.match(line) is None:
-            lines.append(escape(line[:1].upper() + line[1:]).rstrip(".") + ".")
+            line = line.replace("docs/certificates.md, Reduction", "rankmath's page on certificates, Reduction")
+            said = escape(line[:1].upper() + line[1:]).rstrip(".") + "."
+            lines.append(re.sub(r"`([^`]*)`", r"\\texttt{\1}", said))
     return lines
 
 
@@ -135,12 +141,32 @@ def _lies(shown: str) -> str:
     return f"{'lies in' if shown.startswith('[') else 'is'} ${shown}$"
 
 
+#: What the checker's own hypotheses on the data mean.
+_MEANT = {
+    "binary(mask)": "every entry of the mask is $0$ or $1$",
+    "all(sum(row) > 0 for row in mask)": "every token sees a token",
+    "all(m == 1 for row in mask for m in row)": "every token sees all tokens",
+    "all(mask[i][j] == (1 if j <= i else 0) for i in range(n) for j in range(n))": "the mask is causal",
+    "norm_kind == sphere": "the LayerNorm is the sphere's",
+    "stochastic(A)": "the rows of $A$ are non-negative, and each sums to $1$",
+    "all(w > 0 for w in weights)": "every weight is positive",
+    "C == T(C)": "$C$ is symmetric",
+}
+_SIGNS = {"<=": r"\le", ">=": r"\ge", "==": "=", "<": "<", ">": ">"}
+
+
 def _readable(part: str) -> str:
-    """A hypothesis as the checker words it: in words where it has some, else as a formula."""
+    """A hypothesis as the checker words it: in words where it has some, else as a formula; "" for program text."""
+    if part in _MEANT:
+        return _MEANT[part]
+    if compared := re.fullmatch(r"([A-Za-z_]+) (<=|>=|==|<|>) (-?\d+)", part):
+        name, sign, number = compared.groups()
+        shown = latex_letter(name) if len(name) == 1 or name in LETTERS else rf"\mathrm{{{escape(name)}}}"
+        return f"${shown} {_SIGNS[sign]} {number}$"
     try:
         formula = read_formula(part)
     except InvalidArgument:
-        return code(part)
+        return ""
     said = words(formula)
     return escape(said) if said and said != text(formula) else f"${latex(formula)}$"
 
