@@ -1628,9 +1628,15 @@ Definition statement_zhai2023_3_1 : Prop :=
 (* Without a proposition, and the first word that stands in the way:
     dong2021:3.2: the word lipschitz
     dong2021:3.3: layernorm == column
+    own:attention-shares: the word top_shares
+    own:cluster-speed: its arrays
     own:consensus-rate: the letter position
     own:consensus-second: the letter position
+    own:gaussian-length: its arrays
+    own:hardmax-steps: its arrays
+    own:late: its arrays
     own:mask-rate: its arrays
+    own:mask-rate-symmetric: its arrays
     own:no-stable-orthogonal: its arrays
     own:positions-diameter: the letter position
     own:pre-norm-diameter: layernorm == rms
@@ -1642,5 +1648,12 @@ Definition statement_zhai2023_3_1 : Prop :=
     own:transport: the letter position
     own:transport-skip: the letter position
     wu2024:3-whole: its arrays
+    alcalde2025:4.2: its arrays
+    alman2025:one-layer: the letter position
+    geshkovski2023:late: its arrays
+    geshkovski2023:late-printed: its arrays
     karagodin2024:subspace-two: its arrays
-    unstated:diameter-rotary: the letter position *)
+    karagodin2025:4.3: its arrays
+    unstated:diameter-rotary: the letter position
+    unstated:mask-dichotomy: its arrays
+    yudin2025:attention: the word top_shares *)

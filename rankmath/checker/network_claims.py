@@ -103,6 +103,14 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
         ("mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
+    "own:attention-shares": (
+        "The derivative of attention by the two largest shares of its rows and the spread of the tokens",
+        (
+            "jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + norm(W_QK[0, 0], 2)/sqrt(d_qk)*"
+            "top_shares(P[0, 0])*centred_norm(X[0])*(centred_norm(X[0]) + norm(X[0], 2)))"
+        ),
+        ("H == 1", "L == 1", "query_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
+    ),
     "own:composite": (
         "Doubly exponential collapse with half of the constant of 2023, any number of heads",
         (
@@ -121,12 +129,12 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "own:consensus-rate": (
         "Near consensus the diameter is multiplied by the total variation of the attention at consensus at most",
         (
-            "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*(consensus_dobrushin(P[l, "
-            "h]) + 2*tanh(consensus_shift(P[l, h])/4))))*diameter(X[0], p))"
+            "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*(dobrushin(P0[l, h]) + 2*"
+            "tanh(consensus_shift(P[l, h])/4))))*diameter(X[0], p))"
         ),
         (
             "mask == any",
-            "position == any",
+            "positions == any",
             "softcap == any",
             "qk_norm == any",
             "layernorm == none",
@@ -137,16 +145,15 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "own:consensus-second": (
         "Under a causal mask the first two tokens meet at the rate of the attention at consensus",
         (
-            "first_gap(X[L]) >= prod_l(consensus_second(P[l, 0])*exp(-consensus_shift(P[l, 0]))*"
-            "least_singular(W[l, 0]))*first_gap(X[0]) and first_gap(X[L]) <= "
-            "prod_l(consensus_second(P[l, 0])*exp(consensus_shift(P[l, 0]))*norm(W[l, 0], 2))*"
-            "first_gap(X[0])"
+            "first_gap(X[L]) >= prod_l(diagonal(P0[l, 0], 1)*exp(-consensus_shift(P[l, 0]))*"
+            "least_singular(W[l, 0]))*first_gap(X[0]) and first_gap(X[L]) <= prod_l(diagonal(P0[l, 0], "
+            "1)*exp(consensus_shift(P[l, 0]))*norm(W[l, 0], 2))*first_gap(X[0])"
         ),
         (
             "mask == causal",
             "n >= 2",
             "H == 1",
-            "position == any",
+            "positions == any",
             "softcap == any",
             "qk_norm == any",
             "layernorm == none",
@@ -330,7 +337,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "diameter(X[L], 2) <= prod_l(sum_h(norm(W[l, h], 2)*tanh((turned_range(P[l, h]) + "
             "position_range(P[l, h]))/4)))*diameter(X[0], 2)"
         ),
-        ("mask == padding", "position == any", "qk_norm == any", "layernorm == none", "mlp == none", "skip == 0"),
+        ("mask == padding", "positions == any", "qk_norm == any", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:pre-norm-diameter": (
         "With RMSNorm before attention a layer changes the diameter by a share that falls as tokens grow",
@@ -343,7 +350,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "layernorm == rms",
             "norm_at == before",
             "mask == any",
-            "position == any",
+            "positions == any",
             "softcap == any",
             "qk_norm == any",
             "all_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h]))/least_root(l) < abs(skip))",
@@ -376,7 +383,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         (
             "mask == causal",
             "n >= 2",
-            "position == any",
+            "positions == any",
             "softcap == any",
             "qk_norm == any",
             "layernorm == none",
@@ -405,7 +412,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*dobrushin(P[l, h])))*diameter(X[0], p))",
         (
             "mask == any",
-            "position == any",
+            "positions == any",
             "softcap == any",
             "qk_norm == any",
             "layernorm == none",
@@ -422,7 +429,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
         (
             "mask == any",
-            "position == any",
+            "positions == any",
             "softcap == any",
             "qk_norm == any",
             "all_l(sum_h(norm(W[l, h], 2)*dobrushin(P[l, h])) < abs(skip))",
@@ -575,6 +582,20 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "skip == 0",
         ),
     ),
+    "alman2025:one-layer": (
+        "With skips and small values the whole network is near the identity",
+        "moved(X[L]) <= (prod_l(1 + sum_h(norm(W[l, h], 1))) - 1)*norm(X[0], max)",
+        (
+            "skip == 1",
+            "bias == none",
+            "mask == any",
+            "positions == any",
+            "softcap == any",
+            "qk_norm == any",
+            "layernorm == none",
+            "mlp == none",
+        ),
+    ),
     "barbero2024:4.2": (
         "A repeated last token: the two last tokens come together as the input grows, explicitly",
         (
@@ -608,7 +629,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "all_p(diameter(X[L], p) <= recursion(b, diameter(X[0], p), sum_h(operator_norm(W[l, h], p)*"
             "b*tanh(form_norm(W_QK[l, h], p)*b**2/(4*sqrt(d_qk))))))"
         ),
-        ("mask == padding", "position == any", "layernorm == none", "mlp == none", "skip == 0"),
+        ("mask == padding", "positions == any", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "unstated:large-logits": (
         "Doubly exponential collapse, one head, without small logits: a claim that nobody makes",
@@ -617,5 +638,13 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "1)*norm(W[l, h], composite)))/sqrt(d_qk))**((3**L - 1)/2)*residual(X[0], composite)**(3**L)"
         ),
         ("H == 1", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
+    ),
+    "yudin2025:attention": (
+        "The derivative of attention by the two largest shares of its rows",
+        (
+            "jacobian_norm() <= norm(W[0, 0], 2)*(norm(P[0, 0], 2) + 2*(norm(W_QK[0, 0], 2)/sqrt(d_qk))*"
+            "top_shares(P[0, 0])*norm(X[0], 2)**2)"
+        ),
+        ("H == 1", "L == 1", "query_bias == none", "mask == none", "layernorm == none", "mlp == none", "skip == 0"),
     ),
 }

@@ -21,7 +21,7 @@ from rankmath.verification.statement import Statement
 
 #: Shapes (n, d, H, L) of one layer whose derivative has few rows.
 LAYERS = ((2, 1, 1, 1), (3, 1, 1, 1), (3, 2, 1, 1), (4, 2, 1, 1), (2, 3, 1, 1))
-_DRAWS = tuple(
+LAYER_DRAWS = tuple(
     networks(tokens, shapes=LAYERS, log_weights=(-1.0, 0.5), biases=False)
     for tokens in (moderate_tokens, antipodal_tokens, clustered_tokens, outlier_tokens)
 )
@@ -34,31 +34,31 @@ def close_tokens(rng: Rng) -> Iterator[NetworkInstance]:
         yield NetworkInstance(Network.from_arrays(np.ones((1, 1, 1, 1)), np.ones((1, 1, 1, 1))), X, "close tokens")
 
 
-_GIVEN = ("heads == 1", "layers == 1", "query_bias == none")
+ONE_LAYER = ("heads == 1", "layers == 1", "query_bias == none")
 _LETTERS = {"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)", "R": "longest(X[0])"}
 
 castin2024_3_3 = Statement(
     "castin2024:3.3",
     "jacobian_norm() <= sqrt(3)*norm(W[0,0], 2)*sqrt(a**2*R**4*(4*n + 1) + n)",
-    given=_GIVEN,
+    given=ONE_LAYER,
     where=_LETTERS,
     title="Attention on a ball is Lipschitz, with a constant of order √n",
     source=f"{CASTIN}, Theorem 3.3, wording from memory: on tokens of norm at most R, whose largest derivative it "
     "bounds",
     status="proved",
-    draws=_DRAWS,
+    draws=LAYER_DRAWS,
     share=0.4,
 )
 
 own_lipschitz = Statement(
     "own:lipschitz",
     "jacobian_norm() <= norm(W[0,0], 2)*(sqrt(c*(1 + (a*R*diameter(X[0], 2)/2)**2)) + a*diameter(X[0], 2)**2/4)",
-    given=_GIVEN,
+    given=ONE_LAYER,
     where={**_LETTERS, "c": "norm(P[0,0], 1)"},
     title="How much attention stretches a change of its tokens, by their diameter and by the attention",
     source=OWN,
     status="proved",
-    draws=_DRAWS,
+    draws=LAYER_DRAWS,
     extremal=close_tokens,
     sharp=True,
     share=0.4,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -45,7 +46,10 @@ def least_cosine(run: ArrayRun, C: str) -> Scalar:
 
 @quantity(
     "closing(C: array, beta: array)",
-    latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\min_{{ij}}{0}_{{ij}}",
+    text="P = softmax(beta*C); min(sum(P[i][k]*(C[k][j] - C[k][i]*C[i][j]) + P[j][k]*(C[k][i] - "
+    "C[k][j]*C[i][j]) for k in range(n)) for i in range(n) for j in range(n) if C[i][j] == min(C[a][b] "
+    "for a in range(n) for b in range(n)))",
+    by_name=True,
     example="closing(C, beta) >= 0",
 )
 def closing(run: ArrayRun, C: str, beta: str) -> Scalar:
@@ -56,7 +60,10 @@ def closing(run: ArrayRun, C: str, beta: str) -> Scalar:
 
 @quantity(
     "closing_usa(C: array, beta: array)",
-    latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\min_{{ij}}{0}_{{ij}}",
+    text="P = [[exp(beta*C[i][j])/n for j in range(n)] for i in range(n)]; min(sum(P[i][k]*(C[k][j] - "
+    "C[k][i]*C[i][j]) + P[j][k]*(C[k][i] - C[k][j]*C[i][j]) for k in range(n)) for i in range(n) for j in "
+    "range(n) if C[i][j] == min(C[a][b] for a in range(n) for b in range(n)))",
+    by_name=True,
     example="closing_usa(C, beta) >= 0",
 )
 def closing_usa(run: ArrayRun, C: str, beta: str) -> Scalar:
@@ -86,7 +93,11 @@ def _closing(run: ArrayRun, C: str, P: Array) -> Scalar:
 
 @predicate(
     "equiangular_flow(gamma: array, rho: array, m: array)",
-    latex=r"\dot\gamma=\frac{{2{1}(1-{0})(({2}-1){0}+1)}}{{1+({2}-1){1}}}\text{{ for all pairs}}",
+    text="C = [[gamma + (1 - gamma)*identity(m)[i][j] for j in range(m)] for i in range(m)]; P = [[(rho + (1 - "
+    "rho)*identity(m)[i][j])/(1 + (m - 1)*rho) for j in range(m)] for i in range(m)]; "
+    "all(sum(P[i][k]*(C[k][j] - C[k][i]*gamma) + P[j][k]*(C[k][i] - C[k][j]*gamma) for k in range(m)) == "
+    "2*rho*(1 - gamma)*((m - 1)*gamma + 1)/(1 + (m - 1)*rho) for i in range(m) for j in range(i))",
+    by_name=True,
 )
 def equiangular_flow(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
     """m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ), where
@@ -103,6 +114,42 @@ def equiangular_flow(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
     said = 2 * y * (1 - c) * ((n - 1) * c + 1) / (1 + (n - 1) * y)
     pairs = [(i, j) for i in range(size) for j in range(i)]
     return Truth(all(speed(i, j) == said for i, j in pairs), f"{len(pairs)} pairs, in exact rationals")
+
+
+@quantity(
+    "meeting_time(gamma: array, beta: array, m: array)",
+    latex=r"t({0})",
+    because="an integral",
+    example="meeting_time(gamma, beta, m) >= 0",
+)
+def meeting_time(run: ArrayRun, gamma: str, beta: str, m: str) -> Scalar:
+    """the time in which the common cosine of m orthogonal tokens comes from 0 to γ: the integral from 0 to γ of
+    (e^{β(1 − c)} + m − 1)/(2(1 − c)(1 + (m − 1)c)) dc"""
+    values = [np.asarray(run[name], dtype=object) for name in (gamma, beta, m)]
+    if not run.A.unbounded:
+        from scipy.integrate import quad
+
+        def pace(u: float, b: float, n: float) -> float:  # c = 1 − e^{−u}
+            return (math.exp(b * math.exp(-u)) + n - 1) / (2 - 2 * (n - 1) * math.expm1(-u))
+
+        def time(g: float, b: float, n: float) -> float:
+            known = 0 <= g < 1 and n >= 1
+            return float(quad(pace, 0, -math.log1p(-g), (b, n), epsabs=0, epsrel=1e-12)[0]) if known else math.nan
+
+        return run.number(np.asarray(np.frompyfunc(time, 3, 1)(*values), dtype=float))
+    if run.A.name == "mpmath":
+        import mpmath
+
+        g, b, n = (mpmath.mpf(value[()]) for value in values)
+        return mpmath.quad(lambda c: (mpmath.exp(b * (1 - c)) + n - 1) / (2 * (1 - c) * (1 + (n - 1) * c)), [0, g])
+    from flint import acb
+
+    from rankmath.arithmetic.balls import ball
+
+    g, b, n = (acb(ball(value[()])) for value in values)
+    return acb.integral(
+        lambda c, _: ((b * (1 - c)).exp() + n - 1) / (2 * (1 - c) * (1 + (n - 1) * c)), acb(0), g
+    ).real
 
 
 # -- instances ---------------------------------------------------------------------------------------------
@@ -146,6 +193,18 @@ def alike(rng: Rng) -> Iterator[ArrayInstance]:
     for instance in list(slowest(rng))[:3]:
         for factor in (1.0, 16.0):
             yield ArrayInstance({"C": instance["C"], "beta": factor * instance["beta"]}, instance.label)
+
+
+def draw_late(rng: Rng, size: int) -> ArrayInstance:
+    """Tokens at any stage, the start included."""
+    gamma = np.where(rng.random(size) < 0.1, 0.0, 1 - 10.0 ** rng.uniform(-12, 0, size))
+    m = rng.integers(2, 20, size) * 1.0
+    return ArrayInstance({"gamma": gamma, "beta": rng.uniform(0, 2, size), "m": m}, "orthogonal start", True)
+
+
+def at_the_start(rng: Rng) -> Iterator[ArrayInstance]:
+    """Two orthogonal tokens at time 0, β = 0."""
+    yield ArrayInstance({"gamma": np.asarray(0.0), "beta": np.asarray(0.0), "m": np.asarray(2.0)}, "the start")
 
 
 _READ = "as we read it: pre-LayerNorm flow of tokens on the sphere with Q = K = V = I and attention normalised"
@@ -214,4 +273,53 @@ own_flow_step_usa = Statement(
     sharp=True,
     share=0.5,
     notes="So of all starts with cosines ≥ 0 none comes together more slowly than as many orthogonal tokens.",
+)
+
+_LATE = {"t": "meeting_time(gamma, beta, m)", "c": "m + exp(beta/2)"}
+_EARLY = ("gamma >= 0", "gamma < 1", "beta >= 0", "m >= 2")
+
+geshkovski2023_late_printed = Statement(
+    "geshkovski2023:late-printed",
+    "1 - gamma <= exp(m**2*exp(beta)/(2*c) - m*t/c)/2",
+    where=_LATE,
+    given=_EARLY,
+    arrays={"gamma": ", >= 0, < 1", "beta": ", >= 0", "m": ", whole, >= 2"},
+    title="From an orthogonal start the cosine comes to 1 exponentially, at every time",
+    source=f"{GESHKOVSKI}, appendix D, the bound on 1 − γ_β(t), printed for t ≥ 0 as a public formalisation, "
+    "fxeqxmulfx/transformer, quotes it; that it fails at t = 0 is that formalisation's remark",
+    status="refuted",
+    draws=(draw_late,),
+    extremal=at_the_start,
+    share=0.02,
+    notes="Two tokens, β = 0, t = 0: the left side is 1 and the right side e^{2/3}/2 = 0.974. It is true for "
+    "t ≥ me^β/2 (geshkovski2023:late), and own:late is sharper.",
+)
+
+geshkovski2023_late = Statement(
+    "geshkovski2023:late",
+    "1 - gamma <= exp(m**2*exp(beta)/(2*c) - m*t/c)/2",
+    where=_LATE,
+    given=(*_EARLY, "t >= m*exp(beta)/2"),
+    arrays={"gamma": ", >= 0, < 1", "beta": ", >= 0", "m": ", whole, >= 2"},
+    title="From an orthogonal start the cosine comes to 1 exponentially, from a time on",
+    source=f"{GESHKOVSKI}, appendix D, the same bound on the times its constant points at, as a public "
+    "formalisation, fxeqxmulfx/transformer, repairs it; the proof here is ours",
+    status="proved",
+    draws=(draw_late,),
+    share=0.03,
+)
+
+own_late = Statement(
+    "own:late",
+    "1 - gamma <= exp(-(m + 1)*(t - s)/(m - 1 + exp(beta/2)))/2",
+    where={"t": "meeting_time(gamma, beta, m)", "s": "(exp(beta) + m - 1)/3"},
+    given=(*_EARLY, "t >= s"),
+    arrays={"gamma": ", >= 0, < 1", "beta": ", >= 0", "m": ", whole, >= 2"},
+    title="From an orthogonal start the cosine comes to 1 exponentially: a larger rate, from an earlier time on",
+    source=f"{OWN}, after {GESHKOVSKI}",
+    status="proved",
+    draws=(draw_late,),
+    share=0.03,
+    notes="Never more than geshkovski2023:late: the rate (m + 1)/(m − 1 + e^{β/2}) is larger, the time s "
+    "smaller. In the end the rate is 2, whatever m and β.",
 )

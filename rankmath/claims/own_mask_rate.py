@@ -1,38 +1,55 @@
-"""own:mask-rate: under every incomplete mask with self-loops uniform attention forgets exponentially at best."""
+"""own:mask-rate: what an incomplete mask leaves of collapse: exponential at best for equal or symmetric logits, and
+not for all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 
 from rankmath.formula.arrays import ArrayRun
-from rankmath.formula.evaluate import Scalar
-from rankmath.formula.language import quantity
+from rankmath.formula.evaluate import Scalar, Truth
+from rankmath.formula.language import predicate, quantity
 from rankmath.formula.run import unbox
 from rankmath.linalg.masks import MaskLike, as_mask
 from rankmath.validation import Array, InvalidArgument, as_count
 from rankmath.verification.draws import Rng
+from rankmath.verification.exact import exact_batch
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.papers import OWN
 from rankmath.verification.statement import Statement
 
 
-def _uniform(run: ArrayRun, G: str) -> Array:
-    """Attention with equal logits over the mask, in the arithmetic."""
-    A = run.A
-    seen = A.asarray(np.asarray(run[G]).astype(int))
-    return seen / A.sum(seen, axis=-1)
+def _attention(run: ArrayRun, K: str) -> Array:
+    """Rows divided by their sums: of a mask, attention with equal logits."""
+    weights = run.array(K)
+    return weights / run.A.sum(weights, axis=-1)
 
 
 @quantity(
     "mask_second(G: array)",
-    latex=r"|\lambda_2|",
+    text="moduli([[G[i][j]/sum(G[i][k] for k in range(n)) for j in range(n)] for i in range(n)])[1]",
+    by_name=True,
     example="mask_second(G) <= 1",
 )
 def mask_second(run: ArrayRun, G: str) -> Scalar:
     """second largest modulus of an eigenvalue of uniform attention over the mask, with multiplicities"""
-    P = _uniform(run, G)
+    return _second(run, _attention(run, G))
+
+
+@quantity(
+    "weights_second(K: array)",
+    text="moduli([[K[i][j]/sum(K[i][k] for k in range(n)) for j in range(n)] for i in range(n)])[1]",
+    by_name=True,
+    example="weights_second(K) <= 1",
+)
+def weights_second(run: ArrayRun, K: str) -> Scalar:
+    """second largest modulus, with multiplicities, of an eigenvalue of the matrix K, each row divided by its sum"""
+    return _second(run, _attention(run, K))
+
+
+def _second(run: ArrayRun, P: Array) -> Scalar:
     if not run.A.unbounded:
         return run.number(np.sort(np.abs(np.linalg.eigvals(P)), axis=-1)[..., -2])
     if run.A.name == "mpmath":
@@ -61,12 +78,104 @@ def max_of(values: list[Array]) -> Array:
     return found
 
 
-@quantity("mask_trace(G: array)", latex=r"\sum_i\tfrac1{{\deg_i}}", example="mask_trace(G) >= 1")
+@quantity(
+    "mask_trace(G: array)",
+    text="sum(G[i][i]/sum(G[i][k] for k in range(n)) for i in range(n))",
+    by_name=True,
+    example="mask_trace(G) >= 1",
+)
 def mask_trace(run: ArrayRun, G: str) -> Scalar:
     """the trace of uniform attention over the mask: the sum of 1/deg_i, deg_i the tokens that token i sees"""
-    A, P = run.A, _uniform(run, G)
+    A, P = run.A, _attention(run, G)
     eye = A.asarray(np.eye(P.shape[-1], dtype=int))
     return run.number(unbox(A.sum(A.sum(P * eye, axis=-1), axis=-2)))
+
+
+@predicate(
+    "zero_one(G: array)",
+    text="all(G[i][j] == 0 or G[i][j] == 1 for i in range(n) for j in range(n)) and"
+    " all(any(G[i][j] == 1 for j in range(n)) for i in range(n))",
+)
+def zero_one(run: ArrayRun, G: str) -> Truth:
+    """entries are 0 and 1, and every token sees one"""
+    M = np.asarray(run[G])
+    return Truth(((M == 0) | (M == 1)).all(axis=(-2, -1)) & (M == 1).any(axis=-1).all(axis=-1))
+
+
+@quantity(
+    "returns(K: array)",
+    text="P = [[K[i][j]/sum(K[i][k] for k in range(n)) for j in range(n)] for i in range(n)]; "
+    "sum(P[i][j]*P[j][i] for i in range(n) for j in range(n))",
+    by_name=True,
+    example="returns(K) >= 0",
+)
+def returns(run: ArrayRun, K: str) -> Scalar:
+    """the sum of all P_ij P_ji, P the matrix K with each row divided by its sum"""
+    A, P = run.A, _attention(run, K)
+    return run.number(unbox(A.sum(A.sum(P * A.transpose(P), axis=-1), axis=-2)))
+
+
+@predicate(
+    "symmetric_weights(K: array)",
+    text="all(K[i][j] == K[j][i] and K[i][j] >= 0 and K[i][i] > 0 for i in range(n) for j in range(n))",
+)
+def symmetric_weights(run: ArrayRun, K: str) -> Truth:
+    """K is symmetric, no entry is negative, and those on the diagonal are positive"""
+    M = np.asarray(run[K])
+    loops = (np.diagonal(M, axis1=-2, axis2=-1) > 0).all(axis=-1)
+    return Truth(loops & ((np.swapaxes(M, -1, -2) == M) & (M >= 0)).all(axis=(-2, -1)))
+
+
+@predicate(
+    "incomplete_attention(P: array)",
+    text="all(sum(P[i][j] for j in range(n)) == 1 and P[i][i] > 0 for i in range(n)) and"
+    " all(P[i][j] >= 0 for i in range(n) for j in range(n)) and"
+    " any(P[i][j] == 0 for i in range(n) for j in range(n))",
+)
+def incomplete_attention(run: ArrayRun, P: str) -> Truth:
+    """rows sum to 1, no entry is negative, those on the diagonal are positive, and some entry is 0"""
+    M = np.asarray(run[P])
+    return Truth(
+        bool((M.sum(axis=1) == 1).all() and (M >= 0).all() and (np.diagonal(M) > 0).all() and (M == 0).any())
+    )
+
+
+@predicate(
+    "never_forgets(P: array)",
+    text="any(not mpower(P, n - 1)[i][j] == mpower(P, n - 1)[0][j] for i in range(n) for j in range(n))",
+)
+def never_forgets(run: ArrayRun, P: str) -> Truth:
+    """an eigenvalue of P besides one 1 is not 0: no power of P has equal rows; decided in exact rationals by the
+    power n − 1"""
+    M = np.asarray(run[P])
+    power = np.linalg.matrix_power(M, len(M) - 1) if len(M) > 1 else M
+    return Truth(not (power == power[0]).all(), "in exact rationals")
+
+
+#: Three tokens, all edges but one, self-loops: P² has equal rows.
+FORGETFUL = [[Fraction(x, 6) for x in row] for row in ((3, 3, 0), (1, 1, 4), (2, 2, 2))]
+
+
+def draw_forgetful(rng: Rng, size: int) -> ArrayInstance:
+    """That matrix, with tokens in any order."""
+    orders = [rng.permutation(3) for _ in range(size)]
+    return exact_batch("all edges but one", P=[np.asarray(FORGETFUL)[order][:, order] for order in orders])
+
+
+def draw_weights(rng: Rng, size: int) -> ArrayInstance:
+    """Random symmetric logits on random undirected graphs."""
+    n = int(rng.integers(2, 7))
+    seen = (rng.random((size, n, n)) < rng.uniform(0.2, 1, (size, 1, 1))) * np.exp(
+        rng.standard_normal((size, n, n))
+    )
+    upper = np.triu(seen, 1)
+    diagonal = np.exp(rng.standard_normal((size, n)))[..., None] * np.eye(n)
+    return ArrayInstance({"K": upper + np.swapaxes(upper, -1, -2) + diagonal}, "undirected graphs", is_batch=True)
+
+
+def two_weights(rng: Rng) -> Iterator[ArrayInstance]:
+    """Two tokens: an equality."""
+    yield ArrayInstance({"K": np.asarray([[3.0, 1.0], [1.0, 1.0]])}, "two tokens")
 
 
 def mask_instance(mask: MaskLike, tokens: int | None = None) -> ArrayInstance:
@@ -94,7 +203,7 @@ def two_causal(rng: Rng) -> Iterator[ArrayInstance]:
 own_mask_rate = Statement(
     "own:mask-rate",
     "mask_trace(G) - 1 <= (n - 1)*mask_second(G)",
-    given="n >= 2",
+    given=("n >= 2", "zero_one(G)"),
     arrays={"G": "n n, n >= 2"},
     title="Equal logits under an incomplete mask with self-loops: exponential at best, from almost every start",
     source=OWN,
@@ -106,4 +215,40 @@ own_mask_rate = Statement(
     notes="With self-loops the trace is above 1 unless every token sees every token. So equal logits with "
     "W = I multiply the residual in the end by |λ₂| ≥ (Σ 1/deg_i − 1)/(n − 1) > 0 a layer, for almost every "
     "start: exponential, and not doubly exponential. Two causal tokens are an equality.",
+)
+
+own_mask_rate_symmetric = Statement(
+    "own:mask-rate-symmetric",
+    "returns(K) - 1 <= (n - 1)*weights_second(K)**2",
+    given=("n >= 2", "symmetric_weights(K)"),
+    arrays={"K": "n n"},
+    title="Symmetric logits under an incomplete undirected mask: exponential at best, from almost every start",
+    source=OWN,
+    status="proved",
+    truth="proofs/own_mask_rate.tex",
+    draws=(draw_weights,),
+    extremal=two_weights,
+    share=0.3,
+    notes="Entries of K are e^logit on an edge and 0 elsewhere. The left side is the sum of λ_k², k ≥ 2, all "
+    "real, so it is positive unless K has rank one, and K has not where an edge lacks: λ₂ ≠ 0 for every "
+    "symmetric attention (ALiBi by distance, or W_QK symmetric at consensus) under every incomplete undirected "
+    "mask with self-loops. Two tokens are an equality.",
+)
+
+unstated_mask_dichotomy = Statement(
+    "unstated:mask-dichotomy",
+    "never_forgets(P)",
+    given="incomplete_attention(P)",
+    arrays={"P": "n n, stochastic"},
+    exact=True,
+    title="Under an incomplete mask with self-loops no attention forgets in finite depth: nobody says so",
+    source=f"{OWN}; nobody states it: own:mask-rate is about equal logits",
+    status="refuted",
+    draws=(draw_forgetful,),
+    share=0.02,
+    notes="[[1/2, 1/2, 0], [1/6, 1/6, 2/3], [1/3, 1/3, 1/3]]: token 0 does not see token 2, and every start is "
+    "at consensus after two layers. It holds for equal logits, for symmetric ones (own:mask-rate-symmetric), "
+    "where Σ_i P_ii ≠ 1, and under a mask whose only cycles are self-loops, such as the causal one: there the "
+    "eigenvalues are the P_ii. Three tokens are the least: for two, λ₂ is P_00 + P_11 − 1, and an incomplete "
+    "mask makes one of them 1.",
 )

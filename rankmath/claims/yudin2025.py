@@ -1,4 +1,4 @@
-"""yudin2025:softmax: the derivative of softmax, bounded by the two largest shares; attained."""
+"""yudin2025: the derivatives of softmax and of attention, bounded by the two largest shares."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rankmath.claims.castin2024 import LAYER_DRAWS, ONE_LAYER, close_tokens
 from rankmath.claims.folk_softmax_gradient import LOGITS, draw_logits
 from rankmath.formula.arrays import ArrayRun, column
 from rankmath.formula.evaluate import Scalar
@@ -13,13 +14,14 @@ from rankmath.formula.language import quantity
 from rankmath.formula.run import unbox
 from rankmath.verification.draws import Rng
 from rankmath.verification.instance import Instance
-from rankmath.verification.papers import YUDIN
+from rankmath.verification.papers import OWN, YUDIN
 from rankmath.verification.statement import Statement
 
 
 @quantity(
     "top_share(c: array, T: array, k: number)",
-    latex=r"p_{{({2})}}",
+    text="p = softmax(c/T); ordered(p)[len(p) - k] if k <= len(p) else 0",
+    by_name=True,
     example="top_share(c, T, 1) <= 1",
 )
 def top_share(run: ArrayRun, c: str, T: str, k: Scalar) -> Scalar:
@@ -55,4 +57,37 @@ yudin2025_softmax = Statement(
     share=0.5,
     notes="Attained where all shares but the largest are equal, or 0. It implies own:softmax-gradient: "
     "the two largest shares p and q have p(1 − p + q) ≤ 2p(1 − p) ≤ 1/2.",
+)
+
+_SIZE = {"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)", "kappa": "top_shares(P[0,0])"}
+
+yudin2025_attention = Statement(
+    "yudin2025:attention",
+    "jacobian_norm() <= norm(W[0,0], 2)*(norm(P[0,0], 2) + 2*a*kappa*norm(X[0], 2)**2)",
+    given=ONE_LAYER,
+    where=_SIZE,
+    title="The derivative of attention by the two largest shares of its rows",
+    source=f"{YUDIN}, from public code that quotes the bound; the proof is ours",
+    status="proved",
+    draws=LAYER_DRAWS,
+    extremal=close_tokens,
+    share=0.05,
+    notes="own:attention-shares is sharper, and never more.",
+)
+
+own_attention_shares = Statement(
+    "own:attention-shares",
+    "jacobian_norm() <= norm(W[0,0], 2)*(norm(P[0,0], 2) + a*kappa*c*(c + norm(X[0], 2)))",
+    given=ONE_LAYER,
+    where={**_SIZE, "c": "centred_norm(X[0])"},
+    title="The derivative of attention by the two largest shares of its rows and the spread of the tokens",
+    source=f"{OWN}, after {YUDIN}",
+    status="proved",
+    draws=LAYER_DRAWS,
+    extremal=close_tokens,
+    sharp=True,
+    share=0.05,
+    notes="Never more than yudin2025:attention, because centring does not raise the spectral norm. As tokens "
+    "come together it tends to ‖W‖₂, the norm of the derivative there; the bound of yudin2025:attention does "
+    "not, unless they tend to 0.",
 )

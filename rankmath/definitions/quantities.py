@@ -61,10 +61,9 @@ lipschitz_of(s, m, f) = norm(slope_of(f)*(abs(s.maps[m].W_in) @ abs(s.maps[m].W_
 slope_of(f) = 1 if f == relu or f == tanh else 112890415/100000000 if f == gelu
     else 112899307/100000000 if f == gelu_tanh else 109983933/100000000 if f == silu or f == quick_gelu
     else undefined
-# What layer l would attend to and its logits if all tokens that it reads were the first of them; the map of values
-# that carries the difference of the first two tokens through layer l under a causal mask.
-agreed(l) = [reads[l][0] for y in reads[l]]
-moved_logits(l, h) = logits[l, h] - logits_of(attention(l), h, agreed(l))
+# By how much logits differ from those at consensus; the map of values that carries the difference of the first two
+# tokens through layer l under a causal mask.
+moved_logits(l, h) = logits[l, h] - logits_of(attention(l), h, agreed[l])
 second_map(l) = sum(P[l, h][1][1] * W[l, h] for h in range(H)) if n > 1 else undefined
 before(l) = blocks[l][attends[l][0]].before
 mean_square(Y) = sum(sum(y**2) for y in Y)
@@ -99,6 +98,13 @@ define(
     "Frobenius norm of the tokens about their mean",
     latex=r"\mu({0})",
     example="mu(X[L]) <= mu(X[0])",
+    degree=1,
+)
+define(
+    "centred_norm(X) = norm(X - [mean_of(X) for x in X], 2)",
+    "spectral norm of the tokens about their mean",
+    latex=r"\|{0}-\tfrac1n\mathbf1\mathbf1^{{\mathsf T}}{0}\|_2",
+    example="centred_norm(X[1]) <= mu(X[1])",
     degree=1,
 )
 define(
@@ -146,6 +152,13 @@ define(
     latex=r"\operatorname{{erank}}_{{{1}}}({0})",
     example="effective_rank(X[1], eigen) <= effective_rank(X[1], singular)",
     degree=0,
+)
+define(
+    "moved(X[l]) = norm(X[l] - X[0], max)",
+    "largest absolute entry of the difference of the tokens after l layers and of the input",
+    latex=r"\|{0}-X^0\|_{{\max}}",
+    example="moved(X[1]) >= 0",
+    known="any",
 )
 define(
     "longest(X) = max(length(x, 2) for x in X)",
@@ -311,6 +324,13 @@ define(
     example="entropy(P[0, 0]) <= log(n)",
 )
 define(
+    """top_shares(P) = max(P[i][j] * (1 - P[i][j] + P[i][k]) for i in range(n) for j in range(n) for k in range(n)
+    if j < k or k < j) if n > 1 else 0""",
+    "p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention, the largest over the rows",
+    latex=r"\max_ip_1(1-p_1+p_2)({0})",
+    example="top_shares(P[0, 0]) <= 1",
+)
+define(
     """contraction(k) = 1 - sum(min(c) for s in [range(K)[k] * r] for c in T(chain([P[min(L, s + r) - 1 - t, 0]
     for t in range(min(L, s + r) - s)])))""",
     "1 − Σ_c min_i (B_k)_ic, B_k = P[rk + r − 1, 0] ⋯ P[rk, 0] the product of the attention of r layers, r the"
@@ -341,14 +361,6 @@ define(
     known="any",
 )
 define(
-    "consensus_dobrushin(P[l, h]) = dobrushin(weights(attention(l), h, agreed(l)))",
-    "largest total variation of two rows of the attention at consensus: all tokens equal to the first of those that"
-    " the layer reads",
-    latex=r"\tau({0}_0)",
-    example="consensus_dobrushin(P[0, 0]) <= 1",
-    known="share",
-)
-define(
     """consensus_shift(P[l, h]) = max(max(v) - min(v) for S in [moved_logits(l, h)] for i in range(n)
     for v in [[S[i][j] for j in range(n) if attention(l).mask[i][j] > 0]])""",
     "largest oscillation, over the keys that a token sees, of the difference of its logits and of those at"
@@ -358,11 +370,17 @@ define(
     known="any",
 )
 define(
-    "consensus_second(P[l, h]) = weights(attention(l), h, agreed(l))[1][1] if n > 1 else undefined",
-    "what the second token, number 1 counted from 0, attends to itself at consensus: all tokens equal to the first",
-    latex=r"({0}_0)_{{11}}",
-    example="consensus_second(P[0, 0]) <= 1",
-    known="share",
+    "diagonal(P, k) = P[k][k] if k < n else undefined",
+    "what token k, counted from 0, attends to itself",
+    latex=r"({0})_{{{1}{1}}}",
+    example="diagonal(P0[0, 0], 0) <= 1",
+)
+define(
+    "second_modulus(P) = largest_modulus([[P[i][j] - P[0][j] for j in range(1, n)] for i in range(1, n)])"
+    " if n > 1 else 0",
+    "second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1",
+    latex=r"|\lambda_2({0})|",
+    example="second_modulus(P0[0, 0]) <= dobrushin(P0[0, 0])",
 )
 define(
     "first_gap(X) = length(X[1] - X[0], 2) if len(X) > 1 else 0",

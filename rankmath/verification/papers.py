@@ -21,6 +21,9 @@ KIM = "Kim, Papamakarios and Mnih 2021 (arXiv 2006.04710)"
 JOSEPH = "Joseph, Sieber, Zeilinger and Amo Alonso 2024 (arXiv 2410.10609)"
 KARAGODIN = "Karagodin, Polyanskiy and Rigollet 2024 (arXiv 2411.04990)"
 YUDIN = "Yudin, Gaponov, Kudriashov and Rakhuba 2025 (arXiv 2507.07814)"
+KARAGODIN_NORMS = "Karagodin, Ge, Polyanskiy and Rigollet 2025 (arXiv 2510.22026)"
+ALCALDE = "Alcalde and others 2025, Attention's forward pass and Frank-Wolfe (arXiv 2508.09628)"
+ALMAN = "Alman and Song 2025 (arXiv 2505.16284)"
 CHEN = "Chen, Lin, Polyanskiy and Rigollet 2026 (arXiv 2510.05554)"
 SHI = "Shi and others 2022, Revisiting over-smoothing in BERT (arXiv 2202.08625)"
 
@@ -35,6 +38,9 @@ FIELD = {
     "barbero2024": BARBERO,
     "geshkovski2023": GESHKOVSKI,
     "karagodin2024": KARAGODIN,
+    "karagodin2025": KARAGODIN_NORMS,
+    "alcalde2025": ALCALDE,
+    "alman2025": ALMAN,
     "chen2026": CHEN,
     "yudin2025": YUDIN,
     "kim2021": KIM,

@@ -88,3 +88,24 @@ def test_the_equation_of_an_orthogonal_start_is_exact() -> None:
     assert rm.verify("geshkovski2023:orthogonal", 0, Fraction(1, 3), 5).outcome == Outcome.HOLDS
     with pytest.raises(rm.InvalidArgument, match=r"^m: "):
         rm.verify("geshkovski2023:orthogonal", 0, Fraction(1, 3), 1)
+
+
+def test_the_meeting_time_of_two_tokens_is_the_area_of_a_hyperbola() -> None:
+    """n = 2, β = 0: γ = tanh t. The printed bound fails at t = 0 and holds from n/2 on."""
+    for gamma in (0.0, 0.3, 0.999):
+        verdict = rm.verify("geshkovski2023:late-printed", gamma, 0.0, 2, arithmetic="balls")
+        bound = math.exp(2 / 3 - 2 * math.atanh(gamma) / 3) / 2
+        assert math.exp(verdict.log_rhs) == pytest.approx(bound, rel=1e-11)
+        assert (verdict.outcome == Outcome.VIOLATED) == (1 - gamma > bound)
+    assert rm.verify("geshkovski2023:late", 0.5, 0.0, 2).outcome == Outcome.NOT_APPLICABLE
+    late = [rm.verify(key, 1 - 1e-9, 1.0, 5, arithmetic="balls") for key in ("geshkovski2023:late", "own:late")]
+    assert [verdict.outcome for verdict in late] == [Outcome.HOLDS] * 2
+    assert late[1].log_rhs < late[0].log_rhs
+
+
+def test_the_meeting_time_in_three_arithmetics() -> None:
+    sides = [
+        rm.verify("own:late", 0.9, 0.5, 3, arithmetic=arithmetic).log_rhs
+        for arithmetic in ("float64", "mpmath", "balls")
+    ]
+    assert sides == pytest.approx([sides[0]] * 3, abs=1e-11)

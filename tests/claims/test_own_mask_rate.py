@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import product
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import rankmath as rm
+from rankmath.claims.own_mask_rate import FORGETFUL
 from rankmath.verification.verdict import Outcome
 
 
@@ -39,3 +41,27 @@ def test_refusals() -> None:
         rm.verify("own:mask-rate", np.array([[True, True], [True, False]]))
     with pytest.raises(rm.InvalidArgument, match=r"^tokens: "):
         rm.verify("own:mask-rate", "causal", 1)
+
+
+def test_one_missing_edge_and_two_layers_to_consensus() -> None:
+    """The matrix in exact rationals: its square has equal rows, and a little away from it no power has."""
+    P = np.asarray(FORGETFUL, dtype=object)
+    assert {*(P @ P).ravel()} == {Fraction(1, 3)}
+    assert rm.verify("unstated:mask-dichotomy", P.tolist()).outcome == Outcome.VIOLATED
+    moved = P.copy()
+    moved[0] = [Fraction(2, 5), Fraction(3, 5), 0]
+    assert rm.verify("unstated:mask-dichotomy", moved.tolist()).outcome == Outcome.HOLDS
+    assert rm.verify("unstated:mask-dichotomy", [[Fraction(1, 2)] * 2] * 2).outcome == Outcome.NOT_APPLICABLE
+
+
+def test_symmetric_logits_have_a_real_spectrum_whose_squares_are_the_returns() -> None:
+    rng = np.random.default_rng(0)
+    K = np.exp(rng.standard_normal((5, 5)))
+    K = (K + K.T) / 2
+    K[0, 3] = K[3, 0] = 0.0
+    values = np.sort_complex(np.linalg.eigvals(K / K.sum(axis=1, keepdims=True)))
+    assert np.abs(values.imag).max() < 1e-12
+    verdict = rm.verify("own:mask-rate-symmetric", K)
+    assert verdict.outcome == Outcome.HOLDS
+    assert math.exp(verdict.log_lhs) == pytest.approx(float((values.real[:-1] ** 2).sum()), rel=1e-9)
+    assert rm.verify("own:mask-rate-symmetric", [[1.0, 2.0], [1.0, 1.0]]).outcome == Outcome.NOT_APPLICABLE

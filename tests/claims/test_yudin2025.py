@@ -41,3 +41,28 @@ def test_equality(first: float, others: int) -> None:
 def test_three_different_shares_are_strictly_below() -> None:
     norm, bound = norm_and_bound(np.array([0.5, 0.3, 0.2]))
     assert norm < 0.99 * bound
+
+
+def test_the_attention_half_against_numpy() -> None:
+    """Both bounds, and the two largest shares, by their formulas; centring never hurts."""
+    rng = np.random.default_rng(5)
+    M, W, X = rng.standard_normal((3, 3)), rng.standard_normal((3, 3)), rng.standard_normal((4, 3))
+    bare = rm.Network.from_arrays(M[None, None], W[None, None], d_qk=1)
+    S = np.exp(X @ M @ X.T)
+    P = S / S.sum(axis=1, keepdims=True)
+    top = np.sort(P, axis=1)[:, ::-1]
+    kappa = float((top[:, 0] * (1 - top[:, 0] + top[:, 1])).max())
+
+    def norm(A: np.ndarray) -> float:
+        return float(np.linalg.norm(A, 2))
+
+    centred = norm(X - X.mean(axis=0))
+    bounds = {
+        "yudin2025:attention": norm(W) * (norm(P) + 2 * norm(M) * kappa * norm(X) ** 2),
+        "own:attention-shares": norm(W) * (norm(P) + norm(M) * kappa * centred * (centred + norm(X))),
+    }
+    for key, bound in bounds.items():
+        verdict = rm.verify(key, bare, X)
+        assert verdict.outcome == Outcome.HOLDS
+        assert math.exp(verdict.log_rhs) == pytest.approx(bound, rel=1e-12)
+    assert bounds["own:attention-shares"] <= bounds["yudin2025:attention"]

@@ -1,0 +1,120 @@
+"""alcalde2025:4.2: steps of hardmax attention towards a vertex; when they arrive, and how fast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from rankmath.formula.arrays import ArrayRun, column
+from rankmath.formula.evaluate import Scalar, Truth
+from rankmath.formula.language import predicate, quantity
+from rankmath.formula.run import unbox
+from rankmath.verification.draws import Rng
+from rankmath.verification.exact import exact_batch
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import ALCALDE, OWN
+from rankmath.verification.statement import Statement
+
+
+@predicate(
+    "arrives_exponentially(a: array, q: array)",
+    latex=r"\prod_{{s<t}}(1-{0}{1}^s)\text{{ tends to }}0\text{{ at least exponentially in }}t",
+    because="a limit in t",
+)
+def arrives_exponentially(run: ArrayRun, a: str, q: str) -> Truth:
+    """with the steps γ^t = aq^t a token, x ↦ x + γ^t(v − x), comes to its vertex v at least exponentially fast;
+    where q < 1 it does not, in exact rationals: for every m with aq^m < 1 − q and after any steps, at least
+    ∏_{s<m}(1 − aq^s)(1 − aq^m/(1 − q)) of the distance is left"""
+    first, ratio = (Fraction(run.letter(name)) for name in (a, q))
+    if ratio == 1:
+        return Truth(True, "constant steps")
+    left, step = Fraction(1), first
+    while step >= 1 - ratio:
+        left, step = left * (1 - step), step * ratio
+    left *= 1 - step / (1 - ratio)
+    return Truth(False, f"in exact rationals: at least {float(left):.4g} of the distance is left for ever")
+
+
+def draw_steps(rng: Rng, size: int) -> ArrayInstance:
+    """Steps that halve, and constant ones."""
+    ratios = [Fraction(1, 2) if k % 2 == 0 else Fraction(1) for k in range(size)]
+    return exact_batch("geometric steps", a=[Fraction(1, 2)] * size, q=ratios)
+
+
+@quantity(
+    "left_over(g: array)",
+    text="prod(1 - g[t] for t in range(len(g)))",
+    example="left_over(g) <= 1",
+)
+def left_over(run: ArrayRun, g: str) -> Scalar:
+    """the product of all 1 − g_t: what is left of the distance to the vertex after the steps g_t"""
+    rest = 1 - column(run, g)
+    found = rest[..., :1, :]
+    for t in range(1, rest.shape[-2]):
+        found = found * rest[..., t : t + 1, :]
+    return run.number(unbox(found))
+
+
+@quantity(
+    "total(g: array)",
+    text="sum(g[t] for t in range(len(g)))",
+    example="total(g) >= 0",
+)
+def total(run: ArrayRun, g: str) -> Scalar:
+    """sum of the entries"""
+    return run.number(unbox(run.A.sum(column(run, g), axis=-2)))
+
+
+@predicate("proper_steps(g: array)", text="all(0 < g[i] and g[i] < 1 for i in range(len(g)))")
+def proper_steps(run: ArrayRun, g: str) -> Truth:
+    """every entry is between 0 and 1"""
+    row = np.asarray(run[g])
+    return Truth(np.asarray(((row > 0) & (row < 1)).all(axis=-1)))
+
+
+def draw_left(rng: Rng, size: int) -> ArrayInstance:
+    """Steps of any size, and small ones."""
+    t = int(rng.integers(1, 9))
+    return ArrayInstance({"g": 10.0 ** rng.uniform(-3, -0.01, (size, t))}, "random", is_batch=True)
+
+
+def small_steps(rng: Rng) -> Iterator[ArrayInstance]:
+    """Small steps: both bounds are nearly reached."""
+    for k in (8, 16):
+        yield ArrayInstance({"g": np.asarray([2.0**-k, 2.0 ** -(k + 1)])}, "small steps")
+
+
+alcalde2025_4_2 = Statement(
+    "alcalde2025:4.2",
+    "arrives_exponentially(a, q)",
+    given=("a > 0", "a < 1", "q > 0", "q <= 1"),
+    arrays={"a": ", > 0, < 1", "q": ", > 0, <= 1"},
+    exact=True,
+    title="Hardmax attention brings tokens to vertices at least exponentially fast, whatever the steps",
+    source=f"{ALCALDE}, Theorem 4.2, its last words, for all step sizes γ^t in (0, 1), read in a public "
+    "reproduction that quotes them; that they fail for γ^t = 2^(−t−1) was noticed by a public formalisation, "
+    "fxeqxmulfx/transformer",
+    status="refuted",
+    draws=(draw_steps,),
+    share=0.02,
+    notes="The formula of the theorem, x^t − v = ∏(1 − γ^s)(x⁰ − v), is right. With γ^t = 2^(−t−1) more than a "
+    "quarter of the distance is left for ever. What is true is own:hardmax-steps: tokens arrive if and only if "
+    "Σγ^t = ∞, and exponentially where the steps stay above a positive number.",
+)
+
+own_hardmax_steps = Statement(
+    "own:hardmax-steps",
+    "left_over(g) >= 1 - total(g) and left_over(g) <= exp(-total(g))",
+    given="proper_steps(g)",
+    arrays={"g": "t"},
+    title="What hardmax steps leave of the distance to the vertex, by their sum",
+    source=f"{OWN}; a classical inequality, in place of Theorem 4.2 of {ALCALDE}",
+    status="proved",
+    truth="proofs/alcalde2025.tex",
+    draws=(draw_left,),
+    extremal=small_steps,
+    sharp=True,
+    share=0.3,
+)

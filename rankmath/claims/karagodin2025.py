@@ -1,0 +1,181 @@
+"""karagodin2025:4.3: how fast a cluster on the sphere closes, for tokens of any speeds; explicit constants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from rankmath.claims.karagodin2024 import form_size, least_value
+from rankmath.formula.arrays import ArrayRun, column, farthest
+from rankmath.formula.evaluate import Scalar, Truth
+from rankmath.formula.language import predicate, quantity
+from rankmath.formula.run import unbox
+from rankmath.validation import Array
+from rankmath.verification.draws import Rng
+from rankmath.verification.exact import exact_batch
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import KARAGODIN_NORMS, OWN
+from rankmath.verification.statement import Statement
+
+assert {form_size.__name__, least_value.__name__}  # words of this file's formulas
+
+
+def _unit_rows(run: ArrayRun, X: str) -> Array:
+    rows = run.array(X)
+    return rows / run.A.sqrt(run.A.sum(rows * rows, axis=-1))
+
+
+def _centred(run: ArrayRun, rows: Array) -> Array:
+    return rows - run.A.sum(rows, axis=-2) / rows.shape[-2]
+
+
+@quantity(
+    "variance_fall(B: array, X: array, s: array)",
+    text="u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i "
+    "in range(len(X))]; y = softmax(u @ B @ T(u)) @ u; v = [[(y[i][a] - sum(y[i][b]*u[i][b] for b in "
+    "range(len(X[0])))*u[i][a])/s[i] for a in range(len(X[0]))] for i in range(len(X))]; "
+    "2*sum(u[i][a]*v[j][a] for i in range(len(X)) for j in range(len(X)) for a in "
+    "range(len(X[0])))/len(X)**2",
+    by_name=True,
+    example="variance_fall(B, X, s) >= 0",
+)
+def variance_fall(run: ArrayRun, B: str, X: str, s: str) -> Scalar:
+    """−d Var/dt, Var = Σ_j‖x_j − m‖²/n about the mean m, of unit tokens with x_j' = P_{x_j}(Σ_k a_jk x_k)/s_j, a
+    the softmax of the logits x_jᵀBx_k; tokens are divided by their lengths"""
+    A, u = run.A, _unit_rows(run, X)
+    n, centred = u.shape[-2], _centred(run, u)
+    logits = A.matmul(A.matmul(u, run.array(B)), A.transpose(u))
+    e = A.exp(logits - A.max(logits, axis=-1))
+    share = e / A.sum(e, axis=-1)
+    gaps = u[..., None, :, :] - u[..., :, None, :]  # x_k − x_j at j, k: no digits are lost where tokens are close
+    pull = A.sum(share[..., None] * gaps, axis=-2)[..., 0, :]
+    along = -A.sum(share[..., None] * A.sum(gaps * gaps, axis=-1), axis=-2)[..., 0, :] / 2
+    variance = A.sum(A.sum(centred * centred, axis=-1), axis=-2) / n
+    inward = (A.sum(centred * centred, axis=-1) + variance) / 2
+    speed = inward * along - A.sum(centred * pull, axis=-1)
+    return run.number(unbox(2 * A.sum(speed / column(run, s), axis=-2) / n))
+
+
+@quantity(
+    "variance(X: array)",
+    text="u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i "
+    "in range(len(X))]; sum((u[i][a] - sum(u[j][a] for j in range(len(X)))/len(X))**2 for i in "
+    "range(len(X)) for a in range(len(X[0])))/len(X)",
+    by_name=True,
+    example="variance(X) <= 1",
+)
+def variance(run: ArrayRun, X: str) -> Scalar:
+    """Σ_j‖x_j − m‖²/n about the mean m of the n rows, divided by their lengths"""
+    centred = _centred(run, _unit_rows(run, X))
+    return run.number(unbox(run.A.sum(run.A.sum(centred * centred, axis=-1), axis=-2) / centred.shape[-2]))
+
+
+@quantity(
+    "cone(X: array)",
+    text="u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i "
+    "in range(len(X))]; max(1 - sum(u[i][a]*u[j][a] for a in range(len(X[0]))) for i in "
+    "range(len(X)) for j in range(len(X)))",
+    by_name=True,
+    example="cone(X) <= 2",
+)
+def cone(run: ArrayRun, X: str) -> Scalar:
+    """1 − ⟨x_i, x_j⟩, the largest over two rows, divided by their lengths"""
+    far = farthest(run.A, _unit_rows(run, X))
+    return run.number(far * far / 2)
+
+
+@quantity(
+    "most_value(s: array)", text="max(s[i] for i in range(len(s)))", example="most_value(s) >= least_value(s)"
+)
+def most_value(run: ArrayRun, s: str) -> Scalar:
+    """largest entry"""
+    return run.number(unbox(run.A.max(column(run, s), axis=-2)))
+
+
+@predicate(
+    "variance_falls(beta: array, X: array)",
+    latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\operatorname{{Var}}({1})<0",
+    because="decided only where the tokens rest",
+)
+def variance_falls(run: ArrayRun, beta: str, X: str) -> Truth:
+    """under x_j' = P_{x_j}Σ_k a_jk x_k, a the softmax of β⟨x_j, x_k⟩, the variance of the tokens about their mean
+    falls; it does not where every token is one of ±x_0 and both occur, for then all rest, whatever the weights:
+    decided in exact rationals"""
+    rows = np.asarray(run[X])
+    signs = [1 if (row == rows[0]).all() else -1 if (row == -rows[0]).all() else 0 for row in rows]
+    resting = set(signs) == {1, -1}
+    return Truth(False if resting else None, "opposite tokens rest, and their variance stays" if resting else "")
+
+
+@predicate(
+    "in_printed_cone(beta: array, X: array)",
+    text="all(sum(X[i][a]**2 for a in range(len(X[0]))) == 1 for i in range(n)) and all(1 - "
+    "sum(X[i][a]*X[j][a] for a in range(len(X[0]))) < 1/(100*n**2*beta**2) for i in range(n) for j in "
+    "range(n))",
+)
+def in_printed_cone(run: ArrayRun, beta: str, X: str) -> Truth:
+    """all tokens have length 1, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k, in exact rationals"""
+    rows, strength = np.asarray(run[X]), run.letter(beta)
+    gram = rows @ rows.T
+    unit = (np.diagonal(gram) == 1).all()
+    return Truth(bool(unit and ((1 - gram) * 100 * len(rows) ** 2 * strength**2 < 1).all()))
+
+
+def draw_opposite(rng: Rng, size: int) -> ArrayInstance:
+    """The opposite pair of the public formalisation, β = 1/100."""
+    return exact_batch("opposite tokens", beta=[Fraction(1, 100)] * size, X=[[[1], [-1]]] * size)
+
+
+def draw_clusters(rng: Rng, size: int) -> ArrayInstance:
+    """Tokens near one direction, some close together, with logits and speeds of any size."""
+    n, d = int(rng.integers(2, 7)), int(rng.integers(1, 5))
+    X = 10.0 ** rng.uniform(-3, 0.3, (size, 1, 1)) * rng.standard_normal((size, n, d))
+    X[..., 0] += 1.0
+    B = 10.0 ** rng.uniform(-2, 1, (size, 1, 1)) * rng.standard_normal((size, d, d))
+    return ArrayInstance({"B": B, "X": X, "s": 10.0 ** rng.uniform(-1, 1, (size, n))}, "in a cone", is_batch=True)
+
+
+def close_cluster(rng: Rng) -> Iterator[ArrayInstance]:
+    """Close tokens of one speed: both bounds are nearly reached."""
+    for k in (8, 14):
+        X = np.asarray([[1.0, 0.0], [1.0, 2.0**-k], [1.0, -(2.0 ** -(k + 1))]])
+        yield ArrayInstance({"B": np.eye(2), "X": X, "s": np.full(3, 2.0)}, "a close cluster")
+
+
+karagodin2025_4_3 = Statement(
+    "karagodin2025:4.3",
+    "variance_falls(beta, X)",
+    given=("beta > 0", "in_printed_cone(beta, X)"),
+    arrays={"beta": ", > 0", "X": "n d, n >= 2"},
+    exact=True,
+    title="In a cone whose width depends on β alone the variance of a cluster falls",
+    source=f"{KARAGODIN_NORMS}, Theorem 4.3 (ii), d Var/dt = −Θ(Var), its case of LayerNorm after the map with "
+    "Q = K = I, as a public formalisation, fxeqxmulfx/transformer, quotes the hypothesis; that opposite "
+    "tokens and β = 1/100 satisfy it, and rest, is that formalisation's remark",
+    status="refuted",
+    draws=(draw_opposite,),
+    share=0.02,
+    notes="For small β the hypothesis δ < 1/(100n²β²) asks for nothing. With δ < 1/(100n²) as well, which the "
+    "formalisation adds, own:cluster-speed gives the theorem, with explicit constants.",
+)
+
+own_cluster_speed = Statement(
+    "own:cluster-speed",
+    "variance_fall(B, X, s) >= 2*variance(X)*((1 - 3*delta/2)/most_value(s) - (exp(w) - 1)/least_value(s))"
+    " and variance_fall(B, X, s) <= 2*variance(X)*exp(w)/least_value(s)",
+    where={"delta": "cone(X)", "w": "form_size(B)*sqrt(2*delta)"},
+    given="least_value(s) > 0",
+    arrays={"B": "d d", "X": "n d, n >= 2, no zero row", "s": "n"},
+    title="How fast a cluster on the sphere closes: its variance falls at twice the speed of the tokens",
+    source=f"{OWN}, after {KARAGODIN_NORMS}, Theorem 4.3 (ii)",
+    status="proved",
+    truth="proofs/karagodin2025.tex",
+    draws=(draw_clusters,),
+    extremal=close_cluster,
+    sharp=True,
+    share=0.3,
+    notes="V = I, normalised attention, no mask; s_j = 1 is LayerNorm after the map, s_j the length of token j "
+    "before it. Where all s_j agree both bounds tend to 2 Var/s as the cluster closes.",
+)

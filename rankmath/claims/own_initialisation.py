@@ -1,0 +1,70 @@
+"""own:gaussian-length: how long a Gaussian vector is; with it a collapse theorem for weights at initialisation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from rankmath.formula.arrays import ArrayRun
+from rankmath.formula.evaluate import Scalar
+from rankmath.formula.language import quantity
+from rankmath.verification.draws import Rng
+from rankmath.verification.instance import ArrayInstance
+from rankmath.verification.papers import OWN
+from rankmath.verification.statement import Statement
+
+
+@quantity(
+    "gaussian_tail(k: array, t: array)",
+    latex=r"\mathbb P\bigl(\|g\|_2\ge\sqrt{{{0}}}+{1}\bigr)",
+    because="a probability",
+    example="gaussian_tail(k, t) <= 1",
+)
+def gaussian_tail(run: ArrayRun, k: str, t: str) -> Scalar:
+    """probability that a vector of k independent standard normal numbers is at least √k + t long"""
+    size, beyond = (np.asarray(run[name]) for name in (k, t))
+    if not run.A.unbounded:
+        from scipy.special import gammaincc
+
+        with np.errstate(invalid="ignore"):
+            return run.number(np.asarray(gammaincc(size / 2, (np.sqrt(size) + beyond) ** 2 / 2)))
+    if run.A.name == "mpmath":
+        import mpmath
+
+        m, s = mpmath.mpf(float(size)), mpmath.mpf(float(beyond))
+        return mpmath.gammainc(m / 2, (mpmath.sqrt(m) + s) ** 2 / 2, regularized=True)
+    from flint import arb
+
+    m, s = arb(float(size)), arb(float(beyond))
+    return ((m.sqrt() + s) ** 2 / 2).gamma_upper(m / 2, regularized=1)
+
+
+def draw_tails(rng: Rng, size: int) -> ArrayInstance:
+    """Dimensions up to some thousands, t up to 8."""
+    k = np.floor(10.0 ** rng.uniform(0, 3.5, size))
+    return ArrayInstance({"k": k, "t": rng.uniform(0, 8, size)}, "random", is_batch=True)
+
+
+def at_the_mean(rng: Rng) -> Iterator[ArrayInstance]:
+    """One dimension, t = 0, where the bound is farthest from 1, and many dimensions."""
+    for k, t in ((1.0, 0.0), (4096.0, math.sqrt(2))):
+        yield ArrayInstance({"k": np.asarray(k), "t": np.asarray(t)}, "by hand")
+
+
+own_gaussian_length = Statement(
+    "own:gaussian-length",
+    "gaussian_tail(k, t) <= exp(-t**2/2)",
+    given=("k > 0", "t >= 0"),
+    arrays={"k": ", whole, >= 1", "t": ", >= 0"},
+    title="A Gaussian vector is not much longer than the root of its dimension",
+    source=f"{OWN}; a classical bound, with the proof by exponential moments",
+    status="proved",
+    draws=(draw_tails,),
+    extremal=at_the_mean,
+    share=0.1,
+    notes="With it collapse at initialisation: with independent Gaussian weights of variance 1/d (queries and "
+    "keys, d × m) and σ²/d (values), H heads, L layers, n ≥ 2 tokens and any biases, with probability at least "
+    "1 − HLn⁴e^{−t²/2}/4 every layer has Δ' ≤ Hσ(1 + t/√d)Δ tanh(t(1 + t/√m)Δ²/(4d)), Δ the ℓ₂ diameter.",
+)

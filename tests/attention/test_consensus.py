@@ -1,0 +1,72 @@
+"""The rate near consensus: measured over many layers, it is the largest modulus of the spectrum; and refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankmath as rm
+from rankmath.model.network import Network
+from rankmath.model.positions import PositionTable, Rotary
+
+N, D, DEPTH = 4, 4, 70
+TURNS = Rotary.of_frequencies([0.9, 0.35], N)
+SLOPE = -0.4 * np.abs(np.subtract.outer(np.arange(N), np.arange(N)))[None]
+KINDS: dict[str, dict[str, Any]] = {
+    "rotary": {"positions": TURNS},
+    "ALiBi": {"positions": "slope"},
+    "causal": {"mask": "causal"},
+    "causal and rotary": {"mask": "causal", "positions": TURNS},
+    "window": {"mask": "window:1"},
+}
+
+
+def repeated(kind: dict[str, Any], heads: int, seed: int, depth: int) -> Network:
+    """One layer, many times; the values of the heads sum to 1."""
+    rng = np.random.default_rng(seed)
+    if kind.get("positions") == "slope":
+        kind = {**kind, "positions": PositionTable(np.tile(SLOPE, (heads, 1, 1)))}
+    net = Network.random(N, D, heads, depth, **kind)
+    query = 0.8 * rng.standard_normal((heads, D, D))
+    value = 0.05 * rng.standard_normal((heads, D, D)) + np.diag(rng.uniform(-2, 3, D))
+    value[-1] = np.eye(D) - value[:-1].sum(axis=0)
+    return net.replace(query=np.tile(query, (depth, 1, 1, 1)), value=np.tile(value, (depth, 1, 1, 1)))
+
+
+CASES = [(kind, heads) for kind in KINDS for heads in (1, 2) if (kind, heads) != ("causal and rotary", 2)]
+
+
+@pytest.mark.parametrize(("kind", "heads"), CASES)  # the one left out has no such weights among the first
+def test_the_measured_factor_is_the_largest_modulus(kind: str, heads: int) -> None:
+    """Weights whose leading eigenvalue, which may occur several times, is real and leads."""
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal(D) + 0.02 * rng.standard_normal((N, D))
+    for seed in range(200):
+        net = repeated(KINDS[kind], heads, seed, 1)
+        first = rm.consensus_spectrum(net, X[0])
+        sizes = abs(first) / abs(first[0])
+        if (
+            0.02 < abs(first[0]) < 0.9
+            and abs(first[0].imag) < 1e-9
+            and not ((sizes > 0.68) & (sizes < 1 - 1e-6)).any()
+        ):
+            break
+    net = repeated(KINDS[kind], heads, seed, DEPTH)
+    logs = np.asarray(rm.trace(net, X).log_residual)
+    spectrum = rm.consensus_spectrum(net, rm.forward(net, X)[0])
+    assert np.exp(logs[-1] - logs[-2]) == pytest.approx(abs(spectrum[0]), rel=1e-8)
+
+
+def test_without_positions_nothing_of_first_order_is_left() -> None:
+    net = Network.random(5, 3, 2, 1, seed=1)
+    assert abs(rm.consensus_spectrum(net, [1.0, 2.0, -1.0])).max() < 1e-15
+
+
+def test_what_is_not_attention_alone_is_refused() -> None:
+    for net in (Network.random(3, 2, 1, 1, skip=1.0), Network.random(3, 2, 1, 1, norm="rms")):
+        with pytest.raises(rm.InvalidArgument, match=r"^net: a layer with skip"):
+            rm.consensus_spectrum(net, [1.0, 0.0])
+    with pytest.raises(rm.InvalidArgument, match=r"^layer: "):
+        rm.consensus_spectrum(Network.random(3, 2, 1, 1), [1.0, 0.0], layer=1)
