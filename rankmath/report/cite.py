@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -91,7 +91,7 @@ class Citation:
             f"{formulas(self.title)} ({code(self.key)}, \\cite{{{cites}}}).",
             *((self.notation,) if self.notation else ()),
             *self._quoted(),
-            f"{escape(self.truth[0].upper() + self.truth[1:])}.",
+            f"{_breaking(escape(self.truth[0].upper() + self.truth[1:]))}.",
             *((formulas(self.notes),) if self.notes else ()),
         ]
         lines += [f"Certificate {identifier(name)}: {_SHOWS[kind]}." for name, kind in self.certificates]
@@ -169,6 +169,21 @@ _SHOWS = {
     "violates": "an instance that refutes it",
     "exists": "an instance of what it says exists",
 }
+
+
+def _breaking(tex: str) -> str:
+    """Lines may break inside the names of files and theorems."""
+    return re.sub(r"(?<=[/.]|_)(?=[a-z])", r"\\allowbreak ", tex)
+
+
+def once(citations: Iterable[Citation]) -> list[Citation]:
+    """The citations for one text: notation is said where it is needed first."""
+    told: set[str] = set()
+    found = []
+    for one in citations:
+        found.append(replace(one, notation="The notation is that above.") if one.notation in told else one)
+        told |= {one.notation} - {""}
+    return found
 
 
 def _as_markdown(tex: str) -> str:

@@ -69,6 +69,7 @@ def theorem(certificate: Certificate) -> str:
         raise InvalidArgument(f"certificate: {certificate.id} given; the checker rejects it: {result.reason}")
     if certificate.statement == EQUILIBRIUM:
         statement, argument = equilibrium_statement(certificate), _EQUILIBRIUM_ARGUMENT
+        argument += _ATTRACTION_ARGUMENT if certificate.data.get("attracting") else ""
         title = "Equilibrium of self-attention with LayerNorm"
     else:
         statement, argument = _instance_statement(certificate), _INSTANCE_ARGUMENT
@@ -116,6 +117,8 @@ def findings(checked: Sequence[str]) -> list[str]:
     lines = []
     for line in checked:
         decided = _DECIDED.match(line)
+        if line.startswith("claim: rank == most"):
+            continue  # the line about the equilibrium says it
         if decided is not None:
             left, right, verdict, bits = decided.groups()
             how = f" (intervals of {bits} bits)" if bits else ""
@@ -130,6 +133,7 @@ def findings(checked: Sequence[str]) -> list[str]:
             lines.append(f"These hypotheses hold: {'; '.join(parts)}.")
         elif _STATED.match(line) is None:
             line = line.replace("docs/certificates.md, Reduction", "rankmath's page on certificates, Reduction")
+            line = line.replace("rank at most `most`", "at most the rank that is claimed")
             said = escape(line[:1].upper() + line[1:]).rstrip(".") + "."
             lines.append(re.sub(r"`([^`]*)`", r"\\texttt{\1}", said))
     return lines
@@ -194,8 +198,9 @@ def document(certificates: Sequence[Certificate]) -> str:
 _EQUILIBRIUM_ARGUMENT = r"""Existence and uniqueness follow from Krawczyk's test: with an approximate inverse $Y$ of
 the derivative of $F(X)-X$ and an interval enclosure $D$ of that derivative over the box around $X^0$, one has
 $\lvert Y(F(X^0)-X^0)\rvert+\lvert I-YD\rvert r<r$ entrywise, so a Newton-like map takes the box strictly into
-itself.  The rank is bounded from below by a minor whose enclosure over the box does not contain zero.  Where
-attraction is claimed, an enclosure of $R^{-1}\,\mathrm DF\,R$ over the set of starts has spectral norm below $1$,
+itself.  The rank is bounded from below by a minor whose enclosure over the box does not contain zero."""
+_ATTRACTION_ARGUMENT = r"""  An
+enclosure of $R^{-1}\,\mathrm DF\,R$ over the set of starts has spectral norm below $1$,
 so $F$ contracts there and, its centre moving less than the contraction gains, maps the set into itself; Banach's
 theorem does the rest."""
 
