@@ -26,12 +26,12 @@ from rankmath.arithmetic.float64 import Float64
 from rankmath.checker.derivation import Derivation, line_key
 from rankmath.checker.intervals import Rejected
 from rankmath.decide.adversary import search
+from rankmath.decide.prover import prove
 from rankmath.decide.space import Room, starts
 from rankmath.formula import read_term
 from rankmath.formula.evaluate import value
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run
-from rankmath.prover import prove
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
 from rankmath.verification.verdict import Outcome

@@ -71,8 +71,9 @@ def demand_one_attention(net: Network) -> None:
 
 def network_instance(net: Network, X: ArrayLike) -> NetworkInstance:
     """Checked input of `verify(key, net, X)`."""
+    X = check_input(net, X)
     demand_one_attention(net)
-    return NetworkInstance(net, check_input(net, X))
+    return NetworkInstance(net, X)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from rankmath.checker.derivation import Derivation
 from rankmath.checker.export import standalone
 from rankmath.checker.intervals import Rejected
 from rankmath.checker.monomials import constant_sign, expanded, normal, poly_text, read_tree
-from rankmath.prover import prove
+from rankmath.decide.prover import prove
 from rankmath.verification.statement import Statement
 
 ALONE = ("mask == none", "layernorm == none", "mlp == none", "skip == 0")
