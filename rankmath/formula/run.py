@@ -346,7 +346,8 @@ class Run:
             Y = self.reads(layer)
             Y = Y if array == "P" else Y[..., :1, :] + 0 * Y
             self.memory[key] = logits_of(self.A, self.attending(layer), Y)
-        return self.memory[key]
+        found: list[Array] = self.memory[key]
+        return found
 
     def attending(self, layer: int) -> Attention:
         """The attention that begins a layer."""
