@@ -19,6 +19,7 @@ from rankmath.attention.activations import activate
 from rankmath.attention.alone import is_plain, tokens_of
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.blocks import in_row_blocks
+from rankmath.attention.fused import fused_softmax, fuses_heads, path_layers
 from rankmath.attention.on_cpu import layers_on_cpu
 from rankmath.attention.on_gpu import layers_on_gpu
 from rankmath.attention.softmax import softmax
@@ -245,7 +246,7 @@ def _attended(A: Float64, attention: Attention, Y: Array, mask: Mask | None) -> 
 
 def is_fused(A: Float64, attention: Attention, X: Array, mask: Mask | None) -> bool:
     """Whether one compiled call makes all heads, which have keys and values in common."""
-    if not A.fuses_heads(X, attention.heads) or mask is not None:
+    if not fuses_heads(A, X, attention.heads) or mask is not None:
         return False
     return attention.key_bias is None and is_plain(attention)
 
@@ -255,7 +256,7 @@ def _all_heads(A: Float64, attention: Attention, X: Array, mask: Mask | None) ->
     if X.ndim != 2 or not is_fused(A, attention, X, mask):
         return None
     layer = attention.query, attention.value, None, 1.0 / math.sqrt(attention.d_qk), 0.0
-    run = A.path_layers(X, X[:, None, :], [layer])
+    run = path_layers(A, X, X[:, None, :], [layer])
     # Values may be too large for weights that are not divided yet.
     fits = run.layers and (run.before is None or math.isfinite(float(np.abs(run.last.terms).max())))
     return run.last.terms[:, 0, :] if fits else None
@@ -345,9 +346,9 @@ def attend(
         made = turned_rows(A, attention, X)[h]
     keys, added = _keys(A, attention, h, X, made)
     plain = mask is None and attention.position is None and attention.softcap is None
-    if isinstance(h, int) and X.ndim == 2 and plain and A.fuses_softmax(X, V):
+    if isinstance(h, int) and X.ndim == 2 and plain:
         queries = A.matmul(X, attention.query[h, ...]) if made is None else made[0]
-        found = A.fused_softmax(queries, keys, added, V, math.sqrt(attention.d_qk))
+        found = fused_softmax(A, queries, keys, added, V, math.sqrt(attention.d_qk))
         if found is not None:
             return found
     n, heads = int(X.shape[-2]), 1 if isinstance(h, int) else len(range(attention.heads)[h])

@@ -27,7 +27,7 @@ PLAIN: tuple[dict[str, Any], ...] = (
 CAUSAL = tuple({**kind, "mask": "causal"} for kind in PLAIN)
 KINDS = (*PLAIN, CAUSAL[0], {"positions": "rotary", "softcap": 2.0, "window": 1}, {**CAUSAL[1], "window": 2})
 #: Shapes (n, d, H, L).
-SHAPES = ((2, 2, 1, 1), (3, 2, 2, 2), (4, 4, 2, 1))
+SHAPES = ((2, 2, 1, 1), (3, 4, 2, 1), (4, 2, 1, 2))
 
 
 def _draws(

@@ -232,8 +232,8 @@ def rooms(statement: Statement) -> list[Room]:
                 found.add(room)
     if not found:
         if clash := _clash(statement):
-            why = " and ".join(clash) + (" contradict each other" if len(clash) > 1 else " given")
-            raise InvalidArgument(f"given: {why}; no network is so")
+            clashing = " and ".join(clash) + (" contradict each other" if len(clash) > 1 else " given")
+            raise InvalidArgument(f"given: {clashing}; no network is so")
         sizes = ", ".join(f"{letter} <= {number}" for letter, number in _MOST.items())
         given = ", ".join(statement.given_texts)
         raise InvalidArgument(f"given: {given} given; no network that is searched (n >= 2, {sizes}) is so")

@@ -17,7 +17,7 @@ import numpy as np
 
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.plain import turned_rows
-from rankmath.dynamics.trace import layers_centred
+from rankmath.attention.trace import layers_centred
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
@@ -90,6 +90,13 @@ def stable_rank(run: Run, X: tuple[str, int]) -> Scalar:
     A, Y = run.A, run.plain_tokens(X[1])
     ratio = norms.frobenius(Y, A) / norms.spectral(Y, A)
     return run.number(ratio * ratio)
+
+
+@fast("longest", of="tokens")
+def longest(run: Run, X: tuple[str, int]) -> Scalar:
+    """largest ℓ₂ norm of a token"""
+    A, Y = run.A, run.plain_tokens(X[1])
+    return run.number(unbox(A.max(norms.frobenius(Y[..., None, :], A)[..., None], axis=-2)))
 
 
 # -- weights -----------------------------------------------------------------------------------------------

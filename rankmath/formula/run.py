@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.arithmetic.float64 import Float64, many, to_numpy
+from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.arithmetic.numpy64 import many
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.maps import norm_step
 from rankmath.attention.plain import layer_norm, logits_of
 from rankmath.attention.softmax import softmax
 from rankmath.attention.tokens import Tokens, centre
+from rankmath.attention.trace import layers_centred
 from rankmath.definitions.hypotheses import mask_of
-from rankmath.dynamics.trace import layers_centred
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar
 from rankmath.formula.numbers import Signed
 from rankmath.formula.text import Text, joined, network_data, rounded

@@ -25,6 +25,7 @@ from rankmath.definitions.layer import GRAPHS, LAYER
 from rankmath.definitions.quantities import HELPERS
 from rankmath.formula.evaluate import NUMBERS, Truth
 from rankmath.formula.numbers import Signed
+from rankmath.formula.printed import lets
 from rankmath.linalg.norms import spectral, symmetric_extremes
 from rankmath.linalg.residuals import value_and_center
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
@@ -91,8 +92,12 @@ class Text:
         self.cache: dict[Any, tuple[Value, Value]] = {}
 
     def read(self, text: str, env: Env | None = None) -> Value:
-        """The value of a term."""
-        return self.value(_parsed(text), env or {})
+        """The value of a term, or of a definition that says what its letters stand for: ``S = sum(v); v[0]/S``."""
+        named, body = lets(text)
+        env = dict(env or {})
+        for name, value in named:
+            env[name] = self.value(value, env)
+        return self.value(body, env)
 
     def value(self, node: Any, env: Env) -> Value:
         return _MEANING[type(node)](self, node, env)
@@ -340,8 +345,11 @@ _REDUCED: dict[str, Callable[[Text, Iterator[Value]], Value]] = {
 }
 
 
-def _softmax(text: Text, logits: Value, edges: Value) -> Value:
-    """m_j e^(L_j)/Σ_k m_k e^(L_k)."""
+def _softmax(text: Text, logits: Value, edges: Value = None) -> Value:
+    """m_j e^(L_j)/Σ_k m_k e^(L_k); row by row of a matrix."""
+    if isinstance(logits[0], list):
+        return [_softmax(text, row) for row in logits]
+    edges = [Fraction(1)] * len(logits) if edges is None else edges
     largest = text.picked("max", (x for x, m in zip(logits, edges, strict=True) if m != 0))
     powers = [
         text.each("*", m, text.each("exp", text.each("-", x, largest))) if m != 0 else m
@@ -504,6 +512,70 @@ def _surprise(text: Text, x: Value) -> Value:
     return (-top * top.log()).union(arb(0)) if top < arb(1) / 3 else arb(0).union(arb(1))
 
 
+def _moduli(text: Text, M: Value) -> Value:
+    """|eigenvalues|, the largest first; in balls by exchanges, each an enclosure of the larger and the smaller."""
+    matrix = text.matrix(M)
+    if not text.A.unbounded:
+        return [float(x) for x in sorted(abs(np.linalg.eigvals(matrix)), reverse=True)]
+    if text.A.name == "mpmath":
+        import mpmath
+
+        return sorted((abs(x) for x in mpmath.eig(mpmath.matrix(matrix.tolist()), right=False)), reverse=True)
+    from flint import acb_mat, arb
+
+    try:
+        found = [abs(x) for x in acb_mat(matrix.tolist()).eig(multiple=True)]
+    except ValueError:
+        return [arb.nan()] * len(matrix)
+    return _ordered(text, found)[::-1]
+
+
+def _ordered(text: Text, values: Value) -> Value:
+    found = list(values)
+    for last in range(len(found) - 1, 0, -1):
+        for k in range(last):
+            found[k : k + 2] = [text.picked(name, iter(found[k : k + 2])) for name in ("min", "max")]
+    return found
+
+
+def _cholesky(text: Text, M: Value) -> Value:
+    """By the rows of L: L_ij = (M_ij − Σ_{k<j} L_ik L_jk)/L_jj, the root of that on the diagonal."""
+    L: Value = [[Fraction(0)] * len(M) for _ in M]
+    for i, row in enumerate(M):
+        for j in range(i + 1):
+            products = (text.each("*", L[i][k], L[j][k]) for k in range(j))
+            rest = text.each("-", row[j], _REDUCED["sum"](text, products))
+            L[i][j] = text.each("sqrt", rest) if i == j else text.each("/", rest, L[j][j])
+    return L
+
+
+def _real_eigenvalues(text: Text, M: Value, positive: bool) -> Value:
+    """How many, of an exact matrix: different and positive ones, or real ones with their multiplicities."""
+    from rankmath.linalg.rationals import to_flint
+
+    roots: Any = to_flint(_fractions(text, M)).charpoly().numer().complex_roots()
+    real = [(root.real, count) for root, count in roots if root.imag.is_zero()]
+    return Fraction(sum(x > 0 for x, _ in real) if positive else sum(count for _, count in real))
+
+
+def _det(text: Text, M: Value) -> Value:
+    """By the first column: matrices are small."""
+    if len(M) == 1:
+        return M[0][0]
+    minors = (_det(text, [row[1:] for k, row in enumerate(M) if k != i]) for i in range(len(M)))
+    signed = (text.each("*", row[0], m) for row, m in zip(M, minors, strict=True))
+    return _REDUCED["sum"](text, (x if i % 2 == 0 else text.each("minus", x) for i, x in enumerate(signed)))
+
+
+def _lambert(text: Text, x: Value) -> Value:
+    if text.A.name == "balls":
+        return text.lifted(x).lambertw()
+    import mpmath
+
+    found = mpmath.lambertw(text.lifted(x)).real
+    return found if text.A.name == "mpmath" else float(found)
+
+
 def _pi(text: Text) -> Value:
     if text.A.name == "balls":
         from flint import arb
@@ -523,6 +595,14 @@ _OWN: dict[str, Callable[..., Value]] = {
     "len": lambda text, v: Fraction(len(v)),
     "range": lambda text, *ends: [Fraction(k) for k in range(*map(int, ends))],
     "chain": lambda text, matrices: reduce(text.product, matrices),
+    "mpower": lambda text, M, k: reduce(text.product, [M] * int(k), _OWN["identity"](text, len(M))),
+    "moduli": _moduli,
+    "ordered": _ordered,
+    "cholesky": _cholesky,
+    "det": _det,
+    "lambert": _lambert,
+    "positive_eigenvalues": lambda text, M: _real_eigenvalues(text, M, positive=True),
+    "real_eigenvalues": lambda text, M: _real_eigenvalues(text, M, positive=False),
     "rollout": lambda text, layers: reduce(lambda whole, layer: text.product(layer, whole), layers),
     "not": lambda text, truth: None if truth is None else not truth,
     "certain": lambda text, truth: truth is True,
