@@ -126,9 +126,9 @@ karagodin2025_4_3 = Statement(
     arrays={"beta": ", > 0", "X": "n d, n >= 2"},
     exact=True,
     title="In a cone whose width depends on β alone the variance of a cluster falls",
-    source=f"{KARAGODIN_NORMS}, Theorem 4.3 (ii), d Var/dt = −Θ(Var), its case of LayerNorm after the map with "
-    "Q = K = I, as a public formalisation, fxeqxmulfx/transformer, quotes the hypothesis; that opposite "
-    "tokens and β = 1/100 satisfy it, and rest, is that formalisation's remark",
+    source=f"{KARAGODIN_NORMS}, Theorem 4.3 (ii), −d Var/dt of the order of Var, its case of LayerNorm after "
+    "the map with Q = K = I, as a public formalisation, fxeqxmulfx/transformer, quotes the hypothesis; that "
+    "opposite tokens and β = 1/100 satisfy it, and rest, is that formalisation's remark",
     status="refuted",
     draws=(draw_opposite,),
     share=0.02,
@@ -138,8 +138,8 @@ karagodin2025_4_3 = Statement(
 
 own_cluster_speed = Statement(
     "own:cluster-speed",
-    "variance_fall(B, X, s) >= 2*variance(X)*((1 - 3*delta/2)/most_value(s) - (exp(w) - 1)/least_value(s))"
-    " and variance_fall(B, X, s) <= 2*variance(X)*exp(w)/least_value(s)",
+    "variance_fall(B, X, s) <= 2*variance(X)*exp(w)/least_value(s)"
+    " and variance_fall(B, X, s) >= 2*variance(X)*((1 - 3*delta/2)/most_value(s) - (exp(w) - 1)/least_value(s))",
     where={"delta": "cone(X)", "w": "form_size(B)*sqrt(2*delta)"},
     given="least_value(s) > 0",
     arrays={"B": "d d", "X": "n d, n >= 2, no zero row", "s": "n"},
