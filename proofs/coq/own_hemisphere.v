@@ -291,10 +291,9 @@ Proof.
 Qed.
 End Rate.
 
-Lemma mu_below s : (s <= t)%nat -> mu n d (X s) <= sqrt ((INR n - 1) / 2) * diam n (l2 d) (Y s).
+Lemma pair_below s i k : (s <= t)%nat -> (i < n)%nat -> (k < n)%nat -> l2 d (vsub (X s i) (X s k)) <= diam n (l2 d) (Y s).
 Proof.
-  intros Hs. apply mu_diam; [exact n_pos|apply diam_nonneg|]. intros i k Hi Hk.
-  eapply Rle_trans; [|apply (diam_ub n (l2 d) (Y s) i k Hi Hk)]. destruct (state s Hs) as [_ H].
+  intros Hs Hi Hk. eapply Rle_trans; [|apply (diam_ub n (l2 d) (Y s) i k Hi Hk)]. destruct (state s Hs) as [_ H].
   assert (Bi := height_b s i Hs Hi). assert (Bk := height_b s k Hs Hk).
   assert (Inv : forall x, gamma <= x <= 1 -> 1 <= / x) by (intros x Hx; rewrite <- Rinv_1; apply Rinv_le_contravar; lra).
   eapply Rle_trans; [apply (radial d (X s i) (X s k) (/ height s i) (/ height s k)); auto; now apply H|].
@@ -325,6 +324,37 @@ Proof.
   apply functional_extensionality. intro a. unfold SA. rewrite H, B. cbn [sum]. unfold sphere_attention, sphere_orbit. ring.
 Qed.
 
+Theorem hemisphere_pairs n d (Ly : nat -> layer) (G : mat) c r eps v gamma t X :
+  (0 < n)%nat -> (0 < r)%nat -> 0 <= eps ->
+  (forall s, (s < t)%nat -> nheads (Ly s) = 1%nat /\ mask (hd (Ly s) 0) = G /\
+     (forall a, bout (Ly s) a = 0) /\ orthogonal d (WV (hd (Ly s) 0))) ->
+  (forall i j, (i < n)%nat -> (j < n)%nat -> 0 <= G i j) ->
+  (forall i, (i < n)%nat -> 0 < G i i) ->
+  centre n G c r ->
+  (forall s i j, (s < t)%nat -> (i < n)%nat -> (j < n)%nat -> 0 < G i j -> eps <= sphere_attention n d Ly X s i j) ->
+  (forall i, (i < n)%nat -> l2 d (X i) = 1) -> l2 d v = 1 -> 0 < gamma ->
+  (forall i, (i < n)%nat -> gamma <= dot d (X i) v) ->
+  (forall i, (i < n)%nat -> l2 d (sphere_orbit n d Ly X t i) = 1 /\
+     gamma <= dot d (sphere_orbit n d Ly X t i) (carried d Ly v t)) /\
+  diam n (l2 d) (gnomonic n d Ly X v t) <= (1 - gamma * eps ^ r) ^ (t / r) * diam n (l2 d) (gnomonic n d Ly X v 0) /\
+  (forall i k, (i < n)%nat -> (k < n)%nat ->
+     l2 d (vsub (sphere_orbit n d Ly X t i) (sphere_orbit n d Ly X t k)) <= diam n (l2 d) (gnomonic n d Ly X v t)) /\
+  diam n (l2 d) (gnomonic n d Ly X v 0) <= 2 * sqrt (/ gamma ^ 2 - 1).
+Proof.
+  intros Hn Hr E0 HL G0 G1 Hc HA U0 V1 Gp Hv.
+  set (A := sphere_attention n d Ly X). set (W := layer_value Ly). set (Z := sphere_orbit n d Ly X).
+  assert (St : forall s, (s < t)%nat -> row_stochastic n n (A s)).
+  { intros s Hs. apply attn_stochastic. destruct (HL s Hs) as [_ [-> _]]. split; [exact G0|]. intros i Hi. exists i. auto. }
+  assert (Or : forall s, (s < t)%nat -> orthogonal d (W s)) by (intros; now apply HL).
+  assert (HZ : forall s i a, (s < t)%nat -> (i < n)%nat -> (a < d)%nat -> Z (S s) i a = sphere d (vmat d (vmat n (A s i) (Z s)) (W s)) a).
+  { intros s i a Hs _ _. unfold Z at 1. rewrite sphere_orbit_step by now apply HL. reflexivity. }
+  split; [|split; [|split]].
+  - intros i Hi. now apply (state n d A W Z t v gamma Hn St Or HZ U0 V1 Gp Hv t (le_n t)).
+  - now apply (hemisphere_rate n d A W Z t v gamma Hn St Or HZ U0 V1 Gp Hv G c r eps).
+  - intros i k. now apply (pair_below n d A W Z t v gamma Hn St Or HZ U0 V1 Gp Hv t).
+  - now apply (diam_start n d A W Z t v gamma Hn St Or HZ U0 V1 Gp Hv).
+Qed.
+
 Theorem hemisphere n d (Ly : nat -> layer) (G : mat) c r eps v gamma t X :
   (0 < n)%nat -> (0 < r)%nat -> 0 <= eps ->
   (forall s, (s < t)%nat -> nheads (Ly s) = 1%nat /\ mask (hd (Ly s) 0) = G /\
@@ -342,15 +372,6 @@ Theorem hemisphere n d (Ly : nat -> layer) (G : mat) c r eps v gamma t X :
   diam n (l2 d) (gnomonic n d Ly X v 0) <= 2 * sqrt (/ gamma ^ 2 - 1).
 Proof.
   intros Hn Hr E0 HL G0 G1 Hc HA U0 V1 Gp Hv.
-  set (A := sphere_attention n d Ly X). set (W := layer_value Ly). set (Z := sphere_orbit n d Ly X).
-  assert (St : forall s, (s < t)%nat -> row_stochastic n n (A s)).
-  { intros s Hs. apply attn_stochastic. destruct (HL s Hs) as [_ [-> _]]. split; [exact G0|]. intros i Hi. exists i. auto. }
-  assert (Or : forall s, (s < t)%nat -> orthogonal d (W s)) by (intros; now apply HL).
-  assert (HZ : forall s i a, (s < t)%nat -> (i < n)%nat -> (a < d)%nat -> Z (S s) i a = sphere d (vmat d (vmat n (A s i) (Z s)) (W s)) a).
-  { intros s i a Hs _ _. unfold Z at 1. rewrite sphere_orbit_step by now apply HL. reflexivity. }
-  split; [|split; [|split]].
-  - intros i Hi. now apply (state n d A W Z t v gamma Hn St Or HZ U0 V1 Gp Hv t (le_n t)).
-  - now apply (hemisphere_rate n d A W Z t v gamma Hn St Or HZ U0 V1 Gp Hv G c r eps).
-  - now apply (mu_below n d A W Z t v gamma Hn St Or HZ U0 V1 Gp Hv t (le_n t)).
-  - now apply (diam_start n d A W Z t v gamma Hn St Or HZ U0 V1 Gp Hv).
+  destruct (hemisphere_pairs n d Ly G c r eps v gamma t X Hn Hr E0 HL G0 G1 Hc HA U0 V1 Gp Hv) as [A1 [A2 [A3 A4]]].
+  split; [exact A1|split; [exact A2|split; [|exact A4]]]. now apply mu_diam; [|apply diam_nonneg|].
 Qed.
