@@ -59,10 +59,10 @@ yudin2025_softmax = Statement(
     "the two largest shares p and q have p(1 − p + q) ≤ 2p(1 − p) ≤ 1/2.",
 )
 
-# In dimension one a sparse W_QK may be 0, and the bounds are equalities.
+# In dimension one a sparse W_QK is often 0, and the bounds are equalities.
 _DRAWS = tuple(
-    networks(tokens, shapes=LAYERS[2:], log_weights=(-1.0, 0.5), biases=False)
-    for tokens in (moderate_tokens, clustered_tokens)
+    networks(tokens, shapes=LAYERS[3:], log_weights=(-1.0, 0.5), biases=False)
+    for tokens in (clustered_tokens, moderate_tokens)
 )
 _SIZE = {"a": "norm(W_QK[0,0], 2)/sqrt(d_qk)", "kappa": "top_shares(P[0,0])"}
 
