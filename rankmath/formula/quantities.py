@@ -93,7 +93,7 @@ def longest(run: Run, X: tuple[str, int]) -> Scalar:
 # -- weights -----------------------------------------------------------------------------------------------
 
 
-@fast("norm")
+@fast("norm", of="attention")
 def norm(run: Run, M: tuple[str, int, int], p: str) -> Scalar:
     measure = {
         "1": norms.norm_one,
@@ -349,7 +349,7 @@ def farthest(run: Run) -> Scalar:
 def diagonal(run: Run, P: Place, k: int) -> Scalar:
     if not 0 <= k < run.X.shape[-2]:
         raise InvalidArgument(f"net: diagonal is not defined for its layers; there is no token {k}")
-    return run.number(_matrix(run, P)[..., k, k])
+    return run.number(_matrix(run, P)[..., k, k][()])
 
 
 @fast("second_modulus", of="attention")
