@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -527,7 +527,7 @@ class LayerPlan:
                 self.told[PLACES[f"second_{name}"]] = self.told[PLACES[name]]
         self.told[PLACES["yield"]] = yielding()
         self.lock = Lock()
-        self._limits: Sequence[float] = ()
+        self._limits: Mapping[str, float] = {}
         self._first: Floats | None = None  # tokens that are centred
         self._at_first = 0
         self._known: _Known | None = None
@@ -539,7 +539,7 @@ class LayerPlan:
         state: Floats | Sequence[float],
         arrays: Arrays,
         numbers: Floats | Sequence[Sequence[float]],
-        limits: Sequence[float],
+        limits: Mapping[str, float],
         *,
         measure: bool = False,
     ) -> Run:
@@ -547,7 +547,7 @@ class LayerPlan:
 
         Without x the tokens are R, and are centred first: ξ is nan where they cannot be. `state` is otherwise ξ,
         mantissa and exponent of σ, and the lost bits; `numbers` are the largest |query| (below zero: it is
-        measured, and so are all weights), log(d_qk)/2 and λ of the skip of each layer; `limits` are `LIMITS`.
+        measured, and so are all weights), log(d_qk)/2 and λ of the skip of each layer.
         """
         with self.lock:
             L, d, missing = len(arrays), R.shape[1], self.d - R.shape[1]
@@ -559,7 +559,9 @@ class LayerPlan:
             memory = aligned(places * apart + (L + 1) * _ROW)
             log, at = memory[places * apart :].reshape(1, L + 1, _ROW), address(memory)
             if limits is not self._limits:
-                self.told.view(np.float64)[_LIMITS] = self._limits = limits
+                given_limits = {**limits, "uneven": math.exp(limits["uneven_log"])}
+                self.told.view(np.float64)[_LIMITS] = [given_limits[name] for name in LIMITS]
+                self._limits = limits
             if x is None:
                 if self._first is None:
                     self._first = aligned(self.n + 1, self.d)
