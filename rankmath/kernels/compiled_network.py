@@ -50,20 +50,20 @@ MEASURED = 4
 _RUN = slice(PLACES[RUN[0]], PLACES[GIVEN[-1]] + 1)
 _LIMITS = slice(PLACES[LIMITS[0]], PLACES[LIMITS[-1]] + 1)
 _LAYER, _READY = PLACES["layer"], PLACES["ready"]
-#: What is ready when all is done.
+#: The leader announces this layer when the run ends.
 END = 2**62
-# Doubles of keys and values of heads beyond one for each thread: half of a second-level cache of 1 MiB.
+# Hold more heads than threads while keys and values take at most this many doubles: half of a 1 MiB cache.
 _HELD = 2**16
-# Doubles of the rows that a thread takes at a time.
+# A thread takes rows of this many doubles at a time.
 _ROWS = 2**14
 # A thread takes this many rows at least: any thread, and one thread alone with wide registers, which read a tile
 # faster than the second-level cache delivers it.
 _FEW_ROWS, _WIDE_ROWS = 48, 128
 # To start a part takes as long as this many rows.
 _BEGIN = 3
-# Doubles of what each head adds, up to which threads share heads, if nearly all have as many, and not rows.
+# Threads share heads, not rows, if all have nearly as many and what the heads add takes at most this many doubles.
 _EACH = 2**22
-# A size up to which tokens are centred.
+# Tokens up to this size are centred.
 _ORDINARY = 1e59
 _INFINITE = math.inf
 
@@ -622,7 +622,7 @@ def lead_and_follow(
             for thread in range(1, threads):
                 jobs.put((follow, thread, start, memory + thread * scratch.strides[0], (words, scratch, held)))
         lead(start, memory)
-    finally:  # also where someone interrupts before: the others wait for it
+    finally:  # the other threads wait for this, also after an interruption
         words[_READY] = END
 
 
@@ -640,7 +640,7 @@ def _serve(jobs: SimpleQueue[Job]) -> None:
     while True:
         follow, thread, words, scratch, held = jobs.get()
         follow(thread, words, scratch)
-        del follow, held  # not before the next one comes
+        del follow, held  # free their memory before we wait for the next job
 
 
 def widened(a: Floats, missing: int, *, both: bool) -> Floats:
