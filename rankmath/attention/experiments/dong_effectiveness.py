@@ -130,7 +130,8 @@ def recomputed_accuracy(
 def _one_head(attention: Attention, X: Floats, h: int) -> Floats:
     """P_h X W_h + b with the attention of X itself."""
     made: Floats = attend(Float64(X), attention, h, X, None, X @ attention.value[h]) @ attention.output[h]
-    return made + attention.bias
+    shifted: Floats = made + attention.bias
+    return shifted
 
 
 def dong_effectiveness(
