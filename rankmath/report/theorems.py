@@ -17,7 +17,8 @@ from rankmath.claims.dong2021_many_tokens import Kinds, LoneQuery, MeanKinds, To
 from rankmath.claims.dong2021_two_heads import FourKeys, TwoHeads
 from rankmath.formula import read_formula
 from rankmath.formula.language import LETTERS
-from rankmath.formula.printing import latex, latex_letter, text, words
+from rankmath.formula.printed import latex_letter
+from rankmath.formula.printing import latex, text, words
 from rankmath.report.fragments import ENVIRONMENT, notation, written_out
 from rankmath.report.latex import (
     breakable,

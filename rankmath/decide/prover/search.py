@@ -460,7 +460,7 @@ class Search:
                 "tanhc": ("tanhc-one", "tanhc"),
                 "exp": ("exp-one", "exp-e", "exp-line"),
                 "expc": ("expc-one", "expc-exp"),
-                "log": ("log-line", "log-one"),
+                "log": ("log-line", "log-one", "log-e"),
                 "floor": ("floor-high",),
                 "abs": ("abs-high", "abs-minus", "abs-id", "abs-neg"),
             }[atom.name]
@@ -1098,7 +1098,7 @@ class Search:
         for atom in logs:
             u = dict(atom.args[0])
             names = {
-                "log": ("log-line", "log-one"),
+                "log": ("log-line", "log-one", "log-e"),
                 "exp": ("exp-line",),
                 "tanh": ("tanh-one", "tanh-id"),
                 "abs": ("abs-high", "abs-minus", "abs-id", "abs-neg"),
