@@ -1630,30 +1630,31 @@ Definition statement_zhai2023_3_1 : Prop :=
     dong2021:3.3: layernorm == column
     own:attention-shares: the word top_shares
     own:cluster-speed: its arrays
-    own:consensus-rate: the letter position
-    own:consensus-second: the letter position
+    own:consensus-rate: the letter positions
+    own:consensus-second: the letter positions
     own:gaussian-length: its arrays
     own:hardmax-steps: its arrays
     own:late: its arrays
     own:mask-rate: its arrays
     own:mask-rate-symmetric: its arrays
+    own:merge-time: its arrays
     own:no-stable-orthogonal: its arrays
-    own:positions-diameter: the letter position
+    own:positions-diameter: the letter positions
     own:pre-norm-diameter: layernorm == rms
-    own:second-token: the letter position
+    own:second-token: the letter positions
     own:stable-causal-every-n: its arrays
     own:stable-complete-every-n: its arrays
     own:stable-every-rank: its arrays
     own:stable-rank-two-every-n: its arrays
-    own:transport: the letter position
-    own:transport-skip: the letter position
+    own:transport: the letter positions
+    own:transport-skip: the letter positions
     wu2024:3-whole: its arrays
     alcalde2025:4.2: its arrays
-    alman2025:one-layer: the letter position
+    alman2025:one-layer: the letter positions
     geshkovski2023:late: its arrays
     geshkovski2023:late-printed: its arrays
     karagodin2024:subspace-two: its arrays
     karagodin2025:4.3: its arrays
-    unstated:diameter-rotary: the letter position
+    unstated:diameter-rotary: the letter positions
     unstated:mask-dichotomy: its arrays
     yudin2025:attention: the word top_shares *)

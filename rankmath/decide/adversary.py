@@ -75,7 +75,7 @@ class _Pace:
     each: float = 0.0
 
     def most(self, room: Room, wanted: int) -> int:
-        """How many of the instances wanted are scored: where each takes long, for a fiftieth of what is left."""
+        """How many of the instances wanted are worth their time: where each is slow, a fiftieth of what is left."""
         if self.until == math.inf:
             return wanted
         if not self.each:

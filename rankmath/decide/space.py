@@ -95,9 +95,13 @@ class Room:
             array = arrays.get(name)
             return np.moveaxis(array, 0, axis) if batch and array is not None else array
 
+        query = stacked("W_QK", 2)
+        assert query is not None
+        ones = np.broadcast_to(np.eye(self.d), query.shape)  # keys, and the values of groups, are the tokens
         net = self.prototype.replace(
-            query=stacked("W_QK", 2),
-            **{"output" if self.kv_heads else "value": stacked("W", 2)},
+            query=query,
+            **({"key": ones} if self.plain_keys else {}),
+            **({"value": ones, "output": stacked("W", 2)} if self.kv_heads else {"value": stacked("W", 2)}),
             key_bias=stacked("key_bias", 2),
             bias=stacked("bias", 1),
         )

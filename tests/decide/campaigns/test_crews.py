@@ -45,7 +45,7 @@ calls = []
 def draw(rng, size):
     return ArrayInstance({"x": rng.integers(0, 2**62, size)}, "random", is_batch=True)
 
-@quantity("untroubled(x: array)", latex="x", example="untroubled(x)", value="truth")
+@quantity("untroubled(x: array)", latex="x", because="it looks at a file", example="untroubled(x)", value="truth")
 def untroubled(run, x):
     "nothing happens"
     if int(run[x]) == int((HERE / "marked").read_text()):
