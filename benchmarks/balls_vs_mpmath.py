@@ -19,8 +19,8 @@ from rankmath.arithmetic.balls import precision
 from rankmath.arithmetic.multiprecision import Multiprecision
 from rankmath.attention.centred import attention_step
 from rankmath.attention.tokens import centre
+from rankmath.attention.trace import trace
 from rankmath.attention.weights import weights_of
-from rankmath.dynamics.trace import trace
 from rankmath.model.network import Network
 
 TOKENS, DIM = 16, 8

@@ -21,7 +21,7 @@ import threading
 import time
 from pathlib import Path
 
-from rankmath.campaigns.run import campaign
+from rankmath.decide.campaigns.run import campaign
 
 PLAN = {"statements": ["own:diameter"], "certify": 0.001}
 

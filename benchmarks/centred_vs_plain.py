@@ -15,7 +15,7 @@ from typing import Any
 from timing import report, side_by_side
 
 from rankmath.attention.plain import forward
-from rankmath.dynamics.trace import trace
+from rankmath.attention.trace import trace
 from rankmath.model.network import Network
 
 TOKENS, DIM, HEADS = 1024, 64, 8

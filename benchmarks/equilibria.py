@@ -14,7 +14,7 @@ import numpy as np
 from pages import write_tables
 
 import rankmath as rm
-from rankmath.dynamics.limits import basins, limits, random_starts
+from rankmath.attention.limits import basins, limits, random_starts
 from rankmath.equilibria.blocks import survivors
 from rankmath.equilibria.certify import certify_design
 from rankmath.equilibria.constructions import sibling

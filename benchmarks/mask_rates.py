@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 from pages import write_tables
 
-from rankmath.campaigns.curves import limit_rate, mask_kinds, mask_rates
+from rankmath.decide.campaigns.curves import limit_rate, mask_kinds, mask_rates
 from rankmath.linalg.masks import Mask
 
 

@@ -19,6 +19,7 @@ from timing import report, side_by_side
 from rankmath.arithmetic.float64 import Float64
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
+from rankmath.attention.fused import layer_plan
 from rankmath.attention.on_cpu import _LIMITS
 from rankmath.attention.tokens import SAFE_LOG
 from rankmath.kernels.compiled import _EXPM1 as C
@@ -228,7 +229,7 @@ def compare(n: int, d: int, H: int, L: int, measured: bool) -> dict[str, Any]:
     X, root = rng.standard_normal((n, d)), math.log(d) / 2
     query = rng.standard_normal((L, H, d, d)) * 0.3 / math.sqrt(d)
     value = rng.standard_normal((L, H, d, d)) / math.sqrt(d * H)
-    plan = Float64(X).layer_plan(n, d, H)
+    plan = layer_plan(Float64(X), n, d, H)
     assert plan is not None, "the extra `fast` is needed"
     arrays, numbers = tuple((query[l], value[l], None, None) for l in range(L)), np.array([(-1.0, root, 0.0)] * L)
     log, limits = np.zeros((L + 1, 7)), (SAFE_LOG, LINEAR_LOG, math.exp(UNEVEN_LOG))

@@ -1,10 +1,20 @@
 """The public names: where each is defined, once, for type checkers and for `rankmath/__init__.py`."""
 
+from rankmath.attention.columns import measure as measure
+from rankmath.attention.consensus import consensus_spectrum as consensus_spectrum
+from rankmath.attention.decay import decay as decay
+from rankmath.attention.experiments.jacobian import jacobian_norms as jacobian_norms
+from rankmath.attention.limits import basins as basins
+from rankmath.attention.limits import limit as limit
+from rankmath.attention.paths import path_counts as path_counts
+from rankmath.attention.paths import path_sums as path_sums
+from rankmath.attention.paths import path_term as path_term
 from rankmath.attention.plain import attention_matrices as attention_matrices
 from rankmath.attention.plain import forward as forward
 from rankmath.attention.softmax import row_softmax as row_softmax
 from rankmath.attention.states import hidden_states as hidden_states
-from rankmath.campaigns.run import campaign as campaign
+from rankmath.attention.trace import Trace as Trace
+from rankmath.attention.trace import trace as trace
 from rankmath.certificates.certificate import Certificate as Certificate
 from rankmath.certificates.issue import NotIssued as NotIssued
 from rankmath.checker.checker import check as check
@@ -15,16 +25,7 @@ from rankmath.decide.battery import certify as certify
 from rankmath.decide.battery import verify as verify
 from rankmath.decide.battery import verify_statement as verify_statement
 from rankmath.decide.bounds_for import bounds_for as bounds_for
-from rankmath.dynamics.columns import measure as measure
-from rankmath.dynamics.consensus import consensus_spectrum as consensus_spectrum
-from rankmath.dynamics.decay import decay as decay
-from rankmath.dynamics.limits import basins as basins
-from rankmath.dynamics.limits import limit as limit
-from rankmath.dynamics.paths import path_counts as path_counts
-from rankmath.dynamics.paths import path_sums as path_sums
-from rankmath.dynamics.paths import path_term as path_term
-from rankmath.dynamics.trace import Trace as Trace
-from rankmath.dynamics.trace import trace as trace
+from rankmath.decide.campaigns.run import campaign as campaign
 from rankmath.equilibria.certify import certify_equilibrium as certify_equilibrium
 from rankmath.equilibria.constructions import all_ranks as all_ranks
 from rankmath.equilibria.constructions import isolated_ranks as isolated_ranks
@@ -33,8 +34,7 @@ from rankmath.equilibria.constructions import stable_ranks as stable_ranks
 from rankmath.equilibria.cycles import stable_cycle as stable_cycle
 from rankmath.equilibria.equilibrium import Equilibrium as Equilibrium
 from rankmath.equilibria.find import find_equilibria as find_equilibria
-from rankmath.experiments.jacobian import jacobian_norms as jacobian_norms
-from rankmath.flows.flow import Flow as Flow
+from rankmath.equilibria.flow import Flow as Flow
 from rankmath.formula.reference import reference_trace as reference_trace
 from rankmath.linalg.diameters import diameter as diameter
 from rankmath.linalg.diameters import mu as mu
@@ -44,7 +44,6 @@ from rankmath.linalg.residuals import residual as residual
 from rankmath.linalg.residuals import residual_lower_bound as residual_lower_bound
 from rankmath.linalg.stochastic import dobrushin as dobrushin
 from rankmath.linalg.stochastic import exact_product as exact_product
-from rankmath.linalg.stochastic import hilbert_distance as hilbert_distance
 from rankmath.linalg.stochastic import is_row_stochastic as is_row_stochastic
 from rankmath.linalg.stochastic import oscillation as oscillation
 from rankmath.linalg.stochastic import total_variation as total_variation
@@ -56,7 +55,6 @@ from rankmath.model.network import Network as Network
 from rankmath.model.network import Rotary as Rotary
 from rankmath.model.sublayers import Attention as Attention
 from rankmath.model.sublayers import Sublayer as Sublayer
-from rankmath.symbolic.depth import depth_to_tolerance as depth_to_tolerance
 from rankmath.validation import InvalidArgument as InvalidArgument
 from rankmath.verification.statement import Statement as Statement
 from rankmath.verification.verdict import Outcome as Outcome

@@ -244,7 +244,7 @@ def test_a_long_trace_without_the_compiler_says_once_what_is_faster(
     import rankmath as rm
 
     net = rm.Network.random(2, 2)
-    room = sys.modules["rankmath.dynamics.trace"]
+    room = sys.modules["rankmath.attention.trace"]
     room._say_what_is_faster.cache_clear()
     monkeypatch.setattr(room, "_LONG", 0.0)
     monkeypatch.setattr(room, "find_spec", lambda name: None)

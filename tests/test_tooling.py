@@ -39,7 +39,7 @@ def test_plain_import_is_light() -> None:
 def test_functions_win_over_rooms_of_the_same_name() -> None:
     """Importing rankmath.certificates.… must not put the package in the place of the function rm.certify."""
     code = (
-        "import rankmath.checker.checker, rankmath.campaigns.ledger, rankmath as rm; "
+        "import rankmath.checker.checker, rankmath.decide.campaigns.ledger, rankmath as rm; "
         "from rankmath.checker import checker; print(callable(rm.certify), callable(rm.campaign), checker.FORMAT); "
         "import rankmath.checker.checker as c, rankmath.decide.battery as e, rankmath.certificates.issue as i; "
         "print(c is checker, e.__name__, i.__name__)"

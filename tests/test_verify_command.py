@@ -126,8 +126,8 @@ def test_a_folder_used_again_holds_what_is_of_this_run(tmp_path: Path) -> None:
 
 
 def test_the_counterexample_is_handed_over_and_violates(tmp_path: Path) -> None:
-    from rankmath.campaigns.exact_json import decode
     from rankmath.claims import statements_in
+    from rankmath.decide.campaigns.exact_json import decode
 
     mine = tmp_path / "mine.py"
     mine.write_text(EXAMPLE)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import rankmath as rm
-from rankmath.campaigns.curves import antipodal_skip, first_layers, sides_by_depth
+from rankmath.decide.campaigns.curves import antipodal_skip, first_layers, sides_by_depth
 from rankmath.drawing import pyplot
 
 TARGET = Path(__file__).parents[1] / "collapse.svg"

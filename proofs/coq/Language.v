@@ -830,18 +830,14 @@ Definition second_least (N : scored) (l : nat) : R := least_singular (second_mat
 Definition second_norm (N : scored) (l : nat) : R := spectral (second_matrix N l).
 (** All tokens equal to the first of those that layer l reads, and the attention there. *)
 Definition consensus (N : scored) (l : nat) : mat := fun _ => scored_X N l 0%nat.
-Definition consensus_P (N : scored) (l h : nat) : matrix (tokens N) (tokens N) := scored_attention N l h (consensus N l).
-(** consensus_dobrushin: largest total variation of two rows of the attention at consensus: all tokens equal to the first of
-    those that the layer reads *)
-Definition consensus_dobrushin (N : scored) (l h : nat) : R := dobrushin_of (consensus_P N l h).
+Definition scored_P0 (N : scored) (l h : nat) : matrix (tokens N) (tokens N) := scored_attention N l h (consensus N l).
 (** consensus_shift: largest oscillation, over the keys that a token sees, of the difference of its logits and of those at
     consensus: all tokens equal to the first *)
 Definition consensus_shift (N : scored) (l h : nat) : R := sup_of (fun x => exists i j k,
   (i < tokens N)%nat /\ (j < tokens N)%nat /\ (k < tokens N)%nat /\ edges N i j = 1 /\ edges N i k = 1 /\
   let g := fun j => score N l h (scored_X N l) i j - score N l h (consensus N l) i j in x = g j - g k).
-(** consensus_second: what the second token, number 1 counted from 0, attends to itself at consensus: all tokens equal to
-    the first *)
-Definition consensus_second (N : scored) (l h : nat) : R := consensus_P N l h 1%nat 1%nat.
+(** diagonal: what token k, counted from 0, attends to itself *)
+Definition diagonal {n m} (P : matrix n m) (k : nat) : R := P k k.
 (** moved: largest absolute entry of the difference of the tokens after l layers and of the input *)
 Definition moved (N : scored) (l : nat) : R :=
   maxentry (tokens N) (dim N) (fun i a => scored_X N l i a - scored_X N 0 i a).

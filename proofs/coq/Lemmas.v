@@ -3,7 +3,7 @@
     the proofs those of the files Lemmas_*.v. *)
 Require Import Reals Lra Lia Psatz.
 From Rankmath Require Import Definitions Functions Norms Masks dong2021_A_3 Quantities.
-From Rankmath Require Import Lemmas_attention Lemmas_entropy Lemmas_functions Lemmas_layer Lemmas_norms Lemmas_tokens Network.
+From Rankmath Require Import Lemmas_attention Lemmas_entropy Lemmas_functions Lemmas_layer Lemmas_norms Lemmas_signs Lemmas_tokens Network.
 Local Open Scope R_scope.
 
 (** n-one: 1 <= n *)
@@ -234,6 +234,65 @@ Theorem L_abs_high :
   forall x : R,
   x <= (Rabs x).
 Proof. by_theorem Lemmas_functions.lemma_abs_high. Qed.
+
+(** abs-minus: -x <= abs(x) *)
+Theorem L_abs_minus :
+  forall N, proper N ->
+  forall x : R,
+  (- x) <= (Rabs x).
+Proof. by_theorem Lemmas_signs.lemma_abs_minus. Qed.
+
+(** abs-id: abs(x) <= x *)
+Theorem L_abs_id :
+  forall N, proper N ->
+  forall x : R,
+  0 <= x ->
+  (Rabs x) <= x.
+Proof. by_theorem Lemmas_signs.lemma_abs_id. Qed.
+
+(** abs-neg: abs(x) <= -x *)
+Theorem L_abs_neg :
+  forall N, proper N ->
+  forall x : R,
+  x <= 0 ->
+  (Rabs x) <= (- x).
+Proof. by_theorem Lemmas_signs.lemma_abs_neg. Qed.
+
+(** exp-under: exp(x) <= y *)
+Theorem L_exp_under :
+  forall N, proper N ->
+  forall x y : R,
+  0 < y ->
+  x <= (ln y) ->
+  (exp x) <= y.
+Proof. by_theorem Lemmas_signs.lemma_exp_under. Qed.
+
+(** under-exp: x <= exp(y) *)
+Theorem L_under_exp :
+  forall N, proper N ->
+  forall x y : R,
+  0 < x ->
+  (ln x) <= y ->
+  x <= (exp y).
+Proof. by_theorem Lemmas_signs.lemma_under_exp. Qed.
+
+(** log-under: log(x) <= y *)
+Theorem L_log_under :
+  forall N, proper N ->
+  forall x y : R,
+  0 < x ->
+  x <= (exp y) ->
+  (ln x) <= y.
+Proof. by_theorem Lemmas_signs.lemma_log_under. Qed.
+
+(** under-log: x <= log(y) *)
+Theorem L_under_log :
+  forall N, proper N ->
+  forall x y : R,
+  0 < y ->
+  (exp x) <= y ->
+  x <= (ln y).
+Proof. by_theorem Lemmas_signs.lemma_under_log. Qed.
 
 (** max-member: x <= max(x, y) *)
 Theorem L_max_member :
@@ -1226,6 +1285,46 @@ Theorem L_attention_2F :
   (norm_2 (P N l h)) <= (norm_frobenius (P N l h)).
 Proof. by_theorem Lemmas_attention.lemma_attention_2F. Qed.
 
+(** attention-inf: norm(P[l, h], inf) == 1 *)
+Theorem L_attention_inf :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  (norm_inf (P N l h)) = 1.
+Proof. by_theorem Lemmas_signs.lemma_attention_inf. Qed.
+
+(** attention-positive[max]: 0 < norm(P[l, h], max) *)
+Theorem L_attention_positive_max :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  0 < (norm_max (P N l h)).
+Proof. by_theorem Lemmas_signs.lemma_attention_max_positive. Qed.
+
+(** attention-positive[1]: 0 < norm(P[l, h], 1) *)
+Theorem L_attention_positive_1 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  0 < (norm_1 (P N l h)).
+Proof. by_theorem Lemmas_signs.lemma_attention_one_positive. Qed.
+
+(** attention-positive[2]: 0 < norm(P[l, h], 2) *)
+Theorem L_attention_positive_2 :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  0 < (norm_2 (P N l h)).
+Proof. by_theorem Lemmas_signs.lemma_attention_spectral_positive. Qed.
+
+(** attention-positive[frobenius]: 0 < norm(P[l, h], frobenius) *)
+Theorem L_attention_positive_frobenius :
+  forall N, proper N ->
+  forall l, (l < layers N)%nat ->
+  forall h, (h < heads N)%nat ->
+  0 < (norm_frobenius (P N l h)).
+Proof. by_theorem Lemmas_signs.lemma_attention_frobenius_positive. Qed.
+
 (** dobrushin-one: dobrushin(P[l, h]) <= 1 *)
 Theorem L_dobrushin_one :
   forall N, proper N ->
@@ -1888,7 +1987,6 @@ Theorem L_sphere_cosine :
   forall N, proper N ->
   forall t, (t <= layers N)%nat ->
   layernorm_sphere N ->
-  (INR (tokens N)) >= 2 ->
   ((diameter (X N t) p_2) ^ 2) = (2 - (2 * (cosine (X N t)))).
 Proof. by_theorem Lemmas_layer.lemma_sphere_cosine. Qed.
 
@@ -1905,5 +2003,3 @@ Theorem L_cosine_low :
   forall t, (t <= layers N)%nat ->
   (- 1) <= (cosine (X N t)).
 Proof. by_theorem Lemmas_layer.lemma_cosine_low. Qed.
-
-(* Statements on arrays are not about networks:     count-one: no Coq for the word count     length-order: no Coq for the word least_length     cosine-one: no Coq for the word least_cosine     share-tail: no Coq for the word share *)

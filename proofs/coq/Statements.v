@@ -250,10 +250,10 @@ Definition statement_own_composite : Prop :=
     residual_composite (X N (layers N)) <= (2 * gamma_star * B / sqrt (d_qk N)) ^ (((3 ^ (layers N)) - 1) / 2) *
       (residual_composite (X N 0%nat)) ^ (3 ^ (layers N)).
 
-(** own:consensus-rate (proved): all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h],
-      p)*(consensus_dobrushin(P[l, h]) + 2*tanh(consensus_shift(P[l, h])/4))))*diameter(X[0], p))
+(** own:consensus-rate (proved): all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*(dobrushin(P0[l, h])
+      + 2*tanh(consensus_shift(P[l, h])/4))))*diameter(X[0], p))
     given mask == any
-    given position == any
+    given positions == any
     given softcap == any
     given qk_norm == any
     given layernorm == none
@@ -266,16 +266,16 @@ Definition statement_own_consensus_rate : Prop :=
     mlp_none N ->
     (skip_of N) = 0 ->
     forall p : exponent, diameter (scored_X N (layers N)) p <= prodf (layers N) (fun l => sum (heads N) (fun h =>
-      operator_norm (W N l h) p * (consensus_dobrushin N l h + 2 * tanh (consensus_shift N l h / 4)))) * diameter
+      operator_norm (W N l h) p * (dobrushin (scored_P0 N l h) + 2 * tanh (consensus_shift N l h / 4)))) * diameter
       (scored_X N 0%nat) p.
 
-(** own:consensus-second (proved): first_gap(X[L]) >= prod_l(consensus_second(P[l, 0])*exp(-consensus_shift(P[l,
-      0]))*least_singular(W[l, 0]))*first_gap(X[0]) and first_gap(X[L]) <= prod_l(consensus_second(P[l,
-      0])*exp(consensus_shift(P[l, 0]))*norm(W[l, 0], 2))*first_gap(X[0])
+(** own:consensus-second (proved): first_gap(X[L]) >= prod_l(diagonal(P0[l, 0], 1)*exp(-consensus_shift(P[l,
+      0]))*least_singular(W[l, 0]))*first_gap(X[0]) and first_gap(X[L]) <= prod_l(diagonal(P0[l, 0],
+      1)*exp(consensus_shift(P[l, 0]))*norm(W[l, 0], 2))*first_gap(X[0])
     given mask == causal
     given n >= 2
     given H == 1
-    given position == any
+    given positions == any
     given softcap == any
     given qk_norm == any
     given layernorm == none
@@ -290,10 +290,10 @@ Definition statement_own_consensus_second : Prop :=
     layernorm_none N ->
     mlp_none N ->
     (skip_of N) = 0 ->
-    (first_gap (scored_X N (layers N)) >= prodf (layers N) (fun l => consensus_second N l 0%nat * exp (- consensus_shift
-      N l 0%nat) * least_singular (W N l 0%nat)) * first_gap (scored_X N 0%nat)) /\ (first_gap (scored_X N (layers N))
-      <= prodf (layers N) (fun l => consensus_second N l 0%nat * exp (consensus_shift N l 0%nat) * norm_2 (W N l 0%nat))
-      * first_gap (scored_X N 0%nat)).
+    (first_gap (scored_X N (layers N)) >= prodf (layers N) (fun l => diagonal (scored_P0 N l 0%nat) 1%nat * exp (-
+      consensus_shift N l 0%nat) * least_singular (W N l 0%nat)) * first_gap (scored_X N 0%nat)) /\ (first_gap (scored_X
+      N (layers N)) <= prodf (layers N) (fun l => diagonal (scored_P0 N l 0%nat) 1%nat * exp (consensus_shift N l 0%nat)
+      * norm_2 (W N l 0%nat)) * first_gap (scored_X N 0%nat)).
 
 (** own:contranorm (proved): erank(sigma) < erank_after(sigma, s)
     given s > 0
@@ -828,7 +828,7 @@ Definition statement_own_residual_inf : Prop :=
       prod_l(second_norm(l))*first_gap(X[0])
     given mask == causal
     given n >= 2
-    given position == any
+    given positions == any
     given softcap == any
     given qk_norm == any
     given layernorm == none
@@ -928,7 +928,7 @@ Definition statement_own_stable_complete : Prop :=
 (** own:transport (proved): all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*dobrushin(P[l,
       h])))*diameter(X[0], p))
     given mask == any
-    given position == any
+    given positions == any
     given softcap == any
     given qk_norm == any
     given layernorm == none
@@ -947,7 +947,7 @@ Definition statement_own_transport : Prop :=
       h])))*diameter(X[0], 2) and diameter(X[L], 2) <= prod_l(abs(skip) + sum_h(norm(W[l, h], 2)*dobrushin(P[l,
       h])))*diameter(X[0], 2)
     given mask == any
-    given position == any
+    given positions == any
     given softcap == any
     given qk_norm == any
     given all_l(sum_h(norm(W[l, h], 2)*dobrushin(P[l, h])) < abs(skip))
@@ -1305,7 +1305,7 @@ Definition statement_wu2024_pre_ln : Prop :=
     given skip == 1
     given bias == none
     given mask == any
-    given position == any
+    given positions == any
     given softcap == any
     given qk_norm == any
     given layernorm == none

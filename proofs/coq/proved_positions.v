@@ -121,7 +121,7 @@ Qed.
 Theorem proved_own_consensus_rate : statement_own_consensus_rate.
 Proof.
   intros N PN LN _ S0 p. set (n := tokens N). assert (n0 := some_tokens N PN).
-  assert (B : forall l h, dobrushin (scored_P N l h) <= consensus_dobrushin N l h + 2 * tanh (consensus_shift N l h / 4)).
+  assert (B : forall l h, dobrushin (scored_P N l h) <= dobrushin (scored_P0 N l h) + 2 * tanh (consensus_shift N l h / 4)).
   { intros l h. set (s := consensus_shift N l h).
     assert (Sh : forall i j k, (i < n)%nat -> (j < n)%nat -> (k < n)%nat -> edges N i j = 1 -> edges N i k = 1 ->
       (score N l h (scored_X N l) i j - score N l h (consensus N l) i j) - (score N l h (scored_X N l) i k - score N l h (consensus N l) i k) <= s).
@@ -131,14 +131,14 @@ Proof.
       assert (Q : forall z, (z < n)%nat -> Rabs (g a z) <= largest n (fun i => largest n (fun j => Rabs (g i j)))).
       { intros z Hz. eapply Rle_trans; [apply (largest_ub n (fun j => Rabs (g a j)) z Hz)|]. apply (largest_ub n (fun i => largest n (fun j => Rabs (g i j))) a Ha). }
       assert (Q1 := Q b Hb). assert (Q2 := Q c Hc). apply Rabs_le_between in Q1, Q2. lra. }
-    assert (Tv : forall i, (i < n)%nat -> Definitions.tv n (scored_P N l h i) (consensus_P N l h i) <= tanh (s / 4)).
+    assert (Tv : forall i, (i < n)%nat -> Definitions.tv n (scored_P N l h i) (scored_P0 N l h i) <= tanh (s / 4)).
     { intros i Hi. apply own_tv.tv_softmax; [now apply (scored_row N PN l h (consensus N l) i Hi)|]. intros j k Hj Hk Mj Mk.
       apply Sh; auto; [destruct (binary N PN i j Hi Hj) as [E|E]|destruct (binary N PN i k Hi Hk) as [E|E]]; try assumption; rewrite E in *; lra. }
-    unfold dobrushin, dobrushin_of. apply largest_lub; [exact n0|]. intros i Hi. apply largest_lub; [exact n0|]. intros k Hk.
+    set (dc := dobrushin (scored_P0 N l h)). unfold dobrushin, dobrushin_of. apply largest_lub; [exact n0|]. intros i Hi. apply largest_lub; [exact n0|]. intros k Hk.
     assert (Ti := Tv i Hi). assert (Tk := Tv k Hk). unfold Definitions.tv in Ti, Tk.
-    assert (C : / 2 * sum n (fun j => Rabs (consensus_P N l h i j - consensus_P N l h k j)) <= consensus_dobrushin N l h) by exact (dobrushin_ub n n (consensus_P N l h) i k Hi Hk).
-    apply Rle_trans with (/ 2 * sum n (fun j => Rabs (scored_P N l h i j - consensus_P N l h i j) + Rabs (consensus_P N l h i j - consensus_P N l h k j) + Rabs (scored_P N l h k j - consensus_P N l h k j))).
-    - apply Rmult_le_compat_l; [lra|]. apply sum_le; intros j _. set (x := scored_P N l h i j). set (y := consensus_P N l h i j). set (z := consensus_P N l h k j). set (w := scored_P N l h k j).
+    assert (C : / 2 * sum n (fun j => Rabs (scored_P0 N l h i j - scored_P0 N l h k j)) <= dc) by exact (dobrushin_ub n n (scored_P0 N l h) i k Hi Hk).
+    apply Rle_trans with (/ 2 * sum n (fun j => Rabs (scored_P N l h i j - scored_P0 N l h i j) + Rabs (scored_P0 N l h i j - scored_P0 N l h k j) + Rabs (scored_P N l h k j - scored_P0 N l h k j))).
+    - apply Rmult_le_compat_l; [lra|]. apply sum_le; intros j _. set (x := scored_P N l h i j). set (y := scored_P0 N l h i j). set (z := scored_P0 N l h k j). set (w := scored_P N l h k j).
       replace (x - w) with ((x - y) + (y - z) + (z - w)) by ring. eapply Rle_trans; [apply Rabs_triang|]. rewrite (Rabs_minus_sym z w). apply Rplus_le_compat_r, Rabs_triang.
     - rewrite !sum_plus, !Rmult_plus_distr_l. eapply Rle_trans; [apply Rplus_le_compat; [apply Rplus_le_compat; [exact Ti|exact C]|exact Tk]|]. lra. }
   apply (product_upper (fun l => diameter (scored_X N l) p)); intros l _.
@@ -210,7 +210,7 @@ Lemma gap_step l : second_least N l * first_gap (scored_X N l) <= first_gap (sco
 Proof. rewrite gap_next. split; [apply least_singular_bound|apply spectral_bound]. Qed.
 
 (** Near consensus: what the second token attends to itself moves by a factor e^shift at most. *)
-Lemma second_share l h : consensus_second N l h * exp (- consensus_shift N l h) <= scored_P N l h 1%nat 1%nat <= consensus_second N l h * exp (consensus_shift N l h).
+Lemma second_share l h : diagonal (scored_P0 N l h) 1%nat * exp (- consensus_shift N l h) <= scored_P N l h 1%nat 1%nat <= diagonal (scored_P0 N l h) 1%nat * exp (consensus_shift N l h).
 Proof.
   set (s := consensus_shift N l h). set (f := score N l h (scored_X N l) 1%nat). set (c := score N l h (consensus N l) 1%nat).
   assert (Two : forall g : vec, softmax n (edges N 1%nat) g 1%nat = / (1 + exp (g 0%nat - g 1%nat))).
@@ -231,7 +231,7 @@ Proof.
     apply Rabs_le. split.
     - assert (Q : g 1%nat 1%nat - g 1%nat 0%nat <= s) by (apply (sup_ub _ _ _ Ub); exists 1%nat, 1%nat, 0%nat; repeat split; auto; unfold n in *; lia). unfold g in Q. fold f c in Q. lra.
     - apply (sup_ub _ _ _ Ub). exists 1%nat, 0%nat, 1%nat. repeat split; auto; unfold n in *; lia. }
-  change (consensus_second N l h) with (softmax n (edges N 1%nat) c 1%nat). change (scored_P N l h 1%nat 1%nat) with (softmax n (edges N 1%nat) f 1%nat). rewrite !Two.
+  change (diagonal (scored_P0 N l h) 1%nat) with (softmax n (edges N 1%nat) c 1%nat). change (scored_P N l h 1%nat 1%nat) with (softmax n (edges N 1%nat) f 1%nat). rewrite !Two.
   set (x := c 0%nat - c 1%nat). set (y := f 0%nat - f 1%nat). apply Rabs_le_between in Sh. assert (s0 : 0 <= s) by lra. assert (D : x - s <= y <= x + s) by (unfold x, y; lra).
   assert (Mono : forall a b, a <= b -> exp a <= exp b) by (intros a b H; destruct H as [H|H]; [left; now apply exp_increasing|right; now rewrite H]).
   assert (A1 := Mono _ _ (proj1 D)). assert (A2 := Mono _ _ (proj2 D)). unfold Rminus in A1. rewrite exp_plus in A1, A2. assert (Pe := exp_pos s). assert (Pm := exp_pos (- s)). assert (Px := exp_pos x). assert (Py := exp_pos y).
@@ -256,7 +256,7 @@ Qed.
 Theorem proved_own_consensus_second : statement_own_consensus_second.
 Proof.
   intros N PN M N2 H1 LN _ S0. assert (d0 := some_dim N PN).
-  assert (C0 : forall l, 0 <= consensus_second N l 0%nat) by (intro l; apply (scored_row N PN l 0%nat (consensus N l) 1%nat); lia).
+  assert (C0 : forall l, 0 <= diagonal (scored_P0 N l 0%nat) 1%nat) by (intro l; apply (scored_row N PN l 0%nat (consensus N l) 1%nat); lia).
   assert (Step : forall l, first_gap (scored_X N (S l)) = scored_P N l 0%nat 1%nat 1%nat * l2 (dim N) (vmat (dim N) (vsub (scored_X N l 0%nat) (scored_X N l 1%nat)) (W N l 0%nat))).
   { intro l. rewrite (gap_next N PN M N2 LN S0). assert (P0 : 0 <= scored_P N l 0%nat 1%nat 1%nat) by (apply (scored_row N PN l 0%nat (scored_X N l) 1%nat); lia).
     rewrite <- (Rabs_right (scored_P N l 0%nat 1%nat 1%nat)) by lra. rewrite <- l2_scal. apply (sn_ext (L2 (dim N))). intro b. unfold vmat, second_matrix. rewrite H1. rewrite <- sum_scal.

@@ -1,1 +1,1 @@
-"""The layer step: plain and centred attention, per-token maps, norms of tokens."""
+"""Attention: the layer step (plain and centred, per-token maps), and all layers: trace, decay, paths, basins."""

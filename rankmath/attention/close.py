@@ -27,7 +27,7 @@ def by_thin_products(A: Float64, left: Array, right: Array, q: Array, log_q: Arr
 
 def by_expm1(A: Float64, left: Array, right: Array, q: Array, values: Array, offsets: Array | None = None) -> Array:
     """The sum as it stands, for moderate E = left rightᵀ (+ offsets)."""
-    rightT, weights = A.transpose(right), A.weighted(q, values)
+    rightT, weights = A.transpose(right), A.concat([q * values, q], axis=-1)
 
     def average(rows: Array, start: int) -> Array:
         E = A.passing_product(rows, rightT)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from rankmath.arithmetic.float64 import Float64
 from rankmath.arithmetic.protocol import System
 from rankmath.attention import close, far
+from rankmath.attention.fused import fused_deviation
 from rankmath.attention.tokens import LOG_ZERO, SAFE_LOG, SMALL_LOSS, Scaled, floored, grown_by, log_of
 from rankmath.attention.views import Logits
 from rankmath.validation import Array
@@ -99,10 +100,12 @@ class CommonView:
         log_E = xp.where(tiny, close.LINEAR_LOG - logits.log_bound, logits.log_E)
         unit = xp.where(tiny, logits.log_rest - log_E, -logits.falling)
         safe = not saturated and float(xp.max(log_size)) <= math.log(SAFE_LOG)
-        if safe and A.fuses(left, values) and float(xp.max(log_E)) <= SAFE_LOG:
-            return A.fused_deviation(left, right, q, values, A.exp(log_E)), unit
+        if safe and float(xp.max(log_E)) <= SAFE_LOG:
+            made = fused_deviation(A, left, right, q, values, A.exp(log_E))
+            if made is not None:
+                return made, unit
         large = float(xp.min(_log_root_mean_square(A, left, right, q) + log_E)) >= _LARGE_LOG_RMS
-        left, right = logits.factors(A, log_E + A.log_power if safe and large else log_E)
+        left, right = logits.factors(A, log_E)
         if safe:
             return (far.by_exp if large else close.by_expm1)(A, left, right, q, values), unit
         if large:

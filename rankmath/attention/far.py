@@ -10,11 +10,11 @@ from rankmath.validation import Array
 
 
 def by_exp(A: Float64, left: Array, right: Array, q: Array, values: Array) -> Array:
-    """Σ_j q_j e^{E_ij} v_j / Σ_j q_j e^{E_ij} for E that overflows nothing, in units of `log_power`."""
-    rightT, weights = A.transpose(right), A.weighted(q, values)
+    """Σ_j q_j e^{E_ij} v_j / Σ_j q_j e^{E_ij} for E that overflows nothing."""
+    rightT, weights = A.transpose(right), A.concat([q * values, q], axis=-1)
 
     def average(rows: Array, start: int) -> Array:
-        y = A.matmul(A.power_of_temporary(A.passing_product(rows, rightT)), weights)
+        y = A.matmul(A.exp_of_temporary(A.passing_product(rows, rightT)), weights)
         return y[..., :-1] * (1.0 / y[..., -1:])  # a division an entry would take longer
 
     return in_row_blocks(A, average, left, right.shape[-2])

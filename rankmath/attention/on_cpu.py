@@ -15,6 +15,7 @@ from rankmath.arithmetic.scales import LogScale
 from rankmath.attention.alone import attention_alone, given_to, through_layers, tokens_of
 from rankmath.attention.close import LINEAR_LOG
 from rankmath.attention.common import UNEVEN_LOG
+from rankmath.attention.fused import layer_plan, token_plan
 from rankmath.attention.tokens import LOG_ZERO, SAFE_LOG, SUSPICIOUS, Carried, Tokens
 from rankmath.attention.weights import Weights
 from rankmath.kernels.runs import Arrays, Run
@@ -31,7 +32,7 @@ _LOG_2 = math.log(2.0)
 
 def centre_on_cpu(A: Float64, X: Array) -> Tokens | None:
     """`centre` in one call, or None where it needs a closer look."""
-    plan = A.token_plan(X)
+    plan = token_plan(A, X)
     if plan is None:
         return None
     made = plan.centre(X)
@@ -52,7 +53,7 @@ def layer_on_cpu(
         return None
     if carried is not None and (carried.tokens is not tokens or not isinstance(carried.apart, int)):
         return None
-    plan = A.layer_plan(R.shape[0], R.shape[1], weights.attention.heads)
+    plan = layer_plan(A, R.shape[0], R.shape[1], weights.attention.heads)
     if plan is None or weights.whole is None:
         return None
     skip = 0.0 if carried is None else carried.factor
@@ -67,7 +68,7 @@ def layers_on_cpu(A: Float64, net: Network, X: Array, *, measure: bool = True) -
     if alone is None or alone.is_batch or (alone.is_masked and any(net.masks_for(len(X)).values())):
         return None
     n, d = X.shape
-    plan = A.layer_plan(n, d, alone.heads, len(alone.arrays))
+    plan = layer_plan(A, n, d, alone.heads, len(alone.arrays))
     if plan is None or (measure and not plan.measures):
         return None
     most = max(1, min(len(alone.arrays), AT_ONCE // (2 * alone.heads * n * (n + d) * d)))

@@ -14,11 +14,12 @@ import numpy as np
 from array_api_compat import array_namespace, is_cupy_array
 
 from rankmath.arithmetic.float64 import Float64
-from rankmath.arithmetic.protocol import Arithmetic
+from rankmath.arithmetic.protocol import Arithmetic, System
 from rankmath.attention.activations import activate
 from rankmath.attention.alone import is_plain, tokens_of
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.blocks import in_row_blocks
+from rankmath.attention.fused import fused_softmax, fuses_heads, path_layers
 from rankmath.attention.on_cpu import layers_on_cpu
 from rankmath.attention.on_gpu import layers_on_gpu
 from rankmath.attention.softmax import softmax
@@ -26,6 +27,7 @@ from rankmath.attention.tokens import SAFE_LOG
 from rankmath.kernels.runs import Run
 from rankmath.linalg.masks import Mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
+from rankmath.model.positions import Rotary, turned
 from rankmath.validation import Array, ArrayLike, InvalidArgument, as_array, as_count, same_library
 
 #: One head, or a slice of them.
@@ -166,18 +168,28 @@ def attention_matrices(net: Network, X: ArrayLike, *, backend: Backend | None = 
         attention = sublayer.attention
         if attention is not None:
             Y = _normed(A, sublayer.before, X)
-            made = _joint(A, attention, Y, always=not attention.is_bilinear)
-            found = []
-            for h, (rows, _) in enumerate(made):
-                keys = _keys(A, attention, h, Y, rows)
-                found.append(_weights(A, attention, h, Y, keys, masks[id(attention)], made=rows))
-            layers.append(A.xp.stack(found))
+            mask, logits = masks[id(attention)], A.xp.stack(logits_of(A, attention, Y))
+            layers.append(softmax(A, logits if mask is None else A.hide(mask.allowed, logits)))
         X = apply_sublayer(A, sublayer, X, masks)
     if len({matrices.shape for matrices in layers}) != 1:
         raise InvalidArgument(
             "net: attentions of different shapes given, or none; the matrices of all are one array"
         )
     return in_range(A, A.xp.stack(layers))
+
+
+def logits_of(A: System, attention: Attention, Y: Array) -> list[Array]:
+    """The logits (..., n, n) of every head, with caps and positions; the mask hides none of them yet.
+
+    In any arithmetic: by the definition, so that digits are lost where tokens are close.
+    """
+    found = []
+    for h, (queries, keys, added) in enumerate(turned_rows(A, attention, Y)):
+        products = A.matmul(queries, A.transpose(keys))
+        products = products if added is None else products + A.transpose(added)
+        root = A.sqrt(A.asarray(np.asarray([[A.constant(attention.d_qk)]])))
+        found.append(_placed(A, attention, h, products / root, slice(None)))
+    return found
 
 
 def apply_sublayer(A: Float64, sublayer: Sublayer, X: Array, masks: dict[int, Mask | None]) -> Array:
@@ -234,7 +246,7 @@ def _attended(A: Float64, attention: Attention, Y: Array, mask: Mask | None) -> 
 
 def is_fused(A: Float64, attention: Attention, X: Array, mask: Mask | None) -> bool:
     """Whether one compiled call makes all heads, which have keys and values in common."""
-    if not A.fuses_heads(X, attention.heads) or mask is not None:
+    if not fuses_heads(A, X, attention.heads) or mask is not None:
         return False
     return attention.key_bias is None and is_plain(attention)
 
@@ -244,7 +256,7 @@ def _all_heads(A: Float64, attention: Attention, X: Array, mask: Mask | None) ->
     if X.ndim != 2 or not is_fused(A, attention, X, mask):
         return None
     layer = attention.query, attention.value, None, 1.0 / math.sqrt(attention.d_qk), 0.0
-    run = A.path_layers(X, X[:, None, :], [layer])
+    run = path_layers(A, X, X[:, None, :], [layer])
     # Values may be too large for weights that are not divided yet.
     fits = run.layers and (run.before is None or math.isfinite(float(np.abs(run.last.terms).max())))
     return run.last.terms[:, 0, :] if fits else None
@@ -260,7 +272,7 @@ def _joint(A: Float64, attention: Attention, Y: Array, *, always: bool = False) 
     """For every head its queries and keys, where it pays to make them together (or `always`), and its values."""
     H, factored = attention.heads, attention.key is not None and attention.query.ndim == 3
     if always:
-        return [(rows, None) for rows in _turned_rows(A, attention, Y)]
+        return [(rows, None) for rows in turned_rows(A, attention, Y)]
     if not factored or Y.shape[-2] < _JOINT or H == 1:
         return [(None, None)] * H
 
@@ -274,27 +286,34 @@ def _joint(A: Float64, attention: Attention, Y: Array, *, always: bool = False) 
     return [((q, k, a), v) for q, k, a, v in zip(queries, keys, added, values, strict=True)]
 
 
-def _turned_rows(A: Float64, attention: Attention, Y: Array) -> list[tuple[Array, Array, Array | None]]:
+def turned_rows(A: System, attention: Attention, Y: Array) -> list[tuple[Array, Array, Array | None]]:
     """Queries and keys of every head, biased, normed and turned."""
     H, every = attention.heads, 1 if attention.kv_heads is None else attention.heads // attention.kv_heads
     sides = []
     for side, (W, b) in enumerate(((attention.query, attention.b_Q), (attention.key, attention.b_K))):
         step = every if side else 1  # heads of one group have one key
-        rows = [Y if W is None else A.matmul(Y, W[h, ...]) for h in range(0, H, step)]
+        rows = [Y if W is None else A.matmul(Y, A.asarray(W[h, ...])) for h in range(0, H, step)]
         if b is not None:
-            rows = [a + b[h * step, ..., None, :] for h, a in enumerate(rows)]
+            rows = [a + A.asarray(b[h * step, ..., None, :]) for h, a in enumerate(rows)]
         if attention.qk_norm is not None:
             rows = normed_heads(A, rows, attention.qk_norm[side], attention.qk_norm[2])
         if attention.rotary is not None:
-            rows = [attention.rotary.turned(a) for a in rows]
+            rows = [_turned(A, attention.rotary, a) for a in rows]
         sides.append([rows[h // step] for h in range(H)])
     added = [None] * H
     if attention.key_bias is not None:
-        added = [A.matmul(Y, attention.key_bias[h, ...][..., None]) for h in range(H)]
+        added = [A.matmul(Y, A.asarray(attention.key_bias[h, ...][..., None])) for h in range(H)]
     return list(zip(*sides, added, strict=True))
 
 
-def normed_heads(A: Float64, rows: list[Array], gain: Array, eps: float) -> list[Array]:
+def _turned(A: System, rotary: Rotary, rows: Array) -> Array:
+    if not A.unbounded:
+        return rotary.turned(rows)
+    tables = (A.array(A.asarray(table[: rows.shape[-2], :])) for table in (rotary.cos, rotary.sin))
+    return A.asarray(turned(A.array(rows), *tables))
+
+
+def normed_heads(A: System, rows: list[Array], gain: Array, eps: float) -> list[Array]:
     """RMSNorm of the rows of each head, or of all heads as one vector where the gain is so long."""
     k = rows[0].shape[-1]
     if gain.shape[0] == k:
@@ -324,12 +343,12 @@ def attend(
     """P_h V, in blocks of rows where P is larger than the arithmetic's budget; (H, n, v) for H heads."""
     if made is None and not attention.is_bilinear:
         assert isinstance(h, int)
-        made = _turned_rows(A, attention, X)[h]
+        made = turned_rows(A, attention, X)[h]
     keys, added = _keys(A, attention, h, X, made)
     plain = mask is None and attention.position is None and attention.softcap is None
-    if isinstance(h, int) and X.ndim == 2 and plain and A.fuses_softmax(X, V):
+    if isinstance(h, int) and X.ndim == 2 and plain:
         queries = A.matmul(X, attention.query[h, ...]) if made is None else made[0]
-        found = A.fused_softmax(queries, keys, added, V, math.sqrt(attention.d_qk))
+        found = fused_softmax(A, queries, keys, added, V, math.sqrt(attention.d_qk))
         if found is not None:
             return found
     n, heads = int(X.shape[-2]), 1 if isinstance(h, int) else len(range(attention.heads)[h])
@@ -369,15 +388,19 @@ def _weights(
     root = math.sqrt(attention.d_qk)
     if attention.position is None and mask is None and attention.softcap is None:
         return softmax(A, logits, root)
-    logits = A.quotient_of_temporary(logits, root)
+    logits = _placed(A, attention, h, A.quotient_of_temporary(logits, root), block)
+    return softmax(A, logits if mask is None else A.hide(mask.allowed[block, :], logits))
+
+
+def _placed(A: System, attention: Attention, h: Head, logits: Array, block: slice) -> Array:
+    """Rows of logits capped, with their position term."""
     if attention.softcap is not None:
-        logits = attention.softcap * A.tanh(logits / attention.softcap)
-    if attention.position is not None:
-        start, stop, _ = block.indices(X.shape[-2])
-        logits = logits + attention.position.block(h, start, stop, X.shape[-2])
-    if mask is not None:
-        logits = A.hide(mask.allowed[block, :], logits)
-    return softmax(A, logits)
+        logits = A.tanh(logits / A.constant(attention.softcap)) * A.constant(attention.softcap)
+    if attention.position is None:
+        return logits
+    n = int(logits.shape[-1])
+    start, stop, _ = block.indices(n)
+    return logits + A.asarray(attention.position.block(h, start, stop, n))
 
 
 def _mlp(A: Float64, f: MLP, Y: Array) -> Array:

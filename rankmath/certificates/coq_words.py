@@ -1,20 +1,19 @@
 """Formulas of the language of claims about networks as Coq terms: the words of proofs/coq/Network.v.
 
 ``python -m rankmath.certificates.coq_words`` prints proofs/coq/Lemmas.v: every lemma of the prover, from its
-text, as a theorem about any network, proved by the theorem that proofs/coq/lemmas_coq.toml names.
+text, as a theorem about any network, proved by the theorem that rankmath/checker/lemmas.toml names.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from rankmath.files import proofs_folder
+from rankmath.checker.lemmas import lemma_table
 from rankmath.validation import InvalidArgument
 
 #: Letters as real numbers; r is a number that a hypothesis defines.
@@ -53,7 +52,7 @@ _OPERATIONS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _SWITCHES = frozenset(["mask", "layernorm", "mlp", "bias", "query_bias"])
 
 
-#: A row of lemmas_coq.toml.
+#: A lemma: its name, claim and hypotheses, and the file and the name of its theorem.
 Row = dict[str, Any]
 
 
@@ -227,7 +226,12 @@ def letters(texts: Iterable[str]) -> set[str]:
 
 def lemma_rows() -> list[Row]:
     """The lemmas that are proved in Coq, with their texts and theorems."""
-    return list(tomllib.loads((proofs_folder() / "coq" / "lemmas_coq.toml").read_text(encoding="utf-8"))["lemma"])
+    return [
+        {"name": name, "claim": lemma.text, "given": list(lemma.given), "file": f"{file}.v", "theorem": theorem}
+        for name, lemma in lemma_table().items()
+        for file, _, theorem in [lemma.coq.partition(".")]
+        if theorem
+    ]
 
 
 def identifier(name: str) -> str:
@@ -290,12 +294,7 @@ def lemma_theorem(row: Row) -> str:
 
 def lemmas_file() -> str:
     """The text of Lemmas.v."""
-    printed, left = [], []
-    for row in lemma_rows():
-        try:
-            printed.append(lemma_theorem(row))
-        except NoCoq as why:
-            left.append(f"    {row['name']}: {why}")
+    printed = [lemma_theorem(row) for row in lemma_rows()]
     files = sorted({row["file"].removesuffix(".v") for row in lemma_rows()})
     first = (
         "(** Every lemma of the prover about networks, from its text; printed by\n"
@@ -306,8 +305,7 @@ def lemmas_file() -> str:
         f"From Rankmath Require Import {' '.join(files)} Network.\n"
         "Local Open Scope R_scope."
     )
-    rest = "(* Statements on arrays are not about networks: " + " ".join(left) + " *)" if left else ""
-    return "\n\n".join(part for part in (first, *printed, rest) if part) + "\n"
+    return "\n\n".join((first, *printed)) + "\n"
 
 
 if __name__ == "__main__":

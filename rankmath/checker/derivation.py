@@ -58,6 +58,8 @@ from rankmath.definitions.hypotheses import SWITCHES, UNPRINTED
 _MASKS = {"none": ("complete", "padding"), "complete": ("none", "padding")}
 #: Words of a lemma whose text speaks of how logits are made.
 _OF_LOGITS = ("W_QK", "delta(", "gamma(", "q_max(", "q_min(", "logit_range(")
+#: LayerNorms of which a lemma says what the tokens behind them are.
+_OWN_NORMS = ("sphere", "column")
 #: Quantities of the whole network, and of its first layer: statements with them are not read at a single layer.
 WHOLE_NETWORK = frozenset(
     [
@@ -183,7 +185,7 @@ class Derivation:
                 name == "skip" or (value.denominator == 1 and 1 <= value <= 64), f"{name} is a number from 1 to 64"
             )
             self.fixed[name] = value
-        elif tree[0] == "call":
+        elif any(part[0] != "rel" for part in self._formulas(tree)):
             self.predicates.add(tree)
         else:
             words = [node[1] for node in nodes(tree) if node[0] == "let"]
@@ -346,16 +348,18 @@ class Derivation:
 
     def demand_meant(self, name: str, texts: Sequence[str]) -> None:
         """What is meant where nothing is said: of statements all of it, of lemmas what their terms depend on."""
-        for switch, default in UNPRINTED.items():
+        logits = any(word in text for text in texts for word in _OF_LOGITS)
+        # Attention reads X[l] itself: no norm and no MLP stands in front of it.
+        reads = logits and any("X[" in text for text in texts)
+        for switch, default in (*UNPRINTED.items(), *(("mlp", "mlp == none") for _ in range(reads))):
             if any(text.startswith(f"{switch} ==") for text in texts):
                 continue
-            depends = name in usable_statements() or any(
-                ("layernorm == sphere" in text or "layernorm == column" in text)
-                if switch == "norm_at"
-                else any(word in text for word in _OF_LOGITS)
-                for text in texts
-            )
-            demand(not depends or f"{switch} == {self.words[switch]}" == default, f"{name} needs {default}")
+            if switch == "norm_at":
+                depends = reads or any(f"layernorm == {kind}" in text for text in texts for kind in _OWN_NORMS)
+            else:
+                depends = logits
+            depends = depends or name in usable_statements()
+            demand(not depends or f"{switch} == {self.words.get(switch)}" == default, f"{name} needs {default}")
 
     def statement(self, line: Line, name: str, at: Mapping[str, str]) -> None:
         """An instance of a registered statement, of the whole network or of one layer of it."""
@@ -406,8 +410,8 @@ class Derivation:
         if tree[0] == "and":
             for part in tree[1:]:
                 self._demand_met(part, name, fixed)
-        elif tree[0] == "call":
-            demand(tree in self.predicates, f"{name} needs {tree[1]}")
+        elif any(part[0] != "rel" for part in self._formulas(tree)):
+            demand(tree in self.predicates, f"{name} needs {self._formulas(tree)[0][1]}")
         elif tree[0] == "rel" and tree[2][0] == "let" and tree[2][1] in SWITCHES:
             have, word = self.words.get(tree[2][1]), tree[3][1]
             fine = have is not None and (word in ("any", have) or word in _MASKS.get(have, ()))

@@ -137,12 +137,28 @@ def network(data: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
         result["mask"] = "complete" if full else "causal" if causal else "other"
     for name in ("softcap", "qk_norm"):
         result[name] = "none" if all(a[name] == "none" for a in attentions) else "some"
-    placed = any(a["position"] != "none" or a["rotary"] != "none" for a in attentions)
-    result["position"] = "some" if placed else "none"
+    result["positions"] = frozenset.intersection(*map(_positions, attentions))
+    result["kv_heads"] = Fraction(max(len(a["value"]) for a in attentions))
     result["biases"] = [a["bias"] for a in attentions]
     sides = [a[name] for a in attentions for name in ("key_bias", "b_Q") if a[name] != "none"]
     result["key_biases"] = [row for rows in sides for row in rows]
     return {**result, **{alias: result[letter] for alias, letter in _ALIASES.items()}}
+
+
+def _positions(a: dict[str, Any]) -> frozenset[str]:
+    """The words that hold of the positions of an attention."""
+    if a["position"] == "none" or a["rotary"] != "none":
+        kind = "rotary" if a["rotary"] != "none" and a["position"] == "none" else "mixed"
+        return frozenset([kind if a["rotary"] != "none" else "none"])
+    offsets = [{j - i: x for i, row in enumerate(B) for j, x in enumerate(row)} for B in a["position"]]
+    relative = all(
+        x == of[j - i]
+        for B, of in zip(a["position"], offsets, strict=True)
+        for i, r in enumerate(B)
+        for j, x in enumerate(r)
+    )
+    straight = all(x == of.get(1, 0) * abs(k) and x <= 0 for of in offsets for k, x in of.items())
+    return frozenset(["relative", "alibi"] if relative and straight else ["relative"] if relative else ["mixed"])
 
 
 def _sublayers(data: dict[str, Any]) -> list[list[dict[str, Any]]]:
@@ -262,6 +278,8 @@ def _switched(name: str, word: str, data: Mapping[str, Any]) -> bool:
         return all(map(word.__eq__, data["mlp"]))
     if name in ("bias", "query_bias"):
         return not any(x for row in data["biases" if name == "bias" else "key_biases"] for x in row)
+    if name == "positions":
+        return word in data[name]
     if name in ("layernorm", *UNPRINTED):
         return bool(data[name] == word)
     demand("edges" in data, "data.layers: masks that differ from layer to layer have no name")

@@ -129,12 +129,12 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "own:consensus-rate": (
         "Near consensus the diameter is multiplied by the total variation of the attention at consensus at most",
         (
-            "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*(consensus_dobrushin(P[l, "
-            "h]) + 2*tanh(consensus_shift(P[l, h])/4))))*diameter(X[0], p))"
+            "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*(dobrushin(P0[l, h]) + 2*"
+            "tanh(consensus_shift(P[l, h])/4))))*diameter(X[0], p))"
         ),
         (
             "mask == any",
-            "position == any",
+            "positions == any",
             "softcap == any",
             "qk_norm == any",
             "layernorm == none",
@@ -145,16 +145,15 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "own:consensus-second": (
         "Under a causal mask the first two tokens meet at the rate of the attention at consensus",
         (
-            "first_gap(X[L]) >= prod_l(consensus_second(P[l, 0])*exp(-consensus_shift(P[l, 0]))*"
-            "least_singular(W[l, 0]))*first_gap(X[0]) and first_gap(X[L]) <= "
-            "prod_l(consensus_second(P[l, 0])*exp(consensus_shift(P[l, 0]))*norm(W[l, 0], 2))*"
-            "first_gap(X[0])"
+            "first_gap(X[L]) >= prod_l(diagonal(P0[l, 0], 1)*exp(-consensus_shift(P[l, 0]))*"
+            "least_singular(W[l, 0]))*first_gap(X[0]) and first_gap(X[L]) <= prod_l(diagonal(P0[l, 0], "
+            "1)*exp(consensus_shift(P[l, 0]))*norm(W[l, 0], 2))*first_gap(X[0])"
         ),
         (
             "mask == causal",
             "n >= 2",
             "H == 1",
-            "position == any",
+            "positions == any",
             "softcap == any",
             "qk_norm == any",
             "layernorm == none",
@@ -338,7 +337,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "diameter(X[L], 2) <= prod_l(sum_h(norm(W[l, h], 2)*tanh((turned_range(P[l, h]) + "
             "position_range(P[l, h]))/4)))*diameter(X[0], 2)"
         ),
-        ("mask == padding", "position == any", "qk_norm == any", "layernorm == none", "mlp == none", "skip == 0"),
+        ("mask == padding", "positions == any", "qk_norm == any", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "own:pre-norm-diameter": (
         "With RMSNorm before attention a layer changes the diameter by a share that falls as tokens grow",
@@ -351,7 +350,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "layernorm == rms",
             "norm_at == before",
             "mask == any",
-            "position == any",
+            "positions == any",
             "softcap == any",
             "qk_norm == any",
             "all_l(sum_h(gained_norm(W[l, h])*dobrushin(P[l, h]))/least_root(l) < abs(skip))",
@@ -384,7 +383,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         (
             "mask == causal",
             "n >= 2",
-            "position == any",
+            "positions == any",
             "softcap == any",
             "qk_norm == any",
             "layernorm == none",
@@ -413,7 +412,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "all_p(diameter(X[L], p) <= prod_l(sum_h(operator_norm(W[l, h], p)*dobrushin(P[l, h])))*diameter(X[0], p))",
         (
             "mask == any",
-            "position == any",
+            "positions == any",
             "softcap == any",
             "qk_norm == any",
             "layernorm == none",
@@ -430,7 +429,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
         (
             "mask == any",
-            "position == any",
+            "positions == any",
             "softcap == any",
             "qk_norm == any",
             "all_l(sum_h(norm(W[l, h], 2)*dobrushin(P[l, h])) < abs(skip))",
@@ -590,7 +589,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "skip == 1",
             "bias == none",
             "mask == any",
-            "position == any",
+            "positions == any",
             "softcap == any",
             "qk_norm == any",
             "layernorm == none",
@@ -630,7 +629,7 @@ NETWORK_CLAIMS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "all_p(diameter(X[L], p) <= recursion(b, diameter(X[0], p), sum_h(operator_norm(W[l, h], p)*"
             "b*tanh(form_norm(W_QK[l, h], p)*b**2/(4*sqrt(d_qk))))))"
         ),
-        ("mask == padding", "position == any", "layernorm == none", "mlp == none", "skip == 0"),
+        ("mask == padding", "positions == any", "layernorm == none", "mlp == none", "skip == 0"),
     ),
     "unstated:large-logits": (
         "Doubly exponential collapse, one head, without small logits: a claim that nobody makes",

@@ -96,6 +96,21 @@ row_disc(B, i) = around(B[i][i], sum(abs(B[i][j]) for j in range(len(B)) if not 
 eigenvalues_in(D) = [between(min(lower(D[j]) for j in range(len(D)) if N[i][j] > 0),
     max(upper(D[j]) for j in range(len(D)) if N[i][j] > 0))
     for N in [walks([[1 if possible(u == v) else 0 for v in D] for u in D], 8)] for i in range(len(D))]
+# The largest modulus R of an eigenvalue of M, N of them: of a triangular M the largest entry on the diagonal. Else
+# a times the root of that of (M/a)^2, for any a > 0, forty times. In the end R <= |M|, and the elementary symmetric
+# functions e_j of the eigenvalues, made of the traces of powers (Newton), are sums of binomial(N, j) products, so
+# |e_j| <= binomial(N, j) R^j.
+largest_modulus(M) = max(abs(M[i][i]) for i in range(len(M)))
+    if certain(triangular(M)) or certain(triangular(T(M))) else modulus(M, 40)
+triangular(M) = all(M[i][j] == 0 for i in range(len(M)) for j in range(i))
+modulus(M, k) = modulus_by(M, k, max(sum(abs(row)) for row in M))
+modulus_by(M, k, a) = between(0, a) if not certain(lower(a) > 0) else
+    between(max(real_power(lower(abs(symmetric(M, j)))/binomial(len(M), j), 1/j) for j in range(1, len(M) + 1)), a)
+    if k == 0 else lower(a)*sqrt(modulus((M/lower(a)) @ (M/lower(a)), k - 1))
+symmetric(S, j) = 1 if j == 0
+    else sum((0 - 1)**(i - 1)*symmetric(S, j - i)*trace_of(S, i) for i in range(1, j + 1))/j
+trace_of(S, i) = sum(A[k][k] for A in [chain([S for t in range(i)])] for k in range(len(S)))
+binomial(N, j) = prod((N - i)/(i + 1) for i in range(j))
 # -x log x of a share x in [0, 1], 0 at 0; it increases up to 1/e.
 surprise(x) = 0 if certain(x == 0) else 0 - x*log(x) if certain(x > 0) else
     between(0, 0 - upper(x)*log(upper(x))) if upper(x) <= 1/3 else between(0, 1)

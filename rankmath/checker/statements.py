@@ -146,8 +146,9 @@ CLAIM_LOOPS = {
     if letter != "p" or verb == "all"
 }
 # Kind, and how many indices.
-CLAIM_ARRAYS = {"X": ("tokens", 1), "P": ("attention", 2), "W": ("weight", 2), "W_QK": ("weight", 2)}
-CLAIM_NUMBERS = {"n", "d", "H", "L", "d_qk", "skip", "x_star", "r", "in_degree", "K"}
+CLAIM_ARRAYS = {"X": ("tokens", 1), **dict.fromkeys(("P", "P0"), ("attention", 2))}
+CLAIM_ARRAYS |= dict.fromkeys(("W", "W_QK"), ("weight", 2))
+CLAIM_NUMBERS = {"n", "d", "H", "L", "d_qk", "skip", "x_star", "r", "in_degree", "K", "kv_heads"}
 CLAIM_NUMBERS |= {"tokens", "dim", "heads", "layers"}
 # A residual's hint is named "X[l] inf" or "X[l] composite": a center, and weights on columns and rows.
 NETWORK_HINTS = {"*": {"center?": "d", "lines?": [_ROW, MAX_LINES]}}

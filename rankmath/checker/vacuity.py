@@ -205,7 +205,7 @@ def _any_network(
         work.apply("normed", [data["blocks"][l - 1][-1]["after"], Y]) if l else work.apply("entered", [Y])
         for l, Y in enumerate(tokens)
     ]
-    arrays["P"] = [[attention("P" + at) for at in hs] for hs in every]
+    arrays |= {name: [[attention(name + at) for at in hs] for hs in every] for name in ("P", "P0")}
     return _with(work, PRECISIONS[0], **arrays)
 
 

@@ -24,7 +24,7 @@ from rankmath.validation import InvalidArgument
 from rankmath.verification.statement import Statement
 
 if TYPE_CHECKING:
-    from rankmath.symbolic.bound import Bound
+    from rankmath.formula.symbolic.bound import Bound
 
 # The order of the papers in lists; others follow by name.
 _PAPERS = ("seed", "dong2021", "dong2021v1", "own", "wu2024")

@@ -21,6 +21,7 @@ from rankmath.verification.statement import Statement
 @predicate(
     "arrives_exponentially(a: array, q: array)",
     latex=r"\prod_{{s<t}}(1-{0}{1}^s)\text{{ tends to }}0\text{{ at least exponentially in }}t",
+    because="a limit in t",
 )
 def arrives_exponentially(run: ArrayRun, a: str, q: str) -> Truth:
     """with the steps γ^t = aq^t a token, x ↦ x + γ^t(v − x), comes to its vertex v at least exponentially fast;
@@ -42,7 +43,11 @@ def draw_steps(rng: Rng, size: int) -> ArrayInstance:
     return exact_batch("geometric steps", a=[Fraction(1, 2)] * size, q=ratios)
 
 
-@quantity("left_over(g: array)", latex=r"\prod_t(1-{0}_t)", example="left_over(g) <= 1")
+@quantity(
+    "left_over(g: array)",
+    text="prod(1 - g[t] for t in range(len(g)))",
+    example="left_over(g) <= 1",
+)
 def left_over(run: ArrayRun, g: str) -> Scalar:
     """the product of all 1 − g_t: what is left of the distance to the vertex after the steps g_t"""
     rest = 1 - column(run, g)
@@ -52,7 +57,11 @@ def left_over(run: ArrayRun, g: str) -> Scalar:
     return run.number(unbox(found))
 
 
-@quantity("total(g: array)", latex=r"\sum_t{0}_t", example="total(g) >= 0")
+@quantity(
+    "total(g: array)",
+    text="sum(g[t] for t in range(len(g)))",
+    example="total(g) >= 0",
+)
 def total(run: ArrayRun, g: str) -> Scalar:
     """sum of the entries"""
     return run.number(unbox(run.A.sum(column(run, g), axis=-2)))

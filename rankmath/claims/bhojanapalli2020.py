@@ -71,6 +71,7 @@ def dependent(run: ArrayRun, X: str) -> Truth:
     "reachable(X: array, L: array)",
     latex=r"\text{{there is }}W\text{{ with }}\operatorname{{softmax}}({0}W{0}^{{\mathsf T}})"
     r"=\operatorname{{softmax}}({1})",
+    because="that a W exists is decided by elimination, not by trying every W",
 )
 def reachable(run: ArrayRun, X: str, L: str) -> Truth:
     """some W_QK gives the tokens X the attention softmax(L), exactly: a linear system has a solution"""
@@ -81,6 +82,7 @@ def reachable(run: ArrayRun, X: str, L: str) -> Truth:
     "some_unreachable(X: array)",
     latex=r"\text{{there is a positive row-stochastic }}P\text{{ with }}"
     r"\operatorname{{softmax}}({0}W{0}^{{\mathsf T}})\ne P\text{{ for all }}W",
+    because="that no W exists is decided by elimination, not by trying every W",
 )
 def some_unreachable(run: ArrayRun, X: str) -> Truth:
     """the attention with logits v e_0ᵀ, vX = 0, v not 0, is that of no W_QK"""
@@ -90,7 +92,8 @@ def some_unreachable(run: ArrayRun, X: str) -> Truth:
 
 @quantity(
     "softmax_rank(q: array, x: array)",
-    latex=r"\operatorname{{rank}}\operatorname{{softmax}}({0}\,(\log {1})^{{\mathsf T}})",
+    text="matrix_rank([[x[j]**q[i] for j in range(len(x))] for i in range(len(q))])",
+    by_name=True,
     example="softmax_rank(q, x) >= 1",
 )
 def softmax_rank(run: ArrayRun, q: str, x: str) -> Fraction:

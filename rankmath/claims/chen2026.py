@@ -16,7 +16,12 @@ from rankmath.verification.statement import Statement
 
 @predicate(
     "equiangular_layer(gamma: array, rho: array, m: array)",
-    latex=r"1-\cos'=\frac{{(1-{1})^2(1-{0})}}{{(1-{1})^2+{1}(2-2{1}+{2}{1})(1+({2}-1){0})}}\text{{ for all pairs}}",
+    text="C = [[gamma + (1 - gamma)*identity(m)[i][j] for j in range(m)] for i in range(m)]; P = [[(rho + (1 - "
+    "rho)*identity(m)[i][j])/(1 + (m - 1)*rho) for j in range(m)] for i in range(m)]; D = P @ C @ T(P); "
+    "all(D[i][i] == D[0][0] > 0 for i in range(m)) and all(1 - D[i][j]/D[0][0] == (1 - rho)**2*(1 - "
+    "gamma)/((1 - rho)**2 + rho*(2 - 2*rho + m*rho)*(1 + (m - 1)*gamma)) for i in range(m) for j in "
+    "range(i))",
+    by_name=True,
 )
 def equiangular_layer(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
     """m unit tokens whose cosines are all γ go, under attention with the logits β⟨x_i, x_j⟩ and W = I, to tokens

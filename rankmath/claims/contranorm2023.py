@@ -34,7 +34,13 @@ def _moved(run: ArrayRun, sigma: str, s: str) -> Array:
     return x * (1 + step - step * x * x)
 
 
-@quantity("erank(sigma: array)", latex=r"\operatorname{{erank}}(H)", example="erank(sigma) >= 1")
+@quantity(
+    "erank(sigma: array)",
+    text="S = sum(sigma[i] for i in range(len(sigma))); exp(sum(sigma[i]/S*log(S/sigma[i]) for i in "
+    "range(len(sigma))))",
+    by_name=True,
+    example="erank(sigma) >= 1",
+)
 def erank(run: ArrayRun, sigma: str) -> Scalar:
     """exp of the entropy of σ/Σσ, σ the singular values of H (Roy and Vetterli 2007)"""
     return _effective_rank(run, column(run, sigma))
@@ -42,7 +48,9 @@ def erank(run: ArrayRun, sigma: str) -> Scalar:
 
 @quantity(
     "erank_after(sigma: array, s: array)",
-    latex=r"\operatorname{{erank}}\bigl((1+{1})H-{1}HH^{{\mathsf T}}H\bigr)",
+    text="u = [abs(sigma[i]*(1 + s - s*sigma[i]**2)) for i in range(len(sigma))]; S = sum(u[i] for i in "
+    "range(len(u))); exp(sum(u[i]/S*log(S/u[i]) for i in range(len(u))))",
+    by_name=True,
     example="erank_after(sigma, s) >= 1",
 )
 def erank_after(run: ArrayRun, sigma: str, s: str) -> Scalar:

@@ -8,10 +8,10 @@ from itertools import product
 
 import numpy as np
 
+from rankmath.attention.paths import path_counts
 from rankmath.attention.plain import attention_matrices
 from rankmath.certificates.certificate import Certificate, Data
 from rankmath.certificates.issue import issue, stochastic_rationals
-from rankmath.dynamics.paths import path_counts
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import predicate
@@ -31,6 +31,7 @@ _ARRAYS = {"X": "n d", "P": "l h n n, stochastic", "W": "l h d d", "bias": "l d"
 @predicate(
     "sum_of_paths(X: array, P: array, W: array, bias: array, skip: array)",
     latex=r"X^L=\sum_{{\text{{paths}}}}P_{{\mathrm{{path}}}}{0}W_{{\mathrm{{path}}}}+\mathbf1b^{{\mathsf T}}",
+    because="the layers are a recursion, and the sum runs over sequences of heads",
 )
 def sum_of_paths(run: ArrayRun, X: str, P: str, W: str, bias: str, skip: str) -> Truth:
     """X^{l+1} = λX^l + Σ_h P^l_h X^l W^l_h + 1(b^l)ᵀ for l = 0, …, L − 1 makes X^L the sum over all paths

@@ -35,7 +35,8 @@ def _change(run: ArrayRun, c: str, E: tuple[str, int]) -> Array:
 
 @quantity(
     "relative_gain(c: array, E: array)",
-    latex=r"\max_j\frac{{P_{{ij}}}}{{q_j}}-1",
+    text="max(softmax(c + E)[j]/softmax(c)[j] for j in range(len(c))) - 1",
+    by_name=True,
     example="relative_gain(c, E[0]) >= 0",
 )
 def relative_gain(run: ArrayRun, c: str, E: tuple[str, int]) -> Scalar:
@@ -45,7 +46,8 @@ def relative_gain(run: ArrayRun, c: str, E: tuple[str, int]) -> Scalar:
 
 @quantity(
     "relative_loss(c: array, E: array)",
-    latex=r"1-\min_j\frac{{P_{{ij}}}}{{q_j}}",
+    text="1 - min(softmax(c + E)[j]/softmax(c)[j] for j in range(len(c)))",
+    by_name=True,
     example="relative_loss(c, E[0]) <= 1",
 )
 def relative_loss(run: ArrayRun, c: str, E: tuple[str, int]) -> Scalar:

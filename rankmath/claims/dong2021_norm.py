@@ -16,14 +16,24 @@ from rankmath.verification.papers import DONG
 from rankmath.verification.statement import Statement
 
 
-@quantity("composite(A: array)", latex=r"\|{0}\|_{{1,\infty}}", example="composite(A) >= 0")
+@quantity(
+    "composite(A: array)",
+    text="sqrt(max(sum(abs(A[i][j]) for i in range(len(A))) for j in range(len(A[0])))*max(sum(abs(A[i][j]) "
+    "for j in range(len(A[0]))) for i in range(len(A))))",
+    by_name=True,
+    example="composite(A) >= 0",
+)
 def composite(run: ArrayRun, A: str) -> Scalar:
     """√(‖A‖₁‖A‖_∞): the root of the largest column sum times the largest row sum"""
     return run.number(norms.composite(run.array(A), run.A))
 
 
 @quantity(
-    "composite_sum(A: array, B: array)", latex=r"\|{0}+{1}\|_{{1,\infty}}", example="composite_sum(A, B) >= 0"
+    "composite_sum(A: array, B: array)",
+    text="C = A + B; sqrt(max(sum(abs(C[i][j]) for i in range(len(A))) for j in "
+    "range(len(A[0])))*max(sum(abs(C[i][j]) for j in range(len(A[0]))) for i in range(len(A))))",
+    by_name=True,
+    example="composite_sum(A, B) >= 0",
 )
 def composite_sum(run: ArrayRun, A: str, B: str) -> Scalar:
     """the same of A + B"""

@@ -32,7 +32,10 @@ def _affine_rank(X: Array) -> int:
 
 @predicate(
     "normed_by(X: array, s: array)",
-    latex=r"\operatorname{{LN}}(X)_i=c\,{1}_i(X_i-\bar X_i\mathbf 1),\ {1}_i>0",
+    text="Y = [[X[i][a] - sum(X[i][b] for b in range(len(X[0])))/len(X[0]) for a in range(len(X[0]))] for i in "
+    "range(n)]; q = [sum(Y[i][a]**2 for a in range(len(X[0]))) for i in range(n)]; all(q[i] > 0 and s[i] "
+    "> 0 and s[i]**2*q[i] == s[0]**2*q[0] for i in range(n))",
+    by_name=True,
 )
 def normed_by(run: ArrayRun, X: str, s: str) -> Truth:
     """no token is constant, and s > 0 are the factors by which LayerNorm multiplies the centred tokens, up to one
@@ -44,7 +47,10 @@ def normed_by(run: ArrayRun, X: str, s: str) -> Truth:
 
 @predicate(
     "keeps_affine_rank(X: array, s: array)",
-    latex=r"\operatorname{{rank}}_{{\mathrm{{aff}}}}\operatorname{{LN}}({0})=\operatorname{{rank}}_{{\mathrm{{aff}}}}{0}",
+    text="Y = [[X[i][a] - sum(X[i][b] for b in range(len(X[0])))/len(X[0]) for a in range(len(X[0]))] for i in "
+    "range(n)]; matrix_rank([[s[i]*Y[i][a] - s[0]*Y[0][a] for a in range(len(X[0]))] for i in range(n)]) "
+    "== matrix_rank([[X[i][a] - X[0][a] for a in range(len(X[0]))] for i in range(n)])",
+    by_name=True,
 )
 def keeps_affine_rank(run: ArrayRun, X: str, s: str) -> Truth:
     """LayerNorm of the single tokens leaves the affine rank of their set, the dimension of the least affine space

@@ -21,7 +21,9 @@ LOGITS = {"c": "m, m >= 2", "T": ", > 0"}
 
 @quantity(
     "softmax_slope(c: array, T: array)",
-    latex=r"\bigl\|\nabla\operatorname{{softmax}}({0}/{1})\bigr\|_2",
+    text="p = softmax(c/T); spectral([[(p[i]*identity(len(c))[i][j] - p[i]*p[j])/T for j in range(len(c))] for "
+    "i in range(len(c))])",
+    by_name=True,
     example="softmax_slope(c, T) >= 0",
 )
 def softmax_slope(run: ArrayRun, c: str, T: str) -> Scalar:

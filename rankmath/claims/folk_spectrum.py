@@ -29,7 +29,10 @@ def _all_real(A: Array) -> Truth:
     return Truth(all(real), f"{sum(real)} of {len(real)} different eigenvalues are real")
 
 
-@predicate("real_spectrum(A: array)", latex=r"\sigma({0})\subset(-1,1]")
+@predicate(
+    "real_spectrum(A: array)",
+    text="real_eigenvalues(A) == n",
+)
 def real_spectrum(run: ArrayRun, A: str) -> Truth:
     """all eigenvalues are real (and then in (−1, 1], for positive row-stochastic matrices)"""
     return _all_real(run[A])
@@ -37,7 +40,7 @@ def real_spectrum(run: ArrayRun, A: str) -> Truth:
 
 @predicate(
     "real_attention(K: array)",
-    latex=r"\sigma\bigl(\operatorname{{diag}}({0}\mathbf 1)^{{-1}}{0}\bigr)\subset(-1,1]",
+    text="real_eigenvalues([[K[i][j]/sum(K[i][k] for k in range(n)) for j in range(n)] for i in range(n)]) == n",
 )
 def real_attention(run: ArrayRun, K: str) -> Truth:
     """all eigenvalues of K with its rows divided by their sums are real"""
@@ -61,7 +64,7 @@ def _attention(run: ArrayRun, L: str) -> Array:
 
 @quantity(
     "subdominant(L: array)",
-    latex=r"\max\{{|\lambda|:\lambda\in\sigma(\operatorname{{softmax}}{0})\setminus\{{1\}}\}}",
+    text="moduli(softmax(L))[1]",
     example="subdominant(L) <= 1",
 )
 def subdominant(run: ArrayRun, L: str) -> Scalar:
@@ -84,7 +87,12 @@ def subdominant(run: ArrayRun, L: str) -> Scalar:
     return largest
 
 
-@quantity("mixing(L: array)", latex=r"\delta(\operatorname{{softmax}}{0})", example="mixing(L) <= 1")
+@quantity(
+    "mixing(L: array)",
+    text="P = softmax(L); max(sum(abs(P[i][k] - P[j][k]) for k in range(n)) for i in range(n) for j in range(n))/2",
+    by_name=True,
+    example="mixing(L) <= 1",
+)
 def mixing(run: ArrayRun, L: str) -> Scalar:
     """Dobrushin's coefficient of softmax(L): the largest total variation of two rows"""
     P, A = _attention(run, L), run.A

@@ -46,7 +46,10 @@ def least_cosine(run: ArrayRun, C: str) -> Scalar:
 
 @quantity(
     "closing(C: array, beta: array)",
-    latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\min_{{ij}}{0}_{{ij}}",
+    text="P = softmax(beta*C); min(sum(P[i][k]*(C[k][j] - C[k][i]*C[i][j]) + P[j][k]*(C[k][i] - "
+    "C[k][j]*C[i][j]) for k in range(n)) for i in range(n) for j in range(n) if C[i][j] == min(C[a][b] "
+    "for a in range(n) for b in range(n)))",
+    by_name=True,
     example="closing(C, beta) >= 0",
 )
 def closing(run: ArrayRun, C: str, beta: str) -> Scalar:
@@ -57,7 +60,10 @@ def closing(run: ArrayRun, C: str, beta: str) -> Scalar:
 
 @quantity(
     "closing_usa(C: array, beta: array)",
-    latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\min_{{ij}}{0}_{{ij}}",
+    text="P = [[exp(beta*C[i][j])/n for j in range(n)] for i in range(n)]; min(sum(P[i][k]*(C[k][j] - "
+    "C[k][i]*C[i][j]) + P[j][k]*(C[k][i] - C[k][j]*C[i][j]) for k in range(n)) for i in range(n) for j in "
+    "range(n) if C[i][j] == min(C[a][b] for a in range(n) for b in range(n)))",
+    by_name=True,
     example="closing_usa(C, beta) >= 0",
 )
 def closing_usa(run: ArrayRun, C: str, beta: str) -> Scalar:
@@ -87,7 +93,11 @@ def _closing(run: ArrayRun, C: str, P: Array) -> Scalar:
 
 @predicate(
     "equiangular_flow(gamma: array, rho: array, m: array)",
-    latex=r"\dot\gamma=\frac{{2{1}(1-{0})(({2}-1){0}+1)}}{{1+({2}-1){1}}}\text{{ for all pairs}}",
+    text="C = [[gamma + (1 - gamma)*identity(m)[i][j] for j in range(m)] for i in range(m)]; P = [[(rho + (1 - "
+    "rho)*identity(m)[i][j])/(1 + (m - 1)*rho) for j in range(m)] for i in range(m)]; "
+    "all(sum(P[i][k]*(C[k][j] - C[k][i]*gamma) + P[j][k]*(C[k][i] - C[k][j]*gamma) for k in range(m)) == "
+    "2*rho*(1 - gamma)*((m - 1)*gamma + 1)/(1 + (m - 1)*rho) for i in range(m) for j in range(i))",
+    by_name=True,
 )
 def equiangular_flow(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
     """m tokens whose cosines are all γ: every d⟨x_i, x_j⟩/dt is 2ρ(1 − γ)((m − 1)γ + 1)/(1 + (m − 1)ρ), where
@@ -109,6 +119,7 @@ def equiangular_flow(run: ArrayRun, gamma: str, rho: str, m: str) -> Truth:
 @quantity(
     "meeting_time(gamma: array, beta: array, m: array)",
     latex=r"t({0})",
+    because="an integral",
     example="meeting_time(gamma, beta, m) >= 0",
 )
 def meeting_time(run: ArrayRun, gamma: str, beta: str, m: str) -> Scalar:

@@ -63,7 +63,10 @@ def _exponential(n: int, a: Fraction) -> list[list[Fraction]]:
 
 @predicate(
     "carries_uniform(a: array, b: array, size: array)",
-    latex=r"L_{1}L_{0}^{{-1}}\ge0,\quad L_xL_x^{{\mathsf T}}=(1-x)I_{{{2}}}+x\mathbf 1\mathbf 1^{{\mathsf T}}",
+    text="L = cholesky([[a + (1 - a)*identity(size)[i][j] for j in range(size)] for i in range(size)]); M = "
+    "cholesky([[b + (1 - b)*identity(size)[i][j] for j in range(size)] for i in range(size)]); "
+    "all(solve(T(L), M[i])[j] >= 0 for i in range(size) for j in range(i + 1))",
+    by_name=True,
 )
 def carries_uniform(run: ArrayRun, a: str, b: str, size: str) -> Truth:
     """the lower triangular factor, of positive diagonal, of the uniform kernel with correlation b, times the
@@ -74,7 +77,10 @@ def carries_uniform(run: ArrayRun, a: str, b: str, size: str) -> Truth:
 
 @predicate(
     "carries_exponential(a: array, b: array, size: array)",
-    latex=r"L_{1}L_{0}^{{-1}}\ge0,\quad L_xL_x^{{\mathsf T}}=(x^{{|i-j|}})_{{i,j<{2}}}",
+    text="L = cholesky([[a**abs(i - j) for j in range(size)] for i in range(size)]); M = cholesky([[b**abs(i - "
+    "j) for j in range(size)] for i in range(size)]); all(solve(T(L), M[i])[j] >= 0 for i in range(size) "
+    "for j in range(i + 1))",
+    by_name=True,
 )
 def carries_exponential(run: ArrayRun, a: str, b: str, size: str) -> Truth:
     """the lower triangular factor, of positive diagonal, of the kernel b to the |i − j|, times the inverse of

@@ -35,13 +35,24 @@ def _isometry(run: ArrayRun, rows: Array) -> Scalar:
     return run.from_log(unbox(logs / n - A.log(trace / n)))
 
 
-@quantity("isometry(X: array)", latex=r"\mathcal I({0})", example="isometry(X) <= 1")
+@quantity(
+    "isometry(X: array)",
+    text="n*det(X @ T(X))**(1/n)/sum(X[i][a]**2 for i in range(n) for a in range(len(X[0])))",
+    by_name=True,
+    example="isometry(X) <= 1",
+)
 def isometry(run: ArrayRun, X: str) -> Scalar:
     """det(XXᵀ)^(1/n) over the mean squared length of a token: 1 where tokens are orthogonal and of one length"""
     return _isometry(run, run.array(X))
 
 
-@quantity("unit_isometry(X: array)", latex=r"\mathcal I(\tilde {0})", example="unit_isometry(X) <= 1")
+@quantity(
+    "unit_isometry(X: array)",
+    text="U = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in "
+    "range(n)]; det(U @ T(U))**(1/n)",
+    by_name=True,
+    example="unit_isometry(X) <= 1",
+)
 def unit_isometry(run: ArrayRun, X: str) -> Scalar:
     """the same of the tokens divided by their lengths"""
     return _isometry(run, run.array(X) / _lengths(run, X))
@@ -49,7 +60,9 @@ def unit_isometry(run: ArrayRun, X: str) -> Scalar:
 
 @quantity(
     "length_spread(X: array)",
-    latex=r"\Bigl(1+\frac{{\operatorname{{Var}}\|x_i\|}}{{(\operatorname{{mean}}\|x_i\|)^2}}\Bigr)",
+    text="l = [sqrt(sum(X[i][a]**2 for a in range(len(X[0])))) for i in range(n)]; m = sum(l[i] for i in "
+    "range(n))/n; 1 + sum((l[i] - m)**2 for i in range(n))/(n*m**2)",
+    by_name=True,
     example="length_spread(X) >= 1",
 )
 def length_spread(run: ArrayRun, X: str) -> Scalar:

@@ -47,7 +47,10 @@ def _eigenvalues(run: ArrayRun, V: str) -> list[Array] | None:
         return [z.real for z in found]
 
 
-@predicate(f"distinct_positive{_SIGNATURE}", latex=r"{0}\text{{ has distinct positive eigenvalues}}")
+@predicate(
+    f"distinct_positive{_SIGNATURE}",
+    text="positive_eigenvalues(V) == len(V)",
+)
 def distinct_positive(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Truth:
     """V has d distinct eigenvalues, all real and positive; in balls"""
     values = _eigenvalues(run, V)
@@ -68,13 +71,14 @@ def symmetric_values(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -
     latex=r"\text{{under }}\dot x_k=P_{{x_k}}\sum_{{j\le k}}a_{{kj}}{0}x_j,\ "
     r"a=\operatorname{{softmax}}({3}\langle {1}x_k,{2}x_j\rangle)\text{{, every token tends to }}\pm\xi"
     r"\text{{ from almost every start near }}{4}",
+    because="a limit, for almost every start: only refuted, by a sink",
 )
 def two_clusters(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Truth:
     """under the causal flow x_k' = P(Σ_{j≤k} a_kj V x_j), a the softmax of β⟨Qx_k, Kx_j⟩, every token tends to ξ or
     −ξ, ξ the unit eigenvector of the largest eigenvalue of V, from almost every start near X: refuted where an
     equilibrium near X with a token elsewhere is proved to attract, not decided where none is"""
-    from rankmath.flows.flow import Flow
-    from rankmath.flows.proof import NotProved
+    from rankmath.equilibria.flow import Flow
+    from rankmath.equilibria.flow_proof import NotProved
 
     values, query, key = (np.asarray(run[name], dtype=object) for name in (V, Q, K))
     flow = Flow(values, query, key, run[beta], "causal")
@@ -90,7 +94,7 @@ def two_clusters(run: ArrayRun, V: str, Q: str, K: str, beta: str, X: str) -> Tr
 
 def causal_instance(V: ArrayLike, Q: ArrayLike, K: ArrayLike, beta: ArrayLike, X: ArrayLike) -> ArrayInstance:
     """Exact V (d, d), Q and K (e, d), β ≥ 0, and tokens X (n, d) on the sphere near an equilibrium."""
-    from rankmath.flows.flow import Flow
+    from rankmath.equilibria.flow import Flow
 
     flow = Flow(V, Q, K, beta, "causal")
     if flow.beta < 0:
@@ -120,7 +124,7 @@ def draw_sink(rng: Rng, size: int, *, kind: str) -> ArrayInstance:
 
 def exhibit_sink(key: str, *, kind: str) -> Certificate:
     """The sink, proved in balls, with the exact eigenvalues 2 and 1 of V, accepted by the checker."""
-    from rankmath.flows.flow import Flow
+    from rankmath.equilibria.flow import Flow
 
     V, Q, K, beta, X = _RATIONAL if kind == "general" else _SYMMETRIC
     proof = Flow(V, Q, K, beta, "causal").certify(third_sink(kind)["X"])
@@ -173,7 +177,11 @@ def _unit(run: ArrayRun, x: str) -> Array:
 
 @quantity(
     "climb(lam: array, B: array, x: array, m: array)",
-    latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\langle {2},e_0\rangle",
+    text="u = [x[a]/sqrt(sum(x[b]**2 for b in range(len(x)))) for a in range(len(x))]; s = "
+    "exp(sum(u[a]*B[a][b]*u[b] for a in range(len(u)) for b in range(len(u)))); t = exp(sum(u[a]*B[a][0] "
+    "for a in range(len(u)))); (m*t*lam[0]*(1 - u[0]**2) + s*u[0]*(lam[0] - sum(lam[a]*u[a]**2 for a in "
+    "range(len(u)))))/(m*t + s)",
+    by_name=True,
     example="climb(lam, B, x, m) >= 0",
 )
 def climb(run: ArrayRun, lam: str, B: str, x: str, m: str) -> Scalar:
@@ -189,14 +197,23 @@ def climb(run: ArrayRun, lam: str, B: str, x: str, m: str) -> Scalar:
     return run.number(unbox((count * values[..., :1, :] * off + own * first * away) / (count + own)))
 
 
-@quantity("off_axis(x: array)", latex=r"(1-\langle {0},e_0\rangle^2)", example="off_axis(x) <= 1")
+@quantity(
+    "off_axis(x: array)",
+    text="1 - x[0]**2/sum(x[a]**2 for a in range(len(x)))",
+    by_name=True,
+    example="off_axis(x) <= 1",
+)
 def off_axis(run: ArrayRun, x: str) -> Scalar:
     """1 − ⟨x, e_0⟩², x divided by its length"""
     rest = _unit(run, x)[..., 1:, :]
     return run.number(unbox(run.A.sum(rest * rest, axis=-2)))
 
 
-@quantity("form_size(B: array)", latex=r"\|{0}\|_2", example="form_size(B) >= 0")
+@quantity(
+    "form_size(B: array)",
+    text="spectral(B)",
+    example="form_size(B) >= 0",
+)
 def form_size(run: ArrayRun, B: str) -> Scalar:
     """spectral norm of a matrix"""
     return run.number(norms.spectral(run.array(B), run.A))
@@ -278,7 +295,14 @@ def _pair(run: ArrayRun, M: str, X: str) -> tuple[Array, Array, Array, Array]:
 
 @quantity(
     "aligning(lam: array, M: array, B: array, X: array)",
-    latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\cos\angle(p_1,p_2)",
+    text="k = len(X[0]) - len(M); p = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in "
+    "range(k)] for i in range(2)]; r = [sqrt(sum(p[i][a]**2 for a in range(k))) for i in range(2)]; U = "
+    "[[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i in "
+    "range(2)]; s = exp(sum(U[1][a]*B[a][b]*(U[1][b] - U[0][b]) for a in range(len(X[0])) for b in "
+    "range(len(X[0])))); v = [lam*(p[0][a] + s*p[1][a])/(1 + s) for a in range(k)]; c = "
+    "sum(p[0][a]*p[1][a] for a in range(k))/(r[0]*r[1]); (sum(p[0][a]*v[a] for a in range(k))/r[0] - "
+    "c*sum(p[1][a]*v[a] for a in range(k))/r[1])/r[1]",
+    by_name=True,
     example="aligning(lam, M, B, X) >= 0",
 )
 def aligning(run: ArrayRun, lam: str, M: str, B: str, X: str) -> Scalar:
@@ -298,13 +322,25 @@ def aligning(run: ArrayRun, lam: str, M: str, B: str, X: str) -> Scalar:
     return run.number(unbox(across / lengths[..., 1:, :]))
 
 
-@quantity("lead(M: array, X: array)", latex=r"\|p_1\|_2", example="lead(M, X) <= 1")
+@quantity(
+    "lead(M: array, X: array)",
+    text="k = len(X[0]) - len(M); sqrt(sum(X[0][a]**2 for a in range(k))/sum(X[0][a]**2 for a in "
+    "range(len(X[0]))))",
+    by_name=True,
+    example="lead(M, X) <= 1",
+)
 def lead(run: ArrayRun, M: str, X: str) -> Scalar:
     """length of the part p_1 of the first token in L"""
     return run.number(unbox(_pair(run, M, X)[3][..., :1, :]))
 
 
-@quantity("sine_square(M: array, X: array)", latex=r"\sin^2\angle(p_1,p_2)", example="sine_square(M, X) <= 1")
+@quantity(
+    "sine_square(M: array, X: array)",
+    text="k = len(X[0]) - len(M); 1 - sum(X[0][a]*X[1][a] for a in range(k))**2/(sum(X[0][a]**2 for a in "
+    "range(k))*sum(X[1][a]**2 for a in range(k)))",
+    by_name=True,
+    example="sine_square(M, X) <= 1",
+)
 def sine_square(run: ArrayRun, M: str, X: str) -> Scalar:
     """squared sine of the angle of the parts p_1 and p_2 of two tokens in L"""
     A, directions = run.A, _pair(run, M, X)[2]
@@ -359,5 +395,6 @@ karagodin2024_subspace_two = Statement(
     sharp=True,
     share=0.3,
     notes="So where ⟨Mz, z⟩ < λ‖z‖² for all z ≠ 0 both tokens tend to the normalised L-part of the first, from "
-    "every start with independent L-parts. For more than two tokens we have not decided the conjecture.",
+    "every start with independent L-parts. For more tokens the conjecture is true, from almost every start, "
+    "where M has at most one row (proofs/karagodin2024.tex); else we have not decided it.",
 )

@@ -33,7 +33,12 @@ def _centred(run: ArrayRun, rows: Array) -> Array:
 
 @quantity(
     "variance_fall(B: array, X: array, s: array)",
-    latex=r"-\tfrac{{\mathrm d}}{{\mathrm dt}}\operatorname{{Var}}({1})",
+    text="u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i "
+    "in range(len(X))]; y = softmax(u @ B @ T(u)) @ u; v = [[(y[i][a] - sum(y[i][b]*u[i][b] for b in "
+    "range(len(X[0])))*u[i][a])/s[i] for a in range(len(X[0]))] for i in range(len(X))]; "
+    "2*sum(u[i][a]*v[j][a] for i in range(len(X)) for j in range(len(X)) for a in "
+    "range(len(X[0])))/len(X)**2",
+    by_name=True,
     example="variance_fall(B, X, s) >= 0",
 )
 def variance_fall(run: ArrayRun, B: str, X: str, s: str) -> Scalar:
@@ -53,14 +58,28 @@ def variance_fall(run: ArrayRun, B: str, X: str, s: str) -> Scalar:
     return run.number(unbox(2 * A.sum(speed / column(run, s), axis=-2) / n))
 
 
-@quantity("variance(X: array)", latex=r"\operatorname{{Var}}({0})", example="variance(X) <= 1")
+@quantity(
+    "variance(X: array)",
+    text="u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i "
+    "in range(len(X))]; sum((u[i][a] - sum(u[j][a] for j in range(len(X)))/len(X))**2 for i in "
+    "range(len(X)) for a in range(len(X[0])))/len(X)",
+    by_name=True,
+    example="variance(X) <= 1",
+)
 def variance(run: ArrayRun, X: str) -> Scalar:
     """Σ_j‖x_j − m‖²/n about the mean m of the n rows, divided by their lengths"""
     centred = _centred(run, _unit_rows(run, X))
     return run.number(unbox(run.A.sum(run.A.sum(centred * centred, axis=-1), axis=-2) / centred.shape[-2]))
 
 
-@quantity("cone(X: array)", latex=r"\delta({0})", example="cone(X) <= 2")
+@quantity(
+    "cone(X: array)",
+    text="u = [[X[i][a]/sqrt(sum(X[i][b]**2 for b in range(len(X[0])))) for a in range(len(X[0]))] for i "
+    "in range(len(X))]; max(1 - sum(u[i][a]*u[j][a] for a in range(len(X[0]))) for i in "
+    "range(len(X)) for j in range(len(X)))",
+    by_name=True,
+    example="cone(X) <= 2",
+)
 def cone(run: ArrayRun, X: str) -> Scalar:
     """1 − ⟨x_i, x_j⟩, the largest over two rows, divided by their lengths"""
     far = farthest(run.A, _unit_rows(run, X))
@@ -78,6 +97,7 @@ def most_value(run: ArrayRun, s: str) -> Scalar:
 @predicate(
     "variance_falls(beta: array, X: array)",
     latex=r"\tfrac{{\mathrm d}}{{\mathrm dt}}\operatorname{{Var}}({1})<0",
+    because="decided only where the tokens rest",
 )
 def variance_falls(run: ArrayRun, beta: str, X: str) -> Truth:
     """under x_j' = P_{x_j}Σ_k a_jk x_k, a the softmax of β⟨x_j, x_k⟩, the variance of the tokens about their mean
@@ -89,7 +109,12 @@ def variance_falls(run: ArrayRun, beta: str, X: str) -> Truth:
     return Truth(False if resting else None, "opposite tokens rest, and their variance stays" if resting else "")
 
 
-@predicate("in_printed_cone(beta: array, X: array)", latex=r"1-\langle x_j,x_k\rangle<1/(100n^2{0}^2)")
+@predicate(
+    "in_printed_cone(beta: array, X: array)",
+    text="all(sum(X[i][a]**2 for a in range(len(X[0]))) == 1 for i in range(n)) and all(1 - "
+    "sum(X[i][a]*X[j][a] for a in range(len(X[0]))) < 1/(100*n**2*beta**2) for i in range(n) for j in "
+    "range(n))",
+)
 def in_printed_cone(run: ArrayRun, beta: str, X: str) -> Truth:
     """all tokens have length 1, and 1 − ⟨x_j, x_k⟩ < 1/(100n²β²) for all j and k, in exact rationals"""
     rows, strength = np.asarray(run[X]), run.letter(beta)

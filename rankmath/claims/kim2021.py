@@ -22,7 +22,11 @@ from rankmath.verification.papers import KIM, OWN
 from rankmath.verification.statement import Statement
 
 
-@quantity("inverse_phi(x: number)", latex=r"W\Bigl(\frac{{{0}}}{{e}}\Bigr)", example="inverse_phi(1) <= 1")
+@quantity(
+    "inverse_phi(x: number)",
+    text="lambert(x/exp(1))",
+    example="inverse_phi(1) <= 1",
+)
 def inverse_phi(run: ArrayRun, x: Fraction) -> Scalar:
     """the y ≥ 0 with y e^{y+1} = x: Lambert's W(x/e)"""
     if run.A.name == "balls":
@@ -64,14 +68,26 @@ def distance_jacobian(run: ArrayRun, Z: str) -> Array:
 
 
 @quantity(
-    "distance_jacobian_norm(Z: array)", latex=r"\|\mathrm df({0})\|_2", example="distance_jacobian_norm(Z) >= 0"
+    "distance_jacobian_norm(Z: array)",
+    text="P = softmax([[-sum((Z[i][a] - Z[j][a])**2 for a in range(len(Z[0]))) for j in range(n)] for i in "
+    "range(n)]); d = len(Z[0]); f = P @ Z; spectral([[P[i][k]*identity(d)[a][b] - 2*sum(P[i][j]*(Z[i][b] "
+    "- Z[j][b])*(identity(n)[i][k] - identity(n)[j][k])*(Z[j][a] - f[i][a]) for j in range(n)) for i in "
+    "range(n) for a in range(d)] for k in range(n) for b in range(d)])",
+    by_name=True,
+    example="distance_jacobian_norm(Z) >= 0",
 )
 def distance_jacobian_norm(run: ArrayRun, Z: str) -> Scalar:
     """spectral norm of the derivative of f(Z)_i = Σ_j P_ij z_j, P_ij in proportion to e^{−‖z_i − z_j‖²}"""
     return run.number(norms.spectral(distance_jacobian(run, Z), run.A))
 
 
-@quantity("received(Z: array)", latex=r"\max_j\sum_iP_{{ij}}({0})", example="received(Z) >= 1")
+@quantity(
+    "received(Z: array)",
+    text="P = softmax([[-sum((Z[i][a] - Z[j][a])**2 for a in range(len(Z[0]))) for j in range(n)] for i in "
+    "range(n)]); max(sum(P[i][j] for i in range(n)) for j in range(n))",
+    by_name=True,
+    example="received(Z) >= 1",
+)
 def received(run: ArrayRun, Z: str) -> Scalar:
     """the most attention that one token receives in all, P_ij in proportion to e^{−‖z_i − z_j‖²}"""
     A, X = run.A, run.array(Z)
@@ -82,7 +98,12 @@ def received(run: ArrayRun, Z: str) -> Scalar:
     return run.number(unbox(A.max(A.sum(A.concat(rows, axis=-2), axis=-2), axis=-1)))
 
 
-@quantity("crowd_gain(m: array)", latex=r"\|P\mathbf 1_M\|_2^2/\|\mathbf 1_M\|_2^2", example="crowd_gain(m) >= 1")
+@quantity(
+    "crowd_gain(m: array)",
+    text="o = m**2/4; t = 2/m; u = m/(m + o*t); v = m*t/(m*t + 1 + (o - 1)*t**2); (m*u**2 + o*v**2)/m",
+    by_name=True,
+    example="crowd_gain(m) >= 1",
+)
 def crowd_gain(run: ArrayRun, m: str) -> Fraction:
     """‖P1_M‖²/‖1_M‖² of attention by distances, M a set of m equal tokens, among m²/4 others that lie in orthogonal
     directions at the distance r from them, e^{−r²} = 2/m; in exact rationals"""

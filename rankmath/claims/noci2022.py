@@ -35,7 +35,9 @@ def _parts(run: ArrayRun, Z: str, M: str, G: str) -> tuple[Array, Array, Array]:
 
 @quantity(
     "weight_gradient(Z: array, M: array, V: array, G: array, i: layer)",
-    latex=r"\bigl\|\mathrm d\,\mathrm{{SA}}({0})_{{{4}}}[{3}]\bigr\|_2",
+    text="p = softmax(Z @ M @ T(Z)); f = Z @ G @ T(Z); v = Z @ V; sqrt(sum(sum(p[i][j]*(f[i][j] - "
+    "sum(p[i][k]*f[i][k] for k in range(n)))*v[j][a] for j in range(n))**2 for a in range(len(v[0]))))",
+    by_name=True,
     example="weight_gradient(Z, M, V, G, 0) >= 0",
 )
 def weight_gradient(run: ArrayRun, Z: str, M: str, V: str, G: str, i: int) -> Scalar:
@@ -50,7 +52,8 @@ def weight_gradient(run: ArrayRun, Z: str, M: str, V: str, G: str, i: int) -> Sc
 
 @quantity(
     "logit_shift(Z: array, M: array, G: array, i: layer)",
-    latex=r"\operatorname{{osc}}_j\bigl({0}_{{{3}}}{2}{0}_j^{{\top}}\bigr)",
+    text="f = Z @ G @ T(Z); max(f[i][j] for j in range(n)) - min(f[i][j] for j in range(n))",
+    by_name=True,
     example="logit_shift(Z, M, G, 0) >= 0",
 )
 def logit_shift(run: ArrayRun, Z: str, M: str, G: str, i: int) -> Scalar:
@@ -60,20 +63,34 @@ def logit_shift(run: ArrayRun, Z: str, M: str, G: str, i: int) -> Scalar:
     return run.number(unbox(A.max(row, axis=-1) + A.max(-row, axis=-1)))
 
 
-@quantity("value_spread(Z: array, V: array)", latex=r"\Delta_2({0}{1})", example="value_spread(Z, V) >= 0")
+@quantity(
+    "value_spread(Z: array, V: array)",
+    text="v = Z @ V; max(sqrt(sum((v[i][a] - v[j][a])**2 for a in range(len(v[0])))) for i in range(n) for j "
+    "in range(n))",
+    by_name=True,
+    example="value_spread(Z, V) >= 0",
+)
 def value_spread(run: ArrayRun, Z: str, V: str) -> Scalar:
     """largest ℓ₂ distance of two rows of ZV"""
     X = run.array(Z)
     return run.number(farthest(run.A, run.A.matmul(X - X[..., :1, :], run.array(V))))
 
 
-@predicate("equal_tokens(Z: array)", latex=r"\text{{all rows of }}{0}\text{{ are equal}}")
+@predicate(
+    "equal_tokens(Z: array)",
+    text="all(Z[i][a] == Z[0][a] for i in range(n) for a in range(len(Z[0])))",
+)
 def equal_tokens(run: ArrayRun, Z: str) -> Truth:
     """all rows are equal"""
     return Truth(bool((run[Z] == run[Z][:1]).all()))
 
 
-@predicate("no_gradient(Z: array, V: array, G: array)", latex=r"\mathrm d\,\mathrm{{SA}}({0})[{2}]=0")
+@predicate(
+    "no_gradient(Z: array, V: array, G: array)",
+    text="f = Z @ G @ T(Z); v = Z @ V; all(sum((f[i][j] - sum(f[i][k] for k in range(n))/n)*v[j][a] for j in "
+    "range(n)) == 0 for i in range(n) for a in range(len(v[0])))",
+    by_name=True,
+)
 def no_gradient(run: ArrayRun, Z: str, V: str, G: str) -> Truth:
     """Σ_j (f_ij − Σ_k f_ik/n) z_j V = 0 for f = ZGZᵀ, in exact rationals: attention on equal tokens is 1/n"""
     X, values, direction = (np.vectorize(Fraction, otypes=[object])(run[name]) for name in (Z, V, G))

@@ -18,7 +18,8 @@ from rankmath.verification.statement import Statement
 
 @quantity(
     "gaussian_tail(k: array, t: array)",
-    latex=r"\mathbb P\bigl(\|g\|_2\ge\sqrt{0}+{1}\bigr)",
+    latex=r"\mathbb P\bigl(\|g\|_2\ge\sqrt{{{0}}}+{1}\bigr)",
+    because="a probability",
     example="gaussian_tail(k, t) <= 1",
 )
 def gaussian_tail(run: ArrayRun, k: str, t: str) -> Scalar:

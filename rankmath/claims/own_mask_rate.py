@@ -29,7 +29,8 @@ def _attention(run: ArrayRun, K: str) -> Array:
 
 @quantity(
     "mask_second(G: array)",
-    latex=r"|\lambda_2|",
+    text="moduli([[G[i][j]/sum(G[i][k] for k in range(n)) for j in range(n)] for i in range(n)])[1]",
+    by_name=True,
     example="mask_second(G) <= 1",
 )
 def mask_second(run: ArrayRun, G: str) -> Scalar:
@@ -37,7 +38,12 @@ def mask_second(run: ArrayRun, G: str) -> Scalar:
     return _second(run, _attention(run, G))
 
 
-@quantity("weights_second(K: array)", latex=r"|\lambda_2({0})|", example="weights_second(K) <= 1")
+@quantity(
+    "weights_second(K: array)",
+    text="moduli([[K[i][j]/sum(K[i][k] for k in range(n)) for j in range(n)] for i in range(n)])[1]",
+    by_name=True,
+    example="weights_second(K) <= 1",
+)
 def weights_second(run: ArrayRun, K: str) -> Scalar:
     """second largest modulus, with multiplicities, of an eigenvalue of the matrix K, each row divided by its sum"""
     return _second(run, _attention(run, K))
@@ -72,7 +78,12 @@ def max_of(values: list[Array]) -> Array:
     return found
 
 
-@quantity("mask_trace(G: array)", latex=r"\sum_i\tfrac1{{\deg_i}}", example="mask_trace(G) >= 1")
+@quantity(
+    "mask_trace(G: array)",
+    text="sum(G[i][i]/sum(G[i][k] for k in range(n)) for i in range(n))",
+    by_name=True,
+    example="mask_trace(G) >= 1",
+)
 def mask_trace(run: ArrayRun, G: str) -> Scalar:
     """the trace of uniform attention over the mask: the sum of 1/deg_i, deg_i the tokens that token i sees"""
     A, P = run.A, _attention(run, G)
@@ -80,7 +91,24 @@ def mask_trace(run: ArrayRun, G: str) -> Scalar:
     return run.number(unbox(A.sum(A.sum(P * eye, axis=-1), axis=-2)))
 
 
-@quantity("returns(K: array)", latex=r"\sum_{{ij}}P_{{ij}}P_{{ji}}", example="returns(K) >= 0")
+@predicate(
+    "zero_one(G: array)",
+    text="all(G[i][j] == 0 or G[i][j] == 1 for i in range(n) for j in range(n)) and"
+    " all(any(G[i][j] == 1 for j in range(n)) for i in range(n))",
+)
+def zero_one(run: ArrayRun, G: str) -> Truth:
+    """entries are 0 and 1, and every token sees one"""
+    M = np.asarray(run[G])
+    return Truth(((M == 0) | (M == 1)).all(axis=(-2, -1)) & (M == 1).any(axis=-1).all(axis=-1))
+
+
+@quantity(
+    "returns(K: array)",
+    text="P = [[K[i][j]/sum(K[i][k] for k in range(n)) for j in range(n)] for i in range(n)]; "
+    "sum(P[i][j]*P[j][i] for i in range(n) for j in range(n))",
+    by_name=True,
+    example="returns(K) >= 0",
+)
 def returns(run: ArrayRun, K: str) -> Scalar:
     """the sum of all P_ij P_ji, P the matrix K with each row divided by its sum"""
     A, P = run.A, _attention(run, K)
@@ -112,7 +140,10 @@ def incomplete_attention(run: ArrayRun, P: str) -> Truth:
     )
 
 
-@predicate("never_forgets(P: array)", latex=r"\lambda_2({0})\ne0")
+@predicate(
+    "never_forgets(P: array)",
+    text="any(not mpower(P, n - 1)[i][j] == mpower(P, n - 1)[0][j] for i in range(n) for j in range(n))",
+)
 def never_forgets(run: ArrayRun, P: str) -> Truth:
     """an eigenvalue of P besides one 1 is not 0: no power of P has equal rows; decided in exact rationals by the
     power n − 1"""
@@ -172,7 +203,7 @@ def two_causal(rng: Rng) -> Iterator[ArrayInstance]:
 own_mask_rate = Statement(
     "own:mask-rate",
     "mask_trace(G) - 1 <= (n - 1)*mask_second(G)",
-    given="n >= 2",
+    given=("n >= 2", "zero_one(G)"),
     arrays={"G": "n n, n >= 2"},
     title="Equal logits under an incomplete mask with self-loops: exponential at best, from almost every start",
     source=OWN,

@@ -15,7 +15,8 @@ from rankmath.verification.statement import Statement
 
 @quantity(
     "tv(c: array, g: array)",
-    latex=r"\tfrac12\bigl\|\operatorname{{softmax}}({0}+{1})-\operatorname{{softmax}}({0})\bigr\|_1",
+    text="sum(abs(softmax(c + g)[j] - softmax(c)[j]) for j in range(len(c)))/2",
+    by_name=True,
     example="tv(c, g) <= 1",
 )
 def tv(run: ArrayRun, c: str, g: str) -> Scalar:

@@ -30,7 +30,12 @@ def row_stochastic(run: ArrayRun, P: str) -> Truth:
     return Truth(all(is_row_stochastic(matrix, tolerance=0) for matrix in run[P]))
 
 
-@predicate("stochastic_product(P: array)", latex=r"\text{{the product of all }}{0}^k\text{{ is row-stochastic}}")
+@predicate(
+    "stochastic_product(P: array)",
+    text="Q = chain(P); all(Q[i][j] >= 0 for i in range(len(Q)) for j in range(len(Q[0]))) and all(sum(Q[i][j] "
+    "for j in range(len(Q[0]))) == 1 for i in range(len(Q)))",
+    by_name=True,
+)
 def stochastic_product(run: ArrayRun, P: str) -> Truth:
     """the product of a sequence of matrices is row-stochastic, in exact rationals"""
     product = exact_product(*(matrix.tolist() for matrix in run[P]))

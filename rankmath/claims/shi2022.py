@@ -28,19 +28,37 @@ def _about_mean(run: ArrayRun, rows: Array) -> Scalar:
     return run.number(unbox(run.A.sqrt(run.A.sum(run.A.sum(R * R, axis=-1), axis=-2))))
 
 
-@quantity("normed_mu(Y: array)", latex=r"\mu(\mathrm{{LN}}({0}))", example="normed_mu(Y) >= 0")
+@quantity(
+    "normed_mu(Y: array)",
+    text="U = [[Y[i][a]/sqrt(sum(Y[i][b]**2 for b in range(len(Y[0])))) for a in range(len(Y[0]))] for i in "
+    "range(n)]; sqrt(sum((U[i][a] - sum(U[j][a] for j in range(n))/n)**2 for i in range(n) for a in "
+    "range(len(Y[0]))))",
+    by_name=True,
+    example="normed_mu(Y) >= 0",
+)
 def normed_mu(run: ArrayRun, Y: str) -> Scalar:
     """Frobenius norm about their mean of the rows, each divided by its ℓ₂ norm"""
     return _about_mean(run, run.array(Y) / _lengths(run, Y))
 
 
-@quantity("row_mu(Y: array)", latex=r"\mu({0})", example="row_mu(Y) >= 0")
+@quantity(
+    "row_mu(Y: array)",
+    text="sqrt(sum((Y[i][a] - sum(Y[j][a] for j in range(n))/n)**2 for i in range(n) for a in range(len(Y[0]))))",
+    by_name=True,
+    example="row_mu(Y) >= 0",
+)
 def row_mu(run: ArrayRun, Y: str) -> Scalar:
     """Frobenius norm of the rows about their mean"""
     return _about_mean(run, run.array(Y))
 
 
-@quantity("length_mu(Y: array)", latex=r"\mu(\|{0}_i\|)", example="length_mu(Y) <= row_mu(Y)")
+@quantity(
+    "length_mu(Y: array)",
+    text="l = [sqrt(sum(Y[i][a]**2 for a in range(len(Y[0])))) for i in range(n)]; sqrt(sum((l[i] - sum(l[j] "
+    "for j in range(n))/n)**2 for i in range(n)))",
+    by_name=True,
+    example="length_mu(Y) <= row_mu(Y)",
+)
 def length_mu(run: ArrayRun, Y: str) -> Scalar:
     """root of the sum of the squares of the rows' ℓ₂ norms about their mean"""
     return _about_mean(run, _lengths(run, Y))
@@ -48,7 +66,8 @@ def length_mu(run: ArrayRun, Y: str) -> Scalar:
 
 @quantity(
     "least_length(Y: array, k: layer)",
-    latex=r"\ell_{{{1}}}({0})",
+    text="ordered([sqrt(sum(Y[i][a]**2 for a in range(len(Y[0])))) for i in range(n)])[k]",
+    by_name=True,
     example="least_length(Y, 0) >= 0",
 )
 def least_length(run: ArrayRun, Y: str, k: int) -> Scalar:

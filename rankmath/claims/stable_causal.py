@@ -27,6 +27,7 @@ from rankmath.verification.statement import Statement
     r"X_0=e_{{d-1}},\ X_1=pe_{{d-2}}+qe_{{d-1}}\text{{ of rank two, }}"
     r"w^2(1-q^2)=(1+(1-a)q)^2,\ q<a-1,\ p=-(1+(1-a)q)/w,"
     r"\text{{ with eigenvalues }}a,\tfrac{{1+q}}a\text{{ and, for }}d>2,\ c,\tfrac ca\text{{, all below }}1",
+    because="a solution of equations and the eigenvalues of a Jacobian, by computer algebra",
 )
 def stable_pair(run: ArrayRun, parameters: str, dim: str) -> Truth:
     """W_V = cI_{d−2} ⊕ [[a, w], [0, 1]] with the causal mask and W_QK = 0 has the equilibrium of two tokens
@@ -55,7 +56,11 @@ def stable_pair(run: ArrayRun, parameters: str, dim: str) -> Truth:
     return Truth(bool(rests and below), f"a = {a}, w = {w}, c = {c}: eigenvalues {values}")
 
 
-@predicate("stable_range(parameters: array)", latex=r"0<c<a<1,\ w^2>a(2-a)")
+@predicate(
+    "stable_range(parameters: array)",
+    text="a = parameters[0]; w = parameters[1]; c = parameters[2]; 0 < c < a < 1 and w**2 > a*(2 - a)",
+    by_name=True,
+)
 def stable_range(run: ArrayRun, parameters: str) -> Truth:
     """0 < c < a < 1 and w² > a(2 − a)"""
     a, w, c = run[parameters].tolist()

@@ -44,7 +44,8 @@ def _attracting_rank(run: ArrayRun) -> tuple[int | None, str]:
 
 @predicate(
     f"undirected{_SIGNATURE}",
-    latex=r"\text{{sphere LayerNorm under an undirected mask with self-loops, in one piece}}",
+    text="all(allowed[i][j] == allowed[j][i] for i in range(n) for j in range(n)) and all(allowed[i][i] == 1 "
+    "for i in range(n)) and all(mpower(allowed, n)[i][j] > 0 for i in range(n) for j in range(n))",
 )
 def undirected(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
     """the mask is symmetric, every token sees itself, and it is in one piece"""
@@ -54,7 +55,10 @@ def undirected(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Trut
     )
 
 
-@predicate(f"no_mask{_SIGNATURE}", latex=r"\text{{sphere LayerNorm, no mask, }}n=d")
+@predicate(
+    f"no_mask{_SIGNATURE}",
+    text="all(allowed[i][j] == 1 for i in range(n) for j in range(n)) and len(X) == len(X[0])",
+)
 def no_mask(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
     """every token sees every token, and there are as many tokens as dimensions"""
     n, d = np.shape(run[X])
@@ -64,6 +68,7 @@ def no_mask(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
 @predicate(
     f"attracts_at_full_rank{_SIGNATURE}",
     latex=r"\text{{an equilibrium }}\mathrm{{LN}}(A(X)XW_V)=X\text{{ of rank }}n\text{{ attracts a neighbourhood}}",
+    because="a limit, for every start near by: proved in balls",
 )
 def attracts_at_full_rank(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
     """near X there is an equilibrium of full rank that attracts a neighbourhood; proved in balls"""
@@ -74,6 +79,7 @@ def attracts_at_full_rank(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: s
 @predicate(
     f"none_attracts{_SIGNATURE}",
     latex=r"\text{{no equilibrium }}\mathrm{{LN}}(A(X)XW_V)=X\text{{ of rank above one attracts}}",
+    because="about all equilibria: refuted by one",
 )
 def none_attracts(run: ArrayRun, X: str, W_V: str, W_QK: str, allowed: str) -> Truth:
     """no equilibrium of rank above one attracts a neighbourhood: refuted by one, not decided by none"""
@@ -162,7 +168,11 @@ wu2024_conjecture = Statement(
 
 @predicate(
     "at_rest(X: array, W_V: array, allowed: array)",
-    latex=r"\text{{uniform attention }}A\text{{ over a mask, unit tokens with }}AXW_V=DX,\ D>0\text{{ diagonal}}",
+    text="A = [[allowed[i][j]/sum(allowed[i][k] for k in range(n)) for j in range(n)] for i in range(n)]; Y = "
+    "A @ X @ W_V; d = len(X[0]); all(sum(X[i][a]**2 for a in range(d)) == 1 for i in range(n)) and "
+    "all(sum(X[i][b]*Y[i][b] for b in range(d)) > 0 for i in range(n)) and all(Y[i][a] == "
+    "sum(X[i][b]*Y[i][b] for b in range(d))*X[i][a] for i in range(n) for a in range(d))",
+    by_name=True,
 )
 def at_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
     """unit tokens that rest under uniform attention over the mask, values W_V and division by their norms;
@@ -170,7 +180,10 @@ def at_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
     return Truth(resting_scales(run[X], run[W_V], run[allowed]) is not None)
 
 
-@predicate("collapses(X: array)", latex=r"\mu(X(t))\to0")
+@predicate(
+    "collapses(X: array)",
+    text="all(X[i][a] == X[0][a] for i in range(n) for a in range(len(X[0])))",
+)
 def collapses(run: ArrayRun, X: str) -> Truth:
     """tokens at rest collapse only if all are equal"""
     rows = run[X]

@@ -48,6 +48,7 @@ def decreasing(run: ArrayRun, mu: str) -> Truth:
     latex=r"\text{{causal mask, }}W_{{QK}}/\sqrt{{d_{{qk}}}}=([j>i])_{{ij}},\ e_0W_V=\mu_0e_0,\ "
     r"e_iW_V=\mu_ie_i-\mu_{{i-1}}e_{{i-1}}\ (i\ge1):"
     r"\ \mathrm{{LN}}(A(I)W_V)=I\text{{, and its Jacobian has the eigenvalues }}\mu_k/\mu_i\ (i<k)\text{{ and }}0",
+    because="the eigenvalues of a Jacobian, by exact algebra",
 )
 def causal_identity_attracts(run: ArrayRun, mu: str) -> Truth:
     """under the causal mask with W_QK/√d_qk the ones above the diagonal and rows μ_0 e_0 and, for i ≥ 1, μ_i e_i
@@ -107,7 +108,8 @@ own_stable_causal_every_n = Statement(
 
 @predicate(
     "sees_predecessor(allowed: array, ratio: array)",
-    latex=r"\text{{sphere LayerNorm, }}n=d\ge2,\text{{ token }}i\text{{ sees itself and }}i-1,\ 0<g<1",
+    text="n >= 2 and all(allowed[i][i] == 1 for i in range(n)) and all(allowed[i][i - 1] == 1 for i in "
+    "range(1, n)) and 0 < ratio < 1",
 )
 def sees_predecessor(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """at least two tokens, each of which sees itself and its predecessor, and a number g between 0 and 1"""
@@ -120,6 +122,7 @@ def sees_predecessor(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     "path_attracts(allowed: array, ratio: array)",
     latex=r"\text{{some integer logits and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}g^{{j}}e_j\text{{ have an "
     r"equilibrium of rank }}n\text{{ that attracts, near }}I\text{{, eigenvalues near }}g^{{k}}\text{{ and }}0",
+    because="a limit, for every start near by: proved in balls",
 )
 def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """the weights of Theorem B, integers and rounded powers of g, have near X = I an equilibrium of rank n that
@@ -132,6 +135,7 @@ def path_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     "every_rank_attracts(allowed: array, ratio: array)",
     latex=r"\text{{some integer logits and }}e_iW_V=\textstyle\sum_{{j\le i}}(-1)^{{i-j}}g^{{j}}e_j\text{{ have "
     r"attracting equilibria of all ranks }}1,\dots,n",
+    because="a limit, for every start near by: proved in balls",
 )
 def every_rank_attracts(run: ArrayRun, allowed: str, ratio: str) -> Truth:
     """one weight pair, that of Theorem B, has for every k = 1, …, n an equilibrium of rank k that attracts a ball
@@ -241,7 +245,11 @@ own_stable_every_rank = Statement(
 # -- rank two in two dimensions ------------------------------------------------------------------------------------
 
 
-@quantity("token_count(tokens: array)", latex=r"n", example="token_count(tokens) >= 2")
+@quantity(
+    "token_count(tokens: array)",
+    text="tokens",
+    example="token_count(tokens) >= 2",
+)
 def token_count(run: ArrayRun, tokens: str) -> Fraction:
     """the number of tokens"""
     return Fraction(int(run[tokens]))
@@ -251,6 +259,7 @@ def token_count(run: ArrayRun, tokens: str) -> Fraction:
     "rank_two_attracts(tokens: array)",
     latex=r"\text{{no mask, }}d=2:\text{{ for some weights an equilibrium of rank two near }}"
     r"n-1\text{{ tokens }}e_0\text{{ and one }}e_1\text{{ attracts a ball of starts}}",
+    because="a limit, for every start near by: proved in balls",
 )
 def rank_two_attracts(run: ArrayRun, tokens: str) -> Truth:
     """without a mask, in two dimensions, the weights of a closed form, in doubles, have near n − 1 tokens e_0 and
@@ -289,6 +298,7 @@ own_stable_rank_two_every_n = Statement(
     "spares_an_open_set(tokens: array)",
     latex=r"\text{{causal mask, sphere LayerNorm: for some weights the }}X(0)\in(S^{{n-1}})^n\text{{ whose orbits "
     r"do not converge to rank one have positive measure}}",
+    because="a limit, for every start near by: proved in balls",
 )
 def spares_an_open_set(run: ArrayRun, tokens: str) -> Truth:
     """under the causal mask there are weights, those of Theorem A, and a ball of starts that all converge to an
@@ -319,7 +329,10 @@ wu2024_3_measure = Statement(
 # -- Wu et al., Theorem 3, both items -----------------------------------------------------------------------------
 
 
-@predicate("tokens_and_dimensions(sizes: array)", latex=r"n\ge2,\ d\ge2")
+@predicate(
+    "tokens_and_dimensions(sizes: array)",
+    text="sizes[0] >= 2 and sizes[1] >= 2",
+)
 def tokens_and_dimensions(run: ArrayRun, sizes: str) -> Truth:
     """at least two tokens and two dimensions"""
     return Truth(bool(min(run[sizes]) >= 2))
@@ -330,6 +343,7 @@ def tokens_and_dimensions(run: ArrayRun, sizes: str) -> Truth:
     latex=r"\text{{causal mask, sphere LayerNorm: one pair }}W_{{QK}},W_V\text{{ has for every }}1\le k\le\min(n,d)"
     r"\text{{ an equilibrium of rank }}k\text{{ that attracts a ball of starts, so that the }}X(0)\in(S^{{d-1}})^n"
     r"\text{{ whose orbits do not converge to rank one have positive measure}}",
+    because="a limit, for every start near by: proved in balls",
 )
 def causal_ranks_attract(run: ArrayRun, sizes: str) -> Truth:
     """under the causal mask one weight pair, that of Theorem B in min(n, d) dimensions, has for every k up to
@@ -375,8 +389,11 @@ wu2024_3_whole = Statement(
 
 @predicate(
     "orthogonal_rest(X: array, W_V: array, allowed: array)",
-    latex=r"\text{{sphere LayerNorm, }}W_V\text{{ orthogonal, }}n\le d,\text{{ self-loops, quasi-strongly "
-    r"connected, unit tokens not all equal}}",
+    text="d = len(X[0]); n <= d and all(sum(W_V[a][c]*W_V[b][c] for c in range(d)) == identity(d)[a][b] for a "
+    "in range(d) for b in range(d)) and all(sum(X[i][a]**2 for a in range(d)) == 1 for i in range(n)) and "
+    "any(not X[i][a] == X[0][a] for i in range(n) for a in range(d)) and all(allowed[i][i] == 1 for i in "
+    "range(n)) and any(all(mpower(allowed, n)[i][c] > 0 for i in range(n)) for c in range(n))",
+    by_name=True,
 )
 def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
     """W_V is orthogonal, there are no more tokens than dimensions, the mask has self-loops and a token that
@@ -393,6 +410,7 @@ def orthogonal_rest(run: ArrayRun, X: str, W_V: str, allowed: str) -> Truth:
 @predicate(
     "collapsing_neighbours(X: array)",
     latex=r"\text{{arbitrarily near }}X\text{{ there are starts with }}\mu(X(t))\to0",
+    because="a limit, for starts as near as one likes",
 )
 def collapsing_neighbours(run: ArrayRun, X: str) -> Truth:
     """arbitrarily near X there are tokens of full row rank, which collapse (own:hemisphere): det of the Gram matrix

@@ -24,14 +24,20 @@ def _shares(run: ArrayRun, c: str) -> Array:
 
 
 @quantity(
-    "largest_share(c: array)", latex=r"\max_j\operatorname{{softmax}}({0})_j", example="largest_share(c) <= 1"
+    "largest_share(c: array)",
+    text="max(softmax(c)[j] for j in range(len(c)))",
+    example="largest_share(c) <= 1",
 )
 def largest_share(run: ArrayRun, c: str) -> Scalar:
     """the largest entry of softmax(c)"""
     return run.number(unbox(run.A.max(_shares(run, c), axis=-2)))
 
 
-@quantity("least_share(c: array)", latex=r"\min_j\operatorname{{softmax}}({0})_j", example="least_share(c) >= 0")
+@quantity(
+    "least_share(c: array)",
+    text="min(softmax(c)[j] for j in range(len(c)))",
+    example="least_share(c) >= 0",
+)
 def least_share(run: ArrayRun, c: str) -> Scalar:
     """the least entry of softmax(c)"""
     return run.number(-unbox(run.A.max(-_shares(run, c), axis=-2)))

@@ -27,7 +27,10 @@ def _after(run: ArrayRun, A: str, z: str, t: str) -> Array:
     return y
 
 
-@predicate("never_zero(A: array, z: array)", latex=r"{0}^t{1}\ne0\text{{ for all }}t")
+@predicate(
+    "never_zero(A: array, z: array)",
+    text="any(not (mpower(A, n) @ z)[i] == 0 for i in range(n))",
+)
 def never_zero(run: ArrayRun, A: str, z: str) -> Truth:
     """A^t z is never 0: it is not 0 at t = n"""
     y = run[z]
@@ -39,6 +42,7 @@ def never_zero(run: ArrayRun, A: str, z: str) -> Truth:
 @predicate(
     "low_pass(A: array, z: array)",
     latex=r"\frac{{\|\mathrm{{HC}}[{0}^t{1}]\|_2}}{{\|\mathrm{{DC}}[{0}^t{1}]\|_2}}\to0\quad(t\to\infty)",
+    because="a limit in t",
 )
 def low_pass(run: ArrayRun, A: str, z: str) -> Truth:
     """‖HC[A^t z]‖/‖DC[A^t z]‖ → 0, DC the part along 1 and HC the rest: so it is exactly where πᵀz ≠ 0, π the
@@ -47,7 +51,13 @@ def low_pass(run: ArrayRun, A: str, z: str) -> Truth:
     return Truth(mean != 0, f"πᵀz = {mean}")
 
 
-@quantity("stationary_mean(A: array, z: array)", latex=r"\pi^{{\mathsf T}}{1}", example="stationary_mean(A, z) > 0")
+@quantity(
+    "stationary_mean(A: array, z: array)",
+    text="p = solve([[A[j][i] - identity(n)[i][j] + 1 for j in range(n)] for i in range(n)], [1 for i in "
+    "range(n)]); sum(p[i]*z[i] for i in range(n))",
+    by_name=True,
+    example="stationary_mean(A, z) > 0",
+)
 def stationary_mean(run: ArrayRun, A: str, z: str) -> Fraction:
     """πᵀz, π the stationary distribution of A"""
     return Fraction(sum(p * x for p, x in zip(stationary(run[A]), run[z], strict=True)))
@@ -55,7 +65,8 @@ def stationary_mean(run: ArrayRun, A: str, z: str) -> Fraction:
 
 @quantity(
     "high_square(A: array, z: array, t: array)",
-    latex=r"\|\mathrm{{HC}}[{0}^{2}{1}]\|_2^2",
+    text="y = mpower(A, t) @ z; sum((y[i] - sum(y[j] for j in range(n))/n)**2 for i in range(n))",
+    by_name=True,
     example="high_square(A, z, t) >= 0",
 )
 def high_square(run: ArrayRun, A: str, z: str, t: str) -> Fraction:
@@ -67,7 +78,8 @@ def high_square(run: ArrayRun, A: str, z: str, t: str) -> Fraction:
 
 @quantity(
     "low_square(A: array, z: array, t: array)",
-    latex=r"\|\mathrm{{DC}}[{0}^{2}{1}]\|_2^2",
+    text="y = mpower(A, t) @ z; sum(y[i] for i in range(n))**2/n",
+    by_name=True,
     example="low_square(A, z, t) >= 0",
 )
 def low_square(run: ArrayRun, A: str, z: str, t: str) -> Fraction:

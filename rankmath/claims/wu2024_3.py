@@ -23,6 +23,7 @@ from rankmath.verification.statement import Statement
     "every_rank(sizes: array, w: array)",
     latex=r"\text{{under the causal mask, }}W_{{QK}}=0,\ W_V=I+{1}S,\text{{ for every }}1\le k\le\min(n,d)"
     r"\text{{ there is an }}X\text{{ of rank }}k\text{{ with }}\mathrm{{LN}}(AXW_V)=X",
+    because="solutions of equations, by computer algebra",
 )
 def every_rank(run: ArrayRun, sizes: str, w: str) -> Truth:
     """under the causal mask, W_QK = 0 and W_V = I + wS (S with ones on the superdiagonal) there is for every
@@ -38,7 +39,11 @@ def every_rank(run: ArrayRun, sizes: str, w: str) -> Truth:
     return Truth(True, f"ranks 1 to {min(n, d)} under one W_V, n = {n}, d = {d}, w = {number}, exact algebra")
 
 
-@quantity("tokens_of(sizes: array)", latex=r"n", example="tokens_of(sizes) >= 1")
+@quantity(
+    "tokens_of(sizes: array)",
+    text="sizes[0]",
+    example="tokens_of(sizes) >= 1",
+)
 def tokens_of(run: ArrayRun, sizes: str) -> Fraction:
     """the number of tokens"""
     return Fraction(int(run[sizes][0]))

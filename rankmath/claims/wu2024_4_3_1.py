@@ -25,6 +25,7 @@ from rankmath.verification.verdict import Verdict
     r"W_V=\begin{{pmatrix}}1&{0}\\0&1\end{{pmatrix}},\ X_0=(0,1),"
     r"\text{{ token }}1\text{{ rests exactly at }}(0,1),(-\tfrac1{0},s),(-\tfrac1{0},-s)"
     r"\text{{, with multipliers }}\tfrac12,1+s,1-s,\ s=\sqrt{{1-{0}^{{-2}}}}",
+    because="all solutions of an equation, by computer algebra",
 )
 def two_token_equilibria(run: ArrayRun, w: str) -> Truth:
     """beside a first token at (0, 1), under the causal mask, W_QK = 0 and W_V = [[1, w], [0, 1]], the second

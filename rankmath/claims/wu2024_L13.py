@@ -55,7 +55,9 @@ def unit_vector(run: ArrayRun, x: str) -> Truth:
 
 @predicate(
     "in_printed_set(x: array, w: array)",
-    latex=r"x_i<0\ (i<d-2),\ x_{{d-2}}\le-\tfrac1{1},\ \sum_{{i<d-2}}(x_i/x_{{d-2}})^2\le\sqrt{{{1}^2-1}}",
+    text="d = len(x); all(x[i] < 0 for i in range(d - 2)) and x[d - 2] <= -1/w and sum((x[i]/x[d - 2])**2 for "
+    "i in range(d - 2)) <= sqrt(w**2 - 1)",
+    by_name=True,
 )
 def in_printed_set(run: ArrayRun, x: str, w: str) -> Truth:
     """x_i < 0 for i < d − 2, x_{d−2} ≤ −1/w and Σ_{i<d−2} (x_i/x_{d−2})² ≤ √(w² − 1), counted from 0; nothing on
@@ -69,9 +71,10 @@ def in_printed_set(run: ArrayRun, x: str, w: str) -> Truth:
 
 @predicate(
     "in_repaired_set(x: array, w: array)",
-    latex=r"x_i\le0\ (i<d-1),\ x_{{d-2}}\le-\tfrac1{1},\ |x_0|,\dots,|x_{{d-2}}|\text{{ log-concave "
-    r"without gaps, or }}"
-    r"{1}|x_b|\le\sqrt{{{1}^2-1}}\,|x_{{b+1}}|\ (b<d-2)",
+    text="d = len(x); u = [abs(x[i]) for i in range(d - 1)]; all(x[i] <= 0 for i in range(d - 1)) and x[d - 2] "
+    "<= -1/w and (all(u[b]*u[c + 1] <= u[b + 1]*u[c] for c in range(d - 2) for b in range(c)) or "
+    "all(w*u[b] <= sqrt(w**2 - 1)*u[b + 1] for b in range(d - 2)))",
+    by_name=True,
 )
 def in_repaired_set(run: ArrayRun, x: str, w: str) -> Truth:
     """x_i ≤ 0 for i < d − 1, x_{d−2} ≤ −1/w, and |x_0|, …, |x_{d−2}| log-concave without gaps, or
@@ -82,7 +85,10 @@ def in_repaired_set(run: ArrayRun, x: str, w: str) -> Truth:
 
 
 @predicate(
-    "stays_far(x: array, w: array)", latex=r"y=({0}+e_{{d-1}})(I+{1}S)\text{{ has }}y_{{d-2}}/\|y\|_2\le-\tfrac1{1}"
+    "stays_far(x: array, w: array)",
+    text="d = len(x); y = [x[i] + identity(d)[d - 1][i] + w*sum(x[a] for a in range(d) if a == i - 1) for i in "
+    "range(d)]; y[d - 2] <= -sqrt(sum(y[i]**2 for i in range(d)))/w",
+    by_name=True,
 )
 def stays_far(run: ArrayRun, x: str, w: str) -> Truth:
     """y/‖y‖ with y = (x + e_{d−1})(I + wS), S with ones on the superdiagonal, has coordinate d − 2,
@@ -95,7 +101,13 @@ def stays_far(run: ArrayRun, x: str, w: str) -> Truth:
 
 @predicate(
     "stays_in_repaired_set(x: array, w: array)",
-    latex=r"y/\|y\|_2\text{{ with }}y=({0}+e_{{d-1}})(I+{1}S)\text{{ is in the same set}}",
+    text="d = len(x); y = [x[i] + identity(d)[d - 1][i] + w*sum(x[a] for a in range(d) if a == i - 1) for i in "
+    "range(d)]; u = [abs(x[i]) for i in range(d - 1)]; v = [abs(y[i]) for i in range(d - 1)]; all(y[i] <= "
+    "0 for i in range(d - 1)) and y[d - 2] <= -sqrt(sum(y[i]**2 for i in range(d)))/w and (any(u[b]*u[c + "
+    "1] > u[b + 1]*u[c] for c in range(d - 2) for b in range(c)) or all(v[b]*v[c + 1] <= v[b + 1]*v[c] "
+    "for c in range(d - 2) for b in range(c))) and (any(w*u[b] > sqrt(w**2 - 1)*u[b + 1] for b in range(d "
+    "- 2)) or all(w*v[b] <= sqrt(w**2 - 1)*v[b + 1] for b in range(d - 2)))",
+    by_name=True,
 )
 def stays_in_repaired_set(run: ArrayRun, x: str, w: str) -> Truth:
     """y/‖y‖ with y = (x + e_{d−1})(I + wS), S with ones on the superdiagonal, is in the set again: log-concave

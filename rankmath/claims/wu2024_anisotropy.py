@@ -45,7 +45,12 @@ def anisotropy_instance(tokens: int, rank: int, w: float, alternating: bool = Tr
     return ShiftInstance({"w": as_array("w", w, ndim=0)}, tokens=n, rank=k, alternating=bool(alternating))
 
 
-@quantity("spectral_gap(w: array)", latex=r"n-\|X\|_2^2", example="spectral_gap(w) >= 0")
+@quantity(
+    "spectral_gap(w: array)",
+    latex=r"n-\|X\|_2^2",
+    because="of an equilibrium that is built row by row",
+    example="spectral_gap(w) >= 0",
+)
 def spectral_gap(run: ArrayRun, w: str) -> Scalar:
     """n − ‖X‖₂² for the equilibrium X of rank k of W_V = I + wS on n tokens"""
     A, shift = run.A, run.instance
@@ -67,14 +72,24 @@ def spectral_gap(run: ArrayRun, w: str) -> Scalar:
     return run.number(n - largest)
 
 
-@quantity("shift_tokens(w: array)", latex="n", example="shift_tokens(w) >= 2")
+@quantity(
+    "shift_tokens(w: array)",
+    latex="n",
+    because="a size of what is built, which is no array",
+    example="shift_tokens(w) >= 2",
+)
 def shift_tokens(run: ArrayRun, w: str) -> Fraction:
     """the number n of tokens"""
     assert isinstance(run.instance, ShiftInstance)
     return Fraction(run.instance.tokens)
 
 
-@quantity("shift_rank(w: array)", latex="k", example="shift_rank(w) >= 2")
+@quantity(
+    "shift_rank(w: array)",
+    latex="k",
+    because="a size of what is built, which is no array",
+    example="shift_rank(w) >= 2",
+)
 def shift_rank(run: ArrayRun, w: str) -> Fraction:
     """the rank k of the equilibrium"""
     assert isinstance(run.instance, ShiftInstance)

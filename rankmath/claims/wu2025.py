@@ -327,7 +327,11 @@ own_decay = Statement(
 )
 
 
-@predicate("kept(a: array, c: array)", latex=r"(1+{0})^{{-(t+1)}}\ge {1}\text{{ for all }}t\ge0")
+@predicate(
+    "kept(a: array, c: array)",
+    latex=r"(1+{0})^{{-(t+1)}}\ge {1}\text{{ for all }}t\ge0",
+    because="about every t ≥ 0",
+)
 def kept(run: ArrayRun, a: str, c: str) -> Truth:
     """the second of two tokens with equal logits and decay a = e^(−m) keeps at least c of itself at every depth"""
     depth = _too_deep(Fraction(run.letter(a)), Fraction(run.letter(c)))

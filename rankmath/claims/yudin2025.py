@@ -20,7 +20,8 @@ from rankmath.verification.statement import Statement
 
 @quantity(
     "top_share(c: array, T: array, k: number)",
-    latex=r"p_{{({2})}}",
+    text="p = softmax(c/T); ordered(p)[len(p) - k] if k <= len(p) else 0",
+    by_name=True,
     example="top_share(c, T, 1) <= 1",
 )
 def top_share(run: ArrayRun, c: str, T: str, k: Scalar) -> Scalar:

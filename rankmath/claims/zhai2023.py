@@ -21,7 +21,8 @@ from rankmath.verification.statement import Statement
 
 @quantity(
     "row_entropy(X: array, W: array)",
-    latex=r"\min_i\operatorname{{Ent}}\bigl(\operatorname{{softmax}}({0}{1}{0}^{{\mathsf T}})_i\bigr)",
+    text="P = softmax(X @ W @ T(X)); min(sum(P[i][j]*log(1/P[i][j]) for j in range(n)) for i in range(n))",
+    by_name=True,
     example="row_entropy(X, W) >= 0",
 )
 def row_entropy(run: ArrayRun, X: str, W: str) -> Scalar:
@@ -38,7 +39,7 @@ def row_entropy(run: ArrayRun, X: str, W: str) -> Scalar:
 
 @quantity(
     "logit_size(X: array, W: array)",
-    latex=r"\|{1}\|_2\,\|{0}{0}^{{\mathsf T}}\|_2",
+    text="spectral(W)*spectral(X @ T(X))",
     example="logit_size(X, W) >= 0",
 )
 def logit_size(run: ArrayRun, X: str, W: str) -> Scalar:
@@ -47,7 +48,12 @@ def logit_size(run: ArrayRun, X: str, W: str) -> Scalar:
     return run.number(norms.spectral(run.array(W), run.A) * size * size)
 
 
-@quantity("entropy_floor(T: number, s: number)", latex=r"\Phi_{{{0}}}({1})", example="entropy_floor(3, 1) >= 0")
+@quantity(
+    "entropy_floor(T: number, s: number)",
+    text="b = exp(-s*sqrt(T/(T - 1))); log(1 + (T - 1)*b) + s*sqrt(T*(T - 1))*b/(1 + (T - 1)*b)",
+    by_name=True,
+    example="entropy_floor(3, 1) >= 0",
+)
 def entropy_floor(run: ArrayRun, T: Scalar, s: Scalar) -> Scalar:
     """log(1 + (T − 1)β) + s√(T(T − 1))β/(1 + (T − 1)β), β = e^(−s√(T/(T − 1))), for T tokens"""
     tokens, size = (run.numbers.lift(x) if isinstance(x, Fraction) else x for x in (T, s))

@@ -14,7 +14,7 @@ from rankmath.cli.app import as_json, complete_keys
 from rankmath.cli.trace import number
 
 if TYPE_CHECKING:
-    from rankmath.symbolic.bound import Bound
+    from rankmath.formula.symbolic.bound import Bound
     from rankmath.validation import Json, Number
 
 

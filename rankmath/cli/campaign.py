@@ -13,8 +13,8 @@ from rankmath.cli.app import App, as_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankmath.campaigns.ledger import Row, Standing
     from rankmath.console import Cell
+    from rankmath.decide.campaigns.ledger import Row, Standing
     from rankmath.validation import Json
 
 
@@ -55,8 +55,8 @@ def run_(
 
     Example: rankmath campaign run diameter.toml --workers 8 --resume
     """
-    from rankmath.campaigns.progress import Watcher
-    from rankmath.campaigns.run import campaign as run_campaign
+    from rankmath.decide.campaigns.progress import Watcher
+    from rankmath.decide.campaigns.run import campaign as run_campaign
 
     try:
         with Watcher(quiet=quiet) as watch:
@@ -97,8 +97,8 @@ def status(ledger: str, as_json: bool) -> None:
 
     Example: rankmath campaign status diameter.db
     """
-    from rankmath.campaigns.export import plain
-    from rankmath.campaigns.ledger import Ledger
+    from rankmath.decide.campaigns.export import plain
+    from rankmath.decide.campaigns.ledger import Ledger
 
     with Ledger.read(ledger) as book:
         standings, planned = book.standings(), book.planned()
@@ -128,8 +128,8 @@ def show(ledger: str, key: str | None, why: str | None, limit: int, failures: bo
 
     Example: rankmath campaign show diameter.db own:diameter --why violated --json
     """
-    from rankmath.campaigns.export import plain
-    from rankmath.campaigns.ledger import Ledger
+    from rankmath.decide.campaigns.export import plain
+    from rankmath.decide.campaigns.ledger import Ledger
     from rankmath.validation import InvalidArgument, as_choice, as_count
 
     limit = as_count("--limit", limit)
@@ -161,8 +161,8 @@ def export(ledger: str, output: str, table: str, key: str | None) -> None:
 
     Example: rankmath campaign export diameter.db tightest.csv --table records
     """
-    from rankmath.campaigns.export import export as write
-    from rankmath.campaigns.ledger import Ledger
+    from rankmath.decide.campaigns.export import export as write
+    from rankmath.decide.campaigns.ledger import Ledger
 
     with Ledger.read(ledger) as book:
         count = write(book, output, table, key)
@@ -170,7 +170,7 @@ def export(ledger: str, output: str, table: str, key: str | None) -> None:
 
 
 def _plain(standing: Standing, planned: int | None) -> dict[str, Json]:
-    from rankmath.campaigns.chunks import HISTOGRAM_EDGES
+    from rankmath.decide.campaigns.chunks import HISTOGRAM_EDGES
 
     about = {"outcome": standing.outcome, "as_registered": standing.as_registered, "planned": planned}
     ratio = {"tightest": standing.tightest, "histogram_edges_log10": HISTOGRAM_EDGES}

@@ -90,7 +90,7 @@ def answer_all(
 def saved(answer: Answer, output: str) -> list[str]:
     """Certificate, Python and LaTeX of the counterexample, witness or tightest instance, or certificate and LaTeX
     of the proof, written; where they are, in words."""
-    from rankmath.campaigns.exact_json import encode
+    from rankmath.decide.campaigns.exact_json import encode
     from rankmath.decide.existence import certificate_at
     from rankmath.files import write
     from rankmath.report.counterexamples import handed_over
@@ -124,9 +124,9 @@ def saved(answer: Answer, output: str) -> list[str]:
 
 def _saved_proof(answer: Answer, folder: Path) -> list[str]:
     """The derivation as a certificate and as LaTeX."""
+    from rankmath.decide.prover.reading import in_latex
     from rankmath.files import folder as make_folder
     from rankmath.files import write
-    from rankmath.prover.reading import in_latex
 
     battery = answer.battery
     certificate = battery.derivation

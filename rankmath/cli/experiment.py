@@ -10,7 +10,7 @@ import click
 from rankmath.cli.app import as_json, plot_option
 
 if TYPE_CHECKING:
-    from rankmath.experiments.registry import Setting
+    from rankmath.attention.experiments.registry import Setting
 
 
 @click.command()
@@ -40,8 +40,8 @@ def experiment(
 
     Example: rankmath experiment wu-fig2 --set layers=32 --plot masks.png
     """
+    from rankmath.attention.experiments.registry import EXPERIMENTS, run
     from rankmath.console import Progress
-    from rankmath.experiments.registry import EXPERIMENTS, run
     from rankmath.files import read_text
 
     options: dict[str, Setting] = {"seed": seed}

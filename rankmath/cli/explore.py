@@ -27,7 +27,7 @@ def explore(export: str | None, port: int, output: str, browser: bool) -> None:
 
     Example: rankmath explore --export explore.html
     """
-    from rankmath.explore.page import page
+    from rankmath.cli.page.page import page
     from rankmath.files import write
 
     if export is not None:
@@ -35,8 +35,8 @@ def explore(export: str | None, port: int, output: str, browser: bool) -> None:
         return
     from contextlib import closing
 
+    from rankmath.cli.page.server import Explorer, server
     from rankmath.console import Progress
-    from rankmath.explore.server import Explorer, server
     from rankmath.validation import as_count
 
     ready, address = server(Explorer(output), as_count("--port", port, least=0, most=65535))

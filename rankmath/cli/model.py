@@ -97,12 +97,12 @@ def model(
 
     Example: rankmath model minilm --text story.txt --variant san,full --metric relative-residual,effective-rank
     """
+    from rankmath.attention.columns import METRICS, measure
+    from rankmath.attention.experiments.anatomy import anatomy
+    from rankmath.attention.experiments.findings import Curve
+    from rankmath.attention.trace import trace
     from rankmath.console import Progress
     from rankmath.decide.bounds_for import layer_bounds
-    from rankmath.dynamics.columns import METRICS, measure
-    from rankmath.dynamics.trace import trace
-    from rankmath.experiments.anatomy import anatomy
-    from rankmath.experiments.findings import Curve
     from rankmath.model.blocks import VARIANTS
     from rankmath.model.checkpoint import load_model
 

@@ -68,4 +68,5 @@ _ARRAYS = {
     "W": "W_V W_O of layer l and head h",
     "W_QK": "W_Q W_K^T of layer l and head h",
     "P": "attention of layer l and head h",
+    "P0": "the same at consensus: if all tokens that layer l reads were the first of them",
 }

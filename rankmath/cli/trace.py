@@ -57,8 +57,8 @@ def trace(
 
     Example: rankmath trace --tokens 32 --dim 16 --heads 4 --layers 10 --plot decay.png
     """
+    from rankmath.attention.trace import trace as run_trace
     from rankmath.console import print_table
-    from rankmath.dynamics.trace import trace as run_trace
     from rankmath.model.network import Network
 
     if path is None:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankmath.attention.backend import Backend
-    from rankmath.campaigns.in_memory import Result
-    from rankmath.campaigns.work import Work
     from rankmath.console import Progress
+    from rankmath.decide.campaigns.in_memory import Result
+    from rankmath.decide.campaigns.work import Work
     from rankmath.report.results import Report
     from rankmath.validation import Json
     from rankmath.verification.statement import Statement
@@ -91,11 +91,11 @@ def verify(
     Example: rankmath verify --claim "mu(X[1]) <= norm(W[0,0], 2)*mu(X[0])" --given "heads == 1"
     """
     from rankmath.attention.backend import mover
-    from rankmath.campaigns.crews import kept_workers
-    from rankmath.campaigns.in_memory import run_all, works
     from rankmath.claims import statements, statements_in, statements_like
     from rankmath.cli.conjecture import answer_all, statements_of
     from rankmath.console import Progress
+    from rankmath.decide.campaigns.crews import kept_workers
+    from rankmath.decide.campaigns.in_memory import run_all, works
     from rankmath.report.html import ahead, writable
     from rankmath.report.results import Report
     from rankmath.validation import InvalidArgument, as_count
@@ -207,8 +207,8 @@ def _handed_over(result: Result, folder: Path) -> list[str]:
     """The counterexample to a claim of the user's own: in numbers, as Python and LaTeX, and its certificate."""
     if not result.counterexample or result.status != "open":
         return []
-    from rankmath.campaigns.exact_json import decode
     from rankmath.certificates.certificate import Certificate
+    from rankmath.decide.campaigns.exact_json import decode
     from rankmath.decide.conjecture import in_words
     from rankmath.report.counterexamples import handed_over
     from rankmath.report.sources import slug

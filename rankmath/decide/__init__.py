@@ -1,1 +1,1 @@
-"""Decides one claim: batteries of instances, the adversary who looks for a counterexample, the shrinker."""
+"""Decides one claim: batteries of instances, adversary, shrinker, prover; campaigns of many instances."""

@@ -22,6 +22,7 @@ from rankmath.claims import statement as registered
 from rankmath.claims import statements
 from rankmath.decide import adversary
 from rankmath.decide.adversary import Tell
+from rankmath.decide.prover import FoundProof
 from rankmath.decide.proving import Proved, Proving
 from rankmath.decide.shrink import rescaled, shrinking
 from rankmath.decide.space import rooms, starts, with_draws
@@ -30,7 +31,6 @@ from rankmath.decide.uphill import uphill
 from rankmath.drawing import draw_ratios
 from rankmath.model.network import Network
 from rankmath.printing import Sheet, Shows, log_of, quotient
-from rankmath.prover import FoundProof
 from rankmath.validation import ArrayLike, Axes, InvalidArgument, Json, as_choice, as_count
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import MOST_BITS, judge

@@ -20,6 +20,8 @@ from rankmath.decide.adversary import Tell, search
 from rankmath.decide.battery import Battery, verify_statement
 from rankmath.decide.closed_forms import constant, function
 from rankmath.decide.existence import negation
+from rankmath.decide.prover import FoundProof, prove, weaker
+from rankmath.decide.prover.reading import lines_of
 from rankmath.decide.shrink import shrinking
 from rankmath.decide.space import rooms, with_draws
 from rankmath.formula.evaluate import sides
@@ -39,8 +41,6 @@ from rankmath.formula.terms import (
 )
 from rankmath.model.network import Attention, Sublayer
 from rankmath.printing import quotient
-from rankmath.prover import FoundProof, prove, weaker
-from rankmath.prover.reading import lines_of
 from rankmath.validation import Array, Floats, InvalidArgument
 from rankmath.verification.instance import Instance, NetworkInstance
 from rankmath.verification.judge import judge
@@ -135,8 +135,8 @@ class Answer:
             return [*said, *(f"  {line}" for line in lines_of(battery.proof)), *self.notes]
         if self.sought is not None:
             said.append(
-                f"none found: of {_counted(battery.instances, 'network')} looked at one by one, and of those of the "
-                "search, none is known to have it; no proof that there is none"
+                f"none found: of {_counted(battery.instances, 'network')} looked at one by one, and of those of "
+                "the search, none is known to have it; no proof that there is none"
             )
         elif battery.outcome == "UNDECIDED":
             return [*said, f"UNDECIDED: {_met(battery)}", *self.notes]
@@ -152,8 +152,8 @@ class Answer:
             said.append(f"tightest near this instance, lhs/rhs = {_ratio(told.log_lhs, told.log_rhs)} at it:")
             said += [f"  {line}" for line in in_words(self.near)]
         if len(self.shrinking) > 1:
-            shown = ", ".join(f"{x:.6g}" for x in self.shrinking)
-            said.append(f"quotient there as the tokens shrink by 1, 1/10, 1/100: {shown}")
+            quotients = ", ".join(f"{x:.6g}" for x in self.shrinking)
+            said.append(f"quotient there as the tokens shrink by 1, 1/10, 1/100: {quotients}")
         if self.factor and self.proof is not None:
             said.append(f"with the factor {self.factor} on the larger side: PROVED")
             said += [f"  {line}" for line in lines_of(self.proof)]
@@ -301,7 +301,8 @@ def sharpen(
     """The best constant seen in the place of a letter: the claim fails for smaller ones at an instance found.
 
     The letter is one of the statement's `where`, whose value there is where the search starts. A larger constant
-    must make the claim weaker. `evaluations`: eight searches of so many each, and one at every size, in at most `seconds`.
+    must make the claim weaker. `evaluations`: eight searches of so many each, and one at every size, in at most
+    `seconds`.
 
     Examples
     --------

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from rankmath.arithmetic.protocol import System
 from rankmath.definitions.hypotheses import mask_of
 from rankmath.formula.evaluate import NoSuchPlace, Side, judged, sides
-from rankmath.formula.language import ALIASES, FUNCTIONS, SWITCHES
+from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, SWITCHES
 from rankmath.formula.numbers import Signed
 from rankmath.formula.printing import text
 from rankmath.formula.run import Run
 from rankmath.formula.terms import Call, Every, Formula, Item, Letter, Number, Relation, walk
 from rankmath.linalg.masks import Mask, as_mask
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
-from rankmath.model.positions import ALiBi
+from rankmath.model.positions import ALiBi, PositionTable, Rotary
 from rankmath.model.sublayers import Activation, NormKind
 from rankmath.validation import InvalidArgument
 from rankmath.verification.draws import ALL_TOKENS, Rng
@@ -57,7 +57,9 @@ class Room:
     norm_at: str = "after"
     mlp: Activation | Literal["none"] = "none"
     softcap: bool = False
-    position: bool = False
+    qk_norm: bool = False
+    positions: str = "none"
+    kv_heads: int = 0  # 0: every head has its own
     key_bias: bool = False
     bias: bool = False
     #: Whether every W is a signed permutation, exactly orthogonal.
@@ -95,7 +97,7 @@ class Room:
 
         net = self.prototype.replace(
             query=stacked("W_QK", 2),
-            value=stacked("W", 2),
+            **{"output" if self.kv_heads else "value": stacked("W", 2)},
             key_bias=stacked("key_bias", 2),
             bias=stacked("bias", 1),
         )
@@ -106,7 +108,7 @@ class Room:
         """A network of zeros of this shape; its MLPs are activations, plus tokens where LayerNorm is before."""
         zeros, mask = np.zeros((self.H, self.d, self.d)), self.mask_graph()
         f = None if self.mlp == "none" else MLP(np.eye(self.d), np.eye(self.d), activation=self.mlp)
-        if self.norm_at == "after" and not self.softcap and not self.position:
+        if self.norm_at == "after" and self.positions == "none" and not (self.softcap or self.plain_keys):
             stack = np.broadcast_to(zeros, (self.L, *zeros.shape))
             return Network.from_arrays(
                 stack, stack, self.d_qk, skip=self.skip, mlp=f, norm=self.layernorm, mask=mask
@@ -114,9 +116,15 @@ class Room:
         attention = Attention.from_arrays(
             *(zeros, zeros, self.d_qk),
             mask=mask,
-            position=ALiBi(2.0 ** -np.arange(self.H)) if self.position else None,
             softcap=1.0 if self.softcap else None,
+            **_positions(self),
         )
+        if self.plain_keys:  # keys are the tokens: XW_QK and X are queries and keys of any width up to d
+            ones = np.broadcast_to(np.eye(self.d), zeros.shape)
+            gains = (np.ones(self.d), np.ones(self.d), 1e-6) if self.qk_norm else None
+            attention = replace(attention, key=ones, qk_norm=gains)
+            if self.kv_heads:
+                attention = replace(attention, value=ones, output=zeros, kv_heads=self.kv_heads)
         before = self.layernorm if self.norm_at == "before" else None
         layer = [Sublayer(attention, self.skip, before)]
         layer += [] if f is None else [Sublayer(f, 1.0 if before else 0.0, before)]
@@ -125,12 +133,32 @@ class Room:
         return Network.from_layers([layer] * self.L)
 
     @property
+    def plain_keys(self) -> bool:
+        """Whether queries and keys must be told apart."""
+        return self.qk_norm or self.kv_heads > 0
+
+    @property
     def layernorm(self) -> LayerNorm | None:
         return None if self.norm == "none" else LayerNorm(self.norm)
 
     def mask_graph(self) -> Mask | None:
         """The mask on n tokens."""
         return None if self.mask == "none" else as_mask(self.mask, self.n)
+
+
+def _positions(room: Room) -> dict[str, Any]:
+    """The positions of a room, exact: quarter turns, slopes and terms that are powers of two."""
+    match room.positions:
+        case "rotary":
+            turns = np.arange(room.n)[:, None] * (1 + np.arange(room.d // 2)) % 4
+            tables = (np.asarray(table)[turns] for table in ([1.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, -1.0]))
+            return {"rotary": Rotary(*tables)}
+        case "alibi":
+            return {"position": ALiBi(2.0 ** -np.arange(room.H))}
+        case "relative":
+            far = np.arange(room.n) - np.arange(room.n)[:, None]
+            return {"position": PositionTable(np.stack([np.where(far == h - 1, 2.0, 0.0) for h in range(room.H)]))}
+    return {}
 
 
 def rooms(statement: Statement) -> list[Room]:
@@ -151,8 +179,11 @@ def rooms(statement: Statement) -> list[Room]:
         "norm": "rms" if norm == "any" else norm,
         "norm_at": "before" if norm_at == "any" else norm_at,
         "mlp": "none" if words.get("mlp", "any") == "any" else words["mlp"],
-        **{name: name in words for name in ("softcap", "position")},
+        **{name: name in words for name in ("softcap", "qk_norm")},
     }
+    placed = words.get("positions", "none")
+    kinds = ("none", "rotary", "alibi", "relative") if placed == "any" else (placed,)
+    groups = (1, 2) if _mentions(statement, "kv_heads") else (0,)
     no_key_bias, no_bias = ("query_bias", "none") in said, ("bias", "none") in said
     orthogonal = any(
         isinstance(term, Call) and term.function == "orthogonal_values" for p in parts for term in walk(p)
@@ -175,7 +206,11 @@ def rooms(statement: Statement) -> list[Room]:
     )
     lawful = _lawful(statement)
     found = set()
-    for (n, d, H, L), skip, mask, d_qk in product(shapes, _skips(statement), masks, sorted(scales)):
+    biased = not no_key_bias and not switched["softcap"] and not switched["qk_norm"] and groups == (0,)
+    every = product(shapes, _skips(statement), masks, sorted(scales), kinds, groups)
+    for (n, d, H, L), skip, mask, d_qk, positions, kv_heads in every:
+        if (positions == "rotary" and d < 2) or (kv_heads and H % kv_heads):
+            continue
         for with_bias in (False, True):
             room = Room(
                 *(n, d, H, L),
@@ -183,7 +218,9 @@ def rooms(statement: Statement) -> list[Room]:
                 skip=skip,
                 mask=mask,
                 **switched,
-                key_bias=with_bias and not no_key_bias and not switched["softcap"],
+                positions=positions,
+                kv_heads=kv_heads,
+                key_bias=with_bias and biased and positions != "rotary",
                 bias=with_bias and not no_bias and (L > 1 or seen),
                 orthogonal=orthogonal,
             )
@@ -191,8 +228,8 @@ def rooms(statement: Statement) -> list[Room]:
                 found.add(room)
     if not found:
         if clash := _clash(statement):
-            words = " and ".join(clash) + (" contradict each other" if len(clash) > 1 else " given")
-            raise InvalidArgument(f"given: {words}; no network is so")
+            clashing = " and ".join(clash) + (" contradict each other" if len(clash) > 1 else " given")
+            raise InvalidArgument(f"given: {clashing}; no network is so")
         sizes = ", ".join(f"{letter} <= {number}" for letter, number in _MOST.items())
         given = ", ".join(statement.given_texts)
         raise InvalidArgument(f"given: {given} given; no network that is searched (n >= 2, {sizes}) is so")
@@ -295,7 +332,7 @@ def _least(formula: Formula) -> tuple[int, int]:
     """How many layers and heads the indices that are numbers ask for."""
     layers = heads = 1
     for term in walk(formula):
-        if isinstance(term, Item) and term.array in ("X", "W", "W_QK", "P"):
+        if isinstance(term, Item) and term.array in ARRAYS:
             numbers = [int(part.value) if isinstance(part, Number) else -1 for part in term.index]
             layers = max(layers, numbers[0] + (term.array != "X"))
             heads = max(heads, *(number + 1 for number in numbers[1:]), 1)
@@ -340,22 +377,25 @@ _READ = {
     **dict.fromkeys(("mask", "r", "in_degree"), ("n", "mask")),
     "K": ("L", "n", "mask"),
     "layernorm": ("norm",),
-    **{name: (name,) for name in ("norm_at", "mlp", "softcap", "position")},
+    **{name: (name,) for name in ("norm_at", "mlp", "softcap", "qk_norm")},
+    "positions": ("positions", "n", "H"),
+    "kv_heads": ("kv_heads", "H"),
 }
 
 
 def _reads(formula: Formula) -> tuple[str, ...]:
     """The fields of a room on which a formula of letters and switches depends."""
     if any(isinstance(term, Call | Every) for term in walk(formula)):
-        return ("n", "d", "H", "L", "d_qk", "skip", "mask", "norm", "norm_at", "mlp", "softcap", "position")
+        return tuple(name for name in Room.__dataclass_fields__ if "bias" not in name and name != "orthogonal")
     letters = {ALIASES.get(term.name, term.name) for term in walk(formula) if isinstance(term, Letter)}
     return tuple(sorted({field for letter in letters for field in _READ.get(letter, ())}))
 
 
 def _obeyed(hypothesis: Formula, room: Room) -> bool:
     # Sizes and switches without weights: a network of zeros would say the same, more slowly.
-    absent = dict.fromkeys(("rotary", "qk_norm", "bias", "key_bias", "b_Q"))
-    attention = SimpleNamespace(softcap=room.softcap or None, position=room.position or None, **absent)
+    absent = dict.fromkeys(("rotary", "position", "bias", "key_bias", "b_Q"))
+    logits = {"softcap": room.softcap or None, "qk_norm": room.qk_norm or None, **_positions(room)}
+    attention = SimpleNamespace(**{**absent, **logits}, heads=room.H, kv_heads=room.kv_heads or None)
     bare: Any = SimpleNamespace(
         dim=room.d,
         heads=room.H,

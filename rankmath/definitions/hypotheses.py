@@ -29,7 +29,13 @@ SWITCHES: dict[str, dict[str, str]] = {
     },
     "bias": {"none": "no bias of values or outputs (b_V W_O + b_O = 0)", **_ANY},
     "query_bias": {"none": "no query biases (b_Q = 0)", **_ANY},
-    "position": {"none": "no position terms", "any": "any position terms"},
+    "positions": {
+        "none": "no positions",
+        "rotary": "rotary positions (pairs of entries of queries and keys are turned by an angle of their place)",
+        "alibi": "ALiBi positions (logits less m|i − j|, with a number m ≥ 0 for every head)",
+        "relative": "relative positions (a term of the logits that depends on i − j alone)",
+        "any": "any positions",
+    },
     "softcap": {"none": "logits that are not capped", "any": "logits capped or not"},
     "qk_norm": {"none": "no norms of queries and keys", "any": "norms of queries and keys or none"},
 }
@@ -50,7 +56,7 @@ DEFAULTS = {
 }
 UNPRINTED = {
     "norm_at": "norm_at == after",
-    "position": "position == none",
+    "positions": "positions == none",
     "softcap": "softcap == none",
     "qk_norm": "qk_norm == none",
 }
@@ -66,6 +72,10 @@ def mask_of(word: str) -> tuple[str, int] | None:
     number = rest.removesuffix(")")
     fits = rest.endswith(")") and number.isascii() and number.isdigit() and len(number) <= 9
     return (name, int(number)) if fits and "k" in MASKS.get(name, ("",))[0] else None
+
+
+#: Other names of switches.
+OTHER_NAMES = {"position": "positions", "norm": "layernorm"}
 
 
 def allowed(switch: str, word: str) -> bool:

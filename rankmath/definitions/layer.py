@@ -58,8 +58,9 @@ mean_sizes(a, side, Y, G) = sum([sum(q**2)/len(q) for q in projected(a, side, g,
 gain_of(a, side, h, k) = a.qk_norm.gains[side] if len(a.qk_norm.gains[side]) == k
     else [a.qk_norm.gains[side][floor(h/a.qk_norm.every[side])*k + j] for j in range(k)]
 turned(R, Q) = Q if R == none else [turn(Q[i], R.cos[i], R.sin[i], len(R.cos[i])) for i in range(len(Q))]
-turn(q, c, s, m) = [q[j] if j >= 2*m else q[j]*c[j/2] - q[j + 1]*s[j/2] if floor(j/2) == j/2
-    else q[j]*c[(j - 1)/2] + q[j - 1]*s[(j - 1)/2] for j in range(len(q))]
+turn(q, c, s, m) = [x for j in range(floor((len(q) + 1)/2))
+    for x in ([q[2*j]*c[j] - q[2*j + 1]*s[j], q[2*j + 1]*c[j] + q[2*j]*s[j]] if j < m
+    else [q[i] for i in range(2*j, min(2*j + 2, len(q)))])]
 
 # A map of single tokens, gated where it has a gate.
 fed(f, Y) = f.skip * Y + [(opened(f, y) @ f.W_out) + f.b_out for y in Y]
@@ -87,6 +88,9 @@ mean_of(Y) = sum(Y) / len(Y)
 attention(l) = blocks[l][attends[l][0]].maps[attends[l][1]]
 reads[l] = normed(blocks[l][attends[l][0]].before, stage[l, attends[l][0]])
 P[l, h] = weights(attention(l), h, reads[l])
+# The same at consensus: if all tokens that layer l reads were the first of them.
+agreed[l] = [reads[l][0] for y in reads[l]]
+P0[l, h] = weights(attention(l), h, agreed[l])
 logits[l, h] = logits_of(attention(l), h, reads[l])
 W[l, h] = value_of(attention(l), h)
 W_QK[l, h] = form_of(attention(l), h)

@@ -61,10 +61,9 @@ lipschitz_of(s, m, f) = norm(slope_of(f)*(abs(s.maps[m].W_in) @ abs(s.maps[m].W_
 slope_of(f) = 1 if f == relu or f == tanh else 112890415/100000000 if f == gelu
     else 112899307/100000000 if f == gelu_tanh else 109983933/100000000 if f == silu or f == quick_gelu
     else undefined
-# What layer l would attend to and its logits if all tokens that it reads were the first of them; the map of values
-# that carries the difference of the first two tokens through layer l under a causal mask.
-agreed(l) = [reads[l][0] for y in reads[l]]
-moved_logits(l, h) = logits[l, h] - logits_of(attention(l), h, agreed(l))
+# By how much logits differ from those at consensus; the map of values that carries the difference of the first two
+# tokens through layer l under a causal mask.
+moved_logits(l, h) = logits[l, h] - logits_of(attention(l), h, agreed[l])
 second_map(l) = sum(P[l, h][1][1] * W[l, h] for h in range(H)) if n > 1 else undefined
 before(l) = blocks[l][attends[l][0]].before
 mean_square(Y) = sum(sum(y**2) for y in Y)
@@ -362,14 +361,6 @@ define(
     known="any",
 )
 define(
-    "consensus_dobrushin(P[l, h]) = dobrushin(weights(attention(l), h, agreed(l)))",
-    "largest total variation of two rows of the attention at consensus: all tokens equal to the first of those that"
-    " the layer reads",
-    latex=r"\tau({0}_0)",
-    example="consensus_dobrushin(P[0, 0]) <= 1",
-    known="share",
-)
-define(
     """consensus_shift(P[l, h]) = max(max(v) - min(v) for S in [moved_logits(l, h)] for i in range(n)
     for v in [[S[i][j] for j in range(n) if attention(l).mask[i][j] > 0]])""",
     "largest oscillation, over the keys that a token sees, of the difference of its logits and of those at"
@@ -379,11 +370,17 @@ define(
     known="any",
 )
 define(
-    "consensus_second(P[l, h]) = weights(attention(l), h, agreed(l))[1][1] if n > 1 else undefined",
-    "what the second token, number 1 counted from 0, attends to itself at consensus: all tokens equal to the first",
-    latex=r"({0}_0)_{{11}}",
-    example="consensus_second(P[0, 0]) <= 1",
-    known="share",
+    "diagonal(P, k) = P[k][k] if k < n else undefined",
+    "what token k, counted from 0, attends to itself",
+    latex=r"({0})_{{{1}{1}}}",
+    example="diagonal(P0[0, 0], 0) <= 1",
+)
+define(
+    "second_modulus(P) = largest_modulus([[P[i][j] - P[0][j] for j in range(1, n)] for i in range(1, n)])"
+    " if n > 1 else 0",
+    "second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1",
+    latex=r"|\lambda_2({0})|",
+    example="second_modulus(P0[0, 0]) <= dobrushin(P0[0, 0])",
 )
 define(
     "first_gap(X) = length(X[1] - X[0], 2) if len(X) > 1 else 0",

@@ -1,1 +1,1 @@
-"""LayerNorm equilibria: the map, constructions, searches, and proofs in balls."""
+"""LayerNorm equilibria: the map, constructions, searches, proofs in balls; tokens that flow on the sphere."""

@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
+from rankmath.attention.limits import Share, random_starts
 from rankmath.drawing import draw_tokens
-from rankmath.dynamics.limits import Share, random_starts
 from rankmath.equilibria.certify import EquilibriumProof, certify_design, certify_equilibrium
 from rankmath.equilibria.designs import Design
 from rankmath.equilibria.map import Floats, attention, layer, orbit, spectral_radius

@@ -8,8 +8,8 @@ import numpy as np
 
 from rankmath.arithmetic.float64 import to_numpy
 from rankmath.attention.backend import Backend, mover
-from rankmath.dynamics.limits import MOST_SAMPLES as MOST_STARTS
-from rankmath.dynamics.limits import random_starts
+from rankmath.attention.limits import MOST_SAMPLES as MOST_STARTS
+from rankmath.attention.limits import random_starts
 from rankmath.equilibria.equilibrium import Equilibrium
 from rankmath.equilibria.map import Floats, jacobian, newton_from
 from rankmath.linalg.masks import Mask

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rankmath.dynamics.limits import Limit, limits
+from rankmath.attention.limits import Limit, limits
 from rankmath.equilibria.equilibrium import Equilibrium
 from rankmath.equilibria.find import escaping, find_equilibria, frame_of
 from rankmath.equilibria.map import Floats, layer, token_norm

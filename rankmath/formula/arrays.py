@@ -88,7 +88,12 @@ def farthest(A: System, rows: Array) -> Array:
     return unbox(A.sqrt(A.max(A.sum(gaps * gaps, axis=-1), axis=-2)))
 
 
-@quantity("osc(v: array)", latex=r"\operatorname{{osc}}({0})", example="osc(v) >= 0")
+@quantity(
+    "osc(v: array)",
+    text="max(v[i] for i in range(len(v))) - min(v[i] for i in range(len(v)))",
+    by_name=True,
+    example="osc(v) >= 0",
+)
 def osc(run: ArrayRun, v: str | tuple[str, int]) -> Scalar:
     """largest minus least entry of a vector, or of a row of a matrix"""
     A = run.A

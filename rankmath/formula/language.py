@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from rankmath.definitions import quantities as _quantities  # fills the entries
 from rankmath.definitions.entries import ENTRIES, WATCHERS, Entry, Parameter
 from rankmath.definitions.hypotheses import SWITCHES
-from rankmath.formula.printed import printed
+from rankmath.formula.printed import latex_letter, named, printed
 from rankmath.formula.terms import EXPONENTS, INDICES
 from rankmath.validation import InvalidArgument
 
@@ -25,10 +25,10 @@ del _quantities
 Measure: TypeAlias = Callable[..., Any]
 
 Value = Literal["number", "truth", "array"]
-Reach = Literal["tokens", "weights", "multiplied", "one line"]
+Reach = Literal["tokens", "weights", "multiplied", "attention", "doubles", "one line"]
 
 #: Arrays of a network and how many indices each takes.
-ARRAYS = {"X": 1, "W": 2, "W_QK": 2, "P": 2}
+ARRAYS = {"X": 1, "W": 2, "W_QK": 2, "P": 2, "P0": 2}
 LETTERS = {
     "n": "number of tokens",
     "d": "dimension of a token",
@@ -36,6 +36,7 @@ LETTERS = {
     "L": "number of layers",
     "d_qk": "dimension of queries and keys: logits are divided by its square root",
     "skip": "factor λ of the skip connection, 0 without",
+    "kv_heads": "number of key and value heads in a layer, in groups of which heads share them; H without groups",
     "x_star": "1.25643…, the positive root of eˣ = 1 + 2x",
     "r": "radius of the mask: least number of steps in which one token reaches all, at least 1; 1 where none does",
     "in_degree": "largest number of tokens that a token sees, itself included",
@@ -50,7 +51,8 @@ class Function:
 
     `latex` is a template over the printed arguments: ``{0}``, ``{1}``, …, or a function of them. `evaluate` takes
     the run and the arguments. `variadic` functions take any number of numbers. `text` is the definition of what is
-    measured of arrays, in the language of `rankmath.definitions.entries`; LaTeX is printed from it.
+    measured of arrays, in the language of `rankmath.definitions.entries`; LaTeX is printed from it, or, where
+    `definition` is not empty, its name, and the definition once. `because` says why one has no such text.
     """
 
     name: str
@@ -62,6 +64,8 @@ class Function:
     evaluate: Measure | None = None
     variadic: bool = False
     text: str = ""
+    definition: str = ""
+    because: str = ""
 
 
 FUNCTIONS: dict[str, Function] = {}
@@ -76,8 +80,9 @@ FAST: dict[str, tuple[Measure, Reach]] = {}
 
 
 def fast(name: str, of: Reach = "one line") -> Callable[[Measure], Measure]:
-    """Register an implementation of a definition: for networks in one line, or for any (`tokens`, `weights`), or
-    for any whose weights are held multiplied out, so that they are exact.
+    """Register an implementation of a definition: for networks in one line, or for any (`tokens`, `weights`), for
+    any whose weights are held multiplied out, so that they are exact, or for layers that begin with
+    their one attention (`attention`), in doubles alone (`doubles`).
 
     A test holds it to the text over random networks of every kind.
     """
@@ -111,6 +116,8 @@ def quantity(
     *,
     latex: str | Callable[..., str] = "",
     text: str = "",
+    by_name: bool = False,
+    because: str = "",
     example: str,
     value: Value = "number",
     words: dict[str, tuple[str, ...]] | None = None,
@@ -118,33 +125,46 @@ def quantity(
     """Register a function of the language: its evaluation is the decorated function, its meaning the docstring.
 
     `signature` lists the arguments, as in ``"diameter(X: tokens, p: word)"``; `words` the words each may be. It is
-    printed as `latex` says, or from `text`, its definition over its arguments and n, the number of rows; a test
-    reads what is printed and holds the function to it.
+    printed from `text`, its definition over its arguments and n, the number of rows, in place or `by_name` with
+    the definition beside; a test reads what is printed and holds the function to it. What no finite computation
+    defines (a limit, a search) is printed as `latex` says, `because` of what is said there in a line.
     """
     name, _, rest = signature.partition("(")
-    if not latex and not text:
-        raise InvalidArgument(f"text: none given for {name}; its definition is needed, or latex=")
+    if bool(latex) == bool(text) or bool(latex) != bool(because):
+        raise InvalidArgument(f"text: a definition of {name} is needed, or latex= with because=, why it has none")
     allowed = words or {}
     parameters = []
     for part in filter(None, (piece.strip() for piece in rest.rstrip(")").split(","))):
         argument, _, kind = (piece.strip() for piece in part.partition(":"))
         parameters.append(Parameter(argument, kind, allowed.get(argument, ())))
-    shown = latex or partial(printed, text, [parameter.name for parameter in parameters])
+    places = [parameter.name for parameter in parameters]
+    shown = latex or (lambda *parts: named(name, parts) if by_name else printed(text, places, *parts))
+    own = [latex_letter(place) for place in places]
+    definition = f"{named(name, own)}={printed(text, places, *own)}" if by_name else ""
 
     def register(function: Measure) -> Measure:
         meaning = " ".join((function.__doc__ or "").split())
-        _add(Function(name, tuple(parameters), shown, meaning, example, value, function, text=text))
+        made = Function(name, tuple(parameters), shown, meaning, example, value, function)
+        _add(replace(made, text=text, definition=definition, because=because))
         return function
 
     return register
 
 
 def predicate(
-    signature: str, *, latex: str = "", text: str = "", example: str = ""
+    signature: str, *, latex: str = "", text: str = "", by_name: bool = False, because: str = "", example: str = ""
 ) -> Callable[[Measure], Measure]:
     """Register a function that is true or false; its example is the call by the names of its arguments."""
     call = re.sub(r": \w+", "", signature)
-    return quantity(signature, latex=latex, text=text, example=example or call, value="truth")
+    return quantity(
+        signature,
+        latex=latex,
+        text=text,
+        by_name=by_name,
+        because=because,
+        example=example or call,
+        value="truth",
+    )
 
 
 _ONE = (Parameter("x", "number"),)

@@ -1,8 +1,11 @@
 r"""A definition as text, printed in LaTeX: every expression in one way, so that what is printed reads back.
 
-The conventions: places are counted from 0. ``v_{i}`` and ``M_{ij}`` are entries, ``P^{(s)}_{ij}`` is an entry of
-matrix s of a sequence, ``\#v`` is how many entries, rows or matrices there are. ``\min``, ``\max`` and ``\sum``
-reach over one product; "for all" and "for some" over everything before them; "where" and "else" over one relation.
+The conventions: places are counted from 0. ``v_{i}`` and ``M_{ij}`` are entries, ``M_{i}`` is a row,
+``P^{(s)}_{ij}`` an entry of matrix s of a sequence, ``\#v`` is how many entries, rows or matrices there are,
+``I`` the identity. ``\min``, ``\max`` and ``\sum`` reach over one product; "for all" and "for some" over all
+that is before them; "where" and "else" over one relation; "with" says what letters stand for. ``[v_i]_{0\le
+i<n}`` is a vector, ``[M_{ij}]_{0\le i<n\mid 0\le j<m}`` a matrix by rows and columns. The softmax of a matrix
+is that of its rows. The rest is named in words: `WORDED`.
 """
 
 from __future__ import annotations
@@ -21,13 +24,100 @@ _SIGNS: dict[type[ast.cmpop], str] = {
     ast.Eq: "=",
 }
 _REACHES = {"all": r"\text{ for all }", "any": r"\text{ for some }"}
-_FRESH = "ijkmpqsuv"
+_LETTERS = {
+    "d_qk": "d_{qk}",
+    "skip": r"\lambda",
+    "in_degree": r"\Delta_{\mathrm{in}}",
+    "x_star": "x^*",
+    "inf": r"\infty",
+    "Delta": r"\Delta",
+    "epsilon": r"\varepsilon",
+    "phi": r"\varphi",
+    "lam": r"\lambda",
+}
+_GREEK = ("alpha", "beta", "gamma", "delta", "kappa", "theta", "rho", "tau", "mu", "nu", "omega", "sigma", "lambda")
+_FRESH = "ijkmpqsuvabcefghlt"
+
+#: Functions of a definition that are printed by a word, and what the word says.
+WORDED = {
+    "softmax": "e to the entries over their sum; of a matrix row by row",
+    "moduli": "the absolute values of the eigenvalues with their multiplicities, the largest first",
+    "ordered": "the entries, the least first",
+    "lambert": "Lambert's function: the y ≥ 0 with ye^y = x",
+    "cholesky": "the lower triangular L with a positive diagonal and LLᵀ = M",
+    "det": "the determinant",
+    "solve": "the x with Mx = b, of M and b",
+    "positive_eigenvalues": "how many different eigenvalues are real and positive",
+    "real_eigenvalues": "how many eigenvalues are real, with their multiplicities",
+}
+
+
+def latex_letter(name: str) -> str:
+    """A letter in LaTeX.
+
+    Examples
+    --------
+    >>> latex_letter("gamma"), latex_letter("d_qk"), latex_letter("b_0")
+    ('\\\\gamma', 'd_{qk}', 'b_{0}')
+    """
+    if name in _LETTERS:
+        return _LETTERS[name]
+    stem, _, rest = name.partition("_")
+    shown = rf"\{stem}" if stem in _GREEK else _LETTERS.get(stem, stem)
+    if len(stem) > 1 and stem not in _GREEK and stem not in _LETTERS:
+        shown = rf"\mathrm{{{stem}}}"
+    if rest in ("star",):
+        return f"{shown}_*"
+    return f"{shown}_{{{rest}}}" if rest else shown
+
+
+_COUNTED = "the number of entries, rows or matrices of v; places are counted from 0"
+_LISTED = "the vector, or by rows and columns the matrix, of these entries"
+_PROJECTED = "1 where i = j, else 0"
+#: What is said of notation.
+NOTATION = {*WORDED.values(), _COUNTED, _LISTED, _PROJECTED}
+
+
+def conventions(body: str) -> list[tuple[str, str, str]]:
+    """The notation that a definition uses: a name for it, how it is printed, and what it says.
+
+    >>> conventions("max(softmax(c)[j] for j in range(len(c)))")[0]
+    ('softmax', '\\\\operatorname{softmax}', 'e to the entries over their sum; of a matrix row by row')
+    """
+    named, tree = lets(body)
+    nodes = [node for part in (*(value for _, value in named), tree) for node in ast.walk(part)]
+    called = {
+        node.func.id: None for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    found = [
+        (name, rf"\operatorname{{{name.replace('_', '-')}}}", WORDED[name]) for name in called if name in WORDED
+    ]
+    if "len" in called:
+        found.append(("#", r"\#v", _COUNTED))
+    if "identity" in called:
+        found.append(("I", "I_{ij}", _PROJECTED))
+    if any(isinstance(node, ast.ListComp) for node in nodes):
+        found.append(("[]", r"[\cdots]_{i\mid j}", _LISTED))
+    return found
 
 
 @cache
 def parsed(body: str) -> ast.expr:
-    """The tree of a definition."""
-    return ast.parse(body, mode="eval").body
+    """The tree of a definition, without what its letters stand for."""
+    return lets(body)[1]
+
+
+@cache
+def lets(body: str) -> tuple[tuple[tuple[str, ast.expr], ...], ast.expr]:
+    """What the letters of a definition stand for, one after the other, and what it says of them.
+
+    >>> [name for name, _ in lets("S = sum(v[i] for i in range(len(v))); v[0]/S")[0]]
+    ['S']
+    """
+    *named, last = ast.parse(body.strip()).body
+    assert isinstance(last, ast.Expr)
+    found = [(line.targets[0].id, line.value) for line in named]  # type: ignore[attr-defined]
+    return tuple(found), last.value
 
 
 def level(node: ast.expr) -> int:
@@ -45,9 +135,9 @@ def level(node: ast.expr) -> int:
             return _REDUCTION
         case ast.BinOp(op=ast.Add() | ast.Sub()) | ast.UnaryOp():
             return _SUM
-        case ast.BinOp(op=ast.Mult()):
+        case ast.BinOp(op=ast.Mult() | ast.MatMult()):
             return _PRODUCT
-        case ast.BinOp(op=ast.Pow()):
+        case ast.BinOp(op=ast.Pow()) | ast.Call(func=ast.Name("exp" | "T" | "mpower")):
             return _POWER
         case _:
             return _ATOM
@@ -70,14 +160,27 @@ def printed(body: str, parameters: Iterable[str], *arguments: str) -> str:
     >>> print(printed("max(v[i] for i in range(k, len(v)))", ("v", "k"), "v", "i + 1"))
     \max_{i + 1\le j<\#v} v_{j}
     """
-    tree = parsed(body)
+    named, tree = lets(body)
     shown = dict(zip(parameters, arguments, strict=True))
     used = set(re.findall(r"(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])", " ".join(arguments)))
-    own = [node.target.id for node in ast.walk(tree) if isinstance(node, ast.comprehension)]  # type: ignore[attr-defined]
+    loops = [node for part in (*(value for _, value in named), tree) for node in ast.walk(part)]
+    own = [node.target.id for node in loops if isinstance(node, ast.comprehension)]  # type: ignore[attr-defined]
+    own += [name for name, _ in named]
     free = iter(letter for letter in _FRESH if letter not in {*used, *own})
     for name in dict.fromkeys(own):
         shown[name] = next(free) if name in used else name
-    return _Printer(shown).show(tree)
+    printer = _Printer(shown)
+    stand = r",\ ".join(f"{shown[name]}={printer.inside(value, _REDUCTION)}" for name, value in named)
+    return printer.show(tree) + (rf"\text{{ with }}{stand}" if named else "")
+
+
+def named(name: str, arguments: Iterable[str]) -> str:
+    r"""A quantity at printed arguments by its name alone.
+
+    >>> print(named("least_length", ("Y", "0")))
+    \operatorname{least-length}(Y, 0)
+    """
+    return rf"\operatorname{{{name.replace('_', '-')}}}({', '.join(arguments)})"
 
 
 class _Printer:
@@ -108,10 +211,17 @@ class _Printer:
                 return self.inside(loop.elt, _OR if split else _CASES) + reach
             case ast.Call(func=ast.Name(name), args=[ast.GeneratorExp() as loop]):
                 return rf"\{name}_{{{self.reach(loop.generators)}}} {self.inside(loop.elt, _PRODUCT)}"
+            case ast.ListComp(elt=ast.ListComp() as inner, generators=loops):
+                rows, columns = self.reach(loops), self.reach(inner.generators)
+                return rf"\bigl[{self.show(inner.elt)}\bigr]_{{{rows}\mid {columns}}}"
+            case ast.ListComp(elt=elt, generators=loops):
+                return rf"\bigl[{self.show(elt)}\bigr]_{{{self.reach(loops)}}}"
             case ast.Call(func=ast.Name(name), args=arguments):
                 return self.call(name, arguments)
             case ast.BoolOp(op=op, values=parts):
                 joint, least = (r"\text{ and }", _AND) if isinstance(op, ast.And) else (r"\text{ or }", _OR)
+                if isinstance(op, ast.Or) and any(level(part) == _AND for part in parts):
+                    least = _AND
                 apart = isinstance(op, ast.And) and any(level(part) == _AND for part in parts)
                 return (r",\quad " if apart else joint).join(
                     self.inside(part, least + (not apart)) for part in parts
@@ -137,7 +247,7 @@ class _Printer:
             case ast.Add() | ast.Sub():
                 sign = "+" if isinstance(op, ast.Add) else "-"
                 return f"{self.inside(left, _SUM)}{sign}{self.inside(right, _PRODUCT)}"
-            case ast.Mult():
+            case ast.Mult() | ast.MatMult():
                 return rf"{self.inside(left, _PRODUCT)}\,{self.inside(right, _POWER)}"
             case ast.Div():
                 return rf"\frac{{{self.show(left)}}}{{{self.show(right)}}}"
@@ -156,10 +266,28 @@ class _Printer:
                 return rf"\bigl|{parts[0]}\bigr|"
             case "min" | "max":
                 return rf"\{name}({', '.join(parts)})"
+            case "sqrt":
+                return rf"\sqrt{{{parts[0]}}}"
+            case "exp":
+                return f"e^{{{parts[0]}}}"
+            case "log":
+                return rf"\log({parts[0]})"
+            case "spectral":
+                return rf"\|{parts[0]}\|_2"
+            case "identity":
+                return "I"
+            case "T":
+                return rf"{self.inside(arguments[0], _ATOM)}^{{\mathsf T}}"
+            case "mpower":
+                return rf"{self.inside(arguments[0], _ATOM)}^{{{parts[1]}}}"
+            case "chain":
+                return rf"({parts[0]}^{{(0)}}\cdots {parts[0]}^{{(\#{parts[0]}-1)}})"
             case "matrix_rank":
                 return rf"\operatorname{{rank}}({parts[0]})"
             case "rollout":
                 return rf"({parts[0]}^{{(\#{parts[0]}-1)}}\cdots {parts[0]}^{{(0)}})"
+        if name in WORDED:
+            return named(name, parts)
         raise TypeError(f"{name} is not printed")
 
     def entry(self, node: ast.expr) -> str:
@@ -170,9 +298,10 @@ class _Printer:
         base = self.show(node)
         if len(places) == 3:
             base = f"{base}^{{({places.pop(0)})}}"
-        elif "_" in base and not base.endswith(")"):
+        elif ("_" in base and not base.endswith(")")) or level(node) < _ATOM:
             base = f"({base})"
-        return f"{base}_{{{('' if all(len(place) == 1 for place in places) else ',').join(places)}}}"
+        letters = all(len(place) == 1 and place.isalpha() for place in places)
+        return f"{base}_{{{('' if letters else ',').join(places)}}}"
 
     def reach(self, loops: list[ast.comprehension]) -> str:
         """The ranges of letters, those of one range together, and the conditions on them."""

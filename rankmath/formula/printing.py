@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from rankmath.definitions.hypotheses import SWITCHES, said
 from rankmath.formula.language import FUNCTIONS
-from rankmath.formula.printed import stands_apart
+from rankmath.formula.printed import latex_letter, stands_apart
 from rankmath.formula.terms import (
     Both,
     Call,
@@ -77,37 +77,7 @@ def _inside(term: Term, least: int) -> str:
     return text(term) if _level(term) >= least else f"({text(term)})"
 
 
-_LETTERS = {
-    "d_qk": "d_{qk}",
-    "skip": r"\lambda",
-    "in_degree": r"\Delta_{\mathrm{in}}",
-    "x_star": "x^*",
-    "inf": r"\infty",
-    "Delta": r"\Delta",
-    "epsilon": r"\varepsilon",
-    "phi": r"\varphi",
-}
-_GREEK = ("alpha", "beta", "gamma", "delta", "kappa", "theta", "rho", "tau", "mu", "nu", "omega", "sigma", "lambda")
 _SIGNS = {"<=": r"\le", "<": "<", ">=": r"\ge", ">": ">", "==": "="}
-
-
-def latex_letter(name: str) -> str:
-    """A letter in LaTeX.
-
-    Examples
-    --------
-    >>> latex_letter("gamma"), latex_letter("d_qk"), latex_letter("b_0")
-    ('\\\\gamma', 'd_{qk}', 'b_{0}')
-    """
-    if name in _LETTERS:
-        return _LETTERS[name]
-    stem, _, rest = name.partition("_")
-    shown = rf"\{stem}" if stem in _GREEK else _LETTERS.get(stem, stem)
-    if len(stem) > 1 and stem not in _GREEK and stem not in _LETTERS:
-        shown = rf"\mathrm{{{stem}}}"
-    if rest in ("star",):
-        return f"{shown}_*"
-    return f"{shown}_{{{rest}}}" if rest else shown
 
 
 def latex(term: Term) -> str:
@@ -126,8 +96,9 @@ def latex(term: Term) -> str:
             return latex_letter(name)
         case Item(array="X", index=(index,)):
             return f"X^{{{latex(index)}}}"
-        case Item(array="W_QK", index=(layer, head)):
-            return f"W_{{QK}}^{{{latex(layer)},{latex(head)}}}"
+        case Item(array="W_QK" | "P0" as array, index=(layer, head)):
+            letter, _, index = array.partition("_") if "_" in array else ("P", "", "0")
+            return f"{letter}_{{{index}}}^{{{latex(layer)},{latex(head)}}}"
         case Item(array=array, index=(layer, head)):
             return f"{array}^{{{latex(layer)},{latex(head)}}}"
         case Item(array=array, index=index):
@@ -172,8 +143,9 @@ def _is_reduction(term: Term) -> bool:
 
 def _stands_apart(term: Term) -> bool:
     """What is printed with a sign or a sum at its front, and so is set in brackets inside an operation."""
-    body = FUNCTIONS[term.function].text if isinstance(term, Call) else ""
-    return _is_reduction(term) or (body != "" and stands_apart(body))
+    entry = FUNCTIONS[term.function] if isinstance(term, Call) else None
+    written_out = entry is not None and entry.text != "" and entry.definition == ""
+    return _is_reduction(term) or (written_out and entry is not None and stands_apart(entry.text))
 
 
 def _latex_inside(term: Term, least: int) -> str:

@@ -16,15 +16,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankmath.arithmetic.protocol import System
-from rankmath.dynamics.trace import layers_centred
+from rankmath.attention.plain import turned_rows
+from rankmath.attention.trace import layers_centred
 from rankmath.formula.evaluate import Scalar, Truth
 from rankmath.formula.language import fast
 from rankmath.formula.numbers import Signed
 from rankmath.formula.run import Run, scalar_function, unbox
+from rankmath.formula.text import largest_modulus
 from rankmath.linalg import norms
+from rankmath.linalg.diameters import diameter as diameter_of
 from rankmath.linalg.residuals import ResidualNorm
-from rankmath.model.network import LIPSCHITZ, Attention, Network
-from rankmath.validation import Array, Bools
+from rankmath.model.network import LIPSCHITZ, Attention, LayerNorm, Network
+from rankmath.validation import Array, Bools, InvalidArgument
 
 if TYPE_CHECKING:
     from flint import fmpq_mat
@@ -89,6 +92,13 @@ def stable_rank(run: Run, X: tuple[str, int]) -> Scalar:
     return run.number(ratio * ratio)
 
 
+@fast("longest", of="tokens")
+def longest(run: Run, X: tuple[str, int]) -> Scalar:
+    """largest ℓ₂ norm of a token"""
+    A, Y = run.A, run.plain_tokens(X[1])
+    return run.number(unbox(A.max(norms.frobenius(Y[..., None, :], A)[..., None], axis=-2)))
+
+
 # -- weights -----------------------------------------------------------------------------------------------
 
 
@@ -126,8 +136,8 @@ def _matrix(run: Run, M: tuple[str, int, int] | tuple[str, int]) -> Array:
     match M:
         case (_, layer):
             return run.plain_tokens(layer)
-        case ("P", layer, head):
-            return run.attention(layer, head)
+        case ("P" | "P0" as array, layer, head):
+            return run.attention(layer, head, array)
         case (array, layer, head):
             return run.weight(array, layer, head)
     raise TypeError(M)
@@ -245,10 +255,13 @@ def _row_logits(run: Run, P: Place) -> tuple[Array, Array]:
     return spread, inverse_least
 
 
-@fast("epsilon")
+@fast("epsilon", of="attention")
 def epsilon(run: Run, P: Place) -> Scalar:
     """least attention on an edge of the mask"""
-    return run.from_log(-_row_logits(run, P)[1])
+    if P[0] == "P" and run.net.is_one_line:
+        return run.from_log(-_row_logits(run, P)[1])
+    rows = _matrix(run, P)
+    return run.number(-unbox(run.A.max(run.A.max(run.A.where(run.mask.allowed, -rows, -1 + 0 * rows), -1), -2)))
 
 
 @fast("logit_range")
@@ -257,10 +270,10 @@ def logit_range(run: Run, P: Place) -> Scalar:
     return run.number(_row_logits(run, P)[0])
 
 
-@fast("dobrushin")
+@fast("dobrushin", of="attention")
 def dobrushin(run: Run, P: Place) -> Scalar:
     """largest total variation of two rows of the attention"""
-    A, rows = run.A, run.attention(P[1], P[2])
+    A, rows = run.A, _matrix(run, P)
     n = rows.shape[-1]
     first, second = np.triu_indices(n, 1)
     if first.size == 0:
@@ -277,11 +290,11 @@ def _of_order_one(run: Run, x: Array) -> Scalar:
     return Signed(found.sign, found.log, np.maximum(found.top, 0.0))
 
 
-@fast("top_shares")
+@fast("top_shares", of="attention")
 def top_shares(run: Run, P: Place) -> Scalar:
     """p_1(1 − p_1 + p_2) of the two largest entries p_1 ≥ p_2 of a row of the attention, the largest over the
     rows"""
-    A, rows = run.A, run.attention(P[1], P[2])
+    A, rows = run.A, _matrix(run, P)
     n = rows.shape[-1]
     if n == 1:
         return Fraction(0)
@@ -291,10 +304,10 @@ def top_shares(run: Run, P: Place) -> Scalar:
     return _of_order_one(run, unbox(A.max(A.max(pairs, axis=-1), axis=-2)))
 
 
-@fast("entropy")
+@fast("entropy", of="attention")
 def entropy(run: Run, P: Place) -> Scalar:
     """least entropy −Σ_j P_ij log P_ij of a row of the attention"""
-    A, rows = run.A, run.attention(P[1], P[2])
+    A, rows = run.A, _matrix(run, P)
     # 0 log 0 = 0, also where doubles underflow.
     logs = A.where(run.mask.allowed, A.log(A.nonzero(A.where(run.mask.allowed, rows, 1 + 0 * rows))), 0 * rows)
     return _of_order_one(run, -unbox(A.max(A.sum(rows * logs, axis=-1), axis=-2)))
@@ -367,6 +380,133 @@ def farthest(run: Run) -> Scalar:
     """least number of steps, at least 1, in which every center of the mask reaches all tokens; 1 if there is
     none"""
     return Fraction(run.mask.farthest)
+
+
+# -- positions, in doubles ---------------------------------------------------------------------------------
+
+
+@fast("diagonal", of="attention")
+def diagonal(run: Run, P: Place, k: int) -> Scalar:
+    """what token k, counted from 0, attends to itself"""
+    if not 0 <= k < run.X.shape[-2]:
+        raise InvalidArgument(f"net: diagonal is not defined for its layers; there is no token {k}")
+    return run.number(_matrix(run, P)[..., k, k])
+
+
+@fast("second_modulus", of="attention")
+def second_modulus(run: Run, P: Place) -> Scalar:
+    """second largest modulus of an eigenvalue of the attention, each as often as it occurs; the largest is 1"""
+    rows = _matrix(run, P)
+    if rows.shape[-1] == 1:
+        return Fraction(0)
+    moved = rows[..., 1:, 1:] - rows[..., :1, 1:]
+    if run.A.unbounded:
+        return largest_modulus(run.text(run.A), moved.tolist())
+    found = np.linalg.eigvals(moved)
+    return _of_order_one(run, np.abs(found).max(axis=-1))
+
+
+def _lengths(rows: Array) -> Array:
+    return np.sqrt((rows * rows).sum(axis=-1))
+
+
+def _doubtful(value: Array, log_top: Array) -> Scalar:
+    """A number whose digits end where those of e^log_top do."""
+    found = Signed.of(value)
+    return Signed(found.sign, found.log, np.maximum(found.top, log_top))
+
+
+def _on_keys(run: Run, S: Array) -> Array:
+    """The largest oscillation of a row over the keys that it sees, (...)."""
+    sides = [np.where(run.mask.allowed, sign * S, -np.inf).max(axis=-1) for sign in (1, -1)]
+    return (sides[0] + sides[1]).max(axis=-1)
+
+
+@fast("turned_range", of="doubles")
+def turned_range(run: Run, P: Place) -> Scalar:
+    """ℓ₂ diameter of the queries times that of the keys, over √d_qk, with their rotations, biases and norms"""
+    queries, keys, _ = turned_rows(run.A, run.attending(P[1]), run.reads(P[1]))[P[2]]
+    root = math.sqrt(run.attending(P[1]).d_qk)
+    (a, a_top), (b, b_top) = ((diameter_of(side, 2), _lengths(side).max(axis=-1)) for side in (queries, keys))
+    with np.errstate(divide="ignore"):
+        return _doubtful(a * b / root, np.log((a * b_top + b * a_top) / root))
+
+
+@fast("position_range", of="doubles")
+def position_range(run: Run, P: Place) -> Scalar:
+    """largest oscillation of B_ij − B_kj over the keys j that token i sees, B the additive position term"""
+    position, n = run.attending(P[1]).position, int(run.X.shape[-2])
+    if position is None:
+        return Fraction(0)
+    B = position.block(P[2], 0, n, n)
+    with np.errstate(divide="ignore"):
+        return _doubtful(_on_keys(run, B - B[:, None, :]).max(), np.log(np.abs(B).max()))
+
+
+@fast("consensus_shift", of="doubles")
+def consensus_shift(run: Run, P: Place) -> Scalar:
+    """largest oscillation, over the keys that a token sees, of its logits minus those at consensus"""
+    S, S0 = (run.logits(P[1], array)[P[2]] for array in ("P", "P0"))
+    with np.errstate(divide="ignore"):
+        return _doubtful(_on_keys(run, S - S0), np.log(np.maximum(abs(S), abs(S0)).max(axis=(-2, -1))))
+
+
+@fast("first_gap", of="tokens")
+def first_gap(run: Run, X: tuple[str, int]) -> Scalar:
+    """ℓ₂ distance of the first two tokens"""
+    A, tokens = run.A, run.tokens[X[1]]
+    R = tokens.residual
+    if R.shape[-2] == 1:
+        return Fraction(0)
+    gap = R[..., 1:2, :] - R[..., :1, :]
+    if A.unbounded:
+        return A.sqrt(A.sum(gap * gap, axis=-1))[0, 0]
+    found = run.from_log(run.scaled(tokens, _lengths(gap)[..., 0]))
+    return Signed(found.sign, found.log, np.maximum(found.log, run.scaled(tokens, _lengths(R).max(axis=-1))))
+
+
+def _second_map(run: Run, layer: int) -> tuple[Array, Array]:
+    """Σ_h P_11 W of a layer, (..., d, d), and the logarithm of what was added up."""
+    if run.X.shape[-2] == 1:
+        raise InvalidArgument("net: the second token's map is not defined for its layers; there is one token")
+    terms = [run.attention(layer, h)[..., 1:2, 1:2] * run.weight("W", layer, h) for h in range(run.net.heads)]
+    with np.errstate(divide="ignore"):
+        return sum(terms), np.log(norms.frobenius(sum(map(np.abs, terms)), run.A))
+
+
+@fast("second_norm", of="doubles")
+def second_norm(run: Run, layer: int) -> Scalar:
+    """spectral norm of the sum of P_11 W over the heads"""
+    M, log_top = _second_map(run, layer)
+    return _doubtful(norms.spectral(M, run.A), log_top)
+
+
+@fast("second_least", of="doubles")
+def second_least(run: Run, layer: int) -> Scalar:
+    """least singular value of the sum of P_11 W over the heads"""
+    M, log_top = _second_map(run, layer)
+    return _doubtful(np.linalg.svd(M, compute_uv=False)[..., -1], log_top)
+
+
+def _before(run: Run, layer: int) -> LayerNorm:
+    norm = run.net.sublayers[layer][0].before
+    if norm is None:
+        raise InvalidArgument("net: it has no LayerNorm before the attention of every layer; one is asked for")
+    return norm
+
+
+@fast("least_root", of="doubles")
+def least_root(run: Run, layer: int) -> Scalar:
+    """least root mean square √(|x|²/d + ε) of a token x that layer l norms before its attention"""
+    Y, norm = run.plain_tokens(layer), _before(run, layer)
+    return run.number(np.sqrt((Y * Y).sum(axis=-1) / Y.shape[-1] + norm.floor).min(axis=-1))
+
+
+@fast("gained_norm", of="doubles")
+def gained_norm(run: Run, W: Place) -> Scalar:
+    """spectral norm of diag(g)W, g the gain of the RMSNorm before the attention of layer l"""
+    gain, M = _before(run, W[1]).gain, run.weight(*W)
+    return run.number(norms.spectral(M if gain is None else gain[:, None] * M, run.A))
 
 
 # -- sphere LayerNorm --------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import NoReturn, TypeVar
 
-from rankmath.definitions.hypotheses import MASKS, allowed
+from rankmath.definitions.hypotheses import MASKS, OTHER_NAMES, allowed
 from rankmath.formula.language import ALIASES, ARRAYS, FUNCTIONS, LETTERS, SWITCHES, Function, Parameter
 from rankmath.formula.terms import (
     EXPONENTS,
@@ -165,8 +165,9 @@ class _Reader:
             symbol = _RELATIONS.get(type(op))
             if symbol is None:
                 self.refuse(node, "only <=, <, >=, > and == relate two terms")
-            switch = left.id if isinstance(left, ast.Name) and left.id in SWITCHES else None
-            if switch is not None:
+            name = left.id if isinstance(left, ast.Name) else ""
+            switch = OTHER_NAMES.get(name, name)
+            if switch in SWITCHES:
                 word = self.source(right).replace(" ", "") if isinstance(right, ast.Call) else ""
                 word = word if word and allowed(switch, word) else self.word(right, self.words_of(switch))
                 if symbol != "==":
@@ -282,7 +283,7 @@ class _Reader:
         self.refuse(node, f"{found!r} given; allowed are {', '.join(allowed)}")
 
     def array(self, node: ast.expr, kind: str) -> Item:
-        wanted = {"tokens": ("X",), "weight": ("W", "W_QK"), "attention": ("P",)}.get(kind, tuple(ARRAYS))
+        wanted = {"tokens": ("X",), "weight": ("W", "W_QK"), "attention": ("P", "P0")}.get(kind, tuple(ARRAYS))
         name = node.value.id if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) else None
         if name not in wanted:
             examples = " or ".join(f"{a}[{', '.join(['l', 'h'][: ARRAYS[a]])}]" for a in wanted)
@@ -344,7 +345,10 @@ class _Reader:
             ):
                 return self.item(node)
             self.refuse(node, f"{self.source(node)!r} given; an array of the instance is needed here")
-        return self.term(node, parameter.kind, parameter.words)
+        found = self.term(node, parameter.kind, parameter.words)
+        if parameter.by_place and isinstance(found, Item) and found.array != parameter.name:
+            self.refuse(node, f"{self.source(node)!r} given; an array {parameter.name} is needed here")
+        return found
 
     def arguments(self, node: ast.Call, entry: Function) -> list[ast.expr]:
         """Positional and named arguments, in order."""

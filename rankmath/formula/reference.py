@@ -21,7 +21,7 @@ from rankmath.arithmetic.float64 import to_numpy
 from rankmath.arithmetic.multiprecision import Multiprecision
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.plain import check_one_sequence
-from rankmath.dynamics.trace import trace
+from rankmath.attention.trace import trace
 from rankmath.formula.text import Text, network_data
 from rankmath.linalg.residuals import RESIDUAL_NORMS, ResidualNorm, residual
 from rankmath.model.network import MLP, Network

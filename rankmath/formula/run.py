@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.arithmetic.float64 import Float64, many, to_numpy
+from rankmath.arithmetic.float64 import Float64, to_numpy
+from rankmath.arithmetic.numpy64 import many
 from rankmath.arithmetic.protocol import System
 from rankmath.attention.backend import Backend, on_backend
 from rankmath.attention.maps import norm_step
+from rankmath.attention.plain import layer_norm, logits_of
 from rankmath.attention.softmax import softmax
 from rankmath.attention.tokens import Tokens, centre
+from rankmath.attention.trace import layers_centred
 from rankmath.definitions.hypotheses import mask_of
-from rankmath.dynamics.trace import layers_centred
 from rankmath.formula.evaluate import NUMBERS, Numbers, Scalar
 from rankmath.formula.numbers import Signed
 from rankmath.formula.text import Text, joined, network_data, rounded
@@ -33,7 +35,8 @@ from rankmath.linalg.residual_values import (
     residual_one,
 )
 from rankmath.linalg.residuals import ResidualNorm, value_and_center
-from rankmath.model.network import Network
+from rankmath.model.network import Attention, Network
+from rankmath.model.positions import kinds_of_positions
 from rankmath.validation import Array, InvalidArgument, Number
 
 # So many networks of at most so many tokens and dimensions lie side by side in memory.
@@ -99,6 +102,8 @@ class Run:
                 return Fraction(-(-net.layers // self.radius))
             case "in_degree":
                 return Fraction(int(self.mask.allowed.sum(axis=1).max()))
+            case "kv_heads":
+                return Fraction(max(a.heads if a.kv_heads is None else a.kv_heads for a in net.attentions))
             case "x_star":
                 return threshold(self.numbers)
         raise KeyError(name)
@@ -120,8 +125,9 @@ class Run:
                 names = ("bias",) if name == "bias" else ("key_bias", "b_Q")  # b_K makes no term of the logits
                 given = [getattr(a, part) for a in net.attentions for part in names]
                 return not any(b is not None and np.asarray(to_numpy(b)).any() for b in given)
-            case "position":
-                return all(a.position is None and a.rotary is None for a in net.attentions)
+            case "positions":
+                n = int(self.X.shape[-2])
+                return all(word in kinds_of_positions(a.position, a.rotary, n) for a in net.attentions)
             case "softcap" | "qk_norm":
                 return all(getattr(a, name) is None for a in net.attentions)
         raise KeyError(name)
@@ -155,6 +161,10 @@ class Run:
         """Whether an implementation that was registered for such networks may measure this one."""
         if of == "multiplied":
             return all(a.key is None and a.output is None for a in self.net.attentions)
+        if of in ("attention", "doubles"):
+            attends = [[s.attention is not None for s in layer] for layer in self.net.sublayers]
+            first = all(layer[0] and sum(layer) == 1 for layer in attends)
+            return first and not (of == "doubles" and self.A.unbounded)
         return of != "one line" or self.net.is_one_line
 
     def by_text(self, name: str, arguments: tuple[Any, ...]) -> Scalar:
@@ -317,14 +327,39 @@ class Run:
         nothing = scalar_function(self.A, self.A.log, self.A.constant(0))
         return self.A.where(self.mask.allowed, values, nothing)
 
-    def attention(self, layer: int, head: int) -> Array:
-        """P of one head, (..., n, n)."""
-        key = ("attention matrix", layer, head)
+    def attention(self, layer: int, head: int, array: str = "P") -> Array:
+        """P of one head, (..., n, n), or P0, the same if all tokens that the layer reads were the first of them."""
+        key = ("attention matrix", array, layer, head)
         if key not in self.memory:
-            A = self.A
-            c, E = self.logit_parts(layer, head)
-            self.memory[key] = softmax(A, self.on_edges(c + E))
+            self.memory[key] = softmax(self.A, self.on_edges(self._logits(layer, head, array)))
         return self.memory[key]
+
+    def _logits(self, layer: int, head: int, array: str) -> Array:
+        if not self.net.is_one_line:
+            return self.logits(layer, array)[head]
+        c, E = self.logit_parts(layer, head)
+        return 0 * (c + E) if array == "P0" else c + E
+
+    def logits(self, layer: int, array: str = "P") -> list[Array]:
+        """The logits of any attention, by the definition: as they are, or (`P0`) at consensus."""
+        key = ("logits", array, layer)
+        if key not in self.memory:
+            Y = self.reads(layer)
+            Y = Y if array == "P" else Y[..., :1, :] + 0 * Y
+            self.memory[key] = logits_of(self.A, self.attending(layer), Y)
+        found: list[Array] = self.memory[key]
+        return found
+
+    def attending(self, layer: int) -> Attention:
+        """The attention that begins a layer."""
+        found = self.net.sublayers[layer][0].attention
+        assert found is not None
+        return found
+
+    def reads(self, layer: int) -> Array:
+        """What that attention reads."""
+        before, Y = self.net.sublayers[layer][0].before, self.plain_tokens(layer)
+        return Y if before is None else layer_norm(self.A, before, Y)
 
     def about(self, layer: int, head: int, center: str) -> SoftmaxParts:
         """Oscillations D_ii and q = softmax(c) of one head, with R taken about a center.

@@ -25,10 +25,15 @@ from rankmath.definitions.layer import GRAPHS, LAYER
 from rankmath.definitions.quantities import HELPERS
 from rankmath.formula.evaluate import NUMBERS, Truth
 from rankmath.formula.numbers import Signed
+from rankmath.formula.printed import lets
 from rankmath.linalg.norms import spectral, symmetric_extremes
 from rankmath.linalg.residuals import value_and_center
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
 from rankmath.validation import Array, InvalidArgument, Undecided
+
+# Kinds of arguments for which a definition is remembered, and those that are told apart by their values.
+_BY_VALUE = frozenset({Fraction, str})
+_REMEMBERED = _BY_VALUE | {list, dict}
 
 #: A number, a truth value (None: not decided), a word, a record, or a list of these.
 Value: TypeAlias = Any
@@ -87,8 +92,12 @@ class Text:
         self.cache: dict[Any, tuple[Value, Value]] = {}
 
     def read(self, text: str, env: Env | None = None) -> Value:
-        """The value of a term."""
-        return self.value(_parsed(text), env or {})
+        """The value of a term, or of a definition that says what its letters stand for: ``S = sum(v); v[0]/S``."""
+        named, body = lets(text)
+        env = dict(env or {})
+        for name, value in named:
+            env[name] = self.value(value, env)
+        return self.value(body, env)
 
     def value(self, node: Any, env: Env) -> Value:
         return _MEANING[type(node)](self, node, env)
@@ -136,6 +145,11 @@ class Text:
             array = array[int(place)]
         return array
 
+    def field(self, record: Value, name: str) -> Value:
+        if type(record) is not dict:
+            raise InvalidArgument(f"net: it has no such part at this place: {name} of {record} asked for")
+        return record[name]
+
     def call(self, name: str, arguments: list[Any], env: Env) -> Value:
         if len(arguments) == 1 and isinstance(arguments[0], ast.GeneratorExp):
             found = self.loop(arguments[0].elt, arguments[0].generators, env)
@@ -154,8 +168,9 @@ class Text:
         """A definition at these values; remembered: numbers and words by value, arrays by identity."""
         if name not in self.defined:
             raise InvalidArgument(f"claim: {name} is not defined for this network")
-        exact = all(isinstance(v, Fraction | str | list | dict) for v in values)
-        key = (name, *(v if isinstance(v, Fraction | str) else id(v) for v in values))
+        kinds = [type(v) for v in values]  # isinstance of a Fraction asks an abstract class, which takes longer
+        exact = all(kind in _REMEMBERED for kind in kinds)
+        key = (name, *(v if kind in _BY_VALUE else id(v) for v, kind in zip(values, kinds, strict=True)))
         if not exact or key not in self.cache:
             parameters, body = self.defined[name]
             found = self.value(body, dict(zip(parameters, values, strict=True)))
@@ -182,7 +197,7 @@ class Text:
             return _joined(True, [self.related(relation, a, b) for a, b in zip(left, right, strict=True)])
         if any(isinstance(side, str | dict | list) for side in (left, right)):
             return bool(left == right)
-        if self.A.name != "balls" or (isinstance(left, Fraction) and isinstance(right, Fraction)):
+        if self.A.name != "balls" or (type(left) is Fraction and type(right) is Fraction):
             return bool(_RELATIONS[relation](left, right))
         a, b = self.lifted(left), self.lifted(right)
         if relation is ast.Eq:
@@ -199,16 +214,19 @@ class Text:
     # -- numbers -------------------------------------------------------------------------------------------
 
     def lifted(self, x: Value) -> Value:
-        return self.numbers.lift(x) if isinstance(x, Fraction) else x
+        return self.numbers.lift(x) if type(x) is Fraction else x
 
     def each(self, name: str, *values: Value) -> Value:
         """An operation on numbers, entry by entry of lists; a number goes with every entry."""
-        if any(isinstance(v, list) for v in values):
-            length = max(len(v) for v in values if isinstance(v, list))
-            columns = [v if isinstance(v, list) else [v] * length for v in values]
+        kinds = [type(v) for v in values]
+        if list in kinds:
+            length = max(len(v) for v in values if type(v) is list)
+            columns = [v if type(v) is list else [v] * length for v in values]
             return [self.each(name, *entry) for entry in zip(*columns, strict=True)]
-        if any(isinstance(v, str) for v in values):
+        if str in kinds:
             raise InvalidArgument(f"claim: {', '.join(map(str, values))} has no meaning for this network")
+        if Fraction not in kinds and name in _NUMERIC:
+            return _NUMERIC[name](*values)
         if name == "**":
             base, exponent = values
             if isinstance(base, Fraction) and exponent.denominator == 1 and (base != 0 or exponent >= 0):
@@ -216,7 +234,7 @@ class Text:
             if not isinstance(exponent, Fraction):
                 return self.numbers.apply("exp", self.numbers.apply("log", self.lifted(base)) * exponent)
             return self.numbers.power(self.lifted(base), exponent)
-        if all(isinstance(v, Fraction) for v in values) and (exact := _exact(name, *values)) is not None:
+        if all(kind is Fraction for kind in kinds) and (exact := _exact(name, *values)) is not None:
             return exact
         lifted = [self.lifted(v) for v in values]
         return _NUMERIC[name](*lifted) if name in _NUMERIC else self.numbers.apply(name, lifted[0])
@@ -227,14 +245,18 @@ class Text:
             return self.product([a], b)[0]
         if not isinstance(b[0], list):
             return [row[0] for row in self.product(a, [[x] for x in b])]
-        columns = [list(column) for column in zip(*b, strict=True)]
-        return [[_REDUCED["sum"](self, iter(self.each("*", row, column))) for column in columns] for row in a]
+        if all(type(x) is Fraction for M in (a, b) for row in M for x in row):
+            lifted = [a, b]
+        else:
+            lifted = [[[self.lifted(x) for x in row] for row in M] for M in (a, b)]
+        columns = list(zip(*lifted[1], strict=True))
+        return [[reduce(operator.add, map(operator.mul, row, column)) for column in columns] for row in lifted[0]]
 
     def picked(self, name: str, values: Iterator[Value]) -> Value:
         pick: Callable[..., Value] = max if name == "max" else min
 
         def two(a: Value, b: Value) -> Value:
-            if isinstance(a, Fraction) and isinstance(b, Fraction):
+            if type(a) is Fraction and type(b) is Fraction:
                 return pick(a, b)
             choose = self.numbers.larger if name == "max" else self.numbers.smaller
             return choose(self.lifted(a), self.lifted(b))
@@ -301,7 +323,7 @@ _MEANING: dict[type[ast.AST], Callable[[Text, Any, Env], Value]] = {
     ast.Constant: lambda text, node, env: Fraction(node.value),
     ast.Name: lambda text, node, env: text.name(node.id, env),
     ast.Subscript: Text.item,
-    ast.Attribute: lambda text, node, env: text.value(node.value, env)[node.attr],
+    ast.Attribute: lambda text, node, env: text.field(text.value(node.value, env), node.attr),
     ast.Call: lambda text, node, env: text.call(node.func.id, node.args, env),
     ast.BinOp: lambda text, node, env: text.call(_NAMES[type(node.op)], [node.left, node.right], env),
     ast.UnaryOp: lambda text, node, env: text.call(_NAMES[type(node.op)], [node.operand], env),
@@ -323,8 +345,11 @@ _REDUCED: dict[str, Callable[[Text, Iterator[Value]], Value]] = {
 }
 
 
-def _softmax(text: Text, logits: Value, edges: Value) -> Value:
-    """m_j e^(L_j)/Σ_k m_k e^(L_k)."""
+def _softmax(text: Text, logits: Value, edges: Value = None) -> Value:
+    """m_j e^(L_j)/Σ_k m_k e^(L_k); row by row of a matrix."""
+    if isinstance(logits[0], list):
+        return [_softmax(text, row) for row in logits]
+    edges = [Fraction(1)] * len(logits) if edges is None else edges
     largest = text.picked("max", (x for x, m in zip(logits, edges, strict=True) if m != 0))
     powers = [
         text.each("*", m, text.each("exp", text.each("-", x, largest))) if m != 0 else m
@@ -435,6 +460,29 @@ def _eigenvalues(text: Text, M: Value) -> Value:
     return list(enclosed_eigenvalues(matrix, V))
 
 
+def largest_modulus(text: Text, M: Value) -> Value:
+    """Of the eigenvalues of any matrix; of a triangular one the largest on its diagonal."""
+    if any(all(row[j] == 0 for i, row in enumerate(N) for j in range(i)) for N in (M, [*zip(*M, strict=True)])):
+        return text.picked("max", (text.each("abs", M[i][i]) for i in range(len(M))))
+    matrix = text.matrix(M)
+    if not text.A.unbounded:
+        return float(np.abs(np.linalg.eigvals(matrix)).max())
+    if text.A.name == "mpmath":
+        import mpmath
+
+        return max(map(abs, mpmath.eig(mpmath.matrix(matrix.tolist()), left=False, right=False)))
+    from flint import acb_mat, arb, ctx
+
+    from rankmath.arithmetic.balls import precision
+
+    try:
+        with precision(min(int(ctx.prec), 256)):  # more bits take seconds, and decide little
+            found = acb_mat(len(matrix), len(matrix), matrix.ravel().tolist()).eig(multiple=True)
+    except ValueError:  # too wide
+        return arb.nan()
+    return text.picked("max", iter([abs(x) for x in found]))
+
+
 def _residual(text: Text, Y: Value, kind: str, hint: Value) -> Value:
     from rankmath.linalg.enclosures import log_residual
 
@@ -464,6 +512,70 @@ def _surprise(text: Text, x: Value) -> Value:
     return (-top * top.log()).union(arb(0)) if top < arb(1) / 3 else arb(0).union(arb(1))
 
 
+def _moduli(text: Text, M: Value) -> Value:
+    """|eigenvalues|, the largest first; in balls by exchanges, each an enclosure of the larger and the smaller."""
+    matrix = text.matrix(M)
+    if not text.A.unbounded:
+        return [float(x) for x in sorted(abs(np.linalg.eigvals(matrix)), reverse=True)]
+    if text.A.name == "mpmath":
+        import mpmath
+
+        return sorted((abs(x) for x in mpmath.eig(mpmath.matrix(matrix.tolist()), right=False)), reverse=True)
+    from flint import acb_mat, arb
+
+    try:
+        found = [abs(x) for x in acb_mat(matrix.tolist()).eig(multiple=True)]
+    except ValueError:
+        return [arb.nan()] * len(matrix)
+    return _ordered(text, found)[::-1]
+
+
+def _ordered(text: Text, values: Value) -> Value:
+    found = list(values)
+    for last in range(len(found) - 1, 0, -1):
+        for k in range(last):
+            found[k : k + 2] = [text.picked(name, iter(found[k : k + 2])) for name in ("min", "max")]
+    return found
+
+
+def _cholesky(text: Text, M: Value) -> Value:
+    """By the rows of L: L_ij = (M_ij − Σ_{k<j} L_ik L_jk)/L_jj, the root of that on the diagonal."""
+    L: Value = [[Fraction(0)] * len(M) for _ in M]
+    for i, row in enumerate(M):
+        for j in range(i + 1):
+            products = (text.each("*", L[i][k], L[j][k]) for k in range(j))
+            rest = text.each("-", row[j], _REDUCED["sum"](text, products))
+            L[i][j] = text.each("sqrt", rest) if i == j else text.each("/", rest, L[j][j])
+    return L
+
+
+def _real_eigenvalues(text: Text, M: Value, positive: bool) -> Value:
+    """How many, of an exact matrix: different and positive ones, or real ones with their multiplicities."""
+    from rankmath.linalg.rationals import to_flint
+
+    roots: Any = to_flint(_fractions(text, M)).charpoly().numer().complex_roots()
+    real = [(root.real, count) for root, count in roots if root.imag.is_zero()]
+    return Fraction(sum(x > 0 for x, _ in real) if positive else sum(count for _, count in real))
+
+
+def _det(text: Text, M: Value) -> Value:
+    """By the first column: matrices are small."""
+    if len(M) == 1:
+        return M[0][0]
+    minors = (_det(text, [row[1:] for k, row in enumerate(M) if k != i]) for i in range(len(M)))
+    signed = (text.each("*", row[0], m) for row, m in zip(M, minors, strict=True))
+    return _REDUCED["sum"](text, (x if i % 2 == 0 else text.each("minus", x) for i, x in enumerate(signed)))
+
+
+def _lambert(text: Text, x: Value) -> Value:
+    if text.A.name == "balls":
+        return text.lifted(x).lambertw()
+    import mpmath
+
+    found = mpmath.lambertw(text.lifted(x)).real
+    return found if text.A.name == "mpmath" else float(found)
+
+
 def _pi(text: Text) -> Value:
     if text.A.name == "balls":
         from flint import arb
@@ -483,6 +595,14 @@ _OWN: dict[str, Callable[..., Value]] = {
     "len": lambda text, v: Fraction(len(v)),
     "range": lambda text, *ends: [Fraction(k) for k in range(*map(int, ends))],
     "chain": lambda text, matrices: reduce(text.product, matrices),
+    "mpower": lambda text, M, k: reduce(text.product, [M] * int(k), _OWN["identity"](text, len(M))),
+    "moduli": _moduli,
+    "ordered": _ordered,
+    "cholesky": _cholesky,
+    "det": _det,
+    "lambert": _lambert,
+    "positive_eigenvalues": lambda text, M: _real_eigenvalues(text, M, positive=True),
+    "real_eigenvalues": lambda text, M: _real_eigenvalues(text, M, positive=False),
     "rollout": lambda text, layers: reduce(lambda whole, layer: text.product(layer, whole), layers),
     "not": lambda text, truth: None if truth is None else not truth,
     "certain": lambda text, truth: truth is True,
@@ -493,6 +613,7 @@ _OWN: dict[str, Callable[..., Value]] = {
     "spectral": lambda text, M: _scalar(spectral(text.matrix(M), text.A)),
     "least_eigenvalue": lambda text, M: _scalar(symmetric_extremes(text.matrix(M), text.A)[0]),
     "eigenvalues": _eigenvalues,
+    "largest_modulus": largest_modulus,
     "positive_definite": _positive_definite,
     "matrix_rank": _rank,
     "solve": _solve,

@@ -123,10 +123,6 @@ class Kernel:
         return self.compiled("pack", packing(self.shape), 3, 6)
 
     @cached_property
-    def largest(self) -> Callable[..., None]:
-        return self.compiled("largest", measuring(self.shape), 2, 2)
-
-    @cached_property
     def pairs(self) -> dict[str, Callable[..., None]]:
         """In double and in single precision, of which a register holds twice as many."""
         wide = Shape(2 * self.shape.lanes, self.shape.rows, self.shape.vectors)
@@ -273,11 +269,6 @@ def entrywise(shape: Shape, function: str) -> str:
 
 def module(shape: Shape, *functions: list[str], element: Literal["double", "float"] = "double") -> str:
     return "\n".join([*Writer(shape, element).declared(), *(line for function in functions for line in function)])
-
-
-def measuring(shape: Shape) -> str:
-    """The largest |entry| of each of some arrays."""
-    return module(shape, Writer(shape).largest())
 
 
 def farthest(shape: Shape, element: Literal["double", "float"]) -> str:
@@ -819,21 +810,6 @@ class Writer:
                             self.product(sums, map(self.broadcast, m_of_key), self.vectors(strip, j, v))
                 for x, place in zip(sums, places, strict=True):
                     self.store(x, place)
-
-    def largest(self) -> list[str]:
-        """Of %count arrays of %vectors vectors, four or a multiple of that."""
-        lanes = self.shape.lanes
-        for i, _ in self.loop("i", "0", "%count"):
-            array, most = self.address("%x", self.times(i, self.times("%vectors", lanes))), [self.splat(0.0)] * 4
-            whole = self.put("udiv i64 %vectors, 4")
-            for k, now in self.loop("k", "0", whole, most):
-                place = self.address(array, self.times(k, 4 * lanes))
-                sizes = [self.without_sign(self.load(self.at(place, c * lanes))) for c in range(4)]
-                most[:] = [self.larger(size, old) for size, old in zip(sizes, now, strict=True)]
-            while len(most) > 1:
-                most = [self.larger(a, b) for a, b in zip(most[::2], most[1::2], strict=True)]
-            self.code.append(f"  store double {self.most(most[0])}, ptr {self.address('%out', i)}, align 8")
-        return self.function("largest", "i64 %count, i64 %vectors, ptr %x, ptr %out", [*self.code, "  ret void"])
 
     def pairs(self, name: str = "pairs") -> list[str]:
         """max_j |x_j|² − 2 x_i·x_j of groups of rows from %first on, over the tiles from their own on to %ends."""

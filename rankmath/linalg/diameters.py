@@ -8,7 +8,7 @@ from types import ModuleType
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from rankmath.arithmetic.float64 import side_by_side
+from rankmath.arithmetic.numpy64 import side_by_side
 from rankmath.linalg.norms import frobenius
 from rankmath.validation import Array, Floats, as_array, as_choice
 

@@ -14,7 +14,8 @@ from itertools import combinations, product
 
 import numpy as np
 
-from rankmath.arithmetic.float64 import Float64, side_by_side
+from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.numpy64 import side_by_side
 from rankmath.arithmetic.objects import ObjectArithmetic
 from rankmath.arithmetic.protocol import System
 from rankmath.validation import Array, ArrayLike, Floats, Number, as_array, as_choice

@@ -136,36 +136,6 @@ def dobrushin(P: Array) -> Array:
     return diameter(P, 1) / 2
 
 
-def hilbert_distance(p: Array, q: Array) -> Array:
-    """Hilbert's projective distance log max_j(p_j/q_j) − log min_j(p_j/q_j) along the last axis.
-
-    Coordinates where both vanish do not count; if just one of the two vanishes somewhere the distance is
-    infinite. Scaling p or q changes nothing.
-
-    Examples
-    --------
-    >>> float(hilbert_distance([1, 2, 0], [2, 4, 0])), float(hilbert_distance([1, 0], [1, 1]))
-    (0.0, inf)
-    """
-    p, q, xp = _pair(p, q)
-    for name, vector in (("p", p), ("q", q)):
-        if bool(xp.any(vector < 0)):
-            raise InvalidArgument(f"{name}: a negative entry given; every entry must be at least 0")
-        if not bool(xp.all(xp.any(vector > 0, axis=-1))):
-            raise InvalidArgument(f"{name}: a zero vector given; it must have a positive entry")
-    support = (p > 0) & (q > 0)
-    same_support = xp.all((p > 0) == (q > 0), axis=-1)
-    one = xp.ones_like(p)
-    p, q = xp.where(support, p, one), xp.where(support, q, one)
-    # log p − log q loses its digits when p ≈ q; there p − q is exact and log1p keeps them.
-    close = (p / 2 <= q) & (q / 2 <= p)
-    log_ratio = xp.where(close, xp.log1p(xp.where(close, p - q, 0 * one) / q), xp.log(p) - xp.log(q))
-    infinity = xp.inf * one
-    widest = xp.max(xp.where(support, log_ratio, -infinity), axis=-1)
-    narrowest = xp.min(xp.where(support, log_ratio, infinity), axis=-1)
-    return xp.where(same_support, widest - narrowest, infinity[..., 0])
-
-
 def _pair(p: ArrayLike, q: ArrayLike) -> tuple[Array, Array, ModuleType]:
     p, q = as_array("p", p, min_ndim=1), as_array("q", q, min_ndim=1)
     xp = same_library(p=p, q=q)

@@ -245,6 +245,23 @@ def as_position(position: object, heads: int) -> Position | None:
     return position
 
 
+def kinds_of_positions(position: Position | None, rotary: Rotary | None, n: int) -> frozenset[str]:
+    """The words of the language of claims that hold of such positions of n tokens.
+
+    >>> sorted(kinds_of_positions(ALiBi([0.5]), None, 3)), sorted(kinds_of_positions(None, None, 3))
+    (['alibi', 'relative'], ['none'])
+    """
+    if position is None:
+        return frozenset(["none" if rotary is None else "rotary"])
+    if rotary is not None:
+        return frozenset(["mixed"])
+    B = np.asarray(position.block(slice(None), 0, n, n))
+    distance = np.abs(np.arange(n)[:, None] - np.arange(n))
+    relative = bool((B[:, 1:, 1:] == B[:, :-1, :-1]).all())
+    straight = bool((B <= 0).all()) and bool(((B[:, :1, 1:2] if n > 1 else 0 * B) * distance == B).all())
+    return frozenset((["relative"] if relative else ["mixed"]) + (["alibi"] if relative and straight else []))
+
+
 def _by_offset(values: Array, start: int, stop: int, n: int) -> Array:
     """Rows start … stop − 1 of the matrix whose entry (i, j) is the value of j − i = 1 − n, …, n − 1."""
     if isinstance(values, np.ndarray):  # the rows are windows of the values, and no matrix is made

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankmath.campaigns.in_memory import Result
 from rankmath.certificates.certificate import Certificate, Data, number
 from rankmath.claims import statement, statements
 from rankmath.claims.dong2021_many_tokens import Kinds
+from rankmath.decide.campaigns.in_memory import Result
 from rankmath.files import proofs_folder, write
 from rankmath.report.cite import TITLE, software_entry
 from rankmath.report.figures import FIGURES

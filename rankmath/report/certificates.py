@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rankmath.campaigns.committed import Refusal, build
+from rankmath.decide.campaigns.committed import Refusal, build
 from rankmath.report.sources import certificate_file
 
 #: Old and new ids of what has been issued again, in the folder of the certificates.

@@ -439,7 +439,7 @@ class _Printer:
                 return name
             case Item(array=name, index=index):
                 at = " ".join(_in_nat(self.nat(part) or "") for part in index)
-                name = f"scored_{name}" if self.scored and name in ("X", "P") else name
+                name = f"scored_{name}" if self.scored and name in ("X", "P", "P0") else name
                 return f"({name} N {at})" if self.network else f"(row {name} {at})"
         raise Unprintable(str(term))
 
@@ -461,7 +461,7 @@ class _Printer:
                 "bias",
                 "key_bias",
                 "query_bias",
-                "position",
+                "positions",
                 "softcap",
                 "qk_norm",
             ):
@@ -523,7 +523,7 @@ def proposition(entry: Statement, without: int | None = None) -> str:
     """
     if entry.arrays and entry.key not in DATA:
         raise Unprintable("its arrays")
-    scored = any(str(part) == "position == any" for part in entry.hypotheses)
+    scored = any(str(part) == "positions == any" for part in entry.hypotheses)
     if scored and entry.status == "refuted":
         raise Unprintable("a refuted claim about positions, of which Language.v has no single one")
     data = DATA[entry.key] if entry.arrays else _SCORED if scored else _NETWORK

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rankmath.campaigns.crews import shared
-from rankmath.campaigns.curves import (
+from rankmath.claims import statement
+from rankmath.decide.campaigns.crews import shared
+from rankmath.decide.campaigns.curves import (
     Curve,
     PathCurve,
     Rates,
@@ -25,8 +26,7 @@ from rankmath.campaigns.curves import (
     random_skip,
     sides_by_depth,
 )
-from rankmath.campaigns.work import Tell
-from rankmath.claims import statement
+from rankmath.decide.campaigns.work import Tell
 from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RULE
 from rankmath.linalg.masks import Mask, MaskLike
 from rankmath.report.plots import Figure, Panel, Table, panel_svgs, save_for_print

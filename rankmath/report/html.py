@@ -11,8 +11,8 @@ from pathlib import Path
 from string import ascii_letters, digits
 from typing import Any
 
-from rankmath.campaigns.crews import is_done
-from rankmath.campaigns.work import Work
+from rankmath.decide.campaigns.crews import is_done
+from rankmath.decide.campaigns.work import Work
 from rankmath.drawing import NoMatplotlib, need_matplotlib
 from rankmath.files import folder as make_folder
 from rankmath.files import write as write_file

@@ -6,8 +6,8 @@ import math
 import os
 from collections.abc import Sequence
 
+from rankmath.attention.experiments.findings import Curve
 from rankmath.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, pyplot
-from rankmath.experiments.findings import Curve
 from rankmath.report.plots import save_figure
 
 _COLOURS = (BLUE, ORANGE, GREEN, PURPLE, GREY, "#E69F00", "#56B4E9", "#1A1A1A")

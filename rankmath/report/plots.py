@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankmath.attention.trace import Trace
 from rankmath.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PURPLE, RULE, pyplot
-from rankmath.dynamics.trace import Trace
 from rankmath.files import write
 from rankmath.validation import Axes, InvalidArgument, Json
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rankmath.campaigns.in_memory import Result
+from rankmath.decide.campaigns.in_memory import Result
 from rankmath.files import folder as make_folder
 from rankmath.files import read, write
 from rankmath.report.sources import slug

@@ -34,7 +34,10 @@ def described(key: str) -> dict[str, Any]:
         "quantifier": entry.quantifier,
         "where": {name: text(meaning) for name, meaning in entry.defined.items()},
         "given": entry.hypotheses_in_words,
-        "quantities": {function.name: function.meaning for function in measured},
+        "quantities": {
+            function.name: function.meaning + (f"; as a formula: {function.text}" if function.text else "")
+            for function in measured
+        },
         "latex": entry.claim,
         "status": entry.status,
         "sharp": entry.sharp,

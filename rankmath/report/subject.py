@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from rankmath.campaigns.chunks import HISTOGRAM_EDGES
-from rankmath.campaigns.crews import shared
-from rankmath.campaigns.in_memory import Result
-from rankmath.campaigns.ledger import Ledger, LedgerError, Standing
-from rankmath.campaigns.ledger import Row as LedgerRow
-from rankmath.campaigns.work import Tell
 from rankmath.checker import checker
 from rankmath.claims import statements
+from rankmath.decide.campaigns.chunks import HISTOGRAM_EDGES
+from rankmath.decide.campaigns.crews import shared
+from rankmath.decide.campaigns.in_memory import Result
+from rankmath.decide.campaigns.ledger import Ledger, LedgerError, Standing
+from rankmath.decide.campaigns.ledger import Row as LedgerRow
+from rankmath.decide.campaigns.work import Tell
 from rankmath.printing import quotient
 from rankmath.report.plots import Table
 from rankmath.report.results import Report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +12,7 @@ from inspect import Parameter, Signature
 
 import numpy as np
 
+from rankmath.formula.printed import latex_letter
 from rankmath.linalg.rationals import exact_array
 from rankmath.validation import Array, ArrayLike, InvalidArgument, Number, as_array
 from rankmath.verification.exact import rational
@@ -86,3 +87,48 @@ class Declared:
             wrong = [] if np.any(array != 0, axis=-1).all() else ["a zero row"]
         if wrong:
             raise InvalidArgument(f"{name}: {wrong[0]} given; {condition} is needed")
+
+
+_SIGNS = {"<": "<", ">": ">", ">=": r"\ge "}
+
+
+def printed_data(arrays: Mapping[str, str], given: Iterable[str]) -> Iterator[str]:
+    r"""What the arrays are, in LaTeX, one after the other, but what is given elsewhere.
+
+    An upper limit on a size is the library's, not the claim's.
+
+    Examples
+    --------
+    >>> print(*printed_data({"P": "t n n, stochastic, n >= 2", "w": ", whole, >= 2"}, ["n >= 2"]))
+    P\in(\mathbb{R}^{n\times n})^{t}\text{, row-stochastic} w\in\mathbb{Z}\text{, }w\ge 2
+    """
+    for name, declared in arrays.items():
+        axes, *conditions = (part.strip() for part in declared.split(","))
+        letter, letters = latex_letter(name), axes.split()
+        kind = r"\mathbb{Z}" if {"whole", "even"} & set(conditions) else r"\mathbb{R}"
+        size = r"\times ".join(letters[-2:])
+        shown = f"{kind}^{{{size}}}" if letters else kind
+        more = r"\times ".join(letters[:-2])
+        shown = f"({shown})^{{{more}}}" if more else shown
+        said = []
+        for condition in conditions:
+            found = _CONDITION.fullmatch(condition)
+            if found is None:
+                word = "not zero" if condition == "no zero row" and len(letters) == 1 else _SAID.get(condition, "")
+                said += [rf"\text{{{word}}}"] if word else []
+            elif (
+                found["sign"] in _SIGNS and f"{found['axis'] or name} {found['sign']} {found['limit']}" not in given
+            ):
+                of = found["axis"] or (letter if not letters else r"\text{entries }")
+                said.append(f"{of}{_SIGNS[found['sign']]}{found['limit']}")
+        yield rf"{letter}\in{shown}" + "".join(rf"\text{{, }}{part}" for part in said).replace(
+            r"\text{, }\text{", r"\text{, "
+        )
+
+
+_SAID = {
+    "even": "even",
+    "stochastic": "row-stochastic",
+    "no zero row": "no row zero",
+    "independent rows": "rows linearly independent",
+}

@@ -22,15 +22,16 @@ from rankmath.formula import both, read_formula, read_term
 from rankmath.formula.arrays import ArrayRun
 from rankmath.formula.evaluate import Side, Subject, sides
 from rankmath.formula.language import FUNCTIONS, LETTERS
-from rankmath.formula.printing import latex, latex_letter, text, words
+from rankmath.formula.printed import NOTATION, conventions, latex_letter
+from rankmath.formula.printing import latex, text, words
 from rankmath.formula.run import Run
 from rankmath.formula.terms import INDICES, Both, Call, Every, Formula, Letter, Term, as_term, replaced, walk
 from rankmath.validation import ArrayLike, InvalidArgument, Number, as_choice
-from rankmath.verification.data import Declared
+from rankmath.verification.data import Declared, printed_data
 from rankmath.verification.instance import ArrayInstance, Instance, NetworkInstance, network_instance
 
 if TYPE_CHECKING:
-    from rankmath.symbolic.bound import Bound
+    from rankmath.formula.symbolic.bound import Bound
     from rankmath.verification.verdict import Verdict
 
 #: What is known: proved (every instance holds), refuted (an instance violates it), open (nothing yet).
@@ -273,9 +274,11 @@ class Statement:
 
     @cached_property
     def premises(self) -> tuple[str, ...]:
-        """The hypotheses one by one: words, or mathematics between dollar signs."""
+        """What the data are and the hypotheses, one by one: words, or mathematics between dollar signs."""
+        data = printed_data(self.arrays, [text(part) for part in self.hypotheses])
         shown = ((part, words(part)) for part in self.hypotheses)
-        return tuple(said if said != text(part) else f"${latex(part)}$" for part, said in shown if said)
+        given = (said if said != text(part) else f"${latex(part)}$" for part, said in shown if said)
+        return (*(f"${part}$" for part in data), *given)
 
     @cached_property
     def conclusion(self) -> tuple[str, ...]:
@@ -296,9 +299,13 @@ class Statement:
         for part in (self.formula, *self.hypotheses, *self.where.values()):
             for term in walk(part) if isinstance(part, Term) else ():
                 entry = FUNCTIONS.get(term.function) if isinstance(term, Call) else None
-                wanted = entry is not None and (entry.value == "number" or part is self.formula)
+                wanted = entry is not None and (
+                    entry.value == "number" or part is self.formula or entry.definition != ""
+                )
                 if entry is not None and entry.evaluate is not None and wanted:
-                    found.setdefault(entry.name, (latex(term), entry.meaning))
+                    found.setdefault(entry.name, (entry.definition or latex(term), entry.meaning))
+                for name, shown, said in conventions(entry.text) if entry is not None and entry.text else ():
+                    found.setdefault(name, (shown, said))
                 if isinstance(term, Letter) and term.name in _EXPLAINED and term.name not in self.arrays:
                     found.setdefault(term.name, (latex(term), LETTERS[term.name]))
                 if isinstance(term, Call) and term.function in ("expc", "tanhc"):
@@ -306,7 +313,8 @@ class Statement:
                 index = term.index if isinstance(term, Every) else _reduced(term)
                 if index in INDICES:
                     found.setdefault(index, (index, f"counts from 0 to {INDICES[index]} − 1"))
-        return tuple(found.values())
+        # What notation says comes last.
+        return tuple(sorted(found.values(), key=lambda line: line[1] in NOTATION))
 
     def __str__(self) -> str:
         some = "some instance has " if self.quantifier == "some" else ""
@@ -340,14 +348,18 @@ class Statement:
 
     def on(self, subject: Subject) -> Evaluation:
         """Hypotheses and conclusion on an instance that has been carried through an arithmetic."""
-        hypotheses = [side for part in self.expanded_hypotheses for side in sides(part, subject)]
+        meant: list[Formula] = []
         if isinstance(subject, Run) and not subject.net.is_one_line:
+            if any(sum(part.attention is not None for part in layer) > 1 for layer in subject.net.sublayers):
+                raise InvalidArgument("net: a layer attends twice; claims speak of one attention in a layer")
             said = {term.name for part in self.hypotheses for term in walk(part) if isinstance(term, Letter)}
             meant = [read_formula(text) for name, text in UNPRINTED.items() if name not in said]
-            hypotheses += [side for part in meant for side in sides(part, subject)]
-        # Where a hypothesis certainly fails the conclusion may have no meaning.
-        if any(map(_certainly_fails, hypotheses)):
-            return Evaluation((), hypotheses)
+        hypotheses: list[Side] = []
+        # Where a hypothesis certainly fails, those after it and the conclusion may have no meaning.
+        for part in (*meant, *self.expanded_hypotheses):
+            hypotheses += sides(part, subject)
+            if any(map(_certainly_fails, hypotheses)):
+                return Evaluation((), hypotheses)
         return Evaluation(list(sides(self.expanded, subject)), hypotheses)
 
     def bound(self, part: int = 0) -> Bound:
@@ -358,7 +370,7 @@ class Statement:
         >>> Statement("mine:x", "mu(X[L]) <= 2**L*mu(X[0])").bound().expression
         2**L*mu
         """
-        from rankmath.symbolic.from_formula import bound_of
+        from rankmath.formula.symbolic.from_formula import bound_of
 
         return bound_of(self, part)
 

@@ -116,7 +116,7 @@ def test_precision_is_restored_after_an_exception():
 
 
 def test_a_trace_that_fails_restores_the_precision(monkeypatch):
-    from rankmath.dynamics import trace as module
+    from rankmath.attention import trace as module
     from rankmath.model.network import LayerNorm, Network
 
     before = flint.ctx.prec

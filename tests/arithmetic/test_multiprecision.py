@@ -10,7 +10,7 @@ import pytest
 
 from rankmath.arithmetic.multiprecision import Multiprecision
 from rankmath.attention.activations import activate, activation_difference
-from rankmath.dynamics.trace import trace
+from rankmath.attention.trace import trace
 from rankmath.model.network import Network
 from rankmath.validation import InvalidArgument
 

@@ -7,6 +7,7 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
+from rankmath.attention.fused import fused_softmax, fuses_heads, path_layers
 from rankmath.attention.plain import apply_sublayer
 from rankmath.kernels import compiled
 from rankmath.linalg.masks import as_mask
@@ -39,7 +40,7 @@ def test_the_softmax_without_a_largest_logit_is_the_softmax(
     rng = np.random.default_rng(0)
     queries, keys, values = 4 * rng.standard_normal((3, 130, 20))
     column = 30 * rng.standard_normal((130, 1)) if added else None
-    found = Float64(values, memory=memory).fused_softmax(queries, keys, column, values, 3.0)
+    found = fused_softmax(Float64(values, memory=memory), queries, keys, column, values, 3.0)
     logits = (queries @ keys.T + (0.0 if column is None else column.T)) / 3.0
     assert np.abs(found - rm.row_softmax(logits) @ values).max() < 1e-12
 
@@ -48,18 +49,18 @@ def test_a_softmax_that_may_overflow_is_left_to_the_one_that_cannot(monkeypatch:
     rng = np.random.default_rng(1)
     queries, keys, values = rng.standard_normal((3, 130, 20))
     A = Float64(values)
-    assert A.fused_softmax(40 * queries, 40 * keys, None, values, 1.0) is None
+    assert fused_softmax(A, 40 * queries, 40 * keys, None, values, 1.0) is None
     # Values beyond what e^logit leaves room for: the weights are divided last.
     large, sums = 1e300 * values, rm.row_softmax(12 * queries @ keys.T) @ values
     for kernel in (compiled.kernel(), None):
         monkeypatch.setattr(compiled, "kernel", lambda kernel=kernel: kernel)
-        assert A.fused_softmax(12 * queries, keys, None, large, 1.0) is None
-        assert A.fused_softmax(12 * queries, keys, None, values, 1.0) == pytest.approx(sums, abs=1e-11)
+        assert fused_softmax(A, 12 * queries, keys, None, large, 1.0) is None
+        assert fused_softmax(A, 12 * queries, keys, None, values, 1.0) == pytest.approx(sums, abs=1e-11)
 
 
 def averages(X, query, V, value, root, *more):
     """What one compiled layer makes, and whether it stands."""
-    run = Float64(X).path_layers(X, V, [(query, value, None, 1.0 / root, 0.0), *more])
+    run = path_layers(Float64(X), X, V, [(query, value, None, 1.0 / root, 0.0), *more])
     finite = bool(np.isfinite(run.last.terms).all())
     return run.last.terms if run.layers and finite else None
 
@@ -106,8 +107,8 @@ def test_heads_that_may_overflow_or_are_few_are_left_to_one_by_one() -> None:
         two = np.sqrt(720.0) * np.eye(20)[np.arange(130) % 2 * 19]  # logits of 720 and 0: nothing need be infinite
         assert averages(two, np.stack([np.eye(20)] * 2), V, value, 1.0) is None
         arithmetics = [Float64(X), Float64(X, memory=10**4)]
-        assert [A.fuses_heads(X, 2) for A in arithmetics] == [True, False]
-        assert [arithmetics[0].fuses_heads(Y, 2) for Y in (X[:45], X[:, :15])] == [False, False]
+        assert [fuses_heads(A, X, 2) for A in arithmetics] == [True, False]
+        assert [fuses_heads(arithmetics[0], Y, 2) for Y in (X[:45], X[:, :15])] == [False, False]
     for size in (30.0, 1.0):
         net = rm.Network.from_arrays(query[None], value[None])
         logits = [size**2 * X @ W_QK @ X.T / np.sqrt(20) for W_QK in query]

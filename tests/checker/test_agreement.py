@@ -272,7 +272,7 @@ def test_every_function_of_the_language_is_among_them() -> None:
     indexed = {f"{verb}_{index}" for verb in ("sum", "prod", "max", "min", "all") for index in "lhik"} | {"all_p"}
     elsewhere = {"normalised_norm", "gram_height"}  # tests/checker/test_network.py
     # About positions and norms before the map: the checker accepts the certificates that the library issues.
-    elsewhere |= {"consensus_dobrushin", "consensus_second", "consensus_shift", "first_gap", "gained_norm"}
+    elsewhere |= {"consensus_shift", "diagonal", "first_gap", "gained_norm", "second_modulus"}
     elsewhere |= {"least_root", "position_range", "second_least", "second_norm", "turned_range"}
     others = (
         {*ENTRIES, *CLAIM_FUNCTIONS, *CLAIM_LOOPS, "min", "max", "recursion"} - plain - tried - indexed - elsewhere

@@ -19,7 +19,7 @@ from rankmath.checker.derivation import Derivation
 from rankmath.checker.export import standalone
 from rankmath.checker.intervals import Rejected
 from rankmath.checker.monomials import constant_sign, expanded, normal, poly_text, read_tree
-from rankmath.prover import prove
+from rankmath.decide.prover import prove
 from rankmath.verification.statement import Statement
 
 ALONE = ("mask == none", "layernorm == none", "mlp == none", "skip == 0")
@@ -158,6 +158,30 @@ def test_a_lemma_holds_where_its_hypotheses_do() -> None:
     assert "needs 0 <= skip" in refused(ANY, ALONE[:3], lemma(says, "tanh-id", x="skip"))
     says = "diameter(X[1], 2) <= sum_h(norm(W[0, h], 2)*dobrushin(P[0, h]))*diameter(X[0], 2)"
     assert "needs" in refused(ANY, ALONE[:3], lemma(says, "layer-dobrushin[2]", l="0"))
+
+
+@pytest.mark.parametrize(
+    "switch", ["norm_at == before", "norm_at == any", "mlp == any", "mlp == relu", "softcap == any"]
+)
+def test_logits_are_those_of_the_tokens_only_where_attention_reads_them(switch: str) -> None:
+    """A norm or an MLP in front of attention: what it reads is not X[l]."""
+    given = (switch, "layernorm == any", "mask == none", "query_bias == none", "skip == 0")
+    given += () if switch.startswith("mlp") else ("mlp == none",)
+    says = "logit_range(P[0, 0]) <= norm(W_QK[0, 0], 2)*longest(X[0])*diameter(X[0], 2)/sqrt(d_qk)"
+    assert f"needs {switch.split()[0]}" in refused(ANY, given, lemma(says, "range-longest", l="0", h="0"))
+    says = "dobrushin(P[0, 0]) <= tanh(norm(W_QK[0, 0], 2)*diameter(X[0], 2)**2/(4*sqrt(d_qk)))"
+    assert f"needs {switch.split()[0]}" in refused(ANY, given, lemma(says, "dobrushin-tanh[2]", l="0", h="0"))
+
+
+def test_a_predicate_of_every_layer_is_a_hypothesis_too() -> None:
+    claim, given = (checker.NETWORK_CLAIMS["own:order"][k] for k in (1, 2))
+    says = claim.partition("all_l(mu(X[l + 1]) <= ")[2].removesuffix(")")
+    line = {"says": f"mu(X[l + 1]) <= {says}", "by": "statement", "name": "own:order", "at": {}}
+    Derivation(ANY, given).add(line)
+    for predicate in ("definite", "invertible"):
+        fewer = tuple(text for text in given if f"all_l({predicate}(" not in text)
+        assert len(fewer) == len(given) - 1
+        assert f"needs {predicate}" in refused(ANY, fewer, line)
 
 
 def test_letters_of_the_language_have_no_places() -> None:

@@ -69,7 +69,7 @@ def test_twenty_random_instances_of_every_statement_are_accepted(twenty_each: di
     }
     # Neighbours: tests/claims, one file each.
     others |= {"own:zero-grad", "own:flow-step", "own:flow-step-usa"}
-    # Sinks of flows: tests/flows/test_flow.py.
+    # Sinks of flows: tests/equilibria/test_flow.py.
     others |= {"own:flow-sink"}
     # Attraction in a weighted maximum norm: tests/claims/test_stable_every_n.py.
     others |= {

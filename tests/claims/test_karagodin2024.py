@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import rankmath as rm
 from rankmath.claims import statement
-from rankmath.flows.flow import Flow
+from rankmath.equilibria.flow import Flow
 from rankmath.verification.verdict import Outcome
 
 KEYS = ["karagodin2024:two-clusters", "karagodin2024:two-clusters-symmetric"]

@@ -25,7 +25,7 @@ def test_a_quarter_turn_multiplies_the_diameter_by_its_closed_form(a: float) -> 
     Y = rm.hidden_states(found.net, found.X)[-1]
     assert np.linalg.norm(Y[0] - Y[1]) == pytest.approx(2 * a * factor, rel=1e-6)
     two = Statement("mine:two", statement("unstated:diameter-rotary").claim_text[6:-1].replace(", p)", ", 2)"),
-                    given=("mask == padding", "position == any"))  # fmt: skip
+                    given=("mask == padding", "positions == any"))  # fmt: skip
     verdict = verify(two, found.net, found.X, arithmetic="balls")
     assert verdict.outcome == Outcome.VIOLATED
     assert verdict.ratio == pytest.approx(factor / claimed, rel=1e-12)

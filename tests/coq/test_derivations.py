@@ -13,7 +13,7 @@ from rankmath.certificates.coq_derivation import derivation_file
 from rankmath.certificates.coq_words import NoCoq
 from rankmath.checker.lemmas import usable_statements
 from rankmath.cli import main
-from rankmath.prover import prove
+from rankmath.decide.prover import prove
 
 sys.path[:0] = [str(Path(__file__).parent)]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from flow_picture import TARGET, curves, edge
 
-from rankmath.flows.flow import Flow
+from rankmath.equilibria.flow import Flow
 
 
 def test_every_start_ends_where_the_page_says() -> None:

@@ -37,7 +37,7 @@ EXEMPT = {
         "these are the tests.",
     ],
     "campaigns.md": [
-        "it needs a cluster; tests/campaigns/test_dask.py runs one on a single machine.",
+        "it needs a cluster; tests/decide/campaigns/test_dask.py runs one on a single machine.",
         "it needs a cluster.",
     ],
     "gpu.md": ["it needs a CUDA device.", "it needs a CUDA device."],

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankmath.dynamics.limits import Share
+from rankmath.attention.limits import Share
 from rankmath.equilibria.constructions import (
     Equilibrium,
     all_ranks,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankmath.dynamics.limits import limit
+from rankmath.attention.limits import limit
 from rankmath.equilibria.certify import certify_equilibrium
 from rankmath.equilibria.cycles import Cycle, stable_cycle
 from rankmath.equilibria.map import design, jacobian, layer, newton, normalise, reordered

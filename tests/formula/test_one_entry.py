@@ -93,7 +93,7 @@ KINDS: dict[str, tuple[dict[str, Any], str]] = {
     "block": ({}, "mlp == silu"),
     "soft cap": ({"softcap": 0.5}, "softcap == any"),
     "norms of queries and keys": ({"qk_norm": (np.ones(2), np.array([2.0, 0.5]), 2.0**-10)}, "qk_norm == any"),
-    "rotary positions": ({"rotary": TURNS}, "position == any"),
+    "rotary positions": ({"rotary": TURNS}, "positions == any"),
 }
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import reduce
-from math import floor
+from math import floor, isqrt
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
+from flint import arb
 
 from rankmath.arithmetic.balls import Balls, ball, precision
 from rankmath.claims import statements
@@ -24,15 +26,16 @@ from rankmath.formula.evaluate import Truth
 from rankmath.formula.language import FUNCTIONS
 from rankmath.formula.printed import printed
 from rankmath.formula.printing import latex
-from rankmath.formula.terms import Call, Letter, walk
+from rankmath.formula.terms import Call, Item, Letter, walk
 from rankmath.formula.text import Text
+from rankmath.validation import InvalidArgument
 from rankmath.verification.instance import ArrayInstance
 from rankmath.verification.judge import judge
 from rankmath.verification.statement import Statement
 
 Meaning = Callable[[dict[str, Any]], Any]
 _TOKEN = re.compile(
-    r"\\text\{ *([^}]*?) *\}|\\(?:operatorname|mathrm)\{(\w+)\}|\\[bB]ig[lr]([(|)])"
+    r"\\text\{ *([^}]*?) *\}|\\(?:operatorname|mathrm)\{([\w-]+)\}|\\[bB]ig[lr]([(|)\[\]])"
     r"|\\([A-Za-z]+|#)|(\d+|[A-Za-z]|\S)"
 )
 _RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
@@ -43,13 +46,115 @@ _RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
     "ge": lambda a, b: a >= b,
     "ne": lambda a, b: a != b,
 }
+# Digits of what is not a fraction, and how close two such numbers may come before nothing is said of their order.
+_DIGITS, _CLOSE = 60, 1e-25
+
+
+class Unclear(ArithmeticError):
+    """Two numbers are too close to be told apart."""
+
+
+def related(sign: str, a: Any, b: Any) -> bool:
+    if isinstance(a, mpmath.mpf) or isinstance(b, mpmath.mpf):
+        a, b = mpmath.mpmathify(a), mpmath.mpmathify(b)
+        size = max(abs(a), abs(b))
+        if not abs(a - b) > _CLOSE * size:
+            if sign in ("<", ">", "ne"):
+                raise Unclear
+            return True
+        if size < mpmath.mpf(10) ** (5 - _DIGITS):
+            raise Unclear
+    return _RELATIONS[sign](a, b)
+
+
+def of_entries(function: Callable[[Any], Any], x: Any) -> Any:
+    return np.vectorize(function, otypes=[object])(x) if isinstance(x, np.ndarray) else function(x)
+
+
+def root(x: Any) -> Any:
+    if isinstance(x, Fraction) and x >= 0:
+        exact = Fraction(*map(isqrt, x.as_integer_ratio()))
+        if exact * exact == x:
+            return exact
+    return mpmath.sqrt(mpmath.mpmathify(x))
+
+
+def power(base: Any, exponent: Any) -> Any:
+    exponent = Fraction(exponent)
+    if isinstance(base, np.ndarray):
+        return reduce(np.dot, [base] * int(exponent), exactly(np.eye(len(base), dtype=int)))
+    if exponent.denominator == 1 and (base != 0 or exponent >= 0):
+        return base**exponent.numerator if not isinstance(base, int) else Fraction(base) ** exponent.numerator
+    return mpmath.mpmathify(base) ** mpmath.mpmathify(exponent)
+
+
+def times(a: Any, b: Any) -> Any:
+    return a @ b if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) else a * b
+
+
+def softmax(x: Any) -> Any:
+    if np.ndim(x) == 2:
+        return np.array([softmax(row) for row in x], dtype=object)
+    powers = of_entries(lambda v: mpmath.exp(mpmath.mpmathify(v)), x)
+    return powers / powers.sum()
+
+
+def mp(M: Any) -> Any:
+    return mpmath.matrix([[mpmath.mpmathify(x) for x in row] for row in M])
+
+
+def spectral(M: Any) -> Any:
+    gram = mp(M.T @ M) if M.shape[0] >= M.shape[1] else mp(M @ M.T)
+    return mpmath.sqrt(max(0, *mpmath.eigsy(gram, eigvals_only=True), 0))
+
+
+def eigenvalues(M: Any) -> list[Any]:
+    """The roots of the characteristic polynomial of a rational matrix, to many digits."""
+    import sympy
+
+    x = sympy.Symbol("x")
+    exact = sympy.Matrix(len(M), len(M), [sympy.Rational(v.numerator, v.denominator) for v in M.ravel()])
+    roots = []
+    for factor, count in sympy.factor_list(exact.charpoly(x).as_expr(), x)[1]:
+        roots += [mpmath.mpmathify(z) for z in sympy.Poly(factor, x).nroots(n=30, maxsteps=500)] * count
+    return roots
+
+
+def moduli(M: Any) -> Any:
+    found = mpmath.eig(mp(M), left=False, right=False)
+    return np.array(sorted((abs(x) for x in found), reverse=True), dtype=object)
+
+
+def real_ones(M: Any) -> list[Any]:
+    return [x.real for x in eigenvalues(M) if abs(x.imag) < _CLOSE]
+
+
+#: What is printed by a word, by other code than the library's.
+WORDS: dict[str, Callable[..., Any]] = {
+    "softmax": softmax,
+    "moduli": moduli,
+    "ordered": lambda v: np.array(sorted(v, key=mpmath.mpmathify), dtype=object),
+    "lambert": lambda x: mpmath.lambertw(x).real,
+    "cholesky": lambda M: np.array(mpmath.cholesky(mp(M)).tolist(), dtype=object),
+    "det": lambda M: mpmath.det(mp(M)) if len(M) > 1 else M[0][0],
+    "solve": lambda M, b: np.array(list(mpmath.lu_solve(mp(M), mpmath.matrix([[x] for x in b]))), dtype=object),
+    "real-eigenvalues": lambda M: Fraction(len(real_ones(M))),
+    "positive-eigenvalues": lambda M: Fraction(len({mpmath.nstr(x, 20) for x in real_ones(M) if x > 0})),
+    "rank": lambda M: Fraction(_rank(M)),
+}
 
 
 class Reader:
     """LaTeX to its meaning: a function of what the letters stand for."""
 
-    def __init__(self, tex: str) -> None:
-        spaced = tex.replace(r"\quad\text{for all }", r"\text{for each}")
+    def __init__(
+        self, tex: str, defined: Mapping[str, Callable[..., Any]] | None = None, subscripts: bool = False
+    ) -> None:
+        self.defined = {**WORDS, **(defined or {})}
+        tex = tex.replace(r"\|", r"\parallel ").replace("x^*", r"\mathrm{xstar}")
+        tex = re.sub(r"\b([a-z])_\{([12])\}(?=[ =}*,\\]|$)", r"\\mathrm{\1_\2}", tex) if subscripts else tex
+        spaced = re.sub(r"\bW_\{(V|QK)\}", r"\\mathrm{W_\1}", tex)
+        spaced = spaced.replace(r"\quad\text{for all }", r"\text{for each}")
         for command, sign in ((r",\quad ", ";"), (r"\ ", " "), (r"\,", "*"), (r"\cdot ", "*")):
             spaced = spaced.replace(command, sign)
         self.tokens = ["".join(filter(None, found.groups())) for found in _TOKEN.finditer(spaced)] + ["end"]
@@ -68,10 +173,36 @@ class Reader:
         assert self.has(*tokens), (tokens, self.tokens)
 
     def meaning(self) -> Meaning:
+        found = self.clauses()
+        lets: list[tuple[str, Meaning]] = []
+        while self.has("with") or (lets and self.has(",")):
+            letter = self.next()
+            self.need("=")
+            lets.append((letter, self.sum()))
+        self.need("end")
+
+        def with_letters(env: dict[str, Any]) -> Any:
+            for letter, value in lets:
+                env = {**env, letter: value(env)}
+            return found(env)
+
+        return with_letters
+
+    def definition(self) -> tuple[str, Callable[..., Any]]:
+        """A name(letters) = what it is."""
+        name = self.next()
+        self.need("(")
+        letters = [self.next()]
+        while self.has(","):
+            letters.append(self.next())
+        self.need(")", "=")
+        meaning = self.meaning()
+        return name, lambda n, *values: meaning({"n": n, **dict(zip(letters, values, strict=True))})
+
+    def clauses(self) -> Meaning:
         parts = [self.clause()]
         while self.has(";"):
             parts.append(self.clause())
-        self.need("end")
         return parts[0] if len(parts) == 1 else lambda env: all(part(env) for part in parts)
 
     def clause(self) -> Meaning:
@@ -103,12 +234,12 @@ class Reader:
     def relation(self) -> Meaning:
         terms, signs = [self.sum()], []
         while self.tokens[0] in _RELATIONS:
-            signs.append(_RELATIONS[self.next()])
+            signs.append(self.next())
             terms.append(self.sum())
 
         def holds(env: dict[str, Any]) -> bool:
             values = [term(env) for term in terms]
-            return all(sign(a, b) for sign, a, b in zip(signs, values, values[1:], strict=False))
+            return all(related(sign, a, b) for sign, a, b in zip(signs, values, values[1:], strict=False))
 
         return holds if signs else terms[0]
 
@@ -118,22 +249,36 @@ class Reader:
             parts.append((1 if self.next() == "+" else -1, self.product()))
         if len(parts) == 1 and parts[0][0] == 1:
             return parts[0][1]
-        return lambda env: sum((sign * part(env) for sign, part in parts), Fraction(0))
+        return lambda env: reduce(lambda a, b: a + b, (sign * part(env) for sign, part in parts))
 
     def product(self) -> Meaning:
-        parts = [self.power()]
-        while self.has("*"):
+        parts, signs = [self.power()], []
+        while self.tokens[0] in ("*", "/"):
+            signs.append(self.next())
             parts.append(self.power())
         if len(parts) == 1:
             return parts[0]
-        return lambda env: reduce(lambda a, b: a * b, (part(env) for part in parts))
+
+        def found(env: dict[str, Any]) -> Any:
+            value = parts[0](env)
+            for sign, part in zip(signs, parts[1:], strict=True):
+                value = times(value, part(env)) if sign == "*" else divided(value, part(env))
+            return value
+
+        return found
 
     def power(self) -> Meaning:
+        if self.has("e", "^"):
+            exponent = self.group()
+            return lambda env: mpmath.exp(mpmath.mpmathify(exponent(env)))
         base = self.base()
-        if not self.has("^"):
-            return base
-        exponent = self.group()
-        return lambda env: base(env) ** int(exponent(env))
+        while self.has("^"):
+            if self.has("{", "mathsf", "T", "}"):
+                base = lambda env, base=base: base(env).T  # type: ignore[misc]  # noqa: E731
+                continue
+            exponent = self.group()
+            base = lambda env, base=base, exponent=exponent: power(base(env), exponent(env))  # type: ignore[misc]  # noqa: E731
+        return base
 
     def group(self, opening: str = "{", closing: str = "}") -> Meaning:
         self.need(opening)
@@ -147,16 +292,51 @@ class Reader:
             return lambda env: Fraction(token)
         match token:
             case "(":
-                inner = self.clause()
-                if self.has("cdots"):  # from the last matrix, which was read as P^{(#P-1)}, to the first
-                    self.next()
-                    self.need("^", "{", "(", "0", ")", "}", ")")
-                    return self.entry(lambda env: reduce(lambda whole, layer: layer @ whole, inner(env)))
+                inner = self.clauses()
+                if self.has("cdots"):  # from the last matrix, P^{(#P-1)}, to the first, or from the first
+                    letter = self.next()
+                    self.need("^", "{", "(")
+                    backwards = self.has("0")
+                    if not backwards:
+                        self.need("#", letter, "-", "1")
+                    self.need(")", "}", ")")
+                    return self.entry(lambda env: reduce(lambda a, b: b @ a if backwards else a @ b, inner(env)))
                 self.need(")")
-                return inner
+                return self.entry(inner)
+            case "[":
+                inner = self.clause()
+                self.need("]", "_", "{")
+                rows = self.reach()
+                columns = self.reach() if self.has("mid") else None
+                self.need("}")
+
+                def listed(env: dict[str, Any]) -> Any:
+                    if columns is None:
+                        found = [inner(at) for at in rows(env)]
+                        return exactly_as(found)
+                    return exactly_as([[inner(at) for at in columns(row)] for row in rows(env)])
+
+                return self.entry(listed)
             case "frac" | "tfrac":
                 above, below = self.group(), self.group()
-                return lambda env: Fraction(above(env)) / below(env)
+                return lambda env: divided(above(env), below(env))
+            case "sqrt":
+                inner = self.group()
+                return lambda env: root(inner(env))
+            case "log" | "tanh":
+                inner, function = self.group("(", ")"), getattr(mpmath, token)
+                return lambda env: function(mpmath.mpmathify(inner(env)))
+            case "parallel":
+                inner = self.clause()
+                self.need("parallel", "_", "2")
+                return lambda env: spectral(inner(env))
+            case "I":
+                self.need("_", "{")
+                first = self.sum()
+                self.has(",")
+                second = self.sum()
+                self.need("}")
+                return lambda env: Fraction(int(first(env) == second(env)))
             case "|":
                 inner = self.clause()
                 self.need("|")
@@ -167,31 +347,39 @@ class Reader:
                 return lambda env: Fraction(floor(inner(env)))
             case "#":
                 letter = self.next()
-                return lambda env: Fraction(len(env[letter]))
-            case "rank":
-                inner = self.group("(", ")")
-                return lambda env: Fraction(_rank(inner(env)))
-            case "sum" | "min" | "max" if self.has("_", "{"):
+                array = self.entry(lambda env: env[letter])
+                return lambda env: Fraction(len(array(env)))
+            case "sum" | "prod" | "min" | "max" if self.has("_", "{"):
                 reach = self.reach()
                 self.need("}")
                 body = self.product()
+                if token == "prod":
+                    return lambda env: reduce(times, (body(inner) for inner in reach(env)), Fraction(1))
                 if token == "sum":
                     return lambda env: sum((body(inner) for inner in reach(env)), Fraction(0))
                 pick: Any = min if token == "min" else max
-                return lambda env: pick((body(inner) for inner in reach(env)), default=None)
+                return lambda env: pick((body(inner) for inner in reach(env)), default=None, key=mpmath.mpmathify)
             case "min" | "max":
                 self.need("(")
                 parts = [self.sum()]
                 while self.has(","):
                     parts.append(self.sum())
                 self.need(")")
-                return lambda env: (min if token == "min" else max)(part(env) for part in parts)
+                choose: Any = min if token == "min" else max
+                return lambda env: choose((part(env) for part in parts), key=mpmath.mpmathify)
+        if token in self.defined and self.has("("):
+            parts = [self.sum()]
+            while self.has(","):
+                parts.append(self.sum())
+            self.need(")")
+            function, own = self.defined[token], token not in WORDS
+            return self.entry(lambda env: function(*([env["n"]] if own else []), *(part(env) for part in parts)))
         if self.has("^", "{", "("):
             place = self.sum()
             self.need(")", "}")
             # The first factor of a product of all matrices stands for all.
             if self.tokens[0] == "cdots":
-                return lambda env: env[token] if place(env) == len(env[token]) - 1 else None
+                return lambda env: env[token] if place(env) in (0, len(env[token]) - 1) else None
             return self.entry(lambda env: env[token][int(place(env))])
         return self.entry(lambda env: env[token])
 
@@ -206,7 +394,7 @@ class Reader:
         def found(env: dict[str, Any]) -> Any:
             at = [int(place(env)) for place in places]
             assert min(at) >= 0
-            return array(env)[tuple(at)]
+            return reduce(lambda part, place: part[place], at, array(env))
 
         return found
 
@@ -276,23 +464,54 @@ def around(statement: Statement, rng: np.random.Generator, drawn: int) -> Iterat
             assert isinstance(instance, ArrayInstance)
             whole = {name: exactly(array) for name, array in instance.arrays.items()}
             side = max((np.shape(array)[-1] for array in whole.values() if np.ndim(array)), default=1)
-            for m in range(1, side + 1):
-                cut = {
+            cuts = [
+                {
                     name: array[(slice(3),) * (np.ndim(array) - 2) + (slice(m),) * min(np.ndim(array), 2)]
                     if np.ndim(array)
                     else array
                     for name, array in whole.items()
                 }
+                for m in range(1, min(side, 3) + 1)
+            ]
+            if sum(map(np.size, whole.values())) <= 80:
+                cuts.append(whole)
+            for cut in cuts:
                 yield ArrayInstance(cut)
                 for name, array in cut.items():
                     if not np.ndim(array) and Fraction(array).denominator == 1:
                         yield from (ArrayInstance({**cut, name: array + step}) for step in (-1, 1))
                 for name, array in cut.items():
                     places = list(np.ndindex(np.shape(array))) if np.ndim(array) else []
-                    for place in (places[int(k)] for k in rng.permutation(len(places))[:6]):
-                        moved = array.copy()
-                        moved[place] = (Fraction(0), Fraction(1, 3), Fraction(-1))[int(rng.integers(3))]
-                        yield ArrayInstance({**cut, name: moved})
+                    for place in (places[int(k)] for k in rng.permutation(len(places))[:4]):
+                        yield ArrayInstance({**cut, name: moved(array, place, rng)})
+
+
+def moved(array: Any, place: tuple[int, ...], rng: np.random.Generator) -> Any:
+    """One entry made 0, 1/3 or −1; the other one in a mask, and one more or less among whole numbers."""
+    found, values = array.copy(), set(array.ravel())
+    choices = [Fraction(0), Fraction(1, 3), Fraction(-1)]
+    if all(x.denominator == 1 for x in values):
+        choices = [found[place] + 1, found[place] - 1] if values - {0, 1} else [1 - found[place]]
+    found[place] = choices[int(rng.integers(len(choices)))]
+    return found
+
+
+def exactly_as(values: Any) -> Any:
+    """A list of numbers, or of lists of them, as an array; of no rows, an empty one."""
+    found = np.empty(
+        (len(values), *(() if not values or not isinstance(values[0], list) else (len(values[0]),))), object
+    )
+    for k, value in enumerate(values):
+        found[k] = value
+    return found
+
+
+def divided(a: Any, b: Any) -> Any:
+    if isinstance(a, np.ndarray):
+        return of_entries(lambda x: divided(x, b), a)
+    if isinstance(b, mpmath.mpf) or isinstance(a, mpmath.mpf):
+        return mpmath.mpmathify(a) / mpmath.mpmathify(b)
+    return Fraction(a) / b
 
 
 def rows_of(instance: ArrayInstance) -> int:
@@ -304,54 +523,96 @@ def lists(value: Any) -> Any:
 
 
 def arguments(name: str, statement: Statement, instance: ArrayInstance) -> Iterator[list[Any]]:
-    """Arrays as the statement hands them over, and every number from 1 to one more than there are rows."""
+    """Arrays, or their rows, as the statement hands them over; every number from 1 to one more than there are
+    rows; every place."""
     parts = (statement.claimed, *statement.hypotheses, *statement.defined.values())
     call = next(t for part in parts for t in walk(part) if isinstance(t, Call) and t.function == name)
     choices: list[list[Any]] = []
     for parameter, term in zip(FUNCTIONS[name].parameters, call.terms, strict=True):
-        if parameter.kind == "array":
+        if isinstance(term, Item):
+            choices.append([(term.array, i) for i in range(len(instance.arrays[term.array]))])
+        elif parameter.kind == "array":
             assert isinstance(term, Letter)
             choices.append([term.name])
+        elif parameter.kind == "number":
+            choices.append([Fraction(k) for k in range(1, max(rows_of(instance), 2) + 2)])
         else:
-            choices.append([Fraction(k) for k in range(1, rows_of(instance) + 2)])
+            choices.append(list(range(rows_of(instance))))
     yield from map(list, itertools.product(*choices))
+
+
+#: So many values of a function are compared.
+ENOUGH = 60
+#: Numbers whose code is for arrays of a kind: symmetric cosines, stochastic rows.
+MEANT_FOR = {"closing", "closing_usa", "stationary_mean"}
+
+
+def refused(statement: Statement, instance: ArrayInstance) -> bool:
+    """Whether the library does not take these arrays: shapes that do not fit, or what a claim is not about."""
+    try:
+        statement.instance(**instance.arrays)
+    except (InvalidArgument, TypeError, ValueError, ZeroDivisionError):
+        return True
+    return False
 
 
 def parted(name: str, statement: Statement, text: str, drawn: int = 1) -> list[str]:
     """Where the code of a function parts from this text, read by the library or by a reader of its print."""
     entry, found = FUNCTIONS[name], []
     names = [parameter.name for parameter in entry.parameters]
+    shown = [token(parameter) for parameter in names]
     meaning = Reader(printed(text, names, *(latex(Letter(parameter)) for parameter in names))).meaning()
     seen = 0
     for instance in around(statement, np.random.default_rng(0), drawn):
         run = ArrayRun(Balls(), instance)
-        for given in arguments(name, statement, instance):
-            values = [instance.arrays[part] if isinstance(part, str) else part for part in given]
-            env = dict(zip(names, values, strict=True)) | {"n": Fraction(rows_of(instance))}
+        for given in arguments(name, statement, instance) if seen < ENOUGH else ():
+            values = [value_of(instance, part) for part in given]
+            n = {"n": Fraction(rows_of(instance))}
             try:
                 coded = entry.evaluate(run, *given)  # type: ignore[misc]
-            except ZeroDivisionError:  # entries that must be positive were moved: nothing is said
+                by_text = Text(Balls(), {}).read(text, {**n, **dict(zip(names, map(lists, values), strict=True))})
+                by_print = meaning({**n, **dict(zip(shown, values, strict=True))})
+            except Unclear:
                 continue
-            except ValueError:  # the largest of no numbers: in print too
-                if meaning(env) is not None:
-                    found.append(f"{name}{tuple(given)} at {instance.arrays}: no value in the code alone")
-                continue
-            by_text = Text(Balls(), {}).read(text, {key: lists(value) for key, value in env.items()})
-            by_print = meaning(env)
+            except Exception:
+                if refused(statement, instance):
+                    continue
+                raise
             seen += 1
-            if not same(coded, by_text) or not same(coded, by_print):
+            if same(coded, by_text) and same(coded, by_print):
+                continue
+            if name not in MEANT_FOR or not refused(statement, instance):
                 found.append(f"{name}{tuple(given)} at {instance.arrays}: {coded}, {by_text}, {by_print}")
-    assert seen >= 4
+    assert seen >= 3, seen
     return found
 
 
+def token(name: str) -> str:
+    """A letter as the reader sees it."""
+    return Reader(latex(Letter(name))).next()
+
+
+def value_of(instance: ArrayInstance, part: Any) -> Any:
+    """An array, a row of one, or a number."""
+    if isinstance(part, tuple):
+        return instance.arrays[part[0]][part[1]]
+    return instance.arrays[part] if isinstance(part, str) else Fraction(part)
+
+
 def same(coded: Any, read: Any) -> bool:
+    """Whether the code's ball or fraction is what was read: a truth, a fraction, a ball, or many digits."""
     if isinstance(coded, Truth):
-        assert isinstance(read, bool | np.bool_)
-        return bool(coded.holds) == bool(read)
-    if isinstance(coded, Fraction | int):
+        assert read is None or isinstance(read, bool | np.bool_)
+        return coded.holds is None or read is None or bool(coded.holds) == bool(read)
+    if isinstance(coded, Fraction | int) and isinstance(read, Fraction | int):
         return bool(coded == read)
-    return bool(coded.overlaps(ball(Fraction(read)))) and float(coded.rad()) <= 1e-30
+    found = coded if isinstance(coded, arb) else ball(Fraction(coded))
+    if not found.is_finite():
+        return True
+    if isinstance(read, mpmath.mpf):
+        middle = mpmath.mpmathify(found.mid().str(70, radius=False))
+        return bool(abs(middle - read) <= float(found.rad()) + _CLOSE * max(1, abs(read)))
+    return bool(found.overlaps(read if isinstance(read, arb) else ball(Fraction(read))))
 
 
 def _uses() -> dict[str, Statement]:
@@ -370,7 +631,7 @@ USES = _uses()
 
 @pytest.mark.parametrize("name", sorted(USES))
 def test_what_is_printed_of_a_function_is_what_is_evaluated(name: str) -> None:
-    with precision(256):
+    with precision(256), mpmath.workdps(_DIGITS):
         assert parted(name, USES[name], FUNCTIONS[name].text) == []
 
 
@@ -392,7 +653,7 @@ def test_what_is_printed_of_a_function_is_what_is_evaluated(name: str) -> None:
 def test_a_wrong_definition_is_seen(name: str, right: str, wrong: str) -> None:
     text = FUNCTIONS[name].text
     assert right in text
-    with precision(256):
+    with precision(256), mpmath.workdps(_DIGITS):
         assert parted(name, USES[name], text.replace(right, wrong)) != []
 
 
@@ -400,37 +661,117 @@ def test_a_wrong_definition_is_seen(name: str, right: str, wrong: str) -> None:
 
 
 def _whole() -> list[Statement]:
-    """Statements about exact arrays of whose claim every function is printed from a definition."""
-    plain = {"max", "min", "floor", "abs"}
+    """Statements about arrays of whose claim every function is printed from a definition."""
+    plain = {"max", "min", "floor", "abs", "sqrt", "exp", "log", "tanh", "expc", "tanhc"}
     return [
         statement
         for statement in statements().values()
-        if statement.exact and all(name in plain or FUNCTIONS[name].text for name in statement.functions)
+        if statement.arrays
+        and all(name in plain or name[:4] == "all_" or FUNCTIONS[name].text for name in statement.functions)
     ]
 
 
 def read_claim(statement: Statement, instance: ArrayInstance) -> str:
-    """The outcome by what is printed: premises, letters, conclusion."""
-    env = dict(instance.arrays) | {"n": Fraction(rows_of(instance))}
-    if not all(Reader(premise.strip("$")).meaning()(env) for premise in statement.premises):
-        return "NOT_APPLICABLE"
+    """The outcome by what is printed: definitions, premises, letters, conclusion."""
+    env = {token(name): value for name, value in instance.arrays.items()}
+    env["n"] = env.get("n", Fraction(rows_of(instance)))
+    definitions = {FUNCTIONS[name].definition for name in statement.functions}
+    shown = [shown for shown, _ in statement.meanings if shown in definitions]
+    defined = dict(Reader(line).definition() for line in shown)
+    env["xstar"] = mpmath.findroot(lambda x: mpmath.exp(x) - 1 - 2 * x, 1.256)
+
+    def read(tex: str) -> Meaning:
+        some = r"\text{there is an instance with }"
+        return Reader(tex.removeprefix(some), defined, subscripts="_{" in "".join(statement.letters)).meaning()
+
     for letter in statement.letters:
         name, _, tex = letter.partition("=")
-        env[Reader(name).next()] = Reader(tex).meaning()(env)
-    return "HOLDS" if all(Reader(part).meaning()(env) for part in statement.conclusion) else "VIOLATED"
+        env[Reader(name, subscripts=True).next()] = later(read(tex), dict(env))
+    data = [premise for premise in statement.premises if r"\in" in premise]
+    if not are(data, env) or not all(read(part.strip("$"))(env) for part in statement.premises if part not in data):
+        return "NOT_APPLICABLE"
+    return "HOLDS" if all(read(part)(env) for part in statement.conclusion) else "VIOLATED"
+
+
+_DATA = re.compile(
+    r"\$(?P<name>.+?)\\in(?P<layers>\(?)\\mathbb\{(?P<kind>[RZ])\}(?:\^\{(?P<axes>[^}]*)\})?(?:\)\^\{t\})?(?P<rest>.*)\$"
+)
+
+
+def are(data: list[str], env: dict[str, Any]) -> bool:
+    """Whether arrays are what is printed of them: numbers, vectors, matrices, sequences of matrices."""
+    lengths: dict[str, int] = {}
+    for line in data:
+        found = _DATA.fullmatch(line)
+        assert found is not None, line
+        array = env[Reader(found["name"]).next()]
+        axes = ["t"] * bool(found["layers"]) + (found["axes"].split(r"\times ") if found["axes"] else [])
+        entries = list(array.ravel()) if np.ndim(array) else [array]
+        if np.ndim(array) != len(axes) or 0 in np.shape(array):
+            return False
+        for axis, length in zip(axes, np.shape(array), strict=True):
+            if (int(axis) if axis.isdigit() else lengths.setdefault(axis, length)) != length:
+                return False
+        if found["kind"] == "Z" and any(x.denominator != 1 for x in entries):
+            return False
+        for said in filter(None, re.sub(r"\\text\{([^}]*)\}", r"\1", found["rest"]).split(", ")):
+            if not _SAID[said](array) if said in _SAID else not compared(said, entries, lengths):
+                return False
+    return True
+
+
+#: What is said of arrays in words.
+_SAID: dict[str, Callable[[Any], bool]] = {
+    "even": lambda m: bool(m % 2 == 0),
+    "row-stochastic": lambda P: bool((P >= 0).all() and (P.sum(axis=-1) == 1).all()),
+    "not zero": lambda x: bool((x != 0).any()),
+    "no row zero": lambda Y: bool((Y != 0).any(axis=-1).all()),
+    "rows linearly independent": lambda X: _rank(X) == len(X),
+}
+
+
+def compared(said: str, entries: list[Any], lengths: Mapping[str, int]) -> bool:
+    """Entries, a number by its letter, or the length of an axis against a limit."""
+    match = re.fullmatch(r"(.*?)(<|>|\\ge )(\d+)", said)
+    assert match is not None, said
+    sign = {r"\ge ": "ge"}.get(match[2], match[2])
+    values = [lengths[match[1]]] if match[1] in lengths else entries
+    return all(_RELATIONS[sign](value, int(match[3])) for value in values)
+
+
+def later(meaning: Meaning, env: dict[str, Any]) -> Any:
+    """The value, or none where there is none: outside the hypotheses."""
+    try:
+        return meaning(env)
+    except (ZeroDivisionError, ValueError, IndexError):
+        return None
 
 
 @pytest.mark.parametrize("statement", _whole(), ids=lambda statement: statement.key)
 def test_a_claim_says_in_print_what_it_is_judged_by(statement: Statement) -> None:
-    outcomes = set()
-    for instance in around(statement, np.random.default_rng(1), 1):
+    outcomes: set[str] = set()
+    drawn = (instance for seed in (1, 2, 3) for instance in around(statement, np.random.default_rng(seed), 1))
+    for number, instance in enumerate(drawn):
+        if number > 30 and outcomes & {"HOLDS", "VIOLATED"}:
+            break
         try:
+            with mpmath.workdps(_DIGITS):
+                printed_outcome = read_claim(statement, instance)
             outcome = judge(statement, instance, "balls").outcome.name
-        except ZeroDivisionError:  # entries that must be positive were moved: nothing is said
+        except Unclear:
             continue
-        assert read_claim(statement, instance) == outcome, instance.arrays
+        except Exception:
+            if refused(statement, instance):
+                continue
+            raise
+        if outcome not in ("UNDECIDED", printed_outcome):
+            assert printed_outcome == "NOT_APPLICABLE", instance.arrays
+            assert refused(statement, instance), instance.arrays
+        # A proved claim is true as it is printed, of what the library refuses too.
+        if statement.status == "proved" and statement.quantifier == "all":
+            assert printed_outcome != "VIOLATED", instance.arrays
         outcomes.add(outcome)
-    assert "HOLDS" in outcomes
+    assert outcomes & {"HOLDS", "VIOLATED"}
 
 
 def test_the_claims_whose_print_parted_once_are_read() -> None:

@@ -18,6 +18,7 @@ from rankmath.formula.printing import text, words
 from rankmath.formula.reader import read_formula
 from rankmath.formula.run import Run
 from rankmath.model.network import MLP, Attention, LayerNorm, Network, Sublayer
+from rankmath.model.positions import PositionTable, Rotary
 
 VALUES, OUTPUTS = np.array([[[1.0, 2.0], [0.0, 1.0]]]), np.array([[[1.0, 0.0], [1.0, 1.0]]])
 
@@ -61,6 +62,11 @@ class Written:
     def seen_as(self, condition: Callable[[int, int], bool]) -> bool:
         return all(sees == condition(i, j) for i, j, sees in self.edges)
 
+    def added_as(self, term: Callable[[int, int], float]) -> bool:
+        if "position" not in self.choices or "rotary" in self.choices:
+            return False
+        return all(self.choices["position"].values[0][i][j] == term(i, j) for i, j, _ in self.edges)
+
     def zero(self, name: str) -> bool:
         return not np.any(self.biases.get(name, 0))
 
@@ -98,8 +104,17 @@ CONVENTIONS: dict[str, Callable[[Written], bool]] = {
     "per-token MLPs or none": lambda w: True,
     "no bias of values or outputs (b_V W_O + b_O = 0)": no_bias_of_outputs,
     "no query biases (b_Q = 0)": lambda w: w.zero("b_Q"),
-    "no position terms": lambda w: "position" not in w.choices,
-    "any position terms": lambda w: True,
+    "no positions": lambda w: not {"position", "rotary"} & {*w.choices},
+    "any positions": lambda w: True,
+    "rotary positions (pairs of entries of queries and keys are turned by an angle of their place)": lambda w: (
+        {"position", "rotary"} & {*w.choices} == {"rotary"}
+    ),
+    "ALiBi positions (logits less m|i − j|, with a number m ≥ 0 for every head)": lambda w: any(
+        w.added_as(lambda i, j, m=m: -m * abs(i - j)) for m in (0.0, 0.5, 3.0)
+    ),
+    "relative positions (a term of the logits that depends on i − j alone)": lambda w: w.added_as(
+        lambda i, j: w.choices["position"].values[0][max(i - j, 0)][max(j - i, 0)]
+    ),
     "logits that are not capped": lambda w: "softcap" not in w.choices,
     "logits capped or not": lambda w: True,
     "no norms of queries and keys": lambda w: "qk_norm" not in w.choices,
@@ -134,6 +149,11 @@ def matrix(n: int, sees: Callable[[int, int], bool]) -> Any:
     return np.array([[sees(i, j) for j in range(n)] for i in range(n)])
 
 
+def added(term: Callable[[int, int], float]) -> PositionTable:
+    return PositionTable([[[term(i, j) for j in range(3)] for i in range(3)]])
+
+
+TURNS = Rotary([[1.0], [0.0], [-1.0]], [[0.0], [1.0], [0.0]])
 ONE, COLUMN = np.array([[1.0, 0.0]]), np.array([1.0, 0.0])
 NETWORKS: dict[str, Written] = {
     "attention alone": Written(),
@@ -151,6 +171,12 @@ NETWORKS: dict[str, Written] = {
     "b_Q and capped logits": Written(biases={"b_Q": ONE}, choices={"softcap": 2.0}),
     "b_K and capped logits": Written(biases={"b_K": ONE}, choices={"softcap": 2.0}),
     "norms of queries": Written(choices={"qk_norm": (np.ones(2), np.ones(2), 0.5)}),
+    "turned": Written(choices={"rotary": TURNS}),
+    "turned and moved": Written(choices={"rotary": TURNS, "position": PositionTable(np.ones((1, 3, 3)))}),
+    "slope 1/2": Written(choices={"position": added(lambda i, j: -abs(i - j) / 2)}),
+    "slope -1/2": Written(choices={"position": added(lambda i, j: abs(i - j) / 2)}),
+    "slope on one side": Written(choices={"position": added(lambda i, j: min(j - i, 0) / 2)}),
+    "slope and one entry": Written(choices={"position": added(lambda i, j: -abs(i - j) / 2 - (i == j == 2))}),
     **{f"norm {kind}": Written(norm=kind) for kind in ("sphere", "column", "standard", "rms")},
     "norm before": Written(norm="rms", before=True),
     **{f"mlp {name}": Written(activation=name) for name in ACTIVATIONS},

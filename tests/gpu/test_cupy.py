@@ -10,7 +10,7 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64, to_numpy
-from rankmath.experiments.models import initial_model
+from rankmath.attention.experiments.models import initial_model
 from rankmath.kernels import cuda
 from rankmath.model.blocks import VARIANTS
 

@@ -11,7 +11,9 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
+from rankmath.arithmetic.numpy64 import NumPy64
 from rankmath.attention.close import by_expm1
+from rankmath.attention.fused import layer_plan
 from rankmath.attention.softmax import row_softmax
 from rankmath.kernels import compiled, compiled_network
 
@@ -188,7 +190,7 @@ def test_plain_passes_with_and_without_the_kernel(activation, calls, monkeypatch
 
 def test_two_tokens_are_compiled_and_forward_keeps_small_entries():
     A = Float64(np.zeros((2, 1)))
-    assert [A.layer_plan(n, 1, 1) is not None for n in (1, 2, 64)] == [False, True, True]
+    assert [layer_plan(A, n, 1, 1) is not None for n in (1, 2, 64)] == [False, True, True]
     # Entries far below others of their column: about their center these would keep the digits of the largest alone.
     eye = np.eye(4)
     made = rm.forward(rm.Network.from_arrays(18 * eye[None, None], eye[None, None]), eye)  # logits 9 and 0
@@ -200,7 +202,7 @@ def test_two_tokens_are_compiled_and_forward_keeps_small_entries():
 def always(monkeypatch):
     """The kernel for small networks as well."""
     for name in ("_COMPILED_ENTRIES", "_COMPILED_WIDTH", "_COMPILED_ROWS"):
-        monkeypatch.setattr(f"rankmath.arithmetic.float64.{name}", 1)
+        monkeypatch.setattr(f"rankmath.attention.fused.{name}", 1)
 
 
 # Tokens, columns, heads, size of the input, and the rest: sizes that no tile divides, one column, large logits.
@@ -230,7 +232,7 @@ def on(kernel, monkeypatch, threads=1):
     def shared(A, entries):
         return threads if threading.current_thread() is main else 1
 
-    monkeypatch.setattr(Float64, "threads_for", shared)
+    monkeypatch.setattr(NumPy64, "threads_for", shared)
 
 
 LAYERS = [
@@ -415,7 +417,7 @@ def test_those_who_follow_go_home_where_nobody_leads(monkeypatch):
     on(compiled.kernel(), monkeypatch, 2)
     net = rm.Network.random(40, 8, 2, 3, seed=1)
     X = net.random_input(seed=2)
-    plan = Float64(X).layer_plan(40, 8, 2)
+    plan = layer_plan(Float64(X), 40, 8, 2)
     called = []
 
     def interrupted(start, scratch):
@@ -480,7 +482,7 @@ def test_threads_change_no_digit_of_a_compiled_layer(size, heads, calls, monkeyp
     for threads in (1, 2, 3, 8):
         on(compiled.kernel(), monkeypatch, threads)
         found.append(rm.trace(net, X))
-        plan = Float64(X).layer_plan(200, 24, heads)
+        plan = layer_plan(Float64(X), 200, 24, heads)
         assert plan.threads == threads
         assert bool(plan.arrays["of_each"].size) == ((heads, threads) in [(6, 2), (6, 3), (8, 2), (8, 8)])
     assert calls == ["layer"] * 4

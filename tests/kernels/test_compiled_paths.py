@@ -9,8 +9,7 @@ import pytest
 
 import rankmath as rm
 from rankmath.arithmetic.float64 import Float64
-from rankmath.attention import plain
-from rankmath.dynamics import paths
+from rankmath.attention import fused, paths, plain
 from rankmath.kernels import compiled
 from rankmath.kernels.compiled_paths import path_layers
 
@@ -143,10 +142,11 @@ def counted(monkeypatch):
         found.append(run.layers)
         return run
 
-    made = Float64.path_layers
-    monkeypatch.setattr(Float64, "path_layers", counts)
-    monkeypatch.setattr("rankmath.arithmetic.float64._COMPILED_HEADS", 1)
-    monkeypatch.setattr("rankmath.arithmetic.float64._COMPILED_WIDTH", 1)
+    made = fused.path_layers
+    for module in (paths, plain):
+        monkeypatch.setattr(module, "path_layers", counts)
+    monkeypatch.setattr(fused, "_COMPILED_HEADS", 1)
+    monkeypatch.setattr(fused, "_COMPILED_WIDTH", 1)
     return found
 
 
@@ -164,7 +164,7 @@ def test_calls_of_some_layers_are_one_call(most, skip, counted, monkeypatch):
     np.testing.assert_array_equal(sums(net, X), once)
     assert sum(counted) == 5
     assert max(counted) <= max(most, 2)
-    monkeypatch.setattr(plain.Float64, "fuses_heads", lambda *_: False)
+    monkeypatch.setattr(plain, "fuses_heads", lambda *_: False)
     assert np.abs(sums(net, X) - once).max() < 1e-12 * np.abs(once).max()
 
 
@@ -182,7 +182,7 @@ def test_layers_that_do_not_fit_are_made_by_arrays_and_the_others_compiled(count
     X = 1.0 + net.random_input(seed=2, tokens=20) ** 2
     found = sums(net, X)
     assert counted == [1, 1, 0, 1]
-    monkeypatch.setattr(Float64, "fuses_heads", lambda *_: False)
+    monkeypatch.setattr(plain, "fuses_heads", lambda *_: False)
     expected = sums(net, X)
     assert np.abs(found - expected).max() < 1e-12 * np.abs(expected).max()
 
@@ -195,7 +195,7 @@ def test_lengths_that_cancel_keep_the_digits_of_the_tokens(counted, monkeypatch)
     X = 1.0 + 0.1 * net.random_input(seed=2, tokens=20)
     found = sums(net, X)
     assert counted == [1] * 12  # each layer, and its tokens once more by themselves
-    monkeypatch.setattr(Float64, "fuses_heads", lambda *_: False)
+    monkeypatch.setattr(plain, "fuses_heads", lambda *_: False)
     expected = sums(net, X)
     assert np.abs(found - expected).max() < 1e-11 * np.abs(expected).max()
 

@@ -56,11 +56,11 @@ def test_code_is_made_once(kept: Path, monkeypatch: Any) -> None:
 def test_other_code_and_other_registers_are_other_files(kept: Path) -> None:
     known, more = fresh(), compiled.Shape(2, 4, 2)
     for shape in (known.shape, more, known.shape):
-        compiled.Kernel(shape, known._features).compiled("largest", compiled.measuring(shape), 2, 2)
+        compiled.Kernel(shape, known._features).compiled("map", compiled.entrywise(shape, "gelu"), 1, 3)
     assert len(list(kept.glob("*.o"))) == 1 + (known.shape.lanes != more.lanes)
-    code = compiled.measuring(known.shape)
-    known.compiled("largest", code + "\n; a word more\n", 2, 2)
-    compiled.Kernel(known.shape, known._features + ",").compiled("largest", code, 2, 2)
+    code = compiled.entrywise(known.shape, "gelu")
+    known.compiled("map", code + "\n; a word more\n", 1, 3)
+    compiled.Kernel(known.shape, known._features + ",").compiled("map", code, 1, 3)
     assert len(list(kept.glob("*.o"))) == 3 + (known.shape.lanes != more.lanes)
 
 
@@ -120,8 +120,8 @@ def test_few_files_are_kept(kept: Path, monkeypatch: Any) -> None:
     for k in range(6):
         (kept / f"{k}.o").write_bytes(b"old")
         os.utime(kept / f"{k}.o", (k, k))
-    code = compiled.measuring(fresh().shape)
-    fresh().compiled("largest", code, 2, 2)
+    code = compiled.entrywise(fresh().shape, "gelu")
+    fresh().compiled("map", code, 1, 3)
     names = {path.name for path in kept.glob("*.o")}
     assert len(names) == 3
     assert {"4.o", "5.o"} < names

@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankmath.arithmetic import float64
+from rankmath.arithmetic import numpy64
 from rankmath.arithmetic.float64 import Float64
 from rankmath.kernels.compiled import Shape
 from rankmath.kernels.compiled_network import chunk_of
 
 
 def _blas_threads() -> list[int]:
-    return [lib.num_threads for lib in float64._controller().lib_controllers if lib.user_api == "blas"]
+    return [lib.num_threads for lib in numpy64._controller().lib_controllers if lib.user_api == "blas"]
 
 
 @pytest.mark.parametrize("threads", [2, 3])
 @pytest.mark.parametrize("rows", [2, 7, 64])
 def test_shared_products_are_products(monkeypatch: Any, threads: int, rows: int) -> None:
-    monkeypatch.setattr(float64, "_SHARED_PRODUCT", 0)
+    monkeypatch.setattr(numpy64, "_SHARED_PRODUCT", 0)
     a, b = np.random.default_rng(rows).standard_normal((rows, 5)), np.random.default_rng(1).standard_normal((5, 9))
     A = Float64(a)
     A.__dict__["_threads"] = threads

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from rankmath.arithmetic.float64 import many
+from rankmath.arithmetic.numpy64 import many
 from rankmath.linalg import diameters
 from rankmath.linalg.diameters import diameter, mu
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from rankmath.arithmetic.balls import Balls, precision
-from rankmath.arithmetic.float64 import many, side_by_side
+from rankmath.arithmetic.numpy64 import many, side_by_side
 from rankmath.linalg.norms import (
     SIGN_ENUMERATION_LIMIT,
     bilinear_norm,

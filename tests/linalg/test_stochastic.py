@@ -18,7 +18,6 @@ from rankmath.linalg.rationals import exact_matrix
 from rankmath.linalg.stochastic import (
     dobrushin,
     exact_product,
-    hilbert_distance,
     is_row_stochastic,
     oscillation,
     stationary,
@@ -156,51 +155,6 @@ def test_total_variation_is_the_largest_gap_on_an_event(p, q):
     np.testing.assert_allclose(total_variation(p[0], q[0]), gap[gap > 0].sum(), atol=1e-15)
 
 
-@given(float_stochastic(1, 5), float_stochastic(1, 5))
-def test_total_variation_is_at_most_tanh_of_a_quarter_hilbert(p, q):
-    assert total_variation(p, q)[0] <= math.tanh(hilbert_distance(p, q)[0] / 4) + 1e-15
-
-
-def test_two_atoms_attain_the_tanh_bound():
-    p, q = np.array([0.75, 0.25]), np.array([0.25, 0.75])
-    assert math.isclose(hilbert_distance(p, q), 2 * math.log(3), rel_tol=1e-15)
-    assert math.isclose(math.tanh(hilbert_distance(p, q) / 4), total_variation(p, q), rel_tol=1e-15)
-
-
-positive = arrays(np.float64, 4, elements=st.floats(1e-3, 1e3))
-
-
-@given(positive, positive, positive)
-def test_hilbert_distance_is_a_projective_metric(p, q, r):
-    pq, qr, pr = hilbert_distance(p, q), hilbert_distance(q, r), hilbert_distance(p, r)
-    assert pr <= pq + qr + 1e-13
-    assert math.isclose(pq, hilbert_distance(q, p), rel_tol=1e-15, abs_tol=1e-15)
-    assert math.isclose(pq, hilbert_distance(4 * p, 0.1 * q), rel_tol=1e-14, abs_tol=1e-14)
-    assert hilbert_distance(p, p) == 0
-
-
-@given(arrays(np.float64, 4, elements=logit))
-def test_hilbert_distance_of_two_softmaxes_is_the_oscillation_of_their_logits(g):
-    p, q = row_softmax(g[None, :])[0], np.full(4, 0.25)
-    assert math.isclose(hilbert_distance(p, q), oscillation(g), rel_tol=1e-13, abs_tol=1e-14)
-
-
-def test_hilbert_distance_keeps_its_digits_when_the_vectors_nearly_agree():
-    p, q = np.array([0.3, 0.3]), np.array([0.3, 0.3 * (1 + 2.0**-40)])
-    excess = float(Fraction(q[1]) / Fraction(q[0]) - 1)
-    assert math.isclose(hilbert_distance(p, q), math.log1p(excess), rel_tol=1e-15)
-
-
-def test_hilbert_distance_at_zeros_and_at_the_ends_of_the_range():
-    assert hilbert_distance([1.0, 0.0, 2.0], [2.0, 0.0, 4.0]) == 0
-    assert hilbert_distance([1.0, 0.0], [1.0, 1.0]) == hilbert_distance([1.0, 1.0], [1.0, 0.0]) == math.inf
-    assert hilbert_distance([0.0, 1.0, 1.0], [1.0, 1.0, 0.0]) == math.inf
-    assert hilbert_distance([1.0, 0.0], [0.0, 1.0]) == math.inf
-    widest = math.log(1e308) - math.log(5e-324)
-    assert math.isclose(hilbert_distance([5e-324, 1e308], [1.0, 1.0]), widest, rel_tol=1e-15)
-    assert hilbert_distance([[1.0, 0.0], [1.0, 3.0]], [1.0, 1.0]).tolist() == [math.inf, math.log(3)]
-
-
 @given(arrays(np.float64, (3, 4), elements=st.floats(-1e6, 1e6)), st.sampled_from([-2, -1, 0, 1]))
 def test_oscillation_vanishes_on_constants_only(v, axis):
     widest = oscillation(v, axis=axis)
@@ -215,8 +169,7 @@ def test_passes_under_array_api_strict():
     assert is_row_stochastic(array_api_strict.asarray([[0.5, 0.5]]), tolerance=0)
     assert np.array_equal(np.asarray(dobrushin(strict)), dobrushin(P))
     assert np.array_equal(np.asarray(oscillation(strict, axis=0)), oscillation(P, axis=0))
-    for distance in (total_variation, hilbert_distance):
-        assert np.array_equal(np.asarray(distance(strict, strict[:, :1, :])), distance(P, P[:, :1, :]))
+    assert np.array_equal(np.asarray(total_variation(strict, strict[:, :1, :])), total_variation(P, P[:, :1, :]))
 
 
 @given(st.lists(st.fractions(), min_size=1, max_size=4))
@@ -260,9 +213,6 @@ def test_exact_matrix_keeps_every_float(double, single):
         (lambda: total_variation([1.0], array_api_strict.asarray([1.0])), "q: an array of"),
         (lambda: dobrushin([[0.5, 0.6]]), "P: a row sum differs from 1"),
         (lambda: dobrushin([0.5, 0.5]), r"P: shape \(2,\) given"),
-        (lambda: hilbert_distance([1.0, -1.0], [1.0, 1.0]), "p: a negative entry"),
-        (lambda: hilbert_distance([1.0, 1.0], [0.0, 0.0]), "q: a zero vector"),
-        (lambda: hilbert_distance([1.0, math.nan], [1.0, 1.0]), r"p: entry \(1,\) is nan"),
     ],
 )
 def test_refusals(call, message):

@@ -16,8 +16,8 @@ from gguf_weights import given as real_ids
 from modern_tiny import DIGITS, IDS, checkpoint, drawn, pixels
 
 import rankmath as rm
+from rankmath.attention.experiments.anatomy import anatomy
 from rankmath.cli import main
-from rankmath.experiments.anatomy import anatomy
 from rankmath.linalg.metrics import effective_rank
 from rankmath.model.blocks import VARIANTS
 from rankmath.model.modern import FAMILIES

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rankmath.campaigns.in_memory import Result, run_all, works
 from rankmath.checker import checker
 from rankmath.claims import statement
+from rankmath.decide.campaigns.in_memory import Result, run_all, works
 from rankmath.files import proofs_folder
 from rankmath.report.results import Report
 

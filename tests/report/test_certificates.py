@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from rankmath.campaigns.committed import Refusal, build, shortened
 from rankmath.certificates.certificate import Certificate
 from rankmath.checker import checker
 from rankmath.claims import statements
+from rankmath.decide.campaigns.committed import Refusal, build, shortened
 from rankmath.files import proofs_folder
 from rankmath.model.network import Network
 from rankmath.report import certificates

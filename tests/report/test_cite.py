@@ -45,7 +45,9 @@ def test_a_statement_is_cited_with_claim_status_and_place(key: str) -> None:
             assert bare(part) in bare(text)
         assert len(entry.premises) == 0 or "Suppose: " in text
         assert "[U+" not in text
-        assert all(f"Here ${shown}$: " in text for shown, _ in entry.meanings if shown not in entry.conclusion)
+        assert all(
+            bare(f"Here {shown}: ") in bare(text) for shown, _ in entry.meanings if shown not in entry.conclusion
+        )
         assert f"{verb} in " in text
         for certificate in committed_certificates().get(key, ()):
             shown = certificate.id in text.replace(r"\allowbreak ", "")

@@ -18,8 +18,8 @@ from click.testing import CliRunner, Result
 pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
 pytest.importorskip("jinja2", reason="the extra `report` is not installed")
 
-from rankmath.campaigns.run import campaign
 from rankmath.cli import main
+from rankmath.decide.campaigns.run import campaign
 from rankmath.report.figures import FIGURES, figures_of
 from rankmath.report.html import anchor, page, write
 from rankmath.report.results import Report

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from rankmath.attention.plain import forward
-from rankmath.campaigns import curves
-from rankmath.campaigns.curves import (
+from rankmath.decide.campaigns import curves
+from rankmath.decide.campaigns.curves import (
     antipodal_skip,
     collapsing_network,
     first_layers,
@@ -138,8 +138,8 @@ def test_without_matplotlib_it_says_what_to_install(
 
 def test_a_picture_needs_a_known_ending(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
+    from rankmath.attention.trace import trace
     from rankmath.drawing import pyplot
-    from rankmath.dynamics.trace import trace
 
     net, X = collapsing_network()
     plot_decay(trace(net, X), tmp_path / "decay.svg")

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from rankmath.campaigns import in_memory
-from rankmath.campaigns.crews import done_ahead, is_done, kept_workers, shared
-from rankmath.campaigns.in_memory import Result, run_all, works
 from rankmath.checker import checker
 from rankmath.claims import statement
+from rankmath.decide.campaigns import in_memory
+from rankmath.decide.campaigns.crews import done_ahead, is_done, kept_workers, shared
+from rankmath.decide.campaigns.in_memory import Result, run_all, works
 from rankmath.report import subject
 from rankmath.report.results import Report
 

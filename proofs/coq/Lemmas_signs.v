@@ -1,0 +1,35 @@
+(** Lemmas of the prover: absolute values, exp and log as each other's inverse, and what is positive. *)
+Require Import Reals Lra Lia.
+From Rankmath Require Import Definitions Functions Norms Quantities Lemmas_functions Lemmas_attention Lemmas_entropy.
+Local Open Scope R_scope.
+
+Theorem lemma_abs_id x : 0 <= x -> Rabs x <= x. Proof. intros. rewrite Rabs_right; lra. Qed.
+Theorem lemma_abs_neg x : x <= 0 -> Rabs x <= - x. Proof. intros. rewrite Rabs_left1; lra. Qed.
+Theorem lemma_abs_minus x : - x <= Rabs x. Proof. rewrite <- Rabs_Ropp. apply Rle_abs. Qed.
+Theorem lemma_exp_under x y : 0 < y -> x <= ln y -> exp x <= y.
+Proof. intros Y H. rewrite <- (exp_ln y Y). now apply lemma_exp_grows. Qed.
+Theorem lemma_under_exp x y : 0 < x -> ln x <= y -> x <= exp y.
+Proof. intros X H. rewrite <- (exp_ln x X) at 1. now apply lemma_exp_grows. Qed.
+Theorem lemma_log_under x y : 0 < x -> x <= exp y -> ln x <= y.
+Proof. intros X H. rewrite <- (ln_exp y). now apply lemma_log_grows. Qed.
+Theorem lemma_under_log x y : 0 < y -> exp x <= y -> x <= ln y.
+Proof. intros Y H. rewrite <- (ln_exp x). apply lemma_log_grows; [apply exp_pos|exact H]. Qed.
+
+Section Stochastic.
+Variables (n : nat) (P : mat).
+Hypothesis SP : row_stochastic n n P.
+Hypothesis Hn : (0 < n)%nat.
+Theorem lemma_attention_inf : norminf n n P = 1.
+Proof.
+  apply Rle_antisym; [now apply stochastic_inf|]. rewrite <- (stochastic_abs n P SP 0%nat Hn).
+  apply (maxf_ub n (fun i => sum n (fun a => Rabs (P i a))) 0%nat Hn).
+Qed.
+Theorem lemma_attention_max_positive : 0 < maxentry n n P.
+Proof. assert (M := lemma_attention_max_low n P SP Hn). assert (N := lt_0_INR n Hn). destruct (Rle_or_lt (maxentry n n P) 0); [nra|assumption]. Qed.
+Theorem lemma_attention_one_positive : 0 < norm1 n n P.
+Proof. assert (M := lemma_attention_one_low n P SP Hn). lra. Qed.
+Theorem lemma_attention_spectral_positive : 0 < spectral n n P.
+Proof. assert (M := lemma_attention_spectral_low n P SP Hn). lra. Qed.
+Theorem lemma_attention_frobenius_positive : 0 < frob n n P.
+Proof. assert (M := lemma_attention_frobenius_low n P SP Hn). lra. Qed.
+End Stochastic.

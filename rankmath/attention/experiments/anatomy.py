@@ -1,0 +1,132 @@
+"""What happens where in a trained model, in a few sentences: collapse and its kind, massive activations, sinks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rankmath.arithmetic.float64 import Float64
+from rankmath.attention.columns import measure
+from rankmath.attention.plain import attention_matrices
+from rankmath.attention.states import hidden_states
+from rankmath.attention.trace import Trace, trace
+from rankmath.linalg.metrics import DOMINATING, dominating, effective_rank
+from rankmath.model.checkpoint import Model
+from rankmath.model.network import Network
+from rankmath.validation import Floats
+
+#: Attention of a head goes to one token: more than this, averaged over the others that see it.
+_SINK = 0.5
+#: Below this relative residual tokens count as collapsed.
+_COLLAPSED = 1e-3
+
+
+def anatomy(model: Model, X: Floats) -> list[str]:
+    """Sentences about tokens X (n, d) in the model and its ablations; each says what was measured, and no more."""
+    # Many small products: threads of BLAS would wait for each other.
+    with Float64(X).blas_alone(X.size * max(X.shape)):
+        return _sentences(model, X)
+
+
+def _sentences(model: Model, X: Floats) -> list[str]:
+    full = model.variant("full").network
+    attention, n = full.attentions[0], len(X)
+    groups = attention.kv_heads
+    shared = "" if groups is None else f" on {groups} key-value head{'' if groups == 1 else 's'}"
+    parts = ["rotary positions"] if attention.rotary is not None else []
+    parts += ["QK-norm"] if attention.qk_norm is not None else []
+    parts += [f"logits capped at {attention.softcap:g}"] if attention.softcap is not None else []
+    about = "".join(f", {part}" for part in parts)
+    size = f"{len(model.blocks)} layers of {attention.heads} heads{shared}, dimension {full.dim}"
+    lines = [f"{model.kind}: {size}{about}; {n} tokens."]
+    lines += _of_tokens(hidden_states(full, X))
+    lines.append(_sinks(full, X))
+    names = ["san", "san+norm", "san+skip+norm", "full"] if model.order == "pre" else ["san", "san+skip", "full"]
+    for name in names:
+        lines.append(
+            f"{name}{_LEFT_OUT.get(name, '') if model.order == 'pre' else ''}: {_collapse(model, name, X)}"
+        )
+    return lines
+
+
+#: What an ablation of a model with LayerNorm before its maps leaves out.
+_LEFT_OUT = {
+    "san": ", A(X), without the norm that the model applies before attention",
+    "san+norm": ", A(N(X))",
+    "san+skip+norm": ", X + A(N(X))",
+}
+
+
+def _of_tokens(states: list[Floats]) -> list[str]:
+    massive = [(l, np.flatnonzero(dominating(state))) for l, state in enumerate(states)]
+    found = [(l, places) for l, places in massive if len(places)]
+    if not found:
+        ranks = [float(effective_rank(state)) for state in states]
+        least = int(np.argmin(ranks))
+        return [
+            f"No token dominates: none is {DOMINATING:g} times as long as the median one at any depth.",
+            f"Effective rank {ranks[0]:.1f} at the input, least {ranks[least]:.1f} after layer {least}.",
+        ]
+    first, places = found[0]
+    lengths = np.linalg.norm(states[first], axis=1)
+    names = ", ".join(str(int(i)) for i in places[:4]) + (" …" if len(places) > 4 else "")
+    last = found[-1][0]
+    with_all, without = effective_rank(states[first]), effective_rank(states[first][~dominating(states[first])])
+    sizes = f"has length {lengths[places[0]]:.4g}, the median token {np.median(lengths):.4g}"
+    return [
+        f"Massive activations from layer {first} to {last}: after layer {first} token {names} {sizes}.",
+        f"Effective rank there {float(with_all):.1f} with all tokens, {float(without):.1f} without {names}.",
+    ]
+
+
+def _sinks(net: Network, X: Floats) -> str:
+    """How many heads send most of their attention to one token."""
+    try:
+        P = attention_matrices(net, X)
+    except ValueError:
+        return "Attention sinks: not counted, the attentions have different shapes."
+    seen = P > 0
+    other = ~np.eye(len(X), dtype=bool)
+    weight = np.where(seen & other, P, 0.0).sum(axis=-2) / np.maximum((seen & other).sum(axis=-2), 1)
+    enough = (seen & other).sum(axis=-2) >= len(X) // 2
+    sinks = np.where(enough, weight, 0.0).max(axis=-1) > _SINK
+    if not sinks.any():
+        return f"Attention sinks: no head sends more than {_SINK:.0%} of its attention to one token on average."
+    tokens = np.where(enough, weight, 0.0).argmax(axis=-1)[sinks]
+    token = int(np.bincount(tokens).argmax())
+    layers = np.flatnonzero(sinks.any(axis=1))
+    return (
+        f"Attention sinks: {int(sinks.sum())} of {sinks.size} heads, first in layer {int(layers[0]) + 1}, send "
+        f"more than {_SINK:.0%} of their attention to one token, most often token {token}."
+    )
+
+
+def _collapse(model: Model, name: str, X: Floats) -> str:
+    net = model.variant(name).network
+    run = trace(net, X)
+    logs = measure(net, X, ["relative-residual"]).logs["relative-residual"]
+    if not np.isfinite(logs).all():
+        return f"all tokens are equal, exactly, after layer {int(np.flatnonzero(~np.isfinite(logs))[0])}."
+    start, end = (logs[k] / math.log(10) for k in (0, -1))
+    said = f"relative residual 10^{start:.2f} at the input, 10^{end:.2f} after {net.layers} layers; "
+    if logs[-1] > math.log(_COLLAPSED):
+        return said + "no collapse."
+    said += _kind(run, logs)
+    if name == "san+norm" and net.attentions[0].mask == "causal" and len(X) > 1:
+        # Under a causal mask attention multiplies token 2 minus token 1 by Σ_h P_22 W_h, whatever the logits.
+        own = float(attention_matrices(net, X)[:, :, 1, 1].mean())
+        said += (
+            f" P_22, what token 2 pays to itself, is {own:.3f} on average (one head, W = I: the factor's limit)."
+        )
+    return said
+
+
+def _kind(run: Trace, logs: Floats) -> str:
+    """Doubly exponential where the order of decay is about three, exponential where factors are about constant."""
+    steps = np.diff(logs)[len(logs) // 2 :]
+    order = float(run.order[-1]) if run.decays[-1] else math.nan
+    if order > 2:
+        return f"doubly exponential, order {order:.2f} in the last layer (attention without positions: 3)."
+    factor = math.exp(float(np.mean(steps)))
+    return f"exponential, a factor {factor:.3f} a layer over the second half."

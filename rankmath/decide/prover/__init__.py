@@ -1,0 +1,7 @@
+"""Proving a one-line claim: a derivation from lemmas, found by linear programs, checked by `rankmath.checker`."""
+
+from __future__ import annotations
+
+from rankmath.decide.prover.proof import FoundProof, prove, weaker
+
+__all__ = ["FoundProof", "prove", "weaker"]

@@ -1,1 +1,0 @@
-"""How tokens move: the plain pass, the centred pass, paths, LayerNorm."""

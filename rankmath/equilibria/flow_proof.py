@@ -1,0 +1,188 @@
+"""Proofs about equilibria of flows, in balls: one equilibrium in a box (Krawczyk), and its spectrum enclosed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from flint import acb, acb_mat, arb, arb_mat
+
+from rankmath.arithmetic.balls import ball, lower_float, precision, upper_float
+from rankmath.certificates.certificate import Certificate, Data
+from rankmath.certificates.issue import NotIssued, issue
+from rankmath.equilibria.flow import kind_of, tangents
+from rankmath.printing import Sheet, Shows
+from rankmath.validation import Array, Floats
+
+if TYPE_CHECKING:
+    from rankmath.equilibria.flow import Flow
+
+_BITS = 128
+# Radii of the box that are tried: smaller ones give sharper spectra, larger ones survive a poor start.
+_RADII = tuple(Fraction(1, 2**k) for k in (40, 34, 28, 22, 16))
+# An equilibrium farther than this from the tokens given is not the one that was meant.
+_NEAR = 1e-3
+
+
+class NotProved(ArithmeticError):
+    """Balls do not show that there is one equilibrium near these tokens."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FlowProof(Shows):
+    """Exactly one equilibrium within `radius` of `tokens` in every coordinate; it lies on the sphere.
+
+    `eigenvalues` are balls, as (real part, imaginary part), that hold those of the linearisation on the tangent
+    space. `kind` is sink, source or saddle if they show it, else degenerate.
+    """
+
+    flow: Flow
+    tokens: Floats
+    radius: Fraction
+    eigenvalues: tuple[tuple[arb, arb], ...]
+    kind: str
+    inverse: Floats
+    inward: int
+
+    def bounds(self) -> list[tuple[float, float]]:
+        """For each eigenvalue floats between which its real part lies."""
+        return [(lower_float(real), upper_float(real)) for real, _ in self.eigenvalues]
+
+    def turned(self) -> list[bool]:
+        """For each token whether V x is shown not to be a multiple of x: then x is no eigenvector of V."""
+        with precision(_BITS):
+            X = _balls(self.tokens, self.radius)
+            Y = X @ np.vectorize(ball, otypes=[object])(self.flow.value).T
+            pairs = [(a, b) for a in range(self.flow.dim) for b in range(a)]
+            return [any(0 not in x[a] * y[b] - x[b] * y[a] for a, b in pairs) for x, y in zip(X, Y, strict=True)]
+
+    def certificate(self, statement: str = "own:flow-sink", **more: Array) -> Certificate:
+        """A certificate of a sink that the independent checker accepts; `more` are further exact data.
+
+        Its hint is a Lyapunov function: a form S with SJ + JᵀS negative definite over the box.
+        """
+        if self.kind != "sink":
+            raise NotIssued(f"{statement}: the equilibrium is no proved sink but {self.kind}; sinks are certified")
+        from scipy.linalg import solve_continuous_lyapunov
+
+        n = len(self.tokens)
+        J = self.flow.derivative(self.tokens, inward=self.inward)
+        form = solve_continuous_lyapunov(J.T, -np.eye(len(J)))
+        data = {
+            "V": self.flow.value,
+            "Q": self.flow.query,
+            "K": self.flow.key,
+            "beta": self.flow.beta,
+            "mask": self.flow.mask_for(n).allowed.astype(int),
+            "normalised": int(self.flow.normalised),
+            "tokens": self.tokens,
+            "radius": self.radius,
+            **more,
+        }
+        hints: dict[str, Data] = {"preconditioner": _short(self.inverse), "form": _short((form + form.T) / 2)}
+        hints["inward"] = self.inward
+        kind = "exists" if statement.startswith("own:") else "violates"
+        return issue(Certificate(statement, kind, data, hints))
+
+    def sheet(self) -> Sheet:
+        real = ", ".join(f"[{low:.6g}, {high:.6g}]" for low, high in self.bounds())
+        where = "; ".join("(" + ", ".join(f"{x:.6g}" for x in row) + ")" for row in self.tokens)
+        facts = (("tokens", f"{where}, within {float(self.radius):.1e}"), ("real parts of its eigenvalues", real))
+        return Sheet(f"A {self.kind} of the flow, proved", facts)
+
+
+def prove(flow: Flow, X: Floats) -> FlowProof:
+    """One equilibrium near X, by Krawczyk's test in balls; `NotProved` says why there is no proof."""
+    X = _polished(flow, X)
+    inward = flow.inward(X)
+    inverse = np.linalg.pinv(flow.derivative(X, inward=inward))
+    with precision(_BITS):
+        for radius in _RADII:
+            boxed = _balls(X, radius)
+            exact = _balls(X, Fraction(0))
+            Y = arb_mat(inverse.tolist())
+            step = Y * _column(flow.velocity(exact, ball, inward))
+            J = _matrix(flow.derivative(boxed, ball, inward))
+            wrong = (
+                arb_mat(X.size, X.size, [arb(int(i == j)) for i in range(X.size) for j in range(X.size)]) - Y * J
+            )
+            size = ball(radius)
+            inside = all(
+                abs(step[i, 0]) + size * sum((abs(wrong[i, j]) for j in range(X.size)), arb(0)) < size
+                for i in range(X.size)
+            )
+            pulls = (boxed * flow.sent(boxed, ball) + inward * boxed * boxed).sum(axis=1)
+            if inside and all(y > 0 for y in pulls):
+                return FlowProof(flow, X, radius, *_spectrum(boxed, J), inverse, inward)
+    raise NotProved(
+        f"no proof of one equilibrium within {_NEAR} of X: no tokens rest there, or they are not isolated"
+    )
+
+
+def _spectrum(X: Array, J: arb_mat) -> tuple[tuple[tuple[arb, arb], ...], str]:
+    """Enclosures of the eigenvalues on the tangent space at the true equilibrium, which is in the box X."""
+    T = _matrix(tangents(X))
+    M = acb_mat(T.transpose() * J * T)
+    # Where eigenvalues meet, those of Arb are wide; discs after a change of coordinates are not.
+    found = [_discs(M)]
+    with suppress(ValueError):  # Arb could not tell them apart at all
+        found.append(M.eig(multiple=True))
+    pairs = min(([(z.real, z.imag) for z in one] for one in found), key=_width)
+    return tuple(pairs), kind_of([bool(real < 0) for real, _ in pairs], [bool(real > 0) for real, _ in pairs])
+
+
+def _width(pairs: Sequence[tuple[arb, arb]]) -> float:
+    return max(float(real.rad()) for real, _ in pairs)
+
+
+def _discs(M: acb_mat) -> list[acb]:
+    """Gershgorin's discs of S⁻¹MS, S a unitary matrix that makes M nearly triangular, with columns that shrink.
+
+    Discs that meet hold as many eigenvalues together as there are; so the signs of their real parts are counted
+    right wherever no disc meets the imaginary axis.
+    """
+    from scipy.linalg import schur
+
+    size = M.nrows()
+    floats = np.array([complex(z.mid()) for z in M.entries()]).reshape(size, size)
+    _, U = schur(floats, output="complex")
+    S = acb_mat((U * 0.5 ** (16 * np.arange(size) / max(size, 4))).tolist())
+    moved = S.solve(M * S)
+    radii = [sum((abs(moved[i, j]) for j in range(size) if j != i), arb(0)).abs_upper() for i in range(size)]
+    return [moved[i, i] + acb(arb(0, r), arb(0, r)) for i, r in enumerate(radii)]
+
+
+def _polished(flow: Flow, X: Floats) -> Floats:
+    """A few steps of Newton's method, as long as they stay near X."""
+    best = X
+    for _ in range(4):
+        step = np.linalg.lstsq(flow.derivative(best), flow.velocity(best).ravel(), rcond=1e-10)[0]
+        moved = best - step.reshape(X.shape)
+        if abs(moved - X).max() > _NEAR or not abs(flow.velocity(moved)).max() < abs(flow.velocity(best)).max():
+            break
+        best = moved
+    return np.round(best * 2.0**50) / 2.0**50  # a box is far wider, and exact data stay short
+
+
+def _balls(X: Floats, radius: Fraction) -> Array:
+    width = float(radius)
+    return np.vectorize(lambda x: arb(float(x), width), otypes=[object])(X)
+
+
+def _matrix(M: Array) -> arb_mat:
+    rows, columns = M.shape
+    return arb_mat(int(rows), int(columns), list(M.flat))
+
+
+def _column(M: Array) -> arb_mat:
+    return arb_mat(M.size, 1, list(M.flat))
+
+
+def _short(M: Floats) -> list[list[Fraction]]:
+    """Hints need not be exact: 2⁻³⁰ of the largest entry is enough."""
+    unit = Fraction(2) ** (int(np.ceil(np.log2(max(abs(M).max(), 1e-300)))) - 30)
+    return [[round(Fraction(float(x)) / unit) * unit for x in row] for row in M]

@@ -1,0 +1,130 @@
+"""What a letter in a bound stands for, which values it takes, and how a value is read: exactly."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import sympy as sp
+from flint import arb
+
+from rankmath.formula.symbolic.evaluate import Value
+from rankmath.formula.symbolic.proof import Expr
+from rankmath.validation import InvalidArgument, Number, as_count
+
+#: Layers: 3^L is written out as an integer, so a limit there must be.
+DEEPEST = 1_000_000
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The numbers from a whole one on, itself among them unless `open`.
+
+    Examples
+    --------
+    >>> print(Domain(0, open=True))
+    (0, inf)
+    """
+
+    start: int
+    open: bool = False
+
+    def contains(self, x: Value) -> bool:
+        """Whether `x` is certainly in it; a ball compares as true only where certain."""
+        if isinstance(x, arb) and not x.is_finite():
+            return False
+        return bool(x > self.start if self.open else x >= self.start)
+
+    def __str__(self) -> str:
+        return f"{'(' if self.open else '['}{self.start}, inf)"
+
+
+NONNEGATIVE = Domain(0)
+AT_LEAST_ONE = Domain(1)
+POSITIVE = Domain(0, open=True)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A symbol, its meaning in words, its LaTeX, and the values it takes (`integer`: only whole numbers of them).
+
+    Examples
+    --------
+    >>> u = sp.Symbol("u")
+    >>> Quantity(u, "a number", "u").read(0.5)
+    {u: Fraction(1, 2)}
+    >>> Quantity(u, "a number", "u").read(-1)
+    Traceback (most recent call last):
+    ...
+    rankmath.InvalidArgument: u: -1 given; a number in [0, inf) is needed
+    """
+
+    symbol: Expr
+    meaning: str
+    latex: str
+    domain: Domain = NONNEGATIVE
+    integer: bool = False
+
+    @property
+    def name(self) -> str:
+        """The keyword under which a value is given."""
+        return str(self.symbol.name)
+
+    @property
+    def per_head(self) -> bool:
+        """Whether one number for each head is asked for."""
+        return isinstance(self.symbol, sp.IndexedBase)
+
+    def read(self, value: Number) -> dict[Expr, Value]:
+        """`value` by symbol (one for each head, if `per_head`), as Fractions or balls; or a ValueError."""
+        if self.integer:
+            value = int(value) if isinstance(value, sp.Integer) else value
+            return {self.symbol: Fraction(as_count(self.name, value, least=self.domain.start, most=DEEPEST))}
+        if not self.per_head:
+            return {self.symbol: read_number(self.name, value, self.domain)}
+        if not isinstance(value, (list, tuple, np.ndarray)) or np.ndim(value) != 1 or not len(value):
+            raise InvalidArgument(
+                f"{self.name}: {_show(value)} given; a list with a number for each head is needed"
+            )
+        numbered = enumerate(value, start=1)
+        return {self.symbol[k]: read_number(f"{self.name}[{k}]", v, self.domain) for k, v in numbered}
+
+
+def read_number(name: str, value: Number, domain: Domain = POSITIVE) -> Value:
+    """A real number as the Fraction it is, a ball as it is; refused unless certainly in `domain`.
+
+    Examples
+    --------
+    >>> read_number("tolerance", 0.25)
+    Fraction(1, 4)
+    """
+    number = value if isinstance(value, arb) else _fraction(value)
+    if number is None or not domain.contains(number):
+        raise InvalidArgument(f"{name}: {_show(value)} given; a number in {domain} is needed")
+    return number
+
+
+def _fraction(value: Number) -> Fraction | None:
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    if isinstance(value, (int, np.integer)):
+        return Fraction(int(value))
+    if isinstance(value, (float, np.floating)):
+        return Fraction(float(value)) if math.isfinite(value) and float(value) == value else None
+    if isinstance(value, mpmath.mpf):
+        return Fraction(*map(int, mpmath.libmp.to_rational(value._mpf_))) if mpmath.isfinite(value) else None
+    if isinstance(value, sp.Rational):
+        return Fraction(int(value.p), int(value.q))
+    return value if isinstance(value, Fraction) else None
+
+
+def _show(value: Number) -> str:
+    # repr of a huge integer raises, and a page-long error teaches nobody.
+    try:
+        text = repr(value)
+    except ValueError:
+        return f"a {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."

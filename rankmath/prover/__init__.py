@@ -1,7 +1,0 @@
-"""Proving a one-line claim: a derivation from lemmas, found by linear programs, checked by `rankmath.checker`."""
-
-from __future__ import annotations
-
-from rankmath.prover.proof import FoundProof, prove, weaker
-
-__all__ = ["FoundProof", "prove", "weaker"]

@@ -1,0 +1,100 @@
+"""Metrics along the layers: the columns are the metrics of the states, and have no floor."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rankmath as rm
+from rankmath.attention.columns import METRICS, VANISHING
+from rankmath.linalg.metrics import ATTENTION_METRICS, TOKEN_METRICS, mean_cosine
+
+
+def network(**options: object) -> tuple[rm.Network, object]:
+    net = rm.Network.random(tokens=6, dim=8, heads=2, layers=3, seed=0, head_dim=3, biases=True, **options)  # type: ignore[arg-type]
+    return net, net.random_input(seed=1)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"skip": True}, {"skip": True, "norm": "standard", "mlp": "gelu"}, {"mask": "causal"}]
+)
+def test_columns_are_the_metrics_of_the_states(options: dict[str, object]) -> None:
+    net, X = network(**options)
+    found = rm.measure(net, X, METRICS)
+    states, P = rm.hidden_states(net, X), rm.attention_matrices(net, X)
+    for name in METRICS:
+        for l, state in enumerate(states):
+            value = found.values[name][l]
+            if name in ATTENTION_METRICS:
+                if l == 0:
+                    assert np.isnan(value)
+                    continue
+                expected = np.mean([ATTENTION_METRICS[name](matrix) for matrix in P[l - 1]])
+            elif name == "cosine-gap":
+                expected = 1 - mean_cosine(state)
+            else:
+                expected = TOKEN_METRICS[name](state)
+                if name == "isometry-gap" and expected > 20:
+                    continue  # a determinant that is rounding
+            assert value == pytest.approx(float(expected), rel=1e-7, abs=1e-11), (name, l)
+
+
+@pytest.mark.parametrize("options", [{}, {"mask": "causal"}, {"skip": True, "norm": "standard"}])
+def test_balls_contain_what_doubles_measure(options: dict[str, object]) -> None:
+    net, X = network(**options)
+    floats, balls = rm.measure(net, X, METRICS), rm.measure(net, X, METRICS, arithmetic="balls")
+    for name in METRICS:
+        for l, ball in enumerate(balls.balls[name]):
+            if ball is None:
+                assert name in ATTENTION_METRICS
+                assert l == 0
+            elif ball.is_finite():
+                distance = abs(floats.values[name][l] - float(ball.mid()))
+                assert distance <= float(ball.rad()) + 1e-7 * max(1.0, abs(float(ball.mid()))), (name, l)
+
+
+def test_nothing_that_vanishes_has_a_floor() -> None:
+    net = rm.Network.random(tokens=6, dim=4, heads=2, layers=9, seed=0)
+    X = net.random_input(seed=1, scale=0.3)
+    found, balls = rm.measure(net, X, VANISHING), rm.measure(net, X, VANISHING, arithmetic="balls", bits=512)
+    log = rm.trace(net, X).log_residual
+    assert log[9] < -1e4
+    for name in VANISHING:
+        assert found.logs[name] == pytest.approx(balls.logs[name], rel=1e-9)
+        # Energies and cosines are quadratic in the residual.
+        power = 1 if name in ("relative-residual", "mu-ratio", "high-low-ratio") else 2
+        assert found.logs[name][9] / log[9] == pytest.approx(power, rel=1e-2)
+
+
+def test_refusals() -> None:
+    net, X = network()
+    with pytest.raises(rm.InvalidArgument, match="metric: 'rank' given; allowed are 'relative-residual'"):
+        rm.measure(net, X, ["rank"])
+    with pytest.raises(rm.InvalidArgument, match="a sequence of names is needed"):
+        rm.measure(net, X, "stable-rank")
+
+
+def test_a_backend_is_taken_by_name() -> None:
+    net = rm.Network.random(tokens=5, dim=4, layers=2, seed=0)
+    X = net.random_input(seed=1)
+    here, there = rm.measure(net, X, ["mu-ratio"]), rm.measure(net, X, ["mu-ratio"], backend="numpy")
+    assert (here.logs["mu-ratio"] == there.logs["mu-ratio"]).all()
+    with pytest.raises(rm.InvalidArgument, match="backend: 'torch' given; allowed are 'numpy', 'cupy'"):
+        rm.measure(net, X, ["mu-ratio"], backend="torch")
+    with pytest.raises(rm.InvalidArgument, match="backend: 'cupy' given with arithmetic 'balls'"):
+        rm.measure(net, X, ["mu-ratio"], backend="cupy", arithmetic="balls")
+
+
+def test_columns_of_a_batch_are_those_of_its_sequences() -> None:
+    net, _ = network(mask="causal")
+    X = np.random.default_rng(3).standard_normal((2, 3, 6, 8))
+    found = rm.measure(net, X, ["mu-ratio", "stable-rank"])
+    for place in np.ndindex(2, 3):
+        one = rm.measure(net, X[place], ["mu-ratio", "stable-rank"])
+        assert (found.logs["mu-ratio"][:, *place] == one.logs["mu-ratio"]).all()
+        assert (found.values["stable-rank"][:, *place] == one.values["stable-rank"]).all()
+    with pytest.raises(rm.InvalidArgument, match="measure takes one sequence"):
+        rm.measure(net, X, ["mu-ratio"], arithmetic="balls")
+    stack = rm.Network.stack([net, net])
+    with pytest.raises(rm.InvalidArgument, match="a stack of networks given; measure takes one network"):
+        rm.measure(stack, X[0, 0], ["mu-ratio"])

@@ -1,0 +1,179 @@
+"""A person's line: existence, several claims at once, hypotheses that contradict, what is handed over."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import rankmath as rm
+from rankmath.cli import main
+from rankmath.decide import conjecture
+from rankmath.decide.adversary import Found
+from rankmath.decide.battery import Battery, _pursue
+from rankmath.decide.closed_forms import constant, function
+from rankmath.decide.conjecture import examine, sharpen
+from rankmath.decide.existence import negation
+from rankmath.formula import read_formula
+from rankmath.verification.instance import NetworkInstance
+from rankmath.verification.judge import judge
+from rankmath.verification.statement import Statement
+from rankmath.verification.verdict import Outcome
+
+ONE = rm.Network.from_arrays([[[[1.0]]]], [[[[1.0]]]], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("some", "spelled", "values"),
+    [
+        ("any_h(norm(W[0,h], 2) <= 2)", "min_h(norm(W[0, h], 2)) <= 2", {1: True, 2: True, 3: True}),
+        ("any_h(norm(W[0,h], 2) > h + 2)", "max_h(norm(W[0, h], 2) - (h + 2)) > 0", {1: False, 2: False, 3: True}),
+        ("any_h(norm(W[0,h], 2) == 3)", "min_h(abs(norm(W[0, h], 2) - 3)) <= 0", {1: False, 2: True, 3: True}),
+        ("any_h(2 < norm(W[0,h], 2))", "2 < max_h(norm(W[0, h], 2))", {1: False, 2: True, 3: True}),
+        (
+            "any_l(all_h(norm(W[l,h], 2) <= 2))",
+            "min_l(max_h(norm(W[l, h], 2))) <= 2",
+            {1: True, 2: False, 3: False},
+        ),
+    ],
+)
+def test_any_is_true_where_some_head_has_it(some: str, spelled: str, values: dict[int, bool]) -> None:
+    """Heads with values 1, 3, 5: the relation itself, decided head by head, is the other reading."""
+    assert read_formula(some) == read_formula(spelled)
+    for heads, expected in values.items():
+        W = np.array([[[[2.0 * h + 1]] for h in range(heads)]])
+        net = rm.Network.from_arrays(np.ones_like(W), W, 1.0)
+        verdict = judge(Statement("mine:x", some), NetworkInstance(net, np.array([[0.0], [1.0]])), "balls")
+        assert (verdict.outcome == Outcome.HOLDS) is expected
+
+
+@pytest.mark.parametrize("text", ["any_p(diameter(X[0], p) <= 1)", "any_h(n <= 1 and h <= 1)", "any_h(1)"])
+def test_any_of_what_is_no_relation_is_refused(text: str) -> None:
+    with pytest.raises(rm.InvalidArgument, match="column"):
+        read_formula(text)
+
+
+def test_a_witness_is_handed_over_and_its_certificate_holds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ("--given", "heads == 1, norm(W[0,0], 2) <= 4", "--seconds", "5", "--instances", "5")
+    claims = ("--claim", "exists diameter(X[1], 2) >= 3*diameter(X[0], 2)", "--claim", "diameter(X[1], 2) <= 1/9")
+    done = CliRunner().invoke(main, ["verify", *claims, *given, "--output", str(tmp_path), "--json"])
+    assert done.exit_code == 0, done.output
+    first, second = json.loads(done.stdout)
+    assert (first["outcome"], second["outcome"]) == ("PROVED", "REFUTED")
+    assert first["given"][1] == second["given"][1] == "norm(W[0, 0], 2) <= 4"
+    for answer, kind in ((first, "holds"), (second, "violates")):
+        path = tmp_path / "claims" / f"{answer['key'].replace(':', '-')}.json"
+        assert json.loads(path.read_text())["kind"] == kind
+        assert rm.check(path).accepted
+        exec(path.with_suffix(".py").read_text(), {})
+        printed = capsys.readouterr().out
+        assert {"holds": "HOLDS", "violates": "VIOLATED"}[kind] in printed
+        assert "smaller side" in printed
+
+
+def test_what_no_network_has_is_refuted_or_not_found() -> None:
+    none = examine(
+        Statement("mine:x", "exists diameter(X[1], 2) > norm(W[0,0], 2)*diameter(X[0], 2)", "H == 1"), instances=5
+    )
+    assert none.outcome == "REFUTED"
+    assert none.battery.derivation is not None
+    assert none.battery.derivation.check().accepted
+    # Three tokens: a layer multiplies μ by √(4/3) at most, up to its values; no lemma says so.
+    wide = Statement("mine:x", "exists mu(X[1]) > 1.3*norm(W[0,0], 2)*mu(X[0])", ("H == 1", "n == 3"))
+    found = examine(wide, seconds=0.2, instances=5)
+    assert found.outcome == "NONE FOUND"
+    assert any(line.startswith("none found") for line in found.lines())
+    claim = Statement("mine:x", "exists rank(X[1]) == 2 and rank(X[0]) == 1", ("H == 1", "n == 2", "bias == none"))
+    assert [str(part) for part in negation(claim).given[-3:]] == [
+        "rank(X[1]) >= 2",
+        "rank(X[0]) <= 1",
+        "rank(X[0]) >= 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "clash"),
+    [
+        (["n == 3", "n == 4"], "n == 3 and n == 4 contradict each other"),
+        (["n > 2", "n < 3"], "n > 2 and n < 3 contradict"),
+        (["skip > 1", "skip < 1"], "skip > 1 and skip < 1 contradict"),
+        (["mask == causal", "mask == none"], "mask == causal and mask == none contradict"),
+        (["n == 100"], "no network that is searched"),
+        (["d_qk > 1", "d_qk < 2", "n == 100"], "no network that is searched"),
+    ],
+)
+def test_sizes_that_contradict_are_named(given: list[str], clash: str) -> None:
+    with pytest.raises(rm.InvalidArgument, match=clash):
+        examine(Statement("mine:x", "mu(X[1]) <= mu(X[0])", given))
+
+
+def test_hypotheses_that_contradict_are_said_to_with_the_derivation() -> None:
+    given = ["diameter(X[0], 2) <= 1", "diameter(X[0], 2) >= 2"]
+    answer = examine(Statement("mine:x", "mu(X[1]) <= mu(X[0])", given), seconds=0.2, instances=5)
+    assert answer.outcome == "CONTRADICTORY"
+    assert answer.battery.proof is not None
+    assert answer.battery.proof.lines[-1]["says"] == "2 <= 1"
+
+
+def test_one_token_alone_is_searched_where_it_is_asked_for() -> None:
+    answer = examine(Statement("mine:x", "norm(X[0], 2) <= 1", "n == 1"), seconds=1, instances=20)
+    assert answer.outcome == "REFUTED"
+
+
+def test_a_refutation_that_the_checker_refuses_is_pursued_at_other_scales() -> None:
+    claim = Statement("mine:x", "entropy(P[0,0]) >= 1", "H == 1")
+    found = NetworkInstance(ONE, np.array([[-512.0], [0.0], [-512.0]]))
+    verdict = judge(claim, found, "balls")
+    assert verdict.outcome == Outcome.VIOLATED
+    with pytest.raises(ArithmeticError):
+        claim.certified(found, verdict)
+    battery = Battery(claim, violations=[(found, verdict)])
+    _pursue(claim, battery)
+    assert battery.certificates[0].check().accepted
+    assert battery.counterexample is not found
+    # What is given up has its reason, and how often it was tried.
+    battery = Battery(claim, violations=[(found, verdict)])
+    _pursue(claim, battery, seconds=0)
+    assert not battery.certificates
+    assert "too small or too large" in battery.trouble
+    assert "1 shrinks and scales" in battery.trouble
+
+
+def test_the_tightest_instance_is_short_and_nearly_as_tight() -> None:
+    claim = Statement("mine:x", "mu(X[1]) <= 1.2*norm(W[0,0], 2)*mu(X[0])", ("H == 1", "n == 3"))
+    net = rm.Network.from_arrays([[[[17.3]]]], [[[[-0.083]]]], 1.0, key_bias=[[[0.37]]])
+    long = NetworkInstance(net, np.array([[1023.7], [0.001], [-1023.9]]))
+    tight = judge(claim, long, "float64").ratio
+    short = conjecture._shorter(claim, long, tight, 5.0)
+    assert judge(claim, short, "balls").ratio > tight * (1 - 1e-4)
+    assert short.vector().size <= long.vector().size
+    assert all(float(x) == int(x) for x in np.asarray(short.X).ravel())
+
+
+def test_closed_forms_lie_above_what_was_seen() -> None:
+    rng = np.random.default_rng(0)
+    for text, exact in {"1/4": 0.25, "sqrt(3)/2": 0.75**0.5, "7/12": 7 / 12, "2*sqrt(5)": 20**0.5}.items():
+        assert constant(exact * (1 - 1e-5 * float(rng.random()))) == text
+        assert constant(exact * (1 + 1e-5)) != text
+    sizes = (2, 3, 4, 6)
+    assert function("n", sizes, [0.5 * (n - 1) ** 0.5 * (1 - 1e-6) for n in sizes]) == "1/2*sqrt(n - 1)"
+    assert function("H", (1, 2, 3), [1.0, 2.0, 2.7]) == ""
+    assert function("n", (2, 3), [1.0, 1.0]) == ""
+
+
+def test_sharpening_that_is_interrupted_keeps_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = NetworkInstance(ONE, np.array([[-1.0], [1.0]]))
+    monkeypatch.setattr(
+        conjecture, "search", lambda *rest, **more: Found(found, 0.0, None, 1, 0.0, interrupted=True)
+    )
+    claim = Statement("mine:x", "diameter(X[1], 2) <= c*diameter(X[0], 2)", "H == 1", where={"c": "1"})
+    answer = sharpen(claim, "c", seconds=60)
+    assert answer.battery.interrupted
+    assert abs(answer.constant - np.tanh(1.0)) < 1e-6
+    assert judge(answer.failing, found, "balls").outcome == Outcome.VIOLATED
+    assert any(line.startswith("the best c seen is 0.76159") for line in answer.lines())

@@ -1,0 +1,136 @@
+"""What is true is proved and the checker accepts it; what is false is not."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from rankmath.checker import checker
+from rankmath.checker.lemmas import lemma_table
+from rankmath.decide.prover import prove
+from rankmath.decide.prover.programs import combination, shares
+from rankmath.decide.prover.reading import in_latex, in_sentences
+from rankmath.verification.statement import Statement
+
+ONE = ("heads == 1",)
+TRUE = {
+    "a lemma as it stands": ("diameter(X[0], 1) <= 2*residual(X[0], inf)", ()),
+    "by Dobrushin": ("diameter(X[1], 2) <= norm(W[0,0], 2)*diameter(X[0], 2)", ONE),
+    "cubic": (
+        "diameter(X[1], 2) <= norm(W[0,0], 2)*norm(W_QK[0,0], 2)*diameter(X[0], 2)**3/(4*sqrt(d_qk))",
+        ONE,
+    ),
+    "a root of n - 1, also for one token": ("mu(X[1]) <= sqrt(n - 1)*norm(W[0,0], 2)*mu(X[0])", ONE),
+    "true for one token because both sides are 0": ("mu(X[0]) <= sqrt(n - 1)*mu(X[0])", ()),
+    "two layers": ("diameter(X[2], 1) <= norm(W[0,0], inf)*norm(W[1,0], inf)*diameter(X[0], 1)", ONE),
+    "all heads by the largest": ("diameter(X[1], 1) <= H*max_h(norm(W[0,h], inf))*diameter(X[0], 1)", ()),
+    "two heads": ("diameter(X[1], 2) <= (norm(W[0,0], 2) + norm(W[0,1], 2))*diameter(X[0], 2)", ("heads == 2",)),
+    "all layers": ("diameter(X[L], 1) <= prod_l(norm(W[l,0], inf))*diameter(X[0], 1)", ONE),
+    "a hypothesis of every layer": (
+        "diameter(X[L], 2) <= diameter(X[0], 2)",
+        (*ONE, "all_l(norm(W[l,0], 2) <= 1)"),
+    ),
+    "causal": ("diameter(X[1], 2) <= 2*norm(W[0,0], 2)*longest(X[0])", (*ONE, "mask == causal")),
+    "tanh grows": (
+        "dobrushin(P[0,0]) <= tanh(norm(W_QK[0,0], frobenius)*diameter(X[0], 2)**2/(4*sqrt(d_qk)))",
+        ONE,
+    ),
+    "entropy": ("log(n) - logit_range(P[0,0])**2/8 <= entropy(P[0,0])", ONE),
+    "a skip from below": (
+        "diameter(X[1], 2) >= (1 - norm(W[0,0], 2))*diameter(X[0], 2)",
+        (*ONE, "skip == 1", "norm(W[0,0], 2) <= 1"),
+    ),
+    "strict": ("dobrushin(P[0,0]) < 2", ONE),
+    "an equation": ("residual(X[0], frobenius) == mu(X[0])", ()),
+    "all exponents": ("all_p(diameter(X[1], p) <= operator_norm(W[0,0], p)*diameter(X[0], p))", ONE),
+    "the least attention": ("epsilon(P[0,0]) <= 1/n", ONE),
+}
+FALSE = {
+    "half of it": ("diameter(X[1], 1) <= norm(W[0,0], inf)*diameter(X[0], 1)/2", ONE),
+    "the mean square": ("mu(X[1]) <= norm(W[0,0], 2)*mu(X[0])", ONE),
+    "a constant that is too good": (
+        "diameter(X[1], 2) <= norm(W[0,0], 2)*norm(W_QK[0,0], 2)*diameter(X[0], 2)**3/(4.04*sqrt(d_qk))",
+        ONE,
+    ),
+    "the causal mask": (
+        "diameter(X[1], 2) <= norm(W[0,0], 2)*norm(W_QK[0,0], 2)*diameter(X[0], 2)**3/(4*sqrt(d_qk))",
+        (*ONE, "mask == causal"),
+    ),
+    "a skip": ("diameter(X[1], 2) <= norm(W[0,0], 2)*diameter(X[0], 2)", (*ONE, "skip == 1")),
+    "LayerNorm": ("diameter(X[1], 2) <= norm(W[0,0], 2)*diameter(X[0], 2)", (*ONE, "layernorm == sphere")),
+    "another layer": ("diameter(X[1], 2) <= norm(W[1,0], 2)*diameter(X[0], 2)", ONE),
+    "one layer for all": ("diameter(X[L], 2) <= norm(W[0,0], 2)*diameter(X[0], 2)", ONE),
+    "one token": ("n <= 2*(n - 1)", ()),
+    "a diameter that may be 0": ("1 <= 2*diameter(X[0], 2)", ()),
+    "a strict relation of zeros": ("diameter(X[0], 2) < 2*diameter(X[0], 2)", ()),
+    "a quotient of zeros": ("diameter(X[0], 2)/diameter(X[0], 2) >= 1", ()),
+    "a root of a square": ("sqrt(skip**2) <= skip", ()),
+    "a sum of cases": ("max_h(norm(W[0,h], 2)) <= norm(W[0,0], 2)", ()),
+    "a mean in the place of a sum": ("diameter(X[1], 2) <= sum_h(norm(W[0,h], 2))*diameter(X[0], 2)/H", ()),
+}
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_a_true_claim_is_proved_and_its_derivation_accepted(name: str) -> None:
+    claim = Statement("mine:claim", *TRUE[name])
+    proof = prove(claim.claim_text, claim.given_texts, seconds=30)
+    assert proof is not None
+    result = proof.certificate().check()
+    assert result.accepted, result.reason
+    assert all(lemma_table()[used].coq for used in proof.lemmas if used in lemma_table())
+    assert in_sentences(proof)[-1].endswith("the claim.")
+    assert r"\begin{align*}" in in_latex(proof)
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_a_false_claim_is_not_proved(name: str) -> None:
+    claim = Statement("mine:claim", *FALSE[name])
+    assert prove(claim.claim_text, claim.given_texts, seconds=8) is None
+
+
+def test_a_registered_statement_is_not_derived_from_itself_or_a_later_one() -> None:
+    order = list(checker.NETWORK_CLAIMS)
+    title, claim, given = checker.NETWORK_CLAIMS["own:diameter-cubic"]
+    assert title
+    proof = prove(claim, given, key="own:diameter-cubic", seconds=30)
+    assert proof is not None
+    used = [name for name in proof.lemmas if name in order]
+    assert all(order.index(name) < order.index("own:diameter-cubic") for name in used)
+    own = {"says": "diameter(X[1], 2) <= diameter(X[1], 2)", "by": "statement", "name": "own:diameter-cubic"}
+    content = json.loads(proof.certificate("own:diameter-cubic").text())
+    content.pop("id")
+    content["data"]["lines"] = [*content["data"]["lines"], {**own, "at": {"layer": "l"}}]
+    assert "registered after" in checker.check_text(json.dumps(content)).reason
+
+
+def test_what_is_not_to_be_used_is_not_used() -> None:
+    claim = Statement("mine:claim", *TRUE["by Dobrushin"])
+    without = ("dobrushin-one",)
+    proof = prove(claim.claim_text, claim.given_texts, without=without)
+    assert proof is not None
+    assert not set(without) & set(proof.lemmas)
+
+
+def test_multipliers_are_exact() -> None:
+    third = Fraction(1, 3)
+    found = combination([{"a": Fraction(3), "b": third}, {"b": Fraction(-7)}], [0.0, 0.0], {"a": Fraction(1)})
+    assert found == {0: third, 1: Fraction(1, 63)}
+    assert combination([{"a": Fraction(1)}], [0.0], {"b": Fraction(1)}) is None
+    assert shares([{"x": Fraction(3)}], {"x": Fraction(1)}, [-1.0], frozenset()) == {0: third}
+    assert shares([{"x": Fraction(1)}], {"x": Fraction(-1)}, [1.0], frozenset()) is None
+
+
+def test_what_is_meant_where_nothing_is_said_is_a_hypothesis_of_every_lemma_that_depends_on_it() -> None:
+    cubic = TRUE["cubic"][0]
+    for given in ("positions == any", "softcap == any", "qk_norm == any"):
+        claim = Statement("mine:claim", cubic, (*ONE, given))
+        assert prove(claim.claim_text, claim.given_texts, seconds=8) is None
+        claim = Statement("mine:claim", TRUE["by Dobrushin"][0], (*ONE, given))
+        assert prove(claim.claim_text, claim.given_texts, seconds=8) is not None
+    unit = ("longest(X[1]) <= 1", ("layernorm == sphere",))
+    claim = Statement("mine:claim", *unit)
+    assert prove(claim.claim_text, claim.given_texts, seconds=8) is not None
+    claim = Statement("mine:claim", unit[0], (*unit[1], "norm_at == before"))
+    assert prove(claim.claim_text, claim.given_texts, seconds=8) is None
