@@ -217,7 +217,7 @@ def words() -> dict[str, Word]:
     >>> words()["least_length"]
     Word(parameters=(('Y', 'matrix n d'), ('k', 'nat')), value='R')
     """
-    text = (proofs_folder() / "coq" / "Language.v").read_text(encoding="utf-8")
+    text = re.sub(r"\n +", " ", (proofs_folder() / "coq" / "Language.v").read_text(encoding="utf-8"))
     found = {}
     pattern = r"^(?:Definition|Fixpoint) (\w+)((?: \{[^}]*\}| \([^()]*\))*) : ([\w ]+) :="
     for name, binders, value in re.findall(pattern, text, re.MULTILINE):
